@@ -1,0 +1,48 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+// Topics of the event stream.
+const (
+	TopicAll        = "*"
+	TopicJob        = "Job"
+	TopicEvaluation = "Evaluation"
+	TopicAllocation = "Allocation"
+	TopicDeployment = "Deployment"
+	TopicNode       = "Node"
+)
+
+// Types of events.
+const (
+	EventTypeJobRegistered      = "JobRegistered"
+	EventTypeJobDeregistered    = "JobDeregistered"
+	EventTypeEvaluationUpdated  = "EvaluationUpdated"
+	EventTypeAllocationUpdated  = "AllocationUpdated" // by the servers
+	EventTypeAllocStatusUpdated = "AllocationUpdateDesiredStatus"
+	EventTypeDeploymentUpdated  = "DeploymentStatusUpdate"
+	EventTypeNodeRegistered     = "NodeRegistration"
+	EventTypeNodeDeregistered   = "NodeDeregistration"
+	EventTypeNodeStatusUpdated  = "NodeEvent"
+	EventTypeEvaluationDeleted  = "EvaluationDeleted"
+	EventTypeAllocationDeleted  = "AllocationDeleted"
+	EventTypeDeploymentDeleted  = "DeploymentDeleted"
+)
+
+// An Event is one change of one object.
+type Event struct {
+	Topic      string
+	Type       string
+	Key        string // the object's id
+	Namespace  string
+	FilterKeys []string       // other keys a subscriber may have named
+	Index      uint64         // log index of the change; the total order
+	Payload    map[string]any // topic -> object
+}
+
+// EventBatch is all events of one log index: one line of the stream. An empty
+// batch is a heartbeat.
+type EventBatch struct {
+	Index  uint64   `json:",omitempty"`
+	Events []*Event `json:",omitempty"`
+}

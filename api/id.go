@@ -1,0 +1,29 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+)
+
+// NewID returns a random identifier in UUID form (RFC 9562, version 4): what
+// evaluations, allocations, deployments and nodes are named by.
+func NewID() string {
+	var b [16]byte
+	rand.Read(b[:]) // never fails: crypto/rand aborts the program instead
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	var s [36]byte
+	hex.Encode(s[0:8], b[0:4])
+	s[8] = '-'
+	hex.Encode(s[9:13], b[4:6])
+	s[13] = '-'
+	hex.Encode(s[14:18], b[6:8])
+	s[18] = '-'
+	hex.Encode(s[19:23], b[8:10])
+	s[23] = '-'
+	hex.Encode(s[24:36], b[10:16])
+	return string(s[:])
+}

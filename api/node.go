@@ -1,0 +1,158 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import "time"
+
+// Node statuses.
+const (
+	NodeStatusInit         = "initializing"
+	NodeStatusReady        = "ready"
+	NodeStatusDown         = "down"
+	NodeStatusDisconnected = "disconnected"
+)
+
+// Whether new allocations may be placed on a node.
+const (
+	NodeEligible   = "eligible"
+	NodeIneligible = "ineligible"
+)
+
+// A Node is a machine with an agent.
+type Node struct {
+	ID                    string
+	SecretID              string `json:",omitempty"` // proves that a caller is this node; never shown
+	Datacenter            string
+	Name                  string
+	HTTPAddr              string // host:port of its agent
+	TLSEnabled            bool
+	Attributes            map[string]string
+	Resources             *NodeResources `json:"NodeResources"`
+	Reserved              *NodeReserved  `json:"ReservedResources"`
+	Links                 map[string]string
+	Meta                  map[string]string
+	NodeClass             string
+	NodePool              string
+	CgroupParent          string
+	Drain                 bool
+	DrainStrategy         *DrainStrategy
+	SchedulingEligibility string
+	Status                string
+	StatusDescription     string
+	StatusUpdatedAt       int64 // Unix seconds
+	Events                []*NodeEvent
+	Drivers               map[string]*DriverStatus
+	HostVolumes           map[string]*HostVolume
+	HostNetworks          map[string]*HostNetwork
+	LastDrain             *DrainRecord
+	ComputedClass         string // hash of all that constraints can see; nodes that share it are alike
+	CreateIndex           uint64
+	ModifyIndex           uint64
+}
+
+// IsReady reports whether allocations may be placed on the node now.
+func (n *Node) IsReady() bool {
+	return n.Status == NodeStatusReady && n.SchedulingEligibility != NodeIneligible && n.DrainStrategy == nil
+}
+
+// IsGone reports whether the node's allocations are lost.
+func (n *Node) IsGone() bool { return n == nil || n.Status == NodeStatusDown }
+
+// Copy returns a copy whose own fields may be set; what they point to is
+// shared.
+func (n *Node) Copy() *Node {
+	c := *n
+	return &c
+}
+
+// DriverStatus says whether a node can run tasks of a driver.
+type DriverStatus struct {
+	Attributes        map[string]string
+	Detected          bool
+	Healthy           bool
+	HealthDescription string
+	UpdateTime        time.Time
+}
+
+// HostVolume is a directory that a node offers to tasks.
+type HostVolume struct {
+	Path     string
+	ReadOnly bool
+	ID       string
+}
+
+// HostNetwork is a named address of a node.
+type HostNetwork struct {
+	Name          string
+	CIDR          string
+	Interface     string
+	ReservedPorts string
+}
+
+// NodeEvent is one thing that happened to a node.
+type NodeEvent struct {
+	Message     string
+	Subsystem   string
+	Details     map[string]string
+	Timestamp   time.Time
+	CreateIndex uint64
+}
+
+// DrainStrategy says how a node is being emptied.
+type DrainStrategy struct {
+	DrainSpec
+	ForceDeadline time.Time
+	StartedAt     time.Time
+}
+
+// DrainSpec is what an operator asks of a drain.
+type DrainSpec struct {
+	Deadline         time.Duration // 0: none; negative: at once
+	IgnoreSystemJobs bool
+}
+
+// DrainRecord remembers a node's last drain.
+type DrainRecord struct {
+	StartedAt  time.Time
+	UpdatedAt  time.Time
+	Status     string
+	AccessorID string
+	Meta       map[string]string
+}
+
+// NodeListStub is a node as lists show it.
+type NodeListStub struct {
+	Address               string
+	ID                    string
+	Attributes            map[string]string `json:",omitempty"`
+	Datacenter            string
+	Name                  string
+	NodeClass             string
+	NodePool              string
+	Version               string
+	Drain                 bool
+	SchedulingEligibility string
+	Status                string
+	StatusDescription     string
+	Drivers               map[string]*DriverStatus
+	NodeResources         *NodeResources `json:",omitempty"`
+	ReservedResources     *NodeReserved  `json:",omitempty"`
+	LastDrain             *DrainRecord
+	CreateIndex           uint64
+	ModifyIndex           uint64
+}
+
+// NodeAttrVersion is the attribute that holds the version of a node's agent.
+const NodeAttrVersion = "reeve.version"
+
+// Stub returns the node as lists show it.
+func (n *Node) Stub() *NodeListStub {
+	return &NodeListStub{
+		Address: n.HTTPAddr, ID: n.ID, Datacenter: n.Datacenter, Name: n.Name,
+		NodeClass: n.NodeClass, NodePool: n.NodePool, Version: n.Attributes[NodeAttrVersion],
+		Drain: n.DrainStrategy != nil, SchedulingEligibility: n.SchedulingEligibility,
+		Status: n.Status, StatusDescription: n.StatusDescription, Drivers: n.Drivers,
+		LastDrain: n.LastDrain, CreateIndex: n.CreateIndex, ModifyIndex: n.ModifyIndex,
+	}
+}

@@ -1,0 +1,183 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import "time"
+
+// RegisterJobRequest asks for a job to run as written.
+type RegisterJobRequest struct {
+	Submission        *JobSubmission
+	Job               *Job
+	EnforceIndex      bool // refuse unless JobModifyIndex is the stored one (0: the job must be new)
+	JobModifyIndex    uint64
+	PreserveCounts    bool // keep the stored groups' counts
+	PreserveResources bool
+	PolicyOverride    bool
+	EvalPriority      int
+	Region            string
+	Namespace         string
+	SecretID          string
+}
+
+// RegisterJobResponse says what registering wrote. EvalID is empty for a
+// periodic or parameterized job.
+type RegisterJobResponse struct {
+	EvalID          string
+	EvalCreateIndex uint64
+	JobModifyIndex  uint64
+	Warnings        string
+	Index           uint64
+}
+
+// DeregisterJobResponse says what stopping a job wrote.
+type DeregisterJobResponse struct {
+	EvalID          string
+	EvalCreateIndex uint64
+	JobModifyIndex  uint64
+	Index           uint64
+}
+
+// PlanJobRequest asks what registering a job would do.
+type PlanJobRequest struct {
+	Job            *Job
+	Diff           bool
+	PolicyOverride bool
+	Region         string
+	Namespace      string
+	SecretID       string
+}
+
+// PlanJobResponse is what registering a job would do.
+type PlanJobResponse struct {
+	JobModifyIndex     uint64
+	CreatedEvals       []*Evaluation
+	Diff               *JobDiff
+	Annotations        *PlanAnnotations
+	FailedGroups       map[string]*PlacementMetrics `json:"FailedTGAllocs"`
+	NextPeriodicLaunch time.Time
+	Warnings           string
+}
+
+// ParseJobRequest asks the server to turn a job file into a job.
+type ParseJobRequest struct {
+	JobHCL       string
+	Variables    string
+	Canonicalize bool
+}
+
+// ValidateJobRequest asks whether a job is well formed.
+type ValidateJobRequest struct {
+	Job       *Job
+	Region    string
+	Namespace string
+	SecretID  string
+}
+
+// ValidateJobResponse lists everything that is wrong with a job.
+type ValidateJobResponse struct {
+	DriverConfigValidated bool
+	ValidationErrors      []string
+	Error                 string
+	Warnings              string
+}
+
+// RevertJobRequest asks for an older version to run again, as a new version.
+type RevertJobRequest struct {
+	JobID               string
+	JobVersion          uint64
+	EnforcePriorVersion *uint64 // refuse unless this is the current version
+	Region              string
+	Namespace           string
+	SecretID            string
+}
+
+// ScaleJobRequest sets the count of one group (Target["Group"]).
+type ScaleJobRequest struct {
+	Count          *int64
+	Target         map[string]string
+	Message        string
+	Error          bool // record the message as a failure; count stays
+	Meta           map[string]any
+	PolicyOverride bool
+	JobModifyIndex uint64
+	Region         string
+	Namespace      string
+	SecretID       string
+}
+
+// JobVersionsResponse lists a job's versions, newest first; Diffs[i] is
+// between Versions[i] and the next older one.
+type JobVersionsResponse struct {
+	Versions []*Job
+	Diffs    []*JobDiff
+	Index    uint64
+}
+
+// StopAllocationResponse names the evaluation that will replace it.
+type StopAllocationResponse struct {
+	EvalID string
+	Index  uint64
+}
+
+// RestartAllocationRequest restarts one task, or all, in place.
+type RestartAllocationRequest struct {
+	TaskName string
+	AllTasks bool
+}
+
+// SignalAllocationRequest sends a signal to one task, or all when Task is "".
+type SignalAllocationRequest struct {
+	Task   string
+	Signal string
+}
+
+// DeploymentResponse says what an operation on a deployment wrote.
+type DeploymentResponse struct {
+	EvalID                string
+	EvalCreateIndex       uint64
+	DeploymentModifyIndex uint64
+	RevertedJobVersion    *uint64
+	Index                 uint64
+}
+
+// RegisterNodeRequest is what an agent says of its node when it starts, and
+// whenever what it has changes.
+type RegisterNodeRequest struct {
+	Node *Node
+}
+
+// NodeHeartbeatResponse answers registering and heartbeats.
+type NodeHeartbeatResponse struct {
+	HeartbeatTTL time.Duration // the next heartbeat is due within
+	Status       string        // what the servers hold of the node
+	Index        uint64
+}
+
+// NodeAllocations is one message of a node's stream of allocations. The first
+// one is complete; later ones hold what changed and what is to be forgotten.
+type NodeAllocations struct {
+	Complete    bool              // these are all that the servers know of for the node
+	Jobs        []*Job            `json:",omitempty"` // every version that Allocations name, once each
+	Allocations []*NodeAllocation `json:",omitempty"` // to run or to stop; without Job and Metrics
+	Removed     []string          `json:",omitempty"` // ids that the servers collected
+	Index       uint64
+}
+
+// NodeAllocation is an allocation that travels apart from its job.
+type NodeAllocation struct {
+	*Allocation
+	JobVersion uint64
+}
+
+// UpdateAllocationsRequest is a batch of what a node says of its allocations.
+// Only ID and the client's fields are read: ClientStatus, ClientDescription,
+// TaskStates, DeploymentStatus, NetworkStatus.
+type UpdateAllocationsRequest struct {
+	Allocations []*Allocation `json:"Alloc"`
+}
+
+// IndexResponse is the answer of writes that return nothing else.
+type IndexResponse struct {
+	Index uint64
+}

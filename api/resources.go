@@ -1,0 +1,206 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+// Resources is what a task asks for, or what an older client shows for a node.
+type Resources struct {
+	CPU         *int // MHz
+	Cores       *int // whole cores for this task alone; excludes CPU
+	MemoryMB    *int // what is reserved
+	MemoryMaxMB *int // what may be used while the node has it to spare; 0 is MemoryMB
+	DiskMB      *int
+	Networks    []*Network
+	Devices     []*DeviceRequest
+	NUMA        *NUMA
+	SecretsMB   *int
+	IOPS        *int // ignored
+}
+
+// NUMA asks for cores that are close to each other.
+type NUMA struct {
+	Affinity string
+	Devices  []string
+}
+
+// DeviceRequest asks for devices by "type", "vendor/type" or
+// "vendor/type/model".
+type DeviceRequest struct {
+	Name        string
+	Count       *uint64
+	Constraints []*Constraint
+	Affinities  []*Affinity
+}
+
+// Network is a group's network: how it is isolated and which ports it needs.
+type Network struct {
+	Mode          string // "host" (default), "none", "bridge" or "cni/NAME"
+	Device        string
+	CIDR          string
+	IP            string
+	DNS           *DNS
+	ReservedPorts []Port // ports with a fixed number on the node
+	DynamicPorts  []Port // ports for which the node picks a free number
+	Hostname      string
+	MBits         *int // ignored
+	CNI           *CNI
+}
+
+// Port is one named port. In a request Value is 0 for a dynamic port.
+type Port struct {
+	Label           string
+	Value           int // number on the node
+	To              int // number inside the network namespace
+	HostNetwork     string
+	IgnoreCollision bool
+}
+
+// DNS is the resolver configuration inside an isolated network.
+type DNS struct {
+	Servers  []string
+	Searches []string
+	Options  []string
+}
+
+// CNI holds arguments for a CNI network.
+type CNI struct {
+	Args map[string]string
+}
+
+// Dynamic ports are taken from this range of a node, both ends included,
+// unless the node says otherwise.
+const (
+	DynamicPortMin = 20000
+	DynamicPortMax = 32000
+)
+
+// AllocatedResources is what an allocation holds on its node.
+type AllocatedResources struct {
+	Tasks  map[string]*AllocatedTask
+	Shared AllocatedShared
+}
+
+// AllocatedTask is what one task of an allocation holds.
+type AllocatedTask struct {
+	CPU      AllocatedCPU `json:"Cpu"`
+	Memory   AllocatedMemory
+	Networks []*Network
+	Devices  []*AllocatedDevice
+}
+
+// AllocatedCPU is a share of the node's processors, in MHz, and the ids of
+// cores that are the task's alone.
+type AllocatedCPU struct {
+	CPUShares     int64    `json:"CpuShares"`
+	ReservedCores []uint16 `json:",omitempty"`
+}
+
+// AllocatedMemory is in MB.
+type AllocatedMemory struct {
+	MemoryMB    int64
+	MemoryMaxMB int64
+}
+
+// AllocatedDevice names the devices given to a task.
+type AllocatedDevice struct {
+	Vendor    string
+	Type      string
+	Name      string
+	DeviceIDs []string
+}
+
+// AllocatedShared is what the tasks of an allocation hold together.
+type AllocatedShared struct {
+	DiskMB   int64
+	Networks []*Network
+	Ports    []PortMapping
+}
+
+// PortMapping is a port that an allocation owns on its node.
+type PortMapping struct {
+	Label  string
+	Value  int // number on the node
+	To     int // number the task listens on; 0 means Value
+	HostIP string
+}
+
+// NodeResources is what a node has.
+type NodeResources struct {
+	CPU            NodeCPU `json:"Cpu"`
+	Memory         NodeMemory
+	Disk           NodeDisk
+	Networks       []*Network
+	Devices        []*NodeDeviceGroup
+	MinDynamicPort int
+	MaxDynamicPort int
+}
+
+// NodeCPU describes a node's processors.
+type NodeCPU struct {
+	CPUShares          int64    `json:"CpuShares"` // MHz over all cores
+	TotalCPUCores      uint16   `json:"TotalCpuCores"`
+	ReservableCPUCores []uint16 `json:"ReservableCpuCores"`
+}
+
+// NodeMemory is in MB.
+type NodeMemory struct {
+	MemoryMB int64
+}
+
+// NodeDisk is in MB.
+type NodeDisk struct {
+	DiskMB int64
+}
+
+// NodeDeviceGroup is a set of equal devices of a node.
+type NodeDeviceGroup struct {
+	Vendor     string
+	Type       string
+	Name       string
+	Instances  []*NodeDevice
+	Attributes map[string]*DeviceAttribute
+}
+
+// NodeDevice is one device.
+type NodeDevice struct {
+	ID                string
+	Healthy           bool
+	HealthDescription string
+}
+
+// DeviceAttribute is a typed value with a unit.
+type DeviceAttribute struct {
+	Float  *float64 `json:",omitempty"`
+	Int    *int64   `json:",omitempty"`
+	String *string  `json:",omitempty"`
+	Bool   *bool    `json:",omitempty"`
+	Unit   string
+}
+
+// NodeReserved is what a node keeps for itself; allocations never get it.
+type NodeReserved struct {
+	CPU      NodeReservedCPU `json:"Cpu"`
+	Memory   NodeReservedMemory
+	Disk     NodeReservedDisk
+	Networks NodeReservedNetworks
+}
+
+// NodeReservedCPU is in MHz.
+type NodeReservedCPU struct {
+	CPUShares uint64 `json:"CpuShares"`
+}
+
+// NodeReservedMemory is in MB.
+type NodeReservedMemory struct {
+	MemoryMB uint64
+}
+
+// NodeReservedDisk is in MB.
+type NodeReservedDisk struct {
+	DiskMB uint64
+}
+
+// NodeReservedNetworks lists ports, as in "22,80,8000-8100".
+type NodeReservedNetworks struct {
+	ReservedHostPorts string
+}

@@ -1,0 +1,84 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+// Usage is an amount of the resources that placement counts. Worker, applier
+// and agent all account with it, so that they cannot disagree.
+type Usage struct {
+	CPU      int64 // MHz
+	MemoryMB int64
+	DiskMB   int64
+}
+
+// Add returns u and v together.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{u.CPU + v.CPU, u.MemoryMB + v.MemoryMB, u.DiskMB + v.DiskMB}
+}
+
+// Sub returns u without v.
+func (u Usage) Sub(v Usage) Usage {
+	return Usage{u.CPU - v.CPU, u.MemoryMB - v.MemoryMB, u.DiskMB - v.DiskMB}
+}
+
+// Fits reports whether u is within capacity c in every dimension; if not, it
+// names the first one that is not: "cpu", "memory" or "disk".
+func (u Usage) Fits(c Usage) (string, bool) {
+	switch {
+	case u.CPU > c.CPU:
+		return "cpu", false
+	case u.MemoryMB > c.MemoryMB:
+		return "memory", false
+	case u.DiskMB > c.DiskMB:
+		return "disk", false
+	}
+	return "", true
+}
+
+// Capacity is what the node has for allocations: all it has less what it keeps
+// for itself.
+func (n *Node) Capacity() Usage {
+	if n.Resources == nil {
+		return Usage{}
+	}
+	u := Usage{n.Resources.CPU.CPUShares, n.Resources.Memory.MemoryMB, n.Resources.Disk.DiskMB}
+	if r := n.Reserved; r != nil {
+		u = u.Sub(Usage{int64(r.CPU.CPUShares), int64(r.Memory.MemoryMB), int64(r.Disk.DiskMB)})
+	}
+	return u
+}
+
+// Usage is what the allocation holds on its node, whatever its state: ask
+// HoldsResources whether it still does.
+func (a *Allocation) Usage() Usage {
+	if a.AllocatedResources == nil {
+		return Usage{}
+	}
+	u := Usage{DiskMB: a.AllocatedResources.Shared.DiskMB}
+	for _, t := range a.AllocatedResources.Tasks {
+		u.CPU += t.CPU.CPUShares
+		u.MemoryMB += t.Memory.MemoryMB
+	}
+	return u
+}
+
+// Usage is what one instance of the group asks for. Tasks count together,
+// whichever lifecycle they have.
+func (g *Group) Usage() Usage {
+	var u Usage
+	if g.EphemeralDisk != nil && g.EphemeralDisk.SizeMB != nil {
+		u.DiskMB = int64(*g.EphemeralDisk.SizeMB)
+	}
+	for _, t := range g.Tasks {
+		if t.Resources == nil {
+			continue
+		}
+		if t.Resources.CPU != nil {
+			u.CPU += int64(*t.Resources.CPU)
+		}
+		if t.Resources.MemoryMB != nil {
+			u.MemoryMB += int64(*t.Resources.MemoryMB)
+		}
+	}
+	return u
+}
