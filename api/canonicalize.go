@@ -1,0 +1,336 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// Canonicalize writes the defaults into every field that the user left out, so
+// that the rest of the system never has to know them. It is idempotent.
+func (j *Job) Canonicalize() {
+	setDefault(&j.Region, "global")
+	setDefault(&j.Namespace, DefaultNamespace)
+	setDefault(&j.ID, j.Name)
+	setDefault(&j.Name, j.ID)
+	setDefault(&j.Type, JobTypeService)
+	setDefault(&j.Priority, JobPriorityDefault)
+	setDefault(&j.NodePool, NodePoolDefault)
+	if len(j.Datacenters) == 0 {
+		j.Datacenters = []string{"*"}
+	}
+	canonicalizeConstraints(j.Constraints, j.Affinities, j.Spreads)
+	if p := j.Periodic; p != nil {
+		setPointer(&p.Enabled, true)
+		setPointer(&p.ProhibitOverlap, false)
+		setDefault(&p.SpecType, "cron")
+		setDefault(&p.TimeZone, "UTC")
+	}
+	if p := j.Parameterized; p != nil {
+		setDefault(&p.Payload, "optional")
+	}
+	if j.RunsToCompletion() {
+		j.Update = nil
+	} else {
+		j.Update = mergeUpdate(j.Update, nil)
+	}
+	for _, g := range j.Groups {
+		g.canonicalize(j)
+	}
+}
+
+func (g *Group) canonicalize(j *Job) {
+	if g.Count == nil {
+		n := 1
+		if g.Scaling != nil && g.Scaling.Min != nil {
+			n = int(*g.Scaling.Min)
+		}
+		g.Count = &n
+	}
+	canonicalizeConstraints(g.Constraints, g.Affinities, g.Spreads)
+	if j.RunsToCompletion() {
+		g.Update = nil
+	} else {
+		g.Update = mergeUpdate(g.Update, j.Update)
+	}
+	g.Restart = mergeRestart(g.Restart, defaultRestart(j.Type))
+	g.Reschedule = mergeReschedule(mergeReschedule(g.Reschedule, j.Reschedule), defaultReschedule(j.Type))
+	if j.Type == JobTypeService {
+		g.Migrate = mergeMigrate(mergeMigrate(g.Migrate, j.Migrate), defaultMigrate())
+	} else {
+		g.Migrate = nil
+	}
+	if g.EphemeralDisk == nil {
+		g.EphemeralDisk = &EphemeralDisk{}
+	}
+	setPointer(&g.EphemeralDisk.Sticky, false)
+	setPointer(&g.EphemeralDisk.Migrate, false)
+	setPointer(&g.EphemeralDisk.SizeMB, 300)
+	for _, n := range g.Networks {
+		n.canonicalize()
+	}
+	if s := g.Scaling; s != nil {
+		setDefault(&s.Type, "horizontal")
+		setPointer(&s.Enabled, true)
+		setPointer(&s.Min, int64(*g.Count))
+		s.Namespace = j.Namespace
+		s.Target = map[string]string{"Namespace": j.Namespace, "Job": j.ID, "Group": g.Name}
+	}
+	canonicalizeServices(g.Services, "")
+	for _, t := range g.Tasks {
+		t.canonicalize(g)
+	}
+}
+
+func (t *Task) canonicalize(g *Group) {
+	canonicalizeConstraints(t.Constraints, t.Affinities, nil)
+	t.Restart = mergeRestart(t.Restart, g.Restart)
+	setPointer(&t.KillTimeout, 5*time.Second)
+	if t.Logs == nil {
+		t.Logs = &Logs{}
+	}
+	setPointer(&t.Logs.MaxFiles, 10)
+	setPointer(&t.Logs.MaxFileSizeMB, 10)
+	setPointer(&t.Logs.Disabled, t.Logs.Enabled != nil && !*t.Logs.Enabled)
+	t.Logs.Enabled = nil
+	if t.Resources == nil {
+		t.Resources = &Resources{}
+	}
+	r := t.Resources
+	setPointer(&r.Cores, 0)
+	if *r.Cores == 0 {
+		setPointer(&r.CPU, 100)
+	} else {
+		setPointer(&r.CPU, 0)
+	}
+	setPointer(&r.MemoryMB, 300)
+	setPointer(&r.MemoryMaxMB, 0)
+	for _, n := range r.Networks {
+		n.canonicalize()
+	}
+	for _, tpl := range t.Templates {
+		tpl.canonicalize()
+	}
+	canonicalizeServices(t.Services, t.Name)
+}
+
+func (n *Network) canonicalize() {
+	setDefault(&n.Mode, "host")
+	for _, ports := range [][]Port{n.ReservedPorts, n.DynamicPorts} {
+		for i := range ports {
+			setDefault(&ports[i].HostNetwork, "default")
+		}
+	}
+}
+
+func (t *Template) canonicalize() {
+	setDefault(&t.ChangeMode, "restart")
+	setDefault(&t.Perms, "0644")
+	setDefault(&t.LeftDelim, "{{")
+	setDefault(&t.RightDelim, "}}")
+	setPointer(&t.Splay, 5*time.Second)
+}
+
+func canonicalizeServices(services []*Service, task string) {
+	for _, s := range services {
+		setDefault(&s.Name, "${JOB}-${TASKGROUP}-${TASK}")
+		setDefault(&s.Provider, "nomad")
+		setDefault(&s.AddressMode, "auto")
+		setDefault(&s.OnUpdate, "require_healthy")
+		setDefault(&s.TaskName, task)
+		for i := range s.Checks {
+			s.Checks[i].canonicalize(s)
+		}
+	}
+}
+
+func (c *Check) canonicalize(s *Service) {
+	setDefault(&c.Name, "service: "+s.Name+" check")
+	setDefault(&c.Interval, 30*time.Second)
+	setDefault(&c.Timeout, 5*time.Second)
+	setDefault(&c.OnUpdate, s.OnUpdate)
+	setDefault(&c.PortLabel, s.PortLabel)
+	if c.Type == CheckHTTP {
+		setDefault(&c.Method, "GET")
+		setDefault(&c.Protocol, "http")
+	}
+	if c.Type == CheckScript {
+		setDefault(&c.TaskName, s.TaskName)
+	}
+	if c.CheckRestart == nil && s.CheckRestart != nil {
+		copied := *s.CheckRestart
+		c.CheckRestart = &copied
+	}
+	if c.CheckRestart != nil {
+		setPointer(&c.CheckRestart.Grace, time.Second)
+	}
+}
+
+func canonicalizeConstraints(constraints []*Constraint, affinities []*Affinity, spreads []*Spread) {
+	for _, c := range constraints {
+		setDefault(&c.Operand, OperandEqual)
+	}
+	for _, a := range affinities {
+		setDefault(&a.Operand, OperandEqual)
+		setPointer(&a.Weight, 50)
+	}
+	for _, s := range spreads {
+		setPointer(&s.Weight, 50)
+	}
+}
+
+func mergeUpdate(own, base *Update) *Update {
+	u := Update{}
+	if own != nil {
+		u = *own
+	}
+	if base != nil {
+		inherit(&u.Stagger, base.Stagger)
+		inherit(&u.MaxParallel, base.MaxParallel)
+		inherit(&u.HealthCheck, base.HealthCheck)
+		inherit(&u.MinHealthyTime, base.MinHealthyTime)
+		inherit(&u.HealthyDeadline, base.HealthyDeadline)
+		inherit(&u.ProgressDeadline, base.ProgressDeadline)
+		inherit(&u.Canary, base.Canary)
+		inherit(&u.AutoRevert, base.AutoRevert)
+		inherit(&u.AutoPromote, base.AutoPromote)
+	}
+	setPointer(&u.Stagger, 30*time.Second)
+	setPointer(&u.MaxParallel, 1)
+	setPointer(&u.HealthCheck, HealthCheckChecks)
+	setPointer(&u.MinHealthyTime, 10*time.Second)
+	setPointer(&u.HealthyDeadline, 5*time.Minute)
+	setPointer(&u.ProgressDeadline, 10*time.Minute)
+	setPointer(&u.Canary, 0)
+	setPointer(&u.AutoRevert, false)
+	setPointer(&u.AutoPromote, false)
+	return &u
+}
+
+func defaultRestart(jobType string) *Restart {
+	interval, attempts := 30*time.Minute, 2
+	if jobType == JobTypeBatch || jobType == JobTypeSysBatch {
+		interval, attempts = 24*time.Hour, 3
+	}
+	delay, mode, render := 15*time.Second, RestartModeFail, false
+	return &Restart{Interval: &interval, Attempts: &attempts, Delay: &delay, Mode: &mode, RenderTemplates: &render}
+}
+
+func mergeRestart(own, base *Restart) *Restart {
+	r := Restart{}
+	if own != nil {
+		r = *own
+	}
+	inherit(&r.Interval, base.Interval)
+	inherit(&r.Attempts, base.Attempts)
+	inherit(&r.Delay, base.Delay)
+	inherit(&r.Mode, base.Mode)
+	inherit(&r.RenderTemplates, base.RenderTemplates)
+	return &r
+}
+
+// defaultReschedule is nil for job types that have an instance on every node:
+// there is nowhere else to go.
+func defaultReschedule(jobType string) *Reschedule {
+	r := func(attempts int, interval, delay, maxDelay time.Duration, function string, unlimited bool) *Reschedule {
+		return &Reschedule{Attempts: &attempts, Interval: &interval, Delay: &delay, MaxDelay: &maxDelay,
+			DelayFunction: &function, Unlimited: &unlimited}
+	}
+	switch jobType {
+	case JobTypeService:
+		return r(0, 0, 30*time.Second, time.Hour, DelayExponential, true)
+	case JobTypeBatch:
+		return r(1, 24*time.Hour, 5*time.Second, 0, DelayConstant, false)
+	}
+	return nil
+}
+
+// mergeReschedule fills own from base. Attempts given without unlimited means
+// a limit, whatever the default says.
+func mergeReschedule(own, base *Reschedule) *Reschedule {
+	if base == nil {
+		return own
+	}
+	r := Reschedule{}
+	if own != nil {
+		r = *own
+	}
+	if r.Unlimited == nil && r.Attempts != nil && *r.Attempts >= 0 {
+		limited := false
+		r.Unlimited = &limited
+	}
+	inherit(&r.Attempts, base.Attempts)
+	inherit(&r.Interval, base.Interval)
+	inherit(&r.Delay, base.Delay)
+	inherit(&r.DelayFunction, base.DelayFunction)
+	inherit(&r.MaxDelay, base.MaxDelay)
+	inherit(&r.Unlimited, base.Unlimited)
+	return &r
+}
+
+func defaultMigrate() *Migrate {
+	parallel, check, healthy, deadline := 1, HealthCheckChecks, 10*time.Second, 5*time.Minute
+	return &Migrate{MaxParallel: &parallel, HealthCheck: &check, MinHealthyTime: &healthy, HealthyDeadline: &deadline}
+}
+
+func mergeMigrate(own, base *Migrate) *Migrate {
+	if base == nil {
+		return own
+	}
+	m := Migrate{}
+	if own != nil {
+		m = *own
+	}
+	inherit(&m.MaxParallel, base.MaxParallel)
+	inherit(&m.HealthCheck, base.HealthCheck)
+	inherit(&m.MinHealthyTime, base.MinHealthyTime)
+	inherit(&m.HealthyDeadline, base.HealthyDeadline)
+	return &m
+}
+
+// inherit copies what base points to when dst is unset; never the pointer, so
+// that changing one group's policy cannot change another's.
+func inherit[T any](dst **T, base *T) {
+	if *dst == nil && base != nil {
+		v := *base
+		*dst = &v
+	}
+}
+
+func setPointer[T any](dst **T, v T) { inherit(dst, &v) }
+
+func setDefault[T comparable](dst *T, v T) {
+	var zero T
+	if *dst == zero {
+		*dst = v
+	}
+}
+
+// MetaFor is the metadata that a task sees: its own over its group's over the
+// job's.
+func (j *Job) MetaFor(g *Group, t *Task) map[string]string {
+	meta := map[string]string{}
+	maps.Copy(meta, j.Meta)
+	if g != nil {
+		maps.Copy(meta, g.Meta)
+	}
+	if t != nil {
+		maps.Copy(meta, t.Meta)
+	}
+	return meta
+}
+
+// DriverNames lists the drivers that the job's tasks need, each once, sorted.
+func (j *Job) DriverNames() []string {
+	var names []string
+	for _, g := range j.Groups {
+		for _, t := range g.Tasks {
+			names = append(names, t.Driver)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

@@ -1,0 +1,118 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// kind is what a driver config's value must be.
+type kind string
+
+const (
+	kindString   kind = "a string"
+	kindStrings  kind = "a list of strings"
+	kindBool     kind = "true or false"
+	kindNumber   kind = "a number"
+	kindDuration kind = "a duration such as \"10s\""
+)
+
+// driverConfig is the schema of the config block of the drivers built in.
+var driverConfig = map[string]map[string]kind{
+	"raw_exec": {"command": kindString, "args": kindStrings, "work_dir": kindString},
+	"exec": {
+		"command": kindString, "args": kindStrings, "work_dir": kindString, "pid_mode": kindString, "ipc_mode": kindString,
+		"cap_add": kindStrings, "cap_drop": kindStrings,
+	},
+	"mock_driver": {
+		"run_for": kindDuration, "exit_code": kindNumber, "exit_signal": kindNumber, "exit_err_msg": kindString,
+		"start_error": kindString, "start_error_recoverable": kindBool, "start_block_for": kindDuration,
+		"kill_after": kindDuration, "signal_error": kindString, "stdout_string": kindString, "stdout_repeat": kindNumber,
+		"stdout_repeat_duration": kindDuration,
+	},
+}
+
+func schemaOf(driver string) (map[string]kind, bool) {
+	if driver == "mock" {
+		driver = "mock_driver"
+	}
+	s, ok := driverConfig[driver]
+	return s, ok
+}
+
+// DriverConfigKeys lists the keys of a driver's config block, sorted; false
+// for a driver that Reeve does not know, whose config may hold anything.
+func DriverConfigKeys(driver string) ([]string, bool) {
+	s, ok := schemaOf(driver)
+	return slices.Sorted(maps.Keys(s)), ok
+}
+
+// DriverConfigProblems lists what is wrong with a task's config for a driver
+// that Reeve knows; nothing for other drivers.
+func DriverConfigProblems(driver string, config map[string]any) []string {
+	s, ok := schemaOf(driver)
+	if !ok {
+		return nil
+	}
+	var problems []string
+	for _, k := range slices.Sorted(maps.Keys(config)) {
+		want, known := s[k]
+		switch {
+		case !known:
+			problems = append(problems, fmt.Sprintf("driver %s has no key %q; there are: %s", driver, k, strings.Join(slices.Sorted(maps.Keys(s)), ", ")))
+		case !want.matches(config[k]):
+			problems = append(problems, fmt.Sprintf("%s must be %s, not %v", k, want, config[k]))
+		}
+	}
+	if _, needs := s["command"]; needs {
+		if command, _ := config["command"].(string); command == "" {
+			problems = append(problems, "command is missing")
+		}
+	}
+	return problems
+}
+
+func (k kind) matches(v any) bool {
+	switch k {
+	case kindString:
+		_, ok := v.(string)
+		return ok
+	case kindBool:
+		switch v := v.(type) {
+		case bool:
+			return true
+		case string:
+			return v == "true" || v == "false"
+		}
+		return false
+	case kindNumber:
+		switch v := v.(type) {
+		case int, int64, uint64, float64:
+			return true
+		case string:
+			return v != "" && strings.Trim(v, "0123456789") == ""
+		}
+		return false
+	case kindDuration:
+		switch v := v.(type) {
+		case int, int64, uint64, float64:
+			return true
+		case string:
+			_, err := time.ParseDuration(v)
+			return err == nil
+		}
+		return false
+	}
+	switch list := v.(type) {
+	case []string:
+		return true
+	case []any:
+		return !slices.ContainsFunc(list, func(e any) bool { _, ok := e.(string); return !ok })
+	}
+	return false
+}

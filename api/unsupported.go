@@ -1,0 +1,126 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import "fmt"
+
+// Unsupported lists, in words, what a canonicalized job asks for that Reeve
+// does not do yet. A job that needs any of it is refused: nothing that matters
+// is dropped in silence.
+func Unsupported(j *Job) []string {
+	var c complaints
+	refuse := func(set bool, format string, args ...any) {
+		if set {
+			c.add("%s is not supported yet", fmt.Sprintf(format, args...))
+		}
+	}
+	refuse(j.Region != "global", "region %q (the only one is \"global\")", j.Region)
+	refuse(j.Type == JobTypeSystem || j.Type == JobTypeSysBatch, "type %q", j.Type)
+	refuse(j.Multiregion != nil, "the multiregion block")
+	refuse(j.Periodic != nil && (j.Periodic.Enabled == nil || *j.Periodic.Enabled), "the periodic block")
+	refuse(j.Parameterized != nil, "the parameterized block")
+	refuse(len(j.Payload) > 0, "a payload")
+	for _, g := range j.Groups {
+		g.unsupported(refuse)
+	}
+	return c
+}
+
+func (g *Group) unsupported(refuse func(bool, string, ...any)) {
+	at := fmt.Sprintf("group %q: ", g.Name)
+	if u := g.Update; u != nil {
+		refuse(u.Canary != nil && *u.Canary > 0, at+"update canary")
+		refuse(u.HealthCheck != nil && *u.HealthCheck == HealthCheckManual, at+"update health_check = \"manual\"")
+	}
+	refuse(g.Disconnect != nil || g.StopAfterClientDisconnect != nil || g.MaxClientDisconnect != nil, at+"the disconnect block")
+	refuse(g.PreventRescheduleOnLost != nil && *g.PreventRescheduleOnLost, at+"prevent_reschedule_on_lost")
+	refuse(len(g.Volumes) > 0, at+"the volume block")
+	refuse(g.Consul != nil, at+"the consul block")
+	if d := g.EphemeralDisk; d != nil {
+		refuse(d.Sticky != nil && *d.Sticky, at+"a sticky ephemeral_disk")
+		refuse(d.Migrate != nil && *d.Migrate, at+"a migrating ephemeral_disk")
+	}
+	for _, n := range g.Networks {
+		n.unsupported(at, refuse)
+	}
+	unsupportedServices(at, g.Services, refuse)
+	for _, t := range g.Tasks {
+		t.unsupported(fmt.Sprintf("%stask %q: ", at, t.Name), refuse)
+	}
+}
+
+func (n *Network) unsupported(at string, refuse func(bool, string, ...any)) {
+	refuse(n.Mode != "" && n.Mode != "host", at+"network mode %q (use \"host\")", n.Mode)
+	refuse(n.DNS != nil, at+"the network's dns block")
+	refuse(n.CNI != nil, at+"the network's cni block")
+	for _, ports := range [][]Port{n.ReservedPorts, n.DynamicPorts} {
+		for _, p := range ports {
+			refuse(p.HostNetwork != "" && p.HostNetwork != "default", at+"port %q: host_network", p.Label)
+			refuse(p.IgnoreCollision, at+"port %q: ignore_collision", p.Label)
+		}
+	}
+}
+
+func unsupportedServices(at string, services []*Service, refuse func(bool, string, ...any)) {
+	for _, s := range services {
+		at := fmt.Sprintf("%sservice %q: ", at, s.Name)
+		refuse(s.Connect != nil, at+"the connect block")
+		refuse(s.Identity != nil, at+"the identity block")
+		refuse(s.Provider == "consul" && s.Cluster != "" && s.Cluster != "default", at+"a consul cluster")
+		for i := range s.Checks {
+			k := &s.Checks[i]
+			refuse(k.Type == CheckGRPC, "%scheck %q: type \"grpc\"", at, k.Name)
+			refuse(k.Expose, "%scheck %q: expose", at, k.Name)
+		}
+	}
+}
+
+func (t *Task) unsupported(at string, refuse func(bool, string, ...any)) {
+	refuse(len(t.Artifacts) > 0, at+"the artifact block")
+	refuse(len(t.Templates) > 0, at+"the template block")
+	refuse(t.Vault != nil, at+"the vault block")
+	refuse(t.Consul != nil, at+"the consul block")
+	refuse(t.DispatchPayload != nil, at+"the dispatch_payload block")
+	refuse(len(t.VolumeMounts) > 0, at+"the volume_mount block")
+	refuse(t.CSIPlugin != nil, at+"the csi_plugin block")
+	refuse(t.Kind != "", at+"kind %q", t.Kind)
+	refuse(len(t.Scaling) > 0, at+"the scaling block of a task")
+	refuse(len(t.Secrets) > 0, at+"the secret block")
+	refuse(t.Identity != nil || len(t.Identities) > 0, at+"the identity block")
+	refuse(len(t.Actions) > 0, at+"the action block")
+	refuse(t.Schedule != nil, at+"the schedule block")
+	if r := t.Resources; r != nil {
+		refuse(r.Cores != nil && *r.Cores > 0, at+"resources: cores")
+		refuse(len(r.Devices) > 0, at+"resources: the device block")
+		refuse(r.NUMA != nil, at+"resources: the numa block")
+		refuse(r.SecretsMB != nil && *r.SecretsMB > 0, at+"resources: secrets")
+		for _, n := range r.Networks {
+			n.unsupported(at, refuse)
+		}
+	}
+	unsupportedServices(at, t.Services, refuse)
+}
+
+// Warnings lists what a canonicalized job says that is allowed and probably not
+// meant, or that has no effect.
+func (j *Job) Warnings() []string {
+	var c complaints
+	for _, g := range j.Groups {
+		if u := g.Update; u != nil && u.MaxParallel != nil && *u.MaxParallel > g.Size() && g.Size() > 0 && *u.MaxParallel > 1 {
+			c.add("group %q: update max_parallel %d is more than its count %d", g.Name, *u.MaxParallel, g.Size())
+		}
+		for _, t := range g.Tasks {
+			if t.Resources == nil {
+				continue
+			}
+			if t.Resources.IOPS != nil {
+				c.add("group %q, task %q: resources: iops has no effect", g.Name, t.Name)
+			}
+			if len(t.Resources.Networks) > 0 {
+				c.add("group %q, task %q: a network inside resources is deprecated: move it to the group", g.Name, t.Name)
+			}
+		}
+	}
+	return c
+}

@@ -1,0 +1,355 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// complaints collects everything that is wrong, so that a user fixes a job in
+// one go.
+type complaints []string
+
+func (c *complaints) add(format string, args ...any) {
+	*c = append(*c, fmt.Sprintf(format, args...))
+}
+
+var jobTypes = []string{JobTypeService, JobTypeBatch, JobTypeSystem, JobTypeSysBatch}
+
+// names are part of paths, variables and addresses.
+var (
+	validJobID     = regexp.MustCompile(`^[^\s\x00-\x1f]{1,128}$`)
+	validName      = regexp.MustCompile(`^[^\s/\\\x00-\x1f]{1,128}$`)
+	validPortLabel = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+)
+
+// maxInstances bounds a job's total count.
+const maxInstances = 50000
+
+// Validate reports everything that makes a canonicalized job unfit to run, as
+// one *Error of CodeInvalid with a sentence for each complaint; nil when there
+// is nothing. It does not ask whether Reeve honours every field: see
+// Unsupported.
+func (j *Job) Validate() error {
+	var c complaints
+	j.validate(&c)
+	if len(c) == 0 {
+		return nil
+	}
+	name := j.ID
+	if name == "" {
+		name = "(without an ID)"
+	}
+	e := Errorf(CodeInvalid, "job %s is not valid", name)
+	e.Detail = c
+	return e
+}
+
+func (j *Job) validate(c *complaints) {
+	switch {
+	case j.ID == "":
+		c.add("the job has no ID: give it a name, as in job \"web\" { ... }")
+	case !validJobID.MatchString(j.ID):
+		c.add("job ID %q: must be 1 to 128 characters without white space", j.ID)
+	}
+	if j.Namespace != DefaultNamespace {
+		c.add("namespace %q does not exist; there is only %q", j.Namespace, DefaultNamespace)
+	}
+	if !slices.Contains(jobTypes, j.Type) {
+		c.add("type %q: must be one of %s", j.Type, strings.Join(jobTypes, ", "))
+	}
+	if j.Priority < JobPriorityMin || j.Priority > JobPriorityMax {
+		c.add("priority %d: must be between %d and %d", j.Priority, JobPriorityMin, JobPriorityMax)
+	}
+	for _, dc := range j.Datacenters {
+		if dc == "" {
+			c.add("datacenters: an entry is empty")
+		}
+	}
+	validateConstraints(c, "job", j.Constraints)
+	validateAffinities(c, "job", j.Affinities)
+	validateSpreads(c, "job", j.Spreads)
+	if p := j.Periodic; p != nil && p.Spec == "" && len(p.Specs) == 0 {
+		c.add("periodic: no cron expression is given")
+	}
+	if p := j.Parameterized; p != nil && !slices.Contains([]string{"optional", "required", "forbidden"}, p.Payload) {
+		c.add("parameterized: payload %q: must be optional, required or forbidden", p.Payload)
+	}
+	if len(j.Groups) == 0 {
+		c.add("the job has no group: it needs at least one, with at least one task")
+	}
+	seen, total := map[string]bool{}, 0
+	for i, g := range j.Groups {
+		if g == nil {
+			c.add("group %d is null", i+1)
+			continue
+		}
+		if seen[g.Name] && g.Name != "" {
+			c.add("group %q is defined twice", g.Name)
+		}
+		seen[g.Name] = true
+		total += max(g.Size(), 0)
+		g.validate(c, j, i)
+	}
+	if total > maxInstances {
+		c.add("the groups' counts add up to %d; at most %d are allowed in one job", total, maxInstances)
+	}
+}
+
+func (g *Group) validate(c *complaints, j *Job, i int) {
+	at := fmt.Sprintf("group %q", g.Name)
+	if g.Name == "" {
+		at = fmt.Sprintf("group %d", i+1)
+		c.add("%s has no name", at)
+	} else if !validName.MatchString(g.Name) {
+		c.add("%s: a name must be 1 to 128 characters without white space or slashes", at)
+	}
+	if g.Size() < 0 {
+		c.add("%s: count %d: must not be negative", at, g.Size())
+	}
+	if j.Type == JobTypeSystem && g.Size() > 1 {
+		c.add("%s: count %d: a system job runs once on every node, so its count is 1", at, g.Size())
+	}
+	validateConstraints(c, at, g.Constraints)
+	validateAffinities(c, at, g.Affinities)
+	validateSpreads(c, at, g.Spreads)
+	validateUpdate(c, at, g.Update)
+	validateRestart(c, at, g.Restart)
+	validateReschedule(c, at, g.Reschedule)
+	if d := g.EphemeralDisk; d != nil && d.SizeMB != nil && *d.SizeMB < 10 {
+		c.add("%s: ephemeral_disk size %d MB: must be at least 10", at, *d.SizeMB)
+	}
+	if s := g.Scaling; s != nil {
+		if s.Max == nil {
+			c.add("%s: scaling: max is missing", at)
+		} else if s.Min != nil && *s.Min > *s.Max {
+			c.add("%s: scaling: min %d is greater than max %d", at, *s.Min, *s.Max)
+		} else if int64(g.Size()) > *s.Max || s.Min != nil && int64(g.Size()) < *s.Min {
+			c.add("%s: count %d is outside the scaling block's bounds %d to %d", at, g.Size(), *s.Min, *s.Max)
+		}
+	}
+	if len(g.Networks) > 1 {
+		c.add("%s: only one network block is allowed", at)
+	}
+	ports := g.validatePorts(c, at)
+	if len(g.Tasks) == 0 {
+		c.add("%s has no task", at)
+	}
+	seen, leaders, logs := map[string]bool{}, 0, 0
+	for k, t := range g.Tasks {
+		if t == nil {
+			c.add("%s: task %d is null", at, k+1)
+			continue
+		}
+		if seen[t.Name] && t.Name != "" {
+			c.add("%s: task %q is defined twice", at, t.Name)
+		}
+		seen[t.Name] = true
+		if t.Leader {
+			leaders++
+		}
+		if l := t.Logs; l != nil && l.MaxFiles != nil && l.MaxFileSizeMB != nil && (l.Disabled == nil || !*l.Disabled) {
+			logs += *l.MaxFiles * *l.MaxFileSizeMB
+		}
+		t.validate(c, fmt.Sprintf("%s, task %q", at, t.Name), ports)
+	}
+	if d := g.EphemeralDisk; d != nil && d.SizeMB != nil && logs > *d.SizeMB {
+		c.add("%s: the tasks' logs may take %d MB, more than the ephemeral_disk's %d MB: lower max_files or max_file_size, or raise size", at, logs, *d.SizeMB)
+	}
+	if leaders > 1 {
+		c.add("%s: %d tasks are leader; at most one may be", at, leaders)
+	}
+	if !slices.ContainsFunc(g.Tasks, func(t *Task) bool { return t != nil && t.IsMain() }) && len(g.Tasks) > 0 {
+		c.add("%s has only lifecycle tasks: at least one must be a main task, without a lifecycle block", at)
+	}
+	for _, s := range g.Services {
+		validateService(c, fmt.Sprintf("%s, service %q", at, s.Name), s, ports, g)
+	}
+}
+
+// validatePorts returns the labels that checks and services may name.
+func (g *Group) validatePorts(c *complaints, at string) map[string]bool {
+	labels, numbers := map[string]bool{}, map[int]string{}
+	networks := slices.Clone(g.Networks)
+	for _, t := range g.Tasks {
+		if t != nil && t.Resources != nil {
+			networks = append(networks, t.Resources.Networks...)
+		}
+	}
+	for _, n := range networks {
+		for _, p := range slices.Concat(n.ReservedPorts, n.DynamicPorts) {
+			if !validPortLabel.MatchString(p.Label) {
+				c.add("%s: port label %q: must be letters, digits, - or _", at, p.Label)
+			}
+			if labels[p.Label] {
+				c.add("%s: port %q is defined twice", at, p.Label)
+			}
+			labels[p.Label] = true
+			if p.To < -1 || p.To > 65535 {
+				c.add("%s: port %q: to = %d is not a port number", at, p.Label, p.To)
+			}
+		}
+		for _, p := range n.ReservedPorts {
+			if p.Value < 1 || p.Value > 65535 {
+				c.add("%s: port %q: static = %d: must be between 1 and 65535", at, p.Label, p.Value)
+			} else if other, taken := numbers[p.Value]; taken && !p.IgnoreCollision {
+				c.add("%s: ports %q and %q are both static %d", at, other, p.Label, p.Value)
+			}
+			numbers[p.Value] = p.Label
+		}
+	}
+	return labels
+}
+
+func (t *Task) validate(c *complaints, at string, ports map[string]bool) {
+	if t.Name == "" {
+		c.add("%s has no name", at)
+	} else if !validName.MatchString(t.Name) || t.Name == "alloc" || strings.HasPrefix(t.Name, ".") {
+		c.add("%s: a name must be 1 to 128 characters without white space or slashes, not start with a dot, and not be \"alloc\"", at)
+	}
+	if t.Driver == "" {
+		c.add("%s has no driver", at)
+	}
+	for _, problem := range DriverConfigProblems(t.Driver, t.Config) {
+		c.add("%s: config: %s", at, problem)
+	}
+	if l := t.Lifecycle; l != nil && !slices.Contains([]string{HookPrestart, HookPoststart, HookPoststop}, l.Hook) {
+		c.add("%s: lifecycle hook %q: must be prestart, poststart or poststop", at, l.Hook)
+	}
+	if t.Leader && !t.IsMain() {
+		c.add("%s: a lifecycle task cannot be leader", at)
+	}
+	if t.KillTimeout != nil && *t.KillTimeout < 0 {
+		c.add("%s: kill_timeout %s: must not be negative", at, *t.KillTimeout)
+	}
+	if t.ShutdownDelay < 0 {
+		c.add("%s: shutdown_delay %s: must not be negative", at, t.ShutdownDelay)
+	}
+	if t.KillSignal != "" && !slices.Contains(signals, t.KillSignal) {
+		c.add("%s: kill_signal %q is not a signal: use a name such as SIGTERM", at, t.KillSignal)
+	}
+	validateConstraints(c, at, t.Constraints)
+	validateAffinities(c, at, t.Affinities)
+	validateRestart(c, at, t.Restart)
+	if r := t.Resources; r != nil {
+		if r.Cores != nil && *r.Cores < 0 {
+			c.add("%s: resources: cores %d: must not be negative", at, *r.Cores)
+		}
+		if r.CPU != nil && *r.CPU < 1 && (r.Cores == nil || *r.Cores == 0) {
+			c.add("%s: resources: cpu %d: must be at least 1 MHz", at, *r.CPU)
+		}
+		if r.CPU != nil && *r.CPU > 0 && r.Cores != nil && *r.Cores > 0 {
+			c.add("%s: resources: give either cpu or cores, not both", at)
+		}
+		if r.MemoryMB != nil && *r.MemoryMB < 10 {
+			c.add("%s: resources: memory %d MB: must be at least 10", at, *r.MemoryMB)
+		}
+		if r.MemoryMaxMB != nil && *r.MemoryMaxMB != 0 && r.MemoryMB != nil && *r.MemoryMaxMB < *r.MemoryMB {
+			c.add("%s: resources: memory_max %d MB is less than memory %d MB", at, *r.MemoryMaxMB, *r.MemoryMB)
+		}
+	}
+	if l := t.Logs; l != nil {
+		if l.MaxFiles != nil && *l.MaxFiles < 1 {
+			c.add("%s: logs: max_files %d: must be at least 1", at, *l.MaxFiles)
+		}
+		if l.MaxFileSizeMB != nil && *l.MaxFileSizeMB < 1 {
+			c.add("%s: logs: max_file_size %d MB: must be at least 1", at, *l.MaxFileSizeMB)
+		}
+	}
+	for k := range t.Env {
+		if k == "" || strings.ContainsAny(k, "=\x00") {
+			c.add("%s: env: %q is not a variable's name", at, k)
+		}
+	}
+	for _, s := range t.Services {
+		validateService(c, fmt.Sprintf("%s, service %q", at, s.Name), s, ports, nil)
+	}
+}
+
+var signals = []string{
+	"SIGABRT", "SIGALRM", "SIGBUS", "SIGCHLD", "SIGCONT", "SIGFPE", "SIGHUP", "SIGILL", "SIGINT", "SIGIO", "SIGKILL",
+	"SIGPIPE", "SIGPROF", "SIGQUIT", "SIGSEGV", "SIGSTOP", "SIGSYS", "SIGTERM", "SIGTRAP", "SIGTSTP", "SIGTTIN",
+	"SIGTTOU", "SIGURG", "SIGUSR1", "SIGUSR2", "SIGWINCH", "SIGXCPU", "SIGXFSZ",
+}
+
+func validateUpdate(c *complaints, at string, u *Update) {
+	if u == nil {
+		return
+	}
+	negative := func(name string, d *time.Duration) bool {
+		if d != nil && *d < 0 {
+			c.add("%s: update: %s %s: must not be negative", at, name, *d)
+			return true
+		}
+		return false
+	}
+	if u.MaxParallel != nil && *u.MaxParallel < 0 {
+		c.add("%s: update: max_parallel %d: must not be negative", at, *u.MaxParallel)
+	}
+	if u.Canary != nil && *u.Canary < 0 {
+		c.add("%s: update: canary %d: must not be negative", at, *u.Canary)
+	}
+	if h := u.HealthCheck; h != nil && *h != HealthCheckChecks && *h != HealthCheckTaskStates && *h != HealthCheckManual {
+		c.add("%s: update: health_check %q: must be checks, task_states or manual", at, *h)
+	}
+	if negative("min_healthy_time", u.MinHealthyTime) || negative("healthy_deadline", u.HealthyDeadline) || negative("progress_deadline", u.ProgressDeadline) {
+		return
+	}
+	if u.MinHealthyTime != nil && u.HealthyDeadline != nil && *u.MinHealthyTime >= *u.HealthyDeadline {
+		c.add("%s: update: min_healthy_time %s must be less than healthy_deadline %s", at, *u.MinHealthyTime, *u.HealthyDeadline)
+	}
+	if u.HealthyDeadline != nil && u.ProgressDeadline != nil && *u.ProgressDeadline != 0 && *u.HealthyDeadline >= *u.ProgressDeadline {
+		c.add("%s: update: healthy_deadline %s must be less than progress_deadline %s", at, *u.HealthyDeadline, *u.ProgressDeadline)
+	}
+	if u.AutoPromote != nil && *u.AutoPromote && (u.Canary == nil || *u.Canary == 0) {
+		c.add("%s: update: auto_promote needs canary to be above 0", at)
+	}
+}
+
+func validateRestart(c *complaints, at string, r *Restart) {
+	if r == nil {
+		return
+	}
+	if r.Mode != nil && *r.Mode != RestartModeFail && *r.Mode != RestartModeDelay {
+		c.add("%s: restart: mode %q: must be fail or delay", at, *r.Mode)
+	}
+	if r.Attempts != nil && *r.Attempts < 0 {
+		c.add("%s: restart: attempts %d: must not be negative", at, *r.Attempts)
+	}
+	if r.Delay != nil && *r.Delay < 0 {
+		c.add("%s: restart: delay %s: must not be negative", at, *r.Delay)
+	}
+	if r.Interval != nil && r.Attempts != nil && *r.Attempts > 0 {
+		if *r.Interval < 5*time.Second {
+			c.add("%s: restart: interval %s: must be at least 5s", at, *r.Interval)
+		} else if r.Delay != nil && time.Duration(*r.Attempts)*(*r.Delay) > *r.Interval {
+			c.add("%s: restart: %d attempts with a delay of %s never fit into an interval of %s", at, *r.Attempts, *r.Delay, *r.Interval)
+		}
+	}
+}
+
+func validateReschedule(c *complaints, at string, r *Reschedule) {
+	if r == nil || r.Attempts == nil || r.Unlimited == nil {
+		return
+	}
+	if *r.Attempts < 0 {
+		c.add("%s: reschedule: attempts %d: must not be negative", at, *r.Attempts)
+	}
+	if *r.Attempts == 0 && !*r.Unlimited {
+		return
+	}
+	if r.Delay != nil && *r.Delay < 0 {
+		c.add("%s: reschedule: delay %s: must not be negative", at, *r.Delay)
+	}
+	if !*r.Unlimited && r.Interval != nil && *r.Interval <= 0 {
+		c.add("%s: reschedule: a limited number of attempts needs an interval", at)
+	}
+	if f := r.DelayFunction; f != nil && !slices.Contains([]string{DelayConstant, DelayExponential, DelayFibonacci}, *f) {
+		c.add("%s: reschedule: delay_function %q: must be constant, exponential or fibonacci", at, *f)
+	}
+}
