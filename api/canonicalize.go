@@ -141,8 +141,8 @@ func canonicalizeServices(services []*Service, task string) {
 		setDefault(&s.AddressMode, "auto")
 		setDefault(&s.OnUpdate, "require_healthy")
 		setDefault(&s.TaskName, task)
-		for i := range s.Checks {
-			s.Checks[i].canonicalize(s)
+		for _, c := range s.Checks {
+			c.canonicalize(s)
 		}
 	}
 }

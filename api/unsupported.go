@@ -68,8 +68,7 @@ func unsupportedServices(at string, services []*Service, refuse func(bool, strin
 		refuse(s.Connect != nil, at+"the connect block")
 		refuse(s.Identity != nil, at+"the identity block")
 		refuse(s.Provider == "consul" && s.Cluster != "" && s.Cluster != "default", at+"a consul cluster")
-		for i := range s.Checks {
-			k := &s.Checks[i]
+		for _, k := range s.Checks {
 			refuse(k.Type == CheckGRPC, "%scheck %q: type \"grpc\"", at, k.Name)
 			refuse(k.Expose, "%scheck %q: expose", at, k.Name)
 		}

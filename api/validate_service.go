@@ -17,8 +17,7 @@ func validateService(c *complaints, at string, s *Service, ports map[string]bool
 		c.add("%s: port %q is not defined; %s", at, s.PortLabel, knownPorts(ports))
 	}
 	seen := map[string]bool{}
-	for i := range s.Checks {
-		k := &s.Checks[i]
+	for _, k := range s.Checks {
 		where := fmt.Sprintf("%s, check %q", at, k.Name)
 		if seen[k.Name] {
 			c.add("%s is defined twice: give each check a name", where)
