@@ -181,3 +181,72 @@ type UpdateAllocationsRequest struct {
 type IndexResponse struct {
 	Index uint64
 }
+
+// EvaluateJobRequest asks for a job to be looked at again.
+type EvaluateJobRequest struct {
+	JobID       string
+	EvalOptions EvalOptions
+	Region      string
+	Namespace   string
+	SecretID    string
+}
+
+// EvalOptions refine an EvaluateJobRequest.
+type EvalOptions struct {
+	ForceReschedule bool // failed allocations are replaced now, whatever their policy says
+}
+
+// JobStabilityRequest marks a version as one to revert to, or not.
+type JobStabilityRequest struct {
+	JobID      string
+	JobVersion uint64
+	Stable     bool
+	Region     string
+	Namespace  string
+	SecretID   string
+}
+
+// JobStabilityResponse says when the mark was written.
+type JobStabilityResponse struct {
+	JobModifyIndex uint64
+	Index          uint64
+}
+
+// DeploymentPauseRequest pauses a deployment or lets it go on.
+type DeploymentPauseRequest struct {
+	DeploymentID string
+	Pause        bool
+	Region       string
+	Namespace    string
+	SecretID     string
+}
+
+// DeploymentFailRequest marks a deployment as failed.
+type DeploymentFailRequest struct {
+	DeploymentID string
+	Region       string
+	Namespace    string
+	SecretID     string
+}
+
+// NodeEligibilityRequest says whether new allocations may be placed on a node.
+type NodeEligibilityRequest struct {
+	NodeID      string
+	Eligibility string // NodeEligible or NodeIneligible
+	Region      string
+	Namespace   string
+	SecretID    string
+}
+
+// NodeEligibilityResponse says when that was written.
+type NodeEligibilityResponse struct {
+	NodeModifyIndex uint64
+	EvalIDs         []string
+	EvalCreateIndex uint64
+	Index           uint64
+}
+
+// EvaluationCount is how many evaluations a list would hold.
+type EvaluationCount struct {
+	Count int
+}
