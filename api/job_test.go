@@ -1,0 +1,239 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func ptr[T any](v T) *T { return &v }
+
+// webJob is a job that a user might write: two groups, checks, ports.
+func webJob() *Job {
+	return &Job{
+		ID:   "web",
+		Meta: map[string]string{"owner": "ops"},
+		Groups: []*Group{{
+			Name:     "site",
+			Count:    ptr(2),
+			Networks: []*Network{{DynamicPorts: []Port{{Label: "http"}}}},
+			Services: []*Service{{
+				Name: "site", PortLabel: "http",
+				Checks: []*Check{{Type: CheckHTTP, Path: "/healthz", Interval: 10 * time.Second}},
+			}},
+			Tasks: []*Task{{
+				Name: "server", Driver: "raw_exec",
+				Config: map[string]any{"command": "/bin/server", "args": []any{"-v"}},
+				Env:    map[string]string{"COLOR": "blue"},
+			}},
+		}, {
+			Name:  "worker",
+			Tasks: []*Task{{Name: "work", Driver: "mock", Config: map[string]any{"run_for": "10s"}}},
+		}},
+	}
+}
+
+func canonical() *Job {
+	j := webJob()
+	j.Canonicalize()
+	return j
+}
+
+func TestCanonicalizeWritesDefaults(t *testing.T) {
+	j := canonical()
+	g := j.Groups[0]
+	got := map[string]any{
+		"name": j.Name, "type": j.Type, "priority": j.Priority, "namespace": j.Namespace, "datacenters": j.Datacenters,
+		"pool": j.NodePool, "count of worker": j.Groups[1].Size(), "parallel": *g.Update.MaxParallel,
+		"healthy": *g.Update.MinHealthyTime, "restarts": *g.Tasks[0].Restart.Attempts, "restart mode": *g.Restart.Mode,
+		"reschedule": *g.Reschedule.Unlimited, "disk": *g.EphemeralDisk.SizeMB, "cpu": *g.Tasks[0].Resources.CPU,
+		"memory": *g.Tasks[0].Resources.MemoryMB, "logs": *g.Tasks[0].Logs.MaxFiles, "kill": *g.Tasks[0].KillTimeout,
+		"check": g.Services[0].Checks[0].Name, "method": g.Services[0].Checks[0].Method,
+		"check port": g.Services[0].Checks[0].PortLabel, "network": g.Networks[0].Mode,
+	}
+	want := map[string]any{
+		"name": "web", "type": "service", "priority": 50, "namespace": "default", "datacenters": []string{"*"},
+		"pool": "default", "count of worker": 1, "parallel": 1, "healthy": 10 * time.Second, "restarts": 2,
+		"restart mode": "fail", "reschedule": true, "disk": 300, "cpu": 100, "memory": 300, "logs": 10,
+		"kill": 5 * time.Second, "check": "service: site check", "method": "GET", "check port": "http", "network": "host",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("defaults (-want +got):\n%s", diff)
+	}
+}
+
+func TestCanonicalizeIsIdempotent(t *testing.T) {
+	once := canonical()
+	twice := once.Copy()
+	twice.Canonicalize()
+	if diff := cmp.Diff(once, twice); diff != "" {
+		t.Errorf("canonicalizing again changed the job (-once +twice):\n%s", diff)
+	}
+}
+
+func TestPoliciesInheritWithoutSharing(t *testing.T) {
+	j := webJob()
+	j.Update = &Update{MaxParallel: ptr(3), AutoRevert: ptr(true)}
+	j.Groups[0].Update = &Update{MaxParallel: ptr(2)}
+	j.Groups[0].Restart = &Restart{Attempts: ptr(7)}
+	j.Canonicalize()
+	if got := []any{*j.Groups[0].Update.MaxParallel, *j.Groups[1].Update.MaxParallel, *j.Groups[0].Update.AutoRevert, *j.Groups[0].Tasks[0].Restart.Attempts}; !reflect.DeepEqual(got, []any{2, 3, true, 7}) {
+		t.Errorf("inherited policies: got %v", got)
+	}
+	*j.Groups[1].Update.MaxParallel = 9
+	if *j.Update.MaxParallel != 3 {
+		t.Error("a group's policy shares memory with the job's")
+	}
+}
+
+func TestRescheduleAttemptsMeanALimit(t *testing.T) {
+	j := webJob()
+	j.Groups[0].Reschedule = &Reschedule{Attempts: ptr(3), Interval: ptr(time.Hour)}
+	j.Canonicalize()
+	if *j.Groups[0].Reschedule.Unlimited {
+		t.Error("attempts = 3 left reschedule unlimited")
+	}
+}
+
+func TestValidJobHasNoComplaints(t *testing.T) {
+	if err := canonical().Validate(); err != nil {
+		t.Fatal(err)
+	}
+	if u := Unsupported(canonical()); len(u) > 0 {
+		t.Fatalf("unsupported: %v", u)
+	}
+}
+
+func TestValidateCollectsEverything(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		break_ func(*Job)
+		want   string
+	}{
+		{"id", func(j *Job) { j.ID, j.Name = "", "" }, "has no ID"},
+		{"id with spaces", func(j *Job) { j.ID = "a b" }, `job ID "a b"`},
+		{"namespace", func(j *Job) { j.Namespace = "prod" }, `namespace "prod" does not exist`},
+		{"type", func(j *Job) { j.Type = "cron" }, `type "cron"`},
+		{"priority", func(j *Job) { j.Priority = 200 }, "priority 200"},
+		{"no groups", func(j *Job) { j.Groups = nil }, "no group"},
+		{"same group twice", func(j *Job) { j.Groups[1].Name = "site" }, `group "site" is defined twice`},
+		{"count", func(j *Job) { j.Groups[0].Count = ptr(-1) }, "count -1"},
+		{"too many", func(j *Job) { j.Groups[0].Count = ptr(60000) }, "at most 50000"},
+		{"no tasks", func(j *Job) { j.Groups[0].Tasks = nil }, "has no task"},
+		{"task name", func(j *Job) { j.Groups[0].Tasks[0].Name = "a/b" }, "without white space or slashes"},
+		{"driver", func(j *Job) { j.Groups[0].Tasks[0].Driver = "" }, "has no driver"},
+		{"config key", func(j *Job) { j.Groups[0].Tasks[0].Config["comand"] = "x" }, `no key "comand"`},
+		{"config missing", func(j *Job) { delete(j.Groups[0].Tasks[0].Config, "command") }, "command is missing"},
+		{"config type", func(j *Job) { j.Groups[0].Tasks[0].Config["args"] = "x" }, "args must be a list of strings"},
+		{"port twice", func(j *Job) { j.Groups[0].Networks[0].ReservedPorts = []Port{{Label: "http", Value: 80}} }, `port "http" is defined twice`},
+		{"static port", func(j *Job) { j.Groups[0].Networks[0].ReservedPorts = []Port{{Label: "x", Value: 70000}} }, "static = 70000"},
+		{"service port", func(j *Job) { j.Groups[0].Services[0].PortLabel = "htp" }, `port "htp" is not defined; there are: http`},
+		{"check type", func(j *Job) { j.Groups[0].Services[0].Checks[0].Type = "icmp" }, `type "icmp"`},
+		{"check path", func(j *Job) { j.Groups[0].Services[0].Checks[0].Path = "" }, "needs a path"},
+		{"script without task", func(j *Job) { k := j.Groups[0].Services[0].Checks[0]; k.Type, k.Command = CheckScript, "x" }, "needs task"},
+		{"interval", func(j *Job) { j.Groups[0].Services[0].Checks[0].Interval = time.Millisecond }, "interval 1ms"},
+		{"deadlines", func(j *Job) { j.Groups[0].Update.MinHealthyTime = ptr(time.Hour) }, "must be less than healthy_deadline"},
+		{"progress", func(j *Job) { j.Groups[0].Update.ProgressDeadline = ptr(time.Minute) }, "must be less than progress_deadline"},
+		{"restart never fits", func(j *Job) { j.Groups[0].Restart.Attempts = ptr(1000) }, "never fit into"},
+		{"operator", func(j *Job) { j.Constraints = []*Constraint{{LTarget: "${attr.x}", Operand: "~="}} }, `operator "~="`},
+		{"regexp", func(j *Job) { j.Constraints = []*Constraint{{LTarget: "${attr.x}", RTarget: "(", Operand: "regexp"}} }, "not a regular expression"},
+		{"version", func(j *Job) {
+			j.Constraints = []*Constraint{{LTarget: "${attr.x}", RTarget: "new", Operand: "version"}}
+		}, "not a version range"},
+		{"signal", func(j *Job) { j.Groups[0].Tasks[0].KillSignal = "TERM" }, `kill_signal "TERM"`},
+		{"memory", func(j *Job) { j.Groups[0].Tasks[0].Resources.MemoryMB = ptr(1) }, "memory 1 MB"},
+		{"logs too big", func(j *Job) { j.Groups[0].EphemeralDisk.SizeMB = ptr(50) }, "the tasks' logs may take 100 MB"},
+		{"two leaders", func(j *Job) {
+			g := j.Groups[0]
+			g.Tasks[0].Leader = true
+			other := *g.Tasks[0]
+			other.Name = "other"
+			g.Tasks = append(g.Tasks, &other)
+		}, "2 tasks are leader"},
+		{"only hooks", func(j *Job) { j.Groups[0].Tasks[0].Lifecycle = &Lifecycle{Hook: HookPrestart} }, "only lifecycle tasks"},
+		{"hook", func(j *Job) { j.Groups[0].Tasks[0].Lifecycle = &Lifecycle{Hook: "before"} }, `hook "before"`},
+		{"scaling", func(j *Job) { j.Groups[0].Scaling = &Scaling{Min: ptr(int64(5)), Max: ptr(int64(2))} }, "min 5 is greater than max 2"},
+		{"affinity", func(j *Job) { j.Affinities = []*Affinity{{LTarget: "${attr.x}", Operand: "=", Weight: ptr(int8(0))}} }, "weight 0"},
+		{"spread", func(j *Job) {
+			j.Spreads = []*Spread{{Attribute: "${node.datacenter}", Targets: []*SpreadTarget{{Percent: 60}, {Percent: 60}}}}
+		}, "add up to 120"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			j := canonical()
+			tc.break_(j)
+			err := j.Validate()
+			if CodeOf(err) != CodeInvalid || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("want a complaint with %q, got: %v", tc.want, err)
+			}
+		})
+	}
+}
+
+func TestUnsupportedNamesTheField(t *testing.T) {
+	j := canonical()
+	j.Type = JobTypeSystem
+	j.Groups[0].Update.Canary = ptr(1)
+	j.Groups[0].Tasks[0].Templates = []*Template{{}}
+	j.Groups[0].Networks[0].Mode = "bridge"
+	want := []string{
+		`type "system" is not supported yet`,
+		`group "site": update canary is not supported yet`,
+		`group "site": network mode "bridge" (use "host") is not supported yet`,
+		`group "site": task "server": the template block is not supported yet`,
+	}
+	if diff := cmp.Diff(want, Unsupported(j)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestCopySharesNothing(t *testing.T) {
+	a := canonical()
+	b := a.Copy()
+	if diff := cmp.Diff(a, b); diff != "" {
+		t.Fatalf("copy differs:\n%s", diff)
+	}
+	b.Groups[0].Tasks[0].Env["COLOR"] = "red"
+	b.Groups[0].Tasks[0].Config["command"] = "/bin/other"
+	*b.Groups[0].Count = 9
+	b.Groups[0].Networks[0].DynamicPorts[0].Label = "x"
+	if diff := cmp.Diff(canonical(), a); diff != "" {
+		t.Errorf("changing the copy changed the original:\n%s", diff)
+	}
+}
+
+func TestSpecEqualIgnoresWhatTheServerWrites(t *testing.T) {
+	a, b := canonical(), canonical()
+	b.Version, b.Status, b.ModifyIndex, b.Stable = 7, "running", 99, true
+	b.Meta = map[string]string{"owner": "ops"}
+	b.Groups[0].Constraints = []*Constraint{}
+	if !SpecEqual(a, b) {
+		t.Error("equal specifications are told apart")
+	}
+	b.Groups[0].Tasks[0].Env["COLOR"] = "red"
+	if SpecEqual(a, b) {
+		t.Error("a changed variable goes unnoticed")
+	}
+}
+
+func TestSpecSurvivesJSON(t *testing.T) {
+	a := canonical()
+	a.Groups[1].Tasks[0].Config["exit_code"] = 3
+	data, err := json.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b Job
+	if _, err := DecodeJSON(data, &b); err != nil {
+		t.Fatal(err)
+	}
+	if !SpecEqual(a, &b) {
+		t.Errorf("the job changed on its way through JSON:\n%s", cmp.Diff(a, &b))
+	}
+}
