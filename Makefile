@@ -1,0 +1,49 @@
+# Two targets do everything a newcomer needs: `make dev` and `make test`.
+# Both install what they need and say so.
+
+GO      ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X github.com/reeve-run/reeve/internal/cli.version=$(VERSION)
+TOOLS   := -modfile=tools/go.mod
+
+.PHONY: dev build test check race e2e fuzz bench generate clean
+
+## dev: run examples/web.hcl on this machine: real processes, one command
+dev: build
+	./bin/reeve dev examples/web.hcl
+
+## build: the one binary, static, at bin/reeve
+build:
+	@echo "building bin/reeve (Go modules are fetched on the first run)"
+	@mkdir -p bin
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/reeve ./cmd/reeve
+
+## test: everything that must hold before a change lands
+test: check race
+
+## check: build, vet, linters, tidy modules, known vulnerabilities
+check: build
+	$(GO) vet ./...
+	$(GO) mod tidy -diff
+	$(GO) tool $(TOOLS) staticcheck ./...
+	@./tools/vulncheck.sh
+
+## race: unit tests and end-to-end tests on the real binary, with the race detector
+race:
+	$(GO) test -race -timeout 25m ./...
+
+## fuzz: every fuzz target for FUZZTIME each
+FUZZTIME ?= 20s
+fuzz:
+	@./tools/fuzz.sh $(FUZZTIME)
+
+## bench: measure what docs/benchmarks.md reports, and print it as a table
+bench: build
+	$(GO) run ./internal/bench -reeve bin/reeve
+
+## generate: everything in the tree that is made from something else
+generate:
+	@./tools/generate.sh
+
+clean:
+	rm -rf bin

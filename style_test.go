@@ -1,0 +1,250 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package reeve_test keeps the taste of the whole repository: what a reviewer
+// would otherwise have to look for in every change.
+package reeve_test
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/reeve-run/reeve/"
+
+// maxLines bounds a file; one that grows past it holds more than one noun.
+const maxLines = 800
+
+// source is one Go file of the repository.
+type source struct {
+	path string // relative, with slashes
+	dir  string
+	text []byte
+	ast  *ast.File
+	fset *token.FileSet
+}
+
+func (s source) isTest() bool      { return strings.HasSuffix(s.path, "_test.go") }
+func (s source) isGenerated() bool { return ast.IsGenerated(s.ast) }
+
+func sources(t *testing.T) []source {
+	t.Helper()
+	var all []source
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && path != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "node_modules") {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(path, ".go") {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, path, text, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		path = filepath.ToSlash(path)
+		all = append(all, source{path, filepath.ToSlash(filepath.Dir(path)), text, file, fset})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 20 {
+		t.Fatalf("only %d Go files found: the walk is wrong", len(all))
+	}
+	return all
+}
+
+func TestEveryFileHasTheLicence(t *testing.T) {
+	const header = "// Copyright The Reeve Authors\n// SPDX-License-Identifier: Apache-2.0\n"
+	for _, s := range sources(t) {
+		if !s.isGenerated() && !bytes.HasPrefix(s.text, []byte(header)) {
+			t.Errorf("%s: does not begin with the licence header:\n%s", s.path, header)
+		}
+	}
+}
+
+func TestEveryPackageHasOneComment(t *testing.T) {
+	comments, packages := map[string][]string{}, map[string]bool{}
+	for _, s := range sources(t) {
+		if s.isTest() {
+			continue
+		}
+		packages[s.dir] = true
+		if s.ast.Doc != nil {
+			comments[s.dir] = append(comments[s.dir], s.path)
+		}
+	}
+	for dir := range packages {
+		if n := len(comments[dir]); n != 1 {
+			t.Errorf("%s: has %d package comments %v, want one that says what the room is for", dir, n, comments[dir])
+		}
+	}
+}
+
+func TestFilesAreShort(t *testing.T) {
+	for _, s := range sources(t) {
+		if n := bytes.Count(s.text, []byte("\n")); n > maxLines && !s.isGenerated() {
+			t.Errorf("%s: has %d lines, more than %d: give each noun its own file", s.path, n, maxLines)
+		}
+	}
+}
+
+// rooms lists, for the packages below a path, which of the repository's own
+// packages they may import (by prefix; their own room is always allowed). The
+// first matching entry decides. Tests may look around more freely.
+var rooms = []struct {
+	room    string
+	imports []string
+}{
+	{"api", nil},
+	{"jobspec", []string{"api"}},
+	{"client", []string{"api"}},
+	{"internal/state", []string{"api"}},
+	{"internal/placement", []string{"api", "internal/state"}},
+	{"internal/plan", []string{"api", "internal/state", "internal/placement"}},
+	{"internal/server", []string{"api", "jobspec", "internal/state", "internal/placement", "internal/plan"}},
+	{"internal/node", []string{"api", "client"}},
+	{"internal/httpapi", []string{"api", "client", "jobspec", "internal/state", "internal/server"}},
+	{"internal/agent", []string{"api", "client", "internal/state", "internal/server", "internal/node", "internal/httpapi"}},
+	{"internal/cli", []string{"api", "client", "jobspec", "internal/agent"}},
+	{"cmd", []string{"internal/cli", "internal/node/supervise"}},
+	{"internal/e2e", []string{""}},
+	{"internal/bench", []string{""}},
+}
+
+func TestImportsPointDownwards(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.isTest() || s.dir == "." {
+			continue
+		}
+		i := slices.IndexFunc(rooms, func(r struct {
+			room    string
+			imports []string
+		}) bool {
+			return s.dir == r.room || strings.HasPrefix(s.dir, r.room+"/")
+		})
+		if i < 0 {
+			t.Errorf("%s: no rule says what this room may import: add one to rooms in style_test.go", s.path)
+			continue
+		}
+		allowed := append([]string{rooms[i].room}, rooms[i].imports...)
+		for _, path := range imports(s) {
+			own, ours := strings.CutPrefix(path, module)
+			if ours && !slices.ContainsFunc(allowed, func(a string) bool { return a == "" || own == a || strings.HasPrefix(own, a+"/") }) {
+				t.Errorf("%s: imports %s, which %s may not", s.path, own, rooms[i].room)
+			}
+		}
+	}
+}
+
+func imports(s source) []string {
+	var paths []string
+	for _, spec := range s.ast.Imports {
+		path, _ := strconv.Unquote(spec.Path.Value)
+		paths = append(paths, path)
+	}
+	return paths
+}
+
+// testOnly are modules that the product does not contain.
+var testOnly = []string{
+	"github.com/hashicorp/nomad", "pgregory.net/rapid", "go.uber.org/goleak", "github.com/google/go-cmp",
+	"github.com/rogpeppe/go-internal",
+}
+
+// unwanted are modules that were considered and turned down.
+var unwanted = []string{
+	"github.com/hashicorp/go-memdb", "github.com/hashicorp/go-plugin", "github.com/casbin", "github.com/tink-crypto",
+	"go.etcd.io/etcd", "github.com/nats-io", "github.com/hashicorp/raft-boltdb",
+}
+
+func TestProductImportsOnlyWhatItShould(t *testing.T) {
+	for _, s := range sources(t) {
+		for _, path := range imports(s) {
+			if !s.isTest() && slices.ContainsFunc(testOnly, func(m string) bool { return strings.HasPrefix(path, m) }) {
+				t.Errorf("%s: imports %s, which only tests may", s.path, path)
+			}
+			if slices.ContainsFunc(unwanted, func(m string) bool { return strings.HasPrefix(path, m) }) {
+				t.Errorf("%s: imports %s, which was decided against", s.path, path)
+			}
+		}
+	}
+}
+
+func TestGoModHasNoReplacements(t *testing.T) {
+	text, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if regexp.MustCompile(`(?m)^(replace|exclude)\b`).Match(text) {
+		t.Error("go.mod: replace and exclude make the module unusable by others")
+	}
+}
+
+func TestTestsDoNotSleep(t *testing.T) {
+	for _, s := range sources(t) {
+		if !s.isTest() || usesVirtualTime(s) {
+			continue
+		}
+		ast.Inspect(s.ast, func(n ast.Node) bool {
+			sel, ok := n.(*ast.SelectorExpr)
+			if !ok || sel.Sel.Name != "Sleep" {
+				return true
+			}
+			if pkg, ok := sel.X.(*ast.Ident); ok && pkg.Name == "time" {
+				t.Errorf("%s: sleeps; wait for a condition, or use virtual time", s.fset.Position(n.Pos()))
+			}
+			return true
+		})
+	}
+}
+
+// usesVirtualTime reports whether a test's sleeps take no real time.
+func usesVirtualTime(s source) bool { return slices.Contains(imports(s), "testing/synctest") }
+
+func TestTestsAreNotSkipped(t *testing.T) {
+	skip := regexp.MustCompile(`\b[tb]\.(Skip|Skipf|SkipNow)\(`)
+	for _, s := range sources(t) {
+		if s.isTest() && s.path != "style_test.go" && skip.Match(s.text) {
+			t.Errorf("%s: skips a test; check instead what must hold where it cannot run", s.path)
+		}
+	}
+}
+
+func TestNoLeftovers(t *testing.T) {
+	mark := regexp.MustCompile(`\b(TO` + `DO|FIX` + `ME|HA` + `CK|X` + `XX)\b`)
+	for _, s := range sources(t) {
+		if !s.isGenerated() {
+			if m := mark.FindIndex(s.text); m != nil {
+				t.Errorf("%s:%d: %s: finish it or leave it out whole", s.path, 1+bytes.Count(s.text[:m[0]], []byte("\n")), s.text[m[0]:m[1]])
+			}
+		}
+	}
+}
+
+func TestPackagesAreNamedForWhatTheyProvide(t *testing.T) {
+	empty := []string{"util", "utils", "common", "helper", "helpers", "manager", "misc", "base", "lib", "types", "data", "info"}
+	for _, s := range sources(t) {
+		if slices.Contains(empty, s.ast.Name.Name) {
+			t.Errorf("%s: package %s says nothing about what it holds", s.path, s.ast.Name.Name)
+		}
+	}
+}
