@@ -1,0 +1,44 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package client
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// Deployments are records of rolling a job to a version.
+type Deployments struct{ c *Client }
+
+// Deployments returns the calls about deployments.
+func (c *Client) Deployments() Deployments { return Deployments{c} }
+
+// List lists deployments by id.
+func (d Deployments) List(ctx context.Context, q *QueryOptions) ([]*api.Deployment, *QueryMeta, error) {
+	return get[[]*api.Deployment](ctx, d.c, "/v1/deployments", q)
+}
+
+// Get returns a deployment by its id, or the beginning of it.
+func (d Deployments) Get(ctx context.Context, id string, q *QueryOptions) (*api.Deployment, *QueryMeta, error) {
+	return get[*api.Deployment](ctx, d.c, pathf("/v1/deployment/%s", id), q)
+}
+
+// Allocations lists a deployment's allocations.
+func (d Deployments) Allocations(ctx context.Context, id string, q *QueryOptions) ([]*api.AllocationListStub, *QueryMeta, error) {
+	return get[[]*api.AllocationListStub](ctx, d.c, pathf("/v1/deployment/allocations/%s", id), q)
+}
+
+// Fail ends a deployment as failed, as if its progress deadline had passed.
+func (d Deployments) Fail(ctx context.Context, id string) (*api.DeploymentResponse, error) {
+	req := &api.DeploymentFailRequest{DeploymentID: id}
+	return send[*api.DeploymentResponse](ctx, d.c, http.MethodPut, pathf("/v1/deployment/fail/%s", id), nil, req)
+}
+
+// Pause stops a deployment from going on, or lets it.
+func (d Deployments) Pause(ctx context.Context, id string, pause bool) (*api.DeploymentResponse, error) {
+	req := &api.DeploymentPauseRequest{DeploymentID: id, Pause: pause}
+	return send[*api.DeploymentResponse](ctx, d.c, http.MethodPut, pathf("/v1/deployment/pause/%s", id), nil, req)
+}

@@ -1,0 +1,38 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package client
+
+import (
+	"context"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// Evaluations are notes that a job must be looked at.
+type Evaluations struct{ c *Client }
+
+// Evaluations returns the calls about evaluations.
+func (c *Client) Evaluations() Evaluations { return Evaluations{c} }
+
+// List lists evaluations by id.
+func (e Evaluations) List(ctx context.Context, q *QueryOptions) ([]*api.Evaluation, *QueryMeta, error) {
+	return get[[]*api.Evaluation](ctx, e.c, "/v1/evaluations", q)
+}
+
+// Count counts evaluations.
+func (e Evaluations) Count(ctx context.Context, q *QueryOptions) (int, *QueryMeta, error) {
+	n, meta, err := get[api.EvaluationCount](ctx, e.c, "/v1/evaluations/count", q)
+	return n.Count, meta, err
+}
+
+// Get returns an evaluation by its id, or the beginning of it, with stubs of
+// its relatives.
+func (e Evaluations) Get(ctx context.Context, id string, q *QueryOptions) (*api.Evaluation, *QueryMeta, error) {
+	return get[*api.Evaluation](ctx, e.c, pathf("/v1/evaluation/%s", id), q.with("related", "true"))
+}
+
+// Allocations lists the allocations that an evaluation made or changed.
+func (e Evaluations) Allocations(ctx context.Context, id string, q *QueryOptions) ([]*api.AllocationListStub, *QueryMeta, error) {
+	return get[[]*api.AllocationListStub](ctx, e.c, pathf("/v1/evaluation/%s/allocations", id), q)
+}

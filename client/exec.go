@@ -1,0 +1,160 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/coder/websocket/wsjson"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// Exec is a command to run beside a task.
+type Exec struct {
+	Task    string
+	Command []string
+	TTY     bool
+	Stdin   io.Reader // nil: empty. A read may be left pending when Exec returns
+	Stdout  io.Writer
+	Stderr  io.Writer               // unused with TTY
+	Resize  <-chan api.TerminalSize // of the TTY; may be nil
+}
+
+// execHeartbeat keeps proxies between from closing a quiet session.
+const execHeartbeat = 10 * time.Second
+
+// Exec runs a command in a task's surroundings and returns its exit code.
+func (a Allocations) Exec(ctx context.Context, id string, e Exec) (int, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	conn, err := a.dialExec(ctx, id, e)
+	if err != nil {
+		return 0, err
+	}
+	defer conn.CloseNow()
+	input := make(chan api.ExecInput)
+	if e.Stdin != nil {
+		go readStdin(ctx, e.Stdin, input)
+	}
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		sendInput(ctx, conn, e, input)
+	}()
+	code, err := receiveOutput(ctx, conn, e)
+	cancel()
+	<-sent
+	return code, err
+}
+
+func (a Allocations) dialExec(ctx context.Context, id string, e Exec) (*websocket.Conn, error) {
+	command, err := json.Marshal(e.Command)
+	if err != nil {
+		return nil, api.Errorf(api.CodeInvalid, "the command cannot be written as JSON: %v", err)
+	}
+	v := url.Values{"task": {e.Task}, "tty": {strconv.FormatBool(e.TTY)}, "command": {string(command)}}
+	a.c.addDefaults(v)
+	header := http.Header{}
+	a.c.authorize(header)
+	target := a.c.base.String() + pathf("/v1/client/allocation/%s/exec", id) + "?" + v.Encode()
+	conn, resp, err := websocket.Dial(ctx, target, &websocket.DialOptions{HTTPClient: a.c.http, HTTPHeader: header})
+	if err != nil {
+		if resp != nil && resp.StatusCode >= 300 {
+			return nil, responseError(resp)
+		}
+		return nil, a.c.transportError(ctx, err)
+	}
+	conn.SetReadLimit(1 << 20)
+	return conn, nil
+}
+
+// readStdin hands on what is typed. A read cannot be interrupted, so this may
+// outlive the session by one read.
+func readStdin(ctx context.Context, r io.Reader, input chan<- api.ExecInput) {
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := r.Read(buf)
+		in := api.ExecInput{Stdin: &api.ExecIO{Data: append([]byte(nil), buf[:n]...), Close: err != nil}}
+		if n > 0 || err != nil {
+			select {
+			case input <- in:
+			case <-ctx.Done():
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// sendInput is the one writer of the connection.
+func sendInput(ctx context.Context, conn *websocket.Conn, e Exec, input <-chan api.ExecInput) {
+	heartbeat := time.NewTicker(execHeartbeat)
+	defer heartbeat.Stop()
+	if e.Stdin == nil && wsjson.Write(ctx, conn, api.ExecInput{Stdin: &api.ExecIO{Close: true}}) != nil {
+		return
+	}
+	for {
+		var in api.ExecInput
+		select {
+		case <-ctx.Done():
+			return
+		case in = <-input:
+		case size, ok := <-e.Resize:
+			if !ok {
+				e.Resize = nil
+				continue
+			}
+			in.TTYSize = &size
+		case <-heartbeat.C:
+		}
+		if wsjson.Write(ctx, conn, in) != nil {
+			return // the reader learns why
+		}
+	}
+}
+
+func receiveOutput(ctx context.Context, conn *websocket.Conn, e Exec) (int, error) {
+	for {
+		var out api.ExecOutput
+		if err := wsjson.Read(ctx, conn, &out); err != nil {
+			var closed websocket.CloseError
+			switch {
+			case ctx.Err() != nil:
+				return 0, ctx.Err()
+			case errors.As(err, &closed) && closed.Reason != "":
+				return 0, api.Errorf(api.CodeInvalid, "%s", closed.Reason)
+			}
+			return 0, api.Errorf(api.CodeUnavailable, "the session broke before the command ended: %v", err)
+		}
+		if err := writeOutput(out.Stdout, e.Stdout); err != nil {
+			return 0, err
+		}
+		if err := writeOutput(out.Stderr, e.Stderr); err != nil {
+			return 0, err
+		}
+		if out.Exited && out.Result != nil {
+			conn.Close(websocket.StatusNormalClosure, "")
+			return out.Result.ExitCode, nil
+		}
+	}
+}
+
+func writeOutput(piece *api.ExecIO, w io.Writer) error {
+	if piece == nil || len(piece.Data) == 0 || w == nil {
+		return nil
+	}
+	_, err := w.Write(piece.Data)
+	return err
+}

@@ -1,0 +1,102 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package client
+
+import (
+	"context"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// FS is the allocations' directories and logs.
+type FS struct{ c *Client }
+
+// FS returns the calls about files.
+func (c *Client) FS() FS { return FS{c} }
+
+// List lists a directory; "/" is the allocation's.
+func (f FS) List(ctx context.Context, alloc, path string) ([]*api.FileInfo, error) {
+	q := (*QueryOptions)(nil).with("path", path)
+	out, _, err := get[[]*api.FileInfo](ctx, f.c, pathf("/v1/client/fs/ls/%s", alloc), q)
+	return out, err
+}
+
+// Stat describes a file.
+func (f FS) Stat(ctx context.Context, alloc, path string) (*api.FileInfo, error) {
+	q := (*QueryOptions)(nil).with("path", path)
+	out, _, err := get[*api.FileInfo](ctx, f.c, pathf("/v1/client/fs/stat/%s", alloc), q)
+	return out, err
+}
+
+// Cat reads a whole file. The caller closes it.
+func (f FS) Cat(ctx context.Context, alloc, path string) (io.ReadCloser, error) {
+	return f.read(ctx, pathf("/v1/client/fs/cat/%s", alloc), url.Values{"path": {path}})
+}
+
+// ReadAt reads at most limit bytes of a file from an offset; no limit when it
+// is 0. The caller closes it.
+func (f FS) ReadAt(ctx context.Context, alloc, path string, offset, limit int64) (io.ReadCloser, error) {
+	v := url.Values{"path": {path}, "offset": {strconv.FormatInt(offset, 10)}}
+	if limit > 0 {
+		v.Set("limit", strconv.FormatInt(limit, 10))
+	}
+	return f.read(ctx, pathf("/v1/client/fs/readat/%s", alloc), v)
+}
+
+func (f FS) read(ctx context.Context, path string, v url.Values) (io.ReadCloser, error) {
+	f.c.addDefaults(v)
+	resp, err := f.c.do(ctx, http.MethodGet, path, v, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	return resp.Body, nil
+}
+
+// LogOptions say which log is wanted, and from where.
+type LogOptions struct {
+	Task   string
+	Type   string // api.LogStdout (default) or api.LogStderr
+	Follow bool   // go on until the task has ended and all was read
+	Origin string // api.OriginStart (default) or api.OriginEnd
+	Offset int64  // bytes from the origin
+}
+
+// Logs yields a task's log.
+func (f FS) Logs(ctx context.Context, alloc string, o LogOptions) iter.Seq2[*api.StreamFrame, error] {
+	return f.frames(ctx, pathf("/v1/client/fs/logs/%s", alloc), url.Values{
+		"task":   {o.Task},
+		"type":   {firstOf(o.Type, api.LogStdout)},
+		"follow": {strconv.FormatBool(o.Follow)},
+		"origin": {firstOf(o.Origin, api.OriginStart)},
+		"offset": {strconv.FormatInt(o.Offset, 10)},
+	})
+}
+
+// Stream yields a file, and what is appended to it, until the loop is left.
+// The origin is api.OriginStart or api.OriginEnd.
+func (f FS) Stream(ctx context.Context, alloc, path, origin string, offset int64) iter.Seq2[*api.StreamFrame, error] {
+	return f.frames(ctx, pathf("/v1/client/fs/stream/%s", alloc), url.Values{
+		"path":   {path},
+		"origin": {firstOf(origin, api.OriginStart)},
+		"offset": {strconv.FormatInt(offset, 10)},
+	})
+}
+
+func (f FS) frames(ctx context.Context, path string, v url.Values) iter.Seq2[*api.StreamFrame, error] {
+	return func(yield func(*api.StreamFrame, error) bool) {
+		for frame, err := range stream[api.StreamFrame](ctx, f.c, path, v, nil) {
+			if err == nil && frame.IsHeartbeat() {
+				continue
+			}
+			if !yield(frame, err) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,53 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"net/url"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// nodeSecretHeader carries the proof that the caller is the node.
+const nodeSecretHeader = "X-Reeve-Node-Secret"
+
+// Register says what a node has. Its SecretID is fixed by the first time.
+func (n Nodes) Register(ctx context.Context, node *api.Node) (*api.NodeHeartbeatResponse, error) {
+	return nodeCall[*api.NodeHeartbeatResponse](ctx, n.c, pathf("/v1/node/%s/register", node.ID), node.SecretID,
+		&api.RegisterNodeRequest{Node: node})
+}
+
+// Heartbeat says that a node lives. api.CodeNotFound asks it to register again.
+func (n Nodes) Heartbeat(ctx context.Context, id, secret string) (*api.NodeHeartbeatResponse, error) {
+	return nodeCall[*api.NodeHeartbeatResponse](ctx, n.c, pathf("/v1/node/%s/heartbeat", id), secret, nil)
+}
+
+// UpdateAllocations reports how a node's allocations are. It returns the index
+// at which that is durable.
+func (n Nodes) UpdateAllocations(ctx context.Context, id, secret string, allocations []*api.Allocation) (uint64, error) {
+	resp, err := nodeCall[api.IndexResponse](ctx, n.c, pathf("/v1/node/%s/allocations", id), secret,
+		&api.UpdateAllocationsRequest{Allocations: allocations})
+	return resp.Index, err
+}
+
+// Stream yields what a node should run: everything first, then every change.
+// It ends with an error, or when the loop is left; a silent server counts as
+// gone after 30 seconds.
+func (n Nodes) Stream(ctx context.Context, id, secret string) iter.Seq2[*api.NodeAllocations, error] {
+	header := http.Header{nodeSecretHeader: {secret}}
+	return stream[api.NodeAllocations](ctx, n.c, pathf("/v1/node/%s/allocations/stream", id), url.Values{}, header)
+}
+
+func nodeCall[T any](ctx context.Context, c *Client, path, secret string, in any) (T, error) {
+	var out T
+	resp, err := c.do(ctx, http.MethodPut, path, url.Values{}, in, http.Header{nodeSecretHeader: {secret}})
+	if err != nil {
+		return out, err
+	}
+	defer resp.Body.Close()
+	return out, decode(resp, &out)
+}

@@ -1,0 +1,49 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package client
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// Nodes are machines with an agent.
+type Nodes struct{ c *Client }
+
+// Nodes returns the calls about nodes, and those that a node's agent makes.
+func (c *Client) Nodes() Nodes { return Nodes{c} }
+
+// List lists nodes by id.
+func (n Nodes) List(ctx context.Context, q *QueryOptions) ([]*api.NodeListStub, *QueryMeta, error) {
+	return get[[]*api.NodeListStub](ctx, n.c, "/v1/nodes", q)
+}
+
+// Get returns a node by its id, or the beginning of it.
+func (n Nodes) Get(ctx context.Context, id string, q *QueryOptions) (*api.Node, *QueryMeta, error) {
+	return get[*api.Node](ctx, n.c, pathf("/v1/node/%s", id), q)
+}
+
+// Allocations returns a node's allocations.
+func (n Nodes) Allocations(ctx context.Context, id string, q *QueryOptions) ([]*api.Allocation, *QueryMeta, error) {
+	return get[[]*api.Allocation](ctx, n.c, pathf("/v1/node/%s/allocations", id), q)
+}
+
+// SetEligibility says whether new allocations may be placed on a node:
+// api.NodeEligible or api.NodeIneligible.
+func (n Nodes) SetEligibility(ctx context.Context, id, eligibility string) (*api.NodeEligibilityResponse, error) {
+	req := &api.NodeEligibilityRequest{NodeID: id, Eligibility: eligibility}
+	return send[*api.NodeEligibilityResponse](ctx, n.c, http.MethodPut, pathf("/v1/node/%s/eligibility", id), nil, req)
+}
+
+// Stats returns what a node's machine uses now; "" is the answering agent's.
+func (n Nodes) Stats(ctx context.Context, id string) (*api.HostStats, error) {
+	q := &QueryOptions{}
+	if id != "" {
+		q = q.with("node_id", id)
+	}
+	out, _, err := get[*api.HostStats](ctx, n.c, "/v1/client/stats", q)
+	return out, err
+}

@@ -1,0 +1,105 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// get reads one answer into a new T.
+func get[T any](ctx context.Context, c *Client, path string, q *QueryOptions) (T, *QueryMeta, error) {
+	var out T
+	resp, err := c.do(ctx, http.MethodGet, path, q.values(c), nil, nil)
+	if err != nil {
+		return out, nil, err
+	}
+	defer resp.Body.Close()
+	if err := decode(resp, &out); err != nil {
+		return out, nil, err
+	}
+	return out, metaOf(resp.Header), nil
+}
+
+// send writes in (nil: no body) and reads the answer into a new T.
+func send[T any](ctx context.Context, c *Client, method, path string, v url.Values, in any) (T, error) {
+	var out T
+	if v == nil {
+		v = url.Values{}
+	}
+	c.addDefaults(v)
+	resp, err := c.do(ctx, method, path, v, in, nil)
+	if err != nil {
+		return out, err
+	}
+	defer resp.Body.Close()
+	return out, decode(resp, &out)
+}
+
+// do sends one request and returns its answer when that is a good one.
+func (c *Client) do(ctx context.Context, method, path string, v url.Values, in any, header http.Header) (*http.Response, error) {
+	var body io.Reader
+	if in != nil {
+		data, err := json.Marshal(in)
+		if err != nil {
+			return nil, api.Errorf(api.CodeInvalid, "the request cannot be written as JSON: %v", err)
+		}
+		body = bytes.NewReader(data)
+	}
+	target := c.base.String() + path
+	if encoded := v.Encode(); encoded != "" {
+		target += "?" + encoded
+	}
+	req, err := http.NewRequestWithContext(ctx, method, target, body)
+	if err != nil {
+		return nil, api.Errorf(api.CodeInvalid, "%s %s is not a request: %v", method, target, err)
+	}
+	if in != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	c.authorize(req.Header)
+	for key, values := range header {
+		req.Header[key] = values
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, c.transportError(ctx, err)
+	}
+	if resp.StatusCode >= 300 {
+		defer resp.Body.Close()
+		return nil, responseError(resp)
+	}
+	return resp, nil
+}
+
+func (c *Client) authorize(h http.Header) {
+	h.Set("Accept", "application/json")
+	if c.token != "" {
+		h.Set("X-Nomad-Token", c.token)
+	}
+}
+
+func decode(resp *http.Response, out any) error {
+	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
+		return api.Errorf(api.CodeInternal, "the answer of %s %s is not what it should be: %v",
+			resp.Request.Method, resp.Request.URL.Path, err)
+	}
+	return nil
+}
+
+// pathf joins a path, escaping every argument.
+func pathf(format string, ids ...string) string {
+	args := make([]any, len(ids))
+	for i, id := range ids {
+		args[i] = url.PathEscape(id)
+	}
+	return fmt.Sprintf(format, args...)
+}

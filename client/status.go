@@ -1,0 +1,78 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// Status is how the cluster and the answering agent are.
+type Status struct{ c *Client }
+
+// Status returns the calls about the cluster.
+func (c *Client) Status() Status { return Status{c} }
+
+// Leader returns the leader's address, "" when there is none.
+func (s Status) Leader(ctx context.Context) (string, error) {
+	out, _, err := get[string](ctx, s.c, "/v1/status/leader", nil)
+	return out, err
+}
+
+// Peers returns the servers' addresses.
+func (s Status) Peers(ctx context.Context) ([]string, error) {
+	out, _, err := get[[]string](ctx, s.c, "/v1/status/peers", nil)
+	return out, err
+}
+
+// Self returns what the answering agent says of itself.
+func (s Status) Self(ctx context.Context) (*api.AgentSelf, error) {
+	out, _, err := get[*api.AgentSelf](ctx, s.c, "/v1/agent/self", nil)
+	return out, err
+}
+
+// Members returns the servers.
+func (s Status) Members(ctx context.Context) (*api.AgentMembers, error) {
+	out, _, err := get[*api.AgentMembers](ctx, s.c, "/v1/agent/members", nil)
+	return out, err
+}
+
+// Health returns whether the answering agent works. An answer that says it does
+// not is no error.
+func (s Status) Health(ctx context.Context) (*api.AgentHealth, error) {
+	out, _, err := get[*api.AgentHealth](ctx, s.c, "/v1/agent/health", nil)
+	var refused *api.Error
+	if errors.As(err, &refused) && json.Unmarshal([]byte(refused.Message), &out) == nil {
+		return out, nil
+	}
+	return out, err
+}
+
+// Regions returns the names of the regions.
+func (s Status) Regions(ctx context.Context) ([]string, error) {
+	out, _, err := get[[]string](ctx, s.c, "/v1/regions", nil)
+	return out, err
+}
+
+// Namespaces returns the namespaces.
+func (s Status) Namespaces(ctx context.Context) ([]*api.Namespace, error) {
+	out, _, err := get[[]*api.Namespace](ctx, s.c, "/v1/namespaces", nil)
+	return out, err
+}
+
+// Search returns the ids that begin with a prefix, by kind.
+func (s Status) Search(ctx context.Context, req *api.SearchRequest) (*api.SearchResponse, error) {
+	return send[*api.SearchResponse](ctx, s.c, http.MethodPut, "/v1/search", nil, req)
+}
+
+// CollectGarbage takes out everything that has ended, however young.
+func (s Status) CollectGarbage(ctx context.Context) error {
+	_, err := send[json.RawMessage](ctx, s.c, http.MethodPut, "/v1/system/gc", url.Values{}, nil)
+	return err
+}
