@@ -1,0 +1,203 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package placement
+
+import (
+	"iter"
+
+	"github.com/tidwall/btree"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// A Source is what a fleet is first filled from; a state.Snapshot is one.
+type Source interface {
+	Index() uint64
+	Nodes() iter.Seq[*api.Node]
+	Allocations() iter.Seq[*api.Allocation]
+}
+
+// A Fleet is the current nodes and what is taken on each. It is kept current
+// from the change feed. Its methods are for one goroutine at a time; a View may
+// be used by any.
+type Fleet struct {
+	pages    []*page
+	epoch    uint64 // grows with each View; a page of an older epoch is shared with one
+	slots    *btree.Map[string, int32]
+	free     []int32 // slots of nodes that are gone
+	nodes    int
+	kinds    []*kind // append-only: views share it
+	kindOf   map[string]int32
+	reserved map[string]*api.Allocation // proposed, not yet seen in the change feed
+	index    uint64
+}
+
+// NewFleet returns the fleet as the source has it.
+func NewFleet(src Source) *Fleet {
+	f := &Fleet{
+		slots:    new(btree.Map[string, int32]),
+		kindOf:   make(map[string]int32),
+		reserved: make(map[string]*api.Allocation),
+	}
+	for n := range src.Nodes() {
+		f.Change((*api.Node)(nil), n)
+	}
+	for a := range src.Allocations() {
+		f.Change((*api.Allocation)(nil), a)
+	}
+	f.index = src.Index()
+	return f
+}
+
+// SetIndex says up to which state index the fleet has been told of changes.
+func (f *Fleet) SetIndex(index uint64) { f.index = index }
+
+// Index is the state index that the fleet stands at.
+func (f *Fleet) Index() uint64 { return f.index }
+
+// Change tells the fleet of one changed object: its old and new value, nil (or
+// a nil pointer) for none. Only nodes and allocations matter. A change whose
+// old value the fleet has not seen corrupts its counts: hand over every change
+// exactly once, in order.
+func (f *Fleet) Change(old, new any) {
+	switch o, n := old, new; {
+	case isA[*api.Node](o, n):
+		was, _ := o.(*api.Node)
+		is, _ := n.(*api.Node)
+		f.changeNode(was, is)
+	case isA[*api.Allocation](o, n):
+		was, _ := o.(*api.Allocation)
+		is, _ := n.(*api.Allocation)
+		f.changeAllocation(was, is)
+	}
+}
+
+func isA[T any](old, new any) bool {
+	_, a := old.(T)
+	_, b := new.(T)
+	return a || b
+}
+
+func (f *Fleet) changeNode(old, new *api.Node) {
+	if new != nil {
+		p, i := f.at(f.slot(new.ID))
+		p.setNode(i, new, f.kind(new))
+		return
+	}
+	if old == nil {
+		return
+	}
+	slot, ok := f.slots.Get(old.ID)
+	if !ok {
+		return
+	}
+	p, i := f.at(slot)
+	p.setNode(i, nil, noKind)
+	f.forget(old.ID, slot)
+}
+
+func (f *Fleet) changeAllocation(old, new *api.Allocation) {
+	if new != nil {
+		if r, ok := f.reserved[new.ID]; ok {
+			delete(f.reserved, new.ID)
+			f.hold(r, -1)
+		}
+	}
+	if old != nil && old.HoldsResources() {
+		f.hold(old, -1)
+	}
+	if new != nil && new.HoldsResources() {
+		f.hold(new, 1)
+	}
+}
+
+// Reserve counts placements that were checked and are being proposed, so that
+// later views know of them. The change feed takes each over; Release gives it
+// back if the proposal fails.
+func (f *Fleet) Reserve(place []*api.Allocation) {
+	for _, a := range place {
+		if _, ok := f.reserved[a.ID]; !ok {
+			f.reserved[a.ID] = a
+			f.hold(a, 1)
+		}
+	}
+}
+
+// Release forgets reservations that the change feed has not taken over.
+func (f *Fleet) Release(place []*api.Allocation) {
+	for _, a := range place {
+		if r, ok := f.reserved[a.ID]; ok {
+			delete(f.reserved, a.ID)
+			f.hold(r, -1)
+		}
+	}
+}
+
+// hold adds (sign 1) or takes back (sign -1) what the allocation has on its
+// node.
+func (f *Fleet) hold(a *api.Allocation, sign int64) {
+	slot := f.slot(a.NodeID)
+	p, i := f.at(slot)
+	p.hold(i, a, sign)
+	if sign < 0 && p.nodes[i] == nil {
+		f.forget(a.NodeID, slot)
+	}
+}
+
+// slot returns the node's slot, and makes one for a node never heard of: an
+// allocation may outlive the record of its node.
+func (f *Fleet) slot(nodeID string) int32 {
+	if slot, ok := f.slots.Get(nodeID); ok {
+		return slot
+	}
+	var slot int32
+	if n := len(f.free); n > 0 {
+		slot, f.free = f.free[n-1], f.free[:n-1]
+	} else {
+		slot = int32(f.nodes)
+		f.nodes++
+		if int(slot)>>pageBits == len(f.pages) {
+			f.pages = append(f.pages, newPage(f.epoch))
+		}
+	}
+	f.slots.Set(nodeID, slot)
+	return slot
+}
+
+// forget gives the slot of a node without record to the next one, once nothing
+// is held there.
+func (f *Fleet) forget(nodeID string, slot int32) {
+	if p, i := f.at(slot); p.held[i] == 0 {
+		f.slots.Delete(nodeID)
+		f.free = append(f.free, slot)
+	}
+}
+
+// at returns the slot's page, made this fleet's own, and the place in it.
+func (f *Fleet) at(slot int32) (*page, int) {
+	n := slot >> pageBits
+	p := f.pages[n]
+	if p.epoch != f.epoch {
+		own := *p
+		own.epoch = f.epoch
+		p = &own
+		f.pages[n] = p
+	}
+	return p, int(slot & (pageSize - 1))
+}
+
+// kind returns the number of the node's kind.
+func (f *Fleet) kind(n *api.Node) int32 {
+	class := n.ComputedClass
+	if class == "" {
+		class = api.ComputeClass(n)
+	}
+	if k, ok := f.kindOf[class]; ok {
+		return k
+	}
+	k := int32(len(f.kinds))
+	f.kinds = append(f.kinds, &kind{class: class, node: n})
+	f.kindOf[class] = k
+	return k
+}

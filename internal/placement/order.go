@@ -1,0 +1,76 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package placement
+
+import "github.com/reeve-run/reeve/api"
+
+// A Request asks for one instance to be placed. Requests that differ only in
+// name, index and previous allocation are placed in one pass.
+type Request struct {
+	Job        *api.Job // the version to make the allocation from
+	Group      *api.Group
+	Name       string // job.group[index]
+	Index      int
+	Deployment string // id of the deployment that the allocation is part of, or ""
+	Canary     bool
+
+	// Previous is the allocation that the new one takes over from; nil if the
+	// index never had one. Its history goes on in Tracker.
+	Previous *api.Allocation
+	Tracker  *api.RescheduleTracker
+	// Penalised are nodes to avoid if there is another choice: the instance
+	// failed there.
+	Penalised []string
+
+	// Replaces is what must be stopped when, and only when, the request is
+	// placed (or waits for the room of what it replaces). Nil if nothing.
+	Replaces *Stop
+}
+
+// A Stop is an allocation that is to end.
+type Stop struct {
+	Alloc        *api.Allocation
+	Description  string // why, in words
+	ClientStatus string // api.AllocClientLost if its node is gone; else ""
+}
+
+// An Order is all that one evaluation wants placed.
+type Order struct {
+	EvalID    string
+	Namespace string
+	JobID     string
+	AllAtOnce bool // place every request or none
+
+	Requests []*Request
+	// Kept are the job's other allocations that go on running. They count for
+	// anti-affinity, distinct hosts, distinct properties and spread.
+	Kept []*api.Allocation
+
+	Now   int64         // Unix nanoseconds; the allocations' times
+	NewID func() string // makes allocation ids; api.NewID outside of tests
+	Seed  uint64        // breaks ties and picks the first port to try
+}
+
+// An Outcome says what became of an Order.
+type Outcome struct {
+	Place []*api.Allocation
+	// Stop is what placed and waiting requests replace.
+	Stop []*Stop
+	// Waiting counts, by group, the requests whose predecessor is being stopped
+	// to make room for them: they are in Queued too, but nothing failed.
+	Waiting map[string]int
+	// Failed tells, by group, why requests could not be placed.
+	Failed map[string]*api.PlacementMetrics
+	// Queued counts, by group, what is wanted and was not placed.
+	Queued map[string]int
+
+	// ClassEligibility tells, by computed node class, whether a node of it could
+	// take what was not placed; Escaped that any node could, because a
+	// constraint looks at something unique.
+	ClassEligibility map[string]bool
+	Escaped          bool
+}
+
+// IsWhole reports whether everything was placed.
+func (o *Outcome) IsWhole() bool { return len(o.Queued) == 0 }

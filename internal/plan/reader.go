@@ -1,0 +1,18 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"iter"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// A Reader is what plans are derived from; a state.Snapshot is one.
+type Reader interface {
+	AllocationsByJob(namespace, id string) iter.Seq[*api.Allocation]
+	LatestDeployment(namespace, id string) *api.Deployment
+	Evaluation(id string) *api.Evaluation
+	Node(id string) *api.Node
+}
