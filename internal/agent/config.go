@@ -1,0 +1,312 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/gohcl"
+	"github.com/hashicorp/hcl/v2/hclparse"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// DefaultHTTPAddr is where an agent listens unless told otherwise.
+const DefaultHTTPAddr = "127.0.0.1:4646"
+
+// Config is all that an agent can be told. The zero value of a field means its
+// default.
+type Config struct {
+	Name       string // of the machine; its host name by default
+	Region     string // "global"
+	Datacenter string // "dc1"
+	DataDir    string // everything that must survive a restart
+	HTTPAddr   string // host:port of the API
+	LogLevel   string // "debug", "info", "warn" or "error"
+
+	Server Server
+	Client Client
+
+	Dev bool // server and node in one process, for trying things out
+}
+
+// Server configures the part that keeps state and decides.
+type Server struct {
+	Enabled               bool
+	Workers               int           // that evaluate; one for each processor by default
+	HeartbeatTTL          time.Duration // a node must be heard of within
+	HeartbeatGrace        time.Duration // and this much later, at the latest
+	EvaluationGCThreshold time.Duration
+	JobGCThreshold        time.Duration
+	DeploymentGCThreshold time.Duration
+	NodeGCThreshold       time.Duration
+}
+
+// Client configures the part that runs tasks.
+type Client struct {
+	Enabled       bool
+	Servers       []string // addresses of servers' APIs; this agent's own when it is one
+	NodeClass     string
+	NodePool      string
+	Meta          map[string]string
+	Reserved      api.NodeReserved
+	MaxAllocsKept int // ended allocations whose directories are kept
+}
+
+// DevConfig is for one machine and one person: server and node together, on
+// loopback. DataDir is left for the caller to choose.
+func DevConfig() Config {
+	return Config{
+		Dev: true, HTTPAddr: DefaultHTTPAddr, LogLevel: "info",
+		Server: Server{Enabled: true}, Client: Client{Enabled: true},
+	}
+}
+
+// fileConfig is a configuration file. Names are those of Nomad's agent where
+// both have the thing.
+type fileConfig struct {
+	Name       string      `hcl:"name,optional"`
+	Region     string      `hcl:"region,optional"`
+	Datacenter string      `hcl:"datacenter,optional"`
+	DataDir    string      `hcl:"data_dir,optional"`
+	BindAddr   string      `hcl:"bind_addr,optional"`
+	LogLevel   string      `hcl:"log_level,optional"`
+	Ports      *filePorts  `hcl:"ports,block"`
+	Server     *fileServer `hcl:"server,block"`
+	Client     *fileClient `hcl:"client,block"`
+}
+
+type filePorts struct {
+	HTTP int `hcl:"http,optional"`
+}
+
+type fileServer struct {
+	Enabled               bool   `hcl:"enabled,optional"`
+	Workers               int    `hcl:"num_schedulers,optional"`
+	HeartbeatTTL          string `hcl:"min_heartbeat_ttl,optional"`
+	HeartbeatGrace        string `hcl:"heartbeat_grace,optional"`
+	EvaluationGCThreshold string `hcl:"eval_gc_threshold,optional"`
+	JobGCThreshold        string `hcl:"job_gc_threshold,optional"`
+	DeploymentGCThreshold string `hcl:"deployment_gc_threshold,optional"`
+	NodeGCThreshold       string `hcl:"node_gc_threshold,optional"`
+}
+
+type fileClient struct {
+	Enabled       bool              `hcl:"enabled,optional"`
+	Servers       []string          `hcl:"servers,optional"`
+	NodeClass     string            `hcl:"node_class,optional"`
+	NodePool      string            `hcl:"node_pool,optional"`
+	Meta          map[string]string `hcl:"meta,optional"`
+	MaxAllocsKept int               `hcl:"gc_max_allocs,optional"`
+	Reserved      *fileReserved     `hcl:"reserved,block"`
+}
+
+type fileReserved struct {
+	CPU    uint64 `hcl:"cpu,optional"`
+	Memory uint64 `hcl:"memory,optional"`
+	Disk   uint64 `hcl:"disk,optional"`
+	Ports  string `hcl:"reserved_ports,optional"`
+}
+
+// LoadConfig reads configuration files (HCL, or JSON for *.json) and all *.hcl
+// and *.json files of directories, in order; later ones win. Every error has
+// its file, line and column.
+func LoadConfig(paths []string) (Config, error) {
+	var c Config
+	for _, path := range paths {
+		files, err := expand(path)
+		if err != nil {
+			return Config{}, err
+		}
+		for _, file := range files {
+			if err := c.mergeFile(file); err != nil {
+				return Config{}, err
+			}
+		}
+	}
+	return c, nil
+}
+
+func expand(path string) ([]string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, api.Errorf(api.CodeInvalid, "configuration %s cannot be read: %v", path, errors.Unwrap(err))
+	}
+	if !info.IsDir() {
+		return []string{path}, nil
+	}
+	var files []string
+	for _, pattern := range []string{"*.hcl", "*.json"} {
+		found, err := filepath.Glob(filepath.Join(path, pattern))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, found...)
+	}
+	slices.Sort(files)
+	return files, nil
+}
+
+func (c *Config) mergeFile(path string) error {
+	parser := hclparse.NewParser()
+	parse := parser.ParseHCLFile
+	if strings.HasSuffix(path, ".json") {
+		parse = parser.ParseJSONFile
+	}
+	file, diags := parse(path)
+	var f fileConfig
+	if !diags.HasErrors() {
+		diags = gohcl.DecodeBody(file.Body, nil, &f)
+	}
+	if diags.HasErrors() {
+		return configError(parser, diags)
+	}
+	override(&c.Name, f.Name)
+	override(&c.Region, f.Region)
+	override(&c.Datacenter, f.Datacenter)
+	override(&c.DataDir, f.DataDir)
+	override(&c.LogLevel, f.LogLevel)
+	c.mergeAddress(f)
+	if s := f.Server; s != nil {
+		c.Server.Enabled = c.Server.Enabled || s.Enabled
+		override(&c.Server.Workers, s.Workers)
+		for _, d := range []struct {
+			name, text string
+			into       *time.Duration
+		}{
+			{"min_heartbeat_ttl", s.HeartbeatTTL, &c.Server.HeartbeatTTL},
+			{"heartbeat_grace", s.HeartbeatGrace, &c.Server.HeartbeatGrace},
+			{"eval_gc_threshold", s.EvaluationGCThreshold, &c.Server.EvaluationGCThreshold},
+			{"job_gc_threshold", s.JobGCThreshold, &c.Server.JobGCThreshold},
+			{"deployment_gc_threshold", s.DeploymentGCThreshold, &c.Server.DeploymentGCThreshold},
+			{"node_gc_threshold", s.NodeGCThreshold, &c.Server.NodeGCThreshold},
+		} {
+			if d.text == "" {
+				continue
+			}
+			v, err := time.ParseDuration(d.text)
+			if err != nil || v <= 0 {
+				return api.Errorf(api.CodeInvalid, "%s: server: %s = %q: must be a duration above 0, such as \"30s\"", path, d.name, d.text)
+			}
+			*d.into = v
+		}
+	}
+	if k := f.Client; k != nil {
+		c.Client.Enabled = c.Client.Enabled || k.Enabled
+		override(&c.Client.NodeClass, k.NodeClass)
+		override(&c.Client.NodePool, k.NodePool)
+		override(&c.Client.MaxAllocsKept, k.MaxAllocsKept)
+		if len(k.Servers) > 0 {
+			c.Client.Servers = k.Servers
+		}
+		for name, value := range k.Meta {
+			if c.Client.Meta == nil {
+				c.Client.Meta = map[string]string{}
+			}
+			c.Client.Meta[name] = value
+		}
+		if r := k.Reserved; r != nil {
+			c.Client.Reserved.CPU.CPUShares = r.CPU
+			c.Client.Reserved.Memory.MemoryMB = r.Memory
+			c.Client.Reserved.Disk.DiskMB = r.Disk
+			c.Client.Reserved.Networks.ReservedHostPorts = r.Ports
+		}
+	}
+	return nil
+}
+
+func (c *Config) mergeAddress(f fileConfig) {
+	if f.BindAddr == "" && (f.Ports == nil || f.Ports.HTTP == 0) {
+		return
+	}
+	if c.HTTPAddr == "" {
+		c.HTTPAddr = DefaultHTTPAddr
+	}
+	host, port, err := net.SplitHostPort(c.HTTPAddr)
+	if err != nil {
+		return // Validate reports it
+	}
+	override(&host, f.BindAddr)
+	if f.Ports != nil && f.Ports.HTTP != 0 {
+		port = strconv.Itoa(f.Ports.HTTP)
+	}
+	c.HTTPAddr = net.JoinHostPort(host, port)
+}
+
+func configError(parser *hclparse.Parser, diags hcl.Diagnostics) error {
+	e := api.Errorf(api.CodeInvalid, "the configuration is not valid")
+	for _, d := range diags {
+		where := ""
+		if d.Subject != nil {
+			where = fmt.Sprintf("%s:%d:%d: ", d.Subject.Filename, d.Subject.Start.Line, d.Subject.Start.Column)
+		}
+		e.Detail = append(e.Detail, where+d.Summary+": "+d.Detail)
+	}
+	return e
+}
+
+// Validate fills in defaults, and reports everything that is wrong.
+func (c *Config) Validate() error {
+	if c.Name == "" {
+		name, err := os.Hostname()
+		if err != nil {
+			return api.Errorf(api.CodeInvalid, "this machine has no host name (%v): give name in the configuration", err)
+		}
+		c.Name = name
+	}
+	fallback(&c.Region, "global")
+	fallback(&c.Datacenter, "dc1")
+	fallback(&c.HTTPAddr, DefaultHTTPAddr)
+	fallback(&c.LogLevel, "info")
+	fallback(&c.Client.NodePool, api.NodePoolDefault)
+	var problems []string
+	if !c.Server.Enabled && !c.Client.Enabled {
+		problems = append(problems, "the agent is neither a server nor a client: set enabled = true in server { } or client { }, or use -dev")
+	}
+	if c.Client.Enabled && !c.Server.Enabled && len(c.Client.Servers) == 0 {
+		problems = append(problems, "client: servers is empty: name at least one server's address, as in [\"http://10.0.0.1:4646\"]")
+	}
+	if c.DataDir == "" {
+		problems = append(problems, "data_dir is missing: name a directory for what must survive a restart, or use -data-dir")
+	} else if abs, err := filepath.Abs(c.DataDir); err == nil {
+		c.DataDir = abs
+	}
+	host, port, err := net.SplitHostPort(c.HTTPAddr)
+	if n, convErr := strconv.Atoi(port); err != nil || convErr != nil || n < 0 || n > 65535 {
+		problems = append(problems, fmt.Sprintf("HTTP address %q: must be HOST:PORT, as in %s", c.HTTPAddr, DefaultHTTPAddr))
+	} else if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		problems = append(problems, fmt.Sprintf("HTTP address %q: only loopback addresses are allowed, because the API has no access control yet", c.HTTPAddr))
+	}
+	if !slices.Contains([]string{"debug", "info", "warn", "error"}, c.LogLevel) {
+		problems = append(problems, fmt.Sprintf("log_level %q: must be debug, info, warn or error", c.LogLevel))
+	}
+	if len(problems) > 0 {
+		e := api.Errorf(api.CodeInvalid, "the configuration is not valid")
+		e.Detail = problems
+		return e
+	}
+	return nil
+}
+
+func override[T comparable](dst *T, v T) {
+	var zero T
+	if v != zero {
+		*dst = v
+	}
+}
+
+func fallback(dst *string, v string) {
+	if *dst == "" {
+		*dst = v
+	}
+}

@@ -1,0 +1,226 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+func ptr[T any](v T) *T { return &v }
+
+// job is a job of one group with one small task.
+func job(id, driver string, count int, config map[string]any) *api.Job {
+	return &api.Job{
+		ID: id,
+		Groups: []*api.Group{{
+			Name: "g", Count: &count,
+			Update:        &api.Update{MinHealthyTime: ptr(time.Duration(0)), MaxParallel: ptr(max(count, 1))},
+			EphemeralDisk: &api.EphemeralDisk{SizeMB: ptr(10)},
+			Tasks: []*api.Task{{
+				Name: "t", Driver: driver, Config: config,
+				Resources: &api.Resources{CPU: ptr(1), MemoryMB: ptr(10)},
+				Logs:      &api.Logs{MaxFiles: ptr(1), MaxFileSizeMB: ptr(1)},
+			}},
+		}},
+	}
+}
+
+var sleepForever = map[string]any{"command": "/bin/sleep", "args": []string{"100000"}}
+
+func register(ctx context.Context, m *machine, j *api.Job) error {
+	_, err := m.client.Jobs().Register(ctx, &api.RegisterJobRequest{Job: j})
+	return err
+}
+
+// allRunning waits until the job's summary counts n running allocations.
+func allRunning(ctx context.Context, m *machine, id string, n int) error {
+	return poll(ctx, func() bool {
+		s, _, err := m.client.Jobs().Summary(ctx, id, nil)
+		return err == nil && s.Summary["g"].Running == n
+	})
+}
+
+func startRawExec(ctx context.Context, b *bench) error {
+	return startLatency(ctx, b, "raw_exec", "p50 <= 15 ms, p99 <= 60 ms")
+}
+
+func startExec(ctx context.Context, b *bench) error {
+	return startLatency(ctx, b, "exec", "p50 <= 25 ms")
+}
+
+// startLatency measures from sending a registration to the start of the task's
+// process, as the node's clock (the same one) saw it, and to the moment that the
+// API shows it running.
+func startLatency(ctx context.Context, b *bench, driver, bar string) error {
+	m, err := b.machine(ctx)
+	if err != nil {
+		return err
+	}
+	defer m.close()
+	var started, visible times
+	for i := range 100 {
+		id := fmt.Sprintf("start-%d", i)
+		begin := time.Now()
+		if err := register(ctx, m, job(id, driver, 1, sleepForever)); err != nil {
+			return err
+		}
+		if err := allRunning(ctx, m, id, 1); err != nil {
+			return fmt.Errorf("%s: %w", id, err)
+		}
+		visible = append(visible, time.Since(begin))
+		list, _, err := m.client.Jobs().Allocations(ctx, id, true, nil)
+		if err != nil {
+			return err
+		}
+		started = append(started, list[0].TaskStates["t"].StartedAt.Sub(begin))
+		if _, err := m.client.Jobs().Deregister(ctx, id, purge); err != nil {
+			return err
+		}
+	}
+	b.add("register -> "+driver+" process started", bar, "%s", started)
+	b.add("register -> "+driver+" running in the API", "p50 <= 20 ms", "%s", visible)
+	return nil
+}
+
+func registerOne(ctx context.Context, b *bench) error {
+	m, err := b.machine(ctx)
+	if err != nil {
+		return err
+	}
+	defer m.close()
+	fsync, err := fsyncTimes(m.dir, 300)
+	if err != nil {
+		return err
+	}
+	var t times
+	for i := range 1000 {
+		begin := time.Now()
+		if err := register(ctx, m, job(fmt.Sprintf("one-%d", i), "mock", 0, nil)); err != nil {
+			return err
+		}
+		t = append(t, time.Since(begin))
+	}
+	bar := 3*fsync.at(0.5) + time.Millisecond
+	b.add("fsync of 4 KB on this disk", "", "%s", fsync)
+	b.add("register, durable, 1 client", "p50 <= 3 fsync + 1 ms = "+ms(bar), "%s", t)
+	return nil
+}
+
+func fsyncTimes(dir string, n int) (times, error) {
+	f, err := os.Create(filepath.Join(dir, "fsync"))
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	block := make([]byte, 4096)
+	var t times
+	for range n {
+		begin := time.Now()
+		if _, err := f.Write(block); err != nil {
+			return nil, err
+		}
+		if err := f.Sync(); err != nil {
+			return nil, err
+		}
+		t = append(t, time.Since(begin))
+	}
+	return t, nil
+}
+
+// registerMany has 64 clients register jobs that want nothing to run, so that
+// what is measured is registering (job and evaluation, durable) with the
+// evaluations being worked off beside it.
+func registerMany(ctx context.Context, b *bench) error {
+	const clients, total = 64, 20000
+	m, err := b.machine(ctx)
+	if err != nil {
+		return err
+	}
+	defer m.close()
+	var next atomic.Int64
+	var mu sync.Mutex
+	var all times
+	var failure error
+	var wg sync.WaitGroup
+	begin := time.Now()
+	for range clients {
+		wg.Go(func() {
+			var own times
+			for {
+				i := next.Add(1)
+				if i > total || ctx.Err() != nil {
+					break
+				}
+				t := time.Now()
+				if err := register(ctx, m, job(fmt.Sprintf("many-%d", i), "mock", 0, nil)); err != nil {
+					mu.Lock()
+					failure = err
+					mu.Unlock()
+					break
+				}
+				own = append(own, time.Since(t))
+			}
+			mu.Lock()
+			all = append(all, own...)
+			mu.Unlock()
+		})
+	}
+	wg.Wait()
+	if failure != nil {
+		return failure
+	}
+	rate := float64(len(all)) / time.Since(begin).Seconds()
+	b.add(fmt.Sprintf("register, durable, %d clients", clients), ">= 5,000 jobs/s", "%.0f jobs/s, %s", rate, all)
+	return nil
+}
+
+func mockThousand(ctx context.Context, b *bench) error {
+	const n = 1000
+	m, err := b.machine(ctx)
+	if err != nil {
+		return err
+	}
+	defer m.close()
+	var t times
+	for i := range 5 {
+		id := fmt.Sprintf("mock-%d", i)
+		begin := time.Now()
+		if err := register(ctx, m, job(id, "mock", n, map[string]any{"run_for": "1h"})); err != nil {
+			return err
+		}
+		if err := allRunning(ctx, m, id, n); err != nil {
+			return err
+		}
+		t = append(t, time.Since(begin))
+		if _, err := m.client.Jobs().Deregister(ctx, id, purge); err != nil {
+			return err
+		}
+		err := poll(ctx, func() bool {
+			list, _, err := m.client.Jobs().Allocations(ctx, id, true, nil)
+			if err != nil {
+				return false
+			}
+			for _, a := range list {
+				if a.ClientStatus == api.AllocClientRunning {
+					return false
+				}
+			}
+			return true
+		})
+		if err != nil {
+			return err
+		}
+	}
+	b.add("1,000 mock tasks in one job: all running in state", "<= 1 s", "median %s, worst %s of %d", ms(t.at(0.5)), ms(t.at(1)), len(t))
+	return nil
+}

@@ -1,0 +1,75 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Command bench measures what docs/benchmarks.md reports: it starts the real
+// binary on this machine, uses it as a client would, and prints each figure
+// beside its bar. Nothing is asserted: absolute times depend on the machine.
+//
+//	go run ./internal/bench -reeve bin/reeve [-only NAME] [-write docs/benchmarks.md]
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+)
+
+// measurement is one part of the table.
+type measurement struct {
+	name string
+	run  func(ctx context.Context, b *bench) error
+}
+
+var measurements = []measurement{
+	{"size", binarySize},
+	{"start", startTime},
+	{"idle", idleMemory},
+	{"start-raw-exec", startRawExec},
+	{"start-exec", startExec},
+	{"register-one", registerOne},
+	{"register-many", registerMany},
+	{"mock-1000", mockThousand},
+	{"memory-1000", taskMemory},
+	{"state", stateBenchmarks},
+}
+
+// bench is one run of the measurements.
+type bench struct {
+	reeve string
+	rows  []row
+}
+
+func main() {
+	reeve := flag.String("reeve", "bin/reeve", "the binary to measure")
+	only := flag.String("only", "", "measure only what has this in its name")
+	write := flag.String("write", "", "put the table into this page, between its markers")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	b := &bench{reeve: *reeve}
+	failed := false
+	for _, m := range measurements {
+		if !strings.Contains(m.name, *only) {
+			continue
+		}
+		fmt.Fprintf(os.Stderr, "measuring %s\n", m.name)
+		if err := m.run(ctx, b); err != nil {
+			fmt.Fprintf(os.Stderr, "%s: %v\n", m.name, err)
+			failed = true
+		}
+	}
+	table := b.table()
+	fmt.Print(table)
+	if *write != "" {
+		if err := writeInto(*write, table); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			failed = true
+		}
+	}
+	if failed {
+		os.Exit(1)
+	}
+}
