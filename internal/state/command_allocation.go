@@ -1,0 +1,108 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import "github.com/reeve-run/reeve/api"
+
+// UpdateAllocations stores what a node says of its allocations. Only the
+// client's fields are read; allocations that are not stored are passed over.
+type UpdateAllocations struct {
+	NodeID      string // "": updates of several nodes
+	Allocations []*api.Allocation
+	Evaluations []*api.Evaluation // follow-ups
+	Time        int64             // Unix nanoseconds; 0: the allocations' ModifyTime
+}
+
+// Name implements Command.
+func (c *UpdateAllocations) Name() string { return "UpdateAllocations" }
+
+func (c *UpdateAllocations) apply(t *txn) error {
+	for _, u := range c.Allocations {
+		if u == nil || u.ID == "" {
+			return api.Errorf(api.CodeInvalid, "an allocation update needs an ID")
+		}
+	}
+	for _, u := range c.Allocations {
+		old := t.Allocation(u.ID)
+		if old == nil || c.NodeID != "" && old.NodeID != c.NodeID {
+			continue
+		}
+		t.putAllocation(t.mergeUpdate(old, u, c.Time))
+	}
+	t.putEvaluations(c.Evaluations...)
+	return nil
+}
+
+// mergeUpdate returns old with what its node says of it.
+func (t *txn) mergeUpdate(old, update *api.Allocation, now int64) *api.Allocation {
+	a := old.Copy()
+	a.ModifyIndex = t.index
+	switch {
+	case now != 0:
+		a.ModifyTime = now
+	case update.ModifyTime != 0:
+		a.ModifyTime = update.ModifyTime
+	}
+	if update.ClientStatus != "" {
+		a.ClientStatus, a.ClientDescription = update.ClientStatus, update.ClientDescription
+	}
+	if update.TaskStates != nil {
+		a.TaskStates = update.TaskStates
+	}
+	if update.NetworkStatus != nil {
+		a.NetworkStatus = update.NetworkStatus
+	}
+	if s := update.DeploymentStatus; s != nil && a.DeploymentID != "" && s.Healthy != nil {
+		if o := old.DeploymentStatus; o == nil || o.Healthy == nil || *o.Healthy != *s.Healthy {
+			merged := *s
+			merged.ModifyIndex = t.index
+			merged.Canary = old.IsCanary()
+			a.DeploymentStatus = &merged
+		}
+	}
+	return a
+}
+
+// SetTransition asks for something to be done about allocations when their
+// jobs are next evaluated. Fields of the transition that are nil stay as they
+// are.
+type SetTransition struct {
+	AllocationIDs []string
+	Transition    api.DesiredTransition
+	Evaluations   []*api.Evaluation
+}
+
+// Name implements Command.
+func (c *SetTransition) Name() string { return "SetTransition" }
+
+func (c *SetTransition) apply(t *txn) error {
+	for _, id := range c.AllocationIDs {
+		if t.Allocation(id) == nil {
+			return api.Errorf(api.CodeNotFound, "allocation %q not found", id)
+		}
+	}
+	for _, id := range c.AllocationIDs {
+		a := t.Allocation(id).Copy()
+		a.DesiredTransition = mergeTransition(a.DesiredTransition, c.Transition)
+		a.ModifyIndex, a.AllocModifyIndex = t.index, t.index
+		t.putAllocation(a)
+	}
+	t.putEvaluations(c.Evaluations...)
+	return nil
+}
+
+func mergeTransition(d, by api.DesiredTransition) api.DesiredTransition {
+	for _, f := range []struct{ to, from **bool }{
+		{&d.Migrate, &by.Migrate},
+		{&d.Reschedule, &by.Reschedule},
+		{&d.ForceReschedule, &by.ForceReschedule},
+		{&d.NoShutdownDelay, &by.NoShutdownDelay},
+		{&d.MigrateDisablePlacement, &by.MigrateDisablePlacement},
+	} {
+		if *f.from != nil {
+			*f.to = *f.from
+		}
+	}
+	return d
+}

@@ -1,0 +1,91 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import "github.com/reeve-run/reeve/api"
+
+// UpdateDeployment ends, pauses or resumes a deployment, and may go back to an
+// older job with it.
+type UpdateDeployment struct {
+	ID          string
+	Status      string
+	Description string
+	Evaluation  *api.Evaluation // nil: none
+	Job         *api.Job        // to register as the new version; nil: none
+	Time        int64           // Unix nanoseconds
+}
+
+// Name implements Command.
+func (c *UpdateDeployment) Name() string { return "UpdateDeployment" }
+
+func (c *UpdateDeployment) apply(t *txn) error {
+	d := t.Deployment(c.ID)
+	switch {
+	case d == nil:
+		return api.Errorf(api.CodeNotFound, "deployment %q not found", c.ID)
+	case !d.IsActive():
+		return api.Errorf(api.CodeConflict, "deployment %s has ended: it is %s", api.ShortID(c.ID), d.Status)
+	}
+	t.updateDeployment(DeploymentUpdate{c.ID, c.Status, c.Description}, c.Time)
+	modifyIndex := uint64(0)
+	if current := t.Job(d.Namespace, d.JobID); c.Job != nil && current != nil {
+		stored := t.registerJob(current, c.Job, t.Submission(d.Namespace, d.JobID, c.Job.Version))
+		modifyIndex = stored.JobModifyIndex
+	}
+	t.putJobEvaluation(c.Evaluation, modifyIndex)
+	return nil
+}
+
+// updateDeployment changes a deployment's status; an unknown one is passed
+// over, one that has ended stays as it ended. Success makes its job version
+// stable.
+func (t *txn) updateDeployment(u DeploymentUpdate, now int64) {
+	old := t.Deployment(u.ID)
+	if old == nil || !old.IsActive() {
+		return
+	}
+	d := old.Copy()
+	d.Status, d.StatusDescription = u.Status, u.Description
+	d.ModifyIndex, d.ModifyTime = t.index, now
+	t.putDeployment(d)
+	t.settleStability(d)
+}
+
+// settleStability marks the job version of a successful deployment as stable.
+func (t *txn) settleStability(d *api.Deployment) {
+	if d.Status != api.DeploymentSuccessful {
+		return
+	}
+	if v := t.JobVersion(d.Namespace, d.JobID, d.JobVersion); v != nil && v.CreateIndex == d.JobCreateIndex {
+		t.setStable(v, true)
+	}
+}
+
+// placeDeployment stores the deployment of a placement. Counts of what was
+// placed and is healthy are the store's own.
+func (t *txn) placeDeployment(placed *api.Deployment, now int64) {
+	d := placed.Copy()
+	d.CreateIndex, d.ModifyIndex, d.ModifyTime = t.index, t.index, now
+	old := t.Deployment(d.ID)
+	if old == nil {
+		if d.CreateTime == 0 {
+			d.CreateTime = now
+		}
+		t.putDeployment(d)
+		return
+	}
+	d.CreateIndex, d.CreateTime = old.CreateIndex, old.CreateTime
+	if !old.IsActive() {
+		d.Status, d.StatusDescription = old.Status, old.StatusDescription
+	}
+	for name, g := range d.Groups {
+		if o := old.Groups[name]; o != nil {
+			g.PlacedCanaries, g.PlacedAllocs = o.PlacedCanaries, o.PlacedAllocs
+			g.HealthyAllocs, g.UnhealthyAllocs = o.HealthyAllocs, o.UnhealthyAllocs
+			g.RequireProgressBy = o.RequireProgressBy
+		}
+	}
+	t.putDeployment(d)
+	t.settleStability(d)
+}

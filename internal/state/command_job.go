@@ -1,0 +1,219 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import (
+	"slices"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// RegisterJob stores a job: as a new version, unless the current one says the
+// same. The job was canonicalized and validated before; the server's own fields
+// are set here.
+type RegisterJob struct {
+	Job          *api.Job
+	Submission   *api.JobSubmission // nil: none
+	Evaluation   *api.Evaluation    // nil: none
+	EnforceIndex *uint64            // refuse unless the current JobModifyIndex is this; 0: the job must be new
+}
+
+// Name implements Command.
+func (c *RegisterJob) Name() string { return "RegisterJob" }
+
+func (c *RegisterJob) apply(t *txn) error {
+	if c.Job == nil || c.Job.ID == "" {
+		return api.Errorf(api.CodeInvalid, "a job needs an ID")
+	}
+	current := t.Job(c.Job.Namespace, c.Job.ID)
+	if err := checkIndex(c.Job.ID, current, c.EnforceIndex); err != nil {
+		return err
+	}
+	stored := t.registerJob(current, c.Job, c.Submission)
+	t.putJobEvaluation(c.Evaluation, stored.JobModifyIndex)
+	return nil
+}
+
+// registerJob stores job after current (nil if it is new) and returns what was
+// stored.
+func (t *txn) registerJob(current, job *api.Job, submission *api.JobSubmission) *api.Job {
+	j := *job
+	j.CreateIndex, j.ModifyIndex, j.JobModifyIndex = t.index, t.index, t.index
+	j.Status, j.Version, j.Stable = api.JobStatusPending, 0, false
+	j.StatusDescription = ""
+	if current == nil {
+		t.putJob(&j, true, submission)
+		return &j
+	}
+	j.CreateIndex, j.Status, j.Version = current.CreateIndex, current.Status, current.Version
+	if api.SpecEqual(current, &j) && current.Stop == j.Stop {
+		j.Stable, j.VersionTag = current.Stable, current.VersionTag
+		if j.SubmitTime == 0 {
+			j.SubmitTime = current.SubmitTime
+		}
+		t.putJob(&j, false, nil)
+		return &j
+	}
+	j.VersionTag = nil
+	j.Version = t.newestVersion(current) + 1
+	t.putJob(&j, true, submission)
+	return &j
+}
+
+// newestVersion is the highest version number that the job has had.
+func (t *txn) newestVersion(current *api.Job) uint64 {
+	newest := current.Version
+	if r := t.job(current.Namespace, current.ID); r != nil && len(r.versions) > 0 {
+		newest = max(newest, r.versions[0].job.Version)
+	}
+	return newest
+}
+
+// DeregisterJob stops a job (which makes a new version of it), or forgets it.
+type DeregisterJob struct {
+	Namespace  string
+	ID         string
+	Purge      bool
+	Evaluation *api.Evaluation // nil: none
+	Time       int64           // Unix nanoseconds
+}
+
+// Name implements Command.
+func (c *DeregisterJob) Name() string { return "DeregisterJob" }
+
+func (c *DeregisterJob) apply(t *txn) error {
+	current := t.Job(c.Namespace, c.ID)
+	if current == nil {
+		return jobNotFound(c.Namespace, c.ID)
+	}
+	switch {
+	case c.Purge:
+		t.deleteJob(c.Namespace, c.ID)
+	case !current.Stop:
+		j := *current
+		j.Stop, j.Stable, j.VersionTag = true, false, nil
+		j.Version = t.newestVersion(current) + 1
+		j.ModifyIndex, j.JobModifyIndex = t.index, t.index
+		j.SubmitTime = c.Time
+		submission := t.Submission(c.Namespace, c.ID, current.Version)
+		t.putJob(&j, true, submission)
+	}
+	t.putJobEvaluation(c.Evaluation, t.index)
+	return nil
+}
+
+// SetJobStability marks a version as one that can be gone back to, or not.
+type SetJobStability struct {
+	Namespace string
+	ID        string
+	Version   uint64
+	Stable    bool
+}
+
+// Name implements Command.
+func (c *SetJobStability) Name() string { return "SetJobStability" }
+
+func (c *SetJobStability) apply(t *txn) error {
+	if t.Job(c.Namespace, c.ID) == nil {
+		return jobNotFound(c.Namespace, c.ID)
+	}
+	v := t.JobVersion(c.Namespace, c.ID, c.Version)
+	if v == nil {
+		return api.Errorf(api.CodeNotFound, "job %q has no version %d any more", c.ID, c.Version)
+	}
+	t.setStable(v, c.Stable)
+	return nil
+}
+
+// setStable stores a version with its stability changed.
+func (t *txn) setStable(v *api.Job, stable bool) {
+	if v.Stable == stable {
+		return
+	}
+	if current := t.Job(v.Namespace, v.ID); current != nil && current.Version == v.Version {
+		j := *current
+		j.Stable, j.ModifyIndex = stable, t.index
+		t.putJob(&j, false, nil)
+		return
+	}
+	j := *v
+	j.Stable, j.ModifyIndex = stable, t.index
+	_, row := t.editJob(v.Namespace, v.ID)
+	t.replaceVersion(row, &j)
+}
+
+// scalingEventsKept is how many scaling events a group keeps.
+const scalingEventsKept = 20
+
+// ScaleJob sets the count of one group, and records why.
+type ScaleJob struct {
+	Namespace    string
+	ID           string
+	Group        string
+	Count        *int64 // nil: only record the event
+	Event        *api.ScalingEvent
+	Evaluation   *api.Evaluation // nil: none
+	EnforceIndex *uint64
+}
+
+// Name implements Command.
+func (c *ScaleJob) Name() string { return "ScaleJob" }
+
+func (c *ScaleJob) apply(t *txn) error {
+	current := t.Job(c.Namespace, c.ID)
+	if current == nil {
+		return jobNotFound(c.Namespace, c.ID)
+	}
+	if err := checkIndex(c.ID, current, c.EnforceIndex); err != nil {
+		return err
+	}
+	group := current.Group(c.Group)
+	switch {
+	case group == nil:
+		return api.Errorf(api.CodeNotFound, "job %q has no group %q", c.ID, c.Group)
+	case c.Count != nil && (*c.Count < 0 || *c.Count > 1<<31-1):
+		return api.Errorf(api.CodeInvalid, "group %q cannot be scaled to %d", c.Group, *c.Count)
+	case c.Count != nil && current.Stop:
+		return api.Errorf(api.CodeConflict, "job %q is stopped: run it again before scaling it", c.ID)
+	}
+	previous, modifyIndex := group.Size(), current.JobModifyIndex
+	if c.Count != nil {
+		count := int(*c.Count)
+		j := *current
+		j.Groups = slices.Clone(current.Groups)
+		for i, g := range j.Groups {
+			if g.Name == c.Group {
+				scaled := *g
+				scaled.Count = &count
+				j.Groups[i] = &scaled
+			}
+		}
+		if c.Event != nil && c.Event.Time > 0 {
+			j.SubmitTime = c.Event.Time
+		}
+		modifyIndex = t.registerJob(current, &j, t.Submission(c.Namespace, c.ID, current.Version)).JobModifyIndex
+	}
+	if c.Event != nil {
+		t.addScalingEvent(c, int64(previous))
+	}
+	t.putJobEvaluation(c.Evaluation, modifyIndex)
+	return nil
+}
+
+func (t *txn) addScalingEvent(c *ScaleJob, previous int64) {
+	_, row := t.editJob(c.Namespace, c.ID)
+	event := *c.Event
+	event.Count, event.PreviousCount, event.CreateIndex = c.Count, previous, t.index
+	if c.Evaluation != nil {
+		event.EvalID = &c.Evaluation.ID
+	}
+	scaling := make(map[string][]api.ScalingEvent, len(row.scaling)+1)
+	for group, events := range row.scaling {
+		scaling[group] = events
+	}
+	events := append([]api.ScalingEvent{event}, scaling[c.Group]...)
+	scaling[c.Group] = events[:min(len(events), scalingEventsKept)]
+	row.scaling = scaling
+	t.touch(TableScaling)
+}

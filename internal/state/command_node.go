@@ -1,0 +1,152 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import (
+	"slices"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// nodeEventsKept is how many events a node keeps.
+const nodeEventsKept = 10
+
+// RegisterNode stores what an agent says of its node. What operators decided
+// (eligibility, drain) stays as it is.
+type RegisterNode struct {
+	Node        *api.Node
+	Evaluations []*api.Evaluation
+}
+
+// Name implements Command.
+func (c *RegisterNode) Name() string { return "RegisterNode" }
+
+func (c *RegisterNode) apply(t *txn) error {
+	if c.Node == nil || c.Node.ID == "" {
+		return api.Errorf(api.CodeInvalid, "a node needs an ID")
+	}
+	n := c.Node.Copy()
+	n.CreateIndex, n.ModifyIndex = t.index, t.index
+	n.Events = nil
+	if old := t.Node(n.ID); old != nil {
+		if old.SecretID != "" && old.SecretID != n.SecretID {
+			return api.Errorf(api.CodeForbidden, "node %s is registered with another secret", n.ID)
+		}
+		n.CreateIndex = old.CreateIndex
+		n.SchedulingEligibility = old.SchedulingEligibility
+		n.Drain, n.DrainStrategy, n.LastDrain = old.Drain, old.DrainStrategy, old.LastDrain
+		n.Events = old.Events
+		if old.Status == api.NodeStatusDown && n.Status != api.NodeStatusDown {
+			t.addNodeEvent(n, "Node registered again", n.StatusUpdatedAt)
+		}
+	} else {
+		t.addNodeEvent(n, "Node registered", n.StatusUpdatedAt)
+	}
+	if n.SchedulingEligibility == "" {
+		n.SchedulingEligibility = api.NodeEligible
+	}
+	if n.Status == "" {
+		n.Status = api.NodeStatusInit
+	}
+	t.putNode(n)
+	t.putEvaluations(c.Evaluations...)
+	return nil
+}
+
+// addNodeEvent records what happened to a node at a time in Unix seconds.
+func (t *txn) addNodeEvent(n *api.Node, message string, seconds int64) {
+	e := &api.NodeEvent{Message: message, Subsystem: "Cluster", CreateIndex: t.index}
+	if seconds != 0 {
+		e.Timestamp = time.Unix(seconds, 0).UTC()
+	}
+	events := append(slices.Clip(n.Events), e)
+	n.Events = events[max(0, len(events)-nodeEventsKept):]
+}
+
+// UpdateNodeStatus stores that a node is ready, down or disconnected.
+type UpdateNodeStatus struct {
+	NodeID      string
+	Status      string
+	Description string
+	Time        int64 // Unix nanoseconds
+	Evaluations []*api.Evaluation
+}
+
+// Name implements Command.
+func (c *UpdateNodeStatus) Name() string { return "UpdateNodeStatus" }
+
+func (c *UpdateNodeStatus) apply(t *txn) error {
+	old := t.Node(c.NodeID)
+	if old == nil {
+		return nodeNotFound(c.NodeID)
+	}
+	n := old.Copy()
+	n.Status, n.StatusDescription = c.Status, c.Description
+	n.StatusUpdatedAt = c.Time / int64(time.Second)
+	n.ModifyIndex = t.index
+	if c.Status != old.Status {
+		message := "Node is " + c.Status
+		if c.Description != "" {
+			message += ": " + c.Description
+		}
+		t.addNodeEvent(n, message, n.StatusUpdatedAt)
+	}
+	t.putNode(n)
+	t.putEvaluations(c.Evaluations...)
+	return nil
+}
+
+// SetNodeEligibility stores whether new allocations may be placed on a node.
+type SetNodeEligibility struct {
+	NodeID      string
+	Eligibility string // api.NodeEligible or api.NodeIneligible
+	Time        int64  // Unix nanoseconds
+	Evaluations []*api.Evaluation
+}
+
+// Name implements Command.
+func (c *SetNodeEligibility) Name() string { return "SetNodeEligibility" }
+
+func (c *SetNodeEligibility) apply(t *txn) error {
+	old := t.Node(c.NodeID)
+	switch {
+	case c.Eligibility != api.NodeEligible && c.Eligibility != api.NodeIneligible:
+		return api.Errorf(api.CodeInvalid, "a node is %q or %q, not %q", api.NodeEligible, api.NodeIneligible, c.Eligibility)
+	case old == nil:
+		return nodeNotFound(c.NodeID)
+	case old.DrainStrategy != nil && c.Eligibility == api.NodeEligible:
+		return api.Errorf(api.CodeConflict, "node %s is being drained: end the drain first", api.ShortID(c.NodeID))
+	}
+	if old.SchedulingEligibility != c.Eligibility {
+		n := old.Copy()
+		n.SchedulingEligibility, n.ModifyIndex = c.Eligibility, t.index
+		t.addNodeEvent(n, "Node marked "+c.Eligibility+" for scheduling", c.Time/int64(time.Second))
+		t.putNode(n)
+	}
+	t.putEvaluations(c.Evaluations...)
+	return nil
+}
+
+// DeleteNode forgets nodes.
+type DeleteNode struct {
+	IDs []string
+}
+
+// Name implements Command.
+func (c *DeleteNode) Name() string { return "DeleteNode" }
+
+func (c *DeleteNode) apply(t *txn) error {
+	for _, id := range c.IDs {
+		if t.Node(id) == nil {
+			return nodeNotFound(id)
+		}
+	}
+	for _, id := range c.IDs {
+		t.deleteNode(id)
+	}
+	return nil
+}
+
+func nodeNotFound(id string) error { return api.Errorf(api.CodeNotFound, "node %q not found", id) }

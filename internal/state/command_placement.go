@@ -1,0 +1,165 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import "github.com/reeve-run/reeve/api"
+
+// CommitPlacement stores what a worker decided: whole or not at all.
+type CommitPlacement struct {
+	Placement *Placement
+}
+
+// Placement is what a worker submits after an evaluation.
+type Placement struct {
+	EvalID            string
+	Priority          int
+	SnapshotIndex     uint64 // state that it was worked out on
+	AllAtOnce         bool
+	Job               *api.Job          // version that new allocations are made from, unless they name another
+	Place             []*api.Allocation // new ones, or stored ones to update in place
+	Stop              []Stop
+	Deployment        *api.Deployment // new or changed; nil: none
+	DeploymentUpdates []DeploymentUpdate
+	Evaluations       []*api.Evaluation // written in the same entry
+	Time              int64             // Unix nanoseconds
+}
+
+// Stop asks for one allocation to stop, or says that it is lost.
+type Stop struct {
+	ID             string
+	Description    string
+	ClientStatus   string // api.AllocClientLost or "": leave it to the node
+	FollowupEvalID string // the evaluation that will replace it; "": none
+}
+
+// DeploymentUpdate ends or changes a deployment.
+type DeploymentUpdate struct {
+	ID          string
+	Status      string
+	Description string
+}
+
+// Name implements Command.
+func (c *CommitPlacement) Name() string { return "CommitPlacement" }
+
+func (c *CommitPlacement) apply(t *txn) error {
+	p := c.Placement
+	if p == nil {
+		return api.Errorf(api.CodeInvalid, "a placement is missing")
+	}
+	jobs, err := t.resolveJobs(p)
+	if err != nil {
+		return err
+	}
+	if p.Deployment != nil {
+		t.placeDeployment(p.Deployment, p.Time)
+	}
+	for _, u := range p.DeploymentUpdates {
+		t.updateDeployment(u, p.Time)
+	}
+	for i := range p.Stop {
+		t.stop(&p.Stop[i], p.Time)
+	}
+	for i, a := range p.Place {
+		t.place(a, jobs[i], p.Time)
+	}
+	t.putEvaluations(p.Evaluations...)
+	return nil
+}
+
+// resolveJobs finds the stored job of each allocation to be placed, so that
+// all allocations of a version share it.
+func (t *txn) resolveJobs(p *Placement) ([]*api.Job, error) {
+	jobs := make([]*api.Job, len(p.Place))
+	var asked, found *api.Job // of the allocation before: mostly the same
+	for i, a := range p.Place {
+		job := a.Job
+		if job == nil {
+			job = p.Job
+		}
+		if job == nil {
+			return nil, api.Errorf(api.CodeInvalid, "allocation %s is to be placed without a job", a.ID)
+		}
+		if job == asked {
+			jobs[i] = found
+			continue
+		}
+		asked, found = job, nil
+		row := t.job(job.Namespace, job.ID)
+		if row != nil {
+			found = row.resolve(job.Version)
+		}
+		if found == nil || row.job == nil || job.JobModifyIndex != 0 && job.CreateIndex != found.CreateIndex {
+			return nil, api.Errorf(api.CodeConflict, "placement for evaluation %s: job %q version %d is not stored any more", p.EvalID, job.ID, job.Version)
+		}
+		jobs[i] = found
+	}
+	return jobs, nil
+}
+
+// place stores an allocation of a placement.
+func (t *txn) place(placed *api.Allocation, job *api.Job, now int64) {
+	a := placed.Copy()
+	a.Job = job
+	a.Namespace, a.JobID = job.Namespace, job.ID
+	a.ModifyIndex, a.AllocModifyIndex, a.CreateIndex = t.index, t.index, t.index
+	a.ModifyTime = now
+	old := t.Allocation(a.ID)
+	if old == nil {
+		if a.CreateTime == 0 {
+			a.CreateTime = now
+		}
+		if a.ClientStatus == "" {
+			a.ClientStatus = api.AllocClientPending
+		}
+		if a.DesiredStatus == "" {
+			a.DesiredStatus = api.AllocDesiredRun
+		}
+		t.putAllocation(a)
+		t.succeed(a)
+		return
+	}
+	a.CreateIndex, a.CreateTime = old.CreateIndex, old.CreateTime
+	a.ClientStatus, a.ClientDescription = old.ClientStatus, old.ClientDescription
+	a.TaskStates, a.NetworkStatus = old.TaskStates, old.NetworkStatus
+	if placed.ClientStatus == api.AllocClientLost || placed.ClientStatus == api.AllocClientUnknown {
+		a.ClientStatus, a.ClientDescription = placed.ClientStatus, placed.ClientDescription
+	}
+	if a.DeploymentID == old.DeploymentID {
+		a.DeploymentStatus = old.DeploymentStatus
+	}
+	t.putAllocation(a)
+}
+
+// succeed tells the allocation that a replaces who replaced it.
+func (t *txn) succeed(a *api.Allocation) {
+	if a.PreviousAllocation == "" {
+		return
+	}
+	if previous := t.Allocation(a.PreviousAllocation); previous != nil && previous.NextAllocation != a.ID {
+		p := previous.Copy()
+		p.NextAllocation, p.ModifyIndex = a.ID, t.index
+		t.putAllocation(p)
+	}
+}
+
+// stop stores that an allocation is to stop. One that was collected meanwhile
+// is passed over.
+func (t *txn) stop(s *Stop, now int64) {
+	old := t.Allocation(s.ID)
+	if old == nil {
+		return
+	}
+	a := old.Copy()
+	a.DesiredStatus, a.DesiredDescription = api.AllocDesiredStop, s.Description
+	if s.ClientStatus != "" {
+		a.ClientStatus = s.ClientStatus
+	}
+	if s.FollowupEvalID != "" {
+		a.FollowupEvalID = s.FollowupEvalID
+	}
+	a.DesiredTransition = api.DesiredTransition{NoShutdownDelay: old.DesiredTransition.NoShutdownDelay}
+	a.ModifyIndex, a.AllocModifyIndex, a.ModifyTime = t.index, t.index, now
+	t.putAllocation(a)
+}

@@ -1,0 +1,124 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import (
+	"iter"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// evaluationRow is an evaluation and the allocations that it made. It outlives
+// a deleted evaluation for as long as it has any.
+type evaluationRow struct {
+	evaluation  *api.Evaluation
+	allocations list
+	job         uint32 // only with an evaluation
+	inJob       uint32
+}
+
+// Evaluation returns the evaluation of that id, nil if there is none.
+func (c *content) Evaluation(id string) *api.Evaluation {
+	if r := c.evaluations.find(id); r != nil {
+		return r.evaluation
+	}
+	return nil
+}
+
+// Evaluations yields all evaluations, ordered by id.
+func (c *content) Evaluations() iter.Seq[*api.Evaluation] { return c.EvaluationsPrefix("") }
+
+// EvaluationsPrefix yields the evaluations whose id begins with prefix, ordered
+// by id.
+func (c *content) EvaluationsPrefix(prefix string) iter.Seq[*api.Evaluation] {
+	return func(yield func(*api.Evaluation) bool) {
+		c.evaluations.prefix(prefix, func(_ string, r *evaluationRow) bool {
+			return r.evaluation == nil || yield(r.evaluation)
+		})
+	}
+}
+
+// EvaluationsByJob yields a job's evaluations, in no particular order.
+func (c *content) EvaluationsByJob(namespace, id string) iter.Seq[*api.Evaluation] {
+	r := c.job(namespace, id)
+	if r == nil {
+		return none[*api.Evaluation]
+	}
+	return func(yield func(*api.Evaluation) bool) {
+		for _, slot := range r.evaluations.slots {
+			if !yield(c.evaluations.rows.at(slot).evaluation) {
+				return
+			}
+		}
+	}
+}
+
+// putEvaluation stores a new evaluation, or a new state of a stored one.
+func (t *txn) putEvaluation(e *api.Evaluation) {
+	slot, row := t.evaluations.ensure(t.gen, e.ID)
+	old := row.evaluation
+	c := e.Copy()
+	c.CreateIndex, c.ModifyIndex = t.index, t.index
+	if old != nil {
+		c.CreateIndex = old.CreateIndex
+		if c.CreateTime == 0 {
+			c.CreateTime = old.CreateTime
+		}
+	}
+	row.evaluation = c
+	if old != nil && old.JobKey() != c.JobKey() {
+		t.unlinkEvaluation(row)
+	}
+	var job *jobRow
+	if old == nil || old.JobKey() != c.JobKey() {
+		row.job, job = t.editJob(c.Namespace, c.JobID)
+		row.inJob = job.evaluations.add(slot)
+	} else {
+		job = t.editJobAt(row.job)
+	}
+	if old != nil && old.JobKey() == c.JobKey() && !old.IsTerminal() {
+		job.open--
+	}
+	if !c.IsTerminal() {
+		job.open++
+	}
+	t.queue(job, c)
+	t.emit(TableEvaluations, Put, orNil(old), c)
+	t.markDirty(row.job)
+}
+
+func (t *txn) deleteEvaluation(id string) {
+	slot, ok := t.evaluations.ids.get(id)
+	if !ok {
+		return
+	}
+	row := t.evaluations.rows.edit(t.gen, slot)
+	if old := row.evaluation; old != nil {
+		job := t.editJobAt(row.job)
+		if !old.IsTerminal() {
+			job.open--
+		}
+		t.markDirty(row.job)
+		t.unlinkEvaluation(row)
+		row.evaluation = nil
+		t.emit(TableEvaluations, Delete, old, nil)
+	}
+	t.dropEvaluation(id, slot)
+}
+
+func (t *txn) unlinkEvaluation(row *evaluationRow) {
+	job := t.editJobAt(row.job)
+	if moved, ok := job.evaluations.remove(t.gen, row.inJob); ok {
+		t.evaluations.rows.edit(t.gen, moved).inJob = row.inJob
+	}
+	t.dropJob(row.job)
+}
+
+// dropEvaluation removes the row of an evaluation to which nothing refers any
+// more.
+func (t *txn) dropEvaluation(id string, slot uint32) {
+	if r := t.evaluations.rows.at(slot); r.evaluation == nil && r.allocations.len() == 0 {
+		t.evaluations.remove(t.gen, id, slot)
+	}
+}

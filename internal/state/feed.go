@@ -1,0 +1,167 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import (
+	"context"
+	"errors"
+	"sync"
+)
+
+// Errors of the change feed.
+var (
+	// ErrFellBehind says that changes were dropped before the subscriber took
+	// them, or that the state was replaced: start again from a snapshot.
+	ErrFellBehind = errors.New("subscriber fell behind the change feed: start again from a snapshot")
+	// ErrHistoryGone says that the feed no longer holds what was asked for.
+	ErrHistoryGone = errors.New("change feed no longer holds the changes since that index: start again from a snapshot")
+	// ErrClosed says that the subscription was closed.
+	ErrClosed = errors.New("subscription is closed")
+)
+
+// How much of the past the feed holds, whichever bound is met first. What is
+// held keeps deleted and replaced objects alive.
+const (
+	feedBatches = 1 << 15
+	feedChanges = 1 << 17
+)
+
+// feed is the recent past: a ring of the last batches, numbered from the start
+// of the process. Subscribers hold a number, not the batches, so one that
+// sleeps costs nothing.
+type feed struct {
+	mu      sync.Mutex
+	ring    []*Batch      // length is a power of two
+	first   uint64        // number of the oldest batch held
+	next    uint64        // number that the next batch gets
+	base    uint64        // index of the last entry that is not held
+	changes int           // in all held batches
+	more    chan struct{} // closed when a batch comes; nil if nobody waits
+}
+
+func (f *feed) init() { f.ring = make([]*Batch, 64) }
+
+func (f *feed) at(n uint64) **Batch { return &f.ring[n&uint64(len(f.ring)-1)] }
+
+// publish appends a batch and drops what exceeds the bounds.
+func (f *feed) publish(b *Batch) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.next-f.first == uint64(len(f.ring)) {
+		ring := make([]*Batch, 2*len(f.ring))
+		for n := f.first; n < f.next; n++ {
+			ring[n&uint64(len(ring)-1)] = *f.at(n)
+		}
+		f.ring = ring
+	}
+	*f.at(f.next) = b
+	f.next++
+	f.changes += len(b.Changes)
+	for f.next-f.first > feedBatches || f.changes > feedChanges && f.next-f.first > 1 {
+		f.drop()
+	}
+	f.wake()
+}
+
+func (f *feed) drop() {
+	oldest := f.at(f.first)
+	f.changes -= len((*oldest).Changes)
+	f.base = (*oldest).Index
+	*oldest = nil
+	f.first++
+}
+
+func (f *feed) wake() {
+	if f.more != nil {
+		close(f.more)
+		f.more = nil
+	}
+}
+
+// reset forgets the past: the state was replaced by one at index.
+func (f *feed) reset(index uint64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for f.first < f.next {
+		f.drop()
+	}
+	f.first++ // whoever waits for the next batch has missed something
+	f.next++
+	f.base = index
+	f.wake()
+}
+
+// A Subscription is one reader's place in the change feed. It is for one
+// goroutine at a time.
+type Subscription struct {
+	feed   *feed
+	next   uint64
+	closed chan struct{}
+	once   sync.Once
+}
+
+// Subscribe follows the changes from now on. A snapshot taken after it holds
+// everything before the first batch, and maybe more: pass over batches whose
+// Index is not above the snapshot's.
+func (s *Store) Subscribe() *Subscription {
+	s.feed.mu.Lock()
+	defer s.feed.mu.Unlock()
+	return &Subscription{feed: &s.feed, next: s.feed.next, closed: make(chan struct{})}
+}
+
+// SubscribeFrom follows the changes after index, or returns ErrHistoryGone if
+// the feed does not reach back that far.
+func (s *Store) SubscribeFrom(index uint64) (*Subscription, error) {
+	f := &s.feed
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if index < f.base {
+		return nil, ErrHistoryGone
+	}
+	n := f.next
+	for n > f.first && (*f.at(n - 1)).Index > index {
+		n--
+	}
+	return &Subscription{feed: f, next: n, closed: make(chan struct{})}, nil
+}
+
+// Next returns the next batch, waiting for it if need be. After ErrFellBehind
+// the subscription is of no more use.
+func (u *Subscription) Next(ctx context.Context) (*Batch, error) {
+	for {
+		b, more, err := u.take()
+		if b != nil || err != nil {
+			return b, err
+		}
+		select {
+		case <-more:
+		case <-u.closed:
+			return nil, ErrClosed
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// take returns the next batch, or a channel that is closed when there is one.
+func (u *Subscription) take() (*Batch, <-chan struct{}, error) {
+	f := u.feed
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case u.next < f.first:
+		return nil, nil, ErrFellBehind
+	case u.next < f.next:
+		b := *f.at(u.next)
+		u.next++
+		return b, nil, nil
+	}
+	if f.more == nil {
+		f.more = make(chan struct{})
+	}
+	return nil, f.more, nil
+}
+
+// Close ends the subscription; a waiting Next returns ErrClosed.
+func (u *Subscription) Close() { u.once.Do(func() { close(u.closed) }) }

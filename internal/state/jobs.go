@@ -1,0 +1,275 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import (
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// jobRow is all that is known of a job, and who refers to it. It outlives a
+// purged job for as long as anything does.
+type jobRow struct {
+	gen         uint64
+	change      int // 1 + its place among the changes of this generation's entry
+	namespace   string
+	id          string
+	job         *api.Job // nil when purged or never registered
+	versions    []jobVersion
+	scaling     map[string][]api.ScalingEvent // by group, newest first
+	queued      map[string]int                // by group, as the newest evaluation says
+	queuedIndex uint64                        // when it said so
+	groups      []groupCount
+	used        []usedVersion
+	live        int // allocations that are to run and have not ended
+	open        int // evaluations that have not ended
+	children    [3]int
+	summarized  uint64 // index at which the summary last changed
+	allocations list
+	evaluations list
+	deployments list
+}
+
+// jobVersion is one kept version of a job.
+type jobVersion struct {
+	job        *api.Job
+	submission *api.JobSubmission
+}
+
+// usedVersion counts the allocations that were made from a version. The job is
+// kept as long as there are any, whatever became of the version.
+type usedVersion struct {
+	job   *api.Job
+	count int
+}
+
+// jobName is the name of a job's row; it sorts by namespace, then id.
+func jobName(namespace, id string) string { return namespace + "\x00" + id }
+
+// Job returns the current version of a job, nil if there is none.
+func (c *content) Job(namespace, id string) *api.Job {
+	if r := c.job(namespace, id); r != nil {
+		return r.job
+	}
+	return nil
+}
+
+func (c *content) job(namespace, id string) *jobRow {
+	if r := c.jobs.find(jobName(namespace, id)); r != nil {
+		return *r
+	}
+	return nil
+}
+
+// Jobs yields all jobs, ordered by namespace, then id.
+func (c *content) Jobs() iter.Seq[*api.Job] { return c.JobsPrefix("*", "") }
+
+// JobsPrefix yields the jobs of a namespace, or of all if it is "*", whose id
+// begins with prefix, ordered by namespace, then id.
+func (c *content) JobsPrefix(namespace, prefix string) iter.Seq[*api.Job] {
+	rows := jobName(namespace, prefix)
+	if namespace == "*" {
+		rows = ""
+	}
+	return func(yield func(*api.Job) bool) {
+		c.jobs.prefix(rows, func(_ string, r **jobRow) bool {
+			row := *r
+			if row.job == nil || !strings.HasPrefix(row.id, prefix) {
+				return true
+			}
+			return yield(row.job)
+		})
+	}
+}
+
+// JobVersions returns the kept versions of a job, newest first.
+func (c *content) JobVersions(namespace, id string) []*api.Job {
+	r := c.job(namespace, id)
+	if r == nil {
+		return nil
+	}
+	versions := make([]*api.Job, len(r.versions))
+	for i := range r.versions {
+		versions[i] = r.versions[i].job
+	}
+	return versions
+}
+
+// JobVersion returns one kept version of a job, nil if it is not kept.
+func (c *content) JobVersion(namespace, id string, version uint64) *api.Job {
+	if v := c.jobVersion(namespace, id, version); v != nil {
+		return v.job
+	}
+	return nil
+}
+
+// Submission returns the text that a kept version was registered from, nil if
+// there was none.
+func (c *content) Submission(namespace, id string, version uint64) *api.JobSubmission {
+	if v := c.jobVersion(namespace, id, version); v != nil {
+		return v.submission
+	}
+	return nil
+}
+
+func (c *content) jobVersion(namespace, id string, version uint64) *jobVersion {
+	r := c.job(namespace, id)
+	if r == nil {
+		return nil
+	}
+	for i := range r.versions {
+		if r.versions[i].job.Version == version {
+			return &r.versions[i]
+		}
+	}
+	return nil
+}
+
+// ScalingEvents returns a job's last scaling events by group, newest first.
+func (c *content) ScalingEvents(namespace, id string) map[string][]api.ScalingEvent {
+	if r := c.job(namespace, id); r != nil {
+		return r.scaling
+	}
+	return nil
+}
+
+// editJob returns a job's row for writing, made if need be.
+func (t *txn) editJob(namespace, id string) (uint32, *jobRow) {
+	slot, ok := t.jobs.ids.get(jobName(namespace, id))
+	if !ok {
+		slot, _ = t.jobs.add(t.gen, jobName(namespace, id))
+		row := &jobRow{gen: t.gen, namespace: namespace, id: id}
+		*t.jobs.rows.edit(t.gen, slot) = row
+		return slot, row
+	}
+	return slot, t.editJobAt(slot)
+}
+
+// editJobAt returns the row of a slot for writing.
+func (t *txn) editJobAt(slot uint32) *jobRow {
+	row := *t.jobs.rows.at(slot)
+	if row.gen == t.gen {
+		return row
+	}
+	c := *row
+	c.gen, c.change = t.gen, 0
+	c.groups = slices.Clone(row.groups)
+	c.used = slices.Clone(row.used)
+	*t.jobs.rows.edit(t.gen, slot) = &c
+	return &c
+}
+
+// putJob makes job the current one of its name. If it is a new version,
+// version is true and its text is kept beside it.
+func (t *txn) putJob(job *api.Job, version bool, submission *api.JobSubmission) {
+	slot, row := t.editJob(job.Namespace, job.ID)
+	old := row.job
+	row.job = job
+	row.summarized = t.index
+	if version {
+		row.versions = append([]jobVersion{{job, submission}}, row.versions...)
+		row.versions = trimVersions(row.versions)
+		t.touch(TableJobVersions)
+	} else {
+		t.replaceVersion(row, job)
+	}
+	t.countChild(old, -1)
+	t.countChild(job, +1)
+	t.emit(TableJobs, Put, orNil(old), job)
+	row.change = len(t.changes)
+	t.markDirty(slot)
+}
+
+// replaceVersion makes job the stored object of its version.
+func (t *txn) replaceVersion(row *jobRow, job *api.Job) {
+	for i := range row.versions {
+		if row.versions[i].job.Version == job.Version {
+			row.versions = slices.Clone(row.versions)
+			row.versions[i].job = job
+			t.touch(TableJobVersions)
+			return
+		}
+	}
+}
+
+// trimVersions keeps the newest versions and those that are tagged.
+func trimVersions(versions []jobVersion) []jobVersion {
+	kept, untagged := versions[:0:0], 0
+	for _, v := range versions {
+		if v.job.VersionTag == nil {
+			if untagged++; untagged > api.JobTrackedVersions {
+				continue
+			}
+		}
+		kept = append(kept, v)
+	}
+	return kept
+}
+
+// deleteJob forgets a job and its versions.
+func (t *txn) deleteJob(namespace, id string) {
+	slot, row := t.editJob(namespace, id)
+	old := row.job
+	if old == nil {
+		t.dropJob(slot)
+		return
+	}
+	row.job, row.versions, row.scaling, row.queued, row.change = nil, nil, nil, nil, 0
+	t.countChild(old, -1)
+	t.touch(TableJobVersions)
+	t.emit(TableJobs, Delete, old, nil)
+	t.dropJob(slot)
+}
+
+// dropJob removes the row of a job to which nothing refers any more.
+func (t *txn) dropJob(slot uint32) {
+	row := *t.jobs.rows.at(slot)
+	if row.job == nil && row.allocations.len()+row.evaluations.len()+row.deployments.len() == 0 && row.children == [3]int{} {
+		t.jobs.remove(t.gen, jobName(row.namespace, row.id), slot)
+	}
+}
+
+// useVersion notes that an allocation is made from job (by +1) or that one
+// that was is gone (by -1).
+func (r *jobRow) useVersion(job *api.Job, by int) {
+	if job == nil {
+		return
+	}
+	for i := range r.used {
+		if u := &r.used[i]; u.job == job || u.job.Version == job.Version && u.job.CreateIndex == job.CreateIndex {
+			if u.count += by; u.count == 0 {
+				r.used = slices.Delete(r.used, i, i+1)
+			}
+			return
+		}
+	}
+	r.used = append(r.used, usedVersion{job, by})
+}
+
+// resolve finds the version of the job that allocations are to be made from:
+// among the kept ones, or those that allocations still have.
+func (r *jobRow) resolve(version uint64) *api.Job {
+	for _, u := range r.used {
+		if u.job.Version == version && (r.job == nil || u.job.CreateIndex == r.job.CreateIndex) {
+			return u.job
+		}
+	}
+	for _, v := range r.versions {
+		if v.job.Version == version {
+			return v.job
+		}
+	}
+	return nil
+}
+
+// orNil keeps a nil pointer from becoming an interface that is not nil.
+func orNil[T any](p *T) any {
+	if p == nil {
+		return nil
+	}
+	return p
+}

@@ -1,0 +1,62 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import (
+	"iter"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// nodeRow is a node and what was placed on it. It outlives a deleted node for
+// as long as it has allocations.
+type nodeRow struct {
+	node        *api.Node
+	allocations list
+}
+
+// Node returns the node of that id, nil if there is none.
+func (c *content) Node(id string) *api.Node {
+	if r := c.nodes.find(id); r != nil {
+		return r.node
+	}
+	return nil
+}
+
+// Nodes yields all nodes, ordered by id.
+func (c *content) Nodes() iter.Seq[*api.Node] { return c.NodesPrefix("") }
+
+// NodesPrefix yields the nodes whose id begins with prefix, ordered by id.
+func (c *content) NodesPrefix(prefix string) iter.Seq[*api.Node] {
+	return func(yield func(*api.Node) bool) {
+		c.nodes.prefix(prefix, func(_ string, r *nodeRow) bool { return r.node == nil || yield(r.node) })
+	}
+}
+
+func (t *txn) putNode(n *api.Node) {
+	_, row := t.nodes.ensure(t.gen, n.ID)
+	old := row.node
+	row.node = n
+	t.emit(TableNodes, Put, orNil(old), n)
+}
+
+func (t *txn) deleteNode(id string) {
+	slot, ok := t.nodes.ids.get(id)
+	if !ok {
+		return
+	}
+	row := t.nodes.rows.edit(t.gen, slot)
+	if old := row.node; old != nil {
+		row.node = nil
+		t.emit(TableNodes, Delete, old, nil)
+	}
+	t.dropNode(id, slot)
+}
+
+// dropNode removes the row of a node to which nothing refers any more.
+func (t *txn) dropNode(id string, slot uint32) {
+	if r := t.nodes.rows.at(slot); r.node == nil && r.allocations.len() == 0 {
+		t.nodes.remove(t.gen, id, slot)
+	}
+}

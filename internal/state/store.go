@@ -1,0 +1,96 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// A Store holds the state. All methods may be called by any goroutine.
+type Store struct {
+	mu        sync.Mutex // held by the one writer
+	work      content    // what the writer changes
+	gen       uint64     // of the writer; see pages
+	published atomic.Pointer[Snapshot]
+	waiters   waiters
+	feed      feed
+}
+
+// content is all tables and what else is replicated.
+type content struct {
+	index       uint64
+	indexes     [tableCount]uint64
+	jobs        table[*jobRow]
+	allocations table[allocationRow]
+	evaluations table[evaluationRow]
+	deployments table[deploymentRow]
+	nodes       table[nodeRow]
+}
+
+func newContent() content {
+	return content{
+		jobs:        newTable[*jobRow](),
+		allocations: newTable[allocationRow](),
+		evaluations: newTable[evaluationRow](),
+		deployments: newTable[deploymentRow](),
+		nodes:       newTable[nodeRow](),
+	}
+}
+
+// New returns an empty store.
+func New() *Store {
+	s := &Store{work: newContent(), gen: 1}
+	s.feed.init()
+	empty := newContent()
+	s.published.Store(&Snapshot{content: empty})
+	return s
+}
+
+// Apply makes the changes of one log entry. It returns one result per command:
+// nil, or the *api.Error for which the command was refused; a refused command
+// changes nothing. Entries must come in the order of their index; an entry that
+// was applied before is passed over.
+func (s *Store) Apply(index uint64, commands []Command) []error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	errs := make([]error, len(commands))
+	if index <= s.work.index {
+		return errs
+	}
+	t := &txn{content: &s.work, gen: s.gen, index: index}
+	for i, c := range commands {
+		t.cause = c.Name()
+		errs[i] = c.apply(t)
+	}
+	t.settle()
+	s.work.index = index
+	s.publish()
+	s.feed.publish(&Batch{Index: index, Changes: t.changes})
+	s.waiters.wake(index, t.touched)
+	return errs
+}
+
+// publish makes the writer's content what readers see.
+func (s *Store) publish() {
+	last := s.published.Load()
+	w := &s.work
+	s.published.Store(&Snapshot{content: content{
+		index:       w.index,
+		indexes:     w.indexes,
+		jobs:        w.jobs.published(&last.jobs),
+		allocations: w.allocations.published(&last.allocations),
+		evaluations: w.evaluations.published(&last.evaluations),
+		deployments: w.deployments.published(&last.deployments),
+		nodes:       w.nodes.published(&last.nodes),
+	}})
+	s.gen++
+}
+
+// Snapshot returns the state as of the last applied entry. It costs one atomic
+// load and stays as it is for as long as it is held.
+func (s *Store) Snapshot() *Snapshot { return s.published.Load() }
+
+// Index is the index of the last applied entry.
+func (s *Store) Index() uint64 { return s.published.Load().index }

@@ -1,0 +1,64 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+// table holds rows by name, in the order of the names, copy-on-write.
+type table[R any] struct {
+	ids  ids
+	rows pages[R]
+	next uint32   // slots below were given out
+	free []uint32 // slots given back; the writer's alone
+}
+
+func newTable[R any]() table[R] { return table[R]{ids: newIDs()} }
+
+// find returns the row of that name for reading, nil if there is none.
+func (t *table[R]) find(id string) *R {
+	slot, ok := t.ids.get(id)
+	if !ok {
+		return nil
+	}
+	return t.rows.at(slot)
+}
+
+// add makes an empty row.
+func (t *table[R]) add(gen uint64, id string) (uint32, *R) {
+	var slot uint32
+	if n := len(t.free); n > 0 {
+		slot, t.free = t.free[n-1], t.free[:n-1]
+	} else {
+		slot = t.next
+		t.next++
+	}
+	t.ids.set(id, slot)
+	return slot, t.rows.edit(gen, slot)
+}
+
+// ensure returns the row of that name for writing, made if need be.
+func (t *table[R]) ensure(gen uint64, id string) (uint32, *R) {
+	if slot, ok := t.ids.get(id); ok {
+		return slot, t.rows.edit(gen, slot)
+	}
+	return t.add(gen, id)
+}
+
+// remove forgets a row and its name.
+func (t *table[R]) remove(gen uint64, id string, slot uint32) {
+	var zero R
+	*t.rows.edit(gen, slot) = zero
+	t.ids.remove(id)
+	t.free = append(t.free, slot)
+}
+
+// prefix yields the rows whose names begin with prefix, in order.
+func (t *table[R]) prefix(prefix string, yield func(id string, row *R) bool) {
+	t.ids.prefix(prefix, func(id string, slot uint32) bool {
+		return yield(id, t.rows.at(slot))
+	})
+}
+
+// published returns a copy that stays as it is; previous is the last one.
+func (t *table[R]) published(previous *table[R]) table[R] {
+	return table[R]{ids: t.ids.published(previous.ids), rows: t.rows, next: t.next}
+}

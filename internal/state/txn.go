@@ -1,0 +1,41 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+// txn is the application of one log entry: the verbs that commands are made of.
+// Each keeps every index, count and the list of changes right.
+type txn struct {
+	*content
+	gen     uint64
+	index   uint64 // of the entry
+	cause   string // name of the command being applied
+	changes []Change
+	touched tableSet
+	dirty   []dirtyJob // whose derived fields may have changed
+}
+
+// tableSet is a set of tables.
+type tableSet uint16
+
+func (s tableSet) has(t Table) bool { return s&(1<<t) != 0 }
+
+// touch records that a table changed.
+func (t *txn) touch(table Table) {
+	t.touched |= 1 << table
+	t.indexes[table] = t.index
+}
+
+// emit records the change of an object.
+func (t *txn) emit(table Table, op Op, old, new any) {
+	t.touch(table)
+	t.changes = append(t.changes, Change{Table: table, Op: op, Old: old, New: new, Cause: t.cause})
+}
+
+// settle derives what depends on everything that the entry did.
+func (t *txn) settle() {
+	for i := 0; i < len(t.dirty); i++ { // a child's status dirties its parent
+		t.cause = t.dirty[i].cause
+		t.deriveJob(t.dirty[i].slot)
+	}
+}
