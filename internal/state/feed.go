@@ -126,6 +126,13 @@ func (s *Store) SubscribeFrom(index uint64) (*Subscription, error) {
 	return &Subscription{feed: f, next: n, closed: make(chan struct{})}, nil
 }
 
+// HistoryFrom is the lowest index that SubscribeFrom takes.
+func (s *Store) HistoryFrom() uint64 {
+	s.feed.mu.Lock()
+	defer s.feed.mu.Unlock()
+	return s.feed.base
+}
+
 // Next returns the next batch, waiting for it if need be. After ErrFellBehind
 // the subscription is of no more use.
 func (u *Subscription) Next(ctx context.Context) (*Batch, error) {
