@@ -1,0 +1,393 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package broker
+
+import (
+	"slices"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// queue holds the evaluations that are to be worked out: ready, delayed, or
+// handed out. Invariants:
+//
+//   - At most one delivery per job is out.
+//   - A job is in the ready heap exactly when it has evaluations waiting and
+//     no delivery out.
+//   - An evaluation is in one place: delayed, waiting, out, or blocked.
+type queue struct {
+	limits  Limits
+	jobs    map[api.NamespacedID]*jobQueue
+	ready   ordered[*jobQueue]
+	timed   ordered[*timer] // delayed, or backed off
+	out     ordered[*Delivery]
+	place   map[string]place // where each known evaluation is, by id
+	timers  map[string]*timer
+	blocked *blocked
+	seen    uint64 // newest index of the feed
+}
+
+// place is where the queue keeps an evaluation.
+type place uint8
+
+const (
+	placeNone place = iota
+	placeDelayed
+	placeWaiting
+	placeOut
+	placeBlocked
+	placeFailing // given up; its end is being written
+)
+
+// jobQueue is what waits for one job.
+type jobQueue struct {
+	key     api.NamespacedID
+	waiting []*api.Evaluation // oldest first
+	blocked *api.Evaluation   // woken, waiting with the others
+	out     *Delivery
+	failed  int       // deliveries in a row that failed
+	until   time.Time // backed off after the last of them
+	slot    int
+}
+
+// timer is an evaluation, or a whole job, that becomes ready at a known time.
+type timer struct {
+	at   time.Time
+	eval *api.Evaluation // nil: the job
+	job  *jobQueue
+	slot int
+}
+
+func newQueue(limits Limits) *queue {
+	q := &queue{
+		limits: limits, jobs: map[api.NamespacedID]*jobQueue{}, place: map[string]place{},
+		timers: map[string]*timer{}, blocked: newBlocked(),
+	}
+	q.ready = ordered[*jobQueue]{less: moreUrgent, slot: func(j *jobQueue) *int { return &j.slot }}
+	q.timed = ordered[*timer]{
+		less: func(a, b *timer) bool { return a.at.Before(b.at) },
+		slot: func(t *timer) *int { return &t.slot },
+	}
+	q.out = ordered[*Delivery]{
+		less: func(a, b *Delivery) bool { return a.deadline.Before(b.deadline) },
+		slot: func(d *Delivery) *int { return &d.slot },
+	}
+	return q
+}
+
+// moreUrgent orders jobs by the highest priority that waits for them, then by
+// how long the oldest has waited.
+func moreUrgent(a, b *jobQueue) bool {
+	if pa, pb := a.priority(), b.priority(); pa != pb {
+		return pa > pb
+	}
+	return a.age() < b.age()
+}
+
+func (j *jobQueue) priority() int {
+	highest := 0
+	for _, e := range j.waiting {
+		highest = max(highest, e.Priority)
+	}
+	if j.blocked != nil {
+		highest = max(highest, j.blocked.Priority)
+	}
+	return highest
+}
+
+func (j *jobQueue) age() uint64 {
+	if len(j.waiting) > 0 {
+		return j.waiting[0].CreateIndex
+	}
+	return j.blocked.CreateIndex
+}
+
+func (j *jobQueue) empty() bool { return len(j.waiting) == 0 && j.blocked == nil }
+
+// enqueue takes in a pending evaluation. One that is known already is left
+// where it is.
+func (q *queue) enqueue(e *api.Evaluation, now time.Time) {
+	if q.place[e.ID] != placeNone {
+		return
+	}
+	if e.WaitUntil.After(now) {
+		q.place[e.ID] = placeDelayed
+		q.startTimer(&timer{at: e.WaitUntil, eval: e})
+		return
+	}
+	q.wait(e, now)
+}
+
+// wait makes an evaluation ready, behind its job's delivery if one is out.
+func (q *queue) wait(e *api.Evaluation, now time.Time) {
+	j := q.job(e.JobKey())
+	q.place[e.ID] = placeWaiting
+	j.waiting = append(j.waiting, e)
+	q.settle(j, now)
+}
+
+// wake makes a blocked evaluation ready.
+func (q *queue) wake(e *api.Evaluation, now time.Time) {
+	j := q.job(e.JobKey())
+	q.stopTimer(e.ID)
+	q.place[e.ID] = placeWaiting
+	j.blocked = e
+	q.settle(j, now)
+}
+
+// block keeps an evaluation until a change that could help it; if such a
+// change happened after it was worked out, it is ready at once. Of two blocked
+// evaluations of a job the older one is returned: it has to be cancelled.
+func (q *queue) block(e *api.Evaluation, now time.Time) (older *api.Evaluation) {
+	if q.place[e.ID] == placeWaiting {
+		return nil // woken already
+	}
+	if j := q.jobs[e.JobKey()]; j != nil && j.blocked != nil && j.blocked.ID != e.ID {
+		older = j.blocked
+		j.blocked = nil
+	}
+	if known := q.blocked.byJob[e.JobKey()]; known != nil {
+		q.blocked.remove(known)
+		if known.ID != e.ID {
+			older = known
+		}
+	}
+	if older != nil {
+		q.stopTimer(older.ID)
+		q.place[older.ID] = placeFailing
+	}
+	q.stopTimer(e.ID)
+	if q.blocked.missedChange(e) {
+		q.wake(e, now)
+		return older
+	}
+	q.place[e.ID] = placeBlocked
+	q.blocked.add(e)
+	if e.WaitUntil.After(now) {
+		q.startTimer(&timer{at: e.WaitUntil, eval: e})
+	}
+	return older
+}
+
+// changed is told that nodes of a class may now take what they could not.
+func (q *queue) changed(class string, index uint64, now time.Time) {
+	for _, e := range q.blocked.change(class, index) {
+		q.wake(e, now)
+	}
+}
+
+// forget drops an evaluation that ended without its delivery.
+func (q *queue) forget(id string, key api.NamespacedID, now time.Time) {
+	switch q.place[id] {
+	case placeDelayed:
+		q.stopTimer(id)
+	case placeBlocked:
+		q.stopTimer(id)
+		if e := q.blocked.byJob[key]; e != nil && e.ID == id {
+			q.blocked.remove(e)
+		}
+	case placeWaiting:
+		j := q.jobs[key]
+		j.waiting = slices.DeleteFunc(j.waiting, func(e *api.Evaluation) bool { return e.ID == id })
+		if j.blocked != nil && j.blocked.ID == id {
+			j.blocked = nil
+		}
+		q.settle(j, now)
+	case placeOut:
+		return // its worker is about to say so
+	}
+	delete(q.place, id)
+}
+
+// dequeue hands out the most urgent job's evaluations, or nil.
+func (q *queue) dequeue(now time.Time) *Delivery {
+	j, ok := q.ready.first()
+	if !ok {
+		return nil
+	}
+	q.ready.remove(j)
+	d := &Delivery{
+		job: j, Attempt: j.failed + 1, MinIndex: q.seen,
+		deadline: now.Add(q.limits.AckDeadline), slot: -1,
+	}
+	// A blocked evaluation is answered together with whatever came after it,
+	// so that a job never has two.
+	d.Blocked = j.blocked
+	if kept := q.blocked.byJob[j.key]; kept != nil {
+		d.Blocked = kept
+		q.blocked.remove(kept)
+		q.stopTimer(kept.ID)
+	}
+	if n := len(j.waiting); n > 0 {
+		d.Evaluation, d.Riders = j.waiting[n-1], j.waiting[:n-1:n-1]
+	} else {
+		d.Evaluation = d.Blocked
+	}
+	j.waiting, j.blocked, j.out = nil, nil, d
+	for _, e := range d.all() {
+		q.place[e.ID] = placeOut
+		d.MinIndex = max(d.MinIndex, e.ModifyIndex)
+	}
+	q.out.put(d)
+	return d
+}
+
+// ack ends a delivery. kept is its blocked evaluation if that stays as it is
+// in the state, with the snapshot it was last worked out on. It is false for a
+// delivery that is not out any more.
+func (q *queue) ack(d *Delivery, kept *api.Evaluation, now time.Time) bool {
+	if d.job.out != d {
+		return false
+	}
+	d.job.failed, d.job.until = 0, time.Time{}
+	q.end(d)
+	if kept != nil && q.place[kept.ID] == placeNone {
+		q.block(kept, now)
+	}
+	q.settle(d.job, now)
+	return true
+}
+
+// nack returns a delivery to be handed out again later, or, when that was its
+// last attempt, gives it up: its evaluations are returned.
+func (q *queue) nack(d *Delivery, now time.Time) (givenUp []*api.Evaluation, ok bool) {
+	if d.job.out != d {
+		return nil, false
+	}
+	j := d.job
+	q.end(d)
+	if d.Attempt >= q.limits.Deliveries {
+		j.failed, j.until = 0, time.Time{}
+		for _, e := range d.all() {
+			if q.place[e.ID] == placeNone {
+				q.place[e.ID] = placeFailing
+				givenUp = append(givenUp, e)
+			}
+		}
+		q.settle(j, now)
+		return givenUp, true
+	}
+	j.failed = d.Attempt
+	delay := q.limits.FirstBackoff
+	if d.Attempt > 1 {
+		delay = q.limits.Backoff
+	}
+	j.until = now.Add(delay)
+	q.startTimer(&timer{at: j.until, job: j})
+	again := append(slices.Clone(d.Riders), d.Evaluation)
+	for _, e := range again {
+		if e != d.Blocked && q.place[e.ID] == placeNone {
+			q.place[e.ID] = placeWaiting
+			j.waiting = append(j.waiting, e)
+		}
+	}
+	slices.SortStableFunc(j.waiting, func(a, b *api.Evaluation) int { return int(a.CreateIndex) - int(b.CreateIndex) })
+	if e := d.Blocked; e != nil && q.place[e.ID] == placeNone && j.blocked == nil {
+		q.place[e.ID] = placeWaiting
+		j.blocked = e
+	}
+	q.settle(j, now)
+	return nil, true
+}
+
+// end takes a delivery off the books. Evaluations that the feed has moved on
+// meanwhile keep their new place.
+func (q *queue) end(d *Delivery) {
+	q.out.remove(d)
+	d.job.out = nil
+	for _, e := range d.all() {
+		if q.place[e.ID] == placeOut {
+			delete(q.place, e.ID)
+		}
+	}
+}
+
+// expire returns deliveries that nobody acknowledged in time.
+func (q *queue) expire(now time.Time) (late []*Delivery) {
+	for {
+		d, ok := q.out.first()
+		if !ok || d.deadline.After(now) {
+			return late
+		}
+		if d.held {
+			d.deadline = now.Add(q.limits.AckDeadline)
+			q.out.put(d)
+			continue
+		}
+		q.out.remove(d)
+		late = append(late, d)
+	}
+}
+
+// due makes ready what was delayed until now.
+func (q *queue) due(now time.Time) {
+	for {
+		t, ok := q.timed.first()
+		if !ok || t.at.After(now) {
+			return
+		}
+		q.timed.remove(t)
+		switch {
+		case t.job != nil:
+			q.settle(t.job, now)
+		case q.place[t.eval.ID] == placeBlocked:
+			q.blocked.remove(t.eval)
+			q.wake(t.eval, now)
+		default:
+			delete(q.timers, t.eval.ID)
+			q.wait(t.eval, now)
+		}
+	}
+}
+
+// next is when expire or due will have something to do.
+func (q *queue) next() (at time.Time, ok bool) {
+	if t, some := q.timed.first(); some {
+		at, ok = t.at, true
+	}
+	if d, some := q.out.first(); some && (!ok || d.deadline.Before(at)) {
+		at, ok = d.deadline, true
+	}
+	return at, ok
+}
+
+// settle puts a job where it belongs: into the ready heap, out of it, or away.
+func (q *queue) settle(j *jobQueue, now time.Time) {
+	switch {
+	case j.out != nil || j.empty():
+		q.ready.remove(j)
+		if j.out == nil && q.jobs[j.key] == j {
+			delete(q.jobs, j.key)
+		}
+	case j.until.After(now):
+		q.ready.remove(j)
+	default:
+		q.ready.put(j)
+	}
+}
+
+func (q *queue) job(key api.NamespacedID) *jobQueue {
+	j := q.jobs[key]
+	if j == nil {
+		j = &jobQueue{key: key, slot: -1}
+		q.jobs[key] = j
+	}
+	return j
+}
+
+func (q *queue) startTimer(t *timer) {
+	t.slot = -1
+	if t.eval != nil {
+		q.timers[t.eval.ID] = t
+	}
+	q.timed.put(t)
+}
+
+func (q *queue) stopTimer(id string) {
+	if t := q.timers[id]; t != nil {
+		q.timed.remove(t)
+		delete(q.timers, id)
+	}
+}

@@ -1,0 +1,53 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"log/slog"
+	"runtime"
+	"time"
+
+	"github.com/reeve-run/reeve/internal/server/control"
+)
+
+// Config says how a server runs. Zero fields get the defaults named here.
+type Config struct {
+	DataDir string
+	Name    string // "server"
+	Region  string // "global"
+	// Addr is where its HTTP API is reached, as host:port: what Leader answers.
+	Addr   string
+	Logger *slog.Logger
+	// Workers is how many evaluations are worked out at once (4, or twice the
+	// processors). They wait for the disk most of the time.
+	Workers        int
+	HeartbeatTTL   time.Duration      // a node reports at least this often (10 s)
+	HeartbeatGrace time.Duration      // and is down when it is this late (5 s)
+	GC             control.Thresholds // control.DefaultThresholds
+}
+
+func (c Config) withDefaults() Config {
+	if c.Name == "" {
+		c.Name = "server"
+	}
+	if c.Region == "" {
+		c.Region = "global"
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	if c.Workers <= 0 {
+		c.Workers = max(4, 2*runtime.GOMAXPROCS(0))
+	}
+	if c.HeartbeatTTL <= 0 {
+		c.HeartbeatTTL = 10 * time.Second
+	}
+	if c.HeartbeatGrace <= 0 {
+		c.HeartbeatGrace = 5 * time.Second
+	}
+	if c.GC == (control.Thresholds{}) {
+		c.GC = control.DefaultThresholds
+	}
+	return c
+}

@@ -1,0 +1,69 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package control
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+// FailDeployment ends a deployment as failed. If one of its groups says
+// auto_revert, the same command registers the latest stable version again.
+func FailDeployment(snap *state.Snapshot, d *api.Deployment, description string, now time.Time) *state.UpdateDeployment {
+	return failDeployment(snap, d, description, revertsItself(d), now)
+}
+
+func failDeployment(snap *state.Snapshot, d *api.Deployment, description string, revert bool, now time.Time) *state.UpdateDeployment {
+	cmd := &state.UpdateDeployment{
+		ID: d.ID, Status: api.DeploymentFailed, Description: description, Time: now.UnixNano(),
+		Evaluation: DeploymentEvaluation(snap, d, now),
+	}
+	if version := StableVersion(snap, d); revert && version != nil {
+		job := snap.JobVersion(d.Namespace, d.JobID, *version).Copy()
+		job.SubmitTime = now.UnixNano()
+		cmd.Job = job
+		cmd.Description += fmt.Sprintf(revertsTo, *version)
+	}
+	return cmd
+}
+
+func revertsItself(d *api.Deployment) bool {
+	for _, g := range d.Groups {
+		if g.AutoRevert {
+			return true
+		}
+	}
+	return false
+}
+
+// StableVersion is the newest stable version before the deployment's, if it
+// differs from it: going back to the same would fail the same way, for ever.
+func StableVersion(snap *state.Snapshot, d *api.Deployment) *uint64 {
+	current := snap.JobVersion(d.Namespace, d.JobID, d.JobVersion)
+	for _, v := range snap.JobVersions(d.Namespace, d.JobID) {
+		if v.Version >= d.JobVersion || !v.Stable {
+			continue
+		}
+		if current != nil && api.SpecEqual(v, current) {
+			return nil
+		}
+		return &v.Version
+	}
+	return nil
+}
+
+// DeploymentEvaluation is the next evaluation of a deployment's job; nil when
+// the job is gone.
+func DeploymentEvaluation(snap *state.Snapshot, d *api.Deployment, now time.Time) *api.Evaluation {
+	job := snap.Job(d.Namespace, d.JobID)
+	if job == nil {
+		return nil
+	}
+	e := newEvaluation(job, api.TriggerDeploymentWatcher, now)
+	e.DeploymentID = d.ID
+	return e
+}

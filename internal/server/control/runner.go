@@ -1,0 +1,231 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package control
+
+import (
+	"container/heap"
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/reeve-run/reeve/internal/server/feed"
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+// A Controller keeps one thing about the fleet as it should be, one object at
+// a time. The runner calls its methods from one goroutine at a time each.
+type Controller interface {
+	Name() string
+	// All lists the keys of every object that may need something.
+	All(*state.Snapshot) []string
+	// Touched adds the keys of the objects that the change is about.
+	Touched(c *state.Change, add func(key string))
+	// Act returns what to do about one object now, and when to look at it
+	// again although nothing changed; zero for never.
+	Act(snap *state.Snapshot, key string, now time.Time) (cmds []state.Command, wake time.Time)
+}
+
+// Env is what a Runner needs from its server.
+type Env struct {
+	Store *state.Store
+	// Propose returns when the commands are applied: one error per command, or
+	// one for all.
+	Propose func(context.Context, ...state.Command) ([]error, error)
+	Logger  *slog.Logger
+}
+
+// passSize bounds the commands that one pass proposes.
+const passSize = 1024
+
+// retryAfter is how long the runner waits after a failed proposal.
+const retryAfter = time.Second
+
+// Run drives the controllers until ctx ends.
+func Run(ctx context.Context, env Env, controllers ...Controller) {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	for _, c := range controllers {
+		l := &loop{env: env, c: c, dirty: map[string]bool{}, wakes: map[string]*wake{}, signal: make(chan struct{}, 1)}
+		wg.Go(func() { _ = feed.Follow(ctx, env.Store, l.start, l.apply) })
+		wg.Go(func() { l.run(ctx) })
+	}
+}
+
+// loop drives one controller.
+type loop struct {
+	env Env
+	c   Controller
+
+	mu     sync.Mutex
+	dirty  map[string]bool
+	queue  []string // dirty keys, oldest first
+	signal chan struct{}
+
+	wakes map[string]*wake // only used by run
+	times wakeHeap
+}
+
+func (l *loop) start(snap *state.Snapshot) {
+	keys := l.c.All(snap)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, key := range keys {
+		l.touch(key)
+	}
+}
+
+func (l *loop) apply(b *state.Batch) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range b.Changes {
+		l.c.Touched(&b.Changes[i], l.touch)
+	}
+}
+
+// touch marks a key dirty; the caller holds the lock.
+func (l *loop) touch(key string) {
+	if l.dirty[key] {
+		return
+	}
+	l.dirty[key] = true
+	l.queue = append(l.queue, key)
+	select {
+	case l.signal <- struct{}{}:
+	default:
+	}
+}
+
+func (l *loop) run(ctx context.Context) {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		timer.Reset(l.untilWake(time.Now()))
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.signal:
+		case <-timer.C:
+		}
+		for l.pass(ctx) && ctx.Err() == nil {
+		}
+	}
+}
+
+// pass acts on dirty and due keys, and reports whether some are left.
+func (l *loop) pass(ctx context.Context) bool {
+	now := time.Now()
+	keys := l.take(now)
+	if len(keys) == 0 {
+		return false
+	}
+	snap := l.env.Store.Snapshot()
+	var cmds []state.Command
+	var owners []string // key by command
+	for i, key := range keys {
+		if len(cmds) >= passSize {
+			l.putBack(keys[i:])
+			break
+		}
+		more, wake := l.c.Act(snap, key, now)
+		l.setWake(key, wake)
+		cmds = append(cmds, more...)
+		for range more {
+			owners = append(owners, key)
+		}
+	}
+	if len(cmds) == 0 {
+		return true
+	}
+	errs, err := l.env.Propose(ctx, cmds...)
+	if err != nil {
+		if !errors.Is(err, context.Canceled) {
+			l.env.Logger.Warn("controller cannot write", "controller", l.c.Name(), "error", err)
+		}
+		for _, key := range owners {
+			l.setWake(key, now.Add(retryAfter))
+		}
+		return true
+	}
+	for i, err := range errs {
+		if err != nil {
+			// Something changed since the snapshot: look again.
+			l.env.Logger.Debug("controller's command refused", "controller", l.c.Name(), "key", owners[i], "error", err)
+			l.setWake(owners[i], now.Add(retryAfter))
+		}
+	}
+	return true
+}
+
+// take empties the queue of dirty keys and adds those whose time has come.
+func (l *loop) take(now time.Time) []string {
+	l.mu.Lock()
+	keys := l.queue
+	l.queue = nil
+	for _, key := range keys {
+		delete(l.dirty, key)
+	}
+	l.mu.Unlock()
+	for len(l.times) > 0 && !l.times[0].at.After(now) {
+		w := heap.Pop(&l.times).(*wake)
+		delete(l.wakes, w.key)
+		keys = append(keys, w.key)
+	}
+	return keys
+}
+
+func (l *loop) putBack(keys []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, key := range keys {
+		l.touch(key)
+	}
+}
+
+func (l *loop) untilWake(now time.Time) time.Duration {
+	if len(l.times) == 0 {
+		return time.Hour
+	}
+	return l.times[0].at.Sub(now)
+}
+
+// setWake replaces the time at which a key is looked at again.
+func (l *loop) setWake(key string, at time.Time) {
+	w := l.wakes[key]
+	switch {
+	case at.IsZero() && w != nil:
+		heap.Remove(&l.times, w.slot)
+		delete(l.wakes, key)
+	case at.IsZero():
+	case w != nil:
+		w.at = at
+		heap.Fix(&l.times, w.slot)
+	default:
+		w = &wake{key: key, at: at}
+		l.wakes[key] = w
+		heap.Push(&l.times, w)
+	}
+}
+
+// wake is when a key is looked at although nothing touched it.
+type wake struct {
+	key  string
+	at   time.Time
+	slot int
+}
+
+type wakeHeap []*wake
+
+func (h wakeHeap) Len() int           { return len(h) }
+func (h wakeHeap) Less(i, j int) bool { return h[i].at.Before(h[j].at) }
+func (h wakeHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i]; h[i].slot, h[j].slot = i, j }
+func (h *wakeHeap) Push(x any)        { w := x.(*wake); w.slot = len(*h); *h = append(*h, w) }
+
+func (h *wakeHeap) Pop() any {
+	last := len(*h) - 1
+	w := (*h)[last]
+	*h = (*h)[:last]
+	return w
+}

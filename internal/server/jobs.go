@@ -1,0 +1,221 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+// RegisterJob stores a job and the evaluation that will act on it, in one
+// command. A job equal to the stored one makes an evaluation but no version.
+func (s *Server) RegisterJob(ctx context.Context, req *api.RegisterJobRequest) (*api.RegisterJobResponse, error) {
+	job, err := s.admit(req.Job, req.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	warnings := job.Warnings()
+	stored := s.store.Snapshot().Job(job.Namespace, job.ID)
+	if stored != nil && req.PreserveCounts && !stored.Stop {
+		preserveCounts(job, stored)
+	}
+	now := time.Now()
+	job.SubmitTime = now.UnixNano()
+	cmd := &state.RegisterJob{
+		Job: job, Submission: req.Submission,
+		Evaluation: evaluationOf(job, api.TriggerJobRegister, req.EvalPriority, now),
+	}
+	if req.EnforceIndex {
+		cmd.EnforceIndex = &req.JobModifyIndex
+	}
+	return s.register(ctx, cmd, strings.Join(warnings, "\n"))
+}
+
+// register proposes the command and describes what it wrote.
+func (s *Server) register(ctx context.Context, cmd *state.RegisterJob, warnings string) (*api.RegisterJobResponse, error) {
+	ns, id := cmd.Job.Namespace, cmd.Job.ID
+	index, err := s.propose(ctx, cmd)
+	if err != nil {
+		return nil, err
+	}
+	res := &api.RegisterJobResponse{Warnings: warnings, Index: index, JobModifyIndex: index}
+	if stored := s.store.Snapshot().Job(ns, id); stored != nil {
+		res.JobModifyIndex = stored.JobModifyIndex
+	}
+	if cmd.Evaluation != nil {
+		res.EvalID, res.EvalCreateIndex = cmd.Evaluation.ID, index
+	}
+	return res, nil
+}
+
+// admit returns the job as it would be stored, or what is wrong with it.
+func (s *Server) admit(job *api.Job, namespace string) (*api.Job, error) {
+	if job == nil {
+		return nil, api.Errorf(api.CodeInvalid, "the request holds no Job: send {\"Job\": {...}}")
+	}
+	job = job.Copy()
+	if job.Namespace == "" {
+		job.Namespace = namespace
+	}
+	clearServerFields(job)
+	job.Canonicalize()
+	if err := job.Validate(); err != nil {
+		return nil, err
+	}
+	if fields := api.Unsupported(job); len(fields) > 0 {
+		return nil, &api.Error{
+			Code:    api.CodeInvalid,
+			Message: "the job uses what this version does not support; remove it",
+			Detail:  fields,
+		}
+	}
+	if stored := s.store.Snapshot().Job(job.Namespace, job.ID); stored != nil {
+		if err := checkKind(job, stored); err != nil {
+			return nil, err
+		}
+	}
+	return job, nil
+}
+
+// clearServerFields removes what only servers may write: people register what
+// they got from inspecting a job.
+func clearServerFields(job *api.Job) {
+	job.Stop, job.ParentID, job.Dispatched, job.DispatchIdempotencyToken = false, "", false, ""
+	job.Payload, job.NomadTokenID = nil, ""
+	job.Status, job.StatusDescription, job.Stable, job.Version = "", "", false, 0
+	job.SubmitTime, job.CreateIndex, job.ModifyIndex, job.JobModifyIndex = 0, 0, 0, 0
+	job.VersionTag = nil
+}
+
+// checkKind refuses to turn a job into something that runs in another way.
+func checkKind(job, stored *api.Job) error {
+	describe := func(j *api.Job) string {
+		switch {
+		case j.Periodic != nil:
+			return "a periodic " + j.Type + " job"
+		case j.Parameterized != nil:
+			return "a parameterized " + j.Type + " job"
+		}
+		return "a " + j.Type + " job"
+	}
+	if was, is := describe(stored), describe(job); was != is && !stored.Stop {
+		return api.Errorf(api.CodeInvalid,
+			"job %q is %s and cannot become %s while it is not stopped: stop it first, or use another ID", job.ID, was, is)
+	}
+	return nil
+}
+
+func preserveCounts(job, stored *api.Job) {
+	for _, g := range job.Groups {
+		if old := stored.Group(g.Name); old != nil && old.Count != nil {
+			count := *old.Count
+			g.Count = &count
+		}
+	}
+}
+
+// evaluationOf is the evaluation of a job that somebody changed; nil for a
+// job that only starts others.
+func evaluationOf(job *api.Job, trigger string, priority int, now time.Time) *api.Evaluation {
+	if job.IsPeriodic() || job.IsParameterized() {
+		return nil
+	}
+	e := newEvaluation(job, trigger, now)
+	if priority != 0 {
+		e.Priority = priority
+	}
+	return e
+}
+
+func newEvaluation(job *api.Job, trigger string, now time.Time) *api.Evaluation {
+	return &api.Evaluation{
+		ID: api.NewID(), Namespace: job.Namespace, JobID: job.ID, Type: job.Type, Priority: job.Priority,
+		TriggeredBy: trigger, JobModifyIndex: job.JobModifyIndex, Status: api.EvalStatusPending,
+		CreateTime: now.UnixNano(), ModifyTime: now.UnixNano(),
+	}
+}
+
+// ValidateJob lists everything that is wrong with a job.
+func (s *Server) ValidateJob(_ context.Context, job *api.Job) *api.ValidateJobResponse {
+	res := &api.ValidateJobResponse{DriverConfigValidated: true}
+	admitted, err := s.admit(job, "")
+	if err == nil {
+		res.Warnings = strings.Join(admitted.Warnings(), "\n")
+		return res
+	}
+	res.Error = err.Error()
+	if e, ok := err.(*api.Error); ok && len(e.Detail) > 0 {
+		res.ValidationErrors = e.Detail
+	} else {
+		res.ValidationErrors = []string{err.Error()}
+	}
+	return res
+}
+
+// DeregisterOptions say how a job is stopped.
+type DeregisterOptions struct {
+	Purge           bool // forget the job and its versions at once
+	NoShutdownDelay bool
+	EvalPriority    int
+}
+
+// DeregisterJob stops a job: an evaluation stops its allocations.
+func (s *Server) DeregisterJob(ctx context.Context, ns, id string, opts DeregisterOptions) (*api.DeregisterJobResponse, error) {
+	if opts.EvalPriority != 0 && (opts.EvalPriority < api.JobPriorityMin || opts.EvalPriority > api.JobPriorityMax) {
+		return nil, api.Errorf(api.CodeInvalid, "eval_priority is %d; it must be between %d and %d",
+			opts.EvalPriority, api.JobPriorityMin, api.JobPriorityMax)
+	}
+	snap := s.store.Snapshot()
+	job, err := jobOf(snap, ns, id)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	eval := evaluationOf(job, api.TriggerJobDeregister, opts.EvalPriority, now)
+	var cmds []state.Command
+	if opts.NoShutdownDelay {
+		if ids := liveAllocations(snap, job); len(ids) > 0 {
+			yes := true
+			cmds = append(cmds, &state.SetTransition{
+				AllocationIDs: ids, Transition: api.DesiredTransition{NoShutdownDelay: &yes},
+			})
+		}
+	}
+	cmds = append(cmds, &state.DeregisterJob{
+		Namespace: job.Namespace, ID: job.ID, Purge: opts.Purge, Evaluation: eval, Time: now.UnixNano(),
+	})
+	index, err := s.propose(ctx, cmds...)
+	if err != nil {
+		return nil, err
+	}
+	res := &api.DeregisterJobResponse{JobModifyIndex: index, Index: index}
+	if eval != nil {
+		res.EvalID, res.EvalCreateIndex = eval.ID, index
+	}
+	return res, nil
+}
+
+func liveAllocations(snap *state.Snapshot, job *api.Job) (ids []string) {
+	for a := range snap.AllocationsByJob(job.Namespace, job.ID) {
+		if !a.IsTerminal() {
+			ids = append(ids, a.ID)
+		}
+	}
+	return ids
+}
+
+// jobOf returns the stored job, or an error that names it.
+func jobOf(snap *state.Snapshot, ns, id string) (*api.Job, error) {
+	if ns == "" {
+		ns = api.DefaultNamespace
+	}
+	if job := snap.Job(ns, id); job != nil {
+		return job, nil
+	}
+	return nil, api.Errorf(api.CodeNotFound, "job %q not found in namespace %q", id, ns)
+}

@@ -1,0 +1,64 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/placement"
+	"github.com/reeve-run/reeve/internal/server/worker"
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+// PlanJob says what registering the job would do now. Nothing is stored.
+func (s *Server) PlanJob(ctx context.Context, req *api.PlanJobRequest) (*api.PlanJobResponse, error) {
+	job, err := s.admit(req.Job, req.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	snap := s.store.Snapshot()
+	view, err := s.view(ctx, snap)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	stored := snap.Job(job.Namespace, job.ID)
+	res := &api.PlanJobResponse{Warnings: strings.Join(job.Warnings(), "\n")}
+	// What state.RegisterJob would make of it.
+	job.JobModifyIndex, job.CreateIndex, job.SubmitTime = snap.Index()+1, snap.Index()+1, now.UnixNano()
+	if stored != nil {
+		res.JobModifyIndex = stored.JobModifyIndex
+		job.CreateIndex, job.Version = stored.CreateIndex, stored.Version
+		if !api.SpecEqual(stored, job) || stored.Stop {
+			job.Version++
+		}
+	}
+	if req.Diff {
+		res.Diff = api.DiffJobs(stored, job, true)
+	}
+	eval := evaluationOf(job, api.TriggerJobRegister, 0, now)
+	if eval == nil {
+		res.Annotations = &api.PlanAnnotations{DesiredUpdates: map[string]*api.DesiredUpdates{}}
+		return res, nil
+	}
+	eval.AnnotatePlan = true
+	result, outcome := worker.Compute(snap, view, job, eval, now)
+	res.Annotations = &api.PlanAnnotations{DesiredUpdates: result.Updates}
+	res.FailedGroups = outcome.Failed
+	eval.Status, eval.Annotations, eval.FailedGroups = api.EvalStatusComplete, res.Annotations, outcome.Failed
+	eval.QueuedAllocations = outcome.Queued
+	res.CreatedEvals = append([]*api.Evaluation{eval}, result.FollowUps...)
+	return res, nil
+}
+
+// view is the fleet to place a dry run on.
+func (s *Server) view(ctx context.Context, snap *state.Snapshot) (*placement.View, error) {
+	if t := s.term.Load(); t != nil {
+		return t.fleet.View(ctx, snap.Index())
+	}
+	return placement.NewFleet(snap).View(), nil
+}

@@ -1,0 +1,134 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"context"
+	"crypto/subtle"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/server/control"
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+// RegisterNode stores what an agent says of its node. The secret that a node
+// registered with first is the only one that may speak for it.
+func (s *Server) RegisterNode(ctx context.Context, node *api.Node) (*api.NodeHeartbeatResponse, error) {
+	if err := checkNode(node); err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	snap := s.store.Snapshot()
+	stored := snap.Node(node.ID)
+	node = node.Copy()
+	node.Status, node.StatusDescription, node.StatusUpdatedAt = api.NodeStatusReady, "", now.Unix()
+	if node.NodePool == "" {
+		node.NodePool = api.NodePoolDefault
+	}
+	if node.Datacenter == "" {
+		node.Datacenter = "dc1"
+	}
+	var evals []*api.Evaluation
+	if stored != nil {
+		if !sameSecret(stored, node.SecretID) {
+			return nil, wrongSecret(node.ID)
+		}
+		// What operators decided outlives the agent's restarts.
+		node.SchedulingEligibility = stored.SchedulingEligibility
+		node.Drain, node.DrainStrategy, node.LastDrain = stored.Drain, stored.DrainStrategy, stored.LastDrain
+		node.Events = stored.Events
+		if stored.Status != api.NodeStatusReady {
+			evals = control.NodeEvaluations(snap, node.ID, now)
+		}
+	} else {
+		node.SchedulingEligibility = api.NodeEligible
+	}
+	node.ComputedClass = api.ComputeClass(node)
+	s.heartbeats.Beat(node.ID, now)
+	index, err := s.propose(ctx, &state.RegisterNode{Node: node, Evaluations: evals})
+	if err != nil {
+		return nil, err
+	}
+	return &api.NodeHeartbeatResponse{HeartbeatTTL: s.cfg.HeartbeatTTL, Status: api.NodeStatusReady, Index: index}, nil
+}
+
+// Heartbeat notes that a node is alive; one that was down is ready again. An
+// unknown node is told so by CodeNotFound: it has to register.
+func (s *Server) Heartbeat(ctx context.Context, nodeID, secret string) (*api.NodeHeartbeatResponse, error) {
+	if !s.IsLeader() {
+		return nil, errNoLeader
+	}
+	snap := s.store.Snapshot()
+	node, err := authenticate(snap, nodeID, secret)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	s.heartbeats.Beat(nodeID, now)
+	res := &api.NodeHeartbeatResponse{HeartbeatTTL: s.cfg.HeartbeatTTL, Status: node.Status, Index: snap.Index()}
+	if node.Status == api.NodeStatusReady {
+		return res, nil
+	}
+	res.Status = api.NodeStatusReady
+	res.Index, err = s.propose(ctx, &state.UpdateNodeStatus{
+		NodeID: nodeID, Status: api.NodeStatusReady, Description: "heartbeats again", Time: now.UnixNano(),
+		Evaluations: control.NodeEvaluations(snap, nodeID, now),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return res, nil
+}
+
+// SetNodeEligibility says whether new allocations may be placed on a node.
+func (s *Server) SetNodeEligibility(ctx context.Context, nodeID, eligibility string) (uint64, error) {
+	if eligibility != api.NodeEligible && eligibility != api.NodeIneligible {
+		return 0, api.Errorf(api.CodeInvalid, "eligibility is %q; it must be %q or %q", eligibility, api.NodeEligible, api.NodeIneligible)
+	}
+	snap := s.store.Snapshot()
+	node := snap.Node(nodeID)
+	if node == nil {
+		return 0, api.Errorf(api.CodeNotFound, "node %q not found", nodeID)
+	}
+	if node.DrainStrategy != nil && eligibility == api.NodeEligible {
+		return 0, api.Errorf(api.CodeConflict, "node %s is being drained: end the drain before making it eligible", api.ShortID(nodeID))
+	}
+	return s.propose(ctx, &state.SetNodeEligibility{NodeID: nodeID, Eligibility: eligibility})
+}
+
+func checkNode(node *api.Node) error {
+	switch {
+	case node == nil:
+		return api.Errorf(api.CodeInvalid, "the request holds no Node: send {\"Node\": {...}}")
+	case node.ID == "":
+		return api.Errorf(api.CodeInvalid, "Node.ID is missing")
+	case node.SecretID == "":
+		return api.Errorf(api.CodeInvalid, "Node.SecretID is missing: it is what proves later calls to be this node's")
+	case node.Name == "":
+		return api.Errorf(api.CodeInvalid, "Node.Name is missing")
+	}
+	return nil
+}
+
+// authenticate returns the node if the caller may speak for it.
+func authenticate(snap *state.Snapshot, nodeID, secret string) (*api.Node, error) {
+	node := snap.Node(nodeID)
+	if node == nil {
+		return nil, api.Errorf(api.CodeNotFound, "node %q is not registered: register it first", nodeID)
+	}
+	if !sameSecret(node, secret) {
+		return nil, wrongSecret(nodeID)
+	}
+	return node, nil
+}
+
+func sameSecret(node *api.Node, secret string) bool {
+	return subtle.ConstantTimeCompare([]byte(node.SecretID), []byte(secret)) == 1
+}
+
+func wrongSecret(nodeID string) error {
+	return api.Errorf(api.CodeForbidden,
+		"the secret is not the one that node %s registered with: another agent owns this node ID", api.ShortID(nodeID))
+}

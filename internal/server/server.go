@@ -1,0 +1,80 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/reeve-run/reeve/internal/server/control"
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+// A Server holds the state of a cluster and, while it leads, acts on it.
+type Server struct {
+	cfg        Config
+	store      *state.Store
+	journal    journal
+	heartbeats *control.Heartbeats
+	streams    *streams
+	reports    *reports
+	term       atomic.Pointer[term] // nil while another server leads
+
+	stop    context.CancelFunc // of what runs in any case
+	running sync.WaitGroup
+}
+
+// New opens the server's data directory. Start makes it act.
+func New(cfg Config) (*Server, error) {
+	cfg = cfg.withDefaults()
+	s := &Server{
+		cfg: cfg, store: state.New(), streams: newStreams(),
+		heartbeats: control.NewHeartbeats(cfg.HeartbeatTTL + cfg.HeartbeatGrace),
+	}
+	s.reports = newReports(s)
+	s.journal = &memory{store: s.store}
+	return s, nil
+}
+
+// Start runs the server until Shutdown. It returns when the server leads, or
+// when ctx ends.
+func (s *Server) Start(ctx context.Context) error {
+	background, stop := context.WithCancel(context.Background())
+	s.stop = stop
+	led := make(chan struct{})
+	s.running.Go(func() { s.streams.run(background, s.store) })
+	s.running.Go(func() { s.reports.run(background) })
+	s.running.Go(func() { s.followLeadership(background, sync.OnceFunc(func() { close(led) })) })
+	select {
+	case <-led:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Shutdown ends what the server does and closes its log. What was acknowledged
+// is durable.
+func (s *Server) Shutdown(context.Context) error {
+	if s.stop != nil {
+		s.stop()
+	}
+	s.running.Wait()
+	return s.journal.Close()
+}
+
+// Store is the server's state, for reading.
+func (s *Server) Store() *state.Store { return s.store }
+
+// IsLeader reports whether this server acts on the state.
+func (s *Server) IsLeader() bool { return s.term.Load() != nil }
+
+// Leader is the address of the leader's HTTP API; "" while none is known.
+func (s *Server) Leader() string {
+	if s.IsLeader() {
+		return s.cfg.Addr
+	}
+	return ""
+}

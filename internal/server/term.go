@@ -1,0 +1,98 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/server/applier"
+	"github.com/reeve-run/reeve/internal/server/broker"
+	"github.com/reeve-run/reeve/internal/server/control"
+	"github.com/reeve-run/reeve/internal/server/fleet"
+	"github.com/reeve-run/reeve/internal/server/worker"
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+// term is what exists only while this server leads. A new term begins with
+// empty hands: all it needs to know is in the state.
+type term struct {
+	broker  *broker.Broker
+	fleet   *fleet.Fleet
+	applier *applier.Applier
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+}
+
+// followLeadership begins and ends terms until ctx ends.
+func (s *Server) followLeadership(ctx context.Context, led func()) {
+	defer s.endTerm()
+	leads := s.journal.IsLeader()
+	for {
+		if leads && s.term.Load() == nil {
+			if err := s.beginTerm(ctx); err == nil {
+				led()
+			} else if ctx.Err() == nil {
+				s.cfg.Logger.Error("cannot begin to lead", "error", err)
+			}
+		} else if !leads {
+			s.endTerm()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case leads = <-s.journal.LeaderCh():
+		}
+	}
+}
+
+// beginTerm starts leading, once everything that earlier leaders wrote is
+// applied.
+func (s *Server) beginTerm(ctx context.Context) error {
+	if err := s.journal.Barrier(ctx); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	t := &term{cancel: cancel, fleet: fleet.New()}
+	t.broker = broker.New(broker.Config{
+		Logger: s.cfg.Logger,
+		Write: func(ctx context.Context, evals []*api.Evaluation) error {
+			_, err := s.propose(ctx, &state.PutEvaluations{Evaluations: evals})
+			return err
+		},
+	})
+	t.applier = applier.New(applier.Env{
+		Store: s.store, Fleet: t.fleet, Propose: s.proposeEach, Logger: s.cfg.Logger,
+	})
+	env := worker.Env{Store: s.store, Broker: t.broker, Fleet: t.fleet, Applier: t.applier, Logger: s.cfg.Logger}
+	s.heartbeats.Lead(time.Now())
+	t.running.Go(func() { _ = t.fleet.Run(ctx, s.store) })
+	t.running.Go(func() { _ = t.broker.Run(ctx, s.store) })
+	t.running.Go(func() { t.applier.Run(ctx) })
+	for range s.cfg.Workers {
+		t.running.Go(func() { worker.Run(ctx, env) })
+	}
+	t.running.Go(func() {
+		control.Run(ctx, control.Env{
+			Store: s.store, Logger: s.cfg.Logger,
+			Propose: func(ctx context.Context, cmds ...state.Command) ([]error, error) {
+				_, errs, err := s.proposeEach(ctx, cmds...)
+				return errs, err
+			},
+		},
+			control.NewRollout(), control.NewHeartbeat(s.heartbeats), control.NewCoverage(), control.NewGC(s.cfg.GC))
+	})
+	s.term.Store(t)
+	return nil
+}
+
+// endTerm stops leading and waits until nothing of the term runs.
+func (s *Server) endTerm() {
+	if t := s.term.Swap(nil); t != nil {
+		t.cancel()
+		t.running.Wait()
+	}
+}

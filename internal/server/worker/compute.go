@@ -1,0 +1,28 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package worker
+
+import (
+	"hash/fnv"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/placement"
+	"github.com/reeve-run/reeve/internal/plan"
+)
+
+// Compute says what is to be done about an evaluation's job, and where. It
+// changes nothing: a dry run is Compute alone. Job is nil if it was purged.
+func Compute(r plan.Reader, view *placement.View, job *api.Job, eval *api.Evaluation, now time.Time) (*plan.Result, *placement.Outcome) {
+	result := plan.Reconcile(r, job, eval, now)
+	seed := fnv.New64a()
+	seed.Write([]byte(eval.ID))
+	outcome := placement.Place(view, &placement.Order{
+		EvalID: eval.ID, Namespace: eval.Namespace, JobID: eval.JobID,
+		AllAtOnce: job != nil && job.AllAtOnce,
+		Requests:  result.Start, Kept: result.Kept,
+		Now: now.UnixNano(), NewID: api.NewID, Seed: seed.Sum64(),
+	})
+	return result, outcome
+}
