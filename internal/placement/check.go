@@ -38,13 +38,6 @@ func Check(v *View, place []*api.Allocation, existing func(id string) *api.Alloc
 	return refused
 }
 
-// An overlay is what a node holds with what was accepted on it since the view.
-type overlay struct {
-	used  api.Usage
-	ports *portSet
-	own   bool // ports may be changed
-}
-
 func check(v *View, touched map[string]*overlay, a *api.Allocation) string {
 	p, i := v.at(a.NodeID)
 	if p == nil || p.nodes[i] == nil {
@@ -58,8 +51,7 @@ func check(v *View, touched map[string]*overlay, a *api.Allocation) string {
 		t = &overlay{used: p.used[i], ports: p.ports[i]}
 		touched[a.NodeID] = t
 	}
-	used := t.used.Add(a.Usage())
-	if dimension, ok := used.Fits(p.capacity[i]); !ok {
+	if dimension, ok := t.used.Add(a.Usage()).Fits(p.capacity[i]); !ok {
 		return "not enough " + dimension
 	}
 	taken := Ports(a)
@@ -68,12 +60,6 @@ func check(v *View, touched map[string]*overlay, a *api.Allocation) string {
 			return fmt.Sprintf("port %d is taken", port)
 		}
 	}
-	if len(taken) > 0 && !t.own {
-		t.ports, t.own = t.ports.clone(), true
-	}
-	for _, port := range taken {
-		t.ports.add(port)
-	}
-	t.used = used
+	t.take(a.Usage(), taken)
 	return ""
 }

@@ -3,7 +3,136 @@
 
 package placement
 
-// Place finds a node for every request of the order that it can.
+import "github.com/reeve-run/reeve/api"
+
+// Place finds a node for every request of the order that it can, in the order
+// of the requests.
 func Place(v *View, o *Order) *Outcome {
-	return &Outcome{}
+	p := newPass(v, o)
+	for from := 0; from < len(o.Requests); {
+		to := from + 1
+		for to < len(o.Requests) && alike(o.Requests[from], o.Requests[to]) {
+			to++
+		}
+		p.place(o.Requests[from:to])
+		from = to
+	}
+	if o.AllAtOnce && len(p.out.Failed) > 0 {
+		p.withdraw()
+	}
+	return p.out
+}
+
+// alike reports whether the requests can share one scan of the fleet.
+func alike(a, b *Request) bool {
+	return a.Group == b.Group && a.Job == b.Job && a.Canary == b.Canary
+}
+
+func (p *pass) place(requests []*Request) {
+	b := p.newBatch(requests[0])
+	placed := b.snapshot()
+	for _, r := range requests {
+		if a := b.take(r); a != nil {
+			a.Metrics = placed
+			p.out.Place = append(p.out.Place, a)
+			if r.Replaces != nil {
+				p.out.Stop = append(p.out.Stop, r.Replaces)
+			}
+			continue
+		}
+		add(&p.out.Queued, r.Group.Name, 1)
+		b.eligibility(p.out)
+		if b.awaits(r) {
+			add(&p.out.Waiting, r.Group.Name, 1)
+			p.out.Stop = append(p.out.Stop, r.Replaces)
+			continue
+		}
+		b.fail(r)
+	}
+}
+
+func (b *batch) fail(r *Request) {
+	o := b.pass.out
+	if m := o.Failed[r.Group.Name]; m != nil {
+		m.CoalescedFailures++
+		return
+	}
+	if o.Failed == nil {
+		o.Failed = make(map[string]*api.PlacementMetrics)
+	}
+	o.Failed[r.Group.Name] = b.failure()
+}
+
+// awaits reports whether the request would have room on its predecessor's node
+// once the predecessor is gone; if so, it keeps that room for it.
+func (b *batch) awaits(r *Request) bool {
+	if r.Replaces == nil || !r.Replaces.Alloc.HoldsResources() {
+		return false
+	}
+	old := r.Replaces.Alloc
+	slot, ok := b.pass.view.slots.Get(old.NodeID)
+	if !ok {
+		return false
+	}
+	pg, i := b.pass.view.pages[slot>>pageBits], int(slot&(pageSize-1))
+	n := pg.nodes[i]
+	if n == nil || pg.ready&(1<<i) == 0 {
+		return false
+	}
+	if k := b.judge(pg.kind[i]); !k.within || k.reason != "" || b.rules.ofNode(n) != "" {
+		return false
+	}
+	if b.rules.distinctHosts && b.neighbours(slot) > 0 {
+		return false
+	}
+	o := b.pass.overlay(slot)
+	rest := overlay{used: o.used.Sub(old.Usage()), ports: o.ports.clone(), own: true}
+	for _, port := range Ports(old) {
+		rest.ports.remove(port)
+	}
+	eachPort(reservedPorts(n), rest.ports.add)
+	if b.lacks(&candidate{used: rest.used}, pg.capacity[i], rest.ports) != "" {
+		return false
+	}
+	// Until it is placed, the room that it takes beyond its predecessor's is
+	// nobody else's.
+	grown := b.need.Sub(old.Usage())
+	o.used = o.used.Add(api.Usage{CPU: max(grown.CPU, 0), MemoryMB: max(grown.MemoryMB, 0), DiskMB: max(grown.DiskMB, 0)})
+	b.pass.count(slot, b.rules.group.Name)
+	return true
+}
+
+// withdraw takes everything back: an order that is all or nothing failed in
+// part.
+func (p *pass) withdraw() {
+	p.out.Place, p.out.Stop, p.out.Waiting = nil, nil, nil
+	p.out.Queued = nil
+	for _, r := range p.order.Requests {
+		add(&p.out.Queued, r.Group.Name, 1)
+	}
+}
+
+// allocation makes the allocation of a placed request.
+func (b *batch) allocation(r *Request, slot int32, ports []int) *api.Allocation {
+	o := b.pass.order
+	n, _ := b.node(slot)
+	newID := o.NewID
+	if newID == nil {
+		newID = api.NewID
+	}
+	a := &api.Allocation{
+		ID: newID(), Namespace: o.Namespace, EvalID: o.EvalID, Name: r.Name,
+		NodeID: n.ID, NodeName: n.Name, JobID: o.JobID, Job: r.Job, Group: r.Group.Name,
+		AllocatedResources: b.resources.on(n, ports),
+		DesiredStatus:      api.AllocDesiredRun, ClientStatus: api.AllocClientPending,
+		DeploymentID: r.Deployment, RescheduleTracker: r.Tracker,
+		CreateTime: o.Now, ModifyTime: o.Now,
+	}
+	if r.Previous != nil {
+		a.PreviousAllocation = r.Previous.ID
+	}
+	if r.Canary {
+		a.DeploymentStatus = &api.AllocDeploymentStatus{Canary: true}
+	}
+	return a
 }

@@ -81,6 +81,9 @@ func (s *portSet) free(lo, hi, start int) int {
 }
 
 func (s *portSet) freeIn(lo, hi int) int {
+	if s == nil && lo <= hi {
+		return lo
+	}
 	for port := lo; port <= hi; {
 		p := s.pages[port>>portPageBits]
 		if p == nil {

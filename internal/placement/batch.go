@@ -1,0 +1,251 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package placement
+
+import (
+	"slices"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// A batch is the requests of an order that ask for the same: instances of one
+// group of one job version. One scan over the fleet serves them all.
+type batch struct {
+	pass  *pass
+	rules *rules
+	need  api.Usage
+	ask   *portAsk
+	count int // of the group, for anti-affinity
+
+	running map[int32]int32 // instances of the group by slot, before the batch
+
+	verdicts []verdict // by kind of node
+	tally    []*tally
+	buckets  []*bucket
+	bucketAt map[string]int32
+
+	metrics   *api.PlacementMetrics
+	resources *template
+}
+
+// A verdict is what was found out about a kind of node.
+type verdict struct {
+	known    bool
+	within   bool // in the job's pool and datacenters
+	inPool   bool
+	reason   string // why not, in words; "" if feasible
+	affinity float64
+	bucket   int32 // -1: to be found for each node
+	ready    int32 // nodes of the kind that were looked at
+	filtered int32 // of those, how many the reason took out
+}
+
+func (p *pass) newBatch(r *Request) *batch {
+	b := &batch{
+		pass: p, rules: newRules(r.Job, r.Group), need: r.Group.Usage(), ask: newPortAsk(r.Group),
+		count: r.Group.Size(), verdicts: make([]verdict, len(p.view.kinds)),
+		bucketAt: make(map[string]int32), metrics: &api.PlacementMetrics{},
+	}
+	b.running = p.instances[r.Group.Name]
+	b.resources = newTemplate(r.Group, b.ask)
+	b.tallies()
+	b.scan()
+	b.summarize()
+	return b
+}
+
+// node returns the slot's node and its capacity.
+func (b *batch) node(slot int32) (*api.Node, api.Usage) {
+	p, i := b.pass.view.pages[slot>>pageBits], slot&(pageSize-1)
+	return p.nodes[i], p.capacity[i]
+}
+
+// scan looks at every node once and fills the buckets.
+func (b *batch) scan() {
+	v := b.pass.view
+	pos := int32(0)
+	for n := range v.pages {
+		n = (n + int(b.pass.order.Seed%uint64(len(v.pages)))) % len(v.pages)
+		p := v.pages[n]
+		for i := range pageSize {
+			if p.nodes[i] == nil {
+				continue
+			}
+			k := b.judge(p.kind[i])
+			if k.inPool {
+				b.metrics.NodesInPool++
+			}
+			if !k.within || p.ready&(1<<i) == 0 {
+				continue
+			}
+			k.ready++
+			if k.reason != "" {
+				k.filtered++
+				continue
+			}
+			pos++
+			b.consider(p, i, int32(n)<<pageBits|int32(i), pos, k)
+		}
+	}
+	for _, bk := range b.buckets {
+		bk.heap.init()
+	}
+}
+
+// judge decides about a kind of node, once.
+func (b *batch) judge(kind int32) *verdict {
+	k := &b.verdicts[kind]
+	if k.known {
+		return k
+	}
+	n := b.pass.view.kinds[kind].node
+	k.known, k.bucket = true, -1
+	k.inPool = b.rules.inPool(n)
+	k.within = k.inPool && b.rules.inDatacenter(n)
+	if !k.within {
+		return k
+	}
+	if k.reason = b.rules.ofKind(n); k.reason != "" {
+		return k
+	}
+	for _, a := range b.rules.affinities {
+		if !a.unique && a.holds(n) {
+			k.affinity += a.weight
+		}
+	}
+	if !slices.ContainsFunc(b.tally, func(t *tally) bool { return t.target.unique }) {
+		k.bucket, k.reason = b.bucketOf(n)
+	}
+	return k
+}
+
+// consider makes the node a candidate, or counts why it is none.
+func (b *batch) consider(p *page, i int, slot, pos int32, k *verdict) {
+	n := p.nodes[i]
+	if reason := b.rules.ofNode(n); reason != "" {
+		b.filtered(n, reason)
+		return
+	}
+	at := k.bucket
+	if at < 0 {
+		var reason string
+		if at, reason = b.bucketOf(n); reason != "" {
+			b.filtered(n, reason)
+			return
+		}
+	}
+	c := candidate{slot: slot, pos: pos, affinity: k.affinity, used: p.used[i]}
+	ports := p.ports[i]
+	if len(b.pass.touched) > 0 {
+		if o := b.pass.touched[slot]; o != nil {
+			c.used, ports = o.used, o.ports
+		}
+	}
+	if b.rules.distinctHosts && b.neighbours(slot) > 0 {
+		b.filtered(n, api.OperandDistinctHosts)
+		return
+	}
+	if b.running != nil {
+		c.collisions = b.running[slot]
+	}
+	if dimension := b.lacks(&c, p.capacity[i], ports); dimension != "" {
+		b.exhausted(n, dimension)
+		return
+	}
+	for _, a := range b.rules.affinities {
+		if a.unique && a.holds(n) {
+			c.affinity += a.weight
+		}
+	}
+	c.score = b.value(&c, p.capacity[i])
+	bk := b.buckets[at]
+	bk.heap = append(bk.heap, c)
+	for i, t := range b.tally {
+		t.live[bk.values[i]]++
+	}
+}
+
+// neighbours counts the instances on the node that distinct_hosts forbids
+// beside another.
+func (b *batch) neighbours(slot int32) int32 {
+	if !b.rules.distinctJob {
+		return b.pass.instances[b.rules.group.Name][slot]
+	}
+	sum := int32(0)
+	for _, slots := range b.pass.instances {
+		sum += slots[slot]
+	}
+	return sum
+}
+
+// lacks names what the node has too little of for one more instance, or "".
+func (b *batch) lacks(c *candidate, capacity api.Usage, ports *portSet) string {
+	if dimension, ok := c.used.Add(b.need).Fits(capacity); !ok {
+		return dimension
+	}
+	for _, port := range b.ask.static {
+		if ports.has(port) {
+			return "network: reserved port collision"
+		}
+	}
+	return ""
+}
+
+// take places the next instance; nil if no node can take it.
+func (b *batch) take(r *Request) *api.Allocation {
+	var avoid func(slot int32) bool
+	if len(r.Penalised) > 0 {
+		avoid = b.avoid(r.Penalised)
+	}
+	for {
+		bk, i := b.best(avoid)
+		if i < 0 && avoid != nil {
+			avoid = nil
+			continue
+		}
+		if i < 0 {
+			return nil
+		}
+		c := &bk.heap[i]
+		n, capacity := b.node(c.slot)
+		o := b.pass.overlay(c.slot)
+		ports, ok := b.ask.pick(n, o, b.pass.random())
+		if !ok {
+			b.exhausted(n, "network: dynamic port selection failed")
+			bk.heap.remove(i)
+			continue
+		}
+		o.take(b.need, ports)
+		b.pass.count(c.slot, b.rules.group.Name)
+		for at, t := range b.tally {
+			t.count[bk.values[at]]++
+		}
+		slot := c.slot
+		c.used = o.used
+		c.collisions++
+		switch dimension := b.lacks(c, capacity, o.ports); {
+		case b.rules.distinctHosts:
+			b.filtered(n, api.OperandDistinctHosts)
+			bk.heap.remove(i)
+		case dimension != "":
+			b.exhausted(n, dimension)
+			bk.heap.remove(i)
+		default:
+			c.score = b.value(c, capacity)
+			bk.heap.fix(i)
+		}
+		return b.allocation(r, slot, ports)
+	}
+}
+
+// avoid reports whether a slot is one of the nodes.
+func (b *batch) avoid(nodes []string) func(int32) bool {
+	slots := make([]int32, 0, len(nodes))
+	for _, id := range nodes {
+		if slot, ok := b.pass.view.slots.Get(id); ok {
+			slots = append(slots, slot)
+		}
+	}
+	return func(slot int32) bool { return slices.Contains(slots, slot) }
+}

@@ -1,0 +1,198 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package placement
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/go-version"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// A condition is a constraint (or an affinity's) made ready to be asked of many
+// nodes: literals are parsed once.
+type condition struct {
+	left, right target
+	operand     string
+	words       string // the constraint as people write it
+	unique      bool   // looks at something that a node does not share with its class
+	test        func(left, right string) bool
+}
+
+func newCondition(left, operand, right string) *condition {
+	c := &condition{
+		left: newTarget(left), right: newTarget(right), operand: operand,
+		words: strings.TrimSpace(left + " " + operand + " " + right),
+	}
+	if c.operand == "" || operand == "==" || operand == "is" {
+		c.operand = api.OperandEqual
+	} else if operand == "not" {
+		c.operand = api.OperandNotEqual
+	}
+	c.unique = c.left.unique || c.right.unique
+	literal := ""
+	if c.right.literal {
+		literal = c.right.name
+	}
+	c.test = test(c.operand, literal, c.right.literal)
+	return c
+}
+
+// holds reports whether the condition is met on the node.
+func (c *condition) holds(n *api.Node) bool {
+	left, hasLeft := c.left.of(n)
+	switch c.operand {
+	case api.OperandIsSet:
+		return hasLeft
+	case api.OperandIsNotSet:
+		return !hasLeft
+	}
+	right, hasRight := c.right.of(n)
+	if c.operand == api.OperandNotEqual {
+		return left != right || hasLeft != hasRight
+	}
+	return hasLeft && hasRight && c.test(left, right)
+}
+
+// test returns the comparison of two values that exist. What is costly about a
+// literal right side is done here.
+func test(operand, literal string, isLiteral bool) func(left, right string) bool {
+	switch operand {
+	case api.OperandEqual:
+		return func(l, r string) bool { return l == r }
+	case api.OperandLess:
+		return func(l, r string) bool { return compare(l, r) < 0 }
+	case api.OperandLessOrEqual:
+		return func(l, r string) bool { return compare(l, r) <= 0 }
+	case api.OperandGreater:
+		return func(l, r string) bool { return compare(l, r) > 0 }
+	case api.OperandGreaterOrEqual:
+		return func(l, r string) bool { return compare(l, r) >= 0 }
+	case api.OperandRegexp:
+		return prepared(literal, isLiteral, func(pattern string) func(string) bool {
+			re, err := regexp.Compile(pattern)
+			if err != nil {
+				return never
+			}
+			return re.MatchString
+		})
+	case api.OperandVersion:
+		return prepared(literal, isLiteral, versionTest)
+	case api.OperandSemver:
+		return prepared(literal, isLiteral, semverTest)
+	case api.OperandSetContains, api.OperandSetContainsAll:
+		return func(l, r string) bool {
+			have := set(l)
+			return !slices.ContainsFunc(set(r), func(s string) bool { return !slices.Contains(have, s) })
+		}
+	case api.OperandSetContainsAny:
+		return func(l, r string) bool {
+			have := set(l)
+			return slices.ContainsFunc(set(r), func(s string) bool { return slices.Contains(have, s) })
+		}
+	}
+	return func(string, string) bool { return false }
+}
+
+func never(string) bool { return false }
+
+// prepared builds the test once if the right side is a literal, else each time.
+func prepared(literal string, isLiteral bool, build func(right string) func(left string) bool) func(left, right string) bool {
+	if isLiteral {
+		f := build(literal)
+		return func(l, _ string) bool { return f(l) }
+	}
+	return func(l, r string) bool { return build(r)(l) }
+}
+
+func set(list string) []string {
+	parts := strings.Split(list, ",")
+	for i := range parts {
+		parts[i] = strings.TrimSpace(parts[i])
+	}
+	return parts
+}
+
+// compare orders numbers as numbers, and everything else as text.
+func compare(l, r string) int {
+	if a, err := strconv.ParseInt(l, 10, 64); err == nil {
+		if b, err := strconv.ParseInt(r, 10, 64); err == nil {
+			return cmp.Compare(a, b)
+		}
+	}
+	if a, err := strconv.ParseFloat(l, 64); err == nil {
+		if b, err := strconv.ParseFloat(r, 64); err == nil {
+			return cmp.Compare(a, b)
+		}
+	}
+	return strings.Compare(l, r)
+}
+
+// versionTest reads conditions such as ">= 1.2, < 2.0" or "~> 1.4"; a
+// pre-release meets none that does not name one.
+func versionTest(conditions string) func(string) bool {
+	cs, err := version.NewConstraint(conditions)
+	if err != nil {
+		return never
+	}
+	return func(l string) bool {
+		v, err := version.NewVersion(l)
+		return err == nil && cs.Check(v)
+	}
+}
+
+// semverTest reads conditions such as ">= 1.2.0-beta, < 2.0.0"; pre-releases
+// are ordered as Semantic Versioning 2.0 says.
+func semverTest(conditions string) func(string) bool {
+	type bound struct {
+		accept [3]bool // by compare(left, bound)+1
+		v      *version.Version
+	}
+	var bounds []bound
+	for _, part := range set(conditions) {
+		digits := strings.IndexAny(part, "0123456789v")
+		if digits < 0 {
+			return never
+		}
+		v, err := version.NewSemver(part[digits:])
+		if err != nil {
+			return never
+		}
+		b := bound{v: v}
+		switch strings.TrimSpace(part[:digits]) {
+		case "", "=", "==":
+			b.accept = [3]bool{false, true, false}
+		case "!=":
+			b.accept = [3]bool{true, false, true}
+		case "<":
+			b.accept = [3]bool{true, false, false}
+		case "<=":
+			b.accept = [3]bool{true, true, false}
+		case ">":
+			b.accept = [3]bool{false, false, true}
+		case ">=":
+			b.accept = [3]bool{false, true, true}
+		default:
+			return never
+		}
+		bounds = append(bounds, b)
+	}
+	return func(l string) bool {
+		v, err := version.NewSemver(l)
+		if err != nil {
+			return false
+		}
+		for _, b := range bounds {
+			if !b.accept[v.Compare(b.v)+1] {
+				return false
+			}
+		}
+		return true
+	}
+}

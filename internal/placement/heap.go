@@ -1,0 +1,94 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package placement
+
+import "github.com/reeve-run/reeve/api"
+
+// A candidate is a node that can take one more instance of a group.
+type candidate struct {
+	score      float64 // what it is worth, apart from what its bucket adds
+	affinity   float64
+	used       api.Usage // with what this pass has placed
+	slot       int32
+	pos        int32 // order of visit; breaks ties
+	collisions int32 // instances of the group that it holds
+}
+
+func (c *candidate) before(d *candidate) bool {
+	if c.score != d.score {
+		return c.score > d.score
+	}
+	return c.pos < d.pos
+}
+
+// A heap has the best candidate first. Placing on a node changes that node's
+// score only, so one sift per placement keeps it exact.
+type heap []candidate
+
+func (h heap) init() {
+	for i := len(h)/2 - 1; i >= 0; i-- {
+		h.down(i)
+	}
+}
+
+// fix restores the order after h[i] has changed.
+func (h heap) fix(i int) {
+	if !h.down(i) {
+		h.up(i)
+	}
+}
+
+// remove takes h[i] out.
+func (h *heap) remove(i int) {
+	last := len(*h) - 1
+	(*h)[i] = (*h)[last]
+	*h = (*h)[:last]
+	if i < last {
+		h.fix(i)
+	}
+}
+
+// best returns the index of the best candidate below and at i that is not to be
+// avoided; -1 if there is none. Only avoided ones are descended from.
+func (h heap) best(i int, avoid func(slot int32) bool) int {
+	if i >= len(h) {
+		return -1
+	}
+	if avoid == nil || !avoid(h[i].slot) {
+		return i
+	}
+	left, right := h.best(2*i+1, avoid), h.best(2*i+2, avoid)
+	if left < 0 || right >= 0 && h[right].before(&h[left]) {
+		return right
+	}
+	return left
+}
+
+func (h heap) down(i int) (moved bool) {
+	for {
+		first := 2*i + 1
+		if first >= len(h) {
+			return moved
+		}
+		if right := first + 1; right < len(h) && h[right].before(&h[first]) {
+			first = right
+		}
+		if !h[first].before(&h[i]) {
+			return moved
+		}
+		h[i], h[first] = h[first], h[i]
+		i, moved = first, true
+	}
+}
+
+func (h heap) up(i int) {
+	for i > 0 {
+		parent := (i - 1) / 2
+		if !h[i].before(&h[parent]) {
+			return
+		}
+		h[i], h[parent] = h[parent], h[i]
+		i = parent
+	}
+}

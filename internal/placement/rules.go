@@ -1,0 +1,191 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package placement
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// rules are what a group of a job version asks of a node, apart from room.
+type rules struct {
+	job   *api.Job
+	group *api.Group
+
+	datacenters []string
+	pool        string
+	drivers     []string
+	shared      []*condition // decided once per kind of node
+	own         []*condition // decided node by node: they look at something unique
+
+	distinctHosts bool // no two instances of the group on one node
+	distinctJob   bool // no two instances of the job on one node
+	properties    []property
+	affinities    []affinity
+	spreads       []spread
+}
+
+// A property is a distinct_property constraint: at most limit instances per
+// value, counted over the job or the group.
+type property struct {
+	target  target
+	words   string
+	limit   int
+	overJob bool
+}
+
+type affinity struct {
+	*condition
+	weight float64 // share of all weights, -1..1
+}
+
+func newRules(job *api.Job, group *api.Group) *rules {
+	r := &rules{job: job, group: group, datacenters: job.Datacenters, pool: job.NodePool}
+	if r.pool == "" {
+		r.pool = api.NodePoolDefault
+	}
+	r.constrain(job.Constraints, true)
+	r.constrain(group.Constraints, false)
+	affinities := slices.Concat(job.Affinities, group.Affinities)
+	for _, t := range group.Tasks {
+		r.constrain(t.Constraints, false)
+		affinities = slices.Concat(affinities, t.Affinities)
+		if !slices.Contains(r.drivers, t.Driver) {
+			r.drivers = append(r.drivers, t.Driver)
+		}
+	}
+	r.prefer(affinities)
+	r.spread(slices.Concat(group.Spreads, job.Spreads))
+	return r
+}
+
+func (r *rules) constrain(constraints []*api.Constraint, ofJob bool) {
+	for _, c := range constraints {
+		switch c.Operand {
+		case api.OperandDistinctHosts:
+			if on, err := strconv.ParseBool(c.RTarget); err == nil && !on {
+				continue
+			}
+			r.distinctHosts = true
+			r.distinctJob = r.distinctJob || ofJob
+		case api.OperandDistinctValue:
+			p := property{target: newTarget(c.LTarget), limit: 1, overJob: ofJob}
+			p.words = fmt.Sprintf("distinct_property: %s", c.LTarget)
+			if n, err := strconv.Atoi(c.RTarget); err == nil && n > 0 {
+				p.limit = n
+			}
+			r.properties = append(r.properties, p)
+		default:
+			if cond := newCondition(c.LTarget, c.Operand, c.RTarget); cond.unique {
+				r.own = append(r.own, cond)
+			} else {
+				r.shared = append(r.shared, cond)
+			}
+		}
+	}
+}
+
+func (r *rules) prefer(affinities []*api.Affinity) {
+	total := 0.0
+	for _, a := range affinities {
+		total += max(weightOf(a), -weightOf(a))
+	}
+	for _, a := range affinities {
+		if w := weightOf(a); w != 0 {
+			r.affinities = append(r.affinities, affinity{newCondition(a.LTarget, a.Operand, a.RTarget), w / total})
+		}
+	}
+}
+
+func weightOf(a *api.Affinity) float64 {
+	if a.Weight == nil {
+		return 50
+	}
+	return float64(*a.Weight)
+}
+
+// escaped reports whether a node's class does not tell whether it is feasible.
+func (r *rules) escaped() bool {
+	return len(r.own) > 0 || slices.ContainsFunc(r.properties, func(p property) bool { return p.target.unique })
+}
+
+// inPool reports whether the node belongs to the job's pool.
+func (r *rules) inPool(n *api.Node) bool {
+	pool := n.NodePool
+	if pool == "" {
+		pool = api.NodePoolDefault
+	}
+	return r.pool == api.NodePoolAll || r.pool == pool
+}
+
+// inDatacenter reports whether the node is in one of the job's datacenters,
+// which may be globs. A job that names none may run in any.
+func (r *rules) inDatacenter(n *api.Node) bool {
+	if len(r.datacenters) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(r.datacenters, func(glob string) bool {
+		ok, err := path.Match(glob, n.Datacenter)
+		return ok && err == nil
+	})
+}
+
+// ofKind returns what makes nodes of n's class unfit, in words; "" if nothing.
+func (r *rules) ofKind(n *api.Node) string {
+	for _, d := range r.drivers {
+		if status := n.Drivers[d]; status == nil || !status.Detected {
+			return "missing drivers: " + d
+		} else if !status.Healthy {
+			return "unhealthy drivers: " + d
+		}
+	}
+	return unmet(r.shared, n)
+}
+
+// ofNode returns what makes this one node unfit although its class is not.
+func (r *rules) ofNode(n *api.Node) string { return unmet(r.own, n) }
+
+func unmet(conditions []*condition, n *api.Node) string {
+	for _, c := range conditions {
+		if !c.holds(n) {
+			return c.words
+		}
+	}
+	return ""
+}
+
+// Suits reports whether the node may run the group as far as it does not depend
+// on room and on other instances: pool, datacenter, drivers and constraints. If
+// not, it says what is in the way.
+func Suits(job *api.Job, group *api.Group, n *api.Node) (reason string, ok bool) {
+	return NewSuitability(job, group).Of(n)
+}
+
+// A Suitability answers Suits for one group and many nodes.
+type Suitability struct{ rules *rules }
+
+// NewSuitability prepares the group's constraints.
+func NewSuitability(job *api.Job, group *api.Group) *Suitability {
+	return &Suitability{newRules(job, group)}
+}
+
+// Of is Suits for the node.
+func (s *Suitability) Of(n *api.Node) (reason string, ok bool) {
+	switch {
+	case n == nil:
+		return "the node is not registered", false
+	case !s.rules.inPool(n):
+		return fmt.Sprintf("node pool %q is not %q", n.NodePool, s.rules.pool), false
+	case !s.rules.inDatacenter(n):
+		return fmt.Sprintf("datacenter %q is not among %q", n.Datacenter, s.rules.datacenters), false
+	}
+	if reason = s.rules.ofKind(n); reason == "" {
+		reason = s.rules.ofNode(n)
+	}
+	return reason, reason == ""
+}
