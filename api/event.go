@@ -17,6 +17,7 @@ const (
 const (
 	EventTypeJobRegistered      = "JobRegistered"
 	EventTypeJobDeregistered    = "JobDeregistered"
+	EventTypeJobStatusUpdated   = "JobStatusUpdated" // derived from its allocations
 	EventTypeEvaluationUpdated  = "EvaluationUpdated"
 	EventTypeAllocationUpdated  = "AllocationUpdated" // by the servers
 	EventTypeAllocStatusUpdated = "AllocationUpdateDesiredStatus"

@@ -1,0 +1,63 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"iter"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+// allocationsByTime lists the oldest first, as do evaluations and deployments.
+var allocationsByTime = order[*api.Allocation]{
+	key:   func(a *api.Allocation) key { return key{index: a.CreateIndex, id: a.ID} },
+	dated: true,
+}
+
+func allocationModified(a *api.Allocation) uint64 { return a.ModifyIndex }
+
+func listAllocations(c *call, v *state.Snapshot) iter.Seq[*api.Allocation] {
+	return where(v.AllocationsPrefix(c.prefix), func(a *api.Allocation) bool { return c.inNamespace(a.Namespace) })
+}
+
+// showAllocation is the stub, with more or less in it as the caller asks.
+func showAllocation(c *call, _ *state.Snapshot, a *api.Allocation) *api.AllocationListStub {
+	stub := a.Stub()
+	if resources, _ := c.flag("resources"); resources {
+		stub.AllocatedResources = a.AllocatedResources
+	}
+	if c.query.Get("task_states") == "false" {
+		stub.TaskStates = nil
+	}
+	return stub
+}
+
+func getAllocation(c *call, v *state.Snapshot) (*api.Allocation, uint64, error) {
+	a, err := findAllocation(v, c.id())
+	if err != nil {
+		return nil, v.TableIndex(c.route.Tables...), err
+	}
+	return a, a.ModifyIndex, nil
+}
+
+func findAllocation(v *state.Snapshot, id string) (*api.Allocation, error) {
+	return find("allocation", id, v.Allocation(id), v.AllocationsPrefix, func(a *api.Allocation) string { return a.ID })
+}
+
+func stopAllocation(c *call, _ *none) (*api.StopAllocationResponse, uint64, error) {
+	noDelay, err := c.flag("no_shutdown_delay")
+	if err != nil {
+		return nil, 0, err
+	}
+	a, err := findAllocation(c.Server.Store().Snapshot(), c.id())
+	if err != nil {
+		return nil, 0, err
+	}
+	resp, err := c.Server.StopAllocation(c.r.Context(), a.ID, noDelay)
+	if err != nil {
+		return nil, 0, err
+	}
+	return resp, resp.Index, nil
+}

@@ -1,0 +1,146 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+// An answer smaller than this is not worth compressing.
+const gzipFrom = 4 << 10
+
+// writeTimeout is how long a slow reader may take for one answer, or one piece
+// of a stream.
+const writeTimeout = time.Minute
+
+// answerRead answers with what look returns, for a blocking query when its
+// index has passed the one the caller knows, or the wait is over. Waiting costs
+// nothing until one of the route's tables changes.
+func (c *call) answerRead(look func(*state.Snapshot) (any, uint64, error)) error {
+	store := c.Server.Store()
+	blocks := c.index > 0 && len(c.route.Tables) > 0
+	ctx := c.r.Context()
+	if blocks {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.wait)
+		defer cancel()
+	}
+	for {
+		v := store.Snapshot()
+		answer, index, err := look(v)
+		if err != nil && index == 0 {
+			return err
+		}
+		index = max(index, 1) // 0 would make a client's next query answer at once
+		if blocks && index <= c.index {
+			seen := v.TableIndex(c.route.Tables...)
+			if _, waitErr := store.WaitChange(ctx, seen, c.route.Tables...); waitErr == nil {
+				continue
+			}
+			if c.r.Context().Err() != nil {
+				return c.r.Context().Err()
+			}
+		}
+		c.setIndex(index)
+		if err != nil {
+			return err
+		}
+		return c.writeJSON(http.StatusOK, answer)
+	}
+}
+
+// answerWrite answers with what a verb returned.
+func (c *call) answerWrite(answer any, index uint64) error {
+	if index == 0 && c.Server != nil {
+		index = c.Server.Store().Index()
+	}
+	c.setIndex(index)
+	if len(c.warnings) > 0 {
+		c.w.Header().Set("X-Reeve-Warnings", strings.Join(c.warnings, "; "))
+	}
+	return c.writeJSON(http.StatusOK, answer)
+}
+
+func (c *call) setIndex(index uint64) {
+	h := c.w.Header()
+	s := strconv.FormatUint(index, 10)
+	h["X-Nomad-Index"] = []string{s}
+	h["X-Reeve-Index"] = []string{s}
+	h["X-Nomad-Lastcontact"] = []string{"0"}
+	h["X-Nomad-Knownleader"] = []string{strconv.FormatBool(c.Server == nil || c.Server.Leader() != "")}
+	if c.nextToken != "" {
+		h["X-Nomad-Nexttoken"] = []string{c.nextToken}
+	}
+}
+
+// buffers are reused: an answer is encoded whole before its first byte is
+// sent, so that an error can still be answered as one.
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// keepBuffer is the largest buffer that is kept for reuse.
+const keepBuffer = 1 << 20
+
+func (c *call) writeJSON(status int, answer any) error {
+	buf := buffers.Get().(*bytes.Buffer)
+	buf.Reset()
+	defer func() {
+		if buf.Cap() <= keepBuffer {
+			buffers.Put(buf)
+		}
+	}()
+	enc := json.NewEncoder(buf)
+	enc.SetEscapeHTML(false)
+	if pretty, _ := c.flag("pretty"); pretty {
+		enc.SetIndent("", "    ")
+	}
+	if err := enc.Encode(answer); err != nil {
+		return err
+	}
+	c.w.Header()["Content-Type"] = []string{"application/json"}
+	c.writeBody(status, buf.Bytes())
+	return nil
+}
+
+// writeBody sends an answer, compressed when it is large and the caller can
+// read that. A caller that does not take it loses the connection.
+func (c *call) writeBody(status int, body []byte) {
+	h := c.w.Header()
+	control := http.NewResponseController(c.w)
+	control.SetWriteDeadline(time.Now().Add(writeTimeout))
+	defer control.SetWriteDeadline(time.Time{})
+	if len(body) >= gzipFrom {
+		h["Vary"] = []string{"Accept-Encoding"}
+		if acceptsGzip(c.r) {
+			h["Content-Encoding"] = []string{"gzip"}
+			c.w.WriteHeader(status)
+			z, _ := gzip.NewWriterLevel(c.w, gzip.BestSpeed)
+			z.Write(body)
+			z.Close()
+			return
+		}
+	}
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	c.w.WriteHeader(status)
+	c.w.Write(body)
+}
+
+func acceptsGzip(r *http.Request) bool {
+	for part := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
+		name, params, _ := strings.Cut(strings.TrimSpace(part), ";")
+		if strings.EqualFold(name, "gzip") {
+			return !strings.Contains(strings.ReplaceAll(params, " ", ""), "q=0") || strings.Contains(params, "0.")
+		}
+	}
+	return false
+}

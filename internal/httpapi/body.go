@@ -1,0 +1,62 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// Largest bodies, in bytes.
+const (
+	defaultBodyLimit = 1 << 20  // a job and the text it was written as
+	nodeBodyLimit    = 32 << 20 // a batch of allocations
+)
+
+// readTimeout is how long a caller may take to send a body.
+const readTimeout = 30 * time.Second
+
+// readBody reads the request's JSON into v. Keys that nothing is known of are
+// kept as warnings.
+func (c *call) readBody(v any) error {
+	if c.route.BodyLimit == 0 {
+		return nil
+	}
+	control := http.NewResponseController(c.w)
+	control.SetReadDeadline(time.Now().Add(readTimeout))
+	buf := buffers.Get().(*bytes.Buffer)
+	buf.Reset()
+	defer func() {
+		if buf.Cap() <= keepBuffer {
+			buffers.Put(buf)
+		}
+	}()
+	if _, err := buf.ReadFrom(http.MaxBytesReader(c.w, c.r.Body, c.route.BodyLimit)); err != nil {
+		return bodyError(err)
+	}
+	control.SetReadDeadline(time.Time{})
+	body := buf.Bytes()
+	if len(bytes.TrimSpace(body)) == 0 && c.route.BodyOK {
+		return nil
+	}
+	var err error
+	c.warnings, err = api.DecodeJSON(body, v)
+	return err
+}
+
+func bodyError(err error) error {
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return api.Errorf(api.CodeTooLarge, "the request's body is larger than %d KB, which is the most that is taken here", large.Limit>>10)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return api.Errorf(api.CodeInvalid, "the request's body ends before the length that its header says")
+	}
+	return api.Errorf(api.CodeInvalid, "the request's body cannot be read: %v", err)
+}

@@ -1,0 +1,41 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"context"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/server"
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+// Core is the server behind the API: its state to read, and its verbs. Verbs
+// fail with an *api.Error when the caller is to blame.
+type Core interface {
+	Store() *state.Store
+	Leader() string // address of the leader, "" when there is none
+
+	RegisterJob(ctx context.Context, req *api.RegisterJobRequest) (*api.RegisterJobResponse, error)
+	ValidateJob(ctx context.Context, job *api.Job) *api.ValidateJobResponse
+	PlanJob(ctx context.Context, req *api.PlanJobRequest) (*api.PlanJobResponse, error)
+	DeregisterJob(ctx context.Context, namespace, id string, o server.DeregisterOptions) (*api.DeregisterJobResponse, error)
+	RevertJob(ctx context.Context, req *api.RevertJobRequest) (*api.RegisterJobResponse, error)
+	ScaleJob(ctx context.Context, namespace, id string, req *api.ScaleJobRequest) (*api.RegisterJobResponse, error)
+	EvaluateJob(ctx context.Context, namespace, id string, forceReschedule bool) (*api.RegisterJobResponse, error)
+	SetJobStability(ctx context.Context, namespace, id string, version uint64, stable bool) (uint64, error)
+
+	StopAllocation(ctx context.Context, id string, noShutdownDelay bool) (*api.StopAllocationResponse, error)
+	FailDeployment(ctx context.Context, id string) (*api.DeploymentResponse, error)
+	PauseDeployment(ctx context.Context, id string, pause bool) (*api.DeploymentResponse, error)
+	SetNodeEligibility(ctx context.Context, nodeID, eligibility string) (uint64, error)
+	CollectGarbage(ctx context.Context) error
+
+	RegisterNode(ctx context.Context, node *api.Node) (*api.NodeHeartbeatResponse, error)
+	Heartbeat(ctx context.Context, nodeID, secret string) (*api.NodeHeartbeatResponse, error)
+	UpdateAllocations(ctx context.Context, nodeID, secret string, allocations []*api.Allocation) (uint64, error)
+	NodeStream(ctx context.Context, nodeID, secret string, send func(*api.NodeAllocations) error) error
+}
+
+var _ Core = (*server.Server)(nil)

@@ -1,0 +1,83 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// statusClientGone is logged by nobody and read by nobody: the caller left.
+const statusClientGone = 499
+
+func statusOf(code api.ErrorCode) int {
+	switch code {
+	case api.CodeInvalid:
+		return http.StatusBadRequest
+	case api.CodeForbidden:
+		return http.StatusForbidden
+	case api.CodeNotFound:
+		return http.StatusNotFound
+	case api.CodeConflict:
+		return http.StatusConflict
+	case api.CodeTooLarge:
+		return http.StatusRequestEntityTooLarge
+	case api.CodeUnavailable:
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusInternalServerError
+}
+
+func internalError(id string) *api.Error {
+	return api.Errorf(api.CodeInternal, "something went wrong in the server; its log says what, at request %s", id)
+}
+
+// fail answers with an error. What is nobody's fault but the server's is
+// logged, and shown as a number to look for in the log.
+func (c *call) fail(err error) {
+	var shown *api.Error
+	switch {
+	case errors.As(err, &shown) && shown.Code != api.CodeInternal:
+	case c.r.Context().Err() != nil:
+		c.w.WriteHeader(statusClientGone)
+		return
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		shown = api.Errorf(api.CodeUnavailable, "the server did not get it done in time; it may still happen")
+	default:
+		id := api.ShortID(api.NewID())
+		c.Logger.Error("request failed", "request", id, "method", c.r.Method, "path", c.r.URL.Path, "error", err)
+		shown = internalError(id)
+	}
+	writeError(c.w, c.r, shown)
+}
+
+// writeError writes an error as text, which is what clients print, or as JSON
+// for those that ask for it.
+func writeError(w http.ResponseWriter, r *http.Request, err error) {
+	var e *api.Error
+	if !errors.As(err, &e) {
+		e = api.Errorf(api.CodeInternal, "%v", err)
+	}
+	writeErrorStatus(w, r, statusOf(e.Code), e)
+}
+
+func writeErrorStatus(w http.ResponseWriter, r *http.Request, status int, e *api.Error) {
+	body, kind := []byte(e.Error()), "text/plain; charset=utf-8"
+	if strings.Contains(r.Header.Get("Accept"), "application/json") {
+		body, _ = json.Marshal(e)
+		kind = "application/json"
+	}
+	h := w.Header()
+	h.Set("Content-Type", kind)
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	w.Write(body)
+}

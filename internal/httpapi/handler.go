@@ -1,0 +1,147 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"log/slog"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// Config says what is behind the API.
+type Config struct {
+	Server  Core            // this process's server; nil (untyped): requests are forwarded to Servers
+	Servers func() []string // addresses (host:port) of servers, the best first
+	Node    http.Handler    // this process's node agent, serving /v1/client/...; nil: none
+	NodeID  func() string   // of Node
+	Self    func() any      // what /v1/agent/self answers; nil: what can be known here
+	Region  string          // "global" when empty
+	Name    string          // of this server
+	Version string
+	Logger  *slog.Logger // nil: nowhere
+}
+
+// Handler serves the API. Make one with New.
+type Handler struct {
+	Config
+	mux       *http.ServeMux
+	jobVerbs  map[string]bool // last segments of /v1/job/{id}/...
+	crossSite *http.CrossOriginProtection
+	nodes     *nodeProxy
+	servers   *serverProxy
+	openapi   []byte
+}
+
+// New returns a handler of every route.
+func New(c Config) *Handler {
+	if c.Region == "" {
+		c.Region = "global"
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.NodeID == nil {
+		c.NodeID = func() string { return "" }
+	}
+	if c.Servers == nil {
+		c.Servers = func() []string { return nil }
+	}
+	h := &Handler{Config: c, crossSite: http.NewCrossOriginProtection(), jobVerbs: map[string]bool{}}
+	transport := newProxyTransport()
+	h.nodes = newNodeProxy(transport, h)
+	h.servers = newServerProxy(transport, h)
+	table := routes()
+	h.openapi = openAPI(table, c.Version)
+	h.mux = newMux(h, table)
+	for _, r := range table {
+		if verb, ok := strings.CutPrefix(r.Pattern, "/v1/job/{id}/"); ok {
+			h.jobVerbs[verb] = true
+		}
+	}
+	return h
+}
+
+// NewServer returns an HTTP server for the handler whose timeouts suit an API
+// with long streams: headers must arrive soon, bodies and answers are timed per
+// request.
+func NewServer(h http.Handler, logger *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
+	}
+}
+
+// ServeHTTP answers one request.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer func() {
+		if v := recover(); v != nil {
+			if v == http.ErrAbortHandler {
+				panic(v)
+			}
+			id := api.ShortID(api.NewID())
+			h.Logger.Error("request panicked", "request", id, "method", r.Method, "path", r.URL.Path, "panic", v, "stack", string(debug.Stack()))
+			writeError(w, r, internalError(id))
+		}
+	}()
+	if err := h.checkOrigin(r); err != nil {
+		writeError(w, r, err)
+		return
+	}
+	if escaped := h.escapeJobID(r.URL); escaped != nil {
+		other := *r
+		other.URL = escaped
+		r = &other
+	}
+	h.mux.ServeHTTP(w, r)
+}
+
+// checkOrigin refuses what a web page of another site makes a browser send: it
+// must not run jobs on a machine whose agent listens on loopback.
+func (h *Handler) checkOrigin(r *http.Request) error {
+	if err := h.crossSite.Check(r); err != nil {
+		return api.Errorf(api.CodeForbidden, "a page of another site may not use this API")
+	}
+	origin := r.Header.Get("Origin")
+	if origin == "" || r.Header.Get("Upgrade") == "" {
+		return nil
+	}
+	if u, err := url.Parse(origin); err != nil || !strings.EqualFold(u.Host, r.Host) {
+		return api.Errorf(api.CodeForbidden, "a page of another site may not use this API")
+	}
+	return nil
+}
+
+// escapeJobID makes one segment of a job's id that holds slashes and was not
+// escaped, as in /v1/job/backup/periodic-17/summary. It returns nil when
+// nothing is to do.
+func (h *Handler) escapeJobID(u *url.URL) *url.URL {
+	const prefix = "/v1/job/"
+	rest, ok := strings.CutPrefix(u.EscapedPath(), prefix)
+	if !ok || !strings.Contains(rest, "/") {
+		return nil
+	}
+	id, verb := rest, ""
+	if i := strings.LastIndexByte(rest, '/'); h.jobVerbs[rest[i+1:]] {
+		id, verb = rest[:i], rest[i:]
+	}
+	if !strings.Contains(id, "/") {
+		return nil
+	}
+	raw := prefix + strings.ReplaceAll(id, "/", "%2F") + verb
+	path, err := url.PathUnescape(raw)
+	if err != nil {
+		return nil
+	}
+	other := *u
+	other.Path, other.RawPath = path, raw
+	return &other
+}

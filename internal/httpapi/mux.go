@@ -1,0 +1,65 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// newMux routes requests by the table, and refuses the rest in words.
+func newMux(h *Handler, table []route) *http.ServeMux {
+	mux := http.NewServeMux()
+	allowed := map[string][]string{}
+	for i := range table {
+		r := &table[i]
+		for _, method := range r.methods() {
+			mux.HandleFunc(method+" "+r.Pattern, func(w http.ResponseWriter, req *http.Request) { h.dispatch(w, req, r) })
+			allowed[r.Pattern] = append(allowed[r.Pattern], method)
+		}
+	}
+	for pattern, methods := range allowed {
+		if slices.Contains(methods, http.MethodGet) {
+			methods = append(methods, http.MethodHead)
+		}
+		slices.Sort(methods)
+		allow := strings.Join(methods, ", ")
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, req *http.Request) {
+			w.Header().Set("Allow", allow)
+			writeErrorStatus(w, req, http.StatusMethodNotAllowed,
+				api.Errorf(api.CodeInvalid, "%s is not for %s: use %s", req.URL.Path, req.Method, allow))
+		})
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, req *http.Request) {
+		writeError(w, req, api.Errorf(api.CodeNotFound, "there is no route %s: /v1/openapi.json lists those that exist", req.URL.Path))
+	})
+	return mux
+}
+
+// methods are what the route answers to.
+func (r *route) methods() []string {
+	if r.Method == http.MethodPut {
+		return []string{http.MethodPut, http.MethodPost}
+	}
+	return []string{r.Method}
+}
+
+// dispatch answers a request that the mux found a route for.
+func (h *Handler) dispatch(w http.ResponseWriter, r *http.Request, rt *route) {
+	c := &call{Handler: h, w: w, r: r, route: rt, seen: -1}
+	if h.Server == nil && !rt.Local {
+		h.servers.forward(w, r)
+		return
+	}
+	if err := c.parseQuery(); err != nil {
+		c.fail(err)
+		return
+	}
+	if err := rt.serve(c); err != nil {
+		c.fail(err)
+	}
+}

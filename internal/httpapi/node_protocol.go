@@ -1,0 +1,157 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"encoding/json"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// nodeSecretHeader carries the proof that the caller is the node.
+const nodeSecretHeader = "X-Reeve-Node-Secret"
+
+// signOfLife is how often a quiet stream says that it lives.
+const signOfLife = 10 * time.Second
+
+func registerNode(c *call, req *api.RegisterNodeRequest) (*api.NodeHeartbeatResponse, uint64, error) {
+	switch {
+	case req.Node == nil:
+		return nil, 0, api.Errorf(api.CodeInvalid, "Node: the request has none")
+	case req.Node.ID != c.id():
+		return nil, 0, api.Errorf(api.CodeInvalid, "Node.ID: the node is %q, but the path says %q", req.Node.ID, c.id())
+	}
+	if secret := c.r.Header.Get(nodeSecretHeader); secret != "" {
+		req.Node.SecretID = secret
+	}
+	return heartbeatAnswer(c.Server.RegisterNode(c.r.Context(), req.Node))
+}
+
+func heartbeatNode(c *call, _ *none) (*api.NodeHeartbeatResponse, uint64, error) {
+	return heartbeatAnswer(c.Server.Heartbeat(c.r.Context(), c.id(), c.r.Header.Get(nodeSecretHeader)))
+}
+
+func heartbeatAnswer(resp *api.NodeHeartbeatResponse, err error) (*api.NodeHeartbeatResponse, uint64, error) {
+	if err != nil {
+		return nil, 0, err
+	}
+	return resp, resp.Index, nil
+}
+
+func updateAllocations(c *call, req *api.UpdateAllocationsRequest) (*api.IndexResponse, uint64, error) {
+	for i, a := range req.Allocations {
+		if a == nil || a.ID == "" {
+			return nil, 0, api.Errorf(api.CodeInvalid, "Alloc[%d].ID: is missing", i)
+		}
+	}
+	index, err := c.Server.UpdateAllocations(c.r.Context(), c.id(), c.r.Header.Get(nodeSecretHeader), req.Allocations)
+	if err != nil {
+		return nil, 0, err
+	}
+	return &api.IndexResponse{Index: index}, index, nil
+}
+
+// streamAllocations holds a node's stream open: one JSON line per message.
+func streamAllocations(c *call) error {
+	s := newStream(c, "application/x-ndjson")
+	stop := s.keepAlive("\n")
+	err := c.Server.NodeStream(c.r.Context(), c.id(), c.r.Header.Get(nodeSecretHeader), func(m *api.NodeAllocations) error {
+		return s.send(m)
+	})
+	stop()
+	return s.end(err)
+}
+
+// stream writes an endless answer of JSON lines. Its header goes out with the
+// first line, so that what fails before is an ordinary error.
+type stream struct {
+	c       *call
+	control *http.ResponseController
+	kind    string
+
+	mu      sync.Mutex
+	started bool
+	err     error // of writing; the stream is over
+}
+
+func newStream(c *call, kind string) *stream {
+	return &stream{c: c, control: http.NewResponseController(c.w), kind: kind}
+}
+
+// start sends the header.
+func (s *stream) start() error { return s.write(nil) }
+
+// send writes one line.
+func (s *stream) send(v any) error {
+	line, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return s.write(append(line, '\n'))
+}
+
+func (s *stream) write(line []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return s.err
+	}
+	if !s.started {
+		s.started = true
+		h := s.c.w.Header()
+		h.Set("Content-Type", s.kind)
+		h.Set("Cache-Control", "no-cache")
+		h.Set("X-Accel-Buffering", "no")
+		s.c.w.WriteHeader(http.StatusOK)
+	}
+	// A reader that takes nothing for a minute is gone.
+	s.control.SetWriteDeadline(time.Now().Add(writeTimeout))
+	if _, s.err = s.c.w.Write(line); s.err == nil {
+		s.err = s.control.Flush()
+	}
+	return s.err
+}
+
+// keepAlive writes a line whenever ten seconds have passed, until the returned
+// function is called; that waits for the last.
+func (s *stream) keepAlive(line string) (stop func()) {
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		ticker := time.NewTicker(signOfLife)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-ticker.C:
+				if s.write([]byte(line)) != nil {
+					return
+				}
+			}
+		}
+	}()
+	return func() {
+		close(done)
+		<-ended
+	}
+}
+
+// end closes the stream. An error after the header can only be told by
+// breaking the connection, so that nobody takes the end for a good one.
+func (s *stream) end(err error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.started {
+		return err
+	}
+	if err != nil && s.c.r.Context().Err() == nil {
+		s.c.Logger.Debug("stream broke", "path", s.c.r.URL.Path, "error", err)
+		panic(http.ErrAbortHandler)
+	}
+	return nil
+}

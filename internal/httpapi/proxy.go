@@ -1,0 +1,174 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+// forwardedHeader marks a request that an agent passed on, so that two agents
+// cannot send one to each other for ever.
+const forwardedHeader = "X-Reeve-Forwarded"
+
+// newProxyTransport keeps many connections per agent: the default of two makes
+// a proxy four times slower.
+func newProxyTransport() *http.Transport {
+	dialer := &net.Dialer{Timeout: 5 * time.Second, KeepAlive: 15 * time.Second}
+	return &http.Transport{
+		DialContext:         dialer.DialContext,
+		MaxIdleConns:        512,
+		MaxIdleConnsPerHost: 128,
+		IdleConnTimeout:     90 * time.Second,
+		DisableCompression:  true, // what passes through stays as it is
+	}
+}
+
+// proxyBuffers are the copy buffers of all proxies.
+type proxyBuffers struct{ pool sync.Pool }
+
+func (b *proxyBuffers) Get() []byte  { return *b.pool.Get().(*[]byte) }
+func (b *proxyBuffers) Put(p []byte) { b.pool.Put(&p) }
+
+var copyBuffers = &proxyBuffers{sync.Pool{New: func() any { p := make([]byte, 32<<10); return &p }}}
+
+// targetKey carries the address to pass a request on to.
+type targetKey struct{}
+
+func newReverseProxy(transport http.RoundTripper, what string) *httputil.ReverseProxy {
+	return &httputil.ReverseProxy{
+		Transport:     transport,
+		FlushInterval: -1,
+		BufferPool:    copyBuffers,
+		Rewrite: func(p *httputil.ProxyRequest) {
+			target := p.In.Context().Value(targetKey{}).(string)
+			p.SetURL(&url.URL{Scheme: "http", Host: target})
+			p.Out.Host = p.In.Host
+			p.Out.Header.Set(forwardedHeader, what)
+		},
+		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
+			if r.Context().Err() != nil {
+				panic(http.ErrAbortHandler)
+			}
+			target := r.Context().Value(targetKey{}).(string)
+			writeError(w, r, api.Errorf(api.CodeUnavailable, "the %s at %s does not answer: %v", what, target, err))
+		},
+	}
+}
+
+func proxyTo(proxy *httputil.ReverseProxy, w http.ResponseWriter, r *http.Request, target string) {
+	proxy.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), targetKey{}, target)))
+}
+
+// nodeProxy brings requests about tasks to the agent that runs them.
+type nodeProxy struct {
+	h     *Handler
+	proxy *httputil.ReverseProxy
+}
+
+func newNodeProxy(transport http.RoundTripper, h *Handler) *nodeProxy {
+	return &nodeProxy{h: h, proxy: newReverseProxy(transport, "node")}
+}
+
+// serveNode answers a route of /v1/client: here when the node is this agent's,
+// else by the node's agent.
+func serveNode(c *call) error {
+	if c.Server == nil {
+		return c.serveNodeWithoutServer()
+	}
+	v := c.Server.Store().Snapshot()
+	node, err := c.nodeOf(v)
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.Node != nil && node.ID == c.NodeID():
+		c.Node.ServeHTTP(c.w, c.r)
+	case node.Status == api.NodeStatusDown:
+		return api.Errorf(api.CodeUnavailable, "node %s (%s) is down", api.ShortID(node.ID), node.Name)
+	case node.HTTPAddr == "":
+		return api.Errorf(api.CodeUnavailable, "node %s (%s) has no address", api.ShortID(node.ID), node.Name)
+	default:
+		proxyTo(c.nodes.proxy, c.w, c.r, node.HTTPAddr)
+	}
+	return nil
+}
+
+// serveNodeWithoutServer is for an agent that is no server: what a server sent
+// is about this node; a server must say where all else belongs.
+func (c *call) serveNodeWithoutServer() error {
+	about := c.query.Get("node_id")
+	local := c.r.Header.Get(forwardedHeader) == "node" || c.r.PathValue("alloc") == "" && (about == "" || about == c.NodeID())
+	if local && c.Node != nil {
+		c.Node.ServeHTTP(c.w, c.r)
+		return nil
+	}
+	c.servers.forward(c.w, c.r)
+	return nil
+}
+
+// nodeOf says which node the request is about, and completes a shortened
+// allocation id in its path.
+func (c *call) nodeOf(v *state.Snapshot) (*api.Node, error) {
+	id := c.r.PathValue("alloc")
+	if id == "" {
+		about := c.query.Get("node_id")
+		if about == "" {
+			about = c.NodeID()
+		}
+		if about == "" {
+			return nil, api.Errorf(api.CodeInvalid, "node_id: say which node: this agent is none")
+		}
+		return findNode(v, about)
+	}
+	a, err := findAllocation(v, id)
+	if err != nil {
+		return nil, err
+	}
+	if a.ID != id {
+		path := strings.Replace(c.r.URL.Path, "/"+id, "/"+a.ID, 1)
+		other := *c.r
+		u := *c.r.URL
+		u.Path, u.RawPath = path, ""
+		other.URL = &u
+		other.SetPathValue("alloc", a.ID)
+		c.r = &other
+	}
+	node := v.Node(a.NodeID)
+	if node == nil {
+		return nil, api.Errorf(api.CodeNotFound, "node %s of allocation %s is not known any more", api.ShortID(a.NodeID), api.ShortID(a.ID))
+	}
+	return node, nil
+}
+
+// serverProxy passes requests of an agent without a server on to one.
+type serverProxy struct {
+	h     *Handler
+	proxy *httputil.ReverseProxy
+}
+
+func newServerProxy(transport http.RoundTripper, h *Handler) *serverProxy {
+	return &serverProxy{h: h, proxy: newReverseProxy(transport, "server")}
+}
+
+func (p *serverProxy) forward(w http.ResponseWriter, r *http.Request) {
+	servers := p.h.Servers()
+	switch {
+	case r.Header.Get(forwardedHeader) != "":
+		writeError(w, r, api.Errorf(api.CodeUnavailable, "this agent is no server, and was sent a server's request by another agent"))
+	case len(servers) == 0:
+		writeError(w, r, api.Errorf(api.CodeUnavailable, "this agent is no server and knows of none"))
+	default:
+		proxyTo(p.proxy, w, r, servers[0])
+	}
+}

@@ -1,0 +1,172 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"iter"
+	"net/http"
+	"reflect"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+// A Capability is what a caller must be allowed to do. Routes declare theirs in
+// the table.
+type Capability string
+
+// Capabilities.
+const (
+	Anonymous     Capability = "anonymous" // nothing of the cluster's content is shown
+	ReadJob       Capability = "read-job"
+	SubmitJob     Capability = "submit-job"
+	ScaleJob      Capability = "scale-job"
+	ReadFS        Capability = "read-fs"
+	ReadLogs      Capability = "read-logs"
+	AllocLife     Capability = "alloc-lifecycle"
+	AllocExec     Capability = "alloc-exec"
+	ReadNode      Capability = "node:read"
+	WriteNode     Capability = "node:write"
+	BeNode        Capability = "node:self" // the node's own secret
+	ReadAgent     Capability = "agent:read"
+	WriteOperator Capability = "operator:write"
+)
+
+// A route is one row of the table.
+type route struct {
+	Method     string // PUT also answers POST
+	Pattern    string // of http.ServeMux
+	Capability Capability
+	Summary    string        // one sentence
+	In         reflect.Type  // JSON body; nil: none
+	Out        reflect.Type  // JSON answer; nil: none, or Stream
+	Tables     []state.Table // what a blocking query waits for; nil: the route does not block
+	List       bool          // takes prefix, filter, per_page, next_token and reverse
+	Params     []string      // further query parameters, keys of paramDocs
+	Stream     string        // content type of an answer that is no JSON document
+	BodyLimit  int64         // bytes; 0: none is read
+	BodyOK     bool          // may be absent
+	Local      bool          // answered by this agent even when it has no server
+
+	serve func(*call) error
+}
+
+// blocking marks what a read's answer is made of.
+func (r route) blocking(tables ...state.Table) route {
+	r.Tables = tables
+	return r
+}
+
+// params names further query parameters.
+func (r route) params(names ...string) route {
+	r.Params = names
+	return r
+}
+
+// filtered says that the read takes list parameters though its answer is no
+// list.
+func (r route) filtered() route {
+	r.List = true
+	return r
+}
+
+// bodyOptional allows an empty body.
+func (r route) bodyOptional() route {
+	r.BodyOK = true
+	return r
+}
+
+// upTo sets the largest body.
+func (r route) upTo(bytes int64) route {
+	r.BodyLimit = bytes
+	return r
+}
+
+// local marks a route that needs no server.
+func (r route) local() route {
+	r.Local = true
+	return r
+}
+
+// read is a route that looks at one snapshot. Its function returns the answer
+// and the index at which that was last changed, beside an error too.
+func read[Out any](pattern string, can Capability, summary string, f func(*call, *state.Snapshot) (Out, uint64, error)) route {
+	return route{
+		Method: http.MethodGet, Pattern: pattern, Capability: can, Summary: summary, Out: reflect.TypeFor[Out](),
+		serve: func(c *call) error {
+			return c.answerRead(func(v *state.Snapshot) (any, uint64, error) { return f(c, v) })
+		},
+	}
+}
+
+// list is a read whose answer is a page of objects, shown as stubs.
+func list[T, S any](pattern string, can Capability, summary string, o order[T], f func(*call, *state.Snapshot) iter.Seq[T], show func(*call, *state.Snapshot, T) S) route {
+	r := read(pattern, can, summary, func(c *call, v *state.Snapshot) ([]S, uint64, error) {
+		page, err := pageOf(c, o, f(c, v))
+		if err != nil {
+			return nil, 0, err
+		}
+		stubs := make([]S, len(page))
+		for i, object := range page {
+			stubs[i] = show(c, v, object)
+		}
+		return stubs, v.TableIndex(c.route.Tables...), nil
+	})
+	r.List = true
+	return r
+}
+
+// write is a route that takes a JSON body and calls a verb. Its function
+// returns the answer and the index of what was written, 0 if nothing was.
+func write[In, Out any](method, pattern string, can Capability, summary string, f func(*call, *In) (Out, uint64, error)) route {
+	r := route{
+		Method: method, Pattern: pattern, Capability: can, Summary: summary,
+		In: reflect.TypeFor[In](), Out: reflect.TypeFor[Out](), BodyLimit: defaultBodyLimit,
+		serve: func(c *call) error {
+			in := new(In)
+			if err := c.readBody(in); err != nil {
+				return err
+			}
+			out, index, err := f(c, in)
+			if err != nil {
+				return err
+			}
+			return c.answerWrite(out, index)
+		},
+	}
+	if r.In == reflect.TypeFor[none]() {
+		r.In, r.BodyLimit, r.BodyOK = nil, 0, true
+	}
+	return r
+}
+
+// plain is a route whose answer comes from neither state nor verbs.
+func plain[Out any](pattern string, can Capability, summary string, f func(*call) (Out, error)) route {
+	return route{
+		Method: http.MethodGet, Pattern: pattern, Capability: can, Summary: summary, Out: reflect.TypeFor[Out](),
+		serve: func(c *call) error {
+			out, err := f(c)
+			if err != nil {
+				return err
+			}
+			return c.answerWrite(out, 0)
+		},
+	}
+}
+
+// raw is a route that writes its answer itself.
+func raw(method, pattern string, can Capability, summary, contentType string, f func(*call) error) route {
+	return route{Method: method, Pattern: pattern, Capability: can, Summary: summary, Stream: contentType, serve: f}
+}
+
+// none is the body or answer of routes without one.
+type none struct{}
+
+// orNotFound makes an error of an object that is not there.
+func orNotFound[T any](object *T, format string, args ...any) (*T, error) {
+	if object == nil {
+		return nil, api.Errorf(api.CodeNotFound, format, args...)
+	}
+	return object, nil
+}

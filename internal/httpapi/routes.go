@@ -1,0 +1,136 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"net/http"
+
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+const (
+	put   = http.MethodPut
+	del   = http.MethodDelete
+	fetch = http.MethodGet
+
+	jobs        = state.TableJobs
+	versions    = state.TableJobVersions
+	evaluations = state.TableEvaluations
+	allocations = state.TableAllocations
+	nodes       = state.TableNodes
+	deployments = state.TableDeployments
+	scaling     = state.TableScaling
+
+	lines  = "application/x-ndjson"
+	octets = "application/octet-stream"
+)
+
+// routes is the table: every route there is.
+func routes() []route {
+	return []route{
+		list("/v1/jobs", ReadJob, "Lists jobs by namespace and id.", jobsByName, listJobs, showJob).blocking(jobs, allocations, evaluations).params("meta"),
+		write(put, "/v1/jobs", SubmitJob, "Registers a job: it should run as written.", registerJob),
+		write(put, "/v1/validate/job", ReadJob, "Says what is wrong with a job.", validateJob),
+
+		read("/v1/job/{id}", ReadJob, "Returns a job's current version.", getJob).blocking(jobs),
+		write(put, "/v1/job/{id}", SubmitJob, "Registers a job under its id.", registerNamedJob),
+		write(del, "/v1/job/{id}", SubmitJob, "Stops a job, and forgets it when asked to.", deregisterJob).params("purge", "no_shutdown_delay", "eval_priority"),
+		write(put, "/v1/job/{id}/plan", SubmitJob, "Says what registering a job would do.", planJob),
+		read("/v1/job/{id}/allocations", ReadJob, "Lists a job's allocations.", getJobAllocations).blocking(allocations).params("all", "resources", "task_states"),
+		read("/v1/job/{id}/evaluations", ReadJob, "Lists a job's evaluations.", getJobEvaluations).blocking(evaluations),
+		read("/v1/job/{id}/summary", ReadJob, "Counts a job's allocations by group and status.", getJobSummary).blocking(jobs, allocations, evaluations),
+		read("/v1/job/{id}/versions", ReadJob, "Lists a job's versions, newest first, with their differences when asked to.", getJobVersions).blocking(versions, jobs).params("diffs"),
+		read("/v1/job/{id}/submission", ReadJob, "Returns the text that a version was registered from.", getJobSubmission).blocking(versions, jobs).params("version"),
+		read("/v1/job/{id}/deployments", ReadJob, "Lists a job's deployments, newest first.", getJobDeployments).blocking(deployments).params("all"),
+		read("/v1/job/{id}/deployment", ReadJob, "Returns a job's newest deployment, null when it had none.", getJobDeployment).blocking(deployments),
+		read("/v1/job/{id}/scale", ReadJob, "Returns the counts of a job's groups, and how they were changed.", getJobScale).blocking(jobs, allocations, scaling),
+		write(put, "/v1/job/{id}/scale", ScaleJob, "Sets the count of one group.", scaleJob),
+		write(put, "/v1/job/{id}/revert", SubmitJob, "Runs an older version again, as a new version.", revertJob),
+		write(put, "/v1/job/{id}/stable", SubmitJob, "Marks a version as one to revert to, or not.", setJobStable),
+		write(put, "/v1/job/{id}/evaluate", SubmitJob, "Has a job looked at again.", evaluateJob).bodyOptional(),
+
+		list("/v1/allocations", ReadJob, "Lists allocations, oldest first.", allocationsByTime, listAllocations, showAllocation).blocking(allocations).params("resources", "task_states"),
+		read("/v1/allocation/{id}", ReadJob, "Returns an allocation with its job.", getAllocation).blocking(allocations),
+		write(put, "/v1/allocation/{id}/stop", AllocLife, "Stops an allocation; its instance is placed anew.", stopAllocation).params("no_shutdown_delay"),
+
+		list("/v1/evaluations", ReadJob, "Lists evaluations, oldest first.", evaluationsByTime, listEvaluations, showEvaluation).blocking(evaluations).params("job", "status"),
+		read("/v1/evaluations/count", ReadJob, "Counts evaluations.", countEvaluations).blocking(evaluations).filtered().params("job", "status"),
+		read("/v1/evaluation/{id}", ReadJob, "Returns an evaluation, with stubs of its relatives when asked to.", getEvaluation).blocking(evaluations).params("related"),
+		read("/v1/evaluation/{id}/allocations", ReadJob, "Lists the allocations that an evaluation made or changed.", getEvaluationAllocations).blocking(allocations, evaluations).params("resources", "task_states"),
+
+		list("/v1/deployments", ReadJob, "Lists deployments, oldest first.", deploymentsByTime, listDeployments, showDeployment).blocking(deployments),
+		read("/v1/deployment/{id}", ReadJob, "Returns a deployment.", getDeployment).blocking(deployments),
+		read("/v1/deployment/allocations/{id}", ReadJob, "Lists a deployment's allocations.", getDeploymentAllocations).blocking(allocations, deployments).params("resources", "task_states"),
+		write(put, "/v1/deployment/fail/{id}", SubmitJob, "Ends a deployment as failed.", failDeployment).bodyOptional(),
+		write(put, "/v1/deployment/pause/{id}", SubmitJob, "Pauses a deployment, or lets it go on.", pauseDeployment),
+
+		list("/v1/nodes", ReadNode, "Lists nodes by id.", nodesByID, listNodes, showNode).blocking(nodes).params("resources", "os"),
+		read("/v1/node/{id}", ReadNode, "Returns a node.", getNode).blocking(nodes),
+		read("/v1/node/{id}/allocations", ReadNode, "Returns a node's allocations with their jobs.", getNodeAllocations).blocking(allocations, nodes),
+		write(put, "/v1/node/{id}/eligibility", WriteNode, "Says whether new allocations may be placed on a node.", setNodeEligibility),
+
+		write(put, "/v1/node/{id}/register", BeNode, "A node says what it has.", registerNode),
+		write(put, "/v1/node/{id}/heartbeat", BeNode, "A node says that it lives.", heartbeatNode),
+		raw(fetch, "/v1/node/{id}/allocations/stream", BeNode, "Sends a node what it should run: everything first, then every change, one JSON object a line.", lines, streamAllocations),
+		write(put, "/v1/node/{id}/allocations", BeNode, "A node says how its allocations are.", updateAllocations).upTo(nodeBodyLimit),
+
+		raw(fetch, "/v1/client/fs/ls/{alloc}", ReadFS, "Lists a directory of an allocation.", "application/json", serveNode).params("path").local(),
+		raw(fetch, "/v1/client/fs/stat/{alloc}", ReadFS, "Describes a file of an allocation.", "application/json", serveNode).params("path").local(),
+		raw(fetch, "/v1/client/fs/cat/{alloc}", ReadFS, "Returns a file of an allocation.", octets, serveNode).params("path").local(),
+		raw(fetch, "/v1/client/fs/readat/{alloc}", ReadFS, "Returns a part of a file of an allocation.", octets, serveNode).params("path", "offset", "limit").local(),
+		raw(fetch, "/v1/client/fs/stream/{alloc}", ReadFS, "Sends a file of an allocation, and what is appended to it, in frames.", lines, serveNode).params("path", "offset", "origin", "plain").local(),
+		raw(fetch, "/v1/client/fs/logs/{alloc}", ReadLogs, "Sends a task's log in frames.", lines, serveNode).params("task", "type", "follow", "offset", "origin", "plain").local(),
+		raw(put, "/v1/client/allocation/{alloc}/restart", AllocLife, "Restarts tasks of an allocation in place.", "application/json", serveNode).local(),
+		raw(put, "/v1/client/allocation/{alloc}/signal", AllocLife, "Sends a signal to tasks of an allocation.", "application/json", serveNode).local(),
+		raw(fetch, "/v1/client/allocation/{alloc}/exec", AllocExec, "Runs a command beside a task, over a websocket.", "", serveNode).params("task", "command", "tty").local(),
+		raw(fetch, "/v1/client/allocation/{alloc}/checks", ReadJob, "Returns the last results of an allocation's checks.", "application/json", serveNode).local(),
+		raw(fetch, "/v1/client/allocation/{alloc}/stats", ReadJob, "Returns what an allocation uses now.", "application/json", serveNode).local(),
+		raw(fetch, "/v1/client/stats", ReadNode, "Returns what a node's machine uses now.", "application/json", serveNode).params("node_id").local(),
+
+		raw(fetch, "/v1/event/stream", ReadJob, "Sends what changes as it changes: the events of each index as one JSON object a line.", lines, streamEvents).params("topic", "index", "complete"),
+
+		plain("/v1/status/leader", Anonymous, "Returns the leader's address.", getLeader),
+		plain("/v1/status/peers", Anonymous, "Returns the servers' addresses.", getPeers),
+		plain("/v1/regions", Anonymous, "Returns the names of the regions.", getRegions),
+		plain("/v1/agent/self", ReadAgent, "Returns what the answering agent says of itself.", getSelf).local(),
+		plain("/v1/agent/members", ReadAgent, "Lists the servers.", getMembers),
+		raw(fetch, "/v1/agent/health", Anonymous, "Says whether the answering agent works; 500 when it does not.", "application/json", getHealth).params("type").local(),
+		read("/v1/namespaces", Anonymous, "Lists the namespaces.", listNamespaces),
+		read("/v1/namespace/{id}", Anonymous, "Returns a namespace.", getNamespace),
+		write(put, "/v1/search", ReadJob, "Returns the ids that begin with a prefix, by kind, 20 each at most.", search),
+		write(put, "/v1/system/gc", WriteOperator, "Takes out everything that has ended, however young.", collectGarbage),
+		raw(fetch, "/v1/openapi.json", Anonymous, "Returns this description of the API.", "application/json", getOpenAPI).local(),
+	}
+}
+
+// paramDocs describe the query parameters that routes name.
+var paramDocs = map[string]string{
+	"all":               "also those of an earlier job of the same id",
+	"command":           "what to run, as a JSON list of strings",
+	"complete":          "refuse (404) when the events since `index` are not kept any more, rather than begin with the oldest that are",
+	"diffs":             "with what each version changed",
+	"eval_priority":     "priority of the evaluation, 1 to 100; the job's when absent",
+	"follow":            "go on with what is appended",
+	"index":             "begin with the events of this index; with what happens from now on when absent",
+	"job":               "only those of this job",
+	"limit":             "bytes at most",
+	"meta":              "with the jobs' meta",
+	"no_shutdown_delay": "do not wait the shutdown delays",
+	"node_id":           "which node; the answering agent's own when absent",
+	"offset":            "bytes from the origin",
+	"origin":            "`start` or `end`",
+	"os":                "with the name of the operating system",
+	"path":              "of the file, from the allocation's directory",
+	"plain":             "the bytes themselves rather than frames",
+	"purge":             "forget the job when nothing of it runs",
+	"related":           "with stubs of the evaluations before, after and beside it",
+	"resources":         "with what is allocated",
+	"status":            "only those in this status",
+	"task":              "the task's name",
+	"task_states":       "`false` leaves the tasks' states out",
+	"topic":             "`TOPIC` or `TOPIC:KEY`, several times; topics are Job, Evaluation, Allocation, Deployment, Node and `*`; a key is an id, for allocations and evaluations also their job's or deployment's",
+	"tty":               "run it on a terminal",
+	"type":              "which: of logs `stdout` or `stderr`; of health `client` or `server`",
+	"version":           "of the job; the current when absent",
+}

@@ -1,0 +1,105 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"net"
+	"net/http"
+	"strconv"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+func getLeader(c *call) (string, error) { return c.Server.Leader(), nil }
+
+func getPeers(c *call) ([]string, error) {
+	peers := []string{}
+	if leader := c.Server.Leader(); leader != "" {
+		peers = append(peers, leader)
+	}
+	return peers, nil
+}
+
+func getRegions(c *call) ([]string, error) { return []string{c.Region}, nil }
+
+func listNamespaces(c *call, _ *state.Snapshot) ([]*api.Namespace, uint64, error) {
+	return []*api.Namespace{defaultNamespace}, 1, nil
+}
+
+var defaultNamespace = &api.Namespace{Name: api.DefaultNamespace, Description: "Default namespace", CreateIndex: 1, ModifyIndex: 1}
+
+func getNamespace(c *call, _ *state.Snapshot) (*api.Namespace, uint64, error) {
+	if c.id() != api.DefaultNamespace {
+		return nil, 1, api.Errorf(api.CodeNotFound, "namespace %q not found", c.id())
+	}
+	return defaultNamespace, 1, nil
+}
+
+func collectGarbage(c *call, _ *none) (none, uint64, error) {
+	return none{}, 0, c.Server.CollectGarbage(c.r.Context())
+}
+
+// getSelf answers with what this process knows of itself.
+func getSelf(c *call) (any, error) {
+	if c.Self != nil {
+		return c.Self(), nil
+	}
+	self := &api.AgentSelf{
+		Config: map[string]any{
+			"Region":  c.Region,
+			"Name":    c.Name,
+			"Version": map[string]any{"Version": c.Version},
+			"Server":  map[string]any{"Enabled": c.Server != nil},
+			"Client":  map[string]any{"Enabled": c.Node != nil},
+		},
+		Stats: map[string]map[string]string{},
+	}
+	if c.Server != nil {
+		self.Member = *c.member()
+	}
+	return self, nil
+}
+
+func (c *call) member() *api.AgentMember {
+	m := &api.AgentMember{
+		Name: c.Name + "." + c.Region, Status: "alive",
+		Tags: map[string]string{"region": c.Region, "build": c.Version, "role": "reeve"},
+	}
+	if host, port, err := net.SplitHostPort(c.Server.Leader()); err == nil {
+		n, _ := strconv.ParseUint(port, 10, 16)
+		m.Addr, m.Port = host, uint16(n)
+	}
+	return m
+}
+
+func getMembers(c *call) (*api.AgentMembers, error) {
+	return &api.AgentMembers{ServerName: c.Name, ServerRegion: c.Region, Members: []*api.AgentMember{c.member()}}, nil
+}
+
+// getHealth answers 500 when a part that should work does not.
+func getHealth(c *call) error {
+	health := api.AgentHealth{}
+	status := http.StatusOK
+	kind := c.query.Get("type")
+	if c.Server != nil && kind != "client" {
+		health.Server = &api.AgentPartHealth{Ok: c.Server.Leader() != "", Message: "ok"}
+		if !health.Server.Ok {
+			health.Server.Message, status = "no leader is known", http.StatusInternalServerError
+		}
+	}
+	if c.Node != nil && kind != "server" {
+		health.Client = &api.AgentPartHealth{Ok: c.NodeID() != "", Message: "ok"}
+		if !health.Client.Ok {
+			health.Client.Message, status = "the node has no id yet", http.StatusInternalServerError
+		}
+	}
+	return c.writeJSON(status, health)
+}
+
+func getOpenAPI(c *call) error {
+	c.w.Header().Set("Content-Type", "application/json")
+	c.writeBody(http.StatusOK, c.openapi)
+	return nil
+}
