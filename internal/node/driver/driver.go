@@ -33,6 +33,10 @@ type Driver interface {
 	// Fingerprint says whether it can run tasks on this machine, with the
 	// attributes to publish ("driver.exec" = "1", ...).
 	Fingerprint(ctx context.Context) *api.DriverStatus
+	// View says where a task sees its directories: for a driver with a root of
+	// its own elsewhere than on the host. It is what the task's environment must
+	// name.
+	View(Dir) Dir
 	// Start starts a task. It returns when the task's process exists (exec has
 	// succeeded), or with an error that a user understands.
 	Start(ctx context.Context, t *Task) (Handle, error)

@@ -1,0 +1,88 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package driver
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// DefaultPath is where commands are looked for when a task's environment has
+// no PATH.
+const DefaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+// LookCommand finds the executable that a config block names: relative to the
+// given directories first, then by its name in path. The error lists where it
+// looked.
+func LookCommand(command, path string, dirs ...string) (string, error) {
+	if command == "" {
+		return "", errors.New("config has no command")
+	}
+	if path == "" {
+		path = DefaultPath
+	}
+	var looked []string
+	var denied error
+	try := func(p string) bool {
+		looked = append(looked, p)
+		err := executable(p)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && denied == nil {
+			denied = err
+		}
+		return err == nil
+	}
+	if filepath.IsAbs(command) {
+		if try(command) {
+			return command, nil
+		}
+	} else {
+		for _, d := range dirs {
+			if p := filepath.Join(d, command); try(p) {
+				return p, nil
+			}
+		}
+	}
+	if !strings.Contains(command, "/") {
+		for _, d := range filepath.SplitList(path) {
+			if p := filepath.Join(d, command); filepath.IsAbs(p) && try(p) {
+				return p, nil
+			}
+		}
+		looked = append(append([]string{}, dirs...), filepath.SplitList(path)...)
+	}
+	if denied != nil {
+		return "", denied
+	}
+	return "", fmt.Errorf("command not found: %s (looked in %s)", command, strings.Join(looked, ", "))
+}
+
+func executable(path string) error {
+	st, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("permission denied: %s", path)
+	case err != nil:
+		return fs.ErrNotExist
+	case st.IsDir():
+		return fmt.Errorf("%s is a directory, not a command", path)
+	case st.Mode()&0o111 == 0:
+		return fmt.Errorf("permission denied: %s is not executable (chmod +x it)", path)
+	}
+	return nil
+}
+
+// EnvValue is the value of a variable in an environment; of the last one, as
+// programs see it.
+func EnvValue(env []string, key string) string {
+	for i := len(env) - 1; i >= 0; i-- {
+		if k, v, ok := strings.Cut(env[i], "="); ok && k == key {
+			return v
+		}
+	}
+	return ""
+}

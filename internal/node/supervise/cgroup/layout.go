@@ -1,0 +1,104 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package cgroup puts the processes of a task into control groups: to limit
+// them, to measure them, and to end all of them together.
+//
+// Machines differ. The one hierarchy of cgroup v2 has everything. Older ones
+// mount every controller as a hierarchy of its own (v1). Hybrid ones do that,
+// and mount v2 beside it without the interesting controllers, but with its
+// cgroup.kill. Detect says which; Tree and Group hide the difference. Nothing
+// here starts or waits for a process.
+package cgroup
+
+import (
+	"bufio"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Versions of what a machine offers, as published in the node attribute
+// "cgroup.version".
+const (
+	V2     = "v2"
+	Hybrid = "hybrid"
+	V1     = "v1"
+	None   = "none"
+)
+
+// A Layout is what a machine has mounted.
+type Layout struct {
+	Unified string            // the v2 mount point, or ""
+	V1      map[string]string // controller -> mount point of its v1 hierarchy
+}
+
+// Detect reads the layout from the kernel.
+func Detect() Layout {
+	b, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return Layout{}
+	}
+	return parseMounts(string(b))
+}
+
+// wanted are the v1 controllers that are of use here.
+var wanted = []string{"memory", "cpu", "cpuacct", "pids", "freezer"}
+
+func parseMounts(mountinfo string) Layout {
+	l := Layout{V1: map[string]string{}}
+	lines := bufio.NewScanner(strings.NewReader(mountinfo))
+	for lines.Scan() {
+		before, after, ok := strings.Cut(lines.Text(), " - ")
+		left, right := strings.Fields(before), strings.Fields(after)
+		if !ok || len(left) < 6 || len(right) < 3 {
+			continue
+		}
+		point := left[4]
+		switch right[0] {
+		case "cgroup2":
+			if l.Unified == "" {
+				l.Unified = point
+			}
+		case "cgroup":
+			for _, option := range strings.Split(right[2], ",") {
+				if slices.Contains(wanted, option) && l.V1[option] == "" {
+					l.V1[option] = point
+				}
+			}
+		}
+	}
+	return l
+}
+
+// Version names the layout.
+func (l Layout) Version() string {
+	switch {
+	case l.Unified != "" && len(l.V1) == 0:
+		return V2
+	case l.Unified != "":
+		return Hybrid
+	case len(l.V1) > 0:
+		return V1
+	}
+	return None
+}
+
+func fields(path string) []string {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	return strings.Fields(string(b))
+}
+
+func write(dir, file, value string) error {
+	f, err := os.OpenFile(filepath.Join(dir, file), os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = f.WriteString(value)
+	return err
+}

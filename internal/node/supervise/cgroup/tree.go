@@ -1,0 +1,199 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cgroup
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+)
+
+// A Tree is a directory in every hierarchy that is of use and may be written;
+// below it each task has its Group.
+type Tree struct {
+	Version     string   // of the layout; None when nothing may be written
+	Controllers []string // that limit a group here: of cpu, memory, pids
+
+	unified string            // directory in the v2 hierarchy, or ""
+	v1      map[string]string // controller -> directory
+}
+
+// Open makes the tree of that name, such as "reeve/1a2b". What cannot be
+// written is left out: the tree then limits less, and says so in Controllers.
+// The reasons come back as a joined error beside a tree that can be used.
+func Open(l Layout, name string) (*Tree, error) {
+	t := &Tree{Version: l.Version(), v1: map[string]string{}}
+	var problems []error
+	if l.Unified != "" {
+		dir := filepath.Join(l.Unified, name)
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			problems = append(problems, err)
+		} else {
+			t.unified = dir
+			problems = append(problems, t.delegate(l.Unified, name))
+		}
+	}
+	for _, c := range wanted {
+		mount := l.V1[c]
+		if mount == "" || c == "freezer" && t.unified != "" {
+			continue // v2 ends all processes of a group without freezing
+		}
+		dir := filepath.Join(mount, name)
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		t.v1[c] = dir
+		if c != "freezer" && c != "cpuacct" && !slices.Contains(t.Controllers, c) {
+			t.Controllers = append(t.Controllers, c)
+		}
+	}
+	if t.unified == "" && len(t.v1) == 0 {
+		t.Version = None
+	}
+	slices.Sort(t.Controllers)
+	return t, errors.Join(problems...)
+}
+
+// delegate switches the controllers on for the groups below the tree, in every
+// directory on the way.
+func (t *Tree) delegate(mount, name string) error {
+	var problems []error
+	for _, c := range []string{"cpu", "memory", "pids"} {
+		if !slices.Contains(fields(filepath.Join(mount, "cgroup.controllers")), c) {
+			continue
+		}
+		err := write(mount, "cgroup.subtree_control", "+"+c)
+		for _, dir := range below(mount, t.unified) {
+			if err == nil {
+				err = write(dir, "cgroup.subtree_control", "+"+c)
+			}
+		}
+		if err != nil {
+			problems = append(problems, fmt.Errorf("enable the %s controller: %w", c, err))
+			continue
+		}
+		t.Controllers = append(t.Controllers, c)
+	}
+	return errors.Join(problems...)
+}
+
+// below lists the directories under mount on the way to dir, dir last.
+func below(mount, dir string) []string {
+	var dirs []string
+	for d := dir; d != mount && len(d) > len(mount); d = filepath.Dir(d) {
+		dirs = append(dirs, d)
+	}
+	slices.Reverse(dirs)
+	return dirs
+}
+
+// Limits bound a group. Zero is no limit.
+type Limits struct {
+	CPUShares     int64 // relative weight, in MHz
+	MemoryBytes   int64 // hard
+	MemoryReserve int64 // soft
+	Processes     int64
+}
+
+// Create makes a group. Without limits it only serves to find and end the
+// group's processes, and takes one directory.
+func (t *Tree) Create(name string, l Limits) (*Group, error) {
+	g := &Group{}
+	if t.Version == None {
+		return g, nil
+	}
+	if err := g.create(t, name, l); err != nil {
+		g.Remove()
+		return nil, fmt.Errorf("create cgroup %s: %w", name, err)
+	}
+	return g, nil
+}
+
+func (g *Group) create(t *Tree, name string, l Limits) error {
+	limited := l != Limits{}
+	if t.unified != "" {
+		g.unified = filepath.Join(t.unified, name)
+		if err := os.Mkdir(g.unified, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		if err := g.limitUnified(l); err != nil {
+			return err
+		}
+	}
+	for c, parent := range t.v1 {
+		if !limited && c != "freezer" {
+			continue
+		}
+		dir := filepath.Join(parent, name)
+		if slices.Contains(g.v1, dir) {
+			continue
+		}
+		if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		g.v1 = append(g.v1, dir)
+		if err := limitV1(c, dir, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *Group) limitUnified(l Limits) error {
+	has := fields(filepath.Join(g.unified, "cgroup.controllers"))
+	set := func(controller, file string, value int64) error {
+		if value <= 0 || !slices.Contains(has, controller) {
+			return nil
+		}
+		return write(g.unified, file, strconv.FormatInt(value, 10))
+	}
+	return errors.Join(
+		set("cpu", "cpu.weight", weight(l.CPUShares)),
+		set("memory", "memory.max", l.MemoryBytes),
+		set("memory", "memory.low", l.MemoryReserve),
+		set("pids", "pids.max", l.Processes),
+	)
+}
+
+func limitV1(controller, dir string, l Limits) error {
+	set := func(file string, value int64) error {
+		if value <= 0 {
+			return nil
+		}
+		return write(dir, file, strconv.FormatInt(value, 10))
+	}
+	switch controller {
+	case "cpu":
+		if l.CPUShares > 0 {
+			return set("cpu.shares", max(l.CPUShares, 2))
+		}
+	case "memory":
+		if err := set("memory.limit_in_bytes", l.MemoryBytes); err != nil {
+			return err
+		}
+		// Without the next one a task over its limit swaps instead; kernels
+		// without swap accounting do not have the file.
+		if err := set("memory.memsw.limit_in_bytes", l.MemoryBytes); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return set("memory.soft_limit_in_bytes", l.MemoryReserve)
+	case "pids":
+		return set("pids.max", l.Processes)
+	}
+	return nil
+}
+
+// weight turns v1 shares (2 to 262144, 1024 is normal) into a v2 weight (1 to
+// 10000, 100 is normal), keeping proportions between tasks.
+func weight(shares int64) int64 {
+	if shares <= 0 {
+		return 0
+	}
+	return min(max(shares*100/1024, 1), 10000)
+}

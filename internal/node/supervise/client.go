@@ -1,0 +1,384 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package supervise
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/reeve-run/reeve/internal/node/driver"
+)
+
+// Config says where a supervisor is, and how to start it.
+type Config struct {
+	Dir    string       // its own directory; made when it does not exist
+	Exe    string       // the executable to start; "": this program's. Its main must call Dispatch
+	Logger *slog.Logger // nil: none
+}
+
+// A Client talks to the one supervisor of a directory. When the supervisor goes
+// away the client notices at once, and connects to the next one, which it
+// starts itself if it must; calls wait for that. It is safe for concurrent use.
+type Client struct {
+	cfg    Config
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+	done   chan struct{}
+
+	// Of whoever connects: first Connect, then keep.
+	upgraded bool // an upgrade was tried; not twice
+	child    int  // pid of a supervisor that was started here, to be reaped
+
+	mu      sync.Mutex
+	link    *link
+	changed chan struct{} // closed and replaced when link changes
+	hello   helloResponse
+	procs   map[string]*Process
+}
+
+var errClosed = errors.New("the supervisor's client is closed")
+
+// Connect finds the supervisor of cfg.Dir, or starts it. One of another build
+// is asked to replace itself by this one; its tasks go on.
+func Connect(ctx context.Context, cfg Config) (*Client, error) {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	dir, err := filepath.Abs(cfg.Dir)
+	if err == nil {
+		err = os.MkdirAll(dir, 0o700)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make the supervisor's directory: %w", err)
+	}
+	cfg.Dir = dir
+	if cfg.Exe == "" {
+		if cfg.Exe, err = os.Executable(); err != nil {
+			return nil, err
+		}
+	}
+	c := &Client{cfg: cfg, done: make(chan struct{}), changed: make(chan struct{}), procs: map[string]*Process{}}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	l, err := c.connect(ctx)
+	if err != nil {
+		c.cancel()
+		return nil, err
+	}
+	go c.keep(l)
+	return c, nil
+}
+
+// Close ends the client. The supervisor and its tasks go on.
+func (c *Client) Close() error {
+	c.cancel()
+	<-c.done
+	c.reapSupervisor()
+	return nil
+}
+
+// Machine is what the supervisor can use on this machine.
+func (c *Client) Machine() Machine {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.hello.Machine
+}
+
+// Dir is the supervisor's directory.
+func (c *Client) Dir() string { return c.cfg.Dir }
+
+// PID is the supervisor's process id, as of the newest connection.
+func (c *Client) PID() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.hello.PID
+}
+
+// keep holds a link to a supervisor until Close.
+func (c *Client) keep(l *link) {
+	defer close(c.done)
+	for {
+		c.setLink(l)
+		select {
+		case <-l.dead:
+		case <-c.ctx.Done():
+		}
+		c.setLink(nil)
+		l.close()
+		for wait := 50 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
+			if c.ctx.Err() != nil {
+				return
+			}
+			var err error
+			if l, err = c.connect(c.ctx); err == nil {
+				break
+			}
+			c.cfg.Logger.Error("connect to the supervisor", "dir", c.cfg.Dir, "error", err)
+			select {
+			case <-time.After(wait):
+			case <-c.ctx.Done():
+			}
+		}
+	}
+}
+
+func (c *Client) setLink(l *link) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.link = l
+	close(c.changed)
+	c.changed = make(chan struct{})
+}
+
+// current waits for a link.
+func (c *Client) current(ctx context.Context) (*link, error) {
+	for {
+		c.mu.Lock()
+		l, changed := c.link, c.changed
+		c.mu.Unlock()
+		if l != nil {
+			return l, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-c.ctx.Done():
+			return nil, errClosed
+		}
+	}
+}
+
+// connect makes a link and brings all processes up to date from it.
+func (c *Client) connect(ctx context.Context) (*link, error) {
+	conn, err := c.openOrStart(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l := newLink(conn, c.event)
+	if err := c.greet(ctx, l); err != nil {
+		l.close()
+		if errors.Is(err, errAgain) {
+			return c.connect(ctx)
+		}
+		return nil, err
+	}
+	var now watchResponse
+	if err := l.call(ctx, verbWatch, nil, &now); err != nil {
+		l.close()
+		return nil, err
+	}
+	c.update(now.Tasks)
+	return l, nil
+}
+
+func (c *Client) greet(ctx context.Context, l *link) error {
+	var h helloResponse
+	if err := l.call(ctx, verbHello, helloRequest{Protocol: protocolVersion, Version: buildVersion()}, &h); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	c.hello = h
+	c.mu.Unlock()
+	if h.Protocol == protocolVersion && (h.Version == buildVersion() || c.upgraded) {
+		return nil
+	}
+	c.upgraded = true
+	c.cfg.Logger.Info("upgrading the supervisor", "from", h.Version, "to", buildVersion())
+	err := l.call(ctx, verbUpgrade, upgradeRequest{Exe: c.cfg.Exe}, nil)
+	switch {
+	case errors.Is(err, errLinkLost):
+		return fmt.Errorf("the supervisor was upgraded: %w", errAgain)
+	case h.Protocol == protocolVersion:
+		c.cfg.Logger.Warn("the supervisor stays on its version", "error", err)
+		return nil
+	}
+	return fmt.Errorf("the supervisor speaks protocol %d, this agent %d, and it cannot be upgraded: %w", h.Protocol, protocolVersion, err)
+}
+
+// errAgain asks for another attempt to connect, at once.
+var errAgain = errors.New("connect again")
+
+// update tells every process what became of it.
+func (c *Client) update(tasks []Status) {
+	known := make(map[string]Status, len(tasks))
+	for _, st := range tasks {
+		known[st.ID] = st
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id, p := range c.procs {
+		st, ok := known[id]
+		switch {
+		case ok && st.Exit != nil:
+			p.end(st.Exit)
+		case !ok && p.started():
+			p.end(&ExitState{At: time.Now(), Lost: true})
+		}
+	}
+}
+
+// event is called with what the supervisor says unasked.
+func (c *Client) event(f *frame) {
+	var st Status
+	if f.Verb != verbStatus || decodeBody(f, &st) != nil || st.Exit == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p := c.procs[st.ID]; p != nil {
+		p.end(st.Exit)
+	}
+}
+
+// call asks the supervisor, and asks the next one when that one goes away
+// meanwhile: all verbs may be repeated. again is called before a repetition.
+func (c *Client) call(ctx context.Context, verb string, body, answer any, again func()) error {
+	for {
+		l, err := c.current(ctx)
+		if err != nil {
+			return err
+		}
+		err = l.call(ctx, verb, body, answer)
+		if !errors.Is(err, errLinkLost) {
+			return err
+		}
+		select {
+		case <-l.dead:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if again != nil {
+			again()
+		}
+		if err := c.forget(ctx, l); err != nil {
+			return err
+		}
+	}
+}
+
+// forget waits until l is not the client's link any more.
+func (c *Client) forget(ctx context.Context, l *link) error {
+	for {
+		c.mu.Lock()
+		same, changed := c.link == l, c.changed
+		c.mu.Unlock()
+		if !same {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-c.ctx.Done():
+			return errClosed
+		}
+	}
+}
+
+// Start starts a process. It returns when the program runs.
+func (c *Client) Start(ctx context.Context, spec *Spec) (*Process, error) {
+	p := c.track(spec.ID)
+	r := startRequest{Spec: *spec}
+	var st Status
+	err := c.call(ctx, verbStart, &r, &st, func() { r.Again = true })
+	if err != nil {
+		c.untrack(p)
+		return nil, err
+	}
+	return p, p.begin(st)
+}
+
+// Attach finds a process that was started before, by whomever.
+// driver.ErrTaskUnknown: there is none of that id.
+func (c *Client) Attach(ctx context.Context, id string) (*Process, error) {
+	p := c.track(id)
+	if p.started() {
+		return p, nil
+	}
+	var st Status
+	if err := c.call(ctx, verbStatus, taskRequest{ID: id}, &st, nil); err != nil {
+		c.untrack(p)
+		return nil, err
+	}
+	return p, p.begin(st)
+}
+
+// track makes sure that events about id reach a Process: before the supervisor
+// is asked, since the end of a task may be heard before the answer.
+func (c *Client) track(id string) *Process {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.procs[id]
+	if p == nil {
+		p = &Process{c: c, id: id, done: make(chan struct{})}
+		c.procs[id] = p
+	}
+	return p
+}
+
+func (c *Client) untrack(p *Process) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.procs[p.id] == p && !p.started() {
+		delete(c.procs, p.id)
+	}
+}
+
+// List is every task that the supervisor knows.
+func (c *Client) List(ctx context.Context) ([]Status, error) {
+	var r watchResponse
+	err := c.call(ctx, verbWatch, nil, &r, nil)
+	return r.Tasks, err
+}
+
+// Upgrade makes the supervisor replace itself by another executable; "": the
+// one it was configured with. Tasks do not notice.
+func (c *Client) Upgrade(ctx context.Context, exe string) error {
+	if exe == "" {
+		exe = c.cfg.Exe
+	}
+	l, err := c.current(ctx)
+	if err != nil {
+		return err
+	}
+	err = l.call(ctx, verbUpgrade, upgradeRequest{Exe: exe}, nil)
+	if !errors.Is(err, errLinkLost) {
+		return err
+	}
+	before := c.instance()
+	if err := c.forget(ctx, l); err != nil {
+		return err
+	}
+	if _, err := c.current(ctx); err != nil {
+		return err
+	}
+	if c.instance() != before {
+		return fmt.Errorf("the supervisor did not survive its upgrade to %s: %w", exe, driver.ErrTaskLost)
+	}
+	return nil
+}
+
+func (c *Client) instance() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.hello.Instance
+}
+
+// Shutdown stops all tasks (SIGTERM, after timeout SIGKILL), ends the supervisor
+// and closes the client.
+func (c *Client) Shutdown(ctx context.Context, timeout time.Duration) error {
+	defer c.Close()
+	l, err := c.current(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.cancel() // before the link ends: do not start the next one
+	return l.call(ctx, verbShutdown, shutdownRequest{Timeout: timeout}, nil)
+}

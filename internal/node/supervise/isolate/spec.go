@@ -1,0 +1,46 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package isolate gives a process its own view of the machine: namespaces, a
+// root made of some of the host's directories, and few rights.
+//
+// It runs in short-lived processes between the supervisor and a task: Init
+// starts a task, Enter a command beside it. Both replace themselves by what
+// they prepare, so nothing of this package stays. It does not decide what a
+// task may see; that is in its Spec.
+package isolate
+
+// A Spec says what a process sees of the machine.
+type Spec struct {
+	RootDir   string   // an empty directory of the host to build the root on
+	HostPaths []string // of the host, seen at the same place, read-only; missing ones are left out
+	Mounts    []Mount  // more, in this order
+	HostPID   bool     // keep the host's process ids
+	HostIPC   bool     // keep the host's System V IPC and message queues
+	// Capabilities that stay, such as "CAP_CHOWN"; a process that is not root
+	// has none of them.
+	Capabilities []string
+	// DataBytes limits a process's memory where there is no cgroup to do it.
+	DataBytes int64
+}
+
+// A Mount shows a directory or file of the host.
+type Mount struct {
+	Source, Target string
+	ReadOnly       bool
+}
+
+// A Command is what is to run, handed to Init and Enter.
+type Command struct {
+	Path   string // a path, or a name to look up in Env's PATH
+	Argv   []string
+	Env    []string
+	Dir    string
+	UID    uint32
+	GID    uint32
+	Groups []uint32
+	Join   []string // cgroup directories to join
+	PID    int      // for Enter: the process whose surroundings to enter
+	TTY    bool     // for Enter: standard input is the controlling terminal
+	Spec   Spec
+}

@@ -1,0 +1,145 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package supervise
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// A journal remembers tasks for a supervisor that comes after one that was
+// killed.
+//
+// The supervisor's memory is the truth while it lives; after kill -9 two
+// questions must have an answer: which processes may still run (they must not
+// leak), and which exits were seen but not yet taken note of by the agent (they
+// must not be lost). So a task is written down before its process is made, again
+// with pid and start time when it exists, when it ended, and when it was
+// forgotten: one short line each, appended with a single write.
+//
+// There is no fsync. A killed process loses nothing that it has written; only
+// a machine that goes down does, and then the boot id differs and no process of
+// that time is left to find. Lines carry a checksum, and one that is torn or
+// damaged is passed over: what it named is still found by its cgroup.
+//
+// The file is rewritten, atomically, when a supervisor starts and when most of
+// its lines are about tasks that were forgotten.
+type journal struct {
+	path string
+	boot string
+
+	mu    sync.Mutex
+	f     *os.File
+	lines int
+	live  map[string]record
+}
+
+// A record is the newest that is known of a task.
+type record struct {
+	Status
+	Boot string
+	Gone bool `json:",omitempty"` // forgotten
+}
+
+const journalSlack = 4096 // lines beyond the live ones before a rewrite
+
+// openJournal reads what is there, and starts a new file with it.
+func openJournal(dir string) (*journal, error) {
+	j := &journal{path: filepath.Join(dir, journalName), boot: bootID(), live: map[string]record{}}
+	b, err := os.ReadFile(j.path)
+	if err != nil && !os.IsNotExist(err) {
+		return nil, fmt.Errorf("read the journal of tasks: %w", err)
+	}
+	lines := bufio.NewScanner(bytes.NewReader(b))
+	lines.Buffer(nil, maxFrame)
+	for lines.Scan() {
+		if r, ok := decodeRecord(lines.Bytes()); ok {
+			j.apply(r)
+		}
+	}
+	if err := j.rewrite(); err != nil {
+		return nil, err
+	}
+	return j, nil
+}
+
+func decodeRecord(line []byte) (record, bool) {
+	var r record
+	sum, body, ok := bytes.Cut(line, []byte(" "))
+	if !ok || string(sum) != checksum(body) || json.Unmarshal(body, &r) != nil {
+		return r, false
+	}
+	return r, r.ID != ""
+}
+
+func encodeRecord(r record) []byte {
+	body := encodeBody(r)
+	return append(append([]byte(checksum(body)+" "), body...), '\n')
+}
+
+func checksum(b []byte) string { return fmt.Sprintf("%08x", crc32.ChecksumIEEE(b)) }
+
+func (j *journal) apply(r record) {
+	if r.Gone {
+		delete(j.live, r.ID)
+		return
+	}
+	j.live[r.ID] = r
+}
+
+// put records a task's newest status.
+func (j *journal) put(s Status) error { return j.append(record{Status: s, Boot: j.boot}) }
+
+// forget records that a task is not to be remembered.
+func (j *journal) forget(id string) error {
+	return j.append(record{Status: Status{ID: id}, Gone: true})
+}
+
+func (j *journal) append(r record) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.apply(r)
+	j.lines++
+	if _, err := j.f.Write(encodeRecord(r)); err != nil {
+		return fmt.Errorf("write the journal of tasks: %w", err)
+	}
+	if j.lines > 2*len(j.live)+journalSlack {
+		return j.rewrite()
+	}
+	return nil
+}
+
+// rewrite replaces the file by one with the live records only. The caller holds
+// mu, or is alone.
+func (j *journal) rewrite() error {
+	var b bytes.Buffer
+	for _, r := range j.live {
+		b.Write(encodeRecord(r))
+	}
+	tmp := j.path + ".new"
+	f, err := os.OpenFile(tmp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err == nil {
+		_, err = f.Write(b.Bytes())
+	}
+	if err == nil {
+		err = os.Rename(tmp, j.path)
+	}
+	if err != nil {
+		if f != nil {
+			f.Close()
+		}
+		return fmt.Errorf("rewrite the journal of tasks: %w", err)
+	}
+	if j.f != nil {
+		j.f.Close()
+	}
+	j.f, j.lines = f, len(j.live)
+	return nil
+}

@@ -1,0 +1,68 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package supervise
+
+import (
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+
+	"github.com/reeve-run/reeve/internal/node/supervise/cgroup"
+)
+
+// Machine is what the supervisor found it can use here.
+type Machine struct {
+	Root           bool   // it may change users and make namespaces
+	CgroupVersion  string // one of cgroup's version constants
+	Controllers    []string
+	CgroupProblems string `json:",omitempty"` // why there are not more
+}
+
+// cgroupTree opens the cgroups of this data directory: another agent on the
+// machine has its own.
+func cgroupTree(dir string) (*cgroup.Tree, error) {
+	h := fnv.New64a()
+	h.Write([]byte(dir))
+	return cgroup.Open(cgroup.Detect(), filepath.Join("reeve", fmt.Sprintf("%016x", h.Sum64())))
+}
+
+func probe(tree *cgroup.Tree, problems error) Machine {
+	m := Machine{Root: os.Geteuid() == 0, CgroupVersion: tree.Version, Controllers: tree.Controllers}
+	if problems != nil {
+		m.CgroupProblems = problems.Error()
+	}
+	return m
+}
+
+// groupName is a task id as a directory name.
+func groupName(id string) string {
+	safe := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_':
+			return r
+		}
+		return '.'
+	}, id)
+	h := fnv.New32a()
+	h.Write([]byte(id))
+	return fmt.Sprintf("t-%.100s-%08x", safe, h.Sum32())
+}
+
+// buildVersion tells one build of the binary from another.
+func buildVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	v := info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" || s.Key == "vcs.modified" {
+			v += " " + s.Value
+		}
+	}
+	return v
+}

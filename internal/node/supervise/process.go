@@ -1,0 +1,102 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package supervise
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/reeve-run/reeve/internal/node/driver"
+)
+
+// A Process is a task's process as the agent holds it. It has all of
+// driver.Handle but Exec, for which a driver adds what it knows of the task.
+type Process struct {
+	c    *Client
+	id   string
+	done chan struct{} // closed when exit is set
+
+	status atomic.Pointer[Status]
+	exit   *ExitState // guarded by Client.mu until done is closed
+}
+
+func (p *Process) started() bool { return p.status.Load() != nil }
+
+func (p *Process) begin(st Status) error {
+	exit := st.Exit
+	st.Exit = nil
+	p.status.Store(&st)
+	if exit != nil {
+		p.c.mu.Lock()
+		defer p.c.mu.Unlock()
+		p.end(exit)
+	}
+	return nil
+}
+
+// end records the exit, once. The caller holds Client.mu.
+func (p *Process) end(e *ExitState) {
+	if p.exit == nil {
+		p.exit = e
+		close(p.done)
+	}
+}
+
+// PID is the process id on the host.
+func (p *Process) PID() int { return p.status.Load().PID }
+
+// StartedAt is when the process was started.
+func (p *Process) StartedAt() time.Time { return p.status.Load().StartedAt }
+
+// Wait blocks until the task ended and nothing of it runs any more; all its
+// output is in its files then.
+func (p *Process) Wait(ctx context.Context) (driver.Exit, error) {
+	select {
+	case <-p.done:
+		e := p.exit.exit()
+		return e, e.Err
+	case <-ctx.Done():
+		return driver.Exit{}, ctx.Err()
+	}
+}
+
+// Signal sends a signal, by name, to the main process.
+func (p *Process) Signal(ctx context.Context, name string) error {
+	sig, err := ParseSignal(name)
+	if err != nil {
+		return err
+	}
+	return p.c.call(ctx, verbSignal, taskRequest{ID: p.id, Signal: int(sig)}, nil, nil)
+}
+
+// Stop sends the signal ("" is SIGTERM), and after timeout ends every process of
+// the task by force. It returns when none is left. Stop goes on in the
+// supervisor when ctx, or the agent, ends before.
+func (p *Process) Stop(ctx context.Context, signal string, timeout time.Duration) error {
+	sig := unix.SIGTERM
+	if signal != "" {
+		var err error
+		if sig, err = ParseSignal(signal); err != nil {
+			return err
+		}
+	}
+	return p.c.call(ctx, verbStop, taskRequest{ID: p.id, Signal: int(sig), Timeout: timeout}, nil, nil)
+}
+
+// Destroy forgets an ended task.
+func (p *Process) Destroy(ctx context.Context) error {
+	err := p.c.call(ctx, verbDestroy, taskRequest{ID: p.id}, nil, nil)
+	if err == nil || err == driver.ErrTaskUnknown {
+		p.c.mu.Lock()
+		defer p.c.mu.Unlock()
+		if p.c.procs[p.id] == p {
+			delete(p.c.procs, p.id)
+		}
+		return nil
+	}
+	return err
+}

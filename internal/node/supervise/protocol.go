@@ -1,0 +1,164 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package supervise
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/reeve-run/reeve/internal/node/driver"
+)
+
+// protocolVersion is raised when an older peer would misunderstand a newer one.
+// The verbs hello and upgrade, and the frame itself, stay as they are for ever:
+// with them any agent can replace any supervisor by its own version.
+const protocolVersion = 1
+
+// maxFrame bounds a message; the largest is a start with its environment.
+const maxFrame = 8 << 20
+
+// Verbs of the protocol.
+const (
+	verbHello    = "hello"    // must be first
+	verbUpgrade  = "upgrade"  // replace yourself by this executable
+	verbWatch    = "watch"    // every task now, and from now on every exit
+	verbStart    = "start"    // Spec -> Status
+	verbStatus   = "status"   // id -> Status
+	verbSignal   = "signal"   // to the main process
+	verbStop     = "stop"     // returns when nothing of the task runs
+	verbDestroy  = "destroy"  // forget an ended task
+	verbExec     = "exec"     // takes the connection over; see session.go
+	verbShutdown = "shutdown" // stop all tasks, and end
+)
+
+// A frame is a message in either direction: four bytes of length, big endian,
+// then this as JSON. ID ties an answer to its question; an event has none.
+type frame struct {
+	ID    uint64          `json:",omitempty"`
+	Verb  string          `json:",omitempty"`
+	Body  json.RawMessage `json:",omitempty"`
+	Error *wireError      `json:",omitempty"`
+}
+
+// wireError carries the few errors that callers decide by.
+type wireError struct {
+	Kind    string `json:",omitempty"` // one of the kinds, or empty
+	Message string
+}
+
+const (
+	kindUnknown = "unknown" // driver.ErrTaskUnknown
+	kindLost    = "lost"    // driver.ErrTaskLost
+	kindEnded   = "ended"   // ErrTaskEnded
+)
+
+// ErrTaskEnded is returned when a task is asked for what only a running one
+// can do.
+var ErrTaskEnded = errors.New("the task has ended")
+
+var errorKinds = []struct {
+	kind string
+	err  error
+}{
+	{kindUnknown, driver.ErrTaskUnknown},
+	{kindLost, driver.ErrTaskLost},
+	{kindEnded, ErrTaskEnded},
+}
+
+func toWire(err error) *wireError {
+	for _, k := range errorKinds {
+		if errors.Is(err, k.err) {
+			return &wireError{Kind: k.kind, Message: err.Error()}
+		}
+	}
+	return &wireError{Message: err.Error()}
+}
+
+func (e *wireError) err() error {
+	for _, k := range errorKinds {
+		if e.Kind == k.kind {
+			return k.err
+		}
+	}
+	return errors.New(e.Message)
+}
+
+type helloRequest struct {
+	Protocol int
+	Version  string
+}
+
+type helloResponse struct {
+	Protocol int
+	Version  string
+	PID      int
+	Instance string // changes when the supervisor's process does, not when it upgrades
+	Machine  Machine
+}
+
+type upgradeRequest struct{ Exe string }
+
+type watchResponse struct{ Tasks []Status }
+
+type startRequest struct {
+	Spec  Spec
+	Again bool // the answer to an earlier attempt was lost: a task that exists is fine
+}
+
+type taskRequest struct {
+	ID      string
+	Signal  int           `json:",omitempty"`
+	Timeout time.Duration `json:",omitempty"`
+}
+
+type shutdownRequest struct{ Timeout time.Duration }
+
+func writeFrame(w io.Writer, f *frame) error {
+	body, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	if len(body) > maxFrame {
+		return fmt.Errorf("a message of %d bytes is over the limit of %d", len(body), maxFrame)
+	}
+	buf := make([]byte, 4, 4+len(body))
+	binary.BigEndian.PutUint32(buf, uint32(len(body)))
+	_, err = w.Write(append(buf, body...))
+	return err
+}
+
+func readFrame(r io.Reader) (*frame, error) {
+	var head [4]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return nil, err
+	}
+	n := binary.BigEndian.Uint32(head[:])
+	if n > maxFrame {
+		return nil, fmt.Errorf("a message of %d bytes is over the limit of %d", n, maxFrame)
+	}
+	body := make([]byte, n)
+	if _, err := io.ReadFull(r, body); err != nil {
+		return nil, err
+	}
+	f := new(frame)
+	if err := json.Unmarshal(body, f); err != nil {
+		return nil, fmt.Errorf("read a message: %w", err)
+	}
+	return f, nil
+}
+
+func encodeBody(v any) json.RawMessage {
+	if v == nil {
+		return nil
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // all bodies are plain structs of this package
+	}
+	return b
+}

@@ -1,0 +1,42 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package supervise
+
+import (
+	"context"
+	"time"
+)
+
+// recover deals with what a killed supervisor left behind. Nobody is the parent
+// of those tasks any more: their exit codes can never be known, and their output
+// goes nowhere (a write to it ends them). Adopting them would be a half-truth,
+// so they are ended, and reported as lost. Exits that were seen are kept.
+func (s *supervisor) recover() {
+	ctx, cancel := context.WithTimeout(context.Background(), killPatience)
+	defer cancel()
+	for _, g := range s.tree.Groups() {
+		if err := g.Kill(ctx); err != nil {
+			s.log.Error("end an abandoned task", "error", err)
+		}
+		if err := g.Remove(); err != nil {
+			s.log.Warn("remove cgroup", "error", err)
+		}
+	}
+	for id, r := range s.journal.live {
+		t := &task{id: id, pid: r.PID, startTime: r.StartTime, startedAt: r.StartedAt, pidfd: -1, exit: r.Exit, ended: make(chan struct{})}
+		if t.exit == nil {
+			if r.Boot == s.journal.boot {
+				if err := killByWalk(ctx, id, r.PID, r.StartTime); err != nil {
+					s.log.Error("end an abandoned task", "error", err)
+				}
+			}
+			t.exit = &ExitState{At: time.Now(), Lost: true}
+		}
+		close(t.ended)
+		s.tasks[id] = t
+	}
+	for _, t := range s.tasks {
+		s.journal.put(t.status())
+	}
+}

@@ -1,0 +1,254 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package supervise
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/node/supervise/cgroup"
+)
+
+// idleGrace is how long a supervisor without tasks waits for the next agent
+// before it ends.
+const idleGrace = 2 * time.Second
+
+// A supervisor is the process that owns tasks. Its locks, in order:
+//
+//   - gate: shared while something is done that must not be cut in half by an
+//     upgrade; exclusive for the upgrade and the end.
+//   - forks: shared from the making of a process until its pid is known here;
+//     exclusive for reaping, so that no exit is seen before its process is known.
+//   - mu: the maps.
+type supervisor struct {
+	dir      string
+	log      *slog.Logger
+	lock     *os.File
+	listener *net.UnixListener
+	devNull  *os.File
+	journal  *journal
+	tree     *cgroup.Tree
+	machine  Machine
+	instance string
+
+	gate      sync.RWMutex
+	forks     sync.RWMutex
+	finishing sync.WaitGroup // exits that were reaped and are being dealt with
+
+	mu       sync.Mutex
+	tasks    map[string]*task
+	children map[int]func(unix.WaitStatus) // by pid: what to do at its exit
+	sessions map[int]*session              // by pid
+	conns    map[*serverConn]bool
+	idle     *time.Timer
+}
+
+// serve is the supervisor's main.
+func serve(dir string, resume bool) int {
+	// No other goroutine may ever get the main thread: threads are thrown away
+	// with what was changed in them, and the main thread cannot be.
+	runtime.LockOSThread()
+	debug.SetGCPercent(50)
+	s := &supervisor{
+		dir:      dir,
+		log:      slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		tasks:    map[string]*task{},
+		children: map[int]func(unix.WaitStatus){},
+		sessions: map[int]*session{},
+		conns:    map[*serverConn]bool{},
+	}
+	ready := os.NewFile(3, "ready")
+	if resume {
+		ready = nil
+	}
+	if err := s.open(resume); err != nil {
+		s.log.Error("the supervisor cannot start", "error", err)
+		if ready != nil {
+			fmt.Fprint(ready, err)
+		}
+		return 1
+	}
+	if ready != nil {
+		fmt.Fprint(ready, "ok")
+		ready.Close()
+	}
+	s.run()
+	return 0
+}
+
+func (s *supervisor) open(resume bool) error {
+	// A task's orphans become children of the supervisor rather than of init:
+	// they are reaped here, and a walk of its descendants finds them.
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("become the subreaper: %w", err)
+	}
+	var err error
+	if s.devNull, err = os.OpenFile(os.DevNull, os.O_RDWR, 0); err != nil {
+		return err
+	}
+	if resume {
+		return s.resume()
+	}
+	if s.lock, err = os.OpenFile(filepath.Join(s.dir, lockName), os.O_CREATE|os.O_RDWR, 0o600); err != nil {
+		return err
+	}
+	if err := unix.Flock(int(s.lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return fmt.Errorf("another supervisor has %s", s.dir)
+	}
+	s.instance = api.NewID()
+	var problems error
+	s.tree, problems = cgroupTree(s.dir)
+	s.machine = probe(s.tree, problems)
+	if s.journal, err = openJournal(s.dir); err != nil {
+		return err
+	}
+	s.recover()
+	s.listener, err = listenSocket(s.dir)
+	return err
+}
+
+// run answers until there is nothing left to supervise.
+func (s *supervisor) run() {
+	// Handled signals, unlike ignored ones, are back to normal in a new task.
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, unix.SIGHUP, unix.SIGINT, unix.SIGTERM, unix.SIGPIPE, unix.SIGUSR1, unix.SIGUSR2)
+	exits := make(chan os.Signal, 1)
+	signal.Notify(exits, unix.SIGCHLD)
+	go func() {
+		for range signals {
+			// It ends when its tasks did and no agent is left, or by force.
+		}
+	}()
+	go func() {
+		s.reap()
+		for range exits {
+			s.reap()
+		}
+	}()
+	s.mu.Lock()
+	s.watchIdle()
+	s.mu.Unlock()
+	for {
+		conn, err := s.listener.AcceptUnix()
+		if errors.Is(err, net.ErrClosed) {
+			select {} // an upgrade or the end is on its way
+		}
+		if err != nil {
+			s.log.Error("accept", "error", err)
+			time.Sleep(10 * time.Millisecond) // out of files: ease off
+			continue
+		}
+		go s.serveConn(conn)
+	}
+}
+
+// watchIdle arranges for the end of a supervisor that nobody needs. The caller
+// holds mu.
+func (s *supervisor) watchIdle() {
+	if s.needed() {
+		return
+	}
+	if s.idle == nil {
+		s.idle = time.AfterFunc(idleGrace, s.endIfIdle)
+		return
+	}
+	s.idle.Reset(idleGrace)
+}
+
+func (s *supervisor) needed() bool {
+	if len(s.conns) > 0 {
+		return true
+	}
+	for _, t := range s.tasks {
+		if t.exit == nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *supervisor) endIfIdle() {
+	s.gate.Lock()
+	defer s.gate.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.needed() {
+		s.end()
+	}
+}
+
+// end ends the process. Exits that nobody asked for yet are in the journal.
+func (s *supervisor) end() {
+	s.listener.Close()
+	os.Remove(filepath.Join(s.dir, socketName))
+	s.tree.Remove()
+	os.Exit(0)
+}
+
+// A serverConn is a client, as the supervisor sees it.
+type serverConn struct {
+	c        *net.UnixConn
+	mu       sync.Mutex // of writes
+	watching bool       // guarded by supervisor.mu
+}
+
+// send writes a message. A client that does not read is cut off.
+func (c *serverConn) send(f *frame) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.c.SetWriteDeadline(time.Now().Add(10 * time.Second))
+	if err := writeFrame(c.c, f); err != nil {
+		c.c.Close()
+	}
+}
+
+func (s *supervisor) serveConn(uc *net.UnixConn) {
+	c := &serverConn{c: uc}
+	s.mu.Lock()
+	s.conns[c] = true
+	s.mu.Unlock()
+	defer func() {
+		uc.Close()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.conns, c)
+		s.watchIdle()
+	}()
+	for {
+		f, err := readFrame(uc)
+		if err != nil {
+			if err != io.EOF && !errors.Is(err, net.ErrClosed) {
+				s.log.Warn("client", "error", err)
+			}
+			return
+		}
+		if f.Verb == verbExec {
+			s.serveSession(uc, f)
+			return
+		}
+		go s.answer(c, f)
+	}
+}
+
+func (s *supervisor) answer(c *serverConn, f *frame) {
+	body, err := s.handle(c, f)
+	if err != nil {
+		c.send(&frame{ID: f.ID, Error: toWire(err)})
+		return
+	}
+	c.send(&frame{ID: f.ID, Body: encodeBody(body)})
+}

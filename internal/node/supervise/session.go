@@ -1,0 +1,220 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package supervise
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/reeve-run/reeve/internal/node/supervise/cgroup"
+	"github.com/reeve-run/reeve/internal/node/supervise/isolate"
+)
+
+// Sessions: commands beside a task.
+//
+// A session has a connection to itself. The client sends the request, then
+// (when told to go on) the three files that the command is to have as its
+// standard streams: data never passes through the supervisor. It answers with
+// the pid, and at the end with how the command ended. A client that goes away
+// takes its command with it.
+
+type execRequest struct {
+	TaskID string
+	TTY    bool // the files are a terminal
+	Command
+}
+
+// A Command is a process to run beside a task.
+type Command struct {
+	Path      string
+	Argv      []string
+	Env       []string
+	Dir       string
+	User      *User
+	Isolation *isolate.Spec // that of the task
+}
+
+// A session is a command that runs beside a task.
+type session struct {
+	id   uint64 // of the request's frame
+	conn *net.UnixConn
+	pid  int
+	exit *ExitState // guarded by supervisor.mu
+}
+
+func (s *supervisor) serveSession(uc *net.UnixConn, f *frame) {
+	c := &serverConn{c: uc}
+	ended := make(chan *ExitState, 1)
+	ss, err := s.startSession(c, f, ended)
+	if err != nil {
+		c.send(&frame{ID: f.ID, Error: toWire(err)})
+		return
+	}
+	s.keepSession(ss, ended)
+}
+
+// keepSession waits for the end of the command or of the client.
+func (s *supervisor) keepSession(ss *session, ended <-chan *ExitState) {
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		var b [1]byte
+		for {
+			if _, err := ss.conn.Read(b[:]); err != nil {
+				return
+			}
+		}
+	}()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.sessions, ss.pid)
+	}()
+	select {
+	case e := <-ended:
+		(&serverConn{c: ss.conn}).send(&frame{ID: ss.id, Body: encodeBody(e)})
+		ss.conn.Close()
+		<-gone
+	case <-gone:
+		s.mu.Lock()
+		if s.children[ss.pid] != nil { // not reaped, so the pid is still its
+			unix.Kill(-ss.pid, unix.SIGKILL)
+			unix.Kill(ss.pid, unix.SIGKILL)
+		}
+		s.mu.Unlock()
+		<-ended
+	}
+}
+
+func (s *supervisor) startSession(c *serverConn, f *frame, ended chan<- *ExitState) (*session, error) {
+	s.gate.RLock()
+	defer s.gate.RUnlock()
+	var r execRequest
+	if err := decodeBody(f, &r); err != nil {
+		return nil, err
+	}
+	t, err := s.find(r.TaskID)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	over := t.exit != nil
+	s.mu.Unlock()
+	if over {
+		return nil, ErrTaskEnded
+	}
+	c.send(&frame{ID: f.ID, Verb: verbExec}) // go on
+	files, err := receiveFiles(c.c, 3)
+	if err != nil {
+		return nil, err
+	}
+	defer closeAll(files)
+	p := process{
+		path: r.Path, argv: r.Argv, env: r.Env, dir: r.Dir, user: r.User, group: t.group,
+		stdio: [3]int{files[0], files[1], files[2]},
+	}
+	if t.group.IsZero() {
+		p.env = append(p.env, markerOf(t.id))
+	}
+	p.attr.Setctty, p.attr.Ctty = r.TTY, 0
+	var report *os.File
+	dirs := t.group.JoinDirs()
+	if r.Isolation != nil {
+		if report, err = p.enter(t, &r, dirs); err != nil {
+			return nil, err
+		}
+		defer report.Close()
+		defer p.closeExtra()
+	} else if len(dirs) > 0 {
+		p.prepare = func() error { return joinThread(dirs) }
+	}
+	ss := &session{id: f.ID, conn: c.c}
+	err = s.spawn(&p, func(pid, pidfd int) {
+		unix.Close(pidfd)
+		ss.pid = pid
+		s.sessions[pid] = ss
+	}, func(ws unix.WaitStatus) {
+		s.endSession(ss, ws, ended)
+	})
+	if err != nil {
+		return nil, startError(&Spec{Path: r.Path, Dir: r.Dir, User: r.User}, err)
+	}
+	if report != nil {
+		p.closeExtra()
+		if message := readReport(report); message != "" {
+			return nil, errors.New(message)
+		}
+	}
+	return ss, nil
+}
+
+func (s *supervisor) endSession(ss *session, ws unix.WaitStatus, ended chan<- *ExitState) {
+	e := (&task{group: &cgroup.Group{}}).exitState(ws)
+	s.mu.Lock()
+	ss.exit = e
+	s.mu.Unlock()
+	ended <- e
+}
+
+// enter turns p into one that enters the task's namespaces and root first. The
+// pid namespace is entered by the thread that forks: only children of a process
+// that enters one are in it.
+func (p *process) enter(t *task, r *execRequest, join []string) (*os.File, error) {
+	c := &isolate.Command{Path: r.Path, Argv: r.Argv, Env: r.Env, Dir: r.Dir, Join: join, PID: t.pid, Spec: *r.Isolation}
+	if r.User != nil {
+		c.UID, c.GID, c.Groups = r.User.UID, r.User.GID, r.User.Groups
+	}
+	report, err := p.isolate(c)
+	if err != nil {
+		return nil, err
+	}
+	p.argv[1] = wordEnter
+	p.attr.Cloneflags = 0
+	if !r.Isolation.HostPID {
+		p.prepare = func() error {
+			if err := unix.Setns(t.pidfd, unix.CLONE_NEWPID); err != nil {
+				return fmt.Errorf("enter the task's pid namespace: %w", err)
+			}
+			return nil
+		}
+	}
+	return report, nil
+}
+
+// sendFiles passes open files over a connection.
+func sendFiles(c *net.UnixConn, fds ...int) error {
+	_, _, err := c.WriteMsgUnix([]byte{0}, unix.UnixRights(fds...), nil)
+	return err
+}
+
+func receiveFiles(c *net.UnixConn, n int) ([]int, error) {
+	b, oob := make([]byte, 1), make([]byte, unix.CmsgSpace(4*n))
+	_, oobn, _, _, err := c.ReadMsgUnix(b, oob)
+	if err != nil {
+		return nil, fmt.Errorf("receive the command's files: %w", err)
+	}
+	messages, err := unix.ParseSocketControlMessage(oob[:oobn])
+	if err != nil || len(messages) != 1 {
+		return nil, errors.New("receive the command's files: there are none")
+	}
+	fds, err := unix.ParseUnixRights(&messages[0])
+	if err != nil || len(fds) != n {
+		closeAll(fds)
+		return nil, fmt.Errorf("receive the command's files: there are %d, not %d", len(fds), n)
+	}
+	for _, fd := range fds {
+		unix.CloseOnExec(fd)
+	}
+	return fds, nil
+}
+
+func closeAll(fds []int) {
+	for _, fd := range fds {
+		unix.Close(fd)
+	}
+}

@@ -1,0 +1,134 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package supervisetest has what tests of and above the supervisor share: the
+// main of a test binary, supervisors that end with their test, and conditions
+// to wait for. It is for tests only.
+package supervisetest
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reeve-run/reeve/internal/node/driver"
+	"github.com/reeve-run/reeve/internal/node/supervise"
+)
+
+// Main is TestMain's body: the test binary is also the supervisor.
+func Main(m *testing.M, check func(*testing.M)) {
+	if handled, code := supervise.Dispatch(os.Args[1:]); handled {
+		os.Exit(code)
+	}
+	if check != nil {
+		check(m)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// Connect makes a client with a supervisor of its own that ends with the test.
+func Connect(t testing.TB) *supervise.Client {
+	t.Helper()
+	dir := Dir(t)
+	c := ConnectTo(t, dir)
+	t.Cleanup(func() { Shutdown(t, dir) })
+	return c
+}
+
+// ConnectTo makes a client for a directory. It closes with the test.
+func ConnectTo(t testing.TB, dir string) *supervise.Client {
+	t.Helper()
+	c, err := supervise.Connect(t.Context(), supervise.Config{Dir: dir})
+	if err != nil {
+		t.Fatalf("connect: %v", err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// Shutdown ends the supervisor of a directory and all of its tasks.
+func Shutdown(t testing.TB, dir string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	c, err := supervise.Connect(ctx, supervise.Config{Dir: dir})
+	if err == nil {
+		err = c.Shutdown(ctx, 0)
+	}
+	if err != nil {
+		t.Errorf("shut the supervisor down: %v", err)
+	}
+}
+
+// Dir is a directory with a short path, removed with the test.
+func Dir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "sup")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+// Task is a task of its own directory, with directories and logs as the agent
+// makes them.
+func Task(t testing.TB, id string, config map[string]any) *driver.Task {
+	t.Helper()
+	base := Dir(t)
+	if err := os.Chmod(base, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	d := driver.Dir{
+		Alloc: base + "/alloc", Task: base + "/task",
+		Local: base + "/task/local", Secrets: base + "/task/secrets", Tmp: base + "/task/tmp",
+	}
+	for _, p := range []string{d.Alloc + "/logs", d.Alloc + "/data", d.Local, d.Secrets, d.Tmp} {
+		if err := os.MkdirAll(p, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		os.Chmod(p, 0o777)
+	}
+	return &driver.Task{
+		ID: id, AllocID: "alloc", Name: "task", Config: config, Dir: d,
+		Env:  []string{"PATH=" + driver.DefaultPath, "GREETING=hello"},
+		Logs: driver.Logs{StdoutPrefix: d.Alloc + "/logs/task.stdout", StderrPrefix: d.Alloc + "/logs/task.stderr", MaxFiles: 5, MaxFileBytes: 1 << 20},
+	}
+}
+
+// Shell is the config of a task that runs a script.
+func Shell(script string) map[string]any {
+	return map[string]any{"command": "/bin/sh", "args": []any{"-c", script}}
+}
+
+// Output is what is in the files of a log, oldest first.
+func Output(t testing.TB, prefix string) string {
+	t.Helper()
+	var all strings.Builder
+	for _, f := range supervise.LogFiles(prefix) {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(b)
+	}
+	return all.String()
+}
+
+// Eventually waits until a condition holds.
+func Eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(20 * time.Second)
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("timed out waiting until %s", what)
+		}
+	}
+}

@@ -1,0 +1,266 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package supervise
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/reeve-run/reeve/internal/node/driver"
+	"github.com/reeve-run/reeve/internal/node/supervise/cgroup"
+)
+
+// Upgrading by exec.
+//
+// A new supervisor cannot take tasks over from an old one: only the parent
+// learns of a child's exit, and a parent is for life. But a process that
+// executes another program stays the same process: it keeps its pid, its
+// children (ended ones that nobody reaped, too) and every open file that is not
+// marked to be closed. So the supervisor executes the new binary, and the pipes,
+// the pidfds, the listening socket and the lock go over as they are; what they
+// belong to is written into a file in memory that goes along.
+//
+// What must hold at the moment of exec:
+//   - No process is half made: gate is held.
+//   - No exit was reaped that is not dealt with: forks is held, and finishing
+//     waited for. Exits from here on stay with the kernel, and the new program's
+//     first reap finds them.
+//   - No output is in this process's memory: pumps write what they read before
+//     they look for more, and all of them have returned. What was not read is in
+//     the pipes.
+//
+// Connections of clients are closed by the exec; the listening socket is not, so
+// that a client which connects again at once waits in its queue, and never
+// finds the door shut. Sessions go over with their connections.
+//
+// A binary that cannot run would cost every task. So it is first asked, in a
+// process of its own, whether it understands a handover of this form; and if
+// the exec itself fails, everything goes on as before.
+
+const (
+	handoverVersion = 1
+	handoverEnv     = "REEVE_SUPERVISE_HANDOVER"
+)
+
+type handover struct {
+	Version  int
+	Instance string
+	Listener int
+	Lock     int
+	Tasks    []handoverTask
+	Sessions []handoverSession
+}
+
+type handoverTask struct {
+	Status
+	PIDFD    int
+	Isolated bool
+	Pipes    [2]int // -1: none
+	Logs     driver.Logs
+	KillAt   time.Time
+	Replaced int
+}
+
+type handoverSession struct {
+	ID   uint64
+	Conn int
+	PID  int
+	Exit *ExitState
+}
+
+// upgrade replaces this program by another one. It returns only when that
+// failed.
+func (s *supervisor) upgrade(exe string) error {
+	if err := s.ask(exe); err != nil {
+		return err
+	}
+	s.gate.Lock()
+	defer s.gate.Unlock()
+	s.forks.Lock()
+	defer s.forks.Unlock()
+	s.finishing.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	h := handover{Version: handoverVersion, Instance: s.instance}
+	var keep []int
+	pass := func(c syscall.Conn) int {
+		fd := -1
+		if raw, err := c.SyscallConn(); err == nil {
+			raw.Control(func(n uintptr) { fd = int(n) })
+		}
+		if fd >= 0 {
+			keep = append(keep, fd)
+		}
+		return fd
+	}
+	h.Listener, h.Lock = pass(s.listener), pass(s.lock)
+	for _, t := range s.tasks {
+		ht := handoverTask{
+			Status: t.status(), PIDFD: t.pidfd, Isolated: t.isolated, Pipes: [2]int{-1, -1},
+			KillAt: t.killAt, Replaced: int(t.replaced),
+		}
+		if t.pidfd >= 0 {
+			keep = append(keep, t.pidfd)
+		}
+		for i, p := range t.output {
+			if p == nil {
+				continue
+			}
+			p.stop()
+			ht.Pipes[i] = pass(p.pipe)
+			ht.Logs = p.to.logs(i, ht.Logs)
+		}
+		h.Tasks = append(h.Tasks, ht)
+	}
+	for _, ss := range s.sessions {
+		h.Sessions = append(h.Sessions, handoverSession{ID: ss.id, Conn: pass(ss.conn), PID: ss.pid, Exit: ss.exit})
+	}
+	state, err := memFile("handover", encodeBody(h))
+	if err == nil {
+		keep = append(keep, state)
+		for _, fd := range keep {
+			unix.FcntlInt(uintptr(fd), unix.F_SETFD, 0)
+		}
+		env := append(os.Environ(), handoverEnv+"="+strconv.Itoa(state))
+		err = syscall.Exec(exe, []string{"reeve", wordResume, s.dir}, env)
+		unix.Close(state)
+	}
+	for _, fd := range keep {
+		unix.CloseOnExec(fd)
+	}
+	for _, t := range s.tasks {
+		for i, p := range t.output {
+			if p != nil {
+				p.pipe.SetReadDeadline(time.Time{})
+				t.output[i] = newPump(p.pipe, p.to)
+			}
+		}
+	}
+	return fmt.Errorf("upgrade the supervisor to %s: %w", exe, err)
+}
+
+// ask runs the new binary to hear whether it can take over.
+func (s *supervisor) ask(exe string) error {
+	r, w, err := pipe()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	null := int(s.devNull.Fd())
+	p := process{path: exe, argv: []string{"reeve", wordCheck}, env: os.Environ(), dir: "/", group: &cgroup.Group{}, stdio: [3]int{null, w, null}}
+	err = s.spawn(&p, func(_, pidfd int) { unix.Close(pidfd) }, func(unix.WaitStatus) {})
+	unix.Close(w)
+	if err != nil {
+		return startError(&Spec{Path: exe, Dir: "/"}, err)
+	}
+	r.SetReadDeadline(time.Now().Add(10 * time.Second))
+	answer, err := io.ReadAll(io.LimitReader(r, 4096))
+	if err != nil || strings.TrimSpace(string(answer)) != checkAnswer {
+		return fmt.Errorf("%s cannot take over from this supervisor: asked to, it answered %q, not %q", exe, answer, checkAnswer)
+	}
+	return nil
+}
+
+var checkAnswer = fmt.Sprintf("reeve supervisor, handover %d", handoverVersion)
+
+// resume takes over from the program that this process ran before.
+func (s *supervisor) resume() error {
+	fd, err := strconv.Atoi(os.Getenv(handoverEnv))
+	if err != nil {
+		return errors.New("there is nothing to take over")
+	}
+	os.Unsetenv(handoverEnv)
+	file := os.NewFile(uintptr(fd), "handover")
+	defer file.Close()
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	var h handover
+	if err := json.NewDecoder(file).Decode(&h); err != nil {
+		return fmt.Errorf("read the handover: %w", err)
+	}
+	s.instance = h.Instance
+	unix.CloseOnExec(h.Lock)
+	s.lock = os.NewFile(uintptr(h.Lock), lockName)
+	listener := os.NewFile(uintptr(h.Listener), socketName)
+	ln, err := net.FileListener(listener)
+	listener.Close()
+	if err != nil {
+		return fmt.Errorf("take over the socket: %w", err)
+	}
+	s.listener = ln.(*net.UnixListener)
+	s.listener.SetUnlinkOnClose(false)
+	var problems error
+	s.tree, problems = cgroupTree(s.dir)
+	s.machine = probe(s.tree, problems)
+	if s.journal, err = openJournal(s.dir); err != nil {
+		return err
+	}
+	for _, ht := range h.Tasks {
+		s.takeTask(ht)
+	}
+	for _, hs := range h.Sessions {
+		s.takeSession(hs)
+	}
+	return nil
+}
+
+func (s *supervisor) takeTask(h handoverTask) {
+	t := &task{
+		id: h.ID, pid: h.PID, startTime: h.StartTime, startedAt: h.StartedAt, isolated: h.Isolated,
+		group: cgroup.Load(h.Cgroups), ended: make(chan struct{}), pidfd: h.PIDFD, exit: h.Exit, replaced: unix.Signal(h.Replaced),
+	}
+	s.tasks[t.id] = t
+	if t.exit != nil {
+		close(t.ended)
+		return
+	}
+	unix.CloseOnExec(t.pidfd)
+	for i, fd := range h.Pipes {
+		if fd >= 0 {
+			unix.CloseOnExec(fd)
+			prefix := []string{h.Logs.StdoutPrefix, h.Logs.StderrPrefix}[i]
+			t.output[i] = newPump(os.NewFile(uintptr(fd), "pipe"), newLogFile(h.Logs, prefix, s.log))
+		}
+	}
+	s.children[t.pid] = func(ws unix.WaitStatus) { s.finish(t, ws) }
+	if !h.KillAt.IsZero() {
+		s.mu.Lock()
+		s.killLater(t, h.KillAt)
+		s.mu.Unlock()
+	}
+}
+
+func (s *supervisor) takeSession(h handoverSession) {
+	file := os.NewFile(uintptr(h.Conn), "session")
+	conn, err := net.FileConn(file)
+	file.Close()
+	if err != nil {
+		s.log.Error("take over a session", "error", err)
+		return
+	}
+	ss := &session{id: h.ID, conn: conn.(*net.UnixConn), pid: h.PID}
+	ended := make(chan *ExitState, 1)
+	s.sessions[ss.pid] = ss
+	if h.Exit != nil {
+		ended <- h.Exit
+	} else {
+		s.children[ss.pid] = func(ws unix.WaitStatus) { s.endSession(ss, ws, ended) }
+	}
+	go func() {
+		defer ss.conn.Close()
+		s.keepSession(ss, ended)
+	}()
+}

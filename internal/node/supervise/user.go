@@ -1,0 +1,49 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package supervise
+
+import (
+	"fmt"
+	"os"
+	"os/user"
+	"strconv"
+)
+
+// LookupUser finds a user of this machine by name or number. nil: the one that
+// the agent runs as.
+func LookupUser(name string) (*User, error) {
+	if name == "" {
+		return nil, nil
+	}
+	u, err := user.Lookup(name)
+	if err != nil {
+		if uid, numErr := strconv.ParseUint(name, 10, 32); numErr == nil {
+			if u, err = user.LookupId(name); err != nil {
+				// A number needs no entry in the user database.
+				return &User{UID: uint32(uid), GID: uint32(uid)}, nil
+			}
+		} else {
+			return nil, fmt.Errorf("user %s does not exist on this machine", name)
+		}
+	}
+	uid, uidErr := strconv.ParseUint(u.Uid, 10, 32)
+	gid, gidErr := strconv.ParseUint(u.Gid, 10, 32)
+	if uidErr != nil || gidErr != nil {
+		return nil, fmt.Errorf("user %s has no numeric ids", name)
+	}
+	if os.Geteuid() != 0 {
+		if uint64(os.Geteuid()) == uid {
+			return nil, nil
+		}
+		return nil, fmt.Errorf("cannot run as user %s: the agent does not run as root", name)
+	}
+	r := &User{UID: uint32(uid), GID: uint32(gid)}
+	groups, _ := u.GroupIds()
+	for _, g := range groups {
+		if n, err := strconv.ParseUint(g, 10, 32); err == nil {
+			r.Groups = append(r.Groups, uint32(n))
+		}
+	}
+	return r, nil
+}
