@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -35,7 +36,7 @@ type Handler struct {
 	crossSite *http.CrossOriginProtection
 	nodes     *nodeProxy
 	servers   *serverProxy
-	openapi   []byte
+	openapi   func() []byte // written when first asked for
 }
 
 // New returns a handler of every route.
@@ -57,7 +58,7 @@ func New(c Config) *Handler {
 	h.nodes = newNodeProxy(transport, h)
 	h.servers = newServerProxy(transport, h)
 	table := routes()
-	h.openapi = openAPI(table, c.Version)
+	h.openapi = sync.OnceValue(func() []byte { return openAPI(table) })
 	h.mux = newMux(h, table)
 	for _, r := range table {
 		if verb, ok := strings.CutPrefix(r.Pattern, "/v1/job/{id}/"); ok {

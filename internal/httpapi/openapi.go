@@ -6,9 +6,12 @@ package httpapi
 import (
 	"encoding/json"
 	"net/http"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/reeve-run/reeve/api"
 )
 
 // pathParam is a variable part of a pattern.
@@ -38,12 +41,9 @@ var (
 	}
 )
 
-// queryParams are all query parameters of a route, its own first.
-func (r *route) queryParams() []parameter {
+// sharedParams are the query parameters that a route shares with others.
+func (r *route) sharedParams() []parameter {
 	var all []parameter
-	for _, name := range r.Params {
-		all = append(all, parameter{name, "string", paramDocs[name]})
-	}
 	if r.List {
 		all = append(all, listParams...)
 	}
@@ -51,6 +51,10 @@ func (r *route) queryParams() []parameter {
 		all = append(all, blockingParams...)
 	}
 	return append(all, commonParams...)
+}
+
+func (p parameter) schema() object {
+	return object{"name": p.name, "in": "query", "description": p.description, "schema": object{"type": p.kind}}
 }
 
 // noun is what a route is about: the first word of its path.
@@ -70,7 +74,7 @@ var plurals = map[string]string{
 }
 
 // openAPI writes the table as an OpenAPI 3.1 document.
-func openAPI(table []route, version string) []byte {
+func openAPI(table []route) []byte {
 	collected := schemas{}
 	paths := map[string]object{}
 	for i := range table {
@@ -80,17 +84,27 @@ func openAPI(table []route, version string) []byte {
 		}
 		paths[r.Pattern][strings.ToLower(r.Method)] = r.operation(collected)
 	}
+	shared := object{}
+	for _, p := range slices.Concat(commonParams, blockingParams, listParams) {
+		shared[p.name] = p.schema()
+	}
 	document := object{
 		"openapi": "3.1.0",
 		"info": object{
 			"title":       "Reeve",
-			"version":     version,
+			"version":     "1",
 			"description": "The HTTP API of Reeve. Routes that are PUT answer POST alike. Errors are text, or JSON with Code, Message and Detail for callers that accept application/json.",
 			"license":     object{"name": "Apache-2.0", "identifier": "Apache-2.0"},
 		},
-		"servers":    []any{object{"url": "http://127.0.0.1:4646"}},
-		"paths":      paths,
-		"components": object{"schemas": collected},
+		"servers": []any{object{"url": "http://127.0.0.1:4646"}},
+		"paths":   paths,
+		"components": object{"schemas": collected, "parameters": shared, "responses": object{"Error": object{
+			"description": "What went wrong.",
+			"content": object{
+				"text/plain":       object{"schema": object{"type": "string"}},
+				"application/json": object{"schema": collected.of(reflect.TypeFor[api.Error]())},
+			},
+		}}},
 	}
 	data, err := json.MarshalIndent(document, "", "  ")
 	if err != nil {
@@ -104,8 +118,11 @@ func (r *route) operation(collected schemas) object {
 	for _, m := range pathParam.FindAllStringSubmatch(r.Pattern, -1) {
 		parameters = append(parameters, object{"name": m[1], "in": "path", "required": true, "schema": object{"type": "string"}})
 	}
-	for _, p := range r.queryParams() {
-		parameters = append(parameters, object{"name": p.name, "in": "query", "description": p.description, "schema": object{"type": p.kind}})
+	for _, name := range r.Params {
+		parameters = append(parameters, parameter{name, "string", paramDocs[name]}.schema())
+	}
+	for _, p := range r.sharedParams() {
+		parameters = append(parameters, object{"$ref": "#/components/parameters/" + p.name})
 	}
 	operation := object{
 		"operationId":        r.operationID(),
@@ -115,7 +132,7 @@ func (r *route) operation(collected schemas) object {
 		"x-reeve-capability": string(r.Capability),
 		"responses": object{
 			"200":     r.answer(collected),
-			"default": object{"description": "What went wrong.", "content": object{"text/plain": object{"schema": object{"type": "string"}}}},
+			"default": object{"$ref": "#/components/responses/Error"},
 		},
 	}
 	if r.In != nil {

@@ -100,6 +100,6 @@ func getHealth(c *call) error {
 
 func getOpenAPI(c *call) error {
 	c.w.Header().Set("Content-Type", "application/json")
-	c.writeBody(http.StatusOK, c.openapi)
+	c.writeBody(http.StatusOK, c.openapi())
 	return nil
 }
