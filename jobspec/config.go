@@ -1,0 +1,120 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package jobspec
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// finishConfig complains about keys and values of a known driver's config. The
+// config of a driver that Reeve does not know may hold anything.
+func (d *decoder) finishConfig(t *api.Task, task *block) {
+	known, ok := api.DriverConfigKeys(t.Driver)
+	if !ok {
+		return
+	}
+	at := configPlaces(task)
+	for _, name := range slices.Sorted(maps.Keys(at)) {
+		if !slices.Contains(known, name) {
+			d.addAt(at[name], "%s", unknownConfig(t.Driver, name, known))
+			continue
+		}
+		if problem := fixConfig(t.Driver, t.Config, name); problem != "" {
+			d.addAt(at[name], "%s", problem)
+		}
+	}
+	if slices.Contains(known, "command") && at["command"] == (hcl.Range{}) && task.body.Attributes["config"] == nil {
+		d.addAt(task.kindRange, "%s", missingCommand(t))
+	}
+}
+
+func missingCommand(t *api.Task) string {
+	return fmt.Sprintf("task %q needs a command: the driver %q takes config { command = \"...\" }", t.Name, t.Driver)
+}
+
+// configPlaces finds where each config key of a task is written.
+func configPlaces(task *block) map[string]hcl.Range {
+	at := map[string]hcl.Range{}
+	for _, b := range task.body.Blocks {
+		if b.Type != "config" {
+			continue
+		}
+		for _, a := range b.Body.Attributes {
+			at[a.Name] = a.NameRange
+		}
+		for _, nb := range b.Body.Blocks {
+			if nb.Type == "dynamic" && len(nb.Labels) > 0 {
+				at[nb.Labels[0]] = nb.LabelRanges[0]
+				continue
+			}
+			at[nb.Type] = nb.TypeRange
+		}
+	}
+	if a := task.body.Attributes["config"]; a != nil {
+		pairs, _ := hcl.ExprMap(a.Expr)
+		for _, p := range pairs {
+			if name := hcl.ExprAsKeyword(p.Key); name != "" {
+				at[name] = p.Key.Range()
+			}
+		}
+	}
+	return at
+}
+
+func unknownConfig(driver, name string, known []string) string {
+	hint := didYouMean(name, known)
+	if hint == "" {
+		hint = "; it takes " + list(known, "and")
+	}
+	return fmt.Sprintf("the driver %q has no config key %q%s", driver, name, hint)
+}
+
+// fixConfig makes a config value what the driver takes, where numbers and truth
+// values only have to be written as text; else it says what is wrong.
+func fixConfig(driver string, config map[string]any, name string) string {
+	v, ok := config[name]
+	if !ok {
+		return "" // its value was a problem already
+	}
+	problem := configValueProblem(driver, name, v)
+	if problem == "" {
+		return ""
+	}
+	if s := asText(v); configValueProblem(driver, name, s) == "" {
+		config[name] = s
+		return ""
+	}
+	return problem
+}
+
+func configValueProblem(driver, name string, v any) string {
+	for _, p := range api.DriverConfigProblems(driver, map[string]any{"command": "true", name: v}) {
+		if strings.HasPrefix(p, name+" ") || !strings.HasPrefix(p, "command ") {
+			return p
+		}
+	}
+	return ""
+}
+
+// asText writes scalars as text, in lists too.
+func asText(v any) any {
+	switch v := v.(type) {
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = asText(e)
+		}
+		return out
+	case float64, bool:
+		return fmt.Sprint(v)
+	}
+	return v
+}

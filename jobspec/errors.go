@@ -1,0 +1,172 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package jobspec
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// Error is everything that is wrong with one job file, in the file's order.
+type Error struct {
+	Problems []Problem
+}
+
+// Problem is one thing that is wrong, and where.
+type Problem struct {
+	File    string
+	Line    int    // from 1; 0 when the problem has no place in a file
+	Column  int    // from 1, in characters
+	Message string // what is wrong and what to do, in one or a few sentences
+	Excerpt string // the line with a caret below, each line ending in a newline
+}
+
+// Error shows every problem with its excerpt.
+func (e *Error) Error() string {
+	var b strings.Builder
+	for i, p := range e.Problems {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		b.WriteString(p.String())
+		if p.Excerpt != "" {
+			b.WriteString("\n")
+			b.WriteString(p.Excerpt)
+		}
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// Unwrap gives the error to callers that only know api.Error.
+func (e *Error) Unwrap() error {
+	err := &api.Error{Code: api.CodeInvalid}
+	if len(e.Problems) == 1 {
+		err.Message = e.Problems[0].String()
+		return err
+	}
+	err.Message = fmt.Sprintf("the job file has %d errors", len(e.Problems))
+	for _, p := range e.Problems {
+		err.Detail = append(err.Detail, p.String())
+	}
+	return err
+}
+
+// String is the problem without its excerpt, as compilers print them.
+func (p Problem) String() string {
+	switch {
+	case p.Line > 0:
+		return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Message)
+	case p.File != "":
+		return p.File + ": " + p.Message
+	}
+	return p.Message
+}
+
+// span is a piece of a text, in byte offsets.
+type span struct{ start, end int }
+
+// problems collects what is wrong with one text.
+type problems struct {
+	file string
+	text []byte
+	list []Problem
+	at   []int // byte offset of each problem, for the order
+}
+
+// add records a problem at a piece of the text.
+func (ps *problems) add(at span, format string, args ...any) {
+	line, column, excerpt := locate(ps.text, at)
+	p := Problem{File: ps.file, Line: line, Column: column, Excerpt: excerpt, Message: fmt.Sprintf(format, args...)}
+	if slices.Contains(ps.list, p) {
+		return // a dynamic block repeats its mistakes
+	}
+	ps.list = append(ps.list, p)
+	ps.at = append(ps.at, at.start)
+}
+
+// addOther records a problem that is not in this text.
+func (ps *problems) addOther(p Problem) {
+	ps.list = append(ps.list, p)
+	ps.at = append(ps.at, -1)
+}
+
+// err is the collected Error in the text's order, or nil.
+func (ps *problems) err() error {
+	if len(ps.list) == 0 {
+		return nil
+	}
+	order := make([]int, len(ps.list))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(ps.at[a], ps.at[b]) })
+	sorted := make([]Problem, len(order))
+	for i, j := range order {
+		sorted[i] = ps.list[j]
+	}
+	return &Error{Problems: sorted}
+}
+
+// maxExcerpt bounds how much of a long line an excerpt shows, in characters.
+const maxExcerpt = 120
+
+// locate finds line and column of a piece of text and draws its excerpt.
+func locate(text []byte, at span) (line, column int, excerpt string) {
+	start := min(max(at.start, 0), len(text))
+	end := min(max(at.end, start), len(text))
+	lineStart := bytes.LastIndexByte(text[:start], '\n') + 1
+	lineEnd := len(text)
+	if i := bytes.IndexByte(text[start:], '\n'); i >= 0 {
+		lineEnd = start + i
+	}
+	line = bytes.Count(text[:lineStart], []byte("\n")) + 1
+	column = utf8.RuneCount(text[lineStart:start]) + 1
+	content := strings.TrimRight(string(text[lineStart:lineEnd]), "\r")
+	if strings.TrimSpace(content) == "" {
+		return line, column, ""
+	}
+	marks := max(1, utf8.RuneCount(text[start:min(end, lineEnd)]))
+	runes := []rune(strings.ToValidUTF8(content, "\uFFFD"))
+	from := 0
+	if column > maxExcerpt {
+		from = column - maxExcerpt/2
+	}
+	from = min(from, len(runes))
+	to := min(len(runes), from+maxExcerpt)
+	marks = max(1, min(marks, to-column+1))
+	shown, pad := clean(runes[from:to]), clean(runes[from:min(column-1, len(runes))])
+	gutter := fmt.Sprintf("%5d | ", line)
+	return line, column, gutter + shown + "\n" +
+		strings.Repeat(" ", len(gutter)-2) + "| " + blank(pad) + strings.Repeat("^", marks) + "\n"
+}
+
+// clean replaces what a terminal would act on.
+func clean(runes []rune) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\t' && (r < ' ' || r == 0x7f) {
+			return '\uFFFD'
+		}
+		return r
+	}, string(runes))
+}
+
+// blank turns text into space of the same width, keeping tabs.
+func blank(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\t' {
+			return r
+		}
+		return ' '
+	}, s)
+}
+
+func tooLarge(name string, size int) error {
+	return &Error{Problems: []Problem{{File: name, Message: fmt.Sprintf("the file has %d bytes; a job file may have at most %d", size, MaxSize)}}}
+}

@@ -1,0 +1,121 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package jobspec
+
+import (
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// maxDepth bounds how deep brackets may nest: the parser recurses.
+const maxDepth = 250
+
+// parseHCL reads a job file in HCL2.
+func parseHCL(src Source, opts Options) (*api.Job, error) {
+	d := &decoder{problems: problems{file: src.Name, text: src.Text}}
+	body := d.parseBody()
+	if body == nil {
+		return nil, d.err()
+	}
+	d.homes = jobSchema.keys().homes()
+	var jobs []*hclsyntax.Block
+	for _, b := range body.Blocks {
+		switch b.Type {
+		case "job":
+			jobs = append(jobs, b)
+		case "variable", "variables", "locals":
+		default:
+			d.addAt(b.TypeRange, "a job file has no block %q at its top%s", b.Type, d.hint(topKeys, b.Type))
+		}
+	}
+	for _, a := range inOrder(body.Attributes) {
+		d.addAt(a.NameRange, "a job file has no argument %q at its top; it holds %s blocks", a.Name, list(topKeys.blocks, "and"))
+	}
+	sc := d.topScope(body, opts)
+	if len(jobs) == 0 {
+		d.addOther(Problem{File: src.Name, Message: "there is no job: write job \"NAME\" { ... }"})
+		return nil, d.err()
+	}
+	for _, b := range jobs[1:] {
+		d.addAt(b.TypeRange, "a job file holds one job; the first is on line %d", jobs[0].TypeRange.Start.Line)
+	}
+	var j jobText
+	first := jobs[0]
+	read(d, jobSchema, &block{kind: "job", kindRange: first.TypeRange, labels: first.Labels, labelAt: first.LabelRanges, body: first.Body, scope: sc}, &j)
+	if err := d.err(); err != nil {
+		return nil, err
+	}
+	return &j.Job, nil
+}
+
+var topKeys = &keys{noun: "job file", blocks: []string{"job", "variable", "variables", "locals"}}
+
+// parseBody is the syntax tree, or nil after recording why there is none.
+func (d *decoder) parseBody() *hclsyntax.Body {
+	if at, deep := tooDeep(d.text, d.file); deep {
+		d.addAt(at, "brackets are nested more than %d deep", maxDepth)
+		return nil
+	}
+	f, diags := hclsyntax.ParseConfig(d.text, d.file, hcl.InitialPos)
+	if diags.HasErrors() {
+		d.addDiags(diags)
+		return nil
+	}
+	return f.Body.(*hclsyntax.Body)
+}
+
+// tooDeep finds the bracket at which a text nests too deep.
+func tooDeep(text []byte, name string) (hcl.Range, bool) {
+	tokens, _ := hclsyntax.LexConfig(text, name, hcl.InitialPos)
+	depth, prefix := 0, 0
+	for _, t := range tokens {
+		switch t.Type {
+		case hclsyntax.TokenOBrace, hclsyntax.TokenOBrack, hclsyntax.TokenOParen, hclsyntax.TokenTemplateInterp, hclsyntax.TokenTemplateControl, hclsyntax.TokenOQuote, hclsyntax.TokenOHeredoc:
+			depth++
+			prefix = 0
+		case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen, hclsyntax.TokenTemplateSeqEnd, hclsyntax.TokenCQuote, hclsyntax.TokenCHeredoc:
+			depth--
+			prefix = 0
+		case hclsyntax.TokenNewline, hclsyntax.TokenComma:
+			prefix = 0
+		case hclsyntax.TokenBang, hclsyntax.TokenMinus, hclsyntax.TokenQuestion, hclsyntax.TokenColon:
+			prefix++ // each is one more level of an expression
+		}
+		if depth > maxDepth || prefix > 4*maxDepth {
+			return t.Range, true
+		}
+	}
+	return hcl.Range{}, false
+}
+
+// addDiags records what the HCL library complains about.
+func (d *decoder) addDiags(diags hcl.Diagnostics) {
+	for _, diag := range diags {
+		if diag.Severity != hcl.DiagError {
+			continue
+		}
+		at := span{}
+		if diag.Subject != nil {
+			at = spanOf(*diag.Subject)
+		}
+		d.add(at, "%s", diagMessage(diag))
+	}
+}
+
+// diagMessage is a diagnostic as one sentence in this package's tone.
+func diagMessage(diag *hcl.Diagnostic) string {
+	summary := strings.TrimSuffix(diag.Summary, ".")
+	if summary != "" {
+		summary = strings.ToLower(summary[:1]) + summary[1:]
+	}
+	detail := strings.TrimSuffix(strings.Join(strings.Fields(diag.Detail), " "), ".")
+	if detail == "" {
+		return summary
+	}
+	return summary + ": " + strings.ToLower(detail[:1]) + detail[1:]
+}

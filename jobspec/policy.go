@@ -1,0 +1,79 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package jobspec
+
+import "github.com/reeve-run/reeve/api"
+
+var updateSchema = &schema[api.Update]{
+	noun: "update",
+	oneOf: map[string][]string{
+		"health_check": {api.HealthCheckChecks, api.HealthCheckTaskStates, api.HealthCheckManual},
+	},
+	attrs: attrs[api.Update]{
+		"stagger":           func(u *api.Update) any { return &u.Stagger },
+		"max_parallel":      func(u *api.Update) any { return &u.MaxParallel },
+		"health_check":      func(u *api.Update) any { return &u.HealthCheck },
+		"min_healthy_time":  func(u *api.Update) any { return &u.MinHealthyTime },
+		"healthy_deadline":  func(u *api.Update) any { return &u.HealthyDeadline },
+		"progress_deadline": func(u *api.Update) any { return &u.ProgressDeadline },
+		"canary":            func(u *api.Update) any { return &u.Canary },
+		"auto_revert":       func(u *api.Update) any { return &u.AutoRevert },
+		"auto_promote":      func(u *api.Update) any { return &u.AutoPromote },
+	},
+}
+
+var restartSchema = &schema[api.Restart]{
+	noun: "restart",
+	oneOf: map[string][]string{
+		"mode": {api.RestartModeFail, api.RestartModeDelay},
+	},
+	attrs: attrs[api.Restart]{
+		"interval":         func(r *api.Restart) any { return &r.Interval },
+		"attempts":         func(r *api.Restart) any { return &r.Attempts },
+		"delay":            func(r *api.Restart) any { return &r.Delay },
+		"mode":             func(r *api.Restart) any { return &r.Mode },
+		"render_templates": func(r *api.Restart) any { return &r.RenderTemplates },
+	},
+}
+
+var rescheduleSchema = &schema[api.Reschedule]{
+	noun: "reschedule",
+	oneOf: map[string][]string{
+		"delay_function": {api.DelayConstant, api.DelayExponential, api.DelayFibonacci},
+	},
+	attrs: attrs[api.Reschedule]{
+		"attempts":       func(r *api.Reschedule) any { return &r.Attempts },
+		"interval":       func(r *api.Reschedule) any { return &r.Interval },
+		"delay":          func(r *api.Reschedule) any { return &r.Delay },
+		"delay_function": func(r *api.Reschedule) any { return &r.DelayFunction },
+		"max_delay":      func(r *api.Reschedule) any { return &r.MaxDelay },
+		"unlimited":      func(r *api.Reschedule) any { return &r.Unlimited },
+	},
+}
+
+var migrateSchema = &schema[api.Migrate]{
+	noun: "migrate",
+	oneOf: map[string][]string{
+		"health_check": {api.HealthCheckChecks, api.HealthCheckTaskStates, api.HealthCheckManual},
+	},
+	attrs: attrs[api.Migrate]{
+		"max_parallel":     func(m *api.Migrate) any { return &m.MaxParallel },
+		"health_check":     func(m *api.Migrate) any { return &m.HealthCheck },
+		"min_healthy_time": func(m *api.Migrate) any { return &m.MinHealthyTime },
+		"healthy_deadline": func(m *api.Migrate) any { return &m.HealthyDeadline },
+	},
+}
+
+var disconnectSchema = &schema[api.Disconnect]{
+	noun: "disconnect",
+	oneOf: map[string][]string{
+		"reconcile": {"keep_original", "keep_replacement", "best_score", "longest_running"},
+	},
+	attrs: attrs[api.Disconnect]{
+		"lost_after":           func(c *api.Disconnect) any { return &c.LostAfter },
+		"stop_on_client_after": func(c *api.Disconnect) any { return &c.StopOnClientAfter },
+		"replace":              func(c *api.Disconnect) any { return &c.Replace },
+		"reconcile":            func(c *api.Disconnect) any { return &c.Reconcile },
+	},
+}

@@ -1,0 +1,241 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package jobspec
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// scope is what expressions may refer to at one place of a file.
+type scope struct {
+	parent *scope
+	names  map[string]cty.Value
+	ctx    *hcl.EvalContext
+	// resolve gives names their values on first use; false if there is none
+	// and that has been recorded.
+	resolve func(root, name string, at hcl.Range) bool
+}
+
+// with is the scope inside a block that defines further names.
+func (sc *scope) with(names map[string]cty.Value) *scope {
+	ctx := sc.ctx.NewChild()
+	ctx.Variables = names
+	return &scope{parent: sc, names: names, ctx: ctx}
+}
+
+// has reports whether a name is defined.
+func (sc *scope) has(root string) bool {
+	for ; sc != nil; sc = sc.parent {
+		if _, ok := sc.names[root]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// visible lists all names that are defined.
+func (sc *scope) visible() []string {
+	var names []string
+	for ; sc != nil; sc = sc.parent {
+		names = append(names, slices.Collect(maps.Keys(sc.names))...)
+	}
+	return names
+}
+
+// atRuntime reports whether a name is one that only the node that runs a task
+// knows. References to it stay in the job as text.
+func atRuntime(root string) bool {
+	switch root {
+	case "attr", "meta", "node", "env", "unique", "device", "driver":
+		return true
+	}
+	return strings.HasPrefix(root, "NOMAD_") || strings.HasPrefix(root, "REEVE_")
+}
+
+// eval is the value of an expression; false when it has none, which has been
+// recorded as a problem then.
+func (d *decoder) eval(sc *scope, expr hclsyntax.Expression) (cty.Value, bool) {
+	l := literalizer{d: d, scope: sc, state: &literalState{}}
+	before := len(d.list)
+	expr = l.rewrite(expr)
+	if len(d.list) > before || l.state.failed {
+		return cty.NilVal, false
+	}
+	v, diags := expr.Value(sc.ctx)
+	if diags.HasErrors() {
+		d.addDiags(diags)
+		return cty.NilVal, false
+	}
+	v, _ = v.UnmarkDeep()
+	if !v.IsWhollyKnown() {
+		d.addAt(expr.Range(), "the value cannot be known before the job runs")
+		return cty.NilVal, false
+	}
+	return v, true
+}
+
+// literalizer replaces references that only the node can resolve by their own
+// text, so that evaluating keeps them. That is every reference to a name that the
+// file does not define: a job file may hand a shell's ${HOME} on.
+type literalizer struct {
+	d     *decoder
+	scope *scope
+	quote int // depth of templates around the expression
+	state *literalState
+}
+
+// literalState is shared by the parts of one expression.
+type literalState struct{ failed bool }
+
+func (l *literalizer) rewrite(expr hclsyntax.Expression) hclsyntax.Expression {
+	switch e := expr.(type) {
+	case *hclsyntax.ScopeTraversalExpr:
+		return l.reference(e)
+	case *hclsyntax.TemplateExpr:
+		l.quote++
+		l.all(e.Parts)
+		l.quote--
+	case *hclsyntax.TemplateWrapExpr:
+		l.quote++
+		e.Wrapped = l.rewrite(e.Wrapped)
+		l.quote--
+	case *hclsyntax.TemplateJoinExpr:
+		e.Tuple = l.rewrite(e.Tuple)
+	case *hclsyntax.FunctionCallExpr:
+		l.call(e)
+	case *hclsyntax.ParenthesesExpr:
+		e.Expression = l.rewrite(e.Expression)
+	case *hclsyntax.ConditionalExpr:
+		e.Condition, e.TrueResult, e.FalseResult = l.rewrite(e.Condition), l.rewrite(e.TrueResult), l.rewrite(e.FalseResult)
+	case *hclsyntax.BinaryOpExpr:
+		e.LHS, e.RHS = l.rewrite(e.LHS), l.rewrite(e.RHS)
+	case *hclsyntax.UnaryOpExpr:
+		e.Val = l.rewrite(e.Val)
+	case *hclsyntax.TupleConsExpr:
+		l.all(e.Exprs)
+	case *hclsyntax.ObjectConsExpr:
+		for i := range e.Items {
+			e.Items[i].KeyExpr, e.Items[i].ValueExpr = l.rewrite(e.Items[i].KeyExpr), l.rewrite(e.Items[i].ValueExpr)
+		}
+	case *hclsyntax.ObjectConsKeyExpr:
+		if hcl.ExprAsKeyword(e.Wrapped) == "" || e.ForceNonLiteral {
+			e.Wrapped = l.rewrite(e.Wrapped)
+		}
+	case *hclsyntax.IndexExpr:
+		e.Collection, e.Key = l.rewrite(e.Collection), l.rewrite(e.Key)
+	case *hclsyntax.RelativeTraversalExpr:
+		e.Source = l.rewrite(e.Source)
+	case *hclsyntax.SplatExpr:
+		e.Source, e.Each = l.rewrite(e.Source), l.rewrite(e.Each)
+	case *hclsyntax.ForExpr:
+		l.loop(e)
+	case *hclsyntax.LiteralValueExpr:
+		l.number(e)
+	}
+	return expr
+}
+
+func (l *literalizer) all(exprs []hclsyntax.Expression) {
+	for i := range exprs {
+		exprs[i] = l.rewrite(exprs[i])
+	}
+}
+
+// loop rewrites a for expression: its own names are defined inside it.
+func (l *literalizer) loop(e *hclsyntax.ForExpr) {
+	e.CollExpr = l.rewrite(e.CollExpr)
+	inner := *l
+	names := map[string]cty.Value{e.ValVar: cty.DynamicVal}
+	if e.KeyVar != "" {
+		names[e.KeyVar] = cty.DynamicVal
+	}
+	inner.scope = l.scope.with(names)
+	if e.KeyExpr != nil {
+		e.KeyExpr = inner.rewrite(e.KeyExpr)
+	}
+	e.ValExpr = inner.rewrite(e.ValExpr)
+	if e.CondExpr != nil {
+		e.CondExpr = inner.rewrite(e.CondExpr)
+	}
+}
+
+// reference decides about one reference: a defined name is left for the
+// evaluation, any other becomes its own text.
+func (l *literalizer) reference(e *hclsyntax.ScopeTraversalExpr) hclsyntax.Expression {
+	root := e.Traversal.RootName()
+	if l.scope.has(root) {
+		l.resolve(e)
+		return e
+	}
+	text := string(l.d.text[min(e.SrcRange.Start.Byte, len(l.d.text)):min(e.SrcRange.End.Byte, len(l.d.text))])
+	if !atRuntime(root) {
+		near := nearest(root, l.scope.visible())
+		switch {
+		case len(e.Traversal) > 1 && near != "":
+			l.d.addAt(e.SrcRange, "nothing is named %q; did you mean %q?", root, near)
+			return e
+		case l.quote == 0:
+			l.d.addAt(e.SrcRange, "nothing is named %q; if text is meant, put it in quotes: %q", root, text)
+			return e
+		}
+	}
+	return &hclsyntax.LiteralValueExpr{Val: cty.StringVal("${" + text + "}"), SrcRange: e.SrcRange}
+}
+
+// resolve sees to it that the value behind a reference is there.
+func (l *literalizer) resolve(e *hclsyntax.ScopeTraversalExpr) {
+	top := l.scope
+	for top.parent != nil {
+		top = top.parent
+	}
+	if top.resolve == nil {
+		return
+	}
+	name := ""
+	if len(e.Traversal) > 1 {
+		switch step := e.Traversal[1].(type) {
+		case hcl.TraverseAttr:
+			name = step.Name
+		case hcl.TraverseIndex:
+			if step.Key.Type() == cty.String {
+				name = step.Key.AsString()
+			}
+		}
+	}
+	if !top.resolve(e.Traversal.RootName(), name, e.SrcRange) {
+		l.state.failed = true
+	}
+}
+
+// call checks the function's name, which may be mistyped.
+func (l *literalizer) call(e *hclsyntax.FunctionCallExpr) {
+	top := l.scope
+	for top.parent != nil {
+		top = top.parent
+	}
+	if _, ok := top.ctx.Functions[e.Name]; !ok {
+		l.d.addAt(e.NameRange, "there is no function %q%s", e.Name, didYouMean(e.Name, slices.Collect(maps.Keys(top.ctx.Functions))))
+		return
+	}
+	l.all(e.Args)
+}
+
+// maxExponent bounds literal numbers, so that turning one into text takes no
+// more memory than the file did.
+const maxExponent = 4096
+
+func (l *literalizer) number(e *hclsyntax.LiteralValueExpr) {
+	if e.Val.Type() != cty.Number || e.Val.IsNull() || !e.Val.IsKnown() {
+		return
+	}
+	if x := e.Val.AsBigFloat(); x.IsInf() || x.MantExp(nil) > maxExponent || x.MantExp(nil) < -maxExponent {
+		l.d.addAt(e.SrcRange, "the number is out of range")
+	}
+}
