@@ -126,8 +126,8 @@ var rooms = []struct {
 	{"internal/agent", []string{"api", "client", "internal/state", "internal/server", "internal/node", "internal/httpapi"}},
 	{"internal/cli", []string{"api", "client", "jobspec", "internal/agent"}},
 	{"cmd", []string{"internal/cli", "internal/node/supervise"}},
-	{"internal/e2e", []string{""}},
-	{"internal/bench", []string{""}},
+	{"internal/testbed", []string{"api", "client"}},
+	{"internal/bench", []string{"api", "client", "internal/testbed"}},
 }
 
 func TestImportsPointDownwards(t *testing.T) {

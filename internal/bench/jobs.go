@@ -13,40 +13,14 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/testbed"
 )
-
-func ptr[T any](v T) *T { return &v }
-
-// job is a job of one group with one small task.
-func job(id, driver string, count int, config map[string]any) *api.Job {
-	return &api.Job{
-		ID: id,
-		Groups: []*api.Group{{
-			Name: "g", Count: &count,
-			Update:        &api.Update{MinHealthyTime: ptr(time.Duration(0)), MaxParallel: ptr(max(count, 1))},
-			EphemeralDisk: &api.EphemeralDisk{SizeMB: ptr(10)},
-			Tasks: []*api.Task{{
-				Name: "t", Driver: driver, Config: config,
-				Resources: &api.Resources{CPU: ptr(1), MemoryMB: ptr(10)},
-				Logs:      &api.Logs{MaxFiles: ptr(1), MaxFileSizeMB: ptr(1)},
-			}},
-		}},
-	}
-}
 
 var sleepForever = map[string]any{"command": "/bin/sleep", "args": []string{"100000"}}
 
 func register(ctx context.Context, m *machine, j *api.Job) error {
-	_, err := m.client.Jobs().Register(ctx, &api.RegisterJobRequest{Job: j})
+	_, err := m.Client.Jobs().Register(ctx, &api.RegisterJobRequest{Job: j})
 	return err
-}
-
-// allRunning waits until the job's summary counts n running allocations.
-func allRunning(ctx context.Context, m *machine, id string, n int) error {
-	return poll(ctx, func() bool {
-		s, _, err := m.client.Jobs().Summary(ctx, id, nil)
-		return err == nil && s.Summary["g"].Running == n
-	})
 }
 
 func startRawExec(ctx context.Context, b *bench) error {
@@ -65,24 +39,24 @@ func startLatency(ctx context.Context, b *bench, driver, bar string) error {
 	if err != nil {
 		return err
 	}
-	defer m.close()
+	defer m.Destroy()
 	var started, visible times
 	for i := range 100 {
 		id := fmt.Sprintf("start-%d", i)
 		begin := time.Now()
-		if err := register(ctx, m, job(id, driver, 1, sleepForever)); err != nil {
+		if err := register(ctx, m, testbed.Job(id, driver, 1, sleepForever)); err != nil {
 			return err
 		}
-		if err := allRunning(ctx, m, id, 1); err != nil {
+		if err := m.allRunning(ctx, id, 1); err != nil {
 			return fmt.Errorf("%s: %w", id, err)
 		}
 		visible = append(visible, time.Since(begin))
-		list, _, err := m.client.Jobs().Allocations(ctx, id, true, nil)
+		list, _, err := m.Client.Jobs().Allocations(ctx, id, true, nil)
 		if err != nil {
 			return err
 		}
-		started = append(started, list[0].TaskStates["t"].StartedAt.Sub(begin))
-		if _, err := m.client.Jobs().Deregister(ctx, id, purge); err != nil {
+		started = append(started, list[0].TaskStates["task"].StartedAt.Sub(begin))
+		if _, err := m.Client.Jobs().Deregister(ctx, id, purge); err != nil {
 			return err
 		}
 	}
@@ -96,15 +70,15 @@ func registerOne(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	defer m.close()
-	fsync, err := fsyncTimes(m.dir, 300)
+	defer m.Destroy()
+	fsync, err := fsyncTimes(m.Dir, 300)
 	if err != nil {
 		return err
 	}
 	var t times
 	for i := range 1000 {
 		begin := time.Now()
-		if err := register(ctx, m, job(fmt.Sprintf("one-%d", i), "mock", 0, nil)); err != nil {
+		if err := register(ctx, m, testbed.Job(fmt.Sprintf("one-%d", i), "mock", 0, nil)); err != nil {
 			return err
 		}
 		t = append(t, time.Since(begin))
@@ -146,7 +120,7 @@ func registerMany(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	defer m.close()
+	defer m.Destroy()
 	var next atomic.Int64
 	var mu sync.Mutex
 	var all times
@@ -162,7 +136,7 @@ func registerMany(ctx context.Context, b *bench) error {
 					break
 				}
 				t := time.Now()
-				if err := register(ctx, m, job(fmt.Sprintf("many-%d", i), "mock", 0, nil)); err != nil {
+				if err := register(ctx, m, testbed.Job(fmt.Sprintf("many-%d", i), "mock", 0, nil)); err != nil {
 					mu.Lock()
 					failure = err
 					mu.Unlock()
@@ -190,32 +164,32 @@ func mockThousand(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	defer m.close()
+	defer m.Destroy()
 	var t times
 	for i := range 5 {
 		id := fmt.Sprintf("mock-%d", i)
 		begin := time.Now()
-		if err := register(ctx, m, job(id, "mock", n, map[string]any{"run_for": "1h"})); err != nil {
+		if err := register(ctx, m, testbed.Job(id, "mock", n, map[string]any{"run_for": "1h"})); err != nil {
 			return err
 		}
-		if err := allRunning(ctx, m, id, n); err != nil {
+		if err := m.allRunning(ctx, id, n); err != nil {
 			return err
 		}
 		t = append(t, time.Since(begin))
-		if _, err := m.client.Jobs().Deregister(ctx, id, purge); err != nil {
+		if _, err := m.Client.Jobs().Deregister(ctx, id, purge); err != nil {
 			return err
 		}
-		err := poll(ctx, func() bool {
-			list, _, err := m.client.Jobs().Allocations(ctx, id, true, nil)
+		err := m.poll(ctx, func(ctx context.Context) error {
+			list, _, err := m.Client.Jobs().Allocations(ctx, id, true, nil)
 			if err != nil {
-				return false
+				return err
 			}
 			for _, a := range list {
 				if a.ClientStatus == api.AllocClientRunning {
-					return false
+					return fmt.Errorf("%s still runs", a.Name)
 				}
 			}
-			return true
+			return nil
 		})
 		if err != nil {
 			return err

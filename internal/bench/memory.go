@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/testbed"
 )
 
 var purge = client.DeregisterOptions{Purge: true}
@@ -34,7 +35,7 @@ func startTime(ctx context.Context, b *bench) error {
 			return err
 		}
 		answers, ready = append(answers, m.answers), append(ready, m.ready)
-		m.close()
+		m.Destroy()
 	}
 	b.add("start -> the API answers", "<= 300 ms", "%s", answers)
 	b.add("start -> the node takes work", "<= 500 ms", "%s", ready)
@@ -49,7 +50,7 @@ func idleMemory(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	defer m.close()
+	defer m.Destroy()
 	if err := pause(ctx, settle); err != nil {
 		return err
 	}
@@ -72,16 +73,16 @@ func taskMemory(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	defer m.close()
+	defer m.Destroy()
 	if err := pause(ctx, settle); err != nil {
 		return err
 	}
 	before := m.ownMemory()
 	begin := time.Now()
-	if err := register(ctx, m, job("sleep", "raw_exec", n, sleepForever)); err != nil {
+	if err := register(ctx, m, testbed.Job("sleep", "raw_exec", n, sleepForever)); err != nil {
 		return err
 	}
-	if err := allRunning(ctx, m, "sleep", n); err != nil {
+	if err := m.allRunning(ctx, "sleep", n); err != nil {
 		return err
 	}
 	took := time.Since(begin)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/testbed"
 )
 
 // TestAcknowledgedWritesSurviveKill9 ends the agent 100 times in the middle of
@@ -42,7 +43,7 @@ func TestAcknowledgedWritesSurviveKill9(t *testing.T) {
 					sent[id]++
 					seq := sent[id]
 					mu.Unlock()
-					_, err := m.client.Jobs().Register(ctx, &api.RegisterJobRequest{Job: sequenceJob(id, seq)})
+					_, err := m.Client.Jobs().Register(ctx, &api.RegisterJobRequest{Job: sequenceJob(id, seq)})
 					if err != nil {
 						return
 					}
@@ -58,13 +59,13 @@ func TestAcknowledgedWritesSurviveKill9(t *testing.T) {
 		}
 		<-first
 		<-time.After(time.Duration(rng.IntN(40)) * time.Millisecond)
-		m.kill()
+		m.Kill()
 		cancel()
 		wg.Wait()
 		m.start()
 		for id, seq := range acknowledged {
 			m.eventually(fmt.Sprintf("round %d: %s is at %d or later", round, id, seq), func(ctx context.Context) error {
-				job, _, err := m.client.Jobs().Get(ctx, id, nil)
+				job, _, err := m.Client.Jobs().Get(ctx, id, nil)
 				if api.CodeOf(err) == api.CodeNotFound {
 					t.Fatalf("round %d: %s, acknowledged at %d, is gone", round, id, seq)
 				}
@@ -85,7 +86,7 @@ func TestAcknowledgedWritesSurviveKill9(t *testing.T) {
 
 // sequenceJob wants nothing to run: the load is on the log alone.
 func sequenceJob(id string, seq int) *api.Job {
-	job := shellJob(id, 0, "exit 0")
+	job := testbed.ShellJob(id, 0, "exit 0")
 	job.Meta = map[string]string{"seq": strconv.Itoa(seq)}
 	return job
 }
@@ -95,12 +96,12 @@ func sequenceJob(id string, seq int) *api.Job {
 // meanwhile is reported with its code.
 func TestTasksSurviveKill9(t *testing.T) {
 	m := newMachine(t)
-	gate := filepath.Join(m.dir, "gate")
+	gate := filepath.Join(m.Dir, "gate")
 	if err := syscall.Mkfifo(gate, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	counter := shellJob("counter", 1, "i=0; while :; do echo line $i; i=$((i+1)); sleep 0.02; done")
-	quitter := shellJob("quitter", 1, "echo started; read x < "+gate+"; exit 7")
+	counter := testbed.ShellJob("counter", 1, "i=0; while :; do echo line $i; i=$((i+1)); sleep 0.02; done")
+	quitter := testbed.ShellJob("quitter", 1, "echo started; read x < "+gate+"; exit 7")
 	quitter.Type = api.JobTypeBatch
 	quitter.Groups[0].Restart = &api.Restart{Attempts: ptr(0)}
 	quitter.Groups[0].Reschedule = &api.Reschedule{Attempts: ptr(0), Unlimited: ptr(false)}
@@ -109,9 +110,9 @@ func TestTasksSurviveKill9(t *testing.T) {
 	count := m.allocations("counter", "runs", running(1))[0]
 	quit := m.allocations("quitter", "runs", running(1))[0]
 	pid := m.taskPID("line $i")
-	m.waitForLog(count.ID, "sh", "line 5\n")
+	m.waitForLog(count.ID, "task", "line 5\n")
 
-	m.kill()
+	m.Kill()
 	if f, err := os.OpenFile(gate, os.O_WRONLY, 0); err != nil {
 		t.Fatal(err)
 	} else {
@@ -130,8 +131,8 @@ func TestTasksSurviveKill9(t *testing.T) {
 	if ended.ID != quit.ID {
 		t.Errorf("quitter was replaced: %s, then %s", quit.ID, ended.ID)
 	}
-	if code := exitCode(ended.TaskStates["sh"]); code != 7 {
-		t.Errorf("exit while the agent was away: code %d, want 7; events: %s", code, events(ended.TaskStates["sh"]))
+	if code := exitCode(ended.TaskStates["task"]); code != 7 {
+		t.Errorf("exit while the agent was away: code %d, want 7; events: %s", code, events(ended.TaskStates["task"]))
 	}
 	again := m.allocations("counter", "runs", running(1))[0]
 	if again.ID != count.ID {
@@ -140,7 +141,7 @@ func TestTasksSurviveKill9(t *testing.T) {
 	if now := m.taskPID("line $i"); now != pid {
 		t.Errorf("counter's process was %d, is %d", pid, now)
 	}
-	last := m.waitForLog(count.ID, "sh", "line 200\n")
+	last := m.waitForLog(count.ID, "task", "line 200\n")
 	for i := range 200 {
 		if !strings.Contains(last, fmt.Sprintf("line %d\n", i)) {
 			t.Fatalf("line %d of the output is missing", i)
@@ -153,7 +154,7 @@ func TestTasksSurviveKill9(t *testing.T) {
 // block says.
 func TestSupervisorKill9(t *testing.T) {
 	m := newMachine(t)
-	job := shellJob("sleeper", 2, "sleep 10000 & sleep 10001; wait")
+	job := testbed.ShellJob("sleeper", 2, "sleep 10000 & sleep 10001; wait")
 	job.Groups[0].Restart = &api.Restart{Attempts: ptr(5), Delay: ptr(time.Duration(0)), Interval: ptr(time.Hour)}
 	m.register(job)
 	before := m.allocations("sleeper", "runs", running(2))
@@ -165,7 +166,7 @@ func TestSupervisorKill9(t *testing.T) {
 		return nil
 	})
 
-	if err := syscall.Kill(m.supervisor(), syscall.SIGKILL); err != nil {
+	if err := syscall.Kill(m.Supervisor(), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 
@@ -174,7 +175,7 @@ func TestSupervisorKill9(t *testing.T) {
 			return false
 		}
 		for _, a := range list {
-			if s := a.TaskStates["sh"]; s == nil || s.Restarts == 0 || s.State != api.TaskStateRunning {
+			if s := a.TaskStates["task"]; s == nil || s.Restarts == 0 || s.State != api.TaskStateRunning {
 				return false
 			}
 		}
@@ -192,15 +193,15 @@ func TestSupervisorKill9(t *testing.T) {
 		return nil
 	})
 	for _, a := range after {
-		if !strings.Contains(events(a.TaskStates["sh"]), api.EventLost) && !strings.Contains(events(a.TaskStates["sh"]), "lost") {
-			t.Errorf("%s: its events do not say that it was lost: %s", a.Name, events(a.TaskStates["sh"]))
+		if !strings.Contains(events(a.TaskStates["task"]), api.EventLost) && !strings.Contains(events(a.TaskStates["task"]), "lost") {
+			t.Errorf("%s: its events do not say that it was lost: %s", a.Name, events(a.TaskStates["task"]))
 		}
 	}
 }
 
 func isSleep(pid int) bool {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	return err == nil && strings.HasPrefix(string(text), "sleep\x00")
+	argv := testbed.CommandLine(pid)
+	return len(argv) > 0 && argv[0] == "sleep"
 }
 
 // taskPID finds the one process of the machine whose command line has a text.
@@ -220,10 +221,9 @@ func (m *machine) taskPID(text string) int {
 
 func (m *machine) pidsOf(name, text string) []int {
 	var pids []int
-	for _, pid := range m.processes() {
-		cmdline, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-		argv0, rest, _ := strings.Cut(string(cmdline), "\x00")
-		if err == nil && filepath.Base(argv0) == name && strings.Contains(rest, text) {
+	for _, pid := range m.Processes() {
+		argv := testbed.CommandLine(pid)
+		if len(argv) > 1 && filepath.Base(argv[0]) == name && strings.Contains(strings.Join(argv[1:], " "), text) {
 			pids = append(pids, pid)
 		}
 	}
@@ -236,7 +236,7 @@ func (m *machine) waitForLog(alloc, task, text string) string {
 	ctx, cancel := context.WithTimeout(m.t.Context(), patience)
 	defer cancel()
 	var b strings.Builder
-	for frame, err := range m.client.FS().Logs(ctx, alloc, client.LogOptions{Task: task, Follow: true}) {
+	for frame, err := range m.Client.FS().Logs(ctx, alloc, client.LogOptions{Task: task, Follow: true}) {
 		if err != nil {
 			m.t.Fatalf("logs: %v; read so far:\n%s", err, tail(b.String(), 5))
 		}
@@ -247,27 +247,4 @@ func (m *machine) waitForLog(alloc, task, text string) string {
 	}
 	m.t.Fatalf("the log ended without %q:\n%s", text, tail(b.String(), 5))
 	return ""
-}
-
-func exitCode(s *api.TaskState) int {
-	if s == nil {
-		return -1
-	}
-	for _, e := range s.Events {
-		if e.Type == api.EventTerminated {
-			return e.ExitCode
-		}
-	}
-	return -1
-}
-
-func events(s *api.TaskState) string {
-	if s == nil {
-		return "none"
-	}
-	var b strings.Builder
-	for _, e := range s.Events {
-		fmt.Fprintf(&b, "\n  %s: %s", e.Type, e.DisplayMessage)
-	}
-	return b.String()
 }

@@ -22,14 +22,14 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal("this test mounts a small disk: run it as root")
 	}
 	m := unstarted(t)
-	if err := syscall.Mount("reeve-test", m.dir, "tmpfs", 0, "size=160m"); err != nil {
+	if err := syscall.Mount("reeve-test", m.Dir, "tmpfs", 0, "size=160m"); err != nil {
 		t.Fatalf("mount a small disk: %v", err)
 	}
-	t.Cleanup(func() { syscall.Unmount(m.dir, syscall.MNT_DETACH) })
+	t.Cleanup(func() { syscall.Unmount(m.Dir, syscall.MNT_DETACH) })
 	m.start()
 	m.waitReady()
 	m.register(sequenceJob("before", 1))
-	ballast := filepath.Join(m.dir, "ballast")
+	ballast := filepath.Join(m.Dir, "ballast")
 	fill(t, ballast)
 
 	var refusal error
@@ -38,7 +38,7 @@ func TestFullDisk(t *testing.T) {
 	for i := range 2000 { // the log's segment is preallocated: it takes a while to need room
 		job := sequenceJob("during", i)
 		job.Meta["padding"] = fmt.Sprint(i, padding)
-		_, refusal = m.client.Jobs().Register(t.Context(), &api.RegisterJobRequest{Job: job})
+		_, refusal = m.Client.Jobs().Register(t.Context(), &api.RegisterJobRequest{Job: job})
 		if refusal != nil {
 			break
 		}
@@ -51,17 +51,17 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("the refusal does not say that the disk is full: %v", refusal)
 	}
 
-	m.kill()
+	m.Kill()
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
 	}
 	m.start()
 	m.waitReady()
 	m.eventually("all that was acknowledged is there", func(ctx context.Context) error {
-		if _, _, err := m.client.Jobs().Get(ctx, "before", nil); err != nil {
+		if _, _, err := m.Client.Jobs().Get(ctx, "before", nil); err != nil {
 			return err
 		}
-		job, _, err := m.client.Jobs().Get(ctx, "during", nil)
+		job, _, err := m.Client.Jobs().Get(ctx, "during", nil)
 		if err != nil {
 			return err
 		}

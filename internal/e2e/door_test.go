@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/reeve-run/reeve/internal/testbed"
 )
 
 // refused starts an agent that cannot start, and returns what it said.
@@ -29,6 +31,15 @@ func refused(t *testing.T, args ...string) string {
 	return string(out)
 }
 
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	addr, err := testbed.FreeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return addr
+}
+
 func wantWords(t *testing.T, said string, words ...string) {
 	t.Helper()
 	for _, w := range words {
@@ -43,10 +54,10 @@ func wantWords(t *testing.T, said string, words ...string) {
 
 func TestSecondAgentOnTheSameDataDirectory(t *testing.T) {
 	m := newMachine(t)
-	m.register(shellJob("web", 1, "sleep 1000"))
+	m.register(testbed.ShellJob("web", 1, "sleep 1000"))
 	m.allocations("web", "runs", running(1))
-	said := refused(t, "-data-dir", m.dir, "-http-addr", freeAddress(t))
-	wantWords(t, said, m.dir, "another agent")
+	said := refused(t, "-data-dir", m.Dir, "-http-addr", freeAddress(t))
+	wantWords(t, said, m.Dir, "another agent")
 	m.allocations("web", "still runs", running(1))
 }
 
@@ -79,7 +90,7 @@ func TestAddressMustBeLoopback(t *testing.T) {
 func TestTornLogTail(t *testing.T) {
 	m := newMachine(t)
 	m.register(sequenceJob("kept", 1))
-	m.kill()
+	m.Kill()
 	segment := m.newestSegment()
 	info, err := os.Stat(segment)
 	if err != nil {
@@ -96,7 +107,7 @@ func TestTornLogTail(t *testing.T) {
 	f.Close()
 	m.start()
 	m.waitReady()
-	job, _, err := m.client.Jobs().Get(t.Context(), "kept", nil)
+	job, _, err := m.Client.Jobs().Get(t.Context(), "kept", nil)
 	if err != nil || job.Meta["seq"] != "1" {
 		t.Errorf("after a torn write at the end of the log: job %v, %v", job, err)
 	}
@@ -109,7 +120,7 @@ func TestCorruptedLog(t *testing.T) {
 	for i := range 20 {
 		m.register(sequenceJob("kept", i))
 	}
-	m.kill()
+	m.Kill()
 	segment := m.newestSegment()
 	text, err := os.ReadFile(segment)
 	if err != nil {
@@ -123,15 +134,15 @@ func TestCorruptedLog(t *testing.T) {
 	if err := os.WriteFile(segment, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	said := refused(t, "-data-dir", m.dir, "-http-addr", m.addr)
-	wantWords(t, said, m.dir, "corrupt")
+	said := refused(t, "-data-dir", m.Dir, "-http-addr", m.Addr)
+	wantWords(t, said, m.Dir, "corrupt")
 }
 
 func (m *machine) newestSegment() string {
 	m.t.Helper()
 	var newest string
 	var at time.Time
-	filepath.Walk(m.dir, func(path string, info os.FileInfo, err error) error {
+	filepath.Walk(m.Dir, func(path string, info os.FileInfo, err error) error {
 		if err == nil && strings.HasSuffix(path, ".wal") && !info.ModTime().Before(at) {
 			newest, at = path, info.ModTime()
 		}

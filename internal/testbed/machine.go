@@ -1,0 +1,227 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package testbed runs the real binary on this machine, for end-to-end tests
+// and benchmarks: an agent (server and node together) with an own data
+// directory, on an own port of the loopback interface. It knows Reeve only from
+// outside: its command line, its API and its processes.
+package testbed
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
+)
+
+// A Machine is one agent and whatever it started.
+type Machine struct {
+	Reeve  string // the binary
+	Dir    string // its data directory
+	Addr   string // host:port of its API
+	Client *client.Client
+
+	cmd    *exec.Cmd
+	exited chan struct{}
+	output *buffer
+}
+
+// New makes a data directory and chooses an address; nothing runs yet.
+func New(reeve string) (*Machine, error) {
+	dir, err := os.MkdirTemp("", "reeve-m-")
+	if err != nil {
+		return nil, err
+	}
+	addr, err := FreeAddress()
+	if err != nil {
+		return nil, err
+	}
+	c, err := client.New(client.Config{Address: "http://" + addr})
+	if err != nil {
+		return nil, err
+	}
+	return &Machine{Reeve: reeve, Dir: dir, Addr: addr, Client: c, output: &buffer{}}, nil
+}
+
+// FreeAddress is a loopback address that nobody listened on just now.
+func FreeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	return l.Addr().String(), nil
+}
+
+// Start starts the agent; it may not answer yet.
+func (m *Machine) Start() error {
+	m.cmd = exec.Command(m.Reeve, "agent", "-dev", "-data-dir", m.Dir, "-http-addr", m.Addr)
+	m.output.reset()
+	m.cmd.Stdout, m.cmd.Stderr = m.output, m.output
+	if err := m.cmd.Start(); err != nil {
+		return err
+	}
+	cmd, exited := m.cmd, make(chan struct{})
+	m.exited = exited
+	go func() {
+		cmd.Wait()
+		close(exited)
+	}()
+	return nil
+}
+
+// Exited is closed when the agent has ended.
+func (m *Machine) Exited() <-chan struct{} { return m.exited }
+
+// PID is the agent's process id.
+func (m *Machine) PID() int { return m.cmd.Process.Pid }
+
+// Output is what the agent has written since its last start.
+func (m *Machine) Output() string { return m.output.String() }
+
+// Ready reports, as an error, why the agent's node does not take work yet.
+func (m *Machine) Ready(ctx context.Context) error {
+	nodes, _, err := m.Client.Nodes().List(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if len(nodes) != 1 || nodes[0].Status != api.NodeStatusReady {
+		return fmt.Errorf("nodes: %+v", nodes)
+	}
+	return nil
+}
+
+// Poll tries every interval until it succeeds, the agent ends, or ctx does; it
+// returns the last failure then.
+func (m *Machine) Poll(ctx context.Context, interval time.Duration, try func(context.Context) error) error {
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for {
+		err := try(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-m.exited:
+			return fmt.Errorf("the agent ended; last: %w; output:\n%s", err, m.Output())
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// Kill ends the agent as a crash would: it does not run another instruction.
+// Its supervisor and tasks go on.
+func (m *Machine) Kill() {
+	m.cmd.Process.Kill()
+	<-m.exited
+}
+
+// Destroy ends everything that the machine started, and removes its directory.
+func (m *Machine) Destroy() {
+	if m.cmd != nil && m.cmd.Process != nil {
+		m.Kill()
+	}
+	m.Client.Close()
+	for pids := m.Processes(); len(pids) > 0; pids = m.Processes() {
+		for _, pid := range pids {
+			syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+	mounts, _ := os.ReadFile("/proc/self/mounts")
+	for _, line := range slices.Backward(strings.Split(string(mounts), "\n")) {
+		if f := strings.Fields(line); len(f) > 1 && strings.HasPrefix(f[1], m.Dir+"/") {
+			syscall.Unmount(f[1], syscall.MNT_DETACH)
+		}
+	}
+	os.RemoveAll(m.Dir)
+}
+
+// Processes lists the supervisor and the tasks with their children: those whose
+// command line or environment names the data directory. Zombies do not count.
+func (m *Machine) Processes() []int {
+	var pids []int
+	entries, _ := os.ReadDir("/proc")
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil || pid == os.Getpid() || m.cmd != nil && m.cmd.Process != nil && pid == m.PID() {
+			continue
+		}
+		for _, file := range []string{"cmdline", "environ"} {
+			text, err := os.ReadFile(filepath.Join("/proc", e.Name(), file))
+			if err == nil && bytes.Contains(text, []byte(m.Dir)) {
+				pids = append(pids, pid)
+				break
+			}
+		}
+	}
+	return pids
+}
+
+// Supervisor is the process id of the machine's supervisor, or 0.
+func (m *Machine) Supervisor() int {
+	for _, pid := range m.Processes() {
+		if argv := CommandLine(pid); len(argv) > 1 && argv[1] == "supervise" {
+			return pid
+		}
+	}
+	return 0
+}
+
+// CommandLine is a process's arguments; nil when it is gone.
+func CommandLine(pid int) []string {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if err != nil || len(text) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimRight(string(text), "\x00"), "\x00")
+}
+
+// ResidentBytes is the memory of a process; 0 when it is gone.
+func ResidentBytes(pid int) int64 {
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	for line := range strings.Lines(string(status)) {
+		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			kb, _ := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+			return kb << 10
+		}
+	}
+	return 0
+}
+
+// buffer is written by a process while others read.
+type buffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+func (b *buffer) reset() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.buf.Reset()
+}
