@@ -36,7 +36,8 @@ type Handler struct {
 	crossSite *http.CrossOriginProtection
 	nodes     *nodeProxy
 	servers   *serverProxy
-	openapi   func() []byte // written when first asked for
+	transport *http.Transport // of both proxies
+	openapi   func() []byte   // written when first asked for
 }
 
 // New returns a handler of every route.
@@ -55,6 +56,7 @@ func New(c Config) *Handler {
 	}
 	h := &Handler{Config: c, crossSite: http.NewCrossOriginProtection(), jobVerbs: map[string]bool{}}
 	transport := newProxyTransport()
+	h.transport = transport
 	h.nodes = newNodeProxy(transport, h)
 	h.servers = newServerProxy(transport, h)
 	table := routes()
@@ -67,6 +69,9 @@ func New(c Config) *Handler {
 	}
 	return h
 }
+
+// Close closes the connections that are kept to other agents.
+func (h *Handler) Close() { h.transport.CloseIdleConnections() }
 
 // NewServer returns an HTTP server for the handler whose timeouts suit an API
 // with long streams: headers must arrive soon, bodies and answers are timed per

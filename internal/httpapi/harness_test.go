@@ -1,0 +1,159 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/server"
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// harness is a real server behind the handler, on loopback.
+type harness struct {
+	t       *testing.T
+	server  *server.Server
+	handler *Handler
+	http    *httptest.Server
+	client  *client.Client
+}
+
+func newHarness(t *testing.T, change ...func(*Config)) *harness {
+	t.Helper()
+	s, err := server.New(server.Config{DataDir: t.TempDir(), Addr: "127.0.0.1:4646", Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c := Config{Server: s, Name: "test", Version: "0.0.0"}
+	for _, f := range change {
+		f(&c)
+	}
+	h := &harness{t: t, server: s, handler: New(c)}
+	h.http = httptest.NewServer(h.handler)
+	if h.client, err = client.New(client.Config{Address: h.http.URL}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		h.client.Close()
+		h.handler.Close()
+		h.http.Client().CloseIdleConnections()
+		h.http.CloseClientConnections()
+		h.http.Close()
+		if err := s.Shutdown(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return h
+}
+
+// answer is what a request got.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func (h *harness) do(method, path, body string, header ...string) answer {
+	h.t.Helper()
+	req, err := http.NewRequestWithContext(h.t.Context(), method, h.http.URL+path, strings.NewReader(body))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	resp, err := h.http.Client().Do(req)
+	if err != nil {
+		h.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		h.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return answer{resp.StatusCode, resp.Header, string(data)}
+}
+
+// get reads a good answer into v.
+func (h *harness) get(path string, v any) answer {
+	h.t.Helper()
+	a := h.do(http.MethodGet, path, "")
+	if a.status != http.StatusOK {
+		h.t.Fatalf("GET %s: %d %s", path, a.status, a.body)
+	}
+	if v != nil {
+		if err := json.Unmarshal([]byte(a.body), v); err != nil {
+			h.t.Fatalf("GET %s: %v in %s", path, err, a.body)
+		}
+	}
+	return a
+}
+
+// testJob is a job that nothing is wrong with.
+func testJob(id string) *api.Job {
+	count := 1
+	return &api.Job{
+		ID: id, Name: id, Type: api.JobTypeService, Datacenters: []string{"*"}, Meta: map[string]string{"team": "web"},
+		Groups: []*api.Group{{
+			Name: "web", Count: &count,
+			Tasks: []*api.Task{{Name: "main", Driver: "mock", Config: map[string]any{"run_for": "1h"}}},
+		}},
+	}
+}
+
+func (h *harness) register(id string) *api.RegisterJobResponse {
+	h.t.Helper()
+	resp, err := h.client.Jobs().Register(h.t.Context(), &api.RegisterJobRequest{Job: testJob(id)})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return resp
+}
+
+// fakeCore is a Core of which only the state is real.
+type fakeCore struct {
+	Core
+	store *state.Store
+}
+
+func (f *fakeCore) Store() *state.Store { return f.store }
+func (f *fakeCore) Leader() string      { return "127.0.0.1:4646" }
+
+// apply writes to the state and fails the test when that is refused.
+func (f *fakeCore) apply(t *testing.T, commands ...state.Command) uint64 {
+	t.Helper()
+	index := f.store.Index() + 1
+	for _, err := range f.store.Apply(index, commands) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return index
+}
+
+func newFakeCore() *fakeCore { return &fakeCore{store: state.New()} }
+
+// storedJob is a job as the server's verbs would have it stored.
+func storedJob(id string) *api.Job {
+	job := testJob(id)
+	job.Namespace = api.DefaultNamespace
+	job.Canonicalize()
+	return job
+}

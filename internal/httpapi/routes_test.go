@@ -1,0 +1,190 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// samples are bodies with which a write does something, by pattern.
+var samples = map[string]string{
+	"PUT /v1/jobs":                              `{"Job": {"ID": "two", "Name": "two", "Type": "batch", "Datacenters": ["*"], "TaskGroups": [{"Name": "g", "Tasks": [{"Name": "t", "Driver": "mock"}]}]}}`,
+	"PUT /v1/jobs/parse":                        `{"JobHCL": "job \"p\" { group \"g\" { task \"t\" { driver = \"mock\" } } }"}`,
+	"PUT /v1/validate/job":                      `{"Job": {"ID": "web"}}`,
+	"PUT /v1/job/{id}":                          `{"Job": {"ID": "web", "Name": "web", "Type": "service", "Datacenters": ["*"], "TaskGroups": [{"Name": "web", "Tasks": [{"Name": "main", "Driver": "mock"}]}]}}`,
+	"PUT /v1/job/{id}/plan":                     `{"Diff": true, "Job": {"ID": "web", "Name": "web", "Type": "service", "Datacenters": ["*"], "TaskGroups": [{"Name": "web", "Tasks": [{"Name": "main", "Driver": "mock"}]}]}}`,
+	"PUT /v1/job/{id}/scale":                    `{"Count": 2, "Target": {"Group": "web"}}`,
+	"PUT /v1/job/{id}/revert":                   `{"JobID": "web", "JobVersion": 0}`,
+	"PUT /v1/job/{id}/stable":                   `{"JobID": "web", "JobVersion": 0, "Stable": true}`,
+	"PUT /v1/deployment/pause/{id}":             `{"Pause": true}`,
+	"PUT /v1/node/{id}/eligibility":             `{"Eligibility": "eligible"}`,
+	"PUT /v1/node/{id}/register":                `{"Node": {"ID": "11111111-2222-3333-4444-555555555555", "Name": "n", "SecretID": "s"}}`,
+	"PUT /v1/node/{id}/allocations":             `{"Alloc": []}`,
+	"PUT /v1/search":                            `{"Prefix": "w", "Context": "jobs"}`,
+	"PUT /v1/job/{id}/evaluate":                 ``,
+	"PUT /v1/deployment/fail/{id}":              ``,
+	"PUT /v1/system/gc":                         ``,
+	"PUT /v1/allocation/{id}/stop":              ``,
+	"PUT /v1/node/{id}/heartbeat":               ``,
+	"DELETE /v1/job/{id}":                       ``,
+	"PUT /v1/client/allocation/{alloc}/restart": `{}`,
+	"PUT /v1/client/allocation/{alloc}/signal":  `{"Signal": "SIGHUP"}`,
+}
+
+const (
+	testNode  = "11111111-2222-3333-4444-555555555555"
+	unknownID = "99999999-2222-3333-4444-555555555555"
+)
+
+// pathOf fills a pattern in with something that exists where that can be.
+func pathOf(pattern string) string {
+	switch {
+	case strings.HasPrefix(pattern, "/v1/job/"):
+		return strings.Replace(pattern, "{id}", "web", 1)
+	case strings.HasPrefix(pattern, "/v1/namespace/"):
+		return "/v1/namespace/default"
+	case strings.HasPrefix(pattern, "/v1/node/"):
+		return strings.Replace(pattern, "{id}", testNode, 1)
+	}
+	return strings.NewReplacer("{id}", unknownID, "{alloc}", unknownID).Replace(pattern)
+}
+
+func TestEveryRouteAnswers(t *testing.T) {
+	h := newHarness(t)
+	h.register("web")
+	h.register("old")
+	if _, err := h.client.Nodes().Register(t.Context(), &api.Node{ID: testNode, SecretID: "s", Name: "n"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range routes() {
+		where := r.Method + " " + r.Pattern
+		if r.Stream == lines && !strings.HasPrefix(r.Pattern, "/v1/client/") {
+			continue // streams have tests of their own
+		}
+		t.Run(where, func(t *testing.T) {
+			body, sampled := samples[where]
+			if r.Method != http.MethodGet && !sampled {
+				t.Fatalf("samples has no body for %s", where)
+			}
+			path := pathOf(r.Pattern)
+			if r.Method == http.MethodDelete {
+				path = "/v1/job/old"
+			}
+			got := h.do(r.Method, path, body, nodeSecretHeader, "s")
+			want := http.StatusOK
+			switch {
+			case strings.Contains(path, unknownID):
+				want = http.StatusNotFound
+			case r.Pattern == "/v1/job/{id}/submission":
+				want = http.StatusNotFound
+			case r.Pattern == "/v1/client/stats":
+				want = http.StatusBadRequest // the agent under test is no node
+			}
+			if got.status != want {
+				t.Fatalf("%s %s: got %d, want %d: %s", r.Method, path, got.status, want, got.body)
+			}
+			if got.status == http.StatusOK && got.header.Get("Content-Type") != "application/json" {
+				t.Errorf("Content-Type is %q", got.header.Get("Content-Type"))
+			}
+			if r.Out != nil && got.status == http.StatusOK && got.header.Get("X-Nomad-Index") == "" {
+				t.Errorf("the answer has no X-Nomad-Index")
+			}
+			if got.status == http.StatusNotFound && !strings.Contains(got.body, "not found") && !strings.Contains(got.body, "no source") {
+				t.Errorf("the answer does not say what was not found: %s", got.body)
+			}
+		})
+	}
+}
+
+func TestEveryRouteRefusesOtherMethods(t *testing.T) {
+	h := newHarness(t)
+	allowed := map[string]map[string]bool{}
+	for _, r := range routes() {
+		if allowed[r.Pattern] == nil {
+			allowed[r.Pattern] = map[string]bool{}
+		}
+		for _, method := range r.methods() {
+			allowed[r.Pattern][method] = true
+		}
+	}
+	for pattern, methods := range allowed {
+		for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodPost, http.MethodDelete, http.MethodPatch} {
+			if methods[method] {
+				continue
+			}
+			got := h.do(method, pathOf(pattern), "{}")
+			if got.status != http.StatusMethodNotAllowed {
+				t.Errorf("%s %s: got %d, want 405", method, pattern, got.status)
+			}
+			for m := range methods {
+				if !strings.Contains(got.header.Get("Allow"), m) {
+					t.Errorf("%s %s: Allow is %q, want %s in it", method, pattern, got.header.Get("Allow"), m)
+				}
+			}
+		}
+	}
+	if got := h.do(http.MethodGet, "/v1/no/such", ""); got.status != http.StatusNotFound || !strings.Contains(got.body, "there is no route /v1/no/such") {
+		t.Errorf("an unknown route: got %d %s", got.status, got.body)
+	}
+}
+
+// TestEveryBodyIsChecked sends each route that takes JSON what it must refuse,
+// and looks that nothing was written.
+func TestEveryBodyIsChecked(t *testing.T) {
+	h := newHarness(t)
+	h.register("web")
+	h.settle()
+	before := h.server.Store().Index()
+	for _, r := range routes() {
+		if r.In == nil {
+			continue
+		}
+		path := pathOf(r.Pattern)
+		for name, c := range map[string]struct {
+			body   string
+			status int
+			says   string
+		}{
+			"truncated":  {`{"Job": {"ID": "web`, http.StatusBadRequest, "ends too early"},
+			"a list":     {`[1]`, http.StatusBadRequest, "must be an object"},
+			"no JSON":    {`Job: web`, http.StatusBadRequest, "broken at line 1"},
+			"too large":  {`"` + strings.Repeat("x", int(r.BodyLimit)) + `"`, http.StatusRequestEntityTooLarge, "larger than"},
+			"wrong type": {`{"Job": 7, "JobID": 7, "JobHCL": 7, "Target": 7, "Pause": 7, "DeploymentID": 7, "Eligibility": 7, "Node": 7, "Alloc": 7, "Prefix": 7}`, http.StatusBadRequest, " must be "},
+		} {
+			got := h.do(r.Method, path, c.body, nodeSecretHeader, "s")
+			if got.status != c.status || !strings.Contains(got.body, c.says) {
+				t.Errorf("%s %s with a body that is %s: got %d %q, want %d and %q in it", r.Method, r.Pattern, name, got.status, got.body, c.status, c.says)
+			}
+		}
+	}
+	if after := h.server.Store().Index(); after != before {
+		t.Errorf("the refused requests moved the state from index %d to %d", before, after)
+	}
+}
+
+// settle waits until the server has done all that earlier requests set off.
+func (h *harness) settle() {
+	h.t.Helper()
+	ctx, cancel := context.WithTimeout(h.t.Context(), 10*time.Second)
+	defer cancel()
+	for {
+		v := h.server.Store().Snapshot()
+		open := false
+		for e := range v.Evaluations() {
+			open = open || e.Status == api.EvalStatusPending
+		}
+		if !open {
+			return
+		}
+		if _, err := h.server.Store().WaitChange(ctx, v.Index()); err != nil {
+			h.t.Fatalf("evaluations stay pending: %v", err)
+		}
+	}
+}
