@@ -1,0 +1,289 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package node
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/node/runner"
+)
+
+// keptJob is a version of a job that allocations here were made from.
+type keptJob struct {
+	job  *api.Job
+	uses int
+}
+
+// receive acts upon one message of the stream.
+func (n *Node) receive(m *api.NodeAllocations) {
+	arrived := make(map[string]*api.Job, len(m.Jobs))
+	for _, j := range m.Jobs {
+		arrived[runner.JobKey(j.Namespace, j.ID, j.Version)] = j
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		return
+	}
+	known := make(map[string]bool, len(m.Allocations))
+	for _, na := range m.Allocations {
+		if na == nil || na.Allocation == nil {
+			continue
+		}
+		known[na.ID] = true
+		n.accept(na, arrived)
+	}
+	for _, id := range m.Removed {
+		n.discard(id, "The servers have removed the allocation")
+	}
+	if m.Complete {
+		for id := range n.runners {
+			if !known[id] {
+				n.discard(id, "The servers do not know the allocation any more")
+			}
+		}
+	}
+}
+
+// accept starts or updates one allocation.
+func (n *Node) accept(na *api.NodeAllocation, arrived map[string]*api.Job) {
+	a := na.Allocation.Copy()
+	key := runner.JobKey(a.Namespace, a.JobID, na.JobVersion)
+	if k := n.jobs[key]; k != nil {
+		a.Job = k.job
+	} else if j := arrived[key]; j != nil {
+		a.Job = j
+	}
+	if r := n.runners[a.ID]; r != nil {
+		if n.doomed[a.ID] {
+			return
+		}
+		old := r.Allocation()
+		if a.Job == nil {
+			a.Job = old.Job
+		}
+		if isSame(old, a) {
+			return
+		}
+		if a.Job != old.Job {
+			n.useJob(a.Job)
+			n.dropJob(old.Job)
+		}
+		r.Update(a)
+		return
+	}
+	switch {
+	case a.IsClientTerminal():
+		return
+	case a.IsServerTerminal():
+		n.answer(a, api.AllocClientComplete, "It was to stop, and is not on its node")
+		return
+	case a.Job == nil:
+		n.answer(a, api.AllocClientFailed, fmt.Sprintf("Version %d of its job did not reach the node", na.JobVersion))
+		return
+	}
+	n.useJob(a.Job)
+	r := runner.New(n.host, a)
+	n.runners[a.ID] = r
+	previous := n.runners[a.PreviousAllocation]
+	if previous == nil || !previous.Allocation().IsServerTerminal() {
+		r.Start()
+		return
+	}
+	// What it replaces may still hold its ports.
+	n.tasks.Go(func() {
+		select {
+		case <-previous.Ended():
+		case <-r.Ended():
+		case <-n.host.Context.Done():
+			return
+		}
+		r.Start()
+	})
+}
+
+// isSame reports whether nothing of what the servers decide has changed.
+func isSame(old, a *api.Allocation) bool {
+	return a.AllocModifyIndex == old.AllocModifyIndex && a.DesiredStatus == old.DesiredStatus && a.Job == old.Job &&
+		a.DeploymentID == old.DeploymentID
+}
+
+// answer reports an allocation that does not run here.
+func (n *Node) answer(a *api.Allocation, status, words string) {
+	report := &api.Allocation{ID: a.ID, Namespace: a.Namespace, NodeID: n.identity.ID, JobID: a.JobID, Group: a.Group,
+		ClientStatus: status, ClientDescription: words, TaskStates: map[string]*api.TaskState{}, ModifyTime: time.Now().UnixNano()}
+	n.reporter.mark(a.ID, func() *api.Allocation { return report }, true)
+}
+
+// useJob keeps a job for one more allocation.
+func (n *Node) useJob(j *api.Job) {
+	key := runner.JobKey(j.Namespace, j.ID, j.Version)
+	if k := n.jobs[key]; k != nil {
+		k.uses++
+		return
+	}
+	n.jobs[key] = &keptJob{job: j, uses: 1}
+	data, err := json.Marshal(j)
+	if err != nil {
+		n.log.Error("encode a job", "job", j.ID, "error", err)
+		return
+	}
+	n.ledger.Put(key, data)
+}
+
+func (n *Node) dropJob(j *api.Job) {
+	key := runner.JobKey(j.Namespace, j.ID, j.Version)
+	k := n.jobs[key]
+	if k == nil {
+		return
+	}
+	if k.uses--; k.uses <= 0 {
+		delete(n.jobs, key)
+		n.ledger.Delete(key)
+	}
+}
+
+// discard stops an allocation, if it runs, and removes all of it.
+func (n *Node) discard(id, why string) {
+	r := n.runners[id]
+	if r == nil || n.doomed[id] {
+		return
+	}
+	n.doomed[id] = true
+	n.tasks.Go(func() {
+		r.Stop(why, true)
+		select {
+		case <-r.Ended():
+		case <-n.host.Context.Done():
+			return
+		}
+		r.Wait()
+		n.remove(r)
+	})
+}
+
+// remove deletes what is left of an ended allocation.
+func (n *Node) remove(r *runner.Runner) {
+	if err := n.dirs.Remove(r.ID()); err != nil {
+		n.log.Warn("remove an allocation's directory", "allocation", r.ID(), "error", err)
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.runners[r.ID()] != r {
+		return
+	}
+	delete(n.runners, r.ID())
+	delete(n.doomed, r.ID())
+	n.reporter.forget(r.ID())
+	n.ledger.Delete(runner.KeyAllocation + r.ID())
+	n.dropJob(r.Allocation().Job)
+}
+
+// acknowledged takes into account that the servers know how allocations are:
+// of those that ended, only the newest are kept.
+func (n *Node) acknowledged(allocs []*api.Allocation) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, a := range allocs {
+		if a.IsClientTerminal() && n.runners[a.ID] != nil && !n.doomed[a.ID] {
+			n.noteEnded(a.ID)
+		}
+	}
+}
+
+func (n *Node) noteEnded(id string) {
+	for _, known := range n.ended {
+		if known == id {
+			return
+		}
+	}
+	n.ended = append(n.ended, id)
+	for len(n.ended) > n.config.KeepEnded {
+		oldest := n.ended[0]
+		n.ended = n.ended[1:]
+		n.discard(oldest, "")
+	}
+}
+
+// runner finds an allocation by id.
+func (n *Node) runner(id string) (*runner.Runner, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if r := n.runners[id]; r != nil {
+		return r, nil
+	}
+	return nil, api.Errorf(api.CodeNotFound, "allocation %q is not on node %s", id, n.identity.ID)
+}
+
+// restore makes runners of what an earlier agent ran.
+func (n *Node) restore() error {
+	jobs := map[string]*api.Job{}
+	err := n.ledger.Each(runner.KeyJob, func(key string, value []byte) error {
+		var j api.Job
+		if err := json.Unmarshal(value, &j); err != nil {
+			return fmt.Errorf("read a job from the node's ledger: %w", err)
+		}
+		jobs[key] = &j
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	find := func(namespace, id string, version uint64) *api.Job {
+		return jobs[runner.JobKey(namespace, id, version)]
+	}
+	err = n.ledger.Each(runner.KeyAllocation, func(key string, value []byte) error {
+		r, err := runner.Restore(n.host, value, find)
+		if err != nil {
+			n.log.Error("restore an allocation", "key", key, "error", err)
+			return nil
+		}
+		n.runners[r.ID()] = r
+		j := r.Allocation().Job
+		jobKey := runner.JobKey(j.Namespace, j.ID, j.Version)
+		if n.jobs[jobKey] == nil {
+			n.jobs[jobKey] = &keptJob{job: j}
+		}
+		n.jobs[jobKey].uses++
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for key := range jobs {
+		if n.jobs[key] == nil {
+			n.ledger.Delete(key)
+		}
+	}
+	return n.sweep()
+}
+
+// sweep removes directories that no allocation owns.
+func (n *Node) sweep() error {
+	names, err := n.dirs.List()
+	if err != nil {
+		return err
+	}
+	for _, id := range names {
+		if n.runners[id] == nil {
+			if err := n.dirs.Remove(id); err != nil {
+				n.log.Warn("remove a directory that no allocation owns", "allocation", id, "error", err)
+			}
+		}
+	}
+	return nil
+}
+
+// resume looks after what was restored.
+func (n *Node) resume() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for id, r := range n.runners {
+		r.Resume()
+		n.reporter.mark(id, r.Report, true)
+	}
+}

@@ -1,0 +1,62 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package allocdir
+
+import (
+	"fmt"
+	"os"
+	"os/user"
+	"strconv"
+	"strings"
+)
+
+// Owner is the user that a task's own directories belong to. The zero value
+// leaves them with the agent's user.
+type Owner struct {
+	uid, gid int
+	set      bool
+}
+
+// OwnerOf looks a user up: "name", "uid", "name:group" or "uid:gid"; "" is the
+// agent's own user.
+func OwnerOf(name string) (Owner, error) {
+	if name == "" || os.Geteuid() != 0 {
+		return Owner{}, nil
+	}
+	name, group, hasGroup := strings.Cut(name, ":")
+	o := Owner{set: true}
+	u, err := user.Lookup(name)
+	if err == nil {
+		o.uid, _ = strconv.Atoi(u.Uid)
+		o.gid, _ = strconv.Atoi(u.Gid)
+	} else if id, notNumber := strconv.Atoi(name); notNumber == nil && id >= 0 {
+		o.uid, o.gid = id, id
+		if u, err := user.LookupId(name); err == nil {
+			o.gid, _ = strconv.Atoi(u.Gid)
+		}
+	} else {
+		return Owner{}, fmt.Errorf("user %q does not exist on this node", name)
+	}
+	if hasGroup {
+		g, err := user.LookupGroup(group)
+		if err == nil {
+			o.gid, _ = strconv.Atoi(g.Gid)
+		} else if id, notNumber := strconv.Atoi(group); notNumber == nil && id >= 0 {
+			o.gid = id
+		} else {
+			return Owner{}, fmt.Errorf("group %q does not exist on this node", group)
+		}
+	}
+	return o, nil
+}
+
+func (o Owner) take(path string) error {
+	if !o.set {
+		return nil
+	}
+	if err := os.Lchown(path, o.uid, o.gid); err != nil {
+		return fmt.Errorf("give the directory to the task's user: %w", err)
+	}
+	return nil
+}

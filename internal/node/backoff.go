@@ -1,0 +1,38 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package node
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+// backoff is a wait that doubles, with jitter so that nodes which lost the
+// same server do not come back together.
+type backoff struct{ first, most, next time.Duration }
+
+func newBackoff(first, most time.Duration) *backoff {
+	return &backoff{first: first, most: most, next: first}
+}
+
+func (b *backoff) reset() { b.next = b.first }
+
+// wait reports whether ctx still goes on.
+func (b *backoff) wait(ctx context.Context) bool {
+	d := b.next/2 + rand.N(b.next/2+1)
+	b.next = min(2*b.next, b.most)
+	return sleep(ctx, d)
+}
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

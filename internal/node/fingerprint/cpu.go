@@ -1,0 +1,93 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package fingerprint
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+// assumedMHz is taken for a core whose frequency the machine does not tell.
+const assumedMHz = 1000
+
+func (m *Machine) cpu() {
+	cores := runtime.NumCPU()
+	model, mhz := parseCPUInfo(readFile("/proc/cpuinfo"))
+	// The highest frequency that the core was made for, where it is told:
+	// what /proc/cpuinfo says moves with the load.
+	for _, name := range []string{"base_frequency", "cpuinfo_max_freq"} {
+		if khz, err := strconv.ParseFloat(readLine("/sys/devices/system/cpu/cpu0/cpufreq/"+name), 64); err == nil && khz > 0 {
+			mhz = khz / 1000
+			break
+		}
+	}
+	if mhz <= 0 {
+		mhz = assumedMHz
+	}
+	total := int64(math.Floor(mhz)) * int64(cores)
+	m.set("cpu.modelname", model)
+	m.setInt("cpu.numcores", int64(cores))
+	m.set("cpu.frequency", fmt.Sprintf("%.0f", math.Floor(mhz)))
+	m.setInt("cpu.totalcompute", total)
+	m.setInt("cpu.usablecompute", total)
+	m.setInt("cpu.reservablecores", int64(cores))
+	m.Resources.CPU.CPUShares = total
+	m.Resources.CPU.TotalCPUCores = uint16(cores)
+	for i := range cores {
+		m.Resources.CPU.ReservableCPUCores = append(m.Resources.CPU.ReservableCPUCores, uint16(i))
+	}
+}
+
+// parseCPUInfo reads /proc/cpuinfo: the first core's model and the highest
+// frequency, rounded to what stays the same from one look to the next.
+func parseCPUInfo(text string) (model string, mhz float64) {
+	for line := range strings.Lines(text) {
+		k, v, _ := strings.Cut(line, ":")
+		v = strings.TrimSpace(v)
+		switch strings.TrimSpace(k) {
+		case "model name":
+			if model == "" {
+				model = v
+			}
+		case "cpu MHz":
+			if f, err := strconv.ParseFloat(v, 64); err == nil {
+				mhz = max(mhz, math.Round(f/100)*100)
+			}
+		}
+	}
+	// "... @ 2.40GHz" does not move at all.
+	if _, after, ok := strings.Cut(model, "@ "); ok {
+		if f, err := strconv.ParseFloat(strings.TrimSuffix(after, "GHz"), 64); err == nil {
+			mhz = f * 1000
+		}
+	}
+	return model, mhz
+}
+
+// meminfo reads /proc/meminfo into bytes.
+func meminfo(text string) map[string]int64 {
+	values := map[string]int64{}
+	for line := range strings.Lines(text) {
+		k, v, _ := strings.Cut(line, ":")
+		n, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(v), "kB")), 10, 64)
+		if err == nil {
+			values[k] = n << 10
+		}
+	}
+	return values
+}
+
+// parseRelease reads /etc/os-release.
+func parseRelease(text string) map[string]string {
+	values := map[string]string{}
+	for line := range strings.Lines(text) {
+		if k, v, ok := strings.Cut(strings.TrimSpace(line), "="); ok {
+			values[k] = strings.Trim(v, `"'`)
+		}
+	}
+	return values
+}

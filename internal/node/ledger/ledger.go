@@ -1,0 +1,210 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package ledger is what a node agent remembers across restarts: one durable
+// value per key, in a bbolt file.
+//
+// Writes are committed in groups: all that arrive while one commit is being
+// synced go into the next, so a thousand tasks that start together cost a few
+// fsyncs. Within a key a newer write replaces an older one that is still
+// waiting. The ledger knows nothing of what the values mean.
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+var bucket = []byte("v1")
+
+// A Ledger is one open file. It is safe for concurrent use.
+type Ledger struct {
+	db *bolt.DB
+
+	mu     sync.Mutex
+	next   *Commit // what the writer takes next; nil when nothing waits
+	closed bool
+
+	wake chan struct{}
+	done chan struct{}
+}
+
+// A Commit is a group of writes that become durable together.
+type Commit struct {
+	writes map[string][]byte // nil: delete
+	done   chan struct{}
+	err    error
+}
+
+// Wait blocks until the group is durable, or was refused.
+func (c *Commit) Wait() error {
+	<-c.done
+	return c.err
+}
+
+// ErrClosed is the result of writes to a closed ledger.
+var ErrClosed = errors.New("the node's ledger is closed")
+
+// Open opens or creates the ledger at path. The file is locked: a second
+// process gets an error that says so.
+func Open(path string) (*Ledger, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("create the node's data directory: %w", err)
+	}
+	db, err := bolt.Open(path, 0o600, &bolt.Options{
+		Timeout:        2 * time.Second,
+		NoFreelistSync: true,
+		FreelistType:   bolt.FreelistMapType,
+	})
+	switch {
+	case errors.Is(err, bolt.ErrTimeout):
+		return nil, fmt.Errorf("%s is in use by another agent: stop it, or give this one another data directory", path)
+	case err != nil:
+		return nil, fmt.Errorf("open the node's ledger %s: %w", path, err)
+	}
+	err = db.Update(func(tx *bolt.Tx) error {
+		_, err := tx.CreateBucketIfNotExists(bucket)
+		return err
+	})
+	if err != nil {
+		db.Close()
+		return nil, fmt.Errorf("prepare the node's ledger %s: %w", path, err)
+	}
+	l := &Ledger{db: db, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	go l.write()
+	return l, nil
+}
+
+// Put stores value under key. It returns at once; the result's Wait says when
+// it is durable. The ledger keeps value.
+func (l *Ledger) Put(key string, value []byte) *Commit { return l.add(key, value) }
+
+// Delete removes key.
+func (l *Ledger) Delete(key string) *Commit { return l.add(key, nil) }
+
+func (l *Ledger) add(key string, value []byte) *Commit {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		refused := &Commit{done: make(chan struct{}), err: ErrClosed}
+		close(refused.done)
+		return refused
+	}
+	if l.next == nil {
+		l.next = &Commit{writes: map[string][]byte{}, done: make(chan struct{})}
+	}
+	l.next.writes[key] = value
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+	return l.next
+}
+
+// write is the one goroutine that commits.
+func (l *Ledger) write() {
+	defer close(l.done)
+	for {
+		l.mu.Lock()
+		c, closed := l.next, l.closed
+		l.next = nil
+		l.mu.Unlock()
+		if c != nil {
+			c.err = l.commit(c.writes)
+			if c.err != nil {
+				l.keep(c.writes)
+			}
+			close(c.done)
+			continue
+		}
+		if closed {
+			return
+		}
+		<-l.wake
+	}
+}
+
+// keep leaves refused writes for the next group, which the next Put starts.
+func (l *Ledger) keep(writes map[string][]byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed || l.next == nil {
+		return
+	}
+	for k, v := range writes {
+		if _, newer := l.next.writes[k]; !newer {
+			l.next.writes[k] = v
+		}
+	}
+}
+
+func (l *Ledger) commit(writes map[string][]byte) error {
+	err := l.db.Update(func(tx *bolt.Tx) error {
+		b := tx.Bucket(bucket)
+		for k, v := range writes {
+			var err error
+			if v == nil {
+				err = b.Delete([]byte(k))
+			} else {
+				err = b.Put([]byte(k), v)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("write the node's ledger: %w", err)
+	}
+	return nil
+}
+
+// Get returns the durable value of key, nil if there is none.
+func (l *Ledger) Get(key string) []byte {
+	var value []byte
+	l.db.View(func(tx *bolt.Tx) error {
+		if v := tx.Bucket(bucket).Get([]byte(key)); v != nil {
+			value = append([]byte{}, v...)
+		}
+		return nil
+	})
+	return value
+}
+
+// Each calls do with every durable key of a prefix, in order. do must not keep
+// value.
+func (l *Ledger) Each(prefix string, do func(key string, value []byte) error) error {
+	return l.db.View(func(tx *bolt.Tx) error {
+		c := tx.Bucket(bucket).Cursor()
+		for k, v := c.Seek([]byte(prefix)); k != nil && len(k) >= len(prefix) && string(k[:len(prefix)]) == prefix; k, v = c.Next() {
+			if err := do(string(k), v); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Close commits what waits and closes the file.
+func (l *Ledger) Close() error {
+	l.mu.Lock()
+	if l.closed {
+		l.mu.Unlock()
+		return nil
+	}
+	l.closed = true
+	l.mu.Unlock()
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+	<-l.done
+	return l.db.Close()
+}

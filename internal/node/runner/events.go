@@ -1,0 +1,109 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package runner
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/node/driver"
+)
+
+func event(kind, words string) *api.TaskEvent {
+	return &api.TaskEvent{Type: kind, Time: time.Now().UnixNano(), DisplayMessage: words, Message: words}
+}
+
+func received() *api.TaskEvent { return event(api.EventReceived, "Task received by client") }
+
+func message(format string, args ...any) *api.TaskEvent {
+	e := event(api.EventDriverMessage, fmt.Sprintf(format, args...))
+	e.DriverMessage = e.DisplayMessage
+	return e
+}
+
+func setupFailure(err error) *api.TaskEvent {
+	e := event(api.EventSetupFailure, "Setup failed: "+err.Error())
+	e.SetupError, e.FailsTask = err.Error(), true
+	return e
+}
+
+func driverFailure(err error) *api.TaskEvent {
+	e := event(api.EventDriverFailure, "The driver could not start the task: "+err.Error())
+	e.DriverError = err.Error()
+	return e
+}
+
+// terminated tells how a process ended.
+func terminated(x driver.Exit) *api.TaskEvent {
+	kind := api.EventTerminated
+	if errors.Is(x.Err, driver.ErrTaskLost) || errors.Is(x.Err, driver.ErrTaskUnknown) {
+		kind = api.EventLost
+	}
+	e := event(kind, exitWords(x))
+	if !x.At.IsZero() {
+		e.Time = x.At.UnixNano()
+	}
+	e.ExitCode, e.Signal = x.Code, x.Signal
+	e.Details = map[string]string{"exit_code": strconv.Itoa(x.Code), "signal": strconv.Itoa(x.Signal)}
+	if x.OOMKilled {
+		e.Details["oom_killed"] = "true"
+	}
+	return e
+}
+
+// exitWords is the start of every sentence about an exit.
+func exitWords(x driver.Exit) string {
+	if x.Err != nil {
+		return "Lost: " + x.Err.Error()
+	}
+	words := []string{fmt.Sprintf("Exit Code: %d", x.Code)}
+	if x.Signal != 0 {
+		words = append(words, fmt.Sprintf("Signal: %d", x.Signal))
+	}
+	if x.OOMKilled {
+		words = append(words, "out of memory: killed by the kernel (OOM)")
+	}
+	return strings.Join(words, ", ")
+}
+
+func restarting(v verdict) *api.TaskEvent {
+	if !v.again {
+		e := event(api.EventNotRestarting, v.words)
+		e.RestartReason, e.FailsTask = v.words, true
+		return e
+	}
+	e := event(api.EventRestarting, v.words)
+	e.RestartReason, e.StartDelay = v.words, int64(v.delay)
+	e.Details = map[string]string{"start_delay": strconv.FormatInt(int64(v.delay), 10)}
+	return e
+}
+
+// killing tells why and how a task is being stopped.
+func killing(why cause, signal string, timeout time.Duration) *api.TaskEvent {
+	how := fmt.Sprintf("Sent %s. Waiting %s before force killing", signal, short(timeout))
+	e := event(api.EventKilling, how)
+	if why.words != "" {
+		e.DisplayMessage = why.words + ". " + how
+	}
+	e.KillReason, e.KillTimeout, e.TaskSignal = why.words, timeout, signal
+	e.Details = map[string]string{"kill_timeout": timeout.String()}
+	return e
+}
+
+// blame is the event that precedes killing when another task is the reason.
+func blame(why cause) *api.TaskEvent {
+	if why.event == api.EventKilling {
+		return nil
+	}
+	e := event(why.event, why.words)
+	if why.event == api.EventSiblingFailed {
+		e.FailedSibling = why.sibling
+		e.Details = map[string]string{"failed_sibling": why.sibling}
+	}
+	return e
+}

@@ -1,0 +1,215 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package runner
+
+import "github.com/reeve-run/reeve/api"
+
+// stage is how far a task has come.
+type stage int
+
+const (
+	stageWaiting stage = iota // its turn has not come
+	stageActive               // it is being set up, runs, or will be restarted
+	stageDead                 // it ended for good
+)
+
+// hook is a task's place in its group's life.
+type hook int
+
+const (
+	hookMain hook = iota
+	hookPrestart
+	hookPoststart
+	hookPoststop
+)
+
+// member is what decisions need to know of a task.
+type member struct {
+	name    string
+	hook    hook
+	sidecar bool
+	leader  bool
+	stage   stage
+	running bool
+	ran     bool // a process of it ran at some time
+	failed  bool
+	killed  bool // was told to end
+}
+
+// cause is why a task is to end.
+type cause struct {
+	event   string // one of the api.Event constants
+	words   string
+	sibling string // the task that is to blame
+	fails   bool   // the task counts as failed
+}
+
+// end is that the whole allocation is to end, and why.
+type end struct {
+	why     cause
+	restart bool // and begin again
+}
+
+type verb int
+
+const (
+	verbStart verb = iota
+	verbStop
+	verbSkip // a task that never started never will
+)
+
+// step is one thing to do.
+type step struct {
+	task int
+	verb verb
+	why  cause
+}
+
+// decide says what is to be done next for an allocation whose tasks are as
+// members says, and whether it is to end. It is called again when something
+// changed, until nothing is left to do.
+//
+// The order of a life: prestart tasks; when those that are not sidecars have
+// succeeded, the main tasks; when all of these run, the poststart tasks; when
+// the main tasks have ended, sidecars are stopped; when everything has ended,
+// the poststop tasks. A task that fails ends all; a leader that ends does too.
+// On the way out the leader goes first, then the others, then the sidecars.
+func decide(m []member, e *end) ([]step, *end) {
+	if e == nil {
+		e = fate(m)
+	}
+	var steps []step
+	if e != nil {
+		steps = endAll(m, e.why)
+	} else {
+		steps = goOn(m)
+	}
+	if over(m) {
+		steps = append(steps, after(m, e)...)
+	}
+	return steps, e
+}
+
+// fate reports whether what happened to one task ends the others.
+func fate(m []member) *end {
+	for _, x := range m {
+		if x.stage == stageDead && x.failed && x.hook != hookPoststop {
+			return &end{why: cause{event: api.EventSiblingFailed, sibling: x.name, words: "Task \"" + x.name + "\" of the group failed"}}
+		}
+	}
+	for _, x := range m {
+		if x.stage == stageDead && x.leader {
+			return &end{why: cause{event: api.EventLeaderDead, sibling: x.name, words: "The group's leader task \"" + x.name + "\" ended"}}
+		}
+	}
+	return nil
+}
+
+// goOn lets the allocation live.
+func goOn(m []member) []step {
+	var steps []step
+	start := func(i int) { steps = append(steps, step{task: i, verb: verbStart}) }
+	prepared, mainsRan, mainsDead, mains := true, true, true, 0
+	for _, x := range m {
+		switch x.hook {
+		case hookPrestart:
+			if x.sidecar {
+				prepared = prepared && (x.ran || x.stage == stageDead)
+			} else {
+				prepared = prepared && x.stage == stageDead
+			}
+		case hookMain:
+			mains++
+			mainsRan = mainsRan && x.ran
+			mainsDead = mainsDead && x.stage == stageDead
+		}
+	}
+	if mains == 0 { // then the group exists for its hooks
+		mainsRan, mainsDead = prepared, prepared
+	}
+	for i, x := range m {
+		switch {
+		case x.stage == stageWaiting && x.hook == hookPrestart:
+			start(i)
+		case x.stage == stageWaiting && x.hook == hookMain && prepared:
+			start(i)
+		case x.stage == stageWaiting && x.hook == hookPoststart && mainsRan && (!mainsDead || mains == 0 || !x.sidecar):
+			start(i)
+		case mainsDead && x.sidecar && x.stage != stageDead && x.hook != hookPoststop && !x.killed:
+			why := cause{event: api.EventMainDead, words: "The group's main tasks have ended"}
+			steps = append(steps, step{task: i, verb: stopOrSkip(x), why: why})
+		}
+	}
+	return steps
+}
+
+// endAll stops what runs, in order; what has not begun never will.
+func endAll(m []member, why cause) []step {
+	var steps []step
+	rank := func(x member) int {
+		switch {
+		case x.leader:
+			return 0
+		case !x.sidecar:
+			return 1
+		}
+		return 2
+	}
+	first := 3
+	for i, x := range m {
+		if x.hook == hookPoststop || x.stage == stageDead {
+			continue
+		}
+		if x.stage == stageWaiting {
+			steps = append(steps, step{task: i, verb: verbSkip, why: why})
+			continue
+		}
+		first = min(first, rank(x))
+	}
+	for i, x := range m {
+		if x.stage == stageActive && x.hook != hookPoststop && !x.killed && rank(x) == first {
+			steps = append(steps, step{task: i, verb: verbStop, why: why})
+		}
+	}
+	return steps
+}
+
+// over reports whether all but the poststop tasks have ended.
+func over(m []member) bool {
+	for _, x := range m {
+		if x.hook != hookPoststop && x.stage != stageDead {
+			return false
+		}
+	}
+	return true
+}
+
+// after starts the poststop tasks, if there is something that they come after.
+func after(m []member, e *end) []step {
+	ran := e == nil
+	for _, x := range m {
+		ran = ran || (x.ran && x.hook != hookPoststop)
+	}
+	if e != nil && e.restart {
+		ran = false
+	}
+	var steps []step
+	for i, x := range m {
+		switch {
+		case x.hook != hookPoststop || x.stage != stageWaiting:
+		case ran:
+			steps = append(steps, step{task: i, verb: verbStart})
+		default:
+			steps = append(steps, step{task: i, verb: verbSkip, why: e.why})
+		}
+	}
+	return steps
+}
+
+func stopOrSkip(x member) verb {
+	if x.stage == stageWaiting {
+		return verbSkip
+	}
+	return verbStop
+}

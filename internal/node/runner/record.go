@@ -1,0 +1,180 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/node/driver"
+	"github.com/reeve-run/reeve/internal/node/ledger"
+)
+
+// record is what the ledger holds of an allocation. The job is kept apart, by
+// version: many allocations share it.
+type record struct {
+	Allocation *api.Allocation // without Job
+	JobVersion uint64
+	Modified   int64
+	Deployment *api.AllocDeploymentStatus `json:",omitempty"`
+	Tasks      map[string]*taskRecord
+}
+
+type taskRecord struct {
+	State  *api.TaskState
+	Stage  stage
+	Ran    bool `json:",omitempty"`
+	Run    int  `json:",omitempty"`
+	Policy restarts
+}
+
+// Prefixes of the ledger's keys.
+const (
+	KeyAllocation = "allocation/"
+	KeyJob        = "job/"
+)
+
+// JobKey is the ledger's key of a version of a job.
+func JobKey(namespace, id string, version uint64) string {
+	return fmt.Sprintf("%s%s\x00%s\x00%d", KeyJob, namespace, id, version)
+}
+
+// save puts the runner's state on record. The mutex is held.
+func (r *Runner) save() *ledger.Commit {
+	a := *r.alloc
+	a.Job, a.Metrics, a.TaskStates = nil, nil, nil
+	rec := record{Allocation: &a, JobVersion: r.alloc.JobVersion(), Modified: r.modified, Deployment: r.deployment,
+		Tasks: make(map[string]*taskRecord, len(r.tasks))}
+	for _, t := range r.tasks {
+		rec.Tasks[t.name] = &taskRecord{State: t.state, Stage: t.stage, Ran: t.ran, Run: t.run, Policy: t.policy}
+	}
+	data, err := json.Marshal(&rec)
+	if err != nil { // the types have nothing that cannot be encoded
+		r.host.Logger.Error("encode an allocation's record", "allocation", r.id, "error", err)
+	}
+	return r.host.Ledger.Put(KeyAllocation+r.id, data)
+}
+
+// Restore makes the runner of an allocation that an earlier agent ran. job
+// finds its job. Start looks for the tasks that ran.
+func Restore(h *Host, data []byte, job func(namespace, id string, version uint64) *api.Job) (*Runner, error) {
+	var rec record
+	if err := json.Unmarshal(data, &rec); err != nil {
+		return nil, fmt.Errorf("read an allocation's record: %w", err)
+	}
+	if rec.Allocation == nil || rec.Allocation.ID == "" {
+		return nil, errors.New("read an allocation's record: it has no allocation")
+	}
+	a := rec.Allocation
+	if a.Job = job(a.Namespace, a.JobID, rec.JobVersion); a.Job == nil {
+		return nil, fmt.Errorf("read the record of allocation %s: version %d of its job is missing", a.ID, rec.JobVersion)
+	}
+	r := New(h, a)
+	r.deployment, r.modified = rec.Deployment, rec.Modified
+	for _, t := range r.tasks {
+		if tr := rec.Tasks[t.name]; tr != nil && tr.State != nil {
+			t.state, t.stage, t.ran, t.run, t.policy = tr.State, tr.Stage, tr.Ran, tr.Run, tr.Policy
+		}
+	}
+	return r, nil
+}
+
+// Resume is Start for a restored runner.
+func (r *Runner) Resume() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.status = clientStatus(r.members())
+	for _, t := range r.tasks {
+		if t.stage == stageActive && t.state.State == api.TaskStateRunning {
+			r.status = api.AllocClientRunning // until something else turns out
+		}
+	}
+	r.words = describe(r.status)
+	for _, t := range r.tasks {
+		if t.stage == stageActive {
+			r.loops.Go(func() { t.resume(r.ctx) })
+		}
+	}
+	if r.alloc.IsServerTerminal() && !r.allDead() {
+		r.ending = &end{why: cause{event: api.EventKilling, words: r.alloc.DesiredDescription}}
+	}
+	r.watchHealth()
+	if r.ending != nil || r.allDead() || !r.anyActive() {
+		r.settle()
+	}
+}
+
+func (r *Runner) anyActive() bool {
+	for _, t := range r.tasks {
+		if t.stage == stageActive {
+			return true
+		}
+	}
+	return false
+}
+
+// resume finds the task's process again, or starts a new one where there was
+// none.
+func (t *task) resume(ctx context.Context) {
+	r := t.r
+	r.mu.Lock()
+	alloc, group, spec, run, ran := r.alloc, r.group, t.spec, t.run, t.state.State == api.TaskStateRunning
+	r.mu.Unlock()
+	if run == 0 {
+		t.loop(ctx, nil)
+		return
+	}
+	h, err := t.recover(ctx, t.driverTask(alloc, group, spec, run, r.host.Dirs.Task(alloc.ID, spec.Name)))
+	if ctx.Err() != nil {
+		return
+	}
+	if h != nil {
+		r.mu.Lock()
+		t.running(h, event(api.EventRestored, "Found again after the agent restarted: "+startedWords(h)))
+		r.mu.Unlock()
+		t.loop(ctx, h)
+		return
+	}
+	if !ran && errors.Is(err, driver.ErrTaskUnknown) {
+		t.loop(ctx, nil) // it waited for a restart, or its start never happened
+		return
+	}
+	t.loop(ctx, gone{driver.Exit{Err: driver.ErrTaskLost, At: time.Now()}})
+}
+
+// recover asks the driver for the task, until it gives an answer.
+func (t *task) recover(ctx context.Context, dt *driver.Task) (driver.Handle, error) {
+	d := t.r.host.Drivers[t.spec.Driver]
+	if d == nil {
+		return nil, driver.ErrTaskLost
+	}
+	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
+		h, err := d.Recover(ctx, dt)
+		if err == nil || errors.Is(err, driver.ErrTaskLost) || errors.Is(err, driver.ErrTaskUnknown) || ctx.Err() != nil {
+			return h, err
+		}
+		t.r.host.Logger.Warn("look for a task of an earlier agent", "allocation", t.r.id, "task", t.name, "error", err)
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// gone stands for a process that nobody found.
+type gone struct{ exit driver.Exit }
+
+func (g gone) PID() int                                          { return 0 }
+func (g gone) StartedAt() time.Time                              { return time.Time{} }
+func (g gone) Wait(context.Context) (driver.Exit, error)         { return g.exit, nil }
+func (g gone) Signal(context.Context, string) error              { return driver.ErrTaskLost }
+func (g gone) Stop(context.Context, string, time.Duration) error { return nil }
+func (g gone) Exec(context.Context, driver.Exec) (int, error)    { return 0, driver.ErrTaskLost }
+func (g gone) Stats(context.Context) (driver.Stats, error)       { return driver.Stats{}, driver.ErrTaskLost }
+func (g gone) Destroy(context.Context) error                     { return nil }

@@ -1,0 +1,282 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package runner carries one allocation from its arrival on the node to its
+// end: directories, environment, tasks in the order of their lifecycles,
+// restarts, checks, deployment health, and the events that tell about it.
+//
+// Decisions are pure functions (order.go, restart.go, status.go). A Runner's
+// fields are guarded by one mutex; every task whose process may run has one
+// goroutine, which starts it, waits for it, and starts it again. Whatever
+// changes something under the mutex ends with settle, which acts upon the
+// difference between what is and what should be.
+//
+// A runner never decides about other allocations and never talks to servers.
+package runner
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/node/allocdir"
+	"github.com/reeve-run/reeve/internal/node/check"
+	"github.com/reeve-run/reeve/internal/node/driver"
+	"github.com/reeve-run/reeve/internal/node/ledger"
+)
+
+// Host is what runners share: the node they run on.
+type Host struct {
+	Drivers map[string]driver.Driver // by the name that job files use
+	Dirs    *allocdir.Tree
+	Ledger  *ledger.Ledger
+	Checks  *check.Scheduler
+	Node    func() *api.Node
+	Environ []string // the agent's environment
+	Logger  *slog.Logger
+	Context context.Context // ends with the agent; tasks go on
+	// Changed is called when there is something to report to the servers; soon,
+	// or at once when urgent. It must not block, and is called with locks held.
+	Changed func(r *Runner, urgent bool)
+}
+
+// A Runner runs one allocation.
+type Runner struct {
+	host *Host
+	id   string
+	ctx  context.Context // the host's
+	// loops are the task goroutines and those that stop tasks.
+	loops sync.WaitGroup
+
+	mu         sync.Mutex
+	alloc      *api.Allocation // as the servers last sent it; never changed in place
+	group      *api.Group
+	tasks      []*task
+	ending     *end
+	delayed    bool // waits for the group's shutdown delay
+	status     string
+	words      string // the client description
+	deployment *api.AllocDeploymentStatus
+	health     *health
+	checks     map[string]string // check id -> status
+	limit      *time.Timer       // max_run_duration
+	ended      chan struct{}     // closed when everything is dead
+	modified   int64             // Unix nanoseconds
+}
+
+// New makes the runner of an allocation that arrived. Start runs it.
+func New(h *Host, a *api.Allocation) *Runner {
+	r := &Runner{host: h, id: a.ID, ctx: h.Context, alloc: a, status: api.AllocClientPending, words: describe(api.AllocClientPending),
+		ended: make(chan struct{}), checks: map[string]string{}, modified: time.Now().UnixNano()}
+	r.group = groupOf(a)
+	for _, spec := range r.group.Tasks {
+		t := &task{r: r, name: spec.Name, spec: spec, wake: make(chan struct{}, 1), state: &api.TaskState{State: api.TaskStatePending}}
+		t.tell(received())
+		r.tasks = append(r.tasks, t)
+	}
+	if a.DeploymentStatus != nil {
+		d := *a.DeploymentStatus
+		r.deployment = &d
+	}
+	return r
+}
+
+// groupOf is the allocation's group; an empty one if its job does not have it,
+// which the servers prevent.
+func groupOf(a *api.Allocation) *api.Group {
+	if a.Job != nil {
+		if g := a.Job.Group(a.Group); g != nil {
+			return g
+		}
+	}
+	return &api.Group{Name: a.Group}
+}
+
+// Start runs the allocation's tasks. They outlive the host's context: at its
+// end the runner only stops looking after them.
+func (r *Runner) Start() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.watchHealth()
+	r.settle()
+	if !r.anyActive() { // else each task saves when it starts
+		r.save()
+	}
+}
+
+// ID is the allocation's id.
+func (r *Runner) ID() string { return r.id }
+
+// Ended is closed when all tasks are dead and none will start again.
+func (r *Runner) Ended() <-chan struct{} { return r.ended }
+
+// Wait waits for the runner's goroutines, once the host's context has ended
+// or the allocation has.
+func (r *Runner) Wait() { r.loops.Wait() }
+
+// Allocation is the allocation as the servers last sent it.
+func (r *Runner) Allocation() *api.Allocation {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.alloc
+}
+
+// Report is what the servers are told of the allocation.
+func (r *Runner) Report() *api.Allocation {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	a := &api.Allocation{
+		ID: r.id, Namespace: r.alloc.Namespace, NodeID: r.alloc.NodeID, JobID: r.alloc.JobID, Group: r.alloc.Group,
+		ClientStatus: r.status, ClientDescription: r.words, ModifyTime: r.modified, DeploymentID: r.alloc.DeploymentID,
+		TaskStates: make(map[string]*api.TaskState, len(r.tasks)),
+	}
+	for _, t := range r.tasks {
+		a.TaskStates[t.name] = t.state
+	}
+	if r.deployment != nil {
+		d := *r.deployment
+		a.DeploymentStatus = &d
+	}
+	return a
+}
+
+// Status is the allocation's client status.
+func (r *Runner) Status() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.status
+}
+
+// Stop ends the allocation. It returns at once; Ended tells when it is over.
+func (r *Runner) Stop(why string, noDelay bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.stop(&end{why: cause{event: api.EventKilling, words: why}}, noDelay)
+}
+
+// stop is Stop with the mutex held.
+func (r *Runner) stop(e *end, noDelay bool) {
+	if r.ending != nil && !r.ending.restart {
+		return
+	}
+	r.dropChecks()
+	delay := r.group.ShutdownDelay
+	if !noDelay && delay != nil && *delay > 0 && r.anyRunning() {
+		if r.delayed {
+			return
+		}
+		r.delayed = true
+		for _, t := range r.tasks {
+			if t.handle != nil {
+				t.tell(message("Waiting %s before stopping the tasks (shutdown_delay of the group)", short(*delay)))
+			}
+		}
+		r.host.Changed(r, true)
+		r.loops.Go(func() {
+			select {
+			case <-time.After(*delay):
+			case <-r.ended:
+			case <-r.ctx.Done():
+				return
+			}
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.delayed = false
+			r.stop(e, true)
+		})
+		return
+	}
+	r.ending = e
+	r.settle()
+	r.save()
+}
+
+func (r *Runner) anyRunning() bool {
+	for _, t := range r.tasks {
+		if t.handle != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// settle acts upon what should happen next, until nothing should. The mutex is
+// held.
+func (r *Runner) settle() {
+	for {
+		steps, e := decide(r.members(), r.ending)
+		r.ending = e
+		if len(steps) == 0 {
+			break
+		}
+		for _, s := range steps {
+			t := r.tasks[s.task]
+			switch s.verb {
+			case verbStart:
+				t.stage = stageActive
+				r.loops.Go(func() { t.loop(r.ctx, nil) })
+			case verbSkip:
+				t.skip(s.why)
+			case verbStop:
+				t.end(s.why)
+			}
+		}
+	}
+	if r.ending != nil && r.ending.restart && r.allDead() {
+		r.again()
+		return
+	}
+	r.watchServices()
+	r.judge()
+	r.conclude()
+}
+
+// conclude derives the allocation's status from its tasks.
+func (r *Runner) conclude() {
+	status := clientStatus(r.members())
+	if status != r.status {
+		r.status, r.words = status, describe(status)
+		r.modified = time.Now().UnixNano()
+		r.host.Changed(r, true)
+	}
+	if r.allDead() {
+		select {
+		case <-r.ended:
+		default:
+			r.dropChecks()
+			r.stopHealth()
+			if r.limit != nil {
+				r.limit.Stop()
+			}
+			close(r.ended)
+		}
+	}
+}
+
+func (r *Runner) allDead() bool {
+	for _, t := range r.tasks {
+		if t.stage != stageDead {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *Runner) members() []member {
+	m := make([]member, len(r.tasks))
+	for i, t := range r.tasks {
+		m[i] = t.member()
+	}
+	return m
+}
+
+func (r *Runner) task(name string) *task {
+	for _, t := range r.tasks {
+		if t.name == name {
+			return t
+		}
+	}
+	return nil
+}

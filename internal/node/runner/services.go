@@ -1,0 +1,231 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package runner
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"strconv"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/node/check"
+	"github.com/reeve-run/reeve/internal/node/driver"
+	"github.com/reeve-run/reeve/internal/node/taskenv"
+)
+
+// probe is one check of the allocation as its job defines it.
+type probe struct {
+	id      string
+	check   *api.Check
+	service string
+	task    *task // whose service it is, or in which the script runs; nil: the group's
+	address string
+}
+
+// watchServices begins the checks of what runs, and ends those of what does
+// not. The checks of a task's services begin with the task, those of a group's
+// services when all main tasks run.
+func (r *Runner) watchServices() {
+	if !r.hasChecks() {
+		return
+	}
+	wanted := map[string]bool{}
+	if r.ending == nil && !r.delayed {
+		for _, p := range r.probes() {
+			if !r.isServed(p) {
+				continue
+			}
+			wanted[p.id] = true
+			if _, begun := r.checks[p.id]; !begun {
+				r.checks[p.id] = api.CheckStatusPending
+				if p.check.InitialStatus == "passing" {
+					r.checks[p.id] = api.CheckStatusSuccess
+				}
+				r.host.Checks.Add(r.id, r.target(p))
+			}
+		}
+	}
+	for id := range r.checks {
+		if !wanted[id] {
+			delete(r.checks, id)
+			r.host.Checks.Remove(r.id, id)
+		}
+	}
+}
+
+// dropChecks ends all checks.
+func (r *Runner) dropChecks() {
+	for id := range r.checks {
+		delete(r.checks, id)
+		r.host.Checks.Remove(r.id, id)
+	}
+}
+
+func (r *Runner) hasChecks() bool {
+	has := func(services []*api.Service) bool {
+		for _, s := range services {
+			if len(s.Checks) > 0 {
+				return true
+			}
+		}
+		return false
+	}
+	if has(r.group.Services) {
+		return true
+	}
+	for _, t := range r.group.Tasks {
+		if has(t.Services) {
+			return true
+		}
+	}
+	return false
+}
+
+// isServed reports whether what the check asks is there to answer.
+func (r *Runner) isServed(p probe) bool {
+	if p.task != nil && (p.task.handle == nil || p.task.signaled) {
+		return false
+	}
+	for _, t := range r.tasks {
+		if p.task == nil && t.spec.IsMain() && (t.handle == nil || t.signaled) {
+			return false
+		}
+	}
+	return true
+}
+
+// probes lists the checks that the job defines.
+func (r *Runner) probes() []probe {
+	var all []probe
+	add := func(services []*api.Service, spec *api.Task, owner *task) {
+		if len(services) == 0 {
+			return
+		}
+		env := r.host.env(r.alloc, r.group, spec, driver.Dir{})
+		for _, s := range services {
+			s := env.ReplaceService(s)
+			for _, c := range s.Checks {
+				p := probe{check: c, service: s.Name, task: owner, address: r.address(s, c, spec)}
+				if c.TaskName != "" && r.task(c.TaskName) != nil {
+					p.task = r.task(c.TaskName)
+				}
+				p.id = probeID(r.id, p, owner)
+				all = append(all, p)
+			}
+		}
+	}
+	add(r.group.Services, nil, nil)
+	for _, t := range r.tasks {
+		add(t.spec.Services, t.spec, t)
+	}
+	return all
+}
+
+// judgedChecks lists the checks that deployment health depends on.
+func (r *Runner) judgedChecks() []probe {
+	if !r.hasChecks() {
+		return nil
+	}
+	var judged []probe
+	for _, p := range r.probes() {
+		if p.check.OnUpdate != "ignore" {
+			judged = append(judged, p)
+		}
+	}
+	return judged
+}
+
+// probeID is the same for the same definition, and changes with it.
+func probeID(alloc string, p probe, owner *task) string {
+	name := ""
+	if owner != nil {
+		name = owner.name
+	}
+	text, _ := json.Marshal([]any{alloc, name, p.service, p.address, p.check})
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:16])
+}
+
+// address is where an http or tcp check finds the service.
+func (r *Runner) address(s *api.Service, c *api.Check, spec *api.Task) string {
+	label := c.PortLabel
+	if label == "" {
+		label = s.PortLabel
+	}
+	host, port := "", label
+	for _, p := range taskenv.Ports(r.alloc, spec) {
+		if p.Label == label {
+			host, port = p.HostIP, strconv.Itoa(p.Value)
+		}
+	}
+	if s.Address != "" {
+		host = s.Address
+	}
+	if host == "" {
+		if n := r.host.Node(); n != nil {
+			host = n.Attributes["unique.network.ip-address"]
+		}
+	}
+	if host == "" || host == "0.0.0.0" {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
+}
+
+func (r *Runner) target(p probe) *check.Target {
+	t := &check.Target{
+		ID: p.id, Check: p.check, Service: p.service, Group: r.alloc.Name, Address: p.address,
+		Changed: r.checked,
+		Restart: func(reason string) { r.unhealthy(p, reason) },
+	}
+	if p.task != nil {
+		t.Task = p.task.name
+		t.Exec = func(ctx context.Context, argv []string, out io.Writer) (int, error) {
+			h := r.handleOf(p.task)
+			if h == nil {
+				return -1, errors.New("the task is not running")
+			}
+			return h.Exec(ctx, driver.Exec{Argv: argv, Stdout: out, Stderr: out})
+		}
+	}
+	return t
+}
+
+func (r *Runner) handleOf(t *task) driver.Handle {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return t.handle
+}
+
+// checked takes a check's new status into account.
+func (r *Runner) checked(id, status string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, ok := r.checks[id]; ok {
+		r.checks[id] = status
+		r.judge()
+	}
+}
+
+// unhealthy restarts the task that a check found ill too often; for a group's
+// service without a task, all main tasks.
+func (r *Runner) unhealthy(p probe, reason string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, t := range r.tasks {
+		if t == p.task || (p.task == nil && t.spec.IsMain()) {
+			words := "Check \"" + p.check.Name + "\" failed too often: " + reason
+			if t.ask(&request{words: "Unhealthy: check \"" + p.check.Name + "\" failed", counts: true}) {
+				t.tell(event(api.EventCheckUnhealthy, words))
+				r.host.Changed(r, true)
+			}
+		}
+	}
+	r.settle()
+}

@@ -1,0 +1,167 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/node/allocdir"
+	"github.com/reeve-run/reeve/internal/node/driver"
+	"github.com/reeve-run/reeve/internal/node/taskenv"
+)
+
+// start sets a run of the task up and starts it. It returns nil when that did
+// not work; events say why.
+func (t *task) start(ctx context.Context) driver.Handle {
+	r := t.r
+	r.mu.Lock()
+	if t.killed != nil {
+		r.mu.Unlock()
+		return nil
+	}
+	if t.run == 0 {
+		t.tell(event(api.EventTaskSetup, "Building Task Directory"))
+	}
+	t.run++
+	startCtx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	t.starting = cancel
+	alloc, group, spec, run := r.alloc, r.group, t.spec, t.run
+	saved := r.save() // syncs while the directories are made
+	r.host.Changed(r, false)
+	r.mu.Unlock()
+
+	h, e := t.launch(startCtx, alloc, group, spec, run, saved.Wait)
+	if ctx.Err() != nil {
+		return nil // the process, if there is one, is found again
+	}
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t.starting = nil
+	if h == nil {
+		if startCtx.Err() == nil { // not interrupted: this is why
+			t.tell(e)
+			if e.FailsTask {
+				t.change(func(s *api.TaskState) { s.Failed = true })
+			}
+		}
+		return nil
+	}
+	t.running(h, event(api.EventStarted, startedWords(h)))
+	return h
+}
+
+func startedWords(h driver.Handle) string {
+	if pid := h.PID(); pid > 0 {
+		return "Task started by client (PID " + strconv.Itoa(pid) + ")"
+	}
+	return "Task started by client"
+}
+
+// running takes into account that the task's process exists.
+func (t *task) running(h driver.Handle, e *api.TaskEvent) {
+	r := t.r
+	t.handle, t.ran = h, true
+	t.tell(e)
+	t.change(func(s *api.TaskState) {
+		s.State = api.TaskStateRunning
+		s.StartedAt = h.StartedAt()
+		if s.StartedAt.IsZero() {
+			s.StartedAt = time.Now()
+		}
+		s.FinishedAt = time.Time{}
+	})
+	if t.killed != nil { // told to end while it was being started
+		t.interrupt(*t.killed)
+	}
+	r.limitRun()
+	r.settle()
+	r.save()
+	r.host.Changed(r, true)
+}
+
+// launch does what a start needs outside the mutex: directories, environment,
+// and the driver. recorded waits until the run is on record: a process that
+// nobody remembers must not exist.
+func (t *task) launch(ctx context.Context, a *api.Allocation, g *api.Group, s *api.Task, run int, recorded func() error) (driver.Handle, *api.TaskEvent) {
+	h := t.r.host
+	d := h.Drivers[s.Driver]
+	if d == nil {
+		return nil, setupFailure(fmt.Errorf("this node has no driver %q", s.Driver))
+	}
+	owner, err := allocdir.OwnerOf(ownerName(s))
+	if err != nil {
+		return nil, setupFailure(err)
+	}
+	dir, err := h.Dirs.Build(a.ID, s.Name, owner)
+	if err != nil {
+		return nil, setupFailure(err)
+	}
+	dt := t.driverTask(a, g, s, run, dir)
+	if err := recorded(); err != nil {
+		return nil, setupFailure(err)
+	}
+	handle, err := d.Start(ctx, dt)
+	if err != nil {
+		e := driverFailure(err)
+		var r interface{ Recoverable() bool }
+		if errors.As(err, &r) && !r.Recoverable() {
+			e.FailsTask = true
+		}
+		return nil, e
+	}
+	return handle, nil
+}
+
+// ownerName is the user that a task's directories belong to: the one it runs
+// as.
+func ownerName(s *api.Task) string {
+	if s.User == "" && s.Driver == "exec" {
+		return "nobody"
+	}
+	return s.User
+}
+
+// isIsolated reports whether tasks of a driver have their own root.
+func isIsolated(driver string) bool { return driver == "exec" }
+
+func runID(alloc, task string, run int) string {
+	return alloc + "/" + task + "/" + strconv.Itoa(run)
+}
+
+// driverTask is what the driver needs to know.
+func (t *task) driverTask(a *api.Allocation, g *api.Group, s *api.Task, run int, dir driver.Dir) *driver.Task {
+	env := t.r.host.env(a, g, s, dir)
+	dt := &driver.Task{
+		ID: runID(a.ID, s.Name, run), AllocID: a.ID, Name: s.Name, Config: env.ReplaceConfig(s.Config), Env: env.List(),
+		User: env.Replace(s.User), Dir: dir, Resources: taskenv.Limits(a, s), KillSignal: s.KillSignal,
+		Logs: driver.Logs{
+			StdoutPrefix: t.r.host.Dirs.LogDir(a.ID) + "/" + s.Name + ".stdout",
+			StderrPrefix: t.r.host.Dirs.LogDir(a.ID) + "/" + s.Name + ".stderr",
+			MaxFiles:     10, MaxFileBytes: 10 << 20,
+		},
+	}
+	if l := s.Logs; l != nil {
+		if l.MaxFiles != nil {
+			dt.Logs.MaxFiles = *l.MaxFiles
+		}
+		if l.MaxFileSizeMB != nil {
+			dt.Logs.MaxFileBytes = int64(*l.MaxFileSizeMB) << 20
+		}
+		dt.Logs.Disabled = value(l.Disabled)
+	}
+	return dt
+}
+
+func (h *Host) env(a *api.Allocation, g *api.Group, s *api.Task, dir driver.Dir) *taskenv.Env {
+	return taskenv.Build(taskenv.Input{
+		Node: h.Node(), Alloc: a, Group: g, Task: s, Dir: dir, Isolated: s != nil && isIsolated(s.Driver), Host: h.Environ,
+	})
+}

@@ -1,0 +1,46 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package runner
+
+import "github.com/reeve-run/reeve/api"
+
+// clientStatus derives an allocation's status from its tasks. It has failed
+// only when nothing of it runs any more: until then it holds its resources.
+func clientStatus(m []member) string {
+	failed, running, open := false, false, false
+	for _, x := range m {
+		failed = failed || x.failed
+		running = running || x.running
+		open = open || x.stage != stageDead
+	}
+	switch {
+	case !open && failed:
+		return api.AllocClientFailed
+	case !open:
+		return api.AllocClientComplete
+	case running:
+		return api.AllocClientRunning
+	}
+	// Between the ends of some tasks and the starts of others it still runs.
+	for _, x := range m {
+		if x.ran && x.killed {
+			return api.AllocClientRunning
+		}
+	}
+	return api.AllocClientPending
+}
+
+func describe(status string) string {
+	switch status {
+	case api.AllocClientPending:
+		return "No tasks have started"
+	case api.AllocClientRunning:
+		return "Tasks are running"
+	case api.AllocClientComplete:
+		return "All tasks have completed"
+	case api.AllocClientFailed:
+		return "Failed tasks"
+	}
+	return ""
+}

@@ -1,0 +1,342 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package runner
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/node/driver"
+)
+
+// A task is one task of a runner. All fields are guarded by the runner's
+// mutex; spec and state are replaced, never changed in place.
+type task struct {
+	r     *Runner
+	name  string
+	spec  *api.Task
+	state *api.TaskState
+	stage stage
+	ran   bool // a process of it ran at some time
+	run   int  // number of the newest run; 0 before the first
+
+	policy   restarts
+	handle   driver.Handle // of the process that runs
+	starting context.CancelFunc
+	killed   *cause   // it was told to end
+	again    *request // it was asked to restart
+	signaled bool     // the process was told to end, for killed or again
+	wake     chan struct{}
+}
+
+// request is that somebody asked for a restart.
+type request struct {
+	words  string
+	counts bool // as a failure, by the restart policy
+}
+
+func (t *task) member() member {
+	return member{
+		name: t.name, hook: hookOf(t.spec), sidecar: t.spec.IsSidecar(), leader: t.spec.Leader, stage: t.stage,
+		running: t.handle != nil, ran: t.ran, failed: t.state.Failed, killed: t.killed != nil,
+	}
+}
+
+func hookOf(s *api.Task) hook {
+	switch {
+	case s.IsPrestart():
+		return hookPrestart
+	case s.IsPoststart():
+		return hookPoststart
+	case s.IsPoststop():
+		return hookPoststop
+	}
+	return hookMain
+}
+
+// mustSucceed reports whether exit 0 is what the task is for; for others an
+// exit is a failure, whatever its code.
+func (t *task) mustSucceed() bool {
+	if t.spec.IsMain() {
+		return t.r.alloc.Job != nil && t.r.alloc.Job.RunsToCompletion()
+	}
+	return !t.spec.IsSidecar()
+}
+
+// tell records an event, keeping the last ones.
+func (t *task) tell(e *api.TaskEvent) {
+	t.change(func(s *api.TaskState) {
+		from := max(0, len(s.Events)+1-api.TaskEventsKept)
+		events := make([]*api.TaskEvent, 0, len(s.Events)+1-from)
+		s.Events = append(append(events, s.Events[from:]...), e)
+	})
+}
+
+// change replaces the task's state by a changed copy.
+func (t *task) change(do func(*api.TaskState)) {
+	s := *t.state
+	do(&s)
+	t.state = &s
+	t.r.modified = time.Now().UnixNano()
+}
+
+// loop starts the task, waits for its end, and starts it again, until it is
+// dead or the agent ends. found is a process that an earlier agent started.
+func (t *task) loop(ctx context.Context, found driver.Handle) {
+	h := found
+	for ctx.Err() == nil {
+		if h == nil {
+			h = t.start(ctx)
+			if ctx.Err() != nil {
+				return
+			}
+		}
+		var dead bool
+		var delay time.Duration
+		if h != nil {
+			exit, err := h.Wait(ctx)
+			if ctx.Err() != nil {
+				return
+			}
+			if err != nil && exit.Err == nil {
+				exit.Err = err
+			}
+			delay, dead = t.exited(ctx, h, exit)
+			h = nil
+		} else {
+			delay, dead = t.notStarted()
+		}
+		if dead {
+			return
+		}
+		if t.pause(ctx, delay) {
+			return
+		}
+	}
+}
+
+// pause waits before a restart. It reports whether the task died meanwhile.
+func (t *task) pause(ctx context.Context, delay time.Duration) (dead bool) {
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	for {
+		t.r.mu.Lock()
+		if t.killed != nil {
+			t.die(false)
+			t.r.settle()
+			t.r.save()
+			t.r.mu.Unlock()
+			return true
+		}
+		now := t.again != nil
+		t.again = nil
+		t.r.mu.Unlock()
+		if now {
+			return false
+		}
+		select {
+		case <-timer.C:
+			return false
+		case <-ctx.Done():
+			return true
+		case <-t.wake:
+		}
+	}
+}
+
+// exited takes the end of a process into account.
+func (t *task) exited(ctx context.Context, h driver.Handle, x driver.Exit) (delay time.Duration, dead bool) {
+	r := t.r
+	r.mu.Lock()
+	at := x.At
+	if at.IsZero() {
+		at = time.Now()
+	}
+	t.handle, t.signaled = nil, false
+	t.tell(terminated(x))
+	t.change(func(s *api.TaskState) { s.FinishedAt = at })
+	if t.killed != nil {
+		t.tell(event(api.EventKilled, "Task successfully killed"))
+		t.die(t.killed.fails)
+	} else if asked := t.again; asked != nil {
+		t.again = nil
+		if asked.counts {
+			delay, dead = t.verdict(asked.words)
+		} else {
+			t.restart(verdict{again: true, words: asked.words + ", restarting now"})
+		}
+	} else if x.Err == nil && x.Code == 0 && x.Signal == 0 && t.mustSucceed() {
+		t.die(false)
+	} else {
+		delay, dead = t.verdict(exitWords(x))
+	}
+	dead = dead || t.stage == stageDead
+	saved := r.save()
+	r.settle()
+	r.host.Changed(r, true)
+	r.mu.Unlock()
+	// The exit is on record before the driver may forget it.
+	if err := saved.Wait(); err != nil {
+		r.host.Logger.Error("record a task's exit", "allocation", r.id, "task", t.name, "error", err)
+	}
+	if err := h.Destroy(ctx); err != nil && ctx.Err() == nil {
+		r.host.Logger.Warn("clean up after a task", "allocation", r.id, "task", t.name, "error", err)
+	}
+	if dead {
+		r.mu.Lock()
+		r.save()
+		r.mu.Unlock()
+	}
+	return delay, dead
+}
+
+// notStarted takes into account that the task could not be started; the events
+// that say why are there already.
+func (t *task) notStarted() (delay time.Duration, dead bool) {
+	r := t.r
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case t.killed != nil:
+		t.die(t.killed.fails)
+	case t.again != nil:
+		t.restart(verdict{again: true, words: t.again.words + ", restarting now"})
+		t.again = nil
+	case t.state.Failed:
+		t.die(true)
+	default:
+		delay, dead = t.verdict("Failed to start")
+	}
+	dead = dead || t.stage == stageDead
+	r.settle()
+	r.save()
+	r.host.Changed(r, true)
+	return delay, dead
+}
+
+// verdict asks the restart policy.
+func (t *task) verdict(what string) (delay time.Duration, dead bool) {
+	v := t.policy.next(t.spec.Restart, what, time.Now(), jitterOf(t.r.id, t.name, t.run))
+	t.restart(v)
+	if !v.again {
+		t.die(true)
+	}
+	return v.delay, !v.again
+}
+
+func (t *task) restart(v verdict) {
+	t.tell(restarting(v))
+	if !v.again {
+		return
+	}
+	t.change(func(s *api.TaskState) {
+		s.State = api.TaskStatePending
+		s.Restarts++
+		s.LastRestart = time.Now()
+	})
+}
+
+// die ends the task for good.
+func (t *task) die(failed bool) {
+	t.stage = stageDead
+	t.handle, t.again = nil, nil
+	t.change(func(s *api.TaskState) {
+		s.State = api.TaskStateDead
+		s.Failed = s.Failed || failed
+		if s.FinishedAt.IsZero() {
+			s.FinishedAt = time.Now()
+		}
+	})
+}
+
+// skip ends a task that never began.
+func (t *task) skip(why cause) {
+	if e := blame(why); e != nil {
+		t.tell(e)
+	}
+	t.killed = &why
+	t.stage = stageDead
+	t.change(func(s *api.TaskState) { s.State = api.TaskStateDead })
+}
+
+// end tells the task to end. Its loop notices when it has.
+func (t *task) end(why cause) {
+	if t.killed != nil || t.stage == stageDead {
+		return
+	}
+	t.killed = &why
+	if e := blame(why); e != nil {
+		e.FailsTask = why.fails
+		t.tell(e)
+	}
+	t.interrupt(why)
+	t.r.host.Changed(t.r, true)
+}
+
+// interrupt ends what the task is doing: its process, its start, or its wait.
+func (t *task) interrupt(why cause) {
+	select {
+	case t.wake <- struct{}{}:
+	default:
+	}
+	if t.starting != nil {
+		t.starting()
+	}
+	if h := t.handle; h != nil && !t.signaled {
+		t.signaled = true
+		signal, timeout, delay := stopOptions(t.spec)
+		if t.r.noDelay() {
+			delay = 0
+		}
+		t.tell(killing(why, signal, timeout))
+		t.r.loops.Go(func() { t.stop(h, signal, timeout, delay) })
+	}
+}
+
+func stopOptions(s *api.Task) (signal string, timeout, delay time.Duration) {
+	signal, timeout = s.KillSignal, 5*time.Second
+	if signal == "" {
+		signal = "SIGINT"
+	}
+	if s.KillTimeout != nil {
+		timeout = *s.KillTimeout
+	}
+	return signal, timeout, s.ShutdownDelay
+}
+
+// stop ends a process, and keeps trying.
+func (t *task) stop(h driver.Handle, signal string, timeout, delay time.Duration) {
+	ctx := t.r.ctx
+	wait := func(d time.Duration) (over bool) {
+		if d <= 0 {
+			return false
+		}
+		bounded, cancel := context.WithTimeout(ctx, d)
+		defer cancel()
+		h.Wait(bounded)
+		return ctx.Err() != nil || bounded.Err() == nil
+	}
+	if wait(delay) {
+		return
+	}
+	for tries := 0; ctx.Err() == nil; tries++ {
+		err := h.Stop(ctx, signal, timeout)
+		if err == nil || errors.Is(err, driver.ErrTaskUnknown) || errors.Is(err, driver.ErrTaskLost) {
+			return
+		}
+		if tries == 0 && ctx.Err() == nil {
+			t.r.mu.Lock()
+			e := event(api.EventKilling, "Could not stop the task: "+err.Error())
+			e.KillError = err.Error()
+			t.tell(e)
+			t.r.host.Changed(t.r, true)
+			t.r.mu.Unlock()
+		}
+		if wait(5 * time.Second) {
+			return
+		}
+	}
+}

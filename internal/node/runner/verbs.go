@@ -1,0 +1,236 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package runner
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/node/driver"
+)
+
+// ask restarts the task's process, or ends its wait for a restart. It reports
+// whether there was something to do.
+func (t *task) ask(q *request) bool {
+	if t.stage != stageActive || t.killed != nil || t.again != nil {
+		return false
+	}
+	t.again = q
+	t.interrupt(cause{event: api.EventKilling, words: q.words})
+	return true
+}
+
+// Restart restarts one task, or every task that runs when name is "".
+func (r *Runner) Restart(name string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	tasks, err := r.chosen(name)
+	if err != nil {
+		return err
+	}
+	done := 0
+	for _, t := range tasks {
+		if t.handle == nil && name == "" {
+			continue
+		}
+		if t.ask(&request{words: "User requested task to restart"}) {
+			t.tell(event(api.EventRestartSignaled, "User requested task to restart"))
+			done++
+		}
+	}
+	if done == 0 {
+		return api.Errorf(api.CodeConflict, "nothing of allocation %s runs that could be restarted", api.ShortID(r.id))
+	}
+	r.settle()
+	r.save()
+	r.host.Changed(r, true)
+	return nil
+}
+
+// RestartAll stops everything and begins the allocation's life again, with
+// the tasks that had ended already.
+func (r *Runner) RestartAll() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ending != nil || r.delayed {
+		return api.Errorf(api.CodeConflict, "allocation %s is ending", api.ShortID(r.id))
+	}
+	if r.allDead() {
+		return api.Errorf(api.CodeConflict, "allocation %s has ended: run its job again instead", api.ShortID(r.id))
+	}
+	why := cause{event: api.EventRestartSignaled, words: "User requested all tasks to restart"}
+	r.ending = &end{why: why, restart: true}
+	r.settle()
+	r.save()
+	r.host.Changed(r, true)
+	return nil
+}
+
+// again begins the allocation's life again.
+func (r *Runner) again() {
+	r.ending = nil
+	for _, t := range r.tasks {
+		t.stage, t.killed, t.again, t.ran = stageWaiting, nil, nil, false
+		t.change(func(s *api.TaskState) {
+			s.State, s.Failed = api.TaskStatePending, false
+			s.Restarts++
+			s.LastRestart = time.Now()
+		})
+	}
+	r.settle()
+}
+
+// chosen is the named task, or all.
+func (r *Runner) chosen(name string) ([]*task, error) {
+	if name == "" {
+		return r.tasks, nil
+	}
+	if t := r.task(name); t != nil {
+		return []*task{t}, nil
+	}
+	return nil, r.noTask(name)
+}
+
+func (r *Runner) noTask(name string) error {
+	names := make([]string, 0, len(r.tasks))
+	for _, t := range r.tasks {
+		names = append(names, t.name)
+	}
+	slices.Sort(names)
+	return api.Errorf(api.CodeNotFound, "allocation %s has no task %q; it has: %s", api.ShortID(r.id), name, strings.Join(names, ", "))
+}
+
+// Signal sends a signal to one task, or to every task that runs when name is
+// "".
+func (r *Runner) Signal(ctx context.Context, name, signal string) error {
+	if signal == "" {
+		return api.Errorf(api.CodeInvalid, "Signal is missing: give a name such as SIGHUP")
+	}
+	r.mu.Lock()
+	tasks, err := r.chosen(name)
+	handles := map[*task]driver.Handle{}
+	for _, t := range tasks {
+		if t.handle != nil {
+			handles[t] = t.handle
+		}
+	}
+	r.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if len(handles) == 0 {
+		return api.Errorf(api.CodeConflict, "nothing of allocation %s runs that could be signaled", api.ShortID(r.id))
+	}
+	var failed []error
+	for t, h := range handles {
+		if err := h.Signal(ctx, signal); err != nil {
+			failed = append(failed, api.Errorf(api.CodeInvalid, "signal task %q: %v", t.name, err))
+			continue
+		}
+		r.mu.Lock()
+		e := event(api.EventSignaling, "User requested task to be signaled with "+signal)
+		e.TaskSignal, e.TaskSignalReason = signal, "User requested task to be signaled"
+		t.tell(e)
+		r.host.Changed(r, true)
+		r.mu.Unlock()
+	}
+	return errors.Join(failed...)
+}
+
+// Exec runs a command beside a task. The task may be left out when there is
+// only one.
+func (r *Runner) Exec(ctx context.Context, name string, e driver.Exec) (int, error) {
+	r.mu.Lock()
+	if name == "" && len(r.tasks) == 1 {
+		name = r.tasks[0].name
+	}
+	t := r.task(name)
+	var h driver.Handle
+	if t != nil {
+		h = t.handle
+	}
+	r.mu.Unlock()
+	switch {
+	case name == "":
+		return 0, api.Errorf(api.CodeInvalid, "task is missing: the allocation has several")
+	case t == nil:
+		return 0, r.noTask(name)
+	case h == nil:
+		return 0, api.Errorf(api.CodeConflict, "task %q is not running", name)
+	}
+	return h.Exec(ctx, e)
+}
+
+// Stats measures the tasks that run.
+func (r *Runner) Stats(ctx context.Context) map[string]driver.Stats {
+	r.mu.Lock()
+	handles := map[string]driver.Handle{}
+	for _, t := range r.tasks {
+		if t.handle != nil {
+			handles[t.name] = t.handle
+		}
+	}
+	r.mu.Unlock()
+	all := map[string]driver.Stats{}
+	for name, h := range handles {
+		if s, err := h.Stats(ctx); err == nil {
+			all[name] = s
+		}
+	}
+	return all
+}
+
+// TaskNames lists the allocation's tasks, sorted.
+func (r *Runner) TaskNames() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	names := map[string]bool{}
+	for _, t := range r.tasks {
+		names[t.name] = true
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// noDelay reports whether shutdown delays are to be left out.
+func (r *Runner) noDelay() bool { return value(r.alloc.DesiredTransition.NoShutdownDelay) }
+
+// Update takes a newer version of the allocation from the servers: to stop it,
+// or with a new version of the job that has the same tasks.
+func (r *Runner) Update(a *api.Allocation) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if a.AllocModifyIndex < r.alloc.AllocModifyIndex {
+		return
+	}
+	old := r.alloc
+	r.alloc = a
+	if a.DeploymentID != old.DeploymentID {
+		r.stopHealth()
+		r.deployment = nil
+		if a.DeploymentStatus != nil {
+			d := *a.DeploymentStatus
+			r.deployment = &d
+		}
+	}
+	if a.Job != nil && a.Job != old.Job {
+		r.group = groupOf(a)
+		for _, t := range r.tasks {
+			if spec := r.group.Task(t.name); spec != nil {
+				t.spec = spec
+			}
+		}
+	}
+	r.watchHealth()
+	if a.IsServerTerminal() {
+		r.stop(&end{why: cause{event: api.EventKilling, words: a.DesiredDescription}}, r.noDelay())
+		return
+	}
+	r.settle()
+	r.save()
+}

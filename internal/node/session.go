@@ -1,0 +1,158 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package node
+
+import (
+	"context"
+	"reflect"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+const driversEvery = 30 * time.Second
+
+// keepRegistered registers the node and sends heartbeats; it registers again
+// when the servers have forgotten the node, or it has changed.
+func (n *Node) keepRegistered(ctx context.Context) {
+	pause := newBackoff(100*time.Millisecond, 10*time.Second)
+	known, joined := false, false
+	for ctx.Err() == nil {
+		var answer *api.NodeHeartbeatResponse
+		var err error
+		doing := "send a heartbeat"
+		if known {
+			answer, err = n.config.Servers.Heartbeat(ctx, n.identity.ID, n.identity.Secret)
+		} else {
+			doing = "register the node"
+			answer, err = n.config.Servers.Register(ctx, n.Node())
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			if known && api.CodeOf(err) == api.CodeNotFound {
+				known = false // at once
+				continue
+			}
+			n.log.Warn(doing, "error", err)
+			if !pause.wait(ctx) {
+				return
+			}
+			continue
+		}
+		pause.reset()
+		if !known {
+			known = true
+			n.log.Info("node is registered", "node", n.identity.ID)
+			if joined {
+				n.reportAll()
+			} else {
+				joined = true
+				close(n.joined)
+			}
+		}
+		ttl := 30 * time.Second
+		if answer != nil && answer.HeartbeatTTL > 0 {
+			ttl = answer.HeartbeatTTL
+		}
+		timer := time.NewTimer(ttl / 3)
+		select {
+		case <-timer.C:
+		case <-n.register:
+			known = false
+		case <-ctx.Done():
+		}
+		timer.Stop()
+	}
+}
+
+// registerAgain makes keepRegistered register at once.
+func (n *Node) registerAgain() {
+	select {
+	case n.register <- struct{}{}:
+	default:
+	}
+}
+
+// keepStreaming holds the stream of allocations.
+func (n *Node) keepStreaming(ctx context.Context) {
+	select {
+	case <-n.joined:
+	case <-ctx.Done():
+		return
+	}
+	pause := newBackoff(50*time.Millisecond, 5*time.Second)
+	for ctx.Err() == nil {
+		err := n.config.Servers.Stream(ctx, n.identity.ID, n.identity.Secret, func(m *api.NodeAllocations) error {
+			pause.reset()
+			n.receive(m)
+			return nil
+		})
+		if ctx.Err() != nil {
+			return
+		}
+		if api.CodeOf(err) == api.CodeNotFound {
+			n.registerAgain()
+		}
+		n.log.Debug("the stream of allocations ended", "error", err)
+		if !pause.wait(ctx) {
+			return
+		}
+	}
+}
+
+// sendReports posts one batch.
+func (n *Node) sendReports(ctx context.Context, allocs []*api.Allocation) error {
+	err := n.config.Servers.UpdateAllocations(ctx, n.identity.ID, n.identity.Secret, allocs)
+	if err != nil && ctx.Err() == nil {
+		if api.CodeOf(err) == api.CodeNotFound {
+			n.registerAgain()
+		}
+		n.log.Warn("report allocations", "allocations", len(allocs), "error", err)
+	}
+	return err
+}
+
+// reportAll marks every allocation: the servers may have lost what they knew.
+func (n *Node) reportAll() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for id, r := range n.runners {
+		n.reporter.mark(id, r.Report, true)
+	}
+}
+
+// watchDrivers looks at the drivers from time to time, and tells the servers
+// when one came or went.
+func (n *Node) watchDrivers(ctx context.Context) {
+	for sleep(ctx, driversEvery) {
+		before := n.Node()
+		now := n.describe(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if sameDrivers(before, now) && before.ComputedClass == now.ComputedClass {
+			continue
+		}
+		n.mu.Lock()
+		n.self = now
+		n.mu.Unlock()
+		n.registerAgain()
+	}
+}
+
+func sameDrivers(a, b *api.Node) bool {
+	if len(a.Drivers) != len(b.Drivers) {
+		return false
+	}
+	for name, x := range a.Drivers {
+		y := b.Drivers[name]
+		if y == nil || x.Detected != y.Detected || x.Healthy != y.Healthy || x.HealthDescription != y.HealthDescription ||
+			!reflect.DeepEqual(x.Attributes, y.Attributes) {
+			return false
+		}
+	}
+	return true
+}
