@@ -1,0 +1,161 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
+)
+
+func allocCommand(c *cli) *cobra.Command {
+	return noun(c, &cobra.Command{
+		Use:   "alloc",
+		Short: "Look at allocations, their logs and files; restart and stop them",
+		Long: `An allocation is one attempt to run an instance of a group on a node. The first
+characters of its id are enough wherever an id is wanted.`,
+	}, allocStatusCommand, allocLogsCommand, allocExecCommand, allocFSCommand,
+		allocRestartCommand, allocStopCommand, allocSignalCommand)
+}
+
+// target is an allocation, and one of its tasks, as named on a command line.
+type target struct {
+	job  string // choose an allocation of this job
+	task string
+}
+
+func (t *target) addTo(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&t.job, "job", "", "take an allocation of `JOB`, a running one if there is one, instead of naming it")
+	cmd.Flags().StringVar(&t.task, "task", "", "`NAME` of the task; needed when there are several")
+}
+
+// find returns the allocation that args[0] names, or one of the job that -job
+// names, and the other arguments.
+func (t *target) find(ctx context.Context, c *cli, cl *client.Client, args []string) (*api.Allocation, []string, error) {
+	if t.job != "" {
+		a, err := c.anyAllocation(ctx, cl, t.job)
+		return a, args, err
+	}
+	if len(args) == 0 {
+		return nil, nil, usagef("say which allocation, or which job with -job")
+	}
+	a, err := c.readAllocation(ctx, cl, args[0])
+	return a, args[1:], err
+}
+
+// readAllocation returns an allocation by the beginning of its id.
+func (c *cli) readAllocation(ctx context.Context, cl *client.Client, prefix string) (*api.Allocation, error) {
+	id, err := c.resolveAllocation(ctx, cl, prefix)
+	if err != nil {
+		return nil, err
+	}
+	a, _, err := cl.Allocations().Get(ctx, id, nil)
+	return a, err
+}
+
+// anyAllocation chooses an allocation of a job: a running one, the newest
+// first.
+func (c *cli) anyAllocation(ctx context.Context, cl *client.Client, job string) (*api.Allocation, error) {
+	id, cl, err := c.resolveJob(ctx, cl, job)
+	if err != nil {
+		return nil, err
+	}
+	list, _, err := cl.Jobs().Allocations(ctx, id, true, nil)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		return nil, api.Errorf(api.CodeNotFound, "job %q has no allocations yet", id)
+	}
+	best := slices.MaxFunc(list, func(a, b *api.AllocationListStub) int {
+		if ra, rb := isRunning(a), isRunning(b); ra != rb {
+			return compareBools(ra, rb)
+		}
+		return int(a.CreateIndex) - int(b.CreateIndex)
+	})
+	a, _, err := cl.Allocations().Get(ctx, best.ID, nil)
+	return a, err
+}
+
+func isRunning(a *api.AllocationListStub) bool { return a.ClientStatus == api.AllocClientRunning }
+
+func compareBools(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// chooseTask is the task that was named, or the only one there is. A group's
+// one main task counts as the only one.
+func chooseTask(a *api.Allocation, named string) (string, error) {
+	names := taskOrder(a)
+	if named != "" {
+		if slices.Contains(names, named) {
+			return named, nil
+		}
+		return "", api.Errorf(api.CodeNotFound, "allocation %s has no task %q; it has %s", a, named, strings.Join(names, ", "))
+	}
+	if len(names) == 1 {
+		return names[0], nil
+	}
+	var main []string
+	for _, name := range names {
+		if taskKind(a, name) == "" {
+			main = append(main, name)
+		}
+	}
+	if len(main) == 1 {
+		return main[0], nil
+	}
+	return "", usagef("allocation %s has several tasks: say which of %s", a, strings.Join(names, ", "))
+}
+
+// byName sorts allocations by job and index, the newest of an index first.
+func byName(list []*api.AllocationListStub) {
+	sort.SliceStable(list, func(i, j int) bool {
+		a, b := list[i], list[j]
+		if a.JobID != b.JobID || a.TaskGroup != b.TaskGroup {
+			return a.JobID+"\x00"+a.TaskGroup < b.JobID+"\x00"+b.TaskGroup
+		}
+		if x, y := indexOf(a), indexOf(b); x != y {
+			return x < y
+		}
+		return a.CreateIndex > b.CreateIndex
+	})
+}
+
+func indexOf(a *api.AllocationListStub) int { return (&api.Allocation{Name: a.Name}).Index() }
+
+// allocationsWithAddresses writes where the allocations of a job are reached.
+func (p *page) allocationsWithAddresses(list []*api.AllocationListStub) {
+	byName(list)
+	var rows [][]string
+	for _, a := range list {
+		rows = append(rows, []string{api.ShortID(a.ID), a.Name, firstOf(a.NodeName, api.ShortID(a.NodeID)),
+			p.style.status(a.ClientStatus), labelledAddresses(a)})
+	}
+	p.table([]string{"Allocation", "Name", "Node", "Status", "Address"}, rows)
+}
+
+func labelledAddresses(a *api.AllocationListStub) string {
+	if a.AllocatedResources == nil {
+		return "-"
+	}
+	var list []string
+	for _, port := range a.AllocatedResources.Shared.Ports {
+		list = append(list, fmt.Sprintf("%s %s", port.Label, hostPort(port)))
+	}
+	return dash(strings.Join(list, ", "))
+}

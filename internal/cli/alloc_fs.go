@@ -1,0 +1,167 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
+)
+
+func allocFSCommand(c *cli) *cobra.Command {
+	var (
+		to      target
+		stat    bool
+		machine bool
+		follow  bool
+		tail    tailing
+		f       format
+	)
+	cmd := &cobra.Command{
+		Use:   "fs ALLOC [PATH]",
+		Short: "List an allocation's directories and print its files",
+		Long: `Lists PATH when it is a directory, and prints it when it is a file. Paths begin
+at the allocation's directory: "alloc" is shared by its tasks, "TASK/local" is
+a task's own. "TASK/secrets" cannot be read.`,
+		Example: `reeve alloc fs 3f2a
+reeve alloc fs 3f2a alloc/logs
+reeve alloc fs -stat 3f2a server/local/config.json
+reeve alloc fs -tail -f 3f2a server/local/app.log`,
+		Args:              atMost(2, "ALLOC and PATH"),
+		ValidArgsFunction: c.completeIDs(api.SearchAllocations),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			a, rest, err := to.find(cmd.Context(), c, cl, args)
+			if err != nil {
+				return err
+			}
+			path := "/"
+			if len(rest) > 0 {
+				path = "/" + strings.TrimPrefix(rest[0], "/")
+			}
+			tail.given = cmd.Flags().Changed("n") || cmd.Flags().Changed("c")
+			files := files{c: c, cl: cl, alloc: a.ID, path: path, follow: follow, tail: tail, machine: machine, format: f}
+			return files.show(cmd.Context(), stat)
+		},
+	}
+	f.addTo(cmd.Flags())
+	cmd.Flags().StringVar(&to.job, "job", "", "take an allocation of `JOB` instead of naming one")
+	cmd.Flags().BoolVar(&stat, "stat", false, "describe the file instead of printing it")
+	cmd.Flags().BoolVarP(&machine, "machine", "H", false, "sizes in bytes and times in full")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on as more is appended to the file")
+	tail.addTo(cmd.Flags())
+	return cmd
+}
+
+// files shows one path of an allocation's directory.
+type files struct {
+	c       *cli
+	cl      *client.Client
+	alloc   string
+	path    string
+	follow  bool
+	tail    tailing
+	machine bool
+	format  format
+}
+
+func (f *files) show(ctx context.Context, stat bool) error {
+	info, err := f.cl.FS().Stat(ctx, f.alloc, f.path)
+	if err != nil {
+		return err
+	}
+	switch {
+	case stat:
+		return f.c.show(f.format, info, func(p *page) { p.files([]*api.FileInfo{info}, f.machine) })
+	case !info.IsDir:
+		return f.print(ctx)
+	}
+	list, err := f.cl.FS().List(ctx, f.alloc, f.path)
+	if err != nil {
+		return err
+	}
+	return f.c.show(f.format, list, func(p *page) { p.files(list, f.machine) })
+}
+
+// print writes the file, or its end, and with -f all that follows.
+func (f *files) print(ctx context.Context) error {
+	if !f.follow && !f.tail.on && !f.tail.given {
+		body, err := f.cl.FS().Cat(ctx, f.alloc, f.path)
+		if err != nil {
+			return err
+		}
+		defer body.Close()
+		_, err = io.Copy(f.c.Stdout, body)
+		return err
+	}
+	size, err := f.size(ctx)
+	if err != nil {
+		return err
+	}
+	origin, offset := api.OriginStart, int64(0)
+	_, err = f.tail.start(&origin, &offset, func(_ string, n int64) ([]byte, error) {
+		return f.readEnd(ctx, size, n)
+	})
+	if err != nil {
+		return err
+	}
+	from := int64(0)
+	if origin == api.OriginEnd {
+		from = max(0, size-offset)
+	}
+	if f.follow {
+		return writeFrames(f.cl.FS().Stream(ctx, f.alloc, f.path, api.OriginStart, from), 0, f.c.Stdout)
+	}
+	end, err := f.readEnd(ctx, size, size-from)
+	if err != nil {
+		return err
+	}
+	_, err = f.c.Stdout.Write(end)
+	return err
+}
+
+func (f *files) size(ctx context.Context) (int64, error) {
+	info, err := f.cl.FS().Stat(ctx, f.alloc, f.path)
+	if err != nil {
+		return 0, err
+	}
+	return info.Size, nil
+}
+
+// readEnd reads the last n of the file's bytes.
+func (f *files) readEnd(ctx context.Context, size, n int64) ([]byte, error) {
+	body, err := f.cl.FS().ReadAt(ctx, f.alloc, f.path, max(0, size-n), 0)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	return io.ReadAll(body)
+}
+
+// files writes a listing.
+func (p *page) files(list []*api.FileInfo, machine bool) {
+	var rows [][]string
+	for _, f := range list {
+		name := f.Name
+		if f.IsDir {
+			name += "/"
+		}
+		size, changed := byteSize(f.Size), age(p.now, f.ModTime)
+		if machine {
+			size, changed = fmt.Sprint(f.Size), f.ModTime.Format(time.RFC3339)
+		}
+		rows = append(rows, []string{f.FileMode, size, changed, name})
+	}
+	p.table([]string{"Mode", "Size", "Changed", "Name"}, rows)
+}

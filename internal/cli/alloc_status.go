@@ -1,0 +1,84 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
+)
+
+// allocationStatus is what "alloc status ALLOC" shows.
+type allocationStatus struct {
+	*api.Allocation
+	Checks map[string]*api.CheckStatus `json:",omitempty"`
+}
+
+func allocStatusCommand(c *cli) *cobra.Command {
+	var (
+		f    format
+		wide bool
+	)
+	cmd := &cobra.Command{
+		Use:   "status [ALLOC]",
+		Short: "List allocations, or show one with its tasks, events, ports and checks",
+		Args:  atMost(1, "ALLOC"),
+		Example: `reeve alloc status 3f2a
+reeve alloc status -t '{{range addresses .Allocation}}{{.}}{{end}}' 3f2a`,
+		ValidArgsFunction: c.completeIDs(api.SearchAllocations),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			if len(args) == 0 {
+				return c.listAllocations(cmd.Context(), cl, f, wide)
+			}
+			a, err := c.readAllocation(cmd.Context(), cl, args[0])
+			if err != nil {
+				return err
+			}
+			s := &allocationStatus{Allocation: a, Checks: c.readChecks(cmd.Context(), cl, a)}
+			return c.show(f, s, func(p *page) {
+				p.allocation(a, s.Checks, wide)
+				p.allocationNext(a)
+			})
+		},
+	}
+	f.addTo(cmd.Flags())
+	cmd.Flags().BoolVar(&wide, "verbose", false, "show whole ids, and how the node was chosen")
+	cmd.Flags().Bool("short", false, "accepted for compatibility")
+	return cmd
+}
+
+func (c *cli) listAllocations(ctx context.Context, cl *client.Client, f format, wide bool) error {
+	list, err := listAll(ctx, *withResources(), cl.Allocations().List)
+	if err != nil {
+		return err
+	}
+	byName(list)
+	return c.show(f, list, func(p *page) {
+		if len(list) == 0 {
+			p.line("No allocations.")
+			return
+		}
+		p.allocations(list, wide)
+	})
+}
+
+// readChecks asks the allocation's node for its checks' last results. A node
+// that cannot be asked has none.
+func (c *cli) readChecks(ctx context.Context, cl *client.Client, a *api.Allocation) map[string]*api.CheckStatus {
+	if a.ClientStatus != api.AllocClientRunning {
+		return nil
+	}
+	checks, err := cl.Allocations().Checks(ctx, a.ID)
+	if err != nil {
+		return nil
+	}
+	return checks
+}

@@ -1,0 +1,136 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package cli is the command line: one file per command. Commands talk to a
+// cluster through package client and read job files through package jobspec;
+// only "agent" and "dev" start anything themselves, through package agent.
+//
+// What a command found out goes to stdout; what it has to say meanwhile goes
+// to stderr. Rendering is kept apart from fetching: a file named after a noun
+// (jobs_view.go, allocations_view.go) turns api objects into text and knows
+// neither network nor terminal.
+package cli
+
+import (
+	"context"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// A Process is what the command line needs of the process it runs in.
+type Process struct {
+	Args   []string // without the program's name
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
+	Getenv func(string) string
+	Now    func() time.Time
+}
+
+// OS is the process that the program really runs in.
+func OS() Process {
+	return Process{
+		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Getenv: os.Getenv, Now: time.Now,
+	}
+}
+
+// Main runs the command that p.Args name and returns the exit code.
+func Main(ctx context.Context, p Process) int {
+	c := &cli{Process: p}
+	root := c.root()
+	root.SetArgs(normaliseArgs(root, p.Args))
+	cmd, err := root.ExecuteContextC(ctx)
+	return c.finish(cmd, err)
+}
+
+// cli is one run of the program: its process, its global flags, and what
+// follows from both.
+type cli struct {
+	Process
+	flags globalFlags
+}
+
+// globalFlags are taken by every command that talks to a cluster.
+type globalFlags struct {
+	address    string
+	namespace  string
+	region     string
+	token      string
+	noColor    bool
+	forceColor bool
+}
+
+// command is a constructor of one command.
+type command func(*cli) *cobra.Command
+
+// root builds the whole tree of commands.
+func (c *cli) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "reeve",
+		Short: "Run jobs on a fleet of machines",
+		Long: `Reeve runs jobs on a fleet of machines, keeps them running, and takes out what
+nobody uses any more. One binary is server, node agent and command line.
+
+Start with "reeve dev examples/web.hcl": it runs everything in one process on
+this machine, and prints where to reach it.`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetIn(c.Stdin)
+	root.SetOut(c.Stdout)
+	root.SetErr(c.Stderr)
+	c.addGlobalFlags(root)
+	c.addHelp(root)
+
+	root.AddGroup(
+		&cobra.Group{ID: groupStart, Title: "Start here"},
+		&cobra.Group{ID: groupNouns, Title: "Look and change"},
+		&cobra.Group{ID: groupMore, Title: "More"},
+	)
+
+	add(root, groupNouns, c, jobCommand, allocCommand, nodeCommand, evalCommand, deploymentCommand,
+		eventCommand, statusCommand)
+	add(root, groupMore, c, versionCommand, exampleWebCommand)
+	for _, alias := range topLevelAliases(c) {
+		root.AddCommand(alias)
+	}
+	root.SetHelpCommandGroupID(groupMore)
+	root.SetCompletionCommandGroupID(groupMore)
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd(c.Args...)
+	return root
+}
+
+// Groups of the first help page.
+const (
+	groupStart = "start"
+	groupNouns = "nouns"
+	groupMore  = "more"
+)
+
+// add adds commands to a parent, in a help group when it is not "".
+func add(parent *cobra.Command, group string, c *cli, commands ...command) {
+	for _, make := range commands {
+		cmd := make(c)
+		cmd.GroupID = group
+		parent.AddCommand(cmd)
+	}
+}
+
+// topLevelAliases are the commands that people reach without their noun.
+func topLevelAliases(c *cli) []*cobra.Command {
+	var aliases []*cobra.Command
+	for _, make := range []command{
+		jobRunCommand, jobPlanCommand, jobStopCommand, jobInitCommand, jobValidateCommand,
+		jobInspectCommand, jobFmtCommand, allocLogsCommand, allocExecCommand, allocFSCommand,
+	} {
+		cmd := make(c)
+		cmd.Hidden = true
+		aliases = append(aliases, cmd)
+	}
+	return aliases
+}

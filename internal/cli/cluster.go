@@ -1,0 +1,57 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
+)
+
+// connect returns a client of the cluster that flags and environment name.
+func (c *cli) connect() (*client.Client, error) {
+	return client.New(client.Config{
+		Address: c.address(), Token: c.token(), Namespace: c.namespace(), Region: c.region(),
+	})
+}
+
+// connectionHint says what to do about an error that is about reaching the
+// cluster; "" when it is about something else.
+func (c *cli) connectionHint(err error) string {
+	if errors.Is(err, context.Canceled) {
+		return "interrupted"
+	}
+	if api.CodeOf(err) != api.CodeUnavailable {
+		return ""
+	}
+	return fmt.Sprintf("%s\nThe address is %s; -address or REEVE_ADDR choose another.",
+		err, c.address())
+}
+
+// withResources asks a list of allocations for their ports, too.
+func withResources() *client.QueryOptions {
+	return &client.QueryOptions{Params: url.Values{"resources": {"true"}}}
+}
+
+// listAll reads a list page by page until its end.
+func listAll[T any](ctx context.Context, q client.QueryOptions,
+	list func(context.Context, *client.QueryOptions) ([]T, *client.QueryMeta, error),
+) ([]T, error) {
+	all := []T{}
+	for {
+		page, meta, err := list(ctx, &q)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, page...)
+		if meta == nil || meta.NextToken == "" || q.PerPage > 0 {
+			return all, nil
+		}
+		q.NextToken = meta.NextToken
+	}
+}

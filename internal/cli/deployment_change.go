@@ -1,0 +1,71 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
+)
+
+func deploymentFailCommand(c *cli) *cobra.Command {
+	return c.deploymentChange("fail", "End a deployment as failed",
+		`Ends a running deployment as failed. What runs goes on running; with auto_revert
+the job goes back to its last stable version.`,
+		"is failed", func(ctx context.Context, cl *client.Client, id string) (*api.DeploymentResponse, error) {
+			return cl.Deployments().Fail(ctx, id)
+		})
+}
+
+func deploymentPauseCommand(c *cli) *cobra.Command {
+	return c.deploymentChange("pause", "Stop a deployment from going on",
+		"Stops a running deployment from placing more. \"deployment resume\" lets it go on.",
+		"is paused", func(ctx context.Context, cl *client.Client, id string) (*api.DeploymentResponse, error) {
+			return cl.Deployments().Pause(ctx, id, true)
+		})
+}
+
+func deploymentResumeCommand(c *cli) *cobra.Command {
+	return c.deploymentChange("resume", "Let a paused deployment go on",
+		"Lets a paused deployment go on where it stopped.",
+		"goes on", func(ctx context.Context, cl *client.Client, id string) (*api.DeploymentResponse, error) {
+			return cl.Deployments().Pause(ctx, id, false)
+		})
+}
+
+// deploymentChange is a command that does one thing to a deployment.
+func (c *cli) deploymentChange(verb, short, long, done string,
+	do func(context.Context, *client.Client, string) (*api.DeploymentResponse, error),
+) *cobra.Command {
+	return &cobra.Command{
+		Use:               verb + " DEPLOYMENT",
+		Short:             short,
+		Long:              long,
+		Args:              exactly(1, "DEPLOYMENT"),
+		ValidArgsFunction: c.completeIDs(api.SearchDeployments),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			id, err := c.resolveDeployment(cmd.Context(), cl, args[0])
+			if err != nil {
+				return err
+			}
+			resp, err := do(cmd.Context(), cl, id)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(c.Stdout, "Deployment %s %s.\n", api.ShortID(id), done)
+			if resp.RevertedJobVersion != nil {
+				fmt.Fprintf(c.Stdout, "The job goes back to version %d.\n", *resp.RevertedJobVersion)
+			}
+			return nil
+		},
+	}
+}

@@ -1,0 +1,114 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// diff writes what changed between two jobs as a tree: "+" is new, "-" is
+// gone, "+/-" is changed.
+func (p *page) diff(d *api.JobDiff) {
+	p.line("%s %s", p.mark(d.Type), p.style.bold("Job: "+quoted(d.ID)))
+	p.fieldsAndObjects(d.Fields, d.Objects, 1)
+	for _, g := range d.Groups {
+		p.groupDiff(g)
+	}
+}
+
+func (p *page) groupDiff(g *api.GroupDiff) {
+	line := fmt.Sprintf("%s %s", p.mark(g.Type), p.style.bold("Group: "+quoted(g.Name)))
+	if updates := updatesInWords(g.Updates, p.style); updates != "" {
+		line += " (" + updates + ")"
+	}
+	p.line("%s", line)
+	if g.Type == api.DiffNone && len(g.Tasks) == 0 {
+		return
+	}
+	p.fieldsAndObjects(g.Fields, g.Objects, 1)
+	for _, t := range g.Tasks {
+		line := fmt.Sprintf("  %s %s", p.mark(t.Type), p.style.bold("Task: "+quoted(t.Name)))
+		p.line("%s%s", line, p.annotations(t.Annotations))
+		if t.Type != api.DiffNone {
+			p.fieldsAndObjects(t.Fields, t.Objects, 2)
+		}
+	}
+}
+
+func (p *page) fieldsAndObjects(fields []*api.FieldDiff, objects []*api.ObjectDiff, depth int) {
+	width := 0
+	for _, f := range fields {
+		width = max(width, len(f.Name))
+	}
+	margin := strings.Repeat("  ", depth)
+	for _, f := range fields {
+		p.line("%s%s %s%s %s%s", margin, p.mark(f.Type), f.Name+":", strings.Repeat(" ", width-len(f.Name)),
+			p.fieldChange(f), p.annotations(f.Annotations))
+	}
+	for _, o := range objects {
+		p.line("%s%s %s {", margin, p.mark(o.Type), o.Name)
+		p.fieldsAndObjects(o.Fields, o.Objects, depth+2)
+		p.line("%s    }", margin)
+	}
+}
+
+func (p *page) fieldChange(f *api.FieldDiff) string {
+	switch f.Type {
+	case api.DiffAdded:
+		return p.style.green(quoted(f.New))
+	case api.DiffDeleted:
+		return p.style.red(quoted(f.Old))
+	case api.DiffEdited:
+		return p.style.red(quoted(f.Old)) + " => " + p.style.green(quoted(f.New))
+	}
+	return quoted(f.New)
+}
+
+// mark is the sign before a line of a diff, three characters wide.
+func (p *page) mark(kind string) string {
+	switch kind {
+	case api.DiffAdded:
+		return p.style.green("+  ")
+	case api.DiffDeleted:
+		return p.style.red("-  ")
+	case api.DiffEdited:
+		return p.style.yellow("+/-")
+	}
+	return "   "
+}
+
+func (p *page) annotations(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return " (" + p.style.cyan(strings.Join(list, ", ")) + ")"
+}
+
+func quoted(s string) string { return fmt.Sprintf("%q", s) }
+
+// updatesInWords says how many instances of a group would be created, changed
+// and so on.
+func updatesInWords(updates map[string]uint64, s style) string {
+	var parts []string
+	for _, kind := range sortedKeys(updates) {
+		n := updates[kind]
+		if n == 0 {
+			continue
+		}
+		text := fmt.Sprintf("%d %s", n, kind)
+		switch kind {
+		case "create", "in-place update":
+			text = s.green(text)
+		case "destroy":
+			text = s.red(text)
+		case "create/destroy update", "canary", "migrate":
+			text = s.yellow(text)
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, ", ")
+}

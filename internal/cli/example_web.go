@@ -1,0 +1,83 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// exampleWebCommand is a web server small enough to be understood at a glance,
+// so that the examples need nothing but this binary.
+func exampleWebCommand(c *cli) *cobra.Command {
+	var listen string
+	var startDelay time.Duration
+	cmd := &cobra.Command{
+		Use:    "example-web",
+		Short:  "A tiny web server, used by the examples",
+		Hidden: true,
+		Long: `Serves HTTP for the examples: / says which instance and version answers, and
+/healthz answers 200 once it has started. It listens on the port labelled
+"http" of its allocation, says VERSION from its environment, logs one line per
+request, and ends gracefully on SIGINT and SIGTERM.`,
+		Args: exactly(0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.serveExample(cmd.Context(), listen, startDelay)
+		},
+	}
+	cmd.Flags().StringVar(&listen, "listen", "", "`HOST:PORT` to listen on instead of the allocation's")
+	cmd.Flags().DurationVar(&startDelay, "start-delay", 0, "`DURATION` before /healthz answers 200")
+	return cmd
+}
+
+func (c *cli) serveExample(ctx context.Context, listen string, startDelay time.Duration) error {
+	address := firstOf(listen, c.Getenv("NOMAD_ADDR_http"), ":"+firstOf(c.Getenv("PORT"), "8080"))
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return fmt.Errorf("example-web cannot listen: %w", err)
+	}
+	server := &http.Server{Handler: c.exampleHandler(c.Now().Add(startDelay))}
+	fmt.Fprintf(c.Stdout, "listening on %s\n", listener.Addr())
+
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	select {
+	case err := <-served:
+		return err
+	case <-ctx.Done():
+	}
+	fmt.Fprintln(c.Stdout, "shutting down")
+	grace, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	defer cancel()
+	if err := server.Shutdown(grace); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	fmt.Fprintln(c.Stdout, "bye")
+	return nil
+}
+
+// exampleHandler answers as an instance of a service would; it is healthy from
+// the given time on.
+func (c *cli) exampleHandler(healthyFrom time.Time) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(c.Stdout, "%s %s from %s\n", r.Method, r.URL.Path, r.RemoteAddr)
+		fmt.Fprintf(w, "Hello from %s, instance %s, version %s\n", firstOf(c.Getenv("NOMAD_JOB_NAME"), "example-web"),
+			firstOf(c.Getenv("NOMAD_ALLOC_INDEX"), "0"), firstOf(c.Getenv("VERSION"), "1"))
+	})
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		if c.Now().Before(healthyFrom) {
+			http.Error(w, "starting", http.StatusServiceUnavailable)
+			return
+		}
+		fmt.Fprintln(w, "ok")
+	})
+	return mux
+}

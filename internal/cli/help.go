@@ -1,0 +1,172 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// annotationExitCodes holds a command's exit codes, one "CODE meaning" a line,
+// when it has others than 0 and 1.
+const annotationExitCodes = "reeve/exit-codes"
+
+// defaultExitCodes are those of a command that names no others.
+const defaultExitCodes = "0  done\n1  it could not be done; stderr says why"
+
+// addHelp makes -h and "reeve help" print our own pages.
+func (c *cli) addHelp(root *cobra.Command) {
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { writeHelp(c.Stdout, cmd, c.stdoutStyle()) })
+	root.SetUsageFunc(func(cmd *cobra.Command) error {
+		writeHelp(c.Stderr, cmd, c.stderrStyle())
+		return nil
+	})
+}
+
+// writeHelp prints one command's help: usage, what it does, examples, exit
+// codes, flags.
+func writeHelp(w io.Writer, cmd *cobra.Command, s style) {
+	fmt.Fprintf(w, "%s %s\n\n", s.bold("Usage:"), useLine(cmd))
+	fmt.Fprintln(w, longText(cmd))
+	if cmd.HasAvailableSubCommands() {
+		writeSubcommands(w, cmd, s)
+	}
+	if cmd.Example != "" {
+		fmt.Fprintf(w, "\n%s\n\n%s\n", s.bold("Examples:"), indent(strings.TrimSpace(cmd.Example), "  "))
+	}
+	if cmd.Runnable() && !cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(w, "\n%s\n\n%s\n", s.bold("Exit codes:"), indent(exitCodes(cmd), "  "))
+	}
+	writeFlags(w, s.bold("Flags:"), cmd.LocalNonPersistentFlags())
+	if cmd.HasParent() {
+		fmt.Fprintf(w, "\n\"reeve -help\" lists the flags that every command takes.\n")
+	} else {
+		writeFlags(w, s.bold("Flags of every command:"), cmd.PersistentFlags())
+		fmt.Fprintf(w, "\nFlags may be written with one dash or two. \"reeve COMMAND -help\" says more about a command.\n")
+	}
+}
+
+// useLine is the command with its flags and arguments.
+func useLine(cmd *cobra.Command) string {
+	path := cmd.CommandPath()
+	if cmd.HasAvailableSubCommands() {
+		return path + " COMMAND"
+	}
+	_, args, _ := strings.Cut(cmd.Use, " ")
+	if cmd.LocalNonPersistentFlags().HasAvailableFlags() {
+		path += " [FLAGS]"
+	}
+	return strings.TrimSpace(path + " " + args)
+}
+
+func longText(cmd *cobra.Command) string {
+	if cmd.Long != "" {
+		return strings.TrimSpace(cmd.Long)
+	}
+	return cmd.Short + "."
+}
+
+func exitCodes(cmd *cobra.Command) string {
+	if codes := cmd.Annotations[annotationExitCodes]; codes != "" {
+		return strings.TrimSpace(codes)
+	}
+	return defaultExitCodes
+}
+
+// writeSubcommands lists what is below a command, by group.
+func writeSubcommands(w io.Writer, cmd *cobra.Command, s style) {
+	width := 0
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			width = max(width, len(sub.Name()))
+		}
+	}
+	list := func(title, group string) {
+		fmt.Fprintf(w, "\n%s\n\n", s.bold(title+":"))
+		for _, sub := range cmd.Commands() {
+			if sub.IsAvailableCommand() && sub.GroupID == group {
+				fmt.Fprintf(w, "  %-*s  %s\n", width, sub.Name(), sub.Short)
+			}
+		}
+	}
+	if len(cmd.Groups()) == 0 {
+		list("Commands", "")
+	}
+	for _, g := range cmd.Groups() {
+		list(g.Title, g.ID)
+	}
+}
+
+// writeFlags lists flags, each with what it takes and its default.
+func writeFlags(w io.Writer, title string, flags *pflag.FlagSet) {
+	var names, usages []string
+	width := 0
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden || f.Name == "help" {
+			return
+		}
+		value, usage := pflag.UnquoteUsage(f)
+		name := flagName(f)
+		if f.Value.Type() != "bool" && value != "" {
+			name += " " + strings.ToUpper(value)
+		}
+		if f.Value.Type() != "bool" && f.DefValue != "" && f.DefValue != "0" && f.DefValue != "[]" {
+			usage += " (default " + f.DefValue + ")"
+		}
+		names, usages = append(names, name), append(usages, usage)
+		width = max(width, len(name))
+	})
+	if len(names) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s\n\n", title)
+	for i, name := range names {
+		fmt.Fprintf(w, "  %-*s  %s\n", width, name, wrap(usages[i], width+4, 96))
+	}
+}
+
+// flagName is how a flag is written: -json, or -t when that is its short form.
+func flagName(f *pflag.Flag) string {
+	if f.Shorthand != "" {
+		return "-" + f.Shorthand + ", -" + f.Name
+	}
+	return "-" + f.Name
+}
+
+// flagMessage is what the flag library complains about, in our form of flags.
+func flagMessage(err error) string {
+	message := strings.ReplaceAll(err.Error(), "--", "-")
+	if name, ok := strings.CutPrefix(message, "unknown flag: "); ok {
+		return "there is no flag " + name
+	}
+	return message
+}
+
+func indent(text, by string) string {
+	return by + strings.ReplaceAll(text, "\n", "\n"+by)
+}
+
+// wrap breaks text into lines of a width, all but the first indented.
+func wrap(text string, margin, width int) string {
+	var b strings.Builder
+	column := margin
+	for i, word := range strings.Fields(text) {
+		if i > 0 {
+			if column+1+len(word) > width {
+				b.WriteString("\n" + strings.Repeat(" ", margin))
+				column = margin
+			} else {
+				b.WriteByte(' ')
+				column++
+			}
+		}
+		b.WriteString(word)
+		column += len(word)
+	}
+	return b.String()
+}

@@ -1,0 +1,90 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
+)
+
+func jobInspectCommand(c *cli) *cobra.Command {
+	var (
+		f       format
+		version uint64
+		source  bool
+	)
+	cmd := &cobra.Command{
+		Use:   "inspect JOB",
+		Short: "Print a job as it is stored, or the text it was registered from",
+		Long: `Prints a job as JSON, with every default filled in, in the form that
+"job run -json" reads back. With -hcl it prints the text of the file that the
+version was registered from.`,
+		Args:              exactly(1, "JOB"),
+		ValidArgsFunction: c.completeIDs(api.SearchJobs),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			id, cl, err := c.resolveJob(cmd.Context(), cl, args[0])
+			if err != nil {
+				return err
+			}
+			job, err := jobVersion(cmd.Context(), cl, id, version, cmd.Flags().Changed("version"))
+			if err != nil {
+				return err
+			}
+			if source {
+				return c.printSource(cmd.Context(), cl, job)
+			}
+			if f.template != "" {
+				return c.show(f, job, nil)
+			}
+			return writeJSON(c.Stdout, map[string]*api.Job{"Job": job})
+		},
+	}
+	f.addTo(cmd.Flags())
+	cmd.Flags().Uint64Var(&version, "version", 0, "version `N` instead of the current one")
+	cmd.Flags().BoolVar(&source, "hcl", false, "print the text that the version was registered from")
+	return cmd
+}
+
+// jobVersion returns a version of a job; the current one unless chosen.
+func jobVersion(ctx context.Context, cl *client.Client, id string, version uint64, chosen bool) (*api.Job, error) {
+	if !chosen {
+		job, _, err := cl.Jobs().Get(ctx, id, nil)
+		return job, err
+	}
+	all, _, err := cl.Jobs().Versions(ctx, id, false, nil)
+	if err != nil {
+		return nil, err
+	}
+	var kept []string
+	for _, job := range all.Versions {
+		if job.Version == version {
+			return job, nil
+		}
+		kept = append(kept, fmt.Sprint(job.Version))
+	}
+	return nil, api.Errorf(api.CodeNotFound, "job %q has no version %d; these are kept: %s", id, version, strings.Join(kept, ", "))
+}
+
+func (c *cli) printSource(ctx context.Context, cl *client.Client, job *api.Job) error {
+	s, _, err := cl.Jobs().Submission(ctx, job.ID, job.Version, nil)
+	if api.CodeOf(err) == api.CodeNotFound || (err == nil && (s == nil || s.Source == "")) {
+		return api.Errorf(api.CodeNotFound, "version %d of job %q was registered without its text", job.Version, job.ID)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(c.Stdout, strings.TrimRight(s.Source, "\n")+"\n")
+	return err
+}

@@ -1,0 +1,77 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+const jobRunExitCodes = `0  registered, placed, and its deployment succeeded (-detach: registered)
+1  not registered, an allocation or the deployment failed, or no connection
+2  registered, but some of it cannot be placed now; stderr says why`
+
+func jobRunCommand(c *cli) *cobra.Command {
+	var (
+		file       jobFile
+		request    api.RegisterJobRequest
+		checkIndex uint64
+		detach     bool
+		output     bool
+		wide       bool
+	)
+	cmd := &cobra.Command{
+		Use:   "run FILE",
+		Short: "Register a job file and follow it until it runs",
+		Long: `Registers the job of a file ("-" is stdin) as written, and follows the
+evaluation and the deployment until the job runs as it should, or does not. At
+the end it prints the allocations and their addresses.
+
+Registering a job that exists makes a new version of it, unless nothing
+changed. What cannot be placed now stays queued and is placed as soon as
+something changes that helps, even after this command has ended.`,
+		Example: `reeve job run web.hcl
+reeve job run -var version=2 web.hcl
+reeve job plan web.hcl; reeve job run -check-index 42 web.hcl`,
+		Args:              exactly(1, "FILE"),
+		ValidArgsFunction: completeJobFiles,
+		Annotations:       map[string]string{annotationExitCodes: jobRunExitCodes},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in, err := file.load(c, args[0])
+			if err != nil {
+				return err
+			}
+			if output {
+				in.job.Canonicalize()
+				return writeJSON(c.Stdout, map[string]*api.Job{"Job": in.job})
+			}
+			request.Job, request.Submission = in.job, in.submission
+			request.EnforceIndex, request.JobModifyIndex = cmd.Flags().Changed("check-index"), checkIndex
+			return c.runJob(cmd.Context(), &request, detach, wide)
+		},
+	}
+	f := cmd.Flags()
+	file.addTo(f)
+	f.Uint64Var(&checkIndex, "check-index", 0, "register only if the job's modify index is `N`, as \"job plan\" printed it; 0: only if the job is new")
+	f.BoolVar(&detach, "detach", false, "return as soon as the job is registered")
+	f.IntVar(&request.EvalPriority, "eval-priority", 0, "priority `N` of the evaluation, 1 to 100, instead of the job's")
+	f.BoolVar(&output, "output", false, "print the job as JSON, with all defaults, and do not register it")
+	f.BoolVar(&request.PreserveCounts, "preserve-counts", false, "keep the counts that the job's groups have now")
+	f.BoolVar(&request.PreserveResources, "preserve-resources", false, "keep the resources that the job's tasks have now")
+	f.BoolVar(&request.PolicyOverride, "policy-override", false, "accepted for compatibility; there are no policies to override")
+	f.BoolVar(&wide, "verbose", false, "print whole ids")
+	return cmd
+}
+
+// warn prints what a server has to say about a job that it accepts.
+func (c *cli) warn(warnings string) {
+	warnings = strings.TrimSpace(warnings)
+	if warnings != "" {
+		fmt.Fprintf(c.Stderr, "%s %s\n", c.stderrStyle().yellow("Warning:"), warnings)
+	}
+}

@@ -1,0 +1,96 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
+)
+
+func jobStatusCommand(c *cli) *cobra.Command {
+	var (
+		f     format
+		all   bool
+		evals bool
+		short bool
+		wide  bool
+	)
+	cmd := &cobra.Command{
+		Use:   "status [JOB]",
+		Short: "List jobs, or show one with its groups, deployment and allocations",
+		Args:  atMost(1, "JOB"),
+		Example: `reeve job status
+reeve job status web
+reeve job status -t '{{.Status}}' web`,
+		ValidArgsFunction: c.completeIDs(api.SearchJobs),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			if len(args) == 0 {
+				return c.listJobs(cmd.Context(), cl, f)
+			}
+			s, err := c.readJobStatus(cmd.Context(), cl, args[0], all)
+			if err != nil {
+				return err
+			}
+			return c.show(f, s, func(p *page) {
+				if short {
+					s.Allocations, s.Deployment = nil, nil
+				}
+				p.jobStatus(s, wide)
+				if evals {
+					p.section("Evaluations")
+					p.evaluations(s.Evaluations)
+				}
+				p.jobNext(s)
+			})
+		},
+	}
+	f.addTo(cmd.Flags())
+	cmd.Flags().BoolVar(&all, "all-allocs", false, "also show allocations of an earlier job of this id")
+	cmd.Flags().BoolVar(&evals, "evals", false, "also show the evaluations")
+	cmd.Flags().BoolVar(&short, "short", false, "show neither deployment nor allocations")
+	cmd.Flags().BoolVar(&wide, "verbose", false, "show whole ids and more columns")
+	return cmd
+}
+
+func (c *cli) listJobs(ctx context.Context, cl *client.Client, f format) error {
+	jobs, err := listAll(ctx, client.QueryOptions{}, cl.Jobs().List)
+	if err != nil {
+		return err
+	}
+	return c.show(f, jobs, func(p *page) {
+		if len(jobs) == 0 {
+			p.line("No jobs. \"reeve job init\" writes an example, \"reeve job run FILE\" registers it.")
+			return
+		}
+		p.jobs(jobs, c.namespace() == "*")
+	})
+}
+
+// readJobStatus gathers all that is shown of a job.
+func (c *cli) readJobStatus(ctx context.Context, cl *client.Client, prefix string, all bool) (*jobStatus, error) {
+	id, cl, err := c.resolveJob(ctx, cl, prefix)
+	if err != nil {
+		return nil, err
+	}
+	s := &jobStatus{}
+	jobs := cl.Jobs()
+	var errs [5]error
+	s.Job, _, errs[0] = jobs.Get(ctx, id, nil)
+	s.Summary, _, errs[1] = jobs.Summary(ctx, id, nil)
+	s.Allocations, _, errs[2] = jobs.Allocations(ctx, id, all, withResources())
+	s.Deployment, _, errs[3] = jobs.LatestDeployment(ctx, id, nil)
+	s.Evaluations, _, errs[4] = jobs.Evaluations(ctx, id, nil)
+	newestFirst(s.Evaluations)
+	byName(s.Allocations)
+	return s, errors.Join(errs[:]...)
+}

@@ -1,0 +1,81 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+func jobValidateCommand(c *cli) *cobra.Command {
+	var file jobFile
+	cmd := &cobra.Command{
+		Use:   "validate FILE",
+		Short: "Check a job file without registering it",
+		Long: `Reads a job file ("-" is stdin) and says everything that is wrong with it, with
+file, line and column. Then a server checks it, too, when one can be reached;
+without one, the checks that need none are all that is done.`,
+		Args:              exactly(1, "FILE"),
+		ValidArgsFunction: completeJobFiles,
+		Annotations: map[string]string{
+			annotationExitCodes: "0  the file is well formed\n1  it is not, or could not be read",
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in, err := file.load(c, args[0])
+			if err != nil {
+				return err
+			}
+			return c.validateJob(cmd.Context(), in.job)
+		},
+	}
+	file.addTo(cmd.Flags())
+	return cmd
+}
+
+func (c *cli) validateJob(ctx context.Context, job *api.Job) error {
+	checked := job.Copy()
+	checked.Canonicalize()
+	if err := checked.Validate(); err != nil {
+		return err
+	}
+	if refused := api.Unsupported(checked); len(refused) > 0 {
+		return &api.Error{Code: api.CodeInvalid, Message: "the job asks for what Reeve does not do yet", Detail: refused}
+	}
+	if done, err := c.validateOnServer(ctx, job); err != nil {
+		return err
+	} else if !done {
+		c.warn(strings.Join(checked.Warnings(), "\n"))
+		fmt.Fprintf(c.Stderr, "No server at %s: checked here only.\n", c.address())
+	}
+	fmt.Fprintf(c.Stdout, "%s\n", c.stdoutStyle().green(fmt.Sprintf("Job %q is well formed.", job.ID)))
+	return nil
+}
+
+// validateOnServer has a server check the job; it reports whether there was
+// one.
+func (c *cli) validateOnServer(ctx context.Context, job *api.Job) (bool, error) {
+	cl, err := c.connect()
+	if err != nil {
+		return false, err
+	}
+	resp, err := cl.Jobs().Validate(ctx, job)
+	switch {
+	case api.CodeOf(err) == api.CodeUnavailable:
+		return false, nil
+	case err != nil:
+		return false, err
+	case len(resp.ValidationErrors) > 0:
+		return true, &api.Error{Code: api.CodeInvalid, Message: "the job is not valid", Detail: resp.ValidationErrors}
+	case resp.Error != "":
+		return true, errors.New(resp.Error)
+	}
+	c.warn(resp.Warnings)
+	return true, nil
+}

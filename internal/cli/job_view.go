@@ -1,0 +1,209 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// jobStatus is all that "job status JOB" shows.
+type jobStatus struct {
+	*api.Job
+	Summary     *api.JobSummary `json:"JobSummary"`
+	Allocations []*api.AllocationListStub
+	Deployment  *api.Deployment `json:"LatestDeployment"` // nil when there was none
+	Evaluations []*api.Evaluation
+}
+
+// jobs writes a list of jobs.
+func (p *page) jobs(list []*api.JobListStub, namespaces bool) {
+	heading := []string{"ID", "Type", "Priority", "Status", "Instances", "Version", "Submitted"}
+	if namespaces {
+		heading = append(heading, "Namespace")
+	}
+	var rows [][]string
+	for _, j := range list {
+		status := p.style.status(j.Status)
+		if j.Stop {
+			status += " (stopped)"
+		}
+		row := []string{j.ID, jobKind(j), strconv.Itoa(j.Priority), status, instancesInWords(j.JobSummary),
+			strconv.FormatUint(j.Version, 10), nanosAge(p.now, j.SubmitTime)}
+		if namespaces {
+			row = append(row, j.Namespace)
+		}
+		rows = append(rows, row)
+	}
+	p.table(heading, rows)
+}
+
+func jobKind(j *api.JobListStub) string {
+	switch {
+	case j.Periodic:
+		return j.Type + "/periodic"
+	case j.ParameterizedJob:
+		return j.Type + "/parameterized"
+	}
+	return j.Type
+}
+
+// instancesInWords sums a job's allocations over its groups.
+func instancesInWords(s *api.JobSummary) string {
+	if s == nil {
+		return "-"
+	}
+	var t api.GroupSummary
+	for _, g := range s.Summary {
+		t.Queued += g.Queued
+		t.Starting += g.Starting
+		t.Running += g.Running
+		t.Failed += g.Failed
+		t.Complete += g.Complete
+		t.Lost += g.Lost
+		t.Unknown += g.Unknown
+	}
+	var parts []string
+	for _, part := range []struct {
+		n    int
+		word string
+	}{
+		{t.Running, "running"}, {t.Starting, "starting"}, {t.Queued, "queued"}, {t.Unknown, "unknown"},
+		{t.Failed, "failed"}, {t.Lost, "lost"}, {t.Complete, "complete"},
+	} {
+		if part.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.word))
+		}
+	}
+	if len(parts) == 0 {
+		return "none"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// jobStatus writes one job: what it is, its groups' counts, the deployment's
+// progress and the allocations.
+func (p *page) jobStatus(s *jobStatus, wide bool) {
+	j := s.Job
+	status := p.style.status(j.Status)
+	if j.Stop {
+		status += " (stopped)"
+	}
+	p.fields(
+		field{"ID", j.ID},
+		field{"Name", unlessEqual(j.Name, j.ID)},
+		field{"Namespace", unlessEqual(j.Namespace, api.DefaultNamespace)},
+		field{"Type", j.Type},
+		field{"Status", status},
+		field{"Reason", j.StatusDescription},
+		field{"Version", strconv.FormatUint(j.Version, 10) + stability(j)},
+		field{"Priority", strconv.Itoa(j.Priority)},
+		field{"Datacenters", strings.Join(j.Datacenters, ",")},
+		field{"Node pool", unlessEqual(j.NodePool, api.NodePoolDefault)},
+		field{"Submitted", when(p.now, j.SubmitTime)},
+	)
+	if s.Summary != nil {
+		p.section("Groups")
+		p.groups(j, s.Summary)
+	}
+	p.blockedGroups(s.Evaluations)
+	if s.Deployment != nil {
+		p.section("Deployment")
+		p.deployment(s.Deployment, wide)
+	}
+	p.section("Allocations")
+	if len(s.Allocations) == 0 {
+		p.line("None")
+		return
+	}
+	p.allocations(s.Allocations, wide)
+}
+
+func stability(j *api.Job) string {
+	if j.Stable {
+		return " (stable)"
+	}
+	return ""
+}
+
+func unlessEqual(s, usual string) string {
+	if s == usual {
+		return ""
+	}
+	return s
+}
+
+// groups writes how many instances of each group should run and how they are.
+func (p *page) groups(j *api.Job, summary *api.JobSummary) {
+	names := sortedKeys(summary.Summary)
+	order := make(map[string]int, len(j.Groups))
+	for i, g := range j.Groups {
+		order[g.Name] = i + 1
+	}
+	sort.SliceStable(names, func(a, b int) bool { return order[names[a]] < order[names[b]] })
+	var rows [][]string
+	for _, name := range names {
+		g := summary.Summary[name]
+		rows = append(rows, []string{name, wantedCount(j, name), strconv.Itoa(g.Queued), strconv.Itoa(g.Starting),
+			strconv.Itoa(g.Running), p.alarming(g.Failed), strconv.Itoa(g.Complete), p.alarming(g.Lost), strconv.Itoa(g.Unknown)})
+	}
+	p.table([]string{"Group", "Wanted", "Queued", "Starting", "Running", "Failed", "Complete", "Lost", "Unknown"}, rows)
+}
+
+// alarming colours a number that should be 0.
+func (p *page) alarming(n int) string {
+	text := strconv.Itoa(n)
+	if n > 0 {
+		return p.style.red(text)
+	}
+	return text
+}
+
+// wantedCount is how many instances of a group should run.
+func wantedCount(j *api.Job, group string) string {
+	g := j.Group(group)
+	switch {
+	case j.Stop || g == nil:
+		return "0"
+	case j.RunsOnEveryNode():
+		return "all"
+	}
+	return strconv.Itoa(g.Size())
+}
+
+// blockedGroups says why instances of a job still wait for a place.
+func (p *page) blockedGroups(evals []*api.Evaluation) {
+	failed, blocked := waitingGroups(evals)
+	if len(failed) == 0 {
+		return
+	}
+	p.section("Waiting for a place")
+	p.placementFailures(failed)
+	if blocked != nil {
+		p.line("Evaluation %s goes on as soon as something changes that could help.", api.ShortID(blocked.ID))
+	}
+}
+
+// waitingGroups finds the groups with instances that wait in a blocked
+// evaluation.
+func waitingGroups(evals []*api.Evaluation) (map[string]*api.PlacementMetrics, *api.Evaluation) {
+	for _, e := range evals {
+		if e.Status != api.EvalStatusBlocked {
+			continue
+		}
+		if len(e.FailedGroups) > 0 {
+			return e.FailedGroups, e
+		}
+		for _, other := range evals {
+			if other.BlockedEval == e.ID && len(other.FailedGroups) > 0 {
+				return other.FailedGroups, e
+			}
+		}
+	}
+	return nil, nil
+}

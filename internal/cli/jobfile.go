@@ -1,0 +1,106 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/jobspec"
+)
+
+// jobFile is a job file as named on a command line, with its variables.
+type jobFile struct {
+	json     bool
+	strict   bool
+	vars     []string
+	varFiles []string
+}
+
+func (f *jobFile) addTo(flags *pflag.FlagSet) {
+	flags.BoolVar(&f.json, "json", false, "the file is JSON, whatever its name; {\"Job\": {...}} and the bare job both work")
+	flags.BoolVar(&f.strict, "hcl2-strict", true, "a -var or -var-file value that the file does not declare is an error")
+	flags.StringArrayVar(&f.vars, "var", nil, "`NAME=VALUE` of a variable of the file; may be given several times")
+	flags.StringArrayVar(&f.varFiles, "var-file", nil, "`FILE` of NAME = VALUE lines; may be given several times")
+}
+
+// loaded is a job file's content.
+type loaded struct {
+	job        *api.Job
+	submission *api.JobSubmission
+}
+
+// load reads the file at path, or stdin for "-".
+func (f *jobFile) load(c *cli, path string) (*loaded, error) {
+	vars, err := f.variables()
+	if err != nil {
+		return nil, err
+	}
+	src, err := f.read(c, path)
+	if err != nil {
+		return nil, err
+	}
+	job, err := jobspec.Parse(src, jobspec.Options{
+		Vars: vars, VarFiles: f.varFiles, Env: os.Environ(), Strict: f.strict, AllowFS: true, BaseDir: baseDir(path),
+	})
+	if err != nil {
+		return nil, err
+	}
+	if ns := c.flags.namespace; ns != "" && ns != "*" {
+		job.Namespace = ns
+	} else if job.Namespace == "" {
+		job.Namespace = c.namespace()
+	}
+	return &loaded{job: job, submission: submissionOf(src, vars)}, nil
+}
+
+func (f *jobFile) read(c *cli, path string) (jobspec.Source, error) {
+	src := jobspec.Source{Name: path}
+	if f.json {
+		src.Format = jobspec.FormatJSON
+	}
+	var err error
+	if path == "-" {
+		src.Name = "<stdin>"
+		src.Text, err = io.ReadAll(io.LimitReader(c.Stdin, jobspec.MaxSize+1))
+	} else {
+		src.Text, err = os.ReadFile(path)
+	}
+	if err != nil {
+		return src, fmt.Errorf("read the job file: %w", err)
+	}
+	return src, nil
+}
+
+func (f *jobFile) variables() (map[string]string, error) {
+	vars := make(map[string]string, len(f.vars))
+	for _, v := range f.vars {
+		name, value, ok := strings.Cut(v, "=")
+		if !ok || name == "" {
+			return nil, usagef("-var %q: write it as NAME=VALUE", v)
+		}
+		vars[name] = value
+	}
+	return vars, nil
+}
+
+func baseDir(path string) string {
+	if i := strings.LastIndexByte(path, '/'); i > 0 {
+		return path[:i]
+	}
+	return "."
+}
+
+// submissionOf is the text that the server keeps beside the job's version.
+func submissionOf(src jobspec.Source, vars map[string]string) *api.JobSubmission {
+	format := map[jobspec.Syntax]string{
+		jobspec.FormatJSON: "json", jobspec.FormatYAML: "yaml",
+	}[jobspec.DetectFormat(src)]
+	return &api.JobSubmission{Source: string(src.Text), Format: firstOf(format, "hcl2"), VariableFlags: vars}
+}

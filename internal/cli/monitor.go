@@ -1,0 +1,145 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
+)
+
+// A monitor follows what a change of a job leads to: its evaluation, then its
+// deployment or, when it has none, its allocations. It says on stderr what
+// happens, as it happens.
+type monitor struct {
+	c       *cli
+	cl      *client.Client // in the job's namespace
+	out     *live
+	style   style
+	jobID   string
+	wide    bool
+	started time.Time
+	seen    map[string]string // what was said last, by allocation id
+	failed  map[string]bool   // allocations that failed meanwhile
+}
+
+func (c *cli) monitor(cl *client.Client, jobID string, wide bool) *monitor {
+	return &monitor{
+		c: c, cl: cl, out: c.live(), style: c.stderrStyle(), jobID: jobID, wide: wide,
+		started: c.Now(), seen: map[string]string{}, failed: map[string]bool{},
+	}
+}
+
+// startTimeout is how long a job without a deployment may take to start before
+// the monitor stops waiting for it.
+const startTimeout = 30 * time.Second
+
+// errNotStarted is returned when that time is up.
+var errNotStarted = errors.New("still starting")
+
+func (m *monitor) id(id string) string {
+	if m.wide {
+		return id
+	}
+	return api.ShortID(id)
+}
+
+// follow waits for an evaluation and all that comes of it.
+func (m *monitor) follow(ctx context.Context, evalID string) error {
+	defer m.out.done()
+	e, err := m.evaluation(ctx, evalID)
+	if err != nil {
+		return err
+	}
+	if err := m.placed(e); err != nil {
+		return err
+	}
+	job, _, err := m.cl.Jobs().Get(ctx, m.jobID, nil)
+	if err != nil {
+		return err
+	}
+	d, err := m.deploymentOf(ctx, e, job)
+	switch {
+	case err != nil:
+		return err
+	case d != nil:
+		return m.deployment(ctx, d)
+	}
+	return m.allocations(ctx, job)
+}
+
+// evaluation waits until an evaluation was worked out.
+func (m *monitor) evaluation(ctx context.Context, id string) (*api.Evaluation, error) {
+	m.out.show("waiting for evaluation %s", m.id(id))
+	q := &client.QueryOptions{}
+	for {
+		e, meta, err := m.cl.Evaluations().Get(ctx, id, q)
+		if err != nil {
+			return nil, err
+		}
+		if e.Status != api.EvalStatusPending {
+			return e, nil
+		}
+		q.Index = meta.Index
+	}
+}
+
+// placed says how an evaluation ended, and fails unless all was placed.
+func (m *monitor) placed(e *api.Evaluation) error {
+	switch {
+	case e.Status == api.EvalStatusFailed:
+		return fmt.Errorf("evaluation %s failed: %s", m.id(e.ID), firstOf(e.StatusDescription, "no reason given"))
+	case e.Status == api.EvalStatusCanceled:
+		m.out.say("Evaluation %s was canceled: %s", m.id(e.ID), firstOf(e.StatusDescription, "a newer one does its work"))
+	case len(e.FailedGroups) > 0:
+		p := &page{style: m.style, now: m.c.Now()}
+		p.placementFailures(e.FailedGroups)
+		m.out.say("%s", strings.TrimRight(p.String(), "\n"))
+		m.out.say("The rest is queued and placed as soon as something changes that helps.\n"+
+			"\"reeve job status %s\" shows how it goes; \"reeve job stop %s\" gives up.", m.jobID, m.jobID)
+		return exitWith(exitBlocked)
+	}
+	return nil
+}
+
+// deploymentOf finds the deployment that an evaluation began or went on with;
+// nil when there is none.
+func (m *monitor) deploymentOf(ctx context.Context, e *api.Evaluation, job *api.Job) (*api.Deployment, error) {
+	if e.DeploymentID != "" {
+		d, _, err := m.cl.Deployments().Get(ctx, e.DeploymentID, nil)
+		return d, err
+	}
+	d, _, err := m.cl.Jobs().LatestDeployment(ctx, job.ID, nil)
+	if err != nil || d == nil || d.JobVersion != job.Version {
+		return nil, err
+	}
+	return d, nil
+}
+
+// finish prints the job's running allocations and where to reach them.
+func (m *monitor) finish(ctx context.Context) error {
+	m.out.done()
+	stubs, _, err := m.cl.Jobs().Allocations(ctx, m.jobID, false, withResources())
+	if err != nil {
+		return err
+	}
+	var current []*api.AllocationListStub
+	for _, a := range stubs {
+		if a.DesiredStatus == api.AllocDesiredRun {
+			current = append(current, a)
+		}
+	}
+	if len(current) == 0 {
+		return nil
+	}
+	p := m.c.page()
+	p.allocationsWithAddresses(current)
+	_, err = p.WriteTo(m.c.Stdout)
+	return err
+}

@@ -1,0 +1,223 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
+)
+
+// An update is one answer of one of the queries that a monitor watches.
+type update struct {
+	deployment *api.Deployment
+	allocs     []*api.AllocationListStub
+	err        error
+}
+
+// watch repeats a blocking query and sends every answer, until ctx ends or the
+// query fails.
+func watch[T any](ctx context.Context, updates chan<- update,
+	get func(context.Context, *client.QueryOptions) (T, *client.QueryMeta, error), wrap func(T) update,
+) {
+	q := withResources()
+	for {
+		v, meta, err := get(ctx, q)
+		u := update{err: err}
+		if err == nil {
+			u = wrap(v)
+			q.Index = meta.Index
+		}
+		select {
+		case updates <- u:
+		case <-ctx.Done():
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (m *monitor) watchAllocations(ctx context.Context, updates chan<- update) {
+	watch(ctx, updates, func(ctx context.Context, q *client.QueryOptions) ([]*api.AllocationListStub, *client.QueryMeta, error) {
+		return m.cl.Jobs().Allocations(ctx, m.jobID, false, q)
+	}, func(list []*api.AllocationListStub) update { return update{allocs: list} })
+}
+
+func (m *monitor) watchDeployment(ctx context.Context, id string, updates chan<- update) {
+	watch(ctx, updates, func(ctx context.Context, q *client.QueryOptions) (*api.Deployment, *client.QueryMeta, error) {
+		return m.cl.Deployments().Get(ctx, id, q)
+	}, func(d *api.Deployment) update { return update{deployment: d} })
+}
+
+// redraw is how often the elapsed time on a terminal is brought up to date.
+const redraw = 500 * time.Millisecond
+
+// deployment follows a deployment until it ends; it fails unless it succeeds.
+func (m *monitor) deployment(ctx context.Context, d *api.Deployment) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	updates := make(chan update)
+	go m.watchAllocations(ctx, updates)
+	go m.watchDeployment(ctx, d.ID, updates)
+	tick := time.NewTicker(redraw)
+	defer tick.Stop()
+	m.out.say("Deployment %s of version %d", m.id(d.ID), d.JobVersion)
+	progress := ""
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		case u := <-updates:
+			if u.err != nil {
+				return u.err
+			}
+			m.sayAllocations(u.allocs, d.JobVersion)
+			if u.deployment != nil {
+				d = u.deployment
+			}
+		}
+		if now := deploymentProgress(d); now != progress && d.IsActive() {
+			progress = now
+			m.out.say("  %s", progress)
+		}
+		if !d.IsActive() {
+			cancel()
+			return m.deploymentEnded(context.WithoutCancel(ctx), d)
+		}
+		m.out.show("%s (%s)", progress, shortDuration(m.c.Now().Sub(m.started)))
+	}
+}
+
+// deploymentProgress is how far each group is.
+func deploymentProgress(d *api.Deployment) string {
+	var parts []string
+	for _, name := range sortedKeys(d.Groups) {
+		g := d.Groups[name]
+		text := fmt.Sprintf("%s: %d of %d healthy", name, g.HealthyAllocs, g.DesiredTotal)
+		if g.UnhealthyAllocs > 0 {
+			text += fmt.Sprintf(", %d unhealthy", g.UnhealthyAllocs)
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (m *monitor) deploymentEnded(ctx context.Context, d *api.Deployment) error {
+	m.out.done()
+	if d.Status == api.DeploymentSuccessful {
+		m.out.say("%s", m.style.green(fmt.Sprintf("Version %d runs.", d.JobVersion)))
+		return m.finish(ctx)
+	}
+	m.explainFailures(ctx)
+	return fmt.Errorf("deployment %s is %s: %s\n\"reeve deployment status %s\" shows the whole of it",
+		m.id(d.ID), d.Status, firstOf(d.StatusDescription, "no reason given"), api.ShortID(d.ID))
+}
+
+// allocations follows a job that has no deployment until each of its
+// allocations has started or ended.
+func (m *monitor) allocations(ctx context.Context, job *api.Job) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, errNotStarted)
+	defer cancel()
+	updates := make(chan update)
+	go m.watchAllocations(ctx, updates)
+	for {
+		select {
+		case <-ctx.Done():
+			if errors.Is(context.Cause(ctx), errNotStarted) {
+				m.out.say("Not everything has started after %s; it goes on without this command.", startTimeout)
+				return m.finish(context.WithoutCancel(ctx))
+			}
+			return ctx.Err()
+		case u := <-updates:
+			if u.err != nil && ctx.Err() == nil {
+				return u.err
+			}
+			m.sayAllocations(u.allocs, job.Version)
+			if u.err == nil && allStarted(u.allocs) {
+				cancel()
+				return m.allocationsStarted(context.WithoutCancel(ctx))
+			}
+		}
+	}
+}
+
+func (m *monitor) allocationsStarted(ctx context.Context) error {
+	if len(m.failed) > 0 {
+		m.explainFailures(ctx)
+		if err := m.finish(ctx); err != nil {
+			return err
+		}
+		return fmt.Errorf("%s failed", count(len(m.failed), "allocation", "allocations"))
+	}
+	return m.finish(ctx)
+}
+
+// allStarted reports whether no allocation that should run is still pending.
+func allStarted(list []*api.AllocationListStub) bool {
+	for _, a := range list {
+		if a.DesiredStatus == api.AllocDesiredRun && a.ClientStatus == api.AllocClientPending {
+			return false
+		}
+	}
+	return true
+}
+
+// sayAllocations says what is new about the allocations of a version.
+func (m *monitor) sayAllocations(list []*api.AllocationListStub, version uint64) {
+	sort.SliceStable(list, func(i, j int) bool { return list[i].Name < list[j].Name })
+	for _, a := range list {
+		if a.JobVersion != version {
+			continue
+		}
+		line := m.style.status(a.ClientStatus)
+		if h := health(a.DeploymentStatus); h != "-" && a.ClientStatus == api.AllocClientRunning {
+			line += ", " + m.style.status(h)
+		}
+		if where := stubAddresses(a); where != "-" {
+			line += " at " + where
+		}
+		_, known := m.seen[a.ID]
+		if m.seen[a.ID] == line || (!known && a.ClientStatus == api.AllocClientComplete && a.DesiredStatus != api.AllocDesiredRun) {
+			continue
+		}
+		m.seen[a.ID] = line
+		m.out.say("  %s %s %s", m.id(a.ID), a.Name, line)
+		if a.ClientStatus == api.AllocClientFailed {
+			m.failed[a.ID] = true
+		}
+	}
+}
+
+// explainFailures says why allocations failed, and where to look.
+func (m *monitor) explainFailures(ctx context.Context) {
+	for _, id := range sortedKeys(m.failed) {
+		a, _, err := m.cl.Allocations().Get(ctx, id, nil)
+		if err != nil {
+			continue
+		}
+		m.out.say("\nAllocation %s failed:", a)
+		for _, task := range sortedKeys(a.TaskStates) {
+			for _, e := range lastEvents(a.TaskStates[task], 4) {
+				m.out.say("  %s: %s", task, firstOf(eventInWords(e), e.Type))
+			}
+		}
+		m.out.say("  \"reeve alloc logs -stderr %s\" shows what it said.", api.ShortID(id))
+	}
+}
+
+func lastEvents(s *api.TaskState, n int) []*api.TaskEvent {
+	if s == nil {
+		return nil
+	}
+	return s.Events[max(0, len(s.Events)-n):]
+}

@@ -1,0 +1,60 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// stopped waits until nothing of a stopped job runs any more, and says so. A
+// purged job may be unknown by then, and its evaluation with it.
+func (m *monitor) stopped(ctx context.Context, evalID string, purged bool) error {
+	defer m.out.done()
+	e, err := m.evaluation(ctx, evalID)
+	switch {
+	case err == nil:
+		if err := m.placed(e); err != nil {
+			return err
+		}
+	case !purged || api.CodeOf(err) != api.CodeNotFound:
+		return err
+	}
+	if err := m.waitStopped(ctx); err != nil {
+		return err
+	}
+	word := "stopped"
+	if purged {
+		word = "stopped and forgotten"
+	}
+	fmt.Fprintf(m.c.Stdout, "Job %q is %s.\n", m.jobID, word)
+	return nil
+}
+
+// waitStopped waits until no allocation of the job runs any more. The job's
+// own list cannot be used: a purged job has none.
+func (m *monitor) waitStopped(ctx context.Context) error {
+	q := withResources()
+	q.Filter = fmt.Sprintf("JobID == %q", m.jobID)
+	for {
+		list, meta, err := m.cl.Allocations().List(ctx, q)
+		if err != nil {
+			return err
+		}
+		running := 0
+		for _, a := range list {
+			if a.ClientStatus == api.AllocClientRunning || a.ClientStatus == api.AllocClientPending {
+				running++
+			}
+		}
+		if running == 0 {
+			m.out.done()
+			return nil
+		}
+		m.out.show("%s to end (%s)", count(running, "allocation has", "allocations have"), shortDuration(m.c.Now().Sub(m.started)))
+		q.Index = meta.Index
+	}
+}

@@ -1,0 +1,105 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// explainPlacement says in words why instances of a group could not be placed:
+// one line per reason, the reason that took out most nodes first.
+func explainPlacement(m *api.PlacementMetrics) []string {
+	if m == nil {
+		return nil
+	}
+	if m.NodesEvaluated == 0 && m.NodesFiltered == 0 && m.NodesExhausted == 0 {
+		return noNodes(m)
+	}
+	lines := countedReasons(m.ConstraintFiltered, func(reason string, nodes string) string {
+		return fmt.Sprintf("%s excluded by: %s", nodes, reason)
+	})
+	if len(m.ConstraintFiltered) == 0 {
+		lines = append(lines, countedReasons(m.ClassFiltered, func(class string, nodes string) string {
+			return fmt.Sprintf("%s of class %q excluded by constraints", nodes, class)
+		})...)
+	}
+	lines = append(lines, countedReasons(m.DimensionExhausted, func(dimension string, nodes string) string {
+		return fmt.Sprintf("%s without enough %s%s", nodes, dimension, askedFor(m, dimension))
+	})...)
+	if m.NodesExhausted > 0 && len(m.DimensionExhausted) == 0 {
+		lines = append(lines, count(m.NodesExhausted, "node is full", "nodes are full"))
+	}
+	for _, quota := range m.QuotaExhausted {
+		lines = append(lines, "quota limit reached: "+quota)
+	}
+	return lines
+}
+
+func noNodes(m *api.PlacementMetrics) []string {
+	if len(m.NodesAvailable) == 0 {
+		if m.NodePool != "" && m.NodePool != api.NodePoolDefault {
+			return []string{fmt.Sprintf("no node is ready in node pool %q", m.NodePool)}
+		}
+		return []string{"no node is ready in the job's datacenters"}
+	}
+	var empty []string
+	for _, dc := range sortedKeys(m.NodesAvailable) {
+		if m.NodesAvailable[dc] == 0 {
+			empty = append(empty, dc)
+		}
+	}
+	if len(empty) == 0 {
+		return []string{"no node was eligible"}
+	}
+	return []string{"no node is ready in datacenter " + strings.Join(empty, ", ")}
+}
+
+// askedFor says how much of a dimension the tasks wanted.
+func askedFor(m *api.PlacementMetrics, dimension string) string {
+	total := 0
+	unit := ""
+	for _, r := range m.ResourcesExhausted {
+		switch {
+		case strings.HasPrefix(dimension, "cpu") && r.CPU != nil:
+			total, unit = total+*r.CPU, " MHz"
+		case strings.HasPrefix(dimension, "memory") && r.MemoryMB != nil:
+			total, unit = total+*r.MemoryMB, " MiB"
+		case strings.HasPrefix(dimension, "disk") && r.DiskMB != nil:
+			total, unit = total+*r.DiskMB, " MiB"
+		}
+	}
+	if total == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (asked for: %d%s)", total, unit)
+}
+
+// countedReasons writes each reason with its number of nodes, the biggest
+// first.
+func countedReasons(reasons map[string]int, text func(reason, nodes string) string) []string {
+	keys := sortedKeys(reasons)
+	sort.SliceStable(keys, func(i, j int) bool { return reasons[keys[i]] > reasons[keys[j]] })
+	lines := make([]string, 0, len(keys))
+	for _, k := range keys {
+		lines = append(lines, text(k, count(reasons[k], "node", "nodes")))
+	}
+	return lines
+}
+
+// placementFailures writes the groups that could not be placed, and why.
+func (p *page) placementFailures(failed map[string]*api.PlacementMetrics) {
+	for _, group := range sortedKeys(failed) {
+		m := failed[group]
+		p.line("%s %s", p.style.yellow(fmt.Sprintf("Group %q:", group)),
+			count(1+m.CoalescedFailures, "instance could not be placed", "instances could not be placed"))
+		p.line("  %s looked at", count(m.NodesEvaluated, "node", "nodes"))
+		for _, line := range explainPlacement(m) {
+			p.line("  * %s", line)
+		}
+	}
+}

@@ -1,0 +1,40 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// runJob registers a job and, unless told otherwise, follows it.
+func (c *cli) runJob(ctx context.Context, req *api.RegisterJobRequest, detach, wide bool) error {
+	cl, err := c.connect()
+	if err != nil {
+		return err
+	}
+	if req.Job.Namespace != "" {
+		cl = cl.WithNamespace(req.Job.Namespace)
+	}
+	resp, err := cl.Jobs().Register(ctx, req)
+	if err != nil {
+		return registerError(err, req)
+	}
+	c.warn(resp.Warnings)
+	if resp.EvalID == "" {
+		fmt.Fprintf(c.Stdout, "Registered job %q. Nothing runs yet: it is started by its schedule or by dispatching it.\n", req.Job.ID)
+		return nil
+	}
+	return c.follow(ctx, cl, req.Job.ID, fmt.Sprintf("Registered job %q", req.Job.ID), resp.EvalID, detach, wide)
+}
+
+// registerError adds what to do about a check-and-set that failed.
+func registerError(err error, req *api.RegisterJobRequest) error {
+	if req.EnforceIndex && api.CodeOf(err) == api.CodeConflict {
+		return fmt.Errorf("%w\nSomebody changed the job since it was planned: run \"job plan\" again", err)
+	}
+	return err
+}

@@ -1,0 +1,140 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
+)
+
+// fullID is the length of a whole id.
+const fullID = 36
+
+// maxMatches bounds how many matches of an ambiguous prefix are shown.
+const maxMatches = 20
+
+// match is one object whose id begins with what was typed.
+type match struct{ id, about string }
+
+// resolveAllocation turns the beginning of an id into the whole of it.
+func (c *cli) resolveAllocation(ctx context.Context, cl *client.Client, prefix string) (string, error) {
+	return resolve(ctx, cl, "allocation", prefix, cl.Allocations().List, func(a *api.AllocationListStub) match {
+		return match{a.ID, fmt.Sprintf("%s, %s, created %s", a.Name, a.ClientStatus, nanosAge(c.Now(), a.CreateTime))}
+	})
+}
+
+func (c *cli) resolveNode(ctx context.Context, cl *client.Client, prefix string) (string, error) {
+	list := func(ctx context.Context, q *client.QueryOptions) ([]*api.NodeListStub, *client.QueryMeta, error) {
+		nodes, meta, err := cl.Nodes().List(ctx, q)
+		if err != nil || len(nodes) > 0 {
+			return nodes, meta, err
+		}
+		return nodesNamed(ctx, cl, q.Prefix)
+	}
+	return resolve(ctx, cl, "node", prefix, list, func(n *api.NodeListStub) match {
+		return match{n.ID, n.Name + ", " + n.Status}
+	})
+}
+
+// nodesNamed finds nodes by the whole of their name.
+func nodesNamed(ctx context.Context, cl *client.Client, name string) ([]*api.NodeListStub, *client.QueryMeta, error) {
+	all, meta, err := cl.Nodes().List(ctx, nil)
+	var named []*api.NodeListStub
+	for _, n := range all {
+		if n.Name == name {
+			named = append(named, n)
+		}
+	}
+	return named, meta, err
+}
+
+func (c *cli) resolveEvaluation(ctx context.Context, cl *client.Client, prefix string) (string, error) {
+	return resolve(ctx, cl, "evaluation", prefix, cl.Evaluations().List, func(e *api.Evaluation) match {
+		return match{e.ID, fmt.Sprintf("of job %s, %s", e.JobID, e.Status)}
+	})
+}
+
+func (c *cli) resolveDeployment(ctx context.Context, cl *client.Client, prefix string) (string, error) {
+	return resolve(ctx, cl, "deployment", prefix, cl.Deployments().List, func(d *api.Deployment) match {
+		return match{d.ID, fmt.Sprintf("of job %s version %d, %s", d.JobID, d.JobVersion, d.Status)}
+	})
+}
+
+// resolve finds the one object whose id begins with a prefix.
+func resolve[T any](ctx context.Context, cl *client.Client, noun, prefix string,
+	list func(context.Context, *client.QueryOptions) ([]T, *client.QueryMeta, error), describe func(T) match,
+) (string, error) {
+	if prefix == "" {
+		return "", usagef("an id of %s is needed, and the one given is empty", withArticle(noun))
+	}
+	if len(prefix) == fullID {
+		return prefix, nil
+	}
+	found, _, err := list(ctx, &client.QueryOptions{Prefix: strings.ToLower(prefix), Namespace: "*"})
+	if err != nil {
+		return "", err
+	}
+	matches := make([]match, 0, len(found))
+	for _, object := range found {
+		matches = append(matches, describe(object))
+	}
+	return theOne(noun, "id", prefix, matches)
+}
+
+// theOne is the only match, or an error that lists them.
+func theOne(noun, what, prefix string, matches []match) (string, error) {
+	switch len(matches) {
+	case 0:
+		return "", api.Errorf(api.CodeNotFound, "no %s has %s %s that begins with %q", noun, articleOf(what), what, prefix)
+	case 1:
+		return matches[0].id, nil
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%q could be any of %d %ss; type more of the %s:", prefix, len(matches), noun, what)
+	for i, m := range matches {
+		if i == maxMatches {
+			fmt.Fprintf(&b, "\n  and %d more", len(matches)-i)
+			break
+		}
+		fmt.Fprintf(&b, "\n  %s  %s", m.id, m.about)
+	}
+	return "", &api.Error{Code: api.CodeInvalid, Message: b.String()}
+}
+
+func withArticle(noun string) string { return articleOf(noun) + " " + noun }
+
+func articleOf(noun string) string {
+	if strings.ContainsRune("aeiou", rune(noun[0])) {
+		return "an"
+	}
+	return "a"
+}
+
+// resolveJob finds a job by its id, or by the beginning of it when only one
+// job's id begins so. It returns a client for the job's namespace.
+func (c *cli) resolveJob(ctx context.Context, cl *client.Client, prefix string) (string, *client.Client, error) {
+	if prefix == "" {
+		return "", nil, usagef("the id of a job is needed, and the one given is empty")
+	}
+	found, _, err := cl.Jobs().List(ctx, &client.QueryOptions{Prefix: prefix})
+	if err != nil {
+		return "", nil, err
+	}
+	matches := make([]match, 0, len(found))
+	for _, j := range found {
+		if j.ID == prefix {
+			return j.ID, cl.WithNamespace(j.Namespace), nil
+		}
+		matches = append(matches, match{j.ID, j.Type + ", " + j.Status})
+	}
+	id, err := theOne("job", "id", prefix, matches)
+	if err != nil {
+		return "", nil, err
+	}
+	return id, cl.WithNamespace(found[0].Namespace), nil
+}

@@ -1,0 +1,90 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"slices"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
+)
+
+// statusOf shows whatever object an id, or the beginning of one, names.
+func (c *cli) statusOf(ctx context.Context, prefix string, f format) error {
+	cl, err := c.connect()
+	if err != nil {
+		return err
+	}
+	found, err := cl.Status().Search(ctx, &api.SearchRequest{Prefix: prefix, Context: api.SearchAll, Namespace: c.namespace()})
+	if err != nil {
+		return err
+	}
+	var matches []match
+	for _, kind := range sortedKeys(found.Matches) {
+		for _, id := range found.Matches[kind] {
+			matches = append(matches, match{id, kindInWords(kind)})
+		}
+	}
+	if i := slices.IndexFunc(matches, func(m match) bool { return m.id == prefix }); i >= 0 {
+		matches = matches[i : i+1]
+	}
+	id, err := theOne("object", "id", prefix, matches)
+	if err != nil {
+		return err
+	}
+	return c.showAny(ctx, cl, matches[0].about, id, f)
+}
+
+func kindInWords(kind string) string {
+	switch kind {
+	case api.SearchJobs:
+		return "job"
+	case api.SearchAllocations:
+		return "allocation"
+	case api.SearchEvaluations:
+		return "evaluation"
+	case api.SearchDeployments:
+		return "deployment"
+	case api.SearchNodes:
+		return "node"
+	}
+	return kind
+}
+
+func (c *cli) showAny(ctx context.Context, cl *client.Client, kind, id string, f format) error {
+	switch kind {
+	case "job":
+		s, err := c.readJobStatus(ctx, cl, id, false)
+		if err != nil {
+			return err
+		}
+		return c.show(f, s, func(p *page) {
+			p.jobStatus(s, false)
+			p.jobNext(s)
+		})
+	case "allocation":
+		a, err := c.readAllocation(ctx, cl, id)
+		if err != nil {
+			return err
+		}
+		s := &allocationStatus{Allocation: a, Checks: c.readChecks(ctx, cl, a)}
+		return c.show(f, s, func(p *page) { p.allocation(a, s.Checks, false) })
+	case "evaluation":
+		e, _, err := cl.Evaluations().Get(ctx, id, nil)
+		if err != nil {
+			return err
+		}
+		return c.show(f, e, func(p *page) { p.evaluation(e, nil, false) })
+	case "deployment":
+		d, _, err := cl.Deployments().Get(ctx, id, nil)
+		if err != nil {
+			return err
+		}
+		return c.showDeployment(ctx, cl, d, f, false)
+	case "node":
+		return c.showNode(ctx, cl, id, f, false)
+	}
+	return api.Errorf(api.CodeInvalid, "%q is %s, which this command cannot show", id, withArticle(kind))
+}

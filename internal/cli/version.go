@@ -1,0 +1,56 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// version is the release that this binary is; the linker sets it.
+var version = "0.1.0-dev"
+
+// build is what "version" shows.
+type build struct {
+	Version  string
+	Revision string `json:",omitempty"`
+	Go       string
+	Platform string
+}
+
+func versionCommand(c *cli) *cobra.Command {
+	var f format
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Print which Reeve this is",
+		Args:  exactly(0, ""),
+		RunE: func(*cobra.Command, []string) error {
+			b := thisBuild()
+			return c.show(f, b, func(p *page) {
+				text := "Reeve " + b.Version
+				if b.Revision != "" {
+					text += " (" + b.Revision + ")"
+				}
+				p.line("%s, %s, %s", text, b.Go, b.Platform)
+			})
+		},
+	}
+	f.addTo(cmd.Flags())
+	return cmd
+}
+
+// thisBuild reads what the Go tool wrote into the binary.
+func thisBuild() build {
+	b := build{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+				b.Revision = s.Value[:12]
+			}
+		}
+	}
+	return b
+}
