@@ -4,6 +4,7 @@
 package state
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 )
@@ -13,18 +14,31 @@ type envelope struct {
 	Body json.RawMessage
 }
 
+// entryFormat is the first byte of a log entry.
+const entryFormat = 1
+
+// BeginEntry returns the beginning of a log entry, to which commands are
+// appended.
+func BeginEntry() []byte { return []byte{entryFormat} }
+
+// AppendCommand appends a command to a log entry. What several calls appended
+// to empty slices may be put together in one entry.
+func AppendCommand(b []byte, c Command) []byte {
+	body, err := json.Marshal(c)
+	if err != nil {
+		panic(fmt.Sprintf("encode %s: %v", c.Name(), err))
+	}
+	data, _ := json.Marshal(envelope{c.Name(), body})
+	return append(append(b, data...), '\n')
+}
+
 // EncodeCommands packs commands into one log entry.
 func EncodeCommands(commands []Command) []byte {
-	out := make([]envelope, len(commands))
-	for i, c := range commands {
-		body, err := json.Marshal(c)
-		if err != nil {
-			panic(fmt.Sprintf("encode %s: %v", c.Name(), err))
-		}
-		out[i] = envelope{c.Name(), body}
+	b := BeginEntry()
+	for _, c := range commands {
+		b = AppendCommand(b, c)
 	}
-	data, _ := json.Marshal(out)
-	return data
+	return b
 }
 
 var commandTypes = map[string]func() Command{
@@ -47,20 +61,25 @@ var commandTypes = map[string]func() Command{
 
 // DecodeCommands unpacks a log entry.
 func DecodeCommands(data []byte) ([]Command, error) {
-	var in []envelope
-	if err := json.Unmarshal(data, &in); err != nil {
-		return nil, fmt.Errorf("decode log entry: %w", err)
+	if len(data) == 0 || data[0] != entryFormat {
+		return nil, fmt.Errorf("log entry has an unknown format")
 	}
-	commands := make([]Command, len(in))
-	for i, e := range in {
+	var commands []Command
+	d := json.NewDecoder(bytes.NewReader(data[1:]))
+	for d.More() {
+		var e envelope
+		if err := d.Decode(&e); err != nil {
+			return nil, fmt.Errorf("decode log entry: %w", err)
+		}
 		make := commandTypes[e.Name]
 		if make == nil {
 			return nil, fmt.Errorf("decode log entry: unknown command %q", e.Name)
 		}
-		commands[i] = make()
-		if err := json.Unmarshal(e.Body, commands[i]); err != nil {
+		c := make()
+		if err := json.Unmarshal(e.Body, c); err != nil {
 			return nil, fmt.Errorf("decode %s: %w", e.Name, err)
 		}
+		commands = append(commands, c)
 	}
 	return commands, nil
 }

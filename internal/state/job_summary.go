@@ -66,20 +66,23 @@ const (
 	childDead
 )
 
+func childKind(status string) int {
+	switch status {
+	case api.JobStatusRunning:
+		return childRunning
+	case api.JobStatusDead:
+		return childDead
+	}
+	return childPending
+}
+
 // countChild keeps the parent's count of its children by status.
 func (t *txn) countChild(job *api.Job, by int) {
 	if job == nil || job.ParentID == "" {
 		return
 	}
 	slot, parent := t.editJob(job.Namespace, job.ParentID)
-	switch job.Status {
-	case api.JobStatusRunning:
-		parent.children[childRunning] += by
-	case api.JobStatusDead:
-		parent.children[childDead] += by
-	default:
-		parent.children[childPending] += by
-	}
+	parent.children[childKind(job.Status)] += by
 	parent.summarized = t.index
 	if by < 0 {
 		t.dropJob(slot)

@@ -1,0 +1,94 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package replica
+
+import (
+	"fmt"
+	"io"
+	"sync/atomic"
+
+	"github.com/hashicorp/raft"
+
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+var (
+	_ raft.BatchingFSM = (*machine)(nil)
+	_ raft.FSMSnapshot = (*image)(nil)
+)
+
+// machine applies the log's entries to the store.
+type machine struct {
+	store   *state.Store
+	mark    *watermark
+	bytes   atomic.Int64 // applied since the last snapshot was begun
+	failure atomic.Pointer[error]
+	damaged func(error) // called once, when an entry cannot be applied
+}
+
+// Apply implements raft.FSM.
+func (m *machine) Apply(l *raft.Log) any { return m.ApplyBatch([]*raft.Log{l})[0] }
+
+// ApplyBatch implements raft.BatchingFSM. The answer to a command entry is a
+// []error with one result per command, or an error if nothing was applied.
+func (m *machine) ApplyBatch(logs []*raft.Log) []any {
+	answers := make([]any, len(logs))
+	for i, l := range logs {
+		if l.Type != raft.LogCommand {
+			continue
+		}
+		if err := m.failure.Load(); err != nil {
+			answers[i] = *err
+			continue
+		}
+		commands, err := state.DecodeCommands(l.Data)
+		if err != nil {
+			// The store must not go on without this entry: it would become
+			// another store than that of the other servers.
+			err = fmt.Errorf("log entry %d cannot be applied: %w; was it written by a newer version of Reeve?", l.Index, err)
+			m.failure.Store(&err)
+			m.damaged(err)
+			answers[i] = err
+			continue
+		}
+		answers[i] = m.store.Apply(l.Index, commands)
+		m.bytes.Add(int64(len(l.Data)))
+	}
+	if m.failure.Load() == nil && len(logs) > 0 {
+		m.mark.raise(logs[len(logs)-1].Index)
+	}
+	return answers
+}
+
+// Snapshot implements raft.FSM.
+func (m *machine) Snapshot() (raft.FSMSnapshot, error) {
+	if err := m.failure.Load(); err != nil {
+		return nil, *err
+	}
+	m.bytes.Store(0)
+	return &image{m.store.Snapshot()}, nil
+}
+
+// Restore implements raft.FSM.
+func (m *machine) Restore(r io.ReadCloser) error {
+	defer r.Close()
+	return m.store.Restore(r)
+}
+
+// image is a snapshot on its way to the disk.
+type image struct {
+	snapshot *state.Snapshot
+}
+
+// Persist implements raft.FSMSnapshot.
+func (i *image) Persist(sink raft.SnapshotSink) error {
+	if _, err := i.snapshot.WriteTo(sink); err != nil {
+		sink.Cancel()
+		return fmt.Errorf("write snapshot: %w", err)
+	}
+	return sink.Close()
+}
+
+// Release implements raft.FSMSnapshot.
+func (i *image) Release() {}

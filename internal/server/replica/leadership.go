@@ -1,0 +1,134 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package replica
+
+import (
+	"context"
+	"strconv"
+)
+
+// IsLeader reports whether this server leads and has applied everything that
+// came before: it may be written to.
+func (r *Replica) IsLeader() bool { return r.leading.Load() }
+
+// LeaderCh gets true when this server leads and has applied everything that
+// came before, and false when it stops leading. Only the newest value is kept
+// for a reader who is late. It is closed by Close.
+func (r *Replica) LeaderCh() <-chan bool { return r.leaderCh }
+
+// followLeadership turns raft's word on leadership into ours, which includes
+// having caught up.
+func (r *Replica) followLeadership() {
+	defer r.running.Done()
+	defer close(r.leaderCh)
+	for {
+		select {
+		case <-r.stop:
+			r.leading.Store(false)
+			return
+		case elected := <-r.notify:
+			ready := elected && r.raft.Barrier(0).Error() == nil && r.machine.failure.Load() == nil
+			if ready == r.leading.Load() {
+				continue
+			}
+			r.leading.Store(ready)
+			r.tell(ready)
+		}
+	}
+}
+
+func (r *Replica) tell(leading bool) {
+	select {
+	case <-r.leaderCh:
+	default:
+	}
+	r.leaderCh <- leading
+}
+
+// Barrier returns when everything that was acknowledged anywhere before is
+// applied here.
+func (r *Replica) Barrier(ctx context.Context) error {
+	done := make(chan error, 1)
+	r.running.Add(1)
+	go func() {
+		defer r.running.Done()
+		done <- r.raft.Barrier(0).Error()
+	}()
+	select {
+	case err := <-done:
+		if err != nil {
+			return r.explain(err)
+		}
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// ReadIndex returns the index up to which the store must be applied for a read
+// to see every write acknowledged before the call; on the leader it is applied
+// already. It asks a majority whether this server still leads.
+func (r *Replica) ReadIndex(ctx context.Context) (uint64, error) {
+	if !r.leading.Load() {
+		return 0, r.notLeading()
+	}
+	future := r.raft.VerifyLeader()
+	index := r.config.Store.Index()
+	done := make(chan error, 1)
+	r.running.Add(1)
+	go func() {
+		defer r.running.Done()
+		done <- future.Error()
+	}()
+	select {
+	case err := <-done:
+		if err != nil {
+			return 0, r.explain(err)
+		}
+		return index, nil
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+}
+
+// Leader is the id of the server that leads, "" if none is known.
+func (r *Replica) Leader() string {
+	_, id := r.raft.LeaderWithID()
+	return string(id)
+}
+
+// Stats is what operators look at.
+type Stats struct {
+	ServerID      string
+	IsLeader      bool
+	Leader        string
+	Term          uint64
+	LastIndex     uint64 // of the log
+	AppliedIndex  uint64
+	SnapshotIndex uint64
+	Entries       uint64 // written since the start
+	Proposals     uint64 // that they hold
+	Snapshots     uint64 // taken since the start
+	Failure       string // why the log cannot be written; "" if it can
+}
+
+// Stats returns the replica's state in numbers.
+func (r *Replica) Stats() Stats {
+	s := Stats{
+		ServerID: r.ServerID(), IsLeader: r.IsLeader(), Leader: r.Leader(),
+		Term: r.raft.CurrentTerm(), LastIndex: r.raft.LastIndex(),
+		AppliedIndex: r.raft.AppliedIndex(), SnapshotIndex: r.snapshotIndex(),
+		Entries: r.counters.entries.Load(), Proposals: r.counters.proposals.Load(),
+		Snapshots: r.counters.snapshots.Load(),
+	}
+	if err := r.log.Failure(); err != nil {
+		s.Failure = err.Error()
+	}
+	return s
+}
+
+func (r *Replica) snapshotIndex() uint64 {
+	index, _ := strconv.ParseUint(r.raft.Stats()["last_snapshot_index"], 10, 64)
+	return index
+}

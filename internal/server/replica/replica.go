@@ -1,0 +1,271 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package replica
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
+
+	"github.com/reeve-run/reeve/internal/server/replica/wal"
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+// Config says where and how a replica keeps its log. Zero values mean the
+// defaults.
+type Config struct {
+	Dir    string       // the server's data directory; made if it does not exist
+	Store  *state.Store // is filled from the directory
+	Logger *slog.Logger // nil: none
+
+	SegmentBytes    int64  // size of a log file; 16 MB
+	SnapshotEntries uint64 // a snapshot is taken after so many entries; 65,536
+	SnapshotBytes   int64  // or so many bytes; 64 MB
+	TrailingEntries uint64 // entries kept behind a snapshot; 1,024
+
+	// Transport connects the servers. Nil means one server, alone.
+	Transport raft.Transport
+}
+
+// Timing of elections. Alone, a server waits for nobody: it becomes leader
+// after one to two timeouts.
+const (
+	aloneTimeout   = 10 * time.Millisecond
+	clusterTimeout = time.Second
+)
+
+// Replica is one server's part in the replicated log.
+type Replica struct {
+	config  Config
+	logger  *slog.Logger
+	dir     *directory
+	log     *wal.Log
+	stable  *wal.Stable
+	machine *machine
+	raft    *raft.Raft
+
+	proposals chan *proposal
+	leading   atomic.Bool // leader, and everything before is applied
+	leaderCh  chan bool
+	notify    chan bool
+	stop      chan struct{}
+	stopped   sync.Once
+	running   sync.WaitGroup
+	counters  counters
+}
+
+// Open opens the directory, or begins it with this server as the only voter,
+// and fills the store with its newest snapshot. The rest of the log is applied
+// once the server leads: see LeaderCh and Barrier.
+func Open(config Config) (*Replica, error) {
+	config = config.withDefaults()
+	r := &Replica{
+		config:    config,
+		logger:    config.Logger,
+		proposals: make(chan *proposal, 1024),
+		leaderCh:  make(chan bool, 1),
+		notify:    make(chan bool, 8),
+		stop:      make(chan struct{}),
+	}
+	if err := r.open(); err != nil {
+		r.release()
+		return nil, err
+	}
+	r.running.Add(3)
+	go r.pack()
+	go r.followLeadership()
+	go r.compact()
+	return r, nil
+}
+
+func (c Config) withDefaults() Config {
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.SegmentBytes == 0 {
+		c.SegmentBytes = 16 << 20
+	}
+	if c.SnapshotEntries == 0 {
+		c.SnapshotEntries = 1 << 16
+	}
+	if c.SnapshotBytes == 0 {
+		c.SnapshotBytes = 64 << 20
+	}
+	if c.TrailingEntries == 0 {
+		c.TrailingEntries = 1024
+	}
+	return c
+}
+
+func (r *Replica) open() (err error) {
+	if r.dir, err = openDirectory(r.config.Dir); err != nil {
+		return err
+	}
+	if r.stable, err = wal.OpenStable(r.dir.logPath()); err != nil {
+		return fmt.Errorf("open votes: %w", err)
+	}
+	if r.log, err = wal.Open(r.dir.logPath(), r.config.SegmentBytes); err != nil {
+		return fmt.Errorf("open log: %w", err)
+	}
+	logger := newRaftLogger(r.logger)
+	snapshots, err := raft.NewFileSnapshotStoreWithLogger(r.dir.path, 2, logger)
+	if err != nil {
+		return fmt.Errorf("open snapshots: %w", err)
+	}
+	newest, err := checkSnapshots(r.dir.path, snapshots)
+	if err != nil {
+		return err
+	}
+	if err := r.checkContinuity(newest); err != nil {
+		return err
+	}
+	r.machine = &machine{store: r.config.Store, mark: r.dir.mark, damaged: func(err error) {
+		r.logger.Error("state cannot be kept up to date: restart the server", "error", err)
+	}}
+	return r.startRaft(logger, snapshots)
+}
+
+// checkSnapshots reads the newest snapshot through: raft would quietly take an
+// older one, to which the log may no longer reach back.
+func checkSnapshots(dir string, snapshots raft.SnapshotStore) (newest uint64, err error) {
+	list, err := snapshots.List()
+	if err != nil {
+		return 0, fmt.Errorf("list snapshots: %w", err)
+	}
+	if len(list) == 0 {
+		return 0, nil
+	}
+	_, r, err := snapshots.Open(list[0].ID)
+	if err != nil {
+		return 0, fmt.Errorf("snapshot %s/snapshots/%s is damaged: %w; put it back from a copy, or start with an empty data directory and restore a snapshot", dir, list[0].ID, err)
+	}
+	r.Close()
+	return list[0].Index, nil
+}
+
+// checkContinuity refuses a log that lacks what was acknowledged.
+func (r *Replica) checkContinuity(snapshot uint64) error {
+	first, _ := r.log.FirstIndex()
+	last, _ := r.log.LastIndex()
+	if first > snapshot+1 {
+		return fmt.Errorf("log %s begins with entry %d, and the newest snapshot ends with entry %d: a log file or a snapshot is missing; put it back from a copy", r.dir.logPath(), first, snapshot)
+	}
+	if acknowledged := r.dir.mark.load(); max(last, snapshot) < acknowledged {
+		return fmt.Errorf("log %s ends with entry %d, but entry %d was acknowledged: the end of the newest log file is damaged or missing; "+
+			"put it back from a copy, or accept the loss by removing the file %s/acknowledged", r.dir.logPath(), max(last, snapshot), acknowledged, r.dir.path)
+	}
+	return nil
+}
+
+func (r *Replica) startRaft(logger hclog.Logger, snapshots raft.SnapshotStore) error {
+	id := raft.ServerID(r.dir.meta.ServerID)
+	c := raft.DefaultConfig()
+	c.LocalID = id
+	c.Logger = logger
+	c.BatchApplyCh = true
+	c.MaxAppendEntries = 512
+	c.TrailingLogs = r.config.TrailingEntries
+	c.SnapshotThreshold = 1 << 62 // ours is in compact
+	c.SnapshotInterval = time.Hour
+	c.NotifyCh = r.notify
+	c.NoLegacyTelemetry = true
+	timeout := clusterTimeout
+	transport := r.config.Transport
+	if transport == nil {
+		timeout = aloneTimeout
+		_, transport = raft.NewInmemTransport(raft.ServerAddress(id))
+	}
+	c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = timeout, timeout, timeout
+
+	existing, err := raft.HasExistingState(r.log, r.stable, snapshots)
+	if err != nil {
+		return fmt.Errorf("read log: %w", err)
+	}
+	if !existing {
+		servers := raft.Configuration{Servers: []raft.Server{{ID: id, Address: transport.LocalAddr()}}}
+		if err := raft.BootstrapCluster(c, r.log, r.stable, snapshots, transport, servers); err != nil {
+			return fmt.Errorf("begin log: %w", err)
+		}
+	}
+	r.raft, err = raft.NewRaft(c, r.machine, r.log, r.stable, snapshots, transport)
+	if err != nil {
+		return fmt.Errorf("start replica: %w", err)
+	}
+	return nil
+}
+
+// compact takes a snapshot when the log has grown enough.
+func (r *Replica) compact() {
+	defer r.running.Done()
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	last := r.snapshotIndex()
+	for {
+		select {
+		case <-r.stop:
+			return
+		case <-tick.C:
+		}
+		if r.raft.AppliedIndex()-last < r.config.SnapshotEntries && r.machine.bytes.Load() < r.config.SnapshotBytes {
+			continue
+		}
+		if err := r.Snapshot(); err != nil {
+			r.logger.Warn("snapshot was not taken: the log goes on growing", "error", err)
+		}
+		last = max(last, r.snapshotIndex())
+	}
+}
+
+// Snapshot writes the state to the disk now and drops the log before it.
+func (r *Replica) Snapshot() error {
+	err := r.raft.Snapshot().Error()
+	if errors.Is(err, raft.ErrNothingNewToSnapshot) {
+		return nil
+	}
+	if err != nil {
+		return r.explain(fmt.Errorf("take snapshot: %w", err))
+	}
+	r.counters.snapshots.Add(1)
+	return nil
+}
+
+// Close stops the replica and gives the directory up. Whatever was acknowledged
+// is in it.
+func (r *Replica) Close() error {
+	var err error
+	r.stopped.Do(func() {
+		close(r.stop)
+		err = r.raft.Shutdown().Error()
+		r.running.Wait()
+		err = errors.Join(err, r.release())
+	})
+	return err
+}
+
+// release closes what open opened.
+func (r *Replica) release() error {
+	var errs []error
+	if r.log != nil {
+		errs = append(errs, r.log.Close())
+	}
+	if r.stable != nil {
+		errs = append(errs, r.stable.Close())
+	}
+	if r.dir != nil {
+		r.dir.close()
+	}
+	return errors.Join(errs...)
+}
+
+// ServerID is this server's name among the replicas.
+func (r *Replica) ServerID() string { return r.dir.meta.ServerID }
+
+// Dir is the data directory.
+func (r *Replica) Dir() string { return r.config.Dir }

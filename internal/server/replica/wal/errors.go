@@ -1,0 +1,27 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package wal
+
+import (
+	"errors"
+	"fmt"
+)
+
+// DamageError says that the disk does not hold what was written to it.
+type DamageError struct {
+	File    string
+	Offset  int64
+	Index   uint64 // the first entry that is damaged
+	Problem string
+}
+
+// Error names the file, the place and what can be done.
+func (e *DamageError) Error() string {
+	return fmt.Sprintf("log entry %d is damaged (%s, offset %d): %s; nothing was changed; "+
+		"put the file back from a copy, or start with an empty data directory and restore a snapshot", e.Index, e.File, e.Offset, e.Problem)
+}
+
+// errTornCreate says that a segment's file was made, but a crash came before
+// its header was on the disk.
+var errTornCreate = errors.New("segment is empty")

@@ -1,0 +1,302 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package wal
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+var (
+	_ raft.LogStore          = (*Log)(nil)
+	_ raft.MonotonicLogStore = (*Log)(nil)
+)
+
+// retryPause is how long a failed append takes: a disk that is full or failing
+// is not asked more often.
+const retryPause = 200 * time.Millisecond
+
+// Log is a raft.LogStore. Reads may go on beside one append.
+type Log struct {
+	dir  string
+	size int64 // of a segment
+
+	writing sync.Mutex // one append or deletion at a time; held across the disk's work
+
+	mu       sync.RWMutex
+	segments []*segment // by index; the last one is appended to
+	first    uint64     // entries below were deleted
+	failure  error      // of the last append, nil if it went well
+	closed   chan struct{}
+}
+
+// Open opens the log in dir, which exists, or begins one. SegmentSize is in
+// bytes.
+func Open(dir string, segmentSize int64) (*Log, error) {
+	names, err := filepath.Glob(filepath.Join(dir, "*.log"))
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(names)
+	l := &Log{dir: dir, size: segmentSize, closed: make(chan struct{})}
+	for i, path := range names {
+		if err := l.openNext(path, i == len(names)-1); err != nil {
+			l.Close()
+			return nil, err
+		}
+	}
+	if len(l.segments) > 0 {
+		l.first = l.segments[0].first
+	}
+	return l, nil
+}
+
+func (l *Log) openNext(path string, isLast bool) error {
+	var first uint64
+	if _, err := fmt.Sscanf(filepath.Base(path), "%020d.log", &first); err != nil || segmentName(first) != filepath.Base(path) || first == 0 {
+		return fmt.Errorf("%s is not a log segment: move it out of the log's directory", path)
+	}
+	if n := len(l.segments); n > 0 {
+		if want := l.segments[n-1].last() + 1; want != first {
+			return &DamageError{File: path, Index: min(want, first), Problem: fmt.Sprintf("the log goes on with entry %d where entry %d should be: a segment is missing or was cut short", first, want)}
+		}
+	}
+	s, err := openSegment(path, first, isLast)
+	if errors.Is(err, errTornCreate) {
+		return os.Remove(path)
+	}
+	if err != nil {
+		return err
+	}
+	l.segments = append(l.segments, s)
+	return nil
+}
+
+// FirstIndex is the index of the oldest entry, 0 if there is none.
+func (l *Log) FirstIndex() (uint64, error) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	if l.empty() {
+		return 0, nil
+	}
+	return max(l.first, l.segments[0].first), nil
+}
+
+// LastIndex is the index of the newest entry, 0 if there is none.
+func (l *Log) LastIndex() (uint64, error) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	if l.empty() {
+		return 0, nil
+	}
+	return l.segments[len(l.segments)-1].last(), nil
+}
+
+func (l *Log) empty() bool {
+	n := len(l.segments)
+	return n == 0 || l.segments[n-1].last() < max(l.first, l.segments[0].first)
+}
+
+// GetLog reads the entry of an index.
+func (l *Log) GetLog(index uint64, entry *raft.Log) error {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	if index >= l.first {
+		for _, s := range slices.Backward(l.segments) {
+			if index >= s.first {
+				if index > s.last() {
+					break
+				}
+				return s.read(index, entry)
+			}
+		}
+	}
+	return raft.ErrLogNotFound
+}
+
+// StoreLog appends one entry.
+func (l *Log) StoreLog(entry *raft.Log) error { return l.StoreLogs([]*raft.Log{entry}) }
+
+// StoreLogs appends entries and returns when they are on the disk. If it fails
+// it has appended none of them, and may be tried again.
+func (l *Log) StoreLogs(entries []*raft.Log) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	err := l.store(entries)
+	l.mu.Lock()
+	l.failure = err
+	l.mu.Unlock()
+	if err != nil {
+		select {
+		case <-time.After(retryPause):
+		case <-l.closed:
+		}
+	}
+	return err
+}
+
+func (l *Log) store(entries []*raft.Log) error {
+	s, err := l.tail(entries[0].Index)
+	if err != nil {
+		return fmt.Errorf("begin a log segment: %w", err)
+	}
+	batch := entries[0].Index
+	size := 0
+	for i, e := range entries {
+		if e.Index != batch+uint64(i) {
+			return fmt.Errorf("log entry %d follows entry %d", e.Index, batch+uint64(i)-1)
+		}
+		size += prefixSize + fixedSize + len(e.Extensions) + len(e.Data) + 8
+	}
+	records, offsets := make([]byte, 0, size), make([]int64, len(entries))
+	for i, e := range entries {
+		offsets[i] = s.end + int64(len(records))
+		records = appendRecord(records, e, batch)
+	}
+	// The lock is taken only to make the result visible: readers do not wait
+	// for the disk.
+	t := segment{file: s.file, end: s.end, unclean: s.unclean}
+	err = t.append(records, nil, l.size)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s.unclean = t.unclean
+	if err == nil {
+		s.end = t.end
+		s.offsets = append(s.offsets, offsets...)
+	}
+	return err
+}
+
+// tail returns the segment to which the entry of that index is appended.
+func (l *Log) tail(next uint64) (*segment, error) {
+	n := len(l.segments)
+	switch {
+	case n == 0:
+	case l.segments[n-1].last()+1 != next && !l.empty():
+		return nil, fmt.Errorf("log entry %d cannot follow entry %d", next, l.segments[n-1].last())
+	case l.segments[n-1].last()+1 != next:
+		if err := l.removeSegments(n); err != nil { // all was deleted: begin anew behind a snapshot
+			return nil, err
+		}
+	case l.segments[n-1].end < l.size || len(l.segments[n-1].offsets) == 0:
+		return l.segments[n-1], nil
+	}
+	s, err := createSegment(l.dir, next, l.size)
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.segments) == 0 {
+		l.first = next
+	}
+	l.segments = append(l.segments, s)
+	return s, nil
+}
+
+// removeSegments deletes the n oldest segments.
+func (l *Log) removeSegments(n int) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for ; n > 0; n-- {
+		s := l.segments[0]
+		if err := os.Remove(s.file.Name()); err != nil {
+			return err
+		}
+		s.file.Close()
+		l.segments = l.segments[1:]
+	}
+	return syncDir(l.dir)
+}
+
+// DeleteRange deletes the oldest entries, up to max, or the newest ones, from
+// min on.
+func (l *Log) DeleteRange(min, max uint64) error {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	first, _ := l.FirstIndex()
+	last, _ := l.LastIndex()
+	switch {
+	case min > max || max < first || min > last || last == 0:
+		return nil
+	case min <= first:
+		return l.deleteUntil(max)
+	case max >= last:
+		return l.deleteFrom(min)
+	}
+	return fmt.Errorf("log entries %d to %d are neither the oldest nor the newest", min, max)
+}
+
+func (l *Log) deleteUntil(max uint64) error {
+	l.mu.Lock()
+	l.first = max + 1
+	n := 0
+	for n < len(l.segments)-1 && l.segments[n].last() <= max {
+		n++
+	}
+	l.mu.Unlock()
+	if n == 0 {
+		return nil
+	}
+	return l.removeSegments(n)
+}
+
+func (l *Log) deleteFrom(min uint64) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for n := len(l.segments); n > 0; n-- {
+		s := l.segments[n-1]
+		if s.first < min || n == 1 {
+			i := min - s.first
+			if i < uint64(len(s.offsets)) {
+				s.end, s.offsets, s.unclean = s.offsets[i], s.offsets[:i], true
+			}
+			return s.clean(l.size)
+		}
+		if err := os.Remove(s.file.Name()); err != nil {
+			return err
+		}
+		s.file.Close()
+		l.segments = l.segments[:n-1]
+	}
+	return syncDir(l.dir)
+}
+
+// IsMonotonic tells raft that the log has no gaps: after a snapshot was
+// installed it must be emptied first.
+func (l *Log) IsMonotonic() bool { return true }
+
+// Failure is why the last append failed, nil if it did not.
+func (l *Log) Failure() error {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.failure
+}
+
+// Close closes the files.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	select {
+	case <-l.closed:
+		return nil
+	default:
+		close(l.closed)
+	}
+	var errs []error
+	for _, s := range l.segments {
+		errs = append(errs, s.file.Close())
+	}
+	return errors.Join(errs...)
+}

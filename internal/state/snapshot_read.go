@@ -1,0 +1,233 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// Restore returns a store that holds what a snapshot's WriteTo wrote.
+func Restore(r io.Reader) (*Store, error) {
+	s := New()
+	if err := s.Restore(r); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Restore replaces the state by what a snapshot's WriteTo wrote. If it fails
+// the store is as it was. Subscribers get ErrFellBehind.
+func (s *Store) Restore(r io.Reader) error {
+	l := &loader{txn: txn{content: new(newContent()), gen: 1}}
+	if err := l.read(r); err != nil {
+		return fmt.Errorf("restore snapshot: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.work, s.gen = *l.content, 1
+	s.publish()
+	s.feed.reset(s.work.index)
+	s.waiters.wake(s.work.index, 1<<tableCount-1)
+	return nil
+}
+
+// loader builds the tables from a snapshot. Its generation is never published
+// while it works, so everything is changed in place.
+type loader struct {
+	txn
+	used map[usedKey]*api.Job
+	seen endRecord
+}
+
+// usedKey names a version of a job that is no longer among the kept ones.
+type usedKey struct {
+	job         api.NamespacedID
+	version     uint64
+	createIndex uint64
+}
+
+func (l *loader) read(r io.Reader) error {
+	l.used = map[usedKey]*api.Job{}
+	f, err := newFrameReader(bufio.NewReaderSize(r, 1<<18))
+	if err != nil {
+		return err
+	}
+	for n := 0; ; n++ {
+		kind, payload, err := f.next()
+		if err != nil {
+			return err
+		}
+		if (kind == frameHeader) != (n == 0) {
+			return fmt.Errorf("the snapshot is damaged: frame %d is of kind %d", n, kind)
+		}
+		if err := l.frame(kind, payload); err != nil {
+			return fmt.Errorf("the snapshot is damaged: frame %d: %w", n, err)
+		}
+		if kind == frameEnd {
+			return nil
+		}
+	}
+}
+
+func (l *loader) frame(kind byte, payload []byte) error {
+	switch kind {
+	case frameHeader:
+		return l.header(payload)
+	case frameJobs:
+		return loadEach(payload, &l.seen.Jobs, l.loadJob)
+	case frameNodes:
+		return loadEach(payload, &l.seen.Nodes, l.loadNode)
+	case frameEvaluations:
+		return l.readEvaluations(payload)
+	case frameDeployments:
+		return loadEach(payload, &l.seen.Deployments, l.loadDeployment)
+	case frameAllocations:
+		return l.readAllocations(payload)
+	case frameEnd:
+		var end endRecord
+		if err := json.Unmarshal(payload, &end); err != nil {
+			return err
+		}
+		if end != l.seen {
+			return fmt.Errorf("it holds %+v, and should hold %+v", l.seen, end)
+		}
+		return nil
+	}
+	return fmt.Errorf("unknown kind %d: it was written by a newer version of Reeve", kind)
+}
+
+func (l *loader) header(payload []byte) error {
+	var h headerRecord
+	if err := json.Unmarshal(payload, &h); err != nil {
+		return err
+	}
+	l.index, l.txn.index = h.Index, h.Index
+	l.content.index = h.Index
+	for t := range tableCount {
+		l.indexes[t] = h.Indexes[t.String()]
+	}
+	return nil
+}
+
+// loadEach decodes a frame's objects and stores each.
+func loadEach[T any](payload []byte, seen *int, load func(*T) error) error {
+	var objects []*T
+	if err := json.Unmarshal(payload, &objects); err != nil {
+		return err
+	}
+	for _, o := range objects {
+		if o == nil {
+			return fmt.Errorf("an object is null")
+		}
+		if err := load(o); err != nil {
+			return err
+		}
+	}
+	*seen += len(objects)
+	return nil
+}
+
+func (l *loader) loadJob(r *jobRecord) error {
+	_, row := l.editJob(r.Namespace, r.ID)
+	if row.job != nil || row.versions != nil {
+		return fmt.Errorf("job %q is there twice", r.ID)
+	}
+	row.scaling, row.queued, row.summarized = r.Scaling, r.Queued, r.Summarized
+	for _, v := range r.Versions {
+		if v.Job == nil || v.Job.ID != r.ID || v.Job.Namespace != r.Namespace {
+			return fmt.Errorf("job %q has a version that is not its own", r.ID)
+		}
+		row.versions = append(row.versions, jobVersion{v.Job, v.Submission})
+		if r.Exists && v.Job.Version == r.Current {
+			row.job = v.Job
+		}
+	}
+	if r.Exists && row.job == nil {
+		return fmt.Errorf("job %q lacks its current version %d", r.ID, r.Current)
+	}
+	for _, j := range r.Used {
+		if j == nil {
+			return fmt.Errorf("job %q has a version that is null", r.ID)
+		}
+		l.used[usedKey{api.NamespacedID{Namespace: r.Namespace, ID: r.ID}, j.Version, j.CreateIndex}] = j
+	}
+	if row.job != nil && row.job.ParentID != "" {
+		_, parent := l.editJob(r.Namespace, row.job.ParentID)
+		parent.children[childKind(row.job.Status)]++
+	}
+	return nil
+}
+
+func (l *loader) loadNode(n *api.Node) error {
+	_, row := l.nodes.ensure(l.gen, n.ID)
+	if row.node != nil {
+		return fmt.Errorf("node %s is there twice", n.ID)
+	}
+	row.node = n
+	return nil
+}
+
+func (l *loader) loadEvaluation(e *api.Evaluation) error {
+	slot, row := l.evaluations.ensure(l.gen, e.ID)
+	if row.evaluation != nil {
+		return fmt.Errorf("evaluation %s is there twice", e.ID)
+	}
+	row.evaluation = e
+	var job *jobRow
+	row.job, job = l.editJob(e.Namespace, e.JobID)
+	row.inJob = job.evaluations.add(slot)
+	if !e.IsTerminal() {
+		job.open++
+	}
+	return nil
+}
+
+func (l *loader) loadDeployment(d *api.Deployment) error {
+	slot, row := l.deployments.ensure(l.gen, d.ID)
+	if row.deployment != nil {
+		return fmt.Errorf("deployment %s is there twice", d.ID)
+	}
+	for name, g := range d.Groups {
+		if g == nil {
+			return fmt.Errorf("deployment %s: group %q is null", d.ID, name)
+		}
+	}
+	row.deployment = d
+	var job *jobRow
+	row.job, job = l.editJob(d.Namespace, d.JobID)
+	row.inJob = job.deployments.add(slot)
+	return nil
+}
+
+// loadAllocation stores an allocation that was made from the given version of
+// its job.
+func (l *loader) loadAllocation(a *api.Allocation, version, createIndex uint64) error {
+	job := l.job(a.Namespace, a.JobID)
+	if job == nil {
+		return fmt.Errorf("allocation %s is of a job that is missing", a.ID)
+	}
+	if a.Job = l.used[usedKey{a.JobKey(), version, createIndex}]; a.Job == nil {
+		for i := range job.versions {
+			if v := job.versions[i].job; v.Version == version && v.CreateIndex == createIndex {
+				a.Job = v
+			}
+		}
+	}
+	if a.Job == nil {
+		return fmt.Errorf("allocation %s is made from version %d of job %q, which is missing", a.ID, version, a.JobID)
+	}
+	slot, row := l.allocations.ensure(l.gen, a.ID)
+	if row.allocation != nil {
+		return fmt.Errorf("allocation %s is there twice", a.ID)
+	}
+	row.allocation = a
+	l.linkAllocation(slot, row)
+	job.count(a, +1)
+	return nil
+}

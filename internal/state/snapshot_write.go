@@ -1,0 +1,129 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// chunk is how many objects share a frame.
+const chunk = 1024
+
+// headerRecord is what is known of the state as a whole.
+type headerRecord struct {
+	Index   uint64
+	Indexes map[string]uint64 // by table name
+}
+
+// endRecord counts what the file holds.
+type endRecord struct {
+	Jobs, Nodes, Evaluations, Deployments, Allocations int
+}
+
+// jobRecord is a jobRow as it is written.
+type jobRecord struct {
+	Namespace  string
+	ID         string
+	Current    uint64 // version
+	Exists     bool   // false: purged, but allocations are left
+	Versions   []versionRecord
+	Used       []*api.Job                    `json:",omitempty"` // not kept, but allocations are made from them
+	Scaling    map[string][]api.ScalingEvent `json:",omitempty"`
+	Queued     map[string]int                `json:",omitempty"`
+	Summarized uint64
+}
+
+type versionRecord struct {
+	Job        *api.Job
+	Submission *api.JobSubmission `json:",omitempty"`
+}
+
+// WriteTo writes the snapshot as a stream that Restore reads, and returns how
+// many bytes it is.
+func (v *Snapshot) WriteTo(w io.Writer) (int64, error) {
+	b := bufio.NewWriterSize(w, 1<<18)
+	f := newFrameWriter(b)
+	header := headerRecord{Index: v.index, Indexes: map[string]uint64{}}
+	for t, index := range v.indexes {
+		header.Indexes[Table(t).String()] = index
+	}
+	writeJSON(f, frameHeader, header)
+	var end endRecord
+	end.Jobs = v.writeJobs(f)
+	end.Nodes = writeChunks(f, frameNodes, v.Nodes())
+	end.Evaluations = v.writeEvaluations(f)
+	end.Deployments = writeChunks(f, frameDeployments, v.Deployments())
+	end.Allocations = v.writeAllocations(f)
+	writeJSON(f, frameEnd, end)
+	if f.err == nil {
+		f.err = b.Flush()
+	}
+	return f.size, f.err
+}
+
+func writeJSON(f *frameWriter, kind byte, record any) {
+	text, err := json.Marshal(record)
+	if err != nil && f.err == nil {
+		f.err = err
+	}
+	f.frame(kind, text)
+}
+
+// writeChunks writes objects as JSON, some to a frame.
+func writeChunks[T any](f *frameWriter, kind byte, objects func(func(T) bool)) int {
+	n, some := 0, []T(nil)
+	for o := range objects {
+		n++
+		if some = append(some, o); len(some) == chunk {
+			writeJSON(f, kind, some)
+			some = some[:0]
+		}
+		if f.err != nil {
+			return n
+		}
+	}
+	if len(some) > 0 {
+		writeJSON(f, kind, some)
+	}
+	return n
+}
+
+func (v *Snapshot) writeJobs(f *frameWriter) int {
+	return writeChunks(f, frameJobs, func(yield func(*jobRecord) bool) {
+		v.jobs.prefix("", func(_ string, r **jobRow) bool { return yield((*r).record()) })
+	})
+}
+
+func (r *jobRow) record() *jobRecord {
+	record := &jobRecord{
+		Namespace: r.namespace, ID: r.id, Exists: r.job != nil,
+		Scaling: r.scaling, Queued: r.queued, Summarized: r.summarized,
+	}
+	if r.job != nil {
+		record.Current = r.job.Version
+	}
+	for _, v := range r.versions {
+		record.Versions = append(record.Versions, versionRecord{v.job, v.submission})
+	}
+	for _, u := range r.used {
+		if !r.keeps(u.job) {
+			record.Used = append(record.Used, u.job)
+		}
+	}
+	return record
+}
+
+// keeps reports whether the version is among the kept ones.
+func (r *jobRow) keeps(job *api.Job) bool {
+	for _, v := range r.versions {
+		if v.job.Version == job.Version && v.job.CreateIndex == job.CreateIndex {
+			return true
+		}
+	}
+	return false
+}
