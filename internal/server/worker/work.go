@@ -81,9 +81,7 @@ func (w *work) end() {
 		c.Status, c.StatusDescription = status, description
 		c.FailedGroups, c.QueuedAllocations = w.outcome.Failed, w.queued
 		c.SnapshotIndex, c.ModifyTime = w.snap.Index(), w.now.UnixNano()
-		if w.result.Deployment != nil {
-			c.DeploymentID = w.result.Deployment.ID
-		}
+		c.DeploymentID = w.deployment()
 		if w.blocked != nil && w.blocked.ID != e.ID {
 			c.BlockedEval = w.blocked.ID
 		}
@@ -107,6 +105,20 @@ func (w *work) end() {
 	default:
 		finish(b, api.EvalStatusComplete, "")
 	}
+}
+
+// deployment is the id of the deployment that the evaluation is part of, or "".
+func (w *work) deployment() string {
+	if w.result.Deployment != nil {
+		return w.result.Deployment.ID
+	}
+	if w.job == nil {
+		return ""
+	}
+	if d := w.snap.LatestDeployment(w.job.Namespace, w.job.ID); d != nil && d.JobVersion == w.job.Version {
+		return d.ID
+	}
+	return ""
 }
 
 // changesNothing reports whether there is nothing to write: a blocked
