@@ -83,7 +83,7 @@ func (s *Server) beginTerm(ctx context.Context) error {
 				return errs, err
 			},
 		},
-			control.NewRollout(), control.NewHeartbeat(s.heartbeats), control.NewCoverage(), control.NewGC(s.cfg.GC))
+			control.NewRollout(), control.NewHeartbeat(s.heartbeats), control.NewGC(s.cfg.GC))
 	})
 	s.term.Store(t)
 	return nil

@@ -1,0 +1,221 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package control_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/server/control"
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+var t0 = time.Unix(1_800_000_000, 0)
+
+func after(d time.Duration) time.Time { return t0.Add(d) }
+
+// world is a store that the test fills.
+type world struct {
+	*testing.T
+	store *state.Store
+}
+
+func newWorld(t *testing.T) *world { return &world{t, state.New()} }
+
+func (w *world) apply(cmds ...state.Command) {
+	w.Helper()
+	for i, err := range w.store.Apply(w.store.Index()+1, cmds) {
+		if err != nil {
+			w.Fatalf("%s: %v", cmds[i].Name(), err)
+		}
+	}
+}
+
+func (w *world) job(id, kind string) *api.Job {
+	w.apply(&state.RegisterJob{Job: &api.Job{
+		ID: id, Namespace: "default", Type: kind, SubmitTime: t0.UnixNano(),
+		Groups: []*api.Group{{Name: "g"}},
+	}})
+	return w.store.Snapshot().Job("default", id)
+}
+
+// place makes an evaluation and an allocation of it that was placed at t0.
+func (w *world) place(job *api.Job, evalID, id string) {
+	w.Helper()
+	w.apply(&state.CommitPlacement{Placement: &state.Placement{
+		EvalID: evalID, Job: job, Time: t0.UnixNano(),
+		Place: []*api.Allocation{{
+			ID: id, Namespace: job.Namespace, JobID: job.ID, Job: job, Group: "g", NodeID: "n", EvalID: evalID,
+			Name: api.AllocName(job.ID, "g", 0),
+		}},
+		Evaluations: []*api.Evaluation{w.eval(job, evalID)},
+	}})
+}
+
+func (w *world) eval(job *api.Job, id string) *api.Evaluation {
+	return &api.Evaluation{
+		ID: id, Namespace: job.Namespace, JobID: job.ID, Type: job.Type, Status: api.EvalStatusComplete,
+		ModifyTime: t0.UnixNano(),
+	}
+}
+
+func (w *world) report(id, status string) {
+	w.Helper()
+	w.apply(&state.UpdateAllocations{Time: t0.UnixNano(), Allocations: []*api.Allocation{{ID: id, ClientStatus: status}}})
+}
+
+func (w *world) stop(job *api.Job, ids ...string) {
+	w.Helper()
+	p := &state.Placement{Job: job, Time: t0.UnixNano()}
+	for _, id := range ids {
+		p.Stop = append(p.Stop, state.Stop{ID: id})
+	}
+	w.apply(&state.CommitPlacement{Placement: p})
+}
+
+func (w *world) deregister(id string, purge bool) {
+	w.Helper()
+	w.apply(&state.DeregisterJob{Namespace: "default", ID: id, Time: t0.UnixNano(), Purge: purge})
+}
+
+func (w *world) wantCollected(at time.Time, want state.Collect) {
+	w.Helper()
+	cmd, more := control.Collect(w.store.Snapshot(), at, control.DefaultThresholds)
+	if cmd == nil {
+		cmd = &state.Collect{}
+	}
+	for _, ids := range [][]string{cmd.Evaluations, cmd.Allocations, cmd.Deployments, cmd.Nodes} {
+		slices.Sort(ids)
+	}
+	if diff := cmp.Diff(&want, cmd); diff != "" || more {
+		w.Fatalf("collected %s after (-want +got), more %t:\n%s", at.Sub(t0), more, diff)
+	}
+}
+
+func TestCollectsAnEvaluationWithWhatItPlaced(t *testing.T) {
+	w := newWorld(t)
+	job := w.job("web", api.JobTypeService)
+	w.place(job, "e1", "a1")
+	w.place(job, "e2", "a2")
+	w.stop(job, "a1")
+	w.report("a1", api.AllocClientComplete)
+	w.wantCollected(after(59*time.Minute), state.Collect{})
+	w.wantCollected(after(time.Hour), state.Collect{Evaluations: []string{"e1"}, Allocations: []string{"a1"}})
+}
+
+func TestKeepsWhatStillRuns(t *testing.T) {
+	w := newWorld(t)
+	job := w.job("web", api.JobTypeService)
+	w.place(job, "e1", "a1")
+	w.apply(&state.PutEvaluations{Evaluations: []*api.Evaluation{w.eval(job, "e2")}})
+	w.report("a1", api.AllocClientRunning)
+	w.wantCollected(after(1000*time.Hour), state.Collect{})
+	w.stop(job, "a1") // told to, but it has not stopped yet
+	w.wantCollected(after(1000*time.Hour), state.Collect{Evaluations: []string{"e2"}})
+}
+
+func TestKeepsTheLastAttemptOfAnInstance(t *testing.T) {
+	for _, kind := range []string{api.JobTypeBatch, api.JobTypeService} {
+		t.Run(kind, func(t *testing.T) {
+			w := newWorld(t)
+			job := w.job("j", kind)
+			w.place(job, "e1", "a1")
+			w.apply(&state.PutEvaluations{Evaluations: []*api.Evaluation{w.eval(job, "e2")}})
+			if kind == api.JobTypeBatch {
+				// Without it the work would be done a second time. A group beside
+				// it still runs, so the job is not dead.
+				w.report("a1", api.AllocClientComplete)
+				w.place(job, "e3", "a3")
+				w.wantCollected(after(25*time.Hour), state.Collect{Evaluations: []string{"e2"}})
+				return
+			}
+			w.report("a1", api.AllocClientFailed)
+			w.place(job, "e3", "a3")
+			w.wantCollected(after(25*time.Hour), state.Collect{Evaluations: []string{"e2"}})
+		})
+	}
+}
+
+func TestCollectsADeadJobWithAllThatIsLeftOfIt(t *testing.T) {
+	w := newWorld(t)
+	job := w.job("web", api.JobTypeService)
+	w.place(job, "e1", "a1")
+	w.deregister("web", false)
+	w.stop(job, "a1")
+	w.wantCollected(after(4*time.Hour), state.Collect{})
+	w.report("a1", api.AllocClientComplete)
+	w.wantCollected(after(4*time.Hour), state.Collect{
+		Evaluations: []string{"e1"}, Allocations: []string{"a1"}, Jobs: []api.NamespacedID{{Namespace: "default", ID: "web"}},
+	})
+}
+
+func TestCollectsWhatAPurgedJobLeft(t *testing.T) {
+	w := newWorld(t)
+	job := w.job("web", api.JobTypeService)
+	w.place(job, "e1", "a1")
+	w.deregister("web", true)
+	w.stop(job, "a1")
+	w.report("a1", api.AllocClientComplete)
+	w.wantCollected(after(time.Hour), state.Collect{Evaluations: []string{"e1"}, Allocations: []string{"a1"}})
+}
+
+func TestKeepsANodeWithAllocations(t *testing.T) {
+	w := newWorld(t)
+	w.apply(
+		&state.RegisterNode{Node: &api.Node{ID: "n"}}, &state.RegisterNode{Node: &api.Node{ID: "empty"}},
+		&state.RegisterNode{Node: &api.Node{ID: "alive", Status: api.NodeStatusReady}},
+	)
+	job := w.job("web", api.JobTypeService)
+	w.place(job, "e1", "a1")
+	for _, id := range []string{"n", "empty"} {
+		w.apply(&state.UpdateNodeStatus{NodeID: id, Status: api.NodeStatusDown, Time: t0.UnixNano()})
+	}
+	w.wantCollected(after(23*time.Hour), state.Collect{})
+	w.wantCollected(after(24*time.Hour), state.Collect{Nodes: []string{"empty"}})
+}
+
+func TestCollectsEndedDeployments(t *testing.T) {
+	w := newWorld(t)
+	job := w.job("web", api.JobTypeService)
+	for id, status := range map[string]string{"d1": api.DeploymentFailed, "d2": api.DeploymentRunning} {
+		w.apply(&state.CommitPlacement{Placement: &state.Placement{
+			Job: job, Time: t0.UnixNano(),
+			Deployment: &api.Deployment{ID: id, Namespace: "default", JobID: "web", Status: status},
+		}})
+	}
+	w.wantCollected(after(time.Hour), state.Collect{Deployments: []string{"d1"}})
+}
+
+func TestCollectsInBoundedBatches(t *testing.T) {
+	w := newWorld(t)
+	job := w.job("web", api.JobTypeService)
+	evals := make([]*api.Evaluation, 10_000)
+	for i := range evals {
+		evals[i] = w.eval(job, api.NewID())
+	}
+	w.apply(&state.PutEvaluations{Evaluations: evals})
+	batches := 0
+	for more := true; more; batches++ {
+		var cmd *state.Collect
+		cmd, more = control.Collect(w.store.Snapshot(), after(2*time.Hour), control.DefaultThresholds)
+		if cmd == nil {
+			break
+		}
+		if n := len(cmd.Evaluations); n > 5000 {
+			t.Fatalf("%d evaluations in one command", n)
+		}
+		w.apply(cmd)
+	}
+	left := 0
+	for range w.store.Snapshot().Evaluations() {
+		left++
+	}
+	if left != 0 || batches < 2 {
+		t.Errorf("%d evaluations left after %d batches, want none after several", left, batches)
+	}
+}

@@ -1,0 +1,326 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package server_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/server"
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// cluster is a server with simulated nodes.
+type cluster struct {
+	testing.TB
+	*server.Server
+	nodes map[string]*fakeNode
+}
+
+// simulate runs f against a server that keeps its log in memory, in a bubble
+// of its own time: minutes pass in no time.
+func simulate(t *testing.T, f func(c *cluster)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, server.Config{})
+		defer c.close() // a clean-up would come too late in a bubble
+		f(c)
+	})
+}
+
+// start runs a server.
+func start(tb testing.TB, cfg server.Config) *cluster {
+	tb.Helper()
+	cfg.Logger = slog.New(slog.DiscardHandler)
+	if os.Getenv("REEVE_TEST_LOG") != "" {
+		cfg.Logger = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	}
+	srv, err := server.New(cfg)
+	if err != nil {
+		tb.Fatalf("open the server: %v", err)
+	}
+	if err := srv.Start(tb.Context()); err != nil {
+		tb.Fatalf("start the server: %v", err)
+	}
+	return &cluster{TB: tb, Server: srv, nodes: map[string]*fakeNode{}}
+}
+
+// close ends the nodes and the server.
+func (c *cluster) close() {
+	c.Helper()
+	for _, n := range c.nodes {
+		n.kill()
+	}
+	if err := c.Shutdown(context.Background()); err != nil {
+		c.Errorf("shut down: %v", err)
+	}
+}
+
+// until waits for a condition of the state, at most ten minutes of the
+// bubble's time.
+func (c *cluster) until(what string, cond func(*state.Snapshot) bool) {
+	c.Helper()
+	c.within(10*time.Minute, what, cond)
+}
+
+func (c *cluster) within(limit time.Duration, what string, cond func(*state.Snapshot) bool) {
+	c.Helper()
+	ctx, cancel := context.WithTimeout(c.Context(), limit)
+	defer cancel()
+	for {
+		snap := c.Store().Snapshot()
+		if cond(snap) {
+			return
+		}
+		if c.Store().Wait(ctx, snap.Index()+1) != nil {
+			if cond(c.Store().Snapshot()) {
+				return
+			}
+			c.Fatalf("waited %s for: %s\n%s", limit, what, describe(c.Store().Snapshot()))
+		}
+	}
+}
+
+// register registers a job.
+func (c *cluster) register(job *api.Job) *api.RegisterJobResponse {
+	c.Helper()
+	res, err := c.RegisterJob(c.Context(), &api.RegisterJobRequest{Job: job})
+	if err != nil {
+		c.Fatalf("register %s: %v", job.ID, err)
+	}
+	return res
+}
+
+// running returns the job's allocations that run.
+func running(snap *state.Snapshot, job string) (allocs []*api.Allocation) {
+	for a := range snap.AllocationsByJob("default", job) {
+		if a.ClientStatus == api.AllocClientRunning && !a.IsServerTerminal() {
+			allocs = append(allocs, a)
+		}
+	}
+	return allocs
+}
+
+func deploymentStatus(snap *state.Snapshot, job string) string {
+	if d := snap.LatestDeployment("default", job); d != nil {
+		return d.Status
+	}
+	return ""
+}
+
+// describe prints what the state holds, for messages of failed tests.
+func describe(snap *state.Snapshot) string {
+	out := fmt.Sprintf("state %d\n", snap.Index())
+	for j := range snap.Jobs() {
+		out += fmt.Sprintf("job %s v%d %s stop=%t stable=%t\n", j.ID, j.Version, j.Status, j.Stop, j.Stable)
+	}
+	for n := range snap.Nodes() {
+		out += fmt.Sprintf("node %s %s %s\n", n.ID, n.Status, n.SchedulingEligibility)
+	}
+	for d := range snap.Deployments() {
+		out += fmt.Sprintf("deployment %s %s v%d %s (%s)\n", api.ShortID(d.ID), d.JobID, d.JobVersion, d.Status, d.StatusDescription)
+		for name, g := range d.Groups {
+			out += fmt.Sprintf("  %s desired %d placed %d healthy %d unhealthy %d\n", name, g.DesiredTotal, g.PlacedAllocs, g.HealthyAllocs, g.UnhealthyAllocs)
+		}
+	}
+	for e := range snap.Evaluations() {
+		out += fmt.Sprintf("evaluation %s %s %s %s (%s) queued %v\n", api.ShortID(e.ID), e.JobID, e.TriggeredBy, e.Status, e.StatusDescription, e.QueuedAllocations)
+	}
+	for a := range snap.Allocations() {
+		out += fmt.Sprintf("allocation %s %s v%d on %s: %s, %s (%s)\n", api.ShortID(a.ID), a.Name, a.JobVersion(), a.NodeID, a.DesiredStatus, a.ClientStatus, a.DesiredDescription)
+	}
+	return out
+}
+
+// fakeNode speaks the protocol of an agent and pretends to run things.
+type fakeNode struct {
+	c    *cluster
+	node *api.Node
+	// run says how an allocation goes; nil: it runs, is healthy at once, and
+	// a batch job's ends after a second.
+	run func(*api.Allocation, *api.Job) []event
+
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+
+	mu   sync.Mutex
+	jobs map[string]*api.Job
+	seen map[string]bool
+	told map[string]bool // to stop
+}
+
+// event is what a node reports of an allocation after a while.
+type event struct {
+	after   time.Duration
+	status  string
+	healthy *bool
+}
+
+func healthy(ok bool) *bool { return &ok }
+
+// addNode registers a node with room for ten of the jobs that serviceJob makes.
+func (c *cluster) addNode(id string, run func(*api.Allocation, *api.Job) []event) *fakeNode {
+	c.Helper()
+	node := &api.Node{
+		ID: id, SecretID: "secret-" + id, Name: id, Datacenter: "dc1", NodePool: "default",
+		Attributes: map[string]string{"kernel.name": "linux", "driver.mock_driver": "1", "driver.raw_exec": "1"},
+		Drivers: map[string]*api.DriverStatus{
+			"mock_driver": {Detected: true, Healthy: true}, "mock": {Detected: true, Healthy: true},
+			"raw_exec": {Detected: true, Healthy: true},
+		},
+		Resources: &api.NodeResources{
+			CPU: api.NodeCPU{CPUShares: 1000}, Memory: api.NodeMemory{MemoryMB: 10240}, Disk: api.NodeDisk{DiskMB: 102400},
+			Networks: []*api.Network{{Mode: "host", Device: "lo", IP: "127.0.0.1"}},
+		},
+	}
+	return c.connect(node, run)
+}
+
+// connect registers a node and has it follow its stream.
+func (c *cluster) connect(node *api.Node, run func(*api.Allocation, *api.Job) []event) *fakeNode {
+	c.Helper()
+	n := &fakeNode{c: c, node: node, run: run, jobs: map[string]*api.Job{}, seen: map[string]bool{}, told: map[string]bool{}}
+	res, err := c.RegisterNode(c.Context(), node)
+	if err != nil {
+		c.Fatalf("register node %s: %v", node.ID, err)
+	}
+	ctx, cancel := context.WithCancel(c.Context())
+	n.cancel = cancel
+	n.running.Go(func() {
+		_ = c.NodeStream(ctx, node.ID, node.SecretID, func(m *api.NodeAllocations) error {
+			n.receive(ctx, m)
+			return nil
+		})
+	})
+	n.running.Go(func() {
+		tick := time.NewTicker(res.HeartbeatTTL / 2)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				_, _ = c.Heartbeat(ctx, node.ID, node.SecretID)
+			}
+		}
+	})
+	c.nodes[node.ID] = n
+	return n
+}
+
+// kill makes the node fall silent.
+func (n *fakeNode) kill() {
+	n.cancel()
+	n.running.Wait()
+}
+
+func (n *fakeNode) receive(ctx context.Context, m *api.NodeAllocations) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, j := range m.Jobs {
+		n.jobs[fmt.Sprint(j.ID, j.Version)] = j
+	}
+	for _, a := range m.Allocations {
+		switch {
+		case a.IsClientTerminal():
+		case a.DesiredStatus == api.AllocDesiredRun && !n.seen[a.ID]:
+			n.seen[a.ID] = true
+			job := n.jobs[fmt.Sprint(a.JobID, a.JobVersion)]
+			if job == nil {
+				n.c.Errorf("node %s got allocation %s without its job", n.node.ID, a.ID)
+				continue
+			}
+			n.play(ctx, a.Allocation, n.script(a.Allocation, job))
+		case a.DesiredStatus != api.AllocDesiredRun && !n.told[a.ID]:
+			n.told[a.ID] = true
+			n.play(ctx, a.Allocation, []event{{status: api.AllocClientComplete}})
+		}
+	}
+}
+
+func (n *fakeNode) script(a *api.Allocation, job *api.Job) []event {
+	switch {
+	case n.run != nil:
+		return n.run(a, job)
+	case job.RunsToCompletion():
+		return []event{{status: api.AllocClientRunning}, {after: time.Second, status: api.AllocClientComplete}}
+	}
+	return []event{{status: api.AllocClientRunning}, {status: api.AllocClientRunning, healthy: healthy(true)}}
+}
+
+// play reports the events in the background.
+func (n *fakeNode) play(ctx context.Context, a *api.Allocation, events []event) {
+	n.running.Go(func() {
+		for _, e := range events {
+			select {
+			case <-time.After(e.after):
+			case <-ctx.Done():
+				return
+			}
+			n.mu.Lock()
+			told := n.told[a.ID]
+			n.mu.Unlock()
+			if told && e.status != api.AllocClientComplete {
+				return
+			}
+			u := &api.Allocation{ID: a.ID, ClientStatus: e.status}
+			if e.healthy != nil && a.DeploymentID != "" {
+				u.DeploymentStatus = &api.AllocDeploymentStatus{Healthy: e.healthy, Timestamp: time.Now()}
+			}
+			if _, err := n.c.UpdateAllocations(ctx, n.node.ID, n.node.SecretID, []*api.Allocation{u}); err != nil && ctx.Err() == nil {
+				n.c.Errorf("node %s reports %s: %v", n.node.ID, e.status, err)
+			}
+		}
+	})
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// serviceJob is a service with one group, web. A node of addNode has room for
+// ten instances.
+func serviceJob(id string, count int) *api.Job {
+	return &api.Job{
+		ID: id, Name: id, Type: api.JobTypeService, Datacenters: []string{"*"},
+		Groups: []*api.Group{{
+			Name: "web", Count: ptr(count),
+			EphemeralDisk: &api.EphemeralDisk{SizeMB: ptr(150)},
+			Update: &api.Update{
+				MaxParallel: ptr(1), MinHealthyTime: ptr(time.Duration(0)), HealthCheck: ptr(api.HealthCheckTaskStates),
+				HealthyDeadline: ptr(time.Minute), ProgressDeadline: ptr(2 * time.Minute),
+			},
+			Tasks: []*api.Task{{
+				Name: "server", Driver: "mock_driver", Config: map[string]any{"run_for": "1h"},
+				Resources: &api.Resources{CPU: ptr(100), MemoryMB: ptr(64)},
+				Logs: &api.Logs{MaxFiles: ptr(1), MaxFileSizeMB: ptr(1)},
+			}},
+		}},
+	}
+}
+
+// batchJob is a batch job with one group, work.
+func batchJob(id string, count int) *api.Job {
+	job := serviceJob(id, count)
+	job.Type = api.JobTypeBatch
+	job.Groups[0].Name, job.Groups[0].Update = "work", nil
+	return job
+}
+
+// changed returns the job with another command, so that its instances have to
+// be replaced.
+func changed(job *api.Job, to string) *api.Job {
+	c := job.Copy()
+	c.Groups[0].Tasks[0].Config = map[string]any{"run_for": "1h", "stdout_string": to}
+	return c
+}

@@ -1,0 +1,107 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package server_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+func TestNodeSecretOwnsItsID(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		n := c.addNode("n1", nil)
+		stranger := n.node.Copy()
+		stranger.SecretID = "other"
+		_, err := c.RegisterNode(t.Context(), stranger)
+		c.refused(err, api.CodeForbidden, "n1")
+		_, err = c.Heartbeat(t.Context(), "n1", "other")
+		c.refused(err, api.CodeForbidden, "n1")
+		_, err = c.UpdateAllocations(t.Context(), "n1", "other", []*api.Allocation{{ID: "x", ClientStatus: "running"}})
+		c.refused(err, api.CodeForbidden, "n1")
+		err = c.NodeStream(t.Context(), "n1", "other", nil)
+		c.refused(err, api.CodeForbidden, "n1")
+		_, err = c.Heartbeat(t.Context(), "n2", "secret")
+		c.refused(err, api.CodeNotFound, "register")
+	})
+}
+
+func TestSilentNodeGoesDownAndHeartbeatRevivesIt(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		n := c.addNode("n1", nil)
+		time.Sleep(time.Hour) // it heartbeats
+		if s := c.Store().Snapshot().Node("n1").Status; s != api.NodeStatusReady {
+			t.Fatalf("a node that heartbeats is %s", s)
+		}
+		n.kill()
+		time.Sleep(16 * time.Second)
+		if s := c.Store().Snapshot().Node("n1").Status; s != api.NodeStatusDown {
+			t.Fatalf("a silent node is %s after 16s, want it down", s)
+		}
+		res, err := c.Heartbeat(t.Context(), "n1", n.node.SecretID)
+		if err != nil || res.Status != api.NodeStatusReady {
+			t.Errorf("heartbeat: %+v, %v; want it ready again", res, err)
+		}
+	})
+}
+
+func TestStreamSendsAllThenChanges(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		n := c.addNode("n1", nil)
+		c.register(serviceJob("a", 2))
+		c.until("2 run", func(s *state.Snapshot) bool { return len(running(s, "a")) == 2 })
+		time.Sleep(time.Minute)
+
+		ctx, cancel := context.WithCancel(t.Context())
+		var got []*api.NodeAllocations
+		done := make(chan error, 1)
+		go func() {
+			done <- c.NodeStream(ctx, "n1", n.node.SecretID, func(m *api.NodeAllocations) error {
+				got = append(got, m)
+				return nil
+			})
+		}()
+		synctest.Wait()
+		if len(got) != 1 || !got[0].Complete || len(got[0].Allocations) != 2 || len(got[0].Jobs) != 1 {
+			t.Fatalf("first message: %+v, want it complete, with 2 allocations and their job once", got)
+		}
+		if a := got[0].Allocations[0]; a.Job != nil || a.Metrics != nil {
+			t.Error("allocations are sent with job or metrics")
+		}
+		c.register(serviceJob("b", 3))
+		time.Sleep(time.Second)
+		if len(got) != 2 || got[1].Complete || len(got[1].Allocations) != 3 || len(got[1].Jobs) != 1 {
+			t.Fatalf("after another job: %d messages, last %+v; want one more, with 3 allocations and one job", len(got), got[len(got)-1])
+		}
+		cancel()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("stream ended with %v", err)
+		}
+	})
+}
+
+func TestIneligibleNodeGetsNothing(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		c.addNode("n1", nil)
+		if _, err := c.SetNodeEligibility(t.Context(), "n1", api.NodeIneligible); err != nil {
+			t.Fatal(err)
+		}
+		c.register(serviceJob("web", 1))
+		time.Sleep(time.Minute)
+		if got := len(running(c.Store().Snapshot(), "web")); got != 0 {
+			t.Fatalf("%d instances run on an ineligible node", got)
+		}
+		if _, err := c.SetNodeEligibility(t.Context(), "n1", api.NodeEligible); err != nil {
+			t.Fatal(err)
+		}
+		c.within(time.Second, "runs", func(s *state.Snapshot) bool { return len(running(s, "web")) == 1 })
+		_, err := c.SetNodeEligibility(t.Context(), "n1", "maybe")
+		c.refused(err, api.CodeInvalid, "maybe")
+	})
+}
