@@ -26,6 +26,17 @@ var ErrTaskLost = errors.New("the task's process is gone and its exit was not se
 // it was destroyed.
 var ErrTaskUnknown = errors.New("no such task")
 
+// RecoverableError wraps an error of Start after which another attempt may
+// succeed: the restart policy decides. After other errors it does not matter
+// how often one tries.
+type RecoverableError struct{ Err error }
+
+// Error is that of the wrapped error.
+func (e *RecoverableError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the wrapped error.
+func (e *RecoverableError) Unwrap() error { return e.Err }
+
 // A Driver runs tasks in one way. It is safe for concurrent use.
 type Driver interface {
 	// Name is what job files call it.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/reeve-run/reeve/internal/node/supervise/cgroup"
@@ -21,6 +22,9 @@ type Machine struct {
 	Controllers    []string
 	CgroupProblems string `json:",omitempty"` // why there are not more
 }
+
+// Has reports whether a controller limits tasks here.
+func (m Machine) Has(controller string) bool { return slices.Contains(m.Controllers, controller) }
 
 // cgroupTree opens the cgroups of this data directory: another agent on the
 // machine has its own.

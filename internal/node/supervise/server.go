@@ -63,6 +63,7 @@ func serve(dir string, resume bool) int {
 	// with what was changed in them, and the main thread cannot be.
 	runtime.LockOSThread()
 	debug.SetGCPercent(50)
+	unix.Umask(0o022)
 	s := &supervisor{
 		dir:      dir,
 		log:      slog.New(slog.NewTextHandler(os.Stderr, nil)),

@@ -165,7 +165,7 @@ func (s *supervisor) endSession(ss *session, ws unix.WaitStatus, ended chan<- *E
 // pid namespace is entered by the thread that forks: only children of a process
 // that enters one are in it.
 func (p *process) enter(t *task, r *execRequest, join []string) (*os.File, error) {
-	c := &isolate.Command{Path: r.Path, Argv: r.Argv, Env: r.Env, Dir: r.Dir, Join: join, PID: t.pid, Spec: *r.Isolation}
+	c := &isolate.Command{Path: r.Path, Argv: r.Argv, Env: r.Env, Dir: r.Dir, Join: join, Spec: *r.Isolation}
 	if r.User != nil {
 		c.UID, c.GID, c.Groups = r.User.UID, r.User.GID, r.User.Groups
 	}
@@ -173,11 +173,18 @@ func (p *process) enter(t *task, r *execRequest, join []string) (*os.File, error
 	if err != nil {
 		return nil, err
 	}
+	target, err := unix.FcntlInt(uintptr(t.pidfd), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		report.Close()
+		p.closeExtra()
+		return nil, ErrTaskEnded
+	}
+	p.extra = append(p.extra, target)
 	p.argv[1] = wordEnter
 	p.attr.Cloneflags = 0
 	if !r.Isolation.HostPID {
 		p.prepare = func() error {
-			if err := unix.Setns(t.pidfd, unix.CLONE_NEWPID); err != nil {
+			if err := unix.Setns(target, unix.CLONE_NEWPID); err != nil {
 				return fmt.Errorf("enter the task's pid namespace: %w", err)
 			}
 			return nil

@@ -91,6 +91,10 @@ func (s *supervisor) openOutput(t *task, spec *Spec) (writers []int, err error) 
 			return writers, fmt.Errorf("make a pipe for the task's output: %w", err)
 		}
 		writers = append(writers, w)
+		if spec.User != nil {
+			// So that the task can open /dev/stdout.
+			unix.Fchown(w, int(spec.User.UID), int(spec.User.GID))
+		}
 		t.output[i] = newPump(r, newLogFile(spec.Logs, prefix, s.log))
 	}
 	return writers, nil

@@ -10,6 +10,19 @@ import (
 	"strconv"
 )
 
+// Own gives directories to the user, so that a task can write to its own.
+func (u *User) Own(dirs ...string) error {
+	if u == nil {
+		return nil
+	}
+	for _, d := range dirs {
+		if err := os.Chown(d, int(u.UID), int(u.GID)); err != nil {
+			return fmt.Errorf("give the task's directory to its user: %w", err)
+		}
+	}
+	return nil
+}
+
 // LookupUser finds a user of this machine by name or number. nil: the one that
 // the agent runs as.
 func LookupUser(name string) (*User, error) {

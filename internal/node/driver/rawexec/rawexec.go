@@ -44,6 +44,9 @@ func (d *Driver) Start(ctx context.Context, t *driver.Task) (driver.Handle, erro
 	if err != nil {
 		return nil, err
 	}
+	if err := spec.User.Own(t.Dir.Task, t.Dir.Local, t.Dir.Secrets, t.Dir.Tmp); err != nil {
+		return nil, err
+	}
 	p, err := d.c.Start(ctx, spec)
 	if err != nil {
 		return nil, err

@@ -3,13 +3,22 @@
 
 package isolate
 
-import "golang.org/x/sys/unix"
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
 
-// Init runs as the first process of a task's namespaces.
-func Init() int { return 1 }
+	"golang.org/x/sys/unix"
+)
 
-// Enter runs beside a task.
-func Enter() int { return 1 }
+// Files that Init and Enter are started with.
+const (
+	commandFile = 3 // a Command as JSON
+	reportFile  = 4 // where to say what went wrong; closed when the command runs
+	targetFile  = 5 // for Enter: a pidfd of the process whose surroundings to enter
+)
 
 // CloneFlags are the namespaces to start Init in.
 func CloneFlags(s *Spec) uintptr {
@@ -21,4 +30,79 @@ func CloneFlags(s *Spec) uintptr {
 		flags |= unix.CLONE_NEWIPC
 	}
 	return flags
+}
+
+// Init runs as the first process of a task's namespaces: it makes the root,
+// gives up its rights, and becomes the task. It returns only when that failed.
+func Init() int {
+	return become(func(c *Command) error {
+		if err := buildRoot(c); err != nil {
+			return fmt.Errorf("make the task's root: %w", err)
+		}
+		return nil
+	})
+}
+
+// Enter runs beside a task: it enters the task's namespaces, gives up its
+// rights, and becomes the command. It was forked in the task's pid namespace.
+func Enter() int {
+	return become(func(c *Command) error {
+		flags := unix.CLONE_NEWNS | unix.CLONE_NEWUTS
+		if !c.Spec.HostIPC {
+			flags |= unix.CLONE_NEWIPC
+		}
+		// Threads share their root and working directory; one that has a mount
+		// namespace of its own must not.
+		if err := unix.Unshare(unix.CLONE_FS); err != nil {
+			return fmt.Errorf("unshare: %w", err)
+		}
+		if err := unix.Setns(targetFile, flags); err != nil {
+			return fmt.Errorf("enter the task's namespaces: %w", err)
+		}
+		return nil
+	})
+}
+
+// become prepares and executes the command. Everything happens on one thread:
+// Linux keeps users, capabilities and namespaces per thread, and exec leaves
+// only the thread that calls it.
+func become(prepare func(*Command) error) int {
+	runtime.LockOSThread()
+	unix.CloseOnExec(commandFile)
+	unix.CloseOnExec(reportFile)
+	unix.CloseOnExec(targetFile)
+	report := os.NewFile(reportFile, "report")
+	if err := attempt(prepare); err != nil {
+		fmt.Fprint(report, err)
+	}
+	return 1
+}
+
+func attempt(prepare func(*Command) error) error {
+	c := new(Command)
+	if err := json.NewDecoder(os.NewFile(commandFile, "command")).Decode(c); err != nil {
+		return fmt.Errorf("read the command: %w", err)
+	}
+	// The host's files can be opened only before the root changes; they are
+	// joined last, so that this program's own memory is not the task's.
+	var groups []int
+	for _, dir := range c.Join {
+		fd, err := unix.Open(filepath.Join(dir, "cgroup.procs"), unix.O_WRONLY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return fmt.Errorf("open the task's cgroup: %w", err)
+		}
+		groups = append(groups, fd)
+	}
+	if err := prepare(c); err != nil {
+		return err
+	}
+	for _, fd := range groups {
+		if _, err := unix.Write(fd, []byte("0")); err != nil {
+			return fmt.Errorf("join the task's cgroup: %w", err)
+		}
+	}
+	if err := giveUpRights(c); err != nil {
+		return err
+	}
+	return execute(c)
 }

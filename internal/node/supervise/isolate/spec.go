@@ -17,9 +17,10 @@ type Spec struct {
 	Mounts    []Mount  // more, in this order
 	HostPID   bool     // keep the host's process ids
 	HostIPC   bool     // keep the host's System V IPC and message queues
-	// Capabilities that stay, such as "CAP_CHOWN"; a process that is not root
-	// has none of them.
+	// Capabilities that root has in there, such as "CAP_CHOWN".
 	Capabilities []string
+	// Ambient capabilities, which a user other than root has, too.
+	Ambient []string
 	// DataBytes limits a process's memory where there is no cgroup to do it.
 	DataBytes int64
 }
@@ -40,7 +41,5 @@ type Command struct {
 	GID    uint32
 	Groups []uint32
 	Join   []string // cgroup directories to join
-	PID    int      // for Enter: the process whose surroundings to enter
-	TTY    bool     // for Enter: standard input is the controlling terminal
 	Spec   Spec
 }

@@ -1,0 +1,185 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package exec runs a task isolated: in its own namespaces, on a root made of
+// the host's programs and the task's own directories, as a user without rights,
+// and within limits, as far as the machine can enforce them.
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/node/driver"
+	"github.com/reeve-run/reeve/internal/node/supervise"
+	"github.com/reeve-run/reeve/internal/node/supervise/isolate"
+)
+
+// Config is how the driver isolates. The zero Config has useful defaults.
+type Config struct {
+	HostPaths    []string // of the host, shown read-only; nil: isolate.DefaultHostPaths
+	User         string   // of tasks that name none; "": nobody
+	MaxProcesses int64    // of a task, where the pids controller works; 0: 4096, negative: no limit
+}
+
+// Driver is the exec driver.
+type Driver struct {
+	c    *supervise.Client
+	cfg  Config
+	root string // where tasks build their roots, each in its own namespace
+
+	mu     sync.Mutex
+	status *api.DriverStatus // as first found
+}
+
+var _ driver.Driver = (*Driver)(nil)
+
+// New makes the driver; c stays the caller's.
+func New(c *supervise.Client, cfg Config) *Driver {
+	if cfg.HostPaths == nil {
+		cfg.HostPaths = isolate.DefaultHostPaths()
+	}
+	if cfg.User == "" {
+		cfg.User = "nobody"
+	}
+	if cfg.MaxProcesses == 0 {
+		cfg.MaxProcesses = 4096
+	}
+	return &Driver{c: c, cfg: cfg, root: filepath.Join(c.Dir(), "root")}
+}
+
+// Name is "exec".
+func (d *Driver) Name() string { return "exec" }
+
+// View is where a task sees its directories: at the top of its root.
+func (d *Driver) View(driver.Dir) driver.Dir {
+	return driver.Dir{Alloc: "/alloc", Task: "/", Local: "/local", Secrets: "/secrets", Tmp: "/tmp"}
+}
+
+// Start starts the config's command.
+func (d *Driver) Start(ctx context.Context, t *driver.Task) (driver.Handle, error) {
+	spec, err := d.spec(t)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(d.root, 0o755); err != nil {
+		return nil, fmt.Errorf("make a place for the task's root: %w", err)
+	}
+	if err := spec.User.Own(t.Dir.Local, t.Dir.Secrets, t.Dir.Tmp); err != nil {
+		return nil, err
+	}
+	p, err := d.c.Start(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	return &handle{p, spec}, nil
+}
+
+// Recover finds a task that an earlier agent started.
+func (d *Driver) Recover(ctx context.Context, t *driver.Task) (driver.Handle, error) {
+	p, err := d.c.Attach(ctx, t.ID)
+	if err != nil {
+		return nil, err
+	}
+	spec, err := d.spec(t)
+	if err != nil {
+		return nil, err
+	}
+	return &handle{p, spec}, nil
+}
+
+func (d *Driver) spec(t *driver.Task) (*supervise.Spec, error) {
+	command, err1 := t.ConfigString("command")
+	args, err2 := t.ConfigStrings("args")
+	dir, err3 := t.ConfigString("work_dir")
+	isolation, err4 := d.isolation(t)
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
+		return nil, err
+	}
+	switch {
+	case command == "":
+		return nil, errors.New("config has no command")
+	case dir == "":
+		dir = "/"
+	case !filepath.IsAbs(dir):
+		return nil, fmt.Errorf("config work_dir must be an absolute path, as the task sees it, not %q", dir)
+	}
+	name := t.User
+	if name == "" {
+		name = d.cfg.User
+	}
+	user, err := supervise.LookupUser(name)
+	if err != nil {
+		return nil, err
+	}
+	limits := d.limits(t.Resources)
+	if !d.c.Machine().Has("memory") {
+		isolation.DataBytes = limits.MemoryBytes
+	}
+	return &supervise.Spec{
+		ID: t.ID, Path: command, Argv: append([]string{command}, args...), Env: t.Env, Dir: dir,
+		User: user, Logs: t.Logs, Limits: limits, Isolation: isolation,
+	}, nil
+}
+
+func (d *Driver) limits(r driver.Limits) supervise.Limits {
+	hard := r.MemoryMaxMB
+	if hard == 0 {
+		hard = r.MemoryMB
+	}
+	return supervise.Limits{
+		CPUShares: r.CPUShares, MemoryBytes: hard << 20, MemoryReserve: r.MemoryMB << 20, Processes: max(d.cfg.MaxProcesses, 0),
+	}
+}
+
+func (d *Driver) isolation(t *driver.Task) (*isolate.Spec, error) {
+	s := &isolate.Spec{
+		RootDir: d.root, HostPaths: d.cfg.HostPaths,
+		Mounts: []isolate.Mount{
+			{Source: t.Dir.Alloc, Target: "/alloc"},
+			{Source: t.Dir.Local, Target: "/local"},
+			{Source: t.Dir.Secrets, Target: "/secrets"},
+			{Source: t.Dir.Tmp, Target: "/tmp"},
+		},
+	}
+	var err1, err2, err3 error
+	s.HostPID, err1 = hostMode(t, "pid_mode")
+	s.HostIPC, err2 = hostMode(t, "ipc_mode")
+	s.Capabilities, s.Ambient, err3 = capabilities(t)
+	return s, errors.Join(err1, err2, err3)
+}
+
+func hostMode(t *driver.Task, key string) (bool, error) {
+	mode, err := t.ConfigString(key)
+	switch {
+	case err != nil:
+		return false, err
+	case mode == "host":
+		return true, nil
+	case mode == "" || mode == "private":
+		return false, nil
+	}
+	return false, fmt.Errorf("config %s must be \"private\" or \"host\", not %q", key, mode)
+}
+
+// A handle is one running task.
+type handle struct {
+	*supervise.Process
+	spec *supervise.Spec
+}
+
+// Exec runs a command in the task's namespaces, root and cgroups, as its user.
+func (h *handle) Exec(ctx context.Context, e driver.Exec) (int, error) {
+	if len(e.Argv) == 0 {
+		return 0, errors.New("there is no command to run")
+	}
+	return h.Process.Exec(ctx, supervise.Command{
+		Path: e.Argv[0], Argv: e.Argv, Env: append(append([]string{}, h.spec.Env...), e.Env...),
+		Dir: h.spec.Dir, User: h.spec.User, Isolation: h.spec.Isolation,
+	}, e)
+}

@@ -1,0 +1,87 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package exec
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/node/driver"
+)
+
+// Fingerprint finds out, once, by isolating a process. Where the kernel does
+// not let it, the driver is not healthy and says what the kernel said.
+func (d *Driver) Fingerprint(ctx context.Context) *api.DriverStatus {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.status != nil {
+		return d.status
+	}
+	s := &api.DriverStatus{Attributes: map[string]string{}, UpdateTime: time.Now()}
+	if err := d.try(ctx); err != nil {
+		if ctx.Err() == nil {
+			d.status = s
+		}
+		s.HealthDescription = err.Error()
+		return s
+	}
+	s.Detected, s.Healthy = true, true
+	s.HealthDescription = d.describe()
+	s.Attributes["driver.exec"] = "1"
+	d.status = s
+	return s
+}
+
+// describe says which limits hold.
+func (d *Driver) describe() string {
+	m := d.c.Machine()
+	switch {
+	case m.Has("memory") && m.Has("cpu"):
+		return "Healthy"
+	case len(m.Controllers) > 0:
+		return fmt.Sprintf("Healthy, with limits only for %s (cgroup %s)", strings.Join(m.Controllers, " and "), m.CgroupVersion)
+	}
+	return "Healthy, but no cgroups can be written: memory is limited for each process (RLIMIT_DATA) instead of the task, cpu is not limited"
+}
+
+// try runs a process isolated.
+func (d *Driver) try(ctx context.Context) error {
+	if !d.c.Machine().Root {
+		return fmt.Errorf("the exec driver needs the agent to run as root")
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	base, err := os.MkdirTemp(d.c.Dir(), "probe")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(base)
+	t := &driver.Task{
+		ID:     "probe/" + api.NewID(),
+		Config: map[string]any{"command": "true"},
+		Dir:    driver.Dir{Alloc: base + "/alloc", Local: base + "/local", Secrets: base + "/secrets", Tmp: base + "/tmp"},
+		Logs:   driver.Logs{Disabled: true},
+	}
+	for _, dir := range []string{t.Dir.Alloc, t.Dir.Local, t.Dir.Secrets, t.Dir.Tmp} {
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			return err
+		}
+	}
+	h, err := d.Start(ctx, t)
+	if err != nil {
+		return fmt.Errorf("a process cannot be isolated here: %w", err)
+	}
+	exit, err := h.Wait(ctx)
+	if err != nil {
+		return err
+	}
+	if exit.Code != 0 {
+		return fmt.Errorf("an isolated process does not work here: `true` exits with %d", exit.Code)
+	}
+	return h.Destroy(ctx)
+}

@@ -1,0 +1,41 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package isolate
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/reeve-run/reeve/internal/node/driver"
+)
+
+// execute replaces this program by the command.
+func execute(c *Command) error {
+	if err := unix.Chdir(c.Dir); err != nil {
+		return fmt.Errorf("working directory %s, as the task sees it: %w", c.Dir, err)
+	}
+	path, err := driver.LookCommand(c.Path, driver.EnvValue(c.Env, "PATH"), "/local", "/")
+	if err != nil {
+		return err
+	}
+	if c.Spec.DataBytes > 0 {
+		limit := unix.Rlimit{Cur: uint64(c.Spec.DataBytes), Max: uint64(c.Spec.DataBytes)}
+		if err := unix.Setrlimit(unix.RLIMIT_DATA, &limit); err != nil {
+			return fmt.Errorf("limit memory: %w", err)
+		}
+	}
+	err = syscall.Exec(path, c.Argv, c.Env)
+	switch {
+	case errors.Is(err, unix.ENOENT):
+		return fmt.Errorf("cannot run %s: the interpreter or loader that it names does not exist in the task's root", path)
+	case errors.Is(err, unix.ENOEXEC):
+		return fmt.Errorf("cannot run %s: it is neither a program for this machine nor a script with a #! line", path)
+	case errors.Is(err, unix.EACCES):
+		return fmt.Errorf("permission denied: user %d cannot execute %s", c.UID, path)
+	}
+	return fmt.Errorf("run %s: %w", path, err)
+}

@@ -1,0 +1,199 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package isolate
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// DefaultHostPaths is what a task sees of the host: programs and libraries, and
+// of /etc what programs need to know about names, time and certificates.
+func DefaultHostPaths() []string {
+	paths := []string{"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/usr"}
+	for _, name := range []string{
+		"alternatives", "bash.bashrc", "ca-certificates", "ca-certificates.conf", "crypto-policies", "debian_version", "gai.conf", "group",
+		"host.conf", "hostname", "hosts", "inputrc", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "locale.alias", "localtime",
+		"magic", "mime.types", "nsswitch.conf", "os-release", "passwd", "pki", "profile", "protocols", "resolv.conf", "rpc", "services",
+		"shells", "ssl", "terminfo", "timezone",
+	} {
+		paths = append(paths, "/etc/"+name)
+	}
+	return paths
+}
+
+// buildRoot makes the task's root on a file system in memory and moves into it.
+// The root itself is the task's to write to, and small; what is of the host is
+// read-only.
+func buildRoot(c *Command) error {
+	// Mounts made here stay here.
+	if err := mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return err
+	}
+	root := c.Spec.RootDir
+	if err := mount("tmpfs", root, "tmpfs", 0, fmt.Sprintf("mode=0755,size=16m,uid=%d,gid=%d", c.UID, c.GID)); err != nil {
+		return err
+	}
+	bound, err := bindHost(root, c.Spec.HostPaths)
+	if err != nil {
+		return err
+	}
+	if err := protect(root, bound); err != nil {
+		return err
+	}
+	if err := mountKernel(root, &c.Spec); err != nil {
+		return err
+	}
+	for _, m := range c.Spec.Mounts {
+		if err := bind(m.Source, root+m.Target); err != nil {
+			return err
+		}
+		flags := uint64(unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV)
+		if m.ReadOnly {
+			flags |= unix.MOUNT_ATTR_RDONLY
+		}
+		if err := setFlags(root+m.Target, flags); err != nil {
+			return err
+		}
+	}
+	return pivot(root)
+}
+
+// bindHost shows the host's paths under root. A symbolic link to something that
+// is shown, too, is made again; another one is followed.
+func bindHost(root string, paths []string) (bound []string, err error) {
+	for _, p := range paths {
+		st, err := os.Lstat(p)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		source := p
+		if st.Mode()&os.ModeSymlink != 0 {
+			to, err := filepath.EvalSymlinks(p)
+			if err != nil {
+				continue // dangling
+			}
+			if shown(to, paths) {
+				link, err := os.Readlink(p)
+				if err == nil {
+					err = os.MkdirAll(filepath.Dir(root+p), 0o755)
+				}
+				if err == nil {
+					err = os.Symlink(link, root+p)
+				}
+				if err != nil {
+					return nil, err
+				}
+				continue
+			}
+			source = to
+		}
+		if err := bind(source, root+p); err != nil {
+			return nil, err
+		}
+		bound = append(bound, root+p)
+	}
+	return bound, nil
+}
+
+func shown(path string, paths []string) bool {
+	for _, p := range paths {
+		if strings.HasPrefix(path, p+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// protect makes what is bound read-only, at one stroke where the kernel can
+// (Linux 5.12).
+func protect(root string, bound []string) error {
+	const flags = unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV
+	err := unix.MountSetattr(unix.AT_FDCWD, root, unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: flags})
+	if err == nil {
+		return unix.MountSetattr(unix.AT_FDCWD, root, 0, &unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY})
+	}
+	if !errors.Is(err, unix.ENOSYS) {
+		return fmt.Errorf("make %s read-only: %w", root, err)
+	}
+	for _, b := range bound {
+		if err := setFlags(b, flags); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func setFlags(target string, flags uint64) error {
+	err := unix.MountSetattr(unix.AT_FDCWD, target, unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: flags})
+	if errors.Is(err, unix.ENOSYS) {
+		old := uintptr(unix.MS_REMOUNT | unix.MS_BIND)
+		for attr, ms := range map[uint64]uintptr{
+			unix.MOUNT_ATTR_RDONLY: unix.MS_RDONLY, unix.MOUNT_ATTR_NOSUID: unix.MS_NOSUID, unix.MOUNT_ATTR_NODEV: unix.MS_NODEV,
+		} {
+			if flags&attr != 0 {
+				old |= ms
+			}
+		}
+		err = unix.Mount("", target, "", old, "")
+	}
+	if err != nil {
+		return fmt.Errorf("set the flags of mount %s: %w", target, err)
+	}
+	return nil
+}
+
+// bind shows source at target, which is made as a directory or file.
+func bind(source, target string) error {
+	st, err := os.Stat(source)
+	if err != nil {
+		return err
+	}
+	if st.IsDir() {
+		err = os.MkdirAll(target, 0o755)
+	} else if err = os.MkdirAll(filepath.Dir(target), 0o755); err == nil {
+		err = touch(target)
+	}
+	if err != nil {
+		return err
+	}
+	return mount(source, target, "", unix.MS_BIND|unix.MS_REC, "")
+}
+
+func touch(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// pivot makes root the root, and lets go of the old one.
+func pivot(root string) error {
+	if err := unix.Chdir(root); err != nil {
+		return err
+	}
+	if err := unix.PivotRoot(".", "."); err != nil {
+		return fmt.Errorf("pivot_root: %w", err)
+	}
+	if err := unix.Unmount(".", unix.MNT_DETACH); err != nil {
+		return fmt.Errorf("unmount the host's root: %w", err)
+	}
+	return unix.Chdir("/")
+}
+
+func mount(source, target, kind string, flags uintptr, data string) error {
+	if err := unix.Mount(source, target, kind, flags, data); err != nil {
+		return fmt.Errorf("mount %s at %s: %w", source, target, err)
+	}
+	return nil
+}
