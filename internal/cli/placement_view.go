@@ -29,6 +29,9 @@ func explainPlacement(m *api.PlacementMetrics) []string {
 		})...)
 	}
 	lines = append(lines, countedReasons(m.DimensionExhausted, func(dimension string, nodes string) string {
+		if what, ok := strings.CutPrefix(dimension, "network: "); ok {
+			return nodes + " excluded by the network: " + what
+		}
 		return fmt.Sprintf("%s without enough %s%s", nodes, dimension, askedFor(m, dimension))
 	})...)
 	if m.NodesExhausted > 0 && len(m.DimensionExhausted) == 0 {
@@ -97,7 +100,9 @@ func (p *page) placementFailures(failed map[string]*api.PlacementMetrics) {
 		m := failed[group]
 		p.line("%s %s", p.style.yellow(fmt.Sprintf("Group %q:", group)),
 			count(1+m.CoalescedFailures, "instance could not be placed", "instances could not be placed"))
-		p.line("  %s looked at", count(m.NodesEvaluated, "node", "nodes"))
+		if m.NodesEvaluated > 0 {
+			p.line("  %s looked at", count(m.NodesEvaluated, "node", "nodes"))
+		}
 		for _, line := range explainPlacement(m) {
 			p.line("  * %s", line)
 		}

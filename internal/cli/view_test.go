@@ -1,0 +1,226 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the golden files instead of comparing with them")
+
+// golden compares a text with a file of testdata.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *rewrite {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got, -rewrite accepts):\n%s", path, diff)
+	}
+}
+
+var testNow = time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)
+
+func ago(d time.Duration) int64 { return testNow.Add(-d).UnixNano() }
+
+func ptr[T any](v T) *T { return &v }
+
+const (
+	evalID  = "e1e1e1e1-0000-4000-8000-000000000000"
+	blockID = "b1b1b1b1-0000-4000-8000-000000000000"
+	allocID = "a1a1a1a1-0000-4000-8000-000000000000"
+	otherID = "a2a2a2a2-0000-4000-8000-000000000000"
+	nodeID  = "d1d1d1d1-0000-4000-8000-000000000000"
+	deplID  = "c1c1c1c1-0000-4000-8000-000000000000"
+)
+
+func testJob() *api.Job {
+	return &api.Job{
+		ID: "web", Name: "web", Namespace: "default", Type: api.JobTypeService, Status: api.JobStatusRunning,
+		Priority: 50, Datacenters: []string{"*"}, NodePool: "default", Version: 2, SubmitTime: ago(3 * time.Minute),
+		Groups: []*api.Group{
+			{Name: "server", Count: ptr(2), Tasks: []*api.Task{
+				{Name: "migrate", Lifecycle: &api.Lifecycle{Hook: api.HookPrestart}},
+				{Name: "http"},
+				{Name: "logs", Lifecycle: &api.Lifecycle{Hook: api.HookPrestart, Sidecar: true}},
+			}},
+			{Name: "cache", Count: ptr(1), Tasks: []*api.Task{{Name: "redis"}}},
+		},
+	}
+}
+
+func testAllocation() *api.Allocation {
+	return &api.Allocation{
+		ID: allocID, Namespace: "default", EvalID: evalID, Name: "web.server[0]", NodeID: nodeID, NodeName: "rack-1",
+		JobID: "web", Job: testJob(), Group: "server", DesiredStatus: api.AllocDesiredRun, ClientStatus: api.AllocClientRunning,
+		DeploymentID: deplID, DeploymentStatus: &api.AllocDeploymentStatus{Healthy: ptr(true)},
+		CreateTime: ago(2 * time.Minute), ModifyTime: ago(90 * time.Second),
+		AllocatedResources: &api.AllocatedResources{
+			Tasks: map[string]*api.AllocatedTask{
+				"http":    {CPU: api.AllocatedCPU{CPUShares: 200}, Memory: api.AllocatedMemory{MemoryMB: 128, MemoryMaxMB: 2048}},
+				"migrate": {CPU: api.AllocatedCPU{CPUShares: 100}, Memory: api.AllocatedMemory{MemoryMB: 64}},
+			},
+			Shared: api.AllocatedShared{DiskMB: 300, Ports: []api.PortMapping{
+				{Label: "http", Value: 23011, HostIP: "127.0.0.1"},
+				{Label: "admin", Value: 23012, To: 8080, HostIP: "::1"},
+			}},
+		},
+		TaskStates: map[string]*api.TaskState{
+			"migrate": {State: api.TaskStateDead, StartedAt: testNow.Add(-2 * time.Minute), FinishedAt: testNow.Add(-119 * time.Second)},
+			"http": {
+				State: api.TaskStateRunning, Restarts: 1, LastRestart: testNow.Add(-90 * time.Second), StartedAt: testNow.Add(-90 * time.Second),
+				Events: []*api.TaskEvent{
+					{Type: api.EventStarted, Time: ago(2 * time.Minute), DisplayMessage: "The task was started as process 4711."},
+					{Type: api.EventTerminated, Time: ago(100 * time.Second), DisplayMessage: "Exit code 1.", ExitCode: 1},
+					{Type: api.EventRestarting, Time: ago(100 * time.Second), DisplayMessage: "It is started again in 10s."},
+				},
+			},
+		},
+	}
+}
+
+func stubOf(a *api.Allocation) *api.AllocationListStub {
+	s := a.Stub()
+	s.AllocatedResources = a.AllocatedResources
+	return s
+}
+
+func failedOther() *api.Allocation {
+	a := testAllocation()
+	a.ID, a.Name = otherID, "web.server[1]"
+	a.ClientStatus, a.DeploymentStatus = api.AllocClientFailed, &api.AllocDeploymentStatus{Healthy: ptr(false)}
+	return a
+}
+
+func failedPlacement() map[string]*api.PlacementMetrics {
+	return map[string]*api.PlacementMetrics{"cache": {
+		NodesEvaluated: 7, NodesFiltered: 4, NodesExhausted: 3, CoalescedFailures: 1,
+		ConstraintFiltered: map[string]int{"${attr.kernel.name} = windows": 3, "missing drivers: java": 1},
+		DimensionExhausted: map[string]int{"memory": 2, "network: port 80 is taken": 1},
+		ResourcesExhausted: map[string]*api.Resources{"redis": {MemoryMB: ptr(9000)}},
+	}}
+}
+
+func testDeployment() *api.Deployment {
+	return &api.Deployment{
+		ID: deplID, JobID: "web", JobVersion: 2, Status: api.DeploymentRunning, StatusDescription: "Instances are being replaced",
+		Groups: map[string]*api.DeploymentState{
+			"server": {DesiredTotal: 2, PlacedAllocs: 2, HealthyAllocs: 1, UnhealthyAllocs: 1, RequireProgressBy: testNow.Add(9 * time.Minute)},
+			"cache":  {DesiredTotal: 1},
+		},
+		ModifyTime: ago(30 * time.Second),
+	}
+}
+
+func TestPages(t *testing.T) {
+	blocked := &api.Evaluation{
+		ID: blockID, JobID: "web", Priority: 50, Type: api.JobTypeService, TriggeredBy: api.TriggerQueuedAllocs, Status: api.EvalStatusBlocked,
+		PreviousEval: evalID, FailedGroups: failedPlacement(), ClassEligibility: map[string]bool{"v1:1": true, "v1:2": false},
+		CreateTime: ago(3 * time.Minute), ModifyTime: ago(3 * time.Minute),
+	}
+	for name, write := range map[string]func(*page){
+		"jobs": func(p *page) {
+			stub := testJob().Stub(&api.JobSummary{Summary: map[string]api.GroupSummary{
+				"server": {Running: 1, Failed: 1}, "cache": {Queued: 1},
+			}})
+			done := &api.JobListStub{ID: "nightly/periodic-1", Type: api.JobTypeBatch, Priority: 70, Status: api.JobStatusDead, Stop: true,
+				JobSummary: &api.JobSummary{Summary: map[string]api.GroupSummary{"g": {Complete: 3}}}, SubmitTime: ago(50 * time.Hour)}
+			p.jobs([]*api.JobListStub{stub, done}, false)
+		},
+		"job": func(p *page) {
+			s := &jobStatus{
+				Job:         testJob(),
+				Summary:     &api.JobSummary{Summary: map[string]api.GroupSummary{"server": {Running: 1, Failed: 1}, "cache": {Queued: 1}}},
+				Allocations: []*api.AllocationListStub{stubOf(testAllocation()), stubOf(failedOther())},
+				Deployment:  testDeployment(),
+				Evaluations: []*api.Evaluation{blocked},
+			}
+			p.jobStatus(s, false)
+			p.jobNext(s)
+		},
+		"allocation": func(p *page) {
+			a := testAllocation()
+			p.allocation(a, map[string]*api.CheckStatus{"1": {
+				Service: "web", Group: "server", Check: "healthz", Status: api.CheckStatusSuccess, Output: "ok\n", Timestamp: testNow.Unix() - 2,
+			}}, false)
+			p.allocationNext(a)
+		},
+		"evaluation":  func(p *page) { p.evaluation(blocked, nil, false) },
+		"evaluations": func(p *page) { p.evaluations([]*api.Evaluation{blocked}) },
+		"deployment":  func(p *page) { p.deployment(testDeployment(), false) },
+		"deployments": func(p *page) { p.deployments([]*api.Deployment{testDeployment()}) },
+		"node": func(p *page) {
+			p.node(&api.Node{
+				ID: nodeID, Name: "rack-1", Datacenter: "dc1", NodePool: "default", HTTPAddr: "127.0.0.1:4646", Status: api.NodeStatusReady,
+				StatusUpdatedAt: testNow.Unix() - 3600, SchedulingEligibility: api.NodeEligible,
+				Attributes: map[string]string{api.NodeAttrVersion: "0.1.0"},
+				Resources:  &api.NodeResources{CPU: api.NodeCPU{CPUShares: 8000}, Memory: api.NodeMemory{MemoryMB: 16384}, Disk: api.NodeDisk{DiskMB: 51200}},
+				Drivers: map[string]*api.DriverStatus{
+					"raw_exec": {Detected: true, Healthy: true, HealthDescription: "Healthy"},
+					"exec":     {Detected: true, HealthDescription: "needs root"},
+				},
+			}, []*api.Allocation{testAllocation()}, false)
+		},
+		"placement": func(p *page) {
+			p.placementFailures(failedPlacement())
+			p.placementFailures(map[string]*api.PlacementMetrics{
+				"none": {NodesAvailable: map[string]int{"dc2": 0}},
+				"pool": {NodePool: "gpu"},
+			})
+		},
+		"plan": func(p *page) {
+			p.plan(&api.PlanJobResponse{
+				JobModifyIndex: 42,
+				Annotations: &api.PlanAnnotations{DesiredUpdates: map[string]*api.DesiredUpdates{
+					"server": {DestructiveUpdate: 1, Ignore: 1}, "cache": {Place: 1},
+				}},
+				FailedGroups: failedPlacement(),
+				Diff:         testDiff(),
+			}, &api.PlanJobRequest{Job: testJob()}, []string{"-var", "'a=b c'", "web.hcl"})
+		},
+		"history": func(p *page) {
+			older := testJob()
+			older.Version, older.Stable = 1, true
+			p.history(&api.JobVersionsResponse{Versions: []*api.Job{testJob(), older}, Diffs: []*api.JobDiff{testDiff()}})
+		},
+	} {
+		p := &page{now: testNow}
+		write(p)
+		golden(t, "pages/"+name+".txt", p.String())
+	}
+}
+
+func testDiff() *api.JobDiff {
+	return &api.JobDiff{Type: api.DiffEdited, ID: "web", Fields: []*api.FieldDiff{
+		{Type: api.DiffEdited, Name: "Priority", Old: "50", New: "60"},
+		{Type: api.DiffAdded, Name: "Meta[team]", New: "shop"},
+	}, Groups: []*api.GroupDiff{
+		{Type: api.DiffEdited, Name: "server", Updates: map[string]uint64{"create/destroy update": 1, "ignore": 1}, Tasks: []*api.TaskDiff{
+			{Type: api.DiffEdited, Name: "http", Annotations: []string{"forces create/destroy update"}, Fields: []*api.FieldDiff{
+				{Type: api.DiffEdited, Name: "Driver", Old: "raw_exec", New: "exec"},
+			}, Objects: []*api.ObjectDiff{{Type: api.DiffAdded, Name: "Lifecycle", Fields: []*api.FieldDiff{
+				{Type: api.DiffAdded, Name: "Hook", New: "prestart"},
+			}}}},
+		}},
+		{Type: api.DiffAdded, Name: "cache", Updates: map[string]uint64{"create": 1}},
+	}}
+}
