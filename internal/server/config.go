@@ -13,7 +13,7 @@ import (
 
 // Config says how a server runs. Zero fields get the defaults named here.
 type Config struct {
-	DataDir string
+	DataDir string // "" keeps everything in memory, for tests and simulations
 	Name    string // "server"
 	Region  string // "global"
 	// Addr is where its HTTP API is reached, as host:port: what Leader answers.

@@ -303,7 +303,7 @@ func serviceJob(id string, count int) *api.Job {
 			Tasks: []*api.Task{{
 				Name: "server", Driver: "mock_driver", Config: map[string]any{"run_for": "1h"},
 				Resources: &api.Resources{CPU: ptr(100), MemoryMB: ptr(64)},
-				Logs: &api.Logs{MaxFiles: ptr(1), MaxFileSizeMB: ptr(1)},
+				Logs:      &api.Logs{MaxFiles: ptr(1), MaxFileSizeMB: ptr(1)},
 			}},
 		}},
 	}
@@ -323,4 +323,24 @@ func changed(job *api.Job, to string) *api.Job {
 	c := job.Copy()
 	c.Groups[0].Tasks[0].Config = map[string]any{"run_for": "1h", "stdout_string": to}
 	return c
+}
+
+// addBigNode registers a node with room for any benchmark, which only says
+// what arrives on its stream.
+func (c *cluster) addBigNode(tb testing.TB, arrived func(*api.Allocation)) *fakeNode {
+	tb.Helper()
+	id := fmt.Sprintf("big-%d", len(c.nodes))
+	return c.connect(&api.Node{
+		ID: id, SecretID: "secret", Name: id, Datacenter: "dc1", NodePool: "default",
+		Attributes: map[string]string{"kernel.name": "linux", "driver.mock_driver": "1"},
+		Drivers:    map[string]*api.DriverStatus{"mock_driver": {Detected: true, Healthy: true}},
+		Resources: &api.NodeResources{
+			CPU:    api.NodeCPU{CPUShares: 1 << 40},
+			Memory: api.NodeMemory{MemoryMB: 1 << 40}, Disk: api.NodeDisk{DiskMB: 1 << 40},
+			Networks: []*api.Network{{Mode: "host", Device: "lo", IP: "127.0.0.1"}},
+		},
+	}, func(a *api.Allocation, _ *api.Job) []event {
+		arrived(a)
+		return nil
+	})
 }

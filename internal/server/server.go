@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/reeve-run/reeve/internal/server/control"
+	"github.com/reeve-run/reeve/internal/server/replica"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -17,6 +18,7 @@ type Server struct {
 	cfg        Config
 	store      *state.Store
 	journal    journal
+	replica    *replica.Replica // the journal; nil if that is memory
 	heartbeats *control.Heartbeats
 	streams    *streams
 	reports    *reports
@@ -34,7 +36,16 @@ func New(cfg Config) (*Server, error) {
 		heartbeats: control.NewHeartbeats(cfg.HeartbeatTTL + cfg.HeartbeatGrace),
 	}
 	s.reports = newReports(s)
-	s.journal = &memory{store: s.store}
+	if cfg.DataDir == "" {
+		s.journal = &memory{store: s.store}
+		return s, nil
+	}
+	var err error
+	s.replica, err = replica.Open(replica.Config{Dir: cfg.DataDir, Store: s.store, Logger: cfg.Logger})
+	if err != nil {
+		return nil, err
+	}
+	s.journal = s.replica
 	return s, nil
 }
 
@@ -67,6 +78,10 @@ func (s *Server) Shutdown(context.Context) error {
 
 // Store is the server's state, for reading.
 func (s *Server) Store() *state.Store { return s.store }
+
+// Replica is the server's part in the replicated log; nil for a server without
+// a data directory.
+func (s *Server) Replica() *replica.Replica { return s.replica }
 
 // IsLeader reports whether this server acts on the state.
 func (s *Server) IsLeader() bool { return s.term.Load() != nil }

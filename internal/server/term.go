@@ -27,24 +27,33 @@ type term struct {
 	running sync.WaitGroup
 }
 
+// beginAgain is how long a server that could not begin to lead waits.
+const beginAgain = time.Second
+
 // followLeadership begins and ends terms until ctx ends.
 func (s *Server) followLeadership(ctx context.Context, led func()) {
 	defer s.endTerm()
 	leads := s.journal.IsLeader()
 	for {
-		if leads && s.term.Load() == nil {
-			if err := s.beginTerm(ctx); err == nil {
-				led()
-			} else if ctx.Err() == nil {
-				s.cfg.Logger.Error("cannot begin to lead", "error", err)
+		var again <-chan time.Time
+		switch leading := s.term.Load() != nil; {
+		case leads && !leading:
+			if err := s.beginTerm(ctx); err != nil {
+				if ctx.Err() == nil {
+					s.cfg.Logger.Error("cannot begin to lead", "error", err)
+				}
+				again = time.After(beginAgain)
+				break
 			}
-		} else if !leads {
+			led()
+		case !leads && leading:
 			s.endTerm()
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case leads = <-s.journal.LeaderCh():
+		case <-again:
 		}
 	}
 }
