@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,8 +26,9 @@ func exampleWebCommand(c *cli) *cobra.Command {
 		Hidden: true,
 		Long: `Serves HTTP for the examples: / says which instance and version answers, and
 /healthz answers 200 once it has started. It listens on the port labelled
-"http" of its allocation, says VERSION from its environment, logs one line per
-request, and ends gracefully on SIGINT and SIGTERM.`,
+"http" of its allocation, says VERSION from its environment and what the file
+GREETING_FILE holds, logs one line per request, and ends gracefully on SIGINT
+and SIGTERM.`,
 		Args: exactly(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.serveExample(cmd.Context(), listen, startDelay)
@@ -71,6 +73,9 @@ func (c *cli) exampleHandler(healthyFrom time.Time) http.Handler {
 		fmt.Fprintf(c.Stdout, "%s %s from %s\n", r.Method, r.URL.Path, r.RemoteAddr)
 		fmt.Fprintf(w, "Hello from %s, instance %s, version %s\n", firstOf(c.Getenv("NOMAD_JOB_NAME"), "example-web"),
 			firstOf(c.Getenv("NOMAD_ALLOC_INDEX"), "0"), firstOf(c.Getenv("VERSION"), "1"))
+		if greeting, err := os.ReadFile(c.Getenv("GREETING_FILE")); err == nil {
+			w.Write(greeting)
+		}
 	})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		if c.Now().Before(healthyFrom) {
