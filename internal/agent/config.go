@@ -6,6 +6,7 @@ package agent
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -19,6 +20,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclparse"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/server/control"
 )
 
 // DefaultHTTPAddr is where an agent listens unless told otherwise.
@@ -38,6 +40,20 @@ type Config struct {
 	Client Client
 
 	Dev bool // server and node in one process, for trying things out
+
+	Version string       // what the agent says of itself
+	Logger  *slog.Logger // one that writes to stderr at LogLevel when nil
+}
+
+func (c Config) logger() *slog.Logger {
+	if c.Logger != nil {
+		return c.Logger
+	}
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
+		level = slog.LevelInfo // Validate has refused anything else
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
 }
 
 // Server configures the part that keeps state and decides.
@@ -50,6 +66,16 @@ type Server struct {
 	JobGCThreshold        time.Duration
 	DeploymentGCThreshold time.Duration
 	NodeGCThreshold       time.Duration
+}
+
+// thresholds are the collector's, with the defaults for what is not set.
+func (s Server) thresholds() control.Thresholds {
+	t := control.DefaultThresholds
+	override(&t.Evaluation, s.EvaluationGCThreshold)
+	override(&t.Job, s.JobGCThreshold)
+	override(&t.Deployment, s.DeploymentGCThreshold)
+	override(&t.Node, s.NodeGCThreshold)
+	return t
 }
 
 // Client configures the part that runs tasks.

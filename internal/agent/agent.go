@@ -1,0 +1,186 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package agent puts one process together: a server, a node, or both, behind
+// one HTTP listener. It holds no logic of its own: it decides who is started
+// with what, in which order, and who is stopped first.
+//
+// A node talks to its servers over their HTTP API also when both are in one
+// process: there is one way in, and it is the public one.
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/httpapi"
+	"github.com/reeve-run/reeve/internal/node"
+	"github.com/reeve-run/reeve/internal/node/supervise"
+	"github.com/reeve-run/reeve/internal/server"
+)
+
+// An Agent is one running process of Reeve.
+type Agent struct {
+	config   Config
+	log      *slog.Logger
+	lock     *os.File
+	listener net.Listener
+	http     *http.Server
+	server   *server.Server
+	node     *node.Node
+	client   *client.Client
+
+	supervisor *supervise.Client
+}
+
+// New checks the configuration, takes the data directory and the address for
+// itself, and prepares what Run starts. Nothing is left behind when it fails.
+func New(config Config) (*Agent, error) {
+	if err := config.Validate(); err != nil {
+		return nil, err
+	}
+	a := &Agent{config: config, log: config.logger()}
+	if err := a.open(); err != nil {
+		a.release()
+		return nil, err
+	}
+	return a, nil
+}
+
+func (a *Agent) open() (err error) {
+	if a.lock, err = lockDir(a.config.DataDir); err != nil {
+		return err
+	}
+	if a.listener, err = net.Listen("tcp", a.config.HTTPAddr); err != nil {
+		if errors.Is(err, syscall.EADDRINUSE) {
+			return api.Errorf(api.CodeUnavailable, "address %s is already in use: another agent may be running; stop it, or choose another address with -http-addr", a.config.HTTPAddr)
+		}
+		return api.Errorf(api.CodeUnavailable, "cannot listen on %s: %v", a.config.HTTPAddr, err)
+	}
+	if a.config.Server.Enabled {
+		s := a.config.Server
+		a.server, err = server.New(server.Config{
+			DataDir: filepath.Join(a.config.DataDir, "server"), Name: a.config.Name, Region: a.config.Region,
+			Addr: a.Addr(), Logger: a.log, Workers: s.Workers,
+			HeartbeatTTL: s.HeartbeatTTL, HeartbeatGrace: s.HeartbeatGrace, GC: s.thresholds(),
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if a.config.Client.Enabled {
+		if a.client, err = client.New(client.Config{Address: "http://" + a.Addr()}); err != nil {
+			return err
+		}
+		if a.node, err = a.newNode(); err != nil {
+			return err
+		}
+	}
+	a.http = &http.Server{
+		Handler:           a.handler(),
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
+	}
+	return nil
+}
+
+// Addr is where the HTTP API listens, as host:port.
+func (a *Agent) Addr() string { return a.listener.Addr().String() }
+
+// Run serves until the context ends, then stops: first what takes requests,
+// then the node, then the server. Tasks go on running; see StopTasks.
+func (a *Agent) Run(ctx context.Context) error {
+	defer a.release()
+	if a.server != nil {
+		if err := a.server.Start(ctx); err != nil {
+			return err
+		}
+	}
+	run, stop := context.WithCancel(ctx)
+	defer stop()
+	a.http.BaseContext = func(net.Listener) context.Context { return run }
+	var wg sync.WaitGroup
+	failed := make(chan error, 2)
+	wg.Go(func() {
+		if err := a.http.Serve(a.listener); !errors.Is(err, http.ErrServerClosed) {
+			failed <- fmt.Errorf("serve http: %w", err)
+		}
+	})
+	if a.node != nil {
+		wg.Go(func() {
+			if err := a.node.Run(run); err != nil && run.Err() == nil {
+				failed <- fmt.Errorf("run node: %w", err)
+			}
+		})
+	}
+	a.log.Info("agent started", "address", "http://"+a.Addr(), "server", a.server != nil, "node", a.node != nil, "data_dir", a.config.DataDir)
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-failed:
+	}
+	stop()
+	graceful, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if a.http.Shutdown(graceful) != nil {
+		a.http.Close()
+	}
+	wg.Wait()
+	if a.server != nil {
+		err = errors.Join(err, a.server.Shutdown(graceful))
+	}
+	return err
+}
+
+// release gives back what New took. It is called once, at the end.
+func (a *Agent) release() {
+	if a.supervisor != nil {
+		a.supervisor.Close()
+	}
+	if a.client != nil {
+		a.client.Close()
+	}
+	if a.listener != nil {
+		a.listener.Close()
+	}
+	if a.lock != nil {
+		a.lock.Close()
+	}
+}
+
+// handler is the HTTP API of this process.
+func (a *Agent) handler() http.Handler {
+	config := httpapi.Config{
+		Servers: a.servers, Region: a.config.Region, Name: a.config.Name, Version: a.config.Version, Logger: a.log,
+	}
+	if a.server != nil {
+		config.Server = a.server
+	}
+	if a.node != nil {
+		config.Node, config.NodeID = a.node.Handler(), a.node.ID
+	}
+	return httpapi.New(config)
+}
+
+// servers are the addresses of the servers that a node without one in its own
+// process forwards to.
+func (a *Agent) servers() []string {
+	var addrs []string
+	for _, s := range a.config.Client.Servers {
+		addrs = append(addrs, strings.TrimPrefix(s, "http://"))
+	}
+	return addrs
+}

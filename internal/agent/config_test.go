@@ -1,0 +1,135 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package agent
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+func writeConfig(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestLoadConfig(t *testing.T) {
+	first := writeConfig(t, "a.hcl", `
+data_dir   = "/srv/reeve"
+datacenter = "east"
+ports { http = 5000 }
+server {
+  enabled           = true
+  heartbeat_grace   = "3s"
+  eval_gc_threshold = "30m"
+}
+client {
+  enabled    = true
+  node_class = "small"
+  meta       = { rack = "r1" }
+  reserved {
+    cpu            = 500
+    reserved_ports = "22"
+  }
+}`)
+	second := writeConfig(t, "b.json", `{"datacenter": "west", "client": {"meta": {"row": "7"}}}`)
+	got, err := LoadConfig([]string{first, second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Config{
+		DataDir: "/srv/reeve", Datacenter: "west", HTTPAddr: "127.0.0.1:5000",
+		Server: Server{Enabled: true, HeartbeatGrace: 3 * time.Second, EvaluationGCThreshold: 30 * time.Minute},
+		Client: Client{Enabled: true, NodeClass: "small", Meta: map[string]string{"rack": "r1", "row": "7"}},
+	}
+	want.Client.Reserved.CPU.CPUShares = 500
+	want.Client.Reserved.Networks.ReservedHostPorts = "22"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestLoadConfigReadsDirectoriesInOrder(t *testing.T) {
+	dir := t.TempDir()
+	for name, dc := range map[string]string{"10.hcl": "one", "20.hcl": "two", "ignored.txt": "three"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(`datacenter = "`+dc+`"`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := LoadConfig([]string{dir})
+	if err != nil || got.Datacenter != "two" {
+		t.Errorf("got datacenter %q, %v", got.Datacenter, err)
+	}
+}
+
+func TestLoadConfigErrorsSayWhere(t *testing.T) {
+	for text, want := range map[string]string{
+		"data_dri = \"/x\"\n":                        ".hcl:1:1: Unsupported argument",
+		"name = \"x\"\nserver {\n  enabld = true\n}": ".hcl:3:3: Unsupported argument",
+		"server {":                              ".hcl:1:8: ",
+		"server { enabled = \"perhaps\" }":      "bool",
+		"server { heartbeat_grace = \"soon\" }": `heartbeat_grace = "soon"`,
+	} {
+		_, err := LoadConfig([]string{writeConfig(t, "c.hcl", text)})
+		if api.CodeOf(err) != api.CodeInvalid || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: want an error with %q, got: %v", text, want, err)
+		}
+	}
+	if _, err := LoadConfig([]string{"/does/not/exist"}); err == nil || !strings.Contains(err.Error(), "/does/not/exist") {
+		t.Errorf("a missing file: %v", err)
+	}
+}
+
+func TestValidateConfig(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*Config)
+		want   string
+	}{
+		"neither":     {func(c *Config) { c.Server.Enabled, c.Client.Enabled = false, false }, "neither a server nor a client"},
+		"no servers":  {func(c *Config) { c.Server.Enabled = false }, "servers is empty"},
+		"no data dir": {func(c *Config) { c.DataDir = "" }, "data_dir is missing"},
+		"address":     {func(c *Config) { c.HTTPAddr = "4646" }, "must be HOST:PORT"},
+		"public":      {func(c *Config) { c.HTTPAddr = "192.0.2.1:4646" }, "only loopback"},
+		"log level":   {func(c *Config) { c.LogLevel = "loud" }, `log_level "loud"`},
+	} {
+		c := DevConfig()
+		c.DataDir = "/tmp/x"
+		tc.change(&c)
+		if err := c.Validate(); api.CodeOf(err) != api.CodeInvalid || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: want an error with %q, got: %v", name, tc.want, err)
+		}
+	}
+	good := DevConfig()
+	good.DataDir = "data"
+	if err := good.Validate(); err != nil || !filepath.IsAbs(good.DataDir) || good.Region != "global" {
+		t.Errorf("a good configuration: %+v, %v", good, err)
+	}
+}
+
+func TestDataDirHasOneHolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	held, err := lockDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lockDir(dir); err == nil || !strings.Contains(err.Error(), "another agent") || !strings.Contains(err.Error(), dir) {
+		t.Errorf("a second holder: %v", err)
+	}
+	held.Close()
+	again, err := lockDir(dir)
+	if err != nil {
+		t.Fatalf("after the first holder ended: %v", err)
+	}
+	again.Close()
+}

@@ -1,0 +1,93 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package agent
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/node"
+	"github.com/reeve-run/reeve/internal/node/driver"
+	"github.com/reeve-run/reeve/internal/node/driver/exec"
+	"github.com/reeve-run/reeve/internal/node/driver/mock"
+	"github.com/reeve-run/reeve/internal/node/driver/rawexec"
+	"github.com/reeve-run/reeve/internal/node/supervise"
+)
+
+// supervisorPatience bounds the wait for the supervisor: a new one answers in
+// milliseconds, one that is busy being replaced a little later.
+const supervisorPatience = 10 * time.Second
+
+// newNode connects to the machine's supervisor, starting it if there is none,
+// and prepares the node.
+func (a *Agent) newNode() (*node.Node, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), supervisorPatience)
+	defer cancel()
+	var err error
+	a.supervisor, err = supervise.Connect(ctx, supervise.Config{Dir: filepath.Join(a.config.DataDir, "supervisor"), Logger: a.log})
+	if err != nil {
+		return nil, err
+	}
+	mocked := mock.New()
+	c := a.config.Client
+	config := node.Config{
+		DataDir: filepath.Join(a.config.DataDir, "node"), Name: a.config.Name, Datacenter: a.config.Datacenter,
+		Pool: c.NodePool, Class: c.NodeClass, Meta: c.Meta, HTTPAddr: a.Addr(), Version: a.config.Version,
+		ReservedCPU: c.Reserved.CPU.CPUShares, ReservedMB: c.Reserved.Memory.MemoryMB, ReservedDisk: c.Reserved.Disk.DiskMB,
+		ReservedPorts: c.Reserved.Networks.ReservedHostPorts, KeepEnded: c.MaxAllocsKept,
+		Servers: servers{a.client.Nodes()},
+		Drivers: map[string]driver.Driver{
+			"raw_exec":    rawexec.New(a.supervisor),
+			"exec":        exec.New(a.supervisor, exec.Config{}),
+			"mock":        mocked,
+			"mock_driver": mocked,
+		},
+		Logger: a.log,
+	}
+	if a.config.Dev {
+		config.Address = "127.0.0.1" // what a person at this machine can reach
+	}
+	return node.New(config)
+}
+
+// StopTasks ends every task of the node and its supervisor. Call it while Run
+// runs.
+func (a *Agent) StopTasks(ctx context.Context) error {
+	if a.node == nil {
+		return nil
+	}
+	return errors.Join(a.node.StopAll(ctx), a.supervisor.Shutdown(ctx, time.Second))
+}
+
+// servers is the public client as a node sees it.
+type servers struct{ nodes client.Nodes }
+
+func (s servers) Register(ctx context.Context, n *api.Node) (*api.NodeHeartbeatResponse, error) {
+	return s.nodes.Register(ctx, n)
+}
+
+func (s servers) Heartbeat(ctx context.Context, id, secret string) (*api.NodeHeartbeatResponse, error) {
+	return s.nodes.Heartbeat(ctx, id, secret)
+}
+
+func (s servers) Stream(ctx context.Context, id, secret string, receive func(*api.NodeAllocations) error) error {
+	for message, err := range s.nodes.Stream(ctx, id, secret) {
+		if err != nil {
+			return err
+		}
+		if err := receive(message); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+func (s servers) UpdateAllocations(ctx context.Context, id, secret string, allocs []*api.Allocation) error {
+	_, err := s.nodes.UpdateAllocations(ctx, id, secret, allocs)
+	return err
+}
