@@ -22,6 +22,7 @@ func (c *Client) Events() Events { return Events{c} }
 type EventOptions struct {
 	Topics    map[string][]string // topic -> keys (ids), none or "*" for all; nil: every topic
 	Index     uint64              // begin with what happened at this index, when it is still known; 0: now
+	Complete  bool                // fail with api.CodeNotFound when Index is not known any more, rather than begin later
 	Namespace string              // "*" for all; default: the client's
 }
 
@@ -39,6 +40,9 @@ func (e Events) Stream(ctx context.Context, o EventOptions) iter.Seq2[*api.Event
 	}
 	if o.Index > 0 {
 		v.Set("index", strconv.FormatUint(o.Index, 10))
+	}
+	if o.Complete {
+		v.Set("complete", "true")
 	}
 	if o.Namespace != "" {
 		v.Set("namespace", o.Namespace)

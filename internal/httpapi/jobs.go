@@ -9,6 +9,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/server"
 	"github.com/reeve-run/reeve/internal/state"
+	"github.com/reeve-run/reeve/jobspec"
 )
 
 var jobsByName = order[*api.Job]{
@@ -118,6 +119,18 @@ func (c *call) takeJobID(job *api.Job) error {
 		return api.Errorf(api.CodeInvalid, "Job.ID: the job is %q, but the path says %q", job.ID, c.id())
 	}
 	return nil
+}
+
+// parseJob turns text into a job; its errors show the lines they are about.
+func parseJob(_ *call, req *api.ParseJobRequest) (*api.Job, uint64, error) {
+	job, err := jobspec.Parse(jobspec.Source{Name: "job", Text: []byte(req.JobHCL)}, jobspec.Options{VarText: req.Variables})
+	if err != nil {
+		return nil, 0, api.Errorf(api.CodeInvalid, "%v", err)
+	}
+	if req.Canonicalize {
+		job.Canonicalize()
+	}
+	return job, 0, nil
 }
 
 func deregisterJob(c *call, _ *none) (*api.DeregisterJobResponse, uint64, error) {

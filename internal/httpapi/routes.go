@@ -31,6 +31,7 @@ func routes() []route {
 	return []route{
 		list("/v1/jobs", ReadJob, "Lists jobs by namespace and id.", jobsByName, listJobs, showJob).blocking(jobs, allocations, evaluations).params("meta"),
 		write(put, "/v1/jobs", SubmitJob, "Registers a job: it should run as written.", registerJob),
+		write(put, "/v1/jobs/parse", Anonymous, "Turns a job file (HCL, JSON or YAML) into a job.", parseJob),
 		write(put, "/v1/validate/job", ReadJob, "Says what is wrong with a job.", validateJob),
 
 		read("/v1/job/{id}", ReadJob, "Returns a job's current version.", getJob).blocking(jobs),

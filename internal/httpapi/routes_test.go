@@ -16,7 +16,7 @@ import (
 // samples are bodies with which a write does something, by pattern.
 var samples = map[string]string{
 	"PUT /v1/jobs":                              `{"Job": {"ID": "two", "Name": "two", "Type": "batch", "Datacenters": ["*"], "TaskGroups": [{"Name": "g", "Tasks": [{"Name": "t", "Driver": "mock"}]}]}}`,
-	"PUT /v1/jobs/parse":                        `{"JobHCL": "job \"p\" { group \"g\" { task \"t\" { driver = \"mock\" } } }"}`,
+	"PUT /v1/jobs/parse":                        `{"JobHCL": "job \"p\" {\n group \"g\" {\n task \"t\" {\n driver = \"mock\"\n}\n}\n}"}`,
 	"PUT /v1/validate/job":                      `{"Job": {"ID": "web"}}`,
 	"PUT /v1/job/{id}":                          `{"Job": {"ID": "web", "Name": "web", "Type": "service", "Datacenters": ["*"], "TaskGroups": [{"Name": "web", "Tasks": [{"Name": "main", "Driver": "mock"}]}]}}`,
 	"PUT /v1/job/{id}/plan":                     `{"Diff": true, "Job": {"ID": "web", "Name": "web", "Type": "service", "Datacenters": ["*"], "TaskGroups": [{"Name": "web", "Tasks": [{"Name": "main", "Driver": "mock"}]}]}}`,

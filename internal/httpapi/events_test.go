@@ -1,0 +1,135 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"context"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+// serve puts a handler on loopback.
+func serve(t *testing.T, h *Handler) *client.Client {
+	t.Helper()
+	s := httptest.NewServer(h)
+	c, err := client.New(client.Config{Address: s.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		c.Close()
+		h.Close()
+		s.CloseClientConnections()
+		s.Close()
+	})
+	return c
+}
+
+// follow collects the first n events of a stream, as "index type key".
+func follow(t *testing.T, c *client.Client, o client.EventOptions, n int, started func()) []string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if started != nil {
+		started()
+	}
+	var got []string
+	for batch, err := range c.Events().Stream(ctx, o) {
+		if err != nil {
+			t.Fatalf("after %q: %v", got, err)
+		}
+		for _, e := range batch.Events {
+			if e.Index != batch.Index || e.Payload[e.Topic] == nil {
+				t.Errorf("event %+v of index %d has another index or no payload", e, batch.Index)
+			}
+			got = append(got, e.Type+" "+e.Key)
+		}
+		if len(got) >= n {
+			break
+		}
+	}
+	return got
+}
+
+func TestEventStreamResumesAtAnIndex(t *testing.T) {
+	core := newFakeCore()
+	c := serve(t, New(Config{Server: core}))
+	first := core.apply(t, &state.RegisterJob{Job: storedJob("web"), Evaluation: &api.Evaluation{ID: "e1", Namespace: "default", JobID: "web", Status: api.EvalStatusPending}})
+	second := core.apply(t, &state.RegisterNode{Node: &api.Node{ID: testNode, Name: "n", SecretID: "hush"}})
+	core.apply(t, &state.RegisterJob{Job: storedJob("other")})
+	for name, tc := range map[string]struct {
+		o    client.EventOptions
+		want []string
+	}{
+		"all":          {client.EventOptions{Index: first}, []string{"JobRegistered web", "EvaluationUpdated e1", "NodeRegistration " + testNode, "JobRegistered other"}},
+		"from second":  {client.EventOptions{Index: second}, []string{"NodeRegistration " + testNode, "JobRegistered other"}},
+		"one topic":    {client.EventOptions{Index: first, Topics: map[string][]string{api.TopicJob: nil}}, []string{"JobRegistered web", "JobRegistered other"}},
+		"one key":      {client.EventOptions{Index: first, Topics: map[string][]string{api.TopicJob: {"other"}}}, []string{"JobRegistered other"}},
+		"filter key":   {client.EventOptions{Index: first, Topics: map[string][]string{api.TopicEvaluation: {"web"}}}, []string{"EvaluationUpdated e1"}},
+		"any topic":    {client.EventOptions{Index: first, Topics: map[string][]string{api.TopicAll: {"web"}}}, []string{"JobRegistered web", "EvaluationUpdated e1"}},
+		"no namespace": {client.EventOptions{Index: first, Namespace: "elsewhere"}, []string{"NodeRegistration " + testNode}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, follow(t, c, tc.o, len(tc.want), nil)); diff != "" {
+				t.Errorf("events (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestEventStreamFollowsWhatHappens(t *testing.T) {
+	core := newFakeCore()
+	c := serve(t, New(Config{Server: core}))
+	core.apply(t, &state.RegisterJob{Job: storedJob("before")})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	alloc := &api.Allocation{ID: "a1", Namespace: "default", JobID: "web", NodeID: testNode, Name: "web.web[0]", Group: "web",
+		DesiredStatus: api.AllocDesiredRun, ClientStatus: api.AllocClientPending}
+	var got []string
+	acted := false
+	for batch, err := range c.Events().Stream(ctx, client.EventOptions{Index: core.store.Index()}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !acted { // the stream stands once its first line is here
+			acted = true
+			core.apply(t, &state.RegisterNode{Node: &api.Node{ID: testNode, Name: "n", SecretID: "hush"}})
+			job := storedJob("web")
+			core.apply(t, &state.RegisterJob{Job: job})
+			placed := alloc.Copy()
+			placed.Job = core.store.Snapshot().Job("default", "web")
+			core.apply(t, &state.CommitPlacement{Placement: &state.Placement{Job: placed.Job, Place: []*api.Allocation{placed}, Time: 1}})
+			core.apply(t, &state.DeregisterJob{Namespace: "default", ID: "web", Time: 2})
+		}
+		for _, e := range batch.Events {
+			got = append(got, e.Type+" "+e.Key)
+			if node, ok := e.Payload[api.TopicNode].(map[string]any); ok && node["SecretID"] != nil {
+				t.Errorf("the event shows the node's secret: %v", node)
+			}
+			if a, ok := e.Payload[api.TopicAllocation].(map[string]any); ok && a["Job"] != nil {
+				t.Errorf("the allocation's event carries the whole job")
+			}
+		}
+		if len(got) > 0 && strings.HasPrefix(got[len(got)-1], "JobDeregistered") {
+			break
+		}
+	}
+	for _, want := range []string{"JobRegistered before", "NodeRegistration " + testNode, "JobRegistered web", "AllocationUpdated a1", "JobDeregistered web"} {
+		found := false
+		for _, g := range got {
+			found = found || g == want
+		}
+		if !found {
+			t.Errorf("the stream said %q, without %q", got, want)
+		}
+	}
+}
