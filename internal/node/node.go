@@ -77,14 +77,15 @@ type Node struct {
 	register chan struct{}      // asks for another registration
 	joined   chan struct{}      // closed when the servers know the node
 
-	mu      sync.Mutex
-	self    *api.Node // replaced, never changed
-	runners map[string]*runner.Runner
-	jobs    map[string]*keptJob
-	doomed  map[string]bool // to be removed when they have ended
-	ended   []string        // acknowledged as ended, oldest first
-	closed  bool
-	tasks   sync.WaitGroup // goroutines that start or remove runners
+	mu       sync.Mutex
+	self     *api.Node // replaced, never changed
+	runners  map[string]*runner.Runner
+	jobs     map[string]*keptJob
+	doomed   map[string]bool         // to be removed when they have ended
+	ended    []string                // acknowledged as ended, oldest first
+	measured map[string]driver.Stats // the last measurements, for rates
+	closed   bool
+	tasks    sync.WaitGroup // goroutines that start or remove runners
 }
 
 // New prepares a node from its data directory. It fails if the directory
@@ -128,7 +129,7 @@ func New(c Config) (*Node, error) {
 	n := &Node{
 		config: c, log: c.Logger, dirs: dirs, ledger: l, checks: check.New(), identity: id, stop: stop,
 		register: make(chan struct{}, 1), joined: make(chan struct{}),
-		runners: map[string]*runner.Runner{}, jobs: map[string]*keptJob{}, doomed: map[string]bool{},
+		runners: map[string]*runner.Runner{}, jobs: map[string]*keptJob{}, doomed: map[string]bool{}, measured: map[string]driver.Stats{},
 	}
 	n.reporter = newReporter(n.sendReports, n.acknowledged)
 	n.host = &runner.Host{

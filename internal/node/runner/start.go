@@ -129,9 +129,6 @@ func ownerName(s *api.Task) string {
 	return s.User
 }
 
-// isIsolated reports whether tasks of a driver have their own root.
-func isIsolated(driver string) bool { return driver == "exec" }
-
 func runID(alloc, task string, run int) string {
 	return alloc + "/" + task + "/" + strconv.Itoa(run)
 }
@@ -161,7 +158,10 @@ func (t *task) driverTask(a *api.Allocation, g *api.Group, s *api.Task, run int,
 }
 
 func (h *Host) env(a *api.Allocation, g *api.Group, s *api.Task, dir driver.Dir) *taskenv.Env {
-	return taskenv.Build(taskenv.Input{
-		Node: h.Node(), Alloc: a, Group: g, Task: s, Dir: dir, Isolated: s != nil && isIsolated(s.Driver), Host: h.Environ,
-	})
+	in := taskenv.Input{Node: h.Node(), Alloc: a, Group: g, Task: s, Dir: dir, Host: h.Environ}
+	if s != nil && h.Drivers[s.Driver] != nil {
+		in.Dir = h.Drivers[s.Driver].View(dir)
+		in.Isolated = in.Dir.Local != dir.Local
+	}
+	return taskenv.Build(in)
 }

@@ -31,9 +31,9 @@ type Input struct {
 	Alloc *api.Allocation // with Job
 	Group *api.Group
 	Task  *api.Task // nil for what belongs to the group: its services
-	Dir   driver.Dir
-	// Isolated tasks see their directories at /alloc, /local and /secrets, and
-	// nothing of the host's environment.
+	Dir   driver.Dir // where the task sees its directories
+	// Isolated tasks have a root of their own, and get nothing of the host's
+	// environment.
 	Isolated bool
 	Host     []string // the agent's environment, KEY=value
 }
@@ -129,12 +129,7 @@ func (e *Env) addBase(in Input) {
 		return
 	}
 	if in.Isolated {
-		e.vars["HOME"] = "/local"
-		e.vars["TMPDIR"] = "/tmp"
-		e.set("ALLOC_DIR", "/alloc")
-		e.set("TASK_DIR", "/local")
-		e.set("SECRETS_DIR", "/secrets")
-		return
+		e.vars["HOME"] = in.Dir.Local
 	}
 	e.vars["TMPDIR"] = in.Dir.Tmp
 	e.set("ALLOC_DIR", in.Dir.Alloc)

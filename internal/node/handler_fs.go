@@ -1,0 +1,312 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/node/logs"
+	"github.com/reeve-run/reeve/internal/node/runner"
+)
+
+// heartbeatEvery keeps quiet streams from being taken for dead ones.
+const heartbeatEvery = 10 * time.Second
+
+// openDir opens an allocation's directory and cleans the path asked for, which
+// is taken from there.
+func (n *Node) openDir(r *http.Request) (*os.Root, string, error) {
+	run, err := n.runner(r.PathValue("alloc"))
+	if err != nil {
+		return nil, "", err
+	}
+	asked := r.FormValue("path")
+	name := strings.TrimPrefix(path.Clean("/"+asked), "/")
+	if name == "" {
+		name = "."
+	}
+	if task, rest, _ := strings.Cut(name, "/"); rest == "secrets" || strings.HasPrefix(rest, "secrets/") {
+		if slices.Contains(run.TaskNames(), task) {
+			return nil, "", api.Errorf(api.CodeForbidden, "%q: a task's secrets may not be read", asked)
+		}
+	}
+	root, err := os.OpenRoot(n.dirs.Root(run.ID()))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, "", api.Errorf(api.CodeNotFound, "allocation %s has no directory yet: none of its tasks has been set up", api.ShortID(run.ID()))
+	}
+	return root, name, err
+}
+
+// isEscape reports whether a path was refused because it leads out of its
+// root; package os has no name for that error.
+func isEscape(err error) bool {
+	var p *fs.PathError
+	return errors.As(err, &p) && strings.Contains(p.Err.Error(), "escapes")
+}
+
+func fileInfo(info fs.FileInfo) *api.FileInfo {
+	return &api.FileInfo{Name: info.Name(), IsDir: info.IsDir(), Size: info.Size(), FileMode: info.Mode().String(), ModTime: info.ModTime()}
+}
+
+func (n *Node) serveList(w http.ResponseWriter, r *http.Request) error {
+	root, name, err := n.openDir(r)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	dir, err := root.Open(name)
+	if err != nil {
+		return fileError(r.FormValue("path"), err)
+	}
+	defer dir.Close()
+	entries, err := dir.ReadDir(-1)
+	if err != nil {
+		return fileError(r.FormValue("path"), err)
+	}
+	list := make([]*api.FileInfo, 0, len(entries))
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil { // else it has just been removed
+			list = append(list, fileInfo(info))
+		}
+	}
+	slices.SortFunc(list, func(a, b *api.FileInfo) int { return strings.Compare(a.Name, b.Name) })
+	return writeJSON(w, list)
+}
+
+func (n *Node) serveStat(w http.ResponseWriter, r *http.Request) error {
+	root, name, err := n.openDir(r)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	info, err := root.Stat(name)
+	if err != nil {
+		return fileError(r.FormValue("path"), err)
+	}
+	answer := fileInfo(info)
+	if info.Mode().IsRegular() {
+		if f, _, err := logs.Open(root, name); err == nil {
+			start := make([]byte, 512)
+			k, _ := io.ReadFull(f, start)
+			answer.ContentType = http.DetectContentType(start[:k])
+			f.Close()
+		}
+	}
+	return writeJSON(w, answer)
+}
+
+func (n *Node) serveCat(w http.ResponseWriter, r *http.Request) error {
+	return n.serveBytes(w, r, 0, 0)
+}
+
+func (n *Node) serveReadAt(w http.ResponseWriter, r *http.Request) error {
+	offset, err := number(r, "offset", 0)
+	if err != nil {
+		return err
+	}
+	limit, err := number(r, "limit", 0)
+	if err != nil {
+		return err
+	}
+	return n.serveBytes(w, r, offset, limit)
+}
+
+func (n *Node) serveBytes(w http.ResponseWriter, r *http.Request, offset, limit int64) error {
+	root, name, err := n.openDir(r)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	f, info, err := logs.Open(root, name)
+	if err != nil {
+		return fileError(r.FormValue("path"), err)
+	}
+	defer f.Close()
+	if _, err := f.Seek(min(offset, info.Size()), io.SeekStart); err != nil {
+		return fileError(r.FormValue("path"), err)
+	}
+	var from io.Reader = f
+	if limit > 0 {
+		from = io.LimitReader(f, limit)
+	}
+	// Not by its content: a task's file must not act as a page of this API.
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	io.Copy(w, from)
+	return nil
+}
+
+// streamOptions reads what serveStream and serveLogs have in common.
+func streamOptions(r *http.Request) (o logs.Options, plain bool, err error) {
+	if o.Offset, err = number(r, "offset", 0); err != nil {
+		return o, false, err
+	}
+	switch origin := r.FormValue("origin"); origin {
+	case "", api.OriginStart:
+	case api.OriginEnd:
+		o.FromEnd = true
+	default:
+		return o, false, api.Errorf(api.CodeInvalid, "origin %q: must be start or end", origin)
+	}
+	plain, err = flag(r, "plain")
+	return o, plain, err
+}
+
+func (n *Node) serveStream(w http.ResponseWriter, r *http.Request) error {
+	o, plain, err := streamOptions(r)
+	if err != nil {
+		return err
+	}
+	o.Follow = true
+	if r.FormValue("follow") != "" {
+		if o.Follow, err = flag(r, "follow"); err != nil {
+			return err
+		}
+	}
+	root, name, err := n.openDir(r)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	f, _, err := logs.Open(root, name) // so that mistakes get a status, not a broken stream
+	if err != nil {
+		return fileError(r.FormValue("path"), err)
+	}
+	f.Close()
+	return n.stream(w, r, plain, func(ctx context.Context, sink logs.Sink) error {
+		return logs.File(ctx, root, name, o, sink)
+	})
+}
+
+func (n *Node) serveLogs(w http.ResponseWriter, r *http.Request) error {
+	o, plain, err := streamOptions(r)
+	if err != nil {
+		return err
+	}
+	if o.Follow, err = flag(r, "follow"); err != nil {
+		return err
+	}
+	run, err := n.runner(r.PathValue("alloc"))
+	if err != nil {
+		return err
+	}
+	task, kind := r.FormValue("task"), r.FormValue("type")
+	if names := run.TaskNames(); task == "" && len(names) == 1 {
+		task = names[0]
+	} else if task == "" {
+		return api.Errorf(api.CodeInvalid, "task is missing; the allocation has: %s", strings.Join(names, ", "))
+	} else if !slices.Contains(names, task) {
+		return api.Errorf(api.CodeNotFound, "allocation %s has no task %q; it has: %s", api.ShortID(run.ID()), task, strings.Join(names, ", "))
+	}
+	if kind == "" {
+		kind = api.LogStdout
+	}
+	if kind != api.LogStdout && kind != api.LogStderr {
+		return api.Errorf(api.CodeInvalid, "type %q: must be stdout or stderr", kind)
+	}
+	root, err := n.logRoot(r.Context(), run, o.Follow)
+	if err != nil {
+		return err
+	}
+	if root == nil {
+		return n.stream(w, r, plain, func(context.Context, logs.Sink) error { return nil })
+	}
+	defer root.Close()
+	return n.stream(w, r, plain, func(ctx context.Context, sink logs.Sink) error {
+		return logs.Task(ctx, root, "alloc/logs", task+"."+kind, o, run.Ended(), sink)
+	})
+}
+
+// logRoot opens an allocation's directory. Who follows waits until there is
+// one; nil: there is none.
+func (n *Node) logRoot(ctx context.Context, run *runner.Runner, follow bool) (*os.Root, error) {
+	for {
+		dir := n.dirs.Root(run.ID())
+		if _, err := os.Stat(path.Join(dir, "alloc", "logs")); err == nil {
+			return os.OpenRoot(dir)
+		}
+		select {
+		case <-run.Ended():
+			return nil, nil
+		default:
+		}
+		if !follow {
+			return nil, nil
+		}
+		if !sleep(ctx, 50*time.Millisecond) {
+			return nil, nil
+		}
+	}
+}
+
+// stream answers with frames, or with plain bytes.
+func (n *Node) stream(w http.ResponseWriter, r *http.Request, plain bool, read func(context.Context, logs.Sink) error) error {
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	stop := context.AfterFunc(n.host.Context, cancel)
+	defer stop()
+	s := &frameStream{w: w, flush: http.NewResponseController(w).Flush, plain: plain, enc: json.NewEncoder(w)}
+	if plain {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	} else {
+		w.Header().Set("Content-Type", "application/json")
+	}
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	s.flush()
+	var beats sync.WaitGroup
+	beats.Go(func() {
+		for sleep(ctx, heartbeatEvery) {
+			s.beat()
+		}
+	})
+	err := read(ctx, s.send)
+	cancel()
+	beats.Wait()
+	if err != nil && r.Context().Err() == nil {
+		n.log.Debug("stream a file", "error", err)
+	}
+	return nil
+}
+
+// frameStream writes frames from one goroutine, and heartbeats from another.
+type frameStream struct {
+	mu    sync.Mutex
+	w     io.Writer
+	flush func() error
+	enc   *json.Encoder
+	plain bool
+}
+
+func (s *frameStream) send(file string, offset int64, data []byte, event string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.plain {
+		if _, err := s.w.Write(data); err != nil {
+			return err
+		}
+	} else if err := s.enc.Encode(&api.StreamFrame{File: file, Offset: offset, Data: data, FileEvent: event}); err != nil {
+		return err
+	}
+	return s.flush()
+}
+
+func (s *frameStream) beat() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.plain {
+		s.enc.Encode(&api.StreamFrame{})
+		s.flush()
+	}
+}
