@@ -28,22 +28,22 @@ func TestRegisterRefusesWhatIsWrong(t *testing.T) {
 	simulate(t, func(c *cluster) {
 		job := serviceJob("web", 1)
 		job.Groups = nil
-		_, err := c.RegisterJob(t.Context(), &api.RegisterJobRequest{Job: job})
+		_, err := c.RegisterJob(c.Context(), &api.RegisterJobRequest{Job: job})
 		c.refused(err, api.CodeInvalid, "group")
 
 		job = serviceJob("web", 1)
 		job.Groups[0].Consul = &api.Consul{Namespace: "x"}
-		_, err = c.RegisterJob(t.Context(), &api.RegisterJobRequest{Job: job})
+		_, err = c.RegisterJob(c.Context(), &api.RegisterJobRequest{Job: job})
 		c.refused(err, api.CodeInvalid, "onsul")
 
-		_, err = c.RegisterJob(t.Context(), &api.RegisterJobRequest{})
+		_, err = c.RegisterJob(c.Context(), &api.RegisterJobRequest{})
 		c.refused(err, api.CodeInvalid, "Job")
 
 		c.register(serviceJob("web", 1))
-		_, err = c.RegisterJob(t.Context(), &api.RegisterJobRequest{Job: batchJob("web", 1)})
+		_, err = c.RegisterJob(c.Context(), &api.RegisterJobRequest{Job: batchJob("web", 1)})
 		c.refused(err, api.CodeInvalid, "is a service job and cannot become a batch job")
 		if v := c.Store().Snapshot().Job("default", "web").Version; v != 0 {
-			t.Errorf("version is %d after refused registrations, want 0", v)
+			c.Errorf("version is %d after refused registrations, want 0", v)
 		}
 	})
 }
@@ -52,7 +52,7 @@ func TestRegisterChecksTheIndex(t *testing.T) {
 	simulate(t, func(c *cluster) {
 		first := c.register(serviceJob("web", 1))
 		enforce := func(index uint64) error {
-			_, err := c.RegisterJob(t.Context(), &api.RegisterJobRequest{
+			_, err := c.RegisterJob(c.Context(), &api.RegisterJobRequest{
 				Job: changed(serviceJob("web", 1), "x"), EnforceIndex: true, JobModifyIndex: index,
 			})
 			return err
@@ -60,7 +60,7 @@ func TestRegisterChecksTheIndex(t *testing.T) {
 		c.refused(enforce(0), api.CodeConflict, "exists")
 		c.refused(enforce(first.JobModifyIndex+100), api.CodeConflict, "modify index")
 		if err := enforce(first.JobModifyIndex); err != nil {
-			t.Errorf("with the right index: %v", err)
+			c.Errorf("with the right index: %v", err)
 		}
 	})
 }
@@ -71,10 +71,10 @@ func TestRegisterAgainMakesAnEvaluationButNoVersion(t *testing.T) {
 		first := c.register(job)
 		second := c.register(job)
 		if first.EvalID == second.EvalID || second.EvalID == "" {
-			t.Errorf("evaluations are %q and %q, want two", first.EvalID, second.EvalID)
+			c.Errorf("evaluations are %q and %q, want two", first.EvalID, second.EvalID)
 		}
 		if v := c.Store().Snapshot().Job("default", "web").Version; v != 0 {
-			t.Errorf("version is %d, want 0", v)
+			c.Errorf("version is %d, want 0", v)
 		}
 	})
 }
@@ -82,12 +82,12 @@ func TestRegisterAgainMakesAnEvaluationButNoVersion(t *testing.T) {
 func TestRegisterPreservesCounts(t *testing.T) {
 	simulate(t, func(c *cluster) {
 		c.register(serviceJob("web", 7))
-		_, err := c.RegisterJob(t.Context(), &api.RegisterJobRequest{Job: changed(serviceJob("web", 1), "x"), PreserveCounts: true})
+		_, err := c.RegisterJob(c.Context(), &api.RegisterJobRequest{Job: changed(serviceJob("web", 1), "x"), PreserveCounts: true})
 		if err != nil {
-			t.Fatal(err)
+			c.Fatal(err)
 		}
 		if got := c.Store().Snapshot().Job("default", "web").Groups[0].Size(); got != 7 {
-			t.Errorf("count is %d, want the stored 7", got)
+			c.Errorf("count is %d, want the stored 7", got)
 		}
 	})
 }
@@ -98,8 +98,8 @@ func TestStopAndPurge(t *testing.T) {
 		for _, id := range []string{"stopped", "purged"} {
 			c.register(serviceJob(id, 2))
 			c.until("runs", func(s *state.Snapshot) bool { return len(running(s, id)) == 2 })
-			if _, err := c.DeregisterJob(t.Context(), "default", id, server.DeregisterOptions{Purge: id == "purged"}); err != nil {
-				t.Fatal(err)
+			if _, err := c.DeregisterJob(c.Context(), "default", id, server.DeregisterOptions{Purge: id == "purged"}); err != nil {
+				c.Fatal(err)
 			}
 			c.until("all ended", func(s *state.Snapshot) bool {
 				for a := range s.AllocationsByJob("default", id) {
@@ -112,12 +112,12 @@ func TestStopAndPurge(t *testing.T) {
 		}
 		snap := c.Store().Snapshot()
 		if job := snap.Job("default", "stopped"); job == nil || !job.Stop || job.Status != api.JobStatusDead {
-			t.Errorf("the stopped job is %+v, want it dead", job)
+			c.Errorf("the stopped job is %+v, want it dead", job)
 		}
 		if job := snap.Job("default", "purged"); job != nil {
-			t.Errorf("the purged job is still there, %s", job.Status)
+			c.Errorf("the purged job is still there, %s", job.Status)
 		}
-		_, err := c.DeregisterJob(t.Context(), "default", "none", server.DeregisterOptions{})
+		_, err := c.DeregisterJob(c.Context(), "default", "none", server.DeregisterOptions{})
 		c.refused(err, api.CodeNotFound, `"none"`)
 	})
 }
@@ -130,21 +130,21 @@ func TestScale(t *testing.T) {
 		c.register(job)
 		c.until("2 run", func(s *state.Snapshot) bool { return len(running(s, "web")) == 2 })
 		scale := func(group string, count int64) error {
-			_, err := c.ScaleJob(t.Context(), "default", "web", &api.ScaleJobRequest{
+			_, err := c.ScaleJob(c.Context(), "default", "web", &api.ScaleJobRequest{
 				Target: map[string]string{"Group": group}, Count: &count, Message: "test",
 			})
 			return err
 		}
 		if err := scale("web", 5); err != nil {
-			t.Fatal(err)
+			c.Fatal(err)
 		}
 		c.until("5 run", func(s *state.Snapshot) bool { return len(running(s, "web")) == 5 })
 		if err := scale("web", 1); err != nil {
-			t.Fatal(err)
+			c.Fatal(err)
 		}
 		c.until("1 runs", func(s *state.Snapshot) bool { return len(running(s, "web")) == 1 })
 		if left := running(c.Store().Snapshot(), "web")[0]; left.Index() != 0 {
-			t.Errorf("instance %d is left, want 0: the highest go first", left.Index())
+			c.Errorf("instance %d is left, want 0: the highest go first", left.Index())
 		}
 		c.refused(scale("web", 6), api.CodeInvalid, "no more than 5")
 		c.refused(scale("web", 0), api.CodeInvalid, "no less than 1")
@@ -152,7 +152,7 @@ func TestScale(t *testing.T) {
 		c.refused(scale("", 1), api.CodeInvalid, `it has "web"`)
 		events := c.Store().Snapshot().ScalingEvents("default", "web")["web"]
 		if len(events) != 2 || *events[0].Count != 1 || events[0].PreviousCount != 5 {
-			t.Errorf("scaling events: %+v, want 2, the last from 5 to 1", events)
+			c.Errorf("scaling events: %+v, want 2, the last from 5 to 1", events)
 		}
 	})
 }
@@ -166,14 +166,14 @@ func TestRevert(t *testing.T) {
 		c.register(changed(job, "v1"))
 		revert := func(req *api.RevertJobRequest) error {
 			req.JobID, req.Namespace = "web", "default"
-			_, err := c.RevertJob(t.Context(), req)
+			_, err := c.RevertJob(c.Context(), req)
 			return err
 		}
 		c.refused(revert(&api.RevertJobRequest{JobVersion: 1}), api.CodeInvalid, "already")
 		c.refused(revert(&api.RevertJobRequest{JobVersion: 9}), api.CodeNotFound, "it has 1, 0")
 		c.refused(revert(&api.RevertJobRequest{JobVersion: 0, EnforcePriorVersion: ptr(uint64(7))}), api.CodeConflict, "not at 7")
 		if err := revert(&api.RevertJobRequest{JobVersion: 0, EnforcePriorVersion: ptr(uint64(1))}); err != nil {
-			t.Fatal(err)
+			c.Fatal(err)
 		}
 		c.until("version 2 deployed", func(s *state.Snapshot) bool {
 			d := s.LatestDeployment("default", "web")
@@ -181,7 +181,7 @@ func TestRevert(t *testing.T) {
 		})
 		snap := c.Store().Snapshot()
 		if !api.SpecEqual(snap.Job("default", "web"), snap.JobVersion("default", "web", 0)) {
-			t.Error("version 2 is not what version 0 was")
+			c.Error("version 2 is not what version 0 was")
 		}
 	})
 }
@@ -192,16 +192,16 @@ func TestStopAllocationIsReplaced(t *testing.T) {
 		c.register(serviceJob("web", 1))
 		c.until("runs", func(s *state.Snapshot) bool { return deploymentStatus(s, "web") == api.DeploymentSuccessful })
 		old := running(c.Store().Snapshot(), "web")[0]
-		if _, err := c.StopAllocation(t.Context(), old.ID, false); err != nil {
-			t.Fatal(err)
+		if _, err := c.StopAllocation(c.Context(), old.ID, false); err != nil {
+			c.Fatal(err)
 		}
 		c.until("another runs", func(s *state.Snapshot) bool {
 			now := running(s, "web")
 			return len(now) == 1 && now[0].ID != old.ID && s.Allocation(old.ID).IsClientTerminal()
 		})
-		_, err := c.StopAllocation(t.Context(), old.ID, false)
+		_, err := c.StopAllocation(c.Context(), old.ID, false)
 		c.refused(err, api.CodeInvalid, "not running")
-		_, err = c.StopAllocation(t.Context(), "nope", false)
+		_, err = c.StopAllocation(c.Context(), "nope", false)
 		c.refused(err, api.CodeNotFound, "nope")
 	})
 }
@@ -215,33 +215,33 @@ func TestPlanChangesNothing(t *testing.T) {
 		time.Sleep(time.Second)
 		before := c.Store().Index()
 		plan := func(job *api.Job) *api.PlanJobResponse {
-			res, err := c.PlanJob(t.Context(), &api.PlanJobRequest{Job: job, Diff: true})
+			res, err := c.PlanJob(c.Context(), &api.PlanJobRequest{Job: job, Diff: true})
 			if err != nil {
-				t.Fatal(err)
+				c.Fatal(err)
 			}
 			return res
 		}
 		same := plan(job)
 		if same.Diff.Type != "None" {
-			t.Errorf("diff of the same job is %q, want None", same.Diff.Type)
+			c.Errorf("diff of the same job is %q, want None", same.Diff.Type)
 		}
 		if u := same.Annotations.DesiredUpdates["web"]; u == nil || u.Ignore != 2 {
-			t.Errorf("planned updates of the same job: %+v, want 2 ignored", u)
+			c.Errorf("planned updates of the same job: %+v, want 2 ignored", u)
 		}
 		bigger := job.Copy()
 		bigger.Groups[0].Count = ptr(20)
 		res := plan(bigger)
 		if u := res.Annotations.DesiredUpdates["web"]; u == nil || u.Place != 18 {
-			t.Errorf("planned updates: %+v, want 18 placed", u)
+			c.Errorf("planned updates: %+v, want 18 placed", u)
 		}
 		if m := res.FailedGroups["web"]; m == nil {
-			t.Error("20 instances do not fit on the node, but the plan does not say so")
+			c.Error("20 instances do not fit on the node, but the plan does not say so")
 		}
 		if res.JobModifyIndex != c.Store().Snapshot().Job("default", "web").JobModifyIndex {
-			t.Errorf("JobModifyIndex is %d, want the stored one", res.JobModifyIndex)
+			c.Errorf("JobModifyIndex is %d, want the stored one", res.JobModifyIndex)
 		}
 		if now := c.Store().Index(); now != before {
-			t.Errorf("planning moved the state from %d to %d", before, now)
+			c.Errorf("planning moved the state from %d to %d", before, now)
 		}
 	})
 }

@@ -19,15 +19,15 @@ func TestNodeSecretOwnsItsID(t *testing.T) {
 		n := c.addNode("n1", nil)
 		stranger := n.node.Copy()
 		stranger.SecretID = "other"
-		_, err := c.RegisterNode(t.Context(), stranger)
+		_, err := c.RegisterNode(c.Context(), stranger)
 		c.refused(err, api.CodeForbidden, "n1")
-		_, err = c.Heartbeat(t.Context(), "n1", "other")
+		_, err = c.Heartbeat(c.Context(), "n1", "other")
 		c.refused(err, api.CodeForbidden, "n1")
-		_, err = c.UpdateAllocations(t.Context(), "n1", "other", []*api.Allocation{{ID: "x", ClientStatus: "running"}})
+		_, err = c.UpdateAllocations(c.Context(), "n1", "other", []*api.Allocation{{ID: "x", ClientStatus: "running"}})
 		c.refused(err, api.CodeForbidden, "n1")
-		err = c.NodeStream(t.Context(), "n1", "other", nil)
+		err = c.NodeStream(c.Context(), "n1", "other", nil)
 		c.refused(err, api.CodeForbidden, "n1")
-		_, err = c.Heartbeat(t.Context(), "n2", "secret")
+		_, err = c.Heartbeat(c.Context(), "n2", "secret")
 		c.refused(err, api.CodeNotFound, "register")
 	})
 }
@@ -37,16 +37,16 @@ func TestSilentNodeGoesDownAndHeartbeatRevivesIt(t *testing.T) {
 		n := c.addNode("n1", nil)
 		time.Sleep(time.Hour) // it heartbeats
 		if s := c.Store().Snapshot().Node("n1").Status; s != api.NodeStatusReady {
-			t.Fatalf("a node that heartbeats is %s", s)
+			c.Fatalf("a node that heartbeats is %s", s)
 		}
 		n.kill()
 		time.Sleep(16 * time.Second)
 		if s := c.Store().Snapshot().Node("n1").Status; s != api.NodeStatusDown {
-			t.Fatalf("a silent node is %s after 16s, want it down", s)
+			c.Fatalf("a silent node is %s after 16s, want it down", s)
 		}
-		res, err := c.Heartbeat(t.Context(), "n1", n.node.SecretID)
+		res, err := c.Heartbeat(c.Context(), "n1", n.node.SecretID)
 		if err != nil || res.Status != api.NodeStatusReady {
-			t.Errorf("heartbeat: %+v, %v; want it ready again", res, err)
+			c.Errorf("heartbeat: %+v, %v; want it ready again", res, err)
 		}
 	})
 }
@@ -58,7 +58,7 @@ func TestStreamSendsAllThenChanges(t *testing.T) {
 		c.until("2 run", func(s *state.Snapshot) bool { return len(running(s, "a")) == 2 })
 		time.Sleep(time.Minute)
 
-		ctx, cancel := context.WithCancel(t.Context())
+		ctx, cancel := context.WithCancel(c.Context())
 		var got []*api.NodeAllocations
 		done := make(chan error, 1)
 		go func() {
@@ -69,19 +69,19 @@ func TestStreamSendsAllThenChanges(t *testing.T) {
 		}()
 		synctest.Wait()
 		if len(got) != 1 || !got[0].Complete || len(got[0].Allocations) != 2 || len(got[0].Jobs) != 1 {
-			t.Fatalf("first message: %+v, want it complete, with 2 allocations and their job once", got)
+			c.Fatalf("first message: %+v, want it complete, with 2 allocations and their job once", got)
 		}
 		if a := got[0].Allocations[0]; a.Job != nil || a.Metrics != nil {
-			t.Error("allocations are sent with job or metrics")
+			c.Error("allocations are sent with job or metrics")
 		}
 		c.register(serviceJob("b", 3))
 		time.Sleep(time.Second)
 		if len(got) != 2 || got[1].Complete || len(got[1].Allocations) != 3 || len(got[1].Jobs) != 1 {
-			t.Fatalf("after another job: %d messages, last %+v; want one more, with 3 allocations and one job", len(got), got[len(got)-1])
+			c.Fatalf("after another job: %d messages, last %+v; want one more, with 3 allocations and one job", len(got), got[len(got)-1])
 		}
 		cancel()
 		if err := <-done; !errors.Is(err, context.Canceled) {
-			t.Errorf("stream ended with %v", err)
+			c.Errorf("stream ended with %v", err)
 		}
 	})
 }
@@ -89,19 +89,19 @@ func TestStreamSendsAllThenChanges(t *testing.T) {
 func TestIneligibleNodeGetsNothing(t *testing.T) {
 	simulate(t, func(c *cluster) {
 		c.addNode("n1", nil)
-		if _, err := c.SetNodeEligibility(t.Context(), "n1", api.NodeIneligible); err != nil {
-			t.Fatal(err)
+		if _, err := c.SetNodeEligibility(c.Context(), "n1", api.NodeIneligible); err != nil {
+			c.Fatal(err)
 		}
 		c.register(serviceJob("web", 1))
 		time.Sleep(time.Minute)
 		if got := len(running(c.Store().Snapshot(), "web")); got != 0 {
-			t.Fatalf("%d instances run on an ineligible node", got)
+			c.Fatalf("%d instances run on an ineligible node", got)
 		}
-		if _, err := c.SetNodeEligibility(t.Context(), "n1", api.NodeEligible); err != nil {
-			t.Fatal(err)
+		if _, err := c.SetNodeEligibility(c.Context(), "n1", api.NodeEligible); err != nil {
+			c.Fatal(err)
 		}
 		c.within(time.Second, "runs", func(s *state.Snapshot) bool { return len(running(s, "web")) == 1 })
-		_, err := c.SetNodeEligibility(t.Context(), "n1", "maybe")
+		_, err := c.SetNodeEligibility(c.Context(), "n1", "maybe")
 		c.refused(err, api.CodeInvalid, "maybe")
 	})
 }

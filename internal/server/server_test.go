@@ -21,14 +21,14 @@ func TestServiceDeploysSuccessfully(t *testing.T) {
 		})
 		snap := c.Store().Snapshot()
 		if got := len(running(snap, "web")); got != 3 {
-			t.Errorf("%d instances run, want 3\n%s", got, describe(snap))
+			c.Errorf("%d instances run, want 3\n%s", got, describe(snap))
 		}
 		if job := snap.Job("default", "web"); !job.Stable || job.Status != api.JobStatusRunning {
-			t.Errorf("job is %s, stable %t; want it running and stable", job.Status, job.Stable)
+			c.Errorf("job is %s, stable %t; want it running and stable", job.Status, job.Stable)
 		}
 		e := snap.Evaluation(res.EvalID)
 		if e.Status != api.EvalStatusComplete || e.DeploymentID == "" {
-			t.Errorf("evaluation is %s with deployment %q; want it complete with one", e.Status, e.DeploymentID)
+			c.Errorf("evaluation is %s with deployment %q; want it complete with one", e.Status, e.DeploymentID)
 		}
 	})
 }
@@ -45,7 +45,7 @@ func TestBatchRunsToCompletion(t *testing.T) {
 			}
 		}
 		if done != 2 {
-			t.Errorf("%d allocations completed, want 2\n%s", done, describe(c.Store().Snapshot()))
+			c.Errorf("%d allocations completed, want 2\n%s", done, describe(c.Store().Snapshot()))
 		}
 	})
 }
@@ -67,14 +67,14 @@ func TestRollingUpdateKeepsInstancesServing(t *testing.T) {
 				}
 			}
 			if serving < 3 {
-				t.Fatalf("only %d of 4 instances serve although max_parallel is 1\n%s", serving, describe(s))
+				c.Fatalf("only %d of 4 instances serve although max_parallel is 1\n%s", serving, describe(s))
 			}
 			d := s.LatestDeployment("default", "web")
 			return d.JobVersion == 1 && d.Status == api.DeploymentSuccessful
 		})
 		for _, a := range running(c.Store().Snapshot(), "web") {
 			if a.JobVersion() != 1 {
-				t.Errorf("allocation %s still runs version %d", a, a.JobVersion())
+				c.Errorf("allocation %s still runs version %d", a, a.JobVersion())
 			}
 		}
 	})
@@ -100,7 +100,7 @@ func TestFailedUpdateRevertsItself(t *testing.T) {
 		})
 		snap := c.Store().Snapshot()
 		if !api.SpecEqual(snap.Job("default", "web"), snap.JobVersion("default", "web", 0)) {
-			t.Error("the job is not what it was before the failed update")
+			c.Error("the job is not what it was before the failed update")
 		}
 		failed := ""
 		for d := range snap.DeploymentsByJob("default", "web") {
@@ -109,7 +109,7 @@ func TestFailedUpdateRevertsItself(t *testing.T) {
 			}
 		}
 		if failed != api.DeploymentFailed {
-			t.Errorf("deployment of version 1 is %q, want it failed", failed)
+			c.Errorf("deployment of version 1 is %q, want it failed", failed)
 		}
 	})
 }
@@ -132,15 +132,15 @@ func TestNodeDownIsReplacedElsewhere(t *testing.T) {
 			return here == 4
 		})
 		if took := time.Since(silent); took > 20*time.Second {
-			t.Errorf("replaced after %s, want at most 20s", took)
+			c.Errorf("replaced after %s, want at most 20s", took)
 		}
 		snap := c.Store().Snapshot()
 		if got := snap.Node("n1").Status; got != api.NodeStatusDown {
-			t.Errorf("node is %s, want it down", got)
+			c.Errorf("node is %s, want it down", got)
 		}
 		for a := range snap.AllocationsByNode("n1") {
 			if a.ClientStatus != api.AllocClientLost {
-				t.Errorf("allocation %s is %s, want it lost", a, a.ClientStatus)
+				c.Errorf("allocation %s is %s, want it lost", a, a.ClientStatus)
 			}
 		}
 	})
@@ -155,12 +155,12 @@ func TestBlockedUntilANodeArrives(t *testing.T) {
 		})
 		id := c.Store().Snapshot().Evaluation(res.EvalID).BlockedEval
 		if e := c.Store().Snapshot().Evaluation(id); e.Status != api.EvalStatusBlocked || e.QueuedAllocations["web"] != 2 {
-			t.Fatalf("evaluation is %s with %v queued; want it blocked with 2", e.Status, e.QueuedAllocations)
+			c.Fatalf("evaluation is %s with %v queued; want it blocked with 2", e.Status, e.QueuedAllocations)
 		}
 		c.addNode("n1", nil)
 		c.within(time.Second, "2 run", func(s *state.Snapshot) bool { return len(running(s, "web")) == 2 })
 		if e := c.Store().Snapshot().Evaluation(id); e.Status != api.EvalStatusComplete {
-			t.Errorf("the blocked evaluation is %s, want it complete", e.Status)
+			c.Errorf("the blocked evaluation is %s, want it complete", e.Status)
 		}
 	})
 }
@@ -179,8 +179,8 @@ func TestBlockedUntilRoomIsFreed(t *testing.T) {
 			}
 			return false
 		})
-		if _, err := c.DeregisterJob(t.Context(), "default", "big", server.DeregisterOptions{}); err != nil {
-			t.Fatal(err)
+		if _, err := c.DeregisterJob(c.Context(), "default", "big", server.DeregisterOptions{}); err != nil {
+			c.Fatal(err)
 		}
 		c.within(time.Second, "late runs", func(s *state.Snapshot) bool { return len(running(s, "late")) == 1 })
 	})
@@ -210,7 +210,7 @@ func TestFailedInstancesAreRescheduledWithBackoff(t *testing.T) {
 		for i, want := range []time.Duration{10 * time.Second, 20 * time.Second, 40 * time.Second} {
 			got := starts[i+1].Sub(starts[i]) - time.Second
 			if got < want || got > want+want/2+time.Second {
-				t.Errorf("attempt %d came %s after the failure, want about %s", i+2, got, want)
+				c.Errorf("attempt %d came %s after the failure, want about %s", i+2, got, want)
 			}
 		}
 	})

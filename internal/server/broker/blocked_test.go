@@ -103,7 +103,7 @@ func TestBlockedRidesWithTheJobsNextEvaluation(t *testing.T) {
 		b.put(eval("2", "a", 50))
 		d := b.want("2", "1")
 		if d.Blocked == nil || d.Blocked.ID != "1" {
-			t.Fatalf("Blocked = %v, want evaluation 1", d.Blocked)
+			b.Fatalf("Blocked = %v, want evaluation 1", d.Blocked)
 		}
 		b.broker.Ack(d, d.Blocked) // could not place it either
 		b.wantNothing()
@@ -118,7 +118,7 @@ func TestOneBlockedEvaluationPerJob(t *testing.T) {
 		b.put(blocked("2", "a", map[string]bool{"x": true}))
 		synctest.Wait()
 		if e := b.store.Snapshot().Evaluation("1"); e.Status != api.EvalStatusCanceled {
-			t.Errorf("the older one is %s, want it canceled", e.Status)
+			b.Errorf("the older one is %s, want it canceled", e.Status)
 		}
 		b.apply(&state.RegisterNode{Node: node("n1", "x")})
 		b.want("2")

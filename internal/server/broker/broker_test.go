@@ -158,7 +158,7 @@ func TestCollapsesWhatWaitsForTheSameJob(t *testing.T) {
 		}
 		d := b.want("2", "0", "1")
 		if d.MinIndex < 3 {
-			t.Errorf("MinIndex = %d, want at least 3: the state with all of them", d.MinIndex)
+			b.Errorf("MinIndex = %d, want at least 3: the state with all of them", d.MinIndex)
 		}
 		b.broker.Ack(d, nil)
 		b.wantNothing()
@@ -204,13 +204,13 @@ func TestNackBacksOffThenGivesUp(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		d := b.want("1")
 		if d.Attempt != 3 {
-			t.Errorf("Attempt = %d, want 3", d.Attempt)
+			b.Errorf("Attempt = %d, want 3", d.Attempt)
 		}
 		b.broker.Nack(d)
 		b.wantNothing()
 		failed := b.store.Snapshot().Evaluation("1")
 		if failed.Status != api.EvalStatusFailed || failed.NextEval == "" {
-			t.Fatalf("evaluation is %s, next %q; want it failed with a follow-up", failed.Status, failed.NextEval)
+			b.Fatalf("evaluation is %s, next %q; want it failed with a follow-up", failed.Status, failed.NextEval)
 		}
 		time.Sleep(time.Minute)
 		b.want(failed.NextEval)
@@ -224,11 +224,11 @@ func TestRedeliversWhatIsNotAcknowledged(t *testing.T) {
 		time.Sleep(time.Minute + time.Second)
 		again := b.want("1")
 		if b.broker.Hold(late) {
-			t.Error("the first worker may still commit")
+			b.Error("the first worker may still commit")
 		}
 		b.broker.Ack(late, nil) // must not end the second delivery
 		if !b.broker.Hold(again) {
-			t.Error("the second worker may not commit")
+			b.Error("the second worker may not commit")
 		}
 		b.wantNothing()
 	})
@@ -263,7 +263,7 @@ func TestNewLeaderStartsFromTheState(t *testing.T) {
 			b.want("2")
 			b.wantNothing()
 			if got := b.broker.Stats().Blocked; got != 1 {
-				t.Errorf("%d blocked evaluations, want 1", got)
+				b.Errorf("%d blocked evaluations, want 1", got)
 			}
 		})
 	})
