@@ -1,0 +1,236 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package drivertest is a driver for tests of what uses drivers: its processes
+// are numbers, and end when the test says so.
+package drivertest
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/node/driver"
+)
+
+// A Driver keeps its processes as long as the test wants, as the supervisor
+// does across agents.
+type Driver struct {
+	// Starting, if set, is asked before a process comes to be.
+	Starting func(*driver.Task) error
+
+	mu        sync.Mutex
+	processes map[string]*Process
+	started   []*Process
+	changed   chan struct{}
+}
+
+// New makes a driver without processes.
+func New() *Driver {
+	return &Driver{processes: map[string]*Process{}, changed: make(chan struct{})}
+}
+
+// A Process is one run of a task.
+type Process struct {
+	Task    *driver.Task
+	Signals []string // guarded by the driver
+
+	d        *Driver
+	pid      int
+	at       time.Time
+	exit     driver.Exit
+	done     chan struct{}
+	stubborn bool
+}
+
+// Name is "fake".
+func (d *Driver) Name() string { return "fake" }
+
+// Fingerprint finds it healthy.
+func (d *Driver) Fingerprint(context.Context) *api.DriverStatus {
+	return &api.DriverStatus{Detected: true, Healthy: true, Attributes: map[string]string{"driver.fake": "1"}}
+}
+
+// View is where the directories are.
+func (d *Driver) View(dir driver.Dir) driver.Dir { return dir }
+
+// Start makes a process.
+func (d *Driver) Start(_ context.Context, t *driver.Task) (driver.Handle, error) {
+	if d.Starting != nil {
+		if err := d.Starting(t); err != nil {
+			return nil, err
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	p := &Process{Task: t, d: d, pid: 1000 + len(d.started), at: time.Now(), done: make(chan struct{})}
+	d.processes[t.ID] = p
+	d.started = append(d.started, p)
+	close(d.changed)
+	d.changed = make(chan struct{})
+	return p, nil
+}
+
+// Recover finds a process.
+func (d *Driver) Recover(_ context.Context, t *driver.Task) (driver.Handle, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if p := d.processes[t.ID]; p != nil {
+		return p, nil
+	}
+	return nil, driver.ErrTaskUnknown
+}
+
+// Started lists all processes there were, in order.
+func (d *Driver) Started() []*Process {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return append([]*Process{}, d.started...)
+}
+
+// Running lists the names of tasks with a process, in the order of their
+// starts.
+func (d *Driver) Running() []string {
+	var names []string
+	for _, p := range d.Started() {
+		select {
+		case <-p.done:
+		default:
+			names = append(names, p.Task.Name)
+		}
+	}
+	return names
+}
+
+// Wait waits until n processes were started, and returns the last of these.
+func (d *Driver) Wait(n int) *Process {
+	for {
+		d.mu.Lock()
+		changed := d.changed
+		if len(d.started) >= n {
+			p := d.started[n-1]
+			d.mu.Unlock()
+			return p
+		}
+		d.mu.Unlock()
+		<-changed
+	}
+}
+
+// Process is the running process of a task, or nil.
+func (d *Driver) Process(task string) *Process {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i := len(d.started) - 1; i >= 0; i-- {
+		if p := d.started[i]; p.Task.Name == task {
+			select {
+			case <-p.done:
+			default:
+				return p
+			}
+		}
+	}
+	return nil
+}
+
+// Forget loses all processes, as a killed supervisor does.
+func (d *Driver) Forget() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	clear(d.processes)
+}
+
+// Exit ends the process.
+func (p *Process) Exit(code int) { p.end(driver.Exit{Code: code}) }
+
+// IgnoreSignals lets the process end by force only.
+func (p *Process) IgnoreSignals() {
+	p.d.mu.Lock()
+	defer p.d.mu.Unlock()
+	p.stubborn = true
+}
+
+func (p *Process) end(x driver.Exit) {
+	p.d.mu.Lock()
+	defer p.d.mu.Unlock()
+	select {
+	case <-p.done:
+		return
+	default:
+	}
+	x.At = time.Now()
+	p.exit = x
+	close(p.done)
+}
+
+// PID is a number.
+func (p *Process) PID() int { return p.pid }
+
+// StartedAt is when Start was called.
+func (p *Process) StartedAt() time.Time { return p.at }
+
+// Wait waits for Exit or Stop.
+func (p *Process) Wait(ctx context.Context) (driver.Exit, error) {
+	select {
+	case <-p.done:
+		return p.exit, nil
+	case <-ctx.Done():
+		return driver.Exit{}, ctx.Err()
+	}
+}
+
+// Signal notes the signal.
+func (p *Process) Signal(_ context.Context, name string) error {
+	if name == "SIGNONE" {
+		return errors.New("unknown signal SIGNONE")
+	}
+	p.d.mu.Lock()
+	defer p.d.mu.Unlock()
+	p.Signals = append(p.Signals, name)
+	return nil
+}
+
+// Stop ends the process, at once or after the timeout.
+func (p *Process) Stop(ctx context.Context, signal string, timeout time.Duration) error {
+	p.Signal(ctx, signal)
+	p.d.mu.Lock()
+	stubborn := p.stubborn
+	p.d.mu.Unlock()
+	if stubborn {
+		select {
+		case <-time.After(timeout):
+			p.end(driver.Exit{Code: 137, Signal: 9})
+		case <-p.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		return nil
+	}
+	p.end(driver.Exit{Code: 130, Signal: 2})
+	return nil
+}
+
+// Exec answers with the length of the command.
+func (p *Process) Exec(_ context.Context, e driver.Exec) (int, error) {
+	for _, arg := range e.Argv {
+		if _, err := e.Stdout.Write([]byte(arg + "\n")); err != nil {
+			return 0, err
+		}
+	}
+	return len(e.Argv) - 1, nil
+}
+
+// Stats are always the same.
+func (p *Process) Stats(context.Context) (driver.Stats, error) {
+	return driver.Stats{At: time.Now(), CPUTime: time.Second, RSSBytes: 1 << 20, Processes: 1}, nil
+}
+
+// Destroy forgets the process.
+func (p *Process) Destroy(context.Context) error {
+	p.d.mu.Lock()
+	defer p.d.mu.Unlock()
+	delete(p.d.processes, p.Task.ID)
+	return nil
+}

@@ -1,0 +1,72 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package runner
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+func sorted(s []string) []string {
+	slices.Sort(s)
+	return s
+}
+
+func TestRestartPolicyModeDelayWaitsForTheInterval(t *testing.T) {
+	p := &api.Restart{Attempts: ptr(1), Interval: ptr(10 * time.Minute), Delay: ptr(time.Minute), Mode: ptr("delay")}
+	var w restarts
+	now := time.Unix(1000, 0)
+	steps := []struct {
+		after time.Duration
+		delay time.Duration
+		words string
+	}{
+		{0, time.Minute, "Exit Code: 1, restarting in 1m (attempt 1 of 1 in 10m)"},
+		{2 * time.Minute, 9 * time.Minute, "Exit Code: 1, restarting in 9m, when the policy's interval of 10m is over (1 attempt used up)"},
+		{30 * time.Minute, time.Minute, "Exit Code: 1, restarting in 1m (attempt 1 of 1 in 10m)"},
+	}
+	for i, s := range steps {
+		v := w.next(p, "Exit Code: 1", now.Add(s.after), 0)
+		if !v.again || v.delay != s.delay || v.words != s.words {
+			t.Errorf("step %d: %+v; want %s, %q", i, v, s.delay, s.words)
+		}
+	}
+}
+
+func TestJitterIsAtMostAQuarterAndRepeatable(t *testing.T) {
+	seen := map[float64]bool{}
+	for run := range 100 {
+		j := jitterOf("a", "t", run)
+		if j < 0 || j > 1 || j != jitterOf("a", "t", run) {
+			t.Fatalf("jitter of run %d is %v", run, j)
+		}
+		seen[j] = true
+	}
+	if len(seen) < 90 {
+		t.Errorf("%d different jitters in 100 runs", len(seen))
+	}
+}
+
+func TestStatusIsFailedOnlyWhenNothingRuns(t *testing.T) {
+	dead := member{stage: stageDead, failed: true, ran: true}
+	runs := member{stage: stageActive, running: true, ran: true}
+	ends := member{stage: stageActive, ran: true, killed: true}
+	for _, c := range []struct {
+		m    []member
+		want string
+	}{
+		{[]member{dead, runs}, api.AllocClientRunning},
+		{[]member{dead, ends}, api.AllocClientRunning},
+		{[]member{dead, dead}, api.AllocClientFailed},
+		{[]member{{stage: stageDead}}, api.AllocClientComplete},
+		{[]member{{stage: stageWaiting}}, api.AllocClientPending},
+	} {
+		if got := clientStatus(c.m); got != c.want {
+			t.Errorf("status of %+v is %s; want %s", c.m, got, c.want)
+		}
+	}
+}
