@@ -92,6 +92,7 @@ this machine, and prints where to reach it.`,
 		&cobra.Group{ID: groupMore, Title: "More"},
 	)
 
+	add(root, groupStart, c, devCommand, agentCommand)
 	add(root, groupNouns, c, jobCommand, allocCommand, nodeCommand, evalCommand, deploymentCommand,
 		eventCommand, statusCommand)
 	add(root, groupMore, c, versionCommand, exampleWebCommand)

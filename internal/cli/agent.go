@@ -1,0 +1,125 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reeve-run/reeve/internal/agent"
+)
+
+func agentCommand(c *cli) *cobra.Command {
+	var (
+		files []string
+		dev   bool
+		set   agentFlags
+	)
+	cmd := &cobra.Command{
+		Use:   "agent",
+		Short: "Run an agent: a server, a node, or both",
+		Long: `Runs an agent until it gets SIGINT or SIGTERM. Configuration files come first, in
+order, then the flags; what comes later wins.
+
+Tasks outlive the agent: they go on running when it ends or is killed, and the
+next agent on the same data directory takes them over. Only an agent that was
+started with -dev and without -data-dir ends its tasks and takes its directory
+away, because no other could find them.`,
+		Example: `reeve agent -dev
+reeve agent -dev -data-dir /tmp/reeve -http-addr 127.0.0.1:4700
+reeve agent -config /etc/reeve.d`,
+		Args: exactly(0, ""),
+		Annotations: map[string]string{
+			annotationExitCodes: "0  ended by a signal\n1  it could not start, or had to give up; stderr says why",
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			config, err := agent.LoadConfig(files)
+			if err != nil {
+				return err
+			}
+			if dev {
+				config = devOver(config)
+			}
+			if err := set.apply(&config); err != nil {
+				return err
+			}
+			return c.runAgent(cmd.Context(), config)
+		},
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&files, "config", nil, "read `PATH`, a file or a directory of *.hcl and *.json; may be given several times")
+	f.BoolVar(&dev, "dev", false, "server and node in one process, on loopback")
+	set.addTo(f)
+	return cmd
+}
+
+// devOver is the configuration for trying things out, with what the files say
+// over it.
+func devOver(c agent.Config) agent.Config {
+	dev := agent.DevConfig()
+	c.Dev, c.Server.Enabled, c.Client.Enabled = true, true, true
+	c.HTTPAddr = firstOf(c.HTTPAddr, dev.HTTPAddr)
+	c.LogLevel = firstOf(c.LogLevel, dev.LogLevel)
+	return c
+}
+
+// stopTimeout bounds how long an agent waits for its tasks to end when it ends
+// them.
+const stopTimeout = 30 * time.Second
+
+// runAgent runs an agent until ctx ends.
+func (c *cli) runAgent(ctx context.Context, config agent.Config) error {
+	config.Version = version
+	throwaway := config.Dev && config.DataDir == ""
+	if throwaway {
+		dir, err := os.MkdirTemp("", "reeve-dev-")
+		if err != nil {
+			return fmt.Errorf("make a data directory: %w", err)
+		}
+		defer os.RemoveAll(dir)
+		config.DataDir = dir
+	}
+	a, err := agent.New(config)
+	if err != nil {
+		return err
+	}
+	if !throwaway {
+		return a.Run(ctx)
+	}
+	return runThrowaway(ctx, a)
+}
+
+// runThrowaway runs an agent whose tasks end with it: they are stopped while
+// it still runs.
+func runThrowaway(ctx context.Context, a *agent.Agent) error {
+	run, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(run) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	grace, cancel := context.WithTimeout(run, stopTimeout)
+	defer cancel()
+	err := a.StopTasks(grace)
+	stop()
+	return errors.Join(err, <-ended)
+}
+
+// splitPair reads NAME=VALUE.
+func splitPair(flag, text string) (name, value string, err error) {
+	name, value, ok := strings.Cut(text, "=")
+	if !ok || name == "" {
+		return "", "", usagef("-%s %q: write it as NAME=VALUE", flag, text)
+	}
+	return name, value, nil
+}

@@ -1,0 +1,66 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"github.com/spf13/pflag"
+
+	"github.com/reeve-run/reeve/internal/agent"
+)
+
+// agentFlags are the parts of an agent's configuration that flags can set.
+type agentFlags struct {
+	config agent.Config
+	meta   []string
+}
+
+func (a *agentFlags) addTo(f *pflag.FlagSet) {
+	f.StringVar(&a.config.DataDir, "data-dir", "", "keep everything that must survive a restart in `DIR`")
+	f.StringVar(&a.config.HTTPAddr, "http-addr", "", "serve the API on `HOST:PORT` (default "+agent.DefaultHTTPAddr+"); port 0 takes a free one")
+	f.StringVar(&a.config.Name, "node", "", "`NAME` of this machine instead of its host name")
+	f.StringVar(&a.config.Datacenter, "dc", "", "`NAME` of the datacenter (default dc1)")
+	f.BoolVar(&a.config.Server.Enabled, "server", false, "be a server")
+	f.BoolVar(&a.config.Client.Enabled, "client", false, "be a node")
+	f.StringArrayVar(&a.config.Client.Servers, "servers", nil, "`URL` of a server for a node that is none itself; may be given several times")
+	f.StringVar(&a.config.Client.NodeClass, "node-class", "", "`CLASS` of the node, for constraints")
+	f.StringVar(&a.config.Client.NodePool, "node-pool", "", "`POOL` that the node belongs to")
+	f.StringArrayVar(&a.meta, "meta", nil, "publish `NAME=VALUE` with the node, for constraints; may be given several times")
+	f.StringVar(&a.config.LogLevel, "log-level", "", "log from `LEVEL` on: debug, info, warn or error (default info)")
+}
+
+// apply sets what flags were given over a configuration.
+func (a *agentFlags) apply(c *agent.Config) error {
+	for _, s := range []struct {
+		to   *string
+		from string
+	}{
+		{&c.DataDir, a.config.DataDir},
+		{&c.HTTPAddr, a.config.HTTPAddr},
+		{&c.Name, a.config.Name},
+		{&c.Datacenter, a.config.Datacenter},
+		{&c.LogLevel, a.config.LogLevel},
+		{&c.Client.NodeClass, a.config.Client.NodeClass},
+		{&c.Client.NodePool, a.config.Client.NodePool},
+	} {
+		if s.from != "" {
+			*s.to = s.from
+		}
+	}
+	c.Server.Enabled = c.Server.Enabled || a.config.Server.Enabled
+	c.Client.Enabled = c.Client.Enabled || a.config.Client.Enabled
+	if len(a.config.Client.Servers) > 0 {
+		c.Client.Servers = a.config.Client.Servers
+	}
+	for _, m := range a.meta {
+		name, value, err := splitPair("meta", m)
+		if err != nil {
+			return err
+		}
+		if c.Client.Meta == nil {
+			c.Client.Meta = map[string]string{}
+		}
+		c.Client.Meta[name] = value
+	}
+	return nil
+}

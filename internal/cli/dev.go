@@ -1,0 +1,174 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/agent"
+)
+
+func devCommand(c *cli) *cobra.Command {
+	var (
+		file jobFile
+		set  agentFlags
+	)
+	cmd := &cobra.Command{
+		Use:   "dev [FILE...]",
+		Short: "Run everything on this machine, with job files, until Ctrl-C",
+		Long: `Starts a server and a node in this process, on loopback, registers the job files,
+and shows what becomes of every allocation and where to reach it. Other
+commands work meanwhile, in another terminal.
+
+Ctrl-C stops all tasks and exits. State is kept in a directory of its own that
+is taken away at the end, unless -data-dir names one.`,
+		Example: `reeve dev examples/web.hcl
+reeve dev -var version=2 web.hcl worker.hcl`,
+		ValidArgsFunction: completeJobFiles,
+		Annotations: map[string]string{
+			annotationExitCodes: "0  ended by Ctrl-C or SIGTERM, and every task has ended\n1  it could not start, or a job file was refused; stderr says why",
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			file.strict = file.strict && len(args) == 1
+			var jobs []*loaded
+			for _, path := range args {
+				in, err := file.load(c, path)
+				if err != nil {
+					return err
+				}
+				jobs = append(jobs, in)
+			}
+			config := agent.DevConfig()
+			config.LogLevel = "warn"
+			if err := set.apply(&config); err != nil {
+				return err
+			}
+			return c.dev(cmd.Context(), config, jobs)
+		},
+	}
+	file.addTo(cmd.Flags())
+	set.addTo(cmd.Flags())
+	return cmd
+}
+
+// dev runs an agent and jobs on it until ctx ends.
+func (c *cli) dev(ctx context.Context, config agent.Config, jobs []*loaded) error {
+	config.Version = version
+	if config.DataDir == "" {
+		dir, err := os.MkdirTemp("", "reeve-dev-")
+		if err != nil {
+			return fmt.Errorf("make a data directory: %w", err)
+		}
+		defer os.RemoveAll(dir)
+		config.DataDir = dir
+	}
+	a, err := agent.New(config)
+	if err != nil {
+		return err
+	}
+	run, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(run) }()
+
+	c.flags.address = "http://" + a.Addr()
+	cl, err := c.connect()
+	if err == nil {
+		err = c.devSession(ctx, cl, jobs, ended)
+	}
+	if errors.Is(err, errAgentEnded) {
+		return <-ended
+	}
+	return errors.Join(err, c.devEnd(run, cl, a, jobs, func() error {
+		stop()
+		return <-ended
+	}))
+}
+
+// errAgentEnded says that the agent ended by itself.
+var errAgentEnded = errors.New("the agent ended")
+
+// devSession registers the jobs and shows what becomes of them, until ctx ends.
+func (c *cli) devSession(ctx context.Context, cl *client.Client, jobs []*loaded, ended chan error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		select {
+		case err := <-ended:
+			ended <- err
+			cancel(errAgentEnded)
+		case <-ctx.Done():
+		}
+	}()
+	err := c.devRun(ctx, cl, jobs)
+	cause := context.Cause(ctx)
+	cancel(nil)
+	<-watched
+	switch {
+	case errors.Is(cause, errAgentEnded):
+		return errAgentEnded
+	case errors.Is(err, context.Canceled):
+		return nil
+	}
+	return err
+}
+
+func (c *cli) devRun(ctx context.Context, cl *client.Client, jobs []*loaded) error {
+	v := c.newDevView(cl)
+	if err := v.waitForNode(ctx); err != nil {
+		return err
+	}
+	v.out.say("Reeve runs at %s.", v.style.bold(cl.Address()))
+	for _, in := range jobs {
+		if err := v.register(ctx, in); err != nil {
+			return err
+		}
+	}
+	if len(jobs) == 0 {
+		v.out.say("No job files were given: \"reeve job run FILE\" registers one. Ctrl-C ends it.")
+	}
+	return v.follow(ctx)
+}
+
+// devEnd stops the jobs in good order, then everything that is left, then the
+// agent.
+func (c *cli) devEnd(ctx context.Context, cl *client.Client, a *agent.Agent, jobs []*loaded, stop func() error) error {
+	fmt.Fprintln(c.Stderr, "\nStopping all tasks.")
+	grace, cancel := context.WithTimeout(ctx, stopTimeout)
+	defer cancel()
+	started := time.Now()
+	if cl != nil {
+		for _, in := range jobs {
+			err := c.devStop(grace, cl.WithNamespace(in.job.Namespace), in.job.ID)
+			if err != nil && api.CodeOf(err) != api.CodeNotFound {
+				fmt.Fprintf(c.Stderr, "Job %q: %v\n", in.job.ID, c.explain(err))
+			}
+		}
+	}
+	err := errors.Join(a.StopTasks(grace), stop())
+	if err == nil {
+		fmt.Fprintf(c.Stderr, "Everything has ended, after %s.\n", time.Since(started).Round(time.Millisecond))
+	}
+	return err
+}
+
+func (c *cli) devStop(ctx context.Context, cl *client.Client, id string) error {
+	resp, err := cl.Jobs().Deregister(ctx, id, client.DeregisterOptions{})
+	if err != nil || resp.EvalID == "" {
+		return err
+	}
+	m := c.monitor(cl, id, false)
+	defer m.out.done()
+	return m.waitStopped(ctx)
+}

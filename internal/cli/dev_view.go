@@ -1,0 +1,213 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
+)
+
+// A devView shows what becomes of every allocation of a "reeve dev".
+type devView struct {
+	c     *cli
+	cl    *client.Client
+	out   *live
+	style style
+	jobs  []*api.Job
+	lines map[string]string // what was said last, by allocation
+	told  bool              // that everything runs
+}
+
+func (c *cli) newDevView(cl *client.Client) *devView {
+	return &devView{c: c, cl: cl, out: c.live(), style: c.stderrStyle(), lines: map[string]string{}}
+}
+
+// readyTimeout bounds how long the agent may take until its node is ready.
+const readyTimeout = 20 * time.Second
+
+// waitForNode waits until jobs can be placed.
+func (v *devView) waitForNode(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, readyTimeout, fmt.Errorf("the node was not ready after %s", readyTimeout))
+	defer cancel()
+	q := &client.QueryOptions{Wait: time.Second}
+	retry := time.NewTicker(10 * time.Millisecond)
+	defer retry.Stop()
+	for {
+		nodes, meta, err := v.cl.Nodes().List(ctx, q)
+		if err == nil {
+			for _, n := range nodes {
+				if n.Status == api.NodeStatusReady {
+					return nil
+				}
+			}
+			q.Index = meta.Index
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-retry.C:
+		}
+	}
+}
+
+// register registers one job and says so.
+func (v *devView) register(ctx context.Context, in *loaded) error {
+	cl := v.cl.WithNamespace(in.job.Namespace)
+	resp, err := cl.Jobs().Register(ctx, &api.RegisterJobRequest{Job: in.job, Submission: in.submission})
+	if err != nil {
+		return err
+	}
+	v.c.warn(resp.Warnings)
+	v.out.say("Registered job %q.", in.job.ID)
+	if resp.EvalID == "" {
+		return nil
+	}
+	e, err := v.c.monitor(cl, in.job.ID, false).evaluation(ctx, resp.EvalID)
+	if err != nil {
+		return err
+	}
+	if len(e.FailedGroups) > 0 {
+		p := &page{style: v.style, now: v.c.Now()}
+		p.placementFailures(e.FailedGroups)
+		v.out.say("%s", strings.TrimRight(p.String(), "\n"))
+	}
+	job, _, err := cl.Jobs().Get(ctx, in.job.ID, nil)
+	if err == nil {
+		v.jobs = append(v.jobs, job)
+	}
+	return err
+}
+
+// follow says what changes, until ctx ends.
+func (v *devView) follow(ctx context.Context) error {
+	q := withResources()
+	q.Namespace = "*"
+	for {
+		list, meta, err := v.cl.Allocations().List(ctx, q)
+		if err != nil {
+			if ctx.Err() != nil {
+				return context.Canceled
+			}
+			return err
+		}
+		byName(list)
+		for _, a := range list {
+			v.say(a)
+		}
+		if !v.told && len(v.jobs) > 0 && v.everythingRuns(list) {
+			v.told = true
+			v.out.say("%s Ctrl-C stops it.", v.style.green("Everything runs."))
+		}
+		q.Index = meta.Index
+	}
+}
+
+// say writes an allocation's line when it is not what it was.
+func (v *devView) say(a *api.AllocationListStub) {
+	line := v.line(a)
+	before, known := v.lines[a.ID]
+	if before == line || (!known && a.DesiredStatus != api.AllocDesiredRun) {
+		return
+	}
+	v.lines[a.ID] = line
+	v.out.say("%s", line)
+}
+
+// line is an allocation with its tasks and addresses. It holds no time, so
+// that it only changes when there is something to say.
+func (v *devView) line(a *api.AllocationListStub) string {
+	status := a.ClientStatus
+	if a.DesiredStatus != api.AllocDesiredRun && a.ClientStatus == api.AllocClientRunning {
+		status = "stopping"
+	}
+	parts := []string{fmt.Sprintf("  %s  %-24s %s", api.ShortID(a.ID), a.Name, v.style.status(status))}
+	if h := health(a.DeploymentStatus); h != "-" && status == api.AllocClientRunning {
+		parts[0] += ", " + v.style.status(h)
+	}
+	for _, name := range sortedKeys(a.TaskStates) {
+		parts = append(parts, name+" "+v.taskInWords(a.TaskStates[name]))
+	}
+	if status == api.AllocClientRunning && a.AllocatedResources != nil {
+		for _, port := range a.AllocatedResources.Shared.Ports {
+			parts = append(parts, v.style.cyan(portURL(port)))
+		}
+	}
+	return strings.Join(parts, "  ")
+}
+
+// taskInWords is a task's state, with what happened last when it is not well.
+func (v *devView) taskInWords(s *api.TaskState) string {
+	switch {
+	case s.State == api.TaskStateDead && s.Failed:
+		return v.style.red("failed") + lastWords(s)
+	case s.State == api.TaskStateDead:
+		return "ended"
+	case s.State == api.TaskStatePending && s.Restarts > 0:
+		return v.style.yellow("restarting") + lastWords(s)
+	case s.Restarts > 0:
+		return fmt.Sprintf("%s (restarted %s)", v.style.status(s.State), count(int(s.Restarts), "time", "times"))
+	}
+	return v.style.status(s.State)
+}
+
+func lastWords(s *api.TaskState) string {
+	for i := len(s.Events) - 1; i >= 0; i-- {
+		e := s.Events[i]
+		switch e.Type {
+		case api.EventTerminated, api.EventDriverFailure, api.EventSetupFailure, api.EventFailedValidation:
+			if words := eventInWords(e); words != "" {
+				return " (" + words + ")"
+			}
+		}
+	}
+	return ""
+}
+
+// portURL is where a port is reached; as a link when its label says that it
+// speaks HTTP.
+func portURL(port api.PortMapping) string {
+	if strings.HasPrefix(port.Label, "http") || port.Label == "web" {
+		scheme := "http"
+		if strings.HasPrefix(port.Label, "https") {
+			scheme = "https"
+		}
+		return scheme + "://" + hostPort(port)
+	}
+	return port.Label + " " + hostPort(port)
+}
+
+// everythingRuns reports whether every instance of every job is as it should
+// be: running, and healthy where a deployment looks at that, or complete.
+func (v *devView) everythingRuns(list []*api.AllocationListStub) bool {
+	for _, job := range v.jobs {
+		for _, g := range job.Groups {
+			well := 0
+			for _, a := range list {
+				if a.JobID == job.ID && a.Namespace == job.Namespace && a.TaskGroup == g.Name && isWell(job, g, a) {
+					well++
+				}
+			}
+			if well < g.Size() && !job.IsPeriodic() && !job.IsParameterized() {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func isWell(job *api.Job, g *api.Group, a *api.AllocationListStub) bool {
+	switch a.ClientStatus {
+	case api.AllocClientComplete:
+		return job.RunsToCompletion()
+	case api.AllocClientRunning:
+		deployed := job.Type == api.JobTypeService && g.Update != nil && g.Update.MaxParallel != nil && *g.Update.MaxParallel > 0
+		return !deployed || health(a.DeploymentStatus) == "healthy"
+	}
+	return false
+}
