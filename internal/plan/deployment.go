@@ -4,10 +4,80 @@
 package plan
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
 )
+
+// Descriptions of how a deployment stands, as users read them.
+const (
+	describeRunning    = "Deployment is running"
+	describeSuccessful = "Deployment completed successfully"
+	describeNewer      = "Cancelled due to newer version of job"
+	describeStopped    = "Cancelled because job is stopped"
+	describeUnhealthy  = "Failed due to unhealthy allocations"
+	describeDeadline   = "Failed due to progress deadline"
+	describeExhausted  = "Failed because an instance failed too often"
+)
+
+// deployment ends one that is of no use any more, and makes the one that is
+// needed.
+func (w *work) deployment(phases []*phase, stands progress) {
+	d := w.survey.deployment
+	switch {
+	case d == nil || !d.IsActive():
+	case !w.wanted():
+		w.end(d, api.DeploymentCancelled, describeStopped)
+	case !w.deploysCurrent(d):
+		w.end(d, api.DeploymentCancelled, describeNewer)
+	case d.Status == api.DeploymentRunning && isDeployed(phases):
+		w.end(d, api.DeploymentSuccessful, describeSuccessful)
+	}
+	switch stands {
+	case ongoing:
+		w.active = d
+	case needed:
+		w.active = w.newDeployment(phases)
+		w.result.Deployment = w.active
+	}
+}
+
+func (w *work) end(d *api.Deployment, status, description string) {
+	w.result.DeploymentUpdates = append(w.result.DeploymentUpdates, DeploymentUpdate{d.ID, status, description})
+}
+
+// isDeployed reports whether every step under the deployment is complete.
+func isDeployed(phases []*phase) bool {
+	for _, p := range phases {
+		if p.rule.rolling && !p.isComplete() {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *work) newDeployment(phases []*phase) *api.Deployment {
+	d := &api.Deployment{
+		ID: deriveID(w.eval.ID, "deployment", fmt.Sprint(w.job.Version)), Namespace: w.key.Namespace, JobID: w.key.ID,
+		JobVersion: w.job.Version, JobModifyIndex: w.job.JobModifyIndex,
+		JobSpecModifyIndex: w.job.JobModifyIndex, JobCreateIndex: w.job.CreateIndex,
+		Groups: make(map[string]*api.DeploymentState),
+		Status: api.DeploymentRunning, StatusDescription: describeRunning,
+		CreateTime: w.now.UnixNano(), ModifyTime: w.now.UnixNano(),
+	}
+	for _, p := range phases {
+		if !p.rule.rolling {
+			continue
+		}
+		u := p.group.def.Update
+		d.Groups[p.group.name] = &api.DeploymentState{
+			AutoRevert: of(u.AutoRevert), AutoPromote: of(u.AutoPromote),
+			ProgressDeadline: of(u.ProgressDeadline), DesiredTotal: len(p.steps),
+		}
+	}
+	return d
+}
 
 // A Verdict is what CheckDeployment finds. Status is "" while the deployment
 // goes on; then it is to be asked again when an allocation of the job changes,
@@ -20,10 +90,75 @@ type Verdict struct {
 }
 
 // CheckDeployment says whether the running deployment d of the job has
-// succeeded or failed by now. Whoever acts on it writes UpdateDeployment, and
-// SetJobStability when it succeeded.
+// succeeded or failed by now. Whoever acts on it writes state.UpdateDeployment.
+//
+// A group fails when its progress deadline passes without another instance
+// having become healthy, counted from when its turn came; at its first
+// unhealthy instance if the deadline is 0; and when an instance may not be
+// rescheduled any more.
 func CheckDeployment(r Reader, job *api.Job, d *api.Deployment, now time.Time) Verdict {
-	return Verdict{}
+	s := newSurvey(r, d.JobKey(), job, nil, now)
+	s.deployment = d
+	phases, stands := s.deploy()
+	if stands != ongoing || d.Status != api.DeploymentRunning {
+		return Verdict{}
+	}
+	if isDeployed(phases) {
+		return Verdict{Status: api.DeploymentSuccessful, Description: describeSuccessful}
+	}
+	var v Verdict
+	base := s.lastProgress(phases, d)
+	for _, p := range phases {
+		g := d.Groups[p.group.name]
+		if g == nil || !p.rule.rolling || !p.open || p.isComplete() {
+			continue
+		}
+		why, due := s.judge(p, g, base)
+		if why != "" {
+			return Verdict{Status: api.DeploymentFailed, Description: why, AutoRevert: g.AutoRevert}
+		}
+		if !due.IsZero() && (v.Wake.IsZero() || due.Before(v.Wake)) {
+			v.Wake = due
+		}
+	}
+	return v
+}
+
+// judge says why the group's deployment failed, or when its deadline is.
+func (s *survey) judge(p *phase, g *api.DeploymentState, base time.Time) (why string, due time.Time) {
+	for i := range p.steps {
+		switch st := &p.steps[i]; {
+		case st.status == Error:
+			return describeExhausted, due
+		case g.ProgressDeadline == 0 && st.on.alloc != nil && s.current(st.on.alloc) && st.on.alloc.IsUnhealthy():
+			return describeUnhealthy, due
+		}
+	}
+	if g.ProgressDeadline == 0 {
+		return "", due
+	}
+	due = base.Add(g.ProgressDeadline)
+	if g.RequireProgressBy.After(due) {
+		due = g.RequireProgressBy
+	}
+	if !due.After(s.now) {
+		return describeDeadline, due
+	}
+	return "", due
+}
+
+// lastProgress is when the deployment last moved: it was made, resumed, or an
+// instance became healthy.
+func (s *survey) lastProgress(phases []*phase, d *api.Deployment) time.Time {
+	at := time.Unix(0, max(d.CreateTime, d.ModifyTime))
+	for _, p := range phases {
+		for i := range p.group.instances {
+			if a := p.group.instances[i].alloc; a != nil && a.DeploymentID == d.ID && a.IsHealthy() && a.DeploymentStatus.Timestamp.After(at) {
+				at = a.DeploymentStatus.Timestamp
+			}
+		}
+	}
+	return at
 }
 
 // NeedsEvaluation reports whether what a node said of an allocation (old is
@@ -41,7 +176,7 @@ func NeedsEvaluation(old, new *api.Allocation) (trigger string, needed bool) {
 	case old.IsHealthy() != new.IsHealthy() || old.IsUnhealthy() != new.IsUnhealthy():
 		return api.TriggerDeploymentWatcher, true
 	case old.ClientStatus != new.ClientStatus && new.Job != nil && len(new.Job.Groups) > 1:
-		return api.TriggerDeploymentWatcher, true
+		return api.TriggerDeploymentWatcher, true // the next group may begin
 	}
 	return "", false
 }

@@ -7,10 +7,210 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/placement"
 )
 
 // Reconcile works out what is to be done now about the evaluation's job. Job is
 // its newest version; nil if it was purged.
 func Reconcile(r Reader, job *api.Job, eval *api.Evaluation, now time.Time) *Result {
-	return &Result{}
+	s := newSurvey(r, eval.JobKey(), job, eval, now)
+	w := &work{survey: s, result: &Result{Updates: make(map[string]*api.DesiredUpdates)}}
+	deploy, stands := s.deploy()
+	w.deployment(deploy, stands)
+	for _, p := range deploy {
+		w.doAll(p.candidates(), p.group)
+	}
+	for _, p := range s.recovery(stands) {
+		w.doAll(p.candidates(), p.group)
+	}
+	for _, l := range s.decommission() {
+		w.leave(l)
+	}
+	w.followUps()
+	w.rest(deploy)
+	return w.result
+}
+
+// work turns steps into a Result.
+type work struct {
+	*survey
+	result *Result
+	active *api.Deployment // the one that new allocations belong to; nil: none
+	due    []*step         // to be done at a known time
+}
+
+func (w *work) doAll(steps []*step, g *group) {
+	for _, st := range steps {
+		w.do(st, g)
+		st.on.taken = true
+	}
+}
+
+// do carries one step out.
+func (w *work) do(st *step, g *group) {
+	counts := w.counts(g.name)
+	in := st.on
+	switch st.do {
+	case update:
+		counts.InPlaceUpdate++
+		w.update(in)
+	case later:
+		counts.RescheduleLater++
+		w.due = append(w.due, st)
+	case start, replace:
+		w.start(st)
+		switch {
+		case in.state == moving:
+			counts.Migrate++
+		case in.state == failed || in.state == ended:
+			counts.RescheduleNow++
+			counts.Place++
+		case in.alloc == nil || in.state == lost:
+			counts.Place++
+		default:
+			counts.DestructiveUpdate++
+		}
+	}
+}
+
+// start asks for an instance, and says what it takes the place of.
+func (w *work) start(st *step) {
+	in, def := st.on, st.job.Group(st.on.group.name)
+	r := &placement.Request{
+		Job: st.job, Group: def, Index: in.index,
+		Name: api.AllocName(w.key.ID, def.Name, in.index), Previous: in.alloc,
+	}
+	if r.Previous == nil {
+		r.Previous = in.last
+	}
+	if w.active != nil && in.group.rolling && st.job == w.job {
+		r.Deployment = w.active.ID
+	}
+	w.replacing(r, st)
+	w.result.Start = append(w.result.Start, r)
+}
+
+// replacing fills in what must be known of the predecessor.
+func (w *work) replacing(r *placement.Request, st *step) {
+	in := st.on
+	if in.alloc == nil {
+		if in.last != nil && needsRecovery(in.last) {
+			r.Tracker = in.last.RescheduleTracker
+		}
+		return
+	}
+	stop := &placement.Stop{Alloc: in.alloc, Description: becauseUpdated}
+	switch in.state {
+	case lost:
+		stop.Description, stop.ClientStatus = becauseLost, api.AllocClientLost
+		w.result.Stop = append(w.result.Stop, stop)
+		r.Tracker = in.alloc.RescheduleTracker
+		return
+	case moving:
+		stop.Description = becauseMoved
+		w.result.Stop = append(w.result.Stop, stop)
+		r.Tracker = in.alloc.RescheduleTracker
+		return
+	case failed, ended:
+		if st.job == in.alloc.Job || w.current(in.alloc) || st.delay > 0 {
+			stop.Description = becauseFailed
+			if in.state == ended {
+				stop.Description = becauseEnded
+			}
+			r.Tracker = track(w.policy(in), in.alloc, st.delay, w.now)
+			r.Penalised = penalised(r.Tracker)
+		}
+	}
+	r.Replaces = stop
+}
+
+// penalised are the nodes on which the instance failed before.
+func penalised(t *api.RescheduleTracker) []string {
+	nodes := make([]string, 0, len(t.Events))
+	for _, e := range t.Events {
+		nodes = append(nodes, e.PrevNodeID)
+	}
+	return nodes
+}
+
+// update changes an allocation in place. What runs goes on running, so health
+// that was known, or was never asked for, counts for the new version too.
+func (w *work) update(in *instance) {
+	a := in.alloc.Copy()
+	a.Job, a.EvalID = w.job, w.eval.ID
+	was := a.DeploymentStatus
+	asked := a.DeploymentID != ""
+	a.DeploymentID, a.DeploymentStatus = "", nil
+	if w.active != nil && in.group.rolling {
+		a.DeploymentID = w.active.ID
+		switch yes := true; {
+		case was != nil && was.Healthy != nil:
+			a.DeploymentStatus = &api.AllocDeploymentStatus{Healthy: was.Healthy, Timestamp: was.Timestamp}
+		case !asked && in.state == running:
+			a.DeploymentStatus = &api.AllocDeploymentStatus{Healthy: &yes, Timestamp: w.now}
+		}
+	}
+	w.result.Update = append(w.result.Update, a)
+	w.result.Kept = append(w.result.Kept, a)
+}
+
+// leave stops what is wanted no longer.
+func (w *work) leave(l leaving) {
+	stop := &placement.Stop{Alloc: l.alloc, Description: l.why}
+	if w.isGone(l.alloc) {
+		stop.ClientStatus = api.AllocClientLost
+	}
+	w.counts(l.group.name).Stop++
+	w.result.Stop = append(w.result.Stop, stop)
+}
+
+// rest settles what no step was about: allocations that go on, and those that
+// were stopping when their node was lost. It also counts what later
+// evaluations of the deployment will do.
+func (w *work) rest(deploy []*phase) {
+	for _, g := range w.groups {
+		for _, a := range g.stopping {
+			w.result.Stop = append(w.result.Stop, &placement.Stop{
+				Alloc: a, Description: a.DesiredDescription, ClientStatus: api.AllocClientLost,
+			})
+		}
+		for i := range g.instances {
+			in := &g.instances[i]
+			if in.taken || in.alloc == nil {
+				continue
+			}
+			if !in.alloc.IsClientTerminal() {
+				w.result.Kept = append(w.result.Kept, in.alloc)
+			}
+		}
+	}
+	for _, p := range deploy {
+		counts := w.counts(p.group.name)
+		for i := range p.steps {
+			switch st := &p.steps[i]; {
+			case st.on.taken:
+			case st.do == replace:
+				counts.DestructiveUpdate++
+			case st.do == start:
+				counts.Place++
+			default:
+				counts.Ignore++
+			}
+		}
+	}
+	for _, r := range w.result.Start {
+		if w.result.Queued == nil {
+			w.result.Queued = make(map[string]int)
+		}
+		w.result.Queued[r.Group.Name]++
+	}
+}
+
+func (w *work) counts(group string) *api.DesiredUpdates {
+	c := w.result.Updates[group]
+	if c == nil {
+		c = &api.DesiredUpdates{}
+		w.result.Updates[group] = c
+	}
+	return c
 }

@@ -4,6 +4,8 @@
 package plan
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -12,7 +14,7 @@ import (
 // A Plan is a tree of work between what is and what should be.
 type Plan struct {
 	Name     string // "deploy", "recovery" or "decommission"
-	Strategy string
+	Strategy string // of its phases: "serial" or "parallel"
 	Status   Status
 	Phases   []*Phase
 	Errors   []string `json:",omitempty"`
@@ -20,11 +22,12 @@ type Plan struct {
 
 // A Phase is steps under one strategy.
 type Phase struct {
-	Name     string // of the group
-	Strategy string
-	Status   Status
-	Steps    []*Step
-	Errors   []string `json:",omitempty"`
+	Name        string // of the group
+	Strategy    string // of its steps: "serial" or "parallel"
+	MaxParallel int    `json:",omitempty"` // of a serial one: steps at a time
+	Status      Status
+	Steps       []*Step
+	Errors      []string `json:",omitempty"`
 }
 
 // A Step is the work on one instance.
@@ -39,8 +42,141 @@ type Step struct {
 	JobVersion uint64 // that the instance is to have
 }
 
-// Derive returns the job's plans as they are now, to be shown. Nothing is
-// changed by it. Job may be nil if it was purged.
+// Strategies of plans and phases.
+const (
+	Serial   = "serial"
+	Parallel = "parallel"
+)
+
+// Derive returns the job's plans as they are now, to be shown: deploy, and
+// recovery and decommission if they have something to do. Nothing is changed
+// by it. Job may be nil if it was purged.
 func Derive(r Reader, key api.NamespacedID, job *api.Job, now time.Time) []*Plan {
-	return nil
+	s := newSurvey(r, key, job, nil, now)
+	phases, stands := s.deploy()
+	var plans []*Plan
+	if len(phases) > 0 {
+		plans = append(plans, s.show("deploy", Serial, phases))
+	}
+	if phases = s.recovery(stands); len(phases) > 0 {
+		plans = append(plans, s.show("recovery", Parallel, phases))
+	}
+	if all := s.decommission(); len(all) > 0 {
+		plans = append(plans, showLeaving(all))
+	}
+	return plans
+}
+
+// show turns phases into the tree that people see.
+func (s *survey) show(name, strategy string, phases []*phase) *Plan {
+	p := &Plan{Name: name, Strategy: strategy}
+	var children, candidates []Status
+	held := false
+	for _, ph := range phases {
+		shown := s.showPhase(ph)
+		p.Phases = append(p.Phases, shown)
+		p.Errors = append(p.Errors, shown.Errors...)
+		children = append(children, shown.Status)
+		if ph.open && shown.Status != Complete {
+			candidates = append(candidates, shown.Status)
+		}
+		held = held || ph.held
+	}
+	p.Status = aggregate(children, candidates, held)
+	return p
+}
+
+func (s *survey) showPhase(ph *phase) *Phase {
+	p := &Phase{Name: ph.group.name, Strategy: Parallel}
+	if ph.rule.limit > 0 {
+		p.Strategy, p.MaxParallel = Serial, ph.rule.limit
+	}
+	next := make(map[*step]bool)
+	for _, st := range ph.candidates() {
+		next[st] = true
+	}
+	var children, candidates []Status
+	for i := range ph.steps {
+		st := &ph.steps[i]
+		shown := showStep(st)
+		p.Steps = append(p.Steps, shown)
+		children = append(children, st.status)
+		if next[st] || st.do == none && st.status != Complete {
+			candidates = append(candidates, st.status)
+		}
+		if st.status == Error {
+			p.Errors = append(p.Errors, shown.Name+": "+st.why)
+		}
+	}
+	p.Status = aggregate(children, candidates, ph.held)
+	return p
+}
+
+func showStep(st *step) *Step {
+	shown := &Step{
+		Name: stepName(st.job, st.on.group.name, st.on.index), Status: st.status, Message: st.why,
+		Until: st.until, Group: st.on.group.name, Index: st.on.index, JobVersion: st.job.Version,
+	}
+	if st.on.alloc != nil {
+		shown.Allocation = st.on.alloc.ID
+	}
+	return shown
+}
+
+func showLeaving(all []leaving) *Plan {
+	p := &Plan{Name: "decommission", Strategy: Serial, Status: Pending}
+	var ph *Phase
+	for _, l := range all {
+		if ph == nil || ph.Name != l.group.name {
+			ph = &Phase{Name: l.group.name, Strategy: Serial, Status: Pending}
+			p.Phases = append(p.Phases, ph)
+		}
+		ph.Steps = append(ph.Steps, &Step{
+			Name: stepName(l.alloc.Job, l.group.name, l.alloc.Index()), Status: Pending, Message: l.why,
+			Group: l.group.name, Index: l.alloc.Index(), Allocation: l.alloc.ID, JobVersion: l.alloc.JobVersion(),
+		})
+	}
+	return p
+}
+
+// stepName is group-index:[task, task].
+func stepName(job *api.Job, name string, index int) string {
+	var tasks []string
+	if job != nil {
+		if g := job.Group(name); g != nil {
+			for _, t := range g.Tasks {
+				tasks = append(tasks, t.Name)
+			}
+		}
+	}
+	return fmt.Sprintf("%s-%d:[%s]", name, index, strings.Join(tasks, ", "))
+}
+
+// String draws the tree.
+func (p *Plan) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s (%s strategy) (%s)\n", p.Name, p.Strategy, p.Status)
+	for i, ph := range p.Phases {
+		branch, trunk := "├─ ", "│  "
+		if i == len(p.Phases)-1 {
+			branch, trunk = "└─ ", "   "
+		}
+		strategy := ph.Strategy
+		if ph.MaxParallel > 1 {
+			strategy += fmt.Sprintf(", %d at a time", ph.MaxParallel)
+		}
+		fmt.Fprintf(&b, "%s%s (%s strategy) (%s)\n", branch, ph.Name, strategy, ph.Status)
+		for j, st := range ph.Steps {
+			leaf := "├─ "
+			if j == len(ph.Steps)-1 {
+				leaf = "└─ "
+			}
+			fmt.Fprintf(&b, "%s%s%s (%s)", trunk, leaf, st.Name, st.Status)
+			if st.Message != "" {
+				b.WriteString(" " + st.Message)
+			}
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
 }

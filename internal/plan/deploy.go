@@ -1,0 +1,194 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// Why the servers stopped an allocation. They are stored with it, and tell
+// later whether a vacant place is the deploy plan's to fill.
+const (
+	becauseUpdated   = "replaced by a newer version of the job"
+	becauseExcess    = "the group's count was lowered"
+	becauseDuplicate = "another allocation holds its place"
+	becauseLeft      = "the group was taken out of the job"
+	becauseStopped   = "the job was stopped"
+	becausePurged    = "the job was removed"
+	becauseMoved     = "it was told to stop; its instance is started anew"
+	becauseFailed    = "it failed; its instance is started anew"
+	becauseEnded     = "it ended; its instance is started anew"
+	becauseLost      = "its node is down"
+)
+
+// A progress is how the deployment of the newest version stands.
+type progress uint8
+
+const (
+	notNeeded progress = iota // nothing has to be moved under one
+	needed                    // there is none yet
+	ongoing                   // it runs, or is paused
+	succeeded
+	given // it failed, or nobody knows any more: what is old stays old
+)
+
+// deploy derives the plan that moves instances to the newest version: a phase
+// per group, a step per instance.
+func (s *survey) deploy() ([]*phase, progress) {
+	stands := s.progress()
+	var phases []*phase
+	for _, g := range s.groups {
+		if g.def == nil || !s.wanted() {
+			continue
+		}
+		p := &phase{group: g, rule: s.ruleOf(g), steps: make([]step, len(g.instances))}
+		for i := range g.instances {
+			p.steps[i] = s.deployStep(&g.instances[i], stands)
+			if stands == notNeeded && g.rolling && p.steps[i].do != none {
+				stands = needed
+			}
+		}
+		phases = append(phases, p)
+	}
+	if stands == needed {
+		// Steps before the first that needs it were derived without it: health
+		// counts for them too.
+		for _, p := range phases {
+			for i := range p.steps {
+				p.steps[i] = s.deployStep(&p.group.instances[i], stands)
+			}
+		}
+	}
+	s.openPhases(phases, stands)
+	return phases, stands
+}
+
+// progress reads how the newest version's deployment stands, apart from
+// whether one is needed.
+func (s *survey) progress() progress {
+	d := s.deployment
+	if !s.deploysCurrent(d) {
+		if s.collected {
+			return given
+		}
+		return notNeeded
+	}
+	switch d.Status {
+	case api.DeploymentSuccessful:
+		return succeeded
+	case api.DeploymentFailed, api.DeploymentCancelled:
+		return given
+	}
+	return ongoing
+}
+
+// deploysCurrent reports whether the deployment is that of the newest version.
+func (s *survey) deploysCurrent(d *api.Deployment) bool {
+	return d != nil && s.job != nil && d.JobVersion == s.job.Version && d.JobCreateIndex == s.job.CreateIndex
+}
+
+// deployStep derives what is left to do for one instance to be of the newest
+// version and well.
+func (s *survey) deployStep(in *instance, stands progress) step {
+	st := step{on: in, job: s.job, status: Pending}
+	g := in.group
+	settled := g.rolling && (stands == succeeded || stands == given)
+	switch {
+	case in.alloc == nil && settled:
+		st.status = Complete // what is missing now is recovery's
+		if stands == given && in.last == nil && s.anyOld(g) {
+			st.status, st.why = Error, "the deployment failed before the instance was started"
+		}
+	case in.alloc == nil:
+		switch {
+		case in.last == nil:
+			st.do = start
+		case in.last.DesiredDescription == becauseUpdated:
+			st.do, st.status = start, Prepared
+		case !g.rolling, s.current(in.last), !needsRecovery(in.last):
+			st.do = start
+		default: // recovery brings the older version back, unless its turn comes first
+			st.do = replace
+		}
+	case s.current(in.alloc):
+		st.status, st.why, st.until = s.goal(in, stands)
+	case s.isDone(in):
+		st.status = Complete
+	case settled:
+		st.status = Complete
+		if stands == given && s.destructive(g, in.alloc) {
+			st.status, st.why = Error, "the deployment failed; the instance keeps its older version"
+		}
+	case in.state == failed, in.state == ended, s.destructive(g, in.alloc):
+		st.do = replace // a new version is also a new attempt
+	case in.state == lost, in.state == moving:
+		st.why = "recovery starts it anew, at the newest version"
+	default:
+		st.do = update
+	}
+	return st
+}
+
+// goal says how far an instance of the newest version is.
+func (s *survey) goal(in *instance, stands progress) (status Status, why string, until time.Time) {
+	healthy := !in.group.rolling || stands == succeeded || stands == notNeeded || in.alloc.IsHealthy()
+	switch in.state {
+	case placed:
+		status = Starting
+	case running, unknown:
+		status = Started
+		if healthy && !s.job.RunsToCompletion() {
+			status = Complete
+		} else if in.alloc.IsUnhealthy() {
+			why = "it did not become healthy in time"
+		}
+	case failed, ended:
+		if s.job.RunsToCompletion() && in.state == ended {
+			return Complete, "", until
+		}
+		if a := nextAttempt(s.policy(in), in.alloc, s.now); a.never {
+			status, why = Error, a.why
+		} else if a.due.After(s.now) {
+			status, why, until = Delayed, "it failed; the next attempt is due later", a.due
+		} else {
+			status, why = Pending, "it failed"
+		}
+	case lost:
+		status, why = Pending, becauseLost
+	case moving:
+		status, why = Pending, becauseMoved
+	}
+	if in.group.rolling && (stands == succeeded || stands == notNeeded) {
+		status, why = Complete, "" // what happens to it now is recovery's
+	}
+	return status, why, until
+}
+
+// isDone reports whether a task that runs to completion has done what the
+// newest version asks for already, under an older one that was no different.
+func (s *survey) isDone(in *instance) bool {
+	return s.job.RunsToCompletion() && in.state == ended && !s.destructive(in.group, in.alloc)
+}
+
+// anyOld reports whether instances of an older version are left in the group.
+func (s *survey) anyOld(g *group) bool {
+	for i := range g.instances {
+		if a := g.instances[i].alloc; a != nil && !s.current(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// needsRecovery reports whether what stopped the last allocation of a vacant
+// place was not a change of the job: then it is recovered as it was.
+func needsRecovery(last *api.Allocation) bool {
+	switch last.DesiredDescription {
+	case becauseUpdated, becauseExcess, becauseLeft, becauseStopped, becausePurged:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,100 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import "github.com/reeve-run/reeve/api"
+
+// recovery derives the plan that brings back what failed, was lost or was told
+// to stop: a phase per group, a step per instance that is not as it was, all at
+// once. The version of an instance is never changed here.
+func (s *survey) recovery(stands progress) []*phase {
+	var phases []*phase
+	for _, g := range s.groups {
+		p := &phase{group: g, open: true}
+		for i := range g.instances {
+			if st := s.recoveryStep(&g.instances[i], stands); st.status != "" {
+				p.steps = append(p.steps, st)
+			}
+		}
+		if len(p.steps) > 0 {
+			phases = append(phases, p)
+		}
+	}
+	return phases
+}
+
+// recoveryStep derives what is to be done about one instance; without status
+// if nothing is.
+func (s *survey) recoveryStep(in *instance, stands progress) step {
+	st := step{on: in, job: s.ownVersion(in)}
+	switch in.state {
+	case vacant:
+		if !s.recovers(in, stands) {
+			return step{}
+		}
+		st.do, st.status = start, Prepared
+	case lost:
+		st.do, st.status, st.why = replace, Prepared, becauseLost
+	case moving:
+		st.do, st.status, st.why = replace, Prepared, becauseMoved
+	case ended:
+		if s.job.RunsToCompletion() {
+			return step{}
+		}
+		s.reschedule(&st, in, becauseEnded)
+	case failed:
+		s.reschedule(&st, in, becauseFailed)
+	default:
+		return step{}
+	}
+	return st
+}
+
+// reschedule applies the reschedule policy.
+func (s *survey) reschedule(st *step, in *instance, why string) {
+	a := nextAttempt(s.policy(in), in.alloc, s.now)
+	st.delay, st.why = a.delay, why
+	switch {
+	case a.never:
+		st.status, st.why = Error, a.why
+	case a.due.After(s.now) && (s.eval == nil || in.alloc.FollowupEvalID != s.eval.ID):
+		st.do, st.status, st.until = later, Delayed, a.due
+	default:
+		st.do, st.status = replace, Prepared
+	}
+}
+
+// recovers reports whether filling a vacant place is recovery's: while a
+// deployment goes on, what never ran, or was stopped by it, is its own.
+func (s *survey) recovers(in *instance, stands progress) bool {
+	if in.group.rolling && (stands == succeeded || stands == given) {
+		return in.last != nil || stands == succeeded || !s.anyOld(in.group)
+	}
+	if in.last == nil {
+		return stands == notNeeded && in.group.rolling
+	}
+	return in.group.rolling && needsRecovery(in.last)
+}
+
+// ownVersion is the version that an instance is recovered to: that of its last
+// allocation, unless the newest differs in nothing that runs.
+func (s *survey) ownVersion(in *instance) *api.Job {
+	a := in.alloc
+	if a == nil {
+		a = in.last
+	}
+	if a == nil || a.Job == nil || a.Job.Group(in.group.name) == nil || s.current(a) || !s.destructive(in.group, a) {
+		return s.job
+	}
+	return a.Job
+}
+
+// policy is the reschedule policy of an instance: the newest one, which is
+// changed in place.
+func (s *survey) policy(in *instance) *api.Reschedule {
+	if in.group.def != nil {
+		return in.group.def.Reschedule
+	}
+	return nil
+}

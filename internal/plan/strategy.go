@@ -1,0 +1,126 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"math"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// This file is the one place that decides how many steps of a deployment may
+// be done at a time, and when a group's turn comes.
+//
+// Both max_parallel and the order of groups exist to protect instances that
+// serve. Taking them literally where nothing serves would make the first
+// deployment of a thousand instances with the default max_parallel of 1 take a
+// thousand times min_healthy_time, and protect nobody. So:
+//
+//  1. A step that only adds an instance is never limited by max_parallel.
+//  2. A step that takes one away (it replaces an allocation of an older version)
+//     is limited, as long as any instance of the group's older versions serves:
+//     the instances that are being moved or added, and are not complete, are at
+//     most max_parallel.
+//  3. Groups are deployed in declared order. If any instance of an older version
+//     of the job still serves, a group begins when the ones before it are
+//     complete (healthy); else when they have been started.
+//
+// Groups without deployment (batch jobs, max_parallel = 0) know no limit and
+// wait for nobody.
+
+// A rule is a phase's strategy.
+type rule struct {
+	limit   int  // steps under way at a time; 0: no limit
+	rolling bool // the phase waits for the ones before it, and holds up those after
+}
+
+// ruleOf returns the strategy for the group.
+func (s *survey) ruleOf(g *group) rule {
+	if !g.rolling {
+		return rule{}
+	}
+	r := rule{rolling: true}
+	if s.atRisk(g) {
+		r.limit = *g.def.Update.MaxParallel
+	}
+	return r
+}
+
+// atRisk reports whether an instance of an older version of the group serves
+// and will have to be taken away.
+func (s *survey) atRisk(g *group) bool {
+	for i := range g.instances {
+		if in := &g.instances[i]; in.serves() && !s.current(in.alloc) && s.destructive(g, in.alloc) {
+			return true
+		}
+	}
+	return false
+}
+
+// openPhases sets which phases may begin, and which are held because the
+// deployment is paused.
+func (s *survey) openPhases(phases []*phase, stands progress) {
+	cautious := false
+	for _, p := range phases {
+		cautious = cautious || p.rule.limit > 0
+	}
+	open := true
+	for _, p := range phases {
+		if !p.rule.rolling {
+			p.open = true
+			continue
+		}
+		p.held = stands == ongoing && s.deployment.Status != api.DeploymentRunning
+		p.open = open
+		if cautious {
+			open = open && p.isComplete()
+		} else {
+			open = open && p.isStarted()
+		}
+	}
+}
+
+// candidates returns the steps that may be done now: all that only add, then as
+// many of the others as the limit allows, those whose instance does not serve
+// first. In a phase that is held or whose turn has not come, a place that was
+// vacated by this plan is still filled: what has begun is brought to its end.
+func (p *phase) candidates() []*step {
+	var chosen []*step
+	room := math.MaxInt
+	if p.rule.limit > 0 {
+		room = p.rule.limit - p.underWay()
+	}
+	for i := range p.steps {
+		switch st := &p.steps[i]; {
+		case st.on.taken:
+		case (st.do == update || st.do == later) && !p.held:
+			chosen = append(chosen, st) // takes nothing away, adds nothing
+		case st.do == start && (p.begins() || st.status == Prepared):
+			chosen = append(chosen, st)
+			room--
+		}
+	}
+	for _, serving := range []bool{false, true} {
+		for i := range p.steps {
+			if st := &p.steps[i]; room > 0 && p.begins() && st.do == replace && !st.on.taken && st.on.serves() == serving {
+				chosen = append(chosen, st)
+				room--
+			}
+		}
+	}
+	return chosen
+}
+
+// underWay counts the steps that are begun and not complete.
+func (p *phase) underWay() (n int) {
+	for i := range p.steps {
+		if s := &p.steps[i]; s.do == none && s.status != Complete {
+			n++
+		}
+	}
+	return n
+}
+
+// begins reports whether the phase may begin new steps.
+func (p *phase) begins() bool { return p.open && !p.held }

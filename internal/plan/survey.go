@@ -1,0 +1,248 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/placement"
+)
+
+// A survey is what is known about one job at one moment, sorted by group and
+// index. Everything else is derived from it.
+type survey struct {
+	r          Reader
+	key        api.NamespacedID
+	job        *api.Job // newest version; nil: purged
+	eval       *api.Evaluation
+	now        time.Time
+	groups     []*group        // of the job in declared order, then those that left it
+	deployment *api.Deployment // the newest one of the job, of whatever version
+	gone       map[string]bool // by node id: its allocations are lost
+	changes    map[change]bool // memory of destructive
+	moves      map[change]*placement.Suitability
+	// collected is set when an allocation of the newest version belonged to a
+	// deployment that is no longer stored.
+	collected bool
+}
+
+// A group is the instances of one task group.
+type group struct {
+	name      string
+	def       *api.Group // nil if the group left the job
+	rolling   bool       // its instances are moved under a deployment
+	instances []instance // by index
+	excess    []*api.Allocation
+	stopping  []*api.Allocation // on a lost node, and told to stop before
+}
+
+// An instance is one place of a group.
+type instance struct {
+	group *group
+	index int
+	alloc *api.Allocation // holds the place: wanted, and newer than others
+	last  *api.Allocation // newest one that was stopped, if none holds it
+	state state
+	taken bool // a plan works on it: a dirty instance
+}
+
+// A state is how the allocation that holds an instance is.
+type state uint8
+
+const (
+	vacant  state = iota // no allocation holds the instance
+	placed               // the node has not said anything of it yet
+	running              // its tasks run
+	unknown              // its node is disconnected: wait
+	failed               // its tasks failed, and the restart policy gave up
+	ended                // its tasks ended well
+	lost                 // its node is gone
+	moving               // somebody stopped it, or its node is drained
+)
+
+func newSurvey(r Reader, key api.NamespacedID, job *api.Job, eval *api.Evaluation, now time.Time) *survey {
+	s := &survey{
+		r: r, key: key, job: job, eval: eval, now: now,
+		deployment: r.LatestDeployment(key.Namespace, key.ID),
+		gone:       make(map[string]bool), changes: make(map[change]bool),
+		moves: make(map[change]*placement.Suitability),
+	}
+	byName := make(map[string]*group)
+	if job != nil {
+		for _, def := range job.Groups {
+			g := &group{name: def.Name, def: def, rolling: rolls(job, def)}
+			if s.wanted() {
+				g.instances = make([]instance, max(def.Size(), 0))
+			}
+			for i := range g.instances {
+				g.instances[i] = instance{group: g, index: i}
+			}
+			byName[def.Name] = g
+			s.groups = append(s.groups, g)
+		}
+	}
+	declared := len(s.groups)
+	for a := range r.AllocationsByJob(key.Namespace, key.ID) {
+		g := byName[a.Group]
+		if g == nil {
+			g = &group{name: a.Group}
+			byName[a.Group] = g
+			s.groups = append(s.groups, g)
+		}
+		s.sort(g, a)
+	}
+	slices.SortFunc(s.groups[declared:], func(a, b *group) int { return strings.Compare(a.name, b.name) })
+	for _, g := range s.groups {
+		for i := range g.instances {
+			g.instances[i].state = s.stateOf(g.instances[i].alloc)
+		}
+		slices.SortFunc(g.excess, func(a, b *api.Allocation) int {
+			if d := b.Index() - a.Index(); d != 0 {
+				return d
+			}
+			return strings.Compare(a.ID, b.ID)
+		})
+		slices.SortFunc(g.stopping, func(a, b *api.Allocation) int { return strings.Compare(a.ID, b.ID) })
+	}
+	return s
+}
+
+// rolls reports whether instances of the group are moved to a new version step
+// by step, under a deployment.
+func rolls(job *api.Job, g *api.Group) bool {
+	return job.Type == api.JobTypeService && g.Update != nil && g.Update.MaxParallel != nil && *g.Update.MaxParallel > 0
+}
+
+// wanted reports whether anything of the job should run.
+func (s *survey) wanted() bool {
+	return s.job != nil && !s.job.Stop && !s.job.IsPeriodic() && !s.job.IsParameterized()
+}
+
+// sort puts the allocation where it belongs in its group.
+func (s *survey) sort(g *group, a *api.Allocation) {
+	if a.DeploymentID != "" && s.current(a) && (s.deployment == nil || s.deployment.ID != a.DeploymentID) {
+		s.collected = true
+	}
+	index := a.Index()
+	inside := index >= 0 && index < len(g.instances)
+	if a.IsServerTerminal() {
+		if inside && newer(a, g.instances[index].last) {
+			g.instances[index].last = a
+		}
+		if !a.IsClientTerminal() && s.isGone(a) {
+			g.stopping = append(g.stopping, a)
+		}
+		return
+	}
+	if !inside {
+		g.exceed(a)
+		return
+	}
+	if held := g.instances[index].alloc; held == nil || holds(a, held) {
+		a, g.instances[index].alloc = held, a
+	}
+	if a != nil {
+		g.exceed(a)
+	}
+}
+
+// exceed notes an allocation that has no place, unless it has ended anyway.
+func (g *group) exceed(a *api.Allocation) {
+	if !a.IsClientTerminal() {
+		g.excess = append(g.excess, a)
+	}
+}
+
+// holds reports whether a, rather than b, holds the place that both were made
+// for: what may still run comes first, then what is newer.
+func holds(a, b *api.Allocation) bool {
+	if at, bt := a.IsClientTerminal(), b.IsClientTerminal(); at != bt {
+		return bt
+	}
+	return newer(a, b)
+}
+
+func newer(a, b *api.Allocation) bool {
+	switch {
+	case b == nil:
+		return true
+	case a.CreateIndex != b.CreateIndex:
+		return a.CreateIndex > b.CreateIndex
+	case a.CreateTime != b.CreateTime:
+		return a.CreateTime > b.CreateTime
+	}
+	return a.ID > b.ID
+}
+
+func (s *survey) stateOf(a *api.Allocation) state {
+	if a == nil {
+		return vacant
+	}
+	switch a.ClientStatus {
+	case api.AllocClientFailed:
+		return failed
+	case api.AllocClientComplete:
+		return ended
+	case api.AllocClientLost:
+		return lost
+	}
+	switch {
+	case s.isGone(a):
+		return lost
+	case a.DesiredTransition.ShouldMigrate():
+		return moving
+	case a.ClientStatus == api.AllocClientUnknown:
+		return unknown
+	case a.ClientStatus == api.AllocClientRunning:
+		return running
+	}
+	return placed
+}
+
+func (s *survey) isGone(a *api.Allocation) bool {
+	gone, known := s.gone[a.NodeID]
+	if !known {
+		gone = s.r.Node(a.NodeID).IsGone()
+		s.gone[a.NodeID] = gone
+	}
+	return gone
+}
+
+// current reports whether the allocation has the job's newest version.
+func (s *survey) current(a *api.Allocation) bool {
+	return a.Job == s.job || s.job != nil && a.Job != nil &&
+		a.Job.Version == s.job.Version && a.Job.CreateIndex == s.job.CreateIndex
+}
+
+// A change is from one version of a group to the newest one.
+type change struct {
+	from  *api.Job
+	group string
+}
+
+// destructive reports whether the allocation must be replaced to have the
+// newest version. A change of where it may run counts only if its node is not
+// fit any more.
+func (s *survey) destructive(g *group, a *api.Allocation) bool {
+	if a.Job == nil || a.Job.CreateIndex != s.job.CreateIndex {
+		return true
+	}
+	c := change{a.Job, g.name}
+	replace, known := s.changes[c]
+	if !known {
+		old := a.Job.Group(g.name)
+		replace = old == nil || Destructive(a.Job, old, s.job, g.def)
+		s.changes[c] = replace
+	}
+	return replace || !s.stillSuits(g, a)
+}
+
+// serves reports whether the instance runs, so that stopping it takes
+// something away from users.
+func (i *instance) serves() bool {
+	return i.state == running && !i.alloc.IsUnhealthy() || i.state == unknown
+}
