@@ -143,7 +143,7 @@ func (m *machine) newestSegment() string {
 	var newest string
 	var at time.Time
 	filepath.Walk(m.Dir, func(path string, info os.FileInfo, err error) error {
-		if err == nil && strings.HasSuffix(path, ".wal") && !info.ModTime().Before(at) {
+		if err == nil && filepath.Base(filepath.Dir(path)) == "log" && filepath.Ext(path) == ".log" && !info.ModTime().Before(at) {
 			newest, at = path, info.ModTime()
 		}
 		return nil
