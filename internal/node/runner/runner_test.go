@@ -6,6 +6,7 @@ package runner
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"path/filepath"
 	"strings"
@@ -341,7 +342,7 @@ func TestStartFailureIsToldAndRetried(t *testing.T) {
 		b.driver.Starting = func(*driver.Task) error {
 			if fail {
 				fail = false
-				return api.Errorf(api.CodeInvalid, "no such program: /bin/nothing")
+				return &driver.RecoverableError{Err: errors.New("no such program: /bin/nothing")}
 			}
 			return nil
 		}

@@ -111,10 +111,8 @@ func (t *task) launch(ctx context.Context, a *api.Allocation, g *api.Group, s *a
 	handle, err := d.Start(ctx, dt)
 	if err != nil {
 		e := driverFailure(err)
-		var r interface{ Recoverable() bool }
-		if errors.As(err, &r) && !r.Recoverable() {
-			e.FailsTask = true
-		}
+		var again *driver.RecoverableError
+		e.FailsTask = !errors.As(err, &again)
 		return nil, e
 	}
 	return handle, nil
