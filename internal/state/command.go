@@ -3,7 +3,10 @@
 
 package state
 
-import "github.com/reeve-run/reeve/api"
+import (
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/state/wire"
+)
 
 // A Command is one change of the state, as the log holds it. Times and
 // identifiers are in it, so applying it is the same everywhere. The package's
@@ -15,6 +18,9 @@ type Command interface {
 	// apply makes the change, or refuses it with an *api.Error before having
 	// changed anything.
 	apply(t *txn) error
+
+	// encode is the command as the log holds it.
+	encode() *wire.Command
 }
 
 // putEvaluations stores evaluations that came with a command; nil ones are

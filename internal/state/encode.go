@@ -4,15 +4,14 @@
 package state
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-)
 
-type envelope struct {
-	Name string
-	Body json.RawMessage
-}
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/state/wire"
+)
 
 // entryFormat is the first byte of a log entry.
 const entryFormat = 1
@@ -22,14 +21,18 @@ const entryFormat = 1
 func BeginEntry() []byte { return []byte{entryFormat} }
 
 // AppendCommand appends a command to a log entry. What several calls appended
-// to empty slices may be put together in one entry.
+// to empty slices may be put together in one entry, in any order.
 func AppendCommand(b []byte, c Command) []byte {
-	body, err := json.Marshal(c)
-	if err != nil {
+	w := c.encode()
+	size := w.SizeVT()
+	b = protowire.AppendTag(b, 1, protowire.BytesType)
+	b = protowire.AppendVarint(b, uint64(size))
+	start := len(b)
+	b = append(b, make([]byte, size)...)
+	if _, err := w.MarshalToSizedBufferVT(b[start:]); err != nil {
 		panic(fmt.Sprintf("encode %s: %v", c.Name(), err))
 	}
-	data, _ := json.Marshal(envelope{c.Name(), body})
-	return append(append(b, data...), '\n')
+	return b
 }
 
 // EncodeCommands packs commands into one log entry.
@@ -41,45 +44,102 @@ func EncodeCommands(commands []Command) []byte {
 	return b
 }
 
-var commandTypes = map[string]func() Command{
-	"RegisterJob":        func() Command { return new(RegisterJob) },
-	"DeregisterJob":      func() Command { return new(DeregisterJob) },
-	"PutEvaluations":     func() Command { return new(PutEvaluations) },
-	"DeleteEvaluations":  func() Command { return new(DeleteEvaluations) },
-	"CommitPlacement":    func() Command { return new(CommitPlacement) },
-	"UpdateAllocations":  func() Command { return new(UpdateAllocations) },
-	"SetTransition":      func() Command { return new(SetTransition) },
-	"RegisterNode":       func() Command { return new(RegisterNode) },
-	"UpdateNodeStatus":   func() Command { return new(UpdateNodeStatus) },
-	"SetNodeEligibility": func() Command { return new(SetNodeEligibility) },
-	"DeleteNode":         func() Command { return new(DeleteNode) },
-	"UpdateDeployment":   func() Command { return new(UpdateDeployment) },
-	"SetJobStability":    func() Command { return new(SetJobStability) },
-	"ScaleJob":           func() Command { return new(ScaleJob) },
-	"Collect":            func() Command { return new(Collect) },
-}
-
 // DecodeCommands unpacks a log entry.
 func DecodeCommands(data []byte) ([]Command, error) {
 	if len(data) == 0 || data[0] != entryFormat {
 		return nil, fmt.Errorf("log entry has an unknown format")
 	}
-	var commands []Command
-	d := json.NewDecoder(bytes.NewReader(data[1:]))
-	for d.More() {
-		var e envelope
-		if err := d.Decode(&e); err != nil {
-			return nil, fmt.Errorf("decode log entry: %w", err)
+	var entry wire.Entry
+	if err := entry.UnmarshalVT(data[1:]); err != nil {
+		return nil, fmt.Errorf("decode log entry: %w", err)
+	}
+	commands := make([]Command, len(entry.Commands))
+	for i, w := range entry.Commands {
+		c, err := decodeCommand(w)
+		if err != nil {
+			return nil, fmt.Errorf("decode command %d of log entry: %w", i, err)
 		}
-		make := commandTypes[e.Name]
-		if make == nil {
-			return nil, fmt.Errorf("decode log entry: unknown command %q", e.Name)
-		}
-		c := make()
-		if err := json.Unmarshal(e.Body, c); err != nil {
-			return nil, fmt.Errorf("decode %s: %w", e.Name, err)
-		}
-		commands = append(commands, c)
+		commands[i] = c
 	}
 	return commands, nil
+}
+
+func decodeCommand(w *wire.Command) (Command, error) {
+	switch k := w.GetKind().(type) {
+	case *wire.Command_RegisterJob:
+		return decodeRegisterJob(k.RegisterJob)
+	case *wire.Command_DeregisterJob:
+		return decodeDeregisterJob(k.DeregisterJob)
+	case *wire.Command_PutEvaluations:
+		return decodePutEvaluations(k.PutEvaluations)
+	case *wire.Command_DeleteEvaluations:
+		return &DeleteEvaluations{IDs: k.DeleteEvaluations.GetIds()}, nil
+	case *wire.Command_CommitPlacement:
+		return decodeCommitPlacement(k.CommitPlacement)
+	case *wire.Command_UpdateAllocations:
+		return decodeUpdateAllocations(k.UpdateAllocations)
+	case *wire.Command_SetTransition:
+		return decodeSetTransition(k.SetTransition)
+	case *wire.Command_RegisterNode:
+		return decodeRegisterNode(k.RegisterNode)
+	case *wire.Command_UpdateNodeStatus:
+		return decodeUpdateNodeStatus(k.UpdateNodeStatus)
+	case *wire.Command_SetNodeEligibility:
+		return decodeSetNodeEligibility(k.SetNodeEligibility)
+	case *wire.Command_DeleteNode:
+		return &DeleteNode{IDs: k.DeleteNode.GetIds()}, nil
+	case *wire.Command_UpdateDeployment:
+		return decodeUpdateDeployment(k.UpdateDeployment)
+	case *wire.Command_SetJobStability:
+		s := k.SetJobStability
+		return &SetJobStability{s.GetNamespace(), s.GetId(), s.GetVersion(), s.GetStable()}, nil
+	case *wire.Command_ScaleJob:
+		return decodeScaleJob(k.ScaleJob)
+	case *wire.Command_Collect:
+		return decodeCollect(k.Collect)
+	}
+	return nil, fmt.Errorf("unknown command: it was written by a newer version of Reeve")
+}
+
+// document encodes an object as JSON; nil stays nil.
+func document[T any](v *T) []byte {
+	if v == nil {
+		return nil
+	}
+	return mustJSON(v)
+}
+
+// parse decodes a document; an empty one is nil.
+func parse[T any](text []byte) (*T, error) {
+	if len(text) == 0 {
+		return nil, nil
+	}
+	v := new(T)
+	if err := json.Unmarshal(text, v); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// parseJob decodes a job. Lists of a stored job never hold nil.
+func parseJob(text []byte) (*api.Job, error) {
+	job, err := parse[api.Job](text)
+	if err != nil || job == nil {
+		return nil, err
+	}
+	return job, checkJob(job)
+}
+
+func checkJob(job *api.Job) error {
+	for _, g := range job.Groups {
+		if g == nil {
+			return fmt.Errorf("job %q has a group that is null", job.ID)
+		}
+		for _, t := range g.Tasks {
+			if t == nil {
+				return fmt.Errorf("job %q has a task that is null", job.ID)
+			}
+		}
+	}
+	return nil
 }

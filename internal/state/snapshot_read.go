@@ -143,6 +143,9 @@ func (l *loader) loadJob(r *jobRecord) error {
 		if v.Job == nil || v.Job.ID != r.ID || v.Job.Namespace != r.Namespace {
 			return fmt.Errorf("job %q has a version that is not its own", r.ID)
 		}
+		if err := checkJob(v.Job); err != nil {
+			return err
+		}
 		row.versions = append(row.versions, jobVersion{v.Job, v.Submission})
 		if r.Exists && v.Job.Version == r.Current {
 			row.job = v.Job
@@ -154,6 +157,9 @@ func (l *loader) loadJob(r *jobRecord) error {
 	for _, j := range r.Used {
 		if j == nil {
 			return fmt.Errorf("job %q has a version that is null", r.ID)
+		}
+		if err := checkJob(j); err != nil {
+			return err
 		}
 		l.used[usedKey{api.NamespacedID{Namespace: r.Namespace, ID: r.ID}, j.Version, j.CreateIndex}] = j
 	}

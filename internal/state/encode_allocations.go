@@ -1,0 +1,334 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/state/wire"
+)
+
+// allocationEncoder writes allocations into one set, and what they have in
+// common once: names, jobs, the shape of their resources, metrics.
+type allocationEncoder struct {
+	set     *wire.Allocations
+	names   map[string]uint32
+	jobs    map[jobReference]uint32
+	shapes  map[string]uint32
+	metrics map[*api.PlacementMetrics]uint32
+
+	// The last allocation's, as the next one's are mostly the same.
+	lastTasks  uintptr
+	lastShared api.AllocatedShared
+	lastShape  uint32
+}
+
+// jobReference is a version of a job by its names.
+type jobReference struct {
+	namespace, id                        string
+	version, createIndex, jobModifyIndex uint64
+	missing                              bool
+}
+
+func newAllocationEncoder(size int) *allocationEncoder {
+	return &allocationEncoder{
+		set:     &wire.Allocations{Allocations: make([]*wire.Allocation, 0, size)},
+		names:   map[string]uint32{},
+		jobs:    map[jobReference]uint32{},
+		shapes:  map[string]uint32{},
+		metrics: map[*api.PlacementMetrics]uint32{},
+	}
+}
+
+func encodeAllocations(allocations []*api.Allocation) *wire.Allocations {
+	if len(allocations) == 0 {
+		return nil
+	}
+	e := newAllocationEncoder(len(allocations))
+	for _, a := range allocations {
+		e.add(a)
+	}
+	return e.set
+}
+
+// name returns the reference to a string.
+func (e *allocationEncoder) name(s string) uint32 {
+	if s == "" {
+		return 0
+	}
+	if ref, ok := e.names[s]; ok {
+		return ref
+	}
+	e.set.Names = append(e.set.Names, s)
+	ref := uint32(len(e.set.Names))
+	e.names[s] = ref
+	return ref
+}
+
+func (e *allocationEncoder) add(a *api.Allocation) {
+	w := &wire.Allocation{
+		Id:                 packID(a.ID),
+		Job:                e.job(a),
+		Group:              e.name(a.Group),
+		Eval:               e.name(a.EvalID),
+		Node:               e.name(a.NodeID),
+		NodeName:           e.name(a.NodeName),
+		DesiredStatus:      e.name(a.DesiredStatus),
+		DesiredDescription: e.name(a.DesiredDescription),
+		ClientStatus:       e.name(a.ClientStatus),
+		ClientDescription:  e.name(a.ClientDescription),
+		Deployment:         e.name(a.DeploymentID),
+		FollowupEval:       e.name(a.FollowupEvalID),
+		Previous:           e.name(a.PreviousAllocation),
+		Next:               e.name(a.NextAllocation),
+		Metrics:            e.metric(a.Metrics),
+		CreateIndex:        a.CreateIndex,
+		ModifyIndex:        a.ModifyIndex,
+		AllocModifyIndex:   a.AllocModifyIndex,
+		CreateTime:         a.CreateTime,
+		ModifyTime:         a.ModifyTime,
+		RestJson:           restOfAllocation(a),
+	}
+	if i := a.Index(); i >= 0 && a.Name == api.AllocName(a.JobID, a.Group, i) {
+		w.Instance = uint32(i) + 1
+	} else {
+		w.Name = e.name(a.Name)
+	}
+	if s := a.DeploymentStatus; s != nil {
+		w.DeploymentStatus = &wire.DeploymentStatus{Healthy: s.Healthy, Timestamp: nanos(s.Timestamp), Canary: s.Canary, ModifyIndex: s.ModifyIndex}
+	}
+	if r := a.AllocatedResources; r != nil {
+		w.Shape = e.shape(r)
+		for _, p := range r.Shared.Ports {
+			w.Ports = append(w.Ports, &wire.Port{Label: e.name(p.Label), Value: uint32(p.Value), To: uint32(p.To), HostIp: e.name(p.HostIP)})
+		}
+	}
+	for _, task := range slices.Sorted(maps.Keys(a.TaskStates)) {
+		if s := a.TaskStates[task]; s != nil {
+			w.Tasks = append(w.Tasks, e.taskState(task, s))
+		}
+	}
+	e.set.Allocations = append(e.set.Allocations, w)
+}
+
+func (e *allocationEncoder) job(a *api.Allocation) uint32 {
+	r := jobReference{namespace: a.Namespace, id: a.JobID, missing: a.Job == nil}
+	if a.Job != nil {
+		r = jobReference{a.Job.Namespace, a.Job.ID, a.Job.Version, a.Job.CreateIndex, a.Job.JobModifyIndex, false}
+	}
+	if r == (jobReference{missing: true}) {
+		return 0
+	}
+	if ref, ok := e.jobs[r]; ok {
+		return ref
+	}
+	e.set.Jobs = append(e.set.Jobs, &wire.AllocationJob{
+		Namespace: e.name(r.namespace), Id: e.name(r.id), Version: r.version,
+		CreateIndex: r.createIndex, JobModifyIndex: r.jobModifyIndex, Missing: r.missing,
+	})
+	ref := uint32(len(e.set.Jobs))
+	e.jobs[r] = ref
+	return ref
+}
+
+// shape returns the reference to the resources without their ports.
+func (e *allocationEncoder) shape(r *api.AllocatedResources) uint32 {
+	tasks := reflect.ValueOf(r.Tasks).Pointer()
+	if tasks != 0 && tasks == e.lastTasks && r.Shared.DiskMB == e.lastShared.DiskMB && len(r.Shared.Networks)+len(e.lastShared.Networks) == 0 {
+		return e.lastShape
+	}
+	s := &wire.Shape{DiskMb: r.Shared.DiskMB}
+	if len(r.Shared.Networks) > 0 {
+		s.NetworksJson = mustJSON(r.Shared.Networks)
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Tasks)) {
+		t := r.Tasks[name]
+		if t == nil {
+			continue
+		}
+		w := &wire.ShapeTask{Name: e.name(name), Cpu: t.CPU.CPUShares, MemoryMb: t.Memory.MemoryMB, MemoryMaxMb: t.Memory.MemoryMaxMB}
+		for _, core := range t.CPU.ReservedCores {
+			w.Cores = append(w.Cores, uint32(core))
+		}
+		if len(t.Networks)+len(t.Devices) > 0 {
+			w.RestJson = mustJSON(restTask{t.Networks, t.Devices})
+		}
+		s.Tasks = append(s.Tasks, w)
+	}
+	key, err := s.MarshalVT()
+	if err != nil {
+		panic("encode resources: " + err.Error())
+	}
+	ref, ok := e.shapes[string(key)]
+	if !ok {
+		e.set.Shapes = append(e.set.Shapes, s)
+		ref = uint32(len(e.set.Shapes))
+		e.shapes[string(key)] = ref
+	}
+	e.lastTasks, e.lastShared, e.lastShape = tasks, r.Shared, ref
+	return ref
+}
+
+// restTask is what few tasks hold.
+type restTask struct {
+	Networks []*api.Network         `json:",omitempty"`
+	Devices  []*api.AllocatedDevice `json:",omitempty"`
+}
+
+func (e *allocationEncoder) metric(m *api.PlacementMetrics) uint32 {
+	if m == nil {
+		return 0
+	}
+	if ref, ok := e.metrics[m]; ok {
+		return ref
+	}
+	w := &wire.Metrics{
+		NodesEvaluated: int64(m.NodesEvaluated), NodesFiltered: int64(m.NodesFiltered),
+		NodesInPool: int64(m.NodesInPool), NodePool: e.name(m.NodePool),
+		NodesAvailable: e.counts(m.NodesAvailable), ClassFiltered: e.counts(m.ClassFiltered),
+		ConstraintFiltered: e.counts(m.ConstraintFiltered), NodesExhausted: int64(m.NodesExhausted),
+		ClassExhausted: e.counts(m.ClassExhausted), DimensionExhausted: e.counts(m.DimensionExhausted),
+		Scores: e.scores(m.Scores), AllocationTime: int64(m.AllocationTime),
+		CoalescedFailures: int64(m.CoalescedFailures),
+	}
+	for _, s := range m.ScoreMetaData {
+		if s != nil {
+			w.NodeScores = append(w.NodeScores, &wire.NodeScore{Node: e.name(s.NodeID), Scores: e.scores(s.Scores), Norm: s.NormScore})
+		}
+	}
+	if len(m.QuotaExhausted)+len(m.ResourcesExhausted) > 0 {
+		w.RestJson = mustJSON(restMetrics{m.QuotaExhausted, m.ResourcesExhausted})
+	}
+	e.set.Metrics = append(e.set.Metrics, w)
+	ref := uint32(len(e.set.Metrics))
+	e.metrics[m] = ref
+	return ref
+}
+
+// restMetrics is what few metrics have.
+type restMetrics struct {
+	QuotaExhausted     []string                  `json:",omitempty"`
+	ResourcesExhausted map[string]*api.Resources `json:",omitempty"`
+}
+
+func (e *allocationEncoder) counts(m map[string]int) []*wire.Count {
+	var counts []*wire.Count
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		counts = append(counts, &wire.Count{Name: e.name(name), Count: int64(m[name])})
+	}
+	return counts
+}
+
+func (e *allocationEncoder) scores(m map[string]float64) []*wire.Score {
+	var scores []*wire.Score
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		scores = append(scores, &wire.Score{Name: e.name(name), Score: m[name]})
+	}
+	return scores
+}
+
+func (e *allocationEncoder) taskState(task string, s *api.TaskState) *wire.TaskState {
+	w := &wire.TaskState{
+		Task: e.name(task), State: e.name(s.State), Failed: s.Failed, Restarts: s.Restarts,
+		LastRestart: nanos(s.LastRestart), StartedAt: nanos(s.StartedAt), FinishedAt: nanos(s.FinishedAt),
+	}
+	for _, v := range s.Events {
+		if v == nil {
+			continue
+		}
+		event := &wire.TaskEvent{
+			Type: e.name(v.Type), Time: v.Time, DisplayMessage: e.name(v.DisplayMessage), Message: e.name(v.Message),
+			FailsTask: v.FailsTask, RestartReason: e.name(v.RestartReason), DriverError: e.name(v.DriverError),
+			DriverMessage: e.name(v.DriverMessage), ExitCode: int64(v.ExitCode), Signal: int64(v.Signal),
+			KillReason: e.name(v.KillReason), KillTimeout: int64(v.KillTimeout), KillError: e.name(v.KillError),
+			StartDelay: v.StartDelay, RestJson: restOfEvent(v),
+		}
+		for _, key := range slices.Sorted(maps.Keys(v.Details)) {
+			event.Details = append(event.Details, &wire.Detail{Key: e.name(key), Value: e.name(v.Details[key])})
+		}
+		w.Events = append(w.Events, event)
+	}
+	return w
+}
+
+// packID turns an id in UUID form into 16 bytes; others stay text.
+func packID(id string) []byte {
+	var b [16]byte
+	if parseUUID(id, &b) {
+		return b[:]
+	}
+	return []byte(id)
+}
+
+// parseUUID fills b from an id in UUID form with small letters.
+func parseUUID(id string, b *[16]byte) bool {
+	if len(id) != 36 || id[8] != '-' || id[13] != '-' || id[18] != '-' || id[23] != '-' {
+		return false
+	}
+	at := 0
+	for i := 0; i < 36; i += 2 {
+		switch i {
+		case 8, 13, 18, 23:
+			i++
+		}
+		hi, lo := hexDigit(id[i]), hexDigit(id[i+1])
+		if hi|lo > 15 {
+			return false
+		}
+		b[at] = hi<<4 | lo
+		at++
+	}
+	return true
+}
+
+func hexDigit(c byte) byte {
+	switch {
+	case c >= '0' && c <= '9':
+		return c - '0'
+	case c >= 'a' && c <= 'f':
+		return c - 'a' + 10
+	}
+	return 0xff
+}
+
+// unpackID is the inverse of packID.
+func unpackID(b []byte) string {
+	if len(b) != 16 {
+		return string(b)
+	}
+	var s [36]byte
+	hex.Encode(s[0:8], b[0:4])
+	s[8] = '-'
+	hex.Encode(s[9:13], b[4:6])
+	s[13] = '-'
+	hex.Encode(s[14:18], b[6:8])
+	s[18] = '-'
+	hex.Encode(s[19:23], b[8:10])
+	s[23] = '-'
+	hex.Encode(s[24:36], b[10:16])
+	return string(s[:])
+}
+
+// nanos is a time in Unix nanoseconds, 0 if it is not set.
+func nanos(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
+}
+
+// mustJSON encodes what came from the API or the store, which always can be.
+func mustJSON(v any) []byte {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic("encode for the log: " + err.Error())
+	}
+	return text
+}

@@ -1,0 +1,90 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/state/wire"
+)
+
+func encodeEvaluation(e *api.Evaluation) *wire.Evaluation {
+	if e == nil {
+		return nil
+	}
+	w := &wire.Evaluation{
+		Id: e.ID, Priority: int64(e.Priority), Type: e.Type, TriggeredBy: e.TriggeredBy,
+		Namespace: e.Namespace, JobId: e.JobID, JobModifyIndex: e.JobModifyIndex,
+		NodeId: e.NodeID, NodeModifyIndex: e.NodeModifyIndex, DeploymentId: e.DeploymentID,
+		Status: e.Status, StatusDescription: e.StatusDescription,
+		Wait: int64(e.Wait), WaitUntil: nanos(e.WaitUntil),
+		NextEval: e.NextEval, PreviousEval: e.PreviousEval, BlockedEval: e.BlockedEval,
+		QueuedKnown: e.QueuedAllocations != nil, SnapshotIndex: e.SnapshotIndex,
+		CreateIndex: e.CreateIndex, ModifyIndex: e.ModifyIndex,
+		CreateTime: e.CreateTime, ModifyTime: e.ModifyTime, RestJson: restOfEvaluation(e),
+	}
+	for _, group := range slices.Sorted(maps.Keys(e.QueuedAllocations)) {
+		w.Queued = append(w.Queued, &wire.Queued{Group: group, Count: int64(e.QueuedAllocations[group])})
+	}
+	return w
+}
+
+func encodeEvaluations(evaluations []*api.Evaluation) []*wire.Evaluation {
+	var out []*wire.Evaluation
+	for _, e := range evaluations {
+		if e != nil {
+			out = append(out, encodeEvaluation(e))
+		}
+	}
+	return out
+}
+
+func decodeEvaluation(w *wire.Evaluation) (*api.Evaluation, error) {
+	if w == nil {
+		return nil, nil
+	}
+	e := &api.Evaluation{
+		ID: w.Id, Priority: int(w.Priority), Type: w.Type, TriggeredBy: w.TriggeredBy,
+		Namespace: w.Namespace, JobID: w.JobId, JobModifyIndex: w.JobModifyIndex,
+		NodeID: w.NodeId, NodeModifyIndex: w.NodeModifyIndex, DeploymentID: w.DeploymentId,
+		Status: w.Status, StatusDescription: w.StatusDescription,
+		Wait: time.Duration(w.Wait), WaitUntil: fromNanos(w.WaitUntil),
+		NextEval: w.NextEval, PreviousEval: w.PreviousEval, BlockedEval: w.BlockedEval,
+		SnapshotIndex: w.SnapshotIndex, CreateIndex: w.CreateIndex, ModifyIndex: w.ModifyIndex,
+		CreateTime: w.CreateTime, ModifyTime: w.ModifyTime,
+	}
+	if w.QueuedKnown {
+		e.QueuedAllocations = make(map[string]int, len(w.Queued))
+		for _, q := range w.Queued {
+			e.QueuedAllocations[q.GetGroup()] = int(q.GetCount())
+		}
+	}
+	if len(w.RestJson) > 0 {
+		var rest restEvaluation
+		if err := json.Unmarshal(w.RestJson, &rest); err != nil {
+			return nil, fmt.Errorf("decode evaluation %s: %w", w.Id, err)
+		}
+		rest.fill(e)
+	}
+	return e, nil
+}
+
+func decodeEvaluations(in []*wire.Evaluation) ([]*api.Evaluation, error) {
+	var out []*api.Evaluation
+	for _, w := range in {
+		e, err := decodeEvaluation(w)
+		if err != nil {
+			return nil, err
+		}
+		if e != nil {
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,138 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import (
+	"fmt"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/state/wire"
+)
+
+func (c *CommitPlacement) encode() *wire.Command {
+	p := c.Placement
+	if p == nil {
+		return &wire.Command{Kind: &wire.Command_CommitPlacement{CommitPlacement: &wire.CommitPlacement{}}}
+	}
+	w := &wire.CommitPlacement{
+		EvalId: p.EvalID, Priority: int64(p.Priority), SnapshotIndex: p.SnapshotIndex, AllAtOnce: p.AllAtOnce,
+		Job: encodeJobRef(p.Job), Place: encodeAllocations(p.Place), DeploymentJson: document(p.Deployment),
+		Evaluations: encodeEvaluations(p.Evaluations), Time: p.Time,
+	}
+	for _, s := range p.Stop {
+		w.Stop = append(w.Stop, &wire.Stop{Id: s.ID, Description: s.Description, ClientStatus: s.ClientStatus, FollowupEvalId: s.FollowupEvalID})
+	}
+	for _, u := range p.DeploymentUpdates {
+		w.DeploymentUpdates = append(w.DeploymentUpdates, &wire.DeploymentUpdate{Id: u.ID, Status: u.Status, Description: u.Description})
+	}
+	return &wire.Command{Kind: &wire.Command_CommitPlacement{CommitPlacement: w}}
+}
+
+func decodeCommitPlacement(w *wire.CommitPlacement) (_ *CommitPlacement, err error) {
+	p := &Placement{
+		EvalID: w.EvalId, Priority: int(w.Priority), SnapshotIndex: w.SnapshotIndex, AllAtOnce: w.AllAtOnce,
+		Job: decodeJobRef(w.Job), Time: w.Time,
+	}
+	if p.Place, err = decodeAllocations(w.Place); err != nil {
+		return nil, err
+	}
+	if p.Deployment, err = parse[api.Deployment](w.DeploymentJson); err != nil {
+		return nil, err
+	}
+	if d := p.Deployment; d != nil {
+		for name, g := range d.Groups {
+			if g == nil {
+				return nil, fmt.Errorf("deployment %s: group %q is null", d.ID, name)
+			}
+		}
+	}
+	for _, s := range w.Stop {
+		p.Stop = append(p.Stop, Stop{ID: s.GetId(), Description: s.GetDescription(), ClientStatus: s.GetClientStatus(), FollowupEvalID: s.GetFollowupEvalId()})
+	}
+	for _, u := range w.DeploymentUpdates {
+		p.DeploymentUpdates = append(p.DeploymentUpdates, DeploymentUpdate{ID: u.GetId(), Status: u.GetStatus(), Description: u.GetDescription()})
+	}
+	p.Evaluations, err = decodeEvaluations(w.Evaluations)
+	return &CommitPlacement{p}, err
+}
+
+// A job in a placement is a reference: the store has the job.
+func encodeJobRef(j *api.Job) *wire.JobRef {
+	if j == nil {
+		return nil
+	}
+	return &wire.JobRef{Namespace: j.Namespace, Id: j.ID, Version: j.Version, CreateIndex: j.CreateIndex, JobModifyIndex: j.JobModifyIndex}
+}
+
+func decodeJobRef(w *wire.JobRef) *api.Job {
+	if w == nil {
+		return nil
+	}
+	return &api.Job{Namespace: w.Namespace, ID: w.Id, Version: w.Version, CreateIndex: w.CreateIndex, JobModifyIndex: w.JobModifyIndex}
+}
+
+func (c *UpdateDeployment) encode() *wire.Command {
+	return &wire.Command{Kind: &wire.Command_UpdateDeployment{UpdateDeployment: &wire.UpdateDeployment{
+		Id: c.ID, Status: c.Status, Description: c.Description,
+		Evaluation: encodeEvaluation(c.Evaluation), JobJson: document(c.Job), Time: c.Time,
+	}}}
+}
+
+func decodeUpdateDeployment(w *wire.UpdateDeployment) (_ *UpdateDeployment, err error) {
+	c := &UpdateDeployment{ID: w.Id, Status: w.Status, Description: w.Description, Time: w.Time}
+	if c.Job, err = parseJob(w.JobJson); err != nil {
+		return nil, err
+	}
+	c.Evaluation, err = decodeEvaluation(w.Evaluation)
+	return c, err
+}
+
+func (c *UpdateAllocations) encode() *wire.Command {
+	return &wire.Command{Kind: &wire.Command_UpdateAllocations{UpdateAllocations: &wire.UpdateAllocations{
+		NodeId: c.NodeID, Allocations: encodeAllocations(clientFields(c.Allocations)),
+		Evaluations: encodeEvaluations(c.Evaluations), Time: c.Time,
+	}}}
+}
+
+// clientFields strips updates of what is not read from them.
+func clientFields(updates []*api.Allocation) []*api.Allocation {
+	out := make([]*api.Allocation, 0, len(updates))
+	for _, u := range updates {
+		if u != nil {
+			out = append(out, &api.Allocation{
+				ID: u.ID, ClientStatus: u.ClientStatus, ClientDescription: u.ClientDescription, TaskStates: u.TaskStates,
+				DeploymentStatus: u.DeploymentStatus, NetworkStatus: u.NetworkStatus, ModifyTime: u.ModifyTime,
+			})
+		}
+	}
+	return out
+}
+
+func decodeUpdateAllocations(w *wire.UpdateAllocations) (_ *UpdateAllocations, err error) {
+	c := &UpdateAllocations{NodeID: w.NodeId, Time: w.Time}
+	if c.Allocations, err = decodeAllocations(w.Allocations); err != nil {
+		return nil, err
+	}
+	c.Evaluations, err = decodeEvaluations(w.Evaluations)
+	return c, err
+}
+
+func (c *SetTransition) encode() *wire.Command {
+	return &wire.Command{Kind: &wire.Command_SetTransition{SetTransition: &wire.SetTransition{
+		AllocationIds: c.AllocationIDs, TransitionJson: document(&c.Transition), Evaluations: encodeEvaluations(c.Evaluations),
+	}}}
+}
+
+func decodeSetTransition(w *wire.SetTransition) (*SetTransition, error) {
+	c := &SetTransition{AllocationIDs: w.AllocationIds}
+	transition, err := parse[api.DesiredTransition](w.TransitionJson)
+	if err != nil {
+		return nil, err
+	}
+	if transition != nil {
+		c.Transition = *transition
+	}
+	c.Evaluations, err = decodeEvaluations(w.Evaluations)
+	return c, err
+}

@@ -1,0 +1,108 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import (
+	"fmt"
+
+	"github.com/reeve-run/reeve/internal/state/wire"
+)
+
+// Evaluations and allocations are many, so they have frames in the log's own
+// encoding. They are written in the order of their slots, which is about the
+// order in which they came: neighbours have most in common.
+
+func (v *Snapshot) writeEvaluations(f *frameWriter) int {
+	n, set := 0, &wire.Evaluations{}
+	flush := func() {
+		b, err := set.MarshalVT()
+		if err != nil && f.err == nil {
+			f.err = err
+		}
+		f.frame(frameEvaluations, b)
+		set.Evaluations = set.Evaluations[:0]
+	}
+	for slot := range v.evaluations.next {
+		if r := v.evaluations.rows.at(slot); r != nil && r.evaluation != nil {
+			set.Evaluations = append(set.Evaluations, encodeEvaluation(r.evaluation))
+			if n++; len(set.Evaluations) == chunk {
+				flush()
+			}
+		}
+	}
+	if len(set.Evaluations) > 0 {
+		flush()
+	}
+	return n
+}
+
+func (v *Snapshot) writeAllocations(f *frameWriter) int {
+	n, e := 0, newAllocationEncoder(chunk)
+	var buffer []byte
+	flush := func() {
+		size := e.set.SizeVT()
+		if cap(buffer) < size {
+			buffer = make([]byte, 2*size)
+		}
+		if _, err := e.set.MarshalToSizedBufferVT(buffer[:size]); err != nil && f.err == nil {
+			f.err = err
+		}
+		f.frame(frameAllocations, buffer[:size])
+		e = newAllocationEncoder(chunk)
+	}
+	for slot := range v.allocations.next {
+		if r := v.allocations.rows.at(slot); r != nil && r.allocation != nil {
+			e.add(r.allocation)
+			if n++; len(e.set.Allocations) == chunk {
+				flush()
+			}
+		}
+		if f.err != nil {
+			return n
+		}
+	}
+	if len(e.set.Allocations) > 0 {
+		flush()
+	}
+	return n
+}
+
+func (l *loader) readEvaluations(payload []byte) error {
+	var set wire.Evaluations
+	if err := set.UnmarshalVT(payload); err != nil {
+		return err
+	}
+	evaluations, err := decodeEvaluations(set.Evaluations)
+	if err != nil {
+		return err
+	}
+	for _, e := range evaluations {
+		if err := l.loadEvaluation(e); err != nil {
+			return err
+		}
+	}
+	l.seen.Evaluations += len(evaluations)
+	return nil
+}
+
+func (l *loader) readAllocations(payload []byte) error {
+	var set wire.Allocations
+	if err := set.UnmarshalVT(payload); err != nil {
+		return err
+	}
+	allocations, err := decodeAllocations(&set)
+	if err != nil {
+		return err
+	}
+	for _, a := range allocations {
+		if a.Job == nil {
+			return fmt.Errorf("allocation %s has no job", a.ID)
+		}
+		if err := l.loadAllocation(a, a.Job.Version, a.Job.CreateIndex); err != nil {
+			return err
+		}
+	}
+	l.seen.Allocations += len(allocations)
+	return nil
+}
