@@ -30,7 +30,7 @@ type Input struct {
 	Node  *api.Node
 	Alloc *api.Allocation // with Job
 	Group *api.Group
-	Task  *api.Task // nil for what belongs to the group: its services
+	Task  *api.Task  // nil for what belongs to the group: its services
 	Dir   driver.Dir // where the task sees its directories
 	// Isolated tasks have a root of their own, and get nothing of the host's
 	// environment.
