@@ -128,8 +128,22 @@ func (s *survey) deployStep(in *instance, stands progress) step {
 		st.why = "recovery starts it anew, at the newest version"
 	default:
 		st.do = update
+		st.settles = of(carriedHealth(in))
 	}
 	return st
+}
+
+// carriedHealth is what is known of an instance's health and goes on to hold
+// when it is updated in place; nil if its node has yet to say.
+func carriedHealth(in *instance) *bool {
+	a := in.alloc
+	switch {
+	case a.DeploymentStatus != nil && a.DeploymentStatus.Healthy != nil:
+		return a.DeploymentStatus.Healthy
+	case a.DeploymentID == "" && in.state == running:
+		return new(true) // it was never asked about, and serves
+	}
+	return nil
 }
 
 // goal says how far an instance of the newest version is.

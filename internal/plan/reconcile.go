@@ -138,16 +138,11 @@ func penalised(t *api.RescheduleTracker) []string {
 func (w *work) update(in *instance) {
 	a := in.alloc.Copy()
 	a.Job, a.EvalID = w.job, w.eval.ID
-	was := a.DeploymentStatus
-	asked := a.DeploymentID != ""
 	a.DeploymentID, a.DeploymentStatus = "", nil
 	if w.active != nil && in.group.rolling {
 		a.DeploymentID = w.active.ID
-		switch yes := true; {
-		case was != nil && was.Healthy != nil:
-			a.DeploymentStatus = &api.AllocDeploymentStatus{Healthy: was.Healthy, Timestamp: was.Timestamp}
-		case !asked && in.state == running:
-			a.DeploymentStatus = &api.AllocDeploymentStatus{Healthy: &yes, Timestamp: w.now}
+		if healthy := carriedHealth(in); healthy != nil {
+			a.DeploymentStatus = &api.AllocDeploymentStatus{Healthy: healthy, Timestamp: w.now}
 		}
 	}
 	w.result.Update = append(w.result.Update, a)

@@ -29,6 +29,9 @@ type step struct {
 	why    string
 	until  time.Time
 	delay  time.Duration // of a replacement by the reschedule policy
+	// settles is set when doing the step completes it: nobody has to report
+	// anything first.
+	settles bool
 }
 
 // A phase is the steps of one plan on one group.
@@ -44,7 +47,7 @@ type phase struct {
 // isComplete reports whether every step is.
 func (p *phase) isComplete() bool {
 	for i := range p.steps {
-		if p.steps[i].status != Complete {
+		if st := &p.steps[i]; st.status != Complete && !st.settles {
 			return false
 		}
 	}
@@ -54,7 +57,7 @@ func (p *phase) isComplete() bool {
 // isStarted reports whether every step's instance has been started at least.
 func (p *phase) isStarted() bool {
 	for i := range p.steps {
-		if s := p.steps[i].status; s != Complete && s != Started {
+		if st := &p.steps[i]; st.status != Complete && st.status != Started && st.do != update {
 			return false
 		}
 	}

@@ -82,7 +82,7 @@ func (s *survey) openPhases(phases []*phase, stands progress) {
 }
 
 // candidates returns the steps that may be done now: all that only add, then as
-// many of the others as the limit allows, those whose instance does not serve
+// many of the others as the limit allows, those whose instance is worth least
 // first. In a phase that is held or whose turn has not come, a place that was
 // vacated by this plan is still filled: what has begun is brought to its end.
 func (p *phase) candidates() []*step {
@@ -101,9 +101,9 @@ func (p *phase) candidates() []*step {
 			room--
 		}
 	}
-	for _, serving := range []bool{false, true} {
+	for worth := range wellWorth + 1 {
 		for i := range p.steps {
-			if st := &p.steps[i]; room > 0 && p.begins() && st.do == replace && !st.on.taken && st.on.serves() == serving {
+			if st := &p.steps[i]; room > 0 && p.begins() && st.do == replace && !st.on.taken && st.on.worth() == worth {
 				chosen = append(chosen, st)
 				room--
 			}

@@ -241,8 +241,25 @@ func (s *survey) destructive(g *group, a *api.Allocation) bool {
 	return replace || !s.stillSuits(g, a)
 }
 
-// serves reports whether the instance runs, so that stopping it takes
-// something away from users.
+// serves reports whether the instance may serve users, so that stopping it
+// takes something away from them.
 func (i *instance) serves() bool {
 	return i.state == running && !i.alloc.IsUnhealthy() || i.state == unknown
+}
+
+// What an instance is worth to users, from nothing upwards.
+const (
+	noWorth   = iota // it does not run, or is not well
+	someWorth        // it runs, and its node has not said yet whether it is well
+	wellWorth
+)
+
+func (i *instance) worth() int {
+	switch {
+	case !i.serves():
+		return noWorth
+	case i.alloc.DeploymentID != "" && !i.alloc.IsHealthy():
+		return someWorth
+	}
+	return wellWorth
 }

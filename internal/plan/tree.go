@@ -98,6 +98,9 @@ func (s *survey) showPhase(ph *phase) *Phase {
 	var children, candidates []Status
 	for i := range ph.steps {
 		st := &ph.steps[i]
+		if next[st] && (st.do == start || st.do == replace) {
+			st.status = Prepared // if it has not been placed by now, it waits for room
+		}
 		shown := showStep(st)
 		p.Steps = append(p.Steps, shown)
 		children = append(children, st.status)

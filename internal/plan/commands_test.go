@@ -1,0 +1,440 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan_test
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/placement"
+	"github.com/reeve-run/reeve/internal/plan"
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+// Commands of scripts. NAME[INDEX] is an instance: its newest allocation that
+// was not told to stop.
+//
+//	nodes N [cpu=MHZ] [memory=MB] [dc=NAME] [KEY=VALUE...]   N more nodes; the rest is metadata
+//	job NAME [type=batch] [dc=GLOB] [KEY=VALUE...]           register a job, evaluate, and print
+//	  group NAME count=N [cpu=MHZ] [memory=MB] [max_parallel=N] [port=N] [dynamic=N] [env=V] [tag=V] [constraint=KEY:VALUE]
+//	        [attempts=N] [interval=D] [delay=D] [function=F] [max_delay=D] [progress=D] [auto_revert=true]
+//	evaluate                    evaluate and print
+//	dry                         print what an evaluation would do, by group
+//	start|healthy|unhealthy|fail|finish INSTANCE...|all   what the nodes report, then evaluate and print
+//	gone                        the nodes report that whatever was told to stop has ended; then evaluate
+//	down|up|ineligible NODE...  then evaluate and print
+//	stop INSTANCE...            a user stops allocations; then evaluate
+//	stop-job, purge-job         then evaluate
+//	pause, resume, fail-deployment
+//	check                       ask whether the deployment has ended, and act on it
+//	after DURATION              time passes; follow-up evaluations that are due run
+//	tree                        print the plans
+//	allocations                 print every allocation
+func (w *world) run(text string) string {
+	w.t.Helper()
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	words := strings.Fields(lines[0])
+	verb, args := words[0], words[1:]
+	switch verb {
+	case "nodes":
+		w.nodes(args)
+		return ""
+	case "job":
+		w.register(args, lines[1:])
+	case "evaluate":
+	case "dry":
+		return w.dry()
+	case "start", "healthy", "unhealthy", "fail", "finish":
+		w.reports(verb, args)
+	case "gone":
+		w.allGone()
+	case "down", "up", "ineligible":
+		w.nodeStatus(verb, args)
+	case "stop":
+		yes := true
+		for _, a := range w.instances(args) {
+			w.apply(&state.SetTransition{AllocationIDs: []string{a.ID}, Transition: api.DesiredTransition{Migrate: &yes}})
+		}
+	case "stop-job":
+		w.apply(&state.DeregisterJob{Namespace: api.DefaultNamespace, ID: w.job, Time: w.now.UnixNano()})
+	case "purge-job":
+		w.apply(&state.DeregisterJob{Namespace: api.DefaultNamespace, ID: w.job, Purge: true, Time: w.now.UnixNano()})
+	case "pause":
+		w.deployment(api.DeploymentPaused)
+		return ""
+	case "resume":
+		w.deployment(api.DeploymentRunning)
+	case "fail-deployment":
+		w.deployment(api.DeploymentFailed)
+	case "check":
+		return w.check()
+	case "after":
+		return w.after(args[0])
+	case "tree":
+		return w.tree()
+	case "allocations":
+		return w.listing()
+	default:
+		w.t.Fatalf("unknown command %q", lines[0])
+	}
+	return w.print(w.evaluation())
+}
+
+func (w *world) nodes(args []string) {
+	count, err := strconv.Atoi(args[0])
+	if err != nil {
+		w.t.Fatalf("nodes: %v", err)
+	}
+	cpu, memory, dc, meta := int64(1000), int64(1000), "dc1", map[string]string{}
+	for key, value := range pairs(args[1:]) {
+		switch n, _ := strconv.ParseInt(value, 10, 64); key {
+		case "cpu":
+			cpu = n
+		case "memory":
+			memory = n
+		case "dc":
+			dc = value
+		default:
+			meta[key] = value
+		}
+	}
+	have := len(slices.Collect(w.snapshot().Nodes()))
+	for i := range count {
+		w.addNode(fmt.Sprintf("n%d", have+i+1), cpu, memory, dc, meta)
+	}
+}
+
+func pairs(args []string) map[string]string {
+	m := make(map[string]string)
+	for _, a := range args {
+		key, value, _ := strings.Cut(a, "=")
+		m[key] = value
+	}
+	return m
+}
+
+func (w *world) register(args, groups []string) {
+	job := &api.Job{ID: args[0], Name: args[0], Type: api.JobTypeService, Datacenters: []string{"*"}}
+	for key, value := range pairs(args[1:]) {
+		switch key {
+		case "type":
+			job.Type = value
+		case "dc":
+			job.Datacenters = []string{value}
+		case "priority":
+			job.Priority, _ = strconv.Atoi(value)
+		default:
+			job.Meta = map[string]string{key: value}
+		}
+	}
+	for _, line := range groups {
+		words := strings.Fields(line)
+		job.Groups = append(job.Groups, newGroup(words[1], pairs(words[2:])))
+	}
+	job.Canonicalize()
+	if err := job.Validate(); err != nil {
+		w.t.Fatalf("job %s: %v", job.ID, err)
+	}
+	w.job = job.ID
+	w.apply(&state.RegisterJob{Job: job})
+}
+
+func newGroup(name string, options map[string]string) *api.Group {
+	task := &api.Task{Name: "main", Driver: "mock", Resources: &api.Resources{CPU: new(100), MemoryMB: new(100)}}
+	g := &api.Group{Name: name, Tasks: []*api.Task{task}, Networks: nil, EphemeralDisk: &api.EphemeralDisk{SizeMB: new(100)}}
+	update, reschedule := &api.Update{}, &api.Reschedule{}
+	for key, value := range options {
+		n, _ := strconv.Atoi(value)
+		d, _ := time.ParseDuration(value)
+		switch key {
+		case "count":
+			g.Count = &n
+		case "cpu":
+			task.Resources.CPU = &n
+		case "memory":
+			task.Resources.MemoryMB = &n
+		case "max_parallel":
+			update.MaxParallel = &n
+		case "progress":
+			update.ProgressDeadline = &d
+			if d > 0 {
+				update.HealthyDeadline = new(d / 2)
+			}
+		case "auto_revert":
+			update.AutoRevert = new(value == "true")
+		case "port":
+			g.Networks = []*api.Network{{ReservedPorts: []api.Port{{Label: "http", Value: n}}}}
+		case "dynamic":
+			network := &api.Network{}
+			for i := range n {
+				network.DynamicPorts = append(network.DynamicPorts, api.Port{Label: fmt.Sprintf("p%d", i)})
+			}
+			g.Networks = []*api.Network{network}
+		case "env":
+			task.Env = map[string]string{"V": value}
+		case "tag":
+			g.Services = []*api.Service{{Name: name, Provider: "nomad", Tags: []string{value}}}
+		case "constraint":
+			key, value, _ := strings.Cut(value, ":")
+			g.Constraints = []*api.Constraint{{LTarget: "${meta." + key + "}", Operand: "=", RTarget: value}}
+		case "attempts":
+			reschedule.Attempts, reschedule.Unlimited = &n, new(false)
+		case "interval":
+			reschedule.Interval = &d
+		case "delay":
+			reschedule.Delay = &d
+		case "max_delay":
+			reschedule.MaxDelay = &d
+		case "function":
+			reschedule.DelayFunction = &value
+		}
+	}
+	g.Update = update
+	if *reschedule != (api.Reschedule{}) {
+		g.Reschedule = reschedule
+	}
+	return g
+}
+
+// instances finds the allocations that the names mean.
+func (w *world) instances(names []string) []*api.Allocation {
+	w.t.Helper()
+	var found []*api.Allocation
+	for _, name := range names {
+		var newest *api.Allocation
+		for _, a := range w.allocations() {
+			switch {
+			case a.IsServerTerminal() || a.IsClientTerminal():
+			case name == "all":
+				found = append(found, a)
+			case strings.HasSuffix(a.Name, "."+name):
+				newest = a
+			}
+		}
+		if newest != nil {
+			found = append(found, newest)
+		} else if name != "all" {
+			w.t.Fatalf("no live allocation %q", name)
+		}
+	}
+	return found
+}
+
+// reports has nodes say something of instances.
+func (w *world) reports(what string, names []string) {
+	for _, a := range w.instances(names) {
+		w.report(a, func(u *api.Allocation) {
+			health := what == "healthy"
+			switch what {
+			case "start":
+				u.ClientStatus = api.AllocClientRunning
+			case "healthy", "unhealthy":
+				u.ClientStatus = api.AllocClientRunning
+				u.DeploymentStatus = &api.AllocDeploymentStatus{Healthy: &health, Timestamp: w.now}
+			case "fail", "finish":
+				u.ClientStatus = map[string]string{"fail": api.AllocClientFailed, "finish": api.AllocClientComplete}[what]
+				u.TaskStates = map[string]*api.TaskState{"main": {
+					State: api.TaskStateDead, Failed: what == "fail", FinishedAt: w.now,
+				}}
+			}
+		})
+	}
+}
+
+func (w *world) allGone() {
+	for _, a := range w.allocations() {
+		if a.IsServerTerminal() && !a.IsClientTerminal() {
+			w.report(a, func(u *api.Allocation) { u.ClientStatus = api.AllocClientComplete })
+		}
+	}
+}
+
+func (w *world) nodeStatus(verb string, names []string) {
+	for _, name := range names {
+		switch verb {
+		case "down":
+			w.apply(&state.UpdateNodeStatus{NodeID: name, Status: api.NodeStatusDown, Time: w.now.UnixNano()})
+		case "up":
+			w.apply(&state.UpdateNodeStatus{NodeID: name, Status: api.NodeStatusReady, Time: w.now.UnixNano()})
+		case "ineligible":
+			w.apply(&state.SetNodeEligibility{NodeID: name, Eligibility: api.NodeIneligible, Time: w.now.UnixNano()})
+		}
+	}
+}
+
+func (w *world) deployment(status string) {
+	d := w.snapshot().LatestDeployment(api.DefaultNamespace, w.job)
+	w.apply(&state.UpdateDeployment{ID: d.ID, Status: status, Description: status, Time: w.now.UnixNano()})
+}
+
+func (w *world) check() string {
+	d := w.snapshot().LatestDeployment(api.DefaultNamespace, w.job)
+	if d == nil {
+		return "no deployment\n"
+	}
+	if !d.IsActive() {
+		return fmt.Sprintf("deployment of v%d has ended: %s\n", d.JobVersion, d.Status)
+	}
+	v := plan.CheckDeployment(w.snapshot(), w.newest(), d, w.now)
+	if v.Status == "" {
+		if v.Wake.IsZero() {
+			return "goes on\n"
+		}
+		return fmt.Sprintf("goes on, ask again in %s\n", v.Wake.Sub(w.now))
+	}
+	w.apply(&state.UpdateDeployment{ID: d.ID, Status: v.Status, Description: v.Description, Time: w.now.UnixNano()})
+	return fmt.Sprintf("%s: %s (revert: %t)\n", v.Status, v.Description, v.AutoRevert)
+}
+
+func (w *world) after(duration string) string {
+	d, err := time.ParseDuration(duration)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.now = w.now.Add(d)
+	var out strings.Builder
+	due := slices.Collect(w.snapshot().EvaluationsByJob(api.DefaultNamespace, w.job))
+	slices.SortFunc(due, func(a, b *api.Evaluation) int { return a.WaitUntil.Compare(b.WaitUntil) })
+	for _, e := range due {
+		if !e.IsTerminal() && !e.WaitUntil.After(w.now) {
+			out.WriteString(w.print(e))
+		}
+	}
+	return out.String()
+}
+
+func (w *world) tree() string {
+	var out strings.Builder
+	for _, p := range plan.Derive(w.snapshot(), w.key(), w.newest(), w.now) {
+		out.WriteString(p.String())
+	}
+	return out.String()
+}
+
+func (w *world) listing() string {
+	var out strings.Builder
+	for _, a := range w.allocations() {
+		fmt.Fprintf(&out, "%s %s %s", describe(a), a.DesiredStatus, a.ClientStatus)
+		if a.DesiredDescription != "" {
+			out.WriteString(": " + a.DesiredDescription)
+		}
+		out.WriteByte('\n')
+	}
+	return out.String()
+}
+
+func (w *world) dry() string {
+	r, _ := w.compute(w.evaluation())
+	var out strings.Builder
+	var names []string
+	for name := range r.Updates {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		u := *r.Updates[name]
+		fmt.Fprintf(&out, "%s:", name)
+		for _, c := range []struct {
+			what string
+			n    uint64
+		}{
+			{"place", u.Place}, {"stop", u.Stop}, {"migrate", u.Migrate}, {"in place", u.InPlaceUpdate},
+			{"replace", u.DestructiveUpdate}, {"reschedule now", u.RescheduleNow}, {"later", u.RescheduleLater}, {"ignore", u.Ignore},
+		} {
+			if c.n > 0 {
+				fmt.Fprintf(&out, " %s %d", c.what, c.n)
+			}
+		}
+		out.WriteByte('\n')
+	}
+	return out.String()
+}
+
+// describe is an allocation for people: what, which version, where.
+func describe(a *api.Allocation) string {
+	_, name, _ := strings.Cut(a.Name, ".")
+	return fmt.Sprintf("%s v%d on %s", name, a.JobVersion(), a.NodeID)
+}
+
+// print evaluates, and prints what was decided.
+func (w *world) print(eval *api.Evaluation) string {
+	w.t.Helper()
+	before := map[string]*api.Allocation{}
+	for _, a := range w.allocations() {
+		before[a.ID] = a
+	}
+	r, o := w.evaluate(eval)
+	var out strings.Builder
+	for _, u := range r.DeploymentUpdates {
+		fmt.Fprintf(&out, "deployment %s: %s\n", u.Status, u.Description)
+	}
+	if r.Deployment != nil {
+		fmt.Fprintf(&out, "deployment of v%d %s\n", r.Deployment.JobVersion, r.Deployment.Status)
+	}
+	for _, s := range slices.Concat(r.Stop, o.Stop) {
+		fmt.Fprintf(&out, "stop %s: %s", describe(s.Alloc), s.Description)
+		if s.ClientStatus != "" {
+			fmt.Fprintf(&out, " (%s)", s.ClientStatus)
+		}
+		out.WriteByte('\n')
+	}
+	for _, a := range r.Update {
+		if a.FollowupEvalID != before[a.ID].FollowupEvalID {
+			fmt.Fprintf(&out, "later %s\n", describe(a))
+		} else {
+			fmt.Fprintf(&out, "update %s to v%d\n", describe(before[a.ID]), a.JobVersion())
+		}
+	}
+	for _, a := range o.Place {
+		fmt.Fprintf(&out, "start %s", describe(a))
+		if a.DeploymentID == "" {
+			out.WriteString(", outside of a deployment")
+		}
+		out.WriteByte('\n')
+	}
+	w.printQueued(&out, o)
+	for _, e := range r.FollowUps {
+		fmt.Fprintf(&out, "evaluate again in %s\n", e.WaitUntil.Sub(w.now))
+	}
+	if r.IsEmpty() {
+		out.WriteString("nothing to do\n")
+	}
+	return out.String()
+}
+
+func (w *world) printQueued(out *strings.Builder, o *placement.Outcome) {
+	job := w.newest()
+	if job == nil {
+		return
+	}
+	for _, g := range job.Groups {
+		if n := o.Queued[g.Name]; n > 0 {
+			fmt.Fprintf(out, "queued: %d of %s", n, g.Name)
+			if waiting := o.Waiting[g.Name]; waiting > 0 {
+				fmt.Fprintf(out, ", %d waiting for room", waiting)
+			}
+			if m := o.Failed[g.Name]; m != nil {
+				fmt.Fprintf(out, " (%d nodes evaluated, %d filtered%s, %d exhausted%s)",
+					m.NodesEvaluated, m.NodesFiltered, reasons(m.ConstraintFiltered), m.NodesExhausted, reasons(m.DimensionExhausted))
+			}
+			out.WriteByte('\n')
+		}
+	}
+}
+
+func reasons(counts map[string]int) string {
+	if len(counts) == 0 {
+		return ""
+	}
+	var names []string
+	for name := range counts {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return " by " + strings.Join(names, ", ")
+}
