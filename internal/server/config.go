@@ -19,8 +19,9 @@ type Config struct {
 	// Addr is where its HTTP API is reached, as host:port: what Leader answers.
 	Addr   string
 	Logger *slog.Logger
-	// Workers is how many evaluations are worked out at once (4, or twice the
-	// processors). They wait for the disk most of the time.
+	// Workers is how many evaluations are under way at once (16 per
+	// processor). Nearly all of that time they wait for the disk: the more
+	// wait together, the more go into one log entry.
 	Workers        int
 	HeartbeatTTL   time.Duration      // a node reports at least this often (10 s)
 	HeartbeatGrace time.Duration      // and is down when it is this late (5 s)
@@ -38,7 +39,7 @@ func (c Config) withDefaults() Config {
 		c.Logger = slog.Default()
 	}
 	if c.Workers <= 0 {
-		c.Workers = max(4, 2*runtime.GOMAXPROCS(0))
+		c.Workers = 16 * runtime.GOMAXPROCS(0)
 	}
 	if c.HeartbeatTTL <= 0 {
 		c.HeartbeatTTL = 10 * time.Second

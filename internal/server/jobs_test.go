@@ -149,7 +149,7 @@ func TestScale(t *testing.T) {
 		c.refused(scale("web", 6), api.CodeInvalid, "no more than 5")
 		c.refused(scale("web", 0), api.CodeInvalid, "no less than 1")
 		c.refused(scale("db", 1), api.CodeInvalid, `it has "web"`)
-		c.refused(scale("", 1), api.CodeInvalid, `it has "web"`)
+		c.refused(scale("", 1), api.CodeInvalid, `has "web"`)
 		events := c.Store().Snapshot().ScalingEvents("default", "web")["web"]
 		if len(events) != 2 || *events[0].Count != 1 || events[0].PreviousCount != 5 {
 			c.Errorf("scaling events: %+v, want 2, the last from 5 to 1", events)
