@@ -96,9 +96,9 @@ func fixConfig(driver string, config map[string]any, name string) string {
 }
 
 func configValueProblem(driver, name string, v any) string {
-	for _, p := range api.DriverConfigProblems(driver, map[string]any{"command": "true", name: v}) {
-		if strings.HasPrefix(p, name+" ") || !strings.HasPrefix(p, "command ") {
-			return p
+	for _, p := range api.DriverConfigProblems(driver, map[string]any{name: v}) {
+		if strings.HasPrefix(p, name+" ") {
+			return quote(name) + strings.TrimPrefix(p, name)
 		}
 	}
 	return ""

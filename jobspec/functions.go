@@ -23,35 +23,105 @@ func functions(opts Options) map[string]function.Function {
 }
 
 var pureFunctions = sync.OnceValue(func() map[string]function.Function {
-	fs := map[string]function.Function{
-		// numbers
-		"abs": stdlib.AbsoluteFunc, "ceil": stdlib.CeilFunc, "floor": stdlib.FloorFunc, "log": stdlib.LogFunc,
-		"max": stdlib.MaxFunc, "min": stdlib.MinFunc, "parseint": stdlib.ParseIntFunc, "pow": stdlib.PowFunc, "signum": stdlib.SignumFunc,
-
-		// texts
-		"chomp": stdlib.ChompFunc, "format": stdlib.FormatFunc, "formatlist": stdlib.FormatListFunc, "indent": stdlib.IndentFunc,
-		"join": stdlib.JoinFunc, "lower": stdlib.LowerFunc, "regex": stdlib.RegexFunc, "regexall": stdlib.RegexAllFunc,
-		"regex_replace": stdlib.RegexReplaceFunc, "replace": stdlib.ReplaceFunc, "split": stdlib.SplitFunc, "strlen": stdlib.StrlenFunc,
-		"strrev": stdlib.ReverseFunc, "substr": stdlib.SubstrFunc, "title": stdlib.TitleFunc, "trim": stdlib.TrimFunc,
-		"trimprefix": stdlib.TrimPrefixFunc, "trimspace": stdlib.TrimSpaceFunc, "trimsuffix": stdlib.TrimSuffixFunc, "upper": stdlib.UpperFunc,
-
-		// collections
-		"chunklist": stdlib.ChunklistFunc, "coalesce": stdlib.CoalesceFunc, "coalescelist": stdlib.CoalesceListFunc, "compact": stdlib.CompactFunc,
-		"concat": stdlib.ConcatFunc, "contains": stdlib.ContainsFunc, "distinct": stdlib.DistinctFunc, "element": stdlib.ElementFunc,
-		"flatten": stdlib.FlattenFunc, "keys": stdlib.KeysFunc, "length": stdlib.LengthFunc, "lookup": stdlib.LookupFunc,
-		"merge": stdlib.MergeFunc, "range": stdlib.RangeFunc, "reverse": stdlib.ReverseListFunc, "setintersection": stdlib.SetIntersectionFunc,
-		"setproduct": stdlib.SetProductFunc, "setsubtract": stdlib.SetSubtractFunc, "setsymmetricdifference": stdlib.SetSymmetricDifferenceFunc,
-		"setunion": stdlib.SetUnionFunc, "slice": stdlib.SliceFunc, "sort": stdlib.SortFunc, "values": stdlib.ValuesFunc, "zipmap": stdlib.ZipmapFunc,
-
-		// types
-		"can": tryfunc.CanFunc, "try": tryfunc.TryFunc, "convert": typeexpr.ConvertFunc,
-		"tobool": stdlib.MakeToFunc(cty.Bool), "tonumber": stdlib.MakeToFunc(cty.Number), "tostring": stdlib.MakeToFunc(cty.String),
-		"tolist": stdlib.MakeToFunc(cty.List(cty.DynamicPseudoType)), "tomap": stdlib.MakeToFunc(cty.Map(cty.DynamicPseudoType)),
-		"toset": stdlib.MakeToFunc(cty.Set(cty.DynamicPseudoType)),
-
-		// encodings and dates
-		"csvdecode": stdlib.CSVDecodeFunc, "jsondecode": stdlib.JSONDecodeFunc, "jsonencode": stdlib.JSONEncodeFunc,
-		"formatdate": stdlib.FormatDateFunc, "timeadd": stdlib.TimeAddFunc,
+	fs := map[string]function.Function{}
+	for _, group := range []map[string]function.Function{
+		numberFunctions(), textFunctions(), collectionFunctions(), typeFunctions(),
+		encodingFunctions(), hashFunctions(), networkFunctions(), timeFunctions(),
+	} {
+		maps.Copy(fs, group)
 	}
 	return fs
 })
+
+func numberFunctions() map[string]function.Function {
+	return map[string]function.Function{
+		"abs":      stdlib.AbsoluteFunc,
+		"ceil":     stdlib.CeilFunc,
+		"floor":    stdlib.FloorFunc,
+		"log":      stdlib.LogFunc,
+		"max":      stdlib.MaxFunc,
+		"min":      stdlib.MinFunc,
+		"parseint": stdlib.ParseIntFunc,
+		"pow":      stdlib.PowFunc,
+		"signum":   stdlib.SignumFunc,
+		"sum":      sumFunc,
+	}
+}
+
+func textFunctions() map[string]function.Function {
+	return map[string]function.Function{
+		"chomp":         stdlib.ChompFunc,
+		"endswith":      endsWithFunc,
+		"format":        boundedFormat(stdlib.FormatFunc),
+		"formatlist":    boundedFormat(stdlib.FormatListFunc),
+		"indent":        boundedIndent,
+		"join":          stdlib.JoinFunc,
+		"lower":         stdlib.LowerFunc,
+		"regex":         stdlib.RegexFunc,
+		"regex_replace": stdlib.RegexReplaceFunc,
+		"regexall":      stdlib.RegexAllFunc,
+		"replace":       stdlib.ReplaceFunc,
+		"split":         stdlib.SplitFunc,
+		"startswith":    startsWithFunc,
+		"strcontains":   containsTextFunc,
+		"strlen":        stdlib.StrlenFunc,
+		"strrev":        stdlib.ReverseFunc,
+		"substr":        stdlib.SubstrFunc,
+		"title":         stdlib.TitleFunc,
+		"trim":          stdlib.TrimFunc,
+		"trimprefix":    stdlib.TrimPrefixFunc,
+		"trimspace":     stdlib.TrimSpaceFunc,
+		"trimsuffix":    stdlib.TrimSuffixFunc,
+		"upper":         stdlib.UpperFunc,
+	}
+}
+
+func collectionFunctions() map[string]function.Function {
+	return map[string]function.Function{
+		"alltrue":                allTrueFunc,
+		"anytrue":                anyTrueFunc,
+		"chunklist":              stdlib.ChunklistFunc,
+		"coalesce":               stdlib.CoalesceFunc,
+		"coalescelist":           stdlib.CoalesceListFunc,
+		"compact":                stdlib.CompactFunc,
+		"concat":                 stdlib.ConcatFunc,
+		"contains":               stdlib.ContainsFunc,
+		"distinct":               stdlib.DistinctFunc,
+		"element":                stdlib.ElementFunc,
+		"flatten":                stdlib.FlattenFunc,
+		"hasindex":               stdlib.HasIndexFunc,
+		"index":                  indexFunc,
+		"keys":                   stdlib.KeysFunc,
+		"length":                 lengthFunc,
+		"list":                   listFunc,
+		"lookup":                 stdlib.LookupFunc,
+		"map":                    mapFunc,
+		"merge":                  stdlib.MergeFunc,
+		"one":                    oneFunc,
+		"range":                  stdlib.RangeFunc,
+		"reverse":                stdlib.ReverseListFunc,
+		"setintersection":        stdlib.SetIntersectionFunc,
+		"setproduct":             boundedProduct,
+		"setsubtract":            stdlib.SetSubtractFunc,
+		"setsymmetricdifference": stdlib.SetSymmetricDifferenceFunc,
+		"setunion":               stdlib.SetUnionFunc,
+		"slice":                  stdlib.SliceFunc,
+		"sort":                   stdlib.SortFunc,
+		"values":                 stdlib.ValuesFunc,
+		"zipmap":                 stdlib.ZipmapFunc,
+	}
+}
+
+func typeFunctions() map[string]function.Function {
+	return map[string]function.Function{
+		"can":      tryfunc.CanFunc,
+		"convert":  typeexpr.ConvertFunc,
+		"tobool":   stdlib.MakeToFunc(cty.Bool),
+		"tolist":   stdlib.MakeToFunc(cty.List(cty.DynamicPseudoType)),
+		"tomap":    stdlib.MakeToFunc(cty.Map(cty.DynamicPseudoType)),
+		"tonumber": stdlib.MakeToFunc(cty.Number),
+		"toset":    stdlib.MakeToFunc(cty.Set(cty.DynamicPseudoType)),
+		"tostring": stdlib.MakeToFunc(cty.String),
+		"try":      tryfunc.TryFunc,
+	}
+}

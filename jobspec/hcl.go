@@ -4,8 +4,6 @@
 package jobspec
 
 import (
-	"strings"
-
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
@@ -91,31 +89,4 @@ func tooDeep(text []byte, name string) (hcl.Range, bool) {
 		}
 	}
 	return hcl.Range{}, false
-}
-
-// addDiags records what the HCL library complains about.
-func (d *decoder) addDiags(diags hcl.Diagnostics) {
-	for _, diag := range diags {
-		if diag.Severity != hcl.DiagError {
-			continue
-		}
-		at := span{}
-		if diag.Subject != nil {
-			at = spanOf(*diag.Subject)
-		}
-		d.add(at, "%s", diagMessage(diag))
-	}
-}
-
-// diagMessage is a diagnostic as one sentence in this package's tone.
-func diagMessage(diag *hcl.Diagnostic) string {
-	summary := strings.TrimSuffix(diag.Summary, ".")
-	if summary != "" {
-		summary = strings.ToLower(summary[:1]) + summary[1:]
-	}
-	detail := strings.TrimSuffix(strings.Join(strings.Fields(diag.Detail), " "), ".")
-	if detail == "" {
-		return summary
-	}
-	return summary + ": " + strings.ToLower(detail[:1]) + detail[1:]
 }

@@ -82,7 +82,38 @@ func (ls *locals) resolve(name string, at hcl.Range) bool {
 		ls.bad[name] = true
 		return false
 	}
+	if room := maxValue; !fits(v, &room) {
+		ls.d.addAt(a.Expr.Range(), "the local %q is larger than %d bytes", name, maxValue)
+		ls.bad[name] = true
+		return false
+	}
 	ls.values[name] = v
 	ls.scope.names["local"] = cty.ObjectVal(ls.values)
+	return true
+}
+
+// maxValue bounds a local, in bytes: locals that each double another would
+// otherwise make a few lines fill the memory.
+const maxValue = 16 << 20
+
+// fits takes the size of a value off the room that is left.
+func fits(v cty.Value, room *int) bool {
+	*room -= 8
+	switch {
+	case *room < 0:
+		return false
+	case v.IsNull():
+		return true
+	case v.Type() == cty.String:
+		*room -= len(v.AsString())
+		return *room >= 0
+	case v.CanIterateElements():
+		for it := v.ElementIterator(); it.Next(); {
+			k, e := it.Element()
+			if !fits(k, room) || !fits(e, room) {
+				return false
+			}
+		}
+	}
 	return true
 }
