@@ -22,22 +22,21 @@ func (d *decoder) finishConfig(t *api.Task, task *block) {
 		return
 	}
 	at := configPlaces(task)
+	unknown := false
 	for _, name := range slices.Sorted(maps.Keys(at)) {
 		if !slices.Contains(known, name) {
 			d.addAt(at[name], "%s", unknownConfig(t.Driver, name, known))
+			unknown = true
 			continue
 		}
 		if problem := fixConfig(t.Driver, t.Config, name); problem != "" {
 			d.addAt(at[name], "%s", problem)
 		}
 	}
-	if slices.Contains(known, "command") && at["command"] == (hcl.Range{}) && task.body.Attributes["config"] == nil {
-		d.addAt(task.kindRange, "%s", missingCommand(t))
+	// With an unknown key about, the command is probably not missing but mistyped.
+	if !unknown && slices.Contains(known, "command") && at["command"] == (hcl.Range{}) && task.body.Attributes["config"] == nil {
+		d.addAt(task.kindRange, "%s needs a command: the driver %q takes config { command = \"...\" }", task.title(), t.Driver)
 	}
-}
-
-func missingCommand(t *api.Task) string {
-	return fmt.Sprintf("task %q needs a command: the driver %q takes config { command = \"...\" }", t.Name, t.Driver)
 }
 
 // configPlaces finds where each config key of a task is written.
@@ -98,10 +97,28 @@ func fixConfig(driver string, config map[string]any, name string) string {
 func configValueProblem(driver, name string, v any) string {
 	for _, p := range api.DriverConfigProblems(driver, map[string]any{name: v}) {
 		if strings.HasPrefix(p, name+" ") {
-			return quote(name) + strings.TrimPrefix(p, name)
+			rule, _, _ := strings.Cut(strings.TrimPrefix(p, name), ", not ")
+			return fmt.Sprintf("%q%s, not %s", name, rule, describePlain(v))
 		}
 	}
 	return ""
+}
+
+// describePlain names a value as JSON has it for an error.
+func describePlain(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case string:
+		return fmt.Sprintf("the text %q", shorten(v))
+	case float64:
+		return fmt.Sprint("the number ", v)
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "a map"
+	}
+	return fmt.Sprint(v)
 }
 
 // asText writes scalars as text, in lists too.

@@ -88,6 +88,9 @@ func storeNew[F any](dst **F, v cty.Value, to func(cty.Value) (F, error)) error 
 }
 
 func toText(v cty.Value) (string, error) {
+	if !v.IsNull() && v.Type() == cty.Number && v.AsBigFloat().IsInf() {
+		return "", errors.New("is out of range: something was divided by zero")
+	}
 	if !v.IsNull() && v.Type().IsPrimitiveType() {
 		if s, err := convert.Convert(v, cty.String); err == nil {
 			return s.AsString(), nil
@@ -125,14 +128,20 @@ func toInt[N int | int8 | int64 | uint8 | uint64](v cty.Value) (N, error) {
 	var lo, hi int64 = math.MinInt64, math.MaxInt64
 	switch any(N(0)).(type) {
 	case int8:
-		lo, hi = math.MinInt8, math.MaxInt8
+		lo, hi = -100, 100 // weights
 	case uint8:
-		lo, hi = 0, math.MaxUint8
+		lo, hi = 0, 100 // percentages
 	case uint64:
 		lo = 0
 	}
 	n, accuracy := f.Int64()
-	if accuracy != big.Exact || n < lo || n > hi {
+	if accuracy != big.Exact || n < lo && lo == math.MinInt64 || n > hi && hi == math.MaxInt64 {
+		return 0, errors.New("is out of range: the number is too large")
+	}
+	if n < lo && hi == math.MaxInt64 {
+		return 0, errors.New("must not be negative")
+	}
+	if n < lo || n > hi {
 		return 0, fmt.Errorf("is out of range: it must be from %d to %d", lo, hi)
 	}
 	return N(n), nil

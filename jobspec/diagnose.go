@@ -6,6 +6,7 @@ package jobspec
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -27,43 +28,98 @@ func (d *decoder) addDiags(diags hcl.Diagnostics) {
 	}
 }
 
+// addSyntax records what the HCL library says about a text's syntax. After a
+// text that is not closed, everything further is noise.
+func (d *decoder) addSyntax(diags hcl.Diagnostics) {
+	for _, diag := range diags {
+		switch diag.Summary {
+		case "Invalid multi-line string", "Unclosed template interpolation sequence":
+			d.addDiags(hcl.Diagnostics{diag})
+			return
+		case "Unterminated template string":
+			if at, ok := d.openHeredoc(); ok {
+				d.addAt(at, "the text that begins here is not closed: its end marker must stand alone on a line")
+				return
+			}
+			d.addDiags(hcl.Diagnostics{diag})
+			return
+		}
+		d.addDiags(hcl.Diagnostics{diag})
+	}
+}
+
+// openHeredoc finds the << that has no end.
+func (d *decoder) openHeredoc() (hcl.Range, bool) {
+	tokens, _ := hclsyntax.LexConfig(d.text, d.file, hcl.InitialPos)
+	var open []hcl.Range
+	for _, t := range tokens {
+		switch t.Type {
+		case hclsyntax.TokenOHeredoc:
+			open = append(open, t.Range)
+		case hclsyntax.TokenCHeredoc:
+			open = open[:max(0, len(open)-1)]
+		}
+	}
+	if len(open) == 0 {
+		return hcl.Range{}, false
+	}
+	return open[len(open)-1], true
+}
+
 // plainer are sentences for what the library says about frequent mistakes, by
 // its summary.
 var plainer = map[string]string{
-	"Invalid argument name":                  "keys must not be quoted here: in a block write key = value; for other keys use a map, as in meta = { \"a.b\" = \"c\" }",
-	"Unclosed configuration block":           "the block is not closed: a } is missing",
-	"Unterminated template string":           "the text is not closed: a \" is missing on this line",
-	"Invalid multi-line string":              "a quoted text cannot go over several lines; use <<EOF ... EOF",
-	"Unterminated heredoc":                   "the text that begins with << is not closed: its end marker must stand alone on a line",
-	"Missing newline after argument":         "only one argument fits on a line: begin a new line here",
-	"Missing newline after block definition": "a block ends its line: begin a new line here",
-	"Invalid single-quoted string":           "text is written in double quotes",
-	"Unsupported operator":                   "HCL has no such operator",
-	"Argument or block definition required":  "a name is expected here: key = value, or a block { ... }",
+	"Argument or block definition required":           "expected NAME = VALUE or NAME { ... } here",
+	"Extra characters after interpolation expression": "this is no HCL expression; to have ${ itself in the text, for a shell for example, write $${",
+	"Invalid argument name":                           "keys must not be quoted here: in a block write key = value; for other keys use a map, as in meta = { \"a.b\" = \"c\" }",
+	"Invalid block definition":                        "after a name comes = and a value, or { and a block's content, on the same line",
+	"Invalid multi-line string":                       "the text is not closed on its line: a \" is missing; for several lines use <<EOF ... EOF",
+	"Invalid single-argument block definition":        "a block on one line holds at most one argument: write each argument on a line of its own",
+	"Missing newline after argument":                  "only one argument fits on a line: begin a new line here",
+	"Missing newline after block definition":          "a block ends its line: begin a new line here",
+	"Unclosed configuration block":                    "the block is not closed: a } is missing",
+	"Unclosed template interpolation sequence":        "${ is not closed: a } is missing; to have ${ itself in the text, write $${",
+	"Unterminated template string":                    "the text is not closed: a \" is missing on this line",
 }
+
+var (
+	redefined = regexp.MustCompile(`The argument "([^"]*)" was already set at .*:(\d+),`)
+	badType   = regexp.MustCompile(`The keyword "([^"]*)" is not a valid type specification`)
+)
+
+var typeNames = []string{"string", "number", "bool", "any", "list", "set", "map", "object", "tuple"}
 
 // diagMessage is a diagnostic in this package's tone.
 func diagMessage(diag *hcl.Diagnostic) string {
-	if call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](diag); ok {
-		if err := call.FunctionCallError(); err != nil {
-			return callMessage(call.CalledFunctionName(), err)
-		}
+	call, isCall := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](diag)
+	if isCall && call.FunctionCallError() != nil {
+		return callMessage(call.CalledFunctionName(), call.FunctionCallError())
 	}
 	if s, ok := plainer[diag.Summary]; ok {
 		return s
+	}
+	if m := redefined.FindStringSubmatch(diag.Detail); m != nil {
+		return fmt.Sprintf("%q is already set on line %s", m[1], m[2])
+	}
+	if m := badType.FindStringSubmatch(diag.Detail); m != nil {
+		return fmt.Sprintf("there is no type %q%s", m[1], didYouMean(m[1], typeNames))
 	}
 	detail := strings.TrimSuffix(strings.Join(strings.Fields(diag.Detail), " "), ".")
 	if detail == "" {
 		detail = strings.TrimSuffix(diag.Summary, ".")
 	}
-	if strings.Contains(detail, "template interpolation") || diag.Summary == "Extra characters after interpolation expression" {
-		detail += "; to have ${ itself in a text, write $${"
+	detail = lowerFirst(detail)
+	if isCall && diag.Summary == "Invalid function argument" {
+		return call.CalledFunctionName() + ": " + detail
 	}
-	return lowerFirst(detail)
+	return detail
 }
 
 func callMessage(name string, err error) string {
 	var arg function.ArgError
+	if err.Error() == "EOF" {
+		return name + ": the text ends too early"
+	}
 	if errors.As(err, &arg) {
 		return fmt.Sprintf("%s: argument %d: %s", name, arg.Index+1, arg.Error())
 	}

@@ -77,24 +77,24 @@ type problems struct {
 	file string
 	text []byte
 	list []Problem
-	at   []int // byte offset of each problem, for the order
+	at   []span // place of each problem
 }
 
 // add records a problem at a piece of the text.
 func (ps *problems) add(at span, format string, args ...any) {
 	line, column, excerpt := locate(ps.text, at)
 	p := Problem{File: ps.file, Line: line, Column: column, Excerpt: excerpt, Message: fmt.Sprintf(format, args...)}
-	if slices.Contains(ps.list, p) {
-		return // a dynamic block repeats its mistakes
+	if slices.Contains(ps.at, at) {
+		return // a dynamic block repeats its mistakes, and one place needs one complaint
 	}
 	ps.list = append(ps.list, p)
-	ps.at = append(ps.at, at.start)
+	ps.at = append(ps.at, at)
 }
 
 // addOther records a problem that is not in this text.
 func (ps *problems) addOther(p Problem) {
 	ps.list = append(ps.list, p)
-	ps.at = append(ps.at, -1)
+	ps.at = append(ps.at, span{-1, -1})
 }
 
 // err is the collected Error in the text's order, or nil.
@@ -106,7 +106,7 @@ func (ps *problems) err() error {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(ps.at[a], ps.at[b]) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(ps.at[a].start, ps.at[b].start) })
 	sorted := make([]Problem, len(order))
 	for i, j := range order {
 		sorted[i] = ps.list[j]

@@ -36,7 +36,7 @@ func parseHCL(src Source, opts Options) (*api.Job, error) {
 	}
 	sc := d.topScope(body, opts)
 	if len(jobs) == 0 {
-		d.addOther(Problem{File: src.Name, Message: "there is no job: write job \"NAME\" { ... }"})
+		d.add(span{}, "there is no job: write job \"NAME\" { ... }")
 		return nil, d.err()
 	}
 	for _, b := range jobs[1:] {
@@ -61,7 +61,7 @@ func (d *decoder) parseBody() *hclsyntax.Body {
 	}
 	f, diags := hclsyntax.ParseConfig(d.text, d.file, hcl.InitialPos)
 	if diags.HasErrors() {
-		d.addDiags(diags)
+		d.addSyntax(diags)
 		return nil
 	}
 	return f.Body.(*hclsyntax.Body)

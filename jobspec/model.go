@@ -241,7 +241,7 @@ func (m *modelDecoder) object(n *node, v reflect.Value, what string) {
 	for _, f := range n.fields {
 		i, ok := fields[fold(f.name)]
 		if !ok {
-			m.add(f.at, "%s has no key %q%s", nodeTitle(v.Type(), n), f.name, keyHint(v.Type(), f.name))
+			m.add(f.at, "%s has no key %q%s", nodeTitle(v.Type(), n), f.name, keyHint(v.Type(), f.name, !m.lenient))
 			continue
 		}
 		if earlier, dup := seen[i]; dup {

@@ -53,8 +53,9 @@ var inHCL = map[string][]string{
 	"port": {"PortLabel", "DynamicPorts"}, "static": {"Value"}, "cron": {"Spec"}, "crons": {"Specs"}, "aud": {"Audience"}, "task": {"TaskName", "Tasks"},
 }
 
-// keyHint suggests a key of the type, in the case that the writer uses.
-func keyHint(t reflect.Type, name string) string {
+// keyHint suggests a key of the type: in snake case to who writes so in YAML,
+// else as the API has it.
+func keyHint(t reflect.Type, name string, asAPI bool) string {
 	var keys []string
 	for i := range t.NumField() {
 		if key := jsonKey(t.Field(i)); key != "" {
@@ -71,7 +72,7 @@ func keyHint(t reflect.Type, name string) string {
 	if found == "" {
 		return ""
 	}
-	if name == strings.ToLower(name) {
+	if !asAPI && name == strings.ToLower(name) {
 		found = snake(found)
 	}
 	return "; did you mean " + quote(found) + "?"

@@ -40,6 +40,16 @@ func (sc *scope) has(root string) bool {
 	return false
 }
 
+// value is what a name stands for, or cty.NilVal.
+func (sc *scope) value(root string) cty.Value {
+	for ; sc != nil; sc = sc.parent {
+		if v, ok := sc.names[root]; ok {
+			return v
+		}
+	}
+	return cty.NilVal
+}
+
 // visible lists all names that are defined.
 func (sc *scope) visible() []string {
 	var names []string
@@ -63,9 +73,8 @@ func atRuntime(root string) bool {
 // recorded as a problem then.
 func (d *decoder) eval(sc *scope, expr hclsyntax.Expression) (cty.Value, bool) {
 	l := literalizer{d: d, scope: sc, state: &literalState{}}
-	before := len(d.list)
 	expr = l.rewrite(expr)
-	if len(d.list) > before || l.state.failed {
+	if l.state.failed {
 		return cty.NilVal, false
 	}
 	v, diags := expr.Value(sc.ctx)
@@ -88,6 +97,7 @@ type literalizer struct {
 	d     *decoder
 	scope *scope
 	quote int // depth of templates around the expression
+	try   int // depth of try and can: what fails there may fail
 	state *literalState
 }
 
@@ -172,6 +182,7 @@ func (l *literalizer) reference(e *hclsyntax.ScopeTraversalExpr) hclsyntax.Expre
 	root := e.Traversal.RootName()
 	if l.scope.has(root) {
 		l.resolve(e)
+		l.checkAttribute(e)
 		return e
 	}
 	text := string(l.d.text[min(e.SrcRange.Start.Byte, len(l.d.text)):min(e.SrcRange.End.Byte, len(l.d.text))])
@@ -179,14 +190,42 @@ func (l *literalizer) reference(e *hclsyntax.ScopeTraversalExpr) hclsyntax.Expre
 		near := nearest(root, l.scope.visible())
 		switch {
 		case len(e.Traversal) > 1 && near != "":
-			l.d.addAt(e.SrcRange, "nothing is named %q; did you mean %q?", root, near)
-			return e
+			return l.fail(e, e.SrcRange, "nothing is named %q; did you mean %q?", root, near)
 		case l.quote == 0:
-			l.d.addAt(e.SrcRange, "nothing is named %q; if text is meant, put it in quotes: %q", root, text)
-			return e
+			return l.fail(e, e.SrcRange, "nothing is named %q; if text is meant, put it in quotes: %q", root, shorten(text))
 		}
 	}
 	return &hclsyntax.LiteralValueExpr{Val: cty.StringVal("${" + text + "}"), SrcRange: e.SrcRange}
+}
+
+// fail records a problem; the expression has no value then.
+func (l *literalizer) fail(e hclsyntax.Expression, at hcl.Range, format string, args ...any) hclsyntax.Expression {
+	l.d.addAt(at, format, args...)
+	l.state.failed = true
+	return e
+}
+
+// checkAttribute complains about a mistyped attribute of an object, such as an
+// iterator's.
+func (l *literalizer) checkAttribute(e *hclsyntax.ScopeTraversalExpr) {
+	if l.state.failed {
+		return
+	}
+	object := l.scope.value(e.Traversal.RootName())
+	for _, step := range e.Traversal[1:] {
+		attr, ok := step.(hcl.TraverseAttr)
+		if !ok || object == cty.NilVal || !object.IsKnown() || object.IsNull() || !object.Type().IsObjectType() {
+			return
+		}
+		if !object.Type().HasAttribute(attr.Name) {
+			if l.try == 0 {
+				names := slices.Collect(maps.Keys(object.Type().AttributeTypes()))
+				l.fail(e, attr.SrcRange, "there is no attribute %q here%s", attr.Name, didYouMean(attr.Name, names))
+			}
+			return
+		}
+		object = object.GetAttr(attr.Name)
+	}
 }
 
 // resolve sees to it that the value behind a reference is there.
@@ -221,8 +260,12 @@ func (l *literalizer) call(e *hclsyntax.FunctionCallExpr) {
 		top = top.parent
 	}
 	if _, ok := top.ctx.Functions[e.Name]; !ok {
-		l.d.addAt(e.NameRange, "there is no function %q%s", e.Name, didYouMean(e.Name, slices.Collect(maps.Keys(top.ctx.Functions))))
+		l.fail(e, e.NameRange, "there is no function %q%s", e.Name, didYouMean(e.Name, slices.Collect(maps.Keys(top.ctx.Functions))))
 		return
+	}
+	if e.Name == "try" || e.Name == "can" {
+		l.try++
+		defer func() { l.try-- }()
 	}
 	l.all(e.Args)
 }
@@ -236,6 +279,6 @@ func (l *literalizer) number(e *hclsyntax.LiteralValueExpr) {
 		return
 	}
 	if x := e.Val.AsBigFloat(); x.IsInf() || x.MantExp(nil) > maxExponent || x.MantExp(nil) < -maxExponent {
-		l.d.addAt(e.SrcRange, "the number is out of range")
+		l.fail(e, e.SrcRange, "the number is out of range")
 	}
 }

@@ -6,13 +6,11 @@ package jobspec
 import (
 	"slices"
 	"strings"
-
-	"github.com/agext/levenshtein"
 )
 
 // nearest is the candidate that somebody who wrote name most likely meant, or
 // "". Equal up to case, underscores and a plural is always near; otherwise at most
-// a third of the letters may differ.
+// a third of the letters may differ, or the one be the beginning of the other.
 func nearest(name string, candidates []string) string {
 	folded := fold(name)
 	best, bestDistance := "", max(1, (len(folded)+1)/3)+1
@@ -21,7 +19,7 @@ func nearest(name string, candidates []string) string {
 		if f == folded || f+"s" == folded || f == folded+"s" {
 			return c
 		}
-		if d := levenshtein.Distance(folded, f, nil); d < bestDistance {
+		if d := distance(folded, f); d < bestDistance {
 			best, bestDistance = c, d
 		}
 	}
@@ -47,4 +45,29 @@ func didYouMean(name string, candidates []string) string {
 		return `; did you mean "` + s + `"?`
 	}
 	return ""
+}
+
+// distance counts the letters to insert, delete, replace or swap with their
+// neighbour to make a into b.
+func distance(a, b string) int {
+	x, y := []rune(a), []rune(b)
+	before, above, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(x); i++ {
+		before, above, row = above, row, before
+		row[0] = i
+		for j := 1; j <= len(y); j++ {
+			same := 1
+			if x[i-1] == y[j-1] {
+				same = 0
+			}
+			row[j] = min(above[j]+1, row[j-1]+1, above[j-1]+same)
+			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+	}
+	return row[len(y)]
 }

@@ -65,7 +65,7 @@ func (d *decoder) hint(k *keys, name string) string {
 		return s
 	}
 	if blocks := d.homes[name]; len(blocks) > 0 && len(blocks) <= 3 {
-		return "; it belongs in " + strings.Join(articles(blocks), " or ")
+		return "; it belongs in " + article(blocks[0]) + enumerate(blocks, "or") + " block"
 	}
 	if all := k.all(); len(all) > 0 && len(all) <= 6 {
 		return "; it takes " + list(all, "and")
@@ -73,15 +73,11 @@ func (d *decoder) hint(k *keys, name string) string {
 	return ""
 }
 
-func articles(nouns []string) []string {
-	out := make([]string, len(nouns))
-	for i, n := range nouns {
-		out[i] = "a " + n
-		if strings.ContainsRune("aeio", rune(n[0])) {
-			out[i] = "an " + n
-		}
+func article(noun string) string {
+	if strings.ContainsRune("aeio", rune(noun[0])) {
+		return "an "
 	}
-	return out
+	return "a "
 }
 
 func (d *decoder) unknownAttr(k *keys, b *block, a *hclsyntax.Attribute) {
@@ -96,6 +92,9 @@ func (d *decoder) unknownBlock(k *keys, parent, b *block) {
 	d.addAt(b.kindRange, "%s has no block %q%s", parent.title(), b.kind, d.hint(k, b.kind))
 }
 
+// maxListed is how many values are listed when a suggestion will do.
+const maxListed = 8
+
 // oneOf complains about a text that is none of the values allowed. Text that
 // is filled in later may be anything.
 func (d *decoder) oneOf(a *hclsyntax.Attribute, v cty.Value, allowed []string) bool {
@@ -106,7 +105,11 @@ func (d *decoder) oneOf(a *hclsyntax.Attribute, v cty.Value, allowed []string) b
 	if s == "" || slices.Contains(allowed, s) || strings.Contains(s, "${") {
 		return true
 	}
-	d.addAt(a.Expr.Range(), "%q must be %s, not %q%s", a.Name, list(allowed, "or"), s, didYouMean(s, allowed))
+	if hint := didYouMean(s, allowed); hint != "" && len(allowed) > maxListed {
+		d.addAt(a.Expr.Range(), "%q cannot be %q%s", a.Name, s, hint)
+	} else {
+		d.addAt(a.Expr.Range(), "%q must be %s, not %q%s", a.Name, list(allowed, "or"), shorten(s), hint)
+	}
 	return false
 }
 
@@ -116,11 +119,16 @@ func list(names []string, conjunction string) string {
 	for i, n := range names {
 		quoted[i] = quote(n)
 	}
-	if len(quoted) < 2 {
-		return strings.Join(quoted, "")
+	return enumerate(quoted, conjunction)
+}
+
+// enumerate joins words: a, b or c.
+func enumerate(words []string, conjunction string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
 	}
-	last := len(quoted) - 1
-	return strings.Join(quoted[:last], ", ") + " " + conjunction + " " + quoted[last]
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " " + conjunction + " " + words[last]
 }
 
 func quote(s string) string { return `"` + s + `"` }

@@ -70,7 +70,11 @@ func (y *yamlReader) document() *node {
 		return nil
 	}
 	if len(docs) > 1 {
-		y.add(y.span(docs[1].Body.GetToken()), "a job file holds one document")
+		at := docs[1].Start
+		if at == nil {
+			at = docs[1].Body.GetToken()
+		}
+		y.add(y.span(at), "a job file holds one document; here the second begins")
 		return nil
 	}
 	return y.node(docs[0].Body)
@@ -112,11 +116,22 @@ func (y *yamlReader) syntaxError(err error) {
 		GetMessage() string
 	}
 	if errors.As(err, &detailed) && detailed.GetToken() != nil {
-		y.add(y.span(detailed.GetToken()), "%s", detailed.GetMessage())
+		y.add(y.span(detailed.GetToken()), "%s", yamlMessage(detailed.GetMessage()))
 		return
 	}
 	message, _, _ := strings.Cut(err.Error(), "\n")
 	y.add(span{}, "%s", message)
+}
+
+// yamlMessage adds advice to what the library says about frequent mistakes.
+func yamlMessage(message string) string {
+	switch {
+	case strings.Contains(message, "'\t' that cannot start any token"), strings.Contains(message, "'	' that cannot start any token"):
+		return "YAML is indented with spaces, not tabs"
+	case message == "value is not allowed in this context":
+		return "this does not belong here; is it indented like its neighbours?"
+	}
+	return message
 }
 
 // span is where a token stands.

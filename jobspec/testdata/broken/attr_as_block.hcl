@@ -1,0 +1,9 @@
+job "web" {
+  datacenters {
+    name = "dc1"
+  }
+  group "app" {
+    count {
+    }
+  }
+}

@@ -1,0 +1,7 @@
+job "web" {
+  count = 3
+  group "app" {
+    driver = "exec"
+    change_mode = "restart"
+  }
+}

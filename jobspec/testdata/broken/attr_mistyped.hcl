@@ -1,0 +1,4 @@
+job "web" {
+  datacentres = ["dc1"]
+  prioritty   = 50
+}

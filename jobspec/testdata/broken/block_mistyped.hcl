@@ -1,0 +1,10 @@
+job "web" {
+  group "app" {
+    networks {
+      port "http" {}
+    }
+    tsak "a" {
+      driver = "exec"
+    }
+  }
+}

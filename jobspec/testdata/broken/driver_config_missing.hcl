@@ -1,0 +1,7 @@
+job "web" {
+  group "app" {
+    task "server" {
+      driver = "raw_exec"
+    }
+  }
+}

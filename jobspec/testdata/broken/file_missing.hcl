@@ -1,0 +1,6 @@
+job "web" {
+  meta {
+    a = file("files/nothing.conf")
+    b = file("files")
+  }
+}

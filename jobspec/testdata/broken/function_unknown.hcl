@@ -1,0 +1,7 @@
+job "web" {
+  meta {
+    a = uper("x")
+    b = toupper("x")
+    c = frobnicate()
+  }
+}

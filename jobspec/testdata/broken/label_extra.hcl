@@ -1,0 +1,7 @@
+job "web" "prod" {
+  update "fast" {
+    max_parallel = 1
+  }
+  group "" {
+  }
+}

@@ -1,0 +1,7 @@
+job {
+  group {
+    task {
+      driver = "exec"
+    }
+  }
+}

@@ -1,0 +1,9 @@
+locals {
+  image = "nginx"
+}
+job "web" {
+  meta {
+    a = local.imag
+    b = locals.image
+  }
+}

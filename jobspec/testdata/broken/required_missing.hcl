@@ -1,0 +1,10 @@
+job "web" {
+  group "app" {
+    task "a" {
+      lifecycle {
+        sidecar = true
+      }
+      action "x" {}
+    }
+  }
+}

@@ -1,0 +1,4 @@
+job "web" {
+  group "app" {
+    count = 1
+  }

@@ -1,0 +1,5 @@
+job "web" {
+  type "service"
+  priority: 50
+  name = 
+}

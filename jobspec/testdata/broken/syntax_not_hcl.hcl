@@ -1,0 +1,2 @@
+<html>
+<body>not found</body>

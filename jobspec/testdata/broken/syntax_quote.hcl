@@ -1,0 +1,5 @@
+job "web" {
+  type = "service
+  group "app" {
+  }
+}

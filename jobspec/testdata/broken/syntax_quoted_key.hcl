@@ -1,0 +1,5 @@
+job "web" {
+  meta {
+    "a.b" = "c"
+  }
+}

@@ -1,0 +1,5 @@
+job "wéb" {
+	group "äpp" {
+		name = "ü"; cuont = 1
+	}
+}

@@ -1,0 +1,9 @@
+varaible "a" {}
+
+name = "x"
+
+group "app" {
+}
+
+job "web" {
+}

@@ -1,0 +1,8 @@
+job "web" {
+  datacenters = "dc1"
+  group "app" {
+    service {
+      tags = ["a", ["b"]]
+    }
+  }
+}

@@ -1,0 +1,6 @@
+job "web" {
+  priority = "high"
+  group "app" {
+    count = "two"
+  }
+}

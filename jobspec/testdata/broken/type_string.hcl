@@ -1,0 +1,4 @@
+job "web" {
+  type = ["service"]
+  namespace = { name = "default" }
+}

@@ -1,0 +1,4 @@
+job "web" {
+  type = service
+  datacenters = [dc1]
+}

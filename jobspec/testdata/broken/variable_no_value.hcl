@@ -1,0 +1,8 @@
+variable "image" {
+  type = string
+}
+job "web" {
+  meta {
+    image = var.image
+  }
+}
