@@ -18,6 +18,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -73,12 +74,12 @@ type Node struct {
 	host     *runner.Host
 	reporter *reporter
 	identity identity
-	stop     context.CancelFunc // of host.Context
-	register chan struct{}      // asks for another registration
-	joined   chan struct{}      // closed when the servers know the node
+	stop     context.CancelFunc       // of host.Context
+	register chan struct{}            // asks for another registration
+	joined   chan struct{}            // closed when the servers know the node
+	self     atomic.Pointer[api.Node] // replaced, never changed
 
 	mu       sync.Mutex
-	self     *api.Node // replaced, never changed
 	runners  map[string]*runner.Runner
 	jobs     map[string]*keptJob
 	doomed   map[string]bool         // to be removed when they have ended
@@ -137,7 +138,7 @@ func New(c Config) (*Node, error) {
 		Context: ctx,
 		Changed: func(r *runner.Runner, urgent bool) { n.reporter.mark(r.ID(), r.Report, urgent) },
 	}
-	n.self = n.describe(ctx)
+	n.self.Store(n.describe(ctx))
 	if err := n.restore(); err != nil {
 		stop()
 		l.Close()
@@ -151,9 +152,7 @@ func (n *Node) ID() string { return n.identity.ID }
 
 // Node is what the servers are told of the node.
 func (n *Node) Node() *api.Node {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.self
+	return n.self.Load()
 }
 
 // Run looks after the node until ctx ends. Its tasks go on: the next agent on

@@ -136,9 +136,7 @@ func (n *Node) watchDrivers(ctx context.Context) {
 		if sameDrivers(before, now) && before.ComputedClass == now.ComputedClass {
 			continue
 		}
-		n.mu.Lock()
-		n.self = now
-		n.mu.Unlock()
+		n.self.Store(now)
 		n.registerAgain()
 	}
 }
