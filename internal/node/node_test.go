@@ -292,6 +292,22 @@ func TestAllocationsUnknownToTheServersAreStoppedAndRemoved(t *testing.T) {
 	})
 }
 
+func TestChecksBeginWithTheirTask(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServers, d *drivertest.Driver, start func() *running) {
+		n := start()
+		s.messages <- placed(jobOf("service", &api.Task{Name: "t", Driver: "fake", Services: []*api.Service{{
+			Name: "s", Checks: []*api.Check{{Name: "ok", Type: api.CheckScript, Command: "true", Interval: time.Minute}},
+		}}}), true, "one")
+		s.until(t, api.AllocClientRunning, 1)
+		synctest.Wait()
+		var statuses []string
+		for _, c := range n.checks.Statuses("one") {
+			statuses = append(statuses, c.Check+" of "+c.Service+": "+c.Status+", "+c.Output)
+		}
+		want(t, "checks", []string{"ok of s: success, true"}, statuses)
+	})
+}
+
 func TestStoppedAllocationThatNeverArrivedIsAnswered(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *fakeServers, d *drivertest.Driver, start func() *running) {
 		start()

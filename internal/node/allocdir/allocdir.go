@@ -18,6 +18,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
 
 	"github.com/reeve-run/reeve/internal/node/driver"
 )
@@ -151,8 +154,29 @@ func makeDir(path string, mode os.FileMode) error {
 	case err != nil:
 		return fmt.Errorf("create directory: %w", err)
 	}
+	if mode == mode.Perm()&^umask() {
+		return nil
+	}
 	if err := os.Chmod(path, mode); err != nil {
 		return fmt.Errorf("create directory: %w", err)
 	}
 	return nil
 }
+
+// umask is what the process takes away from the modes of new files. It is read
+// and not set: setting is the only other way to learn it, and not for one
+// goroutine alone.
+var umask = sync.OnceValue(func() os.FileMode {
+	data, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return os.ModePerm
+	}
+	for line := range strings.Lines(string(data)) {
+		if rest, ok := strings.CutPrefix(line, "Umask:"); ok {
+			if mask, err := strconv.ParseUint(strings.TrimSpace(rest), 8, 32); err == nil {
+				return os.FileMode(mask)
+			}
+		}
+	}
+	return os.ModePerm
+})

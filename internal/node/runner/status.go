@@ -22,11 +22,15 @@ func clientStatus(m []member) string {
 	case running:
 		return api.AllocClientRunning
 	}
-	// Between the ends of some tasks and the starts of others it still runs.
+	// Between the end of one task and the start of the next it still runs; while
+	// one waits for a restart it does not.
+	ran, waits := false, false
 	for _, x := range m {
-		if x.ran && x.killed {
-			return api.AllocClientRunning
-		}
+		ran = ran || x.ran
+		waits = waits || (x.stage == stageActive && x.ran && !x.killed)
+	}
+	if ran && !waits {
+		return api.AllocClientRunning
 	}
 	return api.AllocClientPending
 }
