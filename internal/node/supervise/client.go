@@ -21,6 +21,9 @@ type Config struct {
 	Dir    string       // its own directory; made when it does not exist
 	Exe    string       // the executable to start; "": this program's. Its main must call Dispatch
 	Logger *slog.Logger // nil: none
+
+	// Cgroups to use, by a supervisor that is started.
+	Cgroups CgroupUse
 }
 
 // A Client talks to the one supervisor of a directory. When the supervisor goes
@@ -155,22 +158,37 @@ func (c *Client) current(ctx context.Context) (*link, error) {
 	}
 }
 
-// connect makes a link and brings all processes up to date from it.
+// connect makes a link and brings all processes up to date from it. A
+// supervisor that is just being killed or upgraded may still take a connection,
+// only to lose it; the next attempt finds what comes after it.
 func (c *Client) connect(ctx context.Context) (*link, error) {
+	var err error
+	for wait := time.Millisecond; wait < 2*time.Second; wait *= 2 {
+		var l *link
+		l, err = c.attempt(ctx)
+		if err == nil || !errors.Is(err, errLinkLost) {
+			return l, err
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return nil, err
+}
+
+func (c *Client) attempt(ctx context.Context) (*link, error) {
 	conn, err := c.openOrStart(ctx)
 	if err != nil {
 		return nil, err
 	}
 	l := newLink(conn, c.event)
-	if err := c.greet(ctx, l); err != nil {
-		l.close()
-		if errors.Is(err, errAgain) {
-			return c.connect(ctx)
-		}
-		return nil, err
-	}
 	var now watchResponse
-	if err := l.call(ctx, verbWatch, nil, &now); err != nil {
+	if err = c.greet(ctx, l); err == nil {
+		err = l.call(ctx, verbWatch, nil, &now)
+	}
+	if err != nil {
 		l.close()
 		return nil, err
 	}
@@ -194,16 +212,13 @@ func (c *Client) greet(ctx context.Context, l *link) error {
 	err := l.call(ctx, verbUpgrade, upgradeRequest{Exe: c.cfg.Exe}, nil)
 	switch {
 	case errors.Is(err, errLinkLost):
-		return fmt.Errorf("the supervisor was upgraded: %w", errAgain)
+		return err // as it must: it is the new one that answers next
 	case h.Protocol == protocolVersion:
 		c.cfg.Logger.Warn("the supervisor stays on its version", "error", err)
 		return nil
 	}
 	return fmt.Errorf("the supervisor speaks protocol %d, this agent %d, and it cannot be upgraded: %w", h.Protocol, protocolVersion, err)
 }
-
-// errAgain asks for another attempt to connect, at once.
-var errAgain = errors.New("connect again")
 
 // update tells every process what became of it.
 func (c *Client) update(tasks []Status) {

@@ -29,11 +29,11 @@ func Dispatch(args []string) (handled bool, code int) {
 	}
 	switch args[0] {
 	case wordSupervise, wordResume:
-		if len(args) != 2 {
-			fmt.Fprintf(os.Stderr, "%s is started by the agent; it wants one directory\n", args[0])
+		if len(args) != 3 {
+			fmt.Fprintf(os.Stderr, "%s is started by the agent; it wants a directory and a kind of cgroups\n", args[0])
 			return true, 2
 		}
-		return true, serve(args[1], args[0] == wordResume)
+		return true, serve(args[1], args[2], args[0] == wordResume)
 	case wordCheck:
 		fmt.Println(checkAnswer)
 		return true, 0

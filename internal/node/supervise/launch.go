@@ -60,7 +60,7 @@ func (c *Client) startSupervisor(ctx context.Context) error {
 		return err
 	}
 	defer r.Close()
-	cmd := exec.Command(cfg.Exe, wordSupervise, cfg.Dir)
+	cmd := exec.Command(cfg.Exe, wordSupervise, cfg.Dir, string(cfg.Cgroups))
 	cmd.Args[0] = "reeve"
 	cmd.Dir = "/"
 	cmd.Stdout, cmd.Stderr = output, output

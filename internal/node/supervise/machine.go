@@ -26,12 +26,29 @@ type Machine struct {
 // Has reports whether a controller limits tasks here.
 func (m Machine) Has(controller string) bool { return slices.Contains(m.Controllers, controller) }
 
+// CgroupUse says which of the machine's cgroups to use.
+type CgroupUse string
+
+// Values of CgroupUse.
+const (
+	CgroupsAll  CgroupUse = ""     // what there is
+	CgroupsV1   CgroupUse = "v1"   // leave the v2 hierarchy to others
+	CgroupsNone CgroupUse = "none" // none: tasks are not limited, and found by walking the process table
+)
+
 // cgroupTree opens the cgroups of this data directory: another agent on the
 // machine has its own.
-func cgroupTree(dir string) (*cgroup.Tree, error) {
+func cgroupTree(dir string, use CgroupUse) (*cgroup.Tree, error) {
+	layout := cgroup.Detect()
+	switch use {
+	case CgroupsNone:
+		layout = cgroup.Layout{}
+	case CgroupsV1:
+		layout.Unified = ""
+	}
 	h := fnv.New64a()
 	h.Write([]byte(dir))
-	return cgroup.Open(cgroup.Detect(), filepath.Join("reeve", fmt.Sprintf("%016x", h.Sum64())))
+	return cgroup.Open(layout, filepath.Join("reeve", fmt.Sprintf("%016x", h.Sum64())))
 }
 
 func probe(tree *cgroup.Tree, problems error) Machine {

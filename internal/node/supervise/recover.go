@@ -6,6 +6,8 @@ package supervise
 import (
 	"context"
 	"time"
+
+	"github.com/reeve-run/reeve/internal/node/supervise/cgroup"
 )
 
 // recover deals with what a killed supervisor left behind. Nobody is the parent
@@ -24,7 +26,7 @@ func (s *supervisor) recover() {
 		}
 	}
 	for id, r := range s.journal.live {
-		t := &task{id: id, pid: r.PID, startTime: r.StartTime, startedAt: r.StartedAt, pidfd: -1, exit: r.Exit, ended: make(chan struct{})}
+		t := &task{id: id, pid: r.PID, startTime: r.StartTime, startedAt: r.StartedAt, pidfd: -1, group: &cgroup.Group{}, exit: r.Exit, ended: make(chan struct{})}
 		if t.exit == nil {
 			if r.Boot == s.journal.boot {
 				if err := killByWalk(ctx, id, r.PID, r.StartTime); err != nil {

@@ -36,6 +36,7 @@ const idleGrace = 2 * time.Second
 //   - mu: the maps.
 type supervisor struct {
 	dir      string
+	cgroups  CgroupUse
 	log      *slog.Logger
 	lock     *os.File
 	listener *net.UnixListener
@@ -58,7 +59,7 @@ type supervisor struct {
 }
 
 // serve is the supervisor's main.
-func serve(dir string, resume bool) int {
+func serve(dir, cgroups string, resume bool) int {
 	// No other goroutine may ever get the main thread: threads are thrown away
 	// with what was changed in them, and the main thread cannot be.
 	runtime.LockOSThread()
@@ -66,6 +67,7 @@ func serve(dir string, resume bool) int {
 	unix.Umask(0o022)
 	s := &supervisor{
 		dir:      dir,
+		cgroups:  CgroupUse(cgroups),
 		log:      slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		tasks:    map[string]*task{},
 		children: map[int]func(unix.WaitStatus){},
@@ -112,7 +114,7 @@ func (s *supervisor) open(resume bool) error {
 	}
 	s.instance = api.NewID()
 	var problems error
-	s.tree, problems = cgroupTree(s.dir)
+	s.tree, problems = cgroupTree(s.dir, s.cgroups)
 	s.machine = probe(s.tree, problems)
 	if s.journal, err = openJournal(s.dir); err != nil {
 		return err

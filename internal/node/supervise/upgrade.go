@@ -134,7 +134,7 @@ func (s *supervisor) upgrade(exe string) error {
 			unix.FcntlInt(uintptr(fd), unix.F_SETFD, 0)
 		}
 		env := append(os.Environ(), handoverEnv+"="+strconv.Itoa(state))
-		err = syscall.Exec(exe, []string{"reeve", wordResume, s.dir}, env)
+		err = syscall.Exec(exe, []string{"reeve", wordResume, s.dir, string(s.cgroups)}, env)
 		unix.Close(state)
 	}
 	for _, fd := range keep {
@@ -203,7 +203,7 @@ func (s *supervisor) resume() error {
 	s.listener = ln.(*net.UnixListener)
 	s.listener.SetUnlinkOnClose(false)
 	var problems error
-	s.tree, problems = cgroupTree(s.dir)
+	s.tree, problems = cgroupTree(s.dir, s.cgroups)
 	s.machine = probe(s.tree, problems)
 	if s.journal, err = openJournal(s.dir); err != nil {
 		return err

@@ -41,7 +41,13 @@ func Connect(t testing.TB) *supervise.Client {
 // ConnectTo makes a client for a directory. It closes with the test.
 func ConnectTo(t testing.TB, dir string) *supervise.Client {
 	t.Helper()
-	c, err := supervise.Connect(t.Context(), supervise.Config{Dir: dir})
+	return ConnectWith(t, supervise.Config{Dir: dir})
+}
+
+// ConnectWith makes a client. It closes with the test.
+func ConnectWith(t testing.TB, cfg supervise.Config) *supervise.Client {
+	t.Helper()
+	c, err := supervise.Connect(t.Context(), cfg)
 	if err != nil {
 		t.Fatalf("connect: %v", err)
 	}
