@@ -135,7 +135,7 @@ func TestCorruptedLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := refused(t, "-data-dir", m.Dir, "-http-addr", m.Addr)
-	wantWords(t, said, m.Dir, "corrupt")
+	wantWords(t, said, m.Dir, "damaged")
 }
 
 func (m *machine) newestSegment() string {
