@@ -26,7 +26,8 @@ func DecodeJSON(data []byte, v any) (warnings []string, err error) {
 	fresh := reflect.New(target.Type())
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
-	if err := d.Decode(fresh.Interface()); err == nil && !bytes.Contains(data, []byte("null")) && d.InputOffset() == int64(len(bytes.TrimRight(data, " \t\r\n"))) {
+	if err := d.Decode(fresh.Interface()); err == nil && d.InputOffset() == int64(len(bytes.TrimRight(data, " \t\r\n"))) &&
+		(!bytes.Contains(data, []byte("null")) || !holdsNull(fresh)) {
 		target.Set(fresh.Elem())
 		return nil, nil
 	}

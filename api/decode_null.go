@@ -1,0 +1,82 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import (
+	"reflect"
+	"sync"
+)
+
+// holdsNull reports whether a list or map somewhere in v has a nil pointer for
+// an element: what a null in JSON leaves where an object must be. Clients write
+// null for every field that is not set, so this is on the way of every
+// registration, and looks only where such a thing can be.
+func holdsNull(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Pointer:
+		return !v.IsNil() && holdsNull(v.Elem())
+	case reflect.Struct:
+		for _, i := range fieldsThatHoldNull(v.Type()) {
+			if holdsNull(v.Field(i)) {
+				return true
+			}
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			if e := v.Index(i); isNilPointer(e) || holdsNull(e) {
+				return true
+			}
+		}
+	case reflect.Map:
+		for i := v.MapRange(); i.Next(); {
+			if e := i.Value(); isNilPointer(e) || holdsNull(e) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func isNilPointer(v reflect.Value) bool { return v.Kind() == reflect.Pointer && v.IsNil() }
+
+// nullFields remembers, for each struct type, the fields worth a look.
+var nullFields sync.Map // reflect.Type -> []int
+
+func fieldsThatHoldNull(t reflect.Type) []int {
+	if known, ok := nullFields.Load(t); ok {
+		return known.([]int)
+	}
+	var fields []int
+	for i := range t.NumField() {
+		if canHoldNull(t.Field(i).Type) {
+			fields = append(fields, i)
+		}
+	}
+	nullFields.Store(t, fields)
+	return fields
+}
+
+// canHoldNull reports whether a value of the type can have a list or map of
+// pointers in it.
+func canHoldNull(t reflect.Type) bool { return reaches(t, map[reflect.Type]bool{}) }
+
+func reaches(t reflect.Type, seen map[reflect.Type]bool) bool {
+	if seen[t] || t == timeType {
+		return false
+	}
+	seen[t] = true
+	switch t.Kind() {
+	case reflect.Pointer:
+		return reaches(t.Elem(), seen)
+	case reflect.Slice, reflect.Map:
+		return t.Elem().Kind() == reflect.Pointer || reaches(t.Elem(), seen)
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if reaches(t.Field(i).Type, seen) {
+				return true
+			}
+		}
+	}
+	return false
+}
