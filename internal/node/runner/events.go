@@ -18,7 +18,7 @@ func event(kind, words string) *api.TaskEvent {
 	return &api.TaskEvent{Type: kind, Time: time.Now().UnixNano(), DisplayMessage: words, Message: words}
 }
 
-func received() *api.TaskEvent { return event(api.EventReceived, "Task received by client") }
+func received() *api.TaskEvent { return event(api.EventReceived, "The task is on its node") }
 
 func message(format string, args ...any) *api.TaskEvent {
 	e := event(api.EventDriverMessage, fmt.Sprintf(format, args...))
@@ -85,7 +85,7 @@ func restarting(v verdict) *api.TaskEvent {
 
 // killing tells why and how a task is being stopped.
 func killing(why cause, signal string, timeout time.Duration) *api.TaskEvent {
-	how := fmt.Sprintf("Sent %s. Waiting %s before force killing", signal, short(timeout))
+	how := fmt.Sprintf("Sent %s, SIGKILL follows after %s", signal, short(timeout))
 	e := event(api.EventKilling, how)
 	if why.words != "" {
 		e.DisplayMessage = why.words + ". " + how

@@ -135,7 +135,7 @@ func (t *task) resume(ctx context.Context) {
 	}
 	if h != nil {
 		r.mu.Lock()
-		t.running(h, event(api.EventRestored, "Found again after the agent restarted: "+startedWords(h)))
+		t.running(h, event(api.EventRestored, "Found again after the agent restarted: runs"+processWords(h)))
 		r.mu.Unlock()
 		t.loop(ctx, h)
 		return

@@ -251,6 +251,11 @@ func (r *Runner) conclude() {
 				r.limit.Stop()
 			}
 			close(r.ended)
+			r.loops.Go(func() {
+				if err := r.host.Dirs.RemoveSecrets(r.id); err != nil {
+					r.host.Logger.Warn("remove an allocation's secrets", "allocation", r.id, "error", err)
+				}
+			})
 		}
 	}
 }

@@ -167,7 +167,7 @@ func TestBatchTaskEndsWithExitZero(t *testing.T) {
 		<-r.Ended()
 		b.want("status", api.AllocClientComplete, r.Status())
 		b.want("story", []string{
-			"Received: Task received by client", "Task Setup: Building Task Directory", "Started: Task started by client (PID 1000)",
+			"Received: The task is on its node", "Task Setup: Making the task's directories", "Started: Runs as process 1000",
 			"Terminated: Exit Code: 0",
 		}, story(r, "work"))
 	})
@@ -185,8 +185,8 @@ func TestStopSendsTheKillSignalAndWaits(t *testing.T) {
 		b.want("signals", []string{"SIGTERM"}, p.Signals)
 		b.want("status", api.AllocClientComplete, r.Status())
 		b.want("story", []string{
-			"Killing: Alloc not needed. Sent SIGTERM. Waiting 7s before force killing",
-			"Terminated: Exit Code: 137, Signal: 9", "Killed: Task successfully killed",
+			"Killing: Alloc not needed. Sent SIGTERM, SIGKILL follows after 7s",
+			"Terminated: Exit Code: 137, Signal: 9", "Killed: The task has been stopped",
 		}, story(r, "web")[3:])
 	})
 }
@@ -374,7 +374,7 @@ func TestRestoredTaskIsFoundAgain(t *testing.T) {
 		r := b.restore(a.Job)
 		b.want("status", api.AllocClientRunning, r.Status())
 		b.want("started", 1, len(b.driver.Started()))
-		b.want("event", "Restored: Found again after the agent restarted: Task started by client (PID 1000)", story(r, "web")[3])
+		b.want("event", "Restored: Found again after the agent restarted: runs as process 1000", story(r, "web")[3])
 		b.close()
 
 		b.driver.Process("web").Exit(7) // while no agent runs

@@ -26,7 +26,7 @@ func (t *task) start(ctx context.Context) driver.Handle {
 		return nil
 	}
 	if t.run == 0 {
-		t.tell(event(api.EventTaskSetup, "Building Task Directory"))
+		t.tell(event(api.EventTaskSetup, "Making the task's directories"))
 	}
 	t.run++
 	startCtx, cancel := context.WithCancel(ctx)
@@ -54,15 +54,15 @@ func (t *task) start(ctx context.Context) driver.Handle {
 		}
 		return nil
 	}
-	t.running(h, event(api.EventStarted, startedWords(h)))
+	t.running(h, event(api.EventStarted, "Runs"+processWords(h)))
 	return h
 }
 
-func startedWords(h driver.Handle) string {
+func processWords(h driver.Handle) string {
 	if pid := h.PID(); pid > 0 {
-		return "Task started by client (PID " + strconv.Itoa(pid) + ")"
+		return " as process " + strconv.Itoa(pid)
 	}
-	return "Task started by client"
+	return ""
 }
 
 // running takes into account that the task's process exists.

@@ -38,13 +38,13 @@ func clientStatus(m []member) string {
 func describe(status string) string {
 	switch status {
 	case api.AllocClientPending:
-		return "No tasks have started"
+		return "No task has started"
 	case api.AllocClientRunning:
-		return "Tasks are running"
+		return "Running"
 	case api.AllocClientComplete:
-		return "All tasks have completed"
+		return "All tasks have ended"
 	case api.AllocClientFailed:
-		return "Failed tasks"
+		return "A task failed"
 	}
 	return ""
 }

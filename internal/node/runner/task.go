@@ -159,7 +159,7 @@ func (t *task) exited(ctx context.Context, h driver.Handle, x driver.Exit) (dela
 	t.tell(terminated(x))
 	t.change(func(s *api.TaskState) { s.FinishedAt = at })
 	if t.killed != nil {
-		t.tell(event(api.EventKilled, "Task successfully killed"))
+		t.tell(event(api.EventKilled, "The task has been stopped"))
 		t.die(t.killed.fails)
 	} else if asked := t.again; asked != nil {
 		t.again = nil

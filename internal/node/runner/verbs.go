@@ -39,8 +39,8 @@ func (r *Runner) Restart(name string) error {
 		if t.handle == nil && name == "" {
 			continue
 		}
-		if t.ask(&request{words: "User requested task to restart"}) {
-			t.tell(event(api.EventRestartSignaled, "User requested task to restart"))
+		if t.ask(&request{words: "A user asked for a restart"}) {
+			t.tell(event(api.EventRestartSignaled, "A user asked for a restart"))
 			done++
 		}
 	}
@@ -64,7 +64,7 @@ func (r *Runner) RestartAll() error {
 	if r.allDead() {
 		return api.Errorf(api.CodeConflict, "allocation %s has ended: run its job again instead", api.ShortID(r.id))
 	}
-	why := cause{event: api.EventRestartSignaled, words: "User requested all tasks to restart"}
+	why := cause{event: api.EventRestartSignaled, words: "A user asked for a restart of all tasks"}
 	r.ending = &end{why: why, restart: true}
 	r.settle()
 	r.save()
@@ -134,8 +134,8 @@ func (r *Runner) Signal(ctx context.Context, name, signal string) error {
 			continue
 		}
 		r.mu.Lock()
-		e := event(api.EventSignaling, "User requested task to be signaled with "+signal)
-		e.TaskSignal, e.TaskSignalReason = signal, "User requested task to be signaled"
+		e := event(api.EventSignaling, "A user sent "+signal)
+		e.TaskSignal, e.TaskSignalReason = signal, "A user sent it"
 		t.tell(e)
 		r.host.Changed(r, true)
 		r.mu.Unlock()
