@@ -194,3 +194,20 @@ func TestFormatIsStableAndKeepsTheMeaning(t *testing.T) {
 		})
 	}
 }
+
+// What is in the corpus is not only read: it is a job that a server takes, apart
+// from what it refuses by name.
+func TestTheCorpusIsValid(t *testing.T) {
+	for _, path := range corpus(t, "testdata/*.hcl") {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			job, err := ParseFile(path, Options{AllowFS: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			job.Canonicalize()
+			if err := job.Validate(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

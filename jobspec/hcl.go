@@ -10,9 +10,6 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// maxDepth bounds how deep brackets may nest: the parser recurses.
-const maxDepth = 250
-
 // parseHCL reads a job file in HCL2.
 func parseHCL(src Source, opts Options) (*api.Job, error) {
 	d := &decoder{problems: problems{file: src.Name, text: src.Text}}
@@ -56,7 +53,7 @@ var topKeys = &keys{noun: "job file", blocks: []string{"job", "variable", "varia
 // parseBody is the syntax tree, or nil after recording why there is none.
 func (d *decoder) parseBody() *hclsyntax.Body {
 	if at, deep := tooDeep(d.text, d.file); deep {
-		d.addAt(at, "brackets are nested more than %d deep", maxDepth)
+		d.addAt(at, "this is nested more than %d deep", maxDepth)
 		return nil
 	}
 	f, diags := hclsyntax.ParseConfig(d.text, d.file, hcl.InitialPos)
@@ -65,28 +62,4 @@ func (d *decoder) parseBody() *hclsyntax.Body {
 		return nil
 	}
 	return f.Body.(*hclsyntax.Body)
-}
-
-// tooDeep finds the bracket at which a text nests too deep.
-func tooDeep(text []byte, name string) (hcl.Range, bool) {
-	tokens, _ := hclsyntax.LexConfig(text, name, hcl.InitialPos)
-	depth, prefix := 0, 0
-	for _, t := range tokens {
-		switch t.Type {
-		case hclsyntax.TokenOBrace, hclsyntax.TokenOBrack, hclsyntax.TokenOParen, hclsyntax.TokenTemplateInterp, hclsyntax.TokenTemplateControl, hclsyntax.TokenOQuote, hclsyntax.TokenOHeredoc:
-			depth++
-			prefix = 0
-		case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen, hclsyntax.TokenTemplateSeqEnd, hclsyntax.TokenCQuote, hclsyntax.TokenCHeredoc:
-			depth--
-			prefix = 0
-		case hclsyntax.TokenNewline, hclsyntax.TokenComma:
-			prefix = 0
-		case hclsyntax.TokenBang, hclsyntax.TokenMinus, hclsyntax.TokenQuestion, hclsyntax.TokenColon:
-			prefix++ // each is one more level of an expression
-		}
-		if depth > maxDepth || prefix > 4*maxDepth {
-			return t.Range, true
-		}
-	}
-	return hcl.Range{}, false
 }

@@ -93,7 +93,7 @@ func (d *decoder) giveText(v *variable, from, text string) {
 // expression evaluates the decoder's whole text as one constant expression.
 func (d *decoder) expression() (cty.Value, bool) {
 	if at, deep := tooDeep(d.text, d.file); deep {
-		d.addAt(at, "brackets are nested more than %d deep", maxDepth)
+		d.addAt(at, "this is nested more than %d deep", maxDepth)
 		return cty.NilVal, false
 	}
 	expr, diags := hclsyntax.ParseExpression(d.text, d.file, hcl.InitialPos)

@@ -1,6 +1,6 @@
 # Several groups with policies of their own; the job's meta and secrets shared.
 job "platform" {
-  namespace   = "production"
+  namespace   = "default"
   region      = "global"
   all_at_once = false
 

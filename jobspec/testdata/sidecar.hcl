@@ -19,6 +19,10 @@ job "shop" {
 
     shutdown_delay = "5s"
 
+    ephemeral_disk {
+      size = 600
+    }
+
     task "migrate" {
       driver = "exec"
       lifecycle {
