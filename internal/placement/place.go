@@ -6,7 +6,8 @@ package placement
 import "github.com/reeve-run/reeve/api"
 
 // Place finds a node for every request of the order that it can, in the order
-// of the requests.
+// of the requests. For those that are left it looks whether they will have room
+// when what they take over from has ended.
 func Place(v *View, o *Order) *Outcome {
 	p := newPass(v, o)
 	for from := 0; from < len(o.Requests); {
@@ -17,6 +18,7 @@ func Place(v *View, o *Order) *Outcome {
 		p.place(o.Requests[from:to])
 		from = to
 	}
+	p.await()
 	if o.AllAtOnce && len(p.out.Failed) > 0 {
 		p.withdraw()
 	}
@@ -40,14 +42,37 @@ func (p *pass) place(requests []*Request) {
 			}
 			continue
 		}
-		add(&p.out.Queued, r.Group.Name, 1)
-		b.eligibility(p.out)
-		if b.awaits(r) {
-			add(&p.out.Waiting, r.Group.Name, 1)
-			p.out.Stop = append(p.out.Stop, r.Replaces)
-			continue
+		p.left = append(p.left, leftover{batch: b, request: r})
+	}
+}
+
+// A leftover is a request that no node can take now.
+type leftover struct {
+	batch   *batch
+	request *Request
+	waits   bool // for the end of what it takes over from
+}
+
+// await settles what is left. Requests whose predecessor is ending already come
+// first, so that nobody is stopped for room that is promised to them.
+func (p *pass) await() {
+	for i := range p.left {
+		l := &p.left[i]
+		add(&p.out.Queued, l.request.Group.Name, 1)
+		l.batch.eligibility(p.out)
+		previous := l.request.Previous
+		l.waits = l.request.Replaces == nil && previous != nil && previous.IsServerTerminal() && l.batch.awaits(previous)
+	}
+	for _, l := range p.left {
+		if stop := l.request.Replaces; stop != nil && l.batch.awaits(stop.Alloc) {
+			l.waits = true
+			p.out.Stop = append(p.out.Stop, stop)
 		}
-		b.fail(r)
+		if l.waits {
+			add(&p.out.Waiting, l.request.Group.Name, 1)
+		} else {
+			l.batch.fail(l.request)
+		}
 	}
 }
 
@@ -63,13 +88,12 @@ func (b *batch) fail(r *Request) {
 	o.Failed[r.Group.Name] = b.failure()
 }
 
-// awaits reports whether the request would have room on its predecessor's node
-// once the predecessor is gone; if so, it keeps that room for it.
-func (b *batch) awaits(r *Request) bool {
-	if r.Replaces == nil || !r.Replaces.Alloc.HoldsResources() {
+// awaits reports whether an instance of the batch would have room where old is,
+// once old has ended; if so, it keeps that room for it.
+func (b *batch) awaits(old *api.Allocation) bool {
+	if !old.HoldsResources() {
 		return false
 	}
-	old := r.Replaces.Alloc
 	slot, ok := b.pass.view.slots.Get(old.NodeID)
 	if !ok {
 		return false

@@ -40,6 +40,9 @@ func (w *work) deployment(phases []*phase, stands progress) {
 	case needed:
 		w.active = w.newDeployment(phases)
 		w.result.Deployment = w.active
+		if isDeployed(phases) { // all of it happens in place, now
+			w.end(w.active, api.DeploymentSuccessful, describeSuccessful)
+		}
 	}
 }
 
@@ -47,7 +50,8 @@ func (w *work) end(d *api.Deployment, status, description string) {
 	w.result.DeploymentUpdates = append(w.result.DeploymentUpdates, DeploymentUpdate{d.ID, status, description})
 }
 
-// isDeployed reports whether every step under the deployment is complete.
+// isDeployed reports whether every step under the deployment is complete, or
+// will be with this evaluation.
 func isDeployed(phases []*phase) bool {
 	for _, p := range phases {
 		if p.rule.rolling && !p.isComplete() {

@@ -57,7 +57,7 @@ func (p *phase) isComplete() bool {
 // isStarted reports whether every step's instance has been started at least.
 func (p *phase) isStarted() bool {
 	for i := range p.steps {
-		if st := &p.steps[i]; st.status != Complete && st.status != Started && st.do != update {
+		if st := &p.steps[i]; st.status != Complete && st.status != Started && (st.do != update || st.on.state == placed) {
 			return false
 		}
 	}

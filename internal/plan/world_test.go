@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -20,10 +19,17 @@ import (
 // epoch is when every test's world begins.
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
+// A tester is what worlds need of *testing.T and *rapid.T.
+type tester interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
 // A world is a store, its fleet, and a clock, with nobody in it but the test:
 // the test plays user, node agents and time; the world evaluates.
 type world struct {
-	t     testing.TB
+	t     tester
 	store *state.Store
 	feed  *state.Subscription
 	fleet *placement.Fleet
@@ -32,7 +38,7 @@ type world struct {
 	job   string // the one that commands are about
 }
 
-func newWorld(t testing.TB) *world {
+func newWorld(t tester) *world {
 	w := &world{t: t, store: state.New(), now: epoch}
 	w.feed = w.store.Subscribe()
 	w.fleet = placement.NewFleet(w.store.Snapshot())
