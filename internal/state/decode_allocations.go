@@ -6,6 +6,7 @@ package state
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -21,6 +22,7 @@ type allocationDecoder struct {
 	shapes  []api.AllocatedResources
 	metrics []*api.PlacementMetrics
 	err     error // the first one
+	buffer  []byte
 }
 
 func decodeAllocations(set *wire.Allocations) ([]*api.Allocation, error) {
@@ -181,7 +183,16 @@ func (d *allocationDecoder) allocation(w *wire.Allocation) *api.Allocation {
 		}
 	}
 	if a.Name = d.name(w.Name); w.Instance > 0 {
-		a.Name = api.AllocName(a.JobID, a.Group, int(w.Instance-1))
+		// Name and id share their memory: they live and die together.
+		both := append(d.buffer[:0], a.ID...)
+		both = append(both, a.JobID...)
+		both = append(both, '.')
+		both = append(both, a.Group...)
+		both = append(both, '[')
+		both = strconv.AppendUint(both, uint64(w.Instance-1), 10)
+		d.buffer = append(both, ']')
+		text := string(d.buffer)
+		a.ID, a.Name = text[:len(a.ID)], text[len(a.ID):]
 	}
 	if s := w.DeploymentStatus; s != nil {
 		a.DeploymentStatus = &api.AllocDeploymentStatus{Healthy: s.Healthy, Timestamp: fromNanos(s.Timestamp), Canary: s.Canary, ModifyIndex: s.ModifyIndex}
@@ -216,14 +227,23 @@ func (d *allocationDecoder) resources(w *wire.Allocation, a *api.Allocation) {
 		d.fail("shape %d is missing", w.Shape)
 		return
 	}
-	r := d.shapes[w.Shape-1]
-	if len(w.Ports) > 0 {
+	// Most have one port: it lies beside the rest, one object less.
+	near := &struct {
+		resources api.AllocatedResources
+		port      [1]api.PortMapping
+	}{resources: d.shapes[w.Shape-1]}
+	r := &near.resources
+	switch len(w.Ports) {
+	case 0:
+	case 1:
+		r.Shared.Ports = near.port[:]
+	default:
 		r.Shared.Ports = make([]api.PortMapping, len(w.Ports))
 	}
 	for i, p := range w.Ports {
 		r.Shared.Ports[i] = api.PortMapping{Label: d.name(p.GetLabel()), Value: int(p.GetValue()), To: int(p.GetTo()), HostIP: d.name(p.GetHostIp())}
 	}
-	a.AllocatedResources = &r
+	a.AllocatedResources = r
 }
 
 func (d *allocationDecoder) taskState(w *wire.TaskState) *api.TaskState {

@@ -4,7 +4,6 @@
 package state
 
 import (
-	"encoding/hex"
 	"encoding/json"
 	"maps"
 	"reflect"
@@ -256,64 +255,6 @@ func (e *allocationEncoder) taskState(task string, s *api.TaskState) *wire.TaskS
 		w.Events = append(w.Events, event)
 	}
 	return w
-}
-
-// packID turns an id in UUID form into 16 bytes; others stay text.
-func packID(id string) []byte {
-	var b [16]byte
-	if parseUUID(id, &b) {
-		return b[:]
-	}
-	return []byte(id)
-}
-
-// parseUUID fills b from an id in UUID form with small letters.
-func parseUUID(id string, b *[16]byte) bool {
-	if len(id) != 36 || id[8] != '-' || id[13] != '-' || id[18] != '-' || id[23] != '-' {
-		return false
-	}
-	at := 0
-	for i := 0; i < 36; i += 2 {
-		switch i {
-		case 8, 13, 18, 23:
-			i++
-		}
-		hi, lo := hexDigit(id[i]), hexDigit(id[i+1])
-		if hi|lo > 15 {
-			return false
-		}
-		b[at] = hi<<4 | lo
-		at++
-	}
-	return true
-}
-
-func hexDigit(c byte) byte {
-	switch {
-	case c >= '0' && c <= '9':
-		return c - '0'
-	case c >= 'a' && c <= 'f':
-		return c - 'a' + 10
-	}
-	return 0xff
-}
-
-// unpackID is the inverse of packID.
-func unpackID(b []byte) string {
-	if len(b) != 16 {
-		return string(b)
-	}
-	var s [36]byte
-	hex.Encode(s[0:8], b[0:4])
-	s[8] = '-'
-	hex.Encode(s[9:13], b[4:6])
-	s[13] = '-'
-	hex.Encode(s[14:18], b[6:8])
-	s[18] = '-'
-	hex.Encode(s[19:23], b[8:10])
-	s[23] = '-'
-	hex.Encode(s[24:36], b[10:16])
-	return string(s[:])
 }
 
 // nanos is a time in Unix nanoseconds, 0 if it is not set.

@@ -4,36 +4,121 @@
 package state
 
 import (
+	"encoding/binary"
 	"strings"
 
 	"github.com/tidwall/btree"
 )
 
 // ids maps names to slots, in the order of the names.
+//
+// Nearly all names are in UUID form. As strings they would cost a pointer and
+// a cache miss for every comparison, and give the garbage collector a pointer
+// to follow; as two integers they order the same way and lie in the tree's
+// nodes. Whatever has another form is kept beside them as it is.
 type ids struct {
-	tree  *btree.Map[string, uint32]
-	dirty bool // changed since it was last published
+	packed *btree.BTreeG[packedID]
+	others *btree.Map[string, uint32]
+	dirty  bool // changed since it was last published
 }
 
-func newIDs() ids { return ids{tree: btree.NewMap[string, uint32](32)} }
+// packedID is a name in UUID form with its slot.
+type packedID struct {
+	hi, lo uint64
+	slot   uint32
+}
 
-func (x *ids) get(id string) (uint32, bool) { return x.tree.Get(id) }
+func packedLess(a, b packedID) bool { return a.hi < b.hi || a.hi == b.hi && a.lo < b.lo }
+
+func (p packedID) String() string {
+	var b [16]byte
+	binary.BigEndian.PutUint64(b[:8], p.hi)
+	binary.BigEndian.PutUint64(b[8:], p.lo)
+	return unpackID(b[:])
+}
+
+func pack(id string) (packedID, bool) {
+	var b [16]byte
+	if !parseUUID(id, &b) {
+		return packedID{}, false
+	}
+	return packedID{hi: binary.BigEndian.Uint64(b[:8]), lo: binary.BigEndian.Uint64(b[8:])}, true
+}
+
+func newIDs() ids {
+	return ids{
+		packed: btree.NewBTreeGOptions(packedLess, btree.Options{NoLocks: true, Degree: 32}),
+		others: btree.NewMap[string, uint32](32),
+	}
+}
+
+func (x *ids) get(id string) (uint32, bool) {
+	if p, ok := pack(id); ok {
+		p, ok = x.packed.Get(p)
+		return p.slot, ok
+	}
+	return x.others.Get(id)
+}
 
 func (x *ids) set(id string, slot uint32) {
-	x.tree.Set(id, slot)
 	x.dirty = true
+	if p, ok := pack(id); ok {
+		p.slot = slot
+		x.packed.Set(p)
+		return
+	}
+	x.others.Set(id, slot)
 }
 
 func (x *ids) remove(id string) {
-	x.tree.Delete(id)
 	x.dirty = true
+	if p, ok := pack(id); ok {
+		x.packed.Delete(p)
+		return
+	}
+	x.others.Delete(id)
 }
 
-// prefix yields the names that begin with prefix, with their slots.
+func (x *ids) len() int { return x.packed.Len() + x.others.Len() }
+
+// prefix yields the names that begin with prefix, in order, with their slots.
 func (x *ids) prefix(prefix string, yield func(id string, slot uint32) bool) {
-	x.tree.Ascend(prefix, func(id string, slot uint32) bool {
-		return strings.HasPrefix(id, prefix) && yield(id, slot)
-	})
+	// The others are merged into the stream of packed ones.
+	others := x.others.Iter()
+	more := others.Seek(prefix) && strings.HasPrefix(others.Key(), prefix)
+	until := func(id string) bool { // yields the others that sort before id
+		for more && (id == "" || others.Key() < id) {
+			if !yield(others.Key(), others.Value()) {
+				return false
+			}
+			more = others.Next() && strings.HasPrefix(others.Key(), prefix)
+		}
+		return true
+	}
+	stopped := false
+	if from, ok := pack(lowest(prefix)); ok {
+		x.packed.Ascend(from, func(p packedID) bool {
+			id := p.String()
+			if !strings.HasPrefix(id, prefix) {
+				return false
+			}
+			stopped = !until(id) || !yield(id, p.slot)
+			return !stopped
+		})
+	}
+	if !stopped {
+		until("")
+	}
+}
+
+// lowest is the first name in UUID form that begins with prefix; something in
+// another form if there is none.
+func lowest(prefix string) string {
+	const zero = "00000000-0000-0000-0000-000000000000"
+	if len(prefix) > len(zero) {
+		return ""
+	}
+	return prefix + zero[len(prefix):]
 }
 
 // published returns a copy that stays as it is; previous is the last one.
@@ -42,7 +127,5 @@ func (x *ids) published(previous ids) ids {
 		return previous
 	}
 	x.dirty = false
-	return ids{tree: x.tree.Copy()}
+	return ids{packed: x.packed.Copy(), others: x.others.Copy()}
 }
-
-func (x *ids) len() int { return x.tree.Len() }

@@ -139,13 +139,17 @@ func (c *content) ScalingEvents(namespace, id string) map[string][]api.ScalingEv
 
 // editJob returns a job's row for writing, made if need be.
 func (t *txn) editJob(namespace, id string) (uint32, *jobRow) {
-	slot, ok := t.jobs.ids.get(jobName(namespace, id))
-	if !ok {
-		slot, _ = t.jobs.add(t.gen, jobName(namespace, id))
-		row := &jobRow{gen: t.gen, namespace: namespace, id: id}
-		*t.jobs.rows.edit(t.gen, slot) = row
-		return slot, row
+	key := api.NamespacedID{Namespace: namespace, ID: id}
+	if t.lastOK && key == t.lastJob {
+		return t.lastSlot, t.editJobAt(t.lastSlot)
 	}
+	name := jobName(namespace, id)
+	slot, ok := t.jobs.ids.get(name)
+	if !ok {
+		slot, _ = t.jobs.add(t.gen, name)
+		*t.jobs.rows.edit(t.gen, slot) = &jobRow{gen: t.gen, namespace: namespace, id: id}
+	}
+	t.lastJob, t.lastSlot, t.lastOK = key, slot, true
 	return slot, t.editJobAt(slot)
 }
 
@@ -230,6 +234,7 @@ func (t *txn) dropJob(slot uint32) {
 	row := *t.jobs.rows.at(slot)
 	if row.job == nil && row.allocations.len()+row.evaluations.len()+row.deployments.len() == 0 && row.children == [3]int{} {
 		t.jobs.remove(t.gen, jobName(row.namespace, row.id), slot)
+		t.lastOK = false
 	}
 }
 

@@ -7,8 +7,12 @@ package state
 type table[R any] struct {
 	ids  ids
 	rows pages[R]
-	next uint32   // slots below were given out
-	free []uint32 // slots given back; the writer's alone
+	next uint32 // slots below were given out
+
+	// The writer's alone:
+	free     []uint32 // slots given back
+	lastID   string   // the row that was asked for last: often the next one too
+	lastSlot uint32
 }
 
 func newTable[R any]() table[R] { return table[R]{ids: newIDs()} }
@@ -37,10 +41,14 @@ func (t *table[R]) add(gen uint64, id string) (uint32, *R) {
 
 // ensure returns the row of that name for writing, made if need be.
 func (t *table[R]) ensure(gen uint64, id string) (uint32, *R) {
-	if slot, ok := t.ids.get(id); ok {
-		return slot, t.rows.edit(gen, slot)
+	if id != t.lastID || id == "" {
+		slot, ok := t.ids.get(id)
+		if !ok {
+			slot, _ = t.add(gen, id)
+		}
+		t.lastID, t.lastSlot = id, slot
 	}
-	return t.add(gen, id)
+	return t.lastSlot, t.rows.edit(gen, t.lastSlot)
 }
 
 // remove forgets a row and its name.
@@ -48,6 +56,7 @@ func (t *table[R]) remove(gen uint64, id string, slot uint32) {
 	var zero R
 	*t.rows.edit(gen, slot) = zero
 	t.ids.remove(id)
+	t.lastID = ""
 	t.free = append(t.free, slot)
 }
 

@@ -3,6 +3,8 @@
 
 package state
 
+import "github.com/reeve-run/reeve/api"
+
 // txn is the application of one log entry: the verbs that commands are made of.
 // Each keeps every index, count and the list of changes right.
 type txn struct {
@@ -13,6 +15,11 @@ type txn struct {
 	changes []Change
 	touched tableSet
 	dirty   []dirtyJob // whose derived fields may have changed
+
+	// The job that was asked for last: often the next one too.
+	lastJob  api.NamespacedID
+	lastSlot uint32
+	lastOK   bool
 }
 
 // tableSet is a set of tables.

@@ -1,0 +1,135 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import (
+	"encoding/json"
+	"iter"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// dump is everything that readers can see of a snapshot, in a form that can be
+// compared: each index lists ids in order, an allocation names its job by
+// version.
+type dump struct {
+	Index       uint64
+	Tables      [tableCount]uint64
+	Jobs        []*api.Job
+	Versions    map[string][]*api.Job
+	Submissions map[string]*api.JobSubmission
+	Scaling     map[string]map[string][]api.ScalingEvent
+	Summaries   map[string]*api.JobSummary
+	Nodes       []*api.Node
+	Evaluations []*api.Evaluation
+	Deployments []*api.Deployment
+	Allocations []*dumpedAllocation
+	ByIndex     map[string][]string // "job web" -> ids
+}
+
+type dumpedAllocation struct {
+	*api.Allocation
+	JobVersion  uint64
+	JobCreation uint64
+}
+
+// dumpOf walks the snapshot through every read there is.
+func dumpOf(v *Snapshot) *dump {
+	d := &dump{
+		Index: v.Index(), Tables: v.indexes,
+		Versions: map[string][]*api.Job{}, Submissions: map[string]*api.JobSubmission{},
+		Scaling: map[string]map[string][]api.ScalingEvent{}, Summaries: map[string]*api.JobSummary{},
+		ByIndex: map[string][]string{},
+	}
+	d.Jobs = slices.Collect(v.Jobs())
+	for _, j := range d.Jobs {
+		key := j.Namespace + "/" + j.ID
+		d.Versions[key] = v.JobVersions(j.Namespace, j.ID)
+		for _, version := range d.Versions[key] {
+			if s := v.Submission(j.Namespace, j.ID, version.Version); s != nil {
+				d.Submissions[key] = s
+			}
+		}
+		if s := v.ScalingEvents(j.Namespace, j.ID); len(s) > 0 {
+			d.Scaling[key] = s
+		}
+		d.Summaries[key] = v.JobSummary(j.Namespace, j.ID)
+	}
+	d.Nodes = slices.Collect(v.Nodes())
+	d.Evaluations = slices.Collect(v.Evaluations())
+	d.Deployments = slices.Collect(v.Deployments())
+	seen := map[string]bool{}
+	note := func(kind, id string, ids []string) {
+		if key := kind + " " + id; !seen[key] && len(ids) > 0 {
+			seen[key] = true
+			d.ByIndex[key] = ids
+		}
+	}
+	for _, e := range d.Evaluations {
+		note("evaluations of job", e.Namespace+"/"+e.JobID, sortedIDs(v.EvaluationsByJob(e.Namespace, e.JobID), func(e *api.Evaluation) string { return e.ID }))
+	}
+	for _, e := range d.Deployments {
+		var ids []string
+		for e := range v.DeploymentsByJob(e.Namespace, e.JobID) {
+			ids = append(ids, e.ID)
+		}
+		note("deployments of job", e.Namespace+"/"+e.JobID, ids)
+		note("latest deployment of job", e.Namespace+"/"+e.JobID, []string{v.LatestDeployment(e.Namespace, e.JobID).ID})
+	}
+	for a := range v.Allocations() {
+		c := a.Copy()
+		c.Job = nil
+		d.Allocations = append(d.Allocations, &dumpedAllocation{c, a.Job.Version, a.Job.CreateIndex})
+		id := func(a *api.Allocation) string { return a.ID }
+		note("job", a.Namespace+"/"+a.JobID, sortedIDs(v.AllocationsByJob(a.Namespace, a.JobID), id))
+		note("node", a.NodeID, sortedIDs(v.AllocationsByNode(a.NodeID), id))
+		note("evaluation", a.EvalID, sortedIDs(v.AllocationsByEval(a.EvalID), id))
+		if a.DeploymentID != "" {
+			note("deployment", a.DeploymentID, sortedIDs(v.AllocationsByDeployment(a.DeploymentID), id))
+		}
+	}
+	return d
+}
+
+func sortedIDs[T any](objects iter.Seq[T], id func(T) string) []string {
+	var ids []string
+	for o := range objects {
+		ids = append(ids, id(o))
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// text is the dump as JSON: equal text, equal states.
+func (d *dump) text(t fataler) string {
+	t.Helper()
+	b, err := json.MarshalIndent(d, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// sameState fails unless two snapshots show the same.
+func sameState(t testing.TB, what string, want, got *Snapshot) {
+	t.Helper()
+	if w, g := dumpOf(want).text(t), dumpOf(got).text(t); w != g {
+		t.Fatalf("%s (-want +got):\n%s", what, cmp.Diff(w, g))
+	}
+}
+
+// failer lets a rapid.T stand where a testing.TB is wanted.
+type failer struct{ t interface{ Fatal(...any) } }
+
+func (failer) Helper()             {}
+func (f failer) Fatal(args ...any) { f.t.Fatal(args...) }
+
+type fataler interface {
+	Helper()
+	Fatal(args ...any)
+}

@@ -1,0 +1,235 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import (
+	"bytes"
+	"encoding/hex"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+var rewrite = flag.Bool("rewrite", false, "rewrite golden files: only for formats that no release has written")
+
+func ptr[T any](v T) *T { return &v }
+
+// fullEvaluation has every field set.
+func fullEvaluation() *api.Evaluation {
+	return &api.Evaluation{
+		ID: "11111111-0000-4000-8000-000000000001", Priority: 50, Type: "service", TriggeredBy: api.TriggerJobRegister,
+		Namespace: "default", JobID: "web", JobModifyIndex: 3, NodeID: "node-1", NodeModifyIndex: 4,
+		DeploymentID: "deployment-1", Status: api.EvalStatusBlocked, StatusDescription: "waits", Wait: 5,
+		WaitUntil: time.Unix(6, 7).UTC(), NextEval: "next", PreviousEval: "previous", BlockedEval: "blocked",
+		FailedGroups:     map[string]*api.PlacementMetrics{"web": {NodesEvaluated: 3, DimensionExhausted: map[string]int{"memory": 2}}},
+		ClassEligibility: map[string]bool{"v1:1": true}, EscapedComputedClass: true, QueuedAllocations: map[string]int{"web": 2},
+		SnapshotIndex: 8, CreateIndex: 9, ModifyIndex: 10, CreateTime: 11, ModifyTime: 12,
+	}
+}
+
+// fullAllocation has a value in every kind of field.
+func fullAllocation() *api.Allocation {
+	job := testJob("web")
+	job.Version, job.CreateIndex, job.JobModifyIndex = 2, 3, 4
+	return &api.Allocation{
+		ID: "22222222-0000-4000-8000-000000000002", Namespace: "default", EvalID: fullEvaluation().ID, Name: "web.web[3]",
+		NodeID: "33333333-0000-4000-8000-000000000003", NodeName: "node-1", JobID: "web", Job: job, Group: "web",
+		AllocatedResources: &api.AllocatedResources{
+			Tasks: map[string]*api.AllocatedTask{"server": {
+				CPU: api.AllocatedCPU{CPUShares: 100, ReservedCores: []uint16{1, 2}}, Memory: api.AllocatedMemory{MemoryMB: 64, MemoryMaxMB: 128},
+				Devices: []*api.AllocatedDevice{{Vendor: "v", Type: "gpu", Name: "n", DeviceIDs: []string{"d"}}},
+			}},
+			Shared: api.AllocatedShared{DiskMB: 300, Ports: []api.PortMapping{{Label: "http", Value: 20000, To: 8080, HostIP: "127.0.0.1"}, {Label: "admin", Value: 20001}}},
+		},
+		Metrics: &api.PlacementMetrics{
+			NodesEvaluated: 5, NodesAvailable: map[string]int{"dc1": 5}, ConstraintFiltered: map[string]int{"${attr.os} = linux": 1},
+			ScoreMetaData:  []*api.NodeScore{{NodeID: "node-1", Scores: map[string]float64{"binpack": 0.5}, NormScore: 0.5}},
+			QuotaExhausted: []string{"q"}, AllocationTime: 1000,
+		},
+		DesiredStatus: "run", DesiredDescription: "placed", DesiredTransition: api.DesiredTransition{Migrate: ptr(true)},
+		ClientStatus: "running", ClientDescription: "Tasks are running",
+		TaskStates: map[string]*api.TaskState{"server": {
+			State: "running", Restarts: 1, LastRestart: time.Unix(1, 0).UTC(), StartedAt: time.Unix(2, 0).UTC(),
+			Events: []*api.TaskEvent{
+				{Type: api.EventStarted, Time: 5, DisplayMessage: "Task started by client", Details: map[string]string{"pid": "7"}},
+				{Type: api.EventTerminated, Time: 6, ExitCode: 137, Signal: 9, FailsTask: true, RestartReason: "r", DriverError: "e", KillTimeout: 5, TaskSignal: "SIGHUP"},
+			},
+		}},
+		DeploymentID: "44444444-0000-4000-8000-000000000004", DeploymentStatus: &api.AllocDeploymentStatus{Healthy: ptr(true), Timestamp: time.Unix(3, 0).UTC(), Canary: true, ModifyIndex: 7},
+		FollowupEvalID: "follow-up", PreviousAllocation: "previous", NextAllocation: "next",
+		RescheduleTracker: &api.RescheduleTracker{Events: []*api.RescheduleEvent{{RescheduleTime: 1, PrevAllocID: "p", PrevNodeID: "n", Delay: 5}}},
+		NetworkStatus:     &api.AllocNetworkStatus{InterfaceName: "eth0", Address: "10.0.0.1"},
+		CreateIndex:       5, ModifyIndex: 6, AllocModifyIndex: 7, CreateTime: 8, ModifyTime: 9,
+	}
+}
+
+// every is one command of each kind with its fields set.
+func every() []Command {
+	evaluation, allocation := fullEvaluation(), fullAllocation()
+	deployment := &api.Deployment{
+		ID: allocation.DeploymentID, Namespace: "default", JobID: "web", JobVersion: 2, Status: api.DeploymentRunning,
+		Groups: map[string]*api.DeploymentState{"web": {DesiredTotal: 3, ProgressDeadline: time.Minute}},
+	}
+	update := &api.Allocation{
+		ID: allocation.ID, ClientStatus: "failed", ClientDescription: "Failed tasks", TaskStates: allocation.TaskStates,
+		DeploymentStatus: &api.AllocDeploymentStatus{Healthy: ptr(false), Timestamp: time.Unix(9, 0).UTC()},
+		NetworkStatus:    allocation.NetworkStatus, ModifyTime: 10,
+	}
+	return []Command{
+		&RegisterJob{Job: testJob("web"), Submission: &api.JobSubmission{Source: "job {}", Format: "hcl2"}, Evaluation: evaluation, EnforceIndex: ptr(uint64(7))},
+		&DeregisterJob{Namespace: "default", ID: "web", Purge: true, Evaluation: evaluation, Time: 5},
+		&PutEvaluations{Evaluations: []*api.Evaluation{evaluation}},
+		&DeleteEvaluations{IDs: []string{"a", "b"}},
+		&CommitPlacement{&Placement{
+			EvalID: evaluation.ID, Priority: 50, SnapshotIndex: 9, AllAtOnce: true,
+			Job:   &api.Job{Namespace: "default", ID: "web", Version: 2, CreateIndex: 3, JobModifyIndex: 4},
+			Place: []*api.Allocation{allocation}, Stop: []Stop{{"a", "stopped", "lost", "follow-up"}}, Deployment: deployment,
+			DeploymentUpdates: []DeploymentUpdate{{"d", "cancelled", "newer"}}, Evaluations: []*api.Evaluation{evaluation}, Time: 10,
+		}},
+		&UpdateAllocations{NodeID: allocation.NodeID, Allocations: []*api.Allocation{update}, Evaluations: []*api.Evaluation{evaluation}, Time: 11},
+		&SetTransition{AllocationIDs: []string{"a"}, Transition: api.DesiredTransition{Reschedule: ptr(true)}, Evaluations: []*api.Evaluation{evaluation}},
+		&RegisterNode{Node: &api.Node{ID: allocation.NodeID, SecretID: "secret", Name: "node-1", Attributes: map[string]string{"os": "linux"}, Status: "ready"}, Evaluations: []*api.Evaluation{evaluation}},
+		&UpdateNodeStatus{NodeID: "n", Status: "down", Description: "missed", Time: 12, Evaluations: []*api.Evaluation{evaluation}},
+		&SetNodeEligibility{NodeID: "n", Eligibility: "ineligible", Time: 13, Evaluations: []*api.Evaluation{evaluation}},
+		&DeleteNode{IDs: []string{"n"}},
+		&UpdateDeployment{ID: "d", Status: "failed", Description: "why", Evaluation: evaluation, Job: testJob("web"), Time: 14},
+		&SetJobStability{Namespace: "default", ID: "web", Version: 2, Stable: true},
+		&ScaleJob{Namespace: "default", ID: "web", Group: "web", Count: ptr(int64(3)), Event: &api.ScalingEvent{Message: "more", Time: 15}, Evaluation: evaluation, EnforceIndex: ptr(uint64(1))},
+		&Collect{Evaluations: []string{"e"}, Allocations: []string{"a"}, Deployments: []string{"d"}, Jobs: []api.NamespacedID{{Namespace: "default", ID: "web"}}, Nodes: []string{"n"}},
+	}
+}
+
+// TestCommandsSurviveTheLog encodes each command and decodes it again.
+func TestCommandsSurviveTheLog(t *testing.T) {
+	// A job of a placement is a reference in the log.
+	references := cmp.Transformer("reference", func(p *Placement) Placement {
+		c := *p
+		c.Place = slices.Clone(p.Place)
+		for i, a := range c.Place {
+			b := a.Copy()
+			b.Job = decodeJobRef(encodeJobRef(a.Job))
+			c.Place[i] = b
+		}
+		return c
+	})
+	for _, c := range every() {
+		decoded, err := DecodeCommands(EncodeCommands([]Command{c}))
+		if err != nil {
+			t.Errorf("%s: %v", c.Name(), err)
+			continue
+		}
+		if diff := cmp.Diff([]Command{c}, decoded, references); diff != "" {
+			t.Errorf("%s (-encoded +decoded):\n%s", c.Name(), diff)
+		}
+	}
+}
+
+// TestLogFormatIsKept reads entries as this format's first version wrote them,
+// and writes them the same.
+func TestLogFormatIsKept(t *testing.T) {
+	for _, c := range every() {
+		path := filepath.Join("testdata", "commands", "v1", c.Name()+".hex")
+		entry := EncodeCommands([]Command{c})
+		if *rewrite {
+			write(t, path, []byte(hexLines(entry)))
+		}
+		golden := unhex(t, path)
+		decoded, err := DecodeCommands(golden)
+		if err != nil {
+			t.Errorf("%s cannot be read any more: %v", path, err)
+			continue
+		}
+		if again := EncodeCommands(decoded); !bytes.Equal(again, golden) {
+			t.Errorf("%s is read as something else:\n%s", path, cmp.Diff(hexLines(golden), hexLines(again)))
+		}
+		if !bytes.Equal(entry, golden) {
+			t.Errorf("%s is written differently now: a log that an older version wrote must stay readable; add fields, never change one", c.Name())
+		}
+	}
+}
+
+// goldenStore holds something of everything.
+func goldenStore(t testing.TB) *Store {
+	s := New()
+	evaluation, allocation := fullEvaluation(), fullAllocation()
+	allocation.Job = nil
+	must(t, s.Apply(5, []Command{
+		&RegisterNode{Node: &api.Node{ID: allocation.NodeID, SecretID: "secret", Name: "node-1", Status: "ready"}},
+		&RegisterJob{Job: testJob("web"), Submission: &api.JobSubmission{Source: "job {}", Format: "hcl2"}, Evaluation: evaluation},
+		&ScaleJob{Namespace: "default", ID: "web", Group: "web", Count: ptr(int64(3)), Event: &api.ScalingEvent{Message: "more", Time: 15}},
+	}))
+	child := testJob("web/child")
+	child.ParentID = "web"
+	must(t, s.Apply(6, []Command{
+		&RegisterJob{Job: child},
+		&CommitPlacement{&Placement{
+			Job: s.Snapshot().Job("default", "web"), Place: []*api.Allocation{allocation}, Time: 10,
+			Deployment: &api.Deployment{
+				ID: allocation.DeploymentID, Namespace: "default", JobID: "web", JobVersion: 1, Status: api.DeploymentRunning,
+				Groups: map[string]*api.DeploymentState{"web": {DesiredTotal: 3, ProgressDeadline: time.Minute}},
+			},
+		}},
+	}))
+	return s
+}
+
+// TestSnapshotFormatIsKept reads a snapshot as this format's first version
+// wrote it.
+func TestSnapshotFormatIsKept(t *testing.T) {
+	path := filepath.Join("testdata", "snapshot-v1.hex")
+	s := goldenStore(t)
+	var file bytes.Buffer
+	if _, err := s.Snapshot().WriteTo(&file); err != nil {
+		t.Fatal(err)
+	}
+	if *rewrite {
+		write(t, path, []byte(hexLines(file.Bytes())))
+	}
+	golden := unhex(t, path)
+	restored, err := Restore(bytes.NewReader(golden))
+	if err != nil {
+		t.Fatalf("%s cannot be read any more: %v", path, err)
+	}
+	sameState(t, "the golden snapshot is read as something else", s.Snapshot(), restored.Snapshot())
+}
+
+func write(t *testing.T, path string, data []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func hexLines(b []byte) string {
+	var s strings.Builder
+	for line := range slices.Chunk([]byte(hex.EncodeToString(b)), 96) {
+		s.Write(line)
+		s.WriteByte('\n')
+	}
+	return s.String()
+}
+
+func unhex(t testing.TB, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := hex.DecodeString(strings.ReplaceAll(string(text), "\n", ""))
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return b
+}
