@@ -6,6 +6,8 @@ package supervise
 import (
 	"fmt"
 	"os"
+	"runtime"
+	"strings"
 
 	"github.com/reeve-run/reeve/internal/node/supervise/isolate"
 )
@@ -17,7 +19,17 @@ const (
 	wordCheck     = "supervise-check"
 	wordInit      = "supervise-init"
 	wordEnter     = "supervise-enter"
+	wordJoin      = "supervise-join"
 )
+
+// The main thread stays the main goroutine's: the supervisor throws threads away
+// together with what it changed in them, which the main thread cannot be. Only
+// here is it certain that this runs on it.
+func init() {
+	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], wordSupervise) {
+		runtime.LockOSThread()
+	}
+}
 
 // Dispatch runs what this process was started for, if that is one of the
 // supervisor's hidden words, and returns its exit code. args are the arguments
@@ -41,6 +53,8 @@ func Dispatch(args []string) (handled bool, code int) {
 		return true, isolate.Init()
 	case wordEnter:
 		return true, isolate.Enter()
+	case wordJoin:
+		return true, isolate.Join()
 	}
 	return false, 0
 }

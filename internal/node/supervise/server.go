@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -60,9 +59,6 @@ type supervisor struct {
 
 // serve is the supervisor's main.
 func serve(dir, cgroups string, resume bool) int {
-	// No other goroutine may ever get the main thread: threads are thrown away
-	// with what was changed in them, and the main thread cannot be.
-	runtime.LockOSThread()
 	debug.SetGCPercent(50)
 	unix.Umask(0o022)
 	s := &supervisor{
@@ -74,9 +70,9 @@ func serve(dir, cgroups string, resume bool) int {
 		sessions: map[int]*session{},
 		conns:    map[*serverConn]bool{},
 	}
-	ready := os.NewFile(3, "ready")
-	if resume {
-		ready = nil
+	var ready *os.File
+	if !resume { // else 3 is somebody else's
+		ready = os.NewFile(3, "ready")
 	}
 	if err := s.open(resume); err != nil {
 		s.log.Error("the supervisor cannot start", "error", err)

@@ -123,15 +123,17 @@ func (s *supervisor) startSession(c *serverConn, f *frame, ended chan<- *ExitSta
 	}
 	p.attr.Setctty, p.attr.Ctty = r.TTY, 0
 	var report *os.File
-	dirs := t.group.JoinDirs()
-	if r.Isolation != nil {
-		if report, err = p.enter(t, &r, dirs); err != nil {
+	if word := stepFor(r.Isolation, t.group, wordEnter); word != "" {
+		if report, err = p.step(word, r.Isolation); err != nil {
 			return nil, err
 		}
 		defer report.Close()
 		defer p.closeExtra()
-	} else if len(dirs) > 0 {
-		p.prepare = func() error { return joinThread(dirs) }
+		if word == wordEnter {
+			if err := p.enter(t, r.Isolation); err != nil {
+				return nil, err
+			}
+		}
 	}
 	ss := &session{id: f.ID, conn: c.c}
 	err = s.spawn(&p, func(pid, pidfd int) {
@@ -161,28 +163,16 @@ func (s *supervisor) endSession(ss *session, ws unix.WaitStatus, ended chan<- *E
 	ended <- e
 }
 
-// enter turns p into one that enters the task's namespaces and root first. The
-// pid namespace is entered by the thread that forks: only children of a process
-// that enters one are in it.
-func (p *process) enter(t *task, r *execRequest, join []string) (*os.File, error) {
-	c := &isolate.Command{Path: r.Path, Argv: r.Argv, Env: r.Env, Dir: r.Dir, Join: join, Spec: *r.Isolation}
-	if r.User != nil {
-		c.UID, c.GID, c.Groups = r.User.UID, r.User.GID, r.User.Groups
-	}
-	report, err := p.isolate(c)
-	if err != nil {
-		return nil, err
-	}
+// enter gives the step what it needs to enter the task's namespaces. The pid
+// namespace is entered by the thread that forks: only children of a process that
+// enters one are in it.
+func (p *process) enter(t *task, spec *isolate.Spec) error {
 	target, err := unix.FcntlInt(uintptr(t.pidfd), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
-		report.Close()
-		p.closeExtra()
-		return nil, ErrTaskEnded
+		return ErrTaskEnded
 	}
 	p.extra = append(p.extra, target)
-	p.argv[1] = wordEnter
-	p.attr.Cloneflags = 0
-	if !r.Isolation.HostPID {
+	if !spec.HostPID {
 		p.prepare = func() error {
 			if err := unix.Setns(target, unix.CLONE_NEWPID); err != nil {
 				return fmt.Errorf("enter the task's pid namespace: %w", err)
@@ -190,7 +180,7 @@ func (p *process) enter(t *task, r *execRequest, join []string) (*os.File, error
 			return nil
 		}
 	}
-	return report, nil
+	return nil
 }
 
 // sendFiles passes open files over a connection.

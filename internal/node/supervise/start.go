@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"syscall"
@@ -113,18 +112,16 @@ func (s *supervisor) fork(t *task, spec *Spec, output []int) error {
 		p.env = append(p.env, markerOf(t.id))
 	}
 	var report *os.File
-	if spec.Isolation != nil {
-		command := isolateCommand(spec)
-		command.Join = t.group.JoinDirs()
+	if word := stepFor(spec.Isolation, t.group, wordInit); word != "" {
 		var err error
-		if report, err = p.isolate(command); err != nil {
+		if report, err = p.step(word, spec.Isolation); err != nil {
 			return err
 		}
 		defer report.Close()
 		defer p.closeExtra()
-	}
-	if dirs := t.group.JoinDirs(); report == nil && len(dirs) > 0 {
-		p.prepare = func() error { return joinThread(dirs) }
+		if word == wordInit {
+			p.attr.Cloneflags = isolate.CloneFlags(spec.Isolation)
+		}
 	}
 	known := make(chan struct{}) // whether it was started is known
 	failed := false
@@ -173,9 +170,26 @@ type process struct {
 	prepare func() error // runs on the thread that forks, which is then thrown away
 }
 
-// isolate turns p into one that starts the command in new namespaces, by way of
-// this package's own executable. What goes wrong there is in the report.
-func (p *process) isolate(c *isolate.Command) (report *os.File, err error) {
+// stepFor is the word of the step that is needed in front of a program: with
+// isolation that word, to join v1 cgroups wordJoin, else none.
+func stepFor(s *isolate.Spec, g *cgroup.Group, word string) string {
+	switch {
+	case s != nil:
+		return word
+	case len(g.JoinDirs()) > 0:
+		return wordJoin
+	}
+	return ""
+}
+
+// step turns p into one that first runs a step of package isolate, in this
+// package's own executable, which then becomes what p was. What goes wrong there
+// is in the report.
+func (p *process) step(word string, spec *isolate.Spec) (report *os.File, err error) {
+	c := isolate.Command{Path: p.path, Argv: p.argv, Env: p.env, Dir: p.dir, Join: p.group.JoinDirs(), Spec: spec}
+	if p.user != nil {
+		c.User = &isolate.User{UID: p.user.UID, GID: p.user.GID, Groups: p.user.Groups}
+	}
 	config, err := memFile("command", encodeBody(c))
 	if err != nil {
 		return nil, err
@@ -186,8 +200,7 @@ func (p *process) isolate(c *isolate.Command) (report *os.File, err error) {
 		return nil, os.NewSyscallError("pipe2", err)
 	}
 	p.extra = []int{config, fds[1]}
-	p.path, p.argv, p.env, p.dir, p.user = "/proc/self/exe", []string{"reeve", wordInit}, []string{"GOMAXPROCS=1", "GOGC=off"}, "/", nil
-	p.attr.Cloneflags = isolate.CloneFlags(&c.Spec)
+	p.path, p.argv, p.env, p.dir, p.user = "/proc/self/exe", []string{"reeve", word}, []string{"GOMAXPROCS=1", "GOGC=off"}, "/", nil
 	return os.NewFile(uintptr(fds[0]), "report"), nil
 }
 
@@ -244,8 +257,8 @@ func (s *supervisor) spawn(p *process, born func(pid, pidfd int), ended func(uni
 }
 
 // onThread runs f on an operating system thread of its own that ends with it.
-// A child inherits the cgroups and namespaces of the thread that forks it: what
-// f changes there is for the child alone.
+// A child inherits what the thread that forks it has changed about itself, such
+// as the pid namespace of children: f changes it for the child alone.
 func onThread(f func() error) error {
 	done := make(chan error, 1)
 	go func() {
@@ -253,24 +266,6 @@ func onThread(f func() error) error {
 		done <- f()
 	}()
 	return <-done
-}
-
-// joinThread moves the calling thread into v1 groups.
-func joinThread(dirs []string) error {
-	for _, d := range dirs {
-		if err := os.WriteFile(filepath.Join(d, "tasks"), []byte("0"), 0); err != nil {
-			return fmt.Errorf("join cgroup: %w", err)
-		}
-	}
-	return nil
-}
-
-func isolateCommand(spec *Spec) *isolate.Command {
-	c := &isolate.Command{Path: spec.Path, Argv: spec.Argv, Env: spec.Env, Dir: spec.Dir, Spec: *spec.Isolation}
-	if spec.User != nil {
-		c.UID, c.GID, c.Groups = spec.User.UID, spec.User.GID, spec.User.Groups
-	}
-	return c
 }
 
 // readReport returns what went wrong before a program ran; nothing when it runs:

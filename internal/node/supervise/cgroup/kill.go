@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -44,7 +45,9 @@ func (g *Group) Kill(ctx context.Context) error {
 func (g *Group) killEach() {
 	g.freeze(true)
 	for _, pid := range g.Procs() {
-		unix.Kill(pid, unix.SIGKILL)
+		if pid != os.Getpid() {
+			unix.Kill(pid, unix.SIGKILL)
+		}
 	}
 	g.freeze(false)
 }

@@ -28,14 +28,19 @@ func execute(c *Command) error {
 			return fmt.Errorf("limit memory: %w", err)
 		}
 	}
-	err = syscall.Exec(path, c.Argv, c.Env)
+	return runError(path, syscall.Exec(path, c.Argv, c.Env))
+}
+
+// runError says in a user's words why a program that is there could not be
+// executed.
+func runError(path string, err error) error {
 	switch {
 	case errors.Is(err, unix.ENOENT):
-		return fmt.Errorf("cannot run %s: the interpreter or loader that it names does not exist in the task's root", path)
+		return fmt.Errorf("cannot run %s: the interpreter or loader that it names does not exist", path)
 	case errors.Is(err, unix.ENOEXEC):
 		return fmt.Errorf("cannot run %s: it is neither a program for this machine nor a script with a #! line", path)
 	case errors.Is(err, unix.EACCES):
-		return fmt.Errorf("permission denied: user %d cannot execute %s", c.UID, path)
+		return fmt.Errorf("permission denied: %s cannot be executed by the task's user", path)
 	}
 	return fmt.Errorf("run %s: %w", path, err)
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -36,7 +37,7 @@ func CloneFlags(s *Spec) uintptr {
 // gives up its rights, and becomes the task. It returns only when that failed.
 func Init() int {
 	return become(func(c *Command) error {
-		if err := buildRoot(c); err != nil {
+		if err := buildRoot(c.Spec, c.user()); err != nil {
 			return fmt.Errorf("make the task's root: %w", err)
 		}
 		return nil
@@ -62,6 +63,10 @@ func Enter() int {
 		return nil
 	})
 }
+
+// Join runs in front of a task that is not isolated, where a process must join
+// its cgroups by itself.
+func Join() int { return become(func(*Command) error { return nil }) }
 
 // become prepares and executes the command. Everything happens on one thread:
 // Linux keeps users, capabilities and namespaces per thread, and exec leaves
@@ -101,8 +106,27 @@ func attempt(prepare func(*Command) error) error {
 			return fmt.Errorf("join the task's cgroup: %w", err)
 		}
 	}
-	if err := giveUpRights(c); err != nil {
-		return err
+	if c.Spec != nil {
+		if err := giveUpRights(c.Spec, c.user()); err != nil {
+			return err
+		}
+		return execute(c)
 	}
-	return execute(c)
+	if c.User != nil {
+		if err := setUser(c.User); err != nil {
+			return err
+		}
+	}
+	if err := unix.Chdir(c.Dir); err != nil {
+		return fmt.Errorf("working directory %s: %w", c.Dir, err)
+	}
+	return runError(c.Path, syscall.Exec(c.Path, c.Argv, c.Env))
+}
+
+// user is whom an isolated command runs as.
+func (c *Command) user() *User {
+	if c.User == nil {
+		return &User{}
+	}
+	return c.User
 }

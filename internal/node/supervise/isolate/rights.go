@@ -59,10 +59,10 @@ func capabilityBits(names []string) (bits uint64) {
 	return bits
 }
 
-// giveUpRights makes this thread the command's user with few capabilities, and
+// giveUpRights makes this thread that user with few capabilities, and
 // no way to get more: set-user-id programs have no effect.
-func giveUpRights(c *Command) error {
-	keep, ambient := capabilityBits(c.Spec.Capabilities), capabilityBits(c.Spec.Ambient)
+func giveUpRights(s *Spec, u *User) error {
+	keep, ambient := capabilityBits(s.Capabilities), capabilityBits(s.Ambient)
 	if err := dropBounding(keep | ambient); err != nil {
 		return err
 	}
@@ -71,10 +71,10 @@ func giveUpRights(c *Command) error {
 			return fmt.Errorf("keep capabilities: %w", err)
 		}
 	}
-	if err := setUser(c); err != nil {
+	if err := setUser(u); err != nil {
 		return err
 	}
-	if c.UID == 0 {
+	if u.UID == 0 {
 		ambient = 0 // root gets all of the bounding set by exec
 	} else {
 		keep = ambient
@@ -85,7 +85,7 @@ func giveUpRights(c *Command) error {
 	for i := range capabilityNames {
 		if ambient&(1<<i) != 0 {
 			if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_RAISE, uintptr(i), 0, 0); err != nil {
-				return fmt.Errorf("give CAP_%s to user %d: %w", capabilityNames[i], c.UID, err)
+				return fmt.Errorf("give CAP_%s to user %d: %w", capabilityNames[i], u.UID, err)
 			}
 		}
 	}
@@ -112,21 +112,21 @@ func dropBounding(keep uint64) error {
 }
 
 // setUser changes this thread only, unlike the functions of package syscall.
-func setUser(c *Command) error {
+func setUser(u *User) error {
 	var groups unsafe.Pointer
-	if len(c.Groups) > 0 {
-		groups = unsafe.Pointer(&c.Groups[0])
+	if len(u.Groups) > 0 {
+		groups = unsafe.Pointer(&u.Groups[0])
 	}
-	if _, _, e := unix.RawSyscall(unix.SYS_SETGROUPS, uintptr(len(c.Groups)), uintptr(groups), 0); e != 0 {
+	if _, _, e := unix.RawSyscall(unix.SYS_SETGROUPS, uintptr(len(u.Groups)), uintptr(groups), 0); e != 0 {
 		return fmt.Errorf("set groups: %w", e)
 	}
-	runtime.KeepAlive(c)
-	gid, uid := uintptr(c.GID), uintptr(c.UID)
+	runtime.KeepAlive(u)
+	gid, uid := uintptr(u.GID), uintptr(u.UID)
 	if _, _, e := unix.RawSyscall(unix.SYS_SETRESGID, gid, gid, gid); e != 0 {
-		return fmt.Errorf("set group %d: %w", c.GID, e)
+		return fmt.Errorf("set group %d: %w", u.GID, e)
 	}
 	if _, _, e := unix.RawSyscall(unix.SYS_SETRESUID, uid, uid, uid); e != 0 {
-		return fmt.Errorf("set user %d: %w", c.UID, e)
+		return fmt.Errorf("set user %d: %w", u.UID, e)
 	}
 	return nil
 }

@@ -31,26 +31,26 @@ func DefaultHostPaths() []string {
 // buildRoot makes the task's root on a file system in memory and moves into it.
 // The root itself is the task's to write to, and small; what is of the host is
 // read-only.
-func buildRoot(c *Command) error {
+func buildRoot(s *Spec, u *User) error {
 	// Mounts made here stay here.
 	if err := mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return err
 	}
-	root := c.Spec.RootDir
-	if err := mount("tmpfs", root, "tmpfs", 0, fmt.Sprintf("mode=0755,size=16m,uid=%d,gid=%d", c.UID, c.GID)); err != nil {
+	root := s.RootDir
+	if err := mount("tmpfs", root, "tmpfs", 0, fmt.Sprintf("mode=0755,size=16m,uid=%d,gid=%d", u.UID, u.GID)); err != nil {
 		return err
 	}
-	bound, err := bindHost(root, c.Spec.HostPaths)
+	bound, err := bindHost(root, s.HostPaths)
 	if err != nil {
 		return err
 	}
 	if err := protect(root, bound); err != nil {
 		return err
 	}
-	if err := mountKernel(root, &c.Spec); err != nil {
+	if err := mountKernel(root, s); err != nil {
 		return err
 	}
-	for _, m := range c.Spec.Mounts {
+	for _, m := range s.Mounts {
 		if err := bind(m.Source, root+m.Target); err != nil {
 			return err
 		}

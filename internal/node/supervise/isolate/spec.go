@@ -4,8 +4,9 @@
 // Package isolate gives a process its own view of the machine: namespaces, a
 // root made of some of the host's directories, and few rights.
 //
-// It runs in short-lived processes between the supervisor and a task: Init
-// starts a task, Enter a command beside it. Both replace themselves by what
+// It runs in short-lived steps, processes between the supervisor and a task:
+// Init starts a task, Enter a command beside it; Join does nothing but join the
+// cgroups of old machines. All replace themselves by what
 // they prepare, so nothing of this package stays. It does not decide what a
 // task may see; that is in its Spec.
 package isolate
@@ -33,13 +34,17 @@ type Mount struct {
 
 // A Command is what is to run, handed to Init and Enter.
 type Command struct {
-	Path   string // a path, or a name to look up in Env's PATH
-	Argv   []string
-	Env    []string
-	Dir    string
-	UID    uint32
-	GID    uint32
-	Groups []uint32
-	Join   []string // cgroup directories to join
-	Spec   Spec
+	Path string // a path, or a name to look up in Env's PATH
+	Argv []string
+	Env  []string
+	Dir  string
+	User *User    // nil: whoever the step runs as
+	Join []string // cgroup directories to join
+	Spec *Spec    // nil for Join
+}
+
+// User is whom a command runs as.
+type User struct {
+	UID, GID uint32
+	Groups   []uint32
 }
