@@ -69,7 +69,7 @@ type command func(*cli) *cobra.Command
 
 // root builds the whole tree of commands.
 func (c *cli) root() *cobra.Command {
-	root := &cobra.Command{
+	root := noun(c, &cobra.Command{
 		Use:   "reeve",
 		Short: "Run jobs on a fleet of machines",
 		Long: `Reeve runs jobs on a fleet of machines, keeps them running, and takes out what
@@ -79,7 +79,7 @@ Start with "reeve dev examples/web.hcl": it runs everything in one process on
 this machine, and prints where to reach it.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-	}
+	})
 	root.SetIn(c.Stdin)
 	root.SetOut(c.Stdout)
 	root.SetErr(c.Stderr)

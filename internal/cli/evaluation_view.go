@@ -137,6 +137,9 @@ func blockedInWords(e *api.Evaluation) string {
 			eligible++
 		}
 	}
+	if eligible == 0 {
+		return "It waits for a node of another class than those that were looked at."
+	}
 	return fmt.Sprintf("It waits for room on a node of %s, or for a node of a class not seen yet.",
 		count(eligible, "eligible class", "eligible classes"))
 }

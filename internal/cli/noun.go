@@ -13,6 +13,8 @@ import (
 // anything else after it is a mistake.
 func noun(c *cli, cmd *cobra.Command, verbs ...command) *cobra.Command {
 	add(cmd, "", c, verbs...)
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.SuggestionsMinimumDistance = 2
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return cmd.Help()

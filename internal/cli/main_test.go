@@ -1,0 +1,36 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/reeve-run/reeve/internal/node/supervise"
+)
+
+// TestMain makes the test binary a reeve binary as well: supervisors and the
+// examples' web server are started from whatever binary the agent is.
+func TestMain(m *testing.M) {
+	if handled, code := supervise.Dispatch(os.Args[1:]); handled {
+		os.Exit(code)
+	}
+	if len(os.Args) > 1 && os.Args[1] == "example-web" {
+		runReeve()
+	}
+	testscript.Main(m, map[string]func(){"reeve": runReeve})
+}
+
+// runReeve is main of cmd/reeve, but for the supervisor.
+func runReeve() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := Main(ctx, OS())
+	stop()
+	os.Exit(code)
+}

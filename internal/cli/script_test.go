@@ -1,0 +1,116 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/agent"
+)
+
+// TestScripts runs the scripts of testdata/script: each has an agent of its
+// own, whose address is in REEVE_ADDR, and the examples in $EXAMPLES.
+func TestScripts(t *testing.T) {
+	examples, err := filepath.Abs("../../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		UpdateScripts:       *rewrite,
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"eventually": eventually},
+		Setup: func(env *testscript.Env) error {
+			address, stop, err := startAgent()
+			if err != nil {
+				return err
+			}
+			env.Defer(stop)
+			env.Setenv("REEVE_ADDR", address)
+			env.Setenv("EXAMPLES", examples)
+			env.Setenv("NO_COLOR", "1")
+			return nil
+		},
+	})
+}
+
+// startAgent runs a server and a node in this process until stop is called.
+func startAgent() (address string, stop func(), err error) {
+	dir, err := os.MkdirTemp("", "reeve-cli-")
+	if err != nil {
+		return "", nil, err
+	}
+	config := agent.DevConfig()
+	config.DataDir, config.HTTPAddr = dir, "127.0.0.1:0"
+	config.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
+	a, err := agent.New(config)
+	if err != nil {
+		return "", nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(ctx) }()
+	stop = func() {
+		grace, done := context.WithTimeout(ctx, 20*time.Second)
+		defer done()
+		a.StopTasks(grace)
+		cancel()
+		<-ended
+		os.RemoveAll(dir)
+	}
+	address = "http://" + a.Addr()
+	if err := waitForNode(address); err != nil {
+		stop()
+		return "", nil, err
+	}
+	return address, stop, nil
+}
+
+func waitForNode(address string) error {
+	cl, err := client.New(client.Config{Address: address})
+	if err != nil {
+		return err
+	}
+	defer cl.Close()
+	c := &cli{Process: Process{Stderr: io.Discard, Now: time.Now, Getenv: func(string) string { return "" }}}
+	return c.newDevView(cl).waitForNode(context.Background())
+}
+
+// patience bounds how long a script waits for what takes time.
+const patience = 20 * time.Second
+
+// eventually runs a command until its output matches: "eventually PATTERN
+// COMMAND ARG...".
+func eventually(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: eventually PATTERN COMMAND [ARG...]")
+	}
+	pattern, err := regexp.Compile("(?m)" + args[0])
+	ts.Check(err)
+	deadline := time.After(patience)
+	again := time.NewTicker(100 * time.Millisecond)
+	defer again.Stop()
+	for {
+		err := ts.Exec(args[1], args[2:]...)
+		if err == nil && pattern.MatchString(ts.ReadFile("stdout")) {
+			return
+		}
+		select {
+		case <-again.C:
+		case <-deadline:
+			ts.Fatalf("%q did not appear within %s in:\n%s%s", args[0], patience, ts.ReadFile("stdout"), ts.ReadFile("stderr"))
+		}
+	}
+}
