@@ -68,10 +68,10 @@ func (m *monitor) follow(ctx context.Context, evalID string) error {
 	switch {
 	case err != nil:
 		return err
-	case d != nil:
+	case d != nil && (d.IsActive() || d.ModifyIndex > e.CreateIndex):
 		return m.deployment(ctx, d)
 	}
-	return m.allocations(ctx, job)
+	return m.allocations(ctx, job) // there is no deployment, or it ended before
 }
 
 // evaluation waits until an evaluation was worked out.
