@@ -27,7 +27,7 @@ type Fleet struct {
 	slots    *btree.Map[string, int32]
 	free     []int32 // slots of nodes that are gone
 	nodes    int
-	kinds    []*kind // append-only: views share it
+	kinds    []*kind // append-only until it is made anew: views share it
 	kindOf   map[string]int32
 	reserved map[string]*api.Allocation // proposed, not yet seen in the change feed
 	index    uint64
@@ -196,8 +196,36 @@ func (f *Fleet) kind(n *api.Node) int32 {
 	if k, ok := f.kindOf[class]; ok {
 		return k
 	}
+	if len(f.kinds) > 2*f.nodes+spareKinds {
+		f.forgetKinds()
+	}
 	k := int32(len(f.kinds))
 	f.kinds = append(f.kinds, &kind{class: class, node: n})
 	f.kindOf[class] = k
 	return k
+}
+
+// spareKinds is how many kinds without nodes may gather, apart from as many as
+// there are nodes, before they are looked for.
+const spareKinds = 256
+
+// forgetKinds drops the kinds that no node is of any more. Views keep theirs.
+func (f *Fleet) forgetKinds() {
+	old := f.kinds
+	f.kinds = nil
+	clear(f.kindOf)
+	for slot := range int32(f.nodes) {
+		p, i := f.at(slot)
+		if p.kind[i] == noKind {
+			continue
+		}
+		class := old[p.kind[i]].class
+		k, ok := f.kindOf[class]
+		if !ok {
+			k = int32(len(f.kinds))
+			f.kinds = append(f.kinds, &kind{class: class, node: p.nodes[i]})
+			f.kindOf[class] = k
+		}
+		p.kind[i] = k
+	}
 }

@@ -33,12 +33,14 @@ func free(used, capacity int64) int64 {
 	return (capacity - used) * 1024 / capacity
 }
 
-// crowded is the penalty for n instances of the same group on a node.
+// crowded is the penalty for n instances of the same group on a node. Up to
+// three instances it outweighs any packing; the more there are, the less one
+// node matters.
 func crowded(n int32, count int) float64 {
 	if n == 0 {
 		return 0
 	}
-	return -float64(n) / float64(max(count, 1))
+	return -3 * float64(n) / float64(max(count, 3))
 }
 
 // value is the candidate's score with one more instance that needs need.
