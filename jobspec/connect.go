@@ -33,11 +33,14 @@ type part struct {
 }
 
 func (s *shape) keys() *keys {
-	k := &keys{noun: s.noun}
+	k := &keys{noun: s.noun, nested: map[string]*keys{}}
 	k.attrs = slices.Sorted(maps.Keys(s.attrs))
 	k.attrs = append(k.attrs, slices.Sorted(maps.Keys(s.times))...)
 	for _, blocks := range []map[string]part{s.one, s.many, s.labelled} {
 		k.blocks = append(k.blocks, slices.Sorted(maps.Keys(blocks))...)
+		for name, p := range blocks {
+			k.nested[name] = p.shape.keys()
+		}
 	}
 	k.blocks = append(k.blocks, slices.Sorted(maps.Keys(s.texts))...)
 	return k
@@ -188,6 +191,9 @@ var sidecarTaskShape = &shape{
 			"max_files": "MaxFiles", "max_file_size": "MaxFileSizeMB", "disabled": "Disabled"}}},
 	},
 	many: map[string]part{
+		"identity": {"Identities", &shape{noun: "identity", times: map[string]string{"ttl": "TTL"}, attrs: map[string]string{
+			"name": "Name", "aud": "Audience", "change_mode": "ChangeMode", "change_signal": "ChangeSignal", "env": "Env", "file": "File",
+			"filepath": "Filepath", "service_name": "ServiceName", "extra_claims": "ExtraClaims"}}},
 		"volume_mount": {"VolumeMounts", &shape{noun: "volume_mount", attrs: map[string]string{
 			"volume": "Volume", "destination": "Destination", "read_only": "ReadOnly", "propagation_mode": "PropagationMode", "selinux_label": "SELinuxLabel"}}},
 	},

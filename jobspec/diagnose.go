@@ -117,6 +117,10 @@ func diagMessage(diag *hcl.Diagnostic) string {
 
 func callMessage(name string, err error) string {
 	var arg function.ArgError
+	var panicked function.PanicError
+	if errors.As(err, &panicked) {
+		return fmt.Sprintf("%s: a fault of Reeve's: panic: %v", name, panicked.Value)
+	}
 	if err.Error() == "EOF" {
 		return name + ": the text ends too early"
 	}

@@ -66,7 +66,7 @@ var yamlDecodeFunc = function.New(&function.Spec{
 })
 
 func yamlDecode(s string) (cty.Value, error) {
-	y := &yamlReader{problems: &problems{file: "yaml", text: []byte(s)}}
+	y := newYAMLReader(&problems{file: "yaml", text: []byte(s)})
 	root := y.document()
 	if err := y.err(); err != nil {
 		p := y.list[0]

@@ -4,10 +4,12 @@
 package jobspec
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -40,6 +42,9 @@ func check(t *testing.T, syntax Syntax, text []byte) {
 		t.Fatalf("the error is a %T, want an *Error with problems", err)
 	}
 	for _, p := range e.Problems {
+		if strings.Contains(p.Message, "panic") && !bytes.Contains(text, []byte("panic")) {
+			t.Fatalf("a function panicked: %s", p.Message)
+		}
 		if p.Message == "" || p.File == "job" && (p.Line < 1 || p.Column < 1) {
 			t.Fatalf("a problem has no message or no place: %+v", p)
 		}

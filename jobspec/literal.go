@@ -109,6 +109,9 @@ func (l *literalizer) reference(e *hclsyntax.ScopeTraversalExpr) hclsyntax.Expre
 	}
 	text := string(l.d.text[min(e.SrcRange.Start.Byte, len(l.d.text)):min(e.SrcRange.End.Byte, len(l.d.text))])
 	if !atRuntime(root) {
+		if l.try > 0 {
+			return e
+		}
 		near := nearest(root, l.scope.visible())
 		switch {
 		case len(e.Traversal) > 1 && near != "":
@@ -170,7 +173,7 @@ func (l *literalizer) resolve(e *hclsyntax.ScopeTraversalExpr) {
 			}
 		}
 	}
-	if !top.resolve(e.Traversal.RootName(), name, e.SrcRange) {
+	if !top.resolve(e.Traversal.RootName(), name, e.SrcRange, l.try > 0) {
 		l.state.failed = true
 	}
 }
@@ -188,6 +191,10 @@ func (l *literalizer) call(e *hclsyntax.FunctionCallExpr) {
 	if e.Name == "try" || e.Name == "can" {
 		l.try++
 		defer func() { l.try-- }()
+	}
+	if e.Name == "convert" && len(e.Args) == 2 {
+		e.Args[0] = l.rewrite(e.Args[0]) // the second is a type
+		return
 	}
 	l.all(e.Args)
 }

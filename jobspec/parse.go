@@ -50,7 +50,8 @@ type Options struct {
 	// NOMAD_VAR_x give variable x a value.
 	Env []string
 	// Strict makes a value for a variable that the file does not declare an
-	// error. Values from Env are always ignored then.
+	// error, whether the file could not have it (JSON and YAML have no variables)
+	// or only does not. A value in Env is never an error.
 	Strict bool
 	// AllowFS lets functions such as file() and fileset() read files; relative
 	// names start at BaseDir.
@@ -64,14 +65,18 @@ func Parse(src Source, opts Options) (*api.Job, error) {
 	if len(src.Text) > MaxSize {
 		return nil, tooLarge(src.Name, len(src.Text))
 	}
-	switch DetectFormat(src) {
-	case FormatJSON:
-		return parseJSON(src)
-	case FormatYAML:
-		return parseYAML(src)
-	default:
+	src.Text = bytes.TrimPrefix(src.Text, []byte("\ufeff")) // a byte order mark
+	format := DetectFormat(src)
+	if format == FormatHCL {
 		return parseHCL(src, opts)
 	}
+	if opts.Strict && (len(opts.Vars) > 0 || len(opts.VarFiles) > 0) {
+		return nil, &Error{Problems: []Problem{{File: src.Name, Message: "only job files in HCL have variables; this one is " + strings.ToUpper(string(format))}}}
+	}
+	if format == FormatJSON {
+		return parseJSON(src)
+	}
+	return parseYAML(src)
 }
 
 // ParseFile reads a job file from disk. Functions that read files start at its

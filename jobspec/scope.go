@@ -18,9 +18,9 @@ type scope struct {
 	parent *scope
 	names  map[string]cty.Value
 	ctx    *hcl.EvalContext
-	// resolve gives names their values on first use; false if there is none
-	// and that has been recorded.
-	resolve func(root, name string, at hcl.Range) bool
+	// resolve gives names their values on first use; false if there is none, which
+	// has been recorded unless it is to be quiet about names that do not exist.
+	resolve func(root, name string, at hcl.Range, quiet bool) bool
 }
 
 // with is the scope inside a block that defines further names.

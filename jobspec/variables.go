@@ -43,11 +43,17 @@ func (d *decoder) topScope(body *hclsyntax.Body, opts Options) *scope {
 	}
 	names["var"] = cty.ObjectVal(values)
 	locals := d.declaredLocals(body, sc)
-	sc.resolve = func(root, name string, at hcl.Range) bool {
+	sc.resolve = func(root, name string, at hcl.Range, quiet bool) bool {
 		switch root {
 		case "var":
+			if _, ok := vars[name]; !ok && quiet {
+				return true
+			}
 			return d.resolveVariable(vars, name, at)
 		case "local":
+			if _, ok := locals.exprs[name]; !ok && quiet && name != "" {
+				return true
+			}
 			return locals.resolve(name, at)
 		}
 		return true

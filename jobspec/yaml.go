@@ -22,7 +22,7 @@ const maxNodes = 1 << 18
 // parseYAML reads the API's model written as YAML.
 func parseYAML(src Source) (*api.Job, error) {
 	m := &modelDecoder{problems: problems{file: src.Name, text: src.Text}, syntax: "YAML", lenient: true}
-	y := &yamlReader{problems: &m.problems, anchors: map[string]ast.Node{}}
+	y := newYAMLReader(&m.problems)
 	root := y.document()
 	if len(m.list) > 0 {
 		return nil, m.err()
@@ -39,6 +39,10 @@ type yamlReader struct {
 	open    []string // anchors being resolved
 	nodes   int
 	depth   int
+}
+
+func newYAMLReader(ps *problems) *yamlReader {
+	return &yamlReader{problems: ps, anchors: map[string]ast.Node{}}
 }
 
 func (y *yamlReader) document() *node {
