@@ -99,8 +99,8 @@ func (r *Replica) ProposeEach(ctx context.Context, commands ...state.Command) (i
 	select {
 	case o := <-p.done:
 		return o.index, o.errs, o.err
-	case <-r.stop:
-		select { // the packer may have answered before it stopped
+	case <-r.answered:
+		select {
 		case o := <-p.done:
 			return o.index, o.errs, o.err
 		default:
@@ -120,12 +120,14 @@ func (r *Replica) pack() {
 		select {
 		case first = <-r.proposals:
 		case <-r.stop:
+			r.refuseQueued()
 			return
 		}
 		select {
 		case free <- struct{}{}:
 		case <-r.stop:
 			first.done <- outcome{err: errShutdown()}
+			r.refuseQueued()
 			return
 		}
 		e := &entry{proposals: []*proposal{first}}
@@ -150,6 +152,18 @@ func (r *Replica) pack() {
 			<-free
 			r.answer(e, err)
 		}()
+	}
+}
+
+// refuseQueued answers those who wait to be packed.
+func (r *Replica) refuseQueued() {
+	for {
+		select {
+		case p := <-r.proposals:
+			p.done <- outcome{err: errShutdown()}
+		default:
+			return
+		}
 	}
 }
 

@@ -55,7 +55,8 @@ type Replica struct {
 	leading   atomic.Bool // leader, and everything before is applied
 	leaderCh  chan bool
 	notify    chan bool
-	stop      chan struct{}
+	stop      chan struct{} // closed when Close begins
+	answered  chan struct{} // closed when everybody has got an answer who ever will
 	stopped   sync.Once
 	running   sync.WaitGroup
 	counters  counters
@@ -73,6 +74,7 @@ func Open(config Config) (*Replica, error) {
 		leaderCh:  make(chan bool, 1),
 		notify:    make(chan bool, 8),
 		stop:      make(chan struct{}),
+		answered:  make(chan struct{}),
 	}
 	if err := r.open(); err != nil {
 		r.release()
@@ -236,15 +238,29 @@ func (r *Replica) Snapshot() error {
 	return nil
 }
 
+// closeTimeout bounds how long Close waits for what is in flight.
+const closeTimeout = 5 * time.Second
+
 // Close stops the replica and gives the directory up. Whatever was acknowledged
 // is in it.
 func (r *Replica) Close() error {
 	var err error
 	r.stopped.Do(func() {
 		close(r.stop)
-		err = r.raft.Shutdown().Error()
-		r.running.Wait()
-		err = errors.Join(err, r.release())
+		// Entries in flight are answered while raft runs; once it stops, it
+		// answers nobody.
+		idle := make(chan struct{})
+		go func() {
+			r.running.Wait()
+			close(idle)
+		}()
+		select {
+		case <-idle:
+		case <-time.After(closeTimeout):
+			r.logger.Warn("closing the log did not wait for all changes in flight", "waited", closeTimeout)
+		}
+		close(r.answered)
+		err = errors.Join(r.raft.Shutdown().Error(), r.release())
 	})
 	return err
 }
