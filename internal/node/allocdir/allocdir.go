@@ -6,7 +6,7 @@
 //	ALLOC/alloc/{data,logs,tmp}   shared by the group's tasks
 //	ALLOC/TASK/{local,tmp}        the task's own
 //	SECRETS/ALLOC/TASK            the task's secrets, on a memory file system when
-//	                              the agent is root; ALLOC/TASK/secrets points there
+//	                              the agent is root
 //
 // Secrets lie outside ALLOC, so nothing that is confined to ALLOC (as the file
 // API is) can read them, whatever links a task makes.
@@ -29,7 +29,13 @@ import (
 type Tree struct {
 	root    string // DATA/alloc
 	secrets string // see secretsDir
+	busy    chan struct{}
 }
+
+// builders bounds how many directories are made at once: a file system makes
+// them one after the other anyway, and a thousand threads that wait for it
+// are only in the way.
+const builders = 4
 
 // Open prepares the tree below dataDir.
 func Open(dataDir string) (*Tree, error) {
@@ -37,7 +43,7 @@ func Open(dataDir string) (*Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the data directory: %w", err)
 	}
-	t := &Tree{root: filepath.Join(abs, "alloc"), secrets: secretsDir(abs)}
+	t := &Tree{root: filepath.Join(abs, "alloc"), secrets: secretsDir(abs), busy: make(chan struct{}, builders)}
 	for _, dir := range []string{t.root, t.secrets} {
 		if err := makeDir(dir, 0o711); err != nil {
 			return nil, err
@@ -69,32 +75,34 @@ func (t *Tree) Task(alloc, task string) driver.Dir {
 
 // Build creates the directories of a task, and those it shares, for the user
 // who is to run it. It may be repeated.
-func (t *Tree) Build(alloc, task string, owner Owner) (driver.Dir, error) {
+func (t *Tree) Build(alloc, task string, owner Owner) error {
+	t.busy <- struct{}{}
+	defer func() { <-t.busy }()
 	d := t.Task(alloc, task)
 	shared := []string{d.Alloc, filepath.Join(d.Alloc, "data"), filepath.Join(d.Alloc, "logs"), filepath.Join(d.Alloc, "tmp")}
 	if err := makeDir(t.Root(alloc), 0o755); err != nil {
-		return d, err
+		return err
 	}
 	for _, dir := range shared {
 		if err := makeDir(dir, 0o777); err != nil {
-			return d, err
+			return err
 		}
 	}
 	if err := makeDir(d.Task, 0o755); err != nil {
-		return d, err
+		return err
 	}
 	for _, own := range []struct {
 		path string
 		mode os.FileMode
 	}{{d.Local, 0o755}, {d.Tmp, 0o777 | os.ModeSticky}} {
 		if err := makeDir(own.path, own.mode); err != nil {
-			return d, err
+			return err
 		}
 		if err := owner.take(own.path); err != nil {
-			return d, err
+			return err
 		}
 	}
-	return d, t.buildSecrets(d, owner)
+	return t.buildSecrets(d, owner)
 }
 
 func (t *Tree) buildSecrets(d driver.Dir, owner Owner) error {
@@ -104,18 +112,13 @@ func (t *Tree) buildSecrets(d driver.Dir, owner Owner) error {
 	if err := makeDir(d.Secrets, 0o700); err != nil {
 		return err
 	}
-	if err := owner.take(d.Secrets); err != nil {
-		return err
-	}
-	link := filepath.Join(d.Task, "secrets")
-	if err := os.Symlink(d.Secrets, link); err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("link the secrets directory: %w", err)
-	}
-	return nil
+	return owner.take(d.Secrets)
 }
 
 // Remove deletes everything of an allocation.
 func (t *Tree) Remove(alloc string) error {
+	t.busy <- struct{}{}
+	defer func() { <-t.busy }()
 	return errors.Join(os.RemoveAll(filepath.Join(t.secrets, alloc)), os.RemoveAll(t.Root(alloc)))
 }
 

@@ -7,7 +7,8 @@
 // Writes are committed in groups: all that arrive while one commit is being
 // synced go into the next, so a thousand tasks that start together cost a few
 // fsyncs. Within a key a newer write replaces an older one that is still
-// waiting. The ledger knows nothing of what the values mean.
+// waiting; values that change often are given as functions, and only made when
+// they are written. The ledger knows nothing of what the values mean.
 package ledger
 
 import (
@@ -37,7 +38,7 @@ type Ledger struct {
 
 // A Commit is a group of writes that become durable together.
 type Commit struct {
-	writes map[string][]byte // nil: delete
+	writes map[string]func() []byte // returns nil: delete
 	done   chan struct{}
 	err    error
 }
@@ -83,12 +84,18 @@ func Open(path string) (*Ledger, error) {
 
 // Put stores value under key. It returns at once; the result's Wait says when
 // it is durable. The ledger keeps value.
-func (l *Ledger) Put(key string, value []byte) *Commit { return l.add(key, value) }
+func (l *Ledger) Put(key string, value []byte) *Commit {
+	return l.add(key, func() []byte { return value })
+}
+
+// PutLatest stores what value returns when the write is made, which is never
+// older than now. It is called from another goroutine, without locks held.
+func (l *Ledger) PutLatest(key string, value func() []byte) *Commit { return l.add(key, value) }
 
 // Delete removes key.
-func (l *Ledger) Delete(key string) *Commit { return l.add(key, nil) }
+func (l *Ledger) Delete(key string) *Commit { return l.Put(key, nil) }
 
-func (l *Ledger) add(key string, value []byte) *Commit {
+func (l *Ledger) add(key string, value func() []byte) *Commit {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
@@ -97,7 +104,7 @@ func (l *Ledger) add(key string, value []byte) *Commit {
 		return refused
 	}
 	if l.next == nil {
-		l.next = &Commit{writes: map[string][]byte{}, done: make(chan struct{})}
+		l.next = &Commit{writes: map[string]func() []byte{}, done: make(chan struct{})}
 	}
 	l.next.writes[key] = value
 	select {
@@ -131,7 +138,7 @@ func (l *Ledger) write() {
 }
 
 // keep leaves refused writes for the next group, which the next Put starts.
-func (l *Ledger) keep(writes map[string][]byte) {
+func (l *Ledger) keep(writes map[string]func() []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed || l.next == nil {
@@ -144,10 +151,14 @@ func (l *Ledger) keep(writes map[string][]byte) {
 	}
 }
 
-func (l *Ledger) commit(writes map[string][]byte) error {
+func (l *Ledger) commit(writes map[string]func() []byte) error {
+	values := make(map[string][]byte, len(writes))
+	for k, value := range writes {
+		values[k] = value()
+	}
 	err := l.db.Update(func(tx *bolt.Tx) error {
 		b := tx.Bucket(bucket)
-		for k, v := range writes {
+		for k, v := range values {
 			var err error
 			if v == nil {
 				err = b.Delete([]byte(k))

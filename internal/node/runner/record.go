@@ -44,8 +44,14 @@ func JobKey(namespace, id string, version uint64) string {
 	return fmt.Sprintf("%s%s\x00%s\x00%d", KeyJob, namespace, id, version)
 }
 
-// save puts the runner's state on record. The mutex is held.
+// save puts the runner's state on record.
 func (r *Runner) save() *ledger.Commit {
+	return r.host.Ledger.PutLatest(KeyAllocation+r.id, r.encode)
+}
+
+// encode makes the runner's record.
+func (r *Runner) encode() []byte {
+	r.mu.Lock()
 	a := *r.alloc
 	a.Job, a.Metrics, a.TaskStates = nil, nil, nil
 	rec := record{Allocation: &a, JobVersion: r.alloc.JobVersion(), Modified: r.modified, Deployment: r.deployment,
@@ -53,11 +59,12 @@ func (r *Runner) save() *ledger.Commit {
 	for _, t := range r.tasks {
 		rec.Tasks[t.name] = &taskRecord{State: t.state, Stage: t.stage, Ran: t.ran, Run: t.run, Policy: t.policy}
 	}
+	r.mu.Unlock()
 	data, err := json.Marshal(&rec)
 	if err != nil { // the types have nothing that cannot be encoded
 		r.host.Logger.Error("encode an allocation's record", "allocation", r.id, "error", err)
 	}
-	return r.host.Ledger.Put(KeyAllocation+r.id, data)
+	return data
 }
 
 // Restore makes the runner of an allocation that an earlier agent ran. job
@@ -129,7 +136,7 @@ func (t *task) resume(ctx context.Context) {
 		t.loop(ctx, nil)
 		return
 	}
-	h, err := t.recover(ctx, t.driverTask(alloc, group, spec, run, r.host.Dirs.Task(alloc.ID, spec.Name)))
+	h, err := t.recover(ctx, t.driverTask(alloc, group, spec, run))
 	if ctx.Err() != nil {
 		return
 	}

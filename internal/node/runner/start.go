@@ -100,11 +100,12 @@ func (t *task) launch(ctx context.Context, a *api.Allocation, g *api.Group, s *a
 	if err != nil {
 		return nil, setupFailure(err)
 	}
-	dir, err := h.Dirs.Build(a.ID, s.Name, owner)
-	if err != nil {
-		return nil, setupFailure(err)
+	dt := t.driverTask(a, g, s, run)
+	if virtual, ok := d.(interface{ WithoutDirs(*driver.Task) bool }); !ok || !virtual.WithoutDirs(dt) {
+		if err := h.Dirs.Build(a.ID, s.Name, owner); err != nil {
+			return nil, setupFailure(err)
+		}
 	}
-	dt := t.driverTask(a, g, s, run, dir)
 	if err := recorded(); err != nil {
 		return nil, setupFailure(err)
 	}
@@ -132,7 +133,8 @@ func runID(alloc, task string, run int) string {
 }
 
 // driverTask is what the driver needs to know.
-func (t *task) driverTask(a *api.Allocation, g *api.Group, s *api.Task, run int, dir driver.Dir) *driver.Task {
+func (t *task) driverTask(a *api.Allocation, g *api.Group, s *api.Task, run int) *driver.Task {
+	dir := t.r.host.Dirs.Task(a.ID, s.Name)
 	env := t.r.host.env(a, g, s, dir)
 	dt := &driver.Task{
 		ID: runID(a.ID, s.Name, run), AllocID: a.ID, Name: s.Name, Config: env.ReplaceConfig(s.Config), Env: env.List(),

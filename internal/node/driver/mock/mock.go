@@ -41,6 +41,13 @@ func (d *Driver) Fingerprint(context.Context) *api.DriverStatus {
 // View is where a task would see its directories: where they are.
 func (d *Driver) View(dir driver.Dir) driver.Dir { return dir }
 
+// WithoutDirs reports whether a task needs no directories: one that writes
+// nothing has nobody who would look for them.
+func (d *Driver) WithoutDirs(t *driver.Task) bool {
+	_, writes := t.Config["stdout_string"]
+	return !writes
+}
+
 // Start begins a run. It blocks for start_block_for, and fails with start_error.
 func (d *Driver) Start(ctx context.Context, t *driver.Task) (driver.Handle, error) {
 	b, err := readBehaviour(t)
