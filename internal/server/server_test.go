@@ -188,9 +188,9 @@ func TestBlockedUntilRoomIsFreed(t *testing.T) {
 
 func TestFailedInstancesAreRescheduledWithBackoff(t *testing.T) {
 	simulate(t, func(c *cluster) {
-		var starts []time.Time
+		starts := make(chan time.Time, 100)
 		c.addNode("n1", func(*api.Allocation, *api.Job) []event {
-			starts = append(starts, time.Now())
+			starts <- time.Now()
 			return []event{{status: api.AllocClientRunning}, {after: time.Second, status: api.AllocClientFailed}}
 		})
 		job := serviceJob("crash", 1)
@@ -199,16 +199,11 @@ func TestFailedInstancesAreRescheduledWithBackoff(t *testing.T) {
 			Unlimited: ptr(true), Delay: ptr(10 * time.Second), MaxDelay: ptr(time.Minute), DelayFunction: ptr(api.DelayExponential),
 		}
 		c.register(job)
-		c.until("four attempts", func(s *state.Snapshot) bool {
-			n := 0
-			for range s.AllocationsByJob("default", "crash") {
-				n++
-			}
-			return n >= 4
-		})
-		time.Sleep(time.Millisecond)
+		last := <-starts
 		for i, want := range []time.Duration{10 * time.Second, 20 * time.Second, 40 * time.Second} {
-			got := starts[i+1].Sub(starts[i]) - time.Second
+			now := <-starts
+			got := now.Sub(last) - time.Second
+			last = now
 			if got < want || got > want+want/2+time.Second {
 				c.Errorf("attempt %d came %s after the failure, want about %s", i+2, got, want)
 			}
