@@ -6,7 +6,7 @@
 //	ALLOC/alloc/{data,logs,tmp}   shared by the group's tasks
 //	ALLOC/TASK/{local,tmp}        the task's own
 //	SECRETS/ALLOC/TASK            the task's secrets, on a memory file system when
-//	                              the agent is root
+//	                              the agent is root; ALLOC/TASK/secrets points there
 //
 // Secrets lie outside ALLOC, so nothing that is confined to ALLOC (as the file
 // API is) can read them, whatever links a task makes.
@@ -74,8 +74,9 @@ func (t *Tree) Task(alloc, task string) driver.Dir {
 }
 
 // Build creates the directories of a task, and those it shares, for the user
-// who is to run it. It may be repeated.
-func (t *Tree) Build(alloc, task string, owner Owner) error {
+// who is to run it. A task without a root of its own finds its secrets by a
+// link beside local. Build may be repeated.
+func (t *Tree) Build(alloc, task string, owner Owner, link bool) error {
 	t.busy <- struct{}{}
 	defer func() { <-t.busy }()
 	d := t.Task(alloc, task)
@@ -102,7 +103,13 @@ func (t *Tree) Build(alloc, task string, owner Owner) error {
 			return err
 		}
 	}
-	return t.buildSecrets(d, owner)
+	if err := t.buildSecrets(d, owner); err != nil || !link {
+		return err
+	}
+	if err := os.Symlink(d.Secrets, filepath.Join(d.Task, "secrets")); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("link the secrets directory: %w", err)
+	}
+	return nil
 }
 
 func (t *Tree) buildSecrets(d driver.Dir, owner Owner) error {

@@ -102,7 +102,7 @@ func (t *task) launch(ctx context.Context, a *api.Allocation, g *api.Group, s *a
 	}
 	dt := t.driverTask(a, g, s, run)
 	if virtual, ok := d.(interface{ WithoutDirs(*driver.Task) bool }); !ok || !virtual.WithoutDirs(dt) {
-		if err := h.Dirs.Build(a.ID, s.Name, owner); err != nil {
+		if err := h.Dirs.Build(a.ID, s.Name, owner, d.View(dt.Dir).Local == dt.Dir.Local); err != nil {
 			return nil, setupFailure(err)
 		}
 	}
