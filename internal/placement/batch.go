@@ -25,6 +25,11 @@ type batch struct {
 	buckets  []*bucket
 	bucketAt map[string]int32
 
+	// few is how many candidates are kept; 0: all. One instance needs only the
+	// best, and some more should that have no free port.
+	few     int
+	dropped bool // there were more
+
 	metrics   *api.PlacementMetrics
 	resources *template
 }
@@ -41,7 +46,11 @@ type verdict struct {
 	filtered int32 // of those, how many the reason took out
 }
 
-func (p *pass) newBatch(r *Request) *batch {
+// enough is how many candidates are kept for a single instance.
+const enough = 8
+
+func (p *pass) newBatch(requests []*Request, all bool) *batch {
+	r := requests[0]
 	b := &batch{
 		pass: p, rules: newRules(r.Job, r.Group), need: r.Group.Usage(), ask: newPortAsk(r.Group),
 		count: r.Group.Size(), verdicts: make([]verdict, len(p.view.kinds)),
@@ -50,9 +59,21 @@ func (p *pass) newBatch(r *Request) *batch {
 	b.running = p.instances[r.Group.Name]
 	b.resources = newTemplate(r.Group, b.ask)
 	b.tallies()
+	if len(requests) == 1 && !all && len(b.tally) == 0 && len(r.Penalised) == 0 {
+		b.few = enough
+	}
 	b.scan()
 	b.summarize()
+	p.batches = append(p.batches, b)
 	return b
+}
+
+// release gives the candidates' memory back. The batch finds no node any more.
+func (b *batch) release() {
+	for _, bk := range b.buckets {
+		heaps.Put(bk.heap)
+		bk.heap = nil
+	}
 }
 
 // node returns the slot's node and its capacity.
@@ -160,7 +181,11 @@ func (b *batch) consider(p *page, i int, slot, pos int32, k *verdict) {
 	}
 	c.score = b.value(&c, p.capacity[i])
 	bk := b.buckets[at]
-	bk.heap = append(bk.heap, c)
+	if b.few > 0 {
+		b.dropped = bk.heap.keep(&c, b.few) || b.dropped
+		return
+	}
+	*bk.heap = append(*bk.heap, c)
 	for i, t := range b.tally {
 		t.live[bk.values[i]]++
 	}
@@ -207,7 +232,7 @@ func (b *batch) take(r *Request) *api.Allocation {
 		if i < 0 {
 			return nil
 		}
-		c := &bk.heap[i]
+		c := &(*bk.heap)[i]
 		n, capacity := b.node(c.slot)
 		o := b.pass.overlay(c.slot)
 		ports, ok := b.ask.pick(n, o, b.pass.random())

@@ -48,7 +48,13 @@ func (t *tally) least() int {
 // a bucket the order never changes when an instance is placed elsewhere.
 type bucket struct {
 	values []int32 // by tally
-	heap   heap
+	heap   *heap   // from heaps; given back by the batch's release
+}
+
+func newBucket(values []int32) *bucket {
+	h := heaps.Get().(*heap)
+	*h = (*h)[:0]
+	return &bucket{values: values, heap: h}
 }
 
 // tallies prepares counting for the group's spreads, then its properties, with
@@ -88,7 +94,7 @@ func (b *batch) overJob(i int) bool {
 func (b *batch) bucketOf(n *api.Node) (int32, string) {
 	if len(b.tally) == 0 {
 		if len(b.buckets) == 0 {
-			b.buckets = append(b.buckets, &bucket{})
+			b.buckets = append(b.buckets, newBucket(nil))
 		}
 		return 0, ""
 	}
@@ -106,7 +112,7 @@ func (b *batch) bucketOf(n *api.Node) (int32, string) {
 	at, ok := b.bucketAt[key.String()]
 	if !ok {
 		at = int32(len(b.buckets))
-		b.buckets = append(b.buckets, &bucket{values: values})
+		b.buckets = append(b.buckets, newBucket(values))
 		b.bucketAt[key.String()] = at
 	}
 	return at, ""
@@ -147,16 +153,16 @@ func (b *batch) best(avoid func(slot int32) bool) (*bucket, int) {
 	var found *bucket
 	index, score, pos := -1, 0.0, int32(0)
 	for _, bk := range b.buckets {
-		if len(bk.heap) == 0 || b.closed(bk) != "" {
+		if len(*bk.heap) == 0 || b.closed(bk) != "" {
 			continue
 		}
 		i := bk.heap.best(0, avoid)
 		if i < 0 {
 			continue
 		}
-		s := bk.heap[i].score + b.bonus(bk, least)
-		if index < 0 || s > score || s == score && bk.heap[i].pos < pos {
-			found, index, score, pos = bk, i, s, bk.heap[i].pos
+		s := (*bk.heap)[i].score + b.bonus(bk, least)
+		if index < 0 || s > score || s == score && (*bk.heap)[i].pos < pos {
+			found, index, score, pos = bk, i, s, (*bk.heap)[i].pos
 		}
 	}
 	return found, index

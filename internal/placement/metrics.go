@@ -73,12 +73,12 @@ func (b *batch) snapshot() *api.PlacementMetrics {
 // failure explains why the next instance has no node.
 func (b *batch) failure() *api.PlacementMetrics {
 	for _, bk := range b.buckets {
-		if len(bk.heap) == 0 {
+		if len(*bk.heap) == 0 {
 			continue
 		}
 		if words := b.closed(bk); words != "" {
-			for i := range bk.heap {
-				n, _ := b.node(bk.heap[i].slot)
+			for i := range *bk.heap {
+				n, _ := b.node((*bk.heap)[i].slot)
 				b.filtered(n, words)
 			}
 		}

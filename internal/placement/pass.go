@@ -14,6 +14,7 @@ type pass struct {
 	order     *Order
 	touched   map[int32]*overlay         // by slot
 	instances map[string]map[int32]int32 // by group and slot: the job's instances
+	batches   []*batch
 	left      []leftover
 	rand      uint64
 	out       *Outcome

@@ -19,6 +19,9 @@ func Place(v *View, o *Order) *Outcome {
 		from = to
 	}
 	p.await()
+	for _, b := range p.batches {
+		b.release()
+	}
 	if o.AllAtOnce && len(p.out.Failed) > 0 {
 		p.withdraw()
 	}
@@ -31,10 +34,15 @@ func alike(a, b *Request) bool {
 }
 
 func (p *pass) place(requests []*Request) {
-	b := p.newBatch(requests[0])
+	b := p.newBatch(requests, false)
 	placed := b.snapshot()
 	for _, r := range requests {
-		if a := b.take(r); a != nil {
+		a := b.take(r)
+		if a == nil && b.dropped {
+			b = p.newBatch(requests, true)
+			a = b.take(r)
+		}
+		if a != nil {
 			a.Metrics = placed
 			p.out.Place = append(p.out.Place, a)
 			if r.Replaces != nil {

@@ -71,21 +71,10 @@ const explained = 3
 
 // top returns the n best candidates over all buckets, best first.
 func (b *batch) top(n int) []candidate {
-	best := make([]candidate, 0, n+1)
+	best := make(heap, 0, n)
 	for _, bk := range b.buckets {
-		for i := range bk.heap {
-			c := &bk.heap[i]
-			if len(best) == n && !c.before(&best[n-1]) {
-				continue
-			}
-			at := len(best)
-			for at > 0 && c.before(&best[at-1]) {
-				at--
-			}
-			best = append(best, candidate{})
-			copy(best[at+1:], best[at:])
-			best[at] = *c
-			best = best[:min(len(best), n)]
+		for i := range *bk.heap {
+			best.keep(&(*bk.heap)[i], n)
 		}
 	}
 	return best
