@@ -6,6 +6,7 @@ package supervise_test
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"runtime"
 	"strconv"
 	"strings"
@@ -16,8 +17,21 @@ import (
 	"github.com/reeve-run/reeve/internal/node/supervise/supervisetest"
 )
 
-// BenchmarkStart is the time from asking for a process until it runs.
+// BenchmarkStart is the time from asking for a process until it runs, beside
+// that of starting one directly.
 func BenchmarkStart(b *testing.B) {
+	b.Run("without a supervisor", func(b *testing.B) {
+		for b.Loop() {
+			cmd := exec.Command("/bin/sleep", "1000")
+			if err := cmd.Start(); err != nil {
+				b.Fatal(err)
+			}
+			b.StopTimer()
+			cmd.Process.Kill()
+			cmd.Wait()
+			b.StartTimer()
+		}
+	})
 	for _, use := range []supervise.CgroupUse{supervise.CgroupsAll, supervise.CgroupsV1, supervise.CgroupsNone} {
 		b.Run("cgroups="+string(use), func(b *testing.B) {
 			dir := supervisetest.Dir(b)

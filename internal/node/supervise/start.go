@@ -200,7 +200,7 @@ func (p *process) step(word string, spec *isolate.Spec) (report *os.File, err er
 		return nil, os.NewSyscallError("pipe2", err)
 	}
 	p.extra = []int{config, fds[1]}
-	p.path, p.argv, p.env, p.dir, p.user = "/proc/self/exe", []string{"reeve", word}, []string{"GOMAXPROCS=1", "GOGC=off"}, "/", nil
+	p.path, p.argv, p.env, p.dir, p.user = "/proc/self/exe", []string{"reeve", word}, []string{"GOMAXPROCS=2", "GOGC=off"}, "/", nil
 	return os.NewFile(uintptr(fds[0]), "report"), nil
 }
 

@@ -6,6 +6,11 @@ package exec_test
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -57,7 +62,7 @@ func TestSeesItsOwnMachine(t *testing.T) {
 	}
 	task := supervisetest.Task(t, "a/web/0", supervisetest.Shell(`
 		echo "pid $$"; id -u; pwd
-		ls -d /proc/[0-9]* | wc -l
+		[ $(ls -d /proc/[0-9]* | wc -l) -lt 5 ] && echo few processes
 		grep -E '^(NoNewPrivs|CapEff|CapBnd)' /proc/self/status
 		touch /usr/x 2>&1 | grep -o 'Read-only file system'
 		touch /etc/passwd 2>&1 | grep -o 'Permission denied'
@@ -70,7 +75,7 @@ func TestSeesItsOwnMachine(t *testing.T) {
 	want := `pid 1
 65534
 /
-3
+few processes
 CapEff:	0000000000000000
 CapBnd:	00000000a00405fb
 NoNewPrivs:	1
@@ -111,5 +116,237 @@ func TestExecEntersTheTask(t *testing.T) {
 	exit, err := h.Wait(t.Context())
 	if err != nil || exit.Signal != 2 || time.Since(begin) > 20*time.Second {
 		t.Errorf("exit %+v, %v after %v; want SIGINT at once", exit, err, time.Since(begin))
+	}
+}
+
+func TestMemoryOverTheLimitIsSeenAsSuch(t *testing.T) {
+	d, ok := open(t)
+	if !ok {
+		return
+	}
+	task := supervisetest.Task(t, "a/hungry/0", supervisetest.Shell(`head -c 200M /dev/zero | tail -c 190M | wc -c`))
+	task.Resources.MemoryMB = 32
+	_, exit := run(t, d, task)
+	if strings.Contains(d.Fingerprint(t.Context()).HealthDescription, "no cgroups") {
+		if exit.OOMKilled {
+			t.Errorf("exit %+v; without cgroups nobody knows that", exit)
+		}
+		return
+	}
+	// The shell outlives what was killed.
+	h, err := d.Start(t.Context(), with(t, task, "a/hungry/1", supervisetest.Shell(`exec tail /dev/zero`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	exit, err = h.Wait(t.Context())
+	if err != nil || !exit.OOMKilled || exit.Signal != 9 {
+		t.Errorf("exit %+v, %v; want an OOM kill", exit, err)
+	}
+	// memory_max is the limit, memory only what is reserved.
+	task = with(t, task, "a/hungry/2", supervisetest.Shell(`head -c 40M /dev/zero | tail -c 39M | wc -c`))
+	task.Resources.MemoryMaxMB = 256
+	if got, exit := run(t, d, task); exit.Code != 0 || exit.OOMKilled {
+		t.Errorf("below memory_max: %+v, %q", exit, got)
+	}
+}
+
+// with is a task like another one, with directories and logs of its own.
+func with(t testing.TB, like *driver.Task, id string, config map[string]any) *driver.Task {
+	task := supervisetest.Task(t, id, config)
+	task.Resources, task.User = like.Resources, like.User
+	return task
+}
+
+func TestTasksDoNotSeeEachOther(t *testing.T) {
+	d, ok := open(t)
+	if !ok {
+		return
+	}
+	one := supervisetest.Task(t, "one", supervisetest.Shell(`echo sesame > /secrets/key; echo ready; exec sleep 1000`))
+	h, err := d.Start(t.Context(), one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	supervisetest.Eventually(t, "the secret is there", func() bool {
+		return supervisetest.Output(t, one.Logs.StdoutPrefix) == "ready\n"
+	})
+	two := supervisetest.Task(t, "two", supervisetest.Shell(`
+		find / -name key -path '*secrets*' 2>/dev/null; ls /secrets
+		kill -0 `+strconv.Itoa(h.PID())+` 2>/dev/null && echo sees a process
+		ls `+one.Dir.Secrets+` 2>/dev/null
+		ipcs -q 2>/dev/null | grep -c 0x`))
+	two.User = "root"
+	if got, _ := run(t, d, two); strings.TrimSpace(got) != "0" {
+		t.Errorf("a task sees of another one: %q", got)
+	}
+}
+
+func TestUsersAndCapabilities(t *testing.T) {
+	d, ok := open(t)
+	if !ok {
+		return
+	}
+	status := `echo $(id -u):$(id -g) $(grep -E '^(CapPrm|CapBnd|CapAmb)' /proc/self/status | tr -d '\t')`
+	for name, c := range map[string]struct {
+		user   string
+		config map[string]any
+		want   string
+	}{
+		"nobody":   {"", nil, "65534:65534 CapPrm:0000000000000000 CapBnd:00000000a00405fb CapAmb:0000000000000000"},
+		"number":   {"1234", nil, "1234:1234 CapPrm:0000000000000000 CapBnd:00000000a00405fb CapAmb:0000000000000000"},
+		"root":     {"root", nil, "0:0 CapPrm:00000000a00405fb CapBnd:00000000a00405fb CapAmb:0000000000000000"},
+		"added":    {"", map[string]any{"cap_add": []any{"net_raw"}}, "65534:65534 CapPrm:0000000000002000 CapBnd:00000000a00425fb CapAmb:0000000000002000"},
+		"only one": {"root", map[string]any{"cap_drop": []any{"all"}, "cap_add": []any{"CAP_CHOWN"}}, "0:0 CapPrm:0000000000000001 CapBnd:0000000000000001 CapAmb:0000000000000000"},
+	} {
+		config := supervisetest.Shell(status)
+		for k, v := range c.config {
+			config[k] = v
+		}
+		task := supervisetest.Task(t, name, config)
+		task.User = c.user
+		if got, exit := run(t, d, task); strings.TrimSpace(got) != c.want || exit.Code != 0 {
+			t.Errorf("%s: %+v\n got %s\nwant %s", name, exit, got, c.want)
+		}
+	}
+}
+
+func TestSetUserIDProgramsHaveNoEffect(t *testing.T) {
+	d, ok := open(t)
+	if !ok {
+		return
+	}
+	task := supervisetest.Task(t, "t", supervisetest.Shell(`/local/id -u; id -u`))
+	b, err := os.ReadFile("/usr/bin/id")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(task.Dir.Local+"/id", b, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(task.Dir.Local+"/id", 0o755|os.ModeSetuid); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := run(t, d, task); got != "65534\n65534\n" {
+		t.Errorf("a set-user-id program ran as %q", got)
+	}
+}
+
+func TestProcessesAreLimited(t *testing.T) {
+	dir := supervisetest.Dir(t)
+	t.Cleanup(func() { supervisetest.Shutdown(t, dir) })
+	c := supervisetest.ConnectTo(t, dir)
+	d := exec.New(c, exec.Config{MaxProcesses: 10})
+	if !d.Fingerprint(t.Context()).Healthy || !c.Machine().Has("pids") {
+		return // open, in the other tests, checks what it says then
+	}
+	task := supervisetest.Task(t, "bomb", supervisetest.Shell(`i=0; while [ $i -lt 50 ]; do sleep 1000 & i=$((i+1)); done; echo all`))
+	got, exit := run(t, d, task)
+	if exit.Code == 0 || !strings.Contains(got, "fork") {
+		t.Errorf("50 processes under a limit of 10: %+v, %q", exit, got)
+	}
+}
+
+func TestStartErrorsSayWhatToDo(t *testing.T) {
+	d, ok := open(t)
+	if !ok {
+		return
+	}
+	for name, c := range map[string]struct {
+		config map[string]any
+		user   string
+		want   string
+	}{
+		"no command":  {map[string]any{}, "", "config has no command"},
+		"unknown":     {map[string]any{"command": "no-such-thing"}, "", "command not found: no-such-thing (looked in /local, /, "},
+		"not shown":   {map[string]any{"command": "/root/x"}, "", "command not found: /root/x"},
+		"user":        {supervisetest.Shell("true"), "nobody-of-that-name", "user nobody-of-that-name does not exist"},
+		"pid_mode":    {map[string]any{"command": "true", "pid_mode": "shared"}, "", `config pid_mode must be "private" or "host"`},
+		"capability":  {map[string]any{"command": "true", "cap_add": []any{"fly"}}, "", `unknown capability "fly"`},
+		"work_dir":    {map[string]any{"command": "true", "work_dir": "/nowhere"}, "", "working directory /nowhere, as the task sees it"},
+		"interpreter": {map[string]any{"command": "bad-script"}, "", "the interpreter or loader that it names does not exist"},
+		"directory":   {map[string]any{"command": "/usr"}, "", "/usr is a directory"},
+	} {
+		task := supervisetest.Task(t, name, c.config)
+		task.User = c.user
+		if err := os.WriteFile(task.Dir.Local+"/bad-script", []byte("#!/no/such/interpreter\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		_, err := d.Start(t.Context(), task)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %q", name, err, c.want)
+		}
+		if _, err := d.Recover(t.Context(), task); err != driver.ErrTaskUnknown {
+			t.Errorf("%s: recover of what did not start: %v", name, err)
+		}
+	}
+}
+
+func TestATerminal(t *testing.T) {
+	d, ok := open(t)
+	if !ok {
+		return
+	}
+	h, err := d.Start(t.Context(), supervisetest.Task(t, "t", supervisetest.Shell("exec sleep 1000")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resize := make(chan driver.Size, 1)
+	resize <- driver.Size{Rows: 33, Cols: 77}
+	in, typed := io.Pipe()
+	defer in.Close()
+	out := new(bytes.Buffer)
+	go func() {
+		io.WriteString(typed, "until [ \"$(stty size)\" = '33 77' ]; do sleep 0.01; done; stty size; test -t 0 && echo a terminal; exit 3\n")
+	}()
+	code, err := h.Exec(t.Context(), driver.Exec{Argv: []string{"sh"}, TTY: true, Stdin: in, Stdout: out, Resize: resize})
+	if err != nil || code != 3 {
+		t.Errorf("exec: %d, %v", code, err)
+	}
+	if !strings.Contains(out.String(), "\n33 77\r\n") || !strings.Contains(out.String(), "a terminal\r\n") {
+		t.Errorf("on the terminal: %q", out.String())
+	}
+}
+
+func TestExecEndsWithItsContextAndItsTask(t *testing.T) {
+	d, ok := open(t)
+	if !ok {
+		return
+	}
+	h, err := d.Start(t.Context(), supervisetest.Task(t, "t", supervisetest.Shell("exec sleep 1000")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	processes := func() int {
+		s, err := h.Stats(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Processes
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := h.Exec(ctx, driver.Exec{Argv: []string{"sh", "-c", "sleep 1000 & wait"}})
+		ended <- err
+	}()
+	supervisetest.Eventually(t, "the command runs", func() bool { return processes() == 3 })
+	cancel()
+	if err := <-ended; err != context.Canceled {
+		t.Errorf("exec: %v", err)
+	}
+	supervisetest.Eventually(t, "the command is gone", func() bool { return processes() == 1 })
+	go func() {
+		code, err := h.Exec(t.Context(), driver.Exec{Argv: []string{"sleep", "1000"}})
+		if code != 137 {
+			err = fmt.Errorf("code %d, %w", code, err)
+		}
+		ended <- err
+	}()
+	supervisetest.Eventually(t, "the next command runs", func() bool { return processes() == 2 })
+	if err := h.Stop(t.Context(), "SIGTERM", time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("exec into a task that was stopped: %v", err)
 	}
 }

@@ -40,8 +40,8 @@ func Open(l Layout, name string) (*Tree, error) {
 	}
 	for _, c := range wanted {
 		mount := l.V1[c]
-		if mount == "" || c == "freezer" && t.unified != "" {
-			continue // v2 ends all processes of a group without freezing
+		if mount == "" || t.unified != "" && (c == "freezer" || c == "cpuacct") {
+			continue // v2 kills without freezing, and counts time without a controller
 		}
 		dir := filepath.Join(mount, name)
 		if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -88,23 +88,15 @@ func attempt(prepare func(*Command) error) error {
 	if err := json.NewDecoder(os.NewFile(commandFile, "command")).Decode(c); err != nil {
 		return fmt.Errorf("read the command: %w", err)
 	}
-	// The host's files can be opened only before the root changes; they are
-	// joined last, so that this program's own memory is not the task's.
-	var groups []int
-	for _, dir := range c.Join {
-		fd, err := unix.Open(filepath.Join(dir, "cgroup.procs"), unix.O_WRONLY|unix.O_CLOEXEC, 0)
-		if err != nil {
-			return fmt.Errorf("open the task's cgroup: %w", err)
-		}
-		groups = append(groups, fd)
+	joined, err := startJoining(c.Join)
+	if err != nil {
+		return err
 	}
 	if err := prepare(c); err != nil {
 		return err
 	}
-	for _, fd := range groups {
-		if _, err := unix.Write(fd, []byte("0")); err != nil {
-			return fmt.Errorf("join the task's cgroup: %w", err)
-		}
+	if err := <-joined; err != nil {
+		return err
 	}
 	if c.Spec != nil {
 		if err := giveUpRights(c.Spec, c.user()); err != nil {
@@ -121,6 +113,32 @@ func attempt(prepare func(*Command) error) error {
 		return fmt.Errorf("working directory %s: %w", c.Dir, err)
 	}
 	return runError(c.Path, syscall.Exec(c.Path, c.Argv, c.Env))
+}
+
+// startJoining moves this process into v1 cgroups while the rest is prepared:
+// the kernel waits for all processors before it moves a process, which takes
+// milliseconds and no work. The host's files are opened before it returns, since
+// the root changes.
+func startJoining(dirs []string) (<-chan error, error) {
+	var groups []int
+	for _, dir := range dirs {
+		fd, err := unix.Open(filepath.Join(dir, "cgroup.procs"), unix.O_WRONLY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return nil, fmt.Errorf("open the task's cgroup: %w", err)
+		}
+		groups = append(groups, fd)
+	}
+	joined := make(chan error, 1)
+	go func() {
+		for _, fd := range groups {
+			if _, err := unix.Write(fd, []byte("0")); err != nil {
+				joined <- fmt.Errorf("join the task's cgroup: %w", err)
+				return
+			}
+		}
+		joined <- nil
+	}()
+	return joined, nil
 }
 
 // user is whom an isolated command runs as.
