@@ -302,7 +302,7 @@ func TestATerminal(t *testing.T) {
 	if err != nil || code != 3 {
 		t.Errorf("exec: %d, %v", code, err)
 	}
-	if !strings.Contains(out.String(), "\n33 77\r\n") || !strings.Contains(out.String(), "a terminal\r\n") {
+	if !strings.HasSuffix(out.String(), "33 77\r\na terminal\r\n") {
 		t.Errorf("on the terminal: %q", out.String())
 	}
 }
