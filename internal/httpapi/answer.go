@@ -116,9 +116,9 @@ func (c *call) writeJSON(status int, answer any) error {
 // read that. A caller that does not take it loses the connection.
 func (c *call) writeBody(status int, body []byte) {
 	h := c.w.Header()
-	control := http.NewResponseController(c.w)
-	control.SetWriteDeadline(time.Now().Add(writeTimeout))
-	defer control.SetWriteDeadline(time.Time{})
+	// The last piece is sent after this returns, so the deadline stays; the
+	// connection's next request takes it off.
+	http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(writeTimeout))
 	if len(body) >= gzipFrom {
 		h["Vary"] = []string{"Accept-Encoding"}
 		if acceptsGzip(c.r) {
