@@ -5,13 +5,14 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/reeve-run/reeve/api"
 )
 
 // diff writes what changed between two jobs as a tree: "+" is new, "-" is
-// gone, "+/-" is changed.
+// gone, "+/-" is changed. What is the same on both sides is left out.
 func (p *page) diff(d *api.JobDiff) {
 	p.line("%s %s", p.mark(d.Type), p.style.bold("Job: "+quoted(d.ID)))
 	p.fieldsAndObjects(d.Fields, d.Objects, 1)
@@ -26,20 +27,19 @@ func (p *page) groupDiff(g *api.GroupDiff) {
 		line += " (" + updates + ")"
 	}
 	p.line("%s", line)
-	if g.Type == api.DiffNone && len(g.Tasks) == 0 {
-		return
-	}
 	p.fieldsAndObjects(g.Fields, g.Objects, 1)
 	for _, t := range g.Tasks {
+		if t.Type == api.DiffNone {
+			continue
+		}
 		line := fmt.Sprintf("  %s %s", p.mark(t.Type), p.style.bold("Task: "+quoted(t.Name)))
 		p.line("%s%s", line, p.annotations(t.Annotations))
-		if t.Type != api.DiffNone {
-			p.fieldsAndObjects(t.Fields, t.Objects, 2)
-		}
+		p.fieldsAndObjects(t.Fields, t.Objects, 2)
 	}
 }
 
 func (p *page) fieldsAndObjects(fields []*api.FieldDiff, objects []*api.ObjectDiff, depth int) {
+	fields = slices.DeleteFunc(slices.Clone(fields), func(f *api.FieldDiff) bool { return f.Type == api.DiffNone })
 	width := 0
 	for _, f := range fields {
 		width = max(width, len(f.Name))
@@ -50,6 +50,9 @@ func (p *page) fieldsAndObjects(fields []*api.FieldDiff, objects []*api.ObjectDi
 			p.fieldChange(f), p.annotations(f.Annotations))
 	}
 	for _, o := range objects {
+		if o.Type == api.DiffNone {
+			continue
+		}
 		p.line("%s%s %s {", margin, p.mark(o.Type), o.Name)
 		p.fieldsAndObjects(o.Fields, o.Objects, depth+2)
 		p.line("%s    }", margin)

@@ -86,7 +86,7 @@ func (m *monitor) deployment(ctx context.Context, d *api.Deployment) error {
 				d = u.deployment
 			}
 		}
-		if now := deploymentProgress(d); now != progress && d.IsActive() {
+		if now := deploymentProgress(d); now != progress {
 			progress = now
 			m.out.say("  %s", progress)
 		}

@@ -56,6 +56,9 @@ func getSelf(c *call) (any, error) {
 		},
 		Stats: map[string]map[string]string{},
 	}
+	if c.NodeID != nil {
+		self.Stats["client"] = map[string]string{"node_id": c.NodeID()}
+	}
 	if c.Server != nil {
 		self.Member = *c.member()
 	}

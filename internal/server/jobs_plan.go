@@ -48,6 +48,9 @@ func (s *Server) PlanJob(ctx context.Context, req *api.PlanJobRequest) (*api.Pla
 	eval.AnnotatePlan = true
 	result, outcome := worker.Compute(snap, view, job, eval, now)
 	res.Annotations = &api.PlanAnnotations{DesiredUpdates: result.Updates}
+	if res.Diff != nil {
+		annotate(res.Diff, stored, job, result.Updates)
+	}
 	res.FailedGroups = outcome.Failed
 	eval.Status, eval.Annotations, eval.FailedGroups = api.EvalStatusComplete, res.Annotations, outcome.Failed
 	eval.QueuedAllocations = outcome.Queued
