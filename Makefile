@@ -8,9 +8,9 @@ TOOLS   := -modfile=tools/go.mod
 
 .PHONY: dev build test check race e2e fuzz bench generate clean
 
-## dev: run examples/web.hcl on this machine: real processes, one command
+## dev: run a web service and a batch job on this machine: real processes, one command
 dev: build
-	./bin/reeve dev examples/web.hcl
+	./bin/reeve dev examples/web.hcl examples/batch.hcl
 
 ## build: the one binary, static, at bin/reeve
 build:

@@ -102,7 +102,7 @@ func (v *devView) follow(ctx context.Context) error {
 		}
 		if !v.told && len(v.jobs) > 0 && v.everythingRuns(list) {
 			v.told = true
-			v.out.say("%s Ctrl-C stops it.", v.style.green("Everything runs."))
+			v.out.say("%s Ctrl-C stops it.%s", v.style.green("Everything runs."), tryIt(list))
 		}
 		q.Index = meta.Index
 	}
@@ -180,6 +180,21 @@ func portURL(port api.PortMapping) string {
 		return scheme + "://" + hostPort(port)
 	}
 	return port.Label + " " + hostPort(port)
+}
+
+// tryIt is a command that asks an instance something, when one speaks HTTP.
+func tryIt(list []*api.AllocationListStub) string {
+	for _, a := range list {
+		if a.ClientStatus != api.AllocClientRunning || a.AllocatedResources == nil {
+			continue
+		}
+		for _, port := range a.AllocatedResources.Shared.Ports {
+			if url := portURL(port); strings.HasPrefix(url, "http") && strings.Contains(url, "://") {
+				return " Try: curl " + url
+			}
+		}
+	}
+	return ""
 }
 
 // everythingRuns reports whether every instance of every job is as it should

@@ -12,14 +12,20 @@ import (
 )
 
 // diff writes what changed between two jobs as a tree: "+" is new, "-" is
-// gone, "+/-" is changed. What is the same on both sides is left out.
+// gone, "+/-" is changed. What is the same on both sides is left out, unless
+// the page is to be complete.
 func (p *page) diff(d *api.JobDiff) {
 	p.line("%s %s", p.mark(d.Type), p.style.bold("Job: "+quoted(d.ID)))
 	p.fieldsAndObjects(d.Fields, d.Objects, 1)
 	for _, g := range d.Groups {
-		p.groupDiff(g)
+		if !p.leavesOut(g.Type) || len(g.Updates) > 0 {
+			p.groupDiff(g)
+		}
 	}
 }
+
+// leavesOut reports whether a part of a diff is not shown.
+func (p *page) leavesOut(kind string) bool { return kind == api.DiffNone && !p.complete }
 
 func (p *page) groupDiff(g *api.GroupDiff) {
 	line := fmt.Sprintf("%s %s", p.mark(g.Type), p.style.bold("Group: "+quoted(g.Name)))
@@ -29,7 +35,7 @@ func (p *page) groupDiff(g *api.GroupDiff) {
 	p.line("%s", line)
 	p.fieldsAndObjects(g.Fields, g.Objects, 1)
 	for _, t := range g.Tasks {
-		if t.Type == api.DiffNone {
+		if p.leavesOut(t.Type) {
 			continue
 		}
 		line := fmt.Sprintf("  %s %s", p.mark(t.Type), p.style.bold("Task: "+quoted(t.Name)))
@@ -39,7 +45,7 @@ func (p *page) groupDiff(g *api.GroupDiff) {
 }
 
 func (p *page) fieldsAndObjects(fields []*api.FieldDiff, objects []*api.ObjectDiff, depth int) {
-	fields = slices.DeleteFunc(slices.Clone(fields), func(f *api.FieldDiff) bool { return f.Type == api.DiffNone })
+	fields = slices.DeleteFunc(slices.Clone(fields), func(f *api.FieldDiff) bool { return p.leavesOut(f.Type) })
 	width := 0
 	for _, f := range fields {
 		width = max(width, len(f.Name))
@@ -50,7 +56,7 @@ func (p *page) fieldsAndObjects(fields []*api.FieldDiff, objects []*api.ObjectDi
 			p.fieldChange(f), p.annotations(f.Annotations))
 	}
 	for _, o := range objects {
-		if o.Type == api.DiffNone {
+		if p.leavesOut(o.Type) {
 			continue
 		}
 		p.line("%s%s %s {", margin, p.mark(o.Type), o.Name)

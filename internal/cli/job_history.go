@@ -17,6 +17,7 @@ func jobHistoryCommand(c *cli) *cobra.Command {
 		f       format
 		diffs   bool
 		version uint64
+		verbose bool
 	)
 	cmd := &cobra.Command{
 		Use:               "history JOB",
@@ -42,12 +43,16 @@ func jobHistoryCommand(c *cli) *cobra.Command {
 					return err
 				}
 			}
-			return c.show(f, historyValue(all, diffs), func(p *page) { p.history(all) })
+			return c.show(f, historyValue(all, diffs), func(p *page) {
+				p.complete = verbose
+				p.history(all)
+			})
 		},
 	}
 	f.addTo(cmd.Flags())
 	cmd.Flags().BoolVarP(&diffs, "diffs", "p", false, "show what each version changed")
 	cmd.Flags().Uint64Var(&version, "version", 0, "show only version `N`")
+	cmd.Flags().BoolVar(&verbose, "verbose", false, "with -p, show also what did not change")
 	return cmd
 }
 

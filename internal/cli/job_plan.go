@@ -24,6 +24,7 @@ func jobPlanCommand(c *cli) *cobra.Command {
 		request    api.PlanJobRequest
 		jsonOutput bool
 		template   string
+		verbose    bool
 	)
 	cmd := &cobra.Command{
 		Use:   "plan FILE",
@@ -45,7 +46,7 @@ reeve job plan -var version=2 web.hcl`,
 			}
 			request.Job = in.job
 			return c.planJob(cmd.Context(), &request, planOutput{
-				format: format{json: jsonOutput, template: template}, command: file.runCommand(args[0]),
+				format: format{json: jsonOutput, template: template}, command: file.runCommand(args[0]), verbose: verbose,
 			})
 		},
 	}
@@ -55,7 +56,7 @@ reeve job plan -var version=2 web.hcl`,
 	f.BoolVar(&request.PolicyOverride, "policy-override", false, "accepted for compatibility; there are no policies to override")
 	f.BoolVar(&jsonOutput, "json-output", false, "print the plan as JSON, as the HTTP API returns it")
 	f.StringVarP(&template, "template", "t", "", "print the plan through a Go `TEMPLATE`")
-	f.Bool("verbose", false, "accepted for compatibility; everything is shown")
+	f.BoolVar(&verbose, "verbose", false, "show also what does not change")
 	return cmd
 }
 
@@ -63,6 +64,7 @@ reeve job plan -var version=2 web.hcl`,
 type planOutput struct {
 	format  format
 	command []string
+	verbose bool
 }
 
 // runCommand is the "job run" that registers this file with these variables.
@@ -100,7 +102,10 @@ func (c *cli) planJob(ctx context.Context, req *api.PlanJobRequest, out planOutp
 	if err != nil {
 		return err
 	}
-	if err := c.show(out.format, plan, func(p *page) { p.plan(plan, req, out.command) }); err != nil {
+	if err := c.show(out.format, plan, func(p *page) {
+		p.complete = out.verbose
+		p.plan(plan, req, out.command)
+	}); err != nil {
 		return err
 	}
 	if out.format.forPeople() {

@@ -14,8 +14,9 @@ import (
 // A page is text for people, written section by section.
 type page struct {
 	bytes.Buffer
-	style style
-	now   time.Time
+	style    style
+	now      time.Time
+	complete bool // diffs show also what is the same
 }
 
 func (c *cli) page() *page { return &page{style: c.stdoutStyle(), now: c.Now()} }
