@@ -33,14 +33,20 @@ func lockDir(dir string) (*os.File, error) {
 		}
 		return nil, unusable(dir, err)
 	}
-	if err := f.Truncate(0); err == nil {
-		_, err = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
-	}
-	if err != nil {
+	if err := writeHolder(f); err != nil {
 		f.Close()
 		return nil, unusable(dir, err)
 	}
 	return f, nil
+}
+
+// writeHolder says who holds the lock, for the error that the next one gets.
+func writeHolder(f *os.File) error {
+	if err := f.Truncate(0); err != nil {
+		return err
+	}
+	_, err := f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+	return err
 }
 
 func unusable(dir string, err error) error {
