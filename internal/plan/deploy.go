@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"slices"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -189,12 +190,12 @@ func (s *survey) isDone(in *instance) bool {
 
 // anyOld reports whether instances of an older version are left in the group.
 func (s *survey) anyOld(g *group) bool {
-	for i := range g.instances {
-		if a := g.instances[i].alloc; a != nil && !s.current(a) {
-			return true
-		}
+	old, known := s.old[g]
+	if !known {
+		old = slices.ContainsFunc(g.instances, func(in instance) bool { return in.alloc != nil && !s.current(in.alloc) })
+		s.old[g] = old
 	}
-	return false
+	return old
 }
 
 // needsRecovery reports whether what stopped the last allocation of a vacant

@@ -25,6 +25,7 @@ type survey struct {
 	gone       map[string]bool // by node id: its allocations are lost
 	changes    map[change]bool // memory of destructive
 	moves      map[change]*placement.Suitability
+	old        map[*group]bool // memory of anyOld
 	// collected is set when an allocation of the newest version belonged to a
 	// deployment that is no longer stored.
 	collected bool
@@ -69,7 +70,7 @@ func newSurvey(r Reader, key api.NamespacedID, job *api.Job, eval *api.Evaluatio
 		r: r, key: key, job: job, eval: eval, now: now,
 		deployment: r.LatestDeployment(key.Namespace, key.ID),
 		gone:       make(map[string]bool), changes: make(map[change]bool),
-		moves: make(map[change]*placement.Suitability),
+		moves: make(map[change]*placement.Suitability), old: make(map[*group]bool),
 	}
 	byName := make(map[string]*group)
 	if job != nil {
