@@ -202,18 +202,18 @@ func TestHealthOfAnAgentThatDoesNotWork(t *testing.T) {
 
 // pipe answers every request with what is written to it, in a bubble without a
 // network.
-type pipe struct{ w *io.PipeWriter }
+type pipe chan *io.PipeWriter
 
-func (p *pipe) RoundTrip(r *http.Request) (*http.Response, error) {
+func (p pipe) RoundTrip(r *http.Request) (*http.Response, error) {
 	reader, writer := io.Pipe()
-	p.w = writer
+	p <- writer
 	context.AfterFunc(r.Context(), func() { reader.CloseWithError(r.Context().Err()) })
 	return &http.Response{StatusCode: http.StatusOK, Body: reader, Request: r, Header: http.Header{}}, nil
 }
 
 func TestASilentStreamIsTakenForLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &pipe{}
+		p := make(pipe, 1)
 		c, err := client.New(client.Config{Address: "http://x", HTTPClient: &http.Client{Transport: p}})
 		if err != nil {
 			t.Fatal(err)
@@ -222,11 +222,12 @@ func TestASilentStreamIsTakenForLost(t *testing.T) {
 		var messages int
 		var last error
 		go func() {
-			time.Sleep(time.Second) // the request is out
-			p.w.Write([]byte("{\"Complete\": true}\n"))
+			w := <-p
+			time.Sleep(time.Second)
+			w.Write([]byte("{\"Complete\": true}\n"))
 			for range 3 { // signs of life keep it
 				time.Sleep(20 * time.Second)
-				p.w.Write([]byte("\n"))
+				w.Write([]byte("\n"))
 			}
 		}()
 		for m, err := range c.Nodes().Stream(t.Context(), "n", "s") {
