@@ -37,6 +37,7 @@ type Agent struct {
 	log      *slog.Logger
 	lock     *os.File
 	listener net.Listener
+	handler  *httpapi.Handler
 	http     *http.Server
 	server   *server.Server
 	node     *node.Node
@@ -88,12 +89,8 @@ func (a *Agent) open() (err error) {
 			return err
 		}
 	}
-	a.http = &http.Server{
-		Handler:           a.handler(),
-		ReadHeaderTimeout: 10 * time.Second,
-		IdleTimeout:       2 * time.Minute,
-		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
-	}
+	a.handler = a.newHandler()
+	a.http = httpapi.NewServer(a.handler, a.log)
 	return nil
 }
 
@@ -147,6 +144,9 @@ func (a *Agent) Run(ctx context.Context) error {
 
 // release gives back what New took. It is called once, at the end.
 func (a *Agent) release() {
+	if a.handler != nil {
+		a.handler.Close()
+	}
 	if a.supervisor != nil {
 		a.supervisor.Close()
 	}
@@ -161,8 +161,8 @@ func (a *Agent) release() {
 	}
 }
 
-// handler is the HTTP API of this process.
-func (a *Agent) handler() http.Handler {
+// newHandler makes the HTTP API of this process.
+func (a *Agent) newHandler() *httpapi.Handler {
 	config := httpapi.Config{
 		Servers: a.servers, Region: a.config.Region, Name: a.config.Name, Version: a.config.Version, Logger: a.log,
 	}
