@@ -54,6 +54,9 @@ func New(config Config) (*Agent, error) {
 	}
 	a := &Agent{config: config, log: config.logger()}
 	if err := a.open(); err != nil {
+		if a.server != nil {
+			err = errors.Join(err, a.server.Shutdown(context.Background()))
+		}
 		a.release()
 		return nil, err
 	}
