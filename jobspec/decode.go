@@ -67,7 +67,7 @@ func (b *block) title() string {
 // decoder reads one HCL file.
 type decoder struct {
 	problems
-	homes map[string][]string // for hints: the blocks in which a name is valid
+	root func() *keys // for hints: the names of the outermost block; nil outside a job
 }
 
 func (d *decoder) addAt(r hcl.Range, format string, args ...any) {

@@ -17,7 +17,7 @@ func parseHCL(src Source, opts Options) (*api.Job, error) {
 	if body == nil {
 		return nil, d.err()
 	}
-	d.homes = jobSchema.keys().homes()
+	d.root = jobSchema.keys
 	var jobs []*hclsyntax.Block
 	for _, b := range body.Blocks {
 		switch b.Type {

@@ -94,7 +94,7 @@ func (ls *locals) resolve(name string, at hcl.Range) bool {
 
 // maxValue bounds a local, in bytes: locals that each double another would
 // otherwise make a few lines fill the memory.
-const maxValue = 16 << 20
+const maxValue = 4 << 20
 
 // fits takes the size of a value off the room that is left.
 func fits(v cty.Value, room *int) bool {

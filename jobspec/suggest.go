@@ -34,10 +34,10 @@ func nearest(name string, candidates []string) string {
 	return ""
 }
 
+var separators = strings.NewReplacer("_", "", "-", "")
+
 // fold makes names comparable across the ways of writing them.
-func fold(s string) string {
-	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(s))
-}
+func fold(s string) string { return strings.ToLower(separators.Replace(s)) }
 
 // didYouMean is the clause to append to a complaint about name, or "".
 func didYouMean(name string, candidates []string) string {

@@ -35,9 +35,12 @@ func (s *schema[T]) keys() *keys {
 	return k
 }
 
-// homes tells for every name which blocks it may be written in.
-func (k *keys) homes() map[string][]string {
-	found := map[string][]string{}
+// homes lists the blocks that a name may be written in.
+func (d *decoder) homes(name string) []string {
+	if d.root == nil {
+		return nil
+	}
+	var found []string
 	seen := map[string]bool{}
 	var walk func(k *keys)
 	walk = func(k *keys) {
@@ -45,16 +48,16 @@ func (k *keys) homes() map[string][]string {
 			return
 		}
 		seen[k.noun] = true
-		for _, name := range k.all() {
-			found[name] = append(found[name], k.noun)
+		if slices.Contains(k.all(), name) {
+			found = append(found, k.noun)
 		}
-		for _, name := range k.blocks {
-			if n := k.nested[name]; n != nil {
+		for _, block := range k.blocks {
+			if n := k.nested[block]; n != nil {
 				walk(n)
 			}
 		}
 	}
-	walk(k)
+	walk(d.root())
 	return found
 }
 
@@ -64,7 +67,7 @@ func (d *decoder) hint(k *keys, name string) string {
 	if s := didYouMean(name, k.all()); s != "" {
 		return s
 	}
-	if blocks := d.homes[name]; len(blocks) > 0 && len(blocks) <= 3 {
+	if blocks := d.homes(name); len(blocks) > 0 && len(blocks) <= 3 {
 		return "; it belongs in " + article(blocks[0]) + enumerate(blocks, "or") + " block"
 	}
 	if all := k.all(); len(all) > 0 && len(all) <= 6 {
