@@ -30,7 +30,8 @@ type Target struct {
 	Group   string
 	Task    string
 	Address string // host:port, for http and tcp
-	// Exec runs a script check's command in its task.
+	// Exec runs a script check's command in its task. It may write to out from
+	// several goroutines.
 	Exec func(ctx context.Context, argv []string, out io.Writer) (int, error)
 	// Changed is called when the status changed; without locks held.
 	Changed func(id, status string)

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -146,12 +147,24 @@ func explain(ctx context.Context, t *Target, err error) string {
 	return t.Check.Type + ": " + err.Error()
 }
 
-// limited keeps the first maxOutput bytes written to it.
-type limited struct{ bytes.Buffer }
+// limited keeps the first maxOutput bytes written to it; a command's two
+// outputs are written at once.
+type limited struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
 
 func (l *limited) Write(p []byte) (int, error) {
-	if room := maxOutput - l.Len(); room > 0 {
-		l.Buffer.Write(p[:min(room, len(p))])
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if room := maxOutput - l.text.Len(); room > 0 {
+		l.text.Write(p[:min(room, len(p))])
 	}
 	return len(p), nil
+}
+
+func (l *limited) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
