@@ -68,6 +68,12 @@ func (c *cluster) close() {
 	}
 }
 
+// pass lets a simulated cluster's time pass, and what happens then happen.
+func (c *cluster) pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
 // until waits for a condition of the state, at most ten minutes of the
 // bubble's time.
 func (c *cluster) until(what string, cond func(*state.Snapshot) bool) {

@@ -212,7 +212,7 @@ func TestPlanChangesNothing(t *testing.T) {
 		job := serviceJob("web", 2)
 		c.register(job)
 		c.until("deployed", func(s *state.Snapshot) bool { return deploymentStatus(s, "web") == api.DeploymentSuccessful })
-		time.Sleep(time.Second)
+		c.pass(time.Second)
 		before := c.Store().Index()
 		plan := func(job *api.Job) *api.PlanJobResponse {
 			res, err := c.PlanJob(c.Context(), &api.PlanJobRequest{Job: job, Diff: true})

@@ -34,12 +34,12 @@ func TestNodeSecretOwnsItsID(t *testing.T) {
 func TestSilentNodeGoesDownAndHeartbeatRevivesIt(t *testing.T) {
 	simulate(t, func(c *cluster) {
 		n := c.addNode("n1", nil)
-		time.Sleep(time.Hour) // it heartbeats
+		c.pass(time.Hour) // it heartbeats
 		if s := c.Store().Snapshot().Node("n1").Status; s != api.NodeStatusReady {
 			c.Fatalf("a node that heartbeats is %s", s)
 		}
 		n.kill()
-		time.Sleep(16 * time.Second)
+		c.pass(16 * time.Second)
 		if s := c.Store().Snapshot().Node("n1").Status; s != api.NodeStatusDown {
 			c.Fatalf("a silent node is %s after 16s, want it down", s)
 		}
@@ -55,7 +55,7 @@ func TestStreamSendsAllThenChanges(t *testing.T) {
 		n := c.addNode("n1", nil)
 		c.register(serviceJob("a", 2))
 		c.until("2 run", func(s *state.Snapshot) bool { return len(running(s, "a")) == 2 })
-		time.Sleep(time.Minute)
+		c.pass(time.Minute)
 
 		ctx, cancel := context.WithCancel(c.Context())
 		messages := make(chan *api.NodeAllocations, 10)
@@ -78,7 +78,7 @@ func TestStreamSendsAllThenChanges(t *testing.T) {
 		if next.Complete || len(next.Allocations) != 3 || len(next.Jobs) != 1 {
 			c.Fatalf("after another job: %+v; want its 3 allocations and it once", next)
 		}
-		time.Sleep(time.Minute)
+		c.pass(time.Minute)
 		if len(messages) > 0 {
 			c.Errorf("what the node itself reported comes back to it: %+v", <-messages)
 		}
@@ -96,7 +96,7 @@ func TestIneligibleNodeGetsNothing(t *testing.T) {
 			c.Fatal(err)
 		}
 		c.register(serviceJob("web", 1))
-		time.Sleep(time.Minute)
+		c.pass(time.Minute)
 		if got := len(running(c.Store().Snapshot(), "web")); got != 0 {
 			c.Fatalf("%d instances run on an ineligible node", got)
 		}

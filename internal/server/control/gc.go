@@ -57,7 +57,7 @@ func (g gc) Act(snap *state.Snapshot, _ string, now time.Time) ([]state.Command,
 // fits into one command. Never collected is: what has not ended; an allocation
 // that its job's next evaluation has to know of, or that a live one replaced;
 // an evaluation with such an allocation; the latest evaluation of a job that
-// is not dead.
+// is not dead; the latest deployment of a job.
 func Collect(snap *state.Snapshot, now time.Time, t Thresholds) (cmd *state.Collect, more bool) {
 	c := &collection{snap: snap, now: now, t: t, latest: map[api.NamespacedID]*api.Evaluation{}}
 	for job := range snap.Jobs() {
@@ -217,6 +217,9 @@ func (c *collection) threshold(jobType string) time.Duration {
 func (c *collection) deployment(d *api.Deployment) {
 	if c.gone[d.JobKey()] || d.IsActive() || !c.old(d.ModifyTime, c.t.Deployment) {
 		return
+	}
+	if job := c.snap.Job(d.Namespace, d.JobID); job != nil && c.snap.LatestDeployment(d.Namespace, d.JobID) == d {
+		return // says how far the job's version is rolled out
 	}
 	for a := range c.snap.AllocationsByDeployment(d.ID) {
 		if !a.IsTerminal() {

@@ -179,16 +179,18 @@ func TestKeepsANodeWithAllocations(t *testing.T) {
 	w.wantCollected(after(24*time.Hour), state.Collect{Nodes: []string{"empty"}})
 }
 
-func TestCollectsEndedDeployments(t *testing.T) {
+func TestKeepsAJobsLatestDeployment(t *testing.T) {
 	w := newWorld(t)
 	job := w.job("web", api.JobTypeService)
-	for id, status := range map[string]string{"d1": api.DeploymentFailed, "d2": api.DeploymentRunning} {
+	for _, id := range []string{"d1", "d2"} {
 		w.apply(&state.CommitPlacement{Placement: &state.Placement{
 			Job: job, Time: t0.UnixNano(),
-			Deployment: &api.Deployment{ID: id, Namespace: "default", JobID: "web", Status: status},
+			Deployment: &api.Deployment{ID: id, Namespace: "default", JobID: "web", Status: api.DeploymentFailed},
 		}})
 	}
 	w.wantCollected(after(time.Hour), state.Collect{Deployments: []string{"d1"}})
+	w.deregister("web", true)
+	w.wantCollected(after(time.Hour), state.Collect{Deployments: []string{"d1", "d2"}})
 }
 
 func TestCollectsInBoundedBatches(t *testing.T) {
