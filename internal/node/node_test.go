@@ -432,3 +432,16 @@ func memory() uint64 {
 	runtime.ReadMemStats(&m)
 	return m.HeapInuse + m.StackInuse
 }
+
+// BenchmarkArrivalToStart places one instance at a time and measures until the
+// driver is asked to start it, with its directories and its record made.
+func BenchmarkArrivalToStart(b *testing.B) {
+	s, d := newServers(), drivertest.New()
+	n := run(b, b.TempDir(), s, map[string]driver.Driver{"fake": d})
+	defer n.stop()
+	j := jobOf("batch", &api.Task{Name: "t", Driver: "fake"})
+	for i := 1; b.Loop(); i++ {
+		s.messages <- placed(j, false, api.NewID())
+		d.Wait(i).Exit(0)
+	}
+}
