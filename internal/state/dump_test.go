@@ -4,6 +4,7 @@
 package state
 
 import (
+	"bytes"
 	"encoding/json"
 	"iter"
 	"slices"
@@ -132,4 +133,11 @@ func (f failer) Fatal(args ...any) { f.t.Fatal(args...) }
 type fataler interface {
 	Helper()
 	Fatal(args ...any)
+}
+
+// newPipe is a reader of what the snapshot writes.
+func newPipe(v *Snapshot) *bytes.Buffer {
+	var b bytes.Buffer
+	v.WriteTo(&b)
+	return &b
 }
