@@ -4,9 +4,11 @@
 package jobspec
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -31,6 +33,8 @@ func (d *decoder) addDiags(diags hcl.Diagnostics) {
 // addSyntax records what the HCL library says about a text's syntax. After a
 // text that is not closed, everything further is noise.
 func (d *decoder) addSyntax(diags hcl.Diagnostics) {
+	// The library lists what its scanner found before what its parser found.
+	slices.SortStableFunc(diags, func(a, b *hcl.Diagnostic) int { return cmp.Compare(start(a), start(b)) })
 	for _, diag := range diags {
 		switch diag.Summary {
 		case "Invalid multi-line string", "Unclosed template interpolation sequence":
@@ -46,6 +50,13 @@ func (d *decoder) addSyntax(diags hcl.Diagnostics) {
 		}
 		d.addDiags(hcl.Diagnostics{diag})
 	}
+}
+
+func start(diag *hcl.Diagnostic) int {
+	if diag.Subject == nil {
+		return 0
+	}
+	return diag.Subject.Start.Byte
 }
 
 // openHeredoc finds the << that has no end.
