@@ -88,6 +88,12 @@ func (c *call) setIndex(index uint64) {
 // sent, so that an error can still be answered as one.
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
+// compressors are reused: a new one allocates a megabyte.
+var compressors = sync.Pool{New: func() any {
+	z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // only a wrong level fails
+	return z
+}}
+
 // keepBuffer is the largest buffer that is kept for reuse.
 const keepBuffer = 1 << 20
 
@@ -124,9 +130,11 @@ func (c *call) writeBody(status int, body []byte) {
 		if acceptsGzip(c.r) {
 			h["Content-Encoding"] = []string{"gzip"}
 			c.w.WriteHeader(status)
-			z, _ := gzip.NewWriterLevel(c.w, gzip.BestSpeed)
+			z := compressors.Get().(*gzip.Writer)
+			z.Reset(c.w)
 			z.Write(body)
 			z.Close()
+			compressors.Put(z)
 			return
 		}
 	}

@@ -23,6 +23,9 @@ const (
 // filterPlace is how the parser says where: "1:9 (8): ...".
 var filterPlace = regexp.MustCompile(`^(\d+):(\d+) \(\d+\): `)
 
+// filterSelector is how the evaluator says what it looked for.
+var filterSelector = regexp.MustCompile(`datum: /(\S+) at part`)
+
 // parseFilter reads a filter expression. Selectors name fields as the JSON
 // does.
 func parseFilter(expression string) (*bexpr.Evaluator, error) {
@@ -54,5 +57,16 @@ func (c *call) matches(object any) (bool, error) {
 	case errors.Is(err, pointerstructure.ErrInvalidKind) && strings.HasSuffix(err.Error(), ": invalid"):
 		return false, nil
 	}
-	return false, api.Errorf(api.CodeInvalid, "filter: %q does not fit what is listed here: %v", c.filter.Expression(), err)
+	return false, misfit(c.filter.Expression(), err)
+}
+
+// misfit says which part of a filter the objects do not have.
+func misfit(expression string, err error) error {
+	at := filterSelector.FindStringSubmatch(err.Error())
+	if at == nil {
+		return api.Errorf(api.CodeInvalid, "filter: %q does not fit what is listed here: %v", expression, err)
+	}
+	selector := strings.ReplaceAll(at[1], "/", ".")
+	column := 1 + max(0, strings.Index(expression, selector))
+	return api.Errorf(api.CodeInvalid, "filter: %q does not fit what is listed here: column %d: there is no %s", expression, column, selector)
 }

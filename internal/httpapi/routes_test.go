@@ -4,7 +4,11 @@
 package httpapi
 
 import (
+	"bufio"
 	"context"
+	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -166,6 +170,32 @@ func TestEveryBodyIsChecked(t *testing.T) {
 	}
 	if after := h.server.Store().Index(); after != before {
 		t.Errorf("the refused requests moved the state from index %d to %d", before, after)
+	}
+}
+
+func TestABodyThatBreaksOff(t *testing.T) {
+	h := newHarness(t)
+	before := h.server.Store().Index()
+	conn, err := net.Dial("tcp", h.http.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "PUT /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 500\r\n\r\n{\"Job\": {\"ID\"")
+	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, _ := io.ReadAll(resp.Body)
+	if resp.StatusCode != http.StatusBadRequest || !strings.Contains(string(text), "ends before the length that its header says") {
+		t.Errorf("got %d %q", resp.StatusCode, text)
+	}
+	if after := h.server.Store().Index(); after != before {
+		t.Errorf("the state moved from index %d to %d", before, after)
 	}
 }
 
