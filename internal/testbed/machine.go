@@ -14,9 +14,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -130,16 +128,22 @@ func (m *Machine) Kill() {
 	<-m.exited
 }
 
-// Destroy ends everything that the machine started, and removes its directory.
+// Destroy ends everything that the machine started, and removes what is left of
+// it: directory, mounts and cgroups.
 func (m *Machine) Destroy() {
 	if m.cmd != nil && m.cmd.Process != nil {
 		m.Kill()
 	}
 	m.Client.Close()
+	groups := map[string]bool{}
 	for pids := m.Processes(); len(pids) > 0; pids = m.Processes() {
 		for _, pid := range pids {
+			noteGroups(pid, groups)
 			syscall.Kill(pid, syscall.SIGKILL)
 		}
+	}
+	for group := range groups {
+		removeGroup(group)
 	}
 	mounts, _ := os.ReadFile("/proc/self/mounts")
 	for _, line := range slices.Backward(strings.Split(string(mounts), "\n")) {
@@ -150,53 +154,11 @@ func (m *Machine) Destroy() {
 	os.RemoveAll(m.Dir)
 }
 
-// Processes lists the supervisor and the tasks with their children: those whose
-// command line or environment names the data directory. Zombies do not count.
-func (m *Machine) Processes() []int {
-	var pids []int
-	entries, _ := os.ReadDir("/proc")
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil || pid == os.Getpid() || m.cmd != nil && m.cmd.Process != nil && pid == m.PID() {
-			continue
-		}
-		for _, file := range []string{"cmdline", "environ"} {
-			text, err := os.ReadFile(filepath.Join("/proc", e.Name(), file))
-			if err == nil && bytes.Contains(text, []byte(m.Dir)) {
-				pids = append(pids, pid)
-				break
-			}
-		}
-	}
-	return pids
-}
-
 // Supervisor is the process id of the machine's supervisor, or 0.
 func (m *Machine) Supervisor() int {
 	for _, pid := range m.Processes() {
 		if argv := CommandLine(pid); len(argv) > 1 && argv[1] == "supervise" {
 			return pid
-		}
-	}
-	return 0
-}
-
-// CommandLine is a process's arguments; nil when it is gone.
-func CommandLine(pid int) []string {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	if err != nil || len(text) == 0 {
-		return nil
-	}
-	return strings.Split(strings.TrimRight(string(text), "\x00"), "\x00")
-}
-
-// ResidentBytes is the memory of a process; 0 when it is gone.
-func ResidentBytes(pid int) int64 {
-	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	for line := range strings.Lines(string(status)) {
-		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			kb, _ := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
-			return kb << 10
 		}
 	}
 	return 0
