@@ -25,8 +25,8 @@ func agentCommand(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "agent",
 		Short: "Run an agent: a server, a node, or both",
-		Long: `Runs an agent until it gets SIGINT or SIGTERM. Configuration files come first, in
-order, then the flags; what comes later wins.
+		Long: `Runs an agent until it gets SIGINT or SIGTERM. Configuration files come first,
+in order, then the flags; what comes later wins.
 
 Tasks outlive the agent: they go on running when it ends or is killed, and the
 next agent on the same data directory takes them over. Only an agent that was

@@ -25,8 +25,8 @@ func devCommand(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dev [FILE...]",
 		Short: "Run everything on this machine, with job files, until Ctrl-C",
-		Long: `Starts a server and a node in this process, on loopback, registers the job files,
-and shows what becomes of every allocation and where to reach it. Other
+		Long: `Starts a server and a node in this process, on loopback, registers the job
+files, and shows what becomes of every allocation and where to reach it. Other
 commands work meanwhile, in another terminal.
 
 Ctrl-C stops all tasks and exits. State is kept in a directory of its own that

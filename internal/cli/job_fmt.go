@@ -22,8 +22,8 @@ func jobFmtCommand(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fmt [PATH...]",
 		Short: "Lay out job files and agent configuration in the usual way",
-		Long: `Rewrites HCL files (*.hcl, *.nomad) with the usual indentation and alignment, and
-prints the names of those that changed. PATH is a file or a directory; the
+		Long: `Rewrites HCL files (*.hcl, *.nomad) with the usual indentation and alignment,
+and prints the names of those that changed. PATH is a file or a directory; the
 current directory when there is none. "-" reads stdin and writes stdout.`,
 		Annotations: map[string]string{
 			annotationExitCodes: "0  done; with -check: every file is laid out well\n1  a file could not be read; with -check: a file would change",

@@ -25,9 +25,9 @@ func jobScaleCommand(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "scale JOB [GROUP] COUNT",
 		Short: "Set how many instances of a group should run",
-		Long: `Sets the count of a job's group. GROUP may be left out when the job has only one.
-Instances are started or stopped, the highest index first; the others are left
-alone.`,
+		Long: `Sets the count of a job's group. GROUP may be left out when the job has only
+one. Instances are started or stopped, the highest index first; the others are
+left alone.`,
 		Example: `reeve job scale web 5
 reeve job scale shop cart 3`,
 		Args: func(_ *cobra.Command, args []string) error {

@@ -9,6 +9,6 @@ func nodeCommand(c *cli) *cobra.Command {
 	return noun(c, &cobra.Command{
 		Use:   "node",
 		Short: "Look at nodes, and say whether they take new allocations",
-		Long:  "A node is a machine with an agent. It runs the allocations that are placed on it.",
+		Long:  "A node is a machine with an agent. It runs the allocations that are placed on\nit.",
 	}, nodeStatusCommand, nodeEligibilityCommand)
 }
