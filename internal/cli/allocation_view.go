@@ -72,7 +72,7 @@ func (p *page) allocation(a *api.Allocation, checks map[string]*api.CheckStatus,
 		desired += " (" + a.DesiredDescription + ")"
 	}
 	status := p.style.status(a.ClientStatus)
-	if a.ClientDescription != "" {
+	if a.ClientDescription != "" && !strings.EqualFold(a.ClientDescription, a.ClientStatus) {
 		status += " (" + a.ClientDescription + ")"
 	}
 	p.fields(

@@ -16,10 +16,27 @@ import (
 // the page is to be complete.
 func (p *page) diff(d *api.JobDiff) {
 	p.line("%s %s", p.mark(d.Type), p.style.bold("Job: "+quoted(d.ID)))
+	if d.Type == api.DiffAdded && !p.complete {
+		p.outline(d)
+		return
+	}
 	p.fieldsAndObjects(d.Fields, d.Objects, 1)
 	for _, g := range d.Groups {
 		if !p.leavesOut(g.Type) || len(g.Updates) > 0 {
 			p.groupDiff(g)
+		}
+	}
+}
+
+// outline writes the groups and tasks of a job that is new as a whole: what is
+// in them is what the file says.
+func (p *page) outline(d *api.JobDiff) {
+	for _, g := range d.Groups {
+		brief := *g
+		brief.Fields, brief.Objects, brief.Tasks = nil, nil, nil
+		p.groupDiff(&brief)
+		for _, t := range g.Tasks {
+			p.line("  %s %s%s", p.mark(t.Type), p.style.bold("Task: "+quoted(t.Name)), p.annotations(t.Annotations))
 		}
 	}
 }
