@@ -132,21 +132,28 @@ func (s *streams) openTerminal(e driver.Exec) error {
 	slave.Close()
 	s.copyOut(e.Stdout, master)
 	if e.Resize != nil {
-		go func() {
-			for {
-				select {
-				case size, ok := <-e.Resize:
-					if !ok {
-						return
-					}
-					pty.Setsize(master, &pty.Winsize{Rows: uint16(size.Rows), Cols: uint16(size.Cols)})
-				case <-s.ended:
-					return
-				}
-			}
-		}()
+		go s.followSize(e.Resize)
 	}
 	return nil
+}
+
+func (s *streams) followSize(sizes <-chan driver.Size) {
+	for {
+		select {
+		case size, ok := <-sizes:
+			if !ok {
+				return
+			}
+			// Unlike Fd, Control may be called while the terminal is being closed.
+			if raw, err := s.tty.SyscallConn(); err == nil {
+				raw.Control(func(fd uintptr) {
+					unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(size.Rows), Col: uint16(size.Cols)})
+				})
+			}
+		case <-s.ended:
+			return
+		}
+	}
 }
 
 func (s *streams) openPipes(e driver.Exec) error {

@@ -115,7 +115,7 @@ func (s *supervisor) open(resume bool) error {
 	if s.journal, err = openJournal(s.dir); err != nil {
 		return err
 	}
-	s.recover()
+	s.reclaim()
 	s.listener, err = listenSocket(s.dir)
 	return err
 }

@@ -148,8 +148,11 @@ func (s *supervisor) startSession(c *serverConn, f *frame, ended chan<- *ExitSta
 	}
 	if report != nil {
 		p.closeExtra()
-		if message := readReport(report); message != "" {
-			return nil, errors.New(message)
+		if err := readReport(report); err != nil {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			delete(s.sessions, ss.pid)
+			return nil, err
 		}
 	}
 	return ss, nil

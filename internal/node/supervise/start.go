@@ -19,6 +19,9 @@ import (
 	"github.com/reeve-run/reeve/internal/node/supervise/isolate"
 )
 
+// stepPatience is for a step that hangs, on a mount that does not answer say.
+const stepPatience = 30 * time.Second
+
 // start makes a task's process.
 func (s *supervisor) start(r startRequest) (Status, error) {
 	s.gate.RLock()
@@ -74,9 +77,8 @@ func (s *supervisor) launch(t *task, spec *Spec) (err error) {
 			p.close(0)
 		}
 		t.group.Remove()
-		return err
 	}
-	return s.journal.put(t.status())
+	return err
 }
 
 // openOutput makes the pipes of a task's output, and returns the writing ends.
@@ -140,20 +142,21 @@ func (s *supervisor) fork(t *task, spec *Spec, output []int) error {
 	if st, err := readStat(t.pid); err == nil {
 		t.startTime = st.StartTime
 	}
-	if report == nil {
-		return nil
+	// This record comes before that of the exit, which waits for known.
+	err = s.journal.put(t.status())
+	if err == nil && report != nil {
+		p.closeExtra()
+		err = readReport(report)
 	}
-	p.closeExtra()
-	if message := readReport(report); message != "" {
+	if err != nil {
 		failed = true
 		t.killAll()
 		s.mu.Lock()
 		unix.Close(t.pidfd)
 		t.pid, t.pidfd = 0, -1
 		s.mu.Unlock()
-		return errors.New(message)
 	}
-	return nil
+	return err
 }
 
 // A process is what is needed to fork and exec.
@@ -194,14 +197,14 @@ func (p *process) step(word string, spec *isolate.Spec) (report *os.File, err er
 	if err != nil {
 		return nil, err
 	}
-	var fds [2]int
-	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
+	report, w, err := pipe()
+	if err != nil {
 		unix.Close(config)
-		return nil, os.NewSyscallError("pipe2", err)
+		return nil, err
 	}
-	p.extra = []int{config, fds[1]}
+	p.extra = []int{config, w}
 	p.path, p.argv, p.env, p.dir, p.user = "/proc/self/exe", []string{"reeve", word}, []string{"GOMAXPROCS=2", "GOGC=off"}, "/", nil
-	return os.NewFile(uintptr(fds[0]), "report"), nil
+	return report, nil
 }
 
 func (p *process) closeExtra() {
@@ -270,12 +273,13 @@ func onThread(f func() error) error {
 
 // readReport returns what went wrong before a program ran; nothing when it runs:
 // running it closes the report.
-func readReport(r *os.File) string {
+func readReport(r *os.File) error {
+	r.SetReadDeadline(time.Now().Add(stepPatience))
 	b, err := io.ReadAll(io.LimitReader(r, 64<<10))
-	if err != nil {
-		return err.Error()
+	if err == nil && len(b) > 0 {
+		err = errors.New(strings.TrimSpace(string(b)))
 	}
-	return strings.TrimSpace(string(b))
+	return err
 }
 
 // memFile is a file in memory, for a child to read.

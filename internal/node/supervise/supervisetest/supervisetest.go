@@ -9,6 +9,7 @@ package supervisetest
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -66,6 +67,17 @@ func Shutdown(t testing.TB, dir string) {
 	}
 	if err != nil {
 		t.Errorf("shut the supervisor down: %v", err)
+	}
+	// What goes wrong in the other process shows only there.
+	log, err := os.ReadFile(filepath.Join(dir, "supervisor.log"))
+	if err != nil {
+		t.Error(err)
+	}
+	for _, sign := range []string{"DATA RACE", "panic:", "fatal error:", "level=ERROR"} {
+		if strings.Contains(string(log), sign) {
+			t.Errorf("the supervisor's log:\n%s", log)
+			break
+		}
 	}
 }
 

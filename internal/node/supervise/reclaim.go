@@ -10,11 +10,11 @@ import (
 	"github.com/reeve-run/reeve/internal/node/supervise/cgroup"
 )
 
-// recover deals with what a killed supervisor left behind. Nobody is the parent
+// reclaim deals with what a killed supervisor left behind. Nobody is the parent
 // of those tasks any more: their exit codes can never be known, and their output
 // goes nowhere (a write to it ends them). Adopting them would be a half-truth,
 // so they are ended, and reported as lost. Exits that were seen are kept.
-func (s *supervisor) recover() {
+func (s *supervisor) reclaim() {
 	ctx, cancel := context.WithTimeout(context.Background(), killPatience)
 	defer cancel()
 	for _, g := range s.tree.Groups() {
