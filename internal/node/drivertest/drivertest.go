@@ -135,6 +135,13 @@ func (d *Driver) Process(task string) *Process {
 	return nil
 }
 
+// Remember takes back a Destroy.
+func (d *Driver) Remember(p *Process) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.processes[p.Task.ID] = p
+}
+
 // Forget loses all processes, as a killed supervisor does.
 func (d *Driver) Forget() {
 	d.mu.Lock()

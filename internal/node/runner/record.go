@@ -30,6 +30,7 @@ type taskRecord struct {
 	Stage  stage
 	Ran    bool `json:",omitempty"`
 	Run    int  `json:",omitempty"`
+	Over   int  `json:",omitempty"`
 	Policy restarts
 }
 
@@ -57,7 +58,7 @@ func (r *Runner) encode() []byte {
 	rec := record{Allocation: &a, JobVersion: r.alloc.JobVersion(), Modified: r.modified, Deployment: r.deployment,
 		Tasks: make(map[string]*taskRecord, len(r.tasks))}
 	for _, t := range r.tasks {
-		rec.Tasks[t.name] = &taskRecord{State: t.state, Stage: t.stage, Ran: t.ran, Run: t.run, Policy: t.policy}
+		rec.Tasks[t.name] = &taskRecord{State: t.state, Stage: t.stage, Ran: t.ran, Run: t.run, Over: t.over, Policy: t.policy}
 	}
 	r.mu.Unlock()
 	data, err := json.Marshal(&rec)
@@ -85,7 +86,7 @@ func Restore(h *Host, data []byte, job func(namespace, id string, version uint64
 	r.deployment, r.modified = rec.Deployment, rec.Modified
 	for _, t := range r.tasks {
 		if tr := rec.Tasks[t.name]; tr != nil && tr.State != nil {
-			t.state, t.stage, t.ran, t.run, t.policy = tr.State, tr.Stage, tr.Ran, tr.Run, tr.Policy
+			t.state, t.stage, t.ran, t.run, t.over, t.policy = tr.State, tr.Stage, tr.Ran, tr.Run, tr.Over, tr.Policy
 		}
 	}
 	return r, nil
@@ -103,8 +104,11 @@ func (r *Runner) Resume() {
 	}
 	r.words = describe(r.status)
 	for _, t := range r.tasks {
-		if t.stage == stageActive {
+		switch {
+		case t.stage == stageActive:
 			r.loops.Go(func() { t.resume(r.ctx) })
+		case t.stage == stageDead && t.run > 0:
+			r.loops.Go(func() { t.forget(r.ctx) })
 		}
 	}
 	if r.alloc.IsServerTerminal() && !r.allDead() {
@@ -131,9 +135,13 @@ func (t *task) resume(ctx context.Context) {
 	r := t.r
 	r.mu.Lock()
 	alloc, group, spec, run, ran := r.alloc, r.group, t.spec, t.run, t.state.State == api.TaskStateRunning
+	over, wait := t.over == t.run, t.untilRestart()
 	r.mu.Unlock()
-	if run == 0 {
-		t.loop(ctx, nil)
+	if over { // what comes next is on record, too: a first start, or a restart
+		t.forget(ctx)
+		if !t.pause(ctx, wait) {
+			t.loop(ctx, nil)
+		}
 		return
 	}
 	h, err := t.recover(ctx, t.driverTask(alloc, group, spec, run))
@@ -148,10 +156,38 @@ func (t *task) resume(ctx context.Context) {
 		return
 	}
 	if !ran && errors.Is(err, driver.ErrTaskUnknown) {
-		t.loop(ctx, nil) // it waited for a restart, or its start never happened
+		t.loop(ctx, nil) // its start never happened
 		return
 	}
 	t.loop(ctx, gone{driver.Exit{Err: driver.ErrTaskLost, At: time.Now()}})
+}
+
+// untilRestart is what is left of the delay before a restart.
+func (t *task) untilRestart() time.Duration {
+	events := t.state.Events
+	if len(events) == 0 || events[len(events)-1].Type != api.EventRestarting {
+		return 0
+	}
+	last := events[len(events)-1]
+	return max(0, time.Until(time.Unix(0, last.Time+last.StartDelay)))
+}
+
+// forget lets the driver forget the last run, whose end is on record. The
+// agent may have been killed before it could.
+func (t *task) forget(ctx context.Context) {
+	r := t.r
+	r.mu.Lock()
+	alloc, group, spec, run := r.alloc, r.group, t.spec, t.run
+	r.mu.Unlock()
+	d := r.host.Drivers[spec.Driver]
+	if run == 0 || d == nil {
+		return
+	}
+	if h, err := d.Recover(ctx, t.driverTask(alloc, group, spec, run)); err == nil {
+		if err := h.Destroy(ctx); err != nil && ctx.Err() == nil {
+			r.host.Logger.Warn("clean up after a task", "allocation", r.id, "task", t.name, "error", err)
+		}
+	}
 }
 
 // recover asks the driver for the task, until it gives an answer.

@@ -387,6 +387,28 @@ func TestRestoredTaskIsFoundAgain(t *testing.T) {
 	})
 }
 
+func TestRestartDelayGoesOnAfterTheAgentRestarted(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		a := allocation("service", taskSpec("web", policy(2, "fail")))
+		b.start(a)
+		begun := time.Now()
+		p := b.driver.Wait(1)
+		p.Exit(1)
+		time.Sleep(5 * time.Second)
+		b.close()
+		b.driver.Remember(p) // the agent was killed before it could let go of it
+		time.Sleep(5 * time.Second)
+		b.open()
+		r := b.restore(a.Job)
+		b.driver.Wait(2)
+		synctest.Wait()
+		if d := time.Since(begun); d < 16*time.Second || d > 20*time.Second {
+			b.Errorf("restarted after %s; want 16s and up to a quarter more", d)
+		}
+		b.want("restarts", uint64(1), r.Report().TaskStates["web"].Restarts)
+	})
+}
+
 func TestLostProcessIsRestarted(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		a := allocation("service", taskSpec("web", policy(1, "fail")))

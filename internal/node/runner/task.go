@@ -22,6 +22,7 @@ type task struct {
 	stage stage
 	ran   bool // a process of it ran at some time
 	run   int  // number of the newest run; 0 before the first
+	over  int  // number of the newest run whose end is on record
 
 	policy   restarts
 	handle   driver.Handle // of the process that runs
@@ -155,7 +156,7 @@ func (t *task) exited(ctx context.Context, h driver.Handle, x driver.Exit) (dela
 	if at.IsZero() {
 		at = time.Now()
 	}
-	t.handle, t.signaled = nil, false
+	t.handle, t.signaled, t.over = nil, false, t.run
 	t.tell(terminated(x))
 	t.change(func(s *api.TaskState) { s.FinishedAt = at })
 	if t.killed != nil {
