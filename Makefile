@@ -21,11 +21,12 @@ build:
 ## test: everything that must hold before a change lands
 test: check race
 
-## check: build, vet, linters, tidy modules, known vulnerabilities
+## check: build, vet, linters, tidy modules, fresh generated files, known vulnerabilities
 check: build
 	$(GO) vet ./...
 	$(GO) mod tidy -diff
 	$(GO) tool $(TOOLS) staticcheck ./...
+	@./tools/fresh.sh
 	@./tools/vulncheck.sh
 
 ## race: unit tests and end-to-end tests on the real binary, with the race detector
