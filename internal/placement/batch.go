@@ -238,7 +238,7 @@ func (b *batch) take(r *Request) *api.Allocation {
 		ports, ok := b.ask.pick(n, o, b.pass.random())
 		if !ok {
 			b.exhausted(n, "network: dynamic port selection failed")
-			bk.heap.remove(i)
+			b.drop(bk, i)
 			continue
 		}
 		o.take(b.need, ports)
@@ -252,10 +252,10 @@ func (b *batch) take(r *Request) *api.Allocation {
 		switch dimension := b.lacks(c, capacity, o.ports); {
 		case b.rules.distinctHosts:
 			b.filtered(n, api.OperandDistinctHosts)
-			bk.heap.remove(i)
+			b.drop(bk, i)
 		case dimension != "":
 			b.exhausted(n, dimension)
-			bk.heap.remove(i)
+			b.drop(bk, i)
 		default:
 			c.score = b.value(c, capacity)
 			bk.heap.fix(i)

@@ -17,7 +17,7 @@ type tally struct {
 	index  map[string]int32
 	names  []string
 	count  []int
-	live   []int // candidates ever seen with the value: only those count as "least"
+	live   []int // candidates with the value: without any, it is never the least
 }
 
 func newTally(t target) *tally { return &tally{target: t, index: make(map[string]int32)} }
@@ -116,6 +116,14 @@ func (b *batch) bucketOf(n *api.Node) (int32, string) {
 		b.bucketAt[key.String()] = at
 	}
 	return at, ""
+}
+
+// drop takes a candidate that is full out of its bucket.
+func (b *batch) drop(bk *bucket, i int) {
+	bk.heap.remove(i)
+	for at, t := range b.tally {
+		t.live[bk.values[at]]--
+	}
 }
 
 // closed returns the distinct property that keeps the bucket from taking one
