@@ -244,8 +244,8 @@ func TestForeignClientChangesAJob(t *testing.T) {
 	if err != nil || plan.Diff.Type != "Edited" || plan.Annotations.DesiredTGUpdates["web"].DestructiveUpdate != 1 {
 		t.Fatalf("the plan of a changed job is %+v, %v; want one to replace", plan, err)
 	}
-	if _, _, err := jobs.EnforceRegister(foreignJob("web", "two", 1), plan.JobModifyIndex+100, nil); err == nil {
-		t.Error("registering with a wrong index succeeded")
+	if _, _, err := jobs.EnforceRegister(foreignJob("web", "two", 1), plan.JobModifyIndex+100, nil); err == nil || !strings.Contains(err.Error(), nomad.RegisterEnforceIndexErrPrefix) {
+		t.Errorf("registering with a wrong index: got %v, want %q in it", err, nomad.RegisterEnforceIndexErrPrefix)
 	}
 	if _, _, err := jobs.EnforceRegister(foreignJob("web", "two", 1), plan.JobModifyIndex, nil); err != nil {
 		t.Fatalf("registering with the planned index: %v", err)

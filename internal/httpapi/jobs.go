@@ -4,6 +4,8 @@
 package httpapi
 
 import (
+	"errors"
+	"fmt"
 	"iter"
 
 	"github.com/reeve-run/reeve/api"
@@ -48,12 +50,22 @@ func registerJob(c *call, req *api.RegisterJobRequest) (*api.RegisterJobResponse
 	}
 	resp, err := c.Server.RegisterJob(c.r.Context(), req)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, enforced(req, err)
 	}
 	if len(c.warnings) > 0 {
 		resp.Warnings = c.warned(resp.Warnings)
 	}
 	return resp, resp.Index, nil
+}
+
+// enforced words a refused check-and-set so that clients which look for these
+// words recognize it.
+func enforced(req *api.RegisterJobRequest, err error) error {
+	var e *api.Error
+	if !req.EnforceIndex || !errors.As(err, &e) || e.Code != api.CodeConflict {
+		return err
+	}
+	return &api.Error{Code: e.Code, Message: fmt.Sprintf("Enforcing job modify index %d: %s", req.JobModifyIndex, e.Message), Detail: e.Detail}
 }
 
 func registerNamedJob(c *call, req *api.RegisterJobRequest) (*api.RegisterJobResponse, uint64, error) {
