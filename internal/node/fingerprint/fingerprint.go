@@ -86,13 +86,6 @@ func (m *Machine) system() {
 		m.set("os.version", release["VERSION_CODENAME"])
 	}
 	m.set("os.signals", strings.Join(signals, ","))
-	m.set("unique.cgroup.mountpoint", "/sys/fs/cgroup")
-	switch {
-	case exists("/sys/fs/cgroup/cgroup.controllers"):
-		m.set("os.cgroups.version", "2")
-	case exists("/sys/fs/cgroup"):
-		m.set("os.cgroups.version", "1")
-	}
 }
 
 var signals = []string{
@@ -139,11 +132,6 @@ func (m *Machine) disk(dir string) {
 	m.setInt("unique.storage.bytestotal", total)
 	m.setInt("unique.storage.bytesfree", free)
 	m.Resources.Disk.DiskMB = free >> 20
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 func readFile(path string) string {

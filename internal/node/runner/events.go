@@ -59,7 +59,8 @@ func terminated(x driver.Exit) *api.TaskEvent {
 // exitWords is the start of every sentence about an exit.
 func exitWords(x driver.Exit) string {
 	if x.Err != nil {
-		return "Lost: " + x.Err.Error()
+		words := x.Err.Error()
+		return strings.ToUpper(words[:1]) + words[1:]
 	}
 	words := []string{fmt.Sprintf("Exit Code: %d", x.Code)}
 	if x.Signal != 0 {

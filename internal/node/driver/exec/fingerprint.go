@@ -33,6 +33,8 @@ func (d *Driver) Fingerprint(ctx context.Context) *api.DriverStatus {
 	s.Detected, s.Healthy = true, true
 	s.HealthDescription = d.describe()
 	s.Attributes["driver.exec"] = "1"
+	s.Attributes["cgroup.version"] = d.c.Machine().CgroupVersion
+	s.Attributes["cgroup.controllers"] = strings.Join(d.c.Machine().Controllers, ",")
 	d.status = s
 	return s
 }
