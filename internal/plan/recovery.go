@@ -78,13 +78,14 @@ func (s *survey) recovers(in *instance, stands progress) bool {
 }
 
 // ownVersion is the version that an instance is recovered to: that of its last
-// allocation, unless the newest differs in nothing that runs.
+// allocation, unless the newest differs in nothing that runs, or the last was
+// of a job of the same name that was purged.
 func (s *survey) ownVersion(in *instance) *api.Job {
 	a := in.alloc
 	if a == nil {
 		a = in.last
 	}
-	if a == nil || a.Job == nil || a.Job.Group(in.group.name) == nil || s.current(a) || !s.destructive(in.group, a) {
+	if a == nil || a.Job == nil || a.Job.CreateIndex != s.job.CreateIndex || a.Job.Group(in.group.name) == nil || s.current(a) || !s.destructive(in.group, a) {
 		return s.job
 	}
 	return a.Job

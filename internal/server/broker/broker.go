@@ -88,8 +88,8 @@ func (b *Broker) Dequeue(ctx context.Context) (*Delivery, error) {
 	}
 }
 
-// Ack ends a delivery whose evaluations' ends are stored. kept is its blocked
-// evaluation if that goes on unchanged, worked out on kept.SnapshotIndex.
+// Ack ends a delivery whose evaluations' ends are stored. kept is the job's
+// blocked evaluation from now on, nil if there is none.
 func (b *Broker) Ack(d *Delivery, kept *api.Evaluation) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

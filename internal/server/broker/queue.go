@@ -141,8 +141,11 @@ func (q *queue) wake(e *api.Evaluation, now time.Time) {
 // change happened after it was worked out, it is ready at once. Of two blocked
 // evaluations of a job the older one is returned: it has to be cancelled.
 func (q *queue) block(e *api.Evaluation, now time.Time) (older *api.Evaluation) {
-	if q.place[e.ID] == placeWaiting {
-		return nil // woken already
+	switch q.place[e.ID] {
+	case placeWaiting: // woken already
+		return nil
+	case placeOut: // its worker is about to say so
+		return nil
 	}
 	if j := q.jobs[e.JobKey()]; j != nil && j.blocked != nil && j.blocked.ID != e.ID {
 		older = j.blocked
@@ -234,9 +237,9 @@ func (q *queue) dequeue(now time.Time) *Delivery {
 	return d
 }
 
-// ack ends a delivery. kept is its blocked evaluation if that stays as it is
-// in the state, with the snapshot it was last worked out on. It is false for a
-// delivery that is not out any more.
+// ack ends a delivery. kept is the job's blocked evaluation from now on, nil if
+// there is none: the feed may bring it only after the job's next delivery. It
+// is false for a delivery that is not out any more.
 func (q *queue) ack(d *Delivery, kept *api.Evaluation, now time.Time) bool {
 	if d.job.out != d {
 		return false

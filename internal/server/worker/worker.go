@@ -76,7 +76,7 @@ func (env Env) guarded(ctx context.Context, d *broker.Delivery) (kept *api.Evalu
 }
 
 // settle works a delivery out, on newer states as long as parts of it are
-// refused. kept is the blocked evaluation if it goes on as it was.
+// refused. kept is the job's blocked evaluation from now on.
 func (env Env) settle(ctx context.Context, d *broker.Delivery) (kept *api.Evaluation, err error) {
 	index := d.MinIndex
 	var refused []string
@@ -96,7 +96,7 @@ func (env Env) settle(ctx context.Context, d *broker.Delivery) (kept *api.Evalua
 			return nil, err
 		}
 		if res.Whole {
-			return nil, nil
+			return w.blocked, nil
 		}
 		if res.Placed == 0 {
 			fruitless++
@@ -112,7 +112,7 @@ func (env Env) settle(ctx context.Context, d *broker.Delivery) (kept *api.Evalua
 		return nil, err
 	}
 	_, err = env.submit(ctx, d, w.setAside(refused))
-	return nil, err
+	return w.blocked, err
 }
 
 // work compares and places on a state at least as new as the index.
