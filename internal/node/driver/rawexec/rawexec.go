@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -27,11 +28,15 @@ func New(c *supervise.Client) *Driver { return &Driver{c} }
 // Name is "raw_exec".
 func (d *Driver) Name() string { return "raw_exec" }
 
-// Fingerprint always finds it healthy: any machine can start a process.
+// Fingerprint always finds it healthy: any machine can start a process. It also
+// publishes what the machine's cgroups can do for tasks.
 func (d *Driver) Fingerprint(context.Context) *api.DriverStatus {
+	m := d.c.Machine()
 	return &api.DriverStatus{
 		Detected: true, Healthy: true, HealthDescription: "Healthy", UpdateTime: time.Now(),
-		Attributes: map[string]string{"driver.raw_exec": "1"},
+		Attributes: map[string]string{
+			"driver.raw_exec": "1", "cgroup.version": m.CgroupVersion, "cgroup.controllers": strings.Join(m.Controllers, ","),
+		},
 	}
 }
 

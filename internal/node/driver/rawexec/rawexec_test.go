@@ -100,3 +100,55 @@ func TestExecSharesTheTasksSurroundings(t *testing.T) {
 		t.Error("exec into an ended task succeeded")
 	}
 }
+
+func TestRunsAsAnotherUser(t *testing.T) {
+	c := supervisetest.Connect(t)
+	d := rawexec.New(c)
+	task := supervisetest.Task(t, "t", supervisetest.Shell(`id -u; id -g; echo mine > local/file; echo through a device > /dev/stdout; cat /etc/shadow 2>/dev/null`))
+	task.User = "nobody"
+	h, err := d.Start(t.Context(), task)
+	if !c.Machine().Root {
+		if err == nil || !strings.Contains(err.Error(), "the agent does not run as root") {
+			t.Errorf("start without root: %v", err)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := supervisetest.Output(t, task.Logs.StdoutPrefix), "65534\n65534\nthrough a device\n"; got != want {
+		t.Errorf("printed %q, want %q; stderr %q", got, want, supervisetest.Output(t, task.Logs.StderrPrefix))
+	}
+}
+
+func TestFingerprintSaysWhatCgroupsDo(t *testing.T) {
+	c := supervisetest.Connect(t)
+	s := rawexec.New(c).Fingerprint(t.Context())
+	if !s.Healthy || s.Attributes["driver.raw_exec"] != "1" || s.Attributes["cgroup.version"] != c.Machine().CgroupVersion {
+		t.Errorf("fingerprint %+v", s)
+	}
+}
+
+func TestRecoverFindsTheSameProcess(t *testing.T) {
+	dir := supervisetest.Dir(t)
+	t.Cleanup(func() { supervisetest.Shutdown(t, dir) })
+	task := supervisetest.Task(t, "t", supervisetest.Shell("exec sleep 1000"))
+	first := supervisetest.ConnectTo(t, dir)
+	h, err := rawexec.New(first).Start(t.Context(), task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.Close()
+	d := rawexec.New(supervisetest.ConnectTo(t, dir))
+	again, err := d.Recover(t.Context(), task)
+	if err != nil || again.PID() != h.PID() {
+		t.Fatalf("recovered %v, %v; want process %d", again, err, h.PID())
+	}
+	var out bytes.Buffer
+	if code, err := again.Exec(t.Context(), driver.Exec{Argv: []string{"sh", "-c", "pwd"}, Stdout: &out}); err != nil || code != 0 || out.String() != task.Dir.Task+"\n" {
+		t.Errorf("exec: %d, %v, %q", code, err, &out)
+	}
+}
