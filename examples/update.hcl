@@ -1,5 +1,5 @@
-# An update that is watched: one instance at a time, each healthy for two
-# seconds before the next; and back to the last stable version when it fails.
+# An update that is watched: one instance at a time, each healthy for a
+# second before the next; and back to the last stable version when it fails.
 #
 #     reeve job run examples/update.hcl
 #     reeve job plan -var version=2 examples/update.hcl
@@ -40,9 +40,9 @@ job "update" {
 
     update {
       max_parallel      = 1
-      min_healthy_time  = "2s"
-      healthy_deadline  = "10s"
-      progress_deadline = "15s"
+      min_healthy_time  = "1s"
+      healthy_deadline  = "4s"
+      progress_deadline = "6s"
       auto_revert       = true
     }
 

@@ -21,11 +21,14 @@ func TestMain(m *testing.M) {
 	if handled, code := supervise.Dispatch(os.Args[1:]); handled {
 		os.Exit(code)
 	}
-	if len(os.Args) > 1 && os.Args[1] == "example-web" {
+	if os.Getenv(asReeve) != "" || len(os.Args) > 1 && os.Args[1] == "example-web" {
 		runReeve()
 	}
 	testscript.Main(m, map[string]func(){"reeve": runReeve})
 }
+
+// asReeve is set in the environment of test processes that are to be reeve.
+const asReeve = "REEVE_CLI_TEST_PROCESS"
 
 // runReeve is main of cmd/reeve, but for the supervisor.
 func runReeve() {
