@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"time"
+	"unsafe"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/state/wire"
@@ -22,6 +23,14 @@ type allocationEncoder struct {
 	jobs    map[jobReference]uint32
 	shapes  map[string]uint32
 	metrics map[*api.PlacementMetrics]uint32
+
+	// Where names were found lately, by where their bytes lie: allocations
+	// share most of their strings, and this is a tenth of a map's cost.
+	recent [256]struct {
+		bytes *byte
+		size  int
+		ref   uint32
+	}
 
 	// The last allocation's, as the next one's are mostly the same.
 	lastTasks  uintptr
@@ -62,12 +71,18 @@ func (e *allocationEncoder) name(s string) uint32 {
 	if s == "" {
 		return 0
 	}
-	if ref, ok := e.names[s]; ok {
-		return ref
+	bytes := unsafe.StringData(s)
+	recent := &e.recent[(uintptr(unsafe.Pointer(bytes))>>3^uintptr(len(s)))%256]
+	if recent.bytes == bytes && recent.size == len(s) {
+		return recent.ref
 	}
-	e.set.Names = append(e.set.Names, s)
-	ref := uint32(len(e.set.Names))
-	e.names[s] = ref
+	ref, ok := e.names[s]
+	if !ok {
+		e.set.Names = append(e.set.Names, s)
+		ref = uint32(len(e.set.Names))
+		e.names[s] = ref
+	}
+	recent.bytes, recent.size, recent.ref = bytes, len(s), ref
 	return ref
 }
 

@@ -156,7 +156,7 @@ func TestWaiting(t *testing.T) {
 		if index != 3 || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("WaitChange that times out = %d, %v", index, err)
 		}
-		if n := len(s.waiters.all); n != 0 {
+		if n := s.waiters.len(); n != 0 {
 			t.Errorf("%d waiters are left", n)
 		}
 	})

@@ -68,8 +68,7 @@ func (f *frameWriter) frame(kind byte, payload []byte) {
 }
 
 type frameReader struct {
-	r      io.Reader
-	buffer bytes.Buffer
+	r io.Reader
 }
 
 func newFrameReader(r io.Reader) (*frameReader, error) {
@@ -86,7 +85,7 @@ func newFrameReader(r io.Reader) (*frameReader, error) {
 	return &frameReader{r: r}, nil
 }
 
-// next returns the next frame; the payload is good until the one after it.
+// next returns the next frame.
 func (f *frameReader) next() (kind byte, payload []byte, err error) {
 	var b [9]byte
 	if _, err := io.ReadFull(f.r, b[:]); err != nil {
@@ -96,12 +95,13 @@ func (f *frameReader) next() (kind byte, payload []byte, err error) {
 	if size > maxFrame {
 		return 0, nil, errDamaged
 	}
-	f.buffer.Reset()
+	var buffer bytes.Buffer
+	buffer.Grow(int(min(size, 1<<20)) + bytes.MinRead)
 	// CopyN grows the buffer by what is really there, not by what is claimed.
-	if _, err := io.CopyN(&f.buffer, f.r, int64(size)); err != nil {
+	if _, err := io.CopyN(&buffer, f.r, int64(size)); err != nil {
 		return 0, nil, truncated(err)
 	}
-	payload = f.buffer.Bytes()
+	payload = buffer.Bytes()
 	crc := crc32.Update(crc32.Checksum(b[:1], castagnoli), castagnoli, payload)
 	if crc != binary.LittleEndian.Uint32(b[5:]) {
 		return 0, nil, errDamaged

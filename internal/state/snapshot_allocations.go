@@ -86,16 +86,11 @@ func (l *loader) readEvaluations(payload []byte) error {
 	return nil
 }
 
-func (l *loader) readAllocations(payload []byte) error {
-	var set wire.Allocations
-	if err := set.UnmarshalVT(payload); err != nil {
-		return err
+func (l *loader) loadAllocations(d decodedAllocations) error {
+	if d.err != nil {
+		return d.err
 	}
-	allocations, err := decodeAllocations(&set)
-	if err != nil {
-		return err
-	}
-	for _, a := range allocations {
+	for _, a := range d.allocations {
 		if a.Job == nil {
 			return fmt.Errorf("allocation %s has no job", a.ID)
 		}
@@ -103,6 +98,6 @@ func (l *loader) readAllocations(payload []byte) error {
 			return err
 		}
 	}
-	l.seen.Allocations += len(allocations)
+	l.seen.Allocations += len(d.allocations)
 	return nil
 }

@@ -58,40 +58,42 @@ func (l *loader) read(r io.Reader) error {
 	if err != nil {
 		return err
 	}
+	frames := readAhead(f)
+	defer frames.stop()
 	for n := 0; ; n++ {
-		kind, payload, err := f.next()
-		if err != nil {
+		frame := <-frames.queue
+		if err := frame.err; err != nil {
 			return err
 		}
-		if (kind == frameHeader) != (n == 0) {
-			return fmt.Errorf("the snapshot is damaged: frame %d is of kind %d", n, kind)
+		if (frame.kind == frameHeader) != (n == 0) {
+			return fmt.Errorf("the snapshot is damaged: frame %d is of kind %d", n, frame.kind)
 		}
-		if err := l.frame(kind, payload); err != nil {
+		if err := l.frame(frame); err != nil {
 			return fmt.Errorf("the snapshot is damaged: frame %d: %w", n, err)
 		}
-		if kind == frameEnd {
+		if frame.kind == frameEnd {
 			return nil
 		}
 	}
 }
 
-func (l *loader) frame(kind byte, payload []byte) error {
-	switch kind {
+func (l *loader) frame(f *aheadFrame) error {
+	switch f.kind {
 	case frameHeader:
-		return l.header(payload)
+		return l.header(f.payload)
 	case frameJobs:
-		return loadEach(payload, &l.seen.Jobs, l.loadJob)
+		return loadEach(f.payload, &l.seen.Jobs, l.loadJob)
 	case frameNodes:
-		return loadEach(payload, &l.seen.Nodes, l.loadNode)
+		return loadEach(f.payload, &l.seen.Nodes, l.loadNode)
 	case frameEvaluations:
-		return l.readEvaluations(payload)
+		return l.readEvaluations(f.payload)
 	case frameDeployments:
-		return loadEach(payload, &l.seen.Deployments, l.loadDeployment)
+		return loadEach(f.payload, &l.seen.Deployments, l.loadDeployment)
 	case frameAllocations:
-		return l.readAllocations(payload)
+		return l.loadAllocations(<-f.decoded)
 	case frameEnd:
 		var end endRecord
-		if err := json.Unmarshal(payload, &end); err != nil {
+		if err := json.Unmarshal(f.payload, &end); err != nil {
 			return err
 		}
 		if end != l.seen {
@@ -99,7 +101,7 @@ func (l *loader) frame(kind byte, payload []byte) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("unknown kind %d: it was written by a newer version of Reeve", kind)
+	return fmt.Errorf("unknown kind %d: it was written by a newer version of Reeve", f.kind)
 }
 
 func (l *loader) header(payload []byte) error {

@@ -8,12 +8,13 @@ import (
 	"sync"
 )
 
-// waiters are those who wait for an entry or for a change of some tables. Each
-// is woken only by what it waits for, so a thousand blocking queries on jobs
-// sleep through a storm of allocations.
+// waiters are those who wait for an entry or for a change of some tables. They
+// are kept by what they wait for, so a thousand blocking queries on jobs sleep
+// through a storm of allocations, and cost it nothing.
 type waiters struct {
-	mu  sync.Mutex
-	all map[*waiter]struct{}
+	mu      sync.Mutex
+	tables  [tableCount]map[*waiter]struct{}
+	entries map[*waiter]struct{}
 }
 
 type waiter struct {
@@ -25,29 +26,60 @@ type waiter struct {
 func (w *waiters) add(x *waiter) {
 	x.woken = make(chan struct{})
 	w.mu.Lock()
-	if w.all == nil {
-		w.all = make(map[*waiter]struct{})
-	}
-	w.all[x] = struct{}{}
-	w.mu.Unlock()
+	defer w.mu.Unlock()
+	w.each(x, func(set *map[*waiter]struct{}) {
+		if *set == nil {
+			*set = make(map[*waiter]struct{})
+		}
+		(*set)[x] = struct{}{}
+	})
 }
 
 func (w *waiters) remove(x *waiter) {
 	w.mu.Lock()
-	delete(w.all, x)
-	w.mu.Unlock()
+	defer w.mu.Unlock()
+	w.each(x, func(set *map[*waiter]struct{}) { delete(*set, x) })
+}
+
+// each calls do with every set that x is in.
+func (w *waiters) each(x *waiter, do func(set *map[*waiter]struct{})) {
+	if x.index != 0 {
+		do(&w.entries)
+	}
+	for t := range tableCount {
+		if x.tables.has(t) {
+			do(&w.tables[t])
+		}
+	}
 }
 
 // wake wakes those who waited for the entry or for a change of the tables.
 func (w *waiters) wake(index uint64, touched tableSet) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for x := range w.all {
-		if x.tables&touched != 0 || x.index != 0 && index >= x.index {
-			delete(w.all, x)
-			close(x.woken)
+	wake := func(x *waiter) {
+		w.each(x, func(set *map[*waiter]struct{}) { delete(*set, x) })
+		close(x.woken)
+	}
+	for x := range w.entries {
+		if index >= x.index {
+			wake(x)
 		}
 	}
+	for t := range tableCount {
+		if touched.has(t) {
+			for x := range w.tables[t] {
+				wake(x)
+			}
+		}
+	}
+}
+
+func (w *waiters) len() (n int) {
+	for _, set := range w.tables {
+		n += len(set)
+	}
+	return n + len(w.entries)
 }
 
 // Wait returns when the entry of that index is applied, or with ctx's error.

@@ -5,6 +5,7 @@ package replica
 
 import (
 	"bufio"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -16,13 +17,15 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
+var kills = flag.Int("kills", 12, "how often TestKillLosesNothingAcknowledged kills the server")
+
 // TestKillLosesNothingAcknowledged kills a server, again and again, while it
 // writes, and looks for everything that it acknowledged.
 func TestKillLosesNothingAcknowledged(t *testing.T) {
 	dir := t.TempDir()
 	random := rand.New(rand.NewPCG(7, 7))
 	var acknowledged []string
-	for round := range 12 {
+	for round := range *kills {
 		acknowledged = append(acknowledged, killedAfter(t, dir, round, 1+random.IntN(400))...)
 		store := state.New()
 		r, _ := start(t, Config{Dir: dir, Store: store, SegmentBytes: 16 << 10})
