@@ -179,6 +179,9 @@ func (n *Node) remove(r *runner.Runner) {
 	delete(n.runners, r.ID())
 	delete(n.doomed, r.ID())
 	n.reporter.forget(r.ID())
+	for _, task := range r.TaskNames() {
+		delete(n.measured, r.ID()+"/"+task)
+	}
 	n.ledger.Delete(runner.KeyAllocation + r.ID())
 	n.dropJob(r.Allocation().Job)
 }

@@ -181,6 +181,7 @@ func (n *Node) close() error {
 	for _, r := range runners {
 		r.Wait()
 	}
+	n.dirs.Close()
 	return n.ledger.Close()
 }
 

@@ -52,6 +52,10 @@ func Open(dataDir string) (*Tree, error) {
 	return t, nil
 }
 
+// Close gives back what no allocation needs: the place for secrets, if it is
+// empty.
+func (t *Tree) Close() { os.Remove(t.secrets) }
+
 // Root is the directory of one allocation.
 func (t *Tree) Root(alloc string) string { return filepath.Join(t.root, alloc) }
 

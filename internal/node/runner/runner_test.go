@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -360,6 +361,22 @@ func TestUnknownDriverIsASetupFailure(t *testing.T) {
 		<-r.Ended()
 		b.want("status", api.AllocClientFailed, r.Status())
 		b.want("event", `Setup Failure: Setup failed: this node has no driver "doker"`, story(r, "web")[2])
+	})
+}
+
+func TestDirectoryThatCannotBeMadeIsASetupFailure(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		a := allocation("service", taskSpec("web"))
+		if err := os.WriteFile(b.host.Dirs.Root(a.ID), nil, 0o600); err != nil {
+			b.Fatal(err)
+		}
+		r := b.start(a)
+		<-r.Ended()
+		b.want("status", api.AllocClientFailed, r.Status())
+		b.want("story", []string{
+			"Setup Failure: Setup failed: create directory " + b.host.Dirs.Root(a.ID) + ": something that is not a directory is in its place",
+			"Not Restarting: Another attempt on this node would not help",
+		}, story(r, "web")[2:])
 	})
 }
 

@@ -207,7 +207,7 @@ func (t *task) notStarted() (delay time.Duration, dead bool) {
 		t.restart(verdict{again: true, words: t.again.words + ", restarting now"})
 		t.again = nil
 	case t.state.Failed:
-		t.tell(restarting(verdict{words: "Not restarting: another attempt on this node would not help"}))
+		t.tell(restarting(verdict{words: "Another attempt on this node would not help"}))
 		t.die(true)
 	default:
 		delay, dead = t.verdict("Failed to start")
