@@ -5,12 +5,16 @@ package httpapi
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/state"
 )
 
 // acceptingCore is a server that agrees to everything and writes nothing.
@@ -81,6 +85,49 @@ func FuzzRequestBodies(f *testing.F) {
 			}
 			if w.Code >= 400 && w.Body.Len() == 0 {
 				t.Errorf("%s %s: %d without a word", r.Method, r.Pattern, w.Code)
+			}
+		}
+	})
+}
+
+// FuzzQueries asks every read anything: the answer may be a refusal in words,
+// but never a failure of the server.
+func FuzzQueries(f *testing.F) {
+	for _, seed := range [][2]string{
+		{"web", "filter=Status+%3D%3D+%22running%22&per_page=1"}, {"web", "next_token=1.a&reverse&per_page=1"},
+		{"a/b", "index=1&wait=1ms&pretty"}, {"../x", "namespace=*&prefix=%00"}, {"%2F", "filter=not+(Meta.team+is+empty)"},
+		{"", "topic=Job:x&region=global"}, {"e", "filter=QueuedAllocations.web+>+1"}, {testNode, "resources=true&os=1"},
+	} {
+		f.Add(seed[0], seed[1])
+	}
+	core := newFakeCore()
+	for i, id := range []string{"web", "web/child"} {
+		core.store.Apply(uint64(i+1), []state.Command{&state.RegisterJob{Job: storedJob(id), Evaluation: &api.Evaluation{
+			ID: fmt.Sprint("e", i), Namespace: "default", JobID: id, Status: api.EvalStatusPending,
+		}}})
+	}
+	core.store.Apply(3, []state.Command{&state.RegisterNode{Node: &api.Node{ID: testNode, Name: "n", SecretID: "hush"}}})
+	h := New(Config{Server: core})
+	table := routes()
+	f.Fuzz(func(t *testing.T, id, query string) {
+		for _, r := range table {
+			if r.Method != http.MethodGet || r.Stream == lines {
+				continue
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+			path := strings.NewReplacer("{id}", url.PathEscape(id), "{alloc}", url.PathEscape(id)).Replace(r.Pattern)
+			req := &http.Request{Method: r.Method, URL: &url.URL{Path: r.Pattern, RawQuery: query}, Header: http.Header{}, Host: "x"}
+			if u, err := url.ParseRequestURI(path); err == nil {
+				req.URL.Path, req.URL.RawPath = u.Path, u.RawPath
+			}
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, req.WithContext(ctx))
+			cancel()
+			if w.Code == http.StatusInternalServerError && r.Pattern != "/v1/agent/health" {
+				t.Errorf("GET %s?%s: %d %s", path, query, w.Code, w.Body)
+			}
+			if strings.Contains(w.Body.String(), "hush") {
+				t.Errorf("GET %s?%s shows the node's secret", path, query)
 			}
 		}
 	})
