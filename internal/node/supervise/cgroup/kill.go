@@ -7,8 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -28,7 +30,7 @@ func (g *Group) Kill(ctx context.Context) error {
 	if g.unified != "" {
 		atOnce = write(g.unified, "cgroup.kill", "1")
 	}
-	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
+	for wait := 2 * time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
 		if atOnce != nil {
 			g.killEach()
 		}
@@ -63,15 +65,17 @@ func (g *Group) waitEmpty(ctx context.Context, d time.Duration) error {
 			return ctx.Err()
 		}
 	}
-	fd, err := unix.Open(filepath.Join(g.unified, "cgroup.events"), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	events, err := os.Open(filepath.Join(g.unified, "cgroup.events"))
 	if err != nil {
 		return nil // removed: empty
 	}
-	defer unix.Close(fd)
-	if n, ok := counter(filepath.Join(g.unified, "cgroup.events"), "populated"); ok && n == 0 {
+	defer events.Close()
+	// The kernel wakes those who read the file and then wait for its next change.
+	b, err := io.ReadAll(events)
+	if err != nil || !strings.Contains(string(b), "populated 1") {
 		return ctx.Err()
 	}
-	unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLPRI}}, int(max(d/time.Millisecond, 1)))
+	unix.Poll([]unix.PollFd{{Fd: int32(events.Fd()), Events: unix.POLLPRI}}, int(max(d/time.Millisecond, 1)))
 	return ctx.Err()
 }
 
