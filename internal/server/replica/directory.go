@@ -39,7 +39,8 @@ type meta struct {
 }
 
 // openDirectory makes the directory if need be, locks it and reads whose it is.
-func openDirectory(path string) (_ *directory, err error) {
+// A new one belongs to the server of that id, or to a new one if id is "".
+func openDirectory(path, id string) (_ *directory, err error) {
 	if err := os.MkdirAll(filepath.Join(path, "log"), 0o700); err != nil {
 		return nil, fmt.Errorf("data directory cannot be used: %w; choose one that this user can write to", err)
 	}
@@ -52,7 +53,7 @@ func openDirectory(path string) (_ *directory, err error) {
 	if err := d.acquire(); err != nil {
 		return nil, err
 	}
-	if err := d.readMeta(); err != nil {
+	if err := d.readMeta(id); err != nil {
 		return nil, err
 	}
 	if d.mark, err = openWatermark(filepath.Join(path, "acknowledged")); err != nil {
@@ -89,23 +90,24 @@ func (d *directory) acquire() error {
 		}
 		return fmt.Errorf("data directory %s is in use by %s: stop that one, or give this one its own directory", d.path, who)
 	}
-	if err := f.Truncate(0); err != nil {
-		return fmt.Errorf("lock data directory: %w", err)
-	}
-	if _, err := fmt.Fprintf(f, "%d\n", os.Getpid()); err != nil {
+	// Written in place: on a full disk too.
+	if _, err := f.WriteAt(fmt.Appendf(nil, "%-19d\n", os.Getpid()), 0); err != nil {
 		return fmt.Errorf("lock data directory: %w", err)
 	}
 	return nil
 }
 
-func (d *directory) readMeta() error {
+func (d *directory) readMeta(id string) error {
 	path := filepath.Join(d.path, "meta.json")
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if logs, _ := filepath.Glob(filepath.Join(d.logPath(), "*.log")); len(logs) > 0 {
 			return fmt.Errorf("%s is missing beside a log: put it back from a copy; it says which server the log belongs to", path)
 		}
-		d.meta = meta{Format: directoryFormat, ServerID: api.NewID()}
+		if id == "" {
+			id = api.NewID()
+		}
+		d.meta = meta{Format: directoryFormat, ServerID: id}
 		return d.writeMeta(path)
 	}
 	if err != nil {
@@ -116,6 +118,9 @@ func (d *directory) readMeta() error {
 	}
 	if d.meta.Format != directoryFormat {
 		return fmt.Errorf("data directory %s has format %d and this version of Reeve reads format %d: use the version that wrote it, or a newer one", d.path, d.meta.Format, directoryFormat)
+	}
+	if id != "" && id != d.meta.ServerID {
+		return fmt.Errorf("data directory %s belongs to server %s, not %s: give each server its own directory", d.path, d.meta.ServerID, id)
 	}
 	return nil
 }

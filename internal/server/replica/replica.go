@@ -30,16 +30,17 @@ type Config struct {
 	SnapshotBytes   int64  // or so many bytes; 64 MB
 	TrailingEntries uint64 // entries kept behind a snapshot; 1,024
 
-	// Transport connects the servers. Nil means one server, alone.
-	Transport raft.Transport
+	// With several servers: who this one is, what connects them, and who they
+	// were when the cluster began. Nil: one server, alone.
+	ServerID        string
+	Transport       raft.Transport
+	Servers         []raft.Server
+	ElectionTimeout time.Duration // 1 s
 }
 
 // Timing of elections. Alone, a server waits for nobody: it becomes leader
 // after one to two timeouts.
-const (
-	aloneTimeout   = 10 * time.Millisecond
-	clusterTimeout = time.Second
-)
+const aloneTimeout = 10 * time.Millisecond
 
 // Replica is one server's part in the replicated log.
 type Replica struct {
@@ -103,11 +104,14 @@ func (c Config) withDefaults() Config {
 	if c.TrailingEntries == 0 {
 		c.TrailingEntries = 1024
 	}
+	if c.ElectionTimeout == 0 {
+		c.ElectionTimeout = time.Second
+	}
 	return c
 }
 
 func (r *Replica) open() (err error) {
-	if r.dir, err = openDirectory(r.config.Dir); err != nil {
+	if r.dir, err = openDirectory(r.config.Dir, r.config.ServerID); err != nil {
 		return err
 	}
 	if r.stable, err = wal.OpenStable(r.dir.logPath()); err != nil {
@@ -178,7 +182,7 @@ func (r *Replica) startRaft(logger hclog.Logger, snapshots raft.SnapshotStore) e
 	c.SnapshotInterval = time.Hour
 	c.NotifyCh = r.notify
 	c.NoLegacyTelemetry = true
-	timeout := clusterTimeout
+	timeout := r.config.ElectionTimeout
 	transport := r.config.Transport
 	if transport == nil {
 		timeout = aloneTimeout
@@ -191,7 +195,10 @@ func (r *Replica) startRaft(logger hclog.Logger, snapshots raft.SnapshotStore) e
 		return fmt.Errorf("read log: %w", err)
 	}
 	if !existing {
-		servers := raft.Configuration{Servers: []raft.Server{{ID: id, Address: transport.LocalAddr()}}}
+		servers := raft.Configuration{Servers: r.config.Servers}
+		if len(servers.Servers) == 0 {
+			servers.Servers = []raft.Server{{ID: id, Address: transport.LocalAddr()}}
+		}
 		if err := raft.BootstrapCluster(c, r.log, r.stable, snapshots, transport, servers); err != nil {
 			return fmt.Errorf("begin log: %w", err)
 		}
@@ -202,6 +209,9 @@ func (r *Replica) startRaft(logger hclog.Logger, snapshots raft.SnapshotStore) e
 	}
 	return nil
 }
+
+// snapshotRetry is how long after a failure a snapshot is tried again.
+const snapshotRetry = 30 * time.Second
 
 // compact takes a snapshot when the log has grown enough.
 func (r *Replica) compact() {
@@ -219,7 +229,12 @@ func (r *Replica) compact() {
 			continue
 		}
 		if err := r.Snapshot(); err != nil {
-			r.logger.Warn("snapshot was not taken: the log goes on growing", "error", err)
+			r.logger.Warn("snapshot was not taken: the log goes on growing", "error", err, "next_attempt", snapshotRetry)
+			select {
+			case <-r.stop:
+				return
+			case <-time.After(snapshotRetry):
+			}
 		}
 		last = max(last, r.snapshotIndex())
 	}
