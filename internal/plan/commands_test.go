@@ -29,7 +29,7 @@ import (
 //	gone                        the nodes report that whatever was told to stop has ended; then evaluate
 //	down|up|ineligible NODE...  then evaluate and print
 //	stop INSTANCE...            a user stops allocations; then evaluate
-//	stop-job, purge-job         then evaluate
+//	stop-job, purge-job         then evaluate; "purge-job quietly" does not
 //	pause, resume, fail-deployment
 //	check                       ask whether the deployment has ended, and act on it
 //	after DURATION              time passes; follow-up evaluations that are due run
@@ -64,6 +64,9 @@ func (w *world) run(text string) string {
 		w.apply(&state.DeregisterJob{Namespace: api.DefaultNamespace, ID: w.job, Time: w.now.UnixNano()})
 	case "purge-job":
 		w.apply(&state.DeregisterJob{Namespace: api.DefaultNamespace, ID: w.job, Purge: true, Time: w.now.UnixNano()})
+		if len(args) > 0 {
+			return ""
+		}
 	case "pause":
 		w.deployment(api.DeploymentPaused)
 		return ""

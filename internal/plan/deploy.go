@@ -4,7 +4,6 @@
 package plan
 
 import (
-	"slices"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -188,11 +187,14 @@ func (s *survey) isDone(in *instance) bool {
 	return s.job.RunsToCompletion() && in.state == ended && !s.destructive(in.group, in.alloc)
 }
 
-// anyOld reports whether instances of an older version are left in the group.
+// anyOld reports whether instances of an older version are left in the group,
+// even if only to be recovered.
 func (s *survey) anyOld(g *group) bool {
 	old, known := s.old[g]
 	if !known {
-		old = slices.ContainsFunc(g.instances, func(in instance) bool { return in.alloc != nil && !s.current(in.alloc) })
+		for i := range g.instances {
+			old = old || s.ownVersion(&g.instances[i]) != s.job
+		}
 		s.old[g] = old
 	}
 	return old

@@ -88,6 +88,13 @@ func (w *world) stopAny(t *rapid.T) {
 	switch n := rapid.IntRange(0, 9).Draw(t, "stop"); {
 	case n == 0:
 		w.apply(&state.DeregisterJob{Namespace: api.DefaultNamespace, ID: w.job, Time: w.now.UnixNano()})
+	case n == 1:
+		w.apply(&state.DeregisterJob{Namespace: api.DefaultNamespace, ID: w.job, Purge: true, Time: w.now.UnixNano()})
+		w.registerAny(t)
+	case n == 2 && w.snapshot().LatestDeployment(api.DefaultNamespace, w.job) != nil:
+		if d := w.snapshot().LatestDeployment(api.DefaultNamespace, w.job); d.IsActive() {
+			w.deployment(rapid.SampledFrom([]string{api.DeploymentPaused, api.DeploymentRunning, api.DeploymentFailed}).Draw(t, "deployment"))
+		}
 	case len(live) > 0:
 		a := rapid.SampledFrom(live).Draw(t, "allocation")
 		w.apply(&state.SetTransition{AllocationIDs: []string{a.ID}, Transition: api.DesiredTransition{Migrate: new(true)}})

@@ -58,7 +58,7 @@ func (s *survey) reschedule(st *step, in *instance, why string) {
 	switch {
 	case a.never:
 		st.status, st.why = Error, a.why
-	case a.due.After(s.now) && (s.eval == nil || in.alloc.FollowupEvalID != s.eval.ID):
+	case a.due.After(s.now) && s.knows(in.alloc) && (s.eval == nil || in.alloc.FollowupEvalID != s.eval.ID):
 		st.do, st.status, st.until = later, Delayed, a.due
 	default:
 		st.do, st.status = replace, Prepared
@@ -78,17 +78,25 @@ func (s *survey) recovers(in *instance, stands progress) bool {
 }
 
 // ownVersion is the version that an instance is recovered to: that of its last
-// allocation, unless the newest differs in nothing that runs, or the last was
-// of a job of the same name that was purged.
+// allocation, unless the newest runs the same, or the job was
+// removed and registered again since: then the old one is not known any more.
 func (s *survey) ownVersion(in *instance) *api.Job {
 	a := in.alloc
 	if a == nil {
 		a = in.last
 	}
-	if a == nil || a.Job == nil || a.Job.CreateIndex != s.job.CreateIndex || a.Job.Group(in.group.name) == nil || s.current(a) || !s.destructive(in.group, a) {
+	switch {
+	case a == nil, !s.knows(a), a.Job.Group(in.group.name) == nil,
+		s.current(a), !s.differs(in.group, a):
 		return s.job
 	}
 	return a.Job
+}
+
+// knows reports whether the allocation's job is the one that is stored: the job
+// was not removed and registered again since.
+func (s *survey) knows(a *api.Allocation) bool {
+	return a.Job != nil && a.Job.CreateIndex == s.job.CreateIndex
 }
 
 // policy is the reschedule policy of an instance: the newest one, which is

@@ -23,7 +23,7 @@ type survey struct {
 	groups     []*group        // of the job in declared order, then those that left it
 	deployment *api.Deployment // the newest one of the job, of whatever version
 	gone       map[string]bool // by node id: its allocations are lost
-	changes    map[change]bool // memory of destructive
+	changes    map[change]bool // memory of differs
 	moves      map[change]*placement.Suitability
 	old        map[*group]bool // memory of anyOld
 	// collected is set when an allocation of the newest version belonged to a
@@ -229,7 +229,13 @@ type change struct {
 // newest version. A change of where it may run counts only if its node is not
 // fit any more.
 func (s *survey) destructive(g *group, a *api.Allocation) bool {
-	if a.Job == nil || a.Job.CreateIndex != s.job.CreateIndex {
+	return s.differs(g, a) || !s.stillSuits(g, a)
+}
+
+// differs reports whether what the allocation runs is not what the newest
+// version says.
+func (s *survey) differs(g *group, a *api.Allocation) bool {
+	if !s.knows(a) {
 		return true
 	}
 	c := change{a.Job, g.name}
@@ -239,7 +245,7 @@ func (s *survey) destructive(g *group, a *api.Allocation) bool {
 		replace = old == nil || Destructive(a.Job, old, s.job, g.def)
 		s.changes[c] = replace
 	}
-	return replace || !s.stillSuits(g, a)
+	return replace
 }
 
 // serves reports whether the instance may serve users, so that stopping it
