@@ -170,6 +170,10 @@ func TestExecSignalRestartAndStats(t *testing.T) {
 	eventually(t, "the task runs", func() bool { return strings.Contains(r.logs(t, "one", "t"), "run") })
 	ctx := t.Context()
 	allocs := r.client.Allocations()
+	eventually(t, "the agent knows that the task runs", func() bool {
+		s, err := allocs.Stats(ctx, "one")
+		return err == nil && s.Tasks["t"] != nil
+	})
 
 	var out, errs bytes.Buffer
 	code, err := allocs.Exec(ctx, "one", client.Exec{Task: "t", Command: []string{"/bin/sh", "-c", `cat; echo $NOMAD_TASK_NAME >&2; exit 5`},
