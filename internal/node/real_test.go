@@ -36,6 +36,7 @@ type real struct {
 	servers *fakeServers
 	client  *client.Client
 	dir     string
+	address string // of the API
 }
 
 func runReal(t *testing.T) *real {
@@ -60,7 +61,7 @@ func runReal(t *testing.T) *real {
 		web.Close()
 		api.Close()
 	})
-	return &real{running: n, servers: s, client: api, dir: dir}
+	return &real{running: n, servers: s, client: api, dir: dir, address: web.URL}
 }
 
 func (r *real) place(j *api.Job, id string) { r.servers.messages <- placed(j, false, id) }

@@ -250,12 +250,12 @@ func (r *Runner) conclude() {
 			if r.limit != nil {
 				r.limit.Stop()
 			}
-			close(r.ended)
 			r.loops.Go(func() {
 				if err := r.host.Dirs.RemoveSecrets(r.id); err != nil {
 					r.host.Logger.Warn("remove an allocation's secrets", "allocation", r.id, "error", err)
 				}
 			})
+			close(r.ended)
 		}
 	}
 }
