@@ -5,10 +5,10 @@ package api
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // complaints collects everything that is wrong, so that a user fixes a job in
@@ -21,12 +21,23 @@ func (c *complaints) add(format string, args ...any) {
 
 var jobTypes = []string{JobTypeService, JobTypeBatch, JobTypeSystem, JobTypeSysBatch}
 
-// names are part of paths, variables and addresses.
-var (
-	validJobID     = regexp.MustCompile(`^[^\s\x00-\x1f]{1,128}$`)
-	validName      = regexp.MustCompile(`^[^\s/\\\x00-\x1f]{1,128}$`)
-	validPortLabel = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
-)
+// maxNameLength bounds names: they are part of paths, variables and addresses.
+const maxNameLength = 128
+
+func isJobID(s string) bool { return isName(s, "") }
+
+func isTaskName(s string) bool { return isName(s, `/\`) }
+
+func isName(s, without string) bool {
+	return s != "" && len(s) <= maxNameLength && !strings.ContainsAny(s, without) &&
+		!strings.ContainsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
+}
+
+func isPortLabel(s string) bool {
+	return s != "" && len(s) <= 64 && !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
+	})
+}
 
 // maxInstances bounds a job's total count.
 const maxInstances = 50000
@@ -54,7 +65,7 @@ func (j *Job) validate(c *complaints) {
 	switch {
 	case j.ID == "":
 		c.add("the job has no ID: give it a name, as in job \"web\" { ... }")
-	case !validJobID.MatchString(j.ID):
+	case !isJobID(j.ID):
 		c.add("job ID %q: must be 1 to 128 characters without white space", j.ID)
 	}
 	if j.Namespace != DefaultNamespace {
@@ -106,7 +117,7 @@ func (g *Group) validate(c *complaints, j *Job, i int) {
 	if g.Name == "" {
 		at = fmt.Sprintf("group %d", i+1)
 		c.add("%s has no name", at)
-	} else if !validName.MatchString(g.Name) {
+	} else if !isTaskName(g.Name) {
 		c.add("%s: a name must be 1 to 128 characters without white space or slashes", at)
 	}
 	if g.Size() < 0 {
@@ -183,7 +194,7 @@ func (g *Group) validatePorts(c *complaints, at string) map[string]bool {
 	}
 	for _, n := range networks {
 		for _, p := range slices.Concat(n.ReservedPorts, n.DynamicPorts) {
-			if !validPortLabel.MatchString(p.Label) {
+			if !isPortLabel(p.Label) {
 				c.add("%s: port label %q: must be letters, digits, - or _", at, p.Label)
 			}
 			if labels[p.Label] {
@@ -209,7 +220,7 @@ func (g *Group) validatePorts(c *complaints, at string) map[string]bool {
 func (t *Task) validate(c *complaints, at string, ports map[string]bool) {
 	if t.Name == "" {
 		c.add("%s has no name", at)
-	} else if !validName.MatchString(t.Name) || t.Name == "alloc" || strings.HasPrefix(t.Name, ".") {
+	} else if !isTaskName(t.Name) || t.Name == "alloc" || strings.HasPrefix(t.Name, ".") {
 		c.add("%s: a name must be 1 to 128 characters without white space or slashes, not start with a dot, and not be \"alloc\"", at)
 	}
 	if t.Driver == "" {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -145,11 +146,15 @@ func validateOperand(c *complaints, at, left, right, operand string, known []str
 	}
 }
 
-var versionTerm = regexp.MustCompile(`^(=|!=|>|<|>=|<=|~>)?\s*v?\d+(\.\d+)*([-+][0-9A-Za-z.+-]*)?$`)
+// Compiled when first used: every start of an isolated task runs this program's
+// initialization once more.
+var versionTerm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(=|!=|>|<|>=|<=|~>)?\s*v?\d+(\.\d+)*([-+][0-9A-Za-z.+-]*)?$`)
+})
 
 func checkVersionRange(s string) error {
 	for term := range strings.SplitSeq(s, ",") {
-		if !versionTerm.MatchString(strings.TrimSpace(term)) {
+		if !versionTerm().MatchString(strings.TrimSpace(term)) {
 			return fmt.Errorf("%q must be an operator and a version, as in \">= 1.2\"", strings.TrimSpace(term))
 		}
 	}
