@@ -105,7 +105,7 @@ func (s *supervisor) open(resume bool) error {
 	if s.lock, err = os.OpenFile(filepath.Join(s.dir, lockName), os.O_CREATE|os.O_RDWR, 0o600); err != nil {
 		return err
 	}
-	if err := unix.Flock(int(s.lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if err := takeLock(s.lock); err != nil {
 		return fmt.Errorf("another supervisor has %s", s.dir)
 	}
 	s.instance = api.NewID()
@@ -118,6 +118,19 @@ func (s *supervisor) open(resume bool) error {
 	s.reclaim()
 	s.listener, err = listenSocket(s.dir)
 	return err
+}
+
+// lockPatience is for a supervisor that ended, was asked for nothing any more,
+// and has not quite left: its socket is gone before its lock.
+const lockPatience = 3 * time.Second
+
+func takeLock(f *os.File) error {
+	for deadline := time.Now().Add(lockPatience); ; time.Sleep(10 * time.Millisecond) {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if err == nil || time.Now().After(deadline) {
+			return err
+		}
+	}
 }
 
 // run answers until there is nothing left to supervise.
