@@ -6,6 +6,7 @@ package replica
 import (
 	"fmt"
 	"io"
+	"sync"
 	"sync/atomic"
 
 	"github.com/hashicorp/raft"
@@ -25,6 +26,44 @@ type machine struct {
 	bytes   atomic.Int64 // applied since the last snapshot was begun
 	failure atomic.Pointer[error]
 	damaged func(error) // called once, when an entry cannot be applied
+	early   sync.Map    // *byte, an entry's first -> *decoded
+}
+
+// decoded is an entry of this server's own that is decoded while the disk
+// writes it, so that the store need not wait for that afterwards. It is decoded
+// from the same bytes as on every other server: what the proposer holds in
+// memory is not what the log holds, in details such as time zones.
+type decoded struct {
+	done     chan struct{}
+	commands []state.Command
+	err      error
+}
+
+// expect notes that an entry is about to be proposed.
+func (m *machine) expect(data []byte) *decoded {
+	d := &decoded{done: make(chan struct{})}
+	m.early.Store(&data[0], d)
+	return d
+}
+
+// decode is called once.
+func (d *decoded) decode(data []byte) {
+	d.commands, d.err = state.DecodeCommands(data)
+	close(d.done)
+}
+
+// forget drops an entry that was answered, applied or not.
+func (m *machine) forget(data []byte) { m.early.Delete(&data[0]) }
+
+// commands returns what an entry holds.
+func (m *machine) commands(data []byte) ([]state.Command, error) {
+	if len(data) > 0 {
+		if d, ok := m.early.Load(&data[0]); ok {
+			<-d.(*decoded).done
+			return d.(*decoded).commands, d.(*decoded).err
+		}
+	}
+	return state.DecodeCommands(data)
 }
 
 // Apply implements raft.FSM.
@@ -42,7 +81,7 @@ func (m *machine) ApplyBatch(logs []*raft.Log) []any {
 			answers[i] = *err
 			continue
 		}
-		commands, err := state.DecodeCommands(l.Data)
+		commands, err := m.commands(l.Data)
 		if err != nil {
 			// The store must not go on without this entry: it would become
 			// another store than that of the other servers.

@@ -142,13 +142,16 @@ func (r *Replica) pack() {
 				break more
 			}
 		}
+		ready := r.machine.expect(data)
 		e.future = r.raft.Apply(data, 0)
 		r.counters.entries.Add(1)
 		r.counters.proposals.Add(uint64(len(e.proposals)))
 		r.running.Add(1)
 		go func() {
 			defer r.running.Done()
+			ready.decode(data) // while the disk writes
 			err := e.future.Error()
+			r.machine.forget(data)
 			<-free
 			r.answer(e, err)
 		}()
