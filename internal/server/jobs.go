@@ -15,6 +15,9 @@ import (
 // RegisterJob stores a job and the evaluation that will act on it, in one
 // command. A job equal to the stored one makes an evaluation but no version.
 func (s *Server) RegisterJob(ctx context.Context, req *api.RegisterJobRequest) (*api.RegisterJobResponse, error) {
+	if err := checkPriority("EvalPriority", req.EvalPriority); err != nil {
+		return nil, err
+	}
 	job, err := s.admit(req.Job, req.Namespace)
 	if err != nil {
 		return nil, err
@@ -166,9 +169,8 @@ type DeregisterOptions struct {
 
 // DeregisterJob stops a job: an evaluation stops its allocations.
 func (s *Server) DeregisterJob(ctx context.Context, ns, id string, opts DeregisterOptions) (*api.DeregisterJobResponse, error) {
-	if opts.EvalPriority != 0 && (opts.EvalPriority < api.JobPriorityMin || opts.EvalPriority > api.JobPriorityMax) {
-		return nil, api.Errorf(api.CodeInvalid, "eval_priority is %d; it must be between %d and %d",
-			opts.EvalPriority, api.JobPriorityMin, api.JobPriorityMax)
+	if err := checkPriority("eval_priority", opts.EvalPriority); err != nil {
+		return nil, err
 	}
 	snap := s.store.Snapshot()
 	job, err := jobOf(snap, ns, id)
@@ -198,6 +200,14 @@ func (s *Server) DeregisterJob(ctx context.Context, ns, id string, opts Deregist
 		res.EvalID, res.EvalCreateIndex = eval.ID, index
 	}
 	return res, nil
+}
+
+// checkPriority checks the priority of an evaluation; 0 is the job's.
+func checkPriority(name string, priority int) error {
+	if priority != 0 && (priority < api.JobPriorityMin || priority > api.JobPriorityMax) {
+		return api.Errorf(api.CodeInvalid, "%s is %d; it must be between %d and %d", name, priority, api.JobPriorityMin, api.JobPriorityMax)
+	}
+	return nil
 }
 
 func liveAllocations(snap *state.Snapshot, job *api.Job) (ids []string) {

@@ -39,6 +39,9 @@ func TestRegisterRefusesWhatIsWrong(t *testing.T) {
 		_, err = c.RegisterJob(c.Context(), &api.RegisterJobRequest{})
 		c.refused(err, api.CodeInvalid, "Job")
 
+		_, err = c.RegisterJob(c.Context(), &api.RegisterJobRequest{Job: serviceJob("web", 1), EvalPriority: 101})
+		c.refused(err, api.CodeInvalid, "EvalPriority is 101")
+
 		c.register(serviceJob("web", 1))
 		_, err = c.RegisterJob(c.Context(), &api.RegisterJobRequest{Job: batchJob("web", 1)})
 		c.refused(err, api.CodeInvalid, "is a service job and cannot become a batch job")

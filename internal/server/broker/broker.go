@@ -143,30 +143,33 @@ func (b *Broker) Stats() Stats {
 }
 
 func (b *Broker) nack(d *Delivery, now time.Time) {
-	givenUp, _ := b.q.nack(d, now)
-	for _, e := range givenUp {
-		b.fail(e, d.Attempt, now)
+	if givenUp, _ := b.q.nack(d, now); len(givenUp) > 0 {
+		b.fail(givenUp, d.Attempt, now)
 	}
 }
 
-// fail ends an evaluation that nobody managed to work out, and has it tried
-// again later under a new id.
-func (b *Broker) fail(e *api.Evaluation, attempts int, now time.Time) {
+// fail ends evaluations of a job that nobody managed to work out, and has them
+// tried again later, as one under a new id.
+func (b *Broker) fail(evals []*api.Evaluation, attempts int, now time.Time) {
 	delay := b.cfg.Limits.FollowUp
 	if j := b.cfg.Limits.FollowUpJitter; j > 0 {
 		delay += rand.N(j)
 	}
+	e := evals[0]
 	next := &api.Evaluation{
 		ID: api.NewID(), Namespace: e.Namespace, JobID: e.JobID, Type: e.Type, Priority: e.Priority,
 		TriggeredBy: api.TriggerFailedFollowUp, Status: api.EvalStatusPending, JobModifyIndex: e.JobModifyIndex,
 		Wait: delay, WaitUntil: now.Add(delay).UTC(), PreviousEval: e.ID,
 		CreateTime: now.UnixNano(), ModifyTime: now.UnixNano(),
 	}
-	failed := e.Copy()
-	failed.Status = api.EvalStatusFailed
-	failed.StatusDescription = fmt.Sprintf("not worked out in %d attempts; evaluation %s tries again", attempts, api.ShortID(next.ID))
-	failed.NextEval, failed.ModifyTime = next.ID, now.UnixNano()
-	b.save(failed, next)
+	b.save(next)
+	for _, e := range evals {
+		failed := e.Copy()
+		failed.Status = api.EvalStatusFailed
+		failed.StatusDescription = fmt.Sprintf("not worked out in %d attempts; evaluation %s tries again", attempts, api.ShortID(next.ID))
+		failed.NextEval, failed.ModifyTime = next.ID, now.UnixNano()
+		b.save(failed)
+	}
 	b.cfg.Logger.Warn("evaluation given up", "evaluation", e.ID, "job", e.JobID, "attempts", attempts, "next", next.ID)
 }
 
