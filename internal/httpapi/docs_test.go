@@ -6,10 +6,12 @@ package httpapi
 import (
 	"bytes"
 	_ "embed"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -95,11 +97,41 @@ func typeName(t reflect.Type, stream string) string {
 	if t == nil {
 		return stream
 	}
+	if stream == lines {
+		return t.Name() + ", one a line"
+	}
 	name := strings.NewReplacer("*api.", "", "api.", "", "httpapi.none", "").Replace(t.String())
 	if name == "interface {}" {
 		name = "AgentSelf"
 	}
 	return name
+}
+
+func TestOpenAPIDocumentHoldsTogether(t *testing.T) {
+	var document struct {
+		OpenAPI    string
+		Paths      map[string]map[string]any
+		Components map[string]map[string]any
+	}
+	data := openAPI(routes())
+	if err := json.Unmarshal(data, &document); err != nil {
+		t.Fatal(err)
+	}
+	if document.OpenAPI != "3.1.0" || len(document.Paths) < 50 {
+		t.Errorf("version %s with %d paths", document.OpenAPI, len(document.Paths))
+	}
+	for _, m := range regexp.MustCompile(`"\$ref": "#/components/(\w+)/(\w+)"`).FindAllSubmatch(data, -1) {
+		if document.Components[string(m[1])][string(m[2])] == nil {
+			t.Errorf("%s refers to nothing", m[0])
+		}
+	}
+	job, _ := document.Components["schemas"]["Job"].(map[string]any)
+	properties, _ := job["properties"].(map[string]any)
+	for _, name := range []string{"ID", "TaskGroups", "Periodic", "JobModifyIndex"} {
+		if properties[name] == nil {
+			t.Errorf("the schema of Job has no %s", name)
+		}
+	}
 }
 
 func TestTableIsWellFormed(t *testing.T) {

@@ -74,7 +74,7 @@ func FuzzRequestBodies(f *testing.F) {
 	table := routes()
 	f.Fuzz(func(t *testing.T, body []byte) {
 		for _, r := range table {
-			if r.In == nil {
+			if r.In == nil || r.Stream != "" {
 				continue
 			}
 			w := httptest.NewRecorder()

@@ -4,6 +4,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"reflect"
@@ -146,12 +147,11 @@ func (r *route) operation(collected schemas) object {
 
 func (r *route) answer(collected schemas) object {
 	answer := object{"description": "Done."}
-	switch {
-	case r.Out != nil:
-		answer["content"] = object{"application/json": object{"schema": collected.of(r.Out)}}
-	case r.Stream != "":
-		answer["content"] = object{r.Stream: object{}}
+	content := object{}
+	if r.Out != nil {
+		content["schema"] = collected.of(r.Out)
 	}
+	answer["content"] = object{cmp.Or(r.Stream, "application/json"): content}
 	if r.Tables != nil {
 		answer["headers"] = object{"X-Nomad-Index": object{"description": "Index of the answer.", "schema": object{"type": "integer"}}}
 	}

@@ -40,11 +40,11 @@ type route struct {
 	Capability Capability
 	Summary    string        // one sentence
 	In         reflect.Type  // JSON body; nil: none
-	Out        reflect.Type  // JSON answer; nil: none, or Stream
+	Out        reflect.Type  // JSON answer, of a stream each piece; nil: none, or bytes
 	Tables     []state.Table // what a blocking query waits for; nil: the route does not block
 	List       bool          // takes prefix, filter, per_page, next_token and reverse
 	Params     []string      // further query parameters, keys of paramDocs
-	Stream     string        // content type of an answer that is no JSON document
+	Stream     string        // content type of an answer that the route writes itself
 	BodyLimit  int64         // bytes; 0: none is read
 	BodyOK     bool          // may be absent
 	Local      bool          // answered by this agent even when it has no server
@@ -138,6 +138,9 @@ func write[In, Out any](method, pattern string, can Capability, summary string, 
 	if r.In == reflect.TypeFor[none]() {
 		r.In, r.BodyLimit, r.BodyOK = nil, 0, true
 	}
+	if r.Out == reflect.TypeFor[none]() {
+		r.Out = nil
+	}
 	return r
 }
 
@@ -158,6 +161,18 @@ func plain[Out any](pattern string, can Capability, summary string, f func(*call
 // raw is a route that writes its answer itself.
 func raw(method, pattern string, can Capability, summary, contentType string, f func(*call) error) route {
 	return route{Method: method, Pattern: pattern, Capability: can, Summary: summary, Stream: contentType, serve: f}
+}
+
+// speaking says what JSON a raw route takes and answers, for the documents;
+// none for nothing.
+func speaking[In, Out any](r route) route {
+	if in := reflect.TypeFor[In](); in != reflect.TypeFor[none]() {
+		r.In = in
+	}
+	if out := reflect.TypeFor[Out](); out != reflect.TypeFor[none]() {
+		r.Out = out
+	}
+	return r
 }
 
 // none is the body or answer of routes without one.

@@ -6,6 +6,7 @@ package httpapi
 import (
 	"net/http"
 
+	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -73,30 +74,30 @@ func routes() []route {
 
 		write(put, "/v1/node/{id}/register", BeNode, "A node says what it has.", registerNode),
 		write(put, "/v1/node/{id}/heartbeat", BeNode, "A node says that it lives.", heartbeatNode),
-		raw(fetch, "/v1/node/{id}/allocations/stream", BeNode, "Sends a node what it should run: everything first, then every change, one JSON object a line.", lines, streamAllocations),
+		speaking[none, api.NodeAllocations](raw(fetch, "/v1/node/{id}/allocations/stream", BeNode, "Sends a node what it should run: everything first, then every change, one JSON object a line.", lines, streamAllocations)),
 		write(put, "/v1/node/{id}/allocations", BeNode, "A node says how its allocations are.", updateAllocations).upTo(nodeBodyLimit),
 
-		raw(fetch, "/v1/client/fs/ls/{alloc}", ReadFS, "Lists a directory of an allocation.", "application/json", serveNode).params("path").local(),
-		raw(fetch, "/v1/client/fs/stat/{alloc}", ReadFS, "Describes a file of an allocation.", "application/json", serveNode).params("path").local(),
+		speaking[none, []*api.FileInfo](raw(fetch, "/v1/client/fs/ls/{alloc}", ReadFS, "Lists a directory of an allocation.", "application/json", serveNode).params("path").local()),
+		speaking[none, *api.FileInfo](raw(fetch, "/v1/client/fs/stat/{alloc}", ReadFS, "Describes a file of an allocation.", "application/json", serveNode).params("path").local()),
 		raw(fetch, "/v1/client/fs/cat/{alloc}", ReadFS, "Returns a file of an allocation.", octets, serveNode).params("path").local(),
 		raw(fetch, "/v1/client/fs/readat/{alloc}", ReadFS, "Returns a part of a file of an allocation.", octets, serveNode).params("path", "offset", "limit").local(),
-		raw(fetch, "/v1/client/fs/stream/{alloc}", ReadFS, "Sends a file of an allocation, and what is appended to it, in frames.", lines, serveNode).params("path", "offset", "origin", "plain").local(),
-		raw(fetch, "/v1/client/fs/logs/{alloc}", ReadLogs, "Sends a task's log in frames.", lines, serveNode).params("task", "type", "follow", "offset", "origin", "plain").local(),
-		raw(put, "/v1/client/allocation/{alloc}/restart", AllocLife, "Restarts tasks of an allocation in place.", "application/json", serveNode).local(),
-		raw(put, "/v1/client/allocation/{alloc}/signal", AllocLife, "Sends a signal to tasks of an allocation.", "application/json", serveNode).local(),
-		raw(fetch, "/v1/client/allocation/{alloc}/exec", AllocExec, "Runs a command beside a task, over a websocket.", "", serveNode).params("task", "command", "tty").local(),
-		raw(fetch, "/v1/client/allocation/{alloc}/checks", ReadJob, "Returns the last results of an allocation's checks.", "application/json", serveNode).local(),
-		raw(fetch, "/v1/client/allocation/{alloc}/stats", ReadJob, "Returns what an allocation uses now.", "application/json", serveNode).local(),
-		raw(fetch, "/v1/client/stats", ReadNode, "Returns what a node's machine uses now.", "application/json", serveNode).params("node_id").local(),
+		speaking[none, api.StreamFrame](raw(fetch, "/v1/client/fs/stream/{alloc}", ReadFS, "Sends a file of an allocation, and what is appended to it, in frames.", lines, serveNode).params("path", "offset", "origin", "plain").local()),
+		speaking[none, api.StreamFrame](raw(fetch, "/v1/client/fs/logs/{alloc}", ReadLogs, "Sends a task's log in frames.", lines, serveNode).params("task", "type", "follow", "offset", "origin", "plain").local()),
+		speaking[api.RestartAllocationRequest, none](raw(put, "/v1/client/allocation/{alloc}/restart", AllocLife, "Restarts tasks of an allocation in place.", "application/json", serveNode).local()),
+		speaking[api.SignalAllocationRequest, none](raw(put, "/v1/client/allocation/{alloc}/signal", AllocLife, "Sends a signal to tasks of an allocation.", "application/json", serveNode).local()),
+		speaking[api.ExecInput, api.ExecOutput](raw(fetch, "/v1/client/allocation/{alloc}/exec", AllocExec, "Runs a command beside a task, over a websocket: messages of the body's type go in, of the answer's type come out.", "application/json", serveNode).params("task", "command", "tty").local()),
+		speaking[none, map[string]*api.CheckStatus](raw(fetch, "/v1/client/allocation/{alloc}/checks", ReadJob, "Returns the last results of an allocation's checks.", "application/json", serveNode).local()),
+		speaking[none, *api.AllocationStats](raw(fetch, "/v1/client/allocation/{alloc}/stats", ReadJob, "Returns what an allocation uses now.", "application/json", serveNode).local()),
+		speaking[none, *api.HostStats](raw(fetch, "/v1/client/stats", ReadNode, "Returns what a node's machine uses now.", "application/json", serveNode).params("node_id").local()),
 
-		raw(fetch, "/v1/event/stream", ReadJob, "Sends what changes as it changes: the events of each index as one JSON object a line.", lines, streamEvents).params("topic", "index", "complete"),
+		speaking[none, api.EventBatch](raw(fetch, "/v1/event/stream", ReadJob, "Sends what changes as it changes: the events of each index as one JSON object a line.", lines, streamEvents).params("topic", "index", "complete")),
 
 		plain("/v1/status/leader", Anonymous, "Returns the leader's address.", getLeader),
 		plain("/v1/status/peers", Anonymous, "Returns the servers' addresses.", getPeers),
 		plain("/v1/regions", Anonymous, "Returns the names of the regions.", getRegions),
 		plain("/v1/agent/self", ReadAgent, "Returns what the answering agent says of itself.", getSelf).local(),
 		plain("/v1/agent/members", ReadAgent, "Lists the servers.", getMembers),
-		raw(fetch, "/v1/agent/health", Anonymous, "Says whether the answering agent works; 500 when it does not.", "application/json", getHealth).params("type").local(),
+		speaking[none, api.AgentHealth](raw(fetch, "/v1/agent/health", Anonymous, "Says whether the answering agent works; 500 when it does not.", "application/json", getHealth).params("type").local()),
 		read("/v1/namespaces", Anonymous, "Lists the namespaces.", listNamespaces),
 		read("/v1/namespace/{id}", Anonymous, "Returns a namespace.", getNamespace),
 		write(put, "/v1/search", ReadJob, "Returns the ids that begin with a prefix, by kind, 20 each at most.", search),

@@ -97,7 +97,7 @@ func TestEveryRouteAnswers(t *testing.T) {
 			if got.status == http.StatusOK && got.header.Get("Content-Type") != "application/json" {
 				t.Errorf("Content-Type is %q", got.header.Get("Content-Type"))
 			}
-			if r.Out != nil && got.status == http.StatusOK && got.header.Get("X-Nomad-Index") == "" {
+			if r.Stream == "" && got.status == http.StatusOK && got.header.Get("X-Nomad-Index") == "" {
 				t.Errorf("the answer has no X-Nomad-Index")
 			}
 			if got.status == http.StatusNotFound && !strings.Contains(got.body, "not found") && !strings.Contains(got.body, "no source") {
@@ -147,7 +147,7 @@ func TestEveryBodyIsChecked(t *testing.T) {
 	h.settle()
 	before := h.server.Store().Index()
 	for _, r := range routes() {
-		if r.In == nil {
+		if r.In == nil || r.Stream != "" {
 			continue
 		}
 		path := pathOf(r.Pattern)
