@@ -57,8 +57,9 @@ type Outcome struct {
 	Place []*api.Allocation
 	// Stop is what placed and waiting requests replace.
 	Stop []*Stop
-	// Waiting counts, by group, the requests whose predecessor is being stopped
-	// to make room for them: they are in Queued too, but nothing failed.
+	// Waiting counts, by group, the requests that have room as soon as their
+	// predecessor has ended, which is being stopped now or was before: they are in
+	// Queued too, but nothing failed.
 	Waiting map[string]int
 	// Failed tells, by group, why requests could not be placed.
 	Failed map[string]*api.PlacementMetrics

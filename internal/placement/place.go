@@ -9,6 +9,9 @@ import "github.com/reeve-run/reeve/api"
 // of the requests. For those that are left it looks whether they will have room
 // when what they take over from has ended.
 func Place(v *View, o *Order) *Outcome {
+	if len(o.Requests) == 0 {
+		return &Outcome{}
+	}
 	p := newPass(v, o)
 	for from := 0; from < len(o.Requests); {
 		to := from + 1
