@@ -4,8 +4,10 @@
 package node
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -189,6 +191,7 @@ func (n *Node) remove(r *runner.Runner) {
 // acknowledged takes into account that the servers know how allocations are:
 // of those that ended, only the newest are kept.
 func (n *Node) acknowledged(allocs []*api.Allocation) {
+	slices.SortFunc(allocs, func(a, b *api.Allocation) int { return cmp.Compare(a.ModifyTime, b.ModifyTime) })
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, a := range allocs {
@@ -199,10 +202,8 @@ func (n *Node) acknowledged(allocs []*api.Allocation) {
 }
 
 func (n *Node) noteEnded(id string) {
-	for _, known := range n.ended {
-		if known == id {
-			return
-		}
+	if slices.Contains(n.ended, id) {
+		return
 	}
 	n.ended = append(n.ended, id)
 	for len(n.ended) > n.config.KeepEnded {

@@ -308,6 +308,24 @@ func TestChecksBeginWithTheirTask(t *testing.T) {
 	})
 }
 
+func TestAllocationsThatTheServersRemovedAreRemoved(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServers, d *drivertest.Driver, start func() *running) {
+		n := start()
+		s.messages <- placed(jobOf("batch", &api.Task{Name: "t", Driver: "fake"}), true, "one", "two")
+		s.until(t, api.AllocClientRunning, 2)
+		s.messages <- &api.NodeAllocations{Removed: []string{"two", "never-seen"}}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		want(t, "running", 1, len(d.Running()))
+		n.stop()
+		again := start()
+		synctest.Wait()
+		again.mu.Lock()
+		defer again.mu.Unlock()
+		want(t, "after a restart", 1, len(again.runners))
+	})
+}
+
 func TestStoppedAllocationThatNeverArrivedIsAnswered(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *fakeServers, d *drivertest.Driver, start func() *running) {
 		start()

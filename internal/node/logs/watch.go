@@ -17,6 +17,10 @@ import (
 // kernel bounds how many watches a user may have.
 const pollEvery = 250 * time.Millisecond
 
+// atMostEvery keeps a task that writes without pause from waking its followers
+// for every line.
+const atMostEvery = 5 * time.Millisecond
+
 // watch tells when something in a directory changed.
 type watch struct {
 	events *os.File // inotify; nil: poll
@@ -59,6 +63,7 @@ func (w *watch) read() {
 		case w.woken <- struct{}{}:
 		default:
 		}
+		time.Sleep(atMostEvery)
 	}
 }
 
