@@ -31,6 +31,7 @@ import (
 //	stop INSTANCE...            a user stops allocations; then evaluate
 //	stop-job, purge-job         then evaluate; "purge-job quietly" does not
 //	pause, resume, fail-deployment
+//	collect-deployments         forget those that have ended
 //	check                       ask whether the deployment has ended, and act on it
 //	after DURATION              time passes; follow-up evaluations that are due run
 //	tree                        print the plans
@@ -74,6 +75,12 @@ func (w *world) run(text string) string {
 		w.deployment(api.DeploymentRunning)
 	case "fail-deployment":
 		w.deployment(api.DeploymentFailed)
+	case "collect-deployments":
+		var ids []string
+		for d := range w.snapshot().DeploymentsByJob(api.DefaultNamespace, w.job) {
+			ids = append(ids, d.ID)
+		}
+		w.apply(&state.Collect{Deployments: ids})
 	case "check":
 		return w.check()
 	case "after":
