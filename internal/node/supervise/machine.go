@@ -48,7 +48,9 @@ func cgroupTree(dir string, use CgroupUse) (*cgroup.Tree, error) {
 	}
 	h := fnv.New64a()
 	h.Write([]byte(dir))
-	return cgroup.Open(layout, filepath.Join("reeve", fmt.Sprintf("%016x", h.Sum64())))
+	t, err := cgroup.Open(layout, filepath.Join("reeve", fmt.Sprintf("%016x", h.Sum64())))
+	t.Hold()
+	return t, err
 }
 
 func probe(tree *cgroup.Tree, problems error) Machine {

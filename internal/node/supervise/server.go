@@ -116,6 +116,7 @@ func (s *supervisor) open(resume bool) error {
 		return err
 	}
 	s.reclaim()
+	go s.tree.Sweep()
 	s.listener, err = listenSocket(s.dir)
 	return err
 }

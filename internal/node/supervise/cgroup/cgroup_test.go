@@ -112,6 +112,34 @@ func TestWhatCannotBeWrittenIsLeftOut(t *testing.T) {
 	}
 }
 
+func TestSweepRemovesOnlyWhatNobodyHolds(t *testing.T) {
+	root := t.TempDir()
+	for _, d := range []string{"reeve/abandoned/t-1", "reeve/busy/t-1"} {
+		if err := os.MkdirAll(filepath.Join(root, d), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	layout := Layout{V1: map[string]string{"memory": root}}
+	// A file in a directory keeps it from being removed, as a process does.
+	if err := os.WriteFile(filepath.Join(root, "reeve/busy/t-1/process"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	held, err := Open(layout, "reeve/held")
+	if err != nil {
+		t.Fatal(err)
+	}
+	held.Hold()
+	own, err := Open(layout, "reeve/own")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own.Hold()
+	own.Sweep()
+	if diff := cmp.Diff([]string{"busy", "held", "own"}, subdirs(filepath.Join(root, "reeve"))); diff != "" {
+		t.Errorf("what is left (-want +got):\n%s", diff)
+	}
+}
+
 func TestWeightKeepsProportions(t *testing.T) {
 	for shares, want := range map[int64]int64{0: 0, 1: 1, 1024: 100, 2048: 200, 1 << 40: 10000} {
 		if got := weight(shares); got != want {

@@ -166,10 +166,8 @@ func (t *Tree) Groups() []*Group {
 
 // Remove removes the tree's own directories when it has no groups any more.
 func (t *Tree) Remove() {
-	for _, d := range append([]string{t.unified}, values(t.v1)...) {
-		if d != "" {
-			os.Remove(d)
-		}
+	for _, d := range t.dirs() {
+		os.Remove(d)
 	}
 }
 
