@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/placement"
 	"github.com/reeve-run/reeve/internal/server/applier"
 	"github.com/reeve-run/reeve/internal/server/broker"
 	"github.com/reeve-run/reeve/internal/server/fleet"
@@ -104,13 +105,15 @@ func (env Env) settle(ctx context.Context, d *broker.Delivery) (kept *api.Evalua
 		index = res.Refresh
 		refused = refused[:0]
 		for _, r := range res.Refused {
-			refused = append(refused, r.Reason)
+			refused = append(refused, refusal(r))
 		}
 	}
 	w, err := env.work(ctx, d, index)
 	if err != nil {
 		return nil, err
 	}
+	env.Logger.Warn("placements refused again and again", "evaluation", d.Evaluation.ID, "job", d.Evaluation.JobID,
+		"reasons", refused)
 	_, err = env.submit(ctx, d, w.setAside(refused))
 	return w.blocked, err
 }
@@ -129,6 +132,13 @@ func (env Env) work(ctx context.Context, d *broker.Delivery, index uint64) (*wor
 	now := time.Now()
 	result, outcome := Compute(snap, view, job, d.Evaluation, now)
 	return newWork(d, snap, job, result, outcome, now), nil
+}
+
+func refusal(r placement.Refusal) string {
+	if r.NodeID == "" {
+		return r.Reason
+	}
+	return "node " + api.ShortID(r.NodeID) + ": " + r.Reason
 }
 
 // submit has what was worked out committed, if the delivery is still this

@@ -1,0 +1,82 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package broker
+
+import (
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// timer is an evaluation, or a whole job, that becomes ready at a known time.
+type timer struct {
+	at   time.Time
+	eval *api.Evaluation // nil: the job
+	job  *jobQueue
+	slot int
+}
+
+func (q *queue) startTimer(t *timer) {
+	t.slot = -1
+	if t.eval != nil {
+		q.timers[t.eval.ID] = t
+	}
+	q.timed.put(t)
+}
+
+func (q *queue) stopTimer(id string) {
+	if t := q.timers[id]; t != nil {
+		q.timed.remove(t)
+		delete(q.timers, id)
+	}
+}
+
+// expire returns deliveries that nobody acknowledged in time.
+func (q *queue) expire(now time.Time) (late []*Delivery) {
+	for {
+		d, ok := q.out.first()
+		if !ok || d.deadline.After(now) {
+			return late
+		}
+		if d.held {
+			d.deadline = now.Add(q.limits.AckDeadline)
+			q.out.put(d)
+			continue
+		}
+		q.out.remove(d)
+		late = append(late, d)
+	}
+}
+
+// due makes ready what was delayed until now.
+func (q *queue) due(now time.Time) {
+	for {
+		t, ok := q.timed.first()
+		if !ok || t.at.After(now) {
+			return
+		}
+		q.timed.remove(t)
+		switch {
+		case t.job != nil:
+			q.settle(t.job, now)
+		case q.place[t.eval.ID] == placeBlocked:
+			q.blocked.remove(t.eval)
+			q.wake(t.eval, now)
+		default:
+			delete(q.timers, t.eval.ID)
+			q.wait(t.eval, now)
+		}
+	}
+}
+
+// next is when expire or due will have something to do.
+func (q *queue) next() (at time.Time, ok bool) {
+	if t, some := q.timed.first(); some {
+		at, ok = t.at, true
+	}
+	if d, some := q.out.first(); some && (!ok || d.deadline.Before(at)) {
+		at, ok = d.deadline, true
+	}
+	return at, ok
+}
