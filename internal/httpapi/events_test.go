@@ -5,8 +5,11 @@ package httpapi
 
 import (
 	"context"
+	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -131,5 +134,50 @@ func TestEventStreamFollowsWhatHappens(t *testing.T) {
 		if !found {
 			t.Errorf("the stream said %q, without %q", got, want)
 		}
+	}
+}
+
+// stuckWriter takes nothing until it is released, but for the header.
+type stuckWriter struct {
+	*httptest.ResponseRecorder
+	stuck, release chan struct{}
+	once           sync.Once
+}
+
+func (w *stuckWriter) Write(p []byte) (int, error) {
+	if len(p) > 0 {
+		w.once.Do(func() { close(w.stuck) })
+		<-w.release
+	}
+	return w.ResponseRecorder.Write(p)
+}
+
+func TestAReaderThatFallsBehindLosesTheConnection(t *testing.T) {
+	core := newFakeCore()
+	h := New(Config{Server: core})
+	first := core.apply(t, &state.RegisterJob{Job: storedJob("web")})
+	w := &stuckWriter{ResponseRecorder: httptest.NewRecorder(), stuck: make(chan struct{}), release: make(chan struct{})}
+	ended := make(chan any)
+	go func() {
+		defer func() { ended <- recover() }()
+		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, fmt.Sprintf("/v1/event/stream?index=%d", first), nil))
+	}()
+	<-w.stuck
+	batch := make([]*api.Evaluation, 2000)
+	for n := range 100 { // more than the history holds
+		for i := range batch {
+			batch[i] = &api.Evaluation{ID: fmt.Sprint("e", i), Namespace: "default", JobID: "web", Status: api.EvalStatusComplete, Priority: n}
+		}
+		core.apply(t, &state.PutEvaluations{Evaluations: batch})
+	}
+	close(w.release)
+	if got := <-ended; got != http.ErrAbortHandler {
+		t.Errorf("the stream ended with %v; want the connection broken, for a clean end would hide the gap", got)
+	}
+	// One that comes back with what it saw is told, if it asks to be.
+	answer := httptest.NewRecorder()
+	h.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, fmt.Sprintf("/v1/event/stream?complete&index=%d", first), nil))
+	if answer.Code != http.StatusNotFound || !strings.Contains(answer.Body.String(), "not kept any more") {
+		t.Errorf("resuming from what is forgotten: got %d %s", answer.Code, answer.Body)
 	}
 }
