@@ -140,6 +140,7 @@ func (t *txn) linkAllocation(slot uint32, row *allocationRow) {
 	var node *nodeRow
 	row.node, node = t.nodes.ensure(t.gen, a.NodeID)
 	row.inNode = node.allocations.add(slot)
+	share(a, job, node.node)
 	var evaluation *evaluationRow
 	row.evaluation, evaluation = t.evaluations.ensure(t.gen, a.EvalID)
 	row.inEval = evaluation.allocations.add(slot)
@@ -147,6 +148,38 @@ func (t *txn) linkAllocation(slot uint32, row *allocationRow) {
 		var deployment *deploymentRow
 		row.deployment, deployment = t.deployments.ensure(t.gen, a.DeploymentID)
 		row.inDeploy = deployment.allocations.add(slot)
+	}
+}
+
+// share has a new allocation use the strings that others have: each would be an
+// object of its own, to be kept and to be marked by the garbage collector. Node
+// may be nil.
+func share(a *api.Allocation, job *jobRow, node *api.Node) {
+	a.Namespace, a.JobID = job.namespace, job.id
+	if node != nil {
+		a.NodeID = node.ID
+		if a.NodeName == node.Name {
+			a.NodeName = node.Name
+		}
+	}
+	if a.Job != nil {
+		if g := a.Job.Group(a.Group); g != nil {
+			a.Group = g.Name
+		}
+	}
+	switch a.DesiredStatus {
+	case api.AllocDesiredRun:
+		a.DesiredStatus = api.AllocDesiredRun
+	case api.AllocDesiredStop:
+		a.DesiredStatus = api.AllocDesiredStop
+	}
+	switch a.ClientStatus {
+	case api.AllocClientPending:
+		a.ClientStatus = api.AllocClientPending
+	case api.AllocClientRunning:
+		a.ClientStatus = api.AllocClientRunning
+	case api.AllocClientComplete:
+		a.ClientStatus = api.AllocClientComplete
 	}
 }
 
