@@ -43,18 +43,20 @@ func Open(dataDir string) (*Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the data directory: %w", err)
 	}
-	t := &Tree{root: filepath.Join(abs, "alloc"), secrets: secretsDir(abs), busy: make(chan struct{}, builders)}
-	for _, dir := range []string{t.root, t.secrets} {
-		if err := makeDir(dir, 0o711); err != nil {
-			return nil, err
-		}
+	t := &Tree{root: filepath.Join(abs, "alloc"), busy: make(chan struct{}, builders)}
+	if err := makeDir(t.root, 0o711); err != nil {
+		return nil, err
+	}
+	t.secrets = secretsDir(abs)
+	if err := makeDir(t.secrets, 0o711); err != nil {
+		return nil, err
 	}
 	return t, nil
 }
 
 // Close gives back what no allocation needs: the place for secrets, if it is
 // empty.
-func (t *Tree) Close() { os.Remove(t.secrets) }
+func (t *Tree) Close() { releaseSecrets(t.secrets) }
 
 // Root is the directory of one allocation.
 func (t *Tree) Root(alloc string) string { return filepath.Join(t.root, alloc) }

@@ -23,7 +23,13 @@ func tree(t *testing.T) *Tree {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(d.secrets) })
+	t.Cleanup(func() {
+		entries, _ := os.ReadDir(d.secrets)
+		for _, e := range entries {
+			os.RemoveAll(filepath.Join(d.secrets, e.Name()))
+		}
+		d.Close()
+	})
 	return d
 }
 
@@ -95,6 +101,27 @@ func TestDirectoriesBelongToTheTasksUser(t *testing.T) {
 		if uid := info.Sys().(*syscall.Stat_t).Uid; uid != want {
 			t.Errorf("%s belongs to %d; want %d", path, uid, want)
 		}
+	}
+}
+
+func TestSecretsOfDataDirectoriesThatAreGoneAreRemoved(t *testing.T) {
+	if os.Geteuid() != 0 {
+		return // then they are inside the data directory
+	}
+	dir := t.TempDir()
+	gone, err := Open(filepath.Join(dir, "gone"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := gone.Build("one", "web", Owner{}, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(dir, "gone")); err != nil {
+		t.Fatal(err)
+	}
+	tree(t)
+	if _, err := os.Stat(gone.secrets); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s is still there: %v", gone.secrets, err)
 	}
 }
 

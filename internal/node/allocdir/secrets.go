@@ -6,9 +6,12 @@ package allocdir
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -28,19 +31,25 @@ const (
 // dataDir.
 func secretsDir(dataDir string) string {
 	plain := filepath.Join(dataDir, "secrets")
-	if os.Geteuid() != 0 || mountSecrets(sharedSecrets) != nil {
+	if os.Geteuid() != 0 {
 		return plain
 	}
 	sum := sha256.Sum256([]byte(dataDir))
-	return filepath.Join(sharedSecrets, hex.EncodeToString(sum[:8]))
+	dir := filepath.Join(sharedSecrets, hex.EncodeToString(sum[:8]))
+	if err := claimSecrets(dir, dataDir); err != nil {
+		return plain
+	}
+	return dir
 }
 
-// mountSecrets mounts the memory file system at dir, unless it is there.
-func mountSecrets(dir string) error {
-	if err := makeDir(dir, 0o711); err != nil {
+// claimSecrets prepares the shared place and notes whose dir is, in a link
+// beside it: what belongs to data directories that are gone is removed.
+func claimSecrets(dir, dataDir string) error {
+	shared := filepath.Dir(dir)
+	if err := makeDir(shared, 0o711); err != nil {
 		return err
 	}
-	lock, err := os.OpenFile(dir+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	lock, err := os.OpenFile(shared+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return fmt.Errorf("lock the secrets directory: %w", err)
 	}
@@ -48,6 +57,37 @@ func mountSecrets(dir string) error {
 	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
 		return fmt.Errorf("lock the secrets directory: %w", err)
 	}
+	if err := mountSecrets(shared); err != nil {
+		return err
+	}
+	links, err := filepath.Glob(filepath.Join(shared, "*"+ownerSuffix))
+	if err != nil {
+		return err
+	}
+	for _, link := range links {
+		if _, err := os.Stat(link); errors.Is(err, fs.ErrNotExist) {
+			os.RemoveAll(strings.TrimSuffix(link, ownerSuffix))
+			os.Remove(link)
+		}
+	}
+	if err := os.Symlink(dataDir, dir+ownerSuffix); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("note whose secrets these are: %w", err)
+	}
+	return nil
+}
+
+// releaseSecrets undoes claimSecrets if nothing is left in dir.
+func releaseSecrets(dir string) {
+	if os.Remove(dir) == nil {
+		os.Remove(dir + ownerSuffix)
+	}
+}
+
+const ownerSuffix = ".of"
+
+// mountSecrets mounts the memory file system at dir, unless it is there. The
+// caller holds the lock.
+func mountSecrets(dir string) error {
 	var own, parent unix.Stat_t
 	if err := unix.Lstat(dir, &own); err != nil {
 		return err
