@@ -111,6 +111,18 @@ func TestDeploymentWithoutProgressFails(t *testing.T) {
 	})
 }
 
+func TestDeploymentFailsWithItsLastAttempt(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		c.addNode("n1", func(*api.Allocation, *api.Job) []event {
+			return []event{{status: api.AllocClientRunning}, {after: time.Second, status: api.AllocClientFailed}}
+		})
+		job := serviceJob("web", 1)
+		job.Groups[0].Reschedule = &api.Reschedule{Attempts: ptr(0), Unlimited: ptr(false)}
+		c.register(job)
+		c.within(2*time.Second, "failed", func(s *state.Snapshot) bool { return deploymentStatus(s, "web") == api.DeploymentFailed })
+	})
+}
+
 func TestForcedEvaluationRestartsWhatGaveUp(t *testing.T) {
 	simulate(t, func(c *cluster) {
 		c.addNode("n1", func(*api.Allocation, *api.Job) []event {

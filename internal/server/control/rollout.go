@@ -45,7 +45,7 @@ func (rollout) Touched(c *state.Change, add func(string)) {
 			add(jobKey(d.JobKey()))
 		}
 	case state.TableAllocations:
-		if a, _ := c.New.(*api.Allocation); a != nil && a.DeploymentID != "" && a.DeploymentStatus != nil {
+		if a, _ := c.New.(*api.Allocation); a != nil && a.DeploymentID != "" && (a.DeploymentStatus != nil || a.IsClientTerminal()) {
 			add(jobKey(a.JobKey()))
 		}
 	}
