@@ -24,7 +24,7 @@ func (c *cli) connect() (*client.Client, error) {
 // cluster; "" when it is about something else.
 func (c *cli) connectionHint(err error) string {
 	if errors.Is(err, context.Canceled) {
-		return "interrupted"
+		return "interrupted; what the servers were asked for goes on without this command"
 	}
 	if api.CodeOf(err) != api.CodeUnavailable {
 		return ""
