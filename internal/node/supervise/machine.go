@@ -46,9 +46,7 @@ func cgroupTree(dir string, use CgroupUse) (*cgroup.Tree, error) {
 	case CgroupsV1:
 		layout.Unified = ""
 	}
-	h := fnv.New64a()
-	h.Write([]byte(dir))
-	t, err := cgroup.Open(layout, filepath.Join("reeve", fmt.Sprintf("%016x", h.Sum64())))
+	t, err := cgroup.Open(layout, filepath.Join("reeve", dirHash(dir)))
 	t.Hold()
 	return t, err
 }
@@ -59,6 +57,12 @@ func probe(tree *cgroup.Tree, problems error) Machine {
 		m.CgroupProblems = problems.Error()
 	}
 	return m
+}
+
+func dirHash(dir string) string {
+	h := fnv.New64a()
+	h.Write([]byte(dir))
+	return fmt.Sprintf("%016x", h.Sum64())
 }
 
 // groupName is a task id as a directory name.

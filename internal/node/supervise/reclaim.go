@@ -25,11 +25,16 @@ func (s *supervisor) reclaim() {
 			s.log.Warn("remove cgroup", "error", err)
 		}
 	}
+	if s.tree.Version == cgroup.None { // also what no record names
+		if err := killByWalk(ctx, markerOf(s.dir, ""), 0, 0); err != nil {
+			s.log.Error("end an abandoned task", "error", err)
+		}
+	}
 	for id, r := range s.journal.live {
 		t := &task{id: id, pid: r.PID, startTime: r.StartTime, startedAt: r.StartedAt, pidfd: -1, group: &cgroup.Group{}, exit: r.Exit, ended: make(chan struct{})}
 		if t.exit == nil {
 			if r.Boot == s.journal.boot {
-				if err := killByWalk(ctx, id, r.PID, r.StartTime); err != nil {
+				if err := killByWalk(ctx, markerOf(s.dir, id), r.PID, r.StartTime); err != nil {
 					s.log.Error("end an abandoned task", "error", err)
 				}
 			}

@@ -119,7 +119,7 @@ func (s *supervisor) startSession(c *serverConn, f *frame, ended chan<- *ExitSta
 		stdio: [3]int{files[0], files[1], files[2]},
 	}
 	if t.group.IsZero() {
-		p.env = append(p.env, markerOf(t.id))
+		p.env = append(p.env, t.marker)
 	}
 	p.attr.Setctty, p.attr.Ctty = r.TTY, 0
 	var report *os.File

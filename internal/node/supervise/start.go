@@ -27,7 +27,7 @@ func (s *supervisor) start(r startRequest) (Status, error) {
 	s.gate.RLock()
 	defer s.gate.RUnlock()
 	spec := &r.Spec
-	t := &task{id: spec.ID, startedAt: time.Now(), isolated: spec.Isolation != nil, ended: make(chan struct{}), starting: true, pidfd: -1}
+	t := &task{id: spec.ID, marker: markerOf(s.dir, spec.ID), startedAt: time.Now(), isolated: spec.Isolation != nil, ended: make(chan struct{}), starting: true, pidfd: -1}
 	s.mu.Lock()
 	if old := s.tasks[t.id]; old != nil {
 		defer s.mu.Unlock()
@@ -111,7 +111,7 @@ func (s *supervisor) fork(t *task, spec *Spec, output []int) error {
 		p.stdio[1], p.stdio[2] = output[0], output[1]
 	}
 	if t.group.IsZero() {
-		p.env = append(p.env, markerOf(t.id))
+		p.env = append(p.env, t.marker)
 	}
 	var report *os.File
 	if word := stepFor(spec.Isolation, t.group, wordInit); word != "" {

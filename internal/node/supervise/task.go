@@ -22,6 +22,7 @@ const (
 // from it.
 type task struct {
 	id        string
+	marker    string // in the environment of its processes, where there are no cgroups
 	pid       int
 	startTime uint64
 	startedAt time.Time
@@ -70,7 +71,7 @@ func (t *task) killAll() error {
 	ctx, cancel := context.WithTimeout(context.Background(), killPatience)
 	defer cancel()
 	if t.group.IsZero() {
-		return killByWalk(ctx, t.id, t.pid, t.startTime)
+		return killByWalk(ctx, t.marker, t.pid, t.startTime)
 	}
 	return t.group.Kill(ctx)
 }

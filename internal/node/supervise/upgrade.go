@@ -219,7 +219,7 @@ func (s *supervisor) resume() error {
 
 func (s *supervisor) takeTask(h handoverTask) {
 	t := &task{
-		id: h.ID, pid: h.PID, startTime: h.StartTime, startedAt: h.StartedAt, isolated: h.Isolated,
+		id: h.ID, marker: markerOf(s.dir, h.ID), pid: h.PID, startTime: h.StartTime, startedAt: h.StartedAt, isolated: h.Isolated,
 		group: cgroup.Load(h.Cgroups), ended: make(chan struct{}), pidfd: h.PIDFD, exit: h.Exit, replaced: unix.Signal(h.Replaced),
 	}
 	s.tasks[t.id] = t

@@ -19,14 +19,22 @@ import (
 // it.
 const markerName = "REEVE_SUPERVISED"
 
-func markerOf(id string) string { return markerName + "=" + groupName(id) }
+// markerOf is the variable of a task of the supervisor of that directory; with
+// id "", what those of all its tasks begin with.
+func markerOf(dir, id string) string {
+	m := markerName + "=" + dirHash(dir) + "/"
+	if id != "" {
+		m += groupName(id) + "/"
+	}
+	return m
+}
 
 // killByWalk ends what belongs to a task where there is no cgroup to say: the
 // main process's session, its descendants, and what carries the task's marker.
 // It walks until a walk finds nothing, since processes may fork meanwhile.
-func killByWalk(ctx context.Context, id string, pid int, startTime uint64) error {
+func killByWalk(ctx context.Context, marker string, pid int, startTime uint64) error {
 	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
-		found := walk(id, pid, startTime)
+		found := walk(marker, pid, startTime)
 		if len(found) == 0 {
 			return nil
 		}
@@ -35,20 +43,19 @@ func killByWalk(ctx context.Context, id string, pid int, startTime uint64) error
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%d processes of task %s do not end", len(found), id)
+			return fmt.Errorf("%d processes of a task do not end: %w", len(found), ctx.Err())
 		case <-time.After(wait):
 		}
 	}
 }
 
-func walk(id string, pid int, startTime uint64) []procStat {
-	marker := []byte(markerOf(id))
+func walk(marker string, pid int, startTime uint64) []procStat {
 	in := map[int]bool{}
 	all := allProcesses()
 	for _, p := range all {
 		ours := p.PID == pid && p.StartTime == startTime ||
 			p.Session == pid && pid != 0 && p.StartTime >= startTime ||
-			hasMarker(p.PID, marker)
+			hasMarker(p.PID, []byte(marker))
 		if ours {
 			in[p.PID] = true
 		}
@@ -76,7 +83,7 @@ func hasMarker(pid int, marker []byte) bool {
 		return false
 	}
 	for v := range bytes.SplitSeq(env, []byte{0}) {
-		if bytes.Equal(v, marker) {
+		if bytes.HasPrefix(v, marker) {
 			return true
 		}
 	}

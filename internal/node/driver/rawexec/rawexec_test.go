@@ -105,7 +105,7 @@ func TestRunsAsAnotherUser(t *testing.T) {
 	c := supervisetest.Connect(t)
 	d := rawexec.New(c)
 	task := supervisetest.Task(t, "t", supervisetest.Shell(`id -u; id -g; echo mine > local/file; echo through a device > /dev/stdout; cat /etc/shadow 2>/dev/null`))
-	task.User = "nobody"
+	task.User = "daemon"
 	h, err := d.Start(t.Context(), task)
 	if !c.Machine().Root {
 		if err == nil || !strings.Contains(err.Error(), "the agent does not run as root") {
@@ -119,7 +119,7 @@ func TestRunsAsAnotherUser(t *testing.T) {
 	if _, err := h.Wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := supervisetest.Output(t, task.Logs.StdoutPrefix), "65534\n65534\nthrough a device\n"; got != want {
+	if got, want := supervisetest.Output(t, task.Logs.StdoutPrefix), "1\n1\nthrough a device\n"; got != want {
 		t.Errorf("printed %q, want %q; stderr %q", got, want, supervisetest.Output(t, task.Logs.StderrPrefix))
 	}
 }
