@@ -17,7 +17,6 @@ import (
 // JSON keys.
 type shape struct {
 	noun     string
-	label    string
 	attrs    map[string]string
 	times    map[string]string // arguments that are durations
 	texts    map[string]string // blocks of free keys

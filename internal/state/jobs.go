@@ -22,7 +22,6 @@ type jobRow struct {
 	versions    []jobVersion
 	scaling     map[string][]api.ScalingEvent // by group, newest first
 	queued      map[string]int                // by group, as the newest evaluation says
-	queuedIndex uint64                        // when it said so
 	groups      []groupCount
 	used        []usedVersion
 	live        int // allocations that are to run and have not ended

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 )
 
 var bucket = []byte("v1")
@@ -64,7 +65,7 @@ func Open(path string) (*Ledger, error) {
 		FreelistType:   bolt.FreelistMapType,
 	})
 	switch {
-	case errors.Is(err, bolt.ErrTimeout):
+	case errors.Is(err, bolterrors.ErrTimeout):
 		return nil, fmt.Errorf("%s is in use by another agent: stop it, or give this one another data directory", path)
 	case err != nil:
 		return nil, fmt.Errorf("open the node's ledger %s: %w", path, err)

@@ -77,12 +77,11 @@ func become(prepare func(*Command) error) int {
 	unix.CloseOnExec(reportFile)
 	unix.CloseOnExec(targetFile)
 	report := os.NewFile(reportFile, "report")
-	if err := attempt(prepare); err != nil {
-		fmt.Fprint(report, err)
-	}
+	fmt.Fprint(report, attempt(prepare))
 	return 1
 }
 
+// attempt returns only if it failed.
 func attempt(prepare func(*Command) error) error {
 	c := new(Command)
 	if err := json.NewDecoder(os.NewFile(commandFile, "command")).Decode(c); err != nil {
