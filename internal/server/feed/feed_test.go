@@ -78,7 +78,7 @@ func TestFollowStartsOverWhenItFellBehind(t *testing.T) {
 				p.index = b.Index
 			})
 		}()
-		synctest.Wait() // it follows
+		synctest.Wait()     // it follows
 		const more = 33_000 // than the feed holds
 		for i := range uint64(more) {
 			store.Apply(i+1, []state.Command{&state.DeleteEvaluations{}})
