@@ -1,0 +1,160 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package supervise
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/reeve-run/reeve/internal/node/supervise/cgroup"
+	"github.com/reeve-run/reeve/internal/node/supervise/isolate"
+)
+
+// A process is what is needed to fork and exec.
+type process struct {
+	path    string
+	argv    []string
+	env     []string
+	dir     string
+	user    *User
+	group   *cgroup.Group
+	stdio   [3]int
+	extra   []int // further files for it, from 3
+	attr    syscall.SysProcAttr
+	prepare func() error // runs on the thread that forks, which is then thrown away
+}
+
+// stepFor is the word of the step that is needed in front of a program: with
+// isolation that word, to join v1 cgroups wordJoin, else none.
+func stepFor(s *isolate.Spec, g *cgroup.Group, word string) string {
+	switch {
+	case s != nil:
+		return word
+	case len(g.JoinDirs()) > 0:
+		return wordJoin
+	}
+	return ""
+}
+
+// step turns p into one that first runs a step of package isolate, in this
+// package's own executable, which then becomes what p was. What goes wrong there
+// is in the report.
+func (p *process) step(word string, spec *isolate.Spec) (report *os.File, err error) {
+	c := isolate.Command{Path: p.path, Argv: p.argv, Env: p.env, Dir: p.dir, Join: p.group.JoinDirs(), Spec: spec}
+	if p.user != nil {
+		c.User = &isolate.User{UID: p.user.UID, GID: p.user.GID, Groups: p.user.Groups}
+	}
+	config, err := memFile("command", encodeBody(c))
+	if err != nil {
+		return nil, err
+	}
+	report, w, err := pipe()
+	if err != nil {
+		unix.Close(config)
+		return nil, err
+	}
+	p.extra = []int{config, w}
+	p.path, p.argv, p.env, p.dir, p.user = "/proc/self/exe", []string{"reeve", word}, []string{"GOMAXPROCS=2", "GOGC=off"}, "/", nil
+	return report, nil
+}
+
+func (p *process) closeExtra() {
+	for _, fd := range p.extra {
+		unix.Close(fd)
+	}
+	p.extra = nil
+}
+
+// spawn forks. born is called with the pid before anything can be known of its
+// end; ended, with how it ended.
+func (s *supervisor) spawn(p *process, born func(pid, pidfd int), ended func(unix.WaitStatus)) error {
+	attr := &syscall.ProcAttr{Dir: p.dir, Env: p.env, Sys: &p.attr}
+	for _, fd := range append(p.stdio[:], p.extra...) {
+		attr.Files = append(attr.Files, uintptr(fd))
+	}
+	pidfd := -1
+	p.attr.PidFD = &pidfd
+	p.attr.Setsid = true
+	if p.user != nil {
+		p.attr.Credential = &syscall.Credential{Uid: p.user.UID, Gid: p.user.GID, Groups: p.user.Groups}
+	}
+	in, err := p.group.OpenUnified()
+	if err != nil {
+		return fmt.Errorf("open the task's cgroup: %w", err)
+	}
+	if in != nil {
+		defer in.Close()
+		p.attr.UseCgroupFD, p.attr.CgroupFD = true, int(in.Fd())
+	}
+	fork := func() error {
+		s.forks.RLock()
+		defer s.forks.RUnlock()
+		pid, err := syscall.ForkExec(p.path, p.argv, attr)
+		if err != nil {
+			return err
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		born(pid, pidfd)
+		s.children[pid] = ended
+		return nil
+	}
+	if p.prepare == nil {
+		return fork()
+	}
+	return onThread(func() error {
+		if err := p.prepare(); err != nil {
+			return err
+		}
+		return fork()
+	})
+}
+
+// onThread runs f on an operating system thread of its own that ends with it.
+// A child inherits what the thread that forks it has changed about itself, such
+// as the pid namespace of children: f changes it for the child alone.
+func onThread(f func() error) error {
+	done := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread() // and never unlocked
+		done <- f()
+	}()
+	return <-done
+}
+
+// stepPatience is for a step that hangs, on a mount that does not answer say.
+const stepPatience = 30 * time.Second
+
+// readReport returns what went wrong before a program ran; nothing when it runs:
+// running it closes the report.
+func readReport(r *os.File) error {
+	r.SetReadDeadline(time.Now().Add(stepPatience))
+	b, err := io.ReadAll(io.LimitReader(r, 64<<10))
+	if err == nil && len(b) > 0 {
+		err = errors.New(strings.TrimSpace(string(b)))
+	}
+	return err
+}
+
+// memFile is a file in memory, for a child to read.
+func memFile(name string, content []byte) (int, error) {
+	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
+	if err != nil {
+		return -1, os.NewSyscallError("memfd_create", err)
+	}
+	if _, err := unix.Write(fd, content); err != nil {
+		unix.Close(fd)
+		return -1, err
+	}
+	unix.Seek(fd, 0, io.SeekStart)
+	return fd, nil
+}
