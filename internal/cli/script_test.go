@@ -110,7 +110,9 @@ func eventually(ts *testscript.TestScript, neg bool, args []string) {
 		select {
 		case <-again.C:
 		case <-deadline:
-			ts.Fatalf("%q did not appear within %s in:\n%s%s", args[0], patience, ts.ReadFile("stdout"), ts.ReadFile("stderr"))
+			said := ts.ReadFile("stdout") + ts.ReadFile("stderr")
+			_ = ts.Exec("reeve", "alloc", "status", "-json")
+			ts.Fatalf("%q did not appear within %s in:\n%s\nThe allocations:\n%s", args[0], patience, said, ts.ReadFile("stdout"))
 		}
 	}
 }
