@@ -89,7 +89,7 @@ func waitForNode(address string) error {
 }
 
 // patience bounds how long a script waits for what takes time.
-const patience = 20 * time.Second
+const patience = 60 * time.Second
 
 // eventually runs a command until its output matches: "eventually PATTERN
 // COMMAND ARG...".
