@@ -15,6 +15,11 @@ func NewID() string {
 	rand.Read(b[:]) // never fails: crypto/rand aborts the program instead
 	b[6] = b[6]&0x0f | 0x40
 	b[8] = b[8]&0x3f | 0x80
+	return FormatID(b)
+}
+
+// FormatID writes the 16 bytes of an identifier in UUID form.
+func FormatID(b [16]byte) string {
 	var s [36]byte
 	hex.Encode(s[0:8], b[0:4])
 	s[8] = '-'

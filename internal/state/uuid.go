@@ -3,7 +3,7 @@
 
 package state
 
-import "encoding/hex"
+import "github.com/reeve-run/reeve/api"
 
 // packID turns an id in UUID form into 16 bytes; others stay text.
 func packID(id string) []byte {
@@ -52,15 +52,5 @@ func unpackID(b []byte) string {
 	if len(b) != 16 {
 		return string(b)
 	}
-	var s [36]byte
-	hex.Encode(s[0:8], b[0:4])
-	s[8] = '-'
-	hex.Encode(s[9:13], b[4:6])
-	s[13] = '-'
-	hex.Encode(s[14:18], b[6:8])
-	s[18] = '-'
-	hex.Encode(s[19:23], b[8:10])
-	s[23] = '-'
-	hex.Encode(s[24:36], b[10:16])
-	return string(s[:])
+	return api.FormatID([16]byte(b))
 }
