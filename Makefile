@@ -31,6 +31,7 @@ check: build
 
 ## race: unit tests and end-to-end tests on the real binary, with the race detector
 race:
+	@./tools/need.sh gcc gcc
 	$(GO) test -race -timeout 25m ./...
 
 ## fuzz: every fuzz target for FUZZTIME each
