@@ -20,6 +20,7 @@ const (
 	kindBool     kind = "true or false"
 	kindNumber   kind = "a number"
 	kindDuration kind = "a duration such as \"10s\""
+	kindUlimits  kind = "a map of limits such as { nofile = \"1024:4096\" }"
 )
 
 // driverConfig is the schema of the config block of the drivers built in.
@@ -27,7 +28,7 @@ var driverConfig = map[string]map[string]kind{
 	"raw_exec": {"command": kindString, "args": kindStrings, "work_dir": kindString},
 	"exec": {
 		"command": kindString, "args": kindStrings, "work_dir": kindString, "pid_mode": kindString, "ipc_mode": kindString,
-		"cap_add": kindStrings, "cap_drop": kindStrings,
+		"cap_add": kindStrings, "cap_drop": kindStrings, "ulimit": kindUlimits,
 	},
 	"mock_driver": {
 		"run_for": kindDuration, "exit_code": kindNumber, "exit_signal": kindNumber, "exit_err_msg": kindString,
@@ -62,6 +63,12 @@ func DriverConfigProblems(driver string, config map[string]any) []string {
 	var problems []string
 	for _, k := range slices.Sorted(maps.Keys(config)) {
 		want, known := s[k]
+		if want == kindUlimits {
+			if _, err := ParseUlimits(config[k]); err != nil {
+				problems = append(problems, fmt.Sprintf("%s %v", k, err))
+			}
+			continue
+		}
 		switch {
 		case !known:
 			problems = append(problems, fmt.Sprintf("driver %s has no key %q; there are: %s", driver, k, strings.Join(slices.Sorted(maps.Keys(s)), ", ")))

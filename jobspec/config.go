@@ -97,7 +97,10 @@ func fixConfig(driver string, config map[string]any, name string) string {
 func configValueProblem(driver, name string, v any) string {
 	for _, p := range api.DriverConfigProblems(driver, map[string]any{name: v}) {
 		if strings.HasPrefix(p, name+" ") {
-			rule, _, _ := strings.Cut(strings.TrimPrefix(p, name), ", not ")
+			rule, _, isType := strings.Cut(strings.TrimPrefix(p, name), ", not ")
+			if !isType || name == "ulimit" { // it says already what is wrong inside
+				return fmt.Sprintf("%q%s", name, strings.TrimPrefix(p, name))
+			}
 			return fmt.Sprintf("%q%s, not %s", name, rule, describePlain(v))
 		}
 	}

@@ -151,7 +151,13 @@ func (d *Driver) isolation(t *driver.Task) (*isolate.Spec, error) {
 	s.HostPID, err1 = hostMode(t, "pid_mode")
 	s.HostIPC, err2 = hostMode(t, "ipc_mode")
 	s.Capabilities, s.Ambient, err3 = capabilities(t)
-	return s, errors.Join(err1, err2, err3)
+	var err4 error
+	if limits, ok := t.Config["ulimit"]; ok {
+		if s.Ulimits, err4 = api.ParseUlimits(limits); err4 != nil {
+			err4 = fmt.Errorf("config ulimit %w", err4)
+		}
+	}
+	return s, errors.Join(err1, err2, err3, err4)
 }
 
 func hostMode(t *driver.Task, key string) (bool, error) {

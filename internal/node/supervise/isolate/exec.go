@@ -28,6 +28,9 @@ func execute(c *Command) error {
 			return fmt.Errorf("limit memory: %w", err)
 		}
 	}
+	if err := setUlimits(c.Spec.Ulimits); err != nil {
+		return err
+	}
 	return runError(path, syscall.Exec(path, c.Argv, c.Env))
 }
 

@@ -11,6 +11,8 @@
 // task may see; that is in its Spec.
 package isolate
 
+import "github.com/reeve-run/reeve/api"
+
 // A Spec says what a process sees of the machine.
 type Spec struct {
 	RootDir   string   // an empty directory of the host to build the root on
@@ -24,6 +26,8 @@ type Spec struct {
 	Ambient []string
 	// DataBytes limits a process's memory where there is no cgroup to do it.
 	DataBytes int64
+	// Ulimits of the command's processes; others are the supervisor's.
+	Ulimits []api.Ulimit
 }
 
 // A Mount shows a directory or file of the host.

@@ -1,0 +1,66 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// UlimitNames are the resource limits that a task's driver config may set, as
+// setrlimit(2) names them without RLIMIT_.
+var UlimitNames = []string{
+	"as", "core", "cpu", "data", "fsize", "locks", "memlock", "msgqueue", "nice", "nofile", "nproc", "rtprio",
+	"rttime", "sigpending", "stack",
+}
+
+// Ulimit is one resource limit of a task's processes. Unlimited is
+// math.MaxUint64.
+type Ulimit struct {
+	Name       string // one of UlimitNames
+	Soft, Hard uint64
+}
+
+// ParseUlimits reads the ulimit map of a driver's config: names to "SOFT:HARD",
+// or one number for both; "unlimited" is a number, too. The result is sorted by
+// name.
+func ParseUlimits(v any) ([]Ulimit, error) {
+	if list, ok := v.([]any); ok && len(list) == 1 {
+		v = list[0] // a block rather than a map
+	}
+	m, ok := v.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("must be a map such as { nofile = \"1024:4096\" }")
+	}
+	var limits []Ulimit
+	for name, value := range m {
+		if !slices.Contains(UlimitNames, name) {
+			return nil, fmt.Errorf("has no limit %q; there are: %s", name, strings.Join(UlimitNames, ", "))
+		}
+		soft, hard, both := strings.Cut(fmt.Sprint(value), ":")
+		if !both {
+			hard = soft
+		}
+		l := Ulimit{Name: name}
+		var err1, err2 error
+		l.Soft, err1 = parseLimit(soft)
+		l.Hard, err2 = parseLimit(hard)
+		if err1 != nil || err2 != nil || l.Soft > l.Hard {
+			return nil, fmt.Errorf("%s must be \"SOFT:HARD\" with numbers or \"unlimited\", the first not above the second, not %q", name, fmt.Sprint(value))
+		}
+		limits = append(limits, l)
+	}
+	slices.SortFunc(limits, func(a, b Ulimit) int { return strings.Compare(a.Name, b.Name) })
+	return limits, nil
+}
+
+func parseLimit(s string) (uint64, error) {
+	if s == "unlimited" {
+		return math.MaxUint64, nil
+	}
+	return strconv.ParseUint(s, 10, 63)
+}

@@ -1,0 +1,37 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package isolate
+
+import (
+	"errors"
+	"fmt"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+var ulimits = map[string]int{
+	"as": unix.RLIMIT_AS, "core": unix.RLIMIT_CORE, "cpu": unix.RLIMIT_CPU, "data": unix.RLIMIT_DATA, "fsize": unix.RLIMIT_FSIZE,
+	"locks": unix.RLIMIT_LOCKS, "memlock": unix.RLIMIT_MEMLOCK, "msgqueue": unix.RLIMIT_MSGQUEUE, "nice": unix.RLIMIT_NICE,
+	"nofile": unix.RLIMIT_NOFILE, "nproc": unix.RLIMIT_NPROC, "rtprio": unix.RLIMIT_RTPRIO, "rttime": unix.RLIMIT_RTTIME,
+	"sigpending": unix.RLIMIT_SIGPENDING, "stack": unix.RLIMIT_STACK,
+}
+
+// setUlimits is the last thing before the command is executed: a limit could
+// hinder whatever came after.
+func setUlimits(limits []api.Ulimit) error {
+	for _, l := range limits {
+		err := unix.Setrlimit(ulimits[l.Name], &unix.Rlimit{Cur: l.Soft, Max: l.Hard})
+		if errors.Is(err, unix.EPERM) {
+			var now unix.Rlimit
+			_ = unix.Getrlimit(ulimits[l.Name], &now) // 0 in the message is the worst that can come of it
+			return fmt.Errorf("ulimit %s = %d is above the hard limit of this machine, %d", l.Name, l.Hard, now.Max)
+		}
+		if err != nil {
+			return fmt.Errorf("ulimit %s: %w", l.Name, err)
+		}
+	}
+	return nil
+}
