@@ -17,6 +17,8 @@ func Unsupported(j *Job) []string {
 	}
 	refuse(j.Region != "global", "region %q (the only one is \"global\")", j.Region)
 	refuse(j.Type == JobTypeSystem || j.Type == JobTypeSysBatch, "type %q", j.Type)
+	refuse(j.ConsulNamespace != "", "consul_namespace %q", j.ConsulNamespace)
+	refuse(j.VaultNamespace != "", "vault_namespace %q", j.VaultNamespace)
 	refuse(j.Multiregion != nil, "the multiregion block")
 	refuse(j.Periodic != nil && (j.Periodic.Enabled == nil || *j.Periodic.Enabled), "the periodic block")
 	refuse(j.Parameterized != nil, "the parameterized block")
