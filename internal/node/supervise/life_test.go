@@ -250,7 +250,11 @@ func TestASupervisorWithoutWorkEnds(t *testing.T) {
 	}
 	defer unix.Close(fd)
 	c.Close()
-	if n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 20_000); n != 1 {
+	n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 20_000)
+	for err == unix.EINTR {
+		n, err = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 20_000)
+	}
+	if n != 1 {
 		t.Fatalf("the supervisor still runs: %v", err)
 	}
 	t.Cleanup(func() { supervisetest.Shutdown(t, dir) })
