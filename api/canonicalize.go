@@ -5,6 +5,7 @@ package api
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"time"
 )
@@ -56,10 +57,10 @@ func (g *Group) canonicalize(j *Job) {
 	} else {
 		g.Update = mergeUpdate(g.Update, j.Update)
 	}
-	g.Restart = mergeRestart(g.Restart, defaultRestart(j.Type))
+	g.Restart = merge(g.Restart, defaultRestart(j.Type))
 	g.Reschedule = mergeReschedule(mergeReschedule(g.Reschedule, j.Reschedule), defaultReschedule(j.Type))
 	if j.Type == JobTypeService {
-		g.Migrate = mergeMigrate(mergeMigrate(g.Migrate, j.Migrate), defaultMigrate())
+		g.Migrate = merge(merge(g.Migrate, j.Migrate), defaultMigrate())
 	} else {
 		g.Migrate = nil
 	}
@@ -87,7 +88,7 @@ func (g *Group) canonicalize(j *Job) {
 
 func (t *Task) canonicalize(g *Group) {
 	canonicalizeConstraints(t.Constraints, t.Affinities, nil)
-	t.Restart = mergeRestart(t.Restart, g.Restart)
+	t.Restart = merge(t.Restart, g.Restart)
 	setPointer(&t.KillTimeout, 5*time.Second)
 	if t.Logs == nil {
 		t.Logs = &Logs{}
@@ -183,21 +184,7 @@ func canonicalizeConstraints(constraints []*Constraint, affinities []*Affinity, 
 }
 
 func mergeUpdate(own, base *Update) *Update {
-	u := Update{}
-	if own != nil {
-		u = *own
-	}
-	if base != nil {
-		inherit(&u.Stagger, base.Stagger)
-		inherit(&u.MaxParallel, base.MaxParallel)
-		inherit(&u.HealthCheck, base.HealthCheck)
-		inherit(&u.MinHealthyTime, base.MinHealthyTime)
-		inherit(&u.HealthyDeadline, base.HealthyDeadline)
-		inherit(&u.ProgressDeadline, base.ProgressDeadline)
-		inherit(&u.Canary, base.Canary)
-		inherit(&u.AutoRevert, base.AutoRevert)
-		inherit(&u.AutoPromote, base.AutoPromote)
-	}
+	u := merge(own, base)
 	setPointer(&u.Stagger, 30*time.Second)
 	setPointer(&u.MaxParallel, 1)
 	setPointer(&u.HealthCheck, HealthCheckChecks)
@@ -207,7 +194,7 @@ func mergeUpdate(own, base *Update) *Update {
 	setPointer(&u.Canary, 0)
 	setPointer(&u.AutoRevert, false)
 	setPointer(&u.AutoPromote, false)
-	return &u
+	return u
 }
 
 func defaultRestart(jobType string) *Restart {
@@ -217,19 +204,6 @@ func defaultRestart(jobType string) *Restart {
 	}
 	delay, mode, render := 15*time.Second, RestartModeFail, false
 	return &Restart{Interval: &interval, Attempts: &attempts, Delay: &delay, Mode: &mode, RenderTemplates: &render}
-}
-
-func mergeRestart(own, base *Restart) *Restart {
-	r := Restart{}
-	if own != nil {
-		r = *own
-	}
-	inherit(&r.Interval, base.Interval)
-	inherit(&r.Attempts, base.Attempts)
-	inherit(&r.Delay, base.Delay)
-	inherit(&r.Mode, base.Mode)
-	inherit(&r.RenderTemplates, base.RenderTemplates)
-	return &r
 }
 
 // defaultReschedule is nil for job types that have an instance on every node:
@@ -248,27 +222,18 @@ func defaultReschedule(jobType string) *Reschedule {
 	return nil
 }
 
-// mergeReschedule fills own from base. Attempts given without unlimited means
-// a limit, whatever the default says.
+// mergeReschedule is merge, but attempts given without unlimited mean a limit,
+// whatever the default says.
 func mergeReschedule(own, base *Reschedule) *Reschedule {
 	if base == nil {
 		return own
 	}
-	r := Reschedule{}
-	if own != nil {
-		r = *own
+	if own != nil && own.Unlimited == nil && own.Attempts != nil && *own.Attempts >= 0 {
+		limited := *own
+		setPointer(&limited.Unlimited, false)
+		own = &limited
 	}
-	if r.Unlimited == nil && r.Attempts != nil && *r.Attempts >= 0 {
-		limited := false
-		r.Unlimited = &limited
-	}
-	inherit(&r.Attempts, base.Attempts)
-	inherit(&r.Interval, base.Interval)
-	inherit(&r.Delay, base.Delay)
-	inherit(&r.DelayFunction, base.DelayFunction)
-	inherit(&r.MaxDelay, base.MaxDelay)
-	inherit(&r.Unlimited, base.Unlimited)
-	return &r
+	return merge(own, base)
 }
 
 func defaultMigrate() *Migrate {
@@ -276,31 +241,30 @@ func defaultMigrate() *Migrate {
 	return &Migrate{MaxParallel: &parallel, HealthCheck: &check, MinHealthyTime: &healthy, HealthyDeadline: &deadline}
 }
 
-func mergeMigrate(own, base *Migrate) *Migrate {
-	if base == nil {
-		return own
-	}
-	m := Migrate{}
+// merge returns own with its unset fields taken from base; either may be nil.
+// T is a policy: a struct of pointers.
+func merge[T any](own, base *T) *T {
+	var m T
 	if own != nil {
 		m = *own
 	}
-	inherit(&m.MaxParallel, base.MaxParallel)
-	inherit(&m.HealthCheck, base.HealthCheck)
-	inherit(&m.MinHealthyTime, base.MinHealthyTime)
-	inherit(&m.HealthyDeadline, base.HealthyDeadline)
+	if base == nil {
+		return &m
+	}
+	to, from := reflect.ValueOf(&m).Elem(), reflect.ValueOf(base).Elem()
+	for i := range to.NumField() {
+		if to.Field(i).IsNil() {
+			to.Field(i).Set(deepCopy(from.Field(i)))
+		}
+	}
 	return &m
 }
 
-// inherit copies what base points to when dst is unset; never the pointer, so
-// that changing one group's policy cannot change another's.
-func inherit[T any](dst **T, base *T) {
-	if *dst == nil && base != nil {
-		v := *base
+func setPointer[T any](dst **T, v T) {
+	if *dst == nil {
 		*dst = &v
 	}
 }
-
-func setPointer[T any](dst **T, v T) { inherit(dst, &v) }
 
 func setDefault[T comparable](dst *T, v T) {
 	var zero T

@@ -106,13 +106,14 @@ func (a *Agent) open() (err error) {
 // Addr is where the HTTP API listens, as host:port.
 func (a *Agent) Addr() string { return a.listener.Addr().String() }
 
-// Run serves until the context ends, then stops: first what takes requests,
-// then the node, then the server. Tasks go on running; see StopTasks.
+// Run serves until the context ends. Then requests under way are ended, streams
+// among them, the node leaves its tasks alone, and the server, which both use,
+// closes last. Tasks go on running; see StopTasks.
 func (a *Agent) Run(ctx context.Context) error {
 	defer a.release()
 	if a.server != nil {
 		if err := a.server.Start(ctx); err != nil {
-			return err
+			return errors.Join(err, a.server.Shutdown(context.Background()))
 		}
 	}
 	run, stop := context.WithCancel(ctx)

@@ -109,11 +109,7 @@ func (e *Env) replaceAll(list []string) []string {
 // ReplaceService returns a copy of a service with everything replaced.
 func (e *Env) ReplaceService(s *api.Service) *api.Service {
 	c := *s
-	name := c.Name
-	if e.scope["TASK"] == "" {
-		name = strings.ReplaceAll(name, "-${TASK}", "")
-	}
-	c.Name = e.Replace(name)
+	c.Name = e.replaceName(c.Name)
 	c.Tags = e.replaceAll(s.Tags)
 	c.CanaryTags = e.replaceAll(s.CanaryTags)
 	c.PortLabel = e.Replace(s.PortLabel)
@@ -128,13 +124,17 @@ func (e *Env) ReplaceService(s *api.Service) *api.Service {
 	return &c
 }
 
-func (e *Env) replaceCheck(k *api.Check) *api.Check {
-	c := *k
-	name := c.Name
+// replaceName leaves the task out of the default name of a group's service.
+func (e *Env) replaceName(name string) string {
 	if e.scope["TASK"] == "" {
 		name = strings.ReplaceAll(name, "-${TASK}", "")
 	}
-	c.Name = e.Replace(name)
+	return e.Replace(name)
+}
+
+func (e *Env) replaceCheck(k *api.Check) *api.Check {
+	c := *k
+	c.Name = e.replaceName(c.Name)
 	c.Type = e.Replace(k.Type)
 	c.Command = e.Replace(k.Command)
 	c.Args = e.replaceAll(k.Args)
