@@ -3,7 +3,11 @@
 
 package placement
 
-import "github.com/reeve-run/reeve/api"
+import (
+	"iter"
+
+	"github.com/reeve-run/reeve/api"
+)
 
 // A Request asks for one instance to be placed. Requests that differ only in
 // name, index and previous allocation are placed in one pass.
@@ -14,6 +18,10 @@ type Request struct {
 	Index      int
 	Deployment string // id of the deployment that the allocation is part of, or ""
 	Canary     bool
+
+	// NodeID pins the request: it is placed on this node or not at all. Instances
+	// of system jobs are. "" is any node.
+	NodeID string
 
 	// Previous is the allocation that the new one takes over from; nil if the
 	// index never had one. Its history goes on in Tracker.
@@ -47,9 +55,27 @@ type Order struct {
 	// anti-affinity, distinct hosts, distinct properties and spread.
 	Kept []*api.Allocation
 
+	Policy Policy // what the cluster and the job's pool say
+
 	Now   int64         // Unix nanoseconds; the allocations' times
 	NewID func() string // makes allocation ids; api.NewID outside of tests
 	Seed  uint64        // breaks ties and picks the first port to try
+}
+
+// A Policy is how the cluster wants things placed, whatever the job says. The
+// zero value packs and preempts nothing.
+type Policy struct {
+	Algorithm string // api.AlgorithmBinpack ("" too) or api.AlgorithmSpread
+	// ZoneAttribute is what services without spread of their own are spread
+	// over evenly; "": nothing.
+	ZoneAttribute string
+	// MaxStarting bounds the allocations that are starting on a node; 0: no bound.
+	MaxStarting int
+	// MemoryOversubscription lets tasks use up to their memory_max.
+	MemoryOversubscription bool
+	// Held lists the allocations on a node, to find some to preempt for requests
+	// that have no room; nil: nothing is preempted.
+	Held func(nodeID string) iter.Seq[*api.Allocation]
 }
 
 // An Outcome says what became of an Order.
