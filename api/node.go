@@ -87,7 +87,8 @@ type HostNetwork struct {
 	Name          string
 	CIDR          string
 	Interface     string
-	ReservedPorts string
+	Address       string // the node's address in it, that ports are bound to
+	ReservedPorts string // "22,80,8000-8100": never given out on this address
 }
 
 // NodeEvent is one thing that happened to a node.

@@ -122,6 +122,10 @@ type PortMapping struct {
 	Value  int // number on the node
 	To     int // number the task listens on; 0 means Value
 	HostIP string
+	// HostNetwork is the node's network that the port is bound to alone; "" for
+	// the node's own address, where the number is taken on every address.
+	HostNetwork     string `json:",omitempty"`
+	IgnoreCollision bool   `json:",omitempty"` // others may hold the number, too
 }
 
 // NodeResources is what a node has.

@@ -241,7 +241,10 @@ func (d *allocationDecoder) resources(w *wire.Allocation, a *api.Allocation) {
 		r.Shared.Ports = make([]api.PortMapping, len(w.Ports))
 	}
 	for i, p := range w.Ports {
-		r.Shared.Ports[i] = api.PortMapping{Label: d.name(p.GetLabel()), Value: int(p.GetValue()), To: int(p.GetTo()), HostIP: d.name(p.GetHostIp())}
+		r.Shared.Ports[i] = api.PortMapping{
+			Label: d.name(p.GetLabel()), Value: int(p.GetValue()), To: int(p.GetTo()), HostIP: d.name(p.GetHostIp()),
+			HostNetwork: d.name(p.GetHostNetwork()), IgnoreCollision: p.GetIgnoreCollision(),
+		}
 	}
 	a.AllocatedResources = r
 }

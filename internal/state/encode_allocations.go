@@ -121,7 +121,7 @@ func (e *allocationEncoder) add(a *api.Allocation) {
 	if r := a.AllocatedResources; r != nil {
 		w.Shape = e.shape(r)
 		for _, p := range r.Shared.Ports {
-			w.Ports = append(w.Ports, &wire.Port{Label: e.name(p.Label), Value: uint32(p.Value), To: uint32(p.To), HostIp: e.name(p.HostIP)})
+			w.Ports = append(w.Ports, &wire.Port{Label: e.name(p.Label), Value: uint32(p.Value), To: uint32(p.To), HostIp: e.name(p.HostIP), HostNetwork: e.name(p.HostNetwork), IgnoreCollision: p.IgnoreCollision})
 		}
 	}
 	for _, task := range slices.Sorted(maps.Keys(a.TaskStates)) {

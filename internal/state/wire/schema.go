@@ -6,4 +6,4 @@
 package wire
 
 // schemaSum is the SHA-256 of the state.proto that the generated code is of.
-const schemaSum = "171f095fb1335597008f3b0c4d706a3934258931066a9860944ab318a2244d69"
+const schemaSum = "d7c93caf0026d459631a3cdc2d5ac9ceb2b3eaf2a6d54b4f32dfceb35bc2d816"

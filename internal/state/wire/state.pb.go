@@ -2479,13 +2479,15 @@ func (x *DeploymentStatus) GetModifyIndex() uint64 {
 }
 
 type Port struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Label         uint32                 `protobuf:"varint,1,opt,name=label,proto3" json:"label,omitempty"`
-	Value         uint32                 `protobuf:"varint,2,opt,name=value,proto3" json:"value,omitempty"`
-	To            uint32                 `protobuf:"varint,3,opt,name=to,proto3" json:"to,omitempty"`
-	HostIp        uint32                 `protobuf:"varint,4,opt,name=host_ip,json=hostIp,proto3" json:"host_ip,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state           protoimpl.MessageState `protogen:"open.v1"`
+	Label           uint32                 `protobuf:"varint,1,opt,name=label,proto3" json:"label,omitempty"`
+	Value           uint32                 `protobuf:"varint,2,opt,name=value,proto3" json:"value,omitempty"`
+	To              uint32                 `protobuf:"varint,3,opt,name=to,proto3" json:"to,omitempty"`
+	HostIp          uint32                 `protobuf:"varint,4,opt,name=host_ip,json=hostIp,proto3" json:"host_ip,omitempty"`
+	HostNetwork     uint32                 `protobuf:"varint,5,opt,name=host_network,json=hostNetwork,proto3" json:"host_network,omitempty"`
+	IgnoreCollision bool                   `protobuf:"varint,6,opt,name=ignore_collision,json=ignoreCollision,proto3" json:"ignore_collision,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Port) Reset() {
@@ -2544,6 +2546,20 @@ func (x *Port) GetHostIp() uint32 {
 		return x.HostIp
 	}
 	return 0
+}
+
+func (x *Port) GetHostNetwork() uint32 {
+	if x != nil {
+		return x.HostNetwork
+	}
+	return 0
+}
+
+func (x *Port) GetIgnoreCollision() bool {
+	if x != nil {
+		return x.IgnoreCollision
+	}
+	return false
 }
 
 // Shape is what instances of a group hold alike.
@@ -3552,12 +3568,14 @@ const file_state_proto_rawDesc = "" +
 	"\x06canary\x18\x03 \x01(\bR\x06canary\x12!\n" +
 	"\fmodify_index\x18\x04 \x01(\x04R\vmodifyIndexB\n" +
 	"\n" +
-	"\b_healthy\"[\n" +
+	"\b_healthy\"\xa9\x01\n" +
 	"\x04Port\x12\x14\n" +
 	"\x05label\x18\x01 \x01(\rR\x05label\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\rR\x05value\x12\x0e\n" +
 	"\x02to\x18\x03 \x01(\rR\x02to\x12\x17\n" +
-	"\ahost_ip\x18\x04 \x01(\rR\x06hostIp\"v\n" +
+	"\ahost_ip\x18\x04 \x01(\rR\x06hostIp\x12!\n" +
+	"\fhost_network\x18\x05 \x01(\rR\vhostNetwork\x12)\n" +
+	"\x10ignore_collision\x18\x06 \x01(\bR\x0fignoreCollision\"v\n" +
 	"\x05Shape\x12/\n" +
 	"\x05tasks\x18\x01 \x03(\v2\x19.reeve.state.v1.ShapeTaskR\x05tasks\x12\x17\n" +
 	"\adisk_mb\x18\x02 \x01(\x03R\x06diskMb\x12#\n" +

@@ -2394,6 +2394,21 @@ func (m *Port) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
 	}
+	if m.IgnoreCollision {
+		i--
+		if m.IgnoreCollision {
+			dAtA[i] = 1
+		} else {
+			dAtA[i] = 0
+		}
+		i--
+		dAtA[i] = 0x30
+	}
+	if m.HostNetwork != 0 {
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.HostNetwork))
+		i--
+		dAtA[i] = 0x28
+	}
 	if m.HostIp != 0 {
 		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.HostIp))
 		i--
@@ -4177,6 +4192,12 @@ func (m *Port) SizeVT() (n int) {
 	}
 	if m.HostIp != 0 {
 		n += 1 + protohelpers.SizeOfVarint(uint64(m.HostIp))
+	}
+	if m.HostNetwork != 0 {
+		n += 1 + protohelpers.SizeOfVarint(uint64(m.HostNetwork))
+	}
+	if m.IgnoreCollision {
+		n += 2
 	}
 	n += len(m.unknownFields)
 	return n
@@ -10663,6 +10684,45 @@ func (m *Port) UnmarshalVT(dAtA []byte) error {
 					break
 				}
 			}
+		case 5:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field HostNetwork", wireType)
+			}
+			m.HostNetwork = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.HostNetwork |= uint32(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+		case 6:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field IgnoreCollision", wireType)
+			}
+			var v int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				v |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			m.IgnoreCollision = bool(v != 0)
 		default:
 			iNdEx = preIndex
 			skippy, err := protohelpers.Skip(dAtA[iNdEx:])
