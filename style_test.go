@@ -116,7 +116,7 @@ var rooms = []struct {
 }{
 	{"api", nil},
 	{"jobspec", []string{"api"}},
-	{"client", []string{"api"}},
+	{"client", []string{"api", "internal/state/wire"}},
 	{"internal/state", []string{"api"}},
 	{"internal/placement", []string{"api", "internal/state"}},
 	{"internal/plan", []string{"api", "internal/state", "internal/placement"}},

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/state/wire"
 )
 
 // fleet makes test data: the same for the same seed.
@@ -37,7 +38,7 @@ func (f *fleet) id() string {
 	for i := range b {
 		b[i] = byte(f.random.Uint32())
 	}
-	return unpackID(b[:])
+	return wire.UnpackID(b[:])
 }
 
 func testJob(id string) *api.Job {

@@ -101,6 +101,15 @@ func decodeCommand(w *wire.Command) (Command, error) {
 	return nil, fmt.Errorf("unknown command: it was written by a newer version of Reeve")
 }
 
+// mustJSON encodes what came from the API or the store, which always can be.
+func mustJSON(v any) []byte {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic("encode for the log: " + err.Error())
+	}
+	return text
+}
+
 // document encodes an object as JSON; nil stays nil.
 func document[T any](v *T) []byte {
 	if v == nil {

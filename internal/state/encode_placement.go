@@ -17,7 +17,7 @@ func (c *CommitPlacement) encode() *wire.Command {
 	}
 	w := &wire.CommitPlacement{
 		EvalId: p.EvalID, Priority: int64(p.Priority), SnapshotIndex: p.SnapshotIndex, AllAtOnce: p.AllAtOnce,
-		Job: encodeJobRef(p.Job), Place: encodeAllocations(p.Place), DeploymentJson: document(p.Deployment),
+		Job: encodeJobRef(p.Job), Place: wire.EncodeAllocations(p.Place), DeploymentJson: document(p.Deployment),
 		Evaluations: encodeEvaluations(p.Evaluations), Time: p.Time,
 	}
 	for _, s := range p.Stop {
@@ -34,7 +34,7 @@ func decodeCommitPlacement(w *wire.CommitPlacement) (_ *CommitPlacement, err err
 		EvalID: w.EvalId, Priority: int(w.Priority), SnapshotIndex: w.SnapshotIndex, AllAtOnce: w.AllAtOnce,
 		Job: decodeJobRef(w.Job), Time: w.Time,
 	}
-	if p.Place, err = decodeAllocations(w.Place); err != nil {
+	if p.Place, err = wire.DecodeAllocations(w.Place); err != nil {
 		return nil, err
 	}
 	if p.Deployment, err = parse[api.Deployment](w.DeploymentJson); err != nil {
@@ -90,28 +90,14 @@ func decodeUpdateDeployment(w *wire.UpdateDeployment) (_ *UpdateDeployment, err 
 
 func (c *UpdateAllocations) encode() *wire.Command {
 	return &wire.Command{Kind: &wire.Command_UpdateAllocations{UpdateAllocations: &wire.UpdateAllocations{
-		NodeId: c.NodeID, Allocations: encodeAllocations(clientFields(c.Allocations)),
+		NodeId: c.NodeID, Allocations: wire.EncodeUpdates(c.Allocations),
 		Evaluations: encodeEvaluations(c.Evaluations), Time: c.Time,
 	}}}
 }
 
-// clientFields strips updates of what is not read from them.
-func clientFields(updates []*api.Allocation) []*api.Allocation {
-	out := make([]*api.Allocation, 0, len(updates))
-	for _, u := range updates {
-		if u != nil {
-			out = append(out, &api.Allocation{
-				ID: u.ID, ClientStatus: u.ClientStatus, ClientDescription: u.ClientDescription, TaskStates: u.TaskStates,
-				DeploymentStatus: u.DeploymentStatus, NetworkStatus: u.NetworkStatus, ModifyTime: u.ModifyTime,
-			})
-		}
-	}
-	return out
-}
-
 func decodeUpdateAllocations(w *wire.UpdateAllocations) (_ *UpdateAllocations, err error) {
 	c := &UpdateAllocations{NodeID: w.NodeId, Time: w.Time}
-	if c.Allocations, err = decodeAllocations(w.Allocations); err != nil {
+	if c.Allocations, err = wire.DecodeAllocations(w.Allocations); err != nil {
 		return nil, err
 	}
 	c.Evaluations, err = decodeEvaluations(w.Evaluations)

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/btree"
+
+	"github.com/reeve-run/reeve/internal/state/wire"
 )
 
 // ids maps names to slots, in the order of the names.
@@ -34,12 +36,12 @@ func (p packedID) String() string {
 	var b [16]byte
 	binary.BigEndian.PutUint64(b[:8], p.hi)
 	binary.BigEndian.PutUint64(b[8:], p.lo)
-	return unpackID(b[:])
+	return wire.UnpackID(b[:])
 }
 
 func pack(id string) (packedID, bool) {
 	var b [16]byte
-	if !parseUUID(id, &b) {
+	if !wire.ParseUUID(id, &b) {
 		return packedID{}, false
 	}
 	return packedID{hi: binary.BigEndian.Uint64(b[:8]), lo: binary.BigEndian.Uint64(b[8:])}, true

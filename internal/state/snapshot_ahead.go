@@ -67,7 +67,7 @@ func (a *ahead) stop() {
 func decodeFrame(payload []byte) (d decodedAllocations) {
 	var set wire.Allocations
 	if d.err = set.UnmarshalVT(payload); d.err == nil {
-		d.allocations, d.err = decodeAllocations(&set)
+		d.allocations, d.err = wire.DecodeAllocations(&set)
 	}
 	return d
 }

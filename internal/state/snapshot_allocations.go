@@ -38,23 +38,23 @@ func (v *Snapshot) writeEvaluations(f *frameWriter) int {
 }
 
 func (v *Snapshot) writeAllocations(f *frameWriter) int {
-	n, e := 0, newAllocationEncoder(chunk)
+	n, e := 0, wire.NewAllocationEncoder(chunk)
 	var buffer []byte
 	flush := func() {
-		size := e.set.SizeVT()
+		size := e.Set().SizeVT()
 		if cap(buffer) < size {
 			buffer = make([]byte, 2*size)
 		}
-		if _, err := e.set.MarshalToSizedBufferVT(buffer[:size]); err != nil && f.err == nil {
+		if _, err := e.Set().MarshalToSizedBufferVT(buffer[:size]); err != nil && f.err == nil {
 			f.err = err
 		}
 		f.frame(frameAllocations, buffer[:size])
-		e = newAllocationEncoder(chunk)
+		e = wire.NewAllocationEncoder(chunk)
 	}
 	for slot := range v.allocations.next {
 		if r := v.allocations.rows.at(slot); r != nil && r.allocation != nil {
-			e.add(r.allocation)
-			if n++; len(e.set.Allocations) == chunk {
+			e.Add(r.allocation)
+			if n++; len(e.Set().Allocations) == chunk {
 				flush()
 			}
 		}
@@ -62,7 +62,7 @@ func (v *Snapshot) writeAllocations(f *frameWriter) int {
 			return n
 		}
 	}
-	if len(e.set.Allocations) > 0 {
+	if len(e.Set().Allocations) > 0 {
 		flush()
 	}
 	return n

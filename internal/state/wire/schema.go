@@ -5,5 +5,5 @@
 
 package wire
 
-// schemaSum is the SHA-256 of the state.proto that the generated code is of.
-const schemaSum = "d7c93caf0026d459631a3cdc2d5ac9ceb2b3eaf2a6d54b4f32dfceb35bc2d816"
+// schemaSum is the SHA-256 of the schema that the generated code is of.
+const schemaSum = "18bc960e52ef0707478f75a398f3d8daa336742828bf740336e986cb79cb11e7"

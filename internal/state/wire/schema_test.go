@@ -13,12 +13,16 @@ import (
 // TestGeneratedCodeIsFresh compares the schema with the one that the code was
 // generated from.
 func TestGeneratedCodeIsFresh(t *testing.T) {
-	schema, err := os.ReadFile("state.proto")
-	if err != nil {
-		t.Fatal(err)
+	var schema []byte
+	for _, name := range []string{"state.proto", "node.proto"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		schema = append(schema, text...)
 	}
 	sum := sha256.Sum256(schema)
 	if got := hex.EncodeToString(sum[:]); got != schemaSum {
-		t.Errorf("state.proto has changed since the code was generated: run go generate ./internal/state/wire")
+		t.Errorf("the schema has changed since the code was generated: run go generate ./internal/state/wire")
 	}
 }

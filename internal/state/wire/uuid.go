@@ -1,21 +1,21 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package state
+package wire
 
 import "github.com/reeve-run/reeve/api"
 
-// packID turns an id in UUID form into 16 bytes; others stay text.
-func packID(id string) []byte {
+// PackID turns an id in UUID form into 16 bytes; others stay text.
+func PackID(id string) []byte {
 	var b [16]byte
-	if parseUUID(id, &b) {
+	if ParseUUID(id, &b) {
 		return b[:]
 	}
 	return []byte(id)
 }
 
-// parseUUID fills b from an id in UUID form with small letters.
-func parseUUID(id string, b *[16]byte) bool {
+// ParseUUID fills b from an id in UUID form with small letters.
+func ParseUUID(id string, b *[16]byte) bool {
 	if len(id) != 36 || id[8] != '-' || id[13] != '-' || id[18] != '-' || id[23] != '-' {
 		return false
 	}
@@ -47,8 +47,8 @@ var hexDigits = func() (digits [256]byte) {
 	return digits
 }()
 
-// unpackID is the inverse of packID.
-func unpackID(b []byte) string {
+// UnpackID is the inverse of PackID.
+func UnpackID(b []byte) string {
 	if len(b) != 16 {
 		return string(b)
 	}

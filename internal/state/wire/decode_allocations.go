@@ -1,7 +1,7 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package state
+package wire
 
 import (
 	"encoding/json"
@@ -10,13 +10,12 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/state/wire"
 )
 
 // allocationDecoder turns a set back into allocations. What they had in common
 // they share in memory too. A job is a reference: its names and version only.
 type allocationDecoder struct {
-	set     *wire.Allocations
+	set     *Allocations
 	jobs    []*api.Job
 	missing []bool
 	shapes  []api.AllocatedResources
@@ -25,7 +24,9 @@ type allocationDecoder struct {
 	buffer  []byte
 }
 
-func decodeAllocations(set *wire.Allocations) ([]*api.Allocation, error) {
+// DecodeAllocations is the inverse of EncodeAllocations. Jobs are references:
+// their names and versions only.
+func DecodeAllocations(set *Allocations) ([]*api.Allocation, error) {
 	if set == nil {
 		return nil, nil
 	}
@@ -87,7 +88,7 @@ func (d *allocationDecoder) decodeShared() {
 	}
 }
 
-func (d *allocationDecoder) shape(s *wire.Shape) api.AllocatedResources {
+func (d *allocationDecoder) shape(s *Shape) api.AllocatedResources {
 	r := api.AllocatedResources{Shared: api.AllocatedShared{DiskMB: s.GetDiskMb()}}
 	d.json(s.GetNetworksJson(), &r.Shared.Networks)
 	if len(s.GetTasks()) > 0 {
@@ -109,7 +110,7 @@ func (d *allocationDecoder) shape(s *wire.Shape) api.AllocatedResources {
 	return r
 }
 
-func (d *allocationDecoder) metric(w *wire.Metrics) *api.PlacementMetrics {
+func (d *allocationDecoder) metric(w *Metrics) *api.PlacementMetrics {
 	m := &api.PlacementMetrics{
 		NodesEvaluated: int(w.GetNodesEvaluated()), NodesFiltered: int(w.GetNodesFiltered()),
 		NodesInPool: int(w.GetNodesInPool()), NodePool: d.name(w.GetNodePool()),
@@ -128,7 +129,7 @@ func (d *allocationDecoder) metric(w *wire.Metrics) *api.PlacementMetrics {
 	return m
 }
 
-func (d *allocationDecoder) counts(counts []*wire.Count) map[string]int {
+func (d *allocationDecoder) counts(counts []*Count) map[string]int {
 	if len(counts) == 0 {
 		return nil
 	}
@@ -139,7 +140,7 @@ func (d *allocationDecoder) counts(counts []*wire.Count) map[string]int {
 	return m
 }
 
-func (d *allocationDecoder) scores(scores []*wire.Score) map[string]float64 {
+func (d *allocationDecoder) scores(scores []*Score) map[string]float64 {
 	if len(scores) == 0 {
 		return nil
 	}
@@ -150,9 +151,9 @@ func (d *allocationDecoder) scores(scores []*wire.Score) map[string]float64 {
 	return m
 }
 
-func (d *allocationDecoder) allocation(w *wire.Allocation) *api.Allocation {
+func (d *allocationDecoder) allocation(w *Allocation) *api.Allocation {
 	a := &api.Allocation{
-		ID:                 unpackID(w.Id),
+		ID:                 UnpackID(w.Id),
 		EvalID:             d.name(w.Eval),
 		NodeID:             d.name(w.Node),
 		NodeName:           d.name(w.NodeName),
@@ -195,7 +196,7 @@ func (d *allocationDecoder) allocation(w *wire.Allocation) *api.Allocation {
 		a.ID, a.Name = text[:len(a.ID)], text[len(a.ID):]
 	}
 	if s := w.DeploymentStatus; s != nil {
-		a.DeploymentStatus = &api.AllocDeploymentStatus{Healthy: s.Healthy, Timestamp: fromNanos(s.Timestamp), Canary: s.Canary, ModifyIndex: s.ModifyIndex}
+		a.DeploymentStatus = &api.AllocDeploymentStatus{Healthy: s.Healthy, Timestamp: FromNanos(s.Timestamp), Canary: s.Canary, ModifyIndex: s.ModifyIndex}
 	}
 	d.resources(w, a)
 	if w.Metrics != 0 {
@@ -219,7 +220,7 @@ func (d *allocationDecoder) allocation(w *wire.Allocation) *api.Allocation {
 	return a
 }
 
-func (d *allocationDecoder) resources(w *wire.Allocation, a *api.Allocation) {
+func (d *allocationDecoder) resources(w *Allocation, a *api.Allocation) {
 	if w.Shape == 0 {
 		return
 	}
@@ -249,10 +250,10 @@ func (d *allocationDecoder) resources(w *wire.Allocation, a *api.Allocation) {
 	a.AllocatedResources = r
 }
 
-func (d *allocationDecoder) taskState(w *wire.TaskState) *api.TaskState {
+func (d *allocationDecoder) taskState(w *TaskState) *api.TaskState {
 	s := &api.TaskState{
 		State: d.name(w.GetState()), Failed: w.GetFailed(), Restarts: w.GetRestarts(),
-		LastRestart: fromNanos(w.GetLastRestart()), StartedAt: fromNanos(w.GetStartedAt()), FinishedAt: fromNanos(w.GetFinishedAt()),
+		LastRestart: FromNanos(w.GetLastRestart()), StartedAt: FromNanos(w.GetStartedAt()), FinishedAt: FromNanos(w.GetFinishedAt()),
 	}
 	for _, e := range w.GetEvents() {
 		v := &api.TaskEvent{
@@ -278,7 +279,8 @@ func (d *allocationDecoder) taskState(w *wire.TaskState) *api.TaskState {
 	return s
 }
 
-func fromNanos(n int64) time.Time {
+// FromNanos is the inverse of Nanos.
+func FromNanos(n int64) time.Time {
 	if n == 0 {
 		return time.Time{}
 	}

@@ -1,7 +1,7 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package state
+package wire
 
 import (
 	"encoding/json"
@@ -12,13 +12,12 @@ import (
 	"unsafe"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/state/wire"
 )
 
-// allocationEncoder writes allocations into one set, and what they have in
+// An AllocationEncoder writes allocations into one set, and what they have in
 // common once: names, jobs, the shape of their resources, metrics.
-type allocationEncoder struct {
-	set     *wire.Allocations
+type AllocationEncoder struct {
+	set     *Allocations
 	names   map[string]uint32
 	jobs    map[jobReference]uint32
 	shapes  map[string]uint32
@@ -45,9 +44,10 @@ type jobReference struct {
 	missing                              bool
 }
 
-func newAllocationEncoder(size int) *allocationEncoder {
-	return &allocationEncoder{
-		set:     &wire.Allocations{Allocations: make([]*wire.Allocation, 0, size)},
+// NewAllocationEncoder returns an encoder of a set of about size allocations.
+func NewAllocationEncoder(size int) *AllocationEncoder {
+	return &AllocationEncoder{
+		set:     &Allocations{Allocations: make([]*Allocation, 0, size)},
 		names:   map[string]uint32{},
 		jobs:    map[jobReference]uint32{},
 		shapes:  map[string]uint32{},
@@ -55,19 +55,20 @@ func newAllocationEncoder(size int) *allocationEncoder {
 	}
 }
 
-func encodeAllocations(allocations []*api.Allocation) *wire.Allocations {
+// EncodeAllocations is the set of the allocations; nil of none.
+func EncodeAllocations(allocations []*api.Allocation) *Allocations {
 	if len(allocations) == 0 {
 		return nil
 	}
-	e := newAllocationEncoder(len(allocations))
+	e := NewAllocationEncoder(len(allocations))
 	for _, a := range allocations {
-		e.add(a)
+		e.Add(a)
 	}
 	return e.set
 }
 
 // name returns the reference to a string.
-func (e *allocationEncoder) name(s string) uint32 {
+func (e *AllocationEncoder) name(s string) uint32 {
 	if s == "" {
 		return 0
 	}
@@ -86,9 +87,13 @@ func (e *allocationEncoder) name(s string) uint32 {
 	return ref
 }
 
-func (e *allocationEncoder) add(a *api.Allocation) {
-	w := &wire.Allocation{
-		Id:                 packID(a.ID),
+// Set is what was added.
+func (e *AllocationEncoder) Set() *Allocations { return e.set }
+
+// Add adds an allocation to the set.
+func (e *AllocationEncoder) Add(a *api.Allocation) {
+	w := &Allocation{
+		Id:                 PackID(a.ID),
 		Job:                e.job(a),
 		Group:              e.name(a.Group),
 		Eval:               e.name(a.EvalID),
@@ -115,24 +120,37 @@ func (e *allocationEncoder) add(a *api.Allocation) {
 	} else {
 		w.Name = e.name(a.Name)
 	}
-	if s := a.DeploymentStatus; s != nil {
-		w.DeploymentStatus = &wire.DeploymentStatus{Healthy: s.Healthy, Timestamp: nanos(s.Timestamp), Canary: s.Canary, ModifyIndex: s.ModifyIndex}
-	}
 	if r := a.AllocatedResources; r != nil {
 		w.Shape = e.shape(r)
 		for _, p := range r.Shared.Ports {
-			w.Ports = append(w.Ports, &wire.Port{Label: e.name(p.Label), Value: uint32(p.Value), To: uint32(p.To), HostIp: e.name(p.HostIP), HostNetwork: e.name(p.HostNetwork), IgnoreCollision: p.IgnoreCollision})
+			w.Ports = append(w.Ports, &Port{Label: e.name(p.Label), Value: uint32(p.Value), To: uint32(p.To), HostIp: e.name(p.HostIP), HostNetwork: e.name(p.HostNetwork), IgnoreCollision: p.IgnoreCollision})
 		}
+	}
+	e.addHealthAndTasks(w, a)
+	e.set.Allocations = append(e.set.Allocations, w)
+}
+
+// addHealthAndTasks adds how the allocation is.
+func (e *AllocationEncoder) addHealthAndTasks(w *Allocation, a *api.Allocation) {
+	if s := a.DeploymentStatus; s != nil {
+		w.DeploymentStatus = &DeploymentStatus{Healthy: s.Healthy, Timestamp: Nanos(s.Timestamp), Canary: s.Canary, ModifyIndex: s.ModifyIndex}
+	}
+	if len(a.TaskStates) == 1 {
+		for task, s := range a.TaskStates { // most have one: nothing to sort
+			if s != nil {
+				w.Tasks = []*TaskState{e.taskState(task, s)}
+			}
+		}
+		return
 	}
 	for _, task := range slices.Sorted(maps.Keys(a.TaskStates)) {
 		if s := a.TaskStates[task]; s != nil {
 			w.Tasks = append(w.Tasks, e.taskState(task, s))
 		}
 	}
-	e.set.Allocations = append(e.set.Allocations, w)
 }
 
-func (e *allocationEncoder) job(a *api.Allocation) uint32 {
+func (e *AllocationEncoder) job(a *api.Allocation) uint32 {
 	r := jobReference{namespace: a.Namespace, id: a.JobID, missing: a.Job == nil}
 	if a.Job != nil {
 		r = jobReference{a.Job.Namespace, a.Job.ID, a.Job.Version, a.Job.CreateIndex, a.Job.JobModifyIndex, false}
@@ -143,7 +161,7 @@ func (e *allocationEncoder) job(a *api.Allocation) uint32 {
 	if ref, ok := e.jobs[r]; ok {
 		return ref
 	}
-	e.set.Jobs = append(e.set.Jobs, &wire.AllocationJob{
+	e.set.Jobs = append(e.set.Jobs, &AllocationJob{
 		Namespace: e.name(r.namespace), Id: e.name(r.id), Version: r.version,
 		CreateIndex: r.createIndex, JobModifyIndex: r.jobModifyIndex, Missing: r.missing,
 	})
@@ -153,12 +171,12 @@ func (e *allocationEncoder) job(a *api.Allocation) uint32 {
 }
 
 // shape returns the reference to the resources without their ports.
-func (e *allocationEncoder) shape(r *api.AllocatedResources) uint32 {
+func (e *AllocationEncoder) shape(r *api.AllocatedResources) uint32 {
 	tasks := reflect.ValueOf(r.Tasks).Pointer()
 	if tasks != 0 && tasks == e.lastTasks && r.Shared.DiskMB == e.lastShared.DiskMB && len(r.Shared.Networks)+len(e.lastShared.Networks) == 0 {
 		return e.lastShape
 	}
-	s := &wire.Shape{DiskMb: r.Shared.DiskMB}
+	s := &Shape{DiskMb: r.Shared.DiskMB}
 	if len(r.Shared.Networks) > 0 {
 		s.NetworksJson = mustJSON(r.Shared.Networks)
 	}
@@ -167,7 +185,7 @@ func (e *allocationEncoder) shape(r *api.AllocatedResources) uint32 {
 		if t == nil {
 			continue
 		}
-		w := &wire.ShapeTask{Name: e.name(name), Cpu: t.CPU.CPUShares, MemoryMb: t.Memory.MemoryMB, MemoryMaxMb: t.Memory.MemoryMaxMB}
+		w := &ShapeTask{Name: e.name(name), Cpu: t.CPU.CPUShares, MemoryMb: t.Memory.MemoryMB, MemoryMaxMb: t.Memory.MemoryMaxMB}
 		for _, core := range t.CPU.ReservedCores {
 			w.Cores = append(w.Cores, uint32(core))
 		}
@@ -196,14 +214,14 @@ type restTask struct {
 	Devices  []*api.AllocatedDevice `json:",omitempty"`
 }
 
-func (e *allocationEncoder) metric(m *api.PlacementMetrics) uint32 {
+func (e *AllocationEncoder) metric(m *api.PlacementMetrics) uint32 {
 	if m == nil {
 		return 0
 	}
 	if ref, ok := e.metrics[m]; ok {
 		return ref
 	}
-	w := &wire.Metrics{
+	w := &Metrics{
 		NodesEvaluated: int64(m.NodesEvaluated), NodesFiltered: int64(m.NodesFiltered),
 		NodesInPool: int64(m.NodesInPool), NodePool: e.name(m.NodePool),
 		NodesAvailable: e.counts(m.NodesAvailable), ClassFiltered: e.counts(m.ClassFiltered),
@@ -214,7 +232,7 @@ func (e *allocationEncoder) metric(m *api.PlacementMetrics) uint32 {
 	}
 	for _, s := range m.ScoreMetaData {
 		if s != nil {
-			w.NodeScores = append(w.NodeScores, &wire.NodeScore{Node: e.name(s.NodeID), Scores: e.scores(s.Scores), Norm: s.NormScore})
+			w.NodeScores = append(w.NodeScores, &NodeScore{Node: e.name(s.NodeID), Scores: e.scores(s.Scores), Norm: s.NormScore})
 		}
 	}
 	if len(m.QuotaExhausted)+len(m.ResourcesExhausted) > 0 {
@@ -232,32 +250,32 @@ type restMetrics struct {
 	ResourcesExhausted map[string]*api.Resources `json:",omitempty"`
 }
 
-func (e *allocationEncoder) counts(m map[string]int) []*wire.Count {
-	var counts []*wire.Count
+func (e *AllocationEncoder) counts(m map[string]int) []*Count {
+	var counts []*Count
 	for _, name := range slices.Sorted(maps.Keys(m)) {
-		counts = append(counts, &wire.Count{Name: e.name(name), Count: int64(m[name])})
+		counts = append(counts, &Count{Name: e.name(name), Count: int64(m[name])})
 	}
 	return counts
 }
 
-func (e *allocationEncoder) scores(m map[string]float64) []*wire.Score {
-	var scores []*wire.Score
+func (e *AllocationEncoder) scores(m map[string]float64) []*Score {
+	var scores []*Score
 	for _, name := range slices.Sorted(maps.Keys(m)) {
-		scores = append(scores, &wire.Score{Name: e.name(name), Score: m[name]})
+		scores = append(scores, &Score{Name: e.name(name), Score: m[name]})
 	}
 	return scores
 }
 
-func (e *allocationEncoder) taskState(task string, s *api.TaskState) *wire.TaskState {
-	w := &wire.TaskState{
+func (e *AllocationEncoder) taskState(task string, s *api.TaskState) *TaskState {
+	w := &TaskState{
 		Task: e.name(task), State: e.name(s.State), Failed: s.Failed, Restarts: s.Restarts,
-		LastRestart: nanos(s.LastRestart), StartedAt: nanos(s.StartedAt), FinishedAt: nanos(s.FinishedAt),
+		LastRestart: Nanos(s.LastRestart), StartedAt: Nanos(s.StartedAt), FinishedAt: Nanos(s.FinishedAt),
 	}
 	for _, v := range s.Events {
 		if v == nil {
 			continue
 		}
-		event := &wire.TaskEvent{
+		event := &TaskEvent{
 			Type: e.name(v.Type), Time: v.Time, DisplayMessage: e.name(v.DisplayMessage), Message: e.name(v.Message),
 			FailsTask: v.FailsTask, RestartReason: e.name(v.RestartReason), DriverError: e.name(v.DriverError),
 			DriverMessage: e.name(v.DriverMessage), ExitCode: int64(v.ExitCode), Signal: int64(v.Signal),
@@ -265,15 +283,15 @@ func (e *allocationEncoder) taskState(task string, s *api.TaskState) *wire.TaskS
 			StartDelay: v.StartDelay, RestJson: restOfEvent(v),
 		}
 		for _, key := range slices.Sorted(maps.Keys(v.Details)) {
-			event.Details = append(event.Details, &wire.Detail{Key: e.name(key), Value: e.name(v.Details[key])})
+			event.Details = append(event.Details, &Detail{Key: e.name(key), Value: e.name(v.Details[key])})
 		}
 		w.Events = append(w.Events, event)
 	}
 	return w
 }
 
-// nanos is a time in Unix nanoseconds, 0 if it is not set.
-func nanos(t time.Time) int64 {
+// Nanos is a time in Unix nanoseconds, 0 if it is not set.
+func Nanos(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
 	}
