@@ -16,10 +16,12 @@ const (
 	TableNodes
 	TableDeployments
 	TableScaling
+	TableSchedulerConfig
+	TableNodePools
 	tableCount
 )
 
-var tableNames = [tableCount]string{"jobs", "job versions", "evaluations", "allocations", "nodes", "deployments", "scaling"}
+var tableNames = [tableCount]string{"jobs", "job versions", "evaluations", "allocations", "nodes", "deployments", "scaling", "scheduler configuration", "node pools"}
 
 // String names the table.
 func (t Table) String() string {
@@ -39,8 +41,8 @@ const (
 )
 
 // A Change is one object that changed. Old is nil for a new object, New for a
-// deleted one. They are *api.Job, *api.Allocation, *api.Node, *api.Evaluation
-// or *api.Deployment, as the table says.
+// deleted one. They are *api.Job, *api.Allocation, *api.Node, *api.Evaluation,
+// *api.Deployment, *api.SchedulerConfig or *api.NodePool, as the table says.
 type Change struct {
 	Table    Table
 	Op       Op

@@ -30,6 +30,8 @@ type dump struct {
 	Evaluations []*api.Evaluation
 	Deployments []*api.Deployment
 	Allocations []*dumpedAllocation
+	Scheduler   *api.SchedulerConfig
+	Pools       []*api.NodePool
 	ByIndex     map[string][]string // "job web" -> ids
 }
 
@@ -61,6 +63,7 @@ func dumpOf(v *Snapshot) *dump {
 		}
 		d.Summaries[key] = v.JobSummary(j.Namespace, j.ID)
 	}
+	d.Scheduler, d.Pools = v.SchedulerConfig(), slices.Collect(v.NodePools())
 	d.Nodes = slices.Collect(v.Nodes())
 	d.Evaluations = slices.Collect(v.Evaluations())
 	d.Deployments = slices.Collect(v.Deployments())

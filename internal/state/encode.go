@@ -95,6 +95,12 @@ func decodeCommand(w *wire.Command) (Command, error) {
 		return &SetJobStability{s.GetNamespace(), s.GetId(), s.GetVersion(), s.GetStable()}, nil
 	case *wire.Command_ScaleJob:
 		return decodeScaleJob(k.ScaleJob)
+	case *wire.Command_SetSchedulerConfig:
+		return decodeSetSchedulerConfig(k.SetSchedulerConfig)
+	case *wire.Command_PutNodePool:
+		return decodePutNodePool(k.PutNodePool)
+	case *wire.Command_DeleteNodePool:
+		return &DeleteNodePool{Pool: k.DeleteNodePool.GetName()}, nil
 	case *wire.Command_Collect:
 		return decodeCollect(k.Collect)
 	}

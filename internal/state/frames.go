@@ -35,6 +35,8 @@ const (
 	frameDeployments = 5
 	frameAllocations = 6
 	frameEnd         = 7
+	frameScheduler   = 8
+	frameNodePools   = 9
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

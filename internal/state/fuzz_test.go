@@ -34,7 +34,7 @@ func FuzzDecodeCommands(f *testing.F) {
 // and written again.
 func FuzzRestore(f *testing.F) {
 	var file bytes.Buffer
-	if _, err := goldenStore(f).Snapshot().WriteTo(&file); err != nil {
+	if _, err := clusterStore(f).Snapshot().WriteTo(&file); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(file.Bytes())

@@ -104,6 +104,16 @@ func every() []Command {
 		&UpdateDeployment{ID: "d", Status: "failed", Description: "why", Evaluation: evaluation, Job: testJob("web"), Time: 14},
 		&SetJobStability{Namespace: "default", ID: "web", Version: 2, Stable: true},
 		&ScaleJob{Namespace: "default", ID: "web", Group: "web", Count: ptr(int64(3)), Event: &api.ScalingEvent{Message: "more", Time: 15}, Evaluation: evaluation, EnforceIndex: ptr(uint64(1))},
+		&SetSchedulerConfig{Config: &api.SchedulerConfig{
+			Algorithm: api.AlgorithmSpread, Preemption: api.PreemptionConfig{SystemSchedulerEnabled: true, BatchSchedulerEnabled: true},
+			MemoryOversubscriptionEnabled: true, PauseEvalBroker: true, ZoneAttribute: "${meta.zone}", MaxStartingPerNode: 4,
+			Rejections: api.RejectionConfig{MarkIneligible: true, NodeThreshold: 7, NodeWindow: time.Minute},
+		}, EnforceIndex: ptr(uint64(2))},
+		&PutNodePool{Pool: &api.NodePool{
+			Name: "gpu", Description: "with accelerators", Meta: map[string]string{"team": "ml"},
+			SchedulerConfig: &api.NodePoolSchedulerConfig{Algorithm: api.AlgorithmSpread, MemoryOversubscriptionEnabled: ptr(true)},
+		}},
+		&DeleteNodePool{Pool: "gpu"},
 		&Collect{Evaluations: []string{"e"}, Allocations: []string{"a"}, Deployments: []string{"d"}, Jobs: []api.NamespacedID{{Namespace: "default", ID: "web"}}, Nodes: []string{"n"}},
 	}
 }
@@ -182,11 +192,29 @@ func goldenStore(t testing.TB) *Store {
 	return s
 }
 
-// TestSnapshotFormatIsKept reads a snapshot as this format's first version
-// wrote it.
-func TestSnapshotFormatIsKept(t *testing.T) {
-	path := filepath.Join("testdata", "snapshot-v1.hex")
+// clusterStore holds what the format learned to hold with node pools.
+func clusterStore(t testing.TB) *Store {
 	s := goldenStore(t)
+	config := api.DefaultSchedulerConfig()
+	config.Algorithm, config.ZoneAttribute = api.AlgorithmSpread, "${meta.zone}"
+	must(t, s.Apply(7, []Command{
+		&SetSchedulerConfig{Config: config},
+		&PutNodePool{&api.NodePool{Name: "gpu", SchedulerConfig: &api.NodePoolSchedulerConfig{Algorithm: api.AlgorithmBinpack}}},
+		&RegisterNode{Node: &api.Node{ID: "44444444-0000-4000-8000-000000000004", SecretID: "secret", Name: "node-2", NodePool: "edge"}},
+	}))
+	return s
+}
+
+// TestSnapshotFormatIsKept reads snapshots as the first versions that could
+// write them wrote them.
+func TestSnapshotFormatIsKept(t *testing.T) {
+	t.Run("v1", func(t *testing.T) { snapshotIsKept(t, goldenStore(t)) })
+	t.Run("cluster", func(t *testing.T) { snapshotIsKept(t, clusterStore(t)) })
+}
+
+func snapshotIsKept(t *testing.T, s *Store) {
+	t.Helper()
+	path := filepath.Join("testdata", "snapshot-"+filepath.Base(t.Name())+".hex")
 	var file bytes.Buffer
 	if _, err := s.Snapshot().WriteTo(&file); err != nil {
 		t.Fatal(err)

@@ -39,6 +39,7 @@ func (t *txn) putNode(n *api.Node) {
 	old := row.node
 	row.node = n
 	t.emit(TableNodes, Put, orNil(old), n)
+	t.ensurePool(n.NodePool)
 }
 
 func (t *txn) deleteNode(id string) {

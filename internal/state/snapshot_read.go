@@ -81,6 +81,10 @@ func (l *loader) frame(f *aheadFrame) error {
 	switch f.kind {
 	case frameHeader:
 		return l.header(f.payload)
+	case frameScheduler:
+		return l.loadSchedulerConfig(f.payload)
+	case frameNodePools:
+		return loadEach(f.payload, &l.seen.NodePools, l.loadNodePool)
 	case frameJobs:
 		return loadEach(f.payload, &l.seen.Jobs, l.loadJob)
 	case frameNodes:
@@ -178,6 +182,9 @@ func (l *loader) loadNode(n *api.Node) error {
 		return fmt.Errorf("node %s is there twice", n.ID)
 	}
 	row.node = n
+	if n.NodePool != "" && l.NodePool(n.NodePool) == nil { // versions before pools were stored
+		l.cluster.put(&api.NodePool{Name: n.NodePool, CreateIndex: n.CreateIndex, ModifyIndex: n.CreateIndex})
+	}
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"io"
+	"slices"
 
 	"github.com/reeve-run/reeve/api"
 )
@@ -23,6 +24,7 @@ type headerRecord struct {
 // endRecord counts what the file holds.
 type endRecord struct {
 	Jobs, Nodes, Evaluations, Deployments, Allocations int
+	NodePools                                          int `json:",omitempty"`
 }
 
 // jobRecord is a jobRow as it is written.
@@ -54,6 +56,10 @@ func (v *Snapshot) WriteTo(w io.Writer) (int64, error) {
 	}
 	writeJSON(f, frameHeader, header)
 	var end endRecord
+	if v.cluster.scheduler.ModifyIndex != 0 {
+		writeJSON(f, frameScheduler, v.cluster.scheduler)
+	}
+	end.NodePools = writeChunks(f, frameNodePools, slices.Values(v.cluster.pools))
 	end.Jobs = v.writeJobs(f)
 	end.Nodes = writeChunks(f, frameNodes, v.Nodes())
 	end.Evaluations = v.writeEvaluations(f)

@@ -6,6 +6,8 @@ package state
 import (
 	"sync"
 	"sync/atomic"
+
+	"github.com/reeve-run/reeve/api"
 )
 
 // A Store holds the state. All methods may be called by any goroutine.
@@ -27,6 +29,7 @@ type content struct {
 	evaluations table[evaluationRow]
 	deployments table[deploymentRow]
 	nodes       table[nodeRow]
+	cluster     cluster
 }
 
 func newContent() content {
@@ -36,6 +39,7 @@ func newContent() content {
 		evaluations: newTable[evaluationRow](),
 		deployments: newTable[deploymentRow](),
 		nodes:       newTable[nodeRow](),
+		cluster:     cluster{scheduler: api.DefaultSchedulerConfig()},
 	}
 }
 
@@ -84,6 +88,7 @@ func (s *Store) publish() {
 		evaluations: w.evaluations.published(&last.evaluations),
 		deployments: w.deployments.published(&last.deployments),
 		nodes:       w.nodes.published(&last.nodes),
+		cluster:     w.cluster,
 	}})
 	s.gen++
 }

@@ -6,4 +6,4 @@
 package wire
 
 // schemaSum is the SHA-256 of the schema that the generated code is of.
-const schemaSum = "18bc960e52ef0707478f75a398f3d8daa336742828bf740336e986cb79cb11e7"
+const schemaSum = "7dc414c1d015752da657a2349a916b0b7adc372ac25db7b92d20c84f5a90bdd5"

@@ -92,6 +92,9 @@ type Command struct {
 	//	*Command_SetJobStability
 	//	*Command_ScaleJob
 	//	*Command_Collect
+	//	*Command_SetSchedulerConfig
+	//	*Command_PutNodePool
+	//	*Command_DeleteNodePool
 	Kind          isCommand_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -269,6 +272,33 @@ func (x *Command) GetCollect() *Collect {
 	return nil
 }
 
+func (x *Command) GetSetSchedulerConfig() *SetSchedulerConfig {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_SetSchedulerConfig); ok {
+			return x.SetSchedulerConfig
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetPutNodePool() *PutNodePool {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_PutNodePool); ok {
+			return x.PutNodePool
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetDeleteNodePool() *DeleteNodePool {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_DeleteNodePool); ok {
+			return x.DeleteNodePool
+		}
+	}
+	return nil
+}
+
 type isCommand_Kind interface {
 	isCommand_Kind()
 }
@@ -333,6 +363,18 @@ type Command_Collect struct {
 	Collect *Collect `protobuf:"bytes,15,opt,name=collect,proto3,oneof"`
 }
 
+type Command_SetSchedulerConfig struct {
+	SetSchedulerConfig *SetSchedulerConfig `protobuf:"bytes,16,opt,name=set_scheduler_config,json=setSchedulerConfig,proto3,oneof"`
+}
+
+type Command_PutNodePool struct {
+	PutNodePool *PutNodePool `protobuf:"bytes,17,opt,name=put_node_pool,json=putNodePool,proto3,oneof"`
+}
+
+type Command_DeleteNodePool struct {
+	DeleteNodePool *DeleteNodePool `protobuf:"bytes,18,opt,name=delete_node_pool,json=deleteNodePool,proto3,oneof"`
+}
+
 func (*Command_RegisterJob) isCommand_Kind() {}
 
 func (*Command_DeregisterJob) isCommand_Kind() {}
@@ -362,6 +404,12 @@ func (*Command_SetJobStability) isCommand_Kind() {}
 func (*Command_ScaleJob) isCommand_Kind() {}
 
 func (*Command_Collect) isCommand_Kind() {}
+
+func (*Command_SetSchedulerConfig) isCommand_Kind() {}
+
+func (*Command_PutNodePool) isCommand_Kind() {}
+
+func (*Command_DeleteNodePool) isCommand_Kind() {}
 
 type RegisterJob struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
@@ -608,6 +656,7 @@ type CommitPlacement struct {
 	DeploymentUpdates []*DeploymentUpdate    `protobuf:"bytes,9,rep,name=deployment_updates,json=deploymentUpdates,proto3" json:"deployment_updates,omitempty"`
 	Evaluations       []*Evaluation          `protobuf:"bytes,10,rep,name=evaluations,proto3" json:"evaluations,omitempty"`
 	Time              int64                  `protobuf:"varint,11,opt,name=time,proto3" json:"time,omitempty"`
+	Preempt           []*Preemption          `protobuf:"bytes,12,rep,name=preempt,proto3" json:"preempt,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
 }
@@ -719,6 +768,65 @@ func (x *CommitPlacement) GetTime() int64 {
 	return 0
 }
 
+func (x *CommitPlacement) GetPreempt() []*Preemption {
+	if x != nil {
+		return x.Preempt
+	}
+	return nil
+}
+
+type Preemption struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	By            string                 `protobuf:"bytes,2,opt,name=by,proto3" json:"by,omitempty"` // the allocation that takes its room
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Preemption) Reset() {
+	*x = Preemption{}
+	mi := &file_state_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Preemption) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Preemption) ProtoMessage() {}
+
+func (x *Preemption) ProtoReflect() protoreflect.Message {
+	mi := &file_state_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Preemption.ProtoReflect.Descriptor instead.
+func (*Preemption) Descriptor() ([]byte, []int) {
+	return file_state_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Preemption) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Preemption) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
+}
+
 type JobRef struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
 	Namespace      string                 `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
@@ -732,7 +840,7 @@ type JobRef struct {
 
 func (x *JobRef) Reset() {
 	*x = JobRef{}
-	mi := &file_state_proto_msgTypes[7]
+	mi := &file_state_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -744,7 +852,7 @@ func (x *JobRef) String() string {
 func (*JobRef) ProtoMessage() {}
 
 func (x *JobRef) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[7]
+	mi := &file_state_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -757,7 +865,7 @@ func (x *JobRef) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobRef.ProtoReflect.Descriptor instead.
 func (*JobRef) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{7}
+	return file_state_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *JobRef) GetNamespace() string {
@@ -807,7 +915,7 @@ type Stop struct {
 
 func (x *Stop) Reset() {
 	*x = Stop{}
-	mi := &file_state_proto_msgTypes[8]
+	mi := &file_state_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -819,7 +927,7 @@ func (x *Stop) String() string {
 func (*Stop) ProtoMessage() {}
 
 func (x *Stop) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[8]
+	mi := &file_state_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -832,7 +940,7 @@ func (x *Stop) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stop.ProtoReflect.Descriptor instead.
 func (*Stop) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{8}
+	return file_state_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Stop) GetId() string {
@@ -874,7 +982,7 @@ type DeploymentUpdate struct {
 
 func (x *DeploymentUpdate) Reset() {
 	*x = DeploymentUpdate{}
-	mi := &file_state_proto_msgTypes[9]
+	mi := &file_state_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -886,7 +994,7 @@ func (x *DeploymentUpdate) String() string {
 func (*DeploymentUpdate) ProtoMessage() {}
 
 func (x *DeploymentUpdate) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[9]
+	mi := &file_state_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -899,7 +1007,7 @@ func (x *DeploymentUpdate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeploymentUpdate.ProtoReflect.Descriptor instead.
 func (*DeploymentUpdate) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{9}
+	return file_state_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *DeploymentUpdate) GetId() string {
@@ -935,7 +1043,7 @@ type UpdateAllocations struct {
 
 func (x *UpdateAllocations) Reset() {
 	*x = UpdateAllocations{}
-	mi := &file_state_proto_msgTypes[10]
+	mi := &file_state_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -947,7 +1055,7 @@ func (x *UpdateAllocations) String() string {
 func (*UpdateAllocations) ProtoMessage() {}
 
 func (x *UpdateAllocations) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[10]
+	mi := &file_state_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -960,7 +1068,7 @@ func (x *UpdateAllocations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateAllocations.ProtoReflect.Descriptor instead.
 func (*UpdateAllocations) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{10}
+	return file_state_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *UpdateAllocations) GetNodeId() string {
@@ -1002,7 +1110,7 @@ type SetTransition struct {
 
 func (x *SetTransition) Reset() {
 	*x = SetTransition{}
-	mi := &file_state_proto_msgTypes[11]
+	mi := &file_state_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1014,7 +1122,7 @@ func (x *SetTransition) String() string {
 func (*SetTransition) ProtoMessage() {}
 
 func (x *SetTransition) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[11]
+	mi := &file_state_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1027,7 +1135,7 @@ func (x *SetTransition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetTransition.ProtoReflect.Descriptor instead.
 func (*SetTransition) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{11}
+	return file_state_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *SetTransition) GetAllocationIds() []string {
@@ -1061,7 +1169,7 @@ type RegisterNode struct {
 
 func (x *RegisterNode) Reset() {
 	*x = RegisterNode{}
-	mi := &file_state_proto_msgTypes[12]
+	mi := &file_state_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1073,7 +1181,7 @@ func (x *RegisterNode) String() string {
 func (*RegisterNode) ProtoMessage() {}
 
 func (x *RegisterNode) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[12]
+	mi := &file_state_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1086,7 +1194,7 @@ func (x *RegisterNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RegisterNode.ProtoReflect.Descriptor instead.
 func (*RegisterNode) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{12}
+	return file_state_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *RegisterNode) GetNodeJson() []byte {
@@ -1116,7 +1224,7 @@ type UpdateNodeStatus struct {
 
 func (x *UpdateNodeStatus) Reset() {
 	*x = UpdateNodeStatus{}
-	mi := &file_state_proto_msgTypes[13]
+	mi := &file_state_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1128,7 +1236,7 @@ func (x *UpdateNodeStatus) String() string {
 func (*UpdateNodeStatus) ProtoMessage() {}
 
 func (x *UpdateNodeStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[13]
+	mi := &file_state_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1141,7 +1249,7 @@ func (x *UpdateNodeStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateNodeStatus.ProtoReflect.Descriptor instead.
 func (*UpdateNodeStatus) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{13}
+	return file_state_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *UpdateNodeStatus) GetNodeId() string {
@@ -1191,7 +1299,7 @@ type SetNodeEligibility struct {
 
 func (x *SetNodeEligibility) Reset() {
 	*x = SetNodeEligibility{}
-	mi := &file_state_proto_msgTypes[14]
+	mi := &file_state_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1203,7 +1311,7 @@ func (x *SetNodeEligibility) String() string {
 func (*SetNodeEligibility) ProtoMessage() {}
 
 func (x *SetNodeEligibility) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[14]
+	mi := &file_state_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1216,7 +1324,7 @@ func (x *SetNodeEligibility) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetNodeEligibility.ProtoReflect.Descriptor instead.
 func (*SetNodeEligibility) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{14}
+	return file_state_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *SetNodeEligibility) GetNodeId() string {
@@ -1256,7 +1364,7 @@ type DeleteNode struct {
 
 func (x *DeleteNode) Reset() {
 	*x = DeleteNode{}
-	mi := &file_state_proto_msgTypes[15]
+	mi := &file_state_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1268,7 +1376,7 @@ func (x *DeleteNode) String() string {
 func (*DeleteNode) ProtoMessage() {}
 
 func (x *DeleteNode) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[15]
+	mi := &file_state_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1281,7 +1389,7 @@ func (x *DeleteNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteNode.ProtoReflect.Descriptor instead.
 func (*DeleteNode) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{15}
+	return file_state_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *DeleteNode) GetIds() []string {
@@ -1305,7 +1413,7 @@ type UpdateDeployment struct {
 
 func (x *UpdateDeployment) Reset() {
 	*x = UpdateDeployment{}
-	mi := &file_state_proto_msgTypes[16]
+	mi := &file_state_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1317,7 +1425,7 @@ func (x *UpdateDeployment) String() string {
 func (*UpdateDeployment) ProtoMessage() {}
 
 func (x *UpdateDeployment) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[16]
+	mi := &file_state_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1330,7 +1438,7 @@ func (x *UpdateDeployment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateDeployment.ProtoReflect.Descriptor instead.
 func (*UpdateDeployment) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{16}
+	return file_state_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *UpdateDeployment) GetId() string {
@@ -1387,7 +1495,7 @@ type SetJobStability struct {
 
 func (x *SetJobStability) Reset() {
 	*x = SetJobStability{}
-	mi := &file_state_proto_msgTypes[17]
+	mi := &file_state_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1399,7 +1507,7 @@ func (x *SetJobStability) String() string {
 func (*SetJobStability) ProtoMessage() {}
 
 func (x *SetJobStability) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[17]
+	mi := &file_state_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1412,7 +1520,7 @@ func (x *SetJobStability) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetJobStability.ProtoReflect.Descriptor instead.
 func (*SetJobStability) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{17}
+	return file_state_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *SetJobStability) GetNamespace() string {
@@ -1458,7 +1566,7 @@ type ScaleJob struct {
 
 func (x *ScaleJob) Reset() {
 	*x = ScaleJob{}
-	mi := &file_state_proto_msgTypes[18]
+	mi := &file_state_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1470,7 +1578,7 @@ func (x *ScaleJob) String() string {
 func (*ScaleJob) ProtoMessage() {}
 
 func (x *ScaleJob) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[18]
+	mi := &file_state_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1483,7 +1591,7 @@ func (x *ScaleJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScaleJob.ProtoReflect.Descriptor instead.
 func (*ScaleJob) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{18}
+	return file_state_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ScaleJob) GetNamespace() string {
@@ -1548,7 +1656,7 @@ type Collect struct {
 
 func (x *Collect) Reset() {
 	*x = Collect{}
-	mi := &file_state_proto_msgTypes[19]
+	mi := &file_state_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1560,7 +1668,7 @@ func (x *Collect) String() string {
 func (*Collect) ProtoMessage() {}
 
 func (x *Collect) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[19]
+	mi := &file_state_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1573,7 +1681,7 @@ func (x *Collect) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Collect.ProtoReflect.Descriptor instead.
 func (*Collect) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{19}
+	return file_state_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Collect) GetEvaluations() []string {
@@ -1611,6 +1719,146 @@ func (x *Collect) GetNodes() []string {
 	return nil
 }
 
+type SetSchedulerConfig struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	ConfigJson    []byte                 `protobuf:"bytes,1,opt,name=config_json,json=configJson,proto3" json:"config_json,omitempty"`
+	EnforceIndex  *uint64                `protobuf:"varint,2,opt,name=enforce_index,json=enforceIndex,proto3,oneof" json:"enforce_index,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetSchedulerConfig) Reset() {
+	*x = SetSchedulerConfig{}
+	mi := &file_state_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetSchedulerConfig) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetSchedulerConfig) ProtoMessage() {}
+
+func (x *SetSchedulerConfig) ProtoReflect() protoreflect.Message {
+	mi := &file_state_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetSchedulerConfig.ProtoReflect.Descriptor instead.
+func (*SetSchedulerConfig) Descriptor() ([]byte, []int) {
+	return file_state_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *SetSchedulerConfig) GetConfigJson() []byte {
+	if x != nil {
+		return x.ConfigJson
+	}
+	return nil
+}
+
+func (x *SetSchedulerConfig) GetEnforceIndex() uint64 {
+	if x != nil && x.EnforceIndex != nil {
+		return *x.EnforceIndex
+	}
+	return 0
+}
+
+type PutNodePool struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	PoolJson      []byte                 `protobuf:"bytes,1,opt,name=pool_json,json=poolJson,proto3" json:"pool_json,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PutNodePool) Reset() {
+	*x = PutNodePool{}
+	mi := &file_state_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PutNodePool) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PutNodePool) ProtoMessage() {}
+
+func (x *PutNodePool) ProtoReflect() protoreflect.Message {
+	mi := &file_state_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PutNodePool.ProtoReflect.Descriptor instead.
+func (*PutNodePool) Descriptor() ([]byte, []int) {
+	return file_state_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *PutNodePool) GetPoolJson() []byte {
+	if x != nil {
+		return x.PoolJson
+	}
+	return nil
+}
+
+type DeleteNodePool struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteNodePool) Reset() {
+	*x = DeleteNodePool{}
+	mi := &file_state_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteNodePool) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteNodePool) ProtoMessage() {}
+
+func (x *DeleteNodePool) ProtoReflect() protoreflect.Message {
+	mi := &file_state_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteNodePool.ProtoReflect.Descriptor instead.
+func (*DeleteNodePool) Descriptor() ([]byte, []int) {
+	return file_state_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *DeleteNodePool) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
 type JobName struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Namespace     string                 `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
@@ -1621,7 +1869,7 @@ type JobName struct {
 
 func (x *JobName) Reset() {
 	*x = JobName{}
-	mi := &file_state_proto_msgTypes[20]
+	mi := &file_state_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1633,7 +1881,7 @@ func (x *JobName) String() string {
 func (*JobName) ProtoMessage() {}
 
 func (x *JobName) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[20]
+	mi := &file_state_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1646,7 +1894,7 @@ func (x *JobName) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobName.ProtoReflect.Descriptor instead.
 func (*JobName) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{20}
+	return file_state_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *JobName) GetNamespace() string {
@@ -1672,7 +1920,7 @@ type Evaluations struct {
 
 func (x *Evaluations) Reset() {
 	*x = Evaluations{}
-	mi := &file_state_proto_msgTypes[21]
+	mi := &file_state_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1684,7 +1932,7 @@ func (x *Evaluations) String() string {
 func (*Evaluations) ProtoMessage() {}
 
 func (x *Evaluations) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[21]
+	mi := &file_state_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1697,7 +1945,7 @@ func (x *Evaluations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Evaluations.ProtoReflect.Descriptor instead.
 func (*Evaluations) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{21}
+	return file_state_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Evaluations) GetEvaluations() []*Evaluation {
@@ -1740,7 +1988,7 @@ type Evaluation struct {
 
 func (x *Evaluation) Reset() {
 	*x = Evaluation{}
-	mi := &file_state_proto_msgTypes[22]
+	mi := &file_state_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1752,7 +2000,7 @@ func (x *Evaluation) String() string {
 func (*Evaluation) ProtoMessage() {}
 
 func (x *Evaluation) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[22]
+	mi := &file_state_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1765,7 +2013,7 @@ func (x *Evaluation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Evaluation.ProtoReflect.Descriptor instead.
 func (*Evaluation) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{22}
+	return file_state_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Evaluation) GetId() string {
@@ -1953,7 +2201,7 @@ type Queued struct {
 
 func (x *Queued) Reset() {
 	*x = Queued{}
-	mi := &file_state_proto_msgTypes[23]
+	mi := &file_state_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1965,7 +2213,7 @@ func (x *Queued) String() string {
 func (*Queued) ProtoMessage() {}
 
 func (x *Queued) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[23]
+	mi := &file_state_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1978,7 +2226,7 @@ func (x *Queued) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Queued.ProtoReflect.Descriptor instead.
 func (*Queued) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{23}
+	return file_state_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Queued) GetGroup() string {
@@ -2011,7 +2259,7 @@ type Allocations struct {
 
 func (x *Allocations) Reset() {
 	*x = Allocations{}
-	mi := &file_state_proto_msgTypes[24]
+	mi := &file_state_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2023,7 +2271,7 @@ func (x *Allocations) String() string {
 func (*Allocations) ProtoMessage() {}
 
 func (x *Allocations) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[24]
+	mi := &file_state_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2036,7 +2284,7 @@ func (x *Allocations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Allocations.ProtoReflect.Descriptor instead.
 func (*Allocations) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{24}
+	return file_state_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Allocations) GetNames() []string {
@@ -2088,7 +2336,7 @@ type AllocationJob struct {
 
 func (x *AllocationJob) Reset() {
 	*x = AllocationJob{}
-	mi := &file_state_proto_msgTypes[25]
+	mi := &file_state_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2100,7 +2348,7 @@ func (x *AllocationJob) String() string {
 func (*AllocationJob) ProtoMessage() {}
 
 func (x *AllocationJob) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[25]
+	mi := &file_state_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2113,7 +2361,7 @@ func (x *AllocationJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AllocationJob.ProtoReflect.Descriptor instead.
 func (*AllocationJob) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{25}
+	return file_state_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *AllocationJob) GetNamespace() uint32 {
@@ -2193,7 +2441,7 @@ type Allocation struct {
 
 func (x *Allocation) Reset() {
 	*x = Allocation{}
-	mi := &file_state_proto_msgTypes[26]
+	mi := &file_state_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2205,7 +2453,7 @@ func (x *Allocation) String() string {
 func (*Allocation) ProtoMessage() {}
 
 func (x *Allocation) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[26]
+	mi := &file_state_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2218,7 +2466,7 @@ func (x *Allocation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Allocation.ProtoReflect.Descriptor instead.
 func (*Allocation) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{26}
+	return file_state_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Allocation) GetId() []byte {
@@ -2422,7 +2670,7 @@ type DeploymentStatus struct {
 
 func (x *DeploymentStatus) Reset() {
 	*x = DeploymentStatus{}
-	mi := &file_state_proto_msgTypes[27]
+	mi := &file_state_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2434,7 +2682,7 @@ func (x *DeploymentStatus) String() string {
 func (*DeploymentStatus) ProtoMessage() {}
 
 func (x *DeploymentStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[27]
+	mi := &file_state_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2447,7 +2695,7 @@ func (x *DeploymentStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeploymentStatus.ProtoReflect.Descriptor instead.
 func (*DeploymentStatus) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{27}
+	return file_state_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *DeploymentStatus) GetHealthy() bool {
@@ -2492,7 +2740,7 @@ type Port struct {
 
 func (x *Port) Reset() {
 	*x = Port{}
-	mi := &file_state_proto_msgTypes[28]
+	mi := &file_state_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2504,7 +2752,7 @@ func (x *Port) String() string {
 func (*Port) ProtoMessage() {}
 
 func (x *Port) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[28]
+	mi := &file_state_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2517,7 +2765,7 @@ func (x *Port) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Port.ProtoReflect.Descriptor instead.
 func (*Port) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{28}
+	return file_state_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Port) GetLabel() uint32 {
@@ -2574,7 +2822,7 @@ type Shape struct {
 
 func (x *Shape) Reset() {
 	*x = Shape{}
-	mi := &file_state_proto_msgTypes[29]
+	mi := &file_state_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2586,7 +2834,7 @@ func (x *Shape) String() string {
 func (*Shape) ProtoMessage() {}
 
 func (x *Shape) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[29]
+	mi := &file_state_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2599,7 +2847,7 @@ func (x *Shape) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Shape.ProtoReflect.Descriptor instead.
 func (*Shape) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{29}
+	return file_state_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Shape) GetTasks() []*ShapeTask {
@@ -2637,7 +2885,7 @@ type ShapeTask struct {
 
 func (x *ShapeTask) Reset() {
 	*x = ShapeTask{}
-	mi := &file_state_proto_msgTypes[30]
+	mi := &file_state_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2649,7 +2897,7 @@ func (x *ShapeTask) String() string {
 func (*ShapeTask) ProtoMessage() {}
 
 func (x *ShapeTask) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[30]
+	mi := &file_state_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2662,7 +2910,7 @@ func (x *ShapeTask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShapeTask.ProtoReflect.Descriptor instead.
 func (*ShapeTask) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{30}
+	return file_state_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ShapeTask) GetName() uint32 {
@@ -2730,7 +2978,7 @@ type Metrics struct {
 
 func (x *Metrics) Reset() {
 	*x = Metrics{}
-	mi := &file_state_proto_msgTypes[31]
+	mi := &file_state_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2742,7 +2990,7 @@ func (x *Metrics) String() string {
 func (*Metrics) ProtoMessage() {}
 
 func (x *Metrics) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[31]
+	mi := &file_state_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2755,7 +3003,7 @@ func (x *Metrics) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Metrics.ProtoReflect.Descriptor instead.
 func (*Metrics) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{31}
+	return file_state_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Metrics) GetNodesEvaluated() int64 {
@@ -2873,7 +3121,7 @@ type Count struct {
 
 func (x *Count) Reset() {
 	*x = Count{}
-	mi := &file_state_proto_msgTypes[32]
+	mi := &file_state_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2885,7 +3133,7 @@ func (x *Count) String() string {
 func (*Count) ProtoMessage() {}
 
 func (x *Count) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[32]
+	mi := &file_state_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2898,7 +3146,7 @@ func (x *Count) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Count.ProtoReflect.Descriptor instead.
 func (*Count) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{32}
+	return file_state_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Count) GetName() uint32 {
@@ -2925,7 +3173,7 @@ type Score struct {
 
 func (x *Score) Reset() {
 	*x = Score{}
-	mi := &file_state_proto_msgTypes[33]
+	mi := &file_state_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2937,7 +3185,7 @@ func (x *Score) String() string {
 func (*Score) ProtoMessage() {}
 
 func (x *Score) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[33]
+	mi := &file_state_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2950,7 +3198,7 @@ func (x *Score) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Score.ProtoReflect.Descriptor instead.
 func (*Score) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{33}
+	return file_state_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Score) GetName() uint32 {
@@ -2978,7 +3226,7 @@ type NodeScore struct {
 
 func (x *NodeScore) Reset() {
 	*x = NodeScore{}
-	mi := &file_state_proto_msgTypes[34]
+	mi := &file_state_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2990,7 +3238,7 @@ func (x *NodeScore) String() string {
 func (*NodeScore) ProtoMessage() {}
 
 func (x *NodeScore) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[34]
+	mi := &file_state_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3003,7 +3251,7 @@ func (x *NodeScore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeScore.ProtoReflect.Descriptor instead.
 func (*NodeScore) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{34}
+	return file_state_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *NodeScore) GetNode() uint32 {
@@ -3043,7 +3291,7 @@ type TaskState struct {
 
 func (x *TaskState) Reset() {
 	*x = TaskState{}
-	mi := &file_state_proto_msgTypes[35]
+	mi := &file_state_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3055,7 +3303,7 @@ func (x *TaskState) String() string {
 func (*TaskState) ProtoMessage() {}
 
 func (x *TaskState) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[35]
+	mi := &file_state_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3068,7 +3316,7 @@ func (x *TaskState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskState.ProtoReflect.Descriptor instead.
 func (*TaskState) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{35}
+	return file_state_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *TaskState) GetTask() uint32 {
@@ -3151,7 +3399,7 @@ type TaskEvent struct {
 
 func (x *TaskEvent) Reset() {
 	*x = TaskEvent{}
-	mi := &file_state_proto_msgTypes[36]
+	mi := &file_state_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3163,7 +3411,7 @@ func (x *TaskEvent) String() string {
 func (*TaskEvent) ProtoMessage() {}
 
 func (x *TaskEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[36]
+	mi := &file_state_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3176,7 +3424,7 @@ func (x *TaskEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskEvent.ProtoReflect.Descriptor instead.
 func (*TaskEvent) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{36}
+	return file_state_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *TaskEvent) GetType() uint32 {
@@ -3301,7 +3549,7 @@ type Detail struct {
 
 func (x *Detail) Reset() {
 	*x = Detail{}
-	mi := &file_state_proto_msgTypes[37]
+	mi := &file_state_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3313,7 +3561,7 @@ func (x *Detail) String() string {
 func (*Detail) ProtoMessage() {}
 
 func (x *Detail) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[37]
+	mi := &file_state_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3326,7 +3574,7 @@ func (x *Detail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Detail.ProtoReflect.Descriptor instead.
 func (*Detail) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{37}
+	return file_state_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Detail) GetKey() uint32 {
@@ -3349,7 +3597,8 @@ const file_state_proto_rawDesc = "" +
 	"\n" +
 	"\vstate.proto\x12\x0ereeve.state.v1\"<\n" +
 	"\x05Entry\x123\n" +
-	"\bcommands\x18\x01 \x03(\v2\x17.reeve.state.v1.CommandR\bcommands\"\xe0\b\n" +
+	"\bcommands\x18\x01 \x03(\v2\x17.reeve.state.v1.CommandR\bcommands\"\xc7\n" +
+	"\n" +
 	"\aCommand\x12@\n" +
 	"\fregister_job\x18\x01 \x01(\v2\x1b.reeve.state.v1.RegisterJobH\x00R\vregisterJob\x12F\n" +
 	"\x0ederegister_job\x18\x02 \x01(\v2\x1d.reeve.state.v1.DeregisterJobH\x00R\rderegisterJob\x12I\n" +
@@ -3367,7 +3616,10 @@ const file_state_proto_rawDesc = "" +
 	"\x11update_deployment\x18\f \x01(\v2 .reeve.state.v1.UpdateDeploymentH\x00R\x10updateDeployment\x12M\n" +
 	"\x11set_job_stability\x18\r \x01(\v2\x1f.reeve.state.v1.SetJobStabilityH\x00R\x0fsetJobStability\x127\n" +
 	"\tscale_job\x18\x0e \x01(\v2\x18.reeve.state.v1.ScaleJobH\x00R\bscaleJob\x123\n" +
-	"\acollect\x18\x0f \x01(\v2\x17.reeve.state.v1.CollectH\x00R\acollectB\x06\n" +
+	"\acollect\x18\x0f \x01(\v2\x17.reeve.state.v1.CollectH\x00R\acollect\x12V\n" +
+	"\x14set_scheduler_config\x18\x10 \x01(\v2\".reeve.state.v1.SetSchedulerConfigH\x00R\x12setSchedulerConfig\x12A\n" +
+	"\rput_node_pool\x18\x11 \x01(\v2\x1b.reeve.state.v1.PutNodePoolH\x00R\vputNodePool\x12J\n" +
+	"\x10delete_node_pool\x18\x12 \x01(\v2\x1e.reeve.state.v1.DeleteNodePoolH\x00R\x0edeleteNodePoolB\x06\n" +
 	"\x04kind\"\xc9\x01\n" +
 	"\vRegisterJob\x12\x19\n" +
 	"\bjob_json\x18\x01 \x01(\fR\ajobJson\x12'\n" +
@@ -3388,7 +3640,7 @@ const file_state_proto_rawDesc = "" +
 	"\x0ePutEvaluations\x12<\n" +
 	"\vevaluations\x18\x01 \x03(\v2\x1a.reeve.state.v1.EvaluationR\vevaluations\"%\n" +
 	"\x11DeleteEvaluations\x12\x10\n" +
-	"\x03ids\x18\x01 \x03(\tR\x03ids\"\xe0\x03\n" +
+	"\x03ids\x18\x01 \x03(\tR\x03ids\"\x96\x04\n" +
 	"\x0fCommitPlacement\x12\x17\n" +
 	"\aeval_id\x18\x01 \x01(\tR\x06evalId\x12\x1a\n" +
 	"\bpriority\x18\x02 \x01(\x03R\bpriority\x12%\n" +
@@ -3401,7 +3653,12 @@ const file_state_proto_rawDesc = "" +
 	"\x12deployment_updates\x18\t \x03(\v2 .reeve.state.v1.DeploymentUpdateR\x11deploymentUpdates\x12<\n" +
 	"\vevaluations\x18\n" +
 	" \x03(\v2\x1a.reeve.state.v1.EvaluationR\vevaluations\x12\x12\n" +
-	"\x04time\x18\v \x01(\x03R\x04time\"\x9d\x01\n" +
+	"\x04time\x18\v \x01(\x03R\x04time\x124\n" +
+	"\apreempt\x18\f \x03(\v2\x1a.reeve.state.v1.PreemptionR\apreempt\",\n" +
+	"\n" +
+	"Preemption\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x0e\n" +
+	"\x02by\x18\x02 \x01(\tR\x02by\"\x9d\x01\n" +
 	"\x06JobRef\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\tR\x02id\x12\x18\n" +
@@ -3475,7 +3732,16 @@ const file_state_proto_rawDesc = "" +
 	"\vallocations\x18\x02 \x03(\tR\vallocations\x12 \n" +
 	"\vdeployments\x18\x03 \x03(\tR\vdeployments\x12+\n" +
 	"\x04jobs\x18\x04 \x03(\v2\x17.reeve.state.v1.JobNameR\x04jobs\x12\x14\n" +
-	"\x05nodes\x18\x05 \x03(\tR\x05nodes\"7\n" +
+	"\x05nodes\x18\x05 \x03(\tR\x05nodes\"q\n" +
+	"\x12SetSchedulerConfig\x12\x1f\n" +
+	"\vconfig_json\x18\x01 \x01(\fR\n" +
+	"configJson\x12(\n" +
+	"\renforce_index\x18\x02 \x01(\x04H\x00R\fenforceIndex\x88\x01\x01B\x10\n" +
+	"\x0e_enforce_index\"*\n" +
+	"\vPutNodePool\x12\x1b\n" +
+	"\tpool_json\x18\x01 \x01(\fR\bpoolJson\"$\n" +
+	"\x0eDeleteNodePool\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\"7\n" +
 	"\aJobName\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\tR\x02id\"K\n" +
@@ -3664,7 +3930,7 @@ func file_state_proto_rawDescGZIP() []byte {
 	return file_state_proto_rawDescData
 }
 
-var file_state_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
+var file_state_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
 var file_state_proto_goTypes = []any{
 	(*Entry)(nil),              // 0: reeve.state.v1.Entry
 	(*Command)(nil),            // 1: reeve.state.v1.Command
@@ -3673,37 +3939,41 @@ var file_state_proto_goTypes = []any{
 	(*PutEvaluations)(nil),     // 4: reeve.state.v1.PutEvaluations
 	(*DeleteEvaluations)(nil),  // 5: reeve.state.v1.DeleteEvaluations
 	(*CommitPlacement)(nil),    // 6: reeve.state.v1.CommitPlacement
-	(*JobRef)(nil),             // 7: reeve.state.v1.JobRef
-	(*Stop)(nil),               // 8: reeve.state.v1.Stop
-	(*DeploymentUpdate)(nil),   // 9: reeve.state.v1.DeploymentUpdate
-	(*UpdateAllocations)(nil),  // 10: reeve.state.v1.UpdateAllocations
-	(*SetTransition)(nil),      // 11: reeve.state.v1.SetTransition
-	(*RegisterNode)(nil),       // 12: reeve.state.v1.RegisterNode
-	(*UpdateNodeStatus)(nil),   // 13: reeve.state.v1.UpdateNodeStatus
-	(*SetNodeEligibility)(nil), // 14: reeve.state.v1.SetNodeEligibility
-	(*DeleteNode)(nil),         // 15: reeve.state.v1.DeleteNode
-	(*UpdateDeployment)(nil),   // 16: reeve.state.v1.UpdateDeployment
-	(*SetJobStability)(nil),    // 17: reeve.state.v1.SetJobStability
-	(*ScaleJob)(nil),           // 18: reeve.state.v1.ScaleJob
-	(*Collect)(nil),            // 19: reeve.state.v1.Collect
-	(*JobName)(nil),            // 20: reeve.state.v1.JobName
-	(*Evaluations)(nil),        // 21: reeve.state.v1.Evaluations
-	(*Evaluation)(nil),         // 22: reeve.state.v1.Evaluation
-	(*Queued)(nil),             // 23: reeve.state.v1.Queued
-	(*Allocations)(nil),        // 24: reeve.state.v1.Allocations
-	(*AllocationJob)(nil),      // 25: reeve.state.v1.AllocationJob
-	(*Allocation)(nil),         // 26: reeve.state.v1.Allocation
-	(*DeploymentStatus)(nil),   // 27: reeve.state.v1.DeploymentStatus
-	(*Port)(nil),               // 28: reeve.state.v1.Port
-	(*Shape)(nil),              // 29: reeve.state.v1.Shape
-	(*ShapeTask)(nil),          // 30: reeve.state.v1.ShapeTask
-	(*Metrics)(nil),            // 31: reeve.state.v1.Metrics
-	(*Count)(nil),              // 32: reeve.state.v1.Count
-	(*Score)(nil),              // 33: reeve.state.v1.Score
-	(*NodeScore)(nil),          // 34: reeve.state.v1.NodeScore
-	(*TaskState)(nil),          // 35: reeve.state.v1.TaskState
-	(*TaskEvent)(nil),          // 36: reeve.state.v1.TaskEvent
-	(*Detail)(nil),             // 37: reeve.state.v1.Detail
+	(*Preemption)(nil),         // 7: reeve.state.v1.Preemption
+	(*JobRef)(nil),             // 8: reeve.state.v1.JobRef
+	(*Stop)(nil),               // 9: reeve.state.v1.Stop
+	(*DeploymentUpdate)(nil),   // 10: reeve.state.v1.DeploymentUpdate
+	(*UpdateAllocations)(nil),  // 11: reeve.state.v1.UpdateAllocations
+	(*SetTransition)(nil),      // 12: reeve.state.v1.SetTransition
+	(*RegisterNode)(nil),       // 13: reeve.state.v1.RegisterNode
+	(*UpdateNodeStatus)(nil),   // 14: reeve.state.v1.UpdateNodeStatus
+	(*SetNodeEligibility)(nil), // 15: reeve.state.v1.SetNodeEligibility
+	(*DeleteNode)(nil),         // 16: reeve.state.v1.DeleteNode
+	(*UpdateDeployment)(nil),   // 17: reeve.state.v1.UpdateDeployment
+	(*SetJobStability)(nil),    // 18: reeve.state.v1.SetJobStability
+	(*ScaleJob)(nil),           // 19: reeve.state.v1.ScaleJob
+	(*Collect)(nil),            // 20: reeve.state.v1.Collect
+	(*SetSchedulerConfig)(nil), // 21: reeve.state.v1.SetSchedulerConfig
+	(*PutNodePool)(nil),        // 22: reeve.state.v1.PutNodePool
+	(*DeleteNodePool)(nil),     // 23: reeve.state.v1.DeleteNodePool
+	(*JobName)(nil),            // 24: reeve.state.v1.JobName
+	(*Evaluations)(nil),        // 25: reeve.state.v1.Evaluations
+	(*Evaluation)(nil),         // 26: reeve.state.v1.Evaluation
+	(*Queued)(nil),             // 27: reeve.state.v1.Queued
+	(*Allocations)(nil),        // 28: reeve.state.v1.Allocations
+	(*AllocationJob)(nil),      // 29: reeve.state.v1.AllocationJob
+	(*Allocation)(nil),         // 30: reeve.state.v1.Allocation
+	(*DeploymentStatus)(nil),   // 31: reeve.state.v1.DeploymentStatus
+	(*Port)(nil),               // 32: reeve.state.v1.Port
+	(*Shape)(nil),              // 33: reeve.state.v1.Shape
+	(*ShapeTask)(nil),          // 34: reeve.state.v1.ShapeTask
+	(*Metrics)(nil),            // 35: reeve.state.v1.Metrics
+	(*Count)(nil),              // 36: reeve.state.v1.Count
+	(*Score)(nil),              // 37: reeve.state.v1.Score
+	(*NodeScore)(nil),          // 38: reeve.state.v1.NodeScore
+	(*TaskState)(nil),          // 39: reeve.state.v1.TaskState
+	(*TaskEvent)(nil),          // 40: reeve.state.v1.TaskEvent
+	(*Detail)(nil),             // 41: reeve.state.v1.Detail
 }
 var file_state_proto_depIdxs = []int32{
 	1,  // 0: reeve.state.v1.Entry.commands:type_name -> reeve.state.v1.Command
@@ -3712,58 +3982,62 @@ var file_state_proto_depIdxs = []int32{
 	4,  // 3: reeve.state.v1.Command.put_evaluations:type_name -> reeve.state.v1.PutEvaluations
 	5,  // 4: reeve.state.v1.Command.delete_evaluations:type_name -> reeve.state.v1.DeleteEvaluations
 	6,  // 5: reeve.state.v1.Command.commit_placement:type_name -> reeve.state.v1.CommitPlacement
-	10, // 6: reeve.state.v1.Command.update_allocations:type_name -> reeve.state.v1.UpdateAllocations
-	11, // 7: reeve.state.v1.Command.set_transition:type_name -> reeve.state.v1.SetTransition
-	12, // 8: reeve.state.v1.Command.register_node:type_name -> reeve.state.v1.RegisterNode
-	13, // 9: reeve.state.v1.Command.update_node_status:type_name -> reeve.state.v1.UpdateNodeStatus
-	14, // 10: reeve.state.v1.Command.set_node_eligibility:type_name -> reeve.state.v1.SetNodeEligibility
-	15, // 11: reeve.state.v1.Command.delete_node:type_name -> reeve.state.v1.DeleteNode
-	16, // 12: reeve.state.v1.Command.update_deployment:type_name -> reeve.state.v1.UpdateDeployment
-	17, // 13: reeve.state.v1.Command.set_job_stability:type_name -> reeve.state.v1.SetJobStability
-	18, // 14: reeve.state.v1.Command.scale_job:type_name -> reeve.state.v1.ScaleJob
-	19, // 15: reeve.state.v1.Command.collect:type_name -> reeve.state.v1.Collect
-	22, // 16: reeve.state.v1.RegisterJob.evaluation:type_name -> reeve.state.v1.Evaluation
-	22, // 17: reeve.state.v1.DeregisterJob.evaluation:type_name -> reeve.state.v1.Evaluation
-	22, // 18: reeve.state.v1.PutEvaluations.evaluations:type_name -> reeve.state.v1.Evaluation
-	7,  // 19: reeve.state.v1.CommitPlacement.job:type_name -> reeve.state.v1.JobRef
-	24, // 20: reeve.state.v1.CommitPlacement.place:type_name -> reeve.state.v1.Allocations
-	8,  // 21: reeve.state.v1.CommitPlacement.stop:type_name -> reeve.state.v1.Stop
-	9,  // 22: reeve.state.v1.CommitPlacement.deployment_updates:type_name -> reeve.state.v1.DeploymentUpdate
-	22, // 23: reeve.state.v1.CommitPlacement.evaluations:type_name -> reeve.state.v1.Evaluation
-	24, // 24: reeve.state.v1.UpdateAllocations.allocations:type_name -> reeve.state.v1.Allocations
-	22, // 25: reeve.state.v1.UpdateAllocations.evaluations:type_name -> reeve.state.v1.Evaluation
-	22, // 26: reeve.state.v1.SetTransition.evaluations:type_name -> reeve.state.v1.Evaluation
-	22, // 27: reeve.state.v1.RegisterNode.evaluations:type_name -> reeve.state.v1.Evaluation
-	22, // 28: reeve.state.v1.UpdateNodeStatus.evaluations:type_name -> reeve.state.v1.Evaluation
-	22, // 29: reeve.state.v1.SetNodeEligibility.evaluations:type_name -> reeve.state.v1.Evaluation
-	22, // 30: reeve.state.v1.UpdateDeployment.evaluation:type_name -> reeve.state.v1.Evaluation
-	22, // 31: reeve.state.v1.ScaleJob.evaluation:type_name -> reeve.state.v1.Evaluation
-	20, // 32: reeve.state.v1.Collect.jobs:type_name -> reeve.state.v1.JobName
-	22, // 33: reeve.state.v1.Evaluations.evaluations:type_name -> reeve.state.v1.Evaluation
-	23, // 34: reeve.state.v1.Evaluation.queued:type_name -> reeve.state.v1.Queued
-	25, // 35: reeve.state.v1.Allocations.jobs:type_name -> reeve.state.v1.AllocationJob
-	29, // 36: reeve.state.v1.Allocations.shapes:type_name -> reeve.state.v1.Shape
-	31, // 37: reeve.state.v1.Allocations.metrics:type_name -> reeve.state.v1.Metrics
-	26, // 38: reeve.state.v1.Allocations.allocations:type_name -> reeve.state.v1.Allocation
-	27, // 39: reeve.state.v1.Allocation.deployment_status:type_name -> reeve.state.v1.DeploymentStatus
-	28, // 40: reeve.state.v1.Allocation.ports:type_name -> reeve.state.v1.Port
-	35, // 41: reeve.state.v1.Allocation.tasks:type_name -> reeve.state.v1.TaskState
-	30, // 42: reeve.state.v1.Shape.tasks:type_name -> reeve.state.v1.ShapeTask
-	32, // 43: reeve.state.v1.Metrics.nodes_available:type_name -> reeve.state.v1.Count
-	32, // 44: reeve.state.v1.Metrics.class_filtered:type_name -> reeve.state.v1.Count
-	32, // 45: reeve.state.v1.Metrics.constraint_filtered:type_name -> reeve.state.v1.Count
-	32, // 46: reeve.state.v1.Metrics.class_exhausted:type_name -> reeve.state.v1.Count
-	32, // 47: reeve.state.v1.Metrics.dimension_exhausted:type_name -> reeve.state.v1.Count
-	33, // 48: reeve.state.v1.Metrics.scores:type_name -> reeve.state.v1.Score
-	34, // 49: reeve.state.v1.Metrics.node_scores:type_name -> reeve.state.v1.NodeScore
-	33, // 50: reeve.state.v1.NodeScore.scores:type_name -> reeve.state.v1.Score
-	36, // 51: reeve.state.v1.TaskState.events:type_name -> reeve.state.v1.TaskEvent
-	37, // 52: reeve.state.v1.TaskEvent.details:type_name -> reeve.state.v1.Detail
-	53, // [53:53] is the sub-list for method output_type
-	53, // [53:53] is the sub-list for method input_type
-	53, // [53:53] is the sub-list for extension type_name
-	53, // [53:53] is the sub-list for extension extendee
-	0,  // [0:53] is the sub-list for field type_name
+	11, // 6: reeve.state.v1.Command.update_allocations:type_name -> reeve.state.v1.UpdateAllocations
+	12, // 7: reeve.state.v1.Command.set_transition:type_name -> reeve.state.v1.SetTransition
+	13, // 8: reeve.state.v1.Command.register_node:type_name -> reeve.state.v1.RegisterNode
+	14, // 9: reeve.state.v1.Command.update_node_status:type_name -> reeve.state.v1.UpdateNodeStatus
+	15, // 10: reeve.state.v1.Command.set_node_eligibility:type_name -> reeve.state.v1.SetNodeEligibility
+	16, // 11: reeve.state.v1.Command.delete_node:type_name -> reeve.state.v1.DeleteNode
+	17, // 12: reeve.state.v1.Command.update_deployment:type_name -> reeve.state.v1.UpdateDeployment
+	18, // 13: reeve.state.v1.Command.set_job_stability:type_name -> reeve.state.v1.SetJobStability
+	19, // 14: reeve.state.v1.Command.scale_job:type_name -> reeve.state.v1.ScaleJob
+	20, // 15: reeve.state.v1.Command.collect:type_name -> reeve.state.v1.Collect
+	21, // 16: reeve.state.v1.Command.set_scheduler_config:type_name -> reeve.state.v1.SetSchedulerConfig
+	22, // 17: reeve.state.v1.Command.put_node_pool:type_name -> reeve.state.v1.PutNodePool
+	23, // 18: reeve.state.v1.Command.delete_node_pool:type_name -> reeve.state.v1.DeleteNodePool
+	26, // 19: reeve.state.v1.RegisterJob.evaluation:type_name -> reeve.state.v1.Evaluation
+	26, // 20: reeve.state.v1.DeregisterJob.evaluation:type_name -> reeve.state.v1.Evaluation
+	26, // 21: reeve.state.v1.PutEvaluations.evaluations:type_name -> reeve.state.v1.Evaluation
+	8,  // 22: reeve.state.v1.CommitPlacement.job:type_name -> reeve.state.v1.JobRef
+	28, // 23: reeve.state.v1.CommitPlacement.place:type_name -> reeve.state.v1.Allocations
+	9,  // 24: reeve.state.v1.CommitPlacement.stop:type_name -> reeve.state.v1.Stop
+	10, // 25: reeve.state.v1.CommitPlacement.deployment_updates:type_name -> reeve.state.v1.DeploymentUpdate
+	26, // 26: reeve.state.v1.CommitPlacement.evaluations:type_name -> reeve.state.v1.Evaluation
+	7,  // 27: reeve.state.v1.CommitPlacement.preempt:type_name -> reeve.state.v1.Preemption
+	28, // 28: reeve.state.v1.UpdateAllocations.allocations:type_name -> reeve.state.v1.Allocations
+	26, // 29: reeve.state.v1.UpdateAllocations.evaluations:type_name -> reeve.state.v1.Evaluation
+	26, // 30: reeve.state.v1.SetTransition.evaluations:type_name -> reeve.state.v1.Evaluation
+	26, // 31: reeve.state.v1.RegisterNode.evaluations:type_name -> reeve.state.v1.Evaluation
+	26, // 32: reeve.state.v1.UpdateNodeStatus.evaluations:type_name -> reeve.state.v1.Evaluation
+	26, // 33: reeve.state.v1.SetNodeEligibility.evaluations:type_name -> reeve.state.v1.Evaluation
+	26, // 34: reeve.state.v1.UpdateDeployment.evaluation:type_name -> reeve.state.v1.Evaluation
+	26, // 35: reeve.state.v1.ScaleJob.evaluation:type_name -> reeve.state.v1.Evaluation
+	24, // 36: reeve.state.v1.Collect.jobs:type_name -> reeve.state.v1.JobName
+	26, // 37: reeve.state.v1.Evaluations.evaluations:type_name -> reeve.state.v1.Evaluation
+	27, // 38: reeve.state.v1.Evaluation.queued:type_name -> reeve.state.v1.Queued
+	29, // 39: reeve.state.v1.Allocations.jobs:type_name -> reeve.state.v1.AllocationJob
+	33, // 40: reeve.state.v1.Allocations.shapes:type_name -> reeve.state.v1.Shape
+	35, // 41: reeve.state.v1.Allocations.metrics:type_name -> reeve.state.v1.Metrics
+	30, // 42: reeve.state.v1.Allocations.allocations:type_name -> reeve.state.v1.Allocation
+	31, // 43: reeve.state.v1.Allocation.deployment_status:type_name -> reeve.state.v1.DeploymentStatus
+	32, // 44: reeve.state.v1.Allocation.ports:type_name -> reeve.state.v1.Port
+	39, // 45: reeve.state.v1.Allocation.tasks:type_name -> reeve.state.v1.TaskState
+	34, // 46: reeve.state.v1.Shape.tasks:type_name -> reeve.state.v1.ShapeTask
+	36, // 47: reeve.state.v1.Metrics.nodes_available:type_name -> reeve.state.v1.Count
+	36, // 48: reeve.state.v1.Metrics.class_filtered:type_name -> reeve.state.v1.Count
+	36, // 49: reeve.state.v1.Metrics.constraint_filtered:type_name -> reeve.state.v1.Count
+	36, // 50: reeve.state.v1.Metrics.class_exhausted:type_name -> reeve.state.v1.Count
+	36, // 51: reeve.state.v1.Metrics.dimension_exhausted:type_name -> reeve.state.v1.Count
+	37, // 52: reeve.state.v1.Metrics.scores:type_name -> reeve.state.v1.Score
+	38, // 53: reeve.state.v1.Metrics.node_scores:type_name -> reeve.state.v1.NodeScore
+	37, // 54: reeve.state.v1.NodeScore.scores:type_name -> reeve.state.v1.Score
+	40, // 55: reeve.state.v1.TaskState.events:type_name -> reeve.state.v1.TaskEvent
+	41, // 56: reeve.state.v1.TaskEvent.details:type_name -> reeve.state.v1.Detail
+	57, // [57:57] is the sub-list for method output_type
+	57, // [57:57] is the sub-list for method input_type
+	57, // [57:57] is the sub-list for extension type_name
+	57, // [57:57] is the sub-list for extension extendee
+	0,  // [0:57] is the sub-list for field type_name
 }
 
 func init() { file_state_proto_init() }
@@ -3787,17 +4061,21 @@ func file_state_proto_init() {
 		(*Command_SetJobStability)(nil),
 		(*Command_ScaleJob)(nil),
 		(*Command_Collect)(nil),
+		(*Command_SetSchedulerConfig)(nil),
+		(*Command_PutNodePool)(nil),
+		(*Command_DeleteNodePool)(nil),
 	}
 	file_state_proto_msgTypes[2].OneofWrappers = []any{}
-	file_state_proto_msgTypes[18].OneofWrappers = []any{}
-	file_state_proto_msgTypes[27].OneofWrappers = []any{}
+	file_state_proto_msgTypes[19].OneofWrappers = []any{}
+	file_state_proto_msgTypes[21].OneofWrappers = []any{}
+	file_state_proto_msgTypes[31].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_state_proto_rawDesc), len(file_state_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   38,
+			NumMessages:   42,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
