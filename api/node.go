@@ -82,6 +82,10 @@ type HostVolume struct {
 	ID       string
 }
 
+// HostNetworkDefault names the node's own address: ports are published there
+// unless they ask for another host network.
+const HostNetworkDefault = "default"
+
 // HostNetwork is a named address of a node.
 type HostNetwork struct {
 	Name          string

@@ -146,6 +146,14 @@ type NodeCPU struct {
 	ReservableCPUCores []uint16 `json:"ReservableCpuCores"`
 }
 
+// PerCore is what one core has, in MHz.
+func (c NodeCPU) PerCore() int64 {
+	if c.TotalCPUCores == 0 {
+		return 0
+	}
+	return c.CPUShares / int64(c.TotalCPUCores)
+}
+
 // NodeMemory is in MB.
 type NodeMemory struct {
 	MemoryMB int64

@@ -51,15 +51,23 @@ func (n *Node) Capacity() Usage {
 // Usage is what the allocation holds on its node, whatever its state: ask
 // HoldsResources whether it still does.
 func (a *Allocation) Usage() Usage {
+	u, _ := a.Holding()
+	return u
+}
+
+// Holding is Usage, and whether tasks hold something else, too: cores, devices
+// or networks of their own.
+func (a *Allocation) Holding() (u Usage, more bool) {
 	if a.AllocatedResources == nil {
-		return Usage{}
+		return Usage{}, false
 	}
-	u := Usage{DiskMB: a.AllocatedResources.Shared.DiskMB}
+	u.DiskMB = a.AllocatedResources.Shared.DiskMB
 	for _, t := range a.AllocatedResources.Tasks {
 		u.CPU += t.CPU.CPUShares
 		u.MemoryMB += t.Memory.MemoryMB
+		more = more || len(t.CPU.ReservedCores)+len(t.Devices)+len(t.Networks) > 0
 	}
-	return u
+	return u, more
 }
 
 // Usage is what one instance of the group asks for. Tasks count together,

@@ -18,6 +18,9 @@ type batch struct {
 	ask   *portAsk
 	count int // of the group, for anti-affinity
 
+	special *special // nil if the group asks for amounts and ports alone
+	choosy  bool     // a node with enough of every amount may still not do
+
 	running map[int32]int32 // instances of the group by slot, before the batch
 
 	verdicts []verdict // by kind of node
@@ -57,6 +60,8 @@ func (p *pass) newBatch(requests []*Request, all bool) *batch {
 		bucketAt: make(map[string]int32), metrics: &api.PlacementMetrics{},
 	}
 	b.running = p.instances[r.Group.Name]
+	b.special = newSpecial(r.Group)
+	b.choosy = b.special != nil || len(b.ask.static) > 0 || p.order.Policy.MaxStarting > 0
 	b.resources = newTemplate(r.Group, b.ask)
 	b.tallies()
 	if len(requests) == 1 && !all && len(b.tally) == 0 && len(r.Penalised) == 0 {
@@ -148,19 +153,22 @@ func (b *batch) consider(p *page, i int, slot, pos int32, k *verdict) {
 		b.filtered(n, reason)
 		return
 	}
-	at := k.bucket
-	if at < 0 {
+	in := k.bucket
+	if in < 0 {
 		var reason string
-		if at, reason = b.bucketOf(n); reason != "" {
+		if in, reason = b.bucketOf(n); reason != "" {
 			b.filtered(n, reason)
 			return
 		}
 	}
 	c := candidate{slot: slot, pos: pos, affinity: k.affinity, used: p.used[i]}
-	ports := p.ports[i]
+	var at overlay
+	if b.choosy {
+		at = p.at(i)
+	}
 	if len(b.pass.touched) > 0 {
 		if o := b.pass.touched[slot]; o != nil {
-			c.used, ports = o.used, o.ports
+			c.used, at = o.used, *o
 		}
 	}
 	if b.rules.distinctHosts && b.neighbours(slot) > 0 {
@@ -170,7 +178,7 @@ func (b *batch) consider(p *page, i int, slot, pos int32, k *verdict) {
 	if b.running != nil {
 		c.collisions = b.running[slot]
 	}
-	if dimension := b.lacks(&c, p.capacity[i], ports); dimension != "" {
+	if dimension := b.lacks(&c, n, p.capacity[i], &at); dimension != "" {
 		b.exhausted(n, dimension)
 		return
 	}
@@ -179,8 +187,8 @@ func (b *batch) consider(p *page, i int, slot, pos int32, k *verdict) {
 			c.affinity += a.weight
 		}
 	}
-	c.score = b.value(&c, p.capacity[i])
-	bk := b.buckets[at]
+	c.score = b.value(&c, n, p.capacity[i])
+	bk := b.buckets[in]
 	if b.few > 0 {
 		b.dropped = bk.heap.keep(&c, b.few) || b.dropped
 		return
@@ -205,16 +213,30 @@ func (b *batch) neighbours(slot int32) int32 {
 }
 
 // lacks names what the node has too little of for one more instance, or "".
-func (b *batch) lacks(c *candidate, capacity api.Usage, ports *portSet) string {
-	if dimension, ok := c.used.Add(b.need).Fits(capacity); !ok {
+func (b *batch) lacks(c *candidate, n *api.Node, capacity api.Usage, o *overlay) string {
+	if dimension, ok := c.used.Add(b.needOn(n)).Fits(capacity); !ok {
 		return dimension
 	}
+	if !b.choosy {
+		return ""
+	}
 	for _, port := range b.ask.static {
-		if ports.has(port) {
+		if o.hasPort(binding{port: port}) {
 			return "network: reserved port collision"
 		}
 	}
-	return ""
+	if limit := b.pass.order.Policy.MaxStarting; limit > 0 && int(o.starting) >= limit {
+		return "instances starting at once"
+	}
+	return b.special.lacks(n, o)
+}
+
+// needOn is what one instance takes of the node.
+func (b *batch) needOn(n *api.Node) api.Usage {
+	if b.special == nil {
+		return b.need
+	}
+	return b.special.need(b.need, n)
 }
 
 // take places the next instance; nil if no node can take it.
@@ -249,7 +271,7 @@ func (b *batch) take(r *Request) *api.Allocation {
 		slot := c.slot
 		c.used = o.used
 		c.collisions++
-		switch dimension := b.lacks(c, capacity, o.ports); {
+		switch dimension := b.lacks(c, n, capacity, o); {
 		case b.rules.distinctHosts:
 			b.filtered(n, api.OperandDistinctHosts)
 			b.drop(bk, i)
@@ -257,7 +279,7 @@ func (b *batch) take(r *Request) *api.Allocation {
 			b.exhausted(n, dimension)
 			b.drop(bk, i)
 		default:
-			c.score = b.value(c, capacity)
+			c.score = b.value(c, n, capacity)
 			bk.heap.fix(i)
 		}
 		return b.allocation(r, slot, ports)

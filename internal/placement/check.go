@@ -5,6 +5,8 @@ package placement
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/reeve-run/reeve/api"
 )
@@ -18,7 +20,7 @@ type Refusal struct {
 
 // Check says which of the allocations to place cannot be committed on the
 // view's fleet: their node is gone or takes nothing new, has no room, or one of
-// their ports is taken. Allocations that exist already (updates in place) are
+// their ports, cores or devices is taken. Allocations that exist already (updates in place) are
 // accepted while they hold what they held: existing returns the stored one of
 // an id, or nil.
 //
@@ -48,18 +50,75 @@ func check(v *View, touched map[string]*overlay, a *api.Allocation) string {
 	}
 	t := touched[a.NodeID]
 	if t == nil {
-		t = &overlay{used: p.used[i], ports: p.ports[i]}
+		at := p.at(i)
+		t = &at
 		touched[a.NodeID] = t
 	}
-	if dimension, ok := t.used.Add(a.Usage()).Fits(p.capacity[i]); !ok {
+	u, more := a.Holding()
+	if dimension, ok := t.used.Add(u).Fits(p.capacity[i]); !ok {
 		return "not enough " + dimension
 	}
-	taken := Ports(a)
-	for _, port := range taken {
-		if t.ports.has(port) {
-			return fmt.Sprintf("port %d is taken", port)
+	if a.AllocatedResources != nil {
+		if reason := t.portTaken(a.AllocatedResources); reason != "" {
+			return reason
+		}
+		if more {
+			if reason := t.collides(a.AllocatedResources, p.nodes[i]); reason != "" {
+				return reason
+			}
 		}
 	}
-	t.take(a.Usage(), taken)
+	t.holdMeasured(a, u, more, 1)
 	return ""
+}
+
+// portTaken tells which of the ports of the allocation's networks is taken, in
+// words; "" if none.
+func (o *overlay) portTaken(r *api.AllocatedResources) string {
+	for i := range r.Shared.Ports {
+		m := &r.Shared.Ports[i]
+		if b := bindingOf(m); !m.IgnoreCollision && o.hasPort(b) {
+			if b.address != "" {
+				return fmt.Sprintf("port %d of %s is taken", b.port, b.address)
+			}
+			return fmt.Sprintf("port %d is taken", b.port)
+		}
+	}
+	return ""
+}
+
+// collides tells what of the tasks' own ports, cores and devices is taken or
+// not the node's to give, in words; "" if nothing.
+func (o *overlay) collides(r *api.AllocatedResources, n *api.Node) (reason string) {
+	rest := o.fork()
+	for _, task := range slices.Sorted(maps.Keys(r.Tasks)) {
+		t := r.Tasks[task]
+		eachTaskPort(r, t, func(port int) {
+			if o.hasPort(binding{port: port}) {
+				reason = fmt.Sprintf("port %d is taken", port)
+			}
+		})
+		for _, id := range t.CPU.ReservedCores {
+			switch {
+			case n.Resources == nil || !slices.Contains(n.Resources.CPU.ReservableCPUCores, id):
+				return fmt.Sprintf("core %d of task %s is not the node's to reserve", id, task)
+			case rest.hasCore(id):
+				return fmt.Sprintf("core %d is taken", id)
+			}
+			rest.core(id, 1)
+		}
+		for _, d := range t.Devices {
+			for _, id := range d.DeviceIDs {
+				is := device{d.Vendor, d.Type, d.Name, id}
+				switch {
+				case !hasDevice(n, is):
+					return fmt.Sprintf("device %s %s is gone or not healthy", deviceName(d.Vendor, d.Type, d.Name), id)
+				case rest.hasDevice(is):
+					return fmt.Sprintf("device %s %s is taken", deviceName(d.Vendor, d.Type, d.Name), id)
+				}
+				rest.device(is, 1)
+			}
+		}
+	}
+	return reason
 }

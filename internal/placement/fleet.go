@@ -136,7 +136,7 @@ func (f *Fleet) Release(place []*api.Allocation) {
 
 // hold adds (sign 1) or takes back (sign -1) what the allocation has on its
 // node.
-func (f *Fleet) hold(a *api.Allocation, sign int64) {
+func (f *Fleet) hold(a *api.Allocation, sign int) {
 	slot := f.slot(a.NodeID)
 	p, i := f.at(slot)
 	p.hold(i, a, sign)

@@ -3,10 +3,6 @@
 
 package placement
 
-import (
-	"github.com/reeve-run/reeve/api"
-)
-
 // A pass is the placing of one order: the view, and on top of it what the order
 // itself has placed so far.
 type pass struct {
@@ -47,8 +43,8 @@ func (p *pass) count(slot int32, group string) {
 func (p *pass) overlay(slot int32) *overlay {
 	o := p.touched[slot]
 	if o == nil {
-		pg, i := p.view.pages[slot>>pageBits], slot&(pageSize-1)
-		o = &overlay{used: pg.used[i], ports: pg.ports[i]}
+		at := p.view.pages[slot>>pageBits].at(int(slot & (pageSize - 1)))
+		o = &at
 		p.touched[slot] = o
 	}
 	return o
@@ -61,21 +57,4 @@ func (p *pass) random() uint64 {
 	p.rand ^= p.rand << 25
 	p.rand ^= p.rand >> 27
 	return p.rand * 0x2545f4914f6cdd1d
-}
-
-// An overlay is what a node holds with what was placed on it since the view.
-type overlay struct {
-	used  api.Usage
-	ports *portSet
-	own   bool // ports may be changed
-}
-
-func (o *overlay) take(u api.Usage, ports []int) {
-	o.used = o.used.Add(u)
-	if len(ports) > 0 && !o.own {
-		o.ports, o.own = o.ports.clone(), true
-	}
-	for _, port := range ports {
-		o.ports.add(port)
-	}
 }

@@ -121,12 +121,9 @@ func (b *batch) awaits(old *api.Allocation) bool {
 		return false
 	}
 	o := b.pass.overlay(slot)
-	rest := overlay{used: o.used.Sub(old.Usage()), ports: o.ports.clone(), own: true}
-	for _, port := range Ports(old) {
-		rest.ports.remove(port)
-	}
-	eachPort(reservedPorts(n), rest.ports.add)
-	if b.lacks(&candidate{used: rest.used}, pg.capacity[i], rest.ports) != "" {
+	rest := o.fork()
+	rest.hold(old, -1)
+	if b.lacks(&candidate{used: rest.used}, n, pg.capacity[i], &rest) != "" {
 		return false
 	}
 	// Until it is placed, the room that it takes beyond its predecessor's is

@@ -68,6 +68,15 @@ func (s *portSet) remove(port int) {
 	}
 }
 
+func (s *portSet) isEmpty() bool {
+	for _, p := range s.pages {
+		if p != nil && *p != (portPage{}) {
+			return false
+		}
+	}
+	return true
+}
+
 // free returns the first free port of lo..hi at or after start, going round
 // once; 0 if all are taken.
 func (s *portSet) free(lo, hi, start int) int {

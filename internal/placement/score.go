@@ -43,9 +43,9 @@ func crowded(n int32, count int) float64 {
 	return -3 * float64(n) / float64(max(count, 3))
 }
 
-// value is the candidate's score with one more instance that needs need.
-func (b *batch) value(c *candidate, capacity api.Usage) float64 {
-	return packed(c.used.Add(b.need), capacity) + crowded(c.collisions, b.count) + c.affinity
+// value is the candidate's score with one more instance.
+func (b *batch) value(c *candidate, n *api.Node, capacity api.Usage) float64 {
+	return packed(c.used.Add(b.needOn(n)), capacity) + crowded(c.collisions, b.count) + c.affinity
 }
 
 // explain lists the terms of the best candidates' scores, before anything of
@@ -54,7 +54,7 @@ func (b *batch) explain() []*api.NodeScore {
 	var scores []*api.NodeScore
 	for _, c := range b.top(explained) {
 		n, capacity := b.node(c.slot)
-		terms := map[string]float64{"binpack": packed(c.used.Add(b.need), capacity)}
+		terms := map[string]float64{"binpack": packed(c.used.Add(b.needOn(n)), capacity)}
 		if c.collisions > 0 {
 			terms["job-anti-affinity"] = crowded(c.collisions, b.count)
 		}

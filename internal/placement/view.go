@@ -4,6 +4,7 @@
 package placement
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/tidwall/btree"
@@ -34,7 +35,9 @@ type page struct {
 	held     [pageSize]int32 // allocations that hold something
 	capacity [pageSize]api.Usage
 	used     [pageSize]api.Usage
-	ports    [pageSize]*portSet // taken, the node's own reserved ones too
+	starting [pageSize]int32    // allocations that their node has not started yet
+	ports    [pageSize]*portSet // taken on all addresses, the node's own reserved ones too
+	extra    [pageSize]*extra   // what else is taken; nil for most
 }
 
 func newPage(epoch uint64) *page {
@@ -60,14 +63,28 @@ func (p *page) setNode(i int, n *api.Node, kind int32) {
 
 // reserve replaces the old node's reserved ports by the new one's.
 func (p *page) reserve(i int, old, new *api.Node) {
-	was, is := reservedPorts(old), reservedPorts(new)
-	if was == is {
+	if sameReservations(old, new) {
 		return
 	}
-	ports := p.ports[i].clone()
-	eachPort(was, ports.remove)
-	eachPort(is, ports.add)
-	p.ports[i] = ports
+	o := p.at(i)
+	eachReservation(old, o.unbind)
+	eachReservation(new, o.bind)
+	p.set(i, &o)
+}
+
+// hold adds (sign 1) or takes back (sign -1) what the allocation has.
+func (p *page) hold(i int, a *api.Allocation, sign int) {
+	p.held[i] += int32(sign)
+	o := p.at(i)
+	o.hold(a, sign)
+	p.set(i, &o)
+}
+
+func (p *page) set(i int, o *overlay) {
+	p.used[i], p.starting[i], p.ports[i], p.extra[i] = o.used, o.starting, o.ports, o.extra
+	if o.ownExtra && o.extra.empty() {
+		p.extra[i] = nil
+	}
 }
 
 func reservedPorts(n *api.Node) string {
@@ -77,53 +94,32 @@ func reservedPorts(n *api.Node) string {
 	return n.Reserved.Networks.ReservedHostPorts
 }
 
-func (p *page) hold(i int, a *api.Allocation, sign int64) {
-	p.held[i] += int32(sign)
-	if sign > 0 {
-		p.used[i] = p.used[i].Add(a.Usage())
-	} else {
-		p.used[i] = p.used[i].Sub(a.Usage())
-	}
-	taken := Ports(a)
-	if len(taken) == 0 {
+// eachReservation calls f for every port that the node keeps for itself.
+func eachReservation(n *api.Node, f func(binding)) {
+	if n == nil {
 		return
 	}
-	ports := p.ports[i].clone()
-	for _, port := range taken {
-		if sign > 0 {
-			ports.add(port)
-		} else {
-			ports.remove(port)
+	eachPort(reservedPorts(n), func(port int) { f(binding{port: port}) })
+	for _, network := range n.HostNetworks {
+		if network != nil && network.Address != "" {
+			eachPort(network.ReservedPorts, func(port int) { f(binding{network.Address, port}) })
 		}
 	}
-	if sign < 0 {
-		eachPort(reservedPorts(p.nodes[i]), ports.add)
-	}
-	p.ports[i] = ports
 }
 
-// Ports are the numbers of the node's ports that the allocation owns.
-func Ports(a *api.Allocation) []int {
-	r := a.AllocatedResources
-	if r == nil {
-		return nil
+func sameReservations(a, b *api.Node) bool {
+	if reservedPorts(a) != reservedPorts(b) {
+		return false
 	}
-	var ports []int
-	for _, m := range r.Shared.Ports {
-		ports = append(ports, m.Value)
-	}
-	for _, t := range r.Tasks {
-		for _, n := range t.Networks {
-			for _, p := range n.ReservedPorts {
-				ports = append(ports, p.Value)
-			}
-			for _, p := range n.DynamicPorts {
-				ports = append(ports, p.Value)
-			}
+	var of [2]map[string]*api.HostNetwork
+	for i, n := range []*api.Node{a, b} {
+		if n != nil {
+			of[i] = n.HostNetworks
 		}
 	}
-	slices.Sort(ports)
-	return slices.Compact(ports)
+	return len(of[0])+len(of[1]) == 0 || maps.EqualFunc(of[0], of[1], func(a, b *api.HostNetwork) bool {
+		return a == b || a != nil && b != nil && *a == *b
+	})
 }
 
 // A View is the fleet at one moment. It never changes.
