@@ -129,6 +129,11 @@ func (a *Allocation) IsCanary() bool {
 	return a.DeploymentStatus != nil && a.DeploymentStatus.Canary
 }
 
+// IsSystem reports whether it is of a job that runs on every node that suits.
+func (a *Allocation) IsSystem() bool {
+	return a.Job != nil && (a.Job.Type == JobTypeSystem || a.Job.Type == JobTypeSysBatch)
+}
+
 // Copy returns a copy whose own fields may be set; what they point to is
 // shared.
 func (a *Allocation) Copy() *Allocation {

@@ -41,23 +41,31 @@ type Node struct {
 	Status                string
 	StatusDescription     string
 	StatusUpdatedAt       int64 // Unix seconds
-	Events                []*NodeEvent
-	Drivers               map[string]*DriverStatus
-	HostVolumes           map[string]*HostVolume
-	HostNetworks          map[string]*HostNetwork
-	LastDrain             *DrainRecord
-	ComputedClass         string // hash of all that constraints can see; nodes that share it are alike
-	CreateIndex           uint64
-	ModifyIndex           uint64
+	// SilentSince is set while the node is not heard of and yet not given up,
+	// because too many fell silent at once (Unix seconds). It gets nothing new.
+	SilentSince   int64 `json:",omitempty"`
+	Events        []*NodeEvent
+	Drivers       map[string]*DriverStatus
+	HostVolumes   map[string]*HostVolume
+	HostNetworks  map[string]*HostNetwork
+	LastDrain     *DrainRecord
+	ComputedClass string // hash of all that constraints can see; nodes that share it are alike
+	CreateIndex   uint64
+	ModifyIndex   uint64
 }
 
 // IsReady reports whether allocations may be placed on the node now.
 func (n *Node) IsReady() bool {
-	return n.Status == NodeStatusReady && n.SchedulingEligibility != NodeIneligible && n.DrainStrategy == nil
+	return n.Status == NodeStatusReady && n.SilentSince == 0 && n.SchedulingEligibility != NodeIneligible && n.DrainStrategy == nil
 }
 
 // IsGone reports whether the node's allocations are lost.
 func (n *Node) IsGone() bool { return n == nil || n.Status == NodeStatusDown }
+
+// IsPast reports whether a drain's deadline is over.
+func (d *DrainStrategy) IsPast(now time.Time) bool {
+	return !d.ForceDeadline.IsZero() && !now.Before(d.ForceDeadline)
+}
 
 // Copy returns a copy whose own fields may be set; what they point to is
 // shared.
@@ -111,6 +119,13 @@ type DrainStrategy struct {
 	StartedAt     time.Time
 }
 
+// Statuses of a DrainRecord.
+const (
+	DrainStatusDraining = "draining"
+	DrainStatusComplete = "complete" // everything that was to leave the node has ended
+	DrainStatusCanceled = "canceled"
+)
+
 // DrainSpec is what an operator asks of a drain.
 type DrainSpec struct {
 	Deadline         time.Duration // 0: none; negative: at once
@@ -121,7 +136,7 @@ type DrainSpec struct {
 type DrainRecord struct {
 	StartedAt  time.Time
 	UpdatedAt  time.Time
-	Status     string
+	Status     string // one of the DrainStatus constants
 	AccessorID string
 	Meta       map[string]string
 }
@@ -140,6 +155,7 @@ type NodeListStub struct {
 	SchedulingEligibility string
 	Status                string
 	StatusDescription     string
+	SilentSince           int64 `json:",omitempty"` // as in Node
 	Drivers               map[string]*DriverStatus
 	NodeResources         *NodeResources `json:",omitempty"`
 	ReservedResources     *NodeReserved  `json:",omitempty"`
@@ -157,7 +173,13 @@ func (n *Node) Stub() *NodeListStub {
 		Address: n.HTTPAddr, ID: n.ID, Datacenter: n.Datacenter, Name: n.Name,
 		NodeClass: n.NodeClass, NodePool: n.NodePool, Version: n.Attributes[NodeAttrVersion],
 		Drain: n.DrainStrategy != nil, SchedulingEligibility: n.SchedulingEligibility,
-		Status: n.Status, StatusDescription: n.StatusDescription, Drivers: n.Drivers,
+		Status: n.Status, StatusDescription: n.StatusDescription, SilentSince: n.SilentSince, Drivers: n.Drivers,
 		LastDrain: n.LastDrain, CreateIndex: n.CreateIndex, ModifyIndex: n.ModifyIndex,
 	}
+}
+
+// HasToLeave reports whether a drain of the node waits for the end of an
+// allocation there.
+func (n *Node) HasToLeave(a *Allocation) bool {
+	return !a.IsClientTerminal() && (n.DrainStrategy == nil || !n.DrainStrategy.IgnoreSystemJobs || !a.IsSystem())
 }

@@ -53,7 +53,7 @@ func (t *txn) mergeUpdate(old, update *api.Allocation, now int64) *api.Allocatio
 	if update.NetworkStatus != nil {
 		a.NetworkStatus = update.NetworkStatus
 	}
-	if s := update.DeploymentStatus; s != nil && a.DeploymentID != "" && s.Healthy != nil {
+	if s := update.DeploymentStatus; s != nil && s.Healthy != nil {
 		if o := old.DeploymentStatus; o == nil || o.Healthy == nil || *o.Healthy != *s.Healthy {
 			merged := *s
 			merged.ModifyIndex = t.index

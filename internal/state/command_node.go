@@ -38,7 +38,7 @@ func (c *RegisterNode) apply(t *txn) error {
 		n.SchedulingEligibility = old.SchedulingEligibility
 		n.Drain, n.DrainStrategy, n.LastDrain = old.Drain, old.DrainStrategy, old.LastDrain
 		n.Events = old.Events
-		if old.Status == api.NodeStatusDown && n.Status != api.NodeStatusDown {
+		if old.Status != n.Status && old.Status != "" && old.Status != api.NodeStatusInit {
 			t.addNodeEvent(n, "Node registered again", n.StatusUpdatedAt)
 		}
 	} else {
@@ -70,6 +70,7 @@ type UpdateNodeStatus struct {
 	NodeID      string
 	Status      string
 	Description string
+	SilentSince int64 // Unix seconds; see api.Node
 	Time        int64 // Unix nanoseconds
 	Evaluations []*api.Evaluation
 }
@@ -83,15 +84,21 @@ func (c *UpdateNodeStatus) apply(t *txn) error {
 		return nodeNotFound(c.NodeID)
 	}
 	n := old.Copy()
-	n.Status, n.StatusDescription = c.Status, c.Description
-	n.StatusUpdatedAt = c.Time / int64(time.Second)
+	n.Status, n.StatusDescription, n.SilentSince = c.Status, c.Description, c.SilentSince
 	n.ModifyIndex = t.index
+	seconds := c.Time / int64(time.Second)
+	message := "Node is " + c.Status
+	if c.SilentSince != 0 {
+		message = "Node is silent"
+	}
+	if c.Description != "" {
+		message += ": " + c.Description
+	}
 	if c.Status != old.Status {
-		message := "Node is " + c.Status
-		if c.Description != "" {
-			message += ": " + c.Description
-		}
-		t.addNodeEvent(n, message, n.StatusUpdatedAt)
+		n.StatusUpdatedAt = seconds
+	}
+	if c.Status != old.Status || (c.SilentSince == 0) != (old.SilentSince == 0) {
+		t.addNodeEvent(n, message, seconds)
 	}
 	t.putNode(n)
 	t.putEvaluations(c.Evaluations...)
@@ -102,6 +109,7 @@ func (c *UpdateNodeStatus) apply(t *txn) error {
 type SetNodeEligibility struct {
 	NodeID      string
 	Eligibility string // api.NodeEligible or api.NodeIneligible
+	Message     string // the node event's words; "" for the usual ones
 	Time        int64  // Unix nanoseconds
 	Evaluations []*api.Evaluation
 }
@@ -122,16 +130,21 @@ func (c *SetNodeEligibility) apply(t *txn) error {
 	if old.SchedulingEligibility != c.Eligibility {
 		n := old.Copy()
 		n.SchedulingEligibility, n.ModifyIndex = c.Eligibility, t.index
-		t.addNodeEvent(n, "Node marked "+c.Eligibility+" for scheduling", c.Time/int64(time.Second))
+		message := c.Message
+		if message == "" {
+			message = "Node marked " + c.Eligibility + " for scheduling"
+		}
+		t.addNodeEvent(n, message, c.Time/int64(time.Second))
 		t.putNode(n)
 	}
 	t.putEvaluations(c.Evaluations...)
 	return nil
 }
 
-// DeleteNode forgets nodes.
+// DeleteNode forgets nodes. What was placed on them is lost.
 type DeleteNode struct {
-	IDs []string
+	IDs         []string
+	Evaluations []*api.Evaluation
 }
 
 // Name implements Command.
@@ -146,6 +159,7 @@ func (c *DeleteNode) apply(t *txn) error {
 	for _, id := range c.IDs {
 		t.deleteNode(id)
 	}
+	t.putEvaluations(c.Evaluations...)
 	return nil
 }
 

@@ -86,8 +86,10 @@ func decodeCommand(w *wire.Command) (Command, error) {
 		return decodeUpdateNodeStatus(k.UpdateNodeStatus)
 	case *wire.Command_SetNodeEligibility:
 		return decodeSetNodeEligibility(k.SetNodeEligibility)
+	case *wire.Command_SetNodeDrain:
+		return decodeSetNodeDrain(k.SetNodeDrain)
 	case *wire.Command_DeleteNode:
-		return &DeleteNode{IDs: k.DeleteNode.GetIds()}, nil
+		return decodeDeleteNode(k.DeleteNode)
 	case *wire.Command_UpdateDeployment:
 		return decodeUpdateDeployment(k.UpdateDeployment)
 	case *wire.Command_SetJobStability:

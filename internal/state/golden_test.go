@@ -100,6 +100,10 @@ func every() []Command {
 		&RegisterNode{Node: &api.Node{ID: allocation.NodeID, SecretID: "secret", Name: "node-1", Attributes: map[string]string{"os": "linux"}, Status: "ready"}, Evaluations: []*api.Evaluation{evaluation}},
 		&UpdateNodeStatus{NodeID: "n", Status: "down", Description: "missed", Time: 12, Evaluations: []*api.Evaluation{evaluation}},
 		&SetNodeEligibility{NodeID: "n", Eligibility: "ineligible", Time: 13, Evaluations: []*api.Evaluation{evaluation}},
+		&SetNodeDrain{
+			NodeID: "n", Strategy: &api.DrainStrategy{DrainSpec: api.DrainSpec{Deadline: time.Hour, IgnoreSystemJobs: true}, ForceDeadline: time.Unix(20, 0).UTC(), StartedAt: time.Unix(10, 0).UTC()},
+			Status: api.DrainStatusDraining, MarkEligible: true, Meta: map[string]string{"why": "kernel"}, Message: "words", Time: 16, Evaluations: []*api.Evaluation{evaluation},
+		},
 		&DeleteNode{IDs: []string{"n"}},
 		&UpdateDeployment{ID: "d", Status: "failed", Description: "why", Evaluation: evaluation, Job: testJob("web"), Time: 14},
 		&SetJobStability{Namespace: "default", ID: "web", Version: 2, Stable: true},

@@ -6,4 +6,4 @@
 package wire
 
 // schemaSum is the SHA-256 of the schema that the generated code is of.
-const schemaSum = "7dc414c1d015752da657a2349a916b0b7adc372ac25db7b92d20c84f5a90bdd5"
+const schemaSum = "8e3963d6cdcb0ff30774bc6698b56c1feeff8a9bf6d0079b17d5db84efcfd701"

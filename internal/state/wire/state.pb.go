@@ -95,6 +95,7 @@ type Command struct {
 	//	*Command_SetSchedulerConfig
 	//	*Command_PutNodePool
 	//	*Command_DeleteNodePool
+	//	*Command_SetNodeDrain
 	Kind          isCommand_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -299,6 +300,15 @@ func (x *Command) GetDeleteNodePool() *DeleteNodePool {
 	return nil
 }
 
+func (x *Command) GetSetNodeDrain() *SetNodeDrain {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_SetNodeDrain); ok {
+			return x.SetNodeDrain
+		}
+	}
+	return nil
+}
+
 type isCommand_Kind interface {
 	isCommand_Kind()
 }
@@ -375,6 +385,10 @@ type Command_DeleteNodePool struct {
 	DeleteNodePool *DeleteNodePool `protobuf:"bytes,18,opt,name=delete_node_pool,json=deleteNodePool,proto3,oneof"`
 }
 
+type Command_SetNodeDrain struct {
+	SetNodeDrain *SetNodeDrain `protobuf:"bytes,30,opt,name=set_node_drain,json=setNodeDrain,proto3,oneof"`
+}
+
 func (*Command_RegisterJob) isCommand_Kind() {}
 
 func (*Command_DeregisterJob) isCommand_Kind() {}
@@ -410,6 +424,8 @@ func (*Command_SetSchedulerConfig) isCommand_Kind() {}
 func (*Command_PutNodePool) isCommand_Kind() {}
 
 func (*Command_DeleteNodePool) isCommand_Kind() {}
+
+func (*Command_SetNodeDrain) isCommand_Kind() {}
 
 type RegisterJob struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
@@ -1218,6 +1234,7 @@ type UpdateNodeStatus struct {
 	Description   string                 `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
 	Time          int64                  `protobuf:"varint,4,opt,name=time,proto3" json:"time,omitempty"`
 	Evaluations   []*Evaluation          `protobuf:"bytes,5,rep,name=evaluations,proto3" json:"evaluations,omitempty"`
+	SilentSince   int64                  `protobuf:"varint,6,opt,name=silent_since,json=silentSince,proto3" json:"silent_since,omitempty"` // Unix seconds
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1287,12 +1304,20 @@ func (x *UpdateNodeStatus) GetEvaluations() []*Evaluation {
 	return nil
 }
 
+func (x *UpdateNodeStatus) GetSilentSince() int64 {
+	if x != nil {
+		return x.SilentSince
+	}
+	return 0
+}
+
 type SetNodeEligibility struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	NodeId        string                 `protobuf:"bytes,1,opt,name=node_id,json=nodeId,proto3" json:"node_id,omitempty"`
 	Eligibility   string                 `protobuf:"bytes,2,opt,name=eligibility,proto3" json:"eligibility,omitempty"`
 	Time          int64                  `protobuf:"varint,3,opt,name=time,proto3" json:"time,omitempty"`
 	Evaluations   []*Evaluation          `protobuf:"bytes,4,rep,name=evaluations,proto3" json:"evaluations,omitempty"`
+	Message       string                 `protobuf:"bytes,5,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1355,16 +1380,124 @@ func (x *SetNodeEligibility) GetEvaluations() []*Evaluation {
 	return nil
 }
 
+func (x *SetNodeEligibility) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+type SetNodeDrain struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	NodeId        string                 `protobuf:"bytes,1,opt,name=node_id,json=nodeId,proto3" json:"node_id,omitempty"`
+	StrategyJson  []byte                 `protobuf:"bytes,2,opt,name=strategy_json,json=strategyJson,proto3" json:"strategy_json,omitempty"`
+	Status        string                 `protobuf:"bytes,3,opt,name=status,proto3" json:"status,omitempty"`
+	MarkEligible  bool                   `protobuf:"varint,4,opt,name=mark_eligible,json=markEligible,proto3" json:"mark_eligible,omitempty"`
+	MetaJson      []byte                 `protobuf:"bytes,5,opt,name=meta_json,json=metaJson,proto3" json:"meta_json,omitempty"`
+	Message       string                 `protobuf:"bytes,6,opt,name=message,proto3" json:"message,omitempty"`
+	Time          int64                  `protobuf:"varint,7,opt,name=time,proto3" json:"time,omitempty"`
+	Evaluations   []*Evaluation          `protobuf:"bytes,8,rep,name=evaluations,proto3" json:"evaluations,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetNodeDrain) Reset() {
+	*x = SetNodeDrain{}
+	mi := &file_state_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetNodeDrain) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetNodeDrain) ProtoMessage() {}
+
+func (x *SetNodeDrain) ProtoReflect() protoreflect.Message {
+	mi := &file_state_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetNodeDrain.ProtoReflect.Descriptor instead.
+func (*SetNodeDrain) Descriptor() ([]byte, []int) {
+	return file_state_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *SetNodeDrain) GetNodeId() string {
+	if x != nil {
+		return x.NodeId
+	}
+	return ""
+}
+
+func (x *SetNodeDrain) GetStrategyJson() []byte {
+	if x != nil {
+		return x.StrategyJson
+	}
+	return nil
+}
+
+func (x *SetNodeDrain) GetStatus() string {
+	if x != nil {
+		return x.Status
+	}
+	return ""
+}
+
+func (x *SetNodeDrain) GetMarkEligible() bool {
+	if x != nil {
+		return x.MarkEligible
+	}
+	return false
+}
+
+func (x *SetNodeDrain) GetMetaJson() []byte {
+	if x != nil {
+		return x.MetaJson
+	}
+	return nil
+}
+
+func (x *SetNodeDrain) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *SetNodeDrain) GetTime() int64 {
+	if x != nil {
+		return x.Time
+	}
+	return 0
+}
+
+func (x *SetNodeDrain) GetEvaluations() []*Evaluation {
+	if x != nil {
+		return x.Evaluations
+	}
+	return nil
+}
+
 type DeleteNode struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Ids           []string               `protobuf:"bytes,1,rep,name=ids,proto3" json:"ids,omitempty"`
+	Evaluations   []*Evaluation          `protobuf:"bytes,2,rep,name=evaluations,proto3" json:"evaluations,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *DeleteNode) Reset() {
 	*x = DeleteNode{}
-	mi := &file_state_proto_msgTypes[16]
+	mi := &file_state_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1376,7 +1509,7 @@ func (x *DeleteNode) String() string {
 func (*DeleteNode) ProtoMessage() {}
 
 func (x *DeleteNode) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[16]
+	mi := &file_state_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1389,12 +1522,19 @@ func (x *DeleteNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteNode.ProtoReflect.Descriptor instead.
 func (*DeleteNode) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{16}
+	return file_state_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *DeleteNode) GetIds() []string {
 	if x != nil {
 		return x.Ids
+	}
+	return nil
+}
+
+func (x *DeleteNode) GetEvaluations() []*Evaluation {
+	if x != nil {
+		return x.Evaluations
 	}
 	return nil
 }
@@ -1413,7 +1553,7 @@ type UpdateDeployment struct {
 
 func (x *UpdateDeployment) Reset() {
 	*x = UpdateDeployment{}
-	mi := &file_state_proto_msgTypes[17]
+	mi := &file_state_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1425,7 +1565,7 @@ func (x *UpdateDeployment) String() string {
 func (*UpdateDeployment) ProtoMessage() {}
 
 func (x *UpdateDeployment) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[17]
+	mi := &file_state_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1438,7 +1578,7 @@ func (x *UpdateDeployment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateDeployment.ProtoReflect.Descriptor instead.
 func (*UpdateDeployment) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{17}
+	return file_state_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *UpdateDeployment) GetId() string {
@@ -1495,7 +1635,7 @@ type SetJobStability struct {
 
 func (x *SetJobStability) Reset() {
 	*x = SetJobStability{}
-	mi := &file_state_proto_msgTypes[18]
+	mi := &file_state_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1507,7 +1647,7 @@ func (x *SetJobStability) String() string {
 func (*SetJobStability) ProtoMessage() {}
 
 func (x *SetJobStability) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[18]
+	mi := &file_state_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1520,7 +1660,7 @@ func (x *SetJobStability) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetJobStability.ProtoReflect.Descriptor instead.
 func (*SetJobStability) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{18}
+	return file_state_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *SetJobStability) GetNamespace() string {
@@ -1566,7 +1706,7 @@ type ScaleJob struct {
 
 func (x *ScaleJob) Reset() {
 	*x = ScaleJob{}
-	mi := &file_state_proto_msgTypes[19]
+	mi := &file_state_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1578,7 +1718,7 @@ func (x *ScaleJob) String() string {
 func (*ScaleJob) ProtoMessage() {}
 
 func (x *ScaleJob) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[19]
+	mi := &file_state_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1591,7 +1731,7 @@ func (x *ScaleJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScaleJob.ProtoReflect.Descriptor instead.
 func (*ScaleJob) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{19}
+	return file_state_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ScaleJob) GetNamespace() string {
@@ -1656,7 +1796,7 @@ type Collect struct {
 
 func (x *Collect) Reset() {
 	*x = Collect{}
-	mi := &file_state_proto_msgTypes[20]
+	mi := &file_state_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1668,7 +1808,7 @@ func (x *Collect) String() string {
 func (*Collect) ProtoMessage() {}
 
 func (x *Collect) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[20]
+	mi := &file_state_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1681,7 +1821,7 @@ func (x *Collect) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Collect.ProtoReflect.Descriptor instead.
 func (*Collect) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{20}
+	return file_state_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Collect) GetEvaluations() []string {
@@ -1729,7 +1869,7 @@ type SetSchedulerConfig struct {
 
 func (x *SetSchedulerConfig) Reset() {
 	*x = SetSchedulerConfig{}
-	mi := &file_state_proto_msgTypes[21]
+	mi := &file_state_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1741,7 +1881,7 @@ func (x *SetSchedulerConfig) String() string {
 func (*SetSchedulerConfig) ProtoMessage() {}
 
 func (x *SetSchedulerConfig) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[21]
+	mi := &file_state_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1754,7 +1894,7 @@ func (x *SetSchedulerConfig) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetSchedulerConfig.ProtoReflect.Descriptor instead.
 func (*SetSchedulerConfig) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{21}
+	return file_state_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *SetSchedulerConfig) GetConfigJson() []byte {
@@ -1780,7 +1920,7 @@ type PutNodePool struct {
 
 func (x *PutNodePool) Reset() {
 	*x = PutNodePool{}
-	mi := &file_state_proto_msgTypes[22]
+	mi := &file_state_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1792,7 +1932,7 @@ func (x *PutNodePool) String() string {
 func (*PutNodePool) ProtoMessage() {}
 
 func (x *PutNodePool) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[22]
+	mi := &file_state_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1805,7 +1945,7 @@ func (x *PutNodePool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutNodePool.ProtoReflect.Descriptor instead.
 func (*PutNodePool) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{22}
+	return file_state_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *PutNodePool) GetPoolJson() []byte {
@@ -1824,7 +1964,7 @@ type DeleteNodePool struct {
 
 func (x *DeleteNodePool) Reset() {
 	*x = DeleteNodePool{}
-	mi := &file_state_proto_msgTypes[23]
+	mi := &file_state_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1836,7 +1976,7 @@ func (x *DeleteNodePool) String() string {
 func (*DeleteNodePool) ProtoMessage() {}
 
 func (x *DeleteNodePool) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[23]
+	mi := &file_state_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1849,7 +1989,7 @@ func (x *DeleteNodePool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteNodePool.ProtoReflect.Descriptor instead.
 func (*DeleteNodePool) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{23}
+	return file_state_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *DeleteNodePool) GetName() string {
@@ -1869,7 +2009,7 @@ type JobName struct {
 
 func (x *JobName) Reset() {
 	*x = JobName{}
-	mi := &file_state_proto_msgTypes[24]
+	mi := &file_state_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1881,7 +2021,7 @@ func (x *JobName) String() string {
 func (*JobName) ProtoMessage() {}
 
 func (x *JobName) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[24]
+	mi := &file_state_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1894,7 +2034,7 @@ func (x *JobName) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobName.ProtoReflect.Descriptor instead.
 func (*JobName) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{24}
+	return file_state_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *JobName) GetNamespace() string {
@@ -1920,7 +2060,7 @@ type Evaluations struct {
 
 func (x *Evaluations) Reset() {
 	*x = Evaluations{}
-	mi := &file_state_proto_msgTypes[25]
+	mi := &file_state_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1932,7 +2072,7 @@ func (x *Evaluations) String() string {
 func (*Evaluations) ProtoMessage() {}
 
 func (x *Evaluations) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[25]
+	mi := &file_state_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1945,7 +2085,7 @@ func (x *Evaluations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Evaluations.ProtoReflect.Descriptor instead.
 func (*Evaluations) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{25}
+	return file_state_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Evaluations) GetEvaluations() []*Evaluation {
@@ -1988,7 +2128,7 @@ type Evaluation struct {
 
 func (x *Evaluation) Reset() {
 	*x = Evaluation{}
-	mi := &file_state_proto_msgTypes[26]
+	mi := &file_state_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2000,7 +2140,7 @@ func (x *Evaluation) String() string {
 func (*Evaluation) ProtoMessage() {}
 
 func (x *Evaluation) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[26]
+	mi := &file_state_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2013,7 +2153,7 @@ func (x *Evaluation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Evaluation.ProtoReflect.Descriptor instead.
 func (*Evaluation) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{26}
+	return file_state_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Evaluation) GetId() string {
@@ -2201,7 +2341,7 @@ type Queued struct {
 
 func (x *Queued) Reset() {
 	*x = Queued{}
-	mi := &file_state_proto_msgTypes[27]
+	mi := &file_state_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2213,7 +2353,7 @@ func (x *Queued) String() string {
 func (*Queued) ProtoMessage() {}
 
 func (x *Queued) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[27]
+	mi := &file_state_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2226,7 +2366,7 @@ func (x *Queued) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Queued.ProtoReflect.Descriptor instead.
 func (*Queued) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{27}
+	return file_state_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Queued) GetGroup() string {
@@ -2259,7 +2399,7 @@ type Allocations struct {
 
 func (x *Allocations) Reset() {
 	*x = Allocations{}
-	mi := &file_state_proto_msgTypes[28]
+	mi := &file_state_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2271,7 +2411,7 @@ func (x *Allocations) String() string {
 func (*Allocations) ProtoMessage() {}
 
 func (x *Allocations) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[28]
+	mi := &file_state_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2284,7 +2424,7 @@ func (x *Allocations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Allocations.ProtoReflect.Descriptor instead.
 func (*Allocations) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{28}
+	return file_state_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Allocations) GetNames() []string {
@@ -2336,7 +2476,7 @@ type AllocationJob struct {
 
 func (x *AllocationJob) Reset() {
 	*x = AllocationJob{}
-	mi := &file_state_proto_msgTypes[29]
+	mi := &file_state_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2348,7 +2488,7 @@ func (x *AllocationJob) String() string {
 func (*AllocationJob) ProtoMessage() {}
 
 func (x *AllocationJob) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[29]
+	mi := &file_state_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2361,7 +2501,7 @@ func (x *AllocationJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AllocationJob.ProtoReflect.Descriptor instead.
 func (*AllocationJob) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{29}
+	return file_state_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *AllocationJob) GetNamespace() uint32 {
@@ -2441,7 +2581,7 @@ type Allocation struct {
 
 func (x *Allocation) Reset() {
 	*x = Allocation{}
-	mi := &file_state_proto_msgTypes[30]
+	mi := &file_state_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2453,7 +2593,7 @@ func (x *Allocation) String() string {
 func (*Allocation) ProtoMessage() {}
 
 func (x *Allocation) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[30]
+	mi := &file_state_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2466,7 +2606,7 @@ func (x *Allocation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Allocation.ProtoReflect.Descriptor instead.
 func (*Allocation) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{30}
+	return file_state_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Allocation) GetId() []byte {
@@ -2670,7 +2810,7 @@ type DeploymentStatus struct {
 
 func (x *DeploymentStatus) Reset() {
 	*x = DeploymentStatus{}
-	mi := &file_state_proto_msgTypes[31]
+	mi := &file_state_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2682,7 +2822,7 @@ func (x *DeploymentStatus) String() string {
 func (*DeploymentStatus) ProtoMessage() {}
 
 func (x *DeploymentStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[31]
+	mi := &file_state_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2695,7 +2835,7 @@ func (x *DeploymentStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeploymentStatus.ProtoReflect.Descriptor instead.
 func (*DeploymentStatus) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{31}
+	return file_state_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *DeploymentStatus) GetHealthy() bool {
@@ -2740,7 +2880,7 @@ type Port struct {
 
 func (x *Port) Reset() {
 	*x = Port{}
-	mi := &file_state_proto_msgTypes[32]
+	mi := &file_state_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2752,7 +2892,7 @@ func (x *Port) String() string {
 func (*Port) ProtoMessage() {}
 
 func (x *Port) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[32]
+	mi := &file_state_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2765,7 +2905,7 @@ func (x *Port) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Port.ProtoReflect.Descriptor instead.
 func (*Port) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{32}
+	return file_state_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Port) GetLabel() uint32 {
@@ -2822,7 +2962,7 @@ type Shape struct {
 
 func (x *Shape) Reset() {
 	*x = Shape{}
-	mi := &file_state_proto_msgTypes[33]
+	mi := &file_state_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2834,7 +2974,7 @@ func (x *Shape) String() string {
 func (*Shape) ProtoMessage() {}
 
 func (x *Shape) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[33]
+	mi := &file_state_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2847,7 +2987,7 @@ func (x *Shape) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Shape.ProtoReflect.Descriptor instead.
 func (*Shape) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{33}
+	return file_state_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Shape) GetTasks() []*ShapeTask {
@@ -2885,7 +3025,7 @@ type ShapeTask struct {
 
 func (x *ShapeTask) Reset() {
 	*x = ShapeTask{}
-	mi := &file_state_proto_msgTypes[34]
+	mi := &file_state_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2897,7 +3037,7 @@ func (x *ShapeTask) String() string {
 func (*ShapeTask) ProtoMessage() {}
 
 func (x *ShapeTask) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[34]
+	mi := &file_state_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2910,7 +3050,7 @@ func (x *ShapeTask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShapeTask.ProtoReflect.Descriptor instead.
 func (*ShapeTask) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{34}
+	return file_state_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ShapeTask) GetName() uint32 {
@@ -2978,7 +3118,7 @@ type Metrics struct {
 
 func (x *Metrics) Reset() {
 	*x = Metrics{}
-	mi := &file_state_proto_msgTypes[35]
+	mi := &file_state_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2990,7 +3130,7 @@ func (x *Metrics) String() string {
 func (*Metrics) ProtoMessage() {}
 
 func (x *Metrics) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[35]
+	mi := &file_state_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3003,7 +3143,7 @@ func (x *Metrics) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Metrics.ProtoReflect.Descriptor instead.
 func (*Metrics) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{35}
+	return file_state_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Metrics) GetNodesEvaluated() int64 {
@@ -3121,7 +3261,7 @@ type Count struct {
 
 func (x *Count) Reset() {
 	*x = Count{}
-	mi := &file_state_proto_msgTypes[36]
+	mi := &file_state_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3133,7 +3273,7 @@ func (x *Count) String() string {
 func (*Count) ProtoMessage() {}
 
 func (x *Count) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[36]
+	mi := &file_state_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3146,7 +3286,7 @@ func (x *Count) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Count.ProtoReflect.Descriptor instead.
 func (*Count) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{36}
+	return file_state_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Count) GetName() uint32 {
@@ -3173,7 +3313,7 @@ type Score struct {
 
 func (x *Score) Reset() {
 	*x = Score{}
-	mi := &file_state_proto_msgTypes[37]
+	mi := &file_state_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3185,7 +3325,7 @@ func (x *Score) String() string {
 func (*Score) ProtoMessage() {}
 
 func (x *Score) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[37]
+	mi := &file_state_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3198,7 +3338,7 @@ func (x *Score) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Score.ProtoReflect.Descriptor instead.
 func (*Score) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{37}
+	return file_state_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Score) GetName() uint32 {
@@ -3226,7 +3366,7 @@ type NodeScore struct {
 
 func (x *NodeScore) Reset() {
 	*x = NodeScore{}
-	mi := &file_state_proto_msgTypes[38]
+	mi := &file_state_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3238,7 +3378,7 @@ func (x *NodeScore) String() string {
 func (*NodeScore) ProtoMessage() {}
 
 func (x *NodeScore) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[38]
+	mi := &file_state_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3251,7 +3391,7 @@ func (x *NodeScore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeScore.ProtoReflect.Descriptor instead.
 func (*NodeScore) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{38}
+	return file_state_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *NodeScore) GetNode() uint32 {
@@ -3291,7 +3431,7 @@ type TaskState struct {
 
 func (x *TaskState) Reset() {
 	*x = TaskState{}
-	mi := &file_state_proto_msgTypes[39]
+	mi := &file_state_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3303,7 +3443,7 @@ func (x *TaskState) String() string {
 func (*TaskState) ProtoMessage() {}
 
 func (x *TaskState) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[39]
+	mi := &file_state_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3316,7 +3456,7 @@ func (x *TaskState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskState.ProtoReflect.Descriptor instead.
 func (*TaskState) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{39}
+	return file_state_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *TaskState) GetTask() uint32 {
@@ -3399,7 +3539,7 @@ type TaskEvent struct {
 
 func (x *TaskEvent) Reset() {
 	*x = TaskEvent{}
-	mi := &file_state_proto_msgTypes[40]
+	mi := &file_state_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3411,7 +3551,7 @@ func (x *TaskEvent) String() string {
 func (*TaskEvent) ProtoMessage() {}
 
 func (x *TaskEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[40]
+	mi := &file_state_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3424,7 +3564,7 @@ func (x *TaskEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskEvent.ProtoReflect.Descriptor instead.
 func (*TaskEvent) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{40}
+	return file_state_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *TaskEvent) GetType() uint32 {
@@ -3549,7 +3689,7 @@ type Detail struct {
 
 func (x *Detail) Reset() {
 	*x = Detail{}
-	mi := &file_state_proto_msgTypes[41]
+	mi := &file_state_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3561,7 +3701,7 @@ func (x *Detail) String() string {
 func (*Detail) ProtoMessage() {}
 
 func (x *Detail) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[41]
+	mi := &file_state_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3574,7 +3714,7 @@ func (x *Detail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Detail.ProtoReflect.Descriptor instead.
 func (*Detail) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{41}
+	return file_state_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Detail) GetKey() uint32 {
@@ -3597,8 +3737,7 @@ const file_state_proto_rawDesc = "" +
 	"\n" +
 	"\vstate.proto\x12\x0ereeve.state.v1\"<\n" +
 	"\x05Entry\x123\n" +
-	"\bcommands\x18\x01 \x03(\v2\x17.reeve.state.v1.CommandR\bcommands\"\xc7\n" +
-	"\n" +
+	"\bcommands\x18\x01 \x03(\v2\x17.reeve.state.v1.CommandR\bcommands\"\x8d\v\n" +
 	"\aCommand\x12@\n" +
 	"\fregister_job\x18\x01 \x01(\v2\x1b.reeve.state.v1.RegisterJobH\x00R\vregisterJob\x12F\n" +
 	"\x0ederegister_job\x18\x02 \x01(\v2\x1d.reeve.state.v1.DeregisterJobH\x00R\rderegisterJob\x12I\n" +
@@ -3619,7 +3758,8 @@ const file_state_proto_rawDesc = "" +
 	"\acollect\x18\x0f \x01(\v2\x17.reeve.state.v1.CollectH\x00R\acollect\x12V\n" +
 	"\x14set_scheduler_config\x18\x10 \x01(\v2\".reeve.state.v1.SetSchedulerConfigH\x00R\x12setSchedulerConfig\x12A\n" +
 	"\rput_node_pool\x18\x11 \x01(\v2\x1b.reeve.state.v1.PutNodePoolH\x00R\vputNodePool\x12J\n" +
-	"\x10delete_node_pool\x18\x12 \x01(\v2\x1e.reeve.state.v1.DeleteNodePoolH\x00R\x0edeleteNodePoolB\x06\n" +
+	"\x10delete_node_pool\x18\x12 \x01(\v2\x1e.reeve.state.v1.DeleteNodePoolH\x00R\x0edeleteNodePool\x12D\n" +
+	"\x0eset_node_drain\x18\x1e \x01(\v2\x1c.reeve.state.v1.SetNodeDrainH\x00R\fsetNodeDrainB\x06\n" +
 	"\x04kind\"\xc9\x01\n" +
 	"\vRegisterJob\x12\x19\n" +
 	"\bjob_json\x18\x01 \x01(\fR\ajobJson\x12'\n" +
@@ -3685,21 +3825,33 @@ const file_state_proto_rawDesc = "" +
 	"\vevaluations\x18\x03 \x03(\v2\x1a.reeve.state.v1.EvaluationR\vevaluations\"i\n" +
 	"\fRegisterNode\x12\x1b\n" +
 	"\tnode_json\x18\x01 \x01(\fR\bnodeJson\x12<\n" +
-	"\vevaluations\x18\x02 \x03(\v2\x1a.reeve.state.v1.EvaluationR\vevaluations\"\xb7\x01\n" +
+	"\vevaluations\x18\x02 \x03(\v2\x1a.reeve.state.v1.EvaluationR\vevaluations\"\xda\x01\n" +
 	"\x10UpdateNodeStatus\x12\x17\n" +
 	"\anode_id\x18\x01 \x01(\tR\x06nodeId\x12\x16\n" +
 	"\x06status\x18\x02 \x01(\tR\x06status\x12 \n" +
 	"\vdescription\x18\x03 \x01(\tR\vdescription\x12\x12\n" +
 	"\x04time\x18\x04 \x01(\x03R\x04time\x12<\n" +
-	"\vevaluations\x18\x05 \x03(\v2\x1a.reeve.state.v1.EvaluationR\vevaluations\"\xa1\x01\n" +
+	"\vevaluations\x18\x05 \x03(\v2\x1a.reeve.state.v1.EvaluationR\vevaluations\x12!\n" +
+	"\fsilent_since\x18\x06 \x01(\x03R\vsilentSince\"\xbb\x01\n" +
 	"\x12SetNodeEligibility\x12\x17\n" +
 	"\anode_id\x18\x01 \x01(\tR\x06nodeId\x12 \n" +
 	"\veligibility\x18\x02 \x01(\tR\veligibility\x12\x12\n" +
 	"\x04time\x18\x03 \x01(\x03R\x04time\x12<\n" +
-	"\vevaluations\x18\x04 \x03(\v2\x1a.reeve.state.v1.EvaluationR\vevaluations\"\x1e\n" +
+	"\vevaluations\x18\x04 \x03(\v2\x1a.reeve.state.v1.EvaluationR\vevaluations\x12\x18\n" +
+	"\amessage\x18\x05 \x01(\tR\amessage\"\x92\x02\n" +
+	"\fSetNodeDrain\x12\x17\n" +
+	"\anode_id\x18\x01 \x01(\tR\x06nodeId\x12#\n" +
+	"\rstrategy_json\x18\x02 \x01(\fR\fstrategyJson\x12\x16\n" +
+	"\x06status\x18\x03 \x01(\tR\x06status\x12#\n" +
+	"\rmark_eligible\x18\x04 \x01(\bR\fmarkEligible\x12\x1b\n" +
+	"\tmeta_json\x18\x05 \x01(\fR\bmetaJson\x12\x18\n" +
+	"\amessage\x18\x06 \x01(\tR\amessage\x12\x12\n" +
+	"\x04time\x18\a \x01(\x03R\x04time\x12<\n" +
+	"\vevaluations\x18\b \x03(\v2\x1a.reeve.state.v1.EvaluationR\vevaluations\"\\\n" +
 	"\n" +
 	"DeleteNode\x12\x10\n" +
-	"\x03ids\x18\x01 \x03(\tR\x03ids\"\xc7\x01\n" +
+	"\x03ids\x18\x01 \x03(\tR\x03ids\x12<\n" +
+	"\vevaluations\x18\x02 \x03(\v2\x1a.reeve.state.v1.EvaluationR\vevaluations\"\xc7\x01\n" +
 	"\x10UpdateDeployment\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06status\x18\x02 \x01(\tR\x06status\x12 \n" +
@@ -3930,7 +4082,7 @@ func file_state_proto_rawDescGZIP() []byte {
 	return file_state_proto_rawDescData
 }
 
-var file_state_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
+var file_state_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
 var file_state_proto_goTypes = []any{
 	(*Entry)(nil),              // 0: reeve.state.v1.Entry
 	(*Command)(nil),            // 1: reeve.state.v1.Command
@@ -3948,32 +4100,33 @@ var file_state_proto_goTypes = []any{
 	(*RegisterNode)(nil),       // 13: reeve.state.v1.RegisterNode
 	(*UpdateNodeStatus)(nil),   // 14: reeve.state.v1.UpdateNodeStatus
 	(*SetNodeEligibility)(nil), // 15: reeve.state.v1.SetNodeEligibility
-	(*DeleteNode)(nil),         // 16: reeve.state.v1.DeleteNode
-	(*UpdateDeployment)(nil),   // 17: reeve.state.v1.UpdateDeployment
-	(*SetJobStability)(nil),    // 18: reeve.state.v1.SetJobStability
-	(*ScaleJob)(nil),           // 19: reeve.state.v1.ScaleJob
-	(*Collect)(nil),            // 20: reeve.state.v1.Collect
-	(*SetSchedulerConfig)(nil), // 21: reeve.state.v1.SetSchedulerConfig
-	(*PutNodePool)(nil),        // 22: reeve.state.v1.PutNodePool
-	(*DeleteNodePool)(nil),     // 23: reeve.state.v1.DeleteNodePool
-	(*JobName)(nil),            // 24: reeve.state.v1.JobName
-	(*Evaluations)(nil),        // 25: reeve.state.v1.Evaluations
-	(*Evaluation)(nil),         // 26: reeve.state.v1.Evaluation
-	(*Queued)(nil),             // 27: reeve.state.v1.Queued
-	(*Allocations)(nil),        // 28: reeve.state.v1.Allocations
-	(*AllocationJob)(nil),      // 29: reeve.state.v1.AllocationJob
-	(*Allocation)(nil),         // 30: reeve.state.v1.Allocation
-	(*DeploymentStatus)(nil),   // 31: reeve.state.v1.DeploymentStatus
-	(*Port)(nil),               // 32: reeve.state.v1.Port
-	(*Shape)(nil),              // 33: reeve.state.v1.Shape
-	(*ShapeTask)(nil),          // 34: reeve.state.v1.ShapeTask
-	(*Metrics)(nil),            // 35: reeve.state.v1.Metrics
-	(*Count)(nil),              // 36: reeve.state.v1.Count
-	(*Score)(nil),              // 37: reeve.state.v1.Score
-	(*NodeScore)(nil),          // 38: reeve.state.v1.NodeScore
-	(*TaskState)(nil),          // 39: reeve.state.v1.TaskState
-	(*TaskEvent)(nil),          // 40: reeve.state.v1.TaskEvent
-	(*Detail)(nil),             // 41: reeve.state.v1.Detail
+	(*SetNodeDrain)(nil),       // 16: reeve.state.v1.SetNodeDrain
+	(*DeleteNode)(nil),         // 17: reeve.state.v1.DeleteNode
+	(*UpdateDeployment)(nil),   // 18: reeve.state.v1.UpdateDeployment
+	(*SetJobStability)(nil),    // 19: reeve.state.v1.SetJobStability
+	(*ScaleJob)(nil),           // 20: reeve.state.v1.ScaleJob
+	(*Collect)(nil),            // 21: reeve.state.v1.Collect
+	(*SetSchedulerConfig)(nil), // 22: reeve.state.v1.SetSchedulerConfig
+	(*PutNodePool)(nil),        // 23: reeve.state.v1.PutNodePool
+	(*DeleteNodePool)(nil),     // 24: reeve.state.v1.DeleteNodePool
+	(*JobName)(nil),            // 25: reeve.state.v1.JobName
+	(*Evaluations)(nil),        // 26: reeve.state.v1.Evaluations
+	(*Evaluation)(nil),         // 27: reeve.state.v1.Evaluation
+	(*Queued)(nil),             // 28: reeve.state.v1.Queued
+	(*Allocations)(nil),        // 29: reeve.state.v1.Allocations
+	(*AllocationJob)(nil),      // 30: reeve.state.v1.AllocationJob
+	(*Allocation)(nil),         // 31: reeve.state.v1.Allocation
+	(*DeploymentStatus)(nil),   // 32: reeve.state.v1.DeploymentStatus
+	(*Port)(nil),               // 33: reeve.state.v1.Port
+	(*Shape)(nil),              // 34: reeve.state.v1.Shape
+	(*ShapeTask)(nil),          // 35: reeve.state.v1.ShapeTask
+	(*Metrics)(nil),            // 36: reeve.state.v1.Metrics
+	(*Count)(nil),              // 37: reeve.state.v1.Count
+	(*Score)(nil),              // 38: reeve.state.v1.Score
+	(*NodeScore)(nil),          // 39: reeve.state.v1.NodeScore
+	(*TaskState)(nil),          // 40: reeve.state.v1.TaskState
+	(*TaskEvent)(nil),          // 41: reeve.state.v1.TaskEvent
+	(*Detail)(nil),             // 42: reeve.state.v1.Detail
 }
 var file_state_proto_depIdxs = []int32{
 	1,  // 0: reeve.state.v1.Entry.commands:type_name -> reeve.state.v1.Command
@@ -3987,57 +4140,60 @@ var file_state_proto_depIdxs = []int32{
 	13, // 8: reeve.state.v1.Command.register_node:type_name -> reeve.state.v1.RegisterNode
 	14, // 9: reeve.state.v1.Command.update_node_status:type_name -> reeve.state.v1.UpdateNodeStatus
 	15, // 10: reeve.state.v1.Command.set_node_eligibility:type_name -> reeve.state.v1.SetNodeEligibility
-	16, // 11: reeve.state.v1.Command.delete_node:type_name -> reeve.state.v1.DeleteNode
-	17, // 12: reeve.state.v1.Command.update_deployment:type_name -> reeve.state.v1.UpdateDeployment
-	18, // 13: reeve.state.v1.Command.set_job_stability:type_name -> reeve.state.v1.SetJobStability
-	19, // 14: reeve.state.v1.Command.scale_job:type_name -> reeve.state.v1.ScaleJob
-	20, // 15: reeve.state.v1.Command.collect:type_name -> reeve.state.v1.Collect
-	21, // 16: reeve.state.v1.Command.set_scheduler_config:type_name -> reeve.state.v1.SetSchedulerConfig
-	22, // 17: reeve.state.v1.Command.put_node_pool:type_name -> reeve.state.v1.PutNodePool
-	23, // 18: reeve.state.v1.Command.delete_node_pool:type_name -> reeve.state.v1.DeleteNodePool
-	26, // 19: reeve.state.v1.RegisterJob.evaluation:type_name -> reeve.state.v1.Evaluation
-	26, // 20: reeve.state.v1.DeregisterJob.evaluation:type_name -> reeve.state.v1.Evaluation
-	26, // 21: reeve.state.v1.PutEvaluations.evaluations:type_name -> reeve.state.v1.Evaluation
-	8,  // 22: reeve.state.v1.CommitPlacement.job:type_name -> reeve.state.v1.JobRef
-	28, // 23: reeve.state.v1.CommitPlacement.place:type_name -> reeve.state.v1.Allocations
-	9,  // 24: reeve.state.v1.CommitPlacement.stop:type_name -> reeve.state.v1.Stop
-	10, // 25: reeve.state.v1.CommitPlacement.deployment_updates:type_name -> reeve.state.v1.DeploymentUpdate
-	26, // 26: reeve.state.v1.CommitPlacement.evaluations:type_name -> reeve.state.v1.Evaluation
-	7,  // 27: reeve.state.v1.CommitPlacement.preempt:type_name -> reeve.state.v1.Preemption
-	28, // 28: reeve.state.v1.UpdateAllocations.allocations:type_name -> reeve.state.v1.Allocations
-	26, // 29: reeve.state.v1.UpdateAllocations.evaluations:type_name -> reeve.state.v1.Evaluation
-	26, // 30: reeve.state.v1.SetTransition.evaluations:type_name -> reeve.state.v1.Evaluation
-	26, // 31: reeve.state.v1.RegisterNode.evaluations:type_name -> reeve.state.v1.Evaluation
-	26, // 32: reeve.state.v1.UpdateNodeStatus.evaluations:type_name -> reeve.state.v1.Evaluation
-	26, // 33: reeve.state.v1.SetNodeEligibility.evaluations:type_name -> reeve.state.v1.Evaluation
-	26, // 34: reeve.state.v1.UpdateDeployment.evaluation:type_name -> reeve.state.v1.Evaluation
-	26, // 35: reeve.state.v1.ScaleJob.evaluation:type_name -> reeve.state.v1.Evaluation
-	24, // 36: reeve.state.v1.Collect.jobs:type_name -> reeve.state.v1.JobName
-	26, // 37: reeve.state.v1.Evaluations.evaluations:type_name -> reeve.state.v1.Evaluation
-	27, // 38: reeve.state.v1.Evaluation.queued:type_name -> reeve.state.v1.Queued
-	29, // 39: reeve.state.v1.Allocations.jobs:type_name -> reeve.state.v1.AllocationJob
-	33, // 40: reeve.state.v1.Allocations.shapes:type_name -> reeve.state.v1.Shape
-	35, // 41: reeve.state.v1.Allocations.metrics:type_name -> reeve.state.v1.Metrics
-	30, // 42: reeve.state.v1.Allocations.allocations:type_name -> reeve.state.v1.Allocation
-	31, // 43: reeve.state.v1.Allocation.deployment_status:type_name -> reeve.state.v1.DeploymentStatus
-	32, // 44: reeve.state.v1.Allocation.ports:type_name -> reeve.state.v1.Port
-	39, // 45: reeve.state.v1.Allocation.tasks:type_name -> reeve.state.v1.TaskState
-	34, // 46: reeve.state.v1.Shape.tasks:type_name -> reeve.state.v1.ShapeTask
-	36, // 47: reeve.state.v1.Metrics.nodes_available:type_name -> reeve.state.v1.Count
-	36, // 48: reeve.state.v1.Metrics.class_filtered:type_name -> reeve.state.v1.Count
-	36, // 49: reeve.state.v1.Metrics.constraint_filtered:type_name -> reeve.state.v1.Count
-	36, // 50: reeve.state.v1.Metrics.class_exhausted:type_name -> reeve.state.v1.Count
-	36, // 51: reeve.state.v1.Metrics.dimension_exhausted:type_name -> reeve.state.v1.Count
-	37, // 52: reeve.state.v1.Metrics.scores:type_name -> reeve.state.v1.Score
-	38, // 53: reeve.state.v1.Metrics.node_scores:type_name -> reeve.state.v1.NodeScore
-	37, // 54: reeve.state.v1.NodeScore.scores:type_name -> reeve.state.v1.Score
-	40, // 55: reeve.state.v1.TaskState.events:type_name -> reeve.state.v1.TaskEvent
-	41, // 56: reeve.state.v1.TaskEvent.details:type_name -> reeve.state.v1.Detail
-	57, // [57:57] is the sub-list for method output_type
-	57, // [57:57] is the sub-list for method input_type
-	57, // [57:57] is the sub-list for extension type_name
-	57, // [57:57] is the sub-list for extension extendee
-	0,  // [0:57] is the sub-list for field type_name
+	17, // 11: reeve.state.v1.Command.delete_node:type_name -> reeve.state.v1.DeleteNode
+	18, // 12: reeve.state.v1.Command.update_deployment:type_name -> reeve.state.v1.UpdateDeployment
+	19, // 13: reeve.state.v1.Command.set_job_stability:type_name -> reeve.state.v1.SetJobStability
+	20, // 14: reeve.state.v1.Command.scale_job:type_name -> reeve.state.v1.ScaleJob
+	21, // 15: reeve.state.v1.Command.collect:type_name -> reeve.state.v1.Collect
+	22, // 16: reeve.state.v1.Command.set_scheduler_config:type_name -> reeve.state.v1.SetSchedulerConfig
+	23, // 17: reeve.state.v1.Command.put_node_pool:type_name -> reeve.state.v1.PutNodePool
+	24, // 18: reeve.state.v1.Command.delete_node_pool:type_name -> reeve.state.v1.DeleteNodePool
+	16, // 19: reeve.state.v1.Command.set_node_drain:type_name -> reeve.state.v1.SetNodeDrain
+	27, // 20: reeve.state.v1.RegisterJob.evaluation:type_name -> reeve.state.v1.Evaluation
+	27, // 21: reeve.state.v1.DeregisterJob.evaluation:type_name -> reeve.state.v1.Evaluation
+	27, // 22: reeve.state.v1.PutEvaluations.evaluations:type_name -> reeve.state.v1.Evaluation
+	8,  // 23: reeve.state.v1.CommitPlacement.job:type_name -> reeve.state.v1.JobRef
+	29, // 24: reeve.state.v1.CommitPlacement.place:type_name -> reeve.state.v1.Allocations
+	9,  // 25: reeve.state.v1.CommitPlacement.stop:type_name -> reeve.state.v1.Stop
+	10, // 26: reeve.state.v1.CommitPlacement.deployment_updates:type_name -> reeve.state.v1.DeploymentUpdate
+	27, // 27: reeve.state.v1.CommitPlacement.evaluations:type_name -> reeve.state.v1.Evaluation
+	7,  // 28: reeve.state.v1.CommitPlacement.preempt:type_name -> reeve.state.v1.Preemption
+	29, // 29: reeve.state.v1.UpdateAllocations.allocations:type_name -> reeve.state.v1.Allocations
+	27, // 30: reeve.state.v1.UpdateAllocations.evaluations:type_name -> reeve.state.v1.Evaluation
+	27, // 31: reeve.state.v1.SetTransition.evaluations:type_name -> reeve.state.v1.Evaluation
+	27, // 32: reeve.state.v1.RegisterNode.evaluations:type_name -> reeve.state.v1.Evaluation
+	27, // 33: reeve.state.v1.UpdateNodeStatus.evaluations:type_name -> reeve.state.v1.Evaluation
+	27, // 34: reeve.state.v1.SetNodeEligibility.evaluations:type_name -> reeve.state.v1.Evaluation
+	27, // 35: reeve.state.v1.SetNodeDrain.evaluations:type_name -> reeve.state.v1.Evaluation
+	27, // 36: reeve.state.v1.DeleteNode.evaluations:type_name -> reeve.state.v1.Evaluation
+	27, // 37: reeve.state.v1.UpdateDeployment.evaluation:type_name -> reeve.state.v1.Evaluation
+	27, // 38: reeve.state.v1.ScaleJob.evaluation:type_name -> reeve.state.v1.Evaluation
+	25, // 39: reeve.state.v1.Collect.jobs:type_name -> reeve.state.v1.JobName
+	27, // 40: reeve.state.v1.Evaluations.evaluations:type_name -> reeve.state.v1.Evaluation
+	28, // 41: reeve.state.v1.Evaluation.queued:type_name -> reeve.state.v1.Queued
+	30, // 42: reeve.state.v1.Allocations.jobs:type_name -> reeve.state.v1.AllocationJob
+	34, // 43: reeve.state.v1.Allocations.shapes:type_name -> reeve.state.v1.Shape
+	36, // 44: reeve.state.v1.Allocations.metrics:type_name -> reeve.state.v1.Metrics
+	31, // 45: reeve.state.v1.Allocations.allocations:type_name -> reeve.state.v1.Allocation
+	32, // 46: reeve.state.v1.Allocation.deployment_status:type_name -> reeve.state.v1.DeploymentStatus
+	33, // 47: reeve.state.v1.Allocation.ports:type_name -> reeve.state.v1.Port
+	40, // 48: reeve.state.v1.Allocation.tasks:type_name -> reeve.state.v1.TaskState
+	35, // 49: reeve.state.v1.Shape.tasks:type_name -> reeve.state.v1.ShapeTask
+	37, // 50: reeve.state.v1.Metrics.nodes_available:type_name -> reeve.state.v1.Count
+	37, // 51: reeve.state.v1.Metrics.class_filtered:type_name -> reeve.state.v1.Count
+	37, // 52: reeve.state.v1.Metrics.constraint_filtered:type_name -> reeve.state.v1.Count
+	37, // 53: reeve.state.v1.Metrics.class_exhausted:type_name -> reeve.state.v1.Count
+	37, // 54: reeve.state.v1.Metrics.dimension_exhausted:type_name -> reeve.state.v1.Count
+	38, // 55: reeve.state.v1.Metrics.scores:type_name -> reeve.state.v1.Score
+	39, // 56: reeve.state.v1.Metrics.node_scores:type_name -> reeve.state.v1.NodeScore
+	38, // 57: reeve.state.v1.NodeScore.scores:type_name -> reeve.state.v1.Score
+	41, // 58: reeve.state.v1.TaskState.events:type_name -> reeve.state.v1.TaskEvent
+	42, // 59: reeve.state.v1.TaskEvent.details:type_name -> reeve.state.v1.Detail
+	60, // [60:60] is the sub-list for method output_type
+	60, // [60:60] is the sub-list for method input_type
+	60, // [60:60] is the sub-list for extension type_name
+	60, // [60:60] is the sub-list for extension extendee
+	0,  // [0:60] is the sub-list for field type_name
 }
 
 func init() { file_state_proto_init() }
@@ -4064,18 +4220,19 @@ func file_state_proto_init() {
 		(*Command_SetSchedulerConfig)(nil),
 		(*Command_PutNodePool)(nil),
 		(*Command_DeleteNodePool)(nil),
+		(*Command_SetNodeDrain)(nil),
 	}
 	file_state_proto_msgTypes[2].OneofWrappers = []any{}
-	file_state_proto_msgTypes[19].OneofWrappers = []any{}
-	file_state_proto_msgTypes[21].OneofWrappers = []any{}
-	file_state_proto_msgTypes[31].OneofWrappers = []any{}
+	file_state_proto_msgTypes[20].OneofWrappers = []any{}
+	file_state_proto_msgTypes[22].OneofWrappers = []any{}
+	file_state_proto_msgTypes[32].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_state_proto_rawDesc), len(file_state_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   42,
+			NumMessages:   43,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
