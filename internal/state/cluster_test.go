@@ -108,7 +108,7 @@ func TestAPoolInUseIsNotDeleted(t *testing.T) {
 		want    string // "" is done
 	}{
 		{&DeleteNodePool{"gpu"}, "has node aaaaaaaa"},
-		{&DeleteNode{[]string{"aaaaaaaa-0000-4000-8000-000000000001"}}, ""},
+		{&DeleteNode{IDs: []string{"aaaaaaaa-0000-4000-8000-000000000001"}}, ""},
 		{&DeleteNodePool{"gpu"}, "has job train"},
 		{&DeregisterJob{Namespace: "default", ID: "train"}, ""},
 		{&DeleteNodePool{"gpu"}, ""},
