@@ -21,6 +21,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -36,6 +37,10 @@ type Config struct {
 	Namespace  string       // of requests that name none; default: $REEVE_NAMESPACE, $NOMAD_NAMESPACE, the server's
 	Region     string       // refused by a server of another region; default: none asked for
 	HTTPClient *http.Client // default: one made for many concurrent requests to one host
+
+	// Multiplex has many requests share few connections: HTTP/2, without TLS
+	// too. The other side must be a Reeve agent; HTTPClient is not looked at.
+	Multiplex bool
 }
 
 // A Client talks to one address. It is safe for concurrent use.
@@ -45,6 +50,7 @@ type Client struct {
 	namespace string
 	region    string
 	http      *http.Client
+	agents    *atomic.Bool // the server reads what agents write: see Nodes.Stream
 }
 
 // New returns a client. It does not connect yet; it fails when the address
@@ -61,9 +67,14 @@ func New(c Config) (*Client, error) {
 		namespace: firstOf(c.Namespace, os.Getenv("REEVE_NAMESPACE"), os.Getenv("NOMAD_NAMESPACE")),
 		region:    c.Region,
 		http:      c.HTTPClient,
+		agents:    new(atomic.Bool),
 	}
-	if cl.http == nil {
-		cl.http = &http.Client{Transport: newTransport(base, socket)}
+	if cl.http == nil || c.Multiplex {
+		t := newTransport(base, socket)
+		if c.Multiplex {
+			multiplex(t)
+		}
+		cl.http = &http.Client{Transport: t}
 	}
 	return cl, nil
 }
@@ -129,6 +140,14 @@ func newTransport(base *url.URL, socket string) *http.Transport {
 		t.DisableCompression = true // copying is cheaper than compressing on one machine
 	}
 	return t
+}
+
+// multiplex has a transport speak HTTP/2 from the first byte.
+func multiplex(t *http.Transport) {
+	t.Protocols = new(http.Protocols)
+	t.Protocols.SetHTTP2(true)
+	t.Protocols.SetUnencryptedHTTP2(true)
+	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second}
 }
 
 func firstOf(values ...string) string {

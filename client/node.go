@@ -4,12 +4,16 @@
 package client
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
+	"io"
 	"iter"
 	"net/http"
 	"net/url"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/state/wire"
 )
 
 // nodeSecretHeader carries the proof that the caller is the node.
@@ -29,17 +33,47 @@ func (n Nodes) Heartbeat(ctx context.Context, id, secret string) (*api.NodeHeart
 // UpdateAllocations reports how a node's allocations are. It returns the index
 // at which that is durable.
 func (n Nodes) UpdateAllocations(ctx context.Context, id, secret string, allocations []*api.Allocation) (uint64, error) {
-	resp, err := nodeCall[api.IndexResponse](ctx, n.c, pathf("/v1/node/%s/allocations", id), secret,
-		&api.UpdateAllocationsRequest{Allocations: allocations})
-	return resp.Index, err
+	path := pathf("/v1/node/%s/allocations", id)
+	if !n.c.agents.Load() {
+		resp, err := nodeCall[api.IndexResponse](ctx, n.c, path, secret, &api.UpdateAllocationsRequest{Allocations: allocations})
+		return resp.Index, err
+	}
+	body, err := wire.EncodeReport(allocations)
+	if err != nil {
+		return 0, err
+	}
+	header := http.Header{nodeSecretHeader: {secret}, "Content-Type": {wire.NodeMedia}}
+	resp, err := n.c.do(ctx, http.MethodPut, path, url.Values{}, body, header)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	var out api.IndexResponse
+	err = decode(resp, &out)
+	return out.Index, err
 }
 
 // Stream yields what a node should run: everything first, then every change.
 // It ends with an error, or when the loop is left; a silent server counts as
-// gone after 30 seconds.
+// gone after 30 seconds. A server that can sends the compact form, and is sent
+// reports in it from then on.
 func (n Nodes) Stream(ctx context.Context, id, secret string) iter.Seq2[*api.NodeAllocations, error] {
-	header := http.Header{nodeSecretHeader: {secret}}
-	return stream[api.NodeAllocations](ctx, n.c, pathf("/v1/node/%s/allocations/stream", id), url.Values{}, header)
+	header := http.Header{nodeSecretHeader: {secret}, "Accept": {wire.NodeMedia + ", application/x-ndjson"}}
+	return streamOf(ctx, n.c, pathf("/v1/node/%s/allocations/stream", id), url.Values{}, header, n.read)
+}
+
+// read returns what reads the messages of a node's stream.
+func (n Nodes) read(resp *http.Response, body io.Reader) func() (*api.NodeAllocations, error) {
+	if resp.Header.Get("Content-Type") != wire.NodeMedia {
+		dec := json.NewDecoder(body)
+		return func() (*api.NodeAllocations, error) {
+			m := new(api.NodeAllocations)
+			return m, dec.Decode(m)
+		}
+	}
+	n.c.agents.Store(true)
+	r := bufio.NewReader(body)
+	return func() (*api.NodeAllocations, error) { return wire.ReadNodeFrame(r) }
 }
 
 func nodeCall[T any](ctx context.Context, c *Client, path, secret string, in any) (T, error) {

@@ -44,10 +44,15 @@ func send[T any](ctx context.Context, c *Client, method, path string, v url.Valu
 	return out, decode(resp, &out)
 }
 
-// do sends one request and returns its answer when that is a good one.
+// do sends one request and returns its answer when that is a good one. What is
+// sent is written as JSON, unless it is bytes already.
 func (c *Client) do(ctx context.Context, method, path string, v url.Values, in any, header http.Header) (*http.Response, error) {
 	var body io.Reader
-	if in != nil {
+	switch in := in.(type) {
+	case nil:
+	case []byte:
+		body = bytes.NewReader(in)
+	default:
 		data, err := json.Marshal(in)
 		if err != nil {
 			return nil, api.Errorf(api.CodeInvalid, "the request cannot be written as JSON: %v", err)

@@ -26,6 +26,19 @@ var errSilent = api.Errorf(api.CodeUnavailable, "the stream said nothing for %s:
 // end of it, a clean one too, ends the loop without an error only when ctx is
 // the reason or the body ended between two values.
 func stream[T any](ctx context.Context, c *Client, path string, v url.Values, header http.Header) iter.Seq2[*T, error] {
+	return streamOf(ctx, c, path, v, header, func(_ *http.Response, body io.Reader) func() (*T, error) {
+		dec := json.NewDecoder(body)
+		return func() (*T, error) {
+			value := new(T)
+			return value, dec.Decode(value)
+		}
+	})
+}
+
+// streamOf yields the values of an endless answer, as the function that begin
+// returns reads them: nil is a sign of life, io.EOF the end between two values.
+func streamOf[T any](ctx context.Context, c *Client, path string, v url.Values, header http.Header,
+	begin func(*http.Response, io.Reader) func() (*T, error)) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		inner, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
@@ -38,13 +51,12 @@ func stream[T any](ctx context.Context, c *Client, path string, v url.Values, he
 		defer resp.Body.Close()
 		watchdog := time.AfterFunc(silence, func() { cancel(errSilent) })
 		defer watchdog.Stop()
-		dec := json.NewDecoder(&watchedReader{r: resp.Body, watchdog: watchdog})
+		next := begin(resp, &watchedReader{r: resp.Body, watchdog: watchdog})
 		for {
-			value := new(T)
-			err := dec.Decode(value)
+			value, err := next()
 			switch {
 			case err == nil:
-				if !yield(value, nil) {
+				if value != nil && !yield(value, nil) {
 					return
 				}
 				continue

@@ -91,7 +91,7 @@ func (a *Agent) open() (err error) {
 		}
 	}
 	if a.config.Client.Enabled {
-		if a.client, err = client.New(client.Config{Address: "http://" + a.Addr()}); err != nil {
+		if a.client, err = client.New(client.Config{Address: "http://" + a.Addr(), Multiplex: true}); err != nil {
 			return err
 		}
 		if a.node, err = a.newNode(); err != nil {

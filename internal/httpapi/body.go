@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/state/wire"
 )
 
 // Largest bodies, in bytes.
@@ -44,6 +45,9 @@ func (c *call) readBody(v any) error {
 	body := buf.Bytes()
 	if len(bytes.TrimSpace(body)) == 0 && c.route.BodyOK {
 		return nil
+	}
+	if c.route.decode != nil && c.r.Header.Get("Content-Type") == wire.NodeMedia {
+		return c.route.decode(body, v)
 	}
 	var err error
 	c.warnings, err = api.DecodeJSON(body, v)

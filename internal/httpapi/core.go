@@ -35,7 +35,7 @@ type Core interface {
 	RegisterNode(ctx context.Context, node *api.Node) (*api.NodeHeartbeatResponse, error)
 	Heartbeat(ctx context.Context, nodeID, secret string) (*api.NodeHeartbeatResponse, error)
 	UpdateAllocations(ctx context.Context, nodeID, secret string, allocations []*api.Allocation) (uint64, error)
-	NodeStream(ctx context.Context, nodeID, secret string, send func(*api.NodeAllocations) error) error
+	NodeStream(ctx context.Context, nodeID, secret string, send func(*server.NodeMessage) error) error
 }
 
 var _ Core = (*server.Server)(nil)

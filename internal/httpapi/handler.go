@@ -73,12 +73,24 @@ func New(c Config) *Handler {
 // Close closes the connections that are kept to other agents.
 func (h *Handler) Close() { h.transport.CloseIdleConnections() }
 
+// streamsPerConnection is how many requests an HTTP/2 connection carries at
+// once. Each connection is one goroutine's work on both sides, so a client with
+// thousands of streams should have a few of them.
+const streamsPerConnection = 512
+
 // NewServer returns an HTTP server for the handler whose timeouts suit an API
 // with long streams: headers must arrive soon, bodies and answers are timed per
-// request.
+// request. It speaks HTTP/1.1 and, to those who begin with it, HTTP/2, also
+// without TLS: agents have a stream and reports on one connection.
 func NewServer(h http.Handler, logger *slog.Logger) *http.Server {
+	var protocols http.Protocols
+	protocols.SetHTTP1(true)
+	protocols.SetHTTP2(true)
+	protocols.SetUnencryptedHTTP2(true)
 	return &http.Server{
 		Handler:           h,
+		Protocols:         &protocols,
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: streamsPerConnection},
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,

@@ -51,7 +51,9 @@ func (r *route) methods() []string {
 
 // dispatch answers a request that the mux found a route for.
 func (h *Handler) dispatch(w http.ResponseWriter, r *http.Request, rt *route) {
-	http.NewResponseController(w).SetWriteDeadline(time.Time{}) // of the connection's last answer
+	if r.ProtoMajor < 2 {
+		http.NewResponseController(w).SetWriteDeadline(time.Time{}) // of the connection's last answer
+	}
 	c := &call{Handler: h, w: w, r: r, route: rt, seen: -1}
 	if h.Server == nil && !rt.Local {
 		h.servers.forward(w, r)

@@ -6,10 +6,13 @@ package httpapi
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/server"
+	"github.com/reeve-run/reeve/internal/state/wire"
 )
 
 // nodeSecretHeader carries the proof that the caller is the node.
@@ -42,6 +45,16 @@ func heartbeatAnswer(resp *api.NodeHeartbeatResponse, err error) (*api.NodeHeart
 	return resp, resp.Index, nil
 }
 
+// decodeReport reads a body in the form for agents.
+func decodeReport(body []byte, v any) error {
+	allocations, err := wire.DecodeReport(body)
+	if err != nil {
+		return api.Errorf(api.CodeInvalid, "the request's body is no %s: %v", wire.NodeMedia, err)
+	}
+	v.(*api.UpdateAllocationsRequest).Allocations = allocations
+	return nil
+}
+
 func updateAllocations(c *call, req *api.UpdateAllocationsRequest) (*api.IndexResponse, uint64, error) {
 	for i, a := range req.Allocations {
 		if a == nil || a.ID == "" {
@@ -55,13 +68,30 @@ func updateAllocations(c *call, req *api.UpdateAllocationsRequest) (*api.IndexRe
 	return &api.IndexResponse{Index: index}, index, nil
 }
 
-// streamAllocations holds a node's stream open: one JSON line per message.
+// streamAllocations holds a node's stream open: a frame per message for agents,
+// a line of JSON for everybody else.
 func streamAllocations(c *call) error {
-	s := newStream(c, "application/x-ndjson")
-	stop := s.keepAlive("\n")
-	err := c.Server.NodeStream(c.r.Context(), c.id(), c.r.Header.Get(nodeSecretHeader), func(m *api.NodeAllocations) error {
-		return s.send(m)
+	if !strings.Contains(c.r.Header.Get("Accept"), wire.NodeMedia) {
+		s := newStream(c, "application/x-ndjson")
+		return s.hold("\n", func(m *server.NodeMessage) error { return s.send(m.API()) })
+	}
+	s := newStream(c, wire.NodeMedia)
+	var frame []byte
+	return s.hold(string(wire.SignOfLife), func(m *server.NodeMessage) (err error) {
+		if cap(frame) > keepBuffer {
+			frame = nil
+		}
+		if frame, err = m.AppendFrame(frame[:0]); err != nil {
+			return err
+		}
+		return s.write(frame)
 	})
+}
+
+// hold sends the node's messages until the stream ends.
+func (s *stream) hold(signOfLife string, send func(*server.NodeMessage) error) error {
+	stop := s.keepAlive(signOfLife)
+	err := s.c.Server.NodeStream(s.c.r.Context(), s.c.id(), s.c.r.Header.Get(nodeSecretHeader), send)
 	stop()
 	return s.end(err)
 }

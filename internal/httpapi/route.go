@@ -49,7 +49,8 @@ type route struct {
 	BodyOK     bool          // may be absent
 	Local      bool          // answered by this agent even when it has no server
 
-	serve func(*call) error
+	serve  func(*call) error
+	decode func(body []byte, into any) error // of a body that is wire.NodeMedia; nil: none is taken
 }
 
 // blocking marks what a read's answer is made of.
@@ -80,6 +81,12 @@ func (r route) bodyOptional() route {
 // upTo sets the largest body.
 func (r route) upTo(bytes int64) route {
 	r.BodyLimit = bytes
+	return r
+}
+
+// encoded says how a body in the form for agents is read.
+func (r route) encoded(decode func(body []byte, into any) error) route {
+	r.decode = decode
 	return r
 }
 

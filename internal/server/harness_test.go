@@ -205,8 +205,8 @@ func (c *cluster) connect(node *api.Node, run func(*api.Allocation, *api.Job) []
 	ctx, cancel := context.WithCancel(c.Context())
 	n.cancel = cancel
 	n.running.Go(func() {
-		_ = c.NodeStream(ctx, node.ID, node.SecretID, func(m *api.NodeAllocations) error {
-			n.receive(ctx, m)
+		_ = c.NodeStream(ctx, node.ID, node.SecretID, func(m *server.NodeMessage) error {
+			n.receive(ctx, m.API())
 			return nil
 		})
 	})

@@ -5,63 +5,56 @@ package server
 
 import (
 	"context"
+	"encoding/json"
+	"slices"
+	"sync"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/state"
+	"github.com/reeve-run/reeve/internal/state/wire"
 )
 
 // NodeStream sends a node its allocations: all of them first, then what the
 // servers change, as soon as it is committed, until ctx ends or send fails.
-func (s *Server) NodeStream(ctx context.Context, nodeID, secret string, send func(*api.NodeAllocations) error) error {
+// Nothing of a message may be used after send returns.
+func (s *Server) NodeStream(ctx context.Context, nodeID, secret string, send func(*NodeMessage) error) error {
 	if _, err := authenticate(s.store.Snapshot(), nodeID, secret); err != nil {
 		return err
 	}
 	st := s.streams.open(nodeID)
 	defer s.streams.close(st)
+	m := &NodeMessage{texts: s.streams.texts}
 	for {
 		batch, err := st.take(ctx)
 		if err != nil {
 			return err
 		}
-		var msg *api.NodeAllocations
+		m.reset(batch.index)
 		if batch.complete {
 			snap := s.store.Snapshot()
 			st.completed(snap.Index())
-			msg = completeMessage(snap, nodeID)
+			m.addComplete(snap, nodeID)
 		} else {
-			msg = changeMessage(batch)
+			m.addChanges(batch.changes)
 		}
-		if err := send(msg); err != nil {
+		if err := send(m); err != nil {
 			return err
 		}
 	}
 }
 
-func completeMessage(snap *state.Snapshot, nodeID string) *api.NodeAllocations {
-	m := newMessage(snap.Index())
-	m.Complete = true
-	for a := range snap.AllocationsByNode(nodeID) {
-		m.add(a)
-	}
-	return &m.NodeAllocations
-}
+// A NodeMessage is one message of a node's stream. It is written as
+// api.NodeAllocations or, for agents, as wire.NodeAllocations.
+type NodeMessage struct {
+	complete    bool
+	index       uint64
+	allocations []*api.Allocation // as they are stored
+	jobs        []*api.Job        // of those that run, once each
+	removed     []string
 
-func changeMessage(b streamBatch) *api.NodeAllocations {
-	m := newMessage(b.index)
-	for _, c := range b.changes {
-		if c.alloc == nil {
-			m.Removed = append(m.Removed, c.id)
-			continue
-		}
-		m.add(c.alloc)
-	}
-	return &m.NodeAllocations
-}
-
-// message is a NodeAllocations in the making.
-type message struct {
-	api.NodeAllocations
-	jobs map[jobVersion]bool
+	last  *api.Job // whose job is in jobs already; most follow one of the same
+	seen  map[jobVersion]bool
+	texts *jobTexts
 }
 
 type jobVersion struct {
@@ -69,19 +62,115 @@ type jobVersion struct {
 	version uint64
 }
 
-func newMessage(index uint64) *message {
-	return &message{NodeAllocations: api.NodeAllocations{Index: index}, jobs: map[jobVersion]bool{}}
+func (m *NodeMessage) reset(index uint64) {
+	clear(m.allocations)
+	clear(m.jobs)
+	*m = NodeMessage{
+		index: index, allocations: m.allocations[:0], jobs: m.jobs[:0], removed: m.removed[:0],
+		seen: m.seen, texts: m.texts,
+	}
+	clear(m.seen)
+}
+
+func (m *NodeMessage) addComplete(snap *state.Snapshot, nodeID string) {
+	m.complete, m.index = true, snap.Index()
+	for a := range snap.AllocationsByNode(nodeID) {
+		m.add(a)
+	}
+}
+
+func (m *NodeMessage) addChanges(changes []streamChange) {
+	for _, c := range changes {
+		if c.alloc == nil {
+			m.removed = append(m.removed, c.id)
+			continue
+		}
+		m.add(c.alloc)
+	}
 }
 
 // add appends the allocation, and its job unless that is in the message
 // already or nothing of it will ever run again.
-func (m *message) add(a *api.Allocation) {
-	slim := *a
-	slim.Job, slim.Metrics = nil, nil
-	m.Allocations = append(m.Allocations, &api.NodeAllocation{Allocation: &slim, JobVersion: a.JobVersion()})
-	version := jobVersion{a.JobKey(), a.JobVersion()}
-	if a.Job != nil && !m.jobs[version] && !a.IsClientTerminal() {
-		m.jobs[version] = true
-		m.Jobs = append(m.Jobs, a.Job)
+func (m *NodeMessage) add(a *api.Allocation) {
+	m.allocations = append(m.allocations, a)
+	if a.Job == nil || a.Job == m.last || a.IsClientTerminal() {
+		return
 	}
+	m.last = a.Job
+	version := jobVersion{a.JobKey(), a.JobVersion()}
+	if m.seen[version] {
+		return
+	}
+	if m.seen == nil {
+		m.seen = map[jobVersion]bool{}
+	}
+	m.seen[version] = true
+	m.jobs = append(m.jobs, a.Job)
+}
+
+// API is the message in the form for people and their tools.
+func (m *NodeMessage) API() *api.NodeAllocations {
+	out := &api.NodeAllocations{Complete: m.complete, Index: m.index, Jobs: slices.Clone(m.jobs), Removed: slices.Clone(m.removed)}
+	for _, a := range m.allocations {
+		slim := *a
+		slim.Job, slim.Metrics = nil, nil
+		out.Allocations = append(out.Allocations, &api.NodeAllocation{Allocation: &slim, JobVersion: a.JobVersion()})
+	}
+	return out
+}
+
+// AppendFrame appends the message in the form for agents.
+func (m *NodeMessage) AppendFrame(b []byte) ([]byte, error) {
+	w := &wire.NodeAllocations{Complete: m.complete, Index: m.index}
+	for _, job := range m.jobs {
+		text, err := m.texts.of(job)
+		if err != nil {
+			return nil, err
+		}
+		w.JobsJson = append(w.JobsJson, text)
+	}
+	for _, id := range m.removed {
+		w.Removed = append(w.Removed, wire.PackID(id))
+	}
+	if len(m.allocations) > 0 {
+		e := wire.NewAllocationEncoder(len(m.allocations))
+		e.WithoutMetrics = true
+		for _, a := range m.allocations {
+			e.Add(a)
+		}
+		w.Allocations = e.Set()
+	}
+	return wire.AppendNodeFrame(b, w)
+}
+
+// jobTexts keeps jobs as JSON: the instances of one job go to many nodes at
+// about the same time.
+type jobTexts struct {
+	mu   sync.Mutex
+	text map[*api.Job][]byte
+}
+
+// keepJobTexts is how many are kept.
+const keepJobTexts = 1024
+
+func newJobTexts() *jobTexts { return &jobTexts{text: map[*api.Job][]byte{}} }
+
+func (t *jobTexts) of(job *api.Job) ([]byte, error) {
+	t.mu.Lock()
+	text := t.text[job]
+	t.mu.Unlock()
+	if text != nil {
+		return text, nil
+	}
+	text, err := json.Marshal(job)
+	if err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.text) >= keepJobTexts {
+		clear(t.text)
+	}
+	t.text[job] = text
+	return text, nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/server"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -61,8 +62,8 @@ func TestStreamSendsAllThenChanges(t *testing.T) {
 		messages := make(chan *api.NodeAllocations, 10)
 		done := make(chan error, 1)
 		go func() {
-			done <- c.NodeStream(ctx, "n1", n.node.SecretID, func(m *api.NodeAllocations) error {
-				messages <- m
+			done <- c.NodeStream(ctx, "n1", n.node.SecretID, func(m *server.NodeMessage) error {
+				messages <- m.API()
 				return nil
 			})
 		}()

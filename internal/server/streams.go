@@ -18,6 +18,7 @@ import (
 type streams struct {
 	mu     sync.Mutex
 	byNode map[string]map[*stream]bool
+	texts  *jobTexts
 }
 
 // stream is what one node has still to be sent. It holds at most one entry
@@ -47,7 +48,9 @@ type streamBatch struct {
 	changes  []streamChange
 }
 
-func newStreams() *streams { return &streams{byNode: map[string]map[*stream]bool{}} }
+func newStreams() *streams {
+	return &streams{byNode: map[string]map[*stream]bool{}, texts: newJobTexts()}
+}
 
 // run feeds all streams until ctx ends.
 func (h *streams) run(ctx context.Context, store *state.Store) {

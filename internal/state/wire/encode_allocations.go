@@ -17,6 +17,8 @@ import (
 // An AllocationEncoder writes allocations into one set, and what they have in
 // common once: names, jobs, the shape of their resources, metrics.
 type AllocationEncoder struct {
+	WithoutMetrics bool // of placements: set it before the first is added
+
 	set     *Allocations
 	names   map[string]uint32
 	jobs    map[jobReference]uint32
@@ -215,7 +217,7 @@ type restTask struct {
 }
 
 func (e *AllocationEncoder) metric(m *api.PlacementMetrics) uint32 {
-	if m == nil {
+	if m == nil || e.WithoutMetrics {
 		return 0
 	}
 	if ref, ok := e.metrics[m]; ok {
