@@ -34,6 +34,7 @@ type batch struct {
 	dropped bool // there were more
 
 	metrics   *api.PlacementMetrics
+	told      bool // eligibility was
 	resources *template
 }
 
@@ -64,12 +65,15 @@ func (p *pass) newBatch(requests []*Request, all bool) *batch {
 	b.choosy = b.special != nil || len(b.ask.static) > 0 || p.order.Policy.MaxStarting > 0
 	b.resources = newTemplate(r.Group, b.ask)
 	b.tallies()
+	p.batches = append(p.batches, b)
+	if r.NodeID != "" {
+		return b
+	}
 	if len(requests) == 1 && !all && len(b.tally) == 0 && len(r.Penalised) == 0 {
 		b.few = enough
 	}
 	b.scan()
 	b.summarize()
-	p.batches = append(p.batches, b)
 	return b
 }
 
@@ -257,18 +261,12 @@ func (b *batch) take(r *Request) *api.Allocation {
 		c := &(*bk.heap)[i]
 		n, capacity := b.node(c.slot)
 		o := b.pass.overlay(c.slot)
-		ports, ok := b.ask.pick(n, o, b.pass.random())
-		if !ok {
-			b.exhausted(n, "network: dynamic port selection failed")
+		a, dimension := b.put(r, c.slot, bk, o)
+		if a == nil {
+			b.exhausted(n, dimension)
 			b.drop(bk, i)
 			continue
 		}
-		o.take(b.need, ports)
-		b.pass.count(c.slot, b.rules.group.Name)
-		for at, t := range b.tally {
-			t.count[bk.values[at]]++
-		}
-		slot := c.slot
 		c.used = o.used
 		c.collisions++
 		switch dimension := b.lacks(c, n, capacity, o); {
@@ -282,8 +280,24 @@ func (b *batch) take(r *Request) *api.Allocation {
 			c.score = b.value(c, n, capacity)
 			bk.heap.fix(i)
 		}
-		return b.allocation(r, slot, ports)
+		return a
 	}
+}
+
+// put places an instance on the slot's node, which lacks nothing but perhaps
+// free ports: then it is nil, and the dimension is told.
+func (b *batch) put(r *Request, slot int32, bk *bucket, o *overlay) (*api.Allocation, string) {
+	n, _ := b.node(slot)
+	ports, ok := b.ask.pick(n, o, b.pass.random())
+	if !ok {
+		return nil, "network: dynamic port selection failed"
+	}
+	o.take(b.need, ports)
+	b.pass.count(slot, b.rules.group.Name)
+	for at, t := range b.tally {
+		t.count[bk.values[at]]++
+	}
+	return b.allocation(r, slot, ports), ""
 }
 
 // avoid reports whether a slot is one of the nodes.

@@ -49,6 +49,26 @@ func BenchmarkPlaceOne(b *testing.B) {
 	}
 }
 
+// BenchmarkPlaceSystem places one instance of a system job on every node.
+func BenchmarkPlaceSystem(b *testing.B) {
+	for _, nodes := range []int{1000, 10000} {
+		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) {
+			src := testFleet(nodes)
+			fleet := NewFleet(src)
+			job := testJob(1)
+			job.Type = api.JobTypeSystem
+			order := &Order{EvalID: "e", Namespace: "default", JobID: job.ID, Requests: pinned(job, src.nodes), Seed: 1}
+			b.ReportAllocs()
+			for b.Loop() {
+				if out := Place(fleet.View(), order); len(out.Place) != nodes {
+					b.Fatalf("%d placed, want %d: %+v", len(out.Place), nodes, out.Failed["web"])
+				}
+			}
+			b.ReportMetric(float64(nodes)*float64(b.N)/b.Elapsed().Seconds(), "placements/s")
+		})
+	}
+}
+
 // BenchmarkCheck re-checks 1,000 placements on 1,000 nodes.
 func BenchmarkCheck(b *testing.B) {
 	fleet := NewFleet(testFleet(1000))

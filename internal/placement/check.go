@@ -46,7 +46,7 @@ func check(v *View, touched map[string]*overlay, a *api.Allocation) string {
 		return "the node is not registered"
 	}
 	if p.ready&(1<<i) == 0 {
-		return fmt.Sprintf("the node takes no new allocations (status %s, %s)", p.nodes[i].Status, p.nodes[i].SchedulingEligibility)
+		return takesNothing(p.nodes[i])
 	}
 	t := touched[a.NodeID]
 	if t == nil {

@@ -66,3 +66,13 @@ func requests(job *api.Job, n int) []*Request {
 	}
 	return rs
 }
+
+// pinned are requests for one instance of the job on each of the nodes.
+func pinned(job *api.Job, nodes []*api.Node) []*Request {
+	var rs []*Request
+	g := job.Groups[0]
+	for _, n := range nodes {
+		rs = append(rs, &Request{Job: job, Group: g, Name: api.AllocName(job.ID, g.Name, 0), NodeID: n.ID})
+	}
+	return rs
+}

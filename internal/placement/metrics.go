@@ -10,18 +10,20 @@ import (
 )
 
 // filtered counts a node that can never take the group.
-func (b *batch) filtered(n *api.Node, reason string) {
-	m := b.metrics
+func (b *batch) filtered(n *api.Node, reason string) { filtered(b.metrics, n, reason) }
+
+func filtered(m *api.PlacementMetrics, n *api.Node, reason string) {
 	m.NodesFiltered++
 	add(&m.ConstraintFiltered, reason, 1)
-	if n.NodeClass != "" {
+	if n != nil && n.NodeClass != "" {
 		add(&m.ClassFiltered, n.NodeClass, 1)
 	}
 }
 
 // exhausted counts a node that could take the group if it had more room.
-func (b *batch) exhausted(n *api.Node, dimension string) {
-	m := b.metrics
+func (b *batch) exhausted(n *api.Node, dimension string) { exhausted(b.metrics, n, dimension) }
+
+func exhausted(m *api.PlacementMetrics, n *api.Node, dimension string) {
 	m.NodesExhausted++
 	add(&m.DimensionExhausted, dimension, 1)
 	if n.NodeClass != "" {
@@ -85,28 +87,36 @@ func (b *batch) failure() *api.PlacementMetrics {
 	}
 	m := b.snapshot()
 	m.ScoreMetaData = nil
-	if m.NodesExhausted > 0 {
-		m.ResourcesExhausted = make(map[string]*api.Resources, len(b.rules.group.Tasks))
-		for _, t := range b.rules.group.Tasks {
-			if t.Resources != nil {
-				m.ResourcesExhausted[t.Name] = t.Resources
-			}
+	b.asked(m)
+	return m
+}
+
+// asked adds what was asked for to metrics that say there was too little of it.
+func (b *batch) asked(m *api.PlacementMetrics) {
+	if m.NodesExhausted == 0 || m.ResourcesExhausted != nil {
+		return
+	}
+	m.ResourcesExhausted = make(map[string]*api.Resources, len(b.rules.group.Tasks))
+	for _, t := range b.rules.group.Tasks {
+		if t.Resources != nil {
+			m.ResourcesExhausted[t.Name] = t.Resources
 		}
 	}
-	return m
 }
 
 // eligibility tells, for a blocked evaluation, which classes of node could take
 // the group.
 func (b *batch) eligibility(o *Outcome) {
+	if b.told {
+		return
+	}
+	b.told = true
 	if o.ClassEligibility == nil {
 		o.ClassEligibility = make(map[string]bool)
 	}
 	for i := range b.verdicts {
-		if k := &b.verdicts[i]; k.known {
-			class := b.pass.view.kinds[i].class
-			o.ClassEligibility[class] = o.ClassEligibility[class] || k.within && k.reason == ""
-		}
+		k, class := b.judge(int32(i)), b.pass.view.kinds[i].class
+		o.ClassEligibility[class] = o.ClassEligibility[class] || k.within && k.reason == ""
 	}
 	o.Escaped = o.Escaped || b.rules.escaped()
 }

@@ -33,11 +33,15 @@ func Place(v *View, o *Order) *Outcome {
 
 // alike reports whether the requests can share one scan of the fleet.
 func alike(a, b *Request) bool {
-	return a.Group == b.Group && a.Job == b.Job && a.Canary == b.Canary
+	return a.Group == b.Group && a.Job == b.Job && a.Canary == b.Canary && (a.NodeID == "") == (b.NodeID == "")
 }
 
 func (p *pass) place(requests []*Request) {
 	b := p.newBatch(requests, false)
+	if requests[0].NodeID != "" {
+		p.pin(b, requests)
+		return
+	}
 	placed := b.snapshot()
 	for _, r := range requests {
 		a := b.take(r)
@@ -45,15 +49,21 @@ func (p *pass) place(requests []*Request) {
 			b = p.newBatch(requests, true)
 			a = b.take(r)
 		}
-		if a != nil {
-			a.Metrics = placed
-			p.out.Place = append(p.out.Place, a)
-			if r.Replaces != nil {
-				p.out.Stop = append(p.out.Stop, r.Replaces)
-			}
-			continue
-		}
+		p.settle(b, r, a, placed)
+	}
+}
+
+// settle notes that the request was placed as a, or, if a is nil, that it was
+// not.
+func (p *pass) settle(b *batch, r *Request, a *api.Allocation, m *api.PlacementMetrics) {
+	if a == nil {
 		p.left = append(p.left, leftover{batch: b, request: r})
+		return
+	}
+	a.Metrics = m
+	p.out.Place = append(p.out.Place, a)
+	if r.Replaces != nil {
+		p.out.Stop = append(p.out.Stop, r.Replaces)
 	}
 }
 
@@ -72,10 +82,10 @@ func (p *pass) await() {
 		add(&p.out.Queued, l.request.Group.Name, 1)
 		l.batch.eligibility(p.out)
 		previous := l.request.Previous
-		l.waits = l.request.Replaces == nil && previous != nil && previous.IsServerTerminal() && l.batch.awaits(previous)
+		l.waits = l.request.Replaces == nil && previous != nil && previous.IsServerTerminal() && l.awaits(previous)
 	}
 	for _, l := range p.left {
-		if stop := l.request.Replaces; stop != nil && l.batch.awaits(stop.Alloc) {
+		if stop := l.request.Replaces; stop != nil && l.awaits(stop.Alloc) {
 			l.waits = true
 			p.out.Stop = append(p.out.Stop, stop)
 		}
@@ -87,14 +97,29 @@ func (p *pass) await() {
 	}
 }
 
+// awaits reports whether the request would have room where old is, once old has
+// ended.
+func (l *leftover) awaits(old *api.Allocation) bool {
+	return (l.request.NodeID == "" || l.request.NodeID == old.NodeID) && l.batch.awaits(old)
+}
+
 func (b *batch) fail(r *Request) {
 	o := b.pass.out
 	if m := o.Failed[r.Group.Name]; m != nil {
 		m.CoalescedFailures++
+		if r.NodeID != "" {
+			b.blame(m, r)
+		}
 		return
 	}
 	if o.Failed == nil {
 		o.Failed = make(map[string]*api.PlacementMetrics)
+	}
+	if r.NodeID != "" {
+		m := &api.PlacementMetrics{}
+		b.blame(m, r)
+		o.Failed[r.Group.Name] = m
+		return
 	}
 	o.Failed[r.Group.Name] = b.failure()
 }
