@@ -123,8 +123,8 @@ func (g *Group) validate(c *complaints, j *Job, i int) {
 	if g.Size() < 0 {
 		c.add("%s: count %d: must not be negative", at, g.Size())
 	}
-	if j.Type == JobTypeSystem && g.Size() > 1 {
-		c.add("%s: count %d: a system job runs once on every node, so its count is 1", at, g.Size())
+	if j.RunsOnEveryNode() && g.Size() > 1 {
+		c.add("%s: count %d: a %s job runs once on every node: leave count out, or set it to 0 to run it nowhere", at, g.Size(), j.Type)
 	}
 	validateConstraints(c, at, g.Constraints)
 	validateAffinities(c, at, g.Affinities)

@@ -166,26 +166,39 @@ func Suits(job *api.Job, group *api.Group, n *api.Node) (reason string, ok bool)
 	return NewSuitability(job, group).Of(n)
 }
 
-// A Suitability answers Suits for one group and many nodes.
-type Suitability struct{ rules *rules }
+// A Suitability answers Suits for one group and many nodes, of one goroutine.
+type Suitability struct {
+	rules *rules
+	kinds map[string]string // by computed class: what Of found that all of it share
+}
 
 // NewSuitability prepares the group's constraints.
 func NewSuitability(job *api.Job, group *api.Group) *Suitability {
-	return &Suitability{newRules(job, group)}
+	return &Suitability{newRules(job, group), make(map[string]string)}
 }
 
 // Of is Suits for the node.
 func (s *Suitability) Of(n *api.Node) (reason string, ok bool) {
-	switch {
-	case n == nil:
+	if n == nil {
 		return "the node is not registered", false
-	case !s.rules.inPool(n):
-		return fmt.Sprintf("node pool %q is not %q", n.NodePool, s.rules.pool), false
-	case !s.rules.inDatacenter(n):
-		return fmt.Sprintf("datacenter %q is not among %q", n.Datacenter, s.rules.datacenters), false
 	}
-	if reason = s.rules.ofKind(n); reason == "" {
+	reason, known := s.kinds[n.ComputedClass]
+	if !known || n.ComputedClass == "" {
+		reason = s.ofKind(n)
+		s.kinds[n.ComputedClass] = reason
+	}
+	if reason == "" {
 		reason = s.rules.ofNode(n)
 	}
 	return reason, reason == ""
+}
+
+func (s *Suitability) ofKind(n *api.Node) string {
+	switch {
+	case !s.rules.inPool(n):
+		return fmt.Sprintf("node pool %q is not %q", n.NodePool, s.rules.pool)
+	case !s.rules.inDatacenter(n):
+		return fmt.Sprintf("datacenter %q is not among %q", n.Datacenter, s.rules.datacenters)
+	}
+	return s.rules.ofKind(n)
 }

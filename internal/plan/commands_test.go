@@ -17,115 +17,126 @@ import (
 )
 
 // Commands of scripts. NAME[INDEX] is an instance: its newest allocation that
-// was not told to stop.
+// was not told to stop; NAME[INDEX]@NODE is the one on that node, and NAME is
+// all of the group. Other features add verbs of their own in
+// commands_FEATURE_test.go, by putting them into verbs.
 //
-//	nodes N [cpu=MHZ] [memory=MB] [dc=NAME] [KEY=VALUE...]   N more nodes; the rest is metadata
-//	job NAME [type=batch] [dc=GLOB] [KEY=VALUE...]           register a job, evaluate, and print
-//	  group NAME count=N [cpu=MHZ] [memory=MB] [max_parallel=N] [port=N] [dynamic=N] [env=V] [tag=V] [constraint=KEY:VALUE]
-//	        [attempts=N] [interval=D] [delay=D] [function=F] [max_delay=D] [progress=D] [auto_revert=true]
+//	nodes N [cpu=MHZ] [memory=MB] [dc=NAME] [class=NAME] [pool=NAME] [driver=NAME,...]
+//	        [device=VENDOR/TYPE/MODEL:COUNT] [KEY=VALUE...]   N more nodes; the rest is metadata
+//	job NAME [type=TYPE] [dc=GLOB] [pool=NAME] [priority=N] [KEY=VALUE...]   register a job, evaluate, and print
+//	  group NAME count=N [cpu=MHZ] [memory=MB] [driver=NAME] [port=N] [dynamic=N] [env=V] [tag=V]
+//	        [constraint=KEY:VALUE] [distinct=hosts] [affinity=KEY:VALUE] [spread=KEY]
+//	        [max_parallel=N] [progress=D] [auto_revert=true]                                         update
+//	        [attempts=N] [interval=D] [delay=D] [function=F] [max_delay=D] [immediate=N]              reschedule
+//	        [lost_after=D] [stop_on_client_after=D] [replace=BOOL] [reconcile=STRATEGY]               disconnect
+//	use NAME                    the commands that follow are about this job
 //	evaluate                    evaluate and print
 //	dry                         print what an evaluation would do, by group
 //	start|healthy|unhealthy|fail|finish INSTANCE...|all   what the nodes report, then evaluate and print
 //	gone                        the nodes report that whatever was told to stop has ended; then evaluate
-//	down|up|ineligible NODE...  then evaluate and print
+//	down|up|disconnect|reconnect|ineligible|eligible NODE...  then evaluate and print
+//	change NODE KEY=VALUE...    other metadata; then evaluate
+//	drain NODE [deadline=D]     the node is to be emptied; then evaluate
+//	migrate INSTANCE...         the drain's turn has come for them; then evaluate
+//	undrain NODE                the drain ends; then evaluate
+//	remove NODE...              the node is purged; then evaluate
 //	stop INSTANCE...            a user stops allocations; then evaluate
 //	stop-job, purge-job         then evaluate; "purge-job quietly" does not
 //	pause, resume, fail-deployment
+//	force-reschedule            a user wants failed instances tried again; then evaluate
 //	collect-deployments         forget those that have ended
 //	check                       ask whether the deployment has ended, and act on it
 //	after DURATION              time passes; follow-up evaluations that are due run
 //	tree                        print the plans
 //	allocations                 print every allocation
+//	attempts                    print the history of attempts of every live allocation
+//	suits NODE                  print why the node may not run each group
 func (w *world) run(text string) string {
 	w.t.Helper()
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	words := strings.Fields(lines[0])
 	verb, args := words[0], words[1:]
-	switch verb {
-	case "nodes":
-		w.nodes(args)
-		return ""
-	case "job":
-		w.register(args, lines[1:])
-	case "evaluate":
-	case "dry":
-		return w.dry()
-	case "start", "healthy", "unhealthy", "fail", "finish":
-		w.reports(verb, args)
-	case "gone":
-		w.allGone()
-	case "down", "up", "ineligible":
-		w.nodeStatus(verb, args)
-	case "stop":
-		yes := true
-		for _, a := range w.instances(args) {
-			w.apply(&state.SetTransition{AllocationIDs: []string{a.ID}, Transition: api.DesiredTransition{Migrate: &yes}})
-		}
-	case "stop-job":
-		w.apply(&state.DeregisterJob{Namespace: api.DefaultNamespace, ID: w.job, Time: w.now.UnixNano()})
-	case "purge-job":
-		w.apply(&state.DeregisterJob{Namespace: api.DefaultNamespace, ID: w.job, Purge: true, Time: w.now.UnixNano()})
-		if len(args) > 0 {
-			return ""
-		}
-	case "pause":
-		w.deployment(api.DeploymentPaused)
-		return ""
-	case "resume":
-		w.deployment(api.DeploymentRunning)
-	case "fail-deployment":
-		w.deployment(api.DeploymentFailed)
-	case "collect-deployments":
+	if do := verbs[verb]; do != nil {
+		return do(w, args, lines[1:])
+	}
+	if do := events[verb]; do != nil {
+		do(w, args, lines[1:])
+		return w.print(w.evaluation())
+	}
+	w.t.Fatalf("unknown command %q", lines[0])
+	return ""
+}
+
+// A verb does what a command says, given its words and the lines that belong to
+// it, and returns what it prints.
+type verb func(w *world, args, lines []string) string
+
+var verbs = map[string]verb{
+	"nodes":       func(w *world, args, _ []string) string { w.nodes(args); return "" },
+	"use":         func(w *world, args, _ []string) string { w.job = args[0]; return "" },
+	"dry":         func(w *world, _, _ []string) string { return w.dry() },
+	"pause":       func(w *world, _, _ []string) string { w.deployment(api.DeploymentPaused); return "" },
+	"check":       func(w *world, _, _ []string) string { return w.check() },
+	"after":       func(w *world, args, _ []string) string { return w.after(args[0]) },
+	"tree":        func(w *world, _, _ []string) string { return w.tree() },
+	"suits":       func(w *world, args, _ []string) string { return w.suits(args[0]) },
+	"attempts":    func(w *world, _, _ []string) string { return w.attempts() },
+	"allocations": func(w *world, _, _ []string) string { return w.listing() },
+}
+
+// An event changes something; an evaluation follows, and is printed.
+type event func(w *world, args, lines []string)
+
+var events = map[string]event{
+	"job":              func(w *world, args, lines []string) { w.register(args, lines) },
+	"evaluate":         func(*world, []string, []string) {},
+	"start":            func(w *world, args, _ []string) { w.reports("start", args) },
+	"healthy":          func(w *world, args, _ []string) { w.reports("healthy", args) },
+	"unhealthy":        func(w *world, args, _ []string) { w.reports("unhealthy", args) },
+	"fail":             func(w *world, args, _ []string) { w.reports("fail", args) },
+	"finish":           func(w *world, args, _ []string) { w.reports("finish", args) },
+	"gone":             func(w *world, _, _ []string) { w.allGone() },
+	"stop":             func(w *world, args, _ []string) { w.migrate(args) },
+	"migrate":          func(w *world, args, _ []string) { w.migrate(args) },
+	"stop-job":         func(w *world, _, _ []string) { w.deregister(false) },
+	"resume":           func(w *world, _, _ []string) { w.deployment(api.DeploymentRunning) },
+	"fail-deployment":  func(w *world, _, _ []string) { w.deployment(api.DeploymentFailed) },
+	"force-reschedule": func(w *world, _, _ []string) { w.forceReschedule() },
+	"collect-deployments": func(w *world, _, _ []string) {
 		var ids []string
 		for d := range w.snapshot().DeploymentsByJob(api.DefaultNamespace, w.job) {
 			ids = append(ids, d.ID)
 		}
 		w.apply(&state.Collect{Deployments: ids})
-	case "check":
-		return w.check()
-	case "after":
-		return w.after(args[0])
-	case "tree":
-		return w.tree()
-	case "allocations":
-		return w.listing()
-	default:
-		w.t.Fatalf("unknown command %q", lines[0])
-	}
-	return w.print(w.evaluation())
+	},
 }
 
-func (w *world) nodes(args []string) {
-	count, err := strconv.Atoi(args[0])
-	if err != nil {
-		w.t.Fatalf("nodes: %v", err)
+func init() {
+	verbs["purge-job"] = func(w *world, args, _ []string) string {
+		w.deregister(true)
+		if len(args) > 0 {
+			return ""
+		}
+		return w.print(w.evaluation())
 	}
-	cpu, memory, dc, meta := int64(1000), int64(1000), "dc1", map[string]string{}
-	for key, value := range pairs(args[1:]) {
-		switch n, _ := strconv.ParseInt(value, 10, 64); key {
-		case "cpu":
-			cpu = n
-		case "memory":
-			memory = n
-		case "dc":
-			dc = value
-		default:
-			meta[key] = value
+}
+
+func (w *world) deregister(purge bool) {
+	w.apply(&state.DeregisterJob{Namespace: api.DefaultNamespace, ID: w.job, Purge: purge, Time: w.now.UnixNano()})
+}
+
+func (w *world) migrate(names []string) {
+	for _, a := range w.instances(names) {
+		w.apply(&state.SetTransition{AllocationIDs: []string{a.ID}, Transition: api.DesiredTransition{Migrate: new(true)}})
+	}
+}
+
+func (w *world) forceReschedule() {
+	for _, a := range w.allocations() {
+		if a.ClientStatus == api.AllocClientFailed && !a.IsServerTerminal() {
+			w.apply(&state.SetTransition{AllocationIDs: []string{a.ID}, Transition: api.DesiredTransition{ForceReschedule: new(true)}})
 		}
 	}
-	have := len(slices.Collect(w.snapshot().Nodes()))
-	for i := range count {
-		w.addNode(fmt.Sprintf("n%d", have+i+1), cpu, memory, dc, meta)
-	}
-}
-
-func pairs(args []string) map[string]string {
-	m := make(map[string]string)
-	for _, a := range args {
-		key, value, _ := strings.Cut(a, "=")
-		m[key] = value
-	}
-	return m
 }
 
 func (w *world) register(args, groups []string) {
@@ -136,6 +147,8 @@ func (w *world) register(args, groups []string) {
 			job.Type = value
 		case "dc":
 			job.Datacenters = []string{value}
+		case "pool":
+			job.NodePool = value
 		case "priority":
 			job.Priority, _ = strconv.Atoi(value)
 		default:
@@ -154,81 +167,28 @@ func (w *world) register(args, groups []string) {
 	w.apply(&state.RegisterJob{Job: job})
 }
 
-func newGroup(name string, options map[string]string) *api.Group {
-	task := &api.Task{Name: "main", Driver: "mock", Resources: &api.Resources{CPU: new(100), MemoryMB: new(100)}}
-	g := &api.Group{Name: name, Tasks: []*api.Task{task}, Networks: nil, EphemeralDisk: &api.EphemeralDisk{SizeMB: new(100)}}
-	update, reschedule := &api.Update{}, &api.Reschedule{}
-	for key, value := range options {
-		n, _ := strconv.Atoi(value)
-		d, _ := time.ParseDuration(value)
-		switch key {
-		case "count":
-			g.Count = &n
-		case "cpu":
-			task.Resources.CPU = &n
-		case "memory":
-			task.Resources.MemoryMB = &n
-		case "max_parallel":
-			update.MaxParallel = &n
-		case "progress":
-			update.ProgressDeadline = &d
-			if d > 0 {
-				update.HealthyDeadline = new(d / 2)
-			}
-		case "auto_revert":
-			update.AutoRevert = new(value == "true")
-		case "port":
-			g.Networks = []*api.Network{{ReservedPorts: []api.Port{{Label: "http", Value: n}}}}
-		case "dynamic":
-			network := &api.Network{}
-			for i := range n {
-				network.DynamicPorts = append(network.DynamicPorts, api.Port{Label: fmt.Sprintf("p%d", i)})
-			}
-			g.Networks = []*api.Network{network}
-		case "env":
-			task.Env = map[string]string{"V": value}
-		case "tag":
-			g.Services = []*api.Service{{Name: name, Provider: "nomad", Tags: []string{value}}}
-		case "constraint":
-			key, value, _ := strings.Cut(value, ":")
-			g.Constraints = []*api.Constraint{{LTarget: "${meta." + key + "}", Operand: "=", RTarget: value}}
-		case "attempts":
-			reschedule.Attempts, reschedule.Unlimited = &n, new(false)
-		case "interval":
-			reschedule.Interval = &d
-		case "delay":
-			reschedule.Delay = &d
-		case "max_delay":
-			reschedule.MaxDelay = &d
-		case "function":
-			reschedule.DelayFunction = &value
-		}
-	}
-	g.Update = update
-	if *reschedule != (api.Reschedule{}) {
-		g.Reschedule = reschedule
-	}
-	return g
-}
-
 // instances finds the allocations that the names mean.
 func (w *world) instances(names []string) []*api.Allocation {
 	w.t.Helper()
 	var found []*api.Allocation
 	for _, name := range names {
 		var newest *api.Allocation
+		name, at, _ := strings.Cut(name, "@")
+		every := false
 		for _, a := range w.allocations() {
 			switch {
 			case a.IsServerTerminal() || a.IsClientTerminal():
-			case name == "all":
+			case name == "all", name == a.Group:
 				found = append(found, a)
+				every = true
+			case at != "" && a.NodeID != at:
 			case strings.HasSuffix(a.Name, "."+name):
 				newest = a
 			}
 		}
 		if newest != nil {
 			found = append(found, newest)
-		} else if name != "all" {
+		} else if name != "all" && !every {
 			w.t.Fatalf("no live allocation %q", name)
 		}
 	}
@@ -260,19 +220,6 @@ func (w *world) allGone() {
 	for _, a := range w.allocations() {
 		if a.IsServerTerminal() && !a.IsClientTerminal() {
 			w.report(a, func(u *api.Allocation) { u.ClientStatus = api.AllocClientComplete })
-		}
-	}
-}
-
-func (w *world) nodeStatus(verb string, names []string) {
-	for _, name := range names {
-		switch verb {
-		case "down":
-			w.apply(&state.UpdateNodeStatus{NodeID: name, Status: api.NodeStatusDown, Time: w.now.UnixNano()})
-		case "up":
-			w.apply(&state.UpdateNodeStatus{NodeID: name, Status: api.NodeStatusReady, Time: w.now.UnixNano()})
-		case "ineligible":
-			w.apply(&state.SetNodeEligibility{NodeID: name, Eligibility: api.NodeIneligible, Time: w.now.UnixNano()})
 		}
 	}
 }

@@ -32,6 +32,8 @@ func (s *survey) whyLeaving(g *group, a *api.Allocation) string {
 		return becauseStopped
 	case g.def == nil:
 		return becauseLeft
+	case g.at != nil:
+		return s.whyLeavingNode(g, a)
 	case a.Index() >= 0 && a.Index() < len(g.instances):
 		return becauseDuplicate
 	}

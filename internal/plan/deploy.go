@@ -22,7 +22,12 @@ const (
 	becauseFailed    = "it failed; its instance is started anew"
 	becauseEnded     = "it ended; its instance is started anew"
 	becauseLost      = "its node is down"
+	becauseDrained   = "it was told to stop, and its node takes nothing new"
+	becauseUnsuited  = "the job does not want its node any more"
 )
+
+// whyClosed is why an instance is left alone that would be replaced elsewhere.
+const whyClosed = "its node takes nothing new: it stays as it is until that changes"
 
 // A progress is how the deployment of the newest version stands.
 type progress uint8
@@ -39,6 +44,9 @@ const (
 // per group, a step per instance.
 func (s *survey) deploy() ([]*phase, progress) {
 	stands := s.progress()
+	if stands == succeeded && s.straggles() {
+		stands = needed
+	}
 	var phases []*phase
 	for _, g := range s.groups {
 		if g.def == nil || !s.wanted() {
@@ -71,6 +79,9 @@ func (s *survey) deploy() ([]*phase, progress) {
 func (s *survey) progress() progress {
 	d := s.deployment
 	if !s.deploysCurrent(d) {
+		if s.collected && s.job.Stable {
+			return succeeded
+		}
 		if s.collected {
 			return given
 		}
@@ -99,7 +110,7 @@ func (s *survey) deployStep(in *instance, stands progress) step {
 	switch {
 	case in.alloc == nil && settled:
 		st.status = Complete // what is missing now is recovery's
-		if stands == given && in.last == nil && s.anyOld(g) {
+		if stands == given && in.last == nil && in.node == "" && s.anyOld(g) {
 			st.status, st.why = Error, "the deployment failed before the instance was started"
 		}
 	case in.alloc == nil:
@@ -113,6 +124,8 @@ func (s *survey) deployStep(in *instance, stands progress) step {
 		default: // recovery brings the older version back, unless its turn comes first
 			st.do = replace
 		}
+	case in.closed && s.isStuck(in):
+		st.status, st.why = Complete, whyClosed
 	case s.current(in.alloc):
 		st.status, st.why, st.until = s.goal(in, stands)
 	case s.isDone(in):
@@ -148,7 +161,7 @@ func carriedHealth(in *instance) *bool {
 
 // goal says how far an instance of the newest version is.
 func (s *survey) goal(in *instance, stands progress) (status Status, why string, until time.Time) {
-	healthy := !in.group.rolling || stands == succeeded || stands == notNeeded || in.alloc.IsHealthy()
+	healthy := !in.group.rolling || stands == succeeded || stands == notNeeded || of(carriedHealth(in))
 	switch in.state {
 	case placed:
 		status = Starting
@@ -181,6 +194,17 @@ func (s *survey) goal(in *instance, stands progress) (status Status, why string,
 	return status, why, until
 }
 
+// isStuck reports whether the instance would be replaced, if its node let it.
+func (s *survey) isStuck(in *instance) bool {
+	switch {
+	case in.state == ended && s.job.RunsToCompletion():
+		return !s.current(in.alloc) && !s.isDone(in)
+	case in.state == failed, in.state == ended:
+		return true
+	}
+	return !s.current(in.alloc) && s.destructive(in.group, in.alloc)
+}
+
 // isDone reports whether a task that runs to completion has done what the
 // newest version asks for already, under an older one that was no different.
 func (s *survey) isDone(in *instance) bool {
@@ -204,7 +228,7 @@ func (s *survey) anyOld(g *group) bool {
 // place was not a change of the job: then it is recovered as it was.
 func needsRecovery(last *api.Allocation) bool {
 	switch last.DesiredDescription {
-	case becauseUpdated, becauseExcess, becauseLeft, becauseStopped, becausePurged:
+	case becauseUpdated, becauseExcess, becauseLeft, becauseStopped, becausePurged, becauseUnsuited:
 		return false
 	}
 	return true

@@ -77,8 +77,8 @@ func (w *work) do(st *step, g *group) {
 func (w *work) start(st *step) {
 	in, def := st.on, st.job.Group(st.on.group.name)
 	r := &placement.Request{
-		Job: st.job, Group: def, Index: in.index,
-		Name: api.AllocName(w.key.ID, def.Name, in.index), Previous: in.alloc,
+		Job: st.job, Group: def, Index: in.index, NodeID: in.node,
+		Name: w.name(in), Previous: in.alloc,
 	}
 	if r.Previous == nil {
 		r.Previous = in.last
@@ -88,6 +88,17 @@ func (w *work) start(st *step) {
 	}
 	w.replacing(r, st)
 	w.result.Start = append(w.result.Start, r)
+}
+
+// name is the instance's; those of a job that runs on every node share it.
+func (w *work) name(in *instance) string {
+	if in.node == "" {
+		return api.AllocName(w.key.ID, in.group.name, in.index)
+	}
+	if in.group.shared == "" {
+		in.group.shared = api.AllocName(w.key.ID, in.group.name, 0)
+	}
+	return in.group.shared
 }
 
 // replacing fills in what must be known of the predecessor.

@@ -34,16 +34,22 @@ func (s *survey) recoveryStep(in *instance, stands progress) step {
 			return step{}
 		}
 		st.do, st.status = start, Prepared
+		if in.node != "" && stands != ongoing && stands != given {
+			st.job = s.job // its node missed the rollout
+		}
 	case lost:
 		st.do, st.status, st.why = replace, Prepared, becauseLost
 	case moving:
 		st.do, st.status, st.why = replace, Prepared, becauseMoved
 	case ended:
-		if s.job.RunsToCompletion() {
+		if s.job.RunsToCompletion() || in.closed {
 			return step{}
 		}
 		s.reschedule(&st, in, becauseEnded)
 	case failed:
+		if in.closed {
+			return step{}
+		}
 		s.reschedule(&st, in, becauseFailed)
 	default:
 		return step{}
@@ -69,7 +75,7 @@ func (s *survey) reschedule(st *step, in *instance, why string) {
 // deployment goes on, what never ran, or was stopped by it, is its own.
 func (s *survey) recovers(in *instance, stands progress) bool {
 	if in.group.rolling && (stands == succeeded || stands == given) {
-		return in.last != nil || stands == succeeded || !s.anyOld(in.group)
+		return in.last != nil || in.node != "" || stands == succeeded || !s.anyOld(in.group)
 	}
 	if in.last == nil {
 		return stands == notNeeded && in.group.rolling

@@ -34,9 +34,11 @@ type survey struct {
 // A group is the instances of one task group.
 type group struct {
 	name      string
-	def       *api.Group // nil if the group left the job
-	rolling   bool       // its instances are moved under a deployment
-	instances []instance // by index
+	def       *api.Group     // nil if the group left the job
+	rolling   bool           // its instances are moved under a deployment
+	instances []instance     // by index; of a job that runs on every node, by node
+	at        map[string]int // of such a job: the instance on each node; else nil
+	shared    string         // memory of the name that all of its allocations have
 	excess    []*api.Allocation
 	stopping  []*api.Allocation // on a lost node, and told to stop before
 }
@@ -45,10 +47,13 @@ type group struct {
 type instance struct {
 	group *group
 	index int
+	node  string          // the only one that it may run on; "": any
 	alloc *api.Allocation // holds the place: wanted, and newer than others
 	last  *api.Allocation // newest one that was stopped, if none holds it
 	state state
 	taken bool // a plan works on it: a dirty instance
+	// closed is set when its node takes nothing new: what is there stays as it is.
+	closed bool
 }
 
 // A state is how the allocation that holds an instance is.
@@ -76,12 +81,7 @@ func newSurvey(r Reader, key api.NamespacedID, job *api.Job, eval *api.Evaluatio
 	if job != nil {
 		for _, def := range job.Groups {
 			g := &group{name: def.Name, def: def, rolling: rolls(job, def)}
-			if s.wanted() {
-				g.instances = make([]instance, max(def.Size(), 0))
-			}
-			for i := range g.instances {
-				g.instances[i] = instance{group: g, index: i}
-			}
+			s.fill(g)
 			byName[def.Name] = g
 			s.groups = append(s.groups, g)
 		}
@@ -101,6 +101,7 @@ func newSurvey(r Reader, key api.NamespacedID, job *api.Job, eval *api.Evaluatio
 		for i := range g.instances {
 			g.instances[i].state = s.stateOf(g.instances[i].alloc)
 		}
+		s.vacate(g)
 		slices.SortFunc(g.excess, func(a, b *api.Allocation) int {
 			if d := b.Index() - a.Index(); d != 0 {
 				return d
@@ -112,10 +113,24 @@ func newSurvey(r Reader, key api.NamespacedID, job *api.Job, eval *api.Evaluatio
 	return s
 }
 
+// fill gives the group the instances that should run.
+func (s *survey) fill(g *group) {
+	switch size := max(g.def.Size(), 0); {
+	case !s.wanted() || size == 0:
+	case s.job.RunsOnEveryNode():
+		s.everywhere(g)
+	default:
+		g.instances = make([]instance, size)
+		for i := range g.instances {
+			g.instances[i] = instance{group: g, index: i}
+		}
+	}
+}
+
 // rolls reports whether instances of the group are moved to a new version step
 // by step, under a deployment.
 func rolls(job *api.Job, g *api.Group) bool {
-	return job.Type == api.JobTypeService && g.Update != nil && g.Update.MaxParallel != nil && *g.Update.MaxParallel > 0
+	return !job.RunsToCompletion() && g.Update != nil && g.Update.MaxParallel != nil && *g.Update.MaxParallel > 0
 }
 
 // wanted reports whether anything of the job should run.
@@ -128,8 +143,7 @@ func (s *survey) sort(g *group, a *api.Allocation) {
 	if a.DeploymentID != "" && s.current(a) && (s.deployment == nil || s.deployment.ID != a.DeploymentID) {
 		s.collected = true
 	}
-	index := a.Index()
-	inside := index >= 0 && index < len(g.instances)
+	index, inside := s.place(g, a)
 	if a.IsServerTerminal() {
 		if inside && newer(a, g.instances[index].last) {
 			g.instances[index].last = a
@@ -149,6 +163,15 @@ func (s *survey) sort(g *group, a *api.Allocation) {
 	if a != nil {
 		g.exceed(a)
 	}
+}
+
+// place finds which of the group's instances the allocation is or was made for.
+func (s *survey) place(g *group, a *api.Allocation) (index int, inside bool) {
+	if g.at != nil {
+		return s.placeOn(g, a)
+	}
+	index = a.Index()
+	return index, index >= 0 && index < len(g.instances)
 }
 
 // exceed notes an allocation that has no place, unless it has ended anyway.

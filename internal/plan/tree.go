@@ -30,7 +30,8 @@ type Phase struct {
 	Errors      []string `json:",omitempty"`
 }
 
-// A Step is the work on one instance.
+// A Step is the work on one instance. A job that runs on every node has one for
+// each of its nodes.
 type Step struct {
 	Name       string // group-index:[task, task]
 	Status     Status
@@ -38,6 +39,7 @@ type Step struct {
 	Until      time.Time `json:",omitzero"`  // when a DELAYED step goes on
 	Group      string
 	Index      int
+	Node       string `json:",omitempty"` // id of the only one that it may run on
 	Allocation string `json:",omitempty"` // id of the one that it is about
 	JobVersion uint64 // that the instance is to have
 }
@@ -118,7 +120,7 @@ func (s *survey) showPhase(ph *phase) *Phase {
 func showStep(st *step) *Step {
 	shown := &Step{
 		Name: stepName(st.job, st.on.group.name, st.on.index), Status: st.status, Message: st.why,
-		Until: st.until, Group: st.on.group.name, Index: st.on.index, JobVersion: st.job.Version,
+		Until: st.until, Group: st.on.group.name, Index: st.on.index, Node: st.on.node, JobVersion: st.job.Version,
 	}
 	if st.on.alloc != nil {
 		shown.Allocation = st.on.alloc.ID
@@ -134,8 +136,12 @@ func showLeaving(all []leaving) *Plan {
 			ph = &Phase{Name: l.group.name, Strategy: Serial, Status: Pending}
 			p.Phases = append(p.Phases, ph)
 		}
+		node := ""
+		if l.alloc.Job != nil && l.alloc.Job.RunsOnEveryNode() {
+			node = l.alloc.NodeID
+		}
 		ph.Steps = append(ph.Steps, &Step{
-			Name: stepName(l.alloc.Job, l.group.name, l.alloc.Index()), Status: Pending, Message: l.why,
+			Node: node, Name: stepName(l.alloc.Job, l.group.name, l.alloc.Index()), Status: Pending, Message: l.why,
 			Group: l.group.name, Index: l.alloc.Index(), Allocation: l.alloc.ID, JobVersion: l.alloc.JobVersion(),
 		})
 	}
@@ -174,7 +180,11 @@ func (p *Plan) String() string {
 			if j == len(ph.Steps)-1 {
 				leaf = "└─ "
 			}
-			fmt.Fprintf(&b, "%s%s%s (%s)", trunk, leaf, st.Name, st.Status)
+			fmt.Fprintf(&b, "%s%s%s", trunk, leaf, st.Name)
+			if st.Node != "" {
+				fmt.Fprintf(&b, " on %s", api.ShortID(st.Node))
+			}
+			fmt.Fprintf(&b, " (%s)", st.Status)
 			if st.Message != "" {
 				b.WriteString(" " + st.Message)
 			}

@@ -142,16 +142,22 @@ func (w *world) report(a *api.Allocation, change func(*api.Allocation)) {
 // addNode registers a node, or changes it.
 func (w *world) addNode(name string, cpu, memory int64, datacenter string, meta map[string]string) {
 	w.t.Helper()
-	n := &api.Node{
-		ID: name, Name: name, SecretID: "s", Datacenter: datacenter, NodePool: "default", Status: api.NodeStatusReady,
-		SchedulingEligibility: api.NodeEligible, Meta: meta,
-		Attributes: map[string]string{"kernel.name": "linux"},
-		Drivers:    map[string]*api.DriverStatus{"mock": {Detected: true, Healthy: true}},
+	n := newNode(name)
+	n.Datacenter, n.Meta = datacenter, meta
+	n.Resources.CPU.CPUShares, n.Resources.Memory.MemoryMB = cpu, memory
+	w.putNode(n)
+}
+
+// newNode is a node of 1,000 MHz and 1,000 MB in dc1.
+func newNode(name string) *api.Node {
+	return &api.Node{
+		ID: name, Name: name, SecretID: "s", Datacenter: "dc1", NodePool: "default", Status: api.NodeStatusReady,
+		SchedulingEligibility: api.NodeEligible,
+		Attributes:            map[string]string{"kernel.name": "linux"},
+		Drivers:               map[string]*api.DriverStatus{"mock": {Detected: true, Healthy: true}},
 		Resources: &api.NodeResources{
-			CPU: api.NodeCPU{CPUShares: cpu}, Memory: api.NodeMemory{MemoryMB: memory}, Disk: api.NodeDisk{DiskMB: 100000},
+			CPU: api.NodeCPU{CPUShares: 1000}, Memory: api.NodeMemory{MemoryMB: 1000}, Disk: api.NodeDisk{DiskMB: 100000},
 			Networks: []*api.Network{{IP: "10.0.0.1"}},
 		},
 	}
-	n.ComputedClass = api.ComputeClass(n)
-	w.apply(&state.RegisterNode{Node: n})
 }

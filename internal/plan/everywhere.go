@@ -1,0 +1,94 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/placement"
+)
+
+// everywhere gives a group of a job that runs on every node an instance on each
+// node that may be given one now. A node that does not suit has none: it is
+// neither a failure nor waited for.
+func (s *survey) everywhere(g *group) {
+	suits := placement.NewSuitability(s.job, g.def)
+	g.at = make(map[string]int)
+	for n := range s.r.Nodes() {
+		if !n.IsReady() {
+			continue
+		}
+		if _, ok := suits.Of(n); ok {
+			g.at[n.ID] = len(g.instances)
+			g.instances = append(g.instances, instance{group: g, node: n.ID})
+		}
+	}
+}
+
+// placeOn finds the instance on the allocation's node. What is on a node that
+// takes nothing new (it is ineligible, drains, is disconnected, or does not
+// suit any more) is an instance too, as long as the node is there.
+func (s *survey) placeOn(g *group, a *api.Allocation) (index int, inside bool) {
+	index, inside = g.at[a.NodeID]
+	if !inside && !a.IsServerTerminal() && !s.isGone(a) {
+		index, inside = len(g.instances), true
+		g.at[a.NodeID] = index
+		g.instances = append(g.instances, instance{group: g, node: a.NodeID, closed: true})
+	}
+	return index, inside
+}
+
+// vacate takes the instances out that have to leave nodes that take nothing
+// new: nobody comes after them.
+func (s *survey) vacate(g *group) {
+	if g.at == nil {
+		return
+	}
+	kept := g.instances[:0]
+	for i := range g.instances {
+		in := &g.instances[i]
+		if in.closed && in.alloc != nil && (in.state == moving || s.isStranger(in)) {
+			g.exceed(in.alloc)
+			delete(g.at, in.node)
+			continue
+		}
+		g.at[in.node] = len(kept)
+		kept = append(kept, *in)
+	}
+	g.instances = kept
+}
+
+// isStranger reports whether the newest version does not want the node on which
+// the instance, of an older one, is.
+func (s *survey) isStranger(in *instance) bool {
+	return !s.current(in.alloc) && !s.stillSuits(in.group, in.alloc)
+}
+
+// whyLeavingNode says why an allocation of a job that runs on every node does
+// not go on there.
+func (s *survey) whyLeavingNode(g *group, a *api.Allocation) string {
+	i, held := g.at[a.NodeID]
+	switch {
+	case held && g.instances[i].alloc != a:
+		return becauseDuplicate
+	case s.isGone(a):
+		return becauseLost
+	case a.DesiredTransition.ShouldMigrate():
+		return becauseDrained
+	}
+	return becauseUnsuited
+}
+
+// straggles reports whether an instance is left behind by a rollout that
+// succeeded: its node took nothing new at the time, and does now.
+func (s *survey) straggles() bool {
+	for _, g := range s.groups {
+		for i := range g.instances {
+			in := &g.instances[i]
+			if g.at != nil && g.rolling && in.alloc != nil && !in.closed && !s.current(in.alloc) && s.destructive(g, in.alloc) {
+				return true
+			}
+		}
+	}
+	return false
+}
