@@ -123,7 +123,7 @@ func (c costs) reportSince(b *testing.B, r *replica.Replica, what string, n int)
 	b.ReportMetric(0, "ns/op")
 }
 
-var fleetSizes = []int{10_000, 100_000}
+var fleetSizes = []int{100, 10_000, 100_000}
 
 // BenchmarkPipelineRegistered has 64 callers register single-instance batch
 // jobs: all that the server does for a job, durably.

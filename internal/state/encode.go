@@ -49,8 +49,13 @@ func DecodeCommands(data []byte) ([]Command, error) {
 	if len(data) == 0 || data[0] != entryFormat {
 		return nil, fmt.Errorf("log entry has an unknown format")
 	}
+	return DecodeAppended(data[1:])
+}
+
+// DecodeAppended unpacks what AppendCommand appended to an empty slice.
+func DecodeAppended(body []byte) ([]Command, error) {
 	var entry wire.Entry
-	if err := entry.UnmarshalVT(data[1:]); err != nil {
+	if err := entry.UnmarshalVT(body); err != nil {
 		return nil, fmt.Errorf("decode log entry: %w", err)
 	}
 	commands := make([]Command, len(entry.Commands))

@@ -30,9 +30,9 @@ type machine struct {
 }
 
 // decoded is an entry of this server's own that is decoded while the disk
-// writes it, so that the store need not wait for that afterwards. It is decoded
-// from the same bytes as on every other server: what the proposer holds in
-// memory is not what the log holds, in details such as time zones.
+// writes it, so that the store need not wait for that afterwards. Commands that
+// the log would change, in details such as time zones, are decoded from the
+// same bytes as on every other server; others are taken as they are.
 type decoded struct {
 	done     chan struct{}
 	commands []state.Command
@@ -47,9 +47,18 @@ func (m *machine) expect(data []byte) *decoded {
 }
 
 // decode is called once.
-func (d *decoded) decode(data []byte) {
-	d.commands, d.err = state.DecodeCommands(data)
-	close(d.done)
+func (d *decoded) decode(proposals []*proposal) {
+	defer close(d.done)
+	for _, p := range proposals {
+		commands := p.commands
+		if commands == nil {
+			if commands, d.err = state.DecodeAppended(p.body); d.err != nil {
+				return
+			}
+		}
+		p.body, p.commands = nil, nil
+		d.commands = append(d.commands, commands...)
+	}
 }
 
 // forget drops an entry that was answered, applied or not.

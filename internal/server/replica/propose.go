@@ -40,9 +40,10 @@ const (
 
 // proposal is what one caller wants in the log.
 type proposal struct {
-	body  []byte
-	count int // commands in it
-	done  chan outcome
+	body     []byte
+	commands []state.Command // what the body decodes to; nil: not known yet
+	count    int             // commands in it
+	done     chan outcome
 }
 
 type outcome struct {
@@ -74,7 +75,8 @@ func (r *Replica) Propose(ctx context.Context, commands ...state.Command) (uint6
 	return index, nil
 }
 
-// ProposeEach is Propose with the outcome of each command.
+// ProposeEach is Propose with the outcome of each command. The commands, and
+// what they refer to, must not be changed any more: see state.Verbatim.
 func (r *Replica) ProposeEach(ctx context.Context, commands ...state.Command) (index uint64, errs []error, err error) {
 	if !r.leading.Load() {
 		return 0, nil, r.notLeading()
@@ -82,9 +84,12 @@ func (r *Replica) ProposeEach(ctx context.Context, commands ...state.Command) (i
 	if len(commands) == 0 {
 		return r.config.Store.Index(), nil, nil
 	}
-	p := &proposal{count: len(commands), done: make(chan outcome, 1)}
+	p := &proposal{commands: commands, count: len(commands), done: make(chan outcome, 1)}
 	for _, c := range commands {
 		p.body = state.AppendCommand(p.body, c)
+		if p.commands != nil && !state.Verbatim(c) {
+			p.commands = nil
+		}
 	}
 	if len(p.body) > maxProposal {
 		return 0, nil, api.Errorf(api.CodeTooLarge, "a change of %d MB is too large for the log: the limit is %d MB; split it", len(p.body)>>20, maxProposal>>20)
@@ -131,16 +136,20 @@ func (r *Replica) pack() {
 			return
 		}
 		e := &entry{proposals: []*proposal{first}}
-		data := append(state.BeginEntry(), first.body...)
+		size := len(first.body)
 	more:
-		for len(data) < maxEntryBytes {
+		for size < maxEntryBytes {
 			select {
 			case p := <-r.proposals:
-				data = append(data, p.body...)
+				size += len(p.body)
 				e.proposals = append(e.proposals, p)
 			default:
 				break more
 			}
+		}
+		data := append(make([]byte, 0, size+8), state.BeginEntry()...)
+		for _, p := range e.proposals {
+			data = append(data, p.body...)
 		}
 		ready := r.machine.expect(data)
 		e.future = r.raft.Apply(data, 0)
@@ -149,7 +158,7 @@ func (r *Replica) pack() {
 		r.running.Add(1)
 		go func() {
 			defer r.running.Done()
-			ready.decode(data) // while the disk writes
+			ready.decode(e.proposals) // while the disk writes
 			err := e.future.Error()
 			r.machine.forget(data)
 			<-free

@@ -1,0 +1,274 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import (
+	"encoding"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// Verbatim reports whether the log gives a command back exactly as it is.
+//
+// Every server applies what it decodes from the log, so that all become the
+// same state. Encoding loses details: which time zone a time was given in,
+// whether a list was empty or missing, that a number was an int. A command
+// without such details is what its entry decodes to, so the server that wrote
+// it need not decode it. Decoding a job and a placement is a third of what a
+// registration costs otherwise.
+//
+// The caller must not change the command, or what it refers to, afterwards: it
+// becomes part of the store.
+func Verbatim(c Command) bool {
+	switch c := c.(type) {
+	case *RegisterJob:
+		return c.Job != nil && documents.keeps(reflect.ValueOf(c.Job)) &&
+			documents.keeps(reflect.ValueOf(c.Submission)) && keepsEvaluation(c.Evaluation)
+	case *PutEvaluations:
+		return keepsEvaluations(c.Evaluations)
+	case *CommitPlacement:
+		return c.Placement != nil && keepsPlacement(c.Placement)
+	}
+	return false
+}
+
+func keepsPlacement(p *Placement) bool {
+	if !keepsEvaluations(p.Evaluations) || p.Deployment != nil && !records.keeps(reflect.ValueOf(p.Deployment)) {
+		return false
+	}
+	// Allocations of one placement share most of what they refer to.
+	var metrics *api.PlacementMetrics
+	var tasks uintptr
+	for _, a := range p.Place {
+		if a == nil || a.Resources != nil || a.TaskResources != nil || a.TaskStates != nil || a.NetworkStatus != nil ||
+			a.PreemptedAllocations != nil || a.DesiredTransition != (api.DesiredTransition{}) {
+			return false
+		}
+		if s := a.DeploymentStatus; s != nil && !records.keeps(reflect.ValueOf(s)) {
+			return false
+		}
+		if t := a.RescheduleTracker; t != nil && !records.keeps(reflect.ValueOf(t)) {
+			return false
+		}
+		if a.Metrics != nil && a.Metrics != metrics {
+			if !records.keeps(reflect.ValueOf(a.Metrics)) {
+				return false
+			}
+			metrics = a.Metrics
+		}
+		if r := a.AllocatedResources; r != nil {
+			t := reflect.ValueOf(r.Tasks)
+			if t.Pointer() == 0 || t.Pointer() != tasks {
+				if !records.keeps(t) {
+					return false
+				}
+				tasks = t.Pointer()
+			}
+			if !records.keeps(reflect.ValueOf(&r.Shared).Elem()) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func keepsEvaluations(evaluations []*api.Evaluation) bool {
+	for _, e := range evaluations {
+		if e == nil || !keepsEvaluation(e) {
+			return false
+		}
+	}
+	return true
+}
+
+func keepsEvaluation(e *api.Evaluation) bool {
+	if e == nil {
+		return true
+	}
+	if e.FailedGroups != nil || e.ClassEligibility != nil || e.RelatedEvals != nil || e.Annotations != nil {
+		return records.keeps(reflect.ValueOf(e))
+	}
+	return keepsTime(e.WaitUntil)
+}
+
+// A keeper says which values of a type an encoding keeps. Documents are JSON,
+// which tells an empty list from none; records are protobuf, which does not.
+type keeper struct {
+	empty bool // keeps lists and maps that are empty
+	mu    sync.RWMutex
+	tests map[reflect.Type]test
+}
+
+var (
+	documents = &keeper{empty: true, tests: map[reflect.Type]test{}}
+	records   = &keeper{tests: map[reflect.Type]test{}}
+)
+
+// test is what has to hold of the values of a type; nil: nothing.
+type test func(v reflect.Value) bool
+
+func (k *keeper) keeps(v reflect.Value) bool {
+	k.mu.RLock()
+	keeps, known := k.tests[v.Type()]
+	k.mu.RUnlock()
+	if !known {
+		k.mu.Lock()
+		keeps = k.of(v.Type())
+		k.mu.Unlock()
+	}
+	return keeps == nil || keeps(v)
+}
+
+// of returns the test of a type, made if need be. The lock is held.
+func (k *keeper) of(t reflect.Type) test {
+	if known, ok := k.tests[t]; ok {
+		return known
+	}
+	// A type that refers to itself finds this while it is being made.
+	var made test
+	k.tests[t] = func(v reflect.Value) bool { return made == nil || made(v) }
+	made = k.build(t, k.empty)
+	k.tests[t] = made
+	return made
+}
+
+var never = test(func(reflect.Value) bool { return false })
+
+// build makes the test of a type; empty says whether lists and maps may be.
+func (k *keeper) build(t reflect.Type, empty bool) test {
+	if t == reflect.TypeFor[time.Time]() {
+		return func(v reflect.Value) bool { return keepsTime(v.Interface().(time.Time)) }
+	}
+	if encodesItself(t) || encodesItself(reflect.PointerTo(t)) {
+		return never
+	}
+	switch t.Kind() {
+	case reflect.Bool, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Float64:
+		return nil
+	case reflect.String:
+		return func(v reflect.Value) bool { return utf8.ValidString(v.String()) }
+	case reflect.Pointer:
+		elem := k.of(t.Elem())
+		if elem == nil {
+			return nil
+		}
+		return func(v reflect.Value) bool { return v.IsNil() || elem(v.Elem()) }
+	case reflect.Struct:
+		return k.buildStruct(t)
+	case reflect.Slice:
+		elem, pointers := k.of(t.Elem()), t.Elem().Kind() == reflect.Pointer
+		return func(v reflect.Value) bool {
+			if v.Len() == 0 {
+				return v.IsNil() || empty
+			}
+			if elem == nil && !pointers {
+				return true
+			}
+			for i := range v.Len() {
+				e := v.Index(i)
+				if pointers && e.IsNil() || elem != nil && !elem(e) {
+					return false
+				}
+			}
+			return true
+		}
+	case reflect.Map:
+		if t.Key().Kind() != reflect.String {
+			return never
+		}
+		elem, pointers := k.of(t.Elem()), t.Elem().Kind() == reflect.Pointer
+		return func(v reflect.Value) bool {
+			if v.Len() == 0 {
+				return v.IsNil() || empty
+			}
+			for it := v.MapRange(); it.Next(); {
+				e := it.Value()
+				if !utf8.ValidString(it.Key().String()) || pointers && e.IsNil() || elem != nil && !elem(e) {
+					return false
+				}
+			}
+			return true
+		}
+	case reflect.Interface:
+		return func(v reflect.Value) bool { return v.IsNil() || keepsAny(v.Interface()) }
+	}
+	return never
+}
+
+func (k *keeper) buildStruct(t reflect.Type) test {
+	type field struct {
+		index int
+		test  test
+	}
+	var fields []field
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case !f.IsExported() || f.Anonymous || name == "-" || strings.Contains(options, "string"):
+			return never
+		case strings.Contains(options, "omitempty"):
+			if keeps := k.build(f.Type, false); keeps != nil {
+				fields = append(fields, field{i, keeps})
+			}
+		default:
+			if keeps := k.of(f.Type); keeps != nil {
+				fields = append(fields, field{i, keeps})
+			}
+		}
+	}
+	if len(fields) == 0 {
+		return nil
+	}
+	return func(v reflect.Value) bool {
+		for _, f := range fields {
+			if !f.test(v.Field(f.index)) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+func encodesItself(t reflect.Type) bool {
+	return t.Implements(reflect.TypeFor[json.Marshaler]()) || t.Implements(reflect.TypeFor[json.Unmarshaler]()) ||
+		t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) || t.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
+}
+
+// keepsAny is about values of no certain type: what JSON itself is made of.
+func keepsAny(v any) bool {
+	switch v := v.(type) {
+	case nil, bool, float64:
+		return true
+	case string:
+		return utf8.ValidString(v)
+	case []any:
+		for _, e := range v {
+			if !keepsAny(e) {
+				return false
+			}
+		}
+		return v != nil
+	case map[string]any:
+		for key, e := range v {
+			if !utf8.ValidString(key) || !keepsAny(e) {
+				return false
+			}
+		}
+		return v != nil
+	}
+	return false
+}
+
+// keepsTime reports whether the time is in UTC and no more than that.
+func keepsTime(t time.Time) bool {
+	return t == time.Time{} || t == time.Unix(0, t.UnixNano()).UTC()
+}
