@@ -14,7 +14,7 @@ import (
 
 // Compute says what is to be done about an evaluation's job, and where. It
 // changes nothing: a dry run is Compute alone. Job is nil if it was purged.
-func Compute(r plan.Reader, view *placement.View, job *api.Job, eval *api.Evaluation, now time.Time) (*plan.Result, *placement.Outcome) {
+func Compute(r Reader, view *placement.View, job *api.Job, eval *api.Evaluation, now time.Time) (*plan.Result, *placement.Outcome) {
 	result := plan.Reconcile(r, job, eval, now)
 	seed := fnv.New64a()
 	seed.Write([]byte(eval.ID))
@@ -22,7 +22,7 @@ func Compute(r plan.Reader, view *placement.View, job *api.Job, eval *api.Evalua
 		EvalID: eval.ID, Namespace: eval.Namespace, JobID: eval.JobID,
 		AllAtOnce: job != nil && job.AllAtOnce,
 		Requests:  result.Start, Kept: result.Kept,
-		Now: now.UnixNano(), NewID: api.NewID, Seed: seed.Sum64(),
+		Policy: Policy(r, job), Now: now.UnixNano(), NewID: api.NewID, Seed: seed.Sum64(),
 	})
 	return result, outcome
 }
