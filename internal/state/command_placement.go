@@ -3,7 +3,11 @@
 
 package state
 
-import "github.com/reeve-run/reeve/api"
+import (
+	"fmt"
+
+	"github.com/reeve-run/reeve/api"
+)
 
 // CommitPlacement stores what a worker decided: whole or not at all.
 type CommitPlacement struct {
@@ -19,6 +23,7 @@ type Placement struct {
 	Job               *api.Job          // version that new allocations are made from, unless they name another
 	Place             []*api.Allocation // new ones, or stored ones to update in place
 	Stop              []Stop
+	Preempt           []Preemption
 	Deployment        *api.Deployment // new or changed; nil: none
 	DeploymentUpdates []DeploymentUpdate
 	Evaluations       []*api.Evaluation // written in the same entry
@@ -31,6 +36,14 @@ type Stop struct {
 	Description    string
 	ClientStatus   string // api.AllocClientLost or "": leave it to the node
 	FollowupEvalID string // the evaluation that will replace it; "": none
+}
+
+// Preemption ends an allocation of another job, to give its room to one that
+// the same placement places. It holds its room until it has ended, which the
+// other waits for on the node.
+type Preemption struct {
+	ID string
+	By string // id of the allocation that takes its room
 }
 
 // DeploymentUpdate ends or changes a deployment.
@@ -63,6 +76,9 @@ func (c *CommitPlacement) apply(t *txn) error {
 	}
 	for i, a := range p.Place {
 		t.place(a, jobs[i], p.Time)
+	}
+	for i := range p.Preempt {
+		t.preempt(&p.Preempt[i], p.Time)
 	}
 	t.putEvaluations(p.Evaluations...)
 	return nil
@@ -129,6 +145,11 @@ func (t *txn) place(placed *api.Allocation, job *api.Job, now int64) {
 	if a.DeploymentID == old.DeploymentID {
 		a.DeploymentStatus = old.DeploymentStatus
 	}
+	if old.PreemptedByAllocation != "" {
+		// It was preempted after its update was worked out: that stands.
+		a.DesiredStatus, a.DesiredDescription = old.DesiredStatus, old.DesiredDescription
+		a.PreemptedByAllocation = old.PreemptedByAllocation
+	}
 	t.putAllocation(a)
 }
 
@@ -160,6 +181,21 @@ func (t *txn) stop(s *Stop, now int64) {
 		a.FollowupEvalID = s.FollowupEvalID
 	}
 	a.DesiredTransition = api.DesiredTransition{NoShutdownDelay: old.DesiredTransition.NoShutdownDelay}
+	a.ModifyIndex, a.AllocModifyIndex, a.ModifyTime = t.index, t.index, now
+	t.putAllocation(a)
+}
+
+// preempt stores that an allocation is to end for another. One that has ended
+// meanwhile, or was to stop anyway, is passed over: its room is waited for all
+// the same.
+func (t *txn) preempt(p *Preemption, now int64) {
+	old, by := t.Allocation(p.ID), t.Allocation(p.By)
+	if old == nil || by == nil || old.IsTerminal() {
+		return
+	}
+	a := old.Copy()
+	a.DesiredStatus, a.PreemptedByAllocation = api.AllocDesiredEvict, by.ID
+	a.DesiredDescription = fmt.Sprintf("preempted by allocation %s of job %q, which has priority %d", api.ShortID(by.ID), by.JobID, by.Job.Priority)
 	a.ModifyIndex, a.AllocModifyIndex, a.ModifyTime = t.index, t.index, now
 	t.putAllocation(a)
 }

@@ -23,6 +23,9 @@ func (c *CommitPlacement) encode() *wire.Command {
 	for _, s := range p.Stop {
 		w.Stop = append(w.Stop, &wire.Stop{Id: s.ID, Description: s.Description, ClientStatus: s.ClientStatus, FollowupEvalId: s.FollowupEvalID})
 	}
+	for _, v := range p.Preempt {
+		w.Preempt = append(w.Preempt, &wire.Preemption{Id: v.ID, By: v.By})
+	}
 	for _, u := range p.DeploymentUpdates {
 		w.DeploymentUpdates = append(w.DeploymentUpdates, &wire.DeploymentUpdate{Id: u.ID, Status: u.Status, Description: u.Description})
 	}
@@ -49,6 +52,9 @@ func decodeCommitPlacement(w *wire.CommitPlacement) (_ *CommitPlacement, err err
 	}
 	for _, s := range w.Stop {
 		p.Stop = append(p.Stop, Stop{ID: s.GetId(), Description: s.GetDescription(), ClientStatus: s.GetClientStatus(), FollowupEvalID: s.GetFollowupEvalId()})
+	}
+	for _, v := range w.Preempt {
+		p.Preempt = append(p.Preempt, Preemption{ID: v.GetId(), By: v.GetBy()})
 	}
 	for _, u := range w.DeploymentUpdates {
 		p.DeploymentUpdates = append(p.DeploymentUpdates, DeploymentUpdate{ID: u.GetId(), Status: u.GetStatus(), Description: u.GetDescription()})
