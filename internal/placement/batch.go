@@ -87,17 +87,14 @@ func (b *batch) release() {
 
 // node returns the slot's node and its capacity.
 func (b *batch) node(slot int32) (*api.Node, api.Usage) {
-	p, i := b.pass.view.pages[slot>>pageBits], slot&(pageSize-1)
+	p, i := b.pass.view.page(slot)
 	return p.nodes[i], p.capacity[i]
 }
 
 // scan looks at every node once and fills the buckets.
 func (b *batch) scan() {
-	v := b.pass.view
 	pos := int32(0)
-	for n := range v.pages {
-		n = (n + int(b.pass.order.Seed%uint64(len(v.pages)))) % len(v.pages)
-		p := v.pages[n]
+	b.pass.view.eachPage(b.pass.order.Seed, func(first int32, p *page) {
 		for i := range pageSize {
 			if p.nodes[i] == nil {
 				continue
@@ -115,9 +112,9 @@ func (b *batch) scan() {
 				continue
 			}
 			pos++
-			b.consider(p, i, int32(n)<<pageBits|int32(i), pos, k)
+			b.consider(p, i, first|int32(i), pos, k)
 		}
-	}
+	})
 	for _, bk := range b.buckets {
 		bk.heap.init()
 	}

@@ -22,8 +22,8 @@ type Source interface {
 // from the change feed. Its methods are for one goroutine at a time; a View may
 // be used by any.
 type Fleet struct {
-	pages    []*page
-	epoch    uint64 // grows with each View; a page of an older epoch is shared with one
+	chapters []*chapter
+	epoch    uint64 // grows with each View; what is of an older epoch is shared with one
 	slots    *btree.Map[string, int32]
 	free     []int32 // slots of nodes that are gone
 	nodes    int
@@ -157,8 +157,8 @@ func (f *Fleet) slot(nodeID string) int32 {
 	} else {
 		slot = int32(f.nodes)
 		f.nodes++
-		if int(slot)>>pageBits == len(f.pages) {
-			f.pages = append(f.pages, newPage(f.epoch))
+		if int(slot)>>(pageBits+chapterBits) == len(f.chapters) {
+			f.chapters = append(f.chapters, &chapter{epoch: f.epoch})
 		}
 	}
 	f.slots.Set(nodeID, slot)
@@ -177,14 +177,23 @@ func (f *Fleet) forget(nodeID string, slot int32) {
 // at returns the slot's page, made this fleet's own, and the place in it.
 func (f *Fleet) at(slot int32) (*page, int) {
 	n := slot >> pageBits
-	p := f.pages[n]
-	if p.epoch != f.epoch {
+	c := f.chapters[n>>chapterBits]
+	if c.epoch != f.epoch {
+		own := *c
+		own.epoch = f.epoch
+		c = &own
+		f.chapters[n>>chapterBits] = c
+	}
+	at := &c.pages[n&(chapterSize-1)]
+	switch p := *at; {
+	case p == nil:
+		*at = newPage(f.epoch)
+	case p.epoch != f.epoch:
 		own := *p
 		own.epoch = f.epoch
-		p = &own
-		f.pages[n] = p
+		*at = &own
 	}
-	return p, int(slot & (pageSize - 1))
+	return *at, int(slot & (pageSize - 1))
 }
 
 // kind returns the number of the node's kind.
@@ -226,6 +235,7 @@ func (f *Fleet) forgetKinds() {
 			f.kinds = append(f.kinds, &kind{class: class, node: p.nodes[i]})
 			f.kindOf[class] = k
 		}
+		p.ownRoll()
 		p.kind[i] = k
 	}
 }

@@ -43,7 +43,8 @@ func (p *pass) count(slot int32, group string) {
 func (p *pass) overlay(slot int32) *overlay {
 	o := p.touched[slot]
 	if o == nil {
-		at := p.view.pages[slot>>pageBits].at(int(slot & (pageSize - 1)))
+		pg, i := p.view.page(slot)
+		at := pg.at(i)
 		o = &at
 		p.touched[slot] = o
 	}

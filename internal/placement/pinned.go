@@ -34,7 +34,7 @@ func (p *pass) pin(b *batch, requests []*Request) {
 			p.settle(b, r, nil, nil)
 			continue
 		}
-		pg, i := p.view.pages[slot>>pageBits], slot&(pageSize-1)
+		pg, i := p.view.page(slot)
 		m := placed[pg.kind[i]]
 		if m == nil {
 			m = b.lone(pg.nodes[i])
@@ -55,7 +55,7 @@ func (b *batch) lone(n *api.Node) *api.PlacementMetrics {
 // hinders looks for what keeps one more instance from the slot's node. If it is
 // nothing, it returns the node's bucket and overlay.
 func (b *batch) hinders(slot int32) (*bucket, *overlay, obstacle) {
-	p, i := b.pass.view.pages[slot>>pageBits], int(slot&(pageSize-1))
+	p, i := b.pass.view.page(slot)
 	n := p.nodes[i]
 	if n == nil {
 		return nil, nil, obstacle{reason: "the node is not registered"}

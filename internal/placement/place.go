@@ -134,7 +134,7 @@ func (b *batch) awaits(old *api.Allocation) bool {
 	if !ok {
 		return false
 	}
-	pg, i := b.pass.view.pages[slot>>pageBits], int(slot&(pageSize-1))
+	pg, i := b.pass.view.page(slot)
 	n := pg.nodes[i]
 	if n == nil || pg.ready&(1<<i) == 0 {
 		return false

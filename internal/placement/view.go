@@ -13,9 +13,13 @@ import (
 )
 
 const (
-	pageBits = 6
+	pageBits = 5
 	pageSize = 1 << pageBits
 	noKind   = -1
+
+	// Pages are kept in chapters, so that a view costs a pointer per 2,048 nodes.
+	chapterBits = 6
+	chapterSize = 1 << chapterBits
 )
 
 // A kind is what nodes of one computed class have in common; any of them
@@ -25,30 +29,53 @@ type kind struct {
 	node  *api.Node
 }
 
-// A page is 64 nodes as a struct of arrays. An array entry of a slot without a
-// node is zero, its kind noKind.
+// A chapter is pages of one epoch at the newest.
+type chapter struct {
+	epoch uint64
+	pages [chapterSize]*page // nil at the end of the last chapter
+}
+
+// A page is 32 nodes as a struct of arrays: here what placing changes, and
+// apart from it what only the nodes themselves do.
 type page struct {
+	*roll
 	epoch    uint64
-	ready    uint64 // bit i: allocations may be placed on nodes[i]
-	nodes    [pageSize]*api.Node
-	kind     [pageSize]int32
 	held     [pageSize]int32 // allocations that hold something
-	capacity [pageSize]api.Usage
+	starting [pageSize]int32 // allocations that their node has not started yet
 	used     [pageSize]api.Usage
-	starting [pageSize]int32    // allocations that their node has not started yet
 	ports    [pageSize]*portSet // taken on all addresses, the node's own reserved ones too
 	extra    [pageSize]*extra   // what else is taken; nil for most
 }
 
+// A roll is the nodes of a page. An array entry of a slot without a node is
+// zero, its kind noKind.
+type roll struct {
+	since    uint64 // its epoch
+	ready    uint64 // bit i: allocations may be placed on nodes[i]
+	nodes    [pageSize]*api.Node
+	kind     [pageSize]int32
+	capacity [pageSize]api.Usage
+}
+
 func newPage(epoch uint64) *page {
-	p := &page{epoch: epoch}
+	p := &page{epoch: epoch, roll: &roll{since: epoch}}
 	for i := range p.kind {
 		p.kind[i] = noKind
 	}
 	return p
 }
 
+// ownRoll makes the page's roll its own.
+func (p *page) ownRoll() {
+	if p.since != p.epoch {
+		own := *p.roll
+		own.since = p.epoch
+		p.roll = &own
+	}
+}
+
 func (p *page) setNode(i int, n *api.Node, kind int32) {
+	p.ownRoll()
 	p.reserve(i, p.nodes[i], n)
 	p.nodes[i], p.kind[i] = n, kind
 	p.ready &^= 1 << i
@@ -124,17 +151,17 @@ func sameReservations(a, b *api.Node) bool {
 
 // A View is the fleet at one moment. It never changes.
 type View struct {
-	pages []*page
-	slots *btree.Map[string, int32]
-	kinds []*kind
-	nodes int
-	index uint64
+	chapters []*chapter
+	slots    *btree.Map[string, int32]
+	kinds    []*kind
+	nodes    int // slots that have been given out
+	index    uint64
 }
 
-// View returns the fleet as it is now. Its cost is a pointer per 64 nodes.
+// View returns the fleet as it is now. Its cost is a pointer per 2,048 nodes.
 func (f *Fleet) View() *View {
 	v := &View{
-		pages: slices.Clone(f.pages), slots: f.slots.Copy(), kinds: f.kinds,
+		chapters: slices.Clone(f.chapters), slots: f.slots.Copy(), kinds: f.kinds,
 		nodes: f.nodes, index: f.index,
 	}
 	f.epoch++
@@ -166,5 +193,20 @@ func (v *View) at(nodeID string) (*page, int) {
 	if !ok {
 		return nil, 0
 	}
-	return v.pages[slot>>pageBits], int(slot & (pageSize - 1))
+	return v.page(slot)
+}
+
+// page returns the slot's page and its place in it.
+func (v *View) page(slot int32) (*page, int) {
+	n := slot >> pageBits
+	return v.chapters[n>>chapterBits].pages[n&(chapterSize-1)], int(slot & (pageSize - 1))
+}
+
+// eachPage calls f for every page and its first slot, beginning somewhere.
+func (v *View) eachPage(from uint64, f func(first int32, p *page)) {
+	pages := int32(v.nodes+pageSize-1) >> pageBits
+	for n := range pages {
+		n = (n + int32(from%uint64(pages))) % pages
+		f(n<<pageBits, v.chapters[n>>chapterBits].pages[n&(chapterSize-1)])
+	}
 }
