@@ -4,8 +4,10 @@
 package state
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -25,10 +27,11 @@ func BeginEntry() []byte { return []byte{entryFormat} }
 func AppendCommand(b []byte, c Command) []byte {
 	w := c.encode()
 	size := w.SizeVT()
+	b = slices.Grow(b, size+2*binary.MaxVarintLen64)
 	b = protowire.AppendTag(b, 1, protowire.BytesType)
 	b = protowire.AppendVarint(b, uint64(size))
 	start := len(b)
-	b = append(b, make([]byte, size)...)
+	b = b[:start+size]
 	if _, err := w.MarshalToSizedBufferVT(b[start:]); err != nil {
 		panic(fmt.Sprintf("encode %s: %v", c.Name(), err))
 	}

@@ -80,8 +80,9 @@ func (l *loop) start(snap *state.Snapshot) {
 func (l *loop) apply(b *state.Batch) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	touch := l.touch
 	for i := range b.Changes {
-		l.c.Touched(&b.Changes[i], l.touch)
+		l.c.Touched(&b.Changes[i], touch)
 	}
 }
 

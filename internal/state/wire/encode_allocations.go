@@ -5,9 +5,9 @@ package wire
 
 import (
 	"encoding/json"
-	"maps"
 	"reflect"
 	"slices"
+	"sync"
 	"time"
 	"unsafe"
 
@@ -62,11 +62,47 @@ func EncodeAllocations(allocations []*api.Allocation) *Allocations {
 	if len(allocations) == 0 {
 		return nil
 	}
-	e := NewAllocationEncoder(len(allocations))
+	e := encoders.Get().(*AllocationEncoder)
+	e.set = &Allocations{Allocations: make([]*Allocation, 0, len(allocations))}
 	for _, a := range allocations {
 		e.Add(a)
 	}
-	return e.set
+	set := e.set
+	if len(e.names)+len(e.jobs)+len(e.shapes)+len(e.metrics) <= maxKept {
+		e.reset()
+		encoders.Put(e)
+	}
+	return set
+}
+
+// encoders are used again: most sets are of one allocation, and empty tables
+// for it would cost more than writing it.
+var encoders = sync.Pool{New: func() any { return NewAllocationEncoder(0) }}
+
+// maxKept bounds the tables of an encoder that is used again.
+const maxKept = 1024
+
+// reset forgets everything that was added.
+func (e *AllocationEncoder) reset() {
+	clear(e.names)
+	clear(e.jobs)
+	clear(e.shapes)
+	clear(e.metrics)
+	clear(e.recent[:])
+	e.set, e.lastTasks, e.lastShared, e.lastShape = nil, 0, api.AllocatedShared{}, 0
+}
+
+// sortedKeys are the keys of a map in order.
+func sortedKeys[V any](m map[string]V) []string {
+	if len(m) == 0 {
+		return nil
+	}
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
 }
 
 // name returns the reference to a string.
@@ -145,7 +181,7 @@ func (e *AllocationEncoder) addHealthAndTasks(w *Allocation, a *api.Allocation) 
 		}
 		return
 	}
-	for _, task := range slices.Sorted(maps.Keys(a.TaskStates)) {
+	for _, task := range sortedKeys(a.TaskStates) {
 		if s := a.TaskStates[task]; s != nil {
 			w.Tasks = append(w.Tasks, e.taskState(task, s))
 		}
@@ -182,7 +218,7 @@ func (e *AllocationEncoder) shape(r *api.AllocatedResources) uint32 {
 	if len(r.Shared.Networks) > 0 {
 		s.NetworksJson = mustJSON(r.Shared.Networks)
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.Tasks)) {
+	for _, name := range sortedKeys(r.Tasks) {
 		t := r.Tasks[name]
 		if t == nil {
 			continue
@@ -253,17 +289,25 @@ type restMetrics struct {
 }
 
 func (e *AllocationEncoder) counts(m map[string]int) []*Count {
-	var counts []*Count
-	for _, name := range slices.Sorted(maps.Keys(m)) {
-		counts = append(counts, &Count{Name: e.name(name), Count: int64(m[name])})
+	if len(m) == 0 {
+		return nil
+	}
+	counts, all := make([]*Count, len(m)), make([]Count, len(m))
+	for i, name := range sortedKeys(m) {
+		counts[i] = &all[i]
+		counts[i].Name, counts[i].Count = e.name(name), int64(m[name])
 	}
 	return counts
 }
 
 func (e *AllocationEncoder) scores(m map[string]float64) []*Score {
-	var scores []*Score
-	for _, name := range slices.Sorted(maps.Keys(m)) {
-		scores = append(scores, &Score{Name: e.name(name), Score: m[name]})
+	if len(m) == 0 {
+		return nil
+	}
+	scores, all := make([]*Score, len(m)), make([]Score, len(m))
+	for i, name := range sortedKeys(m) {
+		scores[i] = &all[i]
+		scores[i].Name, scores[i].Score = e.name(name), m[name]
 	}
 	return scores
 }
@@ -284,7 +328,7 @@ func (e *AllocationEncoder) taskState(task string, s *api.TaskState) *TaskState 
 			KillReason: e.name(v.KillReason), KillTimeout: int64(v.KillTimeout), KillError: e.name(v.KillError),
 			StartDelay: v.StartDelay, RestJson: restOfEvent(v),
 		}
-		for _, key := range slices.Sorted(maps.Keys(v.Details)) {
+		for _, key := range sortedKeys(v.Details) {
 			event.Details = append(event.Details, &Detail{Key: e.name(key), Value: e.name(v.Details[key])})
 		}
 		w.Events = append(w.Events, event)
