@@ -178,12 +178,12 @@ func TestValidateCollectsEverything(t *testing.T) {
 
 func TestUnsupportedNamesTheField(t *testing.T) {
 	j := canonical()
-	j.Type = JobTypeSystem
+	j.Region = "eu"
 	j.Groups[0].Update.Canary = ptr(1)
 	j.Groups[0].Tasks[0].Templates = []*Template{{}}
 	j.Groups[0].Networks[0].Mode = "bridge"
 	want := []string{
-		`type "system" is not supported yet`,
+		`region "eu" (the only one is "global") is not supported yet`,
 		`group "site": update canary is not supported yet`,
 		`group "site": network mode "bridge" (use "host") is not supported yet`,
 		`group "site": task "server": the template block is not supported yet`,

@@ -16,7 +16,6 @@ func Unsupported(j *Job) []string {
 		}
 	}
 	refuse(j.Region != "global", "region %q (the only one is \"global\")", j.Region)
-	refuse(j.Type == JobTypeSystem || j.Type == JobTypeSysBatch, "type %q", j.Type)
 	refuse(j.ConsulNamespace != "", "consul_namespace %q", j.ConsulNamespace)
 	refuse(j.VaultNamespace != "", "vault_namespace %q", j.VaultNamespace)
 	refuse(j.Multiregion != nil, "the multiregion block")
@@ -108,7 +107,10 @@ func (t *Task) unsupported(at string, refuse func(bool, string, ...any)) {
 func (j *Job) Warnings() []string {
 	var c complaints
 	for _, g := range j.Groups {
-		if u := g.Update; u != nil && u.MaxParallel != nil && *u.MaxParallel > g.Size() && g.Size() > 0 && *u.MaxParallel > 1 {
+		if j.RunsOnEveryNode() && len(g.Affinities)+len(g.Spreads)+len(j.Affinities)+len(j.Spreads) > 0 {
+			c.add("group %q: affinity and spread have no effect: a %s job runs on every node that suits", g.Name, j.Type)
+		}
+		if u := g.Update; u != nil && !j.RunsOnEveryNode() && u.MaxParallel != nil && *u.MaxParallel > g.Size() && g.Size() > 0 && *u.MaxParallel > 1 {
 			c.add("group %q: update max_parallel %d is more than its count %d", g.Name, *u.MaxParallel, g.Size())
 		}
 		for _, t := range g.Tasks {
