@@ -32,7 +32,13 @@ func ComputeClass(n *Node) string {
 	if n.Resources != nil {
 		for _, d := range n.Resources.Devices {
 			fmt.Fprintf(h, "device %q %q %q\n", d.Vendor, d.Type, d.Name)
+			for _, name := range slices.Sorted(maps.Keys(d.Attributes)) {
+				fmt.Fprintf(h, "  %q %q\n", name, d.Attributes[name].Text())
+			}
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(n.HostNetworks)) {
+		fmt.Fprintf(h, "host network %q\n", name)
 	}
 	return "v1:" + hex.EncodeToString(h.Sum(nil)[:12])
 }

@@ -56,14 +56,15 @@ const enough = 8
 func (p *pass) newBatch(requests []*Request, all bool) *batch {
 	r := requests[0]
 	b := &batch{
-		pass: p, rules: newRules(r.Job, r.Group), need: r.Group.Usage(), ask: newPortAsk(r.Group),
+		pass: p, rules: newRules(r.Job, r.Group), need: r.Group.Usage(),
 		count: r.Group.Size(), verdicts: make([]verdict, len(p.view.kinds)),
 		bucketAt: make(map[string]int32), metrics: &api.PlacementMetrics{},
 	}
 	b.running = p.instances[r.Group.Name]
-	b.special = newSpecial(r.Group)
+	b.ask = b.rules.ports
+	b.special = b.rules.special
 	b.choosy = b.special != nil || len(b.ask.static) > 0 || p.order.Policy.MaxStarting > 0
-	b.resources = newTemplate(r.Group, b.ask)
+	b.resources = newTemplate(r.Group, b.ask, p.order.Policy.MemoryOversubscription)
 	b.tallies()
 	p.batches = append(p.batches, b)
 	if r.NodeID != "" {
@@ -282,19 +283,23 @@ func (b *batch) take(r *Request) *api.Allocation {
 }
 
 // put places an instance on the slot's node, which lacks nothing but perhaps
-// free ports: then it is nil, and the dimension is told.
+// free ports, cores or devices: then it is nil, and the dimension is told.
 func (b *batch) put(r *Request, slot int32, bk *bucket, o *overlay) (*api.Allocation, string) {
 	n, _ := b.node(slot)
-	ports, ok := b.ask.pick(n, o, b.pass.random())
-	if !ok {
+	var p picked
+	var ok bool
+	if p.numbers, ok = b.ask.pick(n, o, b.pass.random()); !ok {
 		return nil, "network: dynamic port selection failed"
 	}
-	o.take(b.need, ports)
+	if !b.special.pick(n, o, &p) {
+		return nil, b.special.lacks(n, o)
+	}
+	b.hold(o, n, &p)
 	b.pass.count(slot, b.rules.group.Name)
 	for at, t := range b.tally {
 		t.count[bk.values[at]]++
 	}
-	return b.allocation(r, slot, ports), ""
+	return b.allocation(r, slot, &p), ""
 }
 
 // avoid reports whether a slot is one of the nodes.

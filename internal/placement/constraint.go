@@ -27,13 +27,8 @@ type condition struct {
 
 func newCondition(left, operand, right string) *condition {
 	c := &condition{
-		left: newTarget(left), right: newTarget(right), operand: operand,
+		left: newTarget(left), right: newTarget(right), operand: normalOperand(operand),
 		words: strings.TrimSpace(left + " " + operand + " " + right),
-	}
-	if c.operand == "" || operand == "==" || operand == "is" {
-		c.operand = api.OperandEqual
-	} else if operand == "not" {
-		c.operand = api.OperandNotEqual
 	}
 	c.unique = c.left.unique || c.right.unique
 	literal := ""
@@ -42,6 +37,17 @@ func newCondition(left, operand, right string) *condition {
 	}
 	c.test = test(c.operand, literal, c.right.literal)
 	return c
+}
+
+// normalOperand returns the operand that others are another word for.
+func normalOperand(operand string) string {
+	switch operand {
+	case "", "==", "is":
+		return api.OperandEqual
+	case "not":
+		return api.OperandNotEqual
+	}
+	return operand
 }
 
 // holds reports whether the condition is met on the node.

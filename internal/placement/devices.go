@@ -4,7 +4,9 @@
 package placement
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/reeve-run/reeve/api"
 )
@@ -26,4 +28,218 @@ func hasDevice(n *api.Node, d device) bool {
 		}
 	}
 	return false
+}
+
+// A deviceAsk is one device block of a task.
+type deviceAsk struct {
+	task       int // which of the group's
+	name       string
+	count      int
+	conditions []*deviceCondition
+	wishes     []deviceWish
+}
+
+// A deviceWish is an affinity of a device block.
+type deviceWish struct {
+	*deviceCondition
+	weight float64 // share of all weights, -1..1
+}
+
+func newDeviceAsk(task int, r *api.DeviceRequest) *deviceAsk {
+	a := &deviceAsk{task: task, name: r.Name, count: 1}
+	if r.Count != nil {
+		a.count = int(*r.Count)
+	}
+	for _, c := range r.Constraints {
+		a.conditions = append(a.conditions, newDeviceCondition(c.LTarget, c.Operand, c.RTarget))
+	}
+	total := 0.0
+	for _, w := range r.Affinities {
+		total += max(weightOf(w), -weightOf(w))
+	}
+	for _, w := range r.Affinities {
+		if weight := weightOf(w); weight != 0 {
+			a.wishes = append(a.wishes, deviceWish{newDeviceCondition(w.LTarget, w.Operand, w.RTarget), weight / total})
+		}
+	}
+	return a
+}
+
+// names reports whether the group of devices is one that the block's name
+// means: "type", "vendor/type" or "vendor/type/model".
+func (a *deviceAsk) names(g *api.NodeDeviceGroup) bool {
+	switch strings.Count(a.name, "/") {
+	case 0:
+		return a.name == g.Type
+	case 1:
+		vendor, kind, _ := strings.Cut(a.name, "/")
+		return vendor == g.Vendor && kind == g.Type
+	}
+	vendor, rest, _ := strings.Cut(a.name, "/")
+	kind, model, _ := strings.Cut(rest, "/")
+	return vendor == g.Vendor && kind == g.Type && model == g.Name
+}
+
+// unmet returns why no device of the node will ever do, in words; "" if one
+// does, whether it is free or not.
+func (a *deviceAsk) unmet(n *api.Node) string {
+	reason := "missing devices: " + a.name
+	if n.Resources == nil {
+		return reason
+	}
+	for _, g := range n.Resources.Devices {
+		if g == nil || !a.names(g) {
+			continue
+		}
+		words := a.refuses(g)
+		if words == "" {
+			return ""
+		}
+		reason = "device " + a.name + ": " + words
+	}
+	return reason
+}
+
+// refuses returns the first constraint that the devices do not meet; "" if they
+// meet all.
+func (a *deviceAsk) refuses(g *api.NodeDeviceGroup) string {
+	for _, c := range a.conditions {
+		if !c.holds(g) {
+			return c.words
+		}
+	}
+	return ""
+}
+
+// A deviceMatch is a group of devices that suits a block, and how much.
+type deviceMatch struct {
+	group int // among the node's
+	score float64
+}
+
+// matches lists what of the node's devices suits each block, the most wanted
+// first. It depends on the kind of node alone, apart from the order of devices.
+func (s *special) matches(n *api.Node) [][]deviceMatch {
+	if n.ComputedClass != "" {
+		if m, ok := s.found[n.ComputedClass]; ok && m.of(n) {
+			return m.matches
+		}
+	}
+	m := kindMatches{matches: make([][]deviceMatch, len(s.devices))}
+	for i, g := range n.Resources.Devices {
+		m.names = append(m.names, device{g.Vendor, g.Type, g.Name, ""})
+		for k, a := range s.devices {
+			if !a.names(g) || a.refuses(g) != "" {
+				continue
+			}
+			match := deviceMatch{group: i}
+			for _, w := range a.wishes {
+				if w.holds(g) {
+					match.score += w.weight
+				}
+			}
+			m.matches[k] = append(m.matches[k], match)
+		}
+	}
+	for _, list := range m.matches {
+		slices.SortStableFunc(list, func(a, b deviceMatch) int { return cmp.Compare(b.score, a.score) })
+	}
+	if s.found == nil {
+		s.found = make(map[string]kindMatches)
+	}
+	s.found[n.ComputedClass] = m
+	return m.matches
+}
+
+// kindMatches are the matches of a kind of node, and the order of devices that
+// they are of.
+type kindMatches struct {
+	names   []device
+	matches [][]deviceMatch
+}
+
+func (m kindMatches) of(n *api.Node) bool {
+	return slices.EqualFunc(m.names, n.Resources.Devices, func(d device, g *api.NodeDeviceGroup) bool {
+		return d.vendor == g.Vendor && d.kind == g.Type && d.name == g.Name
+	})
+}
+
+// seat decides which of the node's groups each device block takes from:
+// s.seats[i] is the one of block i. If not all blocks can be served together it
+// returns the first that cannot be served alone, or the last.
+func (s *special) seat(n *api.Node, o *overlay) (missing *deviceAsk, ok bool) {
+	if len(s.devices) == 0 {
+		return nil, true
+	}
+	if n.Resources == nil || len(n.Resources.Devices) == 0 {
+		return s.devices[0], false
+	}
+	s.free = s.free[:0]
+	for _, g := range n.Resources.Devices {
+		free := 0
+		for _, i := range g.Instances {
+			if i.Healthy && !o.hasDevice(device{g.Vendor, g.Type, g.Name, i.ID}) {
+				free++
+			}
+		}
+		s.free = append(s.free, free)
+	}
+	matches := s.matches(n)
+	if s.seatFrom(0, matches) {
+		return nil, true
+	}
+	for i, a := range s.devices {
+		if !slices.ContainsFunc(matches[i], func(m deviceMatch) bool { return s.free[m.group] >= a.count }) {
+			return a, false
+		}
+	}
+	return s.devices[len(s.devices)-1], false
+}
+
+// seatFrom serves block i and those after it, trying for each the most wanted
+// group first.
+func (s *special) seatFrom(i int, matches [][]deviceMatch) bool {
+	if i == len(s.devices) {
+		return true
+	}
+	a := s.devices[i]
+	for _, m := range matches[i] {
+		if s.free[m.group] < a.count {
+			continue
+		}
+		s.free[m.group] -= a.count
+		s.seats[i] = m
+		ok := s.seatFrom(i+1, matches)
+		s.free[m.group] += a.count
+		if ok {
+			return true
+		}
+	}
+	return false
+}
+
+// pickDevices gives each block free devices of its seat, the first ones of the
+// node's list. It does not take them.
+func (s *special) pickDevices(n *api.Node, o *overlay) []*api.AllocatedDevice {
+	var given []*api.AllocatedDevice
+	for i, a := range s.devices {
+		g := n.Resources.Devices[s.seats[i].group]
+		d := &api.AllocatedDevice{Vendor: g.Vendor, Type: g.Type, Name: g.Name, DeviceIDs: make([]string, 0, a.count)}
+		for _, instance := range g.Instances {
+			if len(d.DeviceIDs) == a.count {
+				break
+			}
+			if instance.Healthy && !o.hasDevice(device{g.Vendor, g.Type, g.Name, instance.ID}) && !isGiven(given, d, instance.ID) {
+				d.DeviceIDs = append(d.DeviceIDs, instance.ID)
+			}
+		}
+		given = append(given, d)
+	}
+	return given
+}
+
+func isGiven(given []*api.AllocatedDevice, d *api.AllocatedDevice, id string) bool {
+	return slices.ContainsFunc(given, func(g *api.AllocatedDevice) bool {
+		return g.Vendor == d.Vendor && g.Type == d.Type && g.Name == d.Name && slices.Contains(g.DeviceIDs, id)
+	})
 }

@@ -5,87 +5,132 @@ package placement
 
 import (
 	"net"
+	"slices"
 
 	"github.com/reeve-run/reeve/api"
 )
 
 // A portAsk is the ports that one instance of a group needs.
 type portAsk struct {
-	static  []int
-	dynamic int
-	group   []*api.Network            // the group's own
+	wants   []portWant
+	numbers []int // of wants: 0 where the node picks one
+	static  []int // those that must be free on every address of the node
+	dynamic int   // how many the node picks
+	group   []*api.Network
 	tasks   map[string][]*api.Network // of tasks that ask in their resources block
+}
+
+// A portWant is one port.
+type portWant struct {
+	number  int    // 0: any
+	network string // the host network that it is bound to; "": all addresses
+	shared  bool   // others may have the same
 }
 
 func newPortAsk(g *api.Group) *portAsk {
 	a := &portAsk{group: g.Networks}
-	a.count(g.Networks)
+	a.add(g.Networks)
 	for _, t := range g.Tasks {
 		if t.Resources != nil && len(t.Resources.Networks) > 0 {
 			if a.tasks == nil {
 				a.tasks = make(map[string][]*api.Network)
 			}
 			a.tasks[t.Name] = t.Resources.Networks
-			a.count(t.Resources.Networks)
+			a.add(t.Resources.Networks)
 		}
 	}
 	return a
 }
 
-func (a *portAsk) count(networks []*api.Network) {
+// add lists the networks' ports in the order that grant.networks takes them.
+func (a *portAsk) add(networks []*api.Network) {
 	for _, n := range networks {
 		for _, p := range n.ReservedPorts {
-			a.static = append(a.static, p.Value)
+			a.want(&p, p.Value)
 		}
-		a.dynamic += len(n.DynamicPorts)
+		for _, p := range n.DynamicPorts {
+			a.want(&p, 0)
+		}
 	}
 }
 
-// pick returns the numbers for one instance: the static ones, then a free one
-// for every dynamic port. It does not take them.
+func (a *portAsk) want(p *api.Port, number int) {
+	w := portWant{number: number, shared: p.IgnoreCollision}
+	if !isOwnNetwork(p.HostNetwork) {
+		w.network = p.HostNetwork
+	}
+	a.wants, a.numbers = append(a.wants, w), append(a.numbers, number)
+	switch {
+	case number == 0:
+		a.dynamic++
+	case w.network == "" && !w.shared:
+		a.static = append(a.static, number)
+	}
+}
+
+// binding is what number takes of the node for want i.
+func (a *portAsk) binding(n *api.Node, i, number int) binding {
+	if network := a.wants[i].network; network != "" {
+		return binding{hostAddress(n, network), number}
+	}
+	return binding{port: number}
+}
+
+// pick returns the numbers for one instance, in the order of wants. It does not
+// take them.
 func (a *portAsk) pick(n *api.Node, o *overlay, random uint64) ([]int, bool) {
 	if a.dynamic == 0 {
-		return a.static, true
+		return a.numbers, true
 	}
 	lo, hi := api.DynamicPortMin, api.DynamicPortMax
 	if r := n.Resources; r != nil && r.MinDynamicPort > 0 && r.MaxDynamicPort >= r.MinDynamicPort {
 		lo, hi = r.MinDynamicPort, min(r.MaxDynamicPort, 65535)
 	}
-	ports := append(make([]int, 0, len(a.static)+a.dynamic), a.static...)
+	numbers := slices.Clone(a.numbers)
 	start := lo + int(random%uint64(hi-lo+1))
-	for range a.dynamic {
-		port := o.ports.free(lo, hi, start)
-		for first := port; port != 0 && contains(ports, port); {
-			if port = o.ports.free(lo, hi, port+1); port == first {
-				port = 0
-			}
+	for i := range numbers {
+		if numbers[i] > 0 {
+			continue
 		}
-		if port == 0 {
+		number := o.freePort(a.binding(n, i, 0).address, lo, hi, start, numbers)
+		if number == 0 {
 			return nil, false
 		}
-		ports = append(ports, port)
-		start = port + 1
+		numbers[i] = number
+		start = number + 1
 	}
-	return ports, true
+	return numbers, true
 }
 
-func contains(ports []int, port int) bool {
-	for _, p := range ports {
-		if p == port {
-			return true
+// freePort returns the first port of lo..hi at or after start, going round
+// once, that is free on the address ("": on all) and not among others; 0 if
+// there is none.
+func (o *overlay) freePort(address string, lo, hi, start int, others []int) int {
+	if start < lo || start > hi {
+		start = lo
+	}
+	for _, span := range [2][2]int{{start, hi}, {lo, start - 1}} {
+		for port := span[0]; port <= span[1]; port++ {
+			if port = o.ports.freeIn(port, span[1]); port == 0 {
+				break
+			}
+			if !slices.Contains(others, port) && (o.extra == nil || !o.hasPort(binding{address, port})) {
+				return port
+			}
 		}
 	}
-	return false
+	return 0
 }
 
 // A template makes the resources of allocations; what all instances have alike
 // is shared between them.
 type template struct {
 	ask    *portAsk
+	group  *api.Group
 	shared *api.AllocatedResources
 }
 
-func newTemplate(g *api.Group, ask *portAsk) *template {
+func newTemplate(g *api.Group, ask *portAsk, oversubscribe bool) *template {
 	r := &api.AllocatedResources{
 		Tasks:  make(map[string]*api.AllocatedTask, len(g.Tasks)),
 		Shared: api.AllocatedShared{DiskMB: g.Usage().DiskMB},
@@ -95,11 +140,13 @@ func newTemplate(g *api.Group, ask *portAsk) *template {
 		if t.Resources != nil {
 			task.CPU.CPUShares = int64(value(t.Resources.CPU))
 			task.Memory.MemoryMB = int64(value(t.Resources.MemoryMB))
-			task.Memory.MemoryMaxMB = int64(value(t.Resources.MemoryMaxMB))
+			if oversubscribe {
+				task.Memory.MemoryMaxMB = int64(value(t.Resources.MemoryMaxMB))
+			}
 		}
 		r.Tasks[t.Name] = task
 	}
-	return &template{ask: ask, shared: r}
+	return &template{ask: ask, group: g, shared: r}
 }
 
 func value(p *int) int {
@@ -109,34 +156,41 @@ func value(p *int) int {
 	return *p
 }
 
-// on returns the resources of an instance with the ports on the node: numbers
-// in the order of pick.
-func (t *template) on(n *api.Node, ports []int) *api.AllocatedResources {
-	if len(t.ask.group) == 0 && len(t.ask.tasks) == 0 {
+// on returns the resources of an instance with what was picked of the node.
+func (t *template) on(n *api.Node, s *special, p *picked) *api.AllocatedResources {
+	if len(t.ask.wants) == 0 && len(t.ask.group) == 0 && len(t.ask.tasks) == 0 && s == nil {
 		return t.shared
 	}
-	ip := address(n)
-	g := &grant{ip: ip, static: ports[:len(t.ask.static)], dynamic: ports[len(t.ask.static):]}
+	g := &grant{node: n, ip: address(n), numbers: p.numbers}
 	r := &api.AllocatedResources{Tasks: t.shared.Tasks, Shared: t.shared.Shared}
 	r.Shared.Networks = g.networks(t.ask.group)
 	r.Shared.Ports = g.mappings
-	if len(t.ask.tasks) == 0 {
+	if len(t.ask.tasks) == 0 && (s == nil || s.cores+len(s.devices) == 0) {
 		return r
 	}
 	r.Tasks = make(map[string]*api.AllocatedTask, len(t.shared.Tasks))
-	for name, task := range t.shared.Tasks {
-		own := *task
-		own.Networks = g.networks(t.ask.tasks[name])
-		r.Tasks[name] = &own
+	for i, task := range t.group.Tasks {
+		own := *t.shared.Tasks[task.Name]
+		own.Networks = g.networks(t.ask.tasks[task.Name])
+		if p.cores != nil && len(p.cores[i]) > 0 {
+			own.CPU.ReservedCores = p.cores[i]
+			own.CPU.CPUShares = int64(len(p.cores[i])) * n.Resources.CPU.PerCore()
+		}
+		for k, d := range p.devices {
+			if s.devices[k].task == i {
+				own.Devices = append(own.Devices, d)
+			}
+		}
+		r.Tasks[task.Name] = &own
 	}
 	return r
 }
 
 // A grant hands out picked numbers to the ports that asked for them.
 type grant struct {
-	ip       string
-	static   []int
-	dynamic  []int
+	node     *api.Node
+	ip       string // the node's own
+	numbers  []int
 	mappings []api.PortMapping
 }
 
@@ -145,22 +199,26 @@ func (g *grant) networks(asked []*api.Network) []*api.Network {
 	for _, a := range asked {
 		n := *a
 		n.IP = g.ip
-		n.ReservedPorts = g.ports(a.ReservedPorts, &g.static)
-		n.DynamicPorts = g.ports(a.DynamicPorts, &g.dynamic)
+		n.ReservedPorts = g.ports(a.ReservedPorts)
+		n.DynamicPorts = g.ports(a.DynamicPorts)
 		given = append(given, &n)
 	}
 	return given
 }
 
-func (g *grant) ports(asked []api.Port, numbers *[]int) []api.Port {
+func (g *grant) ports(asked []api.Port) []api.Port {
 	var given []api.Port
 	for _, p := range asked {
-		p.Value, *numbers = (*numbers)[0], (*numbers)[1:]
+		p.Value, g.numbers = g.numbers[0], g.numbers[1:]
 		if p.To == -1 {
 			p.To = p.Value
 		}
 		given = append(given, p)
-		g.mappings = append(g.mappings, api.PortMapping{Label: p.Label, Value: p.Value, To: p.To, HostIP: g.ip})
+		m := api.PortMapping{Label: p.Label, Value: p.Value, To: p.To, HostIP: g.ip, IgnoreCollision: p.IgnoreCollision}
+		if !isOwnNetwork(p.HostNetwork) {
+			m.HostNetwork, m.HostIP = p.HostNetwork, hostAddress(g.node, p.HostNetwork)
+		}
+		g.mappings = append(g.mappings, m)
 	}
 	return given
 }

@@ -170,7 +170,7 @@ func (p *pass) withdraw() {
 }
 
 // allocation makes the allocation of a placed request.
-func (b *batch) allocation(r *Request, slot int32, ports []int) *api.Allocation {
+func (b *batch) allocation(r *Request, slot int32, p *picked) *api.Allocation {
 	o := b.pass.order
 	n, _ := b.node(slot)
 	newID := o.NewID
@@ -180,7 +180,7 @@ func (b *batch) allocation(r *Request, slot int32, ports []int) *api.Allocation 
 	a := &api.Allocation{
 		ID: newID(), Namespace: o.Namespace, EvalID: o.EvalID, Name: r.Name,
 		NodeID: n.ID, NodeName: n.Name, JobID: o.JobID, Job: r.Job, Group: r.Group.Name,
-		AllocatedResources: b.resources.on(n, ports),
+		AllocatedResources: b.resources.on(n, b.special, p),
 		DesiredStatus:      api.AllocDesiredRun, ClientStatus: api.AllocClientPending,
 		DeploymentID: r.Deployment, RescheduleTracker: r.Tracker,
 		CreateTime: o.Now, ModifyTime: o.Now,

@@ -77,18 +77,7 @@ func (s *portSet) isEmpty() bool {
 	return true
 }
 
-// free returns the first free port of lo..hi at or after start, going round
-// once; 0 if all are taken.
-func (s *portSet) free(lo, hi, start int) int {
-	if start < lo || start > hi {
-		start = lo
-	}
-	if p := s.freeIn(start, hi); p != 0 {
-		return p
-	}
-	return s.freeIn(lo, start-1)
-}
-
+// freeIn returns the first free port of lo..hi; 0 if all are taken.
 func (s *portSet) freeIn(lo, hi int) int {
 	if s == nil && lo <= hi {
 		return lo

@@ -23,6 +23,9 @@ type rules struct {
 	shared      []*condition // decided once per kind of node
 	own         []*condition // decided node by node: they look at something unique
 
+	ports   *portAsk
+	special *special // nil if the group asks for amounts and ports alone
+
 	distinctHosts bool // no two instances of the group on one node
 	distinctJob   bool // no two instances of the job on one node
 	properties    []property
@@ -61,6 +64,8 @@ func newRules(job *api.Job, group *api.Group) *rules {
 	}
 	r.prefer(affinities)
 	r.spread(slices.Concat(group.Spreads, job.Spreads))
+	r.ports = newPortAsk(group)
+	r.special = newSpecial(group, r.ports)
 	return r
 }
 
@@ -144,7 +149,10 @@ func (r *rules) ofKind(n *api.Node) string {
 			return "unhealthy drivers: " + d
 		}
 	}
-	return unmet(r.shared, n)
+	if reason := unmet(r.shared, n); reason != "" {
+		return reason
+	}
+	return r.special.unfit(n)
 }
 
 // ofNode returns what makes this one node unfit although its class is not.

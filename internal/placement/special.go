@@ -3,28 +3,86 @@
 
 package placement
 
-import "github.com/reeve-run/reeve/api"
+import (
+	"slices"
+
+	"github.com/reeve-run/reeve/api"
+)
 
 // A special is what one instance of a group needs beside amounts and ordinary
 // ports: cores and devices of its tasks' own, and ports on one of the node's
 // networks. It is nil for a group that needs nothing of the kind, and its
 // methods then do nothing.
+//
+// A group has few of these, and a pass is one goroutine's: the scratch space
+// that deciding about a node needs is part of it.
 type special struct {
-	cores int // of all tasks
+	cores    int   // of all tasks
+	byTask   []int // cores, in the order of the group's tasks
+	devices  []*deviceAsk
+	networks []string // host networks that ports are asked on
+	static   []portWant
+
+	found map[string]kindMatches // by computed class
+	free  []int                  // devices by the node's group
+	seats []deviceMatch          // by device block
 }
 
 // newSpecial returns what the group asks for; nil if nothing.
-func newSpecial(g *api.Group) *special {
+func newSpecial(g *api.Group, ask *portAsk) *special {
 	s := &special{}
-	for _, t := range g.Tasks {
-		if t.Resources != nil {
-			s.cores += value(t.Resources.Cores)
+	for i, t := range g.Tasks {
+		if t.Resources == nil {
+			continue
+		}
+		if n := value(t.Resources.Cores); n > 0 {
+			if s.byTask == nil {
+				s.byTask = make([]int, len(g.Tasks))
+			}
+			s.byTask[i] = n
+			s.cores += n
+		}
+		for _, d := range t.Resources.Devices {
+			if a := newDeviceAsk(i, d); a.count > 0 {
+				s.devices = append(s.devices, a)
+			}
 		}
 	}
-	if s.cores == 0 {
+	for _, w := range ask.wants {
+		if w.network == "" {
+			continue
+		}
+		if !slices.Contains(s.networks, w.network) {
+			s.networks = append(s.networks, w.network)
+		}
+		if w.number > 0 && !w.shared {
+			s.static = append(s.static, w)
+		}
+	}
+	if s.cores == 0 && len(s.devices) == 0 && len(s.networks) == 0 {
 		return nil
 	}
+	s.seats = make([]deviceMatch, len(s.devices))
 	return s
+}
+
+// unfit returns what makes every node of n's kind unfit, in words; "" if
+// nothing.
+func (s *special) unfit(n *api.Node) string {
+	if s == nil {
+		return ""
+	}
+	for _, a := range s.devices {
+		if reason := a.unmet(n); reason != "" {
+			return reason
+		}
+	}
+	for _, name := range s.networks {
+		if hostAddress(n, name) == "" {
+			return "missing host network: " + name
+		}
+	}
+	return ""
 }
 
 // need adds what the node makes of it in amounts: a core is worth its share of
@@ -40,6 +98,124 @@ func (s *special) need(u api.Usage, n *api.Node) api.Usage {
 func (s *special) lacks(n *api.Node, o *overlay) string {
 	if s == nil {
 		return ""
+	}
+	if s.cores > 0 && !hasCores(n, o, s.cores) {
+		return "cores"
+	}
+	for _, w := range s.static {
+		if o.hasPort(binding{hostAddress(n, w.network), w.number}) {
+			return "network: reserved port collision on " + w.network
+		}
+	}
+	if missing, ok := s.seat(n, o); !ok {
+		return "devices: " + missing.name
+	}
+	return ""
+}
+
+// score is how welcome the devices are that the node has to give, from -1 to 1.
+func (s *special) score(n *api.Node, o *overlay) float64 {
+	if s == nil || !s.hasWishes() {
+		return 0
+	}
+	if _, ok := s.seat(n, o); !ok {
+		return 0
+	}
+	sum, n2 := 0.0, 0
+	for i, a := range s.devices {
+		if len(a.wishes) > 0 {
+			sum += s.seats[i].score
+			n2++
+		}
+	}
+	return sum / float64(n2)
+}
+
+func (s *special) hasWishes() bool {
+	return slices.ContainsFunc(s.devices, func(a *deviceAsk) bool { return len(a.wishes) > 0 })
+}
+
+// A picked is what of a node one instance gets: port numbers in the order of
+// its portAsk, cores by task, devices by block.
+type picked struct {
+	numbers []int
+	cores   [][]uint16
+	devices []*api.AllocatedDevice
+}
+
+// pick chooses cores and devices. It does not take them.
+func (s *special) pick(n *api.Node, o *overlay, p *picked) bool {
+	if s == nil {
+		return true
+	}
+	if s.cores > 0 {
+		ids := freeCores(n, o, s.cores)
+		if len(ids) < s.cores {
+			return false
+		}
+		p.cores = make([][]uint16, len(s.byTask))
+		for i, count := range s.byTask {
+			p.cores[i], ids = ids[:count:count], ids[count:]
+		}
+	}
+	if len(s.devices) > 0 {
+		if _, ok := s.seat(n, o); !ok {
+			return false
+		}
+		p.devices = s.pickDevices(n, o)
+	}
+	return true
+}
+
+// hasCores reports whether count of the node's cores are free.
+func hasCores(n *api.Node, o *overlay, count int) bool {
+	if n.Resources == nil {
+		return false
+	}
+	for _, id := range n.Resources.CPU.ReservableCPUCores {
+		if !o.hasCore(id) {
+			if count--; count == 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// freeCores returns the first count of the node's cores that are free.
+func freeCores(n *api.Node, o *overlay, count int) []uint16 {
+	ids := make([]uint16, 0, count)
+	for _, id := range n.Resources.CPU.ReservableCPUCores {
+		if len(ids) < count && !o.hasCore(id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// hold counts what was picked, for one more instance.
+func (b *batch) hold(o *overlay, n *api.Node, p *picked) {
+	o.used = o.used.Add(b.needOn(n))
+	o.starting++
+	for i, number := range p.numbers {
+		o.bind(b.ask.binding(n, i, number))
+	}
+	for _, ids := range p.cores {
+		for _, id := range ids {
+			o.core(id, 1)
+		}
+	}
+	for _, d := range p.devices {
+		for _, id := range d.DeviceIDs {
+			o.device(device{d.Vendor, d.Type, d.Name, id}, 1)
+		}
+	}
+}
+
+// hostAddress is the node's address in a host network, "" if it is not in it.
+func hostAddress(n *api.Node, network string) string {
+	if h := n.HostNetworks[network]; h != nil {
+		return h.Address
 	}
 	return ""
 }

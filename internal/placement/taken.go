@@ -99,15 +99,6 @@ func (o *overlay) hasDevice(d device) bool {
 	return o.extra != nil && slices.Contains(o.extra.devices, d)
 }
 
-// take counts one more instance with ports on all addresses.
-func (o *overlay) take(u api.Usage, ports []int) {
-	o.used = o.used.Add(u)
-	o.starting++
-	for _, port := range ports {
-		o.bind(binding{port: port})
-	}
-}
-
 // hold adds (sign 1) or takes back (sign -1) what the allocation has.
 func (o *overlay) hold(a *api.Allocation, sign int) {
 	u, more := a.Holding()
