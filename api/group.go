@@ -41,6 +41,30 @@ func (g *Group) Size() int {
 	return *g.Count
 }
 
+// LostAfter is how long an instance may run on a node that is not heard of
+// before it counts as lost; 0: not at all.
+func (g *Group) LostAfter() time.Duration {
+	switch {
+	case g.Disconnect != nil && g.Disconnect.LostAfter != nil:
+		return *g.Disconnect.LostAfter
+	case g.MaxClientDisconnect != nil:
+		return *g.MaxClientDisconnect
+	}
+	return 0
+}
+
+// StopOnClientAfter is how long an agent that reaches no server lets an
+// instance run; 0: for ever.
+func (g *Group) StopOnClientAfter() time.Duration {
+	switch {
+	case g.Disconnect != nil && g.Disconnect.StopOnClientAfter != nil:
+		return *g.Disconnect.StopOnClientAfter
+	case g.StopAfterClientDisconnect != nil:
+		return *g.StopAfterClientDisconnect
+	}
+	return 0
+}
+
 // Task returns the task of that name, or nil.
 func (g *Group) Task(name string) *Task {
 	for _, t := range g.Tasks {

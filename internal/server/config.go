@@ -24,7 +24,8 @@ type Config struct {
 	// wait together, the more go into one log entry.
 	Workers        int
 	HeartbeatTTL   time.Duration      // a node reports at least this often (10 s)
-	HeartbeatGrace time.Duration      // and is down when it is this late (5 s)
+	HeartbeatGrace time.Duration      // and is down when it is this late (4 s)
+	MassLoss       control.MassLoss   // control.DefaultMassLoss
 	GC             control.Thresholds // control.DefaultThresholds
 }
 
@@ -45,7 +46,10 @@ func (c Config) withDefaults() Config {
 		c.HeartbeatTTL = 10 * time.Second
 	}
 	if c.HeartbeatGrace <= 0 {
-		c.HeartbeatGrace = 5 * time.Second
+		c.HeartbeatGrace = 4 * time.Second
+	}
+	if c.MassLoss == (control.MassLoss{}) {
+		c.MassLoss = control.DefaultMassLoss
 	}
 	if c.GC == (control.Thresholds{}) {
 		c.GC = control.DefaultThresholds

@@ -5,7 +5,6 @@ package server
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -34,108 +33,31 @@ func (s *Server) UpdateAllocations(ctx context.Context, nodeID, secret string, a
 	if len(allocs) == 0 {
 		return s.store.Index(), nil
 	}
-	return s.reports.add(ctx, &report{nodeID: nodeID, allocs: allocs, done: make(chan struct{})})
+	return s.reports.add(ctx, report{nodeID: nodeID, allocs: allocs})
 }
 
-// reports turns concurrent calls of UpdateAllocations into few log entries:
-// what arrives while one is written goes into the next. A thousand instances
-// of a job that fail together on a thousand nodes then make one evaluation,
-// not a thousand.
-type reports struct {
-	s      *Server
-	signal chan struct{}
-
-	mu      sync.Mutex
-	waiting []*report
-	closed  bool
-}
-
+// report is what one node says at one time.
 type report struct {
 	nodeID string
 	allocs []*api.Allocation
-	index  uint64
-	err    error
-	done   chan struct{}
 }
 
-// reportsPerEntry bounds a log entry.
-const reportsPerEntry = 512
-
-func newReports(s *Server) *reports { return &reports{s: s, signal: make(chan struct{}, 1)} }
-
-func (r *reports) add(ctx context.Context, rep *report) (uint64, error) {
-	r.mu.Lock()
-	if r.closed {
-		r.mu.Unlock()
-		return 0, errShutdown
-	}
-	r.waiting = append(r.waiting, rep)
-	r.mu.Unlock()
-	r.wake()
-	select {
-	case <-rep.done:
-		return rep.index, rep.err
-	case <-ctx.Done():
-		return 0, ctx.Err()
-	}
-}
-
-func (r *reports) wake() {
-	select {
-	case r.signal <- struct{}{}:
-	default:
-	}
-}
-
-// run writes reports until ctx ends.
-func (r *reports) run(ctx context.Context) {
-	for {
-		select {
-		case <-r.signal:
-			r.flush(ctx)
-		case <-ctx.Done():
-			r.mu.Lock()
-			r.closed = true
-			for _, rep := range r.waiting {
-				rep.err = errShutdown
-				close(rep.done)
-			}
-			r.waiting = nil
-			r.mu.Unlock()
-			return
-		}
-	}
-}
-
-func (r *reports) flush(ctx context.Context) {
-	r.mu.Lock()
-	batch := r.waiting
-	if len(batch) > reportsPerEntry {
-		batch = batch[:reportsPerEntry:reportsPerEntry]
-		r.wake()
-	}
-	r.waiting = r.waiting[len(batch):]
-	r.mu.Unlock()
-	if len(batch) == 0 {
-		return
-	}
-	snap, now := r.s.store.Snapshot(), time.Now()
+// writeReports writes what nodes say as one log entry, with one evaluation of
+// every job that has to react: a thousand instances of a job that fail together
+// on a thousand nodes make one, not a thousand.
+func (s *Server) writeReports(ctx context.Context, calls []*gathered[report]) {
+	snap, now := s.store.Snapshot(), time.Now()
 	evaluated := map[api.NamespacedID]bool{}
-	cmds := make([]state.Command, len(batch))
-	for i, rep := range batch {
+	cmds := make([]state.Command, len(calls))
+	for i, call := range calls {
+		rep := call.what
 		cmds[i] = &state.UpdateAllocations{
 			NodeID: rep.nodeID, Allocations: rep.allocs,
 			Evaluations: reactions(snap, rep.allocs, evaluated, now), Time: now.UnixNano(),
 		}
 	}
-	index, errs, err := r.s.proposeEach(ctx, cmds...)
-	for i, rep := range batch {
-		rep.index, rep.err = index, err
-		if err == nil {
-			rep.err = errs[i]
-		}
-		close(rep.done)
-	}
+	index, errs, err := s.proposeEach(ctx, cmds...)
+	answer(calls, index, errs, err)
 }
 
 // reactions are evaluations of the jobs that have something to do now, one per

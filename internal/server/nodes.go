@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/server/control"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -30,7 +29,6 @@ func (s *Server) RegisterNode(ctx context.Context, node *api.Node) (*api.NodeHea
 	if node.Datacenter == "" {
 		node.Datacenter = "dc1"
 	}
-	var evals []*api.Evaluation
 	if stored != nil {
 		if !sameSecret(stored, node.SecretID) {
 			return nil, wrongSecret(node.ID)
@@ -39,15 +37,12 @@ func (s *Server) RegisterNode(ctx context.Context, node *api.Node) (*api.NodeHea
 		node.SchedulingEligibility = stored.SchedulingEligibility
 		node.Drain, node.DrainStrategy, node.LastDrain = stored.Drain, stored.DrainStrategy, stored.LastDrain
 		node.Events = stored.Events
-		if stored.Status != api.NodeStatusReady {
-			evals = control.NodeEvaluations(snap, node.ID, now)
-		}
 	} else {
 		node.SchedulingEligibility = api.NodeEligible
 	}
 	node.ComputedClass = api.ComputeClass(node)
 	s.heartbeats.Beat(node.ID, now)
-	index, err := s.propose(ctx, &state.RegisterNode{Node: node, Evaluations: evals})
+	index, err := s.arrive(ctx, &state.RegisterNode{Node: node})
 	if err != nil {
 		return nil, err
 	}
@@ -68,13 +63,12 @@ func (s *Server) Heartbeat(ctx context.Context, nodeID, secret string) (*api.Nod
 	now := time.Now()
 	s.heartbeats.Beat(nodeID, now)
 	res := &api.NodeHeartbeatResponse{HeartbeatTTL: s.cfg.HeartbeatTTL, Status: node.Status, Index: snap.Index()}
-	if node.Status == api.NodeStatusReady {
+	if node.Status == api.NodeStatusReady && node.SilentSince == 0 {
 		return res, nil
 	}
 	res.Status = api.NodeStatusReady
-	res.Index, err = s.propose(ctx, &state.UpdateNodeStatus{
+	res.Index, err = s.arrive(ctx, &state.UpdateNodeStatus{
 		NodeID: nodeID, Status: api.NodeStatusReady, Description: "heartbeats again", Time: now.UnixNano(),
-		Evaluations: control.NodeEvaluations(snap, nodeID, now),
 	})
 	if err != nil {
 		return nil, err
@@ -95,7 +89,7 @@ func (s *Server) SetNodeEligibility(ctx context.Context, nodeID, eligibility str
 	if node.DrainStrategy != nil && eligibility == api.NodeEligible {
 		return 0, api.Errorf(api.CodeConflict, "node %s is being drained: end the drain before making it eligible", api.ShortID(nodeID))
 	}
-	return s.propose(ctx, &state.SetNodeEligibility{NodeID: nodeID, Eligibility: eligibility})
+	return s.propose(ctx, &state.SetNodeEligibility{NodeID: nodeID, Eligibility: eligibility, Time: time.Now().UnixNano()})
 }
 
 func checkNode(node *api.Node) error {

@@ -21,7 +21,8 @@ type Server struct {
 	replica    *replica.Replica // the journal; nil if that is memory
 	heartbeats *control.Heartbeats
 	streams    *streams
-	reports    *reports
+	reports    *gatherer[report]
+	arrivals   *gatherer[state.Command]
 	term       atomic.Pointer[term] // nil while another server leads
 
 	stop    context.CancelFunc // of what runs in any case
@@ -33,9 +34,9 @@ func New(cfg Config) (*Server, error) {
 	cfg = cfg.withDefaults()
 	s := &Server{
 		cfg: cfg, store: state.New(), streams: newStreams(),
-		heartbeats: control.NewHeartbeats(cfg.HeartbeatTTL + cfg.HeartbeatGrace),
+		heartbeats: control.NewHeartbeats(control.Silence{TTL: cfg.HeartbeatTTL, Grace: cfg.HeartbeatGrace, MassLoss: cfg.MassLoss}),
 	}
-	s.reports = newReports(s)
+	s.reports, s.arrivals = newGatherer(s.writeReports), newGatherer(s.writeArrivals)
 	if cfg.DataDir == "" {
 		s.journal = &memory{store: s.store}
 		return s, nil
@@ -57,6 +58,7 @@ func (s *Server) Start(ctx context.Context) error {
 	led := make(chan struct{})
 	s.running.Go(func() { s.streams.run(background, s.store) })
 	s.running.Go(func() { s.reports.run(background) })
+	s.running.Go(func() { s.arrivals.run(background) })
 	s.running.Go(func() { s.followLeadership(background, sync.OnceFunc(func() { close(led) })) })
 	select {
 	case <-led:

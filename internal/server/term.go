@@ -78,6 +78,7 @@ func (s *Server) beginTerm(ctx context.Context) error {
 	})
 	env := worker.Env{Store: s.store, Broker: t.broker, Fleet: t.fleet, Applier: t.applier, Logger: s.cfg.Logger}
 	s.heartbeats.Lead(time.Now())
+	t.running.Go(func() { s.heartbeats.Watch(ctx) })
 	t.running.Go(func() { _ = t.fleet.Run(ctx, s.store) })
 	t.running.Go(func() { _ = t.broker.Run(ctx, s.store) })
 	t.running.Go(func() { t.applier.Run(ctx) })
@@ -92,7 +93,7 @@ func (s *Server) beginTerm(ctx context.Context) error {
 				return errs, err
 			},
 		},
-			control.NewRollout(), control.NewHeartbeat(s.heartbeats), control.NewGC(s.cfg.GC))
+			control.NewRollout(), control.NewHeartbeat(s.heartbeats, s.cfg.Logger), control.NewArrival(), control.NewGC(s.cfg.GC))
 	})
 	s.term.Store(t)
 	return nil

@@ -5,66 +5,31 @@ package control
 
 import (
 	"fmt"
-	"sync"
+	"log/slog"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// Heartbeats remembers when each node was heard of last. It is the only thing
-// in this package that is not in the state: a new leader gives every node a
-// whole period before it counts as silent.
-type Heartbeats struct {
-	silence time.Duration // a node that is silent for longer is down
-
-	mu    sync.Mutex
-	since time.Time
-	last  map[string]time.Time
+// heartbeat marks silent nodes as down, or as disconnected where a group there
+// says how long that may last, and has what they ran looked at. When many nodes
+// fall silent at once it marks them as silent first: they get nothing new, keep
+// what they run, and are given up one after the other if they do not come back.
+type heartbeat struct {
+	h   *Heartbeats
+	log *slog.Logger
 }
 
-// NewHeartbeats returns a memory in which nodes may be silent for so long.
-func NewHeartbeats(silence time.Duration) *Heartbeats {
-	return &Heartbeats{silence: silence, last: map[string]time.Time{}}
-}
+// NewHeartbeat returns the controller of silent nodes. Its keys are node ids,
+// and one for all that are listened to.
+func NewHeartbeat(h *Heartbeats, log *slog.Logger) Controller { return heartbeat{h, log} }
 
-// Lead forgets everything: this server listens from now on.
-func (h *Heartbeats) Lead(now time.Time) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.since = now
-	clear(h.last)
-}
+// everybody is the key of all nodes that are listened to.
+const everybody = "\x00everybody"
 
-// Beat notes that the node is alive.
-func (h *Heartbeats) Beat(nodeID string, now time.Time) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.last[nodeID] = now
-}
-
-func (h *Heartbeats) deadline(nodeID string) time.Time {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	last := h.last[nodeID]
-	if last.Before(h.since) {
-		last = h.since
-	}
-	return last.Add(h.silence)
-}
-
-func (h *Heartbeats) forget(nodeID string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.last, nodeID)
-}
-
-// heartbeat marks silent nodes as down and has what they ran replaced.
-type heartbeat struct{ h *Heartbeats }
-
-// NewHeartbeat returns the controller that marks silent nodes as down. Its
-// keys are node ids.
-func NewHeartbeat(h *Heartbeats) Controller { return heartbeat{h} }
+// givenUpAtOnce bounds the nodes that one log entry is about.
+const givenUpAtOnce = 512
 
 func (heartbeat) Name() string { return "heartbeat" }
 
@@ -72,7 +37,7 @@ func (heartbeat) All(snap *state.Snapshot) (keys []string) {
 	for n := range snap.Nodes() {
 		keys = append(keys, n.ID)
 	}
-	return keys
+	return append(keys, everybody)
 }
 
 func (heartbeat) Touched(c *state.Change, add func(string)) {
@@ -91,26 +56,126 @@ func (heartbeat) Touched(c *state.Change, add func(string)) {
 	}
 }
 
-func (b heartbeat) Act(snap *state.Snapshot, id string, now time.Time) ([]state.Command, time.Time) {
-	n := snap.Node(id)
-	if n == nil {
-		b.h.forget(id)
+func (b heartbeat) Act(snap *state.Snapshot, key string, now time.Time) ([]state.Command, time.Time) {
+	if key == everybody {
+		return b.listen(snap, now)
+	}
+	n := snap.Node(key)
+	if !isUp(n) {
+		b.h.forget(key)
+	}
+	switch {
+	case n == nil:
+		return nil, time.Time{}
+	case isUp(n):
+		b.h.track(key, now)
 		return nil, time.Time{}
 	}
-	if n.Status == api.NodeStatusDown {
-		if evals := strandedJobs(snap, n, now); len(evals) > 0 {
-			return []state.Command{&state.PutEvaluations{Evaluations: evals}}, time.Time{}
+	var cmds []state.Command
+	if evals := strandedJobs(snap, n, now); len(evals) > 0 {
+		cmds = append(cmds, &state.PutEvaluations{Evaluations: evals})
+	}
+	if n.Status != api.NodeStatusDisconnected {
+		return cmds, time.Time{}
+	}
+	until := time.Unix(n.StatusUpdatedAt, 0).Add(lostAfter(snap, n.ID))
+	if now.Before(until) {
+		return cmds, until
+	}
+	return append(cmds, &state.UpdateNodeStatus{
+		NodeID: n.ID, Status: api.NodeStatusDown, Time: now.UnixNano(),
+		Description: "did not come back while what it ran might wait for it",
+		Evaluations: NodeEvaluations(snap, n.ID, now),
+	}), time.Time{}
+}
+
+// isUp reports whether heartbeats are expected of the node.
+func isUp(n *api.Node) bool {
+	return n != nil && n.Status != api.NodeStatusDown && n.Status != api.NodeStatusDisconnected
+}
+
+// listen gives up nodes that have been silent for too long.
+func (b heartbeat) listen(snap *state.Snapshot, now time.Time) (cmds []state.Command, next time.Time) {
+	v := b.h.judge(now, func(id string) bool { return isUp(snap.Node(id)) })
+	b.tell(v)
+	next = v.next
+	for _, id := range v.held {
+		n := snap.Node(id)
+		if n.SilentSince != 0 {
+			continue
 		}
-		return nil, time.Time{}
+		if len(cmds) == givenUpAtOnce {
+			next = now
+			break
+		}
+		cmds = append(cmds, &state.UpdateNodeStatus{
+			NodeID: id, Status: n.Status, Description: v.why(), SilentSince: now.Add(-b.h.silence.TTL - b.h.silence.Grace).Unix(), Time: now.UnixNano(),
+		})
 	}
-	if deadline := b.h.deadline(id); now.Before(deadline) {
-		return nil, deadline
+	seen := map[api.NamespacedID]bool{}
+	for i, id := range v.gone {
+		if i == givenUpAtOnce {
+			next = now
+			break
+		}
+		cmds = append(cmds, b.giveUp(snap, snap.Node(id), seen, now))
 	}
-	return []state.Command{&state.UpdateNodeStatus{
-		NodeID: id, Status: api.NodeStatusDown,
-		Description: fmt.Sprintf("no heartbeat for %s", b.h.silence), Time: now.UnixNano(),
-		Evaluations: NodeEvaluations(snap, id, now),
-	}}, time.Time{}
+	return cmds, next
+}
+
+// giveUp marks a silent node. A job that is evaluated already is not again.
+func (b heartbeat) giveUp(snap *state.Snapshot, n *api.Node, seen map[api.NamespacedID]bool, now time.Time) state.Command {
+	cmd := &state.UpdateNodeStatus{
+		NodeID: n.ID, Status: api.NodeStatusDown, Time: now.UnixNano(),
+		Description: fmt.Sprintf("no heartbeat for %s", b.h.silence.TTL+b.h.silence.Grace),
+		Evaluations: nodeEvaluations(snap, n.ID, api.TriggerNodeUpdate, seen, now),
+	}
+	if n.SilentSince != 0 {
+		cmd.Description = fmt.Sprintf("no heartbeat for %s; many nodes fell silent with it", now.Sub(time.Unix(n.SilentSince, 0)).Round(time.Second))
+	}
+	if lostAfter(snap, n.ID) > 0 {
+		cmd.Status = api.NodeStatusDisconnected
+	}
+	return cmd
+}
+
+func (v verdict) why() string {
+	if v.deaf {
+		return fmt.Sprintf("no heartbeat, but none of %d nodes is heard: the servers are likelier cut off than all nodes gone", v.fleet)
+	}
+	return fmt.Sprintf("no heartbeat, but %d of %d nodes fell silent at once: that is likelier a broken network than so many losses", v.late, v.fleet)
+}
+
+// tell logs that a mass loss begins or ends.
+func (b heartbeat) tell(v verdict) {
+	switch {
+	case v.begin:
+		b.log.Error("many nodes are silent at once: they get nothing new, and are given up slowly or not at all",
+			"silent", v.late, "nodes", v.fleet, "none_heard", v.deaf, "given_up_per_minute", b.h.silence.MassLoss.Rate*float64(v.fleet))
+	case v.end:
+		b.log.Warn("the mass loss of nodes is over", "silent", v.late, "nodes", v.fleet)
+	}
+}
+
+// lostAfter is the longest time for which something that runs on the node may
+// do so without being heard of; 0 when nothing may.
+func lostAfter(snap *state.Snapshot, nodeID string) (longest time.Duration) {
+	for a := range snap.AllocationsByNode(nodeID) {
+		if a.IsTerminal() {
+			continue
+		}
+		job := snap.Job(a.Namespace, a.JobID)
+		if job == nil {
+			job = a.Job
+		}
+		if job == nil {
+			continue
+		}
+		if g := job.Group(a.Group); g != nil {
+			longest = max(longest, g.LostAfter())
+		}
+	}
+	return longest
 }
 
 // strandedJobs are evaluations of jobs that have something on a node that went
@@ -131,37 +196,4 @@ func strandedJobs(snap *state.Snapshot, n *api.Node, now time.Time) (evals []*ap
 		}
 	}
 	return evals
-}
-
-// NodeEvaluations is one evaluation for every job that has something on the
-// node, for when the node's status changes.
-func NodeEvaluations(snap *state.Snapshot, nodeID string, now time.Time) (evals []*api.Evaluation) {
-	seen := map[api.NamespacedID]bool{}
-	var modified uint64
-	if n := snap.Node(nodeID); n != nil {
-		modified = n.ModifyIndex
-	}
-	for a := range snap.AllocationsByNode(nodeID) {
-		key := a.JobKey()
-		if seen[key] || a.IsTerminal() {
-			continue
-		}
-		seen[key] = true
-		job := snap.Job(key.Namespace, key.ID)
-		if job == nil {
-			job = a.Job
-		}
-		e := newEvaluation(job, api.TriggerNodeUpdate, now)
-		e.NodeID, e.NodeModifyIndex = nodeID, modified
-		evals = append(evals, e)
-	}
-	return evals
-}
-
-func newEvaluation(job *api.Job, trigger string, now time.Time) *api.Evaluation {
-	return &api.Evaluation{
-		ID: api.NewID(), Namespace: job.Namespace, JobID: job.ID, Type: job.Type, Priority: job.Priority,
-		TriggeredBy: trigger, JobModifyIndex: job.JobModifyIndex, Status: api.EvalStatusPending,
-		CreateTime: now.UnixNano(), ModifyTime: now.UnixNano(),
-	}
 }

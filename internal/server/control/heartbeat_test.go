@@ -4,6 +4,7 @@
 package control_test
 
 import (
+	"log/slog"
 	"testing"
 	"time"
 
@@ -11,32 +12,6 @@ import (
 	"github.com/reeve-run/reeve/internal/server/control"
 	"github.com/reeve-run/reeve/internal/state"
 )
-
-func TestHeartbeatGivesEachNodeItsTime(t *testing.T) {
-	w := newWorld(t)
-	w.apply(&state.RegisterNode{Node: &api.Node{ID: "n", Status: api.NodeStatusReady}})
-	beats := control.NewHeartbeats(15 * time.Second)
-	beats.Lead(t0)
-	c := control.NewHeartbeat(beats)
-
-	cmds, wake := c.Act(w.store.Snapshot(), "n", after(time.Second))
-	if len(cmds) != 0 || !wake.Equal(after(15*time.Second)) {
-		t.Fatalf("a new leader: %d commands, wake %s; want none until 15s after it began", len(cmds), wake.Sub(t0))
-	}
-	beats.Beat("n", after(10*time.Second))
-	cmds, wake = c.Act(w.store.Snapshot(), "n", after(15*time.Second))
-	if len(cmds) != 0 || !wake.Equal(after(25*time.Second)) {
-		t.Fatalf("after a heartbeat: %d commands, wake %s; want none until 25s", len(cmds), wake.Sub(t0))
-	}
-	cmds, _ = c.Act(w.store.Snapshot(), "n", after(25*time.Second))
-	if len(cmds) != 1 || cmds[0].(*state.UpdateNodeStatus).Status != api.NodeStatusDown {
-		t.Fatalf("silent too long: %v, want it down", cmds)
-	}
-	w.apply(cmds...)
-	if cmds, wake = c.Act(w.store.Snapshot(), "n", after(time.Hour)); len(cmds) != 0 || !wake.IsZero() {
-		t.Errorf("a node that is down: %v, wake %s; want nothing", cmds, wake)
-	}
-}
 
 func TestNodeDownEvaluatesEachJobOnce(t *testing.T) {
 	w := newWorld(t)
@@ -57,8 +32,7 @@ func TestWhatWasPlacedWhileItsNodeWentDownIsNoticed(t *testing.T) {
 	w.apply(&state.RegisterNode{Node: &api.Node{ID: "n", Status: api.NodeStatusReady}})
 	w.apply(&state.UpdateNodeStatus{NodeID: "n", Status: api.NodeStatusDown, Time: t0.UnixNano()})
 	w.place(w.job("web", api.JobTypeService), "e1", "a1")
-	beats := control.NewHeartbeats(time.Second)
-	c := control.NewHeartbeat(beats)
+	c := control.NewHeartbeat(control.NewHeartbeats(control.Silence{TTL: time.Second}), slog.New(slog.DiscardHandler))
 	touched := ""
 	a := w.store.Snapshot().Allocation("a1")
 	c.Touched(&state.Change{Table: state.TableAllocations, Op: state.Put, New: a}, func(key string) { touched = key })
