@@ -31,7 +31,7 @@ func (j *Job) Canonicalize() {
 		setDefault(&p.TimeZone, "UTC")
 	}
 	if p := j.Parameterized; p != nil {
-		setDefault(&p.Payload, "optional")
+		setDefault(&p.Payload, PayloadOptional)
 	}
 	if j.RunsToCompletion() {
 		j.Update = nil
@@ -74,7 +74,7 @@ func (g *Group) canonicalize(j *Job) {
 		n.canonicalize()
 	}
 	if s := g.Scaling; s != nil {
-		setDefault(&s.Type, "horizontal")
+		setDefault(&s.Type, ScalingHorizontal)
 		setPointer(&s.Enabled, true)
 		setPointer(&s.Min, int64(*g.Count))
 		s.Namespace = j.Namespace

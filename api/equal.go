@@ -15,6 +15,11 @@ func SpecEqual(a, b *Job) bool {
 	return equal(reflect.ValueOf(x), reflect.ValueOf(y))
 }
 
+// PeriodicEqual reports whether two canonicalized periodic blocks say the same.
+func PeriodicEqual(a, b *Periodic) bool {
+	return equal(reflect.ValueOf(a), reflect.ValueOf(b))
+}
+
 // spec is the job without what the server writes.
 func (j *Job) spec() Job {
 	s := *j

@@ -19,9 +19,8 @@ func Unsupported(j *Job) []string {
 	refuse(j.ConsulNamespace != "", "consul_namespace %q", j.ConsulNamespace)
 	refuse(j.VaultNamespace != "", "vault_namespace %q", j.VaultNamespace)
 	refuse(j.Multiregion != nil, "the multiregion block")
-	refuse(j.Periodic != nil && (j.Periodic.Enabled == nil || *j.Periodic.Enabled), "the periodic block")
+	refuse(j.Periodic != nil && j.Periodic.IsEnabled(), "the periodic block")
 	refuse(j.Parameterized != nil, "the parameterized block")
-	refuse(len(j.Payload) > 0, "a payload")
 	for _, g := range j.Groups {
 		g.unsupported(refuse)
 	}

@@ -85,12 +85,7 @@ func (j *Job) validate(c *complaints) {
 	validateConstraints(c, "job", j.Constraints)
 	validateAffinities(c, "job", j.Affinities)
 	validateSpreads(c, "job", j.Spreads)
-	if p := j.Periodic; p != nil && p.Spec == "" && len(p.Specs) == 0 {
-		c.add("periodic: no cron expression is given")
-	}
-	if p := j.Parameterized; p != nil && !slices.Contains([]string{"optional", "required", "forbidden"}, p.Payload) {
-		c.add("parameterized: payload %q: must be optional, required or forbidden", p.Payload)
-	}
+	j.validateStarts(c)
 	if len(j.Groups) == 0 {
 		c.add("the job has no group: it needs at least one, with at least one task")
 	}
@@ -140,8 +135,14 @@ func (g *Group) validate(c *complaints, j *Job, i int) {
 			c.add("%s: scaling: max is missing", at)
 		} else if s.Min != nil && *s.Min > *s.Max {
 			c.add("%s: scaling: min %d is greater than max %d", at, *s.Min, *s.Max)
-		} else if int64(g.Size()) > *s.Max || s.Min != nil && int64(g.Size()) < *s.Min {
+		} else if s.Min != nil && (int64(g.Size()) > *s.Max || int64(g.Size()) < *s.Min) {
 			c.add("%s: count %d is outside the scaling block's bounds %d to %d", at, g.Size(), *s.Min, *s.Max)
+		}
+		if s.Min != nil && *s.Min < 0 {
+			c.add("%s: scaling: min %d: must not be negative", at, *s.Min)
+		}
+		if s.Type != ScalingHorizontal {
+			c.add("%s: scaling: type %q: a group's scaling is %q", at, s.Type, ScalingHorizontal)
 		}
 	}
 	if len(g.Networks) > 1 {

@@ -52,6 +52,10 @@ func TestWireKeysCoverForeignClient(t *testing.T) {
 		{"JobPlanResponse", nomad.JobPlanResponse{}, PlanJobResponse{}},
 		{"JobRevertRequest", nomad.JobRevertRequest{}, RevertJobRequest{}},
 		{"ScalingRequest", nomad.ScalingRequest{}, ScaleJobRequest{}},
+		{"JobDispatchRequest", nomad.JobDispatchRequest{}, DispatchJobRequest{}},
+		{"JobDispatchResponse", nomad.JobDispatchResponse{}, DispatchJobResponse{}},
+		{"ScalingPolicy", nomad.ScalingPolicy{}, Scaling{}},
+		{"ScalingPolicyListStub", nomad.ScalingPolicyListStub{}, ScalingPolicyStub{}},
 		{"JobScaleStatusResponse", nomad.JobScaleStatusResponse{}, ScaleStatus{}},
 	} {
 		t.Run(pair.name, func(t *testing.T) {

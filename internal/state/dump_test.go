@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"iter"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -32,6 +33,8 @@ type dump struct {
 	Allocations []*dumpedAllocation
 	Scheduler   *api.SchedulerConfig
 	Pools       []*api.NodePool
+	Launches    map[string]Launches
+	Scaled      []string
 	ByIndex     map[string][]string // "job web" -> ids
 }
 
@@ -47,7 +50,7 @@ func dumpOf(v *Snapshot) *dump {
 		Index: v.Index(), Tables: v.indexes,
 		Versions: map[string][]*api.Job{}, Submissions: map[string]*api.JobSubmission{},
 		Scaling: map[string]map[string][]api.ScalingEvent{}, Summaries: map[string]*api.JobSummary{},
-		ByIndex: map[string][]string{},
+		Launches: map[string]Launches{}, ByIndex: map[string][]string{},
 	}
 	d.Jobs = slices.Collect(v.Jobs())
 	for _, j := range d.Jobs {
@@ -62,6 +65,15 @@ func dumpOf(v *Snapshot) *dump {
 			d.Scaling[key] = s
 		}
 		d.Summaries[key] = v.JobSummary(j.Namespace, j.ID)
+		if j.IsPeriodic() {
+			d.Launches[key] = v.Launches(j.Namespace, j.ID)
+		}
+		if token := j.DispatchIdempotencyToken; token != "" {
+			d.ByIndex["token "+token] = []string{v.Dispatched(j.Namespace, j.ParentID, token).ID}
+		}
+	}
+	for j := range v.JobsWithScaling("*") {
+		d.Scaled = append(d.Scaled, j.ID)
 	}
 	d.Scheduler, d.Pools = v.SchedulerConfig(), slices.Collect(v.NodePools())
 	d.Nodes = slices.Collect(v.Nodes())
@@ -75,6 +87,7 @@ func dumpOf(v *Snapshot) *dump {
 		}
 	}
 	for _, e := range d.Evaluations {
+		note("newest evaluation of job", e.Namespace+"/"+e.JobID, []string{strconv.FormatUint(v.NewestEvaluation(e.Namespace, e.JobID).CreateIndex, 10)})
 		note("evaluations of job", e.Namespace+"/"+e.JobID, sortedIDs(v.EvaluationsByJob(e.Namespace, e.JobID), func(e *api.Evaluation) string { return e.ID }))
 	}
 	for _, e := range d.Deployments {

@@ -111,6 +111,8 @@ func decodeCommand(w *wire.Command) (Command, error) {
 		return decodePutNodePool(k.PutNodePool)
 	case *wire.Command_DeleteNodePool:
 		return &DeleteNodePool{Pool: k.DeleteNodePool.GetName()}, nil
+	case *wire.Command_LaunchJob:
+		return decodeLaunchJob(k.LaunchJob)
 	case *wire.Command_Collect:
 		return decodeCollect(k.Collect)
 	}

@@ -74,6 +74,7 @@ func (t *txn) putEvaluation(e *api.Evaluation) {
 	if old == nil || old.JobKey() != c.JobKey() {
 		row.job, job = t.editJob(c.Namespace, c.JobID)
 		row.inJob = job.evaluations.add(slot)
+		job.newest = slot + 1
 	} else {
 		job = t.editJobAt(row.job)
 	}
@@ -109,10 +110,34 @@ func (t *txn) deleteEvaluation(id string) {
 
 func (t *txn) unlinkEvaluation(row *evaluationRow) {
 	job := t.editJobAt(row.job)
+	wasNewest := job.evaluations.slots[row.inJob]+1 == job.newest
 	if moved, ok := job.evaluations.remove(t.gen, row.inJob); ok {
 		t.evaluations.rows.edit(t.gen, moved).inJob = row.inJob
 	}
+	if wasNewest {
+		t.findNewest(job)
+	}
 	t.dropJob(row.job)
+}
+
+// findNewest finds the evaluation of a job that came last.
+func (t *txn) findNewest(job *jobRow) {
+	var newest *api.Evaluation
+	job.newest = 0
+	for _, slot := range job.evaluations.slots {
+		if e := t.evaluations.rows.at(slot).evaluation; newest == nil || e.CreateIndex > newest.CreateIndex {
+			newest, job.newest = e, slot+1
+		}
+	}
+}
+
+// NewestEvaluation returns the evaluation of a job that came last, nil if
+// there is none.
+func (c *content) NewestEvaluation(namespace, id string) *api.Evaluation {
+	if r := c.job(namespace, id); r != nil && r.newest > 0 {
+		return c.evaluations.rows.at(r.newest - 1).evaluation
+	}
+	return nil
 }
 
 // dropEvaluation removes the row of an evaluation to which nothing refers any

@@ -118,6 +118,11 @@ func every() []Command {
 			SchedulerConfig: &api.NodePoolSchedulerConfig{Algorithm: api.AlgorithmSpread, MemoryOversubscriptionEnabled: ptr(true)},
 		}},
 		&DeleteNodePool{Pool: "gpu"},
+		&LaunchJob{
+			Namespace: "default", ParentID: "nightly", ParentIndex: 3, ID: "nightly/periodic-17", Time: 18, Due: 17,
+			Skip: true, Exclusive: true, Meta: map[string]string{"a": "1", "b": "2"}, Payload: []byte("input"),
+			IdempotencyToken: "once", Priority: 70, Evaluation: evaluation,
+		},
 		&Collect{Evaluations: []string{"e"}, Allocations: []string{"a"}, Deployments: []string{"d"}, Jobs: []api.NamespacedID{{Namespace: "default", ID: "web"}}, Nodes: []string{"n"}},
 	}
 }

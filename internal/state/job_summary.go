@@ -117,11 +117,8 @@ func (c *content) JobSummary(namespace, id string) *api.JobSummary {
 		}
 	}
 	if r.job.IsPeriodic() || r.job.IsParameterized() {
-		s.Children = &api.JobChildrenSummary{
-			Pending: int64(r.children[childPending]),
-			Running: int64(r.children[childRunning]),
-			Dead:    int64(r.children[childDead]),
-		}
+		children := r.childrenSummary()
+		s.Children = &children
 	}
 	return s
 }

@@ -22,6 +22,8 @@ type jobRow struct {
 	versions    []jobVersion
 	scaling     map[string][]api.ScalingEvent // by group, newest first
 	queued      map[string]int                // by group, as the newest evaluation says
+	schedule    *schedule                     // of a periodic job
+	newest      uint32                        // 1 + slot of the evaluation that came last
 	groups      []groupCount
 	used        []usedVersion
 	live        int // allocations that are to run and have not ended
@@ -180,8 +182,10 @@ func (t *txn) putJob(job *api.Job, version bool, submission *api.JobSubmission) 
 	} else {
 		t.replaceVersion(row, job)
 	}
+	row.reschedule(old, job)
 	t.countChild(old, -1)
 	t.countChild(job, +1)
+	t.indexJob(slot, old, job)
 	t.emit(TableJobs, Put, orNil(old), job)
 	row.change = len(t.changes)
 	t.markDirty(slot)
@@ -221,8 +225,9 @@ func (t *txn) deleteJob(namespace, id string) {
 		t.dropJob(slot)
 		return
 	}
-	row.job, row.versions, row.scaling, row.queued, row.change = nil, nil, nil, nil, 0
+	row.job, row.versions, row.scaling, row.queued, row.schedule, row.change = nil, nil, nil, nil, nil, 0
 	t.countChild(old, -1)
+	t.indexJob(slot, old, nil)
 	t.touch(TableJobVersions)
 	t.emit(TableJobs, Delete, old, nil)
 	t.dropJob(slot)

@@ -140,14 +140,17 @@ func loadEach[T any](payload []byte, seen *int, load func(*T) error) error {
 }
 
 func (l *loader) loadJob(r *jobRecord) error {
-	_, row := l.editJob(r.Namespace, r.ID)
+	slot, row := l.editJob(r.Namespace, r.ID)
 	if row.job != nil || row.versions != nil {
 		return fmt.Errorf("job %q is there twice", r.ID)
 	}
-	row.scaling, row.queued, row.summarized = r.Scaling, r.Queued, r.Summarized
+	row.scaling, row.queued, row.summarized, row.schedule = r.Scaling, r.Queued, r.Summarized, r.Schedule
 	for _, v := range r.Versions {
 		if v.Job == nil || v.Job.ID != r.ID || v.Job.Namespace != r.Namespace {
 			return fmt.Errorf("job %q has a version that is not its own", r.ID)
+		}
+		if err := l.share(&v); err != nil {
+			return err
 		}
 		if err := checkJob(v.Job); err != nil {
 			return err
@@ -169,6 +172,9 @@ func (l *loader) loadJob(r *jobRecord) error {
 		}
 		l.used[usedKey{api.NamespacedID{Namespace: r.Namespace, ID: r.ID}, j.Version, j.CreateIndex}] = j
 	}
+	changed := l.indexes[TableScaling]
+	l.indexJob(slot, nil, row.job)
+	l.indexes[TableScaling] = changed
 	if row.job != nil && row.job.ParentID != "" {
 		_, parent := l.editJob(r.Namespace, row.job.ParentID)
 		parent.children[childKind(row.job.Status)]++
@@ -197,6 +203,9 @@ func (l *loader) loadEvaluation(e *api.Evaluation) error {
 	var job *jobRow
 	row.job, job = l.editJob(e.Namespace, e.JobID)
 	row.inJob = job.evaluations.add(slot)
+	if job.newest == 0 || e.CreateIndex >= l.evaluations.rows.at(job.newest-1).evaluation.CreateIndex {
+		job.newest = slot + 1
+	}
 	if !e.IsTerminal() {
 		job.open++
 	}

@@ -37,12 +37,14 @@ type jobRecord struct {
 	Used       []*api.Job                    `json:",omitempty"` // not kept, but allocations are made from them
 	Scaling    map[string][]api.ScalingEvent `json:",omitempty"`
 	Queued     map[string]int                `json:",omitempty"`
+	Schedule   *schedule                     `json:",omitempty"`
 	Summarized uint64
 }
 
 type versionRecord struct {
 	Job        *api.Job
 	Submission *api.JobSubmission `json:",omitempty"`
+	Like       *parentVersion     `json:",omitempty"` // a child: what it lacks is in that version of its parent
 }
 
 // WriteTo writes the snapshot as a stream that Restore reads, and returns how
@@ -101,20 +103,21 @@ func writeChunks[T any](f *frameWriter, kind byte, objects func(func(T) bool)) i
 
 func (v *Snapshot) writeJobs(f *frameWriter) int {
 	return writeChunks(f, frameJobs, func(yield func(*jobRecord) bool) {
-		v.jobs.prefix("", func(_ string, r **jobRow) bool { return yield((*r).record()) })
+		v.jobs.prefix("", func(_ string, r **jobRow) bool { return yield(v.record(*r)) })
 	})
 }
 
-func (r *jobRow) record() *jobRecord {
+func (v *Snapshot) record(r *jobRow) *jobRecord {
 	record := &jobRecord{
 		Namespace: r.namespace, ID: r.id, Exists: r.job != nil,
-		Scaling: r.scaling, Queued: r.queued, Summarized: r.summarized,
+		Scaling: r.scaling, Queued: r.queued, Schedule: r.schedule, Summarized: r.summarized,
 	}
 	if r.job != nil {
 		record.Current = r.job.Version
 	}
-	for _, v := range r.versions {
-		record.Versions = append(record.Versions, versionRecord{v.job, v.submission})
+	for _, version := range r.versions {
+		job, like := v.strip(version.job)
+		record.Versions = append(record.Versions, versionRecord{job, version.submission, like})
 	}
 	for _, u := range r.used {
 		if !r.keeps(u.job) {

@@ -29,6 +29,8 @@ type content struct {
 	evaluations table[evaluationRow]
 	deployments table[deploymentRow]
 	nodes       table[nodeRow]
+	tokens      ids // of dispatched jobs: slots of jobs by idempotency token
+	scaled      ids // slots of the jobs that declare scaling policies
 	cluster     cluster
 }
 
@@ -39,6 +41,8 @@ func newContent() content {
 		evaluations: newTable[evaluationRow](),
 		deployments: newTable[deploymentRow](),
 		nodes:       newTable[nodeRow](),
+		tokens:      newIDs(),
+		scaled:      newIDs(),
 		cluster:     cluster{scheduler: api.DefaultSchedulerConfig()},
 	}
 }
@@ -88,6 +92,8 @@ func (s *Store) publish() {
 		evaluations: w.evaluations.published(&last.evaluations),
 		deployments: w.deployments.published(&last.deployments),
 		nodes:       w.nodes.published(&last.nodes),
+		tokens:      w.tokens.published(last.tokens),
+		scaled:      w.scaled.published(last.scaled),
 		cluster:     w.cluster,
 	}})
 	s.gen++

@@ -6,4 +6,4 @@
 package wire
 
 // schemaSum is the SHA-256 of the schema that the generated code is of.
-const schemaSum = "8e3963d6cdcb0ff30774bc6698b56c1feeff8a9bf6d0079b17d5db84efcfd701"
+const schemaSum = "61f7b82255d7d4a43cb33d482a5bc3dd5f027176a2394651fdb02afd5880c077"

@@ -96,6 +96,7 @@ type Command struct {
 	//	*Command_PutNodePool
 	//	*Command_DeleteNodePool
 	//	*Command_SetNodeDrain
+	//	*Command_LaunchJob
 	Kind          isCommand_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -309,6 +310,15 @@ func (x *Command) GetSetNodeDrain() *SetNodeDrain {
 	return nil
 }
 
+func (x *Command) GetLaunchJob() *LaunchJob {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_LaunchJob); ok {
+			return x.LaunchJob
+		}
+	}
+	return nil
+}
+
 type isCommand_Kind interface {
 	isCommand_Kind()
 }
@@ -389,6 +399,10 @@ type Command_SetNodeDrain struct {
 	SetNodeDrain *SetNodeDrain `protobuf:"bytes,30,opt,name=set_node_drain,json=setNodeDrain,proto3,oneof"`
 }
 
+type Command_LaunchJob struct {
+	LaunchJob *LaunchJob `protobuf:"bytes,40,opt,name=launch_job,json=launchJob,proto3,oneof"`
+}
+
 func (*Command_RegisterJob) isCommand_Kind() {}
 
 func (*Command_DeregisterJob) isCommand_Kind() {}
@@ -426,6 +440,8 @@ func (*Command_PutNodePool) isCommand_Kind() {}
 func (*Command_DeleteNodePool) isCommand_Kind() {}
 
 func (*Command_SetNodeDrain) isCommand_Kind() {}
+
+func (*Command_LaunchJob) isCommand_Kind() {}
 
 type RegisterJob struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
@@ -571,6 +587,198 @@ func (x *DeregisterJob) GetTime() int64 {
 	return 0
 }
 
+type LaunchJob struct {
+	state            protoimpl.MessageState `protogen:"open.v1"`
+	Namespace        string                 `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
+	ParentId         string                 `protobuf:"bytes,2,opt,name=parent_id,json=parentId,proto3" json:"parent_id,omitempty"`
+	ParentIndex      uint64                 `protobuf:"varint,3,opt,name=parent_index,json=parentIndex,proto3" json:"parent_index,omitempty"`
+	Id               string                 `protobuf:"bytes,4,opt,name=id,proto3" json:"id,omitempty"`
+	Time             int64                  `protobuf:"varint,5,opt,name=time,proto3" json:"time,omitempty"`
+	Due              int64                  `protobuf:"varint,6,opt,name=due,proto3" json:"due,omitempty"`
+	Skip             bool                   `protobuf:"varint,7,opt,name=skip,proto3" json:"skip,omitempty"`
+	Exclusive        bool                   `protobuf:"varint,8,opt,name=exclusive,proto3" json:"exclusive,omitempty"`
+	Meta             []*MetaEntry           `protobuf:"bytes,9,rep,name=meta,proto3" json:"meta,omitempty"` // by key
+	Payload          []byte                 `protobuf:"bytes,10,opt,name=payload,proto3" json:"payload,omitempty"`
+	IdempotencyToken string                 `protobuf:"bytes,11,opt,name=idempotency_token,json=idempotencyToken,proto3" json:"idempotency_token,omitempty"`
+	Priority         int64                  `protobuf:"varint,12,opt,name=priority,proto3" json:"priority,omitempty"`
+	Evaluation       *Evaluation            `protobuf:"bytes,13,opt,name=evaluation,proto3" json:"evaluation,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *LaunchJob) Reset() {
+	*x = LaunchJob{}
+	mi := &file_state_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LaunchJob) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LaunchJob) ProtoMessage() {}
+
+func (x *LaunchJob) ProtoReflect() protoreflect.Message {
+	mi := &file_state_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LaunchJob.ProtoReflect.Descriptor instead.
+func (*LaunchJob) Descriptor() ([]byte, []int) {
+	return file_state_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *LaunchJob) GetNamespace() string {
+	if x != nil {
+		return x.Namespace
+	}
+	return ""
+}
+
+func (x *LaunchJob) GetParentId() string {
+	if x != nil {
+		return x.ParentId
+	}
+	return ""
+}
+
+func (x *LaunchJob) GetParentIndex() uint64 {
+	if x != nil {
+		return x.ParentIndex
+	}
+	return 0
+}
+
+func (x *LaunchJob) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *LaunchJob) GetTime() int64 {
+	if x != nil {
+		return x.Time
+	}
+	return 0
+}
+
+func (x *LaunchJob) GetDue() int64 {
+	if x != nil {
+		return x.Due
+	}
+	return 0
+}
+
+func (x *LaunchJob) GetSkip() bool {
+	if x != nil {
+		return x.Skip
+	}
+	return false
+}
+
+func (x *LaunchJob) GetExclusive() bool {
+	if x != nil {
+		return x.Exclusive
+	}
+	return false
+}
+
+func (x *LaunchJob) GetMeta() []*MetaEntry {
+	if x != nil {
+		return x.Meta
+	}
+	return nil
+}
+
+func (x *LaunchJob) GetPayload() []byte {
+	if x != nil {
+		return x.Payload
+	}
+	return nil
+}
+
+func (x *LaunchJob) GetIdempotencyToken() string {
+	if x != nil {
+		return x.IdempotencyToken
+	}
+	return ""
+}
+
+func (x *LaunchJob) GetPriority() int64 {
+	if x != nil {
+		return x.Priority
+	}
+	return 0
+}
+
+func (x *LaunchJob) GetEvaluation() *Evaluation {
+	if x != nil {
+		return x.Evaluation
+	}
+	return nil
+}
+
+type MetaEntry struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Key           string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	Value         string                 `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MetaEntry) Reset() {
+	*x = MetaEntry{}
+	mi := &file_state_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MetaEntry) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MetaEntry) ProtoMessage() {}
+
+func (x *MetaEntry) ProtoReflect() protoreflect.Message {
+	mi := &file_state_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MetaEntry.ProtoReflect.Descriptor instead.
+func (*MetaEntry) Descriptor() ([]byte, []int) {
+	return file_state_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *MetaEntry) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *MetaEntry) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
 type PutEvaluations struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Evaluations   []*Evaluation          `protobuf:"bytes,1,rep,name=evaluations,proto3" json:"evaluations,omitempty"`
@@ -580,7 +788,7 @@ type PutEvaluations struct {
 
 func (x *PutEvaluations) Reset() {
 	*x = PutEvaluations{}
-	mi := &file_state_proto_msgTypes[4]
+	mi := &file_state_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -592,7 +800,7 @@ func (x *PutEvaluations) String() string {
 func (*PutEvaluations) ProtoMessage() {}
 
 func (x *PutEvaluations) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[4]
+	mi := &file_state_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -605,7 +813,7 @@ func (x *PutEvaluations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutEvaluations.ProtoReflect.Descriptor instead.
 func (*PutEvaluations) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{4}
+	return file_state_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *PutEvaluations) GetEvaluations() []*Evaluation {
@@ -624,7 +832,7 @@ type DeleteEvaluations struct {
 
 func (x *DeleteEvaluations) Reset() {
 	*x = DeleteEvaluations{}
-	mi := &file_state_proto_msgTypes[5]
+	mi := &file_state_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -636,7 +844,7 @@ func (x *DeleteEvaluations) String() string {
 func (*DeleteEvaluations) ProtoMessage() {}
 
 func (x *DeleteEvaluations) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[5]
+	mi := &file_state_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -649,7 +857,7 @@ func (x *DeleteEvaluations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteEvaluations.ProtoReflect.Descriptor instead.
 func (*DeleteEvaluations) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{5}
+	return file_state_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *DeleteEvaluations) GetIds() []string {
@@ -679,7 +887,7 @@ type CommitPlacement struct {
 
 func (x *CommitPlacement) Reset() {
 	*x = CommitPlacement{}
-	mi := &file_state_proto_msgTypes[6]
+	mi := &file_state_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -691,7 +899,7 @@ func (x *CommitPlacement) String() string {
 func (*CommitPlacement) ProtoMessage() {}
 
 func (x *CommitPlacement) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[6]
+	mi := &file_state_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -704,7 +912,7 @@ func (x *CommitPlacement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommitPlacement.ProtoReflect.Descriptor instead.
 func (*CommitPlacement) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{6}
+	return file_state_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *CommitPlacement) GetEvalId() string {
@@ -801,7 +1009,7 @@ type Preemption struct {
 
 func (x *Preemption) Reset() {
 	*x = Preemption{}
-	mi := &file_state_proto_msgTypes[7]
+	mi := &file_state_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -813,7 +1021,7 @@ func (x *Preemption) String() string {
 func (*Preemption) ProtoMessage() {}
 
 func (x *Preemption) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[7]
+	mi := &file_state_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -826,7 +1034,7 @@ func (x *Preemption) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Preemption.ProtoReflect.Descriptor instead.
 func (*Preemption) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{7}
+	return file_state_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Preemption) GetId() string {
@@ -856,7 +1064,7 @@ type JobRef struct {
 
 func (x *JobRef) Reset() {
 	*x = JobRef{}
-	mi := &file_state_proto_msgTypes[8]
+	mi := &file_state_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -868,7 +1076,7 @@ func (x *JobRef) String() string {
 func (*JobRef) ProtoMessage() {}
 
 func (x *JobRef) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[8]
+	mi := &file_state_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -881,7 +1089,7 @@ func (x *JobRef) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobRef.ProtoReflect.Descriptor instead.
 func (*JobRef) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{8}
+	return file_state_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *JobRef) GetNamespace() string {
@@ -931,7 +1139,7 @@ type Stop struct {
 
 func (x *Stop) Reset() {
 	*x = Stop{}
-	mi := &file_state_proto_msgTypes[9]
+	mi := &file_state_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -943,7 +1151,7 @@ func (x *Stop) String() string {
 func (*Stop) ProtoMessage() {}
 
 func (x *Stop) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[9]
+	mi := &file_state_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -956,7 +1164,7 @@ func (x *Stop) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stop.ProtoReflect.Descriptor instead.
 func (*Stop) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{9}
+	return file_state_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Stop) GetId() string {
@@ -998,7 +1206,7 @@ type DeploymentUpdate struct {
 
 func (x *DeploymentUpdate) Reset() {
 	*x = DeploymentUpdate{}
-	mi := &file_state_proto_msgTypes[10]
+	mi := &file_state_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1010,7 +1218,7 @@ func (x *DeploymentUpdate) String() string {
 func (*DeploymentUpdate) ProtoMessage() {}
 
 func (x *DeploymentUpdate) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[10]
+	mi := &file_state_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1023,7 +1231,7 @@ func (x *DeploymentUpdate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeploymentUpdate.ProtoReflect.Descriptor instead.
 func (*DeploymentUpdate) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{10}
+	return file_state_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *DeploymentUpdate) GetId() string {
@@ -1059,7 +1267,7 @@ type UpdateAllocations struct {
 
 func (x *UpdateAllocations) Reset() {
 	*x = UpdateAllocations{}
-	mi := &file_state_proto_msgTypes[11]
+	mi := &file_state_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1071,7 +1279,7 @@ func (x *UpdateAllocations) String() string {
 func (*UpdateAllocations) ProtoMessage() {}
 
 func (x *UpdateAllocations) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[11]
+	mi := &file_state_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1084,7 +1292,7 @@ func (x *UpdateAllocations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateAllocations.ProtoReflect.Descriptor instead.
 func (*UpdateAllocations) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{11}
+	return file_state_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *UpdateAllocations) GetNodeId() string {
@@ -1126,7 +1334,7 @@ type SetTransition struct {
 
 func (x *SetTransition) Reset() {
 	*x = SetTransition{}
-	mi := &file_state_proto_msgTypes[12]
+	mi := &file_state_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1138,7 +1346,7 @@ func (x *SetTransition) String() string {
 func (*SetTransition) ProtoMessage() {}
 
 func (x *SetTransition) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[12]
+	mi := &file_state_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1151,7 +1359,7 @@ func (x *SetTransition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetTransition.ProtoReflect.Descriptor instead.
 func (*SetTransition) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{12}
+	return file_state_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *SetTransition) GetAllocationIds() []string {
@@ -1185,7 +1393,7 @@ type RegisterNode struct {
 
 func (x *RegisterNode) Reset() {
 	*x = RegisterNode{}
-	mi := &file_state_proto_msgTypes[13]
+	mi := &file_state_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1197,7 +1405,7 @@ func (x *RegisterNode) String() string {
 func (*RegisterNode) ProtoMessage() {}
 
 func (x *RegisterNode) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[13]
+	mi := &file_state_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1210,7 +1418,7 @@ func (x *RegisterNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RegisterNode.ProtoReflect.Descriptor instead.
 func (*RegisterNode) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{13}
+	return file_state_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *RegisterNode) GetNodeJson() []byte {
@@ -1241,7 +1449,7 @@ type UpdateNodeStatus struct {
 
 func (x *UpdateNodeStatus) Reset() {
 	*x = UpdateNodeStatus{}
-	mi := &file_state_proto_msgTypes[14]
+	mi := &file_state_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1253,7 +1461,7 @@ func (x *UpdateNodeStatus) String() string {
 func (*UpdateNodeStatus) ProtoMessage() {}
 
 func (x *UpdateNodeStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[14]
+	mi := &file_state_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1266,7 +1474,7 @@ func (x *UpdateNodeStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateNodeStatus.ProtoReflect.Descriptor instead.
 func (*UpdateNodeStatus) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{14}
+	return file_state_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *UpdateNodeStatus) GetNodeId() string {
@@ -1324,7 +1532,7 @@ type SetNodeEligibility struct {
 
 func (x *SetNodeEligibility) Reset() {
 	*x = SetNodeEligibility{}
-	mi := &file_state_proto_msgTypes[15]
+	mi := &file_state_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1336,7 +1544,7 @@ func (x *SetNodeEligibility) String() string {
 func (*SetNodeEligibility) ProtoMessage() {}
 
 func (x *SetNodeEligibility) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[15]
+	mi := &file_state_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1349,7 +1557,7 @@ func (x *SetNodeEligibility) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetNodeEligibility.ProtoReflect.Descriptor instead.
 func (*SetNodeEligibility) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{15}
+	return file_state_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *SetNodeEligibility) GetNodeId() string {
@@ -1403,7 +1611,7 @@ type SetNodeDrain struct {
 
 func (x *SetNodeDrain) Reset() {
 	*x = SetNodeDrain{}
-	mi := &file_state_proto_msgTypes[16]
+	mi := &file_state_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1415,7 +1623,7 @@ func (x *SetNodeDrain) String() string {
 func (*SetNodeDrain) ProtoMessage() {}
 
 func (x *SetNodeDrain) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[16]
+	mi := &file_state_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1428,7 +1636,7 @@ func (x *SetNodeDrain) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetNodeDrain.ProtoReflect.Descriptor instead.
 func (*SetNodeDrain) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{16}
+	return file_state_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *SetNodeDrain) GetNodeId() string {
@@ -1497,7 +1705,7 @@ type DeleteNode struct {
 
 func (x *DeleteNode) Reset() {
 	*x = DeleteNode{}
-	mi := &file_state_proto_msgTypes[17]
+	mi := &file_state_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1509,7 +1717,7 @@ func (x *DeleteNode) String() string {
 func (*DeleteNode) ProtoMessage() {}
 
 func (x *DeleteNode) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[17]
+	mi := &file_state_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1522,7 +1730,7 @@ func (x *DeleteNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteNode.ProtoReflect.Descriptor instead.
 func (*DeleteNode) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{17}
+	return file_state_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *DeleteNode) GetIds() []string {
@@ -1553,7 +1761,7 @@ type UpdateDeployment struct {
 
 func (x *UpdateDeployment) Reset() {
 	*x = UpdateDeployment{}
-	mi := &file_state_proto_msgTypes[18]
+	mi := &file_state_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1565,7 +1773,7 @@ func (x *UpdateDeployment) String() string {
 func (*UpdateDeployment) ProtoMessage() {}
 
 func (x *UpdateDeployment) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[18]
+	mi := &file_state_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1578,7 +1786,7 @@ func (x *UpdateDeployment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateDeployment.ProtoReflect.Descriptor instead.
 func (*UpdateDeployment) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{18}
+	return file_state_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *UpdateDeployment) GetId() string {
@@ -1635,7 +1843,7 @@ type SetJobStability struct {
 
 func (x *SetJobStability) Reset() {
 	*x = SetJobStability{}
-	mi := &file_state_proto_msgTypes[19]
+	mi := &file_state_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1647,7 +1855,7 @@ func (x *SetJobStability) String() string {
 func (*SetJobStability) ProtoMessage() {}
 
 func (x *SetJobStability) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[19]
+	mi := &file_state_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1660,7 +1868,7 @@ func (x *SetJobStability) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetJobStability.ProtoReflect.Descriptor instead.
 func (*SetJobStability) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{19}
+	return file_state_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *SetJobStability) GetNamespace() string {
@@ -1706,7 +1914,7 @@ type ScaleJob struct {
 
 func (x *ScaleJob) Reset() {
 	*x = ScaleJob{}
-	mi := &file_state_proto_msgTypes[20]
+	mi := &file_state_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1718,7 +1926,7 @@ func (x *ScaleJob) String() string {
 func (*ScaleJob) ProtoMessage() {}
 
 func (x *ScaleJob) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[20]
+	mi := &file_state_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1731,7 +1939,7 @@ func (x *ScaleJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScaleJob.ProtoReflect.Descriptor instead.
 func (*ScaleJob) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{20}
+	return file_state_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ScaleJob) GetNamespace() string {
@@ -1796,7 +2004,7 @@ type Collect struct {
 
 func (x *Collect) Reset() {
 	*x = Collect{}
-	mi := &file_state_proto_msgTypes[21]
+	mi := &file_state_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1808,7 +2016,7 @@ func (x *Collect) String() string {
 func (*Collect) ProtoMessage() {}
 
 func (x *Collect) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[21]
+	mi := &file_state_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1821,7 +2029,7 @@ func (x *Collect) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Collect.ProtoReflect.Descriptor instead.
 func (*Collect) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{21}
+	return file_state_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Collect) GetEvaluations() []string {
@@ -1869,7 +2077,7 @@ type SetSchedulerConfig struct {
 
 func (x *SetSchedulerConfig) Reset() {
 	*x = SetSchedulerConfig{}
-	mi := &file_state_proto_msgTypes[22]
+	mi := &file_state_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1881,7 +2089,7 @@ func (x *SetSchedulerConfig) String() string {
 func (*SetSchedulerConfig) ProtoMessage() {}
 
 func (x *SetSchedulerConfig) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[22]
+	mi := &file_state_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1894,7 +2102,7 @@ func (x *SetSchedulerConfig) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetSchedulerConfig.ProtoReflect.Descriptor instead.
 func (*SetSchedulerConfig) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{22}
+	return file_state_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *SetSchedulerConfig) GetConfigJson() []byte {
@@ -1920,7 +2128,7 @@ type PutNodePool struct {
 
 func (x *PutNodePool) Reset() {
 	*x = PutNodePool{}
-	mi := &file_state_proto_msgTypes[23]
+	mi := &file_state_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1932,7 +2140,7 @@ func (x *PutNodePool) String() string {
 func (*PutNodePool) ProtoMessage() {}
 
 func (x *PutNodePool) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[23]
+	mi := &file_state_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1945,7 +2153,7 @@ func (x *PutNodePool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutNodePool.ProtoReflect.Descriptor instead.
 func (*PutNodePool) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{23}
+	return file_state_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *PutNodePool) GetPoolJson() []byte {
@@ -1964,7 +2172,7 @@ type DeleteNodePool struct {
 
 func (x *DeleteNodePool) Reset() {
 	*x = DeleteNodePool{}
-	mi := &file_state_proto_msgTypes[24]
+	mi := &file_state_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1976,7 +2184,7 @@ func (x *DeleteNodePool) String() string {
 func (*DeleteNodePool) ProtoMessage() {}
 
 func (x *DeleteNodePool) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[24]
+	mi := &file_state_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1989,7 +2197,7 @@ func (x *DeleteNodePool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteNodePool.ProtoReflect.Descriptor instead.
 func (*DeleteNodePool) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{24}
+	return file_state_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *DeleteNodePool) GetName() string {
@@ -2009,7 +2217,7 @@ type JobName struct {
 
 func (x *JobName) Reset() {
 	*x = JobName{}
-	mi := &file_state_proto_msgTypes[25]
+	mi := &file_state_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2021,7 +2229,7 @@ func (x *JobName) String() string {
 func (*JobName) ProtoMessage() {}
 
 func (x *JobName) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[25]
+	mi := &file_state_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2034,7 +2242,7 @@ func (x *JobName) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobName.ProtoReflect.Descriptor instead.
 func (*JobName) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{25}
+	return file_state_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *JobName) GetNamespace() string {
@@ -2060,7 +2268,7 @@ type Evaluations struct {
 
 func (x *Evaluations) Reset() {
 	*x = Evaluations{}
-	mi := &file_state_proto_msgTypes[26]
+	mi := &file_state_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2072,7 +2280,7 @@ func (x *Evaluations) String() string {
 func (*Evaluations) ProtoMessage() {}
 
 func (x *Evaluations) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[26]
+	mi := &file_state_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2085,7 +2293,7 @@ func (x *Evaluations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Evaluations.ProtoReflect.Descriptor instead.
 func (*Evaluations) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{26}
+	return file_state_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Evaluations) GetEvaluations() []*Evaluation {
@@ -2128,7 +2336,7 @@ type Evaluation struct {
 
 func (x *Evaluation) Reset() {
 	*x = Evaluation{}
-	mi := &file_state_proto_msgTypes[27]
+	mi := &file_state_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2140,7 +2348,7 @@ func (x *Evaluation) String() string {
 func (*Evaluation) ProtoMessage() {}
 
 func (x *Evaluation) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[27]
+	mi := &file_state_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2153,7 +2361,7 @@ func (x *Evaluation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Evaluation.ProtoReflect.Descriptor instead.
 func (*Evaluation) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{27}
+	return file_state_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Evaluation) GetId() string {
@@ -2341,7 +2549,7 @@ type Queued struct {
 
 func (x *Queued) Reset() {
 	*x = Queued{}
-	mi := &file_state_proto_msgTypes[28]
+	mi := &file_state_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2353,7 +2561,7 @@ func (x *Queued) String() string {
 func (*Queued) ProtoMessage() {}
 
 func (x *Queued) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[28]
+	mi := &file_state_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2366,7 +2574,7 @@ func (x *Queued) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Queued.ProtoReflect.Descriptor instead.
 func (*Queued) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{28}
+	return file_state_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Queued) GetGroup() string {
@@ -2399,7 +2607,7 @@ type Allocations struct {
 
 func (x *Allocations) Reset() {
 	*x = Allocations{}
-	mi := &file_state_proto_msgTypes[29]
+	mi := &file_state_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2411,7 +2619,7 @@ func (x *Allocations) String() string {
 func (*Allocations) ProtoMessage() {}
 
 func (x *Allocations) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[29]
+	mi := &file_state_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2424,7 +2632,7 @@ func (x *Allocations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Allocations.ProtoReflect.Descriptor instead.
 func (*Allocations) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{29}
+	return file_state_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Allocations) GetNames() []string {
@@ -2476,7 +2684,7 @@ type AllocationJob struct {
 
 func (x *AllocationJob) Reset() {
 	*x = AllocationJob{}
-	mi := &file_state_proto_msgTypes[30]
+	mi := &file_state_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2488,7 +2696,7 @@ func (x *AllocationJob) String() string {
 func (*AllocationJob) ProtoMessage() {}
 
 func (x *AllocationJob) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[30]
+	mi := &file_state_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2501,7 +2709,7 @@ func (x *AllocationJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AllocationJob.ProtoReflect.Descriptor instead.
 func (*AllocationJob) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{30}
+	return file_state_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *AllocationJob) GetNamespace() uint32 {
@@ -2581,7 +2789,7 @@ type Allocation struct {
 
 func (x *Allocation) Reset() {
 	*x = Allocation{}
-	mi := &file_state_proto_msgTypes[31]
+	mi := &file_state_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2593,7 +2801,7 @@ func (x *Allocation) String() string {
 func (*Allocation) ProtoMessage() {}
 
 func (x *Allocation) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[31]
+	mi := &file_state_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2606,7 +2814,7 @@ func (x *Allocation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Allocation.ProtoReflect.Descriptor instead.
 func (*Allocation) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{31}
+	return file_state_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Allocation) GetId() []byte {
@@ -2810,7 +3018,7 @@ type DeploymentStatus struct {
 
 func (x *DeploymentStatus) Reset() {
 	*x = DeploymentStatus{}
-	mi := &file_state_proto_msgTypes[32]
+	mi := &file_state_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2822,7 +3030,7 @@ func (x *DeploymentStatus) String() string {
 func (*DeploymentStatus) ProtoMessage() {}
 
 func (x *DeploymentStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[32]
+	mi := &file_state_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2835,7 +3043,7 @@ func (x *DeploymentStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeploymentStatus.ProtoReflect.Descriptor instead.
 func (*DeploymentStatus) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{32}
+	return file_state_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *DeploymentStatus) GetHealthy() bool {
@@ -2880,7 +3088,7 @@ type Port struct {
 
 func (x *Port) Reset() {
 	*x = Port{}
-	mi := &file_state_proto_msgTypes[33]
+	mi := &file_state_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2892,7 +3100,7 @@ func (x *Port) String() string {
 func (*Port) ProtoMessage() {}
 
 func (x *Port) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[33]
+	mi := &file_state_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2905,7 +3113,7 @@ func (x *Port) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Port.ProtoReflect.Descriptor instead.
 func (*Port) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{33}
+	return file_state_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Port) GetLabel() uint32 {
@@ -2962,7 +3170,7 @@ type Shape struct {
 
 func (x *Shape) Reset() {
 	*x = Shape{}
-	mi := &file_state_proto_msgTypes[34]
+	mi := &file_state_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2974,7 +3182,7 @@ func (x *Shape) String() string {
 func (*Shape) ProtoMessage() {}
 
 func (x *Shape) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[34]
+	mi := &file_state_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2987,7 +3195,7 @@ func (x *Shape) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Shape.ProtoReflect.Descriptor instead.
 func (*Shape) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{34}
+	return file_state_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Shape) GetTasks() []*ShapeTask {
@@ -3025,7 +3233,7 @@ type ShapeTask struct {
 
 func (x *ShapeTask) Reset() {
 	*x = ShapeTask{}
-	mi := &file_state_proto_msgTypes[35]
+	mi := &file_state_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3037,7 +3245,7 @@ func (x *ShapeTask) String() string {
 func (*ShapeTask) ProtoMessage() {}
 
 func (x *ShapeTask) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[35]
+	mi := &file_state_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3050,7 +3258,7 @@ func (x *ShapeTask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShapeTask.ProtoReflect.Descriptor instead.
 func (*ShapeTask) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{35}
+	return file_state_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ShapeTask) GetName() uint32 {
@@ -3118,7 +3326,7 @@ type Metrics struct {
 
 func (x *Metrics) Reset() {
 	*x = Metrics{}
-	mi := &file_state_proto_msgTypes[36]
+	mi := &file_state_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3130,7 +3338,7 @@ func (x *Metrics) String() string {
 func (*Metrics) ProtoMessage() {}
 
 func (x *Metrics) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[36]
+	mi := &file_state_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3143,7 +3351,7 @@ func (x *Metrics) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Metrics.ProtoReflect.Descriptor instead.
 func (*Metrics) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{36}
+	return file_state_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Metrics) GetNodesEvaluated() int64 {
@@ -3261,7 +3469,7 @@ type Count struct {
 
 func (x *Count) Reset() {
 	*x = Count{}
-	mi := &file_state_proto_msgTypes[37]
+	mi := &file_state_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3273,7 +3481,7 @@ func (x *Count) String() string {
 func (*Count) ProtoMessage() {}
 
 func (x *Count) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[37]
+	mi := &file_state_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3286,7 +3494,7 @@ func (x *Count) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Count.ProtoReflect.Descriptor instead.
 func (*Count) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{37}
+	return file_state_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Count) GetName() uint32 {
@@ -3313,7 +3521,7 @@ type Score struct {
 
 func (x *Score) Reset() {
 	*x = Score{}
-	mi := &file_state_proto_msgTypes[38]
+	mi := &file_state_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3325,7 +3533,7 @@ func (x *Score) String() string {
 func (*Score) ProtoMessage() {}
 
 func (x *Score) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[38]
+	mi := &file_state_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3338,7 +3546,7 @@ func (x *Score) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Score.ProtoReflect.Descriptor instead.
 func (*Score) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{38}
+	return file_state_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Score) GetName() uint32 {
@@ -3366,7 +3574,7 @@ type NodeScore struct {
 
 func (x *NodeScore) Reset() {
 	*x = NodeScore{}
-	mi := &file_state_proto_msgTypes[39]
+	mi := &file_state_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3378,7 +3586,7 @@ func (x *NodeScore) String() string {
 func (*NodeScore) ProtoMessage() {}
 
 func (x *NodeScore) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[39]
+	mi := &file_state_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3391,7 +3599,7 @@ func (x *NodeScore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeScore.ProtoReflect.Descriptor instead.
 func (*NodeScore) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{39}
+	return file_state_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *NodeScore) GetNode() uint32 {
@@ -3431,7 +3639,7 @@ type TaskState struct {
 
 func (x *TaskState) Reset() {
 	*x = TaskState{}
-	mi := &file_state_proto_msgTypes[40]
+	mi := &file_state_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3443,7 +3651,7 @@ func (x *TaskState) String() string {
 func (*TaskState) ProtoMessage() {}
 
 func (x *TaskState) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[40]
+	mi := &file_state_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3456,7 +3664,7 @@ func (x *TaskState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskState.ProtoReflect.Descriptor instead.
 func (*TaskState) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{40}
+	return file_state_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *TaskState) GetTask() uint32 {
@@ -3539,7 +3747,7 @@ type TaskEvent struct {
 
 func (x *TaskEvent) Reset() {
 	*x = TaskEvent{}
-	mi := &file_state_proto_msgTypes[41]
+	mi := &file_state_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3551,7 +3759,7 @@ func (x *TaskEvent) String() string {
 func (*TaskEvent) ProtoMessage() {}
 
 func (x *TaskEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[41]
+	mi := &file_state_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3564,7 +3772,7 @@ func (x *TaskEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskEvent.ProtoReflect.Descriptor instead.
 func (*TaskEvent) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{41}
+	return file_state_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *TaskEvent) GetType() uint32 {
@@ -3689,7 +3897,7 @@ type Detail struct {
 
 func (x *Detail) Reset() {
 	*x = Detail{}
-	mi := &file_state_proto_msgTypes[42]
+	mi := &file_state_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3701,7 +3909,7 @@ func (x *Detail) String() string {
 func (*Detail) ProtoMessage() {}
 
 func (x *Detail) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[42]
+	mi := &file_state_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3714,7 +3922,7 @@ func (x *Detail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Detail.ProtoReflect.Descriptor instead.
 func (*Detail) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{42}
+	return file_state_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Detail) GetKey() uint32 {
@@ -3737,7 +3945,7 @@ const file_state_proto_rawDesc = "" +
 	"\n" +
 	"\vstate.proto\x12\x0ereeve.state.v1\"<\n" +
 	"\x05Entry\x123\n" +
-	"\bcommands\x18\x01 \x03(\v2\x17.reeve.state.v1.CommandR\bcommands\"\x8d\v\n" +
+	"\bcommands\x18\x01 \x03(\v2\x17.reeve.state.v1.CommandR\bcommands\"\xc9\v\n" +
 	"\aCommand\x12@\n" +
 	"\fregister_job\x18\x01 \x01(\v2\x1b.reeve.state.v1.RegisterJobH\x00R\vregisterJob\x12F\n" +
 	"\x0ederegister_job\x18\x02 \x01(\v2\x1d.reeve.state.v1.DeregisterJobH\x00R\rderegisterJob\x12I\n" +
@@ -3759,7 +3967,9 @@ const file_state_proto_rawDesc = "" +
 	"\x14set_scheduler_config\x18\x10 \x01(\v2\".reeve.state.v1.SetSchedulerConfigH\x00R\x12setSchedulerConfig\x12A\n" +
 	"\rput_node_pool\x18\x11 \x01(\v2\x1b.reeve.state.v1.PutNodePoolH\x00R\vputNodePool\x12J\n" +
 	"\x10delete_node_pool\x18\x12 \x01(\v2\x1e.reeve.state.v1.DeleteNodePoolH\x00R\x0edeleteNodePool\x12D\n" +
-	"\x0eset_node_drain\x18\x1e \x01(\v2\x1c.reeve.state.v1.SetNodeDrainH\x00R\fsetNodeDrainB\x06\n" +
+	"\x0eset_node_drain\x18\x1e \x01(\v2\x1c.reeve.state.v1.SetNodeDrainH\x00R\fsetNodeDrain\x12:\n" +
+	"\n" +
+	"launch_job\x18( \x01(\v2\x19.reeve.state.v1.LaunchJobH\x00R\tlaunchJobB\x06\n" +
 	"\x04kind\"\xc9\x01\n" +
 	"\vRegisterJob\x12\x19\n" +
 	"\bjob_json\x18\x01 \x01(\fR\ajobJson\x12'\n" +
@@ -3776,7 +3986,27 @@ const file_state_proto_rawDesc = "" +
 	"\n" +
 	"evaluation\x18\x04 \x01(\v2\x1a.reeve.state.v1.EvaluationR\n" +
 	"evaluation\x12\x12\n" +
-	"\x04time\x18\x05 \x01(\x03R\x04time\"N\n" +
+	"\x04time\x18\x05 \x01(\x03R\x04time\"\x9f\x03\n" +
+	"\tLaunchJob\x12\x1c\n" +
+	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x1b\n" +
+	"\tparent_id\x18\x02 \x01(\tR\bparentId\x12!\n" +
+	"\fparent_index\x18\x03 \x01(\x04R\vparentIndex\x12\x0e\n" +
+	"\x02id\x18\x04 \x01(\tR\x02id\x12\x12\n" +
+	"\x04time\x18\x05 \x01(\x03R\x04time\x12\x10\n" +
+	"\x03due\x18\x06 \x01(\x03R\x03due\x12\x12\n" +
+	"\x04skip\x18\a \x01(\bR\x04skip\x12\x1c\n" +
+	"\texclusive\x18\b \x01(\bR\texclusive\x12-\n" +
+	"\x04meta\x18\t \x03(\v2\x19.reeve.state.v1.MetaEntryR\x04meta\x12\x18\n" +
+	"\apayload\x18\n" +
+	" \x01(\fR\apayload\x12+\n" +
+	"\x11idempotency_token\x18\v \x01(\tR\x10idempotencyToken\x12\x1a\n" +
+	"\bpriority\x18\f \x01(\x03R\bpriority\x12:\n" +
+	"\n" +
+	"evaluation\x18\r \x01(\v2\x1a.reeve.state.v1.EvaluationR\n" +
+	"evaluation\"3\n" +
+	"\tMetaEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"N\n" +
 	"\x0ePutEvaluations\x12<\n" +
 	"\vevaluations\x18\x01 \x03(\v2\x1a.reeve.state.v1.EvaluationR\vevaluations\"%\n" +
 	"\x11DeleteEvaluations\x12\x10\n" +
@@ -4082,118 +4312,123 @@ func file_state_proto_rawDescGZIP() []byte {
 	return file_state_proto_rawDescData
 }
 
-var file_state_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
+var file_state_proto_msgTypes = make([]protoimpl.MessageInfo, 45)
 var file_state_proto_goTypes = []any{
 	(*Entry)(nil),              // 0: reeve.state.v1.Entry
 	(*Command)(nil),            // 1: reeve.state.v1.Command
 	(*RegisterJob)(nil),        // 2: reeve.state.v1.RegisterJob
 	(*DeregisterJob)(nil),      // 3: reeve.state.v1.DeregisterJob
-	(*PutEvaluations)(nil),     // 4: reeve.state.v1.PutEvaluations
-	(*DeleteEvaluations)(nil),  // 5: reeve.state.v1.DeleteEvaluations
-	(*CommitPlacement)(nil),    // 6: reeve.state.v1.CommitPlacement
-	(*Preemption)(nil),         // 7: reeve.state.v1.Preemption
-	(*JobRef)(nil),             // 8: reeve.state.v1.JobRef
-	(*Stop)(nil),               // 9: reeve.state.v1.Stop
-	(*DeploymentUpdate)(nil),   // 10: reeve.state.v1.DeploymentUpdate
-	(*UpdateAllocations)(nil),  // 11: reeve.state.v1.UpdateAllocations
-	(*SetTransition)(nil),      // 12: reeve.state.v1.SetTransition
-	(*RegisterNode)(nil),       // 13: reeve.state.v1.RegisterNode
-	(*UpdateNodeStatus)(nil),   // 14: reeve.state.v1.UpdateNodeStatus
-	(*SetNodeEligibility)(nil), // 15: reeve.state.v1.SetNodeEligibility
-	(*SetNodeDrain)(nil),       // 16: reeve.state.v1.SetNodeDrain
-	(*DeleteNode)(nil),         // 17: reeve.state.v1.DeleteNode
-	(*UpdateDeployment)(nil),   // 18: reeve.state.v1.UpdateDeployment
-	(*SetJobStability)(nil),    // 19: reeve.state.v1.SetJobStability
-	(*ScaleJob)(nil),           // 20: reeve.state.v1.ScaleJob
-	(*Collect)(nil),            // 21: reeve.state.v1.Collect
-	(*SetSchedulerConfig)(nil), // 22: reeve.state.v1.SetSchedulerConfig
-	(*PutNodePool)(nil),        // 23: reeve.state.v1.PutNodePool
-	(*DeleteNodePool)(nil),     // 24: reeve.state.v1.DeleteNodePool
-	(*JobName)(nil),            // 25: reeve.state.v1.JobName
-	(*Evaluations)(nil),        // 26: reeve.state.v1.Evaluations
-	(*Evaluation)(nil),         // 27: reeve.state.v1.Evaluation
-	(*Queued)(nil),             // 28: reeve.state.v1.Queued
-	(*Allocations)(nil),        // 29: reeve.state.v1.Allocations
-	(*AllocationJob)(nil),      // 30: reeve.state.v1.AllocationJob
-	(*Allocation)(nil),         // 31: reeve.state.v1.Allocation
-	(*DeploymentStatus)(nil),   // 32: reeve.state.v1.DeploymentStatus
-	(*Port)(nil),               // 33: reeve.state.v1.Port
-	(*Shape)(nil),              // 34: reeve.state.v1.Shape
-	(*ShapeTask)(nil),          // 35: reeve.state.v1.ShapeTask
-	(*Metrics)(nil),            // 36: reeve.state.v1.Metrics
-	(*Count)(nil),              // 37: reeve.state.v1.Count
-	(*Score)(nil),              // 38: reeve.state.v1.Score
-	(*NodeScore)(nil),          // 39: reeve.state.v1.NodeScore
-	(*TaskState)(nil),          // 40: reeve.state.v1.TaskState
-	(*TaskEvent)(nil),          // 41: reeve.state.v1.TaskEvent
-	(*Detail)(nil),             // 42: reeve.state.v1.Detail
+	(*LaunchJob)(nil),          // 4: reeve.state.v1.LaunchJob
+	(*MetaEntry)(nil),          // 5: reeve.state.v1.MetaEntry
+	(*PutEvaluations)(nil),     // 6: reeve.state.v1.PutEvaluations
+	(*DeleteEvaluations)(nil),  // 7: reeve.state.v1.DeleteEvaluations
+	(*CommitPlacement)(nil),    // 8: reeve.state.v1.CommitPlacement
+	(*Preemption)(nil),         // 9: reeve.state.v1.Preemption
+	(*JobRef)(nil),             // 10: reeve.state.v1.JobRef
+	(*Stop)(nil),               // 11: reeve.state.v1.Stop
+	(*DeploymentUpdate)(nil),   // 12: reeve.state.v1.DeploymentUpdate
+	(*UpdateAllocations)(nil),  // 13: reeve.state.v1.UpdateAllocations
+	(*SetTransition)(nil),      // 14: reeve.state.v1.SetTransition
+	(*RegisterNode)(nil),       // 15: reeve.state.v1.RegisterNode
+	(*UpdateNodeStatus)(nil),   // 16: reeve.state.v1.UpdateNodeStatus
+	(*SetNodeEligibility)(nil), // 17: reeve.state.v1.SetNodeEligibility
+	(*SetNodeDrain)(nil),       // 18: reeve.state.v1.SetNodeDrain
+	(*DeleteNode)(nil),         // 19: reeve.state.v1.DeleteNode
+	(*UpdateDeployment)(nil),   // 20: reeve.state.v1.UpdateDeployment
+	(*SetJobStability)(nil),    // 21: reeve.state.v1.SetJobStability
+	(*ScaleJob)(nil),           // 22: reeve.state.v1.ScaleJob
+	(*Collect)(nil),            // 23: reeve.state.v1.Collect
+	(*SetSchedulerConfig)(nil), // 24: reeve.state.v1.SetSchedulerConfig
+	(*PutNodePool)(nil),        // 25: reeve.state.v1.PutNodePool
+	(*DeleteNodePool)(nil),     // 26: reeve.state.v1.DeleteNodePool
+	(*JobName)(nil),            // 27: reeve.state.v1.JobName
+	(*Evaluations)(nil),        // 28: reeve.state.v1.Evaluations
+	(*Evaluation)(nil),         // 29: reeve.state.v1.Evaluation
+	(*Queued)(nil),             // 30: reeve.state.v1.Queued
+	(*Allocations)(nil),        // 31: reeve.state.v1.Allocations
+	(*AllocationJob)(nil),      // 32: reeve.state.v1.AllocationJob
+	(*Allocation)(nil),         // 33: reeve.state.v1.Allocation
+	(*DeploymentStatus)(nil),   // 34: reeve.state.v1.DeploymentStatus
+	(*Port)(nil),               // 35: reeve.state.v1.Port
+	(*Shape)(nil),              // 36: reeve.state.v1.Shape
+	(*ShapeTask)(nil),          // 37: reeve.state.v1.ShapeTask
+	(*Metrics)(nil),            // 38: reeve.state.v1.Metrics
+	(*Count)(nil),              // 39: reeve.state.v1.Count
+	(*Score)(nil),              // 40: reeve.state.v1.Score
+	(*NodeScore)(nil),          // 41: reeve.state.v1.NodeScore
+	(*TaskState)(nil),          // 42: reeve.state.v1.TaskState
+	(*TaskEvent)(nil),          // 43: reeve.state.v1.TaskEvent
+	(*Detail)(nil),             // 44: reeve.state.v1.Detail
 }
 var file_state_proto_depIdxs = []int32{
 	1,  // 0: reeve.state.v1.Entry.commands:type_name -> reeve.state.v1.Command
 	2,  // 1: reeve.state.v1.Command.register_job:type_name -> reeve.state.v1.RegisterJob
 	3,  // 2: reeve.state.v1.Command.deregister_job:type_name -> reeve.state.v1.DeregisterJob
-	4,  // 3: reeve.state.v1.Command.put_evaluations:type_name -> reeve.state.v1.PutEvaluations
-	5,  // 4: reeve.state.v1.Command.delete_evaluations:type_name -> reeve.state.v1.DeleteEvaluations
-	6,  // 5: reeve.state.v1.Command.commit_placement:type_name -> reeve.state.v1.CommitPlacement
-	11, // 6: reeve.state.v1.Command.update_allocations:type_name -> reeve.state.v1.UpdateAllocations
-	12, // 7: reeve.state.v1.Command.set_transition:type_name -> reeve.state.v1.SetTransition
-	13, // 8: reeve.state.v1.Command.register_node:type_name -> reeve.state.v1.RegisterNode
-	14, // 9: reeve.state.v1.Command.update_node_status:type_name -> reeve.state.v1.UpdateNodeStatus
-	15, // 10: reeve.state.v1.Command.set_node_eligibility:type_name -> reeve.state.v1.SetNodeEligibility
-	17, // 11: reeve.state.v1.Command.delete_node:type_name -> reeve.state.v1.DeleteNode
-	18, // 12: reeve.state.v1.Command.update_deployment:type_name -> reeve.state.v1.UpdateDeployment
-	19, // 13: reeve.state.v1.Command.set_job_stability:type_name -> reeve.state.v1.SetJobStability
-	20, // 14: reeve.state.v1.Command.scale_job:type_name -> reeve.state.v1.ScaleJob
-	21, // 15: reeve.state.v1.Command.collect:type_name -> reeve.state.v1.Collect
-	22, // 16: reeve.state.v1.Command.set_scheduler_config:type_name -> reeve.state.v1.SetSchedulerConfig
-	23, // 17: reeve.state.v1.Command.put_node_pool:type_name -> reeve.state.v1.PutNodePool
-	24, // 18: reeve.state.v1.Command.delete_node_pool:type_name -> reeve.state.v1.DeleteNodePool
-	16, // 19: reeve.state.v1.Command.set_node_drain:type_name -> reeve.state.v1.SetNodeDrain
-	27, // 20: reeve.state.v1.RegisterJob.evaluation:type_name -> reeve.state.v1.Evaluation
-	27, // 21: reeve.state.v1.DeregisterJob.evaluation:type_name -> reeve.state.v1.Evaluation
-	27, // 22: reeve.state.v1.PutEvaluations.evaluations:type_name -> reeve.state.v1.Evaluation
-	8,  // 23: reeve.state.v1.CommitPlacement.job:type_name -> reeve.state.v1.JobRef
-	29, // 24: reeve.state.v1.CommitPlacement.place:type_name -> reeve.state.v1.Allocations
-	9,  // 25: reeve.state.v1.CommitPlacement.stop:type_name -> reeve.state.v1.Stop
-	10, // 26: reeve.state.v1.CommitPlacement.deployment_updates:type_name -> reeve.state.v1.DeploymentUpdate
-	27, // 27: reeve.state.v1.CommitPlacement.evaluations:type_name -> reeve.state.v1.Evaluation
-	7,  // 28: reeve.state.v1.CommitPlacement.preempt:type_name -> reeve.state.v1.Preemption
-	29, // 29: reeve.state.v1.UpdateAllocations.allocations:type_name -> reeve.state.v1.Allocations
-	27, // 30: reeve.state.v1.UpdateAllocations.evaluations:type_name -> reeve.state.v1.Evaluation
-	27, // 31: reeve.state.v1.SetTransition.evaluations:type_name -> reeve.state.v1.Evaluation
-	27, // 32: reeve.state.v1.RegisterNode.evaluations:type_name -> reeve.state.v1.Evaluation
-	27, // 33: reeve.state.v1.UpdateNodeStatus.evaluations:type_name -> reeve.state.v1.Evaluation
-	27, // 34: reeve.state.v1.SetNodeEligibility.evaluations:type_name -> reeve.state.v1.Evaluation
-	27, // 35: reeve.state.v1.SetNodeDrain.evaluations:type_name -> reeve.state.v1.Evaluation
-	27, // 36: reeve.state.v1.DeleteNode.evaluations:type_name -> reeve.state.v1.Evaluation
-	27, // 37: reeve.state.v1.UpdateDeployment.evaluation:type_name -> reeve.state.v1.Evaluation
-	27, // 38: reeve.state.v1.ScaleJob.evaluation:type_name -> reeve.state.v1.Evaluation
-	25, // 39: reeve.state.v1.Collect.jobs:type_name -> reeve.state.v1.JobName
-	27, // 40: reeve.state.v1.Evaluations.evaluations:type_name -> reeve.state.v1.Evaluation
-	28, // 41: reeve.state.v1.Evaluation.queued:type_name -> reeve.state.v1.Queued
-	30, // 42: reeve.state.v1.Allocations.jobs:type_name -> reeve.state.v1.AllocationJob
-	34, // 43: reeve.state.v1.Allocations.shapes:type_name -> reeve.state.v1.Shape
-	36, // 44: reeve.state.v1.Allocations.metrics:type_name -> reeve.state.v1.Metrics
-	31, // 45: reeve.state.v1.Allocations.allocations:type_name -> reeve.state.v1.Allocation
-	32, // 46: reeve.state.v1.Allocation.deployment_status:type_name -> reeve.state.v1.DeploymentStatus
-	33, // 47: reeve.state.v1.Allocation.ports:type_name -> reeve.state.v1.Port
-	40, // 48: reeve.state.v1.Allocation.tasks:type_name -> reeve.state.v1.TaskState
-	35, // 49: reeve.state.v1.Shape.tasks:type_name -> reeve.state.v1.ShapeTask
-	37, // 50: reeve.state.v1.Metrics.nodes_available:type_name -> reeve.state.v1.Count
-	37, // 51: reeve.state.v1.Metrics.class_filtered:type_name -> reeve.state.v1.Count
-	37, // 52: reeve.state.v1.Metrics.constraint_filtered:type_name -> reeve.state.v1.Count
-	37, // 53: reeve.state.v1.Metrics.class_exhausted:type_name -> reeve.state.v1.Count
-	37, // 54: reeve.state.v1.Metrics.dimension_exhausted:type_name -> reeve.state.v1.Count
-	38, // 55: reeve.state.v1.Metrics.scores:type_name -> reeve.state.v1.Score
-	39, // 56: reeve.state.v1.Metrics.node_scores:type_name -> reeve.state.v1.NodeScore
-	38, // 57: reeve.state.v1.NodeScore.scores:type_name -> reeve.state.v1.Score
-	41, // 58: reeve.state.v1.TaskState.events:type_name -> reeve.state.v1.TaskEvent
-	42, // 59: reeve.state.v1.TaskEvent.details:type_name -> reeve.state.v1.Detail
-	60, // [60:60] is the sub-list for method output_type
-	60, // [60:60] is the sub-list for method input_type
-	60, // [60:60] is the sub-list for extension type_name
-	60, // [60:60] is the sub-list for extension extendee
-	0,  // [0:60] is the sub-list for field type_name
+	6,  // 3: reeve.state.v1.Command.put_evaluations:type_name -> reeve.state.v1.PutEvaluations
+	7,  // 4: reeve.state.v1.Command.delete_evaluations:type_name -> reeve.state.v1.DeleteEvaluations
+	8,  // 5: reeve.state.v1.Command.commit_placement:type_name -> reeve.state.v1.CommitPlacement
+	13, // 6: reeve.state.v1.Command.update_allocations:type_name -> reeve.state.v1.UpdateAllocations
+	14, // 7: reeve.state.v1.Command.set_transition:type_name -> reeve.state.v1.SetTransition
+	15, // 8: reeve.state.v1.Command.register_node:type_name -> reeve.state.v1.RegisterNode
+	16, // 9: reeve.state.v1.Command.update_node_status:type_name -> reeve.state.v1.UpdateNodeStatus
+	17, // 10: reeve.state.v1.Command.set_node_eligibility:type_name -> reeve.state.v1.SetNodeEligibility
+	19, // 11: reeve.state.v1.Command.delete_node:type_name -> reeve.state.v1.DeleteNode
+	20, // 12: reeve.state.v1.Command.update_deployment:type_name -> reeve.state.v1.UpdateDeployment
+	21, // 13: reeve.state.v1.Command.set_job_stability:type_name -> reeve.state.v1.SetJobStability
+	22, // 14: reeve.state.v1.Command.scale_job:type_name -> reeve.state.v1.ScaleJob
+	23, // 15: reeve.state.v1.Command.collect:type_name -> reeve.state.v1.Collect
+	24, // 16: reeve.state.v1.Command.set_scheduler_config:type_name -> reeve.state.v1.SetSchedulerConfig
+	25, // 17: reeve.state.v1.Command.put_node_pool:type_name -> reeve.state.v1.PutNodePool
+	26, // 18: reeve.state.v1.Command.delete_node_pool:type_name -> reeve.state.v1.DeleteNodePool
+	18, // 19: reeve.state.v1.Command.set_node_drain:type_name -> reeve.state.v1.SetNodeDrain
+	4,  // 20: reeve.state.v1.Command.launch_job:type_name -> reeve.state.v1.LaunchJob
+	29, // 21: reeve.state.v1.RegisterJob.evaluation:type_name -> reeve.state.v1.Evaluation
+	29, // 22: reeve.state.v1.DeregisterJob.evaluation:type_name -> reeve.state.v1.Evaluation
+	5,  // 23: reeve.state.v1.LaunchJob.meta:type_name -> reeve.state.v1.MetaEntry
+	29, // 24: reeve.state.v1.LaunchJob.evaluation:type_name -> reeve.state.v1.Evaluation
+	29, // 25: reeve.state.v1.PutEvaluations.evaluations:type_name -> reeve.state.v1.Evaluation
+	10, // 26: reeve.state.v1.CommitPlacement.job:type_name -> reeve.state.v1.JobRef
+	31, // 27: reeve.state.v1.CommitPlacement.place:type_name -> reeve.state.v1.Allocations
+	11, // 28: reeve.state.v1.CommitPlacement.stop:type_name -> reeve.state.v1.Stop
+	12, // 29: reeve.state.v1.CommitPlacement.deployment_updates:type_name -> reeve.state.v1.DeploymentUpdate
+	29, // 30: reeve.state.v1.CommitPlacement.evaluations:type_name -> reeve.state.v1.Evaluation
+	9,  // 31: reeve.state.v1.CommitPlacement.preempt:type_name -> reeve.state.v1.Preemption
+	31, // 32: reeve.state.v1.UpdateAllocations.allocations:type_name -> reeve.state.v1.Allocations
+	29, // 33: reeve.state.v1.UpdateAllocations.evaluations:type_name -> reeve.state.v1.Evaluation
+	29, // 34: reeve.state.v1.SetTransition.evaluations:type_name -> reeve.state.v1.Evaluation
+	29, // 35: reeve.state.v1.RegisterNode.evaluations:type_name -> reeve.state.v1.Evaluation
+	29, // 36: reeve.state.v1.UpdateNodeStatus.evaluations:type_name -> reeve.state.v1.Evaluation
+	29, // 37: reeve.state.v1.SetNodeEligibility.evaluations:type_name -> reeve.state.v1.Evaluation
+	29, // 38: reeve.state.v1.SetNodeDrain.evaluations:type_name -> reeve.state.v1.Evaluation
+	29, // 39: reeve.state.v1.DeleteNode.evaluations:type_name -> reeve.state.v1.Evaluation
+	29, // 40: reeve.state.v1.UpdateDeployment.evaluation:type_name -> reeve.state.v1.Evaluation
+	29, // 41: reeve.state.v1.ScaleJob.evaluation:type_name -> reeve.state.v1.Evaluation
+	27, // 42: reeve.state.v1.Collect.jobs:type_name -> reeve.state.v1.JobName
+	29, // 43: reeve.state.v1.Evaluations.evaluations:type_name -> reeve.state.v1.Evaluation
+	30, // 44: reeve.state.v1.Evaluation.queued:type_name -> reeve.state.v1.Queued
+	32, // 45: reeve.state.v1.Allocations.jobs:type_name -> reeve.state.v1.AllocationJob
+	36, // 46: reeve.state.v1.Allocations.shapes:type_name -> reeve.state.v1.Shape
+	38, // 47: reeve.state.v1.Allocations.metrics:type_name -> reeve.state.v1.Metrics
+	33, // 48: reeve.state.v1.Allocations.allocations:type_name -> reeve.state.v1.Allocation
+	34, // 49: reeve.state.v1.Allocation.deployment_status:type_name -> reeve.state.v1.DeploymentStatus
+	35, // 50: reeve.state.v1.Allocation.ports:type_name -> reeve.state.v1.Port
+	42, // 51: reeve.state.v1.Allocation.tasks:type_name -> reeve.state.v1.TaskState
+	37, // 52: reeve.state.v1.Shape.tasks:type_name -> reeve.state.v1.ShapeTask
+	39, // 53: reeve.state.v1.Metrics.nodes_available:type_name -> reeve.state.v1.Count
+	39, // 54: reeve.state.v1.Metrics.class_filtered:type_name -> reeve.state.v1.Count
+	39, // 55: reeve.state.v1.Metrics.constraint_filtered:type_name -> reeve.state.v1.Count
+	39, // 56: reeve.state.v1.Metrics.class_exhausted:type_name -> reeve.state.v1.Count
+	39, // 57: reeve.state.v1.Metrics.dimension_exhausted:type_name -> reeve.state.v1.Count
+	40, // 58: reeve.state.v1.Metrics.scores:type_name -> reeve.state.v1.Score
+	41, // 59: reeve.state.v1.Metrics.node_scores:type_name -> reeve.state.v1.NodeScore
+	40, // 60: reeve.state.v1.NodeScore.scores:type_name -> reeve.state.v1.Score
+	43, // 61: reeve.state.v1.TaskState.events:type_name -> reeve.state.v1.TaskEvent
+	44, // 62: reeve.state.v1.TaskEvent.details:type_name -> reeve.state.v1.Detail
+	63, // [63:63] is the sub-list for method output_type
+	63, // [63:63] is the sub-list for method input_type
+	63, // [63:63] is the sub-list for extension type_name
+	63, // [63:63] is the sub-list for extension extendee
+	0,  // [0:63] is the sub-list for field type_name
 }
 
 func init() { file_state_proto_init() }
@@ -4221,18 +4456,19 @@ func file_state_proto_init() {
 		(*Command_PutNodePool)(nil),
 		(*Command_DeleteNodePool)(nil),
 		(*Command_SetNodeDrain)(nil),
+		(*Command_LaunchJob)(nil),
 	}
 	file_state_proto_msgTypes[2].OneofWrappers = []any{}
-	file_state_proto_msgTypes[20].OneofWrappers = []any{}
 	file_state_proto_msgTypes[22].OneofWrappers = []any{}
-	file_state_proto_msgTypes[32].OneofWrappers = []any{}
+	file_state_proto_msgTypes[24].OneofWrappers = []any{}
+	file_state_proto_msgTypes[34].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_state_proto_rawDesc), len(file_state_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   43,
+			NumMessages:   45,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

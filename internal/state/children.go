@@ -1,0 +1,113 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import (
+	"iter"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// Launches is what is known of the starts of a periodic job; zero times are
+// not known.
+type Launches struct {
+	Since   time.Time // due times after this count
+	Last    time.Time // the latest due time that was dealt with
+	Skipped time.Time // the latest that was passed over: an earlier child had not ended
+}
+
+// Launches returns what is known of the starts of a periodic job.
+func (c *content) Launches(namespace, id string) (l Launches) {
+	r := c.job(namespace, id)
+	if r == nil || r.schedule == nil {
+		return l
+	}
+	return Launches{unixNano(r.schedule.Since), unixNano(r.schedule.Last), unixNano(r.schedule.Skipped)}
+}
+
+// ChildrenCount counts the jobs that a job started, by status.
+func (c *content) ChildrenCount(namespace, id string) api.JobChildrenSummary {
+	if r := c.job(namespace, id); r != nil {
+		return r.childrenSummary()
+	}
+	return api.JobChildrenSummary{}
+}
+
+func (r *jobRow) childrenSummary() api.JobChildrenSummary {
+	return api.JobChildrenSummary{
+		Pending: int64(r.children[childPending]),
+		Running: int64(r.children[childRunning]),
+		Dead:    int64(r.children[childDead]),
+	}
+}
+
+// tokenName is the name of an idempotency token in the tokens' index.
+func tokenName(namespace, parent, token string) string {
+	return jobName(namespace, parent) + "\x00" + token
+}
+
+// Dispatched returns the child that a job was dispatched as with an
+// idempotency token, nil if there is none.
+func (c *content) Dispatched(namespace, parent, token string) *api.Job {
+	slot, ok := c.tokens.get(tokenName(namespace, parent, token))
+	if !ok {
+		return nil
+	}
+	if r := c.jobs.rows.at(slot); r != nil && *r != nil {
+		return (*r).job
+	}
+	return nil
+}
+
+// JobsWithScaling yields the jobs of a namespace, or of all if it is "*", that
+// declare scaling policies, by namespace, then id.
+func (c *content) JobsWithScaling(namespace string) iter.Seq[*api.Job] {
+	prefix := jobName(namespace, "")
+	if namespace == "*" {
+		prefix = ""
+	}
+	return func(yield func(*api.Job) bool) {
+		c.scaled.prefix(prefix, func(_ string, slot uint32) bool {
+			return yield((*c.jobs.rows.at(slot)).job)
+		})
+	}
+}
+
+// indexJob keeps what finds a job by other than its id. Either may be nil.
+func (t *txn) indexJob(slot uint32, old, job *api.Job) {
+	token := func(j *api.Job) string {
+		if j == nil || j.DispatchIdempotencyToken == "" || j.ParentID == "" {
+			return ""
+		}
+		return tokenName(j.Namespace, j.ParentID, j.DispatchIdempotencyToken)
+	}
+	if was, is := token(old), token(job); was != is {
+		if was != "" {
+			t.tokens.remove(was)
+		}
+		if is != "" {
+			t.tokens.set(is, slot)
+		}
+	}
+	scales := func(j *api.Job) bool { return j != nil && !j.Stop && j.HasScaling() }
+	was, is := scales(old), scales(job)
+	switch {
+	case was && !is:
+		t.scaled.remove(jobName(old.Namespace, old.ID))
+	case is && !was:
+		t.scaled.set(jobName(job.Namespace, job.ID), slot)
+	}
+	if was || is {
+		t.touch(TableScaling)
+	}
+}
+
+// unixNano is a time of which 0 says that it is not known.
+func unixNano(ns int64) time.Time {
+	if ns == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, ns).UTC()
+}

@@ -1,0 +1,82 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import (
+	"iter"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// Sweeping looks at a table in parts: at the objects of some slots now, at
+// those of the next slots later, on a newer snapshot. An object keeps its slot
+// for life, so whoever sweeps over all slots again and again meets every object
+// that stays, without holding on to anything in between.
+
+// Slots is how many slots the table has; slots from 0 on hold its objects, some
+// hold none.
+func (v *Snapshot) Slots(t Table) uint32 {
+	switch t {
+	case TableJobs:
+		return v.jobs.next
+	case TableEvaluations:
+		return v.evaluations.next
+	case TableAllocations:
+		return v.allocations.next
+	case TableDeployments:
+		return v.deployments.next
+	case TableNodes:
+		return v.nodes.next
+	}
+	return 0
+}
+
+// SweepJobs yields the jobs in the slots from first on, with their slots; nil
+// for a slot without one. So do the others.
+func (v *Snapshot) SweepJobs(first uint32) iter.Seq2[uint32, *api.Job] {
+	return sweep(&v.jobs, first, func(r **jobRow) *api.Job {
+		if *r == nil {
+			return nil
+		}
+		return (*r).job
+	})
+}
+
+// SweepEvaluations yields the evaluations in the slots from first on, with
+// their slots.
+func (v *Snapshot) SweepEvaluations(first uint32) iter.Seq2[uint32, *api.Evaluation] {
+	return sweep(&v.evaluations, first, func(r *evaluationRow) *api.Evaluation { return r.evaluation })
+}
+
+// SweepAllocations yields the allocations in the slots from first on, with
+// their slots.
+func (v *Snapshot) SweepAllocations(first uint32) iter.Seq2[uint32, *api.Allocation] {
+	return sweep(&v.allocations, first, func(r *allocationRow) *api.Allocation { return r.allocation })
+}
+
+// SweepDeployments yields the deployments in the slots from first on, with
+// their slots.
+func (v *Snapshot) SweepDeployments(first uint32) iter.Seq2[uint32, *api.Deployment] {
+	return sweep(&v.deployments, first, func(r *deploymentRow) *api.Deployment { return r.deployment })
+}
+
+// SweepNodes yields the nodes in the slots from first on, with their slots.
+func (v *Snapshot) SweepNodes(first uint32) iter.Seq2[uint32, *api.Node] {
+	return sweep(&v.nodes, first, func(r *nodeRow) *api.Node { return r.node })
+}
+
+// sweep yields every slot, also those without an object: looking costs time.
+func sweep[R, T any](t *table[R], first uint32, object func(*R) *T) iter.Seq2[uint32, *T] {
+	return func(yield func(uint32, *T) bool) {
+		for slot := first; slot < t.next; slot++ {
+			var o *T
+			if r := t.rows.at(slot); r != nil {
+				o = object(r)
+			}
+			if !yield(slot, o) {
+				return
+			}
+		}
+	}
+}
