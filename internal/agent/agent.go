@@ -18,7 +18,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"syscall"
@@ -30,6 +29,7 @@ import (
 	"github.com/reeve-run/reeve/internal/node"
 	"github.com/reeve-run/reeve/internal/node/supervise"
 	"github.com/reeve-run/reeve/internal/server"
+	"github.com/reeve-run/reeve/internal/server/garbage"
 )
 
 // An Agent is one running process of Reeve.
@@ -53,12 +53,10 @@ func New(config Config) (*Agent, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
-	if config.Server.Enabled && os.Getenv("GOGC") == "" {
-		// A server under load mostly makes garbage beside a state that stays:
-		// collecting half as often gave 7 % more registrations per second.
-		debug.SetGCPercent(200)
-	}
 	a := &Agent{config: config, log: config.logger()}
+	if config.Server.Enabled && os.Getenv("GOGC") == "" {
+		garbage.Bound()
+	}
 	if err := a.open(); err != nil {
 		if a.server != nil {
 			err = errors.Join(err, a.server.Shutdown(context.Background()))

@@ -168,6 +168,12 @@ func (f *Fleet) View() *View {
 	return v
 }
 
+// Live returns the fleet itself as a view, for a look that ends before the
+// fleet's next change. It costs nothing, now or at that change.
+func (f *Fleet) Live() *View {
+	return &View{chapters: f.chapters, slots: f.slots, kinds: f.kinds, nodes: f.nodes, index: f.index}
+}
+
 // Index is the state index that the view stands at.
 func (v *View) Index() uint64 { return v.index }
 

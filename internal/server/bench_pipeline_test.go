@@ -15,6 +15,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/server"
+	"github.com/reeve-run/reeve/internal/server/garbage"
 	"github.com/reeve-run/reeve/internal/server/replica"
 	"github.com/reeve-run/reeve/internal/state"
 )
@@ -40,8 +41,10 @@ func fleetNode(i int) *api.Node {
 	return n
 }
 
-// silent is a server of a benchmark: its nodes need not report.
-func silent(dir string) server.Config {
+// silent is a server of a benchmark, which collects garbage as an agent does:
+// its nodes need not report.
+func silent(b *testing.B, dir string) server.Config {
+	b.Cleanup(garbage.Bound())
 	return server.Config{DataDir: dir, HeartbeatTTL: 1000 * time.Hour}
 }
 
@@ -130,7 +133,7 @@ var fleetSizes = []int{100, 10_000, 100_000}
 func BenchmarkPipelineRegistered(b *testing.B) {
 	for _, nodes := range fleetSizes {
 		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) {
-			c := start(b, silent(b.TempDir()))
+			c := start(b, silent(b, b.TempDir()))
 			defer c.close()
 			populate(b, c.Replica(), nodes)
 			sub := c.Store().Subscribe()
@@ -166,7 +169,7 @@ func BenchmarkPipelinePending(b *testing.B) {
 		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) {
 			dir := b.TempDir()
 			await(b, dir, nodes, b.N, 1)
-			c, err := server.New(silent(dir))
+			c, err := server.New(silent(b, dir))
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -197,12 +197,6 @@ func (a *Applier) check(ctx context.Context, batch []*submission) *entry {
 	e := &entry{}
 	for _, s := range batch {
 		snap := a.env.Store.Snapshot()
-		view, err := a.env.Fleet.View(ctx, snap.Index())
-		if err != nil {
-			s.err = err
-			e.parts = append(e.parts, part{sub: s, command: -1})
-			continue
-		}
 		if isEmpty(s.Placement) {
 			// Only an evaluation ends.
 			e.add(part{sub: s, whole: true}, &state.PutEvaluations{Evaluations: s.Ends})
@@ -214,7 +208,14 @@ func (a *Applier) check(ctx context.Context, batch []*submission) *entry {
 			e.parts = append(e.parts, part{sub: s, command: -1})
 			continue
 		}
-		p, refused := accept(s.Placement, placement.Check(view, s.Placement.Place, snap.Allocation))
+		refused, err := a.env.Fleet.Check(ctx, snap.Index(), s.Placement.Place, snap.Allocation)
+		if err != nil {
+			a.jobs.end(s.Job, 0)
+			s.err = err
+			e.parts = append(e.parts, part{sub: s, command: -1})
+			continue
+		}
+		p, refused := accept(s.Placement, refused)
 		s.result.Refused, s.result.Placed = refused, len(p.Place)
 		s.result.Refresh = snap.Index()
 		one := part{sub: s, whole: len(refused) == 0}

@@ -78,29 +78,41 @@ func (f *Fleet) move() {
 
 // View waits until the fleet is at least as new as the index, and returns it
 // as it then is.
-func (f *Fleet) View(ctx context.Context, index uint64) (*placement.View, error) {
+func (f *Fleet) View(ctx context.Context, index uint64) (v *placement.View, err error) {
+	err = f.at(ctx, index, func() {
+		if f.view == nil {
+			f.view = f.fleet.View()
+		}
+		v = f.view
+	})
+	return v, err
+}
+
+// Check says which of the allocations cannot be committed on the fleet as it
+// is once it is at least as new as the index: see placement.Check.
+func (f *Fleet) Check(ctx context.Context, index uint64, place []*api.Allocation, existing func(id string) *api.Allocation) (refused []placement.Refusal, err error) {
+	err = f.at(ctx, index, func() { refused = placement.Check(f.fleet.Live(), place, existing) })
+	return refused, err
+}
+
+// at waits until the fleet is at least as new as the index, and calls do with
+// the lock held.
+func (f *Fleet) at(ctx context.Context, index uint64, do func()) error {
 	for {
 		f.mu.Lock()
 		if f.fleet != nil && f.fleet.Index() >= index {
-			v := f.current()
+			do()
 			f.mu.Unlock()
-			return v, nil
+			return nil
 		}
 		moved := f.moved
 		f.mu.Unlock()
 		select {
 		case <-moved:
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return ctx.Err()
 		}
 	}
-}
-
-func (f *Fleet) current() *placement.View {
-	if f.view == nil {
-		f.view = f.fleet.View()
-	}
-	return f.view
 }
 
 // Reserve counts allocations that are being written, so that nobody else
