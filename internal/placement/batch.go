@@ -19,6 +19,7 @@ type batch struct {
 	count int // of the group, for anti-affinity
 
 	special *special // nil if the group asks for amounts and ports alone
+	evenly  bool     // the algorithm uses nodes evenly
 	choosy  bool     // a node with enough of every amount may still not do
 
 	running map[int32]int32 // instances of the group by slot, before the batch
@@ -56,7 +57,7 @@ const enough = 8
 func (p *pass) newBatch(requests []*Request, all bool) *batch {
 	r := requests[0]
 	b := &batch{
-		pass: p, rules: newRules(r.Job, r.Group), need: r.Group.Usage(),
+		pass: p, rules: newRules(r.Job, r.Group, p.order.Policy), need: r.Group.Usage(),
 		count: r.Group.Size(), verdicts: make([]verdict, len(p.view.kinds)),
 		bucketAt: make(map[string]int32), metrics: &api.PlacementMetrics{},
 	}
@@ -65,9 +66,10 @@ func (p *pass) newBatch(requests []*Request, all bool) *batch {
 	b.special = b.rules.special
 	b.choosy = b.special != nil || len(b.ask.static) > 0 || p.order.Policy.MaxStarting > 0
 	b.resources = newTemplate(r.Group, b.ask, p.order.Policy.MemoryOversubscription)
+	b.evenly = p.order.Policy.Algorithm == api.AlgorithmSpread
 	b.tallies()
 	p.batches = append(p.batches, b)
-	if r.NodeID != "" {
+	if r.NodeID != "" || r.stays() && !all {
 		return b
 	}
 	if len(requests) == 1 && !all && len(b.tally) == 0 && len(r.Penalised) == 0 {
@@ -189,7 +191,7 @@ func (b *batch) consider(p *page, i int, slot, pos int32, k *verdict) {
 			c.affinity += a.weight
 		}
 	}
-	c.score = b.value(&c, n, p.capacity[i])
+	c.score = b.value(&c, n, p.capacity[i], &at)
 	bk := b.buckets[in]
 	if b.few > 0 {
 		b.dropped = bk.heap.keep(&c, b.few) || b.dropped
@@ -275,7 +277,7 @@ func (b *batch) take(r *Request) *api.Allocation {
 			b.exhausted(n, dimension)
 			b.drop(bk, i)
 		default:
-			c.score = b.value(c, n, capacity)
+			c.score = b.value(c, n, capacity, o)
 			bk.heap.fix(i)
 		}
 		return a

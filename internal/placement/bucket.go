@@ -154,10 +154,7 @@ func (b *batch) best(avoid func(slot int32) bool) (*bucket, int) {
 	if len(b.buckets) == 1 && len(b.tally) == 0 {
 		return b.buckets[0], b.buckets[0].heap.best(0, avoid)
 	}
-	least := make([]int, len(b.rules.spreads))
-	for i := range least {
-		least[i] = b.tally[i].least()
-	}
+	least := b.leasts()
 	var found *bucket
 	index, score, pos := -1, 0.0, int32(0)
 	for _, bk := range b.buckets {

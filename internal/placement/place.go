@@ -33,7 +33,8 @@ func Place(v *View, o *Order) *Outcome {
 
 // alike reports whether the requests can share one scan of the fleet.
 func alike(a, b *Request) bool {
-	return a.Group == b.Group && a.Job == b.Job && a.Canary == b.Canary && (a.NodeID == "") == (b.NodeID == "")
+	return a.Group == b.Group && a.Job == b.Job && a.Canary == b.Canary &&
+		(a.NodeID == "") == (b.NodeID == "") && a.stays() == b.stays()
 }
 
 func (p *pass) place(requests []*Request) {
@@ -41,6 +42,12 @@ func (p *pass) place(requests []*Request) {
 	if requests[0].NodeID != "" {
 		p.pin(b, requests)
 		return
+	}
+	if requests[0].stays() {
+		if requests = p.stay(b, requests); len(requests) == 0 {
+			return
+		}
+		b = p.newBatch(requests, true)
 	}
 	placed := b.snapshot()
 	for _, r := range requests {
@@ -60,7 +67,7 @@ func (p *pass) settle(b *batch, r *Request, a *api.Allocation, m *api.PlacementM
 		p.left = append(p.left, leftover{batch: b, request: r})
 		return
 	}
-	a.Metrics = m
+	a.Metrics = withHistory(m, r)
 	p.out.Place = append(p.out.Place, a)
 	if r.Replaces != nil {
 		p.out.Stop = append(p.out.Stop, r.Replaces)
@@ -127,36 +134,44 @@ func (b *batch) fail(r *Request) {
 // awaits reports whether an instance of the batch would have room where old is,
 // once old has ended; if so, it keeps that room for it.
 func (b *batch) awaits(old *api.Allocation) bool {
-	if !old.HoldsResources() {
-		return false
-	}
-	slot, ok := b.pass.view.slots.Get(old.NodeID)
+	slot, ok := b.roomAfter(old)
 	if !ok {
-		return false
-	}
-	pg, i := b.pass.view.page(slot)
-	n := pg.nodes[i]
-	if n == nil || pg.ready&(1<<i) == 0 {
-		return false
-	}
-	if k := b.judge(pg.kind[i]); !k.within || k.reason != "" || b.rules.ofNode(n) != "" {
-		return false
-	}
-	if b.rules.distinctHosts && b.neighbours(slot) > 0 {
-		return false
-	}
-	o := b.pass.overlay(slot)
-	rest := o.fork()
-	rest.hold(old, -1)
-	if b.lacks(&candidate{used: rest.used}, n, pg.capacity[i], &rest) != "" {
 		return false
 	}
 	// Until it is placed, the room that it takes beyond its predecessor's is
 	// nobody else's.
-	grown := b.need.Sub(old.Usage())
+	o := b.pass.overlay(slot)
+	n, _ := b.node(slot)
+	grown := b.needOn(n).Sub(old.Usage())
 	o.used = o.used.Add(api.Usage{CPU: max(grown.CPU, 0), MemoryMB: max(grown.MemoryMB, 0), DiskMB: max(grown.DiskMB, 0)})
 	b.pass.count(slot, b.rules.group.Name)
 	return true
+}
+
+// roomAfter reports whether an instance of the batch would have room where old
+// is, once old has ended, and which slot that is.
+func (b *batch) roomAfter(old *api.Allocation) (int32, bool) {
+	if !old.HoldsResources() {
+		return 0, false
+	}
+	slot, ok := b.pass.view.slots.Get(old.NodeID)
+	if !ok {
+		return 0, false
+	}
+	pg, i := b.pass.view.page(slot)
+	n := pg.nodes[i]
+	if n == nil || pg.ready&(1<<i) == 0 {
+		return 0, false
+	}
+	if k := b.judge(pg.kind[i]); !k.within || k.reason != "" || b.rules.ofNode(n) != "" {
+		return 0, false
+	}
+	if b.rules.distinctHosts && b.neighbours(slot) > 0 {
+		return 0, false
+	}
+	rest := b.pass.overlay(slot).fork()
+	rest.hold(old, -1)
+	return slot, b.lacks(&candidate{used: rest.used}, n, pg.capacity[i], &rest) == ""
 }
 
 // withdraw takes everything back: an order that is all or nothing failed in

@@ -47,7 +47,7 @@ type affinity struct {
 	weight float64 // share of all weights, -1..1
 }
 
-func newRules(job *api.Job, group *api.Group) *rules {
+func newRules(job *api.Job, group *api.Group, policy Policy) *rules {
 	r := &rules{job: job, group: group, datacenters: job.Datacenters, pool: job.NodePool}
 	if r.pool == "" {
 		r.pool = api.NodePoolDefault
@@ -63,7 +63,7 @@ func newRules(job *api.Job, group *api.Group) *rules {
 		}
 	}
 	r.prefer(affinities)
-	r.spread(slices.Concat(group.Spreads, job.Spreads))
+	r.spread(spreadsOf(job, group, policy))
 	r.ports = newPortAsk(group)
 	r.special = newSpecial(group, r.ports)
 	return r
@@ -182,7 +182,7 @@ type Suitability struct {
 
 // NewSuitability prepares the group's constraints.
 func NewSuitability(job *api.Job, group *api.Group) *Suitability {
-	return &Suitability{newRules(job, group), make(map[string]string)}
+	return &Suitability{newRules(job, group, Policy{}), make(map[string]string)}
 }
 
 // Of is Suits for the node.

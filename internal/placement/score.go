@@ -43,27 +43,69 @@ func crowded(n int32, count int) float64 {
 	return -3 * float64(n) / float64(max(count, 3))
 }
 
+// emptied scores how empty a node is, from 0 (full) to 1 (empty), for fleets
+// that are to be used evenly.
+func emptied(used, capacity api.Usage) float64 { return 1 - packed(used, capacity) }
+
+// fill scores what the node would be with used of capacity, as the cluster's
+// algorithm has it.
+func (b *batch) fill(used, capacity api.Usage) float64 {
+	if b.evenly {
+		return emptied(used, capacity)
+	}
+	return packed(used, capacity)
+}
+
 // value is the candidate's score with one more instance.
-func (b *batch) value(c *candidate, n *api.Node, capacity api.Usage) float64 {
-	return packed(c.used.Add(b.needOn(n)), capacity) + crowded(c.collisions, b.count) + c.affinity
+func (b *batch) value(c *candidate, n *api.Node, capacity api.Usage, o *overlay) float64 {
+	return b.fill(c.used.Add(b.needOn(n)), capacity) + crowded(c.collisions, b.count) + c.affinity + b.special.score(n, o)
 }
 
 // explain lists the terms of the best candidates' scores, before anything of
 // the batch is placed.
 func (b *batch) explain() []*api.NodeScore {
 	var scores []*api.NodeScore
+	least := b.leasts()
 	for _, c := range b.top(explained) {
-		n, capacity := b.node(c.slot)
-		terms := map[string]float64{"binpack": packed(c.used.Add(b.needOn(n)), capacity)}
-		if c.collisions > 0 {
-			terms["job-anti-affinity"] = crowded(c.collisions, b.count)
-		}
-		if len(b.rules.affinities) > 0 {
-			terms["node-affinity"] = c.affinity
-		}
-		scores = append(scores, &api.NodeScore{NodeID: n.ID, Scores: terms, NormScore: c.score})
+		scores = append(scores, b.terms(&c, least))
 	}
 	return scores
+}
+
+// terms are what a candidate's score is made of.
+func (b *batch) terms(c *candidate, least []int) *api.NodeScore {
+	n, capacity := b.node(c.slot)
+	algorithm := api.AlgorithmBinpack
+	if b.evenly {
+		algorithm = api.AlgorithmSpread
+	}
+	terms := map[string]float64{algorithm: b.fill(c.used.Add(b.needOn(n)), capacity)}
+	if c.collisions > 0 {
+		terms["job-anti-affinity"] = crowded(c.collisions, b.count)
+	}
+	if len(b.rules.affinities) > 0 {
+		terms["node-affinity"] = c.affinity
+	}
+	sum := c.score
+	if b.special != nil && b.special.hasWishes() {
+		terms["devices"] = b.special.score(n, b.pass.overlay(c.slot))
+	}
+	if len(b.rules.spreads) > 0 {
+		if at, reason := b.bucketOf(n); reason == "" {
+			terms["allocation-spread"] = b.bonus(b.buckets[at], least)
+			sum += terms["allocation-spread"]
+		}
+	}
+	return &api.NodeScore{NodeID: n.ID, Scores: terms, NormScore: sum}
+}
+
+// leasts are the smallest counts of the spreads' values.
+func (b *batch) leasts() []int {
+	least := make([]int, len(b.rules.spreads))
+	for i := range least {
+		least[i] = b.tally[i].least()
+	}
+	return least
 }
 
 // explained is how many nodes' scores are kept with an allocation.
@@ -72,9 +114,18 @@ const explained = 3
 // top returns the n best candidates over all buckets, best first.
 func (b *batch) top(n int) []candidate {
 	best := make(heap, 0, n)
+	least := b.leasts()
 	for _, bk := range b.buckets {
-		for i := range *bk.heap {
-			best.keep(&(*bk.heap)[i], n)
+		bonus := b.bonus(bk, least)
+		for _, c := range *bk.heap {
+			c.score += bonus
+			best.keep(&c, n)
+		}
+	}
+	for i := range best {
+		n, _ := b.node(best[i].slot)
+		if at, reason := b.bucketOf(n); reason == "" {
+			best[i].score -= b.bonus(b.buckets[at], least)
 		}
 	}
 	return best

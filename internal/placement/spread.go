@@ -3,7 +3,11 @@
 
 package placement
 
-import "github.com/reeve-run/reeve/api"
+import (
+	"slices"
+
+	"github.com/reeve-run/reeve/api"
+)
 
 // A spread is a wish for shares of instances by an attribute's value.
 type spread struct {
@@ -11,6 +15,16 @@ type spread struct {
 	weight float64 // share of all spreads' weights, 0..1
 	wanted map[string]float64
 	rest   float64 // for every value that wanted does not name; <0: none of them
+}
+
+// spreadsOf lists the group's spreads, then the job's. A service without any is
+// spread evenly over the cluster's zones, if it has some.
+func spreadsOf(job *api.Job, group *api.Group, policy Policy) []*api.Spread {
+	spreads := slices.Concat(group.Spreads, job.Spreads)
+	if len(spreads) == 0 && policy.ZoneAttribute != "" && job.Type == api.JobTypeService {
+		spreads = append(spreads, &api.Spread{Attribute: policy.ZoneAttribute})
+	}
+	return spreads
 }
 
 func (r *rules) spread(spreads []*api.Spread) {

@@ -1,0 +1,110 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package placement
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// Names of the terms that a node's history with the instance adds to scores.
+const (
+	termPrevious = "previous-node"           // the instance's data is there
+	termFailed   = "node-reschedule-penalty" // the instance failed there
+)
+
+// stays reports whether the instance is to stay where its predecessor was: its
+// directory is sticky, and it did not fail there.
+func (r *Request) stays() bool {
+	d := r.Group.EphemeralDisk
+	return r.NodeID == "" && r.Previous != nil && d != nil && d.Sticky != nil && *d.Sticky &&
+		!slices.Contains(r.Penalised, r.Previous.NodeID)
+}
+
+// stay places requests on the nodes of their predecessors where those can take
+// them, now or once the predecessor has ended. It returns the others.
+func (p *pass) stay(b *batch, requests []*Request) (others []*Request) {
+	for _, r := range requests {
+		a, m := b.comeBack(r)
+		if a == nil && !b.waitsFor(r) {
+			others = append(others, r)
+			continue
+		}
+		p.settle(b, r, a, m)
+	}
+	return others
+}
+
+// comeBack places the request on its predecessor's node; nil if that has no
+// room for both, or takes nothing.
+func (b *batch) comeBack(r *Request) (*api.Allocation, *api.PlacementMetrics) {
+	slot, ok := b.pass.view.slots.Get(r.Previous.NodeID)
+	if !ok {
+		return nil, nil
+	}
+	bk, o, why := b.hinders(slot)
+	if why.reason != "" {
+		return nil, nil
+	}
+	n, capacity := b.node(slot)
+	c := candidate{slot: slot, used: o.used, affinity: b.affinity(n)}
+	if b.running != nil {
+		c.collisions = b.running[slot]
+	}
+	c.score = b.value(&c, n, capacity, o)
+	terms := b.terms(&c, b.leasts())
+	a, _ := b.put(r, slot, bk, o)
+	if a == nil {
+		return nil, nil
+	}
+	m := b.lone(n)
+	terms.Scores[termPrevious] = 1
+	terms.NormScore++
+	m.ScoreMetaData = []*api.NodeScore{terms}
+	return a, m
+}
+
+// waitsFor reports whether the request has room on its predecessor's node as
+// soon as that has ended, and it is ending or is to.
+func (b *batch) waitsFor(r *Request) bool {
+	if r.Replaces == nil && !r.Previous.IsServerTerminal() {
+		return false
+	}
+	_, ok := b.roomAfter(r.Previous)
+	return ok
+}
+
+// affinity is what the group's affinities say of the node.
+func (b *batch) affinity(n *api.Node) float64 {
+	sum := 0.0
+	for _, a := range b.rules.affinities {
+		if a.holds(n) {
+			sum += a.weight
+		}
+	}
+	return sum
+}
+
+// withHistory returns the metrics with what the nodes where the instance failed
+// lose by it.
+func withHistory(m *api.PlacementMetrics, r *Request) *api.PlacementMetrics {
+	failed := func(s *api.NodeScore) bool { return slices.Contains(r.Penalised, s.NodeID) }
+	if m == nil || len(r.Penalised) == 0 || !slices.ContainsFunc(m.ScoreMetaData, failed) {
+		return m
+	}
+	own := *m
+	own.ScoreMetaData = slices.Clone(m.ScoreMetaData)
+	for i, s := range own.ScoreMetaData {
+		if failed(s) {
+			terms := maps.Clone(s.Scores)
+			terms[termFailed] = -1
+			own.ScoreMetaData[i] = &api.NodeScore{NodeID: s.NodeID, Scores: terms, NormScore: s.NormScore - 1}
+		}
+	}
+	slices.SortStableFunc(own.ScoreMetaData, func(a, b *api.NodeScore) int { return cmp.Compare(b.NormScore, a.NormScore) })
+	return &own
+}
