@@ -64,6 +64,7 @@ func (g *Group) canonicalize(j *Job) {
 	} else {
 		g.Migrate = nil
 	}
+	g.canonicalizeDisconnect()
 	if g.EphemeralDisk == nil {
 		g.EphemeralDisk = &EphemeralDisk{}
 	}
@@ -211,7 +212,7 @@ func defaultRestart(jobType string) *Restart {
 func defaultReschedule(jobType string) *Reschedule {
 	r := func(attempts int, interval, delay, maxDelay time.Duration, function string, unlimited bool) *Reschedule {
 		return &Reschedule{Attempts: &attempts, Interval: &interval, Delay: &delay, MaxDelay: &maxDelay,
-			DelayFunction: &function, Unlimited: &unlimited}
+			DelayFunction: &function, Unlimited: &unlimited, Immediate: new(int)}
 	}
 	switch jobType {
 	case JobTypeService:

@@ -26,7 +26,8 @@ const (
 	TriggerAllocFailure         = "alloc-failure"
 	TriggerAllocStop            = "alloc-stop"
 	TriggerAllocReconnect       = "reconnect"
-	TriggerReschedule           = "alloc-reschedule" // a failed allocation's next attempt is due
+	TriggerMaxDisconnect        = "max-disconnect-timeout" // a silent node has been waited for long enough
+	TriggerReschedule           = "alloc-reschedule"       // a failed allocation's next attempt is due
 	TriggerDeploymentWatcher    = "deployment-watcher"
 	TriggerRestart              = "restart"
 	TriggerPlanOperation        = "plan-operation"

@@ -98,6 +98,9 @@ type Reschedule struct {
 	DelayFunction *string
 	MaxDelay      *time.Duration
 	Unlimited     *bool
+	// Immediate is how many attempts in a row are made at once, before the delays
+	// begin. They count as attempts.
+	Immediate *int `json:",omitempty"`
 }
 
 // Values of Reschedule.DelayFunction.
@@ -117,10 +120,14 @@ type Migrate struct {
 
 // Disconnect says what happens to an allocation whose node stops answering.
 type Disconnect struct {
-	LostAfter         *time.Duration
+	// LostAfter is how long the node may be out of reach and come back with its
+	// allocation; until then that is unknown, afterwards lost.
+	LostAfter *time.Duration
+	// StopOnClientAfter has the node stop the allocation itself when it has been
+	// out of reach for that long. Its instance is not started elsewhere before.
 	StopOnClientAfter *time.Duration
-	Replace           *bool
-	Reconcile         *string
+	Replace           *bool   // start the instance elsewhere meanwhile
+	Reconcile         *string // one of the Reconcile constants
 }
 
 // EphemeralDisk is the allocation's own directory.

@@ -127,6 +127,7 @@ func (g *Group) validate(c *complaints, j *Job, i int) {
 	validateUpdate(c, at, g.Update)
 	validateRestart(c, at, g.Restart)
 	validateReschedule(c, at, g.Reschedule)
+	g.validateDisconnect(c, at)
 	if d := g.EphemeralDisk; d != nil && d.SizeMB != nil && *d.SizeMB < 10 {
 		c.add("%s: ephemeral_disk size %d MB: must be at least 10", at, *d.SizeMB)
 	}
@@ -348,6 +349,11 @@ func validateRestart(c *complaints, at string, r *Restart) {
 func validateReschedule(c *complaints, at string, r *Reschedule) {
 	if r == nil || r.Attempts == nil || r.Unlimited == nil {
 		return
+	}
+	if i := r.Immediate; i != nil && *i < 0 {
+		c.add("%s: reschedule: immediate %d: must not be negative", at, *i)
+	} else if i != nil && *i > *r.Attempts && !*r.Unlimited {
+		c.add("%s: reschedule: immediate %d is more than the %d attempts in all: raise attempts, or set unlimited", at, *i, *r.Attempts)
 	}
 	if *r.Attempts < 0 {
 		c.add("%s: reschedule: attempts %d: must not be negative", at, *r.Attempts)

@@ -49,6 +49,7 @@ var rescheduleSchema = &schema[api.Reschedule]{
 		"delay_function": func(r *api.Reschedule) any { return &r.DelayFunction },
 		"max_delay":      func(r *api.Reschedule) any { return &r.MaxDelay },
 		"unlimited":      func(r *api.Reschedule) any { return &r.Unlimited },
+		"immediate":      func(r *api.Reschedule) any { return &r.Immediate },
 	},
 }
 
@@ -68,7 +69,7 @@ var migrateSchema = &schema[api.Migrate]{
 var disconnectSchema = &schema[api.Disconnect]{
 	noun: "disconnect",
 	oneOf: map[string][]string{
-		"reconcile": {"keep_original", "keep_replacement", "best_score", "longest_running"},
+		"reconcile": {api.ReconcileKeepOriginal, api.ReconcileKeepReplacement, api.ReconcileBestScore, api.ReconcileLongestRunning},
 	},
 	attrs: attrs[api.Disconnect]{
 		"lost_after":           func(c *api.Disconnect) any { return &c.LostAfter },

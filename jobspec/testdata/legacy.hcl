@@ -5,9 +5,8 @@ job "legacy" {
   datacenters = ["dc1"]
 
   group "app" {
-    stop_after_client_disconnect = "1m"
-    max_client_disconnect        = "2h"
-    prevent_reschedule_on_lost   = true
+    max_client_disconnect      = "2h"
+    prevent_reschedule_on_lost = true
 
     task "app" {
       driver = "exec"
