@@ -1,0 +1,204 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/reeve-run/reeve/internal/sim"
+)
+
+// simReport writes what a simulation measured; of one that asked whether jobs
+// would fit, the answer comes first.
+func (p *page) simReport(r *sim.Report, fit bool) {
+	if fit {
+		p.simAnswer(r)
+	}
+	p.simWaiting(r)
+	p.simFleet(r)
+	if !fit {
+		p.simSpeed(r)
+	}
+	p.simSpread(r)
+	if !fit {
+		p.simServer(r)
+	}
+}
+
+func (p *page) simAnswer(r *sim.Report) {
+	switch {
+	case r.Limit:
+		p.line("%s", p.style.yellow("The time was up before every evaluation was done: this is no answer yet."))
+	case r.Fits():
+		p.line("%s", p.style.green(fmt.Sprintf("Everything fits: %s on %s of %d nodes.",
+			count(int(r.Instances.Placed), "instance", "instances"), thousands(int64(r.NodesUsed)), r.Nodes.Registered)))
+	default:
+		p.line("%s", p.style.yellow(fmt.Sprintf("It does not fit: %s have no room; %s have, on %d of %d nodes.",
+			count(int(r.Instances.Waiting), "instance", "instances"), thousands(r.Instances.Placed), r.NodesUsed, r.Nodes.Registered)))
+	}
+}
+
+// simWaiting writes what has no room, and why.
+func (p *page) simWaiting(r *sim.Report) {
+	if len(r.Waiting) == 0 {
+		return
+	}
+	p.section("What waits, and why")
+	for _, w := range r.Waiting {
+		name := fmt.Sprintf("Job %q, group %q:", w.Job, w.Group)
+		words := count(w.Instances, "instance waits", "instances wait")
+		if w.Copies > 1 {
+			words += fmt.Sprintf(" of %d copies", w.Copies)
+		}
+		p.line("%s %s", p.style.yellow(name), words)
+		if w.Why.NodesEvaluated > 0 {
+			p.line("  %s looked at", count(w.Why.NodesEvaluated, "node", "nodes"))
+		}
+		for _, line := range explainPlacement(w.Why) {
+			p.line("  * %s", line)
+		}
+		for _, line := range w.Nearest {
+			p.line("  nearest: %s", line)
+		}
+	}
+}
+
+// simFleet writes how full the fleet is.
+func (p *page) simFleet(r *sim.Report) {
+	p.section("Fleet")
+	p.fields(
+		field{"Nodes", fmt.Sprintf("%d, %d of them hold something at the end", r.Nodes.Registered, r.NodesUsed)},
+		field{"Instances", fmt.Sprintf("%s wanted, %s placed; at the end %s run, %s wait for room, %s complete, %s failed", thousands(r.Instances.Wanted),
+			thousands(r.Instances.Placed), thousands(r.Instances.Running), thousands(r.Instances.Waiting), thousands(r.Instances.Complete), thousands(r.Instances.Failed))},
+	)
+	p.line("")
+	var rows [][]string
+	for _, d := range r.Capacity {
+		rows = append(rows, []string{d.Dimension, amount(d.Dimension, d.Capacity), percent(d.Peak, d.Capacity), percent(d.Used, d.Capacity),
+			amount(d.Dimension, d.Free), percent(d.Stranded, d.Free)})
+	}
+	p.table([]string{"", "Capacity", "Fullest", "At the end", "Free", "Of that stranded"}, rows)
+}
+
+// simSpeed writes how long things took.
+func (p *page) simSpeed(r *sim.Report) {
+	p.section("Speed")
+	fields := []field{
+		{"Nodes registered", fmt.Sprintf("%s in %s, %s/s", thousands(int64(r.Nodes.Registered)), brief(r.Nodes.Took), thousands(int64(r.Nodes.PerSecond)))},
+		{"Jobs registered", fmt.Sprintf("%s in %s", thousands(int64(r.Jobs.Registered)), brief(r.Jobs.Took))},
+		{"All placed", fmt.Sprintf("%s, %s placements/s", brief(r.AllPlaced), thousands(int64(r.PlacementsPerSecond)))},
+		{"All running", brief(r.AllRunning)},
+	}
+	p.fields(fields...)
+	p.line("")
+	var rows [][]string
+	for _, l := range []struct {
+		name string
+		sim.Latency
+	}{
+		{"registered -> on its node", r.Placed},
+		{"registered -> known to run", r.Running},
+		{"node lost -> replaced", r.Replaced},
+	} {
+		if l.Count > 0 {
+			rows = append(rows, []string{l.name, thousands(int64(l.Count)), brief(l.P50), brief(l.P90), brief(l.P99), brief(l.Max)})
+		}
+	}
+	p.table([]string{"", "Instances", "p50", "p90", "p99", "max"}, rows)
+	for _, e := range r.Events {
+		p.line("%8s  %s", brief(e.At), e.What)
+	}
+	if r.Limit {
+		p.line("%s", p.style.yellow("The time was up before everything was done."))
+	}
+}
+
+func (p *page) simSpread(r *sim.Report) {
+	if len(r.Spread) == 0 {
+		return
+	}
+	p.section("Spread")
+	var rows [][]string
+	for _, s := range r.Spread {
+		example := ""
+		for _, value := range sortedKeys(s.Example) {
+			example += fmt.Sprintf("%s=%d ", value, s.Example[value])
+		}
+		rows = append(rows, []string{s.Job, s.Group, s.Attribute, fmt.Sprintf("%.1f", s.Error), fmt.Sprintf("%.1f", s.MeanError), example})
+	}
+	p.table([]string{"Job", "Group", "Over", "Off by at most", "On average", "Instances"}, rows)
+}
+
+func (p *page) simServer(r *sim.Report) {
+	p.section("Server")
+	var evaluations string
+	for _, status := range sortedKeys(r.Evaluations) {
+		if n := r.Evaluations[status]; n > 0 {
+			evaluations += fmt.Sprintf("%s %s, ", thousands(int64(n)), status)
+		}
+	}
+	if len(evaluations) > 2 {
+		evaluations = evaluations[:len(evaluations)-2]
+	}
+	requests := fmt.Sprintf("%s heartbeats, %s reports, %s messages to nodes", thousands(r.Requests.Heartbeats), thousands(r.Requests.Reports), thousands(r.Requests.Messages))
+	if r.Requests.Failed > 0 {
+		requests += fmt.Sprintf("; %s failed, the first: %s", thousands(r.Requests.Failed), r.Requests.FirstFailure)
+	}
+	fields := []field{{"Evaluations", dash(evaluations)}, {"Requests of nodes", requests}}
+	if s := r.Server; s != nil {
+		fields = append(fields,
+			field{"Memory", fmt.Sprintf("%s, %s at its most", bytesWords(s.Memory), bytesWords(s.PeakMemory))},
+			field{"Processor time", fmt.Sprintf("%s, %s for each instance placed", brief(s.CPUTime), brief(s.PerPlaced))},
+			field{"Disk", fmt.Sprintf("%s of log, %s with snapshots; %s written", bytesWords(s.LogBytes), bytesWords(s.DataBytes), bytesWords(s.Written))})
+	}
+	p.fields(fields...)
+}
+
+// amount is a quantity of a dimension.
+func amount(dimension string, n int64) string {
+	if dimension == "cpu" {
+		return thousands(n) + " MHz"
+	}
+	return megabytes(n)
+}
+
+func percent(part, whole int64) string {
+	if whole == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
+}
+
+func bytesWords(n int64) string {
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%.2f GiB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	}
+	return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+}
+
+// thousands writes a number with its thousands apart.
+func thousands(n int64) string {
+	text := fmt.Sprint(n)
+	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// brief is a measured time with as many digits as mean something.
+func brief(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return fmt.Sprintf("%.1f µs", float64(d)/1e3)
+	case d < time.Second:
+		return fmt.Sprintf("%.1f ms", float64(d)/1e6)
+	case d < time.Minute:
+		return fmt.Sprintf("%.2f s", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}

@@ -1,0 +1,116 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
+)
+
+// An act is an event, or its undoing, with the nodes that were drawn for it.
+type act struct {
+	at    time.Duration
+	words string
+	do    func(ctx context.Context, n *node) error
+	nodes []int
+	stop  string // a job
+}
+
+// acts are what will happen, in order.
+func (r *run) acts() []act {
+	var list []act
+	all := make([]*api.Node, len(r.nodes))
+	for i, n := range r.nodes {
+		all[i] = n.self
+	}
+	for i := range r.scenario.Events {
+		e := &r.scenario.Events[i]
+		pick := func(sel *Selection) []int { return sel.pick(all, r.rng(uint64(i))) }
+		switch {
+		case e.Kill != nil:
+			nodes := pick(e.Kill)
+			list = append(list, act{at: e.At, words: "lose power", do: told(off), nodes: nodes})
+			if e.For > 0 {
+				list = append(list, act{at: e.At + e.For, words: "have power again", do: told(on), nodes: nodes})
+			}
+		case e.Partition != nil:
+			nodes := pick(e.Partition)
+			list = append(list, act{at: e.At, words: "are cut off", do: told(cut), nodes: nodes})
+			if e.For > 0 {
+				list = append(list, act{at: e.At + e.For, words: "can be reached again", do: told(connect), nodes: nodes})
+			}
+		case e.Revive != nil:
+			list = append(list, act{at: e.At, words: "have power again", do: told(on), nodes: pick(e.Revive)})
+		case e.Heal != nil:
+			list = append(list, act{at: e.At, words: "can be reached again", do: told(connect), nodes: pick(e.Heal)})
+		case e.Stop != "":
+			list = append(list, act{at: e.At, stop: e.Stop})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b act) int { return cmp.Compare(a.at, b.at) })
+	return list
+}
+
+// happen has the events happen, each when its time has come.
+func (r *run) happen(ctx context.Context) error {
+	for _, a := range r.acts() {
+		if !until(ctx, r.began.Add(a.at)) {
+			return nil
+		}
+		if a.stop != "" {
+			if err := r.stopJobs(ctx, a.stop); err != nil {
+				return err
+			}
+			continue
+		}
+		for _, i := range a.nodes {
+			if err := a.do(ctx, r.nodes[i]); err != nil {
+				return err
+			}
+		}
+		words := fmt.Sprintf("%d nodes %s", len(a.nodes), a.words)
+		r.report.Events = append(r.report.Events, EventReport{At: time.Since(r.began), What: words})
+		r.tell("%6s  %s", short(time.Since(r.began)), words)
+	}
+	return nil
+}
+
+// told gives a node an order.
+func told(what int) func(context.Context, *node) error {
+	return func(ctx context.Context, n *node) error {
+		done := make(chan struct{})
+		select {
+		case n.orders <- order{what, done}:
+			<-done
+		case <-ctx.Done():
+		}
+		return nil
+	}
+}
+
+// stopJobs stops a job, or all copies of one.
+func (r *run) stopJobs(ctx context.Context, id string) error {
+	stopped := 0
+	for _, j := range r.order {
+		number, copy := strings.CutPrefix(j.spec.ID, id+"-")
+		if j.spec.ID != id && !(copy && strings.Trim(number, "0123456789") == "") {
+			continue
+		}
+		if _, err := r.client.Jobs().Deregister(ctx, j.spec.ID, client.DeregisterOptions{}); err != nil {
+			return fmt.Errorf("stop job %s: %w", j.spec.ID, err)
+		}
+		stopped++
+	}
+	if stopped == 0 {
+		return api.Errorf(api.CodeInvalid, "stop: there is no job %q in the scenario", id)
+	}
+	return nil
+}

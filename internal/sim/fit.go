@@ -1,0 +1,29 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import (
+	_ "embed"
+)
+
+// Template is a scenario to begin with.
+//
+//go:embed template.yaml
+var Template string
+
+// LoadFit reads the nodes of a scenario, and job files that are asked to fit
+// them: nothing ends, and nothing else happens.
+func LoadFit(fleet string, jobs []string) (*Scenario, error) {
+	s, err := Load(fleet)
+	if err != nil {
+		return nil, err
+	}
+	s.Jobs, s.Events, s.Tasks = nil, nil, Tasks{Forever: true}
+	for _, file := range jobs {
+		if err := s.AddJob(file); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}

@@ -1,0 +1,204 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import (
+	"container/heap"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// An instance is one allocation on a simulated node.
+type instance struct {
+	id    string
+	job   *job
+	group *group
+	ask   [dimensions]int64
+
+	status     string // api.AllocClient...
+	stopping   bool
+	deployment bool  // somebody waits to hear whether it is healthy
+	healthy    *bool // what it said
+	restarts   int
+	run        int // counts its starts: what was arranged for an earlier one is void
+	life       life
+
+	arrived time.Time
+	started time.Time
+	ended   time.Time
+
+	holds    bool   // its resources
+	first    int    // 1 + its position in the node's placed, if it replaces none
+	marked   bool   // is among what is to be reported
+	said     string // its status in the report under way
+	reported string // the status that the servers acknowledged last
+}
+
+// Kinds of appointments.
+const (
+	doStart = iota
+	doEnd
+	doStop
+	doHealthy
+)
+
+// An appointment is something that an instance will do.
+type appointment struct {
+	at   time.Time
+	inst *instance
+	run  int
+	what int
+}
+
+// agenda is a heap of appointments.
+type agenda []appointment
+
+func (a agenda) Len() int           { return len(a) }
+func (a agenda) Less(i, j int) bool { return a[i].at.Before(a[j].at) }
+func (a agenda) Swap(i, j int)      { a[i], a[j] = a[j], a[i] }
+func (a *agenda) Push(x any)        { *a = append(*a, x.(appointment)) }
+func (a *agenda) Pop() any {
+	old := *a
+	x := old[len(old)-1]
+	old[len(old)-1] = appointment{}
+	*a = old[:len(old)-1]
+	return x
+}
+
+// arrange notes that an instance will do something; at once if that is now.
+func (n *node) arrange(inst *instance, what int, in time.Duration, now time.Time) {
+	if in <= 0 {
+		n.do(inst, what, now)
+		return
+	}
+	heap.Push(&n.agenda, appointment{now.Add(in), inst, inst.run, what})
+}
+
+// keep does what is due.
+func (n *node) keep(now time.Time) {
+	for len(n.agenda) > 0 && !n.agenda[0].at.After(now) {
+		a := heap.Pop(&n.agenda).(appointment)
+		if a.run == a.inst.run && n.instances[a.inst.id] == a.inst {
+			n.do(a.inst, a.what, now)
+		}
+	}
+}
+
+func (n *node) do(inst *instance, what int, now time.Time) {
+	switch what {
+	case doStart:
+		n.start(inst, now)
+	case doEnd:
+		n.end(inst, now)
+	case doStop:
+		n.finish(inst, api.AllocClientComplete, now)
+	case doHealthy:
+		n.health(inst, true)
+	}
+}
+
+// begin starts a run of an instance that has just come.
+func (n *node) begin(inst *instance, now time.Time) {
+	inst.run++
+	inst.life = inst.group.behaviour.draw(n.rng)
+	n.arrange(inst, doStart, inst.life.start, now)
+}
+
+func (n *node) start(inst *instance, now time.Time) {
+	if inst.group.behaviour.startFail {
+		n.end(inst, now)
+		return
+	}
+	inst.started = now
+	n.set(inst, api.AllocClientRunning)
+	if b := inst.group.behaviour; inst.deployment && inst.healthy == nil && b.healthy >= 0 {
+		n.arrange(inst, doHealthy, b.healthy, now)
+	}
+	if inst.life.runFor >= 0 && inst.status == api.AllocClientRunning {
+		n.arrange(inst, doEnd, inst.life.runFor, now)
+	}
+}
+
+// end is the end of a run by itself: the instance is done, starts again, or has
+// failed.
+func (n *node) end(inst *instance, now time.Time) {
+	b := inst.group.behaviour
+	switch {
+	case !inst.life.fails && !b.startFail && b.batch:
+		n.finish(inst, api.AllocClientComplete, now)
+	case inst.restarts < b.restarts:
+		inst.restarts++
+		inst.run++
+		inst.life = b.draw(n.rng)
+		n.set(inst, api.AllocClientPending)
+		n.arrange(inst, doStart, b.delay+inst.life.start, now)
+	default:
+		n.health(inst, false)
+		n.finish(inst, api.AllocClientFailed, now)
+	}
+}
+
+func (n *node) finish(inst *instance, status string, now time.Time) {
+	inst.run++
+	inst.ended = now
+	n.set(inst, status)
+	n.release(inst)
+}
+
+func (n *node) health(inst *instance, healthy bool) {
+	if inst.deployment && inst.healthy == nil {
+		inst.healthy = &healthy
+		n.mark(inst)
+	}
+}
+
+func (n *node) set(inst *instance, status string) {
+	inst.status = status
+	n.mark(inst)
+}
+
+// mark notes that the instance has something to report.
+func (n *node) mark(inst *instance) {
+	if !inst.marked {
+		inst.marked = true
+		n.marked = append(n.marked, inst)
+	}
+}
+
+// report is the instance as an agent tells it.
+func (inst *instance) report() *api.Allocation {
+	a := &api.Allocation{ID: inst.id, ClientStatus: inst.status, TaskStates: make(map[string]*api.TaskState, len(inst.group.behaviour.tasks))}
+	switch inst.status {
+	case api.AllocClientPending:
+		a.ClientDescription = "No task has started"
+	case api.AllocClientRunning:
+		a.ClientDescription = "Running"
+	case api.AllocClientComplete:
+		a.ClientDescription = "All tasks have ended"
+	case api.AllocClientFailed:
+		a.ClientDescription = "A task failed"
+	}
+	if inst.healthy != nil {
+		a.DeploymentStatus = &api.AllocDeploymentStatus{Healthy: inst.healthy, Timestamp: time.Now()}
+	}
+	for _, name := range inst.group.behaviour.tasks {
+		a.TaskStates[name] = inst.taskState()
+	}
+	return a
+}
+
+func (inst *instance) taskState() *api.TaskState {
+	s := &api.TaskState{State: api.TaskStatePending, StartedAt: inst.started, Restarts: uint64(inst.restarts)}
+	s.Events = append(s.Events, &api.TaskEvent{Type: api.EventReceived, Time: inst.arrived.UnixNano(), DisplayMessage: "The task is on its node"})
+	if !inst.started.IsZero() {
+		s.State = api.TaskStateRunning
+		s.Events = append(s.Events, &api.TaskEvent{Type: api.EventStarted, Time: inst.started.UnixNano(), DisplayMessage: "Runs"})
+	}
+	if !inst.ended.IsZero() {
+		s.State, s.FinishedAt, s.Failed = api.TaskStateDead, inst.ended, inst.status == api.AllocClientFailed
+		s.Events = append(s.Events, &api.TaskEvent{Type: api.EventTerminated, Time: inst.ended.UnixNano(), DisplayMessage: "The run has ended"})
+	}
+	return s
+}

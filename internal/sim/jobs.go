@@ -1,0 +1,159 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// The dimensions that are accounted for.
+const (
+	cpu = iota
+	memory
+	disk
+	dimensions
+)
+
+var dimensionNames = [dimensions]string{"cpu", "memory", "disk"}
+
+func amounts(u api.Usage) [dimensions]int64 { return [dimensions]int64{u.CPU, u.MemoryMB, u.DiskMB} }
+
+// A job is one copy of a scenario's job.
+type job struct {
+	spec      *api.Job
+	file      string // which of the scenario's jobs it is a copy of
+	at        time.Duration
+	groups    map[string]*group
+	submitted atomic.Int64 // Unix nanoseconds
+}
+
+func (j *job) submittedAt() time.Time { return time.Unix(0, j.submitted.Load()) }
+
+// A group is one of a job's; copies of a job share theirs.
+type group struct {
+	spec      *api.Group
+	behaviour *behaviour
+	spreads   []*api.Spread // the job's too
+	wanted    int           // of one copy; 0 of system jobs, which want as many as there are nodes
+}
+
+// prepareJobs makes the copies.
+func (r *run) prepareJobs() error {
+	for i := range r.scenario.Jobs {
+		g := &r.scenario.Jobs[i]
+		spec := g.job
+		if g.Count != nil {
+			spec = withCount(spec, *g.Count)
+		}
+		groups := map[string]*group{}
+		for _, s := range spec.Groups {
+			b, err := newBehaviour(spec, s, &r.scenario.Tasks)
+			if err != nil {
+				return fmt.Errorf("%s: %w", g.File, err)
+			}
+			one := &group{spec: s, behaviour: b, spreads: append(slices.Clone(s.Spreads), spec.Spreads...)}
+			if spec.Type == api.JobTypeService || spec.Type == api.JobTypeBatch {
+				one.wanted = s.Size()
+			}
+			groups[s.Name] = one
+		}
+		for copy := range g.Copies {
+			j := &job{spec: spec.Copy(), file: g.File, groups: groups, at: g.At + g.Over*time.Duration(copy)/time.Duration(g.Copies)}
+			if g.Copies > 1 {
+				j.spec.ID = fmt.Sprintf("%s-%d", spec.ID, copy+1)
+				j.spec.Name = j.spec.ID
+			}
+			if r.jobs[j.spec.ID] != nil {
+				return api.Errorf(api.CodeInvalid, "%s: a job %q is in the scenario already: give one another name, or copies", g.File, j.spec.ID)
+			}
+			r.jobs[j.spec.ID] = j
+			r.order = append(r.order, j)
+		}
+	}
+	slices.SortStableFunc(r.order, func(a, b *job) int { return cmp.Compare(a.at, b.at) })
+	return nil
+}
+
+func withCount(spec *api.Job, count int) *api.Job {
+	c := spec.Copy()
+	c.Groups = nil
+	for _, g := range spec.Groups {
+		other := *g
+		other.Count = &count
+		c.Groups = append(c.Groups, &other)
+	}
+	return c
+}
+
+// wanted is how many instances the jobs want that have a number.
+func (r *run) wanted() int64 {
+	var n int64
+	for _, j := range r.order {
+		for _, g := range j.groups {
+			n += int64(g.wanted)
+		}
+	}
+	return n
+}
+
+// submit registers the jobs, each when its time has come.
+func (r *run) submit(ctx context.Context) error {
+	var next atomic.Int64
+	var clients sync.WaitGroup
+	errs := make([]error, submitting)
+	began := time.Now()
+	for worker := range submitting {
+		clients.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(r.order) || !until(ctx, r.began.Add(r.order[i].at)) {
+					return
+				}
+				j := r.order[i]
+				j.submitted.Store(time.Now().UnixNano())
+				if _, err := r.client.Jobs().Register(ctx, &api.RegisterJobRequest{Job: j.spec}); err != nil {
+					if ctx.Err() == nil {
+						errs[worker] = fmt.Errorf("register job %s: %w", j.spec.ID, err)
+					}
+					return
+				}
+			}
+		})
+	}
+	clients.Wait()
+	r.report.Jobs.Took = time.Since(began)
+	return errors.Join(errs...)
+}
+
+// until waits for a time; false means that ctx ended first.
+func until(ctx context.Context, at time.Time) bool {
+	wait := time.Until(at)
+	if wait <= 0 {
+		return ctx.Err() == nil
+	}
+	select {
+	case <-time.After(wait):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// instance is an allocation of one of the scenario's jobs; nil for others.
+func (r *run) instance(a *api.Allocation) *instance {
+	j := r.jobs[a.JobID]
+	if j == nil || j.groups[a.Group] == nil {
+		return nil
+	}
+	return &instance{id: a.ID, job: j, group: j.groups[a.Group], ask: amounts(a.Usage())}
+}

@@ -1,0 +1,272 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/jobspec"
+)
+
+// Load reads a scenario and the job files that it names. Everything that is
+// wrong is reported with file and line.
+func Load(file string) (*Scenario, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read the scenario: %w", err)
+	}
+	return parse(file, text)
+}
+
+func parse(file string, text []byte) (*Scenario, error) {
+	s := &Scenario{file: file}
+	tree, err := parser.ParseBytes(text, 0)
+	if err == nil && len(tree.Docs) > 0 && tree.Docs[0].Body != nil {
+		err = yaml.NodeToValue(tree.Docs[0].Body, s, yaml.Strict())
+	}
+	if err != nil {
+		return nil, api.Errorf(api.CodeInvalid, "%s: %s", file, message(err))
+	}
+	c := &checker{file: file, tree: tree}
+	s.fillIn()
+	s.check(c)
+	if len(c.problems) > 0 {
+		return nil, &api.Error{Code: api.CodeInvalid, Message: "the scenario is not valid", Detail: c.problems}
+	}
+	for i := range s.Jobs {
+		if s.Jobs[i].job, err = s.loadJob(&s.Jobs[i]); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// message is what the library has to say, as LINE: TEXT.
+func message(err error) string {
+	var e yaml.Error
+	if !errors.As(err, &e) || e.GetToken() == nil {
+		return err.Error()
+	}
+	text := strings.ReplaceAll(e.GetMessage(), "into Go struct field ", "as ")
+	text = strings.ReplaceAll(text, "of type ", "which is a ")
+	text = strings.TrimPrefix(text, "cannot unmarshal ")
+	return fmt.Sprintf("%d: %s", e.GetToken().Position.Line, text)
+}
+
+// loadJob reads the job file of a group.
+func (s *Scenario) loadJob(g *JobGroup) (*api.Job, error) {
+	name := g.File
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(filepath.Dir(s.file), name)
+	}
+	return readJob(name, g.Vars)
+}
+
+func readJob(name string, vars map[string]string) (*api.Job, error) {
+	job, err := jobspec.ParseFile(name, jobspec.Options{Vars: vars, Env: os.Environ(), Strict: true, AllowFS: true, BaseDir: filepath.Dir(name)})
+	if err != nil {
+		return nil, err
+	}
+	job.Canonicalize()
+	if err := job.Validate(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return job, nil
+}
+
+// AddJob adds a job file to the scenario.
+func (s *Scenario) AddJob(file string) error {
+	job, err := readJob(file, nil)
+	if err != nil {
+		return err
+	}
+	s.Jobs = append(s.Jobs, JobGroup{File: file, Copies: 1, job: job})
+	return nil
+}
+
+// Scale multiplies the numbers of nodes and of copies.
+func (s *Scenario) Scale(by float64) {
+	for i := range s.Nodes {
+		s.Nodes[i].Count = scaled(s.Nodes[i].Count, by)
+	}
+	for i := range s.Jobs {
+		s.Jobs[i].Copies = scaled(s.Jobs[i].Copies, by)
+	}
+}
+
+func scaled(n int, by float64) int { return max(1, int(float64(n)*by+0.5)) }
+
+// fillIn sets what was left out.
+func (s *Scenario) fillIn() {
+	if s.Name == "" {
+		s.Name = strings.TrimSuffix(filepath.Base(s.file), filepath.Ext(s.file))
+	}
+	fallback(&s.Seed, 1)
+	fallback(&s.Limit, 5*time.Minute)
+	fallback(&s.Tasks.RunFor, 10*time.Second)
+	if s.Tasks.FailIn == (Range{}) {
+		s.Tasks.FailIn = Range{time.Second, 10 * time.Second}
+	}
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		fallback(&n.Count, 1)
+		fallback(&n.Name, "node")
+		fallback(&n.Datacenter, "dc1")
+		fallback(&n.Pool, api.NodePoolDefault)
+		fallback(&n.CPU, 4000)
+		fallback(&n.Cores, int(max(1, n.CPU/1000)))
+		fallback(&n.Memory, 8192)
+		fallback(&n.Disk, 100_000)
+		if n.Drivers == nil {
+			n.Drivers = []string{"raw_exec", "exec", "docker"}
+		}
+		for j := range n.Devices {
+			fallback(&n.Devices[j].Count, 1)
+		}
+	}
+	for i := range s.Jobs {
+		fallback(&s.Jobs[i].Copies, 1)
+	}
+}
+
+func fallback[T comparable](v *T, to T) {
+	var zero T
+	if *v == zero {
+		*v = to
+	}
+}
+
+// checker collects what is wrong, with lines.
+type checker struct {
+	file     string
+	tree     *ast.File
+	problems []string
+}
+
+// fail notes a problem of what is at a path such as $.nodes[0].count, or of
+// what holds it if that is not written.
+func (c *checker) fail(at, format string, args ...any) {
+	c.problems = append(c.problems, fmt.Sprintf("%s:%d: %s", c.file, c.line(at), fmt.Sprintf(format, args...)))
+}
+
+func (c *checker) line(at string) int {
+	for at != "" && at != "$" {
+		if p, err := yaml.PathString(at); err == nil {
+			if n, err := p.FilterFile(c.tree); err == nil && n != nil && n.GetToken() != nil {
+				return n.GetToken().Position.Line
+			}
+		}
+		at = at[:max(strings.LastIndexByte(at, '.'), strings.LastIndexByte(at, '['), 0)]
+	}
+	return 1
+}
+
+func (s *Scenario) check(c *checker) {
+	if len(s.Nodes) == 0 {
+		c.fail("$", "nodes: there are none; say what the fleet has, as in \"nodes: [{count: 10, cpu: 4000, memory: 8192}]\"")
+	}
+	for i, n := range s.Nodes {
+		at := fmt.Sprintf("$.nodes[%d]", i)
+		positive(c, at+".count", "count", int64(n.Count))
+		positive(c, at+".cpu", "cpu", n.CPU)
+		positive(c, at+".memory", "memory", n.Memory)
+		positive(c, at+".disk", "disk", n.Disk)
+		for j, d := range n.Devices {
+			if d.Type == "" {
+				c.fail(fmt.Sprintf("%s.devices[%d]", at, j), "a device needs a type, such as gpu")
+			}
+			positive(c, fmt.Sprintf("%s.devices[%d].count", at, j), "count", int64(d.Count))
+		}
+	}
+	for i, j := range s.Jobs {
+		at := fmt.Sprintf("$.jobs[%d]", i)
+		if j.File == "" {
+			c.fail(at, "a job needs a file")
+		}
+		positive(c, at+".copies", "copies", int64(j.Copies))
+		if j.Count != nil && *j.Count < 0 {
+			c.fail(at+".count", "count is %d, which is below 0", *j.Count)
+		}
+	}
+	if s.Tasks.Fail < 0 || s.Tasks.Fail > 1 {
+		c.fail("$.tasks.fail", "fail is %v; it is a share from 0 to 1", s.Tasks.Fail)
+	}
+	for i := range s.Events {
+		s.Events[i].check(c, fmt.Sprintf("$.events[%d]", i))
+	}
+}
+
+func positive(c *checker, at, name string, n int64) {
+	if n <= 0 {
+		c.fail(at, "%s is %d, which is not above 0", name, n)
+	}
+}
+
+func (e *Event) check(c *checker, at string) {
+	verbs := 0
+	for name, sel := range map[string]*Selection{"kill": e.Kill, "revive": e.Revive, "partition": e.Partition, "heal": e.Heal} {
+		if sel == nil {
+			continue
+		}
+		verbs++
+		if sel.Percent < 0 || sel.Percent > 100 {
+			c.fail(at+"."+name+".percent", "percent is %v; it is from 0 to 100", sel.Percent)
+		}
+		for key, glob := range sel.Where {
+			if !isSelectable(key) {
+				c.fail(at+"."+name+".where", "where: there is no %q: use name, datacenter, class, pool, meta.X or attr.X", key)
+			}
+			if _, err := path.Match(glob, ""); err != nil {
+				c.fail(at+"."+name+".where", "where: %s: %q is not a pattern", key, glob)
+			}
+		}
+	}
+	if e.Stop != "" {
+		verbs++
+	}
+	if verbs != 1 {
+		c.fail(at, "an event has one verb (kill, revive, partition, heal or stop), this one has %d", verbs)
+	}
+	if e.For != 0 && e.Kill == nil && e.Partition == nil {
+		c.fail(at+".for", "only kill and partition can be undone after a time")
+	}
+}
+
+func isSelectable(key string) bool {
+	switch key {
+	case "name", "datacenter", "class", "pool":
+		return true
+	}
+	return strings.HasPrefix(key, "meta.") || strings.HasPrefix(key, "attr.")
+}
+
+// UnmarshalYAML reads "200ms" or "100ms..2s".
+func (r *Range) UnmarshalYAML(read func(any) error) error {
+	var text string
+	if err := read(&text); err != nil {
+		return err
+	}
+	low, high, two := strings.Cut(text, "..")
+	var err error
+	if r.Min, err = time.ParseDuration(low); err == nil {
+		if r.Max = r.Min; two {
+			r.Max, err = time.ParseDuration(high)
+		}
+	}
+	if err != nil || r.Min < 0 || r.Max < r.Min {
+		return fmt.Errorf("%q is not a time such as 200ms, or two such as 100ms..2s", text)
+	}
+	return nil
+}

@@ -1,0 +1,385 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
+)
+
+// A node is one simulated machine. Its loop owns all that it holds; the
+// goroutines of its session only talk to the servers.
+type node struct {
+	run    *run
+	self   *api.Node
+	nodes  client.Nodes
+	rng    *rand.Rand
+	orders chan order
+
+	instances map[string]*instance
+	agenda    agenda
+	marked    []*instance // to be reported
+	sending   []*instance // in the report under way
+	session   *session    // nil: cut off
+	power     bool
+	up        atomic.Bool // power and session are there
+	used      [dimensions]int64
+
+	placed   []arrival // first instances, in the order they came
+	replaced []time.Duration
+	phase    float64 // of its heartbeats, 0 to 1
+	finished chan struct{}
+}
+
+// arrival is when an instance came and when the servers knew that it ran, after
+// its job was submitted.
+type arrival struct {
+	placed, running time.Duration
+	inst            *instance
+}
+
+// Orders to a node.
+const (
+	cut     = iota // the network goes
+	connect        // and comes back
+	off            // the power goes
+	on
+)
+
+type order struct {
+	what int
+	done chan<- struct{}
+}
+
+// maxReport is how many allocations one report holds.
+const maxReport = 4096
+
+// session is a node's connection to the servers.
+type session struct {
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+	inbox   chan *api.NodeAllocations
+	reports chan []*api.Allocation
+	acks    chan error
+}
+
+func newNode(r *run, self *api.Node, c *client.Client, number int) *node {
+	rng := rand.New(rand.NewPCG(r.scenario.Seed, uint64(number)+2))
+	return &node{
+		run: r, self: self, nodes: c.Nodes(), rng: rng, phase: rng.Float64(), orders: make(chan order),
+		instances: map[string]*instance{}, finished: make(chan struct{}), power: true,
+	}
+}
+
+// loop lives the node's life until ctx ends. The node is registered already.
+func (n *node) loop(ctx context.Context) {
+	defer close(n.finished)
+	n.connect(ctx, false)
+	defer func() {
+		if n.session != nil {
+			n.disconnect()
+		}
+	}()
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		n.send()
+		if len(n.agenda) > 0 {
+			timer.Reset(time.Until(n.agenda[0].at))
+		} else {
+			timer.Stop()
+		}
+		var inbox chan *api.NodeAllocations
+		var acks chan error
+		if n.session != nil {
+			inbox, acks = n.session.inbox, n.session.acks
+		}
+		select {
+		case m := <-inbox:
+			n.receive(m, time.Now())
+		case err := <-acks:
+			n.acknowledged(err, time.Now())
+		case <-timer.C:
+			n.keep(time.Now())
+		case o := <-n.orders:
+			n.obey(ctx, o)
+			close(o.done)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (n *node) obey(ctx context.Context, o order) {
+	switch o.what {
+	case cut, off:
+		if n.session != nil {
+			n.disconnect()
+			n.run.lose(n.instances, time.Now())
+		}
+		if o.what == off && n.power {
+			n.power, n.agenda, n.marked = false, nil, nil
+			for _, inst := range n.instances {
+				inst.run++
+				n.release(inst)
+			}
+			clear(n.instances)
+		}
+	case connect, on:
+		if n.session == nil {
+			n.connect(ctx, !n.power)
+			n.power = true
+		}
+	}
+}
+
+// connect begins a session: heartbeats, the stream, and reports. A machine that
+// was switched on registers first.
+func (n *node) connect(ctx context.Context, register bool) {
+	ctx, cancel := context.WithCancel(ctx)
+	s := &session{cancel: cancel, inbox: make(chan *api.NodeAllocations), reports: make(chan []*api.Allocation), acks: make(chan error)}
+	n.session = s
+	n.up.Store(true)
+	s.running.Go(func() { n.heartbeat(ctx, register) })
+	s.running.Go(func() { n.stream(ctx, s) })
+	s.running.Go(func() { n.report(ctx, s) })
+	for _, inst := range n.instances {
+		if inst.status != inst.reported {
+			n.mark(inst)
+		}
+	}
+}
+
+func (n *node) disconnect() {
+	n.session.cancel()
+	n.session.running.Wait()
+	n.session = nil
+	n.up.Store(false)
+	n.putBack()
+}
+
+func (n *node) heartbeat(ctx context.Context, register bool) {
+	ttl := n.run.ttl
+	if register {
+		_, err := n.nodes.Register(ctx, n.self)
+		n.run.count(&n.run.registrations, err, ctx)
+	}
+	// Nodes that began together do not send their heartbeats together.
+	wait := time.Duration(float64(ttl/3) * n.phase)
+	for {
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return
+		}
+		wait = ttl / 3
+		_, err := n.nodes.Heartbeat(ctx, n.self.ID, n.self.SecretID)
+		n.run.count(&n.run.heartbeats, err, ctx)
+		if api.CodeOf(err) == api.CodeNotFound {
+			_, err := n.nodes.Register(ctx, n.self)
+			n.run.count(&n.run.registrations, err, ctx)
+		}
+	}
+}
+
+func (n *node) stream(ctx context.Context, s *session) {
+	for ctx.Err() == nil {
+		for m, err := range n.nodes.Stream(ctx, n.self.ID, n.self.SecretID) {
+			if err != nil {
+				n.run.count(nil, err, ctx)
+				break
+			}
+			n.run.messages.Add(1)
+			select {
+			case s.inbox <- m:
+			case <-ctx.Done():
+				return
+			}
+		}
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+		}
+	}
+}
+
+func (n *node) report(ctx context.Context, s *session) {
+	for {
+		select {
+		case allocs := <-s.reports:
+			_, err := n.nodes.UpdateAllocations(ctx, n.self.ID, n.self.SecretID, allocs)
+			n.run.count(&n.run.reports, err, ctx)
+			if err != nil {
+				select {
+				case <-time.After(100 * time.Millisecond):
+				case <-ctx.Done():
+					return
+				}
+			}
+			select {
+			case s.acks <- err:
+			case <-ctx.Done():
+				return
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// send hands what is marked to the session, unless a report is under way.
+func (n *node) send() {
+	if n.session == nil || len(n.sending) > 0 || len(n.marked) == 0 {
+		return
+	}
+	batch := n.marked[:min(len(n.marked), maxReport)]
+	n.sending = append(n.sending, batch...)
+	n.marked = append(n.marked[:0], n.marked[len(batch):]...)
+	allocs := make([]*api.Allocation, len(n.sending))
+	for i, inst := range n.sending {
+		inst.marked = false
+		inst.said = inst.status
+		allocs[i] = inst.report()
+	}
+	n.session.reports <- allocs // its goroutine waits for it
+}
+
+// acknowledged takes in that the last report is durable, or failed.
+func (n *node) acknowledged(err error, now time.Time) {
+	if err != nil {
+		n.putBack()
+		return
+	}
+	for _, inst := range n.sending {
+		inst.reported = inst.said
+		if inst.said == api.AllocClientRunning && inst.first > 0 {
+			if a := &n.placed[inst.first-1]; a.running == 0 {
+				a.running = now.Sub(inst.job.submittedAt())
+				n.run.running.Add(1)
+				n.run.touch(&n.run.lastRunning, now)
+			}
+		}
+	}
+	n.sending = n.sending[:0]
+}
+
+// putBack marks what a report that did not arrive was about.
+func (n *node) putBack() {
+	for _, inst := range n.sending {
+		if n.instances[inst.id] == inst {
+			n.mark(inst)
+		}
+	}
+	n.sending = n.sending[:0]
+}
+
+// receive takes in what the servers want.
+func (n *node) receive(m *api.NodeAllocations, now time.Time) {
+	if m.Complete {
+		there := make(map[string]bool, len(m.Allocations))
+		for _, a := range m.Allocations {
+			there[a.ID] = true
+		}
+		for id, inst := range n.instances {
+			if !there[id] {
+				n.forget(inst)
+			}
+		}
+	}
+	for _, a := range m.Allocations {
+		inst := n.instances[a.ID]
+		switch {
+		case inst == nil && a.IsClientTerminal():
+		case inst == nil:
+			n.take(a, now)
+		case a.DesiredStatus != api.AllocDesiredRun:
+			n.stop(inst, now)
+		default:
+			inst.watch(a.Allocation)
+		}
+	}
+	for _, id := range m.Removed {
+		if inst := n.instances[id]; inst != nil {
+			n.forget(inst)
+		}
+	}
+}
+
+// take begins with an allocation that is new here.
+func (n *node) take(a *api.NodeAllocation, now time.Time) {
+	inst := n.run.instance(a.Allocation)
+	if inst == nil {
+		return // of a job that is not the scenario's
+	}
+	inst.arrived = now
+	n.instances[a.ID] = inst
+	inst.status = api.AllocClientPending
+	for d, ask := range inst.ask {
+		n.used[d] += ask
+		n.run.used[d].Add(ask)
+	}
+	inst.holds = true
+	if a.DesiredStatus != api.AllocDesiredRun {
+		n.finish(inst, api.AllocClientComplete, now)
+		return
+	}
+	inst.watch(a.Allocation)
+	if a.ClientStatus == api.AllocClientRunning {
+		inst.reported = api.AllocClientRunning // of before the power went
+	}
+	switch {
+	case a.PreviousAllocation != "":
+		if died, ok := n.run.lostAt(a.PreviousAllocation); ok {
+			n.replaced = append(n.replaced, now.Sub(died))
+		}
+	case !n.run.isLost(inst.id):
+		n.placed = append(n.placed, arrival{placed: now.Sub(inst.job.submittedAt()), inst: inst})
+		inst.first = len(n.placed)
+		n.run.placed.Add(1)
+		n.run.touch(&n.run.lastPlaced, now)
+	}
+	n.begin(inst, now)
+}
+
+// stop ends an instance that the servers do not want any more.
+func (n *node) stop(inst *instance, now time.Time) {
+	if inst.stopping || !inst.ended.IsZero() {
+		return
+	}
+	inst.stopping = true
+	inst.run++
+	n.arrange(inst, doStop, inst.group.behaviour.kill, now)
+}
+
+// watch takes in that a deployment waits for the instance.
+func (inst *instance) watch(a *api.Allocation) {
+	inst.deployment = a.DeploymentID != ""
+	if s := a.DeploymentStatus; s != nil && s.Healthy != nil {
+		inst.healthy = s.Healthy
+	}
+}
+
+func (n *node) forget(inst *instance) {
+	inst.run++
+	n.release(inst)
+	delete(n.instances, inst.id)
+}
+
+// release gives back what an instance holds.
+func (n *node) release(inst *instance) {
+	if !inst.holds {
+		return
+	}
+	inst.holds = false
+	for d, ask := range inst.ask {
+		n.used[d] -= ask
+		n.run.used[d].Add(-ask)
+	}
+}

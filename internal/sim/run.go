@@ -1,0 +1,271 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/reeve-run/reeve/client"
+)
+
+// Options say how a scenario is run.
+type Options struct {
+	Binary   string    // of Reeve, for the scenario's own server
+	Address  string    // of a server that is there; "": an own one is started
+	KeepData string    // directory of the server's data, which is kept; "": a temporary one
+	Progress io.Writer // what happens, as it happens; nil: nothing is told
+}
+
+// nodesPerConnection is how many simulated nodes share a connection.
+const nodesPerConnection = 200
+
+// registering is how many nodes register at once, and submitting how many jobs.
+const (
+	registering = 64
+	submitting  = 16
+)
+
+// run is one run of a scenario.
+type run struct {
+	scenario *Scenario
+	options  Options
+	server   *server // nil: not ours
+	client   *client.Client
+	clients  []*client.Client
+	nodes    []*node
+	position map[string]int // of nodes, by id
+	jobs     map[string]*job
+	order    []*job
+	ttl      time.Duration
+	began    time.Time // of the clock that the scenario's times are on
+	report   *Report
+
+	// What the nodes count.
+	placed, running                              atomic.Int64
+	lastPlaced, lastRunning                      atomic.Int64 // Unix nanoseconds
+	messages, heartbeats, reports, registrations atomic.Int64
+	failures                                     atomic.Int64
+	used                                         [dimensions]atomic.Int64
+	peak                                         [dimensions]int64
+
+	anyLost atomic.Bool
+	mu      sync.Mutex
+	lost    map[string]time.Time // allocations of nodes that were cut off, and when
+	failure error                // the first failed request
+}
+
+// Run plays a scenario to its end. The report holds what was measured until
+// then also when ctx ended it early.
+func Run(ctx context.Context, s *Scenario, o Options) (*Report, error) {
+	r := &run{scenario: s, options: o, jobs: map[string]*job{}, position: map[string]int{}, lost: map[string]time.Time{}, report: &Report{Scenario: s.Name, Seed: s.Seed}}
+	if err := r.prepareJobs(); err != nil {
+		return nil, err
+	}
+	defer r.closeClients()
+	if o.Address == "" {
+		server, err := startServer(ctx, s.Server, o)
+		if err != nil {
+			return nil, err
+		}
+		r.server = server
+		defer server.stop()
+	}
+	if err := r.dial(ctx); err != nil {
+		return nil, r.explain(err)
+	}
+	if err := r.play(ctx); err != nil {
+		return nil, r.explain(err)
+	}
+	return r.report, nil
+}
+
+// explain adds what the server said last to an error, if it is ours.
+func (r *run) explain(err error) error {
+	if r.server == nil {
+		return err
+	}
+	if last := r.server.lastWords(); last != "" {
+		return fmt.Errorf("%w; the server's log ends with:\n%s", err, last)
+	}
+	return err
+}
+
+// dial opens the connections, one after the other: requests that find none
+// would each open their own.
+func (r *run) dial(ctx context.Context) error {
+	address := r.options.Address
+	if r.server != nil {
+		address = r.server.address
+	}
+	fleet := r.scenario.fleet()
+	for range 2 + len(fleet)/nodesPerConnection { // the first is for all that nodes do not do
+		c, err := client.New(client.Config{Address: address, Multiplex: true})
+		if err != nil {
+			return err
+		}
+		r.clients = append(r.clients, c)
+		if _, err := c.Status().Leader(ctx); err != nil {
+			return err
+		}
+	}
+	r.client = r.clients[0]
+	for i, self := range fleet {
+		r.position[self.ID] = i
+		r.nodes = append(r.nodes, newNode(r, self, r.clients[1+i/nodesPerConnection], i))
+	}
+	return nil
+}
+
+func (r *run) closeClients() {
+	for _, c := range r.clients {
+		c.Close()
+	}
+}
+
+// play registers the nodes, lets them live, submits the jobs, has happen what
+// is to happen, and waits until all is quiet.
+func (r *run) play(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	if err := r.registerNodes(ctx); err != nil {
+		return err
+	}
+	var living sync.WaitGroup
+	for _, n := range r.nodes {
+		living.Go(func() { n.loop(ctx) })
+	}
+	defer living.Wait()
+	defer stop()
+	r.began = time.Now()
+	acting, cancel := context.WithTimeout(ctx, r.scenario.Limit)
+	defer cancel()
+	var acts sync.WaitGroup
+	failed := make(chan error, 2)
+	acts.Go(func() { failed <- r.submit(acting) })
+	acts.Go(func() { failed <- r.happen(acting) })
+	done := make(chan error, 1)
+	go func() {
+		acts.Wait()
+		done <- errors.Join(<-failed, <-failed)
+	}()
+	err := r.watch(acting, done)
+	cancel()
+	acts.Wait()
+	if err != nil {
+		return err
+	}
+	if err := r.ask(ctx); err != nil {
+		return err
+	}
+	stop()
+	living.Wait()
+	r.measure()
+	return nil
+}
+
+func (r *run) registerNodes(ctx context.Context) error {
+	began := time.Now()
+	var next atomic.Int64
+	var group sync.WaitGroup
+	errs := make([]error, registering)
+	ttl := make([]time.Duration, registering)
+	for worker := range registering {
+		group.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(r.nodes) || ctx.Err() != nil {
+					return
+				}
+				answer, err := r.nodes[i].nodes.Register(ctx, r.nodes[i].self)
+				if err != nil {
+					errs[worker] = fmt.Errorf("register node %s: %w", r.nodes[i].self.Name, err)
+					return
+				}
+				ttl[worker] = answer.HeartbeatTTL
+			}
+		})
+	}
+	group.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	for _, t := range ttl {
+		r.ttl = max(r.ttl, t)
+	}
+	took := time.Since(began)
+	r.report.Nodes = NodesReport{Registered: len(r.nodes), Took: took, PerSecond: perSecond(len(r.nodes), took)}
+	r.tell("registered %d nodes in %s", len(r.nodes), short(took))
+	return nil
+}
+
+// count notes the outcome of a request of a node.
+func (r *run) count(kind *atomic.Int64, err error, ctx context.Context) {
+	if kind != nil {
+		kind.Add(1)
+	}
+	if err == nil || ctx.Err() != nil {
+		return
+	}
+	r.failures.Add(1)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.failure == nil {
+		r.failure = err
+	}
+}
+
+// touch notes the newest time.
+func (r *run) touch(last *atomic.Int64, now time.Time) {
+	for nanos := now.UnixNano(); ; {
+		old := last.Load()
+		if old >= nanos || last.CompareAndSwap(old, nanos) {
+			return
+		}
+	}
+}
+
+// lose notes that allocations cannot be reached from now on.
+func (r *run) lose(instances map[string]*instance, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for id, inst := range instances {
+		if inst.ended.IsZero() {
+			r.lost[id] = now
+			r.anyLost.Store(true)
+		}
+	}
+}
+
+func (r *run) lostAt(id string) (time.Time, bool) {
+	if !r.anyLost.Load() {
+		return time.Time{}, false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at, ok := r.lost[id]
+	return at, ok
+}
+
+func (r *run) isLost(id string) bool {
+	_, lost := r.lostAt(id)
+	return lost
+}
+
+func (r *run) tell(format string, args ...any) {
+	if r.options.Progress != nil {
+		fmt.Fprintf(r.options.Progress, format+"\n", args...)
+	}
+}
+
+// rng is a source of its own for each purpose.
+func (r *run) rng(purpose uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(r.scenario.Seed, 1<<40+purpose))
+}

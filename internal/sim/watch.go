@@ -1,0 +1,126 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
+)
+
+const (
+	looking = 50 * time.Millisecond  // how often the run looks at itself
+	telling = 2 * time.Second        // how often it says how far it is
+	asking  = 500 * time.Millisecond // how often it asks the server whether all is done
+	quiet   = 300 * time.Millisecond // nothing may have come for so long
+)
+
+// watch waits until everything is done that will be, or the time is up. Done
+// gets the outcome of submitting and of the events.
+func (r *run) watch(ctx context.Context, done <-chan error) error {
+	ticker := time.NewTicker(looking)
+	defer ticker.Stop()
+	acted := false
+	var told, asked time.Time
+	var seen, messages int64
+	changed := time.Now()
+	for {
+		select {
+		case err := <-done:
+			if err != nil {
+				return err
+			}
+			acted, done = true, nil
+		case <-ticker.C:
+		case <-ctx.Done():
+			r.report.Limit = true
+			return nil
+		}
+		now := time.Now()
+		r.sample()
+		if now.Sub(told) >= telling {
+			told = now
+			r.progress(now)
+		}
+		if sum := r.placed.Load() + r.running.Load() + r.reports.Load(); sum != seen || r.messages.Load() != messages {
+			seen, messages, changed = sum, r.messages.Load(), now
+		}
+		if !acted || now.Sub(changed) < quiet || now.Sub(asked) < asking {
+			continue
+		}
+		asked = now
+		settled, err := r.isSettled(ctx)
+		if err != nil && ctx.Err() == nil {
+			return fmt.Errorf("ask the server how far it is: %w", err)
+		}
+		if settled {
+			r.progress(now)
+			return nil
+		}
+	}
+}
+
+// isSettled reports whether the server has nothing left to do, and knows which
+// nodes live.
+func (r *run) isSettled(ctx context.Context) (bool, error) {
+	pending, _, err := r.client.Evaluations().Count(ctx, &client.QueryOptions{Params: url.Values{"status": {api.EvalStatusPending}}})
+	if err != nil || pending > 0 {
+		return false, err
+	}
+	if !r.anyLost.Load() {
+		return true, nil
+	}
+	list, _, err := r.client.Nodes().List(ctx, nil)
+	if err != nil {
+		return false, err
+	}
+	for _, stub := range list {
+		if live, ours := r.live(stub.ID); ours && live != (stub.Status == api.NodeStatusReady) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// sample notes how full the fleet is.
+func (r *run) sample() {
+	for d := range r.peak {
+		r.peak[d] = max(r.peak[d], r.used[d].Load())
+	}
+}
+
+func (r *run) progress(now time.Time) {
+	words := fmt.Sprintf("%6s  %s of %s placed, %s running", short(now.Sub(r.began)), grouped(r.placed.Load()), grouped(r.wanted()), grouped(r.running.Load()))
+	if r.server != nil {
+		memory, _ := r.server.memory()
+		words += fmt.Sprintf("; server %d MB, %s of processor time", memory>>20, short(r.server.cpuTime()))
+	}
+	r.tell("%s", words)
+}
+
+// short is a time as people read it.
+func short(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return d.Round(time.Microsecond).String()
+	case d < time.Second:
+		return d.Round(100 * time.Microsecond).String()
+	case d < time.Minute:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}
+
+// grouped is a number with its thousands apart.
+func grouped(n int64) string {
+	text := fmt.Sprint(n)
+	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
