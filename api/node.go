@@ -59,6 +59,14 @@ func (n *Node) IsReady() bool {
 	return n.Status == NodeStatusReady && n.SilentSince == 0 && n.SchedulingEligibility != NodeIneligible && n.DrainStrategy == nil
 }
 
+// Pool is the name of the node's pool.
+func (n *Node) Pool() string {
+	if n.NodePool == "" {
+		return NodePoolDefault
+	}
+	return n.NodePool
+}
+
 // IsGone reports whether the node's allocations are lost.
 func (n *Node) IsGone() bool { return n == nil || n.Status == NodeStatusDown }
 

@@ -3,7 +3,10 @@
 
 package api
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Placement algorithms.
 const (
@@ -92,3 +95,117 @@ type NodePoolSchedulerConfig struct {
 
 // IsBuiltIn reports whether the pool can be neither changed nor deleted.
 func (p *NodePool) IsBuiltIn() bool { return p.Name == NodePoolDefault || p.Name == NodePoolAll }
+
+// Validate reports everything that is wrong with the configuration, as one
+// *Error of CodeInvalid; nil when there is nothing.
+func (s *SchedulerConfig) Validate() error {
+	var c complaints
+	checkAlgorithm(&c, s.Algorithm)
+	if z := s.ZoneAttribute; z != "" && !isAttribute(z) {
+		c.add(`ZoneAttribute: %q is not an attribute of a node such as "${node.datacenter}" or "${meta.zone}"`, z)
+	}
+	if s.MaxStartingPerNode < 0 {
+		c.add("MaxStartingPerNode: %d is negative; 0 means that there is no bound", s.MaxStartingPerNode)
+	}
+	if r := s.Rejections; r.NodeThreshold < 0 {
+		c.add("Rejections.NodeThreshold: %d is negative", r.NodeThreshold)
+	} else if r.NodeWindow < 0 {
+		c.add("Rejections.NodeWindow: %s is negative", r.NodeWindow)
+	} else if r.MarkIneligible && (r.NodeThreshold == 0 || r.NodeWindow == 0) {
+		c.add("Rejections.MarkIneligible needs a NodeThreshold and a NodeWindow above 0")
+	}
+	return c.err("the scheduler's configuration is not valid")
+}
+
+// Validate reports everything that is wrong with the pool, as one *Error of
+// CodeInvalid; nil when there is nothing.
+func (p *NodePool) Validate() error {
+	var c complaints
+	switch {
+	case p.Name == "":
+		c.add("Name is missing")
+	case !isPoolName(p.Name):
+		c.add("Name: %q must be of letters, digits, - and _, %d at most", p.Name, maxNameLength)
+	case p.IsBuiltIn():
+		c.add("Name: %q is built in and cannot be changed: make a pool of another name", p.Name)
+	}
+	if len(p.Description) > maxPoolDescription {
+		c.add("Description: it has %d characters; %d at most", len(p.Description), maxPoolDescription)
+	}
+	if s := p.SchedulerConfig; s != nil && s.Algorithm != "" {
+		checkAlgorithm(&c, s.Algorithm)
+	}
+	return c.err("the node pool is not valid")
+}
+
+const maxPoolDescription = 256
+
+func checkAlgorithm(c *complaints, algorithm string) {
+	if algorithm != AlgorithmBinpack && algorithm != AlgorithmSpread {
+		c.add("SchedulerAlgorithm: %q is neither %q nor %q", algorithm, AlgorithmBinpack, AlgorithmSpread)
+	}
+}
+
+// isAttribute reports whether s is one whole "${...}".
+func isAttribute(s string) bool {
+	name, ok := strings.CutPrefix(s, "${")
+	name, closed := strings.CutSuffix(name, "}")
+	return ok && closed && isName(name, "${}") && (name == "node.datacenter" || name == "node.class" || name == "node.pool" ||
+		name == "node.region" || strings.HasPrefix(name, "attr.") || strings.HasPrefix(name, "meta."))
+}
+
+func isPoolName(s string) bool {
+	return len(s) <= maxNameLength && isName(s, "") && !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
+	})
+}
+
+// SchedulerConfigResponse is the stored configuration.
+type SchedulerConfigResponse struct {
+	SchedulerConfig *SchedulerConfig
+	Index           uint64
+}
+
+// SetSchedulerConfigRequest replaces the configuration. The settings that only
+// Reeve has stay as they are when they are left out, so that clients that do
+// not know them do not reset them.
+type SetSchedulerConfigRequest struct {
+	Algorithm                     string           `json:"SchedulerAlgorithm"` // "" is binpack
+	Preemption                    PreemptionConfig `json:"PreemptionConfig"`
+	MemoryOversubscriptionEnabled bool
+	RejectJobRegistration         bool
+	PauseEvalBroker               bool
+
+	ZoneAttribute      *string
+	MaxStartingPerNode *int
+	Rejections         *RejectionConfig
+
+	CreateIndex uint64 // ignored
+	ModifyIndex uint64 // ignored: cas says which index must be stored
+}
+
+// Over is what the stored configuration becomes.
+func (r *SetSchedulerConfigRequest) Over(stored *SchedulerConfig) *SchedulerConfig {
+	c := *stored
+	c.Algorithm, c.Preemption = r.Algorithm, r.Preemption
+	setDefault(&c.Algorithm, AlgorithmBinpack)
+	c.MemoryOversubscriptionEnabled = r.MemoryOversubscriptionEnabled
+	c.RejectJobRegistration, c.PauseEvalBroker = r.RejectJobRegistration, r.PauseEvalBroker
+	if r.ZoneAttribute != nil {
+		c.ZoneAttribute = *r.ZoneAttribute
+	}
+	if r.MaxStartingPerNode != nil {
+		c.MaxStartingPerNode = *r.MaxStartingPerNode
+	}
+	if r.Rejections != nil {
+		c.Rejections = *r.Rejections
+	}
+	return &c
+}
+
+// SetSchedulerConfigResponse says whether the configuration was stored: it is
+// not when it was changed since the index that the caller named.
+type SetSchedulerConfigResponse struct {
+	Updated bool
+	Index   uint64
+}

@@ -19,6 +19,16 @@ func (c *complaints) add(format string, args ...any) {
 	*c = append(*c, fmt.Sprintf(format, args...))
 }
 
+// err is the complaints as one error; nil when there are none.
+func (c complaints) err(what string) error {
+	if len(c) == 0 {
+		return nil
+	}
+	e := Errorf(CodeInvalid, "%s", what)
+	e.Detail = c
+	return e
+}
+
 var jobTypes = []string{JobTypeService, JobTypeBatch, JobTypeSystem, JobTypeSysBatch}
 
 // maxNameLength bounds names: they are part of paths, variables and addresses.

@@ -30,6 +30,9 @@ type Core interface {
 	FailDeployment(ctx context.Context, id string) (*api.DeploymentResponse, error)
 	PauseDeployment(ctx context.Context, id string, pause bool) (*api.DeploymentResponse, error)
 	SetNodeEligibility(ctx context.Context, nodeID, eligibility string) (uint64, error)
+	SetSchedulerConfig(ctx context.Context, config *api.SchedulerConfig, enforceIndex *uint64) (uint64, error)
+	PutNodePool(ctx context.Context, pool *api.NodePool) (uint64, error)
+	DeleteNodePool(ctx context.Context, name string) (uint64, error)
 	CollectGarbage(ctx context.Context) error
 
 	RegisterNode(ctx context.Context, node *api.Node) (*api.NodeHeartbeatResponse, error)

@@ -54,6 +54,14 @@ func (acceptingCore) RegisterNode(context.Context, *api.Node) (*api.NodeHeartbea
 	return &api.NodeHeartbeatResponse{}, nil
 }
 
+func (acceptingCore) SetSchedulerConfig(_ context.Context, c *api.SchedulerConfig, _ *uint64) (uint64, error) {
+	return 1, c.Validate()
+}
+
+func (acceptingCore) PutNodePool(_ context.Context, p *api.NodePool) (uint64, error) {
+	return 1, p.Validate()
+}
+
 func (acceptingCore) UpdateAllocations(context.Context, string, string, []*api.Allocation) (uint64, error) {
 	return 1, nil
 }

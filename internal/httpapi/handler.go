@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -32,6 +33,7 @@ type Config struct {
 type Handler struct {
 	Config
 	mux       *http.ServeMux
+	pools     *http.ServeMux  // of the routes that ofPools tells
 	jobVerbs  map[string]bool // last segments of /v1/job/{id}/...
 	crossSite *http.CrossOriginProtection
 	nodes     *nodeProxy
@@ -61,7 +63,8 @@ func New(c Config) *Handler {
 	h.servers = newServerProxy(transport, h)
 	table := routes()
 	h.openapi = sync.OnceValue(func() []byte { return openAPI(table) })
-	h.mux = newMux(h, table)
+	h.mux = newMux(h, slices.DeleteFunc(slices.Clone(table), func(r route) bool { return ofPools(r.Pattern) }))
+	h.pools = newMux(h, slices.DeleteFunc(slices.Clone(table), func(r route) bool { return !ofPools(r.Pattern) }))
 	for _, r := range table {
 		if verb, ok := strings.CutPrefix(r.Pattern, "/v1/job/{id}/"); ok {
 			h.jobVerbs[verb] = true
@@ -119,7 +122,17 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		other.URL = escaped
 		r = &other
 	}
+	if ofPools(r.URL.Path) {
+		h.pools.ServeHTTP(w, r)
+		return
+	}
 	h.mux.ServeHTTP(w, r)
+}
+
+// ofPools reports whether the path is of node pools. Some of theirs could be
+// nodes', too, so they are routed apart.
+func ofPools(path string) bool {
+	return path == "/v1/node/pools" || strings.HasPrefix(path, "/v1/node/pool/")
 }
 
 // checkOrigin refuses what a web page of another site makes a browser send: it

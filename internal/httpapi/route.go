@@ -30,6 +30,7 @@ const (
 	WriteNode     Capability = "node:write"
 	BeNode        Capability = "node:self" // the node's own secret
 	ReadAgent     Capability = "agent:read"
+	ReadOperator  Capability = "operator:read"
 	WriteOperator Capability = "operator:write"
 )
 

@@ -22,6 +22,8 @@ const (
 	nodes       = state.TableNodes
 	deployments = state.TableDeployments
 	scaling     = state.TableScaling
+	schedulers  = state.TableSchedulerConfig
+	nodePools   = state.TableNodePools
 
 	lines  = "application/x-ndjson"
 	octets = "application/octet-stream"
@@ -72,6 +74,14 @@ func routes() []route {
 		read("/v1/node/{id}/allocations", ReadNode, "Returns a node's allocations with their jobs.", getNodeAllocations).blocking(allocations, nodes),
 		write(put, "/v1/node/{id}/eligibility", WriteNode, "Says whether new allocations may be placed on a node.", setNodeEligibility),
 
+		list("/v1/node/pools", ReadNode, "Lists node pools by name.", poolsByName, listNodePools, showNodePool).blocking(nodePools),
+		write(put, "/v1/node/pools", WriteNode, "Makes or changes a node pool.", putNodePool),
+		read("/v1/node/pool/{id}", ReadNode, "Returns a node pool.", getNodePool).blocking(nodePools),
+		write(put, "/v1/node/pool/{id}", WriteNode, "Makes or changes a node pool under its name.", putNamedNodePool),
+		write(del, "/v1/node/pool/{id}", WriteNode, "Deletes a node pool that has neither nodes nor jobs.", deleteNodePool),
+		list("/v1/node/pool/{id}/nodes", ReadNode, "Lists the nodes of a node pool by id.", nodesByID, listPoolNodes, showNode).blocking(nodes).params("resources", "os"),
+		list("/v1/node/pool/{id}/jobs", ReadJob, "Lists the jobs of a node pool by namespace and id.", jobsByName, listPoolJobs, showJob).blocking(jobs, allocations, evaluations).params("meta"),
+
 		write(put, "/v1/node/{id}/register", BeNode, "A node says what it has.", registerNode),
 		write(put, "/v1/node/{id}/heartbeat", BeNode, "A node says that it lives.", heartbeatNode),
 		speaking[none, api.NodeAllocations](raw(fetch, "/v1/node/{id}/allocations/stream", BeNode, "Sends a node what it should run: everything first, then every change, one JSON object a line.", lines, streamAllocations)),
@@ -92,6 +102,9 @@ func routes() []route {
 
 		speaking[none, api.EventBatch](raw(fetch, "/v1/event/stream", ReadJob, "Sends what changes as it changes: the events of each index as one JSON object a line.", lines, streamEvents).params("topic", "index", "complete")),
 
+		read("/v1/operator/scheduler/configuration", ReadOperator, "Returns how the cluster schedules.", getSchedulerConfig).blocking(schedulers),
+		write(put, "/v1/operator/scheduler/configuration", WriteOperator, "Changes how the cluster schedules.", setSchedulerConfig).params("cas"),
+
 		plain("/v1/status/leader", Anonymous, "Returns the leader's address.", getLeader),
 		plain("/v1/status/peers", Anonymous, "Returns the servers' addresses.", getPeers),
 		plain("/v1/regions", Anonymous, "Returns the names of the regions.", getRegions),
@@ -109,6 +122,7 @@ func routes() []route {
 // paramDocs describe the query parameters that routes name.
 var paramDocs = map[string]string{
 	"all":               "also those of an earlier job of the same id",
+	"cas":               "only if the stored configuration has this modify index",
 	"command":           "what to run, as a JSON list of strings",
 	"complete":          "refuse (404) when the events since `index` are not kept any more, rather than begin with the oldest that are",
 	"diffs":             "with what each version changed",

@@ -31,6 +31,10 @@ var samples = map[string]string{
 	"PUT /v1/node/{id}/eligibility":             `{"Eligibility": "eligible"}`,
 	"PUT /v1/node/{id}/register":                `{"Node": {"ID": "11111111-2222-3333-4444-555555555555", "Name": "n", "SecretID": "s"}}`,
 	"PUT /v1/node/{id}/allocations":             `{"Alloc": []}`,
+	"PUT /v1/node/pools":                        `{"Name": "gpu"}`,
+	"PUT /v1/node/pool/{id}":                    `{"Description": "cards"}`,
+	"DELETE /v1/node/pool/{id}":                 ``,
+	"PUT /v1/operator/scheduler/configuration":  `{"SchedulerAlgorithm": "spread"}`,
 	"PUT /v1/search":                            `{"Prefix": "w", "Context": "jobs"}`,
 	"PUT /v1/job/{id}/evaluate":                 ``,
 	"PUT /v1/deployment/fail/{id}":              ``,
@@ -54,6 +58,8 @@ func pathOf(pattern string) string {
 		return strings.Replace(pattern, "{id}", "web", 1)
 	case strings.HasPrefix(pattern, "/v1/namespace/"):
 		return "/v1/namespace/default"
+	case strings.HasPrefix(pattern, "/v1/node/pool/"):
+		return strings.Replace(pattern, "{id}", "gpu", 1)
 	case strings.HasPrefix(pattern, "/v1/node/"):
 		return strings.Replace(pattern, "{id}", testNode, 1)
 	}
@@ -160,7 +166,7 @@ func TestEveryBodyIsChecked(t *testing.T) {
 			"a list":     {`[1]`, http.StatusBadRequest, "must be an object"},
 			"no JSON":    {`Job: web`, http.StatusBadRequest, "broken at line 1"},
 			"too large":  {`"` + strings.Repeat("x", int(r.BodyLimit)) + `"`, http.StatusRequestEntityTooLarge, "larger than"},
-			"wrong type": {`{"Job": 7, "JobID": 7, "JobHCL": 7, "Target": 7, "Pause": 7, "DeploymentID": 7, "Eligibility": 7, "Node": 7, "Alloc": 7, "Prefix": 7}`, http.StatusBadRequest, " must be "},
+			"wrong type": {`{"Job": 7, "JobID": 7, "JobHCL": 7, "Target": 7, "Pause": 7, "DeploymentID": 7, "Eligibility": 7, "Node": 7, "Alloc": 7, "Prefix": 7, "Name": 7, "SchedulerAlgorithm": 7}`, http.StatusBadRequest, " must be "},
 		} {
 			got := h.do(r.Method, path, c.body, nodeSecretHeader, "s")
 			if got.status != c.status || !strings.Contains(got.body, c.says) {

@@ -121,11 +121,7 @@ func (r *rules) escaped() bool {
 
 // inPool reports whether the node belongs to the job's pool.
 func (r *rules) inPool(n *api.Node) bool {
-	pool := n.NodePool
-	if pool == "" {
-		pool = api.NodePoolDefault
-	}
-	return r.pool == api.NodePoolAll || r.pool == pool
+	return r.pool == api.NodePoolAll || r.pool == n.Pool()
 }
 
 // inDatacenter reports whether the node is in one of the job's datacenters,

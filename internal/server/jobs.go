@@ -15,6 +15,9 @@ import (
 // RegisterJob stores a job and the evaluation that will act on it, in one
 // command. A job equal to the stored one makes an evaluation but no version.
 func (s *Server) RegisterJob(ctx context.Context, req *api.RegisterJobRequest) (*api.RegisterJobResponse, error) {
+	if err := s.checkRegistration(); err != nil {
+		return nil, err
+	}
 	if err := checkPriority("EvalPriority", req.EvalPriority); err != nil {
 		return nil, err
 	}
@@ -77,7 +80,11 @@ func (s *Server) admit(job *api.Job, namespace string) (*api.Job, error) {
 			Detail:  fields,
 		}
 	}
-	if stored := s.store.Snapshot().Job(job.Namespace, job.ID); stored != nil {
+	snap := s.store.Snapshot()
+	if err := checkPool(snap, job); err != nil {
+		return nil, err
+	}
+	if stored := snap.Job(job.Namespace, job.ID); stored != nil {
 		if err := checkKind(job, stored); err != nil {
 			return nil, err
 		}

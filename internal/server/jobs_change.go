@@ -15,6 +15,9 @@ import (
 
 // RevertJob registers an older version of a job as its newest.
 func (s *Server) RevertJob(ctx context.Context, req *api.RevertJobRequest) (*api.RegisterJobResponse, error) {
+	if err := s.checkRegistration(); err != nil {
+		return nil, err
+	}
 	snap := s.store.Snapshot()
 	current, err := jobOf(snap, req.Namespace, req.JobID)
 	if err != nil {
@@ -55,6 +58,9 @@ func versionList(versions []*api.Job) string {
 // ScaleJob sets the count of one group, or only records an event when the
 // request holds no count.
 func (s *Server) ScaleJob(ctx context.Context, ns, id string, req *api.ScaleJobRequest) (*api.RegisterJobResponse, error) {
+	if err := s.checkRegistration(); err != nil {
+		return nil, err
+	}
 	job, err := jobOf(s.store.Snapshot(), ns, id)
 	if err != nil {
 		return nil, err

@@ -103,6 +103,9 @@ func checkNode(node *api.Node) error {
 	case node.Name == "":
 		return api.Errorf(api.CodeInvalid, "Node.Name is missing")
 	}
+	if node.NodePool == api.NodePoolAll {
+		return api.Errorf(api.CodeInvalid, "Node.NodePool: every node is in %q: name the pool that the node is in beside it, or none", api.NodePoolAll)
+	}
 	return nil
 }
 

@@ -1,0 +1,35 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// Operator is what concerns the cluster as a whole.
+type Operator struct{ c *Client }
+
+// Operator returns the calls about the cluster as a whole.
+func (c *Client) Operator() Operator { return Operator{c} }
+
+// SchedulerConfig returns how the cluster schedules.
+func (o Operator) SchedulerConfig(ctx context.Context, q *QueryOptions) (*api.SchedulerConfigResponse, *QueryMeta, error) {
+	return get[*api.SchedulerConfigResponse](ctx, o.c, "/v1/operator/scheduler/configuration", q)
+}
+
+// SetSchedulerConfig changes how the cluster schedules. With checkIndex, only
+// if the stored configuration has that modify index; the answer says whether
+// it had.
+func (o Operator) SetSchedulerConfig(ctx context.Context, config *api.SchedulerConfig, checkIndex *uint64) (*api.SetSchedulerConfigResponse, error) {
+	v := url.Values{}
+	if checkIndex != nil {
+		v.Set("cas", strconv.FormatUint(*checkIndex, 10))
+	}
+	return send[*api.SetSchedulerConfigResponse](ctx, o.c, http.MethodPut, "/v1/operator/scheduler/configuration", v, config)
+}

@@ -1,0 +1,38 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+func getSchedulerConfig(c *call, v *state.Snapshot) (*api.SchedulerConfigResponse, uint64, error) {
+	config := v.SchedulerConfig()
+	index := max(config.ModifyIndex, 1)
+	return &api.SchedulerConfigResponse{SchedulerConfig: config, Index: index}, index, nil
+}
+
+// setSchedulerConfig answers Updated: false, and no error, when the index of
+// cas is not the stored configuration's: clients read it so.
+func setSchedulerConfig(c *call, req *api.SetSchedulerConfigRequest) (*api.SetSchedulerConfigResponse, uint64, error) {
+	var enforce *uint64
+	if c.query.Has("cas") {
+		cas, err := c.number("cas")
+		if err != nil {
+			return nil, 0, err
+		}
+		enforce = &cas
+	}
+	config := req.Over(c.Server.Store().Snapshot().SchedulerConfig())
+	index, err := c.Server.SetSchedulerConfig(c.r.Context(), config, enforce)
+	if enforce != nil && api.CodeOf(err) == api.CodeConflict {
+		index = c.Server.Store().Snapshot().SchedulerConfig().ModifyIndex
+		return &api.SetSchedulerConfigResponse{Index: index}, index, nil
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	return &api.SetSchedulerConfigResponse{Updated: true, Index: index}, index, nil
+}

@@ -1,0 +1,58 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+// SetSchedulerConfig stores how the cluster schedules. If enforceIndex is not
+// nil, the stored configuration must have that modify index: CodeConflict says
+// that it has not.
+func (s *Server) SetSchedulerConfig(ctx context.Context, config *api.SchedulerConfig, enforceIndex *uint64) (uint64, error) {
+	if err := config.Validate(); err != nil {
+		return 0, err
+	}
+	return s.propose(ctx, &state.SetSchedulerConfig{Config: config, EnforceIndex: enforceIndex})
+}
+
+// PutNodePool stores a node pool, new or changed.
+func (s *Server) PutNodePool(ctx context.Context, pool *api.NodePool) (uint64, error) {
+	if err := pool.Validate(); err != nil {
+		return 0, err
+	}
+	return s.propose(ctx, &state.PutNodePool{Pool: pool})
+}
+
+// DeleteNodePool forgets a node pool that has neither nodes nor jobs.
+func (s *Server) DeleteNodePool(ctx context.Context, name string) (uint64, error) {
+	return s.propose(ctx, &state.DeleteNodePool{Pool: name})
+}
+
+// checkRegistration refuses what changes jobs while that is switched off.
+func (s *Server) checkRegistration() error {
+	if s.store.Snapshot().SchedulerConfig().RejectJobRegistration {
+		return api.Errorf(api.CodeForbidden,
+			"jobs are not taken at the moment: the scheduler's configuration says so (RejectJobRegistration; an operator may set it to false)")
+	}
+	return nil
+}
+
+// checkPool refuses a job in a pool that there is not: it would wait for ever.
+func checkPool(snap *state.Snapshot, job *api.Job) error {
+	if snap.NodePool(job.NodePool) != nil {
+		return nil
+	}
+	var names []string
+	for p := range snap.NodePools() {
+		names = append(names, fmt.Sprintf("%q", p.Name))
+	}
+	return api.Errorf(api.CodeInvalid, "node_pool: there is no node pool %q; there are %s. A pool is made by \"node pool apply\", or by a node that names it",
+		job.NodePool, strings.Join(names, ", "))
+}
