@@ -4,9 +4,12 @@
 package cli
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
 )
 
 func evalStatusCommand(c *cli) *cobra.Command {
@@ -28,22 +31,34 @@ func evalStatusCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			e, _, err := cl.Evaluations().Get(cmd.Context(), id, nil)
-			if err != nil {
-				return err
-			}
-			if !f.forPeople() {
-				return c.show(f, e, nil)
-			}
-			placed, _, err := cl.Evaluations().Allocations(cmd.Context(), id, withResources())
-			if err != nil {
-				return err
-			}
-			byName(placed)
-			return c.show(f, e, func(p *page) { p.evaluation(e, placed, wide) })
+			return c.showEvaluation(cmd.Context(), cl, id, f, wide)
 		},
 	}
 	f.addTo(cmd.Flags())
 	cmd.Flags().BoolVar(&wide, "verbose", false, "show whole ids")
 	return cmd
+}
+
+// showEvaluation shows an evaluation: for people with what it placed, and what
+// would help it if it is blocked.
+func (c *cli) showEvaluation(ctx context.Context, cl *client.Client, id string, f format, wide bool) error {
+	e, _, err := cl.Evaluations().Get(ctx, id, nil)
+	if err != nil {
+		return err
+	}
+	if !f.forPeople() {
+		return c.show(f, e, nil)
+	}
+	placed, _, err := cl.Evaluations().Allocations(ctx, id, withResources())
+	if err != nil {
+		return err
+	}
+	byName(placed)
+	var waits *api.JobExplanation
+	if e.Status == api.EvalStatusBlocked {
+		if waits, _, err = cl.WithNamespace(e.Namespace).Jobs().Explain(ctx, e.JobID, nil); err != nil {
+			return err
+		}
+	}
+	return c.show(f, e, func(p *page) { p.evaluation(e, placed, waits, wide) })
 }

@@ -62,8 +62,8 @@ func triggerInWords(trigger string) string {
 }
 
 // evaluation writes one evaluation: why it exists, how it ended, and what
-// could not be placed.
-func (p *page) evaluation(e *api.Evaluation, placed []*api.AllocationListStub, wide bool) {
+// could not be placed. Of a blocked one, waits says what would help it.
+func (p *page) evaluation(e *api.Evaluation, placed []*api.AllocationListStub, waits *api.JobExplanation, wide bool) {
 	id := api.ShortID
 	if wide {
 		id = func(s string) string { return s }
@@ -109,6 +109,13 @@ func (p *page) evaluation(e *api.Evaluation, placed []*api.AllocationListStub, w
 	if e.Status == api.EvalStatusBlocked {
 		p.WriteByte('\n')
 		p.line("%s", blockedInWords(e))
+		if waits != nil && len(waits.Unblock) > 0 {
+			p.line("It would go on with any of these:")
+			for _, text := range waits.Unblock {
+				p.line("  * %s", text)
+			}
+			p.line("\"reeve job explain %s\" tells more.", e.JobID)
+		}
 	}
 }
 

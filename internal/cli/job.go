@@ -11,6 +11,6 @@ func jobCommand(c *cli) *cobra.Command {
 		Short: "Run, plan, look at, change and stop jobs",
 		Long: `A job says what should run: groups of tasks, and the policies for placing,
 updating and recovering them. Every accepted change makes a new version.`,
-	}, jobRunCommand, jobPlanCommand, jobValidateCommand, jobStatusCommand, jobInspectCommand,
+	}, jobRunCommand, jobPlanCommand, jobExplainCommand, jobValidateCommand, jobStatusCommand, jobInspectCommand,
 		jobHistoryCommand, jobRevertCommand, jobScaleCommand, jobStopCommand, jobInitCommand, jobFmtCommand)
 }

@@ -72,11 +72,7 @@ func (c *cli) showAny(ctx context.Context, cl *client.Client, kind, id string, f
 		s := &allocationStatus{Allocation: a, Checks: c.readChecks(ctx, cl, a)}
 		return c.show(f, s, func(p *page) { p.allocation(a, s.Checks, false) })
 	case "evaluation":
-		e, _, err := cl.Evaluations().Get(ctx, id, nil)
-		if err != nil {
-			return err
-		}
-		return c.show(f, e, func(p *page) { p.evaluation(e, nil, false) })
+		return c.showEvaluation(ctx, cl, id, f, false)
 	case "deployment":
 		d, _, err := cl.Deployments().Get(ctx, id, nil)
 		if err != nil {

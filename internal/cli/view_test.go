@@ -164,7 +164,12 @@ func TestPages(t *testing.T) {
 			}}, false)
 			p.allocationNext(a)
 		},
-		"evaluation":  func(p *page) { p.evaluation(blocked, nil, false) },
+		"evaluation":      func(p *page) { p.evaluation(blocked, nil, testExplanation(), false) },
+		"job explanation": func(p *page) { p.jobExplanation(testExplanation()) },
+		"node explanation": func(p *page) {
+			p.nodeExplanation(testExplanation().Groups[0].Nearest[0])
+			p.nodeExplanation(&api.NodeExplanation{NodeName: "rack-2", Group: "cache", Instances: 1, Fits: true})
+		},
 		"evaluations": func(p *page) { p.evaluations([]*api.Evaluation{blocked}) },
 		"deployment":  func(p *page) { p.deployment(testDeployment(), false) },
 		"deployments": func(p *page) { p.deployments([]*api.Deployment{testDeployment()}) },
@@ -223,4 +228,30 @@ func testDiff() *api.JobDiff {
 		}},
 		{Type: api.DiffAdded, Name: "cache", Updates: map[string]uint64{"create": 1}},
 	}}
+}
+
+// testExplanation is of a job that waits for memory.
+func testExplanation() *api.JobExplanation {
+	near := &api.NodeExplanation{
+		NodeID: nodeID, NodeName: "rack-1", Datacenter: "dc1", NodePool: "default", Group: "cache",
+		Obstacles: []api.Obstacle{
+			{Filter: api.FilterResource, Reason: "not enough memory", Dimension: "memory", Needed: 512, Free: 300},
+			{Filter: api.FilterPort, Reason: "port 8080 is taken"},
+		},
+	}
+	return &api.JobExplanation{
+		Namespace: "default", JobID: "web", Version: 3, Status: api.JobStatusRunning,
+		BlockedEval: "6f2d1e5a-0000-4000-8000-000000000001",
+		Groups: []*api.GroupExplanation{
+			{
+				Group: "cache", Count: 5, Placed: 3, Waiting: 2, Nodes: 4, Nearest: []*api.NodeExplanation{near},
+				Obstacles: []api.ObstacleCount{
+					{Filter: api.FilterResource, Reason: "not enough memory", Nodes: 3},
+					{Filter: api.FilterConstraint, Reason: "${attr.kernel.name} = linux", Nodes: 1},
+				},
+			},
+			{Group: "server", Count: 1, Placed: 1, Nodes: 4, Fitting: 2, Obstacles: []api.ObstacleCount{{Filter: api.FilterPort, Reason: "port 80 is taken", Nodes: 2}}},
+		},
+		Unblock: []string{"group \"cache\", node rack-1: 212 MiB more of memory, and a port becomes free (port 8080 is taken)"},
+	}
 }

@@ -24,6 +24,8 @@ type Core interface {
 	RevertJob(ctx context.Context, req *api.RevertJobRequest) (*api.RegisterJobResponse, error)
 	ScaleJob(ctx context.Context, namespace, id string, req *api.ScaleJobRequest) (*api.RegisterJobResponse, error)
 	EvaluateJob(ctx context.Context, namespace, id string, forceReschedule bool) (*api.RegisterJobResponse, error)
+	ExplainJob(ctx context.Context, namespace, id string) (*api.JobExplanation, error)
+	ExplainNode(ctx context.Context, nodeID, namespace, jobID string) ([]*api.NodeExplanation, error)
 	SetJobStability(ctx context.Context, namespace, id string, version uint64, stable bool) (uint64, error)
 
 	StopAllocation(ctx context.Context, id string, noShutdownDelay bool) (*api.StopAllocationResponse, error)

@@ -46,6 +46,14 @@ func (acceptingCore) EvaluateJob(context.Context, string, string, bool) (*api.Re
 	return &api.RegisterJobResponse{}, nil
 }
 
+func (acceptingCore) ExplainJob(context.Context, string, string) (*api.JobExplanation, error) {
+	return &api.JobExplanation{}, nil
+}
+
+func (acceptingCore) ExplainNode(context.Context, string, string, string) ([]*api.NodeExplanation, error) {
+	return nil, nil
+}
+
 func (acceptingCore) SetJobStability(context.Context, string, string, uint64, bool) (uint64, error) {
 	return 1, nil
 }
@@ -115,7 +123,7 @@ func FuzzQueries(f *testing.F) {
 		}}})
 	}
 	core.store.Apply(3, []state.Command{&state.RegisterNode{Node: &api.Node{ID: testNode, Name: "n", SecretID: "hush"}}})
-	h := New(Config{Server: core})
+	h := New(Config{Server: acceptingCore{core}})
 	table := routes()
 	f.Fuzz(func(t *testing.T, id, query string) {
 		for _, r := range table {

@@ -44,6 +44,7 @@ func routes() []route {
 		read("/v1/job/{id}/allocations", ReadJob, "Lists a job's allocations.", getJobAllocations).blocking(allocations).params("all", "resources", "task_states"),
 		read("/v1/job/{id}/evaluations", ReadJob, "Lists a job's evaluations.", getJobEvaluations).blocking(evaluations),
 		read("/v1/job/{id}/summary", ReadJob, "Counts a job's allocations by group and status.", getJobSummary).blocking(jobs, allocations, evaluations),
+		read("/v1/job/{id}/explain", ReadJob, "Says which nodes could take another instance of each group, and all that is in the way on the others.", explainJob),
 		read("/v1/job/{id}/versions", ReadJob, "Lists a job's versions, newest first, with their differences when asked to.", getJobVersions).blocking(versions, jobs).params("diffs"),
 		read("/v1/job/{id}/submission", ReadJob, "Returns the text that a version was registered from.", getJobSubmission).blocking(versions, jobs).params("version"),
 		read("/v1/job/{id}/deployments", ReadJob, "Lists a job's deployments, newest first.", getJobDeployments).blocking(deployments).params("all"),
@@ -72,6 +73,7 @@ func routes() []route {
 		list("/v1/nodes", ReadNode, "Lists nodes by id.", nodesByID, listNodes, showNode).blocking(nodes).params("resources", "os"),
 		read("/v1/node/{id}", ReadNode, "Returns a node.", getNode).blocking(nodes),
 		read("/v1/node/{id}/allocations", ReadNode, "Returns a node's allocations with their jobs.", getNodeAllocations).blocking(allocations, nodes),
+		read("/v1/node/{id}/explain", ReadNode, "Says whether a node could take another instance of each of a job's groups, and all that is in the way.", explainNode).params("job"),
 		write(put, "/v1/node/{id}/eligibility", WriteNode, "Says whether new allocations may be placed on a node.", setNodeEligibility),
 
 		list("/v1/node/pools", ReadNode, "Lists node pools by name.", poolsByName, listNodePools, showNodePool).blocking(nodePools),

@@ -94,6 +94,8 @@ func TestEveryRouteAnswers(t *testing.T) {
 				want = http.StatusNotFound
 			case r.Pattern == "/v1/job/{id}/submission":
 				want = http.StatusNotFound
+			case r.Pattern == "/v1/node/{id}/explain": // the query has to name a job
+				want = http.StatusBadRequest
 			case r.Pattern == "/v1/client/stats":
 				want = http.StatusBadRequest // the agent under test is no node
 			}
