@@ -4,17 +4,22 @@
 package placement
 
 import (
+	"maps"
+	"math/bits"
 	"slices"
 
 	"github.com/reeve-run/reeve/api"
 )
 
 // A batch is the requests of an order that ask for the same: instances of one
-// group of one job version. One scan over the fleet serves them all.
+// group of one job version. Each is placed on the best node there is; what was
+// found out about the others on the way serves those after it.
 type batch struct {
 	pass  *pass
 	rules *rules
+	suit  *suit
 	need  api.Usage
+	want  want // need, or less if that depends on the node
 	ask   *portAsk
 	count int // of the group, for anti-affinity
 
@@ -23,69 +28,69 @@ type batch struct {
 	choosy  bool     // a node with enough of every amount may still not do
 
 	running map[int32]int32 // instances of the group by slot, before the batch
+	before  int             // nodes that the order had touched before the batch
 
-	verdicts []verdict // by kind of node
-	tally    []*tally
-	buckets  []*bucket
-	bucketAt map[string]int32
+	tally        []*tally
+	buckets      []*bucket
+	bucketAt     map[string]int32
+	bucketByKind []int32 // nil: there is one bucket, or it is to be found node by node
+	least        []int   // by spread; see leasts
 
-	// few is how many candidates are kept; 0: all. One instance needs only the
-	// best, and some more should that have no free port.
-	few     int
-	dropped bool // there were more
-
-	metrics   *api.PlacementMetrics
-	told      bool // eligibility was
+	metrics   api.PlacementMetrics // of those that are placed
+	told      bool                 // eligibility was
 	resources *template
 }
 
-// A verdict is what was found out about a kind of node.
-type verdict struct {
-	known    bool
-	within   bool // in the job's pool and datacenters
-	inPool   bool
-	reason   string // why not, in words; "" if feasible
-	affinity float64
-	bucket   int32 // -1: to be found for each node
-	ready    int32 // nodes of the kind that were looked at
-	filtered int32 // of those, how many the reason took out
-}
-
-// enough is how many candidates are kept for a single instance.
-const enough = 8
-
-func (p *pass) newBatch(requests []*Request, all bool) *batch {
+func (p *pass) newBatch(requests []*Request, search bool) *batch {
 	r := requests[0]
-	b := &batch{
-		pass: p, rules: newRules(r.Job, r.Group, p.order.Policy), need: r.Group.Usage(),
-		count: r.Group.Size(), verdicts: make([]verdict, len(p.view.kinds)),
-		bucketAt: make(map[string]int32), metrics: &api.PlacementMetrics{},
-	}
+	b := &batch{pass: p, need: r.Group.Usage(), count: r.Group.Size(), before: len(p.touched)}
+	b.suit, b.rules = p.view.suit(r.Job, r.Group, p.order.Policy)
+	b.want = newWant(b.need)
 	b.running = p.instances[r.Group.Name]
 	b.ask = b.rules.ports
 	b.special = b.rules.special
 	b.choosy = b.special != nil || len(b.ask.static) > 0 || p.order.Policy.MaxStarting > 0
 	b.resources = newTemplate(r.Group, b.ask, p.order.Policy.MemoryOversubscription)
 	b.evenly = p.order.Policy.Algorithm == api.AlgorithmSpread
-	b.tallies()
+	b.metrics = b.suit.count(p.view)
 	p.batches = append(p.batches, b)
-	if r.NodeID != "" || r.stays() && !all {
-		return b
+	b.tallies()
+	if search {
+		b.find()
+		b.metrics.ScoreMetaData = b.explain()
 	}
-	if len(requests) == 1 && !all && len(b.tally) == 0 && len(r.Penalised) == 0 {
-		b.few = enough
-	}
-	b.scan()
-	b.summarize()
 	return b
+}
+
+// find prepares the search for nodes.
+func (b *batch) find() {
+	if b.mustScan() {
+		b.scan()
+		return
+	}
+	if len(b.tally) == 0 {
+		b.buckets = append(b.buckets, newBucket(nil))
+		b.buckets[0].levels = b.suit.levels
+	} else {
+		b.divide()
+	}
+	b.begin()
+}
+
+// mustScan reports whether every node has to be looked at, because kinds of
+// node tell too little.
+func (b *batch) mustScan() bool {
+	return len(b.rules.own) > 0 || b.special.variesByNode() ||
+		slices.ContainsFunc(b.tally, func(t *tally) bool { return t.target.unique }) ||
+		slices.ContainsFunc(b.rules.affinities, func(a affinity) bool { return a.unique })
 }
 
 // release gives the candidates' memory back. The batch finds no node any more.
 func (b *batch) release() {
 	for _, bk := range b.buckets {
-		heaps.Put(bk.heap)
-		bk.heap = nil
+		bk.release()
 	}
+	b.buckets = nil
 }
 
 // node returns the slot's node and its capacity.
@@ -94,28 +99,16 @@ func (b *batch) node(slot int32) (*api.Node, api.Usage) {
 	return p.nodes[i], p.capacity[i]
 }
 
-// scan looks at every node once and fills the buckets.
+// scan makes every node that will do a candidate.
 func (b *batch) scan() {
-	pos := int32(0)
-	b.pass.view.eachPage(b.pass.order.Seed, func(first int32, p *page) {
-		for i := range pageSize {
-			if p.nodes[i] == nil {
-				continue
+	m := &b.metrics
+	m.ConstraintFiltered, m.ClassFiltered = maps.Clone(m.ConstraintFiltered), maps.Clone(m.ClassFiltered)
+	b.pass.view.eachPage(func(first int32, p *page) {
+		for ready := p.ready; ready != 0; ready &= ready - 1 {
+			i := bits.TrailingZeros64(ready)
+			if k := b.judge(p.kind[i]); k.fits() {
+				b.consider(p, i, first|int32(i), k).count(m, p.nodes[i])
 			}
-			k := b.judge(p.kind[i])
-			if k.inPool {
-				b.metrics.NodesInPool++
-			}
-			if !k.within || p.ready&(1<<i) == 0 {
-				continue
-			}
-			k.ready++
-			if k.reason != "" {
-				k.filtered++
-				continue
-			}
-			pos++
-			b.consider(p, i, first|int32(i), pos, k)
 		}
 	})
 	for _, bk := range b.buckets {
@@ -123,68 +116,32 @@ func (b *batch) scan() {
 	}
 }
 
-// judge decides about a kind of node, once.
-func (b *batch) judge(kind int32) *verdict {
-	k := &b.verdicts[kind]
-	if k.known {
-		return k
-	}
-	n := b.pass.view.kinds[kind].node
-	k.known, k.bucket = true, -1
-	k.inPool = b.rules.inPool(n)
-	k.within = k.inPool && b.rules.inDatacenter(n)
-	if !k.within {
-		return k
-	}
-	if k.reason = b.rules.ofKind(n); k.reason != "" {
-		return k
-	}
-	for _, a := range b.rules.affinities {
-		if !a.unique && a.holds(n) {
-			k.affinity += a.weight
-		}
-	}
-	if !slices.ContainsFunc(b.tally, func(t *tally) bool { return t.target.unique }) {
-		k.bucket, k.reason = b.bucketOf(n)
-	}
-	return k
-}
+// judge tells about a kind of node.
+func (b *batch) judge(kind int32) *verdict { return &b.suit.verdicts[kind] }
 
-// consider makes the node a candidate, or counts why it is none.
-func (b *batch) consider(p *page, i int, slot, pos int32, k *verdict) {
+// consider makes the node, of a kind that fits, a candidate at the end of its
+// bucket's heap, or tells why it is none.
+func (b *batch) consider(p *page, i int, slot int32, k *verdict) obstacle {
 	n := p.nodes[i]
-	if reason := b.rules.ofNode(n); reason != "" {
-		b.filtered(n, reason)
-		return
-	}
-	in := k.bucket
-	if in < 0 {
-		var reason string
-		if in, reason = b.bucketOf(n); reason != "" {
-			b.filtered(n, reason)
-			return
-		}
-	}
-	c := candidate{slot: slot, pos: pos, affinity: k.affinity, used: p.used[i]}
+	c := candidate{slot: slot, pos: b.tie(slot), affinity: k.affinity, used: p.used[i]}
 	var at overlay
 	if b.choosy {
 		at = p.at(i)
 	}
-	if len(b.pass.touched) > 0 {
+	if b.before > 0 {
 		if o := b.pass.touched[slot]; o != nil {
 			c.used, at = o.used, *o
 		}
 	}
-	if b.rules.distinctHosts && b.neighbours(slot) > 0 {
-		b.filtered(n, api.OperandDistinctHosts)
-		return
+	in, why := b.hurdle(n, slot, p.kind[i])
+	if why.reason != "" {
+		return why
 	}
 	if b.running != nil {
 		c.collisions = b.running[slot]
 	}
 	if dimension := b.lacks(&c, n, p.capacity[i], &at); dimension != "" {
-		b.exhausted(n, dimension)
-		return
+		return obstacle{reason: dimension, room: true}
 	}
 	for _, a := range b.rules.affinities {
 		if a.unique && a.holds(n) {
@@ -193,14 +150,26 @@ func (b *batch) consider(p *page, i int, slot, pos int32, k *verdict) {
 	}
 	c.score = b.value(&c, n, p.capacity[i], &at)
 	bk := b.buckets[in]
-	if b.few > 0 {
-		b.dropped = bk.heap.keep(&c, b.few) || b.dropped
-		return
-	}
 	*bk.heap = append(*bk.heap, c)
-	for i, t := range b.tally {
-		t.live[bk.values[i]]++
+	return obstacle{}
+}
+
+// hurdle returns the node's bucket, or what apart from room and from its kind
+// keeps the node from taking an instance.
+func (b *batch) hurdle(n *api.Node, slot, kind int32) (bucket int32, why obstacle) {
+	if len(b.rules.own) > 0 {
+		if reason := b.rules.ofNode(n); reason != "" {
+			return 0, obstacle{reason: reason}
+		}
 	}
+	if b.rules.distinctHosts && b.neighbours(slot) > 0 {
+		return 0, obstacle{reason: api.OperandDistinctHosts}
+	}
+	if b.bucketByKind != nil {
+		return b.bucketByKind[kind], obstacle{}
+	}
+	at, reason := b.bucketOf(n)
+	return at, obstacle{reason: reason}
 }
 
 // neighbours counts the instances on the node that distinct_hosts forbids
@@ -261,22 +230,16 @@ func (b *batch) take(r *Request) *api.Allocation {
 		c := &(*bk.heap)[i]
 		n, capacity := b.node(c.slot)
 		o := b.pass.overlay(c.slot)
-		a, dimension := b.put(r, c.slot, bk, o)
+		a := b.put(r, c.slot, bk, o)
 		if a == nil {
-			b.exhausted(n, dimension)
-			b.drop(bk, i)
+			bk.heap.remove(i)
 			continue
 		}
 		c.used = o.used
 		c.collisions++
-		switch dimension := b.lacks(c, n, capacity, o); {
-		case b.rules.distinctHosts:
-			b.filtered(n, api.OperandDistinctHosts)
-			b.drop(bk, i)
-		case dimension != "":
-			b.exhausted(n, dimension)
-			b.drop(bk, i)
-		default:
+		if b.rules.distinctHosts || b.lacks(c, n, capacity, o) != "" {
+			bk.heap.remove(i)
+		} else {
 			c.score = b.value(c, n, capacity, o)
 			bk.heap.fix(i)
 		}
@@ -285,23 +248,23 @@ func (b *batch) take(r *Request) *api.Allocation {
 }
 
 // put places an instance on the slot's node, which lacks nothing but perhaps
-// free ports, cores or devices: then it is nil, and the dimension is told.
-func (b *batch) put(r *Request, slot int32, bk *bucket, o *overlay) (*api.Allocation, string) {
+// free ports, cores or devices: then it is nil.
+func (b *batch) put(r *Request, slot int32, bk *bucket, o *overlay) *api.Allocation {
 	n, _ := b.node(slot)
 	var p picked
 	var ok bool
 	if p.numbers, ok = b.ask.pick(n, o, b.pass.random()); !ok {
-		return nil, "network: dynamic port selection failed"
+		return nil
 	}
 	if !b.special.pick(n, o, &p) {
-		return nil, b.special.lacks(n, o)
+		return nil
 	}
 	b.hold(o, n, &p)
 	b.pass.count(slot, b.rules.group.Name)
 	for at, t := range b.tally {
 		t.count[bk.values[at]]++
 	}
-	return b.allocation(r, slot, &p), ""
+	return b.allocation(r, slot, &p)
 }
 
 // avoid reports whether a slot is one of the nodes.

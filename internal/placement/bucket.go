@@ -4,8 +4,10 @@
 package placement
 
 import (
+	"math"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/reeve-run/reeve/api"
 )
@@ -17,7 +19,6 @@ type tally struct {
 	index  map[string]int32
 	names  []string
 	count  []int
-	live   []int // candidates with the value: without any, it is never the least
 }
 
 func newTally(t target) *tally { return &tally{target: t, index: make(map[string]int32)} }
@@ -28,33 +29,36 @@ func (t *tally) value(name string) int32 {
 	}
 	i := int32(len(t.names))
 	t.index[name] = i
-	t.names, t.count, t.live = append(t.names, name), append(t.count, 0), append(t.live, 0)
+	t.names, t.count = append(t.names, name), append(t.count, 0)
 	return i
-}
-
-// least is the smallest count of a value that has candidates.
-func (t *tally) least() int {
-	least := -1
-	for i, n := range t.count {
-		if t.live[i] > 0 && (least < 0 || n < least) {
-			least = n
-		}
-	}
-	return max(least, 0)
 }
 
 // A bucket holds the candidates that are alike for every spread and distinct
 // property of the group, so what those say of one node they say of all: within
 // a bucket the order never changes when an instance is placed elsewhere.
 type bucket struct {
-	values []int32 // by tally
-	heap   *heap   // from heaps; given back by the batch's release
+	values   []int32 // by tally
+	heap     *heap
+	frontier frontier // where more candidates are
+	levels   []level  // the kinds of node that belong to the bucket
+	top      int      // the best candidate's place in the heap; -1: none. See best
 }
 
 func newBucket(values []int32) *bucket {
-	h := heaps.Get().(*heap)
-	*h = (*h)[:0]
-	return &bucket{values: values, heap: h}
+	bk := buckets.Get().(*bucket)
+	bk.values = values
+	return bk
+}
+
+// buckets are used again from one order to the next: one of 10,000 candidates
+// is more than all else that placing an instance allocates.
+var buckets = sync.Pool{New: func() any { return &bucket{heap: new(heap)} }}
+
+func (bk *bucket) release() {
+	*bk.heap = (*bk.heap)[:0]
+	clear(bk.frontier)
+	bk.frontier, bk.values, bk.levels = bk.frontier[:0], nil, nil
+	buckets.Put(bk)
 }
 
 // tallies prepares counting for the group's spreads, then its properties, with
@@ -69,6 +73,7 @@ func (b *batch) tallies() {
 	if len(b.tally) == 0 {
 		return
 	}
+	b.bucketAt = make(map[string]int32)
 	for group, slots := range b.pass.instances {
 		for slot, count := range slots {
 			n, _ := b.node(slot)
@@ -118,11 +123,17 @@ func (b *batch) bucketOf(n *api.Node) (int32, string) {
 	return at, ""
 }
 
-// drop takes a candidate that is full out of its bucket.
-func (b *batch) drop(bk *bucket, i int) {
-	bk.heap.remove(i)
-	for at, t := range b.tally {
-		t.live[bk.values[at]]--
+// divide finds the bucket of every kind of node that suits.
+func (b *batch) divide() {
+	b.bucketByKind = make([]int32, len(b.pass.view.kinds))
+	for kind, here := range b.pass.view.roster.kinds {
+		k := b.judge(int32(kind))
+		if here.ready == 0 || !k.fits() {
+			continue
+		}
+		at, _ := b.bucketOf(b.pass.view.kinds[kind].node)
+		b.bucketByKind[kind] = at
+		b.buckets[at].levels = addLevel(b.buckets[at].levels, k.affinity, int32(kind))
 	}
 }
 
@@ -151,24 +162,53 @@ func (b *batch) bonus(bk *bucket, least []int) float64 {
 // best finds the candidate for the next instance: its bucket, and its index in
 // the bucket's heap.
 func (b *batch) best(avoid func(slot int32) bool) (*bucket, int) {
-	if len(b.buckets) == 1 && len(b.tally) == 0 {
-		return b.buckets[0], b.buckets[0].heap.best(0, avoid)
+	if len(b.buckets) == 0 {
+		return nil, -1
 	}
-	least := b.leasts()
+	if len(b.tally) == 0 {
+		return b.buckets[0], b.settle(b.buckets[0], avoid)
+	}
+	least := b.leasts(avoid)
 	var found *bucket
-	index, score, pos := -1, 0.0, int32(0)
+	score, pos := 0.0, uint32(0)
 	for _, bk := range b.buckets {
-		if len(*bk.heap) == 0 || b.closed(bk) != "" {
+		if bk.top < 0 || b.closed(bk) != "" {
 			continue
 		}
-		i := bk.heap.best(0, avoid)
-		if i < 0 {
-			continue
-		}
-		s := (*bk.heap)[i].score + b.bonus(bk, least)
-		if index < 0 || s > score || s == score && (*bk.heap)[i].pos < pos {
-			found, index, score, pos = bk, i, s, (*bk.heap)[i].pos
+		c := &(*bk.heap)[bk.top]
+		s := c.score + b.bonus(bk, least)
+		if found == nil || s > score || s == score && c.pos < pos {
+			found, score, pos = bk, s, c.pos
 		}
 	}
-	return found, index
+	if found == nil {
+		return nil, -1
+	}
+	return found, found.top
+}
+
+// leasts finds every bucket's best candidate, and, for each spread, the smallest
+// count of a value: one without candidates is never the least.
+func (b *batch) leasts(avoid func(slot int32) bool) []int {
+	if b.least == nil {
+		b.least = make([]int, len(b.rules.spreads))
+	}
+	for i := range b.least {
+		b.least[i] = math.MaxInt
+	}
+	some := false
+	for _, bk := range b.buckets {
+		bk.top = b.settle(bk, avoid)
+		if len(*bk.heap) == 0 {
+			continue
+		}
+		some = true
+		for i := range b.least {
+			b.least[i] = min(b.least[i], b.tally[i].count[bk.values[i]])
+		}
+	}
+	if !some {
+		clear(b.least)
+	}
+	return b.least
 }

@@ -43,7 +43,7 @@ func Check(v *View, place []*api.Allocation, existing func(id string) *api.Alloc
 func check(v *View, touched map[string]*overlay, a *api.Allocation) string {
 	p, i := v.at(a.NodeID)
 	if p == nil || p.nodes[i] == nil {
-		return "the node is not registered"
+		return notRegistered
 	}
 	if p.ready&(1<<i) == 0 {
 		return takesNothing(p.nodes[i])

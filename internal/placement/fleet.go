@@ -29,8 +29,16 @@ type Fleet struct {
 	nodes    int
 	kinds    []*kind // append-only until it is made anew: views share it
 	kindOf   map[string]int32
-	reserved map[string]*api.Allocation // proposed, not yet seen in the change feed
-	index    uint64
+	roster   *roster
+	seats    []seat  // by slot
+	stale    []int32 // slots that the index has to look at again
+	ready    index
+	suits    *suits
+	// kindsFrom is another for every start of the kinds: numbers of different
+	// ones mean different kinds.
+	kindsFrom uint64
+	reserved  map[string]*api.Allocation // proposed, not yet seen in the change feed
+	index     uint64
 }
 
 // NewFleet returns the fleet as the source has it.
@@ -39,6 +47,7 @@ func NewFleet(src Source) *Fleet {
 		slots:    new(btree.Map[string, int32]),
 		kindOf:   make(map[string]int32),
 		reserved: make(map[string]*api.Allocation),
+		roster:   &roster{}, suits: &suits{byKey: make(map[string]*suit)},
 	}
 	for n := range src.Nodes() {
 		f.Change((*api.Node)(nil), n)
@@ -82,7 +91,10 @@ func isA[T any](old, new any) bool {
 func (f *Fleet) changeNode(old, new *api.Node) {
 	if new != nil {
 		p, i := f.at(f.slot(new.ID))
-		p.setNode(i, new, f.kind(new))
+		kind := f.kind(new) // may number the kinds anew
+		f.muster(p, i, -1)
+		p.setNode(i, new, kind)
+		f.muster(p, i, 1)
 		return
 	}
 	if old == nil {
@@ -93,6 +105,7 @@ func (f *Fleet) changeNode(old, new *api.Node) {
 		return
 	}
 	p, i := f.at(slot)
+	f.muster(p, i, -1)
 	p.setNode(i, nil, noKind)
 	f.forget(old.ID, slot)
 }
@@ -176,6 +189,7 @@ func (f *Fleet) forget(nodeID string, slot int32) {
 
 // at returns the slot's page, made this fleet's own, and the place in it.
 func (f *Fleet) at(slot int32) (*page, int) {
+	f.touch(slot)
 	n := slot >> pageBits
 	c := f.chapters[n>>chapterBits]
 	if c.epoch != f.epoch {
@@ -222,6 +236,8 @@ const spareKinds = 256
 func (f *Fleet) forgetKinds() {
 	old := f.kinds
 	f.kinds = nil
+	f.kindsFrom++
+	f.roster = &roster{epoch: f.epoch}
 	clear(f.kindOf)
 	for slot := range int32(f.nodes) {
 		p, i := f.at(slot)
@@ -237,5 +253,6 @@ func (f *Fleet) forgetKinds() {
 		}
 		p.ownRoll()
 		p.kind[i] = k
+		f.muster(p, i, 1)
 	}
 }

@@ -3,11 +3,7 @@
 
 package placement
 
-import (
-	"sync"
-
-	"github.com/reeve-run/reeve/api"
-)
+import "github.com/reeve-run/reeve/api"
 
 // A candidate is a node that can take one more instance of a group.
 type candidate struct {
@@ -15,8 +11,8 @@ type candidate struct {
 	affinity   float64
 	used       api.Usage // with what this pass has placed
 	slot       int32
-	pos        int32 // order of visit; breaks ties
-	collisions int32 // instances of the group that it holds
+	pos        uint32 // breaks ties
+	collisions int32  // instances of the group that it holds
 }
 
 func (c *candidate) before(d *candidate) bool {
@@ -29,29 +25,6 @@ func (c *candidate) before(d *candidate) bool {
 // A heap has the best candidate first. Placing on a node changes that node's
 // score only, so one sift per placement keeps it exact.
 type heap []candidate
-
-// heaps are used again from one order to the next: one of 10,000 candidates is
-// more than all else that placing an instance allocates.
-var heaps = sync.Pool{New: func() any { return new(heap) }}
-
-// keep puts c among the n best, in order; a list in order is a heap, too. It
-// reports whether a candidate was left out.
-func (h *heap) keep(c *candidate, n int) (dropped bool) {
-	at := len(*h)
-	if at == n {
-		if !c.before(&(*h)[n-1]) {
-			return true
-		}
-		at, dropped = n-1, true
-	} else {
-		*h = append(*h, candidate{})
-	}
-	for ; at > 0 && c.before(&(*h)[at-1]); at-- {
-		(*h)[at] = (*h)[at-1]
-	}
-	(*h)[at] = *c
-	return dropped
-}
 
 func (h heap) init() {
 	for i := len(h)/2 - 1; i >= 0; i-- {

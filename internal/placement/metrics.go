@@ -5,29 +5,27 @@ package placement
 
 import (
 	"maps"
+	"math/bits"
 
 	"github.com/reeve-run/reeve/api"
 )
 
-// filtered counts a node that can never take the group.
-func (b *batch) filtered(n *api.Node, reason string) { filtered(b.metrics, n, reason) }
-
-func filtered(m *api.PlacementMetrics, n *api.Node, reason string) {
-	m.NodesFiltered++
-	add(&m.ConstraintFiltered, reason, 1)
-	if n != nil && n.NodeClass != "" {
-		add(&m.ClassFiltered, n.NodeClass, 1)
-	}
-}
-
-// exhausted counts a node that could take the group if it had more room.
-func (b *batch) exhausted(n *api.Node, dimension string) { exhausted(b.metrics, n, dimension) }
-
-func exhausted(m *api.PlacementMetrics, n *api.Node, dimension string) {
-	m.NodesExhausted++
-	add(&m.DimensionExhausted, dimension, 1)
-	if n.NodeClass != "" {
-		add(&m.ClassExhausted, n.NodeClass, 1)
+// count adds a node with the obstacle to the metrics.
+func (o obstacle) count(m *api.PlacementMetrics, n *api.Node) {
+	switch {
+	case o.reason == "":
+	case o.room:
+		m.NodesExhausted++
+		add(&m.DimensionExhausted, o.reason, 1)
+		if n.NodeClass != "" {
+			add(&m.ClassExhausted, n.NodeClass, 1)
+		}
+	default:
+		m.NodesFiltered++
+		add(&m.ConstraintFiltered, o.reason, 1)
+		if n != nil && n.NodeClass != "" {
+			add(&m.ClassFiltered, n.NodeClass, 1)
+		}
 	}
 }
 
@@ -38,57 +36,28 @@ func add(m *map[string]int, key string, n int) {
 	(*m)[key] += n
 }
 
-// summarize adds up what the scan counted by kind of node.
-func (b *batch) summarize() {
-	m := b.metrics
-	m.NodePool = b.rules.pool
-	m.NodesAvailable = make(map[string]int)
-	for i := range b.verdicts {
-		k := &b.verdicts[i]
-		if k.ready == 0 {
-			continue
-		}
-		n := b.pass.view.kinds[i].node
-		m.NodesEvaluated += int(k.ready)
-		m.NodesAvailable[n.Datacenter] += int(k.ready)
-		if k.filtered > 0 {
-			m.NodesFiltered += int(k.filtered)
-			add(&m.ConstraintFiltered, k.reason, int(k.filtered))
-			if n.NodeClass != "" {
-				add(&m.ClassFiltered, n.NodeClass, int(k.filtered))
-			}
-		}
-	}
-	m.ScoreMetaData = b.explain()
-}
-
-// snapshot copies the counts as they are now.
-func (b *batch) snapshot() *api.PlacementMetrics {
-	m := *b.metrics
-	m.ClassFiltered = maps.Clone(m.ClassFiltered)
-	m.ConstraintFiltered = maps.Clone(m.ConstraintFiltered)
-	m.ClassExhausted = maps.Clone(m.ClassExhausted)
-	m.DimensionExhausted = maps.Clone(m.DimensionExhausted)
-	return &m
-}
-
-// failure explains why the next instance has no node.
+// failure looks at every node once more, to explain why none can take the next
+// instance.
 func (b *batch) failure() *api.PlacementMetrics {
-	for _, bk := range b.buckets {
-		if len(*bk.heap) == 0 {
-			continue
-		}
-		if words := b.closed(bk); words != "" {
-			for i := range *bk.heap {
-				n, _ := b.node((*bk.heap)[i].slot)
-				b.filtered(n, words)
+	m := b.suit.count(b.pass.view)
+	m.ConstraintFiltered, m.ClassFiltered = maps.Clone(m.ConstraintFiltered), maps.Clone(m.ClassFiltered)
+	b.pass.view.eachPage(func(first int32, p *page) {
+		for ready := p.ready; ready != 0; ready &= ready - 1 {
+			i := bits.TrailingZeros64(ready)
+			if !b.judge(p.kind[i]).fits() {
+				continue
 			}
+			slot := first | int32(i)
+			at := p.at(i)
+			if o := b.pass.touched[slot]; o != nil {
+				at = *o
+			}
+			_, why := b.full(p, i, slot, &at)
+			why.count(&m, p.nodes[i])
 		}
-	}
-	m := b.snapshot()
-	m.ScoreMetaData = nil
-	b.asked(m)
-	return m
+	})
+	b.asked(&m)
+	return &m
 }
 
 // asked adds what was asked for to metrics that say there was too little of it.
@@ -114,9 +83,8 @@ func (b *batch) eligibility(o *Outcome) {
 	if o.ClassEligibility == nil {
 		o.ClassEligibility = make(map[string]bool)
 	}
-	for i := range b.verdicts {
-		k, class := b.judge(int32(i)), b.pass.view.kinds[i].class
-		o.ClassEligibility[class] = o.ClassEligibility[class] || k.within && k.reason == ""
+	for i, k := range b.pass.view.kinds {
+		o.ClassEligibility[k.class] = o.ClassEligibility[k.class] || b.judge(int32(i)).fits()
 	}
 	o.Escaped = o.Escaped || b.rules.escaped()
 }

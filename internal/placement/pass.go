@@ -13,6 +13,7 @@ type pass struct {
 	batches   []*batch
 	left      []leftover
 	rand      uint64
+	turn      int32 // the slot that comes first among equals
 	out       *Outcome
 }
 
@@ -21,6 +22,9 @@ func newPass(v *View, o *Order) *pass {
 		view: v, order: o, touched: make(map[int32]*overlay, len(o.Requests)),
 		instances: make(map[string]map[int32]int32),
 		rand:      o.Seed*0x9e3779b97f4a7c15 + 1, out: &Outcome{},
+	}
+	if v.nodes > 0 {
+		p.turn = int32(o.Seed % uint64(v.nodes))
 	}
 	for _, a := range o.Kept {
 		if slot, ok := v.slots.Get(a.NodeID); ok {

@@ -26,11 +26,7 @@ func (p *pass) pin(b *batch, requests []*Request) {
 			continue
 		}
 		bk, o, why := b.hinders(slot)
-		var a *api.Allocation
-		if why.reason == "" {
-			a, _ = b.put(r, slot, bk, o)
-		}
-		if a == nil {
+		if why.reason != "" {
 			p.settle(b, r, nil, nil)
 			continue
 		}
@@ -40,7 +36,7 @@ func (p *pass) pin(b *batch, requests []*Request) {
 			m = b.lone(pg.nodes[i])
 			placed[pg.kind[i]] = m
 		}
-		p.settle(b, r, a, m)
+		p.settle(b, r, b.put(r, slot, bk, o), m)
 	}
 }
 
@@ -52,52 +48,59 @@ func (b *batch) lone(n *api.Node) *api.PlacementMetrics {
 	}
 }
 
+// unfit tells what of a node and its kind keeps it from taking any instance.
+func (b *batch) unfit(p *page, i int) obstacle {
+	n, k := p.nodes[i], b.judge(p.kind[i])
+	switch {
+	case p.ready&(1<<i) == 0:
+		return obstacle{reason: takesNothing(n)}
+	case !k.inPool:
+		return obstacle{reason: fmt.Sprintf("node pool %q is not %q", n.NodePool, b.rules.pool)}
+	case !k.within:
+		return obstacle{reason: fmt.Sprintf("datacenter %q is not among %q", n.Datacenter, b.rules.datacenters)}
+	}
+	return obstacle{reason: k.reason}
+}
+
 // hinders looks for what keeps one more instance from the slot's node. If it is
 // nothing, it returns the node's bucket and overlay.
 func (b *batch) hinders(slot int32) (*bucket, *overlay, obstacle) {
 	p, i := b.pass.view.page(slot)
-	n := p.nodes[i]
-	if n == nil {
-		return nil, nil, obstacle{reason: "the node is not registered"}
+	if p.nodes[i] == nil {
+		return nil, nil, obstacle{reason: notRegistered}
 	}
-	if p.ready&(1<<i) == 0 {
-		return nil, nil, obstacle{reason: takesNothing(n)}
-	}
-	k := b.judge(p.kind[i])
-	reason := k.reason
-	switch {
-	case !k.inPool:
-		reason = fmt.Sprintf("node pool %q is not %q", n.NodePool, b.rules.pool)
-	case !k.within:
-		reason = fmt.Sprintf("datacenter %q is not among %q", n.Datacenter, b.rules.datacenters)
-	case reason == "":
-		reason = b.rules.ofNode(n)
-	}
-	if reason != "" {
-		return nil, nil, obstacle{reason: reason}
-	}
-	at := k.bucket
-	if at < 0 {
-		if at, reason = b.bucketOf(n); reason != "" {
-			return nil, nil, obstacle{reason: reason}
-		}
-	}
-	bk := b.buckets[at]
-	if b.rules.distinctHosts && b.neighbours(slot) > 0 {
-		return nil, nil, obstacle{reason: api.OperandDistinctHosts}
-	}
-	if words := b.closed(bk); words != "" {
-		return nil, nil, obstacle{reason: words}
+	if why := b.unfit(p, i); why.reason != "" {
+		return nil, nil, why
 	}
 	o := b.pass.overlay(slot)
-	if dimension := b.lacks(&candidate{used: o.used}, n, p.capacity[i], o); dimension != "" {
-		return nil, nil, obstacle{reason: dimension, room: true}
+	at, why := b.full(p, i, slot, o)
+	if why.reason != "" {
+		return nil, nil, why
 	}
-	if _, ok := b.ask.pick(n, o, 0); !ok {
-		return nil, nil, obstacle{reason: "network: dynamic port selection failed", room: true}
-	}
-	return bk, o, obstacle{}
+	return b.buckets[at], o, obstacle{}
 }
+
+// full tells what keeps one more instance from a node of a kind that fits, with
+// what is taken there; if nothing, it returns the node's bucket.
+func (b *batch) full(p *page, i int, slot int32, taken *overlay) (bucket int32, why obstacle) {
+	n := p.nodes[i]
+	bucket, why = b.hurdle(n, slot, p.kind[i])
+	if why.reason != "" {
+		return 0, why
+	}
+	if words := b.closed(b.buckets[bucket]); words != "" {
+		return 0, obstacle{reason: words}
+	}
+	if dimension := b.lacks(&candidate{used: taken.used}, n, p.capacity[i], taken); dimension != "" {
+		return 0, obstacle{reason: dimension, room: true}
+	}
+	if _, ok := b.ask.pick(n, taken, 0); !ok {
+		return 0, obstacle{reason: "network: dynamic port selection failed", room: true}
+	}
+	return bucket, obstacle{}
+}
+
+const notRegistered = "the node is not registered"
 
 // takesNothing says that the node is not ready.
 func takesNothing(n *api.Node) string {
@@ -111,7 +114,7 @@ func (b *batch) blame(m *api.PlacementMetrics, r *Request) {
 	slot, ok := b.pass.view.slots.Get(r.NodeID)
 	n := b.pass.view.Node(r.NodeID)
 	if !ok || n == nil {
-		filtered(m, nil, "the node is not registered")
+		obstacle{reason: notRegistered}.count(m, nil)
 		return
 	}
 	if b.rules.inPool(n) {
@@ -123,11 +126,7 @@ func (b *batch) blame(m *api.PlacementMetrics, r *Request) {
 		}
 		m.NodesAvailable[n.Datacenter]++
 	}
-	switch _, _, why := b.hinders(slot); {
-	case why.room:
-		exhausted(m, n, why.reason)
-		b.asked(m)
-	case why.reason != "":
-		filtered(m, n, why.reason)
-	}
+	_, _, why := b.hinders(slot)
+	why.count(m, n)
+	b.asked(m)
 }

@@ -38,7 +38,7 @@ func alike(a, b *Request) bool {
 }
 
 func (p *pass) place(requests []*Request) {
-	b := p.newBatch(requests, false)
+	b := p.newBatch(requests, requests[0].NodeID == "" && !requests[0].stays())
 	if requests[0].NodeID != "" {
 		p.pin(b, requests)
 		return
@@ -49,14 +49,9 @@ func (p *pass) place(requests []*Request) {
 		}
 		b = p.newBatch(requests, true)
 	}
-	placed := b.snapshot()
+	placed := &b.metrics
 	for _, r := range requests {
-		a := b.take(r)
-		if a == nil && b.dropped {
-			b = p.newBatch(requests, true)
-			a = b.take(r)
-		}
-		p.settle(b, r, a, placed)
+		p.settle(b, r, b.take(r), placed)
 	}
 }
 
@@ -163,7 +158,7 @@ func (b *batch) roomAfter(old *api.Allocation) (int32, bool) {
 	if n == nil || pg.ready&(1<<i) == 0 {
 		return 0, false
 	}
-	if k := b.judge(pg.kind[i]); !k.within || k.reason != "" || b.rules.ofNode(n) != "" {
+	if !b.judge(pg.kind[i]).fits() || b.rules.ofNode(n) != "" {
 		return 0, false
 	}
 	if b.rules.distinctHosts && b.neighbours(slot) > 0 {

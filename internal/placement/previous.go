@@ -56,8 +56,8 @@ func (b *batch) comeBack(r *Request) (*api.Allocation, *api.PlacementMetrics) {
 		c.collisions = b.running[slot]
 	}
 	c.score = b.value(&c, n, capacity, o)
-	terms := b.terms(&c, b.leasts())
-	a, _ := b.put(r, slot, bk, o)
+	terms := b.terms(&c, b.leasts(nil))
+	a := b.put(r, slot, bk, o)
 	if a == nil {
 		return nil, nil
 	}

@@ -18,12 +18,11 @@ var powers = func() (t [1025]float64) {
 	return t
 }()
 
-// packed scores how full a node is with used of capacity, from 0 (empty) to 1
-// (full): fuller nodes are preferred, so that others stay free for what is
-// large. The formula is the "best fit v3" of Google's bin packing papers.
-func packed(used, capacity api.Usage) float64 {
-	return (20 - powers[free(used.CPU, capacity.CPU)] - powers[free(used.MemoryMB, capacity.MemoryMB)]) / 18
-}
+// packed scores how full a node is, by what shares of its CPU and memory are
+// free in 1024ths: from 0 (empty) to 1 (full). Fuller nodes are preferred, so
+// that others stay free for what is large. The formula is the "best fit v3" of
+// Google's bin packing papers.
+func packed(cpu, mem int64) float64 { return (20 - powers[cpu] - powers[mem]) / 18 }
 
 // free is the free share in 1024ths.
 func free(used, capacity int64) int64 {
@@ -43,17 +42,18 @@ func crowded(n int32, count int) float64 {
 	return -3 * float64(n) / float64(max(count, 3))
 }
 
-// emptied scores how empty a node is, from 0 (full) to 1 (empty), for fleets
-// that are to be used evenly.
-func emptied(used, capacity api.Usage) float64 { return 1 - packed(used, capacity) }
-
 // fill scores what the node would be with used of capacity, as the cluster's
 // algorithm has it.
 func (b *batch) fill(used, capacity api.Usage) float64 {
+	return b.filled(free(used.CPU, capacity.CPU), free(used.MemoryMB, capacity.MemoryMB))
+}
+
+// filled is packed, or, for fleets that are to be used evenly, the opposite.
+func (b *batch) filled(cpu, mem int64) float64 {
 	if b.evenly {
-		return emptied(used, capacity)
+		return 1 - packed(cpu, mem)
 	}
-	return packed(used, capacity)
+	return packed(cpu, mem)
 }
 
 // value is the candidate's score with one more instance.
@@ -61,12 +61,21 @@ func (b *batch) value(c *candidate, n *api.Node, capacity api.Usage, o *overlay)
 	return b.fill(c.used.Add(b.needOn(n)), capacity) + crowded(c.collisions, b.count) + c.affinity + b.special.score(n, o)
 }
 
+// slack bounds what value adds to how the node is filled and to the affinity of
+// its kind.
+func (b *batch) slack() float64 {
+	if b.special != nil && b.special.hasWishes() {
+		return 1
+	}
+	return 0
+}
+
 // explain lists the terms of the best candidates' scores, before anything of
 // the batch is placed.
 func (b *batch) explain() []*api.NodeScore {
 	var scores []*api.NodeScore
-	least := b.leasts()
-	for _, c := range b.top(explained) {
+	least := b.leasts(nil)
+	for _, c := range b.top(explained, least) {
 		scores = append(scores, b.terms(&c, least))
 	}
 	return scores
@@ -99,25 +108,20 @@ func (b *batch) terms(c *candidate, least []int) *api.NodeScore {
 	return &api.NodeScore{NodeID: n.ID, Scores: terms, NormScore: sum}
 }
 
-// leasts are the smallest counts of the spreads' values.
-func (b *batch) leasts() []int {
-	least := make([]int, len(b.rules.spreads))
-	for i := range least {
-		least[i] = b.tally[i].least()
-	}
-	return least
-}
-
 // explained is how many nodes' scores are kept with an allocation.
 const explained = 3
 
 // top returns the n best candidates over all buckets, best first.
-func (b *batch) top(n int) []candidate {
+func (b *batch) top(n int, least []int) []candidate {
 	best := make(heap, 0, n)
-	least := b.leasts()
 	for _, bk := range b.buckets {
+		known := bk.best(n)
+		for len(bk.frontier) > 0 && (len(known) < n || known[n-1].score < bk.frontier[0].bound) {
+			b.openBest(bk)
+			known = bk.best(n)
+		}
 		bonus := b.bonus(bk, least)
-		for _, c := range *bk.heap {
+		for _, c := range known {
 			c.score += bonus
 			best.keep(&c, n)
 		}
@@ -129,4 +133,30 @@ func (b *batch) top(n int) []candidate {
 		}
 	}
 	return best
+}
+
+// best returns the n best of the candidates that are known.
+func (bk *bucket) best(n int) heap {
+	best := make(heap, 0, n)
+	for i := range *bk.heap {
+		best.keep(&(*bk.heap)[i], n)
+	}
+	return best
+}
+
+// keep puts c among the n best, in order.
+func (h *heap) keep(c *candidate, n int) {
+	at := len(*h)
+	if at == n {
+		if !c.before(&(*h)[n-1]) {
+			return
+		}
+		at = n - 1
+	} else {
+		*h = append(*h, candidate{})
+	}
+	for ; at > 0 && c.before(&(*h)[at-1]); at-- {
+		(*h)[at] = (*h)[at-1]
+	}
+	(*h)[at] = *c
 }

@@ -219,3 +219,7 @@ func hostAddress(n *api.Node, network string) string {
 	}
 	return ""
 }
+
+// variesByNode reports whether how much of a node an instance takes depends on
+// the node.
+func (s *special) variesByNode() bool { return s != nil && s.cores > 0 }

@@ -154,15 +154,21 @@ type View struct {
 	chapters []*chapter
 	slots    *btree.Map[string, int32]
 	kinds    []*kind
+	roster   *roster
+	ready    index
 	nodes    int // slots that have been given out
 	index    uint64
+
+	suits     *suits
+	kindsFrom uint64 // Fleet.kindsFrom
 }
 
 // View returns the fleet as it is now. Its cost is a pointer per 2,048 nodes.
 func (f *Fleet) View() *View {
+	f.reindex()
 	v := &View{
-		chapters: slices.Clone(f.chapters), slots: f.slots.Copy(), kinds: f.kinds,
-		nodes: f.nodes, index: f.index,
+		chapters: slices.Clone(f.chapters), slots: f.slots.Copy(), kinds: f.kinds, roster: f.roster, ready: f.ready,
+		nodes: f.nodes, index: f.index, suits: f.suits, kindsFrom: f.kindsFrom,
 	}
 	f.epoch++
 	return v
@@ -208,11 +214,9 @@ func (v *View) page(slot int32) (*page, int) {
 	return v.chapters[n>>chapterBits].pages[n&(chapterSize-1)], int(slot & (pageSize - 1))
 }
 
-// eachPage calls f for every page and its first slot, beginning somewhere.
-func (v *View) eachPage(from uint64, f func(first int32, p *page)) {
-	pages := int32(v.nodes+pageSize-1) >> pageBits
-	for n := range pages {
-		n = (n + int32(from%uint64(pages))) % pages
+// eachPage calls f for every page and its first slot.
+func (v *View) eachPage(f func(first int32, p *page)) {
+	for n := range int32(v.nodes+pageSize-1) >> pageBits {
 		f(n<<pageBits, v.chapters[n>>chapterBits].pages[n&(chapterSize-1)])
 	}
 }

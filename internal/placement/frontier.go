@@ -1,0 +1,205 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package placement
+
+import "github.com/reeve-run/reeve/api"
+
+// A frontier is the part of the index that was not looked into: branches and
+// leaves, by the most that a node below can be worth. The candidates of a bucket
+// are found by opening the most promising one, until none is left that could
+// hold a better one than the best that is known: no node is better than that,
+// though few were looked at.
+//
+// It relies on the score growing with how full a node is (or how empty, where
+// the policy is to spread), apart from terms that are never positive and the
+// affinity that is known by kind. What else adds to a score is bounded by slack.
+// Nodes that hold less or more than the view has of them, because something of
+// the same order was placed there, do not wait in the frontier: they are
+// candidates from the start.
+type frontier []unopened
+
+// An unopened is a branch or a leaf of the index.
+type unopened struct {
+	bound  float64
+	tie    uint32
+	height int32 // of a branch; 0: a leaf
+	branch *branch
+	leaf   *leaf
+}
+
+func (u *unopened) before(v *unopened) bool {
+	if u.bound != v.bound {
+		return u.bound > v.bound
+	}
+	return u.tie < v.tie
+}
+
+func (f *frontier) push(u unopened) {
+	h := append(*f, u)
+	i := len(h) - 1
+	for i > 0 {
+		parent := (i - 1) / 2
+		if !u.before(&h[parent]) {
+			break
+		}
+		h[i] = h[parent]
+		i = parent
+	}
+	h[i] = u
+	*f = h
+}
+
+func (f *frontier) pop() unopened {
+	h := *f
+	top, last := h[0], h[len(h)-1]
+	h[len(h)-1] = unopened{}
+	h = h[:len(h)-1]
+	*f = h
+	if len(h) == 0 {
+		return top
+	}
+	i := 0
+	for {
+		child := 2*i + 1
+		if child >= len(h) {
+			break
+		}
+		if r := child + 1; r < len(h) && h[r].before(&h[child]) {
+			child = r
+		}
+		if !h[child].before(&last) {
+			break
+		}
+		h[i] = h[child]
+		i = child
+	}
+	h[i] = last
+	return top
+}
+
+// A want is what an instance needs of a node, as the index counts.
+type want struct{ cpu, mem, disk uint32 }
+
+func newWant(u api.Usage) want { return want{clamp(u.CPU), clamp(u.MemoryMB), clamp(u.DiskMB)} }
+
+// bound is the most that a node below can be worth for one more instance of the
+// batch; ok is false if none can take it.
+func (b *batch) bound(s *summary, levels []level) (bound float64, ok bool) {
+	w := &b.want
+	if s.maxFreeCPU < w.cpu || s.maxFreeMem < w.mem || s.maxFreeDisk < w.disk {
+		return 0, false
+	}
+	for i := range levels {
+		if levels[i].kinds&s.kinds == 0 {
+			continue
+		}
+		var fit float64
+		if b.evenly {
+			fit = b.filled(rest(s.maxFreeCPU, w.cpu, s.minCapCPU), rest(s.maxFreeMem, w.mem, s.minCapMem))
+		} else {
+			fit = b.filled(rest(s.minFreeCPU, w.cpu, s.capCPU), rest(s.minFreeMem, w.mem, s.capMem))
+		}
+		return fit + levels[i].affinity + b.slack(), true
+	}
+	return 0, false
+}
+
+// rest is the share in 1024ths that is left of what is free once it is taken
+// from.
+func rest(free, taken, capacity uint32) int64 {
+	if free <= taken || capacity == 0 {
+		return 0
+	}
+	return min(int64(free-taken)*1024/int64(capacity), 1024)
+}
+
+// begin puts the whole index before the bucket, and what the order has changed
+// among its candidates.
+func (b *batch) begin() {
+	x := &b.pass.view.ready
+	for _, bk := range b.buckets {
+		if x.root != nil {
+			bk.frontier.push(unopened{bound: maxBound, height: int32(x.height), branch: x.root})
+		}
+	}
+	for slot := range b.pass.touched {
+		p, i := b.pass.view.page(slot)
+		if k := b.judge(p.kind[i]); p.ready&(1<<i) != 0 && k.fits() {
+			b.consider(p, i, slot, k)
+		}
+	}
+	for _, bk := range b.buckets {
+		bk.heap.init()
+	}
+}
+
+// maxBound is more than any score.
+const maxBound = 1e9
+
+// settle opens what could hold a better candidate than the bucket's best, those
+// to be avoided apart, and returns the best's place in the heap; -1 if there is
+// none.
+func (b *batch) settle(bk *bucket, avoid func(slot int32) bool) int {
+	for {
+		i := bk.heap.best(0, avoid)
+		if len(bk.frontier) == 0 || i >= 0 && (*bk.heap)[i].score >= bk.frontier[0].bound {
+			return i
+		}
+		b.openBest(bk)
+	}
+}
+
+// openBest looks into the most promising part of the bucket's frontier.
+func (b *batch) openBest(bk *bucket) {
+	u := bk.frontier.pop()
+	if u.height == 0 {
+		b.openLeaf(bk, u.leaf)
+		return
+	}
+	for i := range u.branch.n {
+		s := &u.branch.sums[i]
+		bound, ok := b.bound(s, bk.levels)
+		if !ok {
+			continue
+		}
+		next := unopened{bound: bound, height: u.height - 1, tie: b.tie(int32(u.branch.keys[i] & slotMask))}
+		if next.height == 0 {
+			next.leaf = u.branch.leaves[i]
+		} else {
+			next.branch = u.branch.kids[i]
+		}
+		bk.frontier.push(next)
+	}
+}
+
+func (b *batch) openLeaf(bk *bucket, l *leaf) {
+	w := &b.want
+	for i := range l.n {
+		e := &l.entries[i]
+		if e.freeCPU < w.cpu || e.freeMem < w.mem || e.freeDisk < w.disk {
+			continue
+		}
+		k := b.judge(e.kind)
+		if !k.fits() || b.bucketByKind != nil && b.buckets[b.bucketByKind[e.kind]] != bk {
+			continue
+		}
+		slot := e.slot()
+		if b.before > 0 && b.pass.touched[slot] != nil {
+			continue // it was a candidate from the start
+		}
+		p, at := b.pass.view.page(slot)
+		if b.consider(p, at, slot, k).reason == "" {
+			bk.heap.up(len(*bk.heap) - 1)
+		}
+	}
+}
+
+// tie decides between nodes of one score: for every seed the turn begins with
+// another, so that workers at work on the same view do not all take the same.
+func (b *batch) tie(slot int32) uint32 {
+	if slot -= b.pass.turn; slot < 0 {
+		slot += int32(b.pass.view.nodes)
+	}
+	return uint32(slot)
+}

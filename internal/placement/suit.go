@@ -1,0 +1,284 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package placement
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// A suit is what a group's rules make of every kind of node. Groups that ask
+// for the same share one, over evaluations and jobs, so a constraint is looked
+// at once per kind of node and not once per evaluation. It never changes.
+type suit struct {
+	rules    rules  // without what belongs to one group, and to one goroutine
+	kinds    uint64 // View.kindsFrom that the verdicts are for
+	verdicts []verdict
+	levels   []level
+	counted  atomic.Pointer[count]
+}
+
+// A verdict is what was found out about a kind of node.
+type verdict struct {
+	within   bool // in the job's pool and datacenters
+	inPool   bool
+	reason   string // why not, in words; "" if feasible
+	affinity float64
+}
+
+func (v *verdict) fits() bool { return v.within && v.reason == "" }
+
+// A level is the kinds of node that suit, and have one affinity.
+type level struct {
+	affinity float64
+	kinds    uint64 // as in summary
+}
+
+// A count is what metrics say of the nodes of a roster, whichever of them is
+// taken in the end.
+type count struct {
+	of      *roster
+	metrics api.PlacementMetrics
+}
+
+// suits is the memory of all evaluations, shared by the views of a fleet.
+type suits struct {
+	mu    sync.Mutex
+	byKey map[string]*suit
+	size  int // verdicts, about
+}
+
+// maxVerdicts bounds the memory of suits: about 64 MB, if no group is like
+// another.
+const maxVerdicts = 1 << 20
+
+// suit returns what the group asks of nodes, and what the view's kinds of node
+// make of that.
+func (v *View) suit(job *api.Job, group *api.Group, policy Policy) (*suit, *rules) {
+	key := appendSignature(make([]byte, 0, 512), job, group, policy)
+	v.suits.mu.Lock()
+	s := v.suits.byKey[string(key)]
+	v.suits.mu.Unlock()
+	if s != nil && s.kinds == v.kindsFrom && len(s.verdicts) >= len(v.kinds) {
+		return s, s.rules.of(job, group)
+	}
+	var r *rules
+	if s == nil {
+		r = newRules(job, group, policy)
+	} else {
+		r = s.rules.of(job, group)
+	}
+	s = v.newSuit(s, r)
+	v.suits.keep(string(key), s)
+	return s, r
+}
+
+// of returns the rules for a group that they are shared with.
+func (r rules) of(job *api.Job, group *api.Group) *rules {
+	r.job, r.group = job, group
+	r.ports = newPortAsk(group)
+	r.special = newSpecial(group, r.ports)
+	return &r
+}
+
+func (m *suits) keep(key string, s *suit) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.size += len(s.verdicts) + 64; m.size > maxVerdicts {
+		clear(m.byKey)
+		m.size = len(s.verdicts) + 64
+	}
+	m.byKey[key] = s
+}
+
+// newSuit judges all kinds of node; those that old has judged are taken over.
+func (v *View) newSuit(old *suit, r *rules) *suit {
+	s := &suit{rules: *r, kinds: v.kindsFrom, verdicts: make([]verdict, 0, len(v.kinds))}
+	s.rules.job, s.rules.group, s.rules.ports, s.rules.special = nil, nil, nil, nil
+	if old != nil && old.kinds == s.kinds {
+		s.verdicts = append(s.verdicts, old.verdicts...)
+	}
+	words := make(map[string]string)
+	for _, k := range v.kinds[len(s.verdicts):] {
+		verdict := r.judge(k.node)
+		if w, ok := words[verdict.reason]; ok {
+			verdict.reason = w
+		} else {
+			words[verdict.reason] = verdict.reason
+		}
+		s.verdicts = append(s.verdicts, verdict)
+	}
+	for kind := range s.verdicts {
+		if k := &s.verdicts[kind]; k.fits() {
+			s.levels = addLevel(s.levels, k.affinity, int32(kind))
+		}
+	}
+	return s
+}
+
+// addLevel notes that nodes of the kind suit; the best levels come first.
+func addLevel(levels []level, affinity float64, kind int32) []level {
+	at, found := slices.BinarySearchFunc(levels, affinity, func(l level, a float64) int { return cmp.Compare(a, l.affinity) })
+	if !found {
+		levels = slices.Insert(levels, at, level{affinity: affinity})
+	}
+	levels[at].kinds |= kindBit(kind)
+	return levels
+}
+
+// judge decides about all nodes of n's kind.
+func (r *rules) judge(n *api.Node) (v verdict) {
+	v.inPool = r.inPool(n)
+	v.within = v.inPool && r.inDatacenter(n)
+	if !v.within {
+		return v
+	}
+	if v.reason = r.ofKind(n); v.reason != "" {
+		return v
+	}
+	for i := range r.properties {
+		if p := &r.properties[i]; !p.target.unique {
+			if _, ok := p.target.of(n); !ok {
+				v.reason = p.words
+				return v
+			}
+		}
+	}
+	for _, a := range r.affinities {
+		if !a.unique && a.holds(n) {
+			v.affinity += a.weight
+		}
+	}
+	return v
+}
+
+// count returns the metrics of the view's nodes as far as they depend on kinds
+// alone. What its maps hold is shared.
+func (s *suit) count(v *View) api.PlacementMetrics {
+	if c := s.counted.Load(); c != nil && c.of == v.roster {
+		return c.metrics
+	}
+	m := api.PlacementMetrics{NodePool: s.rules.pool, NodesAvailable: make(map[string]int)}
+	for i, here := range v.roster.kinds {
+		k, n := &s.verdicts[i], v.kinds[i].node
+		if k.inPool {
+			m.NodesInPool += int(here.all)
+		}
+		if !k.within || here.ready == 0 {
+			continue
+		}
+		m.NodesEvaluated += int(here.ready)
+		m.NodesAvailable[n.Datacenter] += int(here.ready)
+		if k.reason != "" {
+			m.NodesFiltered += int(here.ready)
+			add(&m.ConstraintFiltered, k.reason, int(here.ready))
+			if n.NodeClass != "" {
+				add(&m.ClassFiltered, n.NodeClass, int(here.ready))
+			}
+		}
+	}
+	s.counted.Store(&count{v.roster, m})
+	return m
+}
+
+// appendSignature appends all that newRules reads of the job and the group: of
+// two groups with one signature, the rules are the same.
+func appendSignature(b []byte, job *api.Job, group *api.Group, policy Policy) []byte {
+	text := func(s string) {
+		b = binary.AppendUvarint(b, uint64(len(s)))
+		b = append(b, s...)
+	}
+	number := func(n int) { b = binary.AppendVarint(b, int64(n)) }
+	weight := func(w *int8) {
+		if w == nil {
+			number(1000)
+		} else {
+			number(int(*w))
+		}
+	}
+	constraints := func(cs []*api.Constraint) {
+		number(len(cs))
+		for _, c := range cs {
+			text(c.LTarget)
+			text(c.Operand)
+			text(c.RTarget)
+		}
+	}
+	affinities := func(as []*api.Affinity) {
+		number(len(as))
+		for _, a := range as {
+			text(a.LTarget)
+			text(a.Operand)
+			text(a.RTarget)
+			weight(a.Weight)
+		}
+	}
+	spreads := func(ss []*api.Spread) {
+		number(len(ss))
+		for _, s := range ss {
+			text(s.Attribute)
+			weight(s.Weight)
+			number(len(s.Targets))
+			for _, t := range s.Targets {
+				text(t.Value)
+				number(int(t.Percent))
+			}
+		}
+	}
+	text(job.Type)
+	text(job.NodePool)
+	number(len(job.Datacenters))
+	for _, dc := range job.Datacenters {
+		text(dc)
+	}
+	constraints(job.Constraints)
+	constraints(group.Constraints)
+	affinities(job.Affinities)
+	affinities(group.Affinities)
+	spreads(group.Spreads)
+	spreads(job.Spreads)
+	text(policy.ZoneAttribute)
+	if len(group.Spreads)+len(job.Spreads) > 0 || policy.ZoneAttribute != "" {
+		number(group.Size())
+	}
+	networks := func(ns []*api.Network) {
+		for _, n := range ns {
+			for _, ports := range [2][]api.Port{n.ReservedPorts, n.DynamicPorts} {
+				for i := range ports {
+					if !isOwnNetwork(ports[i].HostNetwork) {
+						text(ports[i].HostNetwork)
+					}
+				}
+			}
+		}
+	}
+	networks(group.Networks)
+	number(len(group.Tasks))
+	for _, t := range group.Tasks {
+		text(t.Driver)
+		constraints(t.Constraints)
+		affinities(t.Affinities)
+		if t.Resources == nil {
+			continue
+		}
+		networks(t.Resources.Networks)
+		number(len(t.Resources.Devices))
+		for _, d := range t.Resources.Devices {
+			text(d.Name)
+			if d.Count == nil {
+				number(-1)
+			} else {
+				number(int(*d.Count))
+			}
+			constraints(d.Constraints)
+			affinities(d.Affinities)
+		}
+	}
+	return b
+}
