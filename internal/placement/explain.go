@@ -24,7 +24,7 @@ func Explain(v *View, o *Order, job *api.Job, group *api.Group) *api.GroupExplan
 	e := &api.GroupExplanation{Group: group.Name, Count: group.Size()}
 	counts := make(map[api.ObstacleCount]int)
 	var nearest []ranked
-	v.eachPage(0, func(first int32, p *page) {
+	v.eachPage(func(first int32, p *page) {
 		for i, n := range p.nodes {
 			if n == nil {
 				continue
