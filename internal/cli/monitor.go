@@ -102,7 +102,7 @@ func (m *monitor) placed(e *api.Evaluation) error {
 		p.placementFailures(e.FailedGroups)
 		m.out.say("%s", strings.TrimRight(p.String(), "\n"))
 		m.out.say("The rest is queued and placed as soon as something changes that helps.\n"+
-			"\"reeve job status %s\" shows how it goes; \"reeve job stop %s\" gives up.", m.jobID, m.jobID)
+			"\"reeve job explain %s\" says all that is in the way; \"reeve job stop %s\" gives up.", m.jobID, m.jobID)
 		return exitWith(exitBlocked)
 	}
 	return nil

@@ -22,6 +22,10 @@ const nearestShown = 3
 func Explain(v *View, o *Order, job *api.Job, group *api.Group) *api.GroupExplanation {
 	x := newExplainer(v, o, job, group)
 	e := &api.GroupExplanation{Group: group.Name, Count: group.Size()}
+	everywhere := job.RunsOnEveryNode()
+	if everywhere {
+		e.Count = 0
+	}
 	counts := make(map[api.ObstacleCount]int)
 	var nearest []ranked
 	v.eachPage(func(first int32, p *page) {
@@ -31,6 +35,12 @@ func Explain(v *View, o *Order, job *api.Job, group *api.Group) *api.GroupExplan
 			}
 			found := x.node(first + int32(i))
 			e.Nodes++
+			if everywhere && (found.Instances > 0 || lacksOnlyRoom(found)) {
+				e.Count++
+				if found.Instances > 0 {
+					continue // it needs no second one
+				}
+			}
 			if found.Fits {
 				e.Fitting++
 				continue
@@ -61,6 +71,17 @@ func ExplainNode(v *View, o *Order, job *api.Job, group *api.Group, nodeID strin
 		return nil
 	}
 	return newExplainer(v, o, job, group).node(slot)
+}
+
+// lacksOnlyRoom reports whether nothing but room keeps an instance from the node.
+func lacksOnlyRoom(n *api.NodeExplanation) bool {
+	return !slices.ContainsFunc(n.Obstacles, func(o api.Obstacle) bool {
+		switch o.Filter {
+		case api.FilterResource, api.FilterPort, api.FilterStarting:
+			return false
+		}
+		return true
+	})
 }
 
 // ranked is a node and how far it is from fitting.

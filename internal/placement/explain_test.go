@@ -114,3 +114,15 @@ func TestExplainAgreesWithPlace(t *testing.T) {
 		}
 	}
 }
+
+// A system job wants an instance on every node that suits, whether there is
+// room or not; what does not suit is no lack.
+func TestExplainSystemJobCountsNodesThatSuit(t *testing.T) {
+	f, job := explainedFleet(), explainedJob()
+	job.Type, job.Constraints = api.JobTypeSystem, job.Constraints[:1]
+	f.nodes[5].SchedulingEligibility = api.NodeEligible
+	got := Explain(NewFleet(f).View(), &Order{Kept: f.allocs}, job, job.Groups[0])
+	if got.Count != 3 || got.Fitting != 1 || got.Nodes != 8 {
+		t.Errorf("got count %d, fitting %d of %d; want 3 (n0, n5 without room, n7), 1 of 8", got.Count, got.Fitting, got.Nodes)
+	}
+}
