@@ -32,7 +32,8 @@ import (
 //	use NAME                    the commands that follow are about this job
 //	evaluate                    evaluate and print
 //	dry                         print what an evaluation would do, by group
-//	start|healthy|unhealthy|fail|finish INSTANCE...|all   what the nodes report, then evaluate and print
+//	start|healthy|unhealthy|restart|fail|finish INSTANCE...|all   what the nodes report, then evaluate and print;
+//	                            restart is in place, by the restart policy
 //	gone                        the nodes report that whatever was told to stop has ended; then evaluate
 //	down|up|disconnect|reconnect|ineligible|eligible NODE...  then evaluate and print
 //	change NODE KEY=VALUE...    other metadata; then evaluate
@@ -91,6 +92,7 @@ var events = map[string]event{
 	"job":              func(w *world, args, lines []string) { w.register(args, lines) },
 	"evaluate":         func(*world, []string, []string) {},
 	"start":            func(w *world, args, _ []string) { w.reports("start", args) },
+	"restart":          func(w *world, args, _ []string) { w.reports("restart", args) },
 	"healthy":          func(w *world, args, _ []string) { w.reports("healthy", args) },
 	"unhealthy":        func(w *world, args, _ []string) { w.reports("unhealthy", args) },
 	"fail":             func(w *world, args, _ []string) { w.reports("fail", args) },
@@ -201,10 +203,12 @@ func (w *world) reports(what string, names []string) {
 		w.report(a, func(u *api.Allocation) {
 			health := what == "healthy"
 			switch what {
-			case "start":
+			case "start", "restart":
 				u.ClientStatus = api.AllocClientRunning
+				u.TaskStates = w.running(a, what == "restart")
 			case "healthy", "unhealthy":
 				u.ClientStatus = api.AllocClientRunning
+				u.TaskStates = w.running(a, false)
 				u.DeploymentStatus = &api.AllocDeploymentStatus{Healthy: &health, Timestamp: w.now}
 			case "fail", "finish":
 				u.ClientStatus = map[string]string{"fail": api.AllocClientFailed, "finish": api.AllocClientComplete}[what]
@@ -214,6 +218,15 @@ func (w *world) reports(what string, names []string) {
 			}
 		})
 	}
+}
+
+// running is the state of a task that runs, since now if it did not before or is
+// started again.
+func (w *world) running(a *api.Allocation, again bool) map[string]*api.TaskState {
+	if t := a.TaskStates["main"]; t != nil && t.State == api.TaskStateRunning && !again {
+		return a.TaskStates
+	}
+	return map[string]*api.TaskState{"main": {State: api.TaskStateRunning, StartedAt: w.now}}
 }
 
 func (w *world) allGone() {
@@ -341,10 +354,15 @@ func (w *world) print(eval *api.Evaluation) string {
 		out.WriteByte('\n')
 	}
 	for _, a := range r.Update {
-		if a.FollowupEvalID != before[a.ID].FollowupEvalID {
+		was := before[a.ID]
+		if a.JobVersion() != was.JobVersion() {
+			fmt.Fprintf(&out, "update %s to v%d\n", describe(was), a.JobVersion())
+		}
+		if a.ClientStatus != was.ClientStatus {
+			fmt.Fprintf(&out, "%s %s: %s\n", a.ClientStatus, describe(a), a.ClientDescription)
+		}
+		if a.FollowupEvalID != was.FollowupEvalID {
 			fmt.Fprintf(&out, "later %s\n", describe(a))
-		} else {
-			fmt.Fprintf(&out, "update %s to v%d\n", describe(before[a.ID]), a.JobVersion())
 		}
 	}
 	for _, a := range o.Place {

@@ -17,8 +17,11 @@ type leaving struct {
 func (s *survey) decommission() []leaving {
 	var all []leaving
 	for _, g := range s.groups {
-		for _, a := range g.excess {
-			all = append(all, leaving{g, a, s.whyLeaving(g, a)})
+		for _, l := range g.excess {
+			if l.why == "" {
+				l.why = s.whyLeaving(g, l.alloc)
+			}
+			all = append(all, l)
 		}
 	}
 	return all
@@ -34,8 +37,6 @@ func (s *survey) whyLeaving(g *group, a *api.Allocation) string {
 		return becauseLeft
 	case g.at != nil:
 		return s.whyLeavingNode(g, a)
-	case a.Index() >= 0 && a.Index() < len(g.instances):
-		return becauseDuplicate
 	}
 	return becauseExcess
 }

@@ -22,12 +22,22 @@ const (
 	becauseFailed    = "it failed; its instance is started anew"
 	becauseEnded     = "it ended; its instance is started anew"
 	becauseLost      = "its node is down"
+	becauseRemoved   = "its node was removed"
+	becauseAway      = "its node was out of reach for longer than lost_after"
+	becauseFenced    = "its node was out of reach for longer than stop_on_client_after, and has stopped it"
+	becauseReplaced  = "its node is back; the replacement goes on"
+	becauseBack      = "the original's node is back; the original goes on"
+	becauseFinished  = "another allocation has finished its work"
+	becauseSucceeded = "it ended; another allocation goes on in its place"
 	becauseDrained   = "it was told to stop, and its node takes nothing new"
 	becauseUnsuited  = "the job does not want its node any more"
 )
 
 // whyClosed is why an instance is left alone that would be replaced elsewhere.
 const whyClosed = "its node takes nothing new: it stays as it is until that changes"
+
+// whyWaits is why an instance keeps an older version although its turn has come.
+const whyWaits = "its node is out of reach, and the disconnect block does not let it be replaced yet"
 
 // A progress is how the deployment of the newest version stands.
 type progress uint8
@@ -135,6 +145,8 @@ func (s *survey) deployStep(in *instance, stands progress) step {
 		if stands == given && s.destructive(g, in.alloc) {
 			st.status, st.why = Error, "the deployment failed; the instance keeps its older version"
 		}
+	case s.waits(in) && s.destructive(g, in.alloc):
+		st.status, st.why = Started, whyWaits
 	case in.state == failed, in.state == ended, s.destructive(g, in.alloc):
 		st.do = replace // a new version is also a new attempt
 	case in.state == lost, in.state == moving:

@@ -170,11 +170,15 @@ func (s *survey) lastProgress(phases []*phase, d *api.Deployment) time.Time {
 // give it.
 func NeedsEvaluation(old, new *api.Allocation) (trigger string, needed bool) {
 	switch {
+	case old.ClientStatus == api.AllocClientUnknown && new.ClientStatus != api.AllocClientUnknown:
+		return api.TriggerAllocReconnect, true
 	case old.ClientStatus != new.ClientStatus && new.IsClientTerminal():
 		if new.ClientStatus == api.AllocClientFailed {
 			return api.TriggerAllocFailure, true
 		}
 		return api.TriggerAllocStop, true
+	case isAwaited(old, new):
+		return api.TriggerAllocReconnect, true
 	case new.DeploymentID == "" || new.IsServerTerminal():
 		return "", false
 	case old.IsHealthy() != new.IsHealthy() || old.IsUnhealthy() != new.IsUnhealthy():
@@ -183,4 +187,14 @@ func NeedsEvaluation(old, new *api.Allocation) (trigger string, needed bool) {
 		return api.TriggerDeploymentWatcher, true // the next group may begin
 	}
 	return "", false
+}
+
+// isAwaited reports whether an allocation began to run that may be the
+// replacement of one whose node is back.
+func isAwaited(old, new *api.Allocation) bool {
+	if old.ClientStatus == new.ClientStatus || new.ClientStatus != api.AllocClientRunning || new.PreviousAllocation == "" || new.Job == nil {
+		return false
+	}
+	g := new.Job.Group(new.Group)
+	return g != nil && g.Disconnect != nil
 }

@@ -4,6 +4,9 @@
 package plan
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/placement"
 )
@@ -44,11 +47,16 @@ func (s *survey) vacate(g *group) {
 	if g.at == nil {
 		return
 	}
+	closed := func(in instance) bool { return in.closed }
+	if !slices.ContainsFunc(g.instances, closed) {
+		return
+	}
+	slices.SortFunc(g.instances, func(a, b instance) int { return strings.Compare(a.node, b.node) })
 	kept := g.instances[:0]
 	for i := range g.instances {
 		in := &g.instances[i]
 		if in.closed && in.alloc != nil && (in.state == moving || s.isStranger(in)) {
-			g.exceed(in.alloc)
+			g.exceed(in.alloc, "")
 			delete(g.at, in.node)
 			continue
 		}
@@ -67,12 +75,9 @@ func (s *survey) isStranger(in *instance) bool {
 // whyLeavingNode says why an allocation of a job that runs on every node does
 // not go on there.
 func (s *survey) whyLeavingNode(g *group, a *api.Allocation) string {
-	i, held := g.at[a.NodeID]
 	switch {
-	case held && g.instances[i].alloc != a:
-		return becauseDuplicate
 	case s.isGone(a):
-		return becauseLost
+		return s.whyLost(a)
 	case a.DesiredTransition.ShouldMigrate():
 		return becauseDrained
 	}

@@ -17,25 +17,34 @@ import (
 // anew by one evaluation.
 const together = time.Second
 
+// An appointment is something to be looked at again at a known time.
+type appointment struct {
+	about   *api.Allocation
+	due     time.Time
+	trigger string // of the evaluation
+}
+
 // followUps makes the evaluations for what is due later, and notes them in the
 // allocations that wait. Where one is under way already, nothing is done.
 func (w *work) followUps() {
-	waiting := slices.DeleteFunc(w.due, func(st *step) bool {
-		st.on.taken = true
-		e := w.evaluation(st.on.alloc.FollowupEvalID)
-		return e != nil && !e.IsTerminal()
+	waiting := slices.DeleteFunc(w.due, func(p appointment) bool {
+		e := w.evaluation(p.about.FollowupEvalID)
+		return e != nil && !e.IsTerminal() && e.ID != w.eval.ID && !e.WaitUntil.After(p.due.Add(together))
 	})
-	slices.SortStableFunc(waiting, func(a, b *step) int { return a.until.Compare(b.until) })
+	slices.SortStableFunc(waiting, func(a, b appointment) int {
+		if c := strings.Compare(a.trigger, b.trigger); c != 0 {
+			return c
+		}
+		return a.due.Compare(b.due)
+	})
 	for len(waiting) > 0 {
-		n := 1
-		for n < len(waiting) && waiting[n].until.Sub(waiting[0].until) <= together {
+		first, n := waiting[0], 1
+		for n < len(waiting) && waiting[n].trigger == first.trigger && waiting[n].due.Sub(first.due) <= together {
 			n++
 		}
-		e := w.followUp(waiting[n-1].until, waiting[0].on.alloc.ID)
-		for _, st := range waiting[:n] {
-			a := st.on.alloc.Copy()
-			a.FollowupEvalID = e.ID
-			w.result.Update = append(w.result.Update, a)
+		e := w.followUp(first.trigger, waiting[n-1].due, first.about.ID)
+		for _, p := range waiting[:n] {
+			w.change(p.about).FollowupEvalID = e.ID
 		}
 		w.result.FollowUps = append(w.result.FollowUps, e)
 		waiting = waiting[n:]
@@ -49,12 +58,16 @@ func (w *work) evaluation(id string) *api.Evaluation {
 	return w.r.Evaluation(id)
 }
 
-func (w *work) followUp(due time.Time, about string) *api.Evaluation {
+func (w *work) followUp(trigger string, due time.Time, about string) *api.Evaluation {
+	description := "starts failed instances anew when their delay is over"
+	if trigger == api.TriggerMaxDisconnect {
+		description = "gives up allocations whose node is out of reach by then"
+	}
 	return &api.Evaluation{
-		ID: deriveID(w.eval.ID, "follow-up", about), Namespace: w.key.Namespace, JobID: w.key.ID,
-		Priority: w.job.Priority, Type: w.job.Type, TriggeredBy: api.TriggerReschedule,
+		ID: deriveID(w.eval.ID, trigger, about), Namespace: w.key.Namespace, JobID: w.key.ID,
+		Priority: w.job.Priority, Type: w.job.Type, TriggeredBy: trigger,
 		JobModifyIndex: w.job.JobModifyIndex, Status: api.EvalStatusPending,
-		StatusDescription: "starts failed instances anew when their delay is over",
+		StatusDescription: description,
 		WaitUntil:         due, PreviousEval: w.eval.ID,
 		CreateTime: w.now.UnixNano(), ModifyTime: w.now.UnixNano(),
 	}

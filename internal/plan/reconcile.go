@@ -26,6 +26,7 @@ func Reconcile(r Reader, job *api.Job, eval *api.Evaluation, now time.Time) *Res
 	for _, l := range s.decommission() {
 		w.leave(l)
 	}
+	w.absences()
 	w.followUps()
 	w.rest(deploy)
 	return w.result
@@ -36,7 +37,9 @@ type work struct {
 	*survey
 	result *Result
 	active *api.Deployment // the one that new allocations belong to; nil: none
-	due    []*step         // to be done at a known time
+	due    []appointment
+	// changed are the allocations in Update, by id.
+	changed map[string]*api.Allocation
 }
 
 func (w *work) doAll(steps []*step, g *group) {
@@ -56,7 +59,7 @@ func (w *work) do(st *step, g *group) {
 		w.update(in)
 	case later:
 		counts.RescheduleLater++
-		w.due = append(w.due, st)
+		w.due = append(w.due, appointment{in.alloc, st.until, api.TriggerReschedule})
 	case start, replace:
 		w.start(st)
 		switch {
@@ -65,7 +68,7 @@ func (w *work) do(st *step, g *group) {
 		case in.state == failed || in.state == ended:
 			counts.RescheduleNow++
 			counts.Place++
-		case in.alloc == nil || in.state == lost:
+		case in.alloc == nil || in.state == lost || st.do == start:
 			counts.Place++
 		default:
 			counts.DestructiveUpdate++
@@ -110,10 +113,14 @@ func (w *work) replacing(r *placement.Request, st *step) {
 		}
 		return
 	}
+	if st.do == start { // beside one that is out of reach, and may come back
+		r.Tracker = in.alloc.RescheduleTracker
+		return
+	}
 	stop := &placement.Stop{Alloc: in.alloc, Description: becauseUpdated}
 	switch in.state {
 	case lost:
-		stop.Description, stop.ClientStatus = becauseLost, api.AllocClientLost
+		stop.Description, stop.ClientStatus = w.whyLost(in.alloc), api.AllocClientLost
 		w.result.Stop = append(w.result.Stop, stop)
 		r.Tracker = in.alloc.RescheduleTracker
 		return
@@ -147,7 +154,7 @@ func penalised(t *api.RescheduleTracker) []string {
 // update changes an allocation in place. What runs goes on running, so health
 // that was known, or was never asked for, counts for the new version too.
 func (w *work) update(in *instance) {
-	a := in.alloc.Copy()
+	a := w.change(in.alloc)
 	a.Job, a.EvalID = w.job, w.eval.ID
 	a.DeploymentID, a.DeploymentStatus = "", nil
 	if w.active != nil && in.group.rolling {
@@ -156,14 +163,31 @@ func (w *work) update(in *instance) {
 			a.DeploymentStatus = &api.AllocDeploymentStatus{Healthy: healthy, Timestamp: w.now}
 		}
 	}
-	w.result.Update = append(w.result.Update, a)
 	w.result.Kept = append(w.result.Kept, a)
+}
+
+// change returns a copy of the allocation that is updated in place.
+func (w *work) change(a *api.Allocation) *api.Allocation {
+	c := w.changed[a.ID]
+	if c == nil {
+		c = a.Copy()
+		if w.changed == nil {
+			w.changed = make(map[string]*api.Allocation)
+		}
+		w.changed[a.ID] = c
+		w.result.Update = append(w.result.Update, c)
+	}
+	return c
 }
 
 // leave stops what is wanted no longer.
 func (w *work) leave(l leaving) {
 	stop := &placement.Stop{Alloc: l.alloc, Description: l.why}
-	if w.isGone(l.alloc) {
+	if l.alloc.IsClientTerminal() {
+		w.result.Stop = append(w.result.Stop, stop)
+		return
+	}
+	if ab, away := w.absent(w.node(l.alloc), l.alloc); w.isGone(l.alloc) || away && ab.until.IsZero() {
 		stop.ClientStatus = api.AllocClientLost
 	}
 	w.counts(l.group.name).Stop++

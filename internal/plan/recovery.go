@@ -38,7 +38,19 @@ func (s *survey) recoveryStep(in *instance, stands progress) step {
 			st.job = s.job // its node missed the rollout
 		}
 	case lost:
-		st.do, st.status, st.why = replace, Prepared, becauseLost
+		st.do, st.status, st.why = replace, Prepared, s.whyLost(in.alloc)
+	case unknown:
+		ab, away := s.absent(s.node(in.alloc), in.alloc)
+		switch {
+		case !away:
+			return step{}
+		case ab.replaced && !in.closed:
+			st.do, st.status, st.why = start, Prepared, "its node is out of reach"
+		case ab.until.IsZero():
+			st.status, st.why = Waiting, "its node is out of reach: nobody takes its place until that is back or removed"
+		default:
+			st.status, st.why, st.until = Delayed, "its node is out of reach: nobody takes its place until it is given up", ab.until
+		}
 	case moving:
 		st.do, st.status, st.why = replace, Prepared, becauseMoved
 	case ended:

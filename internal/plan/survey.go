@@ -20,10 +20,10 @@ type survey struct {
 	job        *api.Job // newest version; nil: purged
 	eval       *api.Evaluation
 	now        time.Time
-	groups     []*group        // of the job in declared order, then those that left it
-	deployment *api.Deployment // the newest one of the job, of whatever version
-	gone       map[string]bool // by node id: its allocations are lost
-	changes    map[change]bool // memory of differs
+	groups     []*group             // of the job in declared order, then those that left it
+	deployment *api.Deployment      // the newest one of the job, of whatever version
+	nodes      map[string]*api.Node // that were looked at, by id; nil: removed
+	changes    map[change]bool      // memory of differs
 	moves      map[change]*placement.Suitability
 	old        map[*group]bool // memory of anyOld
 	// collected is set when an allocation of the newest version belonged to a
@@ -39,8 +39,12 @@ type group struct {
 	instances []instance     // by index; of a job that runs on every node, by node
 	at        map[string]int // of such a job: the instance on each node; else nil
 	shared    string         // memory of the name that all of its allocations have
-	excess    []*api.Allocation
+	excess    []leaving
 	stopping  []*api.Allocation // on a lost node, and told to stop before
+	// rivals are further allocations that claim an instance, by its index; behind
+	// are those of them that stay for now.
+	rivals map[int][]*api.Allocation
+	behind []*api.Allocation
 }
 
 // An instance is one place of a group.
@@ -63,7 +67,7 @@ const (
 	vacant  state = iota // no allocation holds the instance
 	placed               // the node has not said anything of it yet
 	running              // its tasks run
-	unknown              // its node is disconnected: wait
+	unknown              // its node is out of reach, or has not spoken since it is back
 	failed               // its tasks failed, and the restart policy gave up
 	ended                // its tasks ended well
 	lost                 // its node is gone
@@ -74,7 +78,7 @@ func newSurvey(r Reader, key api.NamespacedID, job *api.Job, eval *api.Evaluatio
 	s := &survey{
 		r: r, key: key, job: job, eval: eval, now: now,
 		deployment: r.LatestDeployment(key.Namespace, key.ID),
-		gone:       make(map[string]bool), changes: make(map[change]bool),
+		nodes:      make(map[string]*api.Node), changes: make(map[change]bool),
 		moves: make(map[change]*placement.Suitability), old: make(map[*group]bool),
 	}
 	byName := make(map[string]*group)
@@ -98,16 +102,23 @@ func newSurvey(r Reader, key api.NamespacedID, job *api.Job, eval *api.Evaluatio
 	}
 	slices.SortFunc(s.groups[declared:], func(a, b *group) int { return strings.Compare(a.name, b.name) })
 	for _, g := range s.groups {
+		for i, claims := range g.rivals {
+			in := &g.instances[i]
+			claims = append(claims, in.alloc)
+			in.alloc = nil
+			s.settle(in, claims)
+		}
 		for i := range g.instances {
 			g.instances[i].state = s.stateOf(g.instances[i].alloc)
 		}
 		s.vacate(g)
-		slices.SortFunc(g.excess, func(a, b *api.Allocation) int {
-			if d := b.Index() - a.Index(); d != 0 {
+		slices.SortFunc(g.excess, func(a, b leaving) int {
+			if d := b.alloc.Index() - a.alloc.Index(); d != 0 {
 				return d
 			}
-			return strings.Compare(a.ID, b.ID)
+			return strings.Compare(a.alloc.ID, b.alloc.ID)
 		})
+		slices.SortFunc(g.behind, func(a, b *api.Allocation) int { return strings.Compare(a.ID, b.ID) })
 		slices.SortFunc(g.stopping, func(a, b *api.Allocation) int { return strings.Compare(a.ID, b.ID) })
 	}
 	return s
@@ -154,15 +165,18 @@ func (s *survey) sort(g *group, a *api.Allocation) {
 		return
 	}
 	if !inside {
-		g.exceed(a)
+		g.exceed(a, "")
 		return
 	}
-	if held := g.instances[index].alloc; held == nil || holds(a, held) {
-		a, g.instances[index].alloc = held, a
+	in := &g.instances[index]
+	if in.alloc == nil {
+		in.alloc = a
+		return
 	}
-	if a != nil {
-		g.exceed(a)
+	if g.rivals == nil {
+		g.rivals = make(map[int][]*api.Allocation)
 	}
+	g.rivals[index] = append(g.rivals[index], a)
 }
 
 // place finds which of the group's instances the allocation is or was made for.
@@ -174,20 +188,12 @@ func (s *survey) place(g *group, a *api.Allocation) (index int, inside bool) {
 	return index, index >= 0 && index < len(g.instances)
 }
 
-// exceed notes an allocation that has no place, unless it has ended anyway.
-func (g *group) exceed(a *api.Allocation) {
+// exceed notes an allocation that has no place, unless it has ended anyway. Why
+// is "" if it follows from where it is.
+func (g *group) exceed(a *api.Allocation, why string) {
 	if !a.IsClientTerminal() {
-		g.excess = append(g.excess, a)
+		g.excess = append(g.excess, leaving{g, a, why})
 	}
-}
-
-// holds reports whether a, rather than b, holds the place that both were made
-// for: what may still run comes first, then what is newer.
-func holds(a, b *api.Allocation) bool {
-	if at, bt := a.IsClientTerminal(), b.IsClientTerminal(); at != bt {
-		return bt
-	}
-	return newer(a, b)
 }
 
 func newer(a, b *api.Allocation) bool {
@@ -219,21 +225,12 @@ func (s *survey) stateOf(a *api.Allocation) state {
 		return lost
 	case a.DesiredTransition.ShouldMigrate():
 		return moving
-	case a.ClientStatus == api.AllocClientUnknown:
+	case a.ClientStatus == api.AllocClientUnknown, s.isAway(a):
 		return unknown
 	case a.ClientStatus == api.AllocClientRunning:
 		return running
 	}
 	return placed
-}
-
-func (s *survey) isGone(a *api.Allocation) bool {
-	gone, known := s.gone[a.NodeID]
-	if !known {
-		gone = s.r.Node(a.NodeID).IsGone()
-		s.gone[a.NodeID] = gone
-	}
-	return gone
 }
 
 // current reports whether the allocation has the job's newest version.

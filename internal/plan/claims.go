@@ -1,0 +1,179 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"slices"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// Claims are several allocations of one instance that are all wanted. That comes
+// of a node that was out of reach: its instance was started elsewhere, and the
+// original is still there, or has come back. This file decides who goes on.
+//
+//  1. While the original's node is silent, its replacement holds the instance, and
+//     the original stays as it is, until it is lost.
+//  2. When the node is back, it has to say how its allocation fares. One that
+//     failed meanwhile is stopped; of a job that runs to completion, one that
+//     finished has done the work, and its replacement is stopped.
+//  3. If both run, the reconcile strategy picks one; the other is stopped. One
+//     that has to be replaced anyway, because the job has changed, is never
+//     picked.
+
+// settle finds the allocation that holds the instance, out of all that claim it.
+func (s *survey) settle(in *instance, claims []*api.Allocation) {
+	slices.SortFunc(claims, func(a, b *api.Allocation) int {
+		if newer(a, b) {
+			return 1
+		}
+		return -1
+	})
+	if done := s.finished(in, claims); done != nil {
+		s.keep(in, done, claims, becauseFinished)
+		return
+	}
+	var present, away, ended []*api.Allocation
+	for _, a := range claims {
+		switch {
+		case a.IsClientTerminal():
+			ended = append(ended, a)
+		case s.isGone(a):
+			in.group.exceed(a, s.whyLost(a))
+		case s.isAway(a):
+			away = append(away, a)
+		default:
+			present = append(present, a)
+		}
+	}
+	for len(present) > 1 {
+		original, replacement := present[0], present[len(present)-1]
+		winner, why := s.survivor(in.group, original, replacement)
+		if winner == nil {
+			break
+		}
+		loser := original
+		if winner == original {
+			loser = replacement
+		}
+		in.group.exceed(loser, why)
+		present = slices.DeleteFunc(present, func(a *api.Allocation) bool { return a == loser })
+	}
+	for _, a := range slices.Concat(present, away) {
+		switch {
+		case in.alloc == nil:
+			in.alloc = a
+		case s.isAway(a) && s.outdated(in.group, a):
+			in.group.exceed(a, becauseUpdated)
+		case s.isAway(a) && !s.isAway(in.alloc) || !s.isAway(a):
+			in.group.behind = append(in.group.behind, a)
+		default: // both are away: the newer one holds the instance
+			in.group.behind = append(in.group.behind, in.alloc)
+			in.alloc = a
+		}
+	}
+	if in.alloc == nil { // none may run: the newest tells how the instance is
+		in.alloc = claims[len(claims)-1]
+		in.group.excess = slices.DeleteFunc(in.group.excess, func(l leaving) bool { return l.alloc == in.alloc })
+	}
+	for _, a := range ended {
+		if a != in.alloc {
+			in.group.excess = append(in.group.excess, leaving{in.group, a, becauseSucceeded})
+		}
+	}
+}
+
+// keep gives the instance to one claim and stops the others.
+func (s *survey) keep(in *instance, winner *api.Allocation, claims []*api.Allocation, why string) {
+	in.alloc = winner
+	for _, a := range claims {
+		if a != winner {
+			in.group.excess = append(in.group.excess, leaving{in.group, a, why})
+		}
+	}
+}
+
+// finished returns the claim that has done the work of a job that runs to
+// completion.
+func (s *survey) finished(in *instance, claims []*api.Allocation) *api.Allocation {
+	if s.job == nil || !s.job.RunsToCompletion() {
+		return nil
+	}
+	for _, a := range claims {
+		if a.ClientStatus == api.AllocClientComplete && !s.outdated(in.group, a) {
+			return a
+		}
+	}
+	return nil
+}
+
+// outdated reports whether the deploy plan would replace the allocation.
+func (s *survey) outdated(g *group, a *api.Allocation) bool {
+	return !s.current(a) && s.destructive(g, a)
+}
+
+// survivor picks the one of two allocations that goes on, and says why the
+// other does not. It picks none as long as that has to be waited for.
+func (s *survey) survivor(g *group, original, replacement *api.Allocation) (winner *api.Allocation, why string) {
+	d := s.disconnect(original)
+	switch was, is := s.outdated(g, original), s.outdated(g, replacement); {
+	case d == nil:
+		return replacement, becauseDuplicate
+	case was && !is:
+		return replacement, becauseUpdated
+	case is && !was && original.ClientStatus == api.AllocClientRunning:
+		return original, becauseUpdated
+	}
+	runs := func(a *api.Allocation) bool { return a.ClientStatus == api.AllocClientRunning }
+	strategy := of(d.Reconcile)
+	switch {
+	case strategy == api.ReconcileKeepReplacement && runs(replacement):
+		return replacement, becauseReplaced
+	case original.ClientStatus == api.AllocClientUnknown, replacement.ClientStatus == api.AllocClientUnknown:
+		return nil, "" // its node has not said yet whether it runs
+	case strategy == api.ReconcileKeepReplacement:
+		if runs(original) {
+			return nil, "" // somebody has to serve until the replacement runs
+		}
+		return replacement, becauseReplaced
+	case strategy == api.ReconcileKeepOriginal, runs(original) && !runs(replacement):
+		return original, becauseBack
+	case !runs(original) && runs(replacement):
+		return replacement, becauseReplaced
+	case strategy == api.ReconcileLongestRunning:
+		if since(replacement).Before(since(original)) {
+			return replacement, becauseReplaced
+		}
+	case score(replacement) > score(original):
+		return replacement, becauseReplaced
+	}
+	return original, becauseBack
+}
+
+// since is when the last of the allocation's tasks was started that runs.
+func since(a *api.Allocation) time.Time {
+	var at time.Time
+	for _, t := range a.TaskStates {
+		if t.State == api.TaskStateRunning && t.StartedAt.After(at) {
+			at = t.StartedAt
+		}
+	}
+	if at.IsZero() {
+		at = time.Unix(0, a.CreateTime)
+	}
+	return at
+}
+
+// score is how the allocation's node was rated when it was placed.
+func score(a *api.Allocation) float64 {
+	if a.Metrics != nil {
+		for _, m := range a.Metrics.ScoreMetaData {
+			if m.NodeID == a.NodeID {
+				return m.NormScore
+			}
+		}
+	}
+	return 0
+}

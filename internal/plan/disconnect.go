@@ -1,0 +1,150 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// An absence is what the disconnect block lets be hoped of an allocation whose
+// node is silent. Without one it is lost.
+type absence struct {
+	until    time.Time // then it is lost; zero: as long as its node is known
+	replaced bool      // its instance is started elsewhere meanwhile
+}
+
+// absent returns the absence of an allocation on node n, which is nil if it was
+// removed. It is not absent if its node is there, or if it is lost.
+func (s *survey) absent(n *api.Node, a *api.Allocation) (absence, bool) {
+	d := s.disconnect(a)
+	if n == nil || !isSilent(n) || d == nil {
+		return absence{}, false
+	}
+	since := time.Unix(n.StatusUpdatedAt, 0)
+	ab := absence{}
+	switch {
+	case n.Status == api.NodeStatusDisconnected && d.LostAfter != nil:
+		ab = absence{since.Add(*d.LostAfter), d.Replaces()}
+	case d.StopOnClientAfter != nil: // the node stops it itself; until then it may run
+		ab = absence{until: since.Add(*d.StopOnClientAfter)}
+	case !d.Replaces() && d.LostAfter == nil:
+		return ab, !a.IsServerTerminal()
+	default:
+		return ab, false
+	}
+	return ab, ab.until.After(s.now)
+}
+
+// isSilent reports whether the servers do not hear of the node.
+func isSilent(n *api.Node) bool {
+	return n.Status == api.NodeStatusDown || n.Status == api.NodeStatusDisconnected
+}
+
+// disconnect is the policy for an allocation: the newest one, which is changed
+// in place, or that of its own version if its group has left the job.
+func (s *survey) disconnect(a *api.Allocation) *api.Disconnect {
+	for _, job := range []*api.Job{s.job, a.Job} {
+		if job == nil {
+			continue
+		}
+		if g := job.Group(a.Group); g != nil {
+			return g.Disconnect
+		}
+	}
+	return nil
+}
+
+// node is the allocation's, nil if it was removed.
+func (s *survey) node(a *api.Allocation) *api.Node {
+	n, known := s.nodes[a.NodeID]
+	if !known {
+		n = s.r.Node(a.NodeID)
+		s.nodes[a.NodeID] = n
+	}
+	return n
+}
+
+// isGone reports whether the allocation is lost with its node.
+func (s *survey) isGone(a *api.Allocation) bool {
+	n := s.node(a)
+	if n == nil {
+		return true
+	}
+	if !isSilent(n) {
+		return false
+	}
+	_, away := s.absent(n, a)
+	return !away
+}
+
+// isAway reports whether the allocation's node is silent, and may come back
+// with it.
+func (s *survey) isAway(a *api.Allocation) bool {
+	n := s.node(a)
+	if n == nil || !isSilent(n) {
+		return false
+	}
+	_, away := s.absent(n, a)
+	return away
+}
+
+// whyLost says why an allocation is lost, in words.
+func (s *survey) whyLost(a *api.Allocation) string {
+	n, d := s.node(a), s.disconnect(a)
+	switch {
+	case n == nil:
+		return becauseRemoved
+	case !isSilent(n) || d == nil:
+	case n.Status == api.NodeStatusDisconnected && d.LostAfter != nil:
+		return becauseAway
+	case d.StopOnClientAfter != nil:
+		return becauseFenced
+	}
+	return becauseLost
+}
+
+// waits reports whether the instance's allocation is away, and nobody may take
+// its place before it is lost.
+func (s *survey) waits(in *instance) bool {
+	if in.state != unknown {
+		return false
+	}
+	ab, away := s.absent(s.node(in.alloc), in.alloc)
+	return away && !ab.replaced
+}
+
+// absences notes which allocations are out of reach, and when those will be
+// lost.
+func (w *work) absences() {
+	for _, g := range w.groups {
+		for i := range g.instances {
+			if in := &g.instances[i]; in.state == unknown {
+				w.absence(in.alloc)
+			}
+		}
+		for _, a := range g.behind {
+			w.absence(a)
+			if !w.isAway(a) {
+				w.result.Kept = append(w.result.Kept, a)
+			}
+		}
+	}
+}
+
+func (w *work) absence(a *api.Allocation) {
+	ab, away := w.absent(w.node(a), a)
+	if !away {
+		return
+	}
+	if a.ClientStatus != api.AllocClientUnknown {
+		c := w.change(a)
+		c.ClientStatus, c.ClientDescription = api.AllocClientUnknown, "its node is out of reach"
+		w.counts(a.Group).Disconnect++
+	}
+	if !ab.until.IsZero() {
+		w.due = append(w.due, appointment{a, ab.until, api.TriggerMaxDisconnect})
+	}
+}
