@@ -47,3 +47,23 @@ func (n Nodes) Stats(ctx context.Context, id string) (*api.HostStats, error) {
 	out, _, err := get[*api.HostStats](ctx, n.c, "/v1/client/stats", q)
 	return out, err
 }
+
+// Drain begins a node's drain, changes its terms, or ends it.
+func (n Nodes) Drain(ctx context.Context, id string, req *api.NodeDrainRequest) (*api.NodeDrainResponse, error) {
+	return send[*api.NodeDrainResponse](ctx, n.c, http.MethodPut, pathf("/v1/node/%s/drain", id), nil, req)
+}
+
+// DrainStatus tells how far a node's drain is.
+func (n Nodes) DrainStatus(ctx context.Context, id string, q *QueryOptions) (*api.NodeDrainStatus, *QueryMeta, error) {
+	return get[*api.NodeDrainStatus](ctx, n.c, pathf("/v1/node/%s/drain", id), q)
+}
+
+// Purge forgets a node; what it ran is lost and replaced.
+func (n Nodes) Purge(ctx context.Context, id string) (*api.NodePurgeResponse, error) {
+	return send[*api.NodePurgeResponse](ctx, n.c, http.MethodPut, pathf("/v1/node/%s/purge", id), nil, nil)
+}
+
+// Evaluate has the jobs looked at that have something on a node.
+func (n Nodes) Evaluate(ctx context.Context, id string) (*api.NodeEvaluateResponse, error) {
+	return send[*api.NodeEvaluateResponse](ctx, n.c, http.MethodPut, pathf("/v1/node/%s/evaluate", id), nil, nil)
+}

@@ -35,6 +35,9 @@ type Core interface {
 	SetSchedulerConfig(ctx context.Context, config *api.SchedulerConfig, enforceIndex *uint64) (uint64, error)
 	PutNodePool(ctx context.Context, pool *api.NodePool) (uint64, error)
 	DeleteNodePool(ctx context.Context, name string) (uint64, error)
+	DrainNode(ctx context.Context, nodeID string, req *api.NodeDrainRequest) (*api.NodeDrainResponse, error)
+	PurgeNode(ctx context.Context, nodeID string) (*api.NodePurgeResponse, error)
+	EvaluateNode(ctx context.Context, nodeID string) (*api.NodeEvaluateResponse, error)
 	CollectGarbage(ctx context.Context) error
 
 	RegisterNode(ctx context.Context, node *api.Node) (*api.NodeHeartbeatResponse, error)

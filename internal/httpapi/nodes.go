@@ -5,8 +5,10 @@ package httpapi
 
 import (
 	"iter"
+	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/server/control"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -72,4 +74,49 @@ func setNodeEligibility(c *call, req *api.NodeEligibilityRequest) (*api.NodeElig
 		return nil, 0, err
 	}
 	return &api.NodeEligibilityResponse{NodeModifyIndex: index, Index: index}, index, nil
+}
+
+func drainNode(c *call, req *api.NodeDrainRequest) (*api.NodeDrainResponse, uint64, error) {
+	n, err := findNode(c.Server.Store().Snapshot(), c.id())
+	if err != nil {
+		return nil, 0, err
+	}
+	resp, err := c.Server.DrainNode(c.r.Context(), n.ID, req)
+	if err != nil {
+		return nil, 0, err
+	}
+	return resp, resp.Index, nil
+}
+
+func getNodeDrain(c *call, v *state.Snapshot) (*api.NodeDrainStatus, uint64, error) {
+	index := v.TableIndex(c.route.Tables...)
+	n, err := findNode(v, c.id())
+	if err != nil {
+		return nil, index, err
+	}
+	return control.DrainStatus(v, n, time.Now()), index, nil
+}
+
+func purgeNode(c *call, _ *none) (*api.NodePurgeResponse, uint64, error) {
+	n, err := findNode(c.Server.Store().Snapshot(), c.id())
+	if err != nil {
+		return nil, 0, err
+	}
+	resp, err := c.Server.PurgeNode(c.r.Context(), n.ID)
+	if err != nil {
+		return nil, 0, err
+	}
+	return resp, resp.Index, nil
+}
+
+func evaluateNode(c *call, _ *none) (*api.NodeEvaluateResponse, uint64, error) {
+	n, err := findNode(c.Server.Store().Snapshot(), c.id())
+	if err != nil {
+		return nil, 0, err
+	}
+	resp, err := c.Server.EvaluateNode(c.r.Context(), n.ID)
+	if err != nil {
+		return nil, 0, err
+	}
+	return resp, resp.Index, nil
 }

@@ -75,6 +75,10 @@ func routes() []route {
 		read("/v1/node/{id}/allocations", ReadNode, "Returns a node's allocations with their jobs.", getNodeAllocations).blocking(allocations, nodes),
 		read("/v1/node/{id}/explain", ReadNode, "Says whether a node could take another instance of each of a job's groups, and all that is in the way.", explainNode).params("job"),
 		write(put, "/v1/node/{id}/eligibility", WriteNode, "Says whether new allocations may be placed on a node.", setNodeEligibility),
+		write(put, "/v1/node/{id}/drain", WriteNode, "Begins a node's drain, changes its terms, or ends it.", drainNode),
+		read("/v1/node/{id}/drain", ReadNode, "Tells how far a node's drain is, and what each allocation there waits for.", getNodeDrain).blocking(nodes, allocations),
+		write(put, "/v1/node/{id}/evaluate", WriteNode, "Has the jobs looked at that have something on a node.", evaluateNode).bodyOptional(),
+		write(put, "/v1/node/{id}/purge", WriteNode, "Forgets a node; what it ran is lost and replaced.", purgeNode).bodyOptional(),
 
 		list("/v1/node/pools", ReadNode, "Lists node pools by name.", poolsByName, listNodePools, showNodePool).blocking(nodePools),
 		write(put, "/v1/node/pools", WriteNode, "Makes or changes a node pool.", putNodePool),

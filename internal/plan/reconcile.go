@@ -126,8 +126,12 @@ func (w *work) replacing(r *placement.Request, st *step) {
 		return
 	case moving:
 		stop.Description = becauseMoved
-		w.result.Stop = append(w.result.Stop, stop)
 		r.Tracker = in.alloc.RescheduleTracker
+		if w.mayStay(in.alloc) {
+			r.Replaces = stop
+		} else {
+			w.result.Stop = append(w.result.Stop, stop)
+		}
 		return
 	case failed, ended:
 		if st.job == in.alloc.Job || w.current(in.alloc) || st.delay > 0 {
@@ -140,6 +144,13 @@ func (w *work) replacing(r *placement.Request, st *step) {
 		}
 	}
 	r.Replaces = stop
+}
+
+// mayStay reports whether an allocation that has to move may run on until there
+// is a place for its replacement: its node is drained, and not for too long yet.
+func (s *survey) mayStay(a *api.Allocation) bool {
+	n := s.r.Node(a.NodeID)
+	return n != nil && n.DrainStrategy != nil && !n.DrainStrategy.IsPast(s.now)
 }
 
 // penalised are the nodes on which the instance failed before.
