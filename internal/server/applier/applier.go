@@ -90,6 +90,9 @@ type Applier struct {
 type Submission struct {
 	Job       api.NamespacedID
 	Placement *state.Placement
+	// Claimed are those of its allocations that are reserved in the fleet
+	// already. From now on they are the applier's.
+	Claimed []*api.Allocation
 	// Ends are evaluations that are written in the same entry, but only if the
 	// whole placement is: they end.
 	Ends []*api.Evaluation
@@ -123,6 +126,7 @@ func (a *Applier) Submit(ctx context.Context, s *Submission) (*Result, error) {
 	select {
 	case a.queue <- sub:
 	case <-ctx.Done():
+		a.env.Fleet.Release(s.Claimed)
 		return nil, ctx.Err()
 	}
 	select {
@@ -203,22 +207,20 @@ func (a *Applier) check(ctx context.Context, batch []*submission) *entry {
 			continue
 		}
 		if !a.jobs.begin(s.Job, s.Placement.SnapshotIndex) {
+			a.env.Fleet.Release(s.Claimed)
 			s.result.Refresh = snap.Index()
 			s.result.Refused = []placement.Refusal{{Reason: "the job was placed meanwhile"}}
 			e.parts = append(e.parts, part{sub: s, command: -1})
 			continue
 		}
-		refused, err := a.env.Fleet.Check(ctx, snap.Index(), s.Placement.Place, snap.Allocation)
+		p, one, err := a.settle(ctx, s, snap)
 		if err != nil {
 			a.jobs.end(s.Job, 0)
 			s.err = err
 			e.parts = append(e.parts, part{sub: s, command: -1})
 			continue
 		}
-		p, refused := accept(s.Placement, refused)
-		s.result.Refused, s.result.Placed = refused, len(p.Place)
-		s.result.Refresh = snap.Index()
-		one := part{sub: s, whole: len(refused) == 0}
+		s.result.Placed, s.result.Refresh = len(p.Place), snap.Index()
 		if one.whole {
 			p.Evaluations = append(p.Evaluations[:len(p.Evaluations):len(p.Evaluations)], s.Ends...)
 		}
@@ -228,15 +230,26 @@ func (a *Applier) check(ctx context.Context, batch []*submission) *entry {
 			e.parts = append(e.parts, one)
 			continue
 		}
-		for _, alloc := range p.Place {
-			if snap.Allocation(alloc.ID) == nil {
-				one.reserved = append(one.reserved, alloc)
-			}
-		}
-		a.env.Fleet.Reserve(one.reserved)
 		e.add(one, &state.CommitPlacement{Placement: p})
 	}
 	return e
+}
+
+// settle checks a submission and reserves what is accepted of it.
+func (a *Applier) settle(ctx context.Context, s *submission, snap *state.Snapshot) (p *state.Placement, one part, err error) {
+	one.sub = s
+	err = a.env.Fleet.Settle(ctx, snap.Index(), s.Claimed, s.Placement.Place, snap.Allocation,
+		func(refused []placement.Refusal) []*api.Allocation {
+			p, s.result.Refused = accept(s.Placement, refused)
+			one.whole = len(refused) == 0
+			for _, alloc := range p.Place {
+				if snap.Allocation(alloc.ID) == nil {
+					one.reserved = append(one.reserved, alloc)
+				}
+			}
+			return one.reserved
+		})
+	return p, one, err
 }
 
 func (e *entry) add(p part, c state.Command) {

@@ -24,6 +24,9 @@ type Fleet struct {
 	view     *placement.View  // nil when the fleet changed since it was taken
 	reserved map[string]*api.Allocation
 	moved    chan struct{} // closed when the index moves
+	released func([]*api.Allocation)
+
+	turn sync.Mutex // to place; taken before mu
 }
 
 // New returns a fleet that Run has to fill.
@@ -88,11 +91,42 @@ func (f *Fleet) View(ctx context.Context, index uint64) (v *placement.View, err 
 	return v, err
 }
 
-// Check says which of the allocations cannot be committed on the fleet as it
-// is once it is at least as new as the index: see placement.Check.
-func (f *Fleet) Check(ctx context.Context, index uint64, place []*api.Allocation, existing func(id string) *api.Allocation) (refused []placement.Refusal, err error) {
-	err = f.at(ctx, index, func() { refused = placement.Check(f.fleet.Live(), place, existing) })
-	return refused, err
+// Claim has an order placed on the fleet as it is once it is at least as new as
+// the index, and reserves what place returns before anybody else's turn comes.
+// So workers of this server never place on the same room. Placing is a small
+// part of an evaluation: what the turns cost is far less than what collisions
+// would, as the best node for one is the best for all.
+func (f *Fleet) Claim(ctx context.Context, index uint64, place func(*placement.View) []*api.Allocation) error {
+	if _, err := f.View(ctx, index); err != nil { // waits before it is this one's turn
+		return err
+	}
+	f.turn.Lock()
+	defer f.turn.Unlock()
+	v, err := f.View(ctx, index)
+	if err != nil {
+		return err
+	}
+	f.Reserve(place(v))
+	return nil
+}
+
+// Settle checks allocations on the fleet as it is once it is at least as new as
+// the index: see placement.Check. Those that were claimed for them are given
+// back, and what accept returns is reserved instead, in one go.
+func (f *Fleet) Settle(ctx context.Context, index uint64, claimed, place []*api.Allocation,
+	existing func(id string) *api.Allocation, accept func([]placement.Refusal) []*api.Allocation) error {
+	var reserved []*api.Allocation
+	err := f.at(ctx, index, func() {
+		f.release(claimed)
+		reserved = accept(placement.Check(f.fleet.Live(), place, existing))
+		f.reserve(reserved)
+	})
+	if err != nil {
+		f.Release(claimed)
+	} else if len(reserved) < len(claimed) && f.released != nil {
+		f.released(claimed)
+	}
+	return err
 }
 
 // at waits until the fleet is at least as new as the index, and calls do with
@@ -120,6 +154,13 @@ func (f *Fleet) at(ctx context.Context, index uint64, do func()) error {
 func (f *Fleet) Reserve(place []*api.Allocation) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.reserve(place)
+}
+
+func (f *Fleet) reserve(place []*api.Allocation) {
+	if len(place) == 0 {
+		return
+	}
 	for _, a := range place {
 		f.reserved[a.ID] = a
 	}
@@ -129,11 +170,52 @@ func (f *Fleet) Reserve(place []*api.Allocation) {
 
 // Release gives back what was reserved and will not be written.
 func (f *Fleet) Release(place []*api.Allocation) {
+	if len(place) == 0 {
+		return
+	}
+	f.mu.Lock()
+	held := f.release(place)
+	f.mu.Unlock()
+	if held && f.released != nil {
+		f.released(place)
+	}
+}
+
+// release reports whether any of them was reserved.
+func (f *Fleet) release(place []*api.Allocation) (held bool) {
+	for _, a := range place {
+		if f.reserved[a.ID] != nil {
+			delete(f.reserved, a.ID)
+			held = true
+		}
+	}
+	if held {
+		f.fleet.Release(place)
+		f.view = nil
+	}
+	return held
+}
+
+// Free is what the node has left for allocations, as far as amounts go: those
+// that are being written are taken from it. It is false for a node that takes
+// no allocations.
+func (f *Fleet) Free(nodeID string) (api.Usage, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, a := range place {
-		delete(f.reserved, a.ID)
+	if f.fleet == nil {
+		return api.Usage{}, false
 	}
-	f.fleet.Release(place)
-	f.view = nil
+	v := f.fleet.Live()
+	n := v.Node(nodeID)
+	if n == nil || !n.IsReady() {
+		return api.Usage{}, false
+	}
+	return n.Capacity().Sub(v.Used(nodeID)), true
 }
+
+// Wait returns once the fleet is at least as new as the index.
+func (f *Fleet) Wait(ctx context.Context, index uint64) error { return f.at(ctx, index, func() {}) }
+
+// OnRelease has f called with what was reserved for nothing, from now on. It
+// must be set before Run.
+func (f *Fleet) OnRelease(released func([]*api.Allocation)) { f.released = released }

@@ -16,13 +16,17 @@ import (
 // changes nothing: a dry run is Compute alone. Job is nil if it was purged.
 func Compute(r Reader, view *placement.View, job *api.Job, eval *api.Evaluation, now time.Time) (*plan.Result, *placement.Outcome) {
 	result := plan.Reconcile(r, job, eval, now)
+	return result, placement.Place(view, order(r, job, eval, result, now))
+}
+
+// order is what has to be placed.
+func order(r Reader, job *api.Job, eval *api.Evaluation, result *plan.Result, now time.Time) *placement.Order {
 	seed := fnv.New64a()
 	seed.Write([]byte(eval.ID))
-	outcome := placement.Place(view, &placement.Order{
+	return &placement.Order{
 		EvalID: eval.ID, Namespace: eval.Namespace, JobID: eval.JobID,
 		AllAtOnce: job != nil && job.AllAtOnce,
 		Requests:  result.Start, Kept: result.Kept,
 		Policy: Policy(r, job), Now: now.UnixNano(), NewID: api.NewID, Seed: seed.Sum64(),
-	})
-	return result, outcome
+	}
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/placement"
+	"github.com/reeve-run/reeve/internal/plan"
 	"github.com/reeve-run/reeve/internal/server/applier"
 	"github.com/reeve-run/reeve/internal/server/broker"
 	"github.com/reeve-run/reeve/internal/server/fleet"
@@ -33,6 +34,8 @@ type Env struct {
 	Fleet   *fleet.Fleet
 	Applier *applier.Applier
 	Logger  *slog.Logger
+	// Rejected is told of every allocation that the applier refused.
+	Rejected func(placement.Refusal)
 }
 
 // attempts is how often a placement may be refused without anything of it
@@ -81,8 +84,10 @@ func (env Env) guarded(ctx context.Context, d *broker.Delivery) (kept *api.Evalu
 func (env Env) settle(ctx context.Context, d *broker.Delivery) (kept *api.Evaluation, err error) {
 	index := d.MinIndex
 	var refused []string
-	for fruitless := 0; fruitless < attempts; {
-		w, err := env.work(ctx, d, index)
+	var claimed []*api.Allocation // and not submitted yet
+	defer func() { env.Fleet.Release(claimed) }()
+	for fruitless := 0; ; {
+		w, err := env.work(ctx, d, index, &claimed)
 		if err != nil {
 			return nil, err
 		}
@@ -92,7 +97,15 @@ func (env Env) settle(ctx context.Context, d *broker.Delivery) (kept *api.Evalua
 		if w.nothingToCommit() && len(w.ends) == 0 {
 			return nil, nil // others ended them meanwhile
 		}
-		res, err := env.submit(ctx, d, w.submission())
+		if fruitless == attempts {
+			env.Logger.Warn("placements refused again and again", "evaluation", d.Evaluation.ID, "job", d.Evaluation.JobID,
+				"reasons", refused)
+			_, err = env.submit(ctx, d, w.setAside(refused))
+			return w.blocked, err
+		}
+		s := w.submission()
+		s.Claimed, claimed = claimed, nil
+		res, err := env.submit(ctx, d, s)
 		if err != nil {
 			return nil, err
 		}
@@ -103,35 +116,55 @@ func (env Env) settle(ctx context.Context, d *broker.Delivery) (kept *api.Evalua
 			fruitless++
 		}
 		index = res.Refresh
+		env.Fleet.Release(refusedOf(s.Claimed, res.Refused)) // in case that the applier has another fleet
 		refused = refused[:0]
 		for _, r := range res.Refused {
 			refused = append(refused, refusal(r))
+			if env.Rejected != nil {
+				env.Rejected(r)
+			}
 		}
 	}
-	w, err := env.work(ctx, d, index)
-	if err != nil {
-		return nil, err
-	}
-	env.Logger.Warn("placements refused again and again", "evaluation", d.Evaluation.ID, "job", d.Evaluation.JobID,
-		"reasons", refused)
-	_, err = env.submit(ctx, d, w.setAside(refused))
-	return w.blocked, err
 }
 
-// work compares and places on a state at least as new as the index.
-func (env Env) work(ctx context.Context, d *broker.Delivery, index uint64) (*work, error) {
+// work compares and places on a state at least as new as the index. What it
+// places is claimed: it has to be submitted, or released.
+func (env Env) work(ctx context.Context, d *broker.Delivery, index uint64, claimed *[]*api.Allocation) (*work, error) {
 	if err := env.Store.Wait(ctx, index); err != nil {
 		return nil, err
 	}
-	snap := env.Store.Snapshot()
-	view, err := env.Fleet.View(ctx, snap.Index())
-	if err != nil {
-		return nil, err
-	}
+	snap, now := env.Store.Snapshot(), time.Now()
 	job := snap.Job(d.Evaluation.Namespace, d.Evaluation.JobID)
-	now := time.Now()
-	result, outcome := Compute(snap, view, job, d.Evaluation, now)
+	result, outcome := plan.Reconcile(snap, job, d.Evaluation, now), &placement.Outcome{}
+	if len(result.Start) > 0 {
+		o := order(snap, job, d.Evaluation, result, now)
+		err := env.Fleet.Claim(ctx, snap.Index(), func(v *placement.View) []*api.Allocation {
+			outcome = placement.Place(v, o)
+			*claimed = outcome.Place
+			return outcome.Place
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
 	return newWork(d, snap, job, result, outcome, now), nil
+}
+
+// refusedOf are the allocations that were refused: all, if none is named.
+func refusedOf(claimed []*api.Allocation, refused []placement.Refusal) (out []*api.Allocation) {
+	named := make(map[string]bool, len(refused))
+	for _, r := range refused {
+		if r.AllocID == "" {
+			return claimed
+		}
+		named[r.AllocID] = true
+	}
+	for _, a := range claimed {
+		if named[a.ID] {
+			out = append(out, a)
+		}
+	}
+	return out
 }
 
 func refusal(r placement.Refusal) string {
@@ -145,6 +178,7 @@ func refusal(r placement.Refusal) string {
 // worker's.
 func (env Env) submit(ctx context.Context, d *broker.Delivery, s *applier.Submission) (*applier.Result, error) {
 	if !env.Broker.Hold(d) {
+		env.Fleet.Release(s.Claimed)
 		return nil, errLost
 	}
 	defer env.Broker.Release(d)
