@@ -46,6 +46,15 @@ for every block. It runs as it is. An existing file is left alone.`,
 }
 
 func (c *cli) writeExample(name string, text []byte) error {
+	if err := c.writeNew(name, text); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.Stderr, "\"reeve dev %s\" runs it on this machine; \"reeve job run %s\" registers it with a cluster.\n", name, name)
+	return nil
+}
+
+// writeNew writes a file that does not exist yet.
+func (c *cli) writeNew(name string, text []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s exists already: choose another name", name)
@@ -58,6 +67,5 @@ func (c *cli) writeExample(name string, text []byte) error {
 		return err
 	}
 	fmt.Fprintf(c.Stdout, "Wrote %s.\n", name)
-	fmt.Fprintf(c.Stderr, "\"reeve dev %s\" runs it on this machine; \"reeve job run %s\" registers it with a cluster.\n", name, name)
 	return nil
 }

@@ -10,5 +10,5 @@ func nodeCommand(c *cli) *cobra.Command {
 		Use:   "node",
 		Short: "Look at nodes, and say whether they take new allocations",
 		Long:  "A node is a machine with an agent. It runs the allocations that are placed on\nit.",
-	}, nodeStatusCommand, nodeExplainCommand, nodeEligibilityCommand)
+	}, nodeStatusCommand, nodeExplainCommand, nodeEligibilityCommand, nodePoolCommand)
 }
