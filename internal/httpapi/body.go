@@ -46,8 +46,9 @@ func (c *call) readBody(v any) error {
 	if len(bytes.TrimSpace(body)) == 0 && c.route.BodyOK {
 		return nil
 	}
-	if c.route.decode != nil && c.r.Header.Get("Content-Type") == wire.NodeMedia {
-		return c.route.decode(body, v)
+	if c.route.Encoded && c.r.Header.Get("Content-Type") == wire.NodeMedia {
+		c.encoded = bytes.Clone(body)
+		return nil
 	}
 	var err error
 	c.warnings, err = api.DecodeJSON(body, v)

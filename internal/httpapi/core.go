@@ -43,6 +43,7 @@ type Core interface {
 	RegisterNode(ctx context.Context, node *api.Node) (*api.NodeHeartbeatResponse, error)
 	Heartbeat(ctx context.Context, nodeID, secret string) (*api.NodeHeartbeatResponse, error)
 	UpdateAllocations(ctx context.Context, nodeID, secret string, allocations []*api.Allocation) (uint64, error)
+	ReportAllocations(ctx context.Context, nodeID, secret string, body []byte) (uint64, error) // the same, of wire.EncodeReport
 	NodeStream(ctx context.Context, nodeID, secret string, send func(*server.NodeMessage) error) error
 }
 

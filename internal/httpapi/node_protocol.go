@@ -45,17 +45,15 @@ func heartbeatAnswer(resp *api.NodeHeartbeatResponse, err error) (*api.NodeHeart
 	return resp, resp.Index, nil
 }
 
-// decodeReport reads a body in the form for agents.
-func decodeReport(body []byte, v any) error {
-	allocations, err := wire.DecodeReport(body)
-	if err != nil {
-		return api.Errorf(api.CodeInvalid, "the request's body is no %s: %v", wire.NodeMedia, err)
-	}
-	v.(*api.UpdateAllocationsRequest).Allocations = allocations
-	return nil
-}
-
+// updateAllocations takes a node's report, as agents write it or as JSON.
 func updateAllocations(c *call, req *api.UpdateAllocationsRequest) (*api.IndexResponse, uint64, error) {
+	if c.encoded != nil {
+		index, err := c.Server.ReportAllocations(c.r.Context(), c.id(), c.r.Header.Get(nodeSecretHeader), c.encoded)
+		if err != nil {
+			return nil, 0, err
+		}
+		return &api.IndexResponse{Index: index}, index, nil
+	}
 	for i, a := range req.Allocations {
 		if a == nil || a.ID == "" {
 			return nil, 0, api.Errorf(api.CodeInvalid, "Alloc[%d].ID: is missing", i)

@@ -49,9 +49,9 @@ type route struct {
 	BodyLimit  int64         // bytes; 0: none is read
 	BodyOK     bool          // may be absent
 	Local      bool          // answered by this agent even when it has no server
+	Encoded    bool          // takes a body of wire.NodeMedia, too
 
-	serve  func(*call) error
-	decode func(body []byte, into any) error // of a body that is wire.NodeMedia; nil: none is taken
+	serve func(*call) error
 }
 
 // blocking marks what a read's answer is made of.
@@ -85,9 +85,9 @@ func (r route) upTo(bytes int64) route {
 	return r
 }
 
-// encoded says how a body in the form for agents is read.
-func (r route) encoded(decode func(body []byte, into any) error) route {
-	r.decode = decode
+// encoded says that a body in the form for agents is taken, too.
+func (r route) encoded() route {
+	r.Encoded = true
 	return r
 }
 

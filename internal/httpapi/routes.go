@@ -91,7 +91,7 @@ func routes() []route {
 		write(put, "/v1/node/{id}/register", BeNode, "A node says what it has.", registerNode),
 		write(put, "/v1/node/{id}/heartbeat", BeNode, "A node says that it lives.", heartbeatNode),
 		speaking[none, api.NodeAllocations](raw(fetch, "/v1/node/{id}/allocations/stream", BeNode, "Sends a node what it should run: everything first, then every change, one JSON object a line.", lines, streamAllocations)),
-		write(put, "/v1/node/{id}/allocations", BeNode, "A node says how its allocations are.", updateAllocations).upTo(nodeBodyLimit).encoded(decodeReport),
+		write(put, "/v1/node/{id}/allocations", BeNode, "A node says how its allocations are.", updateAllocations).upTo(nodeBodyLimit).encoded(),
 
 		speaking[none, []*api.FileInfo](raw(fetch, "/v1/client/fs/ls/{alloc}", ReadFS, "Lists a directory of an allocation.", "application/json", serveNode).params("path").local()),
 		speaking[none, *api.FileInfo](raw(fetch, "/v1/client/fs/stat/{alloc}", ReadFS, "Describes a file of an allocation.", "application/json", serveNode).params("path").local()),

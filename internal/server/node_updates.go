@@ -10,11 +10,26 @@ import (
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/plan"
 	"github.com/reeve-run/reeve/internal/state"
+	"github.com/reeve-run/reeve/internal/state/wire"
 )
 
 // UpdateAllocations stores what a node says of its allocations, and makes an
 // evaluation for every job that has to react. It returns when that is durable.
 func (s *Server) UpdateAllocations(ctx context.Context, nodeID, secret string, allocs []*api.Allocation) (uint64, error) {
+	return s.takeReport(ctx, secret, report{nodeID: nodeID, allocs: allocs})
+}
+
+// ReportAllocations is UpdateAllocations for what wire.EncodeReport wrote.
+func (s *Server) ReportAllocations(ctx context.Context, nodeID, secret string, body []byte) (uint64, error) {
+	allocs, err := wire.DecodeReport(body)
+	if err != nil {
+		return 0, api.Errorf(api.CodeInvalid, "the request's body is no %s: %v", wire.NodeMedia, err)
+	}
+	return s.takeReport(ctx, secret, report{nodeID: nodeID, allocs: allocs, decoded: true})
+}
+
+func (s *Server) takeReport(ctx context.Context, secret string, rep report) (uint64, error) {
+	nodeID, allocs := rep.nodeID, rep.allocs
 	if _, err := authenticate(s.store.Snapshot(), nodeID, secret); err != nil {
 		return 0, err
 	}
@@ -33,13 +48,14 @@ func (s *Server) UpdateAllocations(ctx context.Context, nodeID, secret string, a
 	if len(allocs) == 0 {
 		return s.store.Index(), nil
 	}
-	return s.reports.add(ctx, report{nodeID: nodeID, allocs: allocs})
+	return s.reports.add(ctx, rep)
 }
 
 // report is what one node says at one time.
 type report struct {
-	nodeID string
-	allocs []*api.Allocation
+	nodeID  string
+	allocs  []*api.Allocation
+	decoded bool // from what the log would hold
 }
 
 // writeReports writes what nodes say as one log entry, with one evaluation of
@@ -53,7 +69,7 @@ func (s *Server) writeReports(ctx context.Context, calls []*gathered[report]) {
 		rep := call.what
 		cmds[i] = &state.UpdateAllocations{
 			NodeID: rep.nodeID, Allocations: rep.allocs,
-			Evaluations: reactions(snap, rep.allocs, evaluated, now), Time: now.UnixNano(),
+			Evaluations: reactions(snap, rep.allocs, evaluated, now), Time: now.UnixNano(), Decoded: rep.decoded,
 		}
 	}
 	index, errs, err := s.proposeEach(ctx, cmds...)
@@ -63,6 +79,7 @@ func (s *Server) writeReports(ctx context.Context, calls []*gathered[report]) {
 // reactions are evaluations of the jobs that have something to do now, one per
 // job that is not in evaluated yet.
 func reactions(snap *state.Snapshot, reported []*api.Allocation, evaluated map[api.NamespacedID]bool, now time.Time) (evals []*api.Evaluation) {
+	var is api.Allocation // what it will be
 	for _, rep := range reported {
 		old := snap.Allocation(rep.ID)
 		if old == nil || evaluated[old.JobKey()] {
@@ -72,12 +89,12 @@ func reactions(snap *state.Snapshot, reported []*api.Allocation, evaluated map[a
 		if job == nil || job.Stop || isDone(job, rep) {
 			continue
 		}
-		is := old.Copy()
+		is = *old
 		is.ClientStatus = rep.ClientStatus
 		if s := rep.DeploymentStatus; s != nil && s.Healthy != nil {
 			is.DeploymentStatus = s
 		}
-		trigger, needed := plan.NeedsEvaluation(old, is)
+		trigger, needed := plan.NeedsEvaluation(old, &is)
 		if !needed {
 			continue
 		}

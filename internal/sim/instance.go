@@ -167,9 +167,32 @@ func (n *node) mark(inst *instance) {
 	}
 }
 
-// report is the instance as an agent tells it.
-func (inst *instance) report() *api.Allocation {
-	a := &api.Allocation{ID: inst.id, ClientStatus: inst.status, TaskStates: make(map[string]*api.TaskState, len(inst.group.behaviour.tasks))}
+// reports are instances as an agent tells them. What began and ended at the same
+// moment shares its tasks' states.
+func reports(instances []*instance) []*api.Allocation {
+	list := make([]api.Allocation, len(instances))
+	all := make([]*api.Allocation, len(instances))
+	var last *instance
+	for i, inst := range instances {
+		inst.report(&list[i])
+		all[i] = &list[i]
+		if last != nil && last.isLike(inst) {
+			list[i].TaskStates = list[i-1].TaskStates
+		} else {
+			list[i].TaskStates = inst.taskStates()
+		}
+		last = inst
+	}
+	return all
+}
+
+func (inst *instance) isLike(other *instance) bool {
+	return inst.group == other.group && inst.status == other.status && inst.restarts == other.restarts &&
+		inst.arrived.Equal(other.arrived) && inst.started.Equal(other.started) && inst.ended.Equal(other.ended)
+}
+
+func (inst *instance) report(a *api.Allocation) {
+	a.ID, a.ClientStatus = inst.id, inst.status
 	switch inst.status {
 	case api.AllocClientPending:
 		a.ClientDescription = "No task has started"
@@ -183,10 +206,14 @@ func (inst *instance) report() *api.Allocation {
 	if inst.healthy != nil {
 		a.DeploymentStatus = &api.AllocDeploymentStatus{Healthy: inst.healthy, Timestamp: time.Now()}
 	}
+}
+
+func (inst *instance) taskStates() map[string]*api.TaskState {
+	states := make(map[string]*api.TaskState, len(inst.group.behaviour.tasks))
 	for _, name := range inst.group.behaviour.tasks {
-		a.TaskStates[name] = inst.taskState()
+		states[name] = inst.taskState()
 	}
-	return a
+	return states
 }
 
 func (inst *instance) taskState() *api.TaskState {

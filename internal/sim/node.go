@@ -242,13 +242,11 @@ func (n *node) send() {
 	batch := n.marked[:min(len(n.marked), maxReport)]
 	n.sending = append(n.sending, batch...)
 	n.marked = append(n.marked[:0], n.marked[len(batch):]...)
-	allocs := make([]*api.Allocation, len(n.sending))
-	for i, inst := range n.sending {
+	for _, inst := range n.sending {
 		inst.marked = false
 		inst.said = inst.status
-		allocs[i] = inst.report()
 	}
-	n.session.reports <- allocs // its goroutine waits for it
+	n.session.reports <- reports(n.sending) // its goroutine waits for it
 }
 
 // acknowledged takes in that the last report is durable, or failed.

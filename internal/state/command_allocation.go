@@ -12,6 +12,7 @@ type UpdateAllocations struct {
 	Allocations []*api.Allocation
 	Evaluations []*api.Evaluation // follow-ups
 	Time        int64             // Unix nanoseconds; 0: the allocations' ModifyTime
+	Decoded     bool              // Allocations come from wire.DecodeReport, as they would from the log; it is not logged
 }
 
 // Name implements Command.

@@ -35,6 +35,8 @@ func Verbatim(c Command) bool {
 		return keepsEvaluations(c.Evaluations)
 	case *CommitPlacement:
 		return c.Placement != nil && keepsPlacement(c.Placement)
+	case *UpdateAllocations:
+		return c.Decoded && keepsEvaluations(c.Evaluations)
 	}
 	return false
 }

@@ -20,6 +20,7 @@ type allocationDecoder struct {
 	missing []bool
 	shapes  []api.AllocatedResources
 	metrics []*api.PlacementMetrics
+	states  []map[string]*api.TaskState
 	err     error // the first one
 	buffer  []byte
 }
@@ -82,6 +83,9 @@ func (d *allocationDecoder) decodeShared() {
 	}
 	for _, s := range d.set.Shapes {
 		d.shapes = append(d.shapes, d.shape(s))
+	}
+	for _, s := range d.set.TaskSets {
+		d.states = append(d.states, d.taskStates(s.GetTasks()))
 	}
 	for _, m := range d.set.Metrics {
 		d.metrics = append(d.metrics, d.metric(m))
@@ -206,11 +210,13 @@ func (d *allocationDecoder) allocation(w *Allocation) *api.Allocation {
 		}
 		a.Metrics = d.metrics[w.Metrics-1]
 	}
-	if len(w.Tasks) > 0 {
-		a.TaskStates = make(map[string]*api.TaskState, len(w.Tasks))
-	}
-	for _, t := range w.Tasks {
-		a.TaskStates[d.name(t.GetTask())] = d.taskState(t)
+	switch {
+	case int(w.TaskSet) > len(d.states):
+		d.fail("tasks %d are missing", w.TaskSet)
+	case w.TaskSet > 0:
+		a.TaskStates = d.states[w.TaskSet-1]
+	default:
+		a.TaskStates = d.taskStates(w.Tasks)
 	}
 	if len(w.RestJson) > 0 {
 		var rest restAllocation
@@ -248,6 +254,17 @@ func (d *allocationDecoder) resources(w *Allocation, a *api.Allocation) {
 		}
 	}
 	a.AllocatedResources = r
+}
+
+func (d *allocationDecoder) taskStates(tasks []*TaskState) map[string]*api.TaskState {
+	if len(tasks) == 0 {
+		return nil
+	}
+	states := make(map[string]*api.TaskState, len(tasks))
+	for _, t := range tasks {
+		states[d.name(t.GetTask())] = d.taskState(t)
+	}
+	return states
 }
 
 func (d *allocationDecoder) taskState(w *TaskState) *api.TaskState {

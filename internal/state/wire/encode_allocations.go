@@ -37,6 +37,8 @@ type AllocationEncoder struct {
 	lastTasks  uintptr
 	lastShared api.AllocatedShared
 	lastShape  uint32
+	lastStates uintptr
+	lastStated *Allocation
 }
 
 // jobReference is a version of a job by its names.
@@ -67,6 +69,11 @@ func EncodeAllocations(allocations []*api.Allocation) *Allocations {
 	for _, a := range allocations {
 		e.Add(a)
 	}
+	return e.finish()
+}
+
+// finish returns the set, and has the encoder used again.
+func (e *AllocationEncoder) finish() *Allocations {
 	set := e.set
 	if len(e.names)+len(e.jobs)+len(e.shapes)+len(e.metrics) <= maxKept {
 		e.reset()
@@ -90,6 +97,7 @@ func (e *AllocationEncoder) reset() {
 	clear(e.metrics)
 	clear(e.recent[:])
 	e.set, e.lastTasks, e.lastShared, e.lastShape = nil, 0, api.AllocatedShared{}, 0
+	e.lastStates, e.lastStated = 0, nil
 }
 
 // sortedKeys are the keys of a map in order.
@@ -173,16 +181,34 @@ func (e *AllocationEncoder) addHealthAndTasks(w *Allocation, a *api.Allocation) 
 	if s := a.DeploymentStatus; s != nil {
 		w.DeploymentStatus = &DeploymentStatus{Healthy: s.Healthy, Timestamp: Nanos(s.Timestamp), Canary: s.Canary, ModifyIndex: s.ModifyIndex}
 	}
-	if len(a.TaskStates) == 1 {
-		for task, s := range a.TaskStates { // most have one: nothing to sort
+	if len(a.TaskStates) > 0 {
+		e.addTasks(w, a.TaskStates)
+	}
+}
+
+// addTasks adds the tasks' states. Those that the allocation before has, too,
+// are moved into a set of which both are.
+func (e *AllocationEncoder) addTasks(w *Allocation, states map[string]*api.TaskState) {
+	same := reflect.ValueOf(states).Pointer()
+	if same == e.lastStates {
+		if e.lastStated.TaskSet == 0 {
+			e.set.TaskSets = append(e.set.TaskSets, &TaskSet{Tasks: e.lastStated.Tasks})
+			e.lastStated.Tasks, e.lastStated.TaskSet = nil, uint32(len(e.set.TaskSets))
+		}
+		w.TaskSet = e.lastStated.TaskSet
+		return
+	}
+	e.lastStates, e.lastStated = same, w
+	if len(states) == 1 {
+		for task, s := range states { // most have one: nothing to sort
 			if s != nil {
 				w.Tasks = []*TaskState{e.taskState(task, s)}
 			}
 		}
 		return
 	}
-	for _, task := range sortedKeys(a.TaskStates) {
-		if s := a.TaskStates[task]; s != nil {
+	for _, task := range sortedKeys(states) {
+		if s := states[task]; s != nil {
 			w.Tasks = append(w.Tasks, e.taskState(task, s))
 		}
 	}

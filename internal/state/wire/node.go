@@ -108,7 +108,8 @@ func EncodeUpdates(updates []*api.Allocation) *Allocations {
 	if len(updates) == 0 {
 		return nil
 	}
-	e := NewAllocationEncoder(len(updates))
+	e := encoders.Get().(*AllocationEncoder)
+	e.set = &Allocations{Allocations: make([]*Allocation, 0, len(updates))}
 	list := make([]Allocation, len(updates))
 	for i, u := range updates {
 		if u == nil {
@@ -123,5 +124,5 @@ func EncodeUpdates(updates []*api.Allocation) *Allocations {
 		e.addHealthAndTasks(w, u)
 		e.set.Allocations = append(e.set.Allocations, w)
 	}
-	return e.set
+	return e.finish()
 }

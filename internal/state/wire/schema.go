@@ -6,4 +6,4 @@
 package wire
 
 // schemaSum is the SHA-256 of the schema that the generated code is of.
-const schemaSum = "61f7b82255d7d4a43cb33d482a5bc3dd5f027176a2394651fdb02afd5880c077"
+const schemaSum = "198bc8604891fb2a69646e1dc4c8d25366b5f58d9a7b90bab8e60e45d896f783"

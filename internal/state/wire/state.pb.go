@@ -2601,6 +2601,7 @@ type Allocations struct {
 	Shapes        []*Shape               `protobuf:"bytes,3,rep,name=shapes,proto3" json:"shapes,omitempty"`
 	Metrics       []*Metrics             `protobuf:"bytes,4,rep,name=metrics,proto3" json:"metrics,omitempty"`
 	Allocations   []*Allocation          `protobuf:"bytes,5,rep,name=allocations,proto3" json:"allocations,omitempty"`
+	TaskSets      []*TaskSet             `protobuf:"bytes,6,rep,name=task_sets,json=taskSets,proto3" json:"task_sets,omitempty"` // of allocations whose tasks are alike
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2666,6 +2667,13 @@ func (x *Allocations) GetMetrics() []*Metrics {
 func (x *Allocations) GetAllocations() []*Allocation {
 	if x != nil {
 		return x.Allocations
+	}
+	return nil
+}
+
+func (x *Allocations) GetTaskSets() []*TaskSet {
+	if x != nil {
+		return x.TaskSets
 	}
 	return nil
 }
@@ -2783,6 +2791,7 @@ type Allocation struct {
 	CreateTime         int64                  `protobuf:"varint,25,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
 	ModifyTime         int64                  `protobuf:"varint,26,opt,name=modify_time,json=modifyTime,proto3" json:"modify_time,omitempty"`
 	RestJson           []byte                 `protobuf:"bytes,27,opt,name=rest_json,json=restJson,proto3" json:"rest_json,omitempty"` // fields that are rarely set
+	TaskSet            uint32                 `protobuf:"varint,28,opt,name=task_set,json=taskSet,proto3" json:"task_set,omitempty"`   // instead of tasks
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
 }
@@ -3006,6 +3015,57 @@ func (x *Allocation) GetRestJson() []byte {
 	return nil
 }
 
+func (x *Allocation) GetTaskSet() uint32 {
+	if x != nil {
+		return x.TaskSet
+	}
+	return 0
+}
+
+type TaskSet struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Tasks         []*TaskState           `protobuf:"bytes,1,rep,name=tasks,proto3" json:"tasks,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TaskSet) Reset() {
+	*x = TaskSet{}
+	mi := &file_state_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TaskSet) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TaskSet) ProtoMessage() {}
+
+func (x *TaskSet) ProtoReflect() protoreflect.Message {
+	mi := &file_state_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TaskSet.ProtoReflect.Descriptor instead.
+func (*TaskSet) Descriptor() ([]byte, []int) {
+	return file_state_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *TaskSet) GetTasks() []*TaskState {
+	if x != nil {
+		return x.Tasks
+	}
+	return nil
+}
+
 type DeploymentStatus struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Healthy       *bool                  `protobuf:"varint,1,opt,name=healthy,proto3,oneof" json:"healthy,omitempty"`
@@ -3018,7 +3078,7 @@ type DeploymentStatus struct {
 
 func (x *DeploymentStatus) Reset() {
 	*x = DeploymentStatus{}
-	mi := &file_state_proto_msgTypes[34]
+	mi := &file_state_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3030,7 +3090,7 @@ func (x *DeploymentStatus) String() string {
 func (*DeploymentStatus) ProtoMessage() {}
 
 func (x *DeploymentStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[34]
+	mi := &file_state_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3043,7 +3103,7 @@ func (x *DeploymentStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeploymentStatus.ProtoReflect.Descriptor instead.
 func (*DeploymentStatus) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{34}
+	return file_state_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *DeploymentStatus) GetHealthy() bool {
@@ -3088,7 +3148,7 @@ type Port struct {
 
 func (x *Port) Reset() {
 	*x = Port{}
-	mi := &file_state_proto_msgTypes[35]
+	mi := &file_state_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3100,7 +3160,7 @@ func (x *Port) String() string {
 func (*Port) ProtoMessage() {}
 
 func (x *Port) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[35]
+	mi := &file_state_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3113,7 +3173,7 @@ func (x *Port) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Port.ProtoReflect.Descriptor instead.
 func (*Port) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{35}
+	return file_state_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Port) GetLabel() uint32 {
@@ -3170,7 +3230,7 @@ type Shape struct {
 
 func (x *Shape) Reset() {
 	*x = Shape{}
-	mi := &file_state_proto_msgTypes[36]
+	mi := &file_state_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3182,7 +3242,7 @@ func (x *Shape) String() string {
 func (*Shape) ProtoMessage() {}
 
 func (x *Shape) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[36]
+	mi := &file_state_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3195,7 +3255,7 @@ func (x *Shape) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Shape.ProtoReflect.Descriptor instead.
 func (*Shape) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{36}
+	return file_state_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Shape) GetTasks() []*ShapeTask {
@@ -3233,7 +3293,7 @@ type ShapeTask struct {
 
 func (x *ShapeTask) Reset() {
 	*x = ShapeTask{}
-	mi := &file_state_proto_msgTypes[37]
+	mi := &file_state_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3245,7 +3305,7 @@ func (x *ShapeTask) String() string {
 func (*ShapeTask) ProtoMessage() {}
 
 func (x *ShapeTask) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[37]
+	mi := &file_state_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3258,7 +3318,7 @@ func (x *ShapeTask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShapeTask.ProtoReflect.Descriptor instead.
 func (*ShapeTask) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{37}
+	return file_state_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ShapeTask) GetName() uint32 {
@@ -3326,7 +3386,7 @@ type Metrics struct {
 
 func (x *Metrics) Reset() {
 	*x = Metrics{}
-	mi := &file_state_proto_msgTypes[38]
+	mi := &file_state_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3338,7 +3398,7 @@ func (x *Metrics) String() string {
 func (*Metrics) ProtoMessage() {}
 
 func (x *Metrics) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[38]
+	mi := &file_state_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3351,7 +3411,7 @@ func (x *Metrics) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Metrics.ProtoReflect.Descriptor instead.
 func (*Metrics) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{38}
+	return file_state_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Metrics) GetNodesEvaluated() int64 {
@@ -3469,7 +3529,7 @@ type Count struct {
 
 func (x *Count) Reset() {
 	*x = Count{}
-	mi := &file_state_proto_msgTypes[39]
+	mi := &file_state_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3481,7 +3541,7 @@ func (x *Count) String() string {
 func (*Count) ProtoMessage() {}
 
 func (x *Count) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[39]
+	mi := &file_state_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3494,7 +3554,7 @@ func (x *Count) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Count.ProtoReflect.Descriptor instead.
 func (*Count) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{39}
+	return file_state_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Count) GetName() uint32 {
@@ -3521,7 +3581,7 @@ type Score struct {
 
 func (x *Score) Reset() {
 	*x = Score{}
-	mi := &file_state_proto_msgTypes[40]
+	mi := &file_state_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3533,7 +3593,7 @@ func (x *Score) String() string {
 func (*Score) ProtoMessage() {}
 
 func (x *Score) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[40]
+	mi := &file_state_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3546,7 +3606,7 @@ func (x *Score) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Score.ProtoReflect.Descriptor instead.
 func (*Score) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{40}
+	return file_state_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Score) GetName() uint32 {
@@ -3574,7 +3634,7 @@ type NodeScore struct {
 
 func (x *NodeScore) Reset() {
 	*x = NodeScore{}
-	mi := &file_state_proto_msgTypes[41]
+	mi := &file_state_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3586,7 +3646,7 @@ func (x *NodeScore) String() string {
 func (*NodeScore) ProtoMessage() {}
 
 func (x *NodeScore) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[41]
+	mi := &file_state_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3599,7 +3659,7 @@ func (x *NodeScore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeScore.ProtoReflect.Descriptor instead.
 func (*NodeScore) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{41}
+	return file_state_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *NodeScore) GetNode() uint32 {
@@ -3639,7 +3699,7 @@ type TaskState struct {
 
 func (x *TaskState) Reset() {
 	*x = TaskState{}
-	mi := &file_state_proto_msgTypes[42]
+	mi := &file_state_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3651,7 +3711,7 @@ func (x *TaskState) String() string {
 func (*TaskState) ProtoMessage() {}
 
 func (x *TaskState) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[42]
+	mi := &file_state_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3664,7 +3724,7 @@ func (x *TaskState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskState.ProtoReflect.Descriptor instead.
 func (*TaskState) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{42}
+	return file_state_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *TaskState) GetTask() uint32 {
@@ -3747,7 +3807,7 @@ type TaskEvent struct {
 
 func (x *TaskEvent) Reset() {
 	*x = TaskEvent{}
-	mi := &file_state_proto_msgTypes[43]
+	mi := &file_state_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3759,7 +3819,7 @@ func (x *TaskEvent) String() string {
 func (*TaskEvent) ProtoMessage() {}
 
 func (x *TaskEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[43]
+	mi := &file_state_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3772,7 +3832,7 @@ func (x *TaskEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskEvent.ProtoReflect.Descriptor instead.
 func (*TaskEvent) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{43}
+	return file_state_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *TaskEvent) GetType() uint32 {
@@ -3897,7 +3957,7 @@ type Detail struct {
 
 func (x *Detail) Reset() {
 	*x = Detail{}
-	mi := &file_state_proto_msgTypes[44]
+	mi := &file_state_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3909,7 +3969,7 @@ func (x *Detail) String() string {
 func (*Detail) ProtoMessage() {}
 
 func (x *Detail) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[44]
+	mi := &file_state_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3922,7 +3982,7 @@ func (x *Detail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Detail.ProtoReflect.Descriptor instead.
 func (*Detail) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{44}
+	return file_state_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Detail) GetKey() uint32 {
@@ -4162,20 +4222,21 @@ const file_state_proto_rawDesc = "" +
 	"\trest_json\x18\x19 \x01(\fR\brestJson\"4\n" +
 	"\x06Queued\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x14\n" +
-	"\x05count\x18\x02 \x01(\x03R\x05count\"\xf6\x01\n" +
+	"\x05count\x18\x02 \x01(\x03R\x05count\"\xac\x02\n" +
 	"\vAllocations\x12\x14\n" +
 	"\x05names\x18\x01 \x03(\tR\x05names\x121\n" +
 	"\x04jobs\x18\x02 \x03(\v2\x1d.reeve.state.v1.AllocationJobR\x04jobs\x12-\n" +
 	"\x06shapes\x18\x03 \x03(\v2\x15.reeve.state.v1.ShapeR\x06shapes\x121\n" +
 	"\ametrics\x18\x04 \x03(\v2\x17.reeve.state.v1.MetricsR\ametrics\x12<\n" +
-	"\vallocations\x18\x05 \x03(\v2\x1a.reeve.state.v1.AllocationR\vallocations\"\xbe\x01\n" +
+	"\vallocations\x18\x05 \x03(\v2\x1a.reeve.state.v1.AllocationR\vallocations\x124\n" +
+	"\ttask_sets\x18\x06 \x03(\v2\x17.reeve.state.v1.TaskSetR\btaskSets\"\xbe\x01\n" +
 	"\rAllocationJob\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\rR\tnamespace\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\rR\x02id\x12\x18\n" +
 	"\aversion\x18\x03 \x01(\x04R\aversion\x12!\n" +
 	"\fcreate_index\x18\x04 \x01(\x04R\vcreateIndex\x12(\n" +
 	"\x10job_modify_index\x18\x05 \x01(\x04R\x0ejobModifyIndex\x12\x18\n" +
-	"\amissing\x18\x06 \x01(\bR\amissing\"\x89\a\n" +
+	"\amissing\x18\x06 \x01(\bR\amissing\"\xa4\a\n" +
 	"\n" +
 	"Allocation\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\fR\x02id\x12\x10\n" +
@@ -4209,7 +4270,10 @@ const file_state_proto_rawDesc = "" +
 	"createTime\x12\x1f\n" +
 	"\vmodify_time\x18\x1a \x01(\x03R\n" +
 	"modifyTime\x12\x1b\n" +
-	"\trest_json\x18\x1b \x01(\fR\brestJson\"\x96\x01\n" +
+	"\trest_json\x18\x1b \x01(\fR\brestJson\x12\x19\n" +
+	"\btask_set\x18\x1c \x01(\rR\ataskSet\":\n" +
+	"\aTaskSet\x12/\n" +
+	"\x05tasks\x18\x01 \x03(\v2\x19.reeve.state.v1.TaskStateR\x05tasks\"\x96\x01\n" +
 	"\x10DeploymentStatus\x12\x1d\n" +
 	"\ahealthy\x18\x01 \x01(\bH\x00R\ahealthy\x88\x01\x01\x12\x1c\n" +
 	"\ttimestamp\x18\x02 \x01(\x03R\ttimestamp\x12\x16\n" +
@@ -4312,7 +4376,7 @@ func file_state_proto_rawDescGZIP() []byte {
 	return file_state_proto_rawDescData
 }
 
-var file_state_proto_msgTypes = make([]protoimpl.MessageInfo, 45)
+var file_state_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
 var file_state_proto_goTypes = []any{
 	(*Entry)(nil),              // 0: reeve.state.v1.Entry
 	(*Command)(nil),            // 1: reeve.state.v1.Command
@@ -4348,17 +4412,18 @@ var file_state_proto_goTypes = []any{
 	(*Allocations)(nil),        // 31: reeve.state.v1.Allocations
 	(*AllocationJob)(nil),      // 32: reeve.state.v1.AllocationJob
 	(*Allocation)(nil),         // 33: reeve.state.v1.Allocation
-	(*DeploymentStatus)(nil),   // 34: reeve.state.v1.DeploymentStatus
-	(*Port)(nil),               // 35: reeve.state.v1.Port
-	(*Shape)(nil),              // 36: reeve.state.v1.Shape
-	(*ShapeTask)(nil),          // 37: reeve.state.v1.ShapeTask
-	(*Metrics)(nil),            // 38: reeve.state.v1.Metrics
-	(*Count)(nil),              // 39: reeve.state.v1.Count
-	(*Score)(nil),              // 40: reeve.state.v1.Score
-	(*NodeScore)(nil),          // 41: reeve.state.v1.NodeScore
-	(*TaskState)(nil),          // 42: reeve.state.v1.TaskState
-	(*TaskEvent)(nil),          // 43: reeve.state.v1.TaskEvent
-	(*Detail)(nil),             // 44: reeve.state.v1.Detail
+	(*TaskSet)(nil),            // 34: reeve.state.v1.TaskSet
+	(*DeploymentStatus)(nil),   // 35: reeve.state.v1.DeploymentStatus
+	(*Port)(nil),               // 36: reeve.state.v1.Port
+	(*Shape)(nil),              // 37: reeve.state.v1.Shape
+	(*ShapeTask)(nil),          // 38: reeve.state.v1.ShapeTask
+	(*Metrics)(nil),            // 39: reeve.state.v1.Metrics
+	(*Count)(nil),              // 40: reeve.state.v1.Count
+	(*Score)(nil),              // 41: reeve.state.v1.Score
+	(*NodeScore)(nil),          // 42: reeve.state.v1.NodeScore
+	(*TaskState)(nil),          // 43: reeve.state.v1.TaskState
+	(*TaskEvent)(nil),          // 44: reeve.state.v1.TaskEvent
+	(*Detail)(nil),             // 45: reeve.state.v1.Detail
 }
 var file_state_proto_depIdxs = []int32{
 	1,  // 0: reeve.state.v1.Entry.commands:type_name -> reeve.state.v1.Command
@@ -4407,28 +4472,30 @@ var file_state_proto_depIdxs = []int32{
 	29, // 43: reeve.state.v1.Evaluations.evaluations:type_name -> reeve.state.v1.Evaluation
 	30, // 44: reeve.state.v1.Evaluation.queued:type_name -> reeve.state.v1.Queued
 	32, // 45: reeve.state.v1.Allocations.jobs:type_name -> reeve.state.v1.AllocationJob
-	36, // 46: reeve.state.v1.Allocations.shapes:type_name -> reeve.state.v1.Shape
-	38, // 47: reeve.state.v1.Allocations.metrics:type_name -> reeve.state.v1.Metrics
+	37, // 46: reeve.state.v1.Allocations.shapes:type_name -> reeve.state.v1.Shape
+	39, // 47: reeve.state.v1.Allocations.metrics:type_name -> reeve.state.v1.Metrics
 	33, // 48: reeve.state.v1.Allocations.allocations:type_name -> reeve.state.v1.Allocation
-	34, // 49: reeve.state.v1.Allocation.deployment_status:type_name -> reeve.state.v1.DeploymentStatus
-	35, // 50: reeve.state.v1.Allocation.ports:type_name -> reeve.state.v1.Port
-	42, // 51: reeve.state.v1.Allocation.tasks:type_name -> reeve.state.v1.TaskState
-	37, // 52: reeve.state.v1.Shape.tasks:type_name -> reeve.state.v1.ShapeTask
-	39, // 53: reeve.state.v1.Metrics.nodes_available:type_name -> reeve.state.v1.Count
-	39, // 54: reeve.state.v1.Metrics.class_filtered:type_name -> reeve.state.v1.Count
-	39, // 55: reeve.state.v1.Metrics.constraint_filtered:type_name -> reeve.state.v1.Count
-	39, // 56: reeve.state.v1.Metrics.class_exhausted:type_name -> reeve.state.v1.Count
-	39, // 57: reeve.state.v1.Metrics.dimension_exhausted:type_name -> reeve.state.v1.Count
-	40, // 58: reeve.state.v1.Metrics.scores:type_name -> reeve.state.v1.Score
-	41, // 59: reeve.state.v1.Metrics.node_scores:type_name -> reeve.state.v1.NodeScore
-	40, // 60: reeve.state.v1.NodeScore.scores:type_name -> reeve.state.v1.Score
-	43, // 61: reeve.state.v1.TaskState.events:type_name -> reeve.state.v1.TaskEvent
-	44, // 62: reeve.state.v1.TaskEvent.details:type_name -> reeve.state.v1.Detail
-	63, // [63:63] is the sub-list for method output_type
-	63, // [63:63] is the sub-list for method input_type
-	63, // [63:63] is the sub-list for extension type_name
-	63, // [63:63] is the sub-list for extension extendee
-	0,  // [0:63] is the sub-list for field type_name
+	34, // 49: reeve.state.v1.Allocations.task_sets:type_name -> reeve.state.v1.TaskSet
+	35, // 50: reeve.state.v1.Allocation.deployment_status:type_name -> reeve.state.v1.DeploymentStatus
+	36, // 51: reeve.state.v1.Allocation.ports:type_name -> reeve.state.v1.Port
+	43, // 52: reeve.state.v1.Allocation.tasks:type_name -> reeve.state.v1.TaskState
+	43, // 53: reeve.state.v1.TaskSet.tasks:type_name -> reeve.state.v1.TaskState
+	38, // 54: reeve.state.v1.Shape.tasks:type_name -> reeve.state.v1.ShapeTask
+	40, // 55: reeve.state.v1.Metrics.nodes_available:type_name -> reeve.state.v1.Count
+	40, // 56: reeve.state.v1.Metrics.class_filtered:type_name -> reeve.state.v1.Count
+	40, // 57: reeve.state.v1.Metrics.constraint_filtered:type_name -> reeve.state.v1.Count
+	40, // 58: reeve.state.v1.Metrics.class_exhausted:type_name -> reeve.state.v1.Count
+	40, // 59: reeve.state.v1.Metrics.dimension_exhausted:type_name -> reeve.state.v1.Count
+	41, // 60: reeve.state.v1.Metrics.scores:type_name -> reeve.state.v1.Score
+	42, // 61: reeve.state.v1.Metrics.node_scores:type_name -> reeve.state.v1.NodeScore
+	41, // 62: reeve.state.v1.NodeScore.scores:type_name -> reeve.state.v1.Score
+	44, // 63: reeve.state.v1.TaskState.events:type_name -> reeve.state.v1.TaskEvent
+	45, // 64: reeve.state.v1.TaskEvent.details:type_name -> reeve.state.v1.Detail
+	65, // [65:65] is the sub-list for method output_type
+	65, // [65:65] is the sub-list for method input_type
+	65, // [65:65] is the sub-list for extension type_name
+	65, // [65:65] is the sub-list for extension extendee
+	0,  // [0:65] is the sub-list for field type_name
 }
 
 func init() { file_state_proto_init() }
@@ -4461,14 +4528,14 @@ func file_state_proto_init() {
 	file_state_proto_msgTypes[2].OneofWrappers = []any{}
 	file_state_proto_msgTypes[22].OneofWrappers = []any{}
 	file_state_proto_msgTypes[24].OneofWrappers = []any{}
-	file_state_proto_msgTypes[34].OneofWrappers = []any{}
+	file_state_proto_msgTypes[35].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_state_proto_rawDesc), len(file_state_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   45,
+			NumMessages:   46,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
