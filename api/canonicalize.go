@@ -108,6 +108,12 @@ func (t *Task) canonicalize(g *Group) {
 	} else {
 		setPointer(&r.CPU, 0)
 	}
+	for _, d := range r.Devices {
+		if d != nil {
+			setPointer(&d.Count, 1)
+			canonicalizeConstraints(d.Constraints, d.Affinities, nil)
+		}
+	}
 	setPointer(&r.MemoryMB, 300)
 	setPointer(&r.MemoryMaxMB, 0)
 	for _, n := range r.Networks {

@@ -3,7 +3,10 @@
 
 package api
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Unsupported lists, in words, what a canonicalized job asks for that Reeve
 // does not do yet. A job that needs any of it is refused: nothing that matters
@@ -38,7 +41,6 @@ func (g *Group) unsupported(refuse func(bool, string, ...any)) {
 	refuse(len(g.Volumes) > 0, at+"the volume block")
 	refuse(g.Consul != nil, at+"the consul block")
 	if d := g.EphemeralDisk; d != nil {
-		refuse(d.Sticky != nil && *d.Sticky, at+"a sticky ephemeral_disk")
 		refuse(d.Migrate != nil && *d.Migrate, at+"a migrating ephemeral_disk")
 	}
 	for _, n := range g.Networks {
@@ -54,12 +56,6 @@ func (n *Network) unsupported(at string, refuse func(bool, string, ...any)) {
 	refuse(n.Mode != "" && n.Mode != "host", at+"network mode %q (use \"host\")", n.Mode)
 	refuse(n.DNS != nil, at+"the network's dns block")
 	refuse(n.CNI != nil, at+"the network's cni block")
-	for _, ports := range [][]Port{n.ReservedPorts, n.DynamicPorts} {
-		for _, p := range ports {
-			refuse(p.HostNetwork != "" && p.HostNetwork != "default", at+"port %q: host_network", p.Label)
-			refuse(p.IgnoreCollision, at+"port %q: ignore_collision", p.Label)
-		}
-	}
 }
 
 func unsupportedServices(at string, services []*Service, refuse func(bool, string, ...any)) {
@@ -90,12 +86,14 @@ func (t *Task) unsupported(at string, refuse func(bool, string, ...any)) {
 	refuse(len(t.Actions) > 0, at+"the action block")
 	refuse(t.Schedule != nil, at+"the schedule block")
 	if r := t.Resources; r != nil {
-		refuse(r.Cores != nil && *r.Cores > 0, at+"resources: cores")
-		refuse(len(r.Devices) > 0, at+"resources: the device block")
 		refuse(r.NUMA != nil, at+"resources: the numa block")
 		refuse(r.SecretsMB != nil && *r.SecretsMB > 0, at+"resources: secrets")
 		for _, n := range r.Networks {
 			n.unsupported(at, refuse)
+			for _, p := range slices.Concat(n.ReservedPorts, n.DynamicPorts) {
+				refuse(p.HostNetwork != "" && p.HostNetwork != HostNetworkDefault || p.IgnoreCollision,
+					at+"port %q: host_network or ignore_collision in a network inside resources (move it to the group)", p.Label)
+			}
 		}
 	}
 	unsupportedServices(at, t.Services, refuse)

@@ -5,6 +5,7 @@ package api
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -90,6 +91,8 @@ func (j *Job) validate(c *complaints) {
 	for _, dc := range j.Datacenters {
 		if dc == "" {
 			c.add("datacenters: an entry is empty")
+		} else if _, err := path.Match(dc, ""); err != nil {
+			c.add("datacenters: %q is not a pattern: close every [", dc)
 		}
 	}
 	validateConstraints(c, "job", j.Constraints)
@@ -197,7 +200,7 @@ func (g *Group) validate(c *complaints, j *Job, i int) {
 
 // validatePorts returns the labels that checks and services may name.
 func (g *Group) validatePorts(c *complaints, at string) map[string]bool {
-	labels, numbers := map[string]bool{}, map[int]string{}
+	labels, numbers := map[string]bool{}, map[int][]Port{}
 	networks := slices.Clone(g.Networks)
 	for _, t := range g.Tasks {
 		if t != nil && t.Resources != nil {
@@ -220,13 +223,24 @@ func (g *Group) validatePorts(c *complaints, at string) map[string]bool {
 		for _, p := range n.ReservedPorts {
 			if p.Value < 1 || p.Value > 65535 {
 				c.add("%s: port %q: static = %d: must be between 1 and 65535", at, p.Label, p.Value)
-			} else if other, taken := numbers[p.Value]; taken && !p.IgnoreCollision {
-				c.add("%s: ports %q and %q are both static %d", at, other, p.Label, p.Value)
 			}
-			numbers[p.Value] = p.Label
+			for _, other := range numbers[p.Value] {
+				if p.collides(other) {
+					c.add("%s: ports %q and %q are both static %d", at, other.Label, p.Label, p.Value)
+				}
+			}
+			numbers[p.Value] = append(numbers[p.Value], p)
 		}
 	}
 	return labels
+}
+
+// collides reports whether two ports of the same number can never be held
+// together: on different host networks they can.
+func (p Port) collides(q Port) bool {
+	own := func(network string) bool { return network == "" || network == HostNetworkDefault }
+	return !p.IgnoreCollision && !q.IgnoreCollision &&
+		(own(p.HostNetwork) || own(q.HostNetwork) || p.HostNetwork == q.HostNetwork)
 }
 
 func (t *Task) validate(c *complaints, at string, ports map[string]bool) {
@@ -269,6 +283,7 @@ func (t *Task) validate(c *complaints, at string, ports map[string]bool) {
 		if r.CPU != nil && *r.CPU > 0 && r.Cores != nil && *r.Cores > 0 {
 			c.add("%s: resources: give either cpu or cores, not both", at)
 		}
+		validateDevices(c, at+": resources", r.Devices)
 		if r.MemoryMB != nil && *r.MemoryMB < 10 {
 			c.add("%s: resources: memory %d MB: must be at least 10", at, *r.MemoryMB)
 		}

@@ -5,11 +5,9 @@ package api
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -92,89 +90,4 @@ func knownPorts(ports map[string]bool) string {
 	}
 	slices.Sort(names)
 	return "there are: " + strings.Join(names, ", ")
-}
-
-var operands = []string{
-	OperandEqual, "==", "is", OperandNotEqual, "not", OperandLess, OperandLessOrEqual, OperandGreater, OperandGreaterOrEqual,
-	OperandRegexp, OperandVersion, OperandSemver, OperandSetContains, OperandSetContainsAll, OperandSetContainsAny,
-	OperandIsSet, OperandIsNotSet, OperandDistinctHosts, OperandDistinctValue,
-}
-
-func validateConstraints(c *complaints, at string, constraints []*Constraint) {
-	for _, k := range constraints {
-		validateOperand(c, at+": constraint", k.LTarget, k.RTarget, k.Operand, operands)
-	}
-}
-
-func validateAffinities(c *complaints, at string, affinities []*Affinity) {
-	for _, a := range affinities {
-		validateOperand(c, at+": affinity", a.LTarget, a.RTarget, a.Operand, operands[:len(operands)-2])
-		if a.Weight != nil && (*a.Weight == 0 || *a.Weight < -100 || *a.Weight > 100) {
-			c.add("%s: affinity: weight %d: must be between -100 and 100, and not 0", at, *a.Weight)
-		}
-	}
-}
-
-func validateOperand(c *complaints, at, left, right, operand string, known []string) {
-	if !slices.Contains(known, operand) {
-		c.add("%s: operator %q: must be one of %s", at, operand, strings.Join(known, " "))
-		return
-	}
-	switch operand {
-	case OperandDistinctHosts:
-		return
-	case OperandIsSet, OperandIsNotSet:
-	case OperandDistinctValue:
-		if n, err := strconv.Atoi(right); right != "" && (err != nil || n < 1) {
-			c.add("%s: distinct_property: value %q: must be a number above 0", at, right)
-		}
-	case OperandRegexp:
-		if _, err := regexp.Compile(right); err != nil {
-			c.add("%s: %q is not a regular expression: %v", at, right, err)
-		}
-	case OperandVersion, OperandSemver:
-		if err := checkVersionRange(right); err != nil {
-			c.add("%s: %q is not a version range: %v", at, right, err)
-		}
-	default:
-		if right == "" && operand != OperandEqual && operand != OperandNotEqual {
-			c.add("%s: operator %s needs a value", at, operand)
-		}
-	}
-	if left == "" {
-		c.add("%s: attribute is missing", at)
-	}
-}
-
-// Compiled when first used: every start of an isolated task runs this program's
-// initialization once more.
-var versionTerm = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(=|!=|>|<|>=|<=|~>)?\s*v?\d+(\.\d+)*([-+][0-9A-Za-z.+-]*)?$`)
-})
-
-func checkVersionRange(s string) error {
-	for term := range strings.SplitSeq(s, ",") {
-		if !versionTerm().MatchString(strings.TrimSpace(term)) {
-			return fmt.Errorf("%q must be an operator and a version, as in \">= 1.2\"", strings.TrimSpace(term))
-		}
-	}
-	return nil
-}
-
-func validateSpreads(c *complaints, at string, spreads []*Spread) {
-	for _, s := range spreads {
-		if s.Attribute == "" {
-			c.add("%s: spread: attribute is missing", at)
-		}
-		if s.Weight != nil && (*s.Weight < 0 || *s.Weight > 100) {
-			c.add("%s: spread over %s: weight %d: must be between 0 and 100", at, s.Attribute, *s.Weight)
-		}
-		sum := 0
-		for _, t := range s.Targets {
-			sum += int(t.Percent)
-		}
-		if sum > 100 {
-			c.add("%s: spread over %s: the targets' percents add up to %d", at, s.Attribute, sum)
-		}
-	}
 }

@@ -86,6 +86,9 @@ type Client struct {
 	NodePool      string
 	Meta          map[string]string
 	Reserved      api.NodeReserved
+	ReservedCores []uint16 // ids of cores that tasks never have for themselves
+	Devices       []*api.NodeDeviceGroup
+	HostNetworks  []api.HostNetwork
 	MaxAllocsKept int // ended allocations whose directories are kept
 }
 
@@ -135,6 +138,8 @@ type fileClient struct {
 	Meta          map[string]string `hcl:"meta,optional"`
 	MaxAllocsKept int               `hcl:"gc_max_allocs,optional"`
 	Reserved      *fileReserved     `hcl:"reserved,block"`
+	Devices       []fileDevice      `hcl:"device,block"`
+	HostNetworks  []fileHostNetwork `hcl:"host_network,block"`
 }
 
 type fileReserved struct {
@@ -142,6 +147,7 @@ type fileReserved struct {
 	Memory uint64 `hcl:"memory,optional"`
 	Disk   uint64 `hcl:"disk,optional"`
 	Ports  string `hcl:"reserved_ports,optional"`
+	Cores  string `hcl:"cores,optional"`
 }
 
 // LoadConfig reads configuration files (HCL, or JSON for *.json) and all *.hcl
@@ -229,23 +235,8 @@ func (c *Config) mergeFile(path string) error {
 	}
 	if k := f.Client; k != nil {
 		c.Client.Enabled = c.Client.Enabled || k.Enabled
-		override(&c.Client.NodeClass, k.NodeClass)
-		override(&c.Client.NodePool, k.NodePool)
-		override(&c.Client.MaxAllocsKept, k.MaxAllocsKept)
-		if len(k.Servers) > 0 {
-			c.Client.Servers = k.Servers
-		}
-		for name, value := range k.Meta {
-			if c.Client.Meta == nil {
-				c.Client.Meta = map[string]string{}
-			}
-			c.Client.Meta[name] = value
-		}
-		if r := k.Reserved; r != nil {
-			c.Client.Reserved.CPU.CPUShares = r.CPU
-			c.Client.Reserved.Memory.MemoryMB = r.Memory
-			c.Client.Reserved.Disk.DiskMB = r.Disk
-			c.Client.Reserved.Networks.ReservedHostPorts = r.Ports
+		if err := c.Client.merge(k); err != nil {
+			return api.Errorf(api.CodeInvalid, "%s: client: %v", path, err)
 		}
 	}
 	return nil

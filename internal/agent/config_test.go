@@ -41,6 +41,15 @@ client {
   reserved {
     cpu            = 500
     reserved_ports = "22"
+    cores          = "0-1"
+  }
+  device "acme/gpu/one" {
+    ids        = ["g0", "g1"]
+    attributes = { memory = "40 GiB", units = 8, driver = "535.10", ecc = true }
+  }
+  host_network "public" {
+    cidr           = "203.0.113.0/24"
+    reserved_ports = "443"
   }
 }`)
 	second := writeConfig(t, "b.json", `{"datacenter": "west", "client": {"meta": {"row": "7"}}}`)
@@ -53,6 +62,14 @@ client {
 		Server: Server{Enabled: true, HeartbeatGrace: 3 * time.Second, EvaluationGCThreshold: 30 * time.Minute},
 		Client: Client{Enabled: true, NodeClass: "small", Meta: map[string]string{"rack": "r1", "row": "7"}},
 	}
+	want.Client.ReservedCores = []uint16{0, 1}
+	want.Client.Devices = []*api.NodeDeviceGroup{{
+		Vendor: "acme", Type: "gpu", Name: "one", Instances: []*api.NodeDevice{{ID: "g0", Healthy: true}, {ID: "g1", Healthy: true}},
+		Attributes: map[string]*api.DeviceAttribute{
+			"memory": {Int: new(int64(40)), Unit: "GiB"}, "units": {Int: new(int64(8))}, "driver": {String: new("535.10")}, "ecc": {Bool: new(true)},
+		},
+	}}
+	want.Client.HostNetworks = []api.HostNetwork{{Name: "public", CIDR: "203.0.113.0/24", ReservedPorts: "443"}}
 	want.Client.Reserved.CPU.CPUShares = 500
 	want.Client.Reserved.Networks.ReservedHostPorts = "22"
 	if diff := cmp.Diff(want, got); diff != "" {

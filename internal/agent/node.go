@@ -40,6 +40,7 @@ func (a *Agent) newNode() (*node.Node, error) {
 		Pool: c.NodePool, Class: c.NodeClass, Meta: c.Meta, HTTPAddr: a.Addr(), Version: a.config.Version,
 		ReservedCPU: c.Reserved.CPU.CPUShares, ReservedMB: c.Reserved.Memory.MemoryMB, ReservedDisk: c.Reserved.Disk.DiskMB,
 		ReservedPorts: c.Reserved.Networks.ReservedHostPorts, KeepEnded: c.MaxAllocsKept,
+		ReservedCores: c.ReservedCores, Devices: c.Devices, HostNetworks: c.HostNetworks,
 		Servers: servers{a.client.Nodes()},
 		Drivers: map[string]driver.Driver{
 			"raw_exec":    rawexec.New(a.supervisor),

@@ -58,6 +58,9 @@ type Config struct {
 	ReservedMB    uint64            // memory
 	ReservedDisk  uint64            // MB
 	ReservedPorts string            // "22,80,8000-8100"
+	ReservedCores []uint16          // ids of cores that tasks never have for themselves
+	Devices       []*api.NodeDeviceGroup
+	HostNetworks  []api.HostNetwork // their addresses are found out
 	KeepEnded     int               // directories of ended allocations to keep: 50
 	Servers       Servers
 	Drivers       map[string]driver.Driver // by the name that job files use
@@ -217,8 +220,15 @@ func (n *Node) StopAll(ctx context.Context) error {
 func (n *Node) describe(ctx context.Context) *api.Node {
 	c := n.config
 	m := fingerprint.Measure(fingerprint.Options{DataDir: c.DataDir, Version: c.Version, Interface: c.Interface, Address: c.Address})
+	m.Keep(c.ReservedCores)
+	m.Resources.Devices = fingerprint.Devices(c.Devices)
+	networks, missing := fingerprint.HostNetworks(c.HostNetworks)
+	if n.self.Load() == nil && len(missing) > 0 {
+		n.log.Warn("host networks have no address on this machine", "networks", missing)
+	}
 	self := &api.Node{
-		ID: n.identity.ID, SecretID: n.identity.Secret, Datacenter: c.Datacenter, Name: c.Name, HTTPAddr: c.HTTPAddr,
+		HostNetworks: networks,
+		ID:           n.identity.ID, SecretID: n.identity.Secret, Datacenter: c.Datacenter, Name: c.Name, HTTPAddr: c.HTTPAddr,
 		Attributes: m.Attributes, Resources: m.Resources, Meta: c.Meta, NodeClass: c.Class, NodePool: c.Pool,
 		Reserved: &api.NodeReserved{
 			CPU:      api.NodeReservedCPU{CPUShares: c.ReservedCPU},

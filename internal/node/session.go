@@ -133,12 +133,17 @@ func (n *Node) watchDrivers(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		if sameDrivers(before, now) && before.ComputedClass == now.ComputedClass {
+		if sameDrivers(before, now) && sameDevices(before, now) && before.ComputedClass == now.ComputedClass {
 			continue
 		}
 		n.self.Store(now)
 		n.registerAgain()
 	}
+}
+
+// sameDevices compares devices with their health, and addresses of networks.
+func sameDevices(a, b *api.Node) bool {
+	return reflect.DeepEqual(a.Resources.Devices, b.Resources.Devices) && reflect.DeepEqual(a.HostNetworks, b.HostNetworks)
 }
 
 func sameDrivers(a, b *api.Node) bool {

@@ -10,7 +10,7 @@ import (
 )
 
 // A target is one side of a constraint: a literal, or something of a node:
-// ${attr.NAME}, ${driver.NAME}, ${meta.NAME}, ${node.datacenter}, ${node.class},
+// ${attr.NAME}, ${driver.NAME}, ${unique.NAME}, ${meta.NAME}, ${node.datacenter}, ${node.class},
 // ${node.pool}, ${node.region}, ${node.unique.id} or ${node.unique.name}.
 type target struct {
 	space   string // "attr", "meta", "node"; "" for a literal
@@ -27,8 +27,8 @@ func newTarget(s string) target {
 	inner = strings.TrimSuffix(inner, "}")
 	space, name, _ := strings.Cut(inner, ".")
 	t := target{space: space, name: name, unique: strings.HasPrefix(name, api.UniquePrefix)}
-	if space == "driver" {
-		t.space, t.name = "attr", inner
+	if space == "driver" || space == "unique" {
+		t.space, t.name, t.unique = "attr", inner, space == "unique"
 	}
 	return t
 }

@@ -93,6 +93,8 @@ type Limits struct {
 	CPUShares   int64 // MHz; relative weight
 	MemoryMB    int64 // reserved
 	MemoryMaxMB int64 // hard limit; 0: MemoryMB
+	// Cores are the only ones that the task may run on, as in "0-1,3".
+	Cores string
 }
 
 // Exit is how a task's process ended.

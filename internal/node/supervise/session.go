@@ -116,7 +116,7 @@ func (s *supervisor) startSession(c *serverConn, f *frame, ended chan<- *ExitSta
 	defer closeAll(files)
 	p := process{
 		path: r.Path, argv: r.Argv, env: r.Env, dir: r.Dir, user: r.User, group: t.group,
-		stdio: [3]int{files[0], files[1], files[2]},
+		stdio: [3]int{files[0], files[1], files[2]}, cores: coresOf(t.pid),
 	}
 	if t.group.IsZero() {
 		p.env = append(p.env, t.marker)

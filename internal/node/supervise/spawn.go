@@ -30,6 +30,7 @@ type process struct {
 	stdio   [3]int
 	extra   []int // further files for it, from 3
 	attr    syscall.SysProcAttr
+	cores   *unix.CPUSet // the only ones to run on; nil: the supervisor's
 	prepare func() error // runs on the thread that forks, which is then thrown away
 }
 
@@ -108,12 +109,19 @@ func (s *supervisor) spawn(p *process, born func(pid, pidfd int), ended func(uni
 		s.children[pid] = ended
 		return nil
 	}
-	if p.prepare == nil {
+	if p.prepare == nil && p.cores == nil {
 		return fork()
 	}
 	return onThread(func() error {
-		if err := p.prepare(); err != nil {
-			return err
+		if p.cores != nil {
+			if err := unix.SchedSetaffinity(0, p.cores); err != nil {
+				return fmt.Errorf("run on the task's cores: %w", err)
+			}
+		}
+		if p.prepare != nil {
+			if err := p.prepare(); err != nil {
+				return err
+			}
 		}
 		return fork()
 	})

@@ -39,6 +39,7 @@ type Limits struct {
 	MemoryBytes   int64 // hard
 	MemoryReserve int64 // soft: what the kernel tries to leave to the task
 	Processes     int64
+	Cores         string `json:",omitempty"` // the only ones to run on, as in "0-1,3"; "": all
 }
 
 // Status is what the supervisor knows of a task.

@@ -100,6 +100,11 @@ func (s *supervisor) fork(t *task, spec *Spec, output []int) error {
 		path: spec.Path, argv: spec.Argv, env: spec.Env, dir: spec.Dir, user: spec.User, group: t.group,
 		stdio: [3]int{int(s.devNull.Fd()), int(s.devNull.Fd()), int(s.devNull.Fd())},
 	}
+	cores, err := coreSet(spec.Limits.Cores)
+	if err != nil {
+		return err
+	}
+	p.cores = cores
 	if len(output) == 2 {
 		p.stdio[1], p.stdio[2] = output[0], output[1]
 	}
@@ -120,7 +125,7 @@ func (s *supervisor) fork(t *task, spec *Spec, output []int) error {
 	}
 	known := make(chan struct{}) // whether it was started is known
 	failed := false
-	err := s.spawn(&p, func(pid, pidfd int) {
+	err = s.spawn(&p, func(pid, pidfd int) {
 		t.pid, t.pidfd = pid, pidfd
 	}, func(ws unix.WaitStatus) {
 		<-known

@@ -177,6 +177,12 @@ func (e *Env) addTask(in Input) {
 	if memoryMax > 0 {
 		e.set("MEMORY_MAX_LIMIT", strconv.FormatInt(memoryMax, 10))
 	}
+	if held := heldBy(in.Alloc, t); held != nil {
+		if len(held.CPU.ReservedCores) > 0 {
+			e.set("CPU_CORES", api.FormatCores(held.CPU.ReservedCores))
+		}
+		e.addDevices(held.Devices)
+	}
 	// What the user wrote comes last: it may replace anything, and may refer to
 	// what was set before and, in the order of their names, to each other.
 	for _, k := range slices.Sorted(maps.Keys(t.Env)) {
@@ -184,10 +190,31 @@ func (e *Env) addTask(in Input) {
 	}
 }
 
+// addDevices names the devices that the task was given: by type, by vendor and
+// type, and in full.
+func (e *Env) addDevices(devices []*api.AllocatedDevice) {
+	ids := map[string][]string{}
+	for _, d := range devices {
+		for _, name := range []string{d.Type, d.Vendor + "_" + d.Type, d.Vendor + "_" + d.Type + "_" + d.Name} {
+			ids[cleanName(name)] = append(ids[cleanName(name)], d.DeviceIDs...)
+		}
+	}
+	for name, list := range ids {
+		e.set("DEVICE_"+name, strings.Join(list, ","))
+	}
+}
+
+// heldBy is what the allocation holds for the task; nil if nothing is known.
+func heldBy(a *api.Allocation, t *api.Task) *api.AllocatedTask {
+	if a.AllocatedResources == nil || t == nil {
+		return nil
+	}
+	return a.AllocatedResources.Tasks[t.Name]
+}
+
 // limits are the task's cpu (MHz), memory and maximal memory (MB).
 func limits(a *api.Allocation, t *api.Task) (cpu, memory, memoryMax int64) {
-	if r := a.AllocatedResources; r != nil && r.Tasks[t.Name] != nil {
-		own := r.Tasks[t.Name]
+	if own := heldBy(a, t); own != nil {
 		return own.CPU.CPUShares, own.Memory.MemoryMB, own.Memory.MemoryMaxMB
 	}
 	if r := t.Resources; r != nil {
@@ -207,7 +234,11 @@ func limits(a *api.Allocation, t *api.Task) (cpu, memory, memoryMax int64) {
 // Limits bound a task as it was placed.
 func Limits(a *api.Allocation, t *api.Task) driver.Limits {
 	cpu, memory, memoryMax := limits(a, t)
-	return driver.Limits{CPUShares: cpu, MemoryMB: memory, MemoryMaxMB: memoryMax}
+	l := driver.Limits{CPUShares: cpu, MemoryMB: memory, MemoryMaxMB: memoryMax}
+	if held := heldBy(a, t); held != nil {
+		l.Cores = api.FormatCores(held.CPU.ReservedCores)
+	}
+	return l
 }
 
 func (e *Env) addPorts(a *api.Allocation, t *api.Task) {

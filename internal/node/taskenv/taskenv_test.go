@@ -137,3 +137,26 @@ func FuzzReplace(f *testing.F) {
 		}
 	})
 }
+
+func TestCoresAndDevicesAreNamed(t *testing.T) {
+	in := input()
+	held := in.Alloc.AllocatedResources.Tasks["server"]
+	held.CPU.ReservedCores = []uint16{2, 3, 5}
+	held.Devices = []*api.AllocatedDevice{
+		{Vendor: "acme", Type: "gpu", Name: "a-100", DeviceIDs: []string{"g0", "g2"}},
+		{Vendor: "zeta", Type: "gpu", Name: "one", DeviceIDs: []string{"z1"}},
+	}
+	in.Task.Env["CUDA_VISIBLE_DEVICES"] = "${NOMAD_DEVICE_acme_gpu}"
+	e := Build(in)
+	for name, want := range map[string]string{
+		"NOMAD_CPU_CORES": "2-3,5", "REEVE_CPU_CORES": "2-3,5", "NOMAD_DEVICE_gpu": "g0,g2,z1", "REEVE_DEVICE_acme_gpu": "g0,g2",
+		"REEVE_DEVICE_acme_gpu_a_100": "g0,g2", "CUDA_VISIBLE_DEVICES": "g0,g2",
+	} {
+		if got := e.Get(name); got != want {
+			t.Errorf("%s = %q, want %q", name, got, want)
+		}
+	}
+	if l := Limits(in.Alloc, in.Task); l.Cores != "2-3,5" {
+		t.Errorf("the driver is told cores %q", l.Cores)
+	}
+}

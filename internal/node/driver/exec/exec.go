@@ -134,6 +134,7 @@ func (d *Driver) limits(r driver.Limits) supervise.Limits {
 	}
 	return supervise.Limits{
 		CPUShares: r.CPUShares, MemoryBytes: hard << 20, MemoryReserve: r.MemoryMB << 20, Processes: max(d.cfg.MaxProcesses, 0),
+		Cores: r.Cores,
 	}
 }
 

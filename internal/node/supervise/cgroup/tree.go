@@ -17,7 +17,7 @@ import (
 // below it each task has its Group.
 type Tree struct {
 	Version     string   // of the layout; None when nothing may be written
-	Controllers []string // that limit a group here: of cpu, memory, pids
+	Controllers []string // that limit a group here: of cpu, cpuset, memory, pids
 
 	unified string            // directory in the v2 hierarchy, or ""
 	v1      map[string]string // controller -> directory
@@ -64,7 +64,7 @@ func Open(l Layout, name string) (*Tree, error) {
 // directory on the way.
 func (t *Tree) delegate(mount, name string) error {
 	var problems []error
-	for _, c := range []string{"cpu", "memory", "pids"} {
+	for _, c := range []string{"cpu", "cpuset", "memory", "pids"} {
 		if !slices.Contains(fields(filepath.Join(mount, "cgroup.controllers")), c) {
 			continue
 		}
@@ -99,6 +99,7 @@ type Limits struct {
 	MemoryBytes   int64 // hard
 	MemoryReserve int64 // soft
 	Processes     int64
+	Cores         string // "0-1,3", by the v2 controller; "": all
 }
 
 // Create makes a group. Without limits it only serves to find and end the
@@ -116,7 +117,9 @@ func (t *Tree) Create(name string, l Limits) (*Group, error) {
 }
 
 func (g *Group) create(t *Tree, name string, l Limits) error {
-	limited := l != Limits{}
+	byV1 := l
+	byV1.Cores = ""
+	limited := byV1 != Limits{}
 	if t.unified != "" {
 		g.unified = filepath.Join(t.unified, name)
 		if err := os.Mkdir(g.unified, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -153,7 +156,12 @@ func (g *Group) limitUnified(l Limits) error {
 		}
 		return write(g.unified, file, strconv.FormatInt(value, 10))
 	}
+	var cores error
+	if l.Cores != "" && slices.Contains(has, "cpuset") {
+		cores = write(g.unified, "cpuset.cpus", l.Cores)
+	}
 	return errors.Join(
+		cores,
 		set("cpu", "cpu.weight", weight(l.CPUShares)),
 		set("memory", "memory.max", l.MemoryBytes),
 		set("memory", "memory.low", l.MemoryReserve),

@@ -1,0 +1,141 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package agent
+
+import (
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// fileDevice declares equal devices of the machine.
+type fileDevice struct {
+	Name       string    `hcl:"name,label"` // vendor/type/model
+	IDs        []string  `hcl:"ids"`
+	Attributes cty.Value `hcl:"attributes,optional"`
+}
+
+// fileHostNetwork names one of the machine's addresses.
+type fileHostNetwork struct {
+	Name          string `hcl:"name,label"`
+	CIDR          string `hcl:"cidr,optional"`
+	Interface     string `hcl:"interface,optional"`
+	ReservedPorts string `hcl:"reserved_ports,optional"`
+}
+
+func (c *Client) merge(k *fileClient) error {
+	override(&c.NodeClass, k.NodeClass)
+	override(&c.NodePool, k.NodePool)
+	override(&c.MaxAllocsKept, k.MaxAllocsKept)
+	if len(k.Servers) > 0 {
+		c.Servers = k.Servers
+	}
+	if c.Meta == nil && k.Meta != nil {
+		c.Meta = map[string]string{}
+	}
+	maps.Copy(c.Meta, k.Meta)
+	if r := k.Reserved; r != nil {
+		c.Reserved.CPU.CPUShares = r.CPU
+		c.Reserved.Memory.MemoryMB = r.Memory
+		c.Reserved.Disk.DiskMB = r.Disk
+		c.Reserved.Networks.ReservedHostPorts = r.Ports
+		cores, err := api.ParseCores(r.Cores)
+		if err != nil {
+			return fmt.Errorf("reserved: cores: %w", err)
+		}
+		c.ReservedCores = cores
+	}
+	for _, f := range k.Devices {
+		g, err := f.group()
+		if err != nil {
+			return fmt.Errorf("device %q: %w", f.Name, err)
+		}
+		c.Devices = slices.DeleteFunc(c.Devices, func(d *api.NodeDeviceGroup) bool {
+			return d.Vendor == g.Vendor && d.Type == g.Type && d.Name == g.Name
+		})
+		c.Devices = append(c.Devices, g)
+	}
+	for _, f := range k.HostNetworks {
+		if err := f.check(); err != nil {
+			return fmt.Errorf("host_network %q: %w", f.Name, err)
+		}
+		c.HostNetworks = slices.DeleteFunc(c.HostNetworks, func(h api.HostNetwork) bool { return h.Name == f.Name })
+		c.HostNetworks = append(c.HostNetworks, api.HostNetwork{
+			Name: f.Name, CIDR: f.CIDR, Interface: f.Interface, ReservedPorts: f.ReservedPorts,
+		})
+	}
+	return nil
+}
+
+func (f *fileDevice) group() (*api.NodeDeviceGroup, error) {
+	parts := strings.Split(f.Name, "/")
+	if len(parts) != 3 || slices.Contains(parts, "") {
+		return nil, fmt.Errorf("name it vendor/type/model, as in \"nvidia/gpu/a100\"")
+	}
+	g := &api.NodeDeviceGroup{Vendor: parts[0], Type: parts[1], Name: parts[2]}
+	for i, id := range f.IDs {
+		if id == "" || strings.ContainsAny(id, ",\n") || slices.Contains(f.IDs[:i], id) {
+			return nil, fmt.Errorf("ids: %q is empty, has a comma, or is given twice", id)
+		}
+		g.Instances = append(g.Instances, &api.NodeDevice{ID: id, Healthy: true})
+	}
+	if len(g.Instances) == 0 {
+		return nil, fmt.Errorf("ids is empty: name each device")
+	}
+	if f.Attributes.IsNull() {
+		return g, nil
+	}
+	if t := f.Attributes.Type(); !t.IsObjectType() && !t.IsMapType() {
+		return nil, fmt.Errorf("attributes must be names with values, as in { memory = \"40 GiB\" }")
+	}
+	g.Attributes = map[string]*api.DeviceAttribute{}
+	for name, v := range f.Attributes.AsValueMap() {
+		a, err := deviceAttribute(v)
+		if err != nil {
+			return nil, fmt.Errorf("attribute %s: %w", name, err)
+		}
+		g.Attributes[name] = a
+	}
+	return g, nil
+}
+
+// deviceAttribute keeps the type that the file gives a value. Text is a number
+// only if it has a unit: a driver's version may look like one.
+func deviceAttribute(v cty.Value) (*api.DeviceAttribute, error) {
+	if v.IsNull() {
+		return nil, fmt.Errorf("the value is null")
+	}
+	text, err := convert.Convert(v, cty.String)
+	if err != nil {
+		return nil, fmt.Errorf("must be a number, a text or a truth value")
+	}
+	s := text.AsString()
+	a := api.ParseDeviceAttribute(s)
+	if v.Type() == cty.String && a.Unit == "" {
+		return &api.DeviceAttribute{String: &s}, nil
+	}
+	return a, nil
+}
+
+func (f *fileHostNetwork) check() error {
+	if f.Name == "" || f.Name == api.HostNetworkDefault || strings.ContainsAny(f.Name, " \t,\"") {
+		return fmt.Errorf("give it another name: %q is the node's own address", api.HostNetworkDefault)
+	}
+	if f.CIDR == "" && f.Interface == "" {
+		return fmt.Errorf("cidr or interface is needed, to find the machine's address in it")
+	}
+	if f.CIDR != "" {
+		if _, err := netip.ParsePrefix(f.CIDR); err != nil {
+			return fmt.Errorf("cidr %q: must be a range such as \"10.1.0.0/16\"", f.CIDR)
+		}
+	}
+	return nil
+}
