@@ -58,7 +58,8 @@ func (g *Group) canonicalize(j *Job) {
 		g.Update = mergeUpdate(g.Update, j.Update)
 	}
 	g.Restart = merge(g.Restart, defaultRestart(j.Type))
-	g.Reschedule = mergeReschedule(mergeReschedule(g.Reschedule, j.Reschedule), defaultReschedule(j.Type))
+	g.Reschedule = mergeReschedule(g.Reschedule, j.Reschedule)
+	g.Reschedule = mergeReschedule(g.Reschedule, defaultReschedule(j.Type, g.Reschedule != nil))
 	if j.Type == JobTypeService {
 		g.Migrate = merge(merge(g.Migrate, j.Migrate), defaultMigrate())
 	} else {
@@ -213,20 +214,20 @@ func defaultRestart(jobType string) *Restart {
 	return &Restart{Interval: &interval, Attempts: &attempts, Delay: &delay, Mode: &mode, RenderTemplates: &render}
 }
 
-// defaultReschedule is nil for job types that have an instance on every node:
-// there is nowhere else to go.
-func defaultReschedule(jobType string) *Reschedule {
+// defaultReschedule is nil for job types that have an instance on every node,
+// unless the job asks for some: there is nowhere else to go.
+func defaultReschedule(jobType string, asked bool) *Reschedule {
 	r := func(attempts int, interval, delay, maxDelay time.Duration, function string, unlimited bool) *Reschedule {
 		return &Reschedule{Attempts: &attempts, Interval: &interval, Delay: &delay, MaxDelay: &maxDelay,
 			DelayFunction: &function, Unlimited: &unlimited, Immediate: new(int)}
 	}
-	switch jobType {
-	case JobTypeService:
+	switch {
+	case (jobType == JobTypeSystem || jobType == JobTypeSysBatch) && !asked:
+		return nil
+	case jobType == JobTypeService, jobType == JobTypeSystem:
 		return r(0, 0, 30*time.Second, time.Hour, DelayExponential, true)
-	case JobTypeBatch:
-		return r(1, 24*time.Hour, 5*time.Second, 0, DelayConstant, false)
 	}
-	return nil
+	return r(1, 24*time.Hour, 5*time.Second, 0, DelayConstant, false)
 }
 
 // mergeReschedule is merge, but attempts given without unlimited mean a limit,

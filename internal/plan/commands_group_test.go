@@ -58,6 +58,8 @@ func newGroup(name string, options map[string]string) *api.Group {
 			reschedule.Delay = &d
 		case "max_delay":
 			reschedule.MaxDelay = &d
+		case "immediate":
+			reschedule.Immediate = &n
 		case "function":
 			reschedule.DelayFunction = &value
 		case "driver":

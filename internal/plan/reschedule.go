@@ -34,6 +34,9 @@ func nextAttempt(p *api.Reschedule, a *api.Allocation, now time.Time) attempt {
 			return attempt{never: true, why: fmt.Sprintf("its reschedule policy allows %d attempts within %s, and they are used up", of(p.Attempts), of(p.Interval))}
 		}
 	}
+	if of(p.Immediate) > inARow(p, a, at) {
+		return attempt{due: at}
+	}
 	delay := backoff(p, a, at)
 	return attempt{due: at.Add(delay), delay: delay}
 }
@@ -62,6 +65,31 @@ func backoff(p *api.Reschedule, a *api.Allocation, failed time.Time) time.Durati
 		next = min(next, limit)
 	}
 	return next
+}
+
+// calm is how long an instance has to run, where its policy has no longest delay,
+// for its next failure to be the first of a new row.
+const calm = 5 * time.Minute
+
+// inARow counts the replacements that led to the allocation since the instance
+// last ran for longer than the longest delay.
+func inARow(p *api.Reschedule, a *api.Allocation, failed time.Time) (n int) {
+	limit := of(p.MaxDelay)
+	if limit <= 0 {
+		limit = calm
+	}
+	started := time.Unix(0, a.CreateTime)
+	all := events(a)
+	for i := len(all) - 1; i >= 0 && failed.Sub(started) <= limit; i-- {
+		n++
+		failed = time.Unix(0, all[i].RescheduleTime).Add(-all[i].Delay)
+		if i > 0 {
+			started = time.Unix(0, all[i-1].RescheduleTime)
+		} else {
+			started = failed // nothing is known of what was before
+		}
+	}
+	return n
 }
 
 // attemptsWithin counts the replacements that led to the allocation, made
@@ -97,12 +125,15 @@ func failedAt(a *api.Allocation) time.Time {
 }
 
 // eventsKept is how many events of a tracker are kept at least; a policy with
-// more attempts keeps as many as it has to count.
+// more attempts, or more immediate ones, keeps as many as it has to count.
 const eventsKept = 5
 
 // track returns the history of the allocation that replaces a failed one.
 func track(p *api.Reschedule, a *api.Allocation, delay time.Duration, now time.Time) *api.RescheduleTracker {
 	kept := eventsKept
+	if p != nil {
+		kept = max(kept, of(p.Immediate))
+	}
 	if p != nil && !isTrue(p.Unlimited) {
 		kept = max(kept, of(p.Attempts))
 	}
