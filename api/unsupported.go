@@ -22,8 +22,6 @@ func Unsupported(j *Job) []string {
 	refuse(j.ConsulNamespace != "", "consul_namespace %q", j.ConsulNamespace)
 	refuse(j.VaultNamespace != "", "vault_namespace %q", j.VaultNamespace)
 	refuse(j.Multiregion != nil, "the multiregion block")
-	refuse(j.Periodic != nil && j.Periodic.IsEnabled(), "the periodic block")
-	refuse(j.Parameterized != nil, "the parameterized block")
 	for _, g := range j.Groups {
 		g.unsupported(refuse)
 	}
@@ -76,7 +74,6 @@ func (t *Task) unsupported(at string, refuse func(bool, string, ...any)) {
 	refuse(len(t.Templates) > 0, at+"the template block")
 	refuse(t.Vault != nil, at+"the vault block")
 	refuse(t.Consul != nil, at+"the consul block")
-	refuse(t.DispatchPayload != nil, at+"the dispatch_payload block")
 	refuse(len(t.VolumeMounts) > 0, at+"the volume_mount block")
 	refuse(t.CSIPlugin != nil, at+"the csi_plugin block")
 	refuse(t.Kind != "", at+"kind %q", t.Kind)

@@ -90,7 +90,13 @@ func (c *cli) readJobStatus(ctx context.Context, cl *client.Client, prefix strin
 	s.Allocations, _, errs[2] = jobs.Allocations(ctx, id, all, withResources())
 	s.Deployment, _, errs[3] = jobs.LatestDeployment(ctx, id, nil)
 	s.Evaluations, _, errs[4] = jobs.Evaluations(ctx, id, nil)
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, err
+	}
 	newestFirst(s.Evaluations)
 	byName(s.Allocations)
-	return s, errors.Join(errs[:]...)
+	if startsOthers(s.Job) {
+		s.Children, err = readChildren(ctx, cl, id)
+	}
+	return s, err
 }

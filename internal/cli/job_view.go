@@ -19,6 +19,7 @@ type jobStatus struct {
 	Allocations []*api.AllocationListStub
 	Deployment  *api.Deployment `json:"LatestDeployment"` // nil when there was none
 	Evaluations []*api.Evaluation
+	Children    []*api.JobListStub `json:",omitempty"` // jobs that a periodic or parameterized one started
 }
 
 // jobs writes a list of jobs.
@@ -42,6 +43,10 @@ func (p *page) jobs(list []*api.JobListStub, namespaces bool) {
 	}
 	p.table(heading, rows)
 }
+
+// kindOf is a job's type, and how it is started when that is not by registering
+// it.
+func kindOf(j *api.Job) string { return jobKind(j.Stub(nil)) }
 
 func jobKind(j *api.JobListStub) string {
 	switch {
@@ -94,19 +99,25 @@ func (p *page) jobStatus(s *jobStatus, wide bool) {
 	if j.Stop {
 		status += " (stopped)"
 	}
-	p.fields(
-		field{"ID", j.ID},
-		field{"Name", unlessEqual(j.Name, j.ID)},
-		field{"Namespace", unlessEqual(j.Namespace, api.DefaultNamespace)},
-		field{"Type", j.Type},
-		field{"Status", status},
-		field{"Reason", j.StatusDescription},
-		field{"Version", strconv.FormatUint(j.Version, 10) + stability(j)},
-		field{"Priority", strconv.Itoa(j.Priority)},
-		field{"Datacenters", strings.Join(j.Datacenters, ",")},
-		field{"Node pool", unlessEqual(j.NodePool, api.NodePoolDefault)},
-		field{"Submitted", when(p.now, j.SubmitTime)},
-	)
+	fields := []field{
+		{"ID", j.ID},
+		{"Name", unlessEqual(j.Name, j.ID)},
+		{"Namespace", unlessEqual(j.Namespace, api.DefaultNamespace)},
+		{"Type", kindOf(j)},
+		{"Status", status},
+		{"Reason", j.StatusDescription},
+		{"Version", strconv.FormatUint(j.Version, 10) + stability(j)},
+		{"Priority", strconv.Itoa(j.Priority)},
+		{"Datacenters", strings.Join(j.Datacenters, ",")},
+		{"Node pool", unlessEqual(j.NodePool, api.NodePoolDefault)},
+		{"Submitted", when(p.now, j.SubmitTime)},
+		{"Started by", j.ParentID},
+	}
+	p.fields(append(fields, starts(p.now, j)...)...)
+	if startsOthers(j) {
+		p.children(j, s.Summary, s.Children)
+		return
+	}
 	if s.Summary != nil {
 		p.section("Groups")
 		p.groups(j, s.Summary)

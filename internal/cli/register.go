@@ -25,10 +25,18 @@ func (c *cli) runJob(ctx context.Context, req *api.RegisterJobRequest, detach, w
 	}
 	c.warn(resp.Warnings)
 	if resp.EvalID == "" {
-		fmt.Fprintf(c.Stdout, "Registered job %q. Nothing runs yet: it is started by its schedule or by dispatching it.\n", req.Job.ID)
+		fmt.Fprintf(c.Stdout, "Registered job %q. %s\n", req.Job.ID, c.startInWords(req.Job))
 		return nil
 	}
 	return c.follow(ctx, cl, req.Job.ID, fmt.Sprintf("Registered job %q", req.Job.ID), resp.EvalID, detach, wide)
+}
+
+// startInWords says what starts a job that runs nothing itself.
+func (c *cli) startInWords(j *api.Job) string {
+	if j.IsParameterized() {
+		return fmt.Sprintf("Nothing runs yet: \"reeve job dispatch %s\" starts it.", j.ID)
+	}
+	return fmt.Sprintf("Nothing runs yet: next start %s.", nextStart(c.Now(), j))
 }
 
 // registerError adds what to do about a check-and-set that failed.

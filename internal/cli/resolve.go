@@ -121,7 +121,8 @@ func (c *cli) resolveJob(ctx context.Context, cl *client.Client, prefix string) 
 	if prefix == "" {
 		return "", nil, usagef("the id of a job is needed, and the one given is empty")
 	}
-	found, _, err := cl.Jobs().List(ctx, &client.QueryOptions{Prefix: prefix})
+	// The job whose id is the whole prefix comes first, however many begin so.
+	found, _, err := cl.Jobs().List(ctx, &client.QueryOptions{Prefix: prefix, PerPage: maxMatches + 1})
 	if err != nil {
 		return "", nil, err
 	}

@@ -26,6 +26,8 @@ type Core interface {
 	EvaluateJob(ctx context.Context, namespace, id string, forceReschedule bool) (*api.RegisterJobResponse, error)
 	ExplainJob(ctx context.Context, namespace, id string) (*api.JobExplanation, error)
 	ExplainNode(ctx context.Context, nodeID, namespace, jobID string) ([]*api.NodeExplanation, error)
+	DispatchJob(ctx context.Context, namespace, id string, req *api.DispatchJobRequest) (*api.DispatchJobResponse, error)
+	ForcePeriodic(ctx context.Context, namespace, id string) (*api.ForcePeriodicResponse, error)
 	SetJobStability(ctx context.Context, namespace, id string, version uint64, stable bool) (uint64, error)
 
 	StopAllocation(ctx context.Context, id string, noShutdownDelay bool) (*api.StopAllocationResponse, error)

@@ -54,6 +54,14 @@ func (acceptingCore) ExplainNode(context.Context, string, string, string) ([]*ap
 	return nil, nil
 }
 
+func (acceptingCore) DispatchJob(context.Context, string, string, *api.DispatchJobRequest) (*api.DispatchJobResponse, error) {
+	return &api.DispatchJobResponse{}, nil
+}
+
+func (acceptingCore) ForcePeriodic(context.Context, string, string) (*api.ForcePeriodicResponse, error) {
+	return &api.ForcePeriodicResponse{}, nil
+}
+
 func (acceptingCore) SetJobStability(context.Context, string, string, uint64, bool) (uint64, error) {
 	return 1, nil
 }

@@ -34,7 +34,7 @@ type Handler struct {
 	Config
 	mux       *http.ServeMux
 	pools     *http.ServeMux  // of the routes that ofPools tells
-	jobVerbs  map[string]bool // last segments of /v1/job/{id}/...
+	jobVerbs  map[string]bool // what follows /v1/job/{id}/
 	crossSite *http.CrossOriginProtection
 	nodes     *nodeProxy
 	servers   *serverProxy
@@ -151,6 +151,18 @@ func (h *Handler) checkOrigin(r *http.Request) error {
 	return nil
 }
 
+// cutJobVerb takes apart what follows /v1/job/: verbs are of one segment or two.
+func (h *Handler) cutJobVerb(rest string) (id, verb string) {
+	last := strings.LastIndexByte(rest, '/')
+	if i := strings.LastIndexByte(rest[:last], '/'); i >= 0 && h.jobVerbs[rest[i+1:]] {
+		return rest[:i], rest[i:]
+	}
+	if h.jobVerbs[rest[last+1:]] {
+		return rest[:last], rest[last:]
+	}
+	return rest, ""
+}
+
 // escapeJobID makes one segment of a job's id that holds slashes and was not
 // escaped, as in /v1/job/backup/periodic-17/summary. It returns nil when
 // nothing is to do.
@@ -160,10 +172,7 @@ func (h *Handler) escapeJobID(u *url.URL) *url.URL {
 	if !ok || !strings.Contains(rest, "/") {
 		return nil
 	}
-	id, verb := rest, ""
-	if i := strings.LastIndexByte(rest, '/'); h.jobVerbs[rest[i+1:]] {
-		id, verb = rest[:i], rest[i:]
-	}
+	id, verb := h.cutJobVerb(rest)
 	if !strings.Contains(id, "/") {
 		return nil
 	}

@@ -53,6 +53,9 @@ func routes() []route {
 		write(put, "/v1/job/{id}/scale", ScaleJob, "Sets the count of one group.", scaleJob),
 		write(put, "/v1/job/{id}/revert", SubmitJob, "Runs an older version again, as a new version.", revertJob),
 		write(put, "/v1/job/{id}/stable", SubmitJob, "Marks a version as one to revert to, or not.", setJobStable),
+		write(put, "/v1/job/{id}/dispatch", SubmitJob, "Starts a parameterized job with meta and a payload.", dispatchJob).bodyOptional().params("idempotency_token"),
+		read("/v1/job/{id}/dispatch/payload", ReadJob, "Returns what a job was dispatched with.", getDispatchPayload).blocking(jobs),
+		write(put, "/v1/job/{id}/periodic/force", SubmitJob, "Starts a periodic job now.", forcePeriodic),
 		write(put, "/v1/job/{id}/evaluate", SubmitJob, "Has a job looked at again.", evaluateJob).bodyOptional(),
 
 		list("/v1/allocations", ReadJob, "Lists allocations, oldest first.", allocationsByTime, listAllocations, showAllocation).blocking(allocations).params("resources", "task_states"),
@@ -69,6 +72,9 @@ func routes() []route {
 		read("/v1/deployment/allocations/{id}", ReadJob, "Lists a deployment's allocations.", getDeploymentAllocations).blocking(allocations, deployments).params("resources", "task_states"),
 		write(put, "/v1/deployment/fail/{id}", SubmitJob, "Ends a deployment as failed.", failDeployment).bodyOptional(),
 		write(put, "/v1/deployment/pause/{id}", SubmitJob, "Pauses a deployment, or lets it go on.", pauseDeployment),
+
+		list("/v1/scaling/policies", ReadJob, "Lists the scaling policies of jobs by job and group.", policiesByName, listScalingPolicies, showScalingPolicy).blocking(scaling, jobs).params("job", "type"),
+		read("/v1/scaling/policy/{id}", ReadJob, "Returns a scaling policy.", getScalingPolicy).blocking(scaling, jobs),
 
 		list("/v1/nodes", ReadNode, "Lists nodes by id.", nodesByID, listNodes, showNode).blocking(nodes).params("resources", "os"),
 		read("/v1/node/{id}", ReadNode, "Returns a node.", getNode).blocking(nodes),
@@ -134,6 +140,7 @@ var paramDocs = map[string]string{
 	"diffs":             "with what each version changed",
 	"eval_priority":     "priority of the evaluation, 1 to 100; the job's when absent",
 	"follow":            "go on with what is appended",
+	"idempotency_token": "dispatching again with the same answers with the same child; also `IdempotencyToken` of the body",
 	"index":             "begin with the events of this index; with what happens from now on when absent",
 	"job":               "only those of this job",
 	"limit":             "bytes at most",
@@ -153,6 +160,6 @@ var paramDocs = map[string]string{
 	"task_states":       "`false` leaves the tasks' states out",
 	"topic":             "`TOPIC` or `TOPIC:KEY`, several times; topics are Job, Evaluation, Allocation, Deployment, Node and `*`; a key is an id, for allocations and evaluations also their job's or deployment's",
 	"tty":               "run it on a terminal",
-	"type":              "which: of logs `stdout` or `stderr`; of health `client` or `server`",
+	"type":              "which: of logs `stdout` or `stderr`; of health `client` or `server`; of scaling policies `horizontal`",
 	"version":           "of the job; the current when absent",
 }

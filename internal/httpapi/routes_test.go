@@ -40,6 +40,8 @@ var samples = map[string]string{
 	"PUT /v1/operator/scheduler/configuration":  `{"SchedulerAlgorithm": "spread"}`,
 	"PUT /v1/search":                            `{"Prefix": "w", "Context": "jobs"}`,
 	"PUT /v1/job/{id}/evaluate":                 ``,
+	"PUT /v1/job/{id}/dispatch":                 `{"Meta": {}}`,
+	"PUT /v1/job/{id}/periodic/force":           ``,
 	"PUT /v1/deployment/fail/{id}":              ``,
 	"PUT /v1/system/gc":                         ``,
 	"PUT /v1/allocation/{id}/stop":              ``,
@@ -99,6 +101,8 @@ func TestEveryRouteAnswers(t *testing.T) {
 				want = http.StatusNotFound
 			case r.Pattern == "/v1/node/{id}/explain": // the query has to name a job
 				want = http.StatusBadRequest
+			case strings.Contains(r.Pattern, "/dispatch") || strings.Contains(r.Pattern, "/periodic"):
+				want = http.StatusBadRequest // the job under test starts no others
 			case r.Pattern == "/v1/client/stats":
 				want = http.StatusBadRequest // the agent under test is no node
 			}

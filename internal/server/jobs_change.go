@@ -38,6 +38,8 @@ func (s *Server) RevertJob(ctx context.Context, req *api.RevertJobRequest) (*api
 	now := time.Now()
 	job := target.Copy()
 	clearServerFields(job)
+	job.ParentID, job.Dispatched, job.DispatchIdempotencyToken = current.ParentID, current.Dispatched, current.DispatchIdempotencyToken
+	job.Payload = current.Payload
 	job.SubmitTime = now.UnixNano()
 	cmd := &state.RegisterJob{
 		Job: job, Submission: snap.Submission(current.Namespace, current.ID, req.JobVersion),

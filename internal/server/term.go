@@ -93,7 +93,8 @@ func (s *Server) beginTerm(ctx context.Context) error {
 				return errs, err
 			},
 		},
-			control.NewRollout(), control.NewHeartbeat(s.heartbeats, s.cfg.Logger), control.NewArrival(), control.NewDrain(), control.NewGC(s.cfg.GC))
+			control.NewRollout(), control.NewHeartbeat(s.heartbeats, s.cfg.Logger), control.NewArrival(), control.NewDrain(),
+			control.NewPeriodic(), control.NewGC(s.cfg.GC))
 	})
 	s.term.Store(t)
 	return nil

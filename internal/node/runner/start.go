@@ -105,6 +105,11 @@ func (t *task) launch(ctx context.Context, a *api.Allocation, g *api.Group, s *a
 		if err := h.Dirs.Build(a.ID, s.Name, owner, d.View(dt.Dir).Local == dt.Dir.Local); err != nil {
 			return nil, setupFailure(err)
 		}
+		if p := s.DispatchPayload; p != nil && p.File != "" && a.Job != nil {
+			if err := h.Dirs.WritePayload(a.ID, s.Name, p.File, a.Job.Payload, owner); err != nil {
+				return nil, setupFailure(err)
+			}
+		}
 	}
 	if err := recorded(); err != nil {
 		return nil, setupFailure(err)

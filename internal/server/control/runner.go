@@ -40,6 +40,9 @@ type Env struct {
 // passSize bounds the commands that one pass proposes.
 const passSize = 1024
 
+// maxNap is how long the runner sleeps at most when something will be due.
+const maxNap = 30 * time.Second
+
 // retryAfter is how long the runner waits after a failed proposal.
 const retryAfter = time.Second
 
@@ -189,7 +192,9 @@ func (l *loop) untilWake(now time.Time) time.Duration {
 	if len(l.times) == 0 {
 		return time.Hour
 	}
-	return l.times[0].at.Sub(now)
+	// No longer than this at once: a timer stands still while the machine
+	// sleeps, and does not know that its clock was set.
+	return min(l.times[0].at.Sub(now), maxNap)
 }
 
 // setWake replaces the time at which a key is looked at again.

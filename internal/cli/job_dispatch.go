@@ -1,0 +1,125 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+func jobDispatchCommand(c *cli) *cobra.Command {
+	var (
+		request api.DispatchJobRequest
+		meta    []string
+		payload string
+		detach  bool
+		wide    bool
+	)
+	cmd := &cobra.Command{
+		Use:   "dispatch JOB [PAYLOAD]",
+		Short: "Start a parameterized job with meta and a payload",
+		Long: `Makes a job from a parameterized one and runs it, with the given meta and the
+content of the file PAYLOAD ("-" is stdin). The new job's id is that of JOB,
+"/dispatch-", the time and a few random digits.
+
+Which meta and whether a payload must or may be given is said by the job's
+parameterized block. Tasks find meta in their environment as REEVE_META_KEY
+and NOMAD_META_KEY, and the payload in the file that their dispatch_payload
+block names.`,
+		Example: `reeve job dispatch -meta day=monday import
+reeve job dispatch import orders.json
+generate-orders | reeve job dispatch -detach import -`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 || len(args) == 2 {
+				return nil
+			}
+			return usagef("this command takes JOB and, when there is one, PAYLOAD")
+		},
+		ValidArgsFunction: c.completeIDs(api.SearchJobs),
+		Annotations:       map[string]string{annotationExitCodes: jobRunExitCodes},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 2 {
+				if payload != "" {
+					return usagef("the payload is given twice: as an argument and by -payload")
+				}
+				payload = args[1]
+			}
+			var err error
+			if request.Meta, err = parseMeta(meta); err != nil {
+				return err
+			}
+			if request.Payload, err = c.readPayload(payload); err != nil {
+				return err
+			}
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			if request.JobID, cl, err = c.resolveJob(cmd.Context(), cl, args[0]); err != nil {
+				return err
+			}
+			resp, err := cl.Jobs().Dispatch(cmd.Context(), &request)
+			if err != nil {
+				return err
+			}
+			done := fmt.Sprintf("Dispatched job %q as %q", request.JobID, resp.DispatchedJobID)
+			return c.follow(cmd.Context(), cl, resp.DispatchedJobID, done, resp.EvalID, detach, wide)
+		},
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&meta, "meta", nil, "`KEY=VALUE` for the tasks; may be given several times")
+	f.StringVar(&payload, "payload", "", "`FILE` whose content is the payload, \"-\" for stdin; the same as the argument PAYLOAD")
+	f.StringVar(&request.IdempotencyToken, "idempotency-token", "", "`TOKEN`: if the job was dispatched with it before, answer with what came of that")
+	f.StringVar(&request.IdPrefixTemplate, "id-prefix-template", "", "`TEXT` before the time in the new job's id")
+	f.IntVar(&request.Priority, "priority", 0, "priority `N` of the new job, 1 to 100, instead of JOB's")
+	addFollowFlags(cmd, &detach, &wide)
+	return cmd
+}
+
+// parseMeta reads KEY=VALUE arguments.
+func parseMeta(args []string) (map[string]string, error) {
+	meta := make(map[string]string, len(args))
+	for _, arg := range args {
+		key, value, ok := strings.Cut(arg, "=")
+		if !ok || key == "" {
+			return nil, usagef("-meta %q: must be KEY=VALUE", arg)
+		}
+		meta[key] = value
+	}
+	return meta, nil
+}
+
+// readPayload reads a payload, no more of it than would be refused.
+func (c *cli) readPayload(path string) ([]byte, error) {
+	switch path {
+	case "":
+		return nil, nil
+	case "-":
+		return readUpTo(c.Stdin)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("the payload %s cannot be read: %w", path, errors.Unwrap(err))
+	}
+	defer f.Close()
+	return readUpTo(f)
+}
+
+func readUpTo(r io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, api.DispatchPayloadLimit+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("the payload cannot be read: %w", err)
+	case len(data) > api.DispatchPayloadLimit:
+		return nil, usagef("the payload has more than %d bytes, which is the most: put it where tasks can fetch it, and its address into -meta", api.DispatchPayloadLimit)
+	}
+	return data, nil
+}

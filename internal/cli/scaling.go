@@ -1,0 +1,142 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
+)
+
+func scalingCommand(c *cli) *cobra.Command {
+	return noun(c, &cobra.Command{
+		Use:   "scaling",
+		Short: "Look at the scaling policies that autoscalers go by",
+		Long: `A group's scaling block bounds its count: nobody can register or scale it
+beyond. Its policy is for an outside autoscaler; Reeve only hands it on.`,
+	}, scalingPolicyCommand)
+}
+
+func scalingPolicyCommand(c *cli) *cobra.Command {
+	return noun(c, &cobra.Command{
+		Use:   "policy",
+		Short: "List scaling policies, or show one",
+		Long: `Every group with a scaling block has a policy. Its id stays the same for as
+long as the group keeps its name.`,
+	}, scalingPolicyListCommand, scalingPolicyInfoCommand)
+}
+
+func scalingPolicyListCommand(c *cli) *cobra.Command {
+	var (
+		f    format
+		job  string
+		kind string
+		wide bool
+	)
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List scaling policies by job and group",
+		Args:    exactly(0, ""),
+		Example: "reeve scaling policy list -job web",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			q := client.QueryOptions{Params: map[string][]string{}}
+			if job != "" {
+				q.Params.Set("job", job)
+			}
+			if kind != "" {
+				q.Params.Set("type", kind)
+			}
+			policies, err := listAll(cmd.Context(), q, cl.Scaling().List)
+			if err != nil {
+				return err
+			}
+			return c.show(f, policies, func(p *page) { p.scalingPolicies(policies, wide) })
+		},
+	}
+	f.addTo(cmd.Flags())
+	cmd.Flags().StringVar(&job, "job", "", "only those of the job with this `ID`")
+	cmd.Flags().StringVar(&kind, "type", "", "only those of this `TYPE`; there is only \"horizontal\"")
+	cmd.Flags().BoolVar(&wide, "verbose", false, "show whole ids")
+	return cmd
+}
+
+func scalingPolicyInfoCommand(c *cli) *cobra.Command {
+	var f format
+	cmd := &cobra.Command{
+		Use:   "info POLICY",
+		Short: "Show a scaling policy",
+		Args:  exactly(1, "POLICY"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			id, err := resolve(cmd.Context(), cl, "scaling policy", args[0], cl.Scaling().List, func(s *api.ScalingPolicyStub) match {
+				return match{s.ID, "of group " + s.Target["Group"] + " of job " + s.Target["Job"]}
+			})
+			if err != nil {
+				return err
+			}
+			s, _, err := cl.Scaling().Get(cmd.Context(), id, nil)
+			if err != nil {
+				return err
+			}
+			return c.show(f, s, func(p *page) { p.scalingPolicy(s) })
+		},
+	}
+	f.addTo(cmd.Flags())
+	return cmd
+}
+
+func (p *page) scalingPolicies(policies []*api.ScalingPolicyStub, wide bool) {
+	if len(policies) == 0 {
+		p.line("No scaling policies: no job has a group with a scaling block.")
+		return
+	}
+	var rows [][]string
+	for _, s := range policies {
+		id := s.ID
+		if !wide {
+			id = api.ShortID(id)
+		}
+		rows = append(rows, []string{id, s.Target["Job"], s.Target["Group"], s.Type, strconv.FormatBool(s.Enabled)})
+	}
+	p.table([]string{"ID", "Job", "Group", "Type", "Enabled"}, rows)
+}
+
+func (p *page) scalingPolicy(s *api.Scaling) {
+	bound := func(n *int64) string {
+		if n == nil {
+			return ""
+		}
+		return strconv.FormatInt(*n, 10)
+	}
+	p.fields(
+		field{"ID", s.ID},
+		field{"Job", s.Target["Job"]},
+		field{"Group", s.Target["Group"]},
+		field{"Type", s.Type},
+		field{"Enabled", strconv.FormatBool(s.Stub().Enabled)},
+		field{"Min", bound(s.Min)},
+		field{"Max", bound(s.Max)},
+	)
+	if len(s.Policy) == 0 {
+		return
+	}
+	p.section("Policy")
+	text, err := json.MarshalIndent(s.Policy, "", "  ")
+	if err != nil {
+		p.line("%v", err)
+		return
+	}
+	p.line("%s", text)
+}
