@@ -92,11 +92,12 @@ func (n *Node) accept(na *api.NodeAllocation, arrived map[string]*api.Job) {
 	r := runner.New(n.host, a)
 	n.runners[a.ID] = r
 	previous := n.runners[a.PreviousAllocation]
-	if previous == nil || !previous.Allocation().IsServerTerminal() {
+	sticky := isSticky(a)
+	if previous == nil || !previous.Allocation().IsServerTerminal() && !(sticky && hasEnded(previous)) {
 		r.Start()
 		return
 	}
-	// What it replaces may still hold its ports.
+	// What it replaces may still hold its ports, and write its data.
 	n.tasks.Go(func() {
 		select {
 		case <-previous.Ended():
@@ -104,8 +105,32 @@ func (n *Node) accept(na *api.NodeAllocation, arrived map[string]*api.Job) {
 		case <-n.host.Context.Done():
 			return
 		}
+		if sticky {
+			if err := n.dirs.Inherit(previous.ID(), r.ID(), r.TaskNames()); err != nil {
+				n.log.Warn("inherit an allocation's data", "allocation", r.ID(), "previous", previous.ID(), "error", err)
+			}
+		}
 		r.Start()
 	})
+}
+
+func hasEnded(r *runner.Runner) bool {
+	select {
+	case <-r.Ended():
+		return true
+	default:
+		return false
+	}
+}
+
+// isSticky reports whether the allocation is to have the data of the one
+// before it.
+func isSticky(a *api.Allocation) bool {
+	if a.Job == nil {
+		return false
+	}
+	g := a.Job.Group(a.Group)
+	return g != nil && g.EphemeralDisk != nil && g.EphemeralDisk.Sticky != nil && *g.EphemeralDisk.Sticky
 }
 
 // isSame reports whether nothing of what the servers decide has changed.

@@ -1,0 +1,58 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package allocdir
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Inherit moves the data of an ended allocation to one that takes its place:
+// the shared data directory, and the local directory of each task that both
+// have. It may be repeated: what was moved is not there any more, and what the
+// new allocation has already stays.
+func (t *Tree) Inherit(from, to string, tasks []string) error {
+	t.busy <- struct{}{}
+	defer func() { <-t.busy }()
+	if _, err := os.Lstat(t.Root(from)); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err := makeDir(t.Root(to), 0o755); err != nil {
+		return err
+	}
+	old, new := t.Task(from, ""), t.Task(to, "")
+	if err := makeDir(new.Alloc, 0o777); err != nil {
+		return err
+	}
+	errs := []error{hand(filepath.Join(old.Alloc, "data"), filepath.Join(new.Alloc, "data"))}
+	for _, task := range tasks {
+		old, new := t.Task(from, task), t.Task(to, task)
+		if info, err := os.Lstat(old.Local); err != nil || !info.IsDir() {
+			continue
+		}
+		if err := makeDir(new.Task, 0o755); err != nil {
+			return err
+		}
+		errs = append(errs, hand(old.Local, new.Local))
+	}
+	return errors.Join(errs...)
+}
+
+// hand moves a directory to where none is yet, or an empty one. What is not a
+// directory, a link that a task has made say, is not moved.
+func hand(from, to string) error {
+	if info, err := os.Lstat(from); err != nil || !info.IsDir() {
+		return nil
+	}
+	if err := os.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil // it holds something: it is newer
+	}
+	if err := os.Rename(from, to); err != nil {
+		return fmt.Errorf("move the data of the allocation before: %w", err)
+	}
+	return nil
+}
