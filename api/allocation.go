@@ -114,6 +114,12 @@ func (a *Allocation) IsTerminal() bool { return a.IsServerTerminal() || a.IsClie
 // node: it may have been told to stop, but its node has not said that it has.
 func (a *Allocation) HoldsResources() bool { return !a.IsClientTerminal() }
 
+// IsStarting reports whether the allocation is to run and its node has not
+// started it yet: so many at once may be bounded.
+func (a *Allocation) IsStarting() bool {
+	return a.ClientStatus == AllocClientPending && a.DesiredStatus == AllocDesiredRun
+}
+
 // IsHealthy reports whether its deployment health is known and good.
 func (a *Allocation) IsHealthy() bool {
 	return a.DeploymentStatus != nil && a.DeploymentStatus.Healthy != nil && *a.DeploymentStatus.Healthy

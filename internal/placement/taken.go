@@ -113,7 +113,7 @@ func (o *overlay) holdMeasured(a *api.Allocation, u api.Usage, more bool, sign i
 	} else {
 		o.used, set = o.used.Sub(u), o.unbind
 	}
-	if isStarting(a) {
+	if a.IsStarting() {
 		o.starting += int32(sign)
 	}
 	r := a.AllocatedResources
@@ -137,11 +137,6 @@ func (o *overlay) holdMeasured(a *api.Allocation, u api.Usage, more bool, sign i
 			}
 		}
 	}
-}
-
-// isStarting reports whether the allocation's node has yet to start it.
-func isStarting(a *api.Allocation) bool {
-	return a.ClientStatus == api.AllocClientPending && a.DesiredStatus == api.AllocDesiredRun
 }
 
 func (o *overlay) mine() *extra {

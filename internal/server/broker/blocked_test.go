@@ -86,6 +86,33 @@ func TestFreedRoomWakes(t *testing.T) {
 	})
 }
 
+func TestAnAllocationThatStartedWakesWhereStartsAreBounded(t *testing.T) {
+	for _, limit := range []int{0, 1} {
+		run(t, func(b *bench) {
+			config := api.DefaultSchedulerConfig()
+			config.MaxStartingPerNode = limit
+			job := &api.Job{ID: "busy", Namespace: "default", Type: "service"}
+			b.apply(&state.SetSchedulerConfig{Config: config}, &state.RegisterNode{Node: node("n1", "x")}, &state.RegisterJob{Job: job})
+			stored := b.store.Snapshot().Job("default", "busy")
+			a := &api.Allocation{
+				ID: "alloc", NodeID: "n1", JobID: "busy", Namespace: "default", Job: stored,
+				ClientStatus: api.AllocClientPending, DesiredStatus: api.AllocDesiredRun,
+			}
+			b.apply(&state.CommitPlacement{Placement: &state.Placement{Job: stored, Place: []*api.Allocation{a}}})
+			e := blocked("1", "a", map[string]bool{"x": true})
+			e.SnapshotIndex = b.index
+			b.put(e)
+			b.wantNothing()
+			b.apply(&state.UpdateAllocations{NodeID: "n1", Allocations: []*api.Allocation{{ID: "alloc", ClientStatus: api.AllocClientRunning}}})
+			if limit == 0 {
+				b.wantNothing()
+			} else {
+				b.want("1")
+			}
+		})
+	}
+}
+
 func TestChangeDuringTheEvaluationIsNotMissed(t *testing.T) {
 	run(t, func(b *bench) {
 		seen := b.index

@@ -6,6 +6,7 @@ package broker
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -59,6 +60,7 @@ func (b *Broker) apply(batch *state.Batch, snapshot func() *state.Snapshot, now 
 	defer b.mu.Unlock()
 	b.q.seen = batch.Index
 	freed := map[string]bool{} // nodes
+	bounded := sync.OnceValue(func() bool { return snapshot().SchedulerConfig().MaxStartingPerNode > 0 })
 	for i := range batch.Changes {
 		switch c := &batch.Changes[i]; c.Table {
 		case state.TableEvaluations:
@@ -74,7 +76,7 @@ func (b *Broker) apply(batch *state.Batch, snapshot func() *state.Snapshot, now 
 			if old == nil || !old.HoldsResources() {
 				break
 			}
-			if a, _ := c.New.(*api.Allocation); a == nil || !a.HoldsResources() {
+			if a, _ := c.New.(*api.Allocation); a == nil || !a.HoldsResources() || old.IsStarting() && !a.IsStarting() && bounded() {
 				freed[old.NodeID] = true
 			}
 		case state.TableNodes:
