@@ -32,6 +32,7 @@ func testNode(i int) *api.Node {
 		Resources: &api.NodeResources{
 			CPU: api.NodeCPU{CPUShares: 4000}, Memory: api.NodeMemory{MemoryMB: 8192}, Disk: api.NodeDisk{DiskMB: 100000},
 			Networks: []*api.Network{{IP: fmt.Sprintf("10.0.%d.%d", i/250, i%250+1)}},
+			Devices:  []*api.NodeDeviceGroup{{Vendor: "acme", Type: "gpu", Name: "one", Instances: []*api.NodeDevice{{ID: "g0", Healthy: true}}}},
 		},
 	}
 	n.ComputedClass = api.ComputeClass(n)
