@@ -24,7 +24,7 @@
 //	result := plan.Reconcile(snapshot, job, eval, now)
 //	outcome := placement.Place(view, &placement.Order{
 //		EvalID: eval.ID, Namespace: eval.Namespace, JobID: eval.JobID, AllAtOnce: job.AllAtOnce,
-//		Requests: result.Start, Kept: result.Kept, Now: now.UnixNano(), NewID: api.NewID, Seed: seed,
+//		Requests: result.Start, Kept: result.Kept, Now: now.UnixNano(), Seed: seed,
 //	})
 //
 // The worker submits outcome.Place together with result.Stop and outcome.Stop;

@@ -36,6 +36,13 @@ func add(m *map[string]int, key string, n int) {
 	(*m)[key] += n
 }
 
+// placed is what is said of those that are placed. It is a copy: allocations
+// outlive the batch.
+func (b *batch) placed() *api.PlacementMetrics {
+	m := b.metrics
+	return &m
+}
+
 // failure looks at every node once more, to explain why none can take the next
 // instance.
 func (b *batch) failure() *api.PlacementMetrics {

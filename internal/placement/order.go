@@ -58,7 +58,7 @@ type Order struct {
 	Policy Policy // what the cluster and the job's pool say
 
 	Now   int64         // Unix nanoseconds; the allocations' times
-	NewID func() string // makes allocation ids; api.NewID outside of tests
+	NewID func() string // makes allocation ids; nil outside of tests
 	Seed  uint64        // breaks ties and picks the first port to try
 }
 

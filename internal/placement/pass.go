@@ -3,6 +3,12 @@
 
 package placement
 
+import (
+	"sync"
+
+	"github.com/reeve-run/reeve/api"
+)
+
 // A pass is the placing of one order: the view, and on top of it what the order
 // itself has placed so far.
 type pass struct {
@@ -14,14 +20,20 @@ type pass struct {
 	left      []leftover
 	rand      uint64
 	turn      int32 // the slot that comes first among equals
+	newID     func() string
+	blank     []api.Allocation // to be filled in
+	memory    *memory
 	out       *Outcome
 }
 
 func newPass(v *View, o *Order) *pass {
+	m := memories.Get().(*memory)
 	p := &pass{
-		view: v, order: o, touched: make(map[int32]*overlay, len(o.Requests)),
-		instances: make(map[string]map[int32]int32),
-		rand:      o.Seed*0x9e3779b97f4a7c15 + 1, out: &Outcome{},
+		view: v, order: o, touched: m.touched, instances: make(map[string]map[int32]int32), memory: m,
+		rand: o.Seed*0x9e3779b97f4a7c15 + 1, newID: o.NewID, out: &Outcome{},
+	}
+	if p.newID == nil {
+		p.newID = (&api.IDs{Expected: len(o.Requests)}).Next
 	}
 	if v.nodes > 0 {
 		p.turn = int32(o.Seed % uint64(v.nodes))
@@ -34,10 +46,20 @@ func newPass(v *View, o *Order) *pass {
 	return p
 }
 
+// release gives the pass's memory to the next one. The pass is of no use any
+// more.
+func (p *pass) release() {
+	for _, b := range p.batches {
+		b.release()
+	}
+	p.memory.forget()
+	p.memory, p.touched, p.instances = nil, nil, nil
+}
+
 func (p *pass) count(slot int32, group string) {
 	slots := p.instances[group]
 	if slots == nil {
-		slots = make(map[int32]int32, len(p.order.Kept)+len(p.order.Requests))
+		slots = p.memory.counts()
 		p.instances[group] = slots
 	}
 	slots[slot]++
@@ -48,11 +70,80 @@ func (p *pass) overlay(slot int32) *overlay {
 	o := p.touched[slot]
 	if o == nil {
 		pg, i := p.view.page(slot)
-		at := pg.at(i)
-		o = &at
+		o = p.memory.overlay()
+		*o = pg.at(i)
 		p.touched[slot] = o
 	}
 	return o
+}
+
+// block is how many allocations of an order share one piece of memory. More
+// would be cheaper to make, but all of a block stays as long as one of it does.
+const block = 32
+
+// blankAllocation returns an allocation to be filled in.
+func (p *pass) blankAllocation() *api.Allocation {
+	if len(p.blank) == 0 {
+		p.blank = make([]api.Allocation, min(block, max(len(p.order.Requests)-len(p.out.Place), 1)))
+	}
+	a := &p.blank[0]
+	p.blank = p.blank[1:]
+	return a
+}
+
+// A memory is what a pass needs only while it lasts. It is used again, since
+// making it anew would be most of what small orders cost.
+type memory struct {
+	touched  map[int32]*overlay
+	overlays [][]overlay // in pieces, which do not move
+	used     int         // overlays
+	tables   []map[int32]int32
+	tabled   int
+}
+
+var memories = sync.Pool{New: func() any { return &memory{touched: make(map[int32]*overlay)} }}
+
+const (
+	overlayPiece = 64
+	// kept bounds what is kept from one order to the next; very large ones are
+	// rare.
+	kept = 1 << 14
+)
+
+func (m *memory) overlay() *overlay {
+	piece := m.used / overlayPiece
+	if piece == len(m.overlays) {
+		m.overlays = append(m.overlays, make([]overlay, overlayPiece))
+	}
+	o := &m.overlays[piece][m.used%overlayPiece]
+	m.used++
+	return o
+}
+
+// counts returns an empty table.
+func (m *memory) counts() map[int32]int32 {
+	if m.tabled == len(m.tables) {
+		m.tables = append(m.tables, make(map[int32]int32))
+	}
+	m.tabled++
+	return m.tables[m.tabled-1]
+}
+
+func (m *memory) forget() {
+	sum := m.used
+	for _, t := range m.tables[:m.tabled] {
+		sum += len(t)
+		clear(t)
+	}
+	if sum > kept {
+		return
+	}
+	for left, piece := m.used, 0; left > 0; left, piece = left-overlayPiece, piece+1 {
+		clear(m.overlays[piece][:min(left, overlayPiece)])
+	}
+	clear(m.touched)
+	m.used, m.tabled = 0, 0
+	memories.Put(m)
 }
 
 // random is a small generator (xorshift64*): it decides nothing that matters,

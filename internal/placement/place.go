@@ -22,9 +22,7 @@ func Place(v *View, o *Order) *Outcome {
 		from = to
 	}
 	p.await()
-	for _, b := range p.batches {
-		b.release()
-	}
+	p.release()
 	if o.AllAtOnce && len(p.out.Failed) > 0 {
 		p.withdraw()
 	}
@@ -49,7 +47,7 @@ func (p *pass) place(requests []*Request) {
 		}
 		b = p.newBatch(requests, true)
 	}
-	placed := &b.metrics
+	placed := b.placed()
 	for _, r := range requests {
 		p.settle(b, r, b.take(r), placed)
 	}
@@ -63,6 +61,9 @@ func (p *pass) settle(b *batch, r *Request, a *api.Allocation, m *api.PlacementM
 		return
 	}
 	a.Metrics = withHistory(m, r)
+	if p.out.Place == nil {
+		p.out.Place = make([]*api.Allocation, 0, len(p.order.Requests))
+	}
 	p.out.Place = append(p.out.Place, a)
 	if r.Replaces != nil {
 		p.out.Stop = append(p.out.Stop, r.Replaces)
@@ -183,18 +184,14 @@ func (p *pass) withdraw() {
 func (b *batch) allocation(r *Request, slot int32, p *picked) *api.Allocation {
 	o := b.pass.order
 	n, _ := b.node(slot)
-	newID := o.NewID
-	if newID == nil {
-		newID = api.NewID
-	}
-	a := &api.Allocation{
-		ID: newID(), Namespace: o.Namespace, EvalID: o.EvalID, Name: r.Name,
-		NodeID: n.ID, NodeName: n.Name, JobID: o.JobID, Job: r.Job, Group: r.Group.Name,
-		AllocatedResources: b.resources.on(n, b.special, p),
-		DesiredStatus:      api.AllocDesiredRun, ClientStatus: api.AllocClientPending,
-		DeploymentID: r.Deployment, RescheduleTracker: r.Tracker,
-		CreateTime: o.Now, ModifyTime: o.Now,
-	}
+	a := b.pass.blankAllocation()
+	a.ID, a.Namespace, a.EvalID, a.Name = b.pass.newID(), o.Namespace, o.EvalID, r.Name
+	a.NodeID, a.NodeName = n.ID, n.Name
+	a.JobID, a.Job, a.Group = o.JobID, r.Job, r.Group.Name
+	a.AllocatedResources = b.resources.on(n, b.special, p)
+	a.DesiredStatus, a.ClientStatus = api.AllocDesiredRun, api.AllocClientPending
+	a.DeploymentID, a.RescheduleTracker = r.Deployment, r.Tracker
+	a.CreateTime, a.ModifyTime = o.Now, o.Now
 	if r.Previous != nil {
 		a.PreviousAllocation = r.Previous.ID
 	}
