@@ -1,0 +1,131 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+func sampleAllocation(id string, states map[string]*api.TaskState) *api.Allocation {
+	healthy := true
+	return &api.Allocation{
+		ID: id, Namespace: "default", JobID: "web", Group: "main", Name: "web.main[3]", NodeID: "n1", EvalID: "e1",
+		Job:           &api.Job{Namespace: "default", ID: "web", Version: 7, CreateIndex: 3, JobModifyIndex: 5},
+		DesiredStatus: api.AllocDesiredRun, ClientStatus: api.AllocClientRunning, TaskStates: states,
+		DeploymentStatus: &api.AllocDeploymentStatus{Healthy: &healthy, Timestamp: time.Unix(5, 0).UTC()},
+		Metrics:          &api.PlacementMetrics{NodesEvaluated: 3},
+		CreateIndex:      9, ModifyIndex: 10,
+	}
+}
+
+func runningSince(second int64) map[string]*api.TaskState {
+	return map[string]*api.TaskState{"main": {
+		State: api.TaskStateRunning, StartedAt: time.Unix(second, 0).UTC(),
+		Events: []*api.TaskEvent{{Type: api.EventStarted, Time: second, DisplayMessage: "Runs"}},
+	}}
+}
+
+func TestStreamsAreReadAsTheyWereWritten(t *testing.T) {
+	const a, b, gone = "6a1f0d0e-1111-4222-8333-444455556666", "6a1f0d0e-1111-4222-8333-444455557777", "not-a-uuid"
+	e := NewAllocationEncoder(2)
+	e.WithoutMetrics = true
+	e.Add(sampleAllocation(a, runningSince(1)))
+	e.Add(sampleAllocation(b, nil))
+	frame, err := AppendNodeFrame(nil, &NodeAllocations{
+		Complete: true, Index: 12, JobsJson: [][]byte{[]byte(`{"ID":"web","Version":7}`)},
+		Removed: [][]byte{PackID(gone)}, Allocations: e.Set(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	frame = append(append(SignOfLife[:1:1], frame...), SignOfLife...)
+	r := bufio.NewReader(bytes.NewReader(frame))
+
+	if m, err := ReadNodeFrame(r); m != nil || err != nil {
+		t.Errorf("a sign of life was read as %+v, %v", m, err)
+	}
+	got, err := ReadNodeFrame(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &api.NodeAllocations{Complete: true, Index: 12, Removed: []string{gone}, Jobs: []*api.Job{{ID: "web", Version: 7}}}
+	for id, states := range map[string]map[string]*api.TaskState{a: runningSince(1), b: nil} {
+		alloc := sampleAllocation(id, states)
+		alloc.Job, alloc.Metrics = nil, nil
+		want.Allocations = append(want.Allocations, &api.NodeAllocation{Allocation: alloc, JobVersion: 7})
+	}
+	if want.Allocations[0].ID != a {
+		want.Allocations[0], want.Allocations[1] = want.Allocations[1], want.Allocations[0]
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the message changed on its way (-want +got):\n%s", diff)
+	}
+	if m, err := ReadNodeFrame(r); m != nil || err != nil {
+		t.Errorf("a sign of life was read as %+v, %v", m, err)
+	}
+	if _, err := ReadNodeFrame(r); !errors.Is(err, io.EOF) {
+		t.Errorf("at the end: %v, want EOF", err)
+	}
+	for cut := 2; cut < len(frame)-1; cut++ {
+		r := bufio.NewReader(bytes.NewReader(frame[1:cut]))
+		if m, err := ReadNodeFrame(r); err == nil {
+			t.Fatalf("a stream that was cut at %d gave %+v", cut, m)
+		}
+	}
+}
+
+func TestReportsHoldWhatNodesMaySay(t *testing.T) {
+	const a, b, c = "6a1f0d0e-1111-4222-8333-444455556666", "6a1f0d0e-1111-4222-8333-444455557777", "6a1f0d0e-1111-4222-8333-444455558888"
+	shared := runningSince(2)
+	body, err := EncodeReport([]*api.Allocation{sampleAllocation(a, shared), sampleAllocation(b, shared), sampleAllocation(c, runningSince(3))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := DecodeReport(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []struct {
+		id     string
+		states map[string]*api.TaskState
+	}{{a, shared}, {b, shared}, {c, runningSince(3)}} {
+		full := sampleAllocation(want.id, nil)
+		only := &api.Allocation{ID: want.id, ClientStatus: full.ClientStatus, DeploymentStatus: full.DeploymentStatus, TaskStates: want.states}
+		if diff := cmp.Diff(only, got[i]); diff != "" {
+			t.Errorf("allocation %d (-want +got):\n%s", i, diff)
+		}
+	}
+	if got[0].TaskStates["main"] != got[1].TaskStates["main"] || got[1].TaskStates["main"] == got[2].TaskStates["main"] {
+		t.Error("tasks' states are shared otherwise than they were written")
+	}
+}
+
+// FuzzReadNodeFrame reads what no server wrote.
+func FuzzReadNodeFrame(f *testing.F) {
+	e := NewAllocationEncoder(1)
+	e.Add(sampleAllocation("6a1f0d0e-1111-4222-8333-444455556666", runningSince(1)))
+	frame, err := AppendNodeFrame(nil, &NodeAllocations{Index: 1, Allocations: e.Set()})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(frame)
+	f.Add(SignOfLife)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if m, err := ReadNodeFrame(bufio.NewReader(bytes.NewReader(data))); m != nil && err != nil {
+			t.Error("a message and an error")
+		}
+		if allocations, err := DecodeReport(data); allocations != nil && err != nil {
+			t.Error("a report and an error")
+		}
+	})
+}
