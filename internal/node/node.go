@@ -65,6 +65,9 @@ type Config struct {
 	Servers       Servers
 	Drivers       map[string]driver.Driver // by the name that job files use
 	Logger        *slog.Logger
+	// Uptime is how long the machine has been up, with the time that it was
+	// suspended; the kernel's by default.
+	Uptime func() time.Duration
 }
 
 // A Node runs the allocations of one machine.
@@ -81,6 +84,7 @@ type Node struct {
 	register chan struct{}            // asks for another registration
 	joined   chan struct{}            // closed when the servers know the node
 	self     atomic.Pointer[api.Node] // replaced, never changed
+	contact  atomic.Int64             // uptime at which what the servers answered last was sent
 
 	mu       sync.Mutex
 	runners  map[string]*runner.Runner
@@ -106,6 +110,9 @@ func New(c Config) (*Node, error) {
 	}
 	if c.Pool == "" {
 		c.Pool = api.NodePoolDefault
+	}
+	if c.Uptime == nil {
+		c.Uptime = uptime
 	}
 	if c.KeepEnded == 0 {
 		c.KeepEnded = 50
@@ -142,6 +149,7 @@ func New(c Config) (*Node, error) {
 		Changed: func(r *runner.Runner, urgent bool) { n.reporter.mark(r.ID(), r.Report, urgent) },
 	}
 	n.self.Store(n.describe(ctx))
+	n.loadContact()
 	if err := n.restore(); err != nil {
 		stop()
 		l.Close()
@@ -168,6 +176,7 @@ func (n *Node) Run(ctx context.Context) error {
 	loops.Go(func() { n.keepStreaming(ctx) })
 	loops.Go(func() { n.reporter.run(ctx, n.joined) })
 	loops.Go(func() { n.watchDrivers(ctx) })
+	loops.Go(func() { n.keepFenced(ctx) })
 	<-ctx.Done()
 	loops.Wait()
 	return n.close()

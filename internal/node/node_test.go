@@ -38,8 +38,18 @@ type fakeServers struct {
 	changed    chan struct{}
 	fail       error // of reports
 	forgotten  bool  // heartbeats are answered with CodeNotFound
+	away       bool  // nothing is answered
 	slow       time.Duration
 	messages   chan *api.NodeAllocations
+}
+
+var errAway = api.Errorf(api.CodeUnavailable, "no server answers")
+
+// leave makes the servers unreachable, or reachable again.
+func (s *fakeServers) leave(away bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.away = away
 }
 
 func newServers() *fakeServers {
@@ -49,6 +59,9 @@ func newServers() *fakeServers {
 func (s *fakeServers) Register(_ context.Context, n *api.Node) (*api.NodeHeartbeatResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.away {
+		return nil, errAway
+	}
 	s.registered++
 	s.forgotten = false
 	return &api.NodeHeartbeatResponse{HeartbeatTTL: 15 * time.Second, Status: api.NodeStatusReady}, nil
@@ -57,6 +70,9 @@ func (s *fakeServers) Register(_ context.Context, n *api.Node) (*api.NodeHeartbe
 func (s *fakeServers) Heartbeat(context.Context, string, string) (*api.NodeHeartbeatResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.away {
+		return nil, errAway
+	}
 	s.heartbeats++
 	if s.forgotten {
 		return nil, api.Errorf(api.CodeNotFound, "node not found")
@@ -83,6 +99,9 @@ func (s *fakeServers) Stream(ctx context.Context, _, _ string, receive func(*api
 func (s *fakeServers) UpdateAllocations(ctx context.Context, _, _ string, allocs []*api.Allocation) error {
 	s.mu.Lock()
 	slow, fail := s.slow, s.fail
+	if s.away {
+		fail = errAway
+	}
 	s.mu.Unlock()
 	if slow > 0 && !sleep(ctx, slow) {
 		return ctx.Err()
@@ -162,7 +181,9 @@ type running struct {
 
 func run(t testing.TB, dir string, s Servers, drivers map[string]driver.Driver) *running {
 	t.Helper()
-	n, err := New(Config{DataDir: dir, Name: "n1", Servers: s, Drivers: drivers, Address: "127.0.0.1"})
+	n, err := New(Config{DataDir: dir, Name: "n1", Servers: s, Drivers: drivers, Address: "127.0.0.1",
+		Uptime: func() time.Duration { return time.Duration(time.Now().UnixNano()) }, // a bubble's time
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

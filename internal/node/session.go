@@ -11,23 +11,30 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-const driversEvery = 30 * time.Second
+const (
+	driversEvery = 30 * time.Second
+	answerWithin = time.Second // a server at least has for its answer
+)
 
 // keepRegistered registers the node and sends heartbeats; it registers again
 // when the servers have forgotten the node, or it has changed.
 func (n *Node) keepRegistered(ctx context.Context) {
-	pause := newBackoff(100*time.Millisecond, 10*time.Second)
+	ttl := 30 * time.Second
+	pause := newBackoff(100*time.Millisecond, ttl/3)
 	known, joined := false, false
 	for ctx.Err() == nil {
 		var answer *api.NodeHeartbeatResponse
 		var err error
-		doing := "send a heartbeat"
+		doing, sent := "send a heartbeat", n.config.Uptime()
+		// A server that does not answer must not keep the node from asking again.
+		asking, done := context.WithTimeout(ctx, max(ttl/2, answerWithin))
 		if known {
-			answer, err = n.config.Servers.Heartbeat(ctx, n.identity.ID, n.identity.Secret)
+			answer, err = n.config.Servers.Heartbeat(asking, n.identity.ID, n.identity.Secret)
 		} else {
 			doing = "register the node"
-			answer, err = n.config.Servers.Register(ctx, n.Node())
+			answer, err = n.config.Servers.Register(asking, n.Node())
 		}
+		done()
 		if ctx.Err() != nil {
 			return
 		}
@@ -43,6 +50,7 @@ func (n *Node) keepRegistered(ctx context.Context) {
 			continue
 		}
 		pause.reset()
+		n.answered(sent)
 		if !known {
 			known = true
 			n.log.Info("node is registered", "node", n.identity.ID)
@@ -53,9 +61,9 @@ func (n *Node) keepRegistered(ctx context.Context) {
 				close(n.joined)
 			}
 		}
-		ttl := 30 * time.Second
 		if answer != nil && answer.HeartbeatTTL > 0 {
 			ttl = answer.HeartbeatTTL
+			pause.most = ttl / 3
 		}
 		timer := time.NewTimer(ttl / 3)
 		select {

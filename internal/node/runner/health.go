@@ -10,8 +10,8 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// health decides whether the allocation is healthy, for its deployment. It
-// exists while that is open.
+// health decides whether the allocation is healthy, for its deployment or for
+// the drain that it was moved by. It exists while that is open.
 type health struct {
 	minimum  time.Duration // how long everything must be well
 	within   time.Duration // how long that may take
@@ -20,24 +20,38 @@ type health struct {
 	deadline *time.Timer
 }
 
-// watchHealth begins to judge the allocation's health, if it belongs to a
-// deployment that does not know it yet.
+// watchHealth begins to judge the allocation's health, if anybody waits for it
+// and it is not known yet.
 func (r *Runner) watchHealth() {
-	u := r.group.Update
-	if r.alloc.DeploymentID == "" || r.health != nil || u == nil || r.alloc.IsServerTerminal() {
+	h := r.healthPolicy()
+	if h == nil || r.health != nil || r.alloc.IsServerTerminal() {
 		return
 	}
 	if r.deployment != nil && r.deployment.Healthy != nil {
-		return
-	}
-	h := &health{minimum: value(u.MinHealthyTime), within: value(u.HealthyDeadline), checks: value(u.HealthCheck) != api.HealthCheckTaskStates}
-	if value(u.HealthCheck) == api.HealthCheckManual {
 		return
 	}
 	r.health = h
 	if h.within > 0 {
 		h.deadline = time.AfterFunc(h.within, func() { r.expire(h) })
 	}
+}
+
+// healthPolicy says what being healthy is: for a deployment what the group's
+// update block says; for a service's instance that took over from another, and
+// may be what a drain waits for, what the migrate block says.
+func (r *Runner) healthPolicy() *health {
+	if r.alloc.DeploymentID != "" {
+		u := r.group.Update
+		if u == nil || value(u.HealthCheck) == api.HealthCheckManual {
+			return nil
+		}
+		return &health{minimum: value(u.MinHealthyTime), within: value(u.HealthyDeadline), checks: value(u.HealthCheck) != api.HealthCheckTaskStates}
+	}
+	m := r.group.Migrate
+	if m == nil || r.alloc.PreviousAllocation == "" || r.alloc.Job == nil || r.alloc.Job.Type != api.JobTypeService {
+		return nil
+	}
+	return &health{minimum: value(m.MinHealthyTime), within: value(m.HealthyDeadline), checks: value(m.HealthCheck) != api.HealthCheckTaskStates}
 }
 
 // stopHealth ends the judging without a result.

@@ -23,6 +23,7 @@ type record struct {
 	Modified   int64
 	Deployment *api.AllocDeploymentStatus `json:",omitempty"`
 	Tasks      map[string]*taskRecord
+	Fenced     string `json:",omitempty"`
 }
 
 type taskRecord struct {
@@ -55,7 +56,7 @@ func (r *Runner) encode() []byte {
 	r.mu.Lock()
 	a := *r.alloc
 	a.Job, a.Metrics, a.TaskStates = nil, nil, nil
-	rec := record{Allocation: &a, JobVersion: r.alloc.JobVersion(), Modified: r.modified, Deployment: r.deployment,
+	rec := record{Allocation: &a, JobVersion: r.alloc.JobVersion(), Modified: r.modified, Deployment: r.deployment, Fenced: r.fenced,
 		Tasks: make(map[string]*taskRecord, len(r.tasks))}
 	for _, t := range r.tasks {
 		rec.Tasks[t.name] = &taskRecord{State: t.state, Stage: t.stage, Ran: t.ran, Run: t.run, Over: t.over, Policy: t.policy}
@@ -83,7 +84,7 @@ func Restore(h *Host, data []byte, job func(namespace, id string, version uint64
 		return nil, fmt.Errorf("read the record of allocation %s: version %d of its job is missing", a.ID, rec.JobVersion)
 	}
 	r := New(h, a)
-	r.deployment, r.modified = rec.Deployment, rec.Modified
+	r.deployment, r.modified, r.fenced = rec.Deployment, rec.Modified, rec.Fenced
 	for _, t := range r.tasks {
 		if tr := rec.Tasks[t.name]; tr != nil && tr.State != nil {
 			t.state, t.stage, t.ran, t.run, t.over, t.policy = tr.State, tr.Stage, tr.Ran, tr.Run, tr.Over, tr.Policy
@@ -103,6 +104,13 @@ func (r *Runner) Resume() {
 		}
 	}
 	r.words = describe(r.status)
+	if r.fenced != "" {
+		if r.allDead() {
+			r.status, r.words = api.AllocClientLost, r.fenced
+		} else { // the agent ended before it did
+			r.ending = &end{why: cause{event: api.EventKilling, words: r.fenced}}
+		}
+	}
 	for _, t := range r.tasks {
 		switch {
 		case t.stage == stageActive:

@@ -62,6 +62,7 @@ type Runner struct {
 	health     *health
 	checks     map[string]string // check id -> status
 	limit      *time.Timer       // max_run_duration
+	fenced     string            // why it was stopped without the servers; "" if it was not
 	ended      chan struct{}     // closed when everything is dead
 	modified   int64             // Unix nanoseconds
 }
@@ -236,8 +237,12 @@ func (r *Runner) settle() {
 // conclude derives the allocation's status from its tasks.
 func (r *Runner) conclude() {
 	status := clientStatus(r.members())
+	words := describe(status)
+	if r.fenced != "" && r.allDead() {
+		status, words = api.AllocClientLost, r.fenced
+	}
 	if status != r.status {
-		r.status, r.words = status, describe(status)
+		r.status, r.words = status, words
 		r.modified = time.Now().UnixNano()
 		r.host.Changed(r, true)
 	}
