@@ -108,3 +108,26 @@ func TestReplacementIsJudgedByItsMigrateBlock(t *testing.T) {
 		}
 	})
 }
+
+func TestNodeThatWasAwayReportsEverythingAgain(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServers, d *drivertest.Driver, start func() *running) {
+		start()
+		s.messages <- placed(jobOf("service", &api.Task{Name: "t", Driver: "fake"}), true, "one")
+		s.until(t, api.AllocClientRunning, 1)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		s.mu.Lock()
+		before := len(s.reports)
+		s.mu.Unlock()
+		s.leave(true)
+		time.Sleep(time.Minute)
+		s.leave(false)
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if len(s.reports) != before+1 {
+			t.Errorf("%d reports after the node was away, want one of everything", len(s.reports)-before)
+		}
+	})
+}

@@ -50,7 +50,11 @@ func (n *Node) keepRegistered(ctx context.Context) {
 			continue
 		}
 		pause.reset()
+		away := sent-time.Duration(n.contact.Load()) > ttl
 		n.answered(sent)
+		if known && away {
+			n.reportAll() // the servers may have taken everything for lost
+		}
 		if !known {
 			known = true
 			n.log.Info("node is registered", "node", n.identity.ID)

@@ -94,8 +94,8 @@ func (c *UpdateNodeStatus) apply(t *txn) error {
 	if c.Description != "" {
 		message += ": " + c.Description
 	}
-	if c.Status != old.Status {
-		n.StatusUpdatedAt = seconds
+	if c.Status != old.Status && old.Status+c.Status != api.NodeStatusDisconnected+api.NodeStatusDown {
+		n.StatusUpdatedAt = seconds // one that is given up has been away since it was disconnected
 	}
 	if c.Status != old.Status || (c.SilentSince == 0) != (old.SilentSince == 0) {
 		t.addNodeEvent(n, message, seconds)

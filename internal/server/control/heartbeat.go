@@ -28,6 +28,9 @@ func NewHeartbeat(h *Heartbeats, log *slog.Logger) Controller { return heartbeat
 // everybody is the key of all nodes that are listened to.
 const everybody = "\x00everybody"
 
+// lookAgain is how often a disconnected node is looked at.
+const lookAgain = 15 * time.Second
+
 // givenUpAtOnce bounds the nodes that one log entry is about.
 const givenUpAtOnce = 512
 
@@ -80,7 +83,8 @@ func (b heartbeat) Act(snap *state.Snapshot, key string, now time.Time) ([]state
 	}
 	until := time.Unix(n.StatusUpdatedAt, 0).Add(lostAfter(snap, n.ID))
 	if now.Before(until) {
-		return cmds, until
+		// What may wait that long may end before.
+		return cmds, now.Add(min(until.Sub(now), lookAgain))
 	}
 	return append(cmds, &state.UpdateNodeStatus{
 		NodeID: n.ID, Status: api.NodeStatusDown, Time: now.UnixNano(),

@@ -272,11 +272,16 @@ func TestSilentNodeIsDisconnectedWhereAGroupWaits(t *testing.T) {
 		t.Fatalf("with an allocation that waits the node is %s, without it %s; want disconnected and down", a, b)
 	}
 	since := time.Unix(snap.Node("n00000").StatusUpdatedAt, 0)
-	if _, wake := l.c.Act(snap, "n00000", l.now); !wake.Equal(since.Add(hour)) {
-		t.Errorf("the disconnected node is looked at again after %s, want 1h", wake.Sub(since))
+	l.now = since.Add(hour - time.Second)
+	cmds, wake := l.c.Act(snap, "n00000", l.now)
+	if len(cmds) != 0 || !wake.Equal(since.Add(hour)) {
+		t.Errorf("a second before lost_after is over: %v, and the node is looked at again after %s, want 1h", cmds, wake.Sub(since))
 	}
 	l.now = since.Add(hour)
 	l.act("n00000")
+	if at := l.store.Snapshot().Node("n00000").StatusUpdatedAt; at != since.Unix() {
+		t.Errorf("a node that is given up counts as away since %s, want since it was disconnected", time.Unix(at, 0).Sub(since))
+	}
 	if got := l.store.Snapshot().Node("n00000").Status; got != api.NodeStatusDown {
 		t.Errorf("at the end of lost_after the node is %s", got)
 	}
