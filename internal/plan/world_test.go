@@ -92,7 +92,7 @@ func (w *world) compute(eval *api.Evaluation) (*plan.Result, *placement.Outcome)
 	job := w.newest()
 	o := placement.Place(w.fleet.View(), &placement.Order{
 		EvalID: eval.ID, Namespace: eval.Namespace, JobID: eval.JobID, AllAtOnce: job != nil && job.AllAtOnce,
-		Requests: r.Start, Kept: r.Kept, Now: w.now.UnixNano(), NewID: func() string { return w.id("alloc") },
+		Requests: r.Start, Kept: r.Kept, Policy: w.policy(), Now: w.now.UnixNano(), NewID: func() string { return w.id("alloc") },
 	})
 	return r, o
 }
