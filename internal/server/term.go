@@ -67,12 +67,13 @@ func (s *Server) beginTerm(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	t := &term{cancel: cancel, fleet: fleet.New()}
 	t.broker = broker.New(broker.Config{
-		Logger: s.cfg.Logger,
+		Logger: s.cfg.Logger, Fleet: t.fleet,
 		Write: func(ctx context.Context, evals []*api.Evaluation) error {
 			_, err := s.propose(ctx, &state.PutEvaluations{Evaluations: evals})
 			return err
 		},
 	})
+	t.fleet.OnRelease(t.broker.Released)
 	t.applier = applier.New(applier.Env{
 		Store: s.store, Fleet: t.fleet, Propose: s.proposeEach, Logger: s.cfg.Logger,
 	})

@@ -4,6 +4,9 @@
 package broker
 
 import (
+	"maps"
+	"math"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -12,114 +15,278 @@ import (
 
 // blocked holds the evaluations that wait for a change, at most one per job.
 //
-// Jobs that are alike are blocked alike, so evaluations are kept by what would
-// help them: a change of one class of nodes then costs as many steps as there
-// are different wants, not as there are evaluations.
+// Waking all that a change might help is correct and ruinous: one task that
+// ends on a full fleet would have thousands of jobs worked out again, for room
+// that one of them gets. So a change is an *offer* of what is free on a node,
+// and wakes, the most urgent first, only as many as that is enough for. An
+// offer is made again when those who were woken by it are done, to those who
+// have not looked at it yet: what the first did not take is not lost.
+//
+// Jobs that are alike are blocked alike. Evaluations are kept by what would
+// help them, so an offer costs as many steps as there are different wants.
 type blocked struct {
-	byJob   map[api.NamespacedID]*api.Evaluation
-	byWant  map[string]*want
-	wantOf  map[string]*want  // by evaluation id
-	changes map[string]uint64 // by class: index of the last change that could help
-	newest  uint64            // of all classes
+	byJob map[api.NamespacedID]*item
+	wants map[wantKey]*want
+	sets  map[string]*classSet
+	known map[uintptr]*classSet // by the map of classes that it was made from
+
+	// smallest is at most what any sized want needs: most offers are too small
+	// for all, and end here. It is exact after a look at all wants.
+	smallest api.Usage
+	unsized  int // items whose size is not known
+}
+
+// item is one blocked evaluation.
+type item struct {
+	eval  *api.Evaluation
+	want  *want
+	count int64 // instances that wait
+	slot  int
+}
+
+// need is what one waiting instance of an evaluation takes at least.
+type need struct {
+	api.Usage
+	sized bool // else nothing is known of it
+	count int64
+	fixed bool // its instances belong to certain nodes
+}
+
+// wantKey tells apart what helps: the classes, and the room.
+type wantKey struct {
+	classes *classSet
+	need    api.Usage
+	sized   bool
+	fixed   bool
 }
 
 // want is what a set of blocked evaluations waits for.
 type want struct {
+	wantKey
+	waiting ordered[*item] // by priority, then age
+}
+
+// classSet is the classes that an evaluation looked at: those that could take
+// what it lacks, and those that could not.
+type classSet struct {
 	key     string
-	any     bool            // a change of any node helps
-	classes map[string]bool // by class that was looked at: could it help; others could
-	waiting map[string]*api.Evaluation
+	any     bool // a change of any node helps
+	classes map[string]bool
+	wants   int
+}
+
+// An offer is what a change has made free on a node.
+type offer struct {
+	node, class string
+	index       uint64    // of the change: who looked at a later state knows it
+	free        api.Usage // now
+	sized       bool      // else free is not known
+	lacks       func(e *api.Evaluation, node string) bool
 }
 
 func newBlocked() *blocked {
 	return &blocked{
-		byJob: map[api.NamespacedID]*api.Evaluation{}, byWant: map[string]*want{},
-		wantOf: map[string]*want{}, changes: map[string]uint64{},
+		byJob: map[api.NamespacedID]*item{}, wants: map[wantKey]*want{},
+		sets: map[string]*classSet{}, known: map[uintptr]*classSet{}, smallest: unlimited,
 	}
 }
 
-func (b *blocked) add(e *api.Evaluation) {
-	key := wantKey(e)
-	w := b.byWant[key]
-	if w == nil {
-		w = &want{key: key, any: e.EscapedComputedClass, classes: e.ClassEligibility, waiting: map[string]*api.Evaluation{}}
-		b.byWant[key] = w
+var unlimited = api.Usage{CPU: math.MaxInt64, MemoryMB: math.MaxInt64, DiskMB: math.MaxInt64}
+
+func (b *blocked) add(e *api.Evaluation, n need) {
+	if !n.sized {
+		n.Usage = api.Usage{}
+		b.unsized++
+	} else {
+		b.smallest = least(b.smallest, n.Usage)
 	}
-	w.waiting[e.ID] = e
-	b.wantOf[e.ID] = w
-	b.byJob[e.JobKey()] = e
+	key := wantKey{classes: b.set(e), need: n.Usage, sized: n.sized, fixed: n.fixed}
+	w := b.wants[key]
+	if w == nil {
+		w = &want{wantKey: key, waiting: ordered[*item]{
+			less: func(x, y *item) bool { return moreUrgentEvaluation(x.eval, y.eval) },
+			slot: func(i *item) *int { return &i.slot },
+		}}
+		b.wants[key] = w
+		key.classes.wants++
+	}
+	i := &item{eval: e, want: w, count: max(n.count, 1), slot: -1}
+	w.waiting.put(i)
+	b.byJob[e.JobKey()] = i
 }
 
-func (b *blocked) remove(e *api.Evaluation) {
-	w := b.wantOf[e.ID]
-	if w == nil {
+// least is the smaller of both in every dimension.
+func least(u, v api.Usage) api.Usage {
+	return api.Usage{CPU: min(u.CPU, v.CPU), MemoryMB: min(u.MemoryMB, v.MemoryMB), DiskMB: min(u.DiskMB, v.DiskMB)}
+}
+
+func moreUrgentEvaluation(x, y *api.Evaluation) bool {
+	if x.Priority != y.Priority {
+		return x.Priority > y.Priority
+	}
+	if x.CreateIndex != y.CreateIndex {
+		return x.CreateIndex < y.CreateIndex
+	}
+	return x.ID < y.ID
+}
+
+// of returns the job's blocked evaluation, or nil.
+func (b *blocked) of(job api.NamespacedID) *api.Evaluation {
+	if i := b.byJob[job]; i != nil {
+		return i.eval
+	}
+	return nil
+}
+
+func (b *blocked) remove(job api.NamespacedID) {
+	i := b.byJob[job]
+	if i == nil {
 		return
 	}
-	delete(w.waiting, e.ID)
-	if len(w.waiting) == 0 {
-		delete(b.byWant, w.key)
+	delete(b.byJob, job)
+	w := i.want
+	w.waiting.remove(i)
+	if !w.sized {
+		b.unsized--
 	}
-	delete(b.wantOf, e.ID)
-	delete(b.byJob, e.JobKey())
+	if w.waiting.Len() > 0 {
+		return
+	}
+	delete(b.wants, w.wantKey)
+	if w.classes.wants--; w.classes.wants == 0 {
+		delete(b.sets, w.classes.key)
+		delete(b.known, addressOf(w.classes.classes))
+	}
 }
 
-// change notes that nodes of the class may take more since the index, and
-// takes out the evaluations that this could help.
-func (b *blocked) change(class string, index uint64) (woken []*api.Evaluation) {
-	b.changes[class] = max(b.changes[class], index)
-	b.newest = max(b.newest, index)
-	for _, w := range b.byWant {
-		if !w.helpedBy(class) {
-			continue
+// take removes and returns those that the offer is for, as many as it is enough
+// for. What they are expected to use is taken from the offer.
+func (b *blocked) take(o *offer) (woken []*api.Evaluation) {
+	for {
+		if b.unsized == 0 && o.sized {
+			if _, fits := b.smallest.Fits(o.free); !fits {
+				return woken
+			}
 		}
-		for _, e := range w.waiting {
-			woken = append(woken, e)
+		best, smallest := (*item)(nil), unlimited
+		for _, w := range b.wants {
+			if w.sized {
+				smallest = least(smallest, w.need)
+			}
+			if !w.helpedBy(o) {
+				continue
+			}
+			if i := w.first(o, best); i != nil {
+				best = i
+			}
 		}
+		b.smallest = smallest
+		if best == nil {
+			return woken
+		}
+		woken = append(woken, best.eval)
+		if w := best.want; w.sized && o.sized {
+			o.free = o.free.Sub(used(w.need, min(best.count, times(w.need, o.free))))
+		}
+		b.remove(best.eval.JobKey())
 	}
-	for _, e := range woken {
-		b.remove(e)
-	}
-	slices.SortFunc(woken, func(x, y *api.Evaluation) int { return strings.Compare(x.ID, y.ID) })
-	return woken
 }
 
-// missedChange reports whether something that could help happened after the
-// state the evaluation was worked out on.
-func (b *blocked) missedChange(e *api.Evaluation) bool {
-	if b.newest <= e.SnapshotIndex {
-		return false
-	}
-	w := want{any: e.EscapedComputedClass, classes: e.ClassEligibility}
-	for class, index := range b.changes {
-		if index > e.SnapshotIndex && w.helpedBy(class) {
-			return true
+// times is how often need fits into free, at least once.
+func times(need, free api.Usage) int64 {
+	n := int64(math.MaxInt32)
+	for _, d := range [...][2]int64{{need.CPU, free.CPU}, {need.MemoryMB, free.MemoryMB}, {need.DiskMB, free.DiskMB}} {
+		if d[0] > 0 {
+			n = min(n, d[1]/d[0])
 		}
 	}
-	return false
+	return max(n, 1)
 }
 
-func (w *want) helpedBy(class string) bool {
-	if w.any {
+func used(need api.Usage, n int64) api.Usage {
+	return api.Usage{CPU: need.CPU * n, MemoryMB: need.MemoryMB * n, DiskMB: need.DiskMB * n}
+}
+
+// first is the most urgent that has not looked at the offer yet, if it is more
+// urgent than best.
+func (w *want) first(o *offer, best *item) *item {
+	top, ok := w.waiting.first()
+	if !ok || best != nil && !moreUrgentEvaluation(top.eval, best.eval) {
+		return nil
+	}
+	if w.open(top, o) {
+		return top
+	}
+	var found *item
+	for _, i := range w.waiting.items {
+		if (best == nil || moreUrgentEvaluation(i.eval, best.eval)) && w.open(i, o) {
+			found, best = i, i
+		}
+	}
+	return found
+}
+
+// open reports whether the offer is news for the evaluation.
+func (w *want) open(i *item, o *offer) bool {
+	return i.eval.SnapshotIndex < o.index && (!w.fixed || o.lacks == nil || o.lacks(i.eval, o.node))
+}
+
+func (w *want) helpedBy(o *offer) bool {
+	if w.sized && o.sized {
+		if _, fits := w.need.Fits(o.free); !fits {
+			return false
+		}
+	}
+	return w.classes.helpedBy(o.class)
+}
+
+func (s *classSet) helpedBy(class string) bool {
+	if s.any {
 		return true
 	}
-	could, looked := w.classes[class]
+	could, looked := s.classes[class]
 	return could || !looked
 }
 
-// wantKey is the same for evaluations that the same changes help.
-func wantKey(e *api.Evaluation) string {
+// set returns the set of the evaluation's classes.
+func (b *blocked) set(e *api.Evaluation) *classSet {
+	address := addressOf(e.ClassEligibility)
+	if e.EscapedComputedClass {
+		address = 0
+	}
+	if s := b.known[address]; s != nil && address != 0 {
+		return s
+	}
+	key := classKey(e)
+	s := b.sets[key]
+	if s == nil {
+		s = &classSet{key: key, any: e.EscapedComputedClass, classes: e.ClassEligibility}
+		if s.any {
+			s.classes = nil
+		}
+		b.sets[key] = s
+		if address != 0 {
+			b.known[address] = s // the set keeps the map, and so the address
+		}
+	}
+	return s
+}
+
+func addressOf(m map[string]bool) uintptr { return reflect.ValueOf(m).Pointer() }
+
+func classKey(e *api.Evaluation) string {
 	if e.EscapedComputedClass {
 		return "*"
 	}
-	classes := make([]string, 0, len(e.ClassEligibility))
-	for class, could := range e.ClassEligibility {
-		if could {
-			class = "+" + class
+	var key strings.Builder
+	for _, class := range slices.Sorted(maps.Keys(e.ClassEligibility)) {
+		if e.ClassEligibility[class] {
+			key.WriteByte('+')
 		} else {
-			class = "-" + class
+			key.WriteByte('-')
 		}
-		classes = append(classes, class)
+		key.WriteString(class)
+		key.WriteByte(' ')
 	}
-	slices.Sort(classes)
-	return strings.Join(classes, " ")
+	return key.String()
 }

@@ -34,6 +34,7 @@ var DefaultLimits = Limits{
 type Config struct {
 	Limits Limits
 	Logger *slog.Logger
+	Fleet  Fleet // nil: every change may be large enough for anybody
 	// Write stores evaluations that the broker ended.
 	Write func(context.Context, []*api.Evaluation) error
 }
@@ -41,7 +42,8 @@ type Config struct {
 // A Broker is the leader's queue of evaluations. Its methods may be called
 // from any goroutine.
 type Broker struct {
-	cfg Config
+	cfg   Config
+	world *stored
 
 	mu      sync.Mutex
 	work    sync.Cond // something is ready, or the broker is closed
@@ -58,7 +60,8 @@ func New(cfg Config) *Broker {
 	if cfg.Limits == (Limits{}) {
 		cfg.Limits = DefaultLimits
 	}
-	b := &Broker{cfg: cfg, q: newQueue(cfg.Limits), saves: make(chan struct{}, 1)}
+	w := &stored{fleet: cfg.Fleet}
+	b := &Broker{cfg: cfg, world: w, q: newQueue(cfg.Limits, w), saves: make(chan struct{}, 1)}
 	b.work.L = &b.mu
 	return b
 }
@@ -127,6 +130,30 @@ func (b *Broker) Release(d *Delivery) {
 	d.held = false
 	d.deadline = time.Now().Add(b.cfg.Limits.AckDeadline)
 	b.q.out.put(d)
+}
+
+// Released is told that room which seemed taken is free after all: who did not
+// get it may not know.
+func (b *Broker) Released(allocs []*api.Allocation) {
+	if b.world.snapshot == nil {
+		return
+	}
+	snap := b.world.snapshot()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, a := range allocs {
+		if n := snap.Node(a.NodeID); n != nil && b.q.news.nodes[n.ID].index <= snap.Index() {
+			b.q.changed(n.ID, n.ComputedClass, snap.Index()+1, time.Now())
+		}
+	}
+	b.changed()
+}
+
+// IsOut reports whether a worker is at the evaluation.
+func (b *Broker) IsOut(id string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.q.place[id] == placeOut
 }
 
 // Stats counts what the broker holds.

@@ -23,6 +23,7 @@ type bench struct {
 	*testing.T
 	store  *state.Store
 	broker *broker.Broker
+	free   room // nil: not known
 	index  uint64
 }
 
@@ -37,7 +38,12 @@ func run(t *testing.T, f func(b *bench)) {
 
 // start runs a broker for as long as f runs.
 func (b *bench) start(f func(b *bench)) {
+	var fleet broker.Fleet
+	if b.free != nil {
+		fleet = b.free
+	}
 	b.broker = broker.New(broker.Config{
+		Fleet: fleet,
 		Limits: broker.Limits{
 			AckDeadline: time.Minute, Deliveries: 3, FirstBackoff: time.Second,
 			Backoff: 20 * time.Second, FollowUp: time.Minute,
@@ -54,6 +60,7 @@ func (b *bench) start(f func(b *bench)) {
 		defer close(done)
 		_ = b.broker.Run(ctx, b.store)
 	}()
+	synctest.Wait() // what was there before is loaded
 	f(b)
 	cancel()
 	<-done

@@ -27,6 +27,7 @@ type Delivery struct {
 	Attempt int
 
 	job      *jobQueue
+	offers   []string // nodes whose offers woke it
 	deadline time.Time
 	held     bool // being committed: its deadline does not count
 	slot     int  // in the heap of deadlines

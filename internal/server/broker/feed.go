@@ -6,7 +6,6 @@ package broker
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -17,35 +16,39 @@ import (
 // Run fills the broker from the store and keeps it current until ctx ends.
 // The broker hands out nothing after that.
 func (b *Broker) Run(ctx context.Context, store *state.Store) error {
+	b.world.snapshot = store.Snapshot
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		b.saveAll(ctx)
 	}()
 	err := feed.Follow(ctx, store,
-		func(snap *state.Snapshot) { b.load(snap, time.Now()) },
-		func(batch *state.Batch) { b.apply(batch, store.Snapshot, time.Now()) })
+		func(snap *state.Snapshot) { b.load(ctx, snap, time.Now()) },
+		func(batch *state.Batch) { b.apply(ctx, batch, store.Snapshot(), time.Now()) })
 	<-done
 	b.close()
 	return err
 }
 
-// load fills the queues from a snapshot. Evaluations that are already known
-// stay where they are.
-func (b *Broker) load(snap *state.Snapshot, now time.Time) {
+// load takes everything from a snapshot, in addition to what is known.
+func (b *Broker) load(ctx context.Context, snap *state.Snapshot, now time.Time) {
+	if b.cfg.Fleet != nil && b.cfg.Fleet.Wait(ctx, snap.Index()) != nil {
+		return // the term ended
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.q.seen = snap.Index()
+	b.q.paused = snap.SchedulerConfig().PauseEvalBroker
 	classes := map[string]string{} // by node
 	for n := range snap.Nodes() {
 		classes[n.ID] = n.ComputedClass
 		if n.IsReady() {
-			b.q.changed(n.ComputedClass, n.ModifyIndex, now)
+			b.q.news.addClass(n.ComputedClass, n.ModifyIndex)
 		}
 	}
 	for a := range snap.Allocations() {
 		if !a.HoldsResources() {
-			b.q.changed(classes[a.NodeID], a.ModifyIndex, now)
+			b.q.news.addClass(classes[a.NodeID], a.ModifyIndex)
 		}
 	}
 	for e := range snap.Evaluations() {
@@ -54,13 +57,15 @@ func (b *Broker) load(snap *state.Snapshot, now time.Time) {
 	b.changed()
 }
 
-// apply takes in one batch of changes.
-func (b *Broker) apply(batch *state.Batch, snapshot func() *state.Snapshot, now time.Time) {
+// apply takes what one log entry changed. The snapshot has it, or more.
+func (b *Broker) apply(ctx context.Context, batch *state.Batch, snap *state.Snapshot, now time.Time) {
+	h := helpOf(batch, snap)
+	if len(h.nodes) > 0 && b.cfg.Fleet != nil && b.cfg.Fleet.Wait(ctx, batch.Index) != nil {
+		return // the term ended
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.q.seen = batch.Index
-	freed := map[string]bool{} // nodes
-	bounded := sync.OnceValue(func() bool { return snapshot().SchedulerConfig().MaxStartingPerNode > 0 })
 	for i := range batch.Changes {
 		switch c := &batch.Changes[i]; c.Table {
 		case state.TableEvaluations:
@@ -71,29 +76,73 @@ func (b *Broker) apply(batch *state.Batch, snapshot func() *state.Snapshot, now 
 				old := c.Old.(*api.Evaluation)
 				b.q.forget(old.ID, old.JobKey(), now)
 			}
-		case state.TableAllocations:
-			old, _ := c.Old.(*api.Allocation)
-			if old == nil || !old.HoldsResources() {
-				break
-			}
-			if a, _ := c.New.(*api.Allocation); a == nil || !a.HoldsResources() || old.IsStarting() && !a.IsStarting() && bounded() {
-				freed[old.NodeID] = true
-			}
 		case state.TableNodes:
-			if n, _ := c.New.(*api.Node); n != nil && n.IsReady() {
-				b.q.changed(n.ComputedClass, batch.Index, now)
+			if c.Op == state.Delete {
+				b.q.news.forget(c.Old.(*api.Node).ID)
 			}
+		case state.TableSchedulerConfig:
+			b.q.paused = snap.SchedulerConfig().PauseEvalBroker
 		}
 	}
-	if len(freed) > 0 {
-		snap := snapshot()
-		for id := range freed {
-			if n := snap.Node(id); n != nil {
-				b.q.changed(n.ComputedClass, batch.Index, now)
-			}
+	if h.everything {
+		b.q.wakeAll(batch.Index, now)
+	}
+	for job := range h.jobs {
+		b.q.wakeJob(job, now)
+	}
+	for _, id := range h.nodes {
+		if n := snap.Node(id); n != nil {
+			b.q.changed(id, n.ComputedClass, batch.Index, now)
 		}
 	}
 	b.changed()
+}
+
+// help is what of a log entry could help blocked evaluations.
+type help struct {
+	nodes      []string                  // where something may fit now
+	jobs       map[api.NamespacedID]bool // that have an instance less: rules among a job's own may open
+	everything bool                      // how the cluster schedules has changed
+}
+
+func helpOf(batch *state.Batch, snap *state.Snapshot) (h help) {
+	starting := snap.SchedulerConfig().MaxStartingPerNode > 0
+	seen := map[string]bool(nil)
+	add := func(node string) {
+		if seen[node] {
+			return
+		}
+		if seen == nil {
+			seen = map[string]bool{}
+		}
+		seen[node] = true
+		h.nodes = append(h.nodes, node)
+	}
+	for i := range batch.Changes {
+		switch c := &batch.Changes[i]; c.Table {
+		case state.TableAllocations:
+			old, _ := c.Old.(*api.Allocation)
+			a, _ := c.New.(*api.Allocation)
+			switch {
+			case old == nil || !old.HoldsResources():
+			case a == nil || !a.HoldsResources():
+				add(old.NodeID)
+				if h.jobs == nil {
+					h.jobs = map[api.NamespacedID]bool{}
+				}
+				h.jobs[old.JobKey()] = true
+			case starting && old.IsStarting() && !a.IsStarting():
+				add(old.NodeID)
+			}
+		case state.TableNodes:
+			if n, _ := c.New.(*api.Node); n != nil && n.IsReady() {
+				add(n.ID)
+			}
+		case state.TableSchedulerConfig, state.TableNodePools:
+			h.everything = true
+		}
+	}
+	return h
 }
 
 // put files one evaluation by its status.

@@ -26,7 +26,21 @@ type queue struct {
 	place   map[string]place // where each known evaluation is, by id
 	timers  map[string]*timer
 	blocked *blocked
+	news    *news
+	world   world
 	seen    uint64 // newest index of the feed
+	paused  bool   // nothing is handed out
+}
+
+// world is what the queue looks up: how the fleet and the jobs are now.
+type world interface {
+	// need is what one waiting instance of the evaluation takes at least.
+	need(e *api.Evaluation) need
+	// free is what is left on a node that takes allocations; sized is false if
+	// that is not known.
+	free(node string) (free api.Usage, sized, ready bool)
+	// lacks reports whether the evaluation's job lacks an instance on the node.
+	lacks(e *api.Evaluation, node string) bool
 }
 
 // place is where the queue keeps an evaluation.
@@ -46,16 +60,17 @@ type jobQueue struct {
 	key     api.NamespacedID
 	waiting []*api.Evaluation // oldest first
 	blocked *api.Evaluation   // woken, waiting with the others
+	offers  []string          // nodes whose offers woke it
 	out     *Delivery
 	failed  int       // deliveries in a row that failed
 	until   time.Time // backed off after the last of them
 	slot    int
 }
 
-func newQueue(limits Limits) *queue {
+func newQueue(limits Limits, w world) *queue {
 	q := &queue{
 		limits: limits, jobs: map[api.NamespacedID]*jobQueue{}, place: map[string]place{},
-		timers: map[string]*timer{}, blocked: newBlocked(),
+		timers: map[string]*timer{}, blocked: newBlocked(), news: newNews(), world: w,
 	}
 	q.ready = ordered[*jobQueue]{less: moreUrgent, slot: func(j *jobQueue) *int { return &j.slot }}
 	q.timed = ordered[*timer]{
@@ -99,9 +114,13 @@ func (j *jobQueue) age() uint64 {
 func (j *jobQueue) empty() bool { return len(j.waiting) == 0 && j.blocked == nil }
 
 // enqueue takes in a pending evaluation. One that is known already is left
-// where it is.
+// where it is, unless it was blocked and somebody wants it tried.
 func (q *queue) enqueue(e *api.Evaluation, now time.Time) {
-	if q.place[e.ID] != placeNone {
+	switch q.place[e.ID] {
+	case placeNone:
+	case placeBlocked:
+		q.unblock(e)
+	default:
 		return
 	}
 	if e.WaitUntil.After(now) {
@@ -120,59 +139,6 @@ func (q *queue) wait(e *api.Evaluation, now time.Time) {
 	q.settle(j, now)
 }
 
-// wake makes a blocked evaluation ready.
-func (q *queue) wake(e *api.Evaluation, now time.Time) {
-	j := q.job(e.JobKey())
-	q.stopTimer(e.ID)
-	q.place[e.ID] = placeWaiting
-	j.blocked = e
-	q.settle(j, now)
-}
-
-// block keeps an evaluation until a change that could help it; if such a
-// change happened after it was worked out, it is ready at once. Of two blocked
-// evaluations of a job the older one is returned: it has to be cancelled.
-func (q *queue) block(e *api.Evaluation, now time.Time) (older *api.Evaluation) {
-	switch q.place[e.ID] {
-	case placeWaiting: // woken already
-		return nil
-	case placeOut: // its worker is about to say so
-		return nil
-	}
-	if j := q.jobs[e.JobKey()]; j != nil && j.blocked != nil && j.blocked.ID != e.ID {
-		older = j.blocked
-		j.blocked = nil
-	}
-	if known := q.blocked.byJob[e.JobKey()]; known != nil {
-		q.blocked.remove(known)
-		if known.ID != e.ID {
-			older = known
-		}
-	}
-	if older != nil {
-		q.stopTimer(older.ID)
-		q.place[older.ID] = placeFailing
-	}
-	q.stopTimer(e.ID)
-	if q.blocked.missedChange(e) {
-		q.wake(e, now)
-		return older
-	}
-	q.place[e.ID] = placeBlocked
-	q.blocked.add(e)
-	if e.WaitUntil.After(now) {
-		q.startTimer(&timer{at: e.WaitUntil, eval: e})
-	}
-	return older
-}
-
-// changed is told that nodes of a class may now take what they could not.
-func (q *queue) changed(class string, index uint64, now time.Time) {
-	for _, e := range q.blocked.change(class, index) {
-		q.wake(e, now)
-	}
-}
-
 // forget drops an evaluation that ended without its delivery.
 func (q *queue) forget(id string, key api.NamespacedID, now time.Time) {
 	switch q.place[id] {
@@ -180,8 +146,8 @@ func (q *queue) forget(id string, key api.NamespacedID, now time.Time) {
 		q.stopTimer(id)
 	case placeBlocked:
 		q.stopTimer(id)
-		if e := q.blocked.byJob[key]; e != nil && e.ID == id {
-			q.blocked.remove(e)
+		if e := q.blocked.of(key); e != nil && e.ID == id {
+			q.blocked.remove(key)
 		}
 	case placeWaiting:
 		j := q.jobs[key]
@@ -199,7 +165,7 @@ func (q *queue) forget(id string, key api.NamespacedID, now time.Time) {
 // dequeue hands out the most urgent job's evaluations, or nil.
 func (q *queue) dequeue(now time.Time) *Delivery {
 	j, ok := q.ready.first()
-	if !ok {
+	if !ok || q.paused {
 		return nil
 	}
 	q.ready.remove(j)
@@ -210,17 +176,17 @@ func (q *queue) dequeue(now time.Time) *Delivery {
 	// A blocked evaluation is answered together with whatever came after it,
 	// so that a job never has two.
 	d.Blocked = j.blocked
-	if kept := q.blocked.byJob[j.key]; kept != nil {
+	if kept := q.blocked.of(j.key); kept != nil {
 		d.Blocked = kept
-		q.blocked.remove(kept)
-		q.stopTimer(kept.ID)
+		q.unblock(kept)
 	}
 	if n := len(j.waiting); n > 0 {
 		d.Evaluation, d.Riders = j.waiting[n-1], j.waiting[:n-1:n-1]
 	} else {
 		d.Evaluation = d.Blocked
 	}
-	j.waiting, j.blocked, j.out = nil, nil, d
+	d.offers = j.offers
+	j.waiting, j.blocked, j.offers, j.out = nil, nil, nil, d
 	for _, e := range d.all() {
 		q.place[e.ID] = placeOut
 		d.MinIndex = max(d.MinIndex, e.ModifyIndex)
@@ -242,6 +208,7 @@ func (q *queue) ack(d *Delivery, kept *api.Evaluation, now time.Time) bool {
 		q.block(kept, now)
 	}
 	q.settle(d.job, now)
+	q.offerAgain(d.offers, now)
 	return true
 }
 
@@ -262,9 +229,10 @@ func (q *queue) nack(d *Delivery, now time.Time) (givenUp []*api.Evaluation, ok 
 			}
 		}
 		q.settle(j, now)
+		q.offerAgain(d.offers, now)
 		return givenUp, true
 	}
-	j.failed = d.Attempt
+	j.failed, j.offers = d.Attempt, append(j.offers, d.offers...)
 	delay := q.limits.FirstBackoff
 	if d.Attempt > 1 {
 		delay = q.limits.Backoff

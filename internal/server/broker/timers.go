@@ -61,7 +61,7 @@ func (q *queue) due(now time.Time) {
 		case t.job != nil:
 			q.settle(t.job, now)
 		case q.place[t.eval.ID] == placeBlocked:
-			q.blocked.remove(t.eval)
+			q.blocked.remove(t.eval.JobKey())
 			q.wake(t.eval, now)
 		default:
 			delete(q.timers, t.eval.ID)

@@ -1,0 +1,155 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package broker
+
+import (
+	"slices"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// wake makes an evaluation ready that was blocked; offers are what it was woken
+// for.
+func (q *queue) wake(e *api.Evaluation, now time.Time, offers ...string) {
+	j := q.job(e.JobKey())
+	q.stopTimer(e.ID)
+	q.place[e.ID] = placeWaiting
+	j.blocked = e
+	j.offers = append(j.offers, offers...)
+	q.settle(j, now)
+}
+
+// unblock takes an evaluation out of the blocked ones.
+func (q *queue) unblock(e *api.Evaluation) {
+	q.blocked.remove(e.JobKey())
+	q.stopTimer(e.ID)
+}
+
+// block keeps an evaluation until a change that could help it; if such a
+// change happened after it was worked out, it is ready at once. Of two blocked
+// evaluations of a job the older one is returned: it has to be cancelled.
+func (q *queue) block(e *api.Evaluation, now time.Time) (older *api.Evaluation) {
+	switch q.place[e.ID] {
+	case placeWaiting: // woken already
+		return nil
+	case placeOut: // its worker is about to say so
+		return nil
+	}
+	if j := q.jobs[e.JobKey()]; j != nil && j.blocked != nil && j.blocked.ID != e.ID {
+		older = j.blocked
+		j.blocked = nil
+	}
+	if known := q.blocked.of(e.JobKey()); known != nil {
+		q.blocked.remove(known.JobKey())
+		if known.ID != e.ID {
+			older = known
+		}
+	}
+	if older != nil {
+		q.stopTimer(older.ID)
+		q.place[older.ID] = placeFailing
+	}
+	q.stopTimer(e.ID)
+	need := q.world.need(e)
+	if node, missed := q.missed(e, need); missed {
+		if node != "" {
+			q.wake(e, now, node)
+		} else {
+			q.wake(e, now)
+		}
+		return older
+	}
+	q.place[e.ID] = placeBlocked
+	q.blocked.add(e, need)
+	if e.WaitUntil.After(now) {
+		q.startTimer(&timer{at: e.WaitUntil, eval: e})
+	}
+	return older
+}
+
+// missed reports whether something changed after the state that the evaluation
+// was worked out on that could help it, and where, if that is known.
+func (q *queue) missed(e *api.Evaluation, n need) (node string, missed bool) {
+	if q.news.newest <= e.SnapshotIndex {
+		return "", false
+	}
+	set := classSet{any: e.EscapedComputedClass, classes: e.ClassEligibility}
+	all := q.news.since(e.SnapshotIndex, func(at string, c change) bool {
+		if !set.helpedBy(c.class) || n.fixed && !q.world.lacks(e, at) {
+			return true
+		}
+		free, sized, ready := q.world.free(at)
+		if !ready {
+			return true
+		}
+		if n.sized && sized {
+			if _, fits := n.Fits(free); !fits {
+				return true
+			}
+		}
+		node, missed = at, true
+		return false
+	})
+	if missed || all {
+		return node, missed
+	}
+	for class, index := range q.news.classes {
+		if index > e.SnapshotIndex && set.helpedBy(class) {
+			return "", true
+		}
+	}
+	return "", false
+}
+
+// changed is told that a node may now take what it could not.
+func (q *queue) changed(node, class string, index uint64, now time.Time) {
+	q.news.add(node, class, index)
+	q.offer(node, now)
+}
+
+// offer offers what is free on a node to those who have not looked at it since
+// its last change.
+func (q *queue) offer(node string, now time.Time) {
+	c, known := q.news.nodes[node]
+	if !known || len(q.blocked.byJob) == 0 {
+		return
+	}
+	free, sized, ready := q.world.free(node)
+	if !ready {
+		return
+	}
+	o := &offer{node: node, class: c.class, index: c.index, free: free, sized: sized, lacks: q.world.lacks}
+	for _, e := range q.blocked.take(o) {
+		q.wake(e, now, node)
+	}
+}
+
+// offerAgain offers what those who were woken for it may have left.
+func (q *queue) offerAgain(nodes []string, now time.Time) {
+	if len(nodes) > 1 {
+		slices.Sort(nodes)
+		nodes = slices.Compact(nodes)
+	}
+	for _, node := range nodes {
+		q.offer(node, now)
+	}
+}
+
+// wakeJob wakes the job's blocked evaluation, whatever it waits for.
+func (q *queue) wakeJob(job api.NamespacedID, now time.Time) {
+	if e := q.blocked.of(job); e != nil {
+		q.blocked.remove(job)
+		q.wake(e, now)
+	}
+}
+
+// wakeAll wakes every blocked evaluation that was worked out before the index.
+func (q *queue) wakeAll(index uint64, now time.Time) {
+	for job, i := range q.blocked.byJob {
+		if i.eval.SnapshotIndex < index {
+			q.wakeJob(job, now)
+		}
+	}
+}
