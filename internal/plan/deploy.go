@@ -62,7 +62,7 @@ func (s *survey) deploy() ([]*phase, progress) {
 		if g.def == nil || !s.wanted() {
 			continue
 		}
-		p := &phase{group: g, rule: s.ruleOf(g), steps: make([]step, len(g.instances))}
+		p := &phase{group: g, rule: s.ruleOf(g), steps: s.memory.stepsFor(len(g.instances))}
 		for i := range g.instances {
 			p.steps[i] = s.deployStep(&g.instances[i], stands)
 			if stands == notNeeded && g.rolling && p.steps[i].do != none {

@@ -101,7 +101,7 @@ type Verdict struct {
 // unhealthy instance if the deadline is 0; and when an instance may not be
 // rescheduled any more.
 func CheckDeployment(r Reader, job *api.Job, d *api.Deployment, now time.Time) Verdict {
-	s := newSurvey(r, d.JobKey(), job, nil, now)
+	s := newSurvey(r, d.JobKey(), job, nil, now, nil)
 	s.deployment = d
 	phases, stands := s.deploy()
 	if stands != ongoing || d.Status != api.DeploymentRunning {

@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"slices"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -13,15 +14,17 @@ import (
 // Reconcile works out what is to be done now about the evaluation's job. Job is
 // its newest version; nil if it was purged.
 func Reconcile(r Reader, job *api.Job, eval *api.Evaluation, now time.Time) *Result {
-	s := newSurvey(r, eval.JobKey(), job, eval, now)
+	m := memories.Get().(*memory)
+	defer m.forget()
+	s := newSurvey(r, eval.JobKey(), job, eval, now, m)
 	w := &work{survey: s, result: &Result{Updates: make(map[string]*api.DesiredUpdates)}}
 	deploy, stands := s.deploy()
 	w.deployment(deploy, stands)
 	for _, p := range deploy {
-		w.doAll(p.candidates(), p.group)
+		w.doAll(p.candidates(m), p.group)
 	}
 	for _, p := range s.recovery(stands) {
-		w.doAll(p.candidates(), p.group)
+		w.doAll(p.candidates(m), p.group)
 	}
 	for _, l := range s.decommission() {
 		w.leave(l)
@@ -38,15 +41,29 @@ type work struct {
 	result *Result
 	active *api.Deployment // the one that new allocations belong to; nil: none
 	due    []appointment
+	make   maker
+	left   int // steps of the phase that are yet to be done
 	// changed are the allocations in Update, by id.
 	changed map[string]*api.Allocation
 }
 
 func (w *work) doAll(steps []*step, g *group) {
-	for _, st := range steps {
+	w.result.Start = slices.Grow(w.result.Start, starting(steps))
+	for i, st := range steps {
+		w.left = len(steps) - i - 1
 		w.do(st, g)
 		st.on.taken = true
 	}
+}
+
+// starting counts the steps that ask for an instance.
+func starting(steps []*step) (n int) {
+	for _, st := range steps {
+		if st.do == start || st.do == replace {
+			n++
+		}
+	}
+	return n
 }
 
 // do carries one step out.
@@ -79,7 +96,8 @@ func (w *work) do(st *step, g *group) {
 // start asks for an instance, and says what it takes the place of.
 func (w *work) start(st *step) {
 	in, def := st.on, st.job.Group(st.on.group.name)
-	r := &placement.Request{
+	r := w.make.request(w.left)
+	*r = placement.Request{
 		Job: st.job, Group: def, Index: in.index, NodeID: in.node,
 		Name: w.name(in), Previous: in.alloc,
 	}
@@ -96,7 +114,7 @@ func (w *work) start(st *step) {
 // name is the instance's; those of a job that runs on every node share it.
 func (w *work) name(in *instance) string {
 	if in.node == "" {
-		return api.AllocName(w.key.ID, in.group.name, in.index)
+		return w.make.name(w.key.ID, in.group.name, in.index, w.left)
 	}
 	if in.group.shared == "" {
 		in.group.shared = api.AllocName(w.key.ID, in.group.name, 0)

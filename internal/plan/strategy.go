@@ -85,8 +85,8 @@ func (s *survey) openPhases(phases []*phase, stands progress) {
 // many of the others as the limit allows, those whose instance is worth least
 // first. In a phase that is held or whose turn has not come, a place that was
 // vacated by this plan is still filled: what has begun is brought to its end.
-func (p *phase) candidates() []*step {
-	var chosen []*step
+func (p *phase) candidates(m *memory) []*step {
+	chosen := m.chosenFor(len(p.steps))
 	room := math.MaxInt
 	if p.rule.limit > 0 {
 		room = p.rule.limit - p.underWay()

@@ -26,6 +26,7 @@ type survey struct {
 	changes    map[change]bool      // memory of differs
 	moves      map[change]*placement.Suitability
 	old        map[*group]bool // memory of anyOld
+	memory     *memory
 	// collected is set when an allocation of the newest version belonged to a
 	// deployment that is no longer stored.
 	collected bool
@@ -74,9 +75,9 @@ const (
 	moving               // somebody stopped it, or its node is drained
 )
 
-func newSurvey(r Reader, key api.NamespacedID, job *api.Job, eval *api.Evaluation, now time.Time) *survey {
+func newSurvey(r Reader, key api.NamespacedID, job *api.Job, eval *api.Evaluation, now time.Time, m *memory) *survey {
 	s := &survey{
-		r: r, key: key, job: job, eval: eval, now: now,
+		r: r, key: key, job: job, eval: eval, now: now, memory: m,
 		deployment: r.LatestDeployment(key.Namespace, key.ID),
 		nodes:      make(map[string]*api.Node), changes: make(map[change]bool),
 		moves: make(map[change]*placement.Suitability), old: make(map[*group]bool),
@@ -131,7 +132,7 @@ func (s *survey) fill(g *group) {
 	case s.job.RunsOnEveryNode():
 		s.everywhere(g)
 	default:
-		g.instances = make([]instance, size)
+		g.instances = s.memory.instancesFor(size)
 		for i := range g.instances {
 			g.instances[i] = instance{group: g, index: i}
 		}

@@ -54,7 +54,7 @@ const (
 // recovery and decommission if they have something to do. Nothing is changed
 // by it. Job may be nil if it was purged.
 func Derive(r Reader, key api.NamespacedID, job *api.Job, now time.Time) []*Plan {
-	s := newSurvey(r, key, job, nil, now)
+	s := newSurvey(r, key, job, nil, now, nil)
 	phases, stands := s.deploy()
 	var plans []*Plan
 	if len(phases) > 0 {
@@ -94,7 +94,7 @@ func (s *survey) showPhase(ph *phase) *Phase {
 		p.Strategy, p.MaxParallel = Serial, ph.rule.limit
 	}
 	next := make(map[*step]bool)
-	for _, st := range ph.candidates() {
+	for _, st := range ph.candidates(nil) {
 		next[st] = true
 	}
 	var children, candidates []Status

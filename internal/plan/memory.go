@@ -1,0 +1,122 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/placement"
+)
+
+// A memory is what working a job out needs only while it lasts: for a job of
+// 1,000 new instances that is as much as what comes of it. It is used again by
+// the next. A survey without one (nil) makes everything anew.
+type memory struct {
+	instances []instance
+	steps     []step
+	chosen    []*step
+}
+
+var memories = sync.Pool{New: func() any { return new(memory) }}
+
+// kept bounds what stays from one job to the next; very large ones are rare.
+const kept = 1 << 14
+
+// instancesFor returns n instances to be filled in.
+func (m *memory) instancesFor(n int) []instance {
+	if m == nil {
+		return make([]instance, n)
+	}
+	return carve(&m.instances, n)
+}
+
+// stepsFor returns n steps to be filled in.
+func (m *memory) stepsFor(n int) []step {
+	if m == nil {
+		return make([]step, n)
+	}
+	return carve(&m.steps, n)
+}
+
+// chosenFor returns an empty list with room for n steps.
+func (m *memory) chosenFor(n int) []*step {
+	if m == nil {
+		return make([]*step, 0, n)
+	}
+	return carve(&m.chosen, n)[:0]
+}
+
+// carve cuts n elements off what the slab has left. They are zero.
+func carve[T any](slab *[]T, n int) []T {
+	s := *slab
+	if cap(s)-len(s) < n {
+		s = make([]T, 0, max(2*cap(s), n))
+	}
+	*slab = s[:len(s)+n]
+	return s[len(s) : len(s)+n : len(s)+n]
+}
+
+// forget gives the memory to whoever is next. Nothing carved from it may be in
+// use.
+func (m *memory) forget() {
+	if cap(m.instances)+cap(m.steps)+cap(m.chosen) > 3*kept {
+		return
+	}
+	m.instances, m.steps, m.chosen = wiped(m.instances), wiped(m.steps), wiped(m.chosen)
+	memories.Put(m)
+}
+
+func wiped[T any](s []T) []T {
+	clear(s)
+	return s[:0]
+}
+
+// A maker makes requests and their names, several in one piece of memory. All
+// of a piece stay as long as one does, so pieces are small.
+type maker struct {
+	requests []placement.Request
+	names    strings.Builder
+	prefix   string // of names in group
+	group    string
+}
+
+const (
+	requestPiece = 31  // with the allocator's header, a size class
+	namePiece    = 512 // bytes
+)
+
+// request returns one to be filled in; about left more will be asked for.
+func (m *maker) request(left int) *placement.Request {
+	if len(m.requests) == 0 {
+		m.requests = make([]placement.Request, min(left+1, requestPiece))
+	}
+	r := &m.requests[0]
+	m.requests = m.requests[1:]
+	return r
+}
+
+// name is api.AllocName.
+func (m *maker) name(job, group string, index, left int) string {
+	if m.prefix == "" || m.group != group {
+		m.group = group
+		m.prefix = strings.TrimSuffix(api.AllocName(job, group, 0), "0]")
+	}
+	var number [20]byte
+	digits := strconv.AppendInt(number[:0], int64(index), 10)
+	size := len(m.prefix) + len(digits) + 1
+	if m.names.Cap()-m.names.Len() < size {
+		m.names.Reset()
+		m.names.Grow(max(min(size*(left+1), namePiece), size))
+	}
+	// What is written later goes behind it, into room that is there: the string
+	// stays what it is.
+	from := m.names.Len()
+	m.names.WriteString(m.prefix)
+	m.names.Write(digits)
+	m.names.WriteByte(']')
+	return m.names.String()[from:]
+}
