@@ -53,14 +53,12 @@ func (p *page) simWaiting(r *sim.Report) {
 			words += fmt.Sprintf(" of %d copies", w.Copies)
 		}
 		p.line("%s %s", p.style.yellow(name), words)
-		if w.Why.NodesEvaluated > 0 {
-			p.line("  %s looked at", count(w.Why.NodesEvaluated, "node", "nodes"))
+		if w.Explained != nil {
+			p.groupExplanation(w.Explained)
+			continue
 		}
 		for _, line := range explainPlacement(w.Why) {
 			p.line("  * %s", line)
-		}
-		for _, line := range w.Nearest {
-			p.line("  nearest: %s", line)
 		}
 	}
 }

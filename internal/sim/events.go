@@ -24,6 +24,13 @@ type act struct {
 	stop  string // a job
 }
 
+// singular is what happens to one node.
+func (a act) singular() string {
+	words := strings.Replace(a.words, "are ", "is ", 1)
+	words = strings.Replace(words, "have ", "has ", 1)
+	return strings.Replace(words, "lose ", "loses ", 1)
+}
+
 // acts are what will happen, in order.
 func (r *run) acts() []act {
 	var list []act
@@ -37,25 +44,42 @@ func (r *run) acts() []act {
 		switch {
 		case e.Kill != nil:
 			nodes := pick(e.Kill)
-			list = append(list, act{at: e.At, words: "lose power", do: told(off), nodes: nodes})
+			list = append(list, apart(act{at: e.At, words: "lose power", do: told(off), nodes: nodes}, e.Each)...)
 			if e.For > 0 {
-				list = append(list, act{at: e.At + e.For, words: "have power again", do: told(on), nodes: nodes})
+				list = append(list, apart(act{at: e.At + e.For, words: "have power again", do: told(on), nodes: nodes}, e.Each)...)
 			}
 		case e.Partition != nil:
 			nodes := pick(e.Partition)
-			list = append(list, act{at: e.At, words: "are cut off", do: told(cut), nodes: nodes})
+			list = append(list, apart(act{at: e.At, words: "are cut off", do: told(cut), nodes: nodes}, e.Each)...)
 			if e.For > 0 {
-				list = append(list, act{at: e.At + e.For, words: "can be reached again", do: told(connect), nodes: nodes})
+				list = append(list, apart(act{at: e.At + e.For, words: "can be reached again", do: told(connect), nodes: nodes}, e.Each)...)
 			}
 		case e.Revive != nil:
-			list = append(list, act{at: e.At, words: "have power again", do: told(on), nodes: pick(e.Revive)})
+			list = append(list, apart(act{at: e.At, words: "have power again", do: told(on), nodes: pick(e.Revive)}, e.Each)...)
 		case e.Heal != nil:
-			list = append(list, act{at: e.At, words: "can be reached again", do: told(connect), nodes: pick(e.Heal)})
+			list = append(list, apart(act{at: e.At, words: "can be reached again", do: told(connect), nodes: pick(e.Heal)}, e.Each)...)
+		case e.Drain != nil:
+			list = append(list, apart(act{at: e.At, words: "are drained", do: drain(e.Deadline), nodes: pick(e.Drain)}, e.Each)...)
 		case e.Stop != "":
 			list = append(list, act{at: e.At, stop: e.Stop})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b act) int { return cmp.Compare(a.at, b.at) })
+	return list
+}
+
+// apart makes one act for each node, if they are to be apart.
+func apart(a act, each time.Duration) []act {
+	if each <= 0 {
+		return []act{a}
+	}
+	var list []act
+	for i, n := range a.nodes {
+		one := a
+		one.at += each * time.Duration(i)
+		one.nodes = []int{n}
+		list = append(list, one)
+	}
 	return list
 }
 
@@ -77,6 +101,9 @@ func (r *run) happen(ctx context.Context) error {
 			}
 		}
 		words := fmt.Sprintf("%d nodes %s", len(a.nodes), a.words)
+		if len(a.nodes) == 1 {
+			words = fmt.Sprintf("node %s: %s", r.nodes[a.nodes[0]].self.Name, a.singular())
+		}
 		r.report.Events = append(r.report.Events, EventReport{At: time.Since(r.began), What: words})
 		r.tell("%6s  %s", short(time.Since(r.began)), words)
 	}
@@ -91,6 +118,17 @@ func told(what int) func(context.Context, *node) error {
 		case n.orders <- order{what, done}:
 			<-done
 		case <-ctx.Done():
+		}
+		return nil
+	}
+}
+
+// drain has a node emptied.
+func drain(deadline time.Duration) func(context.Context, *node) error {
+	return func(ctx context.Context, n *node) error {
+		_, err := n.nodes.Drain(ctx, n.self.ID, &api.NodeDrainRequest{DrainSpec: &api.DrainSpec{Deadline: deadline}})
+		if err != nil && ctx.Err() == nil {
+			return fmt.Errorf("drain node %s: %w", n.self.Name, err)
 		}
 		return nil
 	}

@@ -74,12 +74,28 @@ func (n *node) arrange(inst *instance, what int, in time.Duration, now time.Time
 		return
 	}
 	heap.Push(&n.agenda, appointment{now.Add(in), inst, inst.run, what})
+	if n.run.awaits(what) {
+		n.run.busy.Add(1)
+	}
+}
+
+// drop clears the agenda.
+func (n *node) drop() {
+	for _, a := range n.agenda {
+		if n.run.awaits(a.what) {
+			n.run.busy.Add(-1)
+		}
+	}
+	n.agenda = nil
 }
 
 // keep does what is due.
 func (n *node) keep(now time.Time) {
 	for len(n.agenda) > 0 && !n.agenda[0].at.After(now) {
 		a := heap.Pop(&n.agenda).(appointment)
+		if n.run.awaits(a.what) {
+			n.run.busy.Add(-1)
+		}
 		if a.run == a.inst.run && n.instances[a.inst.id] == a.inst {
 			n.do(a.inst, a.what, now)
 		}

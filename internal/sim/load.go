@@ -9,6 +9,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -115,6 +117,7 @@ func (s *Scenario) fillIn() {
 	}
 	fallback(&s.Seed, 1)
 	fallback(&s.Limit, 5*time.Minute)
+	fallback(&s.Until, untilRunning)
 	fallback(&s.Tasks.RunFor, 10*time.Second)
 	if s.Tasks.FailIn == (Range{}) {
 		s.Tasks.FailIn = Range{time.Second, 10 * time.Second}
@@ -138,6 +141,9 @@ func (s *Scenario) fillIn() {
 	}
 	for i := range s.Jobs {
 		fallback(&s.Jobs[i].Copies, 1)
+	}
+	for i := range s.Events {
+		fallback(&s.Events[i].Deadline, time.Hour)
 	}
 }
 
@@ -200,6 +206,10 @@ func (s *Scenario) check(c *checker) {
 			c.fail(at+".count", "count is %d, which is below 0", *j.Count)
 		}
 	}
+	if s.Until != untilRunning && s.Until != untilDone {
+		c.fail("$.until", "until is %q; it is %s or %s", s.Until, untilRunning, untilDone)
+	}
+	s.Server.check(c)
 	if s.Tasks.Fail < 0 || s.Tasks.Fail > 1 {
 		c.fail("$.tasks.fail", "fail is %v; it is a share from 0 to 1", s.Tasks.Fail)
 	}
@@ -207,6 +217,23 @@ func (s *Scenario) check(c *checker) {
 		s.Events[i].check(c, fmt.Sprintf("$.events[%d]", i))
 	}
 }
+
+func (s *Server) check(c *checker) {
+	if a := s.Algorithm; a != "" && a != api.AlgorithmBinpack && a != api.AlgorithmSpread {
+		c.fail("$.server.algorithm", "algorithm is %q; it is %s or %s", a, api.AlgorithmBinpack, api.AlgorithmSpread)
+	}
+	for i, t := range s.Preempt {
+		if !slices.Contains([]string{api.JobTypeService, api.JobTypeBatch, api.JobTypeSystem, api.JobTypeSysBatch}, t) {
+			c.fail(fmt.Sprintf("$.server.preempt[%d]", i), "there is no job type %q", t)
+		}
+	}
+	if m := s.MemoryLimit; m != "" && !memoryLimit.MatchString(m) {
+		c.fail("$.server.memory_limit", "memory_limit is %q; write it as 512MiB or 2GiB", m)
+	}
+}
+
+// memoryLimit is what the Go runtime takes in GOMEMLIMIT.
+var memoryLimit = regexp.MustCompile(`^[1-9][0-9]*(MiB|GiB)$`)
 
 func positive(c *checker, at, name string, n int64) {
 	if n <= 0 {
@@ -216,7 +243,7 @@ func positive(c *checker, at, name string, n int64) {
 
 func (e *Event) check(c *checker, at string) {
 	verbs := 0
-	for name, sel := range map[string]*Selection{"kill": e.Kill, "revive": e.Revive, "partition": e.Partition, "heal": e.Heal} {
+	for name, sel := range map[string]*Selection{"kill": e.Kill, "revive": e.Revive, "partition": e.Partition, "heal": e.Heal, "drain": e.Drain} {
 		if sel == nil {
 			continue
 		}
@@ -237,7 +264,7 @@ func (e *Event) check(c *checker, at string) {
 		verbs++
 	}
 	if verbs != 1 {
-		c.fail(at, "an event has one verb (kill, revive, partition, heal or stop), this one has %d", verbs)
+		c.fail(at, "an event has one verb (kill, revive, partition, heal, drain or stop), this one has %d", verbs)
 	}
 	if e.For != 0 && e.Kill == nil && e.Partition == nil {
 		c.fail(at+".for", "only kill and partition can be undone after a time")

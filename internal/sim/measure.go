@@ -36,6 +36,9 @@ func (r *run) ask(ctx context.Context) error {
 			return fmt.Errorf("list blocked evaluations: %w", err)
 		}
 		r.collectWaiting(blocked)
+		if err := r.explainWaiting(ctx); err != nil {
+			return err
+		}
 	}
 	if r.server != nil {
 		s := &ServerReport{CPUTime: r.server.cpuTime(), Written: r.server.written()}
@@ -76,6 +79,26 @@ func (r *run) collectWaiting(blocked []*api.Evaluation) {
 			r.report.Instances.Waiting += int64(n)
 		}
 	}
+}
+
+// explained is for how many of what waits the server is asked why.
+const explained = 20
+
+// explainWaiting asks the server which nodes are nearest, and what they lack.
+func (r *run) explainWaiting(ctx context.Context) error {
+	for i := range r.report.Waiting[:min(len(r.report.Waiting), explained)] {
+		w := &r.report.Waiting[i]
+		e, _, err := r.client.Jobs().Explain(ctx, w.Job, nil)
+		if err != nil {
+			return fmt.Errorf("ask why job %s waits: %w", w.Job, err)
+		}
+		for _, g := range e.Groups {
+			if g.Group == w.Group {
+				w.Explained = g
+			}
+		}
+	}
+	return nil
 }
 
 // measure works out the rest from the nodes' books. They do not run any more.

@@ -125,7 +125,8 @@ func (n *node) obey(ctx context.Context, o order) {
 			n.run.lose(n.instances, time.Now())
 		}
 		if o.what == off && n.power {
-			n.power, n.agenda, n.marked = false, nil, nil
+			n.power, n.marked = false, nil
+			n.drop()
 			for _, inst := range n.instances {
 				inst.run++
 				n.release(inst)

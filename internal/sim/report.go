@@ -109,8 +109,8 @@ type WaitingReport struct {
 	Job, Group string
 	Copies     int
 	Instances  int
-	Why        *api.PlacementMetrics // the first copy's
-	Nearest    []string              `json:",omitempty"` // the nodes that lack least, and what
+	Why        *api.PlacementMetrics // of the first copy's evaluation
+	Explained  *api.GroupExplanation `json:",omitempty"` // of the first copy, at the end
 }
 
 // RequestsReport counts what the nodes sent.

@@ -9,10 +9,12 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
 )
 
@@ -56,6 +58,7 @@ type run struct {
 	used                                         [dimensions]atomic.Int64
 	peak                                         [dimensions]int64
 
+	busy    atomic.Int64 // appointments that the run waits for
 	anyLost atomic.Bool
 	mu      sync.Mutex
 	lost    map[string]time.Time // allocations of nodes that were cut off, and when
@@ -135,6 +138,9 @@ func (r *run) closeClients() {
 func (r *run) play(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	if err := r.configure(ctx); err != nil {
+		return err
+	}
 	if err := r.registerNodes(ctx); err != nil {
 		return err
 	}
@@ -168,6 +174,30 @@ func (r *run) play(ctx context.Context) error {
 	stop()
 	living.Wait()
 	r.measure()
+	return nil
+}
+
+// configure tells the server how to schedule, if the scenario says so. A server
+// that is not ours stays as it is.
+func (r *run) configure(ctx context.Context) error {
+	s := r.scenario.Server
+	if r.server == nil || s.Algorithm == "" && s.Zone == "" && s.Preempt == nil && s.Starting == 0 {
+		return nil
+	}
+	config := api.DefaultSchedulerConfig()
+	fallback(&s.Algorithm, config.Algorithm)
+	config.Algorithm, config.ZoneAttribute, config.MaxStartingPerNode = s.Algorithm, s.Zone, s.Starting
+	if s.Preempt != nil {
+		config.Preemption = api.PreemptionConfig{
+			SystemSchedulerEnabled:   slices.Contains(s.Preempt, api.JobTypeSystem),
+			SysBatchSchedulerEnabled: slices.Contains(s.Preempt, api.JobTypeSysBatch),
+			BatchSchedulerEnabled:    slices.Contains(s.Preempt, api.JobTypeBatch),
+			ServiceSchedulerEnabled:  slices.Contains(s.Preempt, api.JobTypeService),
+		}
+	}
+	if _, err := r.client.Operator().SetSchedulerConfig(ctx, config, nil); err != nil {
+		return fmt.Errorf("configure the scheduler: %w", err)
+	}
 	return nil
 }
 
@@ -221,6 +251,9 @@ func (r *run) count(kind *atomic.Int64, err error, ctx context.Context) {
 		r.failure = err
 	}
 }
+
+// awaits reports whether the run goes on while an instance has yet to do it.
+func (r *run) awaits(what int) bool { return what != doEnd || r.scenario.Until == untilDone }
 
 // touch notes the newest time.
 func (r *run) touch(last *atomic.Int64, now time.Time) {

@@ -16,6 +16,8 @@ type Scenario struct {
 	Seed  uint64        `yaml:"seed"`  // of everything that is drawn; 1 by default
 	Limit time.Duration `yaml:"limit"` // the run ends then, settled or not; 5 m by default
 
+	Until string `yaml:"until"` // running (all that was wanted and has room) or done (all tasks that end have ended)
+
 	Server Server      `yaml:"server"`
 	Tasks  Tasks       `yaml:"tasks"`
 	Nodes  []NodeGroup `yaml:"nodes"`
@@ -25,11 +27,22 @@ type Scenario struct {
 	file string
 }
 
+// Values of Scenario.Until.
+const (
+	untilRunning = "running"
+	untilDone    = "done"
+)
+
 // Server is how the scenario's own server runs. Zero fields are its defaults.
 type Server struct {
 	HeartbeatTTL   time.Duration `yaml:"heartbeat_ttl"`
 	HeartbeatGrace time.Duration `yaml:"heartbeat_grace"`
 	Workers        int           `yaml:"workers"`
+	Algorithm      string        `yaml:"algorithm"`    // binpack or spread
+	Zone           string        `yaml:"zone"`         // attribute over which services are spread that ask for nothing
+	Preempt        []string      `yaml:"preempt"`      // job types that may preempt; those of a new cluster if absent
+	Starting       int           `yaml:"starting"`     // how many instances may be starting on a node
+	MemoryLimit    string        `yaml:"memory_limit"` // the Go runtime's, such as 2GiB
 }
 
 // Tasks is how tasks behave beyond what their own config says.
@@ -87,8 +100,11 @@ type Event struct {
 	Revive    *Selection    `yaml:"revive"`    // of those that were killed
 	Partition *Selection    `yaml:"partition"` // cannot be reached, but go on
 	Heal      *Selection    `yaml:"heal"`      // of those that were partitioned
+	Drain     *Selection    `yaml:"drain"`     // are to be emptied
 	Stop      string        `yaml:"stop"`      // a job, or all copies of one
 	For       time.Duration `yaml:"for"`       // undone after this time: revive, heal
+	Each      time.Duration `yaml:"each"`      // one node after the other, so far apart
+	Deadline  time.Duration `yaml:"deadline"`  // of a drain; 1 h by default
 }
 
 // A Selection is a part of the fleet.

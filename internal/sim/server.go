@@ -60,6 +60,9 @@ func startServer(ctx context.Context, s Server, o Options) (_ *server, err error
 	v.address = "http://" + address
 	cmd := exec.Command(o.Binary, "agent", "-server", "-config", config, "-data-dir", filepath.Join(v.dir, "data"), "-http-addr", address, "-log-level", "warn")
 	cmd.Stdout, cmd.Stderr = log, log
+	if s.MemoryLimit != "" {
+		cmd.Env = append(os.Environ(), "GOMEMLIMIT="+s.MemoryLimit)
+	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start the server: %w", err)

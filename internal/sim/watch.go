@@ -50,7 +50,7 @@ func (r *run) watch(ctx context.Context, done <-chan error) error {
 		if sum := r.placed.Load() + r.running.Load() + r.reports.Load(); sum != seen || r.messages.Load() != messages {
 			seen, messages, changed = sum, r.messages.Load(), now
 		}
-		if !acted || now.Sub(changed) < quiet || now.Sub(asked) < asking {
+		if !acted || r.busy.Load() > 0 || now.Sub(changed) < quiet || now.Sub(asked) < asking {
 			continue
 		}
 		asked = now
@@ -65,14 +65,14 @@ func (r *run) watch(ctx context.Context, done <-chan error) error {
 	}
 }
 
-// isSettled reports whether the server has nothing left to do, and knows which
-// nodes live.
+// isSettled reports whether the server has nothing left to do: no evaluation is
+// pending, no node is being drained, and it knows which nodes live.
 func (r *run) isSettled(ctx context.Context) (bool, error) {
 	pending, _, err := r.client.Evaluations().Count(ctx, &client.QueryOptions{Params: url.Values{"status": {api.EvalStatusPending}}})
 	if err != nil || pending > 0 {
 		return false, err
 	}
-	if !r.anyLost.Load() {
+	if len(r.scenario.Events) == 0 {
 		return true, nil
 	}
 	list, _, err := r.client.Nodes().List(ctx, nil)
@@ -80,7 +80,7 @@ func (r *run) isSettled(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	for _, stub := range list {
-		if live, ours := r.live(stub.ID); ours && live != (stub.Status == api.NodeStatusReady) {
+		if live, ours := r.live(stub.ID); ours && (stub.Drain || live != (stub.Status == api.NodeStatusReady)) {
 			return false, nil
 		}
 	}
