@@ -91,21 +91,24 @@ func (n *Node) accept(na *api.NodeAllocation, arrived map[string]*api.Job) {
 	n.useJob(a.Job)
 	r := runner.New(n.host, a)
 	n.runners[a.ID] = r
-	previous := n.runners[a.PreviousAllocation]
-	sticky := isSticky(a)
-	if previous == nil || !previous.Allocation().IsServerTerminal() && !(sticky && hasEnded(previous)) {
+	previous, ahead := n.ahead(a)
+	if len(ahead) == 0 {
 		r.Start()
 		return
 	}
-	// What it replaces may still hold its ports, and write its data.
+	if !hasEnded(ahead...) {
+		r.Await("Waits for the end of what it takes over from, on the same node")
+	}
 	n.tasks.Go(func() {
-		select {
-		case <-previous.Ended():
-		case <-r.Ended():
-		case <-n.host.Context.Done():
-			return
+		for _, other := range ahead {
+			select {
+			case <-other.Ended():
+			case <-r.Ended():
+			case <-n.host.Context.Done():
+				return
+			}
 		}
-		if sticky {
+		if previous != nil && isSticky(a) {
 			if err := n.dirs.Inherit(previous.ID(), r.ID(), r.TaskNames()); err != nil {
 				n.log.Warn("inherit an allocation's data", "allocation", r.ID(), "previous", previous.ID(), "error", err)
 			}
@@ -114,13 +117,33 @@ func (n *Node) accept(na *api.NodeAllocation, arrived map[string]*api.Job) {
 	})
 }
 
-func hasEnded(r *runner.Runner) bool {
-	select {
-	case <-r.Ended():
-		return true
-	default:
-		return false
+// ahead are the allocations that must have ended before a new one starts: what
+// it replaces may still hold its ports and write its data, and what it preempted
+// its room. Previous is the one that it replaces, if that is among them. An agent
+// that is started anew comes to the same: what has not begun is not remembered,
+// and the servers send it again.
+func (n *Node) ahead(a *api.Allocation) (previous *runner.Runner, ahead []*runner.Runner) {
+	if r := n.runners[a.PreviousAllocation]; r != nil && (r.Allocation().IsServerTerminal() || isSticky(a) && hasEnded(r)) {
+		previous, ahead = r, append(ahead, r)
 	}
+	for _, id := range a.PreemptedAllocations {
+		if r := n.runners[id]; r != nil && r != previous {
+			ahead = append(ahead, r)
+		}
+	}
+	return previous, ahead
+}
+
+// hasEnded reports whether all of them have.
+func hasEnded(runners ...*runner.Runner) bool {
+	for _, r := range runners {
+		select {
+		case <-r.Ended():
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // isSticky reports whether the allocation is to have the data of the one

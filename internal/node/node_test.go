@@ -388,6 +388,52 @@ func TestReplacementWaitsForWhatItReplaces(t *testing.T) {
 	})
 }
 
+// TestAPreemptingAllocationWaits places an allocation on the room of two others,
+// and changes it while it waits.
+func TestAPreemptingAllocationWaits(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServers, d *drivertest.Driver, start func() *running) {
+		n := start()
+		j := jobOf("service", &api.Task{Name: "t", Driver: "fake"})
+		s.messages <- placed(j, true, "low", "lower")
+		d.Wait(2)
+		for _, p := range d.Started() {
+			p.IgnoreSignals()
+		}
+		j2 := jobOf("service", &api.Task{Name: "t", Driver: "fake"})
+		j2.ID = "urgent"
+		m := placed(j2, false, "high")
+		m.Allocations[0].PreemptedAllocations = []string{"low", "lower", "long gone"}
+		evicted := placed(j, false, "low", "lower")
+		for _, a := range evicted.Allocations {
+			a.DesiredStatus, a.AllocModifyIndex, a.PreemptedByAllocation = api.AllocDesiredEvict, 2, "high"
+		}
+		m.Jobs, m.Allocations = append(m.Jobs, j), append(m.Allocations, evicted.Allocations...)
+		begun := time.Now()
+		s.messages <- m
+		synctest.Wait()
+		want(t, "what it says while it waits", "Waits for the end of what it takes over from, on the same node", s.last("high").ClientDescription)
+
+		again := placed(j2, false, "high")
+		again.Allocations[0].PreemptedAllocations, again.Allocations[0].AllocModifyIndex = []string{"low", "lower", "long gone"}, 3
+		s.messages <- again
+		synctest.Wait()
+		want(t, "started before the others ended", 2, len(d.Started()))
+
+		// An agent that is started anew waits again.
+		n.stop()
+		n = start()
+		again.Complete = true
+		again.Jobs, again.Allocations = append(again.Jobs, j), append(again.Allocations, evicted.Allocations...)
+		s.messages <- again
+		synctest.Wait()
+		want(t, "started before the others ended", 2, len(d.Started()))
+		d.Wait(3)
+		if waited := time.Since(begun); waited < 5*time.Second {
+			t.Errorf("it started after %s; the others take 5s to end", waited)
+		}
+	})
+}
+
 func TestTasksGoOnWithoutTheAgent(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *fakeServers, d *drivertest.Driver, start func() *running) {
 		n := start()

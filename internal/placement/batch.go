@@ -36,6 +36,9 @@ type batch struct {
 	bucketByKind []int32 // nil: there is one bucket, or it is to be found node by node
 	least        []int   // by spread; see leasts
 
+	choices choices // nodes with something to preempt; see preempt.go
+	chosen  bool    // choices were found
+
 	metrics   api.PlacementMetrics // of those that are placed
 	told      bool                 // eligibility was
 	resources *template

@@ -22,7 +22,8 @@ type Refusal struct {
 // view's fleet: their node is gone or takes nothing new, has no room, or one of
 // their ports, cores or devices is taken. Allocations that exist already (updates in place) are
 // accepted while they hold what they held: existing returns the stored one of
-// an id, or nil.
+// an id, or nil, in a state that is no older than the view: what an allocation
+// preempts is room only as long as the view counts it as taken.
 //
 // What a refused allocation replaces (the one in its PreviousAllocation) must
 // not be stopped either, unless that was lost.
@@ -33,14 +34,14 @@ func Check(v *View, place []*api.Allocation, existing func(id string) *api.Alloc
 		if old := existing(a.ID); old != nil && old.NodeID == a.NodeID {
 			continue
 		}
-		if reason := check(v, touched, a); reason != "" {
+		if reason := check(v, touched, a, existing); reason != "" {
 			refused = append(refused, Refusal{AllocID: a.ID, NodeID: a.NodeID, Reason: reason})
 		}
 	}
 	return refused
 }
 
-func check(v *View, touched map[string]*overlay, a *api.Allocation) string {
+func check(v *View, touched map[string]*overlay, a *api.Allocation, existing func(id string) *api.Allocation) string {
 	p, i := v.at(a.NodeID)
 	if p == nil || p.nodes[i] == nil {
 		return notRegistered
@@ -55,6 +56,10 @@ func check(v *View, touched map[string]*overlay, a *api.Allocation) string {
 		touched[a.NodeID] = t
 	}
 	u, more := a.Holding()
+	held := t
+	if len(a.PreemptedAllocations) > 0 {
+		t = t.without(v, a, existing)
+	}
 	if dimension, ok := t.used.Add(u).Fits(p.capacity[i]); !ok {
 		return "not enough " + dimension
 	}
@@ -68,8 +73,21 @@ func check(v *View, touched map[string]*overlay, a *api.Allocation) string {
 			}
 		}
 	}
-	t.holdMeasured(a, u, more, 1)
+	held.holdMeasured(a, u, more, 1)
 	return ""
+}
+
+// without is what is taken when what the allocation waits for has ended. That
+// goes on holding its room until then, beside the allocation, so nobody else is
+// placed there; a second one may wait for the same if there is room for both.
+func (o *overlay) without(v *View, a *api.Allocation, existing func(id string) *api.Allocation) *overlay {
+	rest := o.fork()
+	for _, id := range a.PreemptedAllocations {
+		if p := existing(id); p != nil && p.NodeID == a.NodeID && p.HoldsResources() && p.CreateIndex <= v.index {
+			rest.hold(p, -1)
+		}
+	}
+	return &rest
 }
 
 // portTaken tells which of the ports of the allocation's networks is taken, in

@@ -83,6 +83,8 @@ type Outcome struct {
 	Place []*api.Allocation
 	// Stop is what placed and waiting requests replace.
 	Stop []*Stop
+	// Preempt is what placed requests need the room of.
+	Preempt []Preemption
 	// Waiting counts, by group, the requests that have room as soon as their
 	// predecessor has ended, which is being stopped now or was before: they are in
 	// Queued too, but nothing failed.

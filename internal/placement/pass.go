@@ -24,6 +24,10 @@ type pass struct {
 	blank     []api.Allocation // to be filled in
 	memory    *memory
 	out       *Outcome
+
+	preempted map[string]bool // allocations, by id
+	lost      map[losers]int  // the same, counted
+	round     int             // grows with each preemption
 }
 
 func newPass(v *View, o *Order) *pass {

@@ -87,16 +87,29 @@ func (p *pass) await() {
 		previous := l.request.Previous
 		l.waits = l.request.Replaces == nil && previous != nil && previous.IsServerTerminal() && l.awaits(previous)
 	}
-	for _, l := range p.left {
+	for i := range p.left {
+		l := &p.left[i]
 		if stop := l.request.Replaces; stop != nil && l.awaits(stop.Alloc) {
 			l.waits = true
 			p.out.Stop = append(p.out.Stop, stop)
 		}
-		if l.waits {
+	}
+	for _, l := range p.left {
+		switch {
+		case l.waits:
 			add(&p.out.Waiting, l.request.Group.Name, 1)
-		} else {
+		case l.batch.preempt(l.request):
+			p.out.unqueue(l.request.Group.Name)
+		default:
 			l.batch.fail(l.request)
 		}
+	}
+}
+
+// unqueue takes back that an instance of the group is wanted and not placed.
+func (o *Outcome) unqueue(group string) {
+	if o.Queued[group]--; o.Queued[group] == 0 {
+		delete(o.Queued, group)
 	}
 }
 
@@ -173,7 +186,7 @@ func (b *batch) roomAfter(old *api.Allocation) (int32, bool) {
 // withdraw takes everything back: an order that is all or nothing failed in
 // part.
 func (p *pass) withdraw() {
-	p.out.Place, p.out.Stop, p.out.Waiting = nil, nil, nil
+	p.out.Place, p.out.Stop, p.out.Preempt, p.out.Waiting = nil, nil, nil, nil
 	p.out.Queued = nil
 	for _, r := range p.order.Requests {
 		add(&p.out.Queued, r.Group.Name, 1)

@@ -47,7 +47,7 @@ func (s *Server) PlanJob(ctx context.Context, req *api.PlanJobRequest) (*api.Pla
 	}
 	eval.AnnotatePlan = true
 	result, outcome := worker.Compute(snap, view, job, eval, now)
-	res.Annotations = &api.PlanAnnotations{DesiredUpdates: result.Updates}
+	res.Annotations = &api.PlanAnnotations{DesiredUpdates: result.Updates, PreemptedAllocs: preempted(result.Updates, outcome.Preempt)}
 	if res.Diff != nil {
 		annotate(res.Diff, stored, job, result.Updates)
 	}
@@ -56,6 +56,19 @@ func (s *Server) PlanJob(ctx context.Context, req *api.PlanJobRequest) (*api.Pla
 	eval.QueuedAllocations = outcome.Queued
 	res.CreatedEvals = append([]*api.Evaluation{eval}, result.FollowUps...)
 	return res, nil
+}
+
+// preempted lists what a dry run would preempt, and counts it by the group that
+// would.
+func preempted(updates map[string]*api.DesiredUpdates, preempted []placement.Preemption) []*api.AllocationListStub {
+	var stubs []*api.AllocationListStub
+	for _, v := range preempted {
+		stubs = append(stubs, v.Alloc.Stub())
+		if u := updates[v.By.Group]; u != nil {
+			u.Preemptions++
+		}
+	}
+	return stubs
 }
 
 // view is the fleet to place a dry run on.

@@ -97,6 +97,7 @@ func Restore(h *Host, data []byte, job func(namespace, id string, version uint64
 func (r *Runner) Resume() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.begun = true
 	r.status = clientStatus(r.members())
 	for _, t := range r.tasks {
 		if t.stage == stageActive && t.state.State == api.TaskStateRunning {

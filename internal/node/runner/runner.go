@@ -55,6 +55,7 @@ type Runner struct {
 	group      *api.Group
 	tasks      []*task
 	ending     *end
+	begun      bool // Start or Resume was called; until then nothing starts
 	delayed    bool // waits for the group's shutdown delay
 	status     string
 	words      string // the client description
@@ -100,10 +101,21 @@ func groupOf(a *api.Allocation) *api.Group {
 func (r *Runner) Start() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.begun = true
 	r.watchHealth()
 	r.settle()
 	if !r.anyActive() { // else each task saves when it starts
 		r.save()
+	}
+}
+
+// Await says what comes before Start, which the servers are told.
+func (r *Runner) Await(words string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.begun && r.ending == nil {
+		r.words = words
+		r.host.Changed(r, false)
 	}
 }
 

@@ -61,6 +61,9 @@ func (r *Runner) RestartAll() error {
 	if r.ending != nil || r.delayed {
 		return api.Errorf(api.CodeConflict, "allocation %s is ending", api.ShortID(r.id))
 	}
+	if !r.begun {
+		return api.Errorf(api.CodeConflict, "allocation %s has not started yet", api.ShortID(r.id))
+	}
 	if r.allDead() {
 		return api.Errorf(api.CodeConflict, "allocation %s has ended: run its job again instead", api.ShortID(r.id))
 	}
@@ -225,6 +228,9 @@ func (r *Runner) Update(a *api.Allocation) {
 				t.spec = spec
 			}
 		}
+	}
+	if !r.begun && !a.IsServerTerminal() {
+		return // Start sees it
 	}
 	r.watchHealth()
 	if a.IsServerTerminal() {

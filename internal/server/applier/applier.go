@@ -31,6 +31,11 @@
 //     a lost allocation was on takes nothing). So if an earlier entry fails to
 //     be written, what was checked after it still fits: the order of entries
 //     in flight does not matter, and none has to be undone.
+//     One that preempts waits, on its node, for the end of what it preempts. It
+//     is checked as if that were gone, and both are counted until it is: what
+//     may run at the same time always fits, and nobody else gets room that is
+//     promised. Two may wait for the same if there is room for both: each
+//     says itself what it preempts, so neither counts on the other's entry.
 //  2. Only the leader's applier commits placements, one goroutine checks them,
 //     and a term's reservations begin empty after all entries of earlier terms
 //     are applied.
@@ -238,7 +243,8 @@ func (a *Applier) check(ctx context.Context, batch []*submission) *entry {
 // settle checks a submission and reserves what is accepted of it.
 func (a *Applier) settle(ctx context.Context, s *submission, snap *state.Snapshot) (p *state.Placement, one part, err error) {
 	one.sub = s
-	err = a.env.Fleet.Settle(ctx, snap.Index(), s.Claimed, s.Placement.Place, snap.Allocation,
+	newest := func(id string) *api.Allocation { return a.env.Store.Snapshot().Allocation(id) } // no older than the fleet
+	err = a.env.Fleet.Settle(ctx, snap.Index(), s.Claimed, s.Placement.Place, newest,
 		func(refused []placement.Refusal) []*api.Allocation {
 			p, s.result.Refused = accept(s.Placement, refused)
 			one.whole = len(refused) == 0
@@ -279,6 +285,12 @@ func accept(p *state.Placement, refused []placement.Refusal) (*state.Placement, 
 			rest.Place = append(rest.Place, alloc)
 		} else if alloc.PreviousAllocation != "" {
 			keep[alloc.PreviousAllocation] = true
+		}
+	}
+	rest.Preempt = nil // what refused ones would have preempted goes on
+	for _, v := range p.Preempt {
+		if !out[v.By] {
+			rest.Preempt = append(rest.Preempt, v)
 		}
 	}
 	rest.Stop = nil

@@ -139,6 +139,7 @@ func (w *work) submission() *applier.Submission {
 	for _, s := range w.outcome.Stop {
 		p.Stop = append(p.Stop, stop(s))
 	}
+	preempt(p, w.outcome.Preempt, w.snap, w.now)
 	return &applier.Submission{Job: w.delivery.Evaluation.JobKey(), Placement: p, Ends: w.ends}
 }
 

@@ -1,0 +1,219 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package placement
+
+import (
+	"slices"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// maxSteps bounds the search on one node. Within it the set that is found is
+// the best there is; beyond it, the best that was seen.
+const maxSteps = 4096
+
+// A search looks on one node for the set of victims that does the least harm
+// and makes room for one more instance.
+//
+// It is a walk over sets in the order of the victims, which begins with the
+// lowest priorities. A branch is left when even the fewest and least important
+// victims that could still make the room would do more harm than the best set
+// known. Victims that are alike are taken in order only, so that many equal
+// ones cost no more than few. Victims that must go in any case, because of a
+// port that only they hold, say, are in every set from the start.
+type search struct {
+	batch    *batch
+	page     *page
+	at       int   // in the page
+	slot     int32 // of the node
+	capacity api.Usage
+	need     api.Usage
+	rest     overlay // what is taken there, without what is ending
+	victims  []victim
+	ending   []*api.Allocation // not in rest
+
+	largest api.Usage // what a single victim gives at most
+	picked  []int
+	lost    map[losers]int
+	steps   int
+
+	forced []int
+	best   harm
+	set    []int // nil: none is known
+}
+
+// fits reports whether there is room once the picked victims are gone, and
+// lacking is what is lacking then.
+func (s *search) fits(picked []int, lacking api.Usage) bool {
+	if _, enough := lacking.Fits(api.Usage{}); !enough || !s.batch.choosy {
+		return enough
+	}
+	return s.fitsAll(picked)
+}
+
+// fitsAll is fits, looking at everything.
+func (s *search) fitsAll(picked []int) bool {
+	rest := s.rest.fork()
+	for _, i := range picked {
+		rest.hold(s.victims[i].alloc, -1)
+	}
+	_, why := s.batch.full(s.page, s.at, s.slot, &rest)
+	return why.reason == ""
+}
+
+// lacking is what the node lacks of every amount.
+func (s *search) lacking() api.Usage {
+	d := s.rest.used.Add(s.need).Sub(s.capacity)
+	return api.Usage{CPU: max(d.CPU, 0), MemoryMB: max(d.MemoryMB, 0), DiskMB: max(d.DiskMB, 0)}
+}
+
+// run finds the best set; nil if there is none.
+func (s *search) run() []int {
+	lacking, all := s.lacking(), api.Usage{}
+	everyone := make([]int, len(s.victims))
+	for i := range s.victims {
+		u := s.victims[i].usage
+		all = all.Add(u)
+		s.largest = api.Usage{CPU: max(s.largest.CPU, u.CPU), MemoryMB: max(s.largest.MemoryMB, u.MemoryMB), DiskMB: max(s.largest.DiskMB, u.DiskMB)}
+		everyone[i] = i
+	}
+	if _, enough := lacking.Fits(all); !enough || !s.fitsAll(everyone) {
+		return nil
+	}
+	s.lost = make(map[losers]int)
+	s.force(everyone)
+	s.picked = append(s.picked, s.forced...)
+	so := s.harmOf(s.forced)
+	so.excess = 0
+	for _, i := range s.forced {
+		lacking = lacking.Sub(s.victims[i].usage)
+	}
+	s.walk(0, lacking, so)
+	if s.set == nil {
+		s.thin(everyone)
+	}
+	return s.set
+}
+
+// force finds the victims without which all others are not enough.
+func (s *search) force(everyone []int) {
+	if !s.batch.choosy {
+		return
+	}
+	for i := range s.victims {
+		if s.victims[i].more && !s.fitsAll(slices.Delete(slices.Clone(everyone), i, i+1)) {
+			s.forced = append(s.forced, i)
+		}
+	}
+}
+
+// fewest is how many more victims the rest of what is lacking takes at least.
+func (s *search) fewest(lacking api.Usage) int {
+	return max(1, over(lacking.CPU, s.largest.CPU), over(lacking.MemoryMB, s.largest.MemoryMB), over(lacking.DiskMB, s.largest.DiskMB))
+}
+
+func over(lacking, largest int64) int {
+	if lacking <= 0 {
+		return 0
+	}
+	if largest <= 0 {
+		return 1
+	}
+	return int((lacking + largest - 1) / largest)
+}
+
+func (s *search) walk(from int, lacking api.Usage, so harm) {
+	if s.fits(s.picked, lacking) {
+		so.excess = s.excess(lacking)
+		if s.set == nil || so.compare(s.best) < 0 {
+			s.best, s.set = so, append([]int{}, s.picked...)
+		}
+		return
+	}
+	for i := from; i < len(s.victims); i++ {
+		if s.steps++; s.steps > maxSteps {
+			return
+		}
+		v := &s.victims[i]
+		if slices.Contains(s.forced, i) || !s.helps(v, lacking) {
+			continue
+		}
+		if i > from && v.alike(&s.victims[i-1]) {
+			continue
+		}
+		least := so
+		more := s.fewest(lacking)
+		least.count += more
+		least.priority += more * v.priority // those after it are no lower
+		if s.set != nil && least.rough(s.best) > 0 {
+			return
+		}
+		next := so
+		next.count++
+		next.priority += v.priority
+		next.over += s.lose(v, 1)
+		if s.set == nil || next.rough(s.best) <= 0 {
+			s.picked = append(s.picked, i)
+			s.walk(i+1, lacking.Sub(v.usage), next)
+			s.picked = s.picked[:len(s.picked)-1]
+		}
+		s.lose(v, -1)
+	}
+}
+
+// helps reports whether preempting the victim brings the node any nearer to
+// having room.
+func (s *search) helps(v *victim, lacking api.Usage) bool {
+	return lacking.CPU > 0 && v.usage.CPU > 0 || lacking.MemoryMB > 0 && v.usage.MemoryMB > 0 ||
+		lacking.DiskMB > 0 && v.usage.DiskMB > 0 || v.more && s.batch.choosy
+}
+
+// lose counts (by 1) or gives back (by -1) the loss of the victim; it returns 1
+// if its group loses more than it may at once.
+func (s *search) lose(v *victim, by int) int {
+	s.lost[v.group] += by
+	if may := v.mayLose(); may >= 0 && s.batch.pass.lost[v.group]+s.lost[v.group] > may {
+		return 1
+	}
+	return 0
+}
+
+// excess is what is freed beyond what was lacking: amounts below zero are too
+// much.
+func (s *search) excess(lacking api.Usage) float64 {
+	share := func(lacking, capacity int64) float64 {
+		if lacking >= 0 || capacity <= 0 {
+			return 0
+		}
+		return float64(-lacking) / float64(capacity)
+	}
+	return share(lacking.CPU, s.capacity.CPU) + share(lacking.MemoryMB, s.capacity.MemoryMB) + share(lacking.DiskMB, s.capacity.DiskMB)
+}
+
+// thin leaves out of a set that makes room what is not needed for it, the most
+// important first: what is done when the walk was too long to find anything.
+func (s *search) thin(set []int) {
+	for i := len(set) - 1; i >= 0; i-- {
+		without := slices.Delete(slices.Clone(set), i, i+1)
+		if s.fitsAll(without) {
+			set = without
+		}
+	}
+	s.set, s.best = set, s.harmOf(set)
+}
+
+func (s *search) harmOf(set []int) harm {
+	var h harm
+	clear(s.lost)
+	lacking := s.lacking()
+	for _, i := range set {
+		v := &s.victims[i]
+		h.count++
+		h.priority += v.priority
+		h.over += s.lose(v, 1)
+		lacking = lacking.Sub(v.usage)
+	}
+	h.excess = s.excess(lacking)
+	return h
+}
