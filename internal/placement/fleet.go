@@ -5,6 +5,7 @@ package placement
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/tidwall/btree"
 
@@ -114,6 +115,9 @@ func (f *Fleet) changeAllocation(old, new *api.Allocation) {
 	if new != nil {
 		if r, ok := f.reserved[new.ID]; ok {
 			delete(f.reserved, new.ID)
+			if old == nil && holdAlike(r, new) {
+				return
+			}
 			f.hold(r, -1)
 		}
 	}
@@ -123,6 +127,19 @@ func (f *Fleet) changeAllocation(old, new *api.Allocation) {
 	if new != nil && new.HoldsResources() {
 		f.hold(new, 1)
 	}
+}
+
+// holdAlike reports whether a and b surely hold the same: what was reserved is
+// nearly always what is then placed, and nothing has to be counted again.
+func holdAlike(a, b *api.Allocation) bool {
+	u, more := a.Holding()
+	v, evenMore := b.Holding()
+	if a.NodeID != b.NodeID || u != v || more || evenMore || a.IsStarting() != b.IsStarting() ||
+		!a.HoldsResources() || !b.HoldsResources() {
+		return false
+	}
+	r, s := a.AllocatedResources, b.AllocatedResources
+	return r == s || r != nil && s != nil && slices.Equal(r.Shared.Ports, s.Shared.Ports)
 }
 
 // Reserve counts placements that were checked and are being proposed, so that
