@@ -63,6 +63,8 @@ type Server struct {
 	HeartbeatTTL          time.Duration // a node must be heard of within
 	HeartbeatGrace        time.Duration // and this much later, at the latest
 	EvaluationGCThreshold time.Duration
+	BatchEvalGCThreshold  time.Duration
+	GCInterval            time.Duration
 	JobGCThreshold        time.Duration
 	DeploymentGCThreshold time.Duration
 	NodeGCThreshold       time.Duration
@@ -72,6 +74,8 @@ type Server struct {
 func (s Server) thresholds() control.Thresholds {
 	t := control.DefaultThresholds
 	override(&t.Evaluation, s.EvaluationGCThreshold)
+	override(&t.BatchEval, s.BatchEvalGCThreshold)
+	override(&t.Interval, s.GCInterval)
 	override(&t.Job, s.JobGCThreshold)
 	override(&t.Deployment, s.DeploymentGCThreshold)
 	override(&t.Node, s.NodeGCThreshold)
@@ -125,6 +129,8 @@ type fileServer struct {
 	HeartbeatTTL          string `hcl:"min_heartbeat_ttl,optional"`
 	HeartbeatGrace        string `hcl:"heartbeat_grace,optional"`
 	EvaluationGCThreshold string `hcl:"eval_gc_threshold,optional"`
+	BatchEvalGCThreshold  string `hcl:"batch_eval_gc_threshold,optional"`
+	GCInterval            string `hcl:"job_gc_interval,optional"`
 	JobGCThreshold        string `hcl:"job_gc_threshold,optional"`
 	DeploymentGCThreshold string `hcl:"deployment_gc_threshold,optional"`
 	NodeGCThreshold       string `hcl:"node_gc_threshold,optional"`
@@ -219,6 +225,8 @@ func (c *Config) mergeFile(path string) error {
 			{"min_heartbeat_ttl", s.HeartbeatTTL, &c.Server.HeartbeatTTL},
 			{"heartbeat_grace", s.HeartbeatGrace, &c.Server.HeartbeatGrace},
 			{"eval_gc_threshold", s.EvaluationGCThreshold, &c.Server.EvaluationGCThreshold},
+			{"batch_eval_gc_threshold", s.BatchEvalGCThreshold, &c.Server.BatchEvalGCThreshold},
+			{"job_gc_interval", s.GCInterval, &c.Server.GCInterval},
 			{"job_gc_threshold", s.JobGCThreshold, &c.Server.JobGCThreshold},
 			{"deployment_gc_threshold", s.DeploymentGCThreshold, &c.Server.DeploymentGCThreshold},
 			{"node_gc_threshold", s.NodeGCThreshold, &c.Server.NodeGCThreshold},

@@ -33,6 +33,8 @@ server {
   enabled           = true
   heartbeat_grace   = "3s"
   eval_gc_threshold = "30m"
+  batch_eval_gc_threshold = "2h"
+  job_gc_interval   = "1m"
 }
 client {
   enabled    = true
@@ -59,7 +61,7 @@ client {
 	}
 	want := Config{
 		DataDir: "/srv/reeve", Datacenter: "west", HTTPAddr: "127.0.0.1:5000",
-		Server: Server{Enabled: true, HeartbeatGrace: 3 * time.Second, EvaluationGCThreshold: 30 * time.Minute},
+		Server: Server{Enabled: true, HeartbeatGrace: 3 * time.Second, EvaluationGCThreshold: 30 * time.Minute, BatchEvalGCThreshold: 2 * time.Hour, GCInterval: time.Minute},
 		Client: Client{Enabled: true, NodeClass: "small", Meta: map[string]string{"rack": "r1", "row": "7"}},
 	}
 	want.Client.ReservedCores = []uint16{0, 1}

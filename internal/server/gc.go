@@ -8,20 +8,21 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/internal/server/control"
+	"github.com/reeve-run/reeve/internal/state"
 )
 
 // CollectGarbage forgets at once whatever has ended and is not needed.
 func (s *Server) CollectGarbage(ctx context.Context) error {
-	for {
-		cmd, more := control.Collect(s.store.Snapshot(), time.Now(), control.Thresholds{})
+	var at control.Position
+	for swept := false; !swept; {
+		var cmd *state.Collect
+		cmd, at, swept = control.Collect(s.store.Snapshot(), time.Now(), control.Thresholds{}, at)
 		if cmd == nil {
-			return nil
+			continue
 		}
 		if _, err := s.propose(ctx, cmd); err != nil {
 			return err
 		}
-		if !more {
-			return nil
-		}
 	}
+	return nil
 }

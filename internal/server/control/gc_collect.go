@@ -1,0 +1,226 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package control
+
+import (
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+// Position is how far a sweep is; the zero value is its beginning.
+type Position struct {
+	table int    // of sweepOrder
+	slot  uint32 // the first that was not looked at
+}
+
+// sweepOrder is in which order tables are swept: what refers to others goes
+// first, so that one sweep takes a whole chain.
+var sweepOrder = [...]state.Table{
+	state.TableJobs, state.TableAllocations, state.TableEvaluations, state.TableDeployments, state.TableNodes,
+}
+
+// Collect looks at the next objects of a sweep and names those that may be
+// forgotten, nil if there are none; next is where the sweep goes on, and swept
+// says that it is over.
+//
+// Never collected is: what has not ended; an allocation that a live one
+// replaced, or that its job's next evaluation has to know of: the last one of
+// an instance says that a batch job's work is done, or how often it was tried;
+// an evaluation that allocations refer to, or that is its job's newest; a job's
+// latest deployment; a job of which something runs, or whose children do; a
+// node with allocations.
+//
+// A dead job goes first and alone, in one small step. What it leaves is then
+// nobody's, and follows as fast as passes allow: a job of 50,000 allocations
+// never makes a large log entry, and is never seen half collected.
+func Collect(snap *state.Snapshot, now time.Time, t Thresholds, at Position) (cmd *state.Collect, next Position, swept bool) {
+	c := &collection{snap: snap, now: now, t: t}
+	for ; at.table < len(sweepOrder); at = (Position{table: at.table + 1}) {
+		at.slot = c.sweep(sweepOrder[at.table], at.slot)
+		if at.slot < snap.Slots(sweepOrder[at.table]) {
+			break
+		}
+		if c.size > 0 { // the next table is looked at when this is done
+			at = Position{table: at.table + 1}
+			break
+		}
+	}
+	if c.size > 0 {
+		cmd = &c.cmd
+	}
+	return cmd, at, at.table == len(sweepOrder)
+}
+
+// collection is one pass.
+type collection struct {
+	snap  *state.Snapshot
+	now   time.Time
+	t     Thresholds
+	cmd   state.Collect
+	size  int // objects in cmd
+	looks int // objects that were looked at
+}
+
+func (c *collection) full() bool { return c.size >= passCollects || c.looks >= passLooks }
+
+// sweep looks at a table from a slot on, and returns where it stopped.
+func (c *collection) sweep(table state.Table, slot uint32) uint32 {
+	switch table {
+	case state.TableJobs:
+		for s, j := range c.snap.SweepJobs(slot) {
+			if slot = s + 1; j != nil && c.isDeadJob(j) {
+				c.cmd.Jobs = append(c.cmd.Jobs, j.Key())
+				c.size++
+			}
+			if c.looks++; c.full() {
+				return slot
+			}
+		}
+	case state.TableAllocations:
+		for s, a := range c.snap.SweepAllocations(slot) {
+			if slot = s + 1; a != nil && c.isSpareAllocation(a) {
+				c.cmd.Allocations = append(c.cmd.Allocations, a.ID)
+				c.size++
+			}
+			if c.looks++; c.full() {
+				return slot
+			}
+		}
+	case state.TableEvaluations:
+		for s, e := range c.snap.SweepEvaluations(slot) {
+			if slot = s + 1; e != nil && c.isSpareEvaluation(e) {
+				c.cmd.Evaluations = append(c.cmd.Evaluations, e.ID)
+				c.size++
+			}
+			if c.looks++; c.full() {
+				return slot
+			}
+		}
+	case state.TableDeployments:
+		for s, d := range c.snap.SweepDeployments(slot) {
+			if slot = s + 1; d != nil && c.isSpareDeployment(d) {
+				c.cmd.Deployments = append(c.cmd.Deployments, d.ID)
+				c.size++
+			}
+			if c.looks++; c.full() {
+				return slot
+			}
+		}
+	case state.TableNodes:
+		for s, n := range c.snap.SweepNodes(slot) {
+			if slot = s + 1; n != nil && c.isGoneNode(n) {
+				c.cmd.Nodes = append(c.cmd.Nodes, n.ID)
+				c.size++
+			}
+			if c.looks++; c.full() {
+				return slot
+			}
+		}
+	}
+	return c.snap.Slots(table)
+}
+
+// old reports whether a Unix time in nanoseconds is past a threshold.
+func (c *collection) old(at int64, threshold time.Duration) bool {
+	return c.now.Sub(time.Unix(0, at)) >= threshold
+}
+
+func (c *collection) isDeadJob(j *api.Job) bool {
+	if j.Status != api.JobStatusDead || !j.Stop && !j.RunsToCompletion() || !c.old(j.SubmitTime, c.t.Job) {
+		return false
+	}
+	if n := c.snap.ChildrenCount(j.Namespace, j.ID); n.Pending+n.Running > 0 {
+		return false // people look for them by their parent
+	}
+	if e := c.snap.NewestEvaluation(j.Namespace, j.ID); e != nil && (!e.IsTerminal() || !c.old(e.ModifyTime, c.t.Job)) {
+		return false
+	}
+	if d := c.snap.LatestDeployment(j.Namespace, j.ID); d != nil && d.IsActive() {
+		return false
+	}
+	for a := range c.snap.AllocationsByJob(j.Namespace, j.ID) {
+		c.looks++
+		if !a.IsTerminal() || a.HoldsResources() || !c.old(a.ModifyTime, c.t.Job) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *collection) isSpareAllocation(a *api.Allocation) bool {
+	if !a.IsTerminal() || a.HoldsResources() {
+		return false
+	}
+	job := c.snap.Job(a.Namespace, a.JobID)
+	if old := c.old(a.ModifyTime, c.threshold(a.Job, job == nil)); job == nil || !old {
+		return old
+	}
+	if next := a.NextAllocation; next != "" {
+		if n := c.snap.Allocation(next); n != nil && !n.IsTerminal() {
+			return false
+		}
+	}
+	if f := a.FollowupEvalID; f != "" {
+		if e := c.snap.Evaluation(f); e != nil && !e.IsTerminal() {
+			return false
+		}
+	}
+	return job.Stop || a.IsServerTerminal() || a.NextAllocation != ""
+}
+
+// threshold is how long what a job made is kept: no longer than the job itself
+// would be, when that is gone.
+func (c *collection) threshold(job *api.Job, left bool) time.Duration {
+	t := c.t.Evaluation
+	if job != nil && job.RunsToCompletion() {
+		t = c.t.BatchEval
+	}
+	if left {
+		t = min(t, c.t.Job)
+	}
+	return t
+}
+
+func (c *collection) isSpareEvaluation(e *api.Evaluation) bool {
+	if !e.IsTerminal() {
+		return false
+	}
+	job := c.snap.Job(e.Namespace, e.JobID)
+	if !c.old(e.ModifyTime, c.threshold(&api.Job{Type: e.Type}, job == nil)) {
+		return false
+	}
+	for range c.snap.AllocationsByEval(e.ID) {
+		return false
+	}
+	// The newest says what became of a job, and that it was looked at.
+	return job == nil || job.Stop || c.snap.NewestEvaluation(e.Namespace, e.JobID) != e
+}
+
+func (c *collection) isSpareDeployment(d *api.Deployment) bool {
+	if d.IsActive() || !c.old(d.ModifyTime, c.t.Deployment) {
+		return false
+	}
+	if job := c.snap.Job(d.Namespace, d.JobID); job != nil && c.snap.LatestDeployment(d.Namespace, d.JobID) == d {
+		return false // says how far the job's version is rolled out
+	}
+	for a := range c.snap.AllocationsByDeployment(d.ID) {
+		c.looks++
+		if !a.IsTerminal() {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *collection) isGoneNode(n *api.Node) bool {
+	if n.Status != api.NodeStatusDown || c.now.Sub(time.Unix(n.StatusUpdatedAt, 0)) < c.t.Node {
+		return false
+	}
+	for range c.snap.AllocationsByNode(n.ID) {
+		return false
+	}
+	return true
+}
