@@ -246,6 +246,24 @@ type NodeEligibilityResponse struct {
 	Index           uint64
 }
 
+// EvaluationDeleteRequest names evaluations to forget: by id, or all that match
+// a filter expression.
+type EvaluationDeleteRequest struct {
+	EvalIDs []string `json:",omitempty"`
+	Filter  string   `json:",omitempty"`
+}
+
+// EvaluationDeleteResponse says how many evaluations were forgotten.
+type EvaluationDeleteResponse struct {
+	Count int
+}
+
+// EvaluationUnblockResponse names the evaluation that is tried again.
+type EvaluationUnblockResponse struct {
+	EvalID string
+	Index  uint64
+}
+
 // EvaluationCount is how many evaluations a list would hold.
 type EvaluationCount struct {
 	Count int

@@ -5,6 +5,7 @@ package client
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/reeve-run/reeve/api"
 )
@@ -30,6 +31,17 @@ func (e Evaluations) Count(ctx context.Context, q *QueryOptions) (int, *QueryMet
 // its relatives.
 func (e Evaluations) Get(ctx context.Context, id string, q *QueryOptions) (*api.Evaluation, *QueryMeta, error) {
 	return get[*api.Evaluation](ctx, e.c, pathf("/v1/evaluation/%s", id), q.with("related", "true"))
+}
+
+// Delete forgets evaluations, by id or by filter, and returns how many.
+func (e Evaluations) Delete(ctx context.Context, req *api.EvaluationDeleteRequest) (int, error) {
+	res, err := send[api.EvaluationDeleteResponse](ctx, e.c, http.MethodDelete, "/v1/evaluations", nil, req)
+	return res.Count, err
+}
+
+// Unblock has a blocked evaluation worked out now, whatever it waits for.
+func (e Evaluations) Unblock(ctx context.Context, id string) (*api.EvaluationUnblockResponse, error) {
+	return send[*api.EvaluationUnblockResponse](ctx, e.c, http.MethodPut, pathf("/v1/evaluation/%s/unblock", id), nil, nil)
 }
 
 // Allocations lists the allocations that an evaluation made or changed.

@@ -59,7 +59,7 @@ func (c Config) logger() *slog.Logger {
 // Server configures the part that keeps state and decides.
 type Server struct {
 	Enabled               bool
-	Workers               int           // that evaluate; one for each processor by default
+	Workers               int           // that evaluate at once; 16 for each processor by default
 	HeartbeatTTL          time.Duration // a node must be heard of within
 	HeartbeatGrace        time.Duration // and this much later, at the latest
 	EvaluationGCThreshold time.Duration

@@ -12,5 +12,5 @@ func evalCommand(c *cli) *cobra.Command {
 		Long: `An evaluation is a note that something changed for a job, so what should run is
 compared with what runs once more. It remembers what was decided and, for what
 could not be placed, why.`,
-	}, evalListCommand, evalStatusCommand)
+	}, evalListCommand, evalStatusCommand, evalDeleteCommand, evalUnblockCommand)
 }

@@ -15,7 +15,8 @@ import (
 // fail with an *api.Error when the caller is to blame.
 type Core interface {
 	Store() *state.Store
-	Leader() string // address of the leader, "" when there is none
+	Leader() string           // address of the leader, "" when there is none
+	Stats() map[string]string // of its scheduler; nil unless it leads
 
 	RegisterJob(ctx context.Context, req *api.RegisterJobRequest) (*api.RegisterJobResponse, error)
 	ValidateJob(ctx context.Context, job *api.Job) *api.ValidateJobResponse
@@ -30,6 +31,8 @@ type Core interface {
 	ForcePeriodic(ctx context.Context, namespace, id string) (*api.ForcePeriodicResponse, error)
 	SetJobStability(ctx context.Context, namespace, id string, version uint64, stable bool) (uint64, error)
 
+	DeleteEvaluations(ctx context.Context, ids []string) (uint64, error)
+	UnblockEvaluation(ctx context.Context, id string) (uint64, error)
 	StopAllocation(ctx context.Context, id string, noShutdownDelay bool) (*api.StopAllocationResponse, error)
 	FailDeployment(ctx context.Context, id string) (*api.DeploymentResponse, error)
 	PauseDeployment(ctx context.Context, id string, pause bool) (*api.DeploymentResponse, error)

@@ -59,6 +59,56 @@ func findEvaluation(v *state.Snapshot, id string) (*api.Evaluation, error) {
 	return find("evaluation", id, v.Evaluation(id), v.EvaluationsPrefix, func(e *api.Evaluation) string { return e.ID })
 }
 
+func deleteEvaluations(c *call, req *api.EvaluationDeleteRequest) (*api.EvaluationDeleteResponse, uint64, error) {
+	v := c.Server.Store().Snapshot()
+	if (req.Filter == "") == (len(req.EvalIDs) == 0) {
+		return nil, 0, api.Errorf(api.CodeInvalid, "say which evaluations: either EvalIDs or Filter")
+	}
+	var ids []string
+	for _, id := range req.EvalIDs {
+		e, err := findEvaluation(v, id)
+		if err != nil {
+			return nil, 0, err
+		}
+		ids = append(ids, e.ID)
+	}
+	if req.Filter != "" {
+		var err error
+		if c.filter, err = parseFilter(req.Filter); err != nil {
+			return nil, 0, err
+		}
+		for e := range v.Evaluations() {
+			ok, err := c.matches(e)
+			if err != nil {
+				return nil, 0, err
+			}
+			if ok && c.inNamespace(e.Namespace) {
+				ids = append(ids, e.ID)
+			}
+		}
+	}
+	if len(ids) == 0 {
+		return &api.EvaluationDeleteResponse{}, v.Index(), nil
+	}
+	index, err := c.Server.DeleteEvaluations(c.r.Context(), ids)
+	if err != nil {
+		return nil, 0, err
+	}
+	return &api.EvaluationDeleteResponse{Count: len(ids)}, index, nil
+}
+
+func unblockEvaluation(c *call, _ *none) (*api.EvaluationUnblockResponse, uint64, error) {
+	e, err := findEvaluation(c.Server.Store().Snapshot(), c.id())
+	if err != nil {
+		return nil, 0, err
+	}
+	index, err := c.Server.UnblockEvaluation(c.r.Context(), e.ID)
+	if err != nil {
+		return nil, 0, err
+	}
+	return &api.EvaluationUnblockResponse{EvalID: e.ID, Index: index}, index, nil
+}
+
 // relatives follows the links of an evaluation both ways, as far as they go.
 func relatives(v *state.Snapshot, e *api.Evaluation) []*api.EvaluationStub {
 	stubs := []*api.EvaluationStub{}

@@ -148,6 +148,8 @@ func (f *fakeCore) apply(t *testing.T, commands ...state.Command) uint64 {
 	return index
 }
 
+func (f *fakeCore) Stats() map[string]string { return map[string]string{"workers": "1"} }
+
 func newFakeCore() *fakeCore { return &fakeCore{store: state.New()} }
 
 // storedJob is a job as the server's verbs would have it stored.

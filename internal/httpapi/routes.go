@@ -63,6 +63,8 @@ func routes() []route {
 		write(put, "/v1/allocation/{id}/stop", AllocLife, "Stops an allocation; its instance is placed anew.", stopAllocation).params("no_shutdown_delay"),
 
 		list("/v1/evaluations", ReadJob, "Lists evaluations, oldest first.", evaluationsByTime, listEvaluations, showEvaluation).blocking(evaluations).params("job", "status"),
+		write(del, "/v1/evaluations", WriteOperator, "Forgets evaluations, by id or by filter; 409 for one that is being worked out.", deleteEvaluations),
+		write(put, "/v1/evaluation/{id}/unblock", SubmitJob, "Has a blocked evaluation worked out now, whatever it waits for.", unblockEvaluation),
 		read("/v1/evaluations/count", ReadJob, "Counts evaluations.", countEvaluations).blocking(evaluations).filtered().params("job", "status"),
 		read("/v1/evaluation/{id}", ReadJob, "Returns an evaluation, with stubs of its relatives when asked to.", getEvaluation).blocking(evaluations).params("related"),
 		read("/v1/evaluation/{id}/allocations", ReadJob, "Lists the allocations that an evaluation made or changed.", getEvaluationAllocations).blocking(allocations, evaluations).params("resources", "task_states"),

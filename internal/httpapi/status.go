@@ -61,6 +61,9 @@ func getSelf(c *call) (any, error) {
 	}
 	if c.Server != nil {
 		self.Member = *c.member()
+		if stats := c.Server.Stats(); stats != nil {
+			self.Stats["scheduler"] = stats
+		}
 	}
 	return self, nil
 }

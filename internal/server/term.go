@@ -20,11 +20,12 @@ import (
 // term is what exists only while this server leads. A new term begins with
 // empty hands: all it needs to know is in the state.
 type term struct {
-	broker  *broker.Broker
-	fleet   *fleet.Fleet
-	applier *applier.Applier
-	cancel  context.CancelFunc
-	running sync.WaitGroup
+	broker     *broker.Broker
+	fleet      *fleet.Fleet
+	applier    *applier.Applier
+	rejections *rejections
+	cancel     context.CancelFunc
+	running    sync.WaitGroup
 }
 
 // beginAgain is how long a server that could not begin to lead waits.
@@ -77,12 +78,17 @@ func (s *Server) beginTerm(ctx context.Context) error {
 	t.applier = applier.New(applier.Env{
 		Store: s.store, Fleet: t.fleet, Propose: s.proposeEach, Logger: s.cfg.Logger,
 	})
-	env := worker.Env{Store: s.store, Broker: t.broker, Fleet: t.fleet, Applier: t.applier, Logger: s.cfg.Logger}
+	t.rejections = newRejections(s)
+	env := worker.Env{
+		Store: s.store, Broker: t.broker, Fleet: t.fleet, Applier: t.applier, Logger: s.cfg.Logger,
+		Rejected: t.rejections.add,
+	}
 	s.heartbeats.Lead(time.Now())
 	t.running.Go(func() { s.heartbeats.Watch(ctx) })
 	t.running.Go(func() { _ = t.fleet.Run(ctx, s.store) })
 	t.running.Go(func() { _ = t.broker.Run(ctx, s.store) })
 	t.running.Go(func() { t.applier.Run(ctx) })
+	t.running.Go(func() { t.rejections.run(ctx) })
 	for range s.cfg.Workers {
 		t.running.Go(func() { worker.Run(ctx, env) })
 	}

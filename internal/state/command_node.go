@@ -109,7 +109,7 @@ func (c *UpdateNodeStatus) apply(t *txn) error {
 type SetNodeEligibility struct {
 	NodeID      string
 	Eligibility string // api.NodeEligible or api.NodeIneligible
-	Message     string // the node event's words; "" for the usual ones
+	Message     string // the node event's words, written also if nothing changes; "" for the usual ones
 	Time        int64  // Unix nanoseconds
 	Evaluations []*api.Evaluation
 }
@@ -127,7 +127,7 @@ func (c *SetNodeEligibility) apply(t *txn) error {
 	case old.DrainStrategy != nil && c.Eligibility == api.NodeEligible:
 		return api.Errorf(api.CodeConflict, "node %s is being drained: end the drain first", api.ShortID(c.NodeID))
 	}
-	if old.SchedulingEligibility != c.Eligibility {
+	if old.SchedulingEligibility != c.Eligibility || c.Message != "" {
 		n := old.Copy()
 		n.SchedulingEligibility, n.ModifyIndex = c.Eligibility, t.index
 		message := c.Message

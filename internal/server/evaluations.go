@@ -1,0 +1,89 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+// deletionsPerEntry bounds the evaluations that one log entry deletes.
+const deletionsPerEntry = 4096
+
+// DeleteEvaluations forgets evaluations, whatever their status. What they were
+// to bring about does not happen: a job whose evaluation is deleted before it
+// was worked out stays as it is until something else evaluates it. One that a
+// worker is at is refused, and then none is deleted.
+func (s *Server) DeleteEvaluations(ctx context.Context, ids []string) (index uint64, err error) {
+	t := s.term.Load()
+	if t == nil {
+		return 0, errNoLeader
+	}
+	snap := s.store.Snapshot()
+	for _, id := range ids {
+		switch {
+		case snap.Evaluation(id) == nil:
+			return 0, api.Errorf(api.CodeNotFound, "evaluation %q not found", id)
+		case t.broker.IsOut(id):
+			return 0, api.Errorf(api.CodeConflict, "evaluation %s is being worked out: try again in a moment", api.ShortID(id))
+		}
+	}
+	for len(ids) > 0 {
+		n := min(len(ids), deletionsPerEntry)
+		if index, err = s.propose(ctx, &state.DeleteEvaluations{IDs: ids[:n]}); err != nil {
+			return 0, err
+		}
+		ids = ids[n:]
+	}
+	return index, nil
+}
+
+// UnblockEvaluation has a blocked evaluation worked out now, whatever it waits
+// for.
+func (s *Server) UnblockEvaluation(ctx context.Context, id string) (uint64, error) {
+	t := s.term.Load()
+	if t == nil {
+		return 0, errNoLeader
+	}
+	e := s.store.Snapshot().Evaluation(id)
+	switch {
+	case e == nil:
+		return 0, api.Errorf(api.CodeNotFound, "evaluation %q not found", id)
+	case e.Status != api.EvalStatusBlocked:
+		return 0, api.Errorf(api.CodeInvalid, "evaluation %s is %s: only a blocked one can be unblocked", api.ShortID(id), e.Status)
+	case t.broker.IsOut(id):
+		return s.store.Index(), nil // that is happening
+	}
+	e = e.Copy()
+	e.Status, e.StatusDescription, e.WaitUntil = api.EvalStatusPending, "unblocked by hand", time.Time{}
+	e.ModifyTime = time.Now().UnixNano()
+	return s.propose(ctx, &state.PutEvaluations{Evaluations: []*api.Evaluation{e}})
+}
+
+// Stats counts what the scheduler of this server holds and did; nil while it
+// does not lead.
+func (s *Server) Stats() map[string]string {
+	t := s.term.Load()
+	if t == nil {
+		return nil
+	}
+	b := t.broker.Stats()
+	stats := map[string]string{}
+	for name, n := range map[string]uint64{
+		"evaluations_ready": uint64(b.Ready), "evaluations_delayed": uint64(b.Delayed),
+		"evaluations_blocked": uint64(b.Blocked), "evaluations_out": uint64(b.Out),
+		"workers": uint64(s.cfg.Workers), "placements_refused": t.rejections.total.Load(),
+	} {
+		stats[name] = strconv.FormatUint(n, 10)
+	}
+	if s.replica != nil {
+		r := s.replica.Stats()
+		stats["log_entries"], stats["log_proposals"] = strconv.FormatUint(r.Entries, 10), strconv.FormatUint(r.Proposals, 10)
+	}
+	return stats
+}
