@@ -242,6 +242,12 @@ func taskResources(a *api.Allocation, name string) string {
 	if t.Memory.MemoryMaxMB > t.Memory.MemoryMB {
 		text += " (up to " + megabytes(t.Memory.MemoryMaxMB) + ")"
 	}
+	if cores := t.CPU.ReservedCores; len(cores) > 0 {
+		text += ", cores " + api.FormatCores(cores)
+	}
+	for _, d := range t.Devices {
+		text += fmt.Sprintf(", %s/%s/%s %s", d.Vendor, d.Type, d.Name, strings.Join(d.DeviceIDs, ","))
+	}
 	return text
 }
 

@@ -5,6 +5,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -127,11 +128,17 @@ func (p *page) nodeRoom(n *api.Node, allocs []*api.Allocation) {
 		reserved = *n.Reserved
 	}
 	p.section("Room")
-	p.table([]string{"What", "Taken", "Of"}, [][]string{
+	rows := [][]string{
 		{"CPU", fmt.Sprintf("%d MHz", cpu), fmt.Sprintf("%d MHz", n.Resources.CPU.CPUShares-int64(reserved.CPU.CPUShares))},
 		{"Memory", megabytes(memory), megabytes(n.Resources.Memory.MemoryMB - int64(reserved.Memory.MemoryMB))},
 		{"Disk", megabytes(disk), megabytes(n.Resources.Disk.DiskMB - int64(reserved.Disk.DiskMB))},
-	})
+	}
+	if cores := coresRow(n, allocs); cores != nil {
+		rows = slices.Insert(rows, 1, cores)
+	}
+	p.table([]string{"What", "Taken", "Of"}, rows)
+	p.nodeDevices(n, allocs)
+	p.hostNetworks(n)
 }
 
 func (p *page) drivers(drivers map[string]*api.DriverStatus) {

@@ -221,8 +221,8 @@ func (x *explainer) ofKind(kind int32, n *api.Node) []api.Obstacle {
 			add(api.FilterConstraint, c.words)
 		}
 	}
-	if what := r.special.unfit(n); what != "" {
-		add(api.FilterConstraint, what)
+	for _, reason := range r.special.unfits(n) {
+		add(api.FilterConstraint, reason)
 	}
 	x.fixed[kind], x.known[kind] = all, true
 	return all
@@ -275,8 +275,5 @@ func (x *explainer) room(p *page, i int) (all []api.Obstacle) {
 	if limit := b.pass.order.Policy.MaxStarting; limit > 0 && int(at.starting) >= limit {
 		all = append(all, api.Obstacle{Filter: api.FilterStarting, Reason: fmt.Sprintf("%d allocations are starting, and no more may", at.starting)})
 	}
-	if what := b.special.lacks(n, &at); what != "" {
-		all = append(all, api.Obstacle{Filter: api.FilterResource, Reason: what})
-	}
-	return all
+	return append(all, b.special.obstacles(n, &at)...)
 }

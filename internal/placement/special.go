@@ -4,6 +4,7 @@
 package placement
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/reeve-run/reeve/api"
@@ -72,17 +73,60 @@ func (s *special) unfit(n *api.Node) string {
 	if s == nil {
 		return ""
 	}
+	if reasons := s.unfits(n); len(reasons) > 0 {
+		return reasons[0]
+	}
+	return ""
+}
+
+// unfits is unfit with everything that is in the way.
+func (s *special) unfits(n *api.Node) (reasons []string) {
+	if s == nil {
+		return nil
+	}
 	for _, a := range s.devices {
 		if reason := a.unmet(n); reason != "" {
-			return reason
+			reasons = append(reasons, reason)
 		}
 	}
 	for _, name := range s.networks {
 		if hostAddress(n, name) == "" {
-			return "missing host network: " + name
+			reasons = append(reasons, "missing host network: "+name)
 		}
 	}
-	return ""
+	return reasons
+}
+
+// obstacles is lacks with everything that is in the way, and by how much.
+func (s *special) obstacles(n *api.Node, o *overlay) (all []api.Obstacle) {
+	if s == nil {
+		return nil
+	}
+	if s.cores > 0 && n.Resources != nil {
+		free := 0
+		for _, id := range n.Resources.CPU.ReservableCPUCores {
+			if !o.hasCore(id) {
+				free++
+			}
+		}
+		if free < s.cores {
+			all = append(all, api.Obstacle{
+				Filter: api.FilterResource, Reason: "not enough cores", Dimension: "cores", Needed: int64(s.cores), Free: int64(free),
+			})
+		}
+	}
+	for _, w := range s.static {
+		if address := hostAddress(n, w.network); address != "" && o.hasPort(binding{address, w.number}) {
+			all = append(all, api.Obstacle{Filter: api.FilterPort, Reason: fmt.Sprintf("port %d of %s is taken", w.number, address)})
+		}
+	}
+	if len(s.unfits(n)) > 0 {
+		return all // there is more amiss with its devices than that they are taken
+	}
+	if missing, ok := s.seat(n, o); !ok {
+		all = append(all, api.Obstacle{Filter: api.FilterResource, Reason: "not enough free devices: " + missing.name})
+	}
+	return all
 }
 
 // need adds what the node makes of it in amounts: a core is worth its share of
