@@ -65,8 +65,6 @@ func (s *survey) settle(in *instance, claims []*api.Allocation) {
 		switch {
 		case in.alloc == nil:
 			in.alloc = a
-		case s.isAway(a) && s.outdated(in.group, a):
-			in.group.exceed(a, becauseUpdated)
 		case s.isAway(a) && !s.isAway(in.alloc) || !s.isAway(a):
 			in.group.behind = append(in.group.behind, a)
 		default: // both are away: the newer one holds the instance

@@ -199,7 +199,12 @@ func (w *world) instances(names []string) []*api.Allocation {
 
 // reports has nodes say something of instances.
 func (w *world) reports(what string, names []string) {
-	for _, a := range w.instances(names) {
+	w.say(what, w.instances(names))
+}
+
+// say has nodes report of allocations.
+func (w *world) say(what string, allocs []*api.Allocation) {
+	for _, a := range allocs {
 		w.report(a, func(u *api.Allocation) {
 			health := what == "healthy"
 			switch what {

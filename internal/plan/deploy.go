@@ -145,11 +145,11 @@ func (s *survey) deployStep(in *instance, stands progress) step {
 		if stands == given && s.destructive(g, in.alloc) {
 			st.status, st.why = Error, "the deployment failed; the instance keeps its older version"
 		}
-	case s.waits(in) && s.destructive(g, in.alloc):
+	case in.away && !in.replaced && s.destructive(g, in.alloc):
 		st.status, st.why = Started, whyWaits
 	case in.state == failed, in.state == ended, s.destructive(g, in.alloc):
 		st.do = replace // a new version is also a new attempt
-	case in.state == lost, in.state == moving:
+	case in.state == lost, in.state == moving, in.isLent():
 		st.why = "recovery starts it anew, at the newest version"
 	default:
 		st.do = update

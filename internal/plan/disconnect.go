@@ -23,6 +23,9 @@ func (s *survey) absent(n *api.Node, a *api.Allocation) (absence, bool) {
 	if n == nil || !isSilent(n) || d == nil {
 		return absence{}, false
 	}
+	if s.job != nil && !s.knows(a) {
+		return absence{}, false // of a job that was removed and registered again since
+	}
 	since := time.Unix(n.StatusUpdatedAt, 0)
 	ab := absence{}
 	switch {
@@ -104,16 +107,6 @@ func (s *survey) whyLost(a *api.Allocation) string {
 		return becauseFenced
 	}
 	return becauseLost
-}
-
-// waits reports whether the instance's allocation is away, and nobody may take
-// its place before it is lost.
-func (s *survey) waits(in *instance) bool {
-	if in.state != unknown {
-		return false
-	}
-	ab, away := s.absent(s.node(in.alloc), in.alloc)
-	return away && !ab.replaced
 }
 
 // absences notes which allocations are out of reach, and when those will be

@@ -8,11 +8,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/placement"
+	"github.com/reeve-run/reeve/internal/plan"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -22,16 +24,14 @@ func TestAnyHistory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t)
 		for i := range rapid.IntRange(1, 5).Draw(t, "nodes") {
-			w.addNode(fmt.Sprintf("n%d", i+1), rapid.Int64Range(100, 1000).Draw(t, "cpu"), 1000,
-				rapid.SampledFrom([]string{"east", "west"}).Draw(t, "datacenter"),
-				map[string]string{"disk": rapid.SampledFrom([]string{"ssd", "hdd"}).Draw(t, "disk")})
+			w.addAny(t, fmt.Sprintf("n%d", i+1))
 		}
 		w.registerAny(t)
 		w.evaluateChecked(t)
 		t.Repeat(map[string]func(*rapid.T){
 			"register": func(t *rapid.T) { w.registerAny(t); w.evaluateChecked(t) },
 			"report":   func(t *rapid.T) { w.reportAny(t); w.evaluateChecked(t) },
-			"gone":     func(t *rapid.T) { w.allGone(); w.evaluateChecked(t) },
+			"gone":     func(t *rapid.T) { w.heardGone(); w.evaluateChecked(t) },
 			"node":     func(t *rapid.T) { w.nodeAny(t); w.evaluateChecked(t) },
 			"stop":     func(t *rapid.T) { w.stopAny(t); w.evaluateChecked(t) },
 			"time": func(t *rapid.T) {
@@ -44,43 +44,74 @@ func TestAnyHistory(t *testing.T) {
 }
 
 func (w *world) registerAny(t *rapid.T) {
-	header := []string{"web"}
-	if rapid.IntRange(0, 9).Draw(t, "batch") == 0 {
-		header = append(header, "type=batch")
+	header := []string{"web", "type=" + rapid.SampledFrom([]string{"service", "service", "batch", "system", "sysbatch"}).Draw(t, "type")}
+	if old := w.newest(); old != nil {
+		header[1] = "type=" + old.Type // a job's type never changes
 	}
+	everywhere := strings.HasPrefix(header[1], "type=sys")
 	if rapid.IntRange(0, 3).Draw(t, "everywhere") == 0 {
 		header = append(header, "dc="+rapid.SampledFrom([]string{"east", "*"}).Draw(t, "job datacenter"))
 	}
 	var groups []string
 	for i := range rapid.IntRange(1, 2).Draw(t, "groups") {
-		g := fmt.Sprintf("group g%d count=%d cpu=%d max_parallel=%d env=%d", i, rapid.IntRange(0, 5).Draw(t, "count"),
+		most := 5
+		if everywhere {
+			most = 1
+		}
+		g := fmt.Sprintf("group g%d count=%d cpu=%d max_parallel=%d env=%d", i, rapid.IntRange(0, most).Draw(t, "count"),
 			rapid.SampledFrom([]int{50, 100, 300}).Draw(t, "cpu"), rapid.IntRange(0, 3).Draw(t, "max_parallel"),
 			rapid.IntRange(0, 2).Draw(t, "env"))
 		g += rapid.SampledFrom([]string{"", "", " port=8080", " dynamic=2", " constraint=disk:ssd", " tag=x"}).Draw(t, "more")
+		g += rapid.SampledFrom([]string{"", " delay=10s function=exponential max_delay=1m", " immediate=1 delay=30s", " attempts=2 interval=10m delay=5s",
+			" attempts=0"}).Draw(t, "reschedule")
+		g += rapid.SampledFrom([]string{"", "", " stop_on_client_after=30s", " replace=false", " lost_after=5m replace=false", " lost_after=5m"}).Draw(t, "disconnect")
+		if strings.HasSuffix(g, "lost_after=5m") {
+			g += " reconcile=" + rapid.SampledFrom([]string{"keep_original", "keep_replacement", "best_score", "longest_running"}).Draw(t, "reconcile")
+		}
 		groups = append(groups, g)
 	}
 	w.register(header, groups)
 }
 
+// audible are the live allocations whose nodes can be heard.
+func (w *world) audible() []*api.Allocation {
+	return slices.DeleteFunc(w.allocations(), func(a *api.Allocation) bool { return a.IsTerminal() || w.isSilent(a.NodeID) })
+}
+
+func (w *world) isSilent(id string) bool {
+	n := w.snapshot().Node(id)
+	return n == nil || n.Status != api.NodeStatusReady
+}
+
 func (w *world) reportAny(t *rapid.T) {
-	live := slices.DeleteFunc(w.allocations(), func(a *api.Allocation) bool { return a.IsTerminal() })
+	live := w.audible()
 	if len(live) == 0 {
 		return
 	}
-	what := rapid.SampledFrom([]string{"start", "healthy", "healthy", "unhealthy", "fail", "finish"}).Draw(t, "what")
-	if rapid.Bool().Draw(t, "all") {
-		w.reports(what, []string{"all"})
-		return
+	what := rapid.SampledFrom([]string{"start", "healthy", "healthy", "unhealthy", "restart", "fail", "finish"}).Draw(t, "what")
+	if !rapid.Bool().Draw(t, "all") {
+		live = []*api.Allocation{rapid.SampledFrom(live).Draw(t, "allocation")}
 	}
-	a := rapid.SampledFrom(live).Draw(t, "allocation")
-	_, name, _ := strings.Cut(a.Name, ".")
-	w.reports(what, []string{name})
+	w.say(what, live)
 }
 
 func (w *world) nodeAny(t *rapid.T) {
 	nodes := slices.Collect(w.snapshot().Nodes())
-	n := rapid.SampledFrom(nodes).Draw(t, "node")
-	w.nodeStatus(rapid.SampledFrom([]string{"down", "up", "up"}).Draw(t, "status"), []string{n.ID})
+	what := rapid.SampledFrom([]string{
+		"down", "disconnect", "disconnect", "up", "up", "up", "ineligible", "eligible", "drain", "undrain", "remove", "add",
+	}).Draw(t, "node event")
+	if what == "add" || len(nodes) == 0 {
+		w.ids++
+		w.addAny(t, fmt.Sprintf("n%d", 10+w.ids))
+		return
+	}
+	events[what](w, []string{rapid.SampledFrom(nodes).Draw(t, "node").ID}, nil)
+}
+
+func (w *world) addAny(t *rapid.T, name string) {
+	w.addNode(name, rapid.Int64Range(100, 1000).Draw(t, "cpu"), 1000,
+		rapid.SampledFrom([]string{"east", "west"}).Draw(t, "datacenter"),
+		map[string]string{"disk": rapid.SampledFrom([]string{"ssd", "hdd"}).Draw(t, "disk")})
 }
 
 func (w *world) stopAny(t *rapid.T) {
@@ -116,7 +147,7 @@ func (w *world) evaluateChecked(t *rapid.T) {
 		}
 	}
 	for name, n := range taken {
-		if w.newest().Type != api.JobTypeService {
+		if w.newest().RunsToCompletion() {
 			continue
 		}
 		if limit := *w.newest().Group(name).Update.MaxParallel; limit > 0 && n > limit {
@@ -128,6 +159,8 @@ func (w *world) evaluateChecked(t *rapid.T) {
 	}
 	w.checkRoom(t)
 	w.checkInstances(t)
+	w.checkReasons(t, o)
+	w.checkEverywhere(t, o)
 	again, outcome := w.compute(w.evaluation())
 	if len(again.Stop)+len(again.Update)+len(again.FollowUps)+len(again.DeploymentUpdates)+len(outcome.Place)+len(outcome.Stop) > 0 || again.Deployment != nil {
 		t.Fatalf("evaluating again does more: stop %d, update %d, follow-ups %d, deployments %v %v, place %d, replace %d",
@@ -172,22 +205,107 @@ func (w *world) checkRoom(t *rapid.T) {
 	}
 }
 
-// checkInstances checks that no place is held twice, and nothing runs that
-// should not.
+// heardGone has the nodes that can be heard report what has ended.
+func (w *world) heardGone() {
+	for _, a := range w.allocations() {
+		if a.IsServerTerminal() && !a.IsClientTerminal() && !w.isSilent(a.NodeID) {
+			w.say("finish", []*api.Allocation{a})
+		}
+	}
+}
+
+// checkInstances checks that no place is held twice, unless a node was out of
+// reach and that is allowed for, and that nothing runs that should not.
 func (w *world) checkInstances(t *rapid.T) {
 	job := w.newest()
-	held := map[string]string{}
+	held := map[string][]*api.Allocation{}
 	for _, a := range w.allocations() {
 		if a.IsTerminal() {
 			continue
 		}
-		if other := held[a.Name]; other != "" {
-			t.Fatalf("%s and %s both are %s", other, a.ID, a.Name)
+		place := a.Name
+		if job.RunsOnEveryNode() {
+			place += "@" + a.NodeID
 		}
-		held[a.Name] = a.ID
+		held[place] = append(held[place], a)
 		g := job.Group(a.Group)
-		if job.Stop || g == nil || a.Index() >= g.Size() {
+		if job.Stop || g == nil || g.Size() == 0 || !job.RunsOnEveryNode() && a.Index() >= g.Size() {
 			t.Fatalf("%s should not run any more", a.Name)
+		}
+	}
+	for place, claims := range held {
+		sure := slices.DeleteFunc(slices.Clone(claims), func(a *api.Allocation) bool {
+			return a.ClientStatus == api.AllocClientUnknown || w.isSilent(a.NodeID)
+		})
+		d := job.Group(claims[0].Group).Disconnect
+		switch newest := claims[len(claims)-1]; {
+		case len(claims) == 1:
+		case d == nil:
+			t.Fatalf("%d allocations hold %s", len(claims), place)
+		case len(sure) < 2:
+		case len(sure) == 2 && *d.Reconcile == api.ReconcileKeepReplacement && newest.ClientStatus == api.AllocClientPending:
+		default:
+			t.Fatalf("%d allocations hold %s, and %d of them are known to run", len(claims), place, len(sure))
+		}
+	}
+}
+
+// checkReasons checks what the plans say of every step against what is stored.
+func (w *world) checkReasons(t *rapid.T, o *placement.Outcome) {
+	for _, p := range plan.Derive(w.snapshot(), w.key(), w.newest(), w.now) {
+		for _, ph := range p.Phases {
+			for _, st := range ph.Steps {
+				a := w.snapshot().Allocation(st.Allocation)
+				problem := ""
+				switch st.Status {
+				case plan.Prepared:
+					if o.Queued[st.Group] == 0 {
+						problem = "nothing of its group is queued"
+					}
+				case plan.Delayed:
+					e := w.snapshot().Evaluation(a.FollowupEvalID)
+					if e == nil || e.IsTerminal() || e.WaitUntil.After(st.Until.Add(time.Second)) || !st.Until.After(w.now) {
+						problem = fmt.Sprintf("no evaluation is due at %s: %+v", st.Until, e)
+					}
+				case plan.Starting, plan.Started:
+					if a == nil || a.IsTerminal() {
+						problem = "nothing is under way"
+					}
+				case plan.Error, plan.Waiting:
+					if st.Message == "" {
+						problem = "no reason is given"
+					}
+				}
+				if problem != "" {
+					t.Fatalf("%s: %s is %s (%s), and %s", p.Name, st.Name, st.Status, st.Message, problem)
+				}
+			}
+		}
+	}
+}
+
+// checkEverywhere checks that a job that runs on every node has, or had, an
+// allocation on each one that suits, or waits for its room.
+func (w *world) checkEverywhere(t *rapid.T, o *placement.Outcome) {
+	job := w.newest()
+	if !job.RunsOnEveryNode() || job.Stop {
+		return
+	}
+	if d := w.snapshot().LatestDeployment(job.Namespace, job.ID); d != nil && d.JobVersion == job.Version && (d.Status == api.DeploymentPaused || d.IsActive() && len(job.Groups) > 1) {
+		return // held by an operator, or the second group's turn has not come
+	}
+	for _, g := range job.Groups {
+		missing := 0
+		for n := range w.snapshot().Nodes() {
+			there := slices.ContainsFunc(w.allocations(), func(a *api.Allocation) bool {
+				return a.Group == g.Name && a.NodeID == n.ID && !a.IsServerTerminal()
+			})
+			if _, suits := placement.Suits(job, g, n); suits && n.IsReady() && g.Size() > 0 && !there {
+				missing++
+			}
+		}
+		if missing > o.Queued[g.Name] {
+			t.Fatalf("%s is missing on %d nodes, and %d are queued", g.Name, missing, o.Queued[g.Name])
 		}
 	}
 }

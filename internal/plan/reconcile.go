@@ -143,7 +143,7 @@ func (w *work) replacing(r *placement.Request, st *step) {
 		r.Tracker = in.alloc.RescheduleTracker
 		return
 	case moving:
-		stop.Description = becauseMoved
+		stop = w.stop(in.alloc, becauseMoved)
 		r.Tracker = in.alloc.RescheduleTracker
 		if w.mayStay(in.alloc) {
 			r.Replaces = stop
@@ -211,16 +211,23 @@ func (w *work) change(a *api.Allocation) *api.Allocation {
 
 // leave stops what is wanted no longer.
 func (w *work) leave(l leaving) {
-	stop := &placement.Stop{Alloc: l.alloc, Description: l.why}
-	if l.alloc.IsClientTerminal() {
-		w.result.Stop = append(w.result.Stop, stop)
-		return
+	if !l.alloc.IsClientTerminal() {
+		w.counts(l.group.name).Stop++
 	}
-	if ab, away := w.absent(w.node(l.alloc), l.alloc); w.isGone(l.alloc) || away && ab.until.IsZero() {
+	w.result.Stop = append(w.result.Stop, w.stop(l.alloc, l.why))
+}
+
+// stop has an allocation stopped. Where nobody is there to do it, and none is
+// waited for any more, it is lost.
+func (w *work) stop(a *api.Allocation, why string) *placement.Stop {
+	stop := &placement.Stop{Alloc: a, Description: why}
+	if a.IsClientTerminal() {
+		return stop
+	}
+	if ab, away := w.absent(w.node(a), a); w.isGone(a) || away && ab.until.IsZero() {
 		stop.ClientStatus = api.AllocClientLost
 	}
-	w.counts(l.group.name).Stop++
-	w.result.Stop = append(w.result.Stop, stop)
+	return stop
 }
 
 // rest settles what no step was about: allocations that go on, and those that

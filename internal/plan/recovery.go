@@ -13,6 +13,9 @@ func (s *survey) recovery(stands progress) []*phase {
 	for _, g := range s.groups {
 		p := &phase{group: g, open: true}
 		for i := range g.instances {
+			if g.instances[i].taken {
+				continue
+			}
 			if st := s.recoveryStep(&g.instances[i], stands); st.status != "" {
 				p.steps = append(p.steps, st)
 			}
@@ -34,22 +37,21 @@ func (s *survey) recoveryStep(in *instance, stands progress) step {
 			return step{}
 		}
 		st.do, st.status = start, Prepared
-		if in.node != "" && stands != ongoing && stands != given {
+		if in.node != "" && (stands == succeeded || stands == notNeeded) {
 			st.job = s.job // its node missed the rollout
 		}
 	case lost:
 		st.do, st.status, st.why = replace, Prepared, s.whyLost(in.alloc)
 	case unknown:
-		ab, away := s.absent(s.node(in.alloc), in.alloc)
 		switch {
-		case !away:
+		case !in.away:
 			return step{}
-		case ab.replaced && !in.closed:
+		case in.isLent():
 			st.do, st.status, st.why = start, Prepared, "its node is out of reach"
-		case ab.until.IsZero():
+		case in.until.IsZero():
 			st.status, st.why = Waiting, "its node is out of reach: nobody takes its place until that is back or removed"
 		default:
-			st.status, st.why, st.until = Delayed, "its node is out of reach: nobody takes its place until it is given up", ab.until
+			st.status, st.why, st.until = Delayed, "its node is out of reach: nobody takes its place until it is given up", in.until
 		}
 	case moving:
 		st.do, st.status, st.why = replace, Prepared, becauseMoved
@@ -73,10 +75,14 @@ func (s *survey) recoveryStep(in *instance, stands progress) step {
 func (s *survey) reschedule(st *step, in *instance, why string) {
 	a := nextAttempt(s.policy(in), in.alloc, s.now)
 	st.delay, st.why = a.delay, why
+	now := s.now
+	if s.eval != nil && s.eval.ID == in.alloc.FollowupEvalID {
+		now = now.Add(together) // what this evaluation was made for is due
+	}
 	switch {
 	case a.never:
 		st.status, st.why = Error, a.why
-	case a.due.After(s.now) && s.knows(in.alloc) && (s.eval == nil || in.alloc.FollowupEvalID != s.eval.ID):
+	case a.due.After(now) && s.knows(in.alloc):
 		st.do, st.status, st.until = later, Delayed, a.due
 	default:
 		st.do, st.status = replace, Prepared

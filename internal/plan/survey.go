@@ -59,6 +59,9 @@ type instance struct {
 	taken bool // a plan works on it: a dirty instance
 	// closed is set when its node takes nothing new: what is there stays as it is.
 	closed bool
+	// away is set when its node is silent, and its allocation not lost yet.
+	away bool
+	absence
 }
 
 // A state is how the allocation that holds an instance is.
@@ -110,7 +113,10 @@ func newSurvey(r Reader, key api.NamespacedID, job *api.Job, eval *api.Evaluatio
 			s.settle(in, claims)
 		}
 		for i := range g.instances {
-			g.instances[i].state = s.stateOf(g.instances[i].alloc)
+			in := &g.instances[i]
+			if in.state = s.stateOf(in.alloc); in.state == unknown {
+				in.absence, in.away = s.absent(s.node(in.alloc), in.alloc)
+			}
 		}
 		s.vacate(g)
 		slices.SortFunc(g.excess, func(a, b leaving) int {
@@ -272,8 +278,12 @@ func (s *survey) differs(g *group, a *api.Allocation) bool {
 // serves reports whether the instance may serve users, so that stopping it
 // takes something away from them.
 func (i *instance) serves() bool {
-	return i.state == running && !i.alloc.IsUnhealthy() || i.state == unknown
+	return i.state == running && !i.alloc.IsUnhealthy() || i.state == unknown && !i.isLent()
 }
+
+// isLent reports whether the instance is to be started elsewhere while its node is
+// silent.
+func (i *instance) isLent() bool { return i.away && i.replaced && !i.closed }
 
 // What an instance is worth to users, from nothing upwards.
 const (

@@ -60,6 +60,11 @@ func Derive(r Reader, key api.NamespacedID, job *api.Job, now time.Time) []*Plan
 	if len(phases) > 0 {
 		plans = append(plans, s.show("deploy", Serial, phases))
 	}
+	for _, ph := range phases {
+		for _, st := range ph.candidates() {
+			st.on.taken = true // a dirty instance
+		}
+	}
 	if phases = s.recovery(stands); len(phases) > 0 {
 		plans = append(plans, s.show("recovery", Parallel, phases))
 	}
