@@ -42,6 +42,8 @@ func (s *survey) settle(in *instance, claims []*api.Allocation) {
 			ended = append(ended, a)
 		case s.isGone(a):
 			in.group.exceed(a, s.whyLost(a))
+		case a.DesiredTransition.ShouldMigrate() && !s.isLast(a, claims):
+			in.group.exceed(a, becauseDuplicate)
 		case s.isAway(a):
 			away = append(away, a)
 		default:
@@ -61,16 +63,13 @@ func (s *survey) settle(in *instance, claims []*api.Allocation) {
 		in.group.exceed(loser, why)
 		present = slices.DeleteFunc(present, func(a *api.Allocation) bool { return a == loser })
 	}
-	for _, a := range slices.Concat(present, away) {
-		switch {
-		case in.alloc == nil:
-			in.alloc = a
-		case s.isAway(a) && !s.isAway(in.alloc) || !s.isAway(a):
-			in.group.behind = append(in.group.behind, a)
-		default: // both are away: the newer one holds the instance
+	// The newest of those that are there holds the instance for now, or else the
+	// newest of those that may come back.
+	for _, a := range slices.Concat(away, present) {
+		if in.alloc != nil {
 			in.group.behind = append(in.group.behind, in.alloc)
-			in.alloc = a
 		}
+		in.alloc = a
 	}
 	if in.alloc == nil { // none may run: the newest tells how the instance is
 		in.alloc = claims[len(claims)-1]
@@ -81,6 +80,13 @@ func (s *survey) settle(in *instance, claims []*api.Allocation) {
 			in.group.excess = append(in.group.excess, leaving{in.group, a, becauseSucceeded})
 		}
 	}
+}
+
+// isLast reports whether nothing else that claims the instance may run.
+func (s *survey) isLast(a *api.Allocation, claims []*api.Allocation) bool {
+	return !slices.ContainsFunc(claims, func(b *api.Allocation) bool {
+		return b != a && !b.IsClientTerminal() && !s.isGone(b) && !b.DesiredTransition.ShouldMigrate()
+	})
 }
 
 // keep gives the instance to one claim and stops the others.

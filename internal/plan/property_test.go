@@ -163,8 +163,8 @@ func (w *world) evaluateChecked(t *rapid.T) {
 	w.checkEverywhere(t, o)
 	again, outcome := w.compute(w.evaluation())
 	if len(again.Stop)+len(again.Update)+len(again.FollowUps)+len(again.DeploymentUpdates)+len(outcome.Place)+len(outcome.Stop) > 0 || again.Deployment != nil {
-		t.Fatalf("evaluating again does more: stop %d, update %d, follow-ups %d, deployments %v %v, place %d, replace %d",
-			len(again.Stop), len(again.Update), len(again.FollowUps), again.DeploymentUpdates, again.Deployment, len(outcome.Place), len(outcome.Stop))
+		t.Fatalf("evaluating again does more: stop %d, update %d, follow-ups %d, deployments %v %v, place %d, replace %d\n%s%s",
+			len(again.Stop), len(again.Update), len(again.FollowUps), again.DeploymentUpdates, again.Deployment, len(outcome.Place), len(outcome.Stop), w.listing(), w.tree())
 	}
 	if r.Deployment != nil && w.snapshot().Deployment(r.Deployment.ID) == nil {
 		t.Fatalf("deployment %s was not stored", r.Deployment.ID)

@@ -61,7 +61,7 @@ func Derive(r Reader, key api.NamespacedID, job *api.Job, now time.Time) []*Plan
 		plans = append(plans, s.show("deploy", Serial, phases))
 	}
 	for _, ph := range phases {
-		for _, st := range ph.candidates() {
+		for _, st := range ph.candidates(nil) {
 			st.on.taken = true // a dirty instance
 		}
 	}
