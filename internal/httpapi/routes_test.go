@@ -44,6 +44,8 @@ var samples = map[string]string{
 	"PUT /v1/job/{id}/periodic/force":           ``,
 	"PUT /v1/deployment/fail/{id}":              ``,
 	"PUT /v1/system/gc":                         ``,
+	"PUT /v1/evaluation/{id}/unblock":           ``,
+	"DELETE /v1/evaluations":                    `{"Filter": "Status == \"failed\""}`,
 	"PUT /v1/allocation/{id}/stop":              ``,
 	"PUT /v1/node/{id}/heartbeat":               ``,
 	"DELETE /v1/job/{id}":                       ``,
