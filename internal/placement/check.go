@@ -29,31 +29,36 @@ type Refusal struct {
 // not be stopped either, unless that was lost.
 func Check(v *View, place []*api.Allocation, existing func(id string) *api.Allocation) []Refusal {
 	var refused []Refusal
-	touched := make(map[string]*overlay, len(place))
+	m := memories.Get().(*memory)
+	defer m.forget()
 	for _, a := range place {
 		if old := existing(a.ID); old != nil && old.NodeID == a.NodeID {
 			continue
 		}
-		if reason := check(v, touched, a, existing); reason != "" {
+		if reason := check(v, m, a, existing); reason != "" {
 			refused = append(refused, Refusal{AllocID: a.ID, NodeID: a.NodeID, Reason: reason})
 		}
 	}
 	return refused
 }
 
-func check(v *View, touched map[string]*overlay, a *api.Allocation, existing func(id string) *api.Allocation) string {
-	p, i := v.at(a.NodeID)
-	if p == nil || p.nodes[i] == nil {
+func check(v *View, m *memory, a *api.Allocation, existing func(id string) *api.Allocation) string {
+	slot, ok := v.slots.Get(a.NodeID)
+	if !ok {
+		return notRegistered
+	}
+	p, i := v.page(slot)
+	if p.nodes[i] == nil {
 		return notRegistered
 	}
 	if p.ready&(1<<i) == 0 {
 		return takesNothing(p.nodes[i])
 	}
-	t := touched[a.NodeID]
+	t := m.touched[slot]
 	if t == nil {
-		at := p.at(i)
-		t = &at
-		touched[a.NodeID] = t
+		t = m.overlay()
+		*t = p.at(i)
+		m.touched[slot] = t
 	}
 	u, more := a.Holding()
 	held := t

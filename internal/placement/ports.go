@@ -5,24 +5,31 @@ package placement
 
 import (
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-const (
-	portPageBits = 10 // ports per page, as a power of two
-	portPages    = 1 << (16 - portPageBits)
-	portWords    = 1 << (portPageBits - 6)
-)
-
-type portPage [portWords]uint64
-
 // A portSet is the ports of a node that are taken. It is immutable once it is
-// part of a fleet's page; clone it to change it. Pages of 1,024 ports exist
-// only where one is taken.
+// part of a fleet's page; clone it to change it. Most nodes have a few dozen
+// ports of 65,535 taken: a bitmap with holes.
 type portSet struct {
-	pages [portPages]*portPage
-	owned uint64 // bit i: pages[i] belongs to this set alone
+	// blocks have the number of 16 ports, from 16 times that number on, in the
+	// upper half, and a bit for each that is taken in the lower. They are sorted,
+	// and none is empty.
+	blocks []uint32
+}
+
+const blockBits = 16
+
+// find returns where the port's block is or belongs, and what of it is taken.
+func (s *portSet) find(port int) (at int, taken uint32) {
+	first := uint32(port>>4) << blockBits
+	at, _ = slices.BinarySearch(s.blocks, first)
+	if at < len(s.blocks) && s.blocks[at]>>blockBits == first>>blockBits {
+		return at, s.blocks[at] & (1<<blockBits - 1)
+	}
+	return at, 0
 }
 
 // has reports whether the port is taken. A nil set has none.
@@ -30,71 +37,79 @@ func (s *portSet) has(port int) bool {
 	if s == nil || port < 0 || port > 65535 {
 		return false
 	}
-	p := s.pages[port>>portPageBits]
-	return p != nil && p[port>>6&(portWords-1)]&(1<<(port&63)) != 0
+	_, taken := s.find(port)
+	return taken&(1<<(port&15)) != 0
 }
 
 // clone returns a set that can be changed without changing s.
 func (s *portSet) clone() *portSet {
-	if s == nil {
-		return &portSet{}
+	// Together with the first few blocks it is one object.
+	c := &struct {
+		portSet
+		few [6]uint32
+	}{}
+	switch {
+	case s == nil || len(s.blocks) == 0:
+		c.blocks = c.few[:0]
+	case len(s.blocks) < len(c.few):
+		c.blocks = append(c.few[:0], s.blocks...)
+	default:
+		c.blocks = append(make([]uint32, 0, len(s.blocks)+2), s.blocks...)
 	}
-	c := &portSet{pages: s.pages}
-	return c
-}
-
-func (s *portSet) page(i int) *portPage {
-	if s.owned&(1<<i) == 0 {
-		own := new(portPage)
-		if p := s.pages[i]; p != nil {
-			*own = *p
-		}
-		s.pages[i], s.owned = own, s.owned|1<<i
-	}
-	return s.pages[i]
+	return &c.portSet
 }
 
 // add takes the port. Numbers that are no port are ignored.
 func (s *portSet) add(port int) {
-	if port > 0 && port <= 65535 {
-		s.page(port >> portPageBits)[port>>6&(portWords-1)] |= 1 << (port & 63)
+	if port <= 0 || port > 65535 {
+		return
 	}
+	at, taken := s.find(port)
+	if taken == 0 {
+		s.blocks = slices.Insert(s.blocks, at, uint32(port>>4)<<blockBits)
+	}
+	s.blocks[at] |= 1 << (port & 15)
 }
 
 // remove frees the port.
 func (s *portSet) remove(port int) {
-	if s.has(port) {
-		s.page(port >> portPageBits)[port>>6&(portWords-1)] &^= 1 << (port & 63)
+	if !s.has(port) {
+		return
+	}
+	at, taken := s.find(port)
+	if taken == 1<<(port&15) {
+		s.blocks = slices.Delete(s.blocks, at, at+1)
+	} else {
+		s.blocks[at] &^= 1 << (port & 15)
 	}
 }
 
-func (s *portSet) isEmpty() bool {
-	for _, p := range s.pages {
-		if p != nil && *p != (portPage{}) {
-			return false
-		}
-	}
-	return true
-}
+func (s *portSet) isEmpty() bool { return s == nil || len(s.blocks) == 0 }
 
 // freeIn returns the first free port of lo..hi; 0 if all are taken.
 func (s *portSet) freeIn(lo, hi int) int {
-	if s == nil && lo <= hi {
+	if lo > hi {
+		return 0
+	}
+	if s == nil {
 		return lo
 	}
-	for port := lo; port <= hi; {
-		p := s.pages[port>>portPageBits]
-		if p == nil {
+	at, taken := s.find(lo)
+	for port := lo; port <= hi; at++ {
+		if taken == 0 {
 			return port
 		}
-		word := ^p[port>>6&(portWords-1)] >> (port & 63)
-		if word != 0 {
-			if port += bits.TrailingZeros64(word); port <= hi {
+		if free := ^taken >> (port & 15) & (1<<(16-port&15) - 1); free != 0 {
+			if port += bits.TrailingZeros32(free); port <= hi {
 				return port
 			}
 			return 0
 		}
-		port = (port | 63) + 1
+		port = (port | 15) + 1
+		taken = 0
+		if next := at + 1; next < len(s.blocks) && s.blocks[next]>>blockBits == uint32(port>>4) {
+			taken = s.blocks[next] & (1<<blockBits - 1)
+		}
 	}
 	return 0
 }

@@ -179,17 +179,12 @@ func used(v *View) string {
 }
 
 func eachTaken(s *portSet, f func(port int)) {
-	if s == nil {
+	if s.isEmpty() {
 		return
 	}
-	for page := range s.pages {
-		if s.pages[page] == nil {
-			continue
-		}
-		for port := page << portPageBits; port < (page+1)<<portPageBits; port++ {
-			if s.has(port) {
-				f(port)
-			}
+	for port := range 1 << 16 {
+		if s.has(port) {
+			f(port)
 		}
 	}
 }
