@@ -8,7 +8,7 @@ import "github.com/spf13/cobra"
 func nodeCommand(c *cli) *cobra.Command {
 	return noun(c, &cobra.Command{
 		Use:   "node",
-		Short: "Look at nodes, and say whether they take new allocations",
+		Short: "Look at nodes, empty them, and say whether they take new allocations",
 		Long:  "A node is a machine with an agent. It runs the allocations that are placed on\nit.",
-	}, nodeStatusCommand, nodeExplainCommand, nodeEligibilityCommand, nodePoolCommand)
+	}, nodeStatusCommand, nodeExplainCommand, nodeDrainCommand, nodeEligibilityCommand, nodeEvaluateCommand, nodePurgeCommand, nodePoolCommand)
 }

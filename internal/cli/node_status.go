@@ -50,12 +50,23 @@ func (c *cli) listNodes(ctx context.Context, cl *client.Client, f format, wide b
 	if err != nil {
 		return err
 	}
+	left := map[string]int{}
+	for _, n := range nodes {
+		if !n.Drain || !f.forPeople() {
+			continue
+		}
+		s, _, err := cl.Nodes().DrainStatus(ctx, n.ID, nil)
+		if err != nil {
+			return err
+		}
+		left[n.ID] = len(s.Allocations)
+	}
 	return c.show(f, nodes, func(p *page) {
 		if len(nodes) == 0 {
 			p.line("No nodes. \"reeve agent\" makes a machine one.")
 			return
 		}
-		p.nodes(nodes, wide)
+		p.nodesWithDrains(nodes, left, wide)
 	})
 }
 
@@ -88,5 +99,11 @@ func (c *cli) showNode(ctx context.Context, cl *client.Client, id string, f form
 	if err != nil {
 		return err
 	}
-	return c.show(f, n, func(p *page) { p.node(n, allocs, wide) })
+	var drain *api.NodeDrainStatus
+	if n.DrainStrategy != nil {
+		if drain, _, err = cl.Nodes().DrainStatus(ctx, id, nil); err != nil {
+			return err
+		}
+	}
+	return c.show(f, n, func(p *page) { p.node(n, drain, allocs, wide) })
 }

@@ -13,7 +13,12 @@ import (
 )
 
 // nodes writes a list of nodes.
-func (p *page) nodes(list []*api.NodeListStub, wide bool) {
+func (p *page) nodes(list []*api.NodeListStub, wide bool) { p.nodesWithDrains(list, nil, wide) }
+
+// nodesWithDrains writes a list of nodes, and how many allocations are left on
+// those that are drained, by node, where it is known.
+func (p *page) nodesWithDrains(list []*api.NodeListStub, left map[string]int, wide bool) {
+	p.massLoss(list)
 	heading := []string{"ID", "Name", "Datacenter", "Pool", "Class", "Address", "Drivers", "Eligibility", "Status"}
 	if wide {
 		heading = append(heading, "Version")
@@ -26,13 +31,43 @@ func (p *page) nodes(list []*api.NodeListStub, wide bool) {
 		}
 		row := []string{id, n.Name, n.Datacenter, dash(n.NodePool), dash(n.NodeClass), dash(n.Address),
 			dash(strings.Join(healthyDrivers(n.Drivers), ",")), p.style.status(eligibility(n.SchedulingEligibility, n.Drain)),
-			p.style.status(n.Status)}
+			p.style.status(nodeStatus(n.Status, n.SilentSince))}
+		if left, known := left[n.ID]; known {
+			row[len(row)-2] = fmt.Sprintf("draining, %d left", left)
+		}
 		if wide {
 			row = append(row, dash(n.Version))
 		}
 		rows = append(rows, row)
 	}
 	p.table(heading, rows)
+}
+
+// massLoss tells that nodes are silent and why they are not given up.
+func (p *page) massLoss(list []*api.NodeListStub) {
+	var first *api.NodeListStub
+	silent := 0
+	for _, n := range list {
+		if n.SilentSince != 0 {
+			silent++
+			if first == nil || n.SilentSince < first.SilentSince {
+				first = n
+			}
+		}
+	}
+	if first == nil {
+		return
+	}
+	p.line("%s", p.style.red(fmt.Sprintf("%s silent, the first for %s, and not given up yet: %s.",
+		count(silent, "node is", "nodes are"), shortDuration(p.now.Sub(time.Unix(first.SilentSince, 0))), first.StatusDescription)))
+	p.line("")
+}
+
+func nodeStatus(status string, silentSince int64) string {
+	if silentSince != 0 {
+		return "silent"
+	}
+	return status
 }
 
 func eligibility(e string, drain bool) string {
@@ -53,13 +88,15 @@ func healthyDrivers(drivers map[string]*api.DriverStatus) []string {
 }
 
 // node writes one node: what it is and has, its drivers, and what runs on it.
-func (p *page) node(n *api.Node, allocs []*api.Allocation, wide bool) {
+func (p *page) node(n *api.Node, drain *api.NodeDrainStatus, allocs []*api.Allocation, wide bool) {
 	id := api.ShortID(n.ID)
 	if wide {
 		id = n.ID
 	}
-	status := p.style.status(n.Status)
-	if n.StatusUpdatedAt > 0 {
+	status := p.style.status(nodeStatus(n.Status, n.SilentSince))
+	if n.SilentSince != 0 {
+		status += " (not heard of for " + shortDuration(p.now.Sub(time.Unix(n.SilentSince, 0))) + ", not given up yet)"
+	} else if n.StatusUpdatedAt > 0 {
 		status += " (since " + age(p.now, time.Unix(n.StatusUpdatedAt, 0)) + ")"
 	}
 	p.fields(
@@ -74,6 +111,11 @@ func (p *page) node(n *api.Node, allocs []*api.Allocation, wide bool) {
 		field{"Reason", n.StatusDescription},
 		field{"Eligibility", p.style.status(eligibility(n.SchedulingEligibility, n.DrainStrategy != nil))},
 	)
+	if drain != nil && drain.DrainStrategy != nil {
+		p.drain(drain, wide)
+	} else {
+		p.lastDrain(n.LastDrain)
+	}
 	p.nodeRoom(n, allocs)
 	p.drivers(n.Drivers)
 	p.section("Allocations")

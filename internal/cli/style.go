@@ -35,7 +35,7 @@ func (s style) status(t string) string {
 	case api.JobStatusRunning, api.EvalStatusComplete, api.DeploymentSuccessful,
 		api.NodeStatusReady, api.NodeEligible, api.CheckStatusSuccess, "healthy":
 		return s.green(t)
-	case api.AllocClientFailed, api.AllocClientLost, api.NodeStatusDown, api.CheckStatusFailure, "unhealthy":
+	case api.AllocClientFailed, api.AllocClientLost, api.NodeStatusDown, "silent", api.CheckStatusFailure, "unhealthy":
 		return s.red(t)
 	case api.JobStatusPending, api.EvalStatusBlocked, api.DeploymentPaused, api.AllocClientUnknown,
 		api.NodeStatusInit, api.NodeStatusDisconnected, api.NodeIneligible, "starting":

@@ -183,7 +183,33 @@ func TestPages(t *testing.T) {
 					"raw_exec": {Detected: true, Healthy: true, HealthDescription: "Healthy"},
 					"exec":     {Detected: true, HealthDescription: "needs root"},
 				},
-			}, []*api.Allocation{testAllocation()}, false)
+			}, nil, []*api.Allocation{testAllocation()}, false)
+		},
+		"node_drain": func(p *page) {
+			p.drain(&api.NodeDrainStatus{
+				NodeID: nodeID, Gone: 1, Ignored: 2,
+				DrainStrategy: &api.DrainStrategy{
+					DrainSpec: api.DrainSpec{Deadline: time.Hour, IgnoreSystemJobs: true}, StartedAt: testNow.Add(-time.Minute), ForceDeadline: testNow.Add(59 * time.Minute),
+				},
+				LastDrain: &api.DrainRecord{Status: api.DrainStatusDraining, Meta: map[string]string{"message": "new kernel", "ticket": "OPS-7"}},
+				Allocations: []*api.DrainingAllocation{
+					{ID: allocID, Name: "web.server[0]", JobID: "web", TaskGroup: "server", ClientStatus: api.AllocClientRunning, State: api.DrainStopping,
+						Description: "was told to stop, and its node has not said yet that it has ended",
+						Replacement: &api.DrainReplacement{ID: otherID, NodeName: "rack-2", ClientStatus: api.AllocClientRunning, Healthy: ptr(true)}},
+					{ID: otherID, Name: "web.server[1]", JobID: "web", TaskGroup: "server", ClientStatus: api.AllocClientRunning, State: api.DrainWaiting,
+						Description: "max_parallel is 1: waits for a2a2a2a2 (web.server[0]), which is pending"},
+				},
+			}, false)
+			p.line("")
+			p.lastDrain(&api.DrainRecord{StartedAt: testNow.Add(-time.Hour), UpdatedAt: testNow.Add(-50 * time.Minute), Status: api.DrainStatusComplete, Meta: map[string]string{"message": "new kernel"}})
+		},
+		"nodes": func(p *page) {
+			p.nodesWithDrains([]*api.NodeListStub{
+				{ID: nodeID, Name: "rack-1", Datacenter: "dc1", NodePool: "default", Status: api.NodeStatusReady, SchedulingEligibility: api.NodeIneligible, Drain: true},
+				{ID: otherID, Name: "rack-2", Datacenter: "dc1", NodePool: "default", Status: api.NodeStatusReady, SchedulingEligibility: api.NodeEligible,
+					SilentSince:       testNow.Unix() - 40,
+					StatusDescription: "no heartbeat, but 400 of 1000 nodes fell silent at once: that is likelier a broken network than so many losses"},
+			}, map[string]int{nodeID: 3}, false)
 		},
 		"placement": func(p *page) {
 			p.placementFailures(failedPlacement())

@@ -1,0 +1,218 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
+)
+
+// drainFlags are what "node drain" was told.
+type drainFlags struct {
+	enable, disable, monitor, detach     bool
+	self, yes, wide                      bool
+	force, noDeadline, ignoreSystem, out bool
+	deadline                             time.Duration
+	message                              string
+	meta                                 []string
+}
+
+func nodeDrainCommand(c *cli) *cobra.Command {
+	var (
+		f format
+		d drainFlags
+	)
+	cmd := &cobra.Command{
+		Use:   "drain [NODE]",
+		Short: "Empty a node: move what runs there elsewhere",
+		Long: `Empties a node, or ends that. Without -enable, -disable or -monitor it shows how
+far the drain is and what each allocation waits for.
+
+A node that is drained takes nothing new. Instances of services move as their
+group's migrate block says: the next one when the replacement of the one before
+is healthy. Batch jobs run on until they end. System jobs are stopped last. An
+allocation whose replacement finds no room stays. What is left at the deadline is
+stopped at once.
+
+The drain is complete when every task has stopped. The command follows it until
+then; Ctrl-C ends only the command.`,
+		Example: `reeve node drain -enable -deadline 30m -m "new kernel" worker-3
+reeve node drain worker-3
+reeve node drain -disable worker-3`,
+		Args:              atMost(1, "NODE"),
+		ValidArgsFunction: c.completeIDs(api.SearchNodes),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := d.check(cmd, args); err != nil {
+				return err
+			}
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			id, err := c.nodeID(cmd.Context(), cl, args, d.self)
+			if err != nil {
+				return err
+			}
+			switch {
+			case d.monitor:
+				return c.followDrain(cmd.Context(), cl, id, 0, d.wide)
+			case !d.enable && !d.disable:
+				return c.showDrain(cmd.Context(), cl, id, f, d.wide)
+			}
+			return c.drainNode(cmd.Context(), cl, id, args, &d)
+		},
+	}
+	f.addTo(cmd.Flags())
+	d.addTo(cmd)
+	return cmd
+}
+
+func (d *drainFlags) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVar(&d.enable, "enable", false, "drain the node, or change the terms of its drain")
+	f.BoolVar(&d.disable, "disable", false, "end the drain; the node takes new allocations again")
+	f.DurationVar(&d.deadline, "deadline", time.Hour, "stop what is left after `D`")
+	f.BoolVar(&d.force, "force", false, "stop everything at once")
+	f.BoolVar(&d.noDeadline, "no-deadline", false, "wait as long as it takes")
+	f.BoolVar(&d.ignoreSystem, "ignore-system", false, "leave allocations of system jobs alone")
+	f.BoolVar(&d.out, "keep-ineligible", false, "with -disable: the node goes on taking nothing new")
+	f.StringVar(&d.message, "m", "", "why, kept with the drain's record as `TEXT`")
+	f.StringArrayVar(&d.meta, "meta", nil, "`NAME=VALUE` to keep with the drain's record; several times")
+	f.BoolVar(&d.monitor, "monitor", false, "only follow the drain that goes on")
+	f.BoolVar(&d.detach, "detach", false, "do not follow the drain")
+	f.BoolVar(&d.self, "self", false, "the node of the agent that answers")
+	f.BoolVarP(&d.yes, "yes", "y", false, "do not ask")
+	f.BoolVar(&d.wide, "verbose", false, "show whole ids")
+}
+
+func (d *drainFlags) check(cmd *cobra.Command, args []string) error {
+	chosen := 0
+	for _, b := range []bool{d.enable, d.disable, d.monitor} {
+		if b {
+			chosen++
+		}
+	}
+	terms := 0
+	for _, b := range []bool{d.force, d.noDeadline, cmd.Flags().Changed("deadline")} {
+		if b {
+			terms++
+		}
+	}
+	switch {
+	case len(args) == 0 && !d.self:
+		return usagef("say which node, or -self")
+	case chosen > 1:
+		return usagef("choose one of -enable, -disable and -monitor")
+	case terms > 1:
+		return usagef("choose one of -deadline, -force and -no-deadline")
+	case !d.enable && (terms > 0 || d.ignoreSystem):
+		return usagef("-deadline, -force, -no-deadline and -ignore-system go with -enable")
+	case !d.disable && d.out:
+		return usagef("-keep-ineligible goes with -disable")
+	case d.deadline <= 0:
+		return usagef("-deadline is a time above 0; -force stops everything at once")
+	}
+	for _, pair := range d.meta {
+		if name, _, ok := strings.Cut(pair, "="); !ok || name == "" {
+			return usagef("-meta %q is not NAME=VALUE", pair)
+		}
+	}
+	return nil
+}
+
+func (d *drainFlags) request() *api.NodeDrainRequest {
+	req := &api.NodeDrainRequest{MarkEligible: d.disable && !d.out}
+	if d.enable {
+		req.DrainSpec = &api.DrainSpec{Deadline: d.deadline, IgnoreSystemJobs: d.ignoreSystem}
+		switch {
+		case d.force:
+			req.DrainSpec.Deadline = -1
+		case d.noDeadline:
+			req.DrainSpec.Deadline = 0
+		}
+	}
+	for _, pair := range d.meta {
+		if req.Meta == nil {
+			req.Meta = map[string]string{}
+		}
+		name, value, _ := strings.Cut(pair, "=")
+		req.Meta[name] = value
+	}
+	if d.message != "" {
+		if req.Meta == nil {
+			req.Meta = map[string]string{}
+		}
+		req.Meta["message"] = d.message
+	}
+	return req
+}
+
+// drainNode begins or ends a drain, and follows one that began.
+func (c *cli) drainNode(ctx context.Context, cl *client.Client, id string, args []string, d *drainFlags) error {
+	n, _, err := cl.Nodes().Get(ctx, id, nil)
+	if err != nil {
+		return err
+	}
+	if d.enable && !d.yes && isTerminal(c.Stdin) {
+		if err := c.confirm(fmt.Sprintf("Drain node %s (%s)?", api.ShortID(id), n.Name)); err != nil {
+			return err
+		}
+	}
+	req := d.request()
+	req.NodeID = id
+	resp, err := cl.Nodes().Drain(ctx, id, req)
+	if err != nil {
+		return err
+	}
+	name := fmt.Sprintf("%s (%s)", api.ShortID(id), n.Name)
+	switch {
+	case d.disable && d.out:
+		fmt.Fprintf(c.Stdout, "The drain of node %s has ended; it stays ineligible.\n", name)
+		return nil
+	case d.disable:
+		fmt.Fprintf(c.Stdout, "The drain of node %s has ended; it takes new allocations again.\n", name)
+		return nil
+	case d.detach:
+		fmt.Fprintf(c.Stdout, "Node %s is being drained, %s.\n", name, drainTerms(req.DrainSpec))
+		return nil
+	}
+	fmt.Fprintf(c.Stderr, "Node %s is being drained, %s\n", name, drainTerms(req.DrainSpec))
+	return c.followDrain(ctx, cl, id, resp.NodeModifyIndex, d.wide)
+}
+
+func drainTerms(s *api.DrainSpec) string {
+	text := "without a deadline"
+	switch {
+	case s.Deadline < 0:
+		text = "everything at once"
+	case s.Deadline > 0:
+		text = "with a deadline of " + shortDuration(s.Deadline)
+	}
+	if s.IgnoreSystemJobs {
+		text += ", system jobs left alone"
+	}
+	return text
+}
+
+func (c *cli) showDrain(ctx context.Context, cl *client.Client, id string, f format, wide bool) error {
+	s, _, err := cl.Nodes().DrainStatus(ctx, id, nil)
+	if err != nil {
+		return err
+	}
+	return c.show(f, s, func(p *page) {
+		if s.DrainStrategy == nil {
+			p.line("Node %s is not being drained.", api.ShortID(id))
+			p.lastDrain(s.LastDrain)
+			return
+		}
+		p.drain(s, wide)
+	})
+}

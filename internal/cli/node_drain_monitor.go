@@ -1,0 +1,120 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
+)
+
+// drainMonitor says on stderr what happens while a node is drained.
+type drainMonitor struct {
+	c     *cli
+	out   *live
+	wide  bool
+	known map[string]*api.DrainingAllocation // as they were last, by id
+	waits map[string]string                  // what was said last of a group's waiting allocations
+}
+
+// followDrain follows a drain until it is complete; it fails when it is ended
+// before.
+func (c *cli) followDrain(ctx context.Context, cl *client.Client, id string, index uint64, wide bool) error {
+	m := &drainMonitor{c: c, out: c.live(), wide: wide, known: map[string]*api.DrainingAllocation{}, waits: map[string]string{}}
+	defer m.out.done()
+	q := &client.QueryOptions{Wait: 10 * time.Second}
+	for {
+		s, meta, err := cl.Nodes().DrainStatus(ctx, id, q)
+		if err != nil {
+			return err
+		}
+		if meta.Index < index { // the server that answers does not know of it yet
+			q.Index = meta.Index
+			continue
+		}
+		m.say(s)
+		if s.DrainStrategy == nil {
+			m.out.done()
+			return m.ended(s)
+		}
+		m.out.show("%s (%s)", drainCount(s), shortDuration(c.Now().Sub(s.DrainStrategy.StartedAt).Round(time.Second)))
+		q.Index = meta.Index
+	}
+}
+
+// say tells what is new.
+func (m *drainMonitor) say(s *api.NodeDrainStatus) {
+	now := map[string]*api.DrainingAllocation{}
+	waiting, why := map[string]int{}, map[string]string{}
+	var groups []string
+	for _, a := range s.Allocations {
+		now[a.ID] = a
+		old := m.known[a.ID]
+		line := m.describe(a)
+		if a.State == api.DrainWaiting {
+			group := a.JobID + "." + a.TaskGroup
+			if waiting[group] == 0 {
+				groups = append(groups, group)
+			}
+			waiting[group]++
+			why[group] = a.Description
+			continue
+		}
+		if old == nil || m.describe(old) != line {
+			m.out.say("  %s", line)
+		}
+	}
+	for id, old := range m.known {
+		if now[id] == nil {
+			m.out.say("  %s %s has ended", m.id(id), old.Name)
+		}
+	}
+	for _, group := range groups {
+		if line := fmt.Sprintf("%s: %s: %s", group, m.waiting(waiting[group]), why[group]); m.waits[group] != line {
+			m.waits[group] = line
+			m.out.say("  %s", line)
+		}
+	}
+	m.known = now
+}
+
+func (m *drainMonitor) waiting(n int) string {
+	if n == 1 {
+		return "1 waits"
+	}
+	return fmt.Sprintf("%d wait", n)
+}
+
+func (m *drainMonitor) describe(a *api.DrainingAllocation) string {
+	line := fmt.Sprintf("%s %s %s", m.id(a.ID), a.Name, a.State)
+	if a.Replacement != nil {
+		return line + "; replaced by " + replacement(a, m.wide)
+	}
+	return line + ": " + a.Description
+}
+
+func (m *drainMonitor) id(id string) string {
+	if m.wide {
+		return id
+	}
+	return api.ShortID(id)
+}
+
+// ended tells how the drain ended.
+func (m *drainMonitor) ended(s *api.NodeDrainStatus) error {
+	r := s.LastDrain
+	switch {
+	case r == nil:
+		return errors.New("the node was never drained")
+	case r.Status == api.DrainStatusCanceled:
+		return fmt.Errorf("the drain was canceled after %s", shortDuration(r.UpdatedAt.Sub(r.StartedAt).Round(time.Second)))
+	}
+	fmt.Fprintf(m.c.Stdout, "Node %s is drained: everything that had to leave has stopped, after %s.\n",
+		api.ShortID(s.NodeID), shortDuration(r.UpdatedAt.Sub(r.StartedAt).Round(100*time.Millisecond)))
+	return nil
+}
