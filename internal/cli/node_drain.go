@@ -39,8 +39,8 @@ far the drain is and what each allocation waits for.
 A node that is drained takes nothing new. Instances of services move as their
 group's migrate block says: the next one when the replacement of the one before
 is healthy. Batch jobs run on until they end. System jobs are stopped last. An
-allocation whose replacement finds no room stays. What is left at the deadline is
-stopped at once.
+allocation whose replacement finds no room stays. What is left at the deadline
+is stopped at once.
 
 The drain is complete when every task has stopped. The command follows it until
 then; Ctrl-C ends only the command.`,
