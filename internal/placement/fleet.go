@@ -37,9 +37,10 @@ type Fleet struct {
 	suits    *suits
 	// kindsFrom is another for every start of the kinds: numbers of different
 	// ones mean different kinds.
-	kindsFrom uint64
-	reserved  map[string]*api.Allocation // proposed, not yet seen in the change feed
-	index     uint64
+	kindsFrom  uint64
+	reserved   map[string]*api.Allocation // proposed, not yet seen in the change feed
+	index      uint64
+	priorities priorities
 }
 
 // NewFleet returns the fleet as the source has it.
@@ -170,6 +171,7 @@ func (f *Fleet) hold(a *api.Allocation, sign int) {
 	slot := f.slot(a.NodeID)
 	p, i := f.at(slot)
 	p.hold(i, a, sign)
+	f.priorities.count(a, sign)
 	if sign < 0 && p.nodes[i] == nil {
 		f.forget(a.NodeID, slot)
 	}

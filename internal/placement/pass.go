@@ -25,9 +25,7 @@ type pass struct {
 	memory    *memory
 	out       *Outcome
 
-	preempted map[string]bool // allocations, by id
-	lost      map[losers]int  // the same, counted
-	round     int             // grows with each preemption
+	preemptor *preemptor // nil until it is needed
 }
 
 func newPass(v *View, o *Order) *pass {

@@ -18,13 +18,27 @@ type Preemption struct {
 	By    *api.Allocation
 }
 
+// A preemptor finds room for what an order cannot place otherwise.
+type preemptor struct {
+	pass      *pass
+	preempted map[string]bool // by the order: ids
+	losses    *losses
+
+	// Used again for every node:
+	ending  []*api.Allocation
+	victims []victim
+	search  search
+}
+
 // A choice is a node on which a request has room once others have ended.
 type choice struct {
-	slot  int32
-	pos   uint32  // breaks ties
-	harm  harm    // of the best set there
-	score float64 // of the node, with the set gone
-	round int     // of preempting, in which that was so
+	slot   int32
+	pos    uint32   // breaks ties
+	groups [4]int32 // that the best set takes from
+	count  int      // of them; more than there are in groups: some are not
+	lost   int      // what those had lost when that was so; -1: the node has changed
+	score  float64  // of the node, with the set gone
+	harm   harm     // of the best set there
 }
 
 // compare puts the choice first that does least harm; of those that do the same
@@ -33,18 +47,44 @@ func (c *choice) compare(d *choice) int {
 	return cmp.Or(c.harm.rough(d.harm), -cmp.Compare(c.score, d.score), c.harm.compare(d.harm), cmp.Compare(c.pos, d.pos))
 }
 
+// isStale reports whether the choice has to be made again: what it does may be
+// worse by now, but never better, because its groups have lost others meanwhile.
+func (x *preemptor) isStale(c *choice) bool {
+	return c.lost < 0 || c.count > len(c.groups) || c.lost != x.lost(c)
+}
+
+func (x *preemptor) lost(c *choice) (lost int) {
+	for _, g := range c.groups[:min(c.count, len(c.groups))] {
+		l := &x.losses.groups[g]
+		lost += max(min(l.lost, l.may), 0) // beyond it, one more is as bad as the one before
+	}
+	return lost
+}
+
+// mayPreempt returns the order's preemptor; nil if there is nobody to preempt.
+func (b *batch) mayPreempt(r *Request) *preemptor {
+	p := b.pass
+	if p.order.Policy.Held == nil || !p.view.priorities.upTo(r.Job.Priority-priorityGap) {
+		return nil
+	}
+	if p.preemptor == nil {
+		p.preemptor = &preemptor{pass: p, preempted: map[string]bool{}, losses: newLosses()}
+	}
+	return p.preemptor
+}
+
 // preempt places the request on a node that has room once allocations of less
 // important jobs have ended; false if there is none.
 func (b *batch) preempt(r *Request) bool {
-	p := b.pass
-	if p.order.Policy.Held == nil {
+	x := b.mayPreempt(r)
+	if x == nil {
 		return false
 	}
 	if r.NodeID != "" {
-		slot, ok := p.view.slots.Get(r.NodeID)
-		return ok && b.preemptOn(r, slot)
+		slot, ok := b.pass.view.slots.Get(r.NodeID)
+		return ok && x.preemptOn(b, r, slot)
 	}
-	b.findChoices(r)
+	x.findChoices(b, r)
 	var aside []choice // the instance failed there
 	defer func() {
 		for _, c := range aside {
@@ -54,9 +94,12 @@ func (b *batch) preempt(r *Request) bool {
 	avoid := b.avoid(r.Penalised)
 	for len(b.choices) > 0 {
 		c := b.choices.pop()
-		if c.round < p.round {
-			if again, ok := b.choose(r, c.slot); ok {
+		if x.isStale(&c) {
+			if again, ok := x.choose(b, r, c.slot); ok {
 				b.choices.push(again)
+				if again.count > len(again.groups) && x.preemptOn(b, r, again.slot) {
+					return true // it would be stale for ever
+				}
 			}
 			continue
 		}
@@ -64,16 +107,17 @@ func (b *batch) preempt(r *Request) bool {
 			aside = append(aside, c)
 			continue
 		}
-		if b.preemptOn(r, c.slot) {
+		if x.preemptOn(b, r, c.slot) {
+			c.lost = -1
 			b.choices.push(c) // there may be room for more
 			return true
 		}
 	}
-	return slices.ContainsFunc(aside, func(c choice) bool { return b.preemptOn(r, c.slot) })
+	return slices.ContainsFunc(aside, func(c choice) bool { return x.preemptOn(b, r, c.slot) })
 }
 
 // findChoices looks at every node, once for all requests of the batch.
-func (b *batch) findChoices(r *Request) {
+func (x *preemptor) findChoices(b *batch, r *Request) {
 	if b.chosen {
 		return
 	}
@@ -83,7 +127,7 @@ func (b *batch) findChoices(r *Request) {
 			if n == nil || p.ready&(1<<i) == 0 || !b.judge(p.kind[i]).fits() {
 				continue
 			}
-			if c, ok := b.choose(r, first|int32(i)); ok {
+			if c, ok := x.choose(b, r, first|int32(i)); ok {
 				b.choices = append(b.choices, c)
 			}
 		}
@@ -92,48 +136,62 @@ func (b *batch) findChoices(r *Request) {
 }
 
 // choose finds what preempting would do on a node.
-func (b *batch) choose(r *Request, slot int32) (choice, bool) {
-	s, ending := b.search(r, slot)
+func (x *preemptor) choose(b *batch, r *Request, slot int32) (choice, bool) {
+	s := x.find(b, r, slot)
 	if s == nil {
 		return choice{}, false
 	}
-	c := choice{slot: slot, pos: b.tie(slot), round: b.pass.round}
-	if !ending {
-		if s.run() == nil {
-			return choice{}, false
+	c := choice{slot: slot, pos: b.tie(slot), harm: s.best}
+	for i, v := range s.set {
+		if i < len(c.groups) {
+			c.groups[i] = s.victims[v].group
 		}
-		c.harm = s.best
 	}
+	c.count = len(s.set)
+	c.lost = x.lost(&c)
 	n := s.page.nodes[s.at]
-	rest := s.after()
-	at := candidate{slot: slot, used: rest.used, affinity: b.affinity(n), collisions: b.running[slot]}
-	c.score = b.value(&at, n, s.capacity, rest)
+	used := s.rest.used
+	for _, i := range s.set {
+		used = used.Sub(s.victims[i].usage)
+	}
+	at := candidate{slot: slot, used: used, affinity: b.affinity(n), collisions: b.running[slot]}
+	c.score = b.value(&at, n, s.capacity, &s.rest)
 	return c, true
 }
 
-// search prepares looking for victims on a node that could take the request;
-// nil if it could not. Waiting reports that there is room as soon as what is
-// ending there anyway has ended.
-func (b *batch) search(r *Request, slot int32) (s *search, waiting bool) {
+// find looks on a node for the set that does the least harm; nil if there is
+// none. What is found is good until the next call.
+func (x *preemptor) find(b *batch, r *Request, slot int32) *search {
 	pg, i := b.pass.view.page(slot)
 	n := pg.nodes[i]
 	if n == nil || b.unfit(pg, i).reason != "" {
-		return nil, false
+		return nil
 	}
-	ending, victims := b.pass.held(n.ID, r.Job)
-	if len(ending)+len(victims) == 0 {
-		return nil, false
+	x.held(n.ID, r.Job)
+	if len(x.ending)+len(x.victims) == 0 {
+		return nil
 	}
-	s = &search{batch: b, page: pg, at: i, slot: slot, capacity: pg.capacity[i], need: b.needOn(n), victims: victims, ending: ending}
+	old := &x.search
+	*old = search{
+		batch: b, losses: x.losses, page: pg, at: i, slot: slot, capacity: pg.capacity[i], need: b.needOn(n),
+		victims: x.victims, ending: x.ending, everyone: old.everyone[:0], picked: old.picked[:0], forced: old.forced[:0], set: old.set[:0],
+	}
+	s := old
 	if o := b.pass.touched[slot]; o != nil {
 		s.rest = o.fork()
 	} else {
 		s.rest = pg.at(i)
 	}
-	for _, a := range ending {
+	for _, a := range s.ending {
 		s.rest.hold(a, -1)
 	}
-	return s, len(ending) > 0 && s.fitsAll(nil)
+	if len(s.ending) > 0 && s.fitsAll(nil) {
+		return s // waiting is enough
+	}
+	if !s.run() {
+		return nil
+	}
+	return s
 }
 
 // after is what is taken on the node when the set, and what is ending, is gone.
@@ -147,9 +205,9 @@ func (s *search) after() *overlay {
 
 // preemptOn places the request on the node, and preempts what has to end for
 // that.
-func (b *batch) preemptOn(r *Request, slot int32) bool {
-	s, waiting := b.search(r, slot)
-	if s == nil || !waiting && s.run() == nil {
+func (x *preemptor) preemptOn(b *batch, r *Request, slot int32) bool {
+	s := x.find(b, r, slot)
+	if s == nil {
 		return false
 	}
 	p, rest := b.pass, s.after()
@@ -167,17 +225,13 @@ func (b *batch) preemptOn(r *Request, slot int32) bool {
 	for _, e := range needed {
 		a.PreemptedAllocations = append(a.PreemptedAllocations, e.ID)
 	}
-	if p.preempted == nil {
-		p.preempted, p.lost = map[string]bool{}, map[losers]int{}
-	}
 	for _, i := range s.set {
 		v := &s.victims[i]
 		a.PreemptedAllocations = append(a.PreemptedAllocations, v.alloc.ID)
 		p.out.Preempt = append(p.out.Preempt, Preemption{v.alloc, a})
-		p.preempted[v.alloc.ID] = true
-		p.lost[v.group]++
+		x.preempted[v.alloc.ID] = true
+		x.losses.groups[v.group].lost++
 	}
-	p.round++
 	m := b.lone(s.page.nodes[s.at])
 	if r.NodeID == "" {
 		all := b.metrics

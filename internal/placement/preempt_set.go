@@ -24,6 +24,7 @@ const maxSteps = 4096
 // port that only they hold, say, are in every set from the start.
 type search struct {
 	batch    *batch
+	losses   *losses
 	page     *page
 	at       int   // in the page
 	slot     int32 // of the node
@@ -33,14 +34,15 @@ type search struct {
 	victims  []victim
 	ending   []*api.Allocation // not in rest
 
-	largest api.Usage // what a single victim gives at most
-	picked  []int
-	lost    map[losers]int
-	steps   int
+	largest  api.Usage // what a single victim gives at most
+	everyone []int
+	picked   []int
+	steps    int
 
 	forced []int
+	found  bool
 	best   harm
-	set    []int // nil: none is known
+	set    []int
 }
 
 // fits reports whether there is room once the picked victims are gone, and
@@ -68,41 +70,43 @@ func (s *search) lacking() api.Usage {
 	return api.Usage{CPU: max(d.CPU, 0), MemoryMB: max(d.MemoryMB, 0), DiskMB: max(d.DiskMB, 0)}
 }
 
-// run finds the best set; nil if there is none.
-func (s *search) run() []int {
+// run finds the best set; false if there is none.
+func (s *search) run() bool {
 	lacking, all := s.lacking(), api.Usage{}
-	everyone := make([]int, len(s.victims))
 	for i := range s.victims {
 		u := s.victims[i].usage
 		all = all.Add(u)
 		s.largest = api.Usage{CPU: max(s.largest.CPU, u.CPU), MemoryMB: max(s.largest.MemoryMB, u.MemoryMB), DiskMB: max(s.largest.DiskMB, u.DiskMB)}
-		everyone[i] = i
+		s.everyone = append(s.everyone, i)
 	}
-	if _, enough := lacking.Fits(all); !enough || !s.fitsAll(everyone) {
-		return nil
+	if _, enough := lacking.Fits(all); !enough || !s.fitsAll(s.everyone) {
+		return false
 	}
-	s.lost = make(map[losers]int)
-	s.force(everyone)
+	s.force()
 	s.picked = append(s.picked, s.forced...)
 	so := s.harmOf(s.forced)
 	so.excess = 0
 	for _, i := range s.forced {
 		lacking = lacking.Sub(s.victims[i].usage)
+		s.losses.add(s.victims[i].group)
 	}
 	s.walk(0, lacking, so)
-	if s.set == nil {
-		s.thin(everyone)
+	for _, i := range s.forced {
+		s.losses.drop(s.victims[i].group)
 	}
-	return s.set
+	if !s.found {
+		s.thin(s.everyone)
+	}
+	return true
 }
 
 // force finds the victims without which all others are not enough.
-func (s *search) force(everyone []int) {
+func (s *search) force() {
 	if !s.batch.choosy {
 		return
 	}
 	for i := range s.victims {
-		if s.victims[i].more && !s.fitsAll(slices.Delete(slices.Clone(everyone), i, i+1)) {
+		if s.victims[i].more && !s.fitsAll(slices.Delete(slices.Clone(s.everyone), i, i+1)) {
 			s.forced = append(s.forced, i)
 		}
 	}
@@ -126,8 +130,8 @@ func over(lacking, largest int64) int {
 func (s *search) walk(from int, lacking api.Usage, so harm) {
 	if s.fits(s.picked, lacking) {
 		so.excess = s.excess(lacking)
-		if s.set == nil || so.compare(s.best) < 0 {
-			s.best, s.set = so, append([]int{}, s.picked...)
+		if !s.found || so.compare(s.best) < 0 {
+			s.found, s.best, s.set = true, so, append(s.set[:0], s.picked...)
 		}
 		return
 	}
@@ -146,19 +150,19 @@ func (s *search) walk(from int, lacking api.Usage, so harm) {
 		more := s.fewest(lacking)
 		least.count += more
 		least.priority += more * v.priority // those after it are no lower
-		if s.set != nil && least.rough(s.best) > 0 {
+		if s.found && least.rough(s.best) > 0 {
 			return
 		}
 		next := so
 		next.count++
 		next.priority += v.priority
-		next.over += s.lose(v, 1)
-		if s.set == nil || next.rough(s.best) <= 0 {
+		next.over += s.losses.add(v.group)
+		if !s.found || next.rough(s.best) <= 0 {
 			s.picked = append(s.picked, i)
 			s.walk(i+1, lacking.Sub(v.usage), next)
 			s.picked = s.picked[:len(s.picked)-1]
 		}
-		s.lose(v, -1)
+		s.losses.drop(v.group)
 	}
 }
 
@@ -167,16 +171,6 @@ func (s *search) walk(from int, lacking api.Usage, so harm) {
 func (s *search) helps(v *victim, lacking api.Usage) bool {
 	return lacking.CPU > 0 && v.usage.CPU > 0 || lacking.MemoryMB > 0 && v.usage.MemoryMB > 0 ||
 		lacking.DiskMB > 0 && v.usage.DiskMB > 0 || v.more && s.batch.choosy
-}
-
-// lose counts (by 1) or gives back (by -1) the loss of the victim; it returns 1
-// if its group loses more than it may at once.
-func (s *search) lose(v *victim, by int) int {
-	s.lost[v.group] += by
-	if may := v.mayLose(); may >= 0 && s.batch.pass.lost[v.group]+s.lost[v.group] > may {
-		return 1
-	}
-	return 0
 }
 
 // excess is what is freed beyond what was lacking: amounts below zero are too
@@ -200,19 +194,21 @@ func (s *search) thin(set []int) {
 			set = without
 		}
 	}
-	s.set, s.best = set, s.harmOf(set)
+	s.found, s.set, s.best = true, set, s.harmOf(set)
 }
 
 func (s *search) harmOf(set []int) harm {
 	var h harm
-	clear(s.lost)
 	lacking := s.lacking()
 	for _, i := range set {
 		v := &s.victims[i]
 		h.count++
 		h.priority += v.priority
-		h.over += s.lose(v, 1)
+		h.over += s.losses.add(v.group)
 		lacking = lacking.Sub(v.usage)
+	}
+	for _, i := range set {
+		s.losses.drop(s.victims[i].group)
 	}
 	h.excess = s.excess(lacking)
 	return h

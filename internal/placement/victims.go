@@ -37,13 +37,10 @@ func (h harm) rough(other harm) int {
 type victim struct {
 	alloc    *api.Allocation
 	usage    api.Usage
-	more     bool // it holds cores, devices or ports
 	priority int
-	group    losers
+	group    int32 // in losses
+	more     bool  // it holds cores, devices or ports
 }
-
-// losers are the instances of which only so many may be lost at once.
-type losers struct{ namespace, job, group string }
 
 // alike reports whether preempting one or the other makes no difference.
 func (v *victim) alike(w *victim) bool {
@@ -52,38 +49,109 @@ func (v *victim) alike(w *victim) bool {
 
 // compareVictims orders by priority, puts those together that are alike, and of
 // those the newest first: it has done the least.
-func compareVictims(v, w *victim) int {
-	return cmp.Or(v.priority-w.priority, strings.Compare(v.group.job, w.group.job), strings.Compare(v.group.group, w.group.group),
-		strings.Compare(v.group.namespace, w.group.namespace),
+func compareVictims(v, w victim) int {
+	return cmp.Or(v.priority-w.priority, int(v.group-w.group),
 		cmp.Compare(w.usage.CPU, v.usage.CPU), cmp.Compare(w.usage.MemoryMB, v.usage.MemoryMB), cmp.Compare(w.usage.DiskMB, v.usage.DiskMB),
 		cmp.Compare(w.alloc.CreateIndex, v.alloc.CreateIndex), strings.Compare(v.alloc.ID, w.alloc.ID))
 }
 
-// mayLose is how many instances of the victim's group may be lost at once; -1:
-// any number.
-func (v *victim) mayLose() int {
-	if g := v.alloc.Job.Group(v.alloc.Group); g != nil && g.Migrate != nil && g.Migrate.MaxParallel != nil {
-		return *g.Migrate.MaxParallel
-	}
-	return -1
+// losses count what an order preempts, by group: few groups have many victims.
+type losses struct {
+	groups []loss
+	byJob  map[*api.Job]map[string]int32 // numbers of the groups of a job version
+	byName map[groupName]int32
 }
 
+// A loss is what one group loses.
+type loss struct {
+	may  int // instances that may be lost at once (migrate.max_parallel); -1: any number
+	lost int // preempted by the order
+	more int // in the set that is looked at
+}
+
+type groupName struct{ namespace, job, group string }
+
+func newLosses() *losses {
+	return &losses{byJob: map[*api.Job]map[string]int32{}, byName: map[groupName]int32{}}
+}
+
+// group returns the number of the allocation's group.
+func (l *losses) group(a *api.Allocation) int32 {
+	groups := l.byJob[a.Job]
+	if n, ok := groups[a.Group]; ok {
+		return n
+	}
+	if groups == nil {
+		groups = map[string]int32{}
+		l.byJob[a.Job] = groups
+	}
+	name := groupName{a.Namespace, a.JobID, a.Group}
+	n, ok := l.byName[name]
+	if !ok {
+		n = int32(len(l.groups))
+		l.byName[name] = n
+		may := -1
+		if g := a.Job.Group(a.Group); g != nil && g.Migrate != nil && g.Migrate.MaxParallel != nil {
+			may = *g.Migrate.MaxParallel
+		}
+		l.groups = append(l.groups, loss{may: may})
+	}
+	groups[a.Group] = n
+	return n
+}
+
+// add counts one more victim of the group in the set; it returns 1 if the group
+// loses more than it may.
+func (l *losses) add(group int32) int {
+	g := &l.groups[group]
+	g.more++
+	if g.may >= 0 && g.lost+g.more > g.may {
+		return 1
+	}
+	return 0
+}
+
+// drop takes one back.
+func (l *losses) drop(group int32) { l.groups[group].more-- }
+
 // held sorts what is on the node into allocations that are ending anyway, whose
-// room only has to be waited for, and such as may be preempted for the job.
-func (p *pass) held(nodeID string, job *api.Job) (ending []*api.Allocation, victims []victim) {
-	for a := range p.order.Policy.Held(nodeID) {
+// room only has to be waited for, and such as may be preempted for the job. Both
+// are good until the next call.
+func (x *preemptor) held(nodeID string, job *api.Job) {
+	o := x.pass.order
+	x.ending, x.victims = x.ending[:0], x.victims[:0]
+	for a := range o.Policy.Held(nodeID) {
 		switch {
-		case !a.HoldsResources() || a.Job == nil || a.JobID == p.order.JobID && a.Namespace == p.order.Namespace:
-		case a.IsServerTerminal() || p.preempted[a.ID]:
-			ending = append(ending, a)
+		case !a.HoldsResources() || a.Job == nil || a.JobID == o.JobID && a.Namespace == o.Namespace:
+		case a.IsServerTerminal() || x.preempted[a.ID]:
+			x.ending = append(x.ending, a)
 		case a.Job.Priority+priorityGap <= job.Priority:
-			v := victim{alloc: a, priority: a.Job.Priority, group: losers{a.Namespace, a.JobID, a.Group}}
+			v := victim{alloc: a, priority: a.Job.Priority, group: x.losses.group(a)}
 			v.usage, v.more = a.Holding()
 			v.more = v.more || a.AllocatedResources != nil && len(a.AllocatedResources.Shared.Ports) > 0
-			victims = append(victims, v)
+			x.victims = append(x.victims, v)
 		}
 	}
-	slices.SortFunc(ending, func(a, b *api.Allocation) int { return strings.Compare(a.ID, b.ID) })
-	slices.SortFunc(victims, func(v, w victim) int { return compareVictims(&v, &w) })
-	return ending, victims
+	slices.SortFunc(x.ending, func(a, b *api.Allocation) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(x.victims, compareVictims)
+}
+
+// priorities counts the allocations that hold room, by their job's priority: so
+// it is known at once when there is nobody to preempt.
+type priorities [api.JobPriorityMax + 1]int32
+
+func (p *priorities) count(a *api.Allocation, by int) {
+	if a.Job != nil {
+		p[min(max(a.Job.Priority, 0), api.JobPriorityMax)] += int32(by)
+	}
+}
+
+// upTo reports whether there is any of the priority or a lower one.
+func (p *priorities) upTo(priority int) bool {
+	for i := 0; i <= min(priority, api.JobPriorityMax); i++ {
+		if p[i] > 0 {
+			return true
+		}
+	}
+	return false
 }

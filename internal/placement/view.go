@@ -159,8 +159,9 @@ type View struct {
 	nodes    int // slots that have been given out
 	index    uint64
 
-	suits     *suits
-	kindsFrom uint64 // Fleet.kindsFrom
+	suits      *suits
+	kindsFrom  uint64 // Fleet.kindsFrom
+	priorities priorities
 }
 
 // View returns the fleet as it is now. Its cost is a pointer per 2,048 nodes.
@@ -169,6 +170,7 @@ func (f *Fleet) View() *View {
 	v := &View{
 		chapters: slices.Clone(f.chapters), slots: f.slots.Copy(), kinds: f.kinds, roster: f.roster, ready: f.ready,
 		nodes: f.nodes, index: f.index, suits: f.suits, kindsFrom: f.kindsFrom,
+		priorities: f.priorities,
 	}
 	f.epoch++
 	return v

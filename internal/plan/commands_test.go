@@ -377,6 +377,7 @@ func (w *world) print(eval *api.Evaluation) string {
 		}
 		out.WriteByte('\n')
 	}
+	preempts(&out, o.Preempt)
 	w.printQueued(&out, o)
 	for _, e := range r.FollowUps {
 		fmt.Fprintf(&out, "evaluate again in %s\n", e.WaitUntil.Sub(w.now))

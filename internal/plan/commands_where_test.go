@@ -5,6 +5,7 @@ package plan_test
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -112,7 +113,12 @@ func (w *world) cluster(options map[string]string) {
 // policy is how the cluster places.
 func (w *world) policy() placement.Policy {
 	c := w.snapshot().SchedulerConfig()
+	var held func(string) iter.Seq[*api.Allocation]
+	if job := w.newest(); job != nil && c.Preemption.Enabled(job.Type) {
+		held = w.snapshot().AllocationsByNode
+	}
 	return placement.Policy{
+		Held:      held,
 		Algorithm: c.Algorithm, ZoneAttribute: c.ZoneAttribute, MaxStarting: c.MaxStartingPerNode,
 		MemoryOversubscription: c.MemoryOversubscriptionEnabled,
 	}

@@ -112,6 +112,9 @@ func (w *world) evaluate(eval *api.Evaluation) (*plan.Result, *placement.Outcome
 	for _, s := range slices.Concat(r.Stop, o.Stop) {
 		p.Stop = append(p.Stop, state.Stop{ID: s.Alloc.ID, Description: s.Description, ClientStatus: s.ClientStatus})
 	}
+	for _, v := range o.Preempt {
+		p.Preempt = append(p.Preempt, state.Preemption{ID: v.Alloc.ID, By: v.By.ID})
+	}
 	for _, u := range r.DeploymentUpdates {
 		p.DeploymentUpdates = append(p.DeploymentUpdates, state.DeploymentUpdate(u))
 	}
