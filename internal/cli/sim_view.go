@@ -80,6 +80,9 @@ func (p *page) simFleet(r *sim.Report) {
 	p.table([]string{"", "Capacity", "Fullest", "At the end", "Free", "Of that stranded"}, rows)
 }
 
+// eventsShown is how many events the report lists.
+const eventsShown = 6
+
 // simSpeed writes how long things took.
 func (p *page) simSpeed(r *sim.Report) {
 	p.section("Speed")
@@ -105,8 +108,13 @@ func (p *page) simSpeed(r *sim.Report) {
 		}
 	}
 	p.table([]string{"", "Instances", "p50", "p90", "p99", "max"}, rows)
-	for _, e := range r.Events {
-		p.line("%8s  %s", brief(e.At), e.What)
+	for i, e := range r.Events {
+		switch left := len(r.Events) - eventsShown; {
+		case left <= 1 || i < eventsShown/2 || i >= eventsShown/2+left:
+			p.line("%8s  %s", brief(e.At), e.What)
+		case i == eventsShown/2:
+			p.line("%8s  %d more", "...", left)
+		}
 	}
 	if r.Limit {
 		p.line("%s", p.style.yellow("The time was up before everything was done."))

@@ -12,6 +12,7 @@ import (
 
 // An instance is one allocation on a simulated node.
 type instance struct {
+	name  string // JOB.GROUP[INDEX]
 	id    string
 	job   *job
 	group *group
@@ -35,6 +36,9 @@ type instance struct {
 	said     string // its status in the report under way
 	reported string // the status that the servers acknowledged last
 }
+
+// instanceName says which instance of which job it is.
+func (inst *instance) instanceName() string { return inst.job.spec.ID + "\x00" + inst.name }
 
 // Kinds of appointments.
 const (
@@ -74,7 +78,7 @@ func (n *node) arrange(inst *instance, what int, in time.Duration, now time.Time
 		return
 	}
 	heap.Push(&n.agenda, appointment{now.Add(in), inst, inst.run, what})
-	if n.run.awaits(what) {
+	if n.run.awaits(inst, what) {
 		n.run.busy.Add(1)
 	}
 }
@@ -82,7 +86,7 @@ func (n *node) arrange(inst *instance, what int, in time.Duration, now time.Time
 // drop clears the agenda.
 func (n *node) drop() {
 	for _, a := range n.agenda {
-		if n.run.awaits(a.what) {
+		if n.run.awaits(a.inst, a.what) {
 			n.run.busy.Add(-1)
 		}
 	}
@@ -93,7 +97,7 @@ func (n *node) drop() {
 func (n *node) keep(now time.Time) {
 	for len(n.agenda) > 0 && !n.agenda[0].at.After(now) {
 		a := heap.Pop(&n.agenda).(appointment)
-		if n.run.awaits(a.what) {
+		if n.run.awaits(a.inst, a.what) {
 			n.run.busy.Add(-1)
 		}
 		if a.run == a.inst.run && n.instances[a.inst.id] == a.inst {

@@ -155,5 +155,5 @@ func (r *run) instance(a *api.Allocation) *instance {
 	if j == nil || j.groups[a.Group] == nil {
 		return nil
 	}
-	return &instance{id: a.ID, job: j, group: j.groups[a.Group], ask: amounts(a.Usage())}
+	return &instance{id: a.ID, name: a.Name, job: j, group: j.groups[a.Group], ask: amounts(a.Usage())}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/jobspec"
@@ -39,7 +40,7 @@ func parse(file string, text []byte) (*Scenario, error) {
 		err = yaml.NodeToValue(tree.Docs[0].Body, s, yaml.Strict())
 	}
 	if err != nil {
-		return nil, api.Errorf(api.CodeInvalid, "%s: %s", file, message(err))
+		return nil, api.Errorf(api.CodeInvalid, "%s", message(file, tree, err))
 	}
 	c := &checker{file: file, tree: tree}
 	s.fillIn()
@@ -55,16 +56,36 @@ func parse(file string, text []byte) (*Scenario, error) {
 	return s, nil
 }
 
-// message is what the library has to say, as LINE: TEXT.
-func message(err error) string {
+// message is what the library has to say, as FILE:LINE: TEXT.
+func message(file string, tree *ast.File, err error) string {
 	var e yaml.Error
 	if !errors.As(err, &e) || e.GetToken() == nil {
-		return err.Error()
+		return fmt.Sprintf("%s:%d: %s", file, lineOf(tree, err), err)
 	}
 	text := strings.ReplaceAll(e.GetMessage(), "into Go struct field ", "as ")
 	text = strings.ReplaceAll(text, "of type ", "which is a ")
 	text = strings.TrimPrefix(text, "cannot unmarshal ")
-	return fmt.Sprintf("%d: %s", e.GetToken().Position.Line, text)
+	return fmt.Sprintf("%s:%d: %s", file, e.GetToken().Position.Line, text)
+}
+
+// quoted is a value in a message.
+var quoted = regexp.MustCompile(`"([^"]+)"`)
+
+// lineOf finds the value that a message without a place is about: that of a time
+// that is none.
+func lineOf(tree *ast.File, err error) int {
+	value := quoted.FindStringSubmatch(err.Error())
+	if tree == nil || value == nil {
+		return 1
+	}
+	for _, doc := range tree.Docs {
+		for t := doc.Body.GetToken(); t != nil; t = t.Next {
+			if t.Value == value[1] {
+				return t.Position.Line
+			}
+		}
+	}
+	return 1
 }
 
 // loadJob reads the job file of a group.
@@ -169,14 +190,33 @@ func (c *checker) fail(at, format string, args ...any) {
 
 func (c *checker) line(at string) int {
 	for at != "" && at != "$" {
-		if p, err := yaml.PathString(at); err == nil {
-			if n, err := p.FilterFile(c.tree); err == nil && n != nil && n.GetToken() != nil {
-				return n.GetToken().Position.Line
-			}
+		if t := c.token(at); t != nil {
+			return t.Position.Line
 		}
 		at = at[:max(strings.LastIndexByte(at, '.'), strings.LastIndexByte(at, '['), 0)]
 	}
 	return 1
+}
+
+// token is the first of what is at a path; nil if nothing is.
+func (c *checker) token(at string) *token.Token {
+	p, err := yaml.PathString(at)
+	if err != nil {
+		return nil
+	}
+	n, err := p.FilterFile(c.tree)
+	if err != nil || n == nil {
+		return nil
+	}
+	return n.GetToken()
+}
+
+// text is what is written at a path.
+func (c *checker) text(at string) string {
+	if t := c.token(at); t != nil {
+		return t.Value
+	}
+	return ""
 }
 
 func (s *Scenario) check(c *checker) {
@@ -235,7 +275,11 @@ func (s *Server) check(c *checker) {
 // memoryLimit is what the Go runtime takes in GOMEMLIMIT.
 var memoryLimit = regexp.MustCompile(`^[1-9][0-9]*(MiB|GiB)$`)
 
+// positive refuses what is not above 0; what is not written has its default.
 func positive(c *checker, at, name string, n int64) {
+	if c.text(at) == "0" {
+		n = 0
+	}
 	if n <= 0 {
 		c.fail(at, "%s is %d, which is not above 0", name, n)
 	}

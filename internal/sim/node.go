@@ -333,12 +333,11 @@ func (n *node) take(a *api.NodeAllocation, now time.Time) {
 	if a.ClientStatus == api.AllocClientRunning {
 		inst.reported = api.AllocClientRunning // of before the power went
 	}
+	since, replaces, back := n.run.found(inst, now)
 	switch {
-	case a.PreviousAllocation != "":
-		if died, ok := n.run.lostAt(a.PreviousAllocation); ok {
-			n.replaced = append(n.replaced, now.Sub(died))
-		}
-	case !n.run.isLost(inst.id):
+	case replaces:
+		n.replaced = append(n.replaced, since)
+	case !back && a.PreviousAllocation == "":
 		n.placed = append(n.placed, arrival{placed: now.Sub(inst.job.submittedAt()), inst: inst})
 		inst.first = len(n.placed)
 		n.run.placed.Add(1)

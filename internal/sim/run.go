@@ -61,14 +61,15 @@ type run struct {
 	busy    atomic.Int64 // appointments that the run waits for
 	anyLost atomic.Bool
 	mu      sync.Mutex
-	lost    map[string]time.Time // allocations of nodes that were cut off, and when
+	lost    map[string]bool      // allocations of nodes that were cut off
+	missed  map[string]time.Time // instances that no node runs since, by job and name
 	failure error                // the first failed request
 }
 
 // Run plays a scenario to its end. The report holds what was measured until
 // then also when ctx ended it early.
 func Run(ctx context.Context, s *Scenario, o Options) (*Report, error) {
-	r := &run{scenario: s, options: o, jobs: map[string]*job{}, position: map[string]int{}, lost: map[string]time.Time{}, report: &Report{Scenario: s.Name, Seed: s.Seed}}
+	r := &run{scenario: s, options: o, jobs: map[string]*job{}, position: map[string]int{}, lost: map[string]bool{}, missed: map[string]time.Time{}, report: &Report{Scenario: s.Name, Seed: s.Seed}}
 	if err := r.prepareJobs(); err != nil {
 		return nil, err
 	}
@@ -253,7 +254,9 @@ func (r *run) count(kind *atomic.Int64, err error, ctx context.Context) {
 }
 
 // awaits reports whether the run goes on while an instance has yet to do it.
-func (r *run) awaits(what int) bool { return what != doEnd || r.scenario.Until == untilDone }
+func (r *run) awaits(inst *instance, what int) bool {
+	return what != doEnd || r.scenario.Until == untilDone && inst.group.behaviour.batch
+}
 
 // touch notes the newest time.
 func (r *run) touch(last *atomic.Int64, now time.Time) {
@@ -267,29 +270,32 @@ func (r *run) touch(last *atomic.Int64, now time.Time) {
 
 // lose notes that allocations cannot be reached from now on.
 func (r *run) lose(instances map[string]*instance, now time.Time) {
+	r.anyLost.Store(true)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for id, inst := range instances {
-		if inst.ended.IsZero() {
-			r.lost[id] = now
-			r.anyLost.Store(true)
+		if !inst.ended.IsZero() || inst.stopping {
+			continue
+		}
+		r.lost[id] = true
+		if name := inst.instanceName(); r.missed[name].IsZero() {
+			r.missed[name] = now
 		}
 	}
 }
 
-func (r *run) lostAt(id string) (time.Time, bool) {
+// found takes in that an instance is on a node: since reports how long none was.
+// An allocation that was lost before is back, not new.
+func (r *run) found(inst *instance, now time.Time) (since time.Duration, replaces, back bool) {
 	if !r.anyLost.Load() {
-		return time.Time{}, false
+		return 0, false, false
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	at, ok := r.lost[id]
-	return at, ok
-}
-
-func (r *run) isLost(id string) bool {
-	_, lost := r.lostAt(id)
-	return lost
+	name := inst.instanceName()
+	at, missed := r.missed[name]
+	delete(r.missed, name)
+	return now.Sub(at), missed && !r.lost[inst.id], r.lost[inst.id]
 }
 
 func (r *run) tell(format string, args ...any) {

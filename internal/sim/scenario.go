@@ -16,7 +16,7 @@ type Scenario struct {
 	Seed  uint64        `yaml:"seed"`  // of everything that is drawn; 1 by default
 	Limit time.Duration `yaml:"limit"` // the run ends then, settled or not; 5 m by default
 
-	Until string `yaml:"until"` // running (all that was wanted and has room) or done (all tasks that end have ended)
+	Until string `yaml:"until"` // running (all that was wanted and has room) or done (batch jobs have ended, too)
 
 	Server Server      `yaml:"server"`
 	Tasks  Tasks       `yaml:"tasks"`
