@@ -26,6 +26,7 @@ func TestUnblockedByHandIsTriedAgain(t *testing.T) {
 		c.addNode("n", nil)
 		c.register(serviceJob("web", 11)) // there is room for ten
 		c.until("one waits", func(s *state.Snapshot) bool { return blockedOf(s, "web") != nil && len(running(s, "web")) == 10 })
+		c.pass(time.Second) // nothing is under way
 		before := blockedOf(c.Store().Snapshot(), "web")
 		if _, err := c.UnblockEvaluation(c.Context(), before.ID); err != nil {
 			c.Fatal(err)

@@ -55,4 +55,5 @@ type Change struct {
 type Batch struct {
 	Index   uint64
 	Changes []Change
+	bytes   int // its weight in the feed
 }

@@ -7,6 +7,9 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"unsafe"
+
+	"github.com/reeve-run/reeve/api"
 )
 
 // Errors of the change feed.
@@ -21,11 +24,33 @@ var (
 )
 
 // How much of the past the feed holds, whichever bound is met first. What is
-// held keeps deleted and replaced objects alive.
+// held keeps deleted and replaced objects alive: what is new is in the state
+// anyway, so a million placements weigh no more than fifty thousand reports.
 const (
 	feedBatches = 1 << 15
-	feedChanges = 1 << 17
+	feedBytes   = 64 << 20
 )
+
+// weight is about how many bytes a batch keeps alive beside the state.
+func (b *Batch) weight() (bytes int) {
+	for i := range b.Changes {
+		bytes += int(unsafe.Sizeof(Change{}))
+		switch old := b.Changes[i].Old.(type) {
+		case *api.Allocation:
+			bytes += 512 + 768*len(old.TaskStates)
+		case *api.Evaluation:
+			bytes += 640 + 512*len(old.FailedGroups) + 64*len(old.ClassEligibility)
+		case *api.Job:
+			bytes += 1024 + 2048*len(old.Groups)
+		case *api.Node:
+			bytes += 1024 + 128*len(old.Attributes)
+		case nil:
+		default:
+			bytes += 1024
+		}
+	}
+	return bytes
+}
 
 // feed is the recent past: a ring of the last batches, numbered from the start
 // of the process. Subscribers hold a number, not the batches, so one that
@@ -36,7 +61,7 @@ type feed struct {
 	first   uint64        // number of the oldest batch held
 	next    uint64        // number that the next batch gets
 	base    uint64        // index of the last entry that is not held
-	changes int           // in all held batches
+	bytes   int           // weight of all held batches
 	more    chan struct{} // closed when a batch comes; nil if nobody waits
 }
 
@@ -57,8 +82,9 @@ func (f *feed) publish(b *Batch) {
 	}
 	*f.at(f.next) = b
 	f.next++
-	f.changes += len(b.Changes)
-	for f.next-f.first > feedBatches || f.changes > feedChanges && f.next-f.first > 1 {
+	b.bytes = b.weight()
+	f.bytes += b.bytes
+	for f.next-f.first > feedBatches || f.bytes > feedBytes && f.next-f.first > 1 {
 		f.drop()
 	}
 	f.wake()
@@ -66,7 +92,7 @@ func (f *feed) publish(b *Batch) {
 
 func (f *feed) drop() {
 	oldest := f.at(f.first)
-	f.changes -= len((*oldest).Changes)
+	f.bytes -= (*oldest).bytes
 	f.base = (*oldest).Index
 	*oldest = nil
 	f.first++

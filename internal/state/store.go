@@ -67,7 +67,7 @@ func (s *Store) Apply(index uint64, commands []Command) []error {
 	if index <= s.work.index {
 		return errs
 	}
-	t := &txn{content: &s.work, gen: s.gen, index: index}
+	t := &txn{content: &s.work, gen: s.gen, index: index, changes: make([]Change, 0, expected(commands))}
 	for i, c := range commands {
 		t.cause = c.Name()
 		errs[i] = c.apply(t)
@@ -78,6 +78,23 @@ func (s *Store) Apply(index uint64, commands []Command) []error {
 	s.feed.publish(&Batch{Index: index, Changes: t.changes})
 	s.waiters.wake(index, t.touched)
 	return errs
+}
+
+// expected is about how many changes commands make.
+func expected(commands []Command) (n int) {
+	for _, c := range commands {
+		switch c := c.(type) {
+		case *CommitPlacement:
+			if c.Placement != nil {
+				n += len(c.Placement.Place) + len(c.Placement.Stop) + len(c.Placement.Evaluations) + 1
+			}
+		case *UpdateAllocations:
+			n += len(c.Allocations) + len(c.Evaluations)
+		default:
+			n += 2
+		}
+	}
+	return n
 }
 
 // publish makes the writer's content what readers see.

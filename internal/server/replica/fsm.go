@@ -24,6 +24,7 @@ type machine struct {
 	store   *state.Store
 	mark    *watermark
 	bytes   atomic.Int64 // applied since the last snapshot was begun
+	size    atomic.Int64 // of the last snapshot
 	failure atomic.Pointer[error]
 	damaged func(error) // called once, when an entry cannot be applied
 	early   sync.Map    // *byte, an entry's first -> *decoded
@@ -56,7 +57,11 @@ func (d *decoded) decode(proposals []*proposal) {
 				return
 			}
 		}
-		p.body, p.commands = nil, nil
+		if cap(p.body) <= maxBody {
+			*p.buffer = p.body[:0]
+			bodies.Put(p.buffer)
+		}
+		p.body, p.buffer, p.commands = nil, nil, nil
 		d.commands = append(d.commands, commands...)
 	}
 }
@@ -115,7 +120,7 @@ func (m *machine) Snapshot() (raft.FSMSnapshot, error) {
 		return nil, *err
 	}
 	m.bytes.Store(0)
-	return &image{m.store.Snapshot()}, nil
+	return &image{m.store.Snapshot(), &m.size}, nil
 }
 
 // Restore implements raft.FSM.
@@ -127,14 +132,17 @@ func (m *machine) Restore(r io.ReadCloser) error {
 // image is a snapshot on its way to the disk.
 type image struct {
 	snapshot *state.Snapshot
+	size     *atomic.Int64 // where to say how large it is
 }
 
 // Persist implements raft.FSMSnapshot.
 func (i *image) Persist(sink raft.SnapshotSink) error {
-	if _, err := i.snapshot.WriteTo(sink); err != nil {
+	size, err := i.snapshot.WriteTo(sink)
+	if err != nil {
 		sink.Cancel()
 		return fmt.Errorf("write snapshot: %w", err)
 	}
+	i.size.Store(size)
 	return sink.Close()
 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/hashicorp/raft"
@@ -41,6 +42,7 @@ const (
 // proposal is what one caller wants in the log.
 type proposal struct {
 	body     []byte
+	buffer   *[]byte         // that the body began in
 	commands []state.Command // what the body decodes to; nil: not known yet
 	count    int             // commands in it
 	done     chan outcome
@@ -75,6 +77,12 @@ func (r *Replica) Propose(ctx context.Context, commands ...state.Command) (uint6
 	return index, nil
 }
 
+// bodies are buffers for what proposals encode to, until they are packed.
+var bodies = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxBody bounds the buffers that are kept for later proposals.
+const maxBody = 1 << 20
+
 // ProposeEach is Propose with the outcome of each command. The commands, and
 // what they refer to, must not be changed any more: see state.Verbatim.
 func (r *Replica) ProposeEach(ctx context.Context, commands ...state.Command) (index uint64, errs []error, err error) {
@@ -84,7 +92,8 @@ func (r *Replica) ProposeEach(ctx context.Context, commands ...state.Command) (i
 	if len(commands) == 0 {
 		return r.config.Store.Index(), nil, nil
 	}
-	p := &proposal{commands: commands, count: len(commands), done: make(chan outcome, 1)}
+	buffer := bodies.Get().(*[]byte)
+	p := &proposal{body: (*buffer)[:0], buffer: buffer, commands: commands, count: len(commands), done: make(chan outcome, 1)}
 	for _, c := range commands {
 		p.body = state.AppendCommand(p.body, c)
 		if p.commands != nil && !state.Verbatim(c) {

@@ -225,7 +225,9 @@ func (r *Replica) compact() {
 			return
 		case <-tick.C:
 		}
-		if r.raft.AppliedIndex()-last < r.config.SnapshotEntries && r.machine.bytes.Load() < r.config.SnapshotBytes {
+		// A snapshot costs as much as the state is large: it waits until the log
+		// has grown as much again.
+		if r.raft.AppliedIndex()-last < r.config.SnapshotEntries && r.machine.bytes.Load() < max(r.config.SnapshotBytes, r.machine.size.Load()) {
 			continue
 		}
 		if err := r.Snapshot(); err != nil {

@@ -146,6 +146,12 @@ func (l *Log) StoreLogs(entries []*raft.Log) error {
 	return err
 }
 
+// buffers are for records, until they are on the disk.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxBuffer bounds the buffers that are kept.
+const maxBuffer = 8 << 20
+
 func (l *Log) store(entries []*raft.Log) error {
 	s, err := l.tail(entries[0].Index)
 	if err != nil {
@@ -159,7 +165,8 @@ func (l *Log) store(entries []*raft.Log) error {
 		}
 		size += prefixSize + fixedSize + len(e.Extensions) + len(e.Data) + 8
 	}
-	records, offsets := make([]byte, 0, size), make([]int64, len(entries))
+	buffer := buffers.Get().(*[]byte)
+	records, offsets := slices.Grow((*buffer)[:0], size), make([]int64, len(entries))
 	for i, e := range entries {
 		offsets[i] = s.end + int64(len(records))
 		records = appendRecord(records, e, batch)
@@ -168,6 +175,10 @@ func (l *Log) store(entries []*raft.Log) error {
 	// for the disk.
 	t := segment{file: s.file, end: s.end, unclean: s.unclean}
 	err = t.append(records, nil, l.size)
+	if cap(records) <= maxBuffer {
+		*buffer = records[:0]
+		buffers.Put(buffer)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s.unclean = t.unclean
