@@ -52,7 +52,13 @@ func startAgent() (address string, stop func(), err error) {
 	if err != nil {
 		return "", nil, err
 	}
+	// What the examples about devices and host networks need of their node.
+	declared, err := agent.LoadConfig([]string{"../../examples/agent-devices.hcl"})
+	if err != nil {
+		return "", nil, err
+	}
 	config := agent.DevConfig()
+	config.Client.Devices, config.Client.HostNetworks = declared.Client.Devices, declared.Client.HostNetworks
 	config.DataDir, config.HTTPAddr = dir, "127.0.0.1:0"
 	config.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
 	a, err := agent.New(config)
