@@ -4,7 +4,9 @@
 package placement
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -14,9 +16,10 @@ import (
 
 // TestPackingIsAsGoodAsBestFitDecreasing places the same jobs in three ways and
 // compares how many nodes they need: as they arrive, one order each, with Place;
-// all instances together, the largest first, each on the fullest node that has
-// room (what a scheduler could do that knew the future); and as they arrive,
-// each on the better one of two random nodes with room.
+// all instances together, the largest first, each on the best of all nodes (what
+// a scheduler could do that knew the future); and as they arrive, each on the
+// better one of two random nodes with room. All want a job's instances apart as
+// much as Place does: that costs nodes, and is part of the workload.
 func TestPackingIsAsGoodAsBestFitDecreasing(t *testing.T) {
 	for _, workload := range []struct {
 		name string
@@ -84,25 +87,34 @@ func asTheyCome(t *testing.T, f *fixture, jobs []*api.Job) int {
 }
 
 // A bin is a node, and what is used of it.
-type bin struct{ used, capacity api.Usage }
+type bin struct {
+	used, capacity api.Usage
+	holds          map[*api.Job]int32
+}
 
-func (b *bin) score(u api.Usage) (float64, bool) {
-	with := b.used.Add(u)
+func (b *bin) score(job *api.Job) (float64, bool) {
+	with := b.used.Add(job.Groups[0].Usage())
 	_, ok := with.Fits(b.capacity)
-	return packed(free(with.CPU, b.capacity.CPU), free(with.MemoryMB, b.capacity.MemoryMB)), ok
+	return packed(free(with.CPU, b.capacity.CPU), free(with.MemoryMB, b.capacity.MemoryMB)) +
+		crowded(b.holds[job], job.Groups[0].Size()), ok
+}
+
+func (b *bin) put(job *api.Job) {
+	b.used = b.used.Add(job.Groups[0].Usage())
+	b.holds[job]++
 }
 
 func binsOf(f *fixture) []bin {
 	var bins []bin
 	for _, n := range f.nodes {
-		bins = append(bins, bin{capacity: n.Capacity()})
+		bins = append(bins, bin{capacity: n.Capacity(), holds: make(map[*api.Job]int32)})
 	}
 	return bins
 }
 
 func occupied(bins []bin) (n int) {
 	for _, b := range bins {
-		if b.used != (api.Usage{}) {
+		if len(b.holds) > 0 {
 			n++
 		}
 	}
@@ -112,44 +124,37 @@ func occupied(bins []bin) (n int) {
 func bestFitDecreasing(f *fixture, jobs []*api.Job) int {
 	bins := binsOf(f)
 	var open []int // bins in use
-	var all []api.Usage
-	for _, job := range jobs {
-		for range job.Groups[0].Size() {
-			all = append(all, job.Groups[0].Usage())
-		}
+	share := func(job *api.Job) float64 {
+		u := job.Groups[0].Usage()
+		return max(float64(u.CPU)/4000, float64(u.MemoryMB)/8192)
 	}
-	share := func(u api.Usage) float64 { return max(float64(u.CPU)/4000, float64(u.MemoryMB)/8192) }
-	slices.SortStableFunc(all, func(a, b api.Usage) int {
-		switch {
-		case share(a) > share(b):
-			return -1
-		case share(a) < share(b):
-			return 1
-		}
-		return 0
-	})
-	for _, u := range all {
-		best, at := -1.0, -1
-		for _, i := range open {
-			if s, ok := bins[i].score(u); ok && s > best {
-				best, at = s, i
-			}
-		}
-		// Of empty nodes, one of each size is enough to look at.
-		for i := range 3 {
-			for i < len(bins) && bins[i].used != (api.Usage{}) {
-				i += 3
-			}
-			if i < len(bins) {
-				if s, ok := bins[i].score(u); ok && s > best {
+	largest := slices.Clone(jobs)
+	slices.SortStableFunc(largest, func(a, b *api.Job) int { return cmp.Compare(share(b), share(a)) })
+	for _, job := range largest {
+		for range job.Groups[0].Size() {
+			best, at := math.Inf(-1), -1
+			consider := func(i int) {
+				if s, ok := bins[i].score(job); ok && s > best {
 					best, at = s, i
 				}
 			}
+			for _, i := range open {
+				consider(i)
+			}
+			// Of the empty nodes, one of each size is all there is to see.
+			for i := range 3 {
+				for i < len(bins) && len(bins[i].holds) > 0 {
+					i += 3
+				}
+				if i < len(bins) {
+					consider(i)
+				}
+			}
+			if len(bins[at].holds) == 0 {
+				open = append(open, at)
+			}
+			bins[at].put(job)
 		}
-		if bins[at].used == (api.Usage{}) {
-			open = append(open, at)
-		}
-		bins[at].used = bins[at].used.Add(u)
 	}
 	return occupied(bins)
 }
@@ -157,19 +162,18 @@ func bestFitDecreasing(f *fixture, jobs []*api.Job) int {
 func bestOfTwo(f *fixture, jobs []*api.Job, r *rand.Rand) int {
 	bins := binsOf(f)
 	for _, job := range jobs {
-		u := job.Groups[0].Usage()
 		for range job.Groups[0].Size() {
-			best, at := -1.0, -1
+			best, at := math.Inf(-1), -1
 			for seen := 0; seen < 2; {
 				i := r.IntN(len(bins))
-				if s, ok := bins[i].score(u); ok {
+				if s, ok := bins[i].score(job); ok {
 					seen++
 					if s > best {
 						best, at = s, i
 					}
 				}
 			}
-			bins[at].used = bins[at].used.Add(u)
+			bins[at].put(job)
 		}
 	}
 	return occupied(bins)
