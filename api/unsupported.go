@@ -34,8 +34,6 @@ func (g *Group) unsupported(refuse func(bool, string, ...any)) {
 		refuse(u.Canary != nil && *u.Canary > 0, at+"update canary")
 		refuse(u.HealthCheck != nil && *u.HealthCheck == HealthCheckManual, at+"update health_check = \"manual\"")
 	}
-	refuse(g.Disconnect != nil || g.StopAfterClientDisconnect != nil || g.MaxClientDisconnect != nil, at+"the disconnect block")
-	refuse(g.PreventRescheduleOnLost != nil && *g.PreventRescheduleOnLost, at+"prevent_reschedule_on_lost")
 	refuse(len(g.Volumes) > 0, at+"the volume block")
 	refuse(g.Consul != nil, at+"the consul block")
 	if d := g.EphemeralDisk; d != nil {

@@ -19,9 +19,9 @@ import (
 //  2. When the node is back, it has to say how its allocation fares. One that
 //     failed meanwhile is stopped; of a job that runs to completion, one that
 //     finished has done the work, and its replacement is stopped.
-//  3. If both run, the reconcile strategy picks one; the other is stopped. One
-//     that has to be replaced anyway, because the job has changed, is never
-//     picked.
+//  3. If both run, the reconcile strategy picks one; the other is stopped. An
+//     original that has to be replaced anyway, because the job has changed, is
+//     never picked.
 
 // settle finds the allocation that holds the instance, out of all that claim it.
 func (s *survey) settle(in *instance, claims []*api.Allocation) {
@@ -123,9 +123,9 @@ func (s *survey) outdated(g *group, a *api.Allocation) bool {
 func (s *survey) survivor(g *group, original, replacement *api.Allocation) (winner *api.Allocation, why string) {
 	d := s.disconnect(original)
 	switch was, is := s.outdated(g, original), s.outdated(g, replacement); {
-	case d == nil:
+	case d == nil, original.Name != replacement.Name, !s.knows(original):
 		return replacement, becauseDuplicate
-	case was && !is:
+	case was:
 		return replacement, becauseUpdated
 	case is && !was && original.ClientStatus == api.AllocClientRunning:
 		return original, becauseUpdated

@@ -131,7 +131,7 @@ func (s *survey) deployStep(in *instance, stands progress) step {
 			st.do = start
 		case in.last.DesiredDescription == becauseUpdated:
 			st.do, st.status = start, Prepared
-		case !g.rolling, s.current(in.last), !needsRecovery(in.last):
+		case !g.rolling, s.ownVersion(in) == s.job, !needsRecovery(in.last):
 			st.do = start
 		default: // recovery brings the older version back, unless its turn comes first
 			st.do = replace

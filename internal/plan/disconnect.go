@@ -100,7 +100,10 @@ func (s *survey) whyLost(a *api.Allocation) string {
 	switch {
 	case n == nil:
 		return becauseRemoved
-	case !isSilent(n) || d == nil:
+	case d == nil:
+	case !isSilent(n) && d.StopOnClientAfter != nil:
+		return becauseFenced
+	case !isSilent(n):
 	case n.Status == api.NodeStatusDisconnected && d.LostAfter != nil:
 		return becauseAway
 	case d.StopOnClientAfter != nil:

@@ -162,6 +162,22 @@ func (w *work) replacing(r *placement.Request, st *step) {
 		}
 	}
 	r.Replaces = stop
+	if stop.Description == becauseUpdated {
+		w.giveUp(in)
+	}
+}
+
+// giveUp stops what may come back to claim an instance of which the deploy plan
+// makes something else.
+func (w *work) giveUp(in *instance) {
+	g := in.group
+	g.behind = slices.DeleteFunc(g.behind, func(a *api.Allocation) bool {
+		claims := a.Name == in.alloc.Name && (in.node == "" || a.NodeID == in.node)
+		if claims {
+			w.leave(leaving{g, a, becauseUpdated})
+		}
+		return claims
+	})
 }
 
 // mayStay reports whether an allocation that has to move may run on until there
