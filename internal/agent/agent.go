@@ -82,7 +82,7 @@ func (a *Agent) open() (err error) {
 		a.server, err = server.New(server.Config{
 			DataDir: filepath.Join(a.config.DataDir, "server"), Name: a.config.Name, Region: a.config.Region,
 			Addr: a.Addr(), Logger: a.log, Workers: s.Workers,
-			HeartbeatTTL: s.HeartbeatTTL, HeartbeatGrace: s.HeartbeatGrace, GC: s.thresholds(),
+			HeartbeatTTL: s.HeartbeatTTL, HeartbeatGrace: s.HeartbeatGrace, MassLoss: s.MassLoss, GC: s.thresholds(),
 		})
 		if err != nil {
 			return err

@@ -62,6 +62,7 @@ type Server struct {
 	Workers               int           // that evaluate at once; 16 for each processor by default
 	HeartbeatTTL          time.Duration // a node must be heard of within
 	HeartbeatGrace        time.Duration // and this much later, at the latest
+	MassLoss              control.MassLoss
 	EvaluationGCThreshold time.Duration
 	BatchEvalGCThreshold  time.Duration
 	GCInterval            time.Duration
@@ -124,16 +125,23 @@ type filePorts struct {
 }
 
 type fileServer struct {
-	Enabled               bool   `hcl:"enabled,optional"`
-	Workers               int    `hcl:"num_schedulers,optional"`
-	HeartbeatTTL          string `hcl:"min_heartbeat_ttl,optional"`
-	HeartbeatGrace        string `hcl:"heartbeat_grace,optional"`
-	EvaluationGCThreshold string `hcl:"eval_gc_threshold,optional"`
-	BatchEvalGCThreshold  string `hcl:"batch_eval_gc_threshold,optional"`
-	GCInterval            string `hcl:"job_gc_interval,optional"`
-	JobGCThreshold        string `hcl:"job_gc_threshold,optional"`
-	DeploymentGCThreshold string `hcl:"deployment_gc_threshold,optional"`
-	NodeGCThreshold       string `hcl:"node_gc_threshold,optional"`
+	Enabled               bool          `hcl:"enabled,optional"`
+	Workers               int           `hcl:"num_schedulers,optional"`
+	HeartbeatTTL          string        `hcl:"min_heartbeat_ttl,optional"`
+	HeartbeatGrace        string        `hcl:"heartbeat_grace,optional"`
+	EvaluationGCThreshold string        `hcl:"eval_gc_threshold,optional"`
+	BatchEvalGCThreshold  string        `hcl:"batch_eval_gc_threshold,optional"`
+	GCInterval            string        `hcl:"job_gc_interval,optional"`
+	JobGCThreshold        string        `hcl:"job_gc_threshold,optional"`
+	DeploymentGCThreshold string        `hcl:"deployment_gc_threshold,optional"`
+	NodeGCThreshold       string        `hcl:"node_gc_threshold,optional"`
+	MassLoss              *fileMassLoss `hcl:"mass_loss,block"`
+}
+
+type fileMassLoss struct {
+	Fraction float64 `hcl:"fraction,optional"`
+	Nodes    int     `hcl:"nodes,optional"`
+	Rate     float64 `hcl:"rate,optional"`
 }
 
 type fileClient struct {
@@ -240,6 +248,9 @@ func (c *Config) mergeFile(path string) error {
 			}
 			*d.into = v
 		}
+		if err := c.Server.mergeMassLoss(path, s.MassLoss); err != nil {
+			return err
+		}
 	}
 	if k := f.Client; k != nil {
 		c.Client.Enabled = c.Client.Enabled || k.Enabled
@@ -247,6 +258,22 @@ func (c *Config) mergeFile(path string) error {
 			return api.Errorf(api.CodeInvalid, "%s: client: %v", path, err)
 		}
 	}
+	return nil
+}
+
+func (s *Server) mergeMassLoss(path string, f *fileMassLoss) error {
+	if f == nil {
+		return nil
+	}
+	if f.Fraction < 0 || f.Fraction > 1 || f.Rate < 0 || f.Nodes < 0 {
+		return api.Errorf(api.CodeInvalid, "%s: server: mass_loss: fraction must be from 0 to 1, nodes and rate must not be negative", path)
+	}
+	if s.MassLoss == (control.MassLoss{}) {
+		s.MassLoss = control.DefaultMassLoss
+	}
+	override(&s.MassLoss.Fraction, f.Fraction)
+	override(&s.MassLoss.Nodes, f.Nodes)
+	override(&s.MassLoss.Rate, f.Rate)
 	return nil
 }
 

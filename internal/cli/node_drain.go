@@ -84,7 +84,7 @@ func (d *drainFlags) addTo(cmd *cobra.Command) {
 	f.BoolVar(&d.noDeadline, "no-deadline", false, "wait as long as it takes")
 	f.BoolVar(&d.ignoreSystem, "ignore-system", false, "leave allocations of system jobs alone")
 	f.BoolVar(&d.out, "keep-ineligible", false, "with -disable: the node goes on taking nothing new")
-	f.StringVar(&d.message, "m", "", "why, kept with the drain's record as `TEXT`")
+	f.StringVarP(&d.message, "message", "m", "", "why, kept with the drain's record as `TEXT`")
 	f.StringArrayVar(&d.meta, "meta", nil, "`NAME=VALUE` to keep with the drain's record; several times")
 	f.BoolVar(&d.monitor, "monitor", false, "only follow the drain that goes on")
 	f.BoolVar(&d.detach, "detach", false, "do not follow the drain")

@@ -115,6 +115,6 @@ func (m *drainMonitor) ended(s *api.NodeDrainStatus) error {
 		return fmt.Errorf("the drain was canceled after %s", shortDuration(r.UpdatedAt.Sub(r.StartedAt).Round(time.Second)))
 	}
 	fmt.Fprintf(m.c.Stdout, "Node %s is drained: everything that had to leave has stopped, after %s.\n",
-		api.ShortID(s.NodeID), shortDuration(r.UpdatedAt.Sub(r.StartedAt).Round(100*time.Millisecond)))
+		api.ShortID(s.NodeID), r.UpdatedAt.Sub(r.StartedAt).Round(100*time.Millisecond))
 	return nil
 }

@@ -26,9 +26,10 @@ import (
 
 // A Machine is one agent and whatever it started.
 type Machine struct {
-	Reeve  string // the binary
-	Dir    string // its data directory
-	Addr   string // host:port of its API
+	Reeve  string   // the binary
+	Dir    string   // its data directory
+	Addr   string   // host:port of its API
+	Args   []string // what kind of agent it is; a server and a node when empty
 	Client *client.Client
 
 	cmd    *exec.Cmd
@@ -65,7 +66,11 @@ func FreeAddress() (string, error) {
 
 // Start starts the agent; it may not answer yet.
 func (m *Machine) Start() error {
-	m.cmd = exec.Command(m.Reeve, "agent", "-dev", "-data-dir", m.Dir, "-http-addr", m.Addr)
+	kind := m.Args
+	if len(kind) == 0 {
+		kind = []string{"-dev"}
+	}
+	m.cmd = exec.Command(m.Reeve, append([]string{"agent", "-data-dir", m.Dir, "-http-addr", m.Addr}, kind...)...)
 	m.output.reset()
 	m.cmd.Stdout, m.cmd.Stderr = m.output, m.output
 	if err := m.cmd.Start(); err != nil {

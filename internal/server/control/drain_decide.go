@@ -121,7 +121,7 @@ func (s *drainSurvey) surveyNode(n *api.Node) (paced []*leaver) {
 			l.state, l.why = api.DrainStopping, "the deadline is over"
 			s.moveNow(l)
 		case marked:
-			l.state, l.why = api.DrainMoving, "its replacement has no place yet"
+			l.state, l.why = api.DrainMoving, s.placing(a)
 		case a.IsSystem() && others == 0:
 			l.state, l.why = api.DrainStopping, "everything else has left the node"
 			s.moveNow(l)
@@ -137,6 +137,18 @@ func (s *drainSurvey) surveyNode(n *api.Node) (paced []*leaver) {
 		}
 	}
 	return paced
+}
+
+const placedElsewhere = "is being placed elsewhere"
+
+// placing tells what an allocation that has to move waits for.
+func (s *drainSurvey) placing(a *api.Allocation) string {
+	for e := range s.snap.EvaluationsByJob(a.Namespace, a.JobID) {
+		if e.Status == api.EvalStatusBlocked && e.FailedGroups[a.Group] != nil {
+			return fmt.Sprintf("no other node can take it: evaluation %s is blocked and says why", api.ShortID(e.ID))
+		}
+	}
+	return placedElsewhere
 }
 
 // moveNow has an allocation moved together with others of its job.
@@ -183,11 +195,11 @@ func (s *drainSurvey) pace(key api.NamespacedID, on []*leaver) {
 		case g.def == nil:
 			l.state, l.why = api.DrainWaiting, "is not wanted any more: its job's next evaluation stops it"
 		case g.missing[l.alloc.ID] != "": // it does not serve: nothing is lost by moving it
-			l.state, l.why = api.DrainMoving, "moves now"
+			l.state, l.why = api.DrainMoving, placedElsewhere
 			s.moveNow(l)
 		case g.room > 0:
 			g.room--
-			l.state, l.why = api.DrainMoving, "moves now"
+			l.state, l.why = api.DrainMoving, placedElsewhere
 			g.began = l.alloc
 			s.moveNow(l)
 		default:
@@ -257,7 +269,7 @@ func (s *drainSurvey) notServing(g *api.Group, a *api.Allocation) string {
 	case n.IsGone():
 		return "was lost with its node"
 	case a.DesiredTransition.ShouldMigrate():
-		return "has to move, and has no place yet"
+		return "has to move and has no other place yet"
 	case a.ClientStatus != api.AllocClientRunning:
 		return "is " + a.ClientStatus
 	case a.IsUnhealthy():

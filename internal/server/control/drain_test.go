@@ -145,9 +145,9 @@ func TestDrainMovesServicesAtTheirPace(t *testing.T) {
 	w.drain("a", time.Hour, false)
 	w.expect("the drain begins", "move web-0")
 	w.expectWaits("a",
-		"web-0 moving: its replacement has no place yet",
-		"web-1 waiting: max_parallel is 1: waits for web-0 (web.g[0]), which has to move, and has no place yet",
-		"web-2 waiting: max_parallel is 1: waits for web-0 (web.g[0]), which has to move, and has no place yet")
+		"web-0 moving: is being placed elsewhere",
+		"web-1 waiting: max_parallel is 1: waits for web-0 (web.g[0]), which has to move and has no other place yet",
+		"web-2 waiting: max_parallel is 1: waits for web-0 (web.g[0]), which has to move and has no other place yet")
 	w.put("web", 0, "new-0", "b", "web-0")
 	w.expect("the replacement is placed", "")
 	w.expectWaits("a",
