@@ -123,8 +123,8 @@ func (s *survey) deployStep(in *instance, stands progress) step {
 		if stands == given && in.last == nil && in.node == "" && s.anyOld(g) {
 			st.status, st.why = Error, "the deployment failed before the instance was started"
 		}
-	case in.alloc == nil && stands == notNeeded && g.rolling && in.last != nil && s.current(in.last) && needsRecovery(in.last):
-		st.status = Complete // it was there without a deployment: recovery brings it back
+	case in.alloc == nil && stands == notNeeded && g.rolling && in.last != nil && s.ownVersion(in) == s.job && needsRecovery(in.last):
+		st.status = Complete // it ran without a deployment: recovery brings it back
 	case in.alloc == nil:
 		switch {
 		case in.last == nil:
