@@ -67,7 +67,7 @@ func TestWhatIsGivenOutIsGivenOnce(t *testing.T) {
 			},
 			"end": func(t *rapid.T) {
 				if len(live) == 0 {
-					t.Skip("nothing runs")
+					return
 				}
 				i := rapid.IntRange(0, len(live)-1).Draw(t, "which")
 				ended := live[i].Copy()
