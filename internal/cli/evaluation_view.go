@@ -47,6 +47,7 @@ func triggerInWords(trigger string) string {
 		api.TriggerAllocFailure:         "an allocation failed",
 		api.TriggerAllocStop:            "an allocation was stopped by hand",
 		api.TriggerAllocReconnect:       "a node came back",
+		api.TriggerMaxDisconnect:        "a node out of reach is given up",
 		api.TriggerReschedule:           "a failed allocation's next attempt is due",
 		api.TriggerDeploymentWatcher:    "the deployment goes on",
 		api.TriggerRestart:              "the job is being restarted",

@@ -95,7 +95,7 @@ func reactions(snap *state.Snapshot, reported []*api.Allocation, evaluated map[a
 			is.DeploymentStatus = s
 		}
 		trigger, needed := plan.NeedsEvaluation(old, &is)
-		if !needed {
+		if !needed || trigger == api.TriggerAllocReconnect && !isContested(snap, old) {
 			continue
 		}
 		evaluated[old.JobKey()] = true
@@ -108,4 +108,14 @@ func reactions(snap *state.Snapshot, reported []*api.Allocation, evaluated map[a
 // other group can be waiting for that.
 func isDone(job *api.Job, rep *api.Allocation) bool {
 	return rep.ClientStatus == api.AllocClientComplete && job.RunsToCompletion() && len(job.Groups) == 1
+}
+
+// isContested reports whether the allocation's word decides between it and
+// another that claims the same instance.
+func isContested(snap *state.Snapshot, a *api.Allocation) bool {
+	if a.ClientStatus == api.AllocClientUnknown {
+		return true // it is back
+	}
+	original := snap.Allocation(a.PreviousAllocation)
+	return original != nil && !original.IsTerminal()
 }
