@@ -231,3 +231,32 @@ func TestPausedServerGivesNobodyUp(t *testing.T) {
 		t.Error("a paused server had its node's allocation replaced")
 	}
 }
+
+// TestDisconnectedNodeKeepsWhatMayWait pauses an agent whose job gives it time:
+// the instance is neither replaced nor stopped.
+func TestDisconnectedNodeKeepsWhatMayWait(t *testing.T) {
+	f := newFleet(t, 2)
+	job := movable("web", 1)
+	job.Groups[0].Disconnect = &api.Disconnect{LostAfter: ptr(10 * time.Minute), Replace: ptr(false)}
+	f.server.register(job)
+	before := f.server.allocations("web", "1 runs", running(1))[0]
+	victim := f.nodes[0]
+	if before.NodeName == "node-1" {
+		victim = f.nodes[1]
+	}
+	if err := syscall.Kill(victim.PID(), syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	f.status(victim, api.NodeStatusDisconnected)
+	f.server.allocations("web", "it is unknown", func(l []*api.AllocationListStub) bool {
+		return len(l) == 1 && l[0].ClientStatus == api.AllocClientUnknown
+	})
+	if err := syscall.Kill(victim.PID(), syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	f.status(victim, api.NodeStatusReady)
+	after := f.server.allocations("web", "it runs again", running(1))
+	if len(after) != 1 || after[0].ID != before.ID || sleepers(victim) != 1 {
+		t.Errorf("after the node came back %d allocations are known and %d processes run there; want the one that was", len(after), sleepers(victim))
+	}
+}

@@ -282,7 +282,7 @@ func (n *fakeNode) play(ctx context.Context, a *api.Allocation, events []event) 
 				return
 			}
 			u := &api.Allocation{ID: a.ID, ClientStatus: e.status}
-			if e.healthy != nil && a.DeploymentID != "" {
+			if e.healthy != nil {
 				u.DeploymentStatus = &api.AllocDeploymentStatus{Healthy: e.healthy, Timestamp: time.Now()}
 			}
 			if _, err := n.c.UpdateAllocations(ctx, n.node.ID, n.node.SecretID, []*api.Allocation{u}); err != nil && ctx.Err() == nil {
