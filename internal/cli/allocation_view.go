@@ -89,6 +89,8 @@ func (p *page) allocation(a *api.Allocation, checks map[string]*api.CheckStatus,
 		field{"Status", status},
 		field{"Replaces", id(a.PreviousAllocation)},
 		field{"Replaced by", id(a.NextAllocation)},
+		field{"Preempted by", id(a.PreemptedByAllocation)},
+		field{"Preempted", preemptedIDs(a, id)},
 		field{"Next attempt", id(a.FollowupEvalID)},
 		field{"Created", when(p.now, a.CreateTime)},
 		field{"Changed", when(p.now, a.ModifyTime)},
@@ -102,6 +104,15 @@ func (p *page) allocation(a *api.Allocation, checks map[string]*api.CheckStatus,
 		p.section("Placement")
 		p.placementMetrics(a.Metrics)
 	}
+}
+
+// preemptedIDs names what the allocation took its room from.
+func preemptedIDs(a *api.Allocation, id func(string) string) string {
+	ids := make([]string, 0, len(a.PreemptedAllocations))
+	for _, p := range a.PreemptedAllocations {
+		ids = append(ids, id(p))
+	}
+	return strings.Join(ids, ", ")
 }
 
 func (p *page) ports(a *api.Allocation) {

@@ -152,6 +152,7 @@ func (p *page) plan(plan *api.PlanJobResponse, req *api.PlanJobRequest, command 
 		p.line("%s", p.style.yellow("- Not everything can be placed now; the rest would wait:"))
 		p.placementFailures(plan.FailedGroups)
 	}
+	p.preemptions(plan.Annotations)
 	if next := plan.NextPeriodicLaunch; !next.IsZero() {
 		p.line("- The next start by its schedule: %s (in %s)", next.Format(time.RFC3339), shortDuration(next.Sub(p.now)))
 	}
@@ -164,4 +165,18 @@ func (p *page) plan(plan *api.PlanJobResponse, req *api.PlanJobRequest, command 
 		p.WriteByte('\n')
 		p.line("%s", fmt.Sprintf("The file is what is registered: job %q would not change.", req.Job.ID))
 	}
+}
+
+// preemptions lists what registering would preempt.
+func (p *page) preemptions(annotations *api.PlanAnnotations) {
+	if annotations == nil || len(annotations.PreemptedAllocs) == 0 {
+		return
+	}
+	p.line("%s", p.style.yellow("- These would be stopped to make room, as their jobs have a lower priority:"))
+	p.WriteByte('\n')
+	var rows [][]string
+	for _, a := range annotations.PreemptedAllocs {
+		rows = append(rows, []string{api.ShortID(a.ID), a.JobID, a.TaskGroup, api.ShortID(a.NodeID), a.NodeName})
+	}
+	p.table([]string{"Allocation", "Job", "Group", "Node", "Name"}, rows)
 }

@@ -75,7 +75,7 @@ func (m *machine) when(job, what string, ok func(*api.Allocation) bool) *api.All
 func TestPreemption(t *testing.T) {
 	m := newMachine(t)
 	m.preemption()
-	const slow = `trap 'sleep 2; exit 0' TERM; echo up; while :; do sleep 0.05; done`
+	const slow = `trap 'sleep 2; exit 0' INT TERM; echo up; while :; do sleep 0.05; done`
 	m.register(m.share("low", 20, slow))
 	first := m.when("low", "runs", func(a *api.Allocation) bool { return a.ClientStatus == api.AllocClientRunning })
 	m.waitForLog(first.ID, "task", "up")
