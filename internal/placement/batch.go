@@ -33,8 +33,8 @@ type batch struct {
 	tally        []*tally
 	buckets      []*bucket
 	bucketAt     map[string]int32
-	bucketByKind []int32 // nil: there is one bucket, or it is to be found node by node
-	least        []int   // by spread; see leasts
+	bucketByKind []int32   // nil: there is one bucket, or it is to be found node by node
+	least        []float64 // by spread; see leasts
 
 	choices choices // nodes with something to preempt; see preempt.go
 	chosen  bool    // choices were found

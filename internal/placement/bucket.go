@@ -19,6 +19,8 @@ type tally struct {
 	index  map[string]int32
 	names  []string
 	count  []int
+	spread *spread   // nil if it is for a distinct property
+	want   []float64 // by the spread; see spread.want
 }
 
 func newTally(t target) *tally { return &tally{target: t, index: make(map[string]int32)} }
@@ -30,6 +32,9 @@ func (t *tally) value(name string) int32 {
 	i := int32(len(t.names))
 	t.index[name] = i
 	t.names, t.count = append(t.names, name), append(t.count, 0)
+	if t.spread != nil {
+		t.want = append(t.want, t.spread.want(name))
+	}
 	return i
 }
 
@@ -65,7 +70,9 @@ func (bk *bucket) release() {
 // the instances that already run.
 func (b *batch) tallies() {
 	for i := range b.rules.spreads {
-		b.tally = append(b.tally, newTally(b.rules.spreads[i].target))
+		t := newTally(b.rules.spreads[i].target)
+		t.spread = &b.rules.spreads[i]
+		b.tally = append(b.tally, t)
 	}
 	for i := range b.rules.properties {
 		b.tally = append(b.tally, newTally(b.rules.properties[i].target))
@@ -150,11 +157,11 @@ func (b *batch) closed(bk *bucket) string {
 }
 
 // bonus is what the spreads say of one more instance in each bucket.
-func (b *batch) bonus(bk *bucket, least []int) float64 {
+func (b *batch) bonus(bk *bucket, least []float64) float64 {
 	sum := 0.0
 	for i := range b.rules.spreads {
 		t, at := b.tally[i], bk.values[i]
-		sum += b.rules.spreads[i].score(t.names[at], t.count[at], least[i])
+		sum += t.spread.score(load(t.count[at], t.want[at]), least[i])
 	}
 	return sum
 }
@@ -187,28 +194,24 @@ func (b *batch) best(avoid func(slot int32) bool) (*bucket, int) {
 	return found, found.top
 }
 
-// leasts finds every bucket's best candidate, and, for each spread, the smallest
-// count of a value: one without candidates is never the least.
-func (b *batch) leasts(avoid func(slot int32) bool) []int {
+// leasts finds every bucket's best candidate, and, for each spread, the least
+// load of a value: one without candidates is never the least.
+func (b *batch) leasts(avoid func(slot int32) bool) []float64 {
 	if b.least == nil {
-		b.least = make([]int, len(b.rules.spreads))
+		b.least = make([]float64, len(b.rules.spreads))
 	}
 	for i := range b.least {
-		b.least[i] = math.MaxInt
+		b.least[i] = math.Inf(1)
 	}
-	some := false
 	for _, bk := range b.buckets {
 		bk.top = b.settle(bk, avoid)
 		if len(*bk.heap) == 0 {
 			continue
 		}
-		some = true
 		for i := range b.least {
-			b.least[i] = min(b.least[i], b.tally[i].count[bk.values[i]])
+			t, at := b.tally[i], bk.values[i]
+			b.least[i] = min(b.least[i], load(t.count[at], t.want[at]))
 		}
-	}
-	if !some {
-		clear(b.least)
 	}
 	return b.least
 }

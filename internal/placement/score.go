@@ -82,7 +82,7 @@ func (b *batch) explain() []*api.NodeScore {
 }
 
 // terms are what a candidate's score is made of.
-func (b *batch) terms(c *candidate, least []int) *api.NodeScore {
+func (b *batch) terms(c *candidate, least []float64) *api.NodeScore {
 	n, capacity := b.node(c.slot)
 	algorithm := api.AlgorithmBinpack
 	if b.evenly {
@@ -112,7 +112,7 @@ func (b *batch) terms(c *candidate, least []int) *api.NodeScore {
 const explained = 3
 
 // top returns the n best candidates over all buckets, best first.
-func (b *batch) top(n int, least []int) []candidate {
+func (b *batch) top(n int, least []float64) []candidate {
 	best := make(heap, 0, n)
 	for _, bk := range b.buckets {
 		known := bk.best(n)

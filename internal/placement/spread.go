@@ -4,6 +4,7 @@
 package placement
 
 import (
+	"math"
 	"slices"
 
 	"github.com/reeve-run/reeve/api"
@@ -66,22 +67,34 @@ func (s *spread) aim(targets []*api.SpreadTarget, count float64) {
 	}
 }
 
-// score says how welcome one more instance is where value already has have and
-// the least of all values has least: from -weight to weight. It is strong on
-// purpose: a spread outweighs how well nodes are packed.
-func (s *spread) score(value string, have, least int) float64 {
+// want is how many instances the value is to have, of those for which values
+// stand in proportion; 0: none if it can be helped.
+func (s *spread) want(value string) float64 {
 	if s.wanted == nil {
-		if have <= least {
-			return s.weight
-		}
-		return -s.weight
+		return 1
 	}
-	want, named := s.wanted[value]
-	if !named {
-		want = s.rest
+	if want, named := s.wanted[value]; named {
+		return want
 	}
-	if want <= 0 || float64(have) >= want {
-		return -s.weight
+	return max(s.rest, 0)
+}
+
+// load is how much of what it is to have a value that wants want has, with half
+// of one more instance: the value with the least load gets the next one
+// (Webster's method), so that shares are kept all along the way.
+func load(have int, want float64) float64 {
+	if want <= 0 {
+		return math.Inf(1)
 	}
-	return s.weight * (0.5 + 0.5*(want-float64(have))/want)
+	return (float64(have) + 0.5) / want
+}
+
+// score says how welcome one more instance is where the load is so, and the
+// least of all is least: weight or -weight. It is strong on purpose: a spread
+// outweighs how well nodes are packed.
+func (s *spread) score(load, least float64) float64 {
+	if load <= least {
+		return s.weight
+	}
+	return -s.weight
 }
