@@ -34,6 +34,12 @@ var measurements = []measurement{
 	{"mock-1000", mockThousand},
 	{"memory-1000", taskMemory},
 	{"state", stateBenchmarks},
+	{"place", placing},
+	{"grow", growing},
+	{"evaluate", evaluating},
+	{"nodes", nodes},
+	{"attached", attached},
+	{"c2m", replay},
 }
 
 // bench is one run of the measurements.

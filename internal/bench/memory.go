@@ -5,10 +5,7 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
-	"os/exec"
-	"strings"
 	"time"
 
 	"github.com/reeve-run/reeve/client"
@@ -109,32 +106,18 @@ var stateBars = []struct{ benchmark, metric, what, bar string }{
 
 // stateBenchmarks runs the store's own benchmarks and shows their metrics.
 func stateBenchmarks(ctx context.Context, b *bench) error {
-	metrics := map[string]string{}
+	m := metrics{}
 	for _, run := range [][2]string{{"StoreMillion", "20000x"}, {"StoreInsert", "200x"}, {"StoreSnapshotFile", "10x"}} {
-		out, err := exec.CommandContext(ctx, "go", "test", "./internal/state", "-run", "^$", "-bench", run[0], "-benchtime", run[1]).CombinedOutput()
-		if err != nil {
-			return fmt.Errorf("%w\n%s", err, out)
-		}
-		for line := range strings.Lines(string(out)) {
-			f := strings.Fields(line)
-			if len(f) < 4 || !strings.HasPrefix(f[0], "Benchmark") {
-				continue
-			}
-			name := strings.TrimPrefix(f[0], "Benchmark")
-			if i := strings.LastIndexByte(name, '-'); i > 0 {
-				name = name[:i] // the number of processors
-			}
-			for i := 2; i+1 < len(f); i += 2 {
-				metrics[name+" "+f[i+1]] = f[i]
-			}
+		if err := m.run(ctx, "internal/state", run[0], run[1]); err != nil {
+			return err
 		}
 	}
 	for _, s := range stateBars {
-		value, ok := metrics[s.benchmark+" "+s.metric]
-		if !ok {
-			return fmt.Errorf("benchmark %s reported no %s", s.benchmark, s.metric)
+		value, err := m.of(s.benchmark, s.metric)
+		if err != nil {
+			return err
 		}
-		b.add("state: "+s.what, s.bar, "%s %s", value, s.metric)
+		b.add("state: "+s.what, s.bar, "%s %s", amount(value), s.metric)
 	}
 	return nil
 }

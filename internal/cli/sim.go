@@ -22,6 +22,7 @@ func simCommand(c *cli) *cobra.Command {
 		scale   float64
 		keep    string
 		foreign bool
+		apart   bool
 	)
 	cmd := &cobra.Command{
 		Use:   "sim SCENARIO | -nodes FLEET JOB...",
@@ -58,7 +59,7 @@ reeve sim -scale 0.01 -json examples/sim/c2m.yaml`,
 				return usagef("-scale %v: it must be above 0", scale)
 			}
 			scenario.Scale(scale)
-			options := sim.Options{KeepData: keep}
+			options := sim.Options{KeepData: keep, Detached: apart}
 			if !quiet {
 				options.Progress = c.Stderr
 			}
@@ -89,6 +90,7 @@ reeve sim -scale 0.01 -json examples/sim/c2m.yaml`,
 	f.Float64Var(&scale, "scale", 1, "`FACTOR` for the numbers of nodes and of copies of jobs")
 	f.StringVar(&keep, "data-dir", "", "keep the server's data in `DIR`, which must be empty")
 	f.BoolVar(&foreign, "use-server", false, "use the server at -address instead of an own one: it will have the simulated nodes and jobs in its state")
+	f.BoolVar(&apart, "detached", false, "nodes only register and send heartbeats: to measure placing without them")
 	return cmd
 }
 

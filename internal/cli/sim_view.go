@@ -89,11 +89,14 @@ func (p *page) simSpeed(r *sim.Report) {
 	fields := []field{
 		{"Nodes registered", fmt.Sprintf("%s in %s, %s/s", thousands(int64(r.Nodes.Registered)), brief(r.Nodes.Took), thousands(int64(r.Nodes.PerSecond)))},
 		{"Jobs registered", fmt.Sprintf("%s in %s", thousands(int64(r.Jobs.Registered)), brief(r.Jobs.Took))},
-		{"All placed", fmt.Sprintf("%s, %s placements/s", brief(r.AllPlaced), thousands(int64(r.PlacementsPerSecond)))},
-		{"All running", brief(r.AllRunning)},
+	}
+	if r.AllPlaced > 0 {
+		fields = append(fields, field{"All placed", fmt.Sprintf("%s, %s placements/s", brief(r.AllPlaced), thousands(int64(r.PlacementsPerSecond)))})
+	}
+	if r.AllRunning > 0 {
+		fields = append(fields, field{"All running", brief(r.AllRunning)})
 	}
 	p.fields(fields...)
-	p.line("")
 	var rows [][]string
 	for _, l := range []struct {
 		name string
@@ -107,7 +110,10 @@ func (p *page) simSpeed(r *sim.Report) {
 			rows = append(rows, []string{l.name, thousands(int64(l.Count)), brief(l.P50), brief(l.P90), brief(l.P99), brief(l.Max)})
 		}
 	}
-	p.table([]string{"", "Instances", "p50", "p90", "p99", "max"}, rows)
+	if len(rows) > 0 {
+		p.line("")
+		p.table([]string{"", "Instances", "p50", "p90", "p99", "max"}, rows)
+	}
 	for i, e := range r.Events {
 		switch left := len(r.Events) - eventsShown; {
 		case left <= 1 || i < eventsShown/2 || i >= eventsShown/2+left:
@@ -158,6 +164,10 @@ func (p *page) simServer(r *sim.Report) {
 			field{"Memory", fmt.Sprintf("%s, %s at its most", bytesWords(s.Memory), bytesWords(s.PeakMemory))},
 			field{"Processor time", fmt.Sprintf("%s, %s for each instance placed", brief(s.CPUTime), brief(s.PerPlaced))},
 			field{"Disk", fmt.Sprintf("%s of log, %s with snapshots; %s written", bytesWords(s.LogBytes), bytesWords(s.DataBytes), bytesWords(s.Written))})
+	}
+	if s := r.Server; s != nil && s.Quiet.Took > 0 {
+		fields = append(fields, field{"While quiet", fmt.Sprintf("%.1f %% of one processor, %s heartbeats/s",
+			100*s.Quiet.CPUTime.Seconds()/s.Quiet.Took.Seconds(), thousands(int64(float64(s.Quiet.Heartbeats)/s.Quiet.Took.Seconds())))})
 	}
 	p.fields(fields...)
 }

@@ -40,14 +40,36 @@ func (r *run) ask(ctx context.Context) error {
 			return err
 		}
 	}
+	if r.options.Detached {
+		if err := r.countPlaced(ctx); err != nil {
+			return err
+		}
+	}
 	if r.server != nil {
-		s := &ServerReport{CPUTime: r.server.cpuTime(), Written: r.server.written()}
+		s := &ServerReport{CPUTime: r.server.cpuTime(), Written: r.server.written(), PlacedMemory: r.placedMemory, Quiet: r.quietReport}
 		s.Memory, s.PeakMemory = r.server.memory()
 		s.DataBytes, s.LogBytes = r.server.dataBytes()
 		if n := r.placed.Load(); n > 0 {
-			s.PerPlaced = s.CPUTime / time.Duration(n)
+			s.PerPlaced = (s.CPUTime - r.cpuBefore - r.quietReport.CPUTime) / time.Duration(n)
 		}
 		r.report.Server = s
+	}
+	return nil
+}
+
+// countPlaced asks the server what is placed, as the nodes do not know.
+func (r *run) countPlaced(ctx context.Context) error {
+	jobs, _, err := r.client.Jobs().List(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("list jobs: %w", err)
+	}
+	for _, j := range jobs {
+		if j.JobSummary == nil || r.jobs[j.ID] == nil {
+			continue
+		}
+		for _, g := range j.JobSummary.Summary {
+			r.placed.Add(int64(g.Starting + g.Running + g.Complete))
+		}
 	}
 	return nil
 }
@@ -113,7 +135,7 @@ func (r *run) measure() {
 			first = at
 		}
 	}
-	if i.Placed > 0 {
+	if r.lastPlaced.Load() > 0 {
 		rep.AllPlaced = time.Duration(r.lastPlaced.Load() - first)
 		rep.PlacementsPerSecond = perSecond(int(i.Placed), rep.AllPlaced)
 	}

@@ -149,6 +149,9 @@ func (n *node) connect(ctx context.Context, register bool) {
 	n.session = s
 	n.up.Store(true)
 	s.running.Go(func() { n.heartbeat(ctx, register) })
+	if n.run.options.Detached {
+		return
+	}
 	s.running.Go(func() { n.stream(ctx, s) })
 	s.running.Go(func() { n.report(ctx, s) })
 	for _, inst := range n.instances {

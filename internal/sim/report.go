@@ -124,10 +124,20 @@ type ServerReport struct {
 	PeakMemory int64         // bytes, resident
 	Memory     int64         // at the end
 	CPUTime    time.Duration // from its start to the end of the run
-	PerPlaced  time.Duration // processor time for each instance placed
+	PerPlaced  time.Duration // processor time for each instance placed, from the first job on
 	LogBytes   int64         // that the log takes at the end
 	DataBytes  int64         // that log and snapshots take
 	Written    int64         // bytes to the disk
+
+	PlacedMemory int64       // resident when the last instance was placed
+	Quiet        QuietReport // of Scenario.QuietFor
+}
+
+// QuietReport is what a fleet costs that does nothing.
+type QuietReport struct {
+	Took       time.Duration
+	CPUTime    time.Duration // the server's
+	Heartbeats int64
 }
 
 // Fits reports whether everything that was wanted found room.

@@ -24,6 +24,7 @@ type Options struct {
 	Address  string    // of a server that is there; "": an own one is started
 	KeepData string    // directory of the server's data, which is kept; "": a temporary one
 	Progress io.Writer // what happens, as it happens; nil: nothing is told
+	Detached bool      // nodes only register and send heartbeats: what is placed stays where it is
 }
 
 // nodesPerConnection is how many simulated nodes share a connection.
@@ -49,6 +50,10 @@ type run struct {
 	ttl      time.Duration
 	began    time.Time // of the clock that the scenario's times are on
 	report   *Report
+
+	cpuBefore    time.Duration // of the server, when the first job was submitted
+	placedMemory int64         // of the server, when all was placed
+	quietReport  QuietReport
 
 	// What the nodes count.
 	placed, running                              atomic.Int64
@@ -152,6 +157,9 @@ func (r *run) play(ctx context.Context) error {
 	defer living.Wait()
 	defer stop()
 	r.began = time.Now()
+	if r.server != nil {
+		r.cpuBefore = r.server.cpuTime()
+	}
 	acting, cancel := context.WithTimeout(ctx, r.scenario.Limit)
 	defer cancel()
 	var acts sync.WaitGroup
@@ -167,6 +175,9 @@ func (r *run) play(ctx context.Context) error {
 	cancel()
 	acts.Wait()
 	if err != nil {
+		return err
+	}
+	if err := r.rest(ctx); err != nil {
 		return err
 	}
 	if err := r.ask(ctx); err != nil {

@@ -16,6 +16,10 @@ type Scenario struct {
 	Seed  uint64        `yaml:"seed"`  // of everything that is drawn; 1 by default
 	Limit time.Duration `yaml:"limit"` // the run ends then, settled or not; 5 m by default
 
+	// QuietFor is how long the fleet then does nothing but send heartbeats, to
+	// measure what that costs.
+	QuietFor time.Duration `yaml:"quiet_for"`
+
 	Until string `yaml:"until"` // running (all that was wanted and has room) or done (batch jobs have ended, too)
 
 	Server Server      `yaml:"server"`

@@ -50,7 +50,7 @@ func (r *run) watch(ctx context.Context, done <-chan error) error {
 		if sum := r.placed.Load() + r.running.Load() + r.reports.Load(); sum != seen || r.messages.Load() != messages {
 			seen, messages, changed = sum, r.messages.Load(), now
 		}
-		if !acted || r.busy.Load() > 0 || now.Sub(changed) < quiet || now.Sub(asked) < asking {
+		if !acted || r.busy.Load() > 0 || now.Sub(changed) < quiet && !r.options.Detached || now.Sub(asked) < asking {
 			continue
 		}
 		asked = now
@@ -63,6 +63,21 @@ func (r *run) watch(ctx context.Context, done <-chan error) error {
 			return nil
 		}
 	}
+}
+
+// rest measures what the fleet costs while it does nothing.
+func (r *run) rest(ctx context.Context) error {
+	if r.scenario.QuietFor <= 0 || r.server == nil {
+		return nil
+	}
+	began, used, sent := time.Now(), r.server.cpuTime(), r.heartbeats.Load()
+	select {
+	case <-time.After(r.scenario.QuietFor):
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	r.quietReport = QuietReport{Took: time.Since(began), CPUTime: r.server.cpuTime() - used, Heartbeats: r.heartbeats.Load() - sent}
+	return nil
 }
 
 // isSettled reports whether the server has nothing left to do: no evaluation is
@@ -91,6 +106,9 @@ func (r *run) isSettled(ctx context.Context) (bool, error) {
 func (r *run) sample() {
 	for d := range r.peak {
 		r.peak[d] = max(r.peak[d], r.used[d].Load())
+	}
+	if r.server != nil && r.placedMemory == 0 && r.placed.Load() > 0 && r.placed.Load() >= r.wanted() {
+		r.placedMemory, _ = r.server.memory()
 	}
 }
 

@@ -35,6 +35,8 @@ func Verbatim(c Command) bool {
 		return keepsEvaluations(c.Evaluations)
 	case *CommitPlacement:
 		return c.Placement != nil && keepsPlacement(c.Placement)
+	case *RegisterNode:
+		return c.Node != nil && documents.keeps(reflect.ValueOf(c.Node)) && keepsEvaluations(c.Evaluations)
 	case *UpdateAllocations:
 		return c.Decoded && keepsEvaluations(c.Evaluations)
 	}

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/state/wire"
 )
 
 // reencoded is a command as every other server sees it.
@@ -195,5 +196,33 @@ func draw(t *rapid.T, v reflect.Value, depth int, odd bool) {
 				v.SetMapIndex(reflect.ValueOf(string(rune('a'+i))).Convert(v.Type().Key()), e)
 			}
 		}
+	}
+}
+
+// TestReportsAreDecodedAsTheyAre has what a node reports, which came in the log's
+// encoding, go into the log.
+func TestReportsAreDecodedAsTheyAre(t *testing.T) {
+	healthy := true
+	shared := map[string]*api.TaskState{"main": {State: api.TaskStateRunning, StartedAt: time.Now()}}
+	body, err := wire.EncodeReport([]*api.Allocation{
+		{ID: api.NewID(), ClientStatus: api.AllocClientRunning, TaskStates: shared},
+		{ID: api.NewID(), ClientStatus: api.AllocClientRunning, TaskStates: shared, DeploymentStatus: &api.AllocDeploymentStatus{Healthy: &healthy, Timestamp: time.Now()}},
+		{ID: "short", ClientStatus: api.AllocClientFailed, ClientDescription: "why", NetworkStatus: &api.AllocNetworkStatus{Address: "10.0.0.1"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reported, err := wire.DecodeReport(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &UpdateAllocations{NodeID: "n", Allocations: reported, Time: 5, Decoded: true}
+	if !Verbatim(c) {
+		t.Fatal("it is not verbatim")
+	}
+	got := reencoded(t, c)
+	got.(*UpdateAllocations).Decoded = true
+	if diff := cmp.Diff(c, got); diff != "" {
+		t.Errorf("the log changes it (-written +read):\n%s", diff)
 	}
 }
