@@ -162,6 +162,21 @@ func (j *Job) validateStarts(c *complaints) {
 	}
 }
 
+// warnOfPayload tells of a payload that has to be given and that nobody reads.
+func (j *Job) warnOfPayload(c *complaints) {
+	if j.Parameterized == nil || j.Parameterized.Payload != PayloadRequired {
+		return
+	}
+	for _, g := range j.Groups {
+		for _, t := range g.Tasks {
+			if t.DispatchPayload != nil {
+				return
+			}
+		}
+	}
+	c.add("parameterized: a payload is required, and no task has a dispatch_payload block that says where it is written")
+}
+
 // isLocalPath reports whether a path with slashes stays below where it begins.
 func isLocalPath(path string) bool {
 	depth := 0

@@ -57,6 +57,13 @@ type PlanJobResponse struct {
 	FailedGroups       map[string]*PlacementMetrics `json:"FailedTGAllocs"`
 	NextPeriodicLaunch time.Time
 	Warnings           string
+	// Nodes is where instances would be started, as far as that can be done at
+	// once: how many by group and node name.
+	Nodes map[string]map[string]int `json:",omitempty"`
+	// Start is what one start of a periodic or parameterized job would do, by
+	// group. FailedGroups and Nodes are of such a start then; registering the job
+	// starts nothing.
+	Start map[string]*DesiredUpdates `json:",omitempty"`
 }
 
 // ParseJobRequest asks the server to turn a job file into a job.

@@ -98,6 +98,7 @@ func (t *Task) unsupported(at string, refuse func(bool, string, ...any)) {
 // meant, or that has no effect.
 func (j *Job) Warnings() []string {
 	var c complaints
+	j.warnOfPayload(&c)
 	for _, g := range j.Groups {
 		if j.RunsOnEveryNode() && len(g.Affinities)+len(g.Spreads)+len(j.Affinities)+len(j.Spreads) > 0 {
 			c.add("group %q: affinity and spread have no effect: a %s job runs on every node that suits", g.Name, j.Type)

@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -140,22 +139,7 @@ func (p *page) plan(plan *api.PlanJobResponse, req *api.PlanJobRequest, command 
 		p.diff(plan.Diff)
 		p.WriteByte('\n')
 	}
-	p.line("%s", p.style.bold("Placement:"))
-	if plan.Annotations != nil {
-		for _, group := range sortedKeys(plan.Annotations.DesiredUpdates) {
-			p.line("- %s: %s", group, firstOf(desiredInWords(plan.Annotations.DesiredUpdates[group]), "nothing changes"))
-		}
-	}
-	if len(plan.FailedGroups) == 0 {
-		p.line("%s", p.style.green("- Everything can be placed."))
-	} else {
-		p.line("%s", p.style.yellow("- Not everything can be placed now; the rest would wait:"))
-		p.placementFailures(plan.FailedGroups)
-	}
-	p.preemptions(plan.Annotations)
-	if next := plan.NextPeriodicLaunch; !next.IsZero() {
-		p.line("- The next start by its schedule: %s (in %s)", next.Format(time.RFC3339), shortDuration(next.Sub(p.now)))
-	}
+	p.plannedPlacement(plan)
 	p.WriteByte('\n')
 	p.line("Job Modify Index: %d", plan.JobModifyIndex)
 	p.line("To register exactly this, unless somebody changes the job meanwhile:")
@@ -179,4 +163,55 @@ func (p *page) preemptions(annotations *api.PlanAnnotations) {
 		rows = append(rows, []string{api.ShortID(a.ID), a.JobID, a.TaskGroup, api.ShortID(a.NodeID), a.NodeName})
 	}
 	p.table([]string{"Allocation", "Job", "Group", "Node", "Name"}, rows)
+}
+
+// plannedNodes is how many nodes of a group a plan names, without -verbose.
+const plannedNodes = 8
+
+// plannedPlacement writes what would be done to each group's instances, and
+// where.
+func (p *page) plannedPlacement(plan *api.PlanJobResponse) {
+	updates := map[string]*api.DesiredUpdates{}
+	if plan.Annotations != nil {
+		updates = plan.Annotations.DesiredUpdates
+	}
+	title, all := "Placement:", "- Everything can be placed."
+	if plan.Start != nil {
+		updates = plan.Start
+		title, all = "Placement of one start:", "- A start could be placed at once."
+	}
+	p.line("%s", p.style.bold(title))
+	for _, group := range sortedKeys(updates) {
+		p.line("- %s: %s", group, firstOf(desiredInWords(updates[group]), "nothing changes"))
+		if nodes := plan.Nodes[group]; len(nodes) > 0 {
+			p.line("  started on %s", p.nodesInWords(nodes))
+		}
+	}
+	if len(plan.FailedGroups) == 0 {
+		p.line("%s", p.style.green(all))
+	} else {
+		p.line("%s", p.style.yellow("- Not everything can be placed now; the rest would wait:"))
+		p.placementFailures(plan.FailedGroups)
+	}
+	p.preemptions(plan.Annotations)
+	if next := plan.NextPeriodicLaunch; !next.IsZero() {
+		p.line("- Registered now, it starts first at %s", dueInWords(p.now, next))
+	}
+}
+
+// nodesInWords lists nodes with how many of something each has.
+func (p *page) nodesInWords(nodes map[string]int) string {
+	names := sortedKeys(nodes)
+	var parts []string
+	for i, name := range names {
+		if i == plannedNodes && !p.complete && len(names) > plannedNodes+1 {
+			parts = append(parts, fmt.Sprintf("%d more nodes", len(names)-i))
+			break
+		}
+		if nodes[name] > 1 {
+			name = fmt.Sprintf("%s (%d)", name, nodes[name])
+		}
+		parts = append(parts, name)
+	}
+	return strings.Join(parts, ", ")
 }

@@ -5,6 +5,7 @@ package cli
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -222,11 +223,31 @@ func TestPages(t *testing.T) {
 			p.plan(&api.PlanJobResponse{
 				JobModifyIndex: 42,
 				Annotations: &api.PlanAnnotations{DesiredUpdates: map[string]*api.DesiredUpdates{
-					"server": {DestructiveUpdate: 1, Ignore: 1}, "cache": {Place: 1},
-				}},
+					"server": {DestructiveUpdate: 1, Ignore: 1, Preemptions: 1}, "cache": {Place: 3},
+				}, PreemptedAllocs: []*api.AllocationListStub{{ID: otherID, Name: "sum.work[2]", NodeName: "rack-1"}}},
+				Nodes:        map[string]map[string]int{"server": {"rack-1": 1}, "cache": {"rack-1": 2, "rack-2": 1}},
 				FailedGroups: failedPlacement(),
 				Diff:         testDiff(),
 			}, &api.PlanJobRequest{Job: testJob()}, []string{"-var", "'a=b c'", "web.hcl"})
+		},
+		"plan-periodic": func(p *page) {
+			p.plan(&api.PlanJobResponse{
+				Annotations:        &api.PlanAnnotations{},
+				Start:              map[string]*api.DesiredUpdates{"report": {Place: 1}},
+				Nodes:              map[string]map[string]int{"report": {"rack-2": 1}},
+				NextPeriodicLaunch: testNow.Add(5 * time.Minute),
+			}, &api.PlanJobRequest{Job: testJob()}, []string{"nightly.hcl"})
+		},
+		"job-parent": func(p *page) {
+			j := testJob()
+			j.ID, j.Name, j.Type = "import", "import", api.JobTypeBatch
+			j.Parameterized = &api.Parameterized{Payload: api.PayloadOptional, MetaRequired: []string{"day"}}
+			summary := &api.JobSummary{Children: &api.JobChildrenSummary{Running: 1, Dead: 11}}
+			var children []*api.JobListStub
+			for i := range 12 {
+				children = append(children, &api.JobListStub{ID: fmt.Sprintf("import/dispatch-%d-abcdef12", 1773500000-i), Status: api.JobStatusDead, SubmitTime: ago(time.Duration(i+1) * time.Minute)})
+			}
+			p.jobStatus(&jobStatus{Job: j, Summary: summary, Children: children}, false)
 		},
 		"history": func(p *page) {
 			older := testJob()

@@ -42,7 +42,7 @@ func (s *Server) PlanJob(ctx context.Context, req *api.PlanJobRequest) (*api.Pla
 	}
 	eval := evaluationOf(job, api.TriggerJobRegister, 0, now)
 	if eval == nil {
-		res.Annotations = &api.PlanAnnotations{DesiredUpdates: map[string]*api.DesiredUpdates{}}
+		planStart(res, snap, view, job, now)
 		return res, nil
 	}
 	eval.AnnotatePlan = true
@@ -51,11 +51,39 @@ func (s *Server) PlanJob(ctx context.Context, req *api.PlanJobRequest) (*api.Pla
 	if res.Diff != nil {
 		annotate(res.Diff, stored, job, result.Updates)
 	}
-	res.FailedGroups = outcome.Failed
+	res.FailedGroups, res.Nodes = outcome.Failed, nodesOf(outcome.Place)
 	eval.Status, eval.Annotations, eval.FailedGroups = api.EvalStatusComplete, res.Annotations, outcome.Failed
 	eval.QueuedAllocations = outcome.Queued
 	res.CreatedEvals = append([]*api.Evaluation{eval}, result.FollowUps...)
 	return res, nil
+}
+
+// planStart says what a job that only starts others would start, and when.
+func planStart(res *api.PlanJobResponse, snap *state.Snapshot, view *placement.View, job *api.Job, now time.Time) {
+	res.Annotations = &api.PlanAnnotations{DesiredUpdates: map[string]*api.DesiredUpdates{}}
+	if job.IsPeriodic() && job.Periodic.IsEnabled() {
+		if schedule, err := job.Periodic.Schedule(); err == nil {
+			res.NextPeriodicLaunch = schedule.Next(now)
+		}
+	}
+	child := *job
+	child.ID, child.ParentID = job.ID+api.DispatchLaunchSuffix+"plan", job.ID
+	child.Periodic, child.Dispatched = nil, true
+	result, outcome := worker.Compute(snap, view, &child, newEvaluation(&child, api.TriggerJobDispatch, now), now)
+	preempted(result.Updates, outcome.Preempt)
+	res.Start, res.FailedGroups, res.Nodes = result.Updates, outcome.Failed, nodesOf(outcome.Place)
+}
+
+// nodesOf counts placements by group and node.
+func nodesOf(place []*api.Allocation) map[string]map[string]int {
+	nodes := map[string]map[string]int{}
+	for _, a := range place {
+		if nodes[a.Group] == nil {
+			nodes[a.Group] = map[string]int{}
+		}
+		nodes[a.Group][a.NodeName]++
+	}
+	return nodes
 }
 
 // preempted lists what a dry run would preempt, and counts it by the group that
