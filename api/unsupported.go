@@ -36,9 +36,6 @@ func (g *Group) unsupported(refuse func(bool, string, ...any)) {
 	}
 	refuse(len(g.Volumes) > 0, at+"the volume block")
 	refuse(g.Consul != nil, at+"the consul block")
-	if d := g.EphemeralDisk; d != nil {
-		refuse(d.Migrate != nil && *d.Migrate, at+"a migrating ephemeral_disk")
-	}
 	for _, n := range g.Networks {
 		n.unsupported(at, refuse)
 	}

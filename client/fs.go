@@ -49,6 +49,12 @@ func (f FS) ReadAt(ctx context.Context, alloc, path string, offset, limit int64)
 	return f.read(ctx, pathf("/v1/client/fs/readat/%s", alloc), v)
 }
 
+// Snapshot reads the data of an allocation that has ended as a tar archive: its
+// alloc/data and each task's local directory. The caller closes it.
+func (f FS) Snapshot(ctx context.Context, alloc string) (io.ReadCloser, error) {
+	return f.read(ctx, pathf("/v1/client/allocation/%s/snapshot", alloc), url.Values{})
+}
+
 func (f FS) read(ctx context.Context, path string, v url.Values) (io.ReadCloser, error) {
 	f.c.addDefaults(v)
 	resp, err := f.c.do(ctx, http.MethodGet, path, v, nil, nil)

@@ -110,6 +110,7 @@ func routes() []route {
 		speaking[api.RestartAllocationRequest, none](raw(put, "/v1/client/allocation/{alloc}/restart", AllocLife, "Restarts tasks of an allocation in place.", "application/json", serveNode).local()),
 		speaking[api.SignalAllocationRequest, none](raw(put, "/v1/client/allocation/{alloc}/signal", AllocLife, "Sends a signal to tasks of an allocation.", "application/json", serveNode).local()),
 		speaking[api.ExecInput, api.ExecOutput](raw(fetch, "/v1/client/allocation/{alloc}/exec", AllocExec, "Runs a command beside a task, over a websocket: messages of the body's type go in, of the answer's type come out.", "application/json", serveNode).params("task", "command", "tty").local()),
+		raw(fetch, "/v1/client/allocation/{alloc}/snapshot", ReadFS, "Returns the data of an allocation that has ended as a tar archive: its alloc/data and each task's local directory.", "application/x-tar", serveNode).local(),
 		speaking[none, map[string]*api.CheckStatus](raw(fetch, "/v1/client/allocation/{alloc}/checks", ReadJob, "Returns the last results of an allocation's checks.", "application/json", serveNode).local()),
 		speaking[none, *api.AllocationStats](raw(fetch, "/v1/client/allocation/{alloc}/stats", ReadJob, "Returns what an allocation uses now.", "application/json", serveNode).local()),
 		speaking[none, *api.HostStats](raw(fetch, "/v1/client/stats", ReadNode, "Returns what a node's machine uses now.", "application/json", serveNode).params("node_id").local()),

@@ -92,11 +92,14 @@ func (n *Node) accept(na *api.NodeAllocation, arrived map[string]*api.Job) {
 	r := runner.New(n.host, a)
 	n.runners[a.ID] = r
 	previous, ahead := n.ahead(a)
-	if len(ahead) == 0 {
+	elsewhere := n.config.Data != nil && a.PreviousAllocation != "" && n.runners[a.PreviousAllocation] == nil && migrates(a)
+	if len(ahead) == 0 && !elsewhere {
 		r.Start()
 		return
 	}
-	if !hasEnded(ahead...) {
+	if elsewhere {
+		r.Await("Waits for the data of what it takes over from, on another node")
+	} else if !hasEnded(ahead...) {
 		r.Await("Waits for the end of what it takes over from, on the same node")
 	}
 	n.tasks.Go(func() {
@@ -113,7 +116,12 @@ func (n *Node) accept(na *api.NodeAllocation, arrived map[string]*api.Job) {
 				n.log.Warn("inherit an allocation's data", "allocation", r.ID(), "previous", previous.ID(), "error", err)
 			}
 		}
-		r.Start()
+		if elsewhere {
+			n.takeOver(r, a.PreviousAllocation)
+		}
+		if n.host.Context.Err() == nil {
+			r.Start()
+		}
 	})
 }
 
@@ -144,16 +152,6 @@ func hasEnded(runners ...*runner.Runner) bool {
 		}
 	}
 	return true
-}
-
-// isSticky reports whether the allocation is to have the data of the one
-// before it.
-func isSticky(a *api.Allocation) bool {
-	if a.Job == nil {
-		return false
-	}
-	g := a.Job.Group(a.Group)
-	return g != nil && g.EphemeralDisk != nil && g.EphemeralDisk.Sticky != nil && *g.EphemeralDisk.Sticky
 }
 
 // isSame reports whether nothing of what the servers decide has changed.

@@ -35,6 +35,7 @@ func (n *Node) Handler() http.Handler {
 		handle(verb+" /v1/client/allocation/{alloc}/signal", n.serveSignal)
 	}
 	handle("GET /v1/client/allocation/{alloc}/exec", n.serveExec)
+	handle("GET /v1/client/allocation/{alloc}/snapshot", n.serveSnapshot)
 	handle("GET /v1/client/allocation/{alloc}/checks", n.serveChecks)
 	handle("GET /v1/client/allocation/{alloc}/stats", n.serveStats)
 	handle("/v1/client/allocation/{alloc}/gc", n.serveCollect)

@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -63,8 +64,12 @@ type Config struct {
 	HostNetworks  []api.HostNetwork // their addresses are found out
 	KeepEnded     int               // directories of ended allocations to keep: 50
 	Servers       Servers
-	Drivers       map[string]driver.Driver // by the name that job files use
-	Logger        *slog.Logger
+	// Data returns the data of an allocation of another node as a tar archive,
+	// once it has ended; nil if it goes on, or there is none. A node without Data
+	// takes nothing over from others.
+	Data    func(ctx context.Context, alloc string) (io.ReadCloser, error)
+	Drivers map[string]driver.Driver // by the name that job files use
+	Logger  *slog.Logger
 	// Uptime is how long the machine has been up, with the time that it was
 	// suspended; the kernel's by default.
 	Uptime func() time.Duration
