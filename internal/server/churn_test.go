@@ -119,6 +119,11 @@ func (c *churn) job(id string) *api.Job {
 	job.Groups[0].Reschedule = &api.Reschedule{
 		Unlimited: ptr(true), Delay: ptr(5 * time.Second), MaxDelay: ptr(30 * time.Second), DelayFunction: ptr(api.DelayConstant),
 	}
+	if id == "job4" {
+		job.Groups[0].Constraints = []*api.Constraint{{Operand: "distinct_hosts", RTarget: "true"}}
+		job.Groups[0].Tasks[0].Resources.CPU = ptr(100)
+		return job
+	}
 	return changed(job, fmt.Sprint(c.rand.IntN(3)))
 }
 

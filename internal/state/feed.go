@@ -56,13 +56,13 @@ func (b *Batch) weight() (bytes int) {
 // of the process. Subscribers hold a number, not the batches, so one that
 // sleeps costs nothing.
 type feed struct {
-	mu      sync.Mutex
-	ring    []*Batch      // length is a power of two
-	first   uint64        // number of the oldest batch held
-	next    uint64        // number that the next batch gets
-	base    uint64        // index of the last entry that is not held
-	bytes   int           // weight of all held batches
-	more    chan struct{} // closed when a batch comes; nil if nobody waits
+	mu    sync.Mutex
+	ring  []*Batch      // length is a power of two
+	first uint64        // number of the oldest batch held
+	next  uint64        // number that the next batch gets
+	base  uint64        // index of the last entry that is not held
+	bytes int           // weight of all held batches
+	more  chan struct{} // closed when a batch comes; nil if nobody waits
 }
 
 func (f *feed) init() { f.ring = make([]*Batch, 64) }

@@ -81,6 +81,7 @@ type offer struct {
 	index       uint64    // of the change: who looked at a later state knows it
 	free        api.Usage // now
 	sized       bool      // else free is not known
+	whole       bool      // each may have all of it
 	lacks       func(e *api.Evaluation, node string) bool
 }
 
@@ -185,7 +186,7 @@ func (b *blocked) take(o *offer) (woken []*api.Evaluation) {
 			return woken
 		}
 		woken = append(woken, best.eval)
-		if w := best.want; w.sized && o.sized {
+		if w := best.want; w.sized && o.sized && !o.whole {
 			o.free = o.free.Sub(used(w.need, min(best.count, times(w.need, o.free))))
 		}
 		b.remove(best.eval.JobKey())

@@ -141,9 +141,12 @@ func (b *Broker) Released(allocs []*api.Allocation) {
 	snap := b.world.snapshot()
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.q.released++
+	seen := map[string]bool{}
 	for _, a := range allocs {
-		if n := snap.Node(a.NodeID); n != nil && b.q.news.nodes[n.ID].index <= snap.Index() {
-			b.q.changed(n.ID, n.ComputedClass, snap.Index()+1, time.Now())
+		if n := snap.Node(a.NodeID); n != nil && !seen[n.ID] {
+			seen[n.ID] = true
+			b.q.offerReleased(n.ID, n.ComputedClass, time.Now())
 		}
 	}
 	b.changed()

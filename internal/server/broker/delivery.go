@@ -28,6 +28,7 @@ type Delivery struct {
 
 	job      *jobQueue
 	offers   []string // nodes whose offers woke it
+	released uint64   // as the queue's when it was handed out
 	deadline time.Time
 	held     bool // being committed: its deadline does not count
 	slot     int  // in the heap of deadlines

@@ -30,6 +30,9 @@ type queue struct {
 	world   world
 	seen    uint64 // newest index of the feed
 	paused  bool   // nothing is handed out
+	// released counts how often room turned out to be free that workers had
+	// seen as taken. No index tells who knew.
+	released uint64
 }
 
 // world is what the queue looks up: how the fleet and the jobs are now.
@@ -185,7 +188,7 @@ func (q *queue) dequeue(now time.Time) *Delivery {
 	} else {
 		d.Evaluation = d.Blocked
 	}
-	d.offers = j.offers
+	d.offers, d.released = j.offers, q.released
 	j.waiting, j.blocked, j.offers, j.out = nil, nil, nil, d
 	for _, e := range d.all() {
 		q.place[e.ID] = placeOut
@@ -204,7 +207,11 @@ func (q *queue) ack(d *Delivery, kept *api.Evaluation, now time.Time) bool {
 	}
 	d.job.failed, d.job.until = 0, time.Time{}
 	q.end(d)
-	if kept != nil && q.place[kept.ID] == placeNone {
+	switch {
+	case kept == nil || q.place[kept.ID] != placeNone:
+	case d.released != q.released:
+		q.wake(kept, now)
+	default:
 		q.block(kept, now)
 	}
 	q.settle(d.job, now)

@@ -4,6 +4,7 @@
 package broker
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -123,6 +124,19 @@ func (q *queue) offer(node string, now time.Time) {
 	o := &offer{node: node, class: c.class, index: c.index, free: free, sized: sized, lacks: q.world.lacks}
 	for _, e := range q.blocked.take(o) {
 		q.wake(e, now, node)
+	}
+}
+
+// offerReleased offers what is free on a node to all that it is enough for,
+// whichever state they looked at: it seemed taken to them.
+func (q *queue) offerReleased(node, class string, now time.Time) {
+	free, sized, ready := q.world.free(node)
+	if !ready || len(q.blocked.byJob) == 0 {
+		return
+	}
+	o := &offer{node: node, class: class, index: math.MaxUint64, free: free, sized: sized, whole: true, lacks: q.world.lacks}
+	for _, e := range q.blocked.take(o) {
+		q.wake(e, now)
 	}
 }
 
