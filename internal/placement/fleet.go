@@ -94,6 +94,10 @@ func (f *Fleet) changeNode(old, new *api.Node) {
 	if new != nil {
 		p, i := f.at(f.slot(new.ID))
 		kind := f.kind(new) // may number the kinds anew
+		if p.kind[i] == kind && p.isReady(i) == new.IsReady() {
+			p.setNode(i, new, kind)
+			return
+		}
 		f.muster(p, i, -1)
 		p.setNode(i, new, kind)
 		f.muster(p, i, 1)

@@ -125,7 +125,7 @@ func (b *batch) begin() {
 	}
 	for slot := range b.pass.touched {
 		p, i := b.pass.view.page(slot)
-		if k := b.judge(p.kind[i]); p.ready&(1<<i) != 0 && k.fits() {
+		if k := b.judge(p.kind[i]); p.isReady(i) && k.fits() {
 			b.consider(p, i, slot, k)
 		}
 	}

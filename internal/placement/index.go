@@ -81,7 +81,7 @@ func kindBit(kind int32) uint64 { return 1 << (kind & 63) }
 // entry describes the page's node at i for the index; ok is false if it takes
 // no allocations.
 func (p *page) entry(i int, slot int32) (e entry, ok bool) {
-	if p.ready&(1<<i) == 0 {
+	if !p.isReady(i) {
 		return entry{}, false
 	}
 	c, free := p.capacity[i], p.capacity[i].Sub(p.used[i])

@@ -102,6 +102,8 @@ type memory struct {
 	used     int         // overlays
 	tables   []map[int32]int32
 	tabled   int
+	best     heap // see batch.top
+	known    heap
 }
 
 var memories = sync.Pool{New: func() any { return &memory{touched: make(map[int32]*overlay)} }}

@@ -52,7 +52,7 @@ func (b *batch) lone(n *api.Node) *api.PlacementMetrics {
 func (b *batch) unfit(p *page, i int) obstacle {
 	n, k := p.nodes[i], b.judge(p.kind[i])
 	switch {
-	case p.ready&(1<<i) == 0:
+	case !p.isReady(i):
 		return obstacle{reason: takesNothing(n)}
 	case !k.inPool:
 		return obstacle{reason: fmt.Sprintf("node pool %q is not %q", n.NodePool, b.rules.pool)}

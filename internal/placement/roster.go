@@ -28,7 +28,7 @@ func (f *Fleet) muster(p *page, i int, sign int32) {
 		r.kinds = append(r.kinds, headcount{})
 	}
 	r.kinds[kind].all += sign
-	if p.ready&(1<<i) != 0 {
+	if p.isReady(i) {
 		r.kinds[kind].ready += sign
 	}
 }

@@ -73,10 +73,11 @@ func (b *batch) slack() float64 {
 // explain lists the terms of the best candidates' scores, before anything of
 // the batch is placed.
 func (b *batch) explain() []*api.NodeScore {
-	var scores []*api.NodeScore
 	least := b.leasts(nil)
-	for _, c := range b.top(explained, least) {
-		scores = append(scores, b.terms(&c, least))
+	best := b.top(explained, least)
+	scores := make([]*api.NodeScore, len(best))
+	for i := range best {
+		scores[i] = b.terms(&best[i], least)
 	}
 	return scores
 }
@@ -113,19 +114,22 @@ const explained = 3
 
 // top returns the n best candidates over all buckets, best first.
 func (b *batch) top(n int, least []float64) []candidate {
-	best := make(heap, 0, n)
+	m := b.pass.memory
+	best := m.best[:0]
 	for _, bk := range b.buckets {
-		known := bk.best(n)
+		known := bk.best(n, m.known)
 		for len(bk.frontier) > 0 && (len(known) < n || known[n-1].score < bk.frontier[0].bound) {
 			b.openBest(bk)
-			known = bk.best(n)
+			known = bk.best(n, known)
 		}
+		m.known = known
 		bonus := b.bonus(bk, least)
 		for _, c := range known {
 			c.score += bonus
 			best.keep(&c, n)
 		}
 	}
+	m.best = best
 	for i := range best {
 		n, _ := b.node(best[i].slot)
 		if at, reason := b.bucketOf(n); reason == "" {
@@ -135,13 +139,13 @@ func (b *batch) top(n int, least []float64) []candidate {
 	return best
 }
 
-// best returns the n best of the candidates that are known.
-func (bk *bucket) best(n int) heap {
-	best := make(heap, 0, n)
+// best returns the n best of the candidates that are known, in the memory of h.
+func (bk *bucket) best(n int, h heap) heap {
+	h = h[:0]
 	for i := range *bk.heap {
-		best.keep(&(*bk.heap)[i], n)
+		h.keep(&(*bk.heap)[i], n)
 	}
-	return best
+	return h
 }
 
 // keep puts c among the n best, in order.

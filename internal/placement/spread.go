@@ -89,12 +89,16 @@ func load(have int, want float64) float64 {
 	return (float64(have) + 0.5) / want
 }
 
+// strength makes a spread outweigh all else that is said of a node (how it is
+// filled 1, instances of the group there 3, affinities 2, devices 2): with less,
+// a zone of few nodes would never get its share.
+const strength = 5
+
 // score says how welcome one more instance is where the load is so, and the
-// least of all is least: weight or -weight. It is strong on purpose: a spread
-// outweighs how well nodes are packed.
+// least of all is least.
 func (s *spread) score(load, least float64) float64 {
 	if load <= least {
-		return s.weight
+		return strength * s.weight
 	}
-	return -s.weight
+	return -strength * s.weight
 }

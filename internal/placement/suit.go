@@ -54,6 +54,9 @@ type suits struct {
 	size  int // verdicts, about
 }
 
+// signatures are buffers for signatures.
+var signatures = sync.Pool{New: func() any { return new([]byte) }}
+
 // maxVerdicts bounds the memory of suits: about 64 MB, if no group is like
 // another.
 const maxVerdicts = 1 << 20
@@ -61,7 +64,10 @@ const maxVerdicts = 1 << 20
 // suit returns what the group asks of nodes, and what the view's kinds of node
 // make of that.
 func (v *View) suit(job *api.Job, group *api.Group, policy Policy) (*suit, *rules) {
-	key := appendSignature(make([]byte, 0, 512), job, group, policy)
+	buffer := signatures.Get().(*[]byte)
+	defer signatures.Put(buffer)
+	*buffer = appendSignature((*buffer)[:0], job, group, policy)
+	key := *buffer
 	v.suits.mu.Lock()
 	s := v.suits.byKey[string(key)]
 	v.suits.mu.Unlock()

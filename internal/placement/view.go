@@ -74,6 +74,9 @@ func (p *page) ownRoll() {
 	}
 }
 
+// isReady reports whether allocations may be placed on the node at i.
+func (p *page) isReady(i int) bool { return p.ready&(1<<i) != 0 }
+
 func (p *page) setNode(i int, n *api.Node, kind int32) {
 	p.ownRoll()
 	p.reserve(i, p.nodes[i], n)
