@@ -179,10 +179,13 @@ func (b *batch) hurdle(n *api.Node, slot, kind int32) (bucket int32, why obstacl
 // beside another.
 func (b *batch) neighbours(slot int32) int32 {
 	if !b.rules.distinctJob {
-		return b.pass.instances[b.rules.group.Name][slot]
+		return b.pass.instances[b.rules.group.Name][slot] + b.pass.leaving[b.rules.group.Name][slot]
 	}
 	sum := int32(0)
 	for _, slots := range b.pass.instances {
+		sum += slots[slot]
+	}
+	for _, slots := range b.pass.leaving {
 		sum += slots[slot]
 	}
 	return sum
@@ -253,6 +256,9 @@ func (b *batch) take(r *Request) *api.Allocation {
 // put places an instance on the slot's node, which lacks nothing but perhaps
 // free ports, cores or devices: then it is nil.
 func (b *batch) put(r *Request, slot int32, bk *bucket, o *overlay) *api.Allocation {
+	if b.pass.leaving != nil && b.rules.distinctHosts && b.neighbours(slot) > 0 {
+		return nil // what was to leave stays after all
+	}
 	n, _ := b.node(slot)
 	var p picked
 	var ok bool

@@ -94,6 +94,11 @@ func (b *batch) tallies() {
 			}
 		}
 	}
+	for group, slots := range b.pass.leaving {
+		for slot, count := range slots {
+			b.countProperties(group, slot, int(count))
+		}
+	}
 }
 
 // overJob reports whether tally i counts all groups of the job.

@@ -16,6 +16,7 @@ type pass struct {
 	order     *Order
 	touched   map[int32]*overlay         // by slot
 	instances map[string]map[int32]int32 // by group and slot: the job's instances
+	leaving   map[string]map[int32]int32 // the same of what is replaced and not yet stopped; nil: nobody asks
 	batches   []*batch
 	left      []leftover
 	rand      uint64
@@ -45,6 +46,7 @@ func newPass(v *View, o *Order) *pass {
 			p.count(slot, a.Group)
 		}
 	}
+	p.countLeaving()
 	return p
 }
 

@@ -25,8 +25,10 @@ func (p *pass) pin(b *batch, requests []*Request) {
 			p.settle(b, r, nil, nil)
 			continue
 		}
+		b.excuse(r)
 		bk, o, why := b.hinders(slot)
 		if why.reason != "" {
+			b.accuse(r)
 			p.settle(b, r, nil, nil)
 			continue
 		}
@@ -36,7 +38,11 @@ func (p *pass) pin(b *batch, requests []*Request) {
 			m = b.lone(pg.nodes[i])
 			placed[pg.kind[i]] = m
 		}
-		p.settle(b, r, b.put(r, slot, bk, o), m)
+		a := b.put(r, slot, bk, o)
+		if a == nil {
+			b.accuse(r)
+		}
+		p.settle(b, r, a, m)
 	}
 }
 

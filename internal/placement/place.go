@@ -49,7 +49,15 @@ func (p *pass) place(requests []*Request) {
 	}
 	placed := b.placed()
 	for _, r := range requests {
-		p.settle(b, r, b.take(r), placed)
+		b.excuse(r)
+		a := b.take(r)
+		if a == nil {
+			a = b.swap(r)
+		}
+		if a == nil {
+			b.accuse(r)
+		}
+		p.settle(b, r, a, placed)
 	}
 }
 
@@ -89,20 +97,29 @@ func (p *pass) await() {
 	}
 	for i := range p.left {
 		l := &p.left[i]
-		if stop := l.request.Replaces; stop != nil && l.awaits(stop.Alloc) {
-			l.waits = true
+		stop := l.request.Replaces
+		if stop == nil {
+			continue
+		}
+		l.batch.excuse(l.request)
+		if l.waits = l.awaits(stop.Alloc); l.waits {
 			p.out.Stop = append(p.out.Stop, stop)
+		} else {
+			l.batch.accuse(l.request)
 		}
 	}
 	for _, l := range p.left {
-		switch {
-		case l.waits:
+		if l.waits {
 			add(&p.out.Waiting, l.request.Group.Name, 1)
-		case l.batch.preempt(l.request):
-			p.out.unqueue(l.request.Group.Name)
-		default:
-			l.batch.fail(l.request)
+			continue
 		}
+		l.batch.excuse(l.request)
+		if l.batch.preempt(l.request) {
+			p.out.unqueue(l.request.Group.Name)
+			continue
+		}
+		l.batch.fail(l.request)
+		l.batch.accuse(l.request)
 	}
 }
 

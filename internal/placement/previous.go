@@ -29,8 +29,13 @@ func (r *Request) stays() bool {
 // them, now or once the predecessor has ended. It returns the others.
 func (p *pass) stay(b *batch, requests []*Request) (others []*Request) {
 	for _, r := range requests {
+		b.excuse(r)
 		a, m := b.comeBack(r)
-		if a == nil && !b.waitsFor(r) {
+		waits := a == nil && b.waitsFor(r)
+		if a == nil {
+			b.accuse(r)
+		}
+		if a == nil && !waits {
 			others = append(others, r)
 			continue
 		}
