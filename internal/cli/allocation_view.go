@@ -5,6 +5,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -95,6 +96,7 @@ func (p *page) allocation(a *api.Allocation, checks map[string]*api.CheckStatus,
 		field{"Created", when(p.now, a.CreateTime)},
 		field{"Changed", when(p.now, a.ModifyTime)},
 	)
+	p.attempts(a, id)
 	p.ports(a)
 	p.checks(checks)
 	for _, name := range taskOrder(a) {
@@ -113,6 +115,24 @@ func preemptedIDs(a *api.Allocation, id func(string) string) string {
 		ids = append(ids, id(p))
 	}
 	return strings.Join(ids, ", ")
+}
+
+// attempts lists the failures that led to the allocation, as far as they are
+// kept, the last one first.
+func (p *page) attempts(a *api.Allocation, id func(string) string) {
+	if a.RescheduleTracker == nil || len(a.RescheduleTracker.Events) == 0 {
+		return
+	}
+	p.section("Failed before")
+	var rows [][]string
+	for _, e := range slices.Backward(a.RescheduleTracker.Events) {
+		waited := "at once"
+		if e.Delay > 0 {
+			waited = "after " + e.Delay.String()
+		}
+		rows = append(rows, []string{id(e.PrevAllocID), id(e.PrevNodeID), waited, age(p.now, time.Unix(0, e.RescheduleTime))})
+	}
+	p.table([]string{"Allocation", "Node", "Tried again", "When"}, rows)
 }
 
 func (p *page) ports(a *api.Allocation) {
