@@ -30,12 +30,36 @@ func TestInvariantsUnderChurn(t *testing.T) {
 	}
 }
 
+// TestInvariantsUnderPreemption is the same with jobs of many priorities, that
+// preempt each other.
+func TestInvariantsUnderPreemption(t *testing.T) {
+	for seed := range uint64(8) {
+		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
+			simulate(t, func(c *cluster) {
+				config := api.DefaultSchedulerConfig()
+				config.Preemption = api.PreemptionConfig{ServiceSchedulerEnabled: true, BatchSchedulerEnabled: true}
+				if _, err := c.SetSchedulerConfig(c.Context(), config, nil); err != nil {
+					c.Fatal(err)
+				}
+				ch := &churn{cluster: c, rand: rand.New(rand.NewPCG(seed, 3)), preempt: true}
+				ch.run(120)
+				if ch.preempted == 0 {
+					c.Error("nothing was preempted")
+				}
+			})
+		})
+	}
+}
+
 type churn struct {
 	*cluster
 	rand *rand.Rand
 	mu   sync.Mutex // guards dice
 	dice *rand.Rand
 	calm bool // nothing crashes any more
+
+	preempt   bool // jobs preempt each other
+	preempted int
 }
 
 const churnNodes = 4
@@ -115,6 +139,10 @@ func (c *churn) job(id string) *api.Job {
 		job.Groups[0].Update.AutoRevert = ptr(c.rand.IntN(2) == 0)
 	}
 	job.Groups[0].Tasks[0].Resources.CPU = ptr(50 + 50*c.rand.IntN(4))
+	if c.preempt {
+		job.Priority = 15*int(id[len(id)-1]-'0') + 5
+		job.Groups[0].Tasks[0].Resources.CPU = ptr(100 + 100*c.rand.IntN(6))
+	}
 	job.Groups[0].Networks = []*api.Network{{Mode: "host", DynamicPorts: []api.Port{{Label: "http"}}}}
 	job.Groups[0].Reschedule = &api.Reschedule{
 		Unlimited: ptr(true), Delay: ptr(5 * time.Second), MaxDelay: ptr(30 * time.Second), DelayFunction: ptr(api.DelayConstant),
@@ -140,25 +168,22 @@ func (c *churn) checkAll(ctx context.Context) {
 
 // check tests what holds in every state.
 func (c *churn) check(snap *state.Snapshot) {
-	for n := range snap.Nodes() {
-		var used api.Usage
-		ports := map[int]string{}
-		for a := range snap.AllocationsByNode(n.ID) {
-			if !a.HoldsResources() {
-				continue
-			}
-			used = used.Add(a.Usage())
-			for _, p := range a.AllocatedResources.Shared.Ports {
-				if other := ports[p.Value]; other != "" {
-					c.Errorf("state %d: port %d of node %s belongs to %s and %s", snap.Index(), p.Value, n.ID, other, a)
-				}
-				ports[p.Value] = a.String()
+	// What was preempted and what takes its room over are never there at the same
+	// time: the node starts the one when the other has ended.
+	ending, waiting := map[string]bool{}, map[string]bool{}
+	for a := range snap.Allocations() {
+		for _, id := range a.PreemptedAllocations {
+			if p := snap.Allocation(id); p != nil && p.HoldsResources() && a.HoldsResources() {
+				ending[id], waiting[a.ID] = true, true
+				c.preempted++
 			}
 		}
-		if what, ok := used.Fits(n.Capacity()); !ok && n.Status == api.NodeStatusReady {
-			c.Errorf("state %d: node %s is over its %s: %+v of %+v", snap.Index(), n.ID, what, used, n.Capacity())
+		if waiting[a.ID] && a.ClientStatus != api.AllocClientPending {
+			c.Errorf("state %d: %s is %s before all that it preempted has ended", snap.Index(), a, a.ClientStatus)
 		}
 	}
+	c.checkRoom(snap, ending)
+	c.checkRoom(snap, waiting)
 	live := map[string]*api.Allocation{}
 	for a := range snap.Allocations() {
 		if a.IsTerminal() {
@@ -181,6 +206,29 @@ func (c *churn) check(snap *state.Snapshot) {
 	}
 }
 
+// checkRoom tests that no node holds more than it has, without some.
+func (c *churn) checkRoom(snap *state.Snapshot, without map[string]bool) {
+	for n := range snap.Nodes() {
+		var used api.Usage
+		ports := map[int]string{}
+		for a := range snap.AllocationsByNode(n.ID) {
+			if !a.HoldsResources() || without[a.ID] {
+				continue
+			}
+			used = used.Add(a.Usage())
+			for _, p := range a.AllocatedResources.Shared.Ports {
+				if other := ports[p.Value]; other != "" {
+					c.Errorf("state %d: port %d of node %s belongs to %s and %s", snap.Index(), p.Value, n.ID, other, a)
+				}
+				ports[p.Value] = a.String()
+			}
+		}
+		if what, ok := used.Fits(n.Capacity()); !ok && n.Status == api.NodeStatusReady {
+			c.Errorf("state %d: node %s is over its %s: %+v of %+v", snap.Index(), n.ID, what, used, n.Capacity())
+		}
+	}
+}
+
 // settle brings all nodes back and wants every service to run as it says, or
 // a blocked evaluation to say why not.
 func (c *churn) settle() {
@@ -193,6 +241,9 @@ func (c *churn) settle() {
 	for job := range snap.Jobs() {
 		if job.Type == api.JobTypeBatch {
 			continue
+		}
+		if c.preempt && deploymentStatus(snap, job.ID) == api.DeploymentFailed {
+			continue // there was no room for its newest version in time
 		}
 		want := job.Groups[0].Size()
 		if job.Stop {

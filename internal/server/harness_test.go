@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -251,7 +252,11 @@ func (n *fakeNode) receive(ctx context.Context, m *api.NodeAllocations) {
 			n.play(ctx, a.Allocation, n.script(a.Allocation, job))
 		case a.DesiredStatus != api.AllocDesiredRun && !n.told[a.ID]:
 			n.told[a.ID] = true
-			n.play(ctx, a.Allocation, []event{{status: api.AllocClientComplete}})
+			end := event{status: api.AllocClientComplete}
+			if a.DesiredStatus == api.AllocDesiredEvict {
+				end.after = 2 * time.Second // it takes its time, while another waits
+			}
+			n.play(ctx, a.Allocation, []event{end})
 		}
 	}
 }
@@ -269,6 +274,9 @@ func (n *fakeNode) script(a *api.Allocation, job *api.Job) []event {
 // play reports the events in the background.
 func (n *fakeNode) play(ctx context.Context, a *api.Allocation, events []event) {
 	n.running.Go(func() {
+		if a.DesiredStatus == api.AllocDesiredRun && !n.awaitPreempted(ctx, a) {
+			return
+		}
 		for _, e := range events {
 			select {
 			case <-time.After(e.after):
@@ -290,6 +298,24 @@ func (n *fakeNode) play(ctx context.Context, a *api.Allocation, events []event) 
 			}
 		}
 	})
+}
+
+// awaitPreempted waits until nothing holds its room any more that the allocation
+// preempted.
+func (n *fakeNode) awaitPreempted(ctx context.Context, a *api.Allocation) bool {
+	store := n.c.Store()
+	for {
+		snap := store.Snapshot()
+		if !slices.ContainsFunc(a.PreemptedAllocations, func(id string) bool {
+			p := snap.Allocation(id)
+			return p != nil && p.HoldsResources()
+		}) {
+			return true
+		}
+		if store.Wait(ctx, snap.Index()+1) != nil {
+			return false
+		}
+	}
 }
 
 func ptr[T any](v T) *T { return &v }
