@@ -86,11 +86,16 @@ func streamAllocations(c *call) error {
 	})
 }
 
-// hold sends the node's messages until the stream ends.
+// hold sends the node's messages until the stream ends. One goroutine does, with
+// the signs of life between them: there are thousands of such streams.
 func (s *stream) hold(signOfLife string, send func(*server.NodeMessage) error) error {
-	stop := s.keepAlive(signOfLife)
-	err := s.c.Server.NodeStream(s.c.r.Context(), s.c.id(), s.c.r.Header.Get(nodeSecretHeader), send)
-	stop()
+	quiet := []byte(signOfLife)
+	err := s.c.Server.NodeStream(s.c.r.Context(), s.c.id(), s.c.r.Header.Get(nodeSecretHeader), func(m *server.NodeMessage) error {
+		if m == nil {
+			return s.write(quiet)
+		}
+		return send(m)
+	})
 	return s.end(err)
 }
 

@@ -207,6 +207,9 @@ func (c *cluster) connect(node *api.Node, run func(*api.Allocation, *api.Job) []
 	n.cancel = cancel
 	n.running.Go(func() {
 		_ = c.NodeStream(ctx, node.ID, node.SecretID, func(m *server.NodeMessage) error {
+			if m == nil {
+				return nil // a sign of life
+			}
 			n.receive(ctx, m.API())
 			return nil
 		})

@@ -8,15 +8,20 @@ import (
 	"encoding/json"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/state"
 	"github.com/reeve-run/reeve/internal/state/wire"
 )
 
+// signOfLife is how long a stream says nothing.
+const signOfLife = 10 * time.Second
+
 // NodeStream sends a node its allocations: all of them first, then what the
-// servers change, as soon as it is committed, until ctx ends or send fails.
-// Nothing of a message may be used after send returns.
+// servers change, as soon as it is committed, until ctx ends or send fails. A nil
+// message is a sign of life: nothing else was to be sent for a while. Nothing of
+// a message may be used after send returns.
 func (s *Server) NodeStream(ctx context.Context, nodeID, secret string, send func(*NodeMessage) error) error {
 	if _, err := authenticate(s.store.Snapshot(), nodeID, secret); err != nil {
 		return err
@@ -24,10 +29,19 @@ func (s *Server) NodeStream(ctx context.Context, nodeID, secret string, send fun
 	st := s.streams.open(nodeID)
 	defer s.streams.close(st)
 	m := &NodeMessage{texts: s.streams.texts}
+	quiet := time.NewTimer(signOfLife)
+	defer quiet.Stop()
 	for {
-		batch, err := st.take(ctx)
+		batch, err := st.take(ctx, quiet.C)
 		if err != nil {
 			return err
+		}
+		quiet.Reset(signOfLife)
+		if batch.isEmpty() {
+			if err := send(nil); err != nil {
+				return err
+			}
+			continue
 		}
 		m.reset(batch.index)
 		if batch.complete {

@@ -6,6 +6,7 @@ package server_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -60,9 +61,14 @@ func TestStreamSendsAllThenChanges(t *testing.T) {
 
 		ctx, cancel := context.WithCancel(c.Context())
 		messages := make(chan *api.NodeAllocations, 10)
+		var quiet atomic.Int64 // signs of life
 		done := make(chan error, 1)
 		go func() {
 			done <- c.NodeStream(ctx, "n1", n.node.SecretID, func(m *server.NodeMessage) error {
+				if m == nil {
+					quiet.Add(1)
+					return nil
+				}
 				messages <- m.API()
 				return nil
 			})
@@ -82,6 +88,9 @@ func TestStreamSendsAllThenChanges(t *testing.T) {
 		c.pass(time.Minute)
 		if len(messages) > 0 {
 			c.Errorf("what the node itself reported comes back to it: %+v", <-messages)
+		}
+		if n := quiet.Load(); n < 5 || n > 6 {
+			c.Errorf("a quiet minute has %d signs of life, want one every 10 s", n)
 		}
 		cancel()
 		if err := <-done; !errors.Is(err, context.Canceled) {

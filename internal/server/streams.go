@@ -6,6 +6,7 @@ package server
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/server/feed"
@@ -147,12 +148,16 @@ func (st *stream) wake() {
 	}
 }
 
-// take waits for something to send.
-func (st *stream) take(ctx context.Context) (streamBatch, error) {
+func (b streamBatch) isEmpty() bool { return !b.complete && len(b.changes) == 0 }
+
+// take waits for something to send. It returns nothing when quiet fires first.
+func (st *stream) take(ctx context.Context, quiet <-chan time.Time) (streamBatch, error) {
 	for {
 		select {
 		case <-ctx.Done():
 			return streamBatch{}, ctx.Err()
+		case <-quiet:
+			return streamBatch{}, nil
 		case <-st.signal:
 		}
 		st.mu.Lock()
