@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
@@ -46,6 +47,9 @@ func (c *Client) merge(k *fileClient) error {
 		c.Reserved.CPU.CPUShares = r.CPU
 		c.Reserved.Memory.MemoryMB = r.Memory
 		c.Reserved.Disk.DiskMB = r.Disk
+		if err := checkPorts(r.Ports); err != nil {
+			return fmt.Errorf("reserved: %w", err)
+		}
 		c.Reserved.Networks.ReservedHostPorts = r.Ports
 		cores, err := api.ParseCores(r.Cores)
 		if err != nil {
@@ -132,9 +136,31 @@ func (f *fileHostNetwork) check() error {
 	if f.CIDR == "" && f.Interface == "" {
 		return fmt.Errorf("cidr or interface is needed, to find the machine's address in it")
 	}
+	if err := checkPorts(f.ReservedPorts); err != nil {
+		return err
+	}
 	if f.CIDR != "" {
 		if _, err := netip.ParsePrefix(f.CIDR); err != nil {
 			return fmt.Errorf("cidr %q: must be a range such as \"10.1.0.0/16\"", f.CIDR)
+		}
+	}
+	return nil
+}
+
+// checkPorts reports what is wrong with a list such as "22,80,8000-8100".
+func checkPorts(list string) error {
+	if list == "" {
+		return nil
+	}
+	for part := range strings.SplitSeq(list, ",") {
+		from, to, isRange := strings.Cut(strings.TrimSpace(part), "-")
+		if !isRange {
+			to = from
+		}
+		lo, err1 := strconv.ParseUint(strings.TrimSpace(from), 10, 16)
+		hi, err2 := strconv.ParseUint(strings.TrimSpace(to), 10, 16)
+		if err1 != nil || err2 != nil || lo == 0 || hi < lo {
+			return fmt.Errorf("reserved_ports %q: must be ports and ranges, as in \"22,80,8000-8100\"", list)
 		}
 	}
 	return nil

@@ -18,6 +18,8 @@ func TestWrongDevicesAndNetworksAreTold(t *testing.T) {
 		`host_network "default" { cidr = "10.0.0.0/8" }`:                      `"default" is the node's own address`,
 		`host_network "x" {}`:                                                 `cidr or interface is needed`,
 		`host_network "x" { cidr = "10.0.0.1" }`:                              `cidr "10.0.0.1": must be a range`,
+		`reserved { reserved_ports = "22,x" }`:                                `reserved: reserved_ports "22,x": must be ports and ranges`,
+		`reserved { reserved_ports = "90-80" }`:                               `reserved_ports "90-80"`,
 		`reserved { cores = "a" }`:                                            `reserved: cores: "a" is not a list of cores`,
 	} {
 		_, err := LoadConfig([]string{writeConfig(t, "a.hcl", "client {\n"+text+"\n}")})
