@@ -16,6 +16,7 @@ import (
 // drainMonitor says on stderr what happens while a node is drained.
 type drainMonitor struct {
 	c     *cli
+	cl    *client.Client
 	out   *live
 	wide  bool
 	known map[string]*api.DrainingAllocation // as they were last, by id
@@ -25,7 +26,7 @@ type drainMonitor struct {
 // followDrain follows a drain until it is complete; it fails when it is ended
 // before.
 func (c *cli) followDrain(ctx context.Context, cl *client.Client, id string, index uint64, wide bool) error {
-	m := &drainMonitor{c: c, out: c.live(), wide: wide, known: map[string]*api.DrainingAllocation{}, waits: map[string]string{}}
+	m := &drainMonitor{c: c, cl: cl, out: c.live(), wide: wide, known: map[string]*api.DrainingAllocation{}, waits: map[string]string{}}
 	defer m.out.done()
 	q := &client.QueryOptions{Wait: 10 * time.Second}
 	for {
@@ -37,7 +38,7 @@ func (c *cli) followDrain(ctx context.Context, cl *client.Client, id string, ind
 			q.Index = meta.Index
 			continue
 		}
-		m.say(s)
+		m.say(ctx, s)
 		if s.DrainStrategy == nil {
 			m.out.done()
 			return m.ended(s)
@@ -48,7 +49,7 @@ func (c *cli) followDrain(ctx context.Context, cl *client.Client, id string, ind
 }
 
 // say tells what is new.
-func (m *drainMonitor) say(s *api.NodeDrainStatus) {
+func (m *drainMonitor) say(ctx context.Context, s *api.NodeDrainStatus) {
 	now := map[string]*api.DrainingAllocation{}
 	waiting, why := map[string]int{}, map[string]string{}
 	var groups []string
@@ -71,7 +72,7 @@ func (m *drainMonitor) say(s *api.NodeDrainStatus) {
 	}
 	for id, old := range m.known {
 		if now[id] == nil {
-			m.out.say("  %s %s has ended", m.id(id), old.Name)
+			m.out.say("  %s %s has ended%s", m.id(id), old.Name, m.goesOn(ctx, id))
 		}
 	}
 	for _, group := range groups {
@@ -81,6 +82,19 @@ func (m *drainMonitor) say(s *api.NodeDrainStatus) {
 		}
 	}
 	m.known = now
+}
+
+// goesOn tells where an allocation that has ended goes on.
+func (m *drainMonitor) goesOn(ctx context.Context, id string) string {
+	a, _, err := m.cl.Allocations().Get(ctx, id, nil)
+	if err != nil || a.NextAllocation == "" {
+		return ""
+	}
+	next, _, err := m.cl.Allocations().Get(ctx, a.NextAllocation, nil)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("; goes on as %s on %s", m.id(next.ID), firstOf(next.NodeName, api.ShortID(next.NodeID)))
 }
 
 func (m *drainMonitor) waiting(n int) string {

@@ -254,7 +254,7 @@ func (g *drainedGroup) why() string {
 	limit := fmt.Sprintf("max_parallel is %d", maxParallel(g.def))
 	switch {
 	case g.began != nil:
-		return fmt.Sprintf("%s: waits until the replacement of %s is healthy", limit, g.began.Name)
+		return fmt.Sprintf("%s: waits for %s (%s), which %s", limit, api.ShortID(g.began.ID), g.began.Name, placedElsewhere)
 	case g.first != nil:
 		return fmt.Sprintf("%s: waits for %s (%s), which %s", limit, api.ShortID(g.first.ID), g.first.Name, g.missing[g.first.ID])
 	}
@@ -269,7 +269,7 @@ func (s *drainSurvey) notServing(g *api.Group, a *api.Allocation) string {
 	case n.IsGone():
 		return "was lost with its node"
 	case a.DesiredTransition.ShouldMigrate():
-		return "has to move and has no other place yet"
+		return placedElsewhere
 	case a.ClientStatus != api.AllocClientRunning:
 		return "is " + a.ClientStatus
 	case a.IsUnhealthy():

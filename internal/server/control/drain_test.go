@@ -146,8 +146,8 @@ func TestDrainMovesServicesAtTheirPace(t *testing.T) {
 	w.expect("the drain begins", "move web-0")
 	w.expectWaits("a",
 		"web-0 moving: is being placed elsewhere",
-		"web-1 waiting: max_parallel is 1: waits for web-0 (web.g[0]), which has to move and has no other place yet",
-		"web-2 waiting: max_parallel is 1: waits for web-0 (web.g[0]), which has to move and has no other place yet")
+		"web-1 waiting: max_parallel is 1: waits for web-0 (web.g[0]), which is being placed elsewhere",
+		"web-2 waiting: max_parallel is 1: waits for web-0 (web.g[0]), which is being placed elsewhere")
 	w.put("web", 0, "new-0", "b", "web-0")
 	w.expect("the replacement is placed", "")
 	w.expectWaits("a",
