@@ -77,6 +77,7 @@ func BenchmarkEvaluation(b *testing.B) {
 					if len(o.Place) != placed {
 						b.Fatalf("%d placed, want %d: %+v", len(o.Place), placed, o.Failed)
 					}
+					r.Placed()
 					checking := time.Now()
 					if refused := placement.Check(view, o.Place, snap.Allocation); len(refused) > 0 {
 						b.Fatalf("refused: %+v", refused)

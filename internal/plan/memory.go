@@ -76,27 +76,43 @@ func wiped[T any](s []T) []T {
 }
 
 // A maker makes requests and their names, several in one piece of memory. All
-// of a piece stay as long as one does, so pieces are small.
+// names of a piece stay as long as one does, so pieces are small.
 type maker struct {
-	requests []placement.Request
+	requests []placement.Request // what is left of the last piece
+	pieces   []*requestPiece
 	names    strings.Builder
 	prefix   string // of names in group
 	group    string
 }
 
-const (
-	requestPiece = 31  // with the allocator's header, a size class
-	namePiece    = 512 // bytes
-)
+// A requestPiece is used again once its requests have been placed.
+type requestPiece [31]placement.Request
 
-// request returns one to be filled in; about left more will be asked for.
-func (m *maker) request(left int) *placement.Request {
+var requestPieces = sync.Pool{New: func() any { return new(requestPiece) }}
+
+const namePiece = 512 // bytes
+
+// request returns one to be filled in.
+func (m *maker) request() *placement.Request {
 	if len(m.requests) == 0 {
-		m.requests = make([]placement.Request, min(left+1, requestPiece))
+		p := requestPieces.Get().(*requestPiece)
+		m.pieces, m.requests = append(m.pieces, p), p[:]
 	}
 	r := &m.requests[0]
 	m.requests = m.requests[1:]
 	return r
+}
+
+// Placed tells that an outcome was worked out from Start. Nothing refers to the
+// requests any more: Start becomes nil, and their memory the next result's. It
+// need not be called.
+func (r *Result) Placed() {
+	r.Start = nil
+	for _, p := range r.pieces {
+		clear(p[:])
+		requestPieces.Put(p)
+	}
+	r.pieces = nil
 }
 
 // name is api.AllocName.

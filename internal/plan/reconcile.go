@@ -32,6 +32,7 @@ func Reconcile(r Reader, job *api.Job, eval *api.Evaluation, now time.Time) *Res
 	w.absences()
 	w.followUps()
 	w.rest(deploy)
+	w.result.pieces = w.make.pieces
 	return w.result
 }
 
@@ -96,7 +97,7 @@ func (w *work) do(st *step, g *group) {
 // start asks for an instance, and says what it takes the place of.
 func (w *work) start(st *step) {
 	in, def := st.on, st.job.Group(st.on.group.name)
-	r := w.make.request(w.left)
+	r := w.make.request()
 	*r = placement.Request{
 		Job: st.job, Group: def, Index: in.index, NodeID: in.node,
 		Name: w.name(in), Previous: in.alloc,

@@ -33,6 +33,8 @@ type Result struct {
 	// Queued counts, by group, the instances in Start. What was not placed is in
 	// the placement's outcome.
 	Queued map[string]int
+
+	pieces []*requestPiece // what Start is made of
 }
 
 // IsEmpty reports whether nothing is to be done.

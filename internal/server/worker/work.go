@@ -171,9 +171,7 @@ func (w *work) setAside(refused []string) *applier.Submission {
 	for group := range w.queued {
 		w.queued[group] = 0
 	}
-	for _, r := range w.result.Start {
-		w.queued[r.Group.Name]++
-	}
+	maps.Copy(w.queued, w.result.Queued)
 	w.block(api.TriggerMaxPlacementAttempts)
 	w.blocked.WaitUntil = w.now.Add(retryAfter).UTC()
 	w.blocked.StatusDescription = fmt.Sprintf("placements were refused %d times in a row (%s)", attempts, strings.Join(refused, "; "))

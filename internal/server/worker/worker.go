@@ -146,6 +146,7 @@ func (env Env) work(ctx context.Context, d *broker.Delivery, index uint64, claim
 		if err != nil {
 			return nil, err
 		}
+		result.Placed()
 	}
 	return newWork(d, snap, job, result, outcome, now), nil
 }
