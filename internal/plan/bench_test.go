@@ -162,3 +162,27 @@ func shapedJob(shape string, count int) *api.Job {
 	job.Canonicalize()
 	return job
 }
+
+// BenchmarkReconcileEverywhere evaluates a system job again of which every node
+// has a healthy instance: what each node that comes or goes causes.
+func BenchmarkReconcileEverywhere(b *testing.B) {
+	for _, n := range []int{1000, 10000} {
+		b.Run(fmt.Sprintf("nodes=%d", n), func(b *testing.B) {
+			w := newWorld(b)
+			for i := range n {
+				w.addNode(fmt.Sprintf("n%d", i), 20000, 20000, "dc1", nil)
+			}
+			w.register([]string{"agent", "type=system"}, []string{"group log count=1"})
+			w.evaluate(w.evaluation())
+			w.say("healthy", w.allocations())
+			w.evaluate(w.evaluation())
+			snap, job, eval := w.snapshot(), w.newest(), w.evaluation()
+			b.ReportAllocs()
+			for b.Loop() {
+				if r := plan.Reconcile(snap, job, eval, w.now); !r.IsEmpty() {
+					b.Fatal("something is left to do")
+				}
+			}
+		})
+	}
+}

@@ -35,7 +35,7 @@ func (s *survey) whyLeaving(g *group, a *api.Allocation) string {
 		return becauseStopped
 	case g.def == nil:
 		return becauseLeft
-	case g.at != nil:
+	case g.everywhere:
 		return s.whyLeavingNode(g, a)
 	}
 	return becauseExcess

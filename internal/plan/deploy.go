@@ -147,7 +147,7 @@ func (s *survey) deployStep(in *instance, stands progress) step {
 		if stands == given && s.destructive(g, in.alloc) {
 			st.status, st.why = Error, "the deployment failed; the instance keeps its older version"
 		}
-	case in.away && !in.replaced && s.destructive(g, in.alloc):
+	case in.away != nil && !in.away.replaced && s.destructive(g, in.alloc):
 		st.status, st.why = Started, whyWaits
 	case in.state == failed, in.state == ended, s.destructive(g, in.alloc):
 		st.do = replace // a new version is also a new attempt

@@ -16,29 +16,31 @@ type absence struct {
 	replaced bool      // its instance is started elsewhere meanwhile
 }
 
-// absent returns the absence of an allocation on node n, which is nil if it was
-// removed. It is not absent if its node is there, or if it is lost.
-func (s *survey) absent(n *api.Node, a *api.Allocation) (absence, bool) {
+// absent returns the absence of an allocation; nil if its node is there, or if it
+// is lost.
+func (s *survey) absent(a *api.Allocation) *absence {
+	n := s.node(a)
+	if n == nil || !isSilent(n) {
+		return nil
+	}
 	d := s.disconnect(a)
-	if n == nil || !isSilent(n) || d == nil {
-		return absence{}, false
+	if d == nil || s.job != nil && !s.knows(a) { // of a job that was removed and registered again since
+		return nil
 	}
-	if s.job != nil && !s.knows(a) {
-		return absence{}, false // of a job that was removed and registered again since
-	}
+	ab := &absence{}
 	since := time.Unix(n.StatusUpdatedAt, 0)
-	ab := absence{}
 	switch {
 	case n.Status == api.NodeStatusDisconnected && d.LostAfter != nil:
-		ab = absence{since.Add(*d.LostAfter), d.Replaces()}
+		ab.until, ab.replaced = since.Add(*d.LostAfter), d.Replaces()
 	case d.StopOnClientAfter != nil: // the node stops it itself; until then it may run
-		ab = absence{until: since.Add(*d.StopOnClientAfter)}
-	case !d.Replaces() && d.LostAfter == nil:
-		return ab, !a.IsServerTerminal()
-	default:
-		return ab, false
+		ab.until = since.Add(*d.StopOnClientAfter)
+	case !d.Replaces() && d.LostAfter == nil && !a.IsServerTerminal():
+		return ab
 	}
-	return ab, ab.until.After(s.now)
+	if !ab.until.After(s.now) {
+		return nil
+	}
+	return ab
 }
 
 // isSilent reports whether the servers do not hear of the node.
@@ -73,25 +75,13 @@ func (s *survey) node(a *api.Allocation) *api.Node {
 // isGone reports whether the allocation is lost with its node.
 func (s *survey) isGone(a *api.Allocation) bool {
 	n := s.node(a)
-	if n == nil {
-		return true
-	}
-	if !isSilent(n) {
-		return false
-	}
-	_, away := s.absent(n, a)
-	return !away
+	return n == nil || isSilent(n) && s.absent(a) == nil
 }
 
 // isAway reports whether the allocation's node is silent, and may come back
 // with it.
 func (s *survey) isAway(a *api.Allocation) bool {
-	n := s.node(a)
-	if n == nil || !isSilent(n) {
-		return false
-	}
-	_, away := s.absent(n, a)
-	return away
+	return s.absent(a) != nil
 }
 
 // whyLost says why an allocation is lost, in words.
@@ -131,8 +121,8 @@ func (w *work) absences() {
 }
 
 func (w *work) absence(a *api.Allocation) {
-	ab, away := w.absent(w.node(a), a)
-	if !away {
+	ab := w.absent(a)
+	if ab == nil {
 		return
 	}
 	if a.ClientStatus != api.AllocClientUnknown {

@@ -16,15 +16,19 @@ import (
 // neither a failure nor waited for.
 func (s *survey) everywhere(g *group) {
 	suits := placement.NewSuitability(s.job, g.def)
-	g.at = make(map[string]int)
+	var nodes []string
 	for n := range s.r.Nodes() {
 		if !n.IsReady() {
 			continue
 		}
 		if _, ok := suits.Of(n); ok {
-			g.at[n.ID] = len(g.instances)
-			g.instances = append(g.instances, instance{group: g, node: n.ID})
+			nodes = append(nodes, n.ID)
 		}
+	}
+	g.everywhere, g.open = true, len(nodes)
+	g.instances = s.memory.instancesFor(len(nodes))
+	for i, id := range nodes {
+		g.instances[i] = instance{group: g, node: id}
 	}
 }
 
@@ -32,10 +36,18 @@ func (s *survey) everywhere(g *group) {
 // takes nothing new (it is ineligible, drains, is disconnected, or does not
 // suit any more) is an instance too, as long as the node is there.
 func (s *survey) placeOn(g *group, a *api.Allocation) (index int, inside bool) {
-	index, inside = g.at[a.NodeID]
+	index, inside = slices.BinarySearchFunc(g.instances[:g.open], a.NodeID, func(in instance, id string) int {
+		return strings.Compare(in.node, id)
+	})
+	if !inside {
+		index, inside = g.closed[a.NodeID]
+	}
 	if !inside && !a.IsServerTerminal() && !s.isGone(a) {
 		index, inside = len(g.instances), true
-		g.at[a.NodeID] = index
+		if g.closed == nil {
+			g.closed = make(map[string]int)
+		}
+		g.closed[a.NodeID] = index
 		g.instances = append(g.instances, instance{group: g, node: a.NodeID, closed: true})
 	}
 	return index, inside
@@ -44,11 +56,7 @@ func (s *survey) placeOn(g *group, a *api.Allocation) (index int, inside bool) {
 // vacate takes the instances out that have to leave nodes that take nothing
 // new: nobody comes after them.
 func (s *survey) vacate(g *group) {
-	if g.at == nil {
-		return
-	}
-	closed := func(in instance) bool { return in.closed }
-	if !slices.ContainsFunc(g.instances, closed) {
+	if len(g.closed) == 0 {
 		return
 	}
 	slices.SortFunc(g.instances, func(a, b instance) int { return strings.Compare(a.node, b.node) })
@@ -57,10 +65,8 @@ func (s *survey) vacate(g *group) {
 		in := &g.instances[i]
 		if in.closed && in.alloc != nil && (in.state == moving || s.isStranger(in)) {
 			g.exceed(in.alloc, "")
-			delete(g.at, in.node)
 			continue
 		}
-		g.at[in.node] = len(kept)
 		kept = append(kept, *in)
 	}
 	g.instances = kept
@@ -90,7 +96,7 @@ func (s *survey) straggles() bool {
 	for _, g := range s.groups {
 		for i := range g.instances {
 			in := &g.instances[i]
-			if g.at != nil && g.rolling && in.alloc != nil && !in.closed && !s.current(in.alloc) && s.destructive(g, in.alloc) {
+			if g.everywhere && g.rolling && in.alloc != nil && !in.closed && !s.current(in.alloc) && s.destructive(g, in.alloc) {
 				return true
 			}
 		}

@@ -15,5 +15,5 @@ type Reader interface {
 	LatestDeployment(namespace, id string) *api.Deployment
 	Evaluation(id string) *api.Evaluation
 	Node(id string) *api.Node
-	Nodes() iter.Seq[*api.Node]
+	Nodes() iter.Seq[*api.Node] // ordered by id
 }

@@ -241,7 +241,7 @@ func (w *work) stop(a *api.Allocation, why string) *placement.Stop {
 	if a.IsClientTerminal() {
 		return stop
 	}
-	if ab, away := w.absent(w.node(a), a); w.isGone(a) || away && ab.until.IsZero() {
+	if ab := w.absent(a); w.isGone(a) || ab != nil && ab.until.IsZero() {
 		stop.ClientStatus = api.AllocClientLost
 	}
 	return stop

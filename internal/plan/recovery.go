@@ -44,14 +44,14 @@ func (s *survey) recoveryStep(in *instance, stands progress) step {
 		st.do, st.status, st.why = replace, Prepared, s.whyLost(in.alloc)
 	case unknown:
 		switch {
-		case !in.away:
+		case in.away == nil:
 			return step{}
 		case in.isLent():
 			st.do, st.status, st.why = start, Prepared, "its node is out of reach"
-		case in.until.IsZero():
+		case in.away.until.IsZero():
 			st.status, st.why = Waiting, "its node is out of reach: nobody takes its place until that is back or removed"
 		default:
-			st.status, st.why, st.until = Delayed, "its node is out of reach: nobody takes its place until it is given up", in.until
+			st.status, st.why, st.until = Delayed, "its node is out of reach: nobody takes its place until it is given up", in.away.until
 		}
 	case moving:
 		st.do, st.status, st.why = replace, Prepared, becauseMoved

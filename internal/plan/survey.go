@@ -35,13 +35,17 @@ type survey struct {
 // A group is the instances of one task group.
 type group struct {
 	name      string
-	def       *api.Group     // nil if the group left the job
-	rolling   bool           // its instances are moved under a deployment
-	instances []instance     // by index; of a job that runs on every node, by node
-	at        map[string]int // of such a job: the instance on each node; else nil
-	shared    string         // memory of the name that all of its allocations have
-	excess    []leaving
-	stopping  []*api.Allocation // on a lost node, and told to stop before
+	def       *api.Group // nil if the group left the job
+	rolling   bool       // its instances are moved under a deployment
+	instances []instance // by index; of a job that runs on every node, by node
+	// Of a job that runs on every node: the first open instances are on nodes that
+	// may be given one, ordered by id; closed are the others, by node.
+	everywhere bool
+	open       int
+	closed     map[string]int
+	shared     string // memory of the name that all of its allocations have
+	excess     []leaving
+	stopping   []*api.Allocation // on a lost node, and told to stop before
 	// rivals are further allocations that claim an instance, by its index; behind
 	// are those of them that stay for now.
 	rivals map[int][]*api.Allocation
@@ -60,8 +64,7 @@ type instance struct {
 	// closed is set when its node takes nothing new: what is there stays as it is.
 	closed bool
 	// away is set when its node is silent, and its allocation not lost yet.
-	away bool
-	absence
+	away *absence
 }
 
 // A state is how the allocation that holds an instance is.
@@ -114,8 +117,8 @@ func newSurvey(r Reader, key api.NamespacedID, job *api.Job, eval *api.Evaluatio
 		}
 		for i := range g.instances {
 			in := &g.instances[i]
-			if in.state = s.stateOf(in.alloc); in.state == unknown {
-				in.absence, in.away = s.absent(s.node(in.alloc), in.alloc)
+			if in.state = s.stateOf(in); in.state == unknown {
+				in.away = s.absent(in.alloc)
 			}
 		}
 		s.vacate(g)
@@ -188,7 +191,7 @@ func (s *survey) sort(g *group, a *api.Allocation) {
 
 // place finds which of the group's instances the allocation is or was made for.
 func (s *survey) place(g *group, a *api.Allocation) (index int, inside bool) {
-	if g.at != nil {
+	if g.everywhere {
 		return s.placeOn(g, a)
 	}
 	index = a.Index()
@@ -215,7 +218,8 @@ func newer(a, b *api.Allocation) bool {
 	return a.ID > b.ID
 }
 
-func (s *survey) stateOf(a *api.Allocation) state {
+func (s *survey) stateOf(in *instance) state {
+	a := in.alloc
 	if a == nil {
 		return vacant
 	}
@@ -227,12 +231,13 @@ func (s *survey) stateOf(a *api.Allocation) state {
 	case api.AllocClientLost:
 		return lost
 	}
+	open := in.node != "" && !in.closed // then its node is there
 	switch {
-	case s.isGone(a):
+	case !open && s.isGone(a):
 		return lost
 	case a.DesiredTransition.ShouldMigrate():
 		return moving
-	case a.ClientStatus == api.AllocClientUnknown, s.isAway(a):
+	case a.ClientStatus == api.AllocClientUnknown, !open && s.isAway(a):
 		return unknown
 	case a.ClientStatus == api.AllocClientRunning:
 		return running
@@ -283,7 +288,7 @@ func (i *instance) serves() bool {
 
 // isLent reports whether the instance is to be started elsewhere while its node is
 // silent.
-func (i *instance) isLent() bool { return i.away && i.replaced && !i.closed }
+func (i *instance) isLent() bool { return i.away != nil && i.away.replaced && !i.closed }
 
 // What an instance is worth to users, from nothing upwards.
 const (
