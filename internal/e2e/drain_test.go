@@ -211,7 +211,13 @@ func TestPausedServerGivesNobodyUp(t *testing.T) {
 	if err := syscall.Kill(f.server.PID(), syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(5 * time.Second) // far longer than a node may be silent
+	paused := time.Now()
+	f.eventually("the server stood still for far longer than a node may be silent", func() error {
+		if d := time.Since(paused); d < 5*time.Second {
+			return fmt.Errorf("it stands still since %s", d)
+		}
+		return nil
+	})
 	if err := syscall.Kill(f.server.PID(), syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
