@@ -15,7 +15,7 @@ func evalUnblockCommand(c *cli) *cobra.Command {
 	return &cobra.Command{
 		Use:   "unblock EVAL",
 		Short: "Have a blocked evaluation tried now, whatever it waits for",
-		Long: `A blocked evaluation waits for a change that could help it, and is woken by that.
+		Long: `A blocked evaluation waits for a change that could help it, and is woken by it.
 This has it tried at once. If its instances still have no place, a new blocked
 evaluation waits on.`,
 		Example:           `reeve eval unblock 5c1f`,
