@@ -27,6 +27,7 @@ type node struct {
 	agenda    agenda
 	marked    []*instance // to be reported
 	sending   []*instance // in the report under way
+	open      int64       // how many of both the run waits for
 	session   *session    // nil: cut off
 	power     bool
 	up        atomic.Bool // power and session are there
@@ -91,6 +92,7 @@ func (n *node) loop(ctx context.Context) {
 	defer timer.Stop()
 	for {
 		n.send()
+		n.recount()
 		if len(n.agenda) > 0 {
 			timer.Reset(time.Until(n.agenda[0].at))
 		} else {
@@ -251,6 +253,19 @@ func (n *node) send() {
 		inst.said = inst.status
 	}
 	n.session.reports <- reports(n.sending) // its goroutine waits for it
+}
+
+// recount has the run wait for what is not reported yet, unless nobody can hear
+// it.
+func (n *node) recount() {
+	open := int64(0)
+	if n.session != nil {
+		open = int64(len(n.marked) + len(n.sending))
+	}
+	if open != n.open {
+		n.run.busy.Add(open - n.open)
+		n.open = open
+	}
 }
 
 // acknowledged takes in that the last report is durable, or failed.
