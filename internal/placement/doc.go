@@ -48,9 +48,35 @@
 //
 // # How it is fast
 //
-// The fleet is a struct of arrays in pages of 64 nodes. Whether a node suits a
-// group is decided once per kind of node (its computed class), unless a
-// constraint looks at something unique to it. What is left per node is
-// arithmetic. All nodes are scored; identical instances are placed in one
-// pass, from a heap of candidate nodes.
+// Every node counts, and the best one wins; but few are looked at.
+//
+// The naive way scores all nodes for each instance: 0.5 ms at 10,000 nodes. What
+// is done instead rests on four things.
+//
+//   - The fleet is a struct of arrays in pages of 32 nodes, the pages in
+//     chapters. A [View] shares what does not change after it: taking one costs a
+//     pointer per 2,048 nodes, a placement on a node the copy of a page.
+//   - Whether a node suits a group, and its affinity, is decided once per kind of
+//     node (its computed class) and remembered over evaluations for all groups
+//     that ask the same (suit). How many nodes of a kind there are is counted as
+//     nodes come and go (roster), so the metrics of a placement are true without
+//     a look at the nodes.
+//   - The ready nodes stand in a tree in the order of what they have free
+//     (index). A branch knows the least and the most that is free below it and
+//     the kinds: so it is known what a node there can be worth at most, and the
+//     search opens the most promising branch until no other can hold a better
+//     node than the best it has (frontier). That is exact: the test
+//     TestEveryInstanceGoesToTheBestNode compares it with scoring every node.
+//   - Requests that ask for the same share one search: candidates that were found
+//     stay in a heap, and placing on one changes that one's score only. With
+//     spreads and distinct properties there is a heap for each combination of
+//     values (bucket): what those say, they say of a whole bucket.
+//
+// Requests that name their node (NodeID) look at that one only. All nodes are
+// looked at, one by one, in two cases: for groups with constraints on something
+// unique to a node, or with reserved cores, of which kinds tell too little; and
+// when an instance finds no node, to count why.
+//
+// Orders use each other's memory again (memory), and what stays of one, its
+// allocations and their ids, is made in blocks of a few dozen.
 package placement
