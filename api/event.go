@@ -11,6 +11,7 @@ const (
 	TopicAllocation = "Allocation"
 	TopicDeployment = "Deployment"
 	TopicNode       = "Node"
+	TopicNodePool   = "NodePool"
 )
 
 // Types of events.
@@ -25,6 +26,8 @@ const (
 	EventTypeNodeRegistered     = "NodeRegistration"
 	EventTypeNodeDeregistered   = "NodeDeregistration"
 	EventTypeNodeStatusUpdated  = "NodeEvent"
+	EventTypeNodePoolUpserted   = "NodePoolUpserted"
+	EventTypeNodePoolDeleted    = "NodePoolDeleted"
 	EventTypeEvaluationDeleted  = "EvaluationDeleted"
 	EventTypeAllocationDeleted  = "AllocationDeleted"
 	EventTypeDeploymentDeleted  = "DeploymentDeleted"

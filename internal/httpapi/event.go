@@ -33,6 +33,8 @@ func eventOf(index uint64, change state.Change) *api.Event {
 	case *api.Node:
 		describeNode(e, change, object)
 		return e
+	case *api.NodePool:
+		e.Topic, e.Type, e.Key = api.TopicNodePool, pick(change, api.EventTypeNodePoolUpserted, api.EventTypeNodePoolDeleted), object.Name
 	default:
 		return nil
 	}

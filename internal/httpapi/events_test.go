@@ -69,12 +69,14 @@ func TestEventStreamResumesAtAnIndex(t *testing.T) {
 	first := core.apply(t, &state.RegisterJob{Job: storedJob("web"), Evaluation: &api.Evaluation{ID: "e1", Namespace: "default", JobID: "web", Status: api.EvalStatusPending}})
 	second := core.apply(t, &state.RegisterNode{Node: &api.Node{ID: testNode, Name: "n", SecretID: "hush"}})
 	core.apply(t, &state.RegisterJob{Job: storedJob("other")})
+	pools := core.apply(t, &state.PutNodePool{Pool: &api.NodePool{Name: "gpu"}}, &state.DeleteNodePool{Pool: "gpu"})
 	for name, tc := range map[string]struct {
 		o    client.EventOptions
 		want []string
 	}{
 		"all":          {client.EventOptions{Index: first}, []string{"JobRegistered web", "EvaluationUpdated e1", "NodeRegistration " + testNode, "JobRegistered other"}},
 		"from second":  {client.EventOptions{Index: second}, []string{"NodeRegistration " + testNode, "JobRegistered other"}},
+		"node pools":   {client.EventOptions{Index: pools, Topics: map[string][]string{api.TopicNodePool: nil}}, []string{"NodePoolUpserted gpu", "NodePoolDeleted gpu"}},
 		"one topic":    {client.EventOptions{Index: first, Topics: map[string][]string{api.TopicJob: nil}}, []string{"JobRegistered web", "JobRegistered other"}},
 		"one key":      {client.EventOptions{Index: first, Topics: map[string][]string{api.TopicJob: {"other"}}}, []string{"JobRegistered other"}},
 		"filter key":   {client.EventOptions{Index: first, Topics: map[string][]string{api.TopicEvaluation: {"web"}}}, []string{"EvaluationUpdated e1"}},

@@ -161,7 +161,7 @@ var paramDocs = map[string]string{
 	"status":            "only those in this status",
 	"task":              "the task's name",
 	"task_states":       "`false` leaves the tasks' states out",
-	"topic":             "`TOPIC` or `TOPIC:KEY`, several times; topics are Job, Evaluation, Allocation, Deployment, Node and `*`; a key is an id, for allocations and evaluations also their job's or deployment's",
+	"topic":             "`TOPIC` or `TOPIC:KEY`, several times; topics are Job, Evaluation, Allocation, Deployment, Node, NodePool and `*`; a key is an id, for allocations and evaluations also their job's or deployment's",
 	"tty":               "run it on a terminal",
 	"type":              "which: of logs `stdout` or `stderr`; of health `client` or `server`; of scaling policies `horizontal`",
 	"version":           "of the job; the current when absent",

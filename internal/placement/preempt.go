@@ -80,6 +80,15 @@ func (b *batch) preempt(r *Request) bool {
 	if x == nil {
 		return false
 	}
+	b.excuse(r)
+	placed := x.place(b, r)
+	if !placed {
+		b.accuse(r)
+	}
+	return placed
+}
+
+func (x *preemptor) place(b *batch, r *Request) bool {
 	if r.NodeID != "" {
 		slot, ok := b.pass.view.slots.Get(r.NodeID)
 		return ok && x.preemptOn(b, r, slot)
