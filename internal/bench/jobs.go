@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -109,53 +107,6 @@ func fsyncTimes(dir string, n int) (times, error) {
 		t = append(t, time.Since(begin))
 	}
 	return t, nil
-}
-
-// registerMany has 64 clients register jobs that want nothing to run, so that
-// what is measured is registering (job and evaluation, durable) with the
-// evaluations being worked off beside it.
-func registerMany(ctx context.Context, b *bench) error {
-	const clients, total = 64, 20000
-	m, err := b.machine(ctx)
-	if err != nil {
-		return err
-	}
-	defer m.Destroy()
-	var next atomic.Int64
-	var mu sync.Mutex
-	var all times
-	var failure error
-	var wg sync.WaitGroup
-	begin := time.Now()
-	for range clients {
-		wg.Go(func() {
-			var own times
-			for {
-				i := next.Add(1)
-				if i > total || ctx.Err() != nil {
-					break
-				}
-				t := time.Now()
-				if err := register(ctx, m, testbed.Job(fmt.Sprintf("many-%d", i), "mock", 0, nil)); err != nil {
-					mu.Lock()
-					failure = err
-					mu.Unlock()
-					break
-				}
-				own = append(own, time.Since(t))
-			}
-			mu.Lock()
-			all = append(all, own...)
-			mu.Unlock()
-		})
-	}
-	wg.Wait()
-	if failure != nil {
-		return failure
-	}
-	rate := float64(len(all)) / time.Since(begin).Seconds()
-	b.add(fmt.Sprintf("register, durable, %d clients", clients), ">= 5,000 jobs/s", "%.0f jobs/s, %s", rate, all)
-	return nil
 }
 
 func mockThousand(ctx context.Context, b *bench) error {

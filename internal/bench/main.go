@@ -31,6 +31,7 @@ var measurements = []measurement{
 	{"start-exec", startExec},
 	{"register-one", registerOne},
 	{"register-many", registerMany},
+	{"dispatch-many", dispatchMany},
 	{"mock-1000", mockThousand},
 	{"memory-1000", taskMemory},
 	{"state", stateBenchmarks},
