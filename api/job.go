@@ -199,6 +199,7 @@ type JobSummary struct {
 	Namespace   string
 	Summary     map[string]GroupSummary
 	Children    *JobChildrenSummary
+	Launches    *JobLaunches `json:",omitempty"` // of a periodic job
 	CreateIndex uint64
 	ModifyIndex uint64
 }
@@ -212,6 +213,12 @@ type GroupSummary struct {
 	Starting int
 	Lost     int
 	Unknown  int
+}
+
+// JobLaunches is what became of a periodic job's due times.
+type JobLaunches struct {
+	LastDue     time.Time // the latest that was dealt with; zero: none was yet
+	LastSkipped time.Time // the latest that was passed over, as an earlier child had not ended
 }
 
 // JobChildrenSummary counts the jobs made from a periodic or parameterized job.

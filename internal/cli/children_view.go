@@ -79,6 +79,9 @@ func dueInWords(now, due time.Time) string {
 
 // children writes the jobs that a job started: how many, and the newest.
 func (p *page) children(parent *api.Job, summary *api.JobSummary, children []*api.JobListStub) {
+	if s := summary; s != nil && s.Launches != nil && !s.Launches.LastSkipped.IsZero() {
+		p.fields(field{"Passed over", fmt.Sprintf("the start at %s: the one before had not ended", s.Launches.LastSkipped.UTC().Format(time.RFC3339))})
+	}
 	kind := "Dispatched jobs"
 	if parent.IsPeriodic() {
 		kind = "Jobs it started"

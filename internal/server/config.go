@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"runtime"
 	"time"
+	_ "time/tzdata" // schedules name time zones, and machines may have none
 
 	"github.com/reeve-run/reeve/internal/server/control"
 )

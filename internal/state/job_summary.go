@@ -119,6 +119,9 @@ func (c *content) JobSummary(namespace, id string) *api.JobSummary {
 	if r.job.IsPeriodic() || r.job.IsParameterized() {
 		children := r.childrenSummary()
 		s.Children = &children
+		if l := r.schedule; l != nil {
+			s.Launches = &api.JobLaunches{LastDue: unixNano(l.Last), LastSkipped: unixNano(l.Skipped)}
+		}
 	}
 	return s
 }
