@@ -24,9 +24,9 @@ func init() {
 	}
 	events["drain"] = func(w *world, args, _ []string) { w.drain(args[0], pairs(args[1:])) }
 	events["undrain"] = func(w *world, args, _ []string) {
-		w.changeNode(args[0], func(n *api.Node) {
-			n.Drain, n.DrainStrategy, n.SchedulingEligibility = false, nil, api.NodeEligible
-		})
+		if w.snapshot().Node(args[0]).DrainStrategy != nil {
+			w.apply(&state.SetNodeDrain{NodeID: args[0], Status: api.DrainStatusCanceled, MarkEligible: true, Time: w.now.UnixNano()})
+		}
 	}
 	events["remove"] = func(w *world, args, _ []string) {
 		w.apply(&state.DeleteNode{IDs: args})
@@ -124,13 +124,11 @@ func (w *world) putNode(n *api.Node) {
 // command migrate tells.
 func (w *world) drain(name string, options map[string]string) {
 	deadline, _ := time.ParseDuration(options["deadline"])
-	w.changeNode(name, func(n *api.Node) {
-		n.Drain, n.SchedulingEligibility = true, api.NodeIneligible
-		n.DrainStrategy = &api.DrainStrategy{DrainSpec: api.DrainSpec{Deadline: deadline}, StartedAt: w.now}
-		if deadline > 0 {
-			n.DrainStrategy.ForceDeadline = w.now.Add(deadline)
-		}
-	})
+	strategy := &api.DrainStrategy{DrainSpec: api.DrainSpec{Deadline: deadline}, StartedAt: w.now}
+	if deadline > 0 {
+		strategy.ForceDeadline = w.now.Add(deadline)
+	}
+	w.apply(&state.SetNodeDrain{NodeID: name, Strategy: strategy, Time: w.now.UnixNano()})
 }
 
 func (w *world) suits(name string) string {

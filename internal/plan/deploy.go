@@ -19,6 +19,7 @@ const (
 	becauseStopped   = "the job was stopped"
 	becausePurged    = "the job was removed"
 	becauseMoved     = "it was told to stop; its instance is started anew"
+	becauseMigrated  = "its node is drained; its instance is started anew"
 	becauseFailed    = "it failed; its instance is started anew"
 	becauseEnded     = "it ended; its instance is started anew"
 	becauseLost      = "its node is down"

@@ -105,7 +105,11 @@ func (w *world) nodeAny(t *rapid.T) {
 		w.addAny(t, fmt.Sprintf("n%d", 10+w.ids))
 		return
 	}
-	events[what](w, []string{rapid.SampledFrom(nodes).Draw(t, "node").ID}, nil)
+	n := rapid.SampledFrom(nodes).Draw(t, "node")
+	if n.DrainStrategy != nil && strings.HasSuffix(what, "eligible") {
+		what = "undrain"
+	}
+	events[what](w, []string{n.ID}, nil)
 }
 
 func (w *world) addAny(t *rapid.T, name string) {

@@ -144,7 +144,7 @@ func (w *work) replacing(r *placement.Request, st *step) {
 		r.Tracker = in.alloc.RescheduleTracker
 		return
 	case moving:
-		stop = w.stop(in.alloc, becauseMoved)
+		stop = w.stop(in.alloc, w.whyMoved(in.alloc))
 		r.Tracker = in.alloc.RescheduleTracker
 		if w.mayStay(in.alloc) {
 			r.Replaces = stop
@@ -179,6 +179,14 @@ func (w *work) giveUp(in *instance) {
 		}
 		return claims
 	})
+}
+
+// whyMoved says why an allocation has to stop that is to be started elsewhere.
+func (s *survey) whyMoved(a *api.Allocation) string {
+	if n := s.node(a); n != nil && n.DrainStrategy != nil {
+		return becauseMigrated
+	}
+	return becauseMoved
 }
 
 // mayStay reports whether an allocation that has to move may run on until there

@@ -54,7 +54,7 @@ func (s *survey) recoveryStep(in *instance, stands progress) step {
 			st.status, st.why, st.until = Delayed, "its node is out of reach: nobody takes its place until it is given up", in.away.until
 		}
 	case moving:
-		st.do, st.status, st.why = replace, Prepared, becauseMoved
+		st.do, st.status, st.why = replace, Prepared, s.whyMoved(in.alloc)
 	case ended:
 		if s.job.RunsToCompletion() || in.closed {
 			return step{}
