@@ -45,6 +45,10 @@
 // its steps take away at most max_parallel instances at a time. See
 // strategy.go, the one place where this is decided, and docs/design/plans.md.
 //
+// A job that runs on every node has an instance per node (everywhere.go). What a
+// node that is out of reach holds, and who goes on when it is back, is in
+// disconnect.go and claims.go.
+//
 // Batch jobs, and groups whose update.max_parallel is 0, have no deployment:
 // all their steps are candidates at once.
 package plan
