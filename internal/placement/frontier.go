@@ -98,7 +98,9 @@ func (b *batch) bound(s *summary, levels []level) (bound float64, ok bool) {
 		if b.evenly {
 			fit = b.filled(rest(s.maxFreeCPU, w.cpu, s.minCapCPU), rest(s.maxFreeMem, w.mem, s.minCapMem))
 		} else {
-			fit = b.filled(rest(s.minFreeCPU, w.cpu, s.capCPU), rest(s.minFreeMem, w.mem, s.capMem))
+			fit = b.filled(
+				max(rest(s.minFreeCPU, w.cpu, s.capCPU), less(s.minShareCPU, w.cpu, s.minCapCPU)),
+				max(rest(s.minFreeMem, w.mem, s.capMem), less(s.minShareMem, w.mem, s.minCapMem)))
 		}
 		return fit + levels[i].affinity + b.slack(), true
 	}
@@ -112,6 +114,17 @@ func rest(free, taken, capacity uint32) int64 {
 		return 0
 	}
 	return min(int64(free-taken)*1024/int64(capacity), 1024)
+}
+
+// less is the least share in 1024ths that is left of a share, once it is taken
+// from, on any node of at least that capacity. Nodes of several sizes that are
+// equally free lie side by side: what the smallest has free says nothing of the
+// largest.
+func less(share uint16, taken, capacity uint32) int64 {
+	if capacity == 0 {
+		return 0
+	}
+	return max(int64(share)-(int64(taken)*1024+int64(capacity)-1)/int64(capacity), 0)
 }
 
 // begin puts the whole index before the bucket, and what the order has changed

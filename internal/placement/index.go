@@ -64,6 +64,7 @@ type summary struct {
 	minFreeCPU, maxFreeCPU, minCapCPU, capCPU uint32
 	minFreeMem, maxFreeMem, minCapMem, capMem uint32
 	maxFreeDisk                               uint32
+	minShareCPU, minShareMem                  uint16 // of what is free, in 1024ths
 }
 
 // The key's parts, from the highest bits: free shares, kind, slot. The kind only
@@ -118,7 +119,8 @@ func spaced(x uint16) uint64 {
 
 func (e *entry) summary() summary {
 	return summary{
-		kinds:      kindBit(e.kind),
+		kinds:       kindBit(e.kind),
+		minShareCPU: uint16(rest(e.freeCPU, 0, e.capCPU)), minShareMem: uint16(rest(e.freeMem, 0, e.capMem)),
 		minFreeCPU: e.freeCPU, maxFreeCPU: e.freeCPU, minCapCPU: e.capCPU, capCPU: e.capCPU,
 		minFreeMem: e.freeMem, maxFreeMem: e.freeMem, minCapMem: e.capMem, capMem: e.capMem,
 		maxFreeDisk: e.freeDisk,
@@ -126,6 +128,7 @@ func (e *entry) summary() summary {
 }
 
 func (s *summary) join(o *summary) {
+	s.minShareCPU, s.minShareMem = min(s.minShareCPU, o.minShareCPU), min(s.minShareMem, o.minShareMem)
 	s.kinds |= o.kinds
 	s.minFreeCPU, s.maxFreeCPU = min(s.minFreeCPU, o.minFreeCPU), max(s.maxFreeCPU, o.maxFreeCPU)
 	s.minCapCPU, s.capCPU = min(s.minCapCPU, o.minCapCPU), max(s.capCPU, o.capCPU)

@@ -149,8 +149,6 @@ func (c *churn) job(id string) *api.Job {
 	}
 	if id == "job4" {
 		job.Groups[0].Constraints = []*api.Constraint{{Operand: "distinct_hosts", RTarget: "true"}}
-		job.Groups[0].Tasks[0].Resources.CPU = ptr(100)
-		return job
 	}
 	return changed(job, fmt.Sprint(c.rand.IntN(3)))
 }
