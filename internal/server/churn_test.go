@@ -108,8 +108,12 @@ func (c *churn) step() {
 	case 0, 1, 2, 3:
 		_, _ = c.RegisterJob(ctx, &api.RegisterJobRequest{Job: c.job(id)})
 	case 4:
+		most := 8
+		if id == "job4" {
+			most = churnNodes
+		}
 		_, _ = c.ScaleJob(ctx, "default", id, &api.ScaleJobRequest{
-			Count: ptr(int64(c.rand.IntN(8))), Target: map[string]string{"Group": "web"},
+			Count: ptr(int64(c.rand.IntN(most))), Target: map[string]string{"Group": "web"},
 		})
 	case 5:
 		if allocs := running(c.Store().Snapshot(), id); len(allocs) > 0 {
@@ -149,6 +153,7 @@ func (c *churn) job(id string) *api.Job {
 	}
 	if id == "job4" {
 		job.Groups[0].Constraints = []*api.Constraint{{Operand: "distinct_hosts", RTarget: "true"}}
+		job.Groups[0].Count = ptr(c.rand.IntN(churnNodes)) // more would wait until their deployment fails
 	}
 	return changed(job, fmt.Sprint(c.rand.IntN(3)))
 }
