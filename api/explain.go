@@ -75,6 +75,10 @@ type JobExplanation struct {
 	Unblock []string
 }
 
+// DimensionStarting is what a node lacks where as many allocations are starting
+// as may at once.
+const DimensionStarting = "instances starting at once"
+
 // DimensionUnit is the unit of a resource dimension, with a space before it; ""
 // for things that are counted.
 func DimensionUnit(dimension string) string {

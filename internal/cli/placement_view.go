@@ -32,6 +32,12 @@ func explainPlacement(m *api.PlacementMetrics) []string {
 		if what, ok := strings.CutPrefix(dimension, "network: "); ok {
 			return nodes + " excluded by the network: " + what
 		}
+		if dimension == api.DimensionStarting {
+			return nodes + " with as many instances starting as may start at once"
+		}
+		if what, ok := strings.CutPrefix(dimension, "devices: "); ok {
+			return fmt.Sprintf("%s without enough free devices: %s", nodes, what)
+		}
 		return fmt.Sprintf("%s without enough %s%s", nodes, dimension, askedFor(m, dimension))
 	})...)
 	if m.NodesExhausted > 0 && len(m.DimensionExhausted) == 0 {

@@ -205,7 +205,7 @@ func (b *batch) lacks(c *candidate, n *api.Node, capacity api.Usage, o *overlay)
 		}
 	}
 	if limit := b.pass.order.Policy.MaxStarting; limit > 0 && int(o.starting) >= limit {
-		return "instances starting at once"
+		return api.DimensionStarting
 	}
 	return b.special.lacks(n, o)
 }
