@@ -32,8 +32,10 @@ func Check(v *View, place []*api.Allocation, existing func(id string) *api.Alloc
 	m := memories.Get().(*memory)
 	defer m.forget()
 	for _, a := range place {
-		if old := existing(a.ID); old != nil && old.NodeID == a.NodeID {
-			continue
+		if a.CreateIndex > 0 { // it is not new
+			if old := existing(a.ID); old != nil && old.NodeID == a.NodeID {
+				continue
+			}
 		}
 		if reason := check(v, m, a, existing); reason != "" {
 			refused = append(refused, Refusal{AllocID: a.ID, NodeID: a.NodeID, Reason: reason})

@@ -124,8 +124,10 @@ func TestCheck(t *testing.T) {
 	f.allocs = []*api.Allocation{allocOn("old", "node-00000", 80), allocOn("more", "node-00000")}
 	stored := map[string]*api.Allocation{"old": f.allocs[0]}
 	view := NewFleet(f).View()
+	update := f.allocs[0].Copy()
+	update.CreateIndex = 7
 	place := []*api.Allocation{
-		allocOn("old", "node-00000", 80), // an update in place
+		update,
 		allocOn("1", "node-00000"),
 		allocOn("2", "node-00000", 80),
 		allocOn("3", "node-00000", 90),

@@ -249,7 +249,7 @@ func (a *Applier) settle(ctx context.Context, s *submission, snap *state.Snapsho
 			p, s.result.Refused = accept(s.Placement, refused)
 			one.whole = len(refused) == 0
 			for _, alloc := range p.Place {
-				if snap.Allocation(alloc.ID) == nil {
+				if alloc.CreateIndex == 0 || snap.Allocation(alloc.ID) == nil {
 					one.reserved = append(one.reserved, alloc)
 				}
 			}
