@@ -96,6 +96,9 @@ func (p *phase) candidates(m *memory) []*step {
 		case st.on.taken:
 		case (st.do == update || st.do == later) && !p.held:
 			chosen = append(chosen, st) // takes nothing away, adds nothing
+			if st.do == update && !st.settles {
+				room-- // but will be under way
+			}
 		case st.do == start && (p.begins() || st.status == Prepared):
 			chosen = append(chosen, st)
 			room--
