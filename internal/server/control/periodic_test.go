@@ -172,12 +172,12 @@ func TestEveryDueTimeIsMetOnce(t *testing.T) {
 	const every = 10 * time.Minute
 	for seed := range uint64(4) {
 		synctest.Test(t, func(t *testing.T) {
-			random := rand.New(rand.NewPCG(seed, 1))
+			random, fates := rand.New(rand.NewPCG(seed, 1)), rand.New(rand.NewPCG(seed, 2))
 			w := newWorld(t)
 			w.periodicJob(time.Now(), "often", api.Periodic{Specs: []string{"*/10 * * * *"}})
 			env := control.Env{Store: w.store, Logger: slog.New(slog.DiscardHandler)}
 			env.Propose = func(ctx context.Context, cmds ...state.Command) ([]error, error) {
-				fate := random.IntN(4)
+				fate := fates.IntN(4)
 				if fate == 0 {
 					return nil, errors.New("the leader lost its followers")
 				}
