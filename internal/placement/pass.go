@@ -114,7 +114,7 @@ const (
 	overlayPiece = 64
 	// kept bounds what is kept from one order to the next; very large ones are
 	// rare.
-	kept = 1 << 14
+	kept = 1 << 16
 )
 
 func (m *memory) overlay() *overlay {
