@@ -4,7 +4,9 @@
 package placement
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,13 +23,28 @@ type tally struct {
 	count  []int
 	spread *spread   // nil if it is for a distinct property
 	want   []float64 // by the spread; see spread.want
+	shared bool      // all but count are a division's
 }
 
-func newTally(t target) *tally { return &tally{target: t, index: make(map[string]int32)} }
+// newTallies returns tallies for the spreads of the rules, then for their
+// properties.
+func newTallies(r *rules) []*tally {
+	all := make([]*tally, 0, len(r.spreads)+len(r.properties))
+	for i := range r.spreads {
+		all = append(all, &tally{target: r.spreads[i].target, index: make(map[string]int32), spread: &r.spreads[i]})
+	}
+	for i := range r.properties {
+		all = append(all, &tally{target: r.properties[i].target, index: make(map[string]int32)})
+	}
+	return all
+}
 
 func (t *tally) value(name string) int32 {
 	if i, ok := t.index[name]; ok {
 		return i
+	}
+	if t.shared {
+		t.index, t.names, t.want, t.shared = maps.Clone(t.index), slices.Clip(t.names), slices.Clip(t.want), false
 	}
 	i := int32(len(t.names))
 	t.index[name] = i
@@ -69,16 +86,13 @@ func (bk *bucket) release() {
 // tallies prepares counting for the group's spreads, then its properties, with
 // the instances that already run.
 func (b *batch) tallies() {
-	for i := range b.rules.spreads {
-		t := newTally(b.rules.spreads[i].target)
-		t.spread = &b.rules.spreads[i]
-		b.tally = append(b.tally, t)
-	}
-	for i := range b.rules.properties {
-		b.tally = append(b.tally, newTally(b.rules.properties[i].target))
-	}
-	if len(b.tally) == 0 {
+	if len(b.rules.spreads)+len(b.rules.properties) == 0 {
 		return
+	}
+	if d := b.suit.division; d != nil {
+		b.tally = d.newTallies()
+	} else {
+		b.tally = newTallies(b.rules)
 	}
 	b.bucketAt = make(map[string]int32)
 	for group, slots := range b.pass.instances {
@@ -135,18 +149,25 @@ func (b *batch) bucketOf(n *api.Node) (int32, string) {
 	return at, ""
 }
 
-// divide finds the bucket of every kind of node that suits.
+// divide takes over the buckets of all kinds of node that suit.
 func (b *batch) divide() {
-	b.bucketByKind = make([]int32, len(b.pass.view.kinds))
-	for kind, here := range b.pass.view.roster.kinds {
-		k := b.judge(int32(kind))
-		if here.ready == 0 || !k.fits() {
-			continue
-		}
-		at, _ := b.bucketOf(b.pass.view.kinds[kind].node)
-		b.bucketByKind[kind] = at
-		b.buckets[at].levels = addLevel(b.buckets[at].levels, k.affinity, int32(kind))
+	d := b.suit.division
+	b.bucketByKind = d.byKind
+	for i, values := range d.values {
+		bk := newBucket(values)
+		bk.levels = d.levels[i]
+		b.buckets = append(b.buckets, bk)
 	}
+}
+
+// bucketAtSlot returns the bucket of a node that suits.
+func (b *batch) bucketAtSlot(slot int32) *bucket {
+	p, i := b.pass.view.page(slot)
+	if b.bucketByKind != nil {
+		return b.buckets[b.bucketByKind[p.kind[i]]]
+	}
+	at, _ := b.bucketOf(p.nodes[i])
+	return b.buckets[at]
 }
 
 // closed returns the distinct property that keeps the bucket from taking one

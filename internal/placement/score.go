@@ -101,10 +101,8 @@ func (b *batch) terms(c *candidate, least []float64) *api.NodeScore {
 		terms["devices"] = b.special.score(n, b.pass.overlay(c.slot))
 	}
 	if len(b.rules.spreads) > 0 {
-		if at, reason := b.bucketOf(n); reason == "" {
-			terms["allocation-spread"] = b.bonus(b.buckets[at], least)
-			sum += terms["allocation-spread"]
-		}
+		terms["allocation-spread"] = b.bonus(b.bucketAtSlot(c.slot), least)
+		sum += terms["allocation-spread"]
 	}
 	return &api.NodeScore{NodeID: n.ID, Scores: terms, NormScore: sum}
 }
@@ -131,10 +129,7 @@ func (b *batch) top(n int, least []float64) []candidate {
 	}
 	m.best = best
 	for i := range best {
-		n, _ := b.node(best[i].slot)
-		if at, reason := b.bucketOf(n); reason == "" {
-			best[i].score -= b.bonus(b.buckets[at], least)
-		}
+		best[i].score -= b.bonus(b.bucketAtSlot(best[i].slot), least)
 	}
 	return best
 }

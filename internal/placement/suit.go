@@ -21,6 +21,7 @@ type suit struct {
 	kinds    uint64 // View.kindsFrom that the verdicts are for
 	verdicts []verdict
 	levels   []level
+	division *division // nil: see suit.divide
 	counted  atomic.Pointer[count]
 }
 
@@ -125,6 +126,7 @@ func (v *View) newSuit(old *suit, r *rules) *suit {
 			s.levels = addLevel(s.levels, k.affinity, int32(kind))
 		}
 	}
+	s.division = s.divide(v)
 	return s
 }
 
