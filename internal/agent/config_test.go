@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/server/control"
 )
 
 func writeConfig(t *testing.T, name, text string) string {
@@ -32,6 +33,9 @@ ports { http = 5000 }
 server {
   enabled           = true
   heartbeat_grace   = "3s"
+  mass_loss {
+    fraction = 0.5
+  }
   eval_gc_threshold = "30m"
   batch_eval_gc_threshold = "2h"
   job_gc_interval   = "1m"
@@ -61,7 +65,7 @@ client {
 	}
 	want := Config{
 		DataDir: "/srv/reeve", Datacenter: "west", HTTPAddr: "127.0.0.1:5000",
-		Server: Server{Enabled: true, HeartbeatGrace: 3 * time.Second, EvaluationGCThreshold: 30 * time.Minute, BatchEvalGCThreshold: 2 * time.Hour, GCInterval: time.Minute},
+		Server: Server{Enabled: true, HeartbeatGrace: 3 * time.Second, MassLoss: control.MassLoss{Fraction: 0.5, Nodes: 20, Rate: 0.05}, EvaluationGCThreshold: 30 * time.Minute, BatchEvalGCThreshold: 2 * time.Hour, GCInterval: time.Minute},
 		Client: Client{Enabled: true, NodeClass: "small", Meta: map[string]string{"rack": "r1", "row": "7"}},
 	}
 	want.Client.ReservedCores = []uint16{0, 1}
@@ -96,9 +100,10 @@ func TestLoadConfigErrorsSayWhere(t *testing.T) {
 	for text, want := range map[string]string{
 		"data_dri = \"/x\"\n":                        ".hcl:1:1: Unsupported argument",
 		"name = \"x\"\nserver {\n  enabld = true\n}": ".hcl:3:3: Unsupported argument",
-		"server {":                              ".hcl:1:8: ",
-		"server { enabled = \"perhaps\" }":      "bool",
-		"server { heartbeat_grace = \"soon\" }": `heartbeat_grace = "soon"`,
+		"server {":                                       ".hcl:1:8: ",
+		"server { enabled = \"perhaps\" }":               "bool",
+		"server { heartbeat_grace = \"soon\" }":          `heartbeat_grace = "soon"`,
+		"server {\n mass_loss {\n  fraction = 30\n }\n}": "fraction must be from 0 to 1",
 	} {
 		_, err := LoadConfig([]string{writeConfig(t, "c.hcl", text)})
 		if api.CodeOf(err) != api.CodeInvalid || !strings.Contains(err.Error(), want) {

@@ -95,6 +95,9 @@ func (w *world) nodeStatus(verb string, names []string) {
 	for _, name := range names {
 		switch verb {
 		case "ineligible", "eligible":
+			if n := w.snapshot().Node(name); n != nil && n.DrainStrategy != nil {
+				continue // refused until the drain ends
+			}
 			w.apply(&state.SetNodeEligibility{NodeID: name, Eligibility: verb, Time: w.now.UnixNano()})
 		default:
 			status := map[string]string{

@@ -208,8 +208,34 @@ func TestManyNodesThatReturnTogetherMakeFewEvaluations(t *testing.T) {
 			go c.Heartbeat(c.Context(), id, n.node.SecretID)
 		}
 		c.pass(time.Second)
-		if got := count(api.TriggerAllocReconnect); got == 0 || got > 10 {
+		if got := count(api.TriggerAllocReconnect); got == 0 || got > 3 {
 			t.Errorf("15 nodes that returned together made %d evaluations of their one job", got)
 		}
+	})
+}
+
+// TestNodesThatRegisterTogetherRunSystemJobs registers a fleet at once: a system
+// job gets its instances by few evaluations.
+func TestNodesThatRegisterTogetherRunSystemJobs(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		const nodes = 1000
+		job := serviceJob("logs", 0)
+		job.Type, job.Groups[0].Count, job.Groups[0].Update = api.JobTypeSystem, nil, nil
+		c.register(job)
+		c.register(serviceJob("web", 1))
+		for i := range nodes {
+			c.addNode(fmt.Sprintf("n%04d", i), nil) // five milliseconds each
+		}
+		c.until("every node runs it", func(s *state.Snapshot) bool { return len(running(s, "logs")) == nodes })
+		evaluations := 0
+		for e := range c.Store().Snapshot().EvaluationsByJob("default", "logs") {
+			if e.TriggeredBy == api.TriggerNodeUpdate {
+				evaluations++
+			}
+		}
+		if evaluations > 40 {
+			t.Errorf("%d nodes that registered together made %d evaluations of one system job", nodes, evaluations)
+		}
+		t.Logf("%d nodes, %d evaluations of the system job", nodes, evaluations)
 	})
 }

@@ -6,6 +6,7 @@ package server
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // A gatherer turns concurrent calls into few log entries: what arrives while
@@ -14,6 +15,7 @@ import (
 type gatherer[T any] struct {
 	// write writes one entry, and answers every call in it.
 	write  func(ctx context.Context, calls []*gathered[T])
+	linger time.Duration // how long the first call waits for company
 	signal chan struct{}
 
 	mu      sync.Mutex
@@ -67,6 +69,12 @@ func (g *gatherer[T]) run(ctx context.Context) {
 	for {
 		select {
 		case <-g.signal:
+			if g.linger > 0 {
+				select {
+				case <-time.After(g.linger):
+				case <-ctx.Done():
+				}
+			}
 			g.flush(ctx)
 		case <-ctx.Done():
 			g.mu.Lock()

@@ -12,6 +12,9 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
+// arrivalsLinger is how long a node that arrives waits for others.
+const arrivalsLinger = 5 * time.Millisecond
+
 // arrive registers a node, or marks one as ready that was given up. What
 // arrives together is written together.
 func (s *Server) arrive(ctx context.Context, cmd state.Command) (uint64, error) {

@@ -37,6 +37,7 @@ func New(cfg Config) (*Server, error) {
 		heartbeats: control.NewHeartbeats(control.Silence{TTL: cfg.HeartbeatTTL, Grace: cfg.HeartbeatGrace, MassLoss: cfg.MassLoss}),
 	}
 	s.reports, s.arrivals = newGatherer(s.writeReports), newGatherer(s.writeArrivals)
+	s.arrivals.linger = arrivalsLinger
 	if cfg.DataDir == "" {
 		s.journal = &memory{store: s.store}
 		return s, nil

@@ -31,6 +31,10 @@ const everybody = "\x00everybody"
 // lookAgain is how often a disconnected node is looked at.
 const lookAgain = 15 * time.Second
 
+// together is how far apart nodes are given up: so many jobs are evaluated less
+// often.
+const together = 250 * time.Millisecond
+
 // givenUpAtOnce bounds the nodes that one log entry is about.
 const givenUpAtOnce = 512
 
@@ -103,13 +107,14 @@ func (b heartbeat) listen(snap *state.Snapshot, now time.Time) (cmds []state.Com
 	v := b.h.judge(now, func(id string) bool { return isUp(snap.Node(id)) })
 	b.tell(v)
 	next = v.next
+	more := false // than one log entry is about
 	for _, id := range v.held {
 		n := snap.Node(id)
 		if n.SilentSince != 0 {
 			continue
 		}
 		if len(cmds) == givenUpAtOnce {
-			next = now
+			more = true
 			break
 		}
 		cmds = append(cmds, &state.UpdateNodeStatus{
@@ -119,10 +124,16 @@ func (b heartbeat) listen(snap *state.Snapshot, now time.Time) (cmds []state.Com
 	seen := map[api.NamespacedID]bool{}
 	for i, id := range v.gone {
 		if i == givenUpAtOnce {
-			next = now
+			more = true
 			break
 		}
 		cmds = append(cmds, b.giveUp(snap, snap.Node(id), seen, now))
+	}
+	switch later := now.Add(together); {
+	case more:
+		next = now
+	case len(cmds) > 0 && next.Before(later):
+		next = later // what falls silent one after the other is given up together
 	}
 	return cmds, next
 }
