@@ -245,8 +245,8 @@ func (c *churn) settle() {
 		if job.Type == api.JobTypeBatch {
 			continue
 		}
-		if c.preempt && deploymentStatus(snap, job.ID) == api.DeploymentFailed {
-			continue // there was no room for its newest version in time
+		if deploymentStatus(snap, job.ID) == api.DeploymentFailed {
+			continue // instances that its newest version adds are not started
 		}
 		want := job.Groups[0].Size()
 		if job.Stop {
