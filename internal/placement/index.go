@@ -5,6 +5,7 @@ package placement
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -67,11 +68,12 @@ type summary struct {
 	minShareCPU, minShareMem                  uint16 // of what is free, in 1024ths
 }
 
-// The key's parts, from the highest bits: free shares, kind, slot. The kind only
-// keeps nodes of one kind together where there are many in the same state.
+// The key's parts, from the highest bits: free shares, size, kind, slot. Size and
+// kind only keep nodes together that are alike, where many are equally free.
 const (
 	slotBits = 22
-	kindBits = 10
+	kindBits = 6
+	sizeBits = 4
 	slotMask = 1<<slotBits - 1
 )
 
@@ -91,7 +93,8 @@ func (p *page) entry(i int, slot int32) (e entry, ok bool) {
 		freeCPU: clamp(free.CPU), freeMem: clamp(free.MemoryMB), freeDisk: clamp(free.DiskMB),
 		capCPU: clamp(c.CPU), capMem: clamp(c.MemoryMB),
 	}
-	e.key = morton(share16(free.CPU, c.CPU), share16(free.MemoryMB, c.MemoryMB))<<(kindBits+slotBits) |
+	e.key = morton(share16(free.CPU, c.CPU), share16(free.MemoryMB, c.MemoryMB))<<(sizeBits+kindBits+slotBits) |
+		uint64(bits.Len32(e.capCPU))&(1<<sizeBits-1)<<(kindBits+slotBits) |
 		uint64(e.kind)&(1<<kindBits-1)<<slotBits | uint64(slot)
 	return e, true
 }
