@@ -138,6 +138,8 @@ type world struct {
 	t     *rapid.T
 	store *Store // to look jobs up
 	made  int
+	// purged are the jobs that an earlier command of the same entry removed.
+	purged map[string]bool
 }
 
 // id is sometimes in UUID form and sometimes not.
@@ -191,6 +193,7 @@ func (w *world) command() Command {
 			w.jobs[job] = &stopped
 			if c.Purge {
 				delete(w.jobs, job)
+				w.purged[job] = true
 			}
 		}
 		return c
@@ -256,7 +259,9 @@ func (w *world) place(job string) Command {
 				EvalID: p.EvalID, NodeID: node, DesiredStatus: api.AllocDesiredRun, ClientStatus: api.AllocClientPending,
 			}
 			p.Place = append(p.Place, a)
-			w.allocations[a.ID] = a
+			if !w.purged[job] { // else it is of a job that is not the stored one any more, and refused
+				w.allocations[a.ID] = a
+			}
 		}
 	}
 	if id, ok := pick(w, w.allocations); ok && len(p.Place) == 0 {
@@ -275,7 +280,7 @@ func (w *world) place(job string) Command {
 func TestStoreIsItsModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		store, twin := New(), New()
-		w := &world{model: *newModel(), t: t, store: store}
+		w := &world{model: *newModel(), t: t, store: store, purged: map[string]bool{}}
 		type old struct {
 			snapshot *Snapshot
 			text     string
@@ -284,6 +289,7 @@ func TestStoreIsItsModel(t *testing.T) {
 		entries := rapid.IntRange(1, 40).Draw(t, "entries")
 		for index := uint64(1); index <= uint64(entries); index++ {
 			var commands []Command
+			clear(w.purged)
 			for range rapid.IntRange(1, 3).Draw(t, "commands") {
 				commands = append(commands, w.command())
 			}
