@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/plan"
 	"github.com/reeve-run/reeve/internal/server"
 	"github.com/reeve-run/reeve/internal/state"
 )
@@ -245,10 +246,7 @@ func (c *churn) settle() {
 		if job.Type == api.JobTypeBatch {
 			continue
 		}
-		if deploymentStatus(snap, job.ID) == api.DeploymentFailed {
-			continue // instances that its newest version adds are not started
-		}
-		want := job.Groups[0].Size()
+		want := job.Groups[0].Size() - neverStarted(snap, job)
 		if job.Stop {
 			want = 0
 		}
@@ -272,6 +270,25 @@ func (c *churn) settle() {
 	if c.Failed() {
 		c.Log(describe(c.Store().Snapshot()))
 	}
+}
+
+// neverStarted counts instances that the job's newest version adds and that its
+// deployment failed before: those stay away until the job changes, and their
+// steps say so.
+func neverStarted(snap *state.Snapshot, job *api.Job) (n int) {
+	if deploymentStatus(snap, job.ID) != api.DeploymentFailed {
+		return 0
+	}
+	for _, p := range plan.Derive(snap, job.Key(), job, time.Now()) {
+		for _, phase := range p.Phases {
+			for _, step := range phase.Steps {
+				if p.Name == "deploy" && step.Status == plan.Error && step.Allocation == "" {
+					n++
+				}
+			}
+		}
+	}
+	return n
 }
 
 // unchanged evaluates every job again and wants nothing to come of it.
