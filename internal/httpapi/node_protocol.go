@@ -74,17 +74,22 @@ func streamAllocations(c *call) error {
 		return s.hold("\n", func(m *server.NodeMessage) error { return s.send(m.API()) })
 	}
 	s := newStream(c, wire.NodeMedia)
-	var frame []byte
 	return s.hold(string(wire.SignOfLife), func(m *server.NodeMessage) (err error) {
-		if cap(frame) > keepBuffer {
-			frame = nil
-		}
-		if frame, err = m.AppendFrame(frame[:0]); err != nil {
+		frame := frames.Get().(*[]byte)
+		if *frame, err = m.AppendFrame((*frame)[:0]); err != nil {
 			return err
 		}
-		return s.write(frame)
+		err = s.write(*frame)
+		if cap(*frame) <= keepBuffer {
+			frames.Put(frame)
+		}
+		return err
 	})
 }
+
+// frames are buffers of messages to nodes. Streams share them: each is quiet
+// nearly all the time.
+var frames = sync.Pool{New: func() any { return new([]byte) }}
 
 // hold sends the node's messages until the stream ends. One goroutine does, with
 // the signs of life between them: there are thousands of such streams.

@@ -28,7 +28,6 @@ func (s *Server) NodeStream(ctx context.Context, nodeID, secret string, send fun
 	}
 	st := s.streams.open(nodeID)
 	defer s.streams.close(st)
-	m := &NodeMessage{texts: s.streams.texts}
 	quiet := time.NewTimer(signOfLife)
 	defer quiet.Stop()
 	for {
@@ -43,7 +42,9 @@ func (s *Server) NodeStream(ctx context.Context, nodeID, secret string, send fun
 			}
 			continue
 		}
-		m.reset(batch.index)
+		// Each message is a new one: a stream may be quiet for hours after it, and
+		// would hold on to allocations as they were then.
+		m := &NodeMessage{index: batch.index, texts: s.streams.texts}
 		if batch.complete {
 			snap := s.store.Snapshot()
 			st.completed(snap.Index())
@@ -74,16 +75,6 @@ type NodeMessage struct {
 type jobVersion struct {
 	api.NamespacedID
 	version uint64
-}
-
-func (m *NodeMessage) reset(index uint64) {
-	clear(m.allocations)
-	clear(m.jobs)
-	*m = NodeMessage{
-		index: index, allocations: m.allocations[:0], jobs: m.jobs[:0], removed: m.removed[:0],
-		seen: m.seen, texts: m.texts,
-	}
-	clear(m.seen)
 }
 
 func (m *NodeMessage) addComplete(snap *state.Snapshot, nodeID string) {

@@ -163,8 +163,7 @@ func (st *stream) take(ctx context.Context, quiet <-chan time.Time) (streamBatch
 		st.mu.Lock()
 		b := streamBatch{complete: st.complete, index: st.index, changes: st.pending}
 		if st.complete || len(st.pending) > 0 {
-			st.complete, st.pending = false, nil
-			clear(st.at)
+			st.complete, st.pending, st.at = false, nil, map[string]int{}
 			st.mu.Unlock()
 			return b, nil
 		}
