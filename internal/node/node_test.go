@@ -421,7 +421,7 @@ func TestAPreemptingAllocationWaits(t *testing.T) {
 
 		// An agent that is started anew waits again.
 		n.stop()
-		n = start()
+		start()
 		again.Complete = true
 		again.Jobs, again.Allocations = append(again.Jobs, j), append(again.Allocations, evicted.Allocations...)
 		s.messages <- again
