@@ -260,11 +260,13 @@ func appendSignature(b []byte, job *api.Job, group *api.Group, policy Policy) []
 			for _, ports := range [2][]api.Port{n.ReservedPorts, n.DynamicPorts} {
 				for i := range ports {
 					if !isOwnNetwork(ports[i].HostNetwork) {
+						number(1)
 						text(ports[i].HostNetwork)
 					}
 				}
 			}
 		}
+		number(0)
 	}
 	networks(group.Networks)
 	number(len(group.Tasks))

@@ -4,6 +4,7 @@
 package control
 
 import (
+	"iter"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -68,59 +69,48 @@ func (c *collection) full() bool { return c.size >= passCollects || c.looks >= p
 
 // sweep looks at a table from a slot on, and returns where it stopped.
 func (c *collection) sweep(table state.Table, slot uint32) uint32 {
+	stopped := false
 	switch table {
 	case state.TableJobs:
-		for s, j := range c.snap.SweepJobs(slot) {
-			if slot = s + 1; j != nil && c.isDeadJob(j) {
-				c.cmd.Jobs = append(c.cmd.Jobs, j.Key())
-				c.size++
-			}
-			if c.looks++; c.full() {
-				return slot
-			}
-		}
+		slot, stopped = sweepRows(c, c.snap.SweepJobs(slot), c.isDeadJob, func(j *api.Job) {
+			c.cmd.Jobs = append(c.cmd.Jobs, j.Key())
+		})
 	case state.TableAllocations:
-		for s, a := range c.snap.SweepAllocations(slot) {
-			if slot = s + 1; a != nil && c.isSpareAllocation(a) {
-				c.cmd.Allocations = append(c.cmd.Allocations, a.ID)
-				c.size++
-			}
-			if c.looks++; c.full() {
-				return slot
-			}
-		}
+		slot, stopped = sweepRows(c, c.snap.SweepAllocations(slot), c.isSpareAllocation, func(a *api.Allocation) {
+			c.cmd.Allocations = append(c.cmd.Allocations, a.ID)
+		})
 	case state.TableEvaluations:
-		for s, e := range c.snap.SweepEvaluations(slot) {
-			if slot = s + 1; e != nil && c.isSpareEvaluation(e) {
-				c.cmd.Evaluations = append(c.cmd.Evaluations, e.ID)
-				c.size++
-			}
-			if c.looks++; c.full() {
-				return slot
-			}
-		}
+		slot, stopped = sweepRows(c, c.snap.SweepEvaluations(slot), c.isSpareEvaluation, func(e *api.Evaluation) {
+			c.cmd.Evaluations = append(c.cmd.Evaluations, e.ID)
+		})
 	case state.TableDeployments:
-		for s, d := range c.snap.SweepDeployments(slot) {
-			if slot = s + 1; d != nil && c.isSpareDeployment(d) {
-				c.cmd.Deployments = append(c.cmd.Deployments, d.ID)
-				c.size++
-			}
-			if c.looks++; c.full() {
-				return slot
-			}
-		}
+		slot, stopped = sweepRows(c, c.snap.SweepDeployments(slot), c.isSpareDeployment, func(d *api.Deployment) {
+			c.cmd.Deployments = append(c.cmd.Deployments, d.ID)
+		})
 	case state.TableNodes:
-		for s, n := range c.snap.SweepNodes(slot) {
-			if slot = s + 1; n != nil && c.isGoneNode(n) {
-				c.cmd.Nodes = append(c.cmd.Nodes, n.ID)
-				c.size++
-			}
-			if c.looks++; c.full() {
-				return slot
-			}
-		}
+		slot, stopped = sweepRows(c, c.snap.SweepNodes(slot), c.isGoneNode, func(n *api.Node) {
+			c.cmd.Nodes = append(c.cmd.Nodes, n.ID)
+		})
+	}
+	if stopped {
+		return slot
 	}
 	return c.snap.Slots(table)
+}
+
+// sweepRows collects what is spare. It is stopped when the pass is full, and
+// returns the slot to go on from.
+func sweepRows[T any](c *collection, rows iter.Seq2[uint32, *T], isSpare func(*T) bool, collect func(*T)) (next uint32, stopped bool) {
+	for slot, object := range rows {
+		if object != nil && isSpare(object) {
+			collect(object)
+			c.size++
+		}
+		if c.looks++; c.full() {
+			return slot + 1, true
+		}
+	}
+	return 0, false
 }
 
 // old reports whether a Unix time in nanoseconds is past a threshold.
