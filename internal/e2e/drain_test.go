@@ -30,8 +30,8 @@ func TestDrainMovesRealTasksToAnotherNode(t *testing.T) {
 	f.server.register(movable("web", 3))
 	f.server.allocations("web", "3 run", running(3))
 	from := f.nodes[0]
-	if list := f.server.allocations("web", "3 run", running(3)); on(list, "node-0") == 0 {
-		from = f.nodes[1]
+	if list := f.server.allocations("web", "3 run", running(3)); on(list, "node-0") < 2 {
+		from = f.nodes[1] // the second one waits for the first one's replacement
 	}
 	out := f.reeve("node", "drain", "-enable", "-yes", "-m", "new kernel", f.name(from))
 	for _, words := range []string{"is being drained, with a deadline of 1h", "replaced by", "healthy", "is drained: everything that had to leave has stopped"} {
@@ -121,7 +121,9 @@ func TestForeignClientDrainsANode(t *testing.T) {
 		said = append(said, m.String())
 	}
 	all := strings.Join(said, "\n")
-	for _, words := range []string{"Drain complete for node", "have stopped", "marked for migration", "status running -> complete"} {
+	// That an allocation is marked to leave it says only if it polls within the few
+	// milliseconds for which one is.
+	for _, words := range []string{"Drain complete for node", "have stopped", "status running -> complete"} {
 		if !strings.Contains(all, words) {
 			t.Errorf("the monitor did not say %q:\n%s", words, all)
 		}

@@ -163,3 +163,19 @@ func TestBlockedWithATimeIsWokenByIt(t *testing.T) {
 		b.want("1")
 	})
 }
+
+// TestBlockedThatWasDeletedIsNotKept: its worker says that it is to be kept
+// only after somebody deleted it.
+func TestBlockedThatWasDeletedIsNotKept(t *testing.T) {
+	run(t, func(b *bench) {
+		b.put(eval("1", "a", 50))
+		d := b.want("1")
+		kept := blocked("2", "a", map[string]bool{"x": true})
+		b.put(ended(d.Evaluation), kept)
+		b.apply(&state.DeleteEvaluations{IDs: []string{"2"}})
+		synctest.Wait()
+		b.broker.Ack(d, kept)
+		b.apply(&state.RegisterNode{Node: node("n1", "x")})
+		b.wantNothing()
+	})
+}

@@ -29,9 +29,12 @@ type Delivery struct {
 	job      *jobQueue
 	offers   []string // nodes whose offers woke it
 	released uint64   // as the queue's when it was handed out
-	deadline time.Time
-	held     bool // being committed: its deadline does not count
-	slot     int  // in the heap of deadlines
+	// forgotten are evaluations of the job that ended, or were deleted, while it
+	// is out.
+	forgotten []string
+	deadline  time.Time
+	held      bool // being committed: its deadline does not count
+	slot      int  // in the heap of deadlines
 }
 
 // all lists every evaluation of the delivery.

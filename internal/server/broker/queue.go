@@ -144,6 +144,10 @@ func (q *queue) wait(e *api.Evaluation, now time.Time) {
 
 // forget drops an evaluation that ended without its delivery.
 func (q *queue) forget(id string, key api.NamespacedID, now time.Time) {
+	if j := q.jobs[key]; j != nil && j.out != nil {
+		// Its worker may be about to say that it is the one to keep.
+		j.out.forgotten = append(j.out.forgotten, id)
+	}
 	switch q.place[id] {
 	case placeDelayed:
 		q.stopTimer(id)
@@ -208,7 +212,7 @@ func (q *queue) ack(d *Delivery, kept *api.Evaluation, now time.Time) bool {
 	d.job.failed, d.job.until = 0, time.Time{}
 	q.end(d)
 	switch {
-	case kept == nil || q.place[kept.ID] != placeNone:
+	case kept == nil || q.place[kept.ID] != placeNone || slices.Contains(d.forgotten, kept.ID):
 	case d.released != q.released:
 		q.wake(kept, now)
 	default:
