@@ -121,18 +121,18 @@ func (s *survey) deployStep(in *instance, stands progress) step {
 	switch {
 	case in.alloc == nil && settled:
 		st.status = Complete // what is missing now is recovery's
-		if stands == given && in.last == nil && in.node == "" && s.anyOld(g) {
+		if stands == given && !s.isMissed(in) && in.node == "" && s.anyOld(g) {
 			st.status, st.why = Error, "the deployment failed before the instance was started"
 		}
-	case in.alloc == nil && stands == notNeeded && g.rolling && in.last != nil && s.ownVersion(in) == s.job && needsRecovery(in.last):
+	case in.alloc == nil && stands == notNeeded && g.rolling && s.isMissed(in) && s.ownVersion(in) == s.job && needsRecovery(in.last):
 		st.status = Complete // it ran without a deployment: recovery brings it back
 	case in.alloc == nil:
 		switch {
-		case in.last == nil:
+		case !s.isMissed(in):
 			st.do = start
 		case in.last.DesiredDescription == becauseUpdated:
 			st.do, st.status = start, Prepared
-		case !g.rolling, s.ownVersion(in) == s.job, !needsRecovery(in.last):
+		case !g.rolling, s.ownVersion(in) == s.job:
 			st.do = start
 		default: // recovery brings the older version back, unless its turn comes first
 			st.do = replace
@@ -239,12 +239,41 @@ func (s *survey) anyOld(g *group) bool {
 	return old
 }
 
-// needsRecovery reports whether what stopped the last allocation of a vacant
-// place was not a change of the job: then it is recovered as it was.
-func needsRecovery(last *api.Allocation) bool {
-	switch last.DesiredDescription {
-	case becauseUpdated, becauseExcess, becauseLeft, becauseStopped, becausePurged, becauseUnsuited:
+// isMissed reports whether the last allocation of a vacant place says how that
+// is to be filled. Any other last one might as well have been forgotten, and may
+// not make a difference: one from before the job was removed and registered
+// again, or that the job itself did not want any more.
+func (s *survey) isMissed(in *instance) bool {
+	return in.last != nil && s.knows(in.last) && leavesGap(in.last)
+}
+
+// IsMissed reports whether a stopped allocation, the last one of its instance,
+// says how that is to be filled again: until that is done, it must not be
+// forgotten.
+func IsMissed(r Reader, job *api.Job, a *api.Allocation) bool {
+	g := job.Group(a.Group)
+	if g == nil || job.Stop || a.NextAllocation != "" || !rolls(job, g) || a.Job == nil || a.Job.CreateIndex != job.CreateIndex || !leavesGap(a) {
+		return false
+	}
+	if job.RunsOnEveryNode() {
+		n := r.Node(a.NodeID)
+		return n != nil && n.Status != api.NodeStatusDown
+	}
+	return a.Index() < g.Size()
+}
+
+// leavesGap reports whether what stopped an allocation was anything but that
+// the job did not want its instance any more.
+func leavesGap(a *api.Allocation) bool {
+	switch a.DesiredDescription {
+	case becauseExcess, becauseLeft, becauseStopped, becausePurged, becauseUnsuited:
 		return false
 	}
 	return true
+}
+
+// needsRecovery reports whether what stopped the last allocation of a vacant
+// place was not a change of the job: then it is recovered as it was.
+func needsRecovery(last *api.Allocation) bool {
+	return leavesGap(last) && last.DesiredDescription != becauseUpdated
 }

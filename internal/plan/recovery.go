@@ -93,20 +93,20 @@ func (s *survey) reschedule(st *step, in *instance, why string) {
 // deployment goes on, what never ran, or was stopped by it, is its own.
 func (s *survey) recovers(in *instance, stands progress) bool {
 	if in.group.rolling && (stands == succeeded || stands == given) {
-		return in.last != nil || in.node != "" || stands == succeeded || !s.anyOld(in.group)
+		return s.isMissed(in) || in.node != "" || stands == succeeded || !s.anyOld(in.group)
 	}
-	if in.last == nil {
+	if !s.isMissed(in) {
 		return stands == notNeeded && in.group.rolling
 	}
 	return in.group.rolling && needsRecovery(in.last)
 }
 
 // ownVersion is the version that an instance is recovered to: that of its last
-// allocation, unless the newest runs the same, or the job was
-// removed and registered again since: then the old one is not known any more.
+// allocation, unless that is not missed, the newest runs the same, or the job
+// was removed and registered again since: then the old one is not known any more.
 func (s *survey) ownVersion(in *instance) *api.Job {
 	a := in.alloc
-	if a == nil {
+	if a == nil && s.isMissed(in) {
 		a = in.last
 	}
 	switch {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/plan"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -29,7 +30,8 @@ var sweepOrder = [...]state.Table{
 //
 // Never collected is: what has not ended; an allocation that a live one
 // replaced, or that its job's next evaluation has to know of: the last one of
-// an instance says that a batch job's work is done, or how often it was tried;
+// an instance says that a batch job's work is done, how often it was tried, or
+// which version of a service is to be brought back when there is room again;
 // an evaluation that allocations refer to, or that is its job's newest; a job's
 // latest deployment; a job of which something runs, or whose children do; a
 // node with allocations.
@@ -158,7 +160,7 @@ func (c *collection) isSpareAllocation(a *api.Allocation) bool {
 			return false
 		}
 	}
-	return job.Stop || a.IsServerTerminal() || a.NextAllocation != ""
+	return job.Stop || a.NextAllocation != "" || a.IsServerTerminal() && !plan.IsMissed(c.snap, job, a)
 }
 
 // threshold is how long what a job made is kept: no longer than the job itself

@@ -47,14 +47,31 @@ type life struct {
 
 func newLife(r *rapid.T) *life {
 	l := &life{T: r, store: state.New(), now: t0}
-	for i := range 3 {
-		l.apply(&state.RegisterNode{Node: &api.Node{
-			ID: fmt.Sprintf("node-%d", i), Name: fmt.Sprintf("n%d", i), Datacenter: "dc1", NodePool: "default", Status: api.NodeStatusReady, SchedulingEligibility: api.NodeEligible,
-			Resources: &api.NodeResources{CPU: api.NodeCPU{CPUShares: 4000}, Memory: api.NodeMemory{MemoryMB: 4000}, Disk: api.NodeDisk{DiskMB: 10_000}},
-			Drivers:   map[string]*api.DriverStatus{"mock": {Detected: true, Healthy: true}},
-		}})
+	for i := range lifeNodes {
+		l.node(i, false)
 	}
 	return l
+}
+
+const lifeNodes = 3
+
+// node has a node come, back or anew, or go down. It has room for two instances.
+func (l *life) node(i int, down bool) {
+	id := fmt.Sprintf("node-%d", i)
+	var evals []*api.Evaluation
+	if web := l.store.Snapshot().Job("default", "web"); web != nil {
+		evals = append(evals, l.eval(web, api.TriggerNodeUpdate))
+	}
+	if !down {
+		l.apply(&state.RegisterNode{Node: &api.Node{
+			ID: id, Name: fmt.Sprintf("n%d", i), Datacenter: "dc1", NodePool: "default", Status: api.NodeStatusReady, SchedulingEligibility: api.NodeEligible,
+			StatusUpdatedAt: l.now.Unix(),
+			Resources:       &api.NodeResources{CPU: api.NodeCPU{CPUShares: 200}, Memory: api.NodeMemory{MemoryMB: 4000}, Disk: api.NodeDisk{DiskMB: 10_000}},
+			Drivers:         map[string]*api.DriverStatus{"mock": {Detected: true, Healthy: true}},
+		}}, &state.PutEvaluations{Evaluations: evals})
+	} else if l.store.Snapshot().Node(id) != nil {
+		l.apply(&state.UpdateNodeStatus{NodeID: id, Status: api.NodeStatusDown, Time: l.now.UnixNano(), Evaluations: evals})
+	}
 }
 
 func (l *life) apply(cmds ...state.Command) {
@@ -112,7 +129,7 @@ func (l *life) step() {
 			live = append(live, a.ID)
 		}
 	}
-	switch what := rapid.IntRange(0, 9).Draw(l.T, "what"); {
+	switch what := rapid.IntRange(0, 11).Draw(l.T, "what"); {
 	case what == 0 || len(jobs) == 0:
 		j := l.spec(l.pick("job", lifeJobs))
 		cmd := &state.RegisterJob{Job: j}
@@ -136,6 +153,12 @@ func (l *life) step() {
 		l.report(v.Allocation(l.pick("alloc", live)))
 	case what == 6:
 		l.now = l.now.Add(time.Duration(rapid.IntRange(1, 100).Draw(l.T, "hours")) * time.Hour / 2)
+	case what == 7:
+		l.node(rapid.IntRange(0, lifeNodes-1).Draw(l.T, "node"), rapid.Bool().Draw(l.T, "down"))
+	case what == 8:
+		if d := v.LatestDeployment("default", "web"); d != nil && d.IsActive() {
+			l.apply(&state.UpdateDeployment{ID: d.ID, Status: api.DeploymentFailed, Time: l.now.UnixNano()})
+		}
 	default:
 		for e := range v.Evaluations() {
 			if e.Status == api.EvalStatusPending && !e.WaitUntil.After(l.now) || e.Status == api.EvalStatusBlocked {
@@ -200,7 +223,11 @@ func (l *life) matters(without map[string]bool) matters {
 		m.Jobs[j.ID] = j.Status
 		e := &api.Evaluation{ID: "dry", Namespace: "default", JobID: j.ID, Type: j.Type, Priority: 50}
 		result, outcome := worker.Compute(v, view, j, e, l.now)
-		text := fmt.Sprintf("start %d, place %d, update %d, follow-ups %d, stop", len(result.Start), len(outcome.Place), len(result.Update), len(result.FollowUps))
+		var started []string
+		for _, r := range result.Start {
+			started = append(started, fmt.Sprintf("%s v%d", r.Name, r.Job.Version))
+		}
+		text := fmt.Sprintf("start %v, place %d, update %d, follow-ups %d, stop", started, len(outcome.Place), len(result.Update), len(result.FollowUps))
 		var stopped []string
 		for _, s := range result.Stop {
 			stopped = append(stopped, s.Alloc.ID)
