@@ -219,7 +219,19 @@ func TestTestsDoNotSleep(t *testing.T) {
 }
 
 // usesVirtualTime reports whether a test's sleeps take no real time.
-func usesVirtualTime(s source) bool { return slices.Contains(imports(s), "testing/synctest") }
+func usesVirtualTime(s source) bool {
+	return slices.Contains(imports(s), "testing/synctest") || slices.Contains(imports(s), bubbles)
+}
+
+const bubbles = module + "internal/testbed/bubble"
+
+func TestBubblesSurviveTheRaceDetector(t *testing.T) {
+	for _, s := range sources(t) {
+		if own, _ := strings.CutPrefix(bubbles, module); s.dir != own && bytes.Contains(s.text, []byte("synctest"+".Test(")) {
+			t.Errorf("%s: calls synctest.Test; bubble.Test does the same, and the race detector survives it", s.path)
+		}
+	}
+}
 
 func TestTestsAreNotSkipped(t *testing.T) {
 	skip := regexp.MustCompile(`\b[tb]\.(Skip|Skipf|SkipNow)\(`)

@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -22,6 +21,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/testbed/bubble"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -212,7 +212,7 @@ func (p pipe) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func TestASilentStreamIsTakenForLost(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := make(pipe, 1)
 		c, err := client.New(client.Config{Address: "http://x", HTTPClient: &http.Client{Transport: p}})
 		if err != nil {

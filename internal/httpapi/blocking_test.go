@@ -16,6 +16,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/state"
+	"github.com/reeve-run/reeve/internal/testbed/bubble"
 )
 
 // ask serves one request in the bubble; the answer is there once it is done.
@@ -48,7 +49,7 @@ func indexOf(t *testing.T, w *httptest.ResponseRecorder) uint64 {
 }
 
 func TestBlockingQueryOfOneObjectWakesForThatObject(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		core := newFakeCore()
 		h := New(Config{Server: core})
 		index := core.apply(t, &state.RegisterJob{Job: storedJob("web")})
@@ -73,7 +74,7 @@ func TestBlockingQueryOfOneObjectWakesForThatObject(t *testing.T) {
 }
 
 func TestBlockingListWakesForItsTable(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		core := newFakeCore()
 		h := New(Config{Server: core})
 		index := core.apply(t, &state.RegisterJob{Job: storedJob("web")})
@@ -103,7 +104,7 @@ func TestBlockingQueryEndsWithItsWait(t *testing.T) {
 		"beyond most": {"&wait=1h", 10 * time.Minute, 10*time.Minute + 40*time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				core := newFakeCore()
 				h := New(Config{Server: core})
 				index := core.apply(t, &state.RegisterJob{Job: storedJob("web")})
@@ -122,7 +123,7 @@ func TestBlockingQueryEndsWithItsWait(t *testing.T) {
 }
 
 func TestBlockingQueryOfWhatIsNotThereAnswersWhenItComes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		core := newFakeCore()
 		h := New(Config{Server: core})
 		index := core.apply(t, &state.RegisterJob{Job: storedJob("web")})
@@ -142,7 +143,7 @@ func TestBlockingQueryOfWhatIsNotThereAnswersWhenItComes(t *testing.T) {
 }
 
 func TestBlockingQueryNoticesThatAnObjectIsGone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		core := newFakeCore()
 		h := New(Config{Server: core})
 		job := storedJob("web")
@@ -163,7 +164,7 @@ func TestBlockingQueryNoticesThatAnObjectIsGone(t *testing.T) {
 }
 
 func TestEventStreamSaysThatItLives(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		core := newFakeCore()
 		h := New(Config{Server: core})
 		w := httptest.NewRecorder()

@@ -22,6 +22,7 @@ import (
 	"github.com/reeve-run/reeve/internal/node/driver/mock"
 	"github.com/reeve-run/reeve/internal/node/drivertest"
 	"github.com/reeve-run/reeve/internal/node/supervise/supervisetest"
+	"github.com/reeve-run/reeve/internal/testbed/bubble"
 )
 
 func TestMain(m *testing.M) {
@@ -205,7 +206,7 @@ func run(t testing.TB, dir string, s Servers, drivers map[string]driver.Driver) 
 func inBubble(t *testing.T, do func(t *testing.T, s *fakeServers, d *drivertest.Driver, start func() *running)) {
 	t.Helper()
 	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s, d := newServers(), drivertest.New()
 		var all []*running
 		do(t, s, d, func() *running {

@@ -19,6 +19,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/server"
 	"github.com/reeve-run/reeve/internal/state"
+	"github.com/reeve-run/reeve/internal/testbed/bubble"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -34,7 +35,7 @@ type cluster struct {
 // of its own time: minutes pass in no time.
 func simulate(t *testing.T, f func(c *cluster)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		c := start(t, server.Config{})
 		defer c.close() // a clean-up would come too late in a bubble
 		f(c)

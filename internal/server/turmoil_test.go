@@ -12,12 +12,12 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/server"
 	"github.com/reeve-run/reeve/internal/state"
+	"github.com/reeve-run/reeve/internal/testbed/bubble"
 )
 
 // TestPipelineInTurmoil is churn on a server whose log fails at random, before
@@ -28,7 +28,7 @@ import (
 func TestPipelineInTurmoil(t *testing.T) {
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				tu := newTurmoil(t, seed)
 				defer tu.close()
 				tu.run(100)

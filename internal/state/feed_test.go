@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/testbed/bubble"
 )
 
 func told(b *Batch) (lines []string) {
@@ -127,7 +128,7 @@ func TestRestoringTellsSubscribers(t *testing.T) {
 }
 
 func TestWaiting(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := newTester(t)
 		s.do(&RegisterJob{Job: testJob("web")})
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

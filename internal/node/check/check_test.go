@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/testbed/bubble"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -26,7 +27,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // time.
 func scripted(t *testing.T, answer func(n int) result, do func(s *Scheduler, probes *[]time.Duration)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := New()
 		begun := time.Now()
 		var probes []time.Duration

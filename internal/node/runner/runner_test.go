@@ -24,6 +24,7 @@ import (
 	"github.com/reeve-run/reeve/internal/node/driver"
 	"github.com/reeve-run/reeve/internal/node/drivertest"
 	"github.com/reeve-run/reeve/internal/node/ledger"
+	"github.com/reeve-run/reeve/internal/testbed/bubble"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -41,7 +42,7 @@ type bench struct {
 func inBubble(t *testing.T, do func(b *bench)) {
 	t.Helper()
 	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		b := &bench{T: t, dir: dir, driver: drivertest.New()}
 		b.open()
 		do(b)

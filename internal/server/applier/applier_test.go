@@ -17,6 +17,7 @@ import (
 	"github.com/reeve-run/reeve/internal/server/applier"
 	"github.com/reeve-run/reeve/internal/server/fleet"
 	"github.com/reeve-run/reeve/internal/state"
+	"github.com/reeve-run/reeve/internal/testbed/bubble"
 )
 
 // rig is an applier whose log takes 10 ms per entry.
@@ -35,7 +36,7 @@ const writeTime = 10 * time.Millisecond
 // run calls f with a running applier and a node "n" that has room for 1,000 MHz.
 func run(t *testing.T, f func(r *rig)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		r := &rig{T: t, store: state.New()}
 		r.apply(&state.RegisterNode{Node: &api.Node{
 			ID: "n", Status: api.NodeStatusReady, SchedulingEligibility: api.NodeEligible,

@@ -16,6 +16,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/server/broker"
 	"github.com/reeve-run/reeve/internal/state"
+	"github.com/reeve-run/reeve/internal/testbed/bubble"
 )
 
 // bench is a broker beside a store that the test writes to.
@@ -30,7 +31,7 @@ type bench struct {
 // run calls f with a running broker, in a bubble of its own time.
 func run(t *testing.T, f func(b *bench)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		b := &bench{T: t, store: state.New()}
 		b.start(f)
 	})
@@ -257,7 +258,7 @@ func TestDeadlineStopsWhileItCommits(t *testing.T) {
 }
 
 func TestNewLeaderStartsFromTheState(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		b := &bench{T: t, store: state.New()}
 		b.start(func(b *bench) {
 			b.put(eval("1", "a", 50))

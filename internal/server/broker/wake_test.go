@@ -13,6 +13,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/server/broker"
 	"github.com/reeve-run/reeve/internal/state"
+	"github.com/reeve-run/reeve/internal/testbed/bubble"
 )
 
 // room is what is free on nodes, as a test says.
@@ -26,7 +27,7 @@ func mb(n int) api.Usage { return api.Usage{CPU: 10_000, MemoryMB: int64(n), Dis
 // runWith is run with nodes that have so much room.
 func runWith(t *testing.T, free room, f func(b *bench)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		b := &bench{T: t, store: state.New(), free: free}
 		b.start(f)
 	})
@@ -265,7 +266,7 @@ func kept(d *broker.Delivery, index uint64) *api.Evaluation {
 }
 
 func TestOldBlockedOnesAreTriedByANewLeader(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		b := &bench{T: t, store: state.New(), free: room{"n": mb(100)}}
 		b.start(func(b *bench) {
 			b.frees("n")

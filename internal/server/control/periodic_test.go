@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,6 +18,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/server/control"
 	"github.com/reeve-run/reeve/internal/state"
+	"github.com/reeve-run/reeve/internal/testbed/bubble"
 )
 
 // periodicJob registers a job with a schedule, as of now.
@@ -171,7 +171,7 @@ func TestStoppedAndDisabledJobsStartNothing(t *testing.T) {
 func TestEveryDueTimeIsMetOnce(t *testing.T) {
 	const every = 10 * time.Minute
 	for seed := range uint64(4) {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			random, fates := rand.New(rand.NewPCG(seed, 1)), rand.New(rand.NewPCG(seed, 2))
 			w := newWorld(t)
 			w.periodicJob(time.Now(), "often", api.Periodic{Specs: []string{"*/10 * * * *"}})

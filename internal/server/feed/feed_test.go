@@ -12,6 +12,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/server/feed"
 	"github.com/reeve-run/reeve/internal/state"
+	"github.com/reeve-run/reeve/internal/testbed/bubble"
 )
 
 // picture counts a store's evaluations from the feed.
@@ -37,7 +38,7 @@ func put(store *state.Store, n int) {
 }
 
 func TestFollowMissesNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		store := state.New()
 		put(store, 3)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -68,7 +69,7 @@ func TestFollowMissesNothing(t *testing.T) {
 }
 
 func TestFollowStartsOverWhenItFellBehind(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		store := state.New()
 		ctx, cancel := context.WithCancel(t.Context())
 		p, done, goOn := &picture{}, make(chan error), make(chan struct{})

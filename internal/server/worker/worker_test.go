@@ -17,6 +17,7 @@ import (
 	"github.com/reeve-run/reeve/internal/server/fleet"
 	"github.com/reeve-run/reeve/internal/server/worker"
 	"github.com/reeve-run/reeve/internal/state"
+	"github.com/reeve-run/reeve/internal/testbed/bubble"
 )
 
 // rig is one worker whose applier may see other nodes than it does.
@@ -28,7 +29,7 @@ type rig struct {
 
 func run(t *testing.T, f func(r *rig)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		r := &rig{T: t, store: state.New(), other: state.New()}
 		logger := slog.New(slog.DiscardHandler)
 		seen, checked := fleet.New(), fleet.New()

@@ -9,13 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reeve-run/reeve/internal/node/driver"
 	"github.com/reeve-run/reeve/internal/node/driver/mock"
+	"github.com/reeve-run/reeve/internal/testbed/bubble"
 )
 
 func TestBehavesAsTold(t *testing.T) {
@@ -30,7 +30,7 @@ func TestBehavesAsTold(t *testing.T) {
 		"by a signal":      {map[string]any{"run_for": "1s", "exit_signal": 15}, driver.Exit{Code: 143, Signal: 15}, time.Second},
 		"starts slowly":    {map[string]any{"start_block_for": "5s", "run_for": "1s"}, driver.Exit{}, 6 * time.Second},
 	} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			begin := time.Now()
 			h, err := mock.New().Start(t.Context(), &driver.Task{ID: "t", Config: c.config})
 			if err != nil {
@@ -76,7 +76,7 @@ func TestFailsAsTold(t *testing.T) {
 
 func TestStopTakesAsLongAsTold(t *testing.T) {
 	for killAfter, want := range map[string]time.Duration{"": 0, "3s": 3 * time.Second, "1h": 10 * time.Second} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			h, err := mock.New().Start(t.Context(), &driver.Task{ID: "t", Config: map[string]any{"run_for": "24h", "kill_after": killAfter}})
 			if err != nil {
 				t.Fatal(err)
@@ -94,7 +94,7 @@ func TestStopTakesAsLongAsTold(t *testing.T) {
 
 func TestPrintsAsTold(t *testing.T) {
 	prefix := filepath.Join(t.TempDir(), "out")
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		h, err := mock.New().Start(t.Context(), &driver.Task{
 			ID: "t", Logs: driver.Logs{StdoutPrefix: prefix},
 			Config: map[string]any{"run_for": "1m", "stdout_string": "tick\n", "stdout_repeat": 2, "stdout_repeat_duration": "1s"},
