@@ -5,8 +5,11 @@ package e2e_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -100,30 +103,75 @@ func TestForcedDrainStopsEverythingAtOnce(t *testing.T) {
 	}
 }
 
+// TestForeignClientDrainsANode has Nomad's client drain a node and watch. Its
+// monitor tells what differs between two looks, so the other node takes nothing
+// whenever the monitor has to look before the drain goes on.
 func TestForeignClientDrainsANode(t *testing.T) {
 	f := newFleet(t, 2)
-	f.server.register(movable("web", 2))
-	list := f.server.allocations("web", "2 run", running(2))
-	id := list[0].NodeID
-	c, err := nomad.NewClient(&nomad.Config{Address: "http://" + f.server.Addr})
+	looks := &looksAt{path: "/allocations", first: make(chan struct{})}
+	c, err := nomad.NewClient(&nomad.Config{Address: "http://" + f.server.Addr, HttpClient: &http.Client{Transport: looks}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
+	id, other := f.status(f.nodes[0], api.NodeStatusReady).ID, f.status(f.nodes[1], api.NodeStatusReady).ID
+	otherTakes := func(anything bool) {
+		t.Helper()
+		if _, err := c.Nodes().ToggleEligibility(other, anything, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	otherTakes(false)
+	job := movable("web", 2)
+	job.Groups[0].Migrate.MinHealthyTime = ptr(3 * time.Second)
+	f.server.register(job)
+	list := f.server.allocations("web", "2 run", running(2))
 	resp, err := c.Nodes().UpdateDrain(id, &nomad.DrainSpec{Deadline: time.Minute}, false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	first, second := list[0].ID, list[1].ID
+	f.server.eventually("one is to move, and cannot", func(ctx context.Context) error {
+		for _, stub := range list {
+			a, _, err := f.server.Client.Allocations().Get(ctx, stub.ID, nil)
+			if err != nil {
+				return err
+			}
+			if a.DesiredTransition.ShouldMigrate() {
+				if a.ID == second {
+					first, second = second, first
+				}
+				return nil
+			}
+		}
+		return errors.New("neither is")
+	})
+
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
+	messages := c.Nodes().MonitorDrain(ctx, id, resp.NodeModifyIndex, false)
+	select {
+	case <-looks.first:
+	case <-ctx.Done():
+		t.Fatal("the monitor does not look at the allocations")
+	}
+	otherTakes(true)
+	f.server.allocations("web", "the first has moved", func(l []*api.AllocationListStub) bool { return on(l, "node-1") == 1 })
+	otherTakes(false) // the second moves when the first one's replacement has run for some seconds
+	marked := fmt.Sprintf("Alloc %q marked for migration", second)
 	var said []string
-	for m := range c.Nodes().MonitorDrain(ctx, id, resp.NodeModifyIndex, false) {
+	for m := range messages {
 		said = append(said, m.String())
+		if m.String() == marked {
+			otherTakes(true)
+		}
 	}
 	all := strings.Join(said, "\n")
-	// That an allocation is marked to leave it says only if it polls within the few
-	// milliseconds for which one is.
-	for _, words := range []string{"Drain complete for node", "have stopped", "status running -> complete"} {
+	for _, words := range []string{
+		"Drain complete for node", "have stopped", marked,
+		fmt.Sprintf("Alloc %q status running -> complete", first), fmt.Sprintf("Alloc %q status running -> complete", second),
+	} {
 		if !strings.Contains(all, words) {
 			t.Errorf("the monitor did not say %q:\n%s", words, all)
 		}
@@ -138,12 +186,28 @@ func TestForeignClientDrainsANode(t *testing.T) {
 	if _, err := c.Nodes().ToggleEligibility(id, true, nil); err != nil {
 		t.Error(err)
 	}
-	if _, _, err := c.Nodes().ForceEvaluate(list[0].NodeID, nil); err != nil {
+	if _, _, err := c.Nodes().ForceEvaluate(id, nil); err != nil {
 		t.Error(err)
 	}
 	if _, _, err := c.Nodes().Purge(id, nil); err != nil {
 		t.Error(err)
 	}
+}
+
+// looksAt tells when the first answer about a path is there.
+type looksAt struct {
+	path  string // how it ends
+	once  sync.Once
+	first chan struct{}
+}
+
+// RoundTrip implements http.RoundTripper.
+func (l *looksAt) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := http.DefaultTransport.RoundTrip(req)
+	if err == nil && strings.HasSuffix(req.URL.Path, l.path) {
+		l.once.Do(func() { close(l.first) })
+	}
+	return resp, err
 }
 
 func TestKilledNodeIsReplaced(t *testing.T) {
