@@ -55,6 +55,8 @@ type Allocation struct {
 	NextAllocation        string
 	RescheduleTracker     *RescheduleTracker
 	NetworkStatus         *AllocNetworkStatus
+	Launches              *Launches     `json:",omitempty"` // nil: every task runs from the beginning
+	LaunchStatus          *LaunchStatus `json:",omitempty"` // by the node
 	PreemptedAllocations  []string
 	PreemptedByAllocation string
 	CreateIndex           uint64
@@ -205,6 +207,7 @@ type TaskState struct {
 	LastRestart time.Time
 	StartedAt   time.Time
 	FinishedAt  time.Time
+	Launch      string       `json:",omitempty"` // token of the run that this is about
 	Events      []*TaskEvent // oldest first; the last TaskEventsKept
 }
 

@@ -30,7 +30,8 @@ type Group struct {
 	MaxClientDisconnect       *time.Duration // deprecated: Disconnect.LostAfter
 	Scaling                   *Scaling
 	Consul                    *Consul
-	PreventRescheduleOnLost   *bool // deprecated: Disconnect.Replace
+	PreventRescheduleOnLost   *bool     // deprecated: Disconnect.Replace
+	Recovery                  *Recovery `json:",omitempty"`
 }
 
 // Size is how many instances of the group should run (1 when unset).
@@ -109,6 +110,13 @@ const (
 	DelayExponential = "exponential"
 	DelayFibonacci   = "fibonacci"
 )
+
+// Recovery says where a failed or lost instance is recovered.
+type Recovery struct {
+	// PermanentAfter is how long an instance is recovered on its own node, in its
+	// own directory, before it is given up there and started anywhere, anew.
+	PermanentAfter *time.Duration
+}
 
 // Migrate says how a draining node's instances move.
 type Migrate struct {

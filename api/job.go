@@ -69,10 +69,12 @@ type Job struct {
 	UI              *JobUI
 	ConsulNamespace string
 	VaultNamespace  string
+	Plans           []*PlanSpec `json:",omitempty"`
 
 	// Written by the server.
 
 	Stop                     bool   // the user asked for nothing of it to run
+	Purge                    bool   `json:",omitempty"` // and for it to be forgotten once nothing runs
 	ParentID                 string // the periodic or parameterized job it was made from
 	Dispatched               bool
 	DispatchIdempotencyToken string
@@ -323,6 +325,12 @@ type Update struct {
 	Canary           *int
 	AutoRevert       *bool
 	AutoPromote      *bool
+	// MaxParallelPercent stands in for MaxParallel: a share of the group's
+	// instances, 1 to 100, rounded up.
+	MaxParallelPercent *int `json:",omitempty"`
+	// Written is set when the block is the user's own, not made of defaults only:
+	// then the first deployment obeys it too.
+	Written *bool `json:",omitempty"`
 }
 
 // Values of Update.HealthCheck.

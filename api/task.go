@@ -38,7 +38,19 @@ type Task struct {
 	Identities      []*Identity
 	Actions         []*Action
 	Schedule        *TaskSchedule
+	Goal            string `json:",omitempty"` // one of the Goal constants; "": by the job's type and the lifecycle
+	// Essential says what its failure does: nil: it is restarted by its restart
+	// block, and ends the allocation when that is used up; true: all tasks of the
+	// group are restarted with it; false: it alone is, and the others go on without it.
+	Essential *bool `json:",omitempty"`
 }
+
+// Values of Task.Goal.
+const (
+	GoalRunning = "running" // it goes on until it is stopped
+	GoalFinish  = "finish"  // it ends well, once for each version and directory
+	GoalOnce    = "once"    // it ends well, and is never run for the instance again
+)
 
 // Lifecycle places a task before, beside or after the group's main tasks.
 type Lifecycle struct {

@@ -29,8 +29,8 @@ var effects = map[reflect.Type]map[string]effect{
 		"Constraints": whereabouts, "Affinities": inPlace, "Groups": inPlace, "Update": inPlace,
 		"Multiregion": inPlace, "Spreads": inPlace, "Periodic": inPlace, "Parameterized": inPlace,
 		"Reschedule": inPlace, "Migrate": inPlace, "Meta": replaces, "UI": inPlace,
-		"ConsulNamespace": replaces, "VaultNamespace": replaces,
-		"Stop": inPlace, "ParentID": inPlace, "Dispatched": inPlace, "DispatchIdempotencyToken": inPlace,
+		"ConsulNamespace": replaces, "VaultNamespace": replaces, "Plans": inPlace,
+		"Stop": inPlace, "Purge": inPlace, "ParentID": inPlace, "Dispatched": inPlace, "DispatchIdempotencyToken": inPlace,
 		"Payload": replaces, "NomadTokenID": inPlace, "Status": inPlace, "StatusDescription": inPlace,
 		"Stable": inPlace, "Version": inPlace, "SubmitTime": inPlace, "CreateIndex": inPlace,
 		"ModifyIndex": inPlace, "JobModifyIndex": inPlace, "VersionTag": inPlace,
@@ -42,7 +42,7 @@ var effects = map[reflect.Type]map[string]effect{
 		"Migrate": inPlace, "Networks": replaces, "Meta": replaces, "Services": looksInto,
 		"ShutdownDelay": inPlace, "MaxRunDuration": inPlace, "StopAfterClientDisconnect": inPlace,
 		"MaxClientDisconnect": inPlace, "Scaling": inPlace, "Consul": replaces,
-		"PreventRescheduleOnLost": inPlace,
+		"PreventRescheduleOnLost": inPlace, "Recovery": inPlace,
 	},
 	reflect.TypeFor[api.Task](): {
 		"Name": inPlace, "Driver": replaces, "User": replaces, "Lifecycle": replaces, "Config": replaces,
@@ -52,7 +52,7 @@ var effects = map[reflect.Type]map[string]effect{
 		"Templates": replaces, "DispatchPayload": replaces, "VolumeMounts": replaces, "CSIPlugin": replaces,
 		"Leader": replaces, "ShutdownDelay": inPlace, "KillSignal": inPlace, "Kind": replaces,
 		"Scaling": inPlace, "Secrets": replaces, "Identity": replaces, "Identities": replaces,
-		"Actions": inPlace, "Schedule": replaces,
+		"Actions": inPlace, "Schedule": replaces, "Goal": replaces, "Essential": replaces,
 	},
 	reflect.TypeFor[api.Service](): {
 		"Name": inPlace, "Tags": inPlace, "CanaryTags": inPlace, "EnableTagOverride": inPlace,
