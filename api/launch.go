@@ -25,9 +25,11 @@ type Launch struct {
 	Hold  bool `json:",omitempty"` // it is to be ended, and not run until this changes
 	// Done is set when the run of that token was done by a predecessor of the
 	// allocation: there is nothing to do.
-	Done bool              `json:",omitempty"`
-	Env  map[string]string `json:",omitempty"` // in addition to the task's own
-	Why  string            `json:",omitempty"` // in words, for the task's events
+	Done bool `json:",omitempty"`
+	// Alone is set when its failure is its own: the allocation goes on as it is.
+	Alone bool              `json:",omitempty"`
+	Env   map[string]string `json:",omitempty"` // in addition to the task's own
+	Why   string            `json:",omitempty"` // in words, for the task's events
 }
 
 // A LaunchStatus is how an allocation is since its launches last changed.
