@@ -54,6 +54,7 @@ type Allocation struct {
 	PreviousAllocation    string
 	NextAllocation        string
 	RescheduleTracker     *RescheduleTracker
+	Recovery              string `json:",omitempty"` // how it takes over from PreviousAllocation: one of the Recovery constants; "": as the group's disk says
 	NetworkStatus         *AllocNetworkStatus
 	Launches              *Launches     `json:",omitempty"` // nil: every task runs from the beginning
 	LaunchStatus          *LaunchStatus `json:",omitempty"` // by the node

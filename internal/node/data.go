@@ -14,6 +14,12 @@ import (
 // isSticky reports whether the allocation is to have the data of the one before
 // it, if that was on this node.
 func isSticky(a *api.Allocation) bool {
+	switch a.Recovery {
+	case api.RecoveryTransient:
+		return true
+	case api.RecoveryPermanent:
+		return false
+	}
 	d := diskOf(a)
 	return d != nil && d.Sticky != nil && *d.Sticky || migrates(a)
 }
@@ -22,7 +28,7 @@ func isSticky(a *api.Allocation) bool {
 // it, wherever that was.
 func migrates(a *api.Allocation) bool {
 	d := diskOf(a)
-	return d != nil && d.Migrate != nil && *d.Migrate
+	return a.Recovery != api.RecoveryPermanent && d != nil && d.Migrate != nil && *d.Migrate
 }
 
 func diskOf(a *api.Allocation) *api.EphemeralDisk {

@@ -27,6 +27,9 @@ type Request struct {
 	// index never had one. Its history goes on in Tracker.
 	Previous *api.Allocation
 	Tracker  *api.RescheduleTracker
+	// Recovery and Launches are those of the allocation that is made.
+	Recovery string
+	Launches *api.Launches
 	// Penalised are nodes to avoid if there is another choice: the instance
 	// failed there.
 	Penalised []string

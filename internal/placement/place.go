@@ -221,6 +221,7 @@ func (b *batch) allocation(r *Request, slot int32, p *picked) *api.Allocation {
 	a.AllocatedResources = b.resources.on(n, b.special, p)
 	a.DesiredStatus, a.ClientStatus = api.AllocDesiredRun, api.AllocClientPending
 	a.DeploymentID, a.RescheduleTracker = r.Deployment, r.Tracker
+	a.Recovery, a.Launches = r.Recovery, r.Launches
 	a.CreateTime, a.ModifyTime = o.Now, o.Now
 	if r.Previous != nil {
 		a.PreviousAllocation = r.Previous.ID

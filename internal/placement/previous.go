@@ -21,7 +21,7 @@ const (
 // directory is sticky, and it did not fail there.
 func (r *Request) stays() bool {
 	d := r.Group.EphemeralDisk
-	return r.NodeID == "" && r.Previous != nil && d != nil && d.Sticky != nil && *d.Sticky &&
+	return r.NodeID == "" && r.Recovery != api.RecoveryPermanent && r.Previous != nil && d != nil && d.Sticky != nil && *d.Sticky &&
 		!slices.Contains(r.Penalised, r.Previous.NodeID)
 }
 

@@ -16,6 +16,7 @@ type restAllocation struct {
 	NetworkStatus         *api.AllocNetworkStatus   `json:",omitempty"`
 	PreemptedAllocations  []string                  `json:",omitempty"`
 	PreemptedByAllocation string                    `json:",omitempty"`
+	Recovery              string                    `json:",omitempty"`
 }
 
 func restOfAllocation(a *api.Allocation) []byte {
@@ -23,12 +24,13 @@ func restOfAllocation(a *api.Allocation) []byte {
 		Resources: a.Resources, TaskResources: a.TaskResources,
 		RescheduleTracker: a.RescheduleTracker, NetworkStatus: a.NetworkStatus,
 		PreemptedAllocations: a.PreemptedAllocations, PreemptedByAllocation: a.PreemptedByAllocation,
+		Recovery: a.Recovery,
 	}
 	if a.DesiredTransition != (api.DesiredTransition{}) {
 		r.DesiredTransition = &a.DesiredTransition
 	}
 	if r.Resources == nil && len(r.TaskResources)+len(r.PreemptedAllocations) == 0 && r.DesiredTransition == nil &&
-		r.RescheduleTracker == nil && r.NetworkStatus == nil && r.PreemptedByAllocation == "" {
+		r.RescheduleTracker == nil && r.NetworkStatus == nil && r.PreemptedByAllocation == "" && r.Recovery == "" {
 		return nil
 	}
 	return mustJSON(r)
@@ -38,6 +40,7 @@ func (r *restAllocation) fill(a *api.Allocation) {
 	a.Resources, a.TaskResources = r.Resources, r.TaskResources
 	a.RescheduleTracker, a.NetworkStatus = r.RescheduleTracker, r.NetworkStatus
 	a.PreemptedAllocations, a.PreemptedByAllocation = r.PreemptedAllocations, r.PreemptedByAllocation
+	a.Recovery = r.Recovery
 	if r.DesiredTransition != nil {
 		a.DesiredTransition = *r.DesiredTransition
 	}
