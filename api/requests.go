@@ -236,6 +236,37 @@ type DeploymentFailRequest struct {
 	SecretID     string
 }
 
+// DeploymentPromoteRequest has canaries take the places of what they stand
+// beside: of all groups, or of those named.
+type DeploymentPromoteRequest struct {
+	DeploymentID string
+	All          bool
+	Groups       []string
+	PromotedAt   int64 // not read: the server knows the time
+	Region       string
+	Namespace    string
+	SecretID     string
+}
+
+// DeploymentAllocationHealthRequest says how allocations of a deployment are
+// whose health is not judged by checks.
+type DeploymentAllocationHealthRequest struct {
+	DeploymentID           string
+	HealthyAllocationIDs   []string
+	UnhealthyAllocationIDs []string
+	Region                 string
+	Namespace              string
+	SecretID               string
+}
+
+// DeploymentUnblockRequest lets a deployment end that waits for other regions.
+type DeploymentUnblockRequest struct {
+	DeploymentID string
+	Region       string
+	Namespace    string
+	SecretID     string
+}
+
 // NodeEligibilityRequest says whether new allocations may be placed on a node.
 type NodeEligibilityRequest struct {
 	NodeID      string

@@ -5,7 +5,7 @@
 // words of package api.
 //
 // A Client hands out one value per noun: Jobs, Allocations, Evaluations,
-// Deployments, Nodes, Events, Status, FS. Every call takes a context first and
+// Deployments, Plans, Restarts, Instances, Nodes, Events, Status, FS. Every call takes a context first and
 // fails with an *api.Error whose code says what kind of failure it was: a
 // refused connection is api.CodeUnavailable, an unknown id api.CodeNotFound.
 // Streams are iterators: leaving the loop ends the stream.

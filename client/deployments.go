@@ -42,3 +42,23 @@ func (d Deployments) Pause(ctx context.Context, id string, pause bool) (*api.Dep
 	req := &api.DeploymentPauseRequest{DeploymentID: id, Pause: pause}
 	return send[*api.DeploymentResponse](ctx, d.c, http.MethodPut, pathf("/v1/deployment/pause/%s", id), nil, req)
 }
+
+// Promote has the canaries of groups, or of all when none is named, take the
+// places of what they stand beside.
+func (d Deployments) Promote(ctx context.Context, id string, groups ...string) (*api.DeploymentResponse, error) {
+	req := &api.DeploymentPromoteRequest{DeploymentID: id, All: len(groups) == 0, Groups: groups}
+	return send[*api.DeploymentResponse](ctx, d.c, http.MethodPut, pathf("/v1/deployment/promote/%s", id), nil, req)
+}
+
+// SetHealth says by hand which of a deployment's allocations are healthy and
+// which are not, by id.
+func (d Deployments) SetHealth(ctx context.Context, id string, healthy, unhealthy []string) (*api.DeploymentResponse, error) {
+	req := &api.DeploymentAllocationHealthRequest{DeploymentID: id, HealthyAllocationIDs: healthy, UnhealthyAllocationIDs: unhealthy}
+	return send[*api.DeploymentResponse](ctx, d.c, http.MethodPut, pathf("/v1/deployment/allocation-health/%s", id), nil, req)
+}
+
+// Unblock lets a deployment end that waits for other regions.
+func (d Deployments) Unblock(ctx context.Context, id string) (*api.DeploymentResponse, error) {
+	req := &api.DeploymentUnblockRequest{DeploymentID: id}
+	return send[*api.DeploymentResponse](ctx, d.c, http.MethodPut, pathf("/v1/deployment/unblock/%s", id), nil, req)
+}
