@@ -54,6 +54,9 @@ func (t *txn) mergeUpdate(old, update *api.Allocation, now int64) *api.Allocatio
 	if update.NetworkStatus != nil {
 		a.NetworkStatus = update.NetworkStatus
 	}
+	if update.LaunchStatus != nil {
+		a.LaunchStatus = update.LaunchStatus
+	}
 	if s := update.DeploymentStatus; s != nil && s.Healthy != nil {
 		if o := old.DeploymentStatus; o == nil || o.Healthy == nil || *o.Healthy != *s.Healthy {
 			merged := *s

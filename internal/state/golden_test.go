@@ -135,6 +135,28 @@ func grown() map[string]Command {
 			EvalID: "e", Job: &api.Job{Namespace: "default", ID: "web", Version: 2, CreateIndex: 3, JobModifyIndex: 4},
 			Preempt: []Preemption{{ID: "a", By: "b"}, {ID: "a", By: "c"}}, Time: 10,
 		}},
+		"CommitPlacement-launches": &CommitPlacement{&Placement{
+			EvalID: "e", Job: &api.Job{Namespace: "default", ID: "web", Version: 2, CreateIndex: 3, JobModifyIndex: 4},
+			Place: []*api.Allocation{steered()}, Time: 10,
+		}},
+		"UpdateAllocations-launches": &UpdateAllocations{NodeID: "n", Time: 11, Allocations: []*api.Allocation{{
+			ID: steered().ID, ClientStatus: "running", LaunchStatus: &api.LaunchStatus{ID: "l", Healthy: ptr(false), Timestamp: time.Unix(9, 0).UTC()},
+			TaskStates: map[string]*api.TaskState{"server": {State: "running", Launch: "token"}},
+		}}},
+	}
+}
+
+// steered is an allocation some of whose tasks are launched apart.
+func steered() *api.Allocation {
+	job := testJob("web")
+	job.Version, job.CreateIndex, job.JobModifyIndex = 2, 3, 4
+	return &api.Allocation{
+		ID: "55555555-0000-4000-8000-000000000005", Namespace: "default", Name: "web.web[1]", JobID: "web", Job: job, Group: "web",
+		Launches: &api.Launches{ID: "l", Tasks: map[string]*api.Launch{
+			"init": {Token: "deploy", Done: true},
+			"task": {Token: "token", Hold: true, Alone: true, Env: map[string]string{"A": "1", "B": "2"}, Why: "paused"},
+			"late": {Await: true},
+		}},
 	}
 }
 

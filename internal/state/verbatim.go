@@ -58,6 +58,12 @@ func keepsPlacement(p *Placement) bool {
 		if s := a.DeploymentStatus; s != nil && !records.keeps(reflect.ValueOf(s)) {
 			return false
 		}
+		if l := a.Launches; l != nil && !records.keeps(reflect.ValueOf(l)) {
+			return false
+		}
+		if s := a.LaunchStatus; s != nil && !records.keeps(reflect.ValueOf(s)) {
+			return false
+		}
 		if t := a.RescheduleTracker; t != nil && !records.keeps(reflect.ValueOf(t)) {
 			return false
 		}

@@ -202,6 +202,12 @@ func (d *allocationDecoder) allocation(w *Allocation) *api.Allocation {
 	if s := w.DeploymentStatus; s != nil {
 		a.DeploymentStatus = &api.AllocDeploymentStatus{Healthy: s.Healthy, Timestamp: FromNanos(s.Timestamp), Canary: s.Canary, ModifyIndex: s.ModifyIndex}
 	}
+	if s := w.LaunchStatus; s != nil {
+		a.LaunchStatus = &api.LaunchStatus{ID: d.name(s.Id), Healthy: s.Healthy, Timestamp: FromNanos(s.Timestamp)}
+	}
+	if w.Launches != nil {
+		a.Launches = d.launches(w.Launches)
+	}
 	d.resources(w, a)
 	if w.Metrics != 0 {
 		if int(w.Metrics) > len(d.metrics) {
@@ -271,6 +277,7 @@ func (d *allocationDecoder) taskState(w *TaskState) *api.TaskState {
 	s := &api.TaskState{
 		State: d.name(w.GetState()), Failed: w.GetFailed(), Restarts: w.GetRestarts(),
 		LastRestart: FromNanos(w.GetLastRestart()), StartedAt: FromNanos(w.GetStartedAt()), FinishedAt: FromNanos(w.GetFinishedAt()),
+		Launch: d.name(w.GetLaunch()),
 	}
 	for _, e := range w.GetEvents() {
 		v := &api.TaskEvent{

@@ -172,6 +172,9 @@ func (e *AllocationEncoder) Add(a *api.Allocation) {
 			w.Ports = append(w.Ports, &Port{Label: e.name(p.Label), Value: uint32(p.Value), To: uint32(p.To), HostIp: e.name(p.HostIP), HostNetwork: e.name(p.HostNetwork), IgnoreCollision: p.IgnoreCollision})
 		}
 	}
+	if a.Launches != nil {
+		w.Launches = e.launches(a.Launches)
+	}
 	e.addHealthAndTasks(w, a)
 	e.set.Allocations = append(e.set.Allocations, w)
 }
@@ -180,6 +183,9 @@ func (e *AllocationEncoder) Add(a *api.Allocation) {
 func (e *AllocationEncoder) addHealthAndTasks(w *Allocation, a *api.Allocation) {
 	if s := a.DeploymentStatus; s != nil {
 		w.DeploymentStatus = &DeploymentStatus{Healthy: s.Healthy, Timestamp: Nanos(s.Timestamp), Canary: s.Canary, ModifyIndex: s.ModifyIndex}
+	}
+	if s := a.LaunchStatus; s != nil {
+		w.LaunchStatus = &LaunchStatus{Id: e.name(s.ID), Healthy: s.Healthy, Timestamp: Nanos(s.Timestamp)}
 	}
 	if len(a.TaskStates) > 0 {
 		e.addTasks(w, a.TaskStates)
@@ -342,6 +348,7 @@ func (e *AllocationEncoder) taskState(task string, s *api.TaskState) *TaskState 
 	w := &TaskState{
 		Task: e.name(task), State: e.name(s.State), Failed: s.Failed, Restarts: s.Restarts,
 		LastRestart: Nanos(s.LastRestart), StartedAt: Nanos(s.StartedAt), FinishedAt: Nanos(s.FinishedAt),
+		Launch: e.name(s.Launch),
 	}
 	for _, v := range s.Events {
 		if v == nil {

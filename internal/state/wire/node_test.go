@@ -23,6 +23,12 @@ func sampleAllocation(id string, states map[string]*api.TaskState) *api.Allocati
 		Job:           &api.Job{Namespace: "default", ID: "web", Version: 7, CreateIndex: 3, JobModifyIndex: 5},
 		DesiredStatus: api.AllocDesiredRun, ClientStatus: api.AllocClientRunning, TaskStates: states,
 		DeploymentStatus: &api.AllocDeploymentStatus{Healthy: &healthy, Timestamp: time.Unix(5, 0).UTC()},
+		Launches: &api.Launches{ID: "l1", Tasks: map[string]*api.Launch{
+			"init": {Token: "t0", Done: true},
+			"main": {Token: "t1", Alone: true, Env: map[string]string{"A": "1", "B": "2"}, Why: "restarted by somebody"},
+			"next": {Await: true}, "side": {Token: "t2", Hold: true},
+		}},
+		LaunchStatus: &api.LaunchStatus{ID: "l1", Healthy: &healthy, Timestamp: time.Unix(6, 0).UTC()},
 		Metrics:          &api.PlacementMetrics{NodesEvaluated: 3},
 		CreateIndex:      9, ModifyIndex: 10,
 	}
@@ -30,7 +36,7 @@ func sampleAllocation(id string, states map[string]*api.TaskState) *api.Allocati
 
 func runningSince(second int64) map[string]*api.TaskState {
 	return map[string]*api.TaskState{"main": {
-		State: api.TaskStateRunning, StartedAt: time.Unix(second, 0).UTC(),
+		State: api.TaskStateRunning, StartedAt: time.Unix(second, 0).UTC(), Launch: "t1",
 		Events: []*api.TaskEvent{{Type: api.EventStarted, Time: second, DisplayMessage: "Runs"}},
 	}}
 }
@@ -100,7 +106,7 @@ func TestReportsHoldWhatNodesMaySay(t *testing.T) {
 		states map[string]*api.TaskState
 	}{{a, shared}, {b, shared}, {c, runningSince(3)}} {
 		full := sampleAllocation(want.id, nil)
-		only := &api.Allocation{ID: want.id, ClientStatus: full.ClientStatus, DeploymentStatus: full.DeploymentStatus, TaskStates: want.states}
+		only := &api.Allocation{ID: want.id, ClientStatus: full.ClientStatus, DeploymentStatus: full.DeploymentStatus, LaunchStatus: full.LaunchStatus, TaskStates: want.states}
 		if diff := cmp.Diff(only, got[i]); diff != "" {
 			t.Errorf("allocation %d (-want +got):\n%s", i, diff)
 		}

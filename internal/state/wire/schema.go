@@ -6,4 +6,4 @@
 package wire
 
 // schemaSum is the SHA-256 of the schema that the generated code is of.
-const schemaSum = "198bc8604891fb2a69646e1dc4c8d25366b5f58d9a7b90bab8e60e45d896f783"
+const schemaSum = "86dd0c5fc921786d6249e9f34051e7b92f1f46b1b87c2566ac668e2c03defe73"

@@ -2792,6 +2792,8 @@ type Allocation struct {
 	ModifyTime         int64                  `protobuf:"varint,26,opt,name=modify_time,json=modifyTime,proto3" json:"modify_time,omitempty"`
 	RestJson           []byte                 `protobuf:"bytes,27,opt,name=rest_json,json=restJson,proto3" json:"rest_json,omitempty"` // fields that are rarely set
 	TaskSet            uint32                 `protobuf:"varint,28,opt,name=task_set,json=taskSet,proto3" json:"task_set,omitempty"`   // instead of tasks
+	Launches           *Launches              `protobuf:"bytes,29,opt,name=launches,proto3" json:"launches,omitempty"`
+	LaunchStatus       *LaunchStatus          `protobuf:"bytes,30,opt,name=launch_status,json=launchStatus,proto3" json:"launch_status,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
 }
@@ -3022,6 +3024,232 @@ func (x *Allocation) GetTaskSet() uint32 {
 	return 0
 }
 
+func (x *Allocation) GetLaunches() *Launches {
+	if x != nil {
+		return x.Launches
+	}
+	return nil
+}
+
+func (x *Allocation) GetLaunchStatus() *LaunchStatus {
+	if x != nil {
+		return x.LaunchStatus
+	}
+	return nil
+}
+
+type Launches struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            uint32                 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Tasks         []*Launch              `protobuf:"bytes,2,rep,name=tasks,proto3" json:"tasks,omitempty"` // by task
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Launches) Reset() {
+	*x = Launches{}
+	mi := &file_state_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Launches) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Launches) ProtoMessage() {}
+
+func (x *Launches) ProtoReflect() protoreflect.Message {
+	mi := &file_state_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Launches.ProtoReflect.Descriptor instead.
+func (*Launches) Descriptor() ([]byte, []int) {
+	return file_state_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *Launches) GetId() uint32 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *Launches) GetTasks() []*Launch {
+	if x != nil {
+		return x.Tasks
+	}
+	return nil
+}
+
+type Launch struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Task          uint32                 `protobuf:"varint,1,opt,name=task,proto3" json:"task,omitempty"`
+	Token         uint32                 `protobuf:"varint,2,opt,name=token,proto3" json:"token,omitempty"`
+	Await         bool                   `protobuf:"varint,3,opt,name=await,proto3" json:"await,omitempty"`
+	Hold          bool                   `protobuf:"varint,4,opt,name=hold,proto3" json:"hold,omitempty"`
+	Done          bool                   `protobuf:"varint,5,opt,name=done,proto3" json:"done,omitempty"`
+	Alone         bool                   `protobuf:"varint,6,opt,name=alone,proto3" json:"alone,omitempty"`
+	Env           []*Detail              `protobuf:"bytes,7,rep,name=env,proto3" json:"env,omitempty"` // by key
+	Why           uint32                 `protobuf:"varint,8,opt,name=why,proto3" json:"why,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Launch) Reset() {
+	*x = Launch{}
+	mi := &file_state_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Launch) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Launch) ProtoMessage() {}
+
+func (x *Launch) ProtoReflect() protoreflect.Message {
+	mi := &file_state_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Launch.ProtoReflect.Descriptor instead.
+func (*Launch) Descriptor() ([]byte, []int) {
+	return file_state_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *Launch) GetTask() uint32 {
+	if x != nil {
+		return x.Task
+	}
+	return 0
+}
+
+func (x *Launch) GetToken() uint32 {
+	if x != nil {
+		return x.Token
+	}
+	return 0
+}
+
+func (x *Launch) GetAwait() bool {
+	if x != nil {
+		return x.Await
+	}
+	return false
+}
+
+func (x *Launch) GetHold() bool {
+	if x != nil {
+		return x.Hold
+	}
+	return false
+}
+
+func (x *Launch) GetDone() bool {
+	if x != nil {
+		return x.Done
+	}
+	return false
+}
+
+func (x *Launch) GetAlone() bool {
+	if x != nil {
+		return x.Alone
+	}
+	return false
+}
+
+func (x *Launch) GetEnv() []*Detail {
+	if x != nil {
+		return x.Env
+	}
+	return nil
+}
+
+func (x *Launch) GetWhy() uint32 {
+	if x != nil {
+		return x.Why
+	}
+	return 0
+}
+
+type LaunchStatus struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            uint32                 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Healthy       *bool                  `protobuf:"varint,2,opt,name=healthy,proto3,oneof" json:"healthy,omitempty"`
+	Timestamp     int64                  `protobuf:"varint,3,opt,name=timestamp,proto3" json:"timestamp,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LaunchStatus) Reset() {
+	*x = LaunchStatus{}
+	mi := &file_state_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LaunchStatus) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LaunchStatus) ProtoMessage() {}
+
+func (x *LaunchStatus) ProtoReflect() protoreflect.Message {
+	mi := &file_state_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LaunchStatus.ProtoReflect.Descriptor instead.
+func (*LaunchStatus) Descriptor() ([]byte, []int) {
+	return file_state_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *LaunchStatus) GetId() uint32 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *LaunchStatus) GetHealthy() bool {
+	if x != nil && x.Healthy != nil {
+		return *x.Healthy
+	}
+	return false
+}
+
+func (x *LaunchStatus) GetTimestamp() int64 {
+	if x != nil {
+		return x.Timestamp
+	}
+	return 0
+}
+
 type TaskSet struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Tasks         []*TaskState           `protobuf:"bytes,1,rep,name=tasks,proto3" json:"tasks,omitempty"`
@@ -3031,7 +3259,7 @@ type TaskSet struct {
 
 func (x *TaskSet) Reset() {
 	*x = TaskSet{}
-	mi := &file_state_proto_msgTypes[34]
+	mi := &file_state_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3043,7 +3271,7 @@ func (x *TaskSet) String() string {
 func (*TaskSet) ProtoMessage() {}
 
 func (x *TaskSet) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[34]
+	mi := &file_state_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3056,7 +3284,7 @@ func (x *TaskSet) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskSet.ProtoReflect.Descriptor instead.
 func (*TaskSet) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{34}
+	return file_state_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *TaskSet) GetTasks() []*TaskState {
@@ -3078,7 +3306,7 @@ type DeploymentStatus struct {
 
 func (x *DeploymentStatus) Reset() {
 	*x = DeploymentStatus{}
-	mi := &file_state_proto_msgTypes[35]
+	mi := &file_state_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3090,7 +3318,7 @@ func (x *DeploymentStatus) String() string {
 func (*DeploymentStatus) ProtoMessage() {}
 
 func (x *DeploymentStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[35]
+	mi := &file_state_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3103,7 +3331,7 @@ func (x *DeploymentStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeploymentStatus.ProtoReflect.Descriptor instead.
 func (*DeploymentStatus) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{35}
+	return file_state_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *DeploymentStatus) GetHealthy() bool {
@@ -3148,7 +3376,7 @@ type Port struct {
 
 func (x *Port) Reset() {
 	*x = Port{}
-	mi := &file_state_proto_msgTypes[36]
+	mi := &file_state_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3160,7 +3388,7 @@ func (x *Port) String() string {
 func (*Port) ProtoMessage() {}
 
 func (x *Port) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[36]
+	mi := &file_state_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3173,7 +3401,7 @@ func (x *Port) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Port.ProtoReflect.Descriptor instead.
 func (*Port) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{36}
+	return file_state_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Port) GetLabel() uint32 {
@@ -3230,7 +3458,7 @@ type Shape struct {
 
 func (x *Shape) Reset() {
 	*x = Shape{}
-	mi := &file_state_proto_msgTypes[37]
+	mi := &file_state_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3242,7 +3470,7 @@ func (x *Shape) String() string {
 func (*Shape) ProtoMessage() {}
 
 func (x *Shape) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[37]
+	mi := &file_state_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3255,7 +3483,7 @@ func (x *Shape) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Shape.ProtoReflect.Descriptor instead.
 func (*Shape) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{37}
+	return file_state_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Shape) GetTasks() []*ShapeTask {
@@ -3293,7 +3521,7 @@ type ShapeTask struct {
 
 func (x *ShapeTask) Reset() {
 	*x = ShapeTask{}
-	mi := &file_state_proto_msgTypes[38]
+	mi := &file_state_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3305,7 +3533,7 @@ func (x *ShapeTask) String() string {
 func (*ShapeTask) ProtoMessage() {}
 
 func (x *ShapeTask) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[38]
+	mi := &file_state_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3318,7 +3546,7 @@ func (x *ShapeTask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShapeTask.ProtoReflect.Descriptor instead.
 func (*ShapeTask) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{38}
+	return file_state_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ShapeTask) GetName() uint32 {
@@ -3386,7 +3614,7 @@ type Metrics struct {
 
 func (x *Metrics) Reset() {
 	*x = Metrics{}
-	mi := &file_state_proto_msgTypes[39]
+	mi := &file_state_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3398,7 +3626,7 @@ func (x *Metrics) String() string {
 func (*Metrics) ProtoMessage() {}
 
 func (x *Metrics) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[39]
+	mi := &file_state_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3411,7 +3639,7 @@ func (x *Metrics) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Metrics.ProtoReflect.Descriptor instead.
 func (*Metrics) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{39}
+	return file_state_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Metrics) GetNodesEvaluated() int64 {
@@ -3529,7 +3757,7 @@ type Count struct {
 
 func (x *Count) Reset() {
 	*x = Count{}
-	mi := &file_state_proto_msgTypes[40]
+	mi := &file_state_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3541,7 +3769,7 @@ func (x *Count) String() string {
 func (*Count) ProtoMessage() {}
 
 func (x *Count) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[40]
+	mi := &file_state_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3554,7 +3782,7 @@ func (x *Count) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Count.ProtoReflect.Descriptor instead.
 func (*Count) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{40}
+	return file_state_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Count) GetName() uint32 {
@@ -3581,7 +3809,7 @@ type Score struct {
 
 func (x *Score) Reset() {
 	*x = Score{}
-	mi := &file_state_proto_msgTypes[41]
+	mi := &file_state_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3593,7 +3821,7 @@ func (x *Score) String() string {
 func (*Score) ProtoMessage() {}
 
 func (x *Score) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[41]
+	mi := &file_state_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3606,7 +3834,7 @@ func (x *Score) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Score.ProtoReflect.Descriptor instead.
 func (*Score) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{41}
+	return file_state_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Score) GetName() uint32 {
@@ -3634,7 +3862,7 @@ type NodeScore struct {
 
 func (x *NodeScore) Reset() {
 	*x = NodeScore{}
-	mi := &file_state_proto_msgTypes[42]
+	mi := &file_state_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3646,7 +3874,7 @@ func (x *NodeScore) String() string {
 func (*NodeScore) ProtoMessage() {}
 
 func (x *NodeScore) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[42]
+	mi := &file_state_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3659,7 +3887,7 @@ func (x *NodeScore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeScore.ProtoReflect.Descriptor instead.
 func (*NodeScore) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{42}
+	return file_state_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *NodeScore) GetNode() uint32 {
@@ -3693,13 +3921,14 @@ type TaskState struct {
 	StartedAt     int64                  `protobuf:"varint,6,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
 	FinishedAt    int64                  `protobuf:"varint,7,opt,name=finished_at,json=finishedAt,proto3" json:"finished_at,omitempty"`
 	Events        []*TaskEvent           `protobuf:"bytes,8,rep,name=events,proto3" json:"events,omitempty"`
+	Launch        uint32                 `protobuf:"varint,9,opt,name=launch,proto3" json:"launch,omitempty"` // token
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *TaskState) Reset() {
 	*x = TaskState{}
-	mi := &file_state_proto_msgTypes[43]
+	mi := &file_state_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3711,7 +3940,7 @@ func (x *TaskState) String() string {
 func (*TaskState) ProtoMessage() {}
 
 func (x *TaskState) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[43]
+	mi := &file_state_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3724,7 +3953,7 @@ func (x *TaskState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskState.ProtoReflect.Descriptor instead.
 func (*TaskState) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{43}
+	return file_state_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *TaskState) GetTask() uint32 {
@@ -3783,6 +4012,13 @@ func (x *TaskState) GetEvents() []*TaskEvent {
 	return nil
 }
 
+func (x *TaskState) GetLaunch() uint32 {
+	if x != nil {
+		return x.Launch
+	}
+	return 0
+}
+
 type TaskEvent struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
 	Type           uint32                 `protobuf:"varint,1,opt,name=type,proto3" json:"type,omitempty"`
@@ -3807,7 +4043,7 @@ type TaskEvent struct {
 
 func (x *TaskEvent) Reset() {
 	*x = TaskEvent{}
-	mi := &file_state_proto_msgTypes[44]
+	mi := &file_state_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3819,7 +4055,7 @@ func (x *TaskEvent) String() string {
 func (*TaskEvent) ProtoMessage() {}
 
 func (x *TaskEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[44]
+	mi := &file_state_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3832,7 +4068,7 @@ func (x *TaskEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskEvent.ProtoReflect.Descriptor instead.
 func (*TaskEvent) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{44}
+	return file_state_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *TaskEvent) GetType() uint32 {
@@ -3957,7 +4193,7 @@ type Detail struct {
 
 func (x *Detail) Reset() {
 	*x = Detail{}
-	mi := &file_state_proto_msgTypes[45]
+	mi := &file_state_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3969,7 +4205,7 @@ func (x *Detail) String() string {
 func (*Detail) ProtoMessage() {}
 
 func (x *Detail) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[45]
+	mi := &file_state_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3982,7 +4218,7 @@ func (x *Detail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Detail.ProtoReflect.Descriptor instead.
 func (*Detail) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{45}
+	return file_state_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *Detail) GetKey() uint32 {
@@ -4236,7 +4472,7 @@ const file_state_proto_rawDesc = "" +
 	"\aversion\x18\x03 \x01(\x04R\aversion\x12!\n" +
 	"\fcreate_index\x18\x04 \x01(\x04R\vcreateIndex\x12(\n" +
 	"\x10job_modify_index\x18\x05 \x01(\x04R\x0ejobModifyIndex\x12\x18\n" +
-	"\amissing\x18\x06 \x01(\bR\amissing\"\xa4\a\n" +
+	"\amissing\x18\x06 \x01(\bR\amissing\"\x9d\b\n" +
 	"\n" +
 	"Allocation\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\fR\x02id\x12\x10\n" +
@@ -4271,7 +4507,27 @@ const file_state_proto_rawDesc = "" +
 	"\vmodify_time\x18\x1a \x01(\x03R\n" +
 	"modifyTime\x12\x1b\n" +
 	"\trest_json\x18\x1b \x01(\fR\brestJson\x12\x19\n" +
-	"\btask_set\x18\x1c \x01(\rR\ataskSet\":\n" +
+	"\btask_set\x18\x1c \x01(\rR\ataskSet\x124\n" +
+	"\blaunches\x18\x1d \x01(\v2\x18.reeve.state.v1.LaunchesR\blaunches\x12A\n" +
+	"\rlaunch_status\x18\x1e \x01(\v2\x1c.reeve.state.v1.LaunchStatusR\flaunchStatus\"H\n" +
+	"\bLaunches\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\rR\x02id\x12,\n" +
+	"\x05tasks\x18\x02 \x03(\v2\x16.reeve.state.v1.LaunchR\x05tasks\"\xc2\x01\n" +
+	"\x06Launch\x12\x12\n" +
+	"\x04task\x18\x01 \x01(\rR\x04task\x12\x14\n" +
+	"\x05token\x18\x02 \x01(\rR\x05token\x12\x14\n" +
+	"\x05await\x18\x03 \x01(\bR\x05await\x12\x12\n" +
+	"\x04hold\x18\x04 \x01(\bR\x04hold\x12\x12\n" +
+	"\x04done\x18\x05 \x01(\bR\x04done\x12\x14\n" +
+	"\x05alone\x18\x06 \x01(\bR\x05alone\x12(\n" +
+	"\x03env\x18\a \x03(\v2\x16.reeve.state.v1.DetailR\x03env\x12\x10\n" +
+	"\x03why\x18\b \x01(\rR\x03why\"g\n" +
+	"\fLaunchStatus\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\rR\x02id\x12\x1d\n" +
+	"\ahealthy\x18\x02 \x01(\bH\x00R\ahealthy\x88\x01\x01\x12\x1c\n" +
+	"\ttimestamp\x18\x03 \x01(\x03R\ttimestampB\n" +
+	"\n" +
+	"\b_healthy\":\n" +
 	"\aTaskSet\x12/\n" +
 	"\x05tasks\x18\x01 \x03(\v2\x19.reeve.state.v1.TaskStateR\x05tasks\"\x96\x01\n" +
 	"\x10DeploymentStatus\x12\x1d\n" +
@@ -4326,7 +4582,7 @@ const file_state_proto_rawDesc = "" +
 	"\tNodeScore\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\rR\x04node\x12-\n" +
 	"\x06scores\x18\x02 \x03(\v2\x15.reeve.state.v1.ScoreR\x06scores\x12\x12\n" +
-	"\x04norm\x18\x03 \x01(\x01R\x04norm\"\xff\x01\n" +
+	"\x04norm\x18\x03 \x01(\x01R\x04norm\"\x97\x02\n" +
 	"\tTaskState\x12\x12\n" +
 	"\x04task\x18\x01 \x01(\rR\x04task\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\rR\x05state\x12\x16\n" +
@@ -4337,7 +4593,8 @@ const file_state_proto_rawDesc = "" +
 	"started_at\x18\x06 \x01(\x03R\tstartedAt\x12\x1f\n" +
 	"\vfinished_at\x18\a \x01(\x03R\n" +
 	"finishedAt\x121\n" +
-	"\x06events\x18\b \x03(\v2\x19.reeve.state.v1.TaskEventR\x06events\"\x8e\x04\n" +
+	"\x06events\x18\b \x03(\v2\x19.reeve.state.v1.TaskEventR\x06events\x12\x16\n" +
+	"\x06launch\x18\t \x01(\rR\x06launch\"\x8e\x04\n" +
 	"\tTaskEvent\x12\x12\n" +
 	"\x04type\x18\x01 \x01(\rR\x04type\x12\x12\n" +
 	"\x04time\x18\x02 \x01(\x03R\x04time\x12'\n" +
@@ -4376,7 +4633,7 @@ func file_state_proto_rawDescGZIP() []byte {
 	return file_state_proto_rawDescData
 }
 
-var file_state_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
+var file_state_proto_msgTypes = make([]protoimpl.MessageInfo, 49)
 var file_state_proto_goTypes = []any{
 	(*Entry)(nil),              // 0: reeve.state.v1.Entry
 	(*Command)(nil),            // 1: reeve.state.v1.Command
@@ -4412,18 +4669,21 @@ var file_state_proto_goTypes = []any{
 	(*Allocations)(nil),        // 31: reeve.state.v1.Allocations
 	(*AllocationJob)(nil),      // 32: reeve.state.v1.AllocationJob
 	(*Allocation)(nil),         // 33: reeve.state.v1.Allocation
-	(*TaskSet)(nil),            // 34: reeve.state.v1.TaskSet
-	(*DeploymentStatus)(nil),   // 35: reeve.state.v1.DeploymentStatus
-	(*Port)(nil),               // 36: reeve.state.v1.Port
-	(*Shape)(nil),              // 37: reeve.state.v1.Shape
-	(*ShapeTask)(nil),          // 38: reeve.state.v1.ShapeTask
-	(*Metrics)(nil),            // 39: reeve.state.v1.Metrics
-	(*Count)(nil),              // 40: reeve.state.v1.Count
-	(*Score)(nil),              // 41: reeve.state.v1.Score
-	(*NodeScore)(nil),          // 42: reeve.state.v1.NodeScore
-	(*TaskState)(nil),          // 43: reeve.state.v1.TaskState
-	(*TaskEvent)(nil),          // 44: reeve.state.v1.TaskEvent
-	(*Detail)(nil),             // 45: reeve.state.v1.Detail
+	(*Launches)(nil),           // 34: reeve.state.v1.Launches
+	(*Launch)(nil),             // 35: reeve.state.v1.Launch
+	(*LaunchStatus)(nil),       // 36: reeve.state.v1.LaunchStatus
+	(*TaskSet)(nil),            // 37: reeve.state.v1.TaskSet
+	(*DeploymentStatus)(nil),   // 38: reeve.state.v1.DeploymentStatus
+	(*Port)(nil),               // 39: reeve.state.v1.Port
+	(*Shape)(nil),              // 40: reeve.state.v1.Shape
+	(*ShapeTask)(nil),          // 41: reeve.state.v1.ShapeTask
+	(*Metrics)(nil),            // 42: reeve.state.v1.Metrics
+	(*Count)(nil),              // 43: reeve.state.v1.Count
+	(*Score)(nil),              // 44: reeve.state.v1.Score
+	(*NodeScore)(nil),          // 45: reeve.state.v1.NodeScore
+	(*TaskState)(nil),          // 46: reeve.state.v1.TaskState
+	(*TaskEvent)(nil),          // 47: reeve.state.v1.TaskEvent
+	(*Detail)(nil),             // 48: reeve.state.v1.Detail
 }
 var file_state_proto_depIdxs = []int32{
 	1,  // 0: reeve.state.v1.Entry.commands:type_name -> reeve.state.v1.Command
@@ -4472,30 +4732,34 @@ var file_state_proto_depIdxs = []int32{
 	29, // 43: reeve.state.v1.Evaluations.evaluations:type_name -> reeve.state.v1.Evaluation
 	30, // 44: reeve.state.v1.Evaluation.queued:type_name -> reeve.state.v1.Queued
 	32, // 45: reeve.state.v1.Allocations.jobs:type_name -> reeve.state.v1.AllocationJob
-	37, // 46: reeve.state.v1.Allocations.shapes:type_name -> reeve.state.v1.Shape
-	39, // 47: reeve.state.v1.Allocations.metrics:type_name -> reeve.state.v1.Metrics
+	40, // 46: reeve.state.v1.Allocations.shapes:type_name -> reeve.state.v1.Shape
+	42, // 47: reeve.state.v1.Allocations.metrics:type_name -> reeve.state.v1.Metrics
 	33, // 48: reeve.state.v1.Allocations.allocations:type_name -> reeve.state.v1.Allocation
-	34, // 49: reeve.state.v1.Allocations.task_sets:type_name -> reeve.state.v1.TaskSet
-	35, // 50: reeve.state.v1.Allocation.deployment_status:type_name -> reeve.state.v1.DeploymentStatus
-	36, // 51: reeve.state.v1.Allocation.ports:type_name -> reeve.state.v1.Port
-	43, // 52: reeve.state.v1.Allocation.tasks:type_name -> reeve.state.v1.TaskState
-	43, // 53: reeve.state.v1.TaskSet.tasks:type_name -> reeve.state.v1.TaskState
-	38, // 54: reeve.state.v1.Shape.tasks:type_name -> reeve.state.v1.ShapeTask
-	40, // 55: reeve.state.v1.Metrics.nodes_available:type_name -> reeve.state.v1.Count
-	40, // 56: reeve.state.v1.Metrics.class_filtered:type_name -> reeve.state.v1.Count
-	40, // 57: reeve.state.v1.Metrics.constraint_filtered:type_name -> reeve.state.v1.Count
-	40, // 58: reeve.state.v1.Metrics.class_exhausted:type_name -> reeve.state.v1.Count
-	40, // 59: reeve.state.v1.Metrics.dimension_exhausted:type_name -> reeve.state.v1.Count
-	41, // 60: reeve.state.v1.Metrics.scores:type_name -> reeve.state.v1.Score
-	42, // 61: reeve.state.v1.Metrics.node_scores:type_name -> reeve.state.v1.NodeScore
-	41, // 62: reeve.state.v1.NodeScore.scores:type_name -> reeve.state.v1.Score
-	44, // 63: reeve.state.v1.TaskState.events:type_name -> reeve.state.v1.TaskEvent
-	45, // 64: reeve.state.v1.TaskEvent.details:type_name -> reeve.state.v1.Detail
-	65, // [65:65] is the sub-list for method output_type
-	65, // [65:65] is the sub-list for method input_type
-	65, // [65:65] is the sub-list for extension type_name
-	65, // [65:65] is the sub-list for extension extendee
-	0,  // [0:65] is the sub-list for field type_name
+	37, // 49: reeve.state.v1.Allocations.task_sets:type_name -> reeve.state.v1.TaskSet
+	38, // 50: reeve.state.v1.Allocation.deployment_status:type_name -> reeve.state.v1.DeploymentStatus
+	39, // 51: reeve.state.v1.Allocation.ports:type_name -> reeve.state.v1.Port
+	46, // 52: reeve.state.v1.Allocation.tasks:type_name -> reeve.state.v1.TaskState
+	34, // 53: reeve.state.v1.Allocation.launches:type_name -> reeve.state.v1.Launches
+	36, // 54: reeve.state.v1.Allocation.launch_status:type_name -> reeve.state.v1.LaunchStatus
+	35, // 55: reeve.state.v1.Launches.tasks:type_name -> reeve.state.v1.Launch
+	48, // 56: reeve.state.v1.Launch.env:type_name -> reeve.state.v1.Detail
+	46, // 57: reeve.state.v1.TaskSet.tasks:type_name -> reeve.state.v1.TaskState
+	41, // 58: reeve.state.v1.Shape.tasks:type_name -> reeve.state.v1.ShapeTask
+	43, // 59: reeve.state.v1.Metrics.nodes_available:type_name -> reeve.state.v1.Count
+	43, // 60: reeve.state.v1.Metrics.class_filtered:type_name -> reeve.state.v1.Count
+	43, // 61: reeve.state.v1.Metrics.constraint_filtered:type_name -> reeve.state.v1.Count
+	43, // 62: reeve.state.v1.Metrics.class_exhausted:type_name -> reeve.state.v1.Count
+	43, // 63: reeve.state.v1.Metrics.dimension_exhausted:type_name -> reeve.state.v1.Count
+	44, // 64: reeve.state.v1.Metrics.scores:type_name -> reeve.state.v1.Score
+	45, // 65: reeve.state.v1.Metrics.node_scores:type_name -> reeve.state.v1.NodeScore
+	44, // 66: reeve.state.v1.NodeScore.scores:type_name -> reeve.state.v1.Score
+	47, // 67: reeve.state.v1.TaskState.events:type_name -> reeve.state.v1.TaskEvent
+	48, // 68: reeve.state.v1.TaskEvent.details:type_name -> reeve.state.v1.Detail
+	69, // [69:69] is the sub-list for method output_type
+	69, // [69:69] is the sub-list for method input_type
+	69, // [69:69] is the sub-list for extension type_name
+	69, // [69:69] is the sub-list for extension extendee
+	0,  // [0:69] is the sub-list for field type_name
 }
 
 func init() { file_state_proto_init() }
@@ -4528,14 +4792,15 @@ func file_state_proto_init() {
 	file_state_proto_msgTypes[2].OneofWrappers = []any{}
 	file_state_proto_msgTypes[22].OneofWrappers = []any{}
 	file_state_proto_msgTypes[24].OneofWrappers = []any{}
-	file_state_proto_msgTypes[35].OneofWrappers = []any{}
+	file_state_proto_msgTypes[36].OneofWrappers = []any{}
+	file_state_proto_msgTypes[38].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_state_proto_rawDesc), len(file_state_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   46,
+			NumMessages:   49,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
