@@ -38,6 +38,7 @@ func (j *Job) Canonicalize() {
 	} else {
 		j.Update = mergeUpdate(j.Update, nil)
 	}
+	canonicalizePlans(j.Plans)
 	for _, g := range j.Groups {
 		g.canonicalize(j)
 	}
@@ -193,6 +194,13 @@ func canonicalizeConstraints(constraints []*Constraint, affinities []*Affinity, 
 
 func mergeUpdate(own, base *Update) *Update {
 	u := merge(own, base)
+	if own == nil || own.Written == nil {
+		byBase := base != nil && base.Written != nil && *base.Written
+		u.Written = new(byBase || !isDefaultUpdate(u))
+	}
+	if u.MaxParallelPercent != nil && u.MaxParallel == nil {
+		u.MaxParallel = new(1) // what clients read that know numbers only
+	}
 	setPointer(&u.Stagger, 30*time.Second)
 	setPointer(&u.MaxParallel, 1)
 	setPointer(&u.HealthCheck, HealthCheckChecks)
@@ -203,6 +211,37 @@ func mergeUpdate(own, base *Update) *Update {
 	setPointer(&u.AutoRevert, false)
 	setPointer(&u.AutoPromote, false)
 	return u
+}
+
+// isDefaultUpdate reports whether nothing in the block differs from the
+// defaults. Clients of other systems send these with every job.
+func isDefaultUpdate(u *Update) bool {
+	is := func(d *time.Duration, v time.Duration) bool { return d == nil || *d == v }
+	off := func(b *bool) bool { return b == nil || !*b }
+	return is(u.Stagger, 30*time.Second) && (u.MaxParallel == nil || *u.MaxParallel == 1) && u.MaxParallelPercent == nil &&
+		(u.HealthCheck == nil || *u.HealthCheck == HealthCheckChecks) && is(u.MinHealthyTime, 10*time.Second) &&
+		is(u.HealthyDeadline, 5*time.Minute) && is(u.ProgressDeadline, 10*time.Minute) &&
+		(u.Canary == nil || *u.Canary == 0) && off(u.AutoRevert) && off(u.AutoPromote)
+}
+
+// canonicalizePlans fills in what a declared plan leaves out.
+func canonicalizePlans(plans []*PlanSpec) {
+	for _, p := range plans {
+		if p == nil {
+			continue
+		}
+		setDefault(&p.Strategy, StrategySerial)
+		for _, ph := range p.Phases {
+			if ph == nil {
+				continue
+			}
+			setDefault(&ph.Group, ph.Name)
+			setDefault(&ph.Strategy, StrategySerial)
+			if ph.Strategy == "canary" {
+				ph.Strategy = StrategySerialCanary
+			}
+		}
+	}
 }
 
 func defaultRestart(jobType string) *Restart {

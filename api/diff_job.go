@@ -14,7 +14,7 @@ import (
 var serverFields = map[string]bool{
 	"Status": true, "StatusDescription": true, "Stable": true, "Version": true, "SubmitTime": true,
 	"CreateIndex": true, "ModifyIndex": true, "JobModifyIndex": true, "VersionTag": true, "NomadTokenID": true,
-	"TaskGroups": true, "Tasks": true, "ParentID": true, "Dispatched": true, "DispatchIdempotencyToken": true,
+	"TaskGroups": true, "Purge": true, "Tasks": true, "ParentID": true, "Dispatched": true, "DispatchIdempotencyToken": true,
 }
 
 // DiffJobs compares two canonicalized jobs field by field; either may be nil.

@@ -115,6 +115,9 @@ func (j *Job) validate(c *complaints) {
 		total += max(g.Size(), 0)
 		g.validate(c, j, i)
 	}
+	for _, p := range j.PlanProblems() {
+		c.add("%s", p.Text)
+	}
 	if total > maxInstances {
 		c.add("the groups' counts add up to %d; at most %d are allowed in one job", total, maxInstances)
 	}
@@ -141,6 +144,7 @@ func (g *Group) validate(c *complaints, j *Job, i int) {
 	validateRestart(c, at, g.Restart)
 	validateReschedule(c, at, g.Reschedule)
 	g.validateDisconnect(c, at)
+	g.validateRecovery(c, j, at)
 	if d := g.EphemeralDisk; d != nil && d.SizeMB != nil && *d.SizeMB < 10 {
 		c.add("%s: ephemeral_disk size %d MB: must be at least 10", at, *d.SizeMB)
 	}
@@ -252,6 +256,9 @@ func (t *Task) validate(c *complaints, at string, ports map[string]bool) {
 	if t.Driver == "" {
 		c.add("%s has no driver", at)
 	}
+	if t.Goal != "" && t.Goal != GoalRunning && t.Goal != GoalFinish && t.Goal != GoalOnce {
+		c.add("%s: goal %q: must be %s, %s or %s", at, t.Goal, GoalRunning, GoalFinish, GoalOnce)
+	}
 	for _, problem := range DriverConfigProblems(t.Driver, t.Config) {
 		c.add("%s: config: %s", at, problem)
 	}
@@ -329,6 +336,9 @@ func validateUpdate(c *complaints, at string, u *Update) {
 	if u.MaxParallel != nil && *u.MaxParallel < 0 {
 		c.add("%s: update: max_parallel %d: must not be negative", at, *u.MaxParallel)
 	}
+	if p := u.MaxParallelPercent; p != nil && (*p < 1 || *p > 100) {
+		c.add("%s: update: max_parallel %d%%: a share must be from 1%% to 100%%", at, *p)
+	}
 	if u.Canary != nil && *u.Canary < 0 {
 		c.add("%s: update: canary %d: must not be negative", at, *u.Canary)
 	}
@@ -346,6 +356,19 @@ func validateUpdate(c *complaints, at string, u *Update) {
 	}
 	if u.AutoPromote != nil && *u.AutoPromote && (u.Canary == nil || *u.Canary == 0) {
 		c.add("%s: update: auto_promote needs canary to be above 0", at)
+	}
+}
+
+func (g *Group) validateRecovery(c *complaints, j *Job, at string) {
+	r := g.Recovery
+	switch {
+	case r == nil:
+	case j.Type != JobTypeService && j.Type != JobTypeBatch:
+		c.add("%s: recovery: the instances of a %s job stay on their nodes anyway", at, j.Type)
+	case r.PermanentAfter == nil:
+		c.add("%s: recovery: permanent_after is missing: how long an instance is recovered on its own node", at)
+	case *r.PermanentAfter < 0:
+		c.add("%s: recovery: permanent_after %s: must not be negative", at, *r.PermanentAfter)
 	}
 }
 

@@ -61,6 +61,8 @@ func assign(dst any, v cty.Value) error {
 			dst(s)
 		}
 		return err
+	case func(cty.Value) error:
+		return dst(v)
 	case func(bool):
 		b, err := toBool(v)
 		if err == nil {

@@ -45,6 +45,7 @@ var groupSchema = &schema[groupText]{
 		"reschedule":     one(rescheduleSchema, func(g *groupText) **api.Reschedule { return &g.Reschedule }),
 		"ephemeral_disk": one(diskSchema, func(g *groupText) **api.EphemeralDisk { return &g.EphemeralDisk }),
 		"update":         one(updateSchema, func(g *groupText) **api.Update { return &g.Update }),
+		"recovery":       one(recoverySchema, func(g *groupText) **api.Recovery { return &g.Recovery }),
 		"migrate":        one(migrateSchema, func(g *groupText) **api.Migrate { return &g.Migrate }),
 		"network":        many(networkSchema, func(g *groupText) *[]*api.Network { return &g.Networks }),
 		"meta":           texts(func(g *groupText) *map[string]string { return &g.Meta }),

@@ -25,7 +25,7 @@ func parseHCL(src Source, opts Options) (*api.Job, error) {
 			jobs = append(jobs, b)
 		case "variable", "variables", "locals":
 		default:
-			d.addAt(b.TypeRange, "a job file has no block %q at its top%s", b.Type, d.hint(topKeys, b.Type))
+			d.addAt(b.TypeRange, "a job file has no block %q at its top%s", b.Type, d.hint(topKeys, b.Type, (*keys).ofBlocks))
 		}
 	}
 	for _, a := range inOrder(body.Attributes) {

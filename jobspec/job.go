@@ -40,6 +40,7 @@ var jobSchema = &schema[jobText]{
 		"affinity":      many(affinitySchema, func(j *jobText) *[]*api.Affinity { return &j.Affinities }),
 		"spread":        many(spreadSchema, func(j *jobText) *[]*api.Spread { return &j.Spreads }),
 		"update":        one(updateSchema, func(j *jobText) **api.Update { return &j.Update }),
+		"plan":          many(planSchema, func(j *jobText) *[]*api.PlanSpec { return &j.Plans }),
 		"multiregion":   one(multiregionSchema, func(j *jobText) **api.Multiregion { return &j.Multiregion }),
 		"periodic":      one(periodicSchema, func(j *jobText) **api.Periodic { return &j.Periodic }),
 		"parameterized": one(parameterizedSchema, func(j *jobText) **api.Parameterized { return &j.Parameterized }),
@@ -79,7 +80,7 @@ func addGroup(d *decoder, j *jobText, b *block, g *api.Group) {
 	j.Groups = append(j.Groups, g)
 }
 
-func finishJob(_ *decoder, j *jobText, b *block) {
+func finishJob(d *decoder, j *jobText, b *block) {
 	if j.Name == "" && len(b.labels) == 1 {
 		j.Name = b.labels[0]
 	}
@@ -88,4 +89,5 @@ func finishJob(_ *decoder, j *jobText, b *block) {
 			j.hand(t)
 		}
 	}
+	checkPlans(d, &j.Job)
 }

@@ -18,7 +18,8 @@ import (
 type modelDecoder struct {
 	problems
 	syntax  string
-	lenient bool // numbers and truth values may stand for text, as YAML writers expect
+	places  map[any]span // where parts of plans stand in the text
+	lenient bool         // numbers and truth values may stand for text, as YAML writers expect
 }
 
 // job reads the document: a job, or what register requests hold.
@@ -52,6 +53,9 @@ func (m *modelDecoder) job(root *node) (*api.Job, error) {
 	}
 	j := new(api.Job)
 	m.decode(at, reflect.ValueOf(j).Elem(), "job")
+	if m.err() == nil {
+		m.checkPlans(j)
+	}
 	if err := m.err(); err != nil {
 		return nil, err
 	}
@@ -182,6 +186,10 @@ func (m *modelDecoder) object(n *node, v reflect.Value, what string) {
 		seen[i] = f.name
 		m.decode(f.value, v.Field(i), f.name)
 	}
+	if u, ok := v.Addr().Interface().(*api.Update); ok && u.Written == nil {
+		u.Written = new(true)
+	}
+	m.notePlace(v.Addr().Interface(), n.at)
 	if t, ok := v.Addr().Interface().(*api.Task); ok {
 		m.taskConfig(n, t)
 	}

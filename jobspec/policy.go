@@ -3,7 +3,13 @@
 
 package jobspec
 
-import "github.com/reeve-run/reeve/api"
+import (
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/reeve-run/reeve/api"
+)
 
 var updateSchema = &schema[api.Update]{
 	noun: "update",
@@ -12,7 +18,7 @@ var updateSchema = &schema[api.Update]{
 	},
 	attrs: attrs[api.Update]{
 		"stagger":           func(u *api.Update) any { return &u.Stagger },
-		"max_parallel":      func(u *api.Update) any { return &u.MaxParallel },
+		"max_parallel":      func(u *api.Update) any { return maxParallel(u) },
 		"health_check":      func(u *api.Update) any { return &u.HealthCheck },
 		"min_healthy_time":  func(u *api.Update) any { return &u.MinHealthyTime },
 		"healthy_deadline":  func(u *api.Update) any { return &u.HealthyDeadline },
@@ -20,6 +26,27 @@ var updateSchema = &schema[api.Update]{
 		"canary":            func(u *api.Update) any { return &u.Canary },
 		"auto_revert":       func(u *api.Update) any { return &u.AutoRevert },
 		"auto_promote":      func(u *api.Update) any { return &u.AutoPromote },
+	},
+	finish: func(_ *decoder, u *api.Update, _ *block) { u.Written = new(true) },
+}
+
+// maxParallel takes a number or a share of the instances.
+func maxParallel(u *api.Update) any {
+	return func(v cty.Value) error {
+		if text, err := toText(v); err == nil && strings.HasSuffix(text, "%") {
+			_, percent, err := api.ParseShare(text)
+			u.MaxParallelPercent = &percent
+			return err
+		}
+		return storeNew(&u.MaxParallel, v, toInt[int])
+	}
+}
+
+var recoverySchema = &schema[api.Recovery]{
+	noun:     "recovery",
+	required: []string{"permanent_after"},
+	attrs: attrs[api.Recovery]{
+		"permanent_after": func(r *api.Recovery) any { return &r.PermanentAfter },
 	},
 }
 

@@ -10,6 +10,7 @@ var taskSchema = &schema[api.Task]{
 	label:    "name",
 	name:     func(t *api.Task) *string { return &t.Name },
 	required: []string{"driver"},
+	oneOf:    map[string][]string{"goal": {api.GoalRunning, api.GoalFinish, api.GoalOnce}},
 	finish:   finishTask,
 	attrs: attrs[api.Task]{
 		"driver":         func(t *api.Task) any { return &t.Driver },
@@ -19,6 +20,8 @@ var taskSchema = &schema[api.Task]{
 		"shutdown_delay": func(t *api.Task) any { return &t.ShutdownDelay },
 		"kill_signal":    func(t *api.Task) any { return &t.KillSignal },
 		"kind":           func(t *api.Task) any { return &t.Kind },
+		"goal":           func(t *api.Task) any { return &t.Goal },
+		"essential":      func(t *api.Task) any { return &t.Essential },
 	},
 	blocks: blocks[api.Task]{
 		"lifecycle":        one(lifecycleSchema, func(t *api.Task) **api.Lifecycle { return &t.Lifecycle }),

@@ -22,6 +22,8 @@ type keys struct {
 
 func (k *keys) all() []string { return slices.Concat(k.attrs, k.blocks) }
 
+func (k *keys) ofBlocks() []string { return k.blocks }
+
 // keys lists the schema's names.
 func (s *schema[T]) keys() *keys {
 	k := &keys{noun: s.noun, nested: map[string]*keys{}}
@@ -35,8 +37,9 @@ func (s *schema[T]) keys() *keys {
 	return k
 }
 
-// homes lists the blocks that a name may be written in.
-func (d *decoder) homes(name string) []string {
+// homes lists the blocks that a name may be written in, as one of what pick
+// returns of a block's names.
+func (d *decoder) homes(name string, pick func(*keys) []string) []string {
 	if d.root == nil {
 		return nil
 	}
@@ -48,7 +51,7 @@ func (d *decoder) homes(name string) []string {
 			return
 		}
 		seen[k.noun] = true
-		if slices.Contains(k.all(), name) {
+		if slices.Contains(pick(k), name) {
 			found = append(found, k.noun)
 		}
 		for _, block := range k.blocks {
@@ -62,12 +65,12 @@ func (d *decoder) homes(name string) []string {
 }
 
 // hint is the clause that helps with an unknown name: the nearest valid one, or
-// the block in which the name would be right.
-func (d *decoder) hint(k *keys, name string) string {
+// the block in which the name would be right, as one of what pick returns.
+func (d *decoder) hint(k *keys, name string, pick func(*keys) []string) string {
 	if s := didYouMean(name, k.all()); s != "" {
 		return s
 	}
-	if blocks := d.homes(name); len(blocks) > 0 && len(blocks) <= 3 {
+	if blocks := d.homes(name, pick); len(blocks) > 0 && len(blocks) <= 3 {
 		return "; it belongs in " + article(blocks[0]) + enumerate(blocks, "or") + " block"
 	}
 	if all := k.all(); len(all) > 0 && len(all) <= 6 {
@@ -84,7 +87,7 @@ func article(noun string) string {
 }
 
 func (d *decoder) unknownAttr(k *keys, b *block, a *hclsyntax.Attribute) {
-	d.addAt(a.NameRange, "%s has no argument %q%s", b.title(), a.Name, d.hint(k, a.Name))
+	d.addAt(a.NameRange, "%s has no argument %q%s", b.title(), a.Name, d.hint(k, a.Name, (*keys).all))
 }
 
 func (d *decoder) unknownBlock(k *keys, parent, b *block) {
@@ -92,7 +95,7 @@ func (d *decoder) unknownBlock(k *keys, parent, b *block) {
 		d.addAt(b.kindRange, "%q is an argument, not a block: write %s = ...", b.kind, b.kind)
 		return
 	}
-	d.addAt(b.kindRange, "%s has no block %q%s", parent.title(), b.kind, d.hint(k, b.kind))
+	d.addAt(b.kindRange, "%s has no block %q%s", parent.title(), b.kind, d.hint(k, b.kind, (*keys).ofBlocks))
 }
 
 // maxListed is how many values are listed when a suggestion will do.
