@@ -41,6 +41,7 @@ type Decision struct {
 	Run            string            `json:",omitempty"` // of the plan, as Plan.Run; a start is its own
 	Group          string            `json:",omitempty"` // the instance, or the one that the step is about
 	Index          int               `json:",omitempty"`
+	Node           string            `json:",omitempty"` // id of the one that the instance belongs to, if the job runs on every node
 	Tasks          []string          `json:",omitempty"` // of the instance; none: all
 	Allocation     string            `json:",omitempty"` // that held the instance then
 	Parameters     map[string]string `json:",omitempty"`

@@ -29,7 +29,10 @@ type Launch struct {
 	// Alone is set when its failure is its own: the allocation goes on as it is.
 	Alone bool              `json:",omitempty"`
 	Env   map[string]string `json:",omitempty"` // in addition to the task's own
-	Why   string            `json:",omitempty"` // in words, for the task's events
+	// Index is that of the newest decision on the task that the launch takes into
+	// account: older ones are not to be carried out any more.
+	Index uint64 `json:",omitempty"`
+	Why   string `json:",omitempty"` // in words, for the task's events
 }
 
 // A LaunchStatus is how an allocation is since its launches last changed.
