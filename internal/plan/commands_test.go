@@ -285,8 +285,8 @@ func (w *world) after(duration string) string {
 
 func (w *world) tree() string {
 	var out strings.Builder
-	for _, p := range plan.Derive(w.snapshot(), w.key(), w.newest(), w.now) {
-		out.WriteString(p.String())
+	for _, p := range w.plans() {
+		out.WriteString(plan.Draw(p))
 	}
 	return out.String()
 }

@@ -51,9 +51,22 @@ const (
 	given // it failed, or nobody knows any more: what is old stays old
 )
 
-// deploy derives the plan that moves instances to the newest version: a phase
-// per group, a step per instance.
-func (s *survey) deploy() ([]*phase, progress) {
+// deployTree derives the plan that moves instances to the newest version.
+func (s *survey) deployTree() *tree {
+	phases := s.deploy()
+	if len(phases) == 0 {
+		return nil
+	}
+	t := &tree{name: api.PlanDeploy, strategy: api.StrategySerial, phases: phases}
+	if s.stands == ongoing {
+		t.run, t.held = s.deployment.ID, s.deployment.Status != api.DeploymentRunning
+	}
+	return t
+}
+
+// deploy derives what the plan is made of: a phase per group, a step per
+// instance.
+func (s *survey) deploy() []*phase {
 	stands := s.progress()
 	if stands == succeeded && s.straggles() {
 		stands = needed
@@ -63,7 +76,13 @@ func (s *survey) deploy() ([]*phase, progress) {
 		if g.def == nil || !s.wanted() {
 			continue
 		}
-		p := &phase{group: g, rule: s.ruleOf(g), steps: s.memory.stepsFor(len(g.instances))}
+		p := &phase{
+			name: g.name, group: g, strategy: api.StrategyParallel, limit: s.limitOf(g), rolling: g.rolling,
+			steps: s.memory.stepsFor(len(g.instances)),
+		}
+		if p.limit > 0 {
+			p.strategy = api.StrategySerial
+		}
 		for i := range g.instances {
 			p.steps[i] = s.deployStep(&g.instances[i], stands)
 			if stands == notNeeded && g.rolling && p.steps[i].do != none {
@@ -81,8 +100,9 @@ func (s *survey) deploy() ([]*phase, progress) {
 			}
 		}
 	}
-	s.openPhases(phases, stands)
-	return phases, stands
+	s.openPhases(phases)
+	s.stands = stands
+	return phases
 }
 
 // progress reads how the newest version's deployment stands, apart from

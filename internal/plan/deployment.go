@@ -23,7 +23,7 @@ const (
 
 // deployment ends one that is of no use any more, and makes the one that is
 // needed.
-func (w *work) deployment(phases []*phase, stands progress) {
+func (w *work) deployment(phases []*phase) {
 	d := w.survey.deployment
 	switch {
 	case d == nil || !d.IsActive():
@@ -34,7 +34,7 @@ func (w *work) deployment(phases []*phase, stands progress) {
 	case d.Status == api.DeploymentRunning && isDeployed(phases):
 		w.end(d, api.DeploymentSuccessful, describeSuccessful)
 	}
-	switch stands {
+	switch w.stands {
 	case ongoing:
 		w.active = d
 	case needed:
@@ -54,7 +54,7 @@ func (w *work) end(d *api.Deployment, status, description string) {
 // will be with this evaluation.
 func isDeployed(phases []*phase) bool {
 	for _, p := range phases {
-		if p.rule.rolling && !p.isComplete() {
+		if p.rolling && !p.isComplete() {
 			return false
 		}
 	}
@@ -71,7 +71,7 @@ func (w *work) newDeployment(phases []*phase) *api.Deployment {
 		CreateTime: w.now.UnixNano(), ModifyTime: w.now.UnixNano(),
 	}
 	for _, p := range phases {
-		if !p.rule.rolling {
+		if !p.rolling {
 			continue
 		}
 		u := p.group.def.Update
@@ -103,8 +103,8 @@ type Verdict struct {
 func CheckDeployment(r Reader, job *api.Job, d *api.Deployment, now time.Time) Verdict {
 	s := newSurvey(r, d.JobKey(), job, nil, now, nil)
 	s.deployment = d
-	phases, stands := s.deploy()
-	if stands != ongoing || d.Status != api.DeploymentRunning {
+	phases := s.deploy()
+	if s.stands != ongoing || d.Status != api.DeploymentRunning {
 		return Verdict{}
 	}
 	if isDeployed(phases) {
@@ -114,7 +114,7 @@ func CheckDeployment(r Reader, job *api.Job, d *api.Deployment, now time.Time) V
 	base := s.lastProgress(phases, d)
 	for _, p := range phases {
 		g := d.Groups[p.group.name]
-		if g == nil || !p.rule.rolling || !p.open || p.isComplete() {
+		if g == nil || !p.rolling || !p.open || p.isComplete() {
 			continue
 		}
 		why, due := s.judge(p, g, base)

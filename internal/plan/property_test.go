@@ -256,7 +256,7 @@ func (w *world) checkInstances(t *rapid.T) {
 
 // checkReasons checks what the plans say of every step against what is stored.
 func (w *world) checkReasons(t *rapid.T, o *placement.Outcome) {
-	for _, p := range plan.Derive(w.snapshot(), w.key(), w.newest(), w.now) {
+	for _, p := range w.plans() {
 		for _, ph := range p.Phases {
 			for _, st := range ph.Steps {
 				a := w.snapshot().Allocation(st.Allocation)

@@ -13,6 +13,11 @@ import (
 type Reader interface {
 	AllocationsByJob(namespace, id string) iter.Seq[*api.Allocation]
 	LatestDeployment(namespace, id string) *api.Deployment
+	LatestRestart(namespace, id string) *api.JobRestart
+	// Decisions are those on the job and its instances, oldest first.
+	Decisions(namespace, id string) []*api.Decision
+	// BlockedEvaluation is the one that waits for room for the job; nil if none does.
+	BlockedEvaluation(namespace, id string) *api.Evaluation
 	Evaluation(id string) *api.Evaluation
 	Node(id string) *api.Node
 	Nodes() iter.Seq[*api.Node] // ordered by id

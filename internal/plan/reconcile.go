@@ -18,16 +18,16 @@ func Reconcile(r Reader, job *api.Job, eval *api.Evaluation, now time.Time) *Res
 	defer m.forget()
 	s := newSurvey(r, eval.JobKey(), job, eval, now, m)
 	w := &work{survey: s, result: &Result{Updates: make(map[string]*api.DesiredUpdates)}}
-	deploy, stands := s.deploy()
-	w.deployment(deploy, stands)
-	for _, p := range deploy {
-		w.doAll(p.candidates(m), p.group)
+	trees := s.trees()
+	var deploy []*phase
+	if len(trees) > 0 && trees[0].name == api.PlanDeploy {
+		deploy = trees[0].phases
 	}
-	for _, p := range s.recovery(stands) {
-		w.doAll(p.candidates(m), p.group)
-	}
-	for _, l := range s.decommission() {
-		w.leave(l)
+	w.deployment(deploy)
+	for _, t := range trees {
+		for _, p := range t.phases {
+			w.doAll(p.chosen)
+		}
 	}
 	w.absences()
 	w.followUps()
@@ -48,12 +48,11 @@ type work struct {
 	changed map[string]*api.Allocation
 }
 
-func (w *work) doAll(steps []*step, g *group) {
+func (w *work) doAll(steps []*step) {
 	w.result.Start = slices.Grow(w.result.Start, starting(steps))
 	for i, st := range steps {
 		w.left = len(steps) - i - 1
-		w.do(st, g)
-		st.on.taken = true
+		w.do(st)
 	}
 }
 
@@ -68,10 +67,18 @@ func starting(steps []*step) (n int) {
 }
 
 // do carries one step out.
-func (w *work) do(st *step, g *group) {
-	counts := w.counts(g.name)
+func (w *work) do(st *step) {
+	if st.do == deregister {
+		w.result.Deregister = true
+		return
+	}
 	in := st.on
+	counts := w.counts(in.group.name)
 	switch st.do {
+	case leave:
+		w.leave(leaving{in.group, in.alloc, st.why})
+	case launch:
+		w.launch(st)
 	case update:
 		counts.InPlaceUpdate++
 		w.update(in)
@@ -109,6 +116,7 @@ func (w *work) start(st *step) {
 		r.Deployment = w.active.ID
 	}
 	w.replacing(r, st)
+	r.Launches = w.launches(st)
 	w.result.Start = append(w.result.Start, r)
 }
 

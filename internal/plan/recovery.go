@@ -5,39 +5,42 @@ package plan
 
 import "github.com/reeve-run/reeve/api"
 
-// recovery derives the plan that brings back what failed, was lost or was told
-// to stop: a phase per group, a step per instance that is not as it was, all at
-// once. The version of an instance is never changed here.
-func (s *survey) recovery(stands progress) []*phase {
-	var phases []*phase
+// recoveryTree derives the plan that brings back what failed, was lost or was
+// told to stop: a phase per group, a step per instance that is not as it was,
+// all at once. The version of an instance is never changed here.
+func (s *survey) recoveryTree() *tree {
+	t := &tree{name: api.PlanRecovery, strategy: api.StrategyParallel}
 	for _, g := range s.groups {
-		p := &phase{group: g, open: true}
+		p := &phase{name: g.name, group: g, strategy: api.StrategyParallel, open: true}
 		for i := range g.instances {
 			if g.instances[i].taken {
 				continue
 			}
-			if st := s.recoveryStep(&g.instances[i], stands); st.status != "" {
+			if st := s.recoveryStep(&g.instances[i]); st.status != "" {
 				p.steps = append(p.steps, st)
 			}
 		}
 		if len(p.steps) > 0 {
-			phases = append(phases, p)
+			t.phases = append(t.phases, p)
 		}
 	}
-	return phases
+	if len(t.phases) == 0 {
+		return nil
+	}
+	return t
 }
 
 // recoveryStep derives what is to be done about one instance; without status
 // if nothing is.
-func (s *survey) recoveryStep(in *instance, stands progress) step {
+func (s *survey) recoveryStep(in *instance) step {
 	st := step{on: in, job: s.ownVersion(in)}
 	switch in.state {
 	case vacant:
-		if !s.recovers(in, stands) {
+		if !s.recovers(in) {
 			return step{}
 		}
 		st.do, st.status = start, Prepared
-		if in.node != "" && (stands == succeeded || stands == notNeeded) {
+		if in.node != "" && (s.stands == succeeded || s.stands == notNeeded) {
 			st.job = s.job // its node missed the rollout
 		}
 	case lost:
@@ -91,12 +94,12 @@ func (s *survey) reschedule(st *step, in *instance, why string) {
 
 // recovers reports whether filling a vacant place is recovery's: while a
 // deployment goes on, what never ran, or was stopped by it, is its own.
-func (s *survey) recovers(in *instance, stands progress) bool {
-	if in.group.rolling && (stands == succeeded || stands == given) {
-		return s.isMissed(in) || in.node != "" || stands == succeeded || !s.anyOld(in.group)
+func (s *survey) recovers(in *instance) bool {
+	if in.group.rolling && (s.stands == succeeded || s.stands == given) {
+		return s.isMissed(in) || in.node != "" || s.stands == succeeded || !s.anyOld(in.group)
 	}
 	if !s.isMissed(in) {
-		return stands == notNeeded && in.group.rolling
+		return s.stands == notNeeded && in.group.rolling
 	}
 	return in.group.rolling && needsRecovery(in.last)
 }

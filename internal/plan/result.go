@@ -25,6 +25,10 @@ type Result struct {
 	// if neither.
 	Deployment        *api.Deployment
 	DeploymentUpdates []DeploymentUpdate
+	// Restart is the job's active restart with what changed; nil if nothing did.
+	Restart *api.JobRestart
+	// Deregister is set when nothing is left of a job that is to be forgotten.
+	Deregister bool
 	// FollowUps are evaluations for instances whose next attempt is due later.
 	FollowUps []*api.Evaluation
 
@@ -40,7 +44,7 @@ type Result struct {
 // IsEmpty reports whether nothing is to be done.
 func (r *Result) IsEmpty() bool {
 	return len(r.Start) == 0 && len(r.Stop) == 0 && len(r.Update) == 0 &&
-		r.Deployment == nil && len(r.DeploymentUpdates) == 0 && len(r.FollowUps) == 0
+		r.Restart == nil && !r.Deregister && r.Deployment == nil && len(r.DeploymentUpdates) == 0 && len(r.FollowUps) == 0
 }
 
 // A DeploymentUpdate changes a stored deployment's status.

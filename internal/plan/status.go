@@ -3,60 +3,114 @@
 
 package plan
 
-import "slices"
+import "github.com/reeve-run/reeve/api"
 
 // A Status says how far a step, phase or plan is.
-type Status string
+type Status = api.PlanStatus
 
 // Statuses. Only phases and plans are IN_PROGRESS.
 const (
-	Pending    Status = "PENDING"     // not done, nothing begun
-	Waiting    Status = "WAITING"     // may not go on until an operator continues
-	Prepared   Status = "PREPARED"    // a candidate; being placed, or blocked
-	Starting   Status = "STARTING"    // placed or being stopped; no word from the node yet
-	Started    Status = "STARTED"     // runs; not healthy or finished yet
-	Complete   Status = "COMPLETE"    // reached
-	Delayed    Status = "DELAYED"     // held back until a known time
-	Error      Status = "ERROR"       // cannot succeed as it stands
-	InProgress Status = "IN_PROGRESS" // some of it is complete
+	Pending    = api.PlanPending
+	Waiting    = api.PlanWaiting
+	Prepared   = api.PlanPrepared
+	Starting   = api.PlanStarting
+	Started    = api.PlanStarted
+	Complete   = api.PlanComplete
+	Delayed    = api.PlanDelayed
+	Error      = api.PlanError
+	InProgress = api.PlanInProgress
 )
 
-// aggregate is the status of a parent: of its children, and of those of them
-// that may be worked on (the candidates). Rules are tried in order.
-func aggregate(children, candidates []Status, held bool) Status {
-	anyOf := func(list []Status, is ...Status) bool {
-		return slices.ContainsFunc(list, func(s Status) bool { return slices.Contains(is, s) })
+// Statuses are several, each once.
+type statuses uint16
+
+func only(s Status) statuses {
+	switch s {
+	case Pending:
+		return 1 << 0
+	case Waiting:
+		return 1 << 1
+	case Prepared:
+		return 1 << 2
+	case Starting:
+		return 1 << 3
+	case Started:
+		return 1 << 4
+	case Complete:
+		return 1 << 5
+	case Delayed:
+		return 1 << 6
+	case Error:
+		return 1 << 7
+	case InProgress:
+		return 1 << 8
 	}
-	allOf := func(list []Status, is Status) bool {
-		return !slices.ContainsFunc(list, func(s Status) bool { return s != is })
+	return 0
+}
+
+func setOf(list ...Status) (all statuses) {
+	for _, s := range list {
+		all |= only(s)
 	}
-	open := slices.DeleteFunc(slices.Clone(children), func(s Status) bool { return s == Complete })
+	return all
+}
+
+var (
+	underWay = setOf(Prepared, Starting, Started, InProgress)
+	onTheWay = setOf(Pending, Starting, Started)
+)
+
+// A tally is what a parent's status is made of: which statuses its children
+// have, and which those of them that may be worked on (the candidates).
+type tally struct {
+	children, candidates statuses
+	total, complete      int
+}
+
+// add counts a child.
+func (t *tally) add(s Status, candidate bool) {
+	is := only(s)
+	t.children |= is
+	if candidate {
+		t.candidates |= is
+	}
+	t.total++
+	if s == Complete {
+		t.complete++
+	}
+}
+
+// status is the parent's. Held is set when an operator holds it. Rules are
+// tried in order.
+func (t *tally) status(held bool) Status {
+	done := only(Complete)
+	open, begun := t.children&^done, t.children&done != 0
 	switch {
-	case anyOf(children, Error):
+	case open&only(Error) != 0:
 		return Error
-	case len(open) == 0:
+	case open == 0:
 		return Complete
 	case held:
 		return Waiting
-	case allOf(candidates, Delayed) && anyOf(open, Delayed) && !anyOf(open, Prepared, Starting, Started, InProgress):
+	case t.candidates&^only(Delayed) == 0 && open&only(Delayed) != 0 && open&underWay == 0:
 		return Delayed // also where other work waits behind what is delayed
-	case anyOf(children, Prepared):
+	case open&only(Prepared) != 0:
 		return InProgress
-	case anyOf(candidates, Waiting):
+	case t.candidates&only(Waiting) != 0:
 		return Waiting
-	case anyOf(candidates, InProgress):
+	case t.candidates&only(InProgress) != 0:
 		return InProgress
-	case len(open) < len(children) && anyOf(candidates, Pending, Starting, Started):
+	case begun && t.candidates&onTheWay != 0:
 		return InProgress
-	case anyOf(candidates, Pending):
+	case t.candidates&only(Pending) != 0:
 		return Pending
-	case anyOf(children, Waiting):
+	case open&only(Waiting) != 0:
 		return Waiting
-	case anyOf(candidates, Starting):
+	case t.candidates&only(Starting) != 0:
 		return Starting
-	case anyOf(candidates, Started):
+	case t.candidates&only(Started) != 0:
 		return Started
-	case len(open) < len(children) || anyOf(open, Starting, Started, InProgress):
+	case begun, open&underWay != 0:
 		return InProgress
 	}
 	return Pending

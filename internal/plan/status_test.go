@@ -46,16 +46,16 @@ func TestAggregate(t *testing.T) {
 		left, want, _ := strings.Cut(strings.TrimSpace(line), "->")
 		children, candidates, _ := strings.Cut(left, "|")
 		candidates, held := strings.CutSuffix(strings.TrimSpace(candidates), "held")
-		got := aggregate(statuses(children), statuses(candidates), held)
+		var all tally
+		for _, c := range strings.Fields(children) {
+			all.add(Status(c), false)
+		}
+		for _, c := range strings.Fields(candidates) {
+			all.candidates |= only(Status(c))
+		}
+		got := all.status(held)
 		if got != Status(strings.TrimSpace(want)) {
 			t.Errorf("%s: got %s", strings.TrimSpace(line), got)
 		}
 	}
-}
-
-func statuses(words string) (list []Status) {
-	for _, w := range strings.Fields(words) {
-		list = append(list, Status(w))
-	}
-	return list
 }

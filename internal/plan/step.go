@@ -13,53 +13,65 @@ import (
 type action uint8
 
 const (
-	none    action = iota
-	start          // nothing is there: place an instance
-	replace        // stop what is there, and place an instance
-	update         // change what is there in place
-	later          // place an instance at a known time
+	none       action = iota
+	start             // nothing is there: place an instance
+	replace           // stop what is there, and place an instance
+	update            // change what is there in place
+	later             // place an instance at a known time
+	launch            // have tasks run in the allocation that is there
+	leave             // stop the allocation: nothing comes after it
+	deregister        // forget the job
 )
 
-// A step is the work of one plan on one instance.
+// A step is the work of one plan on one instance, or on some tasks of it.
 type step struct {
-	on     *instance
+	on     *instance // nil only where the work is not about one (deregister)
 	do     action
 	status Status
+	next   bool     // it is a candidate: to be done now
 	job    *api.Job // version that the instance is to have
-	why    string
+	why    string   // it is so, or what it waits for
 	until  time.Time
 	delay  time.Duration // of a replacement by the reschedule policy
 	// settles is set when doing the step completes it: nobody has to report
 	// anything first.
 	settles bool
+	tasks   []string // that it is about; nil: all of the group
+	rare    *rare    // nil for most
 }
 
-// A phase is the steps of one plan on one group.
-type phase struct {
-	group *group
-	steps []step
-	rule  rule
-	// open is set when the phases before it let it begin.
-	open bool
-	held bool // by an operator
+// What few steps have.
+type rare struct {
+	name     string                 // instead of instance:[task, task]
+	recovery string                 // one of the api.Recovery constants
+	launches map[string]*api.Launch // of an action launch, by task
+	forced   *api.Decision          // that made it COMPLETE
+	held     *api.Decision          // that interrupted it
+	after    []int                  // steps of the phase that must be complete first
+	declared string                 // name that its declaration gives it
 }
 
-// isComplete reports whether every step is.
-func (p *phase) isComplete() bool {
-	for i := range p.steps {
-		if st := &p.steps[i]; st.status != Complete && !st.settles {
-			return false
-		}
+// also returns what few steps have, to be set.
+func (st *step) also() *rare {
+	if st.rare == nil {
+		st.rare = new(rare)
 	}
-	return true
+	return st.rare
 }
 
-// isStarted reports whether every step's instance has been started at least.
-func (p *phase) isStarted() bool {
-	for i := range p.steps {
-		if st := &p.steps[i]; st.status != Complete && st.status != Started && (st.do != update || st.on.state == placed) {
-			return false
-		}
+// of returns what few steps have, to be looked at.
+func (st *step) its() rare {
+	if st.rare == nil {
+		return rare{}
 	}
-	return true
+	return *st.rare
 }
+
+// force makes the step count as done.
+func (st *step) force(d *api.Decision) {
+	st.do, st.status, st.settles = none, Complete, false
+	st.also().forced = d
+}
+
+// isOver reports whether the step is complete, or will be once it is done.
+func (st *step) isOver() bool { return st.status == Complete || st.settles }

@@ -3,11 +3,7 @@
 
 package plan
 
-import (
-	"math"
-
-	"github.com/reeve-run/reeve/api"
-)
+import "math"
 
 // This file is the one place that decides how many steps of a deployment may
 // be done at a time, and when a group's turn comes.
@@ -29,22 +25,13 @@ import (
 // Groups without deployment (batch jobs, max_parallel = 0) know no limit and
 // wait for nobody.
 
-// A rule is a phase's strategy.
-type rule struct {
-	limit   int  // steps under way at a time; 0: no limit
-	rolling bool // the phase waits for the ones before it, and holds up those after
-}
-
-// ruleOf returns the strategy for the group.
-func (s *survey) ruleOf(g *group) rule {
-	if !g.rolling {
-		return rule{}
+// limitOf returns how many steps of the group may be under way at a time; 0 is
+// no limit.
+func (s *survey) limitOf(g *group) int {
+	if !g.rolling || !s.atRisk(g) {
+		return 0
 	}
-	r := rule{rolling: true}
-	if s.atRisk(g) {
-		r.limit = *g.def.Update.MaxParallel
-	}
-	return r
+	return *g.def.Update.MaxParallel
 }
 
 // atRisk reports whether an instance of an older version of the group serves
@@ -58,20 +45,18 @@ func (s *survey) atRisk(g *group) bool {
 	return false
 }
 
-// openPhases sets which phases may begin, and which are held because the
-// deployment is paused.
-func (s *survey) openPhases(phases []*phase, stands progress) {
+// openPhases sets which phases of a generated plan may begin.
+func (s *survey) openPhases(phases []*phase) {
 	cautious := false
 	for _, p := range phases {
-		cautious = cautious || p.rule.limit > 0
+		cautious = cautious || p.limit > 0
 	}
 	open := true
 	for _, p := range phases {
-		if !p.rule.rolling {
+		if !p.rolling {
 			p.open = true
 			continue
 		}
-		p.held = stands == ongoing && s.deployment.Status != api.DeploymentRunning
 		p.open = open
 		if cautious {
 			open = open && p.isComplete()
@@ -88,12 +73,14 @@ func (s *survey) openPhases(phases []*phase, stands progress) {
 func (p *phase) candidates(m *memory) []*step {
 	chosen := m.chosenFor(len(p.steps))
 	room := math.MaxInt
-	if p.rule.limit > 0 {
-		room = p.rule.limit - p.underWay()
+	if p.limit > 0 {
+		room = p.limit - p.underWay()
 	}
 	for i := range p.steps {
 		switch st := &p.steps[i]; {
-		case st.on.taken:
+		case st.on != nil && st.on.taken:
+		case (st.do == leave || st.do == deregister || st.do == launch) && p.begins():
+			chosen = append(chosen, st)
 		case (st.do == update || st.do == later) && !p.held:
 			chosen = append(chosen, st) // takes nothing away, adds nothing
 			if st.do == update && !st.settles {
@@ -114,16 +101,3 @@ func (p *phase) candidates(m *memory) []*step {
 	}
 	return chosen
 }
-
-// underWay counts the steps that are begun and not complete.
-func (p *phase) underWay() (n int) {
-	for i := range p.steps {
-		if s := &p.steps[i]; s.do == none && s.status != Complete {
-			n++
-		}
-	}
-	return n
-}
-
-// begins reports whether the phase may begin new steps.
-func (p *phase) begins() bool { return p.open && !p.held }

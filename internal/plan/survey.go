@@ -27,6 +27,7 @@ type survey struct {
 	moves      map[change]*placement.Suitability
 	old        map[*group]bool // memory of anyOld
 	memory     *memory
+	stands     progress // of the newest version's deployment; known once deploy was derived
 	// collected is set when an allocation of the newest version belonged to a
 	// deployment that is no longer stored.
 	collected bool

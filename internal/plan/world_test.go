@@ -164,3 +164,10 @@ func newNode(name string) *api.Node {
 		},
 	}
 }
+
+// plans are the job's, with everything.
+func (w *world) plans() []*api.Plan {
+	v := plan.Derive(w.snapshot(), w.key(), w.newest(), w.now)
+	defer v.Release()
+	return v.All()
+}

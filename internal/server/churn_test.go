@@ -279,7 +279,9 @@ func neverStarted(snap *state.Snapshot, job *api.Job) (n int) {
 	if deploymentStatus(snap, job.ID) != api.DeploymentFailed {
 		return 0
 	}
-	for _, p := range plan.Derive(snap, job.Key(), job, time.Now()) {
+	view := plan.Derive(snap, job.Key(), job, time.Now())
+	defer view.Release()
+	for _, p := range view.All() {
 		for _, phase := range p.Phases {
 			for _, step := range phase.Steps {
 				if p.Name == "deploy" && step.Status == plan.Error && step.Allocation == "" {

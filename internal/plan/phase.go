@@ -1,0 +1,61 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// A phase is steps of one plan under one strategy.
+type phase struct {
+	name     string
+	group    *group // that all of its steps are about; nil if of several
+	strategy string // one of the api.Strategy constants
+	after    []string
+	steps    []step
+	limit    int           // of a serial one: steps under way at a time; 0: no limit
+	stagger  time.Duration // between a step's completion and the next one's begin
+	rolling  bool          // it waits for the phases before it, and holds up those after
+	// open is set when the phases before it let it begin.
+	open   bool
+	held   bool // by an operator
+	heldBy *api.Decision
+	why    string  // it is so, in words
+	chosen []*step // candidates, in the order in which they are done
+}
+
+// isComplete reports whether every step is, or will be with this evaluation.
+func (p *phase) isComplete() bool {
+	for i := range p.steps {
+		if !p.steps[i].isOver() {
+			return false
+		}
+	}
+	return true
+}
+
+// isStarted reports whether every step's instance has been started at least.
+func (p *phase) isStarted() bool {
+	for i := range p.steps {
+		if st := &p.steps[i]; st.status != Complete && st.status != Started && (st.do != update || st.on.state == placed) {
+			return false
+		}
+	}
+	return true
+}
+
+// underWay counts the steps that are begun and not complete.
+func (p *phase) underWay() (n int) {
+	for i := range p.steps {
+		if s := &p.steps[i]; s.do == none && s.status != Complete {
+			n++
+		}
+	}
+	return n
+}
+
+// begins reports whether the phase may begin new steps.
+func (p *phase) begins() bool { return p.open && !p.held }

@@ -1,0 +1,232 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// A View is a job's plans as they are at one moment, to be shown. Lists are
+// cheap: the wire forms of phases and steps are made only where asked for.
+type View struct {
+	s     *survey
+	trees []*tree
+}
+
+// Derive returns the job's plans as they are now: deploy, and the others if they
+// have something to say. Nothing is changed by it. Job may be nil if it was
+// purged. The view is to be released.
+func Derive(r Reader, key api.NamespacedID, job *api.Job, now time.Time) *View {
+	s := newSurvey(r, key, job, nil, now, memories.Get().(*memory))
+	return &View{s: s, trees: s.trees()}
+}
+
+// Release gives the view's memory back. What it returned before stays as it is.
+func (v *View) Release() {
+	if v.s != nil {
+		v.s.memory.forget()
+	}
+	v.s, v.trees = nil, nil
+}
+
+// List returns the plans without their phases, in the order of their priority.
+func (v *View) List() []*api.Plan {
+	all := make([]*api.Plan, len(v.trees))
+	for i, t := range v.trees {
+		all[i] = v.s.showTree(t, false)
+	}
+	return all
+}
+
+// All returns the plans with everything.
+func (v *View) All() []*api.Plan {
+	all := make([]*api.Plan, len(v.trees))
+	for i, t := range v.trees {
+		all[i] = v.s.showTree(t, true)
+	}
+	return all
+}
+
+// Plan returns the plan of that name or id with everything; nil if there is none.
+func (v *View) Plan(name string) *api.Plan {
+	for _, t := range v.trees {
+		if t.name == name || v.s.planID(t) == name {
+			return v.s.showTree(t, true)
+		}
+	}
+	return nil
+}
+
+// showTree makes the plan's wire form.
+func (s *survey) showTree(t *tree, whole bool) *api.Plan {
+	p := &api.Plan{
+		ID: s.planID(t), Name: t.name, Namespace: s.key.Namespace, JobID: s.key.ID, Strategy: t.strategy,
+		Interrupted: t.held, Message: t.message, Run: t.run, Parameters: t.parameters, Errors: slices.Clone(t.errors),
+	}
+	if s.job != nil {
+		p.JobVersion = s.job.Version
+	}
+	var all tally
+	for _, ph := range t.phases {
+		count := ph.tally()
+		is := count.status(ph.held)
+		all.add(is, ph.open && is != Complete)
+		p.Completed += count.complete
+		p.Total += count.total
+		if whole || is == Error {
+			shown := s.showPhase(t, ph, is, &count)
+			p.Errors = append(p.Errors, shown.Errors...)
+			if whole {
+				p.Phases = append(p.Phases, shown)
+			}
+		}
+	}
+	p.Status = all.status(t.held)
+	if len(t.errors) > 0 {
+		p.Status = Error
+	}
+	return p
+}
+
+// tally counts the phase's steps by status.
+func (p *phase) tally() (t tally) {
+	for i := range p.steps {
+		st := &p.steps[i]
+		t.add(st.shown(), st.next || st.do == none && st.status != Complete)
+	}
+	return t
+}
+
+// shown is the status that people see. A candidate that has not been placed by
+// now waits for room.
+func (st *step) shown() Status {
+	if st.next && (st.do == start || st.do == replace) {
+		return Prepared
+	}
+	return st.status
+}
+
+func (s *survey) showPhase(t *tree, ph *phase, is Status, count *tally) *api.Phase {
+	p := &api.Phase{
+		ID: s.phaseID(t, ph), Name: ph.name, Strategy: ph.strategy, MaxParallel: ph.limit, After: ph.after,
+		Status: is, Interrupted: ph.held, Message: ph.why, Completed: count.complete, Total: count.total,
+		Steps: make([]*api.Step, len(ph.steps)),
+	}
+	if ph.group != nil {
+		p.Group = ph.group.name
+	}
+	for i := range ph.steps {
+		st := s.showStep(t, ph, &ph.steps[i])
+		p.Steps[i] = st
+		for _, e := range st.Errors {
+			p.Errors = append(p.Errors, st.Name+": "+e)
+		}
+	}
+	return p
+}
+
+func (s *survey) showStep(t *tree, ph *phase, st *step) *api.Step {
+	its := st.its()
+	shown := &api.Step{
+		ID: s.stepID(t, ph, st), Name: st.name(), Status: st.shown(), Interrupted: its.held != nil,
+		Message: st.why, Until: st.until, Tasks: st.taskNames(), Recovery: its.recovery, Forced: its.forced,
+	}
+	if st.job != nil {
+		shown.JobVersion = st.job.Version
+	}
+	if st.on != nil {
+		shown.Group, shown.Index, shown.Node = st.on.group.name, st.on.index, st.on.node
+		if st.on.alloc != nil {
+			shown.Allocation = st.on.alloc.ID
+		}
+	}
+	if st.status == Error {
+		shown.Errors = append(shown.Errors, st.why)
+	}
+	return shown
+}
+
+// name is instance:[task, task], unless it is about something else.
+func (st *step) name() string {
+	if st.rare != nil && st.rare.name != "" {
+		return st.rare.name
+	}
+	return api.InstanceName(st.on.group.name, st.on.index) + ":[" + strings.Join(st.taskNames(), ", ") + "]"
+}
+
+// taskNames are the tasks that the step is about.
+func (st *step) taskNames() []string {
+	if st.tasks != nil || st.on == nil || st.job == nil {
+		return st.tasks
+	}
+	var names []string
+	if g := st.job.Group(st.on.group.name); g != nil {
+		for _, t := range g.Tasks {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
+// Identifiers are the same for the same element of the same job, always.
+
+func (s *survey) planID(t *tree) string {
+	return deriveID("plan", s.key.Namespace, s.key.ID, t.name)
+}
+
+func (s *survey) phaseID(t *tree, p *phase) string {
+	return deriveID("phase", s.key.Namespace, s.key.ID, t.name, p.name)
+}
+
+func (s *survey) stepID(t *tree, p *phase, st *step) string {
+	node := ""
+	if st.on != nil {
+		node = st.on.node
+	}
+	return deriveID("step", s.key.Namespace, s.key.ID, t.name, p.name, st.name(), node)
+}
+
+// Draw draws a plan as a tree of text.
+func Draw(p *api.Plan) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s (%s strategy) (%s)", p.Name, p.Strategy, p.Status)
+	write(&b, p.Message)
+	for i, ph := range p.Phases {
+		branch, trunk := "├─ ", "│  "
+		if i == len(p.Phases)-1 {
+			branch, trunk = "└─ ", "   "
+		}
+		strategy := ph.Strategy
+		if ph.MaxParallel > 1 {
+			strategy += fmt.Sprintf(", %d at a time", ph.MaxParallel)
+		}
+		fmt.Fprintf(&b, "%s%s (%s strategy) (%s)", branch, ph.Name, strategy, ph.Status)
+		write(&b, ph.Message)
+		for j, st := range ph.Steps {
+			leaf := "├─ "
+			if j == len(ph.Steps)-1 {
+				leaf = "└─ "
+			}
+			fmt.Fprintf(&b, "%s%s%s", trunk, leaf, st.Name)
+			if st.Node != "" {
+				fmt.Fprintf(&b, " on %s", api.ShortID(st.Node))
+			}
+			fmt.Fprintf(&b, " (%s)", st.Status)
+			write(&b, st.Message)
+		}
+	}
+	return b.String()
+}
+
+func write(b *strings.Builder, message string) {
+	if message != "" {
+		b.WriteString(" " + message)
+	}
+	b.WriteByte('\n')
+}
