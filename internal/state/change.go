@@ -18,10 +18,12 @@ const (
 	TableScaling
 	TableSchedulerConfig
 	TableNodePools
+	TableDecisions
+	TableRestarts
 	tableCount
 )
 
-var tableNames = [tableCount]string{"jobs", "job versions", "evaluations", "allocations", "nodes", "deployments", "scaling", "scheduler configuration", "node pools"}
+var tableNames = [tableCount]string{"jobs", "job versions", "evaluations", "allocations", "nodes", "deployments", "scaling", "scheduler configuration", "node pools", "decisions", "restarts"}
 
 // String names the table.
 func (t Table) String() string {
@@ -42,7 +44,8 @@ const (
 
 // A Change is one object that changed. Old is nil for a new object, New for a
 // deleted one. They are *api.Job, *api.Allocation, *api.Node, *api.Evaluation,
-// *api.Deployment, *api.SchedulerConfig or *api.NodePool, as the table says.
+// *api.Deployment, *api.SchedulerConfig, *api.NodePool, *api.Decision or
+// *api.JobRestart, as the table says.
 type Change struct {
 	Table    Table
 	Op       Op

@@ -33,6 +33,10 @@ type dump struct {
 	Allocations []*dumpedAllocation
 	Scheduler   *api.SchedulerConfig
 	Pools       []*api.NodePool
+	Decisions   map[string][]*api.Decision
+	Restarts    map[string][]*api.JobRestart
+	Blocked     map[string]string
+	Decided     map[string]uint64
 	Launches    map[string]Launches
 	Scaled      []string
 	ByIndex     map[string][]string // "job web" -> ids
@@ -51,6 +55,8 @@ func dumpOf(v *Snapshot) *dump {
 		Versions: map[string][]*api.Job{}, Submissions: map[string]*api.JobSubmission{},
 		Scaling: map[string]map[string][]api.ScalingEvent{}, Summaries: map[string]*api.JobSummary{},
 		Launches: map[string]Launches{}, ByIndex: map[string][]string{},
+		Decisions: map[string][]*api.Decision{}, Restarts: map[string][]*api.JobRestart{},
+		Blocked: map[string]string{}, Decided: map[string]uint64{},
 	}
 	d.Jobs = slices.Collect(v.Jobs())
 	for _, j := range d.Jobs {
@@ -65,6 +71,17 @@ func dumpOf(v *Snapshot) *dump {
 			d.Scaling[key] = s
 		}
 		d.Summaries[key] = v.JobSummary(j.Namespace, j.ID)
+		d.Decisions[key], d.Decided[key] = v.Decisions(j.Namespace, j.ID), v.Decided(j.Namespace, j.ID)
+		for _, decision := range d.Decisions[key] {
+			d.ByIndex["decision "+decision.ID] = []string{v.Decision(decision.ID).JobID}
+		}
+		d.Restarts[key] = slices.Collect(v.RestartsByJob(j.Namespace, j.ID))
+		for _, restart := range d.Restarts[key] {
+			d.ByIndex["restart "+restart.ID] = []string{v.Restart(restart.ID).JobID}
+		}
+		if e := v.BlockedEvaluation(j.Namespace, j.ID); e != nil {
+			d.Blocked[key] = e.ID
+		}
 		if j.IsPeriodic() {
 			d.Launches[key] = v.Launches(j.Namespace, j.ID)
 		}

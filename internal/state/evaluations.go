@@ -84,6 +84,7 @@ func (t *txn) putEvaluation(e *api.Evaluation) {
 	if !c.IsTerminal() {
 		job.open++
 	}
+	t.noteBlocked(job, slot, c)
 	t.queue(job, c)
 	t.emit(TableEvaluations, Put, orNil(old), c)
 	t.markDirty(row.job)
@@ -110,9 +111,13 @@ func (t *txn) deleteEvaluation(id string) {
 
 func (t *txn) unlinkEvaluation(row *evaluationRow) {
 	job := t.editJobAt(row.job)
-	wasNewest := job.evaluations.slots[row.inJob]+1 == job.newest
+	slot := job.evaluations.slots[row.inJob] + 1
+	wasNewest, wasBlocked := slot == job.newest, slot == job.blocked
 	if moved, ok := job.evaluations.remove(t.gen, row.inJob); ok {
 		t.evaluations.rows.edit(t.gen, moved).inJob = row.inJob
+	}
+	if wasBlocked {
+		t.findBlocked(job)
 	}
 	if wasNewest {
 		t.findNewest(job)
@@ -138,6 +143,41 @@ func (c *content) NewestEvaluation(namespace, id string) *api.Evaluation {
 		return c.evaluations.rows.at(r.newest - 1).evaluation
 	}
 	return nil
+}
+
+// BlockedEvaluation returns the evaluation of a job that waits for room, nil if
+// there is none.
+func (c *content) BlockedEvaluation(namespace, id string) *api.Evaluation {
+	if r := c.job(namespace, id); r != nil && r.blocked > 0 {
+		return c.evaluations.rows.at(r.blocked - 1).evaluation
+	}
+	return nil
+}
+
+// noteBlocked keeps which evaluation of the job is blocked, as one is stored.
+func (t *txn) noteBlocked(job *jobRow, slot uint32, e *api.Evaluation) {
+	switch {
+	case e.Status != api.EvalStatusBlocked:
+		if job.blocked == slot+1 {
+			t.findBlocked(job)
+		}
+	case job.blocked == 0 || isNewer(e, t.evaluations.rows.at(job.blocked-1).evaluation):
+		job.blocked = slot + 1
+	}
+}
+
+// findBlocked finds the blocked evaluation of a job that came last.
+func (t *txn) findBlocked(job *jobRow) {
+	job.blocked = 0
+	for _, slot := range job.evaluations.slots {
+		if e := t.evaluations.rows.at(slot).evaluation; e.Status == api.EvalStatusBlocked {
+			t.noteBlocked(job, slot, e)
+		}
+	}
+}
+
+func isNewer(e, than *api.Evaluation) bool {
+	return e.CreateIndex > than.CreateIndex || e.CreateIndex == than.CreateIndex && e.ID > than.ID
 }
 
 // dropEvaluation removes the row of an evaluation to which nothing refers any

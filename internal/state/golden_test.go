@@ -154,7 +154,7 @@ func steered() *api.Allocation {
 		ID: "55555555-0000-4000-8000-000000000005", Namespace: "default", Name: "web.web[1]", JobID: "web", Job: job, Group: "web",
 		Launches: &api.Launches{ID: "l", Tasks: map[string]*api.Launch{
 			"init": {Token: "deploy", Done: true},
-			"task": {Token: "token", Hold: true, Alone: true, Env: map[string]string{"A": "1", "B": "2"}, Why: "paused"},
+			"task": {Token: "token", Hold: true, Alone: true, Env: map[string]string{"A": "1", "B": "2"}, Why: "paused", Index: 8},
 			"late": {Await: true},
 		}},
 	}

@@ -24,6 +24,10 @@ type jobRow struct {
 	queued      map[string]int                // by group, as the newest evaluation says
 	schedule    *schedule                     // of a periodic job
 	newest      uint32                        // 1 + slot of the evaluation that came last
+	blocked     uint32                        // 1 + slot of the blocked evaluation; 0: none
+	decisions   []*api.Decision               // oldest first; replaced, never changed
+	restarts    []*api.JobRestart             // oldest first; replaced, never changed
+	decided     uint64                        // index at which an operator last decided something about its plans
 	groups      []groupCount
 	used        []usedVersion
 	live        int // allocations that are to run and have not ended
@@ -225,6 +229,8 @@ func (t *txn) deleteJob(namespace, id string) {
 		t.dropJob(slot)
 		return
 	}
+	t.forgetDecisions(row)
+	t.forgetRestarts(row)
 	row.job, row.versions, row.scaling, row.queued, row.schedule, row.change = nil, nil, nil, nil, nil, 0
 	t.countChild(old, -1)
 	t.indexJob(slot, old, nil)

@@ -172,6 +172,13 @@ func (l *loader) loadJob(r *jobRecord) error {
 		}
 		l.used[usedKey{api.NamespacedID{Namespace: r.Namespace, ID: r.ID}, j.Version, j.CreateIndex}] = j
 	}
+	row.decided = r.Decided
+	if err := l.loadDecisions(slot, row, r.Decisions); err != nil {
+		return err
+	}
+	if err := l.loadRestarts(slot, row, r.Restarts); err != nil {
+		return err
+	}
 	changed := l.indexes[TableScaling]
 	l.indexJob(slot, nil, row.job)
 	l.indexes[TableScaling] = changed
@@ -206,6 +213,7 @@ func (l *loader) loadEvaluation(e *api.Evaluation) error {
 	if job.newest == 0 || e.CreateIndex >= l.evaluations.rows.at(job.newest-1).evaluation.CreateIndex {
 		job.newest = slot + 1
 	}
+	l.noteBlocked(job, slot, e)
 	if !e.IsTerminal() {
 		job.open++
 	}

@@ -25,6 +25,7 @@ type headerRecord struct {
 type endRecord struct {
 	Jobs, Nodes, Evaluations, Deployments, Allocations int
 	NodePools                                          int `json:",omitempty"`
+	Decisions, Restarts                                int `json:",omitempty"`
 }
 
 // jobRecord is a jobRow as it is written.
@@ -39,6 +40,9 @@ type jobRecord struct {
 	Queued     map[string]int                `json:",omitempty"`
 	Schedule   *schedule                     `json:",omitempty"`
 	Summarized uint64
+	Decisions  []*api.Decision   `json:",omitempty"`
+	Restarts   []*api.JobRestart `json:",omitempty"`
+	Decided    uint64            `json:",omitempty"`
 }
 
 type versionRecord struct {
@@ -63,6 +67,7 @@ func (v *Snapshot) WriteTo(w io.Writer) (int64, error) {
 	}
 	end.NodePools = writeChunks(f, frameNodePools, slices.Values(v.cluster.pools))
 	end.Jobs = v.writeJobs(f)
+	end.Decisions, end.Restarts = v.decisions.ids.len(), v.restarts.ids.len()
 	end.Nodes = writeChunks(f, frameNodes, v.Nodes())
 	end.Evaluations = v.writeEvaluations(f)
 	end.Deployments = writeChunks(f, frameDeployments, v.Deployments())
@@ -111,6 +116,7 @@ func (v *Snapshot) record(r *jobRow) *jobRecord {
 	record := &jobRecord{
 		Namespace: r.namespace, ID: r.id, Exists: r.job != nil,
 		Scaling: r.scaling, Queued: r.queued, Schedule: r.schedule, Summarized: r.summarized,
+		Decisions: r.decisions, Restarts: r.restarts, Decided: r.decided,
 	}
 	if r.job != nil {
 		record.Current = r.job.Version

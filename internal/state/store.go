@@ -29,6 +29,8 @@ type content struct {
 	evaluations table[evaluationRow]
 	deployments table[deploymentRow]
 	nodes       table[nodeRow]
+	decisions   table[decisionRow]
+	restarts    table[restartRow]
 	tokens      ids // of dispatched jobs: slots of jobs by idempotency token
 	scaled      ids // slots of the jobs that declare scaling policies
 	cluster     cluster
@@ -41,6 +43,8 @@ func newContent() content {
 		evaluations: newTable[evaluationRow](),
 		deployments: newTable[deploymentRow](),
 		nodes:       newTable[nodeRow](),
+		decisions:   newTable[decisionRow](),
+		restarts:    newTable[restartRow](),
 		tokens:      newIDs(),
 		scaled:      newIDs(),
 		cluster:     cluster{scheduler: api.DefaultSchedulerConfig()},
@@ -109,6 +113,8 @@ func (s *Store) publish() {
 		evaluations: w.evaluations.published(&last.evaluations),
 		deployments: w.deployments.published(&last.deployments),
 		nodes:       w.nodes.published(&last.nodes),
+		decisions:   w.decisions.published(&last.decisions),
+		restarts:    w.restarts.published(&last.restarts),
 		tokens:      w.tokens.published(last.tokens),
 		scaled:      w.scaled.published(last.scaled),
 		cluster:     w.cluster,

@@ -28,6 +28,8 @@ func (v *Snapshot) Slots(t Table) uint32 {
 		return v.deployments.next
 	case TableNodes:
 		return v.nodes.next
+	case TableRestarts:
+		return v.restarts.next
 	}
 	return 0
 }
@@ -64,6 +66,12 @@ func (v *Snapshot) SweepDeployments(first uint32) iter.Seq2[uint32, *api.Deploym
 // SweepNodes yields the nodes in the slots from first on, with their slots.
 func (v *Snapshot) SweepNodes(first uint32) iter.Seq2[uint32, *api.Node] {
 	return sweep(&v.nodes, first, func(r *nodeRow) *api.Node { return r.node })
+}
+
+// SweepRestarts yields the restarts in the slots from first on, with their
+// slots.
+func (v *Snapshot) SweepRestarts(first uint32) iter.Seq2[uint32, *api.JobRestart] {
+	return sweep(&v.restarts, first, func(r *restartRow) *api.JobRestart { return r.restart })
 }
 
 // sweep yields every slot, also those without an object: looking costs time.

@@ -13,7 +13,7 @@ func (e *AllocationEncoder) launches(l *api.Launches) *Launches {
 			continue
 		}
 		launch := &Launch{
-			Task: e.name(task), Token: e.name(t.Token), Await: t.Await, Hold: t.Hold, Done: t.Done, Alone: t.Alone, Why: e.name(t.Why),
+			Task: e.name(task), Token: e.name(t.Token), Await: t.Await, Hold: t.Hold, Done: t.Done, Alone: t.Alone, Why: e.name(t.Why), Index: t.Index,
 		}
 		for _, key := range sortedKeys(t.Env) {
 			launch.Env = append(launch.Env, &Detail{Key: e.name(key), Value: e.name(t.Env[key])})
@@ -30,7 +30,7 @@ func (d *allocationDecoder) launches(w *Launches) *api.Launches {
 	}
 	for _, t := range w.Tasks {
 		launch := &api.Launch{
-			Token: d.name(t.GetToken()), Await: t.GetAwait(), Hold: t.GetHold(), Done: t.GetDone(), Alone: t.GetAlone(), Why: d.name(t.GetWhy()),
+			Token: d.name(t.GetToken()), Await: t.GetAwait(), Hold: t.GetHold(), Done: t.GetDone(), Alone: t.GetAlone(), Why: d.name(t.GetWhy()), Index: t.GetIndex(),
 		}
 		if len(t.GetEnv()) > 0 {
 			launch.Env = make(map[string]string, len(t.Env))

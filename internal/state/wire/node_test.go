@@ -25,12 +25,12 @@ func sampleAllocation(id string, states map[string]*api.TaskState) *api.Allocati
 		DeploymentStatus: &api.AllocDeploymentStatus{Healthy: &healthy, Timestamp: time.Unix(5, 0).UTC()},
 		Launches: &api.Launches{ID: "l1", Tasks: map[string]*api.Launch{
 			"init": {Token: "t0", Done: true},
-			"main": {Token: "t1", Alone: true, Env: map[string]string{"A": "1", "B": "2"}, Why: "restarted by somebody"},
+			"main": {Token: "t1", Alone: true, Env: map[string]string{"A": "1", "B": "2"}, Why: "restarted by somebody", Index: 8},
 			"next": {Await: true}, "side": {Token: "t2", Hold: true},
 		}},
 		LaunchStatus: &api.LaunchStatus{ID: "l1", Healthy: &healthy, Timestamp: time.Unix(6, 0).UTC()},
-		Metrics:          &api.PlacementMetrics{NodesEvaluated: 3},
-		CreateIndex:      9, ModifyIndex: 10,
+		Metrics:      &api.PlacementMetrics{NodesEvaluated: 3},
+		CreateIndex:  9, ModifyIndex: 10,
 	}
 }
 

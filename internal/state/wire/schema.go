@@ -6,4 +6,4 @@
 package wire
 
 // schemaSum is the SHA-256 of the schema that the generated code is of.
-const schemaSum = "86dd0c5fc921786d6249e9f34051e7b92f1f46b1b87c2566ac668e2c03defe73"
+const schemaSum = "b609f7fe87bcf551f109d84f4a0d6094e95f22b2eb001f7f90091421d62b339b"

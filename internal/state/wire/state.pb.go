@@ -3100,6 +3100,7 @@ type Launch struct {
 	Alone         bool                   `protobuf:"varint,6,opt,name=alone,proto3" json:"alone,omitempty"`
 	Env           []*Detail              `protobuf:"bytes,7,rep,name=env,proto3" json:"env,omitempty"` // by key
 	Why           uint32                 `protobuf:"varint,8,opt,name=why,proto3" json:"why,omitempty"`
+	Index         uint64                 `protobuf:"varint,9,opt,name=index,proto3" json:"index,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3186,6 +3187,13 @@ func (x *Launch) GetEnv() []*Detail {
 func (x *Launch) GetWhy() uint32 {
 	if x != nil {
 		return x.Why
+	}
+	return 0
+}
+
+func (x *Launch) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
 	}
 	return 0
 }
@@ -4512,7 +4520,7 @@ const file_state_proto_rawDesc = "" +
 	"\rlaunch_status\x18\x1e \x01(\v2\x1c.reeve.state.v1.LaunchStatusR\flaunchStatus\"H\n" +
 	"\bLaunches\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\rR\x02id\x12,\n" +
-	"\x05tasks\x18\x02 \x03(\v2\x16.reeve.state.v1.LaunchR\x05tasks\"\xc2\x01\n" +
+	"\x05tasks\x18\x02 \x03(\v2\x16.reeve.state.v1.LaunchR\x05tasks\"\xd8\x01\n" +
 	"\x06Launch\x12\x12\n" +
 	"\x04task\x18\x01 \x01(\rR\x04task\x12\x14\n" +
 	"\x05token\x18\x02 \x01(\rR\x05token\x12\x14\n" +
@@ -4521,7 +4529,8 @@ const file_state_proto_rawDesc = "" +
 	"\x04done\x18\x05 \x01(\bR\x04done\x12\x14\n" +
 	"\x05alone\x18\x06 \x01(\bR\x05alone\x12(\n" +
 	"\x03env\x18\a \x03(\v2\x16.reeve.state.v1.DetailR\x03env\x12\x10\n" +
-	"\x03why\x18\b \x01(\rR\x03why\"g\n" +
+	"\x03why\x18\b \x01(\rR\x03why\x12\x14\n" +
+	"\x05index\x18\t \x01(\x04R\x05index\"g\n" +
 	"\fLaunchStatus\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\rR\x02id\x12\x1d\n" +
 	"\ahealthy\x18\x02 \x01(\bH\x00R\ahealthy\x88\x01\x01\x12\x1c\n" +
