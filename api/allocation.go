@@ -242,6 +242,9 @@ const (
 	EventCheckUnhealthy   = "Unhealthy" // a liveness check failed too often
 	EventAllocUnhealthy   = "Alloc Unhealthy"
 	EventLost             = "Lost" // its supervisor is gone, and the process with it
+	EventNotLaunched      = "Not Launched"
+	EventLaunched         = "Launched"
+	EventHeld             = "Held" // it is not to run until this changes
 )
 
 // A TaskEvent is one thing that happened to a task, told in words in

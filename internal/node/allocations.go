@@ -157,7 +157,15 @@ func hasEnded(runners ...*runner.Runner) bool {
 // isSame reports whether nothing of what the servers decide has changed.
 func isSame(old, a *api.Allocation) bool {
 	return a.AllocModifyIndex == old.AllocModifyIndex && a.DesiredStatus == old.DesiredStatus && a.Job == old.Job &&
-		a.DeploymentID == old.DeploymentID
+		a.DeploymentID == old.DeploymentID && launchesOf(a) == launchesOf(old)
+}
+
+// launchesOf says which launches the allocation has.
+func launchesOf(a *api.Allocation) string {
+	if a.Launches == nil {
+		return ""
+	}
+	return a.Launches.ID
 }
 
 // answer reports an allocation that does not run here.

@@ -10,30 +10,43 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// health decides whether the allocation is healthy, for its deployment or for
-// the drain that it was moved by. It exists while that is open.
+// health decides whether the allocation is healthy: for its deployment, for the
+// drain that it was moved by, or for its launches. It exists while that is open.
 type health struct {
+	r        *Runner
 	minimum  time.Duration // how long everything must be well
 	within   time.Duration // how long that may take
 	checks   bool          // passing checks are part of being well
-	settling *time.Timer   // runs while everything is well; nil when not
+	answer   func(healthy bool, why string)
+	settling *time.Timer // runs while everything is well; nil when not
 	deadline *time.Timer
 }
 
 // watchHealth begins to judge the allocation's health, if anybody waits for it
 // and it is not known yet.
 func (r *Runner) watchHealth() {
-	h := r.healthPolicy()
-	if h == nil || r.health != nil || r.alloc.IsServerTerminal() {
+	if r.alloc.IsServerTerminal() || r.ending != nil {
 		return
 	}
-	if r.deployment != nil && r.deployment.Healthy != nil {
-		return
+	switch {
+	case r.isPartial(): // whether all of it is healthy cannot be said
+		r.health.stop()
+		r.health = nil
+	case r.health == nil && (r.deployment == nil || r.deployment.Healthy == nil):
+		r.health = r.healthPolicy()
+		r.health.begin(r, r.decideHealth)
 	}
-	r.health = h
-	if h.within > 0 {
-		h.deadline = time.AfterFunc(h.within, func() { r.expire(h) })
+	r.watchLaunches()
+}
+
+// isPartial reports whether a task has yet to be launched, or is held.
+func (r *Runner) isPartial() bool {
+	for _, t := range r.tasks {
+		if t.isAwaited() || t.isHeld() && !t.isIdle() {
+			return true
+		}
 	}
+	return false
 }
 
 // healthPolicy says what being healthy is: for a deployment what the group's
@@ -41,11 +54,7 @@ func (r *Runner) watchHealth() {
 // may be what a drain waits for, what the migrate block says.
 func (r *Runner) healthPolicy() *health {
 	if r.alloc.DeploymentID != "" {
-		u := r.group.Update
-		if u == nil || value(u.HealthCheck) == api.HealthCheckManual {
-			return nil
-		}
-		return &health{minimum: value(u.MinHealthyTime), within: value(u.HealthyDeadline), checks: value(u.HealthCheck) != api.HealthCheckTaskStates}
+		return r.updatePolicy()
 	}
 	m := r.group.Migrate
 	if m == nil || r.alloc.PreviousAllocation == "" || r.alloc.Job == nil || r.alloc.Job.Type != api.JobTypeService {
@@ -54,50 +63,88 @@ func (r *Runner) healthPolicy() *health {
 	return &health{minimum: value(m.MinHealthyTime), within: value(m.HealthyDeadline), checks: value(m.HealthCheck) != api.HealthCheckTaskStates}
 }
 
-// stopHealth ends the judging without a result.
-func (r *Runner) stopHealth() {
-	if h := r.health; h != nil {
-		r.health = nil
-		if h.settling != nil {
-			h.settling.Stop()
-		}
-		if h.deadline != nil {
-			h.deadline.Stop()
-		}
+// updatePolicy is what the update block says; nil if there is none, or an
+// operator says what is healthy.
+func (r *Runner) updatePolicy() *health {
+	u := r.group.Update
+	if u == nil || value(u.HealthCheck) == api.HealthCheckManual {
+		return nil
 	}
+	return &health{minimum: value(u.MinHealthyTime), within: value(u.HealthyDeadline), checks: value(u.HealthCheck) != api.HealthCheckTaskStates}
+}
+
+// begin starts the time in which the allocation has to become healthy.
+func (h *health) begin(r *Runner, answer func(bool, string)) {
+	if h == nil {
+		return
+	}
+	h.r, h.answer = r, answer
+	if h.within > 0 {
+		h.deadline = time.AfterFunc(h.within, h.expire)
+	}
+}
+
+// stop ends the judging without a result.
+func (h *health) stop() {
+	if h == nil {
+		return
+	}
+	h.answer = nil
+	if h.settling != nil {
+		h.settling.Stop()
+	}
+	if h.deadline != nil {
+		h.deadline.Stop()
+	}
+}
+
+// decide ends the judging.
+func (h *health) decide(healthy bool, why string) {
+	answer := h.answer
+	h.stop()
+	answer(healthy, why)
 }
 
 // judge looks at the tasks and checks after a change.
 func (r *Runner) judge() {
-	h := r.health
-	if h == nil {
+	if r.health == nil && r.launching == nil {
 		return
 	}
 	if r.ending != nil && !r.ending.restart && r.ending.why.event == api.EventKilling {
-		r.stopHealth() // it is being stopped: nobody waits for an answer
+		r.health.stop() // it is being stopped: nobody waits for an answer
+		r.launching.stop()
+		r.health, r.launching = nil, nil
 		return
 	}
-	for _, t := range r.tasks {
-		if t.state.Failed {
-			r.decideHealth(false, fmt.Sprintf("Task %q failed", t.name))
+	for _, h := range []*health{r.health, r.launching} {
+		if h != nil {
+			h.judge()
+		}
+	}
+}
+
+func (h *health) judge() {
+	for _, t := range h.r.tasks {
+		if x := t.member(); x.failed && !x.alone {
+			h.decide(false, fmt.Sprintf("Task %q failed", t.name))
 			return
 		}
 	}
-	well, _ := r.isWell(h)
+	well, _ := h.isWell()
 	switch {
 	case !well && h.settling != nil:
 		h.settling.Stop()
 		h.settling = nil
 	case well && h.minimum <= 0:
-		r.decideHealth(true, "")
+		h.decide(true, "")
 	case well && h.settling == nil:
 		var timer *time.Timer
 		timer = time.AfterFunc(h.minimum, func() {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			if r.health == h && h.settling == timer {
-				r.decideHealth(true, "")
-				r.save()
+			h.r.mu.Lock()
+			defer h.r.mu.Unlock()
+			if h.answer != nil && h.settling == timer {
+				h.decide(true, "")
+				h.r.save()
 			}
 		})
 		h.settling = timer
@@ -105,19 +152,11 @@ func (r *Runner) judge() {
 }
 
 // isWell reports whether everything that should run runs, and what is missing.
-func (r *Runner) isWell(h *health) (bool, string) {
+func (h *health) isWell() (bool, string) {
+	r := h.r
 	for _, t := range r.tasks {
-		x := t.member()
-		switch {
-		case x.hook == hookPoststop:
-		case x.hook == hookMain || x.sidecar:
-			if !x.running || t.signaled {
-				return false, fmt.Sprintf("task %q was not running", t.name)
-			}
-		case x.stage != stageDead && !x.running:
-			return false, fmt.Sprintf("task %q had not run", t.name)
-		case x.hook == hookPrestart && x.stage != stageDead:
-			return false, fmt.Sprintf("task %q had not finished", t.name)
+		if missing := t.missing(); missing != "" {
+			return false, fmt.Sprintf("task %q %s", t.name, missing)
 		}
 	}
 	if !h.checks {
@@ -131,34 +170,72 @@ func (r *Runner) isWell(h *health) (bool, string) {
 	return true, ""
 }
 
+// missing is what keeps the task from being as it should be now, as the end of a
+// sentence; "" if nothing does.
+func (t *task) missing() string {
+	x := t.member()
+	switch {
+	case x.hook == hookPoststop || x.idle || x.awaited:
+	case x.alone && x.stage == stageDead:
+	case x.held:
+		if x.stage == stageActive {
+			return "had not ended"
+		}
+	case x.leaving:
+		return "had not been launched again"
+	case t.launchedAs(func(l *api.Launch) bool { return l.Alone }) && t.mustSucceed(): // it says nothing about the others
+	case t.spec.Goal != "" && t.mustSucceed():
+		if x.stage != stageDead {
+			return "had not finished"
+		}
+	case x.hook == hookMain && x.stage == stageDead && t.mustSucceed():
+	case x.hook == hookMain || x.sidecar:
+		if !x.running || t.signaled {
+			return "was not running"
+		}
+	case x.stage != stageDead && !x.running:
+		return "had not run"
+	case x.hook == hookPrestart && x.stage != stageDead:
+		return "had not finished"
+	}
+	return ""
+}
+
 // expire ends the time in which the allocation had to become healthy.
-func (r *Runner) expire(h *health) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.health != h {
+func (h *health) expire() {
+	h.r.mu.Lock()
+	defer h.r.mu.Unlock()
+	if h.answer == nil {
 		return
 	}
 	why := fmt.Sprintf("Not healthy for min_healthy_time of %s by healthy_deadline of %s", short(h.minimum), short(h.within))
-	if well, missing := r.isWell(h); !well {
+	if well, missing := h.isWell(); !well {
 		why += ": " + missing
 	}
-	r.decideHealth(false, why)
-	r.save()
+	h.decide(false, why)
+	h.r.save()
 }
 
 // decideHealth answers the deployment's question.
 func (r *Runner) decideHealth(healthy bool, why string) {
-	r.stopHealth()
+	r.health = nil
 	d := api.AllocDeploymentStatus{}
 	if r.deployment != nil {
 		d = *r.deployment
 	}
 	d.Healthy, d.Timestamp = &healthy, time.Now()
 	r.deployment = &d
-	r.modified = d.Timestamp.UnixNano()
+	r.decided(healthy, why)
+}
+
+// decided takes into account that the allocation's health is known.
+func (r *Runner) decided(healthy bool, why string) {
+	r.modified = time.Now().UnixNano()
 	if !healthy {
 		for _, t := range r.tasks {
-			t.tell(event(api.EventAllocUnhealthy, why))
+			if !t.isIdle() {
+				t.tellOnce(event(api.EventAllocUnhealthy, why))
+			}
 		}
 	}
 	r.host.Changed(r, true)

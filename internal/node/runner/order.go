@@ -35,6 +35,14 @@ type member struct {
 	ran     bool // a process of it ran at some time
 	failed  bool
 	killed  bool // was told to end
+	// What its launch and its job say of it; see launch.go and goal.go.
+	idle    bool // it waits to be launched, and nothing waits for it
+	awaited bool // it waits to be launched, and the allocation lives until it has been
+	held    bool // it is not to run until it is let go
+	busy    bool // what is left of its last run is being cleared away
+	fresh   bool // its turn came, and its process is not there yet
+	leaving bool // its process is ended, to be run again by another launch or held
+	alone   bool // its failure is its own
 }
 
 // cause is why a task is to end.
@@ -75,6 +83,10 @@ type step struct {
 // the main tasks have ended, sidecars are stopped; when everything has ended,
 // the poststop tasks. A task that fails ends all; a leader that ends does too.
 // On the way out the leader goes first, then the others, then the sidecars.
+//
+// A task that has yet to be launched is left out of that order, whatever its
+// hook: what launches it knows when its turn is. A prestart task that is run
+// again waits for what else of the group is being ended to be run again.
 func decide(m []member, e *end) ([]step, *end) {
 	if e == nil {
 		e = fate(m)
@@ -87,6 +99,12 @@ func decide(m []member, e *end) ([]step, *end) {
 	}
 	if over(m) {
 		steps = append(steps, after(m, e)...)
+		for i, x := range m {
+			if e == nil && x.idle && x.hook != hookPoststop {
+				why := cause{event: api.EventMainDead, words: "The group's other tasks have ended"}
+				steps = append(steps, step{task: i, verb: verbSkip, why: why})
+			}
+		}
 	}
 	return steps, e
 }
@@ -94,7 +112,7 @@ func decide(m []member, e *end) ([]step, *end) {
 // fate reports whether what happened to one task ends the others.
 func fate(m []member) *end {
 	for _, x := range m {
-		if x.stage == stageDead && x.failed && x.hook != hookPoststop {
+		if x.stage == stageDead && x.failed && !x.alone && x.hook != hookPoststop {
 			return &end{why: cause{event: api.EventSiblingFailed, sibling: x.name, words: "Task \"" + x.name + "\" of the group failed"}}
 		}
 	}
@@ -106,23 +124,26 @@ func fate(m []member) *end {
 	return nil
 }
 
+var mainDead = cause{event: api.EventMainDead, words: "The group's main tasks have ended"}
+
 // goOn lets the allocation live.
 func goOn(m []member) []step {
 	var steps []step
 	start := func(i int) { steps = append(steps, step{task: i, verb: verbStart}) }
-	prepared, mainsRan, mainsDead, mains := true, true, true, 0
+	prepared, mainsRan, mainsDead, mains, leaving := true, true, true, 0, false
 	for _, x := range m {
-		switch x.hook {
-		case hookPrestart:
-			if x.sidecar {
-				prepared = prepared && (x.ran || x.stage == stageDead)
-			} else {
-				prepared = prepared && x.stage == stageDead
-			}
-		case hookMain:
+		leaving = leaving || x.leaving
+		switch {
+		case x.idle:
+		case x.hook == hookMain:
 			mains++
-			mainsRan = mainsRan && x.ran
+			mainsRan = mainsRan && (x.ran || x.awaited || x.stage == stageDead)
 			mainsDead = mainsDead && x.stage == stageDead
+		case x.awaited || x.hook != hookPrestart:
+		case x.sidecar:
+			prepared = prepared && (x.ran || x.stage == stageDead)
+		default:
+			prepared = prepared && x.stage == stageDead
 		}
 	}
 	if mains == 0 { // then the group exists for its hooks
@@ -130,6 +151,12 @@ func goOn(m []member) []step {
 	}
 	for i, x := range m {
 		switch {
+		case x.idle || x.busy:
+		case x.stage == stageWaiting && (x.awaited || x.held):
+			if mainsDead && x.sidecar {
+				steps = append(steps, step{task: i, verb: verbSkip, why: mainDead})
+			}
+		case x.stage == stageWaiting && x.hook == hookPrestart && leaving:
 		case x.stage == stageWaiting && x.hook == hookPrestart:
 			start(i)
 		case x.stage == stageWaiting && x.hook == hookMain && prepared:
@@ -137,8 +164,7 @@ func goOn(m []member) []step {
 		case x.stage == stageWaiting && x.hook == hookPoststart && mainsRan && (!mainsDead || mains == 0 || !x.sidecar):
 			start(i)
 		case mainsDead && x.sidecar && x.stage != stageDead && x.hook != hookPoststop && !x.killed:
-			why := cause{event: api.EventMainDead, words: "The group's main tasks have ended"}
-			steps = append(steps, step{task: i, verb: stopOrSkip(x), why: why})
+			steps = append(steps, step{task: i, verb: stopOrSkip(x), why: mainDead})
 		}
 	}
 	return steps
@@ -178,7 +204,7 @@ func endAll(m []member, why cause) []step {
 // over reports whether all but the poststop tasks have ended.
 func over(m []member) bool {
 	for _, x := range m {
-		if x.hook != hookPoststop && x.stage != stageDead {
+		if x.hook != hookPoststop && x.stage != stageDead && !x.idle {
 			return false
 		}
 	}
@@ -197,8 +223,8 @@ func after(m []member, e *end) []step {
 	var steps []step
 	for i, x := range m {
 		switch {
-		case x.hook != hookPoststop || x.stage != stageWaiting:
-		case ran:
+		case x.hook != hookPoststop || x.stage != stageWaiting || x.busy:
+		case ran && !x.idle && !x.awaited && !x.held:
 			steps = append(steps, step{task: i, verb: verbStart})
 		default:
 			steps = append(steps, step{task: i, verb: verbSkip, why: e.why})

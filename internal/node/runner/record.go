@@ -23,16 +23,19 @@ type record struct {
 	Modified   int64
 	Deployment *api.AllocDeploymentStatus `json:",omitempty"`
 	Tasks      map[string]*taskRecord
-	Fenced     string `json:",omitempty"`
+	Fenced     string            `json:",omitempty"`
+	Launched   *api.LaunchStatus `json:",omitempty"`
 }
 
 type taskRecord struct {
-	State  *api.TaskState
-	Stage  stage
-	Ran    bool `json:",omitempty"`
-	Run    int  `json:",omitempty"`
-	Over   int  `json:",omitempty"`
-	Policy restarts
+	State   *api.TaskState
+	Stage   stage
+	Ran     bool `json:",omitempty"`
+	Run     int  `json:",omitempty"`
+	Over    int  `json:",omitempty"`
+	Policy  restarts
+	Cut     bool `json:",omitempty"`
+	Leaving bool `json:",omitempty"`
 }
 
 // Prefixes of the ledger's keys.
@@ -56,10 +59,11 @@ func (r *Runner) encode() []byte {
 	r.mu.Lock()
 	a := *r.alloc
 	a.Job, a.Metrics, a.TaskStates = nil, nil, nil
-	rec := record{Allocation: &a, JobVersion: r.alloc.JobVersion(), Modified: r.modified, Deployment: r.deployment, Fenced: r.fenced,
+	rec := record{Allocation: &a, JobVersion: r.alloc.JobVersion(), Modified: r.modified, Deployment: r.deployment, Fenced: r.fenced, Launched: r.launched,
 		Tasks: make(map[string]*taskRecord, len(r.tasks))}
 	for _, t := range r.tasks {
-		rec.Tasks[t.name] = &taskRecord{State: t.state, Stage: t.stage, Ran: t.ran, Run: t.run, Over: t.over, Policy: t.policy}
+		rec.Tasks[t.name] = &taskRecord{State: t.state, Stage: t.stage, Ran: t.ran, Run: t.run, Over: t.over, Policy: t.policy,
+			Cut: t.cut, Leaving: t.leaving}
 	}
 	r.mu.Unlock()
 	data, err := json.Marshal(&rec)
@@ -84,10 +88,11 @@ func Restore(h *Host, data []byte, job func(namespace, id string, version uint64
 		return nil, fmt.Errorf("read the record of allocation %s: version %d of its job is missing", a.ID, rec.JobVersion)
 	}
 	r := New(h, a)
-	r.deployment, r.modified, r.fenced = rec.Deployment, rec.Modified, rec.Fenced
+	r.deployment, r.modified, r.fenced, r.launched = rec.Deployment, rec.Modified, rec.Fenced, rec.Launched
 	for _, t := range r.tasks {
 		if tr := rec.Tasks[t.name]; tr != nil && tr.State != nil {
 			t.state, t.stage, t.ran, t.run, t.over, t.policy = tr.State, tr.Stage, tr.Ran, tr.Run, tr.Over, tr.Policy
+			t.cut, t.leaving = tr.Cut, tr.Leaving
 		}
 	}
 	return r, nil
@@ -104,7 +109,7 @@ func (r *Runner) Resume() {
 			r.status = api.AllocClientRunning // until something else turns out
 		}
 	}
-	r.words = describe(r.status)
+	r.words = r.describe(r.status)
 	if r.fenced != "" {
 		if r.allDead() {
 			r.status, r.words = api.AllocClientLost, r.fenced
@@ -115,9 +120,11 @@ func (r *Runner) Resume() {
 	for _, t := range r.tasks {
 		switch {
 		case t.stage == stageActive:
+			t.finding = true
 			r.loops.Go(func() { t.resume(r.ctx) })
-		case t.stage == stageDead && t.run > 0:
-			r.loops.Go(func() { t.forget(r.ctx) })
+		case t.run > 0:
+			t.busy = true
+			r.loops.Go(func() { t.clear(r.ctx) })
 		}
 	}
 	if r.alloc.IsServerTerminal() && !r.allDead() {
@@ -147,7 +154,7 @@ func (t *task) resume(ctx context.Context) {
 	over, wait := t.over == t.run, t.untilRestart()
 	r.mu.Unlock()
 	if over { // what comes next is on record, too: a first start, or a restart
-		t.forget(ctx)
+		t.clear(ctx)
 		if !t.pause(ctx, wait) {
 			t.loop(ctx, nil)
 		}

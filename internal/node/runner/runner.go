@@ -60,7 +60,9 @@ type Runner struct {
 	status     string
 	words      string // the client description
 	deployment *api.AllocDeploymentStatus
-	health     *health
+	health     *health           // of the deployment; nil when it is not open
+	launched   *api.LaunchStatus // of the launches that are acted upon
+	launching  *health           // of these; nil when it is not open
 	checks     map[string]string // check id -> status
 	limit      *time.Timer       // max_run_duration
 	fenced     string            // why it was stopped without the servers; "" if it was not
@@ -152,6 +154,10 @@ func (r *Runner) Report() *api.Allocation {
 		d := *r.deployment
 		a.DeploymentStatus = &d
 	}
+	if r.launched != nil {
+		l := *r.launched
+		a.LaunchStatus = &l
+	}
 	return a
 }
 
@@ -219,6 +225,7 @@ func (r *Runner) anyRunning() bool {
 // held.
 func (r *Runner) settle() {
 	for {
+		r.heed()
 		steps, e := decide(r.members(), r.ending)
 		r.ending = e
 		if len(steps) == 0 {
@@ -228,7 +235,7 @@ func (r *Runner) settle() {
 			t := r.tasks[s.task]
 			switch s.verb {
 			case verbStart:
-				t.stage = stageActive
+				t.stage, t.fresh = stageActive, true
 				r.loops.Go(func() { t.loop(r.ctx, nil) })
 			case verbSkip:
 				t.skip(s.why)
@@ -249,11 +256,11 @@ func (r *Runner) settle() {
 // conclude derives the allocation's status from its tasks.
 func (r *Runner) conclude() {
 	status := clientStatus(r.members())
-	words := describe(status)
+	words := r.describe(status)
 	if r.fenced != "" && r.allDead() {
 		status, words = api.AllocClientLost, r.fenced
 	}
-	if status != r.status {
+	if status != r.status || words != r.words && (words == wordsHeld || r.words == wordsHeld) {
 		r.status, r.words = status, words
 		r.modified = time.Now().UnixNano()
 		r.host.Changed(r, true)
@@ -263,7 +270,9 @@ func (r *Runner) conclude() {
 		case <-r.ended:
 		default:
 			r.dropChecks()
-			r.stopHealth()
+			r.health.stop()
+			r.launching.stop()
+			r.health, r.launching = nil, nil
 			if r.limit != nil {
 				r.limit.Stop()
 			}

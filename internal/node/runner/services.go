@@ -89,15 +89,27 @@ func (r *Runner) hasChecks() bool {
 
 // isServed reports whether what the check asks is there to answer.
 func (r *Runner) isServed(p probe) bool {
-	if p.task != nil && (p.task.handle == nil || p.task.signaled) {
-		return false
+	if p.task != nil {
+		return p.task.handle != nil && !p.task.signaled
 	}
 	for _, t := range r.tasks {
-		if p.task == nil && t.spec.IsMain() && (t.handle == nil || t.signaled) {
+		if t.serves() && (t.handle == nil || t.signaled) {
 			return false
 		}
 	}
 	return true
+}
+
+// serves reports whether the group's services need the task: it is one of the
+// main ones, and is meant to run as long as they do.
+func (t *task) serves() bool {
+	switch {
+	case !t.spec.IsMain() || t.isIdle() || t.launchedAs(func(l *api.Launch) bool { return l.Alone }):
+		return false
+	case t.spec.Goal != "" && t.mustSucceed():
+		return false
+	}
+	return t.stage != stageDead || !t.isAlone()
 }
 
 // probes lists the checks that the job defines.
@@ -127,18 +139,35 @@ func (r *Runner) probes() []probe {
 	return all
 }
 
-// judgedChecks lists the checks that deployment health depends on.
+// judgedChecks lists the checks that health depends on: those of the tasks that
+// are to run, and the group's when all of these are.
 func (r *Runner) judgedChecks() []probe {
 	if !r.hasChecks() {
 		return nil
 	}
 	var judged []probe
 	for _, p := range r.probes() {
-		if p.check.OnUpdate != "ignore" {
+		if p.check.OnUpdate != "ignore" && r.isAsked(p) {
 			judged = append(judged, p)
 		}
 	}
 	return judged
+}
+
+// isAsked reports whether what the check asks is to be there.
+func (r *Runner) isAsked(p probe) bool {
+	is := func(t *task) bool {
+		return !t.isIdle() && !t.isAwaited() && !t.isHeld() && (t.stage != stageDead || !t.isAlone() && !t.mustSucceed())
+	}
+	if p.task != nil {
+		return is(p.task)
+	}
+	for _, t := range r.tasks {
+		if t.serves() && !is(t) {
+			return false
+		}
+	}
+	return true
 }
 
 // probeID is the same for the same definition, and changes with it.
@@ -219,7 +248,7 @@ func (r *Runner) unhealthy(p probe, reason string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, t := range r.tasks {
-		if t == p.task || (p.task == nil && t.spec.IsMain()) {
+		if t == p.task || (p.task == nil && t.serves()) {
 			words := "Check \"" + p.check.Name + "\" failed too often: " + reason
 			if t.ask(&request{words: "Unhealthy: check \"" + p.check.Name + "\" failed", counts: true}) {
 				t.tell(event(api.EventCheckUnhealthy, words))

@@ -21,7 +21,8 @@ import (
 func (t *task) start(ctx context.Context) driver.Handle {
 	r := t.r
 	r.mu.Lock()
-	if t.killed != nil {
+	t.finding = false
+	if t.killed != nil || t.isSuperseded() {
 		r.mu.Unlock()
 		return nil
 	}
@@ -37,7 +38,7 @@ func (t *task) start(ctx context.Context) driver.Handle {
 	r.host.Changed(r, false)
 	r.mu.Unlock()
 
-	h, e := t.launch(startCtx, alloc, group, spec, run, saved.Wait)
+	h, e := t.create(startCtx, alloc, group, spec, run, saved.Wait)
 	if ctx.Err() != nil {
 		return nil // the process, if there is one, is found again
 	}
@@ -68,7 +69,7 @@ func processWords(h driver.Handle) string {
 // running takes into account that the task's process exists.
 func (t *task) running(h driver.Handle, e *api.TaskEvent) {
 	r := t.r
-	t.handle, t.ran = h, true
+	t.handle, t.ran, t.fresh, t.finding = h, true, false, false
 	t.tell(e)
 	t.change(func(s *api.TaskState) {
 		s.State = api.TaskStateRunning
@@ -78,8 +79,11 @@ func (t *task) running(h driver.Handle, e *api.TaskEvent) {
 		}
 		s.FinishedAt = time.Time{}
 	})
-	if t.killed != nil { // told to end while it was being started
+	switch { // told to end while it was being started
+	case t.killed != nil:
 		t.interrupt(*t.killed)
+	case t.again != nil:
+		t.interrupt(cause{event: api.EventKilling, words: t.again.words})
 	}
 	r.limitRun()
 	r.settle()
@@ -87,10 +91,10 @@ func (t *task) running(h driver.Handle, e *api.TaskEvent) {
 	r.host.Changed(r, true)
 }
 
-// launch does what a start needs outside the mutex: directories, environment,
+// create does what a start needs outside the mutex: directories, environment,
 // and the driver. recorded waits until the run is on record: a process that
 // nobody remembers must not exist.
-func (t *task) launch(ctx context.Context, a *api.Allocation, g *api.Group, s *api.Task, run int, recorded func() error) (driver.Handle, *api.TaskEvent) {
+func (t *task) create(ctx context.Context, a *api.Allocation, g *api.Group, s *api.Task, run int, recorded func() error) (driver.Handle, *api.TaskEvent) {
 	h := t.r.host
 	d := h.Drivers[s.Driver]
 	if d == nil {
@@ -164,6 +168,9 @@ func (t *task) driverTask(a *api.Allocation, g *api.Group, s *api.Task, run int)
 
 func (h *Host) env(a *api.Allocation, g *api.Group, s *api.Task, dir driver.Dir) *taskenv.Env {
 	in := taskenv.Input{Node: h.Node(), Alloc: a, Group: g, Task: s, Dir: dir, Host: h.Environ}
+	if s != nil && a.Launches != nil && a.Launches.Tasks[s.Name] != nil {
+		in.Launch = a.Launches.Tasks[s.Name].Env
+	}
 	if s != nil && h.Drivers[s.Driver] != nil {
 		in.Dir = h.Drivers[s.Driver].View(dir)
 		in.Isolated = in.Dir.Local != dir.Local

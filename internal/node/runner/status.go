@@ -9,10 +9,17 @@ import "github.com/reeve-run/reeve/api"
 // only when nothing of it runs any more: until then it holds its resources.
 func clientStatus(m []member) string {
 	failed, running, open := false, false, false
+	well := false
 	for _, x := range m {
-		failed = failed || x.failed
+		failed = failed || x.failed && !x.alone
+		well = well || !x.failed && x.stage == stageDead && x.ran
 		running = running || x.running
 		open = open || x.stage != stageDead
+	}
+	if !well { // those whose failure is their own were all there was
+		for _, x := range m {
+			failed = failed || x.failed
+		}
 	}
 	switch {
 	case !open && failed:
@@ -27,12 +34,30 @@ func clientStatus(m []member) string {
 	ran, waits := false, false
 	for _, x := range m {
 		ran = ran || x.ran
-		waits = waits || (x.stage == stageActive && x.ran && !x.killed)
+		waits = waits || (x.stage == stageActive && x.ran && !x.killed && !x.fresh)
 	}
 	if ran && !waits {
 		return api.AllocClientRunning
 	}
 	return api.AllocClientPending
+}
+
+// wordsHeld is the description of an allocation whose tasks are all held.
+const wordsHeld = "Held: nothing of it runs until that changes"
+
+// describe tells the status in words.
+func (r *Runner) describe(status string) string {
+	held := false
+	for _, t := range r.tasks {
+		if t.handle != nil || t.stage == stageActive {
+			return describe(status)
+		}
+		held = held || t.isHeld() && !t.isIdle()
+	}
+	if held {
+		return wordsHeld
+	}
+	return describe(status)
 }
 
 func describe(status string) string {

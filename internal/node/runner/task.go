@@ -10,6 +10,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/node/driver"
+	"github.com/reeve-run/reeve/internal/node/ledger"
 )
 
 // A task is one task of a runner. All fields are guarded by the runner's
@@ -29,20 +30,31 @@ type task struct {
 	starting context.CancelFunc
 	killed   *cause   // it was told to end
 	again    *request // it was asked to restart
-	signaled bool     // the process was told to end, for killed or again
+	signaled bool     // the process was told to end, for killed, again or leaving
+	cut      bool     // it was ended before it had done what it is for
+	fresh    bool     // its turn came, and its process is not there yet
+	finding  bool     // the process of an earlier agent is looked for
 	wake     chan struct{}
+
+	// See launch.go.
+	leaving bool           // it was told to end, to be held or launched again
+	busy    bool           // what is left of its last run is being cleared away
+	intent  *ledger.Commit // why it is leaving is on record
 }
 
 // request is that somebody asked for a restart.
 type request struct {
 	words  string
-	counts bool // as a failure, by the restart policy
+	counts bool      // as a failure, by the restart policy
+	until  time.Time // the new process is not started before
 }
 
 func (t *task) member() member {
 	return member{
 		name: t.name, hook: hookOf(t.spec), sidecar: t.spec.IsSidecar(), leader: t.spec.Leader, stage: t.stage,
-		running: t.handle != nil, ran: t.ran, failed: t.state.Failed, killed: t.killed != nil,
+		running: t.handle != nil, ran: t.ran, failed: t.state.Failed && !t.cut, killed: t.killed != nil, fresh: t.fresh,
+		idle: t.isIdle(), awaited: t.isAwaited(), held: t.isHeld(), busy: t.busy, alone: t.isAlone(),
+		leaving: t.stage == stageActive && t.isSuperseded(),
 	}
 }
 
@@ -56,15 +68,6 @@ func hookOf(s *api.Task) hook {
 		return hookPoststop
 	}
 	return hookMain
-}
-
-// mustSucceed reports whether exit 0 is what the task is for; for others an
-// exit is a failure, whatever its code.
-func (t *task) mustSucceed() bool {
-	if t.spec.IsMain() {
-		return t.r.alloc.Job != nil && t.r.alloc.Job.RunsToCompletion()
-	}
-	return !t.spec.IsSidecar()
 }
 
 // tell records an event, keeping the last ones.
@@ -125,8 +128,14 @@ func (t *task) pause(ctx context.Context, delay time.Duration) (dead bool) {
 	defer timer.Stop()
 	for {
 		t.r.mu.Lock()
-		if t.killed != nil {
-			t.die(false)
+		if t.killed != nil || t.isSuperseded() {
+			if t.killed != nil {
+				t.cutShort()
+				t.die(false)
+			} else {
+				t.park()
+				t.busy = false
+			}
 			t.r.settle()
 			t.r.save()
 			t.r.mu.Unlock()
@@ -156,25 +165,31 @@ func (t *task) exited(ctx context.Context, h driver.Handle, x driver.Exit) (dela
 	if at.IsZero() {
 		at = time.Now()
 	}
-	t.handle, t.signaled, t.over = nil, false, t.run
+	done := x.Err == nil && x.Code == 0 && x.Signal == 0 && t.mustSucceed() && !t.signaled
+	t.handle, t.signaled, t.finding, t.over = nil, false, false, t.run
 	t.tell(terminated(x))
 	t.change(func(s *api.TaskState) { s.FinishedAt = at })
-	if t.killed != nil {
+	switch asked := t.again; {
+	case t.killed != nil:
 		t.tell(event(api.EventKilled, "The task has been stopped"))
-		t.die(t.killed.fails)
-	} else if asked := t.again; asked != nil {
-		t.again = nil
-		if asked.counts {
-			delay, dead = t.verdict(asked.words)
-		} else {
-			t.restart(verdict{again: true, words: asked.words + ", restarting now"})
+		if !done {
+			t.cutShort()
 		}
-	} else if x.Err == nil && x.Code == 0 && x.Signal == 0 && t.mustSucceed() {
+		t.die(t.killed.fails)
+	case done:
 		t.die(false)
-	} else {
+	case t.isSuperseded():
+		t.park()
+	case asked == nil:
 		delay, dead = t.verdict(exitWords(x))
+	case asked.counts:
+		t.again = nil
+		delay, dead = t.verdict(asked.words)
+	default:
+		delay = t.obey(asked)
 	}
-	dead = dead || t.stage == stageDead
+	dead = dead || t.stage != stageActive
+	t.busy = dead
 	saved := r.save()
 	r.settle()
 	r.host.Changed(r, true)
@@ -187,9 +202,7 @@ func (t *task) exited(ctx context.Context, h driver.Handle, x driver.Exit) (dela
 		r.host.Logger.Warn("clean up after a task", "allocation", r.id, "task", t.name, "error", err)
 	}
 	if dead {
-		r.mu.Lock()
-		r.save()
-		r.mu.Unlock()
+		t.free(ctx)
 	}
 	return delay, dead
 }
@@ -202,17 +215,20 @@ func (t *task) notStarted() (delay time.Duration, dead bool) {
 	defer r.mu.Unlock()
 	switch {
 	case t.killed != nil:
+		t.cutShort()
 		t.die(t.killed.fails)
+	case t.isSuperseded():
+		t.park()
+		t.busy = false
 	case t.again != nil:
-		t.restart(verdict{again: true, words: t.again.words + ", restarting now"})
-		t.again = nil
+		delay = t.obey(t.again)
 	case t.state.Failed:
 		t.tell(restarting(verdict{words: "Another attempt on this node would not help"}))
 		t.die(true)
 	default:
 		delay, dead = t.verdict("Failed to start")
 	}
-	dead = dead || t.stage == stageDead
+	dead = dead || t.stage != stageActive
 	r.settle()
 	r.save()
 	r.host.Changed(r, true)
@@ -225,11 +241,25 @@ func (t *task) verdict(what string) (delay time.Duration, dead bool) {
 	t.restart(v)
 	if !v.again {
 		t.die(true)
+	} else {
+		t.drag(v.delay)
 	}
 	return v.delay, !v.again
 }
 
+// obey restarts the task because it was asked to.
+func (t *task) obey(q *request) (delay time.Duration) {
+	t.again = nil
+	v := verdict{again: true, words: q.words + ", restarting now"}
+	if v.delay = max(0, time.Until(q.until)); v.delay > 0 {
+		v.words = q.words + ", restarting in " + seconds(v.delay)
+	}
+	t.restart(v)
+	return v.delay
+}
+
 func (t *task) restart(v verdict) {
+	t.fresh = false
 	t.tell(restarting(v))
 	if !v.again {
 		return
@@ -244,7 +274,7 @@ func (t *task) restart(v verdict) {
 // die ends the task for good.
 func (t *task) die(failed bool) {
 	t.stage = stageDead
-	t.handle, t.again = nil, nil
+	t.handle, t.again, t.leaving = nil, nil, false
 	t.change(func(s *api.TaskState) {
 		s.State = api.TaskStateDead
 		s.Failed = s.Failed || failed
@@ -260,6 +290,9 @@ func (t *task) skip(why cause) {
 		t.tell(e)
 	}
 	t.killed = &why
+	if !t.isIdle() {
+		t.cutShort()
+	}
 	t.stage = stageDead
 	t.change(func(s *api.TaskState) { s.State = api.TaskStateDead })
 }
@@ -294,7 +327,13 @@ func (t *task) interrupt(why cause) {
 			delay = 0
 		}
 		t.tell(killing(why, signal, timeout))
-		t.r.loops.Go(func() { t.stop(h, signal, timeout, delay) })
+		intent := t.intent
+		t.r.loops.Go(func() {
+			if intent != nil {
+				t.recorded(intent)
+			}
+			t.stop(h, signal, timeout, delay)
+		})
 	}
 }
 

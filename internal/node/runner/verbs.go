@@ -79,7 +79,10 @@ func (r *Runner) RestartAll() error {
 func (r *Runner) again() {
 	r.ending = nil
 	for _, t := range r.tasks {
-		t.stage, t.killed, t.again, t.ran = stageWaiting, nil, nil, false
+		if t.isDone() {
+			continue
+		}
+		t.stage, t.killed, t.again, t.ran, t.cut = stageWaiting, nil, nil, false, false
 		t.change(func(s *api.TaskState) {
 			s.State, s.Failed = api.TaskStatePending, false
 			s.Restarts++
@@ -204,7 +207,7 @@ func (r *Runner) TaskNames() []string {
 func (r *Runner) noDelay() bool { return value(r.alloc.DesiredTransition.NoShutdownDelay) }
 
 // Update takes a newer version of the allocation from the servers: to stop it,
-// or with a new version of the job that has the same tasks.
+// with a new version of the job that has the same tasks, or with other launches.
 func (r *Runner) Update(a *api.Allocation) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -214,8 +217,8 @@ func (r *Runner) Update(a *api.Allocation) {
 	old := r.alloc
 	r.alloc = a
 	if a.DeploymentID != old.DeploymentID {
-		r.stopHealth()
-		r.deployment = nil
+		r.health.stop()
+		r.health, r.deployment = nil, nil
 		if a.DeploymentStatus != nil {
 			d := *a.DeploymentStatus
 			r.deployment = &d

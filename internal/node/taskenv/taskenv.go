@@ -36,6 +36,9 @@ type Input struct {
 	// environment.
 	Isolated bool
 	Host     []string // the agent's environment, KEY=value
+	// Launch is what the launch of the task adds. It is taken as it is, and comes
+	// before what the job file says of the same variable.
+	Launch map[string]string
 }
 
 // An Env is a task's environment.
@@ -185,8 +188,11 @@ func (e *Env) addTask(in Input) {
 	}
 	// What the user wrote comes last: it may replace anything, and may refer to
 	// what was set before and, in the order of their names, to each other.
+	maps.Copy(e.vars, in.Launch)
 	for _, k := range slices.Sorted(maps.Keys(t.Env)) {
-		e.vars[e.Replace(k)] = e.Replace(t.Env[k])
+		if _, given := in.Launch[k]; !given {
+			e.vars[e.Replace(k)] = e.Replace(t.Env[k])
+		}
 	}
 }
 

@@ -1,0 +1,58 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package runner
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// goal is what the task is for: what its job file says, or by the job's type
+// and the task's hook.
+func (t *task) goal() string {
+	switch {
+	case t.spec.Goal != "":
+		return t.spec.Goal
+	case t.spec.IsMain() && t.r.alloc.Job != nil && t.r.alloc.Job.RunsToCompletion(), !t.spec.IsMain() && !t.spec.IsSidecar():
+		return api.GoalFinish
+	}
+	return api.GoalRunning
+}
+
+// mustSucceed reports whether exit 0 is what the task is for; for others an
+// exit is a failure, whatever its code.
+func (t *task) mustSucceed() bool { return t.goal() != api.GoalRunning }
+
+// isDone reports whether the task has ended well and is not to be run again
+// with the allocation.
+func (t *task) isDone() bool {
+	return t.spec.Goal != "" && t.mustSucceed() && t.state.IsSuccessful() && t.killed == nil && (t.ran || t.isInherited())
+}
+
+// isAlone reports whether the task's failure is its own.
+func (t *task) isAlone() bool {
+	return t.spec.Essential != nil && !*t.spec.Essential || t.launchedAs(func(l *api.Launch) bool { return l.Alone })
+}
+
+// drag has the group's other tasks that keep running restart with an essential
+// one, which failed and starts again after delay.
+func (t *task) drag(delay time.Duration) {
+	if !value(t.spec.Essential) {
+		return
+	}
+	words := fmt.Sprintf("Restarted because task %q failed, which is essential", t.name)
+	for _, o := range t.r.tasks {
+		if o == t || o.goal() != api.GoalRunning || o.handle == nil && o.starting == nil {
+			continue
+		}
+		if o.ask(&request{words: words, until: time.Now().Add(delay)}) {
+			e := event(api.EventSiblingFailed, words)
+			e.FailedSibling = t.name
+			e.Details = map[string]string{"failed_sibling": t.name}
+			o.tell(e)
+		}
+	}
+}
