@@ -24,6 +24,14 @@ type phase struct {
 	held   bool // by an operator
 	heldBy *api.Decision
 	why    string  // it is so, in words
+	// Of a canary phase: the continues that operators gave it, and how many steps
+	// wait for one. Uncanary is set when it goes on without.
+	released []*api.Decision
+	waits    int
+	uncanary bool
+	// Until is when a staggered phase goes on; waiter is what it waits after.
+	until  time.Time
+	waiter *api.Allocation
 	chosen []*step // candidates, in the order in which they are done
 }
 

@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -27,6 +28,9 @@ func Reconcile(r Reader, job *api.Job, eval *api.Evaluation, now time.Time) *Res
 	for _, t := range trees {
 		for _, p := range t.phases {
 			w.doAll(p.chosen)
+			if p.waiter != nil {
+				w.due = append(w.due, appointment{p.waiter, p.until, api.TriggerPlanOperation})
+			}
 		}
 	}
 	w.absences()
@@ -279,7 +283,7 @@ func (w *work) rest(deploy []*phase) {
 				continue
 			}
 			if !in.alloc.IsClientTerminal() {
-				w.result.Kept = append(w.result.Kept, in.alloc)
+				w.result.Kept = append(w.result.Kept, cmp.Or(w.changed[in.alloc.ID], in.alloc))
 			}
 		}
 	}

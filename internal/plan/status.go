@@ -56,6 +56,7 @@ func setOf(list ...Status) (all statuses) {
 }
 
 var (
+	restful  = setOf(Complete, Pending, Waiting) // nothing is under way
 	underWay = setOf(Prepared, Starting, Started, InProgress)
 	onTheWay = setOf(Pending, Starting, Started)
 )

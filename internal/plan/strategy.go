@@ -78,8 +78,8 @@ func (p *phase) candidates(m *memory) []*step {
 	}
 	for i := range p.steps {
 		switch st := &p.steps[i]; {
-		case st.on != nil && st.on.taken:
-		case (st.do == leave || st.do == deregister || st.do == launch) && p.begins():
+		case st.on != nil && st.on.isTaken(st):
+		case (st.do == leave || st.do == deregister) && p.begins():
 			chosen = append(chosen, st)
 		case (st.do == update || st.do == later) && !p.held:
 			chosen = append(chosen, st) // takes nothing away, adds nothing
@@ -93,7 +93,7 @@ func (p *phase) candidates(m *memory) []*step {
 	}
 	for worth := range wellWorth + 1 {
 		for i := range p.steps {
-			if st := &p.steps[i]; room > 0 && p.begins() && st.do == replace && !st.on.taken && st.on.worth() == worth {
+			if st := &p.steps[i]; room > 0 && p.begins() && (st.do == replace || st.do == launch) && !st.on.isTaken(st) && st.on.worth() == worth {
 				chosen = append(chosen, st)
 				room--
 			}

@@ -28,6 +28,9 @@ type survey struct {
 	old        map[*group]bool // memory of anyOld
 	memory     *memory
 	stands     progress // of the newest version's deployment; known once deploy was derived
+	decisions  []*api.Decision
+	// decisionsRead is set once decisions is what the store has.
+	decisionsRead bool
 	// collected is set when an allocation of the newest version belonged to a
 	// deployment that is no longer stored.
 	collected bool
@@ -62,6 +65,8 @@ type instance struct {
 	last  *api.Allocation // newest one that was stopped, if none holds it
 	state state
 	taken bool // a plan works on it: a dirty instance
+	// busy are tasks that a plan launches, where it works on no others.
+	busy []string
 	// closed is set when its node takes nothing new: what is there stays as it is.
 	closed bool
 	// away is set when its node is silent, and its allocation not lost yet.
@@ -290,6 +295,25 @@ func (i *instance) serves() bool {
 // isLent reports whether the instance is to be started elsewhere while its node is
 // silent.
 func (i *instance) isLent() bool { return i.away != nil && i.away.replaced && !i.closed }
+
+// take notes that the step is to be done: the instance is dirty, or those of its
+// tasks are that the step launches.
+func (i *instance) take(st *step) {
+	if st.do == launch {
+		i.busy = append(i.busy, st.taskNames()...)
+		return
+	}
+	i.taken = true
+}
+
+// isTaken reports whether another step works on the instance with which this one
+// is in conflict.
+func (i *instance) isTaken(st *step) bool {
+	if i.taken || len(i.busy) == 0 || st.do != launch {
+		return i.taken || len(i.busy) > 0
+	}
+	return slices.ContainsFunc(st.taskNames(), func(name string) bool { return slices.Contains(i.busy, name) })
+}
 
 // What an instance is worth to users, from nothing upwards.
 const (

@@ -17,6 +17,8 @@ type tree struct {
 	// parameters are those that a custom plan was started with.
 	parameters map[string]string
 	errors     []string // its own
+	literal    bool     // its strategies are carried out to the letter
+	rulings    *rulings // of operators; nil: none
 }
 
 // priority is the order in which plans are asked for work: an instance that one
@@ -49,15 +51,22 @@ func (s *survey) trees() []*tree {
 
 // choose picks the tree's candidates. Their instances are dirty from then on.
 func (s *survey) choose(t *tree) {
+	if t.literal {
+		t.openInTurn()
+	}
 	for _, p := range t.phases {
 		if t.held {
 			p.open = false // what has begun is brought to its end
 		}
-		p.chosen = p.candidates(s.memory)
+		if t.literal {
+			p.chosen = p.inTurn(s.memory, s.now)
+		} else {
+			p.chosen = p.candidates(s.memory)
+		}
 		for _, st := range p.chosen {
 			st.next = true
 			if st.on != nil {
-				st.on.taken = true
+				st.on.take(st)
 			}
 		}
 	}

@@ -98,7 +98,7 @@ func (s *survey) showTree(t *tree, whole bool) *api.Plan {
 func (p *phase) tally() (t tally) {
 	for i := range p.steps {
 		st := &p.steps[i]
-		t.add(st.shown(), st.next || st.do == none && st.status != Complete)
+		t.add(st.shown(), st.next || st.do == none && only(st.status)&restful == 0)
 	}
 	return t
 }
