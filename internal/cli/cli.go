@@ -93,7 +93,7 @@ this machine, and prints where to reach it.`,
 	)
 
 	add(root, groupStart, c, devCommand, agentCommand)
-	add(root, groupNouns, c, jobCommand, allocCommand, nodeCommand, evalCommand, deploymentCommand,
+	add(root, groupNouns, c, jobCommand, planCommand, allocCommand, nodeCommand, evalCommand, deploymentCommand,
 		scalingCommand, eventCommand, operatorCommand, systemCommand, statusCommand)
 	add(root, groupMore, c, simCommand, versionCommand, exampleWebCommand)
 	for _, alias := range topLevelAliases(c) {
@@ -126,7 +126,7 @@ func add(parent *cobra.Command, group string, c *cli, commands ...command) {
 func topLevelAliases(c *cli) []*cobra.Command {
 	var aliases []*cobra.Command
 	for _, make := range []command{
-		jobRunCommand, jobPlanCommand, jobStopCommand, jobInitCommand, jobValidateCommand,
+		jobRunCommand, jobStopCommand, jobInitCommand, jobValidateCommand,
 		jobInspectCommand, jobFmtCommand, allocLogsCommand, allocExecCommand, allocFSCommand,
 	} {
 		cmd := make(c)

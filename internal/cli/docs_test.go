@@ -117,7 +117,7 @@ This page is made from the commands' own help; ` + "`go generate ./internal/cli`
 - What a command found out goes to stdout; what it has to say meanwhile, and errors, go to stderr.
 - Every command that reads takes ` + "`-json`" + ` and ` + "`-t TEMPLATE`" + `, a Go template over the same object. Field names are those of the
   Go types: ` + "`-json`" + ` shows ` + "`TaskGroups`" + `, a template says ` + "`.Groups`" + `. Templates may call ` + "`json`, `short` (an id's first eight\n  characters), `join SEP LIST`, `upper`, `lower`, `time` and `age` (of Unix nanoseconds), `addresses` (of an allocation's ports)" + `.
-- ` + "`run`, `plan`, `stop`, `init`, `validate`, `inspect`, `fmt`, `logs`, `exec` and `fs`" + ` also work without ` + "`job`" + ` or ` + "`alloc`" + ` before them.
+- ` + "`run`, `stop`, `init`, `validate`, `inspect`, `fmt`, `logs`, `exec` and `fs`" + ` also work without ` + "`job`" + ` or ` + "`alloc`" + ` before them.
 - ` + "`reeve completion bash`" + ` (or zsh, fish, powershell) prints a script that completes commands, flags and ids.
 - Colours are left out when stdout is not a terminal, with ` + "`-no-color`" + `, and when ` + "`NO_COLOR`" + ` is set.
 - Exit codes are in [exit-codes.md](exit-codes.md).

@@ -119,3 +119,17 @@ func wanted(n int, what string) string {
 	}
 	return fmt.Sprintf("this command takes %s (%s)", count(n, "argument", "arguments"), what)
 }
+
+// between wants at least and at most so many arguments, which are called what.
+func between(least, most int, what ...string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return usagef("%s, but %s given", wanted(least, strings.Join(what[:least], " ")), count(len(args), "argument was", "arguments were"))
+		case len(args) > most:
+			return usagef("this command takes at most %s (%s), but %d were given",
+				count(most, "argument", "arguments"), strings.Join(what[:most], " "), len(args))
+		}
+		return nil
+	}
+}

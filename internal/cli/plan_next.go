@@ -1,0 +1,144 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// maxNext bounds how many commands are suggested.
+const maxNext = 4
+
+// planNext suggests what to type next: how what waits goes on, and where to
+// look for why something does not.
+func planNext(pl *api.Plan) []string {
+	n := &nextCommands{plan: pl}
+	switch {
+	case pl.Status == api.PlanComplete:
+		return nil
+	case isUnstarted(pl):
+		n.add("Start it", "reeve plan start", pl.JobID, pl.Name)
+		return n.commands
+	case pl.Interrupted && pl.Name == api.PlanRestart && pl.Run != "":
+		n.add("Go on", "reeve job restart -resume", api.ShortID(pl.Run))
+	case pl.Interrupted:
+		n.add("Go on", "reeve plan continue", pl.JobID, pl.Name)
+	}
+	for _, phase := range pl.Phases {
+		n.phase(phase)
+	}
+	return n.commands
+}
+
+// nextCommands gathers suggestions, each only once.
+type nextCommands struct {
+	plan     *api.Plan
+	commands []string
+	known    map[string]bool
+}
+
+func (n *nextCommands) add(label, command string, args ...string) {
+	for _, arg := range args {
+		command += " " + shellQuote(arg)
+	}
+	if flag := namespaceFlag(n.plan); flag != "" {
+		command = strings.Replace(command, " ", flag+" ", 1)
+	}
+	if len(n.commands) == maxNext || n.known[command] {
+		return
+	}
+	if n.known == nil {
+		n.known = map[string]bool{}
+	}
+	n.known[command] = true
+	n.commands = append(n.commands, label+":  "+command)
+}
+
+func (n *nextCommands) phase(phase *api.Phase) {
+	pl := n.plan
+	switch {
+	case phase.Status == api.PlanComplete:
+		return
+	case phase.Interrupted:
+		n.add("Go on with "+phase.Name, "reeve plan continue", pl.JobID, pl.Name, phase.Name)
+	case awaitsCanary(phase):
+		label := "Begin with the first of " + phase.Name
+		if phase.Completed > 0 {
+			label = "Let the rest of " + phase.Name + " go"
+		}
+		n.add(label, "reeve plan continue", pl.JobID, pl.Name, phase.Name)
+	case awaitsPromotion(pl, phase):
+		n.add("Promote the canaries", "reeve deployment promote", api.ShortID(pl.Run))
+	}
+	for _, s := range phase.Steps {
+		n.step(phase, s)
+	}
+}
+
+func (n *nextCommands) step(phase *api.Phase, s *api.Step) {
+	pl := n.plan
+	switch {
+	case s.Interrupted && s.Status == api.PlanWaiting && !awaitsCanary(phase):
+		n.add("Go on with "+s.Name, "reeve plan continue", pl.JobID, pl.Name, phase.Name, s.Name)
+	case s.Status == api.PlanError && s.Allocation != "":
+		n.add("What went wrong", "reeve alloc status", api.ShortID(s.Allocation))
+	case s.Status == api.PlanPrepared && s.Message != "" && s.Allocation == "":
+		n.add("What is in the way", "reeve job explain", pl.JobID)
+	}
+}
+
+// awaitsCanary reports whether a phase waits for a "continue" because of its
+// strategy.
+func awaitsCanary(phase *api.Phase) bool {
+	if phase.Strategy != api.StrategySerialCanary && phase.Strategy != api.StrategyParallelCanary {
+		return false
+	}
+	for _, s := range phase.Steps {
+		if s.Status == api.PlanWaiting {
+			return true
+		}
+	}
+	return false
+}
+
+// awaitsPromotion reports whether a phase of a deployment waits for its
+// canaries to be promoted.
+func awaitsPromotion(pl *api.Plan, phase *api.Phase) bool {
+	return pl.Name == api.PlanDeploy && pl.Run != "" && !pl.Interrupted && phase.Status == api.PlanWaiting && !anyInterrupted(phase)
+}
+
+func anyInterrupted(phase *api.Phase) bool {
+	for _, s := range phase.Steps {
+		if s.Interrupted {
+			return true
+		}
+	}
+	return phase.Interrupted
+}
+
+// planHead is the line above a tree: of which job, and what it carries out.
+func planHead(pl *api.Plan) string {
+	text := pl.JobID
+	if pl.Namespace != "" && pl.Namespace != api.DefaultNamespace {
+		text += " in namespace " + pl.Namespace
+	}
+	text += fmt.Sprintf(" version %d", pl.JobVersion)
+	if pl.Run != "" {
+		kind := "run"
+		switch pl.Name {
+		case api.PlanDeploy:
+			kind = "deployment"
+		case api.PlanRestart:
+			kind = "restart"
+		}
+		text += ", " + kind + " " + api.ShortID(pl.Run)
+	}
+	if len(pl.Parameters) > 0 {
+		text += ", with " + parametersInWords(pl.Parameters)
+	}
+	return text
+}

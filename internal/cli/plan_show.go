@@ -1,0 +1,159 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
+)
+
+const planShowExitCodes = `0    shown; with -watch: the plan is complete
+1    it cannot be shown; with -watch: the plan cannot be completed as it stands
+2    with -timeout: it was not complete in time
+130  with -watch: ended by Ctrl-C; the plan goes on`
+
+func planShowCommand(c *cli) *cobra.Command {
+	var (
+		f       format
+		follow  bool
+		timeout time.Duration
+		wide    bool
+	)
+	cmd := &cobra.Command{
+		Use:     "show JOB [PLAN]",
+		Aliases: []string{"status"},
+		Short:   "Show a plan as a tree, once or for as long as it takes",
+		Long: `Shows a plan's phases and steps, what each waits for, what operators decided,
+and what to type next. Without PLAN it shows all that has something to do.
+
+With -watch it shows every change, until the plan is complete or in error. On a
+terminal the tree is redrawn in place; elsewhere every change is a line. Without
+PLAN it follows the first one that is under way.`,
+		Example: `reeve plan show web deploy
+reeve plan show -watch web
+reeve plan show -watch -timeout 10m web deploy`,
+		Args:              between(1, 2, "JOB", "PLAN"),
+		ValidArgsFunction: c.completePlans(nil),
+		Annotations:       map[string]string{annotationExitCodes: planShowExitCodes},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case follow && !f.forPeople():
+				return usagef("-watch is for people: leave out -json and -t; programs make blocking queries of the HTTP API")
+			case timeout < 0:
+				return usagef("-timeout is a time above 0")
+			}
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			id, cl, err := c.resolveJob(cmd.Context(), cl, args[0])
+			if err != nil {
+				return err
+			}
+			name := ""
+			if len(args) == 2 {
+				name = args[1]
+			}
+			if follow || timeout > 0 {
+				return c.watchPlan(cmd.Context(), cl, id, name, timeout)
+			}
+			return c.showPlans(cmd.Context(), cl, id, name, f, wide)
+		},
+	}
+	f.addTo(cmd.Flags())
+	cmd.Flags().BoolVar(&follow, "watch", false, "show every change, until the plan is complete")
+	cmd.Flags().DurationVar(&timeout, "timeout", 0, "with -watch, which it implies: give up after `D`; the plan goes on")
+	cmd.Flags().BoolVar(&wide, "verbose", false, "show every step, however many are in the same state")
+	return cmd
+}
+
+// showPlans shows one plan, or all of a job that have something to do.
+func (c *cli) showPlans(ctx context.Context, cl *client.Client, job, name string, f format, wide bool) error {
+	if name != "" {
+		pl, _, err := cl.Plans().Get(ctx, job, name, nil)
+		if err != nil {
+			return err
+		}
+		return c.show(f, pl, func(p *page) { p.planTree(pl, wide) })
+	}
+	list, _, err := cl.Plans().OfJob(ctx, job, nil)
+	if err != nil {
+		return err
+	}
+	trees := []*api.Plan{}
+	for _, pl := range list {
+		if pl.Total == 0 && pl.Status == api.PlanComplete {
+			continue
+		}
+		tree, _, err := cl.Plans().Get(ctx, job, pl.Name, nil)
+		if api.CodeOf(err) == api.CodeNotFound {
+			continue // it was over in between
+		}
+		if err != nil {
+			return err
+		}
+		trees = append(trees, tree)
+	}
+	return c.show(f, trees, func(p *page) {
+		if len(trees) == 0 {
+			p.line("No plan of job %q has anything to do.", job)
+		}
+		for i, pl := range trees {
+			if i > 0 {
+				p.WriteByte('\n')
+			}
+			p.planTree(pl, wide)
+		}
+	})
+}
+
+// planTree writes a plan for people.
+func (p *page) planTree(pl *api.Plan, wide bool) {
+	f := foldLong
+	if wide {
+		f = foldNothing
+	}
+	p.line("%s", p.style.bold(planHead(pl)))
+	for _, line := range treeLines(pl, p.style, p.now, f) {
+		p.line("%s", line)
+	}
+	p.planErrors(pl)
+	p.decisions(pl.Decisions)
+	p.next(planNext(pl)...)
+}
+
+// planErrors lists why a plan cannot be completed.
+func (p *page) planErrors(pl *api.Plan) {
+	if len(pl.Errors) == 0 {
+		return
+	}
+	p.section("Errors:")
+	for _, e := range pl.Errors {
+		p.line("- %s", strings.ReplaceAll(e, "\n", "\n  "))
+	}
+}
+
+// decisionsShown is how many decisions a page lists, the newest ones.
+const decisionsShown = 8
+
+// decisions lists what operators decided, oldest first.
+func (p *page) decisions(list []*api.Decision) {
+	if len(list) == 0 {
+		return
+	}
+	p.section("Decisions:")
+	if n := len(list) - decisionsShown; n > 0 {
+		p.line("- ... %d earlier", n)
+		list = list[n:]
+	}
+	for _, d := range list {
+		p.line("- %s", decided(p.now, d))
+	}
+}

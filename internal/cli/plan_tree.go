@@ -1,0 +1,151 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// A treeText turns a plan into lines: one for the plan, one for each phase, and
+// one for each step or run of steps that are folded into one.
+type treeText struct {
+	style style
+	now   time.Time
+	fold  fold
+	lines []string
+}
+
+// unknownWord stands for a name, strategy or status that a server left out.
+const unknownWord = "<UNKNOWN>"
+
+// treeLines are a plan's lines.
+func treeLines(pl *api.Plan, s style, now time.Time, f fold) []string {
+	t := &treeText{style: s, now: now, fold: f}
+	t.element("", pl.Name, pl.Strategy, pl.Status, t.planNotes(pl))
+	for i, phase := range pl.Phases {
+		t.phase(phase, i == len(pl.Phases)-1)
+	}
+	return t.lines
+}
+
+// Branches and trunks of the tree.
+const (
+	branch     = "├─ "
+	lastBranch = "└─ "
+	trunk      = "│  "
+	noTrunk    = "   "
+)
+
+func (t *treeText) phase(phase *api.Phase, last bool) {
+	before, below := branch, trunk
+	if last {
+		before, below = lastBranch, noTrunk
+	}
+	t.element(before, phase.Name, phase.Strategy, phase.Status, t.phaseNotes(phase))
+	rows := t.fold.steps(phase)
+	for i, row := range rows {
+		before := branch
+		if i == len(rows)-1 {
+			before = lastBranch
+		}
+		t.row(below+before, row)
+	}
+}
+
+// element writes the line of a plan or phase.
+func (t *treeText) element(before, name, strategy string, status api.PlanStatus, notes []string) {
+	text := fmt.Sprintf("%s (%s strategy) (%s)", firstOf(name, unknownWord), firstOf(strategy, unknownWord),
+		firstOf(t.style.planStatus(status), unknownWord))
+	t.write(before, text, notes)
+}
+
+func (t *treeText) row(before string, row stepRow) {
+	if row.step == nil {
+		t.write(before, t.style.dim(fmt.Sprintf("... %d %s", row.count, wordOf(row.status))), []string{row.message})
+		return
+	}
+	s := row.step
+	t.write(before, fmt.Sprintf("%s (%s)", firstOf(s.Name, unknownWord), firstOf(t.style.planStatus(s.Status), unknownWord)), t.stepNotes(s))
+}
+
+// write writes one line: the element, and beside it what there is to say.
+func (t *treeText) write(before, text string, notes []string) {
+	line := t.style.dim(before) + text
+	if notes := strings.Join(keep(notes, func(n string) bool { return n != "" }), ", "); notes != "" {
+		line += "  " + notes
+	}
+	t.lines = append(t.lines, line)
+}
+
+func (t *treeText) planNotes(pl *api.Plan) []string {
+	var notes []string
+	if pl.Total > 0 {
+		notes = append(notes, planProgress(pl.Completed, pl.Total))
+	}
+	if pl.Interrupted && pl.Message == "" {
+		notes = append(notes, "interrupted")
+	}
+	if isUnstarted(pl) && pl.Message == "" {
+		notes = append(notes, "not started")
+	}
+	return append(notes, pl.Message)
+}
+
+func (t *treeText) phaseNotes(phase *api.Phase) []string {
+	notes := []string{planProgress(phase.Completed, phase.Total)}
+	if phase.MaxParallel > 1 && phase.Status != api.PlanComplete {
+		notes = append(notes, fmt.Sprintf("%d at a time", phase.MaxParallel))
+	}
+	if len(phase.After) > 0 && phase.Status == api.PlanPending {
+		notes = append(notes, "after "+strings.Join(phase.After, ", "))
+	}
+	if phase.Interrupted && phase.Message == "" {
+		notes = append(notes, "interrupted")
+	}
+	return append(notes, phase.Message)
+}
+
+func (t *treeText) stepNotes(s *api.Step) []string {
+	var notes []string
+	moving := s.Status != api.PlanComplete && s.Status != api.PlanPending
+	if time := inState(t.now, s.Since); moving && time != "-" {
+		notes = append(notes, time)
+	}
+	if s.Recovery != "" && s.Status != api.PlanComplete {
+		notes = append(notes, strings.ToLower(s.Recovery))
+	}
+	if moving && s.Allocation != "" {
+		notes = append(notes, t.style.dim("allocation "+api.ShortID(s.Allocation)))
+	}
+	if s.Interrupted && s.Message == "" {
+		notes = append(notes, "interrupted")
+	}
+	if s.Forced != nil {
+		notes = append(notes, decided(t.now, s.Forced))
+	} else if s.Status != api.PlanComplete {
+		notes = append(notes, s.Message)
+	}
+	if s.Status == api.PlanDelayed && !s.Until.IsZero() {
+		notes = append(notes, "goes on "+inTime(t.now, s.Until))
+	}
+	if len(s.After) > 0 && s.Status == api.PlanPending {
+		notes = append(notes, "after "+strings.Join(s.After, ", "))
+	}
+	return notes
+}
+
+// inTime says when something is due.
+func inTime(now, then time.Time) string {
+	if left := then.Sub(now); left > 0 {
+		return "in " + shortDuration(left)
+	}
+	return "now"
+}
+
+// wordOf is a status as a word in a sentence.
+func wordOf(s api.PlanStatus) string { return strings.ToLower(strings.ReplaceAll(string(s), "_", " ")) }

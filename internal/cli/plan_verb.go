@@ -1,0 +1,198 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/user"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
+)
+
+// planVerb describes a command that does one thing to a plan, phase or step.
+type planVerb struct {
+	verb       api.Verb
+	aliases    []string
+	short      string
+	long       string
+	example    string
+	parts      bool   // it may be about a phase or step
+	parameters bool   // it takes -p
+	careful    string // what to ask before, with what it is about; "": nothing
+}
+
+const planVerbExitCodes = `0    done; with -watch: the plan is complete
+1    refused, and nothing was changed; with -watch also: the plan cannot be
+     completed as it stands
+130  with -watch: ended by Ctrl-C; the plan goes on`
+
+func (c *cli) planVerb(v planVerb) *cobra.Command {
+	var (
+		f      format
+		req    api.PlanRequest
+		params []string
+		yes    bool
+		follow bool
+	)
+	use, most, what := string(v.verb)+" JOB PLAN", 2, []string{"JOB", "PLAN"}
+	if v.parts {
+		use, most, what = use+" [PHASE [STEP]]", 4, append(what, "PHASE", "STEP")
+	}
+	cmd := &cobra.Command{
+		Use:               use,
+		Aliases:           v.aliases,
+		Short:             v.short,
+		Long:              v.long,
+		Example:           v.example,
+		Args:              between(2, most, what...),
+		ValidArgsFunction: c.completePlans(v.statuses()),
+		Annotations:       map[string]string{annotationExitCodes: planVerbExitCodes},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := placePartArgs(&req, args); err != nil {
+				return err
+			}
+			var err error
+			if req.Parameters, err = parseParameters(params); err != nil {
+				return err
+			}
+			if follow && !f.forPeople() {
+				return usagef("-watch is for people: leave out -json and -t")
+			}
+			req.By = c.operator()
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			job, cl, err := c.resolveJob(cmd.Context(), cl, args[0])
+			if err != nil {
+				return err
+			}
+			if v.careful != "" {
+				if err := c.careful(fmt.Sprintf(v.careful, partInWords(job, args[1], &req)), yes); err != nil {
+					return err
+				}
+			}
+			resp, err := cl.Plans().Do(cmd.Context(), job, args[1], v.verb, &req)
+			if err != nil {
+				return err
+			}
+			return c.planDone(cmd.Context(), cl, resp, f, follow)
+		},
+	}
+	f.addTo(cmd.Flags())
+	cmd.Flags().StringVar(&req.Reason, "reason", "", "why, kept with the decision as `TEXT`")
+	cmd.Flags().BoolVar(&follow, "watch", false, "then follow the plan until it is complete")
+	if v.parts {
+		cmd.Flags().StringVar(&req.Phase, "phase", "", "`NAME` or id of the phase, instead of the argument")
+		cmd.Flags().StringVar(&req.Step, "step", "", "`NAME` or id of the step, instead of the argument")
+	}
+	if v.parameters {
+		cmd.Flags().StringArrayVarP(&params, "param", "p", nil, "parameter `NAME=VALUE`, in the environment of the plan's tasks; several times")
+	}
+	if v.careful != "" {
+		cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	}
+	return cmd
+}
+
+// statuses are those of plans that a verb is for; nil means any.
+func (v planVerb) statuses() func(*api.Plan) bool {
+	if v.verb == api.VerbStart || v.verb == api.VerbStop {
+		return isCustom
+	}
+	return nil
+}
+
+// placePartArgs puts the phase and step that were given as arguments where
+// those of the flags are.
+func placePartArgs(req *api.PlanRequest, args []string) error {
+	for i, part := range []*string{&req.Phase, &req.Step} {
+		if len(args) <= i+2 {
+			break
+		}
+		if *part != "" && *part != args[i+2] {
+			return usagef("%q and %q: give phase and step as arguments or as flags, not both", *part, args[i+2])
+		}
+		*part = args[i+2]
+	}
+	return nil
+}
+
+func parseParameters(pairs []string) (map[string]string, error) {
+	if len(pairs) == 0 {
+		return nil, nil
+	}
+	m := map[string]string{}
+	for _, pair := range pairs {
+		name, value, ok := strings.Cut(pair, "=")
+		if !ok || name == "" {
+			return nil, usagef("-p %q is not NAME=VALUE", pair)
+		}
+		if _, twice := m[name]; twice {
+			return nil, usagef("-p %s is given twice", name)
+		}
+		m[name] = value
+	}
+	return m, nil
+}
+
+// partInWords names what a verb is about.
+func partInWords(job, plan string, req *api.PlanRequest) string {
+	text := "plan " + plan + " of job " + job
+	switch {
+	case req.Step != "" && req.Phase != "":
+		return fmt.Sprintf("step %s in phase %s of %s", req.Step, req.Phase, text)
+	case req.Step != "":
+		return fmt.Sprintf("step %s of %s", req.Step, text)
+	case req.Phase != "":
+		return fmt.Sprintf("phase %s of %s", req.Phase, text)
+	}
+	return text
+}
+
+// planDone shows the plan as it is with a decision, or follows it.
+func (c *cli) planDone(ctx context.Context, cl *client.Client, resp *api.PlanResponse, f format, follow bool) error {
+	if follow && resp.Plan != nil {
+		if d := resp.Decision; d != nil {
+			fmt.Fprintln(c.Stderr, decided(c.Now(), d))
+		}
+		return c.watchPlan(ctx, cl, resp.Plan.JobID, resp.Plan.Name, 0)
+	}
+	return c.show(f, resp, func(p *page) {
+		if resp.Plan != nil {
+			p.planTree(resp.Plan, false)
+			if next := planNext(resp.Plan); len(next) == 0 && isUnderWay(resp.Plan) {
+				p.next(fmt.Sprintf("Follow it:  reeve plan show -watch%s %s %s", namespaceFlag(resp.Plan),
+					shellQuote(resp.Plan.JobID), shellQuote(resp.Plan.Name)))
+			}
+		}
+	})
+}
+
+// careful asks before something that cannot be undone, where there is somebody
+// to answer.
+func (c *cli) careful(question string, yes bool) error {
+	if yes || !isTerminal(c.Stdin) {
+		return nil
+	}
+	return c.confirm(question)
+}
+
+// operator is who uses the program, as decisions name them: user@host.
+func (c *cli) operator() string {
+	name := firstOf(c.Getenv("USER"), c.Getenv("LOGNAME"))
+	if name == "" {
+		if u, err := user.Current(); err == nil {
+			name = u.Username
+		}
+	}
+	host, _ := os.Hostname()
+	return firstOf(name, "unknown") + "@" + firstOf(host, "unknown")
+}

@@ -1,0 +1,193 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
+)
+
+// errNotInTime is returned when a plan is not complete in time.
+var errNotInTime = errors.New("not in time")
+
+// A planWatch follows one plan with blocking queries.
+type planWatch struct {
+	c       *cli
+	cl      *client.Client // in the job's namespace
+	job     string
+	plan    string
+	screen  *screen // nil: line by line
+	log     planLog
+	started time.Time
+	turn    int
+	last    *api.Plan // nil until the first answer
+}
+
+// planAnswer is one answer about a plan.
+type planAnswer struct {
+	plan *api.Plan
+	err  error
+}
+
+// watchPlan follows a plan until it ends; without a name, the first of the job
+// that is under way.
+func (c *cli) watchPlan(ctx context.Context, cl *client.Client, job, name string, timeout time.Duration) error {
+	if name == "" {
+		list, _, err := cl.Plans().OfJob(ctx, job, nil)
+		if err != nil {
+			return err
+		}
+		name = firstUnderWay(list)
+	}
+	if timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, timeout, errNotInTime)
+		defer cancel()
+	}
+	w := &planWatch{
+		c: c, cl: cl, job: job, plan: name, screen: c.screen(), started: c.Now(),
+		log: planLog{style: c.stdoutStyle()},
+	}
+	return w.run(ctx)
+}
+
+// firstUnderWay is the plan that is worth watching most.
+func firstUnderWay(list []*api.Plan) string {
+	for _, pl := range list {
+		if isUnderWay(pl) {
+			return pl.Name
+		}
+	}
+	return api.PlanDeploy
+}
+
+// answers repeats the query and sends every answer, until ctx ends or the query
+// fails.
+func (w *planWatch) answers(ctx context.Context, out chan<- planAnswer) {
+	q := &client.QueryOptions{}
+	for {
+		pl, meta, err := w.cl.Plans().Get(ctx, w.job, w.plan, q)
+		select {
+		case out <- planAnswer{pl, err}:
+		case <-ctx.Done():
+			return
+		}
+		if err != nil {
+			return
+		}
+		q.Index = meta.Index
+	}
+}
+
+// redrawTree is how often times on a live tree are brought up to date.
+const redrawTree = 200 * time.Millisecond
+
+func (w *planWatch) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	answers := make(chan planAnswer)
+	go w.answers(ctx, answers)
+	tick := time.NewTicker(redrawTree)
+	defer tick.Stop()
+	if w.screen != nil {
+		defer w.screen.leave()
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return w.left(ctx)
+		case <-tick.C:
+			w.redraw()
+		case a := <-answers:
+			switch {
+			case ctx.Err() != nil:
+				return w.left(ctx)
+			case a.err != nil:
+				return w.gone(a.err)
+			}
+			w.show(a.plan)
+			if done, err := w.ended(); done {
+				return err
+			}
+		}
+	}
+}
+
+// show shows a new answer.
+func (w *planWatch) show(pl *api.Plan) {
+	w.last = pl
+	if w.screen != nil {
+		w.redraw()
+		return
+	}
+	for _, line := range w.log.changes(pl, w.c.Now()) {
+		fmt.Fprintln(w.c.Stdout, line)
+	}
+}
+
+// redraw draws the last answer with the time as it is now.
+func (w *planWatch) redraw() {
+	if w.screen == nil || w.last == nil {
+		return
+	}
+	width, height := w.screen.size()
+	f := frame{style: w.c.stdoutStyle(), now: w.c.Now(), started: w.started, width: width, height: height, turn: w.turn}
+	w.screen.draw(f.lines(w.last))
+	w.turn++
+}
+
+// ended reports whether the plan has ended, and how.
+func (w *planWatch) ended() (bool, error) {
+	switch w.last.Status {
+	case api.PlanComplete:
+		return true, nil
+	case api.PlanError:
+		return true, fmt.Errorf("plan %s of job %q cannot be completed as it stands: %s", w.last.Name, w.job,
+			firstOf(strings.Join(w.last.Errors, "; "), w.last.Message, "no reason given"))
+	}
+	return false, nil
+}
+
+// gone is how it ends when the plan is there no more: it was over before the
+// last answer, or it never was.
+func (w *planWatch) gone(err error) error {
+	if w.last == nil || api.CodeOf(err) != api.CodeNotFound {
+		return err
+	}
+	switch w.last.Name {
+	case api.PlanUninstall:
+		fmt.Fprintf(w.c.Stdout, "Job %q is uninstalled: nothing is left of it.\n", w.job)
+		return nil
+	case api.PlanDecommission, api.PlanRecovery, api.PlanRestart, api.PlanDrain:
+		fmt.Fprintf(w.c.Stdout, "Plan %s of job %q is over: nothing is left to do.\n", w.last.Name, w.job)
+		return nil
+	}
+	return err
+}
+
+// exitNotInTime is the exit code of a wait whose time was up.
+const exitNotInTime = 2
+
+// exitInterrupted is the exit code of a command that Ctrl-C ended while what it
+// followed goes on.
+const exitInterrupted = 130
+
+// left is how it ends when the time is up or somebody pressed Ctrl-C.
+func (w *planWatch) left(ctx context.Context) error {
+	if errors.Is(context.Cause(ctx), errNotInTime) {
+		status := api.PlanStatus("")
+		if w.last != nil {
+			status = w.last.Status
+		}
+		return &exit{code: exitNotInTime, err: fmt.Errorf("plan %s of job %q is not complete in time, but %s; it goes on without this command",
+			w.plan, w.job, firstOf(string(status), "not known yet"))}
+	}
+	return exitWith(exitInterrupted)
+}
