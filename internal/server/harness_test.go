@@ -166,7 +166,8 @@ type fakeNode struct {
 	mu   sync.Mutex
 	jobs map[string]*api.Job
 	seen map[string]bool
-	told map[string]bool // to stop
+	told map[string]bool            // to stop
+	now  map[string]*api.Allocation // with launches or goals: as last sent
 }
 
 // event is what a node reports of an allocation after a while.
@@ -199,7 +200,7 @@ func (c *cluster) addNode(id string, run func(*api.Allocation, *api.Job) []event
 // connect registers a node and has it follow its stream.
 func (c *cluster) connect(node *api.Node, run func(*api.Allocation, *api.Job) []event) *fakeNode {
 	c.Helper()
-	n := &fakeNode{c: c, node: node, run: run, jobs: map[string]*api.Job{}, seen: map[string]bool{}, told: map[string]bool{}}
+	n := &fakeNode{c: c, node: node, run: run, jobs: map[string]*api.Job{}, seen: map[string]bool{}, told: map[string]bool{}, now: map[string]*api.Allocation{}}
 	res, err := c.RegisterNode(c.Context(), node)
 	if err != nil {
 		c.Fatalf("register node %s: %v", node.ID, err)
@@ -253,7 +254,10 @@ func (n *fakeNode) receive(ctx context.Context, m *api.NodeAllocations) {
 				n.c.Errorf("node %s got allocation %s without its job", n.node.ID, a.ID)
 				continue
 			}
+			n.launch(a.Allocation, job)
 			n.play(ctx, a.Allocation, n.script(a.Allocation, job))
+		case a.DesiredStatus == api.AllocDesiredRun && n.launch(a.Allocation, nil):
+			n.play(ctx, a.Allocation, []event{{status: api.AllocClientRunning, healthy: healthy(true)}})
 		case a.DesiredStatus != api.AllocDesiredRun && !n.told[a.ID]:
 			n.told[a.ID] = true
 			end := event{status: api.AllocClientComplete}
@@ -297,6 +301,7 @@ func (n *fakeNode) play(ctx context.Context, a *api.Allocation, events []event) 
 			if e.healthy != nil {
 				u.DeploymentStatus = &api.AllocDeploymentStatus{Healthy: e.healthy, Timestamp: time.Now()}
 			}
+			n.tellTasks(u)
 			if _, err := n.c.UpdateAllocations(ctx, n.node.ID, n.node.SecretID, []*api.Allocation{u}); err != nil && ctx.Err() == nil {
 				n.c.Errorf("node %s reports %s: %v", n.node.ID, e.status, err)
 			}
