@@ -1,0 +1,130 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sdk
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// health is how a service is, as a number that is the answer's status, too,
+// where HTTP has such an answer.
+type health struct {
+	value  int
+	name   string
+	reason string
+}
+
+// The healths of a service. 206 and 326 are never seen: nothing is worked out
+// for them in the original either.
+var (
+	running           = health{200, "RUNNING", "everything is as it should be"}
+	deployingStarting = health{202, "DEPLOYING_STARTING", "steps of the deploy plan are starting"}
+	recoveryPending   = health{203, "RECOVERING_PENDING", "steps of the recovery plan are to be begun"}
+	deployingPending  = health{204, "DEPLOYING_PENDING", "steps of the deploy plan are to be begun"}
+	recoveryStarting  = health{205, "RECOVERING_STARTING", "steps of the recovery plan are starting"}
+	waitingUser       = health{207, "DEPLOYING_WAITING_USER", "the deploy plan waits for an operator to continue it"}
+	delayed           = health{208, "DELAYED", "steps of the deploy plan are held back"}
+	backingUp         = health{320, "BACKING_UP", "a backup is made"}
+	restoring         = health{321, "RESTORING", "a backup is restored"}
+	failing           = health{500, "ERROR", "plans have errors"}
+)
+
+func getHealth(q *request) error {
+	h, reasons, err := q.health()
+	if err != nil {
+		return err
+	}
+	body := struct {
+		Value   int      `json:"value"`
+		Reasons []string `json:"reasons,omitempty"`
+	}{Value: h.value}
+	if q.query.Get("verbose") == "true" {
+		body.Reasons = append([]string{h.name + ": " + h.reason}, reasons...)
+	}
+	status := h.value
+	switch status {
+	case http.StatusNoContent, http.StatusResetContent:
+		status = http.StatusAccepted // an answer with those statuses cannot have a body
+	}
+	return q.json(status, body)
+}
+
+// health looks at the plans in the order of what matters most, and says which
+// steps made it so.
+func (q *request) health() (health, []string, error) {
+	plans, _, err := q.core.JobPlans(q.r.Context(), q.job.Namespace, q.job.ID)
+	if err != nil {
+		return health{}, nil, err
+	}
+	var errors []string
+	for _, p := range plans {
+		if p.Status == api.PlanError {
+			errors = append(errors, append([]string{"plan " + p.Name}, p.Errors...)...)
+		}
+	}
+	if len(errors) > 0 {
+		return failing, errors, nil
+	}
+	deploy, err := q.plan(api.PlanDeploy)
+	if err != nil {
+		return health{}, nil, err
+	}
+	recovery, err := q.plan(api.PlanRecovery)
+	if err != nil {
+		return health{}, nil, err
+	}
+	for _, c := range []struct {
+		plan *api.Plan
+		is   func(*api.Step) bool
+		then health
+	}{
+		{deploy, inStatus(api.PlanDelayed), delayed},
+		{deploy, isHeld, waitingUser},
+		{deploy, inStatus(api.PlanPending, api.PlanPrepared), deployingPending},
+		{deploy, inStatus(api.PlanStarting, api.PlanStarted), deployingStarting},
+		{recovery, inStatus(api.PlanPending, api.PlanPrepared, api.PlanDelayed, api.PlanWaiting), recoveryPending},
+		{recovery, inStatus(api.PlanStarting, api.PlanStarted), recoveryStarting},
+	} {
+		if c.then == waitingUser && c.plan.Interrupted && c.plan.Status != api.PlanComplete {
+			return waitingUser, nil, nil
+		}
+		if steps := stepsOf(c.plan, c.is); len(steps) > 0 {
+			return c.then, steps, nil
+		}
+	}
+	for _, c := range []struct {
+		word string
+		then health
+	}{{"restor", restoring}, {"back", backingUp}} {
+		for _, p := range plans {
+			if strings.Contains(p.Name, c.word) && isRunning(p.Status) {
+				return c.then, []string{"plan " + p.Name}, nil
+			}
+		}
+	}
+	return running, nil, nil
+}
+
+func inStatus(statuses ...api.PlanStatus) func(*api.Step) bool {
+	return func(st *api.Step) bool { return slices.Contains(statuses, st.Status) }
+}
+
+func isHeld(st *api.Step) bool { return st.Interrupted || st.Status == api.PlanWaiting }
+
+// stepsOf names the plan's steps that something is said of.
+func stepsOf(p *api.Plan, is func(*api.Step) bool) []string {
+	var names []string
+	for _, ph := range p.Phases {
+		for _, st := range ph.Steps {
+			if is(st) {
+				names = append(names, st.Name+" is "+string(st.Status))
+			}
+		}
+	}
+	return names
+}

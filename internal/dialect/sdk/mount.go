@@ -1,0 +1,57 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sdk
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// nouns are what a service's paths begin with. By them the dialect's paths are
+// told from others below /v1/service/.
+var nouns = []string{"plans", "plan", "pod", "configurations", "state", "endpoints", "artifacts", "debug", "health"}
+
+// Claims reports whether a path is one of the dialect's.
+func Claims(u *url.URL) bool {
+	_, _, ok := cut(u)
+	return ok
+}
+
+// cut takes a path apart into the service and what is asked of it, unescaped
+// segment by segment:
+//
+//	/v1/multi/NAME/[v1/]plans/deploy
+//	/v1/service/NAME/[v1/]plans/deploy
+//	/service/NAME/v1/plans/deploy
+//
+// Names below /service/ may have slashes.
+func cut(u *url.URL) (service string, rest []string, ok bool) {
+	segments := strings.Split(strings.TrimPrefix(u.EscapedPath(), "/"), "/")
+	for i, s := range segments {
+		plain, err := url.PathUnescape(s)
+		if err != nil {
+			return "", nil, false
+		}
+		segments[i] = plain
+	}
+	switch {
+	case len(segments) >= 4 && segments[0] == "v1" && (segments[1] == "multi" || segments[1] == "service"):
+		rest = segments[3:]
+		if isVersion(rest[0]) {
+			rest = rest[1:]
+		}
+		return segments[2], rest, segments[2] != "" && len(rest) > 0 && slices.Contains(nouns, rest[0])
+	case segments[0] == "service":
+		for i := 2; i+1 < len(segments); i++ {
+			if isVersion(segments[i]) && slices.Contains(nouns, segments[i+1]) {
+				service = strings.Join(segments[1:i], "/")
+				return service, segments[i+1:], service != ""
+			}
+		}
+	}
+	return "", nil, false
+}
+
+func isVersion(segment string) bool { return segment == "v1" || segment == "v2" }

@@ -1,0 +1,106 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sdk
+
+import (
+	"fmt"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+type planBody struct {
+	Phases   []phaseBody `json:"phases"`
+	Errors   []string    `json:"errors"`
+	Strategy string      `json:"strategy"`
+	Status   string      `json:"status"`
+}
+
+type phaseBody struct {
+	ID       string     `json:"id"`
+	Name     string     `json:"name"`
+	Steps    []stepBody `json:"steps"`
+	Strategy string     `json:"strategy"`
+	Status   string     `json:"status"`
+}
+
+type stepBody struct {
+	ID      string `json:"id"`
+	Status  string `json:"status"`
+	Name    string `json:"name"`
+	Message string `json:"message"`
+	Reason  string `json:"reason,omitempty"` // what it waits for; not in the original
+}
+
+// planBodyOf writes a plan's tree. Paused are the instances of which every task
+// is held, by name.
+func planBodyOf(p *api.Plan, paused map[string]bool) planBody {
+	body := planBody{Phases: []phaseBody{}, Errors: orEmpty(p.Errors), Strategy: p.Strategy, Status: string(p.Status)}
+	for _, ph := range p.Phases {
+		phase := phaseBody{ID: ph.ID, Name: ph.Name, Steps: []stepBody{}, Strategy: ph.Strategy, Status: string(ph.Status)}
+		for _, st := range ph.Steps {
+			phase.Steps = append(phase.Steps, stepBodyOf(st, paused))
+		}
+		body.Phases = append(body.Phases, phase)
+	}
+	return body
+}
+
+func stepBodyOf(st *api.Step, paused map[string]bool) stepBody {
+	shown := string(st.Status)
+	if paused[instanceOf(st)] {
+		shown = pausedStatus(st.Status)
+	}
+	kind := "com.mesosphere.sdk.scheduler.plan.DeploymentStep"
+	if st.Recovery != "" {
+		kind = "com.mesosphere.sdk.scheduler.recovery.RecoveryStep"
+	}
+	message := fmt.Sprintf("%s: %s [%s] with status: %s", kind, st.Name, st.ID, st.Status)
+	if shown != string(st.Status) {
+		message += fmt.Sprintf(" (display:%s)", shown)
+	}
+	if st.Recovery != "" {
+		message += " RecoveryType: " + st.Recovery
+	}
+	return stepBody{ID: st.ID, Status: shown, Name: st.Name, Message: message, Reason: st.Message}
+}
+
+// pausedStatus is how a step is shown whose instance is paused.
+func pausedStatus(s api.PlanStatus) string {
+	switch s {
+	case api.PlanComplete, api.PlanStarted:
+		return "PAUSED"
+	case api.PlanPrepared, api.PlanStarting:
+		return "PAUSING"
+	}
+	return string(s)
+}
+
+func instanceOf(st *api.Step) string {
+	if st.Group == "" {
+		return ""
+	}
+	return api.InstanceName(st.Group, st.Index)
+}
+
+// pausedInstances are the plan's instances of which every task is held.
+func (q *request) pausedInstances(p *api.Plan) (map[string]bool, error) {
+	paused := map[string]bool{}
+	if len(p.Phases) == 0 {
+		return paused, nil
+	}
+	pods, err := q.pods()
+	for _, pod := range pods {
+		if pod.isPaused() {
+			paused[pod.Name] = true
+		}
+	}
+	return paused, err
+}
+
+func orEmpty(s []string) []string {
+	if s == nil {
+		return []string{}
+	}
+	return s
+}

@@ -1,0 +1,290 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sdk
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"mime"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// do records an operator's decision on a plan, or the phase or step of it with
+// these ids.
+func (q *request) do(p *api.Plan, verb api.Verb, req api.PlanRequest) error {
+	req.By = q.by()
+	_, err := q.core.PlanVerb(q.r.Context(), q.job.Namespace, q.job.ID, p.Name, verb, &req)
+	return err
+}
+
+func (q *request) pathPlan() (*api.Plan, error) { return q.plan(q.r.PathValue("plan")) }
+
+// environmentName is what a parameter may be called.
+var environmentName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// maxParameters bounds the body of a start, in bytes.
+const maxParameters = 64 << 10
+
+func (q *request) parameters() (map[string]string, error) {
+	kind, _, err := mime.ParseMediaType(q.r.Header.Get("Content-Type"))
+	if err != nil || kind != "application/json" {
+		return nil, failf(http.StatusUnsupportedMediaType, "the parameters are a JSON object, {} for none: send it as Content-Type: application/json")
+	}
+	parameters := map[string]string{}
+	dec := json.NewDecoder(http.MaxBytesReader(q.w, q.r.Body, maxParameters))
+	if err := dec.Decode(&parameters); err != nil {
+		return nil, failf(http.StatusBadRequest, "Couldn't parse parameters: %v", err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(parameters)) {
+		if !environmentName.MatchString(name) {
+			return nil, failf(http.StatusBadRequest, "Couldn't parse parameters: %s is not a valid environment variable name", name)
+		}
+	}
+	return parameters, nil
+}
+
+// startPlan starts a plan of the job's own. One that every job has is always
+// started: it is let go on, or done again when it is complete.
+func startPlan(q *request) error {
+	parameters, err := q.parameters()
+	if err != nil {
+		return err
+	}
+	p, err := q.pathPlan()
+	if err != nil {
+		return err
+	}
+	switch {
+	case !slices.Contains(builtIn, p.Name):
+		err = q.do(p, api.VerbStart, api.PlanRequest{Parameters: parameters})
+		if api.CodeOf(err) == api.CodeConflict {
+			return already()
+		}
+	case len(parameters) > 0:
+		return failf(http.StatusBadRequest, "Couldn't parse parameters: only plans that the service declares itself take parameters, and %s is none", p.Name)
+	case p.Interrupted:
+		err = q.do(p, api.VerbContinue, api.PlanRequest{})
+	case p.Status == api.PlanComplete:
+		err = q.do(p, api.VerbRestart, api.PlanRequest{})
+	}
+	if err != nil {
+		return err
+	}
+	return q.received("start %s with parameters: %s", q.r.PathValue("plan"), shownMap(parameters))
+}
+
+// shownMap writes a map as Java does, in order.
+func shownMap(m map[string]string) string {
+	var pairs []string
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		pairs = append(pairs, k+"="+m[k])
+	}
+	return "{" + strings.Join(pairs, ", ") + "}"
+}
+
+// stopPlan ends the run of a plan of the job's own. Others begin nothing new.
+func stopPlan(q *request) error {
+	p, err := q.pathPlan()
+	if err != nil {
+		return err
+	}
+	switch {
+	case !slices.Contains(builtIn, p.Name):
+		err = q.do(p, api.VerbStop, api.PlanRequest{})
+		if api.CodeOf(err) == api.CodeConflict {
+			return already() // it does not run
+		}
+	case !p.Interrupted && p.Status != api.PlanComplete:
+		err = q.do(p, api.VerbInterrupt, api.PlanRequest{})
+	}
+	if err != nil {
+		return err
+	}
+	return q.received("stop")
+}
+
+// continuePlan lets go on what waits.
+func continuePlan(q *request) error {
+	p, err := q.pathPlan()
+	if err != nil {
+		return err
+	}
+	if !q.query.Has("phase") {
+		if p.Status == api.PlanComplete || isRunning(p.Status) && !planWaits(p) {
+			return already()
+		}
+		if planWaits(p) {
+			if err := q.do(p, api.VerbContinue, api.PlanRequest{}); err != nil {
+				return err
+			}
+		}
+		return q.received("continue")
+	}
+	phases, err := q.phases(p)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(phases, func(ph *api.Phase) bool {
+		return ph.Status != api.PlanComplete && (!isRunning(ph.Status) || phaseWaits(ph))
+	}) {
+		return already()
+	}
+	for _, ph := range phases {
+		if ph.Status != api.PlanComplete && phaseWaits(ph) {
+			if err := q.do(p, api.VerbContinue, api.PlanRequest{Phase: ph.ID}); err != nil {
+				return err
+			}
+		}
+	}
+	return q.received("continue")
+}
+
+// planWaits reports whether anything of the plan waits to be continued.
+func planWaits(p *api.Plan) bool { return p.Interrupted || slices.ContainsFunc(p.Phases, phaseWaits) }
+
+func phaseWaits(ph *api.Phase) bool {
+	return ph.Interrupted || slices.ContainsFunc(ph.Steps, func(st *api.Step) bool { return st.Interrupted || st.Status == api.PlanWaiting })
+}
+
+// interruptPlan has nothing new begun.
+func interruptPlan(q *request) error {
+	p, err := q.pathPlan()
+	if err != nil {
+		return err
+	}
+	if !q.query.Has("phase") {
+		if p.Interrupted || p.Status == api.PlanComplete {
+			return already()
+		}
+		if err := q.do(p, api.VerbInterrupt, api.PlanRequest{}); err != nil {
+			return err
+		}
+		return q.received("interrupt")
+	}
+	phases, err := q.phases(p)
+	if err != nil {
+		return err
+	}
+	open := slices.DeleteFunc(phases, func(ph *api.Phase) bool { return ph.Interrupted || ph.Status == api.PlanComplete })
+	if len(open) == 0 {
+		return already()
+	}
+	for _, ph := range open {
+		if err := q.do(p, api.VerbInterrupt, api.PlanRequest{Phase: ph.ID}); err != nil {
+			return err
+		}
+	}
+	return q.received("interrupt")
+}
+
+// phases are the plan's phases with the name or id that the query names.
+func (q *request) phases(p *api.Plan) ([]*api.Phase, error) {
+	name := q.query.Get("phase")
+	var found []*api.Phase
+	for _, ph := range p.Phases {
+		if ph.ID == name || ph.Name == name {
+			found = append(found, ph)
+		}
+	}
+	if len(found) == 0 {
+		return nil, notFound("Phase", name)
+	}
+	return found, nil
+}
+
+// element is what a verb on a plan, phase or step is about.
+type element struct {
+	plan        *api.Plan
+	request     api.PlanRequest // that names it
+	status      api.PlanStatus
+	interrupted bool
+}
+
+// element finds what the query names: the first phase of that name, and the one
+// step of it.
+func (q *request) element() (*element, error) {
+	p, err := q.pathPlan()
+	if err != nil {
+		return nil, err
+	}
+	e := &element{plan: p, status: p.Status, interrupted: p.Interrupted}
+	if !q.query.Has("phase") {
+		if q.query.Has("step") {
+			return nil, failf(http.StatusBadRequest, "Missing phase")
+		}
+		return e, nil
+	}
+	phases, err := q.phases(p)
+	if err != nil {
+		return nil, err
+	}
+	ph := phases[0]
+	e.request.Phase, e.status, e.interrupted = ph.ID, ph.Status, ph.Interrupted
+	if !q.query.Has("step") {
+		return e, nil
+	}
+	name := q.query.Get("step")
+	var found []*api.Step
+	for _, st := range ph.Steps {
+		if st.ID == name || st.Name == name {
+			found = append(found, st)
+		}
+	}
+	if len(found) != 1 {
+		return nil, notFound("Step", name)
+	}
+	e.request.Step, e.status, e.interrupted = found[0].ID, found[0].Status, found[0].Interrupted
+	return e, nil
+}
+
+func forceCompletePlan(q *request) error {
+	e, err := q.element()
+	if err != nil {
+		return err
+	}
+	if e.status == api.PlanComplete {
+		return already()
+	}
+	if err := q.do(e.plan, api.VerbForceComplete, e.request); err != nil {
+		return err
+	}
+	return q.received("forceComplete for %s", q.named())
+}
+
+// restartPlan has something done again. What is held is let go on first.
+func restartPlan(q *request) error {
+	e, err := q.element()
+	if err != nil {
+		return err
+	}
+	if e.status == api.PlanPending {
+		return already()
+	}
+	if e.interrupted {
+		if err := q.do(e.plan, api.VerbContinue, e.request); err != nil {
+			return err
+		}
+	}
+	if err := q.do(e.plan, api.VerbRestart, e.request); err != nil {
+		return err
+	}
+	return q.received("restart for %s", q.named())
+}
+
+// named says what the request is about in its own words.
+func (q *request) named() string {
+	name := func(key string) string {
+		if !q.query.Has(key) {
+			return "null"
+		}
+		return q.query.Get(key)
+	}
+	return fmt.Sprintf("Plan: %s, Phase: %s, Step: %s", q.r.PathValue("plan"), name("phase"), name("step"))
+}

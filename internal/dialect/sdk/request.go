@@ -1,0 +1,127 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package sdk
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+// request is one request about a service being answered.
+type request struct {
+	core  Core
+	now   func() time.Time
+	w     http.ResponseWriter
+	r     *http.Request
+	query url.Values
+
+	service string          // the job's id
+	job     *api.Job        // as the request found it
+	v       *state.Snapshot // that it was found in
+}
+
+// find looks the service up: by the job's id, or by that with dots for slashes,
+// which is how names with folders are written in paths.
+func (q *request) find(service string) error {
+	q.v = q.core.Store().Snapshot()
+	namespace := q.query.Get("namespace")
+	if namespace == "" {
+		namespace = api.DefaultNamespace
+	}
+	name := strings.TrimPrefix(service, "/")
+	q.job = q.v.Job(namespace, name)
+	if first, _, dotted := strings.Cut(name, "."); q.job == nil && dotted {
+		for j := range q.v.JobsPrefix(namespace, first+"/") {
+			if strings.ReplaceAll(j.ID, "/", ".") == name {
+				q.job = j
+				break
+			}
+		}
+	}
+	if q.job == nil {
+		return notFound("Service", service)
+	}
+	q.service = q.job.ID
+	return nil
+}
+
+func failf(status int, format string, args ...any) error {
+	return &failure{status, fmt.Sprintf(format, args...)}
+}
+
+func notFound(what, name string) error {
+	return failf(http.StatusNotFound, "%s %s not found", what, name)
+}
+
+// already says that what was asked for has been done or is being done.
+func already() error {
+	return failf(http.StatusAlreadyReported, "Command has already been reported or completed")
+}
+
+func statusOf(code api.ErrorCode) int {
+	switch code {
+	case api.CodeInvalid:
+		return http.StatusBadRequest
+	case api.CodeForbidden:
+		return http.StatusForbidden
+	case api.CodeNotFound:
+		return http.StatusNotFound
+	case api.CodeConflict:
+		return http.StatusConflict
+	case api.CodeTooLarge:
+		return http.StatusRequestEntityTooLarge
+	case api.CodeUnavailable:
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusInternalServerError
+}
+
+// json answers with an indented body.
+func (q *request) json(status int, body any) error {
+	var text strings.Builder
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(body); err != nil {
+		return fmt.Errorf("write answer: %w", err)
+	}
+	q.write(status, "application/json", text.String())
+	return nil
+}
+
+func (q *request) text(status int, text string) {
+	q.write(status, "text/plain; charset=utf-8", text)
+}
+
+func (q *request) write(status int, kind, body string) {
+	h := q.w.Header()
+	h.Set("Content-Type", kind)
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	h.Set("X-Content-Type-Options", "nosniff")
+	q.w.WriteHeader(status)
+	q.w.Write([]byte(body))
+}
+
+// received answers a command that was carried out.
+func (q *request) received(format string, args ...any) error {
+	return q.json(http.StatusOK, struct {
+		Message string `json:"message"`
+	}{"Received cmd: " + fmt.Sprintf(format, args...)})
+}
+
+// by is who decides: the dialect has no word for it.
+func (q *request) by() string {
+	if by := q.query.Get("by"); by != "" {
+		return by
+	}
+	return "unknown, by the SDK's API"
+}
