@@ -13,6 +13,7 @@ type Collect struct {
 	Deployments []string
 	Jobs        []api.NamespacedID
 	Nodes       []string
+	Restarts    []string
 }
 
 // Name implements Command.
@@ -32,6 +33,11 @@ func (c *Collect) apply(t *txn) error {
 	for _, id := range c.Deployments {
 		if d := t.Deployment(id); d != nil && !d.IsActive() {
 			t.deleteDeployment(id)
+		}
+	}
+	for _, id := range c.Restarts {
+		if r := t.Restart(id); r != nil && !r.IsActive() {
+			t.deleteRestart(id)
 		}
 	}
 	for _, key := range c.Jobs {

@@ -27,6 +27,7 @@ func (c *UpdateDeployment) apply(t *txn) error {
 	case !d.IsActive():
 		return api.Errorf(api.CodeConflict, "deployment %s has ended: it is %s", api.ShortID(c.ID), d.Status)
 	}
+	t.decide(d.Namespace, d.JobID)
 	t.updateDeployment(DeploymentUpdate{c.ID, c.Status, c.Description}, c.Time)
 	modifyIndex := uint64(0)
 	if current := t.Job(d.Namespace, d.JobID); c.Job != nil && current != nil {
@@ -73,6 +74,7 @@ func (t *txn) placeDeployment(placed *api.Deployment, now int64) {
 			d.CreateTime = now
 		}
 		t.putDeployment(d)
+		t.cancelForDeployment(d, now)
 		return
 	}
 	d.CreateIndex, d.CreateTime = old.CreateIndex, old.CreateTime

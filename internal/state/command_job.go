@@ -91,6 +91,7 @@ func (c *DeregisterJob) apply(t *txn) error {
 	case c.Purge:
 		t.deleteJob(c.Namespace, c.ID)
 	case !current.Stop:
+		t.endRestart(c.Namespace, c.ID, api.RestartCancelled, "cancelled: the job was stopped", c.Time)
 		j := *current
 		j.Stop, j.Stable, j.VersionTag = true, false, nil
 		j.Version = t.newestVersion(current) + 1

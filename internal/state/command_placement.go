@@ -26,6 +26,8 @@ type Placement struct {
 	Preempt           []Preemption
 	Deployment        *api.Deployment // new or changed; nil: none
 	DeploymentUpdates []DeploymentUpdate
+	Restart           *api.JobRestart   // the job's active one, with how far this takes it; nil: as it is
+	Deregister        bool              // of the job that was to be purged nothing is left: forget it
 	Evaluations       []*api.Evaluation // written in the same entry
 	Time              int64             // Unix nanoseconds
 }
@@ -65,11 +67,17 @@ func (c *CommitPlacement) apply(t *txn) error {
 	if err != nil {
 		return err
 	}
+	if err := t.checkDecided(p); err != nil {
+		return err
+	}
 	if p.Deployment != nil {
 		t.placeDeployment(p.Deployment, p.Time)
 	}
 	for _, u := range p.DeploymentUpdates {
 		t.updateDeployment(u, p.Time)
+	}
+	if p.Restart != nil {
+		t.placeRestart(p.Restart, p.Time)
 	}
 	for i := range p.Stop {
 		t.stop(&p.Stop[i], p.Time)
@@ -80,8 +88,35 @@ func (c *CommitPlacement) apply(t *txn) error {
 	for i := range p.Preempt {
 		t.preempt(&p.Preempt[i], p.Time)
 	}
+	if p.Deregister {
+		t.deregister(p.Job)
+	}
 	t.putEvaluations(p.Evaluations...)
 	return nil
+}
+
+// checkDecided refuses a placement that was worked out before an operator
+// decided something about its job: once a verb has returned, nothing is begun
+// against it.
+func (t *txn) checkDecided(p *Placement) error {
+	if p.Job == nil || p.SnapshotIndex == 0 {
+		return nil
+	}
+	if decided := t.Decided(p.Job.Namespace, p.Job.ID); decided > p.SnapshotIndex {
+		return api.Errorf(api.CodeConflict, "placement for evaluation %s: something was decided about the plans of job %q meanwhile", p.EvalID, p.Job.ID)
+	}
+	return nil
+}
+
+// deregister forgets a job that was to be purged, unless it was registered
+// again meanwhile.
+func (t *txn) deregister(job *api.Job) {
+	if job == nil {
+		return
+	}
+	if current := t.Job(job.Namespace, job.ID); current != nil && current.Purge && current.CreateIndex == job.CreateIndex {
+		t.deleteJob(job.Namespace, job.ID)
+	}
 }
 
 // resolveJobs finds the stored job of each allocation to be placed, so that

@@ -113,6 +113,16 @@ func decodeCommand(w *wire.Command) (Command, error) {
 		return &DeleteNodePool{Pool: k.DeleteNodePool.GetName()}, nil
 	case *wire.Command_LaunchJob:
 		return decodeLaunchJob(k.LaunchJob)
+	case *wire.Command_Decide:
+		return decodeDecide(k.Decide)
+	case *wire.Command_PutRestart:
+		return decodePutRestart(k.PutRestart)
+	case *wire.Command_UpdateRestart:
+		return decodeUpdateRestart(k.UpdateRestart)
+	case *wire.Command_PromoteDeployment:
+		return decodePromoteDeployment(k.PromoteDeployment)
+	case *wire.Command_SetAllocHealth:
+		return decodeSetAllocationHealth(k.SetAllocHealth)
 	case *wire.Command_Collect:
 		return decodeCollect(k.Collect)
 	}

@@ -104,7 +104,7 @@ func decodeSetNodeDrain(w *wire.SetNodeDrain) (_ *SetNodeDrain, err error) {
 }
 
 func (c *Collect) encode() *wire.Command {
-	w := &wire.Collect{Evaluations: c.Evaluations, Allocations: c.Allocations, Deployments: c.Deployments, Nodes: c.Nodes}
+	w := &wire.Collect{Evaluations: c.Evaluations, Allocations: c.Allocations, Deployments: c.Deployments, Nodes: c.Nodes, Restarts: c.Restarts}
 	for _, j := range c.Jobs {
 		w.Jobs = append(w.Jobs, &wire.JobName{Namespace: j.Namespace, Id: j.ID})
 	}
@@ -112,7 +112,7 @@ func (c *Collect) encode() *wire.Command {
 }
 
 func decodeCollect(w *wire.Collect) (*Collect, error) {
-	c := &Collect{Evaluations: w.Evaluations, Allocations: w.Allocations, Deployments: w.Deployments, Nodes: w.Nodes}
+	c := &Collect{Evaluations: w.Evaluations, Allocations: w.Allocations, Deployments: w.Deployments, Nodes: w.Nodes, Restarts: w.Restarts}
 	for _, j := range w.Jobs {
 		c.Jobs = append(c.Jobs, api.NamespacedID{Namespace: j.GetNamespace(), ID: j.GetId()})
 	}

@@ -19,6 +19,7 @@ func (c *CommitPlacement) encode() *wire.Command {
 		EvalId: p.EvalID, Priority: int64(p.Priority), SnapshotIndex: p.SnapshotIndex, AllAtOnce: p.AllAtOnce,
 		Job: encodeJobRef(p.Job), Place: wire.EncodeAllocations(p.Place), DeploymentJson: document(p.Deployment),
 		Evaluations: encodeEvaluations(p.Evaluations), Time: p.Time,
+		RestartJson: document(p.Restart), Deregister: p.Deregister,
 	}
 	for _, s := range p.Stop {
 		w.Stop = append(w.Stop, &wire.Stop{Id: s.ID, Description: s.Description, ClientStatus: s.ClientStatus, FollowupEvalId: s.FollowupEvalID})
@@ -35,7 +36,7 @@ func (c *CommitPlacement) encode() *wire.Command {
 func decodeCommitPlacement(w *wire.CommitPlacement) (_ *CommitPlacement, err error) {
 	p := &Placement{
 		EvalID: w.EvalId, Priority: int(w.Priority), SnapshotIndex: w.SnapshotIndex, AllAtOnce: w.AllAtOnce,
-		Job: decodeJobRef(w.Job), Time: w.Time,
+		Job: decodeJobRef(w.Job), Time: w.Time, Deregister: w.Deregister,
 	}
 	if p.Place, err = wire.DecodeAllocations(w.Place); err != nil {
 		return nil, err
@@ -49,6 +50,9 @@ func decodeCommitPlacement(w *wire.CommitPlacement) (_ *CommitPlacement, err err
 				return nil, fmt.Errorf("deployment %s: group %q is null", d.ID, name)
 			}
 		}
+	}
+	if p.Restart, err = parse[api.JobRestart](w.RestartJson); err != nil {
+		return nil, err
 	}
 	for _, s := range w.Stop {
 		p.Stop = append(p.Stop, Stop{ID: s.GetId(), Description: s.GetDescription(), ClientStatus: s.GetClientStatus(), FollowupEvalID: s.GetFollowupEvalId()})

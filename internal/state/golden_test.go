@@ -123,6 +123,11 @@ func every() []Command {
 			Skip: true, Exclusive: true, Meta: map[string]string{"a": "1", "b": "2"}, Payload: []byte("input"),
 			IdempotencyToken: "once", Priority: 70, Evaluation: evaluation,
 		},
+		&Decide{Decision: fullDecision(), After: "earlier", Evaluation: evaluation, DeploymentUpdate: &DeploymentUpdate{"d", "paused", "why"}, Time: 19},
+		&PutRestart{Restart: fullRestart(), Evaluation: evaluation},
+		&UpdateRestart{ID: "r", Status: api.RestartPaused, Description: "paused by somebody", ModifyIndex: 5, Evaluation: evaluation, Time: 20},
+		&PromoteDeployment{ID: "d", Groups: []string{"web"}, Description: "promoted", Evaluation: evaluation, Time: 21},
+		&SetAllocationHealth{DeploymentID: "d", Healthy: []string{"a"}, Unhealthy: []string{"b"}, Evaluations: []*api.Evaluation{evaluation}, Time: 22},
 		&Collect{Evaluations: []string{"e"}, Allocations: []string{"a"}, Deployments: []string{"d"}, Jobs: []api.NamespacedID{{Namespace: "default", ID: "web"}}, Nodes: []string{"n"}},
 	}
 }
@@ -135,6 +140,11 @@ func grown() map[string]Command {
 			EvalID: "e", Job: &api.Job{Namespace: "default", ID: "web", Version: 2, CreateIndex: 3, JobModifyIndex: 4},
 			Preempt: []Preemption{{ID: "a", By: "b"}, {ID: "a", By: "c"}}, Time: 10,
 		}},
+		"CommitPlacement-restart": &CommitPlacement{&Placement{
+			EvalID: "e", Job: &api.Job{Namespace: "default", ID: "web", Version: 2, CreateIndex: 3, JobModifyIndex: 4},
+			Restart: fullRestart(), Deregister: true, Time: 10,
+		}},
+		"Collect-restarts": &Collect{Restarts: []string{"r"}},
 		"CommitPlacement-launches": &CommitPlacement{&Placement{
 			EvalID: "e", Job: &api.Job{Namespace: "default", ID: "web", Version: 2, CreateIndex: 3, JobModifyIndex: 4},
 			Place: []*api.Allocation{steered()}, Time: 10,
@@ -143,6 +153,26 @@ func grown() map[string]Command {
 			ID: steered().ID, ClientStatus: "running", LaunchStatus: &api.LaunchStatus{ID: "l", Healthy: ptr(false), Timestamp: time.Unix(9, 0).UTC()},
 			TaskStates: map[string]*api.TaskState{"server": {State: "running", Launch: "token"}},
 		}}},
+	}
+}
+
+// fullDecision has every field set.
+func fullDecision() *api.Decision {
+	return &api.Decision{
+		ID: "66666666-0000-4000-8000-000000000006", Namespace: "default", JobID: "web", JobCreateIndex: 5, JobVersion: 1,
+		Verb: api.VerbStart, Plan: "backup", Phase: "web", Step: "web-0:[backup]", Run: "run", Group: "web", Index: 1, Node: "n",
+		Tasks: []string{"backup"}, Allocation: "a", Parameters: map[string]string{"TO": "/backup"}, By: "ann@laptop", Reason: "before the upgrade", Time: 9,
+	}
+}
+
+// fullRestart has every field set.
+func fullRestart() *api.JobRestart {
+	return &api.JobRestart{
+		ID: "77777777-0000-4000-8000-000000000007", Namespace: "default", JobID: "web", BatchSize: 2, BatchWait: time.Second,
+		Groups: []string{"web"}, Tasks: []string{"server"}, HealthGate: true, MaxUnhealthy: 1, OnError: api.RestartOnErrorPause,
+		Status: api.RestartRunning, StatusDescription: "runs", RestartedAllocs: []string{"a", "b"}, UnhealthyAllocs: []string{"a"},
+		NextBatch: time.Unix(30, 0).UTC(), JobVersion: 1, JobCreateIndex: 5, By: "ann@laptop", Reason: "leaks",
+		StartedAt: time.Unix(20, 0).UTC(), UpdatedAt: time.Unix(25, 0).UTC(), CreateIndex: 6, ModifyIndex: 7,
 	}
 }
 
@@ -256,10 +286,29 @@ func clusterStore(t testing.TB) *Store {
 	return s
 }
 
+// plansStore holds what the format learned to hold with decisions and restarts.
+func plansStore(t testing.TB) *Store {
+	s := New()
+	job := testJob("web")
+	must(t, s.Apply(5, []Command{&RegisterJob{Job: job}}))
+	decision, restart := fullDecision(), fullRestart()
+	decision.JobVersion, decision.Run, restart.JobVersion = 0, "", 0
+	a := steered()
+	a.Job = nil
+	must(t, s.Apply(6, []Command{
+		&RegisterNode{Node: &api.Node{ID: "n", SecretID: "secret", Name: "node-1", Status: "ready"}},
+		&Decide{Decision: decision, Evaluation: &api.Evaluation{ID: "e", Namespace: "default", JobID: "web", Status: api.EvalStatusBlocked}},
+		&PutRestart{Restart: restart},
+		&CommitPlacement{&Placement{Job: s.Snapshot().Job("default", "web"), Place: []*api.Allocation{a}, Time: 10}},
+	}))
+	return s
+}
+
 // TestSnapshotFormatIsKept reads snapshots as the first versions that could
 // write them wrote them.
 func TestSnapshotFormatIsKept(t *testing.T) {
 	t.Run("v1", func(t *testing.T) { snapshotIsKept(t, goldenStore(t)) })
+	t.Run("plans", func(t *testing.T) { snapshotIsKept(t, plansStore(t)) })
 	t.Run("cluster", func(t *testing.T) { snapshotIsKept(t, clusterStore(t)) })
 }
 

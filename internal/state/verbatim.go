@@ -44,7 +44,8 @@ func Verbatim(c Command) bool {
 }
 
 func keepsPlacement(p *Placement) bool {
-	if !keepsEvaluations(p.Evaluations) || p.Deployment != nil && !records.keeps(reflect.ValueOf(p.Deployment)) {
+	if !keepsEvaluations(p.Evaluations) || p.Deployment != nil && !records.keeps(reflect.ValueOf(p.Deployment)) ||
+		p.Restart != nil && !documents.keeps(reflect.ValueOf(p.Restart)) {
 		return false
 	}
 	// Allocations of one placement share most of what they refer to.

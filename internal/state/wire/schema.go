@@ -6,4 +6,4 @@
 package wire
 
 // schemaSum is the SHA-256 of the schema that the generated code is of.
-const schemaSum = "b609f7fe87bcf551f109d84f4a0d6094e95f22b2eb001f7f90091421d62b339b"
+const schemaSum = "e1c0266403d6fbd4400ea4bb551e358448927090541eeeee584fd7caa5192095"

@@ -97,6 +97,11 @@ type Command struct {
 	//	*Command_DeleteNodePool
 	//	*Command_SetNodeDrain
 	//	*Command_LaunchJob
+	//	*Command_Decide
+	//	*Command_PutRestart
+	//	*Command_UpdateRestart
+	//	*Command_PromoteDeployment
+	//	*Command_SetAllocHealth
 	Kind          isCommand_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -319,6 +324,51 @@ func (x *Command) GetLaunchJob() *LaunchJob {
 	return nil
 }
 
+func (x *Command) GetDecide() *Decide {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_Decide); ok {
+			return x.Decide
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetPutRestart() *PutRestart {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_PutRestart); ok {
+			return x.PutRestart
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetUpdateRestart() *UpdateRestart {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_UpdateRestart); ok {
+			return x.UpdateRestart
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetPromoteDeployment() *PromoteDeployment {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_PromoteDeployment); ok {
+			return x.PromoteDeployment
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetSetAllocHealth() *SetAllocationHealth {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_SetAllocHealth); ok {
+			return x.SetAllocHealth
+		}
+	}
+	return nil
+}
+
 type isCommand_Kind interface {
 	isCommand_Kind()
 }
@@ -403,6 +453,26 @@ type Command_LaunchJob struct {
 	LaunchJob *LaunchJob `protobuf:"bytes,40,opt,name=launch_job,json=launchJob,proto3,oneof"`
 }
 
+type Command_Decide struct {
+	Decide *Decide `protobuf:"bytes,50,opt,name=decide,proto3,oneof"`
+}
+
+type Command_PutRestart struct {
+	PutRestart *PutRestart `protobuf:"bytes,51,opt,name=put_restart,json=putRestart,proto3,oneof"`
+}
+
+type Command_UpdateRestart struct {
+	UpdateRestart *UpdateRestart `protobuf:"bytes,52,opt,name=update_restart,json=updateRestart,proto3,oneof"`
+}
+
+type Command_PromoteDeployment struct {
+	PromoteDeployment *PromoteDeployment `protobuf:"bytes,53,opt,name=promote_deployment,json=promoteDeployment,proto3,oneof"`
+}
+
+type Command_SetAllocHealth struct {
+	SetAllocHealth *SetAllocationHealth `protobuf:"bytes,54,opt,name=set_alloc_health,json=setAllocHealth,proto3,oneof"`
+}
+
 func (*Command_RegisterJob) isCommand_Kind() {}
 
 func (*Command_DeregisterJob) isCommand_Kind() {}
@@ -442,6 +512,16 @@ func (*Command_DeleteNodePool) isCommand_Kind() {}
 func (*Command_SetNodeDrain) isCommand_Kind() {}
 
 func (*Command_LaunchJob) isCommand_Kind() {}
+
+func (*Command_Decide) isCommand_Kind() {}
+
+func (*Command_PutRestart) isCommand_Kind() {}
+
+func (*Command_UpdateRestart) isCommand_Kind() {}
+
+func (*Command_PromoteDeployment) isCommand_Kind() {}
+
+func (*Command_SetAllocHealth) isCommand_Kind() {}
 
 type RegisterJob struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
@@ -779,6 +859,370 @@ func (x *MetaEntry) GetValue() string {
 	return ""
 }
 
+type Decide struct {
+	state            protoimpl.MessageState `protogen:"open.v1"`
+	DecisionJson     []byte                 `protobuf:"bytes,1,opt,name=decision_json,json=decisionJson,proto3" json:"decision_json,omitempty"`
+	After            string                 `protobuf:"bytes,2,opt,name=after,proto3" json:"after,omitempty"`
+	Evaluation       *Evaluation            `protobuf:"bytes,3,opt,name=evaluation,proto3" json:"evaluation,omitempty"`
+	DeploymentUpdate *DeploymentUpdate      `protobuf:"bytes,4,opt,name=deployment_update,json=deploymentUpdate,proto3" json:"deployment_update,omitempty"`
+	Time             int64                  `protobuf:"varint,5,opt,name=time,proto3" json:"time,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *Decide) Reset() {
+	*x = Decide{}
+	mi := &file_state_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Decide) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Decide) ProtoMessage() {}
+
+func (x *Decide) ProtoReflect() protoreflect.Message {
+	mi := &file_state_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Decide.ProtoReflect.Descriptor instead.
+func (*Decide) Descriptor() ([]byte, []int) {
+	return file_state_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Decide) GetDecisionJson() []byte {
+	if x != nil {
+		return x.DecisionJson
+	}
+	return nil
+}
+
+func (x *Decide) GetAfter() string {
+	if x != nil {
+		return x.After
+	}
+	return ""
+}
+
+func (x *Decide) GetEvaluation() *Evaluation {
+	if x != nil {
+		return x.Evaluation
+	}
+	return nil
+}
+
+func (x *Decide) GetDeploymentUpdate() *DeploymentUpdate {
+	if x != nil {
+		return x.DeploymentUpdate
+	}
+	return nil
+}
+
+func (x *Decide) GetTime() int64 {
+	if x != nil {
+		return x.Time
+	}
+	return 0
+}
+
+type PutRestart struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	RestartJson   []byte                 `protobuf:"bytes,1,opt,name=restart_json,json=restartJson,proto3" json:"restart_json,omitempty"`
+	Evaluation    *Evaluation            `protobuf:"bytes,2,opt,name=evaluation,proto3" json:"evaluation,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PutRestart) Reset() {
+	*x = PutRestart{}
+	mi := &file_state_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PutRestart) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PutRestart) ProtoMessage() {}
+
+func (x *PutRestart) ProtoReflect() protoreflect.Message {
+	mi := &file_state_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PutRestart.ProtoReflect.Descriptor instead.
+func (*PutRestart) Descriptor() ([]byte, []int) {
+	return file_state_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *PutRestart) GetRestartJson() []byte {
+	if x != nil {
+		return x.RestartJson
+	}
+	return nil
+}
+
+func (x *PutRestart) GetEvaluation() *Evaluation {
+	if x != nil {
+		return x.Evaluation
+	}
+	return nil
+}
+
+type UpdateRestart struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Status        string                 `protobuf:"bytes,2,opt,name=status,proto3" json:"status,omitempty"`
+	Description   string                 `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
+	ModifyIndex   uint64                 `protobuf:"varint,4,opt,name=modify_index,json=modifyIndex,proto3" json:"modify_index,omitempty"`
+	Evaluation    *Evaluation            `protobuf:"bytes,5,opt,name=evaluation,proto3" json:"evaluation,omitempty"`
+	Time          int64                  `protobuf:"varint,6,opt,name=time,proto3" json:"time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateRestart) Reset() {
+	*x = UpdateRestart{}
+	mi := &file_state_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateRestart) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateRestart) ProtoMessage() {}
+
+func (x *UpdateRestart) ProtoReflect() protoreflect.Message {
+	mi := &file_state_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateRestart.ProtoReflect.Descriptor instead.
+func (*UpdateRestart) Descriptor() ([]byte, []int) {
+	return file_state_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *UpdateRestart) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *UpdateRestart) GetStatus() string {
+	if x != nil {
+		return x.Status
+	}
+	return ""
+}
+
+func (x *UpdateRestart) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+func (x *UpdateRestart) GetModifyIndex() uint64 {
+	if x != nil {
+		return x.ModifyIndex
+	}
+	return 0
+}
+
+func (x *UpdateRestart) GetEvaluation() *Evaluation {
+	if x != nil {
+		return x.Evaluation
+	}
+	return nil
+}
+
+func (x *UpdateRestart) GetTime() int64 {
+	if x != nil {
+		return x.Time
+	}
+	return 0
+}
+
+type PromoteDeployment struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Groups        []string               `protobuf:"bytes,2,rep,name=groups,proto3" json:"groups,omitempty"`
+	Description   string                 `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
+	Evaluation    *Evaluation            `protobuf:"bytes,4,opt,name=evaluation,proto3" json:"evaluation,omitempty"`
+	Time          int64                  `protobuf:"varint,5,opt,name=time,proto3" json:"time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PromoteDeployment) Reset() {
+	*x = PromoteDeployment{}
+	mi := &file_state_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PromoteDeployment) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PromoteDeployment) ProtoMessage() {}
+
+func (x *PromoteDeployment) ProtoReflect() protoreflect.Message {
+	mi := &file_state_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PromoteDeployment.ProtoReflect.Descriptor instead.
+func (*PromoteDeployment) Descriptor() ([]byte, []int) {
+	return file_state_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *PromoteDeployment) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *PromoteDeployment) GetGroups() []string {
+	if x != nil {
+		return x.Groups
+	}
+	return nil
+}
+
+func (x *PromoteDeployment) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+func (x *PromoteDeployment) GetEvaluation() *Evaluation {
+	if x != nil {
+		return x.Evaluation
+	}
+	return nil
+}
+
+func (x *PromoteDeployment) GetTime() int64 {
+	if x != nil {
+		return x.Time
+	}
+	return 0
+}
+
+type SetAllocationHealth struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	DeploymentId  string                 `protobuf:"bytes,1,opt,name=deployment_id,json=deploymentId,proto3" json:"deployment_id,omitempty"`
+	Healthy       []string               `protobuf:"bytes,2,rep,name=healthy,proto3" json:"healthy,omitempty"`
+	Unhealthy     []string               `protobuf:"bytes,3,rep,name=unhealthy,proto3" json:"unhealthy,omitempty"`
+	Evaluations   []*Evaluation          `protobuf:"bytes,4,rep,name=evaluations,proto3" json:"evaluations,omitempty"`
+	Time          int64                  `protobuf:"varint,5,opt,name=time,proto3" json:"time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetAllocationHealth) Reset() {
+	*x = SetAllocationHealth{}
+	mi := &file_state_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetAllocationHealth) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetAllocationHealth) ProtoMessage() {}
+
+func (x *SetAllocationHealth) ProtoReflect() protoreflect.Message {
+	mi := &file_state_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetAllocationHealth.ProtoReflect.Descriptor instead.
+func (*SetAllocationHealth) Descriptor() ([]byte, []int) {
+	return file_state_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *SetAllocationHealth) GetDeploymentId() string {
+	if x != nil {
+		return x.DeploymentId
+	}
+	return ""
+}
+
+func (x *SetAllocationHealth) GetHealthy() []string {
+	if x != nil {
+		return x.Healthy
+	}
+	return nil
+}
+
+func (x *SetAllocationHealth) GetUnhealthy() []string {
+	if x != nil {
+		return x.Unhealthy
+	}
+	return nil
+}
+
+func (x *SetAllocationHealth) GetEvaluations() []*Evaluation {
+	if x != nil {
+		return x.Evaluations
+	}
+	return nil
+}
+
+func (x *SetAllocationHealth) GetTime() int64 {
+	if x != nil {
+		return x.Time
+	}
+	return 0
+}
+
 type PutEvaluations struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Evaluations   []*Evaluation          `protobuf:"bytes,1,rep,name=evaluations,proto3" json:"evaluations,omitempty"`
@@ -788,7 +1232,7 @@ type PutEvaluations struct {
 
 func (x *PutEvaluations) Reset() {
 	*x = PutEvaluations{}
-	mi := &file_state_proto_msgTypes[6]
+	mi := &file_state_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -800,7 +1244,7 @@ func (x *PutEvaluations) String() string {
 func (*PutEvaluations) ProtoMessage() {}
 
 func (x *PutEvaluations) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[6]
+	mi := &file_state_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -813,7 +1257,7 @@ func (x *PutEvaluations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutEvaluations.ProtoReflect.Descriptor instead.
 func (*PutEvaluations) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{6}
+	return file_state_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *PutEvaluations) GetEvaluations() []*Evaluation {
@@ -832,7 +1276,7 @@ type DeleteEvaluations struct {
 
 func (x *DeleteEvaluations) Reset() {
 	*x = DeleteEvaluations{}
-	mi := &file_state_proto_msgTypes[7]
+	mi := &file_state_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -844,7 +1288,7 @@ func (x *DeleteEvaluations) String() string {
 func (*DeleteEvaluations) ProtoMessage() {}
 
 func (x *DeleteEvaluations) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[7]
+	mi := &file_state_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -857,7 +1301,7 @@ func (x *DeleteEvaluations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteEvaluations.ProtoReflect.Descriptor instead.
 func (*DeleteEvaluations) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{7}
+	return file_state_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *DeleteEvaluations) GetIds() []string {
@@ -881,13 +1325,15 @@ type CommitPlacement struct {
 	Evaluations       []*Evaluation          `protobuf:"bytes,10,rep,name=evaluations,proto3" json:"evaluations,omitempty"`
 	Time              int64                  `protobuf:"varint,11,opt,name=time,proto3" json:"time,omitempty"`
 	Preempt           []*Preemption          `protobuf:"bytes,12,rep,name=preempt,proto3" json:"preempt,omitempty"`
+	RestartJson       []byte                 `protobuf:"bytes,13,opt,name=restart_json,json=restartJson,proto3" json:"restart_json,omitempty"`
+	Deregister        bool                   `protobuf:"varint,14,opt,name=deregister,proto3" json:"deregister,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
 }
 
 func (x *CommitPlacement) Reset() {
 	*x = CommitPlacement{}
-	mi := &file_state_proto_msgTypes[8]
+	mi := &file_state_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -899,7 +1345,7 @@ func (x *CommitPlacement) String() string {
 func (*CommitPlacement) ProtoMessage() {}
 
 func (x *CommitPlacement) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[8]
+	mi := &file_state_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -912,7 +1358,7 @@ func (x *CommitPlacement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommitPlacement.ProtoReflect.Descriptor instead.
 func (*CommitPlacement) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{8}
+	return file_state_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *CommitPlacement) GetEvalId() string {
@@ -999,6 +1445,20 @@ func (x *CommitPlacement) GetPreempt() []*Preemption {
 	return nil
 }
 
+func (x *CommitPlacement) GetRestartJson() []byte {
+	if x != nil {
+		return x.RestartJson
+	}
+	return nil
+}
+
+func (x *CommitPlacement) GetDeregister() bool {
+	if x != nil {
+		return x.Deregister
+	}
+	return false
+}
+
 type Preemption struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -1009,7 +1469,7 @@ type Preemption struct {
 
 func (x *Preemption) Reset() {
 	*x = Preemption{}
-	mi := &file_state_proto_msgTypes[9]
+	mi := &file_state_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1021,7 +1481,7 @@ func (x *Preemption) String() string {
 func (*Preemption) ProtoMessage() {}
 
 func (x *Preemption) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[9]
+	mi := &file_state_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1034,7 +1494,7 @@ func (x *Preemption) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Preemption.ProtoReflect.Descriptor instead.
 func (*Preemption) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{9}
+	return file_state_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Preemption) GetId() string {
@@ -1064,7 +1524,7 @@ type JobRef struct {
 
 func (x *JobRef) Reset() {
 	*x = JobRef{}
-	mi := &file_state_proto_msgTypes[10]
+	mi := &file_state_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1076,7 +1536,7 @@ func (x *JobRef) String() string {
 func (*JobRef) ProtoMessage() {}
 
 func (x *JobRef) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[10]
+	mi := &file_state_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1089,7 +1549,7 @@ func (x *JobRef) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobRef.ProtoReflect.Descriptor instead.
 func (*JobRef) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{10}
+	return file_state_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *JobRef) GetNamespace() string {
@@ -1139,7 +1599,7 @@ type Stop struct {
 
 func (x *Stop) Reset() {
 	*x = Stop{}
-	mi := &file_state_proto_msgTypes[11]
+	mi := &file_state_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1151,7 +1611,7 @@ func (x *Stop) String() string {
 func (*Stop) ProtoMessage() {}
 
 func (x *Stop) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[11]
+	mi := &file_state_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1164,7 +1624,7 @@ func (x *Stop) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stop.ProtoReflect.Descriptor instead.
 func (*Stop) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{11}
+	return file_state_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Stop) GetId() string {
@@ -1206,7 +1666,7 @@ type DeploymentUpdate struct {
 
 func (x *DeploymentUpdate) Reset() {
 	*x = DeploymentUpdate{}
-	mi := &file_state_proto_msgTypes[12]
+	mi := &file_state_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1218,7 +1678,7 @@ func (x *DeploymentUpdate) String() string {
 func (*DeploymentUpdate) ProtoMessage() {}
 
 func (x *DeploymentUpdate) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[12]
+	mi := &file_state_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1231,7 +1691,7 @@ func (x *DeploymentUpdate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeploymentUpdate.ProtoReflect.Descriptor instead.
 func (*DeploymentUpdate) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{12}
+	return file_state_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *DeploymentUpdate) GetId() string {
@@ -1267,7 +1727,7 @@ type UpdateAllocations struct {
 
 func (x *UpdateAllocations) Reset() {
 	*x = UpdateAllocations{}
-	mi := &file_state_proto_msgTypes[13]
+	mi := &file_state_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1279,7 +1739,7 @@ func (x *UpdateAllocations) String() string {
 func (*UpdateAllocations) ProtoMessage() {}
 
 func (x *UpdateAllocations) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[13]
+	mi := &file_state_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1292,7 +1752,7 @@ func (x *UpdateAllocations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateAllocations.ProtoReflect.Descriptor instead.
 func (*UpdateAllocations) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{13}
+	return file_state_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *UpdateAllocations) GetNodeId() string {
@@ -1334,7 +1794,7 @@ type SetTransition struct {
 
 func (x *SetTransition) Reset() {
 	*x = SetTransition{}
-	mi := &file_state_proto_msgTypes[14]
+	mi := &file_state_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1346,7 +1806,7 @@ func (x *SetTransition) String() string {
 func (*SetTransition) ProtoMessage() {}
 
 func (x *SetTransition) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[14]
+	mi := &file_state_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1359,7 +1819,7 @@ func (x *SetTransition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetTransition.ProtoReflect.Descriptor instead.
 func (*SetTransition) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{14}
+	return file_state_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *SetTransition) GetAllocationIds() []string {
@@ -1393,7 +1853,7 @@ type RegisterNode struct {
 
 func (x *RegisterNode) Reset() {
 	*x = RegisterNode{}
-	mi := &file_state_proto_msgTypes[15]
+	mi := &file_state_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1405,7 +1865,7 @@ func (x *RegisterNode) String() string {
 func (*RegisterNode) ProtoMessage() {}
 
 func (x *RegisterNode) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[15]
+	mi := &file_state_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1418,7 +1878,7 @@ func (x *RegisterNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RegisterNode.ProtoReflect.Descriptor instead.
 func (*RegisterNode) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{15}
+	return file_state_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *RegisterNode) GetNodeJson() []byte {
@@ -1449,7 +1909,7 @@ type UpdateNodeStatus struct {
 
 func (x *UpdateNodeStatus) Reset() {
 	*x = UpdateNodeStatus{}
-	mi := &file_state_proto_msgTypes[16]
+	mi := &file_state_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1461,7 +1921,7 @@ func (x *UpdateNodeStatus) String() string {
 func (*UpdateNodeStatus) ProtoMessage() {}
 
 func (x *UpdateNodeStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[16]
+	mi := &file_state_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1474,7 +1934,7 @@ func (x *UpdateNodeStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateNodeStatus.ProtoReflect.Descriptor instead.
 func (*UpdateNodeStatus) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{16}
+	return file_state_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *UpdateNodeStatus) GetNodeId() string {
@@ -1532,7 +1992,7 @@ type SetNodeEligibility struct {
 
 func (x *SetNodeEligibility) Reset() {
 	*x = SetNodeEligibility{}
-	mi := &file_state_proto_msgTypes[17]
+	mi := &file_state_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1544,7 +2004,7 @@ func (x *SetNodeEligibility) String() string {
 func (*SetNodeEligibility) ProtoMessage() {}
 
 func (x *SetNodeEligibility) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[17]
+	mi := &file_state_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1557,7 +2017,7 @@ func (x *SetNodeEligibility) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetNodeEligibility.ProtoReflect.Descriptor instead.
 func (*SetNodeEligibility) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{17}
+	return file_state_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *SetNodeEligibility) GetNodeId() string {
@@ -1611,7 +2071,7 @@ type SetNodeDrain struct {
 
 func (x *SetNodeDrain) Reset() {
 	*x = SetNodeDrain{}
-	mi := &file_state_proto_msgTypes[18]
+	mi := &file_state_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1623,7 +2083,7 @@ func (x *SetNodeDrain) String() string {
 func (*SetNodeDrain) ProtoMessage() {}
 
 func (x *SetNodeDrain) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[18]
+	mi := &file_state_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1636,7 +2096,7 @@ func (x *SetNodeDrain) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetNodeDrain.ProtoReflect.Descriptor instead.
 func (*SetNodeDrain) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{18}
+	return file_state_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *SetNodeDrain) GetNodeId() string {
@@ -1705,7 +2165,7 @@ type DeleteNode struct {
 
 func (x *DeleteNode) Reset() {
 	*x = DeleteNode{}
-	mi := &file_state_proto_msgTypes[19]
+	mi := &file_state_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1717,7 +2177,7 @@ func (x *DeleteNode) String() string {
 func (*DeleteNode) ProtoMessage() {}
 
 func (x *DeleteNode) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[19]
+	mi := &file_state_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1730,7 +2190,7 @@ func (x *DeleteNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteNode.ProtoReflect.Descriptor instead.
 func (*DeleteNode) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{19}
+	return file_state_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *DeleteNode) GetIds() []string {
@@ -1761,7 +2221,7 @@ type UpdateDeployment struct {
 
 func (x *UpdateDeployment) Reset() {
 	*x = UpdateDeployment{}
-	mi := &file_state_proto_msgTypes[20]
+	mi := &file_state_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1773,7 +2233,7 @@ func (x *UpdateDeployment) String() string {
 func (*UpdateDeployment) ProtoMessage() {}
 
 func (x *UpdateDeployment) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[20]
+	mi := &file_state_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1786,7 +2246,7 @@ func (x *UpdateDeployment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateDeployment.ProtoReflect.Descriptor instead.
 func (*UpdateDeployment) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{20}
+	return file_state_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *UpdateDeployment) GetId() string {
@@ -1843,7 +2303,7 @@ type SetJobStability struct {
 
 func (x *SetJobStability) Reset() {
 	*x = SetJobStability{}
-	mi := &file_state_proto_msgTypes[21]
+	mi := &file_state_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1855,7 +2315,7 @@ func (x *SetJobStability) String() string {
 func (*SetJobStability) ProtoMessage() {}
 
 func (x *SetJobStability) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[21]
+	mi := &file_state_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1868,7 +2328,7 @@ func (x *SetJobStability) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetJobStability.ProtoReflect.Descriptor instead.
 func (*SetJobStability) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{21}
+	return file_state_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *SetJobStability) GetNamespace() string {
@@ -1914,7 +2374,7 @@ type ScaleJob struct {
 
 func (x *ScaleJob) Reset() {
 	*x = ScaleJob{}
-	mi := &file_state_proto_msgTypes[22]
+	mi := &file_state_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1926,7 +2386,7 @@ func (x *ScaleJob) String() string {
 func (*ScaleJob) ProtoMessage() {}
 
 func (x *ScaleJob) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[22]
+	mi := &file_state_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1939,7 +2399,7 @@ func (x *ScaleJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScaleJob.ProtoReflect.Descriptor instead.
 func (*ScaleJob) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{22}
+	return file_state_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ScaleJob) GetNamespace() string {
@@ -1998,13 +2458,14 @@ type Collect struct {
 	Deployments   []string               `protobuf:"bytes,3,rep,name=deployments,proto3" json:"deployments,omitempty"`
 	Jobs          []*JobName             `protobuf:"bytes,4,rep,name=jobs,proto3" json:"jobs,omitempty"`
 	Nodes         []string               `protobuf:"bytes,5,rep,name=nodes,proto3" json:"nodes,omitempty"`
+	Restarts      []string               `protobuf:"bytes,6,rep,name=restarts,proto3" json:"restarts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Collect) Reset() {
 	*x = Collect{}
-	mi := &file_state_proto_msgTypes[23]
+	mi := &file_state_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2016,7 +2477,7 @@ func (x *Collect) String() string {
 func (*Collect) ProtoMessage() {}
 
 func (x *Collect) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[23]
+	mi := &file_state_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2029,7 +2490,7 @@ func (x *Collect) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Collect.ProtoReflect.Descriptor instead.
 func (*Collect) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{23}
+	return file_state_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Collect) GetEvaluations() []string {
@@ -2067,6 +2528,13 @@ func (x *Collect) GetNodes() []string {
 	return nil
 }
 
+func (x *Collect) GetRestarts() []string {
+	if x != nil {
+		return x.Restarts
+	}
+	return nil
+}
+
 type SetSchedulerConfig struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	ConfigJson    []byte                 `protobuf:"bytes,1,opt,name=config_json,json=configJson,proto3" json:"config_json,omitempty"`
@@ -2077,7 +2545,7 @@ type SetSchedulerConfig struct {
 
 func (x *SetSchedulerConfig) Reset() {
 	*x = SetSchedulerConfig{}
-	mi := &file_state_proto_msgTypes[24]
+	mi := &file_state_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2089,7 +2557,7 @@ func (x *SetSchedulerConfig) String() string {
 func (*SetSchedulerConfig) ProtoMessage() {}
 
 func (x *SetSchedulerConfig) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[24]
+	mi := &file_state_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2102,7 +2570,7 @@ func (x *SetSchedulerConfig) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetSchedulerConfig.ProtoReflect.Descriptor instead.
 func (*SetSchedulerConfig) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{24}
+	return file_state_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *SetSchedulerConfig) GetConfigJson() []byte {
@@ -2128,7 +2596,7 @@ type PutNodePool struct {
 
 func (x *PutNodePool) Reset() {
 	*x = PutNodePool{}
-	mi := &file_state_proto_msgTypes[25]
+	mi := &file_state_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2140,7 +2608,7 @@ func (x *PutNodePool) String() string {
 func (*PutNodePool) ProtoMessage() {}
 
 func (x *PutNodePool) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[25]
+	mi := &file_state_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2153,7 +2621,7 @@ func (x *PutNodePool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutNodePool.ProtoReflect.Descriptor instead.
 func (*PutNodePool) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{25}
+	return file_state_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *PutNodePool) GetPoolJson() []byte {
@@ -2172,7 +2640,7 @@ type DeleteNodePool struct {
 
 func (x *DeleteNodePool) Reset() {
 	*x = DeleteNodePool{}
-	mi := &file_state_proto_msgTypes[26]
+	mi := &file_state_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2184,7 +2652,7 @@ func (x *DeleteNodePool) String() string {
 func (*DeleteNodePool) ProtoMessage() {}
 
 func (x *DeleteNodePool) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[26]
+	mi := &file_state_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2197,7 +2665,7 @@ func (x *DeleteNodePool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteNodePool.ProtoReflect.Descriptor instead.
 func (*DeleteNodePool) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{26}
+	return file_state_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *DeleteNodePool) GetName() string {
@@ -2217,7 +2685,7 @@ type JobName struct {
 
 func (x *JobName) Reset() {
 	*x = JobName{}
-	mi := &file_state_proto_msgTypes[27]
+	mi := &file_state_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2229,7 +2697,7 @@ func (x *JobName) String() string {
 func (*JobName) ProtoMessage() {}
 
 func (x *JobName) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[27]
+	mi := &file_state_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2242,7 +2710,7 @@ func (x *JobName) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobName.ProtoReflect.Descriptor instead.
 func (*JobName) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{27}
+	return file_state_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *JobName) GetNamespace() string {
@@ -2268,7 +2736,7 @@ type Evaluations struct {
 
 func (x *Evaluations) Reset() {
 	*x = Evaluations{}
-	mi := &file_state_proto_msgTypes[28]
+	mi := &file_state_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2280,7 +2748,7 @@ func (x *Evaluations) String() string {
 func (*Evaluations) ProtoMessage() {}
 
 func (x *Evaluations) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[28]
+	mi := &file_state_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2293,7 +2761,7 @@ func (x *Evaluations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Evaluations.ProtoReflect.Descriptor instead.
 func (*Evaluations) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{28}
+	return file_state_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Evaluations) GetEvaluations() []*Evaluation {
@@ -2336,7 +2804,7 @@ type Evaluation struct {
 
 func (x *Evaluation) Reset() {
 	*x = Evaluation{}
-	mi := &file_state_proto_msgTypes[29]
+	mi := &file_state_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2348,7 +2816,7 @@ func (x *Evaluation) String() string {
 func (*Evaluation) ProtoMessage() {}
 
 func (x *Evaluation) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[29]
+	mi := &file_state_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2361,7 +2829,7 @@ func (x *Evaluation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Evaluation.ProtoReflect.Descriptor instead.
 func (*Evaluation) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{29}
+	return file_state_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Evaluation) GetId() string {
@@ -2549,7 +3017,7 @@ type Queued struct {
 
 func (x *Queued) Reset() {
 	*x = Queued{}
-	mi := &file_state_proto_msgTypes[30]
+	mi := &file_state_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2561,7 +3029,7 @@ func (x *Queued) String() string {
 func (*Queued) ProtoMessage() {}
 
 func (x *Queued) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[30]
+	mi := &file_state_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2574,7 +3042,7 @@ func (x *Queued) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Queued.ProtoReflect.Descriptor instead.
 func (*Queued) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{30}
+	return file_state_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Queued) GetGroup() string {
@@ -2608,7 +3076,7 @@ type Allocations struct {
 
 func (x *Allocations) Reset() {
 	*x = Allocations{}
-	mi := &file_state_proto_msgTypes[31]
+	mi := &file_state_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2620,7 +3088,7 @@ func (x *Allocations) String() string {
 func (*Allocations) ProtoMessage() {}
 
 func (x *Allocations) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[31]
+	mi := &file_state_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2633,7 +3101,7 @@ func (x *Allocations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Allocations.ProtoReflect.Descriptor instead.
 func (*Allocations) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{31}
+	return file_state_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Allocations) GetNames() []string {
@@ -2692,7 +3160,7 @@ type AllocationJob struct {
 
 func (x *AllocationJob) Reset() {
 	*x = AllocationJob{}
-	mi := &file_state_proto_msgTypes[32]
+	mi := &file_state_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2704,7 +3172,7 @@ func (x *AllocationJob) String() string {
 func (*AllocationJob) ProtoMessage() {}
 
 func (x *AllocationJob) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[32]
+	mi := &file_state_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2717,7 +3185,7 @@ func (x *AllocationJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AllocationJob.ProtoReflect.Descriptor instead.
 func (*AllocationJob) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{32}
+	return file_state_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *AllocationJob) GetNamespace() uint32 {
@@ -2800,7 +3268,7 @@ type Allocation struct {
 
 func (x *Allocation) Reset() {
 	*x = Allocation{}
-	mi := &file_state_proto_msgTypes[33]
+	mi := &file_state_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2812,7 +3280,7 @@ func (x *Allocation) String() string {
 func (*Allocation) ProtoMessage() {}
 
 func (x *Allocation) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[33]
+	mi := &file_state_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2825,7 +3293,7 @@ func (x *Allocation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Allocation.ProtoReflect.Descriptor instead.
 func (*Allocation) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{33}
+	return file_state_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Allocation) GetId() []byte {
@@ -3048,7 +3516,7 @@ type Launches struct {
 
 func (x *Launches) Reset() {
 	*x = Launches{}
-	mi := &file_state_proto_msgTypes[34]
+	mi := &file_state_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3060,7 +3528,7 @@ func (x *Launches) String() string {
 func (*Launches) ProtoMessage() {}
 
 func (x *Launches) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[34]
+	mi := &file_state_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3073,7 +3541,7 @@ func (x *Launches) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Launches.ProtoReflect.Descriptor instead.
 func (*Launches) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{34}
+	return file_state_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Launches) GetId() uint32 {
@@ -3107,7 +3575,7 @@ type Launch struct {
 
 func (x *Launch) Reset() {
 	*x = Launch{}
-	mi := &file_state_proto_msgTypes[35]
+	mi := &file_state_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3119,7 +3587,7 @@ func (x *Launch) String() string {
 func (*Launch) ProtoMessage() {}
 
 func (x *Launch) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[35]
+	mi := &file_state_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3132,7 +3600,7 @@ func (x *Launch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Launch.ProtoReflect.Descriptor instead.
 func (*Launch) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{35}
+	return file_state_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Launch) GetTask() uint32 {
@@ -3209,7 +3677,7 @@ type LaunchStatus struct {
 
 func (x *LaunchStatus) Reset() {
 	*x = LaunchStatus{}
-	mi := &file_state_proto_msgTypes[36]
+	mi := &file_state_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3221,7 +3689,7 @@ func (x *LaunchStatus) String() string {
 func (*LaunchStatus) ProtoMessage() {}
 
 func (x *LaunchStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[36]
+	mi := &file_state_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3234,7 +3702,7 @@ func (x *LaunchStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LaunchStatus.ProtoReflect.Descriptor instead.
 func (*LaunchStatus) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{36}
+	return file_state_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *LaunchStatus) GetId() uint32 {
@@ -3267,7 +3735,7 @@ type TaskSet struct {
 
 func (x *TaskSet) Reset() {
 	*x = TaskSet{}
-	mi := &file_state_proto_msgTypes[37]
+	mi := &file_state_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3279,7 +3747,7 @@ func (x *TaskSet) String() string {
 func (*TaskSet) ProtoMessage() {}
 
 func (x *TaskSet) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[37]
+	mi := &file_state_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3292,7 +3760,7 @@ func (x *TaskSet) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskSet.ProtoReflect.Descriptor instead.
 func (*TaskSet) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{37}
+	return file_state_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *TaskSet) GetTasks() []*TaskState {
@@ -3314,7 +3782,7 @@ type DeploymentStatus struct {
 
 func (x *DeploymentStatus) Reset() {
 	*x = DeploymentStatus{}
-	mi := &file_state_proto_msgTypes[38]
+	mi := &file_state_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3326,7 +3794,7 @@ func (x *DeploymentStatus) String() string {
 func (*DeploymentStatus) ProtoMessage() {}
 
 func (x *DeploymentStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[38]
+	mi := &file_state_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3339,7 +3807,7 @@ func (x *DeploymentStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeploymentStatus.ProtoReflect.Descriptor instead.
 func (*DeploymentStatus) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{38}
+	return file_state_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *DeploymentStatus) GetHealthy() bool {
@@ -3384,7 +3852,7 @@ type Port struct {
 
 func (x *Port) Reset() {
 	*x = Port{}
-	mi := &file_state_proto_msgTypes[39]
+	mi := &file_state_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3396,7 +3864,7 @@ func (x *Port) String() string {
 func (*Port) ProtoMessage() {}
 
 func (x *Port) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[39]
+	mi := &file_state_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3409,7 +3877,7 @@ func (x *Port) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Port.ProtoReflect.Descriptor instead.
 func (*Port) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{39}
+	return file_state_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Port) GetLabel() uint32 {
@@ -3466,7 +3934,7 @@ type Shape struct {
 
 func (x *Shape) Reset() {
 	*x = Shape{}
-	mi := &file_state_proto_msgTypes[40]
+	mi := &file_state_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3478,7 +3946,7 @@ func (x *Shape) String() string {
 func (*Shape) ProtoMessage() {}
 
 func (x *Shape) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[40]
+	mi := &file_state_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3491,7 +3959,7 @@ func (x *Shape) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Shape.ProtoReflect.Descriptor instead.
 func (*Shape) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{40}
+	return file_state_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Shape) GetTasks() []*ShapeTask {
@@ -3529,7 +3997,7 @@ type ShapeTask struct {
 
 func (x *ShapeTask) Reset() {
 	*x = ShapeTask{}
-	mi := &file_state_proto_msgTypes[41]
+	mi := &file_state_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3541,7 +4009,7 @@ func (x *ShapeTask) String() string {
 func (*ShapeTask) ProtoMessage() {}
 
 func (x *ShapeTask) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[41]
+	mi := &file_state_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3554,7 +4022,7 @@ func (x *ShapeTask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShapeTask.ProtoReflect.Descriptor instead.
 func (*ShapeTask) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{41}
+	return file_state_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ShapeTask) GetName() uint32 {
@@ -3622,7 +4090,7 @@ type Metrics struct {
 
 func (x *Metrics) Reset() {
 	*x = Metrics{}
-	mi := &file_state_proto_msgTypes[42]
+	mi := &file_state_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3634,7 +4102,7 @@ func (x *Metrics) String() string {
 func (*Metrics) ProtoMessage() {}
 
 func (x *Metrics) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[42]
+	mi := &file_state_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3647,7 +4115,7 @@ func (x *Metrics) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Metrics.ProtoReflect.Descriptor instead.
 func (*Metrics) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{42}
+	return file_state_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *Metrics) GetNodesEvaluated() int64 {
@@ -3765,7 +4233,7 @@ type Count struct {
 
 func (x *Count) Reset() {
 	*x = Count{}
-	mi := &file_state_proto_msgTypes[43]
+	mi := &file_state_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3777,7 +4245,7 @@ func (x *Count) String() string {
 func (*Count) ProtoMessage() {}
 
 func (x *Count) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[43]
+	mi := &file_state_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3790,7 +4258,7 @@ func (x *Count) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Count.ProtoReflect.Descriptor instead.
 func (*Count) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{43}
+	return file_state_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *Count) GetName() uint32 {
@@ -3817,7 +4285,7 @@ type Score struct {
 
 func (x *Score) Reset() {
 	*x = Score{}
-	mi := &file_state_proto_msgTypes[44]
+	mi := &file_state_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3829,7 +4297,7 @@ func (x *Score) String() string {
 func (*Score) ProtoMessage() {}
 
 func (x *Score) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[44]
+	mi := &file_state_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3842,7 +4310,7 @@ func (x *Score) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Score.ProtoReflect.Descriptor instead.
 func (*Score) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{44}
+	return file_state_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Score) GetName() uint32 {
@@ -3870,7 +4338,7 @@ type NodeScore struct {
 
 func (x *NodeScore) Reset() {
 	*x = NodeScore{}
-	mi := &file_state_proto_msgTypes[45]
+	mi := &file_state_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3882,7 +4350,7 @@ func (x *NodeScore) String() string {
 func (*NodeScore) ProtoMessage() {}
 
 func (x *NodeScore) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[45]
+	mi := &file_state_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3895,7 +4363,7 @@ func (x *NodeScore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeScore.ProtoReflect.Descriptor instead.
 func (*NodeScore) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{45}
+	return file_state_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *NodeScore) GetNode() uint32 {
@@ -3936,7 +4404,7 @@ type TaskState struct {
 
 func (x *TaskState) Reset() {
 	*x = TaskState{}
-	mi := &file_state_proto_msgTypes[46]
+	mi := &file_state_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3948,7 +4416,7 @@ func (x *TaskState) String() string {
 func (*TaskState) ProtoMessage() {}
 
 func (x *TaskState) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[46]
+	mi := &file_state_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3961,7 +4429,7 @@ func (x *TaskState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskState.ProtoReflect.Descriptor instead.
 func (*TaskState) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{46}
+	return file_state_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *TaskState) GetTask() uint32 {
@@ -4051,7 +4519,7 @@ type TaskEvent struct {
 
 func (x *TaskEvent) Reset() {
 	*x = TaskEvent{}
-	mi := &file_state_proto_msgTypes[47]
+	mi := &file_state_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4063,7 +4531,7 @@ func (x *TaskEvent) String() string {
 func (*TaskEvent) ProtoMessage() {}
 
 func (x *TaskEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[47]
+	mi := &file_state_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4076,7 +4544,7 @@ func (x *TaskEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskEvent.ProtoReflect.Descriptor instead.
 func (*TaskEvent) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{47}
+	return file_state_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *TaskEvent) GetType() uint32 {
@@ -4201,7 +4669,7 @@ type Detail struct {
 
 func (x *Detail) Reset() {
 	*x = Detail{}
-	mi := &file_state_proto_msgTypes[48]
+	mi := &file_state_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4213,7 +4681,7 @@ func (x *Detail) String() string {
 func (*Detail) ProtoMessage() {}
 
 func (x *Detail) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[48]
+	mi := &file_state_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4226,7 +4694,7 @@ func (x *Detail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Detail.ProtoReflect.Descriptor instead.
 func (*Detail) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{48}
+	return file_state_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *Detail) GetKey() uint32 {
@@ -4249,7 +4717,7 @@ const file_state_proto_rawDesc = "" +
 	"\n" +
 	"\vstate.proto\x12\x0ereeve.state.v1\"<\n" +
 	"\x05Entry\x123\n" +
-	"\bcommands\x18\x01 \x03(\v2\x17.reeve.state.v1.CommandR\bcommands\"\xc9\v\n" +
+	"\bcommands\x18\x01 \x03(\v2\x17.reeve.state.v1.CommandR\bcommands\"\xa7\x0e\n" +
 	"\aCommand\x12@\n" +
 	"\fregister_job\x18\x01 \x01(\v2\x1b.reeve.state.v1.RegisterJobH\x00R\vregisterJob\x12F\n" +
 	"\x0ederegister_job\x18\x02 \x01(\v2\x1d.reeve.state.v1.DeregisterJobH\x00R\rderegisterJob\x12I\n" +
@@ -4273,7 +4741,13 @@ const file_state_proto_rawDesc = "" +
 	"\x10delete_node_pool\x18\x12 \x01(\v2\x1e.reeve.state.v1.DeleteNodePoolH\x00R\x0edeleteNodePool\x12D\n" +
 	"\x0eset_node_drain\x18\x1e \x01(\v2\x1c.reeve.state.v1.SetNodeDrainH\x00R\fsetNodeDrain\x12:\n" +
 	"\n" +
-	"launch_job\x18( \x01(\v2\x19.reeve.state.v1.LaunchJobH\x00R\tlaunchJobB\x06\n" +
+	"launch_job\x18( \x01(\v2\x19.reeve.state.v1.LaunchJobH\x00R\tlaunchJob\x120\n" +
+	"\x06decide\x182 \x01(\v2\x16.reeve.state.v1.DecideH\x00R\x06decide\x12=\n" +
+	"\vput_restart\x183 \x01(\v2\x1a.reeve.state.v1.PutRestartH\x00R\n" +
+	"putRestart\x12F\n" +
+	"\x0eupdate_restart\x184 \x01(\v2\x1d.reeve.state.v1.UpdateRestartH\x00R\rupdateRestart\x12R\n" +
+	"\x12promote_deployment\x185 \x01(\v2!.reeve.state.v1.PromoteDeploymentH\x00R\x11promoteDeployment\x12O\n" +
+	"\x10set_alloc_health\x186 \x01(\v2#.reeve.state.v1.SetAllocationHealthH\x00R\x0esetAllocHealthB\x06\n" +
 	"\x04kind\"\xc9\x01\n" +
 	"\vRegisterJob\x12\x19\n" +
 	"\bjob_json\x18\x01 \x01(\fR\ajobJson\x12'\n" +
@@ -4310,11 +4784,48 @@ const file_state_proto_rawDesc = "" +
 	"evaluation\"3\n" +
 	"\tMetaEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value\"N\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"\xe2\x01\n" +
+	"\x06Decide\x12#\n" +
+	"\rdecision_json\x18\x01 \x01(\fR\fdecisionJson\x12\x14\n" +
+	"\x05after\x18\x02 \x01(\tR\x05after\x12:\n" +
+	"\n" +
+	"evaluation\x18\x03 \x01(\v2\x1a.reeve.state.v1.EvaluationR\n" +
+	"evaluation\x12M\n" +
+	"\x11deployment_update\x18\x04 \x01(\v2 .reeve.state.v1.DeploymentUpdateR\x10deploymentUpdate\x12\x12\n" +
+	"\x04time\x18\x05 \x01(\x03R\x04time\"k\n" +
+	"\n" +
+	"PutRestart\x12!\n" +
+	"\frestart_json\x18\x01 \x01(\fR\vrestartJson\x12:\n" +
+	"\n" +
+	"evaluation\x18\x02 \x01(\v2\x1a.reeve.state.v1.EvaluationR\n" +
+	"evaluation\"\xcc\x01\n" +
+	"\rUpdateRestart\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
+	"\x06status\x18\x02 \x01(\tR\x06status\x12 \n" +
+	"\vdescription\x18\x03 \x01(\tR\vdescription\x12!\n" +
+	"\fmodify_index\x18\x04 \x01(\x04R\vmodifyIndex\x12:\n" +
+	"\n" +
+	"evaluation\x18\x05 \x01(\v2\x1a.reeve.state.v1.EvaluationR\n" +
+	"evaluation\x12\x12\n" +
+	"\x04time\x18\x06 \x01(\x03R\x04time\"\xad\x01\n" +
+	"\x11PromoteDeployment\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
+	"\x06groups\x18\x02 \x03(\tR\x06groups\x12 \n" +
+	"\vdescription\x18\x03 \x01(\tR\vdescription\x12:\n" +
+	"\n" +
+	"evaluation\x18\x04 \x01(\v2\x1a.reeve.state.v1.EvaluationR\n" +
+	"evaluation\x12\x12\n" +
+	"\x04time\x18\x05 \x01(\x03R\x04time\"\xc4\x01\n" +
+	"\x13SetAllocationHealth\x12#\n" +
+	"\rdeployment_id\x18\x01 \x01(\tR\fdeploymentId\x12\x18\n" +
+	"\ahealthy\x18\x02 \x03(\tR\ahealthy\x12\x1c\n" +
+	"\tunhealthy\x18\x03 \x03(\tR\tunhealthy\x12<\n" +
+	"\vevaluations\x18\x04 \x03(\v2\x1a.reeve.state.v1.EvaluationR\vevaluations\x12\x12\n" +
+	"\x04time\x18\x05 \x01(\x03R\x04time\"N\n" +
 	"\x0ePutEvaluations\x12<\n" +
 	"\vevaluations\x18\x01 \x03(\v2\x1a.reeve.state.v1.EvaluationR\vevaluations\"%\n" +
 	"\x11DeleteEvaluations\x12\x10\n" +
-	"\x03ids\x18\x01 \x03(\tR\x03ids\"\x96\x04\n" +
+	"\x03ids\x18\x01 \x03(\tR\x03ids\"\xd9\x04\n" +
 	"\x0fCommitPlacement\x12\x17\n" +
 	"\aeval_id\x18\x01 \x01(\tR\x06evalId\x12\x1a\n" +
 	"\bpriority\x18\x02 \x01(\x03R\bpriority\x12%\n" +
@@ -4328,7 +4839,11 @@ const file_state_proto_rawDesc = "" +
 	"\vevaluations\x18\n" +
 	" \x03(\v2\x1a.reeve.state.v1.EvaluationR\vevaluations\x12\x12\n" +
 	"\x04time\x18\v \x01(\x03R\x04time\x124\n" +
-	"\apreempt\x18\f \x03(\v2\x1a.reeve.state.v1.PreemptionR\apreempt\",\n" +
+	"\apreempt\x18\f \x03(\v2\x1a.reeve.state.v1.PreemptionR\apreempt\x12!\n" +
+	"\frestart_json\x18\r \x01(\fR\vrestartJson\x12\x1e\n" +
+	"\n" +
+	"deregister\x18\x0e \x01(\bR\n" +
+	"deregister\",\n" +
 	"\n" +
 	"Preemption\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x0e\n" +
@@ -4412,13 +4927,14 @@ const file_state_proto_rawDesc = "" +
 	"evaluation\x12(\n" +
 	"\renforce_index\x18\a \x01(\x04H\x01R\fenforceIndex\x88\x01\x01B\b\n" +
 	"\x06_countB\x10\n" +
-	"\x0e_enforce_index\"\xb2\x01\n" +
+	"\x0e_enforce_index\"\xce\x01\n" +
 	"\aCollect\x12 \n" +
 	"\vevaluations\x18\x01 \x03(\tR\vevaluations\x12 \n" +
 	"\vallocations\x18\x02 \x03(\tR\vallocations\x12 \n" +
 	"\vdeployments\x18\x03 \x03(\tR\vdeployments\x12+\n" +
 	"\x04jobs\x18\x04 \x03(\v2\x17.reeve.state.v1.JobNameR\x04jobs\x12\x14\n" +
-	"\x05nodes\x18\x05 \x03(\tR\x05nodes\"q\n" +
+	"\x05nodes\x18\x05 \x03(\tR\x05nodes\x12\x1a\n" +
+	"\brestarts\x18\x06 \x03(\tR\brestarts\"q\n" +
 	"\x12SetSchedulerConfig\x12\x1f\n" +
 	"\vconfig_json\x18\x01 \x01(\fR\n" +
 	"configJson\x12(\n" +
@@ -4642,133 +5158,149 @@ func file_state_proto_rawDescGZIP() []byte {
 	return file_state_proto_rawDescData
 }
 
-var file_state_proto_msgTypes = make([]protoimpl.MessageInfo, 49)
+var file_state_proto_msgTypes = make([]protoimpl.MessageInfo, 54)
 var file_state_proto_goTypes = []any{
-	(*Entry)(nil),              // 0: reeve.state.v1.Entry
-	(*Command)(nil),            // 1: reeve.state.v1.Command
-	(*RegisterJob)(nil),        // 2: reeve.state.v1.RegisterJob
-	(*DeregisterJob)(nil),      // 3: reeve.state.v1.DeregisterJob
-	(*LaunchJob)(nil),          // 4: reeve.state.v1.LaunchJob
-	(*MetaEntry)(nil),          // 5: reeve.state.v1.MetaEntry
-	(*PutEvaluations)(nil),     // 6: reeve.state.v1.PutEvaluations
-	(*DeleteEvaluations)(nil),  // 7: reeve.state.v1.DeleteEvaluations
-	(*CommitPlacement)(nil),    // 8: reeve.state.v1.CommitPlacement
-	(*Preemption)(nil),         // 9: reeve.state.v1.Preemption
-	(*JobRef)(nil),             // 10: reeve.state.v1.JobRef
-	(*Stop)(nil),               // 11: reeve.state.v1.Stop
-	(*DeploymentUpdate)(nil),   // 12: reeve.state.v1.DeploymentUpdate
-	(*UpdateAllocations)(nil),  // 13: reeve.state.v1.UpdateAllocations
-	(*SetTransition)(nil),      // 14: reeve.state.v1.SetTransition
-	(*RegisterNode)(nil),       // 15: reeve.state.v1.RegisterNode
-	(*UpdateNodeStatus)(nil),   // 16: reeve.state.v1.UpdateNodeStatus
-	(*SetNodeEligibility)(nil), // 17: reeve.state.v1.SetNodeEligibility
-	(*SetNodeDrain)(nil),       // 18: reeve.state.v1.SetNodeDrain
-	(*DeleteNode)(nil),         // 19: reeve.state.v1.DeleteNode
-	(*UpdateDeployment)(nil),   // 20: reeve.state.v1.UpdateDeployment
-	(*SetJobStability)(nil),    // 21: reeve.state.v1.SetJobStability
-	(*ScaleJob)(nil),           // 22: reeve.state.v1.ScaleJob
-	(*Collect)(nil),            // 23: reeve.state.v1.Collect
-	(*SetSchedulerConfig)(nil), // 24: reeve.state.v1.SetSchedulerConfig
-	(*PutNodePool)(nil),        // 25: reeve.state.v1.PutNodePool
-	(*DeleteNodePool)(nil),     // 26: reeve.state.v1.DeleteNodePool
-	(*JobName)(nil),            // 27: reeve.state.v1.JobName
-	(*Evaluations)(nil),        // 28: reeve.state.v1.Evaluations
-	(*Evaluation)(nil),         // 29: reeve.state.v1.Evaluation
-	(*Queued)(nil),             // 30: reeve.state.v1.Queued
-	(*Allocations)(nil),        // 31: reeve.state.v1.Allocations
-	(*AllocationJob)(nil),      // 32: reeve.state.v1.AllocationJob
-	(*Allocation)(nil),         // 33: reeve.state.v1.Allocation
-	(*Launches)(nil),           // 34: reeve.state.v1.Launches
-	(*Launch)(nil),             // 35: reeve.state.v1.Launch
-	(*LaunchStatus)(nil),       // 36: reeve.state.v1.LaunchStatus
-	(*TaskSet)(nil),            // 37: reeve.state.v1.TaskSet
-	(*DeploymentStatus)(nil),   // 38: reeve.state.v1.DeploymentStatus
-	(*Port)(nil),               // 39: reeve.state.v1.Port
-	(*Shape)(nil),              // 40: reeve.state.v1.Shape
-	(*ShapeTask)(nil),          // 41: reeve.state.v1.ShapeTask
-	(*Metrics)(nil),            // 42: reeve.state.v1.Metrics
-	(*Count)(nil),              // 43: reeve.state.v1.Count
-	(*Score)(nil),              // 44: reeve.state.v1.Score
-	(*NodeScore)(nil),          // 45: reeve.state.v1.NodeScore
-	(*TaskState)(nil),          // 46: reeve.state.v1.TaskState
-	(*TaskEvent)(nil),          // 47: reeve.state.v1.TaskEvent
-	(*Detail)(nil),             // 48: reeve.state.v1.Detail
+	(*Entry)(nil),               // 0: reeve.state.v1.Entry
+	(*Command)(nil),             // 1: reeve.state.v1.Command
+	(*RegisterJob)(nil),         // 2: reeve.state.v1.RegisterJob
+	(*DeregisterJob)(nil),       // 3: reeve.state.v1.DeregisterJob
+	(*LaunchJob)(nil),           // 4: reeve.state.v1.LaunchJob
+	(*MetaEntry)(nil),           // 5: reeve.state.v1.MetaEntry
+	(*Decide)(nil),              // 6: reeve.state.v1.Decide
+	(*PutRestart)(nil),          // 7: reeve.state.v1.PutRestart
+	(*UpdateRestart)(nil),       // 8: reeve.state.v1.UpdateRestart
+	(*PromoteDeployment)(nil),   // 9: reeve.state.v1.PromoteDeployment
+	(*SetAllocationHealth)(nil), // 10: reeve.state.v1.SetAllocationHealth
+	(*PutEvaluations)(nil),      // 11: reeve.state.v1.PutEvaluations
+	(*DeleteEvaluations)(nil),   // 12: reeve.state.v1.DeleteEvaluations
+	(*CommitPlacement)(nil),     // 13: reeve.state.v1.CommitPlacement
+	(*Preemption)(nil),          // 14: reeve.state.v1.Preemption
+	(*JobRef)(nil),              // 15: reeve.state.v1.JobRef
+	(*Stop)(nil),                // 16: reeve.state.v1.Stop
+	(*DeploymentUpdate)(nil),    // 17: reeve.state.v1.DeploymentUpdate
+	(*UpdateAllocations)(nil),   // 18: reeve.state.v1.UpdateAllocations
+	(*SetTransition)(nil),       // 19: reeve.state.v1.SetTransition
+	(*RegisterNode)(nil),        // 20: reeve.state.v1.RegisterNode
+	(*UpdateNodeStatus)(nil),    // 21: reeve.state.v1.UpdateNodeStatus
+	(*SetNodeEligibility)(nil),  // 22: reeve.state.v1.SetNodeEligibility
+	(*SetNodeDrain)(nil),        // 23: reeve.state.v1.SetNodeDrain
+	(*DeleteNode)(nil),          // 24: reeve.state.v1.DeleteNode
+	(*UpdateDeployment)(nil),    // 25: reeve.state.v1.UpdateDeployment
+	(*SetJobStability)(nil),     // 26: reeve.state.v1.SetJobStability
+	(*ScaleJob)(nil),            // 27: reeve.state.v1.ScaleJob
+	(*Collect)(nil),             // 28: reeve.state.v1.Collect
+	(*SetSchedulerConfig)(nil),  // 29: reeve.state.v1.SetSchedulerConfig
+	(*PutNodePool)(nil),         // 30: reeve.state.v1.PutNodePool
+	(*DeleteNodePool)(nil),      // 31: reeve.state.v1.DeleteNodePool
+	(*JobName)(nil),             // 32: reeve.state.v1.JobName
+	(*Evaluations)(nil),         // 33: reeve.state.v1.Evaluations
+	(*Evaluation)(nil),          // 34: reeve.state.v1.Evaluation
+	(*Queued)(nil),              // 35: reeve.state.v1.Queued
+	(*Allocations)(nil),         // 36: reeve.state.v1.Allocations
+	(*AllocationJob)(nil),       // 37: reeve.state.v1.AllocationJob
+	(*Allocation)(nil),          // 38: reeve.state.v1.Allocation
+	(*Launches)(nil),            // 39: reeve.state.v1.Launches
+	(*Launch)(nil),              // 40: reeve.state.v1.Launch
+	(*LaunchStatus)(nil),        // 41: reeve.state.v1.LaunchStatus
+	(*TaskSet)(nil),             // 42: reeve.state.v1.TaskSet
+	(*DeploymentStatus)(nil),    // 43: reeve.state.v1.DeploymentStatus
+	(*Port)(nil),                // 44: reeve.state.v1.Port
+	(*Shape)(nil),               // 45: reeve.state.v1.Shape
+	(*ShapeTask)(nil),           // 46: reeve.state.v1.ShapeTask
+	(*Metrics)(nil),             // 47: reeve.state.v1.Metrics
+	(*Count)(nil),               // 48: reeve.state.v1.Count
+	(*Score)(nil),               // 49: reeve.state.v1.Score
+	(*NodeScore)(nil),           // 50: reeve.state.v1.NodeScore
+	(*TaskState)(nil),           // 51: reeve.state.v1.TaskState
+	(*TaskEvent)(nil),           // 52: reeve.state.v1.TaskEvent
+	(*Detail)(nil),              // 53: reeve.state.v1.Detail
 }
 var file_state_proto_depIdxs = []int32{
 	1,  // 0: reeve.state.v1.Entry.commands:type_name -> reeve.state.v1.Command
 	2,  // 1: reeve.state.v1.Command.register_job:type_name -> reeve.state.v1.RegisterJob
 	3,  // 2: reeve.state.v1.Command.deregister_job:type_name -> reeve.state.v1.DeregisterJob
-	6,  // 3: reeve.state.v1.Command.put_evaluations:type_name -> reeve.state.v1.PutEvaluations
-	7,  // 4: reeve.state.v1.Command.delete_evaluations:type_name -> reeve.state.v1.DeleteEvaluations
-	8,  // 5: reeve.state.v1.Command.commit_placement:type_name -> reeve.state.v1.CommitPlacement
-	13, // 6: reeve.state.v1.Command.update_allocations:type_name -> reeve.state.v1.UpdateAllocations
-	14, // 7: reeve.state.v1.Command.set_transition:type_name -> reeve.state.v1.SetTransition
-	15, // 8: reeve.state.v1.Command.register_node:type_name -> reeve.state.v1.RegisterNode
-	16, // 9: reeve.state.v1.Command.update_node_status:type_name -> reeve.state.v1.UpdateNodeStatus
-	17, // 10: reeve.state.v1.Command.set_node_eligibility:type_name -> reeve.state.v1.SetNodeEligibility
-	19, // 11: reeve.state.v1.Command.delete_node:type_name -> reeve.state.v1.DeleteNode
-	20, // 12: reeve.state.v1.Command.update_deployment:type_name -> reeve.state.v1.UpdateDeployment
-	21, // 13: reeve.state.v1.Command.set_job_stability:type_name -> reeve.state.v1.SetJobStability
-	22, // 14: reeve.state.v1.Command.scale_job:type_name -> reeve.state.v1.ScaleJob
-	23, // 15: reeve.state.v1.Command.collect:type_name -> reeve.state.v1.Collect
-	24, // 16: reeve.state.v1.Command.set_scheduler_config:type_name -> reeve.state.v1.SetSchedulerConfig
-	25, // 17: reeve.state.v1.Command.put_node_pool:type_name -> reeve.state.v1.PutNodePool
-	26, // 18: reeve.state.v1.Command.delete_node_pool:type_name -> reeve.state.v1.DeleteNodePool
-	18, // 19: reeve.state.v1.Command.set_node_drain:type_name -> reeve.state.v1.SetNodeDrain
+	11, // 3: reeve.state.v1.Command.put_evaluations:type_name -> reeve.state.v1.PutEvaluations
+	12, // 4: reeve.state.v1.Command.delete_evaluations:type_name -> reeve.state.v1.DeleteEvaluations
+	13, // 5: reeve.state.v1.Command.commit_placement:type_name -> reeve.state.v1.CommitPlacement
+	18, // 6: reeve.state.v1.Command.update_allocations:type_name -> reeve.state.v1.UpdateAllocations
+	19, // 7: reeve.state.v1.Command.set_transition:type_name -> reeve.state.v1.SetTransition
+	20, // 8: reeve.state.v1.Command.register_node:type_name -> reeve.state.v1.RegisterNode
+	21, // 9: reeve.state.v1.Command.update_node_status:type_name -> reeve.state.v1.UpdateNodeStatus
+	22, // 10: reeve.state.v1.Command.set_node_eligibility:type_name -> reeve.state.v1.SetNodeEligibility
+	24, // 11: reeve.state.v1.Command.delete_node:type_name -> reeve.state.v1.DeleteNode
+	25, // 12: reeve.state.v1.Command.update_deployment:type_name -> reeve.state.v1.UpdateDeployment
+	26, // 13: reeve.state.v1.Command.set_job_stability:type_name -> reeve.state.v1.SetJobStability
+	27, // 14: reeve.state.v1.Command.scale_job:type_name -> reeve.state.v1.ScaleJob
+	28, // 15: reeve.state.v1.Command.collect:type_name -> reeve.state.v1.Collect
+	29, // 16: reeve.state.v1.Command.set_scheduler_config:type_name -> reeve.state.v1.SetSchedulerConfig
+	30, // 17: reeve.state.v1.Command.put_node_pool:type_name -> reeve.state.v1.PutNodePool
+	31, // 18: reeve.state.v1.Command.delete_node_pool:type_name -> reeve.state.v1.DeleteNodePool
+	23, // 19: reeve.state.v1.Command.set_node_drain:type_name -> reeve.state.v1.SetNodeDrain
 	4,  // 20: reeve.state.v1.Command.launch_job:type_name -> reeve.state.v1.LaunchJob
-	29, // 21: reeve.state.v1.RegisterJob.evaluation:type_name -> reeve.state.v1.Evaluation
-	29, // 22: reeve.state.v1.DeregisterJob.evaluation:type_name -> reeve.state.v1.Evaluation
-	5,  // 23: reeve.state.v1.LaunchJob.meta:type_name -> reeve.state.v1.MetaEntry
-	29, // 24: reeve.state.v1.LaunchJob.evaluation:type_name -> reeve.state.v1.Evaluation
-	29, // 25: reeve.state.v1.PutEvaluations.evaluations:type_name -> reeve.state.v1.Evaluation
-	10, // 26: reeve.state.v1.CommitPlacement.job:type_name -> reeve.state.v1.JobRef
-	31, // 27: reeve.state.v1.CommitPlacement.place:type_name -> reeve.state.v1.Allocations
-	11, // 28: reeve.state.v1.CommitPlacement.stop:type_name -> reeve.state.v1.Stop
-	12, // 29: reeve.state.v1.CommitPlacement.deployment_updates:type_name -> reeve.state.v1.DeploymentUpdate
-	29, // 30: reeve.state.v1.CommitPlacement.evaluations:type_name -> reeve.state.v1.Evaluation
-	9,  // 31: reeve.state.v1.CommitPlacement.preempt:type_name -> reeve.state.v1.Preemption
-	31, // 32: reeve.state.v1.UpdateAllocations.allocations:type_name -> reeve.state.v1.Allocations
-	29, // 33: reeve.state.v1.UpdateAllocations.evaluations:type_name -> reeve.state.v1.Evaluation
-	29, // 34: reeve.state.v1.SetTransition.evaluations:type_name -> reeve.state.v1.Evaluation
-	29, // 35: reeve.state.v1.RegisterNode.evaluations:type_name -> reeve.state.v1.Evaluation
-	29, // 36: reeve.state.v1.UpdateNodeStatus.evaluations:type_name -> reeve.state.v1.Evaluation
-	29, // 37: reeve.state.v1.SetNodeEligibility.evaluations:type_name -> reeve.state.v1.Evaluation
-	29, // 38: reeve.state.v1.SetNodeDrain.evaluations:type_name -> reeve.state.v1.Evaluation
-	29, // 39: reeve.state.v1.DeleteNode.evaluations:type_name -> reeve.state.v1.Evaluation
-	29, // 40: reeve.state.v1.UpdateDeployment.evaluation:type_name -> reeve.state.v1.Evaluation
-	29, // 41: reeve.state.v1.ScaleJob.evaluation:type_name -> reeve.state.v1.Evaluation
-	27, // 42: reeve.state.v1.Collect.jobs:type_name -> reeve.state.v1.JobName
-	29, // 43: reeve.state.v1.Evaluations.evaluations:type_name -> reeve.state.v1.Evaluation
-	30, // 44: reeve.state.v1.Evaluation.queued:type_name -> reeve.state.v1.Queued
-	32, // 45: reeve.state.v1.Allocations.jobs:type_name -> reeve.state.v1.AllocationJob
-	40, // 46: reeve.state.v1.Allocations.shapes:type_name -> reeve.state.v1.Shape
-	42, // 47: reeve.state.v1.Allocations.metrics:type_name -> reeve.state.v1.Metrics
-	33, // 48: reeve.state.v1.Allocations.allocations:type_name -> reeve.state.v1.Allocation
-	37, // 49: reeve.state.v1.Allocations.task_sets:type_name -> reeve.state.v1.TaskSet
-	38, // 50: reeve.state.v1.Allocation.deployment_status:type_name -> reeve.state.v1.DeploymentStatus
-	39, // 51: reeve.state.v1.Allocation.ports:type_name -> reeve.state.v1.Port
-	46, // 52: reeve.state.v1.Allocation.tasks:type_name -> reeve.state.v1.TaskState
-	34, // 53: reeve.state.v1.Allocation.launches:type_name -> reeve.state.v1.Launches
-	36, // 54: reeve.state.v1.Allocation.launch_status:type_name -> reeve.state.v1.LaunchStatus
-	35, // 55: reeve.state.v1.Launches.tasks:type_name -> reeve.state.v1.Launch
-	48, // 56: reeve.state.v1.Launch.env:type_name -> reeve.state.v1.Detail
-	46, // 57: reeve.state.v1.TaskSet.tasks:type_name -> reeve.state.v1.TaskState
-	41, // 58: reeve.state.v1.Shape.tasks:type_name -> reeve.state.v1.ShapeTask
-	43, // 59: reeve.state.v1.Metrics.nodes_available:type_name -> reeve.state.v1.Count
-	43, // 60: reeve.state.v1.Metrics.class_filtered:type_name -> reeve.state.v1.Count
-	43, // 61: reeve.state.v1.Metrics.constraint_filtered:type_name -> reeve.state.v1.Count
-	43, // 62: reeve.state.v1.Metrics.class_exhausted:type_name -> reeve.state.v1.Count
-	43, // 63: reeve.state.v1.Metrics.dimension_exhausted:type_name -> reeve.state.v1.Count
-	44, // 64: reeve.state.v1.Metrics.scores:type_name -> reeve.state.v1.Score
-	45, // 65: reeve.state.v1.Metrics.node_scores:type_name -> reeve.state.v1.NodeScore
-	44, // 66: reeve.state.v1.NodeScore.scores:type_name -> reeve.state.v1.Score
-	47, // 67: reeve.state.v1.TaskState.events:type_name -> reeve.state.v1.TaskEvent
-	48, // 68: reeve.state.v1.TaskEvent.details:type_name -> reeve.state.v1.Detail
-	69, // [69:69] is the sub-list for method output_type
-	69, // [69:69] is the sub-list for method input_type
-	69, // [69:69] is the sub-list for extension type_name
-	69, // [69:69] is the sub-list for extension extendee
-	0,  // [0:69] is the sub-list for field type_name
+	6,  // 21: reeve.state.v1.Command.decide:type_name -> reeve.state.v1.Decide
+	7,  // 22: reeve.state.v1.Command.put_restart:type_name -> reeve.state.v1.PutRestart
+	8,  // 23: reeve.state.v1.Command.update_restart:type_name -> reeve.state.v1.UpdateRestart
+	9,  // 24: reeve.state.v1.Command.promote_deployment:type_name -> reeve.state.v1.PromoteDeployment
+	10, // 25: reeve.state.v1.Command.set_alloc_health:type_name -> reeve.state.v1.SetAllocationHealth
+	34, // 26: reeve.state.v1.RegisterJob.evaluation:type_name -> reeve.state.v1.Evaluation
+	34, // 27: reeve.state.v1.DeregisterJob.evaluation:type_name -> reeve.state.v1.Evaluation
+	5,  // 28: reeve.state.v1.LaunchJob.meta:type_name -> reeve.state.v1.MetaEntry
+	34, // 29: reeve.state.v1.LaunchJob.evaluation:type_name -> reeve.state.v1.Evaluation
+	34, // 30: reeve.state.v1.Decide.evaluation:type_name -> reeve.state.v1.Evaluation
+	17, // 31: reeve.state.v1.Decide.deployment_update:type_name -> reeve.state.v1.DeploymentUpdate
+	34, // 32: reeve.state.v1.PutRestart.evaluation:type_name -> reeve.state.v1.Evaluation
+	34, // 33: reeve.state.v1.UpdateRestart.evaluation:type_name -> reeve.state.v1.Evaluation
+	34, // 34: reeve.state.v1.PromoteDeployment.evaluation:type_name -> reeve.state.v1.Evaluation
+	34, // 35: reeve.state.v1.SetAllocationHealth.evaluations:type_name -> reeve.state.v1.Evaluation
+	34, // 36: reeve.state.v1.PutEvaluations.evaluations:type_name -> reeve.state.v1.Evaluation
+	15, // 37: reeve.state.v1.CommitPlacement.job:type_name -> reeve.state.v1.JobRef
+	36, // 38: reeve.state.v1.CommitPlacement.place:type_name -> reeve.state.v1.Allocations
+	16, // 39: reeve.state.v1.CommitPlacement.stop:type_name -> reeve.state.v1.Stop
+	17, // 40: reeve.state.v1.CommitPlacement.deployment_updates:type_name -> reeve.state.v1.DeploymentUpdate
+	34, // 41: reeve.state.v1.CommitPlacement.evaluations:type_name -> reeve.state.v1.Evaluation
+	14, // 42: reeve.state.v1.CommitPlacement.preempt:type_name -> reeve.state.v1.Preemption
+	36, // 43: reeve.state.v1.UpdateAllocations.allocations:type_name -> reeve.state.v1.Allocations
+	34, // 44: reeve.state.v1.UpdateAllocations.evaluations:type_name -> reeve.state.v1.Evaluation
+	34, // 45: reeve.state.v1.SetTransition.evaluations:type_name -> reeve.state.v1.Evaluation
+	34, // 46: reeve.state.v1.RegisterNode.evaluations:type_name -> reeve.state.v1.Evaluation
+	34, // 47: reeve.state.v1.UpdateNodeStatus.evaluations:type_name -> reeve.state.v1.Evaluation
+	34, // 48: reeve.state.v1.SetNodeEligibility.evaluations:type_name -> reeve.state.v1.Evaluation
+	34, // 49: reeve.state.v1.SetNodeDrain.evaluations:type_name -> reeve.state.v1.Evaluation
+	34, // 50: reeve.state.v1.DeleteNode.evaluations:type_name -> reeve.state.v1.Evaluation
+	34, // 51: reeve.state.v1.UpdateDeployment.evaluation:type_name -> reeve.state.v1.Evaluation
+	34, // 52: reeve.state.v1.ScaleJob.evaluation:type_name -> reeve.state.v1.Evaluation
+	32, // 53: reeve.state.v1.Collect.jobs:type_name -> reeve.state.v1.JobName
+	34, // 54: reeve.state.v1.Evaluations.evaluations:type_name -> reeve.state.v1.Evaluation
+	35, // 55: reeve.state.v1.Evaluation.queued:type_name -> reeve.state.v1.Queued
+	37, // 56: reeve.state.v1.Allocations.jobs:type_name -> reeve.state.v1.AllocationJob
+	45, // 57: reeve.state.v1.Allocations.shapes:type_name -> reeve.state.v1.Shape
+	47, // 58: reeve.state.v1.Allocations.metrics:type_name -> reeve.state.v1.Metrics
+	38, // 59: reeve.state.v1.Allocations.allocations:type_name -> reeve.state.v1.Allocation
+	42, // 60: reeve.state.v1.Allocations.task_sets:type_name -> reeve.state.v1.TaskSet
+	43, // 61: reeve.state.v1.Allocation.deployment_status:type_name -> reeve.state.v1.DeploymentStatus
+	44, // 62: reeve.state.v1.Allocation.ports:type_name -> reeve.state.v1.Port
+	51, // 63: reeve.state.v1.Allocation.tasks:type_name -> reeve.state.v1.TaskState
+	39, // 64: reeve.state.v1.Allocation.launches:type_name -> reeve.state.v1.Launches
+	41, // 65: reeve.state.v1.Allocation.launch_status:type_name -> reeve.state.v1.LaunchStatus
+	40, // 66: reeve.state.v1.Launches.tasks:type_name -> reeve.state.v1.Launch
+	53, // 67: reeve.state.v1.Launch.env:type_name -> reeve.state.v1.Detail
+	51, // 68: reeve.state.v1.TaskSet.tasks:type_name -> reeve.state.v1.TaskState
+	46, // 69: reeve.state.v1.Shape.tasks:type_name -> reeve.state.v1.ShapeTask
+	48, // 70: reeve.state.v1.Metrics.nodes_available:type_name -> reeve.state.v1.Count
+	48, // 71: reeve.state.v1.Metrics.class_filtered:type_name -> reeve.state.v1.Count
+	48, // 72: reeve.state.v1.Metrics.constraint_filtered:type_name -> reeve.state.v1.Count
+	48, // 73: reeve.state.v1.Metrics.class_exhausted:type_name -> reeve.state.v1.Count
+	48, // 74: reeve.state.v1.Metrics.dimension_exhausted:type_name -> reeve.state.v1.Count
+	49, // 75: reeve.state.v1.Metrics.scores:type_name -> reeve.state.v1.Score
+	50, // 76: reeve.state.v1.Metrics.node_scores:type_name -> reeve.state.v1.NodeScore
+	49, // 77: reeve.state.v1.NodeScore.scores:type_name -> reeve.state.v1.Score
+	52, // 78: reeve.state.v1.TaskState.events:type_name -> reeve.state.v1.TaskEvent
+	53, // 79: reeve.state.v1.TaskEvent.details:type_name -> reeve.state.v1.Detail
+	80, // [80:80] is the sub-list for method output_type
+	80, // [80:80] is the sub-list for method input_type
+	80, // [80:80] is the sub-list for extension type_name
+	80, // [80:80] is the sub-list for extension extendee
+	0,  // [0:80] is the sub-list for field type_name
 }
 
 func init() { file_state_proto_init() }
@@ -4797,19 +5329,24 @@ func file_state_proto_init() {
 		(*Command_DeleteNodePool)(nil),
 		(*Command_SetNodeDrain)(nil),
 		(*Command_LaunchJob)(nil),
+		(*Command_Decide)(nil),
+		(*Command_PutRestart)(nil),
+		(*Command_UpdateRestart)(nil),
+		(*Command_PromoteDeployment)(nil),
+		(*Command_SetAllocHealth)(nil),
 	}
 	file_state_proto_msgTypes[2].OneofWrappers = []any{}
-	file_state_proto_msgTypes[22].OneofWrappers = []any{}
-	file_state_proto_msgTypes[24].OneofWrappers = []any{}
-	file_state_proto_msgTypes[36].OneofWrappers = []any{}
-	file_state_proto_msgTypes[38].OneofWrappers = []any{}
+	file_state_proto_msgTypes[27].OneofWrappers = []any{}
+	file_state_proto_msgTypes[29].OneofWrappers = []any{}
+	file_state_proto_msgTypes[41].OneofWrappers = []any{}
+	file_state_proto_msgTypes[43].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_state_proto_rawDesc), len(file_state_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   49,
+			NumMessages:   54,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

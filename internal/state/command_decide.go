@@ -1,0 +1,83 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import "github.com/reeve-run/reeve/api"
+
+// Decide stores what an operator decided about a job's plans or instances, with
+// all that follows from it at once.
+type Decide struct {
+	Decision *api.Decision
+	// After is the id of the job's newest decision that the operator's choice was
+	// checked against, "" for none: another one since then may have changed what
+	// makes sense.
+	After            string
+	Evaluation       *api.Evaluation   // nil: none
+	DeploymentUpdate *DeploymentUpdate // nil: none
+	Time             int64             // Unix nanoseconds
+}
+
+// Name implements Command.
+func (c *Decide) Name() string { return "Decide" }
+
+func (c *Decide) apply(t *txn) error {
+	d := c.Decision
+	if d == nil || d.ID == "" || d.Verb == "" {
+		return api.Errorf(api.CodeInvalid, "a decision needs an ID and a verb")
+	}
+	job := t.Job(d.Namespace, d.JobID)
+	switch {
+	case job == nil:
+		return jobNotFound(d.Namespace, d.JobID)
+	case t.Decision(d.ID) != nil:
+		return api.Errorf(api.CodeConflict, "decision %s is stored already", api.ShortID(d.ID))
+	case job.CreateIndex != d.JobCreateIndex || job.Version != d.JobVersion:
+		return api.Errorf(api.CodeConflict, "job %q was changed meanwhile: it is at version %d, and %q was decided about version %d; look at its plans and try again", d.JobID, job.Version, d.Verb, d.JobVersion)
+	case c.After != newestDecision(t.Decisions(d.Namespace, d.JobID)):
+		return api.Errorf(api.CodeConflict, "something else was decided about job %q meanwhile: look at its plans and try again", d.JobID)
+	}
+	if err := t.checkRun(d); err != nil {
+		return err
+	}
+	if u := c.DeploymentUpdate; u != nil {
+		if current := t.Deployment(u.ID); current == nil || !current.IsActive() {
+			return api.Errorf(api.CodeConflict, "deployment %s of job %q ended meanwhile", api.ShortID(u.ID), d.JobID)
+		}
+	}
+	t.putDecision(d)
+	if c.DeploymentUpdate != nil {
+		t.updateDeployment(*c.DeploymentUpdate, c.Time)
+	}
+	t.putJobEvaluation(c.Evaluation, job.JobModifyIndex)
+	return nil
+}
+
+// checkRun refuses what was decided about a run of a plan that is not its
+// latest one any more.
+func (t *txn) checkRun(d *api.Decision) error {
+	latest := d.Run
+	switch {
+	case d.Run == "":
+	case d.Plan == api.PlanDeploy:
+		if l := t.LatestDeployment(d.Namespace, d.JobID); l != nil {
+			latest = l.ID
+		}
+	case d.Plan == api.PlanRestart:
+		if l := t.LatestRestart(d.Namespace, d.JobID); l != nil {
+			latest = l.ID
+		}
+	}
+	if latest != d.Run {
+		return api.Errorf(api.CodeConflict, "plan %q of job %q began anew meanwhile: look at it and try again", d.Plan, d.JobID)
+	}
+	return nil
+}
+
+// newestDecision is the id of the last one, "" if there is none.
+func newestDecision(all []*api.Decision) string {
+	if len(all) == 0 {
+		return ""
+	}
+	return all[len(all)-1].ID
+}

@@ -1,0 +1,105 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// PutRestart begins a restart of a job.
+type PutRestart struct {
+	Restart    *api.JobRestart
+	Evaluation *api.Evaluation // nil: none
+}
+
+// Name implements Command.
+func (c *PutRestart) Name() string { return "PutRestart" }
+
+func (c *PutRestart) apply(t *txn) error {
+	if c.Restart == nil || c.Restart.ID == "" {
+		return api.Errorf(api.CodeInvalid, "a restart needs an ID")
+	}
+	r := c.Restart.Copy()
+	job := t.Job(r.Namespace, r.JobID)
+	switch {
+	case job == nil:
+		return jobNotFound(r.Namespace, r.JobID)
+	case t.Restart(r.ID) != nil:
+		return api.Errorf(api.CodeConflict, "restart %s is stored already", api.ShortID(r.ID))
+	case job.CreateIndex != r.JobCreateIndex || job.Version != r.JobVersion:
+		return api.Errorf(api.CodeConflict, "job %q was changed meanwhile: it is at version %d, and the restart is of version %d; try again", r.JobID, job.Version, r.JobVersion)
+	case job.Stop:
+		return api.Errorf(api.CodeConflict, "job %q is stopped: there is nothing to restart", r.JobID)
+	}
+	if d := t.LatestDeployment(r.Namespace, r.JobID); d != nil && d.IsActive() && d.JobCreateIndex == job.CreateIndex {
+		return api.Errorf(api.CodeConflict, "job %q is being deployed: deployment %s is %s; wait for its end, or fail it", r.JobID, api.ShortID(d.ID), d.Status)
+	}
+	if other := t.LatestRestart(r.Namespace, r.JobID); other != nil && other.IsActive() {
+		return api.Errorf(api.CodeConflict, "job %q is being restarted: restart %s is %s; wait for its end, or cancel it", r.JobID, api.ShortID(other.ID), other.Status)
+	}
+	r.CreateIndex, r.ModifyIndex = t.index, t.index
+	t.decide(r.Namespace, r.JobID)
+	t.putRestart(r)
+	t.putJobEvaluation(c.Evaluation, job.JobModifyIndex)
+	return nil
+}
+
+// UpdateRestart pauses, resumes or cancels a restart.
+type UpdateRestart struct {
+	ID          string
+	Status      string // one of the api.Restart constants
+	Description string
+	ModifyIndex uint64          // refuse unless this is the restart's; 0: any
+	Evaluation  *api.Evaluation // nil: none
+	Time        int64           // Unix nanoseconds
+}
+
+// Name implements Command.
+func (c *UpdateRestart) Name() string { return "UpdateRestart" }
+
+func (c *UpdateRestart) apply(t *txn) error {
+	old := t.Restart(c.ID)
+	switch {
+	case old == nil:
+		return api.Errorf(api.CodeNotFound, "restart %q not found", c.ID)
+	case !old.IsActive():
+		return api.Errorf(api.CodeConflict, "restart %s has ended: it is %s", api.ShortID(c.ID), old.Status)
+	case c.ModifyIndex != 0 && c.ModifyIndex != old.ModifyIndex:
+		return api.Errorf(api.CodeConflict, "restart %s went on meanwhile: try again", api.ShortID(c.ID))
+	case old.Status == c.Status:
+		return api.Errorf(api.CodeConflict, "restart %s is %s already", api.ShortID(c.ID), old.Status)
+	}
+	r := old.Copy()
+	r.Status, r.StatusDescription = c.Status, c.Description
+	r.UpdatedAt, r.ModifyIndex = unixNano(c.Time), t.index
+	if !r.IsActive() {
+		r.NextBatch = time.Time{}
+	}
+	t.decide(r.Namespace, r.JobID)
+	t.putRestart(r)
+	t.putJobEvaluation(c.Evaluation, 0)
+	return nil
+}
+
+// placeRestart stores how far a placement takes its job's restart. What was
+// told to restart is committed with it, so no allocation is told twice.
+func (t *txn) placeRestart(placed *api.JobRestart, now int64) {
+	old := t.Restart(placed.ID)
+	if old == nil || !old.IsActive() {
+		return
+	}
+	r := placed.Copy()
+	r.CreateIndex, r.ModifyIndex = old.CreateIndex, t.index
+	r.UpdatedAt = unixNano(now)
+	t.putRestart(r)
+}
+
+// cancelForDeployment ends the restart of a job that is being deployed.
+func (t *txn) cancelForDeployment(d *api.Deployment, now int64) {
+	t.endRestart(d.Namespace, d.JobID, api.RestartCancelled,
+		fmt.Sprintf("cancelled by deployment %s of version %d", api.ShortID(d.ID), d.JobVersion), now)
+}

@@ -1,0 +1,81 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import (
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/state/wire"
+)
+
+func (c *Decide) encode() *wire.Command {
+	w := &wire.Decide{DecisionJson: document(c.Decision), After: c.After, Evaluation: encodeEvaluation(c.Evaluation), Time: c.Time}
+	if u := c.DeploymentUpdate; u != nil {
+		w.DeploymentUpdate = &wire.DeploymentUpdate{Id: u.ID, Status: u.Status, Description: u.Description}
+	}
+	return &wire.Command{Kind: &wire.Command_Decide{Decide: w}}
+}
+
+func decodeDecide(w *wire.Decide) (_ *Decide, err error) {
+	c := &Decide{After: w.After, Time: w.Time}
+	if u := w.DeploymentUpdate; u != nil {
+		c.DeploymentUpdate = &DeploymentUpdate{ID: u.Id, Status: u.Status, Description: u.Description}
+	}
+	if c.Decision, err = parse[api.Decision](w.DecisionJson); err != nil {
+		return nil, err
+	}
+	c.Evaluation, err = decodeEvaluation(w.Evaluation)
+	return c, err
+}
+
+func (c *PutRestart) encode() *wire.Command {
+	return &wire.Command{Kind: &wire.Command_PutRestart{PutRestart: &wire.PutRestart{
+		RestartJson: document(c.Restart), Evaluation: encodeEvaluation(c.Evaluation),
+	}}}
+}
+
+func decodePutRestart(w *wire.PutRestart) (_ *PutRestart, err error) {
+	c := &PutRestart{}
+	if c.Restart, err = parse[api.JobRestart](w.RestartJson); err != nil {
+		return nil, err
+	}
+	c.Evaluation, err = decodeEvaluation(w.Evaluation)
+	return c, err
+}
+
+func (c *UpdateRestart) encode() *wire.Command {
+	return &wire.Command{Kind: &wire.Command_UpdateRestart{UpdateRestart: &wire.UpdateRestart{
+		Id: c.ID, Status: c.Status, Description: c.Description, ModifyIndex: c.ModifyIndex,
+		Evaluation: encodeEvaluation(c.Evaluation), Time: c.Time,
+	}}}
+}
+
+func decodeUpdateRestart(w *wire.UpdateRestart) (_ *UpdateRestart, err error) {
+	c := &UpdateRestart{ID: w.Id, Status: w.Status, Description: w.Description, ModifyIndex: w.ModifyIndex, Time: w.Time}
+	c.Evaluation, err = decodeEvaluation(w.Evaluation)
+	return c, err
+}
+
+func (c *PromoteDeployment) encode() *wire.Command {
+	return &wire.Command{Kind: &wire.Command_PromoteDeployment{PromoteDeployment: &wire.PromoteDeployment{
+		Id: c.ID, Groups: c.Groups, Description: c.Description, Evaluation: encodeEvaluation(c.Evaluation), Time: c.Time,
+	}}}
+}
+
+func decodePromoteDeployment(w *wire.PromoteDeployment) (_ *PromoteDeployment, err error) {
+	c := &PromoteDeployment{ID: w.Id, Groups: w.Groups, Description: w.Description, Time: w.Time}
+	c.Evaluation, err = decodeEvaluation(w.Evaluation)
+	return c, err
+}
+
+func (c *SetAllocationHealth) encode() *wire.Command {
+	return &wire.Command{Kind: &wire.Command_SetAllocHealth{SetAllocHealth: &wire.SetAllocationHealth{
+		DeploymentId: c.DeploymentID, Healthy: c.Healthy, Unhealthy: c.Unhealthy, Evaluations: encodeEvaluations(c.Evaluations), Time: c.Time,
+	}}}
+}
+
+func decodeSetAllocationHealth(w *wire.SetAllocationHealth) (_ *SetAllocationHealth, err error) {
+	c := &SetAllocationHealth{DeploymentID: w.DeploymentId, Healthy: w.Healthy, Unhealthy: w.Unhealthy, Time: w.Time}
+	c.Evaluations, err = decodeEvaluations(w.Evaluations)
+	return c, err
+}
