@@ -45,14 +45,10 @@ func (t *task) drag(delay time.Duration) {
 	}
 	words := fmt.Sprintf("Restarted because task %q failed, which is essential", t.name)
 	for _, o := range t.r.tasks {
-		if o == t || o.goal() != api.GoalRunning || o.handle == nil && o.starting == nil {
+		if o == t || o.goal() != api.GoalRunning || o.handle == nil && o.starting == nil || !o.canBeAsked() {
 			continue
 		}
-		if o.ask(&request{words: words, until: time.Now().Add(delay)}) {
-			e := event(api.EventSiblingFailed, words)
-			e.FailedSibling = t.name
-			e.Details = map[string]string{"failed_sibling": t.name}
-			o.tell(e)
-		}
+		o.tell(blame(cause{event: api.EventSiblingFailed, words: words, sibling: t.name}))
+		o.ask(&request{words: words, until: time.Now().Add(delay)})
 	}
 }

@@ -36,6 +36,7 @@ type bench struct {
 	driver *drivertest.Driver
 	stop   context.CancelFunc
 	dir    string
+	revive func() // starts the next agent, after one that was killed; see crash_test.go
 }
 
 // inBubble runs a test with virtual time.
@@ -453,8 +454,10 @@ func (b *bench) restore(job *api.Job) *Runner {
 		}
 		return nil
 	})
-	r.Resume()
-	synctest.Wait()
+	if r != nil {
+		r.Resume()
+		synctest.Wait()
+	}
 	return r
 }
 

@@ -18,13 +18,15 @@ import (
 // ask restarts the task's process, or ends its wait for a restart. It reports
 // whether there was something to do.
 func (t *task) ask(q *request) bool {
-	if t.stage != stageActive || t.killed != nil || t.again != nil {
+	if !t.canBeAsked() {
 		return false
 	}
 	t.again = q
 	t.interrupt(cause{event: api.EventKilling, words: q.words})
 	return true
 }
+
+func (t *task) canBeAsked() bool { return t.stage == stageActive && t.killed == nil && t.again == nil }
 
 // Restart restarts one task, or every task that runs when name is "".
 func (r *Runner) Restart(name string) error {
