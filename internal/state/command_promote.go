@@ -4,6 +4,8 @@
 package state
 
 import (
+	"slices"
+
 	"github.com/reeve-run/reeve/api"
 )
 
@@ -35,6 +37,9 @@ func (c *PromoteDeployment) apply(t *txn) error {
 			return api.Errorf(api.CodeNotFound, "deployment %s has no group %q", api.ShortID(c.ID), name)
 		}
 		g.Promoted = true
+		if g.ProgressDeadline > 0 {
+			g.RequireProgressBy = unixNano(c.Time).Add(g.ProgressDeadline)
+		}
 	}
 	if c.Description != "" {
 		d.StatusDescription = c.Description
@@ -42,24 +47,37 @@ func (c *PromoteDeployment) apply(t *txn) error {
 	d.ModifyIndex, d.ModifyTime = t.index, c.Time
 	t.decide(d.Namespace, d.JobID)
 	t.putDeployment(d)
+	for a := range t.AllocationsByDeployment(c.ID) {
+		if a.IsCanary() && !a.IsTerminal() && slices.Contains(c.Groups, a.Group) {
+			promoted := a.Copy()
+			status := *a.DeploymentStatus
+			status.Canary, status.ModifyIndex = false, t.index
+			promoted.DeploymentStatus = &status
+			promoted.ModifyIndex, promoted.ModifyTime = t.index, c.Time
+			t.putAllocation(promoted)
+		}
+	}
 	t.putJobEvaluation(c.Evaluation, 0)
 	return nil
 }
 
-// SetAllocationHealth stores what somebody says of the health of a
-// deployment's allocations.
-type SetAllocationHealth struct {
+// SetAllocHealth stores what somebody says of the health of a deployment's
+// allocations, and may end the deployment for it, as UpdateDeployment does.
+type SetAllocHealth struct {
 	DeploymentID string
 	Healthy      []string // ids
 	Unhealthy    []string
-	Evaluations  []*api.Evaluation
-	Time         int64 // Unix nanoseconds
+	Status       string // of the deployment from now on; "": as it is
+	Description  string
+	Evaluation   *api.Evaluation // nil: none
+	Job          *api.Job        // to register as the new version; nil: none
+	Time         int64           // Unix nanoseconds
 }
 
 // Name implements Command.
-func (c *SetAllocationHealth) Name() string { return "SetAllocationHealth" }
+func (c *SetAllocHealth) Name() string { return "SetAllocHealth" }
 
-func (c *SetAllocationHealth) apply(t *txn) error {
+func (c *SetAllocHealth) apply(t *txn) error {
 	d := t.Deployment(c.DeploymentID)
 	switch {
 	case d == nil:
@@ -76,7 +94,11 @@ func (c *SetAllocationHealth) apply(t *txn) error {
 	}
 	t.setHealth(c.Healthy, true, c.Time)
 	t.setHealth(c.Unhealthy, false, c.Time)
-	t.putEvaluations(c.Evaluations...)
+	if c.Status != "" {
+		return (&UpdateDeployment{ID: c.DeploymentID, Status: c.Status, Description: c.Description, Evaluation: c.Evaluation, Job: c.Job, Time: c.Time}).apply(t)
+	}
+	t.decide(d.Namespace, d.JobID)
+	t.putJobEvaluation(c.Evaluation, 0)
 	return nil
 }
 

@@ -240,9 +240,9 @@ func TestDeploymentCancelsRestart(t *testing.T) {
 	}
 	d.refused(d.restart("r2"), "is being deployed")
 	d.refused(&PromoteDeployment{ID: "dep", Groups: []string{"nope"}}, "has no group")
-	d.refused(&SetAllocationHealth{DeploymentID: "dep", Healthy: []string{"a"}}, "has no allocation")
+	d.refused(&SetAllocHealth{DeploymentID: "dep", Healthy: []string{"a"}}, "has no allocation")
 	d.ok(&UpdateDeployment{ID: "dep", Status: api.DeploymentSuccessful})
 	d.refused(&PromoteDeployment{ID: "dep"}, "has ended")
-	d.refused(&SetAllocationHealth{DeploymentID: "dep"}, "has ended")
+	d.refused(&SetAllocHealth{DeploymentID: "dep"}, "has ended")
 	d.ok(d.restart("r2"))
 }

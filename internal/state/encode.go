@@ -122,7 +122,7 @@ func decodeCommand(w *wire.Command) (Command, error) {
 	case *wire.Command_PromoteDeployment:
 		return decodePromoteDeployment(k.PromoteDeployment)
 	case *wire.Command_SetAllocHealth:
-		return decodeSetAllocationHealth(k.SetAllocHealth)
+		return decodeSetAllocHealth(k.SetAllocHealth)
 	case *wire.Command_Collect:
 		return decodeCollect(k.Collect)
 	}

@@ -68,14 +68,20 @@ func decodePromoteDeployment(w *wire.PromoteDeployment) (_ *PromoteDeployment, e
 	return c, err
 }
 
-func (c *SetAllocationHealth) encode() *wire.Command {
-	return &wire.Command{Kind: &wire.Command_SetAllocHealth{SetAllocHealth: &wire.SetAllocationHealth{
-		DeploymentId: c.DeploymentID, Healthy: c.Healthy, Unhealthy: c.Unhealthy, Evaluations: encodeEvaluations(c.Evaluations), Time: c.Time,
+func (c *SetAllocHealth) encode() *wire.Command {
+	return &wire.Command{Kind: &wire.Command_SetAllocHealth{SetAllocHealth: &wire.SetAllocHealth{
+		DeploymentId: c.DeploymentID, Healthy: c.Healthy, Unhealthy: c.Unhealthy, Status: c.Status, Description: c.Description,
+		Evaluation: encodeEvaluation(c.Evaluation), JobJson: document(c.Job), Time: c.Time,
 	}}}
 }
 
-func decodeSetAllocationHealth(w *wire.SetAllocationHealth) (_ *SetAllocationHealth, err error) {
-	c := &SetAllocationHealth{DeploymentID: w.DeploymentId, Healthy: w.Healthy, Unhealthy: w.Unhealthy, Time: w.Time}
-	c.Evaluations, err = decodeEvaluations(w.Evaluations)
+func decodeSetAllocHealth(w *wire.SetAllocHealth) (_ *SetAllocHealth, err error) {
+	c := &SetAllocHealth{
+		DeploymentID: w.DeploymentId, Healthy: w.Healthy, Unhealthy: w.Unhealthy, Status: w.Status, Description: w.Description, Time: w.Time,
+	}
+	if c.Job, err = parseJob(w.JobJson); err != nil {
+		return nil, err
+	}
+	c.Evaluation, err = decodeEvaluation(w.Evaluation)
 	return c, err
 }

@@ -127,7 +127,7 @@ func every() []Command {
 		&PutRestart{Restart: fullRestart(), Evaluation: evaluation},
 		&UpdateRestart{ID: "r", Status: api.RestartPaused, Description: "paused by somebody", ModifyIndex: 5, Evaluation: evaluation, Time: 20},
 		&PromoteDeployment{ID: "d", Groups: []string{"web"}, Description: "promoted", Evaluation: evaluation, Time: 21},
-		&SetAllocationHealth{DeploymentID: "d", Healthy: []string{"a"}, Unhealthy: []string{"b"}, Evaluations: []*api.Evaluation{evaluation}, Time: 22},
+		&SetAllocHealth{DeploymentID: "d", Healthy: []string{"a"}, Unhealthy: []string{"b"}, Status: "failed", Description: "why", Evaluation: evaluation, Job: testJob("web"), Time: 22},
 		&Collect{Evaluations: []string{"e"}, Allocations: []string{"a"}, Deployments: []string{"d"}, Jobs: []api.NamespacedID{{Namespace: "default", ID: "web"}}, Nodes: []string{"n"}},
 	}
 }

@@ -6,4 +6,4 @@
 package wire
 
 // schemaSum is the SHA-256 of the schema that the generated code is of.
-const schemaSum = "e1c0266403d6fbd4400ea4bb551e358448927090541eeeee584fd7caa5192095"
+const schemaSum = "fde263f3ea2dfe9906f271b187e9083d6745e83938b93f1230284e2892118b8d"

@@ -360,7 +360,7 @@ func (x *Command) GetPromoteDeployment() *PromoteDeployment {
 	return nil
 }
 
-func (x *Command) GetSetAllocHealth() *SetAllocationHealth {
+func (x *Command) GetSetAllocHealth() *SetAllocHealth {
 	if x != nil {
 		if x, ok := x.Kind.(*Command_SetAllocHealth); ok {
 			return x.SetAllocHealth
@@ -470,7 +470,7 @@ type Command_PromoteDeployment struct {
 }
 
 type Command_SetAllocHealth struct {
-	SetAllocHealth *SetAllocationHealth `protobuf:"bytes,54,opt,name=set_alloc_health,json=setAllocHealth,proto3,oneof"`
+	SetAllocHealth *SetAllocHealth `protobuf:"bytes,54,opt,name=set_alloc_health,json=setAllocHealth,proto3,oneof"`
 }
 
 func (*Command_RegisterJob) isCommand_Kind() {}
@@ -1147,31 +1147,34 @@ func (x *PromoteDeployment) GetTime() int64 {
 	return 0
 }
 
-type SetAllocationHealth struct {
+type SetAllocHealth struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	DeploymentId  string                 `protobuf:"bytes,1,opt,name=deployment_id,json=deploymentId,proto3" json:"deployment_id,omitempty"`
 	Healthy       []string               `protobuf:"bytes,2,rep,name=healthy,proto3" json:"healthy,omitempty"`
 	Unhealthy     []string               `protobuf:"bytes,3,rep,name=unhealthy,proto3" json:"unhealthy,omitempty"`
-	Evaluations   []*Evaluation          `protobuf:"bytes,4,rep,name=evaluations,proto3" json:"evaluations,omitempty"`
+	Evaluation    *Evaluation            `protobuf:"bytes,4,opt,name=evaluation,proto3" json:"evaluation,omitempty"`
 	Time          int64                  `protobuf:"varint,5,opt,name=time,proto3" json:"time,omitempty"`
+	Status        string                 `protobuf:"bytes,6,opt,name=status,proto3" json:"status,omitempty"`
+	Description   string                 `protobuf:"bytes,7,opt,name=description,proto3" json:"description,omitempty"`
+	JobJson       []byte                 `protobuf:"bytes,8,opt,name=job_json,json=jobJson,proto3" json:"job_json,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *SetAllocationHealth) Reset() {
-	*x = SetAllocationHealth{}
+func (x *SetAllocHealth) Reset() {
+	*x = SetAllocHealth{}
 	mi := &file_state_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *SetAllocationHealth) String() string {
+func (x *SetAllocHealth) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*SetAllocationHealth) ProtoMessage() {}
+func (*SetAllocHealth) ProtoMessage() {}
 
-func (x *SetAllocationHealth) ProtoReflect() protoreflect.Message {
+func (x *SetAllocHealth) ProtoReflect() protoreflect.Message {
 	mi := &file_state_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -1183,44 +1186,65 @@ func (x *SetAllocationHealth) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use SetAllocationHealth.ProtoReflect.Descriptor instead.
-func (*SetAllocationHealth) Descriptor() ([]byte, []int) {
+// Deprecated: Use SetAllocHealth.ProtoReflect.Descriptor instead.
+func (*SetAllocHealth) Descriptor() ([]byte, []int) {
 	return file_state_proto_rawDescGZIP(), []int{10}
 }
 
-func (x *SetAllocationHealth) GetDeploymentId() string {
+func (x *SetAllocHealth) GetDeploymentId() string {
 	if x != nil {
 		return x.DeploymentId
 	}
 	return ""
 }
 
-func (x *SetAllocationHealth) GetHealthy() []string {
+func (x *SetAllocHealth) GetHealthy() []string {
 	if x != nil {
 		return x.Healthy
 	}
 	return nil
 }
 
-func (x *SetAllocationHealth) GetUnhealthy() []string {
+func (x *SetAllocHealth) GetUnhealthy() []string {
 	if x != nil {
 		return x.Unhealthy
 	}
 	return nil
 }
 
-func (x *SetAllocationHealth) GetEvaluations() []*Evaluation {
+func (x *SetAllocHealth) GetEvaluation() *Evaluation {
 	if x != nil {
-		return x.Evaluations
+		return x.Evaluation
 	}
 	return nil
 }
 
-func (x *SetAllocationHealth) GetTime() int64 {
+func (x *SetAllocHealth) GetTime() int64 {
 	if x != nil {
 		return x.Time
 	}
 	return 0
+}
+
+func (x *SetAllocHealth) GetStatus() string {
+	if x != nil {
+		return x.Status
+	}
+	return ""
+}
+
+func (x *SetAllocHealth) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+func (x *SetAllocHealth) GetJobJson() []byte {
+	if x != nil {
+		return x.JobJson
+	}
+	return nil
 }
 
 type PutEvaluations struct {
@@ -4717,7 +4741,7 @@ const file_state_proto_rawDesc = "" +
 	"\n" +
 	"\vstate.proto\x12\x0ereeve.state.v1\"<\n" +
 	"\x05Entry\x123\n" +
-	"\bcommands\x18\x01 \x03(\v2\x17.reeve.state.v1.CommandR\bcommands\"\xa7\x0e\n" +
+	"\bcommands\x18\x01 \x03(\v2\x17.reeve.state.v1.CommandR\bcommands\"\xa2\x0e\n" +
 	"\aCommand\x12@\n" +
 	"\fregister_job\x18\x01 \x01(\v2\x1b.reeve.state.v1.RegisterJobH\x00R\vregisterJob\x12F\n" +
 	"\x0ederegister_job\x18\x02 \x01(\v2\x1d.reeve.state.v1.DeregisterJobH\x00R\rderegisterJob\x12I\n" +
@@ -4746,8 +4770,8 @@ const file_state_proto_rawDesc = "" +
 	"\vput_restart\x183 \x01(\v2\x1a.reeve.state.v1.PutRestartH\x00R\n" +
 	"putRestart\x12F\n" +
 	"\x0eupdate_restart\x184 \x01(\v2\x1d.reeve.state.v1.UpdateRestartH\x00R\rupdateRestart\x12R\n" +
-	"\x12promote_deployment\x185 \x01(\v2!.reeve.state.v1.PromoteDeploymentH\x00R\x11promoteDeployment\x12O\n" +
-	"\x10set_alloc_health\x186 \x01(\v2#.reeve.state.v1.SetAllocationHealthH\x00R\x0esetAllocHealthB\x06\n" +
+	"\x12promote_deployment\x185 \x01(\v2!.reeve.state.v1.PromoteDeploymentH\x00R\x11promoteDeployment\x12J\n" +
+	"\x10set_alloc_health\x186 \x01(\v2\x1e.reeve.state.v1.SetAllocHealthH\x00R\x0esetAllocHealthB\x06\n" +
 	"\x04kind\"\xc9\x01\n" +
 	"\vRegisterJob\x12\x19\n" +
 	"\bjob_json\x18\x01 \x01(\fR\ajobJson\x12'\n" +
@@ -4815,13 +4839,18 @@ const file_state_proto_rawDesc = "" +
 	"\n" +
 	"evaluation\x18\x04 \x01(\v2\x1a.reeve.state.v1.EvaluationR\n" +
 	"evaluation\x12\x12\n" +
-	"\x04time\x18\x05 \x01(\x03R\x04time\"\xc4\x01\n" +
-	"\x13SetAllocationHealth\x12#\n" +
+	"\x04time\x18\x05 \x01(\x03R\x04time\"\x92\x02\n" +
+	"\x0eSetAllocHealth\x12#\n" +
 	"\rdeployment_id\x18\x01 \x01(\tR\fdeploymentId\x12\x18\n" +
 	"\ahealthy\x18\x02 \x03(\tR\ahealthy\x12\x1c\n" +
-	"\tunhealthy\x18\x03 \x03(\tR\tunhealthy\x12<\n" +
-	"\vevaluations\x18\x04 \x03(\v2\x1a.reeve.state.v1.EvaluationR\vevaluations\x12\x12\n" +
-	"\x04time\x18\x05 \x01(\x03R\x04time\"N\n" +
+	"\tunhealthy\x18\x03 \x03(\tR\tunhealthy\x12:\n" +
+	"\n" +
+	"evaluation\x18\x04 \x01(\v2\x1a.reeve.state.v1.EvaluationR\n" +
+	"evaluation\x12\x12\n" +
+	"\x04time\x18\x05 \x01(\x03R\x04time\x12\x16\n" +
+	"\x06status\x18\x06 \x01(\tR\x06status\x12 \n" +
+	"\vdescription\x18\a \x01(\tR\vdescription\x12\x19\n" +
+	"\bjob_json\x18\b \x01(\fR\ajobJson\"N\n" +
 	"\x0ePutEvaluations\x12<\n" +
 	"\vevaluations\x18\x01 \x03(\v2\x1a.reeve.state.v1.EvaluationR\vevaluations\"%\n" +
 	"\x11DeleteEvaluations\x12\x10\n" +
@@ -5160,60 +5189,60 @@ func file_state_proto_rawDescGZIP() []byte {
 
 var file_state_proto_msgTypes = make([]protoimpl.MessageInfo, 54)
 var file_state_proto_goTypes = []any{
-	(*Entry)(nil),               // 0: reeve.state.v1.Entry
-	(*Command)(nil),             // 1: reeve.state.v1.Command
-	(*RegisterJob)(nil),         // 2: reeve.state.v1.RegisterJob
-	(*DeregisterJob)(nil),       // 3: reeve.state.v1.DeregisterJob
-	(*LaunchJob)(nil),           // 4: reeve.state.v1.LaunchJob
-	(*MetaEntry)(nil),           // 5: reeve.state.v1.MetaEntry
-	(*Decide)(nil),              // 6: reeve.state.v1.Decide
-	(*PutRestart)(nil),          // 7: reeve.state.v1.PutRestart
-	(*UpdateRestart)(nil),       // 8: reeve.state.v1.UpdateRestart
-	(*PromoteDeployment)(nil),   // 9: reeve.state.v1.PromoteDeployment
-	(*SetAllocationHealth)(nil), // 10: reeve.state.v1.SetAllocationHealth
-	(*PutEvaluations)(nil),      // 11: reeve.state.v1.PutEvaluations
-	(*DeleteEvaluations)(nil),   // 12: reeve.state.v1.DeleteEvaluations
-	(*CommitPlacement)(nil),     // 13: reeve.state.v1.CommitPlacement
-	(*Preemption)(nil),          // 14: reeve.state.v1.Preemption
-	(*JobRef)(nil),              // 15: reeve.state.v1.JobRef
-	(*Stop)(nil),                // 16: reeve.state.v1.Stop
-	(*DeploymentUpdate)(nil),    // 17: reeve.state.v1.DeploymentUpdate
-	(*UpdateAllocations)(nil),   // 18: reeve.state.v1.UpdateAllocations
-	(*SetTransition)(nil),       // 19: reeve.state.v1.SetTransition
-	(*RegisterNode)(nil),        // 20: reeve.state.v1.RegisterNode
-	(*UpdateNodeStatus)(nil),    // 21: reeve.state.v1.UpdateNodeStatus
-	(*SetNodeEligibility)(nil),  // 22: reeve.state.v1.SetNodeEligibility
-	(*SetNodeDrain)(nil),        // 23: reeve.state.v1.SetNodeDrain
-	(*DeleteNode)(nil),          // 24: reeve.state.v1.DeleteNode
-	(*UpdateDeployment)(nil),    // 25: reeve.state.v1.UpdateDeployment
-	(*SetJobStability)(nil),     // 26: reeve.state.v1.SetJobStability
-	(*ScaleJob)(nil),            // 27: reeve.state.v1.ScaleJob
-	(*Collect)(nil),             // 28: reeve.state.v1.Collect
-	(*SetSchedulerConfig)(nil),  // 29: reeve.state.v1.SetSchedulerConfig
-	(*PutNodePool)(nil),         // 30: reeve.state.v1.PutNodePool
-	(*DeleteNodePool)(nil),      // 31: reeve.state.v1.DeleteNodePool
-	(*JobName)(nil),             // 32: reeve.state.v1.JobName
-	(*Evaluations)(nil),         // 33: reeve.state.v1.Evaluations
-	(*Evaluation)(nil),          // 34: reeve.state.v1.Evaluation
-	(*Queued)(nil),              // 35: reeve.state.v1.Queued
-	(*Allocations)(nil),         // 36: reeve.state.v1.Allocations
-	(*AllocationJob)(nil),       // 37: reeve.state.v1.AllocationJob
-	(*Allocation)(nil),          // 38: reeve.state.v1.Allocation
-	(*Launches)(nil),            // 39: reeve.state.v1.Launches
-	(*Launch)(nil),              // 40: reeve.state.v1.Launch
-	(*LaunchStatus)(nil),        // 41: reeve.state.v1.LaunchStatus
-	(*TaskSet)(nil),             // 42: reeve.state.v1.TaskSet
-	(*DeploymentStatus)(nil),    // 43: reeve.state.v1.DeploymentStatus
-	(*Port)(nil),                // 44: reeve.state.v1.Port
-	(*Shape)(nil),               // 45: reeve.state.v1.Shape
-	(*ShapeTask)(nil),           // 46: reeve.state.v1.ShapeTask
-	(*Metrics)(nil),             // 47: reeve.state.v1.Metrics
-	(*Count)(nil),               // 48: reeve.state.v1.Count
-	(*Score)(nil),               // 49: reeve.state.v1.Score
-	(*NodeScore)(nil),           // 50: reeve.state.v1.NodeScore
-	(*TaskState)(nil),           // 51: reeve.state.v1.TaskState
-	(*TaskEvent)(nil),           // 52: reeve.state.v1.TaskEvent
-	(*Detail)(nil),              // 53: reeve.state.v1.Detail
+	(*Entry)(nil),              // 0: reeve.state.v1.Entry
+	(*Command)(nil),            // 1: reeve.state.v1.Command
+	(*RegisterJob)(nil),        // 2: reeve.state.v1.RegisterJob
+	(*DeregisterJob)(nil),      // 3: reeve.state.v1.DeregisterJob
+	(*LaunchJob)(nil),          // 4: reeve.state.v1.LaunchJob
+	(*MetaEntry)(nil),          // 5: reeve.state.v1.MetaEntry
+	(*Decide)(nil),             // 6: reeve.state.v1.Decide
+	(*PutRestart)(nil),         // 7: reeve.state.v1.PutRestart
+	(*UpdateRestart)(nil),      // 8: reeve.state.v1.UpdateRestart
+	(*PromoteDeployment)(nil),  // 9: reeve.state.v1.PromoteDeployment
+	(*SetAllocHealth)(nil),     // 10: reeve.state.v1.SetAllocHealth
+	(*PutEvaluations)(nil),     // 11: reeve.state.v1.PutEvaluations
+	(*DeleteEvaluations)(nil),  // 12: reeve.state.v1.DeleteEvaluations
+	(*CommitPlacement)(nil),    // 13: reeve.state.v1.CommitPlacement
+	(*Preemption)(nil),         // 14: reeve.state.v1.Preemption
+	(*JobRef)(nil),             // 15: reeve.state.v1.JobRef
+	(*Stop)(nil),               // 16: reeve.state.v1.Stop
+	(*DeploymentUpdate)(nil),   // 17: reeve.state.v1.DeploymentUpdate
+	(*UpdateAllocations)(nil),  // 18: reeve.state.v1.UpdateAllocations
+	(*SetTransition)(nil),      // 19: reeve.state.v1.SetTransition
+	(*RegisterNode)(nil),       // 20: reeve.state.v1.RegisterNode
+	(*UpdateNodeStatus)(nil),   // 21: reeve.state.v1.UpdateNodeStatus
+	(*SetNodeEligibility)(nil), // 22: reeve.state.v1.SetNodeEligibility
+	(*SetNodeDrain)(nil),       // 23: reeve.state.v1.SetNodeDrain
+	(*DeleteNode)(nil),         // 24: reeve.state.v1.DeleteNode
+	(*UpdateDeployment)(nil),   // 25: reeve.state.v1.UpdateDeployment
+	(*SetJobStability)(nil),    // 26: reeve.state.v1.SetJobStability
+	(*ScaleJob)(nil),           // 27: reeve.state.v1.ScaleJob
+	(*Collect)(nil),            // 28: reeve.state.v1.Collect
+	(*SetSchedulerConfig)(nil), // 29: reeve.state.v1.SetSchedulerConfig
+	(*PutNodePool)(nil),        // 30: reeve.state.v1.PutNodePool
+	(*DeleteNodePool)(nil),     // 31: reeve.state.v1.DeleteNodePool
+	(*JobName)(nil),            // 32: reeve.state.v1.JobName
+	(*Evaluations)(nil),        // 33: reeve.state.v1.Evaluations
+	(*Evaluation)(nil),         // 34: reeve.state.v1.Evaluation
+	(*Queued)(nil),             // 35: reeve.state.v1.Queued
+	(*Allocations)(nil),        // 36: reeve.state.v1.Allocations
+	(*AllocationJob)(nil),      // 37: reeve.state.v1.AllocationJob
+	(*Allocation)(nil),         // 38: reeve.state.v1.Allocation
+	(*Launches)(nil),           // 39: reeve.state.v1.Launches
+	(*Launch)(nil),             // 40: reeve.state.v1.Launch
+	(*LaunchStatus)(nil),       // 41: reeve.state.v1.LaunchStatus
+	(*TaskSet)(nil),            // 42: reeve.state.v1.TaskSet
+	(*DeploymentStatus)(nil),   // 43: reeve.state.v1.DeploymentStatus
+	(*Port)(nil),               // 44: reeve.state.v1.Port
+	(*Shape)(nil),              // 45: reeve.state.v1.Shape
+	(*ShapeTask)(nil),          // 46: reeve.state.v1.ShapeTask
+	(*Metrics)(nil),            // 47: reeve.state.v1.Metrics
+	(*Count)(nil),              // 48: reeve.state.v1.Count
+	(*Score)(nil),              // 49: reeve.state.v1.Score
+	(*NodeScore)(nil),          // 50: reeve.state.v1.NodeScore
+	(*TaskState)(nil),          // 51: reeve.state.v1.TaskState
+	(*TaskEvent)(nil),          // 52: reeve.state.v1.TaskEvent
+	(*Detail)(nil),             // 53: reeve.state.v1.Detail
 }
 var file_state_proto_depIdxs = []int32{
 	1,  // 0: reeve.state.v1.Entry.commands:type_name -> reeve.state.v1.Command
@@ -5241,7 +5270,7 @@ var file_state_proto_depIdxs = []int32{
 	7,  // 22: reeve.state.v1.Command.put_restart:type_name -> reeve.state.v1.PutRestart
 	8,  // 23: reeve.state.v1.Command.update_restart:type_name -> reeve.state.v1.UpdateRestart
 	9,  // 24: reeve.state.v1.Command.promote_deployment:type_name -> reeve.state.v1.PromoteDeployment
-	10, // 25: reeve.state.v1.Command.set_alloc_health:type_name -> reeve.state.v1.SetAllocationHealth
+	10, // 25: reeve.state.v1.Command.set_alloc_health:type_name -> reeve.state.v1.SetAllocHealth
 	34, // 26: reeve.state.v1.RegisterJob.evaluation:type_name -> reeve.state.v1.Evaluation
 	34, // 27: reeve.state.v1.DeregisterJob.evaluation:type_name -> reeve.state.v1.Evaluation
 	5,  // 28: reeve.state.v1.LaunchJob.meta:type_name -> reeve.state.v1.MetaEntry
@@ -5251,7 +5280,7 @@ var file_state_proto_depIdxs = []int32{
 	34, // 32: reeve.state.v1.PutRestart.evaluation:type_name -> reeve.state.v1.Evaluation
 	34, // 33: reeve.state.v1.UpdateRestart.evaluation:type_name -> reeve.state.v1.Evaluation
 	34, // 34: reeve.state.v1.PromoteDeployment.evaluation:type_name -> reeve.state.v1.Evaluation
-	34, // 35: reeve.state.v1.SetAllocationHealth.evaluations:type_name -> reeve.state.v1.Evaluation
+	34, // 35: reeve.state.v1.SetAllocHealth.evaluation:type_name -> reeve.state.v1.Evaluation
 	34, // 36: reeve.state.v1.PutEvaluations.evaluations:type_name -> reeve.state.v1.Evaluation
 	15, // 37: reeve.state.v1.CommitPlacement.job:type_name -> reeve.state.v1.JobRef
 	36, // 38: reeve.state.v1.CommitPlacement.place:type_name -> reeve.state.v1.Allocations
