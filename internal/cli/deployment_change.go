@@ -24,7 +24,8 @@ the job goes back to its last stable version.`,
 
 func deploymentPauseCommand(c *cli) *cobra.Command {
 	return c.deploymentChange("pause", "Stop a deployment from going on",
-		"Stops a running deployment from placing more. \"deployment resume\" lets it go on.",
+		`Stops a running deployment from placing more, as "plan interrupt JOB deploy"
+does. "deployment resume" lets it go on.`,
 		"is paused", func(ctx context.Context, cl *client.Client, id string) (*api.DeploymentResponse, error) {
 			return cl.Deployments().Pause(ctx, id, true)
 		})
@@ -35,6 +36,28 @@ func deploymentResumeCommand(c *cli) *cobra.Command {
 		"Lets a paused deployment go on where it stopped.",
 		"goes on", func(ctx context.Context, cl *client.Client, id string) (*api.DeploymentResponse, error) {
 			return cl.Deployments().Pause(ctx, id, false)
+		})
+}
+
+func deploymentPromoteCommand(c *cli) *cobra.Command {
+	var groups []string
+	cmd := c.deploymentChange("promote", "Have canaries take the places of what they stand beside",
+		`Promotes the canaries of a deployment, of all groups or of those that are named:
+they take the places of the old instances, which are stopped, and the rest
+follows. It is refused while a canary is not healthy.`,
+		"is promoted", func(ctx context.Context, cl *client.Client, id string) (*api.DeploymentResponse, error) {
+			return cl.Deployments().Promote(ctx, id, groups...)
+		})
+	cmd.Example = "reeve deployment promote 1a2b3c4d\nreeve deployment promote -group web -group api 1a2b3c4d"
+	cmd.Flags().StringSliceVar(&groups, "group", nil, "only the canaries of group `NAME`; several times")
+	return cmd
+}
+
+func deploymentUnblockCommand(c *cli) *cobra.Command {
+	return c.deploymentChange("unblock", "Let a blocked deployment end",
+		"Lets a deployment end that waits for other regions.",
+		"is unblocked", func(ctx context.Context, cl *client.Client, id string) (*api.DeploymentResponse, error) {
+			return cl.Deployments().Unblock(ctx, id)
 		})
 }
 

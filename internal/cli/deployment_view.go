@@ -74,6 +74,27 @@ func (p *page) deployment(d *api.Deployment, wide bool) {
 	}
 	p.WriteByte('\n')
 	p.table(heading, rows)
+	p.next(deploymentNext(d)...)
+}
+
+// deploymentNext suggests what a deployment that waits for somebody needs.
+func deploymentNext(d *api.Deployment) []string {
+	if !d.IsActive() {
+		return nil
+	}
+	id := api.ShortID(d.ID)
+	if d.Status == api.DeploymentPaused {
+		return []string{"Go on:  reeve deployment resume " + id}
+	}
+	for _, name := range sortedKeys(d.Groups) {
+		if g := d.Groups[name]; g.DesiredCanaries > 0 && !g.Promoted && g.HealthyAllocs >= g.DesiredCanaries && !g.AutoPromote {
+			return []string{
+				"The canaries are healthy. Promote them:  reeve deployment promote " + id,
+				"Or go back:                              reeve deployment fail " + id,
+			}
+		}
+	}
+	return nil
 }
 
 // progressBy says when a group must have made progress; only a deployment that

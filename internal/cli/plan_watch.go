@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -23,6 +24,8 @@ type planWatch struct {
 	cl      *client.Client // in the job's namespace
 	job     string
 	plan    string
+	out     io.Writer
+	style   style
 	screen  *screen // nil: line by line
 	log     planLog
 	started time.Time
@@ -51,11 +54,15 @@ func (c *cli) watchPlan(ctx context.Context, cl *client.Client, job, name string
 		ctx, cancel = context.WithTimeoutCause(ctx, timeout, errNotInTime)
 		defer cancel()
 	}
-	w := &planWatch{
-		c: c, cl: cl, job: job, plan: name, screen: c.screen(), started: c.Now(),
-		log: planLog{style: c.stdoutStyle()},
+	return c.planWatch(cl, job, name).run(ctx)
+}
+
+// planWatch returns a watch on stdout.
+func (c *cli) planWatch(cl *client.Client, job, name string) *planWatch {
+	return &planWatch{
+		c: c, cl: cl, job: job, plan: name, started: c.Now(),
+		out: c.Stdout, style: c.stdoutStyle(), screen: screenOf(c.Stdout, c.Getenv("TERM")),
 	}
-	return w.run(ctx)
 }
 
 // firstUnderWay is the plan that is worth watching most.
@@ -96,9 +103,7 @@ func (w *planWatch) run(ctx context.Context) error {
 	go w.answers(ctx, answers)
 	tick := time.NewTicker(redrawTree)
 	defer tick.Stop()
-	if w.screen != nil {
-		defer w.screen.leave()
-	}
+	defer w.leave()
 	for {
 		select {
 		case <-ctx.Done():
@@ -127,8 +132,9 @@ func (w *planWatch) show(pl *api.Plan) {
 		w.redraw()
 		return
 	}
+	w.log.style = w.style
 	for _, line := range w.log.changes(pl, w.c.Now()) {
-		fmt.Fprintln(w.c.Stdout, line)
+		fmt.Fprintln(w.out, line)
 	}
 }
 
@@ -138,9 +144,16 @@ func (w *planWatch) redraw() {
 		return
 	}
 	width, height := w.screen.size()
-	f := frame{style: w.c.stdoutStyle(), now: w.c.Now(), started: w.started, width: width, height: height, turn: w.turn}
+	f := frame{style: w.style, now: w.c.Now(), started: w.started, width: width, height: height, turn: w.turn}
 	w.screen.draw(f.lines(w.last))
 	w.turn++
+}
+
+// leave gives the terminal back.
+func (w *planWatch) leave() {
+	if w.screen != nil {
+		w.screen.leave()
+	}
 }
 
 // ended reports whether the plan has ended, and how.

@@ -22,11 +22,11 @@ type screen struct {
 	drawn int // lines
 }
 
-// screen returns a screen on stdout, or nil when that is not a terminal that
+// screenOf returns a screen on a stream, or nil when that is not a terminal that
 // can be drawn on.
-func (c *cli) screen() *screen {
-	f, ok := c.Stdout.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) || c.Getenv("TERM") == "dumb" {
+func screenOf(stream io.Writer, terminal string) *screen {
+	f, ok := stream.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) || terminal == "dumb" {
 		return nil
 	}
 	return &screen{w: f, size: func() (int, int) {

@@ -1,0 +1,99 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
+)
+
+// restartAnswer is one answer about a restart.
+type restartAnswer struct {
+	restart *api.JobRestart
+	err     error
+}
+
+// followRestart follows a restart until it ends, as the tree of its plan; it
+// fails unless the restart completes.
+func (c *cli) followRestart(ctx context.Context, cl *client.Client, r *api.JobRestart, f format) error {
+	if r.IsActive() {
+		ended, err := c.untilRestarted(ctx, cl, r)
+		if ctx.Err() != nil {
+			fmt.Fprintf(c.Stderr, "The restart goes on without this command.\n%s\n", strings.Join(restartNext(r), "\n"))
+			return exitWith(exitInterrupted)
+		}
+		if err != nil {
+			return err
+		}
+		r = ended
+	}
+	took := r.UpdatedAt.Sub(r.StartedAt).Round(time.Second)
+	if err := c.show(f, r, func(p *page) {
+		p.line("Restart %s of job %q is %s after %s: %s.", api.ShortID(r.ID), r.JobID, r.Status, shortDuration(took), restartedInWords(r))
+	}); err != nil {
+		return err
+	}
+	if r.Status != api.RestartComplete {
+		return fmt.Errorf("restart %s is %s: %s", api.ShortID(r.ID), r.Status, firstOf(r.StatusDescription, "no reason given"))
+	}
+	return nil
+}
+
+// untilRestarted shows the plan of a restart until the restart has ended.
+func (c *cli) untilRestarted(ctx context.Context, cl *client.Client, r *api.JobRestart) (*api.JobRestart, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	w := c.planWatch(cl, r.JobID, api.PlanRestart)
+	w.out, w.style = c.Stderr, c.stderrStyle()
+	w.screen = screenOf(c.Stderr, c.Getenv("TERM"))
+	w.started = r.StartedAt
+	defer w.leave()
+	plans, restarts := make(chan planAnswer), make(chan restartAnswer)
+	go w.answers(ctx, plans)
+	go watchRestart(ctx, cl, r.ID, restarts)
+	tick := time.NewTicker(redrawTree)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-tick.C:
+			w.redraw()
+		case a := <-plans:
+			if a.err == nil && a.plan.Run == r.ID {
+				w.show(a.plan)
+			}
+		case a := <-restarts:
+			if a.err != nil || !a.restart.IsActive() {
+				if pl, _, err := cl.Plans().Get(ctx, r.JobID, api.PlanRestart, nil); err == nil && pl.Run == r.ID {
+					w.show(pl)
+				}
+				return a.restart, a.err
+			}
+		}
+	}
+}
+
+// watchRestart repeats a blocking query and sends every answer, until ctx ends
+// or the query fails.
+func watchRestart(ctx context.Context, cl *client.Client, id string, out chan<- restartAnswer) {
+	q := &client.QueryOptions{}
+	for {
+		r, meta, err := cl.Restarts().Get(ctx, id, q)
+		select {
+		case out <- restartAnswer{r, err}:
+		case <-ctx.Done():
+			return
+		}
+		if err != nil {
+			return
+		}
+		q.Index = meta.Index
+	}
+}
