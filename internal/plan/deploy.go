@@ -51,26 +51,49 @@ const (
 	given // it failed, or nobody knows any more: what is old stays old
 )
 
-// deployTree derives the plan that moves instances to the newest version.
+// deployTree derives the plan that moves instances to the newest version: as the
+// job declares it, or else a phase per group, and a step per instance.
 func (s *survey) deployTree() *tree {
-	phases := s.deploy()
+	s.stands = s.progress()
+	if s.stands == succeeded && s.straggles() {
+		s.stands = needed
+	}
+	phases := s.wholePhases()
 	if len(phases) == 0 {
 		return nil
 	}
 	t := &tree{name: api.PlanDeploy, strategy: api.StrategySerial, phases: phases}
+	spec := s.deploySpec()
+	if spec != nil {
+		whole := make(map[string][]step, len(phases))
+		for _, p := range phases {
+			whole[p.name] = p.steps
+		}
+		t.strategy, t.phases, t.literal = spec.Strategy, s.declaredPhases(spec, whole), true
+	}
 	if s.stands == ongoing {
 		t.run, t.held = s.deployment.ID, s.deployment.Status != api.DeploymentRunning
+	}
+	if r := s.rulingsOf(api.PlanDeploy, s.isOnVersion); r != nil {
+		s.redo(t, r)
+		t.rule(r)
+	}
+	if spec == nil {
+		s.openPhases(t.phases)
 	}
 	return t
 }
 
-// deploy derives what the plan is made of: a phase per group, a step per
-// instance.
+// deploy are the phases of the plan that deploys the newest version.
 func (s *survey) deploy() []*phase {
-	stands := s.progress()
-	if stands == succeeded && s.straggles() {
-		stands = needed
+	if t := s.deployTree(); t != nil {
+		return t.phases
 	}
+	return nil
+}
+
+// wholePhases derives a phase per group, and a step per instance.
+func (s *survey) wholePhases() []*phase {
 	var phases []*phase
 	for _, g := range s.groups {
 		if g.def == nil || !s.wanted() {
@@ -84,26 +107,104 @@ func (s *survey) deploy() []*phase {
 			p.strategy = api.StrategySerial
 		}
 		for i := range g.instances {
-			p.steps[i] = s.deployStep(&g.instances[i], stands)
-			if stands == notNeeded && g.rolling && p.steps[i].do != none {
-				stands = needed
+			p.steps[i] = s.deployStep(&g.instances[i], s.stands)
+			if s.stands == notNeeded && g.rolling && p.steps[i].do != none {
+				s.stands = needed
 			}
 		}
 		phases = append(phases, p)
 	}
-	if stands == needed {
+	if s.stands == needed {
 		// Steps before the first that needs it were derived without it: health
 		// counts for them too.
 		for _, p := range phases {
 			for i := range p.steps {
-				p.steps[i] = s.deployStep(&p.group.instances[i], stands)
+				p.steps[i] = s.deployStep(&p.group.instances[i], s.stands)
 			}
 		}
 	}
-	s.openPhases(phases)
-	s.stands = stands
 	return phases
 }
+
+// redo has what operators want restarted done again: tasks that run are launched
+// once more where they are, and what failed is started anew without delay.
+func (s *survey) redo(t *tree, r *rulings) {
+	if !r.rulesSteps() {
+		return
+	}
+	for _, p := range t.phases {
+		for i := range p.steps {
+			st := &p.steps[i]
+			if d := r.onStep(p.name, st.key()).again; d != nil && st.on.alloc != nil {
+				s.redoStep(p, st, d)
+			}
+		}
+	}
+}
+
+func (s *survey) redoStep(p *phase, st *step, d *api.Decision) {
+	a := st.on.alloc
+	if !s.current(a) || a.CreateIndex > d.CreateIndex || st.do != none && st.do != update {
+		return // it is done again anyway, or was since
+	}
+	switch st.on.state {
+	case failed, lost, moving:
+		st.do, st.status, st.why = replace, Pending, ""
+		return
+	case ended:
+		st.do, st.status, st.why = replace, Pending, ""
+		return
+	}
+	wanted := make(map[string]*api.Launch)
+	least, known := Complete, true
+	for _, name := range st.redone() {
+		task := st.on.group.def.Task(name)
+		if task == nil || a.Launches != nil && a.Launches.Tasks[name] != nil && a.Launches.Tasks[name].Index >= d.CreateIndex {
+			if task != nil && taskStatus(s.job, a, task) != Complete {
+				least = taskStatus(s.job, a, task)
+			}
+			known = known && task != nil && a.Launches.Tasks[name].Token == d.ID
+			continue
+		}
+		wanted[name] = &api.Launch{Token: d.ID, Index: d.CreateIndex, Why: whyAgain(d)}
+	}
+	if len(wanted) > 0 {
+		st.do, st.status, st.why = launch, Pending, ""
+		st.also().launches = wanted
+		if p.limit == 0 && p.rolling && p.strategy == api.StrategyParallel && len(p.steps) > 1 && st.on.group.def.Update != nil {
+			p.limit, p.strategy = max(of(st.on.group.def.Update.MaxParallel), 1), api.StrategySerial
+		}
+		return
+	}
+	if !known || st.status != Complete { // something else was wanted of them since
+		return
+	}
+	if least == Complete && p.rolling {
+		if healthy, _ := launchedWell(a); !healthy && a.LaunchStatus != nil && a.Launches.ID == a.LaunchStatus.ID {
+			least = Started
+		}
+	}
+	if least != Complete {
+		st.status, st.why = least, whyAgain(d)
+	}
+}
+
+// redone are the tasks that a restart of the step runs again: those that it
+// names, or else those that go on running.
+func (st *step) redone() []string {
+	if st.tasks != nil {
+		return st.tasks
+	}
+	var names []string
+	for _, t := range st.on.group.def.Tasks {
+		if goalOf(st.job, t) == api.GoalRunning {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
+func whyAgain(d *api.Decision) string { return "restarted by " + orUnknown(d.By) }
 
 // progress reads how the newest version's deployment stands, apart from
 // whether one is needed.

@@ -77,7 +77,7 @@ func (w *work) newDeployment(phases []*phase) *api.Deployment {
 		u := p.group.def.Update
 		d.Groups[p.group.name] = &api.DeploymentState{
 			AutoRevert: of(u.AutoRevert), AutoPromote: of(u.AutoPromote),
-			ProgressDeadline: of(u.ProgressDeadline), DesiredTotal: len(p.steps),
+			ProgressDeadline: of(u.ProgressDeadline), DesiredTotal: len(p.group.instances),
 		}
 	}
 	return d

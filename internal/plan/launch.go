@@ -18,6 +18,9 @@ func (w *work) launch(st *step) {
 	if len(wanted) == 0 {
 		return
 	}
+	if st.rare.updates {
+		w.renew(st.on)
+	}
 	a := w.change(st.on.alloc)
 	tasks := maps.Clone(wanted)
 	if a.Launches != nil {

@@ -23,7 +23,7 @@ type phase struct {
 	open   bool
 	held   bool // by an operator
 	heldBy *api.Decision
-	why    string  // it is so, in words
+	why    string // it is so, in words
 	// Of a canary phase: the continues that operators gave it, and how many steps
 	// wait for one. Uncanary is set when it goes on without.
 	released []*api.Decision

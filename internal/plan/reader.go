@@ -13,6 +13,7 @@ import (
 type Reader interface {
 	AllocationsByJob(namespace, id string) iter.Seq[*api.Allocation]
 	LatestDeployment(namespace, id string) *api.Deployment
+	JobVersions(namespace, id string) []*api.Job // those that are kept, newest first
 	LatestRestart(namespace, id string) *api.JobRestart
 	// Decisions are those on the job and its instances, oldest first.
 	Decisions(namespace, id string) []*api.Decision

@@ -220,6 +220,11 @@ func penalised(t *api.RescheduleTracker) []string {
 // update changes an allocation in place. What runs goes on running, so health
 // that was known, or was never asked for, counts for the new version too.
 func (w *work) update(in *instance) {
+	w.result.Kept = append(w.result.Kept, w.renew(in))
+}
+
+// renew gives an allocation the newest version of the job.
+func (w *work) renew(in *instance) *api.Allocation {
 	a := w.change(in.alloc)
 	a.Job, a.EvalID = w.job, w.eval.ID
 	a.DeploymentID, a.DeploymentStatus = "", nil
@@ -229,7 +234,7 @@ func (w *work) update(in *instance) {
 			a.DeploymentStatus = &api.AllocDeploymentStatus{Healthy: healthy, Timestamp: w.now}
 		}
 	}
-	w.result.Kept = append(w.result.Kept, a)
+	return a
 }
 
 // change returns a copy of the allocation that is updated in place.
@@ -291,7 +296,7 @@ func (w *work) rest(deploy []*phase) {
 		counts := w.counts(p.group.name)
 		for i := range p.steps {
 			switch st := &p.steps[i]; {
-			case st.on.taken:
+			case st.on.taken, i > 0 && p.steps[i-1].on == st.on:
 			case st.do == replace:
 				counts.DestructiveUpdate++
 			case st.do == start:

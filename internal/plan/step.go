@@ -48,7 +48,8 @@ type rare struct {
 	forced   *api.Decision          // that made it COMPLETE
 	held     *api.Decision          // that interrupted it
 	after    []int                  // steps of the phase that must be complete first
-	declared string                 // name that its declaration gives it
+	spec     *api.StepSpec          // that declares it
+	updates  bool                   // a launch that also moves the allocation to the newest version, in place
 }
 
 // also returns what few steps have, to be set.
@@ -59,7 +60,7 @@ func (st *step) also() *rare {
 	return st.rare
 }
 
-// of returns what few steps have, to be looked at.
+// its returns what few steps have, to be looked at.
 func (st *step) its() rare {
 	if st.rare == nil {
 		return rare{}

@@ -1,0 +1,393 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"slices"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// A declared deploy plan says which tasks of an instance are launched together,
+// and in which order. The first step that is done on an instance places its
+// allocation, with the tasks of later steps not running yet; those launch them
+// there.
+
+// A stage is what one declared step does to one instance.
+type stage struct {
+	phase *api.PhaseSpec
+	spec  *api.StepSpec // nil: the phase declares no steps
+	tasks []string
+}
+
+// A course is the stages of one instance, in the order of the plan.
+type course []stage
+
+// courses are those of a group's instances.
+type courses struct {
+	own    map[int]course // of instances with steps of their own
+	others course
+}
+
+func (c *courses) of(index int) course {
+	if own, ok := c.own[index]; ok {
+		return own
+	}
+	return c.others
+}
+
+// deploySpec is the declared plan that deploys the newest version; nil if it is
+// generated.
+func (s *survey) deploySpec() *api.PlanSpec {
+	if s.job == nil || len(s.job.Plans) == 0 {
+		return nil
+	}
+	named := func(name string) *api.PlanSpec {
+		i := slices.IndexFunc(s.job.Plans, func(p *api.PlanSpec) bool { return p.Name == name })
+		if i < 0 {
+			return nil
+		}
+		return s.job.Plans[i]
+	}
+	if update := named(api.PlanUpdate); update != nil && s.wasDeployed() {
+		return update
+	}
+	return named(api.PlanDeploy)
+}
+
+// wasDeployed reports whether an older version of the job was deployed.
+func (s *survey) wasDeployed() bool {
+	if s.job.Version == 0 {
+		return false
+	}
+	for _, old := range s.r.JobVersions(s.key.Namespace, s.key.ID) {
+		if old.CreateIndex != s.job.CreateIndex || old.Version >= s.job.Version || old.Stop {
+			continue
+		}
+		if old.Stable || !slices.ContainsFunc(old.Groups, func(g *api.Group) bool { return rolls(old, g) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// coursesOf works out what the plan does to the instances of a group.
+func (s *survey) coursesOf(spec *api.PlanSpec, g *group) *courses {
+	c := &courses{}
+	indexes := map[int]bool{}
+	for _, ph := range spec.Phases {
+		for _, st := range ph.Steps {
+			if ph.Group == g.name && st.Index != nil {
+				indexes[*st.Index] = true
+			}
+		}
+	}
+	for index := range indexes {
+		if c.own == nil {
+			c.own = make(map[int]course)
+		}
+		c.own[index] = s.courseOf(spec, g, index)
+	}
+	c.others = s.courseOf(spec, g, -1)
+	return c
+}
+
+// courseOf is the course of one index; of those without steps of their own if
+// that is -1.
+func (s *survey) courseOf(spec *api.PlanSpec, g *group, index int) (c course) {
+	for _, ph := range spec.Phases {
+		if ph.Group != g.name {
+			continue
+		}
+		if len(ph.Steps) == 0 {
+			c = append(c, stage{ph, nil, s.deployedTasks(g)})
+			continue
+		}
+		own := slices.ContainsFunc(ph.Steps, func(st *api.StepSpec) bool { return st.Index != nil && *st.Index == index })
+		for _, st := range ph.Steps {
+			if len(st.Tasks) > 0 && (own && st.Index != nil && *st.Index == index || !own && st.Index == nil) {
+				c = append(c, stage{ph, st, st.Tasks})
+			}
+		}
+	}
+	return c
+}
+
+// deployedTasks are the group's tasks that are not only in custom plans.
+func (s *survey) deployedTasks(g *group) (names []string) {
+	for _, t := range g.def.Tasks {
+		if !s.job.IsCustomOnly(g.def, t) {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
+// declaredPhases derives the phases of a declared deploy plan. Whole are the
+// steps that a generated one would have, by group.
+func (s *survey) declaredPhases(spec *api.PlanSpec, whole map[string][]step) []*phase {
+	byName := make(map[string]*group, len(s.groups))
+	all := make(map[string]*courses, len(s.groups))
+	for _, g := range s.groups {
+		if g.def != nil {
+			byName[g.name], all[g.name] = g, s.coursesOf(spec, g)
+		}
+	}
+	var phases []*phase
+	for _, ph := range spec.Phases {
+		g := byName[ph.Group]
+		if g == nil {
+			continue
+		}
+		p := &phase{
+			name: ph.Name, group: g, strategy: ph.Strategy, after: ph.After, stagger: of(ph.Stagger),
+			rolling: g.rolling,
+		}
+		total := 0
+		for i := range g.instances {
+			for _, sg := range all[g.name].of(g.instances[i].index) {
+				if sg.phase == ph {
+					total++
+				}
+			}
+		}
+		p.steps = s.memory.stepsFor(total)[:0]
+		for i := range g.instances {
+			c := all[g.name].of(g.instances[i].index)
+			for k := range c {
+				if c[k].phase == ph {
+					p.steps = append(p.steps, s.stageStep(&g.instances[i], c, k, whole[g.name][i]))
+				}
+			}
+		}
+		number, percent, _ := api.ParseShare(ph.MaxParallel)
+		if ph.Strategy == api.StrategySerial || ph.Strategy == api.StrategySerialCanary {
+			p.limit = api.ShareOf(number, percent, total)
+		}
+		p.resolveAfter()
+		phases = append(phases, p)
+	}
+	return phases
+}
+
+// resolveAfter finds the steps that declared ones name.
+func (p *phase) resolveAfter() {
+	if p.strategy != api.StrategyDependency {
+		return
+	}
+	for i := range p.steps {
+		st := &p.steps[i]
+		if st.rare == nil || st.rare.spec == nil || len(st.rare.spec.After) == 0 {
+			continue
+		}
+		for _, before := range st.rare.spec.After {
+			for j := range p.steps {
+				other := &p.steps[j]
+				sibling := other.on == st.on && other.rare != nil && other.rare.spec != nil && other.rare.spec.Name == before
+				if sibling || other.name() == before {
+					st.rare.after = append(st.rare.after, j)
+				}
+			}
+		}
+	}
+}
+
+// stageStep derives the step of one stage. Whole is what is left to do for the
+// instance as such.
+func (s *survey) stageStep(in *instance, c course, k int, whole step) step {
+	st := whole
+	st.rare = nil
+	st.tasks = c[k].tasks
+	if c[k].spec != nil && (len(c[k].spec.After) > 0 || c[k].spec.Name != "") {
+		st.also().spec = c[k].spec
+	}
+	switch {
+	case whole.do == start, whole.do == replace:
+		if s.wasDone(in, st.tasks) {
+			st.do, st.status, st.why = none, Complete, ""
+			return st
+		}
+		if l := s.stageLaunches(in, c, k); len(l) > 0 {
+			st.also().launches = l
+		}
+	case in.alloc == nil, len(c) == 1, in.state == ended && whole.status == Complete:
+	case in.state == placed, in.state == running, in.state == unknown:
+		s.stageInside(&st, c, k, whole)
+	case !isLaunched(in.alloc, st.tasks) && whole.status != Complete:
+		st.status, st.why = Pending, whole.why
+	}
+	return st
+}
+
+// stageInside derives a stage of an instance whose allocation is alive.
+func (s *survey) stageInside(st *step, c course, k int, whole step) {
+	a := st.on.alloc
+	later := false // is something launched that comes after it
+	for _, sg := range c[k+1:] {
+		later = later || isLaunched(a, sg.tasks)
+	}
+	switch {
+	case !isLaunched(a, st.tasks) && !later:
+		st.do, st.status, st.why, st.settles = launch, Pending, "", false
+		st.also().launches = s.stageLaunches(st.on, c, k)
+		st.rare.updates = !s.current(a)
+		return
+	case later, whole.status == Complete && st.on.group.rolling:
+		st.status, st.why = Complete, ""
+	default:
+		st.status, st.why = s.stageStatus(st.on, st.tasks)
+	}
+	if st.settles = false; whole.do == update {
+		st.settles = st.status == Complete
+	}
+}
+
+// stageLaunches says of each task of the instance what the stage wants of it:
+// its own run, those of later stages do not run yet, and the allocation does
+// not count as healthy without them. What runs already is not mentioned.
+func (s *survey) stageLaunches(in *instance, c course, k int) map[string]*api.Launch {
+	wanted := make(map[string]*api.Launch)
+	inside := in.alloc != nil && (in.state == placed || in.state == running || in.state == unknown) && !s.outdated(in.group, in.alloc)
+	for _, t := range in.group.def.Tasks {
+		at := slices.IndexFunc(c, func(sg stage) bool { return slices.Contains(sg.tasks, t.Name) })
+		switch {
+		case at == k && inside:
+			wanted[t.Name] = &api.Launch{Token: deployToken}
+		case at == k:
+		case inside:
+		case at >= 0:
+			wanted[t.Name] = &api.Launch{Await: true}
+		default:
+			wanted[t.Name] = &api.Launch{}
+		}
+	}
+	return wanted
+}
+
+// deployToken is the token of tasks that a deploy step launches in an allocation
+// that is there.
+const deployToken = "deploy"
+
+// isLaunched reports whether the tasks were launched in the allocation.
+func isLaunched(a *api.Allocation, tasks []string) bool {
+	if a.Launches == nil {
+		return true
+	}
+	return !slices.ContainsFunc(tasks, func(name string) bool {
+		l := a.Launches.Tasks[name]
+		return l != nil && l.Token == "" && !l.Done
+	})
+}
+
+// wasDone reports whether all of the tasks are done for good: whatever holds the
+// instance next does not run them.
+func (s *survey) wasDone(in *instance, tasks []string) bool {
+	a := in.alloc
+	if a == nil {
+		a = in.last
+	}
+	if a == nil || !s.knows(a) {
+		return false
+	}
+	return !slices.ContainsFunc(tasks, func(name string) bool {
+		t := in.group.def.Task(name)
+		if t == nil || t.Goal != api.GoalOnce {
+			return true
+		}
+		if a.Launches != nil && a.Launches.Tasks[name] != nil && a.Launches.Tasks[name].Done {
+			return false
+		}
+		state := a.TaskStates[name]
+		return state == nil || !state.IsSuccessful() || !isLaunched(a, []string{name})
+	})
+}
+
+// stageStatus is how far launched tasks are: as far as the one that is least.
+func (s *survey) stageStatus(in *instance, tasks []string) (least Status, why string) {
+	least = Complete
+	goesOn := false
+	for _, name := range tasks {
+		t := in.group.def.Task(name)
+		if t == nil {
+			continue
+		}
+		goesOn = goesOn || goalOf(s.job, t) == api.GoalRunning
+		if is := taskStatus(s.job, in.alloc, t); is == Starting || is == Started && least == Complete {
+			least = is
+		}
+	}
+	if least != Complete || !goesOn || !in.group.rolling {
+		return least, ""
+	}
+	healthy := in.alloc.DeploymentStatus != nil && of(in.alloc.DeploymentStatus.Healthy)
+	unhealthy := in.alloc.IsUnhealthy()
+	if awaits(in.alloc) {
+		healthy, unhealthy = launchedWell(in.alloc)
+	}
+	switch {
+	case healthy:
+		return Complete, ""
+	case unhealthy:
+		return Started, "it did not become healthy in time"
+	}
+	return Started, ""
+}
+
+// awaits reports whether the allocation has tasks that are yet to be launched
+// before it counts as healthy.
+func awaits(a *api.Allocation) bool {
+	if a.Launches == nil {
+		return false
+	}
+	for _, l := range a.Launches.Tasks {
+		if l.Await && l.Token == "" && !l.Done {
+			return true
+		}
+	}
+	return false
+}
+
+// launchedWell is what the node says of the allocation since its launches last
+// changed.
+func launchedWell(a *api.Allocation) (healthy, unhealthy bool) {
+	if a.LaunchStatus == nil || a.Launches == nil || a.LaunchStatus.ID != a.Launches.ID || a.LaunchStatus.Healthy == nil {
+		return false, false
+	}
+	return *a.LaunchStatus.Healthy, !*a.LaunchStatus.Healthy
+}
+
+// taskStatus is how far one launched task is on the way to its goal.
+func taskStatus(job *api.Job, a *api.Allocation, t *api.Task) Status {
+	token := ""
+	if a.Launches != nil && a.Launches.Tasks[t.Name] != nil {
+		l := a.Launches.Tasks[t.Name]
+		if l.Done {
+			return Complete
+		}
+		token = l.Token
+	}
+	state := a.TaskStates[t.Name]
+	switch {
+	case t.Lifecycle != nil && t.Lifecycle.Hook == api.HookPoststop:
+		return Complete // its time comes when all others have ended
+	case state == nil, state.Launch != token, state.State == api.TaskStatePending:
+		return Starting
+	case goalOf(job, t) == api.GoalRunning && state.State == api.TaskStateRunning:
+		return Complete
+	case goalOf(job, t) != api.GoalRunning && state.IsSuccessful():
+		return Complete
+	}
+	return Started
+}
+
+// goalOf is what the task is to reach.
+func goalOf(job *api.Job, t *api.Task) string {
+	switch {
+	case t.Goal != "":
+		return t.Goal
+	case t.Lifecycle != nil && !t.Lifecycle.Sidecar && t.Lifecycle.Hook != "", t.Lifecycle == nil && job.RunsToCompletion():
+		return api.GoalFinish
+	}
+	return api.GoalRunning
+}
