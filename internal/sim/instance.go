@@ -20,8 +20,9 @@ type instance struct {
 
 	status     string // api.AllocClient...
 	stopping   bool
-	deployment bool  // somebody waits to hear whether it is healthy
-	healthy    *bool // what it said
+	deployment bool          // somebody waits to hear whether it is healthy
+	healthy    *bool         // what it said
+	launches   *api.Launches // which tasks run; nil: all
 	restarts   int
 	run        int // counts its starts: what was arranged for an earlier one is void
 	life       life
@@ -168,7 +169,7 @@ func (n *node) finish(inst *instance, status string, now time.Time) {
 }
 
 func (n *node) health(inst *instance, healthy bool) {
-	if inst.deployment && inst.healthy == nil {
+	if inst.deployment && inst.healthy == nil && !inst.isPartial() {
 		inst.healthy = &healthy
 		n.mark(inst)
 	}
@@ -207,7 +208,7 @@ func reports(instances []*instance) []*api.Allocation {
 }
 
 func (inst *instance) isLike(other *instance) bool {
-	return inst.group == other.group && inst.status == other.status && inst.restarts == other.restarts &&
+	return inst.launches == nil && other.launches == nil && inst.group == other.group && inst.status == other.status && inst.restarts == other.restarts &&
 		inst.arrived.Equal(other.arrived) && inst.started.Equal(other.started) && inst.ended.Equal(other.ended)
 }
 
@@ -223,6 +224,13 @@ func (inst *instance) report(a *api.Allocation) {
 	case api.AllocClientFailed:
 		a.ClientDescription = "A task failed"
 	}
+	if l := inst.launches; l != nil {
+		a.LaunchStatus = &api.LaunchStatus{ID: l.ID, Timestamp: time.Now()}
+		if inst.status == api.AllocClientRunning {
+			a.LaunchStatus.Healthy = new(bool)
+			*a.LaunchStatus.Healthy = true
+		}
+	}
 	if inst.healthy != nil {
 		a.DeploymentStatus = &api.AllocDeploymentStatus{Healthy: inst.healthy, Timestamp: time.Now()}
 	}
@@ -232,8 +240,37 @@ func (inst *instance) taskStates() map[string]*api.TaskState {
 	states := make(map[string]*api.TaskState, len(inst.group.behaviour.tasks))
 	for _, name := range inst.group.behaviour.tasks {
 		states[name] = inst.taskState()
+		if inst.launches != nil && inst.launches.Tasks[name] != nil {
+			follow(states[name], inst.launches.Tasks[name])
+		}
 	}
 	return states
+}
+
+// follow makes a task's state that of one which does as its launch says.
+func follow(s *api.TaskState, l *api.Launch) {
+	s.Launch = l.Token
+	switch {
+	case s.State == api.TaskStateDead:
+	case l.Done:
+		s.State = api.TaskStateDead
+	case l.Hold || l.Token == "":
+		s.State = api.TaskStatePending
+	}
+}
+
+// isPartial reports whether a task has yet to be launched, or is held: nobody
+// can say then whether the instance is healthy.
+func (inst *instance) isPartial() bool {
+	if inst.launches == nil {
+		return false
+	}
+	for _, l := range inst.launches.Tasks {
+		if l.Await || l.Hold && !l.Alone {
+			return true
+		}
+	}
+	return false
 }
 
 func (inst *instance) taskState() *api.TaskState {

@@ -319,7 +319,7 @@ func (n *node) receive(m *api.NodeAllocations, now time.Time) {
 		case a.DesiredStatus != api.AllocDesiredRun:
 			n.stop(inst, now)
 		default:
-			inst.watch(a.Allocation)
+			n.launch(inst, a.Allocation, now)
 		}
 	}
 	for _, id := range m.Removed {
@@ -348,6 +348,7 @@ func (n *node) take(a *api.NodeAllocation, now time.Time) {
 		return
 	}
 	inst.watch(a.Allocation)
+	inst.launches = a.Launches
 	if a.ClientStatus == api.AllocClientRunning {
 		inst.reported = api.AllocClientRunning // of before the power went
 	}
@@ -380,6 +381,20 @@ func (inst *instance) watch(a *api.Allocation) {
 	if s := a.DeploymentStatus; s != nil && s.Healthy != nil {
 		inst.healthy = s.Healthy
 	}
+}
+
+// launch takes in what the servers want of an instance that is here. A simulated
+// task does at once what its launch says.
+func (n *node) launch(inst *instance, a *api.Allocation, now time.Time) {
+	inst.watch(a)
+	if a.Launches == nil || inst.launches != nil && inst.launches.ID == a.Launches.ID || inst.stopping || !inst.ended.IsZero() {
+		return
+	}
+	inst.launches = a.Launches
+	if b := inst.group.behaviour; inst.deployment && inst.healthy == nil && b.healthy >= 0 && inst.status == api.AllocClientRunning {
+		n.arrange(inst, doHealthy, b.healthy, now)
+	}
+	n.mark(inst)
 }
 
 func (n *node) forget(inst *instance) {
