@@ -142,9 +142,14 @@ func (p *phase) bar() {
 			st.status, st.why = Waiting, whyCanary
 		}
 		shown--
-		p.waits++
+		if p.waits++; p.waits == 1 {
+			p.waiting = st
+		}
 	}
 }
+
+// next is the step that the phase's next continue lets begin.
+func (p *phase) next() *step { return p.waiting }
 
 // isReleased reports whether the first continue let the step begin.
 func (p *phase) isReleased(st *step) bool {

@@ -28,6 +28,7 @@ type phase struct {
 	// wait for one. Uncanary is set when it goes on without.
 	released []*api.Decision
 	waits    int
+	waiting  *step // the first of them
 	uncanary bool
 	// Until is when a staggered phase goes on; waiter is what it waits after.
 	until  time.Time

@@ -87,11 +87,26 @@ func (s *survey) showTree(t *tree, whole bool) *api.Plan {
 			}
 		}
 	}
-	p.Status = all.status(t.held)
-	if len(t.errors) > 0 {
-		p.Status = Error
-	}
+	p.Status = t.combined(&all)
 	return p
+}
+
+// status is the plan's.
+func (t *tree) status() Status {
+	var all tally
+	for _, ph := range t.phases {
+		count := ph.tally()
+		is := count.status(ph.held)
+		all.add(is, ph.open && is != Complete)
+	}
+	return t.combined(&all)
+}
+
+func (t *tree) combined(all *tally) Status {
+	if len(t.errors) > 0 {
+		return Error
+	}
+	return all.status(t.held)
 }
 
 // tally counts the phase's steps by status.

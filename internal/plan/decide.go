@@ -1,0 +1,410 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// Decide makes the decision that an operator takes about a plan of the job, or a
+// phase or step of it. What cannot be decided, because there is no such thing or
+// because it makes no sense as things are, is an error that lists what there is.
+func Decide(r Reader, job *api.Job, plan string, verb api.Verb, req *api.PlanRequest, now time.Time) (*api.Decision, error) {
+	v := Derive(r, job.Key(), job, now)
+	defer v.Release()
+	if req == nil {
+		req = &api.PlanRequest{}
+	}
+	c := &choice{view: v, s: v.s, verb: verb, req: req}
+	if err := c.find(plan); err != nil {
+		return nil, err
+	}
+	if err := c.allows(); err != nil {
+		return nil, err
+	}
+	return c.decision(now), nil
+}
+
+// A choice is what a decision is about.
+type choice struct {
+	view  *View
+	s     *survey
+	verb  api.Verb
+	req   *api.PlanRequest
+	tree  *tree
+	phase *phase // nil: all of the plan
+	step  *step  // nil: all of the phase
+	// canaries are the phases of which the next canary is released.
+	canaries []*phase
+}
+
+// find resolves the names or ids of the plan, phase and step.
+func (c *choice) find(plan string) error {
+	for _, t := range c.view.trees {
+		if t.name == plan || c.s.planID(t) == plan || t.name == api.PlanDeploy && plan == api.PlanUpdate {
+			c.tree = t
+		}
+	}
+	if c.tree == nil {
+		return noSuch("job "+strconv.Quote(c.s.key.ID)+" has no plan "+strconv.Quote(plan)+" now", "plans", c.planNames())
+	}
+	if c.req.Phase != "" {
+		if err := c.findPhase(); err != nil {
+			return err
+		}
+	}
+	if c.req.Step != "" {
+		return c.findStep()
+	}
+	return nil
+}
+
+func (c *choice) findPhase() error {
+	for _, p := range c.tree.phases {
+		if p.name == c.req.Phase || c.s.phaseID(c.tree, p) == c.req.Phase {
+			c.phase = p
+			return nil
+		}
+	}
+	var names []string
+	for _, p := range c.tree.phases {
+		names = append(names, p.name)
+	}
+	return noSuch("plan "+strconv.Quote(c.tree.name)+" has no phase "+strconv.Quote(c.req.Phase), "phases", names)
+}
+
+// findStep finds the step by its name, its id, or the name of its instance if
+// no other step is meant by that.
+func (c *choice) findStep() error {
+	type found struct {
+		phase *phase
+		step  *step
+	}
+	var exact, byInstance []found
+	var all []string
+	for _, p := range c.tree.phases {
+		if c.phase != nil && p != c.phase {
+			continue
+		}
+		for i := range p.steps {
+			st := &p.steps[i]
+			name := st.name()
+			switch c.req.Step {
+			case name, st.key(), c.s.stepID(c.tree, p, st):
+				exact = append(exact, found{p, st})
+			case instanceOf(name), instanceOf(name) + strings.TrimPrefix(st.key(), name):
+				byInstance = append(byInstance, found{p, st})
+			}
+			if len(all) <= maxListed {
+				all = append(all, c.named(p, st))
+			}
+		}
+	}
+	if len(exact) == 0 {
+		exact = byInstance
+	}
+	switch len(exact) {
+	case 0:
+		where := "plan " + strconv.Quote(c.tree.name)
+		if c.phase != nil {
+			where = "phase " + strconv.Quote(c.phase.name) + " of " + where
+		}
+		return noSuch(where+" has no step "+strconv.Quote(c.req.Step), "steps", all)
+	case 1:
+		c.phase, c.step = exact[0].phase, exact[0].step
+		return nil
+	}
+	e := api.Errorf(api.CodeInvalid, "step %q is ambiguous: name its phase, or the step by its id", c.req.Step)
+	for _, f := range exact {
+		e.Detail = append(e.Detail, c.named(f.phase, f.step)+", id "+c.s.stepID(c.tree, f.phase, f.step))
+	}
+	e.Detail = shorten(e.Detail)
+	return e
+}
+
+// named is the step as it is listed, with its phase where that is not clear.
+func (c *choice) named(p *phase, st *step) string {
+	if c.req.Phase != "" || len(c.tree.phases) == 1 {
+		return st.key()
+	}
+	return p.name + ": " + st.key()
+}
+
+// instanceOf is what a step's name says before its tasks.
+func instanceOf(name string) string {
+	instance, _, _ := strings.Cut(name, ":[")
+	return instance
+}
+
+func (c *choice) planNames() (names []string) {
+	for _, t := range c.view.trees {
+		names = append(names, t.name)
+	}
+	return names
+}
+
+// maxListed is how many names an error lists.
+const maxListed = 20
+
+func noSuch(message, what string, names []string) error {
+	if len(names) == 0 {
+		return api.Errorf(api.CodeNotFound, "%s; there are no %s", message, what)
+	}
+	e := api.Errorf(api.CodeNotFound, "%s; there are", message)
+	e.Detail = shorten(names)
+	return e
+}
+
+func shorten(names []string) []string {
+	if len(names) > maxListed {
+		return append(slices.Clone(names[:maxListed]), "and more")
+	}
+	return names
+}
+
+// isEnvName matches what may be the name of a parameter.
+var isEnvName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`).MatchString
+
+// allows checks that the verb makes sense now.
+func (c *choice) allows() error {
+	if c.verb != api.VerbStart && len(c.req.Parameters) > 0 {
+		return api.Errorf(api.CodeInvalid, "parameters are for starting a custom plan: %s takes none", c.verb)
+	}
+	switch c.verb {
+	case api.VerbStart, api.VerbStop:
+		return c.allowsCustom()
+	case api.VerbContinue:
+		return c.allowsContinue()
+	case api.VerbInterrupt:
+		return c.allowsInterrupt()
+	case api.VerbRestart:
+		return c.allowsRestart()
+	case api.VerbForceComplete:
+		if c.status() == Complete {
+			return c.refuse("there is nothing to force")
+		}
+		return nil
+	}
+	return api.Errorf(api.CodeInvalid, "%q is no verb of plans: there are start, stop, continue, interrupt, restart and force-complete", c.verb)
+}
+
+// isCustom reports whether the job declares the plan for operators to start.
+func (c *choice) isCustom() bool {
+	return c.s.job != nil && c.tree.name != api.PlanDeploy && slices.ContainsFunc(c.s.job.Plans, func(p *api.PlanSpec) bool { return p.Name == c.tree.name })
+}
+
+func (c *choice) allowsCustom() error {
+	if !c.isCustom() {
+		var names []string
+		for _, p := range c.s.job.Plans {
+			if p.Name != api.PlanDeploy && p.Name != api.PlanUpdate {
+				names = append(names, p.Name)
+			}
+		}
+		e := api.Errorf(api.CodeInvalid, "plan %q goes by itself: %s is for plans that the job declares under names of their own", c.tree.name, c.verb)
+		if e.Detail = names; len(names) == 0 {
+			e.Message += ", and it declares none"
+		}
+		return e
+	}
+	if c.phase != nil {
+		return api.Errorf(api.CodeInvalid, "%s is for all of a plan: leave phase and step out", c.verb)
+	}
+	var wrong []string
+	for name := range c.req.Parameters {
+		if !isEnvName(name) {
+			wrong = append(wrong, strconv.Quote(name))
+		}
+	}
+	if len(wrong) > 0 {
+		slices.Sort(wrong)
+		e := api.Errorf(api.CodeInvalid, "parameters become environment variables: their names are letters, digits and underscores, and do not begin with a digit")
+		e.Detail = wrong
+		return e
+	}
+	running := c.tree.run != "" && c.status() != Complete
+	switch {
+	case c.verb == api.VerbStart && running:
+		return c.refuse("it runs already: stop it first, or continue it if it is interrupted")
+	case c.verb == api.VerbStop && !running:
+		return c.refuse("it does not run: there is nothing to stop")
+	}
+	return nil
+}
+
+// allowsContinue finds what there is to continue: what was asked for if it is
+// interrupted, else the canaries in it that are waited for.
+func (c *choice) allowsContinue() error {
+	switch {
+	case c.step != nil:
+		if c.step.its().held != nil {
+			return nil
+		}
+		if c.phase.waits > 0 && c.phase.next() == c.step {
+			c.canaries, c.step = []*phase{c.phase}, nil
+			return nil
+		}
+	case c.phase != nil:
+		if c.phase.held {
+			return nil
+		}
+		if c.phase.waits > 0 {
+			c.canaries = []*phase{c.phase}
+			return nil
+		}
+	case c.tree.held:
+		return nil
+	default:
+		for _, p := range c.tree.phases {
+			if p.open && p.waits > 0 && !p.held {
+				c.canaries = append(c.canaries, p)
+			}
+		}
+		if len(c.canaries) > 0 {
+			return nil
+		}
+	}
+	e := c.refuse("nothing of it waits for continue").(*api.Error)
+	if held := c.heldNames(); len(held) > 0 {
+		e.Message += "; these do"
+		e.Detail = held
+	}
+	return e
+}
+
+// heldNames lists what in the plan waits for an operator.
+func (c *choice) heldNames() (names []string) {
+	if c.tree.held {
+		names = append(names, "plan "+c.tree.name)
+	}
+	for _, p := range c.tree.phases {
+		if p.held || p.waits > 0 {
+			names = append(names, "phase "+p.name)
+		}
+		for i := range p.steps {
+			if st := &p.steps[i]; st.its().held != nil && len(names) <= maxListed {
+				names = append(names, "step "+st.key()+" of phase "+p.name)
+			}
+		}
+	}
+	return shorten(names)
+}
+
+func (c *choice) allowsInterrupt() error {
+	is := c.status()
+	switch {
+	case is == Complete:
+		return c.refuse("there is nothing to interrupt")
+	case c.step != nil && c.step.its().held != nil:
+		return c.refuse("it is interrupted already: " + whyHeld(c.step.its().held))
+	case c.step != nil && (is == Starting || is == Started):
+		return c.refuse("what has begun goes on: a step can be interrupted before")
+	case c.step == nil && c.phase != nil && c.phase.heldBy != nil:
+		return c.refuse("it is interrupted already: " + whyHeld(c.phase.heldBy))
+	case c.phase == nil && c.tree.held && c.tree.heldBy != nil:
+		return c.refuse("it is interrupted already: " + whyHeld(c.tree.heldBy))
+	case c.phase == nil && c.tree.held:
+		return c.refuse("it is interrupted already: its deployment is paused")
+	}
+	return nil
+}
+
+func (c *choice) allowsRestart() error {
+	switch c.tree.name {
+	case api.PlanDecommission, api.PlanUninstall, api.PlanDrain:
+		return api.Errorf(api.CodeInvalid, "plan %q stops what is wanted no longer: that is not done twice. Continue, interrupt and force-complete it, or its phases and steps", c.tree.name)
+	case api.PlanRestart:
+		return api.Errorf(api.CodeInvalid, "plan %q is the restart that runs: start another one when it has ended", c.tree.name)
+	}
+	if c.s.stands == given && c.tree.name == api.PlanDeploy && c.status() == Error {
+		return c.refuse("the deployment of version " + strconv.FormatUint(c.s.job.Version, 10) + " has ended: register a version that works, or revert to one")
+	}
+	for _, p := range c.scope() {
+		for i := range p.steps {
+			st := &p.steps[i]
+			if c.step != nil && st != c.step {
+				continue
+			}
+			if st.status != Pending || st.its().held != nil || st.its().forced != nil {
+				return nil
+			}
+		}
+	}
+	return c.refuse("nothing of it has begun: there is nothing to do again")
+}
+
+// scope are the phases that it is about.
+func (c *choice) scope() []*phase {
+	if c.phase != nil {
+		return []*phase{c.phase}
+	}
+	return c.tree.phases
+}
+
+// status is that of what the decision is about.
+func (c *choice) status() Status {
+	switch {
+	case c.step != nil:
+		return c.step.shown()
+	case c.phase != nil:
+		all := c.phase.tally()
+		return all.status(c.phase.held)
+	}
+	return c.tree.status()
+}
+
+// refuse says that the verb makes no sense, and why.
+func (c *choice) refuse(why string) error {
+	what := "plan " + strconv.Quote(c.tree.name)
+	if c.phase != nil {
+		what = "phase " + strconv.Quote(c.phase.name) + " of " + what
+	}
+	if c.step != nil {
+		what = "step " + strconv.Quote(c.step.key()) + " of " + what
+	}
+	return api.Errorf(api.CodeConflict, "%s is %s: %s", what, c.status(), why)
+}
+
+// decision is what the operator decided, to be stored.
+func (c *choice) decision(now time.Time) *api.Decision {
+	d := &api.Decision{
+		Namespace: c.s.key.Namespace, JobID: c.s.key.ID,
+		JobCreateIndex: c.s.job.CreateIndex, JobVersion: c.s.job.Version,
+		Verb: c.verb, Plan: c.tree.name, Run: c.tree.run, Parameters: c.req.Parameters,
+		By: orUnknown(c.req.By), Reason: c.req.Reason, Time: now.UnixNano(),
+	}
+	about := c.step
+	switch {
+	case c.step != nil:
+		d.Phase, d.Step = c.phase.name, c.step.key()
+	case len(c.canaries) > 0:
+		var names []string
+		for _, p := range c.canaries {
+			names = append(names, p.name)
+		}
+		d.Phase = strings.Join(names, " ")
+		if len(c.canaries) == 1 {
+			about = c.canaries[0].next()
+		}
+	case c.phase != nil:
+		d.Phase = c.phase.name
+	}
+	if about != nil && about.on != nil {
+		d.Group, d.Index, d.Node, d.Tasks = about.on.group.name, about.on.index, about.on.node, about.taskNames()
+		if about.on.alloc != nil {
+			d.Allocation = about.on.alloc.ID
+		}
+	}
+	d.ID = deriveID("decision", d.Namespace, d.JobID, d.Plan, d.Phase, d.Step, string(d.Verb), strconv.FormatInt(d.Time, 10), strconv.Itoa(len(c.s.decided())))
+	if c.verb == api.VerbStart {
+		d.Run = d.ID
+	}
+	return d
+}
