@@ -230,7 +230,7 @@ func (r *Runner) decideHealth(healthy bool, why string) {
 
 // decided takes into account that the allocation's health is known.
 func (r *Runner) decided(healthy bool, why string) {
-	r.modified = time.Now().UnixNano()
+	r.touch()
 	if !healthy {
 		for _, t := range r.tasks {
 			if !t.isIdle() {

@@ -182,8 +182,10 @@ func (t *task) free(ctx context.Context) {
 	if ctx.Err() != nil || slices.ContainsFunc(r.tasks, func(o *task) bool { return o.finding }) {
 		return
 	}
-	r.settle()
-	r.save()
+	before := r.modified
+	if r.settle(); r.modified != before {
+		r.save()
+	}
 }
 
 // recorded waits until why the task is told to end is on record.

@@ -22,7 +22,7 @@ func (r *Runner) watchLaunches() {
 		r.launching.stop()
 		r.launching = nil
 		r.launched = &api.LaunchStatus{ID: l.ID, Timestamp: time.Now()}
-		r.modified = r.launched.Timestamp.UnixNano()
+		r.touch()
 		r.host.Changed(r, false) // it is urgent when something comes of it
 		r.askLaunches()
 	case r.launched.Healthy == nil && r.launching == nil:

@@ -262,7 +262,7 @@ func (r *Runner) conclude() {
 	}
 	if status != r.status || words != r.words && (words == wordsHeld || r.words == wordsHeld) {
 		r.status, r.words = status, words
-		r.modified = time.Now().UnixNano()
+		r.touch()
 		r.host.Changed(r, true)
 	}
 	if r.allDead() {
@@ -285,6 +285,9 @@ func (r *Runner) conclude() {
 		}
 	}
 }
+
+// touch notes that there is something new to tell; no two changes have one time.
+func (r *Runner) touch() { r.modified = max(time.Now().UnixNano(), r.modified+1) }
 
 func (r *Runner) allDead() bool {
 	for _, t := range r.tasks {

@@ -84,7 +84,7 @@ func (t *task) change(do func(*api.TaskState)) {
 	s := *t.state
 	do(&s)
 	t.state = &s
-	t.r.modified = time.Now().UnixNano()
+	t.r.touch()
 }
 
 // loop starts the task, waits for its end, and starts it again, until it is
