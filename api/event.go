@@ -12,6 +12,8 @@ const (
 	TopicDeployment = "Deployment"
 	TopicNode       = "Node"
 	TopicNodePool   = "NodePool"
+	TopicPlan       = "Plan"    // what operators decided
+	TopicRestart    = "Restart" // of jobs
 )
 
 // Types of events.
@@ -31,6 +33,10 @@ const (
 	EventTypeEvaluationDeleted  = "EvaluationDeleted"
 	EventTypeAllocationDeleted  = "AllocationDeleted"
 	EventTypeDeploymentDeleted  = "DeploymentDeleted"
+	EventTypePlanDecided        = "PlanDecided"
+	EventTypePlanForgotten      = "PlanDecisionDeleted"
+	EventTypeRestartUpdated     = "RestartStatusUpdate"
+	EventTypeRestartDeleted     = "RestartDeleted"
 )
 
 // An Event is one change of one object.

@@ -69,6 +69,7 @@ type Server struct {
 	JobGCThreshold        time.Duration
 	DeploymentGCThreshold time.Duration
 	NodeGCThreshold       time.Duration
+	RestartGCThreshold    time.Duration
 }
 
 // thresholds are the collector's, with the defaults for what is not set.
@@ -80,6 +81,7 @@ func (s Server) thresholds() control.Thresholds {
 	override(&t.Job, s.JobGCThreshold)
 	override(&t.Deployment, s.DeploymentGCThreshold)
 	override(&t.Node, s.NodeGCThreshold)
+	override(&t.Restart, s.RestartGCThreshold)
 	return t
 }
 
@@ -135,6 +137,7 @@ type fileServer struct {
 	JobGCThreshold        string        `hcl:"job_gc_threshold,optional"`
 	DeploymentGCThreshold string        `hcl:"deployment_gc_threshold,optional"`
 	NodeGCThreshold       string        `hcl:"node_gc_threshold,optional"`
+	RestartGCThreshold    string        `hcl:"restart_gc_threshold,optional"`
 	MassLoss              *fileMassLoss `hcl:"mass_loss,block"`
 }
 
@@ -238,6 +241,7 @@ func (c *Config) mergeFile(path string) error {
 			{"job_gc_threshold", s.JobGCThreshold, &c.Server.JobGCThreshold},
 			{"deployment_gc_threshold", s.DeploymentGCThreshold, &c.Server.DeploymentGCThreshold},
 			{"node_gc_threshold", s.NodeGCThreshold, &c.Server.NodeGCThreshold},
+			{"restart_gc_threshold", s.RestartGCThreshold, &c.Server.RestartGCThreshold},
 		} {
 			if d.text == "" {
 				continue

@@ -39,6 +39,7 @@ server {
   eval_gc_threshold = "30m"
   batch_eval_gc_threshold = "2h"
   job_gc_interval   = "1m"
+  restart_gc_threshold = "6h"
 }
 client {
   enabled    = true
@@ -65,7 +66,7 @@ client {
 	}
 	want := Config{
 		DataDir: "/srv/reeve", Datacenter: "west", HTTPAddr: "127.0.0.1:5000",
-		Server: Server{Enabled: true, HeartbeatGrace: 3 * time.Second, MassLoss: control.MassLoss{Fraction: 0.5, Nodes: 20, Rate: 0.05}, EvaluationGCThreshold: 30 * time.Minute, BatchEvalGCThreshold: 2 * time.Hour, GCInterval: time.Minute},
+		Server: Server{Enabled: true, HeartbeatGrace: 3 * time.Second, MassLoss: control.MassLoss{Fraction: 0.5, Nodes: 20, Rate: 0.05}, EvaluationGCThreshold: 30 * time.Minute, BatchEvalGCThreshold: 2 * time.Hour, GCInterval: time.Minute, RestartGCThreshold: 6 * time.Hour},
 		Client: Client{Enabled: true, NodeClass: "small", Meta: map[string]string{"rack": "r1", "row": "7"}},
 	}
 	want.Client.ReservedCores = []uint16{0, 1}

@@ -27,8 +27,8 @@ func eventStreamCommand(c *cli) *cobra.Command {
 		Long: `Prints one line per event, until it is interrupted. With -json each line is the
 event as a JSON object; with -t each event goes through the template.
 
-Topics are Job, Evaluation, Allocation, Deployment and Node; "TOPIC:KEY" is one
-object of a topic.`,
+Topics are Job, Evaluation, Allocation, Deployment, Node, NodePool, Plan (what
+operators decide) and Restart; "TOPIC:KEY" is one object of a topic.`,
 		Example: `reeve event stream
 reeve event stream -topic Deployment -topic Job:web
 reeve event stream -json -index 100`,

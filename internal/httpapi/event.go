@@ -35,6 +35,14 @@ func eventOf(index uint64, change state.Change) *api.Event {
 		return e
 	case *api.NodePool:
 		e.Topic, e.Type, e.Key = api.TopicNodePool, pick(change, api.EventTypeNodePoolUpserted, api.EventTypeNodePoolDeleted), object.Name
+	case *api.Decision:
+		e.Topic, e.Type = api.TopicPlan, pick(change, api.EventTypePlanDecided, api.EventTypePlanForgotten)
+		e.Key, e.Namespace = object.ID, object.Namespace
+		e.FilterKeys = keys(object.JobID, object.Plan)
+	case *api.JobRestart:
+		e.Topic, e.Type = api.TopicRestart, pick(change, api.EventTypeRestartUpdated, api.EventTypeRestartDeleted)
+		e.Key, e.Namespace = object.ID, object.Namespace
+		e.FilterKeys = keys(object.JobID)
 	default:
 		return nil
 	}

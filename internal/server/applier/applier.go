@@ -43,6 +43,9 @@
 //     out on: if another placement of the job is in flight, or went into the
 //     log after the snapshot, it is refused whole. So a worker that was given
 //     up on cannot start an instance a second time, however late it wakes.
+//     The same goes for what operators decide about the job's plans: once a verb
+//     has returned, nothing begins that was worked out before it. What is decided
+//     between the check and the log entry the state itself refuses.
 //  4. What is refused is given back: a refused allocation is left out together
 //     with the stop of what it would have replaced, and the evaluation does
 //     not end. The worker tries again on a state that has what was in its way.
@@ -211,11 +214,12 @@ func (a *Applier) check(ctx context.Context, batch []*submission) *entry {
 			e.add(part{sub: s, whole: true}, &state.PutEvaluations{Evaluations: s.Ends})
 			continue
 		}
+		if snap.Decided(s.Job.Namespace, s.Job.ID) > s.Placement.SnapshotIndex && s.Placement.SnapshotIndex > 0 {
+			a.refuse(e, s, snap, "an operator decided something about the job meanwhile")
+			continue
+		}
 		if !a.jobs.begin(s.Job, s.Placement.SnapshotIndex) {
-			a.env.Fleet.Release(s.Claimed)
-			s.result.Refresh = snap.Index()
-			s.result.Refused = []placement.Refusal{{Reason: "the job was placed meanwhile"}}
-			e.parts = append(e.parts, part{sub: s, command: -1})
+			a.refuse(e, s, snap, "the job was placed meanwhile")
 			continue
 		}
 		p, one, err := a.settle(ctx, s, snap)
@@ -238,6 +242,14 @@ func (a *Applier) check(ctx context.Context, batch []*submission) *entry {
 		e.add(one, &state.CommitPlacement{Placement: p})
 	}
 	return e
+}
+
+// refuse has a submission worked out again on a newer state.
+func (a *Applier) refuse(e *entry, s *submission, snap *state.Snapshot, reason string) {
+	a.env.Fleet.Release(s.Claimed)
+	s.result.Refresh = snap.Index()
+	s.result.Refused = []placement.Refusal{{Reason: reason}}
+	e.parts = append(e.parts, part{sub: s, command: -1})
 }
 
 // settle checks a submission and reserves what is accepted of it.
@@ -304,7 +316,8 @@ func accept(p *state.Placement, refused []placement.Refusal) (*state.Placement, 
 
 // isEmpty reports whether the placement changes nothing.
 func isEmpty(p *state.Placement) bool {
-	return len(p.Place)+len(p.Stop)+len(p.DeploymentUpdates)+len(p.Evaluations) == 0 && p.Deployment == nil
+	return len(p.Place)+len(p.Stop)+len(p.DeploymentUpdates)+len(p.Evaluations) == 0 && p.Deployment == nil &&
+		p.Restart == nil && !p.Deregister
 }
 
 // write has an entry written and tells the submitters.
@@ -320,6 +333,11 @@ func (a *Applier) write(ctx context.Context, e *entry) {
 		case p.command < 0:
 		case err != nil:
 			p.sub.err = err
+		case errs[p.command] != nil && api.CodeOf(errs[p.command]) == api.CodeConflict:
+			// The state went on while the entry was on its way.
+			p.sub.result.Placed, p.sub.result.Refresh = 0, max(p.sub.result.Refresh, index)
+			p.sub.result.Refused = []placement.Refusal{{Reason: errs[p.command].Error()}}
+			a.env.Fleet.Release(p.reserved)
 		case errs[p.command] != nil:
 			p.sub.err = errs[p.command]
 		default:

@@ -203,6 +203,34 @@ func TestOldSnapshotOfTheJobIsRefused(t *testing.T) {
 	})
 }
 
+func TestPlacementFromBeforeADecisionIsRefused(t *testing.T) {
+	run(t, func(r *rig) {
+		job := r.job("web")
+		decide := func(id, after string) {
+			_, errs := r.apply(&state.Decide{After: after, Decision: &api.Decision{
+				ID: id, Namespace: "default", JobID: "web", JobCreateIndex: job.CreateIndex, Verb: api.VerbInterrupt, Plan: api.PlanDeploy,
+			}})
+			if errs[0] != nil {
+				r.Fatal(errs[0])
+			}
+		}
+		old := r.placement(job, 1, "a1")
+		decide("d1", "")
+		if res := r.submit(old)(); res.Whole || len(res.Refused) != 1 || res.Refresh != r.store.Index() {
+			r.Errorf("a placement from before the decision: %+v, want it refused, to be worked out again", res)
+		}
+		written := r.submit(r.placement(job, 1, "b1"))
+		synctest.Wait()
+		decide("d2", "d1") // while the entry is on its way: the state refuses it
+		if res := written(); res.Whole || res.Placed != 0 || len(res.Refused) != 1 || r.store.Snapshot().Allocation("b1") != nil {
+			r.Errorf("a placement that was being written: %+v, want it refused", res)
+		}
+		if res := r.submit(r.placement(job, 1, "c1"))(); !res.Whole {
+			r.Errorf("a placement that knows of the decisions: %+v, want it accepted", res)
+		}
+	})
+}
+
 func TestFailedWriteGivesRoomBack(t *testing.T) {
 	run(t, func(r *rig) {
 		job := r.job("web")

@@ -18,12 +18,13 @@ type Thresholds struct {
 	Deployment time.Duration
 	Job        time.Duration // dead jobs, with all that is left of them
 	Node       time.Duration // nodes that are down
+	Restart    time.Duration // of jobs
 }
 
 // DefaultThresholds are what a server uses.
 var DefaultThresholds = Thresholds{
 	Interval: 5 * time.Minute, Evaluation: time.Hour, BatchEval: 24 * time.Hour,
-	Deployment: time.Hour, Job: 4 * time.Hour, Node: 24 * time.Hour,
+	Deployment: time.Hour, Job: 4 * time.Hour, Node: 24 * time.Hour, Restart: 4 * time.Hour,
 }
 
 // A pass must be short: it shares the processors with the scheduler, and what

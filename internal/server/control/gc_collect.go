@@ -22,6 +22,7 @@ type Position struct {
 // first, so that one sweep takes a whole chain.
 var sweepOrder = [...]state.Table{
 	state.TableJobs, state.TableAllocations, state.TableEvaluations, state.TableDeployments, state.TableNodes,
+	state.TableRestarts,
 }
 
 // Collect looks at the next objects of a sweep and names those that may be
@@ -88,6 +89,10 @@ func (c *collection) sweep(table state.Table, slot uint32) uint32 {
 	case state.TableDeployments:
 		slot, stopped = sweepRows(c, c.snap.SweepDeployments(slot), c.isSpareDeployment, func(d *api.Deployment) {
 			c.cmd.Deployments = append(c.cmd.Deployments, d.ID)
+		})
+	case state.TableRestarts:
+		slot, stopped = sweepRows(c, c.snap.SweepRestarts(slot), c.isSpareRestart, func(r *api.JobRestart) {
+			c.cmd.Restarts = append(c.cmd.Restarts, r.ID)
 		})
 	case state.TableNodes:
 		slot, stopped = sweepRows(c, c.snap.SweepNodes(slot), c.isGoneNode, func(n *api.Node) {
@@ -205,6 +210,10 @@ func (c *collection) isSpareDeployment(d *api.Deployment) bool {
 		}
 	}
 	return true
+}
+
+func (c *collection) isSpareRestart(r *api.JobRestart) bool {
+	return !r.IsActive() && c.old(r.UpdatedAt.UnixNano(), c.t.Restart)
 }
 
 func (c *collection) isGoneNode(n *api.Node) bool {

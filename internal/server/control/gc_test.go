@@ -113,6 +113,7 @@ func (w *world) sweep(now time.Time, t control.Thresholds) *state.Collect {
 		all.Deployments = append(all.Deployments, cmd.Deployments...)
 		all.Jobs = append(all.Jobs, cmd.Jobs...)
 		all.Nodes = append(all.Nodes, cmd.Nodes...)
+		all.Restarts = append(all.Restarts, cmd.Restarts...)
 	}
 	return all
 }
@@ -126,6 +127,27 @@ func TestCollectsAnEvaluationWithWhatItPlaced(t *testing.T) {
 	w.report("a1", api.AllocClientComplete)
 	w.wantCollected(after(59*time.Minute), state.Collect{})
 	w.wantCollected(after(time.Hour), state.Collect{Evaluations: []string{"e1"}, Allocations: []string{"a1"}})
+}
+
+func TestCollectsRestartsLongAfterTheirEnd(t *testing.T) {
+	w := newWorld(t)
+	job := w.job("web", api.JobTypeService)
+	w.place(job, "e1", "a1")
+	restart := func(id string) {
+		w.apply(&state.PutRestart{Restart: &api.JobRestart{
+			ID: id, Namespace: "default", JobID: "web", BatchSize: 1, Status: api.RestartRunning, JobCreateIndex: job.CreateIndex,
+		}})
+	}
+	restart("r1")
+	w.wantCollected(after(1000*time.Hour), state.Collect{})
+	w.apply(&state.UpdateRestart{ID: "r1", Status: api.RestartCancelled, Time: t0.UnixNano()})
+	restart("r2")
+	w.wantCollected(after(4*time.Hour-time.Second), state.Collect{})
+	w.wantCollected(after(4*time.Hour), state.Collect{Restarts: []string{"r1"}})
+	w.apply(&state.UpdateRestart{ID: "r2", Status: api.RestartCancelled, Time: t0.UnixNano()})
+	if got := w.sweep(t0, control.Thresholds{}).Restarts; len(got) != 1 || got[0] != "r2" {
+		w.Errorf("an operator's collection took restarts %v, want r2", got)
+	}
 }
 
 func TestKeepsWhatStillRuns(t *testing.T) {

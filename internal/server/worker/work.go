@@ -150,7 +150,8 @@ func (w *work) placement() *state.Placement {
 		EvalID: lead.ID, Priority: lead.Priority, SnapshotIndex: w.snap.Index(), Job: w.job,
 		AllAtOnce:  w.job != nil && w.job.AllAtOnce,
 		Place:      w.result.Update[:len(w.result.Update):len(w.result.Update)],
-		Deployment: w.result.Deployment, Evaluations: w.result.FollowUps, Time: w.now.UnixNano(),
+		Deployment: w.result.Deployment, Restart: w.result.Restart, Deregister: w.result.Deregister,
+		Evaluations: w.result.FollowUps, Time: w.now.UnixNano(),
 	}
 	for _, s := range w.result.Stop {
 		p.Stop = append(p.Stop, stop(s))
@@ -182,5 +183,5 @@ func (w *work) setAside(refused []string) *applier.Submission {
 
 func (w *work) nothingToCommit() bool {
 	return len(w.outcome.Place)+len(w.outcome.Stop)+len(w.result.Stop)+len(w.result.Update)+
-		len(w.result.DeploymentUpdates)+len(w.result.FollowUps) == 0 && w.result.Deployment == nil
+		len(w.result.DeploymentUpdates)+len(w.result.FollowUps) == 0 && w.result.Deployment == nil && w.result.Restart == nil && !w.result.Deregister
 }
