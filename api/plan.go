@@ -75,6 +75,16 @@ type Plan struct {
 	Decisions  []*Decision       `json:",omitempty"` // that bear on it, oldest first; not in lists
 }
 
+// IsCustom reports whether the plan is one that the job declares and operators
+// start.
+func (p *Plan) IsCustom() bool {
+	switch p.Name {
+	case PlanDeploy, PlanRecovery, PlanDecommission, PlanUninstall, PlanRestart, PlanDrain:
+		return false
+	}
+	return true
+}
+
 // A Phase is steps under one strategy.
 type Phase struct {
 	ID          string

@@ -64,6 +64,8 @@ type PlanJobResponse struct {
 	// group. FailedGroups and Nodes are of such a start then; registering the job
 	// starts nothing.
 	Start map[string]*DesiredUpdates `json:",omitempty"`
+	// Plans are the trees that would be worked on, as they would be at first.
+	Plans []*Plan `json:",omitempty"`
 }
 
 // ParseJobRequest asks the server to turn a job file into a job.

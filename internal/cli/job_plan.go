@@ -140,6 +140,7 @@ func (p *page) plan(plan *api.PlanJobResponse, req *api.PlanJobRequest, command 
 		p.WriteByte('\n')
 	}
 	p.plannedPlacement(plan)
+	p.plannedTrees(plan.Plans)
 	p.WriteByte('\n')
 	p.line("Job Modify Index: %d", plan.JobModifyIndex)
 	p.line("To register exactly this, unless somebody changes the job meanwhile:")

@@ -105,7 +105,7 @@ func (c *cli) planVerb(v planVerb) *cobra.Command {
 // statuses are those of plans that a verb is for; nil means any.
 func (v planVerb) statuses() func(*api.Plan) bool {
 	if v.verb == api.VerbStart || v.verb == api.VerbStop {
-		return isCustom
+		return (*api.Plan).IsCustom
 	}
 	return nil
 }

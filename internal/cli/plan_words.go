@@ -53,18 +53,9 @@ func (s style) planStatus(status api.PlanStatus) string {
 // planProgress is how many steps are complete.
 func planProgress(completed, total int) string { return fmt.Sprintf("%d/%d", completed, total) }
 
-// isCustom reports whether a plan is one that operators start.
-func isCustom(pl *api.Plan) bool {
-	switch pl.Name {
-	case api.PlanDeploy, api.PlanRecovery, api.PlanDecommission, api.PlanUninstall, api.PlanRestart, api.PlanDrain:
-		return false
-	}
-	return true
-}
-
 // isUnstarted reports whether a plan is a custom one that nobody has started.
 func isUnstarted(pl *api.Plan) bool {
-	return isCustom(pl) && pl.Run == "" && pl.Status != api.PlanError
+	return pl.IsCustom() && pl.Run == "" && pl.Status != api.PlanError
 }
 
 // isUnderWay reports whether there is something to follow: the plan is neither

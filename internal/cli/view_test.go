@@ -228,6 +228,7 @@ func TestPages(t *testing.T) {
 				Nodes:        map[string]map[string]int{"server": {"rack-1": 1}, "cache": {"rack-1": 2, "rack-2": 1}},
 				FailedGroups: failedPlacement(),
 				Diff:         testDiff(),
+				Plans:        []*api.Plan{canaryPlan()},
 			}, &api.PlanJobRequest{Job: testJob()}, []string{"-var", "'a=b c'", "web.hcl"})
 		},
 		"plan-periodic": func(p *page) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/placement"
+	"github.com/reeve-run/reeve/internal/plan"
 	"github.com/reeve-run/reeve/internal/server/worker"
 	"github.com/reeve-run/reeve/internal/state"
 )
@@ -55,7 +56,22 @@ func (s *Server) PlanJob(ctx context.Context, req *api.PlanJobRequest) (*api.Pla
 	eval.Status, eval.Annotations, eval.FailedGroups = api.EvalStatusComplete, res.Annotations, outcome.Failed
 	eval.QueuedAllocations = outcome.Queued
 	res.CreatedEvals = append([]*api.Evaluation{eval}, result.FollowUps...)
+	res.Plans = trees(snap, job, now)
 	return res, nil
+}
+
+// trees are the plans of a job that has something to do, as they would be right
+// after it was registered.
+func trees(snap *state.Snapshot, job *api.Job, now time.Time) []*api.Plan {
+	v := plan.Derive(snap, job.Key(), job, now)
+	defer v.Release()
+	var open []*api.Plan
+	for _, p := range v.List() {
+		if p.Status != api.PlanComplete && (p.Run != "" || !p.IsCustom()) {
+			open = append(open, v.Plan(p.ID))
+		}
+	}
+	return open
 }
 
 // planStart says what a job that only starts others would start, and when.
