@@ -159,7 +159,11 @@ func (w *world) register(args, groups []string) {
 	}
 	for _, line := range groups {
 		words := strings.Fields(line)
-		job.Groups = append(job.Groups, newGroup(words[1], pairs(words[2:])))
+		if words[0] == "group" {
+			job.Groups = append(job.Groups, newGroup(words[1], pairs(words[2:])))
+		} else {
+			declare(job, words)
+		}
 	}
 	job.Canonicalize()
 	if err := job.Validate(); err != nil {
@@ -217,21 +221,44 @@ func (w *world) say(what string, allocs []*api.Allocation) {
 				u.DeploymentStatus = &api.AllocDeploymentStatus{Healthy: &health, Timestamp: w.now}
 			case "fail", "finish":
 				u.ClientStatus = map[string]string{"fail": api.AllocClientFailed, "finish": api.AllocClientComplete}[what]
-				u.TaskStates = map[string]*api.TaskState{"main": {
-					State: api.TaskStateDead, Failed: what == "fail", FinishedAt: w.now,
-				}}
+				u.TaskStates = map[string]*api.TaskState{}
+				for _, name := range tasksOf(a) {
+					if isWanted(a, name) {
+						u.TaskStates[name] = &api.TaskState{
+							State: api.TaskStateDead, Failed: what == "fail", FinishedAt: w.now, Launch: wantedRun(a, name),
+						}
+					}
+				}
 			}
 		})
 	}
 }
 
-// running is the state of a task that runs, since now if it did not before or is
-// started again.
+// running is the state of tasks that run, since now if they did not before or are
+// started again. Those that have an end have reached it.
 func (w *world) running(a *api.Allocation, again bool) map[string]*api.TaskState {
-	if t := a.TaskStates["main"]; t != nil && t.State == api.TaskStateRunning && !again {
-		return a.TaskStates
+	states := map[string]*api.TaskState{}
+	for _, name := range tasksOf(a) {
+		token := wantedRun(a, name)
+		t := a.TaskStates[name]
+		switch goal := a.Job.Group(a.Group).Task(name).Goal; {
+		case t != nil && t.Launch == token && (t.State == api.TaskStateRunning && !again || t.IsSuccessful()):
+			states[name] = t
+		case !isWanted(a, name):
+		case goal == api.GoalFinish || goal == api.GoalOnce:
+			states[name] = &api.TaskState{State: api.TaskStateDead, StartedAt: w.now, FinishedAt: w.now, Launch: token}
+		default:
+			states[name] = &api.TaskState{State: api.TaskStateRunning, StartedAt: w.now, Launch: token}
+		}
 	}
-	return map[string]*api.TaskState{"main": {State: api.TaskStateRunning, StartedAt: w.now}}
+	return states
+}
+
+func tasksOf(a *api.Allocation) (names []string) {
+	for _, t := range a.Job.Group(a.Group).Tasks {
+		names = append(names, t.Name)
+	}
+	return names
 }
 
 func (w *world) allGone() {
@@ -369,12 +396,14 @@ func (w *world) print(eval *api.Evaluation) string {
 		if a.FollowupEvalID != was.FollowupEvalID {
 			fmt.Fprintf(&out, "later %s\n", describe(a))
 		}
+		w.printLaunches(&out, was, a)
 	}
 	for _, a := range o.Place {
 		fmt.Fprintf(&out, "start %s", describe(a))
 		if a.DeploymentID == "" {
 			out.WriteString(", outside of a deployment")
 		}
+		w.printLaunches(&out, nil, a)
 		out.WriteByte('\n')
 	}
 	preempts(&out, o.Preempt)
