@@ -123,6 +123,10 @@ func (s *survey) outdated(g *group, a *api.Allocation) bool {
 func (s *survey) survivor(g *group, original, replacement *api.Allocation) (winner *api.Allocation, why string) {
 	d := s.disconnect(original)
 	switch was, is := s.outdated(g, original), s.outdated(g, replacement); {
+	case was && !is: // also the one that a promoted canary takes the place of
+		return replacement, becauseUpdated
+	case is && !was && d == nil:
+		return original, becauseUpdated
 	case d == nil, original.Name != replacement.Name, !s.knows(original):
 		return replacement, becauseDuplicate
 	case was:

@@ -32,6 +32,8 @@ const (
 	becauseSucceeded = "it ended; another allocation goes on in its place"
 	becauseDrained   = "it was told to stop, and its node takes nothing new"
 	becauseUnsuited  = "the job does not want its node any more"
+
+	becauseUnpromoted = "its version was not promoted"
 )
 
 // whyClosed is why an instance is left alone that would be replaced elsewhere.
@@ -373,7 +375,7 @@ func (s *survey) isMissed(in *instance) bool {
 // forgotten.
 func IsMissed(r Reader, job *api.Job, a *api.Allocation) bool {
 	g := job.Group(a.Group)
-	if g == nil || job.Stop || a.NextAllocation != "" || !rolls(job, g) || a.Job == nil || a.Job.CreateIndex != job.CreateIndex || !leavesGap(a) {
+	if g == nil || job.Stop || a.IsCanary() && !job.RunsOnEveryNode() || a.NextAllocation != "" || !rolls(job, g) || a.Job == nil || a.Job.CreateIndex != job.CreateIndex || !leavesGap(a) {
 		return false
 	}
 	if job.RunsOnEveryNode() {

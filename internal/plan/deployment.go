@@ -13,6 +13,8 @@ import (
 // Descriptions of how a deployment stands, as users read them.
 const (
 	describeRunning    = "Deployment is running"
+	describeManual     = "Deployment is running but requires manual promotion"
+	describeAuto       = "Deployment is running pending automatic promotion"
 	describeSuccessful = "Deployment completed successfully"
 	describeNewer      = "Cancelled due to newer version of job"
 	describeStopped    = "Cancelled because job is stopped"

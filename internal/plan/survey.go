@@ -54,6 +54,12 @@ type group struct {
 	// are those of them that stay for now.
 	rivals map[int][]*api.Allocation
 	behind []*api.Allocation
+	// unpromoted is set while the group waits for its canaries to be promoted.
+	// Those that run beside the older instances are canaries, by index; beside is
+	// what was placed as one.
+	unpromoted bool
+	canaries   []instance
+	beside     []*api.Allocation
 }
 
 // An instance is one place of a group.
@@ -67,6 +73,8 @@ type instance struct {
 	taken bool // a plan works on it: a dirty instance
 	// busy are tasks that a plan launches, where it works on no others.
 	busy []string
+	// canary is set while it waits, or will wait, for promotion.
+	canary bool
 	// closed is set when its node takes nothing new: what is there stays as it is.
 	closed bool
 	// away is set when its node is silent, and its allocation not lost yet.
@@ -121,13 +129,9 @@ func newSurvey(r Reader, key api.NamespacedID, job *api.Job, eval *api.Evaluatio
 			in.alloc = nil
 			s.settle(in, claims)
 		}
-		for i := range g.instances {
-			in := &g.instances[i]
-			if in.state = s.stateOf(in); in.state == unknown {
-				in.away = s.absent(in.alloc)
-			}
-		}
+		s.look(g.instances)
 		s.vacate(g)
+		s.findCanaries(g)
 		slices.SortFunc(g.excess, func(a, b leaving) int {
 			if d := b.alloc.Index() - a.alloc.Index(); d != 0 {
 				return d
@@ -140,6 +144,16 @@ func newSurvey(r Reader, key api.NamespacedID, job *api.Job, eval *api.Evaluatio
 	return s
 }
 
+// look sees how the instances are.
+func (s *survey) look(instances []instance) {
+	for i := range instances {
+		in := &instances[i]
+		if in.state = s.stateOf(in); in.state == unknown {
+			in.away = s.absent(in.alloc)
+		}
+	}
+}
+
 // fill gives the group the instances that should run.
 func (s *survey) fill(g *group) {
 	switch size := max(g.def.Size(), 0); {
@@ -150,6 +164,20 @@ func (s *survey) fill(g *group) {
 		g.instances = s.memory.instancesFor(size)
 		for i := range g.instances {
 			g.instances[i] = instance{group: g, index: i}
+		}
+	}
+}
+
+// every yields the group's instances, canaries first.
+func (g *group) every(yield func(*instance) bool) {
+	for i := range g.canaries {
+		if !yield(&g.canaries[i]) {
+			return
+		}
+	}
+	for i := range g.instances {
+		if !yield(&g.instances[i]) {
+			return
 		}
 	}
 }
@@ -169,6 +197,13 @@ func (s *survey) wanted() bool {
 func (s *survey) sort(g *group, a *api.Allocation) {
 	if a.DeploymentID != "" && s.current(a) && (s.deployment == nil || s.deployment.ID != a.DeploymentID) {
 		s.collected = true
+	}
+	if a.IsCanary() && !g.everywhere {
+		g.beside = append(g.beside, a)
+		if a.IsServerTerminal() && !a.IsClientTerminal() && s.isGone(a) {
+			g.stopping = append(g.stopping, a)
+		}
+		return
 	}
 	index, inside := s.place(g, a)
 	if a.IsServerTerminal() {

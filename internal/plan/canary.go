@@ -1,0 +1,177 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// Canaries are instances of the newest version that run before anything of the
+// older ones is touched, so that somebody can look at them (update.canary).
+//
+//   - A service's run beside the older instances, under the names 0 to n-1. Until
+//     they are promoted they hold no place: [api.Allocation.IsCanary] is how they are
+//     told apart. Promotion takes that mark away. Then a canary holds its place, and
+//     the older allocation of that place, being outdone, is stopped.
+//   - A job that runs on every node has one instance on each, so its canaries take
+//     the places of older ones, on a share of the nodes (update.canary percent).
+//
+// Canaries are for what serves: where nothing older does, as in a first
+// deployment, there are none; and none for a revert, which has to be quick and
+// goes to what has proved itself. While a group waits for promotion, only its
+// canaries are worked on by the deploy plan, whatever the order of groups: they
+// take nothing away, and auto_promote waits for those of all groups.
+//
+// Canaries of a version that differs in nothing that runs (the job was scaled,
+// say) go on as canaries of the new one. All others are stopped, as they are when
+// the deployment has failed.
+
+const (
+	whyPromotable   = "healthy; waits for promotion: reeve deployment promote %s"
+	whyPromotesAuto = "healthy; is promoted when the canaries of every group are"
+	whyUnpromoted   = "waits until the canaries are promoted"
+)
+
+// canaryCount is how many canaries the group has until they are promoted.
+func (s *survey) canaryCount(g *group) int {
+	switch d := s.deployment; {
+	case !g.rolling || !s.wanted() || of(g.def.Update.Canary) <= 0 || len(g.instances) == 0:
+		return 0
+	case !s.deploysCurrent(d):
+		return s.canariesNeeded(g)
+	case !d.IsActive() || d.Groups[g.name] == nil || d.Groups[g.name].Promoted:
+		return 0
+	default:
+		return d.Groups[g.name].DesiredCanaries
+	}
+}
+
+// canariesNeeded is how many canaries a deployment of the newest version has to
+// begin with.
+func (s *survey) canariesNeeded(g *group) int {
+	old := false
+	for i := range g.instances {
+		if in := &g.instances[i]; in.isProved() && s.outdated(g, in.alloc) {
+			old = true
+			break
+		}
+	}
+	if !old || s.reverts() {
+		return 0
+	}
+	n := *g.def.Update.Canary
+	if g.everywhere {
+		return share(n, g.open)
+	}
+	return min(n, len(g.instances))
+}
+
+// share is a percentage of so many, rounded up.
+func share(percent, of int) int { return (min(percent, 100)*of + 99) / 100 }
+
+// isProved reports whether the instance serves, or would if its node did.
+func (i *instance) isProved() bool {
+	switch i.state {
+	case unknown, lost, moving:
+		return !i.alloc.IsUnhealthy()
+	}
+	return i.serves()
+}
+
+// reverts reports whether the newest version says what an older one said that
+// has proved itself.
+func (s *survey) reverts() bool {
+	for _, v := range s.r.JobVersions(s.key.Namespace, s.key.ID) {
+		if v.Stable && v.Version < s.job.Version && v.CreateIndex == s.job.CreateIndex && api.SpecEqual(v, s.job) {
+			return true
+		}
+	}
+	return false
+}
+
+// findCanaries gives the group its canaries, once its other instances are known.
+func (s *survey) findCanaries(g *group) {
+	n := s.canaryCount(g)
+	g.unpromoted = n > 0
+	if g.everywhere {
+		s.chooseNodes(g, n)
+		return
+	}
+	if n > 0 {
+		g.canaries = make([]instance, n)
+	}
+	for i := range g.canaries {
+		g.canaries[i] = instance{group: g, index: i, canary: true}
+	}
+	claims := make(map[int][]*api.Allocation)
+	for _, a := range g.beside {
+		switch i := a.Index(); {
+		case i < 0 || i >= n || s.outdated(g, a):
+			if !a.IsServerTerminal() {
+				g.exceed(a, s.whyUnwanted(g))
+			}
+		case !a.IsServerTerminal():
+			claims[i] = append(claims[i], a)
+		case a.DeploymentID == s.deployment.ID && newer(a, g.canaries[i].last):
+			g.canaries[i].last = a
+		}
+	}
+	for i, all := range claims {
+		if in := &g.canaries[i]; len(all) == 1 {
+			in.alloc = all[0]
+		} else {
+			s.settle(in, all)
+		}
+	}
+	s.look(g.canaries)
+}
+
+// whyUnwanted is why a canary is stopped; "" if that follows from elsewhere.
+func (s *survey) whyUnwanted(g *group) string {
+	if g.def == nil || !s.wanted() {
+		return ""
+	}
+	return becauseUnpromoted
+}
+
+// chooseNodes marks the instances of a job that runs on every node that are its
+// canaries: those that were made so, then others of an older version.
+func (s *survey) chooseNodes(g *group, n int) {
+	for i := range g.instances {
+		if in := &g.instances[i]; n > 0 && in.alloc != nil && in.alloc.IsCanary() && s.current(in.alloc) {
+			in.canary = true
+			n--
+		}
+	}
+	for i := range g.instances {
+		if in := &g.instances[i]; n > 0 && !in.canary && !in.closed && in.away == nil && in.alloc != nil && s.outdated(g, in.alloc) {
+			in.canary = true
+			n--
+		}
+	}
+}
+
+// wait has a step of a group that waits for promotion say so.
+func (s *survey) wait(st *step) {
+	switch in := st.on; {
+	case !in.group.unpromoted:
+	case !in.canary && st.status == Pending && st.why == "":
+		st.why = whyUnpromoted
+	case in.canary && st.status == Complete:
+		st.status, st.why = Waiting, s.whyWaiting(in.group)
+	}
+}
+
+func (s *survey) whyWaiting(g *group) string {
+	if of(g.def.Update.AutoPromote) {
+		return whyPromotesAuto
+	}
+	id := "DEPLOYMENT"
+	if s.deploysCurrent(s.deployment) {
+		id = api.ShortID(s.deployment.ID)
+	}
+	return fmt.Sprintf(whyPromotable, id)
+}
