@@ -5,6 +5,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/reeve-run/reeve/api"
 )
@@ -54,9 +55,12 @@ func (s *survey) canaryCount(g *group) int {
 func (s *survey) canariesNeeded(g *group) int {
 	old := false
 	for i := range g.instances {
-		if in := &g.instances[i]; in.isProved() && s.outdated(g, in.alloc) {
+		switch in := &g.instances[i]; {
+		case in.alloc == nil || !in.isProved():
+		case s.outdated(g, in.alloc):
 			old = true
-			break
+		default:
+			return 0 // what the newest version says has been promoted before
 		}
 	}
 	if !old || s.reverts() {
@@ -84,6 +88,13 @@ func (i *instance) isProved() bool {
 // reverts reports whether the newest version says what an older one said that
 // has proved itself.
 func (s *survey) reverts() bool {
+	if s.reverting == nil {
+		s.reverting = new(s.saysSame())
+	}
+	return *s.reverting
+}
+
+func (s *survey) saysSame() bool {
 	for _, v := range s.r.JobVersions(s.key.Namespace, s.key.ID) {
 		if v.Stable && v.Version < s.job.Version && v.CreateIndex == s.job.CreateIndex && api.SpecEqual(v, s.job) {
 			return true
@@ -141,7 +152,7 @@ func (s *survey) whyUnwanted(g *group) string {
 // canaries: those that were made so, then others of an older version.
 func (s *survey) chooseNodes(g *group, n int) {
 	for i := range g.instances {
-		if in := &g.instances[i]; n > 0 && in.alloc != nil && in.alloc.IsCanary() && s.current(in.alloc) {
+		if in := &g.instances[i]; n > 0 && s.isBegun(in) {
 			in.canary = true
 			n--
 		}
@@ -154,15 +165,104 @@ func (s *survey) chooseNodes(g *group, n int) {
 	}
 }
 
-// wait has a step of a group that waits for promotion say so.
-func (s *survey) wait(st *step) {
-	switch in := st.on; {
-	case !in.group.unpromoted:
-	case !in.canary && st.status == Pending && st.why == "":
-		st.why = whyUnpromoted
-	case in.canary && st.status == Complete:
-		st.status, st.why = Waiting, s.whyWaiting(in.group)
+// isBegun reports whether the place of an older version was taken by, or made
+// free for, a canary of the newest one.
+func (s *survey) isBegun(in *instance) bool {
+	switch {
+	case in.alloc != nil:
+		return in.alloc.IsCanary() && s.current(in.alloc)
+	case in.last == nil:
+		return false
 	}
+	return in.last.IsCanary() && s.current(in.last) || s.isMissed(in) && in.last.DesiredDescription == becauseUpdated
+}
+
+// addCanaries puts a phase for the canaries of each group that waits for
+// promotion before all others, which do nothing meanwhile.
+func (s *survey) addCanaries(t *tree, spec *api.PlanSpec) {
+	var canaries []*phase
+	seen := make(map[*group]bool)
+	for _, p := range t.phases {
+		g := p.group
+		if !g.unpromoted {
+			continue
+		}
+		if !seen[g] {
+			seen[g] = true
+			canaries = append(canaries, s.canaryPhase(g, spec))
+		}
+		s.shut(t, p)
+	}
+	if len(canaries) > 0 {
+		t.phases = append(canaries, t.phases...)
+	}
+}
+
+// canaryPhase derives the phase of a group's canaries.
+func (s *survey) canaryPhase(g *group, spec *api.PlanSpec) *phase {
+	p := &phase{name: g.name + "-canaries", group: g, strategy: api.StrategyParallel, rolling: true, canaries: true}
+	if g.everywhere { // others are beside the older ones, and take nothing away
+		if p.limit = s.limitOf(g); p.limit > 0 {
+			p.strategy = api.StrategySerial
+		}
+	}
+	var c *courses
+	if spec != nil {
+		c = s.coursesOf(spec, g)
+	}
+	for in := range g.every {
+		if !in.canary {
+			continue
+		}
+		whole := s.deployStep(in, s.stands)
+		first := len(p.steps)
+		if c != nil {
+			for k, course := 0, c.of(in.index); k < len(course); k++ {
+				p.steps = append(p.steps, s.stageStep(in, course, k, whole))
+			}
+		}
+		if len(p.steps) == first {
+			p.steps = append(p.steps, whole)
+		}
+		if last := &p.steps[len(p.steps)-1]; last.status == Complete && !slices.ContainsFunc(p.steps[first:], func(st step) bool { return st.status != Complete }) {
+			last.status, last.why = Waiting, s.whyWaiting(g)
+		}
+	}
+	return p
+}
+
+// shut has a phase of a group that waits for promotion do nothing, and say why.
+func (s *survey) shut(t *tree, p *phase) {
+	p.unpromoted = true
+	if p.group.everywhere && !t.literal {
+		p.steps = slices.DeleteFunc(p.steps, func(st step) bool { return st.on.canary })
+	}
+	for i := range p.steps {
+		if st := &p.steps[i]; st.status == Pending && st.why == "" {
+			st.why = whyUnpromoted
+		}
+	}
+}
+
+// countCanaries is how many canaries the group has.
+func (g *group) countCanaries() (n int) {
+	for in := range g.every {
+		if in.canary {
+			n++
+		}
+	}
+	return n
+}
+
+// isMoving reports whether anything of the phase is under way, or to be begun
+// now.
+func (p *phase) isMoving() bool {
+	for i := range p.steps {
+		if st := &p.steps[i]; st.next || st.do == none && st.status != Complete && st.status != Waiting {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *survey) whyWaiting(g *group) string {
@@ -174,4 +274,39 @@ func (s *survey) whyWaiting(g *group) string {
 		id = api.ShortID(s.deployment.ID)
 	}
 	return fmt.Sprintf(whyPromotable, id)
+}
+
+// areHealthy reports whether all of the phase's canaries wait for nothing but
+// promotion.
+func (p *phase) areHealthy() bool {
+	for i := range p.steps {
+		if is := p.steps[i].status; is != Waiting && is != Complete {
+			return false
+		}
+	}
+	return true
+}
+
+// promotable are the groups that are promoted by themselves, if the canaries of
+// every group are healthy.
+func promotable(phases []*phase, d *api.Deployment) (groups []string) {
+	for _, p := range phases {
+		switch {
+		case !p.canaries:
+		case !p.areHealthy():
+			return nil
+		case d.Groups[p.group.name].AutoPromote:
+			groups = append(groups, p.group.name)
+		}
+	}
+	return groups
+}
+
+// canaryStatus marks an allocation as a canary.
+func canaryStatus(s *api.AllocDeploymentStatus) *api.AllocDeploymentStatus {
+	c := api.AllocDeploymentStatus{Canary: true}
+	if s != nil {
+		c.Healthy, c.Timestamp = s.Healthy, s.Timestamp
+	}
+	return &c
 }

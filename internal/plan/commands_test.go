@@ -26,7 +26,8 @@ import (
 //	job NAME [type=TYPE] [dc=GLOB] [pool=NAME] [priority=N] [KEY=VALUE...]   register a job, evaluate, and print
 //	  group NAME count=N [cpu=MHZ] [memory=MB] [driver=NAME] [port=N] [dynamic=N] [env=V] [tag=V]
 //	        [constraint=KEY:VALUE] [distinct=hosts] [affinity=KEY:VALUE] [spread=KEY]
-//	        [max_parallel=N] [progress=D] [auto_revert=true]                                         update
+//	        [max_parallel=N] [share=PERCENT] [progress=D] [auto_revert=true] [written=true]           update
+//	        [canary=N] [auto_promote=true] [health_check=KIND]
 //	        [attempts=N] [interval=D] [delay=D] [function=F] [max_delay=D] [immediate=N]              reschedule
 //	        [lost_after=D] [stop_on_client_after=D] [replace=BOOL] [reconcile=STRATEGY]               disconnect
 //	use NAME                    the commands that follow are about this job
@@ -188,7 +189,7 @@ func (w *world) instances(names []string) []*api.Allocation {
 				found = append(found, a)
 				every = true
 			case at != "" && a.NodeID != at:
-			case strings.HasSuffix(a.Name, "."+name):
+			case isNamed(a, name):
 				newest = a
 			}
 		}
@@ -283,6 +284,10 @@ func (w *world) check() string {
 		return fmt.Sprintf("deployment of v%d has ended: %s\n", d.JobVersion, d.Status)
 	}
 	v := plan.CheckDeployment(w.snapshot(), w.newest(), d, w.now)
+	if len(v.Promote) > 0 {
+		w.promote(v.Promote)
+		return fmt.Sprintf("promotes %s\n", strings.Join(v.Promote, ", "))
+	}
 	if v.Status == "" {
 		if v.Wake.IsZero() {
 			return "goes on\n"
@@ -360,6 +365,9 @@ func (w *world) dry() string {
 // describe is an allocation for people: what, which version, where.
 func describe(a *api.Allocation) string {
 	_, name, _ := strings.Cut(a.Name, ".")
+	if a.IsCanary() {
+		name += " canary"
+	}
 	return fmt.Sprintf("%s v%d on %s", name, a.JobVersion(), a.NodeID)
 }
 

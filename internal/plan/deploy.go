@@ -73,6 +73,7 @@ func (s *survey) deployTree() *tree {
 		}
 		t.strategy, t.phases, t.literal = spec.Strategy, s.declaredPhases(spec, whole), true
 	}
+	s.addCanaries(t, spec)
 	if s.stands == ongoing {
 		t.run, t.held = s.deployment.ID, s.deployment.Status != api.DeploymentRunning
 	}
@@ -106,7 +107,7 @@ func (s *survey) wholePhases() []*phase {
 			steps: s.memory.stepsFor(len(g.instances)),
 		}
 		if p.limit > 0 {
-			p.strategy = api.StrategySerial
+			p.strategy, p.reverts = api.StrategySerial, s.reverts()
 		}
 		for i := range g.instances {
 			p.steps[i] = s.deployStep(&g.instances[i], s.stands)

@@ -68,8 +68,8 @@ func (w *work) newDeployment(phases []*phase) *api.Deployment {
 		ID: deriveID(w.eval.ID, "deployment", fmt.Sprint(w.job.Version)), Namespace: w.key.Namespace, JobID: w.key.ID,
 		JobVersion: w.job.Version, JobModifyIndex: w.job.JobModifyIndex,
 		JobSpecModifyIndex: w.job.JobModifyIndex, JobCreateIndex: w.job.CreateIndex,
-		Groups: make(map[string]*api.DeploymentState),
-		Status: api.DeploymentRunning, StatusDescription: describeRunning,
+		Groups:     make(map[string]*api.DeploymentState),
+		Status:     api.DeploymentRunning,
 		CreateTime: w.now.UnixNano(), ModifyTime: w.now.UnixNano(),
 	}
 	for _, p := range phases {
@@ -80,8 +80,10 @@ func (w *work) newDeployment(phases []*phase) *api.Deployment {
 		d.Groups[p.group.name] = &api.DeploymentState{
 			AutoRevert: of(u.AutoRevert), AutoPromote: of(u.AutoPromote),
 			ProgressDeadline: of(u.ProgressDeadline), DesiredTotal: len(p.group.instances),
+			DesiredCanaries: p.group.countCanaries(),
 		}
 	}
+	d.StatusDescription = describe(d)
 	return d
 }
 
@@ -91,7 +93,8 @@ func (w *work) newDeployment(phases []*phase) *api.Deployment {
 type Verdict struct {
 	Status      string // api.DeploymentSuccessful, api.DeploymentFailed or ""
 	Description string
-	AutoRevert  bool // failed, and a group that failed wants the last stable version back
+	AutoRevert  bool     // failed, and a group that failed wants the last stable version back
+	Promote     []string // groups whose canaries are to be promoted now, with nobody asked
 	Wake        time.Time
 }
 
@@ -101,14 +104,18 @@ type Verdict struct {
 // A group fails when its progress deadline passes without another instance
 // having become healthy, counted from when its turn came; at its first
 // unhealthy instance if the deadline is 0; and when an instance may not be
-// rescheduled any more.
+// rescheduled any more. That goes for canaries too. While nothing is under way
+// because somebody has to promote or continue it, there is no deadline; when that
+// is done it begins again.
 func CheckDeployment(r Reader, job *api.Job, d *api.Deployment, now time.Time) Verdict {
 	s := newSurvey(r, d.JobKey(), job, nil, now, nil)
 	s.deployment = d
-	phases := s.deploy()
-	if s.stands != ongoing || d.Status != api.DeploymentRunning {
+	t := s.deployTree()
+	if t == nil || s.stands != ongoing || d.Status != api.DeploymentRunning {
 		return Verdict{}
 	}
+	s.choose(t)
+	phases := t.phases
 	if isDeployed(phases) {
 		return Verdict{Status: api.DeploymentSuccessful, Description: describeSuccessful}
 	}
@@ -116,7 +123,7 @@ func CheckDeployment(r Reader, job *api.Job, d *api.Deployment, now time.Time) V
 	base := s.lastProgress(phases, d)
 	for _, p := range phases {
 		g := d.Groups[p.group.name]
-		if g == nil || !p.rolling || !p.open || p.isComplete() {
+		if g == nil || !p.rolling || !p.open || !p.isMoving() {
 			continue
 		}
 		why, due := s.judge(p, g, base)
@@ -127,6 +134,7 @@ func CheckDeployment(r Reader, job *api.Job, d *api.Deployment, now time.Time) V
 			v.Wake = due
 		}
 	}
+	v.Promote = promotable(phases, d)
 	return v
 }
 
@@ -153,14 +161,21 @@ func (s *survey) judge(p *phase, g *api.DeploymentState, base time.Time) (why st
 	return "", due
 }
 
-// lastProgress is when the deployment last moved: it was made, resumed, or an
-// instance became healthy.
+// lastProgress is when the deployment last moved: it was made, resumed, promoted
+// or continued, or an instance became healthy.
 func (s *survey) lastProgress(phases []*phase, d *api.Deployment) time.Time {
 	at := time.Unix(0, max(d.CreateTime, d.ModifyTime))
 	for _, p := range phases {
-		for i := range p.group.instances {
-			if a := p.group.instances[i].alloc; a != nil && a.DeploymentID == d.ID && a.IsHealthy() && a.DeploymentStatus.Timestamp.After(at) {
+		for in := range p.group.every {
+			if a := in.alloc; a != nil && a.DeploymentID == d.ID && a.IsHealthy() && a.DeploymentStatus.Timestamp.After(at) {
 				at = a.DeploymentStatus.Timestamp
+			}
+		}
+	}
+	for _, decided := range s.r.Decisions(d.Namespace, d.JobID) {
+		if decided.Plan == api.PlanDeploy && s.isOnVersion(decided) {
+			if t := time.Unix(0, decided.Time); t.After(at) {
+				at = t
 			}
 		}
 	}

@@ -106,8 +106,8 @@ func (s *survey) whyLost(a *api.Allocation) string {
 // lost.
 func (w *work) absences() {
 	for _, g := range w.groups {
-		for i := range g.instances {
-			if in := &g.instances[i]; in.state == unknown {
+		for in := range g.every {
+			if in.state == unknown {
 				w.absence(in.alloc)
 			}
 		}

@@ -26,6 +26,10 @@ func (t *tree) openInTurn() {
 	complete := make(map[string]bool, len(t.phases))
 	before := true // all phases so far are complete
 	for _, p := range t.phases {
+		if p.canaries {
+			p.open = true // whatever comes before: see canary.go
+			continue
+		}
 		switch t.strategy {
 		case api.StrategyParallel:
 			p.open = true
@@ -42,12 +46,15 @@ func (t *tree) openInTurn() {
 		return
 	}
 	for _, p := range t.phases {
-		p.open = !slices.ContainsFunc(p.after, func(name string) bool { return !complete[name] })
+		p.open = p.canaries || !slices.ContainsFunc(p.after, func(name string) bool { return !complete[name] })
 	}
 }
 
 // inTurn returns the steps that the phase's strategy lets be done now.
 func (p *phase) inTurn(m *memory, now time.Time) []*step {
+	if p.unpromoted {
+		return nil
+	}
 	chosen := m.chosenFor(len(p.steps))
 	inner, isCanary := strings.CutSuffix(p.strategy, canarySuffix)
 	if isCanary && !p.uncanary {

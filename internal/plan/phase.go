@@ -19,6 +19,12 @@ type phase struct {
 	limit    int           // of a serial one: steps under way at a time; 0: no limit
 	stagger  time.Duration // between a step's completion and the next one's begin
 	rolling  bool          // it waits for the phases before it, and holds up those after
+	// canaries is set in the phase of a group's canaries; unpromoted in the others of
+	// the group until these are promoted.
+	canaries, unpromoted bool
+	// reverts is set when it goes back to a version that has proved itself: what
+	// fails is replaced at once.
+	reverts bool
 	// open is set when the phases before it let it begin.
 	open   bool
 	held   bool // by an operator
@@ -59,7 +65,7 @@ func (p *phase) isStarted() bool {
 // underWay counts the steps that are begun and not complete.
 func (p *phase) underWay() (n int) {
 	for i := range p.steps {
-		if s := &p.steps[i]; s.do == none && s.status != Complete {
+		if s := &p.steps[i]; s.do == none && s.status != Complete && s.status != Waiting {
 			n++
 		}
 	}

@@ -97,6 +97,8 @@ func (w *work) do(st *step) {
 		case in.state == failed || in.state == ended:
 			counts.RescheduleNow++
 			counts.Place++
+		case in.canary && st.do == start:
+			counts.Canary++
 		case in.alloc == nil || in.state == lost || st.do == start:
 			counts.Place++
 		default:
@@ -111,7 +113,7 @@ func (w *work) start(st *step) {
 	r := w.make.request()
 	*r = placement.Request{
 		Job: st.job, Group: def, Index: in.index, NodeID: in.node,
-		Name: w.name(in), Previous: in.alloc,
+		Name: w.name(in), Previous: in.alloc, Canary: in.canary,
 	}
 	if r.Previous == nil {
 		r.Previous = in.last
@@ -185,7 +187,7 @@ func (w *work) replacing(r *placement.Request, st *step) {
 func (w *work) giveUp(in *instance) {
 	g := in.group
 	g.behind = slices.DeleteFunc(g.behind, func(a *api.Allocation) bool {
-		claims := a.Name == in.alloc.Name && (in.node == "" || a.NodeID == in.node)
+		claims := a.Name == in.alloc.Name && (in.node == "" && a.IsCanary() == in.canary || a.NodeID == in.node)
 		if claims {
 			w.leave(leaving{g, a, becauseUpdated})
 		}
@@ -232,6 +234,9 @@ func (w *work) renew(in *instance) *api.Allocation {
 		a.DeploymentID = w.active.ID
 		if healthy := carriedHealth(in); healthy != nil {
 			a.DeploymentStatus = &api.AllocDeploymentStatus{Healthy: healthy, Timestamp: w.now}
+		}
+		if in.canary {
+			a.DeploymentStatus = canaryStatus(a.DeploymentStatus)
 		}
 	}
 	return a
@@ -282,8 +287,7 @@ func (w *work) rest(deploy []*phase) {
 				Alloc: a, Description: a.DesiredDescription, ClientStatus: api.AllocClientLost,
 			})
 		}
-		for i := range g.instances {
-			in := &g.instances[i]
+		for in := range g.every {
 			if in.taken || in.alloc == nil {
 				continue
 			}

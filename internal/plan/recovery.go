@@ -12,11 +12,11 @@ func (s *survey) recoveryTree() *tree {
 	t := &tree{name: api.PlanRecovery, strategy: api.StrategyParallel}
 	for _, g := range s.groups {
 		p := &phase{name: g.name, group: g, strategy: api.StrategyParallel, open: true}
-		for i := range g.instances {
-			if g.instances[i].taken {
+		for in := range g.every {
+			if in.taken {
 				continue
 			}
-			if st := s.recoveryStep(&g.instances[i]); st.status != "" {
+			if st := s.recoveryStep(in); st.status != "" {
 				p.steps = append(p.steps, st)
 			}
 		}
@@ -95,6 +95,9 @@ func (s *survey) reschedule(st *step, in *instance, why string) {
 // recovers reports whether filling a vacant place is recovery's: while a
 // deployment goes on, what never ran, or was stopped by it, is its own.
 func (s *survey) recovers(in *instance) bool {
+	if in.group.unpromoted && !in.canary && s.isMissed(in) {
+		return true // the older version goes on until the newest is promoted
+	}
 	if in.group.rolling && (s.stands == succeeded || s.stands == given) {
 		return s.isMissed(in) || in.node != "" || s.stands == succeeded || !s.anyOld(in.group)
 	}

@@ -18,6 +18,8 @@ import "math"
 //     is limited, as long as any instance of the group's older versions serves:
 //     the instances that are being moved or added, and are not complete, are at
 //     most max_parallel.
+//     Where the newest version is one that has proved itself before, instances that
+//     fail are replaced at once, whatever the limit: nobody is served by them.
 //  3. Groups are deployed in declared order. If any instance of an older version
 //     of the job still serves, a group begins when the ones before it are
 //     complete (healthy); else when they have been started.
@@ -53,11 +55,11 @@ func (s *survey) openPhases(phases []*phase) {
 	}
 	open := true
 	for _, p := range phases {
-		if !p.rolling {
+		if !p.rolling || p.canaries {
 			p.open = true
 			continue
 		}
-		p.open = open
+		p.open = open && !p.unpromoted
 		if cautious {
 			open = open && p.isComplete()
 		} else {
@@ -71,6 +73,9 @@ func (s *survey) openPhases(phases []*phase) {
 // first. In a phase that is held or whose turn has not come, a place that was
 // vacated by this plan is still filled: what has begun is brought to its end.
 func (p *phase) candidates(m *memory) []*step {
+	if p.unpromoted {
+		return nil
+	}
 	chosen := m.chosenFor(len(p.steps))
 	room := math.MaxInt
 	if p.limit > 0 {
@@ -93,7 +98,7 @@ func (p *phase) candidates(m *memory) []*step {
 	}
 	for worth := range wellWorth + 1 {
 		for i := range p.steps {
-			if st := &p.steps[i]; room > 0 && p.begins() && (st.do == replace || st.do == launch) && !st.on.isTaken(st) && st.on.worth() == worth {
+			if st := &p.steps[i]; (room > 0 || p.reverts && worth == noWorth) && p.begins() && (st.do == replace || st.do == launch) && !st.on.isTaken(st) && st.on.worth() == worth {
 				chosen = append(chosen, st)
 				room--
 			}

@@ -27,6 +27,7 @@ type survey struct {
 	moves      map[change]*placement.Suitability
 	old        map[*group]bool // memory of anyOld
 	memory     *memory
+	reverting  *bool    // memory of reverts
 	stands     progress // of the newest version's deployment; known once deploy was derived
 	decisions  []*api.Decision
 	// decisionsRead is set once decisions is what the store has.

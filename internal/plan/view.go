@@ -172,7 +172,11 @@ func (st *step) name() string {
 	if st.rare != nil && st.rare.name != "" {
 		return st.rare.name
 	}
-	return api.InstanceName(st.on.group.name, st.on.index) + ":[" + strings.Join(st.taskNames(), ", ") + "]"
+	name := api.InstanceName(st.on.group.name, st.on.index) + ":[" + strings.Join(st.taskNames(), ", ") + "]"
+	if st.on.canary {
+		name += " canary"
+	}
+	return name
 }
 
 // taskNames are the tasks that the step is about.
