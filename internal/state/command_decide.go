@@ -15,6 +15,7 @@ type Decide struct {
 	After            string
 	Evaluation       *api.Evaluation   // nil: none
 	DeploymentUpdate *DeploymentUpdate // nil: none
+	UpdateRestart    *UpdateRestart    // nil: none
 	Time             int64             // Unix nanoseconds
 }
 
@@ -45,7 +46,15 @@ func (c *Decide) apply(t *txn) error {
 			return api.Errorf(api.CodeConflict, "deployment %s of job %q ended meanwhile", api.ShortID(u.ID), d.JobID)
 		}
 	}
+	if c.UpdateRestart != nil {
+		if err := c.UpdateRestart.check(t); err != nil {
+			return err
+		}
+	}
 	t.putDecision(d)
+	if c.UpdateRestart != nil {
+		c.UpdateRestart.do(t)
+	}
 	if c.DeploymentUpdate != nil {
 		t.updateDeployment(*c.DeploymentUpdate, c.Time)
 	}

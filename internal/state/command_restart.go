@@ -62,6 +62,14 @@ type UpdateRestart struct {
 func (c *UpdateRestart) Name() string { return "UpdateRestart" }
 
 func (c *UpdateRestart) apply(t *txn) error {
+	if err := c.check(t); err != nil {
+		return err
+	}
+	c.do(t)
+	return nil
+}
+
+func (c *UpdateRestart) check(t *txn) error {
 	old := t.Restart(c.ID)
 	switch {
 	case old == nil:
@@ -73,7 +81,11 @@ func (c *UpdateRestart) apply(t *txn) error {
 	case old.Status == c.Status:
 		return api.Errorf(api.CodeConflict, "restart %s is %s already", api.ShortID(c.ID), old.Status)
 	}
-	r := old.Copy()
+	return nil
+}
+
+func (c *UpdateRestart) do(t *txn) {
+	r := t.Restart(c.ID).Copy()
 	r.Status, r.StatusDescription = c.Status, c.Description
 	r.UpdatedAt, r.ModifyIndex = unixNano(c.Time), t.index
 	if !r.IsActive() {
@@ -82,7 +94,6 @@ func (c *UpdateRestart) apply(t *txn) error {
 	t.decide(r.Namespace, r.JobID)
 	t.putRestart(r)
 	t.putJobEvaluation(c.Evaluation, 0)
-	return nil
 }
 
 // placeRestart stores how far a placement takes its job's restart. What was

@@ -13,6 +13,9 @@ func (c *Decide) encode() *wire.Command {
 	if u := c.DeploymentUpdate; u != nil {
 		w.DeploymentUpdate = &wire.DeploymentUpdate{Id: u.ID, Status: u.Status, Description: u.Description}
 	}
+	if c.UpdateRestart != nil {
+		w.UpdateRestart = c.UpdateRestart.wire()
+	}
 	return &wire.Command{Kind: &wire.Command_Decide{Decide: w}}
 }
 
@@ -20,6 +23,11 @@ func decodeDecide(w *wire.Decide) (_ *Decide, err error) {
 	c := &Decide{After: w.After, Time: w.Time}
 	if u := w.DeploymentUpdate; u != nil {
 		c.DeploymentUpdate = &DeploymentUpdate{ID: u.Id, Status: u.Status, Description: u.Description}
+	}
+	if w.UpdateRestart != nil {
+		if c.UpdateRestart, err = decodeUpdateRestart(w.UpdateRestart); err != nil {
+			return nil, err
+		}
 	}
 	if c.Decision, err = parse[api.Decision](w.DecisionJson); err != nil {
 		return nil, err
@@ -44,10 +52,14 @@ func decodePutRestart(w *wire.PutRestart) (_ *PutRestart, err error) {
 }
 
 func (c *UpdateRestart) encode() *wire.Command {
-	return &wire.Command{Kind: &wire.Command_UpdateRestart{UpdateRestart: &wire.UpdateRestart{
+	return &wire.Command{Kind: &wire.Command_UpdateRestart{UpdateRestart: c.wire()}}
+}
+
+func (c *UpdateRestart) wire() *wire.UpdateRestart {
+	return &wire.UpdateRestart{
 		Id: c.ID, Status: c.Status, Description: c.Description, ModifyIndex: c.ModifyIndex,
 		Evaluation: encodeEvaluation(c.Evaluation), Time: c.Time,
-	}}}
+	}
 }
 
 func decodeUpdateRestart(w *wire.UpdateRestart) (_ *UpdateRestart, err error) {

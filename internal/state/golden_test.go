@@ -144,6 +144,7 @@ func grown() map[string]Command {
 			EvalID: "e", Job: &api.Job{Namespace: "default", ID: "web", Version: 2, CreateIndex: 3, JobModifyIndex: 4},
 			Restart: fullRestart(), Deregister: true, Time: 10,
 		}},
+		"Decide-restart":   &Decide{Decision: fullDecision(), UpdateRestart: &UpdateRestart{ID: "r", Status: api.RestartPaused, Description: "why", Time: 20}, Time: 20},
 		"Collect-restarts": &Collect{Restarts: []string{"r"}},
 		"CommitPlacement-launches": &CommitPlacement{&Placement{
 			EvalID: "e", Job: &api.Job{Namespace: "default", ID: "web", Version: 2, CreateIndex: 3, JobModifyIndex: 4},

@@ -6,4 +6,4 @@
 package wire
 
 // schemaSum is the SHA-256 of the schema that the generated code is of.
-const schemaSum = "fde263f3ea2dfe9906f271b187e9083d6745e83938b93f1230284e2892118b8d"
+const schemaSum = "a75350bcdbf08581ebe31c404db25288563fcb6bf82c5adc909102c6bfb8f08d"

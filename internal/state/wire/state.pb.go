@@ -866,6 +866,7 @@ type Decide struct {
 	Evaluation       *Evaluation            `protobuf:"bytes,3,opt,name=evaluation,proto3" json:"evaluation,omitempty"`
 	DeploymentUpdate *DeploymentUpdate      `protobuf:"bytes,4,opt,name=deployment_update,json=deploymentUpdate,proto3" json:"deployment_update,omitempty"`
 	Time             int64                  `protobuf:"varint,5,opt,name=time,proto3" json:"time,omitempty"`
+	UpdateRestart    *UpdateRestart         `protobuf:"bytes,6,opt,name=update_restart,json=updateRestart,proto3" json:"update_restart,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
 }
@@ -933,6 +934,13 @@ func (x *Decide) GetTime() int64 {
 		return x.Time
 	}
 	return 0
+}
+
+func (x *Decide) GetUpdateRestart() *UpdateRestart {
+	if x != nil {
+		return x.UpdateRestart
+	}
+	return nil
 }
 
 type PutRestart struct {
@@ -4808,7 +4816,7 @@ const file_state_proto_rawDesc = "" +
 	"evaluation\"3\n" +
 	"\tMetaEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value\"\xe2\x01\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"\xa8\x02\n" +
 	"\x06Decide\x12#\n" +
 	"\rdecision_json\x18\x01 \x01(\fR\fdecisionJson\x12\x14\n" +
 	"\x05after\x18\x02 \x01(\tR\x05after\x12:\n" +
@@ -4816,7 +4824,8 @@ const file_state_proto_rawDesc = "" +
 	"evaluation\x18\x03 \x01(\v2\x1a.reeve.state.v1.EvaluationR\n" +
 	"evaluation\x12M\n" +
 	"\x11deployment_update\x18\x04 \x01(\v2 .reeve.state.v1.DeploymentUpdateR\x10deploymentUpdate\x12\x12\n" +
-	"\x04time\x18\x05 \x01(\x03R\x04time\"k\n" +
+	"\x04time\x18\x05 \x01(\x03R\x04time\x12D\n" +
+	"\x0eupdate_restart\x18\x06 \x01(\v2\x1d.reeve.state.v1.UpdateRestartR\rupdateRestart\"k\n" +
 	"\n" +
 	"PutRestart\x12!\n" +
 	"\frestart_json\x18\x01 \x01(\fR\vrestartJson\x12:\n" +
@@ -5277,59 +5286,60 @@ var file_state_proto_depIdxs = []int32{
 	34, // 29: reeve.state.v1.LaunchJob.evaluation:type_name -> reeve.state.v1.Evaluation
 	34, // 30: reeve.state.v1.Decide.evaluation:type_name -> reeve.state.v1.Evaluation
 	17, // 31: reeve.state.v1.Decide.deployment_update:type_name -> reeve.state.v1.DeploymentUpdate
-	34, // 32: reeve.state.v1.PutRestart.evaluation:type_name -> reeve.state.v1.Evaluation
-	34, // 33: reeve.state.v1.UpdateRestart.evaluation:type_name -> reeve.state.v1.Evaluation
-	34, // 34: reeve.state.v1.PromoteDeployment.evaluation:type_name -> reeve.state.v1.Evaluation
-	34, // 35: reeve.state.v1.SetAllocHealth.evaluation:type_name -> reeve.state.v1.Evaluation
-	34, // 36: reeve.state.v1.PutEvaluations.evaluations:type_name -> reeve.state.v1.Evaluation
-	15, // 37: reeve.state.v1.CommitPlacement.job:type_name -> reeve.state.v1.JobRef
-	36, // 38: reeve.state.v1.CommitPlacement.place:type_name -> reeve.state.v1.Allocations
-	16, // 39: reeve.state.v1.CommitPlacement.stop:type_name -> reeve.state.v1.Stop
-	17, // 40: reeve.state.v1.CommitPlacement.deployment_updates:type_name -> reeve.state.v1.DeploymentUpdate
-	34, // 41: reeve.state.v1.CommitPlacement.evaluations:type_name -> reeve.state.v1.Evaluation
-	14, // 42: reeve.state.v1.CommitPlacement.preempt:type_name -> reeve.state.v1.Preemption
-	36, // 43: reeve.state.v1.UpdateAllocations.allocations:type_name -> reeve.state.v1.Allocations
-	34, // 44: reeve.state.v1.UpdateAllocations.evaluations:type_name -> reeve.state.v1.Evaluation
-	34, // 45: reeve.state.v1.SetTransition.evaluations:type_name -> reeve.state.v1.Evaluation
-	34, // 46: reeve.state.v1.RegisterNode.evaluations:type_name -> reeve.state.v1.Evaluation
-	34, // 47: reeve.state.v1.UpdateNodeStatus.evaluations:type_name -> reeve.state.v1.Evaluation
-	34, // 48: reeve.state.v1.SetNodeEligibility.evaluations:type_name -> reeve.state.v1.Evaluation
-	34, // 49: reeve.state.v1.SetNodeDrain.evaluations:type_name -> reeve.state.v1.Evaluation
-	34, // 50: reeve.state.v1.DeleteNode.evaluations:type_name -> reeve.state.v1.Evaluation
-	34, // 51: reeve.state.v1.UpdateDeployment.evaluation:type_name -> reeve.state.v1.Evaluation
-	34, // 52: reeve.state.v1.ScaleJob.evaluation:type_name -> reeve.state.v1.Evaluation
-	32, // 53: reeve.state.v1.Collect.jobs:type_name -> reeve.state.v1.JobName
-	34, // 54: reeve.state.v1.Evaluations.evaluations:type_name -> reeve.state.v1.Evaluation
-	35, // 55: reeve.state.v1.Evaluation.queued:type_name -> reeve.state.v1.Queued
-	37, // 56: reeve.state.v1.Allocations.jobs:type_name -> reeve.state.v1.AllocationJob
-	45, // 57: reeve.state.v1.Allocations.shapes:type_name -> reeve.state.v1.Shape
-	47, // 58: reeve.state.v1.Allocations.metrics:type_name -> reeve.state.v1.Metrics
-	38, // 59: reeve.state.v1.Allocations.allocations:type_name -> reeve.state.v1.Allocation
-	42, // 60: reeve.state.v1.Allocations.task_sets:type_name -> reeve.state.v1.TaskSet
-	43, // 61: reeve.state.v1.Allocation.deployment_status:type_name -> reeve.state.v1.DeploymentStatus
-	44, // 62: reeve.state.v1.Allocation.ports:type_name -> reeve.state.v1.Port
-	51, // 63: reeve.state.v1.Allocation.tasks:type_name -> reeve.state.v1.TaskState
-	39, // 64: reeve.state.v1.Allocation.launches:type_name -> reeve.state.v1.Launches
-	41, // 65: reeve.state.v1.Allocation.launch_status:type_name -> reeve.state.v1.LaunchStatus
-	40, // 66: reeve.state.v1.Launches.tasks:type_name -> reeve.state.v1.Launch
-	53, // 67: reeve.state.v1.Launch.env:type_name -> reeve.state.v1.Detail
-	51, // 68: reeve.state.v1.TaskSet.tasks:type_name -> reeve.state.v1.TaskState
-	46, // 69: reeve.state.v1.Shape.tasks:type_name -> reeve.state.v1.ShapeTask
-	48, // 70: reeve.state.v1.Metrics.nodes_available:type_name -> reeve.state.v1.Count
-	48, // 71: reeve.state.v1.Metrics.class_filtered:type_name -> reeve.state.v1.Count
-	48, // 72: reeve.state.v1.Metrics.constraint_filtered:type_name -> reeve.state.v1.Count
-	48, // 73: reeve.state.v1.Metrics.class_exhausted:type_name -> reeve.state.v1.Count
-	48, // 74: reeve.state.v1.Metrics.dimension_exhausted:type_name -> reeve.state.v1.Count
-	49, // 75: reeve.state.v1.Metrics.scores:type_name -> reeve.state.v1.Score
-	50, // 76: reeve.state.v1.Metrics.node_scores:type_name -> reeve.state.v1.NodeScore
-	49, // 77: reeve.state.v1.NodeScore.scores:type_name -> reeve.state.v1.Score
-	52, // 78: reeve.state.v1.TaskState.events:type_name -> reeve.state.v1.TaskEvent
-	53, // 79: reeve.state.v1.TaskEvent.details:type_name -> reeve.state.v1.Detail
-	80, // [80:80] is the sub-list for method output_type
-	80, // [80:80] is the sub-list for method input_type
-	80, // [80:80] is the sub-list for extension type_name
-	80, // [80:80] is the sub-list for extension extendee
-	0,  // [0:80] is the sub-list for field type_name
+	8,  // 32: reeve.state.v1.Decide.update_restart:type_name -> reeve.state.v1.UpdateRestart
+	34, // 33: reeve.state.v1.PutRestart.evaluation:type_name -> reeve.state.v1.Evaluation
+	34, // 34: reeve.state.v1.UpdateRestart.evaluation:type_name -> reeve.state.v1.Evaluation
+	34, // 35: reeve.state.v1.PromoteDeployment.evaluation:type_name -> reeve.state.v1.Evaluation
+	34, // 36: reeve.state.v1.SetAllocHealth.evaluation:type_name -> reeve.state.v1.Evaluation
+	34, // 37: reeve.state.v1.PutEvaluations.evaluations:type_name -> reeve.state.v1.Evaluation
+	15, // 38: reeve.state.v1.CommitPlacement.job:type_name -> reeve.state.v1.JobRef
+	36, // 39: reeve.state.v1.CommitPlacement.place:type_name -> reeve.state.v1.Allocations
+	16, // 40: reeve.state.v1.CommitPlacement.stop:type_name -> reeve.state.v1.Stop
+	17, // 41: reeve.state.v1.CommitPlacement.deployment_updates:type_name -> reeve.state.v1.DeploymentUpdate
+	34, // 42: reeve.state.v1.CommitPlacement.evaluations:type_name -> reeve.state.v1.Evaluation
+	14, // 43: reeve.state.v1.CommitPlacement.preempt:type_name -> reeve.state.v1.Preemption
+	36, // 44: reeve.state.v1.UpdateAllocations.allocations:type_name -> reeve.state.v1.Allocations
+	34, // 45: reeve.state.v1.UpdateAllocations.evaluations:type_name -> reeve.state.v1.Evaluation
+	34, // 46: reeve.state.v1.SetTransition.evaluations:type_name -> reeve.state.v1.Evaluation
+	34, // 47: reeve.state.v1.RegisterNode.evaluations:type_name -> reeve.state.v1.Evaluation
+	34, // 48: reeve.state.v1.UpdateNodeStatus.evaluations:type_name -> reeve.state.v1.Evaluation
+	34, // 49: reeve.state.v1.SetNodeEligibility.evaluations:type_name -> reeve.state.v1.Evaluation
+	34, // 50: reeve.state.v1.SetNodeDrain.evaluations:type_name -> reeve.state.v1.Evaluation
+	34, // 51: reeve.state.v1.DeleteNode.evaluations:type_name -> reeve.state.v1.Evaluation
+	34, // 52: reeve.state.v1.UpdateDeployment.evaluation:type_name -> reeve.state.v1.Evaluation
+	34, // 53: reeve.state.v1.ScaleJob.evaluation:type_name -> reeve.state.v1.Evaluation
+	32, // 54: reeve.state.v1.Collect.jobs:type_name -> reeve.state.v1.JobName
+	34, // 55: reeve.state.v1.Evaluations.evaluations:type_name -> reeve.state.v1.Evaluation
+	35, // 56: reeve.state.v1.Evaluation.queued:type_name -> reeve.state.v1.Queued
+	37, // 57: reeve.state.v1.Allocations.jobs:type_name -> reeve.state.v1.AllocationJob
+	45, // 58: reeve.state.v1.Allocations.shapes:type_name -> reeve.state.v1.Shape
+	47, // 59: reeve.state.v1.Allocations.metrics:type_name -> reeve.state.v1.Metrics
+	38, // 60: reeve.state.v1.Allocations.allocations:type_name -> reeve.state.v1.Allocation
+	42, // 61: reeve.state.v1.Allocations.task_sets:type_name -> reeve.state.v1.TaskSet
+	43, // 62: reeve.state.v1.Allocation.deployment_status:type_name -> reeve.state.v1.DeploymentStatus
+	44, // 63: reeve.state.v1.Allocation.ports:type_name -> reeve.state.v1.Port
+	51, // 64: reeve.state.v1.Allocation.tasks:type_name -> reeve.state.v1.TaskState
+	39, // 65: reeve.state.v1.Allocation.launches:type_name -> reeve.state.v1.Launches
+	41, // 66: reeve.state.v1.Allocation.launch_status:type_name -> reeve.state.v1.LaunchStatus
+	40, // 67: reeve.state.v1.Launches.tasks:type_name -> reeve.state.v1.Launch
+	53, // 68: reeve.state.v1.Launch.env:type_name -> reeve.state.v1.Detail
+	51, // 69: reeve.state.v1.TaskSet.tasks:type_name -> reeve.state.v1.TaskState
+	46, // 70: reeve.state.v1.Shape.tasks:type_name -> reeve.state.v1.ShapeTask
+	48, // 71: reeve.state.v1.Metrics.nodes_available:type_name -> reeve.state.v1.Count
+	48, // 72: reeve.state.v1.Metrics.class_filtered:type_name -> reeve.state.v1.Count
+	48, // 73: reeve.state.v1.Metrics.constraint_filtered:type_name -> reeve.state.v1.Count
+	48, // 74: reeve.state.v1.Metrics.class_exhausted:type_name -> reeve.state.v1.Count
+	48, // 75: reeve.state.v1.Metrics.dimension_exhausted:type_name -> reeve.state.v1.Count
+	49, // 76: reeve.state.v1.Metrics.scores:type_name -> reeve.state.v1.Score
+	50, // 77: reeve.state.v1.Metrics.node_scores:type_name -> reeve.state.v1.NodeScore
+	49, // 78: reeve.state.v1.NodeScore.scores:type_name -> reeve.state.v1.Score
+	52, // 79: reeve.state.v1.TaskState.events:type_name -> reeve.state.v1.TaskEvent
+	53, // 80: reeve.state.v1.TaskEvent.details:type_name -> reeve.state.v1.Detail
+	81, // [81:81] is the sub-list for method output_type
+	81, // [81:81] is the sub-list for method input_type
+	81, // [81:81] is the sub-list for extension type_name
+	81, // [81:81] is the sub-list for extension extendee
+	0,  // [0:81] is the sub-list for field type_name
 }
 
 func init() { file_state_proto_init() }

@@ -1,0 +1,180 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/plan"
+	"github.com/reeve-run/reeve/internal/server/control"
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+// planTables are what plans are derived from.
+var planTables = []state.Table{
+	state.TableJobs, state.TableAllocations, state.TableDeployments, state.TableDecisions, state.TableRestarts,
+	state.TableEvaluations, state.TableNodes,
+}
+
+// Plans returns the plans of all jobs of a namespace, or of all if it is "*",
+// without their phases, and the index that they are of.
+func (s *Server) Plans(_ context.Context, ns string) ([]*api.Plan, uint64, error) {
+	snap, now := s.store.Snapshot(), time.Now()
+	var plans []*api.Plan
+	for job := range snap.JobsPrefix(ns, "") {
+		v := plan.Derive(snap, job.Key(), job, now)
+		plans = append(plans, v.List()...)
+		v.Release()
+	}
+	return plans, snap.TableIndex(planTables...), nil
+}
+
+// JobPlans returns a job's plans without their phases.
+func (s *Server) JobPlans(_ context.Context, ns, id string) ([]*api.Plan, uint64, error) {
+	snap := s.store.Snapshot()
+	job, err := jobOf(snap, ns, id)
+	if err != nil {
+		return nil, 0, err
+	}
+	v := plan.Derive(snap, job.Key(), job, time.Now())
+	defer v.Release()
+	return v.List(), snap.TableIndex(planTables...), nil
+}
+
+// JobPlan returns one plan of a job, by its name or id, with everything.
+func (s *Server) JobPlan(_ context.Context, ns, id, name string) (*api.Plan, uint64, error) {
+	snap := s.store.Snapshot()
+	job, err := jobOf(snap, ns, id)
+	if err != nil {
+		return nil, 0, err
+	}
+	p, err := planOf(snap, job, name, time.Now())
+	return p, snap.TableIndex(planTables...), err
+}
+
+// planOf derives one plan, or says which there are.
+func planOf(snap *state.Snapshot, job *api.Job, name string, now time.Time) (*api.Plan, error) {
+	v := plan.Derive(snap, job.Key(), job, now)
+	defer v.Release()
+	if p := v.Plan(name); p != nil {
+		return p, nil
+	}
+	e := api.Errorf(api.CodeNotFound, "job %q has no plan %q now", job.ID, name)
+	for _, p := range v.List() {
+		e.Detail = append(e.Detail, p.Name)
+	}
+	if len(e.Detail) > 0 {
+		e.Message += "; there are"
+	}
+	return nil, e
+}
+
+// PlanVerb decides something about a plan of a job, or a phase or step of it,
+// and returns the plan as it is with the decision.
+func (s *Server) PlanVerb(ctx context.Context, ns, id, name string, verb api.Verb, req *api.PlanRequest) (*api.PlanResponse, error) {
+	cmd, index, err := s.decide(ctx, ns, id, func(snap *state.Snapshot, job *api.Job, now time.Time) (*state.Decide, error) {
+		d, err := plan.Decide(snap, job, name, verb, req, now)
+		if err != nil {
+			return nil, err
+		}
+		cmd := &state.Decide{Decision: d}
+		switch {
+		case d.Phase != "":
+		case d.Plan == api.PlanDeploy:
+			cmd.DeploymentUpdate = deploymentVerb(snap, job, d)
+		case d.Plan == api.PlanRestart:
+			cmd.UpdateRestart = restartVerb(snap, job, d)
+		}
+		return cmd, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	res := &api.PlanResponse{Decision: s.stored(cmd.Decision), Index: index}
+	if cmd.Evaluation != nil {
+		res.EvalID = cmd.Evaluation.ID
+	}
+	snap := s.store.Snapshot()
+	if job := snap.Job(cmd.Decision.Namespace, cmd.Decision.JobID); job != nil {
+		v := plan.Derive(snap, job.Key(), job, time.Now())
+		res.Plan = v.Plan(cmd.Decision.Plan)
+		v.Release()
+	}
+	return res, nil
+}
+
+// deploymentVerb keeps the deployment in step with its plan: it is paused while
+// the plan is interrupted.
+func deploymentVerb(snap *state.Snapshot, job *api.Job, d *api.Decision) *state.DeploymentUpdate {
+	current := snap.LatestDeployment(job.Namespace, job.ID)
+	switch {
+	case current == nil || !current.IsActive() || current.JobVersion != job.Version:
+	case d.Verb == api.VerbInterrupt && current.Status == api.DeploymentRunning:
+		return &state.DeploymentUpdate{ID: current.ID, Status: api.DeploymentPaused, Description: control.Paused + " by " + d.By + because(d.Reason)}
+	case d.Verb == api.VerbContinue && current.Status == api.DeploymentPaused:
+		return &state.DeploymentUpdate{ID: current.ID, Status: api.DeploymentRunning, Description: control.Running}
+	}
+	return nil
+}
+
+// because is a reason in brackets, if one was given.
+func because(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (%s)", reason)
+}
+
+// stored is a decision as the store has it.
+func (s *Server) stored(d *api.Decision) *api.Decision {
+	if stored := s.store.Snapshot().Decision(d.ID); stored != nil {
+		return stored
+	}
+	return d
+}
+
+// decideAttempts is how often a decision is made anew because another one was
+// stored meanwhile.
+const decideAttempts = 8
+
+// decide has a decision made and stored. What was decided by others meanwhile is
+// taken into account; but when the job, or what its plan carries out, has become
+// another, it is for the operator to look again.
+func (s *Server) decide(ctx context.Context, ns, id string, make func(*state.Snapshot, *api.Job, time.Time) (*state.Decide, error)) (*state.Decide, uint64, error) {
+	var first *api.Decision
+	for attempt := 1; ; attempt++ {
+		snap, now := s.store.Snapshot(), time.Now()
+		job, err := jobOf(snap, ns, id)
+		if err != nil {
+			return nil, 0, err
+		}
+		cmd, err := make(snap, job, now)
+		if err != nil {
+			return nil, 0, err
+		}
+		d := cmd.Decision
+		if d.ID == "" {
+			d.ID = api.NewID()
+		}
+		if all := snap.Decisions(job.Namespace, job.ID); len(all) > 0 {
+			cmd.After = all[len(all)-1].ID
+		}
+		cmd.Evaluation, cmd.Time = evaluationOf(job, api.TriggerPlanOperation, 0, now), now.UnixNano()
+		if first == nil {
+			first = d
+		} else if d.JobCreateIndex != first.JobCreateIndex || d.JobVersion != first.JobVersion || d.Verb != api.VerbStart && d.Run != first.Run {
+			return nil, 0, api.Errorf(api.CodeConflict, "job %q was changed meanwhile: look at its plans and try again", job.ID)
+		}
+		index, err := s.propose(ctx, cmd)
+		if err == nil {
+			return cmd, index, nil
+		}
+		if api.CodeOf(err) != api.CodeConflict || attempt == decideAttempts {
+			return nil, 0, err
+		}
+	}
+}

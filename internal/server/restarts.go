@@ -1,0 +1,66 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"context"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+// ChangeRestart pauses, resumes or cancels a restart: status is the one that it
+// is to have.
+func (s *Server) ChangeRestart(ctx context.Context, id, status string, req *api.JobRestartVerbRequest) (*api.JobRestart, error) {
+	if req == nil {
+		req = &api.JobRestartVerbRequest{}
+	}
+	snap, now := s.store.Snapshot(), time.Now()
+	r := snap.Restart(id)
+	if r == nil {
+		return nil, api.Errorf(api.CodeNotFound, "restart %q not found", id)
+	}
+	job, err := jobOf(snap, r.Namespace, r.JobID)
+	if err != nil {
+		return nil, err
+	}
+	words := map[string]string{api.RestartPaused: "paused", api.RestartRunning: "resumed", api.RestartCancelled: "cancelled"}[status]
+	if words == "" {
+		return nil, api.Errorf(api.CodeInvalid, "a restart can be paused, resumed or cancelled; it cannot be made %q", status)
+	}
+	by := req.By
+	if by == "" {
+		by = "unknown"
+	}
+	cmd := &state.UpdateRestart{
+		ID: r.ID, Status: status, Description: words + " by " + by + because(req.Reason),
+		Evaluation: evaluationOf(job, api.TriggerRestart, 0, now), Time: now.UnixNano(),
+	}
+	if _, err := s.propose(ctx, cmd); err != nil {
+		return nil, err
+	}
+	return s.restart(r), nil
+}
+
+// restart is a restart as the store has it now.
+func (s *Server) restart(r *api.JobRestart) *api.JobRestart {
+	if stored := s.store.Snapshot().Restart(r.ID); stored != nil {
+		return stored
+	}
+	return r
+}
+
+// restartVerb keeps the restart in step with its plan: it is paused while the
+// plan is interrupted.
+func restartVerb(snap *state.Snapshot, job *api.Job, d *api.Decision) *state.UpdateRestart {
+	current := snap.LatestRestart(job.Namespace, job.ID)
+	status := map[api.Verb]string{
+		api.VerbInterrupt: api.RestartPaused, api.VerbContinue: api.RestartRunning, api.VerbStop: api.RestartCancelled,
+	}[d.Verb]
+	if status == "" || current == nil || !current.IsActive() || current.Status == status {
+		return nil
+	}
+	return &state.UpdateRestart{ID: current.ID, Status: status, Description: "plan restart: " + string(d.Verb) + " by " + d.By + because(d.Reason), Time: d.Time}
+}
