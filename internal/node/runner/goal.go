@@ -43,12 +43,12 @@ func (t *task) drag(delay time.Duration) {
 	if !value(t.spec.Essential) {
 		return
 	}
-	words := fmt.Sprintf("Restarted because task %q failed, which is essential", t.name)
+	words := fmt.Sprintf("task %q failed, which is essential", t.name)
 	for _, o := range t.r.tasks {
 		if o == t || o.goal() != api.GoalRunning || o.handle == nil && o.starting == nil || !o.canBeAsked() {
 			continue
 		}
-		o.tell(blame(cause{event: api.EventSiblingFailed, words: words, sibling: t.name}))
-		o.ask(&request{words: words, until: time.Now().Add(delay)})
+		o.tell(blame(cause{event: api.EventSiblingFailed, words: "Restarted because " + words, sibling: t.name}))
+		o.ask(&request{words: "T" + words[1:], until: time.Now().Add(delay)})
 	}
 }

@@ -97,9 +97,9 @@ func TestEssentialTaskTakesTheOthersAlong(t *testing.T) {
 		}
 		synctest.Wait()
 		b.wantRuns("init", "server", "sidecar", "format", "server", "sidecar")
-		words := `Restarted because task "server" failed, which is essential`
+		words := `ask "server" failed, which is essential`
 		events := story(r, "sidecar")[3:]
-		b.want("told", []string{"Sibling Task Failed: " + words, "Killing: " + words + ". Sent SIGINT, SIGKILL follows after 5s"}, events[:2])
+		b.want("told", []string{"Sibling Task Failed: Restarted because t" + words, "Killing: T" + words + ". Sent SIGINT, SIGKILL follows after 5s"}, events[:2])
 		b.want("restarts", uint64(1), r.Report().TaskStates["sidecar"].Restarts)
 		b.want("status", api.AllocClientRunning, r.Status())
 		b.driver.Process("server").Exit(1) // its attempts are used up
