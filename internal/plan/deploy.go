@@ -87,12 +87,15 @@ func (s *survey) deployTree() *tree {
 	return t
 }
 
-// deploy are the phases of the plan that deploys the newest version.
+// deploy are the phases of the plan that deploys the newest version, with its
+// candidates chosen.
 func (s *survey) deploy() []*phase {
-	if t := s.deployTree(); t != nil {
-		return t.phases
+	t := s.deployTree()
+	if t == nil {
+		return nil
 	}
-	return nil
+	s.choose(t)
+	return t.phases
 }
 
 // wholePhases derives a phase per group, and a step per instance.

@@ -30,6 +30,7 @@ type survey struct {
 	reverting  *bool    // memory of reverts
 	stands     progress // of the newest version's deployment; known once deploy was derived
 	decisions  []*api.Decision
+	reasons    map[string]string // memory of blocked
 	// decisionsRead is set once decisions is what the store has.
 	decisionsRead bool
 	// collected is set when an allocation of the newest version belonged to a

@@ -67,7 +67,7 @@ func (v *View) Plan(name string) *api.Plan {
 func (s *survey) showTree(t *tree, whole bool) *api.Plan {
 	p := &api.Plan{
 		ID: s.planID(t), Name: t.name, Namespace: s.key.Namespace, JobID: s.key.ID, Strategy: t.strategy,
-		Interrupted: t.held, Message: t.message, Run: t.run, Parameters: t.parameters, Errors: slices.Clone(t.errors),
+		Interrupted: t.held, Message: s.saying(t), Run: t.run, Parameters: t.parameters, Errors: slices.Clone(t.errors),
 	}
 	if s.job != nil {
 		p.JobVersion = s.job.Version
@@ -85,9 +85,15 @@ func (s *survey) showTree(t *tree, whole bool) *api.Plan {
 			if whole {
 				p.Phases = append(p.Phases, shown)
 			}
+			if shown.Since.After(p.Since) {
+				p.Since = shown.Since
+			}
 		}
 	}
 	p.Status = t.combined(&all)
+	if t.rulings != nil && whole {
+		p.Decisions = slices.Clone(t.rulings.all)
+	}
 	return p
 }
 
@@ -130,15 +136,22 @@ func (st *step) shown() Status {
 func (s *survey) showPhase(t *tree, ph *phase, is Status, count *tally) *api.Phase {
 	p := &api.Phase{
 		ID: s.phaseID(t, ph), Name: ph.name, Strategy: ph.strategy, MaxParallel: ph.limit, After: ph.after,
-		Status: is, Interrupted: ph.held, Message: ph.why, Completed: count.complete, Total: count.total,
+		Status: is, Interrupted: ph.held, Message: ph.explain(t, is), Completed: count.complete, Total: count.total,
 		Steps: make([]*api.Step, len(ph.steps)),
 	}
 	if ph.group != nil {
 		p.Group = ph.group.name
 	}
+	var ahead *step
 	for i := range ph.steps {
-		st := s.showStep(t, ph, &ph.steps[i])
+		if ahead == nil && ph.steps[i].status != Complete {
+			ahead = &ph.steps[i]
+		}
+		st := s.showStep(t, ph, &ph.steps[i], ahead)
 		p.Steps[i] = st
+		if st.Since.After(p.Since) {
+			p.Since = st.Since
+		}
 		for _, e := range st.Errors {
 			p.Errors = append(p.Errors, st.Name+": "+e)
 		}
@@ -146,11 +159,11 @@ func (s *survey) showPhase(t *tree, ph *phase, is Status, count *tally) *api.Pha
 	return p
 }
 
-func (s *survey) showStep(t *tree, ph *phase, st *step) *api.Step {
+func (s *survey) showStep(t *tree, ph *phase, st, ahead *step) *api.Step {
 	its := st.its()
 	shown := &api.Step{
 		ID: s.stepID(t, ph, st), Name: st.name(), Status: st.shown(), Interrupted: its.held != nil,
-		Message: st.why, Until: st.until, Tasks: st.taskNames(), Recovery: its.recovery, Forced: its.forced,
+		Message: s.explainStep(t, ph, st, ahead), Until: st.until, Since: st.since(), Tasks: st.taskNames(), Recovery: its.recovery, Forced: its.forced,
 	}
 	if st.job != nil {
 		shown.JobVersion = st.job.Version
@@ -160,6 +173,9 @@ func (s *survey) showStep(t *tree, ph *phase, st *step) *api.Step {
 		if st.on.alloc != nil {
 			shown.Allocation = st.on.alloc.ID
 		}
+	}
+	for _, i := range its.after {
+		shown.After = append(shown.After, ph.steps[i].name())
 	}
 	if st.status == Error {
 		shown.Errors = append(shown.Errors, st.why)
@@ -226,7 +242,7 @@ func Draw(p *api.Plan) string {
 			strategy += fmt.Sprintf(", %d at a time", ph.MaxParallel)
 		}
 		fmt.Fprintf(&b, "%s%s (%s strategy) (%s)", branch, ph.Name, strategy, ph.Status)
-		write(&b, ph.Message)
+		write(&b, unlessQueued(ph.Message))
 		for j, st := range ph.Steps {
 			leaf := "├─ "
 			if j == len(ph.Steps)-1 {
@@ -237,7 +253,7 @@ func Draw(p *api.Plan) string {
 				fmt.Fprintf(&b, " on %s", api.ShortID(st.Node))
 			}
 			fmt.Fprintf(&b, " (%s)", st.Status)
-			write(&b, st.Message)
+			write(&b, unlessQueued(st.Message))
 		}
 	}
 	return b.String()
@@ -248,4 +264,12 @@ func write(b *strings.Builder, message string) {
 		b.WriteString(" " + message)
 	}
 	b.WriteByte('\n')
+}
+
+// unlessQueued leaves out what the tree shows anyway: what comes before it.
+func unlessQueued(message string) string {
+	if strings.HasPrefix(message, comesAfter) {
+		return ""
+	}
+	return message
 }

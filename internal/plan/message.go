@@ -1,0 +1,190 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// This file says why something is as it is: for whatever waits, what it waits
+// for, and since when it has been so.
+
+// saying is why the plan waits; "" if it does not.
+func (s *survey) saying(t *tree) string {
+	switch {
+	case t.message != "":
+		return t.message
+	case t.heldBy != nil:
+		return whyHeld(t.heldBy)
+	case t.held && s.deployment != nil && t.name == api.PlanDeploy:
+		return "its deployment is " + s.deployment.Status
+	}
+	return ""
+}
+
+// explain says why the phase waits; "" if it does not.
+func (p *phase) explain(t *tree, is Status) string {
+	switch {
+	case p.why != "":
+		return p.why
+	case is == Complete, is == Error:
+		return ""
+	case p.heldBy != nil:
+		return whyHeld(p.heldBy)
+	case p.waits > 0 && is == Waiting:
+		return whyCanary
+	case p.waiter != nil:
+		return ""
+	case !p.open && !t.held:
+		if before := t.before(p); before != "" {
+			return comesAfter + "phase " + before
+		}
+	}
+	return ""
+}
+
+// before names the phase that the given one waits for.
+func (t *tree) before(p *phase) string {
+	for _, other := range t.phases {
+		switch {
+		case other == p:
+			if t.strategy != api.StrategyDependency {
+				return ""
+			}
+		case other.isComplete():
+		case t.strategy == api.StrategyDependency && !slices.Contains(p.after, other.name):
+		default:
+			return other.name
+		}
+	}
+	return ""
+}
+
+// blocked are the reasons, in words, why instances of each group found no place.
+// They are made once for a tree that is shown.
+func (s *survey) blocked() map[string]string {
+	if s.reasons != nil {
+		return s.reasons
+	}
+	s.reasons = make(map[string]string)
+	if e := s.r.BlockedEvaluation(s.key.Namespace, s.key.ID); e != nil {
+		for name, m := range e.FailedGroups {
+			s.reasons[name] = noRoom(m)
+		}
+	}
+	return s.reasons
+}
+
+// noRoom says what the nodes lack.
+func noRoom(m *api.PlacementMetrics) string {
+	if m == nil || m.NodesEvaluated == 0 && m.NodesFiltered == 0 && m.NodesExhausted == 0 {
+		return "no node may run it"
+	}
+	var parts []string
+	if m.NodesFiltered > 0 {
+		parts = append(parts, count(m.NodesFiltered, "may not run it")+most(m.ConstraintFiltered))
+	}
+	if m.NodesExhausted > 0 {
+		parts = append(parts, count(m.NodesExhausted, "full")+most(m.DimensionExhausted))
+	}
+	return "waits for room: " + strings.Join(parts, ", ")
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 node " + what
+	}
+	return fmt.Sprintf("%d nodes %s", n, what)
+}
+
+// most lists reasons, the one that holds for most nodes first.
+func most(counts map[string]int) string {
+	if len(counts) == 0 {
+		return ""
+	}
+	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(counts[b]-counts[a], strings.Compare(a, b))
+	})
+	return " (" + strings.Join(names, ", ") + ")"
+}
+
+// explainStep says why the step is as it is, or what it waits for. Ahead is the first
+// step of the phase that is not complete.
+func (s *survey) explainStep(t *tree, p *phase, st, ahead *step) string {
+	its := st.its()
+	switch is := st.shown(); {
+	case its.forced != nil:
+		text := "force-completed by " + orUnknown(its.forced.By) + " at " + clock(its.forced.Time)
+		if its.forced.Reason != "" {
+			text += ": " + its.forced.Reason
+		}
+		return text
+	case is == Prepared && st.on != nil:
+		if why := s.blocked()[st.on.group.name]; why != "" {
+			return strings.TrimPrefix(st.why+"; "+why, "; ")
+		}
+	case is == Pending && st.why == "":
+		return p.queue(t, st, ahead)
+	}
+	return st.why
+}
+
+// comesAfter begins the messages of what waits for nothing but its turn.
+const comesAfter = "comes after "
+
+// queue says what a step that has not begun comes after.
+func (p *phase) queue(t *tree, st, ahead *step) string {
+	switch {
+	case t.held, p.held:
+		return "" // the plan or the phase says so
+	case !p.open:
+		if before := t.before(p); before != "" {
+			return comesAfter + "phase " + before
+		}
+	case ahead != nil && ahead != st:
+		return comesAfter + ahead.key()
+	}
+	return ""
+}
+
+// since is when the step was last seen to move; zero if that is not known.
+func (st *step) since() (at time.Time) {
+	its := st.its()
+	switch {
+	case its.forced != nil:
+		return time.Unix(0, its.forced.Time)
+	case its.held != nil:
+		return time.Unix(0, its.held.Time)
+	case st.on == nil || st.on.alloc == nil:
+		return at
+	}
+	a := st.on.alloc
+	switch st.shown() {
+	case Complete:
+		return reachedAt(a)
+	case Started:
+		for _, t := range a.TaskStates {
+			if t.StartedAt.After(at) {
+				at = t.StartedAt
+			}
+		}
+	case Starting:
+		at = time.Unix(0, a.CreateTime)
+		if a.Launches != nil {
+			at = time.Unix(0, a.ModifyTime)
+		}
+	case Delayed, Error:
+		if a.IsClientTerminal() {
+			at = failedAt(a)
+		}
+	}
+	return at
+}
