@@ -196,6 +196,11 @@ func NeedsEvaluation(old, new *api.Allocation) (trigger string, needed bool) {
 		return api.TriggerAllocStop, true
 	case isAwaited(old, new):
 		return api.TriggerAllocReconnect, true
+	case hasMoved(old, new):
+		if new.DeploymentID != "" {
+			return api.TriggerDeploymentWatcher, true
+		}
+		return api.TriggerPlanOperation, true
 	case new.DeploymentID == "" || new.IsServerTerminal():
 		return "", false
 	case old.IsHealthy() != new.IsHealthy() || old.IsUnhealthy() != new.IsUnhealthy():

@@ -86,7 +86,7 @@ func reactions(snap *state.Snapshot, reported []*api.Allocation, evaluated map[a
 			continue
 		}
 		job := snap.Job(old.Namespace, old.JobID)
-		if job == nil || job.Stop || isDone(job, rep) {
+		if job == nil || job.Stop && !job.Purge || old.Launches == nil && !job.Purge && isDone(job, rep) {
 			continue
 		}
 		is = *old
@@ -94,9 +94,18 @@ func reactions(snap *state.Snapshot, reported []*api.Allocation, evaluated map[a
 		if s := rep.DeploymentStatus; s != nil && s.Healthy != nil {
 			is.DeploymentStatus = s
 		}
+		if rep.TaskStates != nil {
+			is.TaskStates = rep.TaskStates
+		}
+		if rep.LaunchStatus != nil {
+			is.LaunchStatus = rep.LaunchStatus
+		}
 		trigger, needed := plan.NeedsEvaluation(old, &is)
 		if !needed || trigger == api.TriggerAllocReconnect && !isContested(snap, old) {
 			continue
+		}
+		if r := snap.LatestRestart(old.Namespace, old.JobID); r != nil && r.IsActive() && trigger == api.TriggerPlanOperation {
+			trigger = api.TriggerRestart
 		}
 		evaluated[old.JobKey()] = true
 		evals = append(evals, newEvaluation(job, trigger, now))
