@@ -183,6 +183,7 @@ type AllocNetworkStatus struct {
 type RescheduleTracker struct {
 	Events         []*RescheduleEvent
 	LastReschedule string
+	Since          int64 `json:",omitempty"` // when the instance began to fail that has been failing since; Unix nanoseconds
 }
 
 // RescheduleEvent is one replacement of a failed allocation.

@@ -3,7 +3,11 @@
 
 package plan
 
-import "github.com/reeve-run/reeve/api"
+import (
+	"slices"
+
+	"github.com/reeve-run/reeve/api"
+)
 
 // A leaving is an allocation that is wanted no longer.
 type leaving struct {
@@ -13,36 +17,76 @@ type leaving struct {
 }
 
 // decommissionTree derives the plan that stops what is wanted no longer: groups
-// that left the job last, within a group the highest index first.
+// that left the job first, the others from the last one declared to the first,
+// within a group the highest index first. They are told in that order, and none
+// waits for another. What was told stays in the plan until it has ended.
 func (s *survey) decommissionTree() *tree {
-	t := &tree{name: api.PlanDecommission, strategy: api.StrategySerial}
-	for _, g := range s.groups {
-		if len(g.excess) == 0 {
+	if s.uninstalls() {
+		return nil
+	}
+	var t *tree
+	for _, g := range s.leavingOrder() {
+		if len(g.excess)+len(g.going) == 0 {
 			continue
 		}
-		p := &phase{name: g.name, group: g, strategy: api.StrategySerial, open: true}
-		places := s.memory.instancesFor(len(g.excess))
-		for i, l := range g.excess {
-			if l.why == "" {
-				l.why = s.whyLeaving(g, l.alloc)
-			}
-			places[i] = instance{group: g, index: l.alloc.Index(), alloc: l.alloc, state: running}
-			if l.alloc.Job != nil && l.alloc.Job.RunsOnEveryNode() {
-				places[i].node = l.alloc.NodeID
-			}
-			p.steps = append(p.steps, step{on: &places[i], do: leave, status: Pending, job: l.alloc.Job, why: l.why})
+		if t == nil {
+			t = &tree{name: api.PlanDecommission, strategy: api.StrategyParallel}
 		}
+		p := &phase{name: g.name, group: g, strategy: api.StrategyParallel, open: true}
+		p.steps = s.leavingSteps(g)
 		t.phases = append(t.phases, p)
-	}
-	if len(t.phases) == 0 {
-		return nil
 	}
 	return t
 }
 
+// leavingOrder are the groups in the order in which they are decommissioned.
+func (s *survey) leavingOrder() []*group {
+	left := slices.IndexFunc(s.groups, func(g *group) bool { return g.def == nil })
+	if left < 0 {
+		left = len(s.groups)
+	}
+	order := slices.Clone(s.groups[left:])
+	for _, g := range slices.Backward(s.groups[:left]) {
+		order = append(order, g)
+	}
+	return order
+}
+
+// leavingSteps derives a step for everything of the group that is to stop or is
+// stopping.
+func (s *survey) leavingSteps(g *group) []step {
+	n := len(g.excess) + len(g.going)
+	places, steps := s.memory.instancesFor(n), s.memory.stepsFor(n)
+	all := make([]leaving, 0, n)
+	for _, l := range g.excess {
+		if l.why == "" {
+			l.why = s.whyLeaving(g, l.alloc)
+		}
+		all = append(all, l)
+	}
+	for _, a := range g.going {
+		all = append(all, leaving{g, a, ""})
+	}
+	slices.SortStableFunc(all, func(a, b leaving) int { return b.alloc.Index() - a.alloc.Index() })
+	for i, l := range all {
+		places[i] = instance{group: g, index: l.alloc.Index(), alloc: l.alloc, state: running}
+		if l.alloc.Job != nil && l.alloc.Job.RunsOnEveryNode() {
+			places[i].node = l.alloc.NodeID
+		}
+		steps[i] = step{on: &places[i], do: leave, status: Pending, job: l.alloc.Job, why: l.why}
+		if l.why == "" {
+			steps[i].do, steps[i].status, steps[i].why = none, Starting, l.alloc.DesiredDescription
+			if s.isAway(l.alloc) {
+				steps[i].why = "it was told to stop, and its node is out of reach: nobody knows whether it still runs"
+			}
+		}
+	}
+	return steps
+}
+
 func (s *survey) whyLeaving(g *group, a *api.Allocation) string {
 	switch {
-	case s.job == nil:
+	case s.job == nil, s.uninstalls():
 		return becausePurged
 	case !s.wanted():
 		return becauseStopped

@@ -14,6 +14,9 @@ import (
 type absence struct {
 	until    time.Time // then it is lost; zero: as long as its node is known
 	replaced bool      // its instance is started elsewhere meanwhile
+	// recovered is set when that is by the recovery block: its instance goes on
+	// where it is, if it can.
+	recovered bool
 }
 
 // absent returns the absence of an allocation; nil if its node is there, or if it
@@ -24,8 +27,11 @@ func (s *survey) absent(a *api.Allocation) *absence {
 		return nil
 	}
 	d := s.disconnect(a)
-	if d == nil || s.job != nil && !s.knows(a) { // of a job that was removed and registered again since
+	if s.job != nil && !s.knows(a) { // of a job that was removed and registered again since
 		return nil
+	}
+	if d == nil {
+		return s.awaited(a, n)
 	}
 	ab := &absence{}
 	since := time.Unix(n.StatusUpdatedAt, 0)
@@ -41,6 +47,19 @@ func (s *survey) absent(a *api.Allocation) *absence {
 		return nil
 	}
 	return ab
+}
+
+// awaited returns the absence that the recovery block gives.
+func (s *survey) awaited(a *api.Allocation, n *api.Node) *absence {
+	if !s.wanted() || s.job.RunsOnEveryNode() || a.IsServerTerminal() {
+		return nil
+	}
+	after := permanentAfter(s.job.Group(a.Group))
+	until := time.Unix(n.StatusUpdatedAt, 0).Add(after)
+	if after <= 0 || !until.After(s.now) {
+		return nil
+	}
+	return &absence{until: until, recovered: true}
 }
 
 // isSilent reports whether the servers do not hear of the node.
@@ -68,6 +87,7 @@ func (s *survey) node(a *api.Allocation) *api.Node {
 	if !known {
 		n = s.r.Node(a.NodeID)
 		s.nodes[a.NodeID] = n
+		s.drains = s.drains || n != nil && n.DrainStrategy != nil
 	}
 	return n
 }

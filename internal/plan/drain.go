@@ -3,5 +3,97 @@
 
 package plan
 
-// drainTree derives the plan drain.
-func (s *survey) drainTree() *tree { return nil }
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+const (
+	whyDrainWaits = "it waits for the drain's turn: the group's migrate block says how many may move at a time"
+	whyDrainEnds  = "its node is drained: it goes on until it ends, at most until the drain's deadline"
+	whyDrainLast  = "its node is drained: what runs on every node leaves last"
+)
+
+// drainTree derives the plan that empties nodes of the job's instances: a phase
+// per node that is drained, a step per instance that is, or was, there. Whose
+// turn it is the drain says, by marking allocations; what follows from that is
+// done here.
+func (s *survey) drainTree() *tree {
+	if !s.drains {
+		return nil
+	}
+	byNode := make(map[string]*phase)
+	var phases []*phase
+	for _, g := range s.groups {
+		for in := range g.every {
+			if in.taken || len(in.busy) > 0 {
+				continue
+			}
+			node, st := s.drainStep(in)
+			if node == nil {
+				continue
+			}
+			p := byNode[node.ID]
+			if p == nil {
+				p = &phase{name: cmp.Or(node.Name, node.ID), strategy: api.StrategyParallel, open: true, node: node}
+				byNode[node.ID] = p
+				phases = append(phases, p)
+			}
+			p.steps = append(p.steps, st)
+		}
+	}
+	if len(phases) == 0 {
+		return nil
+	}
+	slices.SortFunc(phases, func(a, b *phase) int {
+		return cmp.Or(a.node.DrainStrategy.StartedAt.Compare(b.node.DrainStrategy.StartedAt), strings.Compare(a.node.ID, b.node.ID))
+	})
+	return &tree{name: api.PlanDrain, strategy: api.StrategyParallel, phases: phases}
+}
+
+// drainStep derives what a drain has to do with the instance: nothing if node is
+// nil.
+func (s *survey) drainStep(in *instance) (node *api.Node, st step) {
+	st = step{on: in, job: s.ownVersion(in)}
+	a, last := in.alloc, in.last
+	switch {
+	case s.isLeaving(in) && a == nil:
+		st.do, st.status, st.why = start, Prepared, becauseMigrated
+		return s.node(last), st
+	case s.isLeaving(in):
+		st.do, st.status, st.why = replace, Prepared, becauseMigrated
+		return s.node(a), st
+	case a == nil || in.state == failed || in.state == ended || in.state == lost || in.state == moving:
+		return nil, st // recovery's
+	case s.isDrained(a) && s.node(a).HasToLeave(a):
+		st.status, st.why = Pending, whyDrainWaits
+		if s.job.RunsOnEveryNode() {
+			st.why = whyDrainLast
+		} else if s.job.RunsToCompletion() {
+			st.why = whyDrainEnds
+		}
+		return s.node(a), st
+	case last == nil || last.ID != a.PreviousAllocation || last.DesiredDescription != becauseMigrated || !s.isDrained(last):
+		return nil, st
+	}
+	switch st.status = Complete; {
+	case in.state == placed:
+		st.status = Starting
+	case a.IsUnhealthy():
+		st.status, st.why = Started, "it runs elsewhere, and did not become healthy in time"
+	case in.state == running && !a.IsHealthy() && s.judged(in):
+		st.status, st.why = Started, "it runs elsewhere, and is not known to be healthy yet"
+	}
+	return s.node(last), st
+}
+
+// isLeaving reports whether the drain moves the instance now.
+func (s *survey) isLeaving(in *instance) bool {
+	if in.alloc == nil {
+		return in.last != nil && in.last.DesiredDescription == becauseMigrated && s.isDrained(in.last) && s.recovers(in)
+	}
+	return in.state == moving && s.isDrained(in.alloc)
+}

@@ -51,6 +51,16 @@ func (w *work) followUps() {
 	}
 }
 
+// lookAgain makes an evaluation that is not about an allocation, once.
+func (w *work) lookAgain(id string, due time.Time, trigger, why string) {
+	if w.evaluation(id) != nil || slices.ContainsFunc(w.result.FollowUps, func(e *api.Evaluation) bool { return e.ID == id }) {
+		return
+	}
+	e := w.followUp(trigger, due, id)
+	e.ID, e.StatusDescription = id, why
+	w.result.FollowUps = append(w.result.FollowUps, e)
+}
+
 func (w *work) evaluation(id string) *api.Evaluation {
 	if id == "" {
 		return nil

@@ -11,17 +11,24 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// launch has the node of the step's instance run, hold or end tasks there: the
-// step's launches take the place of those that the allocation has of the tasks.
+// launch has the node of the step's instance run tasks there.
 func (w *work) launch(st *step) {
-	wanted := st.its().launches
-	if len(wanted) == 0 {
+	if len(st.its().launches) == 0 {
 		return
 	}
 	if st.rare.updates {
 		w.renew(st.on)
 	}
-	a := w.change(st.on.alloc)
+	w.tell(st.on, st.rare.launches)
+}
+
+// tell changes what the instance's allocation is told of tasks; of others it is
+// told what it was.
+func (w *work) tell(in *instance, wanted map[string]*api.Launch) {
+	if len(wanted) == 0 {
+		return
+	}
+	a := w.change(in.alloc)
 	tasks := maps.Clone(wanted)
 	if a.Launches != nil {
 		for name, l := range a.Launches.Tasks {
@@ -54,12 +61,4 @@ func launches(tasks map[string]*api.Launch) *api.Launches {
 		}
 	}
 	return &api.Launches{ID: deriveID("launches", b.String()), Tasks: tasks}
-}
-
-// launches are those of a new allocation.
-func (w *work) launches(st *step) *api.Launches {
-	if st.rare == nil {
-		return nil
-	}
-	return launches(st.rare.launches)
 }

@@ -15,6 +15,7 @@ type phase struct {
 	group    *group // that all of its steps are about; nil if of several
 	strategy string // one of the api.Strategy constants
 	after    []string
+	node     *api.Node // that is drained
 	steps    []step
 	limit    int           // of a serial one: steps under way at a time; 0: no limit
 	stagger  time.Duration // between a step's completion and the next one's begin

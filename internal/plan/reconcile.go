@@ -33,6 +33,7 @@ func Reconcile(r Reader, job *api.Job, eval *api.Evaluation, now time.Time) *Res
 			}
 		}
 	}
+	w.steer()
 	w.absences()
 	w.followUps()
 	w.rest(deploy)
@@ -81,6 +82,9 @@ func (w *work) do(st *step) {
 	switch st.do {
 	case leave:
 		w.leave(leaving{in.group, in.alloc, st.why})
+		if st.its().forced != nil {
+			w.result.Stop[len(w.result.Stop)-1].ClientStatus = api.AllocClientLost
+		}
 	case launch:
 		w.launch(st)
 	case update:
@@ -122,8 +126,31 @@ func (w *work) start(st *step) {
 		r.Deployment = w.active.ID
 	}
 	w.replacing(r, st)
-	r.Launches = w.launches(st)
+	in.asked = true
+	w.recovering(r, st)
+	r.Launches = launches(merged(w.firstLaunches(in, r.Previous, st.job, r.Recovery), st.its().launches))
 	w.result.Start = append(w.result.Start, r)
+}
+
+// recovering says where the request may be placed, and what of its predecessor's
+// it takes over.
+func (w *work) recovering(r *placement.Request, st *step) {
+	in := st.on
+	switch {
+	case r.Previous == nil:
+		return
+	case w.replacedBy(in, r.Previous) != nil:
+	case permanentAfter(in.group.def) == 0, st.job != w.ownVersion(in):
+		return
+	}
+	kind, until := w.recoveredAs(in, r.Previous, w.now)
+	if r.Recovery = kind; kind != api.RecoveryTransient {
+		return
+	}
+	r.NodeID = r.Previous.NodeID
+	if in.node == "" { // if there is no room on that node, somebody has to look again
+		w.lookAgain(deriveID("permanent", r.Previous.ID), until, api.TriggerReschedule, "recovers instances anywhere that could not be recovered on their nodes")
+	}
 }
 
 // name is the instance's; those of a job that runs on every node share it.
@@ -151,6 +178,15 @@ func (w *work) replacing(r *placement.Request, st *step) {
 		return
 	}
 	stop := &placement.Stop{Alloc: in.alloc, Description: becauseUpdated}
+	if w.replacedBy(in, in.alloc) != nil && in.state != lost && st.job == w.ownVersion(in) {
+		stop = w.stop(in.alloc, becauseOrdered)
+		r.Replaces = stop
+		if stop.ClientStatus == api.AllocClientLost {
+			r.Replaces = nil
+			w.result.Stop = append(w.result.Stop, stop)
+		}
+		return
+	}
 	switch in.state {
 	case lost:
 		stop.Description, stop.ClientStatus = w.whyLost(in.alloc), api.AllocClientLost
@@ -172,7 +208,7 @@ func (w *work) replacing(r *placement.Request, st *step) {
 			if in.state == ended {
 				stop.Description = becauseEnded
 			}
-			r.Tracker = track(w.policy(in), in.alloc, st.delay, w.now)
+			r.Tracker = track(w.policy(in), in.alloc, st.delay, w.failingSince(in, in.alloc), w.now)
 			r.Penalised = penalised(r.Tracker)
 		}
 	}
@@ -271,7 +307,7 @@ func (w *work) stop(a *api.Allocation, why string) *placement.Stop {
 	if a.IsClientTerminal() {
 		return stop
 	}
-	if ab := w.absent(a); w.isGone(a) || ab != nil && ab.until.IsZero() {
+	if ab := w.absent(a); w.isGone(a) || ab != nil && (ab.until.IsZero() || ab.recovered) {
 		stop.ClientStatus = api.AllocClientLost
 	}
 	return stop

@@ -6,34 +6,72 @@ package plan
 import "github.com/reeve-run/reeve/api"
 
 // recoveryTree derives the plan that brings back what failed, was lost or was
-// told to stop: a phase per group, a step per instance that is not as it was,
-// all at once. The version of an instance is never changed here.
+// told to stop, and does to instances what operators ask for: a phase per
+// instance that is not as it was, all at once. The version of an instance is
+// never changed here.
 func (s *survey) recoveryTree() *tree {
-	t := &tree{name: api.PlanRecovery, strategy: api.StrategyParallel}
+	var t *tree
 	for _, g := range s.groups {
-		p := &phase{name: g.name, group: g, strategy: api.StrategyParallel, open: true}
 		for in := range g.every {
 			if in.taken {
 				continue
 			}
-			if st := s.recoveryStep(in); st.status != "" {
-				p.steps = append(p.steps, st)
+			steps := s.recoverySteps(in)
+			if len(steps) == 0 {
+				continue
 			}
+			if t == nil {
+				t = &tree{name: api.PlanRecovery, strategy: api.StrategyParallel}
+			}
+			t.phases = append(t.phases, &phase{
+				name: in.name(), group: g, strategy: api.StrategyParallel, steps: steps, open: true,
+			})
 		}
-		if len(p.steps) > 0 {
-			t.phases = append(t.phases, p)
-		}
-	}
-	if len(t.phases) == 0 {
-		return nil
 	}
 	return t
 }
 
-// recoveryStep derives what is to be done about one instance; without status
-// if nothing is.
+// recoverySteps derives what is to be done about one instance.
+func (s *survey) recoverySteps(in *instance) []step {
+	if s.isLeaving(in) {
+		return nil // the plan drain moves it
+	}
+	if st := s.recoveryStep(in); st.status != "" {
+		if in.alloc != nil || in.last != nil {
+			if kind := s.recoveryShown(in, st.until); kind != "" {
+				st.also().recovery = kind
+			}
+		}
+		steps := s.memory.stepsFor(1)
+		steps[0] = st
+		return steps
+	}
+	if in.alloc == nil || in.state != placed && in.state != running {
+		return nil
+	}
+	steps := s.repairs(in)
+	if st := s.restartOrdered(in); st.status != "" {
+		steps = append(steps, st)
+	}
+	if st := s.pausing(in); st.status != "" {
+		steps = append(steps, st)
+	}
+	if len(steps) == 0 {
+		if st := s.comingUp(in); st.status != "" {
+			steps = append(steps, st)
+		}
+	}
+	return steps
+}
+
+// recoveryStep derives what is to be done about an instance as a whole; without
+// status if nothing is.
 func (s *survey) recoveryStep(in *instance) step {
 	st := step{on: in, job: s.ownVersion(in)}
+	if d := s.replacedBy(in, in.alloc); d != nil && !in.closed {
+		st.do, st.status, st.why = replace, Prepared, said("replaced", d)
+		return st
+	}
 	switch in.state {
 	case vacant:
 		if !s.recovers(in) {
@@ -43,12 +81,17 @@ func (s *survey) recoveryStep(in *instance) step {
 		if in.node != "" && (s.stands == succeeded || s.stands == notNeeded) {
 			st.job = s.job // its node missed the rollout
 		}
+		if in.last != nil {
+			s.stay(&st, in.last)
+		}
 	case lost:
 		st.do, st.status, st.why = replace, Prepared, s.whyLost(in.alloc)
 	case unknown:
 		switch {
 		case in.away == nil:
 			return step{}
+		case in.away.recovered:
+			st.status, st.why, st.until = Delayed, whyRecoveredThere, in.away.until
 		case in.isLent():
 			st.do, st.status, st.why = start, Prepared, "its node is out of reach"
 		case in.away.until.IsZero():
@@ -89,6 +132,7 @@ func (s *survey) reschedule(st *step, in *instance, why string) {
 		st.do, st.status, st.until = later, Delayed, a.due
 	default:
 		st.do, st.status = replace, Prepared
+		s.stay(st, in.alloc)
 	}
 }
 

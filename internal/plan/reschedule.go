@@ -71,13 +71,19 @@ func backoff(p *api.Reschedule, a *api.Allocation, failed time.Time) time.Durati
 // for its next failure to be the first of a new row.
 const calm = 5 * time.Minute
 
+// calmOf is how long an instance has to run for its next failure to be the first
+// of a new row.
+func calmOf(p *api.Reschedule) time.Duration {
+	if limit := of(p).MaxDelay; of(limit) > 0 {
+		return *limit
+	}
+	return calm
+}
+
 // inARow counts the replacements that led to the allocation since the instance
 // last ran for longer than the longest delay.
 func inARow(p *api.Reschedule, a *api.Allocation, failed time.Time) (n int) {
-	limit := of(p.MaxDelay)
-	if limit <= 0 {
-		limit = calm
-	}
+	limit := calmOf(p)
 	started := time.Unix(0, a.CreateTime)
 	all := events(a)
 	for i := len(all) - 1; i >= 0 && failed.Sub(started) <= limit; i-- {
@@ -128,8 +134,9 @@ func failedAt(a *api.Allocation) time.Time {
 // more attempts, or more immediate ones, keeps as many as it has to count.
 const eventsKept = 5
 
-// track returns the history of the allocation that replaces a failed one.
-func track(p *api.Reschedule, a *api.Allocation, delay time.Duration, now time.Time) *api.RescheduleTracker {
+// track returns the history of the allocation that replaces a failed one, which
+// has been failing since then.
+func track(p *api.Reschedule, a *api.Allocation, delay time.Duration, since, now time.Time) *api.RescheduleTracker {
 	kept := eventsKept
 	if p != nil {
 		kept = max(kept, of(p.Immediate))
@@ -145,7 +152,7 @@ func track(p *api.Reschedule, a *api.Allocation, delay time.Duration, now time.T
 	all = append(all, &api.RescheduleEvent{
 		RescheduleTime: now.UnixNano(), PrevAllocID: a.ID, PrevNodeID: a.NodeID, Delay: delay,
 	})
-	return &api.RescheduleTracker{Events: all, LastReschedule: "ok"}
+	return &api.RescheduleTracker{Events: all, LastReschedule: "ok", Since: since.UnixNano()}
 }
 
 func isTrue(p *bool) bool { return p != nil && *p }

@@ -77,13 +77,13 @@ func TestTrackKeepsWhatThePolicyCounts(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	a := &api.Allocation{ID: "a", NodeID: "n"}
 	for range 20 {
-		a.RescheduleTracker = track(&api.Reschedule{Unlimited: new(true)}, a, time.Second, now)
+		a.RescheduleTracker = track(&api.Reschedule{Unlimited: new(true)}, a, time.Second, now, now)
 	}
 	if n := len(a.RescheduleTracker.Events); n != eventsKept {
 		t.Errorf("%d events are kept without a limit of attempts, want %d", n, eventsKept)
 	}
 	for range 20 {
-		a.RescheduleTracker = track(&api.Reschedule{Attempts: new(8)}, a, time.Second, now)
+		a.RescheduleTracker = track(&api.Reschedule{Attempts: new(8)}, a, time.Second, now, now)
 	}
 	if n := len(a.RescheduleTracker.Events); n != 8 {
 		t.Errorf("%d events are kept for 8 attempts", n)

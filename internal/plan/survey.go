@@ -27,7 +27,9 @@ type survey struct {
 	moves      map[change]*placement.Suitability
 	old        map[*group]bool // memory of anyOld
 	memory     *memory
-	reverting  *bool    // memory of reverts
+	reverting  *bool // memory of reverts
+	drains     bool  // a node of it is drained
+	ordered    map[place][]*api.Decision
 	stands     progress // of the newest version's deployment; known once deploy was derived
 	decisions  []*api.Decision
 	reasons    map[string]string // memory of blocked
@@ -52,6 +54,8 @@ type group struct {
 	shared     string // memory of the name that all of its allocations have
 	excess     []leaving
 	stopping   []*api.Allocation // on a lost node, and told to stop before
+	going      []*api.Allocation // told to stop, and not known to have ended; nobody comes after them
+	gone       []*api.Allocation // ended, of a job that is being removed
 	// rivals are further allocations that claim an instance, by its index; behind
 	// are those of them that stay for now.
 	rivals map[int][]*api.Allocation
@@ -79,6 +83,7 @@ type instance struct {
 	canary bool
 	// closed is set when its node takes nothing new: what is there stays as it is.
 	closed bool
+	asked  bool // something is to be placed for it now
 	// away is set when its node is silent, and its allocation not lost yet.
 	away *absence
 }
@@ -141,6 +146,7 @@ func newSurvey(r Reader, key api.NamespacedID, job *api.Job, eval *api.Evaluatio
 			return strings.Compare(a.alloc.ID, b.alloc.ID)
 		})
 		slices.SortFunc(g.behind, func(a, b *api.Allocation) int { return strings.Compare(a.ID, b.ID) })
+		slices.SortFunc(g.going, func(a, b *api.Allocation) int { return strings.Compare(a.ID, b.ID) })
 		slices.SortFunc(g.stopping, func(a, b *api.Allocation) int { return strings.Compare(a.ID, b.ID) })
 	}
 	return s
@@ -212,8 +218,15 @@ func (s *survey) sort(g *group, a *api.Allocation) {
 		if inside && newer(a, g.instances[index].last) {
 			g.instances[index].last = a
 		}
-		if !a.IsClientTerminal() && s.isGone(a) {
+		switch {
+		case a.IsClientTerminal():
+			if a.DesiredDescription == becausePurged && s.uninstalls() {
+				g.gone = append(g.gone, a)
+			}
+		case s.isGone(a):
 			g.stopping = append(g.stopping, a)
+		case !inside:
+			g.going = append(g.going, a)
 		}
 		return
 	}

@@ -3,5 +3,89 @@
 
 package plan
 
-// uninstallTree derives the plan uninstall.
-func (s *survey) uninstallTree() *tree { return nil }
+import (
+	"slices"
+	"strings"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// Names of what the plan uninstall is made of.
+const (
+	phaseKill       = "kill"
+	phaseDeregister = "deregister"
+)
+
+// uninstalls reports whether the job is to be forgotten as soon as nothing of
+// it runs any more.
+func (s *survey) uninstalls() bool { return s.job != nil && s.job.Stop && s.job.Purge }
+
+// uninstallTree derives the plan that removes a job: a step for each of its
+// allocations that has not ended, then one that forgets the job. What is stuck
+// because its node does not answer can be forced: then it counts as lost.
+func (s *survey) uninstallTree() *tree {
+	if !s.uninstalls() {
+		return nil
+	}
+	kill := &phase{name: phaseKill, strategy: api.StrategyParallel, open: true}
+	for _, g := range s.leavingOrder() {
+		steps := s.leavingSteps(g)
+		for i := range steps {
+			st := &steps[i]
+			a := st.on.alloc
+			st.also().name = killName(a)
+			if st.do == none && st.status == Starting {
+				st.why = whyKillWaits
+				if n := s.node(a); n == nil || isSilent(n) {
+					st.why = whyKillStuck
+				}
+			}
+			if d := s.uninstallForced(a); d != nil {
+				st.do, st.status, st.why = leave, Pending, said("given up", d)
+				st.also().forced = d
+			}
+		}
+		kill.steps = append(kill.steps, steps...)
+		gone := s.memory.instancesFor(len(g.gone))
+		for i, a := range g.gone {
+			gone[i] = instance{group: g, index: a.Index(), alloc: a, state: ended}
+			st := step{on: &gone[i], status: Complete, job: a.Job}
+			st.also().name = killName(a)
+			if d := s.uninstallForced(a); d != nil && a.ClientStatus == api.AllocClientLost {
+				st.rare.forced = d
+			}
+			kill.steps = append(kill.steps, st)
+		}
+	}
+	slices.SortStableFunc(kill.steps, func(a, b step) int { return strings.Compare(a.rare.name, b.rare.name) })
+	last := step{do: deregister, status: Pending, job: s.job}
+	last.also().name = phaseDeregister
+	forget := &phase{name: phaseDeregister, strategy: api.StrategySerial, after: []string{phaseKill}, steps: []step{last}}
+	if forget.open = kill.isComplete(); !forget.open {
+		forget.steps[0].why = "nothing of the job may be left"
+	}
+	return &tree{name: api.PlanUninstall, strategy: api.StrategySerial, phases: []*phase{kill, forget}}
+}
+
+const (
+	whyKillWaits = "it was told to stop, and its node has not said yet that it has ended"
+	whyKillStuck = "it was told to stop, and its node does not answer: force the step to complete if it never will"
+)
+
+// killName is what the step that ends an allocation is called.
+func killName(a *api.Allocation) string {
+	return "kill-" + api.InstanceName(a.Group, a.Index()) + "-" + api.ShortID(a.ID)
+}
+
+// uninstallForced is the decision that gives the allocation up; nil if there is
+// none.
+func (s *survey) uninstallForced(a *api.Allocation) *api.Decision {
+	for _, d := range s.decided() {
+		switch {
+		case d.Plan != api.PlanUninstall || d.Verb != api.VerbForceComplete || d.JobVersion != s.job.Version:
+		case d.Step == "" && d.Phase != phaseDeregister, d.Step == killName(a), d.Step != "" && d.Allocation == a.ID:
+			return d
+		}
+	}
+	return nil
+}
