@@ -81,6 +81,8 @@ func newGroup(name string, options map[string]string) *api.Group {
 			g.Affinities = []*api.Affinity{{LTarget: "${meta." + key + "}", Operand: "=", RTarget: value, Weight: new(int8(100))}}
 		case "spread":
 			g.Spreads = []*api.Spread{{Attribute: "${meta." + value + "}", Weight: new(int8(100))}}
+		case "permanent_after":
+			g.Recovery = &api.Recovery{PermanentAfter: &d}
 		case "lost_after":
 			disconnect.LostAfter = &d
 		case "stop_on_client_after":

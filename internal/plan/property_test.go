@@ -68,6 +68,9 @@ func (w *world) registerAny(t *rapid.T) {
 		if strings.HasSuffix(g, "lost_after=5m") {
 			g += " reconcile=" + rapid.SampledFrom([]string{"keep_original", "keep_replacement", "best_score", "longest_running"}).Draw(t, "reconcile")
 		}
+		if !everywhere {
+			g += rapid.SampledFrom([]string{"", "", " permanent_after=1m"}).Draw(t, "recovery")
+		}
 		groups = append(groups, g)
 	}
 	w.register(header, groups)
@@ -272,7 +275,7 @@ func (w *world) checkReasons(t *rapid.T, o *placement.Outcome) {
 						problem = fmt.Sprintf("no evaluation is due at %s: %+v", st.Until, e)
 					}
 				case plan.Starting, plan.Started:
-					if a == nil || a.IsTerminal() {
+					if a == nil || a.IsClientTerminal() || a.IsServerTerminal() != (p.Name == api.PlanDecommission) {
 						problem = "nothing is under way"
 					}
 				case plan.Error, plan.Waiting:
