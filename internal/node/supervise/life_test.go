@@ -46,6 +46,25 @@ func TestEndingATaskLeavesNothing(t *testing.T) {
 	}
 }
 
+// TestAProcessThatIsBecomingAnotherProgramEnds has a process outside of its
+// task's session execute programs all the time: for a moment of each it shows no
+// environment.
+func TestAProcessThatIsBecomingAnotherProgramEnds(t *testing.T) {
+	everyKind(t, func(t *testing.T, c *supervise.Client) {
+		for i := range 20 {
+			spec := shell(t, fmt.Sprint("t", i), `echo 'exec sh ./again' > again; (setsid sh -c 'echo $$; exec sh ./again' &); exec sleep 1000`)
+			p := start(t, c, spec)
+			w := see(t, output(t, spec, 1)[0])
+			if err := p.Stop(t.Context(), "SIGTERM", time.Minute); err != nil {
+				t.Fatal(err)
+			}
+			if !w.gone() {
+				t.Errorf("process %d still runs after Stop", w.pid)
+			}
+		}
+	})
+}
+
 func TestWhatATaskLeavesBehindEndsWithIt(t *testing.T) {
 	everyKind(t, func(t *testing.T, c *supervise.Client) {
 		spec := shell(t, "t", `sleep 1000 & echo $!; setsid sleep 1000 & echo $!; read x </dev/zero & sleep 0.2; exit 4`)

@@ -19,6 +19,7 @@ type procStat struct {
 	Ticks              uint64 // user and system time, in clock ticks
 	StartTime          uint64 // in clock ticks since boot
 	RSSPages           int64
+	Environ            bool // it has an environment, or will have when it has become another program
 }
 
 // clockTicks per second, as Linux shows them to user space everywhere.
@@ -57,6 +58,10 @@ func parseStat(b []byte) (procStat, error) {
 	s := procStat{
 		PID: pid, State: f[0][0], PPID: int(num(1)), Session: int(num(3)),
 		Ticks: num(11) + num(12), StartTime: num(19), RSSPages: int64(num(21)),
+	}
+	if len(f) > 48 && num(20) > 0 { // it has memory
+		begin, end := num(47), num(48)
+		s.Environ = begin < end || end == 0
 	}
 	return s, bad
 }

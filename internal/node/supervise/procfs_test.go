@@ -16,6 +16,12 @@ func TestParseStat(t *testing.T) {
 	if want := (procStat{PID: 42, PPID: 7, Session: 41, State: 'S', Ticks: 33, StartTime: 98765, RSSPages: 123}); err != nil || got != want {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}
+	for environ, want := range map[string]bool{"1000 2000": true, "2000 2000": false, "0 0": true} {
+		full := line + " 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 1 1 1 1 1 " + environ + " 0"
+		if got, err := parseStat([]byte(full)); err != nil || got.Environ != want {
+			t.Errorf("with an environment from and to %s: %t, %v; want %t", environ, got.Environ, err, want)
+		}
+	}
 	for _, bad := range []string{"", "42", "42 (x", "x (y) S", ") (", "42 (x) S 1 2 3"} {
 		if s, err := parseStat([]byte(bad)); err == nil {
 			t.Errorf("%q was read as %+v", bad, s)

@@ -25,7 +25,7 @@ func (p *Process) Stats(ctx context.Context) (driver.Stats, error) {
 	group := cgroup.Load(st.Cgroups)
 	var procs []procStat
 	if group.IsZero() {
-		procs = walk(markerOf(p.c.cfg.Dir, st.ID), st.PID, st.StartTime)
+		procs, _ = walk(markerOf(p.c.cfg.Dir, st.ID), st.PID, st.StartTime, map[int]uint64{st.PID: st.StartTime})
 	} else {
 		for _, pid := range group.Procs() {
 			if one, err := readStat(pid); err == nil {
