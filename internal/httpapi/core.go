@@ -36,6 +36,13 @@ type Core interface {
 	StopAllocation(ctx context.Context, id string, noShutdownDelay bool) (*api.StopAllocationResponse, error)
 	FailDeployment(ctx context.Context, id string) (*api.DeploymentResponse, error)
 	PauseDeployment(ctx context.Context, id string, pause bool) (*api.DeploymentResponse, error)
+
+	Plans(ctx context.Context, namespace string) ([]*api.Plan, uint64, error) // of all jobs, without phases
+	JobPlans(ctx context.Context, namespace, id string) ([]*api.Plan, uint64, error)
+	JobPlan(ctx context.Context, namespace, id, plan string) (*api.Plan, uint64, error)
+	PlanVerb(ctx context.Context, namespace, id, plan string, verb api.Verb, req *api.PlanRequest) (*api.PlanResponse, error)
+	ChangeRestart(ctx context.Context, id, status string, req *api.JobRestartVerbRequest) (*api.JobRestart, error)
+
 	SetNodeEligibility(ctx context.Context, nodeID, eligibility string) (uint64, error)
 	SetSchedulerConfig(ctx context.Context, config *api.SchedulerConfig, enforceIndex *uint64) (uint64, error)
 	PutNodePool(ctx context.Context, pool *api.NodePool) (uint64, error)

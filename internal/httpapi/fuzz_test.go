@@ -82,6 +82,38 @@ func (acceptingCore) UpdateAllocations(context.Context, string, string, []*api.A
 	return 1, nil
 }
 
+func (acceptingCore) Plans(context.Context, string) ([]*api.Plan, uint64, error) {
+	return []*api.Plan{{Name: "deploy", JobID: "web", Namespace: "default"}, {Name: "b", JobID: "a"}}, 1, nil
+}
+
+func (acceptingCore) JobPlans(context.Context, string, string) ([]*api.Plan, uint64, error) {
+	return []*api.Plan{{Name: "deploy"}, {Name: "recovery"}}, 1, nil
+}
+
+func (acceptingCore) JobPlan(context.Context, string, string, string) (*api.Plan, uint64, error) {
+	return &api.Plan{}, 1, nil
+}
+
+func (acceptingCore) PlanVerb(context.Context, string, string, string, api.Verb, *api.PlanRequest) (*api.PlanResponse, error) {
+	return &api.PlanResponse{}, nil
+}
+
+func (acceptingCore) StartRestart(context.Context, string, string, *api.JobRestartRequest) (*api.JobRestart, error) {
+	return &api.JobRestart{}, nil
+}
+
+func (acceptingCore) ChangeRestart(context.Context, string, string, *api.JobRestartVerbRequest) (*api.JobRestart, error) {
+	return &api.JobRestart{}, nil
+}
+
+func (acceptingCore) Instances(context.Context, string, string) ([]*api.Instance, uint64, error) {
+	return []*api.Instance{{Name: "web-0", Group: "web"}}, 1, nil
+}
+
+func (acceptingCore) InstanceVerb(context.Context, string, string, string, api.Verb, *api.InstanceRequest) (*api.InstanceResponse, error) {
+	return &api.InstanceResponse{}, nil
+}
+
 // FuzzRequestBodies sends any body to every route that takes one: whatever it
 // is, it is refused in words or understood, and never a failure of the server.
 func FuzzRequestBodies(f *testing.F) {
@@ -139,7 +171,7 @@ func FuzzQueries(f *testing.F) {
 				continue
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-			path := strings.NewReplacer("{id}", url.PathEscape(id), "{alloc}", url.PathEscape(id)).Replace(r.Pattern)
+			path := strings.NewReplacer("{id}", url.PathEscape(id), "{alloc}", url.PathEscape(id), "{plan}", "deploy", "{name}", "web-0", "{rid}", url.PathEscape(id)).Replace(r.Pattern)
 			req := &http.Request{Method: r.Method, URL: &url.URL{Path: r.Pattern, RawQuery: query}, Header: http.Header{}, Host: "x"}
 			if u, err := url.ParseRequestURI(path); err == nil {
 				req.URL.Path, req.URL.RawPath = u.Path, u.RawPath

@@ -27,14 +27,23 @@ type Config struct {
 	Name    string          // of this server
 	Version string
 	Logger  *slog.Logger // nil: nowhere
+
+	Dialects []Dialect // asked in this order, before the API's own routes
+}
+
+// A Dialect is another API's way to speak of the same things, on paths of its
+// own.
+type Dialect struct {
+	Claims  func(*url.URL) bool // whether a path is the dialect's
+	Handler http.Handler        // nil where there is no server: its requests are forwarded to one
 }
 
 // Handler serves the API. Make one with New.
 type Handler struct {
 	Config
 	mux       *http.ServeMux
-	pools     *http.ServeMux  // of the routes that ofPools tells
-	jobVerbs  map[string]bool // what follows /v1/job/{id}/
+	pools     *http.ServeMux // of the routes that ofPools tells
+	jobVerbs  [][]string     // what follows /v1/job/{id}/, by segment, the longest first
 	crossSite *http.CrossOriginProtection
 	nodes     *nodeProxy
 	servers   *serverProxy
@@ -56,7 +65,7 @@ func New(c Config) *Handler {
 	if c.Servers == nil {
 		c.Servers = func() []string { return nil }
 	}
-	h := &Handler{Config: c, crossSite: http.NewCrossOriginProtection(), jobVerbs: map[string]bool{}}
+	h := &Handler{Config: c, crossSite: http.NewCrossOriginProtection()}
 	transport := newProxyTransport()
 	h.transport = transport
 	h.nodes = newNodeProxy(transport, h)
@@ -67,9 +76,10 @@ func New(c Config) *Handler {
 	h.pools = newMux(h, slices.DeleteFunc(slices.Clone(table), func(r route) bool { return !ofPools(r.Pattern) }))
 	for _, r := range table {
 		if verb, ok := strings.CutPrefix(r.Pattern, "/v1/job/{id}/"); ok {
-			h.jobVerbs[verb] = true
+			h.jobVerbs = append(h.jobVerbs, strings.Split(verb, "/"))
 		}
 	}
+	slices.SortStableFunc(h.jobVerbs, func(a, b []string) int { return len(b) - len(a) })
 	return h
 }
 
@@ -117,6 +127,16 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeError(w, r, err)
 		return
 	}
+	for _, d := range h.Dialects {
+		if d.Claims(r.URL) {
+			if d.Handler == nil {
+				h.servers.forward(w, r)
+				return
+			}
+			d.Handler.ServeHTTP(w, r)
+			return
+		}
+	}
 	if escaped := h.escapeJobID(r.URL); escaped != nil {
 		other := *r
 		other.URL = escaped
@@ -151,16 +171,41 @@ func (h *Handler) checkOrigin(r *http.Request) error {
 	return nil
 }
 
-// cutJobVerb takes apart what follows /v1/job/: verbs are of one segment or two.
+// cutJobVerb takes apart what follows /v1/job/: the longest end that a route has
+// is the verb, as long as it leaves an id. What operators do not do to plans or
+// instances is taken for a verb only where nothing else fits.
 func (h *Handler) cutJobVerb(rest string) (id, verb string) {
-	last := strings.LastIndexByte(rest, '/')
-	if i := strings.LastIndexByte(rest[:last], '/'); i >= 0 && h.jobVerbs[rest[i+1:]] {
-		return rest[:i], rest[i:]
-	}
-	if h.jobVerbs[rest[last+1:]] {
-		return rest[:last], rest[last:]
+	segments := strings.Split(rest, "/")
+	for _, strict := range []bool{true, false} {
+		for _, pattern := range h.jobVerbs {
+			n := len(segments) - len(pattern)
+			if n > 0 && isJobVerb(segments[n:], pattern, strict) {
+				id = strings.Join(segments[:n], "/")
+				return id, rest[len(id):]
+			}
+		}
 	}
 	return rest, ""
+}
+
+// isJobVerb reports whether the end of a path is that of a route's pattern.
+func isJobVerb(segments, pattern []string, strict bool) bool {
+	for i, p := range pattern {
+		switch {
+		case p == "{verb}" && strict:
+			known := func(v api.Verb) bool { return string(v) == segments[i] }
+			if !slices.ContainsFunc(planVerbs, known) {
+				return false
+			}
+		case strings.HasPrefix(p, "{"):
+			if segments[i] == "" {
+				return false
+			}
+		case p != segments[i]:
+			return false
+		}
+	}
+	return true
 }
 
 // escapeJobID makes one segment of a job's id that holds slashes and was not

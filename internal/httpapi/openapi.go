@@ -71,7 +71,7 @@ func (r *route) noun() string {
 var plurals = map[string]string{
 	"job": "jobs", "validate": "jobs", "allocation": "allocations", "evaluation": "evaluations", "deployment": "deployments",
 	"node": "nodes", "event": "events", "regions": "status", "agent": "status", "openapi": "status", "system": "status",
-	"namespace": "namespaces",
+	"namespace": "namespaces", "restart": "restarts",
 }
 
 // openAPI writes the table as an OpenAPI 3.1 document.

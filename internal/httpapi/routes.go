@@ -24,10 +24,15 @@ const (
 	scaling     = state.TableScaling
 	schedulers  = state.TableSchedulerConfig
 	nodePools   = state.TableNodePools
+	decisions   = state.TableDecisions
+	restarts    = state.TableRestarts
 
 	lines  = "application/x-ndjson"
 	octets = "application/octet-stream"
 )
+
+// planTables are what plans and instances are derived from.
+var planTables = []state.Table{jobs, allocations, evaluations, deployments, nodes, decisions, restarts}
 
 // routes is the table: every route there is.
 func routes() []route {
@@ -57,6 +62,19 @@ func routes() []route {
 		read("/v1/job/{id}/dispatch/payload", ReadJob, "Returns what a job was dispatched with.", getDispatchPayload).blocking(jobs),
 		write(put, "/v1/job/{id}/periodic/force", SubmitJob, "Starts a periodic job now.", forcePeriodic),
 		write(put, "/v1/job/{id}/evaluate", SubmitJob, "Has a job looked at again.", evaluateJob).bodyOptional(),
+
+		read("/v1/plans", ReadJob, "Lists the plans of all jobs, without their phases, by job and priority.", listPlans).blocking(planTables...).filtered().params("status"),
+		read("/v1/job/{id}/plans", ReadJob, "Lists a job's plans, without their phases, by priority.", getJobPlans).blocking(planTables...).filtered().params("status"),
+		read("/v1/job/{id}/plan/{plan}", ReadJob, "Returns a job's plan, by name or id: its phases, its steps, and what was decided on it.", getJobPlan).blocking(planTables...),
+		write(put, "/v1/job/{id}/plan/{plan}/{verb}", SubmitJob, "Does to a plan, or a phase or step of it, one of `start`, `stop`, `continue`, `interrupt`, `restart`, `force-complete`.", planVerb).bodyOptional().params("phase", "step", "by", "reason"),
+		read("/v1/job/{id}/decisions", ReadJob, "Lists what operators decided about a job's plans and instances, oldest first.", getJobDecisions).blocking(decisions, jobs).filtered(),
+		read("/v1/job/{id}/restarts", ReadJob, "Lists a job's restarts, newest first.", getJobRestarts).blocking(restarts),
+		read("/v1/job/{id}/restart/{rid}", ReadJob, "Returns a job's restart.", getJobRestart).blocking(restarts),
+		write(del, "/v1/job/{id}/restart/{rid}", AllocLife, "Cancels a restart: it begins nothing new, and cannot be resumed.", cancelRestart).bodyOptional().params("by", "reason"),
+		write(put, "/v1/job/{id}/restart/{rid}/pause", AllocLife, "Pauses a restart.", pauseRestart).bodyOptional().params("by", "reason"),
+		write(put, "/v1/job/{id}/restart/{rid}/resume", AllocLife, "Lets a paused restart go on.", resumeRestart).bodyOptional().params("by", "reason"),
+		list("/v1/restarts", ReadJob, "Lists restarts, oldest first.", restartsByTime, listRestarts, showRestart).blocking(restarts).params("job", "status"),
+		read("/v1/restart/{id}", ReadJob, "Returns a restart.", getRestart).blocking(restarts),
 
 		list("/v1/allocations", ReadJob, "Lists allocations, oldest first.", allocationsByTime, listAllocations, showAllocation).blocking(allocations).params("resources", "task_states"),
 		read("/v1/allocation/{id}", ReadJob, "Returns an allocation with its job.", getAllocation).blocking(allocations),
@@ -137,6 +155,7 @@ func routes() []route {
 // paramDocs describe the query parameters that routes name.
 var paramDocs = map[string]string{
 	"all":               "also those of an earlier job of the same id",
+	"by":                "who decides, when the body does not say it",
 	"cas":               "only if the stored configuration has this modify index",
 	"command":           "what to run, as a JSON list of strings",
 	"complete":          "refuse (404) when the events since `index` are not kept any more, rather than begin with the oldest that are",
@@ -154,11 +173,14 @@ var paramDocs = map[string]string{
 	"origin":            "`start` or `end`",
 	"os":                "with the name of the operating system",
 	"path":              "of the file, from the allocation's directory",
+	"phase":             "name or id of the phase, when the body does not say it",
 	"plain":             "the bytes themselves rather than frames",
 	"purge":             "forget the job when nothing of it runs",
+	"reason":            "why, when the body does not say it",
 	"related":           "with stubs of the evaluations before, after and beside it",
 	"resources":         "with what is allocated",
 	"status":            "only those in this status",
+	"step":              "name or id of the step, when the body does not say it",
 	"task":              "the task's name",
 	"task_states":       "`false` leaves the tasks' states out",
 	"topic":             "`TOPIC` or `TOPIC:KEY`, several times; topics are Job, Evaluation, Allocation, Deployment, Node, NodePool and `*`; a key is an id, for allocations and evaluations also their job's or deployment's",

@@ -28,6 +28,10 @@ var samples = map[string]string{
 	"PUT /v1/job/{id}/revert":                   `{"JobID": "web", "JobVersion": 0}`,
 	"PUT /v1/job/{id}/stable":                   `{"JobID": "web", "JobVersion": 0, "Stable": true}`,
 	"PUT /v1/deployment/pause/{id}":             `{"Pause": true}`,
+	"PUT /v1/job/{id}/plan/{plan}/{verb}":       `{"Reason": "to see"}`,
+	"DELETE /v1/job/{id}/restart/{rid}":         ``,
+	"PUT /v1/job/{id}/restart/{rid}/pause":      ``,
+	"PUT /v1/job/{id}/restart/{rid}/resume":     ``,
 	"PUT /v1/node/{id}/eligibility":             `{"Eligibility": "eligible"}`,
 	"PUT /v1/node/{id}/drain":                   `{"DrainSpec": {"Deadline": 3600000000000}}`,
 	"PUT /v1/node/{id}/evaluate":                ``,
@@ -62,7 +66,8 @@ const (
 func pathOf(pattern string) string {
 	switch {
 	case strings.HasPrefix(pattern, "/v1/job/"):
-		return strings.Replace(pattern, "{id}", "web", 1)
+		return strings.NewReplacer("{id}", "web", "{plan}", "deploy", "/plan/{plan}/{verb}", "/plan/deploy/interrupt",
+			"{name}/{verb}", "web-0/restart", "{name}", "web-0", "{rid}", unknownID).Replace(pattern)
 	case strings.HasPrefix(pattern, "/v1/namespace/"):
 		return "/v1/namespace/default"
 	case strings.HasPrefix(pattern, "/v1/node/pool/"):
@@ -91,7 +96,7 @@ func TestEveryRouteAnswers(t *testing.T) {
 				t.Fatalf("samples has no body for %s", where)
 			}
 			path := pathOf(r.Pattern)
-			if r.Method == http.MethodDelete {
+			if r.Method == http.MethodDelete && !strings.Contains(path, unknownID) {
 				path = "/v1/job/old"
 			}
 			got := h.do(r.Method, path, body, nodeSecretHeader, "s")
@@ -177,7 +182,7 @@ func TestEveryBodyIsChecked(t *testing.T) {
 			"a list":     {`[1]`, http.StatusBadRequest, "must be an object"},
 			"no JSON":    {`Job: web`, http.StatusBadRequest, "broken at line 1"},
 			"too large":  {`"` + strings.Repeat("x", int(r.BodyLimit)) + `"`, http.StatusRequestEntityTooLarge, "larger than"},
-			"wrong type": {`{"Job": 7, "JobID": 7, "JobHCL": 7, "Target": 7, "Pause": 7, "DeploymentID": 7, "Eligibility": 7, "Node": 7, "Alloc": 7, "Prefix": 7, "Name": 7, "SchedulerAlgorithm": 7, "DrainSpec": 7, "EvalIDs": 7}`, http.StatusBadRequest, " must be "},
+			"wrong type": {`{"Job": 7, "JobID": 7, "JobHCL": 7, "Target": 7, "Pause": 7, "DeploymentID": 7, "Eligibility": 7, "Node": 7, "Alloc": 7, "Prefix": 7, "Name": 7, "SchedulerAlgorithm": 7, "DrainSpec": 7, "EvalIDs": 7, "By": 7}`, http.StatusBadRequest, " must be "},
 		} {
 			got := h.do(r.Method, path, c.body, nodeSecretHeader, "s")
 			if got.status != c.status || !strings.Contains(got.body, c.says) {

@@ -20,8 +20,8 @@ var (
 )
 
 // parsePlan reads a tree as the SDK's command line draws it. What follows a
-// status says more: "held" that an operator holds the element, a kind of
-// recovery, and a reason after a dash. Lines after "Errors:" are errors.
+// status says more: "held" that an operator holds the element, "begun" that a plan of the
+// job's own was started, a kind of recovery, and a reason after a dash. Lines after "Errors:" are errors.
 func parsePlan(text string) (*api.Plan, error) {
 	p := &api.Plan{}
 	var phase *api.Phase
@@ -30,6 +30,9 @@ func parsePlan(text string) (*api.Plan, error) {
 		if m := planLine.FindStringSubmatch(line); m != nil {
 			p.ID, p.Name, p.Strategy, p.Status = "plan-"+m[1], m[1], m[2], api.PlanStatus(m[3])
 			p.Interrupted = strings.Contains(m[4], "held")
+			if strings.Contains(m[4], "begun") {
+				p.Run = "run"
+			}
 		} else if m := phaseLine.FindStringSubmatch(line); m != nil {
 			phase = &api.Phase{ID: p.Name + "." + m[1], Name: m[1], Strategy: m[2], Status: api.PlanStatus(m[3]), Interrupted: strings.Contains(m[4], "held")}
 			p.Phases = append(p.Phases, phase)

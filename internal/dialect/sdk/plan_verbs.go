@@ -61,8 +61,11 @@ func startPlan(q *request) error {
 	if err != nil {
 		return err
 	}
+	isOwn := !slices.Contains(builtIn, p.Name)
 	switch {
-	case !slices.Contains(builtIn, p.Name):
+	case isOwn && p.Run != "" && p.Interrupted && p.Status != api.PlanComplete && len(parameters) == 0:
+		err = q.do(p, api.VerbContinue, api.PlanRequest{})
+	case isOwn:
 		err = q.do(p, api.VerbStart, api.PlanRequest{Parameters: parameters})
 		if api.CodeOf(err) == api.CodeConflict {
 			return already()

@@ -47,7 +47,7 @@ func (q *request) podVerb(verb api.Verb, filter []string) error {
 		if err != nil {
 			return err
 		}
-		if len(resp.Tasks) > 0 {
+		if len(tasks) == 0 { // it has never been launched
 			tasks = resp.Tasks
 		}
 	}

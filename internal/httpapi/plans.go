@@ -1,0 +1,110 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+// planPriority are the plans that every job may have, the most urgent first.
+var planPriority = []string{api.PlanDeploy, api.PlanRecovery, api.PlanDecommission, api.PlanUninstall, api.PlanRestart, api.PlanDrain}
+
+// plansByJob lists plans by job, and a job's by priority. Those that jobs
+// declare come last, by name.
+var plansByJob = order[*api.Plan]{
+	key: func(p *api.Plan) key {
+		rank := slices.Index(planPriority, p.Name)
+		if rank < 0 {
+			rank = len(planPriority)
+		}
+		return key{namespace: p.Namespace, id: p.JobID + "/" + strconv.Itoa(rank) + p.Name}
+	},
+	byName: true,
+}
+
+func listPlans(c *call, v *state.Snapshot) ([]*api.Plan, uint64, error) {
+	plans, index, err := c.Server.Plans(c.r.Context(), c.namespace)
+	if err != nil {
+		return nil, v.TableIndex(c.route.Tables...), err
+	}
+	page, err := pageOf(c, plansByJob, c.askedPlans(plans))
+	return page, index, err
+}
+
+func getJobPlans(c *call, v *state.Snapshot) ([]*api.Plan, uint64, error) {
+	plans, index, err := c.Server.JobPlans(c.r.Context(), c.namespace, c.id())
+	if err != nil {
+		return nil, v.TableIndex(c.route.Tables...), err
+	}
+	page, err := pageOf(c, plansByJob, c.askedPlans(plans))
+	return page, index, err
+}
+
+// askedPlans are the plans that the parameters prefix, of the job's id, and
+// status let through.
+func (c *call) askedPlans(plans []*api.Plan) iter.Seq[*api.Plan] {
+	status := c.query.Get("status")
+	return where(slices.Values(plans), func(p *api.Plan) bool {
+		return strings.HasPrefix(p.JobID, c.prefix) && (status == "" || strings.EqualFold(string(p.Status), status))
+	})
+}
+
+func getJobPlan(c *call, v *state.Snapshot) (*api.Plan, uint64, error) {
+	p, index, err := c.Server.JobPlan(c.r.Context(), c.namespace, c.id(), c.r.PathValue("plan"))
+	if err != nil {
+		return nil, v.TableIndex(c.route.Tables...), err
+	}
+	return p, index, nil
+}
+
+// planVerbs are what operators do to plans, phases and steps.
+var planVerbs = []api.Verb{api.VerbStart, api.VerbStop, api.VerbContinue, api.VerbInterrupt, api.VerbRestart, api.VerbForceComplete}
+
+func planVerb(c *call, req *api.PlanRequest) (*api.PlanResponse, uint64, error) {
+	verb, err := c.verb("plans", planVerbs)
+	if err != nil {
+		return nil, 0, err
+	}
+	if err := c.fillIn(map[string]*string{"phase": &req.Phase, "step": &req.Step, "by": &req.By, "reason": &req.Reason}); err != nil {
+		return nil, 0, err
+	}
+	resp, err := c.Server.PlanVerb(c.r.Context(), c.namespace, c.id(), c.r.PathValue("plan"), verb, req)
+	if err != nil {
+		return nil, 0, err
+	}
+	return resp, resp.Index, nil
+}
+
+// verb is the {verb} of the path, one of those that there are.
+func (c *call) verb(of string, known []api.Verb) (api.Verb, error) {
+	verb := api.Verb(c.r.PathValue("verb"))
+	if slices.Contains(known, verb) {
+		return verb, nil
+	}
+	names := make([]string, len(known))
+	for i, v := range known {
+		names[i] = string(v)
+	}
+	return "", api.Errorf(api.CodeNotFound, "verb %q not found: those of %s are %s", verb, of, strings.Join(names, ", "))
+}
+
+// fillIn sets from the query, by parameter, what the body leaves out.
+func (c *call) fillIn(fields map[string]*string) error {
+	for name, field := range fields {
+		value := c.query.Get(name)
+		if value != "" && *field != "" && *field != value {
+			return api.Errorf(api.CodeInvalid, "%s: the query says %q, and the body %q", name, value, *field)
+		}
+		if value != "" {
+			*field = value
+		}
+	}
+	return nil
+}
