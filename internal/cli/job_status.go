@@ -84,15 +84,21 @@ func (c *cli) readJobStatus(ctx context.Context, cl *client.Client, prefix strin
 	}
 	s := &jobStatus{}
 	jobs := cl.Jobs()
-	var errs [5]error
+	var errs [6]error
+	var plans []*api.Plan
 	s.Job, _, errs[0] = jobs.Get(ctx, id, nil)
 	s.Summary, _, errs[1] = jobs.Summary(ctx, id, nil)
 	s.Allocations, _, errs[2] = jobs.Allocations(ctx, id, all, withResources())
 	s.Deployment, _, errs[3] = jobs.LatestDeployment(ctx, id, nil)
 	s.Evaluations, _, errs[4] = jobs.Evaluations(ctx, id, nil)
+	plans, _, errs[5] = cl.Plans().OfJob(ctx, id, nil)
+	if api.CodeOf(errs[5]) == api.CodeNotFound {
+		errs[5] = nil // a server that is older than this command
+	}
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
+	s.ActivePlans = keep(plans, isUnderWay)
 	newestFirst(s.Evaluations)
 	byName(s.Allocations)
 	if startsOthers(s.Job) {

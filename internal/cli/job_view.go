@@ -20,6 +20,8 @@ type jobStatus struct {
 	Deployment  *api.Deployment `json:"LatestDeployment"` // nil when there was none
 	Evaluations []*api.Evaluation
 	Children    []*api.JobListStub `json:",omitempty"` // jobs that a periodic or parameterized one started
+	// ActivePlans are those that are neither complete nor waiting for their start.
+	ActivePlans []*api.Plan `json:",omitempty"`
 }
 
 // jobs writes a list of jobs.
@@ -127,6 +129,7 @@ func (p *page) jobStatus(s *jobStatus, wide bool) {
 		p.section("Deployment")
 		p.deployment(s.Deployment, wide)
 	}
+	p.activePlans(s.ActivePlans)
 	p.section("Allocations")
 	if len(s.Allocations) == 0 {
 		p.line("None")

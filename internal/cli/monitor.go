@@ -27,6 +27,7 @@ type monitor struct {
 	started time.Time
 	seen    map[string]string // what was said last, by allocation id
 	failed  map[string]bool   // allocations that failed meanwhile
+	waits   string            // what was said last of what it waits for
 }
 
 func (c *cli) monitor(cl *client.Client, jobID string, wide bool) *monitor {

@@ -19,6 +19,7 @@ import (
 type update struct {
 	deployment *api.Deployment
 	allocs     []*api.AllocationListStub
+	plan       *api.Plan
 	err        error
 }
 
@@ -68,6 +69,7 @@ func (m *monitor) deployment(ctx context.Context, d *api.Deployment) error {
 	updates := make(chan update)
 	go m.watchAllocations(ctx, updates)
 	go m.watchDeployment(ctx, d.ID, updates)
+	go m.watchPlan(ctx, updates)
 	tick := time.NewTicker(redraw)
 	defer tick.Stop()
 	m.out.say("Deployment %s of version %d", m.id(d.ID), d.JobVersion)
@@ -82,6 +84,7 @@ func (m *monitor) deployment(ctx context.Context, d *api.Deployment) error {
 				return u.err
 			}
 			m.sayAllocations(u.allocs, d.JobVersion)
+			m.sayWait(u.plan)
 			if u.deployment != nil {
 				d = u.deployment
 			}

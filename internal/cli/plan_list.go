@@ -110,6 +110,24 @@ func (p *page) plans(list []*api.Plan, ofAllJobs, namespaces bool) {
 	}
 }
 
+// activePlans writes what is being done to a job, and where to look.
+func (p *page) activePlans(list []*api.Plan) {
+	if len(list) == 0 {
+		return
+	}
+	p.section("Plans")
+	var rows [][]string
+	for _, pl := range list {
+		rows = append(rows, []string{pl.Name, p.style.planStatus(pl.Status), planProgress(pl.Completed, pl.Total), dash(planMessage(pl)), p.style.dim(showCommand(pl))})
+	}
+	p.table([]string{"Plan", "Status", "Done", "Waits for", "The whole of it"}, rows)
+}
+
+// showCommand shows the whole of a plan.
+func showCommand(pl *api.Plan) string {
+	return "reeve plan show" + namespaceFlag(pl) + " " + shellQuote(pl.JobID) + " " + shellQuote(pl.Name)
+}
+
 // planMessage says what a plan waits for.
 func planMessage(pl *api.Plan) string {
 	switch {

@@ -1,0 +1,83 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
+)
+
+// watchPlan watches the plan of a job's deployment: all of its tree while it
+// waits for somebody, and only its status otherwise. It gives up when it cannot
+// be had: what the monitor comes to does not depend on it.
+func (m *monitor) watchPlan(ctx context.Context, updates chan<- update) {
+	q := &client.QueryOptions{}
+	for {
+		list, meta, err := m.cl.Plans().OfJob(ctx, m.jobID, q)
+		if err != nil {
+			return
+		}
+		for _, pl := range list {
+			if pl.Name != api.PlanDeploy {
+				continue
+			}
+			if pl.Status == api.PlanWaiting {
+				if tree, _, err := m.cl.Plans().Get(ctx, m.jobID, pl.Name, nil); err == nil {
+					pl = tree
+				}
+			}
+			select {
+			case updates <- update{plan: pl}:
+			case <-ctx.Done():
+				return
+			}
+		}
+		q.Index = meta.Index
+	}
+}
+
+// sayWait says what a deployment waits for when that is a person, in the words
+// of its tree, and what to type.
+func (m *monitor) sayWait(pl *api.Plan) {
+	if pl == nil {
+		return
+	}
+	line := ""
+	if why := waitsFor(pl); why != "" {
+		line = strings.Join(append([]string{m.style.yellow("Waiting: ") + why}, planNext(pl)...), "\n    ")
+	}
+	if m.waits != line {
+		m.waits = line
+		if line != "" {
+			m.out.say("  %s", line)
+		}
+	}
+}
+
+// waitsFor is what keeps a plan that waits for somebody; "" when none does.
+func waitsFor(pl *api.Plan) string {
+	if pl.Status != api.PlanWaiting {
+		return ""
+	}
+	if pl.Message != "" || pl.Interrupted {
+		return firstOf(pl.Message, "plan "+pl.Name+" is interrupted")
+	}
+	for _, phase := range pl.Phases {
+		if phase.Status != api.PlanWaiting {
+			continue
+		}
+		if phase.Message != "" {
+			return "phase " + phase.Name + ": " + phase.Message
+		}
+		for _, s := range phase.Steps {
+			if s.Status == api.PlanWaiting {
+				return s.Name + ": " + firstOf(s.Message, "waits for somebody to continue")
+			}
+		}
+	}
+	return "it waits for somebody to continue"
+}
