@@ -196,11 +196,12 @@ func (c *choice) allows() error {
 }
 
 // isCustom reports whether the job declares the plan for operators to start.
-func (c *choice) isCustom() bool {
-	return c.s.job != nil && c.tree.name != api.PlanDeploy && slices.ContainsFunc(c.s.job.Plans, func(p *api.PlanSpec) bool { return p.Name == c.tree.name })
-}
+func (c *choice) isCustom() bool { return c.s.isCustom(c.tree.name) }
 
 func (c *choice) allowsCustom() error {
+	if c.tree.name == api.PlanRestart && c.verb == api.VerbStop {
+		return c.allowsCancel()
+	}
 	if !c.isCustom() {
 		var names []string
 		for _, p := range c.s.job.Plans {
@@ -235,6 +236,17 @@ func (c *choice) allowsCustom() error {
 		return c.refuse("it runs already: stop it first, or continue it if it is interrupted")
 	case c.verb == api.VerbStop && !running:
 		return c.refuse("it does not run: there is nothing to stop")
+	}
+	return nil
+}
+
+// allowsCancel checks that there is a restart to cancel.
+func (c *choice) allowsCancel() error {
+	switch {
+	case c.phase != nil:
+		return api.Errorf(api.CodeInvalid, "%s is for all of a plan: leave phase and step out", c.verb)
+	case c.s.restarting == nil || !c.s.restarting.IsActive():
+		return c.refuse("the restart has ended: there is nothing to stop")
 	}
 	return nil
 }
@@ -310,6 +322,8 @@ func (c *choice) allowsInterrupt() error {
 		return c.refuse("it is interrupted already: " + whyHeld(c.phase.heldBy))
 	case c.phase == nil && c.tree.held && c.tree.heldBy != nil:
 		return c.refuse("it is interrupted already: " + whyHeld(c.tree.heldBy))
+	case c.phase == nil && c.tree.held && c.tree.name == api.PlanRestart:
+		return c.refuse("it is interrupted already: its restart is paused")
 	case c.phase == nil && c.tree.held:
 		return c.refuse("it is interrupted already: its deployment is paused")
 	}

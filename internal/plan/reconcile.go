@@ -33,6 +33,7 @@ func Reconcile(r Reader, job *api.Job, eval *api.Evaluation, now time.Time) *Res
 			}
 		}
 	}
+	w.restart(trees)
 	w.steer()
 	w.absences()
 	w.followUps()

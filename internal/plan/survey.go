@@ -27,8 +27,10 @@ type survey struct {
 	moves      map[change]*placement.Suitability
 	old        map[*group]bool // memory of anyOld
 	memory     *memory
-	reverting  *bool // memory of reverts
-	drains     bool  // a node of it is drained
+	reverting  *bool           // memory of reverts
+	restarting *api.JobRestart // the newest one; known once its plan was derived
+	unwell     []string        // what it restarted that has not come back well, and is not noted in it
+	drains     bool            // a node of it is drained
 	ordered    map[place][]*api.Decision
 	stands     progress // of the newest version's deployment; known once deploy was derived
 	decisions  []*api.Decision

@@ -1,0 +1,222 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// Instances returns the instances of the job as they are now: of each group in
+// declared order, by index (or by node, of a job that runs on every node).
+func Instances(r Reader, key api.NamespacedID, job *api.Job, now time.Time) []*api.Instance {
+	v := Derive(r, key, job, now)
+	defer v.Release()
+	s := v.s
+	works := v.working()
+	var all []*api.Instance
+	for _, g := range s.groups {
+		for i := range g.instances {
+			shown := s.showInstance(&g.instances[i])
+			if w, ok := works[g.instances[i].place()]; ok {
+				shown.Plan, shown.Step = w.plan, w.step.name()
+				if shown.State != api.InstanceRunning && shown.Message == "" {
+					shown.Message = w.step.why
+				}
+			}
+			all = append(all, shown)
+		}
+	}
+	return all
+}
+
+// A working is a step that is not complete, and its plan.
+type working struct {
+	plan string
+	step *step
+}
+
+// working finds the plan that works on each instance, the first in the order of
+// their priority.
+func (v *View) working() map[place]working {
+	works := make(map[place]working)
+	for _, t := range v.trees {
+		for _, p := range t.phases {
+			for i := range p.steps {
+				st := &p.steps[i]
+				if st.on == nil || st.status == Complete || t.run == "" && v.s.isCustom(t.name) {
+					continue
+				}
+				if _, ok := works[st.on.place()]; !ok {
+					works[st.on.place()] = working{t.name, st}
+				}
+			}
+		}
+	}
+	return works
+}
+
+// isCustom reports whether the job declares the plan for operators to start.
+func (s *survey) isCustom(name string) bool {
+	return s.job != nil && name != api.PlanDeploy && slices.ContainsFunc(s.job.Plans, func(p *api.PlanSpec) bool { return p.Name == name })
+}
+
+func (s *survey) showInstance(in *instance) *api.Instance {
+	shown := &api.Instance{
+		Namespace: s.key.Namespace, JobID: s.key.ID, Name: instanceName(in.group.name, in.index, in.node),
+		Group: in.group.name, Index: in.index, State: api.InstanceUnclaimed, NodeID: in.node,
+	}
+	if s.job != nil {
+		shown.JobVersion = s.job.Version
+	}
+	if d := s.paused(in, nil); d != nil {
+		shown.Paused, shown.Message = true, said("paused", d)
+	}
+	a := in.alloc
+	if a == nil {
+		if in.last != nil {
+			shown.Since = time.Unix(0, in.last.ModifyTime)
+		}
+		return shown
+	}
+	shown.Allocation, shown.NodeID, shown.NodeName = a.ID, a.NodeID, a.NodeName
+	shown.JobVersion, shown.TaskStates, shown.Since = a.JobVersion(), a.TaskStates, time.Unix(0, a.ModifyTime)
+	switch in.state {
+	case placed:
+		shown.State = api.InstanceClaimed
+	case failed:
+		shown.State = api.InstanceCrashed
+	case lost:
+		shown.Message = s.whyLost(a)
+	case running, unknown, moving, ended:
+		shown.State = api.InstanceRunning
+		if in.state == unknown {
+			shown.Message = "its node is out of reach"
+		}
+		if a.ClientStatus == api.AllocClientPending {
+			shown.State = api.InstanceClaimed
+		}
+		if in.state == ended {
+			shown.State = api.InstanceUnclaimed
+			if s.job != nil && s.job.RunsToCompletion() {
+				shown.State, shown.Message = api.InstanceRunning, "it has finished"
+			}
+		}
+	}
+	return shown
+}
+
+// DecideInstance makes the decision that an operator takes about an instance of
+// the job: restart, replace, pause or resume. What cannot be decided is an error
+// that lists what there is.
+func DecideInstance(r Reader, job *api.Job, name string, verb api.Verb, req *api.InstanceRequest, now time.Time) (*api.Decision, error) {
+	v := Derive(r, job.Key(), job, now)
+	defer v.Release()
+	s := v.s
+	if req == nil {
+		req = &api.InstanceRequest{}
+	}
+	in, err := s.findInstance(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.allowsTasks(in, verb, req.Tasks); err != nil {
+		return nil, err
+	}
+	if err := s.allowsVerb(in, verb, req.Tasks); err != nil {
+		return nil, err
+	}
+	d := &api.Decision{
+		Namespace: job.Namespace, JobID: job.ID, JobCreateIndex: job.CreateIndex, JobVersion: job.Version,
+		Verb: verb, Group: in.group.name, Index: in.index, Node: in.node, Tasks: req.Tasks,
+		By: orUnknown(req.By), Reason: req.Reason, Time: now.UnixNano(),
+	}
+	if a := in.alloc; a != nil {
+		d.Allocation = a.ID
+	} else if in.last != nil {
+		d.Allocation = in.last.ID
+	}
+	d.ID = deriveID("decision", d.Namespace, d.JobID, name, string(d.Verb), strconv.FormatInt(d.Time, 10), strconv.Itoa(len(s.decided())))
+	return d, nil
+}
+
+// findInstance finds an instance by its name.
+func (s *survey) findInstance(name string) (*instance, error) {
+	var names []string
+	for _, g := range s.groups {
+		for i := range g.instances {
+			in := &g.instances[i]
+			own := instanceName(g.name, in.index, in.node)
+			if own == name || in.node != "" && g.name+"@"+in.node == name {
+				return in, nil
+			}
+			names = append(names, own)
+		}
+	}
+	return nil, noSuch("job "+strconv.Quote(s.key.ID)+" has no instance "+strconv.Quote(name), "instances", names)
+}
+
+// allowsTasks checks that the tasks are there, and can be named.
+func (s *survey) allowsTasks(in *instance, verb api.Verb, tasks []string) error {
+	names := taskNames(in.group.def)
+	for _, task := range tasks {
+		if !slices.Contains(names, task) {
+			return noSuch("group "+strconv.Quote(in.group.name)+" has no task "+strconv.Quote(task), "tasks", names)
+		}
+	}
+	if verb == api.VerbReplace && len(tasks) > 0 {
+		return api.Errorf(api.CodeInvalid, "an instance is replaced as a whole: leave the tasks out, or restart them")
+	}
+	return nil
+}
+
+// allowsVerb checks that the verb makes sense now.
+func (s *survey) allowsVerb(in *instance, verb api.Verb, tasks []string) error {
+	name := instanceName(in.group.name, in.index, in.node)
+	about := tasks
+	if len(about) == 0 {
+		about = taskNames(in.group.def)
+	}
+	held := 0
+	for _, task := range about {
+		if s.pausedBy(in, task) != nil {
+			held++
+		}
+	}
+	alive := in.alloc != nil && (in.state == placed || in.state == running || in.state == unknown)
+	switch verb {
+	case api.VerbRestart:
+		switch {
+		case !alive:
+			return api.Errorf(api.CodeConflict, "instance %q does not run: there is nothing to restart in place; what works on it is in plan recovery", name)
+		case held == len(about):
+			return api.Errorf(api.CodeConflict, "instance %q is paused: resume it", name)
+		}
+		g := in.alloc.Job.Group(in.group.name)
+		if g == nil || !slices.ContainsFunc(g.Tasks, func(t *api.Task) bool { return slices.Contains(about, t.Name) && goesOn(in.alloc, g, t) }) {
+			return api.Errorf(api.CodeConflict, "no task of instance %q keeps running: those that finish are not run again by a restart", name)
+		}
+	case api.VerbReplace:
+		switch {
+		case in.node != "":
+			return api.Errorf(api.CodeInvalid, "instance %q belongs to its node: restart it, or drain the node", name)
+		case in.alloc == nil && in.last == nil:
+			return api.Errorf(api.CodeConflict, "instance %q was never placed: there is nothing to replace", name)
+		}
+	case api.VerbPause:
+		if held == len(about) {
+			return api.Errorf(api.CodeConflict, "instance %q is paused already: %s", name, said("paused", s.pausedBy(in, about[0])))
+		}
+	case api.VerbResume:
+		if held == 0 {
+			return api.Errorf(api.CodeConflict, "instance %q is not paused: there is nothing to resume", name)
+		}
+	default:
+		return api.Errorf(api.CodeInvalid, "%q is no verb of instances: there are restart, replace, pause and resume", verb)
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// NewRestart makes the restart that an operator asks for, to be stored. It is
+// refused while the job is deployed or restarted.
+func NewRestart(r Reader, job *api.Job, req *api.JobRestartRequest, now time.Time) (*api.JobRestart, error) {
+	if req == nil {
+		req = &api.JobRestartRequest{}
+	}
+	if err := checkRestart(job, req); err != nil {
+		return nil, err
+	}
+	if job.Stop || job.IsPeriodic() || job.IsParameterized() {
+		return nil, api.Errorf(api.CodeConflict, "nothing of job %q runs: there is nothing to restart", job.ID)
+	}
+	if d := r.LatestDeployment(job.Namespace, job.ID); d != nil && d.IsActive() && d.JobCreateIndex == job.CreateIndex {
+		return nil, api.Errorf(api.CodeConflict, "job %q is being deployed: deployment %s is %s; wait for its end, or fail it", job.ID, api.ShortID(d.ID), d.Status)
+	}
+	if j := r.LatestRestart(job.Namespace, job.ID); j != nil && j.IsActive() && j.JobCreateIndex == job.CreateIndex {
+		return nil, api.Errorf(api.CodeConflict, "job %q is being restarted: restart %s is %s; wait for its end, or cancel it", job.ID, api.ShortID(j.ID), j.Status)
+	}
+	j := &api.JobRestart{
+		ID:        deriveID("restart", job.Namespace, job.ID, strconv.FormatInt(now.UnixNano(), 10), strconv.FormatUint(job.ModifyIndex, 10)),
+		Namespace: job.Namespace, JobID: job.ID, JobVersion: job.Version, JobCreateIndex: job.CreateIndex,
+		BatchSize: max(req.BatchSize, 1), BatchWait: req.BatchWait, Groups: req.Groups, Tasks: req.Tasks,
+		HealthGate: req.HealthGate, MaxUnhealthy: req.MaxUnhealthy, OnError: req.OnError,
+		Status: api.RestartRunning, StatusDescription: describeRestarting, RestartedAllocs: []string{},
+		By: orUnknown(req.By), Reason: req.Reason, StartedAt: now.UTC(), UpdatedAt: now.UTC(),
+	}
+	if j.OnError == "" {
+		j.OnError = api.RestartOnErrorPause
+	}
+	return j, nil
+}
+
+// checkRestart checks what was asked for against the job.
+func checkRestart(job *api.Job, req *api.JobRestartRequest) error {
+	switch {
+	case req.BatchSize < 0:
+		return api.Errorf(api.CodeInvalid, "BatchSize is %d: it is how many allocations are restarted at once, at least 1", req.BatchSize)
+	case req.BatchWait < 0:
+		return api.Errorf(api.CodeInvalid, "BatchWait is %s: it is the time between batches, not less than 0", req.BatchWait)
+	case req.MaxUnhealthy < 0:
+		return api.Errorf(api.CodeInvalid, "MaxUnhealthy is %d: it is how many allocations may come back badly, not less than 0", req.MaxUnhealthy)
+	case !slices.Contains([]string{"", api.RestartOnErrorFail, api.RestartOnErrorPause, api.RestartOnErrorContinue}, req.OnError):
+		return api.Errorf(api.CodeInvalid, "OnError is %q: it is %s, %s or %s", req.OnError, api.RestartOnErrorFail, api.RestartOnErrorPause, api.RestartOnErrorContinue)
+	}
+	var groups, tasks []string
+	for _, g := range job.Groups {
+		groups = append(groups, g.Name)
+		if len(req.Groups) == 0 || slices.Contains(req.Groups, g.Name) {
+			tasks = append(tasks, taskNames(g)...)
+		}
+	}
+	for _, name := range req.Groups {
+		if !slices.Contains(groups, name) {
+			return noSuch("job "+strconv.Quote(job.ID)+" has no group "+strconv.Quote(name), "groups", groups)
+		}
+	}
+	for _, name := range req.Tasks {
+		if !slices.Contains(tasks, name) {
+			return noSuch("job "+strconv.Quote(job.ID)+" has no task "+strconv.Quote(name)+" in the groups to restart", "tasks", tasks)
+		}
+	}
+	return nil
+}
+
+// RestartStatus is what a verb on the plan restart makes of the restart's status;
+// not ok if it does not change that.
+func RestartStatus(verb api.Verb) (status string, ok bool) {
+	switch verb {
+	case api.VerbInterrupt:
+		return api.RestartPaused, true
+	case api.VerbContinue:
+		return api.RestartRunning, true
+	case api.VerbStop:
+		return api.RestartCancelled, true
+	}
+	return "", false
+}
