@@ -111,7 +111,8 @@ func (s *survey) wholePhases() []*phase {
 			steps: s.memory.stepsFor(len(g.instances)),
 		}
 		if p.limit > 0 {
-			p.strategy, p.reverts = api.StrategySerial, s.reverts()
+			p.strategy, p.first = api.StrategySerial, s.isFirst(g)
+			p.reverts = s.reverts()
 		}
 		for i := range g.instances {
 			p.steps[i] = s.deployStep(&g.instances[i], s.stands)

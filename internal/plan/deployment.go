@@ -18,10 +18,12 @@ const (
 	describeSuccessful = "Deployment completed successfully"
 	describeNewer      = "Cancelled due to newer version of job"
 	describeStopped    = "Cancelled because job is stopped"
-	describeUnhealthy  = "Failed due to unhealthy allocations"
 	describeDeadline   = "Failed due to progress deadline"
 	describeExhausted  = "Failed because an instance failed too often"
 )
+
+// FailedUnhealthy describes a deployment that failed for an unhealthy allocation.
+const FailedUnhealthy = "Failed due to unhealthy allocations"
 
 // deployment ends one that is of no use any more, and makes the one that is
 // needed.
@@ -83,7 +85,7 @@ func (w *work) newDeployment(phases []*phase) *api.Deployment {
 			DesiredCanaries: p.group.countCanaries(),
 		}
 	}
-	d.StatusDescription = describe(d)
+	d.StatusDescription = Standing(d)
 	return d
 }
 
@@ -145,7 +147,7 @@ func (s *survey) judge(p *phase, g *api.DeploymentState, base time.Time) (why st
 		case st.status == Error:
 			return describeExhausted, due
 		case g.ProgressDeadline == 0 && st.on.alloc != nil && s.current(st.on.alloc) && st.on.alloc.IsUnhealthy():
-			return describeUnhealthy, due
+			return FailedUnhealthy, due
 		}
 	}
 	if g.ProgressDeadline == 0 {

@@ -23,6 +23,8 @@ type phase struct {
 	// canaries is set in the phase of a group's canaries; unpromoted in the others of
 	// the group until these are promoted.
 	canaries, unpromoted bool
+	// first is set when its limit is also for steps that only add instances.
+	first bool
 	// reverts is set when it goes back to a version that has proved itself: what
 	// fails is replaced at once.
 	reverts bool

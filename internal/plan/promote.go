@@ -45,7 +45,7 @@ func Promote(r Reader, d *api.Deployment, groups []string) (*api.Deployment, err
 		}
 		g.Promoted = true
 	}
-	promoted.StatusDescription = describe(promoted)
+	promoted.StatusDescription = Standing(promoted)
 	return promoted, nil
 }
 
@@ -139,8 +139,8 @@ func quoted(names []string) string {
 	return strings.Join(all, ", ")
 }
 
-// describe says how an active deployment stands.
-func describe(d *api.Deployment) string {
+// Standing says how an active deployment stands.
+func Standing(d *api.Deployment) string {
 	waiting := waitingGroups(d)
 	for _, name := range waiting {
 		if !d.Groups[name].AutoPromote {

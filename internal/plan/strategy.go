@@ -3,7 +3,11 @@
 
 package plan
 
-import "math"
+import (
+	"math"
+
+	"github.com/reeve-run/reeve/api"
+)
 
 // This file is the one place that decides how many steps of a deployment may
 // be done at a time, and when a group's turn comes.
@@ -13,7 +17,9 @@ import "math"
 // deployment of a thousand instances with the default max_parallel of 1 take a
 // thousand times min_healthy_time, and protect nobody. So:
 //
-//  1. A step that only adds an instance is never limited by max_parallel.
+//  1. A step that only adds an instance is not limited by max_parallel, but for
+//     one case: where no version of the job was ever deployed and the update block
+//     is the user's own (Update.Written), that is what the user asks for.
 //  2. A step that takes one away (it replaces an allocation of an older version)
 //     is limited, as long as any instance of the group's older versions serves:
 //     the instances that are being moved or added, and are not complete, are at
@@ -30,10 +36,17 @@ import "math"
 // limitOf returns how many steps of the group may be under way at a time; 0 is
 // no limit.
 func (s *survey) limitOf(g *group) int {
-	if !g.rolling || !s.atRisk(g) {
+	if !g.rolling || !s.isFirst(g) && !s.atRisk(g) {
 		return 0
 	}
-	return *g.def.Update.MaxParallel
+	u := g.def.Update
+	return api.ShareOf(*u.MaxParallel, of(u.MaxParallelPercent), len(g.instances))
+}
+
+// isFirst reports whether the group is deployed for the first time, in the way
+// that its own update block says.
+func (s *survey) isFirst(g *group) bool {
+	return g.rolling && of(g.def.Update.Written) && s.stands != succeeded && s.stands != given && !s.wasDeployed()
 }
 
 // atRisk reports whether an instance of an older version of the group serves
@@ -91,7 +104,7 @@ func (p *phase) candidates(m *memory) []*step {
 			if st.do == update && !st.settles {
 				room-- // but will be under way
 			}
-		case st.do == start && (p.begins() || st.status == Prepared):
+		case st.do == start && (p.begins() && (room > 0 || !p.first) || st.status == Prepared):
 			chosen = append(chosen, st)
 			room--
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/plan"
 	"github.com/reeve-run/reeve/internal/server/control"
 	"github.com/reeve-run/reeve/internal/state"
 )
@@ -25,10 +26,7 @@ func (s *Server) FailDeployment(ctx context.Context, id string) (*api.Deployment
 	if err != nil {
 		return nil, err
 	}
-	res := &api.DeploymentResponse{DeploymentModifyIndex: index, Index: index}
-	if cmd.Evaluation != nil {
-		res.EvalID, res.EvalCreateIndex = cmd.Evaluation.ID, index
-	}
+	res := deploymentChanged(index, cmd.Evaluation)
 	if cmd.Job != nil {
 		res.RevertedJobVersion = control.StableVersion(snap, d)
 	}
@@ -52,18 +50,75 @@ func (s *Server) PauseDeployment(ctx context.Context, id string, pause bool) (*a
 	case pause:
 		cmd.Status, cmd.Description = api.DeploymentPaused, control.Paused
 	default:
-		cmd.Status, cmd.Description = api.DeploymentRunning, control.Running
+		cmd.Status, cmd.Description = api.DeploymentRunning, plan.Standing(d)
 		cmd.Evaluation = control.DeploymentEvaluation(snap, d, now)
 	}
 	index, err := s.propose(ctx, cmd)
 	if err != nil {
 		return nil, err
 	}
-	res := &api.DeploymentResponse{DeploymentModifyIndex: index, Index: index}
-	if cmd.Evaluation != nil {
-		res.EvalID, res.EvalCreateIndex = cmd.Evaluation.ID, index
+	return deploymentChanged(index, cmd.Evaluation), nil
+}
+
+// PromoteDeployment lets the canaries of the groups take the places of older
+// instances; those of all groups, if none is named.
+func (s *Server) PromoteDeployment(ctx context.Context, id string, groups []string) (*api.DeploymentResponse, error) {
+	snap := s.store.Snapshot()
+	d, err := activeDeployment(snap, id)
+	if err != nil {
+		return nil, err
+	}
+	cmd, err := control.PromoteDeployment(snap, d, groups, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	index, err := s.propose(ctx, cmd)
+	if err != nil {
+		return nil, err
+	}
+	return deploymentChanged(index, cmd.Evaluation), nil
+}
+
+// SetAllocationHealth stores somebody's word on the health of allocations of a
+// deployment. A single unhealthy one fails that; if its group says auto_revert,
+// the job goes back to its latest stable version.
+func (s *Server) SetAllocationHealth(ctx context.Context, id string, healthy, unhealthy []string) (*api.DeploymentResponse, error) {
+	snap := s.store.Snapshot()
+	d, err := activeDeployment(snap, id)
+	if err != nil {
+		return nil, err
+	}
+	cmd, err := control.SetHealth(snap, d, healthy, unhealthy, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	index, err := s.propose(ctx, cmd)
+	if err != nil {
+		return nil, err
+	}
+	res := deploymentChanged(index, cmd.Evaluation)
+	if cmd.Job != nil {
+		res.RevertedJobVersion = control.StableVersion(snap, d)
 	}
 	return res, nil
+}
+
+// UnblockDeployment lets a deployment go on that waits for those of other
+// regions. As there are none, no deployment does.
+func (s *Server) UnblockDeployment(_ context.Context, id string) (*api.DeploymentResponse, error) {
+	d, err := activeDeployment(s.store.Snapshot(), id)
+	if err != nil {
+		return nil, err
+	}
+	return nil, plan.Unblock(d)
+}
+
+func deploymentChanged(index uint64, eval *api.Evaluation) *api.DeploymentResponse {
+	res := &api.DeploymentResponse{DeploymentModifyIndex: index, Index: index}
+	if eval != nil {
+		res.EvalID, res.EvalCreateIndex = eval.ID, index
+	}
+	return res
 }
 
 func activeDeployment(snap *state.Snapshot, id string) (*api.Deployment, error) {

@@ -64,6 +64,11 @@ func (rollout) Act(snap *state.Snapshot, key string, now time.Time) ([]state.Com
 	verdict := plan.CheckDeployment(snap, job, d, now)
 	switch verdict.Status {
 	case "":
+		if len(verdict.Promote) > 0 {
+			if cmd, err := PromoteDeployment(snap, d, verdict.Promote, now); err == nil {
+				return []state.Command{cmd}, time.Time{}
+			}
+		}
 		return nil, verdict.Wake
 	case api.DeploymentFailed:
 		return []state.Command{failDeployment(snap, d, verdict.Description, verdict.AutoRevert, now)}, time.Time{}

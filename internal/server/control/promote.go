@@ -1,0 +1,55 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package control
+
+import (
+	"slices"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/plan"
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+// PromoteDeployment lets the canaries of the groups take the places of older
+// instances; those of all groups, if none is named.
+func PromoteDeployment(snap *state.Snapshot, d *api.Deployment, groups []string, now time.Time) (*state.PromoteDeployment, error) {
+	promoted, err := plan.Promote(snap, d, groups)
+	if err != nil {
+		return nil, err
+	}
+	cmd := &state.PromoteDeployment{
+		ID: d.ID, Description: promoted.StatusDescription, Time: now.UnixNano(),
+		Evaluation: DeploymentEvaluation(snap, d, now),
+	}
+	for name, g := range promoted.Groups {
+		if g.Promoted && !d.Groups[name].Promoted {
+			cmd.Groups = append(cmd.Groups, name)
+		}
+	}
+	slices.Sort(cmd.Groups)
+	return cmd, nil
+}
+
+// SetHealth stores somebody's word on the health of allocations of a deployment.
+// Where one is unhealthy, that fails: whoever says so does not want more of them.
+func SetHealth(snap *state.Snapshot, d *api.Deployment, healthy, unhealthy []string, now time.Time) (*state.SetAllocHealth, error) {
+	if err := plan.CheckHealth(snap, d, healthy, unhealthy); err != nil {
+		return nil, err
+	}
+	cmd := &state.SetAllocHealth{DeploymentID: d.ID, Healthy: healthy, Unhealthy: unhealthy, Time: now.UnixNano()}
+	if len(unhealthy) == 0 {
+		cmd.Evaluation = DeploymentEvaluation(snap, d, now)
+		return cmd, nil
+	}
+	reverts := false
+	for _, id := range unhealthy {
+		if g := d.Groups[snap.Allocation(id).Group]; g != nil {
+			reverts = reverts || g.AutoRevert
+		}
+	}
+	end := failDeployment(snap, d, plan.FailedUnhealthy, reverts, now)
+	cmd.Status, cmd.Description, cmd.Evaluation, cmd.Job = end.Status, end.Description, end.Evaluation, end.Job
+	return cmd, nil
+}
