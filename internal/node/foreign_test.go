@@ -15,7 +15,7 @@ import (
 
 func TestForeignClientReadsLogsFilesAndRunsCommands(t *testing.T) {
 	r := runReal(t)
-	r.place(jobOf("service", shell("t", `echo first; echo text > f; echo second; exec sleep 60`)), "one")
+	r.place(t, jobOf("service", shell("t", `echo first; echo text > f; echo second; exec sleep 60`)), "one")
 	eventually(t, "the task has written", func() bool { return strings.Contains(r.logs(t, "one", "t"), "second") })
 	config := nomad.DefaultConfig()
 	config.Address = r.address

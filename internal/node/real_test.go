@@ -64,7 +64,15 @@ func runReal(t *testing.T) *real {
 	return &real{running: n, servers: s, client: api, dir: dir, address: web.URL}
 }
 
-func (r *real) place(j *api.Job, id string) { r.servers.messages <- placed(j, false, id) }
+// place gives the node an allocation, and returns when it knows that.
+func (r *real) place(t *testing.T, j *api.Job, id string) {
+	t.Helper()
+	r.servers.messages <- placed(j, false, id)
+	eventually(t, "the node knows its allocation", func() bool {
+		_, err := r.runner(id)
+		return err == nil
+	})
+}
 
 // logs reads a task's whole output so far.
 func (r *real) logs(t *testing.T, id, task string) string {
@@ -91,7 +99,7 @@ func TestRealTaskSeesItsSurroundings(t *testing.T) {
 		Env:    map[string]string{"GREETING": "hello ${NOMAD_META_TEAM} on ${node.unique.name}"},
 		Config: map[string]any{"command": "/bin/sh", "args": []any{"-c", `echo "$GREETING, ${NOMAD_TASK_NAME} $REEVE_ALLOC_INDEX"; pwd; stat -c %a $NOMAD_SECRETS_DIR; echo s > $NOMAD_SECRETS_DIR/s; echo shared > $NOMAD_ALLOC_DIR/data/f; echo own > $NOMAD_TASK_DIR/f`}},
 	})
-	r.place(j, "one")
+	r.place(t, j, "one")
 	r.servers.until(t, api.AllocClientComplete, 1)
 	want(t, "output", "hello blue on n1, t 0\n"+r.dir+"/alloc/one/t\n700\n", r.logs(t, "one", "t"))
 	eventually(t, "the ended allocation's secrets are gone", func() bool { // that holds up no report
@@ -103,7 +111,7 @@ func TestRealTaskSeesItsSurroundings(t *testing.T) {
 func TestFilesAreReadAndDoNotEscape(t *testing.T) {
 	r := runReal(t)
 	script := `echo 0123456789 > f; ln -s /etc/passwd passwd; ln -s ../../../../../.. up; ln -s $NOMAD_SECRETS_DIR mine; mkfifo fifo; echo x > $NOMAD_SECRETS_DIR/s; echo done; exec sleep 60`
-	r.place(jobOf("service", shell("t", script)), "one")
+	r.place(t, jobOf("service", shell("t", script)), "one")
 	eventually(t, "the task has made its files", func() bool { return strings.Contains(r.logs(t, "one", "t"), "done") })
 	fs := r.client.FS()
 	read := func(path string) (string, error) {
@@ -149,7 +157,7 @@ func TestFilesAreReadAndDoNotEscape(t *testing.T) {
 
 func TestLogsAreFollowedToTheEnd(t *testing.T) {
 	r := runReal(t)
-	r.place(jobOf("batch", shell("t", `echo one; while [ ! -e $NOMAD_ALLOC_DIR/go ]; do sleep 0.02; done; echo two`)), "one")
+	r.place(t, jobOf("batch", shell("t", `echo one; while [ ! -e $NOMAD_ALLOC_DIR/go ]; do sleep 0.02; done; echo two`)), "one")
 	eventually(t, "the task runs", func() bool { return strings.Contains(r.logs(t, "one", "t"), "one") })
 	var out bytes.Buffer
 	for frame, err := range r.client.FS().Logs(t.Context(), "one", client.LogOptions{Task: "t", Type: "stdout", Follow: true}) {
@@ -168,7 +176,7 @@ func TestLogsAreFollowedToTheEnd(t *testing.T) {
 
 func TestExecSignalRestartAndStats(t *testing.T) {
 	r := runReal(t)
-	r.place(jobOf("service", shell("t", `trap 'echo hup' HUP; echo run; while :; do sleep 0.02; done`)), "one")
+	r.place(t, jobOf("service", shell("t", `trap 'echo hup' HUP; echo run; while :; do sleep 0.02; done`)), "one")
 	eventually(t, "the task runs", func() bool { return strings.Contains(r.logs(t, "one", "t"), "run") })
 	ctx := t.Context()
 	allocs := r.client.Allocations()
@@ -239,7 +247,7 @@ func TestFailingCheckRestartsTheTask(t *testing.T) {
 		Name: "up", Type: api.CheckHTTP, Path: "/", Interval: 50 * time.Millisecond, Timeout: time.Second,
 		CheckRestart: &api.CheckRestart{Limit: 2, Grace: &grace},
 	}}}}
-	r.place(jobOf("service", task), "one")
+	r.place(t, jobOf("service", task), "one")
 	eventually(t, "the check passes", func() bool {
 		checks, err := r.client.Allocations().Checks(t.Context(), "one")
 		for _, c := range checks {
