@@ -29,6 +29,7 @@ var measurements = []measurement{
 	{"idle", idleMemory},
 	{"start-raw-exec", startRawExec},
 	{"start-exec", startExec},
+	{"step to step", stepToStep},
 	{"register-one", registerOne},
 	{"register-many", registerMany},
 	{"dispatch-many", dispatchMany},

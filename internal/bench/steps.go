@@ -1,0 +1,111 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/testbed"
+)
+
+const stepBar = "p50 <= 30 ms"
+
+// stepToStep measures plans: from the end of one step, as the node saw it, to the
+// start of the next step's process.
+func stepToStep(ctx context.Context, b *bench) error {
+	m, err := b.machine(ctx)
+	if err != nil {
+		return err
+	}
+	defer m.Destroy()
+	if err := instanceByInstance(ctx, b, m); err != nil {
+		return err
+	}
+	return taskByTask(ctx, b, m)
+}
+
+// instanceByInstance deploys instances in series: a step is complete when its
+// allocation is healthy.
+func instanceByInstance(ctx context.Context, b *bench, m *machine) error {
+	const n = 50
+	job := testbed.Job("steps", "raw_exec", n, sleepForever)
+	job.Plans = []*api.PlanSpec{{Name: api.PlanDeploy, Strategy: api.StrategySerial, Phases: []*api.PhaseSpec{
+		{Name: "main", Group: "main", Strategy: api.StrategySerial},
+	}}}
+	if err := register(ctx, m, job); err != nil {
+		return err
+	}
+	if err := m.allRunning(ctx, job.ID, n); err != nil {
+		return err
+	}
+	list, _, err := m.Client.Jobs().Allocations(ctx, job.ID, true, nil)
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(list, func(x, y *api.AllocationListStub) int { return startOf(x).Compare(startOf(y)) })
+	var t times
+	for i, a := range list[1:] {
+		healthy := list[i].DeploymentStatus
+		if healthy == nil {
+			return fmt.Errorf("%s has no health", list[i].Name)
+		}
+		t = append(t, startOf(a).Sub(healthy.Timestamp))
+	}
+	b.add("step to step: an instance is healthy -> the next one's raw_exec process started", stepBar, "%s", t)
+	_, err = m.Client.Jobs().Deregister(ctx, job.ID, purge)
+	return err
+}
+
+func startOf(a *api.AllocationListStub) time.Time { return a.TaskStates["task"].StartedAt }
+
+// taskByTask launches the tasks of one instance one after another: a step is
+// complete when its task has finished.
+func taskByTask(ctx context.Context, b *bench, m *machine) error {
+	const n = 50
+	job := testbed.Job("tasks", "raw_exec", 1, sleepForever)
+	group := job.Groups[0]
+	disk := 4 * n // for the logs
+	group.EphemeralDisk = &api.EphemeralDisk{SizeMB: &disk}
+	phase := &api.PhaseSpec{Name: "main", Group: "main", Strategy: api.StrategySerial}
+	for i := range n {
+		task := *group.Tasks[0]
+		task.Name, task.Goal, task.Config = fmt.Sprintf("task%d", i), api.GoalFinish, map[string]any{"command": "/bin/true"}
+		group.Tasks = append(group.Tasks, &task)
+		phase.Steps = append(phase.Steps, &api.StepSpec{Tasks: []string{task.Name}})
+	}
+	phase.Steps = append(phase.Steps, &api.StepSpec{Tasks: []string{"task"}})
+	job.Plans = []*api.PlanSpec{{Name: api.PlanDeploy, Strategy: api.StrategySerial, Phases: []*api.PhaseSpec{phase}}}
+	if err := register(ctx, m, job); err != nil {
+		return err
+	}
+	var t times
+	err := m.poll(ctx, func(ctx context.Context) error {
+		list, _, err := m.Client.Jobs().Allocations(ctx, job.ID, true, nil)
+		if err != nil {
+			return err
+		}
+		if len(list) != 1 || list[0].TaskStates["task"] == nil || startOf(list[0]).IsZero() {
+			return fmt.Errorf("not all steps are done")
+		}
+		t = nil
+		for i := range n {
+			next := "task"
+			if i+1 < n {
+				next = fmt.Sprintf("task%d", i+1)
+			}
+			t = append(t, list[0].TaskStates[next].StartedAt.Sub(list[0].TaskStates[fmt.Sprintf("task%d", i)].FinishedAt))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	b.add("step to step: a task finished -> the next one's raw_exec process started", stepBar, "%s", t)
+	_, err = m.Client.Jobs().Deregister(ctx, job.ID, purge)
+	return err
+}
