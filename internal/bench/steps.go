@@ -26,7 +26,16 @@ func stepToStep(ctx context.Context, b *bench) error {
 	if err := instanceByInstance(ctx, b, m); err != nil {
 		return err
 	}
-	return taskByTask(ctx, b, m)
+	var t times
+	for i := range 3 {
+		some, err := taskByTask(ctx, m, fmt.Sprintf("tasks-%d", i))
+		if err != nil {
+			return err
+		}
+		t = append(t, some...)
+	}
+	b.add("step to step: a task finished -> the next one's raw_exec process started", stepBar, "%s", t)
+	return nil
 }
 
 // instanceByInstance deploys instances in series: a step is complete when its
@@ -65,9 +74,9 @@ func startOf(a *api.AllocationListStub) time.Time { return a.TaskStates["task"].
 
 // taskByTask launches the tasks of one instance one after another: a step is
 // complete when its task has finished.
-func taskByTask(ctx context.Context, b *bench, m *machine) error {
-	const n = 50
-	job := testbed.Job("tasks", "raw_exec", 1, sleepForever)
+func taskByTask(ctx context.Context, m *machine, id string) (t times, err error) {
+	const n = 20
+	job := testbed.Job(id, "raw_exec", 1, sleepForever)
 	group := job.Groups[0]
 	disk := 4 * n // for the logs
 	group.EphemeralDisk = &api.EphemeralDisk{SizeMB: &disk}
@@ -81,10 +90,9 @@ func taskByTask(ctx context.Context, b *bench, m *machine) error {
 	phase.Steps = append(phase.Steps, &api.StepSpec{Tasks: []string{"task"}})
 	job.Plans = []*api.PlanSpec{{Name: api.PlanDeploy, Strategy: api.StrategySerial, Phases: []*api.PhaseSpec{phase}}}
 	if err := register(ctx, m, job); err != nil {
-		return err
+		return nil, err
 	}
-	var t times
-	err := m.poll(ctx, func(ctx context.Context) error {
+	err = m.poll(ctx, func(ctx context.Context) error {
 		list, _, err := m.Client.Jobs().Allocations(ctx, job.ID, true, nil)
 		if err != nil {
 			return err
@@ -103,9 +111,8 @@ func taskByTask(ctx context.Context, b *bench, m *machine) error {
 		return nil
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	b.add("step to step: a task finished -> the next one's raw_exec process started", stepBar, "%s", t)
 	_, err = m.Client.Jobs().Deregister(ctx, job.ID, purge)
-	return err
+	return t, err
 }

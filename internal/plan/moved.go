@@ -28,11 +28,31 @@ func hasMoved(old, new *api.Allocation) bool {
 		switch {
 		case is == nil || is == was:
 		case was == nil:
-			if is.State != api.TaskStatePending {
+			if is.State == api.TaskStateDead || is.State == api.TaskStateRunning && !ends(new, name) {
 				return true
 			}
-		case was.State != is.State || was.Launch != is.Launch || was.Failed != is.Failed:
+		case was.State == is.State && was.Launch == is.Launch && was.Failed == is.Failed:
+		case is.State != api.TaskStateDead && ends(new, name):
+			// It has begun; what comes of it is its end.
+		default:
 			return true
+		}
+	}
+	return false
+}
+
+// ends reports whether the task of an allocation is to end by itself.
+func ends(a *api.Allocation, task string) bool {
+	if a.Job == nil {
+		return false
+	}
+	g := a.Job.Group(a.Group)
+	if g == nil {
+		return false
+	}
+	for _, t := range g.Tasks {
+		if t.Name == task {
+			return goalOf(a.Job, t) != api.GoalRunning
 		}
 	}
 	return false

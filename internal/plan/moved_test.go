@@ -19,6 +19,9 @@ func TestLaunchesThatMoveCallForAnEvaluation(t *testing.T) {
 	restarted := map[string]*api.Launch{"server": {Token: "r"}}
 	custom := map[string]*api.Launch{"backup": {}}
 	const pending, running, dead = api.TaskStatePending, api.TaskStateRunning, api.TaskStateDead
+	job := &api.Job{Type: api.JobTypeService, Groups: []*api.Group{{
+		Name: "main", Tasks: []*api.Task{{Name: "server"}, {Name: "init", Goal: api.GoalFinish}, {Name: "next"}, {Name: "backup"}},
+	}}}
 	for _, c := range []struct {
 		name     string
 		launches map[string]*api.Launch
@@ -29,6 +32,8 @@ func TestLaunchesThatMoveCallForAnEvaluation(t *testing.T) {
 		{"a task is pending", first, api.Allocation{}, api.Allocation{TaskStates: task(pending, "")}, false},
 		{"a task runs for which nothing waits", custom, api.Allocation{}, api.Allocation{TaskStates: task(running, "")}, false},
 		{"a task runs under its new token", restarted, api.Allocation{TaskStates: task(running, "")}, api.Allocation{TaskStates: task(running, "r")}, true},
+		{"a task began that is to end", map[string]*api.Launch{"init": {Token: "r"}}, api.Allocation{}, api.Allocation{TaskStates: map[string]*api.TaskState{"init": {State: running, Launch: "r"}}}, false},
+		{"a task ended that was to end", map[string]*api.Launch{"init": {Token: "r"}}, api.Allocation{}, api.Allocation{TaskStates: map[string]*api.TaskState{"init": {State: dead, Launch: "r"}}}, true},
 		{"a task that was launched ended", restarted, api.Allocation{TaskStates: task(running, "r")}, api.Allocation{TaskStates: task(dead, "r")}, true},
 		{"nothing new of a task", restarted, api.Allocation{TaskStates: task(running, "r")}, api.Allocation{TaskStates: task(running, "r")}, false},
 		{"launches are taken in", restarted, api.Allocation{}, api.Allocation{LaunchStatus: status("1", nil)}, false},
@@ -43,7 +48,7 @@ func TestLaunchesThatMoveCallForAnEvaluation(t *testing.T) {
 			if a.DesiredStatus == "" {
 				a.DesiredStatus = api.AllocDesiredRun
 			}
-			a.ClientStatus = api.AllocClientRunning
+			a.ClientStatus, a.Job, a.Group = api.AllocClientRunning, job, "main"
 			if c.launches != nil {
 				a.Launches = &api.Launches{ID: "1", Tasks: c.launches}
 			}
