@@ -66,9 +66,9 @@ func (n *nextCommands) phase(phase *api.Phase) {
 	case phase.Interrupted:
 		n.add("Go on with "+phase.Name, "reeve plan continue", pl.JobID, pl.Name, phase.Name)
 	case awaitsCanary(phase):
-		label := "Begin with the first of " + phase.Name
-		if phase.Completed > 0 {
-			label = "Let the rest of " + phase.Name + " go"
+		label := "Let the rest of " + phase.Name + " go"
+		if canariesHeld(phase) > 1 {
+			label = "Begin with the first of " + phase.Name
 		}
 		n.add(label, "reeve plan continue", pl.JobID, pl.Name, phase.Name)
 	case awaitsPromotion(pl, phase):
@@ -94,15 +94,19 @@ func (n *nextCommands) step(phase *api.Phase, s *api.Step) {
 // awaitsCanary reports whether a phase waits for a "continue" because of its
 // strategy.
 func awaitsCanary(phase *api.Phase) bool {
-	if phase.Strategy != api.StrategySerialCanary && phase.Strategy != api.StrategyParallelCanary {
-		return false
-	}
+	canary := phase.Strategy == api.StrategySerialCanary || phase.Strategy == api.StrategyParallelCanary
+	return canary && canariesHeld(phase) > 0
+}
+
+// canariesHeld is how many steps of a phase wait for a "continue".
+func canariesHeld(phase *api.Phase) int {
+	held := 0
 	for _, s := range phase.Steps {
-		if s.Status == api.PlanWaiting {
-			return true
+		if s.Status == api.PlanWaiting && !s.Interrupted {
+			held++
 		}
 	}
-	return false
+	return held
 }
 
 // awaitsPromotion reports whether a phase of a deployment waits for its

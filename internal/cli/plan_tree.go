@@ -53,7 +53,7 @@ func (t *treeText) phase(phase *api.Phase, last bool) {
 		if i == len(rows)-1 {
 			before = lastBranch
 		}
-		t.row(below+before, row)
+		t.row(below+before, row, phase)
 	}
 }
 
@@ -64,13 +64,13 @@ func (t *treeText) element(before, name, strategy string, status api.PlanStatus,
 	t.write(before, text, notes)
 }
 
-func (t *treeText) row(before string, row stepRow) {
+func (t *treeText) row(before string, row stepRow, phase *api.Phase) {
 	if row.step == nil {
-		t.write(before, t.style.dim(fmt.Sprintf("... %d %s", row.count, wordOf(row.status))), []string{row.message})
+		t.write(before, t.style.dim(fmt.Sprintf("... %d %s", row.count, wordOf(row.status))), []string{unlessEqual(row.message, phase.Message)})
 		return
 	}
 	s := row.step
-	t.write(before, fmt.Sprintf("%s (%s)", firstOf(s.Name, unknownWord), firstOf(t.style.planStatus(s.Status), unknownWord)), t.stepNotes(s))
+	t.write(before, fmt.Sprintf("%s (%s)", firstOf(s.Name, unknownWord), firstOf(t.style.planStatus(s.Status), unknownWord)), t.stepNotes(s, phase))
 }
 
 // write writes one line: the element, and beside it what there is to say.
@@ -110,7 +110,7 @@ func (t *treeText) phaseNotes(phase *api.Phase) []string {
 	return append(notes, phase.Message)
 }
 
-func (t *treeText) stepNotes(s *api.Step) []string {
+func (t *treeText) stepNotes(s *api.Step, phase *api.Phase) []string {
 	var notes []string
 	moving := s.Status != api.PlanComplete && s.Status != api.PlanPending
 	if time := inState(t.now, s.Since); moving && time != "-" {
@@ -119,22 +119,25 @@ func (t *treeText) stepNotes(s *api.Step) []string {
 	if s.Recovery != "" && s.Status != api.PlanComplete {
 		notes = append(notes, strings.ToLower(s.Recovery))
 	}
-	if moving && s.Allocation != "" {
-		notes = append(notes, t.style.dim("allocation "+api.ShortID(s.Allocation)))
-	}
 	if s.Interrupted && s.Message == "" {
 		notes = append(notes, "interrupted")
-	}
-	if s.Forced != nil {
-		notes = append(notes, decided(t.now, s.Forced))
-	} else if s.Status != api.PlanComplete {
-		notes = append(notes, s.Message)
 	}
 	if s.Status == api.PlanDelayed && !s.Until.IsZero() {
 		notes = append(notes, "goes on "+inTime(t.now, s.Until))
 	}
+	switch {
+	case s.Forced != nil:
+		notes = append(notes, decided(t.now, s.Forced))
+	case s.Status == api.PlanPending:
+		notes = append(notes, unlessEqual(s.Message, phase.Message)) // it is said once
+	case s.Status != api.PlanComplete:
+		notes = append(notes, s.Message)
+	}
 	if len(s.After) > 0 && s.Status == api.PlanPending {
 		notes = append(notes, "after "+strings.Join(s.After, ", "))
+	}
+	if moving && s.Allocation != "" {
+		notes = append(notes, t.style.dim("allocation "+api.ShortID(s.Allocation)))
 	}
 	return notes
 }
