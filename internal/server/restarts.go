@@ -8,8 +8,32 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/plan"
 	"github.com/reeve-run/reeve/internal/state"
 )
+
+// StartRestart begins a rolling restart of a job.
+func (s *Server) StartRestart(ctx context.Context, ns, id string, req *api.JobRestartRequest) (*api.JobRestart, error) {
+	snap, now := s.store.Snapshot(), time.Now()
+	job, err := jobOf(snap, ns, id)
+	if err != nil {
+		return nil, err
+	}
+	if req == nil {
+		req = &api.JobRestartRequest{}
+	}
+	r, err := plan.NewRestart(snap, job, req, now)
+	if err != nil {
+		return nil, err
+	}
+	if r.ID == "" {
+		r.ID = api.NewID()
+	}
+	if _, err := s.propose(ctx, &state.PutRestart{Restart: r, Evaluation: evaluationOf(job, api.TriggerRestart, 0, now)}); err != nil {
+		return nil, err
+	}
+	return s.restart(r), nil
+}
 
 // ChangeRestart pauses, resumes or cancels a restart: status is the one that it
 // is to have.
@@ -56,10 +80,8 @@ func (s *Server) restart(r *api.JobRestart) *api.JobRestart {
 // plan is interrupted.
 func restartVerb(snap *state.Snapshot, job *api.Job, d *api.Decision) *state.UpdateRestart {
 	current := snap.LatestRestart(job.Namespace, job.ID)
-	status := map[api.Verb]string{
-		api.VerbInterrupt: api.RestartPaused, api.VerbContinue: api.RestartRunning, api.VerbStop: api.RestartCancelled,
-	}[d.Verb]
-	if status == "" || current == nil || !current.IsActive() || current.Status == status {
+	status, ok := plan.RestartStatus(d.Verb)
+	if !ok || current == nil || !current.IsActive() || current.Status == status {
 		return nil
 	}
 	return &state.UpdateRestart{ID: current.ID, Status: status, Description: "plan restart: " + string(d.Verb) + " by " + d.By + because(d.Reason), Time: d.Time}
