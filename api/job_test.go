@@ -164,6 +164,9 @@ func TestValidateCollectsEverything(t *testing.T) {
 		{"spread", func(j *Job) {
 			j.Spreads = []*Spread{{Attribute: "${node.datacenter}", Targets: []*SpreadTarget{{Percent: 60}, {Percent: 60}}}}
 		}, "add up to 120"},
+		{"share of canaries", func(j *Job) {
+			j.Type, j.Groups[0].Count, j.Groups[0].Update.Canary = JobTypeSystem, nil, ptr(101)
+		}, "at most 100"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			j := canonical()
@@ -179,12 +182,10 @@ func TestValidateCollectsEverything(t *testing.T) {
 func TestUnsupportedNamesTheField(t *testing.T) {
 	j := canonical()
 	j.Region = "eu"
-	j.Groups[0].Update.Canary = ptr(1)
 	j.Groups[0].Tasks[0].Templates = []*Template{{}}
 	j.Groups[0].Networks[0].Mode = "bridge"
 	want := []string{
 		`region "eu" (the only one is "global") is not supported yet`,
-		`group "site": update canary is not supported yet`,
 		`group "site": network mode "bridge" (use "host") is not supported yet`,
 		`group "site": task "server": the template block is not supported yet`,
 	}

@@ -30,10 +30,6 @@ func Unsupported(j *Job) []string {
 
 func (g *Group) unsupported(refuse func(bool, string, ...any)) {
 	at := fmt.Sprintf("group %q: ", g.Name)
-	if u := g.Update; u != nil {
-		refuse(u.Canary != nil && *u.Canary > 0, at+"update canary")
-		refuse(u.HealthCheck != nil && *u.HealthCheck == HealthCheckManual, at+"update health_check = \"manual\"")
-	}
 	refuse(len(g.Volumes) > 0, at+"the volume block")
 	refuse(g.Consul != nil, at+"the consul block")
 	for _, n := range g.Networks {

@@ -141,6 +141,9 @@ func (g *Group) validate(c *complaints, j *Job, i int) {
 	validateAffinities(c, at, g.Affinities)
 	validateSpreads(c, at, g.Spreads)
 	validateUpdate(c, at, g.Update)
+	if u := g.Update; u != nil && u.Canary != nil && *u.Canary > 100 && j.RunsOnEveryNode() {
+		c.add("%s: update: canary %d: of a %s job it is a share of its nodes in percent, at most 100", at, *u.Canary, j.Type)
+	}
 	validateRestart(c, at, g.Restart)
 	validateReschedule(c, at, g.Reschedule)
 	g.validateDisconnect(c, at)

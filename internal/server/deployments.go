@@ -33,31 +33,33 @@ func (s *Server) FailDeployment(ctx context.Context, id string) (*api.Deployment
 	return res, nil
 }
 
-// PauseDeployment holds a deployment where it is, or lets it go on.
+// PauseDeployment holds a deployment where it is, or lets it go on. That is the
+// same as interrupting or continuing its plan.
 func (s *Server) PauseDeployment(ctx context.Context, id string, pause bool) (*api.DeploymentResponse, error) {
 	snap := s.store.Snapshot()
 	d, err := activeDeployment(snap, id)
 	if err != nil {
 		return nil, err
 	}
-	now := time.Now()
-	cmd := &state.UpdateDeployment{ID: id, Time: now.UnixNano()}
+	verb := api.VerbContinue
 	switch {
 	case pause && d.Status == api.DeploymentPaused:
 		return nil, api.Errorf(api.CodeInvalid, "deployment %s is paused already", api.ShortID(id))
 	case !pause && d.Status != api.DeploymentPaused:
 		return nil, api.Errorf(api.CodeInvalid, "deployment %s is not paused: it is %s", api.ShortID(id), d.Status)
 	case pause:
-		cmd.Status, cmd.Description = api.DeploymentPaused, control.Paused
-	default:
-		cmd.Status, cmd.Description = api.DeploymentRunning, plan.Standing(d)
-		cmd.Evaluation = control.DeploymentEvaluation(snap, d, now)
+		verb = api.VerbInterrupt
 	}
-	index, err := s.propose(ctx, cmd)
+	if job := snap.Job(d.Namespace, d.JobID); job == nil || job.Version != d.JobVersion {
+		return nil, api.Errorf(api.CodeConflict, "deployment %s is of version %d of the job, which is not its newest: it is about to end", api.ShortID(id), d.JobVersion)
+	}
+	res, err := s.PlanVerb(ctx, d.Namespace, d.JobID, api.PlanDeploy, verb, &api.PlanRequest{})
 	if err != nil {
 		return nil, err
 	}
-	return deploymentChanged(index, cmd.Evaluation), nil
+	return &api.DeploymentResponse{
+		EvalID: res.EvalID, EvalCreateIndex: res.Index, DeploymentModifyIndex: res.Index, Index: res.Index,
+	}, nil
 }
 
 // PromoteDeployment lets the canaries of the groups take the places of older

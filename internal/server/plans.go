@@ -114,11 +114,19 @@ func deploymentVerb(snap *state.Snapshot, job *api.Job, d *api.Decision) *state.
 	switch {
 	case current == nil || !current.IsActive() || current.JobVersion != job.Version:
 	case d.Verb == api.VerbInterrupt && current.Status == api.DeploymentRunning:
-		return &state.DeploymentUpdate{ID: current.ID, Status: api.DeploymentPaused, Description: control.Paused + " by " + d.By + because(d.Reason)}
+		return &state.DeploymentUpdate{ID: current.ID, Status: api.DeploymentPaused, Description: control.Paused + by(d)}
 	case d.Verb == api.VerbContinue && current.Status == api.DeploymentPaused:
-		return &state.DeploymentUpdate{ID: current.ID, Status: api.DeploymentRunning, Description: control.Running}
+		return &state.DeploymentUpdate{ID: current.ID, Status: api.DeploymentRunning, Description: plan.Standing(current)}
 	}
 	return nil
+}
+
+// by says who decided and why, as far as that is known.
+func by(d *api.Decision) string {
+	if d.By == "" {
+		return because(d.Reason)
+	}
+	return " by " + d.By + because(d.Reason)
 }
 
 // because is a reason in brackets, if one was given.
