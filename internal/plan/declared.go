@@ -4,6 +4,8 @@
 package plan
 
 import (
+	"strings"
+
 	"slices"
 
 	"github.com/reeve-run/reeve/api"
@@ -143,6 +145,8 @@ func (s *survey) declaredPhases(spec *api.PlanSpec, whole map[string][]step) []*
 		p := &phase{
 			name: ph.Name, group: g, strategy: ph.Strategy, after: ph.After, stagger: of(ph.Stagger),
 			rolling: g.rolling,
+			// Going back to what has proved itself needs nobody to look at it first.
+			uncanary: strings.HasSuffix(ph.Strategy, "-canary") && s.reverts(),
 		}
 		total := 0
 		for i := range g.instances {
