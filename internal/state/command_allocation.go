@@ -58,7 +58,8 @@ func (t *txn) mergeUpdate(old, update *api.Allocation, now int64) *api.Allocatio
 		a.LaunchStatus = update.LaunchStatus
 	}
 	if s := update.DeploymentStatus; s != nil && s.Healthy != nil {
-		if o := old.DeploymentStatus; o == nil || o.Healthy == nil || *o.Healthy != *s.Healthy {
+		// What an operator said after that counts, however often the node repeats it.
+		if o := old.DeploymentStatus; o == nil || o.Healthy == nil || *o.Healthy != *s.Healthy && !s.Timestamp.Before(o.Timestamp) {
 			merged := *s
 			merged.ModifyIndex = t.index
 			merged.Canary = old.IsCanary()

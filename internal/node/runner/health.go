@@ -63,6 +63,11 @@ func (r *Runner) healthPolicy() *health {
 	return &health{minimum: value(m.MinHealthyTime), within: value(m.HealthyDeadline), checks: value(m.HealthCheck) != api.HealthCheckTaskStates}
 }
 
+// isManual reports whether it is operators who say what is healthy.
+func (r *Runner) isManual() bool {
+	return r.alloc.DeploymentID != "" && r.group.Update != nil && value(r.group.Update.HealthCheck) == api.HealthCheckManual
+}
+
 // updatePolicy is what the update block says; nil if there is none, or an
 // operator says what is healthy.
 func (r *Runner) updatePolicy() *health {

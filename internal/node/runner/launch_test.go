@@ -324,6 +324,7 @@ func TestManualHealthIsLeftToOperators(t *testing.T) {
 		a := allocation("service", taskSpec("web"))
 		a.DeploymentID = "d"
 		a.Job.Groups[0].Update.HealthCheck = ptr(api.HealthCheckManual)
+		a.DeploymentStatus = &api.AllocDeploymentStatus{Healthy: ptr(true), Canary: true} // as somebody said before
 		r := b.start(launching(a, "1", map[string]*api.Launch{"web": {Token: "x"}}))
 		time.Sleep(time.Hour)
 		synctest.Wait()

@@ -150,7 +150,7 @@ func (r *Runner) Report() *api.Allocation {
 	for _, t := range r.tasks {
 		a.TaskStates[t.name] = t.state
 	}
-	if r.deployment != nil {
+	if r.deployment != nil && !r.isManual() {
 		d := *r.deployment
 		a.DeploymentStatus = &d
 	}
