@@ -84,7 +84,7 @@ func (l *planLog) changes(pl *api.Plan, now time.Time) []string {
 func stepNote(s *api.Step, now time.Time) string {
 	switch {
 	case s.Forced != nil:
-		return decided(time.Unix(0, s.Forced.Time), s.Forced)
+		return "forced by " + decidedBy(time.Unix(0, s.Forced.Time), s.Forced)
 	case s.Status == api.PlanComplete:
 		return ""
 	case s.Status == api.PlanDelayed && !s.Until.IsZero():

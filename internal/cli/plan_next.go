@@ -65,6 +65,7 @@ func (n *nextCommands) phase(phase *api.Phase) {
 		return
 	case phase.Interrupted:
 		n.add("Go on with "+phase.Name, "reeve plan continue", pl.JobID, pl.Name, phase.Name)
+	case awaitsCanary(phase) && isMoving(phase):
 	case awaitsCanary(phase):
 		label := "Let the rest of " + phase.Name + " go"
 		if canariesHeld(phase) > 1 {
@@ -96,6 +97,18 @@ func (n *nextCommands) step(phase *api.Phase, s *api.Step) {
 func awaitsCanary(phase *api.Phase) bool {
 	canary := phase.Strategy == api.StrategySerialCanary || phase.Strategy == api.StrategyParallelCanary
 	return canary && canariesHeld(phase) > 0
+}
+
+// isMoving reports whether a step of a phase is under way: nobody can know yet
+// whether the rest should follow.
+func isMoving(phase *api.Phase) bool {
+	for _, s := range phase.Steps {
+		switch s.Status {
+		case api.PlanPrepared, api.PlanStarting, api.PlanStarted:
+			return true
+		}
+	}
+	return false
 }
 
 // canariesHeld is how many steps of a phase wait for a "continue".

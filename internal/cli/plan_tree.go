@@ -127,7 +127,7 @@ func (t *treeText) stepNotes(s *api.Step, phase *api.Phase) []string {
 	}
 	switch {
 	case s.Forced != nil:
-		notes = append(notes, decided(t.now, s.Forced))
+		notes = append(notes, "forced by "+decidedBy(t.now, s.Forced))
 	case s.Status == api.PlanPending:
 		notes = append(notes, unlessEqual(s.Message, phase.Message)) // it is said once
 	case s.Status != api.PlanComplete:
@@ -136,7 +136,7 @@ func (t *treeText) stepNotes(s *api.Step, phase *api.Phase) []string {
 	if len(s.After) > 0 && s.Status == api.PlanPending {
 		notes = append(notes, "after "+strings.Join(s.After, ", "))
 	}
-	if moving && s.Allocation != "" {
+	if moving && s.Status != api.PlanWaiting && s.Allocation != "" {
 		notes = append(notes, t.style.dim("allocation "+api.ShortID(s.Allocation)))
 	}
 	return notes

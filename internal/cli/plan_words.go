@@ -96,8 +96,22 @@ func decided(now time.Time, d *api.Decision) string {
 	if len(d.Parameters) > 0 {
 		text += " with " + parametersInWords(d.Parameters)
 	}
-	if d.Time != 0 {
-		text += ", " + nanosAge(now, d.Time)
+	return text + sinceAndWhy(now, d)
+}
+
+// decidedBy says who decided, when and why.
+func decidedBy(now time.Time, d *api.Decision) string {
+	return firstOf(d.By, "unknown") + sinceAndWhy(now, d)
+}
+
+func sinceAndWhy(now time.Time, d *api.Decision) string {
+	text := ""
+	switch {
+	case d.Time == 0:
+	case now.Sub(time.Unix(0, d.Time)) < time.Second:
+		text = ", just now"
+	default:
+		text = ", " + nanosAge(now, d.Time)
 	}
 	if d.Reason != "" {
 		text += ": " + d.Reason

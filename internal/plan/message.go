@@ -30,6 +30,30 @@ func (s *survey) saying(t *tree) string {
 	return ""
 }
 
+// waiting says, where no phases are shown, what keeps a plan in a status in which
+// it waits: the reason of the first phase that does.
+func (t *tree) waiting(is Status) string {
+	if is != Waiting && is != Delayed {
+		return ""
+	}
+	for _, ph := range t.phases {
+		count := ph.tally()
+		if count.status(ph.held) != is {
+			continue
+		}
+		why := ph.explain(t, is)
+		for i := 0; i < len(ph.steps) && why == ""; i++ {
+			if st := &ph.steps[i]; st.status == is {
+				why = st.why
+			}
+		}
+		if why != "" {
+			return "phase " + ph.name + ": " + why
+		}
+	}
+	return ""
+}
+
 // explain says why the phase waits; "" if it does not.
 func (p *phase) explain(t *tree, is Status) string {
 	switch {

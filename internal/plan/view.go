@@ -91,6 +91,9 @@ func (s *survey) showTree(t *tree, whole bool) *api.Plan {
 		}
 	}
 	p.Status = t.combined(&all)
+	if p.Message == "" && !whole {
+		p.Message = t.waiting(p.Status)
+	}
 	if t.rulings != nil && whole {
 		p.Decisions = slices.Clone(t.rulings.all)
 	}
