@@ -91,7 +91,7 @@ func reactions(snap *state.Snapshot, reported []*api.Allocation, evaluated map[a
 		}
 		is = *old
 		is.ClientStatus = rep.ClientStatus
-		if s := rep.DeploymentStatus; s != nil && s.Healthy != nil {
+		if s, o := rep.DeploymentStatus, old.DeploymentStatus; s != nil && s.Healthy != nil && (o == nil || !s.Timestamp.Before(o.Timestamp)) {
 			is.DeploymentStatus = s
 		}
 		if rep.TaskStates != nil {
