@@ -25,6 +25,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/dialect/sdk"
 	"github.com/reeve-run/reeve/internal/httpapi"
 	"github.com/reeve-run/reeve/internal/node"
 	"github.com/reeve-run/reeve/internal/node/supervise"
@@ -179,6 +180,13 @@ func (a *Agent) newHandler() *httpapi.Handler {
 	}
 	if a.node != nil {
 		config.Node, config.NodeID = a.node.Handler(), a.node.ID
+	}
+	if a.config.speaksSDK() {
+		dialect := httpapi.Dialect{Claims: sdk.Claims}
+		if a.server != nil {
+			dialect.Handler = sdk.New(a.server, a.log)
+		}
+		config.Dialects = append(config.Dialects, dialect)
 	}
 	return httpapi.New(config)
 }

@@ -36,8 +36,9 @@ type Config struct {
 	HTTPAddr   string // host:port of the API
 	LogLevel   string // "debug", "info", "warn" or "error"
 
-	Server Server
-	Client Client
+	Server   Server
+	Client   Client
+	Dialects Dialects
 
 	Dev bool // server and node in one process, for trying things out
 
@@ -54,6 +55,22 @@ func (c Config) logger() *slog.Logger {
 		level = slog.LevelInfo // Validate has refused anything else
 	}
 	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+}
+
+// Dialects are other APIs' ways to speak of the same things, each on paths of
+// its own.
+type Dialects struct {
+	// SDK is the API of schedulers built with the DC/OS SDK: /v1/multi/, /service/,
+	// and a part of /v1/service/. Nil: only with Dev.
+	SDK *bool
+}
+
+// speaksSDK reports whether the agent answers as the DC/OS SDK's schedulers do.
+func (c *Config) speaksSDK() bool {
+	if c.Dialects.SDK == nil {
+		return c.Dev
+	}
+	return *c.Dialects.SDK
 }
 
 // Server configures the part that keeps state and decides.
@@ -111,15 +128,20 @@ func DevConfig() Config {
 // fileConfig is a configuration file. Names are those of Nomad's agent where
 // both have the thing.
 type fileConfig struct {
-	Name       string      `hcl:"name,optional"`
-	Region     string      `hcl:"region,optional"`
-	Datacenter string      `hcl:"datacenter,optional"`
-	DataDir    string      `hcl:"data_dir,optional"`
-	BindAddr   string      `hcl:"bind_addr,optional"`
-	LogLevel   string      `hcl:"log_level,optional"`
-	Ports      *filePorts  `hcl:"ports,block"`
-	Server     *fileServer `hcl:"server,block"`
-	Client     *fileClient `hcl:"client,block"`
+	Name       string        `hcl:"name,optional"`
+	Region     string        `hcl:"region,optional"`
+	Datacenter string        `hcl:"datacenter,optional"`
+	DataDir    string        `hcl:"data_dir,optional"`
+	BindAddr   string        `hcl:"bind_addr,optional"`
+	LogLevel   string        `hcl:"log_level,optional"`
+	Ports      *filePorts    `hcl:"ports,block"`
+	Server     *fileServer   `hcl:"server,block"`
+	Client     *fileClient   `hcl:"client,block"`
+	Dialects   *fileDialects `hcl:"dialects,block"`
+}
+
+type fileDialects struct {
+	SDK *bool `hcl:"sdk,optional"`
 }
 
 type filePorts struct {
@@ -255,6 +277,9 @@ func (c *Config) mergeFile(path string) error {
 		if err := c.Server.mergeMassLoss(path, s.MassLoss); err != nil {
 			return err
 		}
+	}
+	if d := f.Dialects; d != nil && d.SDK != nil {
+		c.Dialects.SDK = d.SDK
 	}
 	if k := f.Client; k != nil {
 		c.Client.Enabled = c.Client.Enabled || k.Enabled

@@ -41,6 +41,9 @@ server {
   job_gc_interval   = "1m"
   restart_gc_threshold = "6h"
 }
+dialects {
+  sdk = true
+}
 client {
   enabled    = true
   node_class = "small"
@@ -69,6 +72,8 @@ client {
 		Server: Server{Enabled: true, HeartbeatGrace: 3 * time.Second, MassLoss: control.MassLoss{Fraction: 0.5, Nodes: 20, Rate: 0.05}, EvaluationGCThreshold: 30 * time.Minute, BatchEvalGCThreshold: 2 * time.Hour, GCInterval: time.Minute, RestartGCThreshold: 6 * time.Hour},
 		Client: Client{Enabled: true, NodeClass: "small", Meta: map[string]string{"rack": "r1", "row": "7"}},
 	}
+	on := true
+	want.Dialects.SDK = &on
 	want.Client.ReservedCores = []uint16{0, 1}
 	want.Client.Devices = []*api.NodeDeviceGroup{{
 		Vendor: "acme", Type: "gpu", Name: "one", Instances: []*api.NodeDevice{{ID: "g0", Healthy: true}, {ID: "g1", Healthy: true}},
@@ -99,8 +104,9 @@ func TestLoadConfigReadsDirectoriesInOrder(t *testing.T) {
 
 func TestLoadConfigErrorsSayWhere(t *testing.T) {
 	for text, want := range map[string]string{
-		"data_dri = \"/x\"\n":                        ".hcl:1:1: Unsupported argument",
-		"name = \"x\"\nserver {\n  enabld = true\n}": ".hcl:3:3: Unsupported argument",
+		"data_dri = \"/x\"\n":                            ".hcl:1:1: Unsupported argument",
+		"name = \"x\"\nserver {\n  enabld = true\n}":     ".hcl:3:3: Unsupported argument",
+		"dialects {\n sdk = \"perhaps\"\n}":              ".hcl:2:9: ",
 		"server {":                                       ".hcl:1:8: ",
 		"server { enabled = \"perhaps\" }":               "bool",
 		"server { heartbeat_grace = \"soon\" }":          `heartbeat_grace = "soon"`,
@@ -157,4 +163,18 @@ func TestDataDirHasOneHolder(t *testing.T) {
 		t.Fatalf("after the first holder ended: %v", err)
 	}
 	again.Close()
+}
+
+func TestDialectsAreOnWithDevOnly(t *testing.T) {
+	no, yes := false, true
+	for _, c := range []struct {
+		dev  bool
+		said *bool
+		want bool
+	}{{false, nil, false}, {true, nil, true}, {true, &no, false}, {false, &yes, true}} {
+		config := Config{Dev: c.dev, Dialects: Dialects{SDK: c.said}}
+		if got := config.speaksSDK(); got != c.want {
+			t.Errorf("%+v speaks it: %v, want %v", c, got, c.want)
+		}
+	}
 }

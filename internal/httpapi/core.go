@@ -36,12 +36,18 @@ type Core interface {
 	StopAllocation(ctx context.Context, id string, noShutdownDelay bool) (*api.StopAllocationResponse, error)
 	FailDeployment(ctx context.Context, id string) (*api.DeploymentResponse, error)
 	PauseDeployment(ctx context.Context, id string, pause bool) (*api.DeploymentResponse, error)
+	PromoteDeployment(ctx context.Context, id string, groups []string) (*api.DeploymentResponse, error) // none: all
+	SetAllocationHealth(ctx context.Context, id string, healthy, unhealthy []string) (*api.DeploymentResponse, error)
+	UnblockDeployment(ctx context.Context, id string) (*api.DeploymentResponse, error)
 
 	Plans(ctx context.Context, namespace string) ([]*api.Plan, uint64, error) // of all jobs, without phases
 	JobPlans(ctx context.Context, namespace, id string) ([]*api.Plan, uint64, error)
 	JobPlan(ctx context.Context, namespace, id, plan string) (*api.Plan, uint64, error)
 	PlanVerb(ctx context.Context, namespace, id, plan string, verb api.Verb, req *api.PlanRequest) (*api.PlanResponse, error)
+	StartRestart(ctx context.Context, namespace, id string, req *api.JobRestartRequest) (*api.JobRestart, error)
 	ChangeRestart(ctx context.Context, id, status string, req *api.JobRestartVerbRequest) (*api.JobRestart, error)
+	Instances(ctx context.Context, namespace, id string) ([]*api.Instance, uint64, error)
+	InstanceVerb(ctx context.Context, namespace, id, name string, verb api.Verb, req *api.InstanceRequest) (*api.InstanceResponse, error)
 
 	SetNodeEligibility(ctx context.Context, nodeID, eligibility string) (uint64, error)
 	SetSchedulerConfig(ctx context.Context, config *api.SchedulerConfig, enforceIndex *uint64) (uint64, error)

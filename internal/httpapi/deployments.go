@@ -57,6 +57,75 @@ func pauseDeployment(c *call, req *api.DeploymentPauseRequest) (*api.DeploymentR
 	return deploymentChanged(c.Server.PauseDeployment(c.r.Context(), d.ID, req.Pause))
 }
 
+func promoteDeployment(c *call, req *api.DeploymentPromoteRequest) (*api.DeploymentResponse, uint64, error) {
+	if err := c.takeDeploymentID(req.DeploymentID); err != nil {
+		return nil, 0, err
+	}
+	if req.All == (len(req.Groups) > 0) {
+		return nil, 0, api.Errorf(api.CodeInvalid, "say which canaries are promoted: either All, or Groups by name")
+	}
+	d, err := findDeployment(c.Server.Store().Snapshot(), c.id())
+	if err != nil {
+		return nil, 0, err
+	}
+	return deploymentChanged(c.Server.PromoteDeployment(c.r.Context(), d.ID, req.Groups))
+}
+
+func setAllocationHealth(c *call, req *api.DeploymentAllocationHealthRequest) (*api.DeploymentResponse, uint64, error) {
+	if err := c.takeDeploymentID(req.DeploymentID); err != nil {
+		return nil, 0, err
+	}
+	if len(req.HealthyAllocationIDs)+len(req.UnhealthyAllocationIDs) == 0 {
+		return nil, 0, api.Errorf(api.CodeInvalid, "HealthyAllocationIDs, UnhealthyAllocationIDs: the request names no allocation")
+	}
+	v := c.Server.Store().Snapshot()
+	d, err := findDeployment(v, c.id())
+	if err != nil {
+		return nil, 0, err
+	}
+	healthy, err := allocationIDs(v, req.HealthyAllocationIDs)
+	if err != nil {
+		return nil, 0, err
+	}
+	unhealthy, err := allocationIDs(v, req.UnhealthyAllocationIDs)
+	if err != nil {
+		return nil, 0, err
+	}
+	return deploymentChanged(c.Server.SetAllocationHealth(c.r.Context(), d.ID, healthy, unhealthy))
+}
+
+// allocationIDs completes ids that were shortened.
+func allocationIDs(v *state.Snapshot, ids []string) ([]string, error) {
+	whole := make([]string, len(ids))
+	for i, id := range ids {
+		a, err := findAllocation(v, id)
+		if err != nil {
+			return nil, err
+		}
+		whole[i] = a.ID
+	}
+	return whole, nil
+}
+
+func unblockDeployment(c *call, req *api.DeploymentUnblockRequest) (*api.DeploymentResponse, uint64, error) {
+	if err := c.takeDeploymentID(req.DeploymentID); err != nil {
+		return nil, 0, err
+	}
+	d, err := findDeployment(c.Server.Store().Snapshot(), c.id())
+	if err != nil {
+		return nil, 0, err
+	}
+	return deploymentChanged(c.Server.UnblockDeployment(c.r.Context(), d.ID))
+}
+
+// takeDeploymentID refuses a body about another deployment than the path.
+func (c *call) takeDeploymentID(id string) error {
+	if id != "" && id != c.id() {
+		return api.Errorf(api.CodeInvalid, "DeploymentID: the request is about %q, but the path says %q", id, c.id())
+	}
+	return nil
+}
+
 func deploymentChanged(resp *api.DeploymentResponse, err error) (*api.DeploymentResponse, uint64, error) {
 	if err != nil {
 		return nil, 0, err

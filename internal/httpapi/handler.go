@@ -194,7 +194,7 @@ func isJobVerb(segments, pattern []string, strict bool) bool {
 		switch {
 		case p == "{verb}" && strict:
 			known := func(v api.Verb) bool { return string(v) == segments[i] }
-			if !slices.ContainsFunc(planVerbs, known) {
+			if !slices.ContainsFunc(planVerbs, known) && !slices.ContainsFunc(instanceVerbs, known) {
 				return false
 			}
 		case strings.HasPrefix(p, "{"):

@@ -167,6 +167,7 @@ func TestPathsOfPlansAndInstances(t *testing.T) {
 			`force-complete "deploy" of "web": phase "web", step "web-0:[main, log]", by "ann@desk" because "it is", map[]`},
 		{"PUT", "/v1/job/web/plan/backup/start", `{"Parameters": {"TO": "s3"}}`, `start "backup" of "web": phase "", step "", by "" because "", map[TO:s3]`},
 		{"PUT", "/v1/job/web/plan/deploy/continue?by=ann&reason=go", "", `continue "deploy" of "web": phase "", step "", by "ann" because "go", map[]`},
+		{"PUT", "/v1/job/a/b/instance/web-0/pause", `{"Tasks": ["main"]}`, `pause "web-0" of "a/b": [main] by ""`},
 		{"PUT", "/v1/job/web/plan", `{"Job": {"ID": "web"}}`, "dry run of web"},
 		{"PUT", "/v1/job/a/b/plan", `{"Job": {"ID": "a/b"}}`, "dry run of a/b"},
 	} {
@@ -189,6 +190,7 @@ func TestVerbsThatAreNone(t *testing.T) {
 		says   string
 	}{
 		"/v1/job/web/plan/deploy/forceComplete":      {404, `verb "forceComplete" not found: those of plans are start, stop, continue, interrupt, restart, force-complete`},
+		"/v1/job/web/instance/web-0/stop":            {404, `verb "stop" not found: those of instances are restart, replace, pause, resume`},
 		"/v1/job/web/plan/deploy/continue?phase=two": {400, `phase: the query says "two", and the body "one"`},
 	} {
 		a := request(h, http.MethodPut, path, `{"Phase": "one"}`)
@@ -198,6 +200,41 @@ func TestVerbsThatAreNone(t *testing.T) {
 	}
 	if core.asked != "" {
 		t.Errorf("nevertheless the core was asked to %s", core.asked)
+	}
+}
+
+func TestInstancesAreListed(t *testing.T) {
+	core := newPlanningCore()
+	for _, group := range []string{"web", "api"} {
+		for i := range 11 {
+			core.instances = append(core.instances, &api.Instance{Name: api.InstanceName(group, i), Group: group, Index: i})
+		}
+	}
+	h := New(Config{Server: core})
+	var seen []string
+	token := ""
+	for {
+		a := request(h, http.MethodGet, "/v1/job/web/instances?prefix=web&per_page=6&next_token="+url.QueryEscape(token), "")
+		var page []*api.Instance
+		if err := json.Unmarshal([]byte(a.body), &page); err != nil {
+			t.Fatalf("%d %s", a.status, a.body)
+		}
+		for _, in := range page {
+			seen = append(seen, in.Name)
+		}
+		if token = a.header.Get("X-Nomad-NextToken"); token == "" {
+			break
+		}
+	}
+	if got := strings.Join(seen, " "); got != "web-0 web-1 web-2 web-3 web-4 web-5 web-6 web-7 web-8 web-9 web-10" {
+		t.Errorf("the pages are %s", got)
+	}
+	if a := request(h, http.MethodGet, "/v1/job/web/instance/api-10", ""); a.status != http.StatusOK || !strings.Contains(a.body, `"Name":"api-10"`) {
+		t.Errorf("one instance: %d %s", a.status, a.body)
+	}
+	a := request(h, http.MethodGet, "/v1/job/web/instance/web-11", "")
+	if a.status != http.StatusNotFound || !strings.HasPrefix(a.body, `instance "web-11" not found: job "web" has web-0, web-1`) || !strings.HasSuffix(a.body, ", ...") {
+		t.Errorf("an instance that there is not: %d %s", a.status, a.body)
 	}
 }
 

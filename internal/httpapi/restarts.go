@@ -61,6 +61,10 @@ func (c *call) jobRestart(v *state.Snapshot) (*api.JobRestart, error) {
 	}, restartID)
 }
 
+func startRestart(c *call, req *api.JobRestartRequest) (*api.JobRestart, uint64, error) {
+	return restartChanged(c.Server.StartRestart(c.r.Context(), c.namespace, c.id(), req))
+}
+
 func cancelRestart(c *call, req *api.JobRestartVerbRequest) (*api.JobRestart, uint64, error) {
 	return c.changeRestart(api.RestartCancelled, req)
 }

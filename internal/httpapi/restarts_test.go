@@ -111,6 +111,8 @@ func TestRestartsAreStartedAndChanged(t *testing.T) {
 	core := newRestartingCore(t)
 	h := New(Config{Server: core})
 	for _, c := range []struct{ method, path, body, want string }{
+		{"POST", "/v1/job/web/restart", `{"BatchSize": 3}`, "restart web by 3"},
+		{"PUT", "/v1/job/a/b/restart", "", "restart a/b by 0"},
 		{"POST", "/v1/job/web/restart/aaaab/pause", "", `paused ` + secondRestart + ` by "" because ""`},
 		{"POST", "/v1/job/web/restart/aaaab/resume", `{"By": "ann"}`, `running ` + secondRestart + ` by "ann" because ""`},
 		{"DELETE", "/v1/job/a/b/restart/" + otherRestart, `{"By": "ann", "Reason": "no more"}`, `cancelled ` + otherRestart + ` by "ann" because "no more"`},

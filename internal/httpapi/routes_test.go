@@ -28,7 +28,12 @@ var samples = map[string]string{
 	"PUT /v1/job/{id}/revert":                   `{"JobID": "web", "JobVersion": 0}`,
 	"PUT /v1/job/{id}/stable":                   `{"JobID": "web", "JobVersion": 0, "Stable": true}`,
 	"PUT /v1/deployment/pause/{id}":             `{"Pause": true}`,
+	"PUT /v1/deployment/promote/{id}":           `{"All": true}`,
+	"PUT /v1/deployment/allocation-health/{id}": `{"HealthyAllocationIDs": ["a"]}`,
+	"PUT /v1/deployment/unblock/{id}":           ``,
 	"PUT /v1/job/{id}/plan/{plan}/{verb}":       `{"Reason": "to see"}`,
+	"PUT /v1/job/{id}/instance/{name}/{verb}":   `{"Reason": "to see"}`,
+	"PUT /v1/job/{id}/restart":                  `{"BatchSize": 1}`,
 	"DELETE /v1/job/{id}/restart/{rid}":         ``,
 	"PUT /v1/job/{id}/restart/{rid}/pause":      ``,
 	"PUT /v1/job/{id}/restart/{rid}/resume":     ``,
@@ -106,6 +111,8 @@ func TestEveryRouteAnswers(t *testing.T) {
 				want = http.StatusNotFound
 			case r.Pattern == "/v1/job/{id}/submission":
 				want = http.StatusNotFound
+			case r.Pattern == "/v1/job/{id}/instance/{name}/{verb}" || r.Pattern == "/v1/job/{id}/restart":
+				want = http.StatusConflict // the job under test is still being deployed
 			case r.Pattern == "/v1/node/{id}/explain": // the query has to name a job
 				want = http.StatusBadRequest
 			case strings.Contains(r.Pattern, "/dispatch") || strings.Contains(r.Pattern, "/periodic"):
