@@ -95,7 +95,7 @@ func (s *Server) admit(job *api.Job, namespace string) (*api.Job, error) {
 // clearServerFields removes what only servers may write: people register what
 // they got from inspecting a job.
 func clearServerFields(job *api.Job) {
-	job.Stop, job.ParentID, job.Dispatched, job.DispatchIdempotencyToken = false, "", false, ""
+	job.Stop, job.Purge, job.ParentID, job.Dispatched, job.DispatchIdempotencyToken = false, false, "", false, ""
 	job.Payload, job.NomadTokenID = nil, ""
 	job.Status, job.StatusDescription, job.Stable, job.Version = "", "", false, 0
 	job.SubmitTime, job.CreateIndex, job.ModifyIndex, job.JobModifyIndex = 0, 0, 0, 0
@@ -169,7 +169,7 @@ func (s *Server) ValidateJob(_ context.Context, job *api.Job) *api.ValidateJobRe
 
 // DeregisterOptions say how a job is stopped.
 type DeregisterOptions struct {
-	Purge           bool // forget the job and its versions at once
+	Purge           bool // forget the job and its versions as soon as nothing of it runs
 	NoShutdownDelay bool
 	EvalPriority    int
 }

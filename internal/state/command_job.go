@@ -41,7 +41,7 @@ func (t *txn) registerJob(current, job *api.Job, submission *api.JobSubmission) 
 	j := *job
 	j.CreateIndex, j.ModifyIndex, j.JobModifyIndex = t.index, t.index, t.index
 	j.Status, j.Version, j.Stable = api.JobStatusPending, 0, false
-	j.StatusDescription = ""
+	j.StatusDescription, j.Purge = "", false
 	if current == nil {
 		t.putJob(&j, true, submission)
 		return &j
@@ -70,7 +70,13 @@ func (t *txn) newestVersion(current *api.Job) uint64 {
 	return newest
 }
 
-// DeregisterJob stops a job (which makes a new version of it), or forgets it.
+// uninstalling describes a job of which something has still to end before it
+// is forgotten.
+const uninstalling = "being uninstalled"
+
+// DeregisterJob stops a job (which makes a new version of it). One that is to be
+// purged is forgotten: at once if nothing of it may run any more, else by the
+// placement that finds that so. Registering it again keeps it.
 type DeregisterJob struct {
 	Namespace  string
 	ID         string
@@ -88,12 +94,22 @@ func (c *DeregisterJob) apply(t *txn) error {
 		return jobNotFound(c.Namespace, c.ID)
 	}
 	switch {
-	case c.Purge:
+	case c.Purge && !t.holdsResources(c.Namespace, c.ID):
 		t.deleteJob(c.Namespace, c.ID)
+	case current.Stop && c.Purge && !current.Purge:
+		j := *current
+		j.Purge, j.StatusDescription = true, uninstalling
+		j.ModifyIndex, j.JobModifyIndex = t.index, t.index
+		t.decide(c.Namespace, c.ID)
+		t.putJob(&j, false, nil)
 	case !current.Stop:
+		t.decide(c.Namespace, c.ID)
 		t.endRestart(c.Namespace, c.ID, api.RestartCancelled, "cancelled: the job was stopped", c.Time)
 		j := *current
 		j.Stop, j.Stable, j.VersionTag = true, false, nil
+		if c.Purge {
+			j.Purge, j.StatusDescription = true, uninstalling
+		}
 		j.Version = t.newestVersion(current) + 1
 		j.ModifyIndex, j.JobModifyIndex = t.index, t.index
 		j.SubmitTime = c.Time
@@ -102,6 +118,16 @@ func (c *DeregisterJob) apply(t *txn) error {
 	}
 	t.putJobEvaluation(c.Evaluation, t.index)
 	return nil
+}
+
+// holdsResources reports whether something of the job may be running.
+func (t *txn) holdsResources(namespace, id string) bool {
+	for a := range t.AllocationsByJob(namespace, id) {
+		if a.HoldsResources() {
+			return true
+		}
+	}
+	return false
 }
 
 // SetJobStability marks a version as one that can be gone back to, or not.
