@@ -107,7 +107,7 @@ func (w *world) evaluate(eval *api.Evaluation) (*plan.Result, *placement.Outcome
 	p := &state.Placement{
 		EvalID: eval.ID, SnapshotIndex: w.snapshot().Index(), Job: w.newest(),
 		Place: slices.Concat(o.Place, r.Update), Deployment: r.Deployment,
-		Evaluations: slices.Clone(r.FollowUps), Time: w.now.UnixNano(),
+		Restart: r.Restart, Deregister: r.Deregister, Evaluations: slices.Clone(r.FollowUps), Time: w.now.UnixNano(),
 	}
 	for _, s := range slices.Concat(r.Stop, o.Stop) {
 		p.Stop = append(p.Stop, state.Stop{ID: s.Alloc.ID, Description: s.Description, ClientStatus: s.ClientStatus})

@@ -205,17 +205,53 @@ func TestPurgedJobLeavesNothingBehind(t *testing.T) {
 	s.do(&RegisterJob{Job: testJob("web"), Evaluation: s.evaluation("e", api.EvalStatusComplete)})
 	s.place(s.allocation("a", ""))
 	s.do(&DeregisterJob{Namespace: "default", ID: "web", Purge: true})
+	if j := s.job("web"); j == nil || !j.Stop || !j.Purge || j.StatusDescription != uninstalling {
+		t.Fatalf("the purged job is %+v; want it stopped, until nothing of it runs", j)
+	}
+	s.do(&CommitPlacement{&Placement{Stop: []Stop{{ID: "a", Description: "purged"}}, Time: 5}})
+	s.do(&UpdateAllocations{Allocations: []*api.Allocation{{ID: "a", ClientStatus: api.AllocClientComplete}}})
+	s.do(&CommitPlacement{&Placement{Job: s.job("web"), Deregister: true, Time: 6}})
 	if s.Snapshot().Job("default", "web") != nil || len(versions(s)) != 0 {
 		t.Error("the purged job is still there")
 	}
 	if got := len(slices.Collect(s.Snapshot().AllocationsByJob("default", "web"))); got != 1 {
-		t.Errorf("%d allocations of the purged job; want 1: they are stopped by an evaluation", got)
+		t.Errorf("%d allocations of the purged job; want 1: it is collected later", got)
 	}
-	s.do(&CommitPlacement{&Placement{Stop: []Stop{{ID: "a", Description: "purged"}}, Time: 5}})
 	s.do(&Collect{Allocations: []string{"a"}, Evaluations: []string{"e"}})
 	for name, n := range map[string]int{"jobs": s.work.jobs.ids.len(), "evaluations": s.work.evaluations.ids.len(), "nodes": s.work.nodes.ids.len(), "allocations": s.work.allocations.ids.len()} {
 		if n != 0 {
 			t.Errorf("%d rows of %s are left", n, name)
 		}
+	}
+}
+
+func TestPurgeOfWhatDoesNotRunIsImmediate(t *testing.T) {
+	s := newTester(t)
+	s.do(&RegisterJob{Job: testJob("web")})
+	s.place(s.allocation("a", ""))
+	s.do(&UpdateAllocations{Allocations: []*api.Allocation{{ID: "a", ClientStatus: api.AllocClientComplete}}})
+	s.do(&DeregisterJob{Namespace: "default", ID: "web", Purge: true})
+	if s.Snapshot().Job("default", "web") != nil {
+		t.Error("the purged job is still there")
+	}
+}
+
+func TestRegisteringAgainEndsAPurge(t *testing.T) {
+	s := newTester(t)
+	s.do(&RegisterJob{Job: testJob("web")})
+	s.place(s.allocation("a", ""))
+	s.do(&DeregisterJob{Namespace: "default", ID: "web"})
+	s.do(&DeregisterJob{Namespace: "default", ID: "web", Purge: true})
+	going := s.job("web")
+	if !going.Purge || going.Version != 1 {
+		t.Errorf("the stopped job is %+v after its purge; want it marked, in the same version", going)
+	}
+	s.do(&RegisterJob{Job: testJob("web")})
+	if j := s.job("web"); j.Stop || j.Purge || j.StatusDescription != "" || j.CreateIndex != going.CreateIndex {
+		t.Errorf("registered again it is %+v; want it as if it had not been purged", j)
+	}
+	s.do(&CommitPlacement{&Placement{Job: going, Deregister: true, Time: 6}})
+	if s.job("web") == nil {
+		t.Error("it was forgotten although it had been registered again")
 	}
 }

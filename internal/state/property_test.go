@@ -191,7 +191,7 @@ func (w *world) command() Command {
 			}
 			stopped.Stop = true
 			w.jobs[job] = &stopped
-			if c.Purge {
+			if c.Purge && !w.holds(job) {
 				delete(w.jobs, job)
 				w.purged[job] = true
 			}
@@ -242,6 +242,16 @@ func (w *world) command() Command {
 	id, _ := pick(w, w.nodes)
 	delete(w.nodes, id)
 	return &DeleteNode{IDs: []string{id}}
+}
+
+// holds reports whether something of the job may be running.
+func (w *world) holds(job string) bool {
+	for _, a := range w.allocations {
+		if a.JobID == job && a.HoldsResources() {
+			return true
+		}
+	}
+	return false
 }
 
 // place is a placement of some new allocations and some stops.
