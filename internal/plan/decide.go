@@ -315,17 +315,17 @@ func (c *choice) allowsInterrupt() error {
 	case is == Complete:
 		return c.refuse("there is nothing to interrupt")
 	case c.step != nil && c.step.its().held != nil:
-		return c.refuse("it is interrupted already: " + whyHeld(c.step.its().held))
+		return c.refuse("it is already " + whyHeld(c.step.its().held))
 	case c.step != nil && (is == Starting || is == Started):
 		return c.refuse("what has begun goes on: a step can be interrupted before")
 	case c.step == nil && c.phase != nil && c.phase.heldBy != nil:
-		return c.refuse("it is interrupted already: " + whyHeld(c.phase.heldBy))
+		return c.refuse("it is already " + whyHeld(c.phase.heldBy))
 	case c.phase == nil && c.tree.held && c.tree.heldBy != nil:
-		return c.refuse("it is interrupted already: " + whyHeld(c.tree.heldBy))
+		return c.refuse("it is already " + whyHeld(c.tree.heldBy))
 	case c.phase == nil && c.tree.held && c.tree.name == api.PlanRestart:
-		return c.refuse("it is interrupted already: its restart is paused")
+		return c.refuse("its restart is paused already")
 	case c.phase == nil && c.tree.held:
-		return c.refuse("it is interrupted already: its deployment is paused")
+		return c.refuse("its deployment is paused already")
 	}
 	return nil
 }

@@ -4,9 +4,8 @@
 package plan
 
 import (
-	"strings"
-
 	"slices"
+	"strings"
 
 	"github.com/reeve-run/reeve/api"
 )
@@ -227,9 +226,9 @@ func (s *survey) stageStep(in *instance, c course, k int, whole step) step {
 // stageInside derives a stage of an instance whose allocation is alive.
 func (s *survey) stageInside(st *step, c course, k int, whole step) {
 	a := st.on.alloc
-	later := false // is something launched that comes after it
-	for _, sg := range c[k+1:] {
-		later = later || isLaunched(a, sg.tasks)
+	later := false // is something launched that could not have been before this was complete
+	for j := k + 1; j < len(c); j++ {
+		later = later || s.follows(st.on, c[k], c[j]) && isLaunched(a, c[j].tasks)
 	}
 	switch {
 	case !isLaunched(a, st.tasks) && !later:
@@ -245,6 +244,22 @@ func (s *survey) stageInside(st *step, c course, k int, whole step) {
 	if st.settles = false; whole.do == update {
 		st.settles = st.status == Complete
 	}
+}
+
+// follows reports whether the plan lets the second stage of an instance begin
+// only when the first is complete.
+func (s *survey) follows(in *instance, first, second stage) bool {
+	switch {
+	case first.phase == second.phase && first.phase.Strategy != api.StrategyDependency:
+		return true
+	case first.phase == second.phase:
+		return slices.ContainsFunc(second.spec.After, func(name string) bool {
+			return name == first.spec.Name || name == api.StepName(in.group.name, in.index, first.tasks)
+		})
+	case s.spec.Strategy == api.StrategyDependency:
+		return slices.Contains(second.phase.After, first.phase.Name)
+	}
+	return s.spec.Strategy != api.StrategyParallel
 }
 
 // stageLaunches says of each task of the instance what the stage wants of it:

@@ -67,6 +67,7 @@ func (s *survey) deployTree() *tree {
 	}
 	t := &tree{name: api.PlanDeploy, strategy: api.StrategySerial, phases: phases}
 	spec := s.deploySpec()
+	s.spec = spec
 	if spec != nil {
 		whole := make(map[string][]step, len(phases))
 		for _, p := range phases {
@@ -156,10 +157,11 @@ func (s *survey) redoStep(p *phase, st *step, d *api.Decision) {
 		return // it is done again anyway, or was since
 	}
 	switch st.on.state {
-	case failed, lost, moving:
-		st.do, st.status, st.why = replace, Pending, ""
-		return
-	case ended:
+	case placed:
+		if a.Launches == nil {
+			return // nothing runs yet
+		}
+	case failed, lost, moving, ended:
 		st.do, st.status, st.why = replace, Pending, ""
 		return
 	}
@@ -177,8 +179,8 @@ func (s *survey) redoStep(p *phase, st *step, d *api.Decision) {
 		wanted[name] = &api.Launch{Token: d.ID, Index: d.CreateIndex, Why: whyAgain(d)}
 	}
 	if len(wanted) > 0 {
+		st.also().launches, st.also().begun = wanted, st.status == Starting || st.status == Started
 		st.do, st.status, st.why = launch, Pending, ""
-		st.also().launches = wanted
 		if p.limit == 0 && p.rolling && p.strategy == api.StrategyParallel && len(p.steps) > 1 && st.on.group.def.Update != nil {
 			p.limit, p.strategy = max(of(st.on.group.def.Update.MaxParallel), 1), api.StrategySerial
 		}
@@ -188,7 +190,7 @@ func (s *survey) redoStep(p *phase, st *step, d *api.Decision) {
 		return
 	}
 	if least == Complete && p.rolling {
-		if healthy, _ := launchedWell(a); !healthy && a.LaunchStatus != nil && a.Launches.ID == a.LaunchStatus.ID {
+		if healthy, _ := launchedWell(a); !healthy {
 			least = Started
 		}
 	}

@@ -80,9 +80,14 @@ func (p *phase) inTurn(m *memory, now time.Time) []*step {
 		case st.do == start && st.status == Prepared:
 			chosen = append(chosen, st) // what has begun is brought to its end
 			room--
+		case st.its().begun && p.begins():
+			chosen = append(chosen, st) // it was counted
 		case st.status == Waiting:
 			room-- // it holds its place in the order
-		case st.do == none: // begun, or in the way of itself
+		case st.do == none: // what has begun was counted; what another plan begins anew keeps its place
+			if st.status == Pending {
+				room--
+			}
 		case room > 0 && p.begins() && p.isDue(i):
 			chosen = append(chosen, st)
 			room--
@@ -98,6 +103,9 @@ func (p *phase) begun() (n int) {
 	for i := range p.steps {
 		switch st := &p.steps[i]; {
 		case st.do != none:
+			if st.its().begun {
+				n++
+			}
 		case st.status == Starting, st.status == Started, st.status == Prepared, st.status == Delayed, st.status == Error:
 			n++
 		}
@@ -173,7 +181,8 @@ func (p *phase) isReleased(st *step) bool {
 // staggers reports whether nothing is begun yet because a step was completed not
 // long ago. The next one says until when.
 func (p *phase) staggers(now time.Time) bool {
-	if p.stagger <= 0 {
+	next := slices.IndexFunc(p.steps, func(st step) bool { return st.status == Pending && st.do != none })
+	if p.stagger <= 0 || next < 0 || !p.begins() {
 		return false
 	}
 	for i := range p.steps {
@@ -186,12 +195,8 @@ func (p *phase) staggers(now time.Time) bool {
 	if p.waiter == nil {
 		return false
 	}
-	for i := range p.steps {
-		if st := &p.steps[i]; st.status == Pending && st.do != none {
-			st.status, st.until, st.why = Delayed, p.until, "staggered: the step before it was completed not long ago"
-			break
-		}
-	}
+	st := &p.steps[next]
+	st.status, st.until, st.why = Delayed, p.until, "staggered: the step before it was completed not long ago"
 	return true
 }
 

@@ -35,6 +35,7 @@ func Reconcile(r Reader, job *api.Job, eval *api.Evaluation, now time.Time) *Res
 	}
 	w.restart(trees)
 	w.steer()
+	w.afterwards(deploy)
 	w.absences()
 	w.followUps()
 	w.rest(deploy)
@@ -362,4 +363,19 @@ func (w *work) counts(group string) *api.DesiredUpdates {
 		w.result.Updates[group] = c
 	}
 	return c
+}
+
+// afterwards has the job evaluated again when its deployment succeeds although
+// an operator completed steps by force that never placed anything: then filling
+// these places is recovery's.
+func (w *work) afterwards(deploy []*phase) {
+	succeeds := slices.ContainsFunc(w.result.DeploymentUpdates, func(u DeploymentUpdate) bool { return u.Status == api.DeploymentSuccessful })
+	for _, p := range deploy {
+		for i := range p.steps {
+			if st := &p.steps[i]; succeeds && st.rare != nil && st.rare.forced != nil && st.on.alloc == nil {
+				w.result.FollowUps = append(w.result.FollowUps, w.followUp(api.TriggerPlanOperation, w.now, "forced"))
+				return
+			}
+		}
+	}
 }

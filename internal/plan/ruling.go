@@ -217,7 +217,7 @@ func (t *tree) rule(r *rulings) {
 			st := &p.steps[i]
 			on := r.onStep(p.name, st.key())
 			switch {
-			case on.forced != nil && st.status != Complete:
+			case on.forced != nil && (st.status != Complete || st.on != nil && st.on.alloc == nil):
 				st.force(on.forced)
 			case on.held != nil && st.begun():
 				st.also().held = on.held // goes on: it is too late to hold it

@@ -49,6 +49,7 @@ type rare struct {
 	held     *api.Decision          // that interrupted it
 	after    []int                  // steps of the phase that must be complete first
 	spec     *api.StepSpec          // that declares it
+	begun    bool                   // it was under way when it was to be done again
 	updates  bool                   // a launch that also moves the allocation to the newest version, in place
 }
 
