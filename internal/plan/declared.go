@@ -135,6 +135,7 @@ func (s *survey) declaredPhases(spec *api.PlanSpec, whole map[string][]step) []*
 			byName[g.name], all[g.name] = g, s.coursesOf(spec, g)
 		}
 	}
+	s.courses = all
 	var phases []*phase
 	for _, ph := range spec.Phases {
 		g := byName[ph.Group]
@@ -172,6 +173,13 @@ func (s *survey) declaredPhases(spec *api.PlanSpec, whole map[string][]step) []*
 		phases = append(phases, p)
 	}
 	return phases
+}
+
+// isLeftOut reports whether the plan that the job declares does nothing on the
+// instance.
+func (s *survey) isLeftOut(in *instance) bool {
+	c := s.courses[in.group.name]
+	return c != nil && len(c.of(in.index)) == 0
 }
 
 // resolveAfter finds the steps that declared ones name.

@@ -61,13 +61,13 @@ func (s *survey) deployTree() *tree {
 	if s.stands == succeeded && s.straggles() {
 		s.stands = needed
 	}
+	s.spec = s.deploySpec()
 	phases := s.wholePhases()
 	if len(phases) == 0 {
 		return nil
 	}
 	t := &tree{name: api.PlanDeploy, strategy: api.StrategySerial, phases: phases}
-	spec := s.deploySpec()
-	s.spec = spec
+	spec := s.spec
 	if spec != nil {
 		whole := make(map[string][]step, len(phases))
 		for _, p := range phases {
@@ -252,7 +252,7 @@ func (s *survey) deployStep(in *instance, stands progress) step {
 	switch {
 	case in.alloc == nil && settled:
 		st.status = Complete // what is missing now is recovery's
-		if stands == given && !s.isMissed(in) && in.node == "" && s.anyOld(g) {
+		if stands == given && !s.isMissed(in) && in.node == "" && (s.anyOld(g) || s.spec != nil) {
 			st.status, st.why = Error, "the deployment failed before the instance was started"
 		}
 	case in.alloc == nil && stands == notNeeded && g.rolling && s.isMissed(in) && s.ownVersion(in) == s.job && needsRecovery(in.last):

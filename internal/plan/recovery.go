@@ -142,8 +142,11 @@ func (s *survey) recovers(in *instance) bool {
 	if in.group.unpromoted && !in.canary && s.isMissed(in) {
 		return true // the older version goes on until the newest is promoted
 	}
+	if s.isLeftOut(in) {
+		return false
+	}
 	if in.group.rolling && (s.stands == succeeded || s.stands == given) {
-		return s.isMissed(in) || in.node != "" || s.stands == succeeded || !s.anyOld(in.group)
+		return s.isMissed(in) || in.node != "" || s.stands == succeeded || !s.anyOld(in.group) && s.spec == nil
 	}
 	if !s.isMissed(in) {
 		return s.stands == notNeeded && in.group.rolling

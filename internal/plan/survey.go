@@ -32,8 +32,9 @@ type survey struct {
 	unwell     []string        // what it restarted that has not come back well, and is not noted in it
 	drains     bool            // a node of it is drained
 	ordered    map[place][]*api.Decision
-	stands     progress      // of the newest version's deployment; known once deploy was derived
-	spec       *api.PlanSpec // that declares how it is deployed; nil: that is generated
+	stands     progress            // of the newest version's deployment; known once deploy was derived
+	spec       *api.PlanSpec       // that declares how it is deployed; nil: that is generated
+	courses    map[string]*courses // of a declared plan, by group
 	decisions  []*api.Decision
 	reasons    map[string]string // memory of blocked
 	// decisionsRead is set once decisions is what the store has.
