@@ -249,8 +249,8 @@ func (s *survey) stageInside(st *step, c course, k int, whole step) {
 	default:
 		st.status, st.why = s.stageStatus(st.on, st.tasks)
 	}
-	if st.settles = false; whole.do == update {
-		st.settles = st.status == Complete
+	if st.settles = false; whole.do == update && st.status == Complete {
+		st.status, st.settles = Pending, true
 	}
 }
 
@@ -282,6 +282,10 @@ func (s *survey) stageLaunches(in *instance, c course, k int) map[string]*api.La
 		case at == k && inside:
 			wanted[t.Name] = &api.Launch{Token: deployToken}
 		case at == k:
+		case at >= 0 && s.isForced(in, c[at]):
+			if !inside || !isLaunched(in.alloc, []string{t.Name}) {
+				wanted[t.Name] = &api.Launch{} // nobody waits for it any more
+			}
 		case inside:
 		case at >= 0:
 			wanted[t.Name] = &api.Launch{Await: true}
@@ -290,6 +294,31 @@ func (s *survey) stageLaunches(in *instance, c course, k int) map[string]*api.La
 		}
 	}
 	return wanted
+}
+
+// restage says which tasks an instance that is started anew begins with: those of
+// the first stage that is not done for good.
+func (s *survey) restage(in *instance, first map[string]*api.Launch) map[string]*api.Launch {
+	if s.spec == nil || s.courses[in.group.name] == nil {
+		return nil
+	}
+	c := s.courses[in.group.name].of(in.index)
+	for k := range c {
+		if slices.ContainsFunc(c[k].tasks, func(name string) bool { return first[name] == nil || !first[name].Done }) && !s.isForced(in, c[k]) {
+			return s.stageLaunches(in, c, k)
+		}
+	}
+	return nil
+}
+
+// isForced reports whether an operator completed the stage of the instance.
+func (s *survey) isForced(in *instance, sg stage) bool {
+	r := s.deployRulings
+	if !r.rulesSteps() {
+		return false
+	}
+	st := step{on: in, tasks: sg.tasks}
+	return r.onStep(sg.phase.Name, st.key()).forced != nil
 }
 
 // deployToken is the token of tasks that a deploy step launches in an allocation

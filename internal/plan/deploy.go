@@ -68,6 +68,7 @@ func (s *survey) deployTree() *tree {
 	}
 	t := &tree{name: api.PlanDeploy, strategy: api.StrategySerial, phases: phases}
 	spec := s.spec
+	s.deployRulings = s.rulingsOf(api.PlanDeploy, s.isOnVersion)
 	if spec != nil {
 		whole := make(map[string][]step, len(phases))
 		for _, p := range phases {
@@ -79,9 +80,15 @@ func (s *survey) deployTree() *tree {
 	if s.stands == ongoing {
 		t.run, t.held = s.deployment.ID, s.deployment.Status != api.DeploymentRunning
 	}
-	if r := s.rulingsOf(api.PlanDeploy, s.isOnVersion); r != nil {
+	if r := s.deployRulings; r != nil {
 		s.redo(t, r)
 		t.rule(r)
+	}
+	switch {
+	case s.stands == ongoing && s.deployment.Status == api.DeploymentRunning:
+		t.held, t.heldBy = false, nil // whoever resumed it continued the plan too
+	case s.stands == needed:
+		s.begunHeld = t.held
 	}
 	if spec == nil {
 		s.openPhases(t.phases)
@@ -165,10 +172,14 @@ func (s *survey) redoStep(p *phase, st *step, d *api.Decision) {
 		st.do, st.status, st.why = replace, Pending, ""
 		return
 	}
+	if p.limit == 0 && p.rolling && p.strategy == api.StrategyParallel && s.spec == nil {
+		p.limit, p.strategy = maxParallel(st.on.group), api.StrategySerial
+	}
 	wanted := make(map[string]*api.Launch)
-	least, known := Complete, true
+	least, known, goesOn := Complete, true, false
 	for _, name := range st.redone() {
 		task := st.on.group.def.Task(name)
+		goesOn = goesOn || task != nil && goalOf(s.job, task) == api.GoalRunning
 		if task == nil || a.Launches != nil && a.Launches.Tasks[name] != nil && a.Launches.Tasks[name].Index >= d.CreateIndex {
 			if task != nil && taskStatus(s.job, a, task) != Complete {
 				least = taskStatus(s.job, a, task)
@@ -181,15 +192,12 @@ func (s *survey) redoStep(p *phase, st *step, d *api.Decision) {
 	if len(wanted) > 0 {
 		st.also().launches, st.also().begun = wanted, st.status == Starting || st.status == Started
 		st.do, st.status, st.why = launch, Pending, ""
-		if p.limit == 0 && p.rolling && p.strategy == api.StrategyParallel && len(p.steps) > 1 && st.on.group.def.Update != nil {
-			p.limit, p.strategy = max(of(st.on.group.def.Update.MaxParallel), 1), api.StrategySerial
-		}
 		return
 	}
 	if !known || st.status != Complete { // something else was wanted of them since
 		return
 	}
-	if least == Complete && p.rolling {
+	if least == Complete && p.rolling && goesOn {
 		if healthy, _ := launchedWell(a); !healthy {
 			least = Started
 		}

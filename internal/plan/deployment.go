@@ -15,6 +15,7 @@ const (
 	describeRunning    = "Deployment is running"
 	describeManual     = "Deployment is running but requires manual promotion"
 	describeAuto       = "Deployment is running pending automatic promotion"
+	describePaused     = "Deployment is paused"
 	describeSuccessful = "Deployment completed successfully"
 	describeNewer      = "Cancelled due to newer version of job"
 	describeStopped    = "Cancelled because job is stopped"
@@ -73,6 +74,9 @@ func (w *work) newDeployment(phases []*phase) *api.Deployment {
 		Groups:     make(map[string]*api.DeploymentState),
 		Status:     api.DeploymentRunning,
 		CreateTime: w.now.UnixNano(), ModifyTime: w.now.UnixNano(),
+	}
+	if w.begunHeld {
+		d.Status, d.StatusDescription = api.DeploymentPaused, describePaused
 	}
 	for _, p := range phases {
 		if !p.rolling {

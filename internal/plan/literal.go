@@ -73,9 +73,12 @@ func (p *phase) inTurn(m *memory, now time.Time) []*step {
 		case st.status == Complete:
 		case st.on != nil && st.on.isTaken(st):
 			room--
-		case st.do == later, st.do == update && st.settles:
+		case st.do == later, st.do == update:
 			if !p.held {
 				chosen = append(chosen, st) // takes nothing away, adds nothing
+			}
+			if st.do == update && !st.settles {
+				room-- // but will be under way
 			}
 		case st.do == start && st.status == Prepared:
 			chosen = append(chosen, st) // what has begun is brought to its end

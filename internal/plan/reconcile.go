@@ -130,7 +130,11 @@ func (w *work) start(st *step) {
 	w.replacing(r, st)
 	in.asked = true
 	w.recovering(r, st)
-	r.Launches = launches(merged(w.firstLaunches(in, r.Previous, st.job, r.Recovery), st.its().launches))
+	first, own := w.firstLaunches(in, r.Previous, st.job, r.Recovery), st.its().launches
+	if own == nil && st.job == w.job {
+		own = w.restage(in, first)
+	}
+	r.Launches = launches(merged(first, own))
 	w.result.Start = append(w.result.Start, r)
 }
 

@@ -219,6 +219,8 @@ func (t *tree) rule(r *rulings) {
 			switch {
 			case on.forced != nil && (st.status != Complete || st.on != nil && st.on.alloc == nil):
 				st.force(on.forced)
+			case on.forced != nil && on.forced.Step != "":
+				st.also().forced = on.forced
 			case on.held != nil && st.begun():
 				st.also().held = on.held // goes on: it is too late to hold it
 			case on.held != nil && st.status != Complete:

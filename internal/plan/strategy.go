@@ -39,6 +39,11 @@ func (s *survey) limitOf(g *group) int {
 	if !g.rolling || !s.isFirst(g) && !s.atRisk(g) {
 		return 0
 	}
+	return maxParallel(g)
+}
+
+// maxParallel is what the group's update block says.
+func maxParallel(g *group) int {
 	u := g.def.Update
 	return api.ShareOf(*u.MaxParallel, of(u.MaxParallelPercent), len(g.instances))
 }

@@ -15,28 +15,30 @@ import (
 // A survey is what is known about one job at one moment, sorted by group and
 // index. Everything else is derived from it.
 type survey struct {
-	r          Reader
-	key        api.NamespacedID
-	job        *api.Job // newest version; nil: purged
-	eval       *api.Evaluation
-	now        time.Time
-	groups     []*group             // of the job in declared order, then those that left it
-	deployment *api.Deployment      // the newest one of the job, of whatever version
-	nodes      map[string]*api.Node // that were looked at, by id; nil: removed
-	changes    map[change]bool      // memory of differs
-	moves      map[change]*placement.Suitability
-	old        map[*group]bool // memory of anyOld
-	memory     *memory
-	reverting  *bool           // memory of reverts
-	restarting *api.JobRestart // the newest one; known once its plan was derived
-	unwell     []string        // what it restarted that has not come back well, and is not noted in it
-	drains     bool            // a node of it is drained
-	ordered    map[place][]*api.Decision
-	stands     progress            // of the newest version's deployment; known once deploy was derived
-	spec       *api.PlanSpec       // that declares how it is deployed; nil: that is generated
-	courses    map[string]*courses // of a declared plan, by group
-	decisions  []*api.Decision
-	reasons    map[string]string // memory of blocked
+	r             Reader
+	key           api.NamespacedID
+	job           *api.Job // newest version; nil: purged
+	eval          *api.Evaluation
+	now           time.Time
+	groups        []*group             // of the job in declared order, then those that left it
+	deployment    *api.Deployment      // the newest one of the job, of whatever version
+	nodes         map[string]*api.Node // that were looked at, by id; nil: removed
+	changes       map[change]bool      // memory of differs
+	moves         map[change]*placement.Suitability
+	old           map[*group]bool // memory of anyOld
+	memory        *memory
+	reverting     *bool           // memory of reverts
+	restarting    *api.JobRestart // the newest one; known once its plan was derived
+	unwell        []string        // what it restarted that has not come back well, and is not noted in it
+	drains        bool            // a node of it is drained
+	ordered       map[place][]*api.Decision
+	stands        progress            // of the newest version's deployment; known once deploy was derived
+	spec          *api.PlanSpec       // that declares how it is deployed; nil: that is generated
+	courses       map[string]*courses // of a declared plan, by group
+	deployRulings *rulings            // of operators on deploying the newest version
+	begunHeld     bool                // the plan was interrupted before its deployment was made
+	decisions     []*api.Decision
+	reasons       map[string]string // memory of blocked
 	// decisionsRead is set once decisions is what the store has.
 	decisionsRead bool
 	// collected is set when an allocation of the newest version belonged to a

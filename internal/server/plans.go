@@ -115,7 +115,7 @@ func deploymentVerb(snap *state.Snapshot, job *api.Job, d *api.Decision) *state.
 	case current == nil || !current.IsActive() || current.JobVersion != job.Version:
 	case d.Verb == api.VerbInterrupt && current.Status == api.DeploymentRunning:
 		return &state.DeploymentUpdate{ID: current.ID, Status: api.DeploymentPaused, Description: control.Paused + by(d)}
-	case d.Verb == api.VerbContinue && current.Status == api.DeploymentPaused:
+	case (d.Verb == api.VerbContinue || d.Verb == api.VerbRestart) && current.Status == api.DeploymentPaused:
 		return &state.DeploymentUpdate{ID: current.ID, Status: api.DeploymentRunning, Description: plan.Standing(current)}
 	}
 	return nil
