@@ -96,17 +96,6 @@ func (s *survey) deployTree() *tree {
 	return t
 }
 
-// deploy are the phases of the plan that deploys the newest version, with its
-// candidates chosen.
-func (s *survey) deploy() []*phase {
-	t := s.deployTree()
-	if t == nil {
-		return nil
-	}
-	s.choose(t)
-	return t.phases
-}
-
 // wholePhases derives a phase per group, and a step per instance.
 func (s *survey) wholePhases() []*phase {
 	var phases []*phase

@@ -77,21 +77,3 @@ func (p *phase) underWay() (n int) {
 
 // begins reports whether the phase may begin new steps.
 func (p *phase) begins() bool { return p.open && !p.held }
-
-// awaitsOperator reports whether nothing in the phase can move before an operator
-// continues it.
-func (p *phase) awaitsOperator() bool {
-	if p.held {
-		return p.begun() == 0
-	}
-	waits := false
-	for i := range p.steps {
-		switch st := &p.steps[i]; {
-		case st.next, st.status != Complete && st.status != Waiting && st.status != Pending:
-			return false
-		case st.status == Waiting:
-			waits = true
-		}
-	}
-	return waits
-}
