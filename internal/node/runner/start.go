@@ -88,7 +88,9 @@ func (t *task) running(h driver.Handle, e *api.TaskEvent) {
 	r.limitRun()
 	r.settle()
 	r.save()
-	r.host.Changed(r, true)
+	// The start of a task that is to finish can wait a moment for its end: then
+	// one report is enough, and the end's does not wait for the start's.
+	r.host.Changed(r, t.spec.Goal == "" || !t.mustSucceed())
 }
 
 // create does what a start needs outside the mutex: directories, environment,
