@@ -49,9 +49,10 @@ func (s *survey) absent(a *api.Allocation) *absence {
 	return ab
 }
 
-// awaited returns the absence that the recovery block gives.
+// awaited returns the absence that the recovery block gives: none to what was
+// replaced already, by a disconnect block that the job had until now.
 func (s *survey) awaited(a *api.Allocation, n *api.Node) *absence {
-	if !s.wanted() || s.job.RunsOnEveryNode() || a.IsServerTerminal() {
+	if !s.wanted() || s.job.RunsOnEveryNode() || a.IsServerTerminal() || a.NextAllocation != "" {
 		return nil
 	}
 	after := permanentAfter(s.job.Group(a.Group))

@@ -248,7 +248,7 @@ func (w *world) checkInstances(t *rapid.T) {
 		switch newest := claims[len(claims)-1]; {
 		case len(claims) == 1:
 		case d == nil:
-			t.Fatalf("%d allocations hold %s", len(claims), place)
+			t.Fatalf("%d allocations hold %s\n%s%s", len(claims), place, w.listing(), w.tree())
 		case len(sure) < 2:
 		case len(sure) == 2 && *d.Reconcile == api.ReconcileKeepReplacement && newest.ClientStatus == api.AllocClientPending:
 		default:

@@ -177,6 +177,9 @@ func (t *txn) place(placed *api.Allocation, job *api.Job, now int64) {
 	if placed.ClientStatus == api.AllocClientLost || placed.ClientStatus == api.AllocClientUnknown {
 		a.ClientStatus, a.ClientDescription = placed.ClientStatus, placed.ClientDescription
 	}
+	if a.NextAllocation == "" {
+		a.NextAllocation = old.NextAllocation // of the same placement, maybe
+	}
 	if a.DeploymentID == old.DeploymentID {
 		a.DeploymentStatus = old.DeploymentStatus
 	}
