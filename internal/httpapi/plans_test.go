@@ -12,12 +12,12 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/state"
+	"github.com/reeve-run/reeve/internal/testbed/bubble"
 )
 
 // planningCore has the plans that a test gives it, and writes down the verbs.
@@ -239,7 +239,7 @@ func TestInstancesAreListed(t *testing.T) {
 }
 
 func TestPlansBlockUntilSomethingOfThemChanges(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		core := newPlanningCore()
 		h := New(Config{Server: core})
 		index := core.apply(t, &state.RegisterJob{Job: storedJob("web")})

@@ -18,7 +18,7 @@ func TestNewestWordOnHealthCounts(t *testing.T) {
 		stored, reported *api.AllocDeploymentStatus
 		want             bool
 	}{
-		"nothing known":                              {nil, status(true, 1), true},
+		"nothing known": {nil, status(true, 1), true},
 		"an operator spoke after the node's finding": {status(false, 2), status(true, 1), false},
 		"the node found something else since":        {status(true, 1), status(false, 2), false},
 	} {
