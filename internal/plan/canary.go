@@ -56,7 +56,7 @@ func (s *survey) canariesNeeded(g *group) int {
 	old := false
 	for i := range g.instances {
 		switch in := &g.instances[i]; {
-		case in.alloc == nil || !in.isProved():
+		case in.alloc == nil || !in.isProved() || !s.knows(in.alloc):
 		case s.outdated(g, in.alloc):
 			old = true
 		default:
@@ -109,6 +109,7 @@ func (s *survey) findCanaries(g *group) {
 	g.unpromoted = n > 0
 	if g.everywhere {
 		s.chooseNodes(g, n)
+		g.unpromoted = g.unpromoted && (s.deploysCurrent(s.deployment) || g.countCanaries() > 0)
 		return
 	}
 	if n > 0 {
@@ -158,12 +159,15 @@ func (s *survey) chooseNodes(g *group, n int) {
 		}
 	}
 	for i := range g.instances {
-		if in := &g.instances[i]; n > 0 && !in.canary && !in.closed && in.away == nil && in.alloc != nil && s.outdated(g, in.alloc) {
+		if in := &g.instances[i]; n > 0 && !in.canary && !in.closed && in.isThere() && s.outdated(g, in.alloc) {
 			in.canary = true
 			n--
 		}
 	}
 }
+
+// isThere reports whether the instance's allocation runs, or begins to.
+func (i *instance) isThere() bool { return i.state == placed || i.state == running }
 
 // isBegun reports whether the place of an older version was taken by, or made
 // free for, a canary of the newest one.

@@ -113,7 +113,7 @@ func (s *survey) wholePhases() []*phase {
 		}
 		for i := range g.instances {
 			p.steps[i] = s.deployStep(&g.instances[i], s.stands)
-			if s.stands == notNeeded && g.rolling && p.steps[i].do != none {
+			if s.stands == notNeeded && g.rolling && (p.steps[i].do != none || g.unpromoted) {
 				s.stands = needed
 			}
 		}

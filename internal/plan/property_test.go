@@ -34,6 +34,8 @@ func TestAnyHistory(t *testing.T) {
 			"gone":     func(t *rapid.T) { w.heardGone(); w.evaluateChecked(t) },
 			"node":     func(t *rapid.T) { w.nodeAny(t); w.evaluateChecked(t) },
 			"stop":     func(t *rapid.T) { w.stopAny(t); w.evaluateChecked(t) },
+			"promote":  func(t *rapid.T) { w.promoteAny(t); w.evaluateChecked(t) },
+			"judge":    func(t *rapid.T) { w.judgeAny(t); w.evaluateChecked(t) },
 			"time": func(t *rapid.T) {
 				w.after(rapid.SampledFrom([]string{"1s", "30s", "10m"}).Draw(t, "time"))
 				w.check()
@@ -71,7 +73,7 @@ func (w *world) registerAny(t *rapid.T) {
 		if !everywhere {
 			g += rapid.SampledFrom([]string{"", "", " permanent_after=1m"}).Draw(t, "recovery")
 		}
-		groups = append(groups, g)
+		groups = append(groups, g+anyCanaries(t, everywhere))
 	}
 	w.register(header, groups)
 }
@@ -157,7 +159,7 @@ func (w *world) evaluateChecked(t *rapid.T) {
 		if w.newest().RunsToCompletion() {
 			continue
 		}
-		if limit := *w.newest().Group(name).Update.MaxParallel; limit > 0 && n > limit {
+		if limit := w.limit(name); limit > 0 && n > limit {
 			t.Fatalf("%d instances of %s were taken away at once, max_parallel is %d", n, name, limit)
 		}
 	}
@@ -166,6 +168,7 @@ func (w *world) evaluateChecked(t *rapid.T) {
 	}
 	w.checkRoom(t)
 	w.checkInstances(t)
+	w.checkCanaries(t, r)
 	w.checkReasons(t, o)
 	w.checkEverywhere(t, o)
 	again, outcome := w.compute(w.evaluation())
@@ -231,8 +234,11 @@ func (w *world) checkInstances(t *rapid.T) {
 			continue
 		}
 		place := a.Name
-		if job.RunsOnEveryNode() {
+		switch {
+		case job.RunsOnEveryNode():
 			place += "@" + a.NodeID
+		case a.IsCanary():
+			place += "!"
 		}
 		held[place] = append(held[place], a)
 		g := job.Group(a.Group)
@@ -298,7 +304,7 @@ func (w *world) checkEverywhere(t *rapid.T, o *placement.Outcome) {
 	if !job.RunsOnEveryNode() || job.Stop {
 		return
 	}
-	if d := w.snapshot().LatestDeployment(job.Namespace, job.ID); d != nil && d.JobVersion == job.Version && (d.Status == api.DeploymentPaused || d.IsActive() && len(job.Groups) > 1) {
+	if d := w.snapshot().LatestDeployment(job.Namespace, job.ID); d != nil && d.JobVersion == job.Version && (d.Status == api.DeploymentPaused || d.IsActive() && (len(job.Groups) > 1 || d.NeedsPromotion())) {
 		return // held by an operator, or the second group's turn has not come
 	}
 	for _, g := range job.Groups {

@@ -199,7 +199,8 @@ func (g *group) every(yield func(*instance) bool) {
 // rolls reports whether instances of the group are moved to a new version step
 // by step, under a deployment.
 func rolls(job *api.Job, g *api.Group) bool {
-	return !job.RunsToCompletion() && g.Update != nil && g.Update.MaxParallel != nil && *g.Update.MaxParallel > 0
+	u := g.Update
+	return !job.RunsToCompletion() && u != nil && (of(u.MaxParallel) > 0 || u.MaxParallelPercent != nil)
 }
 
 // wanted reports whether anything of the job should run.
