@@ -19,10 +19,12 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// BenchmarkRegisterOverHTTP is 64 clients that register jobs with a server in
-// the same process.
-func BenchmarkRegisterOverHTTP(b *testing.B) {
-	s, err := server.New(server.Config{DataDir: b.TempDir(), Logger: slog.New(slog.DiscardHandler)})
+// durable runs a server with a log on disk, and its API, in this process until
+// the benchmark ends.
+func durable(b *testing.B, cfg server.Config) (*server.Server, *client.Client) {
+	b.Helper()
+	cfg.DataDir, cfg.Logger = b.TempDir(), slog.New(slog.DiscardHandler)
+	s, err := server.New(cfg)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -35,12 +37,19 @@ func BenchmarkRegisterOverHTTP(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer func() {
+	b.Cleanup(func() {
 		c.Close()
 		h.Close()
 		web.Close()
 		s.Shutdown(context.Background())
-	}()
+	})
+	return s, c
+}
+
+// BenchmarkRegisterOverHTTP is 64 clients that register jobs with a server in
+// the same process.
+func BenchmarkRegisterOverHTTP(b *testing.B) {
+	_, c := durable(b, server.Config{})
 	var n atomic.Int64
 	b.SetParallelism(32)
 	b.RunParallel(func(pb *testing.PB) {

@@ -4,17 +4,13 @@
 package httpapi
 
 import (
-	"context"
 	"fmt"
-	"log/slog"
-	"net/http/httptest"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/client"
 	"github.com/reeve-run/reeve/internal/server"
 )
 
@@ -23,25 +19,7 @@ import (
 // are up write nothing.
 func BenchmarkHeartbeatsOf10000Nodes(b *testing.B) {
 	const nodes = 10_000
-	s, err := server.New(server.Config{DataDir: b.TempDir(), Logger: slog.New(slog.DiscardHandler), HeartbeatTTL: time.Hour})
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := s.Start(b.Context()); err != nil {
-		b.Fatal(err)
-	}
-	h := New(Config{Server: s})
-	web := httptest.NewServer(h)
-	c, err := client.New(client.Config{Address: web.URL})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer func() {
-		c.Close()
-		h.Close()
-		web.Close()
-		s.Shutdown(context.Background())
-	}()
+	s, c := durable(b, server.Config{HeartbeatTTL: time.Hour})
 	ids := make([]string, nodes)
 	began := time.Now()
 	var registered atomic.Int64
