@@ -84,9 +84,10 @@ func (q *request) health() (health, []string, error) {
 		then health
 	}{
 		{deploy, inStatus(api.PlanDelayed), delayed},
-		{deploy, isHeld, waitingUser},
-		{deploy, inStatus(api.PlanPending, api.PlanPrepared), deployingPending},
 		{deploy, inStatus(api.PlanStarting, api.PlanStarted), deployingStarting},
+		{deploy, inStatus(api.PlanPrepared), deployingPending},
+		{deploy, isHeld, waitingUser},
+		{deploy, inStatus(api.PlanPending), deployingPending},
 		{recovery, inStatus(api.PlanPending, api.PlanPrepared, api.PlanDelayed, api.PlanWaiting), recoveryPending},
 		{recovery, inStatus(api.PlanStarting, api.PlanStarted), recoveryStarting},
 	} {

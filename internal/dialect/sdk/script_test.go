@@ -140,9 +140,7 @@ func (s *session) run(words []string, input string) (string, error) {
 // set changes what the world's pods are.
 func (s *session) set(words []string) error {
 	if words[0] == "purge" {
-		job := helloWorld(2)
-		job.Stop, job.Purge = true, true
-		s.w.apply(s.t, &state.RegisterJob{Job: job})
+		s.w.apply(s.t, &state.DeregisterJob{Namespace: "default", ID: "hello-world", Purge: true, Time: began})
 		return nil
 	}
 	id, ok := map[string]string{"hello-0": allocationID(0), "hello-1": allocationID(1), "world-0": allocationID(2)}[words[1]]
