@@ -419,9 +419,7 @@ func (w *world) print(eval *api.Evaluation) string {
 	for _, e := range r.FollowUps {
 		fmt.Fprintf(&out, "evaluate again in %s\n", e.WaitUntil.Sub(w.now))
 	}
-	if r.Deregister {
-		out.WriteString("forget the job\n")
-	}
+	printRestart(&out, r)
 	if r.IsEmpty() {
 		out.WriteString("nothing to do\n")
 	}

@@ -5,7 +5,6 @@ package plan_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -68,11 +67,7 @@ func (w *world) decide(args []string) string {
 		}
 	}
 	if err := w.decided(args[1], api.Verb(args[0]), req); err != nil {
-		var e *api.Error
-		if !errors.As(err, &e) {
-			w.t.Fatal(err)
-		}
-		return "refused: " + strings.Join(append([]string{e.Message}, e.Detail...), "\n  ") + "\n"
+		return refused(w.t, err)
 	}
 	return w.print(w.evaluation())
 }
@@ -96,6 +91,9 @@ func (w *world) decided(name string, verb api.Verb, req *api.PlanRequest) error 
 		case api.VerbContinue, api.VerbRestart:
 			cmd.DeploymentUpdate = &state.DeploymentUpdate{ID: latest.ID, Status: api.DeploymentRunning}
 		}
+	}
+	if status, ok := plan.RestartStatus(verb); ok && d.Plan == api.PlanRestart && d.Phase == "" {
+		cmd.UpdateRestart = &state.UpdateRestart{ID: d.Run, Status: status, Description: "by op", Time: w.now.UnixNano()}
 	}
 	w.apply(cmd)
 	return nil

@@ -50,6 +50,7 @@ type rare struct {
 	after    []int                  // steps of the phase that must be complete first
 	spec     *api.StepSpec          // that declares it
 	begun    bool                   // it was under way when it was to be done again
+	awaits   bool                   // an instance that is not ready for it
 	updates  bool                   // a launch that also moves the allocation to the newest version, in place
 }
 
