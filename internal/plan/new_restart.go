@@ -26,11 +26,14 @@ func NewRestart(r Reader, job *api.Job, req *api.JobRestartRequest, now time.Tim
 	if d := r.LatestDeployment(job.Namespace, job.ID); d != nil && d.IsActive() && d.JobCreateIndex == job.CreateIndex {
 		return nil, api.Errorf(api.CodeConflict, "job %q is being deployed: deployment %s is %s; wait for its end, or fail it", job.ID, api.ShortID(d.ID), d.Status)
 	}
-	if j := r.LatestRestart(job.Namespace, job.ID); j != nil && j.IsActive() && j.JobCreateIndex == job.CreateIndex {
-		return nil, api.Errorf(api.CodeConflict, "job %q is being restarted: restart %s is %s; wait for its end, or cancel it", job.ID, api.ShortID(j.ID), j.Status)
+	before := ""
+	if j := r.LatestRestart(job.Namespace, job.ID); j != nil {
+		if before = j.ID; j.IsActive() && j.JobCreateIndex == job.CreateIndex {
+			return nil, api.Errorf(api.CodeConflict, "job %q is being restarted: restart %s is %s; wait for its end, or cancel it", job.ID, api.ShortID(j.ID), j.Status)
+		}
 	}
 	j := &api.JobRestart{
-		ID:        deriveID("restart", job.Namespace, job.ID, strconv.FormatInt(now.UnixNano(), 10), strconv.FormatUint(job.ModifyIndex, 10)),
+		ID:        deriveID("restart", job.Namespace, job.ID, strconv.FormatInt(now.UnixNano(), 10), strconv.FormatUint(job.ModifyIndex, 10), before),
 		Namespace: job.Namespace, JobID: job.ID, JobVersion: job.Version, JobCreateIndex: job.CreateIndex,
 		BatchSize: max(req.BatchSize, 1), BatchWait: req.BatchWait, Groups: req.Groups, Tasks: req.Tasks,
 		HealthGate: req.HealthGate, MaxUnhealthy: req.MaxUnhealthy, OnError: req.OnError,
