@@ -256,7 +256,7 @@ func (w *world) printLaunches(out *strings.Builder, was, is *api.Allocation) {
 	if is.Launches == nil || was != nil && was.Launches != nil && was.Launches.ID == is.Launches.ID {
 		return
 	}
-	var later, demand, done, runs []string
+	var later, demand, done, runs, held []string
 	for _, name := range slices.Sorted(maps.Keys(is.Launches.Tasks)) {
 		l := is.Launches.Tasks[name]
 		if was != nil && was.Launches != nil && was.Launches.Tasks[name] != nil && was.Launches.Tasks[name].Token == l.Token && was.Launches.Tasks[name].Hold == l.Hold {
@@ -265,6 +265,8 @@ func (w *world) printLaunches(out *strings.Builder, was, is *api.Allocation) {
 		switch {
 		case l.Done:
 			done = append(done, name)
+		case l.Hold && was == nil:
+			held = append(held, name)
 		case l.Hold:
 			out.WriteString("hold " + describe(is) + ": " + name + "\n")
 		case l.Await:
@@ -284,6 +286,9 @@ func (w *world) printLaunches(out *strings.Builder, was, is *api.Allocation) {
 	}
 	if len(demand) > 0 {
 		fmt.Fprintf(out, ", %s on demand", strings.Join(demand, ", "))
+	}
+	if len(held) > 0 {
+		fmt.Fprintf(out, ", %s held", strings.Join(held, ", "))
 	}
 	if len(done) > 0 {
 		fmt.Fprintf(out, ", %s done", strings.Join(done, ", "))
