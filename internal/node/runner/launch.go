@@ -6,6 +6,7 @@ package runner
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -106,7 +107,7 @@ func (t *task) heed(l *api.Launch) {
 func why(l *api.Launch) string {
 	switch {
 	case l.Why != "":
-		return l.Why
+		return strings.ToUpper(l.Why[:1]) + l.Why[1:]
 	case l.Hold:
 		return "It is held"
 	case l.Token == "":
