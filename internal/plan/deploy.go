@@ -66,7 +66,8 @@ func (s *survey) deployTree() *tree {
 	if len(phases) == 0 {
 		return nil
 	}
-	t := &tree{name: api.PlanDeploy, strategy: api.StrategySerial, phases: phases}
+	s.deploying = tree{name: api.PlanDeploy, strategy: api.StrategySerial, phases: phases}
+	t := &s.deploying
 	spec := s.spec
 	s.deployRulings = s.rulingsOf(api.PlanDeploy, s.isOnVersion)
 	if spec != nil {
@@ -362,7 +363,7 @@ func (s *survey) anyOld(g *group) bool {
 		for i := range g.instances {
 			old = old || s.ownVersion(&g.instances[i]) != s.job
 		}
-		s.old[g] = old
+		note(&s.old, g, old)
 	}
 	return old
 }

@@ -87,7 +87,7 @@ func (s *survey) node(a *api.Allocation) *api.Node {
 	n, known := s.nodes[a.NodeID]
 	if !known {
 		n = s.r.Node(a.NodeID)
-		s.nodes[a.NodeID] = n
+		note(&s.nodes, a.NodeID, n)
 		s.drains = s.drains || n != nil && n.DrainStrategy != nil
 	}
 	return n

@@ -27,6 +27,8 @@ type survey struct {
 	moves         map[change]*placement.Suitability
 	old           map[*group]bool // memory of anyOld
 	memory        *memory
+	list          [4]*tree // room for those that most jobs have
+	deploying     tree
 	reverting     *bool           // memory of reverts
 	restarting    *api.JobRestart // the newest one; known once its plan was derived
 	unwell        []string        // what it restarted that has not come back well, and is not noted in it
@@ -112,8 +114,6 @@ func newSurvey(r Reader, key api.NamespacedID, job *api.Job, eval *api.Evaluatio
 	s := &survey{
 		r: r, key: key, job: job, eval: eval, now: now, memory: m,
 		deployment: r.LatestDeployment(key.Namespace, key.ID),
-		nodes:      make(map[string]*api.Node), changes: make(map[change]bool),
-		moves: make(map[change]*placement.Suitability), old: make(map[*group]bool),
 	}
 	byName := make(map[string]*group)
 	if job != nil {
@@ -320,6 +320,14 @@ type change struct {
 	group string
 }
 
+// note puts something into a memory that is made when it is needed.
+func note[K comparable, V any](m *map[K]V, key K, value V) {
+	if *m == nil {
+		*m = make(map[K]V)
+	}
+	(*m)[key] = value
+}
+
 // destructive reports whether the allocation must be replaced to have the
 // newest version. A change of where it may run counts only if its node is not
 // fit any more.
@@ -338,7 +346,7 @@ func (s *survey) differs(g *group, a *api.Allocation) bool {
 	if !known {
 		old := a.Job.Group(g.name)
 		replace = old == nil || Destructive(a.Job, old, s.job, g.def)
-		s.changes[c] = replace
+		note(&s.changes, c, replace)
 	}
 	return replace
 }

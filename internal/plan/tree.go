@@ -35,7 +35,7 @@ var priority = []func(*survey) *tree{
 // trees derives all of the job's plans, and chooses the steps that are to be
 // done now. A plan that has nothing to say is left out.
 func (s *survey) trees() []*tree {
-	all := make([]*tree, 0, 4)
+	all := s.list[:0]
 	for _, derive := range priority {
 		if t := derive(s); t != nil {
 			s.choose(t)

@@ -153,7 +153,7 @@ func (s *survey) stillSuits(g *group, a *api.Allocation) bool {
 		if old := a.Job.Group(g.name); old != nil && movesAbout(a.Job, old, s.job, g.def) {
 			m = placement.NewSuitability(s.job, g.def)
 		}
-		s.moves[change{a.Job, g.name}] = m
+		note(&s.moves, change{a.Job, g.name}, m)
 	}
 	if m == nil {
 		return true
