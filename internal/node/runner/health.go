@@ -50,11 +50,15 @@ func (r *Runner) isPartial() bool {
 }
 
 // healthPolicy says what being healthy is: for a deployment what the group's
-// update block says; for a service's instance that took over from another, and
+// update block says, and so for an instance that was recovered, unless that is
+// left to operators; for a service's instance that took over from another, and
 // may be what a drain waits for, what the migrate block says.
 func (r *Runner) healthPolicy() *health {
 	if r.alloc.DeploymentID != "" {
 		return r.updatePolicy()
+	}
+	if h := r.updatePolicy(); h != nil && r.alloc.Recovery != "" {
+		return h
 	}
 	m := r.group.Migrate
 	if m == nil || r.alloc.PreviousAllocation == "" || r.alloc.Job == nil || r.alloc.Job.Type != api.JobTypeService {

@@ -90,7 +90,7 @@ func (t *task) heed(l *api.Launch) {
 			t.leave(why(l))
 		}
 	case l.Done && isNew:
-		t.tell(event(api.EventLaunched, "Has been done before: "+why(l)))
+		t.tell(event(api.EventLaunched, why(l)))
 		t.stage, t.killed = stageDead, nil
 		t.change(func(s *api.TaskState) { s.State, s.Failed, s.Launch = api.TaskStateDead, false, l.Token })
 	case l.Hold:
@@ -108,6 +108,8 @@ func why(l *api.Launch) string {
 	switch {
 	case l.Why != "":
 		return strings.ToUpper(l.Why[:1]) + l.Why[1:]
+	case l.Done:
+		return "It has been done before"
 	case l.Hold:
 		return "It is held"
 	case l.Token == "":

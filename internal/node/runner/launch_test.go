@@ -235,7 +235,7 @@ func TestWhatAPredecessorDidIsNotRun(t *testing.T) {
 		r := b.start(launching(a, "1", map[string]*api.Launch{"init": {Token: "first", Done: true, Why: "By allocation 1234"}}))
 		b.wantRuns("web")
 		b.want("init", "dead first", brief(r, "init"))
-		b.wantLast(r, "init", "Launched: Has been done before: By allocation 1234")
+		b.wantLast(r, "init", "Launched: By allocation 1234")
 		if err := r.RestartAll(); err != nil {
 			b.Fatal(err)
 		}
@@ -350,5 +350,17 @@ func TestHealthOfLaunchesAtOnce(t *testing.T) {
 		b.driver.Starting = func(*driver.Task) error { return driver.ErrTaskLost }
 		b.steer(r, "4", map[string]*api.Launch{"web": {Token: "y"}})
 		b.want("launches", "4 unhealthy", verdictOf(r))
+	})
+}
+
+func TestRecoveredInstanceIsJudgedByTheUpdateBlock(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		a := allocation("service", taskSpec("web"))
+		a.PreviousAllocation, a.Recovery = "before", api.RecoveryTransient
+		a.Job.Groups[0].Update.MinHealthyTime = ptr(time.Duration(0))
+		r := b.start(a)
+		if d := r.Report().DeploymentStatus; d == nil || !value(d.Healthy) {
+			b.Errorf("deployment status = %+v; want healthy with the start", d)
+		}
 	})
 }
