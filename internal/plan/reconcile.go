@@ -214,7 +214,11 @@ func (w *work) replacing(r *placement.Request, st *step) {
 			if in.state == ended {
 				stop.Description = becauseEnded
 			}
-			r.Tracker = track(w.policy(in), in.alloc, st.delay, w.failingSince(in, in.alloc), w.now)
+			since := w.failingSince(in, in.alloc)
+			if kind, _ := w.recoveredAs(in, in.alloc, w.now); kind == api.RecoveryPermanent {
+				since = w.now // it begins anew elsewhere
+			}
+			r.Tracker = track(w.policy(in), in.alloc, st.delay, since, w.now)
 			r.Penalised = penalised(r.Tracker)
 		}
 	}

@@ -42,6 +42,9 @@ func (s *survey) recoverySteps(in *instance) []step {
 				st.also().recovery = kind
 			}
 		}
+		if len(s.job.Plans) > 0 && in.group.def != nil {
+			st.tasks = s.deployedTasks(in.group)
+		}
 		steps := s.memory.stepsFor(1)
 		steps[0] = st
 		return steps
