@@ -256,6 +256,9 @@ func Draw(p *api.Plan) string {
 				fmt.Fprintf(&b, " on %s", api.ShortID(st.Node))
 			}
 			fmt.Fprintf(&b, " (%s)", st.Status)
+			if st.Recovery != "" {
+				b.WriteString(" " + st.Recovery)
+			}
 			write(&b, unlessQueued(st.Message))
 		}
 	}
