@@ -311,3 +311,49 @@ func (s *sdkService) uninstalls() {
 		return nil
 	})
 }
+
+// TestSDKSidecarPlan runs a plan that a service declares beside its deploy plan,
+// as packages do for backups.
+func TestSDKSidecarPlan(t *testing.T) {
+	s := newSDKService(t, "hello-world")
+	job := s.job(1, 1, "one")
+	task := *job.Groups[1].Tasks[1]
+	task.Name, task.Goal = "backup", api.GoalFinish
+	task.Config = map[string]any{"command": "/bin/sh", "args": []any{"-c", `test "$BUCKET" = s3`}}
+	job.Groups[1].Tasks = append(job.Groups[1].Tasks, &task)
+	job.Plans = []*api.PlanSpec{{Name: "backup", Phases: []*api.PhaseSpec{{Name: "world", Steps: []*api.StepSpec{{Tasks: []string{"backup"}}}}}}}
+	s.open("hello-0", "world-0")
+	s.register(job)
+	s.shows("backup", http.StatusAccepted, `
+backup (serial strategy) (WAITING)
+└─ world (WAITING)
+   └─ world-0:[backup] (WAITING)
+`)
+	s.eventually("the service is deployed", func(context.Context) error {
+		if code, tree := s.tree("deploy"); code != http.StatusOK {
+			return fmt.Errorf("%d %s", code, tree)
+		}
+		return nil
+	})
+	for _, c := range []struct {
+		verb, body string
+		code       int
+		says       string
+	}{
+		{"start", `{"not-valid-envname": "x"}`, http.StatusBadRequest, "not-valid-envname is not a valid environment variable name"},
+		{"stop", "", http.StatusAlreadyReported, "already"},
+		{"start", `{"BUCKET": "s3"}`, http.StatusOK, "Received cmd: start backup with parameters: {BUCKET=s3}"},
+	} {
+		if code, body := s.ask(http.MethodPost, "plans/backup/"+c.verb, c.body); code != c.code || !strings.Contains(body, c.says) {
+			t.Fatalf("%s %s: %d %s, want %d and %q", c.verb, c.body, code, body, c.code, c.says)
+		}
+	}
+	s.shows("backup", http.StatusOK, `
+backup (serial strategy) (COMPLETE)
+└─ world (COMPLETE)
+   └─ world-0:[backup] (COMPLETE)
+`)
+	if ids := s.taskIDs("world-0"); ids["world-0-backup FINISHED"] == "" || ids["world-0-server RUNNING"] == "" {
+		t.Errorf("the pod's tasks are %v", ids)
+	}
+}

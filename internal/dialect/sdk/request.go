@@ -123,5 +123,5 @@ func (q *request) by() string {
 	if by := q.query.Get("by"); by != "" {
 		return by
 	}
-	return "unknown, by the SDK's API"
+	return "the SDK's API"
 }
