@@ -98,9 +98,10 @@ func deploymentNext(d *api.Deployment) []string {
 }
 
 // progressBy says when a group must have made progress; only a deployment that
-// goes on has such a deadline.
+// goes on has such a deadline, and none while it waits for promotion.
 func progressBy(g *api.DeploymentState, active bool, now time.Time) string {
-	if !active || g.RequireProgressBy.IsZero() {
+	waits := g.DesiredCanaries > 0 && !g.Promoted && g.HealthyAllocs >= g.DesiredCanaries
+	if !active || waits || g.RequireProgressBy.IsZero() {
 		return "-"
 	}
 	left := g.RequireProgressBy.Sub(now)
