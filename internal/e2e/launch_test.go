@@ -87,3 +87,51 @@ func steppedJob(id string, count int, diary string) *api.Job {
 	}}}}
 	return job
 }
+
+// TestCustomRunsAreDoneOnceOverKill9 kills server and agent around the launch of
+// a custom plan's task in a running instance.
+func TestCustomRunsAreDoneOnceOverKill9(t *testing.T) {
+	m := newMachine(t)
+	diary := filepath.Join(m.Dir, "diary")
+	job := steppedJob("backed-up", 1, diary)
+	g := job.Groups[0]
+	backup := *g.Tasks[0]
+	backup.Name, backup.Goal = "backup", api.GoalFinish
+	backup.Config = map[string]any{"command": "/bin/sh", "args": []string{"-c", "sleep 0.02; echo backup $ROUND >> " + diary}}
+	g.Tasks = append(g.Tasks, &backup)
+	g.EphemeralDisk = &api.EphemeralDisk{SizeMB: ptr(500)}
+	job.Plans = append(job.Plans, &api.PlanSpec{Name: "backup", Phases: []*api.PhaseSpec{{Name: "main", Steps: []*api.StepSpec{{Tasks: []string{"backup"}}}}}})
+	m.register(job)
+	m.allocations("backed-up", "runs", func(list []*api.AllocationListStub) bool {
+		return len(list) == 1 && list[0].TaskStates["server"] != nil && list[0].TaskStates["server"].State == api.TaskStateRunning
+	})
+	rng := rand.New(rand.NewPCG(5, 6))
+	want := []string{"backed-up.main[0] prepare", "backed-up.main[0] server"}
+	for round := range 10 {
+		resp, err := m.Client.Plans().Do(t.Context(), "backed-up", "backup", api.VerbStart,
+			&api.PlanRequest{Parameters: map[string]string{"ROUND": fmt.Sprint(round)}, By: "e2e"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(time.Duration(rng.IntN(60)) * time.Millisecond)
+		m.Kill()
+		m.start()
+		m.eventually(fmt.Sprintf("run %d is over", round), func(ctx context.Context) error {
+			p, _, err := m.Client.Plans().Get(ctx, "backed-up", "backup", nil)
+			if err != nil {
+				return err
+			}
+			if p.Status != api.PlanComplete || p.Run != resp.Decision.ID {
+				return fmt.Errorf("the plan is %s, of run %s", p.Status, p.Run)
+			}
+			return nil
+		})
+		want = append(want, fmt.Sprintf("backup %d", round))
+	}
+	got := read(t, diary)
+	sort.Strings(got)
+	sort.Strings(want)
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("runs of tasks (-want +got):\n%s", d)
+	}
+}
