@@ -38,6 +38,20 @@ func stepToStep(ctx context.Context, b *bench) error {
 	return nil
 }
 
+// listing measures the plans of many jobs, without their phases.
+func listing(ctx context.Context, b *bench) error {
+	m := metrics{}
+	if err := m.run(ctx, "internal/server", "^BenchmarkPlans$", "20x"); err != nil {
+		return err
+	}
+	ns, err := m.of("Plans", "ns/op")
+	if err != nil {
+		return err
+	}
+	b.add("the plans of 10,000 jobs of 10 instances each, with their statuses", "<= 100 ms", "%.0f ms", ns/1e6)
+	return nil
+}
+
 // instanceByInstance deploys instances in series: a step is complete when its
 // allocation is healthy.
 func instanceByInstance(ctx context.Context, b *bench, m *machine) error {

@@ -256,7 +256,7 @@ func (n *fakeNode) receive(ctx context.Context, m *api.NodeAllocations) {
 			}
 			n.launch(a.Allocation, job)
 			n.play(ctx, a.Allocation, n.script(a.Allocation, job))
-		case a.DesiredStatus == api.AllocDesiredRun && n.launch(a.Allocation, nil):
+		case a.DesiredStatus == api.AllocDesiredRun && n.launch(a.Allocation, n.jobs[fmt.Sprint(a.JobID, a.JobVersion)]):
 			n.play(ctx, a.Allocation, []event{{status: api.AllocClientRunning, healthy: healthy(true)}})
 		case a.DesiredStatus != api.AllocDesiredRun && !n.told[a.ID]:
 			n.told[a.ID] = true

@@ -6,6 +6,9 @@ package server
 import (
 	"context"
 	"fmt"
+	"runtime"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -24,13 +27,30 @@ var planTables = []state.Table{
 // without their phases, and the index that they are of.
 func (s *Server) Plans(_ context.Context, ns string) ([]*api.Plan, uint64, error) {
 	snap, now := s.store.Snapshot(), time.Now()
-	var plans []*api.Plan
-	for job := range snap.JobsPrefix(ns, "") {
+	jobs := slices.Collect(snap.JobsPrefix(ns, ""))
+	// Each processor derives those of some jobs that follow each other.
+	parts := make([][]*api.Plan, 0, runtime.GOMAXPROCS(0))
+	var derived sync.WaitGroup
+	for some := range slices.Chunk(jobs, max(len(jobs)/cap(parts)+1, fewJobs)) {
+		parts = append(parts, nil)
+		part := &parts[len(parts)-1]
+		derived.Go(func() { *part = listPlans(snap, some, now) })
+	}
+	derived.Wait()
+	return slices.Concat(parts...), snap.TableIndex(planTables...), nil
+}
+
+// fewJobs are not worth another goroutine.
+const fewJobs = 64
+
+func listPlans(snap *state.Snapshot, jobs []*api.Job, now time.Time) []*api.Plan {
+	plans := make([]*api.Plan, 0, 2*len(jobs))
+	for _, job := range jobs {
 		v := plan.Derive(snap, job.Key(), job, now)
 		plans = append(plans, v.List()...)
 		v.Release()
 	}
-	return plans, snap.TableIndex(planTables...), nil
+	return plans
 }
 
 // JobPlans returns a job's plans without their phases.
