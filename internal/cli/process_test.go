@@ -182,6 +182,36 @@ func TestAgentSaysWhatIsWrongWithItsConfiguration(t *testing.T) {
 	}
 }
 
+func TestCtrlCLeavesARestartAlone(t *testing.T) {
+	address, stop, err := startAgent()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(stop)
+	t.Setenv("REEVE_ADDR", address)
+	if code := startReeve(t, "job", "run", "../../examples/update.hcl").end(); code != 0 {
+		t.Fatalf("job run ended with %d", code)
+	}
+	p := startReeve(t, "job", "restart", "-batch-wait", "1h", "update")
+	id := p.expect(`^Restart ([0-9a-f]{8}) of job`)[1]
+	p.expect(`restart \(.*\) \(`) // the tree: it is being followed
+	p.cmd.Process.Signal(os.Interrupt)
+	p.expect("The restart goes on without this command")
+	p.expect("reeve job restart -attach " + id)
+	if code := p.end(); code != exitInterrupted {
+		t.Errorf("exit code %d after Ctrl-C, want %d", code, exitInterrupted)
+	}
+	again := startReeve(t, "job", "restart", "-attach", id)
+	again.expect(`restart \(.*\) \(`)
+	if code := startReeve(t, "job", "restart", "-cancel", id).end(); code != 0 {
+		t.Errorf("-cancel ended with %d", code)
+	}
+	again.expect("is cancelled")
+	if code := again.end(); code != exitError {
+		t.Errorf("exit code %d of following a restart that is cancelled, want %d", code, exitError)
+	}
+}
+
 // shortTempDir is a directory whose name leaves room for sockets below it.
 func shortTempDir(t *testing.T) string {
 	t.Helper()
