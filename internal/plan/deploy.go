@@ -150,14 +150,15 @@ func (s *survey) redo(t *tree, r *rulings) {
 
 func (s *survey) redoStep(p *phase, st *step, d *api.Decision) {
 	a := st.on.alloc
+	if st.do == launch {
+		for _, l := range st.rare.launches {
+			l.Index = max(l.Index, d.CreateIndex) // its first run is the one that is wanted
+		}
+	}
 	if !s.current(a) || a.CreateIndex > d.CreateIndex || st.do != none && st.do != update {
 		return // it is done again anyway, or was since
 	}
 	switch st.on.state {
-	case placed:
-		if a.Launches == nil {
-			return // nothing runs yet
-		}
 	case failed, lost, moving, ended:
 		st.do, st.status, st.why = replace, Pending, ""
 		return

@@ -83,7 +83,7 @@ func (p *phase) inTurn(m *memory, now time.Time) []*step {
 		case st.do == start && st.status == Prepared:
 			chosen = append(chosen, st) // what has begun is brought to its end
 			room--
-		case st.its().begun && p.begins():
+		case st.its().begun && p.begins() && p.isDue(i):
 			chosen = append(chosen, st) // it was counted
 		case st.status == Waiting:
 			room-- // it holds its place in the order
@@ -106,7 +106,7 @@ func (p *phase) begun() (n int) {
 	for i := range p.steps {
 		switch st := &p.steps[i]; {
 		case st.do != none:
-			if st.its().begun {
+			if st.its().begun && p.isDue(i) {
 				n++
 			}
 		case st.status == Starting, st.status == Started, st.status == Prepared, st.status == Delayed, st.status == Error:
