@@ -122,8 +122,8 @@ func (s *survey) findCanaries(g *group) {
 	for _, a := range g.beside {
 		switch i := a.Index(); {
 		case i < 0 || i >= n || s.outdated(g, a):
-			if !a.IsServerTerminal() {
-				g.exceed(a, s.whyUnwanted(g))
+			if !a.IsServerTerminal() { // also one that has ended: nobody comes after it
+				g.excess = append(g.excess, leaving{g, a, s.whyUnwanted(g)})
 			}
 		case !a.IsServerTerminal():
 			claims[i] = append(claims[i], a)
