@@ -317,10 +317,17 @@ func (w *work) stop(a *api.Allocation, why string) *placement.Stop {
 	if a.IsClientTerminal() {
 		return stop
 	}
-	if ab := w.absent(a); w.isGone(a) || ab != nil && (ab.until.IsZero() || ab.recovered) {
+	if w.isLost(a) {
 		stop.ClientStatus = api.AllocClientLost
 	}
 	return stop
+}
+
+// isLost reports whether nobody is there to stop the allocation, and none is
+// waited for any more.
+func (s *survey) isLost(a *api.Allocation) bool {
+	ab := s.absent(a)
+	return s.isGone(a) || ab != nil && (ab.until.IsZero() || ab.recovered)
 }
 
 // rest settles what no step was about: allocations that go on, and those that

@@ -40,7 +40,11 @@ func (s *survey) uninstallTree() *tree {
 					st.why = whyKillStuck
 				}
 			}
+			if st.do == leave && s.isLost(a) {
+				st.settles = true // nobody will report its end
+			}
 			if d := s.uninstallForced(a); d != nil {
+				st.settles = true
 				st.do, st.status, st.why = leave, Pending, said("given up", d)
 				st.also().forced = d
 			}
