@@ -60,10 +60,8 @@ func TestCanaryIsPromotedByHand(t *testing.T) {
 			c.Fatal(err)
 		}
 		c.until("successful", func(s *state.Snapshot) bool { return s.Deployment(d.ID).Status == api.DeploymentSuccessful })
+		c.until("only the new version runs", func(s *state.Snapshot) bool { return slices.Equal(versions(s), []uint64{1, 1, 1}) })
 		snap = c.Store().Snapshot()
-		if got := versions(snap); !slices.Equal(got, []uint64{1, 1, 1}) {
-			c.Errorf("versions %v run, want the new one only", got)
-		}
 		if g := snap.Deployment(d.ID).Groups["web"]; !g.Promoted || len(g.PlacedCanaries) != 1 || g.PlacedAllocs != 3 || g.HealthyAllocs != 3 {
 			c.Errorf("the deployment's group is %+v, want one canary promoted, and three placed and healthy", g)
 		}
@@ -81,9 +79,7 @@ func TestCanariesArePromotedByThemselves(t *testing.T) {
 		to.Groups[0].Update.AutoPromote = ptr(true)
 		d := c.updated(canaryJob(3), to, func(g *api.DeploymentState) bool { return g.Promoted })
 		c.until("successful", func(s *state.Snapshot) bool { return s.Deployment(d.ID).Status == api.DeploymentSuccessful })
-		if got := versions(c.Store().Snapshot()); !slices.Equal(got, []uint64{1, 1, 1}) {
-			c.Errorf("versions %v run, want the new one only", got)
-		}
+		c.until("only the new version runs", func(s *state.Snapshot) bool { return slices.Equal(versions(s), []uint64{1, 1, 1}) })
 	})
 }
 

@@ -113,13 +113,11 @@ func TestStopAndPurge(t *testing.T) {
 				return true
 			})
 		}
-		snap := c.Store().Snapshot()
-		if job := snap.Job("default", "stopped"); job == nil || !job.Stop || job.Status != api.JobStatusDead {
-			c.Errorf("the stopped job is %+v, want it dead", job)
-		}
-		if job := snap.Job("default", "purged"); job != nil {
-			c.Errorf("the purged job is still there, %s", job.Status)
-		}
+		c.until("the stopped job is dead", func(s *state.Snapshot) bool {
+			job := s.Job("default", "stopped")
+			return job != nil && job.Stop && job.Status == api.JobStatusDead
+		})
+		c.until("the purged job is forgotten", func(s *state.Snapshot) bool { return s.Job("default", "purged") == nil })
 		_, err := c.DeregisterJob(c.Context(), "default", "none", server.DeregisterOptions{})
 		c.refused(err, api.CodeNotFound, `"none"`)
 	})
