@@ -4,10 +4,11 @@
 package httpapi
 
 import (
+	"fmt"
 	"iter"
 	"slices"
-	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/state"
@@ -16,17 +17,27 @@ import (
 // planPriority are the plans that every job may have, the most urgent first.
 var planPriority = []string{api.PlanDeploy, api.PlanRecovery, api.PlanDecommission, api.PlanUninstall, api.PlanRestart, api.PlanDrain}
 
-// plansByJob lists plans by job, and a job's by priority. Those that jobs
-// declare come last, by name.
-var plansByJob = order[*api.Plan]{
-	key: func(p *api.Plan) key {
-		rank := slices.Index(planPriority, p.Name)
-		if rank < 0 {
-			rank = len(planPriority)
+// inOrder lists plans as they come: by namespace and job, and a job's by
+// priority, those that it declares itself last and as declared. Their keys say
+// so, too; they are made only when a page begins somewhere.
+func inOrder(plans []*api.Plan) order[*api.Plan] {
+	keys := sync.OnceValue(func() map[*api.Plan]key {
+		all := make(map[*api.Plan]key, len(plans))
+		job, own := api.NamespacedID{}, 0
+		for _, p := range plans {
+			if of := (api.NamespacedID{Namespace: p.Namespace, ID: p.JobID}); of != job {
+				job, own = of, 0
+			}
+			rank := slices.Index(planPriority, p.Name)
+			if rank < 0 {
+				rank = len(planPriority) + own
+				own++
+			}
+			all[p] = key{namespace: p.Namespace, id: fmt.Sprintf("%s/%03d", p.JobID, rank)}
 		}
-		return key{namespace: p.Namespace, id: p.JobID + "/" + strconv.Itoa(rank) + p.Name}
-	},
-	byName: true,
+		return all
+	})
+	return order[*api.Plan]{key: func(p *api.Plan) key { return keys()[p] }, stored: true, byName: true}
 }
 
 func listPlans(c *call, v *state.Snapshot) ([]*api.Plan, uint64, error) {
@@ -34,7 +45,7 @@ func listPlans(c *call, v *state.Snapshot) ([]*api.Plan, uint64, error) {
 	if err != nil {
 		return nil, v.TableIndex(c.route.Tables...), err
 	}
-	page, err := pageOf(c, plansByJob, c.askedPlans(plans))
+	page, err := pageOf(c, inOrder(plans), c.askedPlans(plans))
 	return page, index, err
 }
 
@@ -43,7 +54,7 @@ func getJobPlans(c *call, v *state.Snapshot) ([]*api.Plan, uint64, error) {
 	if err != nil {
 		return nil, v.TableIndex(c.route.Tables...), err
 	}
-	page, err := pageOf(c, plansByJob, c.askedPlans(plans))
+	page, err := pageOf(c, inOrder(plans), c.askedPlans(plans))
 	return page, index, err
 }
 

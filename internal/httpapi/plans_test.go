@@ -75,8 +75,9 @@ func newPlanningCore() *planningCore {
 		return &api.Plan{Namespace: api.DefaultNamespace, JobID: job, Name: name, Status: status}
 	}
 	return &planningCore{fakeCore: newFakeCore(), plans: []*api.Plan{
-		plan("web", "deploy", api.PlanComplete), plan("web", "recovery", api.PlanStarting), plan("web", "backup", api.PlanWaiting),
 		plan("a/b", "deploy", api.PlanStarting), plan("a/b", "restart", api.PlanWaiting),
+		plan("web", "deploy", api.PlanComplete), plan("web", "recovery", api.PlanStarting),
+		plan("web", "restore", api.PlanWaiting), plan("web", "backup", api.PlanWaiting), // as declared
 	}}
 }
 
@@ -119,10 +120,10 @@ func names(t *testing.T, a answer) string {
 func TestPlansAreListed(t *testing.T) {
 	h := New(Config{Server: newPlanningCore()})
 	for query, want := range map[string]string{
-		"":                "a/b:deploy a/b:restart web:deploy web:recovery web:backup",
-		"?reverse":        "web:backup web:recovery web:deploy a/b:restart a/b:deploy",
-		"?status=waiting": "a/b:restart web:backup",
-		"?prefix=w":       "web:deploy web:recovery web:backup",
+		"":                "a/b:deploy a/b:restart web:deploy web:recovery web:restore web:backup",
+		"?reverse":        "web:backup web:restore web:recovery web:deploy a/b:restart a/b:deploy",
+		"?status=waiting": "a/b:restart web:restore web:backup",
+		"?prefix=w":       "web:deploy web:recovery web:restore web:backup",
 		"?filter=" + url.QueryEscape(`Name == "deploy"`): "a/b:deploy web:deploy",
 		"?per_page=2": "a/b:deploy a/b:restart",
 	} {
@@ -139,7 +140,7 @@ func TestPlansAreListed(t *testing.T) {
 			break
 		}
 	}
-	if diff := cmp.Diff([]string{"a/b:deploy a/b:restart", "web:deploy web:recovery", "web:backup"}, seen); diff != "" {
+	if diff := cmp.Diff([]string{"a/b:deploy a/b:restart", "web:deploy web:recovery", "web:restore web:backup"}, seen); diff != "" {
 		t.Errorf("pages (-want +got):\n%s", diff)
 	}
 	if got := names(t, request(h, http.MethodGet, "/v1/job/web/plans?per_page=2", "")); got != "web:deploy web:recovery" {
