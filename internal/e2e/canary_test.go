@@ -69,7 +69,7 @@ func TestCanaryPromotedThenABadVersionReverted(t *testing.T) {
 	if _, err := m.Client.Deployments().Promote(t.Context(), d.ID); err != nil {
 		t.Fatal(err)
 	}
-	d = m.rolledOut(1, "the rest has followed", successful)
+	m.rolledOut(1, "the rest has followed", successful)
 	good := m.allocations("web", "the new version runs", running(3))
 	if !slices.ContainsFunc(good, func(a *api.AllocationListStub) bool { return a.ID == canary }) {
 		t.Errorf("the canary %s is not among %d instances that run", canary, len(good))

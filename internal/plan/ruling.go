@@ -120,14 +120,6 @@ func in[K comparable](m *map[K]*ruling, key K) *ruling {
 	return (*m)[key]
 }
 
-// onPlan is what was decided on the plan itself.
-func (r *rulings) onPlan() ruling {
-	if r == nil {
-		return ruling{}
-	}
-	return r.plan
-}
-
 // onPhase is what was decided on a phase itself.
 func (r *rulings) onPhase(name string) ruling {
 	if r == nil || r.phases[name] == nil {
