@@ -177,6 +177,9 @@ func (c *choice) allows() error {
 	if c.verb != api.VerbStart && len(c.req.Parameters) > 0 {
 		return api.Errorf(api.CodeInvalid, "parameters are for starting a custom plan: %s takes none", c.verb)
 	}
+	if err := c.allowsHere(); err != nil {
+		return err
+	}
 	switch c.verb {
 	case api.VerbStart, api.VerbStop:
 		return c.allowsCustom()
@@ -193,6 +196,26 @@ func (c *choice) allows() error {
 		return nil
 	}
 	return api.Errorf(api.CodeInvalid, "%q is no verb of plans: there are start, stop, continue, interrupt, restart and force-complete", c.verb)
+}
+
+// allowsHere checks that there is something in the plan that the verb could
+// change.
+func (c *choice) allowsHere() error {
+	steers := c.verb == api.VerbInterrupt || c.verb == api.VerbRestart || c.verb == api.VerbForceComplete
+	forces := c.verb == api.VerbForceComplete
+	switch {
+	case steers && c.isCustom() && c.tree.run == "":
+		return c.refuse("it does not run: start it first")
+	case steers && c.tree.name == api.PlanRestart && (c.s.restarting == nil || !c.s.restarting.IsActive()):
+		return c.refuse("the restart has ended: start another one")
+	case forces && c.tree.name == api.PlanRecovery:
+		return api.Errorf(api.CodeInvalid, "plan %q brings back what is missing, and what was forced would stay missing: interrupt it, pause the instance, or lower the group's count", c.tree.name)
+	case forces && c.tree.name == api.PlanDrain:
+		return api.Errorf(api.CodeInvalid, "plan %q is complete when its nodes are empty: end the drain, or give it a deadline", c.tree.name)
+	case forces && c.tree.name == api.PlanUninstall && c.phase != nil && c.phase.name == phaseDeregister:
+		return c.refuse("it is done as soon as nothing of the job is left: force the steps of phase " + phaseKill)
+	}
+	return nil
 }
 
 // isCustom reports whether the job declares the plan for operators to start.
@@ -333,7 +356,9 @@ func (c *choice) allowsInterrupt() error {
 func (c *choice) allowsRestart() error {
 	switch c.tree.name {
 	case api.PlanDecommission, api.PlanUninstall, api.PlanDrain:
-		return api.Errorf(api.CodeInvalid, "plan %q stops what is wanted no longer: that is not done twice. Continue, interrupt and force-complete it, or its phases and steps", c.tree.name)
+		return api.Errorf(api.CodeInvalid, "plan %q stops what is wanted no longer: that is not done twice. Continue or interrupt it, or its phases and steps", c.tree.name)
+	case api.PlanRecovery:
+		return api.Errorf(api.CodeInvalid, "plan %q tries again by itself: restart or replace the instance to have that done now", c.tree.name)
 	case api.PlanRestart:
 		return api.Errorf(api.CodeInvalid, "plan %q is the restart that runs: start another one when it has ended", c.tree.name)
 	}
@@ -409,12 +434,13 @@ func (c *choice) decision(now time.Time) *api.Decision {
 		}
 	case c.phase != nil:
 		d.Phase = c.phase.name
+		if c.tree.name == api.PlanRecovery {
+			about = &c.phase.steps[0] // they are all about one instance
+		}
 	}
 	if about != nil && about.on != nil {
 		d.Group, d.Index, d.Node, d.Tasks = about.on.group.name, about.on.index, about.on.node, about.taskNames()
-		if about.on.alloc != nil {
-			d.Allocation = about.on.alloc.ID
-		}
+		d.Allocation = about.on.was()
 	}
 	d.ID = deriveID("decision", d.Namespace, d.JobID, d.Plan, d.Phase, d.Step, string(d.Verb), strconv.FormatInt(d.Time, 10), strconv.Itoa(len(c.s.decided())))
 	if c.verb == api.VerbStart {

@@ -34,7 +34,13 @@ func (s *survey) decommissionTree() *tree {
 		}
 		p := &phase{name: g.name, group: g, strategy: api.StrategyParallel, open: true}
 		p.steps = s.leavingSteps(g)
+		for i := range p.steps {
+			s.giveUpStep(&p.steps[i], api.PlanDecommission, p.name)
+		}
 		t.phases = append(t.phases, p)
+	}
+	if t != nil {
+		t.rule(s.holdsOn(api.PlanDecommission, s.isOnVersion))
 	}
 	return t
 }

@@ -51,7 +51,18 @@ func (s *survey) drainTree() *tree {
 	slices.SortFunc(phases, func(a, b *phase) int {
 		return cmp.Or(a.node.DrainStrategy.StartedAt.Compare(b.node.DrainStrategy.StartedAt), strings.Compare(a.node.ID, b.node.ID))
 	})
-	return &tree{name: api.PlanDrain, strategy: api.StrategyParallel, phases: phases}
+	t := &tree{name: api.PlanDrain, strategy: api.StrategyParallel, phases: phases}
+	t.rule(s.holdsOn(api.PlanDrain, t.isOnDrain))
+	t.pend()
+	return t
+}
+
+// isOnDrain reports whether the decision is on the drains that go on, or on one
+// of them: not on an earlier drain of that node.
+func (t *tree) isOnDrain(d *api.Decision) bool {
+	return slices.ContainsFunc(t.phases, func(p *phase) bool {
+		return (d.Phase == "" || d.Phase == p.name) && d.Time >= p.node.DrainStrategy.StartedAt.UnixNano()
+	})
 }
 
 // drainStep derives what a drain has to do with the instance: nothing if node is

@@ -28,7 +28,7 @@ func (s *survey) recoveryTree() *tree {
 			})
 		}
 	}
-	return t
+	return s.ruleRecovery(t)
 }
 
 // recoverySteps derives what is to be done about one instance.

@@ -201,6 +201,9 @@ func (t *tree) rule(r *rulings) {
 		on := r.onPhase(p.name)
 		if p.released = on.released; on.held != nil {
 			p.held, p.heldBy = true, on.held
+			for i := range p.steps {
+				p.steps[i].settles = false // it is not done now
+			}
 		}
 		for i := range p.steps {
 			if !steps {
@@ -217,7 +220,7 @@ func (t *tree) rule(r *rulings) {
 				st.also().held = on.held // goes on: it is too late to hold it
 			case on.held != nil && st.status != Complete:
 				st.also().held = on.held
-				st.do, st.status, st.why = none, Waiting, whyHeld(on.held)
+				st.do, st.status, st.why, st.settles = none, Waiting, whyHeld(on.held), false
 			}
 		}
 	}

@@ -43,11 +43,7 @@ func (s *survey) uninstallTree() *tree {
 			if st.do == leave && s.isLost(a) {
 				st.settles = true // nobody will report its end
 			}
-			if d := s.uninstallForced(a); d != nil {
-				st.settles = true
-				st.do, st.status, st.why = leave, Pending, said("given up", d)
-				st.also().forced = d
-			}
+			s.giveUpStep(st, api.PlanUninstall, phaseKill)
 		}
 		kill.steps = append(kill.steps, steps...)
 		gone := s.memory.instancesFor(len(g.gone))
@@ -55,7 +51,7 @@ func (s *survey) uninstallTree() *tree {
 			gone[i] = instance{group: g, index: a.Index(), alloc: a, state: ended}
 			st := step{on: &gone[i], status: Complete, job: a.Job}
 			st.also().name = killName(a)
-			if d := s.uninstallForced(a); d != nil && a.ClientStatus == api.AllocClientLost {
+			if d := s.givenUp(a, api.PlanUninstall, phaseKill); d != nil && a.ClientStatus == api.AllocClientLost {
 				st.rare.forced = d
 			}
 			kill.steps = append(kill.steps, st)
@@ -65,10 +61,12 @@ func (s *survey) uninstallTree() *tree {
 	last := step{do: deregister, status: Pending, job: s.job}
 	last.also().name = phaseDeregister
 	forget := &phase{name: phaseDeregister, strategy: api.StrategySerial, after: []string{phaseKill}, steps: []step{last}}
-	if forget.open = kill.isComplete(); !forget.open {
+	t := &tree{name: api.PlanUninstall, strategy: api.StrategySerial, phases: []*phase{kill, forget}}
+	t.rule(s.holdsOn(api.PlanUninstall, s.isOnVersion))
+	if forget.open = kill.isComplete(); !forget.open && forget.steps[0].do != none {
 		forget.steps[0].why = "nothing of the job may be left"
 	}
-	return &tree{name: api.PlanUninstall, strategy: api.StrategySerial, phases: []*phase{kill, forget}}
+	return t
 }
 
 const (
@@ -79,17 +77,4 @@ const (
 // killName is what the step that ends an allocation is called.
 func killName(a *api.Allocation) string {
 	return "kill-" + api.InstanceName(a.Group, a.Index()) + "-" + api.ShortID(a.ID)
-}
-
-// uninstallForced is the decision that gives the allocation up; nil if there is
-// none.
-func (s *survey) uninstallForced(a *api.Allocation) *api.Decision {
-	for _, d := range s.decided() {
-		switch {
-		case d.Plan != api.PlanUninstall || d.Verb != api.VerbForceComplete || d.JobVersion != s.job.Version:
-		case d.Step == "" && d.Phase != phaseDeregister, d.Step == killName(a), d.Step != "" && d.Allocation == a.ID:
-			return d
-		}
-	}
-	return nil
 }
