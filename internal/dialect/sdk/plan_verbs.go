@@ -74,7 +74,7 @@ func startPlan(q *request) error {
 		return failf(http.StatusBadRequest, "Couldn't parse parameters: only plans that the service declares itself take parameters, and %s is none", p.Name)
 	case p.Interrupted:
 		err = q.do(p, api.VerbContinue, api.PlanRequest{})
-	case p.Status == api.PlanComplete:
+	case p.Status == api.PlanComplete && p.Name == api.PlanDeploy:
 		err = q.do(p, api.VerbRestart, api.PlanRequest{})
 	}
 	if err != nil {
@@ -156,6 +156,9 @@ func phaseWaits(ph *api.Phase) bool {
 	return ph.Interrupted || slices.ContainsFunc(ph.Steps, func(st *api.Step) bool { return st.Interrupted || st.Status == api.PlanWaiting })
 }
 
+// isIdle reports whether it is a plan of the job's own that nobody started.
+func isIdle(p *api.Plan) bool { return p.Run == "" && !slices.Contains(builtIn, p.Name) }
+
 // interruptPlan has nothing new begun.
 func interruptPlan(q *request) error {
 	p, err := q.pathPlan()
@@ -163,7 +166,7 @@ func interruptPlan(q *request) error {
 		return err
 	}
 	if !q.query.Has("phase") {
-		if p.Interrupted || p.Status == api.PlanComplete {
+		if p.Interrupted || p.Status == api.PlanComplete || isIdle(p) {
 			return already()
 		}
 		if err := q.do(p, api.VerbInterrupt, api.PlanRequest{}); err != nil {
@@ -267,7 +270,7 @@ func restartPlan(q *request) error {
 	if err != nil {
 		return err
 	}
-	if e.status == api.PlanPending {
+	if e.status == api.PlanPending || isIdle(e.plan) {
 		return already()
 	}
 	if e.interrupted {
