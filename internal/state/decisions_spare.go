@@ -62,6 +62,9 @@ type decisionTarget struct {
 
 func targetOf(d *api.Decision) decisionTarget {
 	t := decisionTarget{plan: d.Plan, phase: d.Phase, step: d.Step}
+	if d.Verb == api.VerbForceComplete {
+		t.kind = d.Verb // neither takes the place of the other
+	}
 	if d.IsAboutInstance() {
 		t = wholeOf(d)
 		for _, task := range d.Tasks {
