@@ -101,8 +101,7 @@ func decide(m []member, e *end) ([]step, *end) {
 		steps = append(steps, after(m, e)...)
 		for i, x := range m {
 			if e == nil && x.idle && x.hook != hookPoststop {
-				why := cause{event: api.EventMainDead, words: "The group's other tasks have ended"}
-				steps = append(steps, step{task: i, verb: verbSkip, why: why})
+				steps = append(steps, step{task: i, verb: verbSkip, why: othersEnded})
 			}
 		}
 	}
@@ -124,7 +123,10 @@ func fate(m []member) *end {
 	return nil
 }
 
-var mainDead = cause{event: api.EventMainDead, words: "The group's main tasks have ended"}
+var (
+	mainDead    = cause{event: api.EventMainDead, words: "The group's main tasks have ended"}
+	othersEnded = cause{event: api.EventMainDead, words: "The group's other tasks have ended"}
+)
 
 // goOn lets the allocation live.
 func goOn(m []member) []step {
@@ -217,8 +219,9 @@ func after(m []member, e *end) []step {
 	for _, x := range m {
 		ran = ran || (x.ran && x.hook != hookPoststop)
 	}
-	if e != nil && e.restart {
-		ran = false
+	why := othersEnded
+	if e != nil {
+		ran, why = ran && !e.restart, e.why
 	}
 	var steps []step
 	for i, x := range m {
@@ -226,8 +229,9 @@ func after(m []member, e *end) []step {
 		case x.hook != hookPoststop || x.stage != stageWaiting || x.busy:
 		case ran && !x.idle && !x.awaited && !x.held:
 			steps = append(steps, step{task: i, verb: verbStart})
+		case e == nil && !x.idle: // it is let go, or launched, some time
 		default:
-			steps = append(steps, step{task: i, verb: verbSkip, why: e.why})
+			steps = append(steps, step{task: i, verb: verbSkip, why: why})
 		}
 	}
 	return steps

@@ -70,3 +70,29 @@ func TestStatusIsFailedOnlyWhenNothingRuns(t *testing.T) {
 		}
 	}
 }
+
+func TestPoststopTaskWaitsWhileItIsHeld(t *testing.T) {
+	main := member{name: "main", stage: stageDead, ran: true}
+	for name, c := range map[string]struct {
+		last member
+		end  *end
+		want []verb
+	}{
+		"its turn":        {last: member{}, want: []verb{verbStart}},
+		"held":            {last: member{held: true}},
+		"awaited":         {last: member{awaited: true}},
+		"for an operator": {last: member{idle: true}, want: []verb{verbSkip}},
+		"held to the end": {last: member{held: true}, end: &end{}, want: []verb{verbSkip}},
+		"begun anew":      {last: member{}, end: &end{restart: true}, want: []verb{verbSkip}},
+	} {
+		c.last.hook = hookPoststop
+		steps, _ := decide([]member{main, c.last}, c.end)
+		var got []verb
+		for _, s := range steps {
+			got = append(got, s.verb)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v; want %v", name, got, c.want)
+		}
+	}
+}
