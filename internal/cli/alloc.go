@@ -38,10 +38,15 @@ func (t *target) addTo(cmd *cobra.Command) {
 }
 
 // find returns the allocation that args[0] names, or one of the job that -job
-// names, and the other arguments.
-func (t *target) find(ctx context.Context, c *cli, cl *client.Client, args []string) (*api.Allocation, []string, error) {
+// names, and the other arguments. The first of those names the task where
+// -task does not and takesTask is set.
+func (t *target) find(ctx context.Context, c *cli, cl *client.Client, args []string, takesTask bool) (*api.Allocation, []string, error) {
 	if t.job != "" {
-		a, err := c.anyAllocation(ctx, cl, t.job)
+		task := t.task
+		if takesTask && task == "" && len(args) > 0 {
+			task = args[0]
+		}
+		a, err := c.anyAllocation(ctx, cl, t.job, task)
 		return a, args, err
 	}
 	if len(args) == 0 {
@@ -61,9 +66,9 @@ func (c *cli) readAllocation(ctx context.Context, cl *client.Client, prefix stri
 	return a, err
 }
 
-// anyAllocation chooses an allocation of a job: a running one, the newest
-// first.
-func (c *cli) anyAllocation(ctx context.Context, cl *client.Client, job string) (*api.Allocation, error) {
+// anyAllocation chooses an allocation of a job: one that has the task, if one
+// is named; a running one, the newest first.
+func (c *cli) anyAllocation(ctx context.Context, cl *client.Client, job, task string) (*api.Allocation, error) {
 	id, cl, err := c.resolveJob(ctx, cl, job)
 	if err != nil {
 		return nil, err
@@ -76,6 +81,9 @@ func (c *cli) anyAllocation(ctx context.Context, cl *client.Client, job string) 
 		return nil, api.Errorf(api.CodeNotFound, "job %q has no allocations yet", id)
 	}
 	best := slices.MaxFunc(list, func(a, b *api.AllocationListStub) int {
+		if ha, hb := a.TaskStates[task] != nil, b.TaskStates[task] != nil; ha != hb {
+			return compareBools(ha, hb)
+		}
 		if ra, rb := isRunning(a), isRunning(b); ra != rb {
 			return compareBools(ra, rb)
 		}

@@ -44,7 +44,7 @@ echo hello | reeve alloc exec -t=false 3f2a cat`,
 			if err != nil {
 				return err
 			}
-			a, command, err := to.find(cmd.Context(), c, cl, args)
+			a, command, err := to.find(cmd.Context(), c, cl, args, false)
 			if err != nil {
 				return err
 			}

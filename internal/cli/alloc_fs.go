@@ -42,7 +42,7 @@ reeve alloc fs -tail -f 3f2a server/local/app.log`,
 			if err != nil {
 				return err
 			}
-			a, rest, err := to.find(cmd.Context(), c, cl, args)
+			a, rest, err := to.find(cmd.Context(), c, cl, args, false)
 			if err != nil {
 				return err
 			}

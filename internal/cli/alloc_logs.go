@@ -41,7 +41,7 @@ reeve alloc logs -stderr -job web`,
 			if err != nil {
 				return err
 			}
-			a, rest, err := to.find(cmd.Context(), c, cl, args)
+			a, rest, err := to.find(cmd.Context(), c, cl, args, true)
 			if err != nil {
 				return err
 			}

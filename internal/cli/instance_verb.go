@@ -104,7 +104,7 @@ func (p *page) instanceDone(job string, v api.Verb, resp *api.InstanceResponse) 
 	switch v {
 	case api.VerbPause:
 		p.line("%s of job %q is being paused: its tasks are stopped, and it keeps its place.", what, job)
-		p.next("Go on:      reeve instance resume "+shellQuote(job)+" "+resp.Instance, "Look at it:  reeve instance show "+shellQuote(job)+" "+resp.Instance)
+		p.next("Go on:       reeve instance resume "+shellQuote(job)+" "+resp.Instance, "Look at it:  reeve instance show "+shellQuote(job)+" "+resp.Instance)
 		return
 	case api.VerbResume:
 		p.line("%s of job %q goes on.", what, job)

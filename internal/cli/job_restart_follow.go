@@ -25,7 +25,14 @@ func (c *cli) followRestart(ctx context.Context, cl *client.Client, r *api.JobRe
 	if r.IsActive() {
 		ended, err := c.untilRestarted(ctx, cl, r)
 		if ctx.Err() != nil {
-			fmt.Fprintf(c.Stderr, "The restart goes on without this command.\n%s\n", strings.Join(restartNext(r), "\n"))
+			if ended != nil {
+				r = ended
+			}
+			text := "The restart goes on without this command."
+			if r.Status == api.RestartPaused {
+				text = "The restart stays paused."
+			}
+			fmt.Fprintf(c.Stderr, "%s\n%s\n", text, strings.Join(restartNext(r), "\n"))
 			return exitWith(exitInterrupted)
 		}
 		if err != nil {
@@ -45,7 +52,8 @@ func (c *cli) followRestart(ctx context.Context, cl *client.Client, r *api.JobRe
 	return nil
 }
 
-// untilRestarted shows the plan of a restart until the restart has ended.
+// untilRestarted shows the plan of a restart until the restart has ended, and
+// returns what was heard of it last.
 func (c *cli) untilRestarted(ctx context.Context, cl *client.Client, r *api.JobRestart) (*api.JobRestart, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -62,7 +70,7 @@ func (c *cli) untilRestarted(ctx context.Context, cl *client.Client, r *api.JobR
 	for {
 		select {
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return r, ctx.Err()
 		case <-tick.C:
 			w.redraw()
 		case a := <-plans:
@@ -76,6 +84,7 @@ func (c *cli) untilRestarted(ctx context.Context, cl *client.Client, r *api.JobR
 				}
 				return a.restart, a.err
 			}
+			r = a.restart
 		}
 	}
 }

@@ -5,6 +5,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -34,8 +35,9 @@ func (l *planLog) changes(pl *api.Plan, now time.Time) []string {
 		if note != "" {
 			line += "  " + note
 		}
-		if l.known[id] != line {
-			l.known[id] = line
+		was := l.known[id]
+		l.known[id] = line
+		if done := fmt.Sprintf("%s (%s)", name, l.style.planStatus(status)); was != line && !(status == api.PlanComplete && strings.HasPrefix(was, done)) {
 			lines = append(lines, at+" "+line)
 		}
 	}
@@ -86,7 +88,7 @@ func stepNote(s *api.Step, now time.Time) string {
 	case s.Forced != nil:
 		return "forced by " + decidedBy(time.Unix(0, s.Forced.Time), s.Forced)
 	case s.Status == api.PlanComplete:
-		return ""
+		return s.Message
 	case s.Status == api.PlanDelayed && !s.Until.IsZero():
 		until := "until " + s.Until.In(now.Location()).Format(time.TimeOnly)
 		if s.Message != "" {

@@ -130,7 +130,7 @@ func (t *treeText) stepNotes(s *api.Step, phase *api.Phase) []string {
 		notes = append(notes, "forced by "+decidedBy(t.now, s.Forced))
 	case s.Status == api.PlanPending:
 		notes = append(notes, unlessEqual(s.Message, phase.Message)) // it is said once
-	case s.Status != api.PlanComplete:
+	default:
 		notes = append(notes, s.Message)
 	}
 	if len(s.After) > 0 && s.Status == api.PlanPending {

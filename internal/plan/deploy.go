@@ -22,7 +22,7 @@ const (
 	becauseMigrated  = "its node is drained; its instance is started anew"
 	becauseFailed    = "it failed; its instance is started anew"
 	becauseEnded     = "it ended; its instance is started anew"
-	becauseOrdered   = "an operator had it replaced; its instance is started anew, with an empty directory"
+	becauseOrdered   = "; its instance is started anew, with an empty directory" // after who had it replaced
 	becauseLost      = "its node is down"
 	becauseRemoved   = "its node was removed"
 	becauseAway      = "its node was out of reach for longer than lost_after"

@@ -73,18 +73,22 @@ func (s *survey) showInstance(in *instance) *api.Instance {
 	if s.job != nil {
 		shown.JobVersion = s.job.Version
 	}
-	if d := s.paused(in, nil); d != nil {
-		shown.Paused, shown.Message = true, said("paused", d)
-	}
 	a := in.alloc
-	if a == nil {
-		if in.last != nil {
-			shown.Since = time.Unix(0, in.last.ModifyTime)
-		}
-		return shown
+	if a != nil {
+		shown.Allocation, shown.NodeID, shown.NodeName = a.ID, a.NodeID, a.NodeName
+		shown.JobVersion, shown.TaskStates = a.JobVersion(), a.TaskStates
+		s.showState(in, shown)
 	}
-	shown.Allocation, shown.NodeID, shown.NodeName = a.ID, a.NodeID, a.NodeName
-	shown.JobVersion, shown.TaskStates, shown.Since = a.JobVersion(), a.TaskStates, time.Unix(0, a.ModifyTime)
+	shown.Since = in.since(shown.State)
+	if d := s.paused(in, nil); d != nil {
+		shown.Paused, shown.Message, shown.Since = true, said("paused", d), time.Unix(0, d.Time)
+	}
+	return shown
+}
+
+// showState says how the instance is by the allocation that holds it.
+func (s *survey) showState(in *instance, shown *api.Instance) {
+	a := in.alloc
 	switch in.state {
 	case placed:
 		shown.State = api.InstanceClaimed
@@ -107,7 +111,31 @@ func (s *survey) showInstance(in *instance) *api.Instance {
 			}
 		}
 	}
-	return shown
+}
+
+// since is when the instance came into the state: of one that runs, when the last
+// of its tasks began that still run; what else its tasks do is no news of it.
+func (in *instance) since(state string) (at time.Time) {
+	a := in.alloc
+	switch {
+	case a == nil && in.last == nil:
+		return at
+	case a == nil:
+		return time.Unix(0, in.last.ModifyTime)
+	case state == api.InstanceClaimed:
+		return time.Unix(0, a.CreateTime)
+	case state == api.InstanceCrashed:
+		return failedAt(a)
+	}
+	for _, t := range a.TaskStates {
+		if t.State == api.TaskStateRunning && t.StartedAt.After(at) {
+			at = t.StartedAt
+		}
+	}
+	if at.IsZero() {
+		at = time.Unix(0, a.ModifyTime)
+	}
+	return at
 }
 
 // DecideInstance makes the decision that an operator takes about an instance of

@@ -169,6 +169,8 @@ func (p *phase) queue(t *tree, st, ahead *step) string {
 	switch {
 	case t.held, p.held:
 		return "" // the plan or the phase says so
+	case st.next:
+		return "" // it is its turn
 	case !p.open:
 		if before := t.before(p); before != "" {
 			return comesAfter + "phase " + before

@@ -90,8 +90,11 @@ func (w *work) do(st *step) {
 	case launch:
 		w.launch(st)
 	case update:
-		counts.InPlaceUpdate++
-		w.update(in)
+		if !in.renewed { // by another of its steps
+			in.renewed = true
+			counts.InPlaceUpdate++
+			w.update(in)
+		}
 	case later:
 		counts.RescheduleLater++
 		w.due = append(w.due, appointment{in.alloc, st.until, api.TriggerReschedule})
@@ -184,8 +187,8 @@ func (w *work) replacing(r *placement.Request, st *step) {
 		return
 	}
 	stop := &placement.Stop{Alloc: in.alloc, Description: becauseUpdated}
-	if w.replacedBy(in, in.alloc) != nil && in.state != lost && st.job == w.ownVersion(in) {
-		stop = w.stop(in.alloc, becauseOrdered)
+	if d := w.replacedBy(in, in.alloc); d != nil && in.state != lost && st.job == w.ownVersion(in) {
+		stop = w.stop(in.alloc, said("replaced", d)+becauseOrdered)
 		r.Replaces = stop
 		if stop.ClientStatus == api.AllocClientLost {
 			r.Replaces = nil

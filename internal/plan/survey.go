@@ -92,6 +92,8 @@ type instance struct {
 	// closed is set when its node takes nothing new: what is there stays as it is.
 	closed bool
 	asked  bool // something is to be placed for it now
+	// renewed is set when what holds it was given the newest version in place.
+	renewed bool
 	// away is set when its node is silent, and its allocation not lost yet.
 	away *absence
 }

@@ -150,7 +150,7 @@ func (s *survey) showPhase(t *tree, ph *phase, is Status, count *tally) *api.Pha
 		if ahead == nil && ph.steps[i].status != Complete {
 			ahead = &ph.steps[i]
 		}
-		st := s.showStep(t, ph, &ph.steps[i], ahead)
+		st := s.showStep(t, ph, &ph.steps[i], ph.ahead(i, ahead))
 		p.Steps[i] = st
 		if st.Since.After(p.Since) {
 			p.Since = st.Since
@@ -160,6 +160,19 @@ func (s *survey) showPhase(t *tree, ph *phase, is Status, count *tally) *api.Pha
 		}
 	}
 	return p
+}
+
+// ahead is the step that step i comes after, where first is the first of the
+// phase that is not complete. Steps of a parallel phase only come after others of
+// the same instance.
+func (p *phase) ahead(i int, first *step) *step {
+	switch {
+	case p.strategy != api.StrategyParallel:
+		return first
+	case i > 0 && p.steps[i].on != nil && p.steps[i-1].on == p.steps[i].on && p.steps[i-1].status != Complete:
+		return &p.steps[i-1]
+	}
+	return nil
 }
 
 func (s *survey) showStep(t *tree, ph *phase, st, ahead *step) *api.Step {
