@@ -442,9 +442,17 @@ func (c *choice) decision(now time.Time) *api.Decision {
 		d.Group, d.Index, d.Node, d.Tasks = about.on.group.name, about.on.index, about.on.node, about.taskNames()
 		d.Allocation = about.on.was()
 	}
-	d.ID = deriveID("decision", d.Namespace, d.JobID, d.Plan, d.Phase, d.Step, string(d.Verb), strconv.FormatInt(d.Time, 10), strconv.Itoa(len(c.s.decided())))
+	d.ID = deriveID("decision", d.Namespace, d.JobID, d.Plan, d.Phase, d.Step, string(d.Verb), strconv.FormatInt(d.Time, 10), c.s.lastDecision())
 	if c.verb == api.VerbStart {
 		d.Run = d.ID
 	}
 	return d
+}
+
+// lastDecision is the id of the newest decision on the job; "" if there is none.
+func (s *survey) lastDecision() string {
+	if all := s.r.Decisions(s.key.Namespace, s.key.ID); len(all) > 0 {
+		return all[len(all)-1].ID
+	}
+	return ""
 }

@@ -238,20 +238,35 @@ func (s *survey) stageInside(st *step, c course, k int, whole step) {
 	for j := k + 1; j < len(c); j++ {
 		later = later || s.follows(st.on, c[k], c[j]) && isLaunched(a, c[j].tasks)
 	}
+	// An instance that keeps an older version, because the deployment has ended, is
+	// still brought up as far as it can be.
+	keeps := s.outdated(st.on.group, a)
 	switch {
-	case !isLaunched(a, st.tasks) && !later:
+	case keeps && whole.status != Complete && whole.status != Error:
+		return
+	case !isLaunched(a, st.tasks) && !later && !(keeps && !knowsTasks(a, st.tasks)):
 		st.do, st.status, st.why, st.settles = launch, Pending, "", false
 		st.also().launches = s.stageLaunches(st.on, c, k)
-		st.rare.updates = !s.current(a)
+		st.rare.updates = !keeps && !s.current(a)
 		return
-	case later, whole.status == Complete && st.on.group.rolling:
-		st.status, st.why = Complete, ""
+	case keeps && !awaits(a):
+		return
+	case later, whole.status == Complete && st.on.group.rolling && !awaits(a):
+		if st.status, st.why = Complete, ""; isLaunching(a, st.tasks) {
+			st.status = Starting
+		}
 	default:
 		st.status, st.why = s.stageStatus(st.on, st.tasks)
 	}
 	if st.settles = false; whole.do == update && st.status == Complete {
 		st.status, st.settles = Pending, true
 	}
+}
+
+// knowsTasks reports whether the version that the allocation has knows the tasks.
+func knowsTasks(a *api.Allocation, tasks []string) bool {
+	g := a.Job.Group(a.Group)
+	return g != nil && !slices.ContainsFunc(tasks, func(name string) bool { return g.Task(name) == nil })
 }
 
 // follows reports whether the plan lets the second stage of an instance begin
@@ -333,6 +348,16 @@ func isLaunched(a *api.Allocation, tasks []string) bool {
 	return !slices.ContainsFunc(tasks, func(name string) bool {
 		l := a.Launches.Tasks[name]
 		return l != nil && l.Token == "" && !l.Done
+	})
+}
+
+// isLaunching reports whether the node has yet to run any of the tasks that a
+// deploy step launched.
+func isLaunching(a *api.Allocation, tasks []string) bool {
+	return slices.ContainsFunc(tasks, func(name string) bool {
+		l, _ := launchOf(a, name)
+		is := a.TaskStates[name]
+		return l.Token == deployToken && !l.Done && (is == nil || is.Launch != l.Token)
 	})
 }
 

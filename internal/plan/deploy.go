@@ -150,13 +150,24 @@ func (s *survey) redo(t *tree, r *rulings) {
 
 func (s *survey) redoStep(p *phase, st *step, d *api.Decision) {
 	a := st.on.alloc
+	if in := st.on; (s.stands == succeeded || s.stands == given) && p.rolling && !in.closed && in.away == nil && s.outdated(in.group, a) {
+		st.do, st.status, st.why = replace, Pending, "" // the deployment left it out
+		if s.wasDone(in, st.redone()) {
+			st.do, st.status = none, Complete // the next allocation does not run it
+		}
+		return
+	}
 	if st.do == launch {
 		for _, l := range st.rare.launches {
 			l.Index = max(l.Index, d.CreateIndex) // its first run is the one that is wanted
 		}
 	}
-	if !s.current(a) || a.CreateIndex > d.CreateIndex || st.do != none && st.do != update {
-		return // it is done again anyway, or was since
+	if st.do != update && (st.do != none || !s.current(a)) {
+		return // it is done again anyway
+	}
+	if a.CreateIndex > d.CreateIndex {
+		s.redoneAnew(st, d)
+		return
 	}
 	switch st.on.state {
 	case failed, lost, moving, ended:
@@ -175,17 +186,18 @@ func (s *survey) redoStep(p *phase, st *step, d *api.Decision) {
 			if task != nil && taskStatus(s.job, a, task) != Complete {
 				least = taskStatus(s.job, a, task)
 			}
-			known = known && task != nil && a.Launches.Tasks[name].Token == d.ID
+			known = known && task != nil && isOf(a.Launches.Tasks[name], d)
 			continue
 		}
 		wanted[name] = &api.Launch{Token: d.ID, Index: d.CreateIndex, Why: whyAgain(d)}
 	}
 	if len(wanted) > 0 {
 		st.also().launches, st.also().begun = wanted, st.status == Starting || st.status == Started
+		st.rare.updates, st.settles = !s.current(a), false
 		st.do, st.status, st.why = launch, Pending, ""
 		return
 	}
-	if !known || st.status != Complete { // something else was wanted of them since
+	if !known || st.do != none || st.status != Complete { // something else was wanted of them since
 		return
 	}
 	if least == Complete && p.rolling && goesOn {
@@ -195,6 +207,30 @@ func (s *survey) redoStep(p *phase, st *step, d *api.Decision) {
 	}
 	if least != Complete {
 		st.status, st.why = least, whyAgain(d)
+	}
+}
+
+// isOf reports whether the launch is what the decision to restart asks for: another
+// run of a task, or the first one of one that had yet to be launched.
+func isOf(l *api.Launch, d *api.Decision) bool {
+	return l.Token == d.ID || l.Token == deployToken && l.Index == d.CreateIndex
+}
+
+// redoneAnew shows a step that was done again by an allocation that took over from
+// one that had failed: also after the deployment, it is complete only once that runs.
+func (s *survey) redoneAnew(st *step, d *api.Decision) {
+	a, before := st.on.alloc, st.on.last
+	switch {
+	case before == nil, before.ID != a.PreviousAllocation, before.CreateIndex > d.CreateIndex && s.current(before),
+		st.do != none, st.status != Complete, st.on.state != placed && st.on.state != running:
+		return
+	}
+	for _, name := range st.redone() {
+		if task := st.on.group.def.Task(name); task != nil {
+			if is := taskStatus(s.job, a, task); is == Starting || is == Started && st.status == Complete {
+				st.status, st.why = is, whyAgain(d)
+			}
+		}
 	}
 }
 

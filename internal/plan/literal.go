@@ -77,9 +77,6 @@ func (p *phase) inTurn(m *memory, now time.Time) []*step {
 			if !p.held {
 				chosen = append(chosen, st) // takes nothing away, adds nothing
 			}
-			if st.do == update && !st.settles {
-				room-- // but will be under way
-			}
 		case st.do == start && st.status == Prepared:
 			chosen = append(chosen, st) // what has begun is brought to its end
 			room--
@@ -106,8 +103,8 @@ func (p *phase) begun() (n int) {
 	for i := range p.steps {
 		switch st := &p.steps[i]; {
 		case st.do != none:
-			if st.its().begun && p.isDue(i) {
-				n++
+			if st.its().begun && p.isDue(i) || st.do == update && !st.settles {
+				n++ // what is updated in place goes on, and is not known to be well
 			}
 		case st.status == Starting, st.status == Started, st.status == Prepared, st.status == Delayed, st.status == Error:
 			n++

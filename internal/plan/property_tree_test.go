@@ -49,8 +49,9 @@ func TestAnyRollout(t *testing.T) {
 // A rollout is a world in which one job is deployed by a declared plan.
 type rollout struct {
 	*world
-	// begun are the steps that were under way or complete before, by phase and
-	// name, of the version that is deployed.
+	// begun are the steps, by phase and name, that were under way when an operator
+	// had them done again: that begins nothing, it is the same instances that are
+	// not well yet.
 	begun map[string]bool
 }
 
@@ -153,8 +154,12 @@ func (r *rollout) decide(t *rapid.T) {
 		}
 		return
 	}
-	if verb == api.VerbRestart {
-		r.begun = map[string]bool{}
+	for _, ph := range before.Phases {
+		for _, st := range ph.Steps {
+			if verb == api.VerbRestart && isUnderWay(st) {
+				r.begun[ph.Name+" "+st.Name] = true
+			}
+		}
 	}
 	r.evaluate(t)
 }
@@ -176,18 +181,47 @@ func (r *rollout) plan() *api.Plan {
 
 // evaluate evaluates, and checks what is begun by that.
 func (r *rollout) evaluate(t *rapid.T) {
-	before := r.plan()
+	before, ran := r.plan(), r.runs()
 	r.world.evaluate(r.evaluation())
 	r.after("0s") // what the evaluation wants evaluated at once
 	after := r.plan()
 	if before != nil && before.JobVersion == after.JobVersion {
-		r.checkBegun(t, before, after)
+		r.checkBegun(t, before, after, ran)
 	}
 	r.checkOrder(t, after)
 	r.checkWaits(t, after)
 	if again, o := r.compute(r.evaluation()); len(again.Stop)+len(again.Update)+len(again.DeploymentUpdates)+len(o.Place) > 0 {
 		t.Fatalf("evaluating again does more: %+v %+v\n%s%s", again.Update, o.Place, r.listing(), r.tree())
 	}
+}
+
+// A run is one that is wanted of a task of an allocation.
+type run struct{ allocation, task, token string }
+
+// runs are all that are wanted now.
+func (r *rollout) runs() map[run]bool {
+	all := map[run]bool{}
+	for _, a := range r.allocations() {
+		for _, t := range a.Job.Group(a.Group).Tasks {
+			all[runOf(a, t.Name)] = true
+		}
+	}
+	return all
+}
+
+func runOf(a *api.Allocation, task string) run {
+	if a.Launches != nil && a.Launches.Tasks[task] != nil {
+		return run{a.ID, task, a.Launches.Tasks[task].Token}
+	}
+	return run{a.ID, task, "from its beginning"}
+}
+
+// goesOn reports whether the step runs nothing that did not run before: an
+// allocation that gets a newer version in place is left alone by that, and waits for
+// nobody.
+func (r *rollout) goesOn(st *api.Step, ran map[run]bool) bool {
+	a := r.snapshot().Allocation(st.Allocation)
+	return a != nil && !slices.ContainsFunc(st.Tasks, func(task string) bool { return !ran[runOf(a, task)] })
 }
 
 // isUnderWay reports whether the step was begun and is not complete.
@@ -197,7 +231,7 @@ func isUnderWay(st *api.Step) bool {
 
 // checkBegun checks that an evaluation begins nothing that is held, nothing whose
 // turn has not come, and no more at a time than the strategy lets.
-func (r *rollout) checkBegun(t *rapid.T, before, after *api.Plan) {
+func (r *rollout) checkBegun(t *rapid.T, before, after *api.Plan, ran map[run]bool) {
 	complete := map[string]bool{}
 	for _, ph := range after.Phases {
 		complete[ph.Name] = ph.Status == api.PlanComplete
@@ -207,13 +241,17 @@ func (r *rollout) checkBegun(t *rapid.T, before, after *api.Plan) {
 		underWay, begins := 0, 0
 		for j, st := range ph.Steps {
 			old := was.Steps[j]
-			if isUnderWay(st) {
+			// What recovery starts anew with this very evaluation did not run before:
+			// it does not ask the strategy of another plan.
+			if isUnderWay(st) && (r.goesOn(st, ran) || !r.isRecovered(st)) {
 				underWay++
 			}
-			if !isUnderWay(st) || isUnderWay(old) || old.Allocation != "" && old.Status == api.PlanDelayed || old.Status == api.PlanComplete || r.isRecovered(st) {
+			if !isUnderWay(st) || isUnderWay(old) || old.Allocation != "" && old.Status == api.PlanDelayed || old.Status == api.PlanComplete || r.isRecovered(st) || r.goesOn(st, ran) {
 				continue
 			}
-			begins++
+			if !r.begun[ph.Name+" "+st.Name] {
+				begins++
+			}
 			switch {
 			case after.Interrupted, ph.Interrupted, st.Interrupted:
 				t.Fatalf("%s was begun although it is interrupted:\n%s", st.Name, plan.Draw(after))
