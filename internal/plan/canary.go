@@ -218,7 +218,8 @@ func (s *survey) canaryPhase(g *group, spec *api.PlanSpec) *phase {
 		if !in.canary {
 			continue
 		}
-		whole := s.deployStep(in, s.stands)
+		var whole step
+		s.deployStep(&whole, in, s.stands)
 		first := len(p.steps)
 		if c != nil {
 			for k, course := 0, c.of(in.index); k < len(course); k++ {

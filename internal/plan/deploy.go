@@ -113,7 +113,7 @@ func (s *survey) wholePhases() []*phase {
 			p.reverts = s.reverts()
 		}
 		for i := range g.instances {
-			p.steps[i] = s.deployStep(&g.instances[i], s.stands)
+			s.deployStep(&p.steps[i], &g.instances[i], s.stands)
 			if s.stands == notNeeded && g.rolling && (p.steps[i].do != none || g.unpromoted) {
 				s.stands = needed
 			}
@@ -124,8 +124,9 @@ func (s *survey) wholePhases() []*phase {
 		// Steps before the first that needs it were derived without it: health
 		// counts for them too.
 		for _, p := range phases {
+			clear(p.steps)
 			for i := range p.steps {
-				p.steps[i] = s.deployStep(&p.group.instances[i], s.stands)
+				s.deployStep(&p.steps[i], &p.group.instances[i], s.stands)
 			}
 		}
 	}
@@ -279,9 +280,9 @@ func (s *survey) deploysCurrent(d *api.Deployment) bool {
 }
 
 // deployStep derives what is left to do for one instance to be of the newest
-// version and well.
-func (s *survey) deployStep(in *instance, stands progress) step {
-	st := step{on: in, job: s.job, status: Pending}
+// version and well, into a step that is empty.
+func (s *survey) deployStep(st *step, in *instance, stands progress) {
+	st.on, st.job, st.status = in, s.job, Pending
 	g := in.group
 	settled := g.rolling && (stands == succeeded || stands == given)
 	switch {
@@ -324,7 +325,6 @@ func (s *survey) deployStep(in *instance, stands progress) step {
 		st.do = update
 		st.settles = of(carriedHealth(in))
 	}
-	return st
 }
 
 // carriedHealth is what is known of an instance's health and goes on to hold

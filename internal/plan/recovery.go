@@ -33,6 +33,15 @@ func (s *survey) recoveryTree() *tree {
 
 // recoverySteps derives what is to be done about one instance.
 func (s *survey) recoverySteps(in *instance) []step {
+	alive := in.alloc != nil && (in.state == placed || in.state == running)
+	ordered := len(s.orders(in)) > 0
+	if alive && !ordered { // as nearly all are: nothing is wrong with it as a whole
+		steps := s.repairs(in)
+		if len(steps) == 0 && in.last != nil {
+			steps = s.comesUp(in)
+		}
+		return steps
+	}
 	if s.isLeaving(in) {
 		return nil // the plan drain moves it
 	}
@@ -49,7 +58,7 @@ func (s *survey) recoverySteps(in *instance) []step {
 		steps[0] = st
 		return steps
 	}
-	if in.alloc == nil || in.state != placed && in.state != running {
+	if !alive {
 		return nil
 	}
 	steps := s.repairs(in)
@@ -60,11 +69,18 @@ func (s *survey) recoverySteps(in *instance) []step {
 		steps = append(steps, st)
 	}
 	if len(steps) == 0 {
-		if st := s.comingUp(in); st.status != "" {
-			steps = append(steps, st)
-		}
+		steps = s.comesUp(in)
 	}
 	return steps
+}
+
+// comesUp is the step of a replacement that recovery has started and that is not
+// well yet, if the instance is one.
+func (s *survey) comesUp(in *instance) []step {
+	if st := s.comingUp(in); st.status != "" {
+		return []step{st}
+	}
+	return nil
 }
 
 // recoveryStep derives what is to be done about an instance as a whole; without
@@ -166,8 +182,8 @@ func (s *survey) ownVersion(in *instance) *api.Job {
 		a = in.last
 	}
 	switch {
-	case a == nil, !s.knows(a), a.Job.Group(in.group.name) == nil,
-		s.current(a), !s.differs(in.group, a):
+	case a == nil, s.current(a), !s.knows(a), a.Job.Group(in.group.name) == nil,
+		!s.differs(in.group, a):
 		return s.job
 	}
 	return a.Job

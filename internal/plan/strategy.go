@@ -99,8 +99,10 @@ func (p *phase) candidates(m *memory) []*step {
 	if p.limit > 0 {
 		room = p.limit - p.underWay()
 	}
+	others := 0
 	for i := range p.steps {
 		switch st := &p.steps[i]; {
+		case st.do == none:
 		case st.on != nil && st.on.isTaken(st):
 		case (st.do == leave || st.do == deregister) && p.begins():
 			chosen = append(chosen, st)
@@ -112,11 +114,19 @@ func (p *phase) candidates(m *memory) []*step {
 		case st.do == start && (p.begins() && (room > 0 || !p.first) || st.status == Prepared):
 			chosen = append(chosen, st)
 			room--
+		case st.do == replace || st.do == launch:
+			others++
 		}
+	}
+	if others == 0 || !p.begins() {
+		return chosen
 	}
 	for worth := range wellWorth + 1 {
 		for i := range p.steps {
-			if st := &p.steps[i]; (room > 0 || p.reverts && worth == noWorth) && p.begins() && (st.do == replace || st.do == launch) && !st.on.isTaken(st) && st.on.worth() == worth {
+			if room <= 0 && !(p.reverts && worth == noWorth) {
+				break
+			}
+			if st := &p.steps[i]; (st.do == replace || st.do == launch) && !st.on.isTaken(st) && st.on.worth() == worth {
 				chosen = append(chosen, st)
 				room--
 			}

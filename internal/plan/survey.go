@@ -74,6 +74,9 @@ type group struct {
 	unpromoted bool
 	canaries   []instance
 	beside     []*api.Allocation
+	// differs is memory of survey.differs, for the version that was asked about last.
+	from    *api.Job
+	differs bool
 }
 
 // An instance is one place of a group.
@@ -343,6 +346,9 @@ func (s *survey) differs(g *group, a *api.Allocation) bool {
 	if !s.knows(a) {
 		return true
 	}
+	if a.Job == g.from { // like the one before it, as most are
+		return g.differs
+	}
 	c := change{a.Job, g.name}
 	replace, known := s.changes[c]
 	if !known {
@@ -350,6 +356,7 @@ func (s *survey) differs(g *group, a *api.Allocation) bool {
 		replace = old == nil || Destructive(a.Job, old, s.job, g.def)
 		note(&s.changes, c, replace)
 	}
+	g.from, g.differs = a.Job, replace
 	return replace
 }
 
