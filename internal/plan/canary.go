@@ -263,7 +263,7 @@ func (g *group) countCanaries() (n int) {
 // now.
 func (p *phase) isMoving() bool {
 	for i := range p.steps {
-		if st := &p.steps[i]; st.next || st.do == none && !st.barred && st.status != Complete && st.status != Waiting {
+		if st := &p.steps[i]; st.next || st.do == none && st.barred == none && st.status != Complete && st.status != Waiting {
 			return true
 		}
 	}

@@ -153,8 +153,7 @@ func (p *phase) bar() {
 		if gates >= 2 || st.isOver() || st == first && gates == 1 || st.do == none || st.begun() {
 			continue
 		}
-		st.barred = true
-		if st.do = none; shown > 0 {
+		if st.barred, st.do = st.do, none; shown > 0 {
 			st.status, st.why = Waiting, whyCanary
 		}
 		shown--

@@ -355,12 +355,15 @@ func (w *work) rest(deploy []*phase) {
 	for _, p := range deploy {
 		counts := w.counts(p.group.name)
 		for i := range p.steps {
-			switch st := &p.steps[i]; {
+			st := &p.steps[i]
+			switch does := cmp.Or(st.do, st.barred); {
 			case st.on.taken, i > 0 && p.steps[i-1].on == st.on:
-			case st.do == replace:
+			case does == replace:
 				counts.DestructiveUpdate++
-			case st.do == start:
+			case does == start:
 				counts.Place++
+			case st.barred == update:
+				counts.InPlaceUpdate++
 			default:
 				counts.Ignore++
 			}

@@ -29,7 +29,7 @@ type step struct {
 	do     action
 	status Status
 	next   bool     // it is a candidate: to be done now
-	barred bool     // an operator has to continue its canary phase first
+	barred action   // what it will do once an operator has continued its canary phase
 	job    *api.Job // version that the instance is to have
 	why    string   // it is so, or what it waits for
 	until  time.Time
