@@ -15,8 +15,8 @@ func planCommand(c *cli) *cobra.Command {
 		Use:   "plan",
 		Short: "Look at, hold and continue what is being done to a job",
 		Long: `A plan is a tree of what there is to do for a job: phases, and in them steps,
-each of which is the work on some tasks of one instance. Every job has the plans
-deploy and recovery; decommission, uninstall, restart and drain are there when
+each of which is the work on some tasks of one instance. Every job has the plan
+deploy; recovery, decommission, uninstall, restart and drain are there when
 they are needed, and others are declared in the job and started by hand.
 
 "reeve plan show -watch JOB PLAN" follows one. To see what registering a job
