@@ -3,7 +3,10 @@
 
 package api
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Statuses of a job restart.
 const (
@@ -62,8 +65,8 @@ func (r *JobRestart) IsActive() bool { return r.Status == RestartRunning || r.St
 // Copy returns a copy whose fields may be set.
 func (r *JobRestart) Copy() *JobRestart {
 	c := *r
-	c.RestartedAllocs = append([]string(nil), r.RestartedAllocs...)
-	c.UnhealthyAllocs = append([]string(nil), r.UnhealthyAllocs...)
+	c.RestartedAllocs = slices.Clone(r.RestartedAllocs) // listed even if empty
+	c.UnhealthyAllocs = slices.Clone(r.UnhealthyAllocs)
 	return &c
 }
 
