@@ -95,11 +95,15 @@ func TestRealLaunchGoesOnWithTheNextAgent(t *testing.T) {
 	n := run(t, dir, s, drivers())
 	// It takes its time to end, so that the agent ends in between.
 	timeout := 20 * time.Second
-	task := shell("t", `trap 'while [ ! -e $NOMAD_ALLOC_DIR/go ]; do sleep 0.02; done; exit 3' INT; echo run; while :; do sleep 0.02; done`)
+	task := shell("t", `trap 'while [ ! -e $NOMAD_ALLOC_DIR/go ]; do sleep 0.02; done; exit 3' INT; : > $NOMAD_ALLOC_DIR/trapped; while :; do sleep 0.02; done`)
 	task.KillTimeout, task.Restart = &timeout, &api.Restart{Attempts: new(int)}
 	j := jobOf("service", task)
 	s.messages <- placed(j, false, "one")
 	s.until(t, api.AllocClientRunning, 1)
+	eventually(t, "the task waits for its signal", func() bool {
+		_, err := os.Stat(n.dirs.Root("one") + "/alloc/trapped")
+		return err == nil
+	})
 	s.messages <- launched(j, "one", 2, map[string]*api.Launch{"t": {Token: "again"}})
 	first, err := n.runner("one")
 	if err != nil {
