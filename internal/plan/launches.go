@@ -74,8 +74,9 @@ func (s *survey) firstLaunches(in *instance, previous *api.Allocation, job *api.
 func (s *survey) firstLaunch(previous *api.Allocation, job *api.Job, g *api.Group, t *api.Task, kind string) *api.Launch {
 	custom := job.IsCustomOnly(g, t)
 	inherits := false
-	if previous != nil && previous.Job != nil && hasDone(previous, t.Name) {
-		same := previous.Job.Version == job.Version && previous.Job.CreateIndex == job.CreateIndex
+	// What a job did that was purged says nothing about the one that has its id now.
+	if previous != nil && previous.Job != nil && previous.Job.CreateIndex == job.CreateIndex && hasDone(previous, t.Name) {
+		same := previous.Job.Version == job.Version
 		switch {
 		case custom, t.Goal == api.GoalOnce:
 			inherits = true
