@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/reeve-run/reeve/internal/node/supervise"
+	"github.com/reeve-run/reeve/internal/node/supervise/supervisetest"
 )
 
 // TestMain makes the test binary a reeve binary as well: supervisors and the
@@ -24,6 +25,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asReeve) != "" || len(os.Args) > 1 && os.Args[1] == "example-web" {
 		runReeve()
 	}
+	supervisetest.EndAtOnce()
 	testscript.Main(m, map[string]func(){"reeve": runReeve})
 }
 

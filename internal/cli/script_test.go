@@ -41,6 +41,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("REEVE_ADDR", address)
 			env.Setenv("EXAMPLES", examples)
 			env.Setenv("NO_COLOR", "1")
+			env.Setenv("GORACE", os.Getenv("GORACE")) // see supervisetest.EndAtOnce
 			return nil
 		},
 	})

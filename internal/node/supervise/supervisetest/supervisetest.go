@@ -23,11 +23,23 @@ func Main(m *testing.M, check func(*testing.M)) {
 	if handled, code := supervise.Dispatch(os.Args[1:]); handled {
 		os.Exit(code)
 	}
+	EndAtOnce()
 	if check != nil {
 		check(m)
 		return
 	}
 	os.Exit(m.Run())
+}
+
+// EndAtOnce makes the processes that this one starts from a binary with the
+// race detector end when they are done. On its own the detector then waits for
+// another second, in case a race is still about to show: a second for each
+// command that a script runs, and for each supervisor.
+func EndAtOnce() {
+	const name, option = "GORACE", "atexit_sleep_ms="
+	if given := os.Getenv(name); !strings.Contains(given, option) {
+		os.Setenv(name, strings.TrimSpace(given+" "+option+"0"))
+	}
 }
 
 // Connect makes a client with a supervisor of its own that ends with the test.
