@@ -18,7 +18,7 @@ const maxNext = 4
 func planNext(pl *api.Plan) []string {
 	n := &nextCommands{plan: pl}
 	switch {
-	case pl.Status == api.PlanComplete:
+	case pl.Status == api.PlanComplete && !pl.Interrupted:
 		return nil
 	case isUnstarted(pl):
 		n.add("Start it", "reeve plan start", pl.JobID, pl.Name)
