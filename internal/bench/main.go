@@ -30,6 +30,7 @@ var measurements = []measurement{
 	{"start-raw-exec", startRawExec},
 	{"start-exec", startExec},
 	{"step to step", stepToStep},
+	{"derive", deriving},
 	{"plans", listing},
 	{"register-one", registerOne},
 	{"register-many", registerMany},

@@ -38,6 +38,32 @@ func stepToStep(ctx context.Context, b *bench) error {
 	return nil
 }
 
+// deriving measures all plans of one large job, as they are when it is well, when
+// all of it waits to be moved to a newer version, and when half of it has failed.
+func deriving(ctx context.Context, b *bench) error {
+	const instances = 10_000
+	m := metrics{}
+	if err := m.run(ctx, "internal/plan", "^BenchmarkDerive$/^(well|older|failed)$", "200x"); err != nil {
+		return err
+	}
+	for _, kind := range []struct{ benchmark, what, bar string }{
+		{"Derive/well", "all plans of a job of 10,000 instances: all of them well", "<= 5 ms, <= 100 B"},
+		{"Derive/older", "... all of an older version", "<= 5 ms, <= 100 B"},
+		{"Derive/failed", "... half of them failed", ""},
+	} {
+		ns, err := m.of(kind.benchmark, "ns/op")
+		if err != nil {
+			return err
+		}
+		size, err := m.of(kind.benchmark, "B/op")
+		if err != nil {
+			return err
+		}
+		b.add(kind.what, kind.bar, "%.1f ms, %.0f B for each instance", ns/1e6, size/instances)
+	}
+	return nil
+}
+
 // listing measures the plans of many jobs, without their phases.
 func listing(ctx context.Context, b *bench) error {
 	m := metrics{}

@@ -13,7 +13,7 @@ import (
 )
 
 // BenchmarkDerive derives all plans of a job of n instances, with their
-// statuses: all of them well, and half of them of an older version. Whole makes
+// statuses: all of them well, of an older version, and half of them failed. Whole makes
 // every phase and step of them too, as they go over the wire.
 func BenchmarkDerive(b *testing.B) {
 	const n = 10000
@@ -49,6 +49,18 @@ func BenchmarkDerive(b *testing.B) {
 	measure("well/whole", func(v *plan.View) { v.All() })
 	register("2")
 	measure("older", list)
+	register("1")
+	w.evaluate(w.evaluation())
+	w.say("healthy", w.allocations())
+	w.evaluate(w.evaluation())
+	var half []*api.Allocation
+	for i, a := range w.allocations() {
+		if i%2 == 0 {
+			half = append(half, a)
+		}
+	}
+	w.say("fail", half)
+	measure("failed", list)
 }
 
 // BenchmarkStatuses lists the statuses of all plans of 10,000 jobs of 10
