@@ -85,6 +85,8 @@ func (n *nextCommands) step(phase *api.Phase, s *api.Step) {
 	switch {
 	case s.Interrupted && s.Status == api.PlanWaiting && !awaitsCanary(phase):
 		n.add("Go on with "+s.Name, "reeve plan continue", pl.JobID, pl.Name, phase.Name, s.Name)
+	case s.Status == api.PlanStarted && s.Allocation != "" && awaitsCanary(phase):
+		n.add("See how "+s.Name+" does", "reeve alloc status", api.ShortID(s.Allocation))
 	case s.Status == api.PlanError && s.Allocation != "":
 		n.add("What went wrong", "reeve alloc status", api.ShortID(s.Allocation))
 	case s.Status == api.PlanPrepared && s.Message != "" && s.Allocation == "":

@@ -64,7 +64,7 @@ func (p *phase) explain(t *tree, is Status) string {
 	case p.heldBy != nil:
 		return whyHeld(p.heldBy)
 	case p.waits > 0 && is == Waiting:
-		return whyCanary
+		return p.whyBarred()
 	case p.waiter != nil:
 		return ""
 	case !p.open && !t.held:
@@ -73,6 +73,19 @@ func (p *phase) explain(t *tree, is Status) string {
 		}
 	}
 	return ""
+}
+
+// whyBarred says what a canary phase waits for: the step that was let begin, as long
+// as it is under way; else an operator.
+func (p *phase) whyBarred() string {
+	for i := range p.steps {
+		st := &p.steps[i]
+		switch is := st.shown(); is {
+		case Prepared, Starting, Started, Delayed:
+			return "canary: " + st.key() + " is " + string(is) + "; the rest waits for continue"
+		}
+	}
+	return whyCanary
 }
 
 // before names the phase that the given one waits for.
