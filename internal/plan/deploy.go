@@ -109,8 +109,10 @@ func (s *survey) wholePhases() []*phase {
 			steps: s.memory.stepsFor(len(g.instances)),
 		}
 		if p.limit > 0 {
-			p.strategy, p.first = api.StrategySerial, s.isFirst(g)
-			p.reverts = s.reverts()
+			p.first, p.reverts = s.isFirst(g), s.reverts()
+		}
+		if g.rolling && (p.limit > 0 || of(g.def.Update.Written) || s.wasDeployed()) {
+			p.strategy, p.most = api.StrategySerial, maxParallel(g)
 		}
 		for i := range g.instances {
 			s.deployStep(&p.steps[i], &g.instances[i], s.stands)
@@ -175,7 +177,7 @@ func (s *survey) redoStep(p *phase, st *step, d *api.Decision) {
 		st.do, st.status, st.why = replace, Pending, ""
 		return
 	}
-	if p.limit == 0 && p.rolling && p.strategy == api.StrategyParallel && s.spec == nil {
+	if p.limit == 0 && p.rolling && s.spec == nil {
 		p.limit, p.strategy = maxParallel(st.on.group), api.StrategySerial
 	}
 	wanted := make(map[string]*api.Launch)

@@ -18,6 +18,7 @@ type phase struct {
 	node     *api.Node // that is drained
 	steps    []step
 	limit    int           // of a serial one: steps under way at a time; 0: no limit
+	most     int           // that a generated one shows as its limit, also while there is nothing to protect
 	stagger  time.Duration // between a step's completion and the next one's begin
 	rolling  bool          // it waits for the phases before it, and holds up those after
 	// canaries is set in the phase of a group's canaries; unpromoted in the others of

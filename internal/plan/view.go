@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -138,7 +139,7 @@ func (st *step) shown() Status {
 
 func (s *survey) showPhase(t *tree, ph *phase, is Status, count *tally) *api.Phase {
 	p := &api.Phase{
-		ID: s.phaseID(t, ph), Name: ph.name, Strategy: ph.strategy, MaxParallel: ph.limit, After: ph.after,
+		ID: s.phaseID(t, ph), Name: ph.name, Strategy: ph.strategy, MaxParallel: cmp.Or(ph.limit, ph.most), After: ph.after,
 		Status: is, Interrupted: ph.held, Message: ph.explain(t, is), Completed: count.complete, Total: count.total,
 		Steps: make([]*api.Step, len(ph.steps)),
 	}
