@@ -168,7 +168,7 @@ func DecideInstance(r Reader, job *api.Job, name string, verb api.Verb, req *api
 	} else if in.last != nil {
 		d.Allocation = in.last.ID
 	}
-	d.ID = deriveID("decision", d.Namespace, d.JobID, name, string(d.Verb), strconv.FormatInt(d.Time, 10), strconv.Itoa(len(s.decided())))
+	d.ID = deriveID("decision", d.Namespace, d.JobID, name, string(d.Verb), strconv.FormatInt(d.Time, 10), s.lastDecision())
 	return d, nil
 }
 

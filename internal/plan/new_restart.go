@@ -32,6 +32,9 @@ func NewRestart(r Reader, job *api.Job, req *api.JobRestartRequest, now time.Tim
 			return nil, api.Errorf(api.CodeConflict, "job %q is being restarted: restart %s is %s; wait for its end, or cancel it", job.ID, api.ShortID(j.ID), j.Status)
 		}
 	}
+	if err := checkRuns(r, job, req, now); err != nil {
+		return nil, err
+	}
 	j := &api.JobRestart{
 		ID:        deriveID("restart", job.Namespace, job.ID, strconv.FormatInt(now.UnixNano(), 10), strconv.FormatUint(job.ModifyIndex, 10), before),
 		Namespace: job.Namespace, JobID: job.ID, JobVersion: job.Version, JobCreateIndex: job.CreateIndex,
@@ -72,10 +75,52 @@ func checkRestart(job *api.Job, req *api.JobRestartRequest) error {
 	}
 	for _, name := range req.Tasks {
 		if !slices.Contains(tasks, name) {
-			return noSuch("job "+strconv.Quote(job.ID)+" has no task "+strconv.Quote(name)+" in the groups to restart", "tasks", tasks)
+			slices.Sort(tasks)
+			return noSuch("job "+strconv.Quote(job.ID)+" has no task "+strconv.Quote(name)+" in the groups to restart", "tasks", slices.Compact(tasks))
 		}
 	}
 	return nil
+}
+
+// checkRuns checks that something of what is to be restarted runs: what has
+// finished, or only runs in plans of operators, is not run again by a restart.
+func checkRuns(r Reader, job *api.Job, req *api.JobRestartRequest, now time.Time) error {
+	v := Derive(r, job.Key(), job, now)
+	defer v.Release()
+	var restartable []string
+	for _, g := range v.s.groups {
+		if len(req.Groups) > 0 && !slices.Contains(req.Groups, g.name) {
+			continue
+		}
+		for i := range g.instances {
+			restartable = append(restartable, tasksGoingOn(&g.instances[i])...)
+		}
+	}
+	slices.Sort(restartable)
+	restartable = slices.Compact(restartable)
+	switch {
+	case len(restartable) == 0:
+		return api.Errorf(api.CodeConflict, "nothing of job %q runs that could be restarted in place: see reeve plan show %s", job.ID, job.ID)
+	case len(req.Tasks) == 0, slices.ContainsFunc(req.Tasks, func(name string) bool { return slices.Contains(restartable, name) }):
+		return nil
+	}
+	e := api.Errorf(api.CodeConflict, "no task %s of job %q keeps running: those that finish are not run again by a restart; these can be restarted", quoted(req.Tasks), job.ID)
+	e.Detail = shorten(restartable)
+	return e
+}
+
+// tasksGoingOn are the tasks of the instance that can be restarted in place.
+func tasksGoingOn(in *instance) (names []string) {
+	if a := in.alloc; a != nil && (in.state == placed || in.state == running || in.state == unknown || in.state == moving) {
+		if g := a.Job.Group(in.group.name); g != nil {
+			for _, t := range g.Tasks {
+				if goesOn(a, g, t) {
+					names = append(names, t.Name)
+				}
+			}
+		}
+	}
+	return names
 }
 
 // RestartStatus is what a verb on the plan restart makes of the restart's status;
