@@ -4,12 +4,9 @@
 package sdk
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
-	"mime"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -25,30 +22,6 @@ func (q *request) do(p *api.Plan, verb api.Verb, req api.PlanRequest) error {
 }
 
 func (q *request) pathPlan() (*api.Plan, error) { return q.plan(q.r.PathValue("plan")) }
-
-// environmentName is what a parameter may be called.
-var environmentName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
-// maxParameters bounds the body of a start, in bytes.
-const maxParameters = 64 << 10
-
-func (q *request) parameters() (map[string]string, error) {
-	kind, _, err := mime.ParseMediaType(q.r.Header.Get("Content-Type"))
-	if err != nil || kind != "application/json" {
-		return nil, failf(http.StatusUnsupportedMediaType, "the parameters are a JSON object, {} for none: send it as Content-Type: application/json")
-	}
-	parameters := map[string]string{}
-	dec := json.NewDecoder(http.MaxBytesReader(q.w, q.r.Body, maxParameters))
-	if err := dec.Decode(&parameters); err != nil {
-		return nil, failf(http.StatusBadRequest, "Couldn't parse parameters: %v", err)
-	}
-	for _, name := range slices.Sorted(maps.Keys(parameters)) {
-		if !environmentName.MatchString(name) {
-			return nil, failf(http.StatusBadRequest, "Couldn't parse parameters: %s is not a valid environment variable name", name)
-		}
-	}
-	return parameters, nil
-}
 
 // startPlan starts a plan of the job's own. One that every job has is always
 // started: it is let go on, or done again when it is complete.
