@@ -81,10 +81,11 @@ job "shop" {
       attempts = 0
     }
 
-    # Done once in the life of an instance, whatever versions come.
+    # Done once for each directory, whatever versions come: also again when the
+    # instance was replaced, or moved off its node, and has an empty one.
     task "prepare" {
       driver = "raw_exec"
-      goal   = "once"
+      goal   = "finish"
       config {
         command = "/bin/sh"
         args    = ["-c", "echo \"made for instance $NOMAD_ALLOC_INDEX\" > $NOMAD_ALLOC_DIR/data/ledger"]

@@ -16,6 +16,7 @@ import (
 
 const jobRestartExitCodes = `0    the restart is complete (-detach: started; -pause, -resume, -cancel: done)
 1    refused, or the restart failed or was cancelled
+2    the restart is paused, by itself or by somebody; it can be resumed
 130  ended by Ctrl-C; the restart goes on`
 
 // restartFlags are what "job restart" was told.
@@ -42,7 +43,8 @@ A batch is complete when its tasks run again; with -health-gate, when its
 allocations are healthy. It is refused while a deployment or another restart
 goes on, and a new deployment cancels it.
 
-The command follows the restart. Ctrl-C ends only the command.`,
+The command follows the restart until it ends or is paused, which it is by itself
+when too much comes back badly (-on-error pause). Ctrl-C ends only the command.`,
 		Example: `reeve job restart web
 reeve job restart -batch-size 5 -batch-wait 30s -health-gate -max-unhealthy 2 web
 reeve job restart -pause 1a2b3c4d -reason 'load is high'

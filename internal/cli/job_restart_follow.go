@@ -19,20 +19,20 @@ type restartAnswer struct {
 	err     error
 }
 
-// followRestart follows a restart until it ends, as the tree of its plan; it
-// fails unless the restart completes.
+// exitPaused is the exit code of following a restart that has been paused: it
+// goes on only when somebody says so.
+const exitPaused = 2
+
+// followRestart follows a restart until it ends or is paused, as the tree of its
+// plan; it fails unless the restart completes.
 func (c *cli) followRestart(ctx context.Context, cl *client.Client, r *api.JobRestart, f format) error {
-	if r.IsActive() {
+	if r.Status == api.RestartRunning {
 		ended, err := c.untilRestarted(ctx, cl, r)
 		if ctx.Err() != nil {
 			if ended != nil {
 				r = ended
 			}
-			text := "The restart goes on without this command."
-			if r.Status == api.RestartPaused {
-				text = "The restart stays paused."
-			}
-			fmt.Fprintf(c.Stderr, "%s\n%s\n", text, strings.Join(restartNext(r), "\n"))
+			fmt.Fprintf(c.Stderr, "The restart goes on without this command.\n%s\n", strings.Join(restartNext(r), "\n"))
 			return exitWith(exitInterrupted)
 		}
 		if err != nil {
@@ -46,14 +46,29 @@ func (c *cli) followRestart(ctx context.Context, cl *client.Client, r *api.JobRe
 	}); err != nil {
 		return err
 	}
-	if r.Status != api.RestartComplete {
-		return fmt.Errorf("restart %s is %s: %s", api.ShortID(r.ID), r.Status, firstOf(r.StatusDescription, "no reason given"))
+	switch r.Status {
+	case api.RestartPaused:
+		return c.toldPaused(r)
+	case api.RestartComplete:
+		return nil
 	}
-	return nil
+	return fmt.Errorf("restart %s is %s: %s", api.ShortID(r.ID), r.Status, firstOf(r.StatusDescription, "no reason given"))
 }
 
-// untilRestarted shows the plan of a restart until the restart has ended, and
-// returns what was heard of it last.
+// toldPaused says why a restart is paused, and how to go on.
+func (c *cli) toldPaused(r *api.JobRestart) error {
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s.\n", firstOf(r.StatusDescription, "Nobody said why"))
+	for _, id := range r.UnhealthyAllocs {
+		fmt.Fprintf(&out, "This did not come back well:  reeve alloc status %s\n", api.ShortID(id))
+	}
+	fmt.Fprintln(&out, strings.Join(restartNext(r), "\n"))
+	fmt.Fprint(c.Stderr, out.String())
+	return exitWith(exitPaused)
+}
+
+// untilRestarted shows the plan of a restart until the restart has ended or is
+// paused, and returns what was heard of it last.
 func (c *cli) untilRestarted(ctx context.Context, cl *client.Client, r *api.JobRestart) (*api.JobRestart, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -78,7 +93,10 @@ func (c *cli) untilRestarted(ctx context.Context, cl *client.Client, r *api.JobR
 				w.show(a.plan)
 			}
 		case a := <-restarts:
-			if a.err != nil || !a.restart.IsActive() {
+			if a.err == nil && a.restart.ModifyIndex < r.ModifyIndex {
+				continue // of a server that has not heard of its beginning yet
+			}
+			if a.err != nil || a.restart.Status != api.RestartRunning {
 				if pl, _, err := cl.Plans().Get(ctx, r.JobID, api.PlanRestart, nil); err == nil && pl.Run == r.ID {
 					w.show(pl)
 				}

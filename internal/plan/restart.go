@@ -328,6 +328,8 @@ func (w *work) goOn(j *api.JobRestart, p *phase) {
 		}
 	}
 	switch {
+	case open == 0 && j.Status == api.RestartPaused && j.OnError == api.RestartOnErrorPause && len(j.UnhealthyAllocs) > j.MaxUnhealthy:
+		// The last batch came back badly: nobody is to take it for done unseen.
 	case open == 0:
 		j.Status, j.NextBatch = api.RestartComplete, time.Time{}
 		j.StatusDescription = fmt.Sprintf("Restarted %s", counted(len(j.RestartedAllocs), "allocation"))
