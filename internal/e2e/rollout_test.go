@@ -28,6 +28,7 @@ func TestRolloutsOfAShop(t *testing.T) {
 	s.crashDuringRollout()
 	s.scaleDown()
 	s.backup()
+	s.replacement()
 	s.restartOverAKill9()
 	s.uninstall()
 }
@@ -303,6 +304,26 @@ func (s *shop) backup() {
 				s.same("restarts of "+name, state.StartedAt, before[name].TaskStates[task].StartedAt)
 			}
 		}
+	}
+}
+
+// replacement gives an instance of the store up: the one that takes its place is
+// prepared anew, in its own directory, and stays up.
+func (s *shop) replacement() {
+	before := s.live()
+	s.reeve("instance", "replace", "-reason", "bad disk", "shop", "store-0")
+	s.eventually("store[0] serves from another directory", func(context.Context) error {
+		a := s.live()["store[0]"]
+		if a == nil || a.ID == before["store[0]"].ID || a.TaskStates["server"] == nil || a.TaskStates["server"].State != api.TaskStateRunning {
+			return fmt.Errorf("it is %+v", a)
+		}
+		return nil
+	})
+	s.waitForLog(s.live()["store[0]"].ID, "server", "made for instance 0\n")
+	after := s.live()
+	delete(before, "store[0]")
+	for name, a := range before {
+		s.same("allocation of "+name, after[name].ID, a.ID)
 	}
 }
 
