@@ -34,6 +34,7 @@ type Instance struct {
 	Plan       string                `json:",omitempty"` // that works on it, ...
 	Step       string                `json:",omitempty"` // ... and the step of it that does
 	Since      time.Time             `json:",omitzero"`
+	Until      time.Time             `json:",omitzero"` // when the step goes on, if it is DELAYED
 }
 
 // InstanceName is the name of a group's instance within its job.

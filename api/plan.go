@@ -64,6 +64,7 @@ type Plan struct {
 	Interrupted bool      // an operator holds all of it
 	Message     string    `json:",omitempty"` // what it waits for, in words
 	Since       time.Time `json:",omitzero"`  // when it was last seen to move
+	Until       time.Time `json:",omitzero"`  // DELAYED: when the first of its steps goes on
 	// Run is what it carries out: the id of the deployment, of the restart, or
 	// of the decision that started a custom plan; "" if none.
 	Run        string            `json:",omitempty"`

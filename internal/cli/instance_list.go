@@ -55,7 +55,7 @@ func (p *page) instances(list []*api.Instance) {
 			id = api.ShortID(i.Allocation)
 		}
 		rows = append(rows, []string{i.Name, p.instanceState(i), dash(i.NodeName), dash(id), strconv.FormatUint(i.JobVersion, 10),
-			inState(p.now, i.Since), dash(i.Plan), dash(i.Message)})
+			inState(p.now, i.Since), dash(i.Plan), dash(untilToo(p.now, i.Message, i.Until))})
 	}
 	p.table([]string{"Instance", "State", "Node", "Allocation", "Version", "For", "Plan", "Why"}, rows)
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -91,7 +92,7 @@ func (p *page) plans(list []*api.Plan, ofAllJobs, namespaces bool) {
 		if ofAllJobs {
 			row = append(row, pl.JobID)
 		}
-		row = append(row, pl.Name, p.style.planStatus(pl.Status), planProgress(pl.Completed, pl.Total), inState(p.now, pl.Since), dash(planMessage(pl)))
+		row = append(row, pl.Name, p.style.planStatus(pl.Status), planProgress(pl.Completed, pl.Total), inState(p.now, pl.Since), dash(planMessage(p.now, pl)))
 		if namespaces {
 			row = append(row, pl.Namespace)
 		}
@@ -102,12 +103,25 @@ func (p *page) plans(list []*api.Plan, ofAllJobs, namespaces bool) {
 		return
 	}
 	p.table(heading, rows)
+	if pl := worthFollowing(list); pl != nil {
+		p.next(fmt.Sprintf("Follow it:  reeve plan show -watch%s %s %s", namespaceFlag(pl), shellQuote(pl.JobID), shellQuote(pl.Name)))
+	}
+}
+
+// worthFollowing is the first plan that moves by itself, else the first that is
+// under way; nil if none is.
+func worthFollowing(list []*api.Plan) *api.Plan {
+	var first *api.Plan
 	for _, pl := range list {
-		if isUnderWay(pl) {
-			p.next(fmt.Sprintf("Follow it:  reeve plan show -watch%s %s %s", namespaceFlag(pl), shellQuote(pl.JobID), shellQuote(pl.Name)))
-			return
+		switch {
+		case !isUnderWay(pl):
+		case pl.Status != api.PlanWaiting && pl.Status != api.PlanError:
+			return pl
+		case first == nil:
+			first = pl
 		}
 	}
+	return first
 }
 
 // activePlans writes what is being done to a job, and where to look.
@@ -118,7 +132,7 @@ func (p *page) activePlans(list []*api.Plan) {
 	p.section("Plans")
 	var rows [][]string
 	for _, pl := range list {
-		rows = append(rows, []string{pl.Name, p.style.planStatus(pl.Status), planProgress(pl.Completed, pl.Total), dash(planMessage(pl)), p.style.dim(showCommand(pl))})
+		rows = append(rows, []string{pl.Name, p.style.planStatus(pl.Status), planProgress(pl.Completed, pl.Total), dash(planMessage(p.now, pl)), p.style.dim(showCommand(pl))})
 	}
 	p.table([]string{"Plan", "Status", "Done", "Waits for", "The whole of it"}, rows)
 }
@@ -128,11 +142,11 @@ func showCommand(pl *api.Plan) string {
 	return "reeve plan show" + namespaceFlag(pl) + " " + shellQuote(pl.JobID) + " " + shellQuote(pl.Name)
 }
 
-// planMessage says what a plan waits for.
-func planMessage(pl *api.Plan) string {
+// planMessage says what a plan waits for, and until when.
+func planMessage(now time.Time, pl *api.Plan) string {
 	switch {
-	case pl.Message != "":
-		return pl.Message
+	case pl.Message != "" || !pl.Until.IsZero():
+		return untilToo(now, pl.Message, pl.Until)
 	case len(pl.Errors) > 0:
 		return pl.Errors[0]
 	case isUnstarted(pl):

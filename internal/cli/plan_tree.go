@@ -142,6 +142,17 @@ func (t *treeText) stepNotes(s *api.Step, phase *api.Phase) []string {
 	return notes
 }
 
+// untilToo says with a reason to wait when that is over; zero: it is not known.
+func untilToo(now time.Time, why string, until time.Time) string {
+	switch {
+	case until.IsZero():
+		return why
+	case why == "":
+		return "goes on " + inTime(now, until)
+	}
+	return why + ", goes on " + inTime(now, until)
+}
+
 // inTime says when something is due.
 func inTime(now, then time.Time) string {
 	if left := then.Sub(now); left > 0 {

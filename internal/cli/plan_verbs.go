@@ -64,8 +64,9 @@ func planRestartCommand(c *cli) *cobra.Command {
 		short:   "Do a plan, phase or step again",
 		long: `Has the steps of a plan or phase, or one step, done again, also where they are
 complete. What was interrupted goes on.`,
-		example: "reeve plan restart web deploy web 'web-0:[server]'",
+		example: "reeve plan restart web deploy web 'web-0:[server]'\nreeve plan restart -y web backup",
 		parts:   true,
+		careful: "Do %s again, also where it is complete?",
 	})
 }
 

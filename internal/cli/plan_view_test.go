@@ -240,3 +240,46 @@ func TestCut(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatMovesIsWorthFollowing(t *testing.T) {
+	deploy, recovery := planTree(api.PlanDeploy, api.PlanWaiting), planTree(api.PlanRecovery, api.PlanDelayed)
+	backup := planTree("backup", api.PlanWaiting)
+	for _, c := range []struct {
+		plans []*api.Plan
+		want  string
+	}{
+		{[]*api.Plan{deploy, recovery, backup}, api.PlanRecovery},
+		{[]*api.Plan{planTree(api.PlanDeploy, api.PlanInProgress), recovery}, api.PlanDeploy},
+		{[]*api.Plan{planTree(api.PlanDeploy, api.PlanComplete), backup, planTree(api.PlanDrain, api.PlanError)}, api.PlanDrain},
+		{[]*api.Plan{deploy, backup}, api.PlanDeploy},
+		{[]*api.Plan{backup}, api.PlanDeploy}, // of a watch that names none
+	} {
+		if got := firstUnderWay(c.plans); got != c.want {
+			t.Errorf("of %d plans, %s is followed, want %s", len(c.plans), got, c.want)
+		}
+	}
+}
+
+func TestWhatIsDelayedSaysUntilWhen(t *testing.T) {
+	recovery := planTree(api.PlanRecovery, api.PlanDelayed)
+	recovery.Message, recovery.Until = "it failed", testNow.Add(47*time.Second)
+	p := &page{now: testNow}
+	p.plans([]*api.Plan{recovery}, false, false)
+	p.instances([]*api.Instance{{Name: "web-1", State: api.InstanceCrashed, Plan: api.PlanRecovery, Message: "it failed", Until: recovery.Until}})
+	if got := strings.Count(p.String(), "it failed, goes on in 47s\n"); got != 2 {
+		t.Errorf("%d lines say until when, want 2:\n%s", got, p)
+	}
+	for _, c := range []struct {
+		why   string
+		until time.Time
+		want  string
+	}{
+		{"it failed", time.Time{}, "it failed"},
+		{"", recovery.Until, "goes on in 47s"},
+		{"it failed", testNow.Add(-time.Second), "it failed, goes on now"},
+	} {
+		if got := untilToo(testNow, c.why, c.until); got != c.want {
+			t.Errorf("untilToo(%q) = %q, want %q", c.why, got, c.want)
+		}
+	}
+}

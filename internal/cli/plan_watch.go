@@ -67,10 +67,8 @@ func (c *cli) planWatch(cl *client.Client, job, name string) *planWatch {
 
 // firstUnderWay is the plan that is worth watching most.
 func firstUnderWay(list []*api.Plan) string {
-	for _, pl := range list {
-		if isUnderWay(pl) {
-			return pl.Name
-		}
+	if pl := worthFollowing(list); pl != nil {
+		return pl.Name
 	}
 	return api.PlanDeploy
 }

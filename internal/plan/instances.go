@@ -27,6 +27,9 @@ func Instances(r Reader, key api.NamespacedID, job *api.Job, now time.Time) []*a
 				if shown.State != api.InstanceRunning && shown.Message == "" {
 					shown.Message = w.step.why
 				}
+				if w.step.status == Delayed {
+					shown.Until = w.step.until
+				}
 			}
 			all = append(all, shown)
 		}
@@ -40,8 +43,11 @@ type working struct {
 	step *step
 }
 
-// working finds the plan that works on each instance, the first in the order of
-// their priority.
+// idle are the statuses of steps that somebody or something else is waited for.
+var idle = setOf(Pending, Waiting)
+
+// working finds the plan that works on each instance: the first in the order of
+// their priority that does something, or is about to; else the first that waits.
 func (v *View) working() map[place]working {
 	works := make(map[place]working)
 	for _, t := range v.trees {
@@ -51,7 +57,7 @@ func (v *View) working() map[place]working {
 				if st.on == nil || st.status == Complete || t.run == "" && v.s.isCustom(t.name) {
 					continue
 				}
-				if _, ok := works[st.on.place()]; !ok {
+				if w, ok := works[st.on.place()]; !ok || only(w.step.shown())&idle != 0 && only(st.shown())&idle == 0 {
 					works[st.on.place()] = working{t.name, st}
 				}
 			}

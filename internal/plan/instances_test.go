@@ -60,3 +60,16 @@ func TestStepsOfParallelPhasesComeAfterTheirInstancesOnly(t *testing.T) {
 		}
 	}
 }
+
+func TestStepsTellSinceWhenTheirAllocationIsToldToStop(t *testing.T) {
+	placed, told := time.Unix(1, 0), time.Unix(9, 0)
+	a := &api.Allocation{CreateTime: placed.UnixNano(), ModifyTime: told.UnixNano()}
+	st := step{on: &instance{alloc: a}, status: Starting}
+	if got := st.since(); !got.Equal(placed) {
+		t.Errorf("being placed since %s, want %s", got, placed)
+	}
+	a.DesiredStatus = api.AllocDesiredStop
+	if got := st.since(); !got.Equal(told) {
+		t.Errorf("being stopped since %s, want %s", got, told)
+	}
+}

@@ -54,6 +54,19 @@ func (t *tree) waiting(is Status) string {
 	return ""
 }
 
+// goesOn is when the first of the plan's steps goes on that are DELAYED; zero if
+// that is not known.
+func (t *tree) goesOn() (at time.Time) {
+	for _, ph := range t.phases {
+		for i := range ph.steps {
+			if st := &ph.steps[i]; st.status == Delayed && !st.until.IsZero() && (at.IsZero() || st.until.Before(at)) {
+				at = st.until
+			}
+		}
+	}
+	return at
+}
+
 // explain says why the phase waits; "" if it does not.
 func (p *phase) explain(t *tree, is Status) string {
 	switch {
@@ -217,8 +230,8 @@ func (st *step) since() (at time.Time) {
 		}
 	case Starting:
 		at = time.Unix(0, a.CreateTime)
-		if a.Launches != nil {
-			at = time.Unix(0, a.ModifyTime)
+		if a.Launches != nil || a.DesiredStatus == api.AllocDesiredStop {
+			at = time.Unix(0, a.ModifyTime) // when it was told last
 		}
 	case Delayed, Error:
 		if a.IsClientTerminal() {

@@ -92,6 +92,9 @@ func (s *survey) showTree(t *tree, whole bool) *api.Plan {
 		}
 	}
 	p.Status = t.combined(&all)
+	if p.Status == Delayed {
+		p.Until = t.goesOn()
+	}
 	if p.Message == "" && !whole {
 		p.Message = t.waiting(p.Status)
 	}
