@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/reeve-run/reeve/api"
 )
@@ -352,7 +353,13 @@ func (s *shop) restartOverAKill9() {
 	s.same("instances", len(after), len(before))
 	for name, a := range after {
 		s.same("allocation of "+name, a.ID, before[name].ID)
-		s.same("starts of the server of "+name, starts(a.TaskStates["server"]), starts(before[name].TaskStates["server"])+1)
+		was, is := before[name].TaskStates["server"], a.TaskStates["server"]
+		if is.Restarts != was.Restarts+1 || !is.StartedAt.After(was.StartedAt) {
+			s.t.Errorf("the server of %s was restarted %d times, want once; it started at %s, before at %s; its events:", name, is.Restarts-was.Restarts, is.StartedAt, was.StartedAt)
+			for _, e := range is.Events {
+				s.t.Errorf("  %s %s: %s", time.Unix(0, e.Time).Format(time.TimeOnly), e.Type, e.DisplayMessage)
+			}
+		}
 	}
 }
 
@@ -367,16 +374,6 @@ func (s *shop) restart(id, what string, ok func(*api.JobRestart) bool) (found *a
 		return err
 	})
 	return found
-}
-
-// starts counts how often a task was started, of the events that are kept.
-func starts(state *api.TaskState) (n int) {
-	for _, e := range state.Events {
-		if e.Type == api.EventStarted {
-			n++
-		}
-	}
-	return n
 }
 
 // uninstall forgets the job once nothing of it runs.
