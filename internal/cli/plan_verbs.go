@@ -77,7 +77,7 @@ func planForceCompleteCommand(c *cli) *cobra.Command {
 		short:   "Count a plan, phase or step as complete",
 		long: `Has a step, or all steps of a phase or plan, count as complete as they are, for
 when they never will be otherwise. What runs goes on running; what has not begun
-is not begun. The tree shows who did so, and why.`,
+is not begun by this plan. The tree shows who did so, and why.`,
 		example: "reeve plan force-complete -reason 'the node is gone' web uninstall kill 'kill-web-2'",
 		parts:   true,
 		careful: "Count %s as complete, whatever it is?",
