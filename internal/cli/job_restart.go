@@ -43,8 +43,9 @@ A batch is complete when its tasks run again; with -health-gate, when its
 allocations are healthy. It is refused while a deployment or another restart
 goes on, and a new deployment cancels it.
 
-The command follows the restart until it ends or is paused, which it is by itself
-when too much comes back badly (-on-error pause). Ctrl-C ends only the command.`,
+The command follows the restart until it ends or is paused, which it is by
+itself when too much comes back badly (-on-error pause). Ctrl-C ends only the
+command.`,
 		Example: `reeve job restart web
 reeve job restart -batch-size 5 -batch-wait 30s -health-gate -max-unhealthy 2 web
 reeve job restart -pause 1a2b3c4d -reason 'load is high'
