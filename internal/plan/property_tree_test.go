@@ -50,8 +50,8 @@ func TestAnyRollout(t *testing.T) {
 type rollout struct {
 	*world
 	// begun are the steps, by phase and name, that were under way when an operator
-	// had them done again: that begins nothing, it is the same instances that are
-	// not well yet.
+	// had them done again, or counted as complete only because he had said so: that
+	// begins nothing, it is the same instances that are not well yet.
 	begun map[string]bool
 }
 
@@ -156,7 +156,7 @@ func (r *rollout) decide(t *rapid.T) {
 	}
 	for _, ph := range before.Phases {
 		for _, st := range ph.Steps {
-			if verb == api.VerbRestart && isUnderWay(st) {
+			if verb == api.VerbRestart && (isUnderWay(st) || st.Forced != nil && r.isUnwell(st)) {
 				r.begun[ph.Name+" "+st.Name] = true
 			}
 		}
@@ -229,6 +229,13 @@ func isUnderWay(st *api.Step) bool {
 	return st.Status == api.PlanPrepared || st.Status == api.PlanStarting || st.Status == api.PlanStarted
 }
 
+// isUnwell reports whether the step's allocation runs, or is to, and is not known to
+// be well.
+func (r *rollout) isUnwell(st *api.Step) bool {
+	a := r.snapshot().Allocation(st.Allocation)
+	return a != nil && !a.IsTerminal() && !a.IsHealthy()
+}
+
 // checkBegun checks that an evaluation begins nothing that is held, nothing whose
 // turn has not come, and no more at a time than the strategy lets.
 func (r *rollout) checkBegun(t *rapid.T, before, after *api.Plan, ran map[run]bool) {
@@ -238,13 +245,13 @@ func (r *rollout) checkBegun(t *rapid.T, before, after *api.Plan, ran map[run]bo
 	}
 	for i, ph := range after.Phases {
 		was := before.Phases[i]
-		underWay, begins := 0, 0
+		underWay, begins := map[int]bool{}, 0 // by instance: two steps of one are worked on at once where the first is redone
 		for j, st := range ph.Steps {
 			old := was.Steps[j]
 			// What recovery starts anew with this very evaluation did not run before:
 			// it does not ask the strategy of another plan.
 			if isUnderWay(st) && (r.goesOn(st, ran) || !r.isRecovered(st)) {
-				underWay++
+				underWay[st.Index] = true
 			}
 			if !isUnderWay(st) || isUnderWay(old) || old.Allocation != "" && old.Status == api.PlanDelayed || old.Status == api.PlanComplete || r.isRecovered(st) || r.goesOn(st, ran) {
 				continue
@@ -269,8 +276,8 @@ func (r *rollout) checkBegun(t *rapid.T, before, after *api.Plan, ran map[run]bo
 				}
 			}
 		}
-		if begins > 0 && strings.HasPrefix(ph.Strategy, api.StrategySerial) && underWay > max(ph.MaxParallel, 1) {
-			t.Fatalf("%d steps of %s are under way, and %d may be:\n%s", underWay, ph.Name, ph.MaxParallel, plan.Draw(after))
+		if begins > 0 && strings.HasPrefix(ph.Strategy, api.StrategySerial) && len(underWay) > max(ph.MaxParallel, 1) {
+			t.Fatalf("%d instances of %s are under way, and %d may be:\n%s", len(underWay), ph.Name, ph.MaxParallel, plan.Draw(after))
 		}
 	}
 }
