@@ -225,6 +225,8 @@ type JobStabilityResponse struct {
 type DeploymentPauseRequest struct {
 	DeploymentID string
 	Pause        bool
+	By           string `json:",omitempty"` // who says so, and why: kept with the decision
+	Reason       string `json:",omitempty"`
 	Region       string
 	Namespace    string
 	SecretID     string

@@ -39,7 +39,12 @@ func (d Deployments) Fail(ctx context.Context, id string) (*api.DeploymentRespon
 
 // Pause stops a deployment from going on, or lets it.
 func (d Deployments) Pause(ctx context.Context, id string, pause bool) (*api.DeploymentResponse, error) {
-	req := &api.DeploymentPauseRequest{DeploymentID: id, Pause: pause}
+	return d.PauseAs(ctx, id, pause, "", "")
+}
+
+// PauseAs is Pause, and says who wants it and why.
+func (d Deployments) PauseAs(ctx context.Context, id string, pause bool, by, reason string) (*api.DeploymentResponse, error) {
+	req := &api.DeploymentPauseRequest{DeploymentID: id, Pause: pause, By: by, Reason: reason}
 	return send[*api.DeploymentResponse](ctx, d.c, http.MethodPut, pathf("/v1/deployment/pause/%s", id), nil, req)
 }
 

@@ -23,20 +23,24 @@ the job goes back to its last stable version.`,
 }
 
 func deploymentPauseCommand(c *cli) *cobra.Command {
-	return c.deploymentChange("pause", "Stop a deployment from going on",
+	return c.deploymentPause("pause", "Stop a deployment from going on",
 		`Stops a running deployment from placing more, as "plan interrupt JOB deploy"
-does. "deployment resume" lets it go on.`,
-		"is paused", func(ctx context.Context, cl *client.Client, id string) (*api.DeploymentResponse, error) {
-			return cl.Deployments().Pause(ctx, id, true)
-		})
+does. "deployment resume" lets it go on.`, "is paused", true)
 }
 
 func deploymentResumeCommand(c *cli) *cobra.Command {
-	return c.deploymentChange("resume", "Let a paused deployment go on",
-		"Lets a paused deployment go on where it stopped.",
-		"goes on", func(ctx context.Context, cl *client.Client, id string) (*api.DeploymentResponse, error) {
-			return cl.Deployments().Pause(ctx, id, false)
-		})
+	return c.deploymentPause("resume", "Let a paused deployment go on",
+		"Lets a paused deployment go on where it stopped.", "goes on", false)
+}
+
+// deploymentPause is a command that pauses or resumes a deployment.
+func (c *cli) deploymentPause(verb, short, long, done string, pause bool) *cobra.Command {
+	var reason string
+	cmd := c.deploymentChange(verb, short, long, done, func(ctx context.Context, cl *client.Client, id string) (*api.DeploymentResponse, error) {
+		return cl.Deployments().PauseAs(ctx, id, pause, c.operator(), reason)
+	})
+	cmd.Flags().StringVar(&reason, "reason", "", "why, kept with the decision as `TEXT`")
+	return cmd
 }
 
 func deploymentPromoteCommand(c *cli) *cobra.Command {
@@ -88,7 +92,21 @@ func (c *cli) deploymentChange(verb, short, long, done string,
 			if resp.RevertedJobVersion != nil {
 				fmt.Fprintf(c.Stdout, "The job goes back to version %d.\n", *resp.RevertedJobVersion)
 			}
+			if next := deploymentAfter(verb, api.ShortID(id)); next != "" {
+				fmt.Fprintf(c.Stdout, "\n%s\n", next)
+			}
 			return nil
 		},
 	}
+}
+
+// deploymentAfter suggests what comes after a verb.
+func deploymentAfter(verb, id string) string {
+	switch verb {
+	case "pause":
+		return "Go on:  reeve deployment resume " + id
+	case "promote", "resume":
+		return "Follow it:  reeve deployment status -monitor " + id
+	}
+	return ""
 }

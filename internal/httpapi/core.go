@@ -35,7 +35,7 @@ type Core interface {
 	UnblockEvaluation(ctx context.Context, id string) (uint64, error)
 	StopAllocation(ctx context.Context, id string, noShutdownDelay bool) (*api.StopAllocationResponse, error)
 	FailDeployment(ctx context.Context, id string) (*api.DeploymentResponse, error)
-	PauseDeployment(ctx context.Context, id string, pause bool) (*api.DeploymentResponse, error)
+	PauseDeployment(ctx context.Context, id string, req *api.DeploymentPauseRequest) (*api.DeploymentResponse, error)
 	PromoteDeployment(ctx context.Context, id string, groups []string) (*api.DeploymentResponse, error) // none: all
 	SetAllocationHealth(ctx context.Context, id string, healthy, unhealthy []string) (*api.DeploymentResponse, error)
 	UnblockDeployment(ctx context.Context, id string) (*api.DeploymentResponse, error)

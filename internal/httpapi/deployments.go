@@ -54,7 +54,7 @@ func pauseDeployment(c *call, req *api.DeploymentPauseRequest) (*api.DeploymentR
 	if err != nil {
 		return nil, 0, err
 	}
-	return deploymentChanged(c.Server.PauseDeployment(c.r.Context(), d.ID, req.Pause))
+	return deploymentChanged(c.Server.PauseDeployment(c.r.Context(), d.ID, req))
 }
 
 func promoteDeployment(c *call, req *api.DeploymentPromoteRequest) (*api.DeploymentResponse, uint64, error) {

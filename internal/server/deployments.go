@@ -35,7 +35,7 @@ func (s *Server) FailDeployment(ctx context.Context, id string) (*api.Deployment
 
 // PauseDeployment holds a deployment where it is, or lets it go on. That is the
 // same as interrupting or continuing its plan.
-func (s *Server) PauseDeployment(ctx context.Context, id string, pause bool) (*api.DeploymentResponse, error) {
+func (s *Server) PauseDeployment(ctx context.Context, id string, req *api.DeploymentPauseRequest) (*api.DeploymentResponse, error) {
 	snap := s.store.Snapshot()
 	d, err := activeDeployment(snap, id)
 	if err != nil {
@@ -43,17 +43,17 @@ func (s *Server) PauseDeployment(ctx context.Context, id string, pause bool) (*a
 	}
 	verb := api.VerbContinue
 	switch {
-	case pause && d.Status == api.DeploymentPaused:
+	case req.Pause && d.Status == api.DeploymentPaused:
 		return nil, api.Errorf(api.CodeInvalid, "deployment %s is paused already", api.ShortID(id))
-	case !pause && d.Status != api.DeploymentPaused:
+	case !req.Pause && d.Status != api.DeploymentPaused:
 		return nil, api.Errorf(api.CodeInvalid, "deployment %s is not paused: it is %s", api.ShortID(id), d.Status)
-	case pause:
+	case req.Pause:
 		verb = api.VerbInterrupt
 	}
 	if job := snap.Job(d.Namespace, d.JobID); job == nil || job.Version != d.JobVersion {
 		return nil, api.Errorf(api.CodeConflict, "deployment %s is of version %d of the job, which is not its newest: it is about to end", api.ShortID(id), d.JobVersion)
 	}
-	res, err := s.PlanVerb(ctx, d.Namespace, d.JobID, api.PlanDeploy, verb, &api.PlanRequest{})
+	res, err := s.PlanVerb(ctx, d.Namespace, d.JobID, api.PlanDeploy, verb, &api.PlanRequest{By: req.By, Reason: req.Reason})
 	if err != nil {
 		return nil, err
 	}

@@ -39,25 +39,28 @@ func (c *cluster) rolling(autoRevert bool) *api.Deployment {
 func TestPausedDeploymentHoldsStill(t *testing.T) {
 	simulate(t, func(c *cluster) {
 		d := c.rolling(false)
-		_, err := c.PauseDeployment(c.Context(), d.ID, false)
+		_, err := c.PauseDeployment(c.Context(), d.ID, &api.DeploymentPauseRequest{Pause: false})
 		c.refused(err, api.CodeInvalid, "not paused")
-		if _, err := c.PauseDeployment(c.Context(), d.ID, true); err != nil {
+		if _, err := c.PauseDeployment(c.Context(), d.ID, &api.DeploymentPauseRequest{Pause: true, By: "ana", Reason: "lunch"}); err != nil {
 			c.Fatal(err)
 		}
-		_, err = c.PauseDeployment(c.Context(), d.ID, true)
+		_, err = c.PauseDeployment(c.Context(), d.ID, &api.DeploymentPauseRequest{Pause: true})
 		c.refused(err, api.CodeInvalid, "paused already")
+		if all := c.Store().Snapshot().Decisions("default", "web"); len(all) != 1 || all[0].By != "ana" || all[0].Reason != "lunch" {
+			c.Fatalf("decisions on the plan: %+v, want one of ana, because of lunch", all)
+		}
 		c.pass(time.Hour)
 		d = c.Store().Snapshot().Deployment(d.ID)
 		if d.Status != api.DeploymentPaused || d.Groups["web"].PlacedAllocs != 1 {
 			c.Fatalf("after an hour the paused deployment is %s with %d placed, want it paused with 1", d.Status, d.Groups["web"].PlacedAllocs)
 		}
-		if _, err := c.PauseDeployment(c.Context(), d.ID, false); err != nil {
+		if _, err := c.PauseDeployment(c.Context(), d.ID, &api.DeploymentPauseRequest{Pause: false}); err != nil {
 			c.Fatal(err)
 		}
 		c.until("successful", func(s *state.Snapshot) bool { return s.Deployment(d.ID).Status == api.DeploymentSuccessful })
-		_, err = c.PauseDeployment(c.Context(), d.ID, true)
+		_, err = c.PauseDeployment(c.Context(), d.ID, &api.DeploymentPauseRequest{Pause: true})
 		c.refused(err, api.CodeInvalid, "ended")
-		_, err = c.PauseDeployment(c.Context(), "nope", true)
+		_, err = c.PauseDeployment(c.Context(), "nope", &api.DeploymentPauseRequest{Pause: true})
 		c.refused(err, api.CodeNotFound, "nope")
 	})
 }
