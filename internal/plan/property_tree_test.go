@@ -136,11 +136,12 @@ func (r *rollout) decide(t *rapid.T) {
 		api.VerbContinue, api.VerbContinue, api.VerbContinue, api.VerbInterrupt, api.VerbForceComplete, api.VerbRestart,
 	}).Draw(t, "verb")
 	req := &api.PlanRequest{By: "op"}
-	p := r.plan()
+	name := rapid.SampledFrom([]string{api.PlanDeploy, api.PlanDeploy, api.PlanRecovery}).Draw(t, "which")
+	p := r.planOf(name)
 	if p == nil {
 		return
 	}
-	if level := rapid.IntRange(0, 2).Draw(t, "level"); level > 0 {
+	if level := rapid.IntRange(0, 2).Draw(t, "level"); level > 0 && len(p.Phases) > 0 {
 		ph := rapid.SampledFrom(p.Phases).Draw(t, "phase")
 		req.Phase = ph.Name
 		if level > 1 && len(ph.Steps) > 0 {
@@ -148,7 +149,7 @@ func (r *rollout) decide(t *rapid.T) {
 		}
 	}
 	before := r.plan()
-	if err := r.decided(api.PlanDeploy, verb, req); err != nil {
+	if err := r.decided(name, verb, req); err != nil {
 		if diff := cmp.Diff(before, r.plan()); diff != "" {
 			t.Fatalf("%s was refused (%v), and changed the plan:\n%s", verb, err, diff)
 		}
@@ -156,7 +157,7 @@ func (r *rollout) decide(t *rapid.T) {
 	}
 	for _, ph := range before.Phases {
 		for _, st := range ph.Steps {
-			if verb == api.VerbRestart && (isUnderWay(st) || st.Forced != nil && r.isUnwell(st)) {
+			if verb == api.VerbRestart && name == api.PlanDeploy && (isUnderWay(st) || st.Forced != nil && r.isUnwell(st)) {
 				r.begun[ph.Name+" "+st.Name] = true
 			}
 		}
@@ -173,10 +174,12 @@ func (r *rollout) restartServer(t *rapid.T) {
 	}
 }
 
-func (r *rollout) plan() *api.Plan {
+func (r *rollout) plan() *api.Plan { return r.planOf(api.PlanDeploy) }
+
+func (r *rollout) planOf(name string) *api.Plan {
 	v := plan.Derive(r.snapshot(), r.key(), r.newest(), r.now)
 	defer v.Release()
-	return v.Plan(api.PlanDeploy)
+	return v.Plan(name)
 }
 
 // evaluate evaluates, and checks what is begun by that.
@@ -250,10 +253,10 @@ func (r *rollout) checkBegun(t *rapid.T, before, after *api.Plan, ran map[run]bo
 			old := was.Steps[j]
 			// What recovery starts anew with this very evaluation did not run before:
 			// it does not ask the strategy of another plan.
-			if isUnderWay(st) && (r.goesOn(st, ran) || !r.isRecovered(st)) {
+			if isUnderWay(st) && (r.goesOn(st, ran) || !r.isRecovered(st, ran)) {
 				underWay[st.Index] = true
 			}
-			if !isUnderWay(st) || isUnderWay(old) || old.Allocation != "" && old.Status == api.PlanDelayed || old.Status == api.PlanComplete || r.isRecovered(st) || r.goesOn(st, ran) {
+			if !isUnderWay(st) || isUnderWay(old) || old.Allocation != "" && old.Status == api.PlanDelayed || old.Status == api.PlanComplete || r.isRecovered(st, ran) || r.goesOn(st, ran) {
 				continue
 			}
 			if !r.begun[ph.Name+" "+st.Name] {
@@ -282,10 +285,15 @@ func (r *rollout) checkBegun(t *rapid.T, before, after *api.Plan, ran map[run]bo
 	}
 }
 
-// isRecovered reports whether the step is under way because recovery started its
-// instance anew.
-func (r *rollout) isRecovered(st *api.Step) bool {
+// isRecovered reports whether the step is under way because recovery has just
+// started its instance anew.
+func (r *rollout) isRecovered(st *api.Step, ran map[run]bool) bool {
 	a := r.snapshot().Allocation(st.Allocation)
+	for is := range ran {
+		if is.allocation == st.Allocation {
+			return false
+		}
+	}
 	return a != nil && a.RescheduleTracker != nil
 }
 
@@ -332,7 +340,11 @@ func (r *rollout) finish(t *rapid.T) {
 		}
 		r.now = r.now.Add(31 * time.Second)
 		r.evaluate(t)
-		r.continueAll(r.plan())
+		for _, name := range []string{api.PlanDeploy, api.PlanRecovery} {
+			if p := r.planOf(name); p != nil {
+				r.continueAll(p)
+			}
+		}
 		r.evaluate(t)
 	}
 	p := r.plan()
@@ -344,14 +356,14 @@ func (r *rollout) finish(t *rapid.T) {
 
 // continueAll has an operator continue whatever waits for him.
 func (r *rollout) continueAll(p *api.Plan) {
-	_ = r.decided(api.PlanDeploy, api.VerbContinue, &api.PlanRequest{})
+	_ = r.decided(p.Name, api.VerbContinue, &api.PlanRequest{})
 	for _, ph := range p.Phases {
 		if ph.Interrupted || ph.Status == api.PlanWaiting {
-			_ = r.decided(api.PlanDeploy, api.VerbContinue, &api.PlanRequest{Phase: ph.Name})
+			_ = r.decided(p.Name, api.VerbContinue, &api.PlanRequest{Phase: ph.Name})
 		}
 		for _, st := range ph.Steps {
 			if st.Interrupted {
-				_ = r.decided(api.PlanDeploy, api.VerbContinue, &api.PlanRequest{Phase: ph.Name, Step: st.ID})
+				_ = r.decided(p.Name, api.VerbContinue, &api.PlanRequest{Phase: ph.Name, Step: st.ID})
 			}
 		}
 	}
