@@ -67,17 +67,27 @@ func (c *choice) find(plan string) error {
 }
 
 func (c *choice) findPhase() error {
-	for _, p := range c.tree.phases {
-		if p.name == c.req.Phase || c.s.phaseID(c.tree, p) == c.req.Phase {
-			c.phase = p
-			return nil
-		}
-	}
+	var found []*phase
 	var names []string
 	for _, p := range c.tree.phases {
+		if c.s.phaseID(c.tree, p) == c.req.Phase || p.name == c.req.Phase || p.node != nil && p.node.Name == c.req.Phase {
+			found = append(found, p)
+		}
 		names = append(names, p.name)
 	}
-	return noSuch("plan "+strconv.Quote(c.tree.name)+" has no phase "+strconv.Quote(c.req.Phase), "phases", names)
+	switch len(found) {
+	case 0:
+		return noSuch("plan "+strconv.Quote(c.tree.name)+" has no phase "+strconv.Quote(c.req.Phase), "phases", names)
+	case 1:
+		c.phase = found[0]
+		return nil
+	}
+	e := api.Errorf(api.CodeInvalid, "phase %q is ambiguous: name it in full, or by its id", c.req.Phase)
+	for _, p := range found {
+		e.Detail = append(e.Detail, p.name+", id "+c.s.phaseID(c.tree, p))
+	}
+	e.Detail = shorten(e.Detail)
+	return e
 }
 
 // findStep finds the step by its name, its id, or the name of its instance if

@@ -5,6 +5,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -66,6 +67,12 @@ func isDeployed(phases []*phase) bool {
 	return true
 }
 
+// hasExcess reports whether allocations of the deployed groups are yet to be told to
+// stop: an evaluation does that.
+func (s *survey) hasExcess() bool {
+	return slices.ContainsFunc(s.groups, func(g *group) bool { return g.rolling && len(g.excess) > 0 })
+}
+
 func (w *work) newDeployment(phases []*phase) *api.Deployment {
 	d := &api.Deployment{
 		ID: deriveID(w.eval.ID, "deployment", fmt.Sprint(w.job.Version)), Namespace: w.key.Namespace, JobID: w.key.ID,
@@ -123,6 +130,9 @@ func CheckDeployment(r Reader, job *api.Job, d *api.Deployment, now time.Time) V
 	s.choose(t)
 	phases := t.phases
 	if isDeployed(phases) {
+		if s.hasExcess() {
+			return Verdict{} // whoever has them stopped ends it, in one commit with that
+		}
 		return Verdict{Status: api.DeploymentSuccessful, Description: describeSuccessful}
 	}
 	var v Verdict

@@ -51,6 +51,15 @@ func (s *survey) drainTree() *tree {
 	slices.SortFunc(phases, func(a, b *phase) int {
 		return cmp.Or(a.node.DrainStrategy.StartedAt.Compare(b.node.DrainStrategy.StartedAt), strings.Compare(a.node.ID, b.node.ID))
 	})
+	names := make(map[string]int, len(phases))
+	for _, p := range phases {
+		names[p.name]++
+	}
+	for _, p := range phases {
+		if names[p.name] > 1 { // several nodes have that name
+			p.name += "@" + p.node.ID
+		}
+	}
 	t := &tree{name: api.PlanDrain, strategy: api.StrategyParallel, phases: phases}
 	t.rule(s.holdsOn(api.PlanDrain, t.isOnDrain))
 	t.pend()

@@ -178,20 +178,33 @@ func DecideInstance(r Reader, job *api.Job, name string, verb api.Verb, req *api
 	return d, nil
 }
 
-// findInstance finds an instance by its name.
+// findInstance finds an instance by its name. Of a job that runs on every node, a
+// node may be named by the short form of its id, where that is clear.
 func (s *survey) findInstance(name string) (*instance, error) {
-	var names []string
+	var names, full []string
+	var found []*instance
 	for _, g := range s.groups {
 		for i := range g.instances {
 			in := &g.instances[i]
 			own := instanceName(g.name, in.index, in.node)
-			if own == name || in.node != "" && g.name+"@"+in.node == name {
+			if in.node != "" && g.name+"@"+in.node == name {
 				return in, nil
+			}
+			if own == name {
+				found, full = append(found, in), append(full, g.name+"@"+in.node)
 			}
 			names = append(names, own)
 		}
 	}
-	return nil, noSuch("job "+strconv.Quote(s.key.ID)+" has no instance "+strconv.Quote(name), "instances", names)
+	switch len(found) {
+	case 0:
+		return nil, noSuch("job "+strconv.Quote(s.key.ID)+" has no instance "+strconv.Quote(name), "instances", names)
+	case 1:
+		return found[0], nil
+	}
+	e := api.Errorf(api.CodeInvalid, "instance %q is ambiguous: name its node in full", name)
+	e.Detail = shorten(full)
+	return nil, e
 }
 
 // allowsTasks checks that the tasks are there, and can be named.
