@@ -251,7 +251,7 @@ func (s *survey) stageInside(st *step, c course, k int, whole step) {
 		return
 	case keeps && !awaits(a):
 		return
-	case later, whole.status == Complete && st.on.group.rolling && !awaits(a):
+	case later, (whole.status == Complete || whole.do == update && whole.settles) && st.on.group.rolling && !awaits(a):
 		if st.status, st.why = Complete, ""; isLaunching(a, st.tasks) {
 			st.status = Starting
 		}
