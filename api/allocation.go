@@ -58,6 +58,9 @@ type Allocation struct {
 	NetworkStatus         *AllocNetworkStatus
 	Launches              *Launches     `json:",omitempty"` // nil: every task runs from the beginning
 	LaunchStatus          *LaunchStatus `json:",omitempty"` // by the node
+	Serving               *Serving      `json:",omitempty"` // by the node
+	Crashes               *Crashes      `json:",omitempty"`
+	Orphan                bool          `json:",omitempty"` // it was found on its node; no registered job is known to want it
 	PreemptedAllocations  []string
 	PreemptedByAllocation string
 	CreateIndex           uint64

@@ -84,6 +84,11 @@ func (g *Group) canonicalize(j *Job) {
 		s.Target = map[string]string{"Namespace": j.Namespace, "Job": j.ID, "Group": g.Name}
 	}
 	canonicalizeServices(g.Services, "")
+	for _, r := range g.Routes {
+		if r != nil {
+			r.canonicalize()
+		}
+	}
 	for _, t := range g.Tasks {
 		t.canonicalize(g)
 	}

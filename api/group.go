@@ -30,9 +30,24 @@ type Group struct {
 	MaxClientDisconnect       *time.Duration // deprecated: Disconnect.LostAfter
 	Scaling                   *Scaling
 	Consul                    *Consul
-	PreventRescheduleOnLost   *bool     // deprecated: Disconnect.Replace
-	Recovery                  *Recovery `json:",omitempty"`
+	PreventRescheduleOnLost   *bool                 // deprecated: Disconnect.Replace
+	Recovery                  *Recovery             `json:",omitempty"`
+	Routes                    []*Route              `json:",omitempty"`
+	MetricTags                map[string]*MetricTag `json:",omitempty"`
 }
+
+// A MetricTag is a label on what is measured of an instance: a fixed text, or a
+// fact of the instance.
+type MetricTag struct {
+	Static  string `json:",omitempty"`
+	Dynamic string `json:",omitempty"` // one of the MetricTag constants
+}
+
+// Values of MetricTag.Dynamic.
+const (
+	MetricTagIndex      = "INDEX"       // the instance's index
+	MetricTagInstanceID = "INSTANCE_ID" // the allocation's id
+)
 
 // Size is how many instances of the group should run (1 when unset).
 func (g *Group) Size() int {
@@ -83,6 +98,16 @@ type Restart struct {
 	Delay           *time.Duration // before each restart, plus up to a quarter of jitter
 	Mode            *string
 	RenderTemplates *bool
+	// Immediate is how many restarts in a row are made at once, before the delays
+	// begin. They count as attempts.
+	Immediate *int `json:",omitempty"`
+	// DelayFunction makes Delay grow from restart to restart, up to MaxDelay: one of
+	// the Delay constants, constant by default.
+	DelayFunction *string        `json:",omitempty"`
+	MaxDelay      *time.Duration `json:",omitempty"`
+	// ResetAfter is how long a task must be well for its restarts to be forgotten.
+	// With it Attempts counts since then, and Interval has no say.
+	ResetAfter *time.Duration `json:",omitempty"`
 }
 
 // Values of Restart.Mode: what happens when Attempts within Interval are used up.

@@ -40,6 +40,9 @@ const (
 // versions are kept in addition.
 const JobTrackedVersions = 6
 
+// MaxAnnotation bounds a job's annotation, in bytes.
+const MaxAnnotation = 10 << 10
+
 // A Job says what should run: groups of tasks and the policies for placing,
 // updating and recovering them. Every accepted change makes a new, immutable
 // version: 0, 1, 2...
@@ -70,6 +73,8 @@ type Job struct {
 	ConsulNamespace string
 	VaultNamespace  string
 	Plans           []*PlanSpec `json:",omitempty"`
+	Domain          string      `json:",omitempty"` // whose freshness guards its instances
+	Annotation      string      `json:",omitempty"` // what its owner wants to remember; at most MaxAnnotation bytes
 
 	// Written by the server.
 

@@ -65,7 +65,20 @@ type Check struct {
 	FailuresBeforeWarning  int
 	Body                   string
 	OnUpdate               string
+	// Kind says what the check decides: one of the CheckKind constants. "" is
+	// readiness, and a restart if check_restart says so.
+	Kind         string        `json:",omitempty"`
+	InitialDelay time.Duration `json:",omitempty"` // from the start of what it asks to the first probe
+	// StartTimeout is how long it may take until it has passed for the first time;
+	// then the task has crashed. 0: for ever.
+	StartTimeout time.Duration `json:",omitempty"`
 }
+
+// Values of Check.Kind.
+const (
+	CheckKindLiveness  = "liveness"  // until it passes the instance is not RUNNING; when it fails, it has crashed
+	CheckKindReadiness = "readiness" // while it fails no traffic comes
+)
 
 // Values of Check.Type.
 const (

@@ -99,6 +99,13 @@ func (j *Job) validate(c *complaints) {
 	validateAffinities(c, "job", j.Affinities)
 	validateSpreads(c, "job", j.Spreads)
 	j.validateStarts(c)
+	if len(j.Domain) > maxNameLength || j.Domain != "" && !isName(j.Domain, "/") {
+		c.add("domain %q: must be 1 to %d characters without white space and /", j.Domain, maxNameLength)
+	}
+	if len(j.Annotation) > MaxAnnotation {
+		c.add("annotation: has %d bytes, more than %d", len(j.Annotation), MaxAnnotation)
+	}
+	j.validateRoutes(c)
 	if len(j.Groups) == 0 {
 		c.add("the job has no group: it needs at least one, with at least one task")
 	}
@@ -200,6 +207,7 @@ func (g *Group) validate(c *complaints, j *Job, i int) {
 	if !slices.ContainsFunc(g.Tasks, func(t *Task) bool { return t != nil && t.IsMain() }) && len(g.Tasks) > 0 {
 		c.add("%s has only lifecycle tasks: at least one must be a main task, without a lifecycle block", at)
 	}
+	g.validateMetricTags(c, at)
 	for _, s := range g.Services {
 		validateService(c, fmt.Sprintf("%s, service %q", at, s.Name), s, ports, g)
 	}

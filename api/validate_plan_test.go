@@ -33,7 +33,7 @@ func TestPlanProblems(t *testing.T) {
 		plans []*api.PlanSpec
 		want  []string
 	}{
-		"nothing declared": {},
+		"nothing declared":  {},
 		"a phase per group": {plans: []*api.PlanSpec{{Name: "deploy", Phases: []*api.PhaseSpec{{Name: "web"}, db}}}},
 		"tasks in steps, one only in a custom plan": {plans: []*api.PlanSpec{
 			{Name: "deploy", Phases: []*api.PhaseSpec{{Name: "web", Steps: steps([]string{"init"}, []string{"server"})}, db}},

@@ -66,6 +66,17 @@ func validateCheck(c *complaints, at string, k *Check, s *Service, ports map[str
 	if k.SuccessBeforePassing < 0 || k.FailuresBeforeCritical < 0 {
 		c.add("%s: success_before_passing and failures_before_critical must not be negative", at)
 	}
+	switch k.Kind {
+	case "", CheckKindLiveness, CheckKindReadiness:
+	default:
+		c.add("%s: kind %q: must be %s or %s", at, k.Kind, CheckKindLiveness, CheckKindReadiness)
+	}
+	if k.InitialDelay < 0 || k.StartTimeout < 0 {
+		c.add("%s: initial_delay and start_timeout must not be negative", at)
+	}
+	if k.StartTimeout > 0 && k.Kind != CheckKindLiveness {
+		c.add("%s: start_timeout is for kind %q only: readiness kills nothing", at, CheckKindLiveness)
+	}
 	if r := k.CheckRestart; r != nil && r.Limit < 0 {
 		c.add("%s: check_restart: limit %d: must not be negative", at, r.Limit)
 	}

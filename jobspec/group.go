@@ -54,6 +54,8 @@ var groupSchema = &schema[groupText]{
 		"consul":         one(consulSchema, func(g *groupText) **api.Consul { return &g.Consul }),
 		"vault":          one(vaultSchema, func(g *groupText) **api.Vault { return &g.vault }),
 		"secret":         many(secretSchema, func(g *groupText) *[]*api.Secret { return &g.secrets }),
+		"route":          many(routeSchema, func(g *groupText) *[]*api.Route { return &g.Routes }),
+		"metric_tag":     {known: metricTagSchema.keys(), block: readMetricTag},
 		"env":            texts(func(g *groupText) *map[string]string { return &g.env }),
 	},
 }

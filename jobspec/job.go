@@ -32,6 +32,8 @@ var jobSchema = &schema[jobText]{
 		"node_pool":        func(j *jobText) any { return &j.NodePool },
 		"consul_namespace": func(j *jobText) any { return &j.ConsulNamespace },
 		"vault_namespace":  func(j *jobText) any { return &j.VaultNamespace },
+		"domain":           func(j *jobText) any { return &j.Domain },
+		"annotation":       func(j *jobText) any { return &j.Annotation },
 	},
 	blocks: blocks[jobText]{
 		"group":         {known: groupSchema.keys(), block: readGroup},

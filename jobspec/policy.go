@@ -53,7 +53,8 @@ var recoverySchema = &schema[api.Recovery]{
 var restartSchema = &schema[api.Restart]{
 	noun: "restart",
 	oneOf: map[string][]string{
-		"mode": {api.RestartModeFail, api.RestartModeDelay},
+		"mode":           {api.RestartModeFail, api.RestartModeDelay},
+		"delay_function": {api.DelayConstant, api.DelayExponential, api.DelayFibonacci},
 	},
 	attrs: attrs[api.Restart]{
 		"interval":         func(r *api.Restart) any { return &r.Interval },
@@ -61,6 +62,10 @@ var restartSchema = &schema[api.Restart]{
 		"delay":            func(r *api.Restart) any { return &r.Delay },
 		"mode":             func(r *api.Restart) any { return &r.Mode },
 		"render_templates": func(r *api.Restart) any { return &r.RenderTemplates },
+		"immediate":        func(r *api.Restart) any { return &r.Immediate },
+		"delay_function":   func(r *api.Restart) any { return &r.DelayFunction },
+		"max_delay":        func(r *api.Restart) any { return &r.MaxDelay },
+		"reset_after":      func(r *api.Restart) any { return &r.ResetAfter },
 	},
 }
 

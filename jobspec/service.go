@@ -46,6 +46,7 @@ var checkSchema = &schema[api.Check]{
 		"address_mode":   {"alloc", "driver", "host"},
 		"initial_status": {"passing", "warning", "critical"},
 		"on_update":      {"require_healthy", "ignore_warnings", "ignore"},
+		"kind":           {api.CheckKindLiveness, api.CheckKindReadiness},
 	},
 	attrs: attrs[api.Check]{
 		"name":                     func(c *api.Check) any { return &c.Name },
@@ -73,6 +74,9 @@ var checkSchema = &schema[api.Check]{
 		"failures_before_warning":  func(c *api.Check) any { return &c.FailuresBeforeWarning },
 		"body":                     func(c *api.Check) any { return &c.Body },
 		"on_update":                func(c *api.Check) any { return &c.OnUpdate },
+		"kind":                     func(c *api.Check) any { return &c.Kind },
+		"initial_delay":            func(c *api.Check) any { return &c.InitialDelay },
+		"start_timeout":            func(c *api.Check) any { return &c.StartTimeout },
 	},
 	blocks: blocks[api.Check]{
 		"header":        textLists(func(c *api.Check) *map[string][]string { return &c.Header }),

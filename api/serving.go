@@ -1,0 +1,54 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+// Serving is what an allocation's node says of whether it serves. It is part of
+// the node's report from the moment it is placed until it ends.
+type Serving struct {
+	// Up is set once its tasks run and all liveness checks passed: the instance is
+	// RUNNING. It stays set until the allocation ends or a task is restarted.
+	Up bool
+	// Routable says that it is up, its readiness checks pass, and it does not
+	// leave: traffic may come.
+	Routable bool
+	Reason   string                 `json:",omitempty"` // why it is not Routable, in words
+	Since    int64                  `json:",omitempty"` // of the last change of Up or Routable; Unix nanoseconds
+	Services []*ServiceRegistration `json:",omitempty"` // as interpolated by the node; once Up
+}
+
+// IsUp reports whether the allocation's instance is RUNNING: it was started and
+// its liveness checks passed.
+func (a *Allocation) IsUp() bool {
+	return a.Serving != nil && a.Serving.Up && !a.IsClientTerminal()
+}
+
+// IsSuspect reports whether the allocation's node is not heard of, while nothing
+// else is known to be in its place.
+func (a *Allocation) IsSuspect() bool {
+	return a.ClientStatus == AllocClientUnknown || a.ClientStatus == AllocClientLost
+}
+
+// IsRoutable reports whether traffic may go to the allocation. One that is told
+// to stop is out of the catalog at once. One whose node is not heard of stays in
+// it as it last was, until the servers take it out because another one is up in
+// its place.
+func (a *Allocation) IsRoutable() bool {
+	switch {
+	case a.Serving == nil || !a.Serving.Routable:
+		return false
+	case a.IsSuspect():
+		return true
+	}
+	return a.ClientStatus == AllocClientRunning && !a.IsServerTerminal()
+}
+
+// Crashes is how often an instance crashed, in the allocations that followed one
+// another in it.
+type Crashes struct {
+	Count  int    // since it was last well for long enough
+	Total  int    // ever
+	Reason string `json:",omitempty"` // of the last one, in words
+	At     int64  `json:",omitempty"` // of the last one; Unix nanoseconds
+	Next   int64  `json:",omitempty"` // when it is tried again; 0: it is, or never; Unix nanoseconds
+}
