@@ -3,8 +3,8 @@
 
 package api
 
-// Serving is what an allocation's node says of whether it serves. It is part of
-// the node's report from the moment it is placed until it ends.
+// Serving is what an allocation's node says of whether it serves, if it has
+// services or routes. Of others, nil, it is enough to know that they run.
 type Serving struct {
 	// Up is set once its tasks run and all liveness checks passed: the instance is
 	// RUNNING. It stays set until the allocation ends or a task is restarted.
@@ -20,7 +20,10 @@ type Serving struct {
 // IsUp reports whether the allocation's instance is RUNNING: it was started and
 // its liveness checks passed.
 func (a *Allocation) IsUp() bool {
-	return a.Serving != nil && a.Serving.Up && !a.IsClientTerminal()
+	if a.Serving == nil {
+		return a.ClientStatus == AllocClientRunning
+	}
+	return a.Serving.Up && !a.IsClientTerminal()
 }
 
 // IsSuspect reports whether the allocation's node is not heard of, while nothing

@@ -43,6 +43,7 @@ type Process struct {
 	exit     driver.Exit
 	done     chan struct{}
 	stubborn bool
+	script   func(argv []string) int
 }
 
 // Name is "fake".
@@ -219,8 +220,22 @@ func (p *Process) Stop(ctx context.Context, signal string, timeout time.Duration
 	return nil
 }
 
-// Exec answers with the length of the command.
+// Script makes commands run in the process exit as told. It is called by
+// whoever runs one, at the same time as others are.
+func (p *Process) Script(exit func(argv []string) int) {
+	p.d.mu.Lock()
+	defer p.d.mu.Unlock()
+	p.script = exit
+}
+
+// Exec answers as Script says, or else with the length of the command.
 func (p *Process) Exec(_ context.Context, e driver.Exec) (int, error) {
+	p.d.mu.Lock()
+	script := p.script
+	p.d.mu.Unlock()
+	if script != nil {
+		return script(e.Argv), nil
+	}
 	for _, arg := range e.Argv {
 		if _, err := e.Stdout.Write([]byte(arg + "\n")); err != nil {
 			return 0, err

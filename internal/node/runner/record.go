@@ -25,6 +25,8 @@ type record struct {
 	Tasks      map[string]*taskRecord
 	Fenced     string            `json:",omitempty"`
 	Launched   *api.LaunchStatus `json:",omitempty"`
+	Serving    *api.Serving      `json:",omitempty"`
+	Passed     []string          `json:",omitempty"` // checks that passed
 }
 
 type taskRecord struct {
@@ -59,7 +61,7 @@ func (r *Runner) encode() []byte {
 	r.mu.Lock()
 	a := *r.alloc
 	a.Job, a.Metrics, a.TaskStates = nil, nil, nil
-	rec := record{Allocation: &a, JobVersion: r.alloc.JobVersion(), Modified: r.modified, Deployment: r.deployment, Fenced: r.fenced, Launched: r.launched,
+	rec := record{Allocation: &a, JobVersion: r.alloc.JobVersion(), Modified: r.modified, Deployment: r.deployment, Fenced: r.fenced, Launched: r.launched, Serving: r.serving, Passed: r.passing(),
 		Tasks: make(map[string]*taskRecord, len(r.tasks))}
 	for _, t := range r.tasks {
 		rec.Tasks[t.name] = &taskRecord{State: t.state, Stage: t.stage, Ran: t.ran, Run: t.run, Over: t.over, Policy: t.policy,
@@ -89,6 +91,10 @@ func Restore(h *Host, data []byte, job func(namespace, id string, version uint64
 	}
 	r := New(h, a)
 	r.deployment, r.modified, r.fenced, r.launched = rec.Deployment, rec.Modified, rec.Fenced, rec.Launched
+	r.serving, r.passed = rec.Serving, make(map[string]bool, len(rec.Passed))
+	for _, id := range rec.Passed {
+		r.passed[id] = true
+	}
 	for _, t := range r.tasks {
 		if tr := rec.Tasks[t.name]; tr != nil && tr.State != nil {
 			t.state, t.stage, t.ran, t.run, t.over, t.policy = tr.State, tr.Stage, tr.Ran, tr.Run, tr.Over, tr.Policy

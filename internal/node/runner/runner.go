@@ -64,6 +64,10 @@ type Runner struct {
 	launched   *api.LaunchStatus // of the launches that are acted upon
 	launching  *health           // of these; nil when it is not open
 	checks     map[string]string // check id -> status
+	passed     map[string]bool   // checks that passed when the last agent ended
+	serving    *api.Serving      // nil: nobody asks, or it was not said yet
+	offered    *api.Job          // that serving's services were made of, ...
+	canary     bool              // ... and as what
 	limit      *time.Timer       // max_run_duration
 	fenced     string            // why it was stopped without the servers; "" if it was not
 	ended      chan struct{}     // closed when everything is dead
@@ -158,6 +162,7 @@ func (r *Runner) Report() *api.Allocation {
 		l := *r.launched
 		a.LaunchStatus = &l
 	}
+	a.Serving = r.serving
 	return a
 }
 
@@ -192,6 +197,7 @@ func (r *Runner) stop(e *end, noDelay bool) {
 				t.tell(message("Waiting %s before stopping the tasks (shutdown_delay of the group)", short(*delay)))
 			}
 		}
+		r.serve() // traffic is to have gone elsewhere by then
 		r.host.Changed(r, true)
 		r.loops.Go(func() {
 			select {
@@ -250,6 +256,7 @@ func (r *Runner) settle() {
 	}
 	r.watchServices()
 	r.judge()
+	r.serve()
 	r.conclude()
 }
 

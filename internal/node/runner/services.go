@@ -11,6 +11,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"strconv"
 
 	"github.com/reeve-run/reeve/api"
@@ -44,10 +45,13 @@ func (r *Runner) watchServices() {
 			wanted[p.id] = true
 			if _, begun := r.checks[p.id]; !begun {
 				r.checks[p.id] = api.CheckStatusPending
-				if p.check.InitialStatus == "passing" {
+				t := r.target(p)
+				t.Passing = p.check.InitialStatus == "passing" || r.passed[p.id]
+				if t.Passing {
 					r.checks[p.id] = api.CheckStatusSuccess
 				}
-				r.host.Checks.Add(r.id, r.target(p))
+				delete(r.passed, p.id)
+				r.host.Checks.Add(r.id, t)
 			}
 		}
 	}
@@ -196,12 +200,10 @@ func (r *Runner) address(s *api.Service, c *api.Check, spec *api.Task) string {
 	if s.Address != "" {
 		host = s.Address
 	}
-	if host == "" {
-		if n := r.host.Node(); n != nil {
-			host = n.Attributes["unique.network.ip-address"]
-		}
-	}
-	if host == "" || host == "0.0.0.0" {
+	switch host {
+	case "":
+		host = r.nodeAddress()
+	case "0.0.0.0":
 		host = "127.0.0.1"
 	}
 	return net.JoinHostPort(host, port)
@@ -239,6 +241,7 @@ func (r *Runner) checked(id, status string) {
 	if _, ok := r.checks[id]; ok {
 		r.checks[id] = status
 		r.judge()
+		r.serve()
 	}
 }
 
@@ -257,4 +260,17 @@ func (r *Runner) unhealthy(p probe, reason string) {
 		}
 	}
 	r.settle()
+}
+
+// passing lists the checks that pass, so that a new agent need not take
+// traffic away from what serves until it has asked for itself.
+func (r *Runner) passing() []string {
+	var ids []string
+	for id, status := range r.checks {
+		if status == api.CheckStatusSuccess {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
 }
