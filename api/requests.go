@@ -181,7 +181,7 @@ type NodeAllocation struct {
 
 // UpdateAllocationsRequest is a batch of what a node says of its allocations.
 // Only ID and the client's fields are read: ClientStatus, ClientDescription,
-// TaskStates, DeploymentStatus, NetworkStatus.
+// TaskStates, DeploymentStatus, NetworkStatus, LaunchStatus, Serving, Crashes.
 type UpdateAllocationsRequest struct {
 	Allocations []*Allocation `json:"Alloc"`
 }

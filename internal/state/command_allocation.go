@@ -57,6 +57,7 @@ func (t *txn) mergeUpdate(old, update *api.Allocation, now int64) *api.Allocatio
 	if update.LaunchStatus != nil {
 		a.LaunchStatus = update.LaunchStatus
 	}
+	mergeServing(a, update)
 	if s := update.DeploymentStatus; s != nil && s.Healthy != nil {
 		// What an operator said after that counts, however often the node repeats it.
 		if o := old.DeploymentStatus; o == nil || o.Healthy == nil || *o.Healthy != *s.Healthy && !s.Timestamp.Before(o.Timestamp) {

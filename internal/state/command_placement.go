@@ -174,6 +174,7 @@ func (t *txn) place(placed *api.Allocation, job *api.Job, now int64) {
 	a.CreateIndex, a.CreateTime = old.CreateIndex, old.CreateTime
 	a.ClientStatus, a.ClientDescription = old.ClientStatus, old.ClientDescription
 	a.TaskStates, a.NetworkStatus, a.LaunchStatus = old.TaskStates, old.NetworkStatus, old.LaunchStatus
+	a.Serving, a.Crashes = old.Serving, old.Crashes
 	if placed.ClientStatus == api.AllocClientLost || placed.ClientStatus == api.AllocClientUnknown {
 		a.ClientStatus, a.ClientDescription = placed.ClientStatus, placed.ClientDescription
 	}

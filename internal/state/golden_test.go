@@ -150,6 +150,13 @@ func grown() map[string]Command {
 			EvalID: "e", Job: &api.Job{Namespace: "default", ID: "web", Version: 2, CreateIndex: 3, JobModifyIndex: 4},
 			Place: []*api.Allocation{steered()}, Time: 10,
 		}},
+		"CommitPlacement-crashes": &CommitPlacement{&Placement{
+			EvalID: "e", Job: &api.Job{Namespace: "default", ID: "web", Version: 2, CreateIndex: 3, JobModifyIndex: 4},
+			Place: []*api.Allocation{crashed()}, Time: 10,
+		}},
+		"UpdateAllocations-serving": &UpdateAllocations{NodeID: "n", Time: 11, Allocations: []*api.Allocation{{
+			ID: crashed().ID, ClientStatus: "running", Serving: serving(), Crashes: &api.Crashes{Count: 1, Total: 4, Reason: "exit code 1", At: 7, Next: 9},
+		}}},
 		"UpdateAllocations-launches": &UpdateAllocations{NodeID: "n", Time: 11, Allocations: []*api.Allocation{{
 			ID: steered().ID, ClientStatus: "running", LaunchStatus: &api.LaunchStatus{ID: "l", Healthy: ptr(false), Timestamp: time.Unix(9, 0).UTC()},
 			TaskStates: map[string]*api.TaskState{"server": {State: "running", Launch: "token"}},
@@ -189,6 +196,25 @@ func steered() *api.Allocation {
 			"late": {Await: true},
 		}},
 	}
+}
+
+// crashed is an allocation that takes the place of one that failed.
+func crashed() *api.Allocation {
+	a := steered()
+	a.ID, a.Launches = "88888888-0000-4000-8000-000000000008", nil
+	a.Crashes = &api.Crashes{Count: 2, Total: 3, Reason: "Exited with status 17", At: 5}
+	return a
+}
+
+// serving has every field set.
+func serving() *api.Serving {
+	return &api.Serving{Up: true, Reason: "check \"ready\" failed", Since: 12, Services: []*api.ServiceRegistration{
+		{
+			ID: "_reeve-" + crashed().ID, ServiceName: "web", Namespace: "default", NodeID: "n", Datacenter: "dc1", JobID: "web", AllocID: crashed().ID,
+			Tags: []string{"a", "b"}, Address: "10.0.0.1", Port: 20000, CreateIndex: 3, ModifyIndex: 4, Meta: map[string]string{"k": "v"}, Weight: 2, Instance: 1,
+		},
+		{ServiceName: "admin", AllocID: "another"},
+	}}
 }
 
 // goldens are all commands, by the name of their golden file.

@@ -255,7 +255,7 @@ func (r *jobRow) useVersion(job *api.Job, by int) {
 		return
 	}
 	for i := range r.used {
-		if u := &r.used[i]; u.job == job || u.job.Version == job.Version && u.job.CreateIndex == job.CreateIndex {
+		if u := &r.used[i]; u.job == job || !isOrphaned(job) && u.job.Version == job.Version && u.job.CreateIndex == job.CreateIndex {
 			if u.count += by; u.count == 0 {
 				r.used = slices.Delete(r.used, i, i+1)
 			}

@@ -244,6 +244,9 @@ func (l *loader) loadAllocation(a *api.Allocation, version, createIndex uint64) 
 	if job == nil {
 		return fmt.Errorf("allocation %s is of a job that is missing", a.ID)
 	}
+	if a.Orphan {
+		return l.loadOrphan(a)
+	}
 	if a.Job = l.used[usedKey{a.JobKey(), version, createIndex}]; a.Job == nil {
 		for i := range job.versions {
 			if v := job.versions[i].job; v.Version == version && v.CreateIndex == createIndex {
@@ -254,6 +257,10 @@ func (l *loader) loadAllocation(a *api.Allocation, version, createIndex uint64) 
 	if a.Job == nil {
 		return fmt.Errorf("allocation %s is made from version %d of job %q, which is missing", a.ID, version, a.JobID)
 	}
+	return l.linkLoaded(a, job)
+}
+
+func (l *loader) linkLoaded(a *api.Allocation, job *jobRow) error {
 	slot, row := l.allocations.ensure(l.gen, a.ID)
 	if row.allocation != nil {
 		return fmt.Errorf("allocation %s is there twice", a.ID)

@@ -126,7 +126,7 @@ func (v *Snapshot) record(r *jobRow) *jobRecord {
 		record.Versions = append(record.Versions, versionRecord{job, version.submission, like})
 	}
 	for _, u := range r.used {
-		if !r.keeps(u.job) {
+		if !r.keeps(u.job) && !isOrphaned(u.job) {
 			record.Used = append(record.Used, u.job)
 		}
 	}

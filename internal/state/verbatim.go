@@ -65,6 +65,12 @@ func keepsPlacement(p *Placement) bool {
 		if s := a.LaunchStatus; s != nil && !records.keeps(reflect.ValueOf(s)) {
 			return false
 		}
+		if s := a.Serving; s != nil && !records.keeps(reflect.ValueOf(s)) {
+			return false
+		}
+		if a.Orphan {
+			return false
+		}
 		if t := a.RescheduleTracker; t != nil && !records.keeps(reflect.ValueOf(t)) {
 			return false
 		}

@@ -207,6 +207,7 @@ func TestReportsAreDecodedAsTheyAre(t *testing.T) {
 	body, err := wire.EncodeReport([]*api.Allocation{
 		{ID: api.NewID(), ClientStatus: api.AllocClientRunning, TaskStates: shared},
 		{ID: api.NewID(), ClientStatus: api.AllocClientRunning, TaskStates: shared, DeploymentStatus: &api.AllocDeploymentStatus{Healthy: &healthy, Timestamp: time.Now()}},
+		{ID: crashed().ID, ClientStatus: api.AllocClientRunning, Serving: serving(), Crashes: &api.Crashes{Count: 1, Reason: "why"}},
 		{ID: "short", ClientStatus: api.AllocClientFailed, ClientDescription: "why", NetworkStatus: &api.AllocNetworkStatus{Address: "10.0.0.1"}},
 	})
 	if err != nil {

@@ -75,10 +75,12 @@ func (d *allocationDecoder) json(text []byte, to any) {
 // decodeShared decodes what allocations refer to.
 func (d *allocationDecoder) decodeShared() {
 	for _, j := range d.set.Jobs {
-		d.jobs = append(d.jobs, &api.Job{
+		job := &api.Job{
 			Namespace: d.name(j.GetNamespace()), ID: d.name(j.GetId()), Version: j.GetVersion(),
 			CreateIndex: j.GetCreateIndex(), JobModifyIndex: j.GetJobModifyIndex(),
-		})
+		}
+		d.json(j.GetJson(), job)
+		d.jobs = append(d.jobs, job)
 		d.missing = append(d.missing, j.GetMissing())
 	}
 	for _, s := range d.set.Shapes {
@@ -205,6 +207,13 @@ func (d *allocationDecoder) allocation(w *Allocation) *api.Allocation {
 	if s := w.LaunchStatus; s != nil {
 		a.LaunchStatus = &api.LaunchStatus{ID: d.name(s.Id), Healthy: s.Healthy, Timestamp: FromNanos(s.Timestamp)}
 	}
+	if w.Serving != nil {
+		a.Serving = d.serving(w.Serving, a.ID)
+	}
+	if w.Crashes != nil {
+		a.Crashes = d.crashes(w.Crashes)
+	}
+	a.Orphan = w.Orphan
 	if w.Launches != nil {
 		a.Launches = d.launches(w.Launches)
 	}

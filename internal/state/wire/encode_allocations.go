@@ -46,6 +46,7 @@ type jobReference struct {
 	namespace, id                        string
 	version, createIndex, jobModifyIndex uint64
 	missing                              bool
+	orphan                               *api.Job // nil: it is in the table of jobs
 }
 
 // NewAllocationEncoder returns an encoder of a set of about size allocations.
@@ -175,6 +176,7 @@ func (e *AllocationEncoder) Add(a *api.Allocation) {
 	if a.Launches != nil {
 		w.Launches = e.launches(a.Launches)
 	}
+	w.Orphan = a.Orphan
 	e.addHealthAndTasks(w, a)
 	e.set.Allocations = append(e.set.Allocations, w)
 }
@@ -186,6 +188,9 @@ func (e *AllocationEncoder) addHealthAndTasks(w *Allocation, a *api.Allocation) 
 	}
 	if s := a.LaunchStatus; s != nil {
 		w.LaunchStatus = &LaunchStatus{Id: e.name(s.ID), Healthy: s.Healthy, Timestamp: Nanos(s.Timestamp)}
+	}
+	if a.Serving != nil || a.Crashes != nil {
+		e.addServing(w, a)
 	}
 	if len(a.TaskStates) > 0 {
 		e.addTasks(w, a.TaskStates)
@@ -223,7 +228,10 @@ func (e *AllocationEncoder) addTasks(w *Allocation, states map[string]*api.TaskS
 func (e *AllocationEncoder) job(a *api.Allocation) uint32 {
 	r := jobReference{namespace: a.Namespace, id: a.JobID, missing: a.Job == nil}
 	if a.Job != nil {
-		r = jobReference{a.Job.Namespace, a.Job.ID, a.Job.Version, a.Job.CreateIndex, a.Job.JobModifyIndex, false}
+		r = jobReference{a.Job.Namespace, a.Job.ID, a.Job.Version, a.Job.CreateIndex, a.Job.JobModifyIndex, false, nil}
+		if a.Orphan {
+			r.orphan = a.Job
+		}
 	}
 	if r == (jobReference{missing: true}) {
 		return 0
@@ -231,10 +239,14 @@ func (e *AllocationEncoder) job(a *api.Allocation) uint32 {
 	if ref, ok := e.jobs[r]; ok {
 		return ref
 	}
-	e.set.Jobs = append(e.set.Jobs, &AllocationJob{
+	w := &AllocationJob{
 		Namespace: e.name(r.namespace), Id: e.name(r.id), Version: r.version,
 		CreateIndex: r.createIndex, JobModifyIndex: r.jobModifyIndex, Missing: r.missing,
-	})
+	}
+	if r.orphan != nil {
+		w.Json = mustJSON(r.orphan)
+	}
+	e.set.Jobs = append(e.set.Jobs, w)
 	ref := uint32(len(e.set.Jobs))
 	e.jobs[r] = ref
 	return ref

@@ -6,4 +6,4 @@
 package wire
 
 // schemaSum is the SHA-256 of the schema that the generated code is of.
-const schemaSum = "a75350bcdbf08581ebe31c404db25288563fcb6bf82c5adc909102c6bfb8f08d"
+const schemaSum = "ab2557777eb373d1794df8063befee22aa96cbe542c1731b1ee51824d32af291"

@@ -3186,6 +3186,7 @@ type AllocationJob struct {
 	CreateIndex    uint64                 `protobuf:"varint,4,opt,name=create_index,json=createIndex,proto3" json:"create_index,omitempty"`
 	JobModifyIndex uint64                 `protobuf:"varint,5,opt,name=job_modify_index,json=jobModifyIndex,proto3" json:"job_modify_index,omitempty"`
 	Missing        bool                   `protobuf:"varint,6,opt,name=missing,proto3" json:"missing,omitempty"` // only the names are known
+	Json           []byte                 `protobuf:"bytes,7,opt,name=json,proto3" json:"json,omitempty"`        // the whole job: of orphans, whose jobs are in no table
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -3262,6 +3263,13 @@ func (x *AllocationJob) GetMissing() bool {
 	return false
 }
 
+func (x *AllocationJob) GetJson() []byte {
+	if x != nil {
+		return x.Json
+	}
+	return nil
+}
+
 type Allocation struct {
 	state              protoimpl.MessageState `protogen:"open.v1"`
 	Id                 []byte                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"` // 16 bytes if it has UUID form
@@ -3294,6 +3302,9 @@ type Allocation struct {
 	TaskSet            uint32                 `protobuf:"varint,28,opt,name=task_set,json=taskSet,proto3" json:"task_set,omitempty"`   // instead of tasks
 	Launches           *Launches              `protobuf:"bytes,29,opt,name=launches,proto3" json:"launches,omitempty"`
 	LaunchStatus       *LaunchStatus          `protobuf:"bytes,30,opt,name=launch_status,json=launchStatus,proto3" json:"launch_status,omitempty"`
+	Serving            *Serving               `protobuf:"bytes,31,opt,name=serving,proto3" json:"serving,omitempty"`
+	Crashes            *Crashes               `protobuf:"bytes,32,opt,name=crashes,proto3" json:"crashes,omitempty"`
+	Orphan             bool                   `protobuf:"varint,33,opt,name=orphan,proto3" json:"orphan,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
 }
@@ -3538,6 +3549,345 @@ func (x *Allocation) GetLaunchStatus() *LaunchStatus {
 	return nil
 }
 
+func (x *Allocation) GetServing() *Serving {
+	if x != nil {
+		return x.Serving
+	}
+	return nil
+}
+
+func (x *Allocation) GetCrashes() *Crashes {
+	if x != nil {
+		return x.Crashes
+	}
+	return nil
+}
+
+func (x *Allocation) GetOrphan() bool {
+	if x != nil {
+		return x.Orphan
+	}
+	return false
+}
+
+type Serving struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Up            bool                   `protobuf:"varint,1,opt,name=up,proto3" json:"up,omitempty"`
+	Routable      bool                   `protobuf:"varint,2,opt,name=routable,proto3" json:"routable,omitempty"`
+	Reason        uint32                 `protobuf:"varint,3,opt,name=reason,proto3" json:"reason,omitempty"`
+	Since         int64                  `protobuf:"varint,4,opt,name=since,proto3" json:"since,omitempty"`
+	Services      []*Registration        `protobuf:"bytes,5,rep,name=services,proto3" json:"services,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Serving) Reset() {
+	*x = Serving{}
+	mi := &file_state_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Serving) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Serving) ProtoMessage() {}
+
+func (x *Serving) ProtoReflect() protoreflect.Message {
+	mi := &file_state_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Serving.ProtoReflect.Descriptor instead.
+func (*Serving) Descriptor() ([]byte, []int) {
+	return file_state_proto_rawDescGZIP(), []int{39}
+}
+
+func (x *Serving) GetUp() bool {
+	if x != nil {
+		return x.Up
+	}
+	return false
+}
+
+func (x *Serving) GetRoutable() bool {
+	if x != nil {
+		return x.Routable
+	}
+	return false
+}
+
+func (x *Serving) GetReason() uint32 {
+	if x != nil {
+		return x.Reason
+	}
+	return 0
+}
+
+func (x *Serving) GetSince() int64 {
+	if x != nil {
+		return x.Since
+	}
+	return 0
+}
+
+func (x *Serving) GetServices() []*Registration {
+	if x != nil {
+		return x.Services
+	}
+	return nil
+}
+
+// Registration is a service of an allocation. Those of its fields that are the
+// allocation's id are written as own_allocation.
+type Registration struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            uint32                 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	ServiceName   uint32                 `protobuf:"varint,2,opt,name=service_name,json=serviceName,proto3" json:"service_name,omitempty"`
+	Namespace     uint32                 `protobuf:"varint,3,opt,name=namespace,proto3" json:"namespace,omitempty"`
+	Node          uint32                 `protobuf:"varint,4,opt,name=node,proto3" json:"node,omitempty"`
+	Datacenter    uint32                 `protobuf:"varint,5,opt,name=datacenter,proto3" json:"datacenter,omitempty"`
+	Job           uint32                 `protobuf:"varint,6,opt,name=job,proto3" json:"job,omitempty"`
+	Allocation    uint32                 `protobuf:"varint,7,opt,name=allocation,proto3" json:"allocation,omitempty"`
+	OwnAllocation bool                   `protobuf:"varint,8,opt,name=own_allocation,json=ownAllocation,proto3" json:"own_allocation,omitempty"`
+	Tags          []uint32               `protobuf:"varint,9,rep,packed,name=tags,proto3" json:"tags,omitempty"`
+	Address       uint32                 `protobuf:"varint,10,opt,name=address,proto3" json:"address,omitempty"`
+	Port          uint32                 `protobuf:"varint,11,opt,name=port,proto3" json:"port,omitempty"`
+	CreateIndex   uint64                 `protobuf:"varint,12,opt,name=create_index,json=createIndex,proto3" json:"create_index,omitempty"`
+	ModifyIndex   uint64                 `protobuf:"varint,13,opt,name=modify_index,json=modifyIndex,proto3" json:"modify_index,omitempty"`
+	Meta          []*Detail              `protobuf:"bytes,14,rep,name=meta,proto3" json:"meta,omitempty"` // by key
+	Weight        int64                  `protobuf:"varint,15,opt,name=weight,proto3" json:"weight,omitempty"`
+	Instance      uint32                 `protobuf:"varint,16,opt,name=instance,proto3" json:"instance,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Registration) Reset() {
+	*x = Registration{}
+	mi := &file_state_proto_msgTypes[40]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Registration) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Registration) ProtoMessage() {}
+
+func (x *Registration) ProtoReflect() protoreflect.Message {
+	mi := &file_state_proto_msgTypes[40]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Registration.ProtoReflect.Descriptor instead.
+func (*Registration) Descriptor() ([]byte, []int) {
+	return file_state_proto_rawDescGZIP(), []int{40}
+}
+
+func (x *Registration) GetId() uint32 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *Registration) GetServiceName() uint32 {
+	if x != nil {
+		return x.ServiceName
+	}
+	return 0
+}
+
+func (x *Registration) GetNamespace() uint32 {
+	if x != nil {
+		return x.Namespace
+	}
+	return 0
+}
+
+func (x *Registration) GetNode() uint32 {
+	if x != nil {
+		return x.Node
+	}
+	return 0
+}
+
+func (x *Registration) GetDatacenter() uint32 {
+	if x != nil {
+		return x.Datacenter
+	}
+	return 0
+}
+
+func (x *Registration) GetJob() uint32 {
+	if x != nil {
+		return x.Job
+	}
+	return 0
+}
+
+func (x *Registration) GetAllocation() uint32 {
+	if x != nil {
+		return x.Allocation
+	}
+	return 0
+}
+
+func (x *Registration) GetOwnAllocation() bool {
+	if x != nil {
+		return x.OwnAllocation
+	}
+	return false
+}
+
+func (x *Registration) GetTags() []uint32 {
+	if x != nil {
+		return x.Tags
+	}
+	return nil
+}
+
+func (x *Registration) GetAddress() uint32 {
+	if x != nil {
+		return x.Address
+	}
+	return 0
+}
+
+func (x *Registration) GetPort() uint32 {
+	if x != nil {
+		return x.Port
+	}
+	return 0
+}
+
+func (x *Registration) GetCreateIndex() uint64 {
+	if x != nil {
+		return x.CreateIndex
+	}
+	return 0
+}
+
+func (x *Registration) GetModifyIndex() uint64 {
+	if x != nil {
+		return x.ModifyIndex
+	}
+	return 0
+}
+
+func (x *Registration) GetMeta() []*Detail {
+	if x != nil {
+		return x.Meta
+	}
+	return nil
+}
+
+func (x *Registration) GetWeight() int64 {
+	if x != nil {
+		return x.Weight
+	}
+	return 0
+}
+
+func (x *Registration) GetInstance() uint32 {
+	if x != nil {
+		return x.Instance
+	}
+	return 0
+}
+
+type Crashes struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Count         int64                  `protobuf:"varint,1,opt,name=count,proto3" json:"count,omitempty"`
+	Total         int64                  `protobuf:"varint,2,opt,name=total,proto3" json:"total,omitempty"`
+	Reason        uint32                 `protobuf:"varint,3,opt,name=reason,proto3" json:"reason,omitempty"`
+	At            int64                  `protobuf:"varint,4,opt,name=at,proto3" json:"at,omitempty"`
+	Next          int64                  `protobuf:"varint,5,opt,name=next,proto3" json:"next,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Crashes) Reset() {
+	*x = Crashes{}
+	mi := &file_state_proto_msgTypes[41]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Crashes) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Crashes) ProtoMessage() {}
+
+func (x *Crashes) ProtoReflect() protoreflect.Message {
+	mi := &file_state_proto_msgTypes[41]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Crashes.ProtoReflect.Descriptor instead.
+func (*Crashes) Descriptor() ([]byte, []int) {
+	return file_state_proto_rawDescGZIP(), []int{41}
+}
+
+func (x *Crashes) GetCount() int64 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+func (x *Crashes) GetTotal() int64 {
+	if x != nil {
+		return x.Total
+	}
+	return 0
+}
+
+func (x *Crashes) GetReason() uint32 {
+	if x != nil {
+		return x.Reason
+	}
+	return 0
+}
+
+func (x *Crashes) GetAt() int64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
+func (x *Crashes) GetNext() int64 {
+	if x != nil {
+		return x.Next
+	}
+	return 0
+}
+
 type Launches struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            uint32                 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -3548,7 +3898,7 @@ type Launches struct {
 
 func (x *Launches) Reset() {
 	*x = Launches{}
-	mi := &file_state_proto_msgTypes[39]
+	mi := &file_state_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3560,7 +3910,7 @@ func (x *Launches) String() string {
 func (*Launches) ProtoMessage() {}
 
 func (x *Launches) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[39]
+	mi := &file_state_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3573,7 +3923,7 @@ func (x *Launches) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Launches.ProtoReflect.Descriptor instead.
 func (*Launches) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{39}
+	return file_state_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Launches) GetId() uint32 {
@@ -3607,7 +3957,7 @@ type Launch struct {
 
 func (x *Launch) Reset() {
 	*x = Launch{}
-	mi := &file_state_proto_msgTypes[40]
+	mi := &file_state_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3619,7 +3969,7 @@ func (x *Launch) String() string {
 func (*Launch) ProtoMessage() {}
 
 func (x *Launch) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[40]
+	mi := &file_state_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3632,7 +3982,7 @@ func (x *Launch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Launch.ProtoReflect.Descriptor instead.
 func (*Launch) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{40}
+	return file_state_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Launch) GetTask() uint32 {
@@ -3709,7 +4059,7 @@ type LaunchStatus struct {
 
 func (x *LaunchStatus) Reset() {
 	*x = LaunchStatus{}
-	mi := &file_state_proto_msgTypes[41]
+	mi := &file_state_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3721,7 +4071,7 @@ func (x *LaunchStatus) String() string {
 func (*LaunchStatus) ProtoMessage() {}
 
 func (x *LaunchStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[41]
+	mi := &file_state_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3734,7 +4084,7 @@ func (x *LaunchStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LaunchStatus.ProtoReflect.Descriptor instead.
 func (*LaunchStatus) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{41}
+	return file_state_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *LaunchStatus) GetId() uint32 {
@@ -3767,7 +4117,7 @@ type TaskSet struct {
 
 func (x *TaskSet) Reset() {
 	*x = TaskSet{}
-	mi := &file_state_proto_msgTypes[42]
+	mi := &file_state_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3779,7 +4129,7 @@ func (x *TaskSet) String() string {
 func (*TaskSet) ProtoMessage() {}
 
 func (x *TaskSet) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[42]
+	mi := &file_state_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3792,7 +4142,7 @@ func (x *TaskSet) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskSet.ProtoReflect.Descriptor instead.
 func (*TaskSet) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{42}
+	return file_state_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *TaskSet) GetTasks() []*TaskState {
@@ -3814,7 +4164,7 @@ type DeploymentStatus struct {
 
 func (x *DeploymentStatus) Reset() {
 	*x = DeploymentStatus{}
-	mi := &file_state_proto_msgTypes[43]
+	mi := &file_state_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3826,7 +4176,7 @@ func (x *DeploymentStatus) String() string {
 func (*DeploymentStatus) ProtoMessage() {}
 
 func (x *DeploymentStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[43]
+	mi := &file_state_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3839,7 +4189,7 @@ func (x *DeploymentStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeploymentStatus.ProtoReflect.Descriptor instead.
 func (*DeploymentStatus) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{43}
+	return file_state_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *DeploymentStatus) GetHealthy() bool {
@@ -3884,7 +4234,7 @@ type Port struct {
 
 func (x *Port) Reset() {
 	*x = Port{}
-	mi := &file_state_proto_msgTypes[44]
+	mi := &file_state_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3896,7 +4246,7 @@ func (x *Port) String() string {
 func (*Port) ProtoMessage() {}
 
 func (x *Port) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[44]
+	mi := &file_state_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3909,7 +4259,7 @@ func (x *Port) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Port.ProtoReflect.Descriptor instead.
 func (*Port) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{44}
+	return file_state_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *Port) GetLabel() uint32 {
@@ -3966,7 +4316,7 @@ type Shape struct {
 
 func (x *Shape) Reset() {
 	*x = Shape{}
-	mi := &file_state_proto_msgTypes[45]
+	mi := &file_state_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3978,7 +4328,7 @@ func (x *Shape) String() string {
 func (*Shape) ProtoMessage() {}
 
 func (x *Shape) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[45]
+	mi := &file_state_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3991,7 +4341,7 @@ func (x *Shape) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Shape.ProtoReflect.Descriptor instead.
 func (*Shape) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{45}
+	return file_state_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *Shape) GetTasks() []*ShapeTask {
@@ -4029,7 +4379,7 @@ type ShapeTask struct {
 
 func (x *ShapeTask) Reset() {
 	*x = ShapeTask{}
-	mi := &file_state_proto_msgTypes[46]
+	mi := &file_state_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4041,7 +4391,7 @@ func (x *ShapeTask) String() string {
 func (*ShapeTask) ProtoMessage() {}
 
 func (x *ShapeTask) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[46]
+	mi := &file_state_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4054,7 +4404,7 @@ func (x *ShapeTask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShapeTask.ProtoReflect.Descriptor instead.
 func (*ShapeTask) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{46}
+	return file_state_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ShapeTask) GetName() uint32 {
@@ -4122,7 +4472,7 @@ type Metrics struct {
 
 func (x *Metrics) Reset() {
 	*x = Metrics{}
-	mi := &file_state_proto_msgTypes[47]
+	mi := &file_state_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4134,7 +4484,7 @@ func (x *Metrics) String() string {
 func (*Metrics) ProtoMessage() {}
 
 func (x *Metrics) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[47]
+	mi := &file_state_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4147,7 +4497,7 @@ func (x *Metrics) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Metrics.ProtoReflect.Descriptor instead.
 func (*Metrics) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{47}
+	return file_state_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *Metrics) GetNodesEvaluated() int64 {
@@ -4265,7 +4615,7 @@ type Count struct {
 
 func (x *Count) Reset() {
 	*x = Count{}
-	mi := &file_state_proto_msgTypes[48]
+	mi := &file_state_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4277,7 +4627,7 @@ func (x *Count) String() string {
 func (*Count) ProtoMessage() {}
 
 func (x *Count) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[48]
+	mi := &file_state_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4290,7 +4640,7 @@ func (x *Count) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Count.ProtoReflect.Descriptor instead.
 func (*Count) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{48}
+	return file_state_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *Count) GetName() uint32 {
@@ -4317,7 +4667,7 @@ type Score struct {
 
 func (x *Score) Reset() {
 	*x = Score{}
-	mi := &file_state_proto_msgTypes[49]
+	mi := &file_state_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4329,7 +4679,7 @@ func (x *Score) String() string {
 func (*Score) ProtoMessage() {}
 
 func (x *Score) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[49]
+	mi := &file_state_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4342,7 +4692,7 @@ func (x *Score) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Score.ProtoReflect.Descriptor instead.
 func (*Score) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{49}
+	return file_state_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *Score) GetName() uint32 {
@@ -4370,7 +4720,7 @@ type NodeScore struct {
 
 func (x *NodeScore) Reset() {
 	*x = NodeScore{}
-	mi := &file_state_proto_msgTypes[50]
+	mi := &file_state_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4382,7 +4732,7 @@ func (x *NodeScore) String() string {
 func (*NodeScore) ProtoMessage() {}
 
 func (x *NodeScore) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[50]
+	mi := &file_state_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4395,7 +4745,7 @@ func (x *NodeScore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeScore.ProtoReflect.Descriptor instead.
 func (*NodeScore) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{50}
+	return file_state_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *NodeScore) GetNode() uint32 {
@@ -4436,7 +4786,7 @@ type TaskState struct {
 
 func (x *TaskState) Reset() {
 	*x = TaskState{}
-	mi := &file_state_proto_msgTypes[51]
+	mi := &file_state_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4448,7 +4798,7 @@ func (x *TaskState) String() string {
 func (*TaskState) ProtoMessage() {}
 
 func (x *TaskState) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[51]
+	mi := &file_state_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4461,7 +4811,7 @@ func (x *TaskState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskState.ProtoReflect.Descriptor instead.
 func (*TaskState) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{51}
+	return file_state_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *TaskState) GetTask() uint32 {
@@ -4551,7 +4901,7 @@ type TaskEvent struct {
 
 func (x *TaskEvent) Reset() {
 	*x = TaskEvent{}
-	mi := &file_state_proto_msgTypes[52]
+	mi := &file_state_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4563,7 +4913,7 @@ func (x *TaskEvent) String() string {
 func (*TaskEvent) ProtoMessage() {}
 
 func (x *TaskEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[52]
+	mi := &file_state_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4576,7 +4926,7 @@ func (x *TaskEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskEvent.ProtoReflect.Descriptor instead.
 func (*TaskEvent) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{52}
+	return file_state_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *TaskEvent) GetType() uint32 {
@@ -4701,7 +5051,7 @@ type Detail struct {
 
 func (x *Detail) Reset() {
 	*x = Detail{}
-	mi := &file_state_proto_msgTypes[53]
+	mi := &file_state_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4713,7 +5063,7 @@ func (x *Detail) String() string {
 func (*Detail) ProtoMessage() {}
 
 func (x *Detail) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[53]
+	mi := &file_state_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4726,7 +5076,7 @@ func (x *Detail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Detail.ProtoReflect.Descriptor instead.
 func (*Detail) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{53}
+	return file_state_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *Detail) GetKey() uint32 {
@@ -5027,14 +5377,15 @@ const file_state_proto_rawDesc = "" +
 	"\x06shapes\x18\x03 \x03(\v2\x15.reeve.state.v1.ShapeR\x06shapes\x121\n" +
 	"\ametrics\x18\x04 \x03(\v2\x17.reeve.state.v1.MetricsR\ametrics\x12<\n" +
 	"\vallocations\x18\x05 \x03(\v2\x1a.reeve.state.v1.AllocationR\vallocations\x124\n" +
-	"\ttask_sets\x18\x06 \x03(\v2\x17.reeve.state.v1.TaskSetR\btaskSets\"\xbe\x01\n" +
+	"\ttask_sets\x18\x06 \x03(\v2\x17.reeve.state.v1.TaskSetR\btaskSets\"\xd2\x01\n" +
 	"\rAllocationJob\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\rR\tnamespace\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\rR\x02id\x12\x18\n" +
 	"\aversion\x18\x03 \x01(\x04R\aversion\x12!\n" +
 	"\fcreate_index\x18\x04 \x01(\x04R\vcreateIndex\x12(\n" +
 	"\x10job_modify_index\x18\x05 \x01(\x04R\x0ejobModifyIndex\x12\x18\n" +
-	"\amissing\x18\x06 \x01(\bR\amissing\"\x9d\b\n" +
+	"\amissing\x18\x06 \x01(\bR\amissing\x12\x12\n" +
+	"\x04json\x18\a \x01(\fR\x04json\"\x9b\t\n" +
 	"\n" +
 	"Allocation\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\fR\x02id\x12\x10\n" +
@@ -5071,7 +5422,44 @@ const file_state_proto_rawDesc = "" +
 	"\trest_json\x18\x1b \x01(\fR\brestJson\x12\x19\n" +
 	"\btask_set\x18\x1c \x01(\rR\ataskSet\x124\n" +
 	"\blaunches\x18\x1d \x01(\v2\x18.reeve.state.v1.LaunchesR\blaunches\x12A\n" +
-	"\rlaunch_status\x18\x1e \x01(\v2\x1c.reeve.state.v1.LaunchStatusR\flaunchStatus\"H\n" +
+	"\rlaunch_status\x18\x1e \x01(\v2\x1c.reeve.state.v1.LaunchStatusR\flaunchStatus\x121\n" +
+	"\aserving\x18\x1f \x01(\v2\x17.reeve.state.v1.ServingR\aserving\x121\n" +
+	"\acrashes\x18  \x01(\v2\x17.reeve.state.v1.CrashesR\acrashes\x12\x16\n" +
+	"\x06orphan\x18! \x01(\bR\x06orphan\"\x9d\x01\n" +
+	"\aServing\x12\x0e\n" +
+	"\x02up\x18\x01 \x01(\bR\x02up\x12\x1a\n" +
+	"\broutable\x18\x02 \x01(\bR\broutable\x12\x16\n" +
+	"\x06reason\x18\x03 \x01(\rR\x06reason\x12\x14\n" +
+	"\x05since\x18\x04 \x01(\x03R\x05since\x128\n" +
+	"\bservices\x18\x05 \x03(\v2\x1c.reeve.state.v1.RegistrationR\bservices\"\xd4\x03\n" +
+	"\fRegistration\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\rR\x02id\x12!\n" +
+	"\fservice_name\x18\x02 \x01(\rR\vserviceName\x12\x1c\n" +
+	"\tnamespace\x18\x03 \x01(\rR\tnamespace\x12\x12\n" +
+	"\x04node\x18\x04 \x01(\rR\x04node\x12\x1e\n" +
+	"\n" +
+	"datacenter\x18\x05 \x01(\rR\n" +
+	"datacenter\x12\x10\n" +
+	"\x03job\x18\x06 \x01(\rR\x03job\x12\x1e\n" +
+	"\n" +
+	"allocation\x18\a \x01(\rR\n" +
+	"allocation\x12%\n" +
+	"\x0eown_allocation\x18\b \x01(\bR\rownAllocation\x12\x12\n" +
+	"\x04tags\x18\t \x03(\rR\x04tags\x12\x18\n" +
+	"\aaddress\x18\n" +
+	" \x01(\rR\aaddress\x12\x12\n" +
+	"\x04port\x18\v \x01(\rR\x04port\x12!\n" +
+	"\fcreate_index\x18\f \x01(\x04R\vcreateIndex\x12!\n" +
+	"\fmodify_index\x18\r \x01(\x04R\vmodifyIndex\x12*\n" +
+	"\x04meta\x18\x0e \x03(\v2\x16.reeve.state.v1.DetailR\x04meta\x12\x16\n" +
+	"\x06weight\x18\x0f \x01(\x03R\x06weight\x12\x1a\n" +
+	"\binstance\x18\x10 \x01(\rR\binstance\"q\n" +
+	"\aCrashes\x12\x14\n" +
+	"\x05count\x18\x01 \x01(\x03R\x05count\x12\x14\n" +
+	"\x05total\x18\x02 \x01(\x03R\x05total\x12\x16\n" +
+	"\x06reason\x18\x03 \x01(\rR\x06reason\x12\x0e\n" +
+	"\x02at\x18\x04 \x01(\x03R\x02at\x12\x12\n" +
+	"\x04next\x18\x05 \x01(\x03R\x04next\"H\n" +
 	"\bLaunches\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\rR\x02id\x12,\n" +
 	"\x05tasks\x18\x02 \x03(\v2\x16.reeve.state.v1.LaunchR\x05tasks\"\xd8\x01\n" +
@@ -5196,7 +5584,7 @@ func file_state_proto_rawDescGZIP() []byte {
 	return file_state_proto_rawDescData
 }
 
-var file_state_proto_msgTypes = make([]protoimpl.MessageInfo, 54)
+var file_state_proto_msgTypes = make([]protoimpl.MessageInfo, 57)
 var file_state_proto_goTypes = []any{
 	(*Entry)(nil),              // 0: reeve.state.v1.Entry
 	(*Command)(nil),            // 1: reeve.state.v1.Command
@@ -5237,21 +5625,24 @@ var file_state_proto_goTypes = []any{
 	(*Allocations)(nil),        // 36: reeve.state.v1.Allocations
 	(*AllocationJob)(nil),      // 37: reeve.state.v1.AllocationJob
 	(*Allocation)(nil),         // 38: reeve.state.v1.Allocation
-	(*Launches)(nil),           // 39: reeve.state.v1.Launches
-	(*Launch)(nil),             // 40: reeve.state.v1.Launch
-	(*LaunchStatus)(nil),       // 41: reeve.state.v1.LaunchStatus
-	(*TaskSet)(nil),            // 42: reeve.state.v1.TaskSet
-	(*DeploymentStatus)(nil),   // 43: reeve.state.v1.DeploymentStatus
-	(*Port)(nil),               // 44: reeve.state.v1.Port
-	(*Shape)(nil),              // 45: reeve.state.v1.Shape
-	(*ShapeTask)(nil),          // 46: reeve.state.v1.ShapeTask
-	(*Metrics)(nil),            // 47: reeve.state.v1.Metrics
-	(*Count)(nil),              // 48: reeve.state.v1.Count
-	(*Score)(nil),              // 49: reeve.state.v1.Score
-	(*NodeScore)(nil),          // 50: reeve.state.v1.NodeScore
-	(*TaskState)(nil),          // 51: reeve.state.v1.TaskState
-	(*TaskEvent)(nil),          // 52: reeve.state.v1.TaskEvent
-	(*Detail)(nil),             // 53: reeve.state.v1.Detail
+	(*Serving)(nil),            // 39: reeve.state.v1.Serving
+	(*Registration)(nil),       // 40: reeve.state.v1.Registration
+	(*Crashes)(nil),            // 41: reeve.state.v1.Crashes
+	(*Launches)(nil),           // 42: reeve.state.v1.Launches
+	(*Launch)(nil),             // 43: reeve.state.v1.Launch
+	(*LaunchStatus)(nil),       // 44: reeve.state.v1.LaunchStatus
+	(*TaskSet)(nil),            // 45: reeve.state.v1.TaskSet
+	(*DeploymentStatus)(nil),   // 46: reeve.state.v1.DeploymentStatus
+	(*Port)(nil),               // 47: reeve.state.v1.Port
+	(*Shape)(nil),              // 48: reeve.state.v1.Shape
+	(*ShapeTask)(nil),          // 49: reeve.state.v1.ShapeTask
+	(*Metrics)(nil),            // 50: reeve.state.v1.Metrics
+	(*Count)(nil),              // 51: reeve.state.v1.Count
+	(*Score)(nil),              // 52: reeve.state.v1.Score
+	(*NodeScore)(nil),          // 53: reeve.state.v1.NodeScore
+	(*TaskState)(nil),          // 54: reeve.state.v1.TaskState
+	(*TaskEvent)(nil),          // 55: reeve.state.v1.TaskEvent
+	(*Detail)(nil),             // 56: reeve.state.v1.Detail
 }
 var file_state_proto_depIdxs = []int32{
 	1,  // 0: reeve.state.v1.Entry.commands:type_name -> reeve.state.v1.Command
@@ -5312,34 +5703,38 @@ var file_state_proto_depIdxs = []int32{
 	34, // 55: reeve.state.v1.Evaluations.evaluations:type_name -> reeve.state.v1.Evaluation
 	35, // 56: reeve.state.v1.Evaluation.queued:type_name -> reeve.state.v1.Queued
 	37, // 57: reeve.state.v1.Allocations.jobs:type_name -> reeve.state.v1.AllocationJob
-	45, // 58: reeve.state.v1.Allocations.shapes:type_name -> reeve.state.v1.Shape
-	47, // 59: reeve.state.v1.Allocations.metrics:type_name -> reeve.state.v1.Metrics
+	48, // 58: reeve.state.v1.Allocations.shapes:type_name -> reeve.state.v1.Shape
+	50, // 59: reeve.state.v1.Allocations.metrics:type_name -> reeve.state.v1.Metrics
 	38, // 60: reeve.state.v1.Allocations.allocations:type_name -> reeve.state.v1.Allocation
-	42, // 61: reeve.state.v1.Allocations.task_sets:type_name -> reeve.state.v1.TaskSet
-	43, // 62: reeve.state.v1.Allocation.deployment_status:type_name -> reeve.state.v1.DeploymentStatus
-	44, // 63: reeve.state.v1.Allocation.ports:type_name -> reeve.state.v1.Port
-	51, // 64: reeve.state.v1.Allocation.tasks:type_name -> reeve.state.v1.TaskState
-	39, // 65: reeve.state.v1.Allocation.launches:type_name -> reeve.state.v1.Launches
-	41, // 66: reeve.state.v1.Allocation.launch_status:type_name -> reeve.state.v1.LaunchStatus
-	40, // 67: reeve.state.v1.Launches.tasks:type_name -> reeve.state.v1.Launch
-	53, // 68: reeve.state.v1.Launch.env:type_name -> reeve.state.v1.Detail
-	51, // 69: reeve.state.v1.TaskSet.tasks:type_name -> reeve.state.v1.TaskState
-	46, // 70: reeve.state.v1.Shape.tasks:type_name -> reeve.state.v1.ShapeTask
-	48, // 71: reeve.state.v1.Metrics.nodes_available:type_name -> reeve.state.v1.Count
-	48, // 72: reeve.state.v1.Metrics.class_filtered:type_name -> reeve.state.v1.Count
-	48, // 73: reeve.state.v1.Metrics.constraint_filtered:type_name -> reeve.state.v1.Count
-	48, // 74: reeve.state.v1.Metrics.class_exhausted:type_name -> reeve.state.v1.Count
-	48, // 75: reeve.state.v1.Metrics.dimension_exhausted:type_name -> reeve.state.v1.Count
-	49, // 76: reeve.state.v1.Metrics.scores:type_name -> reeve.state.v1.Score
-	50, // 77: reeve.state.v1.Metrics.node_scores:type_name -> reeve.state.v1.NodeScore
-	49, // 78: reeve.state.v1.NodeScore.scores:type_name -> reeve.state.v1.Score
-	52, // 79: reeve.state.v1.TaskState.events:type_name -> reeve.state.v1.TaskEvent
-	53, // 80: reeve.state.v1.TaskEvent.details:type_name -> reeve.state.v1.Detail
-	81, // [81:81] is the sub-list for method output_type
-	81, // [81:81] is the sub-list for method input_type
-	81, // [81:81] is the sub-list for extension type_name
-	81, // [81:81] is the sub-list for extension extendee
-	0,  // [0:81] is the sub-list for field type_name
+	45, // 61: reeve.state.v1.Allocations.task_sets:type_name -> reeve.state.v1.TaskSet
+	46, // 62: reeve.state.v1.Allocation.deployment_status:type_name -> reeve.state.v1.DeploymentStatus
+	47, // 63: reeve.state.v1.Allocation.ports:type_name -> reeve.state.v1.Port
+	54, // 64: reeve.state.v1.Allocation.tasks:type_name -> reeve.state.v1.TaskState
+	42, // 65: reeve.state.v1.Allocation.launches:type_name -> reeve.state.v1.Launches
+	44, // 66: reeve.state.v1.Allocation.launch_status:type_name -> reeve.state.v1.LaunchStatus
+	39, // 67: reeve.state.v1.Allocation.serving:type_name -> reeve.state.v1.Serving
+	41, // 68: reeve.state.v1.Allocation.crashes:type_name -> reeve.state.v1.Crashes
+	40, // 69: reeve.state.v1.Serving.services:type_name -> reeve.state.v1.Registration
+	56, // 70: reeve.state.v1.Registration.meta:type_name -> reeve.state.v1.Detail
+	43, // 71: reeve.state.v1.Launches.tasks:type_name -> reeve.state.v1.Launch
+	56, // 72: reeve.state.v1.Launch.env:type_name -> reeve.state.v1.Detail
+	54, // 73: reeve.state.v1.TaskSet.tasks:type_name -> reeve.state.v1.TaskState
+	49, // 74: reeve.state.v1.Shape.tasks:type_name -> reeve.state.v1.ShapeTask
+	51, // 75: reeve.state.v1.Metrics.nodes_available:type_name -> reeve.state.v1.Count
+	51, // 76: reeve.state.v1.Metrics.class_filtered:type_name -> reeve.state.v1.Count
+	51, // 77: reeve.state.v1.Metrics.constraint_filtered:type_name -> reeve.state.v1.Count
+	51, // 78: reeve.state.v1.Metrics.class_exhausted:type_name -> reeve.state.v1.Count
+	51, // 79: reeve.state.v1.Metrics.dimension_exhausted:type_name -> reeve.state.v1.Count
+	52, // 80: reeve.state.v1.Metrics.scores:type_name -> reeve.state.v1.Score
+	53, // 81: reeve.state.v1.Metrics.node_scores:type_name -> reeve.state.v1.NodeScore
+	52, // 82: reeve.state.v1.NodeScore.scores:type_name -> reeve.state.v1.Score
+	55, // 83: reeve.state.v1.TaskState.events:type_name -> reeve.state.v1.TaskEvent
+	56, // 84: reeve.state.v1.TaskEvent.details:type_name -> reeve.state.v1.Detail
+	85, // [85:85] is the sub-list for method output_type
+	85, // [85:85] is the sub-list for method input_type
+	85, // [85:85] is the sub-list for extension type_name
+	85, // [85:85] is the sub-list for extension extendee
+	0,  // [0:85] is the sub-list for field type_name
 }
 
 func init() { file_state_proto_init() }
@@ -5377,15 +5772,15 @@ func file_state_proto_init() {
 	file_state_proto_msgTypes[2].OneofWrappers = []any{}
 	file_state_proto_msgTypes[27].OneofWrappers = []any{}
 	file_state_proto_msgTypes[29].OneofWrappers = []any{}
-	file_state_proto_msgTypes[41].OneofWrappers = []any{}
-	file_state_proto_msgTypes[43].OneofWrappers = []any{}
+	file_state_proto_msgTypes[44].OneofWrappers = []any{}
+	file_state_proto_msgTypes[46].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_state_proto_rawDesc), len(file_state_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   54,
+			NumMessages:   57,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,0 +1,73 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// mergeServing takes over what a node says of whether its allocation serves. What
+// stays the same stays the same object: nodes repeat themselves, and each copy
+// would be kept. Nothing serves that has ended; one that is lost keeps what it
+// was last, until something else is in its place.
+func mergeServing(a, update *api.Allocation) {
+	if s := update.Serving; s != nil {
+		a.Serving = mergedServing(a, s)
+	}
+	if c := update.Crashes; c != nil && (a.Crashes == nil || *a.Crashes != *c) {
+		a.Crashes = c
+	}
+	if a.IsClientTerminal() && a.ClientStatus != api.AllocClientLost {
+		a.Serving = nil
+	}
+}
+
+func mergedServing(a *api.Allocation, s *api.Serving) *api.Serving {
+	old := a.Serving
+	if old == nil || !slices.EqualFunc(old.Services, s.Services, isSameRegistration) {
+		return withSharedNames(s, a)
+	}
+	if old.Up == s.Up && old.Routable == s.Routable && old.Reason == s.Reason && old.Since == s.Since {
+		return old
+	}
+	merged := *s
+	merged.Services = old.Services
+	return &merged
+}
+
+func isSameRegistration(a, b *api.ServiceRegistration) bool {
+	return a == b || a != nil && b != nil && a.ID == b.ID && a.ServiceName == b.ServiceName && a.Namespace == b.Namespace &&
+		a.NodeID == b.NodeID && a.Datacenter == b.Datacenter && a.JobID == b.JobID && a.AllocID == b.AllocID &&
+		a.Address == b.Address && a.Port == b.Port && a.CreateIndex == b.CreateIndex && a.ModifyIndex == b.ModifyIndex &&
+		a.Weight == b.Weight && a.Instance == b.Instance && slices.Equal(a.Tags, b.Tags) && maps.Equal(a.Meta, b.Meta)
+}
+
+// withSharedNames has the services name what they belong to with the strings
+// that the allocation has already.
+func withSharedNames(s *api.Serving, a *api.Allocation) *api.Serving {
+	if len(s.Services) == 0 {
+		return s
+	}
+	merged := *s
+	merged.Services = make([]*api.ServiceRegistration, 0, len(s.Services))
+	for _, r := range s.Services {
+		if r == nil {
+			continue
+		}
+		c := *r
+		for _, name := range []struct {
+			of    *string
+			known string
+		}{{&c.Namespace, a.Namespace}, {&c.JobID, a.JobID}, {&c.NodeID, a.NodeID}, {&c.AllocID, a.ID}} {
+			if *name.of == name.known {
+				*name.of = name.known
+			}
+		}
+		merged.Services = append(merged.Services, &c)
+	}
+	return &merged
+}

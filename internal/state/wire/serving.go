@@ -1,0 +1,78 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package wire
+
+import "github.com/reeve-run/reeve/api"
+
+// addServing adds whether the allocation serves, and how often it crashed.
+func (e *AllocationEncoder) addServing(w *Allocation, a *api.Allocation) {
+	if s := a.Serving; s != nil {
+		w.Serving = &Serving{Up: s.Up, Routable: s.Routable, Reason: e.name(s.Reason), Since: s.Since}
+		for _, r := range s.Services {
+			if r != nil {
+				w.Serving.Services = append(w.Serving.Services, e.registration(r, a.ID))
+			}
+		}
+	}
+	if c := a.Crashes; c != nil {
+		w.Crashes = &Crashes{Count: int64(c.Count), Total: int64(c.Total), Reason: e.name(c.Reason), At: c.At, Next: c.Next}
+	}
+}
+
+func (e *AllocationEncoder) registration(r *api.ServiceRegistration, own string) *Registration {
+	w := &Registration{
+		Id: e.name(r.ID), ServiceName: e.name(r.ServiceName), Namespace: e.name(r.Namespace), Node: e.name(r.NodeID),
+		Datacenter: e.name(r.Datacenter), Job: e.name(r.JobID), Address: e.name(r.Address), Port: uint32(r.Port),
+		CreateIndex: r.CreateIndex, ModifyIndex: r.ModifyIndex, Weight: int64(r.Weight), Instance: uint32(r.Instance),
+	}
+	if w.OwnAllocation = r.AllocID == own; !w.OwnAllocation {
+		w.Allocation = e.name(r.AllocID)
+	}
+	for _, tag := range r.Tags {
+		w.Tags = append(w.Tags, e.name(tag))
+	}
+	for _, key := range sortedKeys(r.Meta) {
+		w.Meta = append(w.Meta, &Detail{Key: e.name(key), Value: e.name(r.Meta[key])})
+	}
+	return w
+}
+
+func (d *allocationDecoder) serving(w *Serving, own string) *api.Serving {
+	s := &api.Serving{Up: w.Up, Routable: w.Routable, Reason: d.name(w.Reason), Since: w.Since}
+	if len(w.Services) > 0 {
+		s.Services = make([]*api.ServiceRegistration, len(w.Services))
+	}
+	for i, r := range w.Services {
+		s.Services[i] = d.registration(r, own)
+	}
+	return s
+}
+
+func (d *allocationDecoder) registration(w *Registration, own string) *api.ServiceRegistration {
+	r := &api.ServiceRegistration{
+		ID: d.name(w.GetId()), ServiceName: d.name(w.GetServiceName()), Namespace: d.name(w.GetNamespace()), NodeID: d.name(w.GetNode()),
+		Datacenter: d.name(w.GetDatacenter()), JobID: d.name(w.GetJob()), AllocID: d.name(w.GetAllocation()), Address: d.name(w.GetAddress()),
+		Port: int(w.GetPort()), CreateIndex: w.GetCreateIndex(), ModifyIndex: w.GetModifyIndex(), Weight: int(w.GetWeight()), Instance: int(w.GetInstance()),
+	}
+	if w.GetOwnAllocation() {
+		r.AllocID = own
+	}
+	if len(w.GetTags()) > 0 {
+		r.Tags = make([]string, len(w.Tags))
+		for i, tag := range w.Tags {
+			r.Tags[i] = d.name(tag)
+		}
+	}
+	if len(w.GetMeta()) > 0 {
+		r.Meta = make(map[string]string, len(w.Meta))
+		for _, m := range w.Meta {
+			r.Meta[d.name(m.GetKey())] = d.name(m.GetValue())
+		}
+	}
+	return r
+}
+
+func (d *allocationDecoder) crashes(w *Crashes) *api.Crashes {
+	return &api.Crashes{Count: int(w.Count), Total: int(w.Total), Reason: d.name(w.Reason), At: w.At, Next: w.Next}
+}
