@@ -1,0 +1,152 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package catalog derives what traffic may go to: of one allocation, the
+// services that it offers and the ends of its group's routes.
+//
+// It is pure: an allocation in, an entry out. Whether an allocation is routable
+// is not decided here, but by what its node and the servers say of it (see
+// api.Allocation.IsRoutable). Who keeps all entries and tells of changes is
+// package server/catalog.
+package catalog
+
+import (
+	"maps"
+	"net"
+	"slices"
+	"strconv"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// Of returns an allocation's entry, or nil if no traffic may go to it. What the
+// entry points to is shared with the allocation, registrations excepted.
+func Of(a *api.Allocation) *api.CatalogEntry {
+	if !a.IsRoutable() {
+		return nil
+	}
+	e := &api.CatalogEntry{
+		AllocID: a.ID, Namespace: a.Namespace, JobID: a.JobID, Group: a.Group, Instance: a.Index(),
+		NodeID: a.NodeID, NodeName: a.NodeName, Index: a.ModifyIndex,
+	}
+	for _, r := range a.Serving.Services {
+		if r == nil {
+			continue
+		}
+		c := *r
+		c.CreateIndex, c.ModifyIndex = a.CreateIndex, a.ModifyIndex
+		if c.Tags == nil {
+			c.Tags = []string{}
+		}
+		e.Services = append(e.Services, &c)
+	}
+	e.Endpoints = endpoints(a)
+	return e
+}
+
+// endpoints finds where each of the group's routes leads. A route whose port the
+// allocation has not leads nowhere.
+func endpoints(a *api.Allocation) []*api.Endpoint {
+	if a.Job == nil {
+		return nil
+	}
+	g := a.Job.Group(a.Group)
+	if g == nil || len(g.Routes) == 0 {
+		return nil
+	}
+	ports := ports(a)
+	all := make([]*api.Endpoint, 0, len(g.Routes))
+	for _, r := range g.Routes {
+		i := slices.IndexFunc(ports, func(p api.PortMapping) bool { return p.Label == r.Port })
+		if i < 0 {
+			continue
+		}
+		host := ports[i].HostIP
+		if isNowhere(host) {
+			host = elsewhere(a, ports)
+		}
+		all = append(all, &api.Endpoint{Route: r, Address: net.JoinHostPort(host, strconv.Itoa(ports[i].Value))})
+	}
+	return all
+}
+
+// ports lists the allocation's ports: its group's, and its tasks'.
+func ports(a *api.Allocation) []api.PortMapping {
+	r := a.AllocatedResources
+	if r == nil {
+		return nil
+	}
+	all := r.Shared.Ports
+	add := func(networks []*api.Network) {
+		for _, n := range networks {
+			for _, p := range slices.Concat(n.ReservedPorts, n.DynamicPorts) {
+				if !slices.ContainsFunc(all, func(q api.PortMapping) bool { return q.Label == p.Label }) {
+					all = append(slices.Clip(all), api.PortMapping{Label: p.Label, Value: p.Value, To: p.To, HostIP: n.IP})
+				}
+			}
+		}
+	}
+	add(r.Shared.Networks)
+	for _, task := range slices.Sorted(maps.Keys(r.Tasks)) {
+		if t := r.Tasks[task]; t != nil {
+			add(t.Networks)
+		}
+	}
+	return all
+}
+
+// isNowhere reports whether an address says only "on every address here".
+func isNowhere(address string) bool {
+	return address == "" || address == "0.0.0.0" || address == "::"
+}
+
+// elsewhere is an address of the allocation's node that something else of the
+// allocation is known by: loopback when nothing is.
+func elsewhere(a *api.Allocation, ports []api.PortMapping) string {
+	for _, p := range ports {
+		if !isNowhere(p.HostIP) {
+			return p.HostIP
+		}
+	}
+	for _, r := range a.Serving.Services {
+		if r != nil && !isNowhere(r.Address) {
+			return r.Address
+		}
+	}
+	return "127.0.0.1"
+}
+
+// IsSame reports whether two entries of one allocation say the same, whenever
+// they were made.
+func IsSame(a, b *api.CatalogEntry) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.AllocID == b.AllocID && a.Namespace == b.Namespace && a.JobID == b.JobID && a.Group == b.Group &&
+		a.Instance == b.Instance && a.NodeID == b.NodeID && a.NodeName == b.NodeName && a.Zone == b.Zone &&
+		slices.EqualFunc(a.Services, b.Services, isSameService) && slices.EqualFunc(a.Endpoints, b.Endpoints, isSameEndpoint)
+}
+
+func isSameService(a, b *api.ServiceRegistration) bool {
+	return a.ID == b.ID && a.ServiceName == b.ServiceName && a.Namespace == b.Namespace && a.NodeID == b.NodeID &&
+		a.Datacenter == b.Datacenter && a.JobID == b.JobID && a.AllocID == b.AllocID && a.Address == b.Address &&
+		a.Port == b.Port && a.Weight == b.Weight && a.Instance == b.Instance &&
+		slices.Equal(a.Tags, b.Tags) && maps.Equal(a.Meta, b.Meta)
+}
+
+func isSameEndpoint(a, b *api.Endpoint) bool {
+	return a.Address == b.Address && (a.Route == b.Route || isSameRoute(a.Route, b.Route))
+}
+
+func isSameRoute(a, b *api.Route) bool {
+	x, y := *a, *b
+	x.Weight, y.Weight = nil, nil
+	return x == y && weight(a) == weight(b)
+}
+
+func weight(r *api.Route) int {
+	if r.Weight == nil {
+		return 1
+	}
+	return *r.Weight
+}
