@@ -1,0 +1,381 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package router
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// forward offers a request to instances until one answers, and passes the
+// answer on. It reports whether the client's connection can be used again.
+func (c *conn) forward(p *pool, path string, query []byte) bool {
+	var room [attempts]*instance
+	tried := room[:0]
+	name := ""
+	if p.sticky != "" {
+		name = c.sessionOf(p)
+	}
+	var last *refusal
+	for {
+		now := time.Now()
+		t, ok := p.pick(name, tried, now.UnixNano())
+		if !ok {
+			if last == nil {
+				last = nobody(p)
+			}
+			c.refuse(last)
+			return true
+		}
+		if len(tried) > 0 {
+			p.counts.retries.Add(1)
+		}
+		tried = append(tried, t.instance)
+		c.record.attempts, c.record.instance = len(tried), t.instance
+		t.requests.Add(1)
+		t.outstanding.Add(1)
+		keep, again, refused := c.attempt(p, t, name, path, query, now)
+		t.outstanding.Add(-1)
+		if refused == nil {
+			c.record.why = ""
+			c.finish()
+			return keep
+		}
+		last = refused
+		if !again || len(tried) == attempts {
+			c.refuse(refused)
+			return true
+		}
+	}
+}
+
+// sessionOf is what the request's cookies say of its session.
+func (c *conn) sessionOf(p *pool) string {
+	for i := range c.request.fields {
+		if f := &c.request.fields[i]; f.kind == fieldCookie {
+			if v := session(view(f.value), p.sticky); v != "" {
+				return v
+			}
+		}
+	}
+	return ""
+}
+
+// attempt offers the request to one instance. A refusal means that nothing was
+// sent to the client; again, that another instance may be asked.
+func (c *conn) attempt(p *pool, t target, name, path string, query []byte, now time.Time) (keep, again bool, refused *refusal) {
+	c.writeRequest(t, path, query)
+	again = isIdempotent(view(c.request.method)) && c.body.again()
+	for u := t.idle.take(now.UnixNano(), again); ; u = nil {
+		if u == nil {
+			var err error
+			if u, err = c.connect(t); err != nil {
+				p.unreachable(t.instance, err)
+				return false, true, &refusal{http.StatusBadGateway, fmt.Sprintf("the instance %s at %s took no connection: %s", api.ShortID(t.alloc), t.address, inWords(err))}
+			}
+		}
+		sent, err := c.ask(u)
+		if err == nil {
+			err = c.awaitAnswer(p, t, u)
+		}
+		if err == nil {
+			return c.deliver(p, t, name, u)
+		}
+		u.close()
+		if r := c.pumpRefused(); r != nil {
+			return false, false, r
+		}
+		untouched := sent == 0 && c.body.again() || again && errors.Is(err, errNoAnswer)
+		if !untouched {
+			return false, false, c.unanswered(p, t, err)
+		}
+		if u.reused {
+			continue // it was about to be closed when it was taken; the instance may well be fine
+		}
+		r := c.unanswered(p, t, err)
+		return false, c.record.attempts == 1, r // a request that ends instances must not end them all
+	}
+}
+
+// isIdempotent reports whether to carry out a request twice is as good as once.
+func isIdempotent(method string) bool {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace, http.MethodPut, http.MethodDelete:
+		return true
+	}
+	return false
+}
+
+func (c *conn) connect(t target) (*upstream, error) {
+	nc, err := dial(context.Background(), t.address, c.router.config.ConnectTimeout)
+	if err != nil {
+		return nil, err
+	}
+	w, err := newWire(nc, upstreamRoom)
+	if err != nil {
+		nc.Close()
+		return nil, err
+	}
+	return &upstream{wire: w}, nil
+}
+
+// ask sends the request, and says how much of it went out.
+func (c *conn) ask(u *upstream) (sent int, err error) {
+	u.waitWrite(time.Now(), c.router.config.BodyTimeout/2)
+	if c.body.kind == bodyInMemory && len(c.body.memory) <= largeRoom {
+		whole := append(c.out, c.body.memory...)
+		sent, err = u.nc.Write(whole)
+		c.out = whole[:len(c.out)]
+		return sent, err
+	}
+	if sent, err = u.nc.Write(c.out); err != nil {
+		return sent, err
+	}
+	switch c.body.kind {
+	case bodyInMemory:
+		_, err = u.nc.Write(c.body.memory)
+	case bodyStream:
+		c.body.start(c, u)
+	}
+	return sent, err
+}
+
+var (
+	errNoAnswer   = errors.New("it closed the connection without an answer")
+	errTimeout    = errors.New("it did not answer in time")
+	errClientGone = errors.New("the client went away")
+)
+
+// patience is how long the router waits before it looks whether the client is
+// still there.
+const patience = time.Second
+
+// awaitAnswer reads heads until one is the final answer's. Those before it are
+// passed on.
+func (c *conn) awaitAnswer(p *pool, t target, u *upstream) error {
+	limit := t.route.Timeout
+	if limit <= 0 {
+		limit = c.router.config.ResponseTimeout
+	}
+	for {
+		head, err := c.readAnswer(u, limit)
+		if err != nil {
+			return err
+		}
+		if err := c.answer.parse(head); err != nil {
+			return fmt.Errorf("its answer is not HTTP: %w", err)
+		}
+		if c.answer.status >= 200 || c.answer.status == http.StatusSwitchingProtocols {
+			return nil
+		}
+		if c.request.minor == 1 {
+			c.writeAnswer(p, t, "", false)
+			if c.send(c.out) != nil {
+				return errClientGone
+			}
+		}
+	}
+}
+
+func (c *conn) readAnswer(u *upstream, limit time.Duration) ([]byte, error) {
+	u.compact()
+	var deadline time.Time
+	for seen := 0; ; {
+		if end := endOfHead(u.unread(), seen); end > 0 {
+			head := u.buf[u.r : u.r+end]
+			u.r += end
+			return head, nil
+		}
+		seen = u.w - u.r
+		if !u.grow(c.router.config.MaxHeader) {
+			return nil, fmt.Errorf("its answer's head is larger than %d bytes", c.router.config.MaxHeader)
+		}
+		now := time.Now()
+		switch {
+		case deadline.IsZero():
+			deadline = now.Add(limit)
+		case !now.Before(deadline):
+			return nil, errTimeout
+		}
+		if left := deadline.Sub(now); left < 2*patience {
+			u.readExactlyBy(deadline)
+		} else {
+			u.waitRead(now, patience)
+		}
+		switch err := u.fill(); {
+		case err == nil:
+		case isTimeout(err):
+			if c.isGone() {
+				return nil, errClientGone
+			}
+		case seen == 0:
+			return nil, errNoAnswer
+		default:
+			return nil, fmt.Errorf("it closed the connection within the head of its answer: %s", inWords(err))
+		}
+	}
+}
+
+// unanswered counts that there was no answer, and says so.
+func (c *conn) unanswered(p *pool, t target, err error) *refusal {
+	if errors.Is(err, errClientGone) {
+		return &refusal{statusClientGone, err.Error()}
+	}
+	status := http.StatusBadGateway
+	if errors.Is(err, errTimeout) {
+		status = http.StatusGatewayTimeout
+	}
+	p.failed(t.instance, "no answer: "+inWords(err))
+	return &refusal{status, fmt.Sprintf("the instance %s at %s gave no answer: %s", api.ShortID(t.alloc), t.address, inWords(err))}
+}
+
+// pumpRefused is what the client did wrong while its body was passed on.
+func (c *conn) pumpRefused() *refusal {
+	if c.body.pump == nil {
+		return nil
+	}
+	select {
+	case <-c.body.pump.done:
+		return c.body.pump.refused
+	default:
+		return nil
+	}
+}
+
+// deliver passes an answer on to its end.
+func (c *conn) deliver(p *pool, t target, name string, u *upstream) (keep, again bool, refused *refusal) {
+	a := &c.answer
+	if a.status >= 500 {
+		p.failed(t.instance, "status "+strconv.Itoa(a.status))
+	} else {
+		t.ejection.succeeded(time.Now().UnixNano())
+	}
+	c.record.status = a.status
+	if a.status == http.StatusSwitchingProtocols {
+		if !c.request.upgrade || !a.upgrade {
+			u.close()
+			return false, false, &refusal{http.StatusBadGateway, "the instance changed to a protocol that the client did not ask for"}
+		}
+		c.writeAnswer(p, t, name, true)
+		c.upgraded(u)
+		return false, false, nil
+	}
+	body := a.hasBody(c.request.method)
+	if body && !a.chunked && a.length < 0 {
+		c.request.close, a.close = true, true // its end is the connection's
+	}
+	if body && a.chunked && c.request.minor == 0 {
+		u.close()
+		return false, false, &refusal{http.StatusBadGateway, "the instance answered an HTTP/1.0 request in chunks"}
+	}
+	c.writeAnswer(p, t, name, false)
+	err := c.relay(u, body)
+	whole := err == nil && (c.body.pump == nil || c.pumpDone())
+	switch {
+	case whole && !a.close && u.r == u.w:
+		t.idle.park(u, time.Now().UnixNano())
+	default:
+		u.close()
+	}
+	if err != nil {
+		c.record.truncated = true
+		if errors.Is(err, errClientGone) {
+			c.record.status = statusClientGone
+		}
+		return false, false, nil
+	}
+	return true, false, nil
+}
+
+func (c *conn) pumpDone() bool {
+	select {
+	case <-c.body.pump.done:
+		return c.body.pump.complete
+	default:
+		return false
+	}
+}
+
+// relay writes the head in c.out and then the body, each piece as soon as it is
+// there.
+func (c *conn) relay(u *upstream, body bool) error {
+	left := c.answer.length
+	var follow chunks
+	switch {
+	case !body:
+		left = 0
+	case c.answer.chunked:
+		left = -1
+	}
+	chunked := body && c.answer.chunked
+	// end says how much of a piece belongs to the body, and whether that is all.
+	end := func(piece []byte) (n int, ended bool, err error) {
+		switch {
+		case chunked:
+			n, err = follow.advance(piece)
+			return n, follow.isDone(), err
+		case left < 0:
+			return len(piece), false, nil
+		}
+		n = int(min(int64(len(piece)), left))
+		left -= int64(n)
+		return n, left == 0, nil
+	}
+	n, ended, err := end(u.unread())
+	if err != nil {
+		return err
+	}
+	c.out = append(c.out, u.unread()[:n]...)
+	u.r += n
+	c.record.out += int64(n)
+	if c.send(c.out) != nil {
+		return errClientGone
+	}
+	if ended {
+		return nil
+	}
+	room := bodyRoom.Get().(*[32 << 10]byte)
+	defer bodyRoom.Put(room)
+	for !ended {
+		got, err := c.readPiece(u, room[:])
+		if got == 0 {
+			if err == io.EOF && !chunked && left < 0 {
+				return nil
+			}
+			return err
+		}
+		if n, ended, err = end(room[:got]); err != nil {
+			return err
+		}
+		if n < got {
+			c.answer.close = true // more than it said: the connection is not to be trusted
+		}
+		c.record.out += int64(n)
+		if c.send(room[:n]) != nil {
+			return errClientGone
+		}
+	}
+	return nil
+}
+
+// readPiece waits for more of an answer for as long as the client does.
+func (c *conn) readPiece(u *upstream, room []byte) (int, error) {
+	for {
+		u.waitRead(time.Now(), patience)
+		n, err := u.nc.Read(room)
+		if n > 0 || !isTimeout(err) {
+			return n, err
+		}
+		if c.isGone() {
+			return 0, errClientGone
+		}
+	}
+}

@@ -1,0 +1,454 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package router
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// newHTTP2 makes the server for connections that begin with HTTP/2's preface.
+func (r *Router) newHTTP2() *http.Server {
+	var only http.Protocols
+	only.SetUnencryptedHTTP2(true)
+	forward := &httputil.ReverseProxy{
+		Rewrite: r.rewrite2, Transport: picking{r}, FlushInterval: -1, BufferPool: pieces{},
+		ModifyResponse: func(a *http.Response) error {
+			exchangeOf(a.Request).answered(a)
+			return nil
+		},
+		ErrorHandler: func(w http.ResponseWriter, req *http.Request, err error) { exchangeOf(req).refuse(w, err) },
+		ErrorLog:     log.New(io.Discard, "", 0),
+	}
+	return &http.Server{
+		Handler:           http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) { r.serve2(forward, w, req) }),
+		Protocols:         &only,
+		ReadHeaderTimeout: r.config.HeaderTimeout, IdleTimeout: r.config.IdleTimeout, MaxHeaderBytes: r.config.MaxHeader,
+		ErrorLog: slog.NewLogLogger(r.config.Logger.Handler(), slog.LevelDebug),
+	}
+}
+
+// A link is an instance's transport for requests that came over HTTP/2: to
+// gRPC as HTTP/2, to everything else as HTTP/1.1.
+type link struct {
+	once      sync.Once
+	transport *http.Transport
+}
+
+func (l *link) get(grpc bool, timeout time.Duration) *http.Transport {
+	l.once.Do(func() {
+		var speaks http.Protocols
+		speaks.SetHTTP1(!grpc)
+		speaks.SetUnencryptedHTTP2(grpc)
+		l.transport = &http.Transport{
+			Protocols: &speaks, DisableCompression: true, MaxIdleConnsPerHost: maxIdle, IdleConnTimeout: longestIdle,
+			DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
+				nc, err := dial(ctx, address, timeout)
+				if err != nil {
+					return nil, &dialError{err}
+				}
+				return nc, nil
+			},
+			HTTP2: &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 5 * time.Second},
+		}
+	})
+	return l.transport
+}
+
+// close lets nothing begin any more; what is under way goes on.
+func (l *link) close() {
+	l.once.Do(func() {})
+	if l.transport != nil {
+		l.transport.CloseIdleConnections()
+	}
+}
+
+// A dialError is one before anything was sent.
+type dialError struct{ error }
+
+func (e *dialError) Unwrap() error { return e.error }
+
+// An exchange is one request that came over HTTP/2.
+type exchange struct {
+	router  *Router
+	pool    *pool
+	record  record
+	session string
+	path    string
+	query   string
+	body    countedBody
+	grpc    bool
+	target  target
+	refused *refusal
+}
+
+type exchangeKey struct{}
+
+func exchangeOf(req *http.Request) *exchange {
+	return req.Context().Value(exchangeKey{}).(*exchange)
+}
+
+func isGRPC(contentType string) bool {
+	rest, ok := strings.CutPrefix(contentType, "application/grpc")
+	return ok && (rest == "" || rest[0] == '+' || rest[0] == ';')
+}
+
+func (r *Router) serve2(forward *httputil.ReverseProxy, w http.ResponseWriter, req *http.Request) {
+	path, query := cutTarget([]byte(req.RequestURI))
+	x := &exchange{router: r, path: path, query: string(query), grpc: isGRPC(req.Header.Get("Content-Type"))}
+	host, _, _ := net.SplitHostPort(req.RemoteAddr)
+	x.record = record{
+		begun: time.Now(), id: req.Header.Get("X-Request-Id"), client: host, method: req.Method, host: req.Host, target: req.RequestURI,
+		proto: "HTTP/2", agent: req.UserAgent(), referer: req.Referer(),
+	}
+	if !isRequestID([]byte(x.record.id)) {
+		x.record.id = newRequestID()
+	}
+	x.record.logged = r.access != nil && r.access.wants()
+	defer func() {
+		x.record.in = x.body.n
+		r.finish(&x.record)
+	}()
+	x.pool = r.table.Load().find(hostName([]byte(req.Host)), path, x.grpc)
+	switch bound := r.config.MaxBody; {
+	case x.pool == nil:
+		r.noRoute.Add(1)
+		x.refuse(w, noRoute([]byte(req.Host), []byte(req.RequestURI)))
+		return
+	case !all([]byte(req.Host), isHost):
+		x.refuse(w, bad("the host is not a name with a port"))
+		return
+	case bound > 0 && req.ContentLength > bound:
+		x.refuse(w, tooLarge(bound))
+		return
+	}
+	x.record.counts = x.pool.counts
+	if x.pool.sticky != "" {
+		if cookie, err := req.Cookie(x.pool.sticky); err == nil {
+			x.session = cookie.Value
+		}
+	}
+	req = req.WithContext(context.WithValue(req.Context(), exchangeKey{}, x))
+	forward.ServeHTTP(&countedWriter{w, &x.record.out}, req)
+}
+
+// rewrite2 makes the request that an instance gets, but for where it goes.
+func (r *Router) rewrite2(p *httputil.ProxyRequest) {
+	x := exchangeOf(p.In)
+	p.Out.URL.Scheme, p.Out.URL.Host = "http", "instance" // the transport knows better
+	p.Out.Host = p.In.Host
+	peer, _ := netip.ParseAddr(x.record.client)
+	if r.believes(peer) {
+		for _, name := range []string{"X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "Forwarded"} {
+			p.Out.Header[name] = p.In.Header[name]
+		}
+		before := p.In.Header
+		p.SetXForwarded()
+		for _, name := range []string{"X-Forwarded-Proto", "X-Forwarded-Host"} {
+			if before[name] != nil {
+				p.Out.Header[name] = before[name]
+			}
+		}
+	} else {
+		p.SetXForwarded()
+		for _, name := range []string{"X-Real-Ip", "X-Forwarded-Port", "X-Forwarded-Prefix"} {
+			p.Out.Header.Del(name)
+		}
+	}
+	node := "for=" + forwardedNode(peer)
+	if x.record.host != "" {
+		node += ";host=\"" + x.record.host + "\""
+	}
+	p.Out.Header.Add("Forwarded", node+";proto=http")
+	p.Out.Header.Set("X-Request-Id", x.record.id)
+}
+
+// picking is a transport that picks an instance.
+type picking struct{ router *Router }
+
+func (t picking) RoundTrip(req *http.Request) (*http.Response, error) {
+	x := exchangeOf(req)
+	r, p := t.router, x.pool
+	x.body.ReadCloser, x.body.bound = req.Body, r.config.MaxBody
+	hasBody := req.Body != nil && req.Body != http.NoBody
+	var room [attempts]*instance
+	tried := room[:0]
+	var last *refusal
+	for len(tried) < attempts {
+		chosen, ok := p.pick(x.session, tried, time.Now().UnixNano())
+		if !ok {
+			break
+		}
+		if len(tried) > 0 {
+			p.counts.retries.Add(1)
+		}
+		tried = append(tried, chosen.instance)
+		x.target, x.record.attempts, x.record.instance = chosen, len(tried), chosen.instance
+		answer, err := x.attempt(req, hasBody)
+		if err == nil {
+			return answer, nil
+		}
+		var again bool
+		if last, again = x.failed(req, err, hasBody); !again {
+			break
+		}
+	}
+	if last == nil {
+		last = nobody(p)
+	}
+	return nil, last
+}
+
+// attempt asks one instance.
+func (x *exchange) attempt(req *http.Request, hasBody bool) (*http.Response, error) {
+	t := x.target
+	path := x.path
+	if t.route.StripPath && path != "*" {
+		path = stripped(path, t.route.Path)
+	}
+	u, err := url.ParseRequestURI(path + x.query)
+	if err != nil {
+		return nil, bad("the path is not valid")
+	}
+	u.Scheme, u.Host = "http", t.address
+	ctx, cancel := context.WithCancelCause(req.Context())
+	limit := t.route.Timeout
+	if limit <= 0 && !x.pool.key.grpc {
+		limit = x.router.config.ResponseTimeout // gRPC has deadlines of its own
+	}
+	var timer *time.Timer
+	if limit > 0 {
+		timer = time.AfterFunc(limit, func() { cancel(errTimeout) })
+	}
+	out := req.Clone(ctx)
+	out.URL = u
+	if t.route.StripPath {
+		out.Header.Set("X-Forwarded-Prefix", strings.TrimRight(t.route.Path, "/"))
+	}
+	if hasBody {
+		out.Body = io.NopCloser(&x.body) // another attempt may want it
+	}
+	l := &t.plain
+	if x.pool.key.grpc {
+		l = &t.streams
+	}
+	transport := l.get(x.pool.key.grpc, x.router.config.ConnectTimeout)
+	if transport == nil {
+		cancel(nil)
+		return nil, &dialError{errors.New("it has left")}
+	}
+	t.requests.Add(1)
+	t.outstanding.Add(1)
+	a, err := transport.RoundTrip(out)
+	if timer != nil {
+		timer.Stop()
+	}
+	if err != nil {
+		t.outstanding.Add(-1)
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
+		cancel(nil)
+		return nil, err
+	}
+	a.Request = req
+	a.Body = &answerBody{ReadCloser: a.Body, end: func() {
+		t.outstanding.Add(-1)
+		cancel(nil)
+	}}
+	return a, nil
+}
+
+// failed says what went wrong, and whether another instance may be asked.
+func (x *exchange) failed(req *http.Request, err error, hasBody bool) (*refusal, bool) {
+	t := x.target
+	var connecting *dialError
+	var refused *refusal
+	switch {
+	case errors.As(err, &refused):
+		return refused, false
+	case req.Context().Err() != nil:
+		return &refusal{statusClientGone, errClientGone.Error()}, false
+	case errors.As(err, &connecting):
+		x.pool.unreachable(t.instance, connecting.error)
+		return &refusal{http.StatusBadGateway, fmt.Sprintf("the instance %s at %s took no connection: %s", api.ShortID(t.alloc), t.address, inWords(connecting.error))}, true
+	}
+	x.pool.failed(t.instance, "no answer: "+inWords(err))
+	status := http.StatusBadGateway
+	if errors.Is(err, errTimeout) {
+		status = http.StatusGatewayTimeout
+	}
+	again := status == http.StatusBadGateway && !hasBody && isIdempotent(req.Method) && x.record.attempts == 1
+	return &refusal{status, fmt.Sprintf("the instance %s at %s gave no answer: %s", api.ShortID(t.alloc), t.address, inWords(err))}, again
+}
+
+// answered looks at an instance's answer before it is passed on.
+func (x *exchange) answered(a *http.Response) {
+	x.record.status = a.StatusCode
+	if a.StatusCode >= 500 {
+		x.pool.failed(x.target.instance, "status "+strconv.Itoa(a.StatusCode))
+	} else {
+		x.target.ejection.succeeded(time.Now().UnixNano())
+	}
+	if x.pool.sticky != "" && x.session != x.target.cookie {
+		a.Header.Add("Set-Cookie", setSession(x.pool, x.target.instance))
+	}
+}
+
+// refuse answers by the router itself; to gRPC in its own way, without which a
+// client would only see a status that it has to guess the meaning of.
+func (x *exchange) refuse(w http.ResponseWriter, err error) {
+	var why *refusal
+	if !errors.As(err, &why) {
+		why = &refusal{http.StatusBadGateway, inWords(err)}
+	}
+	x.record.status, x.record.why = why.status, why.why
+	if why.status == statusClientGone {
+		return
+	}
+	h := w.Header()
+	h.Set("X-Request-Id", x.record.id)
+	if x.grpc {
+		h.Set("Content-Type", "application/grpc")
+		h.Set("Grpc-Status", strconv.Itoa(grpcStatus(why.status)))
+		h.Set("Grpc-Message", url.PathEscape(why.why+" (request id "+x.record.id+")"))
+		w.WriteHeader(http.StatusOK)
+		return
+	}
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	if why.status == http.StatusServiceUnavailable {
+		h.Set("Retry-After", "1")
+	}
+	w.WriteHeader(why.status)
+	io.WriteString(w, why.body(x.record.id))
+}
+
+// grpcStatus is what gRPC calls a status.
+func grpcStatus(status int) int {
+	switch status {
+	case http.StatusNotFound:
+		return 12 // unimplemented
+	case http.StatusBadGateway, http.StatusServiceUnavailable:
+		return 14 // unavailable
+	case http.StatusGatewayTimeout:
+		return 4 // deadline exceeded
+	case http.StatusRequestEntityTooLarge:
+		return 8 // resource exhausted
+	}
+	return 13 // internal
+}
+
+// countedBody is a request's body that counts, and is bounded.
+type countedBody struct {
+	io.ReadCloser
+	n, bound int64
+}
+
+func (b *countedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.n += int64(n)
+	if b.bound > 0 && b.n > b.bound {
+		return 0, tooLarge(b.bound)
+	}
+	return n, err
+}
+
+// countedWriter counts what an answer's body has.
+type countedWriter struct {
+	http.ResponseWriter
+	n *int64
+}
+
+func (w *countedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w *countedWriter) Write(p []byte) (int, error) {
+	n, err := w.ResponseWriter.Write(p)
+	*w.n += int64(n)
+	return n, err
+}
+
+// answerBody says when an answer has ended.
+type answerBody struct {
+	io.ReadCloser
+	once sync.Once
+	end  func()
+}
+
+func (b *answerBody) Close() error {
+	err := b.ReadCloser.Close()
+	b.once.Do(b.end)
+	return err
+}
+
+// pieces lends buffers.
+type pieces struct{}
+
+func (pieces) Get() []byte  { return bodyRoom.Get().(*[32 << 10]byte)[:] }
+func (pieces) Put(b []byte) { bodyRoom.Put((*[32 << 10]byte)(b)) }
+
+// handOver gives a connection that begins with HTTP/2's preface to the server
+// for it.
+func (r *Router) handOver(c *conn, head []byte) {
+	c.forever()
+	rest := append(append([]byte(nil), head...), c.unread()...)
+	nc := &begunConn{TCPConn: c.nc, rest: rest, closed: make(chan struct{})}
+	select {
+	case r.handed <- nc:
+		<-nc.closed // it stays among the router's connections until then
+	case <-r.stopped:
+		c.close()
+	}
+}
+
+// A begunConn is a connection of which something was read.
+type begunConn struct {
+	*net.TCPConn
+	rest   []byte
+	once   sync.Once
+	closed chan struct{}
+}
+
+func (c *begunConn) Read(p []byte) (int, error) {
+	if len(c.rest) > 0 {
+		n := copy(p, c.rest)
+		c.rest = c.rest[n:]
+		return n, nil
+	}
+	return c.TCPConn.Read(p)
+}
+
+func (c *begunConn) Close() error {
+	defer c.once.Do(func() { close(c.closed) })
+	return c.TCPConn.Close()
+}
+
+// handedConns is a listener for connections that were handed over.
+type handedConns struct{ router *Router }
+
+func (l handedConns) Accept() (net.Conn, error) {
+	select {
+	case nc := <-l.router.handed:
+		return nc, nil
+	case <-l.router.stopped:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l handedConns) Close() error   { return nil }
+func (l handedConns) Addr() net.Addr { return l.router.listener.Addr() }

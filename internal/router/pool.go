@@ -1,0 +1,229 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package router
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// A target is one instance as one route leads to it.
+type target struct {
+	*instance
+	route *api.Route
+	index uint64 // of the catalog's entry; the newest route's settings count for the pool
+}
+
+func (t target) weight() int {
+	if t.route.Weight == nil {
+		return 1
+	}
+	return *t.route.Weight
+}
+
+// A pool is the targets of one host and path, or of one port. It is immutable,
+// except for its counters, which all versions of a pool share.
+type pool struct {
+	key     poolKey
+	targets []target       // by allocation and address
+	sums    []int          // of weights up to and with each target; nil: all are equal, and not 0
+	sticky  string         // name of the cookie, "" for none
+	byName  map[string]int // targets by cookie; nil without sticky
+	counts  *counters
+	emptied time.Time // when the last instance left
+}
+
+// poolKey is what a pool is found by.
+type poolKey struct {
+	grpc   bool
+	host   string // "*.example.com" for a wildcard, "" for any
+	path   string // without a slash at its end; "" for all paths
+	listen int    // for tcp, which has no host and path
+}
+
+func keyOf(r *api.Route) poolKey {
+	if r.Protocol == api.RouteTCP {
+		return poolKey{listen: r.Listen}
+	}
+	return poolKey{grpc: r.Protocol == api.RouteGRPC, host: r.Host, path: strings.TrimRight(r.Path, "/")}
+}
+
+func (k poolKey) protocol() string {
+	switch {
+	case k.listen != 0:
+		return api.RouteTCP
+	case k.grpc:
+		return api.RouteGRPC
+	}
+	return api.RouteHTTP
+}
+
+// newPool makes a pool of targets, which it keeps.
+func newPool(key poolKey, targets []target, counts *counters) *pool {
+	p := &pool{key: key, targets: targets, counts: counts}
+	sum, equal, newest := 0, true, uint64(0)
+	for i, t := range targets {
+		sum += t.weight()
+		equal = equal && t.weight() == targets[0].weight()
+		if i == 0 || t.index > newest {
+			p.sticky, newest = t.route.Sticky, t.index
+		}
+	}
+	if !equal || sum == 0 {
+		p.sums = make([]int, len(targets))
+		sum = 0
+		for i, t := range targets {
+			sum += t.weight()
+			p.sums[i] = sum
+		}
+	}
+	if p.sticky != "" {
+		p.byName = make(map[string]int, len(targets))
+		for i, t := range targets {
+			p.byName[t.cookie] = i
+		}
+	}
+	return p
+}
+
+// draw takes a target by chance and weight; -1 when all weights are 0.
+func (p *pool) draw() int {
+	switch {
+	case len(p.targets) == 0:
+		return -1
+	case p.sums == nil:
+		return rand.IntN(len(p.targets))
+	}
+	total := p.sums[len(p.sums)-1]
+	if total == 0 {
+		return -1
+	}
+	i, _ := slices.BinarySearch(p.sums, rand.IntN(total)+1)
+	return i
+}
+
+// pick chooses the target of a request, and none of those tried before: of two
+// drawn by weight, the one with less to do for its weight. That needs neither a
+// lock nor a counter that all requests share, as taking turns would, and it
+// keeps away from an instance that is slow, which taking turns cannot see. At
+// little load it is the weights alone that decide. The session's instance comes
+// first, if it is there and well.
+func (p *pool) pick(session string, tried []*instance, now int64) (target, bool) {
+	if session != "" {
+		if i, ok := p.byName[session]; ok && p.targets[i].weight() > 0 && p.fit(i, tried, now) {
+			return p.targets[i], true
+		}
+	}
+	first := p.drawFit(tried, now)
+	if first < 0 {
+		return p.anyFit(tried, now)
+	}
+	a := p.targets[first]
+	busy := a.outstanding.Load()
+	if busy == 0 {
+		return a, true
+	}
+	second := p.drawFit(tried, now)
+	if second < 0 || second == first {
+		return a, true
+	}
+	b := p.targets[second]
+	if b.outstanding.Load()*int64(a.weight()) < busy*int64(b.weight()) {
+		return b, true
+	}
+	return a, true
+}
+
+func (p *pool) fit(i int, tried []*instance, now int64) bool {
+	t := p.targets[i].instance
+	return !t.ejection.isOut(now) && !t.gone.Load() && !slices.Contains(tried, t)
+}
+
+// drawFit draws until a target may be taken; -1 when chance finds none.
+func (p *pool) drawFit(tried []*instance, now int64) int {
+	for range 4 {
+		if i := p.draw(); i < 0 || p.fit(i, tried, now) {
+			return i
+		}
+	}
+	return -1
+}
+
+// anyFit looks at all targets: first at those that may be taken, then at those
+// that are ejected, for an instance that failed is better than none.
+func (p *pool) anyFit(tried []*instance, now int64) (target, bool) {
+	if len(p.targets) == 0 {
+		return target{}, false
+	}
+	start := rand.IntN(len(p.targets))
+	for _, ejected := range []bool{false, true} {
+		for n := range p.targets {
+			t := p.targets[(start+n)%len(p.targets)]
+			if t.weight() > 0 && !t.gone.Load() && (ejected || !t.ejection.isOut(now)) && !slices.Contains(tried, t.instance) {
+				return t, true
+			}
+		}
+	}
+	return target{}, false
+}
+
+// spare reports whether an instance can be ejected: half of the pool, rounded
+// up, must stay, or with last, one.
+func (p *pool) spare(i *instance, last bool, now int64) bool {
+	stay := 0
+	for _, t := range p.targets {
+		if t.instance != i && t.weight() > 0 && !t.ejection.isOut(now) {
+			stay++
+		}
+	}
+	if last {
+		return stay >= 1
+	}
+	return stay*2 >= len(p.targets)
+}
+
+// unreachable counts that an instance took no connection.
+func (p *pool) unreachable(i *instance, err error) {
+	i.failures.Add(1)
+	now := time.Now().UnixNano()
+	i.ejection.failed(failuresToConnect, "no connection: "+inWords(err), now, func() bool { return p.spare(i, true, now) })
+}
+
+// failed counts that an instance gave no answer, or a bad one.
+func (p *pool) failed(i *instance, why string) {
+	i.failures.Add(1)
+	now := time.Now().UnixNano()
+	i.ejection.failed(failuresToAnswer, why, now, func() bool { return p.spare(i, false, now) })
+}
+
+// counters are a route's, over all versions of its pool.
+type counters struct {
+	classes  [6]atomic.Uint64 // requests by the first digit of their status; 0: no answer was seen by the client
+	retries  atomic.Uint64
+	unserved atomic.Uint64
+	bytesIn  atomic.Uint64
+	bytesOut atomic.Uint64
+	latency  histogram
+}
+
+// answered counts one request.
+func (c *counters) answered(status int, in, out int64, took time.Duration) {
+	class := status / 100
+	if class < 0 || class > 5 {
+		class = 0
+	}
+	c.classes[class].Add(1)
+	if in > 0 {
+		c.bytesIn.Add(uint64(in))
+	}
+	if out > 0 {
+		c.bytesOut.Add(uint64(out))
+	}
+	c.latency.add(took)
+}

@@ -1,0 +1,126 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package router
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// statusClientGone stands for an answer that nobody waited for. It is never
+// sent.
+const statusClientGone = 499
+
+func noRoute(host, target []byte) *refusal {
+	return &refusal{http.StatusNotFound, fmt.Sprintf("no route leads from host %q and path %q to a job", host, pathOf(target))}
+}
+
+func pathOf(target []byte) string {
+	path, _, _ := strings.Cut(string(target), "?")
+	if len(path) > 200 {
+		path = path[:200] + "..."
+	}
+	return path
+}
+
+// nobody is the refusal when a route has no instance.
+func nobody(p *pool) *refusal {
+	why := "no instance of " + p.where() + " can take traffic"
+	switch {
+	case len(p.targets) > 0:
+		why += ": the routes to all of them have weight 0"
+	case !p.emptied.IsZero():
+		why += ": the last one left " + time.Since(p.emptied).Round(time.Second).String() + " ago"
+	}
+	return &refusal{http.StatusServiceUnavailable, why}
+}
+
+// where is a pool in words.
+func (p *pool) where() string {
+	switch {
+	case p.key.listen != 0:
+		return fmt.Sprintf("TCP port %d", p.key.listen)
+	case p.key.host == "":
+		return fmt.Sprintf("any host, path %q", p.key.path+"/")
+	}
+	return fmt.Sprintf("host %q, path %q", p.key.host, p.key.path+"/")
+}
+
+// inWords says what was wrong with a connection, without addresses, which stand
+// beside it.
+func inWords(err error) string {
+	var timeout net.Error
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "connection refused"
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return "connection reset"
+	case errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		return "timed out"
+	}
+	var op *net.OpError
+	if errors.As(err, &op) {
+		return op.Err.Error()
+	}
+	return err.Error()
+}
+
+// body is what a client reads: what is wrong, and the name to ask for.
+func (r *refusal) body(id string) string {
+	return fmt.Sprintf("%d %s: %s\nrequest id: %s\n", r.status, http.StatusText(r.status), r.why, id)
+}
+
+// refuse answers a request by the router itself.
+func (c *conn) refuse(why *refusal) {
+	rec := &c.record
+	if rec.id == "" {
+		rec.id = newRequestID()
+	}
+	rec.status, rec.why = why.status, why.why
+	if why.status != statusClientGone {
+		text := why.body(rec.id)
+		out := append(c.out[:0], "HTTP/1.1 "...)
+		out = strconv.AppendInt(out, int64(why.status), 10)
+		out = append(out, ' ')
+		out = append(out, http.StatusText(why.status)...)
+		out = append(out, "\r\nContent-Type: text/plain; charset=utf-8\r\nX-Request-Id: "...)
+		out = append(out, rec.id...)
+		out = append(out, "\r\nContent-Length: "...)
+		out = strconv.AppendInt(out, int64(len(text)), 10)
+		if why.status == http.StatusServiceUnavailable {
+			out = append(out, "\r\nRetry-After: 1"...)
+		}
+		if !c.request.keepsOpen(why.status) {
+			c.request.close = true
+			out = append(out, "\r\nConnection: close"...)
+		}
+		out = append(out, "\r\n\r\n"...)
+		if string(c.request.method) != http.MethodHead {
+			out = append(out, text...)
+			rec.out = int64(len(text))
+		}
+		c.out = out
+		if c.send(out) != nil {
+			c.request.close = true
+		}
+	}
+	c.finish()
+}
+
+// keepsOpen reports whether another request may follow one that was answered
+// with a status by the router.
+func (q *request) keepsOpen(status int) bool {
+	switch status {
+	case http.StatusNotFound, http.StatusServiceUnavailable, http.StatusBadGateway, http.StatusGatewayTimeout:
+		return !q.close && q.length <= 0 && !q.chunked
+	}
+	return false
+}

@@ -1,0 +1,296 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package router
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// A Router is one running router.
+type Router struct {
+	config   Config
+	listener *net.TCPListener
+	access   *accessLog
+	http2    *http.Server
+	handed   chan net.Conn
+
+	table     atomic.Pointer[table]
+	connected atomic.Bool
+	updated   atomic.Int64
+
+	applying sync.Mutex // guards applier
+	applier  *applier
+	ports    ports
+
+	serving sync.WaitGroup // connections
+	conns   connections
+	tunnels tunnels
+	closing atomic.Bool
+	stopped chan struct{} // closed when nothing is accepted any more
+
+	requests, refused, noRoute atomic.Uint64
+}
+
+// New takes the router's address, which the error names when somebody else has
+// it. Nothing is routed before Run.
+func New(config Config) (*Router, error) {
+	r := &Router{
+		config: config.withDefaults(), applier: newApplier(), handed: make(chan net.Conn), stopped: make(chan struct{}),
+		ports: ports{open: map[int]*net.TCPListener{}, problems: map[int]string{}},
+	}
+	r.table.Store(r.applier.table)
+	var err error
+	if r.listener, err = listen(r.config.HTTPAddr); err != nil {
+		if errors.Is(err, syscall.EADDRINUSE) {
+			return nil, api.Errorf(api.CodeUnavailable, "the router's address %s is already in use: stop what listens there, or choose another one with -router-http", r.config.HTTPAddr)
+		}
+		return nil, api.Errorf(api.CodeUnavailable, "the router cannot listen on %s: %s", r.config.HTTPAddr, inWords(err))
+	}
+	if r.config.AccessLog != "" {
+		if r.access, err = openAccessLog(r.config.AccessLog, r.config.AccessFormat, r.config.AccessSample); err != nil {
+			r.listener.Close()
+			return nil, api.Errorf(api.CodeUnavailable, "the router's access log cannot be opened: %v", err)
+		}
+	}
+	r.http2 = r.newHTTP2()
+	return r, nil
+}
+
+// Addr is where the router listens for HTTP, as host:port.
+func (r *Router) Addr() string { return r.listener.Addr().String() }
+
+// Close gives the address back. It is for a router that is not run; Run does it
+// by itself.
+func (r *Router) Close() error { return r.listener.Close() }
+
+const (
+	upkeepInterval = 2 * time.Second
+	firstRetry     = 50 * time.Millisecond
+	longestRetry   = 2 * time.Second
+)
+
+// Run routes until the context ends. Then it takes no more connections, gives
+// requests under way the time to end, and closes what is left.
+func (r *Router) Run(ctx context.Context) error {
+	var loops sync.WaitGroup
+	logging, stopLogging := context.WithCancel(context.WithoutCancel(ctx))
+	if r.access != nil {
+		loops.Go(func() { r.access.run(logging) })
+	}
+	loops.Go(func() { r.accept(r.listener, r.serveConn) })
+	loops.Go(func() { r.http2.Serve(handedConns{r}) })
+	loops.Go(func() { r.followCatalog(ctx) })
+	loops.Go(func() { r.upkeep(ctx) })
+	<-ctx.Done()
+	r.stop()
+	stopLogging()
+	loops.Wait()
+	return nil
+}
+
+// followCatalog applies the catalog's updates. While there are none to be had,
+// the last table stays in use.
+func (r *Router) followCatalog(ctx context.Context) {
+	if r.config.Source == nil {
+		return
+	}
+	wait := firstRetry
+	for {
+		err := r.config.Source(ctx, func(u *api.CatalogUpdate) {
+			r.Apply(u)
+			r.connected.Store(true)
+			wait = firstRetry
+		})
+		if ctx.Err() != nil {
+			return
+		}
+		if r.connected.Swap(false) {
+			r.config.Logger.Warn("the router lost the catalog; it goes on with what it knows", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+			wait = min(2*wait, longestRetry)
+		}
+	}
+}
+
+// Apply puts the table after an update in place of the present one. What leaves
+// gets no requests that begin later.
+func (r *Router) Apply(u *api.CatalogUpdate) {
+	r.applying.Lock()
+	defer r.applying.Unlock()
+	now := time.Now()
+	left := r.applier.apply(u, now)
+	r.publish(now)
+	for _, i := range left {
+		i.leave()
+	}
+}
+
+// publish puts the applier's table in use. A port that a route wants is open
+// before the table is.
+func (r *Router) publish(now time.Time) {
+	if !r.closing.Load() {
+		r.follow(r.applier.listens)
+	}
+	r.table.Store(r.applier.table)
+	r.updated.Store(now.UnixNano())
+}
+
+// upkeep closes connections that are not used, forgets routes that have been
+// without instances for long, and tries ports again.
+func (r *Router) upkeep(ctx context.Context) {
+	tick := time.NewTicker(upkeepInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			r.tidy(now)
+		}
+	}
+}
+
+func (r *Router) tidy(now time.Time) {
+	r.applying.Lock()
+	defer r.applying.Unlock()
+	for _, i := range r.applier.instances {
+		i.idle.sweep(now.UnixNano())
+	}
+	if r.applier.expire(now) || r.ports.failed() {
+		r.publish(now)
+	}
+}
+
+func (r *Router) stop() {
+	r.closing.Store(true)
+	r.listener.Close()
+	r.follow(nil)
+	close(r.stopped)
+	graceful, cancel := context.WithTimeout(context.Background(), r.config.DrainTimeout)
+	defer cancel()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r.http2.Shutdown(graceful)
+		r.serving.Wait()
+	}()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for over := graceful.Done(); ; {
+		r.conns.close(over == nil)
+		select {
+		case <-done:
+			r.ports.serving.Wait()
+			r.applying.Lock()
+			defer r.applying.Unlock()
+			for _, i := range r.applier.instances {
+				i.leave()
+			}
+			return
+		case <-over:
+			over = nil
+			r.http2.Close()
+			r.tunnels.close()
+		case <-tick.C:
+		}
+	}
+}
+
+// connections are the clients' of HTTP.
+type connections struct {
+	mu     sync.Mutex
+	open   map[*conn]struct{}
+	closed bool
+}
+
+func (s *connections) add(c *conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	if s.open == nil {
+		s.open = map[*conn]struct{}{}
+	}
+	s.open[c] = struct{}{}
+	return true
+}
+
+func (s *connections) remove(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, c)
+}
+
+func (s *connections) len() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.open)
+}
+
+// close closes those between two requests, or all.
+func (s *connections) close(all bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = s.closed || all
+	for c := range s.open {
+		if all || c.idle.Load() {
+			c.nc.Close()
+		}
+	}
+}
+
+// tunnels are connections that no request ends.
+type tunnels struct {
+	mu     sync.Mutex
+	open   map[*net.TCPConn]struct{}
+	closed bool
+}
+
+func (t *tunnels) add(nc *net.TCPConn) *net.TCPConn {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.open == nil {
+		t.open = map[*net.TCPConn]struct{}{}
+	}
+	t.open[nc] = struct{}{}
+	if t.closed {
+		nc.Close()
+	}
+	return nc
+}
+
+func (t *tunnels) remove(nc *net.TCPConn) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.open, nc)
+}
+
+func (t *tunnels) len() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.open)
+}
+
+func (t *tunnels) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closed = true
+	for nc := range t.open {
+		nc.Close()
+	}
+}

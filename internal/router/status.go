@@ -1,0 +1,92 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package router
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// Status is what there is to say of the router now.
+func (r *Router) Status() *api.RouterStatus {
+	t := r.table.Load()
+	s := &api.RouterStatus{
+		HTTP: r.Addr(), TCPAddress: r.config.TCPAddress,
+		Connected: r.connected.Load(), Index: t.index, Updated: r.updated.Load(), Problems: r.ports.inWords(),
+		Connections: int64(r.conns.len() + r.tunnels.len()),
+		Requests:    r.requests.Load(), Refused: r.refused.Load(), NoRoute: r.noRoute.Load(),
+		Routes: []*api.RouterRoute{},
+	}
+	now := time.Now().UnixNano()
+	for _, shard := range t.shards {
+		for _, p := range shard {
+			s.Routes = append(s.Routes, p.status(now))
+		}
+	}
+	slices.SortFunc(s.Routes, func(a, b *api.RouterRoute) int {
+		return cmp.Or(cmp.Compare(a.Listen, b.Listen), strings.Compare(a.Host, b.Host), strings.Compare(a.Path, b.Path), strings.Compare(a.Protocol, b.Protocol))
+	})
+	return s
+}
+
+func (p *pool) status(now int64) *api.RouterRoute {
+	c := p.counts
+	s := &api.RouterRoute{
+		Protocol: p.key.protocol(), Host: p.key.host, Listen: p.key.listen,
+		Jobs: []string{}, Instances: []*api.RouterInstance{},
+		Retries: c.retries.Load(), Unserved: c.unserved.Load(), BytesIn: c.bytesIn.Load(), BytesOut: c.bytesOut.Load(),
+		Latency: c.latency.summary(),
+	}
+	if p.key.listen == 0 {
+		s.Path = cmp.Or(p.key.path, "/")
+	}
+	for class := range c.classes {
+		n := c.classes[class].Load()
+		s.Requests += n
+		if n > 0 && p.key.listen == 0 {
+			if s.Responses == nil {
+				s.Responses = map[string]uint64{}
+			}
+			s.Responses[classNames[class]] = n
+		}
+	}
+	jobs := map[string]bool{}
+	for _, t := range p.targets {
+		jobs[t.job] = true
+		i := &api.RouterInstance{
+			AllocID: t.alloc, Address: t.address, Weight: t.weight(),
+			Outstanding: t.outstanding.Load(), Requests: t.requests.Load(), Failures: t.failures.Load(),
+		}
+		i.EjectedUntil, i.EjectedFor, i.Ejections = t.ejection.state(now)
+		s.Instances = append(s.Instances, i)
+	}
+	s.Jobs = slices.AppendSeq(s.Jobs, maps.Keys(jobs))
+	slices.Sort(s.Jobs)
+	return s
+}
+
+var classNames = [6]string{"none", "1xx", "2xx", "3xx", "4xx", "5xx"}
+
+// failed reports whether a port could not be opened.
+func (p *ports) failed() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.problems) > 0
+}
+
+// inWords are the problems, by port.
+func (p *ports) inWords() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var words []string
+	for _, port := range slices.Sorted(maps.Keys(p.problems)) {
+		words = append(words, p.problems[port])
+	}
+	return words
+}

@@ -1,0 +1,138 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package router
+
+import (
+	"hash/maphash"
+	"maps"
+	"strings"
+)
+
+// A table finds the pool of a request. It is immutable: an update makes another
+// one, which shares all shards that did not change.
+type table struct {
+	index  uint64
+	shards [shards]map[poolKey]*pool
+	hosts  [shards]map[string]int // how many pools of HTTP and gRPC a host has
+	// longest bounds the paths of pools, so that a request's path costs no more to
+	// look up than the routes' do.
+	longest int
+}
+
+const shards = 512
+
+// seed is the process's: which shard a key is in matters to nobody else.
+var seed = maphash.MakeSeed()
+
+func shardOf(k *poolKey) int {
+	h := maphash.String(seed, k.path) ^ 31*maphash.String(seed, k.host) ^ uint64(k.listen)*0x9e3779b97f4a7c15
+	if k.grpc {
+		h = ^h
+	}
+	return int(h % shards)
+}
+
+func hostShard(host string) int { return int(maphash.String(seed, host) % shards) }
+
+func (t *table) get(k poolKey) *pool { return t.shards[shardOf(&k)][k] }
+
+// with returns a table in which pools are as given; a nil pool takes its key
+// away.
+func (t *table) with(index uint64, changed map[poolKey]*pool) *table {
+	next := *t
+	next.index = index
+	copied, hostsCopied := map[int]bool{}, map[int]bool{}
+	for k, p := range changed {
+		i := shardOf(&k)
+		if !copied[i] {
+			copied[i] = true
+			next.shards[i] = cloned(next.shards[i])
+		}
+		_, before := next.shards[i][k]
+		next.longest = max(next.longest, len(k.path))
+		if p == nil {
+			delete(next.shards[i], k)
+		} else {
+			next.shards[i][k] = p
+		}
+		if before == (p != nil) || k.listen != 0 {
+			continue
+		}
+		h := hostShard(k.host)
+		if !hostsCopied[h] {
+			hostsCopied[h] = true
+			next.hosts[h] = cloned(next.hosts[h])
+		}
+		if p == nil {
+			next.hosts[h][k.host]--
+		} else {
+			next.hosts[h][k.host]++
+		}
+		if next.hosts[h][k.host] == 0 {
+			delete(next.hosts[h], k.host)
+		}
+	}
+	return &next
+}
+
+func cloned[K comparable, V any](m map[K]V) map[K]V {
+	if m == nil {
+		return map[K]V{}
+	}
+	return maps.Clone(m)
+}
+
+func (t *table) hasHost(host string) bool { return t.hosts[hostShard(host)][host] > 0 }
+
+// find returns the pool for a request: the host itself before the wildcard
+// above it, before any host; then the longest path. A gRPC request takes what
+// speaks gRPC if there is something at the same place, any other one takes what
+// does not.
+func (t *table) find(host, path string, grpc bool) *pool {
+	if host != "" {
+		if p := t.findPath(host, path, grpc); p != nil {
+			return p
+		}
+		if i := strings.IndexByte(host, '.'); i > 0 {
+			if p := t.findWildcard(host[i:], path, grpc); p != nil {
+				return p
+			}
+		}
+	}
+	return t.findPath("", path, grpc)
+}
+
+// findWildcard looks for "*" and a host's end from its first dot on.
+func (t *table) findWildcard(parent, path string, grpc bool) *pool {
+	var room [128]byte
+	name := append(append(room[:0], '*'), parent...)
+	if t.hosts[maphash.Bytes(seed, name)%shards][string(name)] == 0 {
+		return nil
+	}
+	return t.findPath(string(name), path, grpc)
+}
+
+func (t *table) findPath(host, path string, grpc bool) *pool {
+	if !t.hasHost(host) {
+		return nil
+	}
+	end := len(path)
+	if end > t.longest {
+		end = max(strings.LastIndexByte(path[:t.longest+1], '/'), 0)
+	}
+	for {
+		k := poolKey{host: host, path: path[:end], grpc: grpc}
+		if p := t.get(k); p != nil {
+			return p
+		}
+		k.grpc = !grpc
+		if p := t.get(k); p != nil {
+			return p
+		}
+		if end == 0 {
+			return nil
+		}
+		end = max(strings.LastIndexByte(path[:end], '/'), 0)
+	}
+}

@@ -1,0 +1,137 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package router
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// ports are the listeners of TCP routes. Only the applier's goroutine changes
+// them.
+type ports struct {
+	mu       sync.Mutex
+	open     map[int]*net.TCPListener
+	problems map[int]string // as told in the log too
+	serving  sync.WaitGroup
+}
+
+// follow opens and closes listeners so that they are those of a table. One that
+// cannot be opened is a problem that is shown, and tried again.
+func (r *Router) follow(listens map[int]bool) {
+	p := &r.ports
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for port, l := range p.open {
+		if !listens[port] {
+			l.Close()
+			delete(p.open, port)
+		}
+	}
+	maps.DeleteFunc(p.problems, func(port int, _ string) bool { return !listens[port] })
+	for port := range listens {
+		if p.open[port] != nil {
+			continue
+		}
+		l, err := listen(net.JoinHostPort(r.config.TCPAddress, strconv.Itoa(port)))
+		if err != nil {
+			why := fmt.Sprintf("TCP port %d cannot be opened: %s", port, inWords(err))
+			if p.problems[port] != why {
+				p.problems[port] = why
+				r.config.Logger.Warn("a route's port cannot be opened", "port", port, "address", r.config.TCPAddress, "error", inWords(err))
+			}
+			continue
+		}
+		delete(p.problems, port)
+		p.open[port] = l
+		p.serving.Go(func() { r.accept(l, func(nc *net.TCPConn) { r.serveTCP(nc, port) }) })
+	}
+}
+
+func listen(address string) (*net.TCPListener, error) {
+	config := net.ListenConfig{KeepAliveConfig: keepAlive}
+	l, err := config.Listen(context.Background(), "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	return l.(*net.TCPListener), nil
+}
+
+// accept serves a listener's connections until it is closed.
+func (r *Router) accept(l *net.TCPListener, serve func(*net.TCPConn)) {
+	for {
+		nc, err := l.AcceptTCP()
+		switch {
+		case err == nil:
+			r.serving.Go(func() { serve(nc) })
+		case errors.Is(err, net.ErrClosed):
+			return
+		default: // too many open files, most likely: some will be closed
+			r.config.Logger.Warn("no connection can be accepted", "address", l.Addr().String(), "error", err)
+			select {
+			case <-time.After(50 * time.Millisecond):
+			case <-r.stopped:
+				return
+			}
+		}
+	}
+}
+
+// serveTCP passes a connection on to an instance: to another one when the first
+// takes none.
+func (r *Router) serveTCP(nc *net.TCPConn, port int) {
+	open := r.tunnels.add(nc)
+	defer r.tunnels.remove(open)
+	defer nc.Close()
+	begun := time.Now()
+	rec := record{begun: begun, id: newRequestID(), client: nc.RemoteAddr().(*net.TCPAddr).AddrPort().Addr().Unmap().String(), proto: "TCP", host: ":" + strconv.Itoa(port)}
+	p := r.table.Load().get(poolKey{listen: port})
+	if p == nil {
+		return
+	}
+	rec.counts = p.counts
+	var room [attempts]*instance
+	tried := room[:0]
+	for len(tried) < attempts {
+		t, ok := p.pick("", tried, time.Now().UnixNano())
+		if !ok {
+			break
+		}
+		if len(tried) > 0 {
+			p.counts.retries.Add(1)
+		}
+		tried = append(tried, t.instance)
+		rec.attempts, rec.instance = len(tried), t.instance
+		back, err := dial(context.Background(), t.address, r.config.ConnectTimeout)
+		if err != nil {
+			p.unreachable(t.instance, err)
+			rec.why = "the instance took no connection: " + inWords(err)
+			continue
+		}
+		t.requests.Add(1)
+		t.outstanding.Add(1)
+		t.ejection.succeeded(time.Now().UnixNano())
+		other := r.tunnels.add(back)
+		rec.in, rec.out = tunnel(nc, back)
+		r.tunnels.remove(other)
+		t.outstanding.Add(-1)
+		rec.status, rec.why = 200, ""
+		rec.logged = r.access != nil && r.access.wants()
+		r.finish(&rec)
+		return
+	}
+	if rec.why == "" {
+		rec.why = nobody(p).why
+	}
+	rec.status = 503
+	rec.logged = r.access != nil && r.access.wants()
+	nc.SetLinger(0) // the client sees a reset, not an empty answer
+	r.finish(&rec)
+}

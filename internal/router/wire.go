@@ -1,0 +1,131 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package router
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+// A wire is a TCP connection with what was read from it and not yet used.
+//
+// Deadlines are kept coarse: one that is late enough is left alone, because to
+// set one for every read would cost as much as the read.
+type wire struct {
+	nc   *net.TCPConn
+	raw  syscall.RawConn
+	buf  []byte // all room
+	r, w int    // buf[r:w] is what is there
+
+	readBy, writeBy time.Time // the deadlines that are set
+}
+
+func newWire(nc *net.TCPConn, room int) (wire, error) {
+	raw, err := nc.SyscallConn()
+	return wire{nc: nc, raw: raw, buf: make([]byte, room)}, err
+}
+
+func (c *wire) close() { c.nc.Close() }
+
+// unread is what was read and not yet used.
+func (c *wire) unread() []byte { return c.buf[c.r:c.w] }
+
+// compact moves what is unread to the front.
+func (c *wire) compact() {
+	if c.r > 0 {
+		c.w = copy(c.buf, c.buf[c.r:c.w])
+		c.r = 0
+	}
+}
+
+// grow makes room for more, up to limit bytes in all; false when there is none
+// to be had.
+func (c *wire) grow(limit int) bool {
+	if c.w < len(c.buf) {
+		return true
+	}
+	if c.r > 0 {
+		c.compact()
+		return true
+	}
+	if len(c.buf) >= limit {
+		return false
+	}
+	larger := make([]byte, min(2*len(c.buf), limit))
+	copy(larger, c.buf[:c.w])
+	c.buf = larger
+	return true
+}
+
+// fill reads once.
+func (c *wire) fill() error {
+	n, err := c.nc.Read(c.buf[c.w:])
+	c.w += n
+	if n > 0 {
+		return nil
+	}
+	if err == nil {
+		err = io.ErrNoProgress
+	}
+	return err
+}
+
+// waitRead lets reads take until about d from now: at least d, and less than
+// twice as long.
+func (c *wire) waitRead(now time.Time, d time.Duration) {
+	if left := c.readBy.Sub(now); left < d || left > 2*d {
+		c.readBy = now.Add(2 * d)
+		c.nc.SetReadDeadline(c.readBy)
+	}
+}
+
+// waitWrite does the same for writes.
+func (c *wire) waitWrite(now time.Time, d time.Duration) {
+	if left := c.writeBy.Sub(now); left < d || left > 2*d {
+		c.writeBy = now.Add(2 * d)
+		c.nc.SetWriteDeadline(c.writeBy)
+	}
+}
+
+// readExactlyBy sets a deadline that is none of the coarse ones.
+func (c *wire) readExactlyBy(t time.Time) {
+	c.readBy = t
+	c.nc.SetReadDeadline(t)
+}
+
+// forever takes the deadlines away.
+func (c *wire) forever() {
+	c.readBy, c.writeBy = time.Time{}, time.Time{}
+	c.nc.SetDeadline(time.Time{})
+}
+
+// isQuiet reports whether the other side has neither closed the connection nor
+// sent anything: a kept connection of which anything else is true is of no use.
+func (c *wire) isQuiet() bool {
+	if c.r != c.w {
+		return false
+	}
+	_, err := peek(c.raw)
+	return err == syscall.EAGAIN
+}
+
+// isGone reports whether the other side has closed the connection.
+func (c *wire) isGone() bool {
+	n, err := peek(c.raw)
+	return n == 0 && err != syscall.EAGAIN && err != syscall.EINTR
+}
+
+func isTimeout(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }
+
+// bodyRoom are buffers for bodies.
+var bodyRoom = sync.Pool{New: func() any { return new([32 << 10]byte) }}
+
+// view is a string on bytes that do not change as long as it is used.
+func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
