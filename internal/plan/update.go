@@ -34,6 +34,7 @@ var effects = map[reflect.Type]map[string]effect{
 		"Payload": replaces, "NomadTokenID": inPlace, "Status": inPlace, "StatusDescription": inPlace,
 		"Stable": inPlace, "Version": inPlace, "SubmitTime": inPlace, "CreateIndex": inPlace,
 		"ModifyIndex": inPlace, "JobModifyIndex": inPlace, "VersionTag": inPlace,
+		"Domain": inPlace, "Annotation": inPlace,
 	},
 	reflect.TypeFor[api.Group](): {
 		"Name": inPlace, "Count": inPlace, "Constraints": whereabouts, "Affinities": inPlace,
@@ -42,7 +43,7 @@ var effects = map[reflect.Type]map[string]effect{
 		"Migrate": inPlace, "Networks": replaces, "Meta": replaces, "Services": looksInto,
 		"ShutdownDelay": inPlace, "MaxRunDuration": inPlace, "StopAfterClientDisconnect": inPlace,
 		"MaxClientDisconnect": inPlace, "Scaling": inPlace, "Consul": replaces,
-		"PreventRescheduleOnLost": inPlace, "Recovery": inPlace,
+		"PreventRescheduleOnLost": inPlace, "Recovery": inPlace, "Routes": inPlace, "MetricTags": inPlace,
 	},
 	reflect.TypeFor[api.Task](): {
 		"Name": inPlace, "Driver": replaces, "User": replaces, "Lifecycle": replaces, "Config": replaces,
