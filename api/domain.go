@@ -11,8 +11,11 @@ import "time"
 type Domain struct {
 	Name string // "" is the domain of jobs that name none
 	// FreshUntil is when the freshness ends; the zero time: never.
-	FreshUntil  time.Time
-	Stale       bool `json:",omitempty"` // it was ended before its time; FreshUntil says nothing
+	FreshUntil time.Time
+	Stale      bool `json:",omitempty"` // it was ended before its time; FreshUntil says nothing
+	// Unproven is set while nobody but the beginning of the cluster has marked it:
+	// then the first orphan that is found in it ends its freshness.
+	Unproven    bool `json:",omitempty"`
 	CreateIndex uint64
 	ModifyIndex uint64
 }

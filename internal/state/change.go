@@ -20,10 +20,11 @@ const (
 	TableNodePools
 	TableDecisions
 	TableRestarts
+	TableDomains
 	tableCount
 )
 
-var tableNames = [tableCount]string{"jobs", "job versions", "evaluations", "allocations", "nodes", "deployments", "scaling", "scheduler configuration", "node pools", "decisions", "restarts"}
+var tableNames = [tableCount]string{"jobs", "job versions", "evaluations", "allocations", "nodes", "deployments", "scaling", "scheduler configuration", "node pools", "decisions", "restarts", "domains"}
 
 // String names the table.
 func (t Table) String() string {
@@ -44,8 +45,8 @@ const (
 
 // A Change is one object that changed. Old is nil for a new object, New for a
 // deleted one. They are *api.Job, *api.Allocation, *api.Node, *api.Evaluation,
-// *api.Deployment, *api.SchedulerConfig, *api.NodePool, *api.Decision or
-// *api.JobRestart, as the table says.
+// *api.Deployment, *api.SchedulerConfig, *api.NodePool, *api.Decision,
+// *api.JobRestart or *api.Domain, as the table says.
 type Change struct {
 	Table    Table
 	Op       Op

@@ -17,6 +17,8 @@ import (
 type cluster struct {
 	scheduler *api.SchedulerConfig
 	pools     []*api.NodePool // ordered by name, without the built-in ones
+	domains   []*api.Domain   // ordered by name
+	id        string          // of the cluster, for as long as its state lives; "" before it began
 }
 
 // builtInPools always exist, ordered by name.

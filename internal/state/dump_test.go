@@ -33,6 +33,8 @@ type dump struct {
 	Allocations []*dumpedAllocation
 	Scheduler   *api.SchedulerConfig
 	Pools       []*api.NodePool
+	Domains     []*api.Domain
+	Cluster     string
 	Decisions   map[string][]*api.Decision
 	Restarts    map[string][]*api.JobRestart
 	Blocked     map[string]string
@@ -93,6 +95,7 @@ func dumpOf(v *Snapshot) *dump {
 		d.Scaled = append(d.Scaled, j.ID)
 	}
 	d.Scheduler, d.Pools = v.SchedulerConfig(), slices.Collect(v.NodePools())
+	d.Domains, d.Cluster = slices.Collect(v.Domains()), v.ClusterID()
 	d.Nodes = slices.Collect(v.Nodes())
 	d.Evaluations = slices.Collect(v.Evaluations())
 	d.Deployments = slices.Collect(v.Deployments())

@@ -123,6 +123,14 @@ func decodeCommand(w *wire.Command) (Command, error) {
 		return decodePromoteDeployment(k.PromoteDeployment)
 	case *wire.Command_SetAllocHealth:
 		return decodeSetAllocHealth(k.SetAllocHealth)
+	case *wire.Command_PutDomain:
+		return &PutDomain{k.PutDomain.GetName(), k.PutDomain.GetFreshUntil()}, nil
+	case *wire.Command_EndFreshness:
+		return &EndFreshness{k.EndFreshness.GetNames(), k.EndFreshness.GetAll()}, nil
+	case *wire.Command_AdoptAllocations:
+		return decodeAdoptAllocations(k.AdoptAllocations)
+	case *wire.Command_BeginCluster:
+		return &BeginCluster{k.BeginCluster.GetId(), k.BeginCluster.GetTime()}, nil
 	case *wire.Command_Collect:
 		return decodeCollect(k.Collect)
 	}

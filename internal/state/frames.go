@@ -37,6 +37,8 @@ const (
 	frameEnd         = 7
 	frameScheduler   = 8
 	frameNodePools   = 9
+	frameDomains     = 10
+	frameCluster     = 11
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

@@ -128,6 +128,10 @@ func every() []Command {
 		&UpdateRestart{ID: "r", Status: api.RestartPaused, Description: "paused by somebody", ModifyIndex: 5, Evaluation: evaluation, Time: 20},
 		&PromoteDeployment{ID: "d", Groups: []string{"web"}, Description: "promoted", Evaluation: evaluation, Time: 21},
 		&SetAllocHealth{DeploymentID: "d", Healthy: []string{"a"}, Unhealthy: []string{"b"}, Status: "failed", Description: "why", Evaluation: evaluation, Job: testJob("web"), Time: 22},
+		&BeginCluster{ID: "99999999-0000-4000-8000-000000000009", Time: 23},
+		&PutDomain{Domain: "cf", FreshUntil: 24},
+		&EndFreshness{Domains: []string{"cf", ""}, All: true},
+		&AdoptAllocations{NodeID: "n", Allocations: []*api.Allocation{orphan()}, Rewound: true, Time: 25},
 		&Collect{Evaluations: []string{"e"}, Allocations: []string{"a"}, Deployments: []string{"d"}, Jobs: []api.NamespacedID{{Namespace: "default", ID: "web"}}, Nodes: []string{"n"}},
 	}
 }
@@ -229,6 +233,16 @@ func goldens() map[string]Command {
 // TestCommandsSurviveTheLog encodes each command and decodes it again.
 func TestCommandsSurviveTheLog(t *testing.T) {
 	// A job of a placement is a reference in the log.
+	// What is adopted is written as what it becomes.
+	orphans := cmp.Transformer("orphans", func(c AdoptAllocations) AdoptAllocations {
+		c.Allocations = slices.Clone(c.Allocations)
+		for i, a := range c.Allocations {
+			b := a.Copy()
+			b.Orphan = true
+			c.Allocations[i] = b
+		}
+		return c
+	})
 	references := cmp.Transformer("reference", func(p *Placement) Placement {
 		c := *p
 		c.Place = slices.Clone(p.Place)
@@ -245,7 +259,7 @@ func TestCommandsSurviveTheLog(t *testing.T) {
 			t.Errorf("%s: %v", c.Name(), err)
 			continue
 		}
-		if diff := cmp.Diff([]Command{c}, decoded, references); diff != "" {
+		if diff := cmp.Diff([]Command{c}, decoded, references, orphans); diff != "" {
 			t.Errorf("%s (-encoded +decoded):\n%s", c.Name(), diff)
 		}
 	}
@@ -331,11 +345,32 @@ func plansStore(t testing.TB) *Store {
 	return s
 }
 
+// domainStore holds what the format learned to hold with domains and orphans.
+func domainStore(t testing.TB) *Store {
+	s := New()
+	must(t, s.Apply(5, []Command{
+		&BeginCluster{ID: "99999999-0000-4000-8000-000000000009", Time: 5},
+		&RegisterNode{Node: &api.Node{ID: "n", SecretID: "secret", Name: "node-1", Status: "ready"}},
+		&PutDomain{Domain: "cf", FreshUntil: 24}, &PutDomain{Domain: "for-ever"},
+	}))
+	must(t, s.Apply(6, []Command{&AdoptAllocations{NodeID: "n", Allocations: []*api.Allocation{orphan()}, Time: 6}}))
+	return s
+}
+
+// orphan is an allocation as its node keeps it.
+func orphan() *api.Allocation {
+	a := crashed()
+	a.DesiredStatus, a.ClientStatus, a.Serving = api.AllocDesiredRun, api.AllocClientRunning, serving()
+	a.CreateIndex, a.ModifyIndex = 300, 301
+	return a
+}
+
 // TestSnapshotFormatIsKept reads snapshots as the first versions that could
 // write them wrote them.
 func TestSnapshotFormatIsKept(t *testing.T) {
 	t.Run("v1", func(t *testing.T) { snapshotIsKept(t, goldenStore(t)) })
 	t.Run("plans", func(t *testing.T) { snapshotIsKept(t, plansStore(t)) })
+	t.Run("domains", func(t *testing.T) { snapshotIsKept(t, domainStore(t)) })
 	t.Run("cluster", func(t *testing.T) { snapshotIsKept(t, clusterStore(t)) })
 }
 

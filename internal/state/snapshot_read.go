@@ -85,6 +85,10 @@ func (l *loader) frame(f *aheadFrame) error {
 		return l.loadSchedulerConfig(f.payload)
 	case frameNodePools:
 		return loadEach(f.payload, &l.seen.NodePools, l.loadNodePool)
+	case frameDomains:
+		return loadEach(f.payload, &l.seen.Domains, l.loadDomain)
+	case frameCluster:
+		return l.loadCluster(f.payload)
 	case frameJobs:
 		return loadEach(f.payload, &l.seen.Jobs, l.loadJob)
 	case frameNodes:

@@ -26,6 +26,7 @@ type endRecord struct {
 	Jobs, Nodes, Evaluations, Deployments, Allocations int
 	NodePools                                          int `json:",omitempty"`
 	Decisions, Restarts                                int `json:",omitempty"`
+	Domains                                            int `json:",omitempty"`
 }
 
 // jobRecord is a jobRow as it is written.
@@ -66,6 +67,10 @@ func (v *Snapshot) WriteTo(w io.Writer) (int64, error) {
 		writeJSON(f, frameScheduler, v.cluster.scheduler)
 	}
 	end.NodePools = writeChunks(f, frameNodePools, slices.Values(v.cluster.pools))
+	if v.cluster.id != "" {
+		writeJSON(f, frameCluster, clusterRecord{v.cluster.id})
+	}
+	end.Domains = writeChunks(f, frameDomains, slices.Values(v.cluster.domains))
 	end.Jobs = v.writeJobs(f)
 	end.Decisions, end.Restarts = v.decisions.ids.len(), v.restarts.ids.len()
 	end.Nodes = writeChunks(f, frameNodes, v.Nodes())

@@ -6,4 +6,4 @@
 package wire
 
 // schemaSum is the SHA-256 of the schema that the generated code is of.
-const schemaSum = "ab2557777eb373d1794df8063befee22aa96cbe542c1731b1ee51824d32af291"
+const schemaSum = "17e4e98c3b323f7517361b2ad10f6ef1852f620337d8c0695ece159f62a5605f"

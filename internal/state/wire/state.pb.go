@@ -102,6 +102,10 @@ type Command struct {
 	//	*Command_UpdateRestart
 	//	*Command_PromoteDeployment
 	//	*Command_SetAllocHealth
+	//	*Command_PutDomain
+	//	*Command_EndFreshness
+	//	*Command_AdoptAllocations
+	//	*Command_BeginCluster
 	Kind          isCommand_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -369,6 +373,42 @@ func (x *Command) GetSetAllocHealth() *SetAllocHealth {
 	return nil
 }
 
+func (x *Command) GetPutDomain() *PutDomain {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_PutDomain); ok {
+			return x.PutDomain
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetEndFreshness() *EndFreshness {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_EndFreshness); ok {
+			return x.EndFreshness
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetAdoptAllocations() *AdoptAllocations {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_AdoptAllocations); ok {
+			return x.AdoptAllocations
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetBeginCluster() *BeginCluster {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_BeginCluster); ok {
+			return x.BeginCluster
+		}
+	}
+	return nil
+}
+
 type isCommand_Kind interface {
 	isCommand_Kind()
 }
@@ -473,6 +513,22 @@ type Command_SetAllocHealth struct {
 	SetAllocHealth *SetAllocHealth `protobuf:"bytes,54,opt,name=set_alloc_health,json=setAllocHealth,proto3,oneof"`
 }
 
+type Command_PutDomain struct {
+	PutDomain *PutDomain `protobuf:"bytes,60,opt,name=put_domain,json=putDomain,proto3,oneof"`
+}
+
+type Command_EndFreshness struct {
+	EndFreshness *EndFreshness `protobuf:"bytes,61,opt,name=end_freshness,json=endFreshness,proto3,oneof"`
+}
+
+type Command_AdoptAllocations struct {
+	AdoptAllocations *AdoptAllocations `protobuf:"bytes,62,opt,name=adopt_allocations,json=adoptAllocations,proto3,oneof"`
+}
+
+type Command_BeginCluster struct {
+	BeginCluster *BeginCluster `protobuf:"bytes,63,opt,name=begin_cluster,json=beginCluster,proto3,oneof"`
+}
+
 func (*Command_RegisterJob) isCommand_Kind() {}
 
 func (*Command_DeregisterJob) isCommand_Kind() {}
@@ -522,6 +578,14 @@ func (*Command_UpdateRestart) isCommand_Kind() {}
 func (*Command_PromoteDeployment) isCommand_Kind() {}
 
 func (*Command_SetAllocHealth) isCommand_Kind() {}
+
+func (*Command_PutDomain) isCommand_Kind() {}
+
+func (*Command_EndFreshness) isCommand_Kind() {}
+
+func (*Command_AdoptAllocations) isCommand_Kind() {}
+
+func (*Command_BeginCluster) isCommand_Kind() {}
 
 type RegisterJob struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
@@ -1255,6 +1319,230 @@ func (x *SetAllocHealth) GetJobJson() []byte {
 	return nil
 }
 
+type PutDomain struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	FreshUntil    int64                  `protobuf:"varint,2,opt,name=fresh_until,json=freshUntil,proto3" json:"fresh_until,omitempty"` // 0: for ever
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PutDomain) Reset() {
+	*x = PutDomain{}
+	mi := &file_state_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PutDomain) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PutDomain) ProtoMessage() {}
+
+func (x *PutDomain) ProtoReflect() protoreflect.Message {
+	mi := &file_state_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PutDomain.ProtoReflect.Descriptor instead.
+func (*PutDomain) Descriptor() ([]byte, []int) {
+	return file_state_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *PutDomain) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *PutDomain) GetFreshUntil() int64 {
+	if x != nil {
+		return x.FreshUntil
+	}
+	return 0
+}
+
+type EndFreshness struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Names         []string               `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
+	All           bool                   `protobuf:"varint,2,opt,name=all,proto3" json:"all,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EndFreshness) Reset() {
+	*x = EndFreshness{}
+	mi := &file_state_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EndFreshness) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EndFreshness) ProtoMessage() {}
+
+func (x *EndFreshness) ProtoReflect() protoreflect.Message {
+	mi := &file_state_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EndFreshness.ProtoReflect.Descriptor instead.
+func (*EndFreshness) Descriptor() ([]byte, []int) {
+	return file_state_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *EndFreshness) GetNames() []string {
+	if x != nil {
+		return x.Names
+	}
+	return nil
+}
+
+func (x *EndFreshness) GetAll() bool {
+	if x != nil {
+		return x.All
+	}
+	return false
+}
+
+type AdoptAllocations struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	NodeId        string                 `protobuf:"bytes,1,opt,name=node_id,json=nodeId,proto3" json:"node_id,omitempty"`
+	Allocations   *Allocations           `protobuf:"bytes,2,opt,name=allocations,proto3" json:"allocations,omitempty"`
+	Rewound       bool                   `protobuf:"varint,3,opt,name=rewound,proto3" json:"rewound,omitempty"`
+	Time          int64                  `protobuf:"varint,4,opt,name=time,proto3" json:"time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AdoptAllocations) Reset() {
+	*x = AdoptAllocations{}
+	mi := &file_state_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AdoptAllocations) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AdoptAllocations) ProtoMessage() {}
+
+func (x *AdoptAllocations) ProtoReflect() protoreflect.Message {
+	mi := &file_state_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AdoptAllocations.ProtoReflect.Descriptor instead.
+func (*AdoptAllocations) Descriptor() ([]byte, []int) {
+	return file_state_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *AdoptAllocations) GetNodeId() string {
+	if x != nil {
+		return x.NodeId
+	}
+	return ""
+}
+
+func (x *AdoptAllocations) GetAllocations() *Allocations {
+	if x != nil {
+		return x.Allocations
+	}
+	return nil
+}
+
+func (x *AdoptAllocations) GetRewound() bool {
+	if x != nil {
+		return x.Rewound
+	}
+	return false
+}
+
+func (x *AdoptAllocations) GetTime() int64 {
+	if x != nil {
+		return x.Time
+	}
+	return 0
+}
+
+type BeginCluster struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Time          int64                  `protobuf:"varint,2,opt,name=time,proto3" json:"time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BeginCluster) Reset() {
+	*x = BeginCluster{}
+	mi := &file_state_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BeginCluster) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BeginCluster) ProtoMessage() {}
+
+func (x *BeginCluster) ProtoReflect() protoreflect.Message {
+	mi := &file_state_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BeginCluster.ProtoReflect.Descriptor instead.
+func (*BeginCluster) Descriptor() ([]byte, []int) {
+	return file_state_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *BeginCluster) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *BeginCluster) GetTime() int64 {
+	if x != nil {
+		return x.Time
+	}
+	return 0
+}
+
 type PutEvaluations struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Evaluations   []*Evaluation          `protobuf:"bytes,1,rep,name=evaluations,proto3" json:"evaluations,omitempty"`
@@ -1264,7 +1552,7 @@ type PutEvaluations struct {
 
 func (x *PutEvaluations) Reset() {
 	*x = PutEvaluations{}
-	mi := &file_state_proto_msgTypes[11]
+	mi := &file_state_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1276,7 +1564,7 @@ func (x *PutEvaluations) String() string {
 func (*PutEvaluations) ProtoMessage() {}
 
 func (x *PutEvaluations) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[11]
+	mi := &file_state_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1289,7 +1577,7 @@ func (x *PutEvaluations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutEvaluations.ProtoReflect.Descriptor instead.
 func (*PutEvaluations) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{11}
+	return file_state_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *PutEvaluations) GetEvaluations() []*Evaluation {
@@ -1308,7 +1596,7 @@ type DeleteEvaluations struct {
 
 func (x *DeleteEvaluations) Reset() {
 	*x = DeleteEvaluations{}
-	mi := &file_state_proto_msgTypes[12]
+	mi := &file_state_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1320,7 +1608,7 @@ func (x *DeleteEvaluations) String() string {
 func (*DeleteEvaluations) ProtoMessage() {}
 
 func (x *DeleteEvaluations) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[12]
+	mi := &file_state_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1333,7 +1621,7 @@ func (x *DeleteEvaluations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteEvaluations.ProtoReflect.Descriptor instead.
 func (*DeleteEvaluations) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{12}
+	return file_state_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *DeleteEvaluations) GetIds() []string {
@@ -1365,7 +1653,7 @@ type CommitPlacement struct {
 
 func (x *CommitPlacement) Reset() {
 	*x = CommitPlacement{}
-	mi := &file_state_proto_msgTypes[13]
+	mi := &file_state_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1377,7 +1665,7 @@ func (x *CommitPlacement) String() string {
 func (*CommitPlacement) ProtoMessage() {}
 
 func (x *CommitPlacement) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[13]
+	mi := &file_state_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1390,7 +1678,7 @@ func (x *CommitPlacement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommitPlacement.ProtoReflect.Descriptor instead.
 func (*CommitPlacement) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{13}
+	return file_state_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *CommitPlacement) GetEvalId() string {
@@ -1501,7 +1789,7 @@ type Preemption struct {
 
 func (x *Preemption) Reset() {
 	*x = Preemption{}
-	mi := &file_state_proto_msgTypes[14]
+	mi := &file_state_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1513,7 +1801,7 @@ func (x *Preemption) String() string {
 func (*Preemption) ProtoMessage() {}
 
 func (x *Preemption) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[14]
+	mi := &file_state_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1526,7 +1814,7 @@ func (x *Preemption) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Preemption.ProtoReflect.Descriptor instead.
 func (*Preemption) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{14}
+	return file_state_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Preemption) GetId() string {
@@ -1556,7 +1844,7 @@ type JobRef struct {
 
 func (x *JobRef) Reset() {
 	*x = JobRef{}
-	mi := &file_state_proto_msgTypes[15]
+	mi := &file_state_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1568,7 +1856,7 @@ func (x *JobRef) String() string {
 func (*JobRef) ProtoMessage() {}
 
 func (x *JobRef) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[15]
+	mi := &file_state_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1581,7 +1869,7 @@ func (x *JobRef) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobRef.ProtoReflect.Descriptor instead.
 func (*JobRef) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{15}
+	return file_state_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *JobRef) GetNamespace() string {
@@ -1631,7 +1919,7 @@ type Stop struct {
 
 func (x *Stop) Reset() {
 	*x = Stop{}
-	mi := &file_state_proto_msgTypes[16]
+	mi := &file_state_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1643,7 +1931,7 @@ func (x *Stop) String() string {
 func (*Stop) ProtoMessage() {}
 
 func (x *Stop) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[16]
+	mi := &file_state_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1656,7 +1944,7 @@ func (x *Stop) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stop.ProtoReflect.Descriptor instead.
 func (*Stop) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{16}
+	return file_state_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Stop) GetId() string {
@@ -1698,7 +1986,7 @@ type DeploymentUpdate struct {
 
 func (x *DeploymentUpdate) Reset() {
 	*x = DeploymentUpdate{}
-	mi := &file_state_proto_msgTypes[17]
+	mi := &file_state_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1710,7 +1998,7 @@ func (x *DeploymentUpdate) String() string {
 func (*DeploymentUpdate) ProtoMessage() {}
 
 func (x *DeploymentUpdate) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[17]
+	mi := &file_state_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1723,7 +2011,7 @@ func (x *DeploymentUpdate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeploymentUpdate.ProtoReflect.Descriptor instead.
 func (*DeploymentUpdate) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{17}
+	return file_state_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *DeploymentUpdate) GetId() string {
@@ -1759,7 +2047,7 @@ type UpdateAllocations struct {
 
 func (x *UpdateAllocations) Reset() {
 	*x = UpdateAllocations{}
-	mi := &file_state_proto_msgTypes[18]
+	mi := &file_state_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1771,7 +2059,7 @@ func (x *UpdateAllocations) String() string {
 func (*UpdateAllocations) ProtoMessage() {}
 
 func (x *UpdateAllocations) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[18]
+	mi := &file_state_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1784,7 +2072,7 @@ func (x *UpdateAllocations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateAllocations.ProtoReflect.Descriptor instead.
 func (*UpdateAllocations) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{18}
+	return file_state_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *UpdateAllocations) GetNodeId() string {
@@ -1826,7 +2114,7 @@ type SetTransition struct {
 
 func (x *SetTransition) Reset() {
 	*x = SetTransition{}
-	mi := &file_state_proto_msgTypes[19]
+	mi := &file_state_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1838,7 +2126,7 @@ func (x *SetTransition) String() string {
 func (*SetTransition) ProtoMessage() {}
 
 func (x *SetTransition) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[19]
+	mi := &file_state_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1851,7 +2139,7 @@ func (x *SetTransition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetTransition.ProtoReflect.Descriptor instead.
 func (*SetTransition) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{19}
+	return file_state_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *SetTransition) GetAllocationIds() []string {
@@ -1885,7 +2173,7 @@ type RegisterNode struct {
 
 func (x *RegisterNode) Reset() {
 	*x = RegisterNode{}
-	mi := &file_state_proto_msgTypes[20]
+	mi := &file_state_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1897,7 +2185,7 @@ func (x *RegisterNode) String() string {
 func (*RegisterNode) ProtoMessage() {}
 
 func (x *RegisterNode) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[20]
+	mi := &file_state_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1910,7 +2198,7 @@ func (x *RegisterNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RegisterNode.ProtoReflect.Descriptor instead.
 func (*RegisterNode) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{20}
+	return file_state_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *RegisterNode) GetNodeJson() []byte {
@@ -1941,7 +2229,7 @@ type UpdateNodeStatus struct {
 
 func (x *UpdateNodeStatus) Reset() {
 	*x = UpdateNodeStatus{}
-	mi := &file_state_proto_msgTypes[21]
+	mi := &file_state_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1953,7 +2241,7 @@ func (x *UpdateNodeStatus) String() string {
 func (*UpdateNodeStatus) ProtoMessage() {}
 
 func (x *UpdateNodeStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[21]
+	mi := &file_state_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1966,7 +2254,7 @@ func (x *UpdateNodeStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateNodeStatus.ProtoReflect.Descriptor instead.
 func (*UpdateNodeStatus) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{21}
+	return file_state_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *UpdateNodeStatus) GetNodeId() string {
@@ -2024,7 +2312,7 @@ type SetNodeEligibility struct {
 
 func (x *SetNodeEligibility) Reset() {
 	*x = SetNodeEligibility{}
-	mi := &file_state_proto_msgTypes[22]
+	mi := &file_state_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2036,7 +2324,7 @@ func (x *SetNodeEligibility) String() string {
 func (*SetNodeEligibility) ProtoMessage() {}
 
 func (x *SetNodeEligibility) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[22]
+	mi := &file_state_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2049,7 +2337,7 @@ func (x *SetNodeEligibility) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetNodeEligibility.ProtoReflect.Descriptor instead.
 func (*SetNodeEligibility) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{22}
+	return file_state_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *SetNodeEligibility) GetNodeId() string {
@@ -2103,7 +2391,7 @@ type SetNodeDrain struct {
 
 func (x *SetNodeDrain) Reset() {
 	*x = SetNodeDrain{}
-	mi := &file_state_proto_msgTypes[23]
+	mi := &file_state_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2115,7 +2403,7 @@ func (x *SetNodeDrain) String() string {
 func (*SetNodeDrain) ProtoMessage() {}
 
 func (x *SetNodeDrain) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[23]
+	mi := &file_state_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2128,7 +2416,7 @@ func (x *SetNodeDrain) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetNodeDrain.ProtoReflect.Descriptor instead.
 func (*SetNodeDrain) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{23}
+	return file_state_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *SetNodeDrain) GetNodeId() string {
@@ -2197,7 +2485,7 @@ type DeleteNode struct {
 
 func (x *DeleteNode) Reset() {
 	*x = DeleteNode{}
-	mi := &file_state_proto_msgTypes[24]
+	mi := &file_state_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2209,7 +2497,7 @@ func (x *DeleteNode) String() string {
 func (*DeleteNode) ProtoMessage() {}
 
 func (x *DeleteNode) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[24]
+	mi := &file_state_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2222,7 +2510,7 @@ func (x *DeleteNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteNode.ProtoReflect.Descriptor instead.
 func (*DeleteNode) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{24}
+	return file_state_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *DeleteNode) GetIds() []string {
@@ -2253,7 +2541,7 @@ type UpdateDeployment struct {
 
 func (x *UpdateDeployment) Reset() {
 	*x = UpdateDeployment{}
-	mi := &file_state_proto_msgTypes[25]
+	mi := &file_state_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2265,7 +2553,7 @@ func (x *UpdateDeployment) String() string {
 func (*UpdateDeployment) ProtoMessage() {}
 
 func (x *UpdateDeployment) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[25]
+	mi := &file_state_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2278,7 +2566,7 @@ func (x *UpdateDeployment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateDeployment.ProtoReflect.Descriptor instead.
 func (*UpdateDeployment) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{25}
+	return file_state_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *UpdateDeployment) GetId() string {
@@ -2335,7 +2623,7 @@ type SetJobStability struct {
 
 func (x *SetJobStability) Reset() {
 	*x = SetJobStability{}
-	mi := &file_state_proto_msgTypes[26]
+	mi := &file_state_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2347,7 +2635,7 @@ func (x *SetJobStability) String() string {
 func (*SetJobStability) ProtoMessage() {}
 
 func (x *SetJobStability) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[26]
+	mi := &file_state_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2360,7 +2648,7 @@ func (x *SetJobStability) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetJobStability.ProtoReflect.Descriptor instead.
 func (*SetJobStability) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{26}
+	return file_state_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *SetJobStability) GetNamespace() string {
@@ -2406,7 +2694,7 @@ type ScaleJob struct {
 
 func (x *ScaleJob) Reset() {
 	*x = ScaleJob{}
-	mi := &file_state_proto_msgTypes[27]
+	mi := &file_state_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2418,7 +2706,7 @@ func (x *ScaleJob) String() string {
 func (*ScaleJob) ProtoMessage() {}
 
 func (x *ScaleJob) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[27]
+	mi := &file_state_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2431,7 +2719,7 @@ func (x *ScaleJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScaleJob.ProtoReflect.Descriptor instead.
 func (*ScaleJob) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{27}
+	return file_state_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ScaleJob) GetNamespace() string {
@@ -2497,7 +2785,7 @@ type Collect struct {
 
 func (x *Collect) Reset() {
 	*x = Collect{}
-	mi := &file_state_proto_msgTypes[28]
+	mi := &file_state_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2509,7 +2797,7 @@ func (x *Collect) String() string {
 func (*Collect) ProtoMessage() {}
 
 func (x *Collect) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[28]
+	mi := &file_state_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2522,7 +2810,7 @@ func (x *Collect) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Collect.ProtoReflect.Descriptor instead.
 func (*Collect) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{28}
+	return file_state_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Collect) GetEvaluations() []string {
@@ -2577,7 +2865,7 @@ type SetSchedulerConfig struct {
 
 func (x *SetSchedulerConfig) Reset() {
 	*x = SetSchedulerConfig{}
-	mi := &file_state_proto_msgTypes[29]
+	mi := &file_state_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2589,7 +2877,7 @@ func (x *SetSchedulerConfig) String() string {
 func (*SetSchedulerConfig) ProtoMessage() {}
 
 func (x *SetSchedulerConfig) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[29]
+	mi := &file_state_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2602,7 +2890,7 @@ func (x *SetSchedulerConfig) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetSchedulerConfig.ProtoReflect.Descriptor instead.
 func (*SetSchedulerConfig) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{29}
+	return file_state_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *SetSchedulerConfig) GetConfigJson() []byte {
@@ -2628,7 +2916,7 @@ type PutNodePool struct {
 
 func (x *PutNodePool) Reset() {
 	*x = PutNodePool{}
-	mi := &file_state_proto_msgTypes[30]
+	mi := &file_state_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2640,7 +2928,7 @@ func (x *PutNodePool) String() string {
 func (*PutNodePool) ProtoMessage() {}
 
 func (x *PutNodePool) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[30]
+	mi := &file_state_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2653,7 +2941,7 @@ func (x *PutNodePool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutNodePool.ProtoReflect.Descriptor instead.
 func (*PutNodePool) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{30}
+	return file_state_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *PutNodePool) GetPoolJson() []byte {
@@ -2672,7 +2960,7 @@ type DeleteNodePool struct {
 
 func (x *DeleteNodePool) Reset() {
 	*x = DeleteNodePool{}
-	mi := &file_state_proto_msgTypes[31]
+	mi := &file_state_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2684,7 +2972,7 @@ func (x *DeleteNodePool) String() string {
 func (*DeleteNodePool) ProtoMessage() {}
 
 func (x *DeleteNodePool) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[31]
+	mi := &file_state_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2697,7 +2985,7 @@ func (x *DeleteNodePool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteNodePool.ProtoReflect.Descriptor instead.
 func (*DeleteNodePool) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{31}
+	return file_state_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *DeleteNodePool) GetName() string {
@@ -2717,7 +3005,7 @@ type JobName struct {
 
 func (x *JobName) Reset() {
 	*x = JobName{}
-	mi := &file_state_proto_msgTypes[32]
+	mi := &file_state_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2729,7 +3017,7 @@ func (x *JobName) String() string {
 func (*JobName) ProtoMessage() {}
 
 func (x *JobName) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[32]
+	mi := &file_state_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2742,7 +3030,7 @@ func (x *JobName) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobName.ProtoReflect.Descriptor instead.
 func (*JobName) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{32}
+	return file_state_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *JobName) GetNamespace() string {
@@ -2768,7 +3056,7 @@ type Evaluations struct {
 
 func (x *Evaluations) Reset() {
 	*x = Evaluations{}
-	mi := &file_state_proto_msgTypes[33]
+	mi := &file_state_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2780,7 +3068,7 @@ func (x *Evaluations) String() string {
 func (*Evaluations) ProtoMessage() {}
 
 func (x *Evaluations) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[33]
+	mi := &file_state_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2793,7 +3081,7 @@ func (x *Evaluations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Evaluations.ProtoReflect.Descriptor instead.
 func (*Evaluations) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{33}
+	return file_state_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Evaluations) GetEvaluations() []*Evaluation {
@@ -2836,7 +3124,7 @@ type Evaluation struct {
 
 func (x *Evaluation) Reset() {
 	*x = Evaluation{}
-	mi := &file_state_proto_msgTypes[34]
+	mi := &file_state_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2848,7 +3136,7 @@ func (x *Evaluation) String() string {
 func (*Evaluation) ProtoMessage() {}
 
 func (x *Evaluation) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[34]
+	mi := &file_state_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2861,7 +3149,7 @@ func (x *Evaluation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Evaluation.ProtoReflect.Descriptor instead.
 func (*Evaluation) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{34}
+	return file_state_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Evaluation) GetId() string {
@@ -3049,7 +3337,7 @@ type Queued struct {
 
 func (x *Queued) Reset() {
 	*x = Queued{}
-	mi := &file_state_proto_msgTypes[35]
+	mi := &file_state_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3061,7 +3349,7 @@ func (x *Queued) String() string {
 func (*Queued) ProtoMessage() {}
 
 func (x *Queued) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[35]
+	mi := &file_state_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3074,7 +3362,7 @@ func (x *Queued) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Queued.ProtoReflect.Descriptor instead.
 func (*Queued) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{35}
+	return file_state_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Queued) GetGroup() string {
@@ -3108,7 +3396,7 @@ type Allocations struct {
 
 func (x *Allocations) Reset() {
 	*x = Allocations{}
-	mi := &file_state_proto_msgTypes[36]
+	mi := &file_state_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3120,7 +3408,7 @@ func (x *Allocations) String() string {
 func (*Allocations) ProtoMessage() {}
 
 func (x *Allocations) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[36]
+	mi := &file_state_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3133,7 +3421,7 @@ func (x *Allocations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Allocations.ProtoReflect.Descriptor instead.
 func (*Allocations) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{36}
+	return file_state_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Allocations) GetNames() []string {
@@ -3193,7 +3481,7 @@ type AllocationJob struct {
 
 func (x *AllocationJob) Reset() {
 	*x = AllocationJob{}
-	mi := &file_state_proto_msgTypes[37]
+	mi := &file_state_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3205,7 +3493,7 @@ func (x *AllocationJob) String() string {
 func (*AllocationJob) ProtoMessage() {}
 
 func (x *AllocationJob) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[37]
+	mi := &file_state_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3218,7 +3506,7 @@ func (x *AllocationJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AllocationJob.ProtoReflect.Descriptor instead.
 func (*AllocationJob) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{37}
+	return file_state_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *AllocationJob) GetNamespace() uint32 {
@@ -3311,7 +3599,7 @@ type Allocation struct {
 
 func (x *Allocation) Reset() {
 	*x = Allocation{}
-	mi := &file_state_proto_msgTypes[38]
+	mi := &file_state_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3323,7 +3611,7 @@ func (x *Allocation) String() string {
 func (*Allocation) ProtoMessage() {}
 
 func (x *Allocation) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[38]
+	mi := &file_state_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3336,7 +3624,7 @@ func (x *Allocation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Allocation.ProtoReflect.Descriptor instead.
 func (*Allocation) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{38}
+	return file_state_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Allocation) GetId() []byte {
@@ -3583,7 +3871,7 @@ type Serving struct {
 
 func (x *Serving) Reset() {
 	*x = Serving{}
-	mi := &file_state_proto_msgTypes[39]
+	mi := &file_state_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3595,7 +3883,7 @@ func (x *Serving) String() string {
 func (*Serving) ProtoMessage() {}
 
 func (x *Serving) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[39]
+	mi := &file_state_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3608,7 +3896,7 @@ func (x *Serving) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Serving.ProtoReflect.Descriptor instead.
 func (*Serving) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{39}
+	return file_state_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Serving) GetUp() bool {
@@ -3672,7 +3960,7 @@ type Registration struct {
 
 func (x *Registration) Reset() {
 	*x = Registration{}
-	mi := &file_state_proto_msgTypes[40]
+	mi := &file_state_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3684,7 +3972,7 @@ func (x *Registration) String() string {
 func (*Registration) ProtoMessage() {}
 
 func (x *Registration) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[40]
+	mi := &file_state_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3697,7 +3985,7 @@ func (x *Registration) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Registration.ProtoReflect.Descriptor instead.
 func (*Registration) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{40}
+	return file_state_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Registration) GetId() uint32 {
@@ -3825,7 +4113,7 @@ type Crashes struct {
 
 func (x *Crashes) Reset() {
 	*x = Crashes{}
-	mi := &file_state_proto_msgTypes[41]
+	mi := &file_state_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3837,7 +4125,7 @@ func (x *Crashes) String() string {
 func (*Crashes) ProtoMessage() {}
 
 func (x *Crashes) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[41]
+	mi := &file_state_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3850,7 +4138,7 @@ func (x *Crashes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Crashes.ProtoReflect.Descriptor instead.
 func (*Crashes) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{41}
+	return file_state_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Crashes) GetCount() int64 {
@@ -3898,7 +4186,7 @@ type Launches struct {
 
 func (x *Launches) Reset() {
 	*x = Launches{}
-	mi := &file_state_proto_msgTypes[42]
+	mi := &file_state_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3910,7 +4198,7 @@ func (x *Launches) String() string {
 func (*Launches) ProtoMessage() {}
 
 func (x *Launches) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[42]
+	mi := &file_state_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3923,7 +4211,7 @@ func (x *Launches) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Launches.ProtoReflect.Descriptor instead.
 func (*Launches) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{42}
+	return file_state_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Launches) GetId() uint32 {
@@ -3957,7 +4245,7 @@ type Launch struct {
 
 func (x *Launch) Reset() {
 	*x = Launch{}
-	mi := &file_state_proto_msgTypes[43]
+	mi := &file_state_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3969,7 +4257,7 @@ func (x *Launch) String() string {
 func (*Launch) ProtoMessage() {}
 
 func (x *Launch) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[43]
+	mi := &file_state_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3982,7 +4270,7 @@ func (x *Launch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Launch.ProtoReflect.Descriptor instead.
 func (*Launch) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{43}
+	return file_state_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *Launch) GetTask() uint32 {
@@ -4059,7 +4347,7 @@ type LaunchStatus struct {
 
 func (x *LaunchStatus) Reset() {
 	*x = LaunchStatus{}
-	mi := &file_state_proto_msgTypes[44]
+	mi := &file_state_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4071,7 +4359,7 @@ func (x *LaunchStatus) String() string {
 func (*LaunchStatus) ProtoMessage() {}
 
 func (x *LaunchStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[44]
+	mi := &file_state_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4084,7 +4372,7 @@ func (x *LaunchStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LaunchStatus.ProtoReflect.Descriptor instead.
 func (*LaunchStatus) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{44}
+	return file_state_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *LaunchStatus) GetId() uint32 {
@@ -4117,7 +4405,7 @@ type TaskSet struct {
 
 func (x *TaskSet) Reset() {
 	*x = TaskSet{}
-	mi := &file_state_proto_msgTypes[45]
+	mi := &file_state_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4129,7 +4417,7 @@ func (x *TaskSet) String() string {
 func (*TaskSet) ProtoMessage() {}
 
 func (x *TaskSet) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[45]
+	mi := &file_state_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4142,7 +4430,7 @@ func (x *TaskSet) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskSet.ProtoReflect.Descriptor instead.
 func (*TaskSet) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{45}
+	return file_state_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *TaskSet) GetTasks() []*TaskState {
@@ -4164,7 +4452,7 @@ type DeploymentStatus struct {
 
 func (x *DeploymentStatus) Reset() {
 	*x = DeploymentStatus{}
-	mi := &file_state_proto_msgTypes[46]
+	mi := &file_state_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4176,7 +4464,7 @@ func (x *DeploymentStatus) String() string {
 func (*DeploymentStatus) ProtoMessage() {}
 
 func (x *DeploymentStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[46]
+	mi := &file_state_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4189,7 +4477,7 @@ func (x *DeploymentStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeploymentStatus.ProtoReflect.Descriptor instead.
 func (*DeploymentStatus) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{46}
+	return file_state_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *DeploymentStatus) GetHealthy() bool {
@@ -4234,7 +4522,7 @@ type Port struct {
 
 func (x *Port) Reset() {
 	*x = Port{}
-	mi := &file_state_proto_msgTypes[47]
+	mi := &file_state_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4246,7 +4534,7 @@ func (x *Port) String() string {
 func (*Port) ProtoMessage() {}
 
 func (x *Port) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[47]
+	mi := &file_state_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4259,7 +4547,7 @@ func (x *Port) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Port.ProtoReflect.Descriptor instead.
 func (*Port) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{47}
+	return file_state_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *Port) GetLabel() uint32 {
@@ -4316,7 +4604,7 @@ type Shape struct {
 
 func (x *Shape) Reset() {
 	*x = Shape{}
-	mi := &file_state_proto_msgTypes[48]
+	mi := &file_state_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4328,7 +4616,7 @@ func (x *Shape) String() string {
 func (*Shape) ProtoMessage() {}
 
 func (x *Shape) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[48]
+	mi := &file_state_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4341,7 +4629,7 @@ func (x *Shape) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Shape.ProtoReflect.Descriptor instead.
 func (*Shape) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{48}
+	return file_state_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *Shape) GetTasks() []*ShapeTask {
@@ -4379,7 +4667,7 @@ type ShapeTask struct {
 
 func (x *ShapeTask) Reset() {
 	*x = ShapeTask{}
-	mi := &file_state_proto_msgTypes[49]
+	mi := &file_state_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4391,7 +4679,7 @@ func (x *ShapeTask) String() string {
 func (*ShapeTask) ProtoMessage() {}
 
 func (x *ShapeTask) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[49]
+	mi := &file_state_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4404,7 +4692,7 @@ func (x *ShapeTask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShapeTask.ProtoReflect.Descriptor instead.
 func (*ShapeTask) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{49}
+	return file_state_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *ShapeTask) GetName() uint32 {
@@ -4472,7 +4760,7 @@ type Metrics struct {
 
 func (x *Metrics) Reset() {
 	*x = Metrics{}
-	mi := &file_state_proto_msgTypes[50]
+	mi := &file_state_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4484,7 +4772,7 @@ func (x *Metrics) String() string {
 func (*Metrics) ProtoMessage() {}
 
 func (x *Metrics) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[50]
+	mi := &file_state_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4497,7 +4785,7 @@ func (x *Metrics) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Metrics.ProtoReflect.Descriptor instead.
 func (*Metrics) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{50}
+	return file_state_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *Metrics) GetNodesEvaluated() int64 {
@@ -4615,7 +4903,7 @@ type Count struct {
 
 func (x *Count) Reset() {
 	*x = Count{}
-	mi := &file_state_proto_msgTypes[51]
+	mi := &file_state_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4627,7 +4915,7 @@ func (x *Count) String() string {
 func (*Count) ProtoMessage() {}
 
 func (x *Count) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[51]
+	mi := &file_state_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4640,7 +4928,7 @@ func (x *Count) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Count.ProtoReflect.Descriptor instead.
 func (*Count) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{51}
+	return file_state_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *Count) GetName() uint32 {
@@ -4667,7 +4955,7 @@ type Score struct {
 
 func (x *Score) Reset() {
 	*x = Score{}
-	mi := &file_state_proto_msgTypes[52]
+	mi := &file_state_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4679,7 +4967,7 @@ func (x *Score) String() string {
 func (*Score) ProtoMessage() {}
 
 func (x *Score) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[52]
+	mi := &file_state_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4692,7 +4980,7 @@ func (x *Score) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Score.ProtoReflect.Descriptor instead.
 func (*Score) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{52}
+	return file_state_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *Score) GetName() uint32 {
@@ -4720,7 +5008,7 @@ type NodeScore struct {
 
 func (x *NodeScore) Reset() {
 	*x = NodeScore{}
-	mi := &file_state_proto_msgTypes[53]
+	mi := &file_state_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4732,7 +5020,7 @@ func (x *NodeScore) String() string {
 func (*NodeScore) ProtoMessage() {}
 
 func (x *NodeScore) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[53]
+	mi := &file_state_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4745,7 +5033,7 @@ func (x *NodeScore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeScore.ProtoReflect.Descriptor instead.
 func (*NodeScore) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{53}
+	return file_state_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *NodeScore) GetNode() uint32 {
@@ -4786,7 +5074,7 @@ type TaskState struct {
 
 func (x *TaskState) Reset() {
 	*x = TaskState{}
-	mi := &file_state_proto_msgTypes[54]
+	mi := &file_state_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4798,7 +5086,7 @@ func (x *TaskState) String() string {
 func (*TaskState) ProtoMessage() {}
 
 func (x *TaskState) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[54]
+	mi := &file_state_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4811,7 +5099,7 @@ func (x *TaskState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskState.ProtoReflect.Descriptor instead.
 func (*TaskState) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{54}
+	return file_state_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *TaskState) GetTask() uint32 {
@@ -4901,7 +5189,7 @@ type TaskEvent struct {
 
 func (x *TaskEvent) Reset() {
 	*x = TaskEvent{}
-	mi := &file_state_proto_msgTypes[55]
+	mi := &file_state_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4913,7 +5201,7 @@ func (x *TaskEvent) String() string {
 func (*TaskEvent) ProtoMessage() {}
 
 func (x *TaskEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[55]
+	mi := &file_state_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4926,7 +5214,7 @@ func (x *TaskEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskEvent.ProtoReflect.Descriptor instead.
 func (*TaskEvent) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{55}
+	return file_state_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *TaskEvent) GetType() uint32 {
@@ -5051,7 +5339,7 @@ type Detail struct {
 
 func (x *Detail) Reset() {
 	*x = Detail{}
-	mi := &file_state_proto_msgTypes[56]
+	mi := &file_state_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5063,7 +5351,7 @@ func (x *Detail) String() string {
 func (*Detail) ProtoMessage() {}
 
 func (x *Detail) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[56]
+	mi := &file_state_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5076,7 +5364,7 @@ func (x *Detail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Detail.ProtoReflect.Descriptor instead.
 func (*Detail) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{56}
+	return file_state_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *Detail) GetKey() uint32 {
@@ -5099,7 +5387,7 @@ const file_state_proto_rawDesc = "" +
 	"\n" +
 	"\vstate.proto\x12\x0ereeve.state.v1\"<\n" +
 	"\x05Entry\x123\n" +
-	"\bcommands\x18\x01 \x03(\v2\x17.reeve.state.v1.CommandR\bcommands\"\xa2\x0e\n" +
+	"\bcommands\x18\x01 \x03(\v2\x17.reeve.state.v1.CommandR\bcommands\"\xb9\x10\n" +
 	"\aCommand\x12@\n" +
 	"\fregister_job\x18\x01 \x01(\v2\x1b.reeve.state.v1.RegisterJobH\x00R\vregisterJob\x12F\n" +
 	"\x0ederegister_job\x18\x02 \x01(\v2\x1d.reeve.state.v1.DeregisterJobH\x00R\rderegisterJob\x12I\n" +
@@ -5129,7 +5417,12 @@ const file_state_proto_rawDesc = "" +
 	"putRestart\x12F\n" +
 	"\x0eupdate_restart\x184 \x01(\v2\x1d.reeve.state.v1.UpdateRestartH\x00R\rupdateRestart\x12R\n" +
 	"\x12promote_deployment\x185 \x01(\v2!.reeve.state.v1.PromoteDeploymentH\x00R\x11promoteDeployment\x12J\n" +
-	"\x10set_alloc_health\x186 \x01(\v2\x1e.reeve.state.v1.SetAllocHealthH\x00R\x0esetAllocHealthB\x06\n" +
+	"\x10set_alloc_health\x186 \x01(\v2\x1e.reeve.state.v1.SetAllocHealthH\x00R\x0esetAllocHealth\x12:\n" +
+	"\n" +
+	"put_domain\x18< \x01(\v2\x19.reeve.state.v1.PutDomainH\x00R\tputDomain\x12C\n" +
+	"\rend_freshness\x18= \x01(\v2\x1c.reeve.state.v1.EndFreshnessH\x00R\fendFreshness\x12O\n" +
+	"\x11adopt_allocations\x18> \x01(\v2 .reeve.state.v1.AdoptAllocationsH\x00R\x10adoptAllocations\x12C\n" +
+	"\rbegin_cluster\x18? \x01(\v2\x1c.reeve.state.v1.BeginClusterH\x00R\fbeginClusterB\x06\n" +
 	"\x04kind\"\xc9\x01\n" +
 	"\vRegisterJob\x12\x19\n" +
 	"\bjob_json\x18\x01 \x01(\fR\ajobJson\x12'\n" +
@@ -5209,7 +5502,22 @@ const file_state_proto_rawDesc = "" +
 	"\x04time\x18\x05 \x01(\x03R\x04time\x12\x16\n" +
 	"\x06status\x18\x06 \x01(\tR\x06status\x12 \n" +
 	"\vdescription\x18\a \x01(\tR\vdescription\x12\x19\n" +
-	"\bjob_json\x18\b \x01(\fR\ajobJson\"N\n" +
+	"\bjob_json\x18\b \x01(\fR\ajobJson\"@\n" +
+	"\tPutDomain\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1f\n" +
+	"\vfresh_until\x18\x02 \x01(\x03R\n" +
+	"freshUntil\"6\n" +
+	"\fEndFreshness\x12\x14\n" +
+	"\x05names\x18\x01 \x03(\tR\x05names\x12\x10\n" +
+	"\x03all\x18\x02 \x01(\bR\x03all\"\x98\x01\n" +
+	"\x10AdoptAllocations\x12\x17\n" +
+	"\anode_id\x18\x01 \x01(\tR\x06nodeId\x12=\n" +
+	"\vallocations\x18\x02 \x01(\v2\x1b.reeve.state.v1.AllocationsR\vallocations\x12\x18\n" +
+	"\arewound\x18\x03 \x01(\bR\arewound\x12\x12\n" +
+	"\x04time\x18\x04 \x01(\x03R\x04time\"2\n" +
+	"\fBeginCluster\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
+	"\x04time\x18\x02 \x01(\x03R\x04time\"N\n" +
 	"\x0ePutEvaluations\x12<\n" +
 	"\vevaluations\x18\x01 \x03(\v2\x1a.reeve.state.v1.EvaluationR\vevaluations\"%\n" +
 	"\x11DeleteEvaluations\x12\x10\n" +
@@ -5584,7 +5892,7 @@ func file_state_proto_rawDescGZIP() []byte {
 	return file_state_proto_rawDescData
 }
 
-var file_state_proto_msgTypes = make([]protoimpl.MessageInfo, 57)
+var file_state_proto_msgTypes = make([]protoimpl.MessageInfo, 61)
 var file_state_proto_goTypes = []any{
 	(*Entry)(nil),              // 0: reeve.state.v1.Entry
 	(*Command)(nil),            // 1: reeve.state.v1.Command
@@ -5597,144 +5905,153 @@ var file_state_proto_goTypes = []any{
 	(*UpdateRestart)(nil),      // 8: reeve.state.v1.UpdateRestart
 	(*PromoteDeployment)(nil),  // 9: reeve.state.v1.PromoteDeployment
 	(*SetAllocHealth)(nil),     // 10: reeve.state.v1.SetAllocHealth
-	(*PutEvaluations)(nil),     // 11: reeve.state.v1.PutEvaluations
-	(*DeleteEvaluations)(nil),  // 12: reeve.state.v1.DeleteEvaluations
-	(*CommitPlacement)(nil),    // 13: reeve.state.v1.CommitPlacement
-	(*Preemption)(nil),         // 14: reeve.state.v1.Preemption
-	(*JobRef)(nil),             // 15: reeve.state.v1.JobRef
-	(*Stop)(nil),               // 16: reeve.state.v1.Stop
-	(*DeploymentUpdate)(nil),   // 17: reeve.state.v1.DeploymentUpdate
-	(*UpdateAllocations)(nil),  // 18: reeve.state.v1.UpdateAllocations
-	(*SetTransition)(nil),      // 19: reeve.state.v1.SetTransition
-	(*RegisterNode)(nil),       // 20: reeve.state.v1.RegisterNode
-	(*UpdateNodeStatus)(nil),   // 21: reeve.state.v1.UpdateNodeStatus
-	(*SetNodeEligibility)(nil), // 22: reeve.state.v1.SetNodeEligibility
-	(*SetNodeDrain)(nil),       // 23: reeve.state.v1.SetNodeDrain
-	(*DeleteNode)(nil),         // 24: reeve.state.v1.DeleteNode
-	(*UpdateDeployment)(nil),   // 25: reeve.state.v1.UpdateDeployment
-	(*SetJobStability)(nil),    // 26: reeve.state.v1.SetJobStability
-	(*ScaleJob)(nil),           // 27: reeve.state.v1.ScaleJob
-	(*Collect)(nil),            // 28: reeve.state.v1.Collect
-	(*SetSchedulerConfig)(nil), // 29: reeve.state.v1.SetSchedulerConfig
-	(*PutNodePool)(nil),        // 30: reeve.state.v1.PutNodePool
-	(*DeleteNodePool)(nil),     // 31: reeve.state.v1.DeleteNodePool
-	(*JobName)(nil),            // 32: reeve.state.v1.JobName
-	(*Evaluations)(nil),        // 33: reeve.state.v1.Evaluations
-	(*Evaluation)(nil),         // 34: reeve.state.v1.Evaluation
-	(*Queued)(nil),             // 35: reeve.state.v1.Queued
-	(*Allocations)(nil),        // 36: reeve.state.v1.Allocations
-	(*AllocationJob)(nil),      // 37: reeve.state.v1.AllocationJob
-	(*Allocation)(nil),         // 38: reeve.state.v1.Allocation
-	(*Serving)(nil),            // 39: reeve.state.v1.Serving
-	(*Registration)(nil),       // 40: reeve.state.v1.Registration
-	(*Crashes)(nil),            // 41: reeve.state.v1.Crashes
-	(*Launches)(nil),           // 42: reeve.state.v1.Launches
-	(*Launch)(nil),             // 43: reeve.state.v1.Launch
-	(*LaunchStatus)(nil),       // 44: reeve.state.v1.LaunchStatus
-	(*TaskSet)(nil),            // 45: reeve.state.v1.TaskSet
-	(*DeploymentStatus)(nil),   // 46: reeve.state.v1.DeploymentStatus
-	(*Port)(nil),               // 47: reeve.state.v1.Port
-	(*Shape)(nil),              // 48: reeve.state.v1.Shape
-	(*ShapeTask)(nil),          // 49: reeve.state.v1.ShapeTask
-	(*Metrics)(nil),            // 50: reeve.state.v1.Metrics
-	(*Count)(nil),              // 51: reeve.state.v1.Count
-	(*Score)(nil),              // 52: reeve.state.v1.Score
-	(*NodeScore)(nil),          // 53: reeve.state.v1.NodeScore
-	(*TaskState)(nil),          // 54: reeve.state.v1.TaskState
-	(*TaskEvent)(nil),          // 55: reeve.state.v1.TaskEvent
-	(*Detail)(nil),             // 56: reeve.state.v1.Detail
+	(*PutDomain)(nil),          // 11: reeve.state.v1.PutDomain
+	(*EndFreshness)(nil),       // 12: reeve.state.v1.EndFreshness
+	(*AdoptAllocations)(nil),   // 13: reeve.state.v1.AdoptAllocations
+	(*BeginCluster)(nil),       // 14: reeve.state.v1.BeginCluster
+	(*PutEvaluations)(nil),     // 15: reeve.state.v1.PutEvaluations
+	(*DeleteEvaluations)(nil),  // 16: reeve.state.v1.DeleteEvaluations
+	(*CommitPlacement)(nil),    // 17: reeve.state.v1.CommitPlacement
+	(*Preemption)(nil),         // 18: reeve.state.v1.Preemption
+	(*JobRef)(nil),             // 19: reeve.state.v1.JobRef
+	(*Stop)(nil),               // 20: reeve.state.v1.Stop
+	(*DeploymentUpdate)(nil),   // 21: reeve.state.v1.DeploymentUpdate
+	(*UpdateAllocations)(nil),  // 22: reeve.state.v1.UpdateAllocations
+	(*SetTransition)(nil),      // 23: reeve.state.v1.SetTransition
+	(*RegisterNode)(nil),       // 24: reeve.state.v1.RegisterNode
+	(*UpdateNodeStatus)(nil),   // 25: reeve.state.v1.UpdateNodeStatus
+	(*SetNodeEligibility)(nil), // 26: reeve.state.v1.SetNodeEligibility
+	(*SetNodeDrain)(nil),       // 27: reeve.state.v1.SetNodeDrain
+	(*DeleteNode)(nil),         // 28: reeve.state.v1.DeleteNode
+	(*UpdateDeployment)(nil),   // 29: reeve.state.v1.UpdateDeployment
+	(*SetJobStability)(nil),    // 30: reeve.state.v1.SetJobStability
+	(*ScaleJob)(nil),           // 31: reeve.state.v1.ScaleJob
+	(*Collect)(nil),            // 32: reeve.state.v1.Collect
+	(*SetSchedulerConfig)(nil), // 33: reeve.state.v1.SetSchedulerConfig
+	(*PutNodePool)(nil),        // 34: reeve.state.v1.PutNodePool
+	(*DeleteNodePool)(nil),     // 35: reeve.state.v1.DeleteNodePool
+	(*JobName)(nil),            // 36: reeve.state.v1.JobName
+	(*Evaluations)(nil),        // 37: reeve.state.v1.Evaluations
+	(*Evaluation)(nil),         // 38: reeve.state.v1.Evaluation
+	(*Queued)(nil),             // 39: reeve.state.v1.Queued
+	(*Allocations)(nil),        // 40: reeve.state.v1.Allocations
+	(*AllocationJob)(nil),      // 41: reeve.state.v1.AllocationJob
+	(*Allocation)(nil),         // 42: reeve.state.v1.Allocation
+	(*Serving)(nil),            // 43: reeve.state.v1.Serving
+	(*Registration)(nil),       // 44: reeve.state.v1.Registration
+	(*Crashes)(nil),            // 45: reeve.state.v1.Crashes
+	(*Launches)(nil),           // 46: reeve.state.v1.Launches
+	(*Launch)(nil),             // 47: reeve.state.v1.Launch
+	(*LaunchStatus)(nil),       // 48: reeve.state.v1.LaunchStatus
+	(*TaskSet)(nil),            // 49: reeve.state.v1.TaskSet
+	(*DeploymentStatus)(nil),   // 50: reeve.state.v1.DeploymentStatus
+	(*Port)(nil),               // 51: reeve.state.v1.Port
+	(*Shape)(nil),              // 52: reeve.state.v1.Shape
+	(*ShapeTask)(nil),          // 53: reeve.state.v1.ShapeTask
+	(*Metrics)(nil),            // 54: reeve.state.v1.Metrics
+	(*Count)(nil),              // 55: reeve.state.v1.Count
+	(*Score)(nil),              // 56: reeve.state.v1.Score
+	(*NodeScore)(nil),          // 57: reeve.state.v1.NodeScore
+	(*TaskState)(nil),          // 58: reeve.state.v1.TaskState
+	(*TaskEvent)(nil),          // 59: reeve.state.v1.TaskEvent
+	(*Detail)(nil),             // 60: reeve.state.v1.Detail
 }
 var file_state_proto_depIdxs = []int32{
 	1,  // 0: reeve.state.v1.Entry.commands:type_name -> reeve.state.v1.Command
 	2,  // 1: reeve.state.v1.Command.register_job:type_name -> reeve.state.v1.RegisterJob
 	3,  // 2: reeve.state.v1.Command.deregister_job:type_name -> reeve.state.v1.DeregisterJob
-	11, // 3: reeve.state.v1.Command.put_evaluations:type_name -> reeve.state.v1.PutEvaluations
-	12, // 4: reeve.state.v1.Command.delete_evaluations:type_name -> reeve.state.v1.DeleteEvaluations
-	13, // 5: reeve.state.v1.Command.commit_placement:type_name -> reeve.state.v1.CommitPlacement
-	18, // 6: reeve.state.v1.Command.update_allocations:type_name -> reeve.state.v1.UpdateAllocations
-	19, // 7: reeve.state.v1.Command.set_transition:type_name -> reeve.state.v1.SetTransition
-	20, // 8: reeve.state.v1.Command.register_node:type_name -> reeve.state.v1.RegisterNode
-	21, // 9: reeve.state.v1.Command.update_node_status:type_name -> reeve.state.v1.UpdateNodeStatus
-	22, // 10: reeve.state.v1.Command.set_node_eligibility:type_name -> reeve.state.v1.SetNodeEligibility
-	24, // 11: reeve.state.v1.Command.delete_node:type_name -> reeve.state.v1.DeleteNode
-	25, // 12: reeve.state.v1.Command.update_deployment:type_name -> reeve.state.v1.UpdateDeployment
-	26, // 13: reeve.state.v1.Command.set_job_stability:type_name -> reeve.state.v1.SetJobStability
-	27, // 14: reeve.state.v1.Command.scale_job:type_name -> reeve.state.v1.ScaleJob
-	28, // 15: reeve.state.v1.Command.collect:type_name -> reeve.state.v1.Collect
-	29, // 16: reeve.state.v1.Command.set_scheduler_config:type_name -> reeve.state.v1.SetSchedulerConfig
-	30, // 17: reeve.state.v1.Command.put_node_pool:type_name -> reeve.state.v1.PutNodePool
-	31, // 18: reeve.state.v1.Command.delete_node_pool:type_name -> reeve.state.v1.DeleteNodePool
-	23, // 19: reeve.state.v1.Command.set_node_drain:type_name -> reeve.state.v1.SetNodeDrain
+	15, // 3: reeve.state.v1.Command.put_evaluations:type_name -> reeve.state.v1.PutEvaluations
+	16, // 4: reeve.state.v1.Command.delete_evaluations:type_name -> reeve.state.v1.DeleteEvaluations
+	17, // 5: reeve.state.v1.Command.commit_placement:type_name -> reeve.state.v1.CommitPlacement
+	22, // 6: reeve.state.v1.Command.update_allocations:type_name -> reeve.state.v1.UpdateAllocations
+	23, // 7: reeve.state.v1.Command.set_transition:type_name -> reeve.state.v1.SetTransition
+	24, // 8: reeve.state.v1.Command.register_node:type_name -> reeve.state.v1.RegisterNode
+	25, // 9: reeve.state.v1.Command.update_node_status:type_name -> reeve.state.v1.UpdateNodeStatus
+	26, // 10: reeve.state.v1.Command.set_node_eligibility:type_name -> reeve.state.v1.SetNodeEligibility
+	28, // 11: reeve.state.v1.Command.delete_node:type_name -> reeve.state.v1.DeleteNode
+	29, // 12: reeve.state.v1.Command.update_deployment:type_name -> reeve.state.v1.UpdateDeployment
+	30, // 13: reeve.state.v1.Command.set_job_stability:type_name -> reeve.state.v1.SetJobStability
+	31, // 14: reeve.state.v1.Command.scale_job:type_name -> reeve.state.v1.ScaleJob
+	32, // 15: reeve.state.v1.Command.collect:type_name -> reeve.state.v1.Collect
+	33, // 16: reeve.state.v1.Command.set_scheduler_config:type_name -> reeve.state.v1.SetSchedulerConfig
+	34, // 17: reeve.state.v1.Command.put_node_pool:type_name -> reeve.state.v1.PutNodePool
+	35, // 18: reeve.state.v1.Command.delete_node_pool:type_name -> reeve.state.v1.DeleteNodePool
+	27, // 19: reeve.state.v1.Command.set_node_drain:type_name -> reeve.state.v1.SetNodeDrain
 	4,  // 20: reeve.state.v1.Command.launch_job:type_name -> reeve.state.v1.LaunchJob
 	6,  // 21: reeve.state.v1.Command.decide:type_name -> reeve.state.v1.Decide
 	7,  // 22: reeve.state.v1.Command.put_restart:type_name -> reeve.state.v1.PutRestart
 	8,  // 23: reeve.state.v1.Command.update_restart:type_name -> reeve.state.v1.UpdateRestart
 	9,  // 24: reeve.state.v1.Command.promote_deployment:type_name -> reeve.state.v1.PromoteDeployment
 	10, // 25: reeve.state.v1.Command.set_alloc_health:type_name -> reeve.state.v1.SetAllocHealth
-	34, // 26: reeve.state.v1.RegisterJob.evaluation:type_name -> reeve.state.v1.Evaluation
-	34, // 27: reeve.state.v1.DeregisterJob.evaluation:type_name -> reeve.state.v1.Evaluation
-	5,  // 28: reeve.state.v1.LaunchJob.meta:type_name -> reeve.state.v1.MetaEntry
-	34, // 29: reeve.state.v1.LaunchJob.evaluation:type_name -> reeve.state.v1.Evaluation
-	34, // 30: reeve.state.v1.Decide.evaluation:type_name -> reeve.state.v1.Evaluation
-	17, // 31: reeve.state.v1.Decide.deployment_update:type_name -> reeve.state.v1.DeploymentUpdate
-	8,  // 32: reeve.state.v1.Decide.update_restart:type_name -> reeve.state.v1.UpdateRestart
-	34, // 33: reeve.state.v1.PutRestart.evaluation:type_name -> reeve.state.v1.Evaluation
-	34, // 34: reeve.state.v1.UpdateRestart.evaluation:type_name -> reeve.state.v1.Evaluation
-	34, // 35: reeve.state.v1.PromoteDeployment.evaluation:type_name -> reeve.state.v1.Evaluation
-	34, // 36: reeve.state.v1.SetAllocHealth.evaluation:type_name -> reeve.state.v1.Evaluation
-	34, // 37: reeve.state.v1.PutEvaluations.evaluations:type_name -> reeve.state.v1.Evaluation
-	15, // 38: reeve.state.v1.CommitPlacement.job:type_name -> reeve.state.v1.JobRef
-	36, // 39: reeve.state.v1.CommitPlacement.place:type_name -> reeve.state.v1.Allocations
-	16, // 40: reeve.state.v1.CommitPlacement.stop:type_name -> reeve.state.v1.Stop
-	17, // 41: reeve.state.v1.CommitPlacement.deployment_updates:type_name -> reeve.state.v1.DeploymentUpdate
-	34, // 42: reeve.state.v1.CommitPlacement.evaluations:type_name -> reeve.state.v1.Evaluation
-	14, // 43: reeve.state.v1.CommitPlacement.preempt:type_name -> reeve.state.v1.Preemption
-	36, // 44: reeve.state.v1.UpdateAllocations.allocations:type_name -> reeve.state.v1.Allocations
-	34, // 45: reeve.state.v1.UpdateAllocations.evaluations:type_name -> reeve.state.v1.Evaluation
-	34, // 46: reeve.state.v1.SetTransition.evaluations:type_name -> reeve.state.v1.Evaluation
-	34, // 47: reeve.state.v1.RegisterNode.evaluations:type_name -> reeve.state.v1.Evaluation
-	34, // 48: reeve.state.v1.UpdateNodeStatus.evaluations:type_name -> reeve.state.v1.Evaluation
-	34, // 49: reeve.state.v1.SetNodeEligibility.evaluations:type_name -> reeve.state.v1.Evaluation
-	34, // 50: reeve.state.v1.SetNodeDrain.evaluations:type_name -> reeve.state.v1.Evaluation
-	34, // 51: reeve.state.v1.DeleteNode.evaluations:type_name -> reeve.state.v1.Evaluation
-	34, // 52: reeve.state.v1.UpdateDeployment.evaluation:type_name -> reeve.state.v1.Evaluation
-	34, // 53: reeve.state.v1.ScaleJob.evaluation:type_name -> reeve.state.v1.Evaluation
-	32, // 54: reeve.state.v1.Collect.jobs:type_name -> reeve.state.v1.JobName
-	34, // 55: reeve.state.v1.Evaluations.evaluations:type_name -> reeve.state.v1.Evaluation
-	35, // 56: reeve.state.v1.Evaluation.queued:type_name -> reeve.state.v1.Queued
-	37, // 57: reeve.state.v1.Allocations.jobs:type_name -> reeve.state.v1.AllocationJob
-	48, // 58: reeve.state.v1.Allocations.shapes:type_name -> reeve.state.v1.Shape
-	50, // 59: reeve.state.v1.Allocations.metrics:type_name -> reeve.state.v1.Metrics
-	38, // 60: reeve.state.v1.Allocations.allocations:type_name -> reeve.state.v1.Allocation
-	45, // 61: reeve.state.v1.Allocations.task_sets:type_name -> reeve.state.v1.TaskSet
-	46, // 62: reeve.state.v1.Allocation.deployment_status:type_name -> reeve.state.v1.DeploymentStatus
-	47, // 63: reeve.state.v1.Allocation.ports:type_name -> reeve.state.v1.Port
-	54, // 64: reeve.state.v1.Allocation.tasks:type_name -> reeve.state.v1.TaskState
-	42, // 65: reeve.state.v1.Allocation.launches:type_name -> reeve.state.v1.Launches
-	44, // 66: reeve.state.v1.Allocation.launch_status:type_name -> reeve.state.v1.LaunchStatus
-	39, // 67: reeve.state.v1.Allocation.serving:type_name -> reeve.state.v1.Serving
-	41, // 68: reeve.state.v1.Allocation.crashes:type_name -> reeve.state.v1.Crashes
-	40, // 69: reeve.state.v1.Serving.services:type_name -> reeve.state.v1.Registration
-	56, // 70: reeve.state.v1.Registration.meta:type_name -> reeve.state.v1.Detail
-	43, // 71: reeve.state.v1.Launches.tasks:type_name -> reeve.state.v1.Launch
-	56, // 72: reeve.state.v1.Launch.env:type_name -> reeve.state.v1.Detail
-	54, // 73: reeve.state.v1.TaskSet.tasks:type_name -> reeve.state.v1.TaskState
-	49, // 74: reeve.state.v1.Shape.tasks:type_name -> reeve.state.v1.ShapeTask
-	51, // 75: reeve.state.v1.Metrics.nodes_available:type_name -> reeve.state.v1.Count
-	51, // 76: reeve.state.v1.Metrics.class_filtered:type_name -> reeve.state.v1.Count
-	51, // 77: reeve.state.v1.Metrics.constraint_filtered:type_name -> reeve.state.v1.Count
-	51, // 78: reeve.state.v1.Metrics.class_exhausted:type_name -> reeve.state.v1.Count
-	51, // 79: reeve.state.v1.Metrics.dimension_exhausted:type_name -> reeve.state.v1.Count
-	52, // 80: reeve.state.v1.Metrics.scores:type_name -> reeve.state.v1.Score
-	53, // 81: reeve.state.v1.Metrics.node_scores:type_name -> reeve.state.v1.NodeScore
-	52, // 82: reeve.state.v1.NodeScore.scores:type_name -> reeve.state.v1.Score
-	55, // 83: reeve.state.v1.TaskState.events:type_name -> reeve.state.v1.TaskEvent
-	56, // 84: reeve.state.v1.TaskEvent.details:type_name -> reeve.state.v1.Detail
-	85, // [85:85] is the sub-list for method output_type
-	85, // [85:85] is the sub-list for method input_type
-	85, // [85:85] is the sub-list for extension type_name
-	85, // [85:85] is the sub-list for extension extendee
-	0,  // [0:85] is the sub-list for field type_name
+	11, // 26: reeve.state.v1.Command.put_domain:type_name -> reeve.state.v1.PutDomain
+	12, // 27: reeve.state.v1.Command.end_freshness:type_name -> reeve.state.v1.EndFreshness
+	13, // 28: reeve.state.v1.Command.adopt_allocations:type_name -> reeve.state.v1.AdoptAllocations
+	14, // 29: reeve.state.v1.Command.begin_cluster:type_name -> reeve.state.v1.BeginCluster
+	38, // 30: reeve.state.v1.RegisterJob.evaluation:type_name -> reeve.state.v1.Evaluation
+	38, // 31: reeve.state.v1.DeregisterJob.evaluation:type_name -> reeve.state.v1.Evaluation
+	5,  // 32: reeve.state.v1.LaunchJob.meta:type_name -> reeve.state.v1.MetaEntry
+	38, // 33: reeve.state.v1.LaunchJob.evaluation:type_name -> reeve.state.v1.Evaluation
+	38, // 34: reeve.state.v1.Decide.evaluation:type_name -> reeve.state.v1.Evaluation
+	21, // 35: reeve.state.v1.Decide.deployment_update:type_name -> reeve.state.v1.DeploymentUpdate
+	8,  // 36: reeve.state.v1.Decide.update_restart:type_name -> reeve.state.v1.UpdateRestart
+	38, // 37: reeve.state.v1.PutRestart.evaluation:type_name -> reeve.state.v1.Evaluation
+	38, // 38: reeve.state.v1.UpdateRestart.evaluation:type_name -> reeve.state.v1.Evaluation
+	38, // 39: reeve.state.v1.PromoteDeployment.evaluation:type_name -> reeve.state.v1.Evaluation
+	38, // 40: reeve.state.v1.SetAllocHealth.evaluation:type_name -> reeve.state.v1.Evaluation
+	40, // 41: reeve.state.v1.AdoptAllocations.allocations:type_name -> reeve.state.v1.Allocations
+	38, // 42: reeve.state.v1.PutEvaluations.evaluations:type_name -> reeve.state.v1.Evaluation
+	19, // 43: reeve.state.v1.CommitPlacement.job:type_name -> reeve.state.v1.JobRef
+	40, // 44: reeve.state.v1.CommitPlacement.place:type_name -> reeve.state.v1.Allocations
+	20, // 45: reeve.state.v1.CommitPlacement.stop:type_name -> reeve.state.v1.Stop
+	21, // 46: reeve.state.v1.CommitPlacement.deployment_updates:type_name -> reeve.state.v1.DeploymentUpdate
+	38, // 47: reeve.state.v1.CommitPlacement.evaluations:type_name -> reeve.state.v1.Evaluation
+	18, // 48: reeve.state.v1.CommitPlacement.preempt:type_name -> reeve.state.v1.Preemption
+	40, // 49: reeve.state.v1.UpdateAllocations.allocations:type_name -> reeve.state.v1.Allocations
+	38, // 50: reeve.state.v1.UpdateAllocations.evaluations:type_name -> reeve.state.v1.Evaluation
+	38, // 51: reeve.state.v1.SetTransition.evaluations:type_name -> reeve.state.v1.Evaluation
+	38, // 52: reeve.state.v1.RegisterNode.evaluations:type_name -> reeve.state.v1.Evaluation
+	38, // 53: reeve.state.v1.UpdateNodeStatus.evaluations:type_name -> reeve.state.v1.Evaluation
+	38, // 54: reeve.state.v1.SetNodeEligibility.evaluations:type_name -> reeve.state.v1.Evaluation
+	38, // 55: reeve.state.v1.SetNodeDrain.evaluations:type_name -> reeve.state.v1.Evaluation
+	38, // 56: reeve.state.v1.DeleteNode.evaluations:type_name -> reeve.state.v1.Evaluation
+	38, // 57: reeve.state.v1.UpdateDeployment.evaluation:type_name -> reeve.state.v1.Evaluation
+	38, // 58: reeve.state.v1.ScaleJob.evaluation:type_name -> reeve.state.v1.Evaluation
+	36, // 59: reeve.state.v1.Collect.jobs:type_name -> reeve.state.v1.JobName
+	38, // 60: reeve.state.v1.Evaluations.evaluations:type_name -> reeve.state.v1.Evaluation
+	39, // 61: reeve.state.v1.Evaluation.queued:type_name -> reeve.state.v1.Queued
+	41, // 62: reeve.state.v1.Allocations.jobs:type_name -> reeve.state.v1.AllocationJob
+	52, // 63: reeve.state.v1.Allocations.shapes:type_name -> reeve.state.v1.Shape
+	54, // 64: reeve.state.v1.Allocations.metrics:type_name -> reeve.state.v1.Metrics
+	42, // 65: reeve.state.v1.Allocations.allocations:type_name -> reeve.state.v1.Allocation
+	49, // 66: reeve.state.v1.Allocations.task_sets:type_name -> reeve.state.v1.TaskSet
+	50, // 67: reeve.state.v1.Allocation.deployment_status:type_name -> reeve.state.v1.DeploymentStatus
+	51, // 68: reeve.state.v1.Allocation.ports:type_name -> reeve.state.v1.Port
+	58, // 69: reeve.state.v1.Allocation.tasks:type_name -> reeve.state.v1.TaskState
+	46, // 70: reeve.state.v1.Allocation.launches:type_name -> reeve.state.v1.Launches
+	48, // 71: reeve.state.v1.Allocation.launch_status:type_name -> reeve.state.v1.LaunchStatus
+	43, // 72: reeve.state.v1.Allocation.serving:type_name -> reeve.state.v1.Serving
+	45, // 73: reeve.state.v1.Allocation.crashes:type_name -> reeve.state.v1.Crashes
+	44, // 74: reeve.state.v1.Serving.services:type_name -> reeve.state.v1.Registration
+	60, // 75: reeve.state.v1.Registration.meta:type_name -> reeve.state.v1.Detail
+	47, // 76: reeve.state.v1.Launches.tasks:type_name -> reeve.state.v1.Launch
+	60, // 77: reeve.state.v1.Launch.env:type_name -> reeve.state.v1.Detail
+	58, // 78: reeve.state.v1.TaskSet.tasks:type_name -> reeve.state.v1.TaskState
+	53, // 79: reeve.state.v1.Shape.tasks:type_name -> reeve.state.v1.ShapeTask
+	55, // 80: reeve.state.v1.Metrics.nodes_available:type_name -> reeve.state.v1.Count
+	55, // 81: reeve.state.v1.Metrics.class_filtered:type_name -> reeve.state.v1.Count
+	55, // 82: reeve.state.v1.Metrics.constraint_filtered:type_name -> reeve.state.v1.Count
+	55, // 83: reeve.state.v1.Metrics.class_exhausted:type_name -> reeve.state.v1.Count
+	55, // 84: reeve.state.v1.Metrics.dimension_exhausted:type_name -> reeve.state.v1.Count
+	56, // 85: reeve.state.v1.Metrics.scores:type_name -> reeve.state.v1.Score
+	57, // 86: reeve.state.v1.Metrics.node_scores:type_name -> reeve.state.v1.NodeScore
+	56, // 87: reeve.state.v1.NodeScore.scores:type_name -> reeve.state.v1.Score
+	59, // 88: reeve.state.v1.TaskState.events:type_name -> reeve.state.v1.TaskEvent
+	60, // 89: reeve.state.v1.TaskEvent.details:type_name -> reeve.state.v1.Detail
+	90, // [90:90] is the sub-list for method output_type
+	90, // [90:90] is the sub-list for method input_type
+	90, // [90:90] is the sub-list for extension type_name
+	90, // [90:90] is the sub-list for extension extendee
+	0,  // [0:90] is the sub-list for field type_name
 }
 
 func init() { file_state_proto_init() }
@@ -5768,19 +6085,23 @@ func file_state_proto_init() {
 		(*Command_UpdateRestart)(nil),
 		(*Command_PromoteDeployment)(nil),
 		(*Command_SetAllocHealth)(nil),
+		(*Command_PutDomain)(nil),
+		(*Command_EndFreshness)(nil),
+		(*Command_AdoptAllocations)(nil),
+		(*Command_BeginCluster)(nil),
 	}
 	file_state_proto_msgTypes[2].OneofWrappers = []any{}
-	file_state_proto_msgTypes[27].OneofWrappers = []any{}
-	file_state_proto_msgTypes[29].OneofWrappers = []any{}
-	file_state_proto_msgTypes[44].OneofWrappers = []any{}
-	file_state_proto_msgTypes[46].OneofWrappers = []any{}
+	file_state_proto_msgTypes[31].OneofWrappers = []any{}
+	file_state_proto_msgTypes[33].OneofWrappers = []any{}
+	file_state_proto_msgTypes[48].OneofWrappers = []any{}
+	file_state_proto_msgTypes[50].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_state_proto_rawDesc), len(file_state_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   57,
+			NumMessages:   61,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,0 +1,91 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import (
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/state/wire"
+)
+
+// BeginCluster names a cluster that has no name yet, and marks the domain of
+// jobs that name none as fresh for ever, until something shows that the servers
+// do not know everything.
+type BeginCluster struct {
+	ID   string
+	Time int64 // Unix nanoseconds
+}
+
+// Name implements Command.
+func (c *BeginCluster) Name() string { return "BeginCluster" }
+
+func (c *BeginCluster) apply(t *txn) error {
+	switch {
+	case c.ID == "":
+		return api.Errorf(api.CodeInvalid, "a cluster needs an ID")
+	case t.cluster.id != "":
+		return api.Errorf(api.CodeConflict, "the cluster began already: it is %s", t.cluster.id)
+	}
+	t.cluster.id = c.ID
+	if t.Domain("") == nil {
+		t.putDomain(&api.Domain{Unproven: true})
+	}
+	t.touch(TableDomains)
+	return nil
+}
+
+func (c *BeginCluster) encode() *wire.Command {
+	return &wire.Command{Kind: &wire.Command_BeginCluster{BeginCluster: &wire.BeginCluster{Id: c.ID, Time: c.Time}}}
+}
+
+// PutDomain marks a domain as fresh until a time, whatever it was before.
+type PutDomain struct {
+	Domain     string
+	FreshUntil int64 // Unix nanoseconds; 0: for ever
+}
+
+// Name implements Command.
+func (c *PutDomain) Name() string { return "PutDomain" }
+
+func (c *PutDomain) apply(t *txn) error {
+	d := &api.Domain{Name: c.Domain}
+	if c.FreshUntil != 0 {
+		d.FreshUntil = time.Unix(0, c.FreshUntil).UTC()
+	}
+	t.putDomain(d)
+	return nil
+}
+
+func (c *PutDomain) encode() *wire.Command {
+	return &wire.Command{Kind: &wire.Command_PutDomain{PutDomain: &wire.PutDomain{Name: c.Domain, FreshUntil: c.FreshUntil}}}
+}
+
+// EndFreshness makes domains stale before their time.
+type EndFreshness struct {
+	Domains []string
+	All     bool // every domain
+}
+
+// Name implements Command.
+func (c *EndFreshness) Name() string { return "EndFreshness" }
+
+func (c *EndFreshness) apply(t *txn) error {
+	for _, name := range c.Domains {
+		if t.Domain(name) == nil {
+			return api.Errorf(api.CodeNotFound, "domain %q was never marked as fresh", name)
+		}
+	}
+	for _, name := range c.Domains {
+		t.endFreshness(name)
+	}
+	if c.All {
+		t.endAllFreshness()
+	}
+	return nil
+}
+
+func (c *EndFreshness) encode() *wire.Command {
+	return &wire.Command{Kind: &wire.Command_EndFreshness{EndFreshness: &wire.EndFreshness{Names: c.Domains, All: c.All}}}
+}
