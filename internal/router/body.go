@@ -93,13 +93,12 @@ type pump struct {
 func (b *body) start(c *conn, u *upstream) {
 	b.pump = &pump{done: make(chan struct{})}
 	go func() {
-		defer close(b.pump.done)
 		err := b.copy(c, u)
-		switch refused := (*refusal)(nil); {
-		case err == nil:
-			b.pump.complete = true
-		case errors.As(err, &refused):
-			b.pump.refused = refused
+		b.pump.complete = err == nil
+		errors.As(err, &b.pump.refused)
+		refused := b.pump.refused != nil
+		close(b.pump.done)
+		if refused {
 			u.nc.Close()
 		}
 	}()

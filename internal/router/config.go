@@ -37,8 +37,9 @@ type Config struct {
 }
 
 // A Source hands over the catalog's updates, one after another and the first
-// one Complete, until the context or the stream ends. It is asked again then.
-type Source func(ctx context.Context, apply func(*api.CatalogUpdate)) error
+// one Complete, until the context ends. It says when they stop coming; the next
+// one is Complete again.
+type Source func(ctx context.Context, apply func(*api.CatalogUpdate) error, broke func(error)) error
 
 // Values of Config.AccessFormat.
 const (

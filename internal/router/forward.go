@@ -82,6 +82,10 @@ func (c *conn) attempt(p *pool, t target, name, path string, query []byte, now t
 				return false, true, &refusal{http.StatusBadGateway, fmt.Sprintf("the instance %s at %s took no connection: %s", api.ShortID(t.alloc), t.address, inWords(err))}
 			}
 		}
+		if t.gone.Load() {
+			u.close() // it may not even have accepted the connection
+			return false, true, nobody(p)
+		}
 		sent, err := c.ask(u)
 		if err == nil {
 			err = c.awaitAnswer(p, t, u)
@@ -278,6 +282,10 @@ func (c *conn) deliver(p *pool, t target, name string, u *upstream) (keep, again
 	}
 	c.writeAnswer(p, t, name, false)
 	err := c.relay(u, body)
+	if errors.As(err, &refused) {
+		u.close()
+		return false, false, refused
+	}
 	whole := err == nil && (c.body.pump == nil || c.pumpDone())
 	switch {
 	case whole && !a.close && u.r == u.w:
@@ -331,7 +339,7 @@ func (c *conn) relay(u *upstream, body bool) error {
 	}
 	n, ended, err := end(u.unread())
 	if err != nil {
-		return err
+		return &refusal{http.StatusBadGateway, "the instance's answer is not HTTP: " + err.Error()} // nothing was sent yet
 	}
 	c.out = append(c.out, u.unread()[:n]...)
 	u.r += n

@@ -73,11 +73,7 @@ func (r *Router) Addr() string { return r.listener.Addr().String() }
 // by itself.
 func (r *Router) Close() error { return r.listener.Close() }
 
-const (
-	upkeepInterval = 2 * time.Second
-	firstRetry     = 50 * time.Millisecond
-	longestRetry   = 2 * time.Second
-)
+const upkeepInterval = 2 * time.Second
 
 // Run routes until the context ends. Then it takes no more connections, gives
 // requests under way the time to end, and closes what is left.
@@ -104,26 +100,15 @@ func (r *Router) followCatalog(ctx context.Context) {
 	if r.config.Source == nil {
 		return
 	}
-	wait := firstRetry
-	for {
-		err := r.config.Source(ctx, func(u *api.CatalogUpdate) {
-			r.Apply(u)
-			r.connected.Store(true)
-			wait = firstRetry
-		})
-		if ctx.Err() != nil {
-			return
-		}
-		if r.connected.Swap(false) {
+	r.config.Source(ctx, func(u *api.CatalogUpdate) error {
+		r.Apply(u)
+		r.connected.Store(true)
+		return nil
+	}, func(err error) {
+		if r.connected.Swap(false) && ctx.Err() == nil {
 			r.config.Logger.Warn("the router lost the catalog; it goes on with what it knows", "error", err)
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(wait):
-			wait = min(2*wait, longestRetry)
-		}
-	}
+	})
 }
 
 // Apply puts the table after an update in place of the present one. What leaves
