@@ -124,10 +124,11 @@ func IsSame(a, b *api.CatalogEntry) bool {
 	}
 	return a.AllocID == b.AllocID && a.Namespace == b.Namespace && a.JobID == b.JobID && a.Group == b.Group &&
 		a.Instance == b.Instance && a.NodeID == b.NodeID && a.NodeName == b.NodeName && a.Zone == b.Zone &&
-		slices.EqualFunc(a.Services, b.Services, isSameService) && slices.EqualFunc(a.Endpoints, b.Endpoints, isSameEndpoint)
+		slices.EqualFunc(a.Services, b.Services, IsSameService) && slices.EqualFunc(a.Endpoints, b.Endpoints, isSameEndpoint)
 }
 
-func isSameService(a, b *api.ServiceRegistration) bool {
+// IsSameService reports whether two registrations say the same.
+func IsSameService(a, b *api.ServiceRegistration) bool {
 	return a.ID == b.ID && a.ServiceName == b.ServiceName && a.Namespace == b.Namespace && a.NodeID == b.NodeID &&
 		a.Datacenter == b.Datacenter && a.JobID == b.JobID && a.AllocID == b.AllocID && a.Address == b.Address &&
 		a.Port == b.Port && a.Weight == b.Weight && a.Instance == b.Instance &&

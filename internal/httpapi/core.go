@@ -8,6 +8,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/server"
+	"github.com/reeve-run/reeve/internal/server/catalog"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -15,6 +16,7 @@ import (
 // fail with an *api.Error when the caller is to blame.
 type Core interface {
 	Store() *state.Store
+	Catalog() *catalog.Catalog
 	Leader() string           // address of the leader, "" when there is none
 	Stats() map[string]string // of its scheduler; nil unless it leads
 

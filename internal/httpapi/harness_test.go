@@ -18,6 +18,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
 	"github.com/reeve-run/reeve/internal/server"
+	"github.com/reeve-run/reeve/internal/server/catalog"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -134,7 +135,17 @@ type fakeCore struct {
 }
 
 func (f *fakeCore) Store() *state.Store { return f.store }
-func (f *fakeCore) Leader() string      { return "127.0.0.1:4646" }
+
+// Catalog is of the state as it is now.
+func (f *fakeCore) Catalog() *catalog.Catalog {
+	now, cancel := context.WithCancel(context.Background())
+	cancel()
+	c := catalog.New()
+	_ = c.Run(now, f.store) // it starts, and is told to end
+	return c
+}
+
+func (f *fakeCore) Leader() string { return "127.0.0.1:4646" }
 
 // apply writes to the state and fails the test when that is refused.
 func (f *fakeCore) apply(t *testing.T, commands ...state.Command) uint64 {

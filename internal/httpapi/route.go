@@ -108,6 +108,11 @@ func read[Out any](pattern string, can Capability, summary string, f func(*call,
 	}
 }
 
+// answering is a read whose function looks, waits and answers by itself.
+func answering[Out any](pattern string, can Capability, summary string, f func(*call) error) route {
+	return route{Method: http.MethodGet, Pattern: pattern, Capability: can, Summary: summary, Out: reflect.TypeFor[Out](), serve: f}
+}
+
 // list is a read whose answer is a page of objects, shown as stubs.
 func list[T, S any](pattern string, can Capability, summary string, o order[T], f func(*call, *state.Snapshot) iter.Seq[T], show func(*call, *state.Snapshot, T) S) route {
 	r := read(pattern, can, summary, func(c *call, v *state.Snapshot) ([]S, uint64, error) {

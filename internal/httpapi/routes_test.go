@@ -58,6 +58,7 @@ var samples = map[string]string{
 	"PUT /v1/allocation/{id}/stop":              ``,
 	"PUT /v1/node/{id}/heartbeat":               ``,
 	"DELETE /v1/job/{id}":                       ``,
+	"DELETE /v1/service/{name}/{id}":            ``,
 	"PUT /v1/client/allocation/{alloc}/restart": `{}`,
 	"PUT /v1/client/allocation/{alloc}/signal":  `{"Signal": "SIGHUP"}`,
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/reeve-run/reeve/internal/server/catalog"
 	"github.com/reeve-run/reeve/internal/server/control"
 	"github.com/reeve-run/reeve/internal/server/replica"
 	"github.com/reeve-run/reeve/internal/state"
@@ -21,6 +22,7 @@ type Server struct {
 	replica    *replica.Replica // the journal; nil if that is memory
 	heartbeats *control.Heartbeats
 	streams    *streams
+	catalog    *catalog.Catalog
 	reports    *gatherer[report]
 	arrivals   *gatherer[state.Command]
 	term       atomic.Pointer[term] // nil while another server leads
@@ -33,7 +35,7 @@ type Server struct {
 func New(cfg Config) (*Server, error) {
 	cfg = cfg.withDefaults()
 	s := &Server{
-		cfg: cfg, store: state.New(), streams: newStreams(),
+		cfg: cfg, store: state.New(), streams: newStreams(), catalog: catalog.New(),
 		heartbeats: control.NewHeartbeats(control.Silence{TTL: cfg.HeartbeatTTL, Grace: cfg.HeartbeatGrace, MassLoss: cfg.MassLoss}),
 	}
 	s.reports, s.arrivals = newGatherer(s.writeReports), newGatherer(s.writeArrivals)
@@ -58,6 +60,7 @@ func (s *Server) Start(ctx context.Context) error {
 	s.stop = stop
 	led := make(chan struct{})
 	s.running.Go(func() { s.streams.run(background, s.store) })
+	s.running.Go(func() { _ = s.catalog.Run(background, s.store) })
 	s.running.Go(func() { s.reports.run(background) })
 	s.running.Go(func() { s.arrivals.run(background) })
 	s.running.Go(func() { s.followLeadership(background, sync.OnceFunc(func() { close(led) })) })
@@ -81,6 +84,9 @@ func (s *Server) Shutdown(context.Context) error {
 
 // Store is the server's state, for reading.
 func (s *Server) Store() *state.Store { return s.store }
+
+// Catalog is the live picture of what traffic may go to.
+func (s *Server) Catalog() *catalog.Catalog { return s.catalog }
 
 // Replica is the server's part in the replicated log; nil for a server without
 // a data directory.

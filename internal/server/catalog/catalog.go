@@ -1,0 +1,187 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package catalog keeps a live picture of what traffic may go to: all entries
+// of routable allocations, by allocation and by service. It is derived from the
+// state's change feed and from nothing else, so every server has the same one.
+//
+// Readers get what is there now, wait for a service to change, or follow all
+// changes. A change costs the same however many follow: they share each message
+// and hold only a place in the recent past.
+package catalog
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/tidwall/btree"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/catalog"
+	"github.com/reeve-run/reeve/internal/server/feed"
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+// A Catalog is the picture. Run keeps it.
+type Catalog struct {
+	seen atomic.Uint64 // log index up to which it is true; 0: not begun
+
+	mu       sync.RWMutex
+	floor    uint64 // log index at which it was last made anew
+	entries  btree.Map[string, *api.CatalogEntry]
+	services btree.Map[string, *service] // by key
+	names    uint64                      // log index at which a name or a tag last came or went
+	gone     uint64                      // log index at which a name last went
+	waiters  waiters
+	past     past
+}
+
+// New returns an empty picture.
+func New() *Catalog {
+	c := &Catalog{}
+	c.past.init()
+	return c
+}
+
+// Run keeps the picture true to the store until ctx ends.
+func (c *Catalog) Run(ctx context.Context, store *state.Store) error {
+	return feed.Follow(ctx, store, c.start, c.apply)
+}
+
+// start makes the picture anew. What is not there any more may have gone at any
+// time, so everything counts as changed.
+func (c *Catalog) start(snap *state.Snapshot) {
+	index := max(snap.Index(), 1)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.entries, c.services = btree.Map[string, *api.CatalogEntry]{}, btree.Map[string, *service]{}
+	c.floor, c.names, c.gone = index, index, index
+	for a := range snap.Allocations() {
+		if e := catalog.Of(a); e != nil {
+			c.put(e, e.Index)
+		}
+	}
+	c.floor, c.names, c.gone = index, index, index
+	c.seen.Store(index)
+	c.past.reset()
+	c.waiters.wakeAll()
+}
+
+// apply takes over what one log entry changed.
+func (c *Catalog) apply(b *state.Batch) {
+	var touched []string
+	locked := false
+	for i := range b.Changes {
+		change := &b.Changes[i]
+		if change.Table != state.TableAllocations {
+			continue
+		}
+		old, _ := change.Old.(*api.Allocation)
+		a, _ := change.New.(*api.Allocation)
+		if isUntouched(old, a) {
+			continue
+		}
+		if !locked {
+			c.mu.Lock()
+			locked = true
+		}
+		var e *api.CatalogEntry
+		id := ""
+		if a != nil {
+			id, e = a.ID, catalog.Of(a)
+		} else {
+			id = old.ID
+		}
+		if c.set(id, e, b.Index) {
+			touched = append(touched, id)
+		}
+	}
+	c.seen.Store(b.Index)
+	if locked {
+		if len(touched) > 0 {
+			c.past.add(c.message(b.Index, touched))
+		}
+		c.mu.Unlock()
+	}
+	c.waiters.wakeSeen()
+}
+
+// isUntouched reports, cheaply, that a change of an allocation is none of its
+// entry.
+func isUntouched(old, a *api.Allocation) bool {
+	is, was := a != nil && a.IsRoutable(), old != nil && old.IsRoutable()
+	if !is || !was {
+		return is == was
+	}
+	return old.Serving == a.Serving && old.Job == a.Job && old.AllocatedResources == a.AllocatedResources && old.NodeName == a.NodeName
+}
+
+// set puts an entry, or takes it out, and reports whether that changes anything.
+func (c *Catalog) set(id string, e *api.CatalogEntry, index uint64) bool {
+	old, _ := c.entries.Get(id)
+	if catalog.IsSame(old, e) {
+		return false
+	}
+	if e != nil {
+		keepIndexes(e, old)
+	}
+	if old != nil {
+		c.remove(old, e, index)
+	}
+	if e != nil {
+		c.put(e, index)
+	} else {
+		c.entries.Delete(id)
+	}
+	return true
+}
+
+// keepIndexes has registrations that are as they were keep when they were
+// changed.
+func keepIndexes(e, old *api.CatalogEntry) {
+	if old == nil {
+		return
+	}
+	for i, r := range e.Services {
+		for _, before := range old.Services {
+			if catalog.IsSameService(r, before) {
+				e.Services[i] = before
+			}
+		}
+	}
+}
+
+// message tells of what was touched.
+func (c *Catalog) message(index uint64, touched []string) *Message {
+	if len(touched) > 1 {
+		slices.Sort(touched)
+		touched = slices.Compact(touched)
+	}
+	u := &api.CatalogUpdate{Index: index}
+	for _, id := range touched {
+		if e, ok := c.entries.Get(id); ok {
+			u.Entries = append(u.Entries, e)
+		} else {
+			u.Removed = append(u.Removed, id)
+		}
+	}
+	return &Message{CatalogUpdate: u}
+}
+
+// Entry returns an allocation's entry; nil if it is not routable.
+func (c *Catalog) Entry(alloc string) *api.CatalogEntry {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	e, _ := c.entries.Get(alloc)
+	return e
+}
+
+// Entries returns all entries by allocation id, and the index that they are of.
+// They are the caller's to iterate, as long as it likes.
+func (c *Catalog) Entries() (all *btree.Map[string, *api.CatalogEntry], index uint64) {
+	c.mu.Lock() // Copy marks the original
+	defer c.mu.Unlock()
+	return c.entries.Copy(), c.seen.Load()
+}
