@@ -4,7 +4,9 @@
 package cli
 
 import (
+	"cmp"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -67,6 +69,9 @@ func (p *page) registrations(list []*api.ServiceRegistration, wide bool) {
 	if wide {
 		short = func(id string) string { return id }
 	}
+	list = slices.SortedStableFunc(slices.Values(list), func(a, b *api.ServiceRegistration) int {
+		return cmp.Or(cmp.Compare(a.JobID, b.JobID), cmp.Compare(a.Instance, b.Instance))
+	})
 	var rows [][]string
 	for _, r := range list {
 		rows = append(rows, []string{r.JobID, strconv.Itoa(r.Instance), net.JoinHostPort(r.Address, strconv.Itoa(r.Port)),
