@@ -54,7 +54,17 @@ func (c *conn) forward(p *pool, path string, query []byte) bool {
 			c.refuse(refused)
 			return true
 		}
+		p = c.router.current(p)
 	}
+}
+
+// current is the newest version of a pool: what did not take a request may have
+// left by now, and others may have come.
+func (r *Router) current(p *pool) *pool {
+	if newest := r.table.Load().get(p.key); newest != nil {
+		return newest
+	}
+	return p
 }
 
 // sessionOf is what the request's cookies say of its session.
@@ -105,7 +115,10 @@ func (c *conn) attempt(p *pool, t target, name, path string, query []byte, now t
 			continue // it was about to be closed when it was taken; the instance may well be fine
 		}
 		r := c.unanswered(p, t, err)
-		return false, c.record.attempts == 1, r // a request that ends instances must not end them all
+		if !t.gone.Load() {
+			c.record.dropped++ // a request that ends instances must not end them all
+		}
+		return false, c.record.dropped < 2, r
 	}
 }
 

@@ -208,6 +208,7 @@ func (t picking) RoundTrip(req *http.Request) (*http.Response, error) {
 		if last, again = x.failed(req, err, hasBody); !again {
 			break
 		}
+		p = r.current(p)
 	}
 	if last == nil {
 		last = nobody(p)
@@ -294,7 +295,10 @@ func (x *exchange) failed(req *http.Request, err error, hasBody bool) (*refusal,
 	if errors.Is(err, errTimeout) {
 		status = http.StatusGatewayTimeout
 	}
-	again := status == http.StatusBadGateway && !hasBody && isIdempotent(req.Method) && x.record.attempts == 1
+	if !t.gone.Load() {
+		x.record.dropped++
+	}
+	again := status == http.StatusBadGateway && !hasBody && isIdempotent(req.Method) && x.record.dropped < 2
 	return &refusal{status, fmt.Sprintf("the instance %s at %s gave no answer: %s", api.ShortID(t.alloc), t.address, inWords(err))}, again
 }
 

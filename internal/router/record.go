@@ -19,6 +19,7 @@ type record struct {
 	status    int
 	in, out   int64 // bytes of bodies
 	attempts  int
+	dropped   int // instances that took it and gave no answer
 	instance  *instance
 	why       string // what the router itself had to say
 	counts    *counters

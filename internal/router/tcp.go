@@ -113,6 +113,7 @@ func (r *Router) serveTCP(nc *net.TCPConn, port int) {
 		if err != nil {
 			p.unreachable(t.instance, err)
 			rec.why = "the instance took no connection: " + inWords(err)
+			p = r.current(p)
 			continue
 		}
 		t.requests.Add(1)
