@@ -14,6 +14,7 @@ const (
 	TopicNodePool   = "NodePool"
 	TopicPlan       = "Plan"    // what operators decided
 	TopicRestart    = "Restart" // of jobs
+	TopicDomain     = "Domain"
 )
 
 // Types of events.
@@ -37,6 +38,8 @@ const (
 	EventTypePlanForgotten      = "PlanDecisionDeleted"
 	EventTypeRestartUpdated     = "RestartStatusUpdate"
 	EventTypeRestartDeleted     = "RestartDeleted"
+	EventTypeDomainFresh        = "DomainFresh"
+	EventTypeDomainStale        = "DomainStale" // ended before its time; that its time is over is no event
 )
 
 // An Event is one change of one object.

@@ -99,9 +99,7 @@ func (j *Job) validate(c *complaints) {
 	validateAffinities(c, "job", j.Affinities)
 	validateSpreads(c, "job", j.Spreads)
 	j.validateStarts(c)
-	if len(j.Domain) > maxNameLength || j.Domain != "" && !isName(j.Domain, "/") {
-		c.add("domain %q: must be 1 to %d characters without white space and /", j.Domain, maxNameLength)
-	}
+	c.checkDomain("domain", j.Domain)
 	if len(j.Annotation) > MaxAnnotation {
 		c.add("annotation: has %d bytes, more than %d", len(j.Annotation), MaxAnnotation)
 	}

@@ -54,6 +54,8 @@ type Core interface {
 	SetNodeEligibility(ctx context.Context, nodeID, eligibility string) (uint64, error)
 	SetSchedulerConfig(ctx context.Context, config *api.SchedulerConfig, enforceIndex *uint64) (uint64, error)
 	PutNodePool(ctx context.Context, pool *api.NodePool) (uint64, error)
+	MarkDomain(ctx context.Context, name string, req *api.DomainRequest) (uint64, error)
+	EndFreshness(ctx context.Context, name string) (uint64, error)
 	DeleteNodePool(ctx context.Context, name string) (uint64, error)
 	DrainNode(ctx context.Context, nodeID string, req *api.NodeDrainRequest) (*api.NodeDrainResponse, error)
 	PurgeNode(ctx context.Context, nodeID string) (*api.NodePurgeResponse, error)

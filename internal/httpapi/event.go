@@ -35,6 +35,11 @@ func eventOf(index uint64, change state.Change) *api.Event {
 		return e
 	case *api.NodePool:
 		e.Topic, e.Type, e.Key = api.TopicNodePool, pick(change, api.EventTypeNodePoolUpserted, api.EventTypeNodePoolDeleted), object.Name
+	case *api.Domain:
+		e.Topic, e.Type, e.Key = api.TopicDomain, api.EventTypeDomainFresh, object.Name
+		if object.Stale {
+			e.Type = api.EventTypeDomainStale
+		}
 	case *api.Decision:
 		e.Topic, e.Type = api.TopicPlan, pick(change, api.EventTypePlanDecided, api.EventTypePlanForgotten)
 		e.Key, e.Namespace = object.ID, object.Namespace

@@ -16,7 +16,7 @@ import (
 // topics are what a subscriber wants: by topic, the keys; a nil list is all.
 type topics map[string][]string
 
-var knownTopics = []string{api.TopicJob, api.TopicEvaluation, api.TopicAllocation, api.TopicDeployment, api.TopicNode, api.TopicNodePool, api.TopicPlan, api.TopicRestart}
+var knownTopics = []string{api.TopicJob, api.TopicEvaluation, api.TopicAllocation, api.TopicDeployment, api.TopicNode, api.TopicNodePool, api.TopicPlan, api.TopicRestart, api.TopicDomain}
 
 // parseTopics reads "Topic", "Topic:key" and "*".
 func parseTopics(params []string) (topics, error) {

@@ -70,10 +70,12 @@ func TestEventStreamResumesAtAnIndex(t *testing.T) {
 	second := core.apply(t, &state.RegisterNode{Node: &api.Node{ID: testNode, Name: "n", SecretID: "hush"}})
 	core.apply(t, &state.RegisterJob{Job: storedJob("other")})
 	pools := core.apply(t, &state.PutNodePool{Pool: &api.NodePool{Name: "gpu"}}, &state.DeleteNodePool{Pool: "gpu"})
+	domains := core.apply(t, &state.PutDomain{Domain: "cf"}, &state.EndFreshness{Domains: []string{"cf"}})
 	for name, tc := range map[string]struct {
 		o    client.EventOptions
 		want []string
 	}{
+		"domains":      {client.EventOptions{Index: domains, Topics: map[string][]string{api.TopicDomain: {"cf"}}}, []string{"DomainFresh cf", "DomainStale cf"}},
 		"all":          {client.EventOptions{Index: first}, []string{"JobRegistered web", "EvaluationUpdated e1", "NodeRegistration " + testNode, "JobRegistered other"}},
 		"from second":  {client.EventOptions{Index: second}, []string{"NodeRegistration " + testNode, "JobRegistered other"}},
 		"node pools":   {client.EventOptions{Index: pools, Topics: map[string][]string{api.TopicNodePool: nil}}, []string{"NodePoolUpserted gpu", "NodePoolDeleted gpu"}},

@@ -78,6 +78,12 @@ func (acceptingCore) PutNodePool(_ context.Context, p *api.NodePool) (uint64, er
 	return 1, p.Validate()
 }
 
+func (acceptingCore) MarkDomain(_ context.Context, name string, r *api.DomainRequest) (uint64, error) {
+	return 1, r.Validate(name)
+}
+
+func (acceptingCore) EndFreshness(context.Context, string) (uint64, error) { return 1, nil }
+
 func (acceptingCore) UpdateAllocations(context.Context, string, string, []*api.Allocation) (uint64, error) {
 	return 1, nil
 }

@@ -26,6 +26,7 @@ const (
 	nodePools   = state.TableNodePools
 	decisions   = state.TableDecisions
 	restarts    = state.TableRestarts
+	domains     = state.TableDomains
 
 	lines  = "application/x-ndjson"
 	octets = "application/octet-stream"
@@ -150,6 +151,11 @@ func routes() []route {
 
 		speaking[none, api.EventBatch](raw(fetch, "/v1/event/stream", ReadJob, "Sends what changes as it changes: the events of each index as one JSON object a line.", lines, streamEvents).params("topic", "index", "complete")),
 
+		read("/v1/domains", ReadJob, "Lists the domains that are fresh, by name.", listDomains).blocking(domains).filtered().params("all"),
+		read("/v1/domain/{id}", ReadJob, "Returns a domain, fresh or not; `@none` is the domain of jobs that name none.", getDomain).blocking(domains),
+		write(put, "/v1/domain/{id}", SubmitJob, "Marks a domain as fresh, for a TTL or for ever: its owner vouches that all of its jobs are registered.", putDomain).bodyOptional(),
+		write(del, "/v1/domain/{id}", SubmitJob, "Ends the freshness of a domain before its time.", endFreshness),
+
 		read("/v1/operator/scheduler/configuration", ReadOperator, "Returns how the cluster schedules.", getSchedulerConfig).blocking(schedulers),
 		write(put, "/v1/operator/scheduler/configuration", WriteOperator, "Changes how the cluster schedules.", setSchedulerConfig).params("cas"),
 
@@ -169,7 +175,7 @@ func routes() []route {
 
 // paramDocs describe the query parameters that routes name.
 var paramDocs = map[string]string{
-	"all":               "also those of an earlier job of the same id",
+	"all":               "also those of an earlier job of the same id; of domains: also those that are not fresh",
 	"by":                "who decides, when the body does not say it",
 	"cas":               "only if the stored configuration has this modify index",
 	"choose":            "`N|KEY`: only N of them, always the same for a key as long as those are there",
@@ -200,7 +206,7 @@ var paramDocs = map[string]string{
 	"tag":               "only those with this tag; several times: with all of them",
 	"task":              "the task's name",
 	"task_states":       "`false` leaves the tasks' states out",
-	"topic":             "`TOPIC` or `TOPIC:KEY`, several times; topics are Job, Evaluation, Allocation, Deployment, Node, NodePool and `*`; a key is an id, for allocations and evaluations also their job's or deployment's",
+	"topic":             "`TOPIC` or `TOPIC:KEY`, several times; topics are Job, Evaluation, Allocation, Deployment, Node, NodePool, Domain and `*`; a key is an id, for allocations and evaluations also their job's or deployment's",
 	"tty":               "run it on a terminal",
 	"type":              "which: of logs `stdout` or `stderr`; of health `client` or `server`; of scaling policies `horizontal`",
 	"version":           "of the job; the current when absent",

@@ -46,6 +46,8 @@ var samples = map[string]string{
 	"PUT /v1/node/pools":                        `{"Name": "gpu"}`,
 	"PUT /v1/node/pool/{id}":                    `{"Description": "cards"}`,
 	"DELETE /v1/node/pool/{id}":                 ``,
+	"PUT /v1/domain/{id}":                       `{"TTL": "20s"}`,
+	"DELETE /v1/domain/{id}":                    ``,
 	"PUT /v1/operator/scheduler/configuration":  `{"SchedulerAlgorithm": "spread"}`,
 	"PUT /v1/search":                            `{"Prefix": "w", "Context": "jobs"}`,
 	"PUT /v1/job/{id}/evaluate":                 ``,
@@ -78,6 +80,8 @@ func pathOf(pattern string) string {
 		return "/v1/namespace/default"
 	case strings.HasPrefix(pattern, "/v1/node/pool/"):
 		return strings.Replace(pattern, "{id}", "gpu", 1)
+	case strings.HasPrefix(pattern, "/v1/domain/"):
+		return strings.Replace(pattern, "{id}", api.DomainNone, 1)
 	case strings.HasPrefix(pattern, "/v1/node/"):
 		return strings.Replace(pattern, "{id}", testNode, 1)
 	}
@@ -190,7 +194,7 @@ func TestEveryBodyIsChecked(t *testing.T) {
 			"a list":     {`[1]`, http.StatusBadRequest, "must be an object"},
 			"no JSON":    {`Job: web`, http.StatusBadRequest, "broken at line 1"},
 			"too large":  {`"` + strings.Repeat("x", int(r.BodyLimit)) + `"`, http.StatusRequestEntityTooLarge, "larger than"},
-			"wrong type": {`{"Job": 7, "JobID": 7, "JobHCL": 7, "Target": 7, "Pause": 7, "DeploymentID": 7, "Eligibility": 7, "Node": 7, "Alloc": 7, "Prefix": 7, "Name": 7, "SchedulerAlgorithm": 7, "DrainSpec": 7, "EvalIDs": 7, "By": 7}`, http.StatusBadRequest, " must be "},
+			"wrong type": {`{"Job": 7, "JobID": 7, "JobHCL": 7, "Target": 7, "Pause": 7, "DeploymentID": 7, "Eligibility": 7, "Node": 7, "Alloc": 7, "Prefix": 7, "Name": 7, "SchedulerAlgorithm": 7, "DrainSpec": 7, "EvalIDs": 7, "By": 7, "TTL": 7}`, http.StatusBadRequest, " must be "},
 		} {
 			got := h.do(r.Method, path, c.body, nodeSecretHeader, "s")
 			if got.status != c.status || !strings.Contains(got.body, c.says) {

@@ -65,6 +65,11 @@ func (s *Server) beginTerm(ctx context.Context) error {
 	if err := s.journal.Barrier(ctx); err != nil {
 		return err
 	}
+	if s.store.Snapshot().ClusterID() == "" {
+		if _, err := s.propose(ctx, &state.BeginCluster{ID: api.NewID(), Time: time.Now().UnixNano()}); err != nil {
+			return err
+		}
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	t := &term{cancel: cancel, fleet: fleet.New()}
 	t.broker = broker.New(broker.Config{

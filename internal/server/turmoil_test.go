@@ -82,7 +82,7 @@ func (tu *turmoil) journal(propose server.Propose) server.Propose {
 			return 0, nil, errDisk
 		}
 		index, errs, err := propose(ctx, cmds...)
-		if err == nil {
+		if _, begins := cmds[0].(*state.BeginCluster); err == nil && !begins {
 			tu.committed(index, cmds, errs)
 		}
 		if fault == 1 {
