@@ -10,7 +10,8 @@ func serviceCommand(c *cli) *cobra.Command {
 		Use:   "service",
 		Short: "Look at services, and at who offers them now",
 		Long: `A service is a name that instances of jobs are found under. Only instances that
-traffic may go to are listed: they run, their checks pass, and they do not leave.`,
+traffic may go to are listed: they run, their checks pass, and they do not
+leave.`,
 	}, serviceListCommand, serviceInfoCommand)
 	cmd.Aliases = []string{"services"}
 	return cmd
