@@ -175,7 +175,7 @@ func (c *Check) canonicalize(s *Service) {
 	if c.Type == CheckScript {
 		setDefault(&c.TaskName, s.TaskName)
 	}
-	if c.CheckRestart == nil && s.CheckRestart != nil {
+	if c.CheckRestart == nil && s.CheckRestart != nil && c.Kind == "" { // the others say themselves what they restart
 		copied := *s.CheckRestart
 		c.CheckRestart = &copied
 	}

@@ -115,4 +115,6 @@ type CheckStatus struct {
 	Status     string // one of the CheckStatus constants
 	StatusCode int
 	Timestamp  int64 // Unix seconds
+	// Kind is one of the CheckKind constants.
+	Kind string `json:",omitempty"`
 }

@@ -54,7 +54,6 @@ func unsupportedServices(at string, services []*Service, refuse func(bool, strin
 		refuse(s.Identity != nil, at+"the identity block")
 		refuse(s.Provider == "consul" && s.Cluster != "" && s.Cluster != "default", at+"a consul cluster")
 		for _, k := range s.Checks {
-			refuse(k.Type == CheckGRPC, "%scheck %q: type \"grpc\"", at, k.Name)
 			refuse(k.Expose, "%scheck %q: expose", at, k.Name)
 		}
 	}

@@ -74,8 +74,21 @@ func validateCheck(c *complaints, at string, k *Check, s *Service, ports map[str
 	if k.InitialDelay < 0 || k.StartTimeout < 0 {
 		c.add("%s: initial_delay and start_timeout must not be negative", at)
 	}
-	if k.StartTimeout > 0 && k.Kind != CheckKindLiveness {
+	switch {
+	case k.StartTimeout > 0 && k.Kind != CheckKindLiveness:
 		c.add("%s: start_timeout is for kind %q only: readiness kills nothing", at, CheckKindLiveness)
+	case k.StartTimeout > 0 && k.StartTimeout <= k.InitialDelay:
+		c.add("%s: start_timeout %s: must be more than initial_delay %s", at, k.StartTimeout, k.InitialDelay)
+	}
+	switch {
+	case k.CheckRestart == nil:
+	case k.Kind == CheckKindReadiness:
+		c.add("%s: check_restart: a check of kind %q restarts nothing; use kind %q, or no kind", at, CheckKindReadiness, CheckKindLiveness)
+	case k.Kind == CheckKindLiveness:
+		c.add("%s: check_restart: a check of kind %q restarts its task after failures_before_critical failures in a row; use that", at, CheckKindLiveness)
+	}
+	if k.Type != CheckGRPC && (k.GRPCService != "" || k.GRPCUseTLS) {
+		c.add("%s: grpc_service and grpc_use_tls are for type %q", at, CheckGRPC)
 	}
 	if r := k.CheckRestart; r != nil && r.Limit < 0 {
 		c.add("%s: check_restart: limit %d: must not be negative", at, r.Limit)

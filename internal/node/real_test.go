@@ -263,7 +263,7 @@ func TestFailingCheckRestartsTheTask(t *testing.T) {
 			return false
 		}
 		for _, e := range a.TaskStates["t"].Events {
-			if e.Type == api.EventCheckUnhealthy && strings.Contains(e.DisplayMessage, "500 Internal Server Error: I am ill") {
+			if e.Type == api.EventCheckUnhealthy && strings.Contains(e.DisplayMessage, "500 Internal Server Error in ") && strings.HasSuffix(e.DisplayMessage, ": I am ill") {
 				return a.TaskStates["t"].Restarts > 0
 			}
 		}

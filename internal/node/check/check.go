@@ -1,13 +1,14 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package check asks running instances whether they are well: by HTTP, by
-// opening a TCP connection, or by running a command in the task.
+// Package check asks running instances whether they are well: by HTTP, by gRPC's
+// health protocol, by opening a TCP connection, or by running a command in the
+// task.
 //
 // One Scheduler serves a whole node. Checks that wait cost an entry in a heap,
 // not a goroutine; a goroutine exists only while a probe is under way. The
-// package decides what a check's status is and when it is bad enough to restart
-// a task; what then happens is the runner's business.
+// package decides what a check's status is, and when it is bad enough to restart
+// a task, and says why in words; what then happens is the runner's business.
 package check
 
 import (
@@ -29,20 +30,24 @@ type Target struct {
 	Service string
 	Group   string
 	Task    string
-	Address string // host:port, for http and tcp
-	Passing bool   // it is taken for passing until it is found otherwise
+	Address string // host:port; not for scripts
+	// Since is when what it asks began: its initial delay and its start timeout
+	// count from then. Zero is now.
+	Since time.Time
+	// Status is what is known of it, until it is found otherwise. "" is nothing.
+	Status string
 	// Exec runs a script check's command in its task. It may write to out from
 	// several goroutines.
 	Exec func(ctx context.Context, argv []string, out io.Writer) (int, error)
 	// Changed is called when the status changed; without locks held.
 	Changed func(id, status string)
-	// Restart is called when the check failed as often as check_restart allows.
-	Restart func(reason string)
+	// Failed is called instead when what it asks is to be started again: why, in
+	// words.
+	Failed func(id, status, why string)
 }
 
 // fastest are the waits before the first probes of a check that has not passed
-// yet; the last one repeats until it passes, and from then on its interval
-// counts.
+// yet; see pause.
 var fastest = []time.Duration{
 	0, 20 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 250 * time.Millisecond, 500 * time.Millisecond,
 }
@@ -75,13 +80,17 @@ func New() *Scheduler {
 type entry struct {
 	target  *Target
 	random  *rand.Rand
-	added   time.Time
+	since   time.Time // when what it asks began
+	added   time.Time // of which check_restart's grace counts
+	turned  time.Time // when its status changed last
 	due     time.Time
 	at      int // place in the queue; -1 while it is probed or removed
 	removed bool
 
 	status     string
 	passed     bool // ever
+	passedAt   time.Time
+	crashed    bool // it was said so
 	tries      int
 	successes  int // in a row
 	failures   int // in a row
@@ -97,10 +106,19 @@ func (s *Scheduler) Add(alloc string, t *Target) {
 	now := time.Now()
 	h := fnv.New64a()
 	io.WriteString(h, alloc+"/"+t.ID)
-	e := &entry{target: t, added: now, due: now.Add(fastest[0]), at: -1, status: api.CheckStatusPending,
+	e := &entry{target: t, since: t.Since, added: now, turned: now, due: now, at: -1, status: t.Status,
 		random: rand.New(rand.NewPCG(h.Sum64(), 1))}
-	if t.Passing {
-		e.status, e.passed = api.CheckStatusSuccess, true
+	if e.since.IsZero() {
+		e.since = now
+	}
+	switch first := e.since.Add(t.Check.InitialDelay); {
+	case t.Status == "":
+		e.status = api.CheckStatusPending
+		if first.After(now) {
+			e.due = first
+		}
+	case t.Status == api.CheckStatusSuccess:
+		e.passed, e.passedAt = true, e.since
 	}
 	s.mu.Lock()
 	if s.allocs[alloc] == nil {
@@ -144,7 +162,7 @@ func (s *Scheduler) Statuses(alloc string) map[string]*api.CheckStatus {
 		t := e.target
 		all[id] = &api.CheckStatus{
 			ID: id, Check: t.Check.Name, Group: t.Group, Mode: "healthiness", Output: e.output, Service: t.Service,
-			Task: t.Task, Status: e.status, StatusCode: e.statusCode, Timestamp: e.stamp,
+			Task: t.Task, Status: e.status, StatusCode: e.statusCode, Timestamp: e.stamp, Kind: t.Check.Kind,
 		}
 		if t.Check.OnUpdate == "ignore" {
 			all[id].Mode = "readiness"
@@ -203,11 +221,23 @@ func (s *Scheduler) nudge() {
 	}
 }
 
-// run probes one check, and puts it back into the queue.
+// run probes one check, and puts it back into the queue. Nothing else changes
+// the entry meanwhile.
 func (s *Scheduler) run(ctx context.Context, e *entry) {
-	probeCtx, cancel := context.WithTimeout(ctx, e.target.Check.Timeout)
-	r := s.probe(probeCtx, e.target)
-	cancel()
+	t := e.target
+	timeout := t.Check.Timeout
+	deadline, limited := e.deadline()
+	left := time.Until(deadline)
+	late := limited && left <= 0 && e.tries > 0
+	if limited && left > 0 {
+		timeout = min(timeout, left)
+	}
+	var r result
+	if !late {
+		probeCtx, cancel := context.WithTimeout(ctx, timeout)
+		r = s.probe(probeCtx, t)
+		cancel()
+	}
 	if ctx.Err() != nil {
 		return
 	}
@@ -217,17 +247,20 @@ func (s *Scheduler) run(ctx context.Context, e *entry) {
 		s.mu.Unlock()
 		return
 	}
-	changed := e.judge(r, now)
-	restart := e.strike(r, now)
-	e.due = now.Add(e.pause())
+	changed := !late && e.judge(r, now)
+	why := e.verdict(r, now)
+	e.due = now.Add(e.pause(now))
+	if at, limited := e.deadline(); limited && e.due.After(at) && at.After(now) {
+		e.due = at
+	}
 	heap.Push(&s.queue, e)
 	status := e.status
 	s.mu.Unlock()
 	s.nudge()
-	if changed && e.target.Changed != nil {
-		e.target.Changed(e.target.ID, status)
-	}
-	if restart && e.target.Restart != nil {
-		e.target.Restart(r.output)
+	switch {
+	case why != "" && t.Failed != nil:
+		t.Failed(t.ID, status, why)
+	case changed && t.Changed != nil:
+		t.Changed(t.ID, status)
 	}
 }

@@ -90,9 +90,9 @@ func TestRestartsAfterLimitFailuresOutsideGrace(t *testing.T) {
 		var restarts []time.Duration
 		grace := 5 * time.Second
 		c := checkOf(2*time.Second, func(c *api.Check) { c.CheckRestart = &api.CheckRestart{Limit: 3, Grace: &grace} })
-		s.Add("a", &Target{ID: "1", Check: c, Restart: func(why string) {
-			if why != "ill" {
-				t.Errorf("reason = %q", why)
+		s.Add("a", &Target{ID: "1", Check: c, Service: "s", Failed: func(_, _, why string) {
+			if want := `Unhealthy: check "c" of service "s" failed 3 times in a row (check_restart): ill`; why != want {
+				t.Errorf("reason = %q, want %q", why, want)
 			}
 			restarts = append(restarts, time.Since(begun))
 		}})
@@ -174,10 +174,10 @@ func TestProbes(t *testing.T) {
 		code    int
 		output  string
 	}{
-		{"http", api.Check{Type: "http", Path: "/ok"}, at, true, 200, "http: GET " + web.URL + "/ok: 200 OK"},
+		{"http", api.Check{Type: "http", Path: "/ok"}, at, true, 200, "http: GET " + web.URL + "/ok: 200 OK in "},
 		{"method, header, host", api.Check{Type: "http", Path: "echo", Method: "POST", Header: map[string][]string{"X-A": {"b"}, "Host": {"name"}}}, at, true, 200, "200 OK"},
-		{"status", api.Check{Type: "http", Path: "/none"}, at, false, 404, "404 Not Found: not here"},
-		{"timeout", api.Check{Type: "http", Path: "/slow"}, at, false, 0, "http: no answer within 100ms"},
+		{"status", api.Check{Type: "http", Path: "/none"}, at, false, 404, ": not here"},
+		{"timeout", api.Check{Type: "http", Path: "/slow"}, at, false, 0, ": no answer within 10"},
 		{"refused", api.Check{Type: "http", Path: "/"}, nobody, false, 0, "connection refused"},
 		{"certificate", api.Check{Type: "http", Path: "/", Protocol: "https"}, secure.Listener.Addr().String(), false, 0, "certificate"},
 		{"skip verify", api.Check{Type: "http", Path: "/", Protocol: "https", TLSSkipVerify: true}, secure.Listener.Addr().String(), true, 200, "200 OK"},

@@ -4,6 +4,8 @@
 package check
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -27,6 +29,9 @@ func (e *entry) judge(r result, now time.Time) bool {
 		e.successes++
 		e.failures = 0
 		if e.status == api.CheckStatusSuccess || e.successes >= max(1, c.SuccessBeforePassing) {
+			if !e.passed {
+				e.passedAt = now
+			}
 			e.status, e.passed = api.CheckStatusSuccess, true
 		}
 	} else {
@@ -37,7 +42,88 @@ func (e *entry) judge(r result, now time.Time) bool {
 			e.status = api.CheckStatusFailure
 		}
 	}
-	return e.status != before
+	if e.status == before {
+		return false
+	}
+	if before != api.CheckStatusPending || e.passed {
+		e.turned = now
+	}
+	return true
+}
+
+// deadline is when the check must have passed for the first time.
+func (e *entry) deadline() (at time.Time, limited bool) {
+	c := e.target.Check
+	return e.since.Add(c.StartTimeout), c.Kind == api.CheckKindLiveness && c.StartTimeout > 0 && !e.passed && !e.crashed
+}
+
+// verdict says why what is checked is to be started again; "" if it is not.
+func (e *entry) verdict(r result, now time.Time) string {
+	t, c := e.target, e.target.Check
+	if c.Kind != api.CheckKindLiveness {
+		if e.strike(r, now) {
+			return fmt.Sprintf("Unhealthy: %s failed%s (check_restart): %s", t.subject(), inARow(c.CheckRestart.Limit), brief(e.output))
+		}
+		return ""
+	}
+	switch at, limited := e.deadline(); {
+	case e.crashed:
+	case limited && !now.Before(at):
+		e.crashed = true
+		return fmt.Sprintf("Never healthy: %s did not pass within %s of the start (asked %s): %s", t.subject(), short(c.StartTimeout), times(e.tries), brief(e.output))
+	case e.passed && e.status == api.CheckStatusFailure:
+		e.crashed = true
+		well := e.turned.Sub(e.passedAt).Round(time.Second)
+		return fmt.Sprintf("Became unhealthy after %s: %s failed%s: %s", short(well), t.subject(), inARow(e.failures), brief(e.output))
+	}
+	return ""
+}
+
+// subject names the check in a sentence.
+func (t *Target) subject() string {
+	switch {
+	case t.Service == "":
+		return "the monitor of task \"" + t.Task + "\""
+	case t.Check.Kind == api.CheckKindLiveness:
+		return fmt.Sprintf("liveness check %q of service %q", t.Check.Name, t.Service)
+	}
+	return fmt.Sprintf("check %q of service %q", t.Check.Name, t.Service)
+}
+
+// short shows a duration without what is zero at its end: 30m, not 30m0s.
+func short(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = s[:len(s)-2]
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = s[:len(s)-2]
+	}
+	return s
+}
+
+// brief is an answer as the end of a sentence.
+func brief(output string) string {
+	const most = 256
+	text := strings.Join(strings.Fields(output), " ")
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "..."
+	}
+	return text
+}
+
+func inARow(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return " " + times(n) + " in a row"
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }
 
 // strike counts a failure for check_restart and reports whether it is one too
@@ -81,11 +167,18 @@ func isWarning(c *api.Check, r result) bool {
 	return false
 }
 
-// pause is how long to wait for the next probe.
-func (e *entry) pause() time.Duration {
+// pause is how long to wait for the next probe. What is not well is asked quickly,
+// so that it is known to be well as soon as it is: at the start within
+// milliseconds, then every half second, and what stays ill for longer than that
+// pays, every sixtieth of the time that it has been.
+func (e *entry) pause(now time.Time) time.Duration {
 	interval := e.target.Check.Interval
-	if !e.passed {
-		return min(fastest[min(e.tries, len(fastest)-1)], interval)
+	if e.status != api.CheckStatusSuccess {
+		quick := fastest[len(fastest)-1]
+		if !e.passed {
+			quick = fastest[min(e.tries, len(fastest)-1)]
+		}
+		return min(max(quick, now.Sub(e.turned)/60), interval)
 	}
 	// Checks that began together drift apart, so that probes spread out.
 	return interval - time.Duration(e.random.Int64N(int64(interval)/10+1))

@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -24,31 +25,48 @@ import (
 const maxOutput = 1024
 
 type prober struct {
-	dialer   net.Dialer
-	verified *http.Client
-	trusting *http.Client // does not verify certificates
+	dialer  net.Dialer
+	mu      sync.Mutex
+	clients map[speech]*http.Client
 }
 
-func newProber() *prober {
-	p := &prober{}
-	p.verified = p.client(&tls.Config{})
-	p.trusting = p.client(&tls.Config{InsecureSkipVerify: true})
-	return p
+// speech is how a client speaks.
+type speech struct {
+	http2, tls bool
+	serverName string
+	trusting   bool // it does not verify certificates
 }
+
+func newProber() *prober { return &prober{clients: map[speech]*http.Client{}} }
 
 // client makes a new connection for each probe: whether one can be made is
 // what a check is for.
-func (p *prober) client(c *tls.Config) *http.Client {
-	return &http.Client{Transport: &http.Transport{
-		DialContext: p.dialer.DialContext, TLSClientConfig: c, DisableKeepAlives: true, DisableCompression: true,
-		TLSHandshakeTimeout: time.Minute,
-	}}
+func (p *prober) client(s speech) *http.Client {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.clients[s]
+	if c == nil {
+		t := &http.Transport{
+			DialContext: p.dialer.DialContext, DisableKeepAlives: true, DisableCompression: true,
+			TLSClientConfig: &tls.Config{ServerName: s.serverName, InsecureSkipVerify: s.trusting}, TLSHandshakeTimeout: time.Minute,
+		}
+		if s.http2 {
+			t.Protocols = new(http.Protocols)
+			t.Protocols.SetHTTP2(s.tls)
+			t.Protocols.SetUnencryptedHTTP2(!s.tls)
+		}
+		c = &http.Client{Transport: t}
+		p.clients[s] = c
+	}
+	return c
 }
 
 func (p *prober) probe(ctx context.Context, t *Target) result {
 	switch t.Check.Type {
 	case api.CheckHTTP:
 		return p.http(ctx, t)
+	case api.CheckGRPC:
+		return p.grpc(ctx, t)
 	case api.CheckTCP:
 		return p.tcp(ctx, t)
 	case api.CheckScript:
@@ -58,12 +76,13 @@ func (p *prober) probe(ctx context.Context, t *Target) result {
 }
 
 func (p *prober) tcp(ctx context.Context, t *Target) result {
+	begun := time.Now()
 	conn, err := p.dialer.DialContext(ctx, "tcp", t.Address)
 	if err != nil {
-		return result{output: explain(ctx, t, err)}
+		return result{output: explain(ctx, "tcp: connect to "+t.Address, begun, err)}
 	}
 	conn.Close()
-	return result{ok: true, output: "tcp: connected to " + t.Address}
+	return result{ok: true, output: "tcp: connected to " + t.Address + " in " + took(begun)}
 }
 
 func (p *prober) http(ctx context.Context, t *Target) result {
@@ -99,21 +118,17 @@ func (p *prober) http(ctx context.Context, t *Target) result {
 	if host := req.Header.Get("Host"); host != "" {
 		req.Host = host
 	}
-	client := p.verified
-	switch {
-	case c.TLSServerName != "":
-		client = p.client(&tls.Config{ServerName: c.TLSServerName, InsecureSkipVerify: c.TLSSkipVerify})
-	case c.TLSSkipVerify:
-		client = p.trusting
-	}
+	begun := time.Now()
+	asked := "http: " + method + " " + target.String()
+	client := p.client(speech{tls: scheme == "https", serverName: c.TLSServerName, trusting: c.TLSSkipVerify})
 	resp, err := client.Do(req)
 	if err != nil {
-		return result{output: explain(ctx, t, err)}
+		return result{output: explain(ctx, asked, begun, err)}
 	}
 	defer resp.Body.Close()
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxOutput))
 	r := result{code: resp.StatusCode, ok: resp.StatusCode >= 200 && resp.StatusCode < 300}
-	r.output = fmt.Sprintf("http: %s %s: %s", method, target, resp.Status)
+	r.output = asked + ": " + resp.Status + " in " + took(begun)
 	if body := strings.TrimSpace(strings.ToValidUTF8(string(text), "")); body != "" && !r.ok {
 		r.output += ": " + body
 	}
@@ -125,26 +140,47 @@ func (p *prober) script(ctx context.Context, t *Target) result {
 		return result{output: "the check's task is not running"}
 	}
 	var out limited
+	begun := time.Now()
 	code, err := t.Exec(ctx, append([]string{t.Check.Command}, t.Check.Args...), &out)
 	if err != nil {
-		return result{code: code, output: explain(ctx, t, err)}
+		return result{code: code, output: explain(ctx, "script: "+t.Check.Command, begun, err)}
 	}
 	text := strings.TrimSpace(strings.ToValidUTF8(out.String(), ""))
-	if text == "" {
-		text = fmt.Sprintf("script: exit code %d", code)
+	if code != 0 || text == "" {
+		text = strings.TrimSuffix(fmt.Sprintf("script: %s: exit code %d in %s: %s", t.Check.Command, code, took(begun), text), ": ")
 	}
 	return result{ok: code == 0, code: code, output: text}
 }
 
-func explain(ctx context.Context, t *Target, err error) string {
+// explain says why there was no answer.
+func explain(ctx context.Context, asked string, begun time.Time, err error) string {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return fmt.Sprintf("%s: no answer within %s", t.Check.Type, t.Check.Timeout)
+		return asked + ": no answer within " + took(begun)
 	}
 	var u *url.Error
 	if errors.As(err, &u) {
 		err = u.Err
 	}
-	return t.Check.Type + ": " + err.Error()
+	var dial *net.OpError
+	if errors.As(err, &dial) && dial.Op == "dial" {
+		err = dial.Err // whom was said
+		var call *os.SyscallError
+		if errors.As(err, &call) {
+			err = call.Err
+		}
+	}
+	return asked + ": " + err.Error()
+}
+
+// took is how long something took, to a hundredth.
+func took(begun time.Time) string {
+	d := time.Since(begun)
+	for unit := time.Second; unit >= time.Microsecond; unit /= 10 {
+		if d >= unit {
+			return d.Round(unit / 100).String()
+		}
+	}
+	return d.String()
 }
 
 // limited keeps the first maxOutput bytes written to it; a command's two

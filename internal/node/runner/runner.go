@@ -64,7 +64,9 @@ type Runner struct {
 	launched   *api.LaunchStatus // of the launches that are acted upon
 	launching  *health           // of these; nil when it is not open
 	checks     map[string]string // check id -> status
+	probed     map[string]string // probe.key -> id of the check that was begun last
 	passed     map[string]bool   // checks that passed when the last agent ended
+	renewed    bool              // the job's newer version is being taken over, in place
 	serving    *api.Serving      // nil: nobody asks, or it was not said yet
 	offered    *api.Job          // that serving's services were made of, ...
 	canary     bool              // ... and as what
@@ -77,7 +79,7 @@ type Runner struct {
 // New makes the runner of an allocation that arrived. Start runs it.
 func New(h *Host, a *api.Allocation) *Runner {
 	r := &Runner{host: h, id: a.ID, ctx: h.Context, alloc: a, status: api.AllocClientPending, words: describe(api.AllocClientPending),
-		ended: make(chan struct{}), checks: map[string]string{}, modified: time.Now().UnixNano()}
+		ended: make(chan struct{}), checks: map[string]string{}, probed: map[string]string{}, modified: time.Now().UnixNano()}
 	r.group = groupOf(a)
 	for _, spec := range r.group.Tasks {
 		t := &task{r: r, name: spec.Name, spec: spec, wake: make(chan struct{}, 1), state: &api.TaskState{State: api.TaskStatePending}}

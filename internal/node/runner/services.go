@@ -13,6 +13,7 @@ import (
 	"net"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/node/check"
@@ -23,6 +24,7 @@ import (
 // probe is one check of the allocation as its job defines it.
 type probe struct {
 	id      string
+	key     string // the same for whatever its definition becomes
 	check   *api.Check
 	service string
 	task    *task // whose service it is, or in which the script runs; nil: the group's
@@ -44,12 +46,11 @@ func (r *Runner) watchServices() {
 			}
 			wanted[p.id] = true
 			if _, begun := r.checks[p.id]; !begun {
-				r.checks[p.id] = api.CheckStatusPending
 				t := r.target(p)
-				t.Passing = p.check.InitialStatus == "passing" || r.passed[p.id]
-				if t.Passing {
-					r.checks[p.id] = api.CheckStatusSuccess
+				if r.checks[p.id] = t.Status; t.Status == "" {
+					r.checks[p.id] = api.CheckStatusPending
 				}
+				r.probed[p.key] = p.id
 				delete(r.passed, p.id)
 				r.host.Checks.Add(r.id, t)
 			}
@@ -128,6 +129,7 @@ func (r *Runner) probes() []probe {
 			s := env.ReplaceService(s)
 			for _, c := range s.Checks {
 				p := probe{check: c, service: s.Name, task: owner, address: r.address(s, c, spec)}
+				p.key = s.TaskName + "/" + s.Name + "/" + c.Name
 				if c.TaskName != "" && r.task(c.TaskName) != nil {
 					p.task = r.task(c.TaskName)
 				}
@@ -212,8 +214,11 @@ func (r *Runner) address(s *api.Service, c *api.Check, spec *api.Task) string {
 func (r *Runner) target(p probe) *check.Target {
 	t := &check.Target{
 		ID: p.id, Check: p.check, Service: p.service, Group: r.alloc.Name, Address: p.address,
-		Changed: r.checked,
-		Restart: func(reason string) { r.unhealthy(p, reason) },
+		Since: r.servedSince(p), Status: r.standing(p), Changed: r.checked,
+		Failed: func(id, status, why string) { r.unhealthy(p, status, why) },
+	}
+	if r.renewed { // it has its time from now
+		t.Since = time.Now().Add(-p.check.InitialDelay)
 	}
 	if p.task != nil {
 		t.Task = p.task.name
@@ -245,21 +250,52 @@ func (r *Runner) checked(id, status string) {
 	}
 }
 
-// unhealthy restarts the task that a check found ill too often; for a group's
-// service without a task, all main tasks.
-func (r *Runner) unhealthy(p probe, reason string) {
+// unhealthy restarts the task that a check says is to be; for a group's service
+// without a task, all main tasks.
+func (r *Runner) unhealthy(p probe, status, why string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if _, ok := r.checks[p.id]; !ok {
+		return
+	}
+	r.checks[p.id] = status
 	for _, t := range r.tasks {
 		if t == p.task || (p.task == nil && t.serves()) {
-			words := "Check \"" + p.check.Name + "\" failed too often: " + reason
-			if t.ask(&request{words: "Unhealthy: check \"" + p.check.Name + "\" failed", counts: true}) {
-				t.tell(event(api.EventCheckUnhealthy, words))
+			if t.canBeAsked() {
+				t.tell(event(api.EventCheckUnhealthy, why))
+				t.ask(&request{words: why, counts: true})
 				r.host.Changed(r, true)
 			}
 		}
 	}
 	r.settle()
+}
+
+// standing is what is known of a check that begins; "" is nothing. A check that
+// replaces another one in place stands as that does. One that joins what serves
+// takes nothing away before it has asked.
+func (r *Runner) standing(p probe) string {
+	if old := r.checks[r.probed[p.key]]; r.renewed && old != "" && old != api.CheckStatusPending {
+		return old
+	}
+	serves := r.renewed && r.serving != nil && (r.serving.Routable || r.serving.Up && p.check.Kind == api.CheckKindLiveness)
+	if p.check.InitialStatus == "passing" || r.passed[p.id] || serves {
+		return api.CheckStatusSuccess
+	}
+	return ""
+}
+
+// servedSince is when what the check asks began to run.
+func (r *Runner) servedSince(p probe) time.Time {
+	var since time.Time
+	for _, t := range r.tasks {
+		if t == p.task || p.task == nil && t.serves() {
+			if at := t.state.StartedAt; at.After(since) {
+				since = at
+			}
+		}
+	}
+	return since
 }
 
 // passing lists the checks that pass, so that a new agent need not take

@@ -323,7 +323,7 @@ func (t *task) interrupt(why cause) {
 	if h := t.handle; h != nil && !t.signaled {
 		t.signaled = true
 		signal, timeout, delay := stopOptions(t.spec)
-		if t.r.noDelay() {
+		if t.r.noDelay() || t.again != nil && t.again.counts { // what is ill serves nobody meanwhile
 			delay = 0
 		}
 		t.tell(killing(why, signal, timeout))

@@ -22,7 +22,11 @@ func (t *task) ask(q *request) bool {
 		return false
 	}
 	t.again = q
-	t.interrupt(cause{event: api.EventKilling, words: q.words})
+	words := q.words
+	if q.counts { // why is told apart
+		words = "Unhealthy"
+	}
+	t.interrupt(cause{event: api.EventKilling, words: words})
 	return true
 }
 
@@ -227,6 +231,8 @@ func (r *Runner) Update(a *api.Allocation) {
 		}
 	}
 	if a.Job != nil && a.Job != old.Job {
+		r.renewed = true
+		defer func() { r.renewed = false }()
 		r.group = groupOf(a)
 		for _, t := range r.tasks {
 			if spec := r.group.Task(t.name); spec != nil {
