@@ -37,6 +37,12 @@ func (s Status) Self(ctx context.Context) (*api.AgentSelf, error) {
 	return out, err
 }
 
+// Router returns what the answering agent's router says of itself.
+func (s Status) Router(ctx context.Context) (*api.RouterStatus, error) {
+	out, _, err := get[*api.RouterStatus](ctx, s.c, "/v1/agent/router", nil)
+	return out, err
+}
+
 // Members returns the servers.
 func (s Status) Members(ctx context.Context) (*api.AgentMembers, error) {
 	out, _, err := get[*api.AgentMembers](ctx, s.c, "/v1/agent/members", nil)

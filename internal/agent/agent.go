@@ -29,6 +29,7 @@ import (
 	"github.com/reeve-run/reeve/internal/httpapi"
 	"github.com/reeve-run/reeve/internal/node"
 	"github.com/reeve-run/reeve/internal/node/supervise"
+	"github.com/reeve-run/reeve/internal/router"
 	"github.com/reeve-run/reeve/internal/server"
 	"github.com/reeve-run/reeve/internal/server/garbage"
 )
@@ -43,6 +44,7 @@ type Agent struct {
 	http     *http.Server
 	server   *server.Server
 	node     *node.Node
+	router   *router.Router
 	client   *client.Client
 
 	supervisor *supervise.Client
@@ -97,6 +99,11 @@ func (a *Agent) open() (err error) {
 			return err
 		}
 	}
+	if a.config.routes() {
+		if err := a.openRouter(); err != nil {
+			return err
+		}
+	}
 	a.handler = a.newHandler()
 	a.http = httpapi.NewServer(a.handler, a.log)
 	return nil
@@ -132,7 +139,10 @@ func (a *Agent) Run(ctx context.Context) error {
 			}
 		})
 	}
-	a.log.Info("agent started", "address", "http://"+a.Addr(), "server", a.server != nil, "node", a.node != nil, "data_dir", a.config.DataDir)
+	if a.router != nil {
+		wg.Go(func() { a.router.Run(run) })
+	}
+	a.log.Info("agent started", "address", "http://"+a.Addr(), "server", a.server != nil, "node", a.node != nil, "router", a.RouterAddr(), "data_dir", a.config.DataDir)
 	var err error
 	select {
 	case <-ctx.Done():
@@ -159,6 +169,9 @@ func (a *Agent) release() {
 	if a.supervisor != nil {
 		a.supervisor.Close()
 	}
+	if a.router != nil {
+		a.router.Close()
+	}
 	if a.client != nil {
 		a.client.Close()
 	}
@@ -180,6 +193,9 @@ func (a *Agent) newHandler() *httpapi.Handler {
 	}
 	if a.node != nil {
 		config.Node, config.NodeID = a.node.Handler(), a.node.ID
+	}
+	if a.router != nil {
+		config.Router = a.router.Status
 	}
 	if a.config.speaksSDK() {
 		dialect := httpapi.Dialect{Claims: sdk.Claims}

@@ -38,6 +38,7 @@ type Config struct {
 
 	Server   Server
 	Client   Client
+	Router   Router
 	Dialects Dialects
 
 	Dev bool // server and node in one process, for trying things out
@@ -137,6 +138,7 @@ type fileConfig struct {
 	Ports      *filePorts    `hcl:"ports,block"`
 	Server     *fileServer   `hcl:"server,block"`
 	Client     *fileClient   `hcl:"client,block"`
+	Router     *fileRouter   `hcl:"router,block"`
 	Dialects   *fileDialects `hcl:"dialects,block"`
 }
 
@@ -278,6 +280,9 @@ func (c *Config) mergeFile(path string) error {
 			return err
 		}
 	}
+	if err := c.Router.merge(path, f.Router); err != nil {
+		return err
+	}
 	if d := f.Dialects; d != nil && d.SDK != nil {
 		c.Dialects.SDK = d.SDK
 	}
@@ -368,6 +373,7 @@ func (c *Config) Validate() error {
 	} else if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		problems = append(problems, fmt.Sprintf("HTTP address %q: only loopback addresses are allowed, because the API has no access control yet", c.HTTPAddr))
 	}
+	problems = append(problems, c.Router.problems()...)
 	if !slices.Contains([]string{"debug", "info", "warn", "error"}, c.LogLevel) {
 		problems = append(problems, fmt.Sprintf("log_level %q: must be debug, info, warn or error", c.LogLevel))
 	}

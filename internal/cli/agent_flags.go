@@ -4,6 +4,8 @@
 package cli
 
 import (
+	"strconv"
+
 	"github.com/spf13/pflag"
 
 	"github.com/reeve-run/reeve/internal/agent"
@@ -26,6 +28,12 @@ func (a *agentFlags) addTo(f *pflag.FlagSet) {
 	f.StringVar(&a.config.Client.NodeClass, "node-class", "", "`CLASS` of the node, for constraints")
 	f.StringVar(&a.config.Client.NodePool, "node-pool", "", "`POOL` that the node belongs to")
 	f.StringArrayVar(&a.meta, "meta", nil, "publish `NAME=VALUE` with the node, for constraints; may be given several times")
+	f.BoolFunc("router", "send traffic to instances by their jobs' routes (default: only with -dev, and in reeve dev)", func(text string) error {
+		on, err := strconv.ParseBool(text)
+		a.config.Router.Enabled = &on
+		return err
+	})
+	f.StringVar(&a.config.Router.HTTPAddr, "router-http", "", "route HTTP that comes to `HOST:PORT` (default "+agent.DefaultRouterAddr+"); port 0 takes a free one")
 	f.StringVar(&a.config.LogLevel, "log-level", "", "log from `LEVEL` on: debug, info, warn or error (default info)")
 }
 
@@ -42,6 +50,7 @@ func (a *agentFlags) apply(c *agent.Config) error {
 		{&c.LogLevel, a.config.LogLevel},
 		{&c.Client.NodeClass, a.config.Client.NodeClass},
 		{&c.Client.NodePool, a.config.Client.NodePool},
+		{&c.Router.HTTPAddr, a.config.Router.HTTPAddr},
 	} {
 		if s.from != "" {
 			*s.to = s.from
@@ -49,6 +58,9 @@ func (a *agentFlags) apply(c *agent.Config) error {
 	}
 	c.Server.Enabled = c.Server.Enabled || a.config.Server.Enabled
 	c.Client.Enabled = c.Client.Enabled || a.config.Client.Enabled
+	if a.config.Router.Enabled != nil {
+		c.Router.Enabled = a.config.Router.Enabled
+	}
 	if len(a.config.Client.Servers) > 0 {
 		c.Client.Servers = a.config.Client.Servers
 	}

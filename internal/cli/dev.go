@@ -130,6 +130,7 @@ func (c *cli) devRun(ctx context.Context, cl *client.Client, jobs []*loaded) err
 		return err
 	}
 	v.out.say("Reeve runs at %s.", v.style.bold(cl.Address()))
+	v.sayRouter(ctx)
 	for _, in := range jobs {
 		if err := v.register(ctx, in); err != nil {
 			return err

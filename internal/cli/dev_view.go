@@ -15,13 +15,14 @@ import (
 
 // A devView shows what becomes of every allocation of a "reeve dev".
 type devView struct {
-	c     *cli
-	cl    *client.Client
-	out   *live
-	style style
-	jobs  []*api.Job
-	lines map[string]string // what was said last, by allocation
-	told  bool              // that everything runs
+	c      *cli
+	cl     *client.Client
+	out    *live
+	style  style
+	router string // where the router listens; "" without one
+	jobs   []*api.Job
+	lines  map[string]string // what was said last, by allocation
+	told   bool              // that everything runs
 }
 
 func (c *cli) newDevView(cl *client.Client) *devView {
@@ -103,6 +104,7 @@ func (v *devView) follow(ctx context.Context) error {
 		if !v.told && len(v.jobs) > 0 && v.everythingRuns(list) {
 			v.told = true
 			v.out.say("%s Ctrl-C stops it.%s", v.style.green("Everything runs."), tryIt(list))
+			v.sayRoutes()
 		}
 		q.Index = meta.Index
 	}

@@ -18,13 +18,14 @@ import (
 
 // Config says what is behind the API.
 type Config struct {
-	Server  Core            // this process's server; nil (untyped): requests are forwarded to Servers
-	Servers func() []string // addresses (host:port) of servers, the best first
-	Node    http.Handler    // this process's node agent, serving /v1/client/...; nil: none
-	NodeID  func() string   // of Node
-	Self    func() any      // what /v1/agent/self answers; nil: what can be known here
-	Region  string          // "global" when empty
-	Name    string          // of this server
+	Server  Core                     // this process's server; nil (untyped): requests are forwarded to Servers
+	Servers func() []string          // addresses (host:port) of servers, the best first
+	Node    http.Handler             // this process's node agent, serving /v1/client/...; nil: none
+	NodeID  func() string            // of Node
+	Self    func() any               // what /v1/agent/self answers; nil: what can be known here
+	Router  func() *api.RouterStatus // what /v1/agent/router answers; nil: there is none
+	Region  string                   // "global" when empty
+	Name    string                   // of this server
 	Version string
 	Logger  *slog.Logger // nil: nowhere
 

@@ -163,6 +163,7 @@ func routes() []route {
 		plain("/v1/status/peers", Anonymous, "Returns the servers' addresses.", getPeers),
 		plain("/v1/regions", Anonymous, "Returns the names of the regions.", getRegions),
 		plain("/v1/agent/self", ReadAgent, "Returns what the answering agent says of itself.", getSelf).local(),
+		plain("/v1/agent/router", ReadAgent, "Returns the answering agent's router: its routes, their instances, and what went through.", getRouter).local(),
 		plain("/v1/agent/members", ReadAgent, "Lists the servers.", getMembers),
 		speaking[none, api.AgentHealth](raw(fetch, "/v1/agent/health", Anonymous, "Says whether the answering agent works; 500 when it does not.", "application/json", getHealth).params("type").local()),
 		read("/v1/namespaces", Anonymous, "Lists the namespaces.", listNamespaces),

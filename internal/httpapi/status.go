@@ -68,6 +68,14 @@ func getSelf(c *call) (any, error) {
 	return self, nil
 }
 
+// getRouter answers with what this process's router says of itself.
+func getRouter(c *call) (*api.RouterStatus, error) {
+	if c.Router == nil {
+		return nil, api.Errorf(api.CodeNotFound, "this agent has no router: start it with -router, or with enabled = true in router { }")
+	}
+	return c.Router(), nil
+}
+
 func (c *call) member() *api.AgentMember {
 	m := &api.AgentMember{
 		Name: c.Name + "." + c.Region, Status: "alive",

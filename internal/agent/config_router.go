@@ -1,0 +1,127 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package agent
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/router"
+)
+
+// Router configures the part that sends traffic to instances.
+type Router struct {
+	Enabled *bool // nil: only with Dev
+	router.Config
+}
+
+// DefaultRouterAddr is where a router listens for HTTP unless told otherwise.
+const DefaultRouterAddr = "127.0.0.1:8080"
+
+// routes reports whether the agent has a router.
+func (c *Config) routes() bool {
+	if c.Router.Enabled == nil {
+		return c.Dev
+	}
+	return *c.Router.Enabled
+}
+
+// fileRouter is the router block of a configuration file.
+type fileRouter struct {
+	Enabled         *bool    `hcl:"enabled,optional"`
+	HTTP            string   `hcl:"http,optional"`
+	TCPAddress      string   `hcl:"tcp_address,optional"`
+	AccessLog       string   `hcl:"access_log,optional"`
+	AccessFormat    string   `hcl:"access_log_format,optional"`
+	AccessSample    float64  `hcl:"access_log_sample,optional"`
+	Trusted         []string `hcl:"trusted_proxies,optional"`
+	MaxHeader       int      `hcl:"max_header,optional"`
+	MaxBody         int64    `hcl:"max_body,optional"`
+	HeaderTimeout   string   `hcl:"header_timeout,optional"`
+	BodyTimeout     string   `hcl:"body_timeout,optional"`
+	IdleTimeout     string   `hcl:"idle_timeout,optional"`
+	ResponseTimeout string   `hcl:"response_timeout,optional"`
+	ConnectTimeout  string   `hcl:"connect_timeout,optional"`
+	DrainTimeout    string   `hcl:"drain_timeout,optional"`
+}
+
+func (r *Router) merge(path string, f *fileRouter) error {
+	if f == nil {
+		return nil
+	}
+	if f.Enabled != nil {
+		r.Enabled = f.Enabled
+	}
+	override(&r.HTTPAddr, f.HTTP)
+	override(&r.TCPAddress, f.TCPAddress)
+	override(&r.AccessLog, f.AccessLog)
+	override(&r.AccessFormat, f.AccessFormat)
+	override(&r.AccessSample, f.AccessSample)
+	override(&r.MaxHeader, f.MaxHeader)
+	override(&r.MaxBody, f.MaxBody)
+	if f.Trusted != nil {
+		r.Trusted = nil
+	}
+	for _, text := range f.Trusted {
+		p, err := netip.ParsePrefix(text)
+		if a, addrErr := netip.ParseAddr(text); err != nil && addrErr == nil {
+			p, err = a.Prefix(a.BitLen())
+		}
+		if err != nil {
+			return api.Errorf(api.CodeInvalid, "%s: router: trusted_proxies: %q: must be an address or a network, such as \"10.0.0.0/8\"", path, text)
+		}
+		r.Trusted = append(r.Trusted, p)
+	}
+	for _, d := range []struct {
+		name, text string
+		into       *time.Duration
+	}{
+		{"header_timeout", f.HeaderTimeout, &r.HeaderTimeout},
+		{"body_timeout", f.BodyTimeout, &r.BodyTimeout},
+		{"idle_timeout", f.IdleTimeout, &r.IdleTimeout},
+		{"response_timeout", f.ResponseTimeout, &r.ResponseTimeout},
+		{"connect_timeout", f.ConnectTimeout, &r.ConnectTimeout},
+		{"drain_timeout", f.DrainTimeout, &r.DrainTimeout},
+	} {
+		if d.text == "" {
+			continue
+		}
+		v, err := time.ParseDuration(d.text)
+		if err != nil || v <= 0 {
+			return api.Errorf(api.CodeInvalid, "%s: router: %s = %q: must be a duration above 0, such as \"30s\"", path, d.name, d.text)
+		}
+		*d.into = v
+	}
+	return nil
+}
+
+// problems is what is wrong with the router's configuration.
+func (r *Router) problems() (all []string) {
+	if r.HTTPAddr != "" {
+		_, port, err := net.SplitHostPort(r.HTTPAddr)
+		if n, convErr := strconv.Atoi(port); err != nil || convErr != nil || n < 0 || n > 65535 {
+			all = append(all, fmt.Sprintf("router: http %q: must be HOST:PORT, as in %s", r.HTTPAddr, DefaultRouterAddr))
+		}
+	}
+	if r.TCPAddress != "" && net.ParseIP(r.TCPAddress) == nil {
+		all = append(all, fmt.Sprintf("router: tcp_address %q: must be an IP address without a port, as in 127.0.0.1", r.TCPAddress))
+	}
+	if f := r.AccessFormat; f != "" && f != router.AccessJSON && f != router.AccessCombined {
+		all = append(all, fmt.Sprintf("router: access_log_format %q: must be %s or %s", f, router.AccessJSON, router.AccessCombined))
+	}
+	if r.AccessSample < 0 || r.AccessSample > 1 {
+		all = append(all, fmt.Sprintf("router: access_log_sample %g: must be above 0 and at most 1", r.AccessSample))
+	}
+	if r.MaxHeader < 0 || r.MaxHeader > 0 && r.MaxHeader < 1024 {
+		all = append(all, fmt.Sprintf("router: max_header %d: must be at least 1024 bytes", r.MaxHeader))
+	}
+	if r.MaxBody < 0 {
+		all = append(all, fmt.Sprintf("router: max_body %d: must be a number of bytes; 0 is no bound", r.MaxBody))
+	}
+	return all
+}

@@ -1,0 +1,59 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package agent
+
+import (
+	"context"
+	"net"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/router"
+)
+
+// openRouter takes the router's address. On a machine of somebody who tries
+// things out another one does as well as the default.
+func (a *Agent) openRouter() (err error) {
+	config := a.config.Router.Config
+	config.Logger = a.log
+	if config.Source, err = a.catalog(); err != nil {
+		return err
+	}
+	wanted := config.HTTPAddr
+	if wanted == "" {
+		config.HTTPAddr = DefaultRouterAddr
+	}
+	a.router, err = router.New(config)
+	if err != nil && wanted == "" && a.config.Dev {
+		host, _, _ := net.SplitHostPort(DefaultRouterAddr)
+		config.HTTPAddr = net.JoinHostPort(host, "0")
+		a.router, err = router.New(config)
+	}
+	return err
+}
+
+// catalog is the catalog's stream, which comes over the API as everything that
+// an agent knows of the cluster does.
+func (a *Agent) catalog() (router.Source, error) {
+	cl := a.client
+	if cl == nil {
+		var err error
+		if cl, err = client.New(client.Config{Address: "http://" + a.Addr(), Multiplex: true}); err != nil {
+			return nil, err
+		}
+		a.client = cl
+	}
+	return func(ctx context.Context, apply func(*api.CatalogUpdate) error, broke func(error)) error {
+		return cl.Catalog().StreamTelling(ctx, apply, broke)
+	}, nil
+}
+
+// RouterAddr is where the router listens for HTTP, as host:port; "" without a
+// router.
+func (a *Agent) RouterAddr() string {
+	if a.router == nil {
+		return ""
+	}
+	return a.router.Addr()
+}

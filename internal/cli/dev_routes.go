@@ -1,0 +1,57 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"net"
+	"strconv"
+	"strings"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// sayRouter says where the router is.
+func (v *devView) sayRouter(ctx context.Context) {
+	s, err := v.cl.Status().Router(ctx)
+	if err != nil {
+		return // there is none
+	}
+	v.router = s.HTTP
+	v.out.say("Its router is at %s.", v.style.bold("http://"+s.HTTP))
+}
+
+// sayRoutes lists what the router leads to the jobs.
+func (v *devView) sayRoutes() {
+	if v.router == "" {
+		return
+	}
+	for _, job := range v.jobs {
+		for _, g := range job.Groups {
+			for _, r := range g.Routes {
+				v.out.say("  %s leads to %s", v.style.cyan(routeURL(r, v.router)), job.ID+"."+g.Name)
+			}
+		}
+	}
+}
+
+// routeURL is how to reach a route through a router.
+func routeURL(r *api.Route, router string) string {
+	ip, port, err := net.SplitHostPort(router)
+	if err != nil {
+		return router
+	}
+	if r.Protocol == api.RouteTCP {
+		return "tcp " + net.JoinHostPort(ip, strconv.Itoa(r.Listen))
+	}
+	host := ip
+	if r.Host != "" {
+		host = strings.Replace(r.Host, "*", "anything", 1)
+	}
+	scheme := "http://"
+	if r.Protocol == api.RouteGRPC {
+		scheme = "grpc "
+	}
+	return scheme + net.JoinHostPort(host, port) + r.Path
+}
