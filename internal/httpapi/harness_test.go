@@ -42,7 +42,7 @@ func newHarness(t *testing.T, change ...func(*Config)) *harness {
 	if err := s.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	c := Config{Server: s, Name: "test", Version: "0.0.0"}
+	c := Config{Server: s, Name: "test", Version: "0.0.0", Router: func() *api.RouterStatus { return &api.RouterStatus{} }}
 	for _, f := range change {
 		f(&c)
 	}
