@@ -130,6 +130,10 @@ func (t *Task) canonicalize(g *Group) {
 		tpl.canonicalize()
 	}
 	canonicalizeServices(t.Services, t.Name)
+	if m := t.Monitor; m != nil {
+		setDefault(&m.Interval, 30*time.Second)
+		setDefault(&m.Timeout, 5*time.Second)
+	}
 }
 
 func (n *Network) canonicalize() {

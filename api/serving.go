@@ -4,7 +4,8 @@
 package api
 
 // Serving is what an allocation's node says of whether it serves, if it has
-// services or routes. Of others, nil, it is enough to know that they run.
+// services or routes, or is monitored. Of others, nil, it is enough to know that
+// they run.
 type Serving struct {
 	// Up is set once its tasks run and all liveness checks passed: the instance is
 	// RUNNING. It stays set until the allocation ends or a task is restarted.

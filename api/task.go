@@ -43,6 +43,29 @@ type Task struct {
 	// block, and ends the allocation when that is used up; true: all tasks of the
 	// group are restarted with it; false: it alone is, and the others go on without it.
 	Essential *bool `json:",omitempty"`
+	// Monitor says by a command whether the task is well.
+	Monitor *Monitor `json:",omitempty"`
+}
+
+// A Monitor is a liveness check of a task by a command in it: until that exits
+// with 0 the instance is not RUNNING; when it no longer does, the task has
+// crashed.
+type Monitor struct {
+	Command                string
+	Args                   []string
+	Interval               time.Duration
+	Timeout                time.Duration
+	InitialDelay           time.Duration `json:",omitempty"`
+	StartTimeout           time.Duration `json:",omitempty"` // as in Check
+	FailuresBeforeCritical int           `json:",omitempty"`
+}
+
+// Check is the check that a monitor is.
+func (m *Monitor) Check() *Check {
+	return &Check{
+		Name: "monitor", Type: CheckScript, Kind: CheckKindLiveness, Command: m.Command, Args: m.Args, Interval: m.Interval,
+		Timeout: m.Timeout, InitialDelay: m.InitialDelay, StartTimeout: m.StartTimeout, FailuresBeforeCritical: m.FailuresBeforeCritical,
+	}
 }
 
 // Values of Task.Goal.

@@ -286,6 +286,9 @@ func (t *Task) validate(c *complaints, at string, ports map[string]bool) {
 	if t.KillSignal != "" && !slices.Contains(signals, t.KillSignal) {
 		c.add("%s: kill_signal %q is not a signal: use a name such as SIGTERM", at, t.KillSignal)
 	}
+	if t.Monitor != nil {
+		t.validateMonitor(c, at+", monitor")
+	}
 	validateConstraints(c, at, t.Constraints)
 	validateAffinities(c, at, t.Affinities)
 	validateRestart(c, at, t.Restart)

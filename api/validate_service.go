@@ -57,28 +57,14 @@ func validateCheck(c *complaints, at string, k *Check, s *Service, ports map[str
 			c.add("%s: port %q is not defined; %s", at, k.PortLabel, knownPorts(ports))
 		}
 	}
-	if k.Interval < time.Second {
-		c.add("%s: interval %s: must be at least 1s", at, k.Interval)
-	}
-	if k.Timeout < time.Millisecond {
-		c.add("%s: timeout %s: must be at least 1ms", at, k.Timeout)
-	}
-	if k.SuccessBeforePassing < 0 || k.FailuresBeforeCritical < 0 {
-		c.add("%s: success_before_passing and failures_before_critical must not be negative", at)
-	}
+	validatePace(c, at, k)
 	switch k.Kind {
 	case "", CheckKindLiveness, CheckKindReadiness:
 	default:
 		c.add("%s: kind %q: must be %s or %s", at, k.Kind, CheckKindLiveness, CheckKindReadiness)
 	}
-	if k.InitialDelay < 0 || k.StartTimeout < 0 {
-		c.add("%s: initial_delay and start_timeout must not be negative", at)
-	}
-	switch {
-	case k.StartTimeout > 0 && k.Kind != CheckKindLiveness:
+	if k.StartTimeout > 0 && k.Kind != CheckKindLiveness {
 		c.add("%s: start_timeout is for kind %q only: readiness kills nothing", at, CheckKindLiveness)
-	case k.StartTimeout > 0 && k.StartTimeout <= k.InitialDelay:
-		c.add("%s: start_timeout %s: must be more than initial_delay %s", at, k.StartTimeout, k.InitialDelay)
 	}
 	switch {
 	case k.CheckRestart == nil:
@@ -93,6 +79,35 @@ func validateCheck(c *complaints, at string, k *Check, s *Service, ports map[str
 	if r := k.CheckRestart; r != nil && r.Limit < 0 {
 		c.add("%s: check_restart: limit %d: must not be negative", at, r.Limit)
 	}
+}
+
+// validatePace looks at how often a check asks, and how patient it is.
+func validatePace(c *complaints, at string, k *Check) {
+	if k.Interval < time.Second {
+		c.add("%s: interval %s: must be at least 1s", at, k.Interval)
+	}
+	if k.Timeout < time.Millisecond {
+		c.add("%s: timeout %s: must be at least 1ms", at, k.Timeout)
+	}
+	if k.SuccessBeforePassing < 0 || k.FailuresBeforeCritical < 0 {
+		c.add("%s: success_before_passing and failures_before_critical must not be negative", at)
+	}
+	if k.InitialDelay < 0 || k.StartTimeout < 0 {
+		c.add("%s: initial_delay and start_timeout must not be negative", at)
+	}
+	if k.StartTimeout > 0 && k.StartTimeout <= k.InitialDelay {
+		c.add("%s: start_timeout %s: must be more than initial_delay %s", at, k.StartTimeout, k.InitialDelay)
+	}
+}
+
+func (t *Task) validateMonitor(c *complaints, at string) {
+	if t.Monitor.Command == "" {
+		c.add("%s: command is missing", at)
+	}
+	if !t.IsMain() && !t.IsSidecar() || t.Goal != "" && t.Goal != GoalRunning {
+		c.add("%s: only a task that keeps running can be monitored", at)
+	}
+	validatePace(c, at, t.Monitor.Check())
 }
 
 // knownPort accepts a label or a number.

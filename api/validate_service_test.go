@@ -35,7 +35,7 @@ func TestValidateChecks(t *testing.T) {
 		}, []string{
 			at + ": interval 1ms: must be at least 1s", at + ": timeout 1µs: must be at least 1ms",
 			at + ": success_before_passing and failures_before_critical must not be negative",
-			at + `: kind "x": must be liveness or readiness`, at + ": initial_delay and start_timeout must not be negative",
+			at + ": initial_delay and start_timeout must not be negative", at + `: kind "x": must be liveness or readiness`,
 		}},
 	} {
 		k := &Check{Name: "c", Type: CheckTCP}
@@ -70,5 +70,18 @@ func TestCheckRestartIsInherited(t *testing.T) {
 		if has, want := k.CheckRestart != nil, k.Kind == ""; has != want {
 			t.Errorf("check %q of kind %q has check_restart: %t, want %t", k.Name, k.Kind, has, want)
 		}
+	}
+}
+
+func TestValidateMonitor(t *testing.T) {
+	task := &Task{Name: "t", Goal: GoalFinish, Monitor: &Monitor{Interval: time.Millisecond, Timeout: time.Second, FailuresBeforeCritical: -1}}
+	var c complaints
+	task.validateMonitor(&c, "monitor")
+	want := complaints{
+		"monitor: command is missing", "monitor: only a task that keeps running can be monitored", "monitor: interval 1ms: must be at least 1s",
+		"monitor: success_before_passing and failures_before_critical must not be negative",
+	}
+	if d := cmp.Diff(want, c); d != "" {
+		t.Errorf("complaints (-want +got):\n%s", d)
 	}
 }

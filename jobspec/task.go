@@ -46,6 +46,7 @@ var taskSchema = &schema[api.Task]{
 		"identity":         {known: identitySchema.keys(), block: readIdentity},
 		"action":           many(actionSchema, func(t *api.Task) *[]*api.Action { return &t.Actions }),
 		"schedule":         one(taskScheduleSchema, func(t *api.Task) **api.TaskSchedule { return &t.Schedule }),
+		"monitor":          one(monitorSchema, func(t *api.Task) **api.Monitor { return &t.Monitor }),
 	},
 }
 
@@ -58,6 +59,20 @@ var lifecycleSchema = &schema[api.Lifecycle]{
 	attrs: attrs[api.Lifecycle]{
 		"hook":    func(l *api.Lifecycle) any { return &l.Hook },
 		"sidecar": func(l *api.Lifecycle) any { return &l.Sidecar },
+	},
+}
+
+var monitorSchema = &schema[api.Monitor]{
+	noun:     "monitor",
+	required: []string{"command"},
+	attrs: attrs[api.Monitor]{
+		"command":                  func(m *api.Monitor) any { return &m.Command },
+		"args":                     func(m *api.Monitor) any { return &m.Args },
+		"interval":                 func(m *api.Monitor) any { return &m.Interval },
+		"timeout":                  func(m *api.Monitor) any { return &m.Timeout },
+		"initial_delay":            func(m *api.Monitor) any { return &m.InitialDelay },
+		"start_timeout":            func(m *api.Monitor) any { return &m.StartTimeout },
+		"failures_before_critical": func(m *api.Monitor) any { return &m.FailuresBeforeCritical },
 	},
 }
 

@@ -53,7 +53,7 @@ var effects = map[reflect.Type]map[string]effect{
 		"Templates": replaces, "DispatchPayload": replaces, "VolumeMounts": replaces, "CSIPlugin": replaces,
 		"Leader": replaces, "ShutdownDelay": inPlace, "KillSignal": inPlace, "Kind": replaces,
 		"Scaling": inPlace, "Secrets": replaces, "Identity": replaces, "Identities": replaces,
-		"Actions": inPlace, "Schedule": replaces, "Goal": replaces, "Essential": replaces,
+		"Actions": inPlace, "Schedule": replaces, "Goal": replaces, "Essential": replaces, "Monitor": inPlace,
 	},
 	reflect.TypeFor[api.Service](): {
 		"Name": inPlace, "Tags": inPlace, "CanaryTags": inPlace, "EnableTagOverride": inPlace,

@@ -83,7 +83,7 @@ func (e *entry) verdict(r result, now time.Time) string {
 func (t *Target) subject() string {
 	switch {
 	case t.Service == "":
-		return "the monitor of task \"" + t.Task + "\""
+		return "monitor of task \"" + t.Task + "\""
 	case t.Check.Kind == api.CheckKindLiveness:
 		return fmt.Sprintf("liveness check %q of service %q", t.Check.Name, t.Service)
 	}

@@ -173,7 +173,7 @@ func (h *health) isWell() (bool, string) {
 	}
 	for _, c := range r.judgedChecks() {
 		if r.checks[c.id] != api.CheckStatusSuccess {
-			return false, fmt.Sprintf("check %q of service %q did not pass", c.check.Name, c.service)
+			return false, c.String() + " did not pass"
 		}
 	}
 	return true, ""

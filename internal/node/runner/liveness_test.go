@@ -239,3 +239,30 @@ func namesOf(processes []*drivertest.Process) []string {
 	}
 	return names
 }
+
+func TestMonitor(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		monitored := func(t *api.Task) {
+			t.Monitor = &api.Monitor{Command: "plain", Interval: 10 * time.Second, StartTimeout: time.Minute, FailuresBeforeCritical: 2}
+		}
+		a := allocation("service", taskSpec("main", monitored, policy(1, "fail")))
+		r, scripts := b.starting(a, "plain")
+		b.serves(r, false, false, `monitor of task "main" fails`)
+		scripts["plain"].Store(0)
+		time.Sleep(time.Second)
+		b.serves(r, true, true, "")
+
+		// It changes in place; without it nobody asks any more.
+		r.Update(changedJob(a, 5, func(j *api.Job) { j.Groups[0].Tasks[0].Monitor = nil }))
+		synctest.Wait()
+		b.want("checks", 0, len(b.host.Checks.Statuses(r.ID())))
+		r.Update(changedJob(a, 6, func(*api.Job) {}))
+		b.serves(r, true, true, "")
+
+		scripts["plain"].Store(2)
+		time.Sleep(21 * time.Second)
+		told := story(r, "main")
+		b.want("story", `Unhealthy: Became unhealthy after 10s: monitor of task "main" failed 2 times in a row: script: plain: exit code 2 in 0s`, told[len(told)-4])
+		b.serves(r, false, false, `task "main" was not running`)
+	})
+}

@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"slices"
@@ -31,11 +32,19 @@ type probe struct {
 	address string
 }
 
+// String names the check in a sentence.
+func (p probe) String() string {
+	if p.service == "" {
+		return fmt.Sprintf("monitor of task %q", p.task.name)
+	}
+	return fmt.Sprintf("check %q of service %q", p.check.Name, p.service)
+}
+
 // watchServices begins the checks of what runs, and ends those of what does
 // not. The checks of a task's services begin with the task, those of a group's
 // services when all main tasks run.
 func (r *Runner) watchServices() {
-	if !r.hasChecks() {
+	if !r.hasChecks() && len(r.checks) == 0 {
 		return
 	}
 	wanted := map[string]bool{}
@@ -73,23 +82,10 @@ func (r *Runner) dropChecks() {
 }
 
 func (r *Runner) hasChecks() bool {
-	has := func(services []*api.Service) bool {
-		for _, s := range services {
-			if len(s.Checks) > 0 {
-				return true
-			}
-		}
-		return false
-	}
-	if has(r.group.Services) {
-		return true
-	}
-	for _, t := range r.group.Tasks {
-		if has(t.Services) {
-			return true
-		}
-	}
-	return false
+	has := func(s *api.Service) bool { return len(s.Checks) > 0 }
+	return slices.ContainsFunc(r.group.Services, has) || slices.ContainsFunc(r.group.Tasks, func(t *api.Task) bool {
+		return t.Monitor != nil || slices.ContainsFunc(t.Services, has)
+	})
 }
 
 // isServed reports whether what the check asks is there to answer.
@@ -141,6 +137,11 @@ func (r *Runner) probes() []probe {
 	add(r.group.Services, nil, nil)
 	for _, t := range r.tasks {
 		add(t.spec.Services, t.spec, t)
+		if m := t.spec.Monitor; m != nil {
+			p := probe{key: "/" + t.name, task: t, check: r.host.env(r.alloc, r.group, t.spec, driver.Dir{}).ReplaceMonitor(m)}
+			p.id = probeID(r.id, p, t)
+			all = append(all, p)
+		}
 	}
 	return all
 }

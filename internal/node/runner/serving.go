@@ -17,7 +17,7 @@ import (
 // serve derives whether the allocation serves, and tells the servers at once
 // when that has changed: traffic follows it.
 func (r *Runner) serve() {
-	if !r.isServing() || !r.begun {
+	if !r.begun || !r.isServing() && r.serving == nil { // what served once goes on to be judged without services
 		return
 	}
 	for _, t := range r.tasks {
@@ -53,13 +53,14 @@ func (r *Runner) serve() {
 }
 
 // isServing reports whether anybody asks if the allocation serves: it has
-// services or routes. Of all others it is enough to know that they run.
+// services or routes, or is monitored. Of all others it is enough to know that
+// they run.
 func (r *Runner) isServing() bool {
 	if len(r.group.Services) > 0 || len(r.group.Routes) > 0 {
 		return true
 	}
 	for _, t := range r.group.Tasks {
-		if len(t.Services) > 0 {
+		if len(t.Services) > 0 || t.Monitor != nil {
 			return true
 		}
 	}
@@ -103,9 +104,9 @@ func (r *Runner) failing(of func(*api.Check) bool) string {
 		switch r.checks[p.id] {
 		case api.CheckStatusSuccess:
 		case api.CheckStatusFailure:
-			return fmt.Sprintf("check %q of service %q fails", p.check.Name, p.service)
+			return p.String() + " fails"
 		default:
-			return fmt.Sprintf("check %q of service %q has not passed yet", p.check.Name, p.service)
+			return p.String() + " has not passed yet"
 		}
 	}
 	return ""

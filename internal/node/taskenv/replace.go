@@ -132,6 +132,9 @@ func (e *Env) replaceName(name string) string {
 	return e.Replace(name)
 }
 
+// ReplaceMonitor returns the check that a monitor is, with everything replaced.
+func (e *Env) ReplaceMonitor(m *api.Monitor) *api.Check { return e.replaceCheck(m.Check()) }
+
 func (e *Env) replaceCheck(k *api.Check) *api.Check {
 	c := *k
 	c.Name = e.replaceName(c.Name)
@@ -144,6 +147,8 @@ func (e *Env) replaceCheck(k *api.Check) *api.Check {
 	c.InitialStatus = e.Replace(k.InitialStatus)
 	c.Method = e.Replace(k.Method)
 	c.Body = e.Replace(k.Body)
+	c.GRPCService = e.Replace(k.GRPCService)
+	c.TLSServerName = e.Replace(k.TLSServerName)
 	c.TaskName = e.Replace(k.TaskName)
 	if k.Header != nil {
 		c.Header = make(map[string][]string, len(k.Header))
