@@ -26,6 +26,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
 	"github.com/reeve-run/reeve/internal/dialect/sdk"
+	"github.com/reeve-run/reeve/internal/dns"
 	"github.com/reeve-run/reeve/internal/httpapi"
 	"github.com/reeve-run/reeve/internal/node"
 	"github.com/reeve-run/reeve/internal/node/supervise"
@@ -45,6 +46,7 @@ type Agent struct {
 	server   *server.Server
 	node     *node.Node
 	router   *router.Router
+	dns      *dns.Server
 	client   *client.Client
 
 	supervisor *supervise.Client
@@ -91,10 +93,17 @@ func (a *Agent) open() (err error) {
 			return err
 		}
 	}
-	if a.config.Client.Enabled {
+	if a.config.Client.Enabled || a.config.answersNames() {
 		if a.client, err = client.New(client.Config{Address: "http://" + a.Addr(), Multiplex: true}); err != nil {
 			return err
 		}
+	}
+	if a.config.answersNames() {
+		if err = a.openDNS(); err != nil {
+			return err
+		}
+	}
+	if a.config.Client.Enabled {
 		if a.node, err = a.newNode(); err != nil {
 			return err
 		}
@@ -126,7 +135,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	defer stop()
 	a.http.BaseContext = func(net.Listener) context.Context { return run }
 	var wg sync.WaitGroup
-	failed := make(chan error, 2)
+	failed := make(chan error, 3)
 	wg.Go(func() {
 		if err := a.http.Serve(a.listener); !errors.Is(err, http.ErrServerClosed) {
 			failed <- fmt.Errorf("serve http: %w", err)
@@ -142,7 +151,15 @@ func (a *Agent) Run(ctx context.Context) error {
 	if a.router != nil {
 		wg.Go(func() { a.router.Run(run) })
 	}
-	a.log.Info("agent started", "address", "http://"+a.Addr(), "server", a.server != nil, "node", a.node != nil, "router", a.RouterAddr(), "data_dir", a.config.DataDir)
+	if a.dns != nil {
+		wg.Go(func() {
+			if err := a.dns.Run(run); err != nil && run.Err() == nil {
+				failed <- fmt.Errorf("answer names: %w", err)
+			}
+		})
+	}
+	names, _ := a.DNS()
+	a.log.Info("agent started", "address", "http://"+a.Addr(), "server", a.server != nil, "node", a.node != nil, "router", a.RouterAddr(), "dns", names, "data_dir", a.config.DataDir)
 	var err error
 	select {
 	case <-ctx.Done():
@@ -171,6 +188,9 @@ func (a *Agent) release() {
 	}
 	if a.router != nil {
 		a.router.Close()
+	}
+	if a.dns != nil {
+		a.dns.Close()
 	}
 	if a.client != nil {
 		a.client.Close()

@@ -40,6 +40,7 @@ type Config struct {
 	Client   Client
 	Router   Router
 	Dialects Dialects
+	DNS      DNS
 
 	Dev bool // server and node in one process, for trying things out
 
@@ -140,6 +141,7 @@ type fileConfig struct {
 	Client     *fileClient   `hcl:"client,block"`
 	Router     *fileRouter   `hcl:"router,block"`
 	Dialects   *fileDialects `hcl:"dialects,block"`
+	DNS        *fileDNS      `hcl:"dns,block"`
 }
 
 type fileDialects struct {
@@ -286,6 +288,11 @@ func (c *Config) mergeFile(path string) error {
 	if d := f.Dialects; d != nil && d.SDK != nil {
 		c.Dialects.SDK = d.SDK
 	}
+	if f.DNS != nil {
+		if err := c.DNS.merge(f.DNS); err != nil {
+			return api.Errorf(api.CodeInvalid, "%s: dns: %v", path, err)
+		}
+	}
 	if k := f.Client; k != nil {
 		c.Client.Enabled = c.Client.Enabled || k.Enabled
 		if err := c.Client.merge(k); err != nil {
@@ -377,6 +384,7 @@ func (c *Config) Validate() error {
 	if !slices.Contains([]string{"debug", "info", "warn", "error"}, c.LogLevel) {
 		problems = append(problems, fmt.Sprintf("log_level %q: must be debug, info, warn or error", c.LogLevel))
 	}
+	problems = append(problems, c.DNS.problems()...)
 	if len(problems) > 0 {
 		e := api.Errorf(api.CodeInvalid, "the configuration is not valid")
 		e.Detail = problems

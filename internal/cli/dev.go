@@ -83,7 +83,7 @@ func (c *cli) dev(ctx context.Context, config agent.Config, jobs []*loaded) erro
 	c.flags.address = "http://" + a.Addr()
 	cl, err := c.connect()
 	if err == nil {
-		err = c.devSession(ctx, cl, jobs, ended)
+		err = c.devSession(ctx, cl, a, jobs, ended)
 	}
 	if errors.Is(err, errAgentEnded) {
 		return <-ended
@@ -98,7 +98,7 @@ func (c *cli) dev(ctx context.Context, config agent.Config, jobs []*loaded) erro
 var errAgentEnded = errors.New("the agent ended")
 
 // devSession registers the jobs and shows what becomes of them, until ctx ends.
-func (c *cli) devSession(ctx context.Context, cl *client.Client, jobs []*loaded, ended chan error) error {
+func (c *cli) devSession(ctx context.Context, cl *client.Client, a *agent.Agent, jobs []*loaded, ended chan error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	watched := make(chan struct{})
@@ -111,7 +111,7 @@ func (c *cli) devSession(ctx context.Context, cl *client.Client, jobs []*loaded,
 		case <-ctx.Done():
 		}
 	}()
-	err := c.devRun(ctx, cl, jobs)
+	err := c.devRun(ctx, cl, a, jobs)
 	cause := context.Cause(ctx)
 	cancel(nil)
 	<-watched
@@ -124,13 +124,16 @@ func (c *cli) devSession(ctx context.Context, cl *client.Client, jobs []*loaded,
 	return err
 }
 
-func (c *cli) devRun(ctx context.Context, cl *client.Client, jobs []*loaded) error {
+func (c *cli) devRun(ctx context.Context, cl *client.Client, a *agent.Agent, jobs []*loaded) error {
 	v := c.newDevView(cl)
 	if err := v.waitForNode(ctx); err != nil {
 		return err
 	}
 	v.out.say("Reeve runs at %s.", v.style.bold(cl.Address()))
 	v.sayRouter(ctx)
+	if address, zone := a.DNS(); address != "" {
+		v.out.say("Services have names, as in web.default.svc.%s, at the name server %s.", zone, v.style.bold(address))
+	}
 	for _, in := range jobs {
 		if err := v.register(ctx, in); err != nil {
 			return err

@@ -1,0 +1,156 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dns
+
+import (
+	"math/rand/v2"
+	"net/netip"
+
+	"github.com/miekg/dns"
+)
+
+// mostRecords bounds an answer: what does not fit into one goes round. A record
+// takes at least smallestRecord bytes, so more than that many need not be made.
+const (
+	mostRecords    = 1000
+	smallestRecord = 16
+)
+
+// most is how many records to make for an answer of a size: one more than can
+// fit at best, so that it is seen that some do not.
+func most(size int) int { return min(mostRecords, size/smallestRecord+1) }
+
+// answer fills in what the zone has for a question.
+func (s *Server) answer(m *dns.Msg, q dns.Question, labels []string, size int) {
+	m.Authoritative = true
+	f := s.zone.find(labels)
+	switch {
+	case !f.exists:
+		m.Rcode = dns.RcodeNameError
+	case q.Qtype == dns.TypeANY:
+		// RFC 8482: whoever asks for anything gets something, not everything.
+		m.Answer = append(m.Answer, &dns.HINFO{Hdr: s.header(q.Name, dns.TypeHINFO), Cpu: "RFC8482"})
+	case f.apex:
+		s.answerApex(m, q)
+	case f.self:
+		s.answerSelf(m, q)
+	case q.Qtype == dns.TypeSRV:
+		s.answerSRV(m, q, f.offers, most(size))
+	case !f.srv && (q.Qtype == dns.TypeA || q.Qtype == dns.TypeAAAA):
+		s.answerAddresses(m, q, f.offers, most(size))
+	}
+	if len(m.Answer) == 0 {
+		m.Ns = append(m.Ns, s.soa())
+	}
+}
+
+func (s *Server) header(name string, kind uint16) dns.RR_Header {
+	return dns.RR_Header{Name: name, Rrtype: kind, Class: dns.ClassINET, Ttl: s.ttl}
+}
+
+func (s *Server) nameServer() string { return "ns." + labelSelf + "." + s.zoneName }
+
+// soa says how long an answer that there is nothing may be kept: as short as all
+// others.
+func (s *Server) soa() *dns.SOA {
+	s.zone.mu.RLock()
+	serial := uint32(s.zone.index)
+	s.zone.mu.RUnlock()
+	return &dns.SOA{
+		Hdr: s.header(s.zoneName, dns.TypeSOA), Ns: s.nameServer(), Mbox: "hostmaster." + s.zoneName,
+		Serial: serial, Refresh: 3600, Retry: 600, Expire: 86400, Minttl: s.ttl,
+	}
+}
+
+func (s *Server) answerApex(m *dns.Msg, q dns.Question) {
+	switch q.Qtype {
+	case dns.TypeSOA:
+		m.Answer = append(m.Answer, s.soa())
+	case dns.TypeNS:
+		m.Answer = append(m.Answer, &dns.NS{Hdr: s.header(q.Name, dns.TypeNS), Ns: s.nameServer()})
+		if s.self.IsValid() {
+			m.Extra = append(m.Extra, s.address(s.nameServer(), s.self))
+		}
+	}
+}
+
+func (s *Server) answerSelf(m *dns.Msg, q dns.Question) {
+	if s.self.IsValid() && isOfType(s.self, q.Qtype) {
+		m.Answer = append(m.Answer, s.address(q.Name, s.self))
+	}
+}
+
+func isOfType(ip netip.Addr, kind uint16) bool {
+	return ip.Is4() && kind == dns.TypeA || ip.Is6() && kind == dns.TypeAAAA
+}
+
+func (s *Server) address(name string, ip netip.Addr) dns.RR {
+	if ip.Is4() {
+		return &dns.A{Hdr: s.header(name, dns.TypeA), A: ip.AsSlice()}
+	}
+	return &dns.AAAA{Hdr: s.header(name, dns.TypeAAAA), AAAA: ip.AsSlice()}
+}
+
+// answerAddresses lists each address once, beginning anywhere: most clients take
+// the first. A service that is only known by a name is an alias of that.
+func (s *Server) answerAddresses(m *dns.Msg, q dns.Question, offers []offer, most int) {
+	seen := make(map[netip.Addr]bool, min(len(offers), 16))
+	alias := ""
+	for o := range around(offers) {
+		switch {
+		case o.host != "":
+			alias = o.host
+		case isOfType(o.ip, q.Qtype) && !seen[o.ip]:
+			seen[o.ip] = true
+			m.Answer = append(m.Answer, s.address(q.Name, o.ip))
+		case !isOfType(o.ip, q.Qtype):
+			seen[netip.Addr{}] = true // it has addresses of the other kind
+		}
+		if len(m.Answer) == most {
+			return
+		}
+	}
+	if len(seen) == 0 && alias != "" {
+		m.Answer = append(m.Answer, &dns.CNAME{Hdr: s.header(q.Name, dns.TypeCNAME), Target: alias})
+	}
+}
+
+// answerSRV lists address and port of each. What it points to says the address
+// itself: a name of the instance could mean another one by the time it is asked
+// for.
+func (s *Server) answerSRV(m *dns.Msg, q dns.Question, offers []offer, most int) {
+	seen := make(map[netip.Addr]bool, min(len(offers), 16))
+	for o := range around(offers) {
+		if o.port == 0 {
+			continue
+		}
+		target := o.host
+		if o.ip.IsValid() {
+			target = addressName(o.ip, s.zoneName)
+			if !seen[o.ip] {
+				seen[o.ip] = true
+				m.Extra = append(m.Extra, s.address(target, o.ip))
+			}
+		}
+		m.Answer = append(m.Answer, &dns.SRV{Hdr: s.header(q.Name, dns.TypeSRV), Priority: 1, Weight: o.weight, Port: o.port, Target: target})
+		if len(m.Answer) == most {
+			return
+		}
+	}
+}
+
+// around yields all, from a random one on.
+func around(offers []offer) func(func(offer) bool) {
+	return func(yield func(offer) bool) {
+		if len(offers) == 0 {
+			return
+		}
+		from := rand.IntN(len(offers))
+		for i := range offers {
+			if !yield(offers[(from+i)%len(offers)]) {
+				return
+			}
+		}
+	}
+}

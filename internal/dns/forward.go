@@ -1,0 +1,47 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dns
+
+import (
+	"context"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+// Bounds of what is passed on.
+const (
+	upstreamTimeout = 2 * time.Second
+	mostForwarded   = 1024 // at once
+)
+
+// forward passes a question on that is not the zone's, and returns the answer of
+// the first upstream that has one.
+func (s *Server) forward(ctx context.Context, r *dns.Msg, network string) *dns.Msg {
+	if len(s.config.Upstreams) == 0 {
+		return refusal(r, dns.RcodeRefused)
+	}
+	select {
+	case s.forwarding <- struct{}{}:
+		defer func() { <-s.forwarding }()
+	default:
+		return refusal(r, dns.RcodeServerFailure)
+	}
+	c := &dns.Client{Net: network, Timeout: upstreamTimeout, UDPSize: dns.MaxMsgSize}
+	for _, upstream := range s.config.Upstreams {
+		m, _, err := c.ExchangeContext(ctx, r, upstream)
+		if err == nil && m != nil && m.Id == r.Id {
+			return m
+		}
+		s.log.Debug("upstream name server did not answer", "upstream", upstream, "error", err)
+	}
+	return refusal(r, dns.RcodeServerFailure)
+}
+
+// refusal answers with nothing but a code.
+func refusal(r *dns.Msg, code int) *dns.Msg {
+	m := new(dns.Msg)
+	m.SetRcode(r, code)
+	return m
+}

@@ -1,0 +1,183 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package dns
+
+import (
+	"encoding/hex"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/miekg/dns"
+)
+
+// Labels directly below the zone.
+const (
+	labelService  = "svc"
+	labelInstance = "inst"
+	labelAddress  = "addr"
+	labelSelf     = "dns"   // of the server itself
+	labelStack    = "stack" // kept for stacks
+)
+
+// found is what a name stands for.
+type found struct {
+	exists bool
+	apex   bool
+	self   bool // the server itself
+	offers []offer
+	srv    bool // the name is one that only SRV records have
+}
+
+// find looks a name below the zone up. Labels are unescaped and in lower case.
+func (z *zone) find(labels []string) found {
+	if len(labels) == 0 {
+		return found{exists: true, apex: true}
+	}
+	last := len(labels) - 1
+	below := labels[:last]
+	switch labels[last] {
+	case labelService:
+		return z.findService(below)
+	case labelInstance:
+		return z.findInstance(below)
+	case labelAddress:
+		return findAddress(below)
+	case labelSelf:
+		return found{exists: len(below) == 0 || len(below) == 1 && below[0] == "ns", self: len(below) == 1}
+	}
+	return found{} // labelStack too, until there are stacks
+}
+
+// findService reads [TAG.]SERVICE.NAMESPACE and _SERVICE._tcp.NAMESPACE. Services
+// and tags may have dots in them: the longest service wins.
+func (z *zone) findService(labels []string) found {
+	z.mu.RLock()
+	defer z.mu.RUnlock()
+	if len(labels) == 0 {
+		return found{exists: true}
+	}
+	last := len(labels) - 1
+	namespace, labels := labels[last], labels[:last]
+	if z.namespaces[namespace] == 0 {
+		return found{}
+	}
+	if len(labels) == 0 {
+		return found{exists: true}
+	}
+	if proto := labels[len(labels)-1]; proto == "_tcp" || proto == "_udp" {
+		name, ok := strings.CutPrefix(strings.Join(labels[:len(labels)-1], "."), "_")
+		if !ok {
+			return found{exists: len(labels) == 1}
+		}
+		offers := z.services[name+"."+namespace]
+		return found{exists: len(offers) > 0, offers: offers, srv: true}
+	}
+	for i := range labels {
+		offers, ok := z.services[strings.Join(labels[i:], ".")+"."+namespace]
+		if !ok {
+			continue
+		}
+		if i == 0 {
+			return found{exists: true, offers: offers}
+		}
+		if offers = tagged(offers, strings.Join(labels[:i], ".")); len(offers) > 0 {
+			return found{exists: true, offers: offers}
+		}
+	}
+	return found{exists: z.isAboveService(labels, namespace)}
+}
+
+// isAboveService reports whether there is a service, or a tag, below the name:
+// of service a.b, there is b.
+func (z *zone) isAboveService(labels []string, namespace string) bool {
+	suffix := "." + strings.Join(labels, ".") + "." + namespace
+	for name, offers := range z.services {
+		if strings.HasSuffix(name, suffix) {
+			return true
+		}
+		tail, ok := strings.CutSuffix(suffix, "."+name)
+		if ok && slices.ContainsFunc(offers, func(o offer) bool {
+			return slices.ContainsFunc(o.tags, func(t string) bool { return strings.HasSuffix(strings.ToLower(t), tail) })
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// tagged are the offers with a tag.
+func tagged(offers []offer, tag string) (with []offer) {
+	for _, o := range offers {
+		if slices.ContainsFunc(o.tags, func(t string) bool { return strings.EqualFold(t, tag) }) {
+			with = append(with, o)
+		}
+	}
+	return with
+}
+
+func (z *zone) findInstance(labels []string) found {
+	z.mu.RLock()
+	defer z.mu.RUnlock()
+	name := strings.Join(labels, ".")
+	offers := z.instances[name]
+	return found{exists: len(labels) == 0 || len(offers) > 0 || z.above[name] > 0, offers: offers}
+}
+
+// findAddress reads the address that a name is made of.
+func findAddress(labels []string) found {
+	if len(labels) == 0 {
+		return found{exists: true}
+	}
+	raw, err := hex.DecodeString(labels[0])
+	ip, ok := netip.AddrFromSlice(raw)
+	if len(labels) > 1 || err != nil || !ok || ip.Is4In6() {
+		return found{}
+	}
+	return found{exists: true, offers: []offer{{ip: ip}}}
+}
+
+// addressName is the name of an address.
+func addressName(ip netip.Addr, zone string) string {
+	return hex.EncodeToString(ip.AsSlice()) + "." + labelAddress + "." + zone
+}
+
+// labelsBelow takes the zone off a name, and the escapes out of its labels. It
+// returns false for a name outside the zone.
+func labelsBelow(name, zone string) ([]string, bool) {
+	name = strings.ToLower(name)
+	if !dns.IsSubDomain(zone, name) {
+		return nil, false
+	}
+	labels := dns.SplitDomainName(name)
+	labels = labels[:len(labels)-dns.CountLabel(zone)]
+	for i, l := range labels {
+		if strings.IndexByte(l, '\\') >= 0 {
+			labels[i] = unescape(l)
+		}
+	}
+	return labels, true
+}
+
+// unescape reads \. and \046.
+func unescape(label string) string {
+	var b strings.Builder
+	for i := 0; i < len(label); i++ {
+		c := label[i]
+		if c != '\\' || i+1 == len(label) {
+			b.WriteByte(c)
+			continue
+		}
+		i++
+		if i+2 < len(label) && isDigit(label[i]) && isDigit(label[i+1]) && isDigit(label[i+2]) {
+			b.WriteByte(100*(label[i]-'0') + 10*(label[i+1]-'0') + label[i+2] - '0')
+			i += 2
+			continue
+		}
+		b.WriteByte(label[i])
+	}
+	return strings.ToLower(b.String())
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
