@@ -54,7 +54,7 @@ func endpoints(a *api.Allocation) []*api.Endpoint {
 	if g == nil || len(g.Routes) == 0 {
 		return nil
 	}
-	ports := ports(a)
+	ports := a.PortMappings()
 	all := make([]*api.Endpoint, 0, len(g.Routes))
 	for _, r := range g.Routes {
 		i := slices.IndexFunc(ports, func(p api.PortMapping) bool { return p.Label == r.Port })
@@ -66,31 +66,6 @@ func endpoints(a *api.Allocation) []*api.Endpoint {
 			host = elsewhere(a, ports)
 		}
 		all = append(all, &api.Endpoint{Route: r, Address: net.JoinHostPort(host, strconv.Itoa(ports[i].Value))})
-	}
-	return all
-}
-
-// ports lists the allocation's ports: its group's, and its tasks'.
-func ports(a *api.Allocation) []api.PortMapping {
-	r := a.AllocatedResources
-	if r == nil {
-		return nil
-	}
-	all := r.Shared.Ports
-	add := func(networks []*api.Network) {
-		for _, n := range networks {
-			for _, p := range slices.Concat(n.ReservedPorts, n.DynamicPorts) {
-				if !slices.ContainsFunc(all, func(q api.PortMapping) bool { return q.Label == p.Label }) {
-					all = append(slices.Clip(all), api.PortMapping{Label: p.Label, Value: p.Value, To: p.To, HostIP: n.IP})
-				}
-			}
-		}
-	}
-	add(r.Shared.Networks)
-	for _, task := range slices.Sorted(maps.Keys(r.Tasks)) {
-		if t := r.Tasks[task]; t != nil {
-			add(t.Networks)
-		}
 	}
 	return all
 }

@@ -11,32 +11,6 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Instances returns the instances of the job as they are now: of each group in
-// declared order, by index (or by node, of a job that runs on every node).
-func Instances(r Reader, key api.NamespacedID, job *api.Job, now time.Time) []*api.Instance {
-	v := Derive(r, key, job, now)
-	defer v.Release()
-	s := v.s
-	works := v.working()
-	var all []*api.Instance
-	for _, g := range s.groups {
-		for i := range g.instances {
-			shown := s.showInstance(&g.instances[i])
-			if w, ok := works[g.instances[i].place()]; ok {
-				shown.Plan, shown.Step = w.plan, w.step.name()
-				if shown.State != api.InstanceRunning && shown.Message == "" {
-					shown.Message = w.step.why
-				}
-				if w.step.status == Delayed {
-					shown.Until = w.step.until
-				}
-			}
-			all = append(all, shown)
-		}
-	}
-	return all
-}
-
 // A working is a step that is not complete, and its plan.
 type working struct {
 	plan string
@@ -69,79 +43,6 @@ func (v *View) working() map[place]working {
 // isCustom reports whether the job declares the plan for operators to start.
 func (s *survey) isCustom(name string) bool {
 	return s.job != nil && name != api.PlanDeploy && slices.ContainsFunc(s.job.Plans, func(p *api.PlanSpec) bool { return p.Name == name })
-}
-
-func (s *survey) showInstance(in *instance) *api.Instance {
-	shown := &api.Instance{
-		Namespace: s.key.Namespace, JobID: s.key.ID, Name: instanceName(in.group.name, in.index, in.node),
-		Group: in.group.name, Index: in.index, State: api.InstanceUnclaimed, NodeID: in.node,
-	}
-	if s.job != nil {
-		shown.JobVersion = s.job.Version
-	}
-	a := in.alloc
-	if a != nil {
-		shown.Allocation, shown.NodeID, shown.NodeName = a.ID, a.NodeID, a.NodeName
-		shown.JobVersion, shown.TaskStates = a.JobVersion(), a.TaskStates
-		s.showState(in, shown)
-	}
-	shown.Since = in.since(shown.State)
-	if d := s.paused(in, nil); d != nil {
-		shown.Paused, shown.Message, shown.Since = true, said("paused", d), time.Unix(0, d.Time)
-	}
-	return shown
-}
-
-// showState says how the instance is by the allocation that holds it.
-func (s *survey) showState(in *instance, shown *api.Instance) {
-	a := in.alloc
-	switch in.state {
-	case placed:
-		shown.State = api.InstanceClaimed
-	case failed:
-		shown.State = api.InstanceCrashed
-	case lost:
-		shown.Message = s.whyLost(a)
-	case running, unknown, moving, ended:
-		shown.State = api.InstanceRunning
-		if in.state == unknown {
-			shown.Message = "its node is out of reach"
-		}
-		if a.ClientStatus == api.AllocClientPending {
-			shown.State = api.InstanceClaimed
-		}
-		if in.state == ended {
-			shown.State = api.InstanceUnclaimed
-			if s.job != nil && s.job.RunsToCompletion() {
-				shown.State, shown.Message = api.InstanceRunning, "it has finished"
-			}
-		}
-	}
-}
-
-// since is when the instance came into the state: of one that runs, when the last
-// of its tasks began that still run; what else its tasks do is no news of it.
-func (in *instance) since(state string) (at time.Time) {
-	a := in.alloc
-	switch {
-	case a == nil && in.last == nil:
-		return at
-	case a == nil:
-		return time.Unix(0, in.last.ModifyTime)
-	case state == api.InstanceClaimed:
-		return time.Unix(0, a.CreateTime)
-	case state == api.InstanceCrashed:
-		return failedAt(a)
-	}
-	for _, t := range a.TaskStates {
-		if t.State == api.TaskStateRunning && t.StartedAt.After(at) {
-			at = t.StartedAt
-		}
-	}
-	if at.IsZero() {
-		at = time.Unix(0, a.ModifyTime)
-	}
-	return at
 }
 
 // DecideInstance makes the decision that an operator takes about an instance of
@@ -187,7 +88,8 @@ func (s *survey) findInstance(name string) (*instance, error) {
 		for i := range g.instances {
 			in := &g.instances[i]
 			own := instanceName(g.name, in.index, in.node)
-			if in.node != "" && g.name+"@"+in.node == name {
+			bare := len(s.groups) == 1 && in.node == "" && strconv.Itoa(in.index) == name
+			if own == name || bare || in.node != "" && g.name+"@"+in.node == name {
 				return in, nil
 			}
 			if own == name {

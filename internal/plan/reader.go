@@ -21,5 +21,6 @@ type Reader interface {
 	BlockedEvaluation(namespace, id string) *api.Evaluation
 	Evaluation(id string) *api.Evaluation
 	Node(id string) *api.Node
+	SchedulerConfig() *api.SchedulerConfig
 	Nodes() iter.Seq[*api.Node] // ordered by id
 }

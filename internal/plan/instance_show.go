@@ -1,0 +1,349 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// Instances returns the instances of the job as they are now: of each group in
+// declared order, by index (or by node, of a job that runs on every node), each
+// followed by what stands beside it: a canary, what is evacuated, what is
+// suspect. Last come those that have no place: above the count, or of no
+// registered job. Job may be nil.
+func Instances(r Reader, key api.NamespacedID, job *api.Job, now time.Time) []*api.Instance {
+	v := Derive(r, key, job, now)
+	defer v.Release()
+	s := v.s
+	works := v.working()
+	size := 0
+	for _, g := range s.groups {
+		size += len(g.instances) + len(g.canaries) + len(g.excess)
+	}
+	rows := rowMaker{s: s, all: make([]*api.Instance, 0, size), made: make([]api.Instance, size)}
+	departing := s.departing()
+	for _, g := range s.groups {
+		canaries := g.canaries
+		for i := range g.instances {
+			in := &g.instances[i]
+			rows.instance(in, works[in.place()], departing)
+			for len(canaries) > 0 && canaries[0].index <= in.index {
+				rows.instance(&canaries[0], working{}, nil)
+				canaries = canaries[1:]
+			}
+		}
+		for i := range canaries {
+			rows.instance(&canaries[i], working{}, nil)
+		}
+		for _, l := range g.excess {
+			row := rows.of(g, l.alloc.Index(), "", l.alloc)
+			row.Message = cmp.Or(row.Message, l.why)
+		}
+	}
+	return rows.all
+}
+
+// A rowMaker makes the rows of a job's instances.
+type rowMaker struct {
+	s    *survey
+	all  []*api.Instance
+	made []api.Instance // room for those to come
+	zone string         // attribute
+	read bool           // zone was
+}
+
+// row returns a new row to be filled in.
+func (m *rowMaker) row(g *group, index int, node string) *api.Instance {
+	if len(m.made) == 0 {
+		m.made = make([]api.Instance, 4)
+	}
+	row := &m.made[0]
+	m.made = m.made[1:]
+	s := m.s
+	*row = api.Instance{
+		Namespace: s.key.Namespace, JobID: s.key.ID, Name: instanceName(g.name, index, node),
+		Group: g.name, Index: index, State: api.InstanceUnclaimed, Presence: api.PresenceOrdinary, NodeID: node,
+	}
+	if s.job != nil {
+		row.Domain, row.JobVersion, row.ModificationTag.Index = s.job.Domain, s.job.Version, s.job.JobModifyIndex
+	}
+	m.all = append(m.all, row)
+	return row
+}
+
+// instance makes the rows of one instance.
+func (m *rowMaker) instance(in *instance, w working, departing map[place][]*api.Allocation) {
+	s, a := m.s, in.alloc
+	var row *api.Instance
+	leaves := a != nil && (in.state == lost || in.isLent())
+	if a == nil || leaves {
+		row = m.vacant(in)
+	} else {
+		row = m.of(in.group, in.index, in.node, a)
+		m.tell(row, in, w)
+	}
+	row.Canary = in.canary
+	if d := s.paused(in, nil); d != nil {
+		row.Paused, row.Message = true, said("paused", d)
+	}
+	if w.step != nil {
+		row.Plan, row.Step = w.plan, w.step.name()
+		if row.State != api.InstanceRunning && row.Message == "" {
+			row.Message = w.step.why
+		}
+	}
+	if leaves && s.isSuspect(a) {
+		m.of(in.group, in.index, in.node, a)
+	}
+	for _, a := range departing[in.place()] {
+		m.of(in.group, in.index, in.node, a)
+	}
+}
+
+// vacant makes the row of an instance that nothing holds that is known to run.
+func (m *rowMaker) vacant(in *instance) *api.Instance {
+	row := m.row(in.group, in.index, in.node)
+	row.PlacementError = m.s.blocked()[in.group.name]
+	last := in.last
+	if in.alloc != nil {
+		last = in.alloc
+		row.Message = m.s.whyLost(last)
+	}
+	if last == nil {
+		if m.s.job != nil && m.s.job.SubmitTime > 0 {
+			row.Since = time.Unix(0, m.s.job.SubmitTime)
+		}
+		return row
+	}
+	row.Since = time.Unix(0, last.ModifyTime)
+	row.ModificationTag.Index = max(row.ModificationTag.Index, last.ModifyIndex)
+	crashed(row, last.Crashes)
+	return row
+}
+
+// of makes the row of an allocation.
+func (m *rowMaker) of(g *group, index int, node string, a *api.Allocation) *api.Instance {
+	row := m.row(g, index, node)
+	row.Allocation, row.NodeID, row.NodeName, row.Orphan = a.ID, a.NodeID, a.NodeName, a.Orphan
+	row.JobVersion, row.TaskStates = a.JobVersion(), a.TaskStates
+	row.ModificationTag = api.ModificationTag{Epoch: a.ID, Index: a.ModifyIndex}
+	if m.s.job == nil && a.Job != nil {
+		row.Domain = a.Job.Domain
+	}
+	crashed(row, a.Crashes)
+	n := m.s.node(a)
+	row.Zone = m.zoneOf(n)
+	switch {
+	case m.s.isSuspect(a):
+		row.Presence = api.PresenceSuspect
+	case n != nil && n.DrainStrategy != nil && n.HasToLeave(a):
+		row.Presence = api.PresenceEvacuating
+	}
+	row.State, row.Since = stateOf(a, row, m.s.now)
+	if row.State == api.InstanceRunning {
+		m.reached(row, a, n)
+	}
+	def := g.def
+	if def == nil && a.Job != nil {
+		def = a.Job.Group(g.name)
+	}
+	if def != nil {
+		row.MetricTags = resolved(def.MetricTags, index, a.ID)
+	}
+	return row
+}
+
+// crashed says how often, and why.
+func crashed(row *api.Instance, c *api.Crashes) {
+	if c != nil {
+		row.CrashCount, row.CrashReason = c.Count, c.Reason
+	}
+}
+
+// stateOf is the state of an instance that the allocation holds, and since when.
+func stateOf(a *api.Allocation, row *api.Instance, now time.Time) (string, time.Time) {
+	at := time.Unix(0, a.CreateTime)
+	if a.Serving != nil && a.Serving.Since > 0 {
+		at = time.Unix(0, a.Serving.Since)
+	}
+	next := time.Time{}
+	if c := a.Crashes; c != nil && c.Next > 0 {
+		next = time.Unix(0, c.Next)
+	}
+	switch {
+	case a.ClientStatus == api.AllocClientFailed:
+		row.NextAttempt = next
+		return api.InstanceCrashed, failedAt(a)
+	case a.ClientStatus == api.AllocClientComplete:
+		return api.InstanceUnclaimed, failedAt(a)
+	case isUp(a):
+		if a.Serving == nil {
+			at = since(a)
+		}
+		return api.InstanceRunning, at
+	case next.After(now):
+		row.NextAttempt = next
+		return api.InstanceCrashed, time.Unix(0, a.Crashes.At)
+	}
+	return api.InstanceClaimed, at
+}
+
+// isUp reports whether the allocation is up, or was when its node was last heard
+// of.
+func isUp(a *api.Allocation) bool {
+	if !a.IsSuspect() {
+		return a.IsUp()
+	}
+	if a.Serving != nil {
+		return a.Serving.Up
+	}
+	for _, t := range a.TaskStates {
+		if t.State == api.TaskStateRunning {
+			return true
+		}
+	}
+	return false
+}
+
+// reached says where and whether the instance is reached, which is RUNNING.
+func (m *rowMaker) reached(row *api.Instance, a *api.Allocation, n *api.Node) {
+	row.Routable = a.IsRoutable() || a.Serving == nil && !a.IsServerTerminal()
+	if a.Serving != nil && !row.Routable {
+		row.Message = a.Serving.Reason
+	}
+	ports := a.PortMappings()
+	if len(ports) > 0 {
+		row.Ports = make([]api.InstancePort, len(ports))
+	}
+	for i, p := range ports {
+		row.Ports[i] = api.InstancePort{Label: p.Label, ContainerPort: cmp.Or(p.To, p.Value), HostPort: p.Value}
+		if row.Address == "" && p.HostIP != "0.0.0.0" && p.HostIP != "::" {
+			row.Address = p.HostIP
+		}
+	}
+	if row.Address == "" && n != nil {
+		row.Address = n.Attributes["unique.network.ip-address"]
+	}
+	if a.NetworkStatus != nil {
+		row.InstanceAddress = cmp.Or(a.NetworkStatus.Address, a.NetworkStatus.AddressIPv6)
+	}
+}
+
+// tell puts into the row what follows from how the instance stands in its job.
+func (m *rowMaker) tell(row *api.Instance, in *instance, w working) {
+	s := m.s
+	switch in.state {
+	case failed:
+		if w.step == nil {
+			break
+		}
+		if !w.step.until.IsZero() {
+			row.NextAttempt = w.step.until
+		}
+		if why := s.blocked()[in.group.name]; why != "" && w.step.next {
+			row.State, row.PlacementError, row.NextAttempt = api.InstanceUnclaimed, why, time.Time{}
+		}
+	case unknown:
+		row.Message = "its node is out of reach"
+	case ended:
+		if s.job != nil && s.job.RunsToCompletion() {
+			row.State, row.Message = api.InstanceRunning, "it has finished"
+		}
+	}
+}
+
+// isSuspect reports whether the allocation may run on a node that is not heard of.
+func (s *survey) isSuspect(a *api.Allocation) bool {
+	switch a.ClientStatus {
+	case api.AllocClientComplete, api.AllocClientFailed:
+		return false
+	}
+	n := s.node(a)
+	return n != nil && isSilent(n) || a.IsSuspect() && a.IsRoutable()
+}
+
+// departing finds what still is, or may be, in a place that it does not hold any
+// more: it is evacuated, or suspect while nothing else is up in its place.
+func (s *survey) departing() (all map[place][]*api.Allocation) {
+	add := func(in *instance, a *api.Allocation) { note(&all, in.place(), append(all[in.place()], a)) }
+	groups := make(map[string]*group, len(s.groups))
+	for _, g := range s.groups {
+		groups[g.name] = g
+		for _, a := range g.behind {
+			if index, inside := s.place(g, a); inside {
+				add(&g.instances[index], a)
+			}
+		}
+	}
+	for a := range s.r.AllocationsByJob(s.key.Namespace, s.key.ID) {
+		if !a.IsServerTerminal() || a.IsClientTerminal() && !a.IsSuspect() {
+			continue
+		}
+		g := groups[a.Group]
+		index, inside := s.place(g, a)
+		if !inside || g.instances[index].alloc == a {
+			continue
+		}
+		in := &g.instances[index]
+		switch {
+		case !s.isSuspect(a):
+			if !a.IsClientTerminal() && s.isDrained(a) {
+				add(in, a)
+			}
+		case in.alloc == nil && in.last == a, in.alloc != nil && !in.alloc.IsUp() && (a.IsRoutable() || in.alloc.PreviousAllocation == a.ID):
+			add(in, a)
+		}
+	}
+	return all
+}
+
+// resolved are the tags of one instance.
+func resolved(tags map[string]*api.MetricTag, index int, id string) map[string]string {
+	if len(tags) == 0 {
+		return nil
+	}
+	all := make(map[string]string, len(tags))
+	for name, t := range tags {
+		switch {
+		case t == nil:
+		case t.Dynamic == api.MetricTagIndex:
+			all[name] = strconv.Itoa(index)
+		case t.Dynamic == api.MetricTagInstanceID:
+			all[name] = id
+		default:
+			all[name] = t.Static
+		}
+	}
+	return all
+}
+
+// zoneOf is the node's value of the attribute that the cluster is spread over,
+// else of its meta "zone", else its datacenter.
+func (m *rowMaker) zoneOf(n *api.Node) string {
+	if n == nil {
+		return ""
+	}
+	if !m.read {
+		m.read = true
+		if c := m.s.r.SchedulerConfig(); c != nil {
+			m.zone = strings.TrimSuffix(strings.TrimPrefix(c.ZoneAttribute, "${"), "}")
+		}
+	}
+	switch kind, name, _ := strings.Cut(m.zone, "."); {
+	case kind == "meta":
+		return n.Meta[name]
+	case kind == "attr":
+		return n.Attributes[name]
+	case m.zone == "node.class":
+		return n.NodeClass
+	case m.zone == "node.pool":
+		return n.Pool()
+	}
+	return cmp.Or(n.Meta["zone"], n.Datacenter)
+}
