@@ -5,7 +5,9 @@ package client
 
 import (
 	"context"
+	"maps"
 	"net/http"
+	"net/url"
 
 	"github.com/reeve-run/reeve/api"
 )
@@ -19,6 +21,45 @@ func (c *Client) Instances() Instances { return Instances{c} }
 // List lists a job's instances by group and index.
 func (i Instances) List(ctx context.Context, job string, q *QueryOptions) ([]*api.Instance, *QueryMeta, error) {
 	return get[[]*api.Instance](ctx, i.c, pathf("/v1/job/%s/instances", job), q)
+}
+
+// An InstancesFilter says which instances are asked for. What is empty lets all
+// through.
+type InstancesFilter struct {
+	Job      string
+	Domain   *string // of the job; "" is that of jobs that name none
+	Node     string  // id, or its beginning
+	Instance string  // group-index, or an index
+	State    string
+	Presence string
+}
+
+// All lists the instances of all jobs of the namespace, or of all if it is "*",
+// by job, group and index.
+func (i Instances) All(ctx context.Context, f InstancesFilter, q *QueryOptions) ([]*api.Instance, *QueryMeta, error) {
+	with := QueryOptions{}
+	if q != nil {
+		with = *q
+	}
+	with.Params = maps.Clone(with.Params)
+	if with.Params == nil {
+		with.Params = url.Values{}
+	}
+	for name, value := range map[string]string{"job": f.Job, "node": f.Node, "instance": f.Instance, "state": f.State, "presence": f.Presence} {
+		if value != "" {
+			with.Params.Set(name, value)
+		}
+	}
+	if f.Domain != nil {
+		with.Params.Set("domain", *f.Domain)
+	}
+	return get[[]*api.Instance](ctx, i.c, "/v1/instances", &with)
+}
+
+// Kill stops what holds a job's instance; another allocation takes its place at
+// once.
+func (i Instances) Kill(ctx context.Context, job, name string) (*api.KillInstanceResponse, error) {
+	return send[*api.KillInstanceResponse](ctx, i.c, http.MethodDelete, pathf("/v1/job/%s/instance/%s", job, name), nil, nil)
 }
 
 // Get returns a job's instance by its name, such as "web-0".

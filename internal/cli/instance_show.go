@@ -5,6 +5,7 @@ package cli
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -49,13 +50,44 @@ func (p *page) instance(i *api.Instance) {
 	if i.Step != "" {
 		step = i.Step + " of plan " + i.Plan
 	}
+	attempt, crashes := "", ""
+	if !i.NextAttempt.IsZero() {
+		attempt = "in " + shortDuration(i.NextAttempt.Sub(p.now))
+	} else if i.State == api.InstanceCrashed {
+		attempt = "none: it was given up"
+	}
+	if i.CrashCount > 0 {
+		crashes = strconv.Itoa(i.CrashCount)
+		if i.CrashReason != "" {
+			crashes += ", the last one: " + i.CrashReason
+		}
+	}
+	var ports, tags []string
+	for _, port := range i.Ports {
+		text := port.Label + " " + strconv.Itoa(port.HostPort)
+		if port.ContainerPort != port.HostPort {
+			text += " -> " + strconv.Itoa(port.ContainerPort)
+		}
+		ports = append(ports, text)
+	}
+	for _, name := range sortedKeys(i.MetricTags) {
+		tags = append(tags, name+"="+i.MetricTags[name])
+	}
 	p.fields(
 		field{"Instance", i.Name},
 		field{"Job", i.JobID + " version " + strconv.FormatUint(i.JobVersion, 10)},
 		field{"State", p.instanceState(i)},
 		field{"For", unlessEqual(inState(p.now, i.Since), "-")},
-		field{"Why", i.Message},
+		field{"Why", whyInstance(i)},
+		field{"Traffic", unlessEqual(traffic(i), "-")},
+		field{"Next attempt", attempt},
+		field{"Crashes", crashes},
+		field{"Domain", i.Domain},
 		field{"Node", firstOf(i.NodeName, i.NodeID)},
+		field{"Zone", i.Zone},
+		field{"Address", firstOf(i.Address, i.InstanceAddress)},
+		field{"Ports", strings.Join(ports, ", ")},
+		field{"Metric tags", strings.Join(tags, ", ")},
 		field{"Allocation", allocation},
 		field{"Step", step},
 	)
@@ -79,6 +111,9 @@ func (p *page) instanceNext(i *api.Instance) {
 	var commands []string
 	if i.Paused {
 		commands = append(commands, "Go on:  reeve instance resume "+shellQuote(i.JobID)+" "+shellQuote(i.Name))
+	}
+	if i.State == api.InstanceCrashed && !i.NextAttempt.IsZero() {
+		commands = append(commands, "Try it now:  reeve instance kill "+shellQuote(i.JobID)+" "+shellQuote(i.Name))
 	}
 	if i.State == api.InstanceCrashed && i.Allocation != "" {
 		commands = append(commands, "Why it failed:  reeve alloc status "+api.ShortID(i.Allocation))

@@ -49,6 +49,8 @@ type Core interface {
 	StartRestart(ctx context.Context, namespace, id string, req *api.JobRestartRequest) (*api.JobRestart, error)
 	ChangeRestart(ctx context.Context, id, status string, req *api.JobRestartVerbRequest) (*api.JobRestart, error)
 	Instances(ctx context.Context, namespace, id string) ([]*api.Instance, uint64, error)
+	AllInstances(ctx context.Context, f server.InstanceFilter) ([]*api.Instance, uint64, error)
+	KillInstance(ctx context.Context, namespace, id, name string, noShutdownDelay bool) (*api.KillInstanceResponse, error)
 	InstanceVerb(ctx context.Context, namespace, id, name string, verb api.Verb, req *api.InstanceRequest) (*api.InstanceResponse, error)
 
 	SetNodeEligibility(ctx context.Context, nodeID, eligibility string) (uint64, error)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/server"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -114,6 +115,14 @@ func (acceptingCore) ChangeRestart(context.Context, string, string, *api.JobRest
 
 func (acceptingCore) Instances(context.Context, string, string) ([]*api.Instance, uint64, error) {
 	return []*api.Instance{{Name: "web-0", Group: "web"}}, 1, nil
+}
+
+func (acceptingCore) AllInstances(context.Context, server.InstanceFilter) ([]*api.Instance, uint64, error) {
+	return []*api.Instance{{Name: "web-0", Group: "web"}}, 1, nil
+}
+
+func (acceptingCore) KillInstance(context.Context, string, string, string, bool) (*api.KillInstanceResponse, error) {
+	return &api.KillInstanceResponse{}, nil
 }
 
 func (acceptingCore) InstanceVerb(context.Context, string, string, string, api.Verb, *api.InstanceRequest) (*api.InstanceResponse, error) {

@@ -4,25 +4,96 @@
 package httpapi
 
 import (
+	"fmt"
+	"iter"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/server"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// pageOfInstances keeps the order in which instances are derived: groups as
-// declared, indexes upwards.
-func pageOfInstances(c *call, instances []*api.Instance) ([]*api.Instance, error) {
-	place := make(map[string]uint64, len(instances))
-	for i, in := range instances {
-		place[in.Name] = uint64(i)
+// asDerived lists instances as they come: by namespace and job, a job's groups as
+// declared, indexes upwards. Their keys, which say so, too, are made only when a
+// page begins somewhere.
+func asDerived(instances []*api.Instance) order[*api.Instance] {
+	keys := sync.OnceValue(func() map[*api.Instance]key {
+		all := make(map[*api.Instance]key, len(instances))
+		var job api.NamespacedID
+		var groups map[string]int
+		row, last := 0, ""
+		for _, in := range instances {
+			if of := (api.NamespacedID{Namespace: in.Namespace, ID: in.JobID}); of != job || groups == nil {
+				job, groups = of, map[string]int{}
+			}
+			group, known := groups[in.Group]
+			if !known {
+				group = len(groups)
+				groups[in.Group] = group
+			}
+			if row++; in.Name != last {
+				row, last = 0, in.Name
+			}
+			// A blank sorts before all that is allowed in a job's id.
+			all[in] = key{namespace: in.Namespace, id: fmt.Sprintf("%s %04d.%07d.%s.%02d", in.JobID, group, in.Index, in.NodeID, row)}
+		}
+		return all
+	})
+	return order[*api.Instance]{key: func(in *api.Instance) key { return keys()[in] }, stored: true, byName: true}
+}
+
+// askedInstances are the instances that the parameters let through.
+func (c *call) askedInstances(instances []*api.Instance) (iter.Seq[*api.Instance], error) {
+	if err := c.oneOf("state", api.InstanceUnclaimed, api.InstanceClaimed, api.InstanceRunning, api.InstanceCrashed); err != nil {
+		return nil, err
 	}
-	byPlace := order[*api.Instance]{
-		key:   func(in *api.Instance) key { return key{index: place[in.Name], id: in.Name} },
-		dated: true,
+	if err := c.oneOf("presence", api.PresenceOrdinary, api.PresenceEvacuating, api.PresenceSuspect); err != nil {
+		return nil, err
 	}
-	return pageOf(c, byPlace, where(slices.Values(instances), func(in *api.Instance) bool { return strings.HasPrefix(in.Name, c.prefix) }))
+	state, presence, name := c.query.Get("state"), c.query.Get("presence"), c.query.Get("instance")
+	return where(slices.Values(instances), func(in *api.Instance) bool {
+		return (state == "" || strings.EqualFold(in.State, state)) && (presence == "" || strings.EqualFold(in.Presence, presence)) &&
+			(name == "" || in.Name == name || strconv.Itoa(in.Index) == name) &&
+			strings.HasPrefix(in.Name, c.prefix)
+	}), nil
+}
+
+// oneOf refuses a parameter that is none of the words.
+func (c *call) oneOf(param string, words ...string) error {
+	value := c.query.Get(param)
+	if value == "" || slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, value) }) {
+		return nil
+	}
+	return api.Errorf(api.CodeInvalid, "%s: %q is none of %s", param, value, strings.Join(words, ", "))
+}
+
+func listInstances(c *call, v *state.Snapshot) ([]*api.Instance, uint64, error) {
+	f := server.InstanceFilter{Namespace: c.namespace, Job: c.query.Get("job")}
+	index := v.TableIndex(c.route.Tables...)
+	if c.query.Has("domain") {
+		domain := c.query.Get("domain")
+		f.Domain = &domain
+	}
+	if id := c.query.Get("node"); id != "" {
+		n, err := findNode(v, id)
+		if err != nil {
+			return nil, index, err
+		}
+		f.Node = n.ID
+	}
+	instances, index, err := c.Server.AllInstances(c.r.Context(), f)
+	if err != nil {
+		return nil, index, err
+	}
+	asked, err := c.askedInstances(instances)
+	if err != nil {
+		return nil, index, err
+	}
+	page, err := pageOf(c, asDerived(instances), asked)
+	return page, index, err
 }
 
 func getJobInstances(c *call, v *state.Snapshot) ([]*api.Instance, uint64, error) {
@@ -30,7 +101,11 @@ func getJobInstances(c *call, v *state.Snapshot) ([]*api.Instance, uint64, error
 	if err != nil {
 		return nil, v.TableIndex(c.route.Tables...), err
 	}
-	page, err := pageOfInstances(c, instances)
+	asked, err := c.askedInstances(instances)
+	if err != nil {
+		return nil, index, err
+	}
+	page, err := pageOf(c, asDerived(instances), asked)
 	return page, index, err
 }
 
@@ -40,10 +115,8 @@ func getJobInstance(c *call, v *state.Snapshot) (*api.Instance, uint64, error) {
 		return nil, v.TableIndex(c.route.Tables...), err
 	}
 	name := c.r.PathValue("name")
-	for _, in := range instances {
-		if in.Name == name {
-			return in, index, nil
-		}
+	if found := api.FindInstances(instances, name); len(found) > 0 {
+		return found[0], index, nil
 	}
 	return nil, index, api.Errorf(api.CodeNotFound, "instance %q not found: job %s has %s", name, c.jobName(c.id()), someInstances(instances))
 }
@@ -64,6 +137,18 @@ func someInstances(instances []*api.Instance) string {
 		names = append(names, in.Name)
 	}
 	return strings.Join(names, ", ")
+}
+
+func killInstance(c *call, _ *none) (*api.KillInstanceResponse, uint64, error) {
+	noDelay, err := c.flag("no_shutdown_delay")
+	if err != nil {
+		return nil, 0, err
+	}
+	resp, err := c.Server.KillInstance(c.r.Context(), c.namespace, c.id(), c.r.PathValue("name"), noDelay)
+	if err != nil {
+		return nil, 0, err
+	}
+	return resp, resp.Index, nil
 }
 
 // instanceVerbs are what operators do to instances.

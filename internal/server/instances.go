@@ -4,7 +4,12 @@
 package server
 
 import (
+	"cmp"
 	"context"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -13,15 +18,154 @@ import (
 )
 
 // Instances returns a job's instances as they are now, and the index that they
-// are of.
+// are of. Of a job that is not registered they are what runs nevertheless.
 func (s *Server) Instances(_ context.Context, ns, id string) ([]*api.Instance, uint64, error) {
 	snap := s.store.Snapshot()
-	job, err := jobOf(snap, ns, id)
-	if err != nil {
-		return nil, 0, err
-	}
-	return plan.Instances(snap, job.Key(), job, time.Now()), snap.TableIndex(planTables...), nil
+	all, err := instancesOf(snap, ns, id)
+	return all, snap.TableIndex(planTables...), err
 }
+
+func instancesOf(snap *state.Snapshot, ns, id string) ([]*api.Instance, error) {
+	job, err := jobOf(snap, ns, id)
+	key := api.NamespacedID{Namespace: cmp.Or(ns, api.DefaultNamespace), ID: id}
+	all := plan.Instances(snap, key, job, time.Now())
+	if job == nil && len(all) == 0 {
+		return nil, err
+	}
+	return all, nil
+}
+
+// An InstanceFilter says which instances are asked for. What is empty lets all
+// through.
+type InstanceFilter struct {
+	Namespace string // "*": all
+	Job       string
+	Node      string  // id
+	Domain    *string // of the job
+}
+
+// AllInstances returns the instances of all jobs as they are now, by namespace
+// and job, and the index that they are of.
+func (s *Server) AllInstances(_ context.Context, f InstanceFilter) ([]*api.Instance, uint64, error) {
+	snap, now := s.store.Snapshot(), time.Now()
+	var asked []knownJob
+	add := func(key api.NamespacedID, job *api.Job) {
+		if (f.Job == "" || key.ID == f.Job) && (f.Domain == nil || job == nil || job.Domain == *f.Domain) {
+			asked = append(asked, knownJob{key, job})
+		}
+	}
+	if f.Node == "" {
+		for key, job := range snap.JobsKnown(f.Namespace) {
+			add(key, job)
+		}
+	} else {
+		for key := range jobsOn(snap, f.Node, f.Namespace) {
+			add(key, snap.Job(key.Namespace, key.ID))
+		}
+		slices.SortFunc(asked, func(a, b knownJob) int {
+			return cmp.Or(strings.Compare(a.key.Namespace, b.key.Namespace), strings.Compare(a.key.ID, b.key.ID))
+		})
+	}
+	// Each processor derives those of some jobs that follow each other.
+	parts := make([][]*api.Instance, 0, runtime.GOMAXPROCS(0))
+	var derived sync.WaitGroup
+	for some := range slices.Chunk(asked, max(len(asked)/cap(parts)+1, fewJobs)) {
+		parts = append(parts, nil)
+		part := &parts[len(parts)-1]
+		derived.Go(func() {
+			for _, j := range some {
+				*part = append(*part, f.only(plan.Instances(snap, j.key, j.job, now))...)
+			}
+		})
+	}
+	derived.Wait()
+	return slices.Concat(parts...), snap.TableIndex(planTables...), nil
+}
+
+// A knownJob is one that is stored, or of which something runs (nil).
+type knownJob struct {
+	key api.NamespacedID
+	job *api.Job
+}
+
+func jobsOn(snap *state.Snapshot, node, ns string) map[api.NamespacedID]bool {
+	keys := map[api.NamespacedID]bool{}
+	for a := range snap.AllocationsByNode(node) {
+		if ns == "*" || a.Namespace == ns {
+			keys[a.JobKey()] = true
+		}
+	}
+	return keys
+}
+
+// only keeps those instances that are asked for.
+func (f *InstanceFilter) only(all []*api.Instance) []*api.Instance {
+	if f.Node == "" && f.Domain == nil {
+		return all
+	}
+	return slices.DeleteFunc(all, func(in *api.Instance) bool {
+		return f.Node != "" && in.NodeID != f.Node || f.Domain != nil && in.Domain != *f.Domain
+	})
+}
+
+// KillInstance stops what holds an instance. Nothing else is changed, so another
+// allocation takes its place at once; one that waits for its next attempt is
+// tried now.
+func (s *Server) KillInstance(ctx context.Context, ns, id, name string, noShutdownDelay bool) (*api.KillInstanceResponse, error) {
+	snap := s.store.Snapshot()
+	all, err := instancesOf(snap, ns, id)
+	if err != nil {
+		return nil, err
+	}
+	in, err := instanceNamed(all, id, name)
+	if err != nil {
+		return nil, err
+	}
+	job := snap.Job(in.Namespace, in.JobID)
+	a := snap.Allocation(in.Allocation)
+	if job == nil {
+		job = a.Job
+	}
+	now, yes := time.Now(), true
+	eval := newEvaluation(job, api.TriggerAllocStop, now)
+	var cmd state.Command = &state.PutEvaluations{Evaluations: []*api.Evaluation{eval}}
+	if a != nil {
+		t := api.DesiredTransition{Migrate: &yes}
+		if a.ClientStatus == api.AllocClientFailed {
+			t = api.DesiredTransition{ForceReschedule: &yes}
+		}
+		if noShutdownDelay {
+			t.NoShutdownDelay = &yes
+		}
+		cmd = &state.SetTransition{AllocationIDs: []string{a.ID}, Transition: t, Evaluations: []*api.Evaluation{eval}}
+	}
+	index, err := s.propose(ctx, cmd)
+	if err != nil {
+		return nil, err
+	}
+	return &api.KillInstanceResponse{Killed: in, EvalID: eval.ID, Index: index}, nil
+}
+
+// instanceNamed finds the instance that a name means, or says which there are.
+func instanceNamed(all []*api.Instance, job, name string) (*api.Instance, error) {
+	if found := api.FindInstances(all, name); len(found) > 0 {
+		return found[0], nil
+	}
+	var names []string
+	for _, in := range all {
+		if len(names) == instancesTold {
+			names = append(names, "...")
+			break
+		}
+		if !slices.Contains(names, in.Name) {
+			names = append(names, in.Name)
+		}
+	}
+	return nil, api.Errorf(api.CodeNotFound, "job %q has no instance %q; it has %s", job, name, cmp.Or(strings.Join(names, ", "), "none"))
+}
+
+// instancesTold is how many names an unknown one is answered with.
+const instancesTold = 10
 
 // InstanceVerb restarts, replaces, pauses or resumes an instance of a job.
 func (s *Server) InstanceVerb(ctx context.Context, ns, id, name string, verb api.Verb, req *api.InstanceRequest) (*api.InstanceResponse, error) {

@@ -91,6 +91,22 @@ func (c *content) JobsPrefix(namespace, prefix string) iter.Seq[*api.Job] {
 	}
 }
 
+// JobsKnown yields the jobs of a namespace, or of all if it is "*", and those that
+// are not stored, nil, but of which an allocation may run, ordered by namespace,
+// then id.
+func (c *content) JobsKnown(namespace string) iter.Seq2[api.NamespacedID, *api.Job] {
+	rows := jobName(namespace, "")
+	if namespace == "*" {
+		rows = ""
+	}
+	return func(yield func(api.NamespacedID, *api.Job) bool) {
+		c.jobs.prefix(rows, func(_ string, r **jobRow) bool {
+			row := *r
+			return row.job == nil && row.live == 0 || yield(api.NamespacedID{Namespace: row.namespace, ID: row.id}, row.job)
+		})
+	}
+}
+
 // JobVersions returns the kept versions of a job, newest first.
 func (c *content) JobVersions(namespace, id string) []*api.Job {
 	r := c.job(namespace, id)

@@ -5,6 +5,7 @@ package sdk
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/reeve-run/reeve/api"
 )
@@ -21,6 +22,10 @@ func (q *request) pods() ([]pod, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The first row of a name is the instance; what leaves it, or runs beside it, is
+	// no pod.
+	instances = slices.CompactFunc(instances, func(a, b *api.Instance) bool { return a.Name == b.Name })
+	instances = slices.DeleteFunc(instances, func(in *api.Instance) bool { return in.Orphan || in.Canary })
 	newest := map[string]*api.Allocation{}
 	for a := range q.v.AllocationsByJob(q.job.Namespace, q.job.ID) {
 		name := api.InstanceName(a.Group, a.Index())
