@@ -42,6 +42,7 @@ var measurements = []measurement{
 	{"grow", growing},
 	{"evaluate", evaluating},
 	{"nodes", nodes},
+	{"checks", checking},
 	{"attached", attached},
 	{"c2m", replay},
 }

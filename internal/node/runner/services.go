@@ -120,7 +120,7 @@ func (r *Runner) probes() []probe {
 		if len(services) == 0 {
 			return
 		}
-		env := r.host.env(r.alloc, r.group, spec, driver.Dir{})
+		env := r.checkEnv(spec)
 		for _, s := range services {
 			s := env.ReplaceService(s)
 			for _, c := range s.Checks {
@@ -138,12 +138,21 @@ func (r *Runner) probes() []probe {
 	for _, t := range r.tasks {
 		add(t.spec.Services, t.spec, t)
 		if m := t.spec.Monitor; m != nil {
-			p := probe{key: "/" + t.name, task: t, check: r.host.env(r.alloc, r.group, t.spec, driver.Dir{}).ReplaceMonitor(m)}
+			p := probe{key: "/" + t.name, task: t, check: r.checkEnv(t.spec).ReplaceMonitor(m)}
 			p.id = probeID(r.id, p, t)
 			all = append(all, p)
 		}
 	}
 	return all
+}
+
+// checkEnv is what replaces variables in the checks of a task, or of the group.
+func (r *Runner) checkEnv(spec *api.Task) *taskenv.Env {
+	var dir driver.Dir
+	if spec != nil {
+		dir = r.host.Dirs.Task(r.id, spec.Name)
+	}
+	return r.host.env(r.alloc, r.group, spec, dir)
 }
 
 // judgedChecks lists the checks that health depends on: those of the tasks that
