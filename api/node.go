@@ -49,6 +49,7 @@ type Node struct {
 	HostVolumes   map[string]*HostVolume
 	HostNetworks  map[string]*HostNetwork
 	LastDrain     *DrainRecord
+	LastCluster   string `json:",omitempty"` // the cluster that it was of until now, when it registers; not stored
 	ComputedClass string // hash of all that constraints can see; nodes that share it are alike
 	CreateIndex   uint64
 	ModifyIndex   uint64

@@ -159,7 +159,8 @@ type RegisterNodeRequest struct {
 // NodeHeartbeatResponse answers registering and heartbeats.
 type NodeHeartbeatResponse struct {
 	HeartbeatTTL time.Duration // the next heartbeat is due within
-	Status       string        // what the servers hold of the node
+	Status       string        // what the servers hold of the node; initializing: it has to offer its orphans first
+	ClusterID    string        `json:",omitempty"` // for as long as the servers' state lives
 	Index        uint64
 }
 
@@ -171,12 +172,32 @@ type NodeAllocations struct {
 	Allocations []*NodeAllocation `json:",omitempty"` // to run or to stop; without Job and Metrics
 	Removed     []string          `json:",omitempty"` // ids that the servers collected
 	Index       uint64
+	ClusterID   string `json:",omitempty"` // whose allocations these are
 }
 
 // NodeAllocation is an allocation that travels apart from its job.
 type NodeAllocation struct {
 	*Allocation
-	JobVersion uint64
+	JobVersion     uint64
+	JobCreateIndex uint64 `json:",omitempty"`
+}
+
+// OfferOrphansRequest holds allocations that run on a node although the servers
+// do not know them, each as the node keeps it, with its job.
+type OfferOrphansRequest struct {
+	Orphans []*OfferedOrphan
+}
+
+// OfferedOrphan is one of them.
+type OfferedOrphan struct {
+	ClusterID  string // of the servers that placed it; "": not known
+	Allocation *Allocation
+}
+
+// OfferOrphansResponse says what became of them.
+type OfferOrphansResponse struct {
+	Refused map[string]string `json:",omitempty"` // why, by id; all others are known to the servers now
+	Index   uint64
 }
 
 // UpdateAllocationsRequest is a batch of what a node says of its allocations.

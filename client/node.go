@@ -30,6 +30,11 @@ func (n Nodes) Heartbeat(ctx context.Context, id, secret string) (*api.NodeHeart
 	return nodeCall[*api.NodeHeartbeatResponse](ctx, n.c, pathf("/v1/node/%s/heartbeat", id), secret, nil)
 }
 
+// OfferOrphans offers what a node runs although the servers do not know it.
+func (n Nodes) OfferOrphans(ctx context.Context, id, secret string, req *api.OfferOrphansRequest) (*api.OfferOrphansResponse, error) {
+	return nodeCall[*api.OfferOrphansResponse](ctx, n.c, pathf("/v1/node/%s/orphans", id), secret, req)
+}
+
 // UpdateAllocations reports how a node's allocations are. It returns the index
 // at which that is durable.
 func (n Nodes) UpdateAllocations(ctx context.Context, id, secret string, allocations []*api.Allocation) (uint64, error) {

@@ -88,6 +88,14 @@ func (s servers) Stream(ctx context.Context, id, secret string, receive func(*ap
 	return ctx.Err()
 }
 
+func (s servers) OfferOrphans(ctx context.Context, id, secret string, orphans []*api.OfferedOrphan) (map[string]string, error) {
+	resp, err := s.nodes.OfferOrphans(ctx, id, secret, &api.OfferOrphansRequest{Orphans: orphans})
+	if err != nil {
+		return nil, err
+	}
+	return resp.Refused, nil
+}
+
 func (s servers) UpdateAllocations(ctx context.Context, id, secret string, allocs []*api.Allocation) error {
 	_, err := s.nodes.UpdateAllocations(ctx, id, secret, allocs)
 	return err

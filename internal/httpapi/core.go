@@ -64,6 +64,7 @@ type Core interface {
 	EvaluateNode(ctx context.Context, nodeID string) (*api.NodeEvaluateResponse, error)
 	CollectGarbage(ctx context.Context) error
 
+	OfferOrphans(ctx context.Context, nodeID, secret string, req *api.OfferOrphansRequest) (*api.OfferOrphansResponse, error)
 	RegisterNode(ctx context.Context, node *api.Node) (*api.NodeHeartbeatResponse, error)
 	Heartbeat(ctx context.Context, nodeID, secret string) (*api.NodeHeartbeatResponse, error)
 	UpdateAllocations(ctx context.Context, nodeID, secret string, allocations []*api.Allocation) (uint64, error)

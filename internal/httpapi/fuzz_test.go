@@ -83,6 +83,10 @@ func (acceptingCore) MarkDomain(_ context.Context, name string, r *api.DomainReq
 	return 1, r.Validate(name)
 }
 
+func (acceptingCore) OfferOrphans(context.Context, string, string, *api.OfferOrphansRequest) (*api.OfferOrphansResponse, error) {
+	return &api.OfferOrphansResponse{}, nil
+}
+
 func (acceptingCore) EndFreshness(context.Context, string) (uint64, error) { return 1, nil }
 
 func (acceptingCore) UpdateAllocations(context.Context, string, string, []*api.Allocation) (uint64, error) {

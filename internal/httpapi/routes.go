@@ -133,6 +133,7 @@ func routes() []route {
 		list("/v1/node/pool/{id}/jobs", ReadJob, "Lists the jobs of a node pool by namespace and id.", jobsByName, listPoolJobs, showJob).blocking(jobs, allocations, evaluations).params("meta"),
 
 		write(put, "/v1/node/{id}/register", BeNode, "A node says what it has.", registerNode),
+		write(put, "/v1/node/{id}/orphans", BeNode, "A node offers what it runs although the servers do not know it.", offerOrphans).upTo(nodeBodyLimit),
 		write(put, "/v1/node/{id}/heartbeat", BeNode, "A node says that it lives.", heartbeatNode),
 		speaking[none, api.NodeAllocations](raw(fetch, "/v1/node/{id}/allocations/stream", BeNode, "Sends a node what it should run: everything first, then every change, one JSON object a line.", lines, streamAllocations)),
 		write(put, "/v1/node/{id}/allocations", BeNode, "A node says how its allocations are.", updateAllocations).upTo(nodeBodyLimit).encoded(),

@@ -22,21 +22,23 @@ type keptJob struct {
 
 // receive acts upon one message of the stream.
 func (n *Node) receive(m *api.NodeAllocations) {
-	arrived := make(map[string]*api.Job, len(m.Jobs))
+	arrived := make(map[versionKey]*api.Job, len(m.Jobs))
 	for _, j := range m.Jobs {
-		arrived[runner.JobKey(j.Namespace, j.ID, j.Version)] = j
+		arrived[versionKey{j.Namespace, j.ID, j.Version, j.CreateIndex}] = j
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.closed {
 		return
 	}
+	n.join(m.ClusterID)
 	known := make(map[string]bool, len(m.Allocations))
 	for _, na := range m.Allocations {
 		if na == nil || na.Allocation == nil {
 			continue
 		}
 		known[na.ID] = true
+		n.found(na.ID)
 		n.accept(na, arrived)
 	}
 	for _, id := range m.Removed {
@@ -45,20 +47,27 @@ func (n *Node) receive(m *api.NodeAllocations) {
 	if m.Complete {
 		for id := range n.runners {
 			if !known[id] {
-				n.discard(id, "The servers do not know the allocation any more")
+				n.missing(id, m)
 			}
 		}
 	}
 }
 
+// versionKey names a version of a job in one message.
+type versionKey struct {
+	namespace, id        string
+	version, createIndex uint64
+}
+
 // accept starts or updates one allocation.
-func (n *Node) accept(na *api.NodeAllocation, arrived map[string]*api.Job) {
+func (n *Node) accept(na *api.NodeAllocation, arrived map[versionKey]*api.Job) {
 	a := na.Allocation.Copy()
-	key := runner.JobKey(a.Namespace, a.JobID, na.JobVersion)
-	if k := n.jobs[key]; k != nil {
-		a.Job = k.job
-	} else if j := arrived[key]; j != nil {
+	a.Job = nil // an orphan's is kept as it is
+	if j := arrived[versionKey{a.Namespace, a.JobID, na.JobVersion, na.JobCreateIndex}]; j != nil && !a.Orphan {
 		a.Job = j
+		if k := n.jobs[runner.JobKey(j)]; k != nil {
+			a.Job = k.job
+		}
 	}
 	if r := n.runners[a.ID]; r != nil {
 		if n.doomed[a.ID] {
@@ -177,7 +186,7 @@ func (n *Node) answer(a *api.Allocation, status, words string) {
 
 // useJob keeps a job for one more allocation.
 func (n *Node) useJob(j *api.Job) {
-	key := runner.JobKey(j.Namespace, j.ID, j.Version)
+	key := runner.JobKey(j)
 	if k := n.jobs[key]; k != nil {
 		k.uses++
 		return
@@ -192,7 +201,7 @@ func (n *Node) useJob(j *api.Job) {
 }
 
 func (n *Node) dropJob(j *api.Job) {
-	key := runner.JobKey(j.Namespace, j.ID, j.Version)
+	key := runner.JobKey(j)
 	k := n.jobs[key]
 	if k == nil {
 		return
@@ -234,6 +243,7 @@ func (n *Node) remove(r *runner.Runner) {
 	}
 	delete(n.runners, r.ID())
 	delete(n.doomed, r.ID())
+	n.found(r.ID())
 	n.reporter.forget(r.ID())
 	for _, task := range r.TaskNames() {
 		delete(n.measured, r.ID()+"/"+task)
@@ -291,8 +301,16 @@ func (n *Node) restore() error {
 	if err != nil {
 		return err
 	}
-	find := func(namespace, id string, version uint64) *api.Job {
-		return jobs[runner.JobKey(namespace, id, version)]
+	find := func(key, namespace, id string, version uint64) *api.Job {
+		if j := jobs[key]; j != nil || key != "" {
+			return j
+		}
+		for _, j := range jobs { // the record is of a version that did not say the key
+			if j.Namespace == namespace && j.ID == id && j.Version == version {
+				return j
+			}
+		}
+		return nil
 	}
 	err = n.ledger.Each(runner.KeyAllocation, func(key string, value []byte) error {
 		r, err := runner.Restore(n.host, value, find)
@@ -302,9 +320,14 @@ func (n *Node) restore() error {
 		}
 		n.runners[r.ID()] = r
 		j := r.Allocation().Job
-		jobKey := runner.JobKey(j.Namespace, j.ID, j.Version)
+		jobKey := runner.JobKey(j)
 		if n.jobs[jobKey] == nil {
 			n.jobs[jobKey] = &keptJob{job: j}
+			if jobs[jobKey] == nil { // kept by a version that had other keys
+				if data, err := json.Marshal(j); err == nil {
+					n.ledger.Put(jobKey, data)
+				}
+			}
 		}
 		n.jobs[jobKey].uses++
 		return nil
@@ -316,6 +339,9 @@ func (n *Node) restore() error {
 		if n.jobs[key] == nil {
 			n.ledger.Delete(key)
 		}
+	}
+	if err := n.loadStrays(); err != nil {
+		return err
 	}
 	return n.sweep()
 }

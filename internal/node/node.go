@@ -39,6 +39,8 @@ type Servers interface {
 	// Stream calls receive for every message until ctx ends or the stream breaks.
 	Stream(ctx context.Context, nodeID, secret string, receive func(*api.NodeAllocations) error) error
 	UpdateAllocations(ctx context.Context, nodeID, secret string, allocs []*api.Allocation) error
+	// OfferOrphans returns why some are refused, by id.
+	OfferOrphans(ctx context.Context, nodeID, secret string, orphans []*api.OfferedOrphan) (map[string]string, error)
 }
 
 // Config is what a node is made from. DataDir, Servers and Drivers are needed;
@@ -87,6 +89,7 @@ type Node struct {
 	identity identity
 	stop     context.CancelFunc       // of host.Context
 	register chan struct{}            // asks for another registration
+	offers   chan struct{}            // asks for strays to be offered
 	joined   chan struct{}            // closed when the servers know the node
 	self     atomic.Pointer[api.Node] // replaced, never changed
 	contact  atomic.Int64             // uptime at which what the servers answered last was sent
@@ -94,6 +97,8 @@ type Node struct {
 	mu       sync.Mutex
 	runners  map[string]*runner.Runner
 	jobs     map[string]*keptJob
+	cluster  string                  // that the node is of; "" before it joined one that says so
+	strays   map[string]string       // allocations that its servers have not known so far, with the cluster that they are of
 	doomed   map[string]bool         // to be removed when they have ended
 	ended    []string                // acknowledged as ended, oldest first
 	measured map[string]driver.Stats // the last measurements, for rates
@@ -144,7 +149,7 @@ func New(c Config) (*Node, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	n := &Node{
 		config: c, log: c.Logger, dirs: dirs, ledger: l, checks: check.New(), identity: id, stop: stop,
-		register: make(chan struct{}, 1), joined: make(chan struct{}),
+		register: make(chan struct{}, 1), joined: make(chan struct{}), offers: make(chan struct{}, 1), strays: map[string]string{},
 		runners: map[string]*runner.Runner{}, jobs: map[string]*keptJob{}, doomed: map[string]bool{}, measured: map[string]driver.Stats{},
 	}
 	n.reporter = newReporter(n.sendReports, n.acknowledged)
@@ -179,6 +184,7 @@ func (n *Node) Run(ctx context.Context) error {
 	n.resume()
 	loops.Go(func() { n.keepRegistered(ctx) })
 	loops.Go(func() { n.keepStreaming(ctx) })
+	loops.Go(func() { n.keepOffering(ctx) })
 	loops.Go(func() { n.reporter.run(ctx, n.joined) })
 	loops.Go(func() { n.watchDrivers(ctx) })
 	loops.Go(func() { n.keepFenced(ctx) })

@@ -42,6 +42,8 @@ type fakeServers struct {
 	away       bool  // nothing is answered
 	slow       time.Duration
 	messages   chan *api.NodeAllocations
+	cluster    string // whose they are
+	offered    map[string]*api.OfferedOrphan
 }
 
 var errAway = api.Errorf(api.CodeUnavailable, "no server answers")
@@ -65,7 +67,11 @@ func (s *fakeServers) Register(_ context.Context, n *api.Node) (*api.NodeHeartbe
 	}
 	s.registered++
 	s.forgotten = false
-	return &api.NodeHeartbeatResponse{HeartbeatTTL: 15 * time.Second, Status: api.NodeStatusReady}, nil
+	answer := &api.NodeHeartbeatResponse{HeartbeatTTL: 15 * time.Second, Status: api.NodeStatusReady, ClusterID: s.cluster}
+	if n.LastCluster != "" && n.LastCluster != s.cluster {
+		answer.Status = api.NodeStatusInit
+	}
+	return answer, nil
 }
 
 func (s *fakeServers) Heartbeat(context.Context, string, string) (*api.NodeHeartbeatResponse, error) {
@@ -95,6 +101,28 @@ func (s *fakeServers) Stream(ctx context.Context, _, _ string, receive func(*api
 			return ctx.Err()
 		}
 	}
+}
+
+func (s *fakeServers) OfferOrphans(_ context.Context, _, _ string, orphans []*api.OfferedOrphan) (map[string]string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.away {
+		return nil, errAway
+	}
+	if s.offered == nil {
+		s.offered = map[string]*api.OfferedOrphan{}
+	}
+	for _, o := range orphans {
+		s.offered[o.Allocation.ID] = o
+	}
+	return nil, nil
+}
+
+// begin has the servers know nothing any more.
+func (s *fakeServers) begin(cluster string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cluster, s.forgotten, s.offered = cluster, true, nil
 }
 
 func (s *fakeServers) UpdateAllocations(ctx context.Context, _, _ string, allocs []*api.Allocation) error {

@@ -32,7 +32,7 @@ func (n *Node) keepRegistered(ctx context.Context) {
 			answer, err = n.config.Servers.Heartbeat(asking, n.identity.ID, n.identity.Secret)
 		} else {
 			doing = "register the node"
-			answer, err = n.config.Servers.Register(asking, n.Node())
+			answer, err = n.config.Servers.Register(asking, n.introduced())
 		}
 		done()
 		if ctx.Err() != nil {
@@ -54,6 +54,9 @@ func (n *Node) keepRegistered(ctx context.Context) {
 		n.answered(sent)
 		if known && away {
 			n.reportAll() // the servers may have taken everything for lost
+		}
+		if !known && n.introduce(ctx, answer) {
+			continue
 		}
 		if !known {
 			known = true

@@ -63,6 +63,7 @@ func (s *Server) NodeStream(ctx context.Context, nodeID, secret string, send fun
 type NodeMessage struct {
 	complete    bool
 	index       uint64
+	clusterID   string // of a complete one
 	allocations []*api.Allocation // as they are stored
 	jobs        []*api.Job        // of those that run, once each
 	removed     []string
@@ -74,11 +75,11 @@ type NodeMessage struct {
 
 type jobVersion struct {
 	api.NamespacedID
-	version uint64
+	version, createIndex uint64
 }
 
 func (m *NodeMessage) addComplete(snap *state.Snapshot, nodeID string) {
-	m.complete, m.index = true, snap.Index()
+	m.complete, m.index, m.clusterID = true, snap.Index(), snap.ClusterID()
 	for a := range snap.AllocationsByNode(nodeID) {
 		m.add(a)
 	}
@@ -98,11 +99,11 @@ func (m *NodeMessage) addChanges(changes []streamChange) {
 // already or nothing of it will ever run again.
 func (m *NodeMessage) add(a *api.Allocation) {
 	m.allocations = append(m.allocations, a)
-	if a.Job == nil || a.Job == m.last || a.IsClientTerminal() {
+	if a.Job == nil || a.Job == m.last || a.IsClientTerminal() || a.Orphan { // the node has an orphan's job
 		return
 	}
 	m.last = a.Job
-	version := jobVersion{a.JobKey(), a.JobVersion()}
+	version := jobVersion{a.JobKey(), a.JobVersion(), a.Job.CreateIndex}
 	if m.seen[version] {
 		return
 	}
@@ -115,18 +116,22 @@ func (m *NodeMessage) add(a *api.Allocation) {
 
 // API is the message in the form for people and their tools.
 func (m *NodeMessage) API() *api.NodeAllocations {
-	out := &api.NodeAllocations{Complete: m.complete, Index: m.index, Jobs: slices.Clone(m.jobs), Removed: slices.Clone(m.removed)}
+	out := &api.NodeAllocations{Complete: m.complete, Index: m.index, ClusterID: m.clusterID, Jobs: slices.Clone(m.jobs), Removed: slices.Clone(m.removed)}
 	for _, a := range m.allocations {
 		slim := *a
 		slim.Job, slim.Metrics = nil, nil
-		out.Allocations = append(out.Allocations, &api.NodeAllocation{Allocation: &slim, JobVersion: a.JobVersion()})
+		na := &api.NodeAllocation{Allocation: &slim, JobVersion: a.JobVersion()}
+		if a.Job != nil {
+			na.JobCreateIndex = a.Job.CreateIndex
+		}
+		out.Allocations = append(out.Allocations, na)
 	}
 	return out
 }
 
 // AppendFrame appends the message in the form for agents.
 func (m *NodeMessage) AppendFrame(b []byte) ([]byte, error) {
-	w := &wire.NodeAllocations{Complete: m.complete, Index: m.index}
+	w := &wire.NodeAllocations{Complete: m.complete, Index: m.index, ClusterId: m.clusterID}
 	for _, job := range m.jobs {
 		text, err := m.texts.of(job)
 		if err != nil {
@@ -139,7 +144,7 @@ func (m *NodeMessage) AppendFrame(b []byte) ([]byte, error) {
 	}
 	if len(m.allocations) > 0 {
 		e := wire.NewAllocationEncoder(len(m.allocations))
-		e.WithoutMetrics = true
+		e.ForNode = true
 		for _, a := range m.allocations {
 			e.Add(a)
 		}

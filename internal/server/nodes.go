@@ -40,13 +40,19 @@ func (s *Server) RegisterNode(ctx context.Context, node *api.Node) (*api.NodeHea
 	} else {
 		node.SchedulingEligibility = api.NodeEligible
 	}
+	clusterID := snap.ClusterID()
+	if node.LastCluster != "" && node.LastCluster != clusterID {
+		// What it runs is to be known before anything is placed beside it.
+		node.Status, node.StatusDescription = api.NodeStatusInit, "comes from another cluster, and has not said yet what it runs"
+	}
+	node.LastCluster = ""
 	node.ComputedClass = api.ComputeClass(node)
 	s.heartbeats.Beat(node.ID, now)
 	index, err := s.arrive(ctx, &state.RegisterNode{Node: node})
 	if err != nil {
 		return nil, err
 	}
-	return &api.NodeHeartbeatResponse{HeartbeatTTL: s.cfg.HeartbeatTTL, Status: api.NodeStatusReady, Index: index}, nil
+	return &api.NodeHeartbeatResponse{HeartbeatTTL: s.cfg.HeartbeatTTL, Status: node.Status, ClusterID: clusterID, Index: index}, nil
 }
 
 // Heartbeat notes that a node is alive; one that was down is ready again. An

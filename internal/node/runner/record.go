@@ -20,6 +20,7 @@ import (
 type record struct {
 	Allocation *api.Allocation // without Job
 	JobVersion uint64
+	JobKey     string `json:",omitempty"`
 	Modified   int64
 	Deployment *api.AllocDeploymentStatus `json:",omitempty"`
 	Tasks      map[string]*taskRecord
@@ -46,9 +47,11 @@ const (
 	KeyJob        = "job/"
 )
 
-// JobKey is the ledger's key of a version of a job.
-func JobKey(namespace, id string, version uint64) string {
-	return fmt.Sprintf("%s%s\x00%s\x00%d", KeyJob, namespace, id, version)
+// JobKey is the ledger's key of a version of a job. Jobs of one id come and go,
+// and servers that begin anew count from the beginning: when it was submitted
+// tells which one it is.
+func JobKey(j *api.Job) string {
+	return fmt.Sprintf("%s%s\x00%s\x00%d\x00%d\x00%d", KeyJob, j.Namespace, j.ID, j.Version, j.CreateIndex, j.SubmitTime)
 }
 
 // save puts the runner's state on record.
@@ -61,7 +64,7 @@ func (r *Runner) encode() []byte {
 	r.mu.Lock()
 	a := *r.alloc
 	a.Job, a.Metrics, a.TaskStates = nil, nil, nil
-	rec := record{Allocation: &a, JobVersion: r.alloc.JobVersion(), Modified: r.modified, Deployment: r.deployment, Fenced: r.fenced, Launched: r.launched, Serving: r.serving, Passed: r.passing(),
+	rec := record{Allocation: &a, JobVersion: r.alloc.JobVersion(), JobKey: JobKey(r.alloc.Job), Modified: r.modified, Deployment: r.deployment, Fenced: r.fenced, Launched: r.launched, Serving: r.serving, Passed: r.passing(),
 		Tasks: make(map[string]*taskRecord, len(r.tasks))}
 	for _, t := range r.tasks {
 		rec.Tasks[t.name] = &taskRecord{State: t.state, Stage: t.stage, Ran: t.ran, Run: t.run, Over: t.over, Policy: t.policy,
@@ -77,7 +80,7 @@ func (r *Runner) encode() []byte {
 
 // Restore makes the runner of an allocation that an earlier agent ran. job
 // finds its job. Start looks for the tasks that ran.
-func Restore(h *Host, data []byte, job func(namespace, id string, version uint64) *api.Job) (*Runner, error) {
+func Restore(h *Host, data []byte, job func(key, namespace, id string, version uint64) *api.Job) (*Runner, error) {
 	var rec record
 	if err := json.Unmarshal(data, &rec); err != nil {
 		return nil, fmt.Errorf("read an allocation's record: %w", err)
@@ -86,7 +89,7 @@ func Restore(h *Host, data []byte, job func(namespace, id string, version uint64
 		return nil, errors.New("read an allocation's record: it has no allocation")
 	}
 	a := rec.Allocation
-	if a.Job = job(a.Namespace, a.JobID, rec.JobVersion); a.Job == nil {
+	if a.Job = job(rec.JobKey, a.Namespace, a.JobID, rec.JobVersion); a.Job == nil {
 		return nil, fmt.Errorf("read the record of allocation %s: version %d of its job is missing", a.ID, rec.JobVersion)
 	}
 	r := New(h, a)

@@ -448,7 +448,7 @@ func (b *bench) restore(job *api.Job) *Runner {
 	var r *Runner
 	b.host.Ledger.Each(KeyAllocation, func(_ string, value []byte) error {
 		var err error
-		r, err = Restore(b.host, value, func(string, string, uint64) *api.Job { return job })
+		r, err = Restore(b.host, value, func(string, string, string, uint64) *api.Job { return job })
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -171,7 +171,7 @@ func TestServingOutlivesTheAgent(t *testing.T) {
 
 		b.open()
 		scripts["readiness"].Store(1) // it became unready while no agent looked
-		again, err := Restore(b.host, data, func(string, string, uint64) *api.Job { return a.Job })
+		again, err := Restore(b.host, data, func(string, string, string, uint64) *api.Job { return a.Job })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ import (
 // An AllocationEncoder writes allocations into one set, and what they have in
 // common once: names, jobs, the shape of their resources, metrics.
 type AllocationEncoder struct {
-	WithoutMetrics bool // of placements: set it before the first is added
+	ForNode bool // without metrics, and without jobs of orphans: set it before the first is added
 
 	set     *Allocations
 	names   map[string]uint32
@@ -243,7 +243,7 @@ func (e *AllocationEncoder) job(a *api.Allocation) uint32 {
 		Namespace: e.name(r.namespace), Id: e.name(r.id), Version: r.version,
 		CreateIndex: r.createIndex, JobModifyIndex: r.jobModifyIndex, Missing: r.missing,
 	}
-	if r.orphan != nil {
+	if r.orphan != nil && !e.ForNode {
 		w.Json = mustJSON(r.orphan)
 	}
 	e.set.Jobs = append(e.set.Jobs, w)
@@ -297,7 +297,7 @@ type restTask struct {
 }
 
 func (e *AllocationEncoder) metric(m *api.PlacementMetrics) uint32 {
-	if m == nil || e.WithoutMetrics {
+	if m == nil || e.ForNode {
 		return 0
 	}
 	if ref, ok := e.metrics[m]; ok {

@@ -58,7 +58,7 @@ func ReadNodeFrame(r *bufio.Reader) (*api.NodeAllocations, error) {
 }
 
 func (m *NodeAllocations) decode() (*api.NodeAllocations, error) {
-	out := &api.NodeAllocations{Complete: m.Complete, Index: m.Index}
+	out := &api.NodeAllocations{Complete: m.Complete, Index: m.Index, ClusterID: m.ClusterId}
 	for _, text := range m.JobsJson {
 		job := new(api.Job)
 		if err := json.Unmarshal(text, job); err != nil {
@@ -80,6 +80,9 @@ func (m *NodeAllocations) decode() (*api.NodeAllocations, error) {
 	list := make([]api.NodeAllocation, len(allocations))
 	for i, a := range allocations {
 		list[i] = api.NodeAllocation{Allocation: a, JobVersion: a.JobVersion()}
+		if a.Job != nil {
+			list[i].JobCreateIndex = a.Job.CreateIndex
+		}
 		a.Job = nil
 		out.Allocations[i] = &list[i]
 	}

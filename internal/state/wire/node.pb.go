@@ -33,6 +33,7 @@ type NodeAllocations struct {
 	Allocations   *Allocations           `protobuf:"bytes,3,opt,name=allocations,proto3" json:"allocations,omitempty"`           // without metrics
 	Removed       [][]byte               `protobuf:"bytes,4,rep,name=removed,proto3" json:"removed,omitempty"`                   // ids
 	Index         uint64                 `protobuf:"varint,5,opt,name=index,proto3" json:"index,omitempty"`
+	ClusterId     string                 `protobuf:"bytes,6,opt,name=cluster_id,json=clusterId,proto3" json:"cluster_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -102,6 +103,13 @@ func (x *NodeAllocations) GetIndex() uint64 {
 	return 0
 }
 
+func (x *NodeAllocations) GetClusterId() string {
+	if x != nil {
+		return x.ClusterId
+	}
+	return ""
+}
+
 // The body of a request that says how allocations are.
 type NodeReport struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -152,13 +160,15 @@ var File_node_proto protoreflect.FileDescriptor
 const file_node_proto_rawDesc = "" +
 	"\n" +
 	"\n" +
-	"node.proto\x12\x0ereeve.state.v1\x1a\vstate.proto\"\xb9\x01\n" +
+	"node.proto\x12\x0ereeve.state.v1\x1a\vstate.proto\"\xd8\x01\n" +
 	"\x0fNodeAllocations\x12\x1a\n" +
 	"\bcomplete\x18\x01 \x01(\bR\bcomplete\x12\x1b\n" +
 	"\tjobs_json\x18\x02 \x03(\fR\bjobsJson\x12=\n" +
 	"\vallocations\x18\x03 \x01(\v2\x1b.reeve.state.v1.AllocationsR\vallocations\x12\x18\n" +
 	"\aremoved\x18\x04 \x03(\fR\aremoved\x12\x14\n" +
-	"\x05index\x18\x05 \x01(\x04R\x05index\"K\n" +
+	"\x05index\x18\x05 \x01(\x04R\x05index\x12\x1d\n" +
+	"\n" +
+	"cluster_id\x18\x06 \x01(\tR\tclusterId\"K\n" +
 	"\n" +
 	"NodeReport\x12=\n" +
 	"\vallocations\x18\x01 \x01(\v2\x1b.reeve.state.v1.AllocationsR\vallocationsB0Z.github.com/reeve-run/reeve/internal/state/wireb\x06proto3"

@@ -44,7 +44,7 @@ func runningSince(second int64) map[string]*api.TaskState {
 func TestStreamsAreReadAsTheyWereWritten(t *testing.T) {
 	const a, b, gone = "6a1f0d0e-1111-4222-8333-444455556666", "6a1f0d0e-1111-4222-8333-444455557777", "not-a-uuid"
 	e := NewAllocationEncoder(2)
-	e.WithoutMetrics = true
+	e.ForNode = true
 	e.Add(sampleAllocation(a, runningSince(1)))
 	e.Add(sampleAllocation(b, nil))
 	frame, err := AppendNodeFrame(nil, &NodeAllocations{

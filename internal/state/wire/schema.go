@@ -6,4 +6,4 @@
 package wire
 
 // schemaSum is the SHA-256 of the schema that the generated code is of.
-const schemaSum = "17e4e98c3b323f7517361b2ad10f6ef1852f620337d8c0695ece159f62a5605f"
+const schemaSum = "604a36e3c51935b68b6d8caba82d3505f97e53c5acde56fbf5d038d3869bd085"
