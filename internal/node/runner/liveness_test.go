@@ -116,7 +116,7 @@ func TestStartTimeoutOutlivesTheAgent(t *testing.T) {
 		data := r.encode()
 		b.close()
 		b.open()
-		again, err := Restore(b.host, data, func(string, string, uint64) *api.Job { return a.Job })
+		again, err := Restore(b.host, data, func(string, string, string, uint64) *api.Job { return a.Job })
 		if err != nil {
 			t.Fatal(err)
 		}

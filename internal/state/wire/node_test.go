@@ -48,7 +48,7 @@ func TestStreamsAreReadAsTheyWereWritten(t *testing.T) {
 	e.Add(sampleAllocation(a, runningSince(1)))
 	e.Add(sampleAllocation(b, nil))
 	frame, err := AppendNodeFrame(nil, &NodeAllocations{
-		Complete: true, Index: 12, JobsJson: [][]byte{[]byte(`{"ID":"web","Version":7}`)},
+		Complete: true, Index: 12, ClusterId: "c", JobsJson: [][]byte{[]byte(`{"ID":"web","Version":7}`)},
 		Removed: [][]byte{PackID(gone)}, Allocations: e.Set(),
 	})
 	if err != nil {
@@ -64,11 +64,11 @@ func TestStreamsAreReadAsTheyWereWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &api.NodeAllocations{Complete: true, Index: 12, Removed: []string{gone}, Jobs: []*api.Job{{ID: "web", Version: 7}}}
+	want := &api.NodeAllocations{Complete: true, Index: 12, ClusterID: "c", Removed: []string{gone}, Jobs: []*api.Job{{ID: "web", Version: 7}}}
 	for id, states := range map[string]map[string]*api.TaskState{a: runningSince(1), b: nil} {
 		alloc := sampleAllocation(id, states)
 		alloc.Job, alloc.Metrics = nil, nil
-		want.Allocations = append(want.Allocations, &api.NodeAllocation{Allocation: alloc, JobVersion: 7})
+		want.Allocations = append(want.Allocations, &api.NodeAllocation{Allocation: alloc, JobVersion: 7, JobCreateIndex: sampleAllocation(a, nil).Job.CreateIndex})
 	}
 	if want.Allocations[0].ID != a {
 		want.Allocations[0], want.Allocations[1] = want.Allocations[1], want.Allocations[0]
