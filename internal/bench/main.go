@@ -44,6 +44,7 @@ var measurements = []measurement{
 	{"nodes", nodes},
 	{"checks", checking},
 	{"attached", attached},
+	{"router", routing},
 	{"c2m", replay},
 }
 
@@ -57,7 +58,12 @@ func main() {
 	reeve := flag.String("reeve", "bin/reeve", "the binary to measure")
 	only := flag.String("only", "", "measure only what has this in its name")
 	write := flag.String("write", "", "put the table into this page, between its markers")
+	proxyTo := flag.String("proxy-to", "", "be nothing but the standard library's proxy to an address, for the router to be compared with")
 	flag.Parse()
+	if *proxyTo != "" {
+		fmt.Fprintln(os.Stderr, standardProxy(*proxyTo))
+		os.Exit(1)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	b := &bench{reeve: *reeve}

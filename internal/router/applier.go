@@ -124,7 +124,7 @@ func (a *applier) add(e *api.CatalogEntry) *entry {
 		}
 		i.routes++
 		key := keyOf(p.Route)
-		n.targets[key] = append(n.targets[key], target{i, p.Route, e.Index})
+		n.targets[key] = append(n.targets[key], target{i, p.Route, weightOf(p.Route), e.Index})
 	}
 	a.entries[e.AllocID] = n
 	return n
@@ -137,12 +137,7 @@ func (a *applier) changed(k poolKey, c *change, now time.Time) *pool {
 	counts := &counters{}
 	if before != nil {
 		counts = before.counts
-		targets = make([]target, 0, len(before.targets)+len(c.join))
-		for _, t := range before.targets {
-			if !c.leave[t.alloc] {
-				targets = append(targets, t)
-			}
-		}
+		targets = without(before.targets, c.leave, len(c.join))
 	}
 	if len(c.join) > 4 {
 		targets = append(targets, c.join...)
@@ -160,6 +155,24 @@ func (a *applier) changed(k poolKey, c *change, now time.Time) *pool {
 		a.empty[k] = p
 	}
 	return p
+}
+
+// without copies targets without those that leave, with room for some more.
+// They are found, and not looked for, because a pool may be large.
+func without(targets []target, leave map[string]bool, more int) []target {
+	kept := append(make([]target, 0, len(targets)+more), targets...)
+	if len(leave) > 4 {
+		return slices.DeleteFunc(kept, func(t target) bool { return leave[t.alloc] })
+	}
+	for id := range leave {
+		from, _ := slices.BinarySearchFunc(kept, id, func(t target, id string) int { return strings.Compare(t.alloc, id) })
+		to := from
+		for to < len(kept) && kept[to].alloc == id {
+			to++
+		}
+		kept = slices.Delete(kept, from, to)
+	}
+	return kept
 }
 
 func byAllocation(a, b target) int {

@@ -310,7 +310,7 @@ func (x *exchange) answered(a *http.Response) {
 	} else {
 		x.target.ejection.succeeded(time.Now().UnixNano())
 	}
-	if x.pool.sticky != "" && x.session != x.target.cookie {
+	if x.pool.sticky != "" && x.session != x.target.cookie() {
 		a.Header.Add("Set-Cookie", setSession(x.pool, x.target.instance))
 	}
 }

@@ -53,5 +53,5 @@ func setSession(p *pool, i *instance) string {
 	if path == "" || strings.ContainsAny(path, ";,") {
 		path = "/"
 	}
-	return p.sticky + "=" + i.cookie + "; Path=" + path + "; HttpOnly; SameSite=Lax"
+	return p.sticky + "=" + i.cookie() + "; Path=" + path + "; HttpOnly; SameSite=Lax"
 }

@@ -6,6 +6,7 @@ package router
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"sync"
 	"sync/atomic"
 )
 
@@ -15,7 +16,7 @@ type instance struct {
 	alloc   string
 	job     string // namespace/job
 	address string
-	cookie  string // how a sticky session names it
+	cookie  func() string // how a sticky session names it
 
 	outstanding atomic.Int64 // requests under way
 	requests    atomic.Uint64
@@ -34,7 +35,7 @@ type instanceKey struct {
 }
 
 func newInstance(k instanceKey, job string) *instance {
-	return &instance{alloc: k.alloc, job: job, address: k.address, cookie: cookieOf(k)}
+	return &instance{alloc: k.alloc, job: job, address: k.address, cookie: sync.OnceValue(func() string { return cookieOf(k) })}
 }
 
 // cookieOf names an instance for a client: the same in every router, and

@@ -16,15 +16,16 @@ import (
 // A target is one instance as one route leads to it.
 type target struct {
 	*instance
-	route *api.Route
-	index uint64 // of the catalog's entry; the newest route's settings count for the pool
+	route  *api.Route
+	weight int
+	index  uint64 // of the catalog's entry; the newest route's settings count for the pool
 }
 
-func (t target) weight() int {
-	if t.route.Weight == nil {
+func weightOf(r *api.Route) int {
+	if r.Weight == nil {
 		return 1
 	}
-	return *t.route.Weight
+	return *r.Weight
 }
 
 // A pool is the targets of one host and path, or of one port. It is immutable,
@@ -67,26 +68,30 @@ func (k poolKey) protocol() string {
 // newPool makes a pool of targets, which it keeps.
 func newPool(key poolKey, targets []target, counts *counters) *pool {
 	p := &pool{key: key, targets: targets, counts: counts}
-	sum, equal, newest := 0, true, uint64(0)
-	for i, t := range targets {
-		sum += t.weight()
-		equal = equal && t.weight() == targets[0].weight()
-		if i == 0 || t.index > newest {
-			p.sticky, newest = t.route.Sticky, t.index
+	sum, equal, newest := 0, true, 0
+	for i := range targets {
+		t := &targets[i]
+		sum += t.weight
+		equal = equal && t.weight == targets[0].weight
+		if t.index > targets[newest].index {
+			newest = i
 		}
+	}
+	if len(targets) > 0 {
+		p.sticky = targets[newest].route.Sticky
 	}
 	if !equal || sum == 0 {
 		p.sums = make([]int, len(targets))
 		sum = 0
 		for i, t := range targets {
-			sum += t.weight()
+			sum += t.weight
 			p.sums[i] = sum
 		}
 	}
 	if p.sticky != "" {
 		p.byName = make(map[string]int, len(targets))
 		for i, t := range targets {
-			p.byName[t.cookie] = i
+			p.byName[t.cookie()] = i
 		}
 	}
 	return p
@@ -116,7 +121,7 @@ func (p *pool) draw() int {
 // first, if it is there and well.
 func (p *pool) pick(session string, tried []*instance, now int64) (target, bool) {
 	if session != "" {
-		if i, ok := p.byName[session]; ok && p.targets[i].weight() > 0 && p.fit(i, tried, now) {
+		if i, ok := p.byName[session]; ok && p.targets[i].weight > 0 && p.fit(i, tried, now) {
 			return p.targets[i], true
 		}
 	}
@@ -134,7 +139,7 @@ func (p *pool) pick(session string, tried []*instance, now int64) (target, bool)
 		return a, true
 	}
 	b := p.targets[second]
-	if b.outstanding.Load()*int64(a.weight()) < busy*int64(b.weight()) {
+	if b.outstanding.Load()*int64(a.weight) < busy*int64(b.weight) {
 		return b, true
 	}
 	return a, true
@@ -165,7 +170,7 @@ func (p *pool) anyFit(tried []*instance, now int64) (target, bool) {
 	for _, ejected := range []bool{false, true} {
 		for n := range p.targets {
 			t := p.targets[(start+n)%len(p.targets)]
-			if t.weight() > 0 && !t.gone.Load() && (ejected || !t.ejection.isOut(now)) && !slices.Contains(tried, t.instance) {
+			if t.weight > 0 && !t.gone.Load() && (ejected || !t.ejection.isOut(now)) && !slices.Contains(tried, t.instance) {
 				return t, true
 			}
 		}
@@ -178,7 +183,7 @@ func (p *pool) anyFit(tried []*instance, now int64) (target, bool) {
 func (p *pool) spare(i *instance, last bool, now int64) bool {
 	stay := 0
 	for _, t := range p.targets {
-		if t.instance != i && t.weight() > 0 && !t.ejection.isOut(now) {
+		if t.instance != i && t.weight > 0 && !t.ejection.isOut(now) {
 			stay++
 		}
 	}

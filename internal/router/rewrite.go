@@ -132,7 +132,7 @@ func (c *conn) writeAnswer(p *pool, t target, session string, upgraded bool) {
 		out = append(append(out, f.line...), '\r', '\n')
 	}
 	final := a.status >= 200
-	if final && p.sticky != "" && t.route.Protocol != api.RouteTCP && session != t.cookie {
+	if final && p.sticky != "" && t.route.Protocol != api.RouteTCP && session != t.cookie() {
 		out = append(append(append(out, "Set-Cookie: "...), setSession(p, t.instance)...), '\r', '\n')
 	}
 	switch {

@@ -60,7 +60,7 @@ func (p *pool) status(now int64) *api.RouterRoute {
 	for _, t := range p.targets {
 		jobs[t.job] = true
 		i := &api.RouterInstance{
-			AllocID: t.alloc, Address: t.address, Weight: t.weight(),
+			AllocID: t.alloc, Address: t.address, Weight: t.weight,
 			Outstanding: t.outstanding.Load(), Requests: t.requests.Load(), Failures: t.failures.Load(),
 		}
 		i.EjectedUntil, i.EjectedFor, i.Ejections = t.ejection.state(now)
