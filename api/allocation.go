@@ -299,6 +299,7 @@ type AllocationListStub struct {
 	ClientDescription     string
 	TaskStates            map[string]*TaskState
 	DeploymentStatus      *AllocDeploymentStatus
+	Crashes               *Crashes `json:",omitempty"`
 	FollowupEvalID        string
 	NextAllocation        string
 	RescheduleTracker     *RescheduleTracker
@@ -317,7 +318,7 @@ func (a *Allocation) Stub() *AllocationListStub {
 		NodeID: a.NodeID, NodeName: a.NodeName, JobID: a.JobID, TaskGroup: a.Group,
 		DesiredStatus: a.DesiredStatus, DesiredDescription: a.DesiredDescription,
 		ClientStatus: a.ClientStatus, ClientDescription: a.ClientDescription,
-		TaskStates: a.TaskStates, DeploymentStatus: a.DeploymentStatus,
+		TaskStates: a.TaskStates, DeploymentStatus: a.DeploymentStatus, Crashes: a.Crashes,
 		FollowupEvalID: a.FollowupEvalID, NextAllocation: a.NextAllocation,
 		RescheduleTracker:    a.RescheduleTracker,
 		PreemptedAllocations: a.PreemptedAllocations, PreemptedByAllocation: a.PreemptedByAllocation,

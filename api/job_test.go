@@ -142,6 +142,21 @@ func TestValidateCollectsEverything(t *testing.T) {
 		{"deadlines", func(j *Job) { j.Groups[0].Update.MinHealthyTime = ptr(time.Hour) }, "must be less than healthy_deadline"},
 		{"progress", func(j *Job) { j.Groups[0].Update.ProgressDeadline = ptr(time.Minute) }, "must be less than progress_deadline"},
 		{"restart never fits", func(j *Job) { j.Groups[0].Restart.Attempts = ptr(1000) }, "never fit into"},
+		{"growing restarts never fit", func(j *Job) {
+			j.Groups[0].Restart = &Restart{Attempts: ptr(9), Interval: ptr(time.Hour), Delay: ptr(30 * time.Second), DelayFunction: ptr("exponential"), Mode: ptr("fail")}
+		}, "the delays of 9 attempts never fit into an interval of 1h0m0s"},
+		{"restarts without end", func(j *Job) {
+			j.Groups[0].Restart = &Restart{Attempts: ptr(1 << 50), Interval: ptr(time.Hour), Delay: ptr(time.Duration(1)), DelayFunction: ptr("fibonacci"), MaxDelay: ptr(time.Duration(1))}
+		}, "never fit into an interval"},
+		{"restart function", func(j *Job) { j.Groups[0].Restart.DelayFunction = ptr("linear") }, `delay_function "linear": must be constant, exponential or fibonacci`},
+		{"restart max_delay", func(j *Job) { j.Groups[0].Restart.MaxDelay = ptr(time.Second) }, "max_delay 1s is less than the delay of"},
+		{"restart max_delay below zero", func(j *Job) { j.Groups[0].Restart.MaxDelay = ptr(-time.Second) }, "max_delay -1s: must not be negative"},
+		{"restart immediate", func(j *Job) { j.Groups[0].Restart.Immediate = ptr(3) }, "immediate 3 is more than the 2 attempts"},
+		{"restart immediate below zero", func(j *Job) { j.Groups[0].Restart.Immediate = ptr(-1) }, "immediate -1: must not be negative"},
+		{"restart reset_after", func(j *Job) { j.Groups[0].Restart.ResetAfter = ptr(time.Duration(0)) }, "reset_after 0s: must be positive"},
+		{"restart reset_after and mode delay", func(j *Job) {
+			j.Groups[0].Restart.ResetAfter, j.Groups[0].Restart.Mode = ptr(time.Minute), ptr("delay")
+		}, "mode delay waits for the end of the interval"},
 		{"operator", func(j *Job) { j.Constraints = []*Constraint{{LTarget: "${attr.x}", Operand: "~="}} }, `operator "~="`},
 		{"regexp", func(j *Job) { j.Constraints = []*Constraint{{LTarget: "${attr.x}", RTarget: "(", Operand: "regexp"}} }, "not a regular expression"},
 		{"version", func(j *Job) {

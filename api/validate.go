@@ -397,10 +397,38 @@ func validateRestart(c *complaints, at string, r *Restart) {
 	if r.Delay != nil && *r.Delay < 0 {
 		c.add("%s: restart: delay %s: must not be negative", at, *r.Delay)
 	}
+	if f := r.DelayFunction; f != nil && !slices.Contains([]string{DelayConstant, DelayExponential, DelayFibonacci}, *f) {
+		c.add("%s: restart: delay_function %q: must be constant, exponential or fibonacci", at, *f)
+	}
+	switch {
+	case r.MaxDelay == nil:
+	case *r.MaxDelay < 0:
+		c.add("%s: restart: max_delay %s: must not be negative", at, *r.MaxDelay)
+	case r.Delay != nil && *r.MaxDelay < *r.Delay:
+		c.add("%s: restart: max_delay %s is less than the delay of %s, which it limits", at, *r.MaxDelay, *r.Delay)
+	}
+	switch i := r.Immediate; {
+	case i == nil:
+	case *i < 0:
+		c.add("%s: restart: immediate %d: must not be negative", at, *i)
+	case r.Attempts != nil && *i > *r.Attempts && (r.Mode == nil || *r.Mode != RestartModeDelay):
+		c.add("%s: restart: immediate %d is more than the %d attempts in all: raise attempts", at, *i, *r.Attempts)
+	}
+	if r.ResetAfter != nil { // attempts count since the task was last well: the interval has no say
+		if *r.ResetAfter <= 0 {
+			c.add("%s: restart: reset_after %s: must be positive: how long the task must be well for its restarts to be forgotten", at, *r.ResetAfter)
+		}
+		if r.Mode != nil && *r.Mode == RestartModeDelay {
+			c.add("%s: restart: mode delay waits for the end of the interval, which has no say with reset_after: raise attempts, or leave out one of the two", at)
+		}
+		return
+	}
 	if r.Interval != nil && r.Attempts != nil && *r.Attempts > 0 {
 		if *r.Interval < 5*time.Second {
 			c.add("%s: restart: interval %s: must be at least 5s", at, *r.Interval)
-		} else if r.Delay != nil && time.Duration(*r.Attempts)*(*r.Delay) > *r.Interval {
+		} else if r.grows() && !r.fits() {
+			c.add("%s: restart: the delays of %d attempts never fit into an interval of %s: raise it, or use reset_after in its place", at, *r.Attempts, *r.Interval)
+		} else if !r.fits() {
 			c.add("%s: restart: %d attempts with a delay of %s never fit into an interval of %s", at, *r.Attempts, *r.Delay, *r.Interval)
 		}
 	}

@@ -130,6 +130,7 @@ func (p *page) jobStatus(s *jobStatus, wide bool) {
 		p.deployment(s.Deployment, wide)
 	}
 	p.activePlans(s.ActivePlans)
+	p.crashes(s.Allocations)
 	p.section("Allocations")
 	if len(s.Allocations) == 0 {
 		p.line("None")

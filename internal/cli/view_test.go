@@ -165,6 +165,12 @@ func TestPages(t *testing.T) {
 			}}, false)
 			p.allocationNext(a)
 		},
+		"crashes": func(p *page) {
+			a := testAllocation()
+			a.Crashes = &api.Crashes{Count: 3, Total: 5, Reason: `task "server": exited with code 17`, At: ago(12 * time.Second), Next: ago(-20 * time.Second)}
+			p.allocation(a, nil, false)
+			p.jobStatus(&jobStatus{Job: testJob(), Allocations: []*api.AllocationListStub{stubOf(a), stubOf(failedOther())}}, false)
+		},
 		"evaluation":      func(p *page) { p.evaluation(blocked, nil, testExplanation(), false) },
 		"job explanation": func(p *page) { p.jobExplanation(testExplanation()) },
 		"node explanation": func(p *page) {

@@ -167,6 +167,7 @@ func (t *txn) place(placed *api.Allocation, job *api.Job, now int64) {
 		if a.DesiredStatus == "" {
 			a.DesiredStatus = api.AllocDesiredRun
 		}
+		a.Crashes = t.inherited(a)
 		t.putAllocation(a)
 		t.succeed(a)
 		return
@@ -190,6 +191,22 @@ func (t *txn) place(placed *api.Allocation, job *api.Job, now int64) {
 		a.PreemptedByAllocation = old.PreemptedByAllocation
 	}
 	t.putAllocation(a)
+}
+
+// inherited is how often the instance crashed before a, which takes its place:
+// what failed, or the same version of the job somewhere else. Another version
+// begins anew. A placement may say it itself.
+func (t *txn) inherited(a *api.Allocation) *api.Crashes {
+	if a.Crashes != nil || a.PreviousAllocation == "" {
+		return a.Crashes
+	}
+	previous := t.Allocation(a.PreviousAllocation)
+	if previous == nil || previous.Crashes == nil || previous.ClientStatus != api.AllocClientFailed && previous.JobVersion() != a.JobVersion() {
+		return nil
+	}
+	c := *previous.Crashes
+	c.Next = 0
+	return &c
 }
 
 // succeed tells the allocation that a replaces who replaced it.

@@ -98,3 +98,29 @@ func sameAfterRestore(t *testing.T, s *Store) {
 	}
 	sameState(t, "a snapshot is read as something else", s.Snapshot(), restored.Snapshot())
 }
+
+func TestCrashesGoOnWithTheInstance(t *testing.T) {
+	const second, third = "a10c0000-0000-4000-8000-000000000002", "a10c0000-0000-4000-8000-000000000003"
+	s, first := servingStore(t)
+	report(t, s, 8, &api.Allocation{ID: first, ClientStatus: api.AllocClientFailed, Crashes: &api.Crashes{Count: 3, Total: 4, Reason: "x", At: 5, Next: 9}})
+	replace := func(index uint64, old, id string) *api.Crashes {
+		t.Helper()
+		a := s.Snapshot().Allocation(old).Copy()
+		a.PreviousAllocation, a.ID, a.ClientStatus, a.Crashes, a.CreateTime = old, id, api.AllocClientPending, nil, 0
+		must(t, s.Apply(index, []Command{&CommitPlacement{&Placement{Job: s.Snapshot().Job("default", "web"), Place: []*api.Allocation{a}, Time: 11}}}))
+		return s.Snapshot().Allocation(id).Crashes
+	}
+	want := &api.Crashes{Count: 3, Total: 4, Reason: "x", At: 5}
+	if diff := cmp.Diff(want, replace(9, first, second)); diff != "" {
+		t.Errorf("the replacement of one that failed (-want +got):\n%s", diff)
+	}
+	must(t, s.Apply(10, []Command{&RegisterJob{Job: func() *api.Job { j := testJob("web"); j.Priority++; return j }()}}))
+	must(t, s.Apply(11, []Command{&CommitPlacement{&Placement{Job: s.Snapshot().Job("default", "web")}}}))
+	a := s.Snapshot().Allocation(second).Copy()
+	a.PreviousAllocation, a.ID, a.Job, a.Crashes = second, third, s.Snapshot().Job("default", "web"), nil
+	must(t, s.Apply(12, []Command{&CommitPlacement{&Placement{Job: a.Job, Place: []*api.Allocation{a}, Time: 12}}}))
+	if c := s.Snapshot().Allocation(third).Crashes; c != nil {
+		t.Errorf("another version of the job begins with %+v", c)
+	}
+	sameAfterRestore(t, s)
+}

@@ -151,6 +151,7 @@ func (t *task) leave(words string) {
 func (t *task) park() {
 	t.stage, t.handle, t.again, t.leaving, t.busy = stageWaiting, nil, nil, false, true
 	t.intent = nil
+	t.unschedule()
 	t.change(func(s *api.TaskState) { s.State = api.TaskStatePending })
 }
 

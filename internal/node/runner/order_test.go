@@ -30,7 +30,7 @@ func TestRestartPolicyModeDelayWaitsForTheInterval(t *testing.T) {
 		{30 * time.Minute, time.Minute, "Exit Code: 1, restarting in 1m (attempt 1 of 1 in 10m)"},
 	}
 	for i, s := range steps {
-		v := w.next(p, "Exit Code: 1", now.Add(s.after), 0)
+		v := w.next(p, "Exit Code: 1", now.Add(s.after), 0, 0)
 		if !v.again || v.delay != s.delay || v.words != s.words {
 			t.Errorf("step %d: %+v; want %s, %q", i, v, s.delay, s.words)
 		}

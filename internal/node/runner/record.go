@@ -28,6 +28,7 @@ type record struct {
 	Launched   *api.LaunchStatus `json:",omitempty"`
 	Serving    *api.Serving      `json:",omitempty"`
 	Passed     []string          `json:",omitempty"` // checks that passed
+	Crashes    *api.Crashes      `json:",omitempty"`
 }
 
 type taskRecord struct {
@@ -37,8 +38,9 @@ type taskRecord struct {
 	Run     int  `json:",omitempty"`
 	Over    int  `json:",omitempty"`
 	Policy  restarts
-	Cut     bool `json:",omitempty"`
-	Leaving bool `json:",omitempty"`
+	Well    time.Time `json:",omitzero"`
+	Cut     bool      `json:",omitempty"`
+	Leaving bool      `json:",omitempty"`
 }
 
 // Prefixes of the ledger's keys.
@@ -64,10 +66,10 @@ func (r *Runner) encode() []byte {
 	r.mu.Lock()
 	a := *r.alloc
 	a.Job, a.Metrics, a.TaskStates = nil, nil, nil
-	rec := record{Allocation: &a, JobVersion: r.alloc.JobVersion(), JobKey: JobKey(r.alloc.Job), Modified: r.modified, Deployment: r.deployment, Fenced: r.fenced, Launched: r.launched, Serving: r.serving, Passed: r.passing(),
+	rec := record{Allocation: &a, JobVersion: r.alloc.JobVersion(), JobKey: JobKey(r.alloc.Job), Modified: r.modified, Deployment: r.deployment, Fenced: r.fenced, Launched: r.launched, Serving: r.serving, Passed: r.passing(), Crashes: r.crashes,
 		Tasks: make(map[string]*taskRecord, len(r.tasks))}
 	for _, t := range r.tasks {
-		rec.Tasks[t.name] = &taskRecord{State: t.state, Stage: t.stage, Ran: t.ran, Run: t.run, Over: t.over, Policy: t.policy,
+		rec.Tasks[t.name] = &taskRecord{State: t.state, Stage: t.stage, Ran: t.ran, Run: t.run, Over: t.over, Policy: t.policy, Well: t.well,
 			Cut: t.cut, Leaving: t.leaving}
 	}
 	r.mu.Unlock()
@@ -94,6 +96,7 @@ func Restore(h *Host, data []byte, job func(key, namespace, id string, version u
 	}
 	r := New(h, a)
 	r.deployment, r.modified, r.fenced, r.launched = rec.Deployment, rec.Modified, rec.Fenced, rec.Launched
+	r.crashes = rec.Crashes
 	r.serving, r.passed = rec.Serving, make(map[string]bool, len(rec.Passed))
 	for _, id := range rec.Passed {
 		r.passed[id] = true
@@ -101,7 +104,7 @@ func Restore(h *Host, data []byte, job func(key, namespace, id string, version u
 	for _, t := range r.tasks {
 		if tr := rec.Tasks[t.name]; tr != nil && tr.State != nil {
 			t.state, t.stage, t.ran, t.run, t.over, t.policy = tr.State, tr.Stage, tr.Ran, tr.Run, tr.Over, tr.Policy
-			t.cut, t.leaving = tr.Cut, tr.Leaving
+			t.cut, t.leaving, t.well = tr.Cut, tr.Leaving, tr.Well
 		}
 	}
 	return r, nil
@@ -189,6 +192,9 @@ func (t *task) resume(ctx context.Context) {
 
 // untilRestart is what is left of the delay before a restart.
 func (t *task) untilRestart() time.Duration {
+	if !t.policy.Next.IsZero() {
+		return max(0, time.Until(t.policy.Next))
+	}
 	events := t.state.Events
 	if len(events) == 0 || events[len(events)-1].Type != api.EventRestarting {
 		return 0

@@ -13,11 +13,12 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// restarts counts a task's restarts within the policy's interval. It is kept
-// across restarts of the agent.
+// restarts counts a task's restarts within the policy's interval, or since it
+// was last well for long enough. It is kept across restarts of the agent.
 type restarts struct {
-	Count int       // used up in this interval
+	Count int       // used up
 	Since time.Time // when the interval began: at the first restart
+	Next  time.Time `json:",omitzero"` // when the task is started again; zero: it runs, or never
 }
 
 // verdict is what the restart policy says.
@@ -27,33 +28,54 @@ type verdict struct {
 	words string // "Exit Code: 1, restarting in 15.2s (attempt 1 of 2 in 30m)"
 }
 
-// next decides what follows the end of a task, told in words by what. jitter
-// is between 0 and 1.
-func (w *restarts) next(p *api.Restart, what string, now time.Time, jitter float64) verdict {
-	attempts, interval, delay := 0, time.Duration(0), time.Duration(0)
+// next decides what follows the end of a task, told in words by what, which had
+// been well for that long. jitter is between 0 and 1.
+func (w *restarts) next(p *api.Restart, what string, now time.Time, well time.Duration, jitter float64) verdict {
+	attempts, interval, reset := 0, time.Duration(0), time.Duration(0)
 	mode := api.RestartModeFail
 	if p != nil {
-		attempts, interval, delay, mode = value(p.Attempts), value(p.Interval), value(p.Delay), value(p.Mode)
+		attempts, interval, mode, reset = value(p.Attempts), value(p.Interval), value(p.Mode), value(p.ResetAfter)
 	}
-	if w.Since.IsZero() || now.Sub(w.Since) > interval {
+	over, within := now.Sub(w.Since) > interval, "in "+short(interval)
+	if reset > 0 {
+		over, within = well >= reset, "without being well for "+short(reset)
+	}
+	if w.Since.IsZero() || over {
 		w.Since, w.Count = now, 0
 	}
-	wait := delay + time.Duration(jitter*float64(delay)/4)
 	if w.Count < attempts {
 		w.Count++
-		return verdict{again: true, delay: wait, words: fmt.Sprintf("%s, restarting in %s (attempt %d of %d in %s)",
-			what, seconds(wait), w.Count, attempts, short(interval))}
+		wait := spread(p, w.Count, jitter)
+		w.Next = now.Add(wait)
+		when := "at once"
+		if wait > 0 {
+			when = "in " + seconds(wait)
+		}
+		return verdict{again: true, delay: wait, words: fmt.Sprintf("%s, restarting %s (attempt %d of %d %s)", what, when, w.Count, attempts, within)}
 	}
-	if mode == api.RestartModeDelay && interval > 0 {
-		wait += w.Since.Add(interval).Sub(now)
-		w.Since, w.Count = now.Add(wait), min(1, attempts)
+	if mode == api.RestartModeDelay && interval > 0 && reset == 0 {
+		wait := spread(p, w.Count+1, jitter) + w.Since.Add(interval).Sub(now)
+		w.Next = now.Add(wait)
+		w.Since, w.Count = w.Next, min(1, attempts)
 		return verdict{again: true, delay: wait, words: fmt.Sprintf("%s, restarting in %s, when the policy's interval of %s is over (%s used up)",
 			what, seconds(wait), short(interval), plural(attempts, "attempt"))}
 	}
+	w.Next = time.Time{}
 	if attempts == 0 {
 		return verdict{words: what + ", not restarting: the restart policy allows no attempts"}
 	}
-	return verdict{words: fmt.Sprintf("%s, not restarting: %s in %s used up", what, plural(attempts, "attempt"), short(interval))}
+	return verdict{words: fmt.Sprintf("%s, not restarting: %s %s used up", what, plural(attempts, "attempt"), within)}
+}
+
+// spread is the delay before the nth attempt with its jitter, which does not
+// lead beyond the policy's longest delay.
+func spread(p *api.Restart, n int, jitter float64) time.Duration {
+	delay := p.DelayBefore(n)
+	wait := delay + time.Duration(jitter*float64(delay)/4)
+	if p != nil && p.MaxDelay != nil {
+		wait = min(wait, *p.MaxDelay)
+	}
+	return wait
 }
 
 // jitterOf is a number from 0 to 1 that is the same for the same attempt of

@@ -70,6 +70,7 @@ type Runner struct {
 	serving    *api.Serving      // nil: nobody asks, or it was not said yet
 	offered    *api.Job          // that serving's services were made of, ...
 	canary     bool              // ... and as what
+	crashes    *api.Crashes      // replaced, never changed in place; nil before the first
 	limit      *time.Timer       // max_run_duration
 	fenced     string            // why it was stopped without the servers; "" if it was not
 	ended      chan struct{}     // closed when everything is dead
@@ -80,7 +81,7 @@ type Runner struct {
 func New(h *Host, a *api.Allocation) *Runner {
 	r := &Runner{host: h, id: a.ID, ctx: h.Context, alloc: a, status: api.AllocClientPending, words: describe(api.AllocClientPending),
 		ended: make(chan struct{}), checks: map[string]string{}, probed: map[string]string{}, modified: time.Now().UnixNano()}
-	r.group = groupOf(a)
+	r.group, r.crashes = groupOf(a), a.Crashes
 	for _, spec := range r.group.Tasks {
 		t := &task{r: r, name: spec.Name, spec: spec, wake: make(chan struct{}, 1), state: &api.TaskState{State: api.TaskStatePending}}
 		t.tell(received())
@@ -164,7 +165,7 @@ func (r *Runner) Report() *api.Allocation {
 		l := *r.launched
 		a.LaunchStatus = &l
 	}
-	a.Serving = r.serving
+	a.Serving, a.Crashes = r.serving, r.crashes
 	return a
 }
 

@@ -17,6 +17,7 @@ import (
 // serve derives whether the allocation serves, and tells the servers at once
 // when that has changed: traffic follows it.
 func (r *Runner) serve() {
+	r.noteWell()
 	if !r.begun || !r.isServing() && r.serving == nil { // what served once goes on to be judged without services
 		return
 	}

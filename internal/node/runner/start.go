@@ -70,6 +70,7 @@ func processWords(h driver.Handle) string {
 func (t *task) running(h driver.Handle, e *api.TaskEvent) {
 	r := t.r
 	t.handle, t.ran, t.fresh, t.finding = h, true, false, false
+	t.unschedule()
 	t.tell(e)
 	t.change(func(s *api.TaskState) {
 		s.State = api.TaskStateRunning

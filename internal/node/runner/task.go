@@ -26,6 +26,7 @@ type task struct {
 	over  int  // number of the newest run whose end is on record
 
 	policy   restarts
+	well     time.Time     // since when this run is; zero: it is not yet
 	handle   driver.Handle // of the process that runs
 	starting context.CancelFunc
 	killed   *cause   // it was told to end
@@ -181,15 +182,15 @@ func (t *task) exited(ctx context.Context, h driver.Handle, x driver.Exit) (dela
 	case t.isSuperseded():
 		t.park()
 	case asked == nil:
-		delay, dead = t.verdict(exitWords(x))
+		delay, dead = t.verdict(exitWords(x), t.crashWords(x))
 	case asked.counts:
 		t.again = nil
-		delay, dead = t.verdict(asked.words)
+		delay, dead = t.verdict(asked.words, asked.words)
 	default:
 		delay = t.obey(asked)
 	}
 	dead = dead || t.stage != stageActive
-	t.busy = dead
+	t.busy, t.well = dead, time.Time{}
 	saved := r.save()
 	r.settle()
 	r.host.Changed(r, true)
@@ -223,10 +224,11 @@ func (t *task) notStarted() (delay time.Duration, dead bool) {
 	case t.again != nil:
 		delay = t.obey(t.again)
 	case t.state.Failed:
+		t.crashed(t.startWords(), verdict{}, 0)
 		t.tell(restarting(verdict{words: "Another attempt on this node would not help"}))
 		t.die(true)
 	default:
-		delay, dead = t.verdict("Failed to start")
+		delay, dead = t.verdict("Failed to start", t.startWords())
 	}
 	dead = dead || t.stage != stageActive
 	r.settle()
@@ -235,9 +237,12 @@ func (t *task) notStarted() (delay time.Duration, dead bool) {
 	return delay, dead
 }
 
-// verdict asks the restart policy.
-func (t *task) verdict(what string) (delay time.Duration, dead bool) {
-	v := t.policy.next(t.spec.Restart, what, time.Now(), jitterOf(t.r.id, t.name, t.run))
+// verdict asks the restart policy. what begins the sentence of the event, why
+// is the reason of the crash.
+func (t *task) verdict(what, why string) (delay time.Duration, dead bool) {
+	well := t.wellFor()
+	v := t.policy.next(t.spec.Restart, what, time.Now(), well, jitterOf(t.r.id, t.name, t.run))
+	t.crashed(why, v, well)
 	t.restart(v)
 	if !v.again {
 		t.die(true)
@@ -275,6 +280,7 @@ func (t *task) restart(v verdict) {
 func (t *task) die(failed bool) {
 	t.stage = stageDead
 	t.handle, t.again, t.leaving = nil, nil, false
+	t.unschedule()
 	t.change(func(s *api.TaskState) {
 		s.State = api.TaskStateDead
 		s.Failed = s.Failed || failed

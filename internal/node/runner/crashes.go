@@ -1,0 +1,145 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package runner
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/node/driver"
+)
+
+// longestReason is how much of a crash's reason is kept.
+const longestReason = 1024
+
+// crashed counts a crash of the task, which had been well for that long. What
+// was well for long enough begins to count anew.
+func (t *task) crashed(why string, v verdict, well time.Duration) {
+	r := t.r
+	now := api.Crashes{}
+	if r.crashes != nil {
+		now = *r.crashes
+	}
+	if reset := t.forgets(); reset > 0 && well >= reset {
+		now.Count = 0
+	}
+	why = fmt.Sprintf("task %q: %s", t.name, why)
+	if len(why) > longestReason {
+		why = strings.ToValidUTF8(why[:longestReason], "") + " (truncated)"
+	}
+	now.Count++
+	now.Total++
+	now.Reason, now.At = why, time.Now().UnixNano()
+	now.Next = r.nextAttempt()
+	r.crashes = &now
+	r.touch()
+}
+
+// forgets is how long the task must be well for its crashes to be forgotten.
+func (t *task) forgets() time.Duration {
+	p := t.spec.Restart
+	switch {
+	case p == nil:
+		return 0
+	case p.ResetAfter != nil:
+		return *p.ResetAfter
+	}
+	return value(p.Interval)
+}
+
+// unschedule notes that no further attempt is waited for: it is made, or never will
+// be.
+func (t *task) unschedule() {
+	r := t.r
+	t.policy.Next = time.Time{}
+	if r.crashes == nil {
+		return
+	}
+	if next := r.nextAttempt(); next != r.crashes.Next {
+		now := *r.crashes
+		now.Next = next
+		r.crashes = &now
+	}
+}
+
+// nextAttempt is when the next task that crashed is started again; 0 if none is.
+func (r *Runner) nextAttempt() int64 {
+	var first int64
+	for _, t := range r.tasks {
+		if t.policy.Next.IsZero() {
+			continue
+		}
+		if at := t.policy.Next.UnixNano(); first == 0 || at < first {
+			first = at
+		}
+	}
+	return first
+}
+
+// wellFor is how long the task's run had been well.
+func (t *task) wellFor() time.Duration {
+	if t.well.IsZero() {
+		return 0
+	}
+	return time.Since(t.well)
+}
+
+// noteWell notes which tasks have come to be well: their processes run, and
+// their own liveness checks have passed.
+func (r *Runner) noteWell() {
+	var open []*task
+	for _, t := range r.tasks {
+		if t.handle != nil && t.well.IsZero() {
+			open = append(open, t)
+		}
+	}
+	if len(open) == 0 {
+		return
+	}
+	waits := map[*task]bool{}
+	if r.hasChecks() {
+		for _, p := range r.probes() {
+			if p.check.Kind == api.CheckKindLiveness && r.checks[p.id] != api.CheckStatusSuccess {
+				waits[p.task] = true
+			}
+		}
+	}
+	for _, t := range open {
+		if !waits[t] && !(waits[nil] && t.serves()) {
+			t.well = time.Now()
+			r.save()
+		}
+	}
+}
+
+// crashWords tells why the task's process ended.
+func (t *task) crashWords(x driver.Exit) string {
+	switch {
+	case errors.Is(x.Err, driver.ErrTaskLost), errors.Is(x.Err, driver.ErrTaskUnknown):
+		return "its process is gone, and nobody saw how it ended"
+	case x.Err != nil:
+		return x.Err.Error()
+	case x.OOMKilled:
+		return fmt.Sprintf("out of memory: killed by the kernel (exit code %d)", x.Code)
+	case x.Signal != 0:
+		return fmt.Sprintf("ended by signal %d", x.Signal)
+	case x.Code == 0:
+		return "exited with code 0, although it is to keep running"
+	}
+	return fmt.Sprintf("exited with code %d", x.Code)
+}
+
+// startWords tells why the task could not be started.
+func (t *task) startWords() string {
+	for i := len(t.state.Events) - 1; i >= 0; i-- {
+		switch e := t.state.Events[i]; e.Type {
+		case api.EventSetupFailure, api.EventDriverFailure:
+			return e.DisplayMessage
+		}
+	}
+	return "it could not be started"
+}
