@@ -1,0 +1,106 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package agent
+
+import (
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/router"
+)
+
+func loadText(t *testing.T, text string) (Config, error) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "agent.hcl")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return LoadConfig([]string{file})
+}
+
+func TestTheRouterBlockIsRead(t *testing.T) {
+	c, err := loadText(t, `router {
+  enabled           = true
+  http              = "0.0.0.0:80"
+  tcp_address       = "10.0.0.1"
+  access_log        = "/var/log/access.log"
+  access_log_format = "combined"
+  access_log_sample = 0.5
+  trusted_proxies   = ["10.0.0.0/8", "192.168.1.1"]
+  max_header        = 8192
+  max_body          = 1000000
+  header_timeout    = "1s"
+  body_timeout      = "2s"
+  idle_timeout      = "3s"
+  response_timeout  = "4s"
+  connect_timeout   = "5s"
+  drain_timeout     = "6s"
+}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	yes := true
+	want := Router{Enabled: &yes, Config: router.Config{
+		HTTPAddr: "0.0.0.0:80", TCPAddress: "10.0.0.1",
+		AccessLog: "/var/log/access.log", AccessFormat: "combined", AccessSample: 0.5,
+		Trusted:   []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.168.1.1/32")},
+		MaxHeader: 8192, MaxBody: 1000000,
+		HeaderTimeout: time.Second, BodyTimeout: 2 * time.Second, IdleTimeout: 3 * time.Second,
+		ResponseTimeout: 4 * time.Second, ConnectTimeout: 5 * time.Second, DrainTimeout: 6 * time.Second,
+	}}
+	if diff := cmp.Diff(want, c.Router, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestARouterIsThereWhenItIsWantedOrForTryingThingsOut(t *testing.T) {
+	yes, no := true, false
+	for _, c := range []struct {
+		dev  bool
+		set  *bool
+		want bool
+	}{{false, nil, false}, {true, nil, true}, {false, &yes, true}, {true, &no, false}} {
+		config := Config{Dev: c.dev, Router: Router{Enabled: c.set}}
+		if got := config.routes(); got != c.want {
+			t.Errorf("dev %v, set %v: %v", c.dev, c.set, got)
+		}
+	}
+}
+
+func TestWhatIsWrongWithARouterIsToldAtOnce(t *testing.T) {
+	for text, want := range map[string]string{
+		`router { trusted_proxies = ["here"] }`: `trusted_proxies: "here": must be an address or a network`,
+		`router { body_timeout = "soon" }`:      `body_timeout = "soon": must be a duration above 0`,
+		`router { idle_timeout = "-1s" }`:       `idle_timeout = "-1s": must be a duration above 0`,
+		`router { port = 80 }`:                  `port`,
+	} {
+		if _, err := loadText(t, text); err == nil || !strings.Contains(errorText(err), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+	c := DevConfig()
+	c.DataDir = t.TempDir()
+	c.Router.Config = router.Config{HTTPAddr: "80", TCPAddress: "eth0", AccessFormat: "xml", AccessSample: 2, MaxHeader: 1, MaxBody: -1}
+	err := c.Validate()
+	for _, want := range []string{`http "80"`, `tcp_address "eth0"`, `access_log_format "xml"`, "access_log_sample 2", "max_header 1", "max_body -1"} {
+		if err == nil || !strings.Contains(errorText(err), "router: "+want) {
+			t.Errorf("%s is not told: %v", want, err)
+		}
+	}
+}
+
+func errorText(err error) string {
+	text := err.Error()
+	if e, ok := err.(*api.Error); ok {
+		text += strings.Join(e.Detail, "\n")
+	}
+	return text
+}
