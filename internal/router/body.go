@@ -22,7 +22,7 @@ type body struct {
 	memory []byte
 	length int64 // that is still to be read from the client; -1: until the last chunk
 	chunks chunks
-	read   int64 // bytes that came from the client, with their framing
+	read   atomic.Int64 // bytes that came from the client, with their framing
 
 	pump *pump
 }
@@ -72,7 +72,8 @@ func (b *body) load(c *conn) *refusal {
 	}
 	b.memory = c.buf[c.r : c.r+want]
 	c.r += want
-	b.kind, b.length, b.read = bodyInMemory, 0, int64(want)
+	b.kind, b.length = bodyInMemory, 0
+	b.read.Store(int64(want))
 	return nil
 }
 
@@ -120,8 +121,7 @@ func (b *body) copy(c *conn, u *upstream) error {
 		} else if n, err = b.chunks.advance(piece); err != nil {
 			return bad(err.Error())
 		}
-		b.read += int64(n)
-		if bound := c.router.config.MaxBody; bound > 0 && b.read > bound {
+		if total, bound := b.read.Add(int64(n)), c.router.config.MaxBody; bound > 0 && total > bound {
 			return tooLarge(bound)
 		}
 		if n > 0 {
@@ -170,6 +170,7 @@ func (b *body) finish(c *conn) bool {
 		p.stop.Store(true)
 		c.nc.SetReadDeadline(time.Unix(1, 0)) // interrupts it
 		<-p.done
+		c.readExactlyBy(time.Time{}) // it may just have come to the end by itself
 	}
 	if !p.complete {
 		return false

@@ -40,7 +40,7 @@ func (r *record) request(q *request) {
 func (c *conn) finish() {
 	rec := &c.record
 	if rec.attempts > 0 {
-		rec.in = c.body.read
+		rec.in = c.body.read.Load()
 	}
 	if log := c.router.access; log != nil && log.wants() {
 		rec.logged = true

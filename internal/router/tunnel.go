@@ -29,7 +29,7 @@ func (c *conn) upgraded(u *upstream) {
 	done := c.router.tunnels.add(u.nc)
 	c.record.in, c.record.out = tunnel(c.nc, u.nc)
 	c.router.tunnels.remove(done)
-	c.body.read = c.record.in
+	c.body.read.Store(c.record.in)
 }
 
 // tunnel passes bytes on between two connections until both directions have
