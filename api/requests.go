@@ -11,6 +11,7 @@ type RegisterJobRequest struct {
 	Job               *Job
 	EnforceIndex      bool // refuse unless JobModifyIndex is the stored one (0: the job must be new)
 	JobModifyIndex    uint64
+	NoRestart         bool // refuse what would restart or replace something that runs
 	PreserveCounts    bool // keep the stored groups' counts
 	PreserveResources bool
 	PolicyOverride    bool

@@ -34,6 +34,12 @@ func (j Jobs) Register(ctx context.Context, req *api.RegisterJobRequest) (*api.R
 	return send[*api.RegisterJobResponse](ctx, j.c, http.MethodPut, "/v1/jobs", nil, req)
 }
 
+// Change changes a job without a restart of anything that runs. A change that
+// would need one is refused with the fields.
+func (j Jobs) Change(ctx context.Context, id string, change *api.JobChange) (*api.ChangeJobResponse, error) {
+	return send[*api.ChangeJobResponse](ctx, j.c, http.MethodPatch, pathf("/v1/job/%s", id), nil, change)
+}
+
 // Plan says what registering a job would do. It changes nothing.
 func (j Jobs) Plan(ctx context.Context, req *api.PlanJobRequest) (*api.PlanJobResponse, error) {
 	if req.Job == nil || req.Job.ID == "" {

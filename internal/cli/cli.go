@@ -93,7 +93,7 @@ this machine, and prints where to reach it.`,
 	)
 
 	add(root, groupStart, c, devCommand, agentCommand)
-	add(root, groupNouns, c, jobCommand, planCommand, instanceCommand, allocCommand, nodeCommand, evalCommand, deploymentCommand, serviceCommand,
+	add(root, groupNouns, c, jobCommand, planCommand, instanceCommand, allocCommand, nodeCommand, evalCommand, deploymentCommand, serviceCommand, routeCommand,
 		scalingCommand, eventCommand, domainCommand, operatorCommand, systemCommand, statusCommand)
 	add(root, groupMore, c, simCommand, versionCommand, exampleWebCommand)
 	for _, alias := range topLevelAliases(c) {

@@ -37,7 +37,8 @@ changed. What cannot be placed now stays queued and is placed as soon as
 something changes that helps, even after this command has ended.`,
 		Example: `reeve job run web.hcl
 reeve job run -var version=2 web.hcl
-reeve job plan web.hcl; reeve job run -check-index 42 web.hcl`,
+reeve job plan web.hcl; reeve job run -check-index 42 web.hcl
+reeve job run -no-restart web.hcl`,
 		Args:              exactly(1, "FILE"),
 		ValidArgsFunction: completeJobFiles,
 		Annotations:       map[string]string{annotationExitCodes: jobRunExitCodes},
@@ -61,6 +62,7 @@ reeve job plan web.hcl; reeve job run -check-index 42 web.hcl`,
 	f.BoolVar(&detach, "detach", false, "return as soon as the job is registered")
 	f.IntVar(&request.EvalPriority, "eval-priority", 0, "priority `N` of the evaluation, 1 to 100, instead of the job's")
 	f.BoolVar(&output, "output", false, "print the job as JSON, with all defaults, and do not register it")
+	f.BoolVar(&request.NoRestart, "no-restart", false, "refuse, with the fields, what would restart or replace something that runs")
 	f.BoolVar(&request.PreserveCounts, "preserve-counts", false, "keep the counts that the job's groups have now")
 	f.BoolVar(&request.PreserveResources, "preserve-resources", false, "keep the resources that the job's tasks have now")
 	f.BoolVar(&request.PolicyOverride, "policy-override", false, "accepted for compatibility; there are no policies to override")

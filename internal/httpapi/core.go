@@ -26,6 +26,7 @@ type Core interface {
 	DeregisterJob(ctx context.Context, namespace, id string, o server.DeregisterOptions) (*api.DeregisterJobResponse, error)
 	RevertJob(ctx context.Context, req *api.RevertJobRequest) (*api.RegisterJobResponse, error)
 	ScaleJob(ctx context.Context, namespace, id string, req *api.ScaleJobRequest) (*api.RegisterJobResponse, error)
+	ChangeJob(ctx context.Context, namespace, id string, change *api.JobChange) (*api.ChangeJobResponse, error)
 	EvaluateJob(ctx context.Context, namespace, id string, forceReschedule bool) (*api.RegisterJobResponse, error)
 	ExplainJob(ctx context.Context, namespace, id string) (*api.JobExplanation, error)
 	ExplainNode(ctx context.Context, nodeID, namespace, jobID string) ([]*api.NodeExplanation, error)

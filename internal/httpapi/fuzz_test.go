@@ -121,6 +121,10 @@ func (acceptingCore) Instances(context.Context, string, string) ([]*api.Instance
 	return []*api.Instance{{Name: "web-0", Group: "web"}}, 1, nil
 }
 
+func (acceptingCore) ChangeJob(context.Context, string, string, *api.JobChange) (*api.ChangeJobResponse, error) {
+	return &api.ChangeJobResponse{}, nil
+}
+
 func (acceptingCore) AllInstances(context.Context, server.InstanceFilter) ([]*api.Instance, uint64, error) {
 	return []*api.Instance{{Name: "web-0", Group: "web"}}, 1, nil
 }

@@ -86,3 +86,19 @@ func countAllocation(g *api.GroupScaleStatus, a *api.Allocation) {
 		g.Unhealthy++
 	}
 }
+
+// changeJob changes a job in place. A field that this cannot change is refused
+// rather than passed over: whoever sends it believes that it is changed.
+func changeJob(c *call, req *api.JobChange) (*api.ChangeJobResponse, uint64, error) {
+	if len(c.warnings) > 0 {
+		return nil, 0, &api.Error{
+			Code: api.CodeInvalid, Detail: c.warnings,
+			Message: "a change without a restart is made of JobModifyIndex, Annotation and, in Groups, Count, Routes, MetricTags and Services with Tags, Meta, Checks and CheckRestart; register the whole job to change more",
+		}
+	}
+	resp, err := c.Server.ChangeJob(c.r.Context(), c.namespace, c.id(), req)
+	if err != nil {
+		return nil, 0, err
+	}
+	return resp, resp.Index, nil
+}

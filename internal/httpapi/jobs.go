@@ -62,7 +62,7 @@ func registerJob(c *call, req *api.RegisterJobRequest) (*api.RegisterJobResponse
 // words recognize it.
 func enforced(req *api.RegisterJobRequest, err error) error {
 	var e *api.Error
-	if !req.EnforceIndex || !errors.As(err, &e) || e.Code != api.CodeConflict {
+	if !req.EnforceIndex || !errors.As(err, &e) || e.Code != api.CodeConflict || len(e.Detail) > 0 {
 		return err
 	}
 	return &api.Error{Code: e.Code, Message: fmt.Sprintf("Enforcing job modify index %d: %s", req.JobModifyIndex, e.Message), Detail: e.Detail}

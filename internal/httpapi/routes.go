@@ -14,6 +14,7 @@ const (
 	put   = http.MethodPut
 	del   = http.MethodDelete
 	fetch = http.MethodGet
+	patch = http.MethodPatch
 
 	jobs        = state.TableJobs
 	versions    = state.TableJobVersions
@@ -45,6 +46,7 @@ func routes() []route {
 
 		read("/v1/job/{id}", ReadJob, "Returns a job's current version.", getJob).blocking(jobs),
 		write(put, "/v1/job/{id}", SubmitJob, "Registers a job under its id.", registerNamedJob),
+		write(patch, "/v1/job/{id}", SubmitJob, "Changes a job while its instances go on: annotation, counts, routes, metric tags, service tags, meta and checks.", changeJob),
 		write(del, "/v1/job/{id}", SubmitJob, "Stops a job, and forgets it when asked to.", deregisterJob).params("purge", "no_shutdown_delay", "eval_priority"),
 		write(put, "/v1/job/{id}/plan", SubmitJob, "Says what registering a job would do.", planJob),
 		read("/v1/job/{id}/allocations", ReadJob, "Lists a job's allocations.", getJobAllocations).blocking(allocations).params("all", "resources", "task_states"),
@@ -102,6 +104,8 @@ func routes() []route {
 		write(put, "/v1/deployment/promote/{id}", SubmitJob, "Has a deployment's canaries take the places of what they stand beside.", promoteDeployment),
 		write(put, "/v1/deployment/allocation-health/{id}", SubmitJob, "Says by hand which of a deployment's allocations are healthy, and which are not.", setAllocationHealth),
 		write(put, "/v1/deployment/unblock/{id}", SubmitJob, "Lets a deployment end that waits for other regions.", unblockDeployment).bodyOptional(),
+
+		read("/v1/routes", ReadJob, "Lists what the router is asked to do: each route of each job, by host and path, with how many of its group's instances get traffic.", listRoutes).blocking(jobs, allocations).filtered().params("job"),
 
 		list("/v1/scaling/policies", ReadJob, "Lists the scaling policies of jobs by job and group.", policiesByName, listScalingPolicies, showScalingPolicy).blocking(scaling, jobs).params("job", "type"),
 		read("/v1/scaling/policy/{id}", ReadJob, "Returns a scaling policy.", getScalingPolicy).blocking(scaling, jobs),

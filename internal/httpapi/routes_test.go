@@ -35,6 +35,7 @@ var samples = map[string]string{
 	"PUT /v1/job/{id}/instance/{name}/{verb}":   `{"Reason": "to see"}`,
 	"PUT /v1/job/{id}/restart":                  `{"BatchSize": 1}`,
 	"DELETE /v1/job/{id}/instance/{name}":       ``,
+	"PATCH /v1/job/{id}":                        `{"Annotation": "to see"}`,
 	"DELETE /v1/job/{id}/restart/{rid}":         ``,
 	"PUT /v1/job/{id}/restart/{rid}/pause":      ``,
 	"PUT /v1/job/{id}/restart/{rid}/resume":     ``,

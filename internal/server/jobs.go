@@ -32,6 +32,11 @@ func (s *Server) RegisterJob(ctx context.Context, req *api.RegisterJobRequest) (
 	}
 	now := time.Now()
 	job.SubmitTime = now.UnixNano()
+	if req.NoRestart {
+		if req, err = withoutRestart(req, job, stored); err != nil {
+			return nil, err
+		}
+	}
 	cmd := &state.RegisterJob{
 		Job: job, Submission: req.Submission,
 		Evaluation: evaluationOf(job, api.TriggerJobRegister, req.EvalPriority, now),
@@ -82,6 +87,9 @@ func (s *Server) admit(job *api.Job, namespace string) (*api.Job, error) {
 	}
 	snap := s.store.Snapshot()
 	if err := checkPool(snap, job); err != nil {
+		return nil, err
+	}
+	if err := snap.CheckRoutes(job); err != nil {
 		return nil, err
 	}
 	if stored := snap.Job(job.Namespace, job.ID); stored != nil {

@@ -30,6 +30,9 @@ func (c *RegisterJob) apply(t *txn) error {
 	if err := checkIndex(c.Job.ID, current, c.EnforceIndex); err != nil {
 		return err
 	}
+	if err := t.CheckRoutes(c.Job); err != nil {
+		return err
+	}
 	stored := t.registerJob(current, c.Job, c.Submission)
 	t.putJobEvaluation(c.Evaluation, stored.JobModifyIndex)
 	return nil

@@ -1,0 +1,17 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+// A RouteListStub is a route as lists show it: what a group claims of the router,
+// and how many of its instances get that traffic.
+type RouteListStub struct {
+	Claim     string // host and path, or the router's port
+	Namespace string
+	JobID     string
+	Group     string
+	Route     *Route
+	Weight    int // of each instance
+	Routable  int // instances that traffic may go to
+	Total     int // instances that run, or are to
+}

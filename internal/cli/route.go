@@ -1,0 +1,71 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
+)
+
+func routeCommand(c *cli) *cobra.Command {
+	return noun(c, &cobra.Command{
+		Use:   "route",
+		Short: "Look at what the router is asked to do",
+		Long: `A job's groups have routes: a host and path, or a port of the router, whose traffic
+goes to the group's instances. Each belongs to one job alone.`,
+	}, routeListCommand)
+}
+
+func routeListCommand(c *cli) *cobra.Command {
+	var f format
+	cmd := &cobra.Command{
+		Use:   "list [JOB]",
+		Short: "List routes, whose they are, and how many instances get their traffic",
+		Long: `Lists routes by host and path. "Routable" is how many of the group's instances get
+traffic now, of how many there should be.`,
+		Args:              between(0, 1, "JOB"),
+		ValidArgsFunction: c.completeIDs(api.SearchJobs),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, err := c.connect()
+			if err != nil {
+				return err
+			}
+			q := &client.QueryOptions{}
+			if len(args) > 0 {
+				id, of, err := c.resolveJob(cmd.Context(), cl, args[0])
+				if err != nil {
+					return err
+				}
+				cl, q.Params = of, url.Values{"job": {id}}
+			}
+			list, _, err := cl.Routes().List(cmd.Context(), q)
+			if err != nil {
+				return err
+			}
+			return c.show(f, list, func(p *page) {
+				if len(list) == 0 {
+					p.line("There are no routes.")
+					return
+				}
+				var rows [][]string
+				for _, r := range list {
+					routable := fmt.Sprintf("%d of %d", r.Routable, r.Total)
+					if r.Routable == 0 {
+						routable = p.style.red(routable)
+					}
+					rows = append(rows, []string{r.Claim, r.Route.Protocol, r.JobID, r.Group, r.Route.Port, strconv.Itoa(r.Weight), routable})
+				}
+				p.table([]string{"Route", "Protocol", "Job", "Group", "Port", "Weight", "Routable"}, rows)
+			})
+		},
+	}
+	f.addTo(cmd.Flags())
+	return cmd
+}
