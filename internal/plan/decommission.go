@@ -92,6 +92,8 @@ func (s *survey) leavingSteps(g *group) []step {
 
 func (s *survey) whyLeaving(g *group, a *api.Allocation) string {
 	switch {
+	case a.Orphan && s.wanted() == (s.job != nil):
+		return becauseOrphaned
 	case s.job == nil, s.uninstalls():
 		return becausePurged
 	case !s.wanted():

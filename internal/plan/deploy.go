@@ -18,6 +18,7 @@ const (
 	becauseLeft      = "the group was taken out of the job"
 	becauseStopped   = "the job was stopped"
 	becausePurged    = "the job was removed"
+	becauseOrphaned  = "no registered job wants it, and its domain is fresh"
 	becauseMoved     = "it was told to stop; its instance is started anew"
 	becauseMigrated  = "its node is drained; its instance is started anew"
 	becauseFailed    = "it failed; its instance is started anew"

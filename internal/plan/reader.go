@@ -11,6 +11,7 @@ import (
 
 // A Reader is what plans are derived from; a state.Snapshot is one.
 type Reader interface {
+	Domains
 	AllocationsByJob(namespace, id string) iter.Seq[*api.Allocation]
 	LatestDeployment(namespace, id string) *api.Deployment
 	JobVersions(namespace, id string) []*api.Job // those that are kept, newest first

@@ -277,7 +277,7 @@ func (w *work) update(in *instance) {
 // renew gives an allocation the newest version of the job.
 func (w *work) renew(in *instance) *api.Allocation {
 	a := w.change(in.alloc)
-	a.Job, a.EvalID = w.job, w.eval.ID
+	a.Job, a.EvalID, a.Orphan = w.job, w.eval.ID, false
 	a.DeploymentID, a.DeploymentStatus = "", nil
 	if w.active != nil && in.group.rolling {
 		a.DeploymentID = w.active.ID

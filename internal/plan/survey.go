@@ -130,7 +130,12 @@ func newSurvey(r Reader, key api.NamespacedID, job *api.Job, eval *api.Evaluatio
 		}
 	}
 	declared := len(s.groups)
+	var orphans []*api.Allocation
 	for a := range r.AllocationsByJob(key.Namespace, key.ID) {
+		if a.Orphan {
+			orphans = append(orphans, a)
+			continue
+		}
 		g := byName[a.Group]
 		if g == nil {
 			g = &group{name: a.Group}
@@ -139,6 +144,7 @@ func newSurvey(r Reader, key api.NamespacedID, job *api.Job, eval *api.Evaluatio
 		}
 		s.sort(g, a)
 	}
+	s.sortOrphans(byName, orphans)
 	slices.SortFunc(s.groups[declared:], func(a, b *group) int { return strings.Compare(a.name, b.name) })
 	for _, g := range s.groups {
 		for i, claims := range g.rivals {
@@ -343,7 +349,7 @@ func (s *survey) destructive(g *group, a *api.Allocation) bool {
 // differs reports whether what the allocation runs is not what the newest
 // version says.
 func (s *survey) differs(g *group, a *api.Allocation) bool {
-	if !s.knows(a) {
+	if !s.knows(a) && !a.Orphan {
 		return true
 	}
 	if a.Job == g.from { // like the one before it, as most are

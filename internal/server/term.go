@@ -106,7 +106,7 @@ func (s *Server) beginTerm(ctx context.Context) error {
 			},
 		},
 			control.NewRollout(), control.NewHeartbeat(s.heartbeats, s.cfg.Logger), control.NewArrival(), control.NewDrain(),
-			control.NewPeriodic(), control.NewGC(s.cfg.GC))
+			control.NewPeriodic(), control.NewConverge(), control.NewGC(s.cfg.GC))
 	})
 	s.term.Store(t)
 	return nil

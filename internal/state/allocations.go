@@ -110,6 +110,7 @@ func (t *txn) putAllocation(a *api.Allocation) {
 	job.count(a, +1)
 	job.summarized = t.index
 	t.countHealth(old, a)
+	t.countOrphans(old, a)
 	t.emit(TableAllocations, Put, orNil(old), a)
 	t.markDirty(row.job)
 }
@@ -128,6 +129,7 @@ func (t *txn) deleteAllocation(id string) {
 	t.markDirty(row.job)
 	t.unlinkAllocation(row, old)
 	t.allocations.remove(t.gen, id, slot)
+	t.countOrphans(old, nil)
 	t.emit(TableAllocations, Delete, old, nil)
 }
 

@@ -35,6 +35,7 @@ type dump struct {
 	Pools       []*api.NodePool
 	Domains     []*api.Domain
 	Cluster     string
+	Orphans     int
 	Decisions   map[string][]*api.Decision
 	Restarts    map[string][]*api.JobRestart
 	Blocked     map[string]string
@@ -96,6 +97,7 @@ func dumpOf(v *Snapshot) *dump {
 	}
 	d.Scheduler, d.Pools = v.SchedulerConfig(), slices.Collect(v.NodePools())
 	d.Domains, d.Cluster = slices.Collect(v.Domains()), v.ClusterID()
+	d.Orphans = v.OrphanCount()
 	d.Nodes = slices.Collect(v.Nodes())
 	d.Evaluations = slices.Collect(v.Evaluations())
 	d.Deployments = slices.Collect(v.Deployments())

@@ -5,6 +5,7 @@ package state
 
 import (
 	"fmt"
+	"iter"
 	"reflect"
 
 	"github.com/reeve-run/reeve/api"
@@ -36,4 +37,32 @@ func (l *loader) loadOrphan(a *api.Allocation) error {
 	_, job := l.editJob(a.Namespace, a.JobID)
 	a.Job = job.sharedOrphaned(a.Job)
 	return l.linkLoaded(a, job)
+}
+
+// OrphanCount is the number of orphans, ended ones too.
+func (c *content) OrphanCount() int { return c.orphans }
+
+// Orphans yields the orphans, ordered by id. It looks at nothing if there are
+// none.
+func (c *content) Orphans() iter.Seq[*api.Allocation] {
+	return func(yield func(*api.Allocation) bool) {
+		if c.orphans == 0 {
+			return
+		}
+		for a := range c.Allocations() {
+			if a.Orphan && !yield(a) {
+				return
+			}
+		}
+	}
+}
+
+// countOrphans keeps their number when an allocation changes; nil is none.
+func (c *content) countOrphans(old, new *api.Allocation) {
+	if old != nil && old.Orphan {
+		c.orphans--
+	}
+	if new != nil && new.Orphan {
+		c.orphans++
+	}
 }

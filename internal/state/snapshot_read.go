@@ -270,6 +270,7 @@ func (l *loader) linkLoaded(a *api.Allocation, job *jobRow) error {
 		return fmt.Errorf("allocation %s is there twice", a.ID)
 	}
 	row.allocation = a
+	l.countOrphans(nil, a)
 	l.linkAllocation(slot, row)
 	job.count(a, +1)
 	return nil

@@ -34,6 +34,7 @@ type content struct {
 	tokens      ids // of dispatched jobs: slots of jobs by idempotency token
 	scaled      ids // slots of the jobs that declare scaling policies
 	cluster     cluster
+	orphans     int // allocations that are orphans
 }
 
 func newContent() content {
@@ -118,6 +119,7 @@ func (s *Store) publish() {
 		tokens:      w.tokens.published(last.tokens),
 		scaled:      w.scaled.published(last.scaled),
 		cluster:     w.cluster,
+		orphans:     w.orphans,
 	}})
 	s.gen++
 }

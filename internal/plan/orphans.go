@@ -1,0 +1,55 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import "github.com/reeve-run/reeve/api"
+
+// sortOrphans puts in their groups those orphans that the job takes over, and
+// those that are to stop. All others are none of its business for now: they go
+// on, and the job has its instances beside them.
+//
+//   - An orphan that runs what the job says, at a place of the job that nothing
+//     else holds, is taken over: the deploy plan gives it the job's version in
+//     place.
+//   - All others stop in a fresh domain: those that differ step by step, as older
+//     versions do, those without a place at once.
+//   - In a stale domain they stop only because somebody says so: of them, or of
+//     the job.
+func (s *survey) sortOrphans(byName map[string]*group, orphans []*api.Allocation) {
+	for _, a := range orphans {
+		g := byName[a.Group]
+		switch {
+		case a.IsClientTerminal():
+			continue
+		case a.IsServerTerminal(), s.mayStop(a), g != nil && s.takesOver(g, a):
+		default:
+			continue
+		}
+		if g == nil {
+			g = &group{name: a.Group}
+			byName[a.Group] = g
+			s.groups = append(s.groups, g)
+		}
+		s.sort(g, a)
+	}
+}
+
+// mayStop reports whether an orphan may be stopped although nobody knows whether
+// it is wanted.
+func (s *survey) mayStop(a *api.Allocation) bool {
+	if a.DesiredTransition.ShouldMigrate() || s.job != nil && s.job.Stop {
+		return true
+	}
+	return IsFresh(s.r, s.job, a, s.now)
+}
+
+// takesOver reports whether the orphan is what the job wants at a place that it
+// has nothing else for.
+func (s *survey) takesOver(g *group, a *api.Allocation) bool {
+	if !s.wanted() || g.def == nil || a.Job == nil || a.Job.Type != s.job.Type {
+		return false
+	}
+	index, inside := s.place(g, a)
+	return inside && g.instances[index].alloc == nil && !s.destructive(g, a)
+}

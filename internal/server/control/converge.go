@@ -1,0 +1,209 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package control
+
+import (
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/plan"
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+// converge looks for what no event led to: it compares the set of instances
+// that each job should have with the set that is held, and has the job evaluated
+// where they differ. It also has jobs evaluated that may take orphans over, or
+// whose orphans may be stopped now because their domain became fresh.
+//
+// What it finds it does not repair: the evaluation does, and judges again.
+type converge struct {
+	held []uint64 // memory of a pass: which indexes are held
+}
+
+// convergeEvery is the time from one pass over everything to the next.
+const convergeEvery = 30 * time.Second
+
+// convergeAgain is when a job is looked at again that is being evaluated, maybe
+// on a state in which its domain was not fresh yet.
+const convergeAgain = time.Second
+
+// Keys of the controller. Those of jobs are as jobKey says.
+const (
+	convergeAll     = "all"
+	convergeDomains = "domains"
+)
+
+// NewConverge returns the controller that compares what should run with what
+// runs.
+func NewConverge() Controller { return &converge{} }
+
+func (*converge) Name() string { return "converge" }
+
+func (*converge) All(*state.Snapshot) []string { return []string{convergeAll, convergeDomains} }
+
+func (*converge) Touched(c *state.Change, add func(string)) {
+	switch c.Table {
+	case state.TableDomains:
+		if d, _ := c.New.(*api.Domain); d != nil && !d.Stale {
+			add(convergeDomains)
+		}
+	case state.TableAllocations:
+		a, _ := c.New.(*api.Allocation)
+		if old, _ := c.Old.(*api.Allocation); a != nil && a.Orphan && old == nil {
+			add(jobKey(a.JobKey()))
+		}
+	}
+}
+
+func (c *converge) Act(snap *state.Snapshot, key string, now time.Time) (cmds []state.Command, wake time.Time) {
+	var evals []*api.Evaluation
+	switch key {
+	case convergeAll:
+		evals, wake = c.pass(snap, now), now.Add(convergeEvery)
+	case convergeDomains:
+		seen := map[api.NamespacedID]bool{}
+		for a := range snap.Orphans() {
+			id := a.JobKey()
+			if seen[id] {
+				continue
+			}
+			seen[id] = true
+			e, busy := orphansOf(snap, id, now)
+			if evals = append(evals, e...); busy {
+				wake = now.Add(convergeAgain)
+			}
+		}
+	default:
+		var busy bool
+		if evals, busy = orphansOf(snap, parseJobKey(key), now); busy {
+			wake = now.Add(convergeAgain)
+		}
+	}
+	if len(evals) > 0 {
+		cmds = []state.Command{&state.PutEvaluations{Evaluations: evals}}
+	}
+	return cmds, wake
+}
+
+// orphansOf is an evaluation of a job about whose orphans something may have to
+// be done that was not known when it was evaluated last; none if there is
+// nothing. Busy says that an evaluation is under way that may not have seen all.
+func orphansOf(snap *state.Snapshot, id api.NamespacedID, now time.Time) (evals []*api.Evaluation, busy bool) {
+	job := snap.Job(id.Namespace, id.ID)
+	var of *api.Job
+	var since uint64
+	for a := range snap.AllocationsByJob(id.Namespace, id.ID) {
+		if !a.Orphan || a.IsTerminal() {
+			continue
+		}
+		d := snap.Domain(plan.DomainOf(job, a))
+		switch {
+		case d.IsFresh(now):
+			of, since = a.Job, max(since, d.ModifyIndex, a.CreateIndex)
+		case job != nil && !job.Stop: // it may take the orphan over
+			of, since = job, max(since, a.CreateIndex)
+		}
+	}
+	if of == nil {
+		return nil, false
+	}
+	for e := range snap.EvaluationsByJob(id.Namespace, id.ID) {
+		switch {
+		case e.SnapshotIndex >= since && e.IsTerminal():
+			return nil, false
+		case e.Status == api.EvalStatusPending && e.WaitUntil.IsZero():
+			busy = true
+		}
+	}
+	if busy {
+		return nil, true
+	}
+	if job != nil {
+		of = job
+	}
+	return []*api.Evaluation{newEvaluation(of, api.TriggerDomainFresh, now)}, false
+}
+
+// pass compares the sets of all jobs, and returns an evaluation for each where
+// they differ and nothing is under way that may know better.
+func (c *converge) pass(snap *state.Snapshot, now time.Time) (evals []*api.Evaluation) {
+	for job := range snap.Jobs() {
+		if c.differs(snap, job) && !isLookedAfter(snap, job) {
+			evals = append(evals, newEvaluation(job, api.TriggerDomainFresh, now))
+		}
+	}
+	return evals
+}
+
+// differs reports whether an instance of the job is held by nothing, or an
+// allocation is there that should not be.
+func (c *converge) differs(snap *state.Snapshot, job *api.Job) bool {
+	if job.RunsOnEveryNode() || job.IsPeriodic() || job.IsParameterized() {
+		return false // their sets are those of nodes and of times: others look after them
+	}
+	size := 0
+	for _, g := range job.Groups {
+		size += g.Size()
+	}
+	if job.Stop {
+		size = 0
+	}
+	words := (size + 63) / 64
+	if cap(c.held) < words {
+		c.held = make([]uint64, words)
+	}
+	held := c.held[:words]
+	clear(held)
+	missing := size
+	var last *api.Group // most allocations follow one of the same group
+	var name string
+	base := 0
+	for a := range snap.AllocationsByJob(job.Namespace, job.ID) {
+		if a.IsServerTerminal() || a.Orphan || a.IsCanary() {
+			continue
+		}
+		if last == nil || a.Group != name {
+			last, base = nil, 0
+			for _, g := range job.Groups {
+				if g.Name == a.Group {
+					last, name = g, a.Group
+					break
+				}
+				base += g.Size()
+			}
+		}
+		index := a.Index()
+		if job.Stop || last == nil || index < 0 || index >= last.Size() {
+			if !a.IsClientTerminal() {
+				return true // nothing should hold it
+			}
+			continue
+		}
+		at := base + index
+		if bit := uint64(1) << (at % 64); held[at/64]&bit == 0 {
+			held[at/64] |= bit
+			missing--
+		}
+	}
+	return missing > 0
+}
+
+// isLookedAfter reports whether something is under way for the job that will
+// fill or empty its places in its own time, or whether the last evaluation was
+// made here and found nothing to do.
+func isLookedAfter(snap *state.Snapshot, job *api.Job) bool {
+	if snap.BlockedEvaluation(job.Namespace, job.ID) != nil {
+		return true
+	}
+	if d := snap.LatestDeployment(job.Namespace, job.ID); d != nil && d.IsActive() {
+		return true
+	}
+	for e := range snap.EvaluationsByJob(job.Namespace, job.ID) {
+		if !e.IsTerminal() {
+			return true
+		}
+	}
+	e := snap.NewestEvaluation(job.Namespace, job.ID)
+	return e != nil && e.TriggeredBy == api.TriggerDomainFresh && e.SnapshotIndex >= snap.Decided(job.Namespace, job.ID) && e.SnapshotIndex >= job.ModifyIndex
+}
