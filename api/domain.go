@@ -113,3 +113,15 @@ func (c *complaints) checkDomain(what, name string) {
 		c.add("%s %q: must be 1 to %d characters without white space and /", what, name, maxNameLength)
 	}
 }
+
+// DomainOf is the domain that guards an allocation: that of its registered job,
+// or else, job being nil, the one that it brought along.
+func DomainOf(job *Job, a *Allocation) string {
+	switch {
+	case job != nil:
+		return job.Domain
+	case a.Job != nil:
+		return a.Job.Domain
+	}
+	return ""
+}

@@ -41,3 +41,9 @@ func (d Domains) Mark(ctx context.Context, name string, req *api.DomainRequest) 
 func (d Domains) End(ctx context.Context, name string) (*api.IndexResponse, error) {
 	return send[*api.IndexResponse](ctx, d.c, http.MethodDelete, pathf("/v1/domain/%s", api.DomainPath(name)), nil, nil)
 }
+
+// Orphans lists what runs on nodes although no registered job is known to want
+// it, by id.
+func (d Domains) Orphans(ctx context.Context, q *QueryOptions) ([]*api.Orphan, *QueryMeta, error) {
+	return get[[]*api.Orphan](ctx, d.c, "/v1/orphans", q)
+}

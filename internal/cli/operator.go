@@ -10,7 +10,7 @@ func operatorCommand(c *cli) *cobra.Command {
 		Use:   "operator",
 		Short: "Look at the cluster as a whole, and change how it works",
 		Long:  "Commands for whoever runs the cluster.",
-	}, operatorSchedulerCommand)
+	}, operatorSchedulerCommand, operatorOrphansCommand)
 }
 
 func operatorSchedulerCommand(c *cli) *cobra.Command {

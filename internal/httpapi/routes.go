@@ -158,6 +158,7 @@ func routes() []route {
 
 		speaking[none, api.EventBatch](raw(fetch, "/v1/event/stream", ReadJob, "Sends what changes as it changes: the events of each index as one JSON object a line.", lines, streamEvents).params("topic", "index", "complete")),
 
+		read("/v1/orphans", ReadJob, "Lists what runs on nodes although no registered job is known to want it.", listOrphans).blocking(allocations, jobs, domains).filtered(),
 		read("/v1/domains", ReadJob, "Lists the domains that are fresh, by name.", listDomains).blocking(domains).filtered().params("all"),
 		read("/v1/domain/{id}", ReadJob, "Returns a domain, fresh or not; `@none` is the domain of jobs that name none.", getDomain).blocking(domains),
 		write(put, "/v1/domain/{id}", SubmitJob, "Marks a domain as fresh, for a TTL or for ever: its owner vouches that all of its jobs are registered.", putDomain).bodyOptional(),

@@ -18,16 +18,5 @@ type Domains interface {
 // IsFresh reports whether the orphan's domain is fresh: that of its registered
 // job if there is one, else the one that it brought along.
 func IsFresh(d Domains, job *api.Job, orphan *api.Allocation, now time.Time) bool {
-	return d.Domain(DomainOf(job, orphan)).IsFresh(now)
-}
-
-// DomainOf is the domain that guards an orphan; job may be nil.
-func DomainOf(job *api.Job, orphan *api.Allocation) string {
-	switch {
-	case job != nil:
-		return job.Domain
-	case orphan.Job != nil:
-		return orphan.Job.Domain
-	}
-	return ""
+	return d.Domain(api.DomainOf(job, orphan)).IsFresh(now)
 }

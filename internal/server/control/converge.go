@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/plan"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -97,7 +96,7 @@ func orphansOf(snap *state.Snapshot, id api.NamespacedID, now time.Time) (evals 
 		if !a.Orphan || a.IsTerminal() {
 			continue
 		}
-		d := snap.Domain(plan.DomainOf(job, a))
+		d := snap.Domain(api.DomainOf(job, a))
 		switch {
 		case d.IsFresh(now):
 			of, since = a.Job, max(since, d.ModifyIndex, a.CreateIndex)
