@@ -95,7 +95,6 @@ type exchange struct {
 	body    countedBody
 	grpc    bool
 	target  target
-	refused *refusal
 }
 
 type exchangeKey struct{}

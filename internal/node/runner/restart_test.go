@@ -87,7 +87,7 @@ func TestCrashesAreCountedAndTriedAgainAtTheirTime(t *testing.T) {
 		}
 		time.Sleep(time.Until(next) - 1)
 		b.want("running just before", []string(nil), b.driver.Running())
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		b.want("running at its time", []string{"web"}, b.driver.Running())
 		b.want("next", int64(0), r.Report().Crashes.Next)
@@ -128,7 +128,7 @@ func TestNextAttemptIsOnRecord(t *testing.T) {
 		b.want("crashes", &before, r.Report().Crashes)
 		time.Sleep(time.Until(time.Unix(0, before.Next)) - 1)
 		b.want("running just before", []string(nil), b.driver.Running())
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		b.want("running at its time", []string{"web"}, b.driver.Running())
 	})
