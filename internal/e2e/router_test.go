@@ -28,6 +28,7 @@ func routedJob(reeve, version string) *api.Job {
 	g.Networks = []*api.Network{{DynamicPorts: []api.Port{{Label: "http"}}}}
 	g.Routes = []*api.Route{{Host: "web.test", Port: "http"}}
 	g.Update.MaxParallel, g.Update.MinHealthyTime = ptr(1), ptr(100*time.Millisecond)
+	g.Restart = &api.Restart{Attempts: ptr(100), Interval: ptr(time.Hour), Delay: ptr(200 * time.Millisecond), Mode: ptr("delay")}
 	g.ShutdownDelay = ptr(500 * time.Millisecond)
 	g.Tasks[0].Env = map[string]string{"VERSION": version}
 	g.Tasks[0].Resources = &api.Resources{CPU: ptr(10), MemoryMB: ptr(32)}
