@@ -45,6 +45,8 @@ var measurements = []measurement{
 	{"checks", checking},
 	{"attached", attached},
 	{"router", routing},
+	{"traffic", traffic},
+	{"catalog", catalogBenchmarks},
 	{"c2m", replay},
 }
 
