@@ -4,7 +4,9 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -90,6 +92,7 @@ func (p *page) allocation(a *api.Allocation, checks map[string]*api.CheckStatus,
 		field{"Status", status},
 		field{"Crashed", p.crashed(a.Crashes)},
 		field{"Tried again", p.triedAgain(a.Crashes)},
+		field{"Serving", p.serving(a)},
 		field{"Replaces", id(a.PreviousAllocation)},
 		field{"Replaced by", id(a.NextAllocation)},
 		field{"Preempted by", id(a.PreemptedByAllocation)},
@@ -108,6 +111,29 @@ func (p *page) allocation(a *api.Allocation, checks map[string]*api.CheckStatus,
 		p.section("Placement")
 		p.placementMetrics(a.Metrics)
 	}
+}
+
+// serving says whether the instance is up and traffic may come to it, and why
+// not; "" of what nobody asks that.
+func (p *page) serving(a *api.Allocation) string {
+	s := a.Serving
+	if s == nil || a.IsClientTerminal() && !a.IsSuspect() {
+		return ""
+	}
+	text := "not up"
+	switch {
+	case a.IsRoutable():
+		text = "up, routable"
+	case a.IsUp():
+		text = "up, not routable"
+	}
+	if s.Since > 0 {
+		text += " since " + when(p.now, s.Since)
+	}
+	if reason := s.Reason; reason != "" {
+		text += ": " + reason
+	}
+	return text
 }
 
 // preemptedIDs names what the allocation took its room from.
@@ -159,12 +185,18 @@ func (p *page) checks(checks map[string]*api.CheckStatus) {
 	}
 	p.section("Checks")
 	var rows [][]string
-	for _, id := range sortedKeys(checks) {
-		c := checks[id]
-		rows = append(rows, []string{c.Service, dash(firstOf(c.Task, c.Group)), c.Check, p.style.status(c.Status),
-			age(p.now, time.Unix(c.Timestamp, 0)), firstLine(c.Output)})
+	list := slices.SortedFunc(maps.Values(checks), func(a, b *api.CheckStatus) int {
+		return cmp.Or(strings.Compare(a.Service, b.Service), strings.Compare(a.Task, b.Task), strings.Compare(a.Check, b.Check), strings.Compare(a.ID, b.ID))
+	})
+	for _, c := range list {
+		looked := "-"
+		if c.Timestamp > 0 {
+			looked = age(p.now, time.Unix(c.Timestamp, 0))
+		}
+		rows = append(rows, []string{dash(c.Service), dash(firstOf(c.Task, c.Group)), c.Check, dash(c.Kind), p.style.status(c.Status),
+			looked, firstLine(c.Output)})
 	}
-	p.table([]string{"Service", "Of", "Check", "Status", "Looked", "Output"}, rows)
+	p.table([]string{"Service", "Of", "Check", "Kind", "Status", "Looked", "Output"}, rows)
 }
 
 func firstLine(s string) string {

@@ -171,6 +171,16 @@ func TestPages(t *testing.T) {
 			p.allocation(a, nil, false)
 			p.jobStatus(&jobStatus{Job: testJob(), Allocations: []*api.AllocationListStub{stubOf(a), stubOf(failedOther())}}, false)
 		},
+		"allocation without traffic": func(p *page) {
+			a := testAllocation()
+			a.ClientStatus, a.DesiredStatus = api.AllocClientRunning, api.AllocDesiredRun
+			a.Serving = &api.Serving{Up: true, Reason: `check "ready" of service "web" fails`, Since: testNow.Add(-3 * time.Second).UnixNano()}
+			p.allocation(a, map[string]*api.CheckStatus{
+				"1": {Service: "web", Group: "server", Check: "ready", Kind: api.CheckKindReadiness, Status: api.CheckStatusFailure, Output: "script: /bin/ready: exit code 1 in 2ms: busy", Timestamp: testNow.Unix() - 1},
+				"2": {Service: "web", Group: "server", Check: "alive", Kind: api.CheckKindLiveness, Status: api.CheckStatusSuccess, Output: "tcp: connected", Timestamp: testNow.Unix() - 2},
+				"3": {Task: "server", Check: "monitor", Kind: api.CheckKindLiveness, Status: api.CheckStatusPending},
+			}, false)
+		},
 		"evaluation":      func(p *page) { p.evaluation(blocked, nil, testExplanation(), false) },
 		"job explanation": func(p *page) { p.jobExplanation(testExplanation()) },
 		"node explanation": func(p *page) {

@@ -89,11 +89,11 @@ func BenchmarkTenThousandChecks(b *testing.B) {
 				s.Add(fmt.Sprint("allocation-", i), &Target{ID: "1", Check: c, Address: address, Changed: changed})
 			}
 			<-all
-			time.Sleep(12 * time.Second) // until the second round has spread them out
+			<-time.After(12 * time.Second) // until the second round has spread them out
 			lost.Store(0)
 			before, begun := processorTime(b), time.Now()
 			b.ResetTimer()
-			time.Sleep(time.Duration(b.N) * time.Second)
+			<-time.After(time.Duration(b.N) * time.Second)
 			b.StopTimer()
 			b.ReportMetric((processorTime(b)-before).Seconds()/time.Since(begun).Seconds(), "cores")
 			b.ReportMetric(float64(lost.Load()), "failed")
