@@ -7,8 +7,8 @@
 job "crash" {
   group "main" {
     restart {
-      immediate      = 2     # of the attempts, these are made at once
-      delay          = "3s"  # before the next one ...
+      immediate      = 2    # of the attempts, these are made at once
+      delay          = "3s" # before the next one ...
       delay_function = "exponential"
       max_delay      = "16m" # ... which doubles up to this
       attempts       = 199   # in all: at the next crash the allocation fails

@@ -14,10 +14,10 @@ func instanceKillCommand(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "kill JOB INSTANCE",
 		Short: "Stop what holds an instance; it comes straight back",
-		Long: `Stops the allocation that holds an instance: it gets no more traffic, waits its
-shutdown_delay, and is ended. What should run stays the same, so another allocation
-takes its place at once. One that is CRASHED is tried again now, and one that is
-UNCLAIMED is looked at again.
+		Long: `Stops the allocation that holds an instance: it gets no more traffic, waits
+its shutdown_delay, and is ended. What should run stays the same, so another
+allocation takes its place at once. One that is CRASHED is tried again now, and
+one that is UNCLAIMED is looked at again.
 
 INSTANCE is a name such as web-0 or, if the job has one group, a number.`,
 		Example:           "reeve instance kill web 0",

@@ -18,8 +18,8 @@ func routeCommand(c *cli) *cobra.Command {
 	return noun(c, &cobra.Command{
 		Use:   "route",
 		Short: "Look at what the router is asked to do",
-		Long: `A job's groups have routes: a host and path, or a port of the router, whose traffic
-goes to the group's instances. Each belongs to one job alone.`,
+		Long: `A job's groups have routes: a host and path, or a port of the router, whose
+traffic goes to the group's instances. Each belongs to one job alone.`,
 	}, routeListCommand)
 }
 
@@ -28,8 +28,8 @@ func routeListCommand(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list [JOB]",
 		Short: "List routes, whose they are, and how many instances get their traffic",
-		Long: `Lists routes by host and path. "Routable" is how many of the group's instances get
-traffic now, of how many there should be.`,
+		Long: `Lists routes by host and path. "Routable" is how many of the group's instances
+get traffic now, of how many there should be.`,
 		Args:              between(0, 1, "JOB"),
 		ValidArgsFunction: c.completeIDs(api.SearchJobs),
 		RunE: func(cmd *cobra.Command, args []string) error {
