@@ -45,12 +45,10 @@ func validateCheck(c *complaints, at string, k *Check, s *Service, ports map[str
 		}
 	case "":
 		c.add("%s has no type: use http, tcp, grpc or script", at)
-		return
 	default:
 		c.add("%s: type %q: must be http, tcp, grpc or script", at, k.Type)
-		return
 	}
-	if k.Type != CheckScript {
+	if k.Type == CheckHTTP || k.Type == CheckTCP || k.Type == CheckGRPC {
 		if k.PortLabel == "" {
 			c.add("%s: neither the check nor its service names a port", at)
 		} else if k.PortLabel != s.PortLabel && !knownPort(k.PortLabel, ports) {

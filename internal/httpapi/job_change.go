@@ -4,6 +4,8 @@
 package httpapi
 
 import (
+	"strings"
+
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/state"
 )
@@ -91,8 +93,12 @@ func countAllocation(g *api.GroupScaleStatus, a *api.Allocation) {
 // rather than passed over: whoever sends it believes that it is changed.
 func changeJob(c *call, req *api.JobChange) (*api.ChangeJobResponse, uint64, error) {
 	if len(c.warnings) > 0 {
+		fields := make([]string, len(c.warnings))
+		for i, w := range c.warnings {
+			fields[i] = strings.TrimSuffix(w, " is not a known field and was ignored") + " cannot be changed here"
+		}
 		return nil, 0, &api.Error{
-			Code: api.CodeInvalid, Detail: c.warnings,
+			Code: api.CodeInvalid, Detail: fields,
 			Message: "a change without a restart is made of JobModifyIndex, Annotation and, in Groups, Count, Routes, MetricTags and Services with Tags, Meta, Checks and CheckRestart; register the whole job to change more",
 		}
 	}
