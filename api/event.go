@@ -15,6 +15,8 @@ const (
 	TopicPlan       = "Plan"    // what operators decided
 	TopicRestart    = "Restart" // of jobs
 	TopicDomain     = "Domain"
+	TopicInstance   = "Instance" // derived: what an instance is, of each allocation that holds one
+	TopicService    = "Service"  // derived: what services are offered, by routable allocations only
 )
 
 // Types of events.
@@ -40,6 +42,16 @@ const (
 	EventTypeRestartDeleted     = "RestartDeleted"
 	EventTypeDomainFresh        = "DomainFresh"
 	EventTypeDomainStale        = "DomainStale" // ended before its time; that its time is over is no event
+	EventTypeInstanceCreated    = "InstanceCreated"
+	EventTypeInstanceChanged    = "InstanceChanged"
+	EventTypeInstanceCrashed    = "InstanceCrashed" // what became of it then is told beside it
+	EventTypeInstanceRemoved    = "InstanceRemoved"
+	EventTypeServiceAdded       = "ServiceRegistration" // new or changed
+	EventTypeServiceRemoved     = "ServiceDeregistration"
+
+	// EventTypeSnapshot is what the type of an event of a snapshot ends in, after
+	// its topic: the object as it is, though it did not change.
+	EventTypeSnapshot = "Snapshot"
 )
 
 // An Event is one change of one object.
@@ -50,12 +62,28 @@ type Event struct {
 	Namespace  string
 	FilterKeys []string       // other keys a subscriber may have named
 	Index      uint64         // log index of the change; the total order
+	Deleted    bool           `json:",omitempty"` // the object is gone; the payload is what it last was
 	Payload    map[string]any // topic -> object
 }
 
-// EventBatch is all events of one log index: one line of the stream. An empty
-// batch is a heartbeat.
+// EventBatch is one message of the stream: all events of one log index, a piece
+// of a snapshot, or what the reader missed. One with neither is a sign of life.
 type EventBatch struct {
-	Index  uint64   `json:",omitempty"`
-	Events []*Event `json:",omitempty"`
+	Index    uint64       `json:",omitempty"` // all that was asked for is told up to here; of a snapshot: what it is of
+	Snapshot string       `json:",omitempty"` // one of the Snapshot constants; "": what changed
+	Missed   *EventMissed `json:",omitempty"`
+	Events   []*Event     `json:",omitempty"`
+}
+
+// The pieces of a snapshot.
+const (
+	SnapshotBegin = "begin" // whatever the reader knew is to be forgotten
+	SnapshotPart  = "part"
+	SnapshotEnd   = "end" // what comes next are the changes after its index
+)
+
+// EventMissed says that what happened at some indexes is not told: the reader
+// came back too late or took too little.
+type EventMissed struct {
+	From, To uint64 // both included
 }

@@ -178,8 +178,8 @@ func TestEventStreamSaysThatItLives(t *testing.T) {
 		synctest.Wait()
 		cancel()
 		<-done
-		if got := w.Body.String(); got != "{}\n{}\n{}\n" || w.Code != http.StatusOK {
-			t.Errorf("after 35 seconds got %d %q, want three empty objects", w.Code, got)
+		if got := w.Body.String(); got != "{\"Index\":0}\n{\"Index\":0}\n{\"Index\":0}\n" || w.Code != http.StatusOK {
+			t.Errorf("after 35 seconds got %d %q, want how far it is three times", w.Code, got)
 		}
 	})
 }

@@ -15,7 +15,7 @@ func eventOf(index uint64, change state.Change) *api.Event {
 	if change.Op == state.Delete {
 		object = change.Old
 	}
-	e := &api.Event{Index: index, FilterKeys: []string{}}
+	e := &api.Event{Index: index, Deleted: change.Op == state.Delete, FilterKeys: []string{}}
 	switch object := object.(type) {
 	case *api.Job:
 		describeJob(e, change, object)

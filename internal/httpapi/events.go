@@ -4,123 +4,211 @@
 package httpapi
 
 import (
+	"context"
 	"errors"
-	"slices"
 	"strconv"
-	"strings"
+	"time"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// topics are what a subscriber wants: by topic, the keys; a nil list is all.
-type topics map[string][]string
+// waitForIndex is how long a subscriber waits that is ahead of this server: one
+// that has begun again is a moment behind.
+const waitForIndex = 5 * time.Second
 
-var knownTopics = []string{api.TopicJob, api.TopicEvaluation, api.TopicAllocation, api.TopicDeployment, api.TopicNode, api.TopicNodePool, api.TopicPlan, api.TopicRestart, api.TopicDomain}
-
-// parseTopics reads "Topic", "Topic:key" and "*".
-func parseTopics(params []string) (topics, error) {
-	wanted := topics{}
-	for _, param := range params {
-		topic, key, keyed := strings.Cut(param, ":")
-		if topic != api.TopicAll && !slices.Contains(knownTopics, topic) {
-			return nil, api.Errorf(api.CodeInvalid, "topic: there is no %q: use %s or %s", topic, strings.Join(knownTopics, ", "), api.TopicAll)
-		}
-		keys, known := wanted[topic]
-		switch {
-		case !keyed || key == "" || key == "*":
-			wanted[topic] = nil
-		case !known || keys != nil:
-			wanted[topic] = append(keys, key)
-		}
-	}
-	if len(wanted) == 0 {
-		wanted[api.TopicAll] = nil
-	}
-	return wanted, nil
+// eventStream is one subscriber being served.
+type eventStream struct {
+	*call
+	eventQuery
+	store *state.Store
+	out   *eventWriter
+	after uint64 // everything up to here was told, or is not wanted
+	fresh bool   // nothing was told yet: what is missed was forgotten, not slept through
 }
 
-// want reports whether an event is one that was asked for.
-func (t topics) want(e *api.Event) bool {
-	for _, topic := range []string{e.Topic, api.TopicAll} {
-		keys, ok := t[topic]
-		if ok && (keys == nil || slices.Contains(keys, e.Key) || slices.ContainsFunc(e.FilterKeys, func(k string) bool { return slices.Contains(keys, k) })) {
-			return true
-		}
-	}
-	return false
-}
-
-// streamEvents sends what changes, one line for each index that has anything
-// the caller asked for.
+// streamEvents sends what changes, the events of each index together.
 func streamEvents(c *call) error {
-	wanted, err := parseTopics(c.query["topic"])
+	q, err := c.parseEventQuery()
 	if err != nil {
 		return err
 	}
-	subscription, after, err := c.subscribe()
+	s := &eventStream{call: c, eventQuery: q, store: c.Server.Store(), fresh: true}
+	begin, err := s.begin()
 	if err != nil {
 		return err
 	}
-	defer subscription.Close()
-	c.setIndex(c.Server.Store().Index())
-	c.w.Header().Set("X-Reeve-Events-After", strconv.FormatUint(after, 10))
-	s := newStream(c, "application/x-ndjson")
-	if err := s.start(); err != nil {
+	f := c.events.join(s.topics, s.after)
+	defer c.events.leave(f)
+	c.setIndex(s.store.Index())
+	h := c.w.Header()
+	h.Set("X-Reeve-Events-After", strconv.FormatUint(s.after, 10))
+	h.Set("X-Reeve-Cluster", s.store.Snapshot().ClusterID())
+	s.out = newEventWriter(c, q.sse)
+	defer s.out.release()
+	if err := s.out.start(); err != nil {
 		return nil
 	}
-	stop := s.keepAlive("{}\n")
-	err = c.sendEvents(s, subscription, wanted)
-	stop()
-	return s.end(err)
+	if err = begin(); err == nil {
+		err = s.follow(c.r.Context(), f)
+	}
+	return s.out.s.end(err)
 }
 
-// subscribe follows the changes from now on, or from those at the index asked
-// for. What is older than the server remembers is left out, unless the caller
-// said that it wants all or nothing. The first event's index is above after.
-func (c *call) subscribe() (subscription *state.Subscription, after uint64, err error) {
-	store := c.Server.Store()
-	if c.index == 0 {
-		after = store.Index()
-		return store.Subscribe(), after, nil
+// begin finds where the stream begins, and returns what is told first.
+func (s *eventStream) begin() (first func() error, err error) {
+	nothing := func() error { return nil }
+	switch {
+	case s.from == 0 && s.snapshot:
+		s.after = s.store.HistoryTo()
+		return s.tellSnapshot, nil
+	case s.from == 0:
+		s.after = s.store.Index()
+		return nothing, nil
 	}
-	complete, err := c.flag("complete")
-	if err != nil {
-		return nil, 0, err
+	s.after = s.from - 1
+	foreign := s.cluster != "" && s.cluster != s.store.Snapshot().ClusterID()
+	if !foreign && s.after > s.store.Index() {
+		ctx, cancel := context.WithTimeout(s.r.Context(), waitForIndex)
+		defer cancel()
+		foreign = s.store.Wait(ctx, s.after) != nil
 	}
-	after = c.index - 1
+	switch {
+	case foreign && s.snapshot:
+		s.after, s.skip = s.store.HistoryTo(), 0
+		return s.tellSnapshot, nil
+	case foreign:
+		return nil, api.Errorf(api.CodeNotFound, "index: %d is not of this cluster's history, which is at %d: read the lists anew, and follow from their index, or ask for a snapshot", s.from, s.store.Index())
+	case s.after >= s.store.HistoryFrom():
+		return nothing, nil
+	case s.snapshot || !s.complete:
+		return s.tellMissed, nil
+	}
+	return nil, api.Errorf(api.CodeNotFound, "events of index %d are not kept any more: the oldest are after index %d; read the lists anew, and follow from their index, or ask for a snapshot", s.from, s.store.HistoryFrom())
+}
+
+// follow tells what changes, until the subscriber leaves.
+func (s *eventStream) follow(ctx context.Context, f *follower) error {
+	quiet := time.NewTimer(signOfLife)
+	defer quiet.Stop()
+	silent := false
 	for {
-		subscription, err = store.SubscribeFrom(after)
-		if !errors.Is(err, state.ErrHistoryGone) {
-			return subscription, after, err
+		from, to, anew := s.events.take(f)
+		switch {
+		case anew:
+			if err := s.tellMissed(); err != nil {
+				return err
+			}
+			continue
+		case from > 0:
+			s.after = max(s.after, from-1)
+			if err := s.catchUp(ctx, to); err != nil {
+				return err
+			}
+			continue
 		}
-		if complete {
-			return nil, 0, api.Errorf(api.CodeNotFound, "events of index %d are not kept any more: the oldest are after index %d; read the lists anew, and follow from their index", c.index, store.HistoryFrom())
+		s.after = max(s.after, to)
+		if silent {
+			silent = false
+			if err := s.out.alive(s.after); err != nil {
+				return err
+			}
+			quiet.Reset(signOfLife)
 		}
-		after = store.HistoryFrom()
+		select {
+		case <-f.woken:
+		case <-quiet.C:
+			silent = true
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 }
 
-func (c *call) sendEvents(s *stream, subscription *state.Subscription, wanted topics) error {
-	for {
-		batch, err := subscription.Next(c.r.Context())
+// catchUp tells what happened up to an index.
+func (s *eventStream) catchUp(ctx context.Context, to uint64) error {
+	for s.after < to {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		b, err := s.store.BatchAfter(s.after)
+		switch {
+		case errors.Is(err, state.ErrHistoryGone):
+			if err := s.tellMissed(); err != nil {
+				return err
+			}
+		case err != nil:
+			return err
+		case b == nil || b.Index > to:
+			s.after = to
+		default:
+			if err := s.tell(b); err != nil {
+				return err
+			}
+			s.after = b.Index
+		}
+	}
+	return nil
+}
+
+// tell sends what is wanted of a batch.
+func (s *eventStream) tell(b *state.Batch) error {
+	skip := 0
+	if b.Index == s.from {
+		skip = s.skip
+	}
+	s.fresh = false
+	s.out.index, s.out.n = b.Index, 0
+	for e := range s.events.events(b, s.topics) {
+		ok, err := s.admits(s.call, e.Event)
 		if err != nil {
 			return err
 		}
-		line := api.EventBatch{Index: batch.Index}
-		for _, change := range batch.Changes {
-			if e := eventOf(batch.Index, change); e != nil && c.sees(e) && wanted.want(e) {
-				line.Events = append(line.Events, e)
-			}
-		}
-		if len(line.Events) == 0 {
+		if !ok {
 			continue
 		}
-		if err := s.send(line); err != nil {
+		if skip > 0 {
+			skip--
+			s.out.n++
+			continue
+		}
+		if err := s.out.add(e); err != nil {
 			return err
 		}
 	}
+	return s.out.end()
 }
 
-// sees reports whether an event is of the namespace asked for, or of none.
-func (c *call) sees(e *api.Event) bool { return e.Namespace == "" || c.inNamespace(e.Namespace) }
+// tellMissed says what is not told, and goes on from a snapshot, or from the
+// newest; for one that has just come, from the oldest that is kept.
+func (s *eventStream) tellMissed() error {
+	missed := &api.EventMissed{From: s.after + 1}
+	var v *state.Snapshot
+	switch {
+	case s.snapshot:
+		v = s.store.Snapshot()
+		missed.To = v.Index()
+	case s.fresh:
+		missed.To = s.store.HistoryFrom()
+	default:
+		missed.To = s.store.HistoryTo()
+	}
+	s.after, s.fresh = missed.To, false
+	id := eventID(missed.To, 0)
+	if s.snapshot {
+		id = ""
+	}
+	if err := s.out.mark("missed", id, &api.EventBatch{Index: missed.To, Missed: missed}); err != nil {
+		return err
+	}
+	switch {
+	case v != nil:
+		return s.tellState(v)
+	case s.complete:
+		return errMissed
+	}
+	return nil
+}
+
+// errMissed breaks the connection of one that wants all or nothing.
+var errMissed = errors.New("the subscriber missed events, and wants all or nothing")

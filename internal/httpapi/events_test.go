@@ -146,6 +146,8 @@ type stuckWriter struct {
 	*httptest.ResponseRecorder
 	stuck, release chan struct{}
 	once           sync.Once
+	told           string // the beginning of the last that is wanted: then cancel is called
+	cancel         func()
 }
 
 func (w *stuckWriter) Write(p []byte) (int, error) {
@@ -153,35 +155,63 @@ func (w *stuckWriter) Write(p []byte) (int, error) {
 		w.once.Do(func() { close(w.stuck) })
 		<-w.release
 	}
+	if strings.HasPrefix(string(p), w.told) {
+		defer w.cancel()
+	}
 	return w.ResponseRecorder.Write(p)
 }
 
-func TestAReaderThatFallsBehindLosesTheConnection(t *testing.T) {
-	core := newFakeCore()
-	h := New(Config{Server: core})
-	first := core.apply(t, &state.RegisterJob{Job: storedJob("web")})
-	w := &stuckWriter{ResponseRecorder: httptest.NewRecorder(), stuck: make(chan struct{}), release: make(chan struct{})}
-	ended := make(chan any)
-	go func() {
-		defer func() { ended <- recover() }()
-		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, fmt.Sprintf("/v1/event/stream?index=%d", first), nil))
-	}()
-	<-w.stuck
-	batch := make([]*api.Evaluation, 2000)
-	for n := range 100 { // more than the history holds
-		for i := range batch {
-			batch[i] = &api.Evaluation{ID: fmt.Sprint("e", i), Namespace: "default", JobID: "web", Status: api.EvalStatusComplete, Priority: n}
-		}
-		core.apply(t, &state.PutEvaluations{Evaluations: batch})
-	}
-	close(w.release)
-	if got := <-ended; got != http.ErrAbortHandler {
-		t.Errorf("the stream ended with %v; want the connection broken, for a clean end would hide the gap", got)
-	}
-	// One that comes back with what it saw is told, if it asks to be.
-	answer := httptest.NewRecorder()
-	h.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, fmt.Sprintf("/v1/event/stream?complete&index=%d", first), nil))
-	if answer.Code != http.StatusNotFound || !strings.Contains(answer.Body.String(), "not kept any more") {
-		t.Errorf("resuming from what is forgotten: got %d %s", answer.Code, answer.Body)
+func TestAReaderThatFallsBehindIsTold(t *testing.T) {
+	for _, tc := range []struct {
+		query string
+		want  []string // beginnings of the last lines
+		ended any
+	}{
+		{"", []string{`{"Index":101,"Missed":{"From":2,"To":101}}`, ""}, nil},
+		{"&complete", []string{`{"Index":101,"Missed":{"From":2,"To":101}}`, ""}, http.ErrAbortHandler},
+		{"&snapshot", []string{`{"Index":101,"Missed":{"From":2,"To":101}}`, `{"Index":101,"Snapshot":"begin"}`, `{"Index":101,"Snapshot":"part","Events":[{"Topic":"Job","Type":"JobSnapshot","Key":"web"`, `{"Index":101,"Snapshot":"end"}`, ""}, nil},
+	} {
+		t.Run(tc.query, func(t *testing.T) {
+			core := newFakeCore()
+			h := New(Config{Server: core})
+			first := core.apply(t, &state.RegisterJob{Job: storedJob("web")})
+			w := &stuckWriter{ResponseRecorder: httptest.NewRecorder(), stuck: make(chan struct{}), release: make(chan struct{}), told: tc.want[len(tc.want)-2]}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			w.cancel = cancel
+			if tc.ended != nil {
+				w.cancel = func() {} // it ends by itself
+			}
+			ended := make(chan any)
+			go func() {
+				defer func() { ended <- recover() }()
+				h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("/v1/event/stream?topic=Job&topic=Evaluation:e0&index=%d%s", first, tc.query), nil))
+			}()
+			<-w.stuck
+			batch := make([]*api.Evaluation, 2000)
+			for n := range 100 { // more than the history holds
+				for i := range batch {
+					batch[i] = &api.Evaluation{ID: fmt.Sprint("e", i), Namespace: "default", JobID: "web", Status: api.EvalStatusComplete, Priority: n}
+				}
+				core.apply(t, &state.PutEvaluations{Evaluations: batch})
+			}
+			close(w.release)
+			if got := <-ended; got != tc.ended {
+				t.Errorf("the stream ended with %v, want %v", got, tc.ended)
+			}
+			got := strings.Split(w.Body.String(), "\n")
+			got = got[max(0, len(got)-len(tc.want)):]
+			for i, want := range tc.want {
+				if !strings.HasPrefix(got[i], want) {
+					t.Errorf("line %d from the end is %.200s, want %s", len(got)-i, got[i], want)
+				}
+			}
+			// One that comes back with what it saw is told, if it asks to be.
+			answer := httptest.NewRecorder()
+			h.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, fmt.Sprintf("/v1/event/stream?complete&index=%d", first), nil))
+			if answer.Code != http.StatusNotFound || !strings.Contains(answer.Body.String(), "not kept any more") {
+				t.Errorf("resuming from what is forgotten: got %d %s", answer.Code, answer.Body)
+			}
+		})
 	}
 }

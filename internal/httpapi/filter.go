@@ -50,14 +50,18 @@ func (c *call) matches(object any) (bool, error) {
 	if c.filter == nil {
 		return true, nil
 	}
-	ok, err := c.filter.Evaluate(object)
+	return matchesFilter(c.filter, object)
+}
+
+func matchesFilter(f *bexpr.Evaluator, object any) (bool, error) {
+	ok, err := f.Evaluate(object)
 	switch {
 	case err == nil:
 		return ok, nil
 	case errors.Is(err, pointerstructure.ErrInvalidKind) && strings.HasSuffix(err.Error(), ": invalid"):
 		return false, nil
 	}
-	return false, misfit(c.filter.Expression(), err)
+	return false, misfit(f.Expression(), err)
 }
 
 // misfit says which part of a filter the objects do not have.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/state"
 )
 
 // Config says what is behind the API.
@@ -49,7 +50,8 @@ type Handler struct {
 	nodes     *nodeProxy
 	servers   *serverProxy
 	transport *http.Transport // of both proxies
-	openapi   func() []byte   // written when first asked for
+	events    *eventHub
+	openapi   func() []byte // written when first asked for
 }
 
 // New returns a handler of every route.
@@ -69,6 +71,7 @@ func New(c Config) *Handler {
 	h := &Handler{Config: c, crossSite: http.NewCrossOriginProtection()}
 	transport := newProxyTransport()
 	h.transport = transport
+	h.events = &eventHub{store: func() *state.Store { return h.Server.Store() }}
 	h.nodes = newNodeProxy(transport, h)
 	h.servers = newServerProxy(transport, h)
 	table := routes()

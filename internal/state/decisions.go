@@ -5,6 +5,7 @@ package state
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/reeve-run/reeve/api"
@@ -31,6 +32,13 @@ func (c *content) Decisions(namespace, id string) []*api.Decision {
 		return r.decisions
 	}
 	return nil
+}
+
+// AllDecisions yields what is kept of what operators decided, ordered by id.
+func (c *content) AllDecisions() iter.Seq[*api.Decision] {
+	return func(yield func(*api.Decision) bool) {
+		c.decisions.prefix("", func(_ string, r *decisionRow) bool { return yield(r.decision) })
+	}
 }
 
 // Decided is the index at which an operator last decided something about the

@@ -6,6 +6,7 @@ package state
 import (
 	"context"
 	"errors"
+	"sort"
 	"sync"
 	"unsafe"
 
@@ -145,11 +146,41 @@ func (s *Store) SubscribeFrom(index uint64) (*Subscription, error) {
 	if index < f.base {
 		return nil, ErrHistoryGone
 	}
-	n := f.next
-	for n > f.first && (*f.at(n - 1)).Index > index {
-		n--
+	return &Subscription{feed: f, next: f.after(index), closed: make(chan struct{})}, nil
+}
+
+// after is the number of the first batch above index, held or to come.
+func (f *feed) after(index uint64) uint64 {
+	held := int(f.next - f.first)
+	return f.first + uint64(sort.Search(held, func(i int) bool { return (*f.at(f.first + uint64(i))).Index > index }))
+}
+
+// BatchAfter returns the first batch above index: nil if there is none yet, or
+// ErrHistoryGone if the feed does not reach back that far. It is for readers
+// that remember no more than an index.
+func (s *Store) BatchAfter(index uint64) (*Batch, error) {
+	f := &s.feed
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if index < f.base {
+		return nil, ErrHistoryGone
 	}
-	return &Subscription{feed: f, next: n, closed: make(chan struct{})}, nil
+	if n := f.after(index); n < f.next {
+		return *f.at(n), nil
+	}
+	return nil, nil
+}
+
+// HistoryTo is the index of the newest batch that the feed was given. The state
+// may be one entry ahead of it.
+func (s *Store) HistoryTo() uint64 {
+	f := &s.feed
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.first == f.next {
+		return f.base
+	}
+	return (*f.at(f.next - 1)).Index
 }
 
 // HistoryFrom is the lowest index that SubscribeFrom takes.
