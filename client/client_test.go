@@ -6,12 +6,14 @@ package client_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -269,5 +271,44 @@ func TestStreamsEnd(t *testing.T) {
 		if n != 1 || failed != wantErr {
 			t.Errorf("from %d: got %d events, failed %v; want 1, %v", index, n, failed, wantErr)
 		}
+	}
+}
+
+// TestFollowGoesOnWhereItWas breaks the stream at every place there is, and
+// looks at what is asked for the next time.
+func TestFollowGoesOnWhereItWas(t *testing.T) {
+	var asked []string
+	answers := []string{
+		`{"Index":7,"Missed":{"From":3,"To":7}}` + "\n" + `{"Index":7,"Snapshot":"begin"}` + "\n",
+		`{"Index":8,"Snapshot":"begin"}` + "\n" + `{"Index":8,"Snapshot":"part","Events":[{"Topic":"Job","Key":"web"}]}` + "\n" + `{"Index":8,"Snapshot":"end"}` + "\n",
+		`{"Index":9,"Events":[{"Topic":"Job","Key":"web","Index":9}]}` + "\n" + `{"Index":12}` + "\n",
+	}
+	c := answering(t, func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		asked = append(asked, q.Get("index")+" "+q.Get("cluster"))
+		if len(asked) > len(answers) {
+			w.WriteHeader(http.StatusNotFound)
+			io.WriteString(w, "gone")
+			return
+		}
+		w.Header().Set("X-Reeve-Cluster", "c1")
+		io.WriteString(w, answers[len(asked)-1])
+		w.(http.Flusher).Flush()
+		panic(http.ErrAbortHandler)
+	})
+	got, broke := []string(nil), 0
+	var last error
+	o := client.EventOptions{Index: 3, Snapshot: true, Broke: func(error) { broke++ }}
+	for b, err := range c.Events().Follow(t.Context(), o) {
+		if last = err; err != nil {
+			continue
+		}
+		got = append(got, fmt.Sprint(b.Index, b.Snapshot, len(b.Events), b.Missed != nil))
+	}
+	if want := []string{"3 ", " c1", "9 c1", "13 c1"}; !slices.Equal(asked, want) {
+		t.Errorf("asked for %q, want %q", asked, want)
+	}
+	if broke != 3 || len(got) != 6 || api.CodeOf(last) != api.CodeNotFound {
+		t.Errorf("%d messages, %d breaks, then %v; want 6, 3, not found", len(got), broke, last)
 	}
 }

@@ -18,19 +18,31 @@ import (
 func eventStreamCommand(c *cli) *cobra.Command {
 	var (
 		f      format
+		o      client.EventOptions
 		topics []string
-		index  uint64
 	)
 	cmd := &cobra.Command{
 		Use:   "stream",
 		Short: "Print events as they happen, until interrupted",
 		Long: `Prints one line per event, until it is interrupted. With -json each line is the
-event as a JSON object; with -t each event goes through the template.
+event as a JSON object; with -t each event goes through the template. A lost
+connection is begun again where it was, by itself.
 
 Topics are Job, Evaluation, Allocation, Deployment, Node, NodePool, Plan (what
-operators decide) and Restart; "TOPIC:KEY" is one object of a topic.`,
+operators decide), Restart, Domain, Instance (what became of each) and Service
+(what traffic may go to); "TOPIC:KEY" is one object of a topic, or those of a job.
+
+With -snapshot all objects of the topics come first, as events whose type ends in
+Snapshot, and then what changes after exactly that. A filter is an expression about
+the event, whose object is Payload.TOPIC.
+
+What can not be told because it is too long ago, or because too much happened in
+too short a time, is said on standard error; with -snapshot everything is printed
+anew then, and with -complete the command fails.`,
 		Example: `reeve event stream
 reeve event stream -topic Deployment -topic Job:web
+reeve event stream -snapshot -topic Instance:web
+reeve event stream -topic Allocation -filter 'Payload.Allocation.ClientStatus == "failed"'
 reeve event stream -json -index 100`,
 		Args: exactly(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -38,13 +50,16 @@ reeve event stream -json -index 100`,
 			if err != nil {
 				return err
 			}
-			o := client.EventOptions{Topics: parseTopics(topics), Index: index, Namespace: c.namespace()}
+			o.Topics, o.Namespace = parseTopics(topics), c.namespace()
 			return c.streamEvents(cmd.Context(), cl, o, f)
 		},
 	}
 	f.addTo(cmd.Flags())
 	cmd.Flags().StringArrayVar(&topics, "topic", nil, "only events of `TOPIC[:KEY]`; may be given several times")
-	cmd.Flags().Uint64Var(&index, "index", 0, "begin with what happened at index `N`, when that is still known")
+	cmd.Flags().StringVar(&o.Filter, "filter", "", "only events that the `EXPRESSION` is true of")
+	cmd.Flags().Uint64Var(&o.Index, "index", 0, "begin with what happened at index `N`, when that is still known")
+	cmd.Flags().BoolVar(&o.Snapshot, "snapshot", false, "begin with all objects of the topics")
+	cmd.Flags().BoolVar(&o.Complete, "complete", false, "fail rather than leave events out")
 	return cmd
 }
 
@@ -65,12 +80,23 @@ func parseTopics(list []string) map[string][]string {
 }
 
 func (c *cli) streamEvents(ctx context.Context, cl *client.Client, o client.EventOptions, f format) error {
-	for batch, err := range cl.Events().Stream(ctx, o) {
+	said := false
+	o.Broke = func(err error) {
+		if !said {
+			said = true
+			fmt.Fprintf(c.Stderr, "%v: trying again\n", err)
+		}
+	}
+	for batch, err := range cl.Events().Follow(ctx, o) {
 		if errors.Is(err, context.Canceled) {
 			return nil
 		}
 		if err != nil {
 			return err
+		}
+		said = false
+		if m := batch.Missed; m != nil {
+			fmt.Fprintf(c.Stderr, "what happened from index %d to %d is not kept any more\n", m.From, m.To)
 		}
 		for _, e := range batch.Events {
 			if err := c.writeEvent(e, f); err != nil {
@@ -78,7 +104,7 @@ func (c *cli) streamEvents(ctx context.Context, cl *client.Client, o client.Even
 			}
 		}
 	}
-	return errors.New("the server ended the stream: begin again, with -index to leave nothing out")
+	return nil
 }
 
 func (c *cli) writeEvent(e *api.Event, f format) error {
@@ -109,7 +135,7 @@ func eventSubject(e *api.Event) string {
 			continue
 		}
 		var parts []string
-		for _, name := range []string{"Name", "JobID", "TriggeredBy", "DesiredStatus", "ClientStatus", "Status", "StatusDescription"} {
+		for _, name := range []string{"Name", "JobID", "TriggeredBy", "DesiredStatus", "ClientStatus", "Status", "StatusDescription", "ServiceName", "State", "CrashReason"} {
 			if s, ok := fields[name].(string); ok && s != "" && s != e.Key {
 				parts = append(parts, s)
 			}

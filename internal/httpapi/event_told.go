@@ -34,11 +34,18 @@ func eventsOf(b *state.Batch, wanted topics) iter.Seq[*toldEvent] {
 				return
 			}
 		}
-		services := wanted.wantsTopic(api.TopicService)
-		if !services {
+		instances, services := wanted.wantsTopic(api.TopicInstance), wanted.wantsTopic(api.TopicService)
+		if !instances && !services {
 			return
 		}
 		turns := turnsOf(b)
+		if instances {
+			for _, e := range instanceEvents(b.Index, turns) {
+				if !yield(&toldEvent{Event: e}) {
+					return
+				}
+			}
+		}
 		if services {
 			for _, e := range serviceEvents(b.Index, turns) {
 				if !yield(&toldEvent{Event: e}) {
@@ -99,7 +106,7 @@ func (t *teller) shared(b *state.Batch, derived bool) []*toldEvent {
 	if slot.all == nil {
 		slot.all = append(slot.all, slot.plain...)
 		turns := turnsOf(b)
-		for _, e := range serviceEvents(b.Index, turns) {
+		for _, e := range append(instanceEvents(b.Index, turns), serviceEvents(b.Index, turns)...) {
 			slot.all = append(slot.all, &toldEvent{Event: e})
 		}
 	}

@@ -1,0 +1,173 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"cmp"
+	"iter"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+// instanceEvents are what turns did to instances. In one entry crashes are told
+// first, and what goes last: whoever keeps routes never has too few of them
+// because one instance took the place of another.
+func instanceEvents(index uint64, turns []turn) (events []*api.Event) {
+	var removed []*api.Event
+	var crashed []*api.Event
+	for _, t := range turns {
+		before, after := instanceOf(t.old), instanceOf(t.new)
+		if t.old != nil && t.new != nil && hasCrashed(t.old, t.new) {
+			crashed = append(crashed, instanceEvent(index, shownInstance(t.new), api.EventTypeInstanceCrashed))
+		}
+		switch {
+		case before == nil && after != nil:
+			events = append(events, instanceEvent(index, after, api.EventTypeInstanceCreated))
+		case before != nil && after == nil:
+			// It is told as it last was, but for the tag: that must order it last.
+			before.ModificationTag.Index = index
+			removed = append(removed, instanceEvent(index, before, api.EventTypeInstanceRemoved))
+		case before != nil && !isSameInstance(before, after):
+			events = append(events, instanceEvent(index, after, api.EventTypeInstanceChanged))
+		}
+	}
+	return slices.Concat(crashed, events, removed)
+}
+
+func instanceEvent(index uint64, in *api.Instance, kind string) *api.Event {
+	return &api.Event{
+		Topic: api.TopicInstance, Type: kind, Key: in.Allocation, Namespace: in.Namespace, Index: index,
+		FilterKeys: keys(in.JobID, in.Name, in.NodeID, in.Domain),
+		Deleted:    kind == api.EventTypeInstanceRemoved,
+		Payload:    map[string]any{api.TopicInstance: in},
+	}
+}
+
+// hasCrashed reports whether an allocation crashed between what it was and what
+// it is: a task of it was restarted for it, or all of it failed.
+func hasCrashed(before, after *api.Allocation) bool {
+	was, is := 0, 0
+	if before.Crashes != nil {
+		was = before.Crashes.Total
+	}
+	if after.Crashes != nil {
+		is = after.Crashes.Total
+	}
+	return is > was || is == was && before.ClientStatus != api.AllocClientFailed && after.ClientStatus == api.AllocClientFailed
+}
+
+// holdsInstance reports whether an allocation is, as far as it alone says, what
+// its instance is about: it runs or may run, or it failed and nothing has come
+// in its place.
+func holdsInstance(a *api.Allocation) bool {
+	switch {
+	case a.IsSuspect() && a.IsRoutable():
+		return true
+	case a.ClientStatus == api.AllocClientComplete:
+		return false
+	case a.IsClientTerminal():
+		return !a.IsServerTerminal() && a.NextAllocation == ""
+	}
+	return true
+}
+
+// instanceOf is the instance that an allocation holds, nil if it holds none.
+func instanceOf(a *api.Allocation) *api.Instance {
+	if a == nil || !holdsInstance(a) {
+		return nil
+	}
+	return shownInstance(a)
+}
+
+// shownInstance is an instance as its allocation alone tells of it. What depends
+// on the node, the job or the time is told by the list of instances only.
+func shownInstance(a *api.Allocation) *api.Instance {
+	in := &api.Instance{
+		Namespace: a.Namespace, JobID: a.JobID, Name: api.InstanceName(a.Group, a.Index()), Group: a.Group, Index: a.Index(),
+		State: api.InstanceClaimed, Presence: api.PresenceOrdinary, Canary: a.IsCanary(), Orphan: a.Orphan,
+		Allocation: a.ID, NodeID: a.NodeID, NodeName: a.NodeName, JobVersion: a.JobVersion(),
+		Since:           time.Unix(0, a.CreateTime),
+		ModificationTag: api.ModificationTag{Epoch: a.ID, Index: a.ModifyIndex},
+	}
+	if a.Job != nil {
+		in.Domain = a.Job.Domain
+	}
+	if a.Serving != nil && a.Serving.Since > 0 {
+		in.Since = time.Unix(0, a.Serving.Since)
+	}
+	if a.IsSuspect() {
+		in.Presence = api.PresenceSuspect
+	}
+	if c := a.Crashes; c != nil {
+		in.CrashCount, in.CrashReason = c.Count, c.Reason
+		if c.Next > 0 {
+			in.NextAttempt = time.Unix(0, c.Next)
+		}
+	}
+	switch {
+	case a.ClientStatus == api.AllocClientFailed:
+		in.State, in.Since = api.InstanceCrashed, time.Unix(0, a.ModifyTime)
+	case wasUp(a):
+		in.State = api.InstanceRunning
+		showReach(in, a)
+	case !in.NextAttempt.IsZero():
+		in.State = api.InstanceCrashed
+	}
+	return in
+}
+
+// wasUp reports whether an allocation is up, or was when its node was last heard
+// of.
+func wasUp(a *api.Allocation) bool {
+	if !a.IsSuspect() {
+		return a.IsUp()
+	}
+	if a.Serving != nil {
+		return a.Serving.Up
+	}
+	for _, t := range a.TaskStates {
+		if t.State == api.TaskStateRunning {
+			return true
+		}
+	}
+	return false
+}
+
+// showReach says where and whether a RUNNING instance is reached.
+func showReach(in *api.Instance, a *api.Allocation) {
+	in.Routable = a.IsRoutable() || a.Serving == nil && !a.IsServerTerminal()
+	if a.Serving != nil && !in.Routable {
+		in.Message = a.Serving.Reason
+	}
+	for _, p := range a.PortMappings() {
+		in.Ports = append(in.Ports, api.InstancePort{Label: p.Label, ContainerPort: cmp.Or(p.To, p.Value), HostPort: p.Value})
+		if in.Address == "" && p.HostIP != "0.0.0.0" && p.HostIP != "::" {
+			in.Address = p.HostIP
+		}
+	}
+	if a.NetworkStatus != nil {
+		in.InstanceAddress = cmp.Or(a.NetworkStatus.Address, a.NetworkStatus.AddressIPv6)
+	}
+}
+
+// isSameInstance reports whether nothing changed but the tag.
+func isSameInstance(before, after *api.Instance) bool {
+	same := *before
+	same.ModificationTag = after.ModificationTag
+	return reflect.DeepEqual(&same, after)
+}
+
+func stateInstances(v *state.Snapshot) iter.Seq[*api.Event] {
+	return func(yield func(*api.Event) bool) {
+		for a := range v.Allocations() {
+			if in := instanceOf(a); in != nil && !yield(instanceEvent(0, in, api.EventTypeInstanceCreated)) {
+				return
+			}
+		}
+	}
+}
