@@ -49,12 +49,25 @@ func TestStepsAreDoneOnceOverKill9(t *testing.T) {
 			want = append(want, fmt.Sprintf("%s.main[%d] prepare", id, i), fmt.Sprintf("%s.main[%d] server", id, i))
 		}
 	}
-	got := read(t, diary)
+	got := m.lines(diary, len(want))
 	// Of one instance: a server counts as running before it has written a line.
 	sort.SliceStable(got, func(i, j int) bool { return strings.Fields(got[i])[0] < strings.Fields(got[j])[0] })
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("runs of tasks (-want +got):\n%s", d)
 	}
+}
+
+// lines returns the lines of a file once there are n: a process counts as running
+// before it has written any.
+func (m *machine) lines(path string, n int) (list []string) {
+	m.t.Helper()
+	m.eventually(fmt.Sprintf("%d lines are written", n), func(context.Context) error {
+		if list = read(m.t, path); len(list) < n {
+			return fmt.Errorf("there are %d: %v", len(list), list)
+		}
+		return nil
+	})
+	return list
 }
 
 // read returns the lines of a file.
@@ -128,7 +141,7 @@ func TestCustomRunsAreDoneOnceOverKill9(t *testing.T) {
 		})
 		want = append(want, fmt.Sprintf("backup %d", round))
 	}
-	got := read(t, diary)
+	got := m.lines(diary, len(want))
 	sort.Strings(got)
 	sort.Strings(want)
 	if d := cmp.Diff(want, got); d != "" {

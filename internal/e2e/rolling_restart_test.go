@@ -42,7 +42,26 @@ func newRestarted(t *testing.T, count int) *restarted {
 		}
 		return nil
 	})
+	r.started(slices.Repeat([]int{1}, count))
 	return r
+}
+
+// started waits until each instance was started so often: a process counts as
+// running before it has written anything.
+func (r *restarted) started(want []int) {
+	r.t.Helper()
+	r.eventually(fmt.Sprintf("the instances were started %v times", want), func(context.Context) error {
+		got := r.starts()
+		for i, n := range got {
+			if n > want[i] {
+				r.t.Fatalf("the instances were started %v times, want %v", got, want)
+			}
+		}
+		if !slices.Equal(got, want) {
+			return fmt.Errorf("started %v times", got)
+		}
+		return nil
+	})
 }
 
 // starts counts how often each instance was started.
@@ -124,9 +143,7 @@ func TestRollingRestartSurvivesKill9(t *testing.T) {
 	if len(done.RestartedAllocs) != 4 {
 		t.Errorf("it restarted %v, want four", done.RestartedAllocs)
 	}
-	if got, want := r.starts(), []int{2, 2, 2, 2}; !slices.Equal(got, want) {
-		t.Errorf("the instances were started %v times, want %v", got, want)
-	}
+	r.started([]int{2, 2, 2, 2})
 	if list := r.allocations("web", "runs", running(4)); len(list) != 4 {
 		t.Errorf("%d allocations, want the four that there were", len(list))
 	}
@@ -149,11 +166,6 @@ func TestNothingIsRestartedTwice(t *testing.T) {
 		for i := range want {
 			want[i]++
 		}
-		r.eventually("each was started once more", func(context.Context) error {
-			if got := r.starts(); !slices.Equal(got, want) {
-				return fmt.Errorf("started %v times, want %v", got, want)
-			}
-			return nil
-		})
+		r.started(want)
 	}
 }
