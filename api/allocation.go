@@ -214,6 +214,7 @@ type TaskState struct {
 	FinishedAt  time.Time
 	Launch      string       `json:",omitempty"` // token of the run that this is about
 	Events      []*TaskEvent // oldest first; the last TaskEventsKept
+	Result      string       `json:",omitempty"` // what its last run left in Task.ResultFile
 }
 
 // IsSuccessful reports whether the task ended and did not fail.

@@ -157,6 +157,10 @@ func TestValidateCollectsEverything(t *testing.T) {
 		{"restart reset_after and mode delay", func(j *Job) {
 			j.Groups[0].Restart.ResetAfter, j.Groups[0].Restart.Mode = ptr(time.Minute), ptr("delay")
 		}, "mode delay waits for the end of the interval"},
+		{"result elsewhere", func(j *Job) {
+			j.Groups[0].Tasks[0].ResultFile, j.Groups[0].Tasks[0].Goal = "../secrets", "finish"
+		}, "must be a path within the task's directory"},
+		{"result of what goes on", func(j *Job) { j.Groups[0].Tasks[0].ResultFile = "local/x" }, "only a task that ends has a result"},
 		{"operator", func(j *Job) { j.Constraints = []*Constraint{{LTarget: "${attr.x}", Operand: "~="}} }, `operator "~="`},
 		{"regexp", func(j *Job) { j.Constraints = []*Constraint{{LTarget: "${attr.x}", RTarget: "(", Operand: "regexp"}} }, "not a regular expression"},
 		{"version", func(j *Job) {

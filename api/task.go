@@ -45,7 +45,13 @@ type Task struct {
 	Essential *bool `json:",omitempty"`
 	// Monitor says by a command whether the task is well.
 	Monitor *Monitor `json:",omitempty"`
+	// ResultFile is a file that a task which ends leaves in its directory, and which
+	// its node reads when it has ended well: at most MaxResult bytes.
+	ResultFile string `json:",omitempty"`
 }
+
+// MaxResult bounds a task's result, in bytes.
+const MaxResult = 10 << 10
 
 // A Monitor is a liveness check of a task by a command in it: until that exits
 // with 0 the instance is not RUNNING; when it no longer does, the task has

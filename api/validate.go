@@ -6,6 +6,7 @@ package api
 import (
 	"fmt"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -195,6 +196,9 @@ func (g *Group) validate(c *complaints, j *Job, i int) {
 			logs += *l.MaxFiles * *l.MaxFileSizeMB
 		}
 		t.validate(c, fmt.Sprintf("%s, task %q", at, t.Name), ports)
+		if t.ResultFile != "" && (t.Goal == GoalRunning || t.Goal == "" && (t.IsSidecar() || t.IsMain() && !j.RunsToCompletion())) {
+			c.add("%s, task %q: result_file %q: only a task that ends has a result: make the job a batch job, or set goal to finish or once", at, t.Name, t.ResultFile)
+		}
 	}
 	if d := g.EphemeralDisk; d != nil && d.SizeMB != nil && logs > *d.SizeMB {
 		c.add("%s: the tasks' logs may take %d MB, more than the ephemeral_disk's %d MB: lower max_files or max_file_size, or raise size", at, logs, *d.SizeMB)
@@ -285,6 +289,9 @@ func (t *Task) validate(c *complaints, at string, ports map[string]bool) {
 	}
 	if t.KillSignal != "" && !slices.Contains(signals, t.KillSignal) {
 		c.add("%s: kill_signal %q is not a signal: use a name such as SIGTERM", at, t.KillSignal)
+	}
+	if f := t.ResultFile; f != "" && !filepath.IsLocal(f) {
+		c.add("%s: result_file %q: must be a path within the task's directory, such as local/result.json", at, f)
 	}
 	if t.Monitor != nil {
 		t.validateMonitor(c, at+", monitor")

@@ -22,6 +22,7 @@ var taskSchema = &schema[api.Task]{
 		"kind":           func(t *api.Task) any { return &t.Kind },
 		"goal":           func(t *api.Task) any { return &t.Goal },
 		"essential":      func(t *api.Task) any { return &t.Essential },
+		"result_file":    func(t *api.Task) any { return &t.ResultFile },
 	},
 	blocks: blocks[api.Task]{
 		"lifecycle":        one(lifecycleSchema, func(t *api.Task) **api.Lifecycle { return &t.Lifecycle }),

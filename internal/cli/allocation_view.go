@@ -243,6 +243,7 @@ func (p *page) task(a *api.Allocation, name string) {
 		field{"Restarts", restarts(p.now, state)},
 		field{"Resources", taskResources(a, name)},
 	)
+	p.result(state.Result)
 	if len(state.Events) == 0 {
 		return
 	}
@@ -252,6 +253,18 @@ func (p *page) task(a *api.Allocation, name string) {
 		rows = append(rows, []string{time.Unix(0, e.Time).In(p.now.Location()).Format(time.RFC3339), e.Type, eventInWords(e)})
 	}
 	p.table([]string{"Time", "Event", "What happened"}, rows)
+}
+
+// result writes what a task left as its result.
+func (p *page) result(text string) {
+	if text == "" {
+		return
+	}
+	p.WriteByte('\n')
+	p.line("Result")
+	for line := range strings.Lines(text) {
+		p.line("  %s", strings.TrimRight(line, "\r\n"))
+	}
 }
 
 func (p *page) taskStateInWords(s *api.TaskState) string {

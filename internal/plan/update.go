@@ -54,6 +54,7 @@ var effects = map[reflect.Type]map[string]effect{
 		"Leader": replaces, "ShutdownDelay": inPlace, "KillSignal": inPlace, "Kind": replaces,
 		"Scaling": inPlace, "Secrets": replaces, "Identity": replaces, "Identities": replaces,
 		"Actions": inPlace, "Schedule": replaces, "Goal": replaces, "Essential": replaces, "Monitor": inPlace,
+		"ResultFile": inPlace,
 	},
 	reflect.TypeFor[api.Service](): {
 		"Name": inPlace, "Tags": inPlace, "CanaryTags": inPlace, "EnableTagOverride": inPlace,

@@ -161,6 +161,7 @@ func (t *task) pause(ctx context.Context, delay time.Duration) (dead bool) {
 // exited takes the end of a process into account.
 func (t *task) exited(ctx context.Context, h driver.Handle, x driver.Exit) (delay time.Duration, dead bool) {
 	r := t.r
+	result, problem := t.result(x)
 	r.mu.Lock()
 	at := x.At
 	if at.IsZero() {
@@ -169,7 +170,10 @@ func (t *task) exited(ctx context.Context, h driver.Handle, x driver.Exit) (dela
 	done := x.Err == nil && x.Code == 0 && x.Signal == 0 && t.mustSucceed() && !t.signaled
 	t.handle, t.signaled, t.finding, t.over = nil, false, false, t.run
 	t.tell(terminated(x))
-	t.change(func(s *api.TaskState) { s.FinishedAt = at })
+	t.change(func(s *api.TaskState) { s.FinishedAt, s.Result = at, result })
+	if problem != nil {
+		t.tell(message("No result: %v", problem))
+	}
 	switch asked := t.again; {
 	case t.killed != nil:
 		t.tell(event(api.EventKilled, "The task has been stopped"))

@@ -286,7 +286,7 @@ func (d *allocationDecoder) taskState(w *TaskState) *api.TaskState {
 	s := &api.TaskState{
 		State: d.name(w.GetState()), Failed: w.GetFailed(), Restarts: w.GetRestarts(),
 		LastRestart: FromNanos(w.GetLastRestart()), StartedAt: FromNanos(w.GetStartedAt()), FinishedAt: FromNanos(w.GetFinishedAt()),
-		Launch: d.name(w.GetLaunch()),
+		Launch: d.name(w.GetLaunch()), Result: w.GetResult(),
 	}
 	for _, e := range w.GetEvents() {
 		v := &api.TaskEvent{

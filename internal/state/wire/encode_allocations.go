@@ -360,7 +360,7 @@ func (e *AllocationEncoder) taskState(task string, s *api.TaskState) *TaskState 
 	w := &TaskState{
 		Task: e.name(task), State: e.name(s.State), Failed: s.Failed, Restarts: s.Restarts,
 		LastRestart: Nanos(s.LastRestart), StartedAt: Nanos(s.StartedAt), FinishedAt: Nanos(s.FinishedAt),
-		Launch: e.name(s.Launch),
+		Launch: e.name(s.Launch), Result: s.Result,
 	}
 	for _, v := range s.Events {
 		if v == nil {

@@ -6,4 +6,4 @@
 package wire
 
 // schemaSum is the SHA-256 of the schema that the generated code is of.
-const schemaSum = "604a36e3c51935b68b6d8caba82d3505f97e53c5acde56fbf5d038d3869bd085"
+const schemaSum = "af031521f5d0f68a17703c15431357868835896ea8871c96c38a7997626e1d45"

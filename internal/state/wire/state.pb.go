@@ -5068,6 +5068,7 @@ type TaskState struct {
 	FinishedAt    int64                  `protobuf:"varint,7,opt,name=finished_at,json=finishedAt,proto3" json:"finished_at,omitempty"`
 	Events        []*TaskEvent           `protobuf:"bytes,8,rep,name=events,proto3" json:"events,omitempty"`
 	Launch        uint32                 `protobuf:"varint,9,opt,name=launch,proto3" json:"launch,omitempty"` // token
+	Result        string                 `protobuf:"bytes,10,opt,name=result,proto3" json:"result,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -5163,6 +5164,13 @@ func (x *TaskState) GetLaunch() uint32 {
 		return x.Launch
 	}
 	return 0
+}
+
+func (x *TaskState) GetResult() string {
+	if x != nil {
+		return x.Result
+	}
+	return ""
 }
 
 type TaskEvent struct {
@@ -5841,7 +5849,7 @@ const file_state_proto_rawDesc = "" +
 	"\tNodeScore\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\rR\x04node\x12-\n" +
 	"\x06scores\x18\x02 \x03(\v2\x15.reeve.state.v1.ScoreR\x06scores\x12\x12\n" +
-	"\x04norm\x18\x03 \x01(\x01R\x04norm\"\x97\x02\n" +
+	"\x04norm\x18\x03 \x01(\x01R\x04norm\"\xaf\x02\n" +
 	"\tTaskState\x12\x12\n" +
 	"\x04task\x18\x01 \x01(\rR\x04task\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\rR\x05state\x12\x16\n" +
@@ -5853,7 +5861,9 @@ const file_state_proto_rawDesc = "" +
 	"\vfinished_at\x18\a \x01(\x03R\n" +
 	"finishedAt\x121\n" +
 	"\x06events\x18\b \x03(\v2\x19.reeve.state.v1.TaskEventR\x06events\x12\x16\n" +
-	"\x06launch\x18\t \x01(\rR\x06launch\"\x8e\x04\n" +
+	"\x06launch\x18\t \x01(\rR\x06launch\x12\x16\n" +
+	"\x06result\x18\n" +
+	" \x01(\tR\x06result\"\x8e\x04\n" +
 	"\tTaskEvent\x12\x12\n" +
 	"\x04type\x18\x01 \x01(\rR\x04type\x12\x12\n" +
 	"\x04time\x18\x02 \x01(\x03R\x04time\x12'\n" +
