@@ -30,15 +30,16 @@ connection is begun again where it was, by itself.
 
 Topics are Job, Evaluation, Allocation, Deployment, Node, NodePool, Plan (what
 operators decide), Restart, Domain, Instance (what became of each) and Service
-(what traffic may go to); "TOPIC:KEY" is one object of a topic, or those of a job.
+(what traffic may go to); "TOPIC:KEY" is one object of a topic, or those of a
+job.
 
-With -snapshot all objects of the topics come first, as events whose type ends in
-Snapshot, and then what changes after exactly that. A filter is an expression about
-the event, whose object is Payload.TOPIC.
+With -snapshot all objects of the topics come first, as events whose type ends
+in Snapshot, and then what changes after exactly that. A filter is an expression
+about the event, whose object is Payload.TOPIC.
 
 What can not be told because it is too long ago, or because too much happened in
-too short a time, is said on standard error; with -snapshot everything is printed
-anew then, and with -complete the command fails.`,
+too short a time, is said on standard error; with -snapshot everything is
+printed anew then, and with -complete the command fails.`,
 		Example: `reeve event stream
 reeve event stream -topic Deployment -topic Job:web
 reeve event stream -snapshot -topic Instance:web

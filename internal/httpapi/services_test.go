@@ -40,6 +40,9 @@ func newLiveCore(t *testing.T) *liveCore {
 		cancel()
 		<-done
 	})
+	if err := c.catalog.WaitSeen(ctx, 1); err != nil { // what a picture begins with counts as changed
+		t.Fatal(err)
+	}
 	return c
 }
 
