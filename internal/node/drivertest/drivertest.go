@@ -25,6 +25,7 @@ type Driver struct {
 	processes map[string]*Process
 	started   []*Process
 	changed   chan struct{}
+	script    func(argv []string) int
 }
 
 // New makes a driver without processes.
@@ -34,9 +35,9 @@ func New() *Driver {
 
 // A Process is one run of a task.
 type Process struct {
-	Task    *driver.Task
-	Signals []string // guarded by the driver
+	Task *driver.Task
 
+	signals  []string
 	d        *Driver
 	pid      int
 	at       time.Time
@@ -66,7 +67,7 @@ func (d *Driver) Start(_ context.Context, t *driver.Task) (driver.Handle, error)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	p := &Process{Task: t, d: d, pid: 1000 + len(d.started), at: time.Now(), done: make(chan struct{})}
+	p := &Process{Task: t, d: d, pid: 1000 + len(d.started), at: time.Now(), done: make(chan struct{}), script: d.script}
 	d.processes[t.ID] = p
 	d.started = append(d.started, p)
 	close(d.changed)
@@ -189,6 +190,13 @@ func (p *Process) Wait(ctx context.Context) (driver.Exit, error) {
 	}
 }
 
+// Signals lists the signals that came, in order.
+func (p *Process) Signals() []string {
+	p.d.mu.Lock()
+	defer p.d.mu.Unlock()
+	return append([]string(nil), p.signals...)
+}
+
 // Signal notes the signal.
 func (p *Process) Signal(_ context.Context, name string) error {
 	if name == "SIGNONE" {
@@ -196,7 +204,7 @@ func (p *Process) Signal(_ context.Context, name string) error {
 	}
 	p.d.mu.Lock()
 	defer p.d.mu.Unlock()
-	p.Signals = append(p.Signals, name)
+	p.signals = append(p.signals, name)
 	return nil
 }
 
@@ -218,6 +226,14 @@ func (p *Process) Stop(ctx context.Context, signal string, timeout time.Duration
 	}
 	p.end(driver.Exit{Code: 130, Signal: 2})
 	return nil
+}
+
+// Script makes commands run in all processes that start from now on exit as
+// told, as Process.Script does for one.
+func (d *Driver) Script(exit func(argv []string) int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.script = exit
 }
 
 // Script makes commands run in the process exit as told. It is called by

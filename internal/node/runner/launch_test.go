@@ -142,7 +142,7 @@ func TestNewTokenRunsTheTaskOnce(t *testing.T) {
 		b.driver.Wait(3)
 		synctest.Wait()
 		b.want("time", 7*time.Second, time.Since(begun))
-		b.want("signals", []string{"SIGTERM"}, web.Signals)
+		b.want("signals", []string{"SIGTERM"}, web.Signals())
 		b.wantRuns("web", "side", "web")
 		b.want("web", "running r1", brief(r, "web"))
 		b.want("restarts", uint64(1), r.Report().TaskStates["web"].Restarts)

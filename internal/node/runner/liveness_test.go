@@ -57,10 +57,9 @@ func TestLostLivenessIsACrash(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		r, scripts := b.starting(allocation("service", taskSpec("main", checked("liveness", "readiness"), policy(2, "fail"))))
 		b.serves(r, true, true, "")
-		time.Sleep(time.Minute)
+		b.pass(time.Minute)
 		scripts["liveness"].Store(3)
-		time.Sleep(10 * time.Second)
-		synctest.Wait()
+		b.pass(10 * time.Second)
 		const why = `Became unhealthy after 1m6s: liveness check "liveness" of service "s" failed: script: liveness: exit code 3 in 0s`
 		told := story(r, "main")
 		b.want("story", []string{
@@ -72,8 +71,9 @@ func TestLostLivenessIsACrash(t *testing.T) {
 		b.serves(r, false, false, `task "main" was not running`)
 		b.want("restarts", uint64(1), r.Report().TaskStates["main"].Restarts)
 
-		newAnswers(b.driver.Wait(2))
-		time.Sleep(time.Second)
+		scripts["liveness"].Store(0)
+		b.driver.Wait(2)
+		b.pass(time.Second)
 		b.serves(r, true, true, "")
 	})
 }
@@ -84,7 +84,6 @@ func TestNeverHealthyIsACrashAndUsesTheRestartsUp(t *testing.T) {
 		r, _ := b.starting(allocation("service", spec), "liveness")
 		begun := time.Now().Add(-time.Second)
 		b.serves(r, false, false, `check "liveness" of service "s" fails`)
-		newAnswers(b.driver.Wait(2), "liveness")
 		<-r.Ended()
 		if took := time.Since(begun); took < 76*time.Second || took > 80*time.Second {
 			t.Errorf("it gave up after %s, want twice the start timeout of 30s, and the delay of 16s to 20s", took)
@@ -99,7 +98,7 @@ func TestNeverHealthyIsACrashAndUsesTheRestartsUp(t *testing.T) {
 func TestWithoutStartTimeoutItStaysClaimed(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		r, _ := b.starting(allocation("service", taskSpec("main", checked("liveness"))), "liveness")
-		time.Sleep(24 * time.Hour)
+		b.pass(24 * time.Hour)
 		b.serves(r, false, false, `check "liveness" of service "s" fails`)
 		b.want("processes", 1, len(b.driver.Started()))
 	})
@@ -112,7 +111,7 @@ func TestStartTimeoutOutlivesTheAgent(t *testing.T) {
 		spec := taskSpec("main", checked("liveness"), withCheck("liveness", func(k *api.Check) { k.StartTimeout = 30 * time.Second }), policy(1, "fail"))
 		a := allocation("service", spec)
 		r, _ := b.starting(a, "liveness")
-		time.Sleep(19 * time.Second)
+		b.pass(19 * time.Second)
 		data := r.encode()
 		b.close()
 		b.open()
@@ -121,11 +120,9 @@ func TestStartTimeoutOutlivesTheAgent(t *testing.T) {
 			t.Fatal(err)
 		}
 		again.Resume()
-		time.Sleep(9500 * time.Millisecond)
-		synctest.Wait()
+		b.pass(9500 * time.Millisecond)
 		b.want("restarts before", uint64(0), again.Report().TaskStates["main"].Restarts)
-		time.Sleep(time.Second)
-		synctest.Wait()
+		b.pass(time.Second)
 		b.want("restarts after 30s", uint64(1), again.Report().TaskStates["main"].Restarts)
 	})
 }
@@ -174,7 +171,7 @@ func TestChecksChangeInPlace(t *testing.T) {
 		}))
 		b.serves(r, true, false, `check "readiness" of service "s" fails`)
 		scripts["readiness"].Store(0)
-		time.Sleep(time.Second)
+		b.pass(time.Second)
 		b.serves(r, true, true, "")
 		b.want("processes", 1, len(b.driver.Started()))
 	})
@@ -191,9 +188,9 @@ func TestANewCheckThatFails(t *testing.T) {
 				Interval: 10 * time.Second, Timeout: time.Second, FailuresBeforeCritical: 3})
 		}))
 		b.serves(r, true, true, "")
-		time.Sleep(15 * time.Second)
+		b.pass(15 * time.Second)
 		b.serves(r, true, true, "")
-		time.Sleep(10 * time.Second)
+		b.pass(10 * time.Second)
 		b.serves(r, false, false, `task "main" was not running`)
 	})
 }
@@ -218,7 +215,7 @@ func TestFlappingReadinessKillsNothing(t *testing.T) {
 		reports = 0
 		flips, last := 0, r.Report().Serving.Routable
 		for range 10 * 60 * 10 {
-			time.Sleep(100 * time.Millisecond)
+			b.pass(100 * time.Millisecond)
 			synctest.Wait()
 			if now := r.Report().Serving.Routable; now != last {
 				flips, last = flips+1, now
@@ -249,7 +246,7 @@ func TestMonitor(t *testing.T) {
 		r, scripts := b.starting(a, "plain")
 		b.serves(r, false, false, `monitor of task "main" fails`)
 		scripts["plain"].Store(0)
-		time.Sleep(time.Second)
+		b.pass(time.Second)
 		b.serves(r, true, true, "")
 
 		// It changes in place; without it nobody asks any more.
@@ -260,7 +257,7 @@ func TestMonitor(t *testing.T) {
 		b.serves(r, true, true, "")
 
 		scripts["plain"].Store(2)
-		time.Sleep(21 * time.Second)
+		b.pass(21 * time.Second)
 		told := story(r, "main")
 		b.want("story", `Unhealthy: Became unhealthy after 10s: monitor of task "main" failed 2 times in a row: script: plain: exit code 2 in 0s`, told[len(told)-4])
 		b.serves(r, false, false, `task "main" was not running`)

@@ -185,7 +185,7 @@ func TestStopSendsTheKillSignalAndWaits(t *testing.T) {
 		r.Stop("Alloc not needed", false)
 		<-r.Ended()
 		b.want("time", 7*time.Second, time.Since(begun))
-		b.want("signals", []string{"SIGTERM"}, p.Signals)
+		b.want("signals", []string{"SIGTERM"}, p.Signals())
 		b.want("status", api.AllocClientComplete, r.Status())
 		b.want("story", []string{
 			"Killing: Alloc not needed. Sent SIGTERM, SIGKILL follows after 7s",

@@ -33,12 +33,12 @@ func checked(kinds ...string) func(*api.Task) {
 // answers are the exit codes of scripts, by their names.
 type answers map[string]*atomic.Int64
 
-func newAnswers(p *drivertest.Process, failing ...string) answers {
+func newAnswers(d *drivertest.Driver, failing ...string) answers {
 	a := answers{"liveness": new(atomic.Int64), "readiness": new(atomic.Int64), "plain": new(atomic.Int64)}
 	for _, name := range failing {
 		a[name].Store(2)
 	}
-	p.Script(func(argv []string) int { return int(a[argv[0]].Load()) })
+	d.Script(func(argv []string) int { return int(a[argv[0]].Load()) })
 	return a
 }
 
@@ -55,20 +55,20 @@ func (b *bench) serves(r *Runner, up, routable bool, reason string) {
 	}
 }
 
-// starting starts an allocation whose first process answers as told from the
+// pass lets time go by, and what is due at its end happen.
+func (b *bench) pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// starting starts an allocation whose processes answer as told from the
 // beginning.
 func (b *bench) starting(a *api.Allocation, failing ...string) (*Runner, answers) {
+	scripts := newAnswers(b.driver, failing...)
 	r := New(b.host, a)
-	var scripts answers
-	found := make(chan struct{})
-	go func() {
-		scripts = newAnswers(b.driver.Wait(1), failing...)
-		close(found)
-	}()
 	r.Start()
-	<-found
-	time.Sleep(time.Second)
-	synctest.Wait()
+	b.driver.Wait(1)
+	b.pass(time.Second)
 	return r, scripts
 }
 
@@ -78,15 +78,15 @@ func TestReadinessMovesTrafficAndKillsNothing(t *testing.T) {
 		b.serves(r, false, false, `check "liveness" of service "s" fails`)
 
 		scripts["liveness"].Store(0)
-		time.Sleep(time.Second)
+		b.pass(time.Second)
 		b.serves(r, true, false, `check "readiness" of service "s" fails`)
 
 		scripts["readiness"].Store(0)
-		time.Sleep(time.Second)
+		b.pass(time.Second)
 		b.serves(r, true, true, "")
 
 		scripts["readiness"].Store(1)
-		time.Sleep(11 * time.Second)
+		b.pass(11 * time.Second)
 		b.serves(r, true, false, `check "readiness" of service "s" fails`)
 		if len(b.driver.Started()) != 1 || r.Status() != api.AllocClientRunning {
 			t.Errorf("%d processes, status %s: losing readiness must not restart anything", len(b.driver.Started()), r.Status())
@@ -119,7 +119,7 @@ func TestWhatServesIsTold(t *testing.T) {
 		b2 := *a
 		b2.Job, b2.AllocModifyIndex = &job, 5
 		r.Update(&b2)
-		time.Sleep(time.Second)
+		b.pass(time.Second)
 		second := r.Report().Serving
 		want[0].Tags = []string{"new"}
 		if diff := cmp.Diff(want, second.Services); diff != "" {
@@ -148,13 +148,14 @@ func TestTrafficLeavesBeforeTheSignal(t *testing.T) {
 		r.Stop("because", false)
 		synctest.Wait()
 		b.serves(r, true, false, "it is about to stop (shutdown_delay)")
-		if p := b.driver.Process("main"); p == nil || len(p.Signals) > 0 {
+		if p := b.driver.Process("main"); p == nil || len(p.Signals()) > 0 {
 			t.Error("the task was told to end before its shutdown_delay was over")
 		}
-		time.Sleep(5 * time.Second)
+		b.pass(5 * time.Second)
 		<-r.Ended()
-		if len(b.driver.Started()[0].Signals) != 1 {
-			t.Errorf("signals %v, want one", b.driver.Started()[0].Signals)
+		synctest.Wait() // what stopped it goes on after the process has ended
+		if got := b.driver.Started()[0].Signals(); len(got) != 1 {
+			t.Errorf("signals %v, want one", got)
 		}
 	})
 }
@@ -179,7 +180,7 @@ func TestServingOutlivesTheAgent(t *testing.T) {
 			t.Fatalf("the new agent begins with %+v, want what the last one said", s)
 		}
 		again.Resume()
-		time.Sleep(time.Second)
+		b.pass(time.Second)
 		b.serves(again, true, false, `check "readiness" of service "s" fails`)
 	})
 }
