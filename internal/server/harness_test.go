@@ -165,7 +165,7 @@ type fakeNode struct {
 
 	mu   sync.Mutex
 	jobs map[string]*api.Job
-	seen map[string]bool
+	seen map[string]string // the deployment for which each allocation was watched last
 	told map[string]bool            // to stop
 	now  map[string]*api.Allocation // with launches or goals: as last sent
 }
@@ -200,7 +200,7 @@ func (c *cluster) addNode(id string, run func(*api.Allocation, *api.Job) []event
 // connect registers a node and has it follow its stream.
 func (c *cluster) connect(node *api.Node, run func(*api.Allocation, *api.Job) []event) *fakeNode {
 	c.Helper()
-	n := &fakeNode{c: c, node: node, run: run, jobs: map[string]*api.Job{}, seen: map[string]bool{}, told: map[string]bool{}, now: map[string]*api.Allocation{}}
+	n := &fakeNode{c: c, node: node, run: run, jobs: map[string]*api.Job{}, seen: map[string]string{}, told: map[string]bool{}, now: map[string]*api.Allocation{}}
 	res, err := c.RegisterNode(c.Context(), node)
 	if err != nil {
 		c.Fatalf("register node %s: %v", node.ID, err)
@@ -245,10 +245,11 @@ func (n *fakeNode) receive(ctx context.Context, m *api.NodeAllocations) {
 		n.jobs[fmt.Sprint(j.ID, j.Version)] = j
 	}
 	for _, a := range m.Allocations {
+		watched, seen := n.seen[a.ID]
 		switch {
 		case a.IsClientTerminal():
-		case a.DesiredStatus == api.AllocDesiredRun && !n.seen[a.ID]:
-			n.seen[a.ID] = true
+		case a.DesiredStatus == api.AllocDesiredRun && !seen:
+			n.seen[a.ID] = a.DeploymentID
 			job := n.jobs[fmt.Sprint(a.JobID, a.JobVersion)]
 			if job == nil {
 				n.c.Errorf("node %s got allocation %s without its job", n.node.ID, a.ID)
@@ -258,6 +259,13 @@ func (n *fakeNode) receive(ctx context.Context, m *api.NodeAllocations) {
 			n.play(ctx, a.Allocation, n.script(a.Allocation, job))
 		case a.DesiredStatus == api.AllocDesiredRun && n.launch(a.Allocation, n.jobs[fmt.Sprint(a.JobID, a.JobVersion)]):
 			n.play(ctx, a.Allocation, []event{{status: api.AllocClientRunning, healthy: healthy(true)}})
+		case a.DesiredStatus == api.AllocDesiredRun && watched != a.DeploymentID:
+			// It was updated in place: a deployment that does not know its health
+			// has it watched anew.
+			n.seen[a.ID] = a.DeploymentID
+			if job := n.jobs[fmt.Sprint(a.JobID, a.JobVersion)]; n.run == nil && job != nil && !job.RunsToCompletion() && a.DeploymentID != "" && !a.IsHealthy() && !a.IsUnhealthy() {
+				n.play(ctx, a.Allocation, []event{{status: api.AllocClientRunning, healthy: healthy(true)}})
+			}
 		case a.DesiredStatus != api.AllocDesiredRun && !n.told[a.ID]:
 			n.told[a.ID] = true
 			end := event{status: api.AllocClientComplete}
