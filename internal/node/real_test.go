@@ -21,7 +21,9 @@ import (
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
 	"github.com/reeve-run/reeve/internal/node/driver"
+	"github.com/reeve-run/reeve/internal/node/driver/exec"
 	"github.com/reeve-run/reeve/internal/node/driver/rawexec"
+	"github.com/reeve-run/reeve/internal/node/supervise"
 	"github.com/reeve-run/reeve/internal/node/supervise/supervisetest"
 )
 
@@ -33,10 +35,12 @@ func shell(name, script string) *api.Task {
 // real is a node whose tasks are real processes, with its API.
 type real struct {
 	*running
-	servers *fakeServers
-	client  *client.Client
-	dir     string
-	address string // of the API
+	servers    *fakeServers
+	client     *client.Client
+	supervisor *supervise.Client
+	isolates   bool // this machine can isolate tasks
+	dir        string
+	address    string // of the API
 }
 
 func runReal(t *testing.T) *real {
@@ -44,7 +48,8 @@ func runReal(t *testing.T) *real {
 	s := newServers()
 	dir := t.TempDir()
 	c := supervisetest.Connect(t)
-	n := run(t, dir, s, map[string]driver.Driver{"raw_exec": rawexec.New(c)})
+	isolating := exec.New(c, exec.Config{})
+	n := run(t, dir, s, map[string]driver.Driver{"raw_exec": rawexec.New(c), "exec": isolating})
 	web := httptest.NewServer(n.Handler())
 	api, err := client.New(client.Config{Address: web.URL})
 	if err != nil {
@@ -61,7 +66,7 @@ func runReal(t *testing.T) *real {
 		web.Close()
 		api.Close()
 	})
-	return &real{running: n, servers: s, client: api, dir: dir, address: web.URL}
+	return &real{running: n, servers: s, client: api, supervisor: c, isolates: isolating.Fingerprint(t.Context()).Healthy, dir: dir, address: web.URL}
 }
 
 // place gives the node an allocation, and returns when it knows that.

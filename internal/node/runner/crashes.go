@@ -4,13 +4,17 @@
 package runner
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/node/driver"
+	"github.com/reeve-run/reeve/internal/node/taskenv"
 )
 
 // longestReason is how much of a crash's reason is kept.
@@ -116,21 +120,50 @@ func (r *Runner) noteWell() {
 	}
 }
 
-// crashWords tells why the task's process ended.
-func (t *task) crashWords(x driver.Exit) string {
+// crashWords tells why the task's process ended, and after how long.
+func (t *task) crashWords(x driver.Exit, ran time.Duration) string {
+	after := " after " + lasted(ran)
 	switch {
 	case errors.Is(x.Err, driver.ErrTaskLost), errors.Is(x.Err, driver.ErrTaskUnknown):
 		return "its process is gone, and nobody saw how it ended"
 	case x.Err != nil:
 		return x.Err.Error()
 	case x.OOMKilled:
-		return fmt.Sprintf("out of memory: killed by the kernel (exit code %d)", x.Code)
+		limit := ""
+		if mb := t.memoryLimit(); mb > 0 {
+			limit = fmt.Sprintf(" of %d MB", mb)
+		}
+		return fmt.Sprintf("out of memory%s: killed by the kernel (exit code %d)%s", limit, x.Code, after)
 	case x.Signal != 0:
-		return fmt.Sprintf("ended by signal %d", x.Signal)
+		return fmt.Sprintf("ended by signal %d (%s)%s", x.Signal, unix.SignalName(unix.Signal(x.Signal)), after)
 	case x.Code == 0:
-		return "exited with code 0, although it is to keep running"
+		return "exited with code 0" + after + ", although it is to keep running"
 	}
-	return fmt.Sprintf("exited with code %d", x.Code)
+	return fmt.Sprintf("exited with code %d%s", x.Code, after)
+}
+
+// lasted shows how long a run was: the shorter, the more exactly.
+func lasted(d time.Duration) string {
+	unit := time.Second
+	switch {
+	case d < time.Second:
+		unit = time.Millisecond
+	case d < time.Minute:
+		unit = 100 * time.Millisecond
+	}
+	return short(max(0, d).Round(unit))
+}
+
+// memoryLimit is how much its driver lets the task use, in MB; 0 is as much as
+// there is.
+func (t *task) memoryLimit() int64 {
+	r := t.r
+	dir := r.host.Dirs.Task(r.id, t.name)
+	if d := r.host.Drivers[t.spec.Driver]; d == nil || d.View(dir) == dir { // what it does not isolate, it does not limit
+		return 0
+	}
+	l := taskenv.Limits(r.alloc, t.spec)
+	return cmp.Or(l.MemoryMaxMB, l.MemoryMB)
 }
 
 // startWords tells why the task could not be started.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/node/driver"
 )
 
 // patient is a policy that begins with immediate attempts, then waits longer and
@@ -70,10 +71,11 @@ func TestCrashesAreCountedAndTriedAgainAtTheirTime(t *testing.T) {
 		}
 		crash := func(n, count int) {
 			b.Helper()
-			b.driver.Wait(n).Exit(17)
+			p := b.driver.Wait(n)
+			p.Exit(17)
 			synctest.Wait()
 			c := r.Report().Crashes
-			b.want("count", []any{count, n, `task "web": exited with code 17`, time.Now().UnixNano()}, []any{c.Count, c.Total, c.Reason, c.At})
+			b.want("count", []any{count, n, `task "web": exited with code 17 after ` + lasted(time.Since(p.StartedAt())), time.Now().UnixNano()}, []any{c.Count, c.Total, c.Reason, c.At})
 		}
 		begun := time.Now()
 		crash(1, 1)
@@ -145,6 +147,29 @@ func TestWellIsWhatItsLivenessChecksPassed(t *testing.T) {
 		synctest.Wait()
 		if c := r.Report().Crashes; c.Count < 2 || !strings.Contains(c.Reason, "exited with code 1") {
 			t.Errorf("crashes: %+v; want what never was well to be counted on", c)
+		}
+	})
+}
+
+func TestWordsOfACrash(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		a := allocation("service", taskSpec("web"))
+		a.AllocatedResources = &api.AllocatedResources{Tasks: map[string]*api.AllocatedTask{"web": {Memory: api.AllocatedMemory{MemoryMB: 32}}}}
+		web := New(b.host, a).tasks[0]
+		for _, c := range []struct {
+			exit driver.Exit
+			ran  time.Duration
+			want string
+		}{
+			{driver.Exit{Code: 17}, 1234567 * time.Nanosecond, "exited with code 17 after 1ms"},
+			{driver.Exit{Code: 1}, 61*time.Second + 499*time.Millisecond, "exited with code 1 after 1m1s"},
+			{driver.Exit{}, 3249 * time.Millisecond, "exited with code 0 after 3.2s, although it is to keep running"},
+			{driver.Exit{Code: 139, Signal: 11}, time.Hour, "ended by signal 11 (SIGSEGV) after 1h"},
+			{driver.Exit{Code: 137, Signal: 9, OOMKilled: true}, time.Second, "out of memory: killed by the kernel (exit code 137) after 1s"},
+			{driver.Exit{Err: driver.ErrTaskLost}, time.Second, "its process is gone, and nobody saw how it ended"},
+			{driver.Exit{Code: 1}, -time.Second, "exited with code 1 after 0s"}, // the clock was put back
+		} {
+			b.want("words", c.want, web.crashWords(c.exit, c.ran))
 		}
 	})
 }

@@ -186,7 +186,7 @@ func (t *task) exited(ctx context.Context, h driver.Handle, x driver.Exit) (dela
 	case t.isSuperseded():
 		t.park()
 	case asked == nil:
-		delay, dead = t.verdict(exitWords(x), t.crashWords(x))
+		delay, dead = t.verdict(exitWords(x), t.crashWords(x, at.Sub(t.state.StartedAt)))
 	case asked.counts:
 		t.again = nil
 		delay, dead = t.verdict(asked.words, asked.words)
