@@ -46,9 +46,7 @@ func cgroupTree(dir string, use CgroupUse) (*cgroup.Tree, error) {
 	case CgroupsV1:
 		layout.Unified = ""
 	}
-	t, err := cgroup.Open(layout, filepath.Join("reeve", dirHash(dir)))
-	t.Hold()
-	return t, err
+	return cgroup.Open(layout, filepath.Join("reeve", dirHash(dir)))
 }
 
 func probe(tree *cgroup.Tree, problems error) Machine {

@@ -4,8 +4,10 @@
 package cgroup
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -124,20 +126,50 @@ func TestSweepRemovesOnlyWhatNobodyHolds(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(root, "reeve/busy/t-1/process"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	held, err := Open(layout, "reeve/held")
-	if err != nil {
+	if _, err := Open(layout, "reeve/held"); err != nil {
 		t.Fatal(err)
 	}
-	held.Hold()
 	own, err := Open(layout, "reeve/own")
 	if err != nil {
 		t.Fatal(err)
 	}
-	own.Hold()
 	own.Sweep()
 	if diff := cmp.Diff([]string{"busy", "held", "own"}, subdirs(filepath.Join(root, "reeve"))); diff != "" {
 		t.Errorf("what is left (-want +got):\n%s", diff)
 	}
+}
+
+// Trees that are opened while others sweep are there afterwards.
+func TestTreesAreOpenedWhileOthersSweep(t *testing.T) {
+	root := t.TempDir()
+	layout := Layout{V1: map[string]string{"freezer": root}}
+	sweeper, err := Open(layout, "reeve/sweeper")
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := make(chan struct{})
+	var sweeping sync.WaitGroup
+	sweeping.Go(func() {
+		for {
+			select {
+			case <-opened:
+				return
+			default:
+				sweeper.Sweep()
+			}
+		}
+	})
+	for i := range 300 {
+		tree, err := Open(layout, fmt.Sprint("reeve/", i))
+		if err == nil {
+			_, err = tree.Create("t", Limits{})
+		}
+		if err != nil {
+			t.Fatalf("tree %d: %v", i, err)
+		}
+	}
+	close(opened)
+	sweeping.Wait()
 }
 
 func TestWeightKeepsProportions(t *testing.T) {

@@ -4,29 +4,33 @@
 package cgroup
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
 
-// Hold marks the tree as in use until this process ends or executes another
-// program, so that Sweep of another one leaves it alone.
-func (t *Tree) Hold() {
-	for _, d := range t.dirs() {
-		for range 3 {
-			fd, err := unix.Open(d, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-			if err != nil || unix.Flock(fd, unix.LOCK_SH) != nil {
-				break
-			}
-			// Swept just before it was locked? Then it is made again.
-			var open, there unix.Stat_t
-			if unix.Fstat(fd, &open) == nil && unix.Stat(d, &there) == nil && open.Ino == there.Ino {
-				break // and the lock stays with the open file
-			}
-			unix.Close(fd)
-			os.MkdirAll(d, 0o755)
+// makeHeld makes a directory and marks it as in use until this process ends or
+// executes another program, so that Sweep of another tree leaves it alone. It
+// may be swept before it is marked: then it is made again.
+func makeHeld(dir string) error {
+	for {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
 		}
+		fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		if errors.Is(err, unix.ENOENT) {
+			continue
+		}
+		if err != nil || unix.Flock(fd, unix.LOCK_SH) != nil {
+			return nil // it can be used, though not marked
+		}
+		var open, there unix.Stat_t
+		if unix.Fstat(fd, &open) == nil && unix.Stat(dir, &there) == nil && open.Ino == there.Ino {
+			return nil // the lock stays with the open file
+		}
+		unix.Close(fd)
 	}
 }
 

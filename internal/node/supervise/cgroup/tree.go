@@ -23,7 +23,7 @@ type Tree struct {
 	v1      map[string]string // controller -> directory
 }
 
-// Open makes the tree of that name, such as "reeve/1a2b". What cannot be
+// Open makes the tree of that name, such as "reeve/1a2b", and holds it. What cannot be
 // written is left out: the tree then limits less, and says so in Controllers.
 // The reasons come back as a joined error beside a tree that can be used.
 func Open(l Layout, name string) (*Tree, error) {
@@ -31,7 +31,7 @@ func Open(l Layout, name string) (*Tree, error) {
 	var problems []error
 	if l.Unified != "" {
 		dir := filepath.Join(l.Unified, name)
-		if err := os.MkdirAll(dir, 0o755); err != nil {
+		if err := makeHeld(dir); err != nil {
 			problems = append(problems, err)
 		} else {
 			t.unified = dir
@@ -44,7 +44,7 @@ func Open(l Layout, name string) (*Tree, error) {
 			continue // v2 kills without freezing, and counts time without a controller
 		}
 		dir := filepath.Join(mount, name)
-		if err := os.MkdirAll(dir, 0o755); err != nil {
+		if err := makeHeld(dir); err != nil {
 			problems = append(problems, err)
 			continue
 		}
