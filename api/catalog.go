@@ -59,9 +59,15 @@ type Endpoint struct {
 // A CatalogUpdate is one message of the catalog's stream. The first one is
 // Complete: it holds all entries. A later one with Complete set replaces all
 // that came before, because the reader was too slow for what lay between.
+//
+// Servers that lost everything are of another cluster, and know at first nothing
+// of what runs. What a reader knows of a node then holds until the node is among
+// Nodes.
 type CatalogUpdate struct {
 	Index    uint64
 	Complete bool            `json:",omitempty"`
+	Cluster  string          `json:",omitempty"` // that the servers are of, if Complete
+	Nodes    []string        `json:",omitempty"` // that have said what they run: all of them if Complete, or else those that came
 	Entries  []*CatalogEntry `json:",omitempty"` // new or changed
 	Removed  []string        `json:",omitempty"` // allocation ids
 }

@@ -34,7 +34,8 @@ const (
 // Stream calls receive with the catalog of all namespaces, and then with every
 // change of it, until ctx ends or receive returns an error; that is returned.
 // While no server can be reached nothing is received: what was known holds. The
-// first update after a break is Complete.
+// first update after a break is Complete. It has what was known of nodes that
+// servers which lost everything have not heard of yet, for a while.
 func (k Catalog) Stream(ctx context.Context, receive func(*api.CatalogUpdate) error) error {
 	return k.StreamTelling(ctx, receive, func(error) {})
 }
@@ -42,9 +43,13 @@ func (k Catalog) Stream(ctx context.Context, receive func(*api.CatalogUpdate) er
 // StreamTelling is Stream, and tells of each break why it was.
 func (k Catalog) StreamTelling(ctx context.Context, receive func(*api.CatalogUpdate) error, broke func(error)) error {
 	wait := streamAgain
+	var known succession
 	for {
 		err := k.follow(ctx, func(u *api.CatalogUpdate) error {
 			wait = streamAgain
+			if u = known.next(u, time.Now()); u == nil {
+				return nil
+			}
 			return receive(u)
 		})
 		var refused *receiverError
@@ -75,9 +80,6 @@ func (k Catalog) follow(ctx context.Context, receive func(*api.CatalogUpdate) er
 	for u, err := range stream[api.CatalogUpdate](ctx, k.c, "/v1/catalog/stream", v, nil) {
 		if err != nil {
 			return err
-		}
-		if u.Index == 0 {
-			continue // a sign of life
 		}
 		if err := receive(u); err != nil {
 			return &receiverError{err}

@@ -81,12 +81,15 @@ func (m *machine) hammer(clients int) *hammer {
 	return h
 }
 
-func askOnce(client *http.Client, addr string) error {
+func askOnce(client *http.Client, addr string) error { return askFor(client, addr, "web.test") }
+
+// askFor asks the router at an address for a host.
+func askFor(client *http.Client, addr, host string) error {
 	q, err := http.NewRequest(http.MethodGet, "http://"+addr+"/", nil)
 	if err != nil {
 		return err
 	}
-	q.Host = "web.test"
+	q.Host = host
 	resp, err := client.Do(q)
 	if err != nil {
 		return err

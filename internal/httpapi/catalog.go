@@ -77,13 +77,13 @@ func (c *call) catalogLine(m *live.Message) ([]byte, error) {
 	if c.namespace == allNamespaces {
 		return m.Line()
 	}
-	u := &api.CatalogUpdate{Index: m.Index, Complete: m.Complete, Removed: m.Removed}
+	u := &api.CatalogUpdate{Index: m.Index, Complete: m.Complete, Cluster: m.Cluster, Nodes: m.Nodes, Removed: m.Removed}
 	for _, e := range m.Entries {
 		if c.inNamespace(e.Namespace) {
 			u.Entries = append(u.Entries, e)
 		}
 	}
-	if !u.Complete && len(u.Entries) == 0 && len(u.Removed) == 0 {
+	if !u.Complete && len(u.Entries) == 0 && len(u.Removed) == 0 && len(u.Nodes) == 0 {
 		return nil, nil
 	}
 	return (&live.Message{CatalogUpdate: u}).Line()

@@ -34,19 +34,24 @@ type Catalog struct {
 	services btree.Map[string, *service] // by key
 	names    uint64                      // log index at which a name or a tag last came or went
 	gone     uint64                      // log index at which a name last went
+	cluster  func() string
+	nodes    btree.Set[string] // that have said what they run
 	waiters  waiters
 	past     past
 }
 
 // New returns an empty picture.
 func New() *Catalog {
-	c := &Catalog{}
+	c := &Catalog{cluster: func() string { return "" }}
 	c.past.init()
 	return c
 }
 
 // Run keeps the picture true to the store until ctx ends.
 func (c *Catalog) Run(ctx context.Context, store *state.Store) error {
+	c.mu.Lock()
+	c.cluster = func() string { return store.Snapshot().ClusterID() }
+	c.mu.Unlock()
 	return feed.Follow(ctx, store, c.start, c.apply)
 }
 
@@ -57,6 +62,12 @@ func (c *Catalog) start(snap *state.Snapshot) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.entries, c.services = btree.Map[string, *api.CatalogEntry]{}, btree.Map[string, *service]{}
+	c.nodes = btree.Set[string]{}
+	for n := range snap.Nodes() {
+		if isHeard(n) {
+			c.nodes.Insert(n.ID)
+		}
+	}
 	c.floor, c.names, c.gone = index, index, index
 	for a := range snap.Allocations() {
 		if e := catalog.Of(a); e != nil {
@@ -71,10 +82,18 @@ func (c *Catalog) start(snap *state.Snapshot) {
 
 // apply takes over what one log entry changed.
 func (c *Catalog) apply(b *state.Batch) {
-	var touched []string
+	var touched, came []string
 	locked := false
 	for i := range b.Changes {
 		change := &b.Changes[i]
+		if change.Table == state.TableNodes && isNews(change) {
+			if !locked {
+				c.mu.Lock()
+				locked = true
+			}
+			came = append(came, c.heard(change)...)
+			continue
+		}
 		if change.Table != state.TableAllocations {
 			continue
 		}
@@ -100,12 +119,35 @@ func (c *Catalog) apply(b *state.Batch) {
 	}
 	c.seen.Store(b.Index)
 	if locked {
-		if len(touched) > 0 {
-			c.past.add(c.message(b.Index, touched))
+		if len(touched)+len(came) > 0 {
+			m := c.message(b.Index, touched)
+			m.Nodes = came
+			c.past.add(m)
 		}
 		c.mu.Unlock()
 	}
 	c.waiters.wakeSeen()
+}
+
+// isHeard reports whether a node has said what it runs.
+func isHeard(n *api.Node) bool { return n != nil && n.Status != api.NodeStatusInit }
+
+// isNews reports whether a change is that a node has said what it runs, or that
+// it has not any more.
+func isNews(change *state.Change) bool {
+	old, _ := change.Old.(*api.Node)
+	n, _ := change.New.(*api.Node)
+	return isHeard(old) != isHeard(n)
+}
+
+// heard takes over such a change, and returns the node that came.
+func (c *Catalog) heard(change *state.Change) (came []string) {
+	if n, _ := change.New.(*api.Node); isHeard(n) {
+		c.nodes.Insert(n.ID)
+		return []string{n.ID}
+	}
+	c.nodes.Delete(change.Old.(*api.Node).ID)
+	return nil
 }
 
 // isUntouched reports, cheaply, that a change of an allocation is none of its

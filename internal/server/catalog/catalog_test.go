@@ -316,3 +316,32 @@ func TestRunFollowsTheStore(t *testing.T) {
 		}
 	})
 }
+
+func TestFollowersHearOfNodes(t *testing.T) {
+	w := newWorld()
+	early := w.c.Subscribe()
+	if m, err := early.Next(t.Context()); err != nil || !m.Complete || len(m.Nodes) != 0 {
+		t.Fatalf("at first: %+v, %v", m, err)
+	}
+	at := func(index uint64, changes ...state.Change) {
+		for i := range changes {
+			changes[i].Table = state.TableNodes
+		}
+		w.c.apply(&state.Batch{Index: index, Changes: changes})
+	}
+	comes := &api.Node{ID: "n1", Status: api.NodeStatusInit}
+	ready := &api.Node{ID: "n1", Status: api.NodeStatusReady}
+	other := &api.Node{ID: "n2", Status: api.NodeStatusReady}
+	at(20, state.Change{New: comes})
+	at(21, state.Change{Old: comes, New: ready}, state.Change{New: other})
+	at(22, state.Change{Old: ready, New: ready})
+	at(23, state.Change{Old: other})
+	m, err := early.Next(t.Context())
+	if err != nil || m.Index != 21 || !slices.Equal(m.Nodes, []string{"n1", "n2"}) {
+		t.Errorf("then: %+v, %v", m, err)
+	}
+	late, err := w.c.Subscribe().Next(t.Context())
+	if err != nil || !slices.Equal(late.Nodes, []string{"n1"}) {
+		t.Errorf("who comes late hears %+v, %v", late, err)
+	}
+}

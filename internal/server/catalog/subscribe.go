@@ -36,7 +36,7 @@ func (m *Message) Line() ([]byte, error) {
 	return m.line, m.err
 }
 
-func (m *Message) changes() int { return 1 + len(m.Entries) + len(m.Removed) }
+func (m *Message) changes() int { return 1 + len(m.Entries) + len(m.Removed) + len(m.Nodes) }
 
 // past is the last messages, numbered from the start of the process. Who follows
 // holds a number.
@@ -144,10 +144,10 @@ func (s *Subscription) Next(ctx context.Context) (*Message, error) {
 // complete is everything, and the number of the message that comes after it.
 func (c *Catalog) complete() (*Message, uint64) {
 	c.mu.Lock()
-	all, index := c.entries.Copy(), c.seen.Load()
+	all, index, nodes, cluster := c.entries.Copy(), c.seen.Load(), c.nodes.Keys(), c.cluster
 	c.past.mu.Lock()
 	next := c.past.next
 	c.past.mu.Unlock()
 	c.mu.Unlock()
-	return &Message{CatalogUpdate: &api.CatalogUpdate{Index: index, Complete: true, Entries: all.Values()}}, next
+	return &Message{CatalogUpdate: &api.CatalogUpdate{Index: index, Complete: true, Cluster: cluster(), Nodes: nodes, Entries: all.Values()}}, next
 }

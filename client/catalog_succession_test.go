@@ -1,0 +1,75 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package client
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// traffic is a reader of the catalog, behind a succession.
+type traffic struct {
+	*testing.T
+	s   succession
+	to  map[string]bool
+	now time.Time
+}
+
+func entries(ids ...string) (all []*api.CatalogEntry) {
+	for _, id := range ids {
+		_, node, _ := strings.Cut(id, "@")
+		all = append(all, &api.CatalogEntry{AllocID: id, NodeID: node})
+	}
+	return all
+}
+
+func (r *traffic) tell(when string, u *api.CatalogUpdate, want ...string) {
+	r.Helper()
+	if u = r.s.next(u, r.now); u != nil {
+		if u.Complete {
+			r.to = map[string]bool{}
+		}
+		for _, e := range u.Entries {
+			r.to[e.AllocID] = true
+		}
+		for _, id := range u.Removed {
+			delete(r.to, id)
+		}
+	}
+	var got []string
+	for id := range r.to {
+		got = append(got, id)
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		r.Errorf("%s: traffic goes to %v, want %v", when, got, want)
+	}
+}
+
+func TestTrafficStaysWhileServersBeginAnew(t *testing.T) {
+	r := &traffic{T: t, now: time.Unix(1000, 0)}
+	r.tell("at first", &api.CatalogUpdate{Index: 900, Complete: true, Cluster: "old", Nodes: []string{"n", "m"}, Entries: entries("a@n", "b@n", "c@m")}, "a@n", "b@n", "c@m")
+	r.tell("one more", &api.CatalogUpdate{Index: 901, Entries: entries("d@m", "e@gone")}, "a@n", "b@n", "c@m", "d@m", "e@gone")
+	r.tell("servers that do not lead yet", &api.CatalogUpdate{Index: 1, Complete: true}, "a@n", "b@n", "c@m", "d@m", "e@gone")
+	r.tell("they begin", &api.CatalogUpdate{Index: 2, Complete: true, Cluster: "new"}, "a@n", "b@n", "c@m", "d@m", "e@gone")
+	r.tell("one is adopted", &api.CatalogUpdate{Index: 3, Entries: entries("a@n")}, "a@n", "b@n", "c@m", "d@m", "e@gone")
+	r.tell("that was all of its node", &api.CatalogUpdate{Index: 4, Nodes: []string{"n"}}, "a@n", "c@m", "d@m", "e@gone")
+	r.tell("the stream breaks once more", &api.CatalogUpdate{Index: 5, Complete: true, Cluster: "new", Nodes: []string{"n"}, Entries: entries("a@n", "c@m")}, "a@n", "c@m", "d@m", "e@gone")
+	r.tell("an adopted one ends", &api.CatalogUpdate{Index: 6, Removed: []string{"c@m"}}, "a@n", "d@m", "e@gone")
+	r.tell("a node comes without it", &api.CatalogUpdate{Index: 7, Nodes: []string{"m"}}, "a@n", "e@gone")
+	r.now = r.now.Add(heldFor - time.Second)
+	r.tell("a sign of life", &api.CatalogUpdate{}, "a@n", "e@gone")
+	r.now = r.now.Add(time.Second)
+	r.tell("its node did not come back in time", &api.CatalogUpdate{}, "a@n")
+}
+
+func TestTheSameServersAreBelieved(t *testing.T) {
+	r := &traffic{T: t}
+	r.tell("at first", &api.CatalogUpdate{Index: 9, Complete: true, Cluster: "one", Nodes: []string{"n"}, Entries: entries("a@n", "b@n")}, "a@n", "b@n")
+	r.tell("after a break", &api.CatalogUpdate{Index: 12, Complete: true, Cluster: "one", Entries: entries("b@n")}, "b@n")
+}
