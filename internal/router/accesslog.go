@@ -67,7 +67,9 @@ func (l *accessLog) run(ctx context.Context) {
 func (l *accessLog) flush() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.out.Flush()
+	if l.out.Flush() != nil {
+		l.out.Reset(l.file) // else it would never write again, even with room on the disk
+	}
 	if l.path == "-" {
 		return
 	}

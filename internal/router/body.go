@@ -77,6 +77,22 @@ func (b *body) load(c *conn) *refusal {
 	return nil
 }
 
+// underWay reports whether the body is still being passed on.
+func (b *body) underWay() bool {
+	if b.pump == nil {
+		return false
+	}
+	select {
+	case <-b.pump.done:
+		return false
+	default:
+		return true
+	}
+}
+
+// isRead reports whether the client has nothing more to send of the body.
+func (b *body) isRead() bool { return b.pump == nil || b.pump.read.Load() }
+
 // again reports whether the body can be sent once more.
 func (b *body) again() bool { return b.kind != bodyStream || b.pump == nil }
 
@@ -85,6 +101,7 @@ func (b *body) again() bool { return b.kind != bodyStream || b.pump == nil }
 type pump struct {
 	done     chan struct{}
 	stop     atomic.Bool
+	read     atomic.Bool // all of the body came from the client
 	complete bool
 	refused  *refusal // what the client did wrong
 	rest     []byte   // what came after the body
@@ -123,6 +140,9 @@ func (b *body) copy(c *conn, u *upstream) error {
 		}
 		if total, bound := b.read.Add(int64(n)), c.router.config.MaxBody; bound > 0 && total > bound {
 			return tooLarge(bound)
+		}
+		if ended := b.length == 0 || b.chunks.isDone(); ended {
+			b.pump.read.Store(true) // before the instance has it, and can answer
 		}
 		if n > 0 {
 			u.waitWrite(time.Now(), c.router.config.BodyTimeout/2)

@@ -14,6 +14,7 @@ type chunks struct {
 	line   int // bytes of a trailer's line, or of a chunk's extension
 	total  int // bytes of all trailers
 	name   bool
+	begun  [longestKind]byte // of a trailer's name
 }
 
 type chunkState uint8
@@ -34,6 +35,8 @@ const (
 var (
 	errChunk   = errors.New("the chunked body is not valid")
 	errTrailer = errors.New("the trailers after the body are not valid, or larger than 8 KiB")
+	// What a trailer names belongs into a head.
+	errTrailerName = errors.New("a field after the body may only be in a head")
 )
 
 const (
@@ -147,14 +150,34 @@ func (c *chunks) trailer(x byte) error {
 			return errTrailer
 		}
 		c.name = true
+		c.begun[0] = x
 		c.line++
 	case c.name && x == ':':
+		if c.line <= longestKind && !mayTrail(c.begun[:c.line]) {
+			return errTrailerName
+		}
 		c.name = false
 		c.line++
 	case c.name && class[x]&isToken == 0, class[x]&isValue == 0:
 		return errTrailer
 	default:
+		if c.line < longestKind {
+			c.begun[c.line] = x
+		}
 		c.line++
 	}
 	return nil
+}
+
+// mayTrail reports whether a field may come after a body. What says how long a
+// message is, where it goes or where it came from may not: some take trailers
+// for fields of the head.
+func mayTrail(name []byte) bool {
+	switch kindOf(name) {
+	case plain:
+		return !looksLikeAnother(name)
+	case fieldRequestID:
+		return true
+	}
+	return false
 }

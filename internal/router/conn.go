@@ -91,11 +91,11 @@ func (c *conn) readHead() ([]byte, error) {
 			c.r += 2 // some clients end a body with one line too many
 		}
 		if end := endOfHead(c.unread(), seen); end > 0 {
+			if end > c.router.config.MaxHeader {
+				return nil, tooLong
+			}
 			head := c.buf[c.r : c.r+end]
 			c.r += end
-			if c.w-c.r == 0 {
-				c.r, c.w = end, end // what comes next is written behind the head
-			}
 			if begun.IsZero() {
 				begun = time.Now()
 			}
@@ -104,7 +104,7 @@ func (c *conn) readHead() ([]byte, error) {
 		}
 		seen = c.w - c.r
 		if seen >= c.router.config.MaxHeader || !c.grow(c.router.config.MaxHeader+4) {
-			return nil, &refusal{http.StatusRequestHeaderFieldsTooLarge, "the request's head is too large"}
+			return nil, tooLong
 		}
 		now := time.Now()
 		if seen == 0 {
@@ -124,6 +124,8 @@ func (c *conn) readHead() ([]byte, error) {
 		}
 	}
 }
+
+var tooLong = &refusal{http.StatusRequestHeaderFieldsTooLarge, "the request's head is too large"}
 
 // begin clears what is known of the request before.
 func (c *conn) begin() {

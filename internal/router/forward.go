@@ -84,7 +84,7 @@ func (c *conn) sessionOf(p *pool) string {
 func (c *conn) attempt(p *pool, t target, name, path string, query []byte, now time.Time) (keep, again bool, refused *refusal) {
 	c.writeRequest(t, path, query)
 	again = isIdempotent(view(c.request.method)) && c.body.again()
-	for u := t.idle.take(now.UnixNano(), again); ; u = nil {
+	for u := t.idle.take(now.UnixNano()); ; u = nil {
 		if u == nil {
 			var err error
 			if u, err = c.connect(t); err != nil {
@@ -202,6 +202,8 @@ func (c *conn) awaitAnswer(p *pool, t target, u *upstream) error {
 	}
 }
 
+// readAnswer waits for an answer's head. Its time counts from the request's
+// end: however long the body takes, the instance is not to blame for it.
 func (c *conn) readAnswer(u *upstream, limit time.Duration) ([]byte, error) {
 	u.compact()
 	var deadline time.Time
@@ -217,12 +219,13 @@ func (c *conn) readAnswer(u *upstream, limit time.Duration) ([]byte, error) {
 		}
 		now := time.Now()
 		switch {
+		case c.body.underWay():
 		case deadline.IsZero():
 			deadline = now.Add(limit)
 		case !now.Before(deadline):
 			return nil, errTimeout
 		}
-		if left := deadline.Sub(now); left < 2*patience {
+		if left := deadline.Sub(now); !deadline.IsZero() && left < 2*patience {
 			u.readExactlyBy(deadline)
 		} else {
 			u.waitRead(now, patience)
@@ -256,15 +259,10 @@ func (c *conn) unanswered(p *pool, t target, err error) *refusal {
 
 // pumpRefused is what the client did wrong while its body was passed on.
 func (c *conn) pumpRefused() *refusal {
-	if c.body.pump == nil {
+	if c.body.pump == nil || c.body.underWay() {
 		return nil
 	}
-	select {
-	case <-c.body.pump.done:
-		return c.body.pump.refused
-	default:
-		return nil
-	}
+	return c.body.pump.refused
 }
 
 // deliver passes an answer on to its end.
@@ -293,13 +291,16 @@ func (c *conn) deliver(p *pool, t target, name string, u *upstream) (keep, again
 		u.close()
 		return false, false, &refusal{http.StatusBadGateway, "the instance answered an HTTP/1.0 request in chunks"}
 	}
+	if !c.body.isRead() {
+		c.request.close = true // the rest of the request is not waited for
+	}
 	c.writeAnswer(p, t, name, false)
 	err := c.relay(u, body)
 	if errors.As(err, &refused) {
 		u.close()
 		return false, false, refused
 	}
-	whole := err == nil && (c.body.pump == nil || c.pumpDone())
+	whole := err == nil && (c.body.pump == nil || !c.body.underWay() && c.body.pump.complete)
 	switch {
 	case whole && !a.close && u.r == u.w:
 		t.idle.park(u, time.Now().UnixNano())
@@ -310,19 +311,12 @@ func (c *conn) deliver(p *pool, t target, name string, u *upstream) (keep, again
 		c.record.truncated = true
 		if errors.Is(err, errClientGone) {
 			c.record.status = statusClientGone
+		} else if body && !a.chunked && a.length < 0 {
+			c.nc.SetLinger(0) // a reset: the connection's end would say that this was all
 		}
 		return false, false, nil
 	}
 	return true, false, nil
-}
-
-func (c *conn) pumpDone() bool {
-	select {
-	case <-c.body.pump.done:
-		return c.body.pump.complete
-	default:
-		return false
-	}
 }
 
 // relay writes the head in c.out and then the body, each piece as soon as it is

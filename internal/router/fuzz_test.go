@@ -23,6 +23,14 @@ func FuzzRequestsMeanTheSameToNetHTTP(f *testing.F) {
 		"GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
 		"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n",
 		"GET / HTTP/1.1\nHost: x\n\n",
+		"GET /%%361?%zz HTTP/1.1\r\nHost: x\r\n\r\n",
+		"OPTIONS * HTTP/1.1\r\nHost: [::1]:80\r\n\r\n",
+		"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+		"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 04\r\nContent-Length: 4\r\n\r\nabcd",
+		"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n",
+		"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding:\tChunked \r\nTE: trailers\r\n\r\nA;b=\"c\"\r\n0123456789\r\n00\r\nContent-Length: 1\r\n\r\n",
+		"POST / HTTP/1.1\r\nHost: x\r\nContent_Length: 3\r\nExpect: 100-Continue\r\nContent-Length: 1\r\n\r\na",
+		"GET / HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\n\r\n",
 	} {
 		f.Add([]byte(s))
 	}
@@ -119,11 +127,11 @@ func FuzzAnswers(f *testing.F) {
 }
 
 func FuzzPaths(f *testing.F) {
-	for _, s := range []string{"/", "/a/../b", "/%2e%2e/x", "/a%2Fb/./c", "//x", "/.."} {
+	for _, s := range []string{"/", "/a/../b", "/%2e%2e/x", "/a%2Fb/./c", "//x", "/..", "/%%370", "/%2525?%", "/.%2E/a/.%2e"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if s == "" || s[0] != '/' || !all([]byte(s), isTarget) {
+		if s == "" || s[0] != '/' || !all([]byte(s), isTarget) || !areEscapes([]byte(s)) {
 			return
 		}
 		path, _ := cutTarget([]byte(s))

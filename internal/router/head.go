@@ -43,6 +43,8 @@ func kindOf(name []byte) kind {
 		return is("te", fieldTE)
 	case 4:
 		return is("host", fieldHost)
+	case 5:
+		return is("proxy", hop) // CGI makes HTTP_PROXY of it, which clients obey
 	case 6:
 		if k := is("cookie", fieldCookie); k != plain {
 			return k
@@ -86,11 +88,34 @@ func kindOf(name []byte) kind {
 		}
 		return is("x-forwarded-proto", fieldForwardedProto)
 	case 18:
-		return is("x-forwarded-prefix", fieldForwarded)
+		if k := is("x-forwarded-prefix", fieldForwarded); k != plain {
+			return k
+		}
+		return is("proxy-authenticate", hop)
 	case 19:
 		return is("proxy-authorization", hop)
 	}
 	return plain
+}
+
+// longestKind is the length of the longest name that kindOf knows.
+const longestKind = 19
+
+// looksLikeAnother reports whether a field could be taken for one that the
+// router has something to do with: many programs do not tell X_Forwarded_For
+// from X-Forwarded-For.
+func looksLikeAnother(name []byte) bool {
+	if len(name) > longestKind || bytes.IndexByte(name, '_') < 0 {
+		return false
+	}
+	var room [longestKind]byte
+	dashed := room[:copy(room[:], name)]
+	for i, c := range dashed {
+		if c == '_' {
+			dashed[i] = '-'
+		}
+	}
+	return kindOf(dashed) != plain
 }
 
 // A field is one line of a head, without its end.
@@ -208,6 +233,10 @@ func (h *head) parse(b []byte, strict bool) *refusal {
 			encoded, h.chunked = true, true
 		case fieldUpgrade:
 			h.protocol = f.value
+		case plain:
+			if strict && looksLikeAnother(f.name) {
+				f.kind = hop
+			}
 		}
 		h.fields = append(h.fields, f)
 	}
@@ -286,12 +315,7 @@ func (r *request) parse(b []byte) *refusal {
 			}
 			r.expects = r.minor == 1
 		case fieldTE:
-			for list := f.value; len(list) > 0; {
-				var token []byte
-				if token, list = nextToken(list); equalFold(token, "trailers") {
-					r.trailers = true
-				}
-			}
+			r.trailers = r.trailers || hasToken(f.value, "trailers")
 		}
 	}
 	switch {
@@ -307,8 +331,21 @@ func (r *request) parse(b []byte) *refusal {
 		return bad("HTTP/1.0 has no transfer-encoding")
 	}
 	r.close = r.close || r.minor == 0 && !r.keep
-	r.upgrade = r.upgrade && r.minor == 1 && !r.chunked && r.length <= 0
+	r.upgrade = r.upgrade && r.minor == 1 && !r.chunked && r.length <= 0 && !hasToken(r.protocol, "h2c")
 	return r.parseTarget()
+}
+
+// hasToken reports whether a list has a word, which is in lower case. HTTP/2
+// (h2c) is not to be had by an upgrade: within it, requests for other hosts and
+// paths would go to the instance past the router.
+func hasToken(list []byte, word string) bool {
+	for len(list) > 0 {
+		var token []byte
+		if token, list = nextToken(list); equalFold(token, word) {
+			return true
+		}
+	}
+	return false
 }
 
 // parseTarget brings the target into origin form.
@@ -317,6 +354,9 @@ func (r *request) parseTarget() *refusal {
 	case string(r.method) == http.MethodConnect:
 		return &refusal{http.StatusMethodNotAllowed, "CONNECT is for proxies that clients are set up to use"}
 	case r.target[0] == '/':
+		if !areEscapes(r.target) {
+			return badEscape
+		}
 		return nil
 	case string(r.target) == "*" && string(r.method) == http.MethodOptions:
 		return nil
@@ -336,12 +376,18 @@ func (r *request) parseTarget() *refusal {
 		if r.target[0] == '?' {
 			return bad("the target has no path")
 		}
+		if !areEscapes(r.target) {
+			return badEscape
+		}
 		return nil
 	}
 	return bad("the target is not a path")
 }
 
-var slash = []byte("/")
+var (
+	slash     = []byte("/")
+	badEscape = bad("the path has a % that is not followed by two hexadecimal digits")
+)
 
 // parse reads an answer's head. Instances may end lines with LF alone: what is
 // passed on is written anew.

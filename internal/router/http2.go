@@ -18,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -109,7 +110,10 @@ func isGRPC(contentType string) bool {
 }
 
 func (r *Router) serve2(forward *httputil.ReverseProxy, w http.ResponseWriter, req *http.Request) {
-	path, query := cutTarget([]byte(req.RequestURI))
+	path, query := "*", []byte(nil)
+	if strings.HasPrefix(req.RequestURI, "/") {
+		path, query = cutTarget([]byte(req.RequestURI))
+	}
 	x := &exchange{router: r, path: path, query: string(query), grpc: isGRPC(req.Header.Get("Content-Type"))}
 	host, _, _ := net.SplitHostPort(req.RemoteAddr)
 	x.record = record{
@@ -124,17 +128,18 @@ func (r *Router) serve2(forward *httputil.ReverseProxy, w http.ResponseWriter, r
 		x.record.in = x.body.n
 		r.finish(&x.record)
 	}()
-	x.pool = r.table.Load().find(hostName([]byte(req.Host)), path, x.grpc)
-	switch bound := r.config.MaxBody; {
-	case x.pool == nil:
-		r.noRoute.Add(1)
-		x.refuse(w, noRoute([]byte(req.Host), []byte(req.RequestURI)))
-		return
-	case !all([]byte(req.Host), isHost):
-		x.refuse(w, bad("the host is not a name with a port"))
-		return
-	case bound > 0 && req.ContentLength > bound:
-		x.refuse(w, tooLarge(bound))
+	refused := unfit2(req)
+	if refused == nil {
+		x.pool = r.table.Load().find(hostName([]byte(req.Host)), path, x.grpc)
+		if bound := r.config.MaxBody; x.pool == nil {
+			r.noRoute.Add(1)
+			refused = noRoute([]byte(req.Host), []byte(req.RequestURI))
+		} else if bound > 0 && req.ContentLength > bound {
+			refused = tooLarge(bound)
+		}
+	}
+	if refused != nil {
+		x.refuse(w, refused)
 		return
 	}
 	x.record.counts = x.pool.counts
@@ -145,6 +150,25 @@ func (r *Router) serve2(forward *httputil.ReverseProxy, w http.ResponseWriter, r
 	}
 	req = req.WithContext(context.WithValue(req.Context(), exchangeKey{}, x))
 	forward.ServeHTTP(&countedWriter{w, &x.record.out}, req)
+}
+
+// unfit2 is what HTTP/2 lets through and HTTP/1.1, which the instance may speak,
+// would read in another way, or not at all.
+func unfit2(req *http.Request) *refusal {
+	switch {
+	case req.Method == http.MethodConnect:
+		return &refusal{http.StatusMethodNotAllowed, "CONNECT is for proxies that clients are set up to use"}
+	case !all([]byte(req.Method), isToken):
+		return bad("the method is not a word")
+	case !all([]byte(req.Host), isHost):
+		return bad("the host is not a name with a port")
+	case !all([]byte(req.RequestURI), isTarget),
+		!strings.HasPrefix(req.RequestURI, "/") && (req.RequestURI != "*" || req.Method != http.MethodOptions):
+		return bad("the target is not a path")
+	case !areEscapes([]byte(req.RequestURI)):
+		return badEscape
+	}
+	return nil
 }
 
 // rewrite2 makes the request that an instance gets, but for where it goes.
@@ -168,6 +192,11 @@ func (r *Router) rewrite2(p *httputil.ProxyRequest) {
 		p.SetXForwarded()
 		for _, name := range []string{"X-Real-Ip", "X-Forwarded-Port", "X-Forwarded-Prefix"} {
 			p.Out.Header.Del(name)
+		}
+	}
+	for name := range p.Out.Header {
+		if name == "Proxy" || looksLikeAnother([]byte(name)) {
+			delete(p.Out.Header, name)
 		}
 	}
 	node := "for=" + forwardedNode(peer)
@@ -232,10 +261,9 @@ func (x *exchange) attempt(req *http.Request, hasBody bool) (*http.Response, err
 	if limit <= 0 && !x.pool.key.grpc {
 		limit = x.router.config.ResponseTimeout // gRPC has deadlines of its own
 	}
-	var timer *time.Timer
-	if limit > 0 {
-		timer = time.AfterFunc(limit, func() { cancel(errTimeout) })
-	}
+	wait := &countdown{limit: limit}
+	wait.start(func() { cancel(errTimeout) })
+	x.body.wait.Store(wait)
 	out := req.Clone(ctx)
 	out.URL = u
 	if t.route.StripPath {
@@ -256,9 +284,7 @@ func (x *exchange) attempt(req *http.Request, hasBody bool) (*http.Response, err
 	t.requests.Add(1)
 	t.outstanding.Add(1)
 	a, err := transport.RoundTrip(out)
-	if timer != nil {
-		timer.Stop()
-	}
+	wait.stop()
 	if err != nil {
 		t.outstanding.Add(-1)
 		if cause := context.Cause(ctx); cause != nil {
@@ -357,19 +383,52 @@ func grpcStatus(status int) int {
 	return 13 // internal
 }
 
-// countedBody is a request's body that counts, and is bounded.
+// countedBody is a request's body that counts, and is bounded. The time for the
+// answer begins anew with each piece of it.
 type countedBody struct {
 	io.ReadCloser
 	n, bound int64
+	wait     atomic.Pointer[countdown]
 }
 
 func (b *countedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.n += int64(n)
+	b.wait.Load().again()
 	if b.bound > 0 && b.n > b.bound {
 		return 0, tooLarge(b.bound)
 	}
 	return n, err
+}
+
+// A countdown is the time for an answer; none if its limit is 0.
+type countdown struct {
+	limit time.Duration
+	mu    sync.Mutex
+	timer *time.Timer // nil when nobody waits
+}
+
+func (c *countdown) start(over func()) {
+	if c.limit > 0 {
+		c.timer = time.AfterFunc(c.limit, over)
+	}
+}
+
+func (c *countdown) again() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.timer != nil {
+		c.timer.Reset(c.limit)
+	}
+}
+
+func (c *countdown) stop() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.timer != nil {
+		c.timer.Stop()
+		c.timer = nil
+	}
 }
 
 // countedWriter counts what an answer's body has.

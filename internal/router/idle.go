@@ -7,7 +7,6 @@ import (
 	"context"
 	"net"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -32,12 +31,10 @@ type upstream struct {
 	age    int64 // Unix nanoseconds when it was parked
 }
 
-// certain is how long after it was used a connection is taken for alive without
-// a look at it, when the request can be sent again in case it is not.
-const certain = 50 * time.Millisecond
-
-// take returns the connection used last that is still alive, or nil.
-func (c *idleConns) take(now int64, again bool) *upstream {
+// take returns the connection used last that is still alive, or nil. It looks
+// at each: what an instance sent after its answer, because it counted wrong or
+// because somebody made it, would be taken for the answer to the next request.
+func (c *idleConns) take(now int64) *upstream {
 	for {
 		c.mu.Lock()
 		n := len(c.stack)
@@ -49,7 +46,7 @@ func (c *idleConns) take(now int64, again bool) *upstream {
 		c.stack[n-1] = nil
 		c.stack = c.stack[:n-1]
 		c.mu.Unlock()
-		if age := now - u.age; again && age < int64(certain) || age < int64(longestIdle) && u.isQuiet() {
+		if now-u.age < int64(longestIdle) && u.isQuiet() {
 			u.reused = true
 			return u
 		}
@@ -108,14 +105,3 @@ func dial(ctx context.Context, address string, timeout time.Duration) (*net.TCPC
 }
 
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 15 * time.Second, Count: 3}
-
-// peek looks at what a socket has to read, without reading it or waiting.
-func peek(raw syscall.RawConn) (n int, err error) {
-	var one [1]byte
-	if e := raw.Control(func(fd uintptr) {
-		n, _, err = syscall.Recvfrom(int(fd), one[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
-	}); e != nil {
-		return 0, e
-	}
-	return n, err
-}

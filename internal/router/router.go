@@ -32,7 +32,7 @@ type Router struct {
 	applier  *applier
 	ports    ports
 
-	serving sync.WaitGroup // connections
+	serving sync.WaitGroup // connections, and what accepts them
 	conns   connections
 	tunnels tunnels
 	closing atomic.Bool
@@ -83,7 +83,7 @@ func (r *Router) Run(ctx context.Context) error {
 	if r.access != nil {
 		loops.Go(func() { r.access.run(logging) })
 	}
-	loops.Go(func() { r.accept(r.listener, r.serveConn) })
+	r.serving.Go(func() { r.accept(r.listener, r.serveConn) })
 	loops.Go(func() { r.http2.Serve(handedConns{r}) })
 	loops.Go(func() { r.followCatalog(ctx) })
 	loops.Go(func() { r.upkeep(ctx) })
@@ -161,9 +161,11 @@ func (r *Router) tidy(now time.Time) {
 }
 
 func (r *Router) stop() {
+	r.applying.Lock() // no update opens a port any more
 	r.closing.Store(true)
-	r.listener.Close()
 	r.follow(nil)
+	r.applying.Unlock()
+	r.listener.Close()
 	close(r.stopped)
 	graceful, cancel := context.WithTimeout(context.Background(), r.config.DrainTimeout)
 	defer cancel()
@@ -179,7 +181,6 @@ func (r *Router) stop() {
 		r.conns.close(over == nil)
 		select {
 		case <-done:
-			r.ports.serving.Wait()
 			r.applying.Lock()
 			defer r.applying.Unlock()
 			for _, i := range r.applier.instances {

@@ -23,14 +23,27 @@ func cutTarget(target []byte) (path string, query []byte) {
 	return resolve(unescape(p)), query
 }
 
+// areEscapes reports whether every % of a target's path begins an escape. One
+// that does not would be read in as many ways as there are programs.
+func areEscapes(target []byte) bool {
+	for i, c := range target {
+		switch {
+		case c == '?':
+			return true
+		case c == '%' && (i+2 >= len(target) || hexDigit(target[i+1]) < 0 || hexDigit(target[i+2]) < 0):
+			return false
+		}
+	}
+	return true
+}
+
 // unescape takes out escapes of characters that mean the same without, as RFC
-// 3986 has it.
+// 3986 has it. All must be escapes.
 func unescape(p []byte) string {
 	var b strings.Builder
 	for i := 0; i < len(p); i++ {
 		if p[i] == '%' && i+2 < len(p) {
-			hi, lo := hexDigit(p[i+1]), hexDigit(p[i+2])
-			if c := byte(hi<<4 | lo); hi >= 0 && lo >= 0 && isUnreserved(c) {
+			if c := byte(hexDigit(p[i+1])<<4 | hexDigit(p[i+2])); isUnreserved(c) {
 				b.WriteByte(c)
 				i += 2
 				continue

@@ -20,7 +20,6 @@ type ports struct {
 	mu       sync.Mutex
 	open     map[int]*net.TCPListener
 	problems map[int]string // as told in the log too
-	serving  sync.WaitGroup
 }
 
 // follow opens and closes listeners so that they are those of a table. One that
@@ -51,7 +50,7 @@ func (r *Router) follow(listens map[int]bool) {
 		}
 		delete(p.problems, port)
 		p.open[port] = l
-		p.serving.Go(func() { r.accept(l, func(nc *net.TCPConn) { r.serveTCP(nc, port) }) })
+		r.serving.Go(func() { r.accept(l, func(nc *net.TCPConn) { r.serveTCP(nc, port) }) })
 	}
 }
 

@@ -25,6 +25,10 @@ type wire struct {
 	r, w int    // buf[r:w] is what is there
 
 	readBy, writeBy time.Time // the deadlines that are set
+
+	look   func(fd uintptr) // peek's, made once
+	seen   int
+	seenBy syscall.Errno
 }
 
 func newWire(nc *net.TCPConn, room int) (wire, error) {
@@ -112,14 +116,33 @@ func (c *wire) isQuiet() bool {
 	if c.r != c.w {
 		return false
 	}
-	_, err := peek(c.raw)
+	_, err := c.peek()
 	return err == syscall.EAGAIN
 }
 
 // isGone reports whether the other side has closed the connection.
 func (c *wire) isGone() bool {
-	n, err := peek(c.raw)
+	n, err := c.peek()
 	return n == 0 && err != syscall.EAGAIN && err != syscall.EINTR
+}
+
+// peek looks at what there is to read, without reading it or waiting: the
+// scheduler need not hear of it.
+func (c *wire) peek() (n int, err error) {
+	if c.look == nil {
+		c.look = func(fd uintptr) {
+			var one [1]byte
+			n, _, e := syscall.RawSyscall6(syscall.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(&one)), 1, syscall.MSG_PEEK|syscall.MSG_DONTWAIT, 0, 0)
+			c.seen, c.seenBy = int(n), e
+		}
+	}
+	if err := c.raw.Control(c.look); err != nil {
+		return 0, err
+	}
+	if c.seenBy != 0 {
+		return 0, c.seenBy
+	}
+	return c.seen, nil
 }
 
 func isTimeout(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }

@@ -1,0 +1,242 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package router
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The time for an answer counts from the request's end: an upload may take
+// longer than an instance may think.
+func TestAnUploadMayTakeLongerThanAnAnswer(t *testing.T) {
+	const limit = 100 * time.Millisecond
+	r := start(t, Config{ResponseTimeout: limit})
+	r.add("one", serve(t, func(w http.ResponseWriter, q *http.Request) {
+		n, err := io.Copy(io.Discard, q.Body)
+		fmt.Fprint(w, n, err)
+	}), route())
+	for what, client := range map[string]*http.Client{"HTTP/1.1": oneShot, "HTTP/2": h2c(t)} {
+		body, w := io.Pipe()
+		go func() {
+			defer w.Close()
+			for range 5 {
+				w.Write(make([]byte, 1000))
+				<-time.After(limit / 2)
+			}
+		}()
+		resp, err := client.Post("http://"+r.Addr()+"/", "", body)
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		text, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if resp.StatusCode != 200 || string(text) != "5000 <nil>" {
+			t.Errorf("%s: %d %q", what, resp.StatusCode, text)
+		}
+	}
+}
+
+// An instance that reads its request and then says nothing has its time, with a
+// body that is passed on too.
+func TestAnAnswerToALargeBodyThatDoesNotComeInTime(t *testing.T) {
+	r := start(t, Config{ResponseTimeout: 50 * time.Millisecond})
+	hold := make(chan struct{})
+	r.add("one", serve(t, func(w http.ResponseWriter, q *http.Request) {
+		io.Copy(io.Discard, q.Body)
+		<-hold
+	}), route())
+	defer close(hold)
+	for what, client := range map[string]*http.Client{"HTTP/1.1": oneShot, "HTTP/2": h2c(t)} {
+		resp, err := client.Post("http://"+r.Addr()+"/", "", bytes.NewReader(make([]byte, 1<<20)))
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != 504 {
+			t.Errorf("%s: %d, want 504", what, resp.StatusCode)
+		}
+	}
+}
+
+// What an instance sends after its answer must not become the answer to
+// somebody else's request: that is how answers are smuggled.
+func TestWhatFollowsAnAnswerIsNobodysAnswer(t *testing.T) {
+	r := start(t, Config{})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	late, sent := make(chan struct{}), make(chan struct{})
+	go func() {
+		for n := 0; ; n++ {
+			nc, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer nc.Close()
+				room := make([]byte, 4096)
+				for {
+					if _, err := nc.Read(room); err != nil {
+						return
+					}
+					if n == 0 {
+						// An answer to HEAD whose body comes all the same.
+						io.WriteString(nc, "HTTP/1.1 200 OK\r\nContent-Length: 43\r\n\r\n")
+						<-late
+						io.WriteString(nc, "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison")
+						close(sent)
+					} else {
+						io.WriteString(nc, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+					}
+				}
+			}()
+		}
+	}()
+	r.add("one", l.Addr().String(), route())
+	if a := r.do("HEAD", "x/", nil); a.status != 200 {
+		t.Fatalf("HEAD: %d", a.status)
+	}
+	close(late)
+	<-sent
+	if a := r.do("GET", "x/", nil); a.status != 200 || a.body != "ok" {
+		t.Errorf("the next request is answered by %d %q", a.status, a.body)
+	}
+}
+
+// In HTTP/2 by upgrade, requests would go past the router's routes.
+func TestHTTP2IsNotToBeHadByUpgrade(t *testing.T) {
+	r := start(t, Config{})
+	r.add("one", serve(t, func(w http.ResponseWriter, q *http.Request) {
+		fmt.Fprintf(w, "upgrade %q, connection %q, settings %q", q.Header.Get("Upgrade"), q.Header.Get("Connection"), q.Header.Get("Http2-Settings"))
+	}), route())
+	for _, protocol := range []string{"h2c", "H2C", "websocket, h2c"} {
+		l := r.dial()
+		l.send("GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: %s\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA\r\n\r\n", protocol)
+		if a := l.read("GET"); a.body != `upgrade "", connection "", settings ""` {
+			t.Errorf("%s: the instance sees %s", protocol, a.body)
+		}
+	}
+}
+
+// Fields that programs take for others are not passed on: underscores for
+// dashes, and Proxy for the environment's HTTP_PROXY.
+func TestFieldsInDisguiseAreNotPassedOn(t *testing.T) {
+	r := start(t, Config{})
+	r.add("one", serve(t, func(w http.ResponseWriter, q *http.Request) {
+		for _, name := range []string{"X_forwarded_for", "Content_length", "Proxy", "My_field"} {
+			if v := q.Header.Get(name); v != "" {
+				fmt.Fprintf(w, "%s: %s\n", name, v)
+			}
+		}
+	}), route())
+	l := r.dial()
+	l.send("GET / HTTP/1.1\r\nHost: x\r\nX_Forwarded_For: 6.6.6.6\r\nContent_Length: 5\r\nProxy: http://evil\r\nMy_Field: mine\r\n\r\n")
+	if diff := cmp.Diff("My_field: mine\n", l.read("GET").body); diff != "" {
+		t.Errorf("HTTP/1.1 (-want +got):\n%s", diff)
+	}
+	q, _ := http.NewRequest("GET", "http://"+r.Addr(), nil)
+	q.Header = http.Header{"X_forwarded_for": {"6.6.6.6"}, "Content_length": {"5"}, "Proxy": {"http://evil"}, "My_field": {"mine"}}
+	resp, err := h2c(t).Do(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, _ := io.ReadAll(resp.Body)
+	if diff := cmp.Diff("My_field: mine\n", string(text)); diff != "" {
+		t.Errorf("HTTP/2 (-want +got):\n%s", diff)
+	}
+}
+
+// HTTP/2 can carry what would be something else in HTTP/1.1, which the instance
+// speaks.
+func TestHTTP2RequestsThatHTTP11CannotCarryAreRefused(t *testing.T) {
+	for what, c := range map[string]struct {
+		method, host, target string
+		want                 int
+	}{
+		"plain":                  {"GET", "x:80", "/a?b=%20", 0},
+		"all of a server":        {"OPTIONS", "x", "*", 0},
+		"CONNECT":                {"CONNECT", "x:80", "x:80", 405},
+		"a space in the query":   {"GET", "x", "/a?b HTTP/1.1", 400},
+		"a percent alone":        {"GET", "x", "/%zz", 400},
+		"a line in the path":     {"GET", "x", "/a\r\nX: y", 400},
+		"a space in the method":  {"GET /b", "x", "/", 400},
+		"no method":              {"G(T", "x", "/", 400},
+		"a host with a path":     {"GET", "x/y", "/", 400},
+		"a host with a user":     {"GET", "a@x", "/", 400},
+		"a target without slash": {"GET", "x", "http://y/", 400},
+		"a star that asks":       {"GET", "x", "*", 400},
+	} {
+		refused := unfit2(&http.Request{Method: c.method, Host: c.host, RequestURI: c.target})
+		if got := refused; (got == nil) != (c.want == 0) || got != nil && got.status != c.want {
+			t.Errorf("%s: %+v, want status %d", what, got, c.want)
+		}
+	}
+}
+
+// A body without length ends with its connection; one that was cut must not
+// look like it.
+func TestABodyWithoutLengthThatIsCutEndsInAReset(t *testing.T) {
+	r := start(t, Config{})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	cut := make(chan struct{})
+	go func() {
+		nc, err := l.Accept()
+		if err != nil {
+			return
+		}
+		nc.Read(make([]byte, 4096))
+		io.WriteString(nc, "HTTP/1.1 200 OK\r\n\r\nhalf of")
+		<-cut
+		nc.(*net.TCPConn).SetLinger(0)
+		nc.Close()
+	}()
+	r.add("one", l.Addr().String(), route())
+	c := r.dial()
+	c.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	resp, err := http.ReadResponse(c.r, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(resp.Body, make([]byte, 7)); err != nil {
+		t.Fatal(err)
+	}
+	close(cut)
+	if rest, err := io.ReadAll(resp.Body); !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("%q, %v, want a reset", rest, err)
+	}
+}
+
+// A head is bounded, in whatever pieces it comes and whatever came before it.
+func TestALargeHeadBehindALargeBodyIsRefused(t *testing.T) {
+	r := start(t, Config{MaxHeader: 8 << 10})
+	r.add("one", serve(t, func(w http.ResponseWriter, q *http.Request) { io.Copy(io.Discard, q.Body) }), route())
+	l := r.dial()
+	l.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n%s"+
+		"GET / HTTP/1.1\r\nHost: x\r\nX: %s\r\n\r\n", strings.Repeat("a", 60000), strings.Repeat("b", 9<<10))
+	if a := l.read("POST"); a.status != 200 {
+		t.Fatalf("the first request: %d %q", a.status, a.body)
+	}
+	if a := l.read("GET"); a.status != 431 {
+		t.Errorf("a head of 9 KiB: %d %q", a.status, a.body)
+	}
+	l.ends()
+}
