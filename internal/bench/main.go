@@ -42,6 +42,7 @@ var measurements = []measurement{
 	{"grow", growing},
 	{"evaluate", evaluating},
 	{"nodes", nodes},
+	{"converge", converging},
 	{"checks", checking},
 	{"attached", attached},
 	{"router", routing},

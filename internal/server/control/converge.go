@@ -17,7 +17,8 @@ import (
 //
 // What it finds it does not repair: the evaluation does, and judges again.
 type converge struct {
-	held []uint64 // memory of a pass: which indexes are held
+	places
+	look func(*api.Allocation) bool // places.visit, bound once: a pass over many small jobs makes nothing for each
 }
 
 // convergeEvery is the time from one pass over everything to the next.
@@ -35,7 +36,11 @@ const (
 
 // NewConverge returns the controller that compares what should run with what
 // runs.
-func NewConverge() Controller { return &converge{} }
+func NewConverge() Controller {
+	c := &converge{}
+	c.look = c.visit
+	return c
+}
 
 func (*converge) Name() string { return "converge" }
 
@@ -141,51 +146,9 @@ func (c *converge) differs(snap *state.Snapshot, job *api.Job) bool {
 	if job.RunsOnEveryNode() || job.IsPeriodic() || job.IsParameterized() {
 		return false // their sets are those of nodes and of times: others look after them
 	}
-	size := 0
-	for _, g := range job.Groups {
-		size += g.Size()
-	}
-	if job.Stop {
-		size = 0
-	}
-	words := (size + 63) / 64
-	if cap(c.held) < words {
-		c.held = make([]uint64, words)
-	}
-	held := c.held[:words]
-	clear(held)
-	missing := size
-	var last *api.Group // most allocations follow one of the same group
-	var name string
-	base := 0
-	for a := range snap.AllocationsByJob(job.Namespace, job.ID) {
-		if a.IsServerTerminal() || a.Orphan || a.IsCanary() {
-			continue
-		}
-		if last == nil || a.Group != name {
-			last, base = nil, 0
-			for _, g := range job.Groups {
-				if g.Name == a.Group {
-					last, name = g, a.Group
-					break
-				}
-				base += g.Size()
-			}
-		}
-		index := a.Index()
-		if job.Stop || last == nil || index < 0 || index >= last.Size() {
-			if !a.IsClientTerminal() {
-				return true // nothing should hold it
-			}
-			continue
-		}
-		at := base + index
-		if bit := uint64(1) << (at % 64); held[at/64]&bit == 0 {
-			held[at/64] |= bit
-			missing--
-		}
-	}
-	return missing > 0
+	c.begin(job)
+	snap.AllocationsByJob(job.Namespace, job.ID)(c.look)
+	return c.extra || c.missing > 0
 }
 
 // isLookedAfter reports whether something is under way for the job that will

@@ -129,14 +129,29 @@ func TestConvergeHasOrphansLookedAtWhenTheirDomainIsFresh(t *testing.T) {
 }
 
 // BenchmarkConverge is a pass over 250,000 instances on 1,000 nodes with nothing
-// to do.
+// to do: of large jobs, and of small ones.
 func BenchmarkConverge(b *testing.B) {
-	store := convergeStore(b, 250, 1000, 1000)
-	c := control.NewConverge()
-	b.ReportAllocs()
-	for b.Loop() {
-		if cmds, _ := c.Act(store.Snapshot(), "all", t0); len(cmds) > 0 {
-			b.Fatal("something was found to do")
-		}
+	for _, each := range []int{1000, 5} {
+		b.Run(fmt.Sprintf("instances=%d", each), func(b *testing.B) {
+			store := convergeStore(b, 250_000/each, each, 1000)
+			c := control.NewConverge()
+			b.ReportAllocs()
+			for b.Loop() {
+				if cmds, _ := c.Act(store.Snapshot(), "all", t0); len(cmds) > 0 {
+					b.Fatal("something was found to do")
+				}
+			}
+		})
+	}
+}
+
+func TestConvergeCopiesNoList(t *testing.T) {
+	allocations := func(each int) float64 {
+		store, c := convergeStore(t, 10, each, 10), control.NewConverge()
+		c.Act(store.Snapshot(), "all", t0)
+		return testing.AllocsPerRun(10, func() { c.Act(store.Snapshot(), "all", t0) })
+	}
+	if few, many := allocations(2), allocations(2000); many > few {
+		t.Errorf("a pass over a thousand times as many instances of ten jobs allocates %v times, and not %v", many, few)
 	}
 }
