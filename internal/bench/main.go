@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 )
 
@@ -46,6 +47,7 @@ var measurements = []measurement{
 	{"checks", checking},
 	{"attached", attached},
 	{"router", routing},
+	{"rolling", rolling},
 	{"traffic", traffic},
 	{"catalog", catalogBenchmarks},
 	{"c2m", replay},
@@ -69,7 +71,12 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	b := &bench{reeve: *reeve}
+	path, err := filepath.Abs(*reeve) // jobs run it, too
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	b := &bench{reeve: path}
 	failed := false
 	for _, m := range measurements {
 		if !strings.Contains(m.name, *only) {

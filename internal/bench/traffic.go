@@ -5,12 +5,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -33,8 +35,8 @@ const (
 )
 
 // traffic measures from the moment that an instance is not to get traffic any
-// more until the catalog's stream has said so and the name server does not
-// know it.
+// more until the catalog's stream has said so, and until neither the name server
+// nor the router knows it.
 func traffic(ctx context.Context, b *bench) error {
 	m, names, err := b.withNames(ctx)
 	if err != nil {
@@ -42,7 +44,7 @@ func traffic(ctx context.Context, b *bench) error {
 	}
 	defer m.Destroy()
 	ctx, cancel := context.WithCancel(ctx)
-	w := &watcher{entries: map[int]bool{}, moved: make(chan struct{}), names: names}
+	w := &watcher{entries: map[int]bool{}, moved: make(chan struct{}), names: names, machine: m}
 	done := make(chan error, 1)
 	go func() { done <- m.Client.Catalog().Stream(ctx, w.update) }()
 	defer func() {
@@ -53,13 +55,43 @@ func traffic(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	b.add("traffic: a task is told to crash -> out of the catalog's stream and the names", trafficBar, "%s", crashes)
+	crashes.show(b, "a task is told to crash")
 	lost, err := unready(ctx, m, w)
 	if err != nil {
 		return err
 	}
-	b.add("traffic: a readiness check's bad answer -> out of the catalog's stream and the names", trafficBar, "%s", lost)
+	lost.show(b, "a readiness check's bad answer")
 	return nil
+}
+
+// departures is how long instances took to leave what leads traffic to them.
+type departures struct {
+	all, stream, names, router times
+}
+
+func (d *departures) add(began time.Time, l *leaving) {
+	d.stream = append(d.stream, l.stream.Sub(began))
+	d.names = append(d.names, l.names.Sub(began))
+	d.router = append(d.router, l.router.Sub(began))
+	last := l.stream
+	for _, t := range []time.Time{l.names, l.router} {
+		if t.After(last) {
+			last = t
+		}
+	}
+	d.all = append(d.all, last.Sub(began))
+}
+
+func (d *departures) show(b *bench, what string) {
+	b.add("traffic: "+what+" -> out of stream, names and router", trafficBar, "%s", d.all)
+	b.add("... out of the catalog's stream", "", "%s", d.stream)
+	b.add("... out of the names", "", "%s", d.names)
+	b.add("... out of the router", "", "%s", d.router)
+}
+
+// A leaving is when an instance was out of each.
+type leaving struct {
+	stream, names, router time.Time
 }
 
 // catalogBenchmarks are the figures of the live catalog and of the name server
@@ -106,25 +138,29 @@ func (b *bench) withNames(ctx context.Context) (m *machine, names string, err er
 
 // watcher knows which instances the stream says are routable.
 type watcher struct {
-	names string
+	names   string
+	machine *machine
 
 	mu      sync.Mutex
 	entries map[int]bool
-	index   map[string]int // of an allocation's instance
-	moved   chan struct{}  // closed at the next update
+	left    map[int]time.Time // when the stream said so
+	index   map[string]int    // of an allocation's instance
+	moved   chan struct{}     // closed at the next update
 }
 
 func (w *watcher) update(u *api.CatalogUpdate) error {
+	now := time.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if u.Complete {
-		w.entries, w.index = map[int]bool{}, map[string]int{}
+		w.entries, w.index, w.left = map[int]bool{}, map[string]int{}, map[int]time.Time{}
 	}
 	for _, e := range u.Entries {
 		w.entries[e.Instance], w.index[e.AllocID] = true, e.Instance
 	}
 	for _, id := range u.Removed {
 		delete(w.entries, w.index[id])
+		w.left[w.index[id]] = now
 	}
 	close(w.moved)
 	w.moved = make(chan struct{})
@@ -151,11 +187,24 @@ func (w *watcher) until(ctx context.Context, what string, ok func() bool) error 
 	}
 }
 
-// gone waits until stream and names do not know an instance.
-func (w *watcher) gone(ctx context.Context, job string, i int) (time.Time, error) {
+// gone waits until stream, names and router do not know an instance.
+func (w *watcher) gone(ctx context.Context, job string, i int) (*leaving, error) {
 	if err := w.until(ctx, fmt.Sprintf("instance %d is out", i), func() bool { return !w.entries[i] }); err != nil {
-		return time.Time{}, err
+		return nil, err
 	}
+	w.mu.Lock()
+	l := &leaving{stream: w.left[i]}
+	w.mu.Unlock()
+	var wg sync.WaitGroup
+	var namesErr, routerErr error
+	wg.Go(func() { l.names, namesErr = w.unnamed(ctx, job, i) })
+	wg.Go(func() { l.router, routerErr = w.unrouted(ctx, job, i) })
+	wg.Wait()
+	return l, errors.Join(namesErr, routerErr)
+}
+
+// unnamed is when the name server does not know an instance.
+func (w *watcher) unnamed(ctx context.Context, job string, i int) (time.Time, error) {
 	q := new(dns.Msg)
 	q.SetQuestion(fmt.Sprintf("%d.main.%s.default.inst.reeve.", i, job), dns.TypeA)
 	for {
@@ -166,15 +215,40 @@ func (w *watcher) gone(ctx context.Context, job string, i int) (time.Time, error
 	}
 }
 
-// offered has a job's instances offer a service.
+// unrouted is when the router leads nobody to an instance.
+func (w *watcher) unrouted(ctx context.Context, job string, i int) (time.Time, error) {
+	for {
+		s, err := w.machine.Client.Status().Router(ctx)
+		if err != nil {
+			return time.Time{}, err
+		}
+		now := time.Now()
+		known := false
+		for _, r := range s.Routes {
+			for _, instance := range r.Instances {
+				w.mu.Lock()
+				at, ok := w.index[instance.AllocID]
+				w.mu.Unlock()
+				known = known || ok && at == i && slices.Contains(r.Jobs, "default/"+job)
+			}
+		}
+		if !known {
+			return now, nil
+		}
+	}
+}
+
+// offered has a job's instances offer a service, behind a route.
 func offered(job *api.Job, checks ...*api.Check) {
 	g := job.Groups[0]
 	g.Networks = []*api.Network{{DynamicPorts: []api.Port{{Label: "http"}}}}
+	g.Routes = []*api.Route{{Host: job.ID + ".test", Port: "http"}}
 	g.Services = []*api.Service{{Name: job.ID, Provider: "nomad", PortLabel: "http", Checks: checks}}
 }
 
 // crashing has tasks end that should not, one at a time.
-func crashing(ctx context.Context, m *machine, w *watcher) (took times, err error) {
+func crashing(ctx context.Context, m *machine, w *watcher) (*departures, error) {
+	took := &departures{}
 	pipe := func(i int) string { return filepath.Join(m.Dir, "crash-"+strconv.Itoa(i)) }
 	for i := range trafficInstances {
 		if err := syscall.Mkfifo(pipe(i), 0o600); err != nil {
@@ -202,18 +276,19 @@ func crashing(ctx context.Context, m *machine, w *watcher) (took times, err erro
 				return nil, err
 			}
 			f.Close()
-			at, err := w.gone(ctx, job.ID, i)
+			left, err := w.gone(ctx, job.ID, i)
 			if err != nil {
 				return nil, err
 			}
-			took = append(took, at.Sub(began))
+			took.add(began, left)
 		}
 	}
 	return took, m.stopped(ctx, w, job.ID)
 }
 
 // unready has readiness checks fail, each at its own time within a second.
-func unready(ctx context.Context, m *machine, w *watcher) (took times, err error) {
+func unready(ctx context.Context, m *machine, w *watcher) (*departures, error) {
+	took := &departures{}
 	var well atomic.Bool
 	var failed [trafficInstances]atomic.Int64 // when an instance's check first failed
 	well.Store(true)
@@ -241,7 +316,7 @@ func unready(ctx context.Context, m *machine, w *watcher) (took times, err error
 			failed[i].Store(0)
 		}
 		well.Store(false)
-		var out [trafficInstances]time.Time
+		var out [trafficInstances]*leaving
 		var errs [trafficInstances]error
 		var wg sync.WaitGroup
 		for i := range trafficInstances {
@@ -253,7 +328,7 @@ func unready(ctx context.Context, m *machine, w *watcher) (took times, err error
 			if errs[i] != nil {
 				return nil, errs[i]
 			}
-			took = append(took, out[i].Sub(time.Unix(0, failed[i].Load())))
+			took.add(time.Unix(0, failed[i].Load()), out[i])
 		}
 	}
 	return took, m.stopped(ctx, w, job.ID)
