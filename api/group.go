@@ -34,6 +34,7 @@ type Group struct {
 	Recovery                  *Recovery             `json:",omitempty"`
 	Routes                    []*Route              `json:",omitempty"`
 	MetricTags                map[string]*MetricTag `json:",omitempty"`
+	Fate                      string                `json:",omitempty"` // one of the Fate constants; "" is FateShared
 }
 
 // A MetricTag is a label on what is measured of an instance: a fixed text, or a
@@ -84,7 +85,7 @@ func (g *Group) StopOnClientAfter() time.Duration {
 // Task returns the task of that name, or nil.
 func (g *Group) Task(name string) *Task {
 	for _, t := range g.Tasks {
-		if t.Name == name {
+		if t != nil && t.Name == name {
 			return t
 		}
 	}

@@ -45,6 +45,16 @@ type Task struct {
 	Essential *bool `json:",omitempty"`
 	// Monitor says by a command whether the task is well.
 	Monitor *Monitor `json:",omitempty"`
+	// Daemon says that its process puts itself into the background: it ends with 0,
+	// and what it leaves behind is the task from then on, as long as the task's
+	// liveness checks pass. Something must watch it.
+	Daemon bool `json:",omitempty"`
+	// After names tasks of the same hook that come first: it starts when those of
+	// them that end have ended well, and the others run and are well.
+	After []string `json:",omitempty"`
+	// Timeout is how long a run of its process may take; then it is told to end, and
+	// has failed. nil: for ever.
+	Timeout *time.Duration `json:",omitempty"`
 	// ResultFile is a file that a task which ends leaves in its directory, and which
 	// its node reads when it has ended well: at most MaxResult bytes.
 	ResultFile string `json:",omitempty"`

@@ -10,9 +10,10 @@ import (
 	"strings"
 )
 
-// A PlanProblem is what is wrong with a declared plan, and where.
-type PlanProblem struct {
-	At   any // the *PlanSpec, *PhaseSpec or *StepSpec that is to blame
+// A Problem is what is wrong with a part of a job, and where.
+type Problem struct {
+	At   any    // what is to blame: a *Group, *Task, *PlanSpec, *PhaseSpec or *StepSpec
+	Key  string // which of its keys in a job file; "" is all of it
 	Text string
 }
 
@@ -25,7 +26,7 @@ var (
 
 // PlanProblems says what is wrong with the plans that a job declares: what
 // could never be carried out is refused before it begins.
-func (j *Job) PlanProblems() []PlanProblem {
+func (j *Job) PlanProblems() []Problem {
 	c := planCheck{job: j}
 	seen := map[string]bool{}
 	for _, p := range j.Plans {
@@ -45,11 +46,11 @@ func (j *Job) PlanProblems() []PlanProblem {
 // planCheck collects the problems of a job's plans.
 type planCheck struct {
 	job      *Job
-	problems []PlanProblem
+	problems []Problem
 }
 
 func (c *planCheck) add(at any, format string, args ...any) {
-	c.problems = append(c.problems, PlanProblem{at, fmt.Sprintf(format, args...)})
+	c.problems = append(c.problems, Problem{At: at, Text: fmt.Sprintf(format, args...)})
 }
 
 func (c *planCheck) plan(p *PlanSpec) {

@@ -68,8 +68,8 @@ func (b *block) title() string {
 type decoder struct {
 	problems
 	root func() *keys // for hints: the names of the outermost block; nil outside a job
-	// places are where parts of plans stand in the text.
-	places map[any]hcl.Range
+	// places are where parts of the job stand in the text.
+	places map[place]hcl.Range
 }
 
 func (d *decoder) addAt(r hcl.Range, format string, args ...any) {

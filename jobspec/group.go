@@ -26,8 +26,10 @@ var groupSchema = &schema[groupText]{
 	noun:  "group",
 	label: "name",
 	name:  func(g *groupText) *string { return &g.Name },
+	oneOf: map[string][]string{"fate": {api.FateShared, api.FateIndependent, api.FateCodependent}},
 	attrs: attrs[groupText]{
 		"count":                        func(g *groupText) any { return &g.Count },
+		"fate":                         func(g *groupText) any { return &g.Fate },
 		"shutdown_delay":               func(g *groupText) any { return &g.ShutdownDelay },
 		"max_run_duration":             func(g *groupText) any { return &g.MaxRunDuration },
 		"stop_after_client_disconnect": func(g *groupText) any { return &g.StopAfterClientDisconnect },

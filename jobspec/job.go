@@ -61,6 +61,7 @@ var jobSchema = &schema[jobText]{
 func readGroup(d *decoder, j *jobText, b *block) {
 	var g groupText
 	read(d, groupSchema, b, &g)
+	notePlace(d, &g.Group, b)
 	for _, t := range g.Tasks {
 		g.hand(t)
 	}
@@ -91,5 +92,5 @@ func finishJob(d *decoder, j *jobText, b *block) {
 			j.hand(t)
 		}
 	}
-	checkPlans(d, &j.Job)
+	d.checkWhole(&j.Job)
 }

@@ -18,8 +18,8 @@ import (
 type modelDecoder struct {
 	problems
 	syntax  string
-	places  map[any]span // where parts of plans stand in the text
-	lenient bool         // numbers and truth values may stand for text, as YAML writers expect
+	places  map[place]span // where parts of the job stand in the text
+	lenient bool           // numbers and truth values may stand for text, as YAML writers expect
 }
 
 // job reads the document: a job, or what register requests hold.
@@ -54,7 +54,7 @@ func (m *modelDecoder) job(root *node) (*api.Job, error) {
 	j := new(api.Job)
 	m.decode(at, reflect.ValueOf(j).Elem(), "job")
 	if m.err() == nil {
-		m.checkPlans(j)
+		m.checkWhole(j)
 	}
 	if err := m.err(); err != nil {
 		return nil, err
@@ -189,7 +189,7 @@ func (m *modelDecoder) object(n *node, v reflect.Value, what string) {
 	if u, ok := v.Addr().Interface().(*api.Update); ok && u.Written == nil {
 		u.Written = new(true)
 	}
-	m.notePlace(v.Addr().Interface(), n.at)
+	m.notePlace(v.Addr().Interface(), n)
 	if t, ok := v.Addr().Interface().(*api.Task); ok {
 		m.taskConfig(n, t)
 	}

@@ -3,11 +3,7 @@
 
 package jobspec
 
-import (
-	"github.com/hashicorp/hcl/v2"
-
-	"github.com/reeve-run/reeve/api"
-)
+import "github.com/reeve-run/reeve/api"
 
 var planSchema = &schema[api.PlanSpec]{
 	noun:  "plan",
@@ -54,40 +50,4 @@ var stepSchema = &schema[api.StepSpec]{
 		"after": func(s *api.StepSpec) any { return &s.After },
 	},
 	finish: notePlace[api.StepSpec],
-}
-
-// notePlace remembers where a part of a plan stands: what is wrong with it is
-// known only when the whole job is.
-func notePlace[T any](d *decoder, obj *T, b *block) {
-	if d.places == nil {
-		d.places = map[any]hcl.Range{}
-	}
-	d.places[obj] = b.kindRange
-	if len(b.labelAt) > 0 {
-		d.places[obj] = b.labelAt[0]
-	}
-}
-
-// checkPlans complains of plans that could never be carried out.
-func checkPlans(d *decoder, j *api.Job) {
-	for _, p := range j.PlanProblems() {
-		d.addAt(d.places[p.At], "%s", p.Text)
-	}
-}
-
-// notePlace is the same for a part of a JSON or YAML tree.
-func (m *modelDecoder) notePlace(part any, at span) {
-	switch part.(type) {
-	case *api.PlanSpec, *api.PhaseSpec, *api.StepSpec:
-		if m.places == nil {
-			m.places = map[any]span{}
-		}
-		m.places[part] = at
-	}
-}
-
-func (m *modelDecoder) checkPlans(j *api.Job) {
-	for _, p := range j.PlanProblems() {
-		m.add(m.places[p.At], "%s", p.Text)
-	}
 }

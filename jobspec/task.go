@@ -22,6 +22,9 @@ var taskSchema = &schema[api.Task]{
 		"kind":           func(t *api.Task) any { return &t.Kind },
 		"goal":           func(t *api.Task) any { return &t.Goal },
 		"essential":      func(t *api.Task) any { return &t.Essential },
+		"daemon":         func(t *api.Task) any { return &t.Daemon },
+		"after":          func(t *api.Task) any { return &t.After },
+		"timeout":        func(t *api.Task) any { return &t.Timeout },
 		"result_file":    func(t *api.Task) any { return &t.ResultFile },
 	},
 	blocks: blocks[api.Task]{
@@ -124,4 +127,5 @@ var taskCronSchema = &schema[api.TaskScheduleCron]{
 // finishTask checks what depends on several of the task's blocks.
 func finishTask(d *decoder, t *api.Task, b *block) {
 	d.finishConfig(t, b)
+	notePlace(d, t, b)
 }

@@ -43,7 +43,7 @@ var effects = map[reflect.Type]map[string]effect{
 		"Migrate": inPlace, "Networks": replaces, "Meta": replaces, "Services": looksInto,
 		"ShutdownDelay": inPlace, "MaxRunDuration": inPlace, "StopAfterClientDisconnect": inPlace,
 		"MaxClientDisconnect": inPlace, "Scaling": inPlace, "Consul": replaces,
-		"PreventRescheduleOnLost": inPlace, "Recovery": inPlace, "Routes": inPlace, "MetricTags": inPlace,
+		"PreventRescheduleOnLost": inPlace, "Recovery": inPlace, "Routes": inPlace, "MetricTags": inPlace, "Fate": inPlace,
 	},
 	reflect.TypeFor[api.Task](): {
 		"Name": inPlace, "Driver": replaces, "User": replaces, "Lifecycle": replaces, "Config": replaces,
@@ -54,7 +54,7 @@ var effects = map[reflect.Type]map[string]effect{
 		"Leader": replaces, "ShutdownDelay": inPlace, "KillSignal": inPlace, "Kind": replaces,
 		"Scaling": inPlace, "Secrets": replaces, "Identity": replaces, "Identities": replaces,
 		"Actions": inPlace, "Schedule": replaces, "Goal": replaces, "Essential": replaces, "Monitor": inPlace,
-		"ResultFile": inPlace,
+		"ResultFile": inPlace, "Daemon": replaces, "After": inPlace, "Timeout": inPlace,
 	},
 	reflect.TypeFor[api.Service](): {
 		"Name": inPlace, "Tags": inPlace, "CanaryTags": inPlace, "EnableTagOverride": inPlace,

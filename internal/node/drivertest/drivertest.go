@@ -174,6 +174,9 @@ func (p *Process) end(x driver.Exit) {
 	close(p.done)
 }
 
+// Done is closed when the process has ended.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
 // PID is a number.
 func (p *Process) PID() int { return p.pid }
 

@@ -20,10 +20,13 @@ import (
 // longestReason is how much of a crash's reason is kept.
 const longestReason = 1024
 
-// crashed counts a crash of the task, which had been well for that long. What
+// crashed counts a crash of the task, unless its failure does not count, which had been well for that long. What
 // was well for long enough begins to count anew.
 func (t *task) crashed(why string, v verdict, well time.Duration) {
 	r := t.r
+	if t.isOptional() {
+		return
+	}
 	now := api.Crashes{}
 	if r.crashes != nil {
 		now = *r.crashes
@@ -74,7 +77,7 @@ func (t *task) unschedule() {
 func (r *Runner) nextAttempt() int64 {
 	var first int64
 	for _, t := range r.tasks {
-		if t.policy.Next.IsZero() {
+		if t.policy.Next.IsZero() || t.isOptional() {
 			continue
 		}
 		if at := t.policy.Next.UnixNano(); first == 0 || at < first {

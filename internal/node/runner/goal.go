@@ -16,7 +16,7 @@ func (t *task) goal() string {
 	switch {
 	case t.spec.Goal != "":
 		return t.spec.Goal
-	case t.spec.IsMain() && t.r.alloc.Job != nil && t.r.alloc.Job.RunsToCompletion(), !t.spec.IsMain() && !t.spec.IsSidecar():
+	case t.r.alloc.Job != nil && !t.spec.KeepsRunning(t.r.alloc.Job), !t.spec.IsMain() && !t.spec.IsSidecar():
 		return api.GoalFinish
 	}
 	return api.GoalRunning
@@ -32,23 +32,29 @@ func (t *task) isDone() bool {
 	return t.spec.Goal != "" && t.mustSucceed() && t.state.IsSuccessful() && t.killed == nil && (t.ran || t.isInherited())
 }
 
-// isAlone reports whether the task's failure is its own.
-func (t *task) isAlone() bool {
-	return t.spec.Essential != nil && !*t.spec.Essential || t.launchedAs(func(l *api.Launch) bool { return l.Alone })
+// isOptional reports whether the task's failure does not count.
+func (t *task) isOptional() bool {
+	return t.spec.IsOptional() || t.launchedAs(func(l *api.Launch) bool { return l.Alone })
 }
+
+// isAlone reports whether the group's other tasks go on when this one ends.
+func (t *task) isAlone() bool { return t.isOptional() || t.r.group.IsIndependent(t.spec) }
 
 // drag has the group's other tasks that keep running restart with an essential
 // one, which failed and starts again after delay.
 func (t *task) drag(delay time.Duration) {
-	if !value(t.spec.Essential) {
+	if !t.r.group.IsEssential(t.spec) {
 		return
 	}
 	words := fmt.Sprintf("task %q failed, which is essential", t.name)
+	if t.spec.Essential == nil {
+		words = fmt.Sprintf("task %q ended, and the tasks of the group are codependent", t.name)
+	}
 	for _, o := range t.r.tasks {
-		if o == t || o.goal() != api.GoalRunning || o.handle == nil && o.starting == nil || !o.canBeAsked() {
+		if o == t || o.goal() != api.GoalRunning || o.handle == nil && o.starting == nil && !o.finding || !o.canBeAsked() {
 			continue
 		}
 		o.tell(blame(cause{event: api.EventSiblingFailed, words: "Restarted because " + words, sibling: t.name}))
-		o.ask(&request{words: "T" + words[1:], until: time.Now().Add(delay)})
+		o.ask(&request{Words: "T" + words[1:], Until: time.Now().Add(delay)})
 	}
 }

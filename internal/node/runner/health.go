@@ -134,7 +134,7 @@ func (r *Runner) judge() {
 
 func (h *health) judge() {
 	for _, t := range h.r.tasks {
-		if x := t.member(); x.failed && !x.alone {
+		if x := t.member(); x.failed && !x.optional {
 			h.decide(false, fmt.Sprintf("Task %q failed", t.name))
 			return
 		}
@@ -185,7 +185,7 @@ func (t *task) missing() string {
 	x := t.member()
 	switch {
 	case x.hook == hookPoststop || x.idle || x.awaited:
-	case x.alone && x.stage == stageDead:
+	case x.alone && (x.stage == stageDead || x.ran):
 	case x.held:
 		if x.stage == stageActive {
 			return "had not ended"

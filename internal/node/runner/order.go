@@ -36,13 +36,17 @@ type member struct {
 	failed  bool
 	killed  bool // was told to end
 	// What its launch and its job say of it; see launch.go and goal.go.
-	idle    bool // it waits to be launched, and nothing waits for it
-	awaited bool // it waits to be launched, and the allocation lives until it has been
-	held    bool // it is not to run until it is let go
-	busy    bool // what is left of its last run is being cleared away
-	fresh   bool // its turn came, and its process is not there yet
-	leaving bool // its process is ended, to be run again by another launch or held
-	alone   bool // its failure is its own
+	idle     bool // it waits to be launched, and nothing waits for it
+	awaited  bool // it waits to be launched, and the allocation lives until it has been
+	held     bool // it is not to run until it is let go
+	busy     bool // what is left of its last run is being cleared away
+	fresh    bool // its turn came, and its process is not there yet
+	leaving  bool // its process is ended, to be run again by another launch or held
+	alone    bool // the others go on when it ends
+	optional bool // its failure does not count
+	// What it comes after; see after.go.
+	waits  bool   // that is not done
+	barred string // why it never will be
 }
 
 // cause is why a task is to end.
@@ -83,6 +87,9 @@ type step struct {
 // the main tasks have ended, sidecars are stopped; when everything has ended,
 // the poststop tasks. A task that fails ends all; a leader that ends does too.
 // On the way out the leader goes first, then the others, then the sidecars.
+//
+// Within its hook, a task waits for those that it comes after. The tasks of an
+// independent group end alone.
 //
 // A task that has yet to be launched is left out of that order, whatever its
 // hook: what launches it knows when its turn is. A prestart task that is run
@@ -158,6 +165,12 @@ func goOn(m []member) []step {
 			if mainsDead && x.sidecar {
 				steps = append(steps, step{task: i, verb: verbSkip, why: mainDead})
 			}
+		case x.stage == stageWaiting && x.barred != "" && x.hook != hookPoststop:
+			steps = append(steps, step{task: i, verb: verbSkip, why: barredBy(x)})
+		case x.stage == stageWaiting && x.waits:
+			if mainsDead && x.sidecar {
+				steps = append(steps, step{task: i, verb: verbSkip, why: mainDead})
+			}
 		case x.stage == stageWaiting && x.hook == hookPrestart && leaving:
 		case x.stage == stageWaiting && x.hook == hookPrestart:
 			start(i)
@@ -227,6 +240,9 @@ func after(m []member, e *end) []step {
 	for i, x := range m {
 		switch {
 		case x.hook != hookPoststop || x.stage != stageWaiting || x.busy:
+		case ran && x.barred != "":
+			steps = append(steps, step{task: i, verb: verbSkip, why: barredBy(x)})
+		case ran && x.waits:
 		case ran && !x.idle && !x.awaited && !x.held:
 			steps = append(steps, step{task: i, verb: verbStart})
 		case e == nil && !x.idle: // it is let go, or launched, some time

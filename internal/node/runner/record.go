@@ -41,6 +41,7 @@ type taskRecord struct {
 	Well    time.Time `json:",omitzero"`
 	Cut     bool      `json:",omitempty"`
 	Leaving bool      `json:",omitempty"`
+	Again   *request  `json:",omitempty"`
 }
 
 // Prefixes of the ledger's keys.
@@ -70,7 +71,7 @@ func (r *Runner) encode() []byte {
 		Tasks: make(map[string]*taskRecord, len(r.tasks))}
 	for _, t := range r.tasks {
 		rec.Tasks[t.name] = &taskRecord{State: t.state, Stage: t.stage, Ran: t.ran, Run: t.run, Over: t.over, Policy: t.policy, Well: t.well,
-			Cut: t.cut, Leaving: t.leaving}
+			Cut: t.cut, Leaving: t.leaving, Again: t.again}
 	}
 	r.mu.Unlock()
 	data, err := json.Marshal(&rec)
@@ -104,7 +105,7 @@ func Restore(h *Host, data []byte, job func(key, namespace, id string, version u
 	for _, t := range r.tasks {
 		if tr := rec.Tasks[t.name]; tr != nil && tr.State != nil {
 			t.state, t.stage, t.ran, t.run, t.over, t.policy = tr.State, tr.Stage, tr.Ran, tr.Run, tr.Over, tr.Policy
-			t.cut, t.leaving, t.well = tr.Cut, tr.Leaving, tr.Well
+			t.cut, t.leaving, t.well, t.again = tr.Cut, tr.Leaving, tr.Well, tr.Again
 		}
 	}
 	return r, nil

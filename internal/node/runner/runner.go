@@ -238,6 +238,9 @@ func (r *Runner) settle() {
 		steps, e := decide(r.members(), r.ending)
 		r.ending = e
 		if len(steps) == 0 {
+			if !r.isRestarted() && r.watchServices() && r.isOrdered() {
+				continue
+			}
 			break
 		}
 		for _, s := range steps {
@@ -253,15 +256,17 @@ func (r *Runner) settle() {
 			}
 		}
 	}
-	if r.ending != nil && r.ending.restart && r.allDead() {
+	if r.isRestarted() {
 		r.again()
 		return
 	}
-	r.watchServices()
 	r.judge()
 	r.serve()
 	r.conclude()
 }
+
+// isRestarted reports whether the allocation's life is to begin again now.
+func (r *Runner) isRestarted() bool { return r.ending != nil && r.ending.restart && r.allDead() }
 
 // conclude derives the allocation's status from its tasks.
 func (r *Runner) conclude() {
@@ -313,6 +318,7 @@ func (r *Runner) members() []member {
 	for i, t := range r.tasks {
 		m[i] = t.member()
 	}
+	r.order(m)
 	return m
 }
 

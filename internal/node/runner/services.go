@@ -43,9 +43,11 @@ func (p probe) String() string {
 // watchServices begins the checks of what runs, and ends those of what does
 // not. The checks of a task's services begin with the task, those of a group's
 // services when all main tasks run.
-func (r *Runner) watchServices() {
+//
+// It reports whether a check began that is known to pass.
+func (r *Runner) watchServices() (passes bool) {
 	if !r.hasChecks() && len(r.checks) == 0 {
-		return
+		return false
 	}
 	wanted := map[string]bool{}
 	if r.ending == nil && !r.delayed {
@@ -61,6 +63,7 @@ func (r *Runner) watchServices() {
 				}
 				r.probed[p.key] = p.id
 				delete(r.passed, p.id)
+				passes = passes || t.Status == api.CheckStatusSuccess
 				r.host.Checks.Add(r.id, t)
 			}
 		}
@@ -71,6 +74,7 @@ func (r *Runner) watchServices() {
 			r.host.Checks.Remove(r.id, id)
 		}
 	}
+	return passes
 }
 
 // dropChecks ends all checks.
@@ -93,12 +97,19 @@ func (r *Runner) isServed(p probe) bool {
 	if p.task != nil {
 		return p.task.handle != nil && !p.task.signaled
 	}
+	running, away := 0, 0
 	for _, t := range r.tasks {
-		if t.serves() && (t.handle == nil || t.signaled) {
+		switch {
+		case !t.serves():
+		case t.handle != nil && !t.signaled:
+			running++
+		case t.isAlone() && t.ran: // the others answer meanwhile
+			away++
+		default:
 			return false
 		}
 	}
-	return true
+	return running > 0 || away == 0
 }
 
 // serves reports whether the group's services need the task: it is one of the
@@ -255,6 +266,10 @@ func (r *Runner) checked(id, status string) {
 	defer r.mu.Unlock()
 	if _, ok := r.checks[id]; ok {
 		r.checks[id] = status
+		if r.isOrdered() { // a task may wait for that
+			r.settle()
+			return
+		}
 		r.judge()
 		r.serve()
 	}
@@ -273,7 +288,7 @@ func (r *Runner) unhealthy(p probe, status, why string) {
 		if t == p.task || (p.task == nil && t.serves()) {
 			if t.canBeAsked() {
 				t.tell(event(api.EventCheckUnhealthy, why))
-				t.ask(&request{words: why, counts: true})
+				t.ask(&request{Words: why, Brief: "Unhealthy", Counts: true})
 				r.host.Changed(r, true)
 			}
 		}

@@ -71,8 +71,8 @@ func (r *Runner) isServing() bool {
 // isDown says why the allocation is not up; "" if it is.
 func (r *Runner) isDown() string {
 	for _, t := range r.tasks {
-		if t.again != nil && t.again.counts {
-			return fmt.Sprintf("task %q is restarted: %s", t.name, t.again.words)
+		if t.again != nil && t.again.Counts && !t.isAlone() {
+			return fmt.Sprintf("task %q is restarted: %s", t.name, t.again.Words)
 		}
 		if missing := t.missing(); missing != "" {
 			return fmt.Sprintf("task %q %s", t.name, missing)

@@ -84,9 +84,10 @@ func (t *task) running(h driver.Handle, e *api.TaskEvent) {
 	case t.killed != nil:
 		t.interrupt(*t.killed)
 	case t.again != nil:
-		t.interrupt(cause{event: api.EventKilling, words: t.again.words})
+		t.interrupt(cause{event: api.EventKilling, words: t.again.Words})
 	}
 	r.limitRun()
+	t.limitRun()
 	r.settle()
 	r.save()
 	// The start of a task that is to finish can wait a moment for its end: then

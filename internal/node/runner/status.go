@@ -11,7 +11,7 @@ func clientStatus(m []member) string {
 	failed, running, open := false, false, false
 	well := false
 	for _, x := range m {
-		failed = failed || x.failed && !x.alone
+		failed = failed || x.failed && !x.optional
 		well = well || !x.failed && x.stage == stageDead && x.ran
 		running = running || x.running
 		open = open || x.stage != stageDead

@@ -29,12 +29,14 @@ type task struct {
 	well     time.Time     // since when this run is; zero: it is not yet
 	handle   driver.Handle // of the process that runs
 	starting context.CancelFunc
-	killed   *cause   // it was told to end
-	again    *request // it was asked to restart
-	signaled bool     // the process was told to end, for killed, again or leaving
-	cut      bool     // it was ended before it had done what it is for
-	fresh    bool     // its turn came, and its process is not there yet
-	finding  bool     // the process of an earlier agent is looked for
+	killed   *cause      // it was told to end
+	again    *request    // it was asked to restart
+	signaled bool        // the process was told to end, for killed, again or leaving
+	cut      bool        // it was ended before it had done what it is for
+	late     bool        // it was told to end because of its timeout
+	limit    *time.Timer // its timeout
+	fresh    bool        // its turn came, and its process is not there yet
+	finding  bool        // the process of an earlier agent is looked for
 	wake     chan struct{}
 
 	// See launch.go.
@@ -45,16 +47,17 @@ type task struct {
 
 // request is that somebody asked for a restart.
 type request struct {
-	words  string
-	counts bool      // as a failure, by the restart policy
-	until  time.Time // the new process is not started before
+	Words  string
+	Brief  string    `json:",omitempty"` // what the task's end is told with; "": Words
+	Counts bool      `json:",omitempty"` // as a failure, by the restart policy
+	Until  time.Time `json:",omitzero"`  // the new process is not started before
 }
 
 func (t *task) member() member {
 	return member{
 		name: t.name, hook: hookOf(t.spec), sidecar: t.spec.IsSidecar(), leader: t.spec.Leader, stage: t.stage,
 		running: t.handle != nil, ran: t.ran, failed: t.state.Failed && !t.cut, killed: t.killed != nil, fresh: t.fresh,
-		idle: t.isIdle(), awaited: t.isAwaited(), held: t.isHeld(), busy: t.busy, alone: t.isAlone(),
+		idle: t.isIdle(), awaited: t.isAwaited(), held: t.isHeld(), busy: t.busy, alone: t.isAlone(), optional: t.isOptional(),
 		leaving: t.stage == stageActive && t.isSuperseded(),
 	}
 }
@@ -167,8 +170,10 @@ func (t *task) exited(ctx context.Context, h driver.Handle, x driver.Exit) (dela
 	if at.IsZero() {
 		at = time.Now()
 	}
-	done := x.Err == nil && x.Code == 0 && x.Signal == 0 && t.mustSucceed() && !t.signaled
-	t.handle, t.signaled, t.finding, t.over = nil, false, false, t.run
+	late := t.isLate(x, at)
+	done := x.Err == nil && x.Code == 0 && x.Signal == 0 && t.mustSucceed() && !t.signaled && !late
+	t.handle, t.signaled, t.finding, t.late, t.over = nil, false, false, false, t.run
+	t.unlimit()
 	t.tell(terminated(x))
 	t.change(func(s *api.TaskState) { s.FinishedAt, s.Result = at, result })
 	if problem != nil {
@@ -185,11 +190,14 @@ func (t *task) exited(ctx context.Context, h driver.Handle, x driver.Exit) (dela
 		t.die(false)
 	case t.isSuperseded():
 		t.park()
+	case late && (asked == nil || asked.Counts):
+		t.again = nil
+		delay, dead = t.verdict(t.lateWords(x, at.Sub(t.state.StartedAt)))
 	case asked == nil:
 		delay, dead = t.verdict(exitWords(x), t.crashWords(x, at.Sub(t.state.StartedAt)))
-	case asked.counts:
+	case asked.Counts:
 		t.again = nil
-		delay, dead = t.verdict(asked.words, asked.words)
+		delay, dead = t.verdict(asked.Words, asked.Words)
 	default:
 		delay = t.obey(asked)
 	}
@@ -259,9 +267,9 @@ func (t *task) verdict(what, why string) (delay time.Duration, dead bool) {
 // obey restarts the task because it was asked to.
 func (t *task) obey(q *request) (delay time.Duration) {
 	t.again = nil
-	v := verdict{again: true, words: q.words + ", restarting now"}
-	if v.delay = max(0, time.Until(q.until)); v.delay > 0 {
-		v.words = q.words + ", restarting in " + seconds(v.delay)
+	v := verdict{again: true, words: q.Words + ", restarting now"}
+	if v.delay = max(0, time.Until(q.Until)); v.delay > 0 {
+		v.words = q.Words + ", restarting in " + seconds(v.delay)
 	}
 	t.restart(v)
 	return v.delay
@@ -333,7 +341,7 @@ func (t *task) interrupt(why cause) {
 	if h := t.handle; h != nil && !t.signaled {
 		t.signaled = true
 		signal, timeout, delay := stopOptions(t.spec)
-		if t.r.noDelay() || t.again != nil && t.again.counts { // what is ill serves nobody meanwhile
+		if t.r.noDelay() || t.again != nil && t.again.Counts { // what is ill serves nobody meanwhile
 			delay = 0
 		}
 		t.tell(killing(why, signal, timeout))

@@ -22,9 +22,9 @@ func (t *task) ask(q *request) bool {
 		return false
 	}
 	t.again = q
-	words := q.words
-	if q.counts { // why is told apart
-		words = "Unhealthy"
+	words := q.Brief
+	if words == "" {
+		words = q.Words
 	}
 	t.interrupt(cause{event: api.EventKilling, words: words})
 	return true
@@ -45,7 +45,7 @@ func (r *Runner) Restart(name string) error {
 		if t.handle == nil && name == "" {
 			continue
 		}
-		if t.ask(&request{words: "A user asked for a restart"}) {
+		if t.ask(&request{Words: "A user asked for a restart"}) {
 			t.tell(event(api.EventRestartSignaled, "A user asked for a restart"))
 			done++
 		}
@@ -237,6 +237,7 @@ func (r *Runner) Update(a *api.Allocation) {
 		for _, t := range r.tasks {
 			if spec := r.group.Task(t.name); spec != nil {
 				t.spec = spec
+				t.limitRun()
 			}
 		}
 	}
