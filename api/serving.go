@@ -34,17 +34,14 @@ func (a *Allocation) IsSuspect() bool {
 }
 
 // IsRoutable reports whether traffic may go to the allocation. One that is told
-// to stop is out of the catalog at once. One whose node is not heard of stays in
-// it as it last was, until the servers take it out because another one is up in
-// its place.
+// to stop, or is given up, is out of the catalog at once. One whose node is not
+// heard of stays in it as it last was (unknown), until the servers take it out
+// because another one is up in its place.
 func (a *Allocation) IsRoutable() bool {
-	switch {
-	case a.Serving == nil || !a.Serving.Routable:
+	if a.Serving == nil || !a.Serving.Routable || a.IsServerTerminal() {
 		return false
-	case a.IsSuspect():
-		return true
 	}
-	return a.ClientStatus == AllocClientRunning && !a.IsServerTerminal()
+	return a.ClientStatus == AllocClientRunning || a.ClientStatus == AllocClientUnknown
 }
 
 // Crashes is how often an instance crashed, in the allocations that followed one

@@ -15,13 +15,16 @@ import (
 // original is still there, or has come back. This file decides who goes on.
 //
 //  1. While the original's node is silent, its replacement holds the instance, and
-//     the original stays as it is, until it is lost.
+//     the original stays as it is, until it is lost: at the time that the
+//     disconnect block gives, or else when the replacement is up. If the
+//     replacement fails, it holds the instance all the same: how it is tried again
+//     says the reschedule block.
 //  2. When the node is back, it has to say how its allocation fares. One that
 //     failed meanwhile is stopped; of a job that runs to completion, one that
 //     finished has done the work, and its replacement is stopped.
-//  3. If both run, the reconcile strategy picks one; the other is stopped. An
-//     original that has to be replaced anyway, because the job has changed, is
-//     never picked.
+//  3. If both run, the reconcile strategy of the disconnect block picks one; the
+//     other is stopped. Without one, the first that is up goes on. An original
+//     that has to be replaced anyway, because the job has changed, is never picked.
 
 // settle finds the allocation that holds the instance, out of all that claim it.
 func (s *survey) settle(in *instance, claims []*api.Allocation) {
@@ -44,6 +47,8 @@ func (s *survey) settle(in *instance, claims []*api.Allocation) {
 			in.group.exceed(a, s.whyLost(a))
 		case a.DesiredTransition.ShouldMigrate() && !s.isLast(a, claims):
 			in.group.exceed(a, becauseDuplicate)
+		case s.isSuspected(a) && isReplaced(a, claims):
+			in.group.exceed(a, becauseUp)
 		case s.isAway(a):
 			away = append(away, a)
 		default:
@@ -64,15 +69,20 @@ func (s *survey) settle(in *instance, claims []*api.Allocation) {
 		present = slices.DeleteFunc(present, func(a *api.Allocation) bool { return a == loser })
 	}
 	// The newest of those that are there holds the instance for now, or else the
-	// newest of those that may come back.
-	for _, a := range slices.Concat(away, present) {
+	// newest of those that may come back, unless what was started in its place
+	// failed.
+	holders := slices.Concat(away, present)
+	if a := newestOf(claims); len(present) == 0 && len(away) > 0 && (a.ClientStatus == api.AllocClientFailed || a.ClientStatus == api.AllocClientComplete) {
+		holders = append(holders, a)
+	}
+	for _, a := range holders {
 		if in.alloc != nil {
 			in.group.behind = append(in.group.behind, in.alloc)
 		}
 		in.alloc = a
 	}
 	if in.alloc == nil { // none may run: the newest tells how the instance is
-		in.alloc = claims[len(claims)-1]
+		in.alloc = newestOf(claims)
 		in.group.excess = slices.DeleteFunc(in.group.excess, func(l leaving) bool { return l.alloc == in.alloc })
 	}
 	for _, a := range ended {
@@ -81,6 +91,17 @@ func (s *survey) settle(in *instance, claims []*api.Allocation) {
 		}
 	}
 }
+
+// isReplaced reports whether something newer that claims the instance is up.
+func isReplaced(a *api.Allocation, claims []*api.Allocation) bool {
+	return slices.ContainsFunc(claims, func(b *api.Allocation) bool { return newer(b, a) && isUpNow(b) })
+}
+
+// isUpNow reports whether the allocation is up, and its node is heard of.
+func isUpNow(a *api.Allocation) bool { return !a.IsSuspect() && a.IsUp() }
+
+// newestOf returns the newest of sorted claims.
+func newestOf(claims []*api.Allocation) *api.Allocation { return claims[len(claims)-1] }
 
 // isLast reports whether nothing else that claims the instance may run.
 func (s *survey) isLast(a *api.Allocation, claims []*api.Allocation) bool {
@@ -127,14 +148,18 @@ func (s *survey) survivor(g *group, original, replacement *api.Allocation) (winn
 		return replacement, becauseUpdated
 	case is && !was && d == nil:
 		return original, becauseUpdated
-	case d == nil, original.Name != replacement.Name, !s.knows(original):
+	case original.Name != replacement.Name, !s.knows(original):
 		return replacement, becauseDuplicate
+	case d == nil && original.NextAllocation == "":
+		return replacement, becauseDuplicate
+	case d == nil:
+		return firstUp(original, replacement)
 	case was:
 		return replacement, becauseUpdated
 	case is && !was && original.ClientStatus == api.AllocClientRunning:
 		return original, becauseUpdated
 	}
-	runs := func(a *api.Allocation) bool { return a.ClientStatus == api.AllocClientRunning }
+	runs := isUpNow
 	strategy := of(d.Reconcile)
 	switch {
 	case strategy == api.ReconcileKeepReplacement && runs(replacement):
@@ -158,6 +183,18 @@ func (s *survey) survivor(g *group, original, replacement *api.Allocation) (winn
 		return replacement, becauseReplaced
 	}
 	return original, becauseBack
+}
+
+// firstUp picks the one of two allocations that is up, one of which was started
+// because the other's node was not heard of.
+func firstUp(original, replacement *api.Allocation) (winner *api.Allocation, why string) {
+	switch {
+	case isUpNow(replacement):
+		return replacement, becauseUp
+	case isUpNow(original):
+		return original, becauseBack
+	}
+	return nil, "" // somebody has to serve until one of them does
 }
 
 // since is when the last of the allocation's tasks was started that runs.

@@ -30,6 +30,7 @@ const (
 	becauseFenced    = "its node was out of reach for longer than stop_on_client_after, and has stopped it"
 	becauseReplaced  = "its node is back; the replacement goes on"
 	becauseBack      = "the original's node is back; the original goes on"
+	becauseUp        = "another allocation is up in its place"
 	becauseFinished  = "another allocation has finished its work"
 	becauseSucceeded = "it ended; another allocation goes on in its place"
 	becauseDrained   = "it was told to stop, and its node takes nothing new"

@@ -227,12 +227,8 @@ func NeedsEvaluation(old, new *api.Allocation) (trigger string, needed bool) {
 	return "", false
 }
 
-// isAwaited reports whether an allocation began to run that may be the
-// replacement of one whose node is back.
+// isAwaited reports whether an allocation is up now that may be the replacement of
+// one whose node is silent or back again, or the one that is back.
 func isAwaited(old, new *api.Allocation) bool {
-	if old.ClientStatus == new.ClientStatus || new.ClientStatus != api.AllocClientRunning || new.PreviousAllocation == "" || new.Job == nil {
-		return false
-	}
-	g := new.Job.Group(new.Group)
-	return g != nil && g.Disconnect != nil
+	return (new.PreviousAllocation != "" || new.NextAllocation != "") && !new.IsServerTerminal() && isUpNow(new) && !isUpNow(old)
 }

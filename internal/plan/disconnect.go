@@ -9,14 +9,17 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// An absence is what the disconnect block lets be hoped of an allocation whose
-// node is silent. Without one it is lost.
+// An absence is what may be hoped of an allocation whose node is silent: what the
+// disconnect or the recovery block says; without them, that it comes back before
+// its replacement is up. Without an absence it is lost.
 type absence struct {
 	until    time.Time // then it is lost; zero: as long as its node is known
 	replaced bool      // its instance is started elsewhere meanwhile
 	// recovered is set when that is by the recovery block: its instance goes on
 	// where it is, if it can.
 	recovered bool
+	// suspect is set when it is lost as soon as its replacement is up.
+	suspect bool
 }
 
 // absent returns the absence of an allocation; nil if its node is there, or if it
@@ -31,7 +34,10 @@ func (s *survey) absent(a *api.Allocation) *absence {
 		return nil
 	}
 	if d == nil {
-		return s.awaited(a, n)
+		if ab := s.awaited(a, n); ab != nil {
+			return ab
+		}
+		return s.suspected(a)
 	}
 	ab := &absence{}
 	since := time.Unix(n.StatusUpdatedAt, 0)
@@ -40,8 +46,11 @@ func (s *survey) absent(a *api.Allocation) *absence {
 		ab.until, ab.replaced = since.Add(*d.LostAfter), d.Replaces()
 	case d.StopOnClientAfter != nil: // the node stops it itself; until then it may run
 		ab.until = since.Add(*d.StopOnClientAfter)
-	case !d.Replaces() && d.LostAfter == nil && !a.IsServerTerminal():
+	case d.LostAfter != nil:
+	case !d.Replaces() && !a.IsServerTerminal():
 		return ab
+	default:
+		return s.suspected(a)
 	}
 	if !ab.until.After(s.now) {
 		return nil
@@ -61,6 +70,29 @@ func (s *survey) awaited(a *api.Allocation, n *api.Node) *absence {
 		return nil
 	}
 	return &absence{until: until, recovered: true}
+}
+
+// suspected returns the absence of a service's instance that ran: it is suspect
+// until its replacement is up, and has its place again if its node is back
+// before. Where a recovery block gave it time, that is over.
+func (s *survey) suspected(a *api.Allocation) *absence {
+	if !s.wanted() || s.job.RunsOnEveryNode() || s.job.RunsToCompletion() || a.IsServerTerminal() {
+		return nil
+	}
+	if a.ClientStatus != api.AllocClientRunning && a.ClientStatus != api.AllocClientUnknown {
+		return nil // nothing of it is known to have run
+	}
+	if permanentAfter(s.job.Group(a.Group)) > 0 {
+		return nil
+	}
+	return &absence{replaced: true, suspect: true}
+}
+
+// isSuspected reports whether the allocation is lost once something else is up in
+// its place.
+func (s *survey) isSuspected(a *api.Allocation) bool {
+	ab := s.absent(a)
+	return ab != nil && ab.suspect
 }
 
 // isSilent reports whether the servers do not hear of the node.

@@ -253,12 +253,10 @@ func (w *world) checkInstances(t *rapid.T) {
 		d := job.Group(claims[0].Group).Disconnect
 		switch newest := claims[len(claims)-1]; {
 		case len(claims) == 1:
-		case d == nil:
-			t.Fatalf("%d allocations hold %s\n%s%s", len(claims), place, w.listing(), w.tree())
 		case len(sure) < 2:
-		case len(sure) == 2 && *d.Reconcile == api.ReconcileKeepReplacement && newest.ClientStatus == api.AllocClientPending:
+		case len(sure) == 2 && d != nil && *d.Reconcile == api.ReconcileKeepReplacement && newest.ClientStatus == api.AllocClientPending:
 		default:
-			t.Fatalf("%d allocations hold %s, and %d of them are known to run", len(claims), place, len(sure))
+			t.Fatalf("%d allocations hold %s, and %d of them are known to run\n%s%s", len(claims), place, len(sure), w.listing(), w.tree())
 		}
 	}
 }

@@ -182,7 +182,7 @@ func (w *work) replacing(r *placement.Request, st *step) {
 		}
 		return
 	}
-	if st.do == start { // beside one that is out of reach, and may come back
+	if st.do == start || in.away != nil && in.away.suspect { // beside one that is out of reach, and may come back
 		r.Tracker = in.alloc.RescheduleTracker
 		return
 	}
@@ -232,11 +232,14 @@ func (w *work) replacing(r *placement.Request, st *step) {
 }
 
 // giveUp stops what may come back to claim an instance of which the deploy plan
-// makes something else.
+// makes something else. What is suspect keeps its traffic until that is up.
 func (w *work) giveUp(in *instance) {
 	g := in.group
 	g.behind = slices.DeleteFunc(g.behind, func(a *api.Allocation) bool {
 		claims := a.Name == in.alloc.Name && (in.node == "" && a.IsCanary() == in.canary || a.NodeID == in.node)
+		if claims && w.isSuspected(a) {
+			return false
+		}
 		if claims {
 			w.leave(leaving{g, a, becauseUpdated})
 		}

@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"slices"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -17,6 +18,8 @@ import (
 // an operator has replaced, at once.
 
 const whyRecoveredThere = "its node is down: it goes on there if that is back by then, and is started anywhere else after that"
+
+const whyBeside = "its node is out of reach: if that is back first, it goes on there"
 
 // permanentAfter is the time that the group's recovery block gives; 0: there is none.
 func permanentAfter(g *api.Group) time.Duration {
@@ -118,10 +121,17 @@ func (s *survey) failingSince(in *instance, a *api.Allocation) time.Time {
 // comingUp shows a replacement that recovery has started, until it is well.
 func (s *survey) comingUp(in *instance) step {
 	a := in.alloc
-	if a.DeploymentID != "" || in.last == nil || in.last.ID != a.PreviousAllocation || !needsRecovery(in.last) || s.isDrained(in.last) {
+	st := step{on: in, job: a.Job}
+	switch {
+	case a.DeploymentID != "":
+		return step{}
+	case in.last != nil && in.last.ID == a.PreviousAllocation && needsRecovery(in.last) && !s.isDrained(in.last):
+		st.why = in.last.DesiredDescription
+	case slices.ContainsFunc(in.group.behind, func(b *api.Allocation) bool { return b.ID == a.PreviousAllocation && s.isSuspected(b) }):
+		st.why = whyBeside
+	default:
 		return step{}
 	}
-	st := step{on: in, job: a.Job, why: in.last.DesiredDescription}
 	switch {
 	case in.state == placed:
 		st.status = Starting

@@ -37,7 +37,7 @@ func (s *survey) recoverySteps(in *instance) []step {
 	ordered := len(s.orders(in)) > 0
 	if alive && !ordered { // as nearly all are: nothing is wrong with it as a whole
 		steps := s.repairs(in)
-		if len(steps) == 0 && in.last != nil {
+		if len(steps) == 0 && (in.last != nil || len(in.group.behind) > 0) {
 			steps = s.comesUp(in)
 		}
 		return steps

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -193,7 +194,7 @@ func (c *churn) check(snap *state.Snapshot) {
 		if a.IsTerminal() {
 			continue
 		}
-		if other := live[a.Namespace+a.Name]; other != nil {
+		if other := live[a.Namespace+a.Name]; other != nil && !mayBoth(snap, a, other) {
 			c.Errorf("state %d: instance %s lives twice: %s and %s\n%s", snap.Index(), a.Name, other, a, describe(snap))
 		}
 		live[a.Namespace+a.Name] = a
@@ -208,6 +209,30 @@ func (c *churn) check(snap *state.Snapshot) {
 		}
 		blocked[e.JobID] = e.ID
 	}
+}
+
+// mayBoth reports whether two allocations may claim one instance: one was started
+// because the other's node was not heard of. Both run only until that is seen.
+func mayBoth(snap *state.Snapshot, a, b *api.Allocation) bool {
+	if b.CreateIndex > a.CreateIndex {
+		a, b = b, a
+	}
+	if !slices.Contains(slices.Collect(snap.Predecessors(a)), b) {
+		return false
+	}
+	runs := func(a *api.Allocation) bool {
+		n := snap.Node(a.NodeID)
+		return a.ClientStatus == api.AllocClientRunning && n != nil && n.Status == api.NodeStatusReady
+	}
+	if !runs(a) || !runs(b) {
+		return true
+	}
+	for e := range snap.EvaluationsByJob(a.Namespace, a.JobID) {
+		if e.Status == api.EvalStatusPending {
+			return true
+		}
+	}
+	return false
 }
 
 // checkRoom tests that no node holds more than it has, without some.

@@ -91,6 +91,9 @@ func reactions(snap *state.Snapshot, reported []*api.Allocation, evaluated map[a
 		}
 		is = *old
 		is.ClientStatus = rep.ClientStatus
+		if rep.Serving != nil {
+			is.Serving = rep.Serving
+		}
 		if s, o := rep.DeploymentStatus, old.DeploymentStatus; s != nil && s.Healthy != nil && (o == nil || !s.Timestamp.Before(o.Timestamp)) {
 			is.DeploymentStatus = s
 		}
@@ -125,6 +128,13 @@ func isContested(snap *state.Snapshot, a *api.Allocation) bool {
 	if a.ClientStatus == api.AllocClientUnknown {
 		return true // it is back
 	}
-	original := snap.Allocation(a.PreviousAllocation)
-	return original != nil && !original.IsTerminal()
+	if next := snap.Allocation(a.NextAllocation); next != nil && !next.IsTerminal() {
+		return true
+	}
+	for original := range snap.Predecessors(a) {
+		if !original.IsTerminal() {
+			return true
+		}
+	}
+	return false
 }

@@ -29,7 +29,9 @@ func (c *UpdateAllocations) apply(t *txn) error {
 		if old == nil || c.NodeID != "" && old.NodeID != c.NodeID {
 			continue
 		}
-		t.putAllocation(t.mergeUpdate(old, u, c.Time))
+		a := t.mergeUpdate(old, u, c.Time)
+		t.putAllocation(a)
+		t.relieve(old, a)
 	}
 	t.putEvaluations(c.Evaluations...)
 	return nil

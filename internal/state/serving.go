@@ -4,6 +4,7 @@
 package state
 
 import (
+	"iter"
 	"maps"
 	"slices"
 
@@ -23,6 +24,47 @@ func mergeServing(a, update *api.Allocation) {
 	}
 	if a.IsClientTerminal() && a.ClientStatus != api.AllocClientLost {
 		a.Serving = nil
+	}
+}
+
+// predecessorsRead bounds how far back those are looked for that an allocation
+// took over from: instances that fail all the time have many.
+const predecessorsRead = 64
+
+// Predecessors are the allocations whose instance a took over, one from the
+// other, newest first: the last ones that are stored.
+func (s *Snapshot) Predecessors(a *api.Allocation) iter.Seq[*api.Allocation] {
+	return predecessors(a, s.Allocation)
+}
+
+func predecessors(a *api.Allocation, find func(string) *api.Allocation) iter.Seq[*api.Allocation] {
+	return func(yield func(*api.Allocation) bool) {
+		for range predecessorsRead {
+			if a.PreviousAllocation == "" {
+				return
+			}
+			if a = find(a.PreviousAllocation); a == nil || !yield(a) {
+				return
+			}
+		}
+	}
+}
+
+// relieve takes the traffic away from those that are suspect, when another
+// allocation is up in their place: what follows the state sees both at once.
+func (t *txn) relieve(old, a *api.Allocation) {
+	if a.PreviousAllocation == "" || a.IsSuspect() || !a.IsUp() || !old.IsSuspect() && old.IsUp() || a.IsServerTerminal() {
+		return
+	}
+	for p := range predecessors(a, t.Allocation) {
+		if p.Group != a.Group || p.Name != a.Name || p.IsCanary() != a.IsCanary() || !p.IsSuspect() || p.Serving == nil || !p.Serving.Routable {
+			continue
+		}
+		p = p.Copy()
+		serving := *p.Serving
+		serving.Routable, serving.Reason, serving.Since = false, "its node is not heard of, and allocation "+api.ShortID(a.ID)+" is up in its place", a.ModifyTime
+		p.Serving, p.ModifyIndex, p.ModifyTime = &serving, t.index, a.ModifyTime
+		t.putAllocation(p)
 	}
 }
 
