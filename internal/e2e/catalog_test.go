@@ -49,14 +49,19 @@ func newWatched(t *testing.T) *watched {
 	w.Args = []string{"-dev", "-config", config}
 	w.start()
 	w.waitReady()
+	w.follow()
+	return w
+}
+
+// follow reads the catalog's stream as long as the test runs.
+func (w *watched) follow() {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- w.Client.Catalog().Stream(ctx, w.update) }()
-	t.Cleanup(func() {
+	w.t.Cleanup(func() {
 		cancel()
 		<-done
 	})
-	return w
 }
 
 func (w *watched) update(u *api.CatalogUpdate) error {

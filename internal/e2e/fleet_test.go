@@ -32,12 +32,14 @@ const quickSilence = `server {
 
 func newFleet(t *testing.T, nodes int) *fleet {
 	t.Helper()
+	return newFleetWith(t, nodes, "")
+}
+
+// newFleetWith is a fleet whose server has more in its configuration.
+func newFleetWith(t *testing.T, nodes int, more string) *fleet {
+	t.Helper()
 	f := &fleet{t: t, server: unstarted(t)}
-	config := filepath.Join(f.server.Dir, "agent.hcl")
-	if err := os.WriteFile(config, []byte(quickSilence), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	f.server.Args = []string{"-server", "-config", config}
+	f.server.Args = []string{"-server", "-config", f.server.configured(quickSilence + more)}
 	f.server.start()
 	f.server.eventually("the server answers", func(ctx context.Context) error {
 		_, _, err := f.server.Client.Nodes().List(ctx, nil)
@@ -45,12 +47,30 @@ func newFleet(t *testing.T, nodes int) *fleet {
 	})
 	for i := range nodes {
 		n := unstarted(t)
-		n.Args = []string{"-client", "-node", fmt.Sprintf("node-%d", i), "-servers", "http://" + f.server.Addr}
+		n.Args = []string{
+			"-client", "-node", fmt.Sprintf("node-%d", i), "-servers", "http://" + f.server.Addr, "-config", n.configured(portsOfNode(i)),
+		}
 		n.start()
 		f.nodes = append(f.nodes, n)
 		f.status(n, api.NodeStatusReady)
 	}
 	return f
+}
+
+// configured writes a configuration file for the agent.
+func (m *machine) configured(text string) string {
+	m.t.Helper()
+	path := filepath.Join(m.Dir, "agent.hcl")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		m.t.Fatal(err)
+	}
+	return path
+}
+
+// portsOfNode gives a node ports that no other node of this machine has.
+func portsOfNode(i int) string {
+	first := 20000 + 1000*i
+	return fmt.Sprintf("client {\n  reserved {\n    reserved_ports = \"%d-%d,%d-32000\"\n  }\n}\n", 19999, max(first-1, 19999), first+1000)
 }
 
 // name is the name of a fleet's node.
