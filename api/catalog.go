@@ -21,6 +21,7 @@ type ServiceRegistration struct {
 	Meta     map[string]string `json:",omitempty"`
 	Weight   int               `json:",omitempty"` // of its share of traffic; 0: 1
 	Instance int               `json:",omitempty"` // index in its group
+	Zone     string            `json:",omitempty"` // of the node
 }
 
 // ServiceListStub lists the names of a namespace's services.
@@ -44,7 +45,7 @@ type CatalogEntry struct {
 	Instance  int // index in its group
 	NodeID    string
 	NodeName  string
-	Zone      string                 `json:",omitempty"`
+	Zone      string                 `json:",omitempty"` // of the node
 	Services  []*ServiceRegistration `json:",omitempty"`
 	Endpoints []*Endpoint            `json:",omitempty"` // for its group's routes
 	Index     uint64                 // log index of its last change

@@ -3,7 +3,11 @@
 
 package api
 
-import "time"
+import (
+	"cmp"
+	"strings"
+	"time"
+)
 
 // Node statuses.
 const (
@@ -66,6 +70,28 @@ func (n *Node) Pool() string {
 		return NodePoolDefault
 	}
 	return n.NodePool
+}
+
+// Zone is the node's value of the attribute that the cluster is spread over, as
+// the scheduler's configuration names it ("${meta.rack}"). Where that is the
+// datacenter, or none is named, it is the node's meta "zone", or else its
+// datacenter. The zone of no node is "".
+func (n *Node) Zone(attribute string) string {
+	if n == nil {
+		return ""
+	}
+	attribute = strings.TrimSuffix(strings.TrimPrefix(attribute, "${"), "}")
+	switch kind, name, _ := strings.Cut(attribute, "."); {
+	case kind == "meta":
+		return n.Meta[name]
+	case kind == "attr":
+		return n.Attributes[name]
+	case attribute == "node.class":
+		return n.NodeClass
+	case attribute == "node.pool":
+		return n.Pool()
+	}
+	return cmp.Or(n.Meta["zone"], n.Datacenter)
 }
 
 // IsGone reports whether the node's allocations are lost.

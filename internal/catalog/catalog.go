@@ -106,7 +106,7 @@ func IsSame(a, b *api.CatalogEntry) bool {
 func IsSameService(a, b *api.ServiceRegistration) bool {
 	return a.ID == b.ID && a.ServiceName == b.ServiceName && a.Namespace == b.Namespace && a.NodeID == b.NodeID &&
 		a.Datacenter == b.Datacenter && a.JobID == b.JobID && a.AllocID == b.AllocID && a.Address == b.Address &&
-		a.Port == b.Port && a.Weight == b.Weight && a.Instance == b.Instance &&
+		a.Port == b.Port && a.Weight == b.Weight && a.Instance == b.Instance && a.Zone == b.Zone &&
 		slices.Equal(a.Tags, b.Tags) && maps.Equal(a.Meta, b.Meta)
 }
 

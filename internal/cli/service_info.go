@@ -72,10 +72,19 @@ func (p *page) registrations(list []*api.ServiceRegistration, wide bool) {
 	list = slices.SortedStableFunc(slices.Values(list), func(a, b *api.ServiceRegistration) int {
 		return cmp.Or(cmp.Compare(a.JobID, b.JobID), cmp.Compare(a.Instance, b.Instance))
 	})
+	zones := slices.ContainsFunc(list, func(r *api.ServiceRegistration) bool { return r.Zone != list[0].Zone })
+	head := []string{"Job", "Instance", "Address", "Tags", "Node", "Allocation"}
+	if zones {
+		head = append(head, "Zone")
+	}
 	var rows [][]string
 	for _, r := range list {
-		rows = append(rows, []string{r.JobID, strconv.Itoa(r.Instance), net.JoinHostPort(r.Address, strconv.Itoa(r.Port)),
-			dash(strings.Join(r.Tags, ", ")), short(r.NodeID), short(r.AllocID)})
+		row := []string{r.JobID, strconv.Itoa(r.Instance), net.JoinHostPort(r.Address, strconv.Itoa(r.Port)),
+			dash(strings.Join(r.Tags, ", ")), short(r.NodeID), short(r.AllocID)}
+		if zones { // one that all have in common says nothing
+			row = append(row, dash(r.Zone))
+		}
+		rows = append(rows, row)
 	}
-	p.table([]string{"Job", "Instance", "Address", "Tags", "Node", "Allocation"}, rows)
+	p.table(head, rows)
 }

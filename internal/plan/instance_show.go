@@ -6,7 +6,6 @@ package plan
 import (
 	"cmp"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -323,27 +322,13 @@ func resolved(tags map[string]*api.MetricTag, index int, id string) map[string]s
 	return all
 }
 
-// zoneOf is the node's value of the attribute that the cluster is spread over,
-// else of its meta "zone", else its datacenter.
+// zoneOf is the zone of a node; that of none is "".
 func (m *rowMaker) zoneOf(n *api.Node) string {
-	if n == nil {
-		return ""
-	}
 	if !m.read {
 		m.read = true
 		if c := m.s.r.SchedulerConfig(); c != nil {
-			m.zone = strings.TrimSuffix(strings.TrimPrefix(c.ZoneAttribute, "${"), "}")
+			m.zone = c.ZoneAttribute
 		}
 	}
-	switch kind, name, _ := strings.Cut(m.zone, "."); {
-	case kind == "meta":
-		return n.Meta[name]
-	case kind == "attr":
-		return n.Attributes[name]
-	case m.zone == "node.class":
-		return n.NodeClass
-	case m.zone == "node.pool":
-		return n.Pool()
-	}
-	return cmp.Or(n.Meta["zone"], n.Datacenter)
+	return n.Zone(m.zone)
 }

@@ -35,7 +35,7 @@ type Catalog struct {
 	names    uint64                      // log index at which a name or a tag last came or went
 	gone     uint64                      // log index at which a name last went
 	cluster  func() string
-	nodes    btree.Set[string] // that have said what they run
+	nodes    nodes
 	waiters  waiters
 	past     past
 }
@@ -62,15 +62,10 @@ func (c *Catalog) start(snap *state.Snapshot) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.entries, c.services = btree.Map[string, *api.CatalogEntry]{}, btree.Map[string, *service]{}
-	c.nodes = btree.Set[string]{}
-	for n := range snap.Nodes() {
-		if isHeard(n) {
-			c.nodes.Insert(n.ID)
-		}
-	}
+	c.nodes.start(snap)
 	c.floor, c.names, c.gone = index, index, index
 	for a := range snap.Allocations() {
-		if e := catalog.Of(a); e != nil {
+		if e := c.of(a); e != nil {
 			c.put(e, e.Index)
 		}
 	}
@@ -82,19 +77,23 @@ func (c *Catalog) start(snap *state.Snapshot) {
 
 // apply takes over what one log entry changed.
 func (c *Catalog) apply(b *state.Batch) {
-	var touched, came []string
+	var touched []string
 	locked := false
+	lock := func() {
+		if !locked {
+			c.mu.Lock()
+			locked = true
+		}
+	}
 	for i := range b.Changes {
 		change := &b.Changes[i]
-		if change.Table == state.TableNodes && isNews(change) {
-			if !locked {
-				c.mu.Lock()
-				locked = true
-			}
-			came = append(came, c.heard(change)...)
+		switch change.Table {
+		case state.TableNodes, state.TableSchedulerConfig:
+			lock()
+			c.nodes.apply(change)
 			continue
-		}
-		if change.Table != state.TableAllocations {
+		case state.TableAllocations:
+		default:
 			continue
 		}
 		old, _ := change.Old.(*api.Allocation)
@@ -102,14 +101,11 @@ func (c *Catalog) apply(b *state.Batch) {
 		if isUntouched(old, a) {
 			continue
 		}
-		if !locked {
-			c.mu.Lock()
-			locked = true
-		}
+		lock()
 		var e *api.CatalogEntry
 		id := ""
 		if a != nil {
-			id, e = a.ID, catalog.Of(a)
+			id, e = a.ID, c.of(a)
 		} else {
 			id = old.ID
 		}
@@ -117,9 +113,12 @@ func (c *Catalog) apply(b *state.Batch) {
 			touched = append(touched, id)
 		}
 	}
+	if locked {
+		touched = append(touched, c.move(b.Index)...)
+	}
 	c.seen.Store(b.Index)
 	if locked {
-		if len(touched)+len(came) > 0 {
+		if came := c.nodes.news(); len(touched)+len(came) > 0 {
 			m := c.message(b.Index, touched)
 			m.Nodes = came
 			c.past.add(m)
@@ -129,25 +128,43 @@ func (c *Catalog) apply(b *state.Batch) {
 	c.waiters.wakeSeen()
 }
 
-// isHeard reports whether a node has said what it runs.
-func isHeard(n *api.Node) bool { return n != nil && n.Status != api.NodeStatusInit }
-
-// isNews reports whether a change is that a node has said what it runs, or that
-// it has not any more.
-func isNews(change *state.Change) bool {
-	old, _ := change.Old.(*api.Node)
-	n, _ := change.New.(*api.Node)
-	return isHeard(old) != isHeard(n)
+// of is an allocation's entry, with its zone; nil if no traffic may go to it.
+func (c *Catalog) of(a *api.Allocation) *api.CatalogEntry {
+	e := catalog.Of(a)
+	if e != nil {
+		e.Zone = c.nodes.zoneOf(e.NodeID)
+		for _, r := range e.Services {
+			r.Zone = e.Zone
+		}
+	}
+	return e
 }
 
-// heard takes over such a change, and returns the node that came.
-func (c *Catalog) heard(change *state.Change) (came []string) {
-	if n, _ := change.New.(*api.Node); isHeard(n) {
-		c.nodes.Insert(n.ID)
-		return []string{n.ID}
+// move gives entries of nodes that are in another zone now that one.
+func (c *Catalog) move(index uint64) (touched []string) {
+	if !c.nodes.haveMoved() {
+		return nil
 	}
-	c.nodes.Delete(change.Old.(*api.Node).ID)
-	return nil
+	var moved []*api.CatalogEntry
+	c.entries.Scan(func(_ string, e *api.CatalogEntry) bool {
+		if zone := c.nodes.zoneOf(e.NodeID); zone != e.Zone {
+			n := *e
+			n.Zone, n.Services = zone, make([]*api.ServiceRegistration, len(e.Services))
+			for i, r := range e.Services {
+				s := *r
+				s.Zone, s.ModifyIndex = zone, index
+				n.Services[i] = &s
+			}
+			moved = append(moved, &n)
+		}
+		return true
+	})
+	for _, e := range moved {
+		if c.set(e.AllocID, e, index) {
+			touched = append(touched, e.AllocID)
+		}
+	}
+	return touched
 }
 
 // isUntouched reports, cheaply, that a change of an allocation is none of its

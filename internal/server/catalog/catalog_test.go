@@ -345,3 +345,44 @@ func TestFollowersHearOfNodes(t *testing.T) {
 		t.Errorf("who comes late hears %+v, %v", late, err)
 	}
 }
+
+func TestEntriesHaveTheZoneOfTheirNode(t *testing.T) {
+	w := newWorld()
+	sub := w.c.Subscribe()
+	at := func(table state.Table, old, new any) {
+		w.index++
+		w.c.apply(&state.Batch{Index: w.index, Changes: []state.Change{{Table: table, Old: old, New: new}}})
+	}
+	want := func(when, zone string) {
+		t.Helper()
+		e := w.c.Entry("a")
+		list, index := w.c.Service("default", "web")
+		if e.Zone != zone || len(list) != 1 || list[0].Zone != zone || index != w.index {
+			t.Errorf("%s: the entry is in %q, its service %q at %d; want %q at %d", when, e.Zone, list[0].Zone, index, zone, w.index)
+		}
+	}
+	node := &api.Node{ID: "n1", Datacenter: "dc1", Status: api.NodeStatusReady}
+	at(state.TableNodes, nil, node)
+	w.set(instance("a", w.index+1, "web"))
+	want("at first", "dc1")
+	marked := node.Copy()
+	marked.Meta = map[string]string{"zone": "east", "rack": "r7"}
+	at(state.TableNodes, node, marked)
+	want("with meta", "east")
+	at(state.TableSchedulerConfig, &api.SchedulerConfig{}, &api.SchedulerConfig{ZoneAttribute: "${meta.rack}"})
+	want("with another attribute", "r7")
+	var last *Message
+	for range 5 {
+		m, err := sub.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = m
+		if m.Index == w.index {
+			break
+		}
+	}
+	if last.Index != w.index || len(last.Entries) != 1 || last.Entries[0].Zone != "r7" {
+		t.Errorf("followers hear %+v", last.CatalogUpdate)
+	}
+}

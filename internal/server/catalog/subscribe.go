@@ -144,7 +144,7 @@ func (s *Subscription) Next(ctx context.Context) (*Message, error) {
 // complete is everything, and the number of the message that comes after it.
 func (c *Catalog) complete() (*Message, uint64) {
 	c.mu.Lock()
-	all, index, nodes, cluster := c.entries.Copy(), c.seen.Load(), c.nodes.Keys(), c.cluster
+	all, index, nodes, cluster := c.entries.Copy(), c.seen.Load(), c.nodes.heard(), c.cluster
 	c.past.mu.Lock()
 	next := c.past.next
 	c.past.mu.Unlock()
