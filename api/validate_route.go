@@ -70,7 +70,7 @@ func (r *Route) validateHTTP(c *complaints, at string) {
 	if !strings.HasPrefix(r.Path, "/") || strings.ContainsAny(r.Path, "?# ") {
 		c.add("%s: path %q: must begin with / and have neither ?, # nor spaces", at, r.Path)
 	}
-	if strings.ContainsFunc(r.Sticky, func(x rune) bool { return x <= ' ' || x > '~' || strings.ContainsRune(`()<>@,;:\"/[]?={}`, x) }) {
+	if r.Sticky != "" && !isToken(r.Sticky) {
 		c.add("%s: sticky %q is not a cookie's name: use letters, digits, - and _", at, r.Sticky)
 	}
 }

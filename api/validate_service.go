@@ -5,6 +5,8 @@ package api
 
 import (
 	"fmt"
+	"maps"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,11 +14,21 @@ import (
 )
 
 func validateService(c *complaints, at string, s *Service, ports map[string]bool, g *Group) {
+	if s.Name != "" && !strings.Contains(s.Name, "${") && !isHostName(strings.ToLower(s.Name)) {
+		c.add("%s: name %q: must be letters, digits, - and _, at most 63 of them: it is part of a host name", at, s.Name)
+	}
+	if w := s.Weights; w != nil && (w.Passing < 0 || w.Warning < 0) {
+		c.add("%s: weights: passing and warning must not be negative", at)
+	}
 	if s.PortLabel != "" && !knownPort(s.PortLabel, ports) {
 		c.add("%s: port %q is not defined; %s", at, s.PortLabel, knownPorts(ports))
 	}
 	seen := map[string]bool{}
-	for _, k := range s.Checks {
+	for i, k := range s.Checks {
+		if k == nil {
+			c.add("%s, check %d is null", at, i+1)
+			continue
+		}
 		where := fmt.Sprintf("%s, check %q", at, k.Name)
 		if seen[k.Name] {
 			c.add("%s is defined twice: give each check a name", where)
@@ -35,12 +47,13 @@ func validateCheck(c *complaints, at string, k *Check, s *Service, ports map[str
 		if k.Protocol != "" && k.Protocol != "http" && k.Protocol != "https" {
 			c.add("%s: protocol %q: must be http or https", at, k.Protocol)
 		}
+		validateRequest(c, at, k)
 	case CheckTCP, CheckGRPC:
 	case CheckScript:
 		if k.Command == "" {
 			c.add("%s: a script check needs a command", at)
 		}
-		if g != nil && (k.TaskName == "" || g.Task(k.TaskName) == nil) {
+		if g != nil && k.TaskName == "" {
 			c.add("%s: a script check of a group's service needs task, the name of the task to run in", at)
 		}
 	case "":
@@ -54,6 +67,9 @@ func validateCheck(c *complaints, at string, k *Check, s *Service, ports map[str
 		} else if k.PortLabel != s.PortLabel && !knownPort(k.PortLabel, ports) {
 			c.add("%s: port %q is not defined; %s", at, k.PortLabel, knownPorts(ports))
 		}
+	}
+	if g != nil && k.TaskName != "" && g.Task(k.TaskName) == nil {
+		c.add("%s: task %q: the group has no such task", at, k.TaskName)
 	}
 	validatePace(c, at, k)
 	switch k.Kind {
@@ -77,6 +93,43 @@ func validateCheck(c *complaints, at string, k *Check, s *Service, ports map[str
 	if r := k.CheckRestart; r != nil && r.Limit < 0 {
 		c.add("%s: check_restart: limit %d: must not be negative", at, r.Limit)
 	}
+	if r := k.CheckRestart; r != nil && r.Grace != nil && *r.Grace < 0 {
+		c.add("%s: check_restart: grace %s: must not be negative", at, *r.Grace)
+	}
+	if k.OnUpdate != "" && !slices.Contains(checkUpdates, k.OnUpdate) {
+		c.add("%s: on_update %q: must be %s", at, k.OnUpdate, strings.Join(checkUpdates, ", "))
+	}
+	if k.InitialStatus != "" && !slices.Contains(initialStatuses, k.InitialStatus) {
+		c.add("%s: initial_status %q: must be %s", at, k.InitialStatus, strings.Join(initialStatuses, ", "))
+	}
+}
+
+var (
+	checkUpdates    = []string{"require_healthy", "ignore_warnings", "ignore"}
+	initialStatuses = []string{"passing", "warning", "critical"}
+)
+
+// validateRequest looks at what an http check sends, unless a variable is to be
+// replaced in it.
+func validateRequest(c *complaints, at string, k *Check) {
+	if _, err := url.ParseRequestURI("/" + strings.TrimPrefix(k.Path, "/")); err != nil && !strings.Contains(k.Path, "${") {
+		c.add("%s: path %q: is no path of a URL: escape what may not be in one, as in %%20", at, k.Path)
+	}
+	if k.Method != "" && !isToken(k.Method) {
+		c.add("%s: method %q: must be the name of an HTTP method, such as HEAD", at, k.Method)
+	}
+	for _, name := range slices.Sorted(maps.Keys(k.Header)) {
+		if !isToken(name) {
+			c.add("%s: header %q: is not the name of a header", at, name)
+		}
+	}
+}
+
+// isToken reports whether HTTP takes it for one word.
+func isToken(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return r <= ' ' || r > '~' || strings.ContainsRune(`()<>@,;:\"/[]?={}`, r)
+	})
 }
 
 // validatePace looks at how often a check asks, and how patient it is.
@@ -86,6 +139,9 @@ func validatePace(c *complaints, at string, k *Check) {
 	}
 	if k.Timeout < time.Millisecond {
 		c.add("%s: timeout %s: must be at least 1ms", at, k.Timeout)
+	}
+	if k.FailuresBeforeWarning < 0 {
+		c.add("%s: failures_before_warning %d: must not be negative", at, k.FailuresBeforeWarning)
 	}
 	if k.SuccessBeforePassing < 0 || k.FailuresBeforeCritical < 0 {
 		c.add("%s: success_before_passing and failures_before_critical must not be negative", at)

@@ -42,7 +42,8 @@ func TestEverythingThatIsWrongWithTrafficIsSaid(t *testing.T) {
 		`route 1: port "https" is not defined`, `route 1: weight -1`, `route 1: timeout -1s`, `route 1: host "no good"`, `route 1: path "x?y"`, `route 1: sticky "a b"`,
 		`route 2: protocol "udp"`, `route 3: listen 0`, `route 3: host, path`, `route 4: listen is for protocol`, `route 5: a.example.com/ is routed twice`,
 		`metric_tag "both"`, `metric_tag "none"`, `metric_tag "other": dynamic "HOST"`,
-		`kind`, `timeout`, `type`, `initial_delay`, `start_timeout`, `failures_before_critical`, `success_before_passing`,
+		`check "a": kind "startup"`, `check "a": timeout -1ns`, `check "b": type "ftp"`,
+		`check "b": initial_delay and start_timeout must not`, `check "b": success_before_passing and failures_before_critical must not`,
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q is not among\n%s", want, all)

@@ -170,6 +170,32 @@ func TestBrokenFilesSayWhatIsWrong(t *testing.T) {
 	}
 }
 
+// What a whole job is refused for is shown where its file says it.
+func TestRefusedJobsSayWhere(t *testing.T) {
+	for _, path := range corpus(t, "testdata/refused/*.*") {
+		if filepath.Ext(path) == ".err" {
+			continue
+		}
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			job, places, err := ParseWithPlaces(Source{Name: filepath.Base(path), Text: text}, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole := job.Copy()
+			whole.Canonicalize()
+			err = places.Explain(whole.Validate())
+			if api.CodeOf(err) != api.CodeInvalid {
+				t.Errorf("the error has code %q, want %q", api.CodeOf(err), api.CodeInvalid)
+			}
+			golden(t, path+".err", []byte(err.Error()+"\n"))
+		})
+	}
+}
+
 func TestFormatIsStableAndKeepsTheMeaning(t *testing.T) {
 	for _, path := range corpus(t, "testdata/*.hcl") {
 		t.Run(filepath.Base(path), func(t *testing.T) {

@@ -69,7 +69,8 @@ type decoder struct {
 	problems
 	root func() *keys // for hints: the names of the outermost block; nil outside a job
 	// places are where parts of the job stand in the text.
-	places map[place]hcl.Range
+	places  map[place]hcl.Range
+	section *section // the part that is being read; nil if nobody asks where parts are
 }
 
 func (d *decoder) addAt(r hcl.Range, format string, args ...any) {
@@ -125,7 +126,9 @@ func readBody[T any](d *decoder, s *schema[T], b *block, obj *T) {
 			continue
 		}
 		first[nb.kind] = nb.kindRange
+		leave := d.enter(nb)
 		c.block(d, obj, nb)
+		leave()
 	}
 	if s.finish != nil {
 		s.finish(d, obj, b)
@@ -133,6 +136,7 @@ func readBody[T any](d *decoder, s *schema[T], b *block, obj *T) {
 }
 
 func readAttr[T any](d *decoder, s *schema[T], b *block, obj *T, a *hclsyntax.Attribute) {
+	d.noteAttr(a)
 	if field, ok := s.attrs[a.Name]; ok {
 		if v, ok := d.eval(b.scope, a.Expr); ok {
 			if !d.oneOf(a, v, s.oneOf[a.Name]) {
@@ -140,6 +144,8 @@ func readAttr[T any](d *decoder, s *schema[T], b *block, obj *T, a *hclsyntax.At
 			}
 			if err := assign(field(obj), v); err != nil {
 				d.addAt(a.Expr.Range(), "%q %s", a.Name, err)
+			} else if name, ok := field(obj).(*string); ok && a.Name == "name" && d.section != nil {
+				d.section.name = *name
 			}
 		}
 		return

@@ -17,6 +17,7 @@ import (
 // Error is everything that is wrong with one job file, in the file's order.
 type Error struct {
 	Problems []Problem
+	cause    *api.Error // whose details these are; nil if the text itself is wrong
 }
 
 // Problem is one thing that is wrong, and where.
@@ -31,6 +32,9 @@ type Problem struct {
 // Error shows every problem with its excerpt.
 func (e *Error) Error() string {
 	var b strings.Builder
+	if e.cause != nil {
+		b.WriteString(e.cause.Message + ":\n\n")
+	}
 	for i, p := range e.Problems {
 		if i > 0 {
 			b.WriteString("\n")
@@ -47,11 +51,17 @@ func (e *Error) Error() string {
 // Unwrap gives the error to callers that only know api.Error.
 func (e *Error) Unwrap() error {
 	err := &api.Error{Code: api.CodeInvalid}
-	if len(e.Problems) == 1 {
+	if e.cause != nil {
+		err.Code = e.cause.Code
+	}
+	if len(e.Problems) == 1 && e.cause == nil {
 		err.Message = e.Problems[0].String()
 		return err
 	}
 	err.Message = fmt.Sprintf("the job file has %d errors", len(e.Problems))
+	if e.cause != nil {
+		err.Message = e.cause.Message
+	}
 	for _, p := range e.Problems {
 		err.Detail = append(err.Detail, p.String())
 	}

@@ -12,7 +12,7 @@ import (
 
 // parseHCL reads a job file in HCL2.
 func parseHCL(src Source, opts Options) (*api.Job, error) {
-	d := &decoder{problems: problems{file: src.Name, text: src.Text}}
+	d := &decoder{problems: problems{file: src.Name, text: src.Text}, section: opts.sections}
 	body := d.parseBody()
 	if body == nil {
 		return nil, d.err()
@@ -41,6 +41,9 @@ func parseHCL(src Source, opts Options) (*api.Job, error) {
 	}
 	var j jobText
 	first := jobs[0]
+	if d.section != nil {
+		d.section.at = spanOf(first.TypeRange)
+	}
 	read(d, jobSchema, &block{kind: "job", kindRange: first.TypeRange, labels: first.Labels, labelAt: first.LabelRanges, body: first.Body, scope: sc}, &j)
 	if err := d.err(); err != nil {
 		return nil, err

@@ -11,8 +11,8 @@ import (
 
 // parseJSON reads the API's JSON: a job, or an object with a job in it as
 // register requests have it.
-func parseJSON(src Source) (*api.Job, error) {
-	m := &modelDecoder{problems: problems{file: src.Name, text: src.Text}, syntax: "JSON"}
+func parseJSON(src Source, opts Options) (*api.Job, error) {
+	m := &modelDecoder{problems: problems{file: src.Name, text: src.Text}, syntax: "JSON", section: opts.sections}
 	d := &decoder{problems: m.problems}
 	root := d.parseJSONTree()
 	m.problems = d.problems

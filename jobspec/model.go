@@ -19,6 +19,7 @@ type modelDecoder struct {
 	problems
 	syntax  string
 	places  map[place]span // where parts of the job stand in the text
+	section *section       // the job; nil if nobody asks where its parts are
 	lenient bool           // numbers and truth values may stand for text, as YAML writers expect
 }
 
@@ -55,6 +56,9 @@ func (m *modelDecoder) job(root *node) (*api.Job, error) {
 	m.decode(at, reflect.ValueOf(j).Elem(), "job")
 	if m.err() == nil {
 		m.checkWhole(j)
+	}
+	if m.section != nil {
+		m.section.note(at)
 	}
 	if err := m.err(); err != nil {
 		return nil, err

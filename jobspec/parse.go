@@ -57,6 +57,8 @@ type Options struct {
 	// names start at BaseDir.
 	AllowFS bool
 	BaseDir string
+
+	sections *section // to be filled
 }
 
 // Parse reads a job file. The job is as written: not canonicalized, not
@@ -74,9 +76,9 @@ func Parse(src Source, opts Options) (*api.Job, error) {
 		return nil, &Error{Problems: []Problem{{File: src.Name, Message: "only job files in HCL have variables; this one is " + strings.ToUpper(string(format))}}}
 	}
 	if format == FormatJSON {
-		return parseJSON(src)
+		return parseJSON(src, opts)
 	}
-	return parseYAML(src)
+	return parseYAML(src, opts)
 }
 
 // ParseFile reads a job file from disk. Functions that read files start at its

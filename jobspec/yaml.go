@@ -20,8 +20,8 @@ import (
 const maxNodes = 1 << 18
 
 // parseYAML reads the API's model written as YAML.
-func parseYAML(src Source) (*api.Job, error) {
-	m := &modelDecoder{problems: problems{file: src.Name, text: src.Text}, syntax: "YAML", lenient: true}
+func parseYAML(src Source, opts Options) (*api.Job, error) {
+	m := &modelDecoder{problems: problems{file: src.Name, text: src.Text}, syntax: "YAML", lenient: true, section: opts.sections}
 	y := newYAMLReader(&m.problems)
 	root := y.document()
 	if len(m.list) > 0 {

@@ -62,7 +62,7 @@ func (v *devView) register(ctx context.Context, in *loaded) error {
 	cl := v.cl.WithNamespace(in.job.Namespace)
 	resp, err := cl.Jobs().Register(ctx, &api.RegisterJobRequest{Job: in.job, Submission: in.submission})
 	if err != nil {
-		return err
+		return in.explain(err)
 	}
 	v.c.warn(resp.Warnings)
 	v.out.say("Registered job %q.", in.job.ID)

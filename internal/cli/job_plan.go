@@ -44,9 +44,9 @@ reeve job plan -var version=2 web.hcl`,
 				return err
 			}
 			request.Job = in.job
-			return c.planJob(cmd.Context(), &request, planOutput{
+			return in.explain(c.planJob(cmd.Context(), &request, planOutput{
 				format: format{json: jsonOutput, template: template}, command: file.runCommand(args[0]), verbose: verbose,
-			})
+			}))
 		},
 	}
 	f := cmd.Flags()

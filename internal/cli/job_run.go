@@ -53,7 +53,7 @@ reeve job run -no-restart web.hcl`,
 			}
 			request.Job, request.Submission = in.job, in.submission
 			request.EnforceIndex, request.JobModifyIndex = cmd.Flags().Changed("check-index"), checkIndex
-			return c.runJob(cmd.Context(), &request, detach, wide)
+			return in.explain(c.runJob(cmd.Context(), &request, detach, wide))
 		},
 	}
 	f := cmd.Flags()

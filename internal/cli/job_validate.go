@@ -32,7 +32,7 @@ without one, the checks that need none are all that is done.`,
 			if err != nil {
 				return err
 			}
-			return c.validateJob(cmd.Context(), in.job)
+			return in.explain(c.validateJob(cmd.Context(), in.job))
 		},
 	}
 	file.addTo(cmd.Flags())

@@ -34,7 +34,11 @@ func (f *jobFile) addTo(flags *pflag.FlagSet) {
 type loaded struct {
 	job        *api.Job
 	submission *api.JobSubmission
+	places     *jobspec.Places
 }
+
+// explain shows in the file what is wrong with its job.
+func (l *loaded) explain(err error) error { return l.places.Explain(err) }
 
 // load reads the file at path, or stdin for "-".
 func (f *jobFile) load(c *cli, path string) (*loaded, error) {
@@ -46,7 +50,7 @@ func (f *jobFile) load(c *cli, path string) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	job, err := jobspec.Parse(src, jobspec.Options{
+	job, places, err := jobspec.ParseWithPlaces(src, jobspec.Options{
 		Vars: vars, VarFiles: f.varFiles, Env: os.Environ(), Strict: f.strict, AllowFS: true, BaseDir: baseDir(path),
 	})
 	if err != nil {
@@ -57,7 +61,7 @@ func (f *jobFile) load(c *cli, path string) (*loaded, error) {
 	} else if job.Namespace == "" {
 		job.Namespace = c.namespace()
 	}
-	return &loaded{job: job, submission: submissionOf(src, vars)}, nil
+	return &loaded{job: job, submission: submissionOf(src, vars), places: places}, nil
 }
 
 func (f *jobFile) read(c *cli, path string) (jobspec.Source, error) {

@@ -13,10 +13,10 @@ import (
 // router is shared, so that one may be of any namespace; one that is stopped, or
 // only starts others, holds nothing. Within a job, groups may share a claim.
 func (c *content) CheckRoutes(job *api.Job) error {
-	wanted := map[string]string{} // claim: group
+	wanted := map[string]string{} // claim: who wants it
 	for _, g := range job.Groups {
-		for _, r := range g.Routes {
-			wanted[r.Claim()] = g.Name
+		for i, r := range g.Routes {
+			wanted[r.Claim()] = fmt.Sprintf("group %q, route %d", g.Name, i+1)
 		}
 	}
 	if len(wanted) == 0 || !holdsRoutes(job) {
@@ -30,9 +30,9 @@ func (c *content) CheckRoutes(job *api.Job) error {
 		for _, g := range other.Groups {
 			for _, r := range g.Routes {
 				claim := r.Claim()
-				if group, ok := wanted[claim]; ok {
-					taken = append(taken, fmt.Sprintf("group %q: %s is routed to group %q of job %q in namespace %q",
-						group, claim, g.Name, other.ID, other.Namespace))
+				if who, ok := wanted[claim]; ok {
+					taken = append(taken, fmt.Sprintf("%s: %s is routed to group %q of job %q in namespace %q",
+						who, claim, g.Name, other.ID, other.Namespace))
 					delete(wanted, claim) // said once, of however many groups
 				}
 			}
