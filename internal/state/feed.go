@@ -8,9 +8,6 @@ import (
 	"errors"
 	"sort"
 	"sync"
-	"unsafe"
-
-	"github.com/reeve-run/reeve/api"
 )
 
 // Errors of the change feed.
@@ -31,27 +28,6 @@ const (
 	feedBatches = 1 << 15
 	feedBytes   = 64 << 20
 )
-
-// weight is about how many bytes a batch keeps alive beside the state.
-func (b *Batch) weight() (bytes int) {
-	for i := range b.Changes {
-		bytes += int(unsafe.Sizeof(Change{}))
-		switch old := b.Changes[i].Old.(type) {
-		case *api.Allocation:
-			bytes += 512 + 768*len(old.TaskStates)
-		case *api.Evaluation:
-			bytes += 640 + 512*len(old.FailedGroups) + 64*len(old.ClassEligibility)
-		case *api.Job:
-			bytes += 1024 + 2048*len(old.Groups)
-		case *api.Node:
-			bytes += 1024 + 128*len(old.Attributes)
-		case nil:
-		default:
-			bytes += 1024
-		}
-	}
-	return bytes
-}
 
 // feed is the recent past: a ring of the last batches, numbered from the start
 // of the process. Subscribers hold a number, not the batches, so one that

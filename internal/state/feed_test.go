@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -83,6 +84,30 @@ func TestFeedGoesBack(t *testing.T) {
 		if _, err := f.Next(context.Background()); !errors.Is(err, ErrClosed) {
 			t.Errorf("Next after Close: %v", err)
 		}
+	}
+}
+
+// TestFeedIsBoundedByWhatItKeepsAlive replaces a job of megabytes of text again
+// and again: what the feed keeps of it stays within its bound.
+func TestFeedIsBoundedByWhatItKeepsAlive(t *testing.T) {
+	const text, versions = 4 << 20, 40
+	s := newTester(t)
+	for n := range versions {
+		job := testJob("web")
+		job.Meta = map[string]string{"n": fmt.Sprint(n)}
+		job.Groups[0].Tasks[0].Templates = []*api.Template{{EmbeddedTmpl: strings.Repeat("x", text), DestPath: "local/x"}}
+		s.do(&RegisterJob{Job: job})
+	}
+	kept := s.Index() - s.HistoryFrom()
+	if most := uint64(feedBytes/text + 1); kept > most || kept < most/2 {
+		t.Errorf("the feed keeps %d versions of %d MB, want at most %d", kept, text>>20, most)
+	}
+	// A change that shares the job's text with what comes after it weighs little.
+	before := s.HistoryFrom()
+	s.place(s.allocation("a", ""))
+	s.report("a", api.AllocClientComplete)
+	if s.HistoryFrom() != before {
+		t.Errorf("two changes of the job's status moved the feed's beginning from %d to %d", before, s.HistoryFrom())
 	}
 }
 

@@ -1,0 +1,75 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import (
+	"unsafe"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// weight is about how many bytes a batch keeps alive beside the state.
+func (b *Batch) weight() (bytes int) {
+	for i := range b.Changes {
+		bytes += int(unsafe.Sizeof(Change{}))
+		switch old := b.Changes[i].Old.(type) {
+		case *api.Allocation:
+			bytes += 512 + 768*len(old.TaskStates)
+		case *api.Evaluation:
+			bytes += 640 + 512*len(old.FailedGroups) + 64*len(old.ClassEligibility)
+		case *api.Job:
+			newer, _ := b.Changes[i].New.(*api.Job)
+			bytes += jobWeight(old, newer)
+		case *api.Node:
+			bytes += 1024 + 128*len(old.Attributes)
+		case nil:
+		default:
+			bytes += 1024
+		}
+	}
+	return bytes
+}
+
+// jobWeight is about how many bytes of an old job its successor, which may be
+// nil, does not share. A job may be megabytes of templates, and each of its
+// versions as much again.
+func jobWeight(old, newer *api.Job) int {
+	bytes := 1024 + len(old.Annotation) + len(old.Payload) + textsWeight(old.Meta)
+	for i, g := range old.Groups {
+		if newer != nil && i < len(newer.Groups) && newer.Groups[i] == g {
+			continue
+		}
+		bytes += 2048 + textsWeight(g.Meta)
+		for _, t := range g.Tasks {
+			bytes += textsWeight(t.Meta) + textsWeight(t.Env) + configWeight(t.Config)
+			for _, tmpl := range t.Templates {
+				bytes += len(tmpl.EmbeddedTmpl)
+			}
+		}
+	}
+	return bytes
+}
+
+func textsWeight(texts map[string]string) (bytes int) {
+	for name, text := range texts {
+		bytes += len(name) + len(text)
+	}
+	return bytes
+}
+
+func configWeight(value any) (bytes int) {
+	switch value := value.(type) {
+	case string:
+		return len(value)
+	case []any:
+		for _, v := range value {
+			bytes += 16 + configWeight(v)
+		}
+	case map[string]any:
+		for name, v := range value {
+			bytes += 32 + len(name) + configWeight(v)
+		}
+	}
+	return bytes
+}
