@@ -50,6 +50,7 @@ var measurements = []measurement{
 	{"rolling", rolling},
 	{"traffic", traffic},
 	{"catalog", catalogBenchmarks},
+	{"streams", streams},
 	{"c2m", replay},
 }
 
