@@ -7,6 +7,11 @@
 #     curl http://shop.localhost:8080/
 #     curl http://shop.localhost:8080/api/
 #
+# Close an instance of the site, and traffic goes to the others; then open it:
+#
+#     reeve alloc exec -task server ALLOCATION touch ../alloc/data/closed
+#     reeve alloc exec -task server ALLOCATION rm ../alloc/data/closed
+#
 # Change version and register it again under load: no request is lost, because
 # an instance gets traffic only while its readiness check passes, and leaves the
 # router before it is told to stop.
@@ -50,6 +55,17 @@ job "shop" {
         type     = "http"
         kind     = "readiness"
         path     = "/healthz"
+        interval = "1s"
+        timeout  = "1s"
+      }
+
+      check {
+        name     = "open"
+        type     = "script"
+        kind     = "readiness"
+        task     = "server"
+        command  = "/bin/sh"
+        args     = ["-c", "test ! -e \"$NOMAD_ALLOC_DIR/data/closed\""]
         interval = "1s"
         timeout  = "1s"
       }
