@@ -95,6 +95,7 @@ func TestWhatCouldBeSmuggledIsRefused(t *testing.T) {
 		"a long extension of a chunk":   {"POST / HTTP/1.1\r\n" + host + "Transfer-Encoding: chunked\r\n\r\n1;" + strings.Repeat("x", 300) + "\r\na\r\n0\r\n\r\n", 400},
 		"endless trailers":              {"POST / HTTP/1.1\r\n" + host + "Transfer-Encoding: chunked\r\n\r\n0\r\n" + strings.Repeat("A: b\r\n", 2000) + "\r\n", 400},
 		"an empty encoding":             {"POST / HTTP/1.1\r\n" + host + "Transfer-Encoding: \r\n\r\n", 501},
+		"many names in connection":      {"GET / HTTP/1.1\r\n" + host + "Connection: " + strings.Repeat("a,", 100) + "b\r\n\r\n", 400},
 		"a folded first line":           {"GET / HTTP/1.1\r\n " + host + "\r\n", 400},
 		"a host in the target and two":  {"GET http://y/ HTTP/1.1\r\n" + host + "Host: z\r\n\r\n", 400},
 		"a target with a user":          {"GET http://a@y/ HTTP/1.1\r\n" + host + "\r\n", 400},

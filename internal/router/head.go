@@ -240,13 +240,17 @@ func (h *head) parse(b []byte, strict bool) *refusal {
 		}
 		h.fields = append(h.fields, f)
 	}
-	h.connection()
-	return nil
+	return h.connection()
 }
+
+// mostNamed bounds what connection fields may name: each name is looked for
+// among all fields.
+const mostNamed = 32
 
 // connection obeys the connection fields: what they name is for this connection
 // only. They cannot take away what the router itself goes by.
-func (h *head) connection() {
+func (h *head) connection() *refusal {
+	named := 0
 	for i := range h.fields {
 		if h.fields[i].kind != fieldConnection {
 			continue
@@ -262,11 +266,15 @@ func (h *head) connection() {
 			case equalFold(token, "upgrade"):
 				h.upgrade = true
 			default:
+				if named++; named > mostNamed {
+					return bad("the connection fields name too many others")
+				}
 				h.drop(token)
 			}
 		}
 	}
 	h.upgrade = h.upgrade && len(h.protocol) > 0
+	return nil
 }
 
 func (h *head) drop(name []byte) {

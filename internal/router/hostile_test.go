@@ -188,6 +188,36 @@ func TestHTTP2RequestsThatHTTP11CannotCarryAreRefused(t *testing.T) {
 	}
 }
 
+// What HTTP/1.1 requests may not do with their bodies, those of HTTP/2 may not
+// either: hold an instance by saying nothing, or be larger than they may.
+func TestHTTP2BodiesThatAreLateOrTooLarge(t *testing.T) {
+	r := start(t, Config{BodyTimeout: 100 * time.Millisecond, MaxBody: 100 << 10})
+	r.add("one", serve(t, func(w http.ResponseWriter, q *http.Request) { io.Copy(io.Discard, q.Body) }), route())
+	client := h2c(t)
+	post := func(body io.Reader) (int, string) {
+		t.Helper()
+		resp, err := client.Post("http://"+r.Addr()+"/", "", body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		text, _ := io.ReadAll(resp.Body)
+		return resp.StatusCode, string(text)
+	}
+	body, w := io.Pipe()
+	defer w.Close()
+	go w.Write([]byte("the beginning"))
+	if code, text := post(body); code != 408 {
+		t.Errorf("a body that does not go on: %d %q, want 408", code, text)
+	}
+	if code, text := post(struct{ io.Reader }{bytes.NewReader(make([]byte, 200<<10))}); code != 413 {
+		t.Errorf("a body that turns out to be too large: %d %q, want 413", code, text)
+	}
+	if n := r.Status().Routes[0].Instances[0].Failures; n != 0 {
+		t.Errorf("the instance is blamed for %d failures", n)
+	}
+}
+
 // A body without length ends with its connection; one that was cut must not
 // look like it.
 func TestABodyWithoutLengthThatIsCutEndsInAReset(t *testing.T) {

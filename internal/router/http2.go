@@ -18,7 +18,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -149,7 +148,13 @@ func (r *Router) serve2(forward *httputil.ReverseProxy, w http.ResponseWriter, r
 		}
 	}
 	req = req.WithContext(context.WithValue(req.Context(), exchangeKey{}, x))
-	forward.ServeHTTP(&countedWriter{w, &x.record.out}, req)
+	answer := &countedWriter{ResponseWriter: w, n: &x.record.out}
+	if !x.pool.key.grpc { // whose streams may be silent for as long as they like
+		control := http.NewResponseController(w)
+		x.body.limit = func() { control.SetReadDeadline(time.Now().Add(r.config.BodyTimeout)) }
+		answer.limit = func() { control.SetWriteDeadline(time.Now().Add(r.config.BodyTimeout)) }
+	}
+	forward.ServeHTTP(answer, req)
 }
 
 // unfit2 is what HTTP/2 lets through and HTTP/1.1, which the instance may speak,
@@ -382,135 +387,3 @@ func grpcStatus(status int) int {
 	}
 	return 13 // internal
 }
-
-// countedBody is a request's body that counts, and is bounded. The time for the
-// answer begins anew with each piece of it.
-type countedBody struct {
-	io.ReadCloser
-	n, bound int64
-	wait     atomic.Pointer[countdown]
-}
-
-func (b *countedBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	b.n += int64(n)
-	b.wait.Load().again()
-	if b.bound > 0 && b.n > b.bound {
-		return 0, tooLarge(b.bound)
-	}
-	return n, err
-}
-
-// A countdown is the time for an answer; none if its limit is 0.
-type countdown struct {
-	limit time.Duration
-	mu    sync.Mutex
-	timer *time.Timer // nil when nobody waits
-}
-
-func (c *countdown) start(over func()) {
-	if c.limit > 0 {
-		c.timer = time.AfterFunc(c.limit, over)
-	}
-}
-
-func (c *countdown) again() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.timer != nil {
-		c.timer.Reset(c.limit)
-	}
-}
-
-func (c *countdown) stop() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.timer != nil {
-		c.timer.Stop()
-		c.timer = nil
-	}
-}
-
-// countedWriter counts what an answer's body has.
-type countedWriter struct {
-	http.ResponseWriter
-	n *int64
-}
-
-func (w *countedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-func (w *countedWriter) Write(p []byte) (int, error) {
-	n, err := w.ResponseWriter.Write(p)
-	*w.n += int64(n)
-	return n, err
-}
-
-// answerBody says when an answer has ended.
-type answerBody struct {
-	io.ReadCloser
-	once sync.Once
-	end  func()
-}
-
-func (b *answerBody) Close() error {
-	err := b.ReadCloser.Close()
-	b.once.Do(b.end)
-	return err
-}
-
-// pieces lends buffers.
-type pieces struct{}
-
-func (pieces) Get() []byte  { return bodyRoom.Get().(*[32 << 10]byte)[:] }
-func (pieces) Put(b []byte) { bodyRoom.Put((*[32 << 10]byte)(b)) }
-
-// handOver gives a connection that begins with HTTP/2's preface to the server
-// for it.
-func (r *Router) handOver(c *conn, head []byte) {
-	c.forever()
-	rest := append(append([]byte(nil), head...), c.unread()...)
-	nc := &begunConn{TCPConn: c.nc, rest: rest, closed: make(chan struct{})}
-	select {
-	case r.handed <- nc:
-		<-nc.closed // it stays among the router's connections until then
-	case <-r.stopped:
-		c.close()
-	}
-}
-
-// A begunConn is a connection of which something was read.
-type begunConn struct {
-	*net.TCPConn
-	rest   []byte
-	once   sync.Once
-	closed chan struct{}
-}
-
-func (c *begunConn) Read(p []byte) (int, error) {
-	if len(c.rest) > 0 {
-		n := copy(p, c.rest)
-		c.rest = c.rest[n:]
-		return n, nil
-	}
-	return c.TCPConn.Read(p)
-}
-
-func (c *begunConn) Close() error {
-	defer c.once.Do(func() { close(c.closed) })
-	return c.TCPConn.Close()
-}
-
-// handedConns is a listener for connections that were handed over.
-type handedConns struct{ router *Router }
-
-func (l handedConns) Accept() (net.Conn, error) {
-	select {
-	case nc := <-l.router.handed:
-		return nc, nil
-	case <-l.router.stopped:
-		return nil, net.ErrClosed
-	}
-}
-
-func (l handedConns) Close() error   { return nil }
-func (l handedConns) Addr() net.Addr { return l.router.listener.Addr() }
