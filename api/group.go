@@ -150,6 +150,16 @@ type Migrate struct {
 	HealthCheck     *string
 	MinHealthyTime  *time.Duration
 	HealthyDeadline *time.Duration
+	// Recreate has an instance stopped before its replacement is started, for what
+	// must never run twice. Otherwise it goes on until the replacement serves.
+	Recreate *bool
+}
+
+// Recreates reports whether what leaves a draining node is to be stopped before
+// it is started elsewhere: the job says so, or its data goes along.
+func (g *Group) Recreates() bool {
+	d := g.EphemeralDisk
+	return g.Migrate != nil && g.Migrate.Recreate != nil && *g.Migrate.Recreate || d != nil && d.Migrate != nil && *d.Migrate
 }
 
 // Disconnect says what happens to an allocation whose node stops answering.

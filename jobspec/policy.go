@@ -95,6 +95,7 @@ var migrateSchema = &schema[api.Migrate]{
 		"health_check":     func(m *api.Migrate) any { return &m.HealthCheck },
 		"min_healthy_time": func(m *api.Migrate) any { return &m.MinHealthyTime },
 		"healthy_deadline": func(m *api.Migrate) any { return &m.HealthyDeadline },
+		"recreate":         func(m *api.Migrate) any { return &m.Recreate },
 	},
 }
 

@@ -35,3 +35,23 @@ func dataFrom(c *client.Client) func(ctx context.Context, alloc string) (io.Read
 		}
 	}
 }
+
+// endOf waits for the end of allocations of other nodes, which the servers know.
+// What is not known any more, or whose node is not heard of, is not waited for.
+func endOf(c *client.Client) func(ctx context.Context, alloc string) error {
+	return func(ctx context.Context, alloc string) error {
+		q := &client.QueryOptions{Wait: time.Minute}
+		for {
+			a, meta, err := c.Allocations().Get(ctx, alloc, q)
+			switch {
+			case api.CodeOf(err) == api.CodeNotFound:
+				return nil
+			case err != nil:
+				return err
+			case a.IsClientTerminal(), a.IsSuspect():
+				return nil
+			}
+			q.Index = meta.Index
+		}
+	}
+}

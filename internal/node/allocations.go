@@ -102,12 +102,15 @@ func (n *Node) accept(na *api.NodeAllocation, arrived map[versionKey]*api.Job) {
 	n.runners[a.ID] = r
 	previous, ahead := n.ahead(a)
 	elsewhere := n.config.Data != nil && a.PreviousAllocation != "" && n.runners[a.PreviousAllocation] == nil && migrates(a)
-	if len(ahead) == 0 && !elsewhere {
+	ending := n.config.Ended != nil && a.PreviousAllocation != "" && n.runners[a.PreviousAllocation] == nil && recreates(a)
+	if len(ahead) == 0 && !elsewhere && !ending {
 		r.Start()
 		return
 	}
 	if elsewhere {
 		r.Await("Waits for the data of what it takes over from, on another node")
+	} else if ending {
+		r.Await("Waits for the end of what it takes over from, on another node")
 	} else if !hasEnded(ahead...) {
 		r.Await("Waits for the end of what it takes over from, on the same node")
 	}
@@ -125,8 +128,11 @@ func (n *Node) accept(na *api.NodeAllocation, arrived map[versionKey]*api.Job) {
 				n.log.Warn("inherit an allocation's data", "allocation", r.ID(), "previous", previous.ID(), "error", err)
 			}
 		}
-		if elsewhere {
+		switch {
+		case elsewhere:
 			n.takeOver(r, a.PreviousAllocation)
+		case ending:
+			n.awaitEnd(r, a.PreviousAllocation)
 		}
 		if n.host.Context.Err() == nil {
 			r.Start()

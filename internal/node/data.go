@@ -6,6 +6,7 @@ package node
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/node/runner"
@@ -31,6 +32,47 @@ func migrates(a *api.Allocation) bool {
 	return a.Recovery != api.RecoveryPermanent && d != nil && d.Migrate != nil && *d.Migrate
 }
 
+// recreates reports whether the allocation may not run together with the one
+// before it.
+func recreates(a *api.Allocation) bool {
+	if a.Job == nil {
+		return false
+	}
+	g := a.Job.Group(a.Group)
+	return g != nil && g.Migrate != nil && g.Migrate.Recreate != nil && *g.Migrate.Recreate
+}
+
+// awaitEnd waits until the previous allocation, on another node, has ended, or is
+// given up.
+func (n *Node) awaitEnd(r *runner.Runner, previous string) {
+	ctx, cancel := n.whileWanted(r)
+	defer cancel()
+	pause := newBackoff(100*time.Millisecond, 5*time.Second)
+	for {
+		err := n.config.Ended(ctx, previous)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		n.log.Warn("wait for the end of an allocation on another node", "allocation", r.ID(), "previous", previous, "error", err)
+		if !pause.wait(ctx) {
+			return
+		}
+	}
+}
+
+// whileWanted returns a context that ends with the allocation.
+func (n *Node) whileWanted(r *runner.Runner) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(n.host.Context)
+	n.tasks.Go(func() {
+		select {
+		case <-r.Ended(): // it is not wanted any more
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+	return ctx, cancel
+}
+
 func diskOf(a *api.Allocation) *api.EphemeralDisk {
 	if a.Job == nil {
 		return nil
@@ -45,15 +87,8 @@ func diskOf(a *api.Allocation) *api.EphemeralDisk {
 // does not work, the new one starts with nothing: it is told in the log, and the
 // node that has the data keeps it as long as it keeps ended allocations.
 func (n *Node) takeOver(r *runner.Runner, previous string) {
-	ctx, cancel := context.WithCancel(n.host.Context)
+	ctx, cancel := n.whileWanted(r)
 	defer cancel()
-	n.tasks.Go(func() {
-		select {
-		case <-r.Ended(): // it is not wanted any more
-			cancel()
-		case <-ctx.Done():
-		}
-	})
 	data, err := n.config.Data(ctx, previous)
 	if err == nil && data != nil {
 		err = n.dirs.Unpack(r.ID(), r.TaskNames(), data)

@@ -69,7 +69,10 @@ type Config struct {
 	// Data returns the data of an allocation of another node as a tar archive,
 	// once it has ended; nil if it goes on, or there is none. A node without Data
 	// takes nothing over from others.
-	Data    func(ctx context.Context, alloc string) (io.ReadCloser, error)
+	Data func(ctx context.Context, alloc string) (io.ReadCloser, error)
+	// Ended waits until an allocation of another node has ended, or its node is not
+	// heard of. A node without it waits for nobody.
+	Ended   func(ctx context.Context, alloc string) error
 	Drivers map[string]driver.Driver // by the name that job files use
 	Logger  *slog.Logger
 	// Uptime is how long the machine has been up, with the time that it was

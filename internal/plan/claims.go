@@ -12,7 +12,8 @@ import (
 
 // Claims are several allocations of one instance that are all wanted. That comes
 // of a node that was out of reach: its instance was started elsewhere, and the
-// original is still there, or has come back. This file decides who goes on.
+// original is still there, or has come back. Or its node is drained: then the
+// original goes on until the replacement serves. This file decides who goes on.
 //
 //  1. While the original's node is silent, its replacement holds the instance, and
 //     the original stays as it is, until it is lost: at the time that the
@@ -45,8 +46,14 @@ func (s *survey) settle(in *instance, claims []*api.Allocation) {
 			ended = append(ended, a)
 		case s.isGone(a):
 			in.group.exceed(a, s.whyLost(a))
+		case s.evacuates(in.group, a):
+			if isServed(a, claims) {
+				in.group.exceed(a, becauseMigrated)
+			} else {
+				away = append(away, a)
+			}
 		case a.DesiredTransition.ShouldMigrate() && !s.isLast(a, claims):
-			in.group.exceed(a, becauseDuplicate)
+			in.group.exceed(a, s.whyMovedAway(a))
 		case s.isSuspected(a) && isReplaced(a, claims):
 			in.group.exceed(a, becauseUp)
 		case s.isAway(a):
@@ -99,6 +106,16 @@ func isReplaced(a *api.Allocation, claims []*api.Allocation) bool {
 
 // isUpNow reports whether the allocation is up, and its node is heard of.
 func isUpNow(a *api.Allocation) bool { return !a.IsSuspect() && a.IsUp() }
+
+// isServed reports whether something newer that claims the instance serves: it is
+// up, and ready for traffic if it has any.
+func isServed(a *api.Allocation, claims []*api.Allocation) bool {
+	return slices.ContainsFunc(claims, func(b *api.Allocation) bool { return newer(b, a) && servesNow(b) })
+}
+
+func servesNow(a *api.Allocation) bool {
+	return isUpNow(a) && (a.Serving == nil || a.Serving.Routable)
+}
 
 // newestOf returns the newest of sorted claims.
 func newestOf(claims []*api.Allocation) *api.Allocation { return claims[len(claims)-1] }

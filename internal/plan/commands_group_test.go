@@ -83,6 +83,8 @@ func newGroup(name string, options map[string]string) *api.Group {
 			g.Spreads = []*api.Spread{{Attribute: "${meta." + value + "}", Weight: new(int8(100))}}
 		case "permanent_after":
 			g.Recovery = &api.Recovery{PermanentAfter: &d}
+		case "recreate":
+			g.Migrate = &api.Migrate{Recreate: new(value == "true")}
 		case "lost_after":
 			disconnect.LostAfter = &d
 		case "stop_on_client_after":

@@ -29,6 +29,7 @@ import (
 //	        [max_parallel=N] [share=PERCENT] [progress=D] [auto_revert=true] [written=true]           update
 //	        [canary=N] [auto_promote=true] [health_check=KIND]
 //	        [attempts=N] [interval=D] [delay=D] [function=F] [max_delay=D] [immediate=N]              reschedule
+//	        [recreate=true]                                                                           migrate
 //	        [lost_after=D] [stop_on_client_after=D] [replace=BOOL] [reconcile=STRATEGY]               disconnect
 //	use NAME                    the commands that follow are about this job
 //	evaluate                    evaluate and print

@@ -227,8 +227,10 @@ func NeedsEvaluation(old, new *api.Allocation) (trigger string, needed bool) {
 	return "", false
 }
 
-// isAwaited reports whether an allocation is up now that may be the replacement of
-// one whose node is silent or back again, or the one that is back.
+// isAwaited reports whether an allocation is up or serves now that may be the
+// replacement of one whose node is silent, back again or drained, or the one that
+// is back.
 func isAwaited(old, new *api.Allocation) bool {
-	return (new.PreviousAllocation != "" || new.NextAllocation != "") && !new.IsServerTerminal() && isUpNow(new) && !isUpNow(old)
+	return (new.PreviousAllocation != "" || new.NextAllocation != "") && !new.IsServerTerminal() &&
+		(isUpNow(new) && !isUpNow(old) || servesNow(new) && !servesNow(old))
 }

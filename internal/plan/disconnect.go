@@ -76,7 +76,7 @@ func (s *survey) awaited(a *api.Allocation, n *api.Node) *absence {
 // until its replacement is up, and has its place again if its node is back
 // before. Where a recovery block gave it time, that is over.
 func (s *survey) suspected(a *api.Allocation) *absence {
-	if !s.wanted() || s.job.RunsOnEveryNode() || s.job.RunsToCompletion() || a.IsServerTerminal() {
+	if !s.wanted() || s.job.RunsOnEveryNode() || s.job.RunsToCompletion() || a.IsServerTerminal() || a.DesiredTransition.ShouldMigrate() {
 		return nil
 	}
 	if a.ClientStatus != api.AllocClientRunning && a.ClientStatus != api.AllocClientUnknown {

@@ -12,6 +12,7 @@ import (
 )
 
 const (
+	whyEvacuates  = "it is started elsewhere; where it was it goes on until that serves"
 	whyDrainWaits = "it waits for the drain's turn: the group's migrate block says how many may move at a time"
 	whyDrainEnds  = "its node is drained: it goes on until it ends, at most until the drain's deadline"
 	whyDrainLast  = "its node is drained: what runs on every node leaves last"
@@ -96,6 +97,9 @@ func (s *survey) drainStep(in *instance) (node *api.Node, st step) {
 			st.why = whyDrainEnds
 		}
 		return s.node(a), st
+	case s.evacuated(in) != nil:
+		st.status, st.why = Starting, whyEvacuates
+		return s.node(s.evacuated(in)), st
 	case last == nil || last.ID != a.PreviousAllocation || last.DesiredDescription != becauseMigrated || !s.isDrained(last):
 		return nil, st
 	}
@@ -108,6 +112,25 @@ func (s *survey) drainStep(in *instance) (node *api.Node, st step) {
 		st.status, st.why = Started, "it runs elsewhere, and is not known to be healthy yet"
 	}
 	return s.node(last), st
+}
+
+// evacuates reports whether an allocation that a drain moves goes on where it is
+// until its replacement serves. Only what serves does: nothing is lost by moving
+// the rest.
+func (s *survey) evacuates(g *group, a *api.Allocation) bool {
+	return s.wanted() && s.job.Type == api.JobTypeService && g.def != nil && !g.def.Recreates() &&
+		a.DesiredTransition.ShouldMigrate() && !a.IsServerTerminal() && isUpNow(a) && s.mayStay(a) && !s.isGone(a)
+}
+
+// evacuated is what the allocation that holds the instance is to relieve on a
+// node that is drained; nil if there is none.
+func (s *survey) evacuated(in *instance) *api.Allocation {
+	for _, a := range in.group.behind {
+		if a.ID == in.alloc.PreviousAllocation && a.DesiredTransition.ShouldMigrate() && s.isDrained(a) {
+			return a
+		}
+	}
+	return nil
 }
 
 // isLeaving reports whether the drain moves the instance now.

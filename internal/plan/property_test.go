@@ -248,7 +248,7 @@ func (w *world) checkInstances(t *rapid.T) {
 	}
 	for place, claims := range held {
 		sure := slices.DeleteFunc(slices.Clone(claims), func(a *api.Allocation) bool {
-			return a.ClientStatus == api.AllocClientUnknown || w.isSilent(a.NodeID)
+			return a.ClientStatus == api.AllocClientUnknown || w.isSilent(a.NodeID) || w.isEvacuated(a)
 		})
 		d := job.Group(claims[0].Group).Disconnect
 		switch newest := claims[len(claims)-1]; {
@@ -259,6 +259,12 @@ func (w *world) checkInstances(t *rapid.T) {
 			t.Fatalf("%d allocations hold %s, and %d of them are known to run\n%s%s", len(claims), place, len(sure), w.listing(), w.tree())
 		}
 	}
+}
+
+// isEvacuated reports whether the allocation leaves a node that is drained.
+func (w *world) isEvacuated(a *api.Allocation) bool {
+	n := w.snapshot().Node(a.NodeID)
+	return a.DesiredTransition.ShouldMigrate() && n != nil && n.DrainStrategy != nil
 }
 
 // checkReasons checks what the plans say of every step against what is stored.

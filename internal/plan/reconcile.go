@@ -182,7 +182,9 @@ func (w *work) replacing(r *placement.Request, st *step) {
 		}
 		return
 	}
-	if st.do == start || in.away != nil && in.away.suspect { // beside one that is out of reach, and may come back
+	if st.do == start || in.away != nil && in.away.suspect || in.state == moving && w.evacuates(in.group, in.alloc) {
+		// Beside one that is out of reach, and may come back, or that goes on until it
+		// is relieved.
 		r.Tracker = in.alloc.RescheduleTracker
 		return
 	}
@@ -255,8 +257,16 @@ func (s *survey) whyMoved(a *api.Allocation) string {
 	return becauseMoved
 }
 
+// whyMovedAway is whyMoved for what something else has taken over from.
+func (s *survey) whyMovedAway(a *api.Allocation) string {
+	if s.isDrained(a) {
+		return becauseMigrated
+	}
+	return becauseDuplicate
+}
+
 // mayStay reports whether an allocation that has to move may run on until there
-// is a place for its replacement: its node is drained, and not for too long yet.
+// is a place for its replacement, or that serves: its node is drained, and not for too long yet.
 func (s *survey) mayStay(a *api.Allocation) bool {
 	n := s.r.Node(a.NodeID)
 	return n != nil && n.DrainStrategy != nil && !n.DrainStrategy.IsPast(s.now)

@@ -224,7 +224,7 @@ func mayBoth(snap *state.Snapshot, a, b *api.Allocation) bool {
 		n := snap.Node(a.NodeID)
 		return a.ClientStatus == api.AllocClientRunning && n != nil && n.Status == api.NodeStatusReady
 	}
-	if !runs(a) || !runs(b) {
+	if !runs(a) || !runs(b) || b.DesiredTransition.ShouldMigrate() {
 		return true
 	}
 	for e := range snap.EvaluationsByJob(a.Namespace, a.JobID) {

@@ -139,7 +139,10 @@ func (s *drainSurvey) surveyNode(n *api.Node) (paced []*leaver) {
 	return paced
 }
 
-const placedElsewhere = "is being placed elsewhere"
+const (
+	placedElsewhere  = "is being placed elsewhere"
+	startedElsewhere = "goes on until its replacement serves"
+)
 
 // placing tells what an allocation that has to move waits for.
 func (s *drainSurvey) placing(a *api.Allocation) string {
@@ -147,6 +150,9 @@ func (s *drainSurvey) placing(a *api.Allocation) string {
 		if e.Status == api.EvalStatusBlocked && e.FailedGroups[a.Group] != nil {
 			return fmt.Sprintf("no other node can take it: evaluation %s is blocked and says why", api.ShortID(e.ID))
 		}
+	}
+	if next := s.snap.Allocation(a.NextAllocation); next != nil && !next.IsTerminal() {
+		return startedElsewhere
 	}
 	return placedElsewhere
 }
