@@ -186,6 +186,7 @@ type AllocNetworkStatus struct {
 type RescheduleTracker struct {
 	Events         []*RescheduleEvent
 	LastReschedule string
+	Rejections     int   `json:",omitempty"` // attempts that their nodes refused to run
 	Since          int64 `json:",omitempty"` // when the instance began to fail that has been failing since; Unix nanoseconds
 }
 
@@ -195,6 +196,7 @@ type RescheduleEvent struct {
 	PrevAllocID    string
 	PrevNodeID     string
 	Delay          time.Duration `json:",omitempty"`
+	Rejected       string        `json:",omitempty"` // why its node refused to run it: no attempt of the policy's
 }
 
 // Task states.

@@ -76,11 +76,18 @@ type Job struct {
 	Domain          string      `json:",omitempty"` // whose freshness guards its instances
 	Annotation      string      `json:",omitempty"` // what its owner wants to remember; at most MaxAnnotation bytes
 
+	// Of batch jobs, written by the user.
+
+	MaxPending    *time.Duration `json:",omitempty"` // how long an instance may wait for a place before the job has failed
+	MaxRejections *int           `json:",omitempty"` // how often nodes may refuse an instance: DefaultMaxRejections
+	Callback      *JobCallback   `json:",omitempty"` // who is told when the job is over
+
 	// Written by the server.
 
-	Stop                     bool   // the user asked for nothing of it to run
-	Purge                    bool   `json:",omitempty"` // and for it to be forgotten once nothing runs
-	ParentID                 string // the periodic or parameterized job it was made from
+	Stop                     bool        // the user asked for nothing of it to run
+	Purge                    bool        `json:",omitempty"` // and for it to be forgotten once nothing runs
+	Failure                  *JobFailure `json:",omitempty"` // it has failed for good: nothing of it is started any more
+	ParentID                 string      // the periodic or parameterized job it was made from
 	Dispatched               bool
 	DispatchIdempotencyToken string
 	Payload                  []byte

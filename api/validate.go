@@ -121,7 +121,7 @@ func (j *Job) validate(c *complaints) {
 		total += max(g.Size(), 0)
 		g.validate(c, j, i)
 	}
-	for _, p := range slices.Concat(j.LifecycleProblems(), j.PlanProblems()) {
+	for _, p := range slices.Concat(j.BatchProblems(), j.LifecycleProblems(), j.PlanProblems()) {
 		c.add("%s", p.Text)
 	}
 	if total > maxInstances {

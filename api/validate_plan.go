@@ -12,7 +12,7 @@ import (
 
 // A Problem is what is wrong with a part of a job, and where.
 type Problem struct {
-	At   any    // what is to blame: a *Group, *Task, *PlanSpec, *PhaseSpec or *StepSpec
+	At   any    // what is to blame: a *Job, *JobCallback, *Group, *Task, *PlanSpec, *PhaseSpec or *StepSpec
 	Key  string // which of its keys in a job file; "" is all of it
 	Text string
 }

@@ -34,6 +34,8 @@ var jobSchema = &schema[jobText]{
 		"vault_namespace":  func(j *jobText) any { return &j.VaultNamespace },
 		"domain":           func(j *jobText) any { return &j.Domain },
 		"annotation":       func(j *jobText) any { return &j.Annotation },
+		"max_pending":      func(j *jobText) any { return &j.MaxPending },
+		"max_rejections":   func(j *jobText) any { return &j.MaxRejections },
 	},
 	blocks: blocks[jobText]{
 		"group":         {known: groupSchema.keys(), block: readGroup},
@@ -48,6 +50,7 @@ var jobSchema = &schema[jobText]{
 		"parameterized": one(parameterizedSchema, func(j *jobText) **api.Parameterized { return &j.Parameterized }),
 		"reschedule":    one(rescheduleSchema, func(j *jobText) **api.Reschedule { return &j.Reschedule }),
 		"migrate":       one(migrateSchema, func(j *jobText) **api.Migrate { return &j.Migrate }),
+		"callback":      one(callbackSchema, func(j *jobText) **api.JobCallback { return &j.Callback }),
 		"meta":          texts(func(j *jobText) *map[string]string { return &j.Meta }),
 		"ui":            one(uiSchema, func(j *jobText) **api.JobUI { return &j.UI }),
 		"vault":         one(vaultSchema, func(j *jobText) **api.Vault { return &j.vault }),
@@ -92,5 +95,6 @@ func finishJob(d *decoder, j *jobText, b *block) {
 			j.hand(t)
 		}
 	}
+	notePlace(d, &j.Job, b)
 	d.checkWhole(&j.Job)
 }

@@ -19,7 +19,9 @@ type place struct {
 }
 
 // placedKeys are keys that api.Problem may name.
-var placedKeys = []string{"after", "daemon", "fate", "timeout"}
+var placedKeys = []string{
+	"after", "daemon", "fate", "timeout", "max_pending", "max_rejections", "url", "headers", "secret", "give_up_after",
+}
 
 // notePlace remembers where a part of a job stands.
 func notePlace[T any](d *decoder, obj *T, b *block) {
@@ -49,20 +51,22 @@ func (d *decoder) checkWhole(j *api.Job) {
 }
 
 func wholeProblems(j *api.Job) []api.Problem {
-	return slices.Concat(j.LifecycleProblems(), j.PlanProblems())
+	return slices.Concat(j.BatchProblems(), j.LifecycleProblems(), j.PlanProblems())
 }
 
 // notePlace is the same for a part of a JSON or YAML tree.
 func (m *modelDecoder) notePlace(obj any, n *node) {
 	switch obj.(type) {
-	case *api.PlanSpec, *api.PhaseSpec, *api.StepSpec, *api.Group, *api.Task:
+	case *api.PlanSpec, *api.PhaseSpec, *api.StepSpec, *api.Group, *api.Task, *api.Job, *api.JobCallback:
 		if m.places == nil {
 			m.places = map[place]span{}
 		}
 		m.places[place{of: obj}] = n.at
 		for _, f := range n.fields {
-			if key := fold(f.name); slices.Contains(placedKeys, key) {
-				m.places[place{obj, key}] = f.value.at
+			for _, key := range placedKeys {
+				if fold(key) == fold(f.name) {
+					m.places[place{obj, key}] = f.value.at
+				}
 			}
 		}
 	}

@@ -34,7 +34,8 @@ var effects = map[reflect.Type]map[string]effect{
 		"Payload": replaces, "NomadTokenID": inPlace, "Status": inPlace, "StatusDescription": inPlace,
 		"Stable": inPlace, "Version": inPlace, "SubmitTime": inPlace, "CreateIndex": inPlace,
 		"ModifyIndex": inPlace, "JobModifyIndex": inPlace, "VersionTag": inPlace,
-		"Domain": inPlace, "Annotation": inPlace,
+		"Domain": inPlace, "Annotation": inPlace, "MaxPending": inPlace, "MaxRejections": inPlace, "Callback": inPlace,
+		"Failure": inPlace,
 	},
 	reflect.TypeFor[api.Group](): {
 		"Name": inPlace, "Count": inPlace, "Constraints": whereabouts, "Affinities": inPlace,

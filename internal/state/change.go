@@ -21,10 +21,11 @@ const (
 	TableDecisions
 	TableRestarts
 	TableDomains
+	TableCallbacks
 	tableCount
 )
 
-var tableNames = [tableCount]string{"jobs", "job versions", "evaluations", "allocations", "nodes", "deployments", "scaling", "scheduler configuration", "node pools", "decisions", "restarts", "domains"}
+var tableNames = [tableCount]string{"jobs", "job versions", "evaluations", "allocations", "nodes", "deployments", "scaling", "scheduler configuration", "node pools", "decisions", "restarts", "domains", "callbacks"}
 
 // String names the table.
 func (t Table) String() string {
@@ -46,7 +47,7 @@ const (
 // A Change is one object that changed. Old is nil for a new object, New for a
 // deleted one. They are *api.Job, *api.Allocation, *api.Node, *api.Evaluation,
 // *api.Deployment, *api.SchedulerConfig, *api.NodePool, *api.Decision,
-// *api.JobRestart or *api.Domain, as the table says.
+// *api.JobRestart, *api.Domain or *api.Callback, as the table says.
 type Change struct {
 	Table    Table
 	Op       Op

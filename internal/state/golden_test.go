@@ -132,6 +132,8 @@ func every() []Command {
 		&PutDomain{Domain: "cf", FreshUntil: 24},
 		&EndFreshness{Domains: []string{"cf", ""}, All: true},
 		&AdoptAllocations{NodeID: "n", Allocations: []*api.Allocation{orphan()}, Rewound: true, Time: 25},
+		&UpdateCallback{ID: "c", Attempt: 2, Status: api.CallbackPending, Answer: "503 Service Unavailable", Time: 26, Next: 27},
+		&FailJob{Namespace: "default", ID: "web", JobModifyIndex: 5, Reason: "not placed", Time: 28},
 		&Collect{Evaluations: []string{"e"}, Allocations: []string{"a"}, Deployments: []string{"d"}, Jobs: []api.NamespacedID{{Namespace: "default", ID: "web"}}, Nodes: []string{"n"}},
 	}
 }

@@ -19,21 +19,21 @@ func (t *txn) markDirty(slot uint32) {
 	t.dirty = append(t.dirty, dirtyJob{slot, t.cause})
 }
 
-// deriveJob stores the job's status if it is no longer what it was.
+// deriveJob stores the job's status if it is no longer what it was, and has
+// somebody told if it is over.
 func (t *txn) deriveJob(slot uint32) {
 	r := t.jobs.rows.at(slot)
 	if r == nil || *r == nil || (*r).job == nil {
 		return
 	}
 	row := *r
-	status := row.status()
-	if status == row.job.Status {
-		return
+	if status := row.status(); status != row.job.Status {
+		job := *row.job
+		job.Status = status
+		job.ModifyIndex = t.index
+		t.replaceJob(slot, &job)
 	}
-	job := *row.job
-	job.Status = status
-	job.ModifyIndex = t.index
-	t.replaceJob(slot, &job)
+	t.conclude(slot)
 }
 
 // replaceJob stores a job that differs in derived fields only. If the entry

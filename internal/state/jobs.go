@@ -27,6 +27,7 @@ type jobRow struct {
 	blocked     uint32                        // 1 + slot of the blocked evaluation; 0: none
 	decisions   []*api.Decision               // oldest first; replaced, never changed
 	restarts    []*api.JobRestart             // oldest first; replaced, never changed
+	callbacks   []*api.Callback               // oldest first; replaced, never changed
 	decided     uint64                        // index at which an operator last decided something about its plans
 	groups      []groupCount
 	used        []usedVersion
@@ -245,8 +246,13 @@ func (t *txn) deleteJob(namespace, id string) {
 		t.dropJob(slot)
 		return
 	}
+	if old.Callback != nil && !old.IsPeriodic() && !old.IsParameterized() {
+		t.callBack(slot, row) // its end may be in this very entry
+		row = t.editJobAt(slot)
+	}
 	t.forgetDecisions(row)
 	t.forgetRestarts(row)
+	t.forgetCallbacks(slot, 0)
 	row.job, row.versions, row.scaling, row.queued, row.schedule, row.change = nil, nil, nil, nil, nil, 0
 	t.countChild(old, -1)
 	t.indexJob(slot, old, nil)
@@ -258,7 +264,7 @@ func (t *txn) deleteJob(namespace, id string) {
 // dropJob removes the row of a job to which nothing refers any more.
 func (t *txn) dropJob(slot uint32) {
 	row := *t.jobs.rows.at(slot)
-	if row.job == nil && row.allocations.len()+row.evaluations.len()+row.deployments.len() == 0 && row.children == [3]int{} {
+	if row.job == nil && row.allocations.len()+row.evaluations.len()+row.deployments.len()+len(row.callbacks) == 0 && row.children == [3]int{} {
 		t.jobs.remove(t.gen, jobName(row.namespace, row.id), slot)
 		t.lastOK = false
 	}

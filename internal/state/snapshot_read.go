@@ -183,6 +183,9 @@ func (l *loader) loadJob(r *jobRecord) error {
 	if err := l.loadRestarts(slot, row, r.Restarts); err != nil {
 		return err
 	}
+	if err := l.loadCallbacks(slot, row, r.Callbacks); err != nil {
+		return err
+	}
 	changed := l.indexes[TableScaling]
 	l.indexJob(slot, nil, row.job)
 	l.indexes[TableScaling] = changed

@@ -27,6 +27,7 @@ type endRecord struct {
 	NodePools                                          int `json:",omitempty"`
 	Decisions, Restarts                                int `json:",omitempty"`
 	Domains                                            int `json:",omitempty"`
+	Callbacks                                          int `json:",omitempty"`
 }
 
 // jobRecord is a jobRow as it is written.
@@ -44,6 +45,7 @@ type jobRecord struct {
 	Decisions  []*api.Decision   `json:",omitempty"`
 	Restarts   []*api.JobRestart `json:",omitempty"`
 	Decided    uint64            `json:",omitempty"`
+	Callbacks  []*api.Callback   `json:",omitempty"`
 }
 
 type versionRecord struct {
@@ -73,6 +75,7 @@ func (v *Snapshot) WriteTo(w io.Writer) (int64, error) {
 	end.Domains = writeChunks(f, frameDomains, slices.Values(v.cluster.domains))
 	end.Jobs = v.writeJobs(f)
 	end.Decisions, end.Restarts = v.decisions.ids.len(), v.restarts.ids.len()
+	end.Callbacks = v.callbacks.ids.len()
 	end.Nodes = writeChunks(f, frameNodes, v.Nodes())
 	end.Evaluations = v.writeEvaluations(f)
 	end.Deployments = writeChunks(f, frameDeployments, v.Deployments())
@@ -122,6 +125,7 @@ func (v *Snapshot) record(r *jobRow) *jobRecord {
 		Namespace: r.namespace, ID: r.id, Exists: r.job != nil,
 		Scaling: r.scaling, Queued: r.queued, Schedule: r.schedule, Summarized: r.summarized,
 		Decisions: r.decisions, Restarts: r.restarts, Decided: r.decided,
+		Callbacks: r.callbacks,
 	}
 	if r.job != nil {
 		record.Current = r.job.Version

@@ -31,6 +31,7 @@ type content struct {
 	nodes       table[nodeRow]
 	decisions   table[decisionRow]
 	restarts    table[restartRow]
+	callbacks   table[callbackRow]
 	tokens      ids // of dispatched jobs: slots of jobs by idempotency token
 	scaled      ids // slots of the jobs that declare scaling policies
 	cluster     cluster
@@ -46,6 +47,7 @@ func newContent() content {
 		nodes:       newTable[nodeRow](),
 		decisions:   newTable[decisionRow](),
 		restarts:    newTable[restartRow](),
+		callbacks:   newTable[callbackRow](),
 		tokens:      newIDs(),
 		scaled:      newIDs(),
 		cluster:     cluster{scheduler: api.DefaultSchedulerConfig()},
@@ -74,7 +76,7 @@ func (s *Store) Apply(index uint64, commands []Command) []error {
 	}
 	t := &txn{content: &s.work, gen: s.gen, index: index, changes: make([]Change, 0, expected(commands))}
 	for i, c := range commands {
-		t.cause = c.Name()
+		t.cause, t.now = c.Name(), max(t.now, entryTime(c))
 		errs[i] = c.apply(t)
 	}
 	t.settle()
@@ -116,6 +118,7 @@ func (s *Store) publish() {
 		nodes:       w.nodes.published(&last.nodes),
 		decisions:   w.decisions.published(&last.decisions),
 		restarts:    w.restarts.published(&last.restarts),
+		callbacks:   w.callbacks.published(&last.callbacks),
 		tokens:      w.tokens.published(last.tokens),
 		scaled:      w.scaled.published(last.scaled),
 		cluster:     w.cluster,

@@ -12,6 +12,7 @@ type txn struct {
 	gen     uint64
 	index   uint64 // of the entry
 	cause   string // name of the command being applied
+	now     int64  // latest time of the commands, where they say one; Unix nanoseconds
 	changes []Change
 	touched tableSet
 	dirty   []dirtyJob // whose derived fields may have changed

@@ -6,4 +6,4 @@
 package wire
 
 // schemaSum is the SHA-256 of the schema that the generated code is of.
-const schemaSum = "af031521f5d0f68a17703c15431357868835896ea8871c96c38a7997626e1d45"
+const schemaSum = "f1f0bbca40f8f3f76982784f1c23d888bd6a8694eede1785ead5f908fdd6e673"
