@@ -290,6 +290,8 @@ func (s *survey) deployStep(st *step, in *instance, stands progress) {
 	g := in.group
 	settled := g.rolling && (stands == succeeded || stands == given)
 	switch {
+	case s.isDoomed(in):
+		s.doom(st)
 	case in.alloc == nil && settled:
 		st.status = Complete // what is missing now is recovery's
 		if stands == given && !s.isMissed(in) && in.node == "" && (s.anyOld(g) || s.spec != nil) {
@@ -361,7 +363,7 @@ func (s *survey) goal(in *instance, stands progress) (status Status, why string,
 		if s.job.RunsToCompletion() && in.state == ended {
 			return Complete, "", until
 		}
-		if a := nextAttempt(s.policy(in), in.alloc, s.now); a.never {
+		if a := s.attemptAt(in); a.never {
 			status, why = Error, a.why
 		} else if a.due.After(s.now) {
 			status, why, until = Delayed, "it failed; the next attempt is due later", a.due

@@ -91,6 +91,9 @@ func (s *survey) recoveryStep(in *instance) step {
 		st.do, st.status, st.why = replace, Prepared, said("replaced", d)
 		return st
 	}
+	if s.isDoomed(in) {
+		return step{} // the plan deploy says so
+	}
 	switch in.state {
 	case vacant:
 		if !s.recovers(in) {
@@ -138,7 +141,7 @@ func (s *survey) recoveryStep(in *instance) step {
 
 // reschedule applies the reschedule policy.
 func (s *survey) reschedule(st *step, in *instance, why string) {
-	a := nextAttempt(s.policy(in), in.alloc, s.now)
+	a := s.attemptAt(in)
 	st.delay, st.why = a.delay, why
 	now := s.now
 	if s.eval != nil && s.eval.ID == in.alloc.FollowupEvalID {

@@ -45,7 +45,7 @@ func nextAttempt(p *api.Reschedule, a *api.Allocation, now time.Time) attempt {
 // than the longest delay begins again at the shortest.
 func backoff(p *api.Reschedule, a *api.Allocation, failed time.Time) time.Duration {
 	base, limit := of(p.Delay), of(p.MaxDelay)
-	events := events(a)
+	events := tried(a)
 	if len(events) == 0 || of(p.DelayFunction) == api.DelayConstant || of(p.DelayFunction) == "" {
 		return base
 	}
@@ -85,7 +85,7 @@ func calmOf(p *api.Reschedule) time.Duration {
 func inARow(p *api.Reschedule, a *api.Allocation, failed time.Time) (n int) {
 	limit := calmOf(p)
 	started := time.Unix(0, a.CreateTime)
-	all := events(a)
+	all := tried(a)
 	for i := len(all) - 1; i >= 0 && failed.Sub(started) <= limit; i-- {
 		n++
 		failed = time.Unix(0, all[i].RescheduleTime).Add(-all[i].Delay)
@@ -101,7 +101,7 @@ func inARow(p *api.Reschedule, a *api.Allocation, failed time.Time) (n int) {
 // attemptsWithin counts the replacements that led to the allocation, made
 // within the interval before its failure.
 func attemptsWithin(a *api.Allocation, interval time.Duration, failed time.Time) (n int) {
-	for _, e := range events(a) {
+	for _, e := range tried(a) {
 		if interval <= 0 || failed.Sub(time.Unix(0, e.RescheduleTime)) < interval {
 			n++
 		}
@@ -144,15 +144,16 @@ func track(p *api.Reschedule, a *api.Allocation, delay time.Duration, since, now
 	if p != nil && !isTrue(p.Unlimited) {
 		kept = max(kept, of(p.Attempts))
 	}
+	kept += rejections(a)
 	old := events(a)
 	if len(old) >= kept {
 		old = old[len(old)-kept+1:]
 	}
 	all := append(make([]*api.RescheduleEvent, 0, len(old)+1), old...)
 	all = append(all, &api.RescheduleEvent{
-		RescheduleTime: now.UnixNano(), PrevAllocID: a.ID, PrevNodeID: a.NodeID, Delay: delay,
+		RescheduleTime: now.UnixNano(), PrevAllocID: a.ID, PrevNodeID: a.NodeID, Delay: delay, Rejected: a.Rejection(),
 	})
-	return &api.RescheduleTracker{Events: all, LastReschedule: "ok", Since: since.UnixNano()}
+	return &api.RescheduleTracker{Events: all, LastReschedule: "ok", Since: since.UnixNano(), Rejections: rejections(a)}
 }
 
 func isTrue(p *bool) bool { return p != nil && *p }

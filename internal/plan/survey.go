@@ -154,6 +154,7 @@ func newSurvey(r Reader, key api.NamespacedID, job *api.Job, eval *api.Evaluatio
 			s.settle(in, claims)
 		}
 		s.look(g.instances)
+		s.leaveDoomed(g)
 		s.vacate(g)
 		s.findCanaries(g)
 		slices.SortFunc(g.excess, func(a, b leaving) int {

@@ -5,6 +5,7 @@ package server
 
 import (
 	"log/slog"
+	"net/http"
 	"runtime"
 	"time"
 	_ "time/tzdata" // schedules name time zones, and machines may have none
@@ -28,6 +29,8 @@ type Config struct {
 	HeartbeatGrace time.Duration      // and is down when it is this late (4 s)
 	MassLoss       control.MassLoss   // control.DefaultMassLoss
 	GC             control.Thresholds // control.DefaultThresholds
+	// CallbackTransport makes the requests of callbacks; for tests.
+	CallbackTransport http.RoundTripper
 }
 
 func (c Config) withDefaults() Config {

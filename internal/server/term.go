@@ -11,6 +11,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/server/applier"
 	"github.com/reeve-run/reeve/internal/server/broker"
+	"github.com/reeve-run/reeve/internal/server/callback"
 	"github.com/reeve-run/reeve/internal/server/control"
 	"github.com/reeve-run/reeve/internal/server/fleet"
 	"github.com/reeve-run/reeve/internal/server/worker"
@@ -106,7 +107,16 @@ func (s *Server) beginTerm(ctx context.Context) error {
 			},
 		},
 			control.NewRollout(), control.NewHeartbeat(s.heartbeats, s.cfg.Logger), control.NewArrival(), control.NewDrain(),
-			control.NewPeriodic(), control.NewConverge(), control.NewGC(s.cfg.GC))
+			control.NewPeriodic(), control.NewPending(), control.NewConverge(), control.NewGC(s.cfg.GC))
+	})
+	t.running.Go(func() {
+		callback.Run(ctx, callback.Env{
+			Store: s.store, Logger: s.cfg.Logger, Transport: s.cfg.CallbackTransport,
+			Propose: func(ctx context.Context, cmds ...state.Command) error {
+				_, err := s.propose(ctx, cmds...)
+				return err
+			},
+		})
 	})
 	s.term.Store(t)
 	return nil

@@ -1,0 +1,39 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+// A job that has failed for good starts nothing any more: what runs goes on to
+// its end where it is, and what would have to be started elsewhere is stopped.
+
+// leaveDoomed takes what nothing will come after out of its place.
+func (s *survey) leaveDoomed(g *group) {
+	if s.job == nil || s.job.Failure == nil {
+		return
+	}
+	for i := range g.instances {
+		in := &g.instances[i]
+		why := ""
+		switch in.state {
+		case lost:
+			why = s.whyLost(in.alloc)
+		case moving:
+			why = becauseDrained
+		default:
+			continue
+		}
+		g.exceed(in.alloc, why)
+		in.last, in.alloc, in.state = in.alloc, nil, vacant
+	}
+}
+
+// isDoomed reports whether the instance is left as it is because its job has
+// failed for good.
+func (s *survey) isDoomed(in *instance) bool {
+	return s.job != nil && s.job.Failure != nil && (in.state == vacant || in.state == failed || in.isLent())
+}
+
+// doom makes the step of such an instance.
+func (s *survey) doom(st *step) {
+	st.do, st.status, st.why = none, Error, "the job has failed: "+s.job.Failure.Reason
+}

@@ -1,0 +1,85 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// longestAfterRejection bounds the delay after a rejection.
+const longestAfterRejection = 30 * time.Second
+
+// attemptAt says when an instance that failed may be replaced: by its job's
+// bound on rejections, or else by the reschedule policy.
+func (s *survey) attemptAt(in *instance) attempt {
+	if a, rejected := s.afterRejection(in.alloc); rejected {
+		return a
+	}
+	return nextAttempt(s.policy(in), in.alloc, s.now)
+}
+
+// afterRejection is the attempt that follows a rejection: a node's refusal to run
+// an instance is no attempt at its work, and does not count as one. Another node
+// is tried at once; then the delays grow, as it may be that there is no other.
+func (s *survey) afterRejection(a *api.Allocation) (_ attempt, rejected bool) {
+	allowed, counted := s.job.RejectionsAllowed()
+	d := a.DesiredTransition
+	if !counted || isTrue(d.ForceReschedule) || isTrue(d.Reschedule) {
+		return attempt{}, false
+	}
+	why := a.Rejection()
+	if why == "" {
+		return attempt{}, false
+	}
+	n := rejections(a)
+	if n > allowed {
+		return attempt{never: true, why: fmt.Sprintf("%s refused to run it, and max_rejections is %d; the last one: %s", times(n), allowed, why)}, true
+	}
+	delay := time.Duration(0)
+	if n > 1 {
+		delay = min(time.Second<<min(n-2, 16), longestAfterRejection)
+	}
+	return attempt{due: failedAt(a).Add(delay), delay: delay}, true
+}
+
+// times says how often nodes did something.
+func times(n int) string {
+	if n == 1 {
+		return "its node"
+	}
+	return fmt.Sprintf("nodes %d times", n)
+}
+
+// rejections counts the allocation's own, and those that led to it.
+func rejections(a *api.Allocation) (n int) {
+	if a.RescheduleTracker != nil {
+		n = a.RescheduleTracker.Rejections
+	}
+	if a.Rejection() != "" {
+		n++
+	}
+	return n
+}
+
+// tried are the replacements that led to the allocation, without those of what
+// was rejected: that was no attempt.
+func tried(a *api.Allocation) []*api.RescheduleEvent {
+	all := events(a)
+	for i, e := range all {
+		if e.Rejected == "" {
+			continue
+		}
+		kept := append([]*api.RescheduleEvent(nil), all[:i]...)
+		for _, e := range all[i+1:] {
+			if e.Rejected == "" {
+				kept = append(kept, e)
+			}
+		}
+		return kept
+	}
+	return all
+}
