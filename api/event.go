@@ -12,8 +12,9 @@ const (
 	TopicDeployment = "Deployment"
 	TopicNode       = "Node"
 	TopicNodePool   = "NodePool"
-	TopicPlan       = "Plan"    // what operators decided
-	TopicRestart    = "Restart" // of jobs
+	TopicPlan       = "Plan"     // what operators decided
+	TopicRestart    = "Restart"  // of jobs
+	TopicCallback   = "Callback" // whom ends of jobs are told
 	TopicDomain     = "Domain"
 	TopicInstance   = "Instance" // derived: what an instance is, of each allocation that holds one
 	TopicService    = "Service"  // derived: what services are offered, by routable allocations only
@@ -40,6 +41,8 @@ const (
 	EventTypePlanForgotten      = "PlanDecisionDeleted"
 	EventTypeRestartUpdated     = "RestartStatusUpdate"
 	EventTypeRestartDeleted     = "RestartDeleted"
+	EventTypeCallbackUpdated    = "CallbackStatusUpdate"
+	EventTypeCallbackDeleted    = "CallbackDeleted"
 	EventTypeDomainFresh        = "DomainFresh"
 	EventTypeDomainStale        = "DomainStale" // ended before its time; that its time is over is no event
 	EventTypeInstanceCreated    = "InstanceCreated"

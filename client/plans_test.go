@@ -54,6 +54,18 @@ func TestVerbsGoToTheirRoutes(t *testing.T) {
 			_, _, err := c.Plans().Decisions(ctx, "web", nil)
 			return err
 		},
+		"GET /v1/callbacks ": func(ctx context.Context) error {
+			_, _, err := c.Callbacks().List(ctx, nil)
+			return err
+		},
+		"GET /v1/callback/ab ": func(ctx context.Context) error {
+			_, _, err := c.Callbacks().Get(ctx, "ab", nil)
+			return err
+		},
+		"GET /v1/job/web/callbacks ": func(ctx context.Context) error {
+			_, _, err := c.Callbacks().OfJob(ctx, "web", nil)
+			return err
+		},
 		"GET /v1/restarts ": func(ctx context.Context) error {
 			_, _, err := c.Restarts().List(ctx, nil)
 			return err

@@ -12,5 +12,5 @@ func jobCommand(c *cli) *cobra.Command {
 		Long: `A job says what should run: groups of tasks, and the policies for placing,
 updating and recovering them. Every accepted change makes a new version.`,
 	}, jobRunCommand, jobPlanCommand, jobExplainCommand, jobValidateCommand, jobStatusCommand, jobInspectCommand,
-		jobHistoryCommand, jobRevertCommand, jobScaleCommand, jobRestartCommand, jobRestartsCommand, jobStopCommand, jobDispatchCommand, jobPeriodicCommand, jobInitCommand, jobFmtCommand)
+		jobHistoryCommand, jobRevertCommand, jobScaleCommand, jobRestartCommand, jobRestartsCommand, jobCallbacksCommand, jobStopCommand, jobDispatchCommand, jobPeriodicCommand, jobInitCommand, jobFmtCommand)
 }

@@ -98,6 +98,12 @@ func (c *cli) readJobStatus(ctx context.Context, cl *client.Client, prefix strin
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
+	if s.Job.Callback != nil {
+		s.Callbacks, _, err = cl.Callbacks().OfJob(ctx, id, nil)
+		if err != nil {
+			return nil, err
+		}
+	}
 	s.ActivePlans = keep(plans, isUnderWay)
 	newestFirst(s.Evaluations)
 	byName(s.Allocations)

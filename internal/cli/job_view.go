@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/reeve-run/reeve/api"
 )
@@ -21,7 +22,8 @@ type jobStatus struct {
 	Evaluations []*api.Evaluation
 	Children    []*api.JobListStub `json:",omitempty"` // jobs that a periodic or parameterized one started
 	// ActivePlans are those that are neither complete nor waiting for their start.
-	ActivePlans []*api.Plan `json:",omitempty"`
+	ActivePlans []*api.Plan     `json:",omitempty"`
+	Callbacks   []*api.Callback `json:",omitempty"` // whom its end was told, or is to be
 }
 
 // jobs writes a list of jobs.
@@ -114,6 +116,8 @@ func (p *page) jobStatus(s *jobStatus, wide bool) {
 		{"Node pool", unlessEqual(j.NodePool, api.NodePoolDefault)},
 		{"Submitted", when(p.now, j.SubmitTime)},
 		{"Started by", j.ParentID},
+		{"Max pending", limitInWords(j.MaxPending)},
+		{"Callback", callbackTarget(j)},
 	}
 	p.fields(append(fields, starts(p.now, j)...)...)
 	if startsOthers(j) {
@@ -131,12 +135,32 @@ func (p *page) jobStatus(s *jobStatus, wide bool) {
 	}
 	p.activePlans(s.ActivePlans)
 	p.crashes(s.Allocations)
+	if len(s.Callbacks) > 0 {
+		p.section("Callbacks")
+		p.callbacks(s.Callbacks)
+	}
 	p.section("Allocations")
 	if len(s.Allocations) == 0 {
 		p.line("None")
 		return
 	}
 	p.allocations(s.Allocations, wide)
+}
+
+// limitInWords is how long something may take; "" if it may for ever.
+func limitInWords(d *time.Duration) string {
+	if d == nil {
+		return ""
+	}
+	return shortDuration(*d)
+}
+
+// callbackTarget is who is told of the job's end.
+func callbackTarget(j *api.Job) string {
+	if j.Callback == nil {
+		return ""
+	}
+	return j.Callback.URL
 }
 
 func stability(j *api.Job) string {

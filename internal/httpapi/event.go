@@ -48,6 +48,12 @@ func eventOf(index uint64, change state.Change) *api.Event {
 		e.Topic, e.Type = api.TopicRestart, pick(change, api.EventTypeRestartUpdated, api.EventTypeRestartDeleted)
 		e.Key, e.Namespace = object.ID, object.Namespace
 		e.FilterKeys = keys(object.JobID)
+	case *api.Callback:
+		e.Topic, e.Type = api.TopicCallback, pick(change, api.EventTypeCallbackUpdated, api.EventTypeCallbackDeleted)
+		e.Key, e.Namespace = object.ID, object.Namespace
+		e.FilterKeys = keys(object.JobID)
+		e.Payload = map[string]any{e.Topic: object.Shown()}
+		return e
 	default:
 		return nil
 	}

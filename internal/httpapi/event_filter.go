@@ -71,7 +71,7 @@ func parseEventFilter(expression string, wanted topics) (*bexpr.Evaluator, error
 	}
 	empty := map[string]any{
 		api.TopicJob: &api.Job{}, api.TopicEvaluation: &api.Evaluation{}, api.TopicAllocation: &api.Allocation{}, api.TopicDeployment: &api.Deployment{},
-		api.TopicNode: &api.Node{}, api.TopicNodePool: &api.NodePool{}, api.TopicPlan: &api.Decision{}, api.TopicRestart: &api.JobRestart{},
+		api.TopicNode: &api.Node{}, api.TopicNodePool: &api.NodePool{}, api.TopicPlan: &api.Decision{}, api.TopicRestart: &api.JobRestart{}, api.TopicCallback: &api.Callback{},
 		api.TopicDomain: &api.Domain{}, api.TopicInstance: &api.Instance{}, api.TopicService: &api.ServiceRegistration{},
 	}
 	for _, topic := range knownTopics {

@@ -108,7 +108,7 @@ type topics map[string][]string
 
 var knownTopics = []string{
 	api.TopicJob, api.TopicEvaluation, api.TopicAllocation, api.TopicDeployment, api.TopicNode, api.TopicNodePool,
-	api.TopicPlan, api.TopicRestart, api.TopicDomain, api.TopicInstance, api.TopicService,
+	api.TopicPlan, api.TopicRestart, api.TopicCallback, api.TopicDomain, api.TopicInstance, api.TopicService,
 }
 
 // parseTopics reads "Topic", "Topic:key" and "*".

@@ -64,6 +64,7 @@ func stateEvents(v *state.Snapshot, wanted topics) iter.Seq[*api.Event] {
 			{api.TopicAllocation, asEvents(v.Allocations())},
 			{api.TopicPlan, asEvents(v.AllDecisions())},
 			{api.TopicRestart, asEvents(v.Restarts())},
+			{api.TopicCallback, asEvents(v.CallbacksPrefix(""))},
 			{api.TopicInstance, stateInstances(v)},
 			{api.TopicService, stateServices(v)},
 		} {

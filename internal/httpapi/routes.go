@@ -28,6 +28,7 @@ const (
 	decisions   = state.TableDecisions
 	restarts    = state.TableRestarts
 	domains     = state.TableDomains
+	callbacks   = state.TableCallbacks
 
 	lines  = "application/x-ndjson"
 	octets = "application/octet-stream"
@@ -81,6 +82,9 @@ func routes() []route {
 		write(del, "/v1/job/{id}/restart/{rid}", AllocLife, "Cancels a restart: it begins nothing new, and cannot be resumed.", cancelRestart).bodyOptional().params("by", "reason"),
 		write(put, "/v1/job/{id}/restart/{rid}/pause", AllocLife, "Pauses a restart.", pauseRestart).bodyOptional().params("by", "reason"),
 		write(put, "/v1/job/{id}/restart/{rid}/resume", AllocLife, "Lets a paused restart go on.", resumeRestart).bodyOptional().params("by", "reason"),
+		read("/v1/job/{id}/callbacks", ReadJob, "Lists whom a job's end was told, or is to be, newest first.", getJobCallbacks).blocking(callbacks),
+		list("/v1/callbacks", ReadJob, "Lists callbacks, oldest first.", callbacksByTime, listCallbacks, showCallback).blocking(callbacks).params("job", "status"),
+		read("/v1/callback/{id}", ReadJob, "Returns a callback: what became of a job, who is told, and how far that is.", getCallback).blocking(callbacks),
 		list("/v1/restarts", ReadJob, "Lists restarts, oldest first.", restartsByTime, listRestarts, showRestart).blocking(restarts).params("job", "status"),
 		read("/v1/restart/{id}", ReadJob, "Returns a restart.", getRestart).blocking(restarts),
 

@@ -64,13 +64,13 @@ func (t *txn) conclude(slot uint32) {
 	if job == nil || job.Callback == nil || job.IsPeriodic() || job.IsParameterized() || row.status() != api.JobStatusDead {
 		return
 	}
-	t.callBack(slot, row)
+	t.callBack(slot, row, false)
 }
 
-// callBack is conclude for a job that is not looked at any more.
-func (t *txn) callBack(slot uint32, row *jobRow) {
+// callBack is conclude for a job that is over, or gone: about to be removed.
+func (t *txn) callBack(slot uint32, row *jobRow, gone bool) {
 	job := row.job
-	ends := ends{job: job}
+	ends := ends{job: job, gone: gone}
 	for _, a := range row.allocations.slots {
 		if !ends.add(t.allocations.rows.at(a).allocation) {
 			return // something of it runs yet
@@ -90,8 +90,11 @@ func (t *txn) callBack(slot uint32, row *jobRow) {
 	c := ends.completion()
 	c.ID, about.Completion = about.ID, c
 	now := time.Unix(0, t.now).UTC()
-	if t.now == 0 {
+	switch {
+	case t.now == 0:
 		now = c.EndedAt
+	case len(ends.last) == 0:
+		c.EndedAt = now
 	}
 	giveUpAfter := api.DefaultCallbackGiveUpAfter
 	if d := job.Callback.GiveUpAfter; d != nil {

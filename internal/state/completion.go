@@ -20,6 +20,7 @@ type ends struct {
 	last   map[place]*api.Allocation // of each instance
 	newest uint64                    // CreateIndex
 	size   int                       // of the results that were added
+	gone   bool                      // the job is removed, whatever it was about to do
 }
 
 // place is one of a job's instances.
@@ -72,17 +73,19 @@ func (e *ends) completion() *api.Completion {
 		c.Failed, c.FailureReason = true, j.Failure.Reason
 		c.EndedAt = later(c.EndedAt, unixNano(j.Failure.Time))
 	case c.Failed:
+	case missing && e.gone:
+		c.FailureReason = "the job was removed"
 	case missing && j.Stop:
 		c.FailureReason = "the job was stopped"
-		c.State = api.CompletionCancelled
 	case missing:
 		c.Failed, c.FailureReason = true, "not every instance was placed"
 	}
-	if c.Failed {
-		c.State = api.CompletionFailed
-	}
-	if c.Failed && j.Stop && j.Failure == nil {
+	switch {
+	case c.FailureReason == "":
+	case (j.Stop || e.gone) && j.Failure == nil:
 		c.State = api.CompletionCancelled
+	default:
+		c.State = api.CompletionFailed
 	}
 	if c.EndedAt.IsZero() {
 		c.EndedAt = c.SubmittedAt

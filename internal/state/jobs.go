@@ -247,7 +247,7 @@ func (t *txn) deleteJob(namespace, id string) {
 		return
 	}
 	if old.Callback != nil && !old.IsPeriodic() && !old.IsParameterized() {
-		t.callBack(slot, row) // its end may be in this very entry
+		t.callBack(slot, row, true) // its end may be in this very entry
 		row = t.editJobAt(slot)
 	}
 	t.forgetDecisions(row)
