@@ -93,6 +93,9 @@ func listInstances(c *call, v *state.Snapshot) ([]*api.Instance, uint64, error) 
 		return nil, index, err
 	}
 	page, err := pageOf(c, asDerived(instances), asked)
+	if page == nil {
+		page = []*api.Instance{}
+	}
 	return page, index, err
 }
 
@@ -106,6 +109,9 @@ func getJobInstances(c *call, v *state.Snapshot) ([]*api.Instance, uint64, error
 		return nil, index, err
 	}
 	page, err := pageOf(c, asDerived(instances), asked)
+	if page == nil {
+		page = []*api.Instance{}
+	}
 	return page, index, err
 }
 

@@ -19,6 +19,7 @@ const (
 	becauseStopped   = "the job was stopped"
 	becausePurged    = "the job was removed"
 	becauseOrphaned  = "no registered job wants it, and its domain is fresh"
+	becauseStale     = "no registered job is known to want it; it goes on, because its domain is stale"
 	becauseMoved     = "it was told to stop; its instance is started anew"
 	becauseMigrated  = "its node is drained; its instance is started anew"
 	becauseFailed    = "it failed; its instance is started anew"

@@ -5,6 +5,8 @@ package plan
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -25,13 +27,20 @@ func Instances(r Reader, key api.NamespacedID, job *api.Job, now time.Time) []*a
 	for _, g := range s.groups {
 		size += len(g.instances) + len(g.canaries) + len(g.excess)
 	}
+	size += len(s.left)
+	left := orphansLeft(s.left)
 	rows := rowMaker{s: s, all: make([]*api.Instance, 0, size), made: make([]api.Instance, size)}
 	departing := s.departing()
 	for _, g := range s.groups {
-		canaries := g.canaries
+		canaries, orphans := g.canaries, left[g.name]
+		delete(left, g.name)
 		for i := range g.instances {
 			in := &g.instances[i]
 			rows.instance(in, works[in.place()], departing)
+			for in.node == "" && len(orphans) > 0 && orphans[0].Index() <= in.index {
+				rows.orphan(g, orphans[0])
+				orphans = orphans[1:]
+			}
 			for len(canaries) > 0 && canaries[0].index <= in.index {
 				rows.instance(&canaries[0], working{}, nil)
 				canaries = canaries[1:]
@@ -40,12 +49,47 @@ func Instances(r Reader, key api.NamespacedID, job *api.Job, now time.Time) []*a
 		for i := range canaries {
 			rows.instance(&canaries[i], working{}, nil)
 		}
+		from := len(rows.all)
 		for _, l := range g.excess {
 			row := rows.of(g, l.alloc.Index(), "", l.alloc)
 			row.Message = cmp.Or(row.Message, l.why)
 		}
+		if len(orphans) > 0 {
+			for _, a := range orphans {
+				rows.orphan(g, a)
+			}
+			slices.SortStableFunc(rows.all[from:], func(a, b *api.Instance) int { return cmp.Compare(a.Index, b.Index) })
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(left)) {
+		for _, a := range left[name] {
+			rows.orphan(&group{name: name}, a)
+		}
 	}
 	return rows.all
+}
+
+// orphansLeft are orphans that are left alone, by group and index.
+func orphansLeft(all []*api.Allocation) map[string][]*api.Allocation {
+	if len(all) == 0 {
+		return nil
+	}
+	left := map[string][]*api.Allocation{}
+	for _, a := range all {
+		left[a.Group] = append(left[a.Group], a)
+	}
+	for _, some := range left {
+		slices.SortFunc(some, func(a, b *api.Allocation) int {
+			return cmp.Or(cmp.Compare(a.Index(), b.Index()), cmp.Compare(a.ID, b.ID))
+		})
+	}
+	return left
+}
+
+// orphan makes the row of an orphan that is left alone.
+func (m *rowMaker) orphan(g *group, a *api.Allocation) {
+	row := m.of(g, a.Index(), "", a)
+	row.Message = cmp.Or(row.Message, becauseStale)
 }
 
 // A rowMaker makes the rows of a job's instances.

@@ -24,6 +24,7 @@ func (s *survey) sortOrphans(byName map[string]*group, orphans []*api.Allocation
 			continue
 		case a.IsServerTerminal(), s.mayStop(a), g != nil && s.takesOver(g, a):
 		default:
+			s.left = append(s.left, a)
 			continue
 		}
 		if g == nil {

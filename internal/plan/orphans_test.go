@@ -118,3 +118,25 @@ func TestAnotherJobOfThatNameLeavesThemUntilItsDomainIsFresh(t *testing.T) {
 	o.apply(&state.PutDomain{})
 	o.want("fresh", nil, []string{"a"}, 1) // one after the other, as update says
 }
+
+func TestOrphansThatGoOnAreInstances(t *testing.T) {
+	o := newOrphanage(t, 4)
+	shown := func(when string, want ...string) {
+		t.Helper()
+		snap := o.store.Snapshot()
+		var got []string
+		for _, in := range plan.Instances(snap, api.NamespacedID{Namespace: "default", ID: "web"}, snap.Job("default", "web"), o.now) {
+			word := in.Name + " " + in.State
+			if in.Orphan {
+				word += " orphan"
+			}
+			got = append(got, word)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: instances are %q, want %q", when, got, want)
+		}
+	}
+	shown("of no job", "web-0 RUNNING orphan", "web-1 RUNNING orphan", "web-2 RUNNING orphan", "web-3 RUNNING orphan")
+	o.apply(&state.RegisterJob{Job: orphanJob(2, "2")})
+	shown("of another job", "web-0 UNCLAIMED", "web-0 RUNNING orphan", "web-1 UNCLAIMED", "web-1 RUNNING orphan", "web-2 RUNNING orphan", "web-3 RUNNING orphan")
+}

@@ -41,6 +41,7 @@ type survey struct {
 	begunHeld     bool                // the plan was interrupted before its deployment was made
 	decisions     []*api.Decision
 	reasons       map[string]string // memory of blocked
+	left          []*api.Allocation // orphans that go on, and are none of the job's business for now
 	// decisionsRead is set once decisions is what the store has.
 	decisionsRead bool
 	// collected is set when an allocation of the newest version belonged to a

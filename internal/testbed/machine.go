@@ -111,11 +111,16 @@ func (m *Machine) Ready(ctx context.Context) error {
 func (m *Machine) Poll(ctx context.Context, interval time.Duration, try func(context.Context) error) error {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
+	var last error
 	for {
 		err := try(ctx)
 		if err == nil {
 			return nil
 		}
+		if ctx.Err() != nil && last != nil {
+			err = last // says more than that the time was over
+		}
+		last = err
 		select {
 		case <-tick.C:
 		case <-m.exited:
