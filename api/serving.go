@@ -44,6 +44,23 @@ func (a *Allocation) IsRoutable() bool {
 	return a.ClientStatus == AllocClientRunning || a.ClientStatus == AllocClientUnknown
 }
 
+// WasUp reports whether the allocation is up, or was when its node was last heard
+// of.
+func (a *Allocation) WasUp() bool {
+	if !a.IsSuspect() {
+		return a.IsUp()
+	}
+	if a.Serving != nil {
+		return a.Serving.Up
+	}
+	for _, t := range a.TaskStates {
+		if t.State == TaskStateRunning {
+			return true
+		}
+	}
+	return false
+}
+
 // Crashes is how often an instance crashed, in the allocations that followed one
 // another in it.
 type Crashes struct {

@@ -90,7 +90,7 @@ reeve domain fresh ""`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&ttl, "ttl", "", "for how long: a duration such as 20s, or a number of seconds; for ever when absent")
+	cmd.Flags().StringVar(&ttl, "ttl", "", "for how long: a `DURATION` such as 20s, or a number of seconds; for ever when absent")
 	return cmd
 }
 

@@ -141,6 +141,12 @@ func eventSubject(e *api.Event) string {
 				parts = append(parts, s)
 			}
 		}
+		if routable, ok := fields["Routable"].(bool); ok && fields["State"] == api.InstanceRunning {
+			parts = append(parts, map[bool]string{true: "traffic", false: "no traffic"}[routable])
+			if why, ok := fields["Message"].(string); ok && why != "" {
+				parts[len(parts)-1] += ": " + why
+			}
+		}
 		return strings.Join(parts, ", ")
 	}
 	return ""

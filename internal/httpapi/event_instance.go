@@ -112,30 +112,13 @@ func shownInstance(a *api.Allocation) *api.Instance {
 	switch {
 	case a.ClientStatus == api.AllocClientFailed:
 		in.State, in.Since = api.InstanceCrashed, time.Unix(0, a.ModifyTime)
-	case wasUp(a):
+	case a.WasUp():
 		in.State = api.InstanceRunning
 		showReach(in, a)
 	case !in.NextAttempt.IsZero():
 		in.State = api.InstanceCrashed
 	}
 	return in
-}
-
-// wasUp reports whether an allocation is up, or was when its node was last heard
-// of.
-func wasUp(a *api.Allocation) bool {
-	if !a.IsSuspect() {
-		return a.IsUp()
-	}
-	if a.Serving != nil {
-		return a.Serving.Up
-	}
-	for _, t := range a.TaskStates {
-		if t.State == api.TaskStateRunning {
-			return true
-		}
-	}
-	return false
 }
 
 // showReach says where and whether a RUNNING instance is reached.

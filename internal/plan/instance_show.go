@@ -225,7 +225,7 @@ func stateOf(a *api.Allocation, row *api.Instance, now time.Time) (string, time.
 		return api.InstanceCrashed, failedAt(a)
 	case a.ClientStatus == api.AllocClientComplete:
 		return api.InstanceUnclaimed, failedAt(a)
-	case isUp(a):
+	case a.WasUp():
 		if a.Serving == nil {
 			at = since(a)
 		}
@@ -235,23 +235,6 @@ func stateOf(a *api.Allocation, row *api.Instance, now time.Time) (string, time.
 		return api.InstanceCrashed, time.Unix(0, a.Crashes.At)
 	}
 	return api.InstanceClaimed, at
-}
-
-// isUp reports whether the allocation is up, or was when its node was last heard
-// of.
-func isUp(a *api.Allocation) bool {
-	if !a.IsSuspect() {
-		return a.IsUp()
-	}
-	if a.Serving != nil {
-		return a.Serving.Up
-	}
-	for _, t := range a.TaskStates {
-		if t.State == api.TaskStateRunning {
-			return true
-		}
-	}
-	return false
 }
 
 // reached says where and whether the instance is reached, which is RUNNING.
