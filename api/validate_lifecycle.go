@@ -82,6 +82,9 @@ func (c *lifecycleCheck) daemon(g *Group, t *Task, at string) {
 		c.add(t, "daemon", "%s: daemon: the task is to end, and what it leaves behind would be ended with it: only a task that keeps running can be a daemon", at)
 		return
 	}
+	if t.Driver == "exec" && t.Config["pid_mode"] == "host" {
+		c.add(t, "daemon", "%s: daemon: with pid_mode \"host\" nobody would look after what it leaves behind: leave pid_mode out", at)
+	}
 	watched := t.Monitor != nil
 	for _, s := range slices.Concat(t.Services, g.Services) {
 		if s == nil {

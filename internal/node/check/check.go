@@ -14,6 +14,7 @@ package check
 import (
 	"container/heap"
 	"context"
+	"errors"
 	"hash/fnv"
 	"io"
 	"math/rand/v2"
@@ -22,6 +23,10 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 )
+
+// ErrGone is returned by Target.Exec when the task ended, and the command with it:
+// that is told by how the task ended, not by a check.
+var ErrGone = errors.New("the task has ended")
 
 // A Target is one check of one allocation.
 type Target struct {
@@ -37,7 +42,7 @@ type Target struct {
 	// Status is what is known of it, until it is found otherwise. "" is nothing.
 	Status string
 	// Exec runs a script check's command in its task. It may write to out from
-	// several goroutines.
+	// several goroutines. ErrGone is that the task ended meanwhile.
 	Exec func(ctx context.Context, argv []string, out io.Writer) (int, error)
 	// Changed is called when the status changed; without locks held.
 	Changed func(id, status string)
@@ -247,8 +252,12 @@ func (s *Scheduler) run(ctx context.Context, e *entry) {
 		s.mu.Unlock()
 		return
 	}
-	changed := !late && e.judge(r, now)
-	why := e.verdict(r, now)
+	var changed bool
+	var why string
+	if !r.void {
+		changed = !late && e.judge(r, now)
+		why = e.verdict(r, now)
+	}
 	e.due = now.Add(e.pause(now))
 	if at, limited := e.deadline(); limited && e.due.After(at) && at.After(now) {
 		e.due = at

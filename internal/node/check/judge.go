@@ -16,6 +16,7 @@ type result struct {
 	ok     bool
 	code   int // HTTP status, or a script's exit code
 	output string
+	void   bool // there was nothing to ask; it says nothing
 }
 
 // judge takes a probe's result into account and reports whether the status

@@ -5,6 +5,7 @@ package check
 
 import (
 	"context"
+	"io"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/testbed/bubble"
 )
 
 // told is what a target's owner heard, and when.
@@ -185,4 +187,29 @@ func TestFlappingReadiness(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A command that ends with its task says nothing about it.
+func TestCommandThatEndsWithItsTaskIsNoResult(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		s := New()
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		go s.Run(ctx)
+		asked := 0
+		s.Add("a", &Target{
+			ID: "c", Check: &api.Check{Name: "monitor", Type: api.CheckScript, Kind: api.CheckKindLiveness, Command: "x", Interval: time.Second, Timeout: time.Second},
+			Exec: func(context.Context, []string, io.Writer) (int, error) {
+				if asked++; asked > 1 {
+					return -1, ErrGone
+				}
+				return 0, nil
+			},
+			Failed: func(_, _, why string) { t.Errorf("it is said to have failed: %s", why) },
+		})
+		time.Sleep(10 * time.Second)
+		if status := s.Statuses("a")["c"].Status; status != api.CheckStatusSuccess || asked < 5 {
+			t.Errorf("asked %d times, it is %s", asked, status)
+		}
+	})
 }

@@ -142,6 +142,9 @@ func (p *prober) script(ctx context.Context, t *Target) result {
 	var out limited
 	begun := time.Now()
 	code, err := t.Exec(ctx, append([]string{t.Check.Command}, t.Check.Args...), &out)
+	if errors.Is(err, ErrGone) {
+		return result{void: true}
+	}
 	if err != nil {
 		return result{code: code, output: explain(ctx, "script: "+t.Check.Command, begun, err)}
 	}

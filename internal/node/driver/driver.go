@@ -67,6 +67,7 @@ type Task struct {
 	Logs       Logs
 	Resources  Limits
 	KillSignal string // as in api.Task
+	Daemon     bool   // what its process leaves behind is the task from then on
 }
 
 // Dir is a task's directories, as absolute paths of the host.
@@ -104,6 +105,9 @@ type Exit struct {
 	OOMKilled bool      // the kernel killed it for its memory
 	At        time.Time // when
 	Err       error     // ErrTaskLost, or another reason why Code means nothing
+	// Background: its process had ended before, with 0; this is the end of what it
+	// left in the background.
+	Background bool
 }
 
 // A Handle is one run of a task. It is safe for concurrent use.

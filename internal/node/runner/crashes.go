@@ -126,6 +126,9 @@ func (r *Runner) noteWell() {
 // crashWords tells why the task's process ended, and after how long.
 func (t *task) crashWords(x driver.Exit, ran time.Duration) string {
 	after := " after " + lasted(ran)
+	if x.Background {
+		after = " in the background" + after
+	}
 	switch {
 	case errors.Is(x.Err, driver.ErrTaskLost), errors.Is(x.Err, driver.ErrTaskUnknown):
 		return "its process is gone, and nobody saw how it ended"

@@ -248,10 +248,27 @@ func (r *Runner) target(p probe) *check.Target {
 			if h == nil {
 				return -1, errors.New("the task is not running")
 			}
-			return h.Exec(ctx, driver.Exec{Argv: argv, Stdout: out, Stderr: out})
+			code, err := h.Exec(ctx, driver.Exec{Argv: argv, Stdout: out, Stderr: out})
+			if (err != nil || code == killedCode) && hasEnded(ctx, h) {
+				return -1, check.ErrGone
+			}
+			return code, err
 		}
 	}
 	return t
+}
+
+// killedCode is the exit code of what was ended by force, as commands are whose
+// task ends.
+const killedCode = 137
+
+// hasEnded reports whether a task that ended its commands has itself ended: that
+// is told a moment later.
+func hasEnded(ctx context.Context, h driver.Handle) bool {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	h.Wait(ctx)
+	return ctx.Err() == nil
 }
 
 func (r *Runner) handleOf(t *task) driver.Handle {

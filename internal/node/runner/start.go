@@ -80,6 +80,16 @@ func (t *task) running(h driver.Handle, e *api.TaskEvent) {
 		}
 		s.FinishedAt = time.Time{}
 	})
+	if d, ok := h.(interface{ Background(context.Context) bool }); ok && t.spec.Daemon {
+		r.loops.Go(func() {
+			if d.Background(r.ctx) {
+				r.mu.Lock()
+				defer r.mu.Unlock()
+				t.tell(message("Its process has ended with 0; what it left in the background is the task now"))
+				r.host.Changed(r, false)
+			}
+		})
+	}
 	switch { // told to end while it was being started
 	case t.killed != nil:
 		t.interrupt(*t.killed)
@@ -151,7 +161,7 @@ func (t *task) driverTask(a *api.Allocation, g *api.Group, s *api.Task, run int)
 	env := t.r.host.env(a, g, s, dir)
 	dt := &driver.Task{
 		ID: runID(a.ID, s.Name, run), AllocID: a.ID, Name: s.Name, Config: env.ReplaceConfig(s.Config), Env: env.List(),
-		User: env.Replace(s.User), Dir: dir, Resources: taskenv.Limits(a, s), KillSignal: s.KillSignal,
+		User: env.Replace(s.User), Dir: dir, Resources: taskenv.Limits(a, s), KillSignal: s.KillSignal, Daemon: s.Daemon,
 		Logs: driver.Logs{
 			StdoutPrefix: t.r.host.Dirs.LogDir(a.ID) + "/" + s.Name + ".stdout",
 			StderrPrefix: t.r.host.Dirs.LogDir(a.ID) + "/" + s.Name + ".stderr",

@@ -235,6 +235,8 @@ func (c *Client) update(tasks []Status) {
 			p.end(st.Exit)
 		case !ok && p.started():
 			p.end(&ExitState{At: time.Now(), Lost: true})
+		case ok && st.Background:
+			p.leave(st)
 		}
 	}
 }
@@ -242,13 +244,17 @@ func (c *Client) update(tasks []Status) {
 // event is called with what the supervisor says unasked.
 func (c *Client) event(f *frame) {
 	var st Status
-	if f.Verb != verbStatus || decodeBody(f, &st) != nil || st.Exit == nil {
+	if f.Verb != verbStatus || decodeBody(f, &st) != nil {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if p := c.procs[st.ID]; p != nil {
+	switch p := c.procs[st.ID]; {
+	case p == nil:
+	case st.Exit != nil:
 		p.end(st.Exit)
+	case st.Background:
+		p.leave(st)
 	}
 }
 
@@ -332,7 +338,7 @@ func (c *Client) track(id string) *Process {
 	defer c.mu.Unlock()
 	p := c.procs[id]
 	if p == nil {
-		p = &Process{c: c, id: id, done: make(chan struct{})}
+		p = &Process{c: c, id: id, done: make(chan struct{}), gone: make(chan struct{})}
 		c.procs[id] = p
 	}
 	return p

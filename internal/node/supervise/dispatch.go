@@ -20,6 +20,7 @@ const (
 	wordInit      = "supervise-init"
 	wordEnter     = "supervise-enter"
 	wordJoin      = "supervise-join"
+	wordBecome    = "supervise-become"
 )
 
 // The main thread stays the main goroutine's: the supervisor throws threads away
@@ -53,7 +54,7 @@ func Dispatch(args []string) (handled bool, code int) {
 		return true, isolate.Init()
 	case wordEnter:
 		return true, isolate.Enter()
-	case wordJoin:
+	case wordJoin, wordBecome:
 		return true, isolate.Join()
 	}
 	return false, 0

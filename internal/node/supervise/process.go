@@ -19,6 +19,7 @@ type Process struct {
 	c    *Client
 	id   string
 	done chan struct{} // closed when exit is set
+	gone chan struct{} // closed when its first process has ended, at done at the latest
 
 	status atomic.Pointer[Status]
 	exit   *ExitState // guarded by Client.mu until done is closed
@@ -29,7 +30,15 @@ func (p *Process) started() bool { return p.status.Load() != nil }
 func (p *Process) begin(st Status) error {
 	exit := st.Exit
 	st.Exit = nil
+	if old := p.status.Load(); old != nil && old.Background { // the news was quicker than the answer
+		st.Background = true
+	}
 	p.status.Store(&st)
+	if st.Background {
+		p.c.mu.Lock()
+		p.leave(st)
+		p.c.mu.Unlock()
+	}
 	if exit != nil {
 		p.c.mu.Lock()
 		defer p.c.mu.Unlock()
@@ -43,6 +52,34 @@ func (p *Process) end(e *ExitState) {
 	if p.exit == nil {
 		p.exit = e
 		close(p.done)
+		var st Status
+		if known := p.status.Load(); known != nil {
+			st = *known
+		}
+		p.leave(st)
+	}
+}
+
+// leave records that the first process has ended. The caller holds Client.mu.
+func (p *Process) leave(st Status) {
+	select {
+	case <-p.gone:
+	default:
+		if st.ID != "" {
+			p.status.Store(&st)
+		}
+		close(p.gone)
+	}
+}
+
+// Background waits until the first process of a daemon has ended and left others
+// in the background. It reports whether there is such a rest.
+func (p *Process) Background(ctx context.Context) bool {
+	select {
+	case <-p.gone:
+		return p.status.Load().Background
+	case <-ctx.Done():
+		return false
 	}
 }
 

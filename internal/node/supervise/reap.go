@@ -40,6 +40,7 @@ func (s *supervisor) reap() {
 			s.finishing.Add(1)
 			ended = append(ended, func() { defer s.finishing.Done(); f(ws) })
 		}
+		s.noteEnd(pid, ws)
 		s.mu.Unlock()
 	}
 	s.forks.Unlock()

@@ -54,6 +54,7 @@ type supervisor struct {
 	children map[int]func(unix.WaitStatus) // by pid: what to do at its exit
 	sessions map[int]*session              // by pid
 	conns    map[*serverConn]bool
+	rests    map[*task]bool // what goes on in the background
 	idle     *time.Timer
 }
 
@@ -69,6 +70,7 @@ func serve(dir, cgroups string, resume bool) int {
 		children: map[int]func(unix.WaitStatus){},
 		sessions: map[int]*session{},
 		conns:    map[*serverConn]bool{},
+		rests:    map[*task]bool{},
 	}
 	var ready *os.File
 	if !resume { // else 3 is somebody else's

@@ -116,7 +116,7 @@ func (s *supervisor) startSession(c *serverConn, f *frame, ended chan<- *ExitSta
 	defer closeAll(files)
 	p := process{
 		path: r.Path, argv: r.Argv, env: r.Env, dir: r.Dir, user: r.User, group: t.group,
-		stdio: [3]int{files[0], files[1], files[2]}, cores: coresOf(t.pid),
+		stdio: [3]int{files[0], files[1], files[2]}, cores: coresOf(s.pidOf(t)),
 	}
 	if t.group.IsZero() {
 		p.env = append(p.env, t.marker)
@@ -124,7 +124,7 @@ func (s *supervisor) startSession(c *serverConn, f *frame, ended chan<- *ExitSta
 	p.attr.Setctty, p.attr.Ctty = r.TTY, 0
 	var report *os.File
 	if word := stepFor(r.Isolation, t.group, wordEnter); word != "" {
-		if report, err = p.step(word, r.Isolation); err != nil {
+		if report, err = p.step(word, r.Isolation, false); err != nil {
 			return nil, err
 		}
 		defer report.Close()

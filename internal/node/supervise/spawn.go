@@ -49,8 +49,11 @@ func stepFor(s *isolate.Spec, g *cgroup.Group, word string) string {
 // step turns p into one that first runs a step of package isolate, in this
 // package's own executable, which then becomes what p was. What goes wrong there
 // is in the report.
-func (p *process) step(word string, spec *isolate.Spec) (report *os.File, err error) {
+func (p *process) step(word string, spec *isolate.Spec, daemon bool) (report *os.File, err error) {
 	c := isolate.Command{Path: p.path, Argv: p.argv, Env: p.env, Dir: p.dir, Join: p.group.JoinDirs(), Spec: spec}
+	if daemon {
+		c.Become = wordBecome
+	}
 	if p.user != nil {
 		c.User = &isolate.User{UID: p.user.UID, GID: p.user.GID, Groups: p.user.Groups}
 	}

@@ -18,6 +18,10 @@ type Spec struct {
 	Env  []string // KEY=value, complete
 	Dir  string   // working directory; with Isolation, as the task sees it
 
+	// Daemon lets what the process leaves behind, when it ends with 0, go on: that is
+	// the task from then on.
+	Daemon bool `json:",omitempty"`
+
 	User *User // nil: the supervisor's own
 	Logs driver.Logs
 
@@ -50,6 +54,9 @@ type Status struct {
 	StartedAt time.Time
 	Cgroups   []string   `json:",omitempty"` // directories that hold all of the task's processes
 	Exit      *ExitState `json:",omitempty"` // nil while it runs
+	// Background: the process of that PID has ended with 0, and the task goes on
+	// without it.
+	Background bool `json:",omitempty"`
 }
 
 // ExitState is how a task's main process ended, as recorded.
@@ -59,10 +66,12 @@ type ExitState struct {
 	OOMKilled bool `json:",omitempty"`
 	At        time.Time
 	Lost      bool `json:",omitempty"` // nobody saw how it ended
+	// Background: it was a daemon, and this is how what was seen of it ended last.
+	Background bool `json:",omitempty"`
 }
 
 func (e *ExitState) exit() driver.Exit {
-	x := driver.Exit{Code: e.Code, Signal: e.Signal, OOMKilled: e.OOMKilled, At: e.At}
+	x := driver.Exit{Code: e.Code, Signal: e.Signal, OOMKilled: e.OOMKilled, At: e.At, Background: e.Background}
 	if e.Lost {
 		x.Err = driver.ErrTaskLost
 	}

@@ -20,7 +20,7 @@ func (s *supervisor) start(r startRequest) (Status, error) {
 	s.gate.RLock()
 	defer s.gate.RUnlock()
 	spec := &r.Spec
-	t := &task{id: spec.ID, marker: markerOf(s.dir, spec.ID), startedAt: time.Now(), isolated: spec.Isolation != nil, ended: make(chan struct{}), starting: true, pidfd: -1}
+	t := &task{id: spec.ID, marker: markerOf(s.dir, spec.ID), startedAt: time.Now(), isolated: spec.Isolation != nil, daemon: spec.Daemon && spec.Isolation == nil, ended: make(chan struct{}), starting: true, pidfd: -1}
 	s.mu.Lock()
 	if old := s.tasks[t.id]; old != nil {
 		defer s.mu.Unlock()
@@ -114,7 +114,7 @@ func (s *supervisor) fork(t *task, spec *Spec, output []int) error {
 	var report *os.File
 	if word := stepFor(spec.Isolation, t.group, wordInit); word != "" {
 		var err error
-		if report, err = p.step(word, spec.Isolation); err != nil {
+		if report, err = p.step(word, spec.Isolation, spec.Daemon && spec.Isolation != nil); err != nil {
 			return err
 		}
 		defer report.Close()

@@ -27,6 +27,7 @@ type task struct {
 	startTime uint64
 	startedAt time.Time
 	isolated  bool
+	daemon    bool // what it leaves behind goes on; see background.go
 	group     *cgroup.Group
 	output    [2]*pump
 	ended     chan struct{} // closed when exit is final and nothing of it runs
@@ -38,15 +39,21 @@ type task struct {
 	killAt   time.Time   // when Stop's patience ends; zero: nobody asked
 	killer   *time.Timer // fires at killAt
 	replaced unix.Signal // the signal in whose stead SIGKILL was sent
+	rest     *rest       // what goes on in the background; nil while its process runs
 }
 
 func (t *task) status() Status {
-	return Status{ID: t.id, PID: t.pid, StartTime: t.startTime, StartedAt: t.startedAt, Cgroups: t.group.Dirs(), Exit: t.exit}
+	return Status{ID: t.id, PID: t.pid, StartTime: t.startTime, StartedAt: t.startedAt, Cgroups: t.group.Dirs(), Exit: t.exit, Background: t.rest != nil}
 }
 
-// signal sends a signal to the main process.
+// signal sends a signal to the main process; to all that is left, when it has
+// gone into the background.
 func (s *supervisor) signal(t *task, sig unix.Signal) error {
 	s.mu.Lock()
+	if t.rest != nil && t.exit == nil {
+		s.mu.Unlock()
+		return s.signalRest(t, sig)
+	}
 	defer s.mu.Unlock()
 	if t.pidfd < 0 {
 		return ErrTaskEnded
@@ -107,9 +114,17 @@ func (s *supervisor) killLater(t *task, at time.Time) {
 	})
 }
 
-// finish ends a task whose main process was reaped. The exit is written down
-// first: from then on it cannot be lost.
+// finish deals with a task whose main process was reaped.
 func (s *supervisor) finish(t *task, ws unix.WaitStatus) {
+	if t.daemon && ws.Exited() && ws.ExitStatus() == 0 && s.goOn(t) {
+		return
+	}
+	s.close(t, ws)
+}
+
+// close ends a task. The exit is written down first: from then on it cannot be
+// lost.
+func (s *supervisor) close(t *task, ws unix.WaitStatus) {
 	exit := t.exitState(ws)
 
 	st := t.status()
@@ -142,7 +157,7 @@ func (s *supervisor) finish(t *task, ws unix.WaitStatus) {
 }
 
 func (t *task) exitState(ws unix.WaitStatus) *ExitState {
-	e := &ExitState{Code: ws.ExitStatus(), At: time.Now()}
+	e := &ExitState{Code: ws.ExitStatus(), At: time.Now(), Background: t.rest != nil}
 	if ws.Signaled() {
 		sig := ws.Signal()
 		if sig == unix.SIGKILL && t.replaced != 0 {

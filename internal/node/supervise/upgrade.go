@@ -66,7 +66,10 @@ type handoverTask struct {
 	Status
 	PIDFD    int
 	Isolated bool
-	Pipes    [2]int // -1: none
+	Daemon   bool           `json:",omitempty"`
+	Rest     map[int]uint64 `json:",omitempty"` // of a daemon in the background; see rest
+	Last     uint32         `json:",omitempty"`
+	Pipes    [2]int         // -1: none
 	Logs     driver.Logs
 	KillAt   time.Time
 	Replaced int
@@ -110,6 +113,9 @@ func (s *supervisor) upgrade(exe string) error {
 		ht := handoverTask{
 			Status: t.status(), PIDFD: t.pidfd, Isolated: t.isolated, Pipes: [2]int{-1, -1},
 			KillAt: t.killAt, Replaced: int(t.replaced),
+		}
+		if ht.Daemon = t.daemon; t.rest != nil {
+			ht.Rest, ht.Last = t.rest.seen, uint32(t.rest.last)
 		}
 		if t.pidfd >= 0 {
 			keep = append(keep, t.pidfd)
@@ -235,7 +241,15 @@ func (s *supervisor) takeTask(h handoverTask) {
 			t.output[i] = newPump(os.NewFile(uintptr(fd), "pipe"), newLogFile(h.Logs, prefix, s.log))
 		}
 	}
-	s.children[t.pid] = func(ws unix.WaitStatus) { s.finish(t, ws) }
+	t.daemon = h.Daemon
+	if h.Background {
+		t.rest = newRest(h.Rest)
+		t.rest.last = unix.WaitStatus(h.Last)
+		s.rests[t] = true
+		go s.watchRest(t)
+	} else {
+		s.children[t.pid] = func(ws unix.WaitStatus) { s.finish(t, ws) }
+	}
 	if !h.KillAt.IsZero() {
 		s.mu.Lock()
 		s.killLater(t, h.KillAt)

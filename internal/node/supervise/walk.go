@@ -112,15 +112,18 @@ func hasMarker(pid int, marker []byte) (has, sure bool) {
 	return false, err != nil || !now.Environ
 }
 
-// killExactly kills that process and no later one of the same pid: the pidfd is
-// taken first, and counts only if the start time is still the same then.
-func killExactly(p procStat) {
+func killExactly(p procStat) { signalExactly(p, unix.SIGKILL) }
+
+// signalExactly sends a signal to that process and no later one of the same pid:
+// the pidfd is taken first, and counts only if the start time is still the same
+// then.
+func signalExactly(p procStat, sig unix.Signal) {
 	fd, err := unix.PidfdOpen(p.PID, 0)
 	if err != nil {
 		return
 	}
 	defer unix.Close(fd)
 	if now, err := readStat(p.PID); err == nil && now.StartTime == p.StartTime {
-		unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
+		unix.PidfdSendSignal(fd, sig, nil, 0)
 	}
 }

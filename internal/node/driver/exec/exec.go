@@ -123,7 +123,7 @@ func (d *Driver) spec(t *driver.Task) (*supervise.Spec, error) {
 	}
 	return &supervise.Spec{
 		ID: t.ID, Path: command, Argv: append([]string{command}, args...), Env: t.Env, Dir: dir,
-		User: user, Logs: t.Logs, Limits: limits, Isolation: isolation,
+		User: user, Logs: t.Logs, Limits: limits, Isolation: isolation, Daemon: t.Daemon,
 	}, nil
 }
 

@@ -103,7 +103,7 @@ func (d *Driver) spec(t *driver.Task) (*supervise.Spec, error) {
 	}
 	return &supervise.Spec{
 		ID: t.ID, Path: path, Argv: append([]string{command}, args...), Env: t.Env, Dir: dir, User: user, Logs: t.Logs,
-		Limits: supervise.Limits{Cores: t.Resources.Cores},
+		Limits: supervise.Limits{Cores: t.Resources.Cores}, Daemon: t.Daemon,
 	}, nil
 }
 

@@ -65,7 +65,7 @@ func Enter() int {
 }
 
 // Join runs in front of a task that is not isolated, where a process must join
-// its cgroups by itself.
+// its cgroups by itself; and in front of a daemon that is, which has them already.
 func Join() int { return become(func(*Command) error { return nil }) }
 
 // become prepares and executes the command. Everything happens on one thread:
@@ -96,6 +96,9 @@ func attempt(prepare func(*Command) error) error {
 	}
 	if err := <-joined; err != nil {
 		return err
+	}
+	if c.Become != "" {
+		return keep(c)
 	}
 	if c.Spec != nil {
 		if err := giveUpRights(c.Spec, c.user()); err != nil {

@@ -7,8 +7,9 @@
 // It runs in short-lived steps, processes between the supervisor and a task:
 // Init starts a task, Enter a command beside it; Join does nothing but join the
 // cgroups of old machines. All replace themselves by what
-// they prepare, so nothing of this package stays. It does not decide what a
-// task may see; that is in its Spec.
+// they prepare, so nothing of this package stays, but for daemons: Linux ends all of
+// a pid namespace with its first process, so that Init stays that. It does not
+// decide what a task may see; that is in its Spec.
 package isolate
 
 import "github.com/reeve-run/reeve/api"
@@ -45,6 +46,9 @@ type Command struct {
 	User *User    // nil: whoever the step runs as
 	Join []string // cgroup directories to join
 	Spec *Spec    // nil for Join
+	// Become makes Init run the command beside itself, and stay until nothing of it
+	// is left: a daemon. It is the word that starts Join.
+	Become string
 }
 
 // User is whom a command runs as.
