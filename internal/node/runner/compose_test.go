@@ -278,11 +278,11 @@ func TestExitAfterTheTimeoutIsNoSuccess(t *testing.T) {
 func TestTimeoutOutlivesTheAgentAndChangesInPlace(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		a := allocation("service", taskSpec("work", timeout(time.Minute), policy(0, "fail")))
-		r := b.start(a)
+		b.start(a)
 		time.Sleep(40 * time.Second)
 		b.close()
 		b.open()
-		r = b.restore(a.Job)
+		r := b.restore(a.Job)
 		a2 := changedJob(a, 5, func(j *api.Job) { timeout(50 * time.Second)(j.Groups[0].Tasks[0]) })
 		r.Update(a2)
 		time.Sleep(9 * time.Second)
