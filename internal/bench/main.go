@@ -30,6 +30,7 @@ var measurements = []measurement{
 	{"idle", idleMemory},
 	{"start-raw-exec", startRawExec},
 	{"start-exec", startExec},
+	{"crash", crash},
 	{"step to step", stepToStep},
 	{"derive", deriving},
 	{"plans", listing},
