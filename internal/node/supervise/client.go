@@ -303,8 +303,19 @@ func (c *Client) forget(ctx context.Context, l *link) error {
 	}
 }
 
-// Start starts a process. It returns when the program runs.
+// startGrace is how long the outcome of a start is waited for that nobody wants any
+// more.
+const startGrace = 5 * time.Second
+
+// Start starts a process. It returns when the program runs. A start that was asked
+// for is brought to its end though ctx ends meanwhile: it takes a moment, and who
+// left before would not know of the process.
 func (c *Client) Start(ctx context.Context, spec *Spec) (*Process, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := outlasting(ctx, startGrace)
+	defer cancel()
 	p := c.track(spec.ID)
 	r := startRequest{Spec: *spec}
 	var st Status
@@ -314,6 +325,16 @@ func (c *Client) Start(ctx context.Context, spec *Spec) (*Process, error) {
 		return nil, err
 	}
 	return p, p.begin(st)
+}
+
+// outlasting returns a context that ends a while after ctx does.
+func outlasting(ctx context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })
+	return longer, func() {
+		stop()
+		cancel()
+	}
 }
 
 // Attach finds a process that was started before, by whomever.
