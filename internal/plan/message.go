@@ -135,8 +135,14 @@ func (s *survey) blocked() map[string]string {
 
 // noRoom says what the nodes lack.
 func noRoom(m *api.PlacementMetrics) string {
-	if m == nil || m.NodesEvaluated == 0 && m.NodesFiltered == 0 && m.NodesExhausted == 0 {
+	switch {
+	case m == nil:
 		return "no node may run it"
+	case m.NodesEvaluated > 0 || m.NodesFiltered > 0 || m.NodesExhausted > 0:
+	case m.NodesInPool == 0:
+		return fmt.Sprintf("waits for room: no node is in node pool %q", m.NodePool)
+	default:
+		return fmt.Sprintf("waits for room: no node of pool %q is ready in the job's datacenters", m.NodePool)
 	}
 	var parts []string
 	if m.NodesFiltered > 0 {

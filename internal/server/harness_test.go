@@ -165,7 +165,7 @@ type fakeNode struct {
 
 	mu   sync.Mutex
 	jobs map[string]*api.Job
-	seen map[string]string // the deployment for which each allocation was watched last
+	seen map[string]string          // the deployment for which each allocation was watched last
 	told map[string]bool            // to stop
 	now  map[string]*api.Allocation // with launches or goals: as last sent
 }
