@@ -168,11 +168,10 @@ func (c *conn) handle(head []byte) bool {
 		c.record.id = newRequestID()
 	}
 	p := c.router.table.Load().find(hostName(q.host), path, grpc)
-	keep := false
-	switch refused := c.prepare(p); {
-	case refused != nil:
-		c.refuse(refused)
-	default:
+	keep := true
+	if refused := c.prepare(p); refused != nil {
+		c.refuse(refused) // which says whether the connection ends
+	} else {
 		keep = c.forward(p, path, query)
 	}
 	if !c.body.finish(c) {

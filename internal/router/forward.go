@@ -296,9 +296,12 @@ func (c *conn) deliver(p *pool, t target, name string, u *upstream) (keep, again
 	}
 	c.writeAnswer(p, t, name, false)
 	err := c.relay(u, body)
-	if errors.As(err, &refused) {
-		u.close()
-		return false, false, refused
+	if err != nil {
+		var why *refusal // its own variable: errors.As keeps it on the heap
+		if errors.As(err, &why) {
+			u.close()
+			return false, false, why
+		}
 	}
 	whole := err == nil && (c.body.pump == nil || !c.body.underWay() && c.body.pump.complete)
 	switch {

@@ -270,3 +270,93 @@ func TestALargeHeadBehindALargeBodyIsRefused(t *testing.T) {
 	}
 	l.ends()
 }
+
+// An upgrade that the instance does not agree to is a plain request: what comes
+// behind it is routed like any other, and not passed on unseen.
+func TestAnUpgradeThatIsRefusedOpensNothing(t *testing.T) {
+	r := start(t, Config{})
+	r.add("one", serve(t, func(w http.ResponseWriter, q *http.Request) {
+		w.Header().Set("Upgrade", "websocket")
+		w.WriteHeader(http.StatusUpgradeRequired)
+		io.WriteString(w, "one "+q.URL.Path)
+	}), route(host("one.org")))
+	r.add("two", says(t, "two"), route(host("two.org")))
+	l := r.dial()
+	l.send("GET /ws HTTP/1.1\r\nHost: one.org\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 1\r\n\r\n" +
+		"GET /secret HTTP/1.1\r\nHost: two.org\r\n\r\n")
+	if a := l.read("GET"); a.status != 426 || a.body != "one /ws" {
+		t.Errorf("%d %q", a.status, a.body)
+	}
+	if a := l.read("GET"); a.status != 200 || a.body != "two" {
+		t.Errorf("behind it: %d %q, want what the route of its host says", a.status, a.body)
+	}
+}
+
+// A body is passed on while it comes, and so is its answer: neither is ever
+// whole in the router.
+func TestBodiesArePassedOnPieceByPiece(t *testing.T) {
+	r := start(t, Config{})
+	r.add("one", serve(t, func(w http.ResponseWriter, q *http.Request) {
+		control := http.NewResponseController(w)
+		control.EnableFullDuplex()
+		room := make([]byte, 4096)
+		for {
+			n, err := q.Body.Read(room)
+			w.Write(room[:n])
+			control.Flush()
+			if err != nil {
+				return
+			}
+		}
+	}), route())
+	for what, client := range map[string]*http.Client{"HTTP/1.1": oneShot, "HTTP/2": h2c(t)} {
+		body, w := io.Pipe()
+		go w.Write([]byte("piece 0"))
+		resp, err := client.Post("http://"+r.Addr()+"/", "", body)
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		room := make([]byte, len("piece 0"))
+		for n := range 10 {
+			want := fmt.Sprintf("piece %d", n)
+			if n > 0 {
+				w.Write([]byte(want))
+			}
+			if _, err := io.ReadFull(resp.Body, room); err != nil || string(room) != want {
+				t.Fatalf("%s: %q, %v, want %q before the next is sent", what, room, err, want)
+			}
+		}
+		w.Close()
+		if rest, err := io.ReadAll(resp.Body); err != nil || len(rest) != 0 {
+			t.Errorf("%s: in the end %q, %v", what, rest, err)
+		}
+		resp.Body.Close()
+	}
+}
+
+// What the router answers itself leaves the connection as it was, if nothing
+// speaks against it.
+func TestAConnectionGoesOnAfterErrors(t *testing.T) {
+	r := start(t, Config{})
+	r.add("gone", unused(t), route(host("gone.org")))
+	r.add("left", unused(t), route(host("left.org")))
+	r.remove("left")
+	r.add("one", says(t, "one"), route(host("one.org")))
+	l := r.dial()
+	for range 3 {
+		for _, c := range []struct {
+			host string
+			want int
+		}{{"nobody.org", 404}, {"gone.org", 502}, {"left.org", 503}, {"one.org", 200}} {
+			l.send("GET / HTTP/1.1\r\nHost: %s\r\n\r\n", c.host)
+			if a := l.read("GET"); a.status != c.want || a.close {
+				t.Errorf("%s: %d, which ends the connection: %v; want %d, and that it goes on", c.host, a.status, a.close, c.want)
+			}
+		}
+	}
+	l.send("POST / HTTP/1.1\r\nHost: nobody.org\r\nContent-Length: 3\r\n\r\nabcGET / HTTP/1.1\r\nHost: one.org\r\n\r\n")
+	if a := l.read("POST"); a.status != 404 || !a.close {
+		t.Errorf("with a body that nobody reads: %d, which ends the connection: %v", a.status, a.close)
+	}
+	l.ends()
+}
