@@ -187,9 +187,10 @@ func (w *watcher) until(ctx context.Context, what string, ok func() bool) error 
 	}
 }
 
-// gone waits until stream, names and router do not know an instance.
-func (w *watcher) gone(ctx context.Context, job string, i int) (*leaving, error) {
-	if err := w.until(ctx, fmt.Sprintf("instance %d is out", i), func() bool { return !w.entries[i] }); err != nil {
+// gone waits until stream, names and router have not known an instance since a
+// time.
+func (w *watcher) gone(ctx context.Context, job string, i int, since time.Time) (*leaving, error) {
+	if err := w.until(ctx, fmt.Sprintf("instance %d is out", i), func() bool { return w.left[i].After(since) }); err != nil {
 		return nil, err
 	}
 	w.mu.Lock()
@@ -256,7 +257,7 @@ func crashing(ctx context.Context, m *machine, w *watcher) (*departures, error) 
 		}
 	}
 	job := testbed.ShellJob("crashing", trafficInstances, `read word < "`+filepath.Join(m.Dir, "crash-")+`$NOMAD_ALLOC_INDEX"; exit 1`)
-	attempts, delay, interval, mode := 10_000, 200*time.Millisecond, time.Hour, "delay"
+	attempts, delay, interval, mode := 1000, 500*time.Millisecond, time.Hour, "delay"
 	job.Groups[0].Restart = &api.Restart{Attempts: &attempts, Delay: &delay, Interval: &interval, Mode: &mode}
 	offered(job)
 	if err := register(ctx, m, job); err != nil {
@@ -276,7 +277,7 @@ func crashing(ctx context.Context, m *machine, w *watcher) (*departures, error) 
 				return nil, err
 			}
 			f.Close()
-			left, err := w.gone(ctx, job.ID, i)
+			left, err := w.gone(ctx, job.ID, i, began)
 			if err != nil {
 				return nil, err
 			}
@@ -315,12 +316,13 @@ func unready(ctx context.Context, m *machine, w *watcher) (*departures, error) {
 		for i := range failed {
 			failed[i].Store(0)
 		}
+		began := time.Now()
 		well.Store(false)
 		var out [trafficInstances]*leaving
 		var errs [trafficInstances]error
 		var wg sync.WaitGroup
 		for i := range trafficInstances {
-			wg.Go(func() { out[i], errs[i] = w.gone(ctx, job.ID, i) })
+			wg.Go(func() { out[i], errs[i] = w.gone(ctx, job.ID, i, began) })
 		}
 		wg.Wait()
 		well.Store(true)

@@ -218,11 +218,11 @@ func TestCrashTakesTrafficAwayAtOnce(t *testing.T) {
 	}
 	job := testbed.ShellJob("shop", 1, `read word < "`+pipe+`"; exit 7`)
 	webService(job)
-	job.Groups[0].Restart = &api.Restart{Attempts: ptr(1000), Interval: ptr(time.Hour), Delay: ptr(200 * time.Millisecond), Mode: ptr("delay")}
+	job.Groups[0].Restart = &api.Restart{Attempts: ptr(1000), Interval: ptr(time.Hour), Delay: ptr(time.Second), Mode: ptr("delay")} // long enough to be seen on a busy machine
 	w.register(job)
 	w.everywhere(1)
 	var took []time.Duration
-	for range 10 {
+	for range 5 {
 		f, err := os.OpenFile(pipe, os.O_WRONLY, 0) // once the task reads it
 		if err != nil {
 			t.Fatal(err)
