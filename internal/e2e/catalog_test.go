@@ -169,6 +169,10 @@ func spread(took []time.Duration) string {
 	return fmt.Sprintf("p50 %s, worst of %d %s", took[len(took)/2].Round(10*time.Microsecond), len(took), took[len(took)-1].Round(10*time.Microsecond))
 }
 
+// atOnce is more than the fastest of some changes takes on a busy machine, and
+// less than anything that waits for its turn would.
+const atOnce = 100 * time.Millisecond
+
 func TestLostReadinessTakesTrafficAwayAtOnce(t *testing.T) {
 	w := newWatched(t)
 	var well atomic.Bool
@@ -202,7 +206,7 @@ func TestLostReadinessTakesTrafficAwayAtOnce(t *testing.T) {
 		w.everywhere(1)
 	}
 	t.Logf("a readiness check's bad answer -> out of stream, DNS and list: %s", spread(took))
-	if took[0] > time.Second {
+	if took[0] > atOnce {
 		t.Errorf("even the fastest took %s", took[0])
 	}
 	if again := w.allocations("shop", "still runs", running(1)); again[0].ID != first || len(again) != 1 || again[0].TaskStates["task"].Restarts != 0 {
@@ -236,7 +240,7 @@ func TestCrashTakesTrafficAwayAtOnce(t *testing.T) {
 		w.everywhere(1)
 	}
 	t.Logf("a task is told to crash -> out of stream, DNS and list: %s", spread(took))
-	if took[0] > time.Second {
+	if took[0] > atOnce {
 		t.Errorf("even the fastest took %s", took[0])
 	}
 }

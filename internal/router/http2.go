@@ -6,7 +6,6 @@ package router
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log"
 	"log/slog"
@@ -15,12 +14,9 @@ import (
 	"net/http/httputil"
 	"net/netip"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/reeve-run/reeve/api"
 )
 
 // newHTTP2 makes the server for connections that begin with HTTP/2's preface.
@@ -304,86 +300,4 @@ func (x *exchange) attempt(req *http.Request, hasBody bool) (*http.Response, err
 		cancel(nil)
 	}}
 	return a, nil
-}
-
-// failed says what went wrong, and whether another instance may be asked.
-func (x *exchange) failed(req *http.Request, err error, hasBody bool) (*refusal, bool) {
-	t := x.target
-	var connecting *dialError
-	var refused *refusal
-	switch {
-	case errors.As(err, &refused):
-		return refused, false
-	case req.Context().Err() != nil:
-		return &refusal{statusClientGone, errClientGone.Error()}, false
-	case errors.As(err, &connecting):
-		x.pool.unreachable(t.instance, connecting.error)
-		return &refusal{http.StatusBadGateway, fmt.Sprintf("the instance %s at %s took no connection: %s", api.ShortID(t.alloc), t.address, inWords(connecting.error))}, true
-	}
-	x.pool.failed(t.instance, "no answer: "+inWords(err))
-	status := http.StatusBadGateway
-	if errors.Is(err, errTimeout) {
-		status = http.StatusGatewayTimeout
-	}
-	if !t.gone.Load() {
-		x.record.dropped++
-	}
-	again := status == http.StatusBadGateway && !hasBody && isIdempotent(req.Method) && x.record.dropped < 2
-	return &refusal{status, fmt.Sprintf("the instance %s at %s gave no answer: %s", api.ShortID(t.alloc), t.address, inWords(err))}, again
-}
-
-// answered looks at an instance's answer before it is passed on.
-func (x *exchange) answered(a *http.Response) {
-	x.record.status = a.StatusCode
-	if a.StatusCode >= 500 {
-		x.pool.failed(x.target.instance, "status "+strconv.Itoa(a.StatusCode))
-	} else {
-		x.target.ejection.succeeded(time.Now().UnixNano())
-	}
-	if x.pool.sticky != "" && x.session != x.target.cookie() {
-		a.Header.Add("Set-Cookie", setSession(x.pool, x.target.instance))
-	}
-}
-
-// refuse answers by the router itself; to gRPC in its own way, without which a
-// client would only see a status that it has to guess the meaning of.
-func (x *exchange) refuse(w http.ResponseWriter, err error) {
-	var why *refusal
-	if !errors.As(err, &why) {
-		why = &refusal{http.StatusBadGateway, inWords(err)}
-	}
-	x.record.status, x.record.why = why.status, why.why
-	if why.status == statusClientGone {
-		return
-	}
-	h := w.Header()
-	h.Set("X-Request-Id", x.record.id)
-	if x.grpc {
-		h.Set("Content-Type", "application/grpc")
-		h.Set("Grpc-Status", strconv.Itoa(grpcStatus(why.status)))
-		h.Set("Grpc-Message", url.PathEscape(why.why+" (request id "+x.record.id+")"))
-		w.WriteHeader(http.StatusOK)
-		return
-	}
-	h.Set("Content-Type", "text/plain; charset=utf-8")
-	if why.status == http.StatusServiceUnavailable {
-		h.Set("Retry-After", "1")
-	}
-	w.WriteHeader(why.status)
-	io.WriteString(w, why.body(x.record.id))
-}
-
-// grpcStatus is what gRPC calls a status.
-func grpcStatus(status int) int {
-	switch status {
-	case http.StatusNotFound:
-		return 12 // unimplemented
-	case http.StatusBadGateway, http.StatusServiceUnavailable:
-		return 14 // unavailable
-	case http.StatusGatewayTimeout:
-		return 4 // deadline exceeded
-	case http.StatusRequestEntityTooLarge:
-		return 8 // resource exhausted
-	}
-	return 13 // internal
 }
