@@ -266,4 +266,8 @@ func (s *supervisor) answer(c *serverConn, f *frame) {
 		return
 	}
 	c.send(&frame{ID: f.ID, Body: encodeBody(body)})
+	if f.Verb == verbShutdown {
+		s.gate.Lock()
+		s.end()
+	}
 }

@@ -181,8 +181,8 @@ func (s *supervisor) destroy(t *task) error {
 	return s.journal.forget(t.id)
 }
 
-// shutdown stops all tasks and ends the supervisor.
-func (s *supervisor) shutdown(timeout time.Duration) error {
+// shutdown stops all tasks. The supervisor ends when the answer is out.
+func (s *supervisor) shutdown(timeout time.Duration) {
 	s.mu.Lock()
 	var running []*task
 	for _, t := range s.tasks {
@@ -198,9 +198,4 @@ func (s *supervisor) shutdown(timeout time.Duration) error {
 	for range running {
 		<-done
 	}
-	time.AfterFunc(10*time.Millisecond, func() { // after the answer is out
-		s.gate.Lock()
-		s.end()
-	})
-	return nil
 }

@@ -40,7 +40,8 @@ func (s *supervisor) handle(c *serverConn, f *frame) (any, error) {
 		if err := decodeBody(f, &r); err != nil {
 			return nil, err
 		}
-		return nil, s.shutdown(r.Timeout)
+		s.shutdown(r.Timeout)
+		return nil, nil
 	}
 	var r taskRequest
 	if err := decodeBody(f, &r); err != nil {
