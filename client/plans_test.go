@@ -94,6 +94,14 @@ func TestVerbsGoToTheirRoutes(t *testing.T) {
 			_, err := c.Restarts().Cancel(ctx, "web", "ab", nil)
 			return err
 		},
+		"GET /v1/allocation/ab/services ": func(ctx context.Context) error {
+			_, _, err := c.Services().OfAllocation(ctx, "ab", nil)
+			return err
+		},
+		"GET /v1/job/web/services ": func(ctx context.Context) error {
+			_, _, err := c.Services().OfJob(ctx, "web", nil)
+			return err
+		},
 		"GET /v1/job/web/instances ": func(ctx context.Context) error {
 			_, _, err := c.Instances().List(ctx, "web", nil)
 			return err
