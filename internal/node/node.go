@@ -102,6 +102,7 @@ type Node struct {
 	jobs     map[string]*keptJob
 	cluster  string                  // that the node is of; "" before it joined one that says so
 	strays   map[string]string       // allocations that its servers have not known so far, with the cluster that they are of
+	untold   string                  // the cluster that what it runs is of, while its servers have not been told; "" if they have
 	doomed   map[string]bool         // to be removed when they have ended
 	ended    []string                // acknowledged as ended, oldest first
 	measured map[string]driver.Stats // the last measurements, for rates

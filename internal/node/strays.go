@@ -37,6 +37,7 @@ func (n *Node) loadStrays() error {
 	return n.ledger.Each(keyStray, func(key string, value []byte) error {
 		if id := strings.TrimPrefix(key, keyStray); n.runners[id] != nil {
 			n.strays[id] = string(value)
+			n.untold = string(value) // the agent may have ended before it offered it
 		} else {
 			n.ledger.Delete(key)
 		}
@@ -51,6 +52,9 @@ func (n *Node) join(cluster string) {
 		return
 	}
 	if n.cluster != "" {
+		if len(n.runners) > 0 {
+			n.untold = n.cluster
+		}
 		n.log.Warn("the servers are of another cluster than before: what runs here goes on, and is offered to them",
 			"before", n.cluster, "now", cluster, "allocations", len(n.runners))
 		for id := range n.runners {
@@ -145,6 +149,9 @@ func (n *Node) offer(ctx context.Context) bool {
 			n.log.Error("the servers refuse an allocation that runs here: it goes on until somebody stops it", "allocation", id, "why", why)
 		}
 	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.untold = ""
 	return true
 }
 
@@ -175,7 +182,10 @@ func (n *Node) introduced() *api.Node {
 	node := n.Node().Copy()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if len(n.runners) > 0 {
+	switch {
+	case n.untold != "":
+		node.LastCluster = n.untold
+	case len(n.runners) > 0:
 		node.LastCluster = n.cluster
 	}
 	return node
