@@ -44,6 +44,8 @@ type fakeServers struct {
 	messages   chan *api.NodeAllocations
 	cluster    string // whose they are
 	offered    map[string]*api.OfferedOrphan
+	deaf       bool   // offers are not answered
+	from       string // the cluster that the node said last it comes from
 }
 
 var errAway = api.Errorf(api.CodeUnavailable, "no server answers")
@@ -66,7 +68,7 @@ func (s *fakeServers) Register(_ context.Context, n *api.Node) (*api.NodeHeartbe
 		return nil, errAway
 	}
 	s.registered++
-	s.forgotten = false
+	s.forgotten, s.from = false, n.LastCluster
 	answer := &api.NodeHeartbeatResponse{HeartbeatTTL: 15 * time.Second, Status: api.NodeStatusReady, ClusterID: s.cluster}
 	if n.LastCluster != "" && n.LastCluster != s.cluster {
 		answer.Status = api.NodeStatusInit
@@ -106,7 +108,7 @@ func (s *fakeServers) Stream(ctx context.Context, _, _ string, receive func(*api
 func (s *fakeServers) OfferOrphans(_ context.Context, _, _ string, orphans []*api.OfferedOrphan) (map[string]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.away {
+	if s.away || s.deaf {
 		return nil, errAway
 	}
 	if s.offered == nil {

@@ -125,6 +125,7 @@ func (n *Node) keepOffering(ctx context.Context) {
 // offer offers all strays, and reports whether the servers have answered.
 func (n *Node) offer(ctx context.Context) bool {
 	n.mu.Lock()
+	of := n.untold
 	var orphans []*api.OfferedOrphan
 	for id, cluster := range n.strays {
 		r := n.runners[id]
@@ -151,7 +152,9 @@ func (n *Node) offer(ctx context.Context) bool {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.untold = ""
+	if n.untold == of { // and not yet another one since
+		n.untold = ""
+	}
 	return true
 }
 

@@ -113,3 +113,41 @@ func TestWhatIsNewerThanTheServersKnowledgeGoesOn(t *testing.T) {
 		want(t, "status", api.AllocClientRunning, runs(n, "a"))
 	})
 }
+
+func TestWhatWasNotOfferedYetIsNotForgotten(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServers, d *drivertest.Driver, start func() *running) {
+		s.cluster = "old"
+		n := start()
+		s.messages <- ofCluster("old", 500, placed(service(), true, "a"))
+		s.until(t, api.AllocClientRunning, 1)
+		from := func(when, cluster string) {
+			t.Helper()
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			want(t, when+", the node comes from", cluster, s.from)
+		}
+		s.begin("new")
+		s.mu.Lock()
+		s.deaf = true
+		s.mu.Unlock()
+		time.Sleep(20 * time.Second)
+		synctest.Wait()
+		from("before it offered anything", "old")
+		n.stop()
+		n = start()
+		time.Sleep(time.Second)
+		synctest.Wait()
+		from("after the agent's restart", "old") // or something would be placed beside what it runs
+		s.mu.Lock()
+		s.deaf = false
+		s.mu.Unlock()
+		time.Sleep(20 * time.Second)
+		synctest.Wait()
+		from("once it is heard", "new")
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.offered["a"] == nil || runs(n, "a") != api.AllocClientRunning {
+			t.Errorf("offered are %v; it is %q", s.offered, runs(n, "a"))
+		}
+	})
+}

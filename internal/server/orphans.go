@@ -59,18 +59,24 @@ func (s *Server) OfferOrphans(ctx context.Context, nodeID, secret string, req *a
 	return res, err
 }
 
+// checkOrphan refuses what cannot be stored. Whether the job would be accepted if
+// it was registered now does not matter: it runs.
 func checkOrphan(o *api.OfferedOrphan) error {
-	switch {
-	case o == nil || o.Allocation == nil:
+	if o == nil || o.Allocation == nil {
 		return fmt.Errorf("it has no Allocation")
-	case o.Allocation.ID == "":
+	}
+	a := o.Allocation
+	switch {
+	case a.ID == "":
 		return fmt.Errorf("its Allocation has no ID")
-	case o.Allocation.Namespace == "" || o.Allocation.JobID == "":
-		return fmt.Errorf("allocation %s does not say its Namespace and its JobID", o.Allocation.ID)
-	case o.Allocation.Job == nil:
-		return fmt.Errorf("allocation %s comes without its Job", o.Allocation.ID)
-	case o.Allocation.Job.Group(o.Allocation.Group) == nil:
-		return fmt.Errorf("allocation %s is of group %q, which its Job does not have", o.Allocation.ID, o.Allocation.Group)
+	case a.Namespace == "" || a.JobID == "":
+		return fmt.Errorf("allocation %s does not say its Namespace and its JobID", a.ID)
+	case a.Job == nil:
+		return fmt.Errorf("allocation %s comes without its Job", a.ID)
+	case a.Job.Group(a.Group) == nil:
+		return fmt.Errorf("allocation %s is of group %q, which its Job does not have", a.ID, a.Group)
+	case a.Index() < 0 || a.Name != api.AllocName(a.JobID, a.Group, a.Index()):
+		return fmt.Errorf("allocation %s: its Name %q is not %s", a.ID, a.Name, api.AllocName(a.JobID, a.Group, 0)+", or another index of it")
 	}
 	return nil
 }
