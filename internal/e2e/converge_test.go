@@ -259,8 +259,15 @@ func TestAnOldDataDirectoryEndsFreshness(t *testing.T) {
 	m.waitReady()
 	m.register(testbed.ShellJob("late", 3, "exec sleep 86442"))
 	m.allocations("late", "runs", running(3))
-	before := m.pidsOf("sleep", "8644")
-	slices.Sort(before)
+	var before []int
+	m.eventually("five tasks run", func(context.Context) error { // their shells have become what they say
+		before = m.pidsOf("sleep", "8644")
+		slices.Sort(before)
+		if len(before) != 5 {
+			return fmt.Errorf("%d do", len(before))
+		}
+		return nil
+	})
 	m.forget(func() {
 		if err := os.CopyFS(filepath.Join(m.Dir, "server"), os.DirFS(old)); err != nil {
 			t.Fatal(err)
