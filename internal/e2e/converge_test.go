@@ -184,6 +184,12 @@ func TestStoppingAnOrphanIsExplicit(t *testing.T) {
 	m.mark("cf", "")
 	m.forget(func() {})
 	m.held("web", "orphans", "0*", "1*")
+	shown := m.reeve("operator", "orphans")
+	for _, part := range []string{"web.main[0]", "web.main[1]", `"cf"`, "goes on: its domain is stale"} {
+		if !strings.Contains(shown, part) {
+			t.Errorf("%q is not shown:\n%s", part, shown)
+		}
+	}
 	for _, a := range m.allocations("web", "orphans", running(2)) {
 		if strings.HasSuffix(a.Name, "[1]") {
 			if _, err := m.Client.Allocations().Stop(t.Context(), a.ID, false); err != nil {

@@ -122,13 +122,19 @@ func on(list []*api.AllocationListStub, node string) (n int) {
 // reeve runs the command line against the fleet's server.
 func (f *fleet) reeve(args ...string) string {
 	f.t.Helper()
-	ctx, cancel := context.WithTimeout(f.t.Context(), patience)
+	return f.server.reeve(args...)
+}
+
+// reeve runs a command of the binary.
+func (m *machine) reeve(args ...string) string {
+	m.t.Helper()
+	ctx, cancel := context.WithTimeout(m.t.Context(), patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, reeve, args...)
-	cmd.Env = append(os.Environ(), "REEVE_ADDR=http://"+f.server.Addr, "NO_COLOR=1")
+	cmd.Env = append(os.Environ(), "REEVE_ADDR=http://"+m.Addr, "NO_COLOR=1")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		f.t.Fatalf("reeve %s: %v\n%s", strings.Join(args, " "), err, out)
+		m.t.Fatalf("reeve %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 	return string(out)
 }
