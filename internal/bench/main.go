@@ -52,6 +52,7 @@ var measurements = []measurement{
 	{"traffic", traffic},
 	{"catalog", catalogBenchmarks},
 	{"streams", streams},
+	{"instances", askingInstances},
 	{"c2m", replay},
 }
 

@@ -207,3 +207,34 @@ func (a *idle) told(ctx context.Context, m *machine) (times, error) {
 	wg.Wait()
 	return took, errors.Join(slices.Compact(errs)...)
 }
+
+// askingInstances asks for some of 250,000 instances.
+func askingInstances(ctx context.Context, b *bench) error {
+	f := metrics{}
+	if err := f.run(ctx, "internal/server", "^BenchmarkInstances$", "20x"); err != nil {
+		return err
+	}
+	for _, q := range []struct{ name, what, bar string }{
+		{"Instances/all", "instances: all 250,000 of 2,500 jobs on 1,000 nodes", ""},
+		{"Instances/job", "... the 100 of a job", ""},
+		{"Instances/index", "... one, by its index", ""},
+		{"Instances/domain", "... the 1,000 of a domain's ten jobs", ""},
+		{"Instances/node", "... the 250 on a node, of 250 jobs", ""},
+		{"Instances/page", "... a page of 100 from the middle", ""},
+	} {
+		ns, err := f.of(q.name, "ns/op")
+		if err != nil {
+			return err
+		}
+		objects, err := f.of(q.name, "allocs/op")
+		if err != nil {
+			return err
+		}
+		size, err := f.of(q.name, "B/op")
+		if err != nil {
+			return err
+		}
+		b.add(q.what, q.bar, "%s, %.0f KB in %s objects", ms(time.Duration(ns)), size/1e3, amount(objects))
+	}
+	return nil
+}

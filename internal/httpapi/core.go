@@ -5,6 +5,7 @@ package httpapi
 
 import (
 	"context"
+	"iter"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/server"
@@ -51,6 +52,7 @@ type Core interface {
 	ChangeRestart(ctx context.Context, id, status string, req *api.JobRestartVerbRequest) (*api.JobRestart, error)
 	Instances(ctx context.Context, namespace, id string) ([]*api.Instance, uint64, error)
 	AllInstances(ctx context.Context, f server.InstanceFilter) ([]*api.Instance, uint64, error)
+	InstancesByJob(f server.InstanceFilter) (iter.Seq[[]*api.Instance], uint64)
 	KillInstance(ctx context.Context, namespace, id, name string, noShutdownDelay bool) (*api.KillInstanceResponse, error)
 	InstanceVerb(ctx context.Context, namespace, id, name string, verb api.Verb, req *api.InstanceRequest) (*api.InstanceResponse, error)
 

@@ -6,9 +6,11 @@ package httpapi
 import (
 	"context"
 	"fmt"
+	"iter"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -127,6 +129,10 @@ func (acceptingCore) ChangeJob(context.Context, string, string, *api.JobChange) 
 
 func (acceptingCore) AllInstances(context.Context, server.InstanceFilter) ([]*api.Instance, uint64, error) {
 	return []*api.Instance{{Name: "web-0", Group: "web"}}, 1, nil
+}
+
+func (acceptingCore) InstancesByJob(server.InstanceFilter) (iter.Seq[[]*api.Instance], uint64) {
+	return slices.Values([][]*api.Instance{{{Name: "web-0", Group: "web"}}}), 1
 }
 
 func (acceptingCore) KillInstance(context.Context, string, string, string, bool) (*api.KillInstanceResponse, error) {

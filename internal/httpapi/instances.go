@@ -22,31 +22,66 @@ import (
 func asDerived(instances []*api.Instance) order[*api.Instance] {
 	keys := sync.OnceValue(func() map[*api.Instance]key {
 		all := make(map[*api.Instance]key, len(instances))
-		var job api.NamespacedID
-		var groups map[string]int
-		row, last := 0, ""
-		for _, in := range instances {
-			if of := (api.NamespacedID{Namespace: in.Namespace, ID: in.JobID}); of != job || groups == nil {
-				job, groups = of, map[string]int{}
-			}
-			group, known := groups[in.Group]
-			if !known {
-				group = len(groups)
-				groups[in.Group] = group
-			}
-			if row++; in.Name != last {
-				row, last = 0, in.Name
-			}
-			// A blank sorts before all that is allowed in a job's id.
-			all[in] = key{namespace: in.Namespace, id: fmt.Sprintf("%s %04d.%07d.%s.%02d", in.JobID, group, in.Index, in.NodeID, row)}
+		for job := range jobsOf(instances) {
+			addInstanceKeys(all, job)
 		}
 		return all
 	})
 	return order[*api.Instance]{key: func(in *api.Instance) key { return keys()[in] }, stored: true, byName: true}
 }
 
+// jobsOf yields the instances of one job after another.
+func jobsOf(instances []*api.Instance) iter.Seq[[]*api.Instance] {
+	return func(yield func([]*api.Instance) bool) {
+		for len(instances) > 0 {
+			first, n := instances[0], 1
+			for n < len(instances) && instances[n].JobID == first.JobID && instances[n].Namespace == first.Namespace {
+				n++
+			}
+			if !yield(instances[:n]) {
+				return
+			}
+			instances = instances[n:]
+		}
+	}
+}
+
+// addInstanceKeys adds the keys of a job's instances.
+func addInstanceKeys(all map[*api.Instance]key, job []*api.Instance) {
+	groups := map[string]int{}
+	row, last := 0, ""
+	for _, in := range job {
+		group, known := groups[in.Group]
+		if !known {
+			group = len(groups)
+			groups[in.Group] = group
+		}
+		if row++; in.Name != last {
+			row, last = 0, in.Name
+		}
+		// A blank sorts before all that is allowed in a job's id.
+		all[in] = key{namespace: in.Namespace, id: fmt.Sprintf("%s %04d.%07d.%s.%02d", in.JobID, group, in.Index, in.NodeID, row)}
+	}
+}
+
+// someDerived lists the same, of no more jobs than whoever reads it asks for.
+func someDerived(jobs iter.Seq[[]*api.Instance]) (order[*api.Instance], iter.Seq[*api.Instance]) {
+	keys := map[*api.Instance]key{}
+	by := order[*api.Instance]{key: func(in *api.Instance) key { return keys[in] }, stored: true, byName: true}
+	return by, func(yield func(*api.Instance) bool) {
+		for job := range jobs {
+			addInstanceKeys(keys, job)
+			for _, in := range job {
+				if !yield(in) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // askedInstances are the instances that the parameters let through.
-func (c *call) askedInstances(instances []*api.Instance) (iter.Seq[*api.Instance], error) {
+func (c *call) askedInstances(instances iter.Seq[*api.Instance]) (iter.Seq[*api.Instance], error) {
 	if err := c.oneOf("state", api.InstanceUnclaimed, api.InstanceClaimed, api.InstanceRunning, api.InstanceCrashed); err != nil {
 		return nil, err
 	}
@@ -54,7 +89,7 @@ func (c *call) askedInstances(instances []*api.Instance) (iter.Seq[*api.Instance
 		return nil, err
 	}
 	state, presence, name := c.query.Get("state"), c.query.Get("presence"), c.query.Get("instance")
-	return where(slices.Values(instances), func(in *api.Instance) bool {
+	return where(instances, func(in *api.Instance) bool {
 		return (state == "" || strings.EqualFold(in.State, state)) && (presence == "" || strings.EqualFold(in.Presence, presence)) &&
 			(name == "" || in.Name == name || strconv.Itoa(in.Index) == name) &&
 			strings.HasPrefix(in.Name, c.prefix)
@@ -84,11 +119,14 @@ func listInstances(c *call, v *state.Snapshot) ([]*api.Instance, uint64, error) 
 		}
 		f.Node = n.ID
 	}
+	if c.perPage > 0 && !c.reverse {
+		return c.pageOfInstances(f)
+	}
 	instances, index, err := c.Server.AllInstances(c.r.Context(), f)
 	if err != nil {
 		return nil, index, err
 	}
-	asked, err := c.askedInstances(instances)
+	asked, err := c.askedInstances(slices.Values(instances))
 	if err != nil {
 		return nil, index, err
 	}
@@ -99,12 +137,32 @@ func listInstances(c *call, v *state.Snapshot) ([]*api.Instance, uint64, error) 
 	return page, index, err
 }
 
+// pageOfInstances derives no more than the page takes.
+func (c *call) pageOfInstances(f server.InstanceFilter) ([]*api.Instance, uint64, error) {
+	if c.token != "" {
+		from, err := (order[*api.Instance]{byName: true}).parseToken(c.token)
+		if err != nil {
+			return nil, 0, err
+		}
+		job, _, _ := strings.Cut(from.id, " ")
+		f.From = api.NamespacedID{Namespace: from.namespace, ID: job}
+	}
+	jobs, index := c.Server.InstancesByJob(f)
+	by, instances := someDerived(jobs)
+	asked, err := c.askedInstances(instances)
+	if err != nil {
+		return nil, index, err
+	}
+	page, err := pageOf(c, by, asked)
+	return page, index, err
+}
+
 func getJobInstances(c *call, v *state.Snapshot) ([]*api.Instance, uint64, error) {
 	instances, index, err := c.Server.Instances(c.r.Context(), c.namespace, c.id())
 	if err != nil {
 		return nil, v.TableIndex(c.route.Tables...), err
 	}
-	asked, err := c.askedInstances(instances)
+	asked, err := c.askedInstances(slices.Values(instances))
 	if err != nil {
 		return nil, index, err
 	}

@@ -6,6 +6,7 @@ package server
 import (
 	"cmp"
 	"context"
+	"iter"
 	"runtime"
 	"slices"
 	"strings"
@@ -42,30 +43,15 @@ type InstanceFilter struct {
 	Job       string
 	Node      string  // id
 	Domain    *string // of the job
+	// From is the job to begin with, or the first after it.
+	From api.NamespacedID
 }
 
 // AllInstances returns the instances of all jobs as they are now, by namespace
 // and job, and the index that they are of.
 func (s *Server) AllInstances(_ context.Context, f InstanceFilter) ([]*api.Instance, uint64, error) {
 	snap, now := s.store.Snapshot(), time.Now()
-	var asked []knownJob
-	add := func(key api.NamespacedID, job *api.Job) {
-		if (f.Job == "" || key.ID == f.Job) && (f.Domain == nil || job == nil || job.Domain == *f.Domain) {
-			asked = append(asked, knownJob{key, job})
-		}
-	}
-	if f.Node == "" {
-		for key, job := range snap.JobsKnown(f.Namespace) {
-			add(key, job)
-		}
-	} else {
-		for key := range jobsOn(snap, f.Node, f.Namespace) {
-			add(key, snap.Job(key.Namespace, key.ID))
-		}
-		slices.SortFunc(asked, func(a, b knownJob) int {
-			return cmp.Or(strings.Compare(a.key.Namespace, b.key.Namespace), strings.Compare(a.key.ID, b.key.ID))
-		})
-	}
+	asked := f.jobs(snap)
 	// Each processor derives those of some jobs that follow each other.
 	parts := make([][]*api.Instance, 0, runtime.GOMAXPROCS(0))
 	var derived sync.WaitGroup
@@ -80,6 +66,47 @@ func (s *Server) AllInstances(_ context.Context, f InstanceFilter) ([]*api.Insta
 	}
 	derived.Wait()
 	return slices.Concat(parts...), snap.TableIndex(planTables...), nil
+}
+
+// InstancesByJob is AllInstances for those who do not want all: it yields the
+// instances of one job after another, and derives none before they are asked for.
+func (s *Server) InstancesByJob(f InstanceFilter) (iter.Seq[[]*api.Instance], uint64) {
+	snap, now := s.store.Snapshot(), time.Now()
+	return func(yield func([]*api.Instance) bool) {
+		for _, j := range f.jobs(snap) {
+			if !yield(f.only(plan.Instances(snap, j.key, j.job, now))) {
+				return
+			}
+		}
+	}, snap.TableIndex(planTables...)
+}
+
+// jobs are those of which instances may be asked for, by namespace and id.
+func (f *InstanceFilter) jobs(snap *state.Snapshot) (asked []knownJob) {
+	add := func(key api.NamespacedID, job *api.Job) {
+		if (f.Job == "" || key.ID == f.Job) && (f.Domain == nil || job == nil || job.Domain == *f.Domain) && compareJobs(key, f.From) >= 0 {
+			asked = append(asked, knownJob{key, job})
+		}
+	}
+	switch {
+	case f.Job != "" && f.Namespace != "*":
+		// What is not known has no instances.
+		add(api.NamespacedID{Namespace: f.Namespace, ID: f.Job}, snap.Job(f.Namespace, f.Job))
+	case f.Node == "":
+		for key, job := range snap.JobsKnown(f.Namespace) {
+			add(key, job)
+		}
+	default:
+		for key := range jobsOn(snap, f.Node, f.Namespace) {
+			add(key, snap.Job(key.Namespace, key.ID))
+		}
+		slices.SortFunc(asked, func(a, b knownJob) int { return compareJobs(a.key, b.key) })
+	}
+	return asked
+}
+
+func compareJobs(a, b api.NamespacedID) int {
+	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.ID, b.ID))
 }
 
 // A knownJob is one that is stored, or of which something runs (nil).
