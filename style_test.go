@@ -133,6 +133,7 @@ var rooms = []struct {
 	{"cmd", []string{"internal/cli", "internal/node/supervise"}},
 	{"internal/testbed", []string{"api", "client"}},
 	{"internal/bench", []string{"api", "client", "internal/testbed"}},
+	{"examples", []string{"api", "client"}},
 }
 
 func TestImportsPointDownwards(t *testing.T) {

@@ -137,6 +137,9 @@ func eventSubject(e *api.Event) string {
 		}
 		var parts []string
 		for _, name := range []string{"Name", "JobID", "TriggeredBy", "DesiredStatus", "ClientStatus", "Status", "StatusDescription", "ServiceName", "State", "CrashReason"} {
+			if name == "CrashReason" && fields["State"] != api.InstanceCrashed {
+				continue // it has come back since
+			}
 			if s, ok := fields[name].(string); ok && s != "" && s != e.Key {
 				parts = append(parts, s)
 			}
