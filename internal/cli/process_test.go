@@ -189,8 +189,8 @@ func TestCtrlCLeavesARestartAlone(t *testing.T) {
 	}
 	t.Cleanup(stop)
 	t.Setenv("REEVE_ADDR", address)
-	if code := startReeve(t, "job", "run", "../../examples/update.hcl").end(); code != 0 {
-		t.Fatalf("job run ended with %d", code)
+	if p := startReeve(t, "job", "run", "../../examples/update.hcl"); p.end() != 0 {
+		t.Fatalf("job run failed; it said:\n%s", p.said())
 	}
 	p := startReeve(t, "job", "restart", "-batch-wait", "1h", "update")
 	id := p.expect(`^Restart ([0-9a-f]{8}) of job`)[1]

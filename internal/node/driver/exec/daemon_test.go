@@ -55,7 +55,7 @@ func TestIsolatedDaemonGoesOnInTheBackground(t *testing.T) {
 	appears(t, task.Dir.Local+"/runs")
 	// What asks whether it is well sees its surroundings.
 	var out bytes.Buffer
-	code, err := h.Exec(t.Context(), driver.Exec{Argv: []string{"sh", "-c", "ls /local; id -u"}, Stdout: &out, Stderr: &out})
+	code, err := h.Exec(t.Context(), driver.Exec{Argv: []string{"sh", "-c", "(ls /local; id -u) 2>&1"}, Stdout: &out})
 	if err != nil || code != 0 || out.String() != "daemon\nruns\n65534\n" {
 		t.Errorf("a command beside it: %d, %v, %q", code, err, out.String())
 	}
