@@ -44,7 +44,7 @@ func (m *machine) instances(job, what string, ok func([]*api.Instance) bool) []*
 // up is n instances, all of them RUNNING and routable.
 func up(n int) func([]*api.Instance) bool {
 	return func(list []*api.Instance) bool {
-		return len(list) == n && !slices.ContainsFunc(list, func(in *api.Instance) bool { return in.State != api.InstanceRunning || !in.Routable })
+		return len(list) == n && !slices.ContainsFunc(list, func(in *api.Instance) bool { return !serves(in) })
 	}
 }
 

@@ -89,7 +89,7 @@ func (m *machine) instance(job, what string, is func(*api.Instance) bool) *api.I
 	return found
 }
 
-func up(in *api.Instance) bool { return in.State == api.InstanceRunning && in.Routable }
+func serves(in *api.Instance) bool { return in.State == api.InstanceRunning && in.Routable }
 
 func crashedBy(why ...string) func(*api.Instance) bool {
 	return func(in *api.Instance) bool {
@@ -180,7 +180,7 @@ func TestEndsOfTasks(t *testing.T) {
 			` + monitor + `
 			shell(` + serving + `)shell
 		} }`)
-		in := m.instance("daemon", "it is up", up)
+		in := m.instance("daemon", "it is up", serves)
 		pid := m.pid(in, "pid")
 		m.eventually("what went into the background is told", func(ctx context.Context) error {
 			a, _, err := m.Client.Allocations().Get(ctx, in.Allocation, nil)
@@ -198,12 +198,12 @@ func TestEndsOfTasks(t *testing.T) {
 		m.Kill()
 		m.start()
 		m.waitReady()
-		if in = m.instance("daemon", "it is up", up); !runs(pid) || in.CrashCount > 0 {
+		if in = m.instance("daemon", "it is up", serves); !runs(pid) || in.CrashCount > 0 {
 			t.Fatalf("process %d runs: %t; crashes: %s", pid, runs(pid), in.CrashReason)
 		}
 		syscall.Kill(pid, syscall.SIGKILL)
 		in = m.instance("daemon", "it has crashed", crashedBy(`task "t": ended by signal 9 (SIGKILL) in the background after `))
-		in = m.instance("daemon", "it is up again", up)
+		in = m.instance("daemon", "it is up again", serves)
 		m.eventually("it is another process", func(context.Context) error {
 			if pid = m.pid(in, "pid"); !runs(pid) {
 				return fmt.Errorf("process %d", pid)
@@ -267,7 +267,7 @@ func TestEndsOfTasks(t *testing.T) {
 				shell("echo $$ > $NOMAD_ALLOC_DIR/data/beside; until [ -e $NOMAD_ALLOC_DIR/data/go ]; do sleep 0.01; done; rm $NOMAD_ALLOC_DIR/data/go")shell
 			}
 		} }`)
-		in := m.instance("pair", "it is up", up)
+		in := m.instance("pair", "it is up", serves)
 		main, beside := m.pid(in, "main"), m.pid(in, "beside")
 		m.write(in, "go")
 		m.instance("pair", "it has crashed", crashedBy(`task "beside": exited with code 0 after `))
@@ -277,7 +277,7 @@ func TestEndsOfTasks(t *testing.T) {
 			}
 			return nil
 		})
-		if in = m.instance("pair", "it is up again", up); in.CrashCount != 1 {
+		if in = m.instance("pair", "it is up again", serves); in.CrashCount != 1 {
 			t.Errorf("%d crashes; want 1", in.CrashCount)
 		}
 	})
@@ -292,11 +292,11 @@ func TestEndsOfTasks(t *testing.T) {
 				shell("until [ -e $NOMAD_ALLOC_DIR/data/go ]; do sleep 0.01; done; exit 4")shell
 			}
 		} }`)
-		in := m.instance("apart", "it is up", up)
+		in := m.instance("apart", "it is up", serves)
 		main := m.pid(in, "main")
 		m.write(in, "go")
 		in = m.instance("apart", "one has crashed", crashedBy(`task "other": exited with code 4`))
-		if !up(in) || !runs(main) {
+		if !serves(in) || !runs(main) {
 			t.Errorf("%s, routable %t, process %d runs: %t; want it to go on", in.State, in.Routable, main, runs(main))
 		}
 	})
@@ -363,9 +363,9 @@ func TestReadinessOfAnInstance(t *testing.T) {
 	m.runText(job("ready", check("readiness")))
 	m.runText(job("alive", check("liveness")))
 	m.runText(job("plain", ""))
-	first := m.instance("ready", "it is routable", up)
-	m.instance("alive", "it is up", up)
-	m.instance("plain", "it is routable as soon as it runs", up)
+	first := m.instance("ready", "it is routable", serves)
+	m.instance("alive", "it is up", serves)
+	m.instance("plain", "it is routable as soon as it runs", serves)
 
 	ill.Store(true)
 	in := m.instance("ready", "it has lost its readiness", func(in *api.Instance) bool { return !in.Routable })
@@ -374,10 +374,10 @@ func TestReadinessOfAnInstance(t *testing.T) {
 	}
 	m.instance("alive", "it has crashed", crashedBy("Became unhealthy after ", "liveness check", "http: GET http://127.0.0.1:"+port+"/healthz: 503 Service Unavailable in ", "I am ill"))
 	ill.Store(false)
-	if in = m.instance("ready", "it is routable again", up); in.Allocation != first.Allocation || in.CrashCount > 0 {
+	if in = m.instance("ready", "it is routable again", serves); in.Allocation != first.Allocation || in.CrashCount > 0 {
 		t.Errorf("allocation %s, %d crashes; want %s to have gone on", in.Allocation, in.CrashCount, first.Allocation)
 	}
-	if in := m.instance("plain", "it is up", up); in.CrashCount > 0 {
+	if in := m.instance("plain", "it is up", serves); in.CrashCount > 0 {
 		t.Errorf("without checks: %s", in.CrashReason)
 	}
 }
