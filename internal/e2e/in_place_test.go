@@ -50,7 +50,7 @@ func (m *machine) reached(host string, status int) {
 func TestChangeInPlaceKeepsProcesses(t *testing.T) {
 	m := newMachine(t)
 	m.deployed("1")
-	before := m.instances("web", "all run", up(3))
+	before := m.instances("web", "all run", allUp(3))
 	pids := m.servers()
 	change := func(what string, g api.GroupChange) *api.ChangeJobResponse {
 		t.Helper()
@@ -87,7 +87,7 @@ func TestChangeInPlaceKeepsProcesses(t *testing.T) {
 	if err != nil || !resp.Changed {
 		t.Fatalf("%+v, %v", resp, err)
 	}
-	for i, in := range same("has tags", resp.Version, up(3)) {
+	for i, in := range same("has tags", resp.Version, allUp(3)) {
 		if diff := cmp.Diff(map[string]string{"app": "shop", "index": fmt.Sprint(i)}, in.MetricTags); diff != "" {
 			t.Errorf("%s: metric tags (-want +got):\n%s", in.Name, diff)
 		}
@@ -105,7 +105,7 @@ func TestChangeInPlaceKeepsProcesses(t *testing.T) {
 
 	// Traffic follows its route.
 	resp = change("routes", api.GroupChange{Routes: &[]*api.Route{{Host: "new.test", Port: "http"}}})
-	same("has another route", resp.Version, up(3))
+	same("has another route", resp.Version, allUp(3))
 	m.reached("new.test", http.StatusOK)
 	m.reached("web.test", http.StatusServiceUnavailable) // nothing is behind it any more
 
@@ -123,14 +123,14 @@ func TestChangeInPlaceKeepsProcesses(t *testing.T) {
 	}
 	check.Path = "/healthz"
 	resp = change("the path back", api.GroupChange{Services: map[string]*api.ServiceChange{"web": {Checks: &[]*api.Check{&check}}}})
-	same("is ready again", resp.Version, up(3))
+	same("is ready again", resp.Version, allUp(3))
 	m.reached("new.test", http.StatusOK)
 
 	// More, and then fewer: the highest indexes go.
 	resp = change("five", api.GroupChange{Count: ptr(5)})
-	same("five run", resp.Version, up(5))
+	same("five run", resp.Version, allUp(5))
 	resp = change("two", api.GroupChange{Count: ptr(2)})
-	left := same("two run", resp.Version, up(2))
+	left := same("two run", resp.Version, allUp(2))
 	for i, in := range left {
 		if in.Index != i {
 			t.Errorf("%s is left", in.Name)
@@ -203,7 +203,7 @@ func (m *machine) refusesWhatNeedsARestart(instances []*api.Instance) {
 	if err != nil || now.Annotation != "owner: shop" || now.JobModifyIndex != empty.JobModifyIndex {
 		m.t.Errorf("the job was changed: %+v, %v", now, err)
 	}
-	for i, in := range m.instances("web", "two run", up(2)) {
+	for i, in := range m.instances("web", "two run", allUp(2)) {
 		if in.ModificationTag != instances[i].ModificationTag {
 			m.t.Errorf("%s was changed: %+v", in.Name, in.ModificationTag)
 		}

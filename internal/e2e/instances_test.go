@@ -41,8 +41,8 @@ func (m *machine) instances(job, what string, ok func([]*api.Instance) bool) []*
 	return found
 }
 
-// up is n instances, all of them RUNNING and routable.
-func up(n int) func([]*api.Instance) bool {
+// allUp is n instances, all of them RUNNING and routable.
+func allUp(n int) func([]*api.Instance) bool {
 	return func(list []*api.Instance) bool {
 		return len(list) == n && !slices.ContainsFunc(list, func(in *api.Instance) bool { return !serves(in) })
 	}
@@ -84,7 +84,7 @@ func TestInstancesAreToldInOrder(t *testing.T) {
 			}
 		},
 		func() { // it is up
-			first = m.instances("web", "is up", up(1))[0]
+			first = m.instances("web", "is up", allUp(1))[0]
 			if first.Address == "" || len(first.Ports) != 1 || first.Ports[0].HostPort == 0 || first.Since.IsZero() {
 				t.Errorf("RUNNING: %+v", first)
 			}
@@ -147,7 +147,7 @@ func TestInstancesAreToldInOrder(t *testing.T) {
 	if seen[0] != api.EventTypeJobRegistered {
 		t.Errorf("the stream begins with %v", seen[:min(3, len(seen))])
 	}
-	again := m.instances("web", "is up again", up(1))[0]
+	again := m.instances("web", "is up again", allUp(1))[0]
 	if again.Allocation != first.Allocation || again.ModificationTag.Epoch != first.ModificationTag.Epoch || again.ModificationTag.Index <= first.ModificationTag.Index ||
 		again.CrashCount != 1 || again.CrashReason == "" || !again.Since.After(first.Since) {
 		t.Errorf("after the crash: %+v\nbefore: %+v", again, first)
@@ -160,7 +160,7 @@ func TestKilledInstanceIsBackAtOnce(t *testing.T) {
 	m := newMachine(t)
 	job := testbed.ShellJob("web", 3, "exec sleep 100000")
 	m.register(job)
-	before := m.instances("web", "all run", up(3))
+	before := m.instances("web", "all run", allUp(3))
 	pids := m.pidsOf("sleep", "100000")
 	var took []time.Duration
 	for range 5 {
@@ -177,7 +177,7 @@ func TestKilledInstanceIsBackAtOnce(t *testing.T) {
 			t.Errorf("killed %s, which was %s", killed.Killed.Allocation, old.Allocation)
 		}
 		m.instances("web", "another one runs", func(list []*api.Instance) bool {
-			return up(3)(list) && list[1].Name == "main-1" && list[1].Allocation != old.Allocation
+			return allUp(3)(list) && list[1].Name == "main-1" && list[1].Allocation != old.Allocation
 		})
 		took = append(took, time.Since(began))
 	}
@@ -186,7 +186,7 @@ func TestKilledInstanceIsBackAtOnce(t *testing.T) {
 	if took[0] > 5*time.Second {
 		t.Errorf("the fastest of %d kills took %s to come back", len(took), took[0])
 	}
-	after := m.instances("web", "all run", up(3))
+	after := m.instances("web", "all run", allUp(3))
 	for _, i := range []int{0, 2} {
 		if after[i].Allocation != before[i].Allocation {
 			t.Errorf("%s was replaced", after[i].Name)
