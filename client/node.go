@@ -19,20 +19,31 @@ import (
 // nodeSecretHeader carries the proof that the caller is the node.
 const nodeSecretHeader = "X-Reeve-Node-Secret"
 
+// nodeAgentHeader says which agent it is that speaks for the node.
+const nodeAgentHeader = "X-Reeve-Node-Agent"
+
+// As returns the calls of one agent. Two that speak for one node are told apart by
+// this: the machine's boot and the data directory, say. api.CodeConflict tells one
+// that another is heard.
+func (n Nodes) As(agent string) Nodes {
+	n.agent = agent
+	return n
+}
+
 // Register says what a node has. Its SecretID is fixed by the first time.
 func (n Nodes) Register(ctx context.Context, node *api.Node) (*api.NodeHeartbeatResponse, error) {
-	return nodeCall[*api.NodeHeartbeatResponse](ctx, n.c, pathf("/v1/node/%s/register", node.ID), node.SecretID,
+	return nodeCall[*api.NodeHeartbeatResponse](ctx, n, pathf("/v1/node/%s/register", node.ID), node.SecretID,
 		&api.RegisterNodeRequest{Node: node})
 }
 
 // Heartbeat says that a node lives. api.CodeNotFound asks it to register again.
 func (n Nodes) Heartbeat(ctx context.Context, id, secret string) (*api.NodeHeartbeatResponse, error) {
-	return nodeCall[*api.NodeHeartbeatResponse](ctx, n.c, pathf("/v1/node/%s/heartbeat", id), secret, nil)
+	return nodeCall[*api.NodeHeartbeatResponse](ctx, n, pathf("/v1/node/%s/heartbeat", id), secret, nil)
 }
 
 // OfferOrphans offers what a node runs although the servers do not know it.
 func (n Nodes) OfferOrphans(ctx context.Context, id, secret string, req *api.OfferOrphansRequest) (*api.OfferOrphansResponse, error) {
-	return nodeCall[*api.OfferOrphansResponse](ctx, n.c, pathf("/v1/node/%s/orphans", id), secret, req)
+	return nodeCall[*api.OfferOrphansResponse](ctx, n, pathf("/v1/node/%s/orphans", id), secret, req)
 }
 
 // UpdateAllocations reports how a node's allocations are. It returns the index
@@ -40,7 +51,7 @@ func (n Nodes) OfferOrphans(ctx context.Context, id, secret string, req *api.Off
 func (n Nodes) UpdateAllocations(ctx context.Context, id, secret string, allocations []*api.Allocation) (uint64, error) {
 	path := pathf("/v1/node/%s/allocations", id)
 	if !n.c.agents.Load() {
-		resp, err := nodeCall[api.IndexResponse](ctx, n.c, path, secret, &api.UpdateAllocationsRequest{Allocations: allocations})
+		resp, err := nodeCall[api.IndexResponse](ctx, n, path, secret, &api.UpdateAllocationsRequest{Allocations: allocations})
 		return resp.Index, err
 	}
 	body, err := wire.EncodeReport(allocations)
@@ -81,9 +92,13 @@ func (n Nodes) read(resp *http.Response, body io.Reader) func() (*api.NodeAlloca
 	return func() (*api.NodeAllocations, error) { return wire.ReadNodeFrame(r) }
 }
 
-func nodeCall[T any](ctx context.Context, c *Client, path, secret string, in any) (T, error) {
+func nodeCall[T any](ctx context.Context, n Nodes, path, secret string, in any) (T, error) {
 	var out T
-	resp, err := c.do(ctx, http.MethodPut, path, url.Values{}, in, http.Header{nodeSecretHeader: {secret}})
+	header := http.Header{nodeSecretHeader: {secret}}
+	if n.agent != "" {
+		header.Set(nodeAgentHeader, n.agent)
+	}
+	resp, err := n.c.do(ctx, http.MethodPut, path, url.Values{}, in, header)
 	if err != nil {
 		return out, err
 	}

@@ -11,10 +11,13 @@ import (
 )
 
 // Nodes are machines with an agent.
-type Nodes struct{ c *Client }
+type Nodes struct {
+	c     *Client
+	agent string // that speaks for its node; "": it does not say
+}
 
 // Nodes returns the calls about nodes, and those that a node's agent makes.
-func (c *Client) Nodes() Nodes { return Nodes{c} }
+func (c *Client) Nodes() Nodes { return Nodes{c: c} }
 
 // List lists nodes by id.
 func (n Nodes) List(ctx context.Context, q *QueryOptions) ([]*api.NodeListStub, *QueryMeta, error) {

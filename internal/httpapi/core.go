@@ -69,6 +69,7 @@ type Core interface {
 
 	OfferOrphans(ctx context.Context, nodeID, secret string, req *api.OfferOrphansRequest) (*api.OfferOrphansResponse, error)
 	RegisterNode(ctx context.Context, node *api.Node) (*api.NodeHeartbeatResponse, error)
+	SpeakFor(nodeID, secret, agent string) error
 	Heartbeat(ctx context.Context, nodeID, secret string) (*api.NodeHeartbeatResponse, error)
 	UpdateAllocations(ctx context.Context, nodeID, secret string, allocations []*api.Allocation) (uint64, error)
 	ReportAllocations(ctx context.Context, nodeID, secret string, body []byte) (uint64, error) // the same, of wire.EncodeReport

@@ -18,6 +18,9 @@ import (
 // nodeSecretHeader carries the proof that the caller is the node.
 const nodeSecretHeader = "X-Reeve-Node-Secret"
 
+// nodeAgentHeader says which agent it is that speaks for the node.
+const nodeAgentHeader = "X-Reeve-Node-Agent"
+
 // signOfLife is how often a quiet stream says that it lives.
 const signOfLife = 10 * time.Second
 
@@ -31,11 +34,18 @@ func registerNode(c *call, req *api.RegisterNodeRequest) (*api.NodeHeartbeatResp
 	if secret := c.r.Header.Get(nodeSecretHeader); secret != "" {
 		req.Node.SecretID = secret
 	}
+	if err := c.Server.SpeakFor(req.Node.ID, req.Node.SecretID, c.r.Header.Get(nodeAgentHeader)); err != nil {
+		return nil, 0, err
+	}
 	return heartbeatAnswer(c.Server.RegisterNode(c.r.Context(), req.Node))
 }
 
 func heartbeatNode(c *call, _ *none) (*api.NodeHeartbeatResponse, uint64, error) {
-	return heartbeatAnswer(c.Server.Heartbeat(c.r.Context(), c.id(), c.r.Header.Get(nodeSecretHeader)))
+	secret := c.r.Header.Get(nodeSecretHeader)
+	if err := c.Server.SpeakFor(c.id(), secret, c.r.Header.Get(nodeAgentHeader)); err != nil {
+		return nil, 0, err
+	}
+	return heartbeatAnswer(c.Server.Heartbeat(c.r.Context(), c.id(), secret))
 }
 
 func heartbeatAnswer(resp *api.NodeHeartbeatResponse, err error) (*api.NodeHeartbeatResponse, uint64, error) {

@@ -95,6 +95,8 @@ type Node struct {
 	offers   chan struct{}            // asks for strays to be offered
 	joined   chan struct{}            // closed when the servers know the node
 	self     atomic.Pointer[api.Node] // replaced, never changed
+	refused  atomic.Int64             // uptime since which the servers listen to another agent; 0: they listen to this one
+	moved    bool                     // the data directory was written elsewhere
 	contact  atomic.Int64             // uptime at which what the servers answered last was sent
 
 	mu       sync.Mutex
@@ -164,7 +166,7 @@ func New(c Config) (*Node, error) {
 	}
 	n.self.Store(n.describe(ctx))
 	n.loadContact()
-	if err := n.restore(); err != nil {
+	if err := errors.Join(n.notePlace(), n.restore()); err != nil {
 		stop()
 		l.Close()
 		return nil, err
@@ -185,7 +187,9 @@ func (n *Node) Node() *api.Node {
 func (n *Node) Run(ctx context.Context) error {
 	var loops sync.WaitGroup
 	loops.Go(func() { n.checks.Run(ctx) })
-	n.resume()
+	if !n.moved {
+		n.resume()
+	}
 	loops.Go(func() { n.keepRegistered(ctx) })
 	loops.Go(func() { n.keepStreaming(ctx) })
 	loops.Go(func() { n.keepOffering(ctx) })

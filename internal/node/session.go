@@ -5,6 +5,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"reflect"
 	"time"
 
@@ -15,6 +16,8 @@ const (
 	driversEvery = 30 * time.Second
 	answerWithin = time.Second // a server at least has for its answer
 )
+
+var errTwin = errors.New("another agent speaks for the node")
 
 // keepRegistered registers the node and sends heartbeats; it registers again
 // when the servers have forgotten the node, or it has changed.
@@ -38,12 +41,15 @@ func (n *Node) keepRegistered(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
+		n.isTwin(err, ttl)
 		if err != nil {
 			if known && api.CodeOf(err) == api.CodeNotFound {
 				known = false // at once
 				continue
 			}
-			n.log.Warn(doing, "error", err)
+			if n.refused.Load() == 0 { // or else it was said once
+				n.log.Warn(doing, "error", err)
+			}
 			if !pause.wait(ctx) {
 				return
 			}
@@ -65,6 +71,9 @@ func (n *Node) keepRegistered(ctx context.Context) {
 				n.reportAll()
 			} else {
 				joined = true
+				if n.moved {
+					n.resume()
+				}
 				close(n.joined)
 			}
 		}
@@ -101,6 +110,9 @@ func (n *Node) keepStreaming(ctx context.Context) {
 	pause := newBackoff(50*time.Millisecond, 5*time.Second)
 	for ctx.Err() == nil {
 		err := n.config.Servers.Stream(ctx, n.identity.ID, n.identity.Secret, func(m *api.NodeAllocations) error {
+			if n.refused.Load() != 0 {
+				return errTwin // it gets all of it when the servers listen to it again
+			}
 			pause.reset()
 			n.receive(m)
 			return nil
@@ -120,6 +132,9 @@ func (n *Node) keepStreaming(ctx context.Context) {
 
 // sendReports posts one batch.
 func (n *Node) sendReports(ctx context.Context, allocs []*api.Allocation) error {
+	if n.refused.Load() != 0 {
+		return errTwin
+	}
 	err := n.config.Servers.UpdateAllocations(ctx, n.identity.ID, n.identity.Secret, allocs)
 	if err != nil && ctx.Err() == nil {
 		if api.CodeOf(err) == api.CodeNotFound {

@@ -6,6 +6,7 @@ package server
 import (
 	"context"
 	"crypto/subtle"
+	"fmt"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -53,6 +54,29 @@ func (s *Server) RegisterNode(ctx context.Context, node *api.Node) (*api.NodeHea
 		return nil, err
 	}
 	return &api.NodeHeartbeatResponse{HeartbeatTTL: s.cfg.HeartbeatTTL, Status: node.Status, ClusterID: clusterID, Index: index}, nil
+}
+
+// SpeakFor notes which agent speaks for a node; "" is one that does not say. Two
+// at a time, on copies of one data directory, would run everything twice: the
+// second gets api.CodeConflict until the first has been silent for a TTL.
+func (s *Server) SpeakFor(nodeID, secret, agent string) error {
+	if agent == "" || !s.IsLeader() {
+		return nil
+	}
+	node := s.store.Snapshot().Node(nodeID)
+	if node != nil && !sameSecret(node, secret) {
+		return wrongSecret(nodeID)
+	}
+	silent, ok := s.heartbeats.Speak(nodeID, agent, time.Now())
+	if ok {
+		return nil
+	}
+	name := api.ShortID(nodeID)
+	if node != nil {
+		name = fmt.Sprintf("%s (%s, %s)", node.Name, name, node.HTTPAddr)
+	}
+	return api.Errorf(api.CodeConflict, "another agent speaks for node %s, and was heard %s ago: one of them runs on a copy of the other's data directory. "+
+		"Stop one of the two; if both are to be nodes, empty the copy, which makes it a node of its own", name, silent.Round(time.Millisecond))
 }
 
 // Heartbeat notes that a node is alive; one that was down is ready again. An

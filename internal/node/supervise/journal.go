@@ -11,7 +11,11 @@ import (
 	"hash/crc32"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
+
+	"golang.org/x/sys/unix"
 )
 
 // A journal remembers tasks for a supervisor that comes after one that was
@@ -52,7 +56,7 @@ const journalSlack = 4096 // lines beyond the live ones before a rewrite
 
 // openJournal reads what is there, and starts a new file with it.
 func openJournal(dir string) (*journal, error) {
-	j := &journal{path: filepath.Join(dir, journalName), boot: bootID(), live: map[string]record{}}
+	j := &journal{path: filepath.Join(dir, journalName), boot: bootID() + placeOf(dir), live: map[string]record{}}
 	b, err := os.ReadFile(j.path)
 	if err != nil && !os.IsNotExist(err) {
 		return nil, fmt.Errorf("read the journal of tasks: %w", err)
@@ -142,4 +146,21 @@ func (j *journal) rewrite() error {
 	}
 	j.f, j.lines = f, len(j.live)
 	return nil
+}
+
+// placeOf tells the directory from a copy of it: what that says was started
+// is not the copy's.
+func placeOf(dir string) string {
+	var st unix.Stat_t
+	if unix.Stat(dir, &st) != nil {
+		return ""
+	}
+	return "@" + strconv.FormatUint(st.Ino, 16)
+}
+
+// started reports whether the record is of a process of this boot of the machine
+// that was started from this directory. Earlier versions did not note that.
+func (j *journal) started(r record) bool {
+	boot, place, _ := strings.Cut(j.boot, "@")
+	return r.Boot == j.boot || place != "" && r.Boot == boot
 }

@@ -35,7 +35,7 @@ func TestJournalRemembersWhatIsNotForgotten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]record{"a/web/0": {Status: runs, Boot: bootID()}, "b": {Status: ended, Boot: bootID()}}
+	want := map[string]record{"a/web/0": {Status: runs, Boot: bootID() + placeOf(dir)}, "b": {Status: ended, Boot: bootID() + placeOf(dir)}}
 	if diff := cmp.Diff(want, again.live); diff != "" {
 		t.Errorf("remembered (-want +got):\n%s", diff)
 	}

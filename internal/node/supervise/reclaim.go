@@ -33,7 +33,7 @@ func (s *supervisor) reclaim() {
 	for id, r := range s.journal.live {
 		t := &task{id: id, pid: r.PID, startTime: r.StartTime, startedAt: r.StartedAt, pidfd: -1, group: &cgroup.Group{}, exit: r.Exit, ended: make(chan struct{})}
 		if t.exit == nil {
-			if r.Boot == s.journal.boot {
+			if s.journal.started(r) {
 				if err := killByWalk(ctx, markerOf(s.dir, id), r.PID, r.StartTime); err != nil {
 					s.log.Error("end an abandoned task", "error", err)
 				}

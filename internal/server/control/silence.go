@@ -48,12 +48,19 @@ type Heartbeats struct {
 	order *list.List
 	at    map[string]*list.Element // of order, which is by last
 	loss  *loss                    // nil: no mass loss
+	speak map[string]speaker       // by node
 }
 
 // beat is when one node was heard of last.
 type beat struct {
 	id   string
 	last time.Time
+}
+
+// speaker is the agent that speaks for a node.
+type speaker struct {
+	agent string
+	last  time.Time
 }
 
 // loss is a mass loss that goes on.
@@ -66,7 +73,7 @@ type loss struct {
 
 // NewHeartbeats returns an empty memory.
 func NewHeartbeats(s Silence) *Heartbeats {
-	return &Heartbeats{silence: s, order: list.New(), at: map[string]*list.Element{}}
+	return &Heartbeats{silence: s, order: list.New(), at: map[string]*list.Element{}, speak: map[string]speaker{}}
 }
 
 // Lead forgets everything: this server listens from now on.
@@ -76,6 +83,21 @@ func (h *Heartbeats) Lead(now time.Time) {
 	h.since, h.ran, h.loss = now, now, nil
 	h.order.Init()
 	clear(h.at)
+	clear(h.speak)
+}
+
+// Speak notes that an agent speaks for a node, unless another one was heard within
+// a TTL: then it returns how long ago.
+func (h *Heartbeats) Speak(nodeID, agent string, now time.Time) (silent time.Duration, ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if s, known := h.speak[nodeID]; known && s.agent != agent {
+		if silent = now.Sub(s.last); silent < h.silence.TTL {
+			return silent, false
+		}
+	}
+	h.speak[nodeID] = speaker{agent, now}
+	return 0, true
 }
 
 // Watch notices pauses of this process until ctx ends.
@@ -136,6 +158,7 @@ func (h *Heartbeats) track(nodeID string, now time.Time) {
 func (h *Heartbeats) forget(nodeID string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	delete(h.speak, nodeID)
 	if e := h.at[nodeID]; e != nil {
 		h.order.Remove(e)
 		delete(h.at, nodeID)
