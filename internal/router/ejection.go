@@ -13,7 +13,7 @@ import (
 // longer each time. It is what the router sees by itself, between two results
 // of the instance's checks; the catalog has the last word on everything else.
 type ejection struct {
-	until atomic.Int64 // Unix nanoseconds; 0: never ejected, or well since
+	until atomic.Int64 // in ticks; 0: never ejected, or well since
 	row   atomic.Int32 // failures without an answer below 500 between them
 
 	mu     sync.Mutex

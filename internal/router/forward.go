@@ -27,7 +27,7 @@ func (c *conn) forward(p *pool, path string, query []byte) bool {
 	var last *refusal
 	for {
 		now := time.Now()
-		t, ok := p.pick(name, tried, now.UnixNano())
+		t, ok := p.pick(name, tried, ticks(now))
 		if !ok {
 			if last == nil {
 				last = nobody(p)
@@ -84,7 +84,7 @@ func (c *conn) sessionOf(p *pool) string {
 func (c *conn) attempt(p *pool, t target, name, path string, query []byte, now time.Time) (keep, again bool, refused *refusal) {
 	c.writeRequest(t, path, query)
 	again = isIdempotent(view(c.request.method)) && c.body.again()
-	for u := t.idle.take(now.UnixNano()); ; u = nil {
+	for u := t.idle.take(ticks(now)); ; u = nil {
 		if u == nil {
 			var err error
 			if u, err = c.connect(t); err != nil {
@@ -271,7 +271,7 @@ func (c *conn) deliver(p *pool, t target, name string, u *upstream) (keep, again
 	if a.status >= 500 {
 		p.failed(t.instance, "status "+strconv.Itoa(a.status))
 	} else {
-		t.ejection.succeeded(time.Now().UnixNano())
+		t.ejection.succeeded(ticks(time.Now()))
 	}
 	c.record.status = a.status
 	if a.status == http.StatusSwitchingProtocols {
@@ -306,7 +306,7 @@ func (c *conn) deliver(p *pool, t target, name string, u *upstream) (keep, again
 	whole := err == nil && (c.body.pump == nil || !c.body.underWay() && c.body.pump.complete)
 	switch {
 	case whole && !a.close && u.r == u.w:
-		t.idle.park(u, time.Now().UnixNano())
+		t.idle.park(u, ticks(time.Now()))
 	default:
 		u.close()
 	}

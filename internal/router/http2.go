@@ -220,7 +220,7 @@ func (t picking) RoundTrip(req *http.Request) (*http.Response, error) {
 	tried := room[:0]
 	var last *refusal
 	for len(tried) < attempts {
-		chosen, ok := p.pick(x.session, tried, time.Now().UnixNano())
+		chosen, ok := p.pick(x.session, tried, ticks(time.Now()))
 		if !ok {
 			break
 		}

@@ -47,7 +47,7 @@ func (x *exchange) answered(a *http.Response) {
 	if a.StatusCode >= 500 {
 		x.pool.failed(x.target.instance, "status "+strconv.Itoa(a.StatusCode))
 	} else {
-		x.target.ejection.succeeded(time.Now().UnixNano())
+		x.target.ejection.succeeded(ticks(time.Now()))
 	}
 	if x.pool.sticky != "" && x.session != x.target.cookie() {
 		a.Header.Add("Set-Cookie", setSession(x.pool, x.target.instance))

@@ -196,14 +196,14 @@ func (p *pool) spare(i *instance, last bool, now int64) bool {
 // unreachable counts that an instance took no connection.
 func (p *pool) unreachable(i *instance, err error) {
 	i.failures.Add(1)
-	now := time.Now().UnixNano()
+	now := ticks(time.Now())
 	i.ejection.failed(failuresToConnect, "no connection: "+inWords(err), now, func() bool { return p.spare(i, true, now) })
 }
 
 // failed counts that an instance gave no answer, or a bad one.
 func (p *pool) failed(i *instance, why string) {
 	i.failures.Add(1)
-	now := time.Now().UnixNano()
+	now := ticks(time.Now())
 	i.ejection.failed(failuresToAnswer, why, now, func() bool { return p.spare(i, false, now) })
 }
 

@@ -153,7 +153,7 @@ func (r *Router) tidy(now time.Time) {
 	r.applying.Lock()
 	defer r.applying.Unlock()
 	for _, i := range r.applier.instances {
-		i.idle.sweep(now.UnixNano())
+		i.idle.sweep(ticks(now))
 	}
 	if r.applier.expire(now) || r.ports.failed() {
 		r.publish(now)

@@ -23,7 +23,7 @@ func (r *Router) Status() *api.RouterStatus {
 		Requests:    r.requests.Load(), Refused: r.refused.Load(), NoRoute: r.noRoute.Load(),
 		Routes: []*api.RouterRoute{},
 	}
-	now := time.Now().UnixNano()
+	now := time.Now()
 	for _, shard := range t.shards {
 		for _, p := range shard {
 			s.Routes = append(s.Routes, p.status(now))
@@ -35,7 +35,7 @@ func (r *Router) Status() *api.RouterStatus {
 	return s
 }
 
-func (p *pool) status(now int64) *api.RouterRoute {
+func (p *pool) status(now time.Time) *api.RouterRoute {
 	c := p.counts
 	s := &api.RouterRoute{
 		Protocol: p.key.protocol(), Host: p.key.host, Listen: p.key.listen,
@@ -63,7 +63,10 @@ func (p *pool) status(now int64) *api.RouterRoute {
 			AllocID: t.alloc, Address: t.address, Weight: t.weight,
 			Outstanding: t.outstanding.Load(), Requests: t.requests.Load(), Failures: t.failures.Load(),
 		}
-		i.EjectedUntil, i.EjectedFor, i.Ejections = t.ejection.state(now)
+		i.EjectedUntil, i.EjectedFor, i.Ejections = t.ejection.state(ticks(now))
+		if i.EjectedUntil != 0 {
+			i.EjectedUntil += now.UnixNano() - ticks(now)
+		}
 		s.Instances = append(s.Instances, i)
 	}
 	s.Jobs = slices.AppendSeq(s.Jobs, maps.Keys(jobs))

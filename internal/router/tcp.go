@@ -99,7 +99,7 @@ func (r *Router) serveTCP(nc *net.TCPConn, port int) {
 	var room [attempts]*instance
 	tried := room[:0]
 	for len(tried) < attempts {
-		t, ok := p.pick("", tried, time.Now().UnixNano())
+		t, ok := p.pick("", tried, ticks(time.Now()))
 		if !ok {
 			break
 		}
@@ -117,7 +117,7 @@ func (r *Router) serveTCP(nc *net.TCPConn, port int) {
 		}
 		t.requests.Add(1)
 		t.outstanding.Add(1)
-		t.ejection.succeeded(time.Now().UnixNano())
+		t.ejection.succeeded(ticks(time.Now()))
 		other := r.tunnels.add(back)
 		rec.in, rec.out = tunnel(nc, back)
 		r.tunnels.remove(other)

@@ -30,3 +30,22 @@ func (s *Server) MarkDomain(ctx context.Context, name string, req *api.DomainReq
 func (s *Server) EndFreshness(ctx context.Context, name string) (uint64, error) {
 	return s.propose(ctx, &state.EndFreshness{Domains: []string{name}})
 }
+
+// clockWasSetBack ends the freshness of domains that are fresh until a time: by
+// the clock that was set they would be for longer than their consumers said.
+// These mark them again.
+func (s *Server) clockWasSetBack(ctx context.Context, by time.Duration) {
+	var names []string
+	for d := range s.store.Snapshot().Domains() {
+		if !d.Stale && !d.FreshUntil.IsZero() {
+			names = append(names, d.Name)
+		}
+	}
+	s.cfg.Logger.Warn("the wall clock was set back: domains that were fresh until a time are stale until they are marked again", "by", by, "domains", names)
+	if len(names) == 0 {
+		return
+	}
+	if _, err := s.propose(ctx, &state.EndFreshness{Domains: names}); err != nil {
+		s.cfg.Logger.Error("end the freshness of domains after the wall clock was set back", "domains", names, "error", err)
+	}
+}

@@ -56,6 +56,9 @@ func NewDisturbed(cfg Config, wrap func(Propose) Propose) (*Server, *Lead, error
 	return s, lead, nil
 }
 
+// ClockWasSetBack is what happens then.
+func (s *Server) ClockWasSetBack(ctx context.Context, by time.Duration) { s.clockWasSetBack(ctx, by) }
+
 // DryRun works an evaluation of the job out on the state and the fleet as they
 // are, and changes nothing.
 func (s *Server) DryRun(ctx context.Context, job *api.Job) (*plan.Result, *placement.Outcome, error) {

@@ -91,6 +91,9 @@ func (s *Server) beginTerm(ctx context.Context) error {
 	}
 	s.heartbeats.Lead(time.Now())
 	t.running.Go(func() { s.heartbeats.Watch(ctx) })
+	t.running.Go(func() {
+		control.WatchClock(ctx, control.MachineClock, func(by time.Duration) { s.clockWasSetBack(ctx, by) })
+	})
 	t.running.Go(func() { _ = t.fleet.Run(ctx, s.store) })
 	t.running.Go(func() { _ = t.broker.Run(ctx, s.store) })
 	t.running.Go(func() { t.applier.Run(ctx) })
