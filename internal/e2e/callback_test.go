@@ -239,7 +239,7 @@ func TestOneOffsThatAreNeverRun(t *testing.T) {
 	stranger.MaxRejections = ptr(1)
 	m.register(stranger)
 	c = m.callback("stranger", api.CallbackDelivered).Completion
-	if c.State != api.CompletionFailed || c.Rejections != 2 || !strings.Contains(c.FailureReason, "2 nodes refused to run it; the last one: task task: ") {
+	if c.State != api.CompletionFailed || c.Rejections != 2 || !strings.Contains(c.FailureReason, "nodes refused 2 times to run it; the last one: task task: ") {
 		t.Errorf("told was %+v", c)
 	}
 }

@@ -37,7 +37,7 @@ func (s *survey) afterRejection(a *api.Allocation) (_ attempt, rejected bool) {
 	}
 	n := rejections(a)
 	if n > allowed {
-		return attempt{never: true, why: fmt.Sprintf("%s refused to run it, and max_rejections is %d; the last one: %s", times(n), allowed, why)}, true
+		return attempt{never: true, why: fmt.Sprintf("%s to run it, and max_rejections is %d; the last one: %s", times(n), allowed, why)}, true
 	}
 	delay := time.Duration(0)
 	if n > 1 {
@@ -46,12 +46,12 @@ func (s *survey) afterRejection(a *api.Allocation) (_ attempt, rejected bool) {
 	return attempt{due: failedAt(a).Add(delay), delay: delay}, true
 }
 
-// times says how often nodes did something.
+// times says how often nodes refused.
 func times(n int) string {
 	if n == 1 {
-		return "its node"
+		return "its node refused"
 	}
-	return fmt.Sprintf("nodes %d times", n)
+	return fmt.Sprintf("nodes refused %d times", n)
 }
 
 // rejections counts the allocation's own, and those that led to it.

@@ -163,7 +163,7 @@ func isSuccessful(a *api.Allocation) bool {
 func whyFailed(a *api.Allocation) string {
 	if why := a.Rejection(); why != "" {
 		if n := rejectionsOf(a); n > 1 {
-			return fmt.Sprintf("%d nodes refused to run it; the last one: %s", n, why)
+			return fmt.Sprintf("nodes refused %d times to run it; the last one: %s", n, why)
 		}
 		return "its node refused to run it: " + why
 	}
