@@ -13,10 +13,16 @@ import (
 )
 
 // BatchProblems says what is wrong with what only jobs that end may have:
-// max_pending, max_rejections and the callback.
+// max_pending, max_rejections and the callback. All that is wrong with one key is one
+// problem.
 func (j *Job) BatchProblems() (all []Problem) {
 	add := func(at any, key, format string, args ...any) {
-		all = append(all, Problem{at, key, fmt.Sprintf(format, args...)})
+		text := fmt.Sprintf(format, args...)
+		if i := slices.IndexFunc(all, func(p Problem) bool { return p.At == at && p.Key == key }); i >= 0 {
+			all[i].Text += "; " + text
+			return
+		}
+		all = append(all, Problem{at, key, text})
 	}
 	only := func(at any, what string) {
 		if j.Type != JobTypeBatch {

@@ -37,6 +37,11 @@ func notePlace[T any](d *decoder, obj *T, b *block) {
 			d.places[place{obj, key}] = a.Expr.Range()
 		}
 	}
+	for _, nested := range b.body.Blocks {
+		if slices.Contains(placedKeys, nested.Type) {
+			d.places[place{obj, nested.Type}] = nested.TypeRange
+		}
+	}
 }
 
 // checkWhole complains of what could never be carried out as the job has it.

@@ -38,6 +38,7 @@ type dump struct {
 	Orphans     int
 	Decisions   map[string][]*api.Decision
 	Restarts    map[string][]*api.JobRestart
+	Callbacks   []*api.Callback
 	Blocked     map[string]string
 	Decided     map[string]uint64
 	Launches    map[string]Launches
@@ -98,6 +99,12 @@ func dumpOf(v *Snapshot) *dump {
 	d.Scheduler, d.Pools = v.SchedulerConfig(), slices.Collect(v.NodePools())
 	d.Domains, d.Cluster = slices.Collect(v.Domains()), v.ClusterID()
 	d.Orphans = v.OrphanCount()
+	for c := range v.CallbacksPrefix("") {
+		d.Callbacks = append(d.Callbacks, c)
+		for of := range v.CallbacksByJob(c.Namespace, c.JobID) {
+			d.ByIndex["callback "+c.ID] = append(d.ByIndex["callback "+c.ID], of.ID)
+		}
+	}
 	d.Nodes = slices.Collect(v.Nodes())
 	d.Evaluations = slices.Collect(v.Evaluations())
 	d.Deployments = slices.Collect(v.Deployments())
