@@ -89,6 +89,8 @@ func (acceptingCore) OfferOrphans(context.Context, string, string, *api.OfferOrp
 	return &api.OfferOrphansResponse{}, nil
 }
 
+func (acceptingCore) SpeakFor(string, string, string) error { return nil }
+
 func (acceptingCore) EndFreshness(context.Context, string) (uint64, error) { return 1, nil }
 
 func (acceptingCore) UpdateAllocations(context.Context, string, string, []*api.Allocation) (uint64, error) {

@@ -127,7 +127,14 @@ func TestSuspectStandsBesideWhatReplacesIt(t *testing.T) {
 			t.Fatalf("beside it: %+v, %v", all, err)
 		}
 		c.addNode("n2", nil)
-		c.until("another one runs", func(*state.Snapshot) bool { return c.instance("web", "web-0").State == api.InstanceRunning })
+		c.until("another one runs, and the suspect one is given up", func(s *state.Snapshot) bool {
+			for a := range s.AllocationsByNode("n1") {
+				if a.ClientStatus != api.AllocClientLost {
+					return false
+				}
+			}
+			return c.instance("web", "web-0").State == api.InstanceRunning
+		})
 		all, _, err = c.Instances(c.Context(), "default", "web")
 		if err != nil || len(all) != 1 || all[0].NodeID != "n2" || all[0].Presence != api.PresenceOrdinary {
 			t.Fatalf("at last: %+v, %v", all, err)

@@ -134,14 +134,17 @@ func TestNodeDownIsReplacedElsewhere(t *testing.T) {
 		if took := time.Since(silent); took > 20*time.Second {
 			c.Errorf("replaced after %s, want at most 20s", took)
 		}
+		c.until("what is replaced is lost", func(s *state.Snapshot) bool {
+			for a := range s.AllocationsByNode("n1") {
+				if a.ClientStatus != api.AllocClientLost {
+					return false
+				}
+			}
+			return true
+		})
 		snap := c.Store().Snapshot()
 		if got := snap.Node("n1").Status; got != api.NodeStatusDown {
 			c.Errorf("node is %s, want it down", got)
-		}
-		for a := range snap.AllocationsByNode("n1") {
-			if a.ClientStatus != api.AllocClientLost {
-				c.Errorf("allocation %s is %s, want it lost", a, a.ClientStatus)
-			}
 		}
 	})
 }
