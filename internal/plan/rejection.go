@@ -31,7 +31,7 @@ func (s *survey) afterRejection(a *api.Allocation) (_ attempt, rejected bool) {
 	if !counted || isTrue(d.ForceReschedule) || isTrue(d.Reschedule) {
 		return attempt{}, false
 	}
-	why := a.Rejection()
+	why := refusal(a)
 	if why == "" {
 		return attempt{}, false
 	}
@@ -59,10 +59,21 @@ func rejections(a *api.Allocation) (n int) {
 	if a.RescheduleTracker != nil {
 		n = a.RescheduleTracker.Rejections
 	}
-	if a.Rejection() != "" {
+	if refusal(a) != "" {
 		n++
 	}
 	return n
+}
+
+// refusal is why the allocation's node refused it, if that counts for its job;
+// "" otherwise: of a job that counts none a refusal is a failure like others.
+func refusal(a *api.Allocation) string {
+	if a.Job != nil {
+		if _, counted := a.Job.RejectionsAllowed(); !counted {
+			return ""
+		}
+	}
+	return a.Rejection()
 }
 
 // tried are the replacements that led to the allocation, without those of what

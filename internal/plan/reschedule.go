@@ -151,7 +151,7 @@ func track(p *api.Reschedule, a *api.Allocation, delay time.Duration, since, now
 	}
 	all := append(make([]*api.RescheduleEvent, 0, len(old)+1), old...)
 	all = append(all, &api.RescheduleEvent{
-		RescheduleTime: now.UnixNano(), PrevAllocID: a.ID, PrevNodeID: a.NodeID, Delay: delay, Rejected: a.Rejection(),
+		RescheduleTime: now.UnixNano(), PrevAllocID: a.ID, PrevNodeID: a.NodeID, Delay: delay, Rejected: refusal(a),
 	})
 	return &api.RescheduleTracker{Events: all, LastReschedule: "ok", Since: since.UnixNano(), Rejections: rejections(a)}
 }

@@ -82,3 +82,12 @@ func (n *fakeNode) tellTasks(u *api.Allocation) {
 		u.DeploymentStatus = nil
 	}
 }
+
+// tellFailed adds to a report that an allocation failed how its tasks did: they
+// had been started. Without that the node has refused it.
+func tellFailed(u *api.Allocation, job *api.Job, group string) {
+	u.TaskStates = map[string]*api.TaskState{}
+	for _, t := range job.Group(group).Tasks {
+		u.TaskStates[t.Name] = &api.TaskState{State: api.TaskStateDead, Failed: true, StartedAt: time.Now(), FinishedAt: time.Now()}
+	}
+}

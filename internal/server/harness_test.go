@@ -256,7 +256,9 @@ func (n *fakeNode) receive(ctx context.Context, m *api.NodeAllocations) {
 				continue
 			}
 			n.launch(a.Allocation, job)
-			n.play(ctx, a.Allocation, n.script(a.Allocation, job))
+			played := a.Allocation.Copy()
+			played.Job = job
+			n.play(ctx, played, n.script(a.Allocation, job))
 		case a.DesiredStatus == api.AllocDesiredRun && n.launch(a.Allocation, n.jobs[fmt.Sprint(a.JobID, a.JobVersion)]):
 			n.play(ctx, a.Allocation, []event{{status: api.AllocClientRunning, healthy: healthy(true)}})
 		case a.DesiredStatus == api.AllocDesiredRun && watched != a.DeploymentID:
@@ -293,6 +295,7 @@ func (n *fakeNode) play(ctx context.Context, a *api.Allocation, events []event) 
 		if a.DesiredStatus == api.AllocDesiredRun && !n.awaitPreempted(ctx, a) {
 			return
 		}
+		ran := false
 		for _, e := range events {
 			select {
 			case <-time.After(e.after):
@@ -310,6 +313,9 @@ func (n *fakeNode) play(ctx context.Context, a *api.Allocation, events []event) 
 				u.DeploymentStatus = &api.AllocDeploymentStatus{Healthy: e.healthy, Timestamp: time.Now()}
 			}
 			n.tellTasks(u)
+			if ran = ran || e.status == api.AllocClientRunning; ran && a.Job != nil && e.status == api.AllocClientFailed {
+				tellFailed(u, a.Job, a.Group)
+			}
 			if _, err := n.c.UpdateAllocations(ctx, n.node.ID, n.node.SecretID, []*api.Allocation{u}); err != nil && ctx.Err() == nil {
 				n.c.Errorf("node %s reports %s: %v", n.node.ID, e.status, err)
 			}
