@@ -210,22 +210,22 @@ func NeedsEvaluation(old, new *api.Allocation) (trigger string, needed bool) {
 			return api.TriggerAllocFailure, true
 		}
 		return api.TriggerAllocStop, true
-	case isAwaited(old, new):
-		return api.TriggerAllocReconnect, true
 	case hasMoved(old, new):
 		if new.DeploymentID != "" {
 			return api.TriggerDeploymentWatcher, true
 		}
 		return api.TriggerPlanOperation, true
-	case new.DeploymentID == "" || new.IsServerTerminal():
-		return "", false
-	case old.IsHealthy() != new.IsHealthy() || old.IsUnhealthy() != new.IsUnhealthy():
+	case isOfDeployment(new) && (old.IsHealthy() != new.IsHealthy() || old.IsUnhealthy() != new.IsUnhealthy()):
 		return api.TriggerDeploymentWatcher, true
-	case old.ClientStatus != new.ClientStatus && new.Job != nil && len(new.Job.Groups) > 1:
+	case isOfDeployment(new) && old.ClientStatus != new.ClientStatus && new.Job != nil && len(new.Job.Groups) > 1:
 		return api.TriggerDeploymentWatcher, true // the next group may begin
+	case isAwaited(old, new): // the last: callers may pass over it where nothing is contested
+		return api.TriggerAllocReconnect, true
 	}
 	return "", false
 }
+
+func isOfDeployment(a *api.Allocation) bool { return a.DeploymentID != "" && !a.IsServerTerminal() }
 
 // isAwaited reports whether an allocation is up or serves now that may be the
 // replacement of one whose node is silent, back again or drained, or the one that

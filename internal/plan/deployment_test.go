@@ -23,6 +23,11 @@ func TestNeedsEvaluation(t *testing.T) {
 	stopping.DesiredStatus = api.AllocDesiredStop
 	stopped := alloc(one, "complete", "")
 	stopped.DesiredStatus = api.AllocDesiredStop
+	// serving has taken over from another allocation, and is ready for traffic or not.
+	serving := func(a *api.Allocation, ready bool) *api.Allocation {
+		a.PreviousAllocation, a.Serving = "p", &api.Serving{Up: true, Routable: ready}
+		return a
+	}
 	for _, test := range []struct {
 		name     string
 		old, new *api.Allocation
@@ -34,6 +39,8 @@ func TestNeedsEvaluation(t *testing.T) {
 		{"started, another group may wait for it", alloc(two, "pending", "d"), alloc(two, "running", "d"), api.TriggerDeploymentWatcher},
 		{"became healthy", alloc(one, "running", "d"), alloc(one, "running", "d", true), api.TriggerDeploymentWatcher},
 		{"became unhealthy", alloc(one, "running", "d"), alloc(one, "running", "d", false), api.TriggerDeploymentWatcher},
+		{"is ready: what it takes over from may end", serving(alloc(one, "running", "d"), false), serving(alloc(one, "running", "d"), true), api.TriggerAllocReconnect},
+		{"is ready and healthy: the deployment goes on", serving(alloc(one, "running", "d"), false), serving(alloc(one, "running", "d", true), true), api.TriggerDeploymentWatcher},
 		{"failed", alloc(one, "running", ""), alloc(one, "failed", ""), api.TriggerAllocFailure},
 		{"ended", alloc(one, "running", ""), alloc(one, "complete", ""), api.TriggerAllocStop},
 		{"has stopped as told: its room is free", stopping, stopped, api.TriggerAllocStop},

@@ -6,6 +6,7 @@ package control_test
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,10 +17,11 @@ import (
 
 func TestAWallClockThatIsSetBackIsNoticed(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
-		begin, set := time.Now(), time.Duration(0)
+		begin := time.Now()
+		var set atomic.Int64 // how far the wall clock was set, in nanoseconds
 		clock := func() (wall, steady time.Duration) {
 			steady = time.Since(begin)
-			return steady + set, steady
+			return steady + time.Duration(set.Load()), steady
 		}
 		var noticed []time.Duration
 		ctx, cancel := context.WithCancel(t.Context())
@@ -31,7 +33,7 @@ func TestAWallClockThatIsSetBackIsNoticed(t *testing.T) {
 		for _, by := range []time.Duration{0, time.Hour, -10 * time.Millisecond, -2 * time.Hour, 0, -time.Second} {
 			time.Sleep(10 * time.Second)
 			synctest.Wait()
-			set += by
+			set.Add(int64(by))
 		}
 		time.Sleep(10 * time.Second)
 		cancel()
