@@ -137,10 +137,9 @@ func TestACrashedInstanceGoesWithItsJob(t *testing.T) {
 	if _, err := m.Client.Instances().Kill(t.Context(), "killed", "0"); err != nil {
 		t.Fatal(err)
 	}
-	is := m.instance("killed", "is back", func(in *api.Instance) bool { return in.State == api.InstanceRunning })
-	if is.Allocation == was.Allocation {
-		t.Errorf("after the kill it is %+v", is)
-	}
+	m.instance("killed", "is back as another allocation", func(in *api.Instance) bool {
+		return in.State == api.InstanceRunning && in.Allocation != was.Allocation
+	})
 	m.eventually("it was started again", func(context.Context) error {
 		if n := len(starts(t, log)); n != 2 {
 			return fmt.Errorf("it was started %d times", n)
