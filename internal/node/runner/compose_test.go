@@ -159,7 +159,7 @@ func TestParallelExitStillRuns(t *testing.T) {
 		b.want("other", "dead failed", brief(r, "other"))
 		b.want("status", api.AllocClientRunning, r.Status())
 		b.serves(r, true, true, "")
-		b.want("runs", []string{"web", "other", "other"}, b.runs())
+		b.want("runs", []string{"other", "other", "web"}, sorted(b.runs()))
 	})
 }
 
