@@ -140,8 +140,8 @@ func (c *converge) pass(snap *state.Snapshot, now time.Time) (evals []*api.Evalu
 	return evals
 }
 
-// differs reports whether an instance of the job is held by nothing, or an
-// allocation is there that should not be.
+// differs reports whether an instance of the job is held by nothing or by two, or
+// an allocation is there that should not be.
 func (c *converge) differs(snap *state.Snapshot, job *api.Job) bool {
 	if job.RunsOnEveryNode() || job.IsPeriodic() || job.IsParameterized() {
 		return false // their sets are those of nodes and of times: others look after them

@@ -10,6 +10,7 @@ import "github.com/reeve-run/reeve/api"
 type places struct {
 	job     *api.Job
 	held    []uint64   // one bit for each place, group after group
+	runs    []uint64   // the same of what is not known to have ended, and is heard of
 	missing int        // places that nothing holds so far
 	extra   bool       // something is there that should not be
 	last    *api.Group // of the allocation before: most follow one of the same group
@@ -27,10 +28,11 @@ func (p *places) begin(job *api.Job) {
 	}
 	words := (size + 63) / 64
 	if cap(p.held) < words {
-		p.held = make([]uint64, words)
+		p.held, p.runs = make([]uint64, words), make([]uint64, words)
 	}
-	*p = places{job: job, held: p.held[:words], missing: size}
+	*p = places{job: job, held: p.held[:words], runs: p.runs[:words], missing: size}
 	clear(p.held)
+	clear(p.runs)
 }
 
 // visit takes an allocation of the job into account, and reports whether there
@@ -48,11 +50,17 @@ func (p *places) visit(a *api.Allocation) bool {
 		return !p.extra
 	}
 	at := p.base + index
-	if bit := uint64(1) << (at % 64); p.held[at/64]&bit == 0 {
+	bit := uint64(1) << (at % 64)
+	if p.held[at/64]&bit == 0 {
 		p.held[at/64] |= bit
 		p.missing--
 	}
-	return true
+	if a.IsClientTerminal() || a.IsSuspect() {
+		return true
+	}
+	p.extra = p.runs[at/64]&bit != 0 // two run where one should
+	p.runs[at/64] |= bit
+	return !p.extra
 }
 
 // find looks up a group; there may be none of that name.

@@ -56,6 +56,13 @@ func found(cmds []state.Command) (jobs []string) {
 	return jobs
 }
 
+func firstOf(store *state.Store, job string) *api.Allocation {
+	for a := range store.Snapshot().AllocationsByJob("default", job) {
+		return a
+	}
+	return nil
+}
+
 func TestConvergeComparesSetsNotCounts(t *testing.T) {
 	store := convergeStore(t, 3, 3, 2)
 	c := control.NewConverge()
@@ -82,6 +89,15 @@ func TestConvergeComparesSetsNotCounts(t *testing.T) {
 			ID: api.NewID(), Group: "g", EvalID: "job-1", NodeID: "node-0", Name: "job-1.g[7]", ClientStatus: api.AllocClientRunning,
 		}}}})
 	look("a hole", "job-1 domain-fresh")
+	// Two run where one should, as when a node is back after its instance was
+	// started elsewhere. One of them is not heard of: that is none of it.
+	first := firstOf(store, "job-2")
+	twin := &api.Allocation{ID: api.NewID(), Group: "g", EvalID: "job-2", NodeID: "node-0", Name: first.Name, ClientStatus: api.AllocClientUnknown}
+	applyTo(t, store, &state.CommitPlacement{Placement: &state.Placement{Job: first.Job, Place: []*api.Allocation{twin}}})
+	look("a twin that is not heard of", "job-1 domain-fresh")
+	applyTo(t, store, &state.UpdateAllocations{NodeID: "node-0", Allocations: []*api.Allocation{{ID: twin.ID, ClientStatus: api.AllocClientRunning}}})
+	look("a twin", "job-1 domain-fresh", "job-2 domain-fresh")
+	applyTo(t, store, &state.UpdateAllocations{NodeID: "node-0", Allocations: []*api.Allocation{{ID: twin.ID, ClientStatus: api.AllocClientComplete}}})
 	// What waits for room is looked after.
 	applyTo(t, store, &state.PutEvaluations{Evaluations: []*api.Evaluation{{ID: "b", Namespace: "default", JobID: "job-1", Status: api.EvalStatusBlocked}}})
 	look("blocked")
