@@ -73,7 +73,29 @@ func (s *Server) writeReports(ctx context.Context, calls []*gathered[report]) {
 		}
 	}
 	index, errs, err := s.proposeEach(ctx, cmds...)
+	if evals := overtaken(snap, s.store.Snapshot(), calls, evaluated, now); err == nil && len(evals) > 0 {
+		_, err = s.propose(ctx, &state.PutEvaluations{Evaluations: evals})
+	}
 	answer(calls, index, errs, err)
+}
+
+// overtaken are evaluations of the jobs whose allocations the servers changed
+// between the picture on which their nodes' words were judged and the entry that
+// took these in: together they may call for what neither did alone.
+func overtaken(judged, taken *state.Snapshot, calls []*gathered[report], evaluated map[api.NamespacedID]bool, now time.Time) (evals []*api.Evaluation) {
+	for _, call := range calls {
+		for _, rep := range call.what.allocs {
+			a := taken.Allocation(rep.ID)
+			if a == nil || a.AllocModifyIndex <= judged.Index() || a.IsClientTerminal() || evaluated[a.JobKey()] {
+				continue
+			}
+			if job := taken.Job(a.Namespace, a.JobID); job != nil {
+				evaluated[a.JobKey()] = true
+				evals = append(evals, newEvaluation(job, api.TriggerNodeUpdate, now))
+			}
+		}
+	}
+	return evals
 }
 
 // reactions are evaluations of the jobs that have something to do now, one per
