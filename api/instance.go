@@ -53,6 +53,7 @@ type Instance struct {
 	TaskStates      map[string]*TaskState `json:",omitempty"`
 	Plan            string                `json:",omitempty"` // that works on it, ...
 	Step            string                `json:",omitempty"` // ... and the step of it that does
+	Until           time.Time             `json:",omitzero"`  // when the step goes on, if it is DELAYED
 	// PlacementError says why there was no room for it yet. Only if it is UNCLAIMED.
 	PlacementError string    `json:",omitempty"`
 	CrashCount     int       // since it was last well for long enough

@@ -89,7 +89,7 @@ func (p *page) instances(list []*api.Instance, several bool) {
 			id = api.ShortID(i.Allocation)
 		}
 		row := []string{i.Name, p.instanceState(i), traffic(i), dash(i.NodeName), dash(id), strconv.FormatUint(i.JobVersion, 10),
-			inState(p.now, i.Since), dash(i.Plan), dash(whyInstance(i))}
+			inState(p.now, i.Since), dash(i.Plan), dash(untilToo(p.now, whyInstance(i), i.Until))}
 		if several {
 			row = append([]string{i.JobID}, row...)
 		}

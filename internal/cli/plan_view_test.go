@@ -265,7 +265,7 @@ func TestWhatIsDelayedSaysUntilWhen(t *testing.T) {
 	recovery.Message, recovery.Until = "it failed", testNow.Add(47*time.Second)
 	p := &page{now: testNow}
 	p.plans([]*api.Plan{recovery}, false, false)
-	p.instances([]*api.Instance{{Name: "web-1", State: api.InstanceCrashed, Plan: api.PlanRecovery, Message: "it failed", Until: recovery.Until}})
+	p.instances([]*api.Instance{{Name: "web-1", State: api.InstanceCrashed, Plan: api.PlanRecovery, Message: "it failed", Until: recovery.Until}}, false)
 	if got := strings.Count(p.String(), "it failed, goes on in 47s\n"); got != 2 {
 		t.Errorf("%d lines say until when, want 2:\n%s", got, p)
 	}

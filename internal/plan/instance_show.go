@@ -140,6 +140,9 @@ func (m *rowMaker) instance(in *instance, w working, departing map[place][]*api.
 		if row.State != api.InstanceRunning && row.Message == "" {
 			row.Message = w.step.why
 		}
+		if w.step.status == Delayed {
+			row.Until = w.step.until
+		}
 	}
 	if leaves && s.isSuspect(a) {
 		m.of(in.group, in.index, in.node, a)

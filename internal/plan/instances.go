@@ -88,8 +88,7 @@ func (s *survey) findInstance(name string) (*instance, error) {
 		for i := range g.instances {
 			in := &g.instances[i]
 			own := instanceName(g.name, in.index, in.node)
-			bare := len(s.groups) == 1 && in.node == "" && strconv.Itoa(in.index) == name
-			if own == name || bare || in.node != "" && g.name+"@"+in.node == name {
+			if in.node != "" && g.name+"@"+in.node == name || len(s.groups) == 1 && in.node == "" && strconv.Itoa(in.index) == name {
 				return in, nil
 			}
 			if own == name {

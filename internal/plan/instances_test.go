@@ -19,21 +19,24 @@ func TestInstancesTellSinceWhenTheyAreAsTheyAre(t *testing.T) {
 		"agent":  {State: api.TaskStateRunning, StartedAt: at(3)},
 		"backup": {State: api.TaskStateDead, StartedAt: at(7), FinishedAt: at(8)},
 	}}
+	as := func(status string) *api.Allocation {
+		c := a.Copy()
+		c.ClientStatus = status
+		return c
+	}
 	for _, c := range []struct {
 		name  string
-		in    instance
+		alloc *api.Allocation
 		state string
 		want  time.Time
 	}{
-		{"running, a backup has ended since", instance{alloc: a}, api.InstanceRunning, at(3)},
-		{"placed", instance{alloc: a}, api.InstanceClaimed, at(1)},
-		{"crashed", instance{alloc: a}, api.InstanceCrashed, at(8)},
-		{"stopped, and not placed again", instance{last: a}, api.InstanceUnclaimed, at(9)},
-		{"running, tasks not known", instance{alloc: &api.Allocation{ModifyTime: at(9).UnixNano()}}, api.InstanceRunning, at(9)},
-		{"never placed", instance{}, api.InstanceUnclaimed, time.Time{}},
+		{"running, a backup has ended since", as(api.AllocClientRunning), api.InstanceRunning, at(3)},
+		{"placed", as(api.AllocClientPending), api.InstanceClaimed, at(1)},
+		{"crashed", as(api.AllocClientFailed), api.InstanceCrashed, at(8)},
+		{"running, tasks not known", &api.Allocation{ClientStatus: api.AllocClientRunning, CreateTime: at(1).UnixNano()}, api.InstanceRunning, at(1)},
 	} {
-		if got := c.in.since(c.state); !got.Equal(c.want) {
-			t.Errorf("%s: since %s, want %s", c.name, got, c.want)
+		if state, since := stateOf(c.alloc, &api.Instance{}, at(10)); state != c.state || !since.Equal(c.want) {
+			t.Errorf("%s: %s since %s, want %s since %s", c.name, state, since, c.state, c.want)
 		}
 	}
 }

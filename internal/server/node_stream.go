@@ -63,7 +63,7 @@ func (s *Server) NodeStream(ctx context.Context, nodeID, secret string, send fun
 type NodeMessage struct {
 	complete    bool
 	index       uint64
-	clusterID   string // of a complete one
+	clusterID   string            // of a complete one
 	allocations []*api.Allocation // as they are stored
 	jobs        []*api.Job        // of those that run, once each
 	removed     []string
