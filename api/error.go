@@ -6,11 +6,12 @@ package api
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 )
 
-// ErrorCode says what kind of thing went wrong; every interface maps it its
-// own way (HTTP status, exit code).
+// ErrorCode says what kind of thing went wrong. HTTPStatus is what interfaces
+// over HTTP answer with; the command line has exit codes of its own.
 type ErrorCode string
 
 // Error codes.
@@ -23,6 +24,25 @@ const (
 	CodeUnavailable ErrorCode = "unavailable" // no leader, shutting down: 503
 	CodeInternal    ErrorCode = "internal"    // 500; details are in the server's log
 )
+
+// HTTPStatus is the code's status; that of CodeInternal for any that is unknown.
+func (c ErrorCode) HTTPStatus() int {
+	switch c {
+	case CodeInvalid:
+		return http.StatusBadRequest
+	case CodeForbidden:
+		return http.StatusForbidden
+	case CodeNotFound:
+		return http.StatusNotFound
+	case CodeConflict:
+		return http.StatusConflict
+	case CodeTooLarge:
+		return http.StatusRequestEntityTooLarge
+	case CodeUnavailable:
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusInternalServerError
+}
 
 // Error is what a user is told went wrong.
 type Error struct {

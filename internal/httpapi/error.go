@@ -17,24 +17,6 @@ import (
 // statusClientGone is logged by nobody and read by nobody: the caller left.
 const statusClientGone = 499
 
-func statusOf(code api.ErrorCode) int {
-	switch code {
-	case api.CodeInvalid:
-		return http.StatusBadRequest
-	case api.CodeForbidden:
-		return http.StatusForbidden
-	case api.CodeNotFound:
-		return http.StatusNotFound
-	case api.CodeConflict:
-		return http.StatusConflict
-	case api.CodeTooLarge:
-		return http.StatusRequestEntityTooLarge
-	case api.CodeUnavailable:
-		return http.StatusServiceUnavailable
-	}
-	return http.StatusInternalServerError
-}
-
 func internalError(id string) *api.Error {
 	return api.Errorf(api.CodeInternal, "something went wrong in the server; its log says what, at request %s", id)
 }
@@ -65,7 +47,7 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	if !errors.As(err, &e) {
 		e = api.Errorf(api.CodeInternal, "%v", err)
 	}
-	writeErrorStatus(w, r, statusOf(e.Code), e)
+	writeErrorStatus(w, r, e.Code.HTTPStatus(), e)
 }
 
 func writeErrorStatus(w http.ResponseWriter, r *http.Request, status int, e *api.Error) {

@@ -175,7 +175,7 @@ func (h *Handler) fail(req *request, err error) {
 	case errors.As(err, &f):
 		req.text(f.status, f.text)
 	case errors.As(err, &e) && e.Code != api.CodeInternal:
-		req.text(statusOf(e.Code), e.Error())
+		req.text(e.Code.HTTPStatus(), e.Error())
 	case req.r.Context().Err() != nil: // the caller left
 	default:
 		id := api.ShortID(api.NewID())

@@ -67,24 +67,6 @@ func already() error {
 	return failf(http.StatusAlreadyReported, "Command has already been reported or completed")
 }
 
-func statusOf(code api.ErrorCode) int {
-	switch code {
-	case api.CodeInvalid:
-		return http.StatusBadRequest
-	case api.CodeForbidden:
-		return http.StatusForbidden
-	case api.CodeNotFound:
-		return http.StatusNotFound
-	case api.CodeConflict:
-		return http.StatusConflict
-	case api.CodeTooLarge:
-		return http.StatusRequestEntityTooLarge
-	case api.CodeUnavailable:
-		return http.StatusServiceUnavailable
-	}
-	return http.StatusInternalServerError
-}
-
 // json answers with an indented body.
 func (q *request) json(status int, body any) error {
 	var text strings.Builder
