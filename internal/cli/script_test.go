@@ -31,7 +31,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		UpdateScripts:       *rewrite,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"eventually": eventually},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"capture": capture, "eventually": eventually},
 		Setup: func(env *testscript.Env) error {
 			address, stop, err := startAgent()
 			if err != nil {
@@ -93,6 +93,21 @@ func waitForNode(address string) error {
 	defer cl.Close()
 	c := &cli{Process: Process{Stderr: io.Discard, Now: time.Now, Getenv: func(string) string { return "" }}}
 	return c.newDevView(cl).waitForNode(context.Background())
+}
+
+// capture sets a variable to what the first group of a pattern matches in the
+// output of the last command: "capture NAME PATTERN".
+func capture(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: capture NAME PATTERN")
+	}
+	pattern, err := regexp.Compile("(?m)" + args[1])
+	ts.Check(err)
+	found := pattern.FindStringSubmatch(ts.ReadFile("stdout"))
+	if len(found) < 2 {
+		ts.Fatalf("no %s: nothing in the output matches %q", args[0], args[1])
+	}
+	ts.Setenv(args[0], found[1])
 }
 
 // patience bounds how long a script waits for what takes time.

@@ -225,7 +225,12 @@ func TestEventStreamResumesOverKill9(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(3, 4))
 	seq := 0
-	for range rounds {
+	for round := range rounds {
+		// Only who is connected can be cut off.
+		back := fmt.Sprintf("round-%d", round)
+		m.register(sequenceJob(back, 1))
+		lines.until(t, "JobRegistered "+back)
+		messages.until(t, "JobRegistered "+back)
 		m.load(writers, &seq, time.Duration(50+rng.IntN(200))*time.Millisecond)
 		m.start()
 		m.waitReady()

@@ -209,13 +209,16 @@ func (a *Applier) check(ctx context.Context, batch []*submission) *entry {
 	e := &entry{}
 	for _, s := range batch {
 		snap := a.env.Store.Snapshot()
-		if isEmpty(s.Placement) {
-			// Only an evaluation ends.
-			e.add(part{sub: s, whole: true}, &state.PutEvaluations{Evaluations: s.Ends})
+		if snap.Decided(s.Job.Namespace, s.Job.ID) > s.Placement.SnapshotIndex && s.Placement.SnapshotIndex > 0 {
+			a.refuse(e, s, snap, "something was decided about the job meanwhile")
 			continue
 		}
-		if snap.Decided(s.Job.Namespace, s.Job.ID) > s.Placement.SnapshotIndex && s.Placement.SnapshotIndex > 0 {
-			a.refuse(e, s, snap, "an operator decided something about the job meanwhile")
+		if isEmpty(s.Placement) {
+			// Only evaluations end; not if something is decided until that is
+			// applied, as they may wait for what is not to be any more.
+			ends := *s.Placement
+			ends.Evaluations = s.Ends
+			e.add(part{sub: s, whole: true}, &state.CommitPlacement{Placement: &ends})
 			continue
 		}
 		if !a.jobs.begin(s.Job, s.Placement.SnapshotIndex) {

@@ -129,6 +129,41 @@ func TestCommitsPlacementAndEndTogether(t *testing.T) {
 	})
 }
 
+// TestEndsOnAStateThatWasDecidedOnAreRefused is about evaluations that found no
+// room and are to wait for some, of a job that fails meanwhile.
+func TestEndsOnAStateThatWasDecidedOnAreRefused(t *testing.T) {
+	for name, inFlight := range map[string]bool{"before it is checked": false, "while it is written": true} {
+		t.Run(name, func(t *testing.T) {
+			run(t, func(r *rig) {
+				job := r.job("late")
+				s := r.placement(job, 100)
+				s.Ends[0].Status = api.EvalStatusBlocked
+				fail := &state.FailJob{Namespace: "default", ID: "late", JobModifyIndex: job.JobModifyIndex, Reason: "too late", Time: 1}
+				var result func() *applier.Result
+				if inFlight {
+					result = r.submit(s)
+					synctest.Wait()
+					r.apply(fail)
+				} else {
+					r.apply(fail)
+					result = r.submit(s)
+				}
+				res := result()
+				if res.Whole || len(res.Refused) != 1 || res.Refresh < r.store.Snapshot().Job("default", "late").ModifyIndex {
+					r.Errorf("the result is %+v, want a refusal and a newer state", res)
+				}
+				if e := r.store.Snapshot().Evaluation("eval-late"); e != nil {
+					r.Errorf("evaluation %s is %s", e.ID, e.Status)
+				}
+				s = r.placement(job, 100)
+				if res := r.submit(s)(); !res.Whole || r.store.Snapshot().Evaluation("eval-late") == nil {
+					r.Errorf("worked out anew it is refused: %+v", res)
+				}
+			})
+		})
+	}
+}
+
 func TestPlacementInFlightTakesItsRoom(t *testing.T) {
 	run(t, func(r *rig) {
 		first, second := r.placement(r.job("a"), 600, "a1"), r.placement(r.job("b"), 600, "b1")
