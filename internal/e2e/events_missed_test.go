@@ -282,7 +282,7 @@ func TestSlowReadersAreToldWhatTheyMissed(t *testing.T) {
 	}
 }
 
-// A slowReader takes a few kilobytes a second until it is released.
+// A slowReader takes some tens of kilobytes a second until it is released.
 type slowReader struct {
 	conn    net.Conn
 	release chan struct{}
@@ -293,7 +293,7 @@ type slowReader struct {
 func (r *slowReader) Read(p []byte) (int, error) {
 	select {
 	case <-r.release:
-	case <-time.After(500 * time.Millisecond):
+	case <-time.After(50 * time.Millisecond): // the server puts up with a minute for a message
 		p = p[:min(len(p), 8<<10)]
 	}
 	r.conn.SetDeadline(time.Now().Add(patience))
