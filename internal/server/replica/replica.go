@@ -129,31 +129,34 @@ func (r *Replica) open() (err error) {
 	if err != nil {
 		return err
 	}
-	if err := r.checkContinuity(newest); err != nil {
+	if err := r.checkContinuity(newest.Index); err != nil {
 		return err
+	}
+	if err := r.log.Rebase(newest.Index, newest.Term); err != nil {
+		return fmt.Errorf("open log: %w", err)
 	}
 	r.machine = &machine{store: r.config.Store, mark: r.dir.mark, damaged: func(err error) {
 		r.logger.Error("state cannot be kept up to date: restart the server", "error", err)
 	}}
-	return r.startRaft(logger, snapshots)
+	return r.startRaft(logger, &rebasing{snapshots, r.log})
 }
 
 // checkSnapshots reads the newest snapshot through: raft would quietly take an
-// older one, to which the log may no longer reach back.
-func checkSnapshots(dir string, snapshots raft.SnapshotStore) (newest uint64, err error) {
+// older one, to which the log may no longer reach back. Without any it is zero.
+func checkSnapshots(dir string, snapshots raft.SnapshotStore) (newest raft.SnapshotMeta, err error) {
 	list, err := snapshots.List()
 	if err != nil {
-		return 0, fmt.Errorf("list snapshots: %w", err)
+		return newest, fmt.Errorf("list snapshots: %w", err)
 	}
 	if len(list) == 0 {
-		return 0, nil
+		return newest, nil
 	}
 	_, r, err := snapshots.Open(list[0].ID)
 	if err != nil {
-		return 0, fmt.Errorf("snapshot %s/snapshots/%s is damaged: %w; put it back from a copy, or start with an empty data directory and restore a snapshot", dir, list[0].ID, err)
+		return newest, fmt.Errorf("snapshot %s/snapshots/%s is damaged: %w; put it back from a copy, or start with an empty data directory and restore a snapshot", dir, list[0].ID, err)
 	}
 	r.Close()
-	return list[0].Index, nil
+	return *list[0], nil
 }
 
 // checkContinuity refuses a log that lacks what was acknowledged.

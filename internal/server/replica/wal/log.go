@@ -15,10 +15,10 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-var (
-	_ raft.LogStore          = (*Log)(nil)
-	_ raft.MonotonicLogStore = (*Log)(nil)
-)
+// It is no raft.MonotonicLogStore: raft empties such a store after a snapshot was
+// installed, with entries beyond it that were acknowledged, and then never
+// finds what it still believes to be there. See Rebase.
+var _ raft.LogStore = (*Log)(nil)
 
 // retryPause is how long a failed append takes: a disk that is full or failing
 // is not asked more often.
@@ -34,9 +34,13 @@ type Log struct {
 	mu       sync.RWMutex
 	segments []*segment // by index; the last one is appended to
 	first    uint64     // entries below were deleted
+	base     base       // the newest snapshot's last entry
 	failure  error      // of the last append, nil if it went well
 	closed   chan struct{}
 }
+
+// base is the last entry that a snapshot has in it.
+type base struct{ index, term uint64 }
 
 // Open opens the log in dir, which exists, or begins one. SegmentSize is in
 // bytes.
@@ -105,7 +109,8 @@ func (l *Log) empty() bool {
 	return n == 0 || l.segments[n-1].last() < max(l.first, l.segments[0].first)
 }
 
-// GetLog reads the entry of an index.
+// GetLog reads the entry of an index. Of the newest snapshot's last entry, if
+// the log begins behind it, there is only the term.
 func (l *Log) GetLog(index uint64, entry *raft.Log) error {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -119,7 +124,62 @@ func (l *Log) GetLog(index uint64, entry *raft.Log) error {
 			}
 		}
 	}
+	if index == l.base.index && index > 0 {
+		*entry = raft.Log{Index: index, Term: l.base.term, Type: raft.LogNoop}
+		return nil
+	}
 	return raft.ErrLogNotFound
+}
+
+// Rebase tells the log that a snapshot holds everything up to the entry of that
+// index and term. What the log has stays if it is the same history: entries
+// behind the snapshot may have been acknowledged. Of another history, and where
+// the log ends before the snapshot does, only entries behind the snapshot stay:
+// raft compares those with the leader's itself.
+func (l *Log) Rebase(index, term uint64) error {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	if index == 0 || index < l.base.index {
+		return nil
+	}
+	keep, err := l.agrees(index, term)
+	if err != nil {
+		return err
+	}
+	var rest []*raft.Log
+	if !keep {
+		last, _ := l.LastIndex()
+		for i := index + 1; i <= last; i++ {
+			e := new(raft.Log)
+			if err := l.GetLog(i, e); err != nil {
+				return err
+			}
+			rest = append(rest, e)
+		}
+		if err := l.removeSegments(len(l.segments)); err != nil {
+			return err
+		}
+	}
+	l.mu.Lock()
+	l.base = base{index, term}
+	l.mu.Unlock()
+	if len(rest) == 0 {
+		return nil
+	}
+	return l.store(rest)
+}
+
+// agrees reports whether the log has the entry, or goes on right behind it.
+func (l *Log) agrees(index, term uint64) (bool, error) {
+	var e raft.Log
+	switch err := l.GetLog(index, &e); {
+	case err == nil:
+		return e.Term == term, nil
+	case !errors.Is(err, raft.ErrLogNotFound):
+		return false, err
+	}
+	first, err := l.FirstIndex()
+	return first > index, err
 }
 
 // StoreLog appends one entry.
@@ -283,10 +343,6 @@ func (l *Log) deleteFrom(min uint64) error {
 	}
 	return syncDir(l.dir)
 }
-
-// IsMonotonic tells raft that the log has no gaps: after a snapshot was
-// installed it must be emptied first.
-func (l *Log) IsMonotonic() bool { return true }
 
 // Failure is why the last append failed, nil if it did not.
 func (l *Log) Failure() error {

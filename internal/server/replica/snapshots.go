@@ -1,0 +1,42 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package replica
+
+import (
+	"github.com/hashicorp/raft"
+
+	"github.com/reeve-run/reeve/internal/server/replica/wal"
+)
+
+// rebasing is the store of snapshots; the log learns of each that is complete,
+// its own or another server's.
+//
+// Raft must not tidy the log up itself after it installed a snapshot:
+// https://github.com/hashicorp/raft/issues/697. What is left of that: a server
+// whose log ends with the very entry that a snapshot ends with, but of another
+// history, catches up only when it is restarted.
+type rebasing struct {
+	raft.SnapshotStore
+	log *wal.Log
+}
+
+func (s *rebasing) Create(version raft.SnapshotVersion, index, term uint64, servers raft.Configuration, serversIndex uint64, transport raft.Transport) (raft.SnapshotSink, error) {
+	sink, err := s.SnapshotStore.Create(version, index, term, servers, serversIndex, transport)
+	if err != nil {
+		return nil, err
+	}
+	return &rebasingSink{sink, func() error { return s.log.Rebase(index, term) }}, nil
+}
+
+type rebasingSink struct {
+	raft.SnapshotSink
+	closed func() error
+}
+
+func (s *rebasingSink) Close() error {
+	if err := s.SnapshotSink.Close(); err != nil {
+		return err
+	}
+	return s.closed()
+}
