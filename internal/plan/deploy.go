@@ -157,10 +157,7 @@ func (s *survey) redo(t *tree, r *rulings) {
 func (s *survey) redoStep(p *phase, st *step, d *api.Decision) {
 	a := st.on.alloc
 	if in := st.on; (s.stands == succeeded || s.stands == given) && p.rolling && !in.closed && in.away == nil && s.outdated(in.group, a) {
-		st.do, st.status, st.why = replace, Pending, "" // the deployment left it out
-		if s.wasDone(in, st.redone()) {
-			st.do, st.status = none, Complete // the next allocation does not run it
-		}
+		s.startOver(st) // the deployment left it out
 		return
 	}
 	if st.do == launch {
@@ -177,7 +174,7 @@ func (s *survey) redoStep(p *phase, st *step, d *api.Decision) {
 	}
 	switch st.on.state {
 	case failed, lost, moving, ended:
-		st.do, st.status, st.why = replace, Pending, ""
+		s.startOver(st)
 		return
 	}
 	if p.limit == 0 && p.rolling && s.spec == nil {
@@ -213,6 +210,14 @@ func (s *survey) redoStep(p *phase, st *step, d *api.Decision) {
 	}
 	if least != Complete {
 		st.status, st.why = least, whyAgain(d)
+	}
+}
+
+// startOver has the step done again by the next allocation of its instance; one
+// that is done for good is not run by that.
+func (s *survey) startOver(st *step) {
+	if st.do, st.status, st.why = replace, Pending, ""; st.tasks != nil && s.wasDone(st.on, st.tasks) {
+		st.do, st.status = none, Complete
 	}
 }
 
