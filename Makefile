@@ -6,7 +6,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X github.com/reeve-run/reeve/internal/cli.version=$(VERSION)
 TOOLS   := -modfile=tools/go.mod
 
-.PHONY: dev build test check race e2e fuzz bench generate clean
+.PHONY: dev build test check race e2e fuzz properties bench generate clean
 
 ## dev: run a web service and a batch job on this machine: real processes, one command
 dev: build
@@ -30,6 +30,8 @@ check: build
 	@./tools/vulncheck.sh
 
 ## race: unit tests and end-to-end tests on the real binary, with the race detector
+# What the properties draw is the same in every run; "make properties" draws more.
+race: export RAPID_SEED ?= 1
 race:
 	@./tools/need.sh gcc gcc
 	$(GO) test -race -timeout 25m ./...
@@ -38,6 +40,11 @@ race:
 FUZZTIME ?= 20s
 fuzz:
 	@./tools/fuzz.sh $(FUZZTIME)
+
+## properties: every property, CHECKS times, on what no run has drawn before
+CHECKS ?= 2000
+properties:
+	@./tools/properties.sh $(CHECKS)
 
 ## bench: measure what docs/benchmarks.md reports, and print it as a table
 bench: build
