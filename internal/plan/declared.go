@@ -223,6 +223,8 @@ func (s *survey) stageStep(in *instance, c course, k int, whole step) step {
 			st.also().launches = l
 		}
 	case in.alloc == nil, len(c) == 1, in.state == ended && whole.status == Complete:
+	case in.state == failed && s.wasDone(in, st.tasks):
+		st.do, st.status, st.why = none, Complete, "" // whatever takes over does not run it
 	case in.state == placed, in.state == running, in.state == unknown:
 		s.stageInside(&st, c, k, whole)
 	case !isLaunched(in.alloc, st.tasks) && whole.status != Complete:
