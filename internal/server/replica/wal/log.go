@@ -147,8 +147,9 @@ func (l *Log) Rebase(index, term uint64) error {
 		return err
 	}
 	var rest []*raft.Log
-	if !keep {
-		last, _ := l.LastIndex()
+	first, _ := l.FirstIndex()
+	last, _ := l.LastIndex()
+	if !keep && last > 0 {
 		for i := index + 1; i <= last; i++ {
 			e := new(raft.Log)
 			if err := l.GetLog(i, e); err != nil {
@@ -156,7 +157,8 @@ func (l *Log) Rebase(index, term uint64) error {
 			}
 			rest = append(rest, e)
 		}
-		if err := l.removeSegments(len(l.segments)); err != nil {
+		// The newest first: what a crash leaves is dropped when the log is opened.
+		if err := l.deleteFrom(first); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,8 @@ package wal
 
 import (
 	"errors"
+	"os"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -49,11 +51,11 @@ func TestRebase(t *testing.T) {
 			}
 			l.Close()
 			l = open(t, dir)
-			if diff := cmp.Diff(tt.want, contents(t, l)); diff != "" {
-				t.Errorf("after a restart (-want +got):\n%s", diff)
-			}
 			if err := l.Rebase(tt.index, tt.term); err != nil {
 				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, contents(t, l)); diff != "" {
+				t.Errorf("after a restart (-want +got):\n%s", diff)
 			}
 			next := tt.index + 1
 			if n := len(tt.want); n > 0 {
@@ -79,5 +81,40 @@ func TestRebaseOnAnOlderSnapshotChangesNothing(t *testing.T) {
 	}
 	if err := l.GetLog(65, &e); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestCrashWhileAnotherHistoryIsDropped leaves any number of the segments, the
+// newest of which are removed first.
+func TestCrashWhileAnotherHistoryIsDropped(t *testing.T) {
+	for left := 0; ; left++ {
+		dir := t.TempDir()
+		l := open(t, dir)
+		if err := l.StoreLogs(entries(1, 30, 500)); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.StoreLogs(entries(31, 60, 500)); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.StoreLogs(entries(61, 80, 500)); err != nil {
+			t.Fatal(err)
+		}
+		segments := slices.Clone(l.segments)
+		l.Close()
+		if left >= len(segments) {
+			break
+		}
+		for _, s := range segments[left:] {
+			if err := os.Remove(s.file.Name()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		l = open(t, dir)
+		if err := l.Rebase(45, 9); err != nil {
+			t.Fatal(err)
+		}
+		if first, _ := l.FirstIndex(); first != 0 && first != 46 {
+			t.Errorf("with %d of %d segments the log begins with entry %d", left, len(segments), first)
+		}
 	}
 }
