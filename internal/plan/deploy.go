@@ -440,6 +440,13 @@ func IsMissed(r Reader, job *api.Job, a *api.Allocation) bool {
 	return a.Index() < g.Size()
 }
 
+// HasInstance reports whether the job still has the instance that the allocation
+// was made for. One that runs on every node may have it again at any time.
+func HasInstance(job *api.Job, a *api.Allocation) bool {
+	g := job.Group(a.Group)
+	return g != nil && (job.RunsOnEveryNode() || a.Index() < g.Size())
+}
+
 // leavesGap reports whether what stopped an allocation was anything but that
 // the job did not want its instance any more.
 func leavesGap(a *api.Allocation) bool {

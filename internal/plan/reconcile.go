@@ -33,6 +33,7 @@ func Reconcile(r Reader, job *api.Job, eval *api.Evaluation, now time.Time) *Res
 			}
 		}
 	}
+	w.line()
 	w.restart(trees)
 	w.steer()
 	w.afterwards(deploy)
@@ -61,6 +62,32 @@ func (w *work) doAll(steps []*step) {
 		w.left = len(steps) - i - 1
 		w.do(st)
 	}
+}
+
+// line puts the instances of each group that are asked for in the order of their
+// indexes, whatever plans ask for them: where there is room for some only, the
+// lower ones get it. Canaries come first, as in their plan.
+func (w *work) line() {
+	if w.job == nil || w.job.RunsOnEveryNode() || len(w.result.Start) < 2 {
+		return
+	}
+	groups := make(map[string]int, len(w.groups))
+	for _, r := range w.result.Start {
+		if _, seen := groups[r.Group.Name]; !seen {
+			groups[r.Group.Name] = len(groups)
+		}
+	}
+	slices.SortStableFunc(w.result.Start, func(a, b *placement.Request) int {
+		switch {
+		case a.Group.Name != b.Group.Name:
+			return groups[a.Group.Name] - groups[b.Group.Name]
+		case a.Canary != b.Canary && a.Canary:
+			return -1
+		case a.Canary != b.Canary:
+			return 1
+		}
+		return a.Index - b.Index
+	})
 }
 
 // starting counts the steps that ask for an instance.

@@ -165,7 +165,14 @@ func (c *collection) isSpareAllocation(a *api.Allocation) bool {
 			return false
 		}
 	}
-	return job.Stop || a.NextAllocation != "" || a.IsServerTerminal() && !plan.IsMissed(c.snap, job, a)
+	switch {
+	case job.Stop:
+		return true
+	case a.IsServerTerminal():
+		return !plan.IsMissed(c.snap, job, a)
+	}
+	// One that ended beside the next one, and was never stopped, claims its instance.
+	return a.NextAllocation != "" && !plan.HasInstance(job, a)
 }
 
 // threshold is how long what a job made is kept: no longer than the job itself
