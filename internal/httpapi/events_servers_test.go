@@ -187,6 +187,8 @@ func TestEventStreamGoesOnOverAChangeOfLeader(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s tells (-) what was not heard on the way (+):\n%s", s.id, diff)
 		}
+	}
+	for _, s := range live { // both had to be there: alone neither learns what the other committed
 		s.lose(t)
 	}
 }
