@@ -63,11 +63,15 @@ type Endpoint struct {
 //
 // Servers that lost everything are of another cluster, and know at first nothing
 // of what runs. What a reader knows of a node then holds until the node is among
-// Nodes.
+// Nodes. Those whose data was put back to an older copy do not know what came
+// after it: they are Rewound. What a reader knows holds then until they have had
+// the time to hear it again.
 type CatalogUpdate struct {
 	Index    uint64
 	Complete bool            `json:",omitempty"`
 	Cluster  string          `json:",omitempty"` // that the servers are of, if Complete
+	Timeline string          `json:",omitempty"` // that Index is of, if Complete
+	Rewound  bool            `json:",omitempty"` // the servers' history does not have the position up to which the reader was told
 	Nodes    []string        `json:",omitempty"` // that have said what they run: all of them if Complete, or else those that came
 	Entries  []*CatalogEntry `json:",omitempty"` // new or changed
 	Removed  []string        `json:",omitempty"` // allocation ids

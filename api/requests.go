@@ -174,6 +174,8 @@ type NodeAllocations struct {
 	Removed     []string          `json:",omitempty"` // ids that the servers collected
 	Index       uint64
 	ClusterID   string `json:",omitempty"` // whose allocations these are
+	Timeline    string `json:",omitempty"` // that Index is of, when it is another one than before
+	Rewound     bool   `json:",omitempty"` // the servers' history does not have the position up to which the node was told: what they do not know is not what they removed
 }
 
 // NodeAllocation is an allocation that travels apart from its job.

@@ -35,7 +35,8 @@ const (
 // change of it, until ctx ends or receive returns an error; that is returned.
 // While no server can be reached nothing is received: what was known holds. The
 // first update after a break is Complete. It has what was known of nodes that
-// servers which lost everything have not heard of yet, for a while.
+// servers which lost everything have not heard of yet, for a while; and so do
+// servers that went back to an older copy of their data.
 func (k Catalog) Stream(ctx context.Context, receive func(*api.CatalogUpdate) error) error {
 	return k.StreamTelling(ctx, receive, func(error) {})
 }
@@ -45,7 +46,7 @@ func (k Catalog) StreamTelling(ctx context.Context, receive func(*api.CatalogUpd
 	wait := streamAgain
 	var known succession
 	for {
-		err := k.follow(ctx, func(u *api.CatalogUpdate) error {
+		err := k.follow(ctx, known.told, func(u *api.CatalogUpdate) error {
 			wait = streamAgain
 			if u = known.next(u, time.Now()); u == nil {
 				return nil
@@ -75,8 +76,9 @@ type receiverError struct{ err error }
 func (e *receiverError) Error() string { return e.err.Error() }
 
 // follow reads one stream to its end.
-func (k Catalog) follow(ctx context.Context, receive func(*api.CatalogUpdate) error) error {
-	v := url.Values{"namespace": {"*"}}
+func (k Catalog) follow(ctx context.Context, told api.Position, receive func(*api.CatalogUpdate) error) error {
+	v := toldValues(told)
+	v.Set("namespace", "*")
 	for u, err := range stream[api.CatalogUpdate](ctx, k.c, "/v1/catalog/stream", v, nil) {
 		if err != nil {
 			return err

@@ -73,3 +73,33 @@ func TestTheSameServersAreBelieved(t *testing.T) {
 	r.tell("at first", &api.CatalogUpdate{Index: 9, Complete: true, Cluster: "one", Nodes: []string{"n"}, Entries: entries("a@n", "b@n")}, "a@n", "b@n")
 	r.tell("after a break", &api.CatalogUpdate{Index: 12, Complete: true, Cluster: "one", Entries: entries("b@n")}, "b@n")
 }
+
+func TestTrafficStaysWhileServersOnAnOlderCopyHearOfIt(t *testing.T) {
+	r := &traffic{T: t, now: time.Unix(1000, 0)}
+	at := func(timeline string, index uint64) {
+		t.Helper()
+		if want := (api.Position{Timeline: timeline, Index: index}); r.s.told != want {
+			t.Errorf("told up to %+v, want %+v", r.s.told, want)
+		}
+	}
+	r.tell("at first", &api.CatalogUpdate{Index: 90, Complete: true, Cluster: "one", Timeline: "a", Nodes: []string{"n"}, Entries: entries("a@n", "b@n", "c@n")}, "a@n", "b@n", "c@n")
+	at("a", 90)
+	r.tell("one ends", &api.CatalogUpdate{Index: 91, Removed: []string{"c@n"}}, "a@n", "b@n")
+	at("a", 91)
+	back := &api.CatalogUpdate{Index: 95, Complete: true, Cluster: "one", Timeline: "b", Rewound: true, Nodes: []string{"n"}, Entries: entries("a@n")}
+	r.tell("they believe to have heard its node", back, "a@n", "b@n")
+	at("b", 95)
+	r.tell("the node comes", &api.CatalogUpdate{Index: 96, Nodes: []string{"n"}}, "a@n", "b@n")
+	r.tell("it offers what it runs", &api.CatalogUpdate{Index: 97, Entries: entries("b@n")}, "a@n", "b@n")
+	r.tell("which ends", &api.CatalogUpdate{Index: 98, Removed: []string{"b@n"}}, "a@n")
+
+	r.tell("they go back once more", &api.CatalogUpdate{Index: 95, Complete: true, Cluster: "one", Timeline: "c", Rewound: true}, "a@n")
+	r.now = r.now.Add(heldRewound - time.Second)
+	r.tell("a sign of life", &api.CatalogUpdate{}, "a@n")
+	r.now = r.now.Add(time.Second)
+	r.tell("nobody runs it any more", &api.CatalogUpdate{})
+
+	r.tell("they begin anew", &api.CatalogUpdate{Index: 3, Complete: true, Cluster: "two", Timeline: "d", Rewound: true, Entries: entries("x@m")}, "x@m")
+	r.tell("and again", &api.CatalogUpdate{Index: 2, Complete: true, Cluster: "three", Timeline: "e", Rewound: true, Nodes: []string{"n"}}, "x@m")
+	r.tell("the node without it", &api.CatalogUpdate{Index: 4, Nodes: []string{"m"}})
+}

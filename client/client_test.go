@@ -232,7 +232,7 @@ func TestASilentStreamIsTakenForLost(t *testing.T) {
 				w.Write([]byte("\n"))
 			}
 		}()
-		for m, err := range c.Nodes().Stream(t.Context(), "n", "s") {
+		for m, err := range c.Nodes().Stream(t.Context(), "n", "s", api.Position{}) {
 			if err != nil {
 				last = err
 				break
@@ -285,13 +285,13 @@ func TestFollowGoesOnWhereItWas(t *testing.T) {
 	}
 	c := answering(t, func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
-		asked = append(asked, q.Get("index")+" "+q.Get("cluster"))
+		asked = append(asked, q.Get("index")+" "+q.Get("timeline"))
 		if len(asked) > len(answers) {
 			w.WriteHeader(http.StatusNotFound)
 			io.WriteString(w, "gone")
 			return
 		}
-		w.Header().Set("X-Reeve-Cluster", "c1")
+		w.Header().Set("X-Reeve-Timeline", "c1")
 		io.WriteString(w, answers[len(asked)-1])
 		w.(http.Flusher).Flush()
 		panic(http.ErrAbortHandler)

@@ -27,7 +27,7 @@ type EventOptions struct {
 	Topics    map[string][]string // topic -> keys (ids), none or "*" for all; nil: every topic
 	Filter    string              // an expression about events
 	Index     uint64              // begin with what happened at this index, when it is still known; 0: now
-	Cluster   string              // that Index is of; "": any
+	Timeline  string              // of what was told before Index; "": any
 	Snapshot  bool                // begin with all objects, unless Index is still known, and with them anew whenever events were missed
 	Complete  bool                // without Snapshot: fail with api.CodeNotFound when events are not known any more, rather than begin later
 	Namespace string              // "*" for all; default: the client's
@@ -53,7 +53,7 @@ func (o *EventOptions) values() url.Values {
 		}
 	}
 	set("filter", o.Filter)
-	set("cluster", o.Cluster)
+	set("timeline", o.Timeline)
 	set("namespace", o.Namespace)
 	if o.Index > 0 {
 		v.Set("index", strconv.FormatUint(o.Index, 10))
@@ -111,7 +111,7 @@ func (e Events) Follow(ctx context.Context, o EventOptions) iter.Seq2[*api.Event
 			var broke error
 			for batch, err := range e.messages(ctx, o, func(h http.Header) {
 				began, wait = true, streamAgain
-				o.Cluster = h.Get("X-Reeve-Cluster")
+				o.Timeline = h.Get("X-Reeve-Timeline")
 				if after, err := strconv.ParseUint(h.Get("X-Reeve-Events-After"), 10, 64); err == nil && !o.Snapshot {
 					o.Index = after + 1
 				}

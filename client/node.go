@@ -72,10 +72,12 @@ func (n Nodes) UpdateAllocations(ctx context.Context, id, secret string, allocat
 // Stream yields what a node should run: everything first, then every change.
 // It ends with an error, or when the loop is left; a silent server counts as
 // gone after 30 seconds. A server that can sends the compact form, and is sent
-// reports in it from then on.
-func (n Nodes) Stream(ctx context.Context, id, secret string) iter.Seq2[*api.NodeAllocations, error] {
+// reports in it from then on. The position is the one up to which the node
+// was told before: the first message says if the servers' history does not have
+// it.
+func (n Nodes) Stream(ctx context.Context, id, secret string, told api.Position) iter.Seq2[*api.NodeAllocations, error] {
 	header := http.Header{nodeSecretHeader: {secret}, "Accept": {wire.NodeMedia + ", application/x-ndjson"}}
-	return streamOf(ctx, n.c, pathf("/v1/node/%s/allocations/stream", id), url.Values{}, header, n.read)
+	return streamOf(ctx, n.c, pathf("/v1/node/%s/allocations/stream", id), toldValues(told), header, n.read)
 }
 
 // read returns what reads the messages of a node's stream.

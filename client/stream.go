@@ -11,6 +11,7 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -87,4 +88,15 @@ func (w *watchedReader) Read(p []byte) (int, error) {
 		w.watchdog.Reset(silence)
 	}
 	return n, err
+}
+
+// toldValues are the parameters of a stream whose reader was told up to a position
+// before.
+func toldValues(p api.Position) url.Values {
+	v := url.Values{}
+	if p.Timeline != "" {
+		v.Set("timeline", p.Timeline)
+		v.Set("index", strconv.FormatUint(p.Index, 10))
+	}
+	return v
 }

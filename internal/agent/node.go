@@ -76,8 +76,8 @@ func (s servers) Heartbeat(ctx context.Context, id, secret string) (*api.NodeHea
 	return s.nodes.Heartbeat(ctx, id, secret)
 }
 
-func (s servers) Stream(ctx context.Context, id, secret string, receive func(*api.NodeAllocations) error) error {
-	for message, err := range s.nodes.Stream(ctx, id, secret) {
+func (s servers) Stream(ctx context.Context, id, secret string, told api.Position, receive func(*api.NodeAllocations) error) error {
+	for message, err := range s.nodes.Stream(ctx, id, secret, told) {
 		if err != nil {
 			return err
 		}

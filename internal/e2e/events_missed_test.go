@@ -116,7 +116,7 @@ func TestReaderIsToldWhatIsNotKept(t *testing.T) {
 
 	// From the oldest that is kept on, saying what is not told.
 	lines := m.messages("topic=Job&index=1")
-	cluster := lines.resp.Header.Get("X-Reeve-Cluster")
+	timeline := lines.resp.Header.Get("X-Reeve-Timeline")
 	missed := lines.next().Missed
 	if missed == nil || missed.From != 1 || missed.To < 2 || missed.To > newest {
 		t.Fatalf("missed %+v, want from 1 to some index below %d", missed, newest)
@@ -179,10 +179,10 @@ func TestReaderIsToldWhatIsNotKept(t *testing.T) {
 	}
 
 	// What is not yet: one that is a moment ahead waits for it, one that is far
-	// ahead, or knows another cluster, is refused.
+	// ahead, or was told by other servers, is refused.
 	soon := make(chan uint64, 1)
 	go func() {
-		for b, err := range m.Client.Events().Stream(t.Context(), client.EventOptions{Index: newest + 1, Cluster: cluster}) {
+		for b, err := range m.Client.Events().Stream(t.Context(), client.EventOptions{Index: newest + 1, Timeline: timeline}) {
 			if err != nil {
 				t.Error(err)
 			}
@@ -193,7 +193,7 @@ func TestReaderIsToldWhatIsNotKept(t *testing.T) {
 	if next := m.bulky(112, 112); <-soon <= newest {
 		t.Errorf("a reader of index %d heard of something before it; the newest is %d", newest+1, next)
 	}
-	for _, query := range []string{"index=99999999", "index=5&cluster=another"} {
+	for _, query := range []string{"index=99999999", "index=5&timeline=another"} {
 		if _, body := m.refused(query, http.StatusNotFound); !strings.Contains(body, "not of this cluster's history") || !strings.Contains(body, "snapshot") {
 			t.Errorf("%s: %s", query, body)
 		}
@@ -203,8 +203,8 @@ func TestReaderIsToldWhatIsNotKept(t *testing.T) {
 			t.Errorf("index %s: %s", index, body)
 		}
 	}
-	if b := m.messages("topic=Job&index=5&cluster=another&snapshot").next(); b.Snapshot != api.SnapshotBegin {
-		t.Errorf("of another cluster, with a snapshot: %+v", b)
+	if b := m.messages("topic=Job&index=5&timeline=another&snapshot").next(); b.Snapshot != api.SnapshotBegin {
+		t.Errorf("told by other servers, with a snapshot: %+v", b)
 	}
 }
 

@@ -195,8 +195,14 @@ func (e *estate) dies() {
 func (e *estate) begins() {
 	e.t.Helper()
 	e.server.start()
-	e.server.eventually("the server takes jobs", func(ctx context.Context) error {
-		_, _, err := e.server.Client.Domains().Get(ctx, "", nil)
+	e.server.answers()
+}
+
+// answers waits until the server takes jobs.
+func (m *machine) answers() {
+	m.t.Helper()
+	m.eventually("the server takes jobs", func(ctx context.Context) error {
+		_, _, err := m.Client.Domains().Get(ctx, "", nil)
 		return err
 	})
 }

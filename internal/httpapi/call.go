@@ -89,6 +89,15 @@ func (c *call) parseBlocking(q url.Values) (err error) {
 	return nil
 }
 
+// told is the position up to which the reader of a stream was told before; the
+// zero one if it does not say.
+func (c *call) told() api.Position {
+	if timeline := c.query.Get("timeline"); timeline != "" {
+		return api.Position{Timeline: timeline, Index: c.index}
+	}
+	return api.Position{}
+}
+
 func parseWait(s string) (time.Duration, error) {
 	d, err := time.ParseDuration(s)
 	if err != nil {

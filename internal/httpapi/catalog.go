@@ -42,6 +42,8 @@ func streamCatalog(c *call) error {
 	if err := c.seeCatalog(); err != nil {
 		return err
 	}
+	told, snap := c.told(), c.Server.Store().Snapshot()
+	rewound := told.Timeline != "" && !snap.Holds(told)
 	subscription := c.Server.Catalog().Subscribe()
 	s := newStream(c, lines)
 	c.setIndex(c.Server.Store().Index())
@@ -54,6 +56,9 @@ func streamCatalog(c *call) error {
 			m, err := subscription.Next(c.r.Context())
 			if err != nil {
 				return err
+			}
+			if rewound { // the first message is complete, and this reader's alone
+				m.Rewound, rewound = true, false
 			}
 			line, err := c.catalogLine(m)
 			if err != nil {
@@ -77,7 +82,7 @@ func (c *call) catalogLine(m *live.Message) ([]byte, error) {
 	if c.namespace == allNamespaces {
 		return m.Line()
 	}
-	u := &api.CatalogUpdate{Index: m.Index, Complete: m.Complete, Cluster: m.Cluster, Nodes: m.Nodes, Removed: m.Removed}
+	u := &api.CatalogUpdate{Index: m.Index, Complete: m.Complete, Cluster: m.Cluster, Timeline: m.Timeline, Rewound: m.Rewound, Nodes: m.Nodes, Removed: m.Removed}
 	for _, e := range m.Entries {
 		if c.inNamespace(e.Namespace) {
 			u.Entries = append(u.Entries, e)

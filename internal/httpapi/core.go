@@ -73,7 +73,7 @@ type Core interface {
 	Heartbeat(ctx context.Context, nodeID, secret string) (*api.NodeHeartbeatResponse, error)
 	UpdateAllocations(ctx context.Context, nodeID, secret string, allocations []*api.Allocation) (uint64, error)
 	ReportAllocations(ctx context.Context, nodeID, secret string, body []byte) (uint64, error) // the same, of wire.EncodeReport
-	NodeStream(ctx context.Context, nodeID, secret string, send func(*server.NodeMessage) error) error
+	NodeStream(ctx context.Context, nodeID, secret string, told api.Position, send func(*server.NodeMessage) error) error
 }
 
 var _ Core = (*server.Server)(nil)

@@ -20,13 +20,13 @@ type eventQuery struct {
 	sse      bool
 	snapshot bool   // begin with what is, and whenever something was missed
 	complete bool   // rather nothing than less than everything
-	cluster  string // that from is of; "": not said
+	timeline string // of what was told before from; "": not said
 	from     uint64 // the index of the first that is wanted; 0: from now on
 	skip     int    // events of that index that the subscriber has
 }
 
 // eventParams are the query parameters of the stream.
-var eventParams = []string{"topic", "index", "complete", "snapshot", "filter", "format", "cluster"}
+var eventParams = []string{"topic", "index", "complete", "snapshot", "filter", "format", "timeline"}
 
 // parseEventQuery reads what a subscriber wants.
 func (c *call) parseEventQuery() (q eventQuery, err error) {
@@ -47,7 +47,7 @@ func (c *call) parseEventQuery() (q eventQuery, err error) {
 	if q.complete, err = c.flag("complete"); err != nil {
 		return q, err
 	}
-	q.cluster, q.from = c.query.Get("cluster"), c.index
+	q.timeline, q.from = c.query.Get("timeline"), c.index
 	// A browser that connects again asks as it did at first, and says with the
 	// header how far it came.
 	if s := c.r.Header.Get("Last-Event-ID"); s != "" {

@@ -43,7 +43,7 @@ func streamEvents(c *call) error {
 	c.setIndex(s.store.Index())
 	h := c.w.Header()
 	h.Set("X-Reeve-Events-After", strconv.FormatUint(s.after, 10))
-	h.Set("X-Reeve-Cluster", s.store.Snapshot().ClusterID())
+	h.Set("X-Reeve-Timeline", s.store.Snapshot().Timeline())
 	s.out = newEventWriter(c, q.sse)
 	defer s.out.release()
 	if err := s.out.start(); err != nil {
@@ -67,7 +67,7 @@ func (s *eventStream) begin() (first func() error, err error) {
 		return nothing, nil
 	}
 	s.after = s.from - 1
-	foreign := s.cluster != "" && s.cluster != s.store.Snapshot().ClusterID()
+	foreign := s.timeline != "" && !s.store.Snapshot().Holds(api.Position{Timeline: s.timeline, Index: s.after})
 	if !foreign && s.after > s.store.Index() {
 		ctx, cancel := context.WithTimeout(s.r.Context(), waitForIndex)
 		defer cancel()

@@ -105,7 +105,7 @@ var frames = sync.Pool{New: func() any { return new([]byte) }}
 // the signs of life between them: there are thousands of such streams.
 func (s *stream) hold(signOfLife string, send func(*server.NodeMessage) error) error {
 	quiet := []byte(signOfLife)
-	err := s.c.Server.NodeStream(s.c.r.Context(), s.c.id(), s.c.r.Header.Get(nodeSecretHeader), func(m *server.NodeMessage) error {
+	err := s.c.Server.NodeStream(s.c.r.Context(), s.c.id(), s.c.r.Header.Get(nodeSecretHeader), s.c.told(), func(m *server.NodeMessage) error {
 		if m == nil {
 			return s.write(quiet)
 		}

@@ -60,7 +60,7 @@ func testNodeOf(id string) *api.Node {
 
 // firstAllocations reads a node's stream until something is to run.
 func firstAllocations(ctx context.Context, nodes client.Nodes, n *api.Node) (*api.NodeAllocations, error) {
-	for m, err := range nodes.Stream(ctx, n.ID, n.SecretID) {
+	for m, err := range nodes.Stream(ctx, n.ID, n.SecretID, api.Position{}) {
 		if err != nil || len(m.Allocations) > 0 {
 			return m, err
 		}
@@ -106,7 +106,7 @@ func TestAgentsAndPeopleGetTheSameStream(t *testing.T) {
 	if err := decodeLine(resp.Body, plain); err != nil {
 		t.Fatal(err)
 	}
-	got.Complete, got.Index, got.ClusterID = plain.Complete, plain.Index, plain.ClusterID // one came after the registration, one at once
+	got.Complete, got.Index, got.ClusterID, got.Timeline = plain.Complete, plain.Index, plain.ClusterID, plain.Timeline // one came after the registration, one at once
 	if diff := cmp.Diff(plain, got); diff != "" {
 		t.Errorf("an agent is told otherwise than a person (-person +agent):\n%s", diff)
 	}
@@ -187,7 +187,7 @@ func TestManyNodesShareConnections(t *testing.T) {
 		}
 		go func() {
 			first := true
-			for _, err := range c.Nodes().Stream(ctx, n.ID, n.SecretID) {
+			for _, err := range c.Nodes().Stream(ctx, n.ID, n.SecretID, api.Position{}) {
 				if first {
 					began <- err
 				}

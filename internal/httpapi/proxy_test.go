@@ -178,13 +178,13 @@ func TestNodeProtocol(t *testing.T) {
 	if _, err := nodes.Heartbeat(ctx, testNode, "other"); api.CodeOf(err) != api.CodeForbidden {
 		t.Errorf("heartbeat with a wrong secret: got %v, want forbidden", err)
 	}
-	for message, err := range nodes.Stream(ctx, testNode, "s") {
+	for message, err := range nodes.Stream(ctx, testNode, "s", api.Position{}) {
 		if err != nil || !message.Complete {
 			t.Errorf("the stream's first message is %+v, %v; want a complete one", message, err)
 		}
 		break
 	}
-	for _, err := range nodes.Stream(ctx, testNode, "other") {
+	for _, err := range nodes.Stream(ctx, testNode, "other", api.Position{}) {
 		if api.CodeOf(err) != api.CodeForbidden {
 			t.Errorf("a stream with a wrong secret: got %v, want forbidden", err)
 		}

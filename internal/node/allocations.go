@@ -32,6 +32,9 @@ func (n *Node) receive(m *api.NodeAllocations) {
 		return
 	}
 	n.join(m.ClusterID)
+	if m.Rewound {
+		n.goBack()
+	}
 	known := make(map[string]bool, len(m.Allocations))
 	for _, na := range m.Allocations {
 		if na == nil || na.Allocation == nil {
@@ -51,6 +54,7 @@ func (n *Node) receive(m *api.NodeAllocations) {
 			}
 		}
 	}
+	n.follow(m.Timeline)
 }
 
 // versionKey names a version of a job in one message.

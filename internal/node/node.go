@@ -37,7 +37,8 @@ type Servers interface {
 	Register(ctx context.Context, n *api.Node) (*api.NodeHeartbeatResponse, error)
 	Heartbeat(ctx context.Context, nodeID, secret string) (*api.NodeHeartbeatResponse, error)
 	// Stream calls receive for every message until ctx ends or the stream breaks.
-	Stream(ctx context.Context, nodeID, secret string, receive func(*api.NodeAllocations) error) error
+	// The position is the one up to which the node was told what it runs.
+	Stream(ctx context.Context, nodeID, secret string, told api.Position, receive func(*api.NodeAllocations) error) error
 	UpdateAllocations(ctx context.Context, nodeID, secret string, allocs []*api.Allocation) error
 	// OfferOrphans returns why some are refused, by id.
 	OfferOrphans(ctx context.Context, nodeID, secret string, orphans []*api.OfferedOrphan) (map[string]string, error)
@@ -103,6 +104,7 @@ type Node struct {
 	runners  map[string]*runner.Runner
 	jobs     map[string]*keptJob
 	cluster  string                  // that the node is of; "" before it joined one that says so
+	timeline string                  // that what it was told last is of
 	strays   map[string]string       // allocations that its servers have not known so far, with the cluster that they are of
 	untold   string                  // the cluster that what it runs is of, while its servers have not been told; "" if they have
 	doomed   map[string]bool         // to be removed when they have ended

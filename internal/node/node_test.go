@@ -44,8 +44,9 @@ type fakeServers struct {
 	messages   chan *api.NodeAllocations
 	cluster    string // whose they are
 	offered    map[string]*api.OfferedOrphan
-	deaf       bool   // offers are not answered
-	from       string // the cluster that the node said last it comes from
+	deaf       bool         // offers are not answered
+	from       string       // the cluster that the node said last it comes from
+	told       api.Position // that the node said last it was told up to
 }
 
 var errAway = api.Errorf(api.CodeUnavailable, "no server answers")
@@ -89,7 +90,10 @@ func (s *fakeServers) Heartbeat(context.Context, string, string) (*api.NodeHeart
 	return &api.NodeHeartbeatResponse{HeartbeatTTL: 15 * time.Second, Status: api.NodeStatusReady}, nil
 }
 
-func (s *fakeServers) Stream(ctx context.Context, _, _ string, receive func(*api.NodeAllocations) error) error {
+func (s *fakeServers) Stream(ctx context.Context, _, _ string, told api.Position, receive func(*api.NodeAllocations) error) error {
+	s.mu.Lock()
+	s.told = told
+	s.mu.Unlock()
 	for {
 		select {
 		case m := <-s.messages:

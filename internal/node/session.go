@@ -109,7 +109,7 @@ func (n *Node) keepStreaming(ctx context.Context) {
 	}
 	pause := newBackoff(50*time.Millisecond, 5*time.Second)
 	for ctx.Err() == nil {
-		err := n.config.Servers.Stream(ctx, n.identity.ID, n.identity.Secret, func(m *api.NodeAllocations) error {
+		err := n.config.Servers.Stream(ctx, n.identity.ID, n.identity.Secret, n.told(), func(m *api.NodeAllocations) error {
 			if n.refused.Load() != 0 {
 				return errTwin // it gets all of it when the servers listen to it again
 			}

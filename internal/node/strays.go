@@ -19,21 +19,18 @@ import (
 //
 // How is it told from one that the servers have removed? A cluster has a name
 // for as long as its state lives. What another cluster placed, this one cannot
-// have removed; and neither what was placed at an index that it has not reached.
+// have removed. Nor can servers whose history does not have the position up to
+// which the node was told: they say so at the beginning of a stream.
 const (
-	keyCluster = "cluster"
-	keyStray   = "stray/"
-	offerBatch = 128
+	keyCluster  = "cluster"
+	keyTimeline = "timeline"
+	keyStray    = "stray/"
+	offerBatch  = 128
 )
 
 // loadStrays reads of which cluster the node was, and what it had to offer.
 func (n *Node) loadStrays() error {
-	if err := n.ledger.Each(keyCluster, func(_ string, value []byte) error {
-		n.cluster = string(value)
-		return nil
-	}); err != nil {
-		return err
-	}
+	n.cluster, n.timeline = string(n.ledger.Get(keyCluster)), string(n.ledger.Get(keyTimeline))
 	return n.ledger.Each(keyStray, func(key string, value []byte) error {
 		if id := strings.TrimPrefix(key, keyStray); n.runners[id] != nil {
 			n.strays[id] = string(value)
@@ -65,6 +62,41 @@ func (n *Node) join(cluster string) {
 	n.ledger.Put(keyCluster, []byte(cluster))
 }
 
+// told is the position up to which the servers have told the node what it runs.
+func (n *Node) told() api.Position {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	p := api.Position{Timeline: n.timeline}
+	for id, r := range n.runners {
+		if _, stray := n.strays[id]; !stray {
+			p.Index = max(p.Index, r.Allocation().CreateIndex)
+		}
+	}
+	return p
+}
+
+// goBack has everything that runs here listen to servers that are on an older
+// copy of their data: they count from there. The mutex is held.
+func (n *Node) goBack() {
+	n.log.Warn("the servers are on an older copy of their data: what they do not know any more goes on, and is offered to them",
+		"allocations", len(n.runners))
+	for id, r := range n.runners {
+		if _, stray := n.strays[id]; !stray && !n.doomed[id] {
+			r.Disown()
+		}
+	}
+}
+
+// follow notes on which timeline the servers are. It comes after what they said
+// has been noted: an agent that ended in between is told that they are rewound
+// once more. The mutex is held.
+func (n *Node) follow(timeline string) {
+	if timeline != "" && timeline != n.timeline {
+		n.timeline = timeline
+		n.ledger.Put(keyTimeline, []byte(timeline))
+	}
+}
+
 // stray notes that the servers do not know the allocation. The mutex is held.
 func (n *Node) stray(id, cluster string) {
 	if _, known := n.strays[id]; known || n.doomed[id] {
@@ -90,7 +122,8 @@ func (n *Node) found(id string) {
 // missing decides about an allocation that the servers did not name although
 // they named all. The mutex is held.
 func (n *Node) missing(id string, m *api.NodeAllocations) {
-	if m.ClusterID != "" && n.runners[id].Allocation().CreateIndex > m.Index {
+	// A server that is behind the others has not reached the index yet.
+	if m.Rewound || m.ClusterID != "" && n.runners[id].Allocation().CreateIndex > m.Index {
 		n.stray(id, n.cluster)
 	}
 	if _, stray := n.strays[id]; stray {

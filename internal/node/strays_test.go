@@ -114,6 +114,65 @@ func TestWhatIsNewerThanTheServersKnowledgeGoesOn(t *testing.T) {
 	})
 }
 
+// TestServersThatWentBackCannotHaveRemovedWhatCameAfter has servers begin on an
+// older copy of their data, and pass the index that the node was told of.
+func TestServersThatWentBackCannotHaveRemovedWhatCameAfter(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServers, d *drivertest.Driver, start func() *running) {
+		s.cluster = "one"
+		n := start()
+		m := ofCluster("one", 500, placed(service(), true, "old", "new"))
+		m.Timeline, m.Allocations[0].CreateIndex = "before", 100
+		s.messages <- m
+		s.until(t, api.AllocClientRunning, 2)
+
+		told := func(when string, want api.Position) {
+			t.Helper()
+			s.messages <- nil // the stream breaks, and begins again
+			time.Sleep(10 * time.Second)
+			synctest.Wait()
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if s.told != want {
+				t.Errorf("%s the node was told up to %+v, want %+v", when, s.told, want)
+			}
+		}
+		told("at first", api.Position{Timeline: "before", Index: 500})
+
+		// They know the first one, as it was, and say so on a timeline of their own.
+		m = ofCluster("one", 600, placed(service(), false, "old"))
+		m.Timeline, m.Rewound = "after", true
+		m.Allocations[0].CreateIndex, m.Allocations[0].AllocModifyIndex = 100, 110
+		s.messages <- m
+		time.Sleep(time.Second)
+		synctest.Wait()
+		s.mu.Lock()
+		if o := s.offered["new"]; o == nil || o.ClusterID != "one" || len(s.offered) != 1 {
+			t.Errorf("offered are %v", s.offered)
+		}
+		s.mu.Unlock()
+		want(t, "what they do not know", api.AllocClientRunning, runs(n, "new"))
+		want(t, "what they know", api.AllocClientRunning, runs(n, "old"))
+		told("after they went back", api.Position{Timeline: "after", Index: 100})
+
+		// What they say now counts, although they said something at a later index
+		// before they went back.
+		m = ofCluster("one", 601, placed(service(), false, "old"))
+		m.Allocations[0].DesiredStatus, m.Allocations[0].AllocModifyIndex = api.AllocDesiredStop, 120
+		s.messages <- m
+		s.until(t, api.AllocClientComplete, 1)
+
+		// What they removed themselves is no stray.
+		n.stop()
+		n = start()
+		told("after the agent's restart", api.Position{Timeline: "after", Index: 601})
+		s.messages <- ofCluster("one", 602, &api.NodeAllocations{})
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		want(t, "what they removed", "", runs(n, "old"))
+		want(t, "what they never knew", api.AllocClientRunning, runs(n, "new"))
+	})
+}
+
 func TestWhatWasNotOfferedYetIsNotForgotten(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *fakeServers, d *drivertest.Driver, start func() *running) {
 		s.cluster = "old"

@@ -208,7 +208,7 @@ func (c *cluster) connect(node *api.Node, run func(*api.Allocation, *api.Job) []
 	ctx, cancel := context.WithCancel(c.Context())
 	n.cancel = cancel
 	n.running.Go(func() {
-		_ = c.NodeStream(ctx, node.ID, node.SecretID, func(m *server.NodeMessage) error {
+		_ = c.NodeStream(ctx, node.ID, node.SecretID, api.Position{}, func(m *server.NodeMessage) error {
 			if m == nil {
 				return nil // a sign of life
 			}

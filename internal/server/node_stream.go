@@ -21,8 +21,9 @@ const signOfLife = 10 * time.Second
 // NodeStream sends a node its allocations: all of them first, then what the
 // servers change, as soon as it is committed, until ctx ends or send fails. A nil
 // message is a sign of life: nothing else was to be sent for a while. Nothing of
-// a message may be used after send returns.
-func (s *Server) NodeStream(ctx context.Context, nodeID, secret string, send func(*NodeMessage) error) error {
+// a message may be used after send returns. The position is the one up to which
+// the node was told what it runs; the zero one makes no difference.
+func (s *Server) NodeStream(ctx context.Context, nodeID, secret string, told api.Position, send func(*NodeMessage) error) error {
 	if _, err := authenticate(s.store.Snapshot(), nodeID, secret); err != nil {
 		return err
 	}
@@ -30,6 +31,7 @@ func (s *Server) NodeStream(ctx context.Context, nodeID, secret string, send fun
 	defer s.streams.close(st)
 	quiet := time.NewTimer(signOfLife)
 	defer quiet.Stop()
+	timeline := "" // that the node was told of
 	for {
 		batch, err := st.take(ctx, quiet.C)
 		if err != nil {
@@ -45,12 +47,17 @@ func (s *Server) NodeStream(ctx context.Context, nodeID, secret string, send fun
 		// Each message is a new one: a stream may be quiet for hours after it, and
 		// would hold on to allocations as they were then.
 		m := &NodeMessage{index: batch.index, texts: s.streams.texts}
+		snap := s.store.Snapshot()
 		if batch.complete {
-			snap := s.store.Snapshot()
 			st.completed(snap.Index())
 			m.addComplete(snap, nodeID)
+			m.rewound = told.Timeline != "" && !snap.Holds(told)
+			told = api.Position{}
 		} else {
 			m.addChanges(batch.changes)
+		}
+		if now := snap.Timeline(); m.complete || now != timeline {
+			m.timeline, timeline = now, now
 		}
 		if err := send(m); err != nil {
 			return err
@@ -64,6 +71,8 @@ type NodeMessage struct {
 	complete    bool
 	index       uint64
 	clusterID   string            // of a complete one
+	timeline    string            // of a complete one, and of the first one on another timeline
+	rewound     bool              // the history does not have what the node was told
 	allocations []*api.Allocation // as they are stored
 	jobs        []*api.Job        // of those that run, once each
 	removed     []string
@@ -116,7 +125,7 @@ func (m *NodeMessage) add(a *api.Allocation) {
 
 // API is the message in the form for people and their tools.
 func (m *NodeMessage) API() *api.NodeAllocations {
-	out := &api.NodeAllocations{Complete: m.complete, Index: m.index, ClusterID: m.clusterID, Jobs: slices.Clone(m.jobs), Removed: slices.Clone(m.removed)}
+	out := &api.NodeAllocations{Complete: m.complete, Index: m.index, ClusterID: m.clusterID, Timeline: m.timeline, Rewound: m.rewound, Jobs: slices.Clone(m.jobs), Removed: slices.Clone(m.removed)}
 	for _, a := range m.allocations {
 		slim := *a
 		slim.Job, slim.Metrics = nil, nil
@@ -131,7 +140,7 @@ func (m *NodeMessage) API() *api.NodeAllocations {
 
 // AppendFrame appends the message in the form for agents.
 func (m *NodeMessage) AppendFrame(b []byte) ([]byte, error) {
-	w := &wire.NodeAllocations{Complete: m.complete, Index: m.index, ClusterId: m.clusterID}
+	w := &wire.NodeAllocations{Complete: m.complete, Index: m.index, ClusterId: m.clusterID, Timeline: m.timeline, Rewound: m.rewound}
 	for _, job := range m.jobs {
 		text, err := m.texts.of(job)
 		if err != nil {

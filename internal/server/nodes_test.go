@@ -26,7 +26,7 @@ func TestNodeSecretOwnsItsID(t *testing.T) {
 		c.refused(err, api.CodeForbidden, "n1")
 		_, err = c.UpdateAllocations(c.Context(), "n1", "other", []*api.Allocation{{ID: "x", ClientStatus: "running"}})
 		c.refused(err, api.CodeForbidden, "n1")
-		err = c.NodeStream(c.Context(), "n1", "other", nil)
+		err = c.NodeStream(c.Context(), "n1", "other", api.Position{}, nil)
 		c.refused(err, api.CodeForbidden, "n1")
 		_, err = c.Heartbeat(c.Context(), "n2", "secret")
 		c.refused(err, api.CodeNotFound, "register")
@@ -64,7 +64,7 @@ func TestStreamSendsAllThenChanges(t *testing.T) {
 		var quiet atomic.Int64 // signs of life
 		done := make(chan error, 1)
 		go func() {
-			done <- c.NodeStream(ctx, "n1", n.node.SecretID, func(m *server.NodeMessage) error {
+			done <- c.NodeStream(ctx, "n1", n.node.SecretID, api.Position{}, func(m *server.NodeMessage) error {
 				if m == nil {
 					quiet.Add(1)
 					return nil

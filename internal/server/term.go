@@ -71,6 +71,9 @@ func (s *Server) beginTerm(ctx context.Context) error {
 			return err
 		}
 	}
+	if _, err := s.propose(ctx, &state.BeginTimeline{ID: api.NewID()}); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	t := &term{cancel: cancel, fleet: fleet.New()}
 	t.broker = broker.New(broker.Config{

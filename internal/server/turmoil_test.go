@@ -82,7 +82,7 @@ func (tu *turmoil) journal(propose server.Propose) server.Propose {
 			return 0, nil, errDisk
 		}
 		index, errs, err := propose(ctx, cmds...)
-		if _, begins := cmds[0].(*state.BeginCluster); err == nil && !begins {
+		if err == nil && !ofBeginning(cmds[0]) {
 			tu.committed(index, cmds, errs)
 		}
 		if fault == 1 {
@@ -91,6 +91,15 @@ func (tu *turmoil) journal(propose server.Propose) server.Propose {
 		}
 		return index, errs, err
 	}
+}
+
+// ofBeginning reports whether a new leader writes the command before it acts.
+func ofBeginning(c state.Command) bool {
+	switch c.(type) {
+	case *state.BeginCluster, *state.BeginTimeline:
+		return true
+	}
+	return false
 }
 
 func ofPipeline(cmds []state.Command) bool {

@@ -197,7 +197,7 @@ func (n *node) heartbeat(ctx context.Context, register bool) {
 
 func (n *node) stream(ctx context.Context, s *session) {
 	for ctx.Err() == nil {
-		for m, err := range n.nodes.Stream(ctx, n.self.ID, n.self.SecretID) {
+		for m, err := range n.nodes.Stream(ctx, n.self.ID, n.self.SecretID, api.Position{}) {
 			if err != nil {
 				n.run.count(nil, err, ctx)
 				break

@@ -19,6 +19,7 @@ type cluster struct {
 	pools     []*api.NodePool // ordered by name, without the built-in ones
 	domains   []*api.Domain   // ordered by name
 	id        string          // of the cluster, for as long as its state lives; "" before it began
+	timelines []timeline      // oldest first
 }
 
 // builtInPools always exist, ordered by name.

@@ -70,7 +70,8 @@ func (t *txn) endAllFreshness() {
 
 // clusterRecord is what a snapshot says of the cluster itself.
 type clusterRecord struct {
-	ID string
+	ID        string
+	Timelines []timeline `json:",omitempty"`
 }
 
 func (l *loader) loadCluster(payload []byte) error {
@@ -78,7 +79,7 @@ func (l *loader) loadCluster(payload []byte) error {
 	if err := json.Unmarshal(payload, &r); err != nil {
 		return err
 	}
-	l.cluster.id = r.ID
+	l.cluster.id, l.cluster.timelines = r.ID, r.Timelines
 	return nil
 }
 

@@ -35,6 +35,7 @@ type dump struct {
 	Pools       []*api.NodePool
 	Domains     []*api.Domain
 	Cluster     string
+	Timelines   []timeline
 	Orphans     int
 	Decisions   map[string][]*api.Decision
 	Restarts    map[string][]*api.JobRestart
@@ -97,7 +98,7 @@ func dumpOf(v *Snapshot) *dump {
 		d.Scaled = append(d.Scaled, j.ID)
 	}
 	d.Scheduler, d.Pools = v.SchedulerConfig(), slices.Collect(v.NodePools())
-	d.Domains, d.Cluster = slices.Collect(v.Domains()), v.ClusterID()
+	d.Domains, d.Cluster, d.Timelines = slices.Collect(v.Domains()), v.ClusterID(), v.cluster.timelines
 	d.Orphans = v.OrphanCount()
 	for c := range v.CallbacksPrefix("") {
 		d.Callbacks = append(d.Callbacks, c)

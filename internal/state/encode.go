@@ -131,6 +131,8 @@ func decodeCommand(w *wire.Command) (Command, error) {
 		return decodeAdoptAllocations(k.AdoptAllocations)
 	case *wire.Command_BeginCluster:
 		return &BeginCluster{k.BeginCluster.GetId(), k.BeginCluster.GetTime()}, nil
+	case *wire.Command_BeginTimeline:
+		return &BeginTimeline{k.BeginTimeline.GetId()}, nil
 	case *wire.Command_UpdateCallback:
 		return decodeUpdateCallback(k.UpdateCallback), nil
 	case *wire.Command_FailJob:

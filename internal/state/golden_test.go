@@ -129,6 +129,7 @@ func every() []Command {
 		&PromoteDeployment{ID: "d", Groups: []string{"web"}, Description: "promoted", Evaluation: evaluation, Time: 21},
 		&SetAllocHealth{DeploymentID: "d", Healthy: []string{"a"}, Unhealthy: []string{"b"}, Status: "failed", Description: "why", Evaluation: evaluation, Job: testJob("web"), Time: 22},
 		&BeginCluster{ID: "99999999-0000-4000-8000-000000000009", Time: 23},
+		&BeginTimeline{ID: "88888888-0000-4000-8000-000000000008"},
 		&PutDomain{Domain: "cf", FreshUntil: 24},
 		&EndFreshness{Domains: []string{"cf", ""}, All: true},
 		&AdoptAllocations{NodeID: "n", Allocations: []*api.Allocation{orphan()}, Rewound: true, Time: 25},

@@ -70,7 +70,7 @@ func (v *Snapshot) WriteTo(w io.Writer) (int64, error) {
 	}
 	end.NodePools = writeChunks(f, frameNodePools, slices.Values(v.cluster.pools))
 	if v.cluster.id != "" {
-		writeJSON(f, frameCluster, clusterRecord{v.cluster.id})
+		writeJSON(f, frameCluster, clusterRecord{v.cluster.id, v.cluster.timelines})
 	}
 	end.Domains = writeChunks(f, frameDomains, slices.Values(v.cluster.domains))
 	end.Jobs = v.writeJobs(f)

@@ -34,7 +34,7 @@ type Catalog struct {
 	services btree.Map[string, *service] // by key
 	names    uint64                      // log index at which a name or a tag last came or went
 	gone     uint64                      // log index at which a name last went
-	cluster  func() string
+	history  func() (cluster, timeline string)
 	nodes    nodes
 	waiters  waiters
 	past     past
@@ -42,7 +42,7 @@ type Catalog struct {
 
 // New returns an empty picture.
 func New() *Catalog {
-	c := &Catalog{cluster: func() string { return "" }}
+	c := &Catalog{history: func() (cluster, timeline string) { return "", "" }}
 	c.past.init()
 	return c
 }
@@ -50,7 +50,10 @@ func New() *Catalog {
 // Run keeps the picture true to the store until ctx ends.
 func (c *Catalog) Run(ctx context.Context, store *state.Store) error {
 	c.mu.Lock()
-	c.cluster = func() string { return store.Snapshot().ClusterID() }
+	c.history = func() (cluster, timeline string) {
+		snap := store.Snapshot()
+		return snap.ClusterID(), snap.Timeline()
+	}
 	c.mu.Unlock()
 	return feed.Follow(ctx, store, c.start, c.apply)
 }

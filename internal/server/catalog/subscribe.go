@@ -144,10 +144,12 @@ func (s *Subscription) Next(ctx context.Context) (*Message, error) {
 // complete is everything, and the number of the message that comes after it.
 func (c *Catalog) complete() (*Message, uint64) {
 	c.mu.Lock()
-	all, index, nodes, cluster := c.entries.Copy(), c.seen.Load(), c.nodes.heard(), c.cluster
+	all, index, nodes, history := c.entries.Copy(), c.seen.Load(), c.nodes.heard(), c.history
 	c.past.mu.Lock()
 	next := c.past.next
 	c.past.mu.Unlock()
 	c.mu.Unlock()
-	return &Message{CatalogUpdate: &api.CatalogUpdate{Index: index, Complete: true, Cluster: cluster(), Nodes: nodes, Entries: all.Values()}}, next
+	u := &api.CatalogUpdate{Index: index, Complete: true, Nodes: nodes, Entries: all.Values()}
+	u.Cluster, u.Timeline = history()
+	return &Message{CatalogUpdate: u}, next
 }

@@ -58,7 +58,7 @@ func ReadNodeFrame(r *bufio.Reader) (*api.NodeAllocations, error) {
 }
 
 func (m *NodeAllocations) decode() (*api.NodeAllocations, error) {
-	out := &api.NodeAllocations{Complete: m.Complete, Index: m.Index, ClusterID: m.ClusterId}
+	out := &api.NodeAllocations{Complete: m.Complete, Index: m.Index, ClusterID: m.ClusterId, Timeline: m.Timeline, Rewound: m.Rewound}
 	for _, text := range m.JobsJson {
 		job := new(api.Job)
 		if err := json.Unmarshal(text, job); err != nil {

@@ -34,6 +34,8 @@ type NodeAllocations struct {
 	Removed       [][]byte               `protobuf:"bytes,4,rep,name=removed,proto3" json:"removed,omitempty"`                   // ids
 	Index         uint64                 `protobuf:"varint,5,opt,name=index,proto3" json:"index,omitempty"`
 	ClusterId     string                 `protobuf:"bytes,6,opt,name=cluster_id,json=clusterId,proto3" json:"cluster_id,omitempty"`
+	Timeline      string                 `protobuf:"bytes,7,opt,name=timeline,proto3" json:"timeline,omitempty"` // when it is another one than before
+	Rewound       bool                   `protobuf:"varint,8,opt,name=rewound,proto3" json:"rewound,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -110,6 +112,20 @@ func (x *NodeAllocations) GetClusterId() string {
 	return ""
 }
 
+func (x *NodeAllocations) GetTimeline() string {
+	if x != nil {
+		return x.Timeline
+	}
+	return ""
+}
+
+func (x *NodeAllocations) GetRewound() bool {
+	if x != nil {
+		return x.Rewound
+	}
+	return false
+}
+
 // The body of a request that says how allocations are.
 type NodeReport struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -160,7 +176,7 @@ var File_node_proto protoreflect.FileDescriptor
 const file_node_proto_rawDesc = "" +
 	"\n" +
 	"\n" +
-	"node.proto\x12\x0ereeve.state.v1\x1a\vstate.proto\"\xd8\x01\n" +
+	"node.proto\x12\x0ereeve.state.v1\x1a\vstate.proto\"\x8e\x02\n" +
 	"\x0fNodeAllocations\x12\x1a\n" +
 	"\bcomplete\x18\x01 \x01(\bR\bcomplete\x12\x1b\n" +
 	"\tjobs_json\x18\x02 \x03(\fR\bjobsJson\x12=\n" +
@@ -168,7 +184,9 @@ const file_node_proto_rawDesc = "" +
 	"\aremoved\x18\x04 \x03(\fR\aremoved\x12\x14\n" +
 	"\x05index\x18\x05 \x01(\x04R\x05index\x12\x1d\n" +
 	"\n" +
-	"cluster_id\x18\x06 \x01(\tR\tclusterId\"K\n" +
+	"cluster_id\x18\x06 \x01(\tR\tclusterId\x12\x1a\n" +
+	"\btimeline\x18\a \x01(\tR\btimeline\x12\x18\n" +
+	"\arewound\x18\b \x01(\bR\arewound\"K\n" +
 	"\n" +
 	"NodeReport\x12=\n" +
 	"\vallocations\x18\x01 \x01(\v2\x1b.reeve.state.v1.AllocationsR\vallocationsB0Z.github.com/reeve-run/reeve/internal/state/wireb\x06proto3"

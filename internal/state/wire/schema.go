@@ -6,4 +6,4 @@
 package wire
 
 // schemaSum is the SHA-256 of the schema that the generated code is of.
-const schemaSum = "f1f0bbca40f8f3f76982784f1c23d888bd6a8694eede1785ead5f908fdd6e673"
+const schemaSum = "a025336212980b5a9bc4e2f732d96ec3929fd2532839bf254af67452994d939b"

@@ -108,6 +108,7 @@ type Command struct {
 	//	*Command_BeginCluster
 	//	*Command_UpdateCallback
 	//	*Command_FailJob
+	//	*Command_BeginTimeline
 	Kind          isCommand_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -429,6 +430,15 @@ func (x *Command) GetFailJob() *FailJob {
 	return nil
 }
 
+func (x *Command) GetBeginTimeline() *BeginTimeline {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_BeginTimeline); ok {
+			return x.BeginTimeline
+		}
+	}
+	return nil
+}
+
 type isCommand_Kind interface {
 	isCommand_Kind()
 }
@@ -557,6 +567,10 @@ type Command_FailJob struct {
 	FailJob *FailJob `protobuf:"bytes,65,opt,name=fail_job,json=failJob,proto3,oneof"`
 }
 
+type Command_BeginTimeline struct {
+	BeginTimeline *BeginTimeline `protobuf:"bytes,66,opt,name=begin_timeline,json=beginTimeline,proto3,oneof"`
+}
+
 func (*Command_RegisterJob) isCommand_Kind() {}
 
 func (*Command_DeregisterJob) isCommand_Kind() {}
@@ -618,6 +632,8 @@ func (*Command_BeginCluster) isCommand_Kind() {}
 func (*Command_UpdateCallback) isCommand_Kind() {}
 
 func (*Command_FailJob) isCommand_Kind() {}
+
+func (*Command_BeginTimeline) isCommand_Kind() {}
 
 type RegisterJob struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
@@ -1575,6 +1591,50 @@ func (x *BeginCluster) GetTime() int64 {
 	return 0
 }
 
+type BeginTimeline struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BeginTimeline) Reset() {
+	*x = BeginTimeline{}
+	mi := &file_state_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BeginTimeline) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BeginTimeline) ProtoMessage() {}
+
+func (x *BeginTimeline) ProtoReflect() protoreflect.Message {
+	mi := &file_state_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BeginTimeline.ProtoReflect.Descriptor instead.
+func (*BeginTimeline) Descriptor() ([]byte, []int) {
+	return file_state_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *BeginTimeline) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
 type UpdateCallback struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -1589,7 +1649,7 @@ type UpdateCallback struct {
 
 func (x *UpdateCallback) Reset() {
 	*x = UpdateCallback{}
-	mi := &file_state_proto_msgTypes[15]
+	mi := &file_state_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1601,7 +1661,7 @@ func (x *UpdateCallback) String() string {
 func (*UpdateCallback) ProtoMessage() {}
 
 func (x *UpdateCallback) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[15]
+	mi := &file_state_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1614,7 +1674,7 @@ func (x *UpdateCallback) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateCallback.ProtoReflect.Descriptor instead.
 func (*UpdateCallback) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{15}
+	return file_state_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *UpdateCallback) GetId() string {
@@ -1672,7 +1732,7 @@ type FailJob struct {
 
 func (x *FailJob) Reset() {
 	*x = FailJob{}
-	mi := &file_state_proto_msgTypes[16]
+	mi := &file_state_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1684,7 +1744,7 @@ func (x *FailJob) String() string {
 func (*FailJob) ProtoMessage() {}
 
 func (x *FailJob) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[16]
+	mi := &file_state_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1697,7 +1757,7 @@ func (x *FailJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailJob.ProtoReflect.Descriptor instead.
 func (*FailJob) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{16}
+	return file_state_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *FailJob) GetNamespace() string {
@@ -1744,7 +1804,7 @@ type PutEvaluations struct {
 
 func (x *PutEvaluations) Reset() {
 	*x = PutEvaluations{}
-	mi := &file_state_proto_msgTypes[17]
+	mi := &file_state_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1756,7 +1816,7 @@ func (x *PutEvaluations) String() string {
 func (*PutEvaluations) ProtoMessage() {}
 
 func (x *PutEvaluations) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[17]
+	mi := &file_state_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1769,7 +1829,7 @@ func (x *PutEvaluations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutEvaluations.ProtoReflect.Descriptor instead.
 func (*PutEvaluations) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{17}
+	return file_state_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *PutEvaluations) GetEvaluations() []*Evaluation {
@@ -1788,7 +1848,7 @@ type DeleteEvaluations struct {
 
 func (x *DeleteEvaluations) Reset() {
 	*x = DeleteEvaluations{}
-	mi := &file_state_proto_msgTypes[18]
+	mi := &file_state_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1800,7 +1860,7 @@ func (x *DeleteEvaluations) String() string {
 func (*DeleteEvaluations) ProtoMessage() {}
 
 func (x *DeleteEvaluations) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[18]
+	mi := &file_state_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1813,7 +1873,7 @@ func (x *DeleteEvaluations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteEvaluations.ProtoReflect.Descriptor instead.
 func (*DeleteEvaluations) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{18}
+	return file_state_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *DeleteEvaluations) GetIds() []string {
@@ -1845,7 +1905,7 @@ type CommitPlacement struct {
 
 func (x *CommitPlacement) Reset() {
 	*x = CommitPlacement{}
-	mi := &file_state_proto_msgTypes[19]
+	mi := &file_state_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1857,7 +1917,7 @@ func (x *CommitPlacement) String() string {
 func (*CommitPlacement) ProtoMessage() {}
 
 func (x *CommitPlacement) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[19]
+	mi := &file_state_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1870,7 +1930,7 @@ func (x *CommitPlacement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommitPlacement.ProtoReflect.Descriptor instead.
 func (*CommitPlacement) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{19}
+	return file_state_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *CommitPlacement) GetEvalId() string {
@@ -1981,7 +2041,7 @@ type Preemption struct {
 
 func (x *Preemption) Reset() {
 	*x = Preemption{}
-	mi := &file_state_proto_msgTypes[20]
+	mi := &file_state_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1993,7 +2053,7 @@ func (x *Preemption) String() string {
 func (*Preemption) ProtoMessage() {}
 
 func (x *Preemption) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[20]
+	mi := &file_state_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2006,7 +2066,7 @@ func (x *Preemption) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Preemption.ProtoReflect.Descriptor instead.
 func (*Preemption) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{20}
+	return file_state_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Preemption) GetId() string {
@@ -2036,7 +2096,7 @@ type JobRef struct {
 
 func (x *JobRef) Reset() {
 	*x = JobRef{}
-	mi := &file_state_proto_msgTypes[21]
+	mi := &file_state_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2048,7 +2108,7 @@ func (x *JobRef) String() string {
 func (*JobRef) ProtoMessage() {}
 
 func (x *JobRef) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[21]
+	mi := &file_state_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2061,7 +2121,7 @@ func (x *JobRef) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobRef.ProtoReflect.Descriptor instead.
 func (*JobRef) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{21}
+	return file_state_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *JobRef) GetNamespace() string {
@@ -2111,7 +2171,7 @@ type Stop struct {
 
 func (x *Stop) Reset() {
 	*x = Stop{}
-	mi := &file_state_proto_msgTypes[22]
+	mi := &file_state_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2123,7 +2183,7 @@ func (x *Stop) String() string {
 func (*Stop) ProtoMessage() {}
 
 func (x *Stop) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[22]
+	mi := &file_state_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2136,7 +2196,7 @@ func (x *Stop) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stop.ProtoReflect.Descriptor instead.
 func (*Stop) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{22}
+	return file_state_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Stop) GetId() string {
@@ -2178,7 +2238,7 @@ type DeploymentUpdate struct {
 
 func (x *DeploymentUpdate) Reset() {
 	*x = DeploymentUpdate{}
-	mi := &file_state_proto_msgTypes[23]
+	mi := &file_state_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2190,7 +2250,7 @@ func (x *DeploymentUpdate) String() string {
 func (*DeploymentUpdate) ProtoMessage() {}
 
 func (x *DeploymentUpdate) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[23]
+	mi := &file_state_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2203,7 +2263,7 @@ func (x *DeploymentUpdate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeploymentUpdate.ProtoReflect.Descriptor instead.
 func (*DeploymentUpdate) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{23}
+	return file_state_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *DeploymentUpdate) GetId() string {
@@ -2239,7 +2299,7 @@ type UpdateAllocations struct {
 
 func (x *UpdateAllocations) Reset() {
 	*x = UpdateAllocations{}
-	mi := &file_state_proto_msgTypes[24]
+	mi := &file_state_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2251,7 +2311,7 @@ func (x *UpdateAllocations) String() string {
 func (*UpdateAllocations) ProtoMessage() {}
 
 func (x *UpdateAllocations) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[24]
+	mi := &file_state_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2264,7 +2324,7 @@ func (x *UpdateAllocations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateAllocations.ProtoReflect.Descriptor instead.
 func (*UpdateAllocations) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{24}
+	return file_state_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *UpdateAllocations) GetNodeId() string {
@@ -2306,7 +2366,7 @@ type SetTransition struct {
 
 func (x *SetTransition) Reset() {
 	*x = SetTransition{}
-	mi := &file_state_proto_msgTypes[25]
+	mi := &file_state_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2318,7 +2378,7 @@ func (x *SetTransition) String() string {
 func (*SetTransition) ProtoMessage() {}
 
 func (x *SetTransition) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[25]
+	mi := &file_state_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2331,7 +2391,7 @@ func (x *SetTransition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetTransition.ProtoReflect.Descriptor instead.
 func (*SetTransition) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{25}
+	return file_state_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *SetTransition) GetAllocationIds() []string {
@@ -2365,7 +2425,7 @@ type RegisterNode struct {
 
 func (x *RegisterNode) Reset() {
 	*x = RegisterNode{}
-	mi := &file_state_proto_msgTypes[26]
+	mi := &file_state_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2377,7 +2437,7 @@ func (x *RegisterNode) String() string {
 func (*RegisterNode) ProtoMessage() {}
 
 func (x *RegisterNode) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[26]
+	mi := &file_state_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2390,7 +2450,7 @@ func (x *RegisterNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RegisterNode.ProtoReflect.Descriptor instead.
 func (*RegisterNode) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{26}
+	return file_state_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *RegisterNode) GetNodeJson() []byte {
@@ -2421,7 +2481,7 @@ type UpdateNodeStatus struct {
 
 func (x *UpdateNodeStatus) Reset() {
 	*x = UpdateNodeStatus{}
-	mi := &file_state_proto_msgTypes[27]
+	mi := &file_state_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2433,7 +2493,7 @@ func (x *UpdateNodeStatus) String() string {
 func (*UpdateNodeStatus) ProtoMessage() {}
 
 func (x *UpdateNodeStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[27]
+	mi := &file_state_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2446,7 +2506,7 @@ func (x *UpdateNodeStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateNodeStatus.ProtoReflect.Descriptor instead.
 func (*UpdateNodeStatus) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{27}
+	return file_state_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *UpdateNodeStatus) GetNodeId() string {
@@ -2504,7 +2564,7 @@ type SetNodeEligibility struct {
 
 func (x *SetNodeEligibility) Reset() {
 	*x = SetNodeEligibility{}
-	mi := &file_state_proto_msgTypes[28]
+	mi := &file_state_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2516,7 +2576,7 @@ func (x *SetNodeEligibility) String() string {
 func (*SetNodeEligibility) ProtoMessage() {}
 
 func (x *SetNodeEligibility) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[28]
+	mi := &file_state_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2529,7 +2589,7 @@ func (x *SetNodeEligibility) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetNodeEligibility.ProtoReflect.Descriptor instead.
 func (*SetNodeEligibility) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{28}
+	return file_state_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *SetNodeEligibility) GetNodeId() string {
@@ -2583,7 +2643,7 @@ type SetNodeDrain struct {
 
 func (x *SetNodeDrain) Reset() {
 	*x = SetNodeDrain{}
-	mi := &file_state_proto_msgTypes[29]
+	mi := &file_state_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2595,7 +2655,7 @@ func (x *SetNodeDrain) String() string {
 func (*SetNodeDrain) ProtoMessage() {}
 
 func (x *SetNodeDrain) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[29]
+	mi := &file_state_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2608,7 +2668,7 @@ func (x *SetNodeDrain) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetNodeDrain.ProtoReflect.Descriptor instead.
 func (*SetNodeDrain) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{29}
+	return file_state_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *SetNodeDrain) GetNodeId() string {
@@ -2677,7 +2737,7 @@ type DeleteNode struct {
 
 func (x *DeleteNode) Reset() {
 	*x = DeleteNode{}
-	mi := &file_state_proto_msgTypes[30]
+	mi := &file_state_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2689,7 +2749,7 @@ func (x *DeleteNode) String() string {
 func (*DeleteNode) ProtoMessage() {}
 
 func (x *DeleteNode) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[30]
+	mi := &file_state_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2702,7 +2762,7 @@ func (x *DeleteNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteNode.ProtoReflect.Descriptor instead.
 func (*DeleteNode) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{30}
+	return file_state_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *DeleteNode) GetIds() []string {
@@ -2733,7 +2793,7 @@ type UpdateDeployment struct {
 
 func (x *UpdateDeployment) Reset() {
 	*x = UpdateDeployment{}
-	mi := &file_state_proto_msgTypes[31]
+	mi := &file_state_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2745,7 +2805,7 @@ func (x *UpdateDeployment) String() string {
 func (*UpdateDeployment) ProtoMessage() {}
 
 func (x *UpdateDeployment) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[31]
+	mi := &file_state_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2758,7 +2818,7 @@ func (x *UpdateDeployment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateDeployment.ProtoReflect.Descriptor instead.
 func (*UpdateDeployment) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{31}
+	return file_state_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *UpdateDeployment) GetId() string {
@@ -2815,7 +2875,7 @@ type SetJobStability struct {
 
 func (x *SetJobStability) Reset() {
 	*x = SetJobStability{}
-	mi := &file_state_proto_msgTypes[32]
+	mi := &file_state_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2827,7 +2887,7 @@ func (x *SetJobStability) String() string {
 func (*SetJobStability) ProtoMessage() {}
 
 func (x *SetJobStability) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[32]
+	mi := &file_state_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2840,7 +2900,7 @@ func (x *SetJobStability) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetJobStability.ProtoReflect.Descriptor instead.
 func (*SetJobStability) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{32}
+	return file_state_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *SetJobStability) GetNamespace() string {
@@ -2886,7 +2946,7 @@ type ScaleJob struct {
 
 func (x *ScaleJob) Reset() {
 	*x = ScaleJob{}
-	mi := &file_state_proto_msgTypes[33]
+	mi := &file_state_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2898,7 +2958,7 @@ func (x *ScaleJob) String() string {
 func (*ScaleJob) ProtoMessage() {}
 
 func (x *ScaleJob) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[33]
+	mi := &file_state_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2911,7 +2971,7 @@ func (x *ScaleJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScaleJob.ProtoReflect.Descriptor instead.
 func (*ScaleJob) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{33}
+	return file_state_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ScaleJob) GetNamespace() string {
@@ -2977,7 +3037,7 @@ type Collect struct {
 
 func (x *Collect) Reset() {
 	*x = Collect{}
-	mi := &file_state_proto_msgTypes[34]
+	mi := &file_state_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2989,7 +3049,7 @@ func (x *Collect) String() string {
 func (*Collect) ProtoMessage() {}
 
 func (x *Collect) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[34]
+	mi := &file_state_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3002,7 +3062,7 @@ func (x *Collect) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Collect.ProtoReflect.Descriptor instead.
 func (*Collect) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{34}
+	return file_state_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Collect) GetEvaluations() []string {
@@ -3057,7 +3117,7 @@ type SetSchedulerConfig struct {
 
 func (x *SetSchedulerConfig) Reset() {
 	*x = SetSchedulerConfig{}
-	mi := &file_state_proto_msgTypes[35]
+	mi := &file_state_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3069,7 +3129,7 @@ func (x *SetSchedulerConfig) String() string {
 func (*SetSchedulerConfig) ProtoMessage() {}
 
 func (x *SetSchedulerConfig) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[35]
+	mi := &file_state_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3082,7 +3142,7 @@ func (x *SetSchedulerConfig) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetSchedulerConfig.ProtoReflect.Descriptor instead.
 func (*SetSchedulerConfig) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{35}
+	return file_state_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *SetSchedulerConfig) GetConfigJson() []byte {
@@ -3108,7 +3168,7 @@ type PutNodePool struct {
 
 func (x *PutNodePool) Reset() {
 	*x = PutNodePool{}
-	mi := &file_state_proto_msgTypes[36]
+	mi := &file_state_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3120,7 +3180,7 @@ func (x *PutNodePool) String() string {
 func (*PutNodePool) ProtoMessage() {}
 
 func (x *PutNodePool) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[36]
+	mi := &file_state_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3133,7 +3193,7 @@ func (x *PutNodePool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutNodePool.ProtoReflect.Descriptor instead.
 func (*PutNodePool) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{36}
+	return file_state_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *PutNodePool) GetPoolJson() []byte {
@@ -3152,7 +3212,7 @@ type DeleteNodePool struct {
 
 func (x *DeleteNodePool) Reset() {
 	*x = DeleteNodePool{}
-	mi := &file_state_proto_msgTypes[37]
+	mi := &file_state_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3164,7 +3224,7 @@ func (x *DeleteNodePool) String() string {
 func (*DeleteNodePool) ProtoMessage() {}
 
 func (x *DeleteNodePool) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[37]
+	mi := &file_state_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3177,7 +3237,7 @@ func (x *DeleteNodePool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteNodePool.ProtoReflect.Descriptor instead.
 func (*DeleteNodePool) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{37}
+	return file_state_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *DeleteNodePool) GetName() string {
@@ -3197,7 +3257,7 @@ type JobName struct {
 
 func (x *JobName) Reset() {
 	*x = JobName{}
-	mi := &file_state_proto_msgTypes[38]
+	mi := &file_state_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3209,7 +3269,7 @@ func (x *JobName) String() string {
 func (*JobName) ProtoMessage() {}
 
 func (x *JobName) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[38]
+	mi := &file_state_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3222,7 +3282,7 @@ func (x *JobName) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobName.ProtoReflect.Descriptor instead.
 func (*JobName) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{38}
+	return file_state_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *JobName) GetNamespace() string {
@@ -3248,7 +3308,7 @@ type Evaluations struct {
 
 func (x *Evaluations) Reset() {
 	*x = Evaluations{}
-	mi := &file_state_proto_msgTypes[39]
+	mi := &file_state_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3260,7 +3320,7 @@ func (x *Evaluations) String() string {
 func (*Evaluations) ProtoMessage() {}
 
 func (x *Evaluations) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[39]
+	mi := &file_state_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3273,7 +3333,7 @@ func (x *Evaluations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Evaluations.ProtoReflect.Descriptor instead.
 func (*Evaluations) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{39}
+	return file_state_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Evaluations) GetEvaluations() []*Evaluation {
@@ -3316,7 +3376,7 @@ type Evaluation struct {
 
 func (x *Evaluation) Reset() {
 	*x = Evaluation{}
-	mi := &file_state_proto_msgTypes[40]
+	mi := &file_state_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3328,7 +3388,7 @@ func (x *Evaluation) String() string {
 func (*Evaluation) ProtoMessage() {}
 
 func (x *Evaluation) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[40]
+	mi := &file_state_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3341,7 +3401,7 @@ func (x *Evaluation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Evaluation.ProtoReflect.Descriptor instead.
 func (*Evaluation) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{40}
+	return file_state_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Evaluation) GetId() string {
@@ -3529,7 +3589,7 @@ type Queued struct {
 
 func (x *Queued) Reset() {
 	*x = Queued{}
-	mi := &file_state_proto_msgTypes[41]
+	mi := &file_state_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3541,7 +3601,7 @@ func (x *Queued) String() string {
 func (*Queued) ProtoMessage() {}
 
 func (x *Queued) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[41]
+	mi := &file_state_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3554,7 +3614,7 @@ func (x *Queued) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Queued.ProtoReflect.Descriptor instead.
 func (*Queued) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{41}
+	return file_state_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Queued) GetGroup() string {
@@ -3588,7 +3648,7 @@ type Allocations struct {
 
 func (x *Allocations) Reset() {
 	*x = Allocations{}
-	mi := &file_state_proto_msgTypes[42]
+	mi := &file_state_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3600,7 +3660,7 @@ func (x *Allocations) String() string {
 func (*Allocations) ProtoMessage() {}
 
 func (x *Allocations) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[42]
+	mi := &file_state_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3613,7 +3673,7 @@ func (x *Allocations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Allocations.ProtoReflect.Descriptor instead.
 func (*Allocations) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{42}
+	return file_state_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Allocations) GetNames() []string {
@@ -3673,7 +3733,7 @@ type AllocationJob struct {
 
 func (x *AllocationJob) Reset() {
 	*x = AllocationJob{}
-	mi := &file_state_proto_msgTypes[43]
+	mi := &file_state_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3685,7 +3745,7 @@ func (x *AllocationJob) String() string {
 func (*AllocationJob) ProtoMessage() {}
 
 func (x *AllocationJob) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[43]
+	mi := &file_state_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3698,7 +3758,7 @@ func (x *AllocationJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AllocationJob.ProtoReflect.Descriptor instead.
 func (*AllocationJob) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{43}
+	return file_state_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *AllocationJob) GetNamespace() uint32 {
@@ -3791,7 +3851,7 @@ type Allocation struct {
 
 func (x *Allocation) Reset() {
 	*x = Allocation{}
-	mi := &file_state_proto_msgTypes[44]
+	mi := &file_state_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3803,7 +3863,7 @@ func (x *Allocation) String() string {
 func (*Allocation) ProtoMessage() {}
 
 func (x *Allocation) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[44]
+	mi := &file_state_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3816,7 +3876,7 @@ func (x *Allocation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Allocation.ProtoReflect.Descriptor instead.
 func (*Allocation) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{44}
+	return file_state_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Allocation) GetId() []byte {
@@ -4063,7 +4123,7 @@ type Serving struct {
 
 func (x *Serving) Reset() {
 	*x = Serving{}
-	mi := &file_state_proto_msgTypes[45]
+	mi := &file_state_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4075,7 +4135,7 @@ func (x *Serving) String() string {
 func (*Serving) ProtoMessage() {}
 
 func (x *Serving) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[45]
+	mi := &file_state_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4088,7 +4148,7 @@ func (x *Serving) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Serving.ProtoReflect.Descriptor instead.
 func (*Serving) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{45}
+	return file_state_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Serving) GetUp() bool {
@@ -4152,7 +4212,7 @@ type Registration struct {
 
 func (x *Registration) Reset() {
 	*x = Registration{}
-	mi := &file_state_proto_msgTypes[46]
+	mi := &file_state_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4164,7 +4224,7 @@ func (x *Registration) String() string {
 func (*Registration) ProtoMessage() {}
 
 func (x *Registration) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[46]
+	mi := &file_state_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4177,7 +4237,7 @@ func (x *Registration) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Registration.ProtoReflect.Descriptor instead.
 func (*Registration) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{46}
+	return file_state_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *Registration) GetId() uint32 {
@@ -4305,7 +4365,7 @@ type Crashes struct {
 
 func (x *Crashes) Reset() {
 	*x = Crashes{}
-	mi := &file_state_proto_msgTypes[47]
+	mi := &file_state_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4317,7 +4377,7 @@ func (x *Crashes) String() string {
 func (*Crashes) ProtoMessage() {}
 
 func (x *Crashes) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[47]
+	mi := &file_state_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4330,7 +4390,7 @@ func (x *Crashes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Crashes.ProtoReflect.Descriptor instead.
 func (*Crashes) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{47}
+	return file_state_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *Crashes) GetCount() int64 {
@@ -4378,7 +4438,7 @@ type Launches struct {
 
 func (x *Launches) Reset() {
 	*x = Launches{}
-	mi := &file_state_proto_msgTypes[48]
+	mi := &file_state_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4390,7 +4450,7 @@ func (x *Launches) String() string {
 func (*Launches) ProtoMessage() {}
 
 func (x *Launches) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[48]
+	mi := &file_state_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4403,7 +4463,7 @@ func (x *Launches) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Launches.ProtoReflect.Descriptor instead.
 func (*Launches) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{48}
+	return file_state_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Launches) GetId() uint32 {
@@ -4437,7 +4497,7 @@ type Launch struct {
 
 func (x *Launch) Reset() {
 	*x = Launch{}
-	mi := &file_state_proto_msgTypes[49]
+	mi := &file_state_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4449,7 +4509,7 @@ func (x *Launch) String() string {
 func (*Launch) ProtoMessage() {}
 
 func (x *Launch) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[49]
+	mi := &file_state_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4462,7 +4522,7 @@ func (x *Launch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Launch.ProtoReflect.Descriptor instead.
 func (*Launch) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{49}
+	return file_state_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *Launch) GetTask() uint32 {
@@ -4539,7 +4599,7 @@ type LaunchStatus struct {
 
 func (x *LaunchStatus) Reset() {
 	*x = LaunchStatus{}
-	mi := &file_state_proto_msgTypes[50]
+	mi := &file_state_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4551,7 +4611,7 @@ func (x *LaunchStatus) String() string {
 func (*LaunchStatus) ProtoMessage() {}
 
 func (x *LaunchStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[50]
+	mi := &file_state_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4564,7 +4624,7 @@ func (x *LaunchStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LaunchStatus.ProtoReflect.Descriptor instead.
 func (*LaunchStatus) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{50}
+	return file_state_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *LaunchStatus) GetId() uint32 {
@@ -4597,7 +4657,7 @@ type TaskSet struct {
 
 func (x *TaskSet) Reset() {
 	*x = TaskSet{}
-	mi := &file_state_proto_msgTypes[51]
+	mi := &file_state_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4609,7 +4669,7 @@ func (x *TaskSet) String() string {
 func (*TaskSet) ProtoMessage() {}
 
 func (x *TaskSet) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[51]
+	mi := &file_state_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4622,7 +4682,7 @@ func (x *TaskSet) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskSet.ProtoReflect.Descriptor instead.
 func (*TaskSet) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{51}
+	return file_state_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *TaskSet) GetTasks() []*TaskState {
@@ -4644,7 +4704,7 @@ type DeploymentStatus struct {
 
 func (x *DeploymentStatus) Reset() {
 	*x = DeploymentStatus{}
-	mi := &file_state_proto_msgTypes[52]
+	mi := &file_state_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4656,7 +4716,7 @@ func (x *DeploymentStatus) String() string {
 func (*DeploymentStatus) ProtoMessage() {}
 
 func (x *DeploymentStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[52]
+	mi := &file_state_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4669,7 +4729,7 @@ func (x *DeploymentStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeploymentStatus.ProtoReflect.Descriptor instead.
 func (*DeploymentStatus) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{52}
+	return file_state_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *DeploymentStatus) GetHealthy() bool {
@@ -4714,7 +4774,7 @@ type Port struct {
 
 func (x *Port) Reset() {
 	*x = Port{}
-	mi := &file_state_proto_msgTypes[53]
+	mi := &file_state_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4726,7 +4786,7 @@ func (x *Port) String() string {
 func (*Port) ProtoMessage() {}
 
 func (x *Port) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[53]
+	mi := &file_state_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4739,7 +4799,7 @@ func (x *Port) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Port.ProtoReflect.Descriptor instead.
 func (*Port) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{53}
+	return file_state_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *Port) GetLabel() uint32 {
@@ -4796,7 +4856,7 @@ type Shape struct {
 
 func (x *Shape) Reset() {
 	*x = Shape{}
-	mi := &file_state_proto_msgTypes[54]
+	mi := &file_state_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4808,7 +4868,7 @@ func (x *Shape) String() string {
 func (*Shape) ProtoMessage() {}
 
 func (x *Shape) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[54]
+	mi := &file_state_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4821,7 +4881,7 @@ func (x *Shape) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Shape.ProtoReflect.Descriptor instead.
 func (*Shape) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{54}
+	return file_state_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *Shape) GetTasks() []*ShapeTask {
@@ -4859,7 +4919,7 @@ type ShapeTask struct {
 
 func (x *ShapeTask) Reset() {
 	*x = ShapeTask{}
-	mi := &file_state_proto_msgTypes[55]
+	mi := &file_state_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4871,7 +4931,7 @@ func (x *ShapeTask) String() string {
 func (*ShapeTask) ProtoMessage() {}
 
 func (x *ShapeTask) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[55]
+	mi := &file_state_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4884,7 +4944,7 @@ func (x *ShapeTask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShapeTask.ProtoReflect.Descriptor instead.
 func (*ShapeTask) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{55}
+	return file_state_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *ShapeTask) GetName() uint32 {
@@ -4952,7 +5012,7 @@ type Metrics struct {
 
 func (x *Metrics) Reset() {
 	*x = Metrics{}
-	mi := &file_state_proto_msgTypes[56]
+	mi := &file_state_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4964,7 +5024,7 @@ func (x *Metrics) String() string {
 func (*Metrics) ProtoMessage() {}
 
 func (x *Metrics) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[56]
+	mi := &file_state_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4977,7 +5037,7 @@ func (x *Metrics) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Metrics.ProtoReflect.Descriptor instead.
 func (*Metrics) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{56}
+	return file_state_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *Metrics) GetNodesEvaluated() int64 {
@@ -5095,7 +5155,7 @@ type Count struct {
 
 func (x *Count) Reset() {
 	*x = Count{}
-	mi := &file_state_proto_msgTypes[57]
+	mi := &file_state_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5107,7 +5167,7 @@ func (x *Count) String() string {
 func (*Count) ProtoMessage() {}
 
 func (x *Count) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[57]
+	mi := &file_state_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5120,7 +5180,7 @@ func (x *Count) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Count.ProtoReflect.Descriptor instead.
 func (*Count) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{57}
+	return file_state_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *Count) GetName() uint32 {
@@ -5147,7 +5207,7 @@ type Score struct {
 
 func (x *Score) Reset() {
 	*x = Score{}
-	mi := &file_state_proto_msgTypes[58]
+	mi := &file_state_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5159,7 +5219,7 @@ func (x *Score) String() string {
 func (*Score) ProtoMessage() {}
 
 func (x *Score) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[58]
+	mi := &file_state_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5172,7 +5232,7 @@ func (x *Score) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Score.ProtoReflect.Descriptor instead.
 func (*Score) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{58}
+	return file_state_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *Score) GetName() uint32 {
@@ -5200,7 +5260,7 @@ type NodeScore struct {
 
 func (x *NodeScore) Reset() {
 	*x = NodeScore{}
-	mi := &file_state_proto_msgTypes[59]
+	mi := &file_state_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5212,7 +5272,7 @@ func (x *NodeScore) String() string {
 func (*NodeScore) ProtoMessage() {}
 
 func (x *NodeScore) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[59]
+	mi := &file_state_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5225,7 +5285,7 @@ func (x *NodeScore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeScore.ProtoReflect.Descriptor instead.
 func (*NodeScore) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{59}
+	return file_state_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *NodeScore) GetNode() uint32 {
@@ -5267,7 +5327,7 @@ type TaskState struct {
 
 func (x *TaskState) Reset() {
 	*x = TaskState{}
-	mi := &file_state_proto_msgTypes[60]
+	mi := &file_state_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5279,7 +5339,7 @@ func (x *TaskState) String() string {
 func (*TaskState) ProtoMessage() {}
 
 func (x *TaskState) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[60]
+	mi := &file_state_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5292,7 +5352,7 @@ func (x *TaskState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskState.ProtoReflect.Descriptor instead.
 func (*TaskState) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{60}
+	return file_state_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *TaskState) GetTask() uint32 {
@@ -5389,7 +5449,7 @@ type TaskEvent struct {
 
 func (x *TaskEvent) Reset() {
 	*x = TaskEvent{}
-	mi := &file_state_proto_msgTypes[61]
+	mi := &file_state_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5401,7 +5461,7 @@ func (x *TaskEvent) String() string {
 func (*TaskEvent) ProtoMessage() {}
 
 func (x *TaskEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[61]
+	mi := &file_state_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5414,7 +5474,7 @@ func (x *TaskEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskEvent.ProtoReflect.Descriptor instead.
 func (*TaskEvent) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{61}
+	return file_state_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *TaskEvent) GetType() uint32 {
@@ -5539,7 +5599,7 @@ type Detail struct {
 
 func (x *Detail) Reset() {
 	*x = Detail{}
-	mi := &file_state_proto_msgTypes[62]
+	mi := &file_state_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5551,7 +5611,7 @@ func (x *Detail) String() string {
 func (*Detail) ProtoMessage() {}
 
 func (x *Detail) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[62]
+	mi := &file_state_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5564,7 +5624,7 @@ func (x *Detail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Detail.ProtoReflect.Descriptor instead.
 func (*Detail) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{62}
+	return file_state_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *Detail) GetKey() uint32 {
@@ -5587,7 +5647,7 @@ const file_state_proto_rawDesc = "" +
 	"\n" +
 	"\vstate.proto\x12\x0ereeve.state.v1\"<\n" +
 	"\x05Entry\x123\n" +
-	"\bcommands\x18\x01 \x03(\v2\x17.reeve.state.v1.CommandR\bcommands\"\xba\x11\n" +
+	"\bcommands\x18\x01 \x03(\v2\x17.reeve.state.v1.CommandR\bcommands\"\x82\x12\n" +
 	"\aCommand\x12@\n" +
 	"\fregister_job\x18\x01 \x01(\v2\x1b.reeve.state.v1.RegisterJobH\x00R\vregisterJob\x12F\n" +
 	"\x0ederegister_job\x18\x02 \x01(\v2\x1d.reeve.state.v1.DeregisterJobH\x00R\rderegisterJob\x12I\n" +
@@ -5624,7 +5684,8 @@ const file_state_proto_rawDesc = "" +
 	"\x11adopt_allocations\x18> \x01(\v2 .reeve.state.v1.AdoptAllocationsH\x00R\x10adoptAllocations\x12C\n" +
 	"\rbegin_cluster\x18? \x01(\v2\x1c.reeve.state.v1.BeginClusterH\x00R\fbeginCluster\x12I\n" +
 	"\x0fupdate_callback\x18@ \x01(\v2\x1e.reeve.state.v1.UpdateCallbackH\x00R\x0eupdateCallback\x124\n" +
-	"\bfail_job\x18A \x01(\v2\x17.reeve.state.v1.FailJobH\x00R\afailJobB\x06\n" +
+	"\bfail_job\x18A \x01(\v2\x17.reeve.state.v1.FailJobH\x00R\afailJob\x12F\n" +
+	"\x0ebegin_timeline\x18B \x01(\v2\x1d.reeve.state.v1.BeginTimelineH\x00R\rbeginTimelineB\x06\n" +
 	"\x04kind\"\xc9\x01\n" +
 	"\vRegisterJob\x12\x19\n" +
 	"\bjob_json\x18\x01 \x01(\fR\ajobJson\x12'\n" +
@@ -5719,7 +5780,9 @@ const file_state_proto_rawDesc = "" +
 	"\x04time\x18\x04 \x01(\x03R\x04time\"2\n" +
 	"\fBeginCluster\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
-	"\x04time\x18\x02 \x01(\x03R\x04time\"\x92\x01\n" +
+	"\x04time\x18\x02 \x01(\x03R\x04time\"\x1f\n" +
+	"\rBeginTimeline\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\"\x92\x01\n" +
 	"\x0eUpdateCallback\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\aattempt\x18\x02 \x01(\x03R\aattempt\x12\x16\n" +
@@ -6109,7 +6172,7 @@ func file_state_proto_rawDescGZIP() []byte {
 	return file_state_proto_rawDescData
 }
 
-var file_state_proto_msgTypes = make([]protoimpl.MessageInfo, 63)
+var file_state_proto_msgTypes = make([]protoimpl.MessageInfo, 64)
 var file_state_proto_goTypes = []any{
 	(*Entry)(nil),              // 0: reeve.state.v1.Entry
 	(*Command)(nil),            // 1: reeve.state.v1.Command
@@ -6126,76 +6189,77 @@ var file_state_proto_goTypes = []any{
 	(*EndFreshness)(nil),       // 12: reeve.state.v1.EndFreshness
 	(*AdoptAllocations)(nil),   // 13: reeve.state.v1.AdoptAllocations
 	(*BeginCluster)(nil),       // 14: reeve.state.v1.BeginCluster
-	(*UpdateCallback)(nil),     // 15: reeve.state.v1.UpdateCallback
-	(*FailJob)(nil),            // 16: reeve.state.v1.FailJob
-	(*PutEvaluations)(nil),     // 17: reeve.state.v1.PutEvaluations
-	(*DeleteEvaluations)(nil),  // 18: reeve.state.v1.DeleteEvaluations
-	(*CommitPlacement)(nil),    // 19: reeve.state.v1.CommitPlacement
-	(*Preemption)(nil),         // 20: reeve.state.v1.Preemption
-	(*JobRef)(nil),             // 21: reeve.state.v1.JobRef
-	(*Stop)(nil),               // 22: reeve.state.v1.Stop
-	(*DeploymentUpdate)(nil),   // 23: reeve.state.v1.DeploymentUpdate
-	(*UpdateAllocations)(nil),  // 24: reeve.state.v1.UpdateAllocations
-	(*SetTransition)(nil),      // 25: reeve.state.v1.SetTransition
-	(*RegisterNode)(nil),       // 26: reeve.state.v1.RegisterNode
-	(*UpdateNodeStatus)(nil),   // 27: reeve.state.v1.UpdateNodeStatus
-	(*SetNodeEligibility)(nil), // 28: reeve.state.v1.SetNodeEligibility
-	(*SetNodeDrain)(nil),       // 29: reeve.state.v1.SetNodeDrain
-	(*DeleteNode)(nil),         // 30: reeve.state.v1.DeleteNode
-	(*UpdateDeployment)(nil),   // 31: reeve.state.v1.UpdateDeployment
-	(*SetJobStability)(nil),    // 32: reeve.state.v1.SetJobStability
-	(*ScaleJob)(nil),           // 33: reeve.state.v1.ScaleJob
-	(*Collect)(nil),            // 34: reeve.state.v1.Collect
-	(*SetSchedulerConfig)(nil), // 35: reeve.state.v1.SetSchedulerConfig
-	(*PutNodePool)(nil),        // 36: reeve.state.v1.PutNodePool
-	(*DeleteNodePool)(nil),     // 37: reeve.state.v1.DeleteNodePool
-	(*JobName)(nil),            // 38: reeve.state.v1.JobName
-	(*Evaluations)(nil),        // 39: reeve.state.v1.Evaluations
-	(*Evaluation)(nil),         // 40: reeve.state.v1.Evaluation
-	(*Queued)(nil),             // 41: reeve.state.v1.Queued
-	(*Allocations)(nil),        // 42: reeve.state.v1.Allocations
-	(*AllocationJob)(nil),      // 43: reeve.state.v1.AllocationJob
-	(*Allocation)(nil),         // 44: reeve.state.v1.Allocation
-	(*Serving)(nil),            // 45: reeve.state.v1.Serving
-	(*Registration)(nil),       // 46: reeve.state.v1.Registration
-	(*Crashes)(nil),            // 47: reeve.state.v1.Crashes
-	(*Launches)(nil),           // 48: reeve.state.v1.Launches
-	(*Launch)(nil),             // 49: reeve.state.v1.Launch
-	(*LaunchStatus)(nil),       // 50: reeve.state.v1.LaunchStatus
-	(*TaskSet)(nil),            // 51: reeve.state.v1.TaskSet
-	(*DeploymentStatus)(nil),   // 52: reeve.state.v1.DeploymentStatus
-	(*Port)(nil),               // 53: reeve.state.v1.Port
-	(*Shape)(nil),              // 54: reeve.state.v1.Shape
-	(*ShapeTask)(nil),          // 55: reeve.state.v1.ShapeTask
-	(*Metrics)(nil),            // 56: reeve.state.v1.Metrics
-	(*Count)(nil),              // 57: reeve.state.v1.Count
-	(*Score)(nil),              // 58: reeve.state.v1.Score
-	(*NodeScore)(nil),          // 59: reeve.state.v1.NodeScore
-	(*TaskState)(nil),          // 60: reeve.state.v1.TaskState
-	(*TaskEvent)(nil),          // 61: reeve.state.v1.TaskEvent
-	(*Detail)(nil),             // 62: reeve.state.v1.Detail
+	(*BeginTimeline)(nil),      // 15: reeve.state.v1.BeginTimeline
+	(*UpdateCallback)(nil),     // 16: reeve.state.v1.UpdateCallback
+	(*FailJob)(nil),            // 17: reeve.state.v1.FailJob
+	(*PutEvaluations)(nil),     // 18: reeve.state.v1.PutEvaluations
+	(*DeleteEvaluations)(nil),  // 19: reeve.state.v1.DeleteEvaluations
+	(*CommitPlacement)(nil),    // 20: reeve.state.v1.CommitPlacement
+	(*Preemption)(nil),         // 21: reeve.state.v1.Preemption
+	(*JobRef)(nil),             // 22: reeve.state.v1.JobRef
+	(*Stop)(nil),               // 23: reeve.state.v1.Stop
+	(*DeploymentUpdate)(nil),   // 24: reeve.state.v1.DeploymentUpdate
+	(*UpdateAllocations)(nil),  // 25: reeve.state.v1.UpdateAllocations
+	(*SetTransition)(nil),      // 26: reeve.state.v1.SetTransition
+	(*RegisterNode)(nil),       // 27: reeve.state.v1.RegisterNode
+	(*UpdateNodeStatus)(nil),   // 28: reeve.state.v1.UpdateNodeStatus
+	(*SetNodeEligibility)(nil), // 29: reeve.state.v1.SetNodeEligibility
+	(*SetNodeDrain)(nil),       // 30: reeve.state.v1.SetNodeDrain
+	(*DeleteNode)(nil),         // 31: reeve.state.v1.DeleteNode
+	(*UpdateDeployment)(nil),   // 32: reeve.state.v1.UpdateDeployment
+	(*SetJobStability)(nil),    // 33: reeve.state.v1.SetJobStability
+	(*ScaleJob)(nil),           // 34: reeve.state.v1.ScaleJob
+	(*Collect)(nil),            // 35: reeve.state.v1.Collect
+	(*SetSchedulerConfig)(nil), // 36: reeve.state.v1.SetSchedulerConfig
+	(*PutNodePool)(nil),        // 37: reeve.state.v1.PutNodePool
+	(*DeleteNodePool)(nil),     // 38: reeve.state.v1.DeleteNodePool
+	(*JobName)(nil),            // 39: reeve.state.v1.JobName
+	(*Evaluations)(nil),        // 40: reeve.state.v1.Evaluations
+	(*Evaluation)(nil),         // 41: reeve.state.v1.Evaluation
+	(*Queued)(nil),             // 42: reeve.state.v1.Queued
+	(*Allocations)(nil),        // 43: reeve.state.v1.Allocations
+	(*AllocationJob)(nil),      // 44: reeve.state.v1.AllocationJob
+	(*Allocation)(nil),         // 45: reeve.state.v1.Allocation
+	(*Serving)(nil),            // 46: reeve.state.v1.Serving
+	(*Registration)(nil),       // 47: reeve.state.v1.Registration
+	(*Crashes)(nil),            // 48: reeve.state.v1.Crashes
+	(*Launches)(nil),           // 49: reeve.state.v1.Launches
+	(*Launch)(nil),             // 50: reeve.state.v1.Launch
+	(*LaunchStatus)(nil),       // 51: reeve.state.v1.LaunchStatus
+	(*TaskSet)(nil),            // 52: reeve.state.v1.TaskSet
+	(*DeploymentStatus)(nil),   // 53: reeve.state.v1.DeploymentStatus
+	(*Port)(nil),               // 54: reeve.state.v1.Port
+	(*Shape)(nil),              // 55: reeve.state.v1.Shape
+	(*ShapeTask)(nil),          // 56: reeve.state.v1.ShapeTask
+	(*Metrics)(nil),            // 57: reeve.state.v1.Metrics
+	(*Count)(nil),              // 58: reeve.state.v1.Count
+	(*Score)(nil),              // 59: reeve.state.v1.Score
+	(*NodeScore)(nil),          // 60: reeve.state.v1.NodeScore
+	(*TaskState)(nil),          // 61: reeve.state.v1.TaskState
+	(*TaskEvent)(nil),          // 62: reeve.state.v1.TaskEvent
+	(*Detail)(nil),             // 63: reeve.state.v1.Detail
 }
 var file_state_proto_depIdxs = []int32{
 	1,  // 0: reeve.state.v1.Entry.commands:type_name -> reeve.state.v1.Command
 	2,  // 1: reeve.state.v1.Command.register_job:type_name -> reeve.state.v1.RegisterJob
 	3,  // 2: reeve.state.v1.Command.deregister_job:type_name -> reeve.state.v1.DeregisterJob
-	17, // 3: reeve.state.v1.Command.put_evaluations:type_name -> reeve.state.v1.PutEvaluations
-	18, // 4: reeve.state.v1.Command.delete_evaluations:type_name -> reeve.state.v1.DeleteEvaluations
-	19, // 5: reeve.state.v1.Command.commit_placement:type_name -> reeve.state.v1.CommitPlacement
-	24, // 6: reeve.state.v1.Command.update_allocations:type_name -> reeve.state.v1.UpdateAllocations
-	25, // 7: reeve.state.v1.Command.set_transition:type_name -> reeve.state.v1.SetTransition
-	26, // 8: reeve.state.v1.Command.register_node:type_name -> reeve.state.v1.RegisterNode
-	27, // 9: reeve.state.v1.Command.update_node_status:type_name -> reeve.state.v1.UpdateNodeStatus
-	28, // 10: reeve.state.v1.Command.set_node_eligibility:type_name -> reeve.state.v1.SetNodeEligibility
-	30, // 11: reeve.state.v1.Command.delete_node:type_name -> reeve.state.v1.DeleteNode
-	31, // 12: reeve.state.v1.Command.update_deployment:type_name -> reeve.state.v1.UpdateDeployment
-	32, // 13: reeve.state.v1.Command.set_job_stability:type_name -> reeve.state.v1.SetJobStability
-	33, // 14: reeve.state.v1.Command.scale_job:type_name -> reeve.state.v1.ScaleJob
-	34, // 15: reeve.state.v1.Command.collect:type_name -> reeve.state.v1.Collect
-	35, // 16: reeve.state.v1.Command.set_scheduler_config:type_name -> reeve.state.v1.SetSchedulerConfig
-	36, // 17: reeve.state.v1.Command.put_node_pool:type_name -> reeve.state.v1.PutNodePool
-	37, // 18: reeve.state.v1.Command.delete_node_pool:type_name -> reeve.state.v1.DeleteNodePool
-	29, // 19: reeve.state.v1.Command.set_node_drain:type_name -> reeve.state.v1.SetNodeDrain
+	18, // 3: reeve.state.v1.Command.put_evaluations:type_name -> reeve.state.v1.PutEvaluations
+	19, // 4: reeve.state.v1.Command.delete_evaluations:type_name -> reeve.state.v1.DeleteEvaluations
+	20, // 5: reeve.state.v1.Command.commit_placement:type_name -> reeve.state.v1.CommitPlacement
+	25, // 6: reeve.state.v1.Command.update_allocations:type_name -> reeve.state.v1.UpdateAllocations
+	26, // 7: reeve.state.v1.Command.set_transition:type_name -> reeve.state.v1.SetTransition
+	27, // 8: reeve.state.v1.Command.register_node:type_name -> reeve.state.v1.RegisterNode
+	28, // 9: reeve.state.v1.Command.update_node_status:type_name -> reeve.state.v1.UpdateNodeStatus
+	29, // 10: reeve.state.v1.Command.set_node_eligibility:type_name -> reeve.state.v1.SetNodeEligibility
+	31, // 11: reeve.state.v1.Command.delete_node:type_name -> reeve.state.v1.DeleteNode
+	32, // 12: reeve.state.v1.Command.update_deployment:type_name -> reeve.state.v1.UpdateDeployment
+	33, // 13: reeve.state.v1.Command.set_job_stability:type_name -> reeve.state.v1.SetJobStability
+	34, // 14: reeve.state.v1.Command.scale_job:type_name -> reeve.state.v1.ScaleJob
+	35, // 15: reeve.state.v1.Command.collect:type_name -> reeve.state.v1.Collect
+	36, // 16: reeve.state.v1.Command.set_scheduler_config:type_name -> reeve.state.v1.SetSchedulerConfig
+	37, // 17: reeve.state.v1.Command.put_node_pool:type_name -> reeve.state.v1.PutNodePool
+	38, // 18: reeve.state.v1.Command.delete_node_pool:type_name -> reeve.state.v1.DeleteNodePool
+	30, // 19: reeve.state.v1.Command.set_node_drain:type_name -> reeve.state.v1.SetNodeDrain
 	4,  // 20: reeve.state.v1.Command.launch_job:type_name -> reeve.state.v1.LaunchJob
 	6,  // 21: reeve.state.v1.Command.decide:type_name -> reeve.state.v1.Decide
 	7,  // 22: reeve.state.v1.Command.put_restart:type_name -> reeve.state.v1.PutRestart
@@ -6206,73 +6270,74 @@ var file_state_proto_depIdxs = []int32{
 	12, // 27: reeve.state.v1.Command.end_freshness:type_name -> reeve.state.v1.EndFreshness
 	13, // 28: reeve.state.v1.Command.adopt_allocations:type_name -> reeve.state.v1.AdoptAllocations
 	14, // 29: reeve.state.v1.Command.begin_cluster:type_name -> reeve.state.v1.BeginCluster
-	15, // 30: reeve.state.v1.Command.update_callback:type_name -> reeve.state.v1.UpdateCallback
-	16, // 31: reeve.state.v1.Command.fail_job:type_name -> reeve.state.v1.FailJob
-	40, // 32: reeve.state.v1.RegisterJob.evaluation:type_name -> reeve.state.v1.Evaluation
-	40, // 33: reeve.state.v1.DeregisterJob.evaluation:type_name -> reeve.state.v1.Evaluation
-	5,  // 34: reeve.state.v1.LaunchJob.meta:type_name -> reeve.state.v1.MetaEntry
-	40, // 35: reeve.state.v1.LaunchJob.evaluation:type_name -> reeve.state.v1.Evaluation
-	40, // 36: reeve.state.v1.Decide.evaluation:type_name -> reeve.state.v1.Evaluation
-	23, // 37: reeve.state.v1.Decide.deployment_update:type_name -> reeve.state.v1.DeploymentUpdate
-	8,  // 38: reeve.state.v1.Decide.update_restart:type_name -> reeve.state.v1.UpdateRestart
-	40, // 39: reeve.state.v1.PutRestart.evaluation:type_name -> reeve.state.v1.Evaluation
-	40, // 40: reeve.state.v1.UpdateRestart.evaluation:type_name -> reeve.state.v1.Evaluation
-	40, // 41: reeve.state.v1.PromoteDeployment.evaluation:type_name -> reeve.state.v1.Evaluation
-	40, // 42: reeve.state.v1.SetAllocHealth.evaluation:type_name -> reeve.state.v1.Evaluation
-	42, // 43: reeve.state.v1.AdoptAllocations.allocations:type_name -> reeve.state.v1.Allocations
-	40, // 44: reeve.state.v1.PutEvaluations.evaluations:type_name -> reeve.state.v1.Evaluation
-	21, // 45: reeve.state.v1.CommitPlacement.job:type_name -> reeve.state.v1.JobRef
-	42, // 46: reeve.state.v1.CommitPlacement.place:type_name -> reeve.state.v1.Allocations
-	22, // 47: reeve.state.v1.CommitPlacement.stop:type_name -> reeve.state.v1.Stop
-	23, // 48: reeve.state.v1.CommitPlacement.deployment_updates:type_name -> reeve.state.v1.DeploymentUpdate
-	40, // 49: reeve.state.v1.CommitPlacement.evaluations:type_name -> reeve.state.v1.Evaluation
-	20, // 50: reeve.state.v1.CommitPlacement.preempt:type_name -> reeve.state.v1.Preemption
-	42, // 51: reeve.state.v1.UpdateAllocations.allocations:type_name -> reeve.state.v1.Allocations
-	40, // 52: reeve.state.v1.UpdateAllocations.evaluations:type_name -> reeve.state.v1.Evaluation
-	40, // 53: reeve.state.v1.SetTransition.evaluations:type_name -> reeve.state.v1.Evaluation
-	40, // 54: reeve.state.v1.RegisterNode.evaluations:type_name -> reeve.state.v1.Evaluation
-	40, // 55: reeve.state.v1.UpdateNodeStatus.evaluations:type_name -> reeve.state.v1.Evaluation
-	40, // 56: reeve.state.v1.SetNodeEligibility.evaluations:type_name -> reeve.state.v1.Evaluation
-	40, // 57: reeve.state.v1.SetNodeDrain.evaluations:type_name -> reeve.state.v1.Evaluation
-	40, // 58: reeve.state.v1.DeleteNode.evaluations:type_name -> reeve.state.v1.Evaluation
-	40, // 59: reeve.state.v1.UpdateDeployment.evaluation:type_name -> reeve.state.v1.Evaluation
-	40, // 60: reeve.state.v1.ScaleJob.evaluation:type_name -> reeve.state.v1.Evaluation
-	38, // 61: reeve.state.v1.Collect.jobs:type_name -> reeve.state.v1.JobName
-	40, // 62: reeve.state.v1.Evaluations.evaluations:type_name -> reeve.state.v1.Evaluation
-	41, // 63: reeve.state.v1.Evaluation.queued:type_name -> reeve.state.v1.Queued
-	43, // 64: reeve.state.v1.Allocations.jobs:type_name -> reeve.state.v1.AllocationJob
-	54, // 65: reeve.state.v1.Allocations.shapes:type_name -> reeve.state.v1.Shape
-	56, // 66: reeve.state.v1.Allocations.metrics:type_name -> reeve.state.v1.Metrics
-	44, // 67: reeve.state.v1.Allocations.allocations:type_name -> reeve.state.v1.Allocation
-	51, // 68: reeve.state.v1.Allocations.task_sets:type_name -> reeve.state.v1.TaskSet
-	52, // 69: reeve.state.v1.Allocation.deployment_status:type_name -> reeve.state.v1.DeploymentStatus
-	53, // 70: reeve.state.v1.Allocation.ports:type_name -> reeve.state.v1.Port
-	60, // 71: reeve.state.v1.Allocation.tasks:type_name -> reeve.state.v1.TaskState
-	48, // 72: reeve.state.v1.Allocation.launches:type_name -> reeve.state.v1.Launches
-	50, // 73: reeve.state.v1.Allocation.launch_status:type_name -> reeve.state.v1.LaunchStatus
-	45, // 74: reeve.state.v1.Allocation.serving:type_name -> reeve.state.v1.Serving
-	47, // 75: reeve.state.v1.Allocation.crashes:type_name -> reeve.state.v1.Crashes
-	46, // 76: reeve.state.v1.Serving.services:type_name -> reeve.state.v1.Registration
-	62, // 77: reeve.state.v1.Registration.meta:type_name -> reeve.state.v1.Detail
-	49, // 78: reeve.state.v1.Launches.tasks:type_name -> reeve.state.v1.Launch
-	62, // 79: reeve.state.v1.Launch.env:type_name -> reeve.state.v1.Detail
-	60, // 80: reeve.state.v1.TaskSet.tasks:type_name -> reeve.state.v1.TaskState
-	55, // 81: reeve.state.v1.Shape.tasks:type_name -> reeve.state.v1.ShapeTask
-	57, // 82: reeve.state.v1.Metrics.nodes_available:type_name -> reeve.state.v1.Count
-	57, // 83: reeve.state.v1.Metrics.class_filtered:type_name -> reeve.state.v1.Count
-	57, // 84: reeve.state.v1.Metrics.constraint_filtered:type_name -> reeve.state.v1.Count
-	57, // 85: reeve.state.v1.Metrics.class_exhausted:type_name -> reeve.state.v1.Count
-	57, // 86: reeve.state.v1.Metrics.dimension_exhausted:type_name -> reeve.state.v1.Count
-	58, // 87: reeve.state.v1.Metrics.scores:type_name -> reeve.state.v1.Score
-	59, // 88: reeve.state.v1.Metrics.node_scores:type_name -> reeve.state.v1.NodeScore
-	58, // 89: reeve.state.v1.NodeScore.scores:type_name -> reeve.state.v1.Score
-	61, // 90: reeve.state.v1.TaskState.events:type_name -> reeve.state.v1.TaskEvent
-	62, // 91: reeve.state.v1.TaskEvent.details:type_name -> reeve.state.v1.Detail
-	92, // [92:92] is the sub-list for method output_type
-	92, // [92:92] is the sub-list for method input_type
-	92, // [92:92] is the sub-list for extension type_name
-	92, // [92:92] is the sub-list for extension extendee
-	0,  // [0:92] is the sub-list for field type_name
+	16, // 30: reeve.state.v1.Command.update_callback:type_name -> reeve.state.v1.UpdateCallback
+	17, // 31: reeve.state.v1.Command.fail_job:type_name -> reeve.state.v1.FailJob
+	15, // 32: reeve.state.v1.Command.begin_timeline:type_name -> reeve.state.v1.BeginTimeline
+	41, // 33: reeve.state.v1.RegisterJob.evaluation:type_name -> reeve.state.v1.Evaluation
+	41, // 34: reeve.state.v1.DeregisterJob.evaluation:type_name -> reeve.state.v1.Evaluation
+	5,  // 35: reeve.state.v1.LaunchJob.meta:type_name -> reeve.state.v1.MetaEntry
+	41, // 36: reeve.state.v1.LaunchJob.evaluation:type_name -> reeve.state.v1.Evaluation
+	41, // 37: reeve.state.v1.Decide.evaluation:type_name -> reeve.state.v1.Evaluation
+	24, // 38: reeve.state.v1.Decide.deployment_update:type_name -> reeve.state.v1.DeploymentUpdate
+	8,  // 39: reeve.state.v1.Decide.update_restart:type_name -> reeve.state.v1.UpdateRestart
+	41, // 40: reeve.state.v1.PutRestart.evaluation:type_name -> reeve.state.v1.Evaluation
+	41, // 41: reeve.state.v1.UpdateRestart.evaluation:type_name -> reeve.state.v1.Evaluation
+	41, // 42: reeve.state.v1.PromoteDeployment.evaluation:type_name -> reeve.state.v1.Evaluation
+	41, // 43: reeve.state.v1.SetAllocHealth.evaluation:type_name -> reeve.state.v1.Evaluation
+	43, // 44: reeve.state.v1.AdoptAllocations.allocations:type_name -> reeve.state.v1.Allocations
+	41, // 45: reeve.state.v1.PutEvaluations.evaluations:type_name -> reeve.state.v1.Evaluation
+	22, // 46: reeve.state.v1.CommitPlacement.job:type_name -> reeve.state.v1.JobRef
+	43, // 47: reeve.state.v1.CommitPlacement.place:type_name -> reeve.state.v1.Allocations
+	23, // 48: reeve.state.v1.CommitPlacement.stop:type_name -> reeve.state.v1.Stop
+	24, // 49: reeve.state.v1.CommitPlacement.deployment_updates:type_name -> reeve.state.v1.DeploymentUpdate
+	41, // 50: reeve.state.v1.CommitPlacement.evaluations:type_name -> reeve.state.v1.Evaluation
+	21, // 51: reeve.state.v1.CommitPlacement.preempt:type_name -> reeve.state.v1.Preemption
+	43, // 52: reeve.state.v1.UpdateAllocations.allocations:type_name -> reeve.state.v1.Allocations
+	41, // 53: reeve.state.v1.UpdateAllocations.evaluations:type_name -> reeve.state.v1.Evaluation
+	41, // 54: reeve.state.v1.SetTransition.evaluations:type_name -> reeve.state.v1.Evaluation
+	41, // 55: reeve.state.v1.RegisterNode.evaluations:type_name -> reeve.state.v1.Evaluation
+	41, // 56: reeve.state.v1.UpdateNodeStatus.evaluations:type_name -> reeve.state.v1.Evaluation
+	41, // 57: reeve.state.v1.SetNodeEligibility.evaluations:type_name -> reeve.state.v1.Evaluation
+	41, // 58: reeve.state.v1.SetNodeDrain.evaluations:type_name -> reeve.state.v1.Evaluation
+	41, // 59: reeve.state.v1.DeleteNode.evaluations:type_name -> reeve.state.v1.Evaluation
+	41, // 60: reeve.state.v1.UpdateDeployment.evaluation:type_name -> reeve.state.v1.Evaluation
+	41, // 61: reeve.state.v1.ScaleJob.evaluation:type_name -> reeve.state.v1.Evaluation
+	39, // 62: reeve.state.v1.Collect.jobs:type_name -> reeve.state.v1.JobName
+	41, // 63: reeve.state.v1.Evaluations.evaluations:type_name -> reeve.state.v1.Evaluation
+	42, // 64: reeve.state.v1.Evaluation.queued:type_name -> reeve.state.v1.Queued
+	44, // 65: reeve.state.v1.Allocations.jobs:type_name -> reeve.state.v1.AllocationJob
+	55, // 66: reeve.state.v1.Allocations.shapes:type_name -> reeve.state.v1.Shape
+	57, // 67: reeve.state.v1.Allocations.metrics:type_name -> reeve.state.v1.Metrics
+	45, // 68: reeve.state.v1.Allocations.allocations:type_name -> reeve.state.v1.Allocation
+	52, // 69: reeve.state.v1.Allocations.task_sets:type_name -> reeve.state.v1.TaskSet
+	53, // 70: reeve.state.v1.Allocation.deployment_status:type_name -> reeve.state.v1.DeploymentStatus
+	54, // 71: reeve.state.v1.Allocation.ports:type_name -> reeve.state.v1.Port
+	61, // 72: reeve.state.v1.Allocation.tasks:type_name -> reeve.state.v1.TaskState
+	49, // 73: reeve.state.v1.Allocation.launches:type_name -> reeve.state.v1.Launches
+	51, // 74: reeve.state.v1.Allocation.launch_status:type_name -> reeve.state.v1.LaunchStatus
+	46, // 75: reeve.state.v1.Allocation.serving:type_name -> reeve.state.v1.Serving
+	48, // 76: reeve.state.v1.Allocation.crashes:type_name -> reeve.state.v1.Crashes
+	47, // 77: reeve.state.v1.Serving.services:type_name -> reeve.state.v1.Registration
+	63, // 78: reeve.state.v1.Registration.meta:type_name -> reeve.state.v1.Detail
+	50, // 79: reeve.state.v1.Launches.tasks:type_name -> reeve.state.v1.Launch
+	63, // 80: reeve.state.v1.Launch.env:type_name -> reeve.state.v1.Detail
+	61, // 81: reeve.state.v1.TaskSet.tasks:type_name -> reeve.state.v1.TaskState
+	56, // 82: reeve.state.v1.Shape.tasks:type_name -> reeve.state.v1.ShapeTask
+	58, // 83: reeve.state.v1.Metrics.nodes_available:type_name -> reeve.state.v1.Count
+	58, // 84: reeve.state.v1.Metrics.class_filtered:type_name -> reeve.state.v1.Count
+	58, // 85: reeve.state.v1.Metrics.constraint_filtered:type_name -> reeve.state.v1.Count
+	58, // 86: reeve.state.v1.Metrics.class_exhausted:type_name -> reeve.state.v1.Count
+	58, // 87: reeve.state.v1.Metrics.dimension_exhausted:type_name -> reeve.state.v1.Count
+	59, // 88: reeve.state.v1.Metrics.scores:type_name -> reeve.state.v1.Score
+	60, // 89: reeve.state.v1.Metrics.node_scores:type_name -> reeve.state.v1.NodeScore
+	59, // 90: reeve.state.v1.NodeScore.scores:type_name -> reeve.state.v1.Score
+	62, // 91: reeve.state.v1.TaskState.events:type_name -> reeve.state.v1.TaskEvent
+	63, // 92: reeve.state.v1.TaskEvent.details:type_name -> reeve.state.v1.Detail
+	93, // [93:93] is the sub-list for method output_type
+	93, // [93:93] is the sub-list for method input_type
+	93, // [93:93] is the sub-list for extension type_name
+	93, // [93:93] is the sub-list for extension extendee
+	0,  // [0:93] is the sub-list for field type_name
 }
 
 func init() { file_state_proto_init() }
@@ -6312,19 +6377,20 @@ func file_state_proto_init() {
 		(*Command_BeginCluster)(nil),
 		(*Command_UpdateCallback)(nil),
 		(*Command_FailJob)(nil),
+		(*Command_BeginTimeline)(nil),
 	}
 	file_state_proto_msgTypes[2].OneofWrappers = []any{}
-	file_state_proto_msgTypes[33].OneofWrappers = []any{}
-	file_state_proto_msgTypes[35].OneofWrappers = []any{}
-	file_state_proto_msgTypes[50].OneofWrappers = []any{}
-	file_state_proto_msgTypes[52].OneofWrappers = []any{}
+	file_state_proto_msgTypes[34].OneofWrappers = []any{}
+	file_state_proto_msgTypes[36].OneofWrappers = []any{}
+	file_state_proto_msgTypes[51].OneofWrappers = []any{}
+	file_state_proto_msgTypes[53].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_state_proto_rawDesc), len(file_state_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   63,
+			NumMessages:   64,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
