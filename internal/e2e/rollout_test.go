@@ -329,10 +329,11 @@ func (s *shop) replacement() {
 }
 
 // restartOverAKill9 pauses a rolling restart, kills the server, and goes on:
-// every server task is restarted once.
+// every server task is restarted once. The wait after each batch is the time that
+// there is for pausing it: without one all are restarted within 0.1 s.
 func (s *shop) restartOverAKill9() {
 	before := s.live()
-	s.reeve("job", "restart", "-detach", "-yes", "-batch-size", "1", "-task", "server", "-reason", "leaks", "shop")
+	s.reeve("job", "restart", "-detach", "-yes", "-batch-size", "1", "-batch-wait", "4s", "-task", "server", "-reason", "leaks", "shop")
 	list, _, err := s.Client.Restarts().OfJob(s.t.Context(), "shop", nil)
 	if err != nil || len(list) != 1 {
 		s.t.Fatalf("restarts: %v, %v", list, err)
