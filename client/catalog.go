@@ -34,9 +34,9 @@ const (
 // Stream calls receive with the catalog of all namespaces, and then with every
 // change of it, until ctx ends or receive returns an error; that is returned.
 // While no server can be reached nothing is received: what was known holds. The
-// first update after a break is Complete. It has what was known of nodes that
-// servers which lost everything have not heard of yet, for a while; and so do
-// servers that went back to an older copy of their data.
+// first update after a break is Complete. For a while it also has what was known
+// of nodes that servers which lost everything have not heard of yet, and what
+// servers that were put back to an older copy of their data do not know.
 func (k Catalog) Stream(ctx context.Context, receive func(*api.CatalogUpdate) error) error {
 	return k.StreamTelling(ctx, receive, func(error) {})
 }
