@@ -25,15 +25,22 @@ func Reconcile(r Reader, job *api.Job, eval *api.Evaluation, now time.Time) *Res
 		deploy = trees[0].phases
 	}
 	w.deployment(deploy)
+	asking := 0 // plans that ask for instances
 	for _, t := range trees {
+		asked := len(w.result.Start)
 		for _, p := range t.phases {
 			w.doAll(p.chosen)
 			if p.waiter != nil {
 				w.due = append(w.due, appointment{p.waiter, p.until, api.TriggerPlanOperation})
 			}
 		}
+		if len(w.result.Start) > asked {
+			asking++
+		}
 	}
-	w.line()
+	if asking > 1 {
+		w.line()
+	}
 	w.restart(trees)
 	w.steer()
 	w.afterwards(deploy)
@@ -64,11 +71,11 @@ func (w *work) doAll(steps []*step) {
 	}
 }
 
-// line puts the instances of each group that are asked for in the order of their
-// indexes, whatever plans ask for them: where there is room for some only, the
-// lower ones get it. Canaries come first, as in their plan.
+// line puts the instances of each group that several plans ask for in the order of
+// their indexes: where there is room for some only, the lower ones get it. Canaries
+// come first, as in their plan.
 func (w *work) line() {
-	if w.job == nil || w.job.RunsOnEveryNode() || len(w.result.Start) < 2 {
+	if w.job == nil || w.job.RunsOnEveryNode() {
 		return
 	}
 	groups := make(map[string]int, len(w.groups))
