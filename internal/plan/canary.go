@@ -293,12 +293,13 @@ func (p *phase) areHealthy() bool {
 }
 
 // promotable are the groups that are promoted by themselves, if the canaries of
-// every group are healthy.
-func promotable(phases []*phase, d *api.Deployment) (groups []string) {
+// every group are healthy: as Promote counts them, for which those that somebody
+// called healthy also have to run.
+func promotable(r Reader, phases []*phase, d *api.Deployment) (groups []string) {
 	for _, p := range phases {
 		switch {
 		case !p.canaries:
-		case !p.areHealthy():
+		case !p.areHealthy(), healthyCanaries(r, d, p.group.name) < d.Groups[p.group.name].DesiredCanaries:
 			return nil
 		case d.Groups[p.group.name].AutoPromote:
 			groups = append(groups, p.group.name)

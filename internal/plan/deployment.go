@@ -150,7 +150,7 @@ func CheckDeployment(r Reader, job *api.Job, d *api.Deployment, now time.Time) V
 			v.Wake = due
 		}
 	}
-	v.Promote = promotable(phases, d)
+	v.Promote = promotable(r, phases, d)
 	return v
 }
 
