@@ -89,13 +89,10 @@ func (c *call) parseBlocking(q url.Values) (err error) {
 	return nil
 }
 
-// told is the position up to which the reader of a stream was told before; the
-// zero one if it does not say.
+// told is the position up to which the reader of a stream was told before; without
+// a timeline if it does not say.
 func (c *call) told() api.Position {
-	if timeline := c.query.Get("timeline"); timeline != "" {
-		return api.Position{Timeline: timeline, Index: c.index}
-	}
-	return api.Position{}
+	return api.Position{Timeline: c.query.Get("timeline"), Index: c.index}
 }
 
 func parseWait(s string) (time.Duration, error) {

@@ -42,8 +42,7 @@ func streamCatalog(c *call) error {
 	if err := c.seeCatalog(); err != nil {
 		return err
 	}
-	told, snap := c.told(), c.Server.Store().Snapshot()
-	rewound := told.Timeline != "" && !snap.Holds(told)
+	rewound := c.Server.Store().Snapshot().Lacks(c.told())
 	subscription := c.Server.Catalog().Subscribe()
 	s := newStream(c, lines)
 	c.setIndex(c.Server.Store().Index())

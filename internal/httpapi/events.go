@@ -67,7 +67,7 @@ func (s *eventStream) begin() (first func() error, err error) {
 		return nothing, nil
 	}
 	s.after = s.from - 1
-	foreign := s.timeline != "" && !s.store.Snapshot().Holds(api.Position{Timeline: s.timeline, Index: s.after})
+	foreign := s.store.Snapshot().Lacks(api.Position{Timeline: s.timeline, Index: s.after})
 	if !foreign && s.after > s.store.Index() {
 		ctx, cancel := context.WithTimeout(s.r.Context(), waitForIndex)
 		defer cancel()

@@ -51,7 +51,7 @@ func (s *Server) NodeStream(ctx context.Context, nodeID, secret string, told api
 		if batch.complete {
 			st.completed(snap.Index())
 			m.addComplete(snap, nodeID)
-			m.rewound = told.Timeline != "" && !snap.Holds(told)
+			m.rewound = snap.Lacks(told)
 			told = api.Position{}
 		} else {
 			m.addChanges(batch.changes)

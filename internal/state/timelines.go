@@ -31,9 +31,14 @@ func (c *content) Timeline() string {
 	return ""
 }
 
-// Holds reports whether the state's history has the position. The timeline that
-// is being written has all that comes.
-func (c *content) Holds(p api.Position) bool {
+// Lacks reports whether somebody was told up to a position that the state's history
+// does not have: it went back to an older copy, or is another one. Who does not
+// say on which timeline that was is believed.
+func (c *content) Lacks(told api.Position) bool { return told.Timeline != "" && !c.holds(told) }
+
+// holds reports whether the history has the position. The timeline that is being
+// written has all that comes.
+func (c *content) holds(p api.Position) bool {
 	all := c.cluster.timelines
 	i := slices.IndexFunc(all, func(t timeline) bool { return t.ID == p.Timeline })
 	return i >= 0 && (i == len(all)-1 || p.Index < all[i+1].From)
