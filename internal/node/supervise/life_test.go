@@ -258,6 +258,41 @@ func TestClientsAtOnceShareOneSupervisor(t *testing.T) {
 	}
 }
 
+// TestNothingIsLeftThatIsStartedDuringAShutdown starts tasks until it is refused,
+// while another client has everything stopped.
+func TestNothingIsLeftThatIsStartedDuringAShutdown(t *testing.T) {
+	dir := supervisetest.Dir(t)
+	c := supervisetest.ConnectTo(t, dir)
+	var wg sync.WaitGroup
+	begun := make(chan struct{}, 1000)
+	for i := range 4 {
+		wg.Go(func() {
+			for n := 0; t.Context().Err() == nil; n++ {
+				if _, err := c.Start(t.Context(), shell(t, fmt.Sprintf("t%d-%d", i, n), ": "+dir+"; sleep 1000 & wait")); err != nil {
+					return
+				}
+				begun <- struct{}{}
+			}
+		})
+	}
+	for range 20 {
+		<-begun
+	}
+	if err := c.Shutdown(t.Context(), time.Second); err != nil {
+		t.Fatal(err)
+	}
+	wg.Wait()
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if text, _ := os.ReadFile(file); strings.Contains(string(text), ": "+dir+"; sleep") {
+			t.Errorf("%s is left: %q", file, text)
+		}
+	}
+}
+
 func TestASupervisorWithoutWorkEnds(t *testing.T) {
 	dir := supervisetest.Dir(t)
 	c := supervisetest.ConnectTo(t, dir)

@@ -267,7 +267,6 @@ func (s *supervisor) answer(c *serverConn, f *frame) {
 	}
 	c.send(&frame{ID: f.ID, Body: encodeBody(body)})
 	if f.Verb == verbShutdown {
-		s.gate.Lock()
 		s.end()
 	}
 }

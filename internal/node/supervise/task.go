@@ -181,12 +181,15 @@ func (s *supervisor) destroy(t *task) error {
 	return s.journal.forget(t.id)
 }
 
-// shutdown stops all tasks. The supervisor ends when the answer is out.
+// shutdown stops all tasks. The supervisor ends when the answer is out. From now on
+// the gate is closed: what would be started after the tasks were counted would
+// be left without anybody who owns it.
 func (s *supervisor) shutdown(timeout time.Duration) {
+	s.gate.Lock()
 	s.mu.Lock()
 	var running []*task
 	for _, t := range s.tasks {
-		if t.exit == nil && !t.starting {
+		if t.exit == nil {
 			running = append(running, t)
 		}
 	}
