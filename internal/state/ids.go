@@ -51,6 +51,7 @@ func newIDs() ids {
 	return ids{
 		packed: btree.NewBTreeGOptions(packedLess, btree.Options{NoLocks: true, Degree: 32}),
 		others: btree.NewMap[string, uint32](32),
+		dirty:  true, // also when it stays empty: what was published before may be of another store
 	}
 }
 
