@@ -30,11 +30,17 @@ type Deployment struct {
 	Groups             map[string]*DeploymentState `json:"TaskGroups"`
 	Status             string                      // one of the Deployment constants
 	StatusDescription  string
-	CreateIndex        uint64
-	ModifyIndex        uint64
-	CreateTime         int64 // Unix nanoseconds
-	ModifyTime         int64
+	// Troubles are what kept a deployment that failed from going on, at the time
+	// when it failed; the TroublesKept most telling ones.
+	Troubles    []*Trouble `json:",omitempty"`
+	CreateIndex uint64
+	ModifyIndex uint64
+	CreateTime  int64 // Unix nanoseconds
+	ModifyTime  int64
 }
+
+// TroublesKept is how many troubles a failed deployment keeps.
+const TroublesKept = 10
 
 // DeploymentState is one group's progress in a deployment.
 type DeploymentState struct {

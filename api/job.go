@@ -227,6 +227,8 @@ type GroupSummary struct {
 	Starting int
 	Lost     int
 	Unknown  int
+	Crashing int `json:",omitempty"` // of those: crashed, and not up again
+	Failing  int `json:",omitempty"` // of those: with a check that fails
 }
 
 // JobLaunches is what became of a periodic job's due times.

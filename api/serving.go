@@ -16,6 +16,7 @@ type Serving struct {
 	Reason   string                 `json:",omitempty"` // why it is not Routable, in words
 	Since    int64                  `json:",omitempty"` // of the last change of Up or Routable; Unix nanoseconds
 	Services []*ServiceRegistration `json:",omitempty"` // as interpolated by the node; once Up
+	Failing  []*CheckFailure        `json:",omitempty"` // checks that fail, as the job lists them
 }
 
 // IsUp reports whether the allocation's instance is RUNNING: it was started and
@@ -44,6 +45,23 @@ func (a *Allocation) IsRoutable() bool {
 	return a.ClientStatus == AllocClientRunning || a.ClientStatus == AllocClientUnknown
 }
 
+// IsCrashing reports whether the allocation has crashed, is not up again, and
+// another attempt is made or due.
+func (a *Allocation) IsCrashing() bool {
+	switch {
+	case a.IsServerTerminal() || a.IsSuspect():
+		return false
+	case a.ClientStatus == AllocClientFailed:
+		return a.FollowupEvalID != ""
+	}
+	return a.Crashes != nil && a.Crashes.Count > 0 && !a.IsClientTerminal() && !a.IsUp()
+}
+
+// IsFailing reports whether the allocation runs, and one of its checks fails.
+func (a *Allocation) IsFailing() bool {
+	return a.Serving != nil && len(a.Serving.Failing) > 0 && !a.IsTerminal()
+}
+
 // WasUp reports whether the allocation is up, or was when its node was last heard
 // of.
 func (a *Allocation) WasUp() bool {
@@ -68,5 +86,10 @@ type Crashes struct {
 	Total  int    // ever
 	Reason string `json:",omitempty"` // of the last one, in words
 	At     int64  `json:",omitempty"` // of the last one; Unix nanoseconds
-	Next   int64  `json:",omitempty"` // when it is tried again; 0: it is, or never; Unix nanoseconds
+	// Of the last one: what it was, of which task, and how that ended.
+	Kind     TroubleKind `json:",omitempty"`
+	Task     string      `json:",omitempty"`
+	ExitCode int         `json:",omitempty"`
+	Signal   int         `json:",omitempty"`
+	Next     int64       `json:",omitempty"` // when it is tried again; 0: it is, or never; Unix nanoseconds
 }

@@ -53,6 +53,7 @@ type Core interface {
 	Instances(ctx context.Context, namespace, id string) ([]*api.Instance, uint64, error)
 	AllInstances(ctx context.Context, f server.InstanceFilter) ([]*api.Instance, uint64, error)
 	InstancesByJob(f server.InstanceFilter) (iter.Seq[[]*api.Instance], uint64)
+	Troubles(ctx context.Context, namespace, id string, of server.TroubleFilter) ([]*api.Trouble, uint64, error)
 	KillInstance(ctx context.Context, namespace, id, name string, noShutdownDelay bool) (*api.KillInstanceResponse, error)
 	InstanceVerb(ctx context.Context, namespace, id, name string, verb api.Verb, req *api.InstanceRequest) (*api.InstanceResponse, error)
 

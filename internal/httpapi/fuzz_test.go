@@ -125,6 +125,10 @@ func (acceptingCore) Instances(context.Context, string, string) ([]*api.Instance
 	return []*api.Instance{{Name: "web-0", Group: "web"}}, 1, nil
 }
 
+func (acceptingCore) Troubles(context.Context, string, string, server.TroubleFilter) ([]*api.Trouble, uint64, error) {
+	return []*api.Trouble{{Kind: api.TroubleExited, Instance: "web-0"}}, 1, nil
+}
+
 func (acceptingCore) ChangeJob(context.Context, string, string, *api.JobChange) (*api.ChangeJobResponse, error) {
 	return &api.ChangeJobResponse{}, nil
 }

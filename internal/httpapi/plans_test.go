@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/server"
 	"github.com/reeve-run/reeve/internal/state"
 	"github.com/reeve-run/reeve/internal/testbed/bubble"
 )
@@ -58,6 +59,14 @@ func (p *planningCore) PlanVerb(_ context.Context, namespace, id, plan string, v
 
 func (p *planningCore) Instances(context.Context, string, string) ([]*api.Instance, uint64, error) {
 	return p.instances, p.store.Index(), nil
+}
+
+func (p *planningCore) Troubles(_ context.Context, namespace, id string, of server.TroubleFilter) ([]*api.Trouble, uint64, error) {
+	p.asked = fmt.Sprintf("troubles of %q: instance %q", id, of.Instance)
+	if of.Version != nil {
+		p.asked += fmt.Sprintf(", version %d", *of.Version)
+	}
+	return nil, p.store.Index(), nil
 }
 
 func (p *planningCore) InstanceVerb(_ context.Context, namespace, id, name string, verb api.Verb, req *api.InstanceRequest) (*api.InstanceResponse, error) {

@@ -74,6 +74,7 @@ func routes() []route {
 		read("/v1/job/{id}/decisions", ReadJob, "Lists what operators decided about a job's plans and instances, oldest first.", getJobDecisions).blocking(decisions, jobs).filtered(),
 		read("/v1/job/{id}/instances", ReadJob, "Lists a job's instances by group and index.", getJobInstances).blocking(planTables...).filtered().params("state", "presence", "instance"),
 		read("/v1/job/{id}/instance/{name}", ReadJob, "Returns a job's instance: `GROUP-INDEX`, or the bare index if the job has one group.", getJobInstance).blocking(planTables...),
+		read("/v1/job/{id}/troubles", ReadJob, "Lists what keeps a job's instances from being as they should be, now: the most telling first, and once for all instances that have the same trouble.", getJobTroubles).blocking(planTables...).params("instance", "version"),
 		write(del, "/v1/job/{id}/instance/{name}", AllocLife, "Stops what holds an instance; nothing else is changed, so another allocation takes its place at once.", killInstance).params("no_shutdown_delay"),
 		write(put, "/v1/job/{id}/instance/{name}/{verb}", AllocLife, "Does to an instance one of `restart` (in place), `replace` (anywhere, from nothing), `pause`, `resume`.", instanceVerb).bodyOptional().params("by", "reason"),
 		write(put, "/v1/job/{id}/restart", AllocLife, "Restarts a job's allocations in place, batch by batch.", startRestart).bodyOptional(),
@@ -231,5 +232,5 @@ var paramDocs = map[string]string{
 	"topic":             "`TOPIC` or `TOPIC:KEY`, several times; topics are Job, Evaluation, Allocation, Deployment, Node, NodePool, Plan, Restart, Domain, Instance, Service and `*`; a key is an id, for allocations and evaluations also their job's or deployment's",
 	"tty":               "run it on a terminal",
 	"type":              "which: of logs `stdout` or `stderr`; of health `client` or `server`; of scaling policies `horizontal`",
-	"version":           "of the job; the current when absent",
+	"version":           "of the job; when absent the current one, of troubles any",
 }

@@ -133,6 +133,9 @@ func (s *survey) blocked() map[string]string {
 	return s.reasons
 }
 
+// waitsForRoom begins the messages of what no node can take.
+const waitsForRoom = "waits for room: "
+
 // noRoom says what the nodes lack.
 func noRoom(m *api.PlacementMetrics) string {
 	switch {
@@ -140,9 +143,9 @@ func noRoom(m *api.PlacementMetrics) string {
 		return "no node may run it"
 	case m.NodesEvaluated > 0 || m.NodesFiltered > 0 || m.NodesExhausted > 0:
 	case m.NodesInPool == 0:
-		return fmt.Sprintf("waits for room: no node is in node pool %q", m.NodePool)
+		return fmt.Sprintf(waitsForRoom+"no node is in node pool %q", m.NodePool)
 	default:
-		return fmt.Sprintf("waits for room: no node of pool %q is ready in the job's datacenters", m.NodePool)
+		return fmt.Sprintf(waitsForRoom+"no node of pool %q is ready in the job's datacenters", m.NodePool)
 	}
 	var parts []string
 	if m.NodesFiltered > 0 {
@@ -151,7 +154,7 @@ func noRoom(m *api.PlacementMetrics) string {
 	if m.NodesExhausted > 0 {
 		parts = append(parts, count(m.NodesExhausted, "full")+most(m.DimensionExhausted))
 	}
-	return "waits for room: " + strings.Join(parts, ", ")
+	return waitsForRoom + strings.Join(parts, ", ")
 }
 
 func count(n int, what string) string {

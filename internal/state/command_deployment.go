@@ -13,6 +13,7 @@ type UpdateDeployment struct {
 	Description string
 	Evaluation  *api.Evaluation // nil: none
 	Job         *api.Job        // to register as the new version; nil: none
+	Troubles    []*api.Trouble  // why it failed, to be kept with it
 	Time        int64           // Unix nanoseconds
 }
 
@@ -28,7 +29,7 @@ func (c *UpdateDeployment) apply(t *txn) error {
 		return api.Errorf(api.CodeConflict, "deployment %s has ended: it is %s", api.ShortID(c.ID), d.Status)
 	}
 	t.decide(d.Namespace, d.JobID)
-	t.updateDeployment(DeploymentUpdate{c.ID, c.Status, c.Description}, c.Time)
+	t.endDeployment(DeploymentUpdate{c.ID, c.Status, c.Description}, c.Troubles, c.Time)
 	modifyIndex := uint64(0)
 	if current := t.Job(d.Namespace, d.JobID); c.Job != nil && current != nil {
 		stored := t.registerJob(current, c.Job, t.Submission(d.Namespace, d.JobID, c.Job.Version))
@@ -41,13 +42,19 @@ func (c *UpdateDeployment) apply(t *txn) error {
 // updateDeployment changes a deployment's status; an unknown one is passed
 // over, one that has ended stays as it ended. Success makes its job version
 // stable.
-func (t *txn) updateDeployment(u DeploymentUpdate, now int64) {
+func (t *txn) updateDeployment(u DeploymentUpdate, now int64) { t.endDeployment(u, nil, now) }
+
+// endDeployment is updateDeployment, and keeps with the deployment why it failed.
+func (t *txn) endDeployment(u DeploymentUpdate, troubles []*api.Trouble, now int64) {
 	old := t.Deployment(u.ID)
 	if old == nil || !old.IsActive() {
 		return
 	}
 	d := old.Copy()
 	d.Status, d.StatusDescription = u.Status, u.Description
+	if len(troubles) > 0 {
+		d.Troubles = troubles
+	}
 	d.ModifyIndex, d.ModifyTime = t.index, now
 	t.putDeployment(d)
 	t.settleStability(d)

@@ -71,6 +71,7 @@ type SetAllocHealth struct {
 	Description  string
 	Evaluation   *api.Evaluation // nil: none
 	Job          *api.Job        // to register as the new version; nil: none
+	Troubles     []*api.Trouble  // why the deployment failed, to be kept with it
 	Time         int64           // Unix nanoseconds
 }
 
@@ -95,7 +96,10 @@ func (c *SetAllocHealth) apply(t *txn) error {
 	t.setHealth(c.Healthy, true, c.Time)
 	t.setHealth(c.Unhealthy, false, c.Time)
 	if c.Status != "" {
-		return (&UpdateDeployment{ID: c.DeploymentID, Status: c.Status, Description: c.Description, Evaluation: c.Evaluation, Job: c.Job, Time: c.Time}).apply(t)
+		return (&UpdateDeployment{
+			ID: c.DeploymentID, Status: c.Status, Description: c.Description, Evaluation: c.Evaluation, Job: c.Job,
+			Troubles: c.Troubles, Time: c.Time,
+		}).apply(t)
 	}
 	t.decide(d.Namespace, d.JobID)
 	t.putJobEvaluation(c.Evaluation, 0)

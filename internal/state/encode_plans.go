@@ -4,6 +4,8 @@
 package state
 
 import (
+	"slices"
+
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/state/wire"
 )
@@ -83,7 +85,7 @@ func decodePromoteDeployment(w *wire.PromoteDeployment) (_ *PromoteDeployment, e
 func (c *SetAllocHealth) encode() *wire.Command {
 	return &wire.Command{Kind: &wire.Command_SetAllocHealth{SetAllocHealth: &wire.SetAllocHealth{
 		DeploymentId: c.DeploymentID, Healthy: c.Healthy, Unhealthy: c.Unhealthy, Status: c.Status, Description: c.Description,
-		Evaluation: encodeEvaluation(c.Evaluation), JobJson: document(c.Job), Time: c.Time,
+		Evaluation: encodeEvaluation(c.Evaluation), JobJson: document(c.Job), Time: c.Time, TroublesJson: encodeTroubles(c.Troubles),
 	}}}
 }
 
@@ -91,9 +93,27 @@ func decodeSetAllocHealth(w *wire.SetAllocHealth) (_ *SetAllocHealth, err error)
 	c := &SetAllocHealth{
 		DeploymentID: w.DeploymentId, Healthy: w.Healthy, Unhealthy: w.Unhealthy, Status: w.Status, Description: w.Description, Time: w.Time,
 	}
+	if c.Troubles, err = decodeTroubles(w.TroublesJson); err != nil {
+		return nil, err
+	}
 	if c.Job, err = parseJob(w.JobJson); err != nil {
 		return nil, err
 	}
 	c.Evaluation, err = decodeEvaluation(w.Evaluation)
 	return c, err
+}
+
+func encodeTroubles(list []*api.Trouble) []byte {
+	if len(list) == 0 {
+		return nil
+	}
+	return document(&list)
+}
+
+func decodeTroubles(text []byte) ([]*api.Trouble, error) {
+	list, err := parse[[]*api.Trouble](text)
+	if err != nil || list == nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(*list, func(t *api.Trouble) bool { return t == nil }), nil
 }

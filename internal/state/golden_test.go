@@ -164,10 +164,28 @@ func grown() map[string]Command {
 		"UpdateAllocations-serving": &UpdateAllocations{NodeID: "n", Time: 11, Allocations: []*api.Allocation{{
 			ID: crashed().ID, ClientStatus: "running", Serving: serving(), Crashes: &api.Crashes{Count: 1, Total: 4, Reason: "exit code 1", At: 7, Next: 9},
 		}}},
+		"UpdateAllocations-failing": &UpdateAllocations{NodeID: "n", Time: 11, Allocations: []*api.Allocation{{
+			ID: crashed().ID, ClientStatus: "running", Serving: &api.Serving{Up: true, Failing: []*api.CheckFailure{
+				{Kind: api.TroubleCheckFailed, Service: "web", Check: "http", Task: "server", Answer: "500: boom", StatusCode: 500, ExitCode: 3, Since: 12}, {},
+			}},
+			Crashes: &api.Crashes{Count: 1, Total: 4, Reason: "exit code 1", At: 7, Kind: api.TroubleExited, Task: "server", ExitCode: 1, Signal: 2},
+		}}},
+		"UpdateDeployment-troubles": &UpdateDeployment{ID: "d", Status: "failed", Description: "why", Troubles: []*api.Trouble{fullTrouble()}, Time: 12},
+		"SetAllocHealth-troubles":   &SetAllocHealth{DeploymentID: "d", Unhealthy: []string{"b"}, Status: "failed", Troubles: []*api.Trouble{fullTrouble()}, Time: 22},
 		"UpdateAllocations-launches": &UpdateAllocations{NodeID: "n", Time: 11, Allocations: []*api.Allocation{{
 			ID: steered().ID, ClientStatus: "running", LaunchStatus: &api.LaunchStatus{ID: "l", Healthy: ptr(false), Timestamp: time.Unix(9, 0).UTC()},
 			TaskStates: map[string]*api.TaskState{"server": {State: "running", Launch: "token"}},
 		}}},
+	}
+}
+
+// fullTrouble has every field set.
+func fullTrouble() *api.Trouble {
+	return &api.Trouble{
+		Kind: api.TroubleCheckFailed, Message: "check fails", Group: "web", Instance: "web-1", Instances: 2, JobVersion: 3, Allocation: "a",
+		NodeID: "n", NodeName: "node-1", Task: "server", Service: "web", Check: "http", Answer: "500", StatusCode: 500, ExitCode: 1, Signal: 9,
+		Obstacles: []api.ObstacleCount{{Filter: api.FilterResource, Reason: "memory", Nodes: 2}}, Count: 4,
+		At: time.Unix(5, 6).UTC(), NextAttempt: time.Unix(7, 8).UTC(), Final: true, Log: api.LogStderr,
 	}
 }
 

@@ -17,6 +17,8 @@ const (
 	countFailed
 	countLost
 	countUnknown
+	countCrashing // these two beside the others
+	countFailing
 	countKinds
 )
 
@@ -50,13 +52,23 @@ func (r *jobRow) count(a *api.Allocation, by int) {
 	r.useVersion(a.Job, by)
 	for i := range r.groups {
 		if g := &r.groups[i]; g.group == a.Group {
-			g.n[countKind(a.ClientStatus)] += int32(by)
+			g.count(a, int32(by))
 			return
 		}
 	}
 	g := groupCount{group: a.Group}
-	g.n[countKind(a.ClientStatus)] = int32(by)
+	g.count(a, int32(by))
 	r.groups = append(r.groups, g)
+}
+
+func (g *groupCount) count(a *api.Allocation, by int32) {
+	g.n[countKind(a.ClientStatus)] += by
+	if a.IsCrashing() {
+		g.n[countCrashing] += by
+	}
+	if a.IsFailing() {
+		g.n[countFailing] += by
+	}
 }
 
 // Statuses of child jobs, as positions in jobRow.children.
@@ -114,6 +126,7 @@ func (c *content) JobSummary(namespace, id string) *api.JobSummary {
 			Starting: int(g.n[countStarting]), Running: int(g.n[countRunning]),
 			Complete: int(g.n[countComplete]), Failed: int(g.n[countFailed]),
 			Lost: int(g.n[countLost]), Unknown: int(g.n[countUnknown]),
+			Crashing: int(g.n[countCrashing]), Failing: int(g.n[countFailing]),
 		}
 	}
 	if r.job.IsPeriodic() || r.job.IsParameterized() {

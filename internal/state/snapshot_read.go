@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/reeve-run/reeve/api"
 )
@@ -236,6 +237,9 @@ func (l *loader) loadDeployment(d *api.Deployment) error {
 		if g == nil {
 			return fmt.Errorf("deployment %s: group %q is null", d.ID, name)
 		}
+	}
+	if slices.Contains(d.Troubles, nil) {
+		return fmt.Errorf("deployment %s: a trouble is null", d.ID)
 	}
 	row.deployment = d
 	var job *jobRow

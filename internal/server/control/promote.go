@@ -51,5 +51,14 @@ func SetHealth(snap *state.Snapshot, d *api.Deployment, healthy, unhealthy []str
 	}
 	end := failDeployment(snap, d, plan.FailedUnhealthy, reverts, now)
 	cmd.Status, cmd.Description, cmd.Evaluation, cmd.Job = end.Status, end.Description, end.Evaluation, end.Job
+	cmd.Troubles = end.Troubles
+	for _, id := range unhealthy {
+		if a := snap.Allocation(id); len(cmd.Troubles) < api.TroublesKept {
+			cmd.Troubles = append(cmd.Troubles, &api.Trouble{
+				Kind: api.TroubleUnhealthy, Message: "somebody marked it as unhealthy", Group: a.Group, Instance: api.InstanceName(a.Group, a.Index()),
+				Instances: 1, JobVersion: a.JobVersion(), Allocation: a.ID, NodeID: a.NodeID, NodeName: a.NodeName, At: now,
+			})
+		}
+	}
 	return cmd, nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/plan"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -20,7 +21,7 @@ func FailDeployment(snap *state.Snapshot, d *api.Deployment, description string,
 func failDeployment(snap *state.Snapshot, d *api.Deployment, description string, revert bool, now time.Time) *state.UpdateDeployment {
 	cmd := &state.UpdateDeployment{
 		ID: d.ID, Status: api.DeploymentFailed, Description: description, Time: now.UnixNano(),
-		Evaluation: DeploymentEvaluation(snap, d, now),
+		Evaluation: DeploymentEvaluation(snap, d, now), Troubles: troublesOf(snap, d, now),
 	}
 	if version := StableVersion(snap, d); revert && version != nil {
 		job := snap.JobVersion(d.Namespace, d.JobID, *version).Copy()
@@ -29,6 +30,12 @@ func failDeployment(snap *state.Snapshot, d *api.Deployment, description string,
 		cmd.Description += fmt.Sprintf(revertsTo, *version)
 	}
 	return cmd
+}
+
+// troublesOf are what keeps the deployment from going on, to be kept with it.
+func troublesOf(snap *state.Snapshot, d *api.Deployment, now time.Time) []*api.Trouble {
+	all := plan.Troubles(snap, d.JobKey(), snap.Job(d.Namespace, d.JobID), plan.TroubleFilter{Version: &d.JobVersion}, now)
+	return all[:min(len(all), api.TroublesKept)]
 }
 
 func revertsItself(d *api.Deployment) bool {

@@ -6,4 +6,4 @@
 package wire
 
 // schemaSum is the SHA-256 of the schema that the generated code is of.
-const schemaSum = "a025336212980b5a9bc4e2f732d96ec3929fd2532839bf254af67452994d939b"
+const schemaSum = "8096a854bb115158497d43e3f4d27af43e91cc9cae55369f6b7b27f71a10c176"

@@ -14,9 +14,20 @@ func (e *AllocationEncoder) addServing(w *Allocation, a *api.Allocation) {
 				w.Serving.Services = append(w.Serving.Services, e.registration(r, a.ID))
 			}
 		}
+		for _, f := range s.Failing {
+			if f != nil {
+				w.Serving.Failing = append(w.Serving.Failing, &CheckFailure{
+					Kind: e.name(string(f.Kind)), Service: e.name(f.Service), Check: e.name(f.Check), Task: e.name(f.Task),
+					Answer: f.Answer, StatusCode: int64(f.StatusCode), ExitCode: int64(f.ExitCode), Since: f.Since,
+				})
+			}
+		}
 	}
 	if c := a.Crashes; c != nil {
-		w.Crashes = &Crashes{Count: int64(c.Count), Total: int64(c.Total), Reason: e.name(c.Reason), At: c.At, Next: c.Next}
+		w.Crashes = &Crashes{
+			Count: int64(c.Count), Total: int64(c.Total), Reason: e.name(c.Reason), At: c.At, Next: c.Next,
+			Kind: e.name(string(c.Kind)), Task: e.name(c.Task), ExitCode: int64(c.ExitCode), Signal: int64(c.Signal),
+		}
 	}
 }
 
@@ -46,6 +57,12 @@ func (d *allocationDecoder) serving(w *Serving, own string) *api.Serving {
 	for i, r := range w.Services {
 		s.Services[i] = d.registration(r, own)
 	}
+	for _, f := range w.Failing {
+		s.Failing = append(s.Failing, &api.CheckFailure{
+			Kind: api.TroubleKind(d.name(f.GetKind())), Service: d.name(f.GetService()), Check: d.name(f.GetCheck()), Task: d.name(f.GetTask()),
+			Answer: f.GetAnswer(), StatusCode: int(f.GetStatusCode()), ExitCode: int(f.GetExitCode()), Since: f.GetSince(),
+		})
+	}
 	return s
 }
 
@@ -74,5 +91,8 @@ func (d *allocationDecoder) registration(w *Registration, own string) *api.Servi
 }
 
 func (d *allocationDecoder) crashes(w *Crashes) *api.Crashes {
-	return &api.Crashes{Count: int(w.Count), Total: int(w.Total), Reason: d.name(w.Reason), At: w.At, Next: w.Next}
+	return &api.Crashes{
+		Count: int(w.Count), Total: int(w.Total), Reason: d.name(w.Reason), At: w.At, Next: w.Next,
+		Kind: api.TroubleKind(d.name(w.Kind)), Task: d.name(w.Task), ExitCode: int(w.ExitCode), Signal: int(w.Signal),
+	}
 }

@@ -1277,6 +1277,7 @@ type SetAllocHealth struct {
 	Status        string                 `protobuf:"bytes,6,opt,name=status,proto3" json:"status,omitempty"`
 	Description   string                 `protobuf:"bytes,7,opt,name=description,proto3" json:"description,omitempty"`
 	JobJson       []byte                 `protobuf:"bytes,8,opt,name=job_json,json=jobJson,proto3" json:"job_json,omitempty"`
+	TroublesJson  []byte                 `protobuf:"bytes,9,opt,name=troubles_json,json=troublesJson,proto3" json:"troubles_json,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1363,6 +1364,13 @@ func (x *SetAllocHealth) GetDescription() string {
 func (x *SetAllocHealth) GetJobJson() []byte {
 	if x != nil {
 		return x.JobJson
+	}
+	return nil
+}
+
+func (x *SetAllocHealth) GetTroublesJson() []byte {
+	if x != nil {
+		return x.TroublesJson
 	}
 	return nil
 }
@@ -2787,6 +2795,7 @@ type UpdateDeployment struct {
 	Evaluation    *Evaluation            `protobuf:"bytes,4,opt,name=evaluation,proto3" json:"evaluation,omitempty"`
 	JobJson       []byte                 `protobuf:"bytes,5,opt,name=job_json,json=jobJson,proto3" json:"job_json,omitempty"`
 	Time          int64                  `protobuf:"varint,6,opt,name=time,proto3" json:"time,omitempty"`
+	TroublesJson  []byte                 `protobuf:"bytes,7,opt,name=troubles_json,json=troublesJson,proto3" json:"troubles_json,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2861,6 +2870,13 @@ func (x *UpdateDeployment) GetTime() int64 {
 		return x.Time
 	}
 	return 0
+}
+
+func (x *UpdateDeployment) GetTroublesJson() []byte {
+	if x != nil {
+		return x.TroublesJson
+	}
+	return nil
 }
 
 type SetJobStability struct {
@@ -4117,6 +4133,7 @@ type Serving struct {
 	Reason        uint32                 `protobuf:"varint,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	Since         int64                  `protobuf:"varint,4,opt,name=since,proto3" json:"since,omitempty"`
 	Services      []*Registration        `protobuf:"bytes,5,rep,name=services,proto3" json:"services,omitempty"`
+	Failing       []*CheckFailure        `protobuf:"bytes,6,rep,name=failing,proto3" json:"failing,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4186,6 +4203,113 @@ func (x *Serving) GetServices() []*Registration {
 	return nil
 }
 
+func (x *Serving) GetFailing() []*CheckFailure {
+	if x != nil {
+		return x.Failing
+	}
+	return nil
+}
+
+type CheckFailure struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Kind          uint32                 `protobuf:"varint,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	Service       uint32                 `protobuf:"varint,2,opt,name=service,proto3" json:"service,omitempty"`
+	Check         uint32                 `protobuf:"varint,3,opt,name=check,proto3" json:"check,omitempty"`
+	Task          uint32                 `protobuf:"varint,4,opt,name=task,proto3" json:"task,omitempty"`
+	Answer        string                 `protobuf:"bytes,5,opt,name=answer,proto3" json:"answer,omitempty"`
+	StatusCode    int64                  `protobuf:"varint,6,opt,name=status_code,json=statusCode,proto3" json:"status_code,omitempty"`
+	Since         int64                  `protobuf:"varint,7,opt,name=since,proto3" json:"since,omitempty"`
+	ExitCode      int64                  `protobuf:"varint,8,opt,name=exit_code,json=exitCode,proto3" json:"exit_code,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CheckFailure) Reset() {
+	*x = CheckFailure{}
+	mi := &file_state_proto_msgTypes[47]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CheckFailure) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CheckFailure) ProtoMessage() {}
+
+func (x *CheckFailure) ProtoReflect() protoreflect.Message {
+	mi := &file_state_proto_msgTypes[47]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CheckFailure.ProtoReflect.Descriptor instead.
+func (*CheckFailure) Descriptor() ([]byte, []int) {
+	return file_state_proto_rawDescGZIP(), []int{47}
+}
+
+func (x *CheckFailure) GetKind() uint32 {
+	if x != nil {
+		return x.Kind
+	}
+	return 0
+}
+
+func (x *CheckFailure) GetService() uint32 {
+	if x != nil {
+		return x.Service
+	}
+	return 0
+}
+
+func (x *CheckFailure) GetCheck() uint32 {
+	if x != nil {
+		return x.Check
+	}
+	return 0
+}
+
+func (x *CheckFailure) GetTask() uint32 {
+	if x != nil {
+		return x.Task
+	}
+	return 0
+}
+
+func (x *CheckFailure) GetAnswer() string {
+	if x != nil {
+		return x.Answer
+	}
+	return ""
+}
+
+func (x *CheckFailure) GetStatusCode() int64 {
+	if x != nil {
+		return x.StatusCode
+	}
+	return 0
+}
+
+func (x *CheckFailure) GetSince() int64 {
+	if x != nil {
+		return x.Since
+	}
+	return 0
+}
+
+func (x *CheckFailure) GetExitCode() int64 {
+	if x != nil {
+		return x.ExitCode
+	}
+	return 0
+}
+
 // Registration is a service of an allocation. Those of its fields that are the
 // allocation's id are written as own_allocation.
 type Registration struct {
@@ -4212,7 +4336,7 @@ type Registration struct {
 
 func (x *Registration) Reset() {
 	*x = Registration{}
-	mi := &file_state_proto_msgTypes[47]
+	mi := &file_state_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4224,7 +4348,7 @@ func (x *Registration) String() string {
 func (*Registration) ProtoMessage() {}
 
 func (x *Registration) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[47]
+	mi := &file_state_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4237,7 +4361,7 @@ func (x *Registration) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Registration.ProtoReflect.Descriptor instead.
 func (*Registration) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{47}
+	return file_state_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *Registration) GetId() uint32 {
@@ -4359,13 +4483,17 @@ type Crashes struct {
 	Reason        uint32                 `protobuf:"varint,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	At            int64                  `protobuf:"varint,4,opt,name=at,proto3" json:"at,omitempty"`
 	Next          int64                  `protobuf:"varint,5,opt,name=next,proto3" json:"next,omitempty"`
+	Kind          uint32                 `protobuf:"varint,6,opt,name=kind,proto3" json:"kind,omitempty"`
+	Task          uint32                 `protobuf:"varint,7,opt,name=task,proto3" json:"task,omitempty"`
+	ExitCode      int64                  `protobuf:"varint,8,opt,name=exit_code,json=exitCode,proto3" json:"exit_code,omitempty"`
+	Signal        int64                  `protobuf:"varint,9,opt,name=signal,proto3" json:"signal,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Crashes) Reset() {
 	*x = Crashes{}
-	mi := &file_state_proto_msgTypes[48]
+	mi := &file_state_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4377,7 +4505,7 @@ func (x *Crashes) String() string {
 func (*Crashes) ProtoMessage() {}
 
 func (x *Crashes) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[48]
+	mi := &file_state_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4390,7 +4518,7 @@ func (x *Crashes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Crashes.ProtoReflect.Descriptor instead.
 func (*Crashes) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{48}
+	return file_state_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Crashes) GetCount() int64 {
@@ -4428,6 +4556,34 @@ func (x *Crashes) GetNext() int64 {
 	return 0
 }
 
+func (x *Crashes) GetKind() uint32 {
+	if x != nil {
+		return x.Kind
+	}
+	return 0
+}
+
+func (x *Crashes) GetTask() uint32 {
+	if x != nil {
+		return x.Task
+	}
+	return 0
+}
+
+func (x *Crashes) GetExitCode() int64 {
+	if x != nil {
+		return x.ExitCode
+	}
+	return 0
+}
+
+func (x *Crashes) GetSignal() int64 {
+	if x != nil {
+		return x.Signal
+	}
+	return 0
+}
+
 type Launches struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            uint32                 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -4438,7 +4594,7 @@ type Launches struct {
 
 func (x *Launches) Reset() {
 	*x = Launches{}
-	mi := &file_state_proto_msgTypes[49]
+	mi := &file_state_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4450,7 +4606,7 @@ func (x *Launches) String() string {
 func (*Launches) ProtoMessage() {}
 
 func (x *Launches) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[49]
+	mi := &file_state_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4463,7 +4619,7 @@ func (x *Launches) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Launches.ProtoReflect.Descriptor instead.
 func (*Launches) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{49}
+	return file_state_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *Launches) GetId() uint32 {
@@ -4497,7 +4653,7 @@ type Launch struct {
 
 func (x *Launch) Reset() {
 	*x = Launch{}
-	mi := &file_state_proto_msgTypes[50]
+	mi := &file_state_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4509,7 +4665,7 @@ func (x *Launch) String() string {
 func (*Launch) ProtoMessage() {}
 
 func (x *Launch) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[50]
+	mi := &file_state_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4522,7 +4678,7 @@ func (x *Launch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Launch.ProtoReflect.Descriptor instead.
 func (*Launch) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{50}
+	return file_state_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *Launch) GetTask() uint32 {
@@ -4599,7 +4755,7 @@ type LaunchStatus struct {
 
 func (x *LaunchStatus) Reset() {
 	*x = LaunchStatus{}
-	mi := &file_state_proto_msgTypes[51]
+	mi := &file_state_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4611,7 +4767,7 @@ func (x *LaunchStatus) String() string {
 func (*LaunchStatus) ProtoMessage() {}
 
 func (x *LaunchStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[51]
+	mi := &file_state_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4624,7 +4780,7 @@ func (x *LaunchStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LaunchStatus.ProtoReflect.Descriptor instead.
 func (*LaunchStatus) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{51}
+	return file_state_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *LaunchStatus) GetId() uint32 {
@@ -4657,7 +4813,7 @@ type TaskSet struct {
 
 func (x *TaskSet) Reset() {
 	*x = TaskSet{}
-	mi := &file_state_proto_msgTypes[52]
+	mi := &file_state_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4669,7 +4825,7 @@ func (x *TaskSet) String() string {
 func (*TaskSet) ProtoMessage() {}
 
 func (x *TaskSet) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[52]
+	mi := &file_state_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4682,7 +4838,7 @@ func (x *TaskSet) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskSet.ProtoReflect.Descriptor instead.
 func (*TaskSet) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{52}
+	return file_state_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *TaskSet) GetTasks() []*TaskState {
@@ -4704,7 +4860,7 @@ type DeploymentStatus struct {
 
 func (x *DeploymentStatus) Reset() {
 	*x = DeploymentStatus{}
-	mi := &file_state_proto_msgTypes[53]
+	mi := &file_state_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4716,7 +4872,7 @@ func (x *DeploymentStatus) String() string {
 func (*DeploymentStatus) ProtoMessage() {}
 
 func (x *DeploymentStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[53]
+	mi := &file_state_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4729,7 +4885,7 @@ func (x *DeploymentStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeploymentStatus.ProtoReflect.Descriptor instead.
 func (*DeploymentStatus) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{53}
+	return file_state_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *DeploymentStatus) GetHealthy() bool {
@@ -4774,7 +4930,7 @@ type Port struct {
 
 func (x *Port) Reset() {
 	*x = Port{}
-	mi := &file_state_proto_msgTypes[54]
+	mi := &file_state_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4786,7 +4942,7 @@ func (x *Port) String() string {
 func (*Port) ProtoMessage() {}
 
 func (x *Port) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[54]
+	mi := &file_state_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4799,7 +4955,7 @@ func (x *Port) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Port.ProtoReflect.Descriptor instead.
 func (*Port) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{54}
+	return file_state_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *Port) GetLabel() uint32 {
@@ -4856,7 +5012,7 @@ type Shape struct {
 
 func (x *Shape) Reset() {
 	*x = Shape{}
-	mi := &file_state_proto_msgTypes[55]
+	mi := &file_state_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4868,7 +5024,7 @@ func (x *Shape) String() string {
 func (*Shape) ProtoMessage() {}
 
 func (x *Shape) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[55]
+	mi := &file_state_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4881,7 +5037,7 @@ func (x *Shape) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Shape.ProtoReflect.Descriptor instead.
 func (*Shape) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{55}
+	return file_state_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *Shape) GetTasks() []*ShapeTask {
@@ -4919,7 +5075,7 @@ type ShapeTask struct {
 
 func (x *ShapeTask) Reset() {
 	*x = ShapeTask{}
-	mi := &file_state_proto_msgTypes[56]
+	mi := &file_state_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4931,7 +5087,7 @@ func (x *ShapeTask) String() string {
 func (*ShapeTask) ProtoMessage() {}
 
 func (x *ShapeTask) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[56]
+	mi := &file_state_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4944,7 +5100,7 @@ func (x *ShapeTask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShapeTask.ProtoReflect.Descriptor instead.
 func (*ShapeTask) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{56}
+	return file_state_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *ShapeTask) GetName() uint32 {
@@ -5012,7 +5168,7 @@ type Metrics struct {
 
 func (x *Metrics) Reset() {
 	*x = Metrics{}
-	mi := &file_state_proto_msgTypes[57]
+	mi := &file_state_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5024,7 +5180,7 @@ func (x *Metrics) String() string {
 func (*Metrics) ProtoMessage() {}
 
 func (x *Metrics) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[57]
+	mi := &file_state_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5037,7 +5193,7 @@ func (x *Metrics) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Metrics.ProtoReflect.Descriptor instead.
 func (*Metrics) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{57}
+	return file_state_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *Metrics) GetNodesEvaluated() int64 {
@@ -5155,7 +5311,7 @@ type Count struct {
 
 func (x *Count) Reset() {
 	*x = Count{}
-	mi := &file_state_proto_msgTypes[58]
+	mi := &file_state_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5167,7 +5323,7 @@ func (x *Count) String() string {
 func (*Count) ProtoMessage() {}
 
 func (x *Count) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[58]
+	mi := &file_state_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5180,7 +5336,7 @@ func (x *Count) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Count.ProtoReflect.Descriptor instead.
 func (*Count) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{58}
+	return file_state_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *Count) GetName() uint32 {
@@ -5207,7 +5363,7 @@ type Score struct {
 
 func (x *Score) Reset() {
 	*x = Score{}
-	mi := &file_state_proto_msgTypes[59]
+	mi := &file_state_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5219,7 +5375,7 @@ func (x *Score) String() string {
 func (*Score) ProtoMessage() {}
 
 func (x *Score) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[59]
+	mi := &file_state_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5232,7 +5388,7 @@ func (x *Score) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Score.ProtoReflect.Descriptor instead.
 func (*Score) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{59}
+	return file_state_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *Score) GetName() uint32 {
@@ -5260,7 +5416,7 @@ type NodeScore struct {
 
 func (x *NodeScore) Reset() {
 	*x = NodeScore{}
-	mi := &file_state_proto_msgTypes[60]
+	mi := &file_state_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5272,7 +5428,7 @@ func (x *NodeScore) String() string {
 func (*NodeScore) ProtoMessage() {}
 
 func (x *NodeScore) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[60]
+	mi := &file_state_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5285,7 +5441,7 @@ func (x *NodeScore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeScore.ProtoReflect.Descriptor instead.
 func (*NodeScore) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{60}
+	return file_state_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *NodeScore) GetNode() uint32 {
@@ -5327,7 +5483,7 @@ type TaskState struct {
 
 func (x *TaskState) Reset() {
 	*x = TaskState{}
-	mi := &file_state_proto_msgTypes[61]
+	mi := &file_state_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5339,7 +5495,7 @@ func (x *TaskState) String() string {
 func (*TaskState) ProtoMessage() {}
 
 func (x *TaskState) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[61]
+	mi := &file_state_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5352,7 +5508,7 @@ func (x *TaskState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskState.ProtoReflect.Descriptor instead.
 func (*TaskState) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{61}
+	return file_state_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *TaskState) GetTask() uint32 {
@@ -5449,7 +5605,7 @@ type TaskEvent struct {
 
 func (x *TaskEvent) Reset() {
 	*x = TaskEvent{}
-	mi := &file_state_proto_msgTypes[62]
+	mi := &file_state_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5461,7 +5617,7 @@ func (x *TaskEvent) String() string {
 func (*TaskEvent) ProtoMessage() {}
 
 func (x *TaskEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[62]
+	mi := &file_state_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5474,7 +5630,7 @@ func (x *TaskEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskEvent.ProtoReflect.Descriptor instead.
 func (*TaskEvent) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{62}
+	return file_state_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *TaskEvent) GetType() uint32 {
@@ -5599,7 +5755,7 @@ type Detail struct {
 
 func (x *Detail) Reset() {
 	*x = Detail{}
-	mi := &file_state_proto_msgTypes[63]
+	mi := &file_state_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5611,7 +5767,7 @@ func (x *Detail) String() string {
 func (*Detail) ProtoMessage() {}
 
 func (x *Detail) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[63]
+	mi := &file_state_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5624,7 +5780,7 @@ func (x *Detail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Detail.ProtoReflect.Descriptor instead.
 func (*Detail) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{63}
+	return file_state_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *Detail) GetKey() uint32 {
@@ -5754,7 +5910,7 @@ const file_state_proto_rawDesc = "" +
 	"\n" +
 	"evaluation\x18\x04 \x01(\v2\x1a.reeve.state.v1.EvaluationR\n" +
 	"evaluation\x12\x12\n" +
-	"\x04time\x18\x05 \x01(\x03R\x04time\"\x92\x02\n" +
+	"\x04time\x18\x05 \x01(\x03R\x04time\"\xb7\x02\n" +
 	"\x0eSetAllocHealth\x12#\n" +
 	"\rdeployment_id\x18\x01 \x01(\tR\fdeploymentId\x12\x18\n" +
 	"\ahealthy\x18\x02 \x03(\tR\ahealthy\x12\x1c\n" +
@@ -5765,7 +5921,8 @@ const file_state_proto_rawDesc = "" +
 	"\x04time\x18\x05 \x01(\x03R\x04time\x12\x16\n" +
 	"\x06status\x18\x06 \x01(\tR\x06status\x12 \n" +
 	"\vdescription\x18\a \x01(\tR\vdescription\x12\x19\n" +
-	"\bjob_json\x18\b \x01(\fR\ajobJson\"@\n" +
+	"\bjob_json\x18\b \x01(\fR\ajobJson\x12#\n" +
+	"\rtroubles_json\x18\t \x01(\fR\ftroublesJson\"@\n" +
 	"\tPutDomain\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1f\n" +
 	"\vfresh_until\x18\x02 \x01(\x03R\n" +
@@ -5874,7 +6031,7 @@ const file_state_proto_rawDesc = "" +
 	"\n" +
 	"DeleteNode\x12\x10\n" +
 	"\x03ids\x18\x01 \x03(\tR\x03ids\x12<\n" +
-	"\vevaluations\x18\x02 \x03(\v2\x1a.reeve.state.v1.EvaluationR\vevaluations\"\xc7\x01\n" +
+	"\vevaluations\x18\x02 \x03(\v2\x1a.reeve.state.v1.EvaluationR\vevaluations\"\xec\x01\n" +
 	"\x10UpdateDeployment\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06status\x18\x02 \x01(\tR\x06status\x12 \n" +
@@ -5883,7 +6040,8 @@ const file_state_proto_rawDesc = "" +
 	"evaluation\x18\x04 \x01(\v2\x1a.reeve.state.v1.EvaluationR\n" +
 	"evaluation\x12\x19\n" +
 	"\bjob_json\x18\x05 \x01(\fR\ajobJson\x12\x12\n" +
-	"\x04time\x18\x06 \x01(\x03R\x04time\"q\n" +
+	"\x04time\x18\x06 \x01(\x03R\x04time\x12#\n" +
+	"\rtroubles_json\x18\a \x01(\fR\ftroublesJson\"q\n" +
 	"\x0fSetJobStability\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\tR\x02id\x12\x18\n" +
@@ -6011,13 +6169,24 @@ const file_state_proto_rawDesc = "" +
 	"\rlaunch_status\x18\x1e \x01(\v2\x1c.reeve.state.v1.LaunchStatusR\flaunchStatus\x121\n" +
 	"\aserving\x18\x1f \x01(\v2\x17.reeve.state.v1.ServingR\aserving\x121\n" +
 	"\acrashes\x18  \x01(\v2\x17.reeve.state.v1.CrashesR\acrashes\x12\x16\n" +
-	"\x06orphan\x18! \x01(\bR\x06orphan\"\x9d\x01\n" +
+	"\x06orphan\x18! \x01(\bR\x06orphan\"\xd5\x01\n" +
 	"\aServing\x12\x0e\n" +
 	"\x02up\x18\x01 \x01(\bR\x02up\x12\x1a\n" +
 	"\broutable\x18\x02 \x01(\bR\broutable\x12\x16\n" +
 	"\x06reason\x18\x03 \x01(\rR\x06reason\x12\x14\n" +
 	"\x05since\x18\x04 \x01(\x03R\x05since\x128\n" +
-	"\bservices\x18\x05 \x03(\v2\x1c.reeve.state.v1.RegistrationR\bservices\"\xd4\x03\n" +
+	"\bservices\x18\x05 \x03(\v2\x1c.reeve.state.v1.RegistrationR\bservices\x126\n" +
+	"\afailing\x18\x06 \x03(\v2\x1c.reeve.state.v1.CheckFailureR\afailing\"\xd2\x01\n" +
+	"\fCheckFailure\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\rR\x04kind\x12\x18\n" +
+	"\aservice\x18\x02 \x01(\rR\aservice\x12\x14\n" +
+	"\x05check\x18\x03 \x01(\rR\x05check\x12\x12\n" +
+	"\x04task\x18\x04 \x01(\rR\x04task\x12\x16\n" +
+	"\x06answer\x18\x05 \x01(\tR\x06answer\x12\x1f\n" +
+	"\vstatus_code\x18\x06 \x01(\x03R\n" +
+	"statusCode\x12\x14\n" +
+	"\x05since\x18\a \x01(\x03R\x05since\x12\x1b\n" +
+	"\texit_code\x18\b \x01(\x03R\bexitCode\"\xd4\x03\n" +
 	"\fRegistration\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\rR\x02id\x12!\n" +
 	"\fservice_name\x18\x02 \x01(\rR\vserviceName\x12\x1c\n" +
@@ -6039,13 +6208,17 @@ const file_state_proto_rawDesc = "" +
 	"\fmodify_index\x18\r \x01(\x04R\vmodifyIndex\x12*\n" +
 	"\x04meta\x18\x0e \x03(\v2\x16.reeve.state.v1.DetailR\x04meta\x12\x16\n" +
 	"\x06weight\x18\x0f \x01(\x03R\x06weight\x12\x1a\n" +
-	"\binstance\x18\x10 \x01(\rR\binstance\"q\n" +
+	"\binstance\x18\x10 \x01(\rR\binstance\"\xce\x01\n" +
 	"\aCrashes\x12\x14\n" +
 	"\x05count\x18\x01 \x01(\x03R\x05count\x12\x14\n" +
 	"\x05total\x18\x02 \x01(\x03R\x05total\x12\x16\n" +
 	"\x06reason\x18\x03 \x01(\rR\x06reason\x12\x0e\n" +
 	"\x02at\x18\x04 \x01(\x03R\x02at\x12\x12\n" +
-	"\x04next\x18\x05 \x01(\x03R\x04next\"H\n" +
+	"\x04next\x18\x05 \x01(\x03R\x04next\x12\x12\n" +
+	"\x04kind\x18\x06 \x01(\rR\x04kind\x12\x12\n" +
+	"\x04task\x18\a \x01(\rR\x04task\x12\x1b\n" +
+	"\texit_code\x18\b \x01(\x03R\bexitCode\x12\x16\n" +
+	"\x06signal\x18\t \x01(\x03R\x06signal\"H\n" +
 	"\bLaunches\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\rR\x02id\x12,\n" +
 	"\x05tasks\x18\x02 \x03(\v2\x16.reeve.state.v1.LaunchR\x05tasks\"\xd8\x01\n" +
@@ -6172,7 +6345,7 @@ func file_state_proto_rawDescGZIP() []byte {
 	return file_state_proto_rawDescData
 }
 
-var file_state_proto_msgTypes = make([]protoimpl.MessageInfo, 64)
+var file_state_proto_msgTypes = make([]protoimpl.MessageInfo, 65)
 var file_state_proto_goTypes = []any{
 	(*Entry)(nil),              // 0: reeve.state.v1.Entry
 	(*Command)(nil),            // 1: reeve.state.v1.Command
@@ -6221,23 +6394,24 @@ var file_state_proto_goTypes = []any{
 	(*AllocationJob)(nil),      // 44: reeve.state.v1.AllocationJob
 	(*Allocation)(nil),         // 45: reeve.state.v1.Allocation
 	(*Serving)(nil),            // 46: reeve.state.v1.Serving
-	(*Registration)(nil),       // 47: reeve.state.v1.Registration
-	(*Crashes)(nil),            // 48: reeve.state.v1.Crashes
-	(*Launches)(nil),           // 49: reeve.state.v1.Launches
-	(*Launch)(nil),             // 50: reeve.state.v1.Launch
-	(*LaunchStatus)(nil),       // 51: reeve.state.v1.LaunchStatus
-	(*TaskSet)(nil),            // 52: reeve.state.v1.TaskSet
-	(*DeploymentStatus)(nil),   // 53: reeve.state.v1.DeploymentStatus
-	(*Port)(nil),               // 54: reeve.state.v1.Port
-	(*Shape)(nil),              // 55: reeve.state.v1.Shape
-	(*ShapeTask)(nil),          // 56: reeve.state.v1.ShapeTask
-	(*Metrics)(nil),            // 57: reeve.state.v1.Metrics
-	(*Count)(nil),              // 58: reeve.state.v1.Count
-	(*Score)(nil),              // 59: reeve.state.v1.Score
-	(*NodeScore)(nil),          // 60: reeve.state.v1.NodeScore
-	(*TaskState)(nil),          // 61: reeve.state.v1.TaskState
-	(*TaskEvent)(nil),          // 62: reeve.state.v1.TaskEvent
-	(*Detail)(nil),             // 63: reeve.state.v1.Detail
+	(*CheckFailure)(nil),       // 47: reeve.state.v1.CheckFailure
+	(*Registration)(nil),       // 48: reeve.state.v1.Registration
+	(*Crashes)(nil),            // 49: reeve.state.v1.Crashes
+	(*Launches)(nil),           // 50: reeve.state.v1.Launches
+	(*Launch)(nil),             // 51: reeve.state.v1.Launch
+	(*LaunchStatus)(nil),       // 52: reeve.state.v1.LaunchStatus
+	(*TaskSet)(nil),            // 53: reeve.state.v1.TaskSet
+	(*DeploymentStatus)(nil),   // 54: reeve.state.v1.DeploymentStatus
+	(*Port)(nil),               // 55: reeve.state.v1.Port
+	(*Shape)(nil),              // 56: reeve.state.v1.Shape
+	(*ShapeTask)(nil),          // 57: reeve.state.v1.ShapeTask
+	(*Metrics)(nil),            // 58: reeve.state.v1.Metrics
+	(*Count)(nil),              // 59: reeve.state.v1.Count
+	(*Score)(nil),              // 60: reeve.state.v1.Score
+	(*NodeScore)(nil),          // 61: reeve.state.v1.NodeScore
+	(*TaskState)(nil),          // 62: reeve.state.v1.TaskState
+	(*TaskEvent)(nil),          // 63: reeve.state.v1.TaskEvent
+	(*Detail)(nil),             // 64: reeve.state.v1.Detail
 }
 var file_state_proto_depIdxs = []int32{
 	1,  // 0: reeve.state.v1.Entry.commands:type_name -> reeve.state.v1.Command
@@ -6306,38 +6480,39 @@ var file_state_proto_depIdxs = []int32{
 	41, // 63: reeve.state.v1.Evaluations.evaluations:type_name -> reeve.state.v1.Evaluation
 	42, // 64: reeve.state.v1.Evaluation.queued:type_name -> reeve.state.v1.Queued
 	44, // 65: reeve.state.v1.Allocations.jobs:type_name -> reeve.state.v1.AllocationJob
-	55, // 66: reeve.state.v1.Allocations.shapes:type_name -> reeve.state.v1.Shape
-	57, // 67: reeve.state.v1.Allocations.metrics:type_name -> reeve.state.v1.Metrics
+	56, // 66: reeve.state.v1.Allocations.shapes:type_name -> reeve.state.v1.Shape
+	58, // 67: reeve.state.v1.Allocations.metrics:type_name -> reeve.state.v1.Metrics
 	45, // 68: reeve.state.v1.Allocations.allocations:type_name -> reeve.state.v1.Allocation
-	52, // 69: reeve.state.v1.Allocations.task_sets:type_name -> reeve.state.v1.TaskSet
-	53, // 70: reeve.state.v1.Allocation.deployment_status:type_name -> reeve.state.v1.DeploymentStatus
-	54, // 71: reeve.state.v1.Allocation.ports:type_name -> reeve.state.v1.Port
-	61, // 72: reeve.state.v1.Allocation.tasks:type_name -> reeve.state.v1.TaskState
-	49, // 73: reeve.state.v1.Allocation.launches:type_name -> reeve.state.v1.Launches
-	51, // 74: reeve.state.v1.Allocation.launch_status:type_name -> reeve.state.v1.LaunchStatus
+	53, // 69: reeve.state.v1.Allocations.task_sets:type_name -> reeve.state.v1.TaskSet
+	54, // 70: reeve.state.v1.Allocation.deployment_status:type_name -> reeve.state.v1.DeploymentStatus
+	55, // 71: reeve.state.v1.Allocation.ports:type_name -> reeve.state.v1.Port
+	62, // 72: reeve.state.v1.Allocation.tasks:type_name -> reeve.state.v1.TaskState
+	50, // 73: reeve.state.v1.Allocation.launches:type_name -> reeve.state.v1.Launches
+	52, // 74: reeve.state.v1.Allocation.launch_status:type_name -> reeve.state.v1.LaunchStatus
 	46, // 75: reeve.state.v1.Allocation.serving:type_name -> reeve.state.v1.Serving
-	48, // 76: reeve.state.v1.Allocation.crashes:type_name -> reeve.state.v1.Crashes
-	47, // 77: reeve.state.v1.Serving.services:type_name -> reeve.state.v1.Registration
-	63, // 78: reeve.state.v1.Registration.meta:type_name -> reeve.state.v1.Detail
-	50, // 79: reeve.state.v1.Launches.tasks:type_name -> reeve.state.v1.Launch
-	63, // 80: reeve.state.v1.Launch.env:type_name -> reeve.state.v1.Detail
-	61, // 81: reeve.state.v1.TaskSet.tasks:type_name -> reeve.state.v1.TaskState
-	56, // 82: reeve.state.v1.Shape.tasks:type_name -> reeve.state.v1.ShapeTask
-	58, // 83: reeve.state.v1.Metrics.nodes_available:type_name -> reeve.state.v1.Count
-	58, // 84: reeve.state.v1.Metrics.class_filtered:type_name -> reeve.state.v1.Count
-	58, // 85: reeve.state.v1.Metrics.constraint_filtered:type_name -> reeve.state.v1.Count
-	58, // 86: reeve.state.v1.Metrics.class_exhausted:type_name -> reeve.state.v1.Count
-	58, // 87: reeve.state.v1.Metrics.dimension_exhausted:type_name -> reeve.state.v1.Count
-	59, // 88: reeve.state.v1.Metrics.scores:type_name -> reeve.state.v1.Score
-	60, // 89: reeve.state.v1.Metrics.node_scores:type_name -> reeve.state.v1.NodeScore
-	59, // 90: reeve.state.v1.NodeScore.scores:type_name -> reeve.state.v1.Score
-	62, // 91: reeve.state.v1.TaskState.events:type_name -> reeve.state.v1.TaskEvent
-	63, // 92: reeve.state.v1.TaskEvent.details:type_name -> reeve.state.v1.Detail
-	93, // [93:93] is the sub-list for method output_type
-	93, // [93:93] is the sub-list for method input_type
-	93, // [93:93] is the sub-list for extension type_name
-	93, // [93:93] is the sub-list for extension extendee
-	0,  // [0:93] is the sub-list for field type_name
+	49, // 76: reeve.state.v1.Allocation.crashes:type_name -> reeve.state.v1.Crashes
+	48, // 77: reeve.state.v1.Serving.services:type_name -> reeve.state.v1.Registration
+	47, // 78: reeve.state.v1.Serving.failing:type_name -> reeve.state.v1.CheckFailure
+	64, // 79: reeve.state.v1.Registration.meta:type_name -> reeve.state.v1.Detail
+	51, // 80: reeve.state.v1.Launches.tasks:type_name -> reeve.state.v1.Launch
+	64, // 81: reeve.state.v1.Launch.env:type_name -> reeve.state.v1.Detail
+	62, // 82: reeve.state.v1.TaskSet.tasks:type_name -> reeve.state.v1.TaskState
+	57, // 83: reeve.state.v1.Shape.tasks:type_name -> reeve.state.v1.ShapeTask
+	59, // 84: reeve.state.v1.Metrics.nodes_available:type_name -> reeve.state.v1.Count
+	59, // 85: reeve.state.v1.Metrics.class_filtered:type_name -> reeve.state.v1.Count
+	59, // 86: reeve.state.v1.Metrics.constraint_filtered:type_name -> reeve.state.v1.Count
+	59, // 87: reeve.state.v1.Metrics.class_exhausted:type_name -> reeve.state.v1.Count
+	59, // 88: reeve.state.v1.Metrics.dimension_exhausted:type_name -> reeve.state.v1.Count
+	60, // 89: reeve.state.v1.Metrics.scores:type_name -> reeve.state.v1.Score
+	61, // 90: reeve.state.v1.Metrics.node_scores:type_name -> reeve.state.v1.NodeScore
+	60, // 91: reeve.state.v1.NodeScore.scores:type_name -> reeve.state.v1.Score
+	63, // 92: reeve.state.v1.TaskState.events:type_name -> reeve.state.v1.TaskEvent
+	64, // 93: reeve.state.v1.TaskEvent.details:type_name -> reeve.state.v1.Detail
+	94, // [94:94] is the sub-list for method output_type
+	94, // [94:94] is the sub-list for method input_type
+	94, // [94:94] is the sub-list for extension type_name
+	94, // [94:94] is the sub-list for extension extendee
+	0,  // [0:94] is the sub-list for field type_name
 }
 
 func init() { file_state_proto_init() }
@@ -6382,15 +6557,15 @@ func file_state_proto_init() {
 	file_state_proto_msgTypes[2].OneofWrappers = []any{}
 	file_state_proto_msgTypes[34].OneofWrappers = []any{}
 	file_state_proto_msgTypes[36].OneofWrappers = []any{}
-	file_state_proto_msgTypes[51].OneofWrappers = []any{}
-	file_state_proto_msgTypes[53].OneofWrappers = []any{}
+	file_state_proto_msgTypes[52].OneofWrappers = []any{}
+	file_state_proto_msgTypes[54].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_state_proto_rawDesc), len(file_state_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   64,
+			NumMessages:   65,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

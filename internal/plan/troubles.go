@@ -1,0 +1,288 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// A TroubleFilter says which troubles are asked for. What is empty lets all
+// through.
+type TroubleFilter struct {
+	Instance string  // group-index
+	Version  *uint64 // that the instance has, or is to have
+}
+
+// Troubles returns what keeps the job's instances from being as they should be,
+// now: the most telling first, and once for all instances of a group that have
+// the same. Job may be nil.
+func Troubles(r Reader, key api.NamespacedID, job *api.Job, of TroubleFilter, now time.Time) []*api.Trouble {
+	v := Derive(r, key, job, now)
+	defer v.Release()
+	f := finder{s: v.s, of: of, same: make(map[troubleKey]*api.Trouble)}
+	works := v.working()
+	for i, g := range v.s.groups {
+		f.group = i
+		for in := range g.every {
+			f.look(in, works[in.place()])
+		}
+	}
+	slices.SortStableFunc(f.all, func(a, b *api.Trouble) int {
+		return cmp.Or(cmp.Compare(rankOf(a.Kind), rankOf(b.Kind)), cmp.Compare(b.Instances, a.Instances))
+	})
+	return f.all
+}
+
+// telling are the kinds of troubles, those first that name a cause and not what
+// came of it.
+var telling = []api.TroubleKind{
+	api.TroubleSetup, api.TroubleStart, api.TroubleOutOfMemory, api.TroubleExited, api.TroubleKilled,
+	api.TroublePortTaken, api.TroubleWrongAddress, api.TroubleCheckFailed, api.TroubleCheckRefused, api.TroubleCheckTimeout,
+	api.TroubleNoRoom, api.TroubleNodeSilent, api.TroubleUnhealthy,
+}
+
+func rankOf(kind api.TroubleKind) int {
+	if i := slices.Index(telling, kind); i >= 0 {
+		return i
+	}
+	return len(telling)
+}
+
+// A finder collects troubles.
+type finder struct {
+	s     *survey
+	of    TroubleFilter
+	group int // the position of the one that is looked at
+	all   []*api.Trouble
+	same  map[troubleKey]*api.Trouble
+}
+
+// A troubleKey is the same for troubles that are told once.
+type troubleKey struct {
+	group                int
+	version              uint64
+	kind                 api.TroubleKind
+	task, service, check string
+	code, signal, status int
+}
+
+// add notes a trouble of the instance.
+func (f *finder) add(in *instance, t *api.Trouble) {
+	t.Group, t.Instance, t.Instances = in.group.name, instanceName(in.group.name, in.index, in.node), 1
+	if f.of.Instance != "" && t.Instance != f.of.Instance || f.of.Version != nil && t.JobVersion != *f.of.Version {
+		return
+	}
+	key := troubleKey{f.group, t.JobVersion, t.Kind, t.Task, t.Service, t.Check, t.ExitCode, t.Signal, t.StatusCode}
+	if told := f.same[key]; told != nil {
+		told.Instances++
+		return
+	}
+	f.same[key] = t
+	f.all = append(f.all, t)
+}
+
+// look finds what is wrong with one instance. W is the step that works on it.
+func (f *finder) look(in *instance, w working) {
+	s, a := f.s, in.alloc
+	if w.step != nil && w.step.next && (w.step.do == start || w.step.do == replace) {
+		f.lookForRoom(in)
+	}
+	switch {
+	case a == nil:
+		return
+	case in.state == lost, in.state == unknown, s.isSuspect(a):
+		f.add(in, f.silent(a))
+		return
+	case a.IsServerTerminal():
+		return
+	}
+	found := false
+	if s.hasCrashed(in) {
+		f.add(in, f.crash(in, w))
+		found = true
+	}
+	if a.Serving != nil && !a.IsClientTerminal() {
+		for _, c := range a.Serving.Failing {
+			f.add(in, f.failing(in, c))
+			found = true
+		}
+	}
+	if a.IsUnhealthy() && !found && !a.IsClientTerminal() {
+		f.add(in, f.unhealthy(in))
+	}
+}
+
+// lookForRoom notes that no node can take the instance.
+func (f *finder) lookForRoom(in *instance) {
+	e := f.s.r.BlockedEvaluation(f.s.key.Namespace, f.s.key.ID)
+	if e == nil || f.s.job == nil {
+		return
+	}
+	m, blocked := e.FailedGroups[in.group.name]
+	if !blocked {
+		return
+	}
+	t := &api.Trouble{
+		Kind: api.TroubleNoRoom, JobVersion: f.s.job.Version, At: time.Unix(0, e.CreateTime),
+		Message: "no node can take it: " + strings.TrimPrefix(noRoom(m), waitsForRoom),
+	}
+	if m != nil {
+		t.Obstacles = slices.Concat(obstacles(api.FilterConstraint, m.ConstraintFiltered), obstacles(api.FilterResource, m.DimensionExhausted))
+		slices.SortStableFunc(t.Obstacles, func(a, b api.ObstacleCount) int { return cmp.Compare(b.Nodes, a.Nodes) })
+	}
+	f.add(in, t)
+}
+
+func obstacles(filter string, counts map[string]int) (all []api.ObstacleCount) {
+	for _, reason := range slices.Sorted(maps.Keys(counts)) {
+		all = append(all, api.ObstacleCount{Filter: filter, Reason: reason, Nodes: counts[reason]})
+	}
+	return all
+}
+
+// on is a trouble that was seen on the allocation.
+func on(a *api.Allocation, kind api.TroubleKind) *api.Trouble {
+	return &api.Trouble{Kind: kind, JobVersion: a.JobVersion(), Allocation: a.ID, NodeID: a.NodeID, NodeName: a.NodeName}
+}
+
+// silent is that the allocation's node is not heard of.
+func (f *finder) silent(a *api.Allocation) *api.Trouble {
+	t := on(a, api.TroubleNodeSilent)
+	t.Message = fmt.Sprintf("its node %s is out of reach", cmp.Or(a.NodeName, api.ShortID(a.NodeID)))
+	if n := f.s.node(a); n == nil {
+		t.Message = fmt.Sprintf("its node %s was removed", cmp.Or(a.NodeName, api.ShortID(a.NodeID)))
+	} else if n.StatusUpdatedAt > 0 {
+		t.At = time.Unix(n.StatusUpdatedAt, 0)
+	}
+	return t
+}
+
+// settled is how long an instance that crashed has to run, where its update block
+// does not say it, until the crash is over.
+const settled = 10 * time.Second
+
+// hasCrashed reports whether the instance is down because it crashed, or has not
+// been up again for long.
+func (s *survey) hasCrashed(in *instance) bool {
+	a := in.alloc
+	switch {
+	case in.state == failed:
+		return true
+	case in.state == ended:
+		return s.job != nil && !s.job.RunsToCompletion()
+	case a.Crashes == nil || a.Crashes.Count == 0 || a.IsClientTerminal():
+		return false
+	case !a.IsUp():
+		return true
+	}
+	window := settled
+	if in.group.def != nil && in.group.def.Update != nil && of(in.group.def.Update.MinHealthyTime) > 0 {
+		window = *in.group.def.Update.MinHealthyTime
+	}
+	return s.now.Before(since(a).Add(window))
+}
+
+// crash is that the instance crashed, and when it is tried again.
+func (f *finder) crash(in *instance, w working) *api.Trouble {
+	a := in.alloc
+	t := on(a, api.TroubleExited)
+	t.At, t.Message, t.Log = failedAt(a), cmp.Or(a.ClientDescription, "it failed"), api.LogStderr
+	if why := a.Rejection(); why != "" {
+		t.Kind, t.Message = api.TroubleSetup, why
+	}
+	if c := a.Crashes; c != nil && c.Count > 0 {
+		t.At, t.Count, t.Message = time.Unix(0, c.At), c.Count, c.Reason
+		t.Kind, t.Task, t.ExitCode, t.Signal = cmp.Or(c.Kind, t.Kind), c.Task, c.ExitCode, c.Signal
+		if next := time.Unix(0, c.Next); next.After(f.s.now) && !a.IsClientTerminal() {
+			t.NextAttempt = next
+		}
+		if c.At < a.CreateTime && a.PreviousAllocation != "" { // its predecessor did
+			t.Allocation = a.PreviousAllocation
+			if in.last != nil && in.last.ID == a.PreviousAllocation {
+				t.NodeID, t.NodeName, t.JobVersion = in.last.NodeID, in.last.NodeName, in.last.JobVersion()
+			}
+		}
+	}
+	t.Message = api.Printable(t.Message, longestMessage)
+	switch t.Kind {
+	case api.TroubleSetup, api.TroubleStart:
+		t.Log = "" // nothing of it ran
+	}
+	if a.IsClientTerminal() {
+		if again := f.s.attemptAt(in); again.never {
+			t.Final = true
+		} else {
+			t.NextAttempt = again.due
+		}
+		if w.step != nil && w.step.status == Delayed {
+			t.NextAttempt = w.step.until
+		}
+	}
+	return t
+}
+
+// longestMessage bounds what is shown of foreign text, in runes.
+const longestMessage = 1024
+
+// failing is that a check of the instance fails.
+func (f *finder) failing(in *instance, c *api.CheckFailure) *api.Trouble {
+	t := on(in.alloc, cmp.Or(c.Kind, api.TroubleCheckFailed))
+	t.Service, t.Check, t.At, t.Log = c.Service, c.Check, time.Unix(0, c.Since), api.LogStderr
+	t.Answer = api.Printable(c.Answer, api.CheckAnswerMax)
+	t.Task = cmp.Or(c.Task, onlyMain(in.alloc))
+	what := fmt.Sprintf("check %q of service %q", c.Check, c.Service)
+	if c.Service == "" {
+		what = fmt.Sprintf("monitor of task %q", c.Task)
+	}
+	t.Message = strings.TrimSuffix(what+" fails: "+t.Answer, ": ")
+	t.StatusCode, t.ExitCode = c.StatusCode, c.ExitCode
+	return t
+}
+
+// onlyMain is the allocation's main task, if it has one only.
+func onlyMain(a *api.Allocation) (name string) {
+	if a.Job == nil || a.Job.Group(a.Group) == nil {
+		return ""
+	}
+	for _, t := range a.Job.Group(a.Group).Tasks {
+		if t.IsMain() {
+			if name != "" {
+				return ""
+			}
+			name = t.Name
+		}
+	}
+	return name
+}
+
+// unhealthy is that the instance did not become healthy, as far as its node can
+// say why.
+func (f *finder) unhealthy(in *instance) *api.Trouble {
+	a := in.alloc
+	t := on(a, api.TroubleUnhealthy)
+	t.Message, t.At = "it did not become healthy in time", a.DeploymentStatus.Timestamp
+	var last *api.TaskEvent
+	for _, name := range slices.Sorted(maps.Keys(a.TaskStates)) {
+		state := a.TaskStates[name]
+		if state == nil {
+			continue
+		}
+		for _, e := range state.Events {
+			if e != nil && e.Type == api.EventAllocUnhealthy && (last == nil || e.Time > last.Time) {
+				last = e
+			}
+		}
+	}
+	if last != nil {
+		t.Message = api.Printable(last.DisplayMessage, longestMessage)
+	}
+	return t
+}
