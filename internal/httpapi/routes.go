@@ -24,14 +24,18 @@ const (
 	deployments = state.TableDeployments
 	scaling     = state.TableScaling
 	schedulers  = state.TableSchedulerConfig
-	nodePools   = state.TableNodePools
 	decisions   = state.TableDecisions
 	restarts    = state.TableRestarts
-	domains     = state.TableDomains
 	callbacks   = state.TableCallbacks
 
 	lines  = "application/x-ndjson"
 	octets = "application/octet-stream"
+)
+
+// Tables of declared nouns.
+var (
+	nodePools = state.TableNodePools
+	domains   = state.TableDomains
 )
 
 // planTables are what plans and instances are derived from.

@@ -6,8 +6,9 @@ package state
 // A Table is one kind of stored object.
 type Table uint8
 
-// The tables. JobVersions and Scaling move their index without changes in the
-// feed: what they hold is reached through the job.
+// Tables that refer to each other. Further ones belong to declared nouns.
+// JobVersions and Scaling move their index without changes in the feed: what they
+// hold is reached through the job.
 const (
 	TableJobs Table = iota
 	TableJobVersions
@@ -17,23 +18,34 @@ const (
 	TableDeployments
 	TableScaling
 	TableSchedulerConfig
-	TableNodePools
 	TableDecisions
 	TableRestarts
-	TableDomains
 	TableCallbacks
-	tableCount
+	coreTables
 )
 
-var tableNames = [tableCount]string{"jobs", "job versions", "evaluations", "allocations", "nodes", "deployments", "scaling", "scheduler configuration", "node pools", "decisions", "restarts", "domains", "callbacks"}
+// maxTables bounds how many tables there are: a tableSet has a bit for each.
+const maxTables = 64
+
+// tableCount returns how many tables there are.
+func tableCount() Table { return coreTables + Table(len(nouns)) }
+
+var tableNames = [coreTables]string{"jobs", "job versions", "evaluations", "allocations", "nodes", "deployments", "scaling", "scheduler configuration", "decisions", "restarts", "callbacks"}
 
 // String names the table.
 func (t Table) String() string {
-	if t < tableCount {
+	switch {
+	case t < coreTables:
 		return tableNames[t]
+	case t < tableCount():
+		return nouns[t-coreTables].title()
 	}
 	return "unknown"
 }
+
+// isInFirstFormat reports whether snapshots have always named the table, so that
+// they name it even before it was ever written.
+func (t Table) isInFirstFormat() bool { return t < coreTables || nouns[t-coreTables].isCounted() }
 
 // An Op is what happened to an object.
 type Op uint8
@@ -46,8 +58,8 @@ const (
 
 // A Change is one object that changed. Old is nil for a new object, New for a
 // deleted one. They are *api.Job, *api.Allocation, *api.Node, *api.Evaluation,
-// *api.Deployment, *api.SchedulerConfig, *api.NodePool, *api.Decision,
-// *api.JobRestart, *api.Domain or *api.Callback, as the table says.
+// *api.Deployment, *api.SchedulerConfig, *api.Decision, *api.JobRestart,
+// *api.Callback, or a pointer to the type of a declared noun, as the table says.
 type Change struct {
 	Table    Table
 	Op       Op

@@ -30,7 +30,7 @@ func (c *BeginCluster) apply(t *txn) error {
 	}
 	t.cluster.id = c.ID
 	if t.Domain("") == nil {
-		t.putDomain(&api.Domain{Unproven: true})
+		domains.put(t, &api.Domain{Unproven: true})
 	}
 	t.touch(TableDomains)
 	return nil
@@ -54,7 +54,7 @@ func (c *PutDomain) apply(t *txn) error {
 	if c.FreshUntil != 0 {
 		d.FreshUntil = time.Unix(0, c.FreshUntil).UTC()
 	}
-	t.putDomain(d)
+	domains.put(t, d)
 	return nil
 }
 

@@ -4,9 +4,7 @@
 package state
 
 import (
-	"cmp"
 	"encoding/json"
-	"fmt"
 	"iter"
 	"slices"
 
@@ -17,53 +15,35 @@ import (
 // with nothing get another. It is "" before the first leader began.
 func (c *content) ClusterID() string { return c.cluster.id }
 
+// domains holds every domain that somebody ever marked.
+var domains = declare(noun[api.Domain]{
+	name: "domains", singular: "domain", verb: "Domain", frame: 10,
+	key:   func(d *api.Domain) string { return d.Name },
+	stamp: func(d *api.Domain) (create, modify *uint64) { return &d.CreateIndex, &d.ModifyIndex },
+	count: func(end *endRecord) *int { return &end.Domains },
+})
+
+// TableDomains holds *api.Domain.
+var TableDomains = domains.table
+
 // Domain returns the domain of that name, nil if nobody ever marked it. One that
 // is nil is not fresh.
-func (c *content) Domain(name string) *api.Domain {
-	if i, ok := findDomain(c.cluster.domains, name); ok {
-		return c.cluster.domains[i]
-	}
-	return nil
-}
+func (c *content) Domain(name string) *api.Domain { return domains.find(c, name) }
 
 // Domains yields all domains that were ever marked, ordered by name.
-func (c *content) Domains() iter.Seq[*api.Domain] { return slices.Values(c.cluster.domains) }
-
-func findDomain(domains []*api.Domain, name string) (int, bool) {
-	return slices.BinarySearchFunc(domains, name, func(d *api.Domain, name string) int { return cmp.Compare(d.Name, name) })
-}
-
-func (t *txn) putDomain(d *api.Domain) {
-	d.CreateIndex, d.ModifyIndex = t.index, t.index
-	old := t.Domain(d.Name)
-	if old != nil {
-		d.CreateIndex = old.CreateIndex
-	}
-	t.cluster.putDomain(d)
-	t.emit(TableDomains, Put, orNil(old), d)
-}
-
-func (c *cluster) putDomain(d *api.Domain) {
-	i, ok := findDomain(c.domains, d.Name)
-	c.domains = slices.Clone(c.domains)
-	if ok {
-		c.domains[i] = d
-	} else {
-		c.domains = slices.Insert(c.domains, i, d)
-	}
-}
+func (c *content) Domains() iter.Seq[*api.Domain] { return domains.all(c, "") }
 
 // endFreshness makes a domain stale, if it is not.
 func (t *txn) endFreshness(name string) {
 	if old := t.Domain(name); old != nil && !old.Stale {
-		t.putDomain(&api.Domain{Name: name, Stale: true})
+		domains.put(t, &api.Domain{Name: name, Stale: true})
 	}
 }
 
 // endAllFreshness makes every domain stale. That is what has to be done when
 // the state may be older than what it once knew.
 func (t *txn) endAllFreshness() {
-	for _, d := range t.cluster.domains {
+	for _, d := range slices.Collect(t.Domains()) {
 		t.endFreshness(d.Name)
 	}
 }
@@ -80,13 +60,5 @@ func (l *loader) loadCluster(payload []byte) error {
 		return err
 	}
 	l.cluster.id, l.cluster.timelines = r.ID, r.Timelines
-	return nil
-}
-
-func (l *loader) loadDomain(d *api.Domain) error {
-	if l.Domain(d.Name) != nil {
-		return fmt.Errorf("domain %q is there twice", d.Name)
-	}
-	l.cluster.putDomain(d)
 	return nil
 }

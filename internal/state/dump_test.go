@@ -21,7 +21,7 @@ import (
 // version.
 type dump struct {
 	Index       uint64
-	Tables      [tableCount]uint64
+	Tables      map[string]uint64
 	Jobs        []*api.Job
 	Versions    map[string][]*api.Job
 	Submissions map[string]*api.JobSubmission
@@ -56,12 +56,15 @@ type dumpedAllocation struct {
 // dumpOf walks the snapshot through every read there is.
 func dumpOf(v *Snapshot) *dump {
 	d := &dump{
-		Index: v.Index(), Tables: v.indexes,
+		Index: v.Index(), Tables: map[string]uint64{},
 		Versions: map[string][]*api.Job{}, Submissions: map[string]*api.JobSubmission{},
 		Scaling: map[string]map[string][]api.ScalingEvent{}, Summaries: map[string]*api.JobSummary{},
 		Launches: map[string]Launches{}, ByIndex: map[string][]string{},
 		Decisions: map[string][]*api.Decision{}, Restarts: map[string][]*api.JobRestart{},
 		Blocked: map[string]string{}, Decided: map[string]uint64{},
+	}
+	for t := range tableCount() {
+		d.Tables[t.String()] = v.TableIndex(t)
 	}
 	d.Jobs = slices.Collect(v.Jobs())
 	for _, j := range d.Jobs {

@@ -137,6 +137,10 @@ func decodeCommand(w *wire.Command) (Command, error) {
 		return decodeUpdateCallback(k.UpdateCallback), nil
 	case *wire.Command_FailJob:
 		return decodeFailJob(k.FailJob), nil
+	case *wire.Command_PutObject:
+		return decodePutObject(k.PutObject)
+	case *wire.Command_DeleteObject:
+		return decodeDeleteObject(k.DeleteObject)
 	case *wire.Command_Collect:
 		return decodeCollect(k.Collect)
 	}

@@ -36,9 +36,8 @@ const (
 	frameAllocations = 6
 	frameEnd         = 7
 	frameScheduler   = 8
-	frameNodePools   = 9
-	frameDomains     = 10
 	frameCluster     = 11
+	// Declared nouns have the kinds 9 and 10, and those from 12 on.
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 
 	"github.com/reeve-run/reeve/api"
@@ -34,7 +35,7 @@ func (s *Store) Restore(r io.Reader) error {
 	s.work, s.gen = *l.content, 1
 	s.publish()
 	s.feed.reset(s.work.index)
-	s.waiters.wake(s.work.index, 1<<tableCount-1)
+	s.waiters.wake(s.work.index, 1<<tableCount()-1)
 	return nil
 }
 
@@ -84,10 +85,6 @@ func (l *loader) frame(f *aheadFrame) error {
 		return l.header(f.payload)
 	case frameScheduler:
 		return l.loadSchedulerConfig(f.payload)
-	case frameNodePools:
-		return loadEach(f.payload, &l.seen.NodePools, l.loadNodePool)
-	case frameDomains:
-		return loadEach(f.payload, &l.seen.Domains, l.loadDomain)
 	case frameCluster:
 		return l.loadCluster(f.payload)
 	case frameJobs:
@@ -105,10 +102,13 @@ func (l *loader) frame(f *aheadFrame) error {
 		if err := json.Unmarshal(f.payload, &end); err != nil {
 			return err
 		}
-		if end != l.seen {
+		if !reflect.DeepEqual(end, l.seen) {
 			return fmt.Errorf("it holds %+v, and should hold %+v", l.seen, end)
 		}
 		return nil
+	}
+	if n := nounOfFrame(f.kind); n != nil {
+		return n.load(l, f.payload)
 	}
 	return fmt.Errorf("unknown kind %d: it was written by a newer version of Reeve", f.kind)
 }
@@ -120,7 +120,7 @@ func (l *loader) header(payload []byte) error {
 	}
 	l.index, l.txn.index = h.Index, h.Index
 	l.content.index = h.Index
-	for t := range tableCount {
+	for t := range tableCount() {
 		l.indexes[t] = h.Indexes[t.String()]
 	}
 	return nil
@@ -204,7 +204,7 @@ func (l *loader) loadNode(n *api.Node) error {
 	}
 	row.node = n
 	if n.NodePool != "" && l.NodePool(n.NodePool) == nil { // versions before pools were stored
-		l.cluster.put(&api.NodePool{Name: n.NodePool, CreateIndex: n.CreateIndex, ModifyIndex: n.CreateIndex})
+		nodePools.store(&l.txn, &api.NodePool{Name: n.NodePool, CreateIndex: n.CreateIndex, ModifyIndex: n.CreateIndex})
 	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"io"
-	"slices"
 
 	"github.com/reeve-run/reeve/api"
 )
@@ -28,6 +27,8 @@ type endRecord struct {
 	Decisions, Restarts                                int `json:",omitempty"`
 	Domains                                            int `json:",omitempty"`
 	Callbacks                                          int `json:",omitempty"`
+
+	Nouns map[string]int `json:",omitempty"` // by name
 }
 
 // jobRecord is a jobRow as it is written.
@@ -60,19 +61,22 @@ func (v *Snapshot) WriteTo(w io.Writer) (int64, error) {
 	b := bufio.NewWriterSize(w, 1<<18)
 	f := newFrameWriter(b)
 	header := headerRecord{Index: v.index, Indexes: map[string]uint64{}}
-	for t, index := range v.indexes {
-		header.Indexes[Table(t).String()] = index
+	for t := range tableCount() {
+		if v.indexes[t] != 0 || t.isInFirstFormat() {
+			header.Indexes[t.String()] = v.indexes[t]
+		}
 	}
 	writeJSON(f, frameHeader, header)
 	var end endRecord
 	if v.cluster.scheduler.ModifyIndex != 0 {
 		writeJSON(f, frameScheduler, v.cluster.scheduler)
 	}
-	end.NodePools = writeChunks(f, frameNodePools, slices.Values(v.cluster.pools))
+	for _, n := range nouns {
+		n.write(v, f, &end)
+	}
 	if v.cluster.id != "" {
 		writeJSON(f, frameCluster, clusterRecord{v.cluster.id, v.cluster.timelines})
 	}
-	end.Domains = writeChunks(f, frameDomains, slices.Values(v.cluster.domains))
 	end.Jobs = v.writeJobs(f)
 	end.Decisions, end.Restarts = v.decisions.ids.len(), v.restarts.ids.len()
 	end.Callbacks = v.callbacks.ids.len()

@@ -23,7 +23,7 @@ type Store struct {
 // content is all tables and what else is replicated.
 type content struct {
 	index       uint64
-	indexes     [tableCount]uint64
+	indexes     [maxTables]uint64
 	jobs        table[*jobRow]
 	allocations table[allocationRow]
 	evaluations table[evaluationRow]
@@ -35,11 +35,12 @@ type content struct {
 	tokens      ids // of dispatched jobs: slots of jobs by idempotency token
 	scaled      ids // slots of the jobs that declare scaling policies
 	cluster     cluster
-	orphans     int // allocations that are orphans
+	orphans     int    // allocations that are orphans
+	nouns       []rows // by table; those of a snapshot are shared
 }
 
 func newContent() content {
-	return content{
+	c := content{
 		jobs:        newTable[*jobRow](),
 		allocations: newTable[allocationRow](),
 		evaluations: newTable[evaluationRow](),
@@ -52,6 +53,10 @@ func newContent() content {
 		scaled:      newIDs(),
 		cluster:     cluster{scheduler: api.DefaultSchedulerConfig()},
 	}
+	for _, n := range nouns {
+		c.nouns = append(c.nouns, n.empty())
+	}
+	return c
 }
 
 // New returns an empty store.
@@ -123,6 +128,7 @@ func (s *Store) publish() {
 		scaled:      w.scaled.published(last.scaled),
 		cluster:     w.cluster,
 		orphans:     w.orphans,
+		nouns:       publishNouns(w.nouns, last.nouns),
 	}})
 	s.gen++
 }

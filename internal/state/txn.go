@@ -24,7 +24,7 @@ type txn struct {
 }
 
 // tableSet is a set of tables.
-type tableSet uint16
+type tableSet uint64
 
 func (s tableSet) has(t Table) bool { return s&(1<<t) != 0 }
 

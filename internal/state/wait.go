@@ -13,7 +13,7 @@ import (
 // through a storm of allocations, and cost it nothing.
 type waiters struct {
 	mu      sync.Mutex
-	tables  [tableCount]map[*waiter]struct{}
+	tables  [maxTables]map[*waiter]struct{}
 	entries map[*waiter]struct{}
 }
 
@@ -46,7 +46,7 @@ func (w *waiters) each(x *waiter, do func(set *map[*waiter]struct{})) {
 	if x.index != 0 {
 		do(&w.entries)
 	}
-	for t := range tableCount {
+	for t := range tableCount() {
 		if x.tables.has(t) {
 			do(&w.tables[t])
 		}
@@ -66,7 +66,7 @@ func (w *waiters) wake(index uint64, touched tableSet) {
 			wake(x)
 		}
 	}
-	for t := range tableCount {
+	for t := range tableCount() {
 		if touched.has(t) {
 			for x := range w.tables[t] {
 				wake(x)
@@ -109,7 +109,7 @@ func (s *Store) WaitChange(ctx context.Context, after uint64, tables ...Table) (
 		set |= 1 << t
 	}
 	if len(tables) == 0 {
-		set = 1<<tableCount - 1
+		set = 1<<tableCount() - 1
 	}
 	for {
 		if index := s.Snapshot().TableIndex(tables...); index > after {

@@ -6,4 +6,4 @@
 package wire
 
 // schemaSum is the SHA-256 of the schema that the generated code is of.
-const schemaSum = "8096a854bb115158497d43e3f4d27af43e91cc9cae55369f6b7b27f71a10c176"
+const schemaSum = "8f3cce3000a3d290d91b3e6a51c673230028c87158f94bb69f76341763b007cf"

@@ -109,6 +109,8 @@ type Command struct {
 	//	*Command_UpdateCallback
 	//	*Command_FailJob
 	//	*Command_BeginTimeline
+	//	*Command_PutObject
+	//	*Command_DeleteObject
 	Kind          isCommand_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -439,6 +441,24 @@ func (x *Command) GetBeginTimeline() *BeginTimeline {
 	return nil
 }
 
+func (x *Command) GetPutObject() *PutObject {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_PutObject); ok {
+			return x.PutObject
+		}
+	}
+	return nil
+}
+
+func (x *Command) GetDeleteObject() *DeleteObject {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_DeleteObject); ok {
+			return x.DeleteObject
+		}
+	}
+	return nil
+}
+
 type isCommand_Kind interface {
 	isCommand_Kind()
 }
@@ -571,6 +591,14 @@ type Command_BeginTimeline struct {
 	BeginTimeline *BeginTimeline `protobuf:"bytes,66,opt,name=begin_timeline,json=beginTimeline,proto3,oneof"`
 }
 
+type Command_PutObject struct {
+	PutObject *PutObject `protobuf:"bytes,70,opt,name=put_object,json=putObject,proto3,oneof"`
+}
+
+type Command_DeleteObject struct {
+	DeleteObject *DeleteObject `protobuf:"bytes,71,opt,name=delete_object,json=deleteObject,proto3,oneof"`
+}
+
 func (*Command_RegisterJob) isCommand_Kind() {}
 
 func (*Command_DeregisterJob) isCommand_Kind() {}
@@ -634,6 +662,10 @@ func (*Command_UpdateCallback) isCommand_Kind() {}
 func (*Command_FailJob) isCommand_Kind() {}
 
 func (*Command_BeginTimeline) isCommand_Kind() {}
+
+func (*Command_PutObject) isCommand_Kind() {}
+
+func (*Command_DeleteObject) isCommand_Kind() {}
 
 type RegisterJob struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
@@ -779,6 +811,127 @@ func (x *DeregisterJob) GetTime() int64 {
 	return 0
 }
 
+// Stores an object of a noun that has no commands of its own.
+type PutObject struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Noun          string                 `protobuf:"bytes,1,opt,name=noun,proto3" json:"noun,omitempty"`
+	ObjectJson    []byte                 `protobuf:"bytes,2,opt,name=object_json,json=objectJson,proto3" json:"object_json,omitempty"`
+	EnforceIndex  *uint64                `protobuf:"varint,3,opt,name=enforce_index,json=enforceIndex,proto3,oneof" json:"enforce_index,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PutObject) Reset() {
+	*x = PutObject{}
+	mi := &file_state_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PutObject) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PutObject) ProtoMessage() {}
+
+func (x *PutObject) ProtoReflect() protoreflect.Message {
+	mi := &file_state_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PutObject.ProtoReflect.Descriptor instead.
+func (*PutObject) Descriptor() ([]byte, []int) {
+	return file_state_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *PutObject) GetNoun() string {
+	if x != nil {
+		return x.Noun
+	}
+	return ""
+}
+
+func (x *PutObject) GetObjectJson() []byte {
+	if x != nil {
+		return x.ObjectJson
+	}
+	return nil
+}
+
+func (x *PutObject) GetEnforceIndex() uint64 {
+	if x != nil && x.EnforceIndex != nil {
+		return *x.EnforceIndex
+	}
+	return 0
+}
+
+type DeleteObject struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Noun          string                 `protobuf:"bytes,1,opt,name=noun,proto3" json:"noun,omitempty"`
+	Key           string                 `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
+	EnforceIndex  *uint64                `protobuf:"varint,3,opt,name=enforce_index,json=enforceIndex,proto3,oneof" json:"enforce_index,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteObject) Reset() {
+	*x = DeleteObject{}
+	mi := &file_state_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteObject) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteObject) ProtoMessage() {}
+
+func (x *DeleteObject) ProtoReflect() protoreflect.Message {
+	mi := &file_state_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteObject.ProtoReflect.Descriptor instead.
+func (*DeleteObject) Descriptor() ([]byte, []int) {
+	return file_state_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *DeleteObject) GetNoun() string {
+	if x != nil {
+		return x.Noun
+	}
+	return ""
+}
+
+func (x *DeleteObject) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *DeleteObject) GetEnforceIndex() uint64 {
+	if x != nil && x.EnforceIndex != nil {
+		return *x.EnforceIndex
+	}
+	return 0
+}
+
 type LaunchJob struct {
 	state            protoimpl.MessageState `protogen:"open.v1"`
 	Namespace        string                 `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
@@ -800,7 +953,7 @@ type LaunchJob struct {
 
 func (x *LaunchJob) Reset() {
 	*x = LaunchJob{}
-	mi := &file_state_proto_msgTypes[4]
+	mi := &file_state_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -812,7 +965,7 @@ func (x *LaunchJob) String() string {
 func (*LaunchJob) ProtoMessage() {}
 
 func (x *LaunchJob) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[4]
+	mi := &file_state_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -825,7 +978,7 @@ func (x *LaunchJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LaunchJob.ProtoReflect.Descriptor instead.
 func (*LaunchJob) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{4}
+	return file_state_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *LaunchJob) GetNamespace() string {
@@ -929,7 +1082,7 @@ type MetaEntry struct {
 
 func (x *MetaEntry) Reset() {
 	*x = MetaEntry{}
-	mi := &file_state_proto_msgTypes[5]
+	mi := &file_state_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -941,7 +1094,7 @@ func (x *MetaEntry) String() string {
 func (*MetaEntry) ProtoMessage() {}
 
 func (x *MetaEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[5]
+	mi := &file_state_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -954,7 +1107,7 @@ func (x *MetaEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MetaEntry.ProtoReflect.Descriptor instead.
 func (*MetaEntry) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{5}
+	return file_state_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *MetaEntry) GetKey() string {
@@ -985,7 +1138,7 @@ type Decide struct {
 
 func (x *Decide) Reset() {
 	*x = Decide{}
-	mi := &file_state_proto_msgTypes[6]
+	mi := &file_state_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -997,7 +1150,7 @@ func (x *Decide) String() string {
 func (*Decide) ProtoMessage() {}
 
 func (x *Decide) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[6]
+	mi := &file_state_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1010,7 +1163,7 @@ func (x *Decide) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Decide.ProtoReflect.Descriptor instead.
 func (*Decide) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{6}
+	return file_state_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Decide) GetDecisionJson() []byte {
@@ -1065,7 +1218,7 @@ type PutRestart struct {
 
 func (x *PutRestart) Reset() {
 	*x = PutRestart{}
-	mi := &file_state_proto_msgTypes[7]
+	mi := &file_state_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1077,7 +1230,7 @@ func (x *PutRestart) String() string {
 func (*PutRestart) ProtoMessage() {}
 
 func (x *PutRestart) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[7]
+	mi := &file_state_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1090,7 +1243,7 @@ func (x *PutRestart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutRestart.ProtoReflect.Descriptor instead.
 func (*PutRestart) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{7}
+	return file_state_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *PutRestart) GetRestartJson() []byte {
@@ -1121,7 +1274,7 @@ type UpdateRestart struct {
 
 func (x *UpdateRestart) Reset() {
 	*x = UpdateRestart{}
-	mi := &file_state_proto_msgTypes[8]
+	mi := &file_state_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1133,7 +1286,7 @@ func (x *UpdateRestart) String() string {
 func (*UpdateRestart) ProtoMessage() {}
 
 func (x *UpdateRestart) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[8]
+	mi := &file_state_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1146,7 +1299,7 @@ func (x *UpdateRestart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateRestart.ProtoReflect.Descriptor instead.
 func (*UpdateRestart) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{8}
+	return file_state_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *UpdateRestart) GetId() string {
@@ -1204,7 +1357,7 @@ type PromoteDeployment struct {
 
 func (x *PromoteDeployment) Reset() {
 	*x = PromoteDeployment{}
-	mi := &file_state_proto_msgTypes[9]
+	mi := &file_state_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1216,7 +1369,7 @@ func (x *PromoteDeployment) String() string {
 func (*PromoteDeployment) ProtoMessage() {}
 
 func (x *PromoteDeployment) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[9]
+	mi := &file_state_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1229,7 +1382,7 @@ func (x *PromoteDeployment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromoteDeployment.ProtoReflect.Descriptor instead.
 func (*PromoteDeployment) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{9}
+	return file_state_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *PromoteDeployment) GetId() string {
@@ -1284,7 +1437,7 @@ type SetAllocHealth struct {
 
 func (x *SetAllocHealth) Reset() {
 	*x = SetAllocHealth{}
-	mi := &file_state_proto_msgTypes[10]
+	mi := &file_state_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1296,7 +1449,7 @@ func (x *SetAllocHealth) String() string {
 func (*SetAllocHealth) ProtoMessage() {}
 
 func (x *SetAllocHealth) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[10]
+	mi := &file_state_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1309,7 +1462,7 @@ func (x *SetAllocHealth) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetAllocHealth.ProtoReflect.Descriptor instead.
 func (*SetAllocHealth) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{10}
+	return file_state_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *SetAllocHealth) GetDeploymentId() string {
@@ -1385,7 +1538,7 @@ type PutDomain struct {
 
 func (x *PutDomain) Reset() {
 	*x = PutDomain{}
-	mi := &file_state_proto_msgTypes[11]
+	mi := &file_state_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1397,7 +1550,7 @@ func (x *PutDomain) String() string {
 func (*PutDomain) ProtoMessage() {}
 
 func (x *PutDomain) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[11]
+	mi := &file_state_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1410,7 +1563,7 @@ func (x *PutDomain) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutDomain.ProtoReflect.Descriptor instead.
 func (*PutDomain) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{11}
+	return file_state_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *PutDomain) GetName() string {
@@ -1437,7 +1590,7 @@ type EndFreshness struct {
 
 func (x *EndFreshness) Reset() {
 	*x = EndFreshness{}
-	mi := &file_state_proto_msgTypes[12]
+	mi := &file_state_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1449,7 +1602,7 @@ func (x *EndFreshness) String() string {
 func (*EndFreshness) ProtoMessage() {}
 
 func (x *EndFreshness) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[12]
+	mi := &file_state_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1462,7 +1615,7 @@ func (x *EndFreshness) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndFreshness.ProtoReflect.Descriptor instead.
 func (*EndFreshness) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{12}
+	return file_state_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *EndFreshness) GetNames() []string {
@@ -1491,7 +1644,7 @@ type AdoptAllocations struct {
 
 func (x *AdoptAllocations) Reset() {
 	*x = AdoptAllocations{}
-	mi := &file_state_proto_msgTypes[13]
+	mi := &file_state_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1503,7 +1656,7 @@ func (x *AdoptAllocations) String() string {
 func (*AdoptAllocations) ProtoMessage() {}
 
 func (x *AdoptAllocations) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[13]
+	mi := &file_state_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1516,7 +1669,7 @@ func (x *AdoptAllocations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AdoptAllocations.ProtoReflect.Descriptor instead.
 func (*AdoptAllocations) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{13}
+	return file_state_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *AdoptAllocations) GetNodeId() string {
@@ -1557,7 +1710,7 @@ type BeginCluster struct {
 
 func (x *BeginCluster) Reset() {
 	*x = BeginCluster{}
-	mi := &file_state_proto_msgTypes[14]
+	mi := &file_state_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1569,7 +1722,7 @@ func (x *BeginCluster) String() string {
 func (*BeginCluster) ProtoMessage() {}
 
 func (x *BeginCluster) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[14]
+	mi := &file_state_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1582,7 +1735,7 @@ func (x *BeginCluster) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BeginCluster.ProtoReflect.Descriptor instead.
 func (*BeginCluster) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{14}
+	return file_state_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *BeginCluster) GetId() string {
@@ -1608,7 +1761,7 @@ type BeginTimeline struct {
 
 func (x *BeginTimeline) Reset() {
 	*x = BeginTimeline{}
-	mi := &file_state_proto_msgTypes[15]
+	mi := &file_state_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1620,7 +1773,7 @@ func (x *BeginTimeline) String() string {
 func (*BeginTimeline) ProtoMessage() {}
 
 func (x *BeginTimeline) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[15]
+	mi := &file_state_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1633,7 +1786,7 @@ func (x *BeginTimeline) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BeginTimeline.ProtoReflect.Descriptor instead.
 func (*BeginTimeline) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{15}
+	return file_state_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *BeginTimeline) GetId() string {
@@ -1657,7 +1810,7 @@ type UpdateCallback struct {
 
 func (x *UpdateCallback) Reset() {
 	*x = UpdateCallback{}
-	mi := &file_state_proto_msgTypes[16]
+	mi := &file_state_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1669,7 +1822,7 @@ func (x *UpdateCallback) String() string {
 func (*UpdateCallback) ProtoMessage() {}
 
 func (x *UpdateCallback) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[16]
+	mi := &file_state_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1682,7 +1835,7 @@ func (x *UpdateCallback) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateCallback.ProtoReflect.Descriptor instead.
 func (*UpdateCallback) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{16}
+	return file_state_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *UpdateCallback) GetId() string {
@@ -1740,7 +1893,7 @@ type FailJob struct {
 
 func (x *FailJob) Reset() {
 	*x = FailJob{}
-	mi := &file_state_proto_msgTypes[17]
+	mi := &file_state_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1752,7 +1905,7 @@ func (x *FailJob) String() string {
 func (*FailJob) ProtoMessage() {}
 
 func (x *FailJob) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[17]
+	mi := &file_state_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1765,7 +1918,7 @@ func (x *FailJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailJob.ProtoReflect.Descriptor instead.
 func (*FailJob) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{17}
+	return file_state_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *FailJob) GetNamespace() string {
@@ -1812,7 +1965,7 @@ type PutEvaluations struct {
 
 func (x *PutEvaluations) Reset() {
 	*x = PutEvaluations{}
-	mi := &file_state_proto_msgTypes[18]
+	mi := &file_state_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1824,7 +1977,7 @@ func (x *PutEvaluations) String() string {
 func (*PutEvaluations) ProtoMessage() {}
 
 func (x *PutEvaluations) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[18]
+	mi := &file_state_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1837,7 +1990,7 @@ func (x *PutEvaluations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutEvaluations.ProtoReflect.Descriptor instead.
 func (*PutEvaluations) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{18}
+	return file_state_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *PutEvaluations) GetEvaluations() []*Evaluation {
@@ -1856,7 +2009,7 @@ type DeleteEvaluations struct {
 
 func (x *DeleteEvaluations) Reset() {
 	*x = DeleteEvaluations{}
-	mi := &file_state_proto_msgTypes[19]
+	mi := &file_state_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1868,7 +2021,7 @@ func (x *DeleteEvaluations) String() string {
 func (*DeleteEvaluations) ProtoMessage() {}
 
 func (x *DeleteEvaluations) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[19]
+	mi := &file_state_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1881,7 +2034,7 @@ func (x *DeleteEvaluations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteEvaluations.ProtoReflect.Descriptor instead.
 func (*DeleteEvaluations) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{19}
+	return file_state_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *DeleteEvaluations) GetIds() []string {
@@ -1913,7 +2066,7 @@ type CommitPlacement struct {
 
 func (x *CommitPlacement) Reset() {
 	*x = CommitPlacement{}
-	mi := &file_state_proto_msgTypes[20]
+	mi := &file_state_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1925,7 +2078,7 @@ func (x *CommitPlacement) String() string {
 func (*CommitPlacement) ProtoMessage() {}
 
 func (x *CommitPlacement) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[20]
+	mi := &file_state_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1938,7 +2091,7 @@ func (x *CommitPlacement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommitPlacement.ProtoReflect.Descriptor instead.
 func (*CommitPlacement) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{20}
+	return file_state_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *CommitPlacement) GetEvalId() string {
@@ -2049,7 +2202,7 @@ type Preemption struct {
 
 func (x *Preemption) Reset() {
 	*x = Preemption{}
-	mi := &file_state_proto_msgTypes[21]
+	mi := &file_state_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2061,7 +2214,7 @@ func (x *Preemption) String() string {
 func (*Preemption) ProtoMessage() {}
 
 func (x *Preemption) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[21]
+	mi := &file_state_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2074,7 +2227,7 @@ func (x *Preemption) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Preemption.ProtoReflect.Descriptor instead.
 func (*Preemption) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{21}
+	return file_state_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Preemption) GetId() string {
@@ -2104,7 +2257,7 @@ type JobRef struct {
 
 func (x *JobRef) Reset() {
 	*x = JobRef{}
-	mi := &file_state_proto_msgTypes[22]
+	mi := &file_state_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2116,7 +2269,7 @@ func (x *JobRef) String() string {
 func (*JobRef) ProtoMessage() {}
 
 func (x *JobRef) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[22]
+	mi := &file_state_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2129,7 +2282,7 @@ func (x *JobRef) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobRef.ProtoReflect.Descriptor instead.
 func (*JobRef) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{22}
+	return file_state_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *JobRef) GetNamespace() string {
@@ -2179,7 +2332,7 @@ type Stop struct {
 
 func (x *Stop) Reset() {
 	*x = Stop{}
-	mi := &file_state_proto_msgTypes[23]
+	mi := &file_state_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2191,7 +2344,7 @@ func (x *Stop) String() string {
 func (*Stop) ProtoMessage() {}
 
 func (x *Stop) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[23]
+	mi := &file_state_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2204,7 +2357,7 @@ func (x *Stop) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stop.ProtoReflect.Descriptor instead.
 func (*Stop) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{23}
+	return file_state_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Stop) GetId() string {
@@ -2246,7 +2399,7 @@ type DeploymentUpdate struct {
 
 func (x *DeploymentUpdate) Reset() {
 	*x = DeploymentUpdate{}
-	mi := &file_state_proto_msgTypes[24]
+	mi := &file_state_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2258,7 +2411,7 @@ func (x *DeploymentUpdate) String() string {
 func (*DeploymentUpdate) ProtoMessage() {}
 
 func (x *DeploymentUpdate) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[24]
+	mi := &file_state_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2271,7 +2424,7 @@ func (x *DeploymentUpdate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeploymentUpdate.ProtoReflect.Descriptor instead.
 func (*DeploymentUpdate) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{24}
+	return file_state_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *DeploymentUpdate) GetId() string {
@@ -2307,7 +2460,7 @@ type UpdateAllocations struct {
 
 func (x *UpdateAllocations) Reset() {
 	*x = UpdateAllocations{}
-	mi := &file_state_proto_msgTypes[25]
+	mi := &file_state_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2319,7 +2472,7 @@ func (x *UpdateAllocations) String() string {
 func (*UpdateAllocations) ProtoMessage() {}
 
 func (x *UpdateAllocations) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[25]
+	mi := &file_state_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2332,7 +2485,7 @@ func (x *UpdateAllocations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateAllocations.ProtoReflect.Descriptor instead.
 func (*UpdateAllocations) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{25}
+	return file_state_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *UpdateAllocations) GetNodeId() string {
@@ -2374,7 +2527,7 @@ type SetTransition struct {
 
 func (x *SetTransition) Reset() {
 	*x = SetTransition{}
-	mi := &file_state_proto_msgTypes[26]
+	mi := &file_state_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2386,7 +2539,7 @@ func (x *SetTransition) String() string {
 func (*SetTransition) ProtoMessage() {}
 
 func (x *SetTransition) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[26]
+	mi := &file_state_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2399,7 +2552,7 @@ func (x *SetTransition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetTransition.ProtoReflect.Descriptor instead.
 func (*SetTransition) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{26}
+	return file_state_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *SetTransition) GetAllocationIds() []string {
@@ -2433,7 +2586,7 @@ type RegisterNode struct {
 
 func (x *RegisterNode) Reset() {
 	*x = RegisterNode{}
-	mi := &file_state_proto_msgTypes[27]
+	mi := &file_state_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2445,7 +2598,7 @@ func (x *RegisterNode) String() string {
 func (*RegisterNode) ProtoMessage() {}
 
 func (x *RegisterNode) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[27]
+	mi := &file_state_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2458,7 +2611,7 @@ func (x *RegisterNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RegisterNode.ProtoReflect.Descriptor instead.
 func (*RegisterNode) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{27}
+	return file_state_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *RegisterNode) GetNodeJson() []byte {
@@ -2489,7 +2642,7 @@ type UpdateNodeStatus struct {
 
 func (x *UpdateNodeStatus) Reset() {
 	*x = UpdateNodeStatus{}
-	mi := &file_state_proto_msgTypes[28]
+	mi := &file_state_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2501,7 +2654,7 @@ func (x *UpdateNodeStatus) String() string {
 func (*UpdateNodeStatus) ProtoMessage() {}
 
 func (x *UpdateNodeStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[28]
+	mi := &file_state_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2514,7 +2667,7 @@ func (x *UpdateNodeStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateNodeStatus.ProtoReflect.Descriptor instead.
 func (*UpdateNodeStatus) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{28}
+	return file_state_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *UpdateNodeStatus) GetNodeId() string {
@@ -2572,7 +2725,7 @@ type SetNodeEligibility struct {
 
 func (x *SetNodeEligibility) Reset() {
 	*x = SetNodeEligibility{}
-	mi := &file_state_proto_msgTypes[29]
+	mi := &file_state_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2584,7 +2737,7 @@ func (x *SetNodeEligibility) String() string {
 func (*SetNodeEligibility) ProtoMessage() {}
 
 func (x *SetNodeEligibility) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[29]
+	mi := &file_state_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2597,7 +2750,7 @@ func (x *SetNodeEligibility) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetNodeEligibility.ProtoReflect.Descriptor instead.
 func (*SetNodeEligibility) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{29}
+	return file_state_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *SetNodeEligibility) GetNodeId() string {
@@ -2651,7 +2804,7 @@ type SetNodeDrain struct {
 
 func (x *SetNodeDrain) Reset() {
 	*x = SetNodeDrain{}
-	mi := &file_state_proto_msgTypes[30]
+	mi := &file_state_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2663,7 +2816,7 @@ func (x *SetNodeDrain) String() string {
 func (*SetNodeDrain) ProtoMessage() {}
 
 func (x *SetNodeDrain) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[30]
+	mi := &file_state_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2676,7 +2829,7 @@ func (x *SetNodeDrain) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetNodeDrain.ProtoReflect.Descriptor instead.
 func (*SetNodeDrain) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{30}
+	return file_state_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *SetNodeDrain) GetNodeId() string {
@@ -2745,7 +2898,7 @@ type DeleteNode struct {
 
 func (x *DeleteNode) Reset() {
 	*x = DeleteNode{}
-	mi := &file_state_proto_msgTypes[31]
+	mi := &file_state_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2757,7 +2910,7 @@ func (x *DeleteNode) String() string {
 func (*DeleteNode) ProtoMessage() {}
 
 func (x *DeleteNode) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[31]
+	mi := &file_state_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2770,7 +2923,7 @@ func (x *DeleteNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteNode.ProtoReflect.Descriptor instead.
 func (*DeleteNode) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{31}
+	return file_state_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *DeleteNode) GetIds() []string {
@@ -2802,7 +2955,7 @@ type UpdateDeployment struct {
 
 func (x *UpdateDeployment) Reset() {
 	*x = UpdateDeployment{}
-	mi := &file_state_proto_msgTypes[32]
+	mi := &file_state_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2814,7 +2967,7 @@ func (x *UpdateDeployment) String() string {
 func (*UpdateDeployment) ProtoMessage() {}
 
 func (x *UpdateDeployment) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[32]
+	mi := &file_state_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2827,7 +2980,7 @@ func (x *UpdateDeployment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateDeployment.ProtoReflect.Descriptor instead.
 func (*UpdateDeployment) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{32}
+	return file_state_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *UpdateDeployment) GetId() string {
@@ -2891,7 +3044,7 @@ type SetJobStability struct {
 
 func (x *SetJobStability) Reset() {
 	*x = SetJobStability{}
-	mi := &file_state_proto_msgTypes[33]
+	mi := &file_state_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2903,7 +3056,7 @@ func (x *SetJobStability) String() string {
 func (*SetJobStability) ProtoMessage() {}
 
 func (x *SetJobStability) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[33]
+	mi := &file_state_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2916,7 +3069,7 @@ func (x *SetJobStability) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetJobStability.ProtoReflect.Descriptor instead.
 func (*SetJobStability) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{33}
+	return file_state_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *SetJobStability) GetNamespace() string {
@@ -2962,7 +3115,7 @@ type ScaleJob struct {
 
 func (x *ScaleJob) Reset() {
 	*x = ScaleJob{}
-	mi := &file_state_proto_msgTypes[34]
+	mi := &file_state_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2974,7 +3127,7 @@ func (x *ScaleJob) String() string {
 func (*ScaleJob) ProtoMessage() {}
 
 func (x *ScaleJob) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[34]
+	mi := &file_state_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2987,7 +3140,7 @@ func (x *ScaleJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScaleJob.ProtoReflect.Descriptor instead.
 func (*ScaleJob) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{34}
+	return file_state_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ScaleJob) GetNamespace() string {
@@ -3053,7 +3206,7 @@ type Collect struct {
 
 func (x *Collect) Reset() {
 	*x = Collect{}
-	mi := &file_state_proto_msgTypes[35]
+	mi := &file_state_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3065,7 +3218,7 @@ func (x *Collect) String() string {
 func (*Collect) ProtoMessage() {}
 
 func (x *Collect) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[35]
+	mi := &file_state_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3078,7 +3231,7 @@ func (x *Collect) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Collect.ProtoReflect.Descriptor instead.
 func (*Collect) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{35}
+	return file_state_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Collect) GetEvaluations() []string {
@@ -3133,7 +3286,7 @@ type SetSchedulerConfig struct {
 
 func (x *SetSchedulerConfig) Reset() {
 	*x = SetSchedulerConfig{}
-	mi := &file_state_proto_msgTypes[36]
+	mi := &file_state_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3145,7 +3298,7 @@ func (x *SetSchedulerConfig) String() string {
 func (*SetSchedulerConfig) ProtoMessage() {}
 
 func (x *SetSchedulerConfig) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[36]
+	mi := &file_state_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3158,7 +3311,7 @@ func (x *SetSchedulerConfig) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetSchedulerConfig.ProtoReflect.Descriptor instead.
 func (*SetSchedulerConfig) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{36}
+	return file_state_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *SetSchedulerConfig) GetConfigJson() []byte {
@@ -3184,7 +3337,7 @@ type PutNodePool struct {
 
 func (x *PutNodePool) Reset() {
 	*x = PutNodePool{}
-	mi := &file_state_proto_msgTypes[37]
+	mi := &file_state_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3196,7 +3349,7 @@ func (x *PutNodePool) String() string {
 func (*PutNodePool) ProtoMessage() {}
 
 func (x *PutNodePool) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[37]
+	mi := &file_state_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3209,7 +3362,7 @@ func (x *PutNodePool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutNodePool.ProtoReflect.Descriptor instead.
 func (*PutNodePool) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{37}
+	return file_state_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *PutNodePool) GetPoolJson() []byte {
@@ -3228,7 +3381,7 @@ type DeleteNodePool struct {
 
 func (x *DeleteNodePool) Reset() {
 	*x = DeleteNodePool{}
-	mi := &file_state_proto_msgTypes[38]
+	mi := &file_state_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3240,7 +3393,7 @@ func (x *DeleteNodePool) String() string {
 func (*DeleteNodePool) ProtoMessage() {}
 
 func (x *DeleteNodePool) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[38]
+	mi := &file_state_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3253,7 +3406,7 @@ func (x *DeleteNodePool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteNodePool.ProtoReflect.Descriptor instead.
 func (*DeleteNodePool) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{38}
+	return file_state_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *DeleteNodePool) GetName() string {
@@ -3273,7 +3426,7 @@ type JobName struct {
 
 func (x *JobName) Reset() {
 	*x = JobName{}
-	mi := &file_state_proto_msgTypes[39]
+	mi := &file_state_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3285,7 +3438,7 @@ func (x *JobName) String() string {
 func (*JobName) ProtoMessage() {}
 
 func (x *JobName) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[39]
+	mi := &file_state_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3298,7 +3451,7 @@ func (x *JobName) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobName.ProtoReflect.Descriptor instead.
 func (*JobName) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{39}
+	return file_state_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *JobName) GetNamespace() string {
@@ -3324,7 +3477,7 @@ type Evaluations struct {
 
 func (x *Evaluations) Reset() {
 	*x = Evaluations{}
-	mi := &file_state_proto_msgTypes[40]
+	mi := &file_state_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3336,7 +3489,7 @@ func (x *Evaluations) String() string {
 func (*Evaluations) ProtoMessage() {}
 
 func (x *Evaluations) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[40]
+	mi := &file_state_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3349,7 +3502,7 @@ func (x *Evaluations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Evaluations.ProtoReflect.Descriptor instead.
 func (*Evaluations) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{40}
+	return file_state_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Evaluations) GetEvaluations() []*Evaluation {
@@ -3392,7 +3545,7 @@ type Evaluation struct {
 
 func (x *Evaluation) Reset() {
 	*x = Evaluation{}
-	mi := &file_state_proto_msgTypes[41]
+	mi := &file_state_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3404,7 +3557,7 @@ func (x *Evaluation) String() string {
 func (*Evaluation) ProtoMessage() {}
 
 func (x *Evaluation) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[41]
+	mi := &file_state_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3417,7 +3570,7 @@ func (x *Evaluation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Evaluation.ProtoReflect.Descriptor instead.
 func (*Evaluation) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{41}
+	return file_state_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Evaluation) GetId() string {
@@ -3605,7 +3758,7 @@ type Queued struct {
 
 func (x *Queued) Reset() {
 	*x = Queued{}
-	mi := &file_state_proto_msgTypes[42]
+	mi := &file_state_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3617,7 +3770,7 @@ func (x *Queued) String() string {
 func (*Queued) ProtoMessage() {}
 
 func (x *Queued) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[42]
+	mi := &file_state_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3630,7 +3783,7 @@ func (x *Queued) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Queued.ProtoReflect.Descriptor instead.
 func (*Queued) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{42}
+	return file_state_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Queued) GetGroup() string {
@@ -3664,7 +3817,7 @@ type Allocations struct {
 
 func (x *Allocations) Reset() {
 	*x = Allocations{}
-	mi := &file_state_proto_msgTypes[43]
+	mi := &file_state_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3676,7 +3829,7 @@ func (x *Allocations) String() string {
 func (*Allocations) ProtoMessage() {}
 
 func (x *Allocations) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[43]
+	mi := &file_state_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3689,7 +3842,7 @@ func (x *Allocations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Allocations.ProtoReflect.Descriptor instead.
 func (*Allocations) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{43}
+	return file_state_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Allocations) GetNames() []string {
@@ -3749,7 +3902,7 @@ type AllocationJob struct {
 
 func (x *AllocationJob) Reset() {
 	*x = AllocationJob{}
-	mi := &file_state_proto_msgTypes[44]
+	mi := &file_state_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3761,7 +3914,7 @@ func (x *AllocationJob) String() string {
 func (*AllocationJob) ProtoMessage() {}
 
 func (x *AllocationJob) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[44]
+	mi := &file_state_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3774,7 +3927,7 @@ func (x *AllocationJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AllocationJob.ProtoReflect.Descriptor instead.
 func (*AllocationJob) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{44}
+	return file_state_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *AllocationJob) GetNamespace() uint32 {
@@ -3867,7 +4020,7 @@ type Allocation struct {
 
 func (x *Allocation) Reset() {
 	*x = Allocation{}
-	mi := &file_state_proto_msgTypes[45]
+	mi := &file_state_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3879,7 +4032,7 @@ func (x *Allocation) String() string {
 func (*Allocation) ProtoMessage() {}
 
 func (x *Allocation) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[45]
+	mi := &file_state_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3892,7 +4045,7 @@ func (x *Allocation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Allocation.ProtoReflect.Descriptor instead.
 func (*Allocation) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{45}
+	return file_state_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *Allocation) GetId() []byte {
@@ -4140,7 +4293,7 @@ type Serving struct {
 
 func (x *Serving) Reset() {
 	*x = Serving{}
-	mi := &file_state_proto_msgTypes[46]
+	mi := &file_state_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4152,7 +4305,7 @@ func (x *Serving) String() string {
 func (*Serving) ProtoMessage() {}
 
 func (x *Serving) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[46]
+	mi := &file_state_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4165,7 +4318,7 @@ func (x *Serving) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Serving.ProtoReflect.Descriptor instead.
 func (*Serving) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{46}
+	return file_state_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *Serving) GetUp() bool {
@@ -4226,7 +4379,7 @@ type CheckFailure struct {
 
 func (x *CheckFailure) Reset() {
 	*x = CheckFailure{}
-	mi := &file_state_proto_msgTypes[47]
+	mi := &file_state_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4238,7 +4391,7 @@ func (x *CheckFailure) String() string {
 func (*CheckFailure) ProtoMessage() {}
 
 func (x *CheckFailure) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[47]
+	mi := &file_state_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4251,7 +4404,7 @@ func (x *CheckFailure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckFailure.ProtoReflect.Descriptor instead.
 func (*CheckFailure) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{47}
+	return file_state_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *CheckFailure) GetKind() uint32 {
@@ -4336,7 +4489,7 @@ type Registration struct {
 
 func (x *Registration) Reset() {
 	*x = Registration{}
-	mi := &file_state_proto_msgTypes[48]
+	mi := &file_state_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4348,7 +4501,7 @@ func (x *Registration) String() string {
 func (*Registration) ProtoMessage() {}
 
 func (x *Registration) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[48]
+	mi := &file_state_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4361,7 +4514,7 @@ func (x *Registration) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Registration.ProtoReflect.Descriptor instead.
 func (*Registration) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{48}
+	return file_state_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *Registration) GetId() uint32 {
@@ -4493,7 +4646,7 @@ type Crashes struct {
 
 func (x *Crashes) Reset() {
 	*x = Crashes{}
-	mi := &file_state_proto_msgTypes[49]
+	mi := &file_state_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4505,7 +4658,7 @@ func (x *Crashes) String() string {
 func (*Crashes) ProtoMessage() {}
 
 func (x *Crashes) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[49]
+	mi := &file_state_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4518,7 +4671,7 @@ func (x *Crashes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Crashes.ProtoReflect.Descriptor instead.
 func (*Crashes) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{49}
+	return file_state_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *Crashes) GetCount() int64 {
@@ -4594,7 +4747,7 @@ type Launches struct {
 
 func (x *Launches) Reset() {
 	*x = Launches{}
-	mi := &file_state_proto_msgTypes[50]
+	mi := &file_state_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4606,7 +4759,7 @@ func (x *Launches) String() string {
 func (*Launches) ProtoMessage() {}
 
 func (x *Launches) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[50]
+	mi := &file_state_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4619,7 +4772,7 @@ func (x *Launches) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Launches.ProtoReflect.Descriptor instead.
 func (*Launches) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{50}
+	return file_state_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *Launches) GetId() uint32 {
@@ -4653,7 +4806,7 @@ type Launch struct {
 
 func (x *Launch) Reset() {
 	*x = Launch{}
-	mi := &file_state_proto_msgTypes[51]
+	mi := &file_state_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4665,7 +4818,7 @@ func (x *Launch) String() string {
 func (*Launch) ProtoMessage() {}
 
 func (x *Launch) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[51]
+	mi := &file_state_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4678,7 +4831,7 @@ func (x *Launch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Launch.ProtoReflect.Descriptor instead.
 func (*Launch) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{51}
+	return file_state_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *Launch) GetTask() uint32 {
@@ -4755,7 +4908,7 @@ type LaunchStatus struct {
 
 func (x *LaunchStatus) Reset() {
 	*x = LaunchStatus{}
-	mi := &file_state_proto_msgTypes[52]
+	mi := &file_state_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4767,7 +4920,7 @@ func (x *LaunchStatus) String() string {
 func (*LaunchStatus) ProtoMessage() {}
 
 func (x *LaunchStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[52]
+	mi := &file_state_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4780,7 +4933,7 @@ func (x *LaunchStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LaunchStatus.ProtoReflect.Descriptor instead.
 func (*LaunchStatus) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{52}
+	return file_state_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *LaunchStatus) GetId() uint32 {
@@ -4813,7 +4966,7 @@ type TaskSet struct {
 
 func (x *TaskSet) Reset() {
 	*x = TaskSet{}
-	mi := &file_state_proto_msgTypes[53]
+	mi := &file_state_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4825,7 +4978,7 @@ func (x *TaskSet) String() string {
 func (*TaskSet) ProtoMessage() {}
 
 func (x *TaskSet) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[53]
+	mi := &file_state_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4838,7 +4991,7 @@ func (x *TaskSet) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskSet.ProtoReflect.Descriptor instead.
 func (*TaskSet) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{53}
+	return file_state_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *TaskSet) GetTasks() []*TaskState {
@@ -4860,7 +5013,7 @@ type DeploymentStatus struct {
 
 func (x *DeploymentStatus) Reset() {
 	*x = DeploymentStatus{}
-	mi := &file_state_proto_msgTypes[54]
+	mi := &file_state_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4872,7 +5025,7 @@ func (x *DeploymentStatus) String() string {
 func (*DeploymentStatus) ProtoMessage() {}
 
 func (x *DeploymentStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[54]
+	mi := &file_state_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4885,7 +5038,7 @@ func (x *DeploymentStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeploymentStatus.ProtoReflect.Descriptor instead.
 func (*DeploymentStatus) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{54}
+	return file_state_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *DeploymentStatus) GetHealthy() bool {
@@ -4930,7 +5083,7 @@ type Port struct {
 
 func (x *Port) Reset() {
 	*x = Port{}
-	mi := &file_state_proto_msgTypes[55]
+	mi := &file_state_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4942,7 +5095,7 @@ func (x *Port) String() string {
 func (*Port) ProtoMessage() {}
 
 func (x *Port) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[55]
+	mi := &file_state_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4955,7 +5108,7 @@ func (x *Port) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Port.ProtoReflect.Descriptor instead.
 func (*Port) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{55}
+	return file_state_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *Port) GetLabel() uint32 {
@@ -5012,7 +5165,7 @@ type Shape struct {
 
 func (x *Shape) Reset() {
 	*x = Shape{}
-	mi := &file_state_proto_msgTypes[56]
+	mi := &file_state_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5024,7 +5177,7 @@ func (x *Shape) String() string {
 func (*Shape) ProtoMessage() {}
 
 func (x *Shape) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[56]
+	mi := &file_state_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5037,7 +5190,7 @@ func (x *Shape) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Shape.ProtoReflect.Descriptor instead.
 func (*Shape) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{56}
+	return file_state_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *Shape) GetTasks() []*ShapeTask {
@@ -5075,7 +5228,7 @@ type ShapeTask struct {
 
 func (x *ShapeTask) Reset() {
 	*x = ShapeTask{}
-	mi := &file_state_proto_msgTypes[57]
+	mi := &file_state_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5087,7 +5240,7 @@ func (x *ShapeTask) String() string {
 func (*ShapeTask) ProtoMessage() {}
 
 func (x *ShapeTask) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[57]
+	mi := &file_state_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5100,7 +5253,7 @@ func (x *ShapeTask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShapeTask.ProtoReflect.Descriptor instead.
 func (*ShapeTask) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{57}
+	return file_state_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *ShapeTask) GetName() uint32 {
@@ -5168,7 +5321,7 @@ type Metrics struct {
 
 func (x *Metrics) Reset() {
 	*x = Metrics{}
-	mi := &file_state_proto_msgTypes[58]
+	mi := &file_state_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5180,7 +5333,7 @@ func (x *Metrics) String() string {
 func (*Metrics) ProtoMessage() {}
 
 func (x *Metrics) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[58]
+	mi := &file_state_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5193,7 +5346,7 @@ func (x *Metrics) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Metrics.ProtoReflect.Descriptor instead.
 func (*Metrics) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{58}
+	return file_state_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *Metrics) GetNodesEvaluated() int64 {
@@ -5311,7 +5464,7 @@ type Count struct {
 
 func (x *Count) Reset() {
 	*x = Count{}
-	mi := &file_state_proto_msgTypes[59]
+	mi := &file_state_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5323,7 +5476,7 @@ func (x *Count) String() string {
 func (*Count) ProtoMessage() {}
 
 func (x *Count) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[59]
+	mi := &file_state_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5336,7 +5489,7 @@ func (x *Count) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Count.ProtoReflect.Descriptor instead.
 func (*Count) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{59}
+	return file_state_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *Count) GetName() uint32 {
@@ -5363,7 +5516,7 @@ type Score struct {
 
 func (x *Score) Reset() {
 	*x = Score{}
-	mi := &file_state_proto_msgTypes[60]
+	mi := &file_state_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5375,7 +5528,7 @@ func (x *Score) String() string {
 func (*Score) ProtoMessage() {}
 
 func (x *Score) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[60]
+	mi := &file_state_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5388,7 +5541,7 @@ func (x *Score) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Score.ProtoReflect.Descriptor instead.
 func (*Score) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{60}
+	return file_state_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *Score) GetName() uint32 {
@@ -5416,7 +5569,7 @@ type NodeScore struct {
 
 func (x *NodeScore) Reset() {
 	*x = NodeScore{}
-	mi := &file_state_proto_msgTypes[61]
+	mi := &file_state_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5428,7 +5581,7 @@ func (x *NodeScore) String() string {
 func (*NodeScore) ProtoMessage() {}
 
 func (x *NodeScore) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[61]
+	mi := &file_state_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5441,7 +5594,7 @@ func (x *NodeScore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeScore.ProtoReflect.Descriptor instead.
 func (*NodeScore) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{61}
+	return file_state_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *NodeScore) GetNode() uint32 {
@@ -5483,7 +5636,7 @@ type TaskState struct {
 
 func (x *TaskState) Reset() {
 	*x = TaskState{}
-	mi := &file_state_proto_msgTypes[62]
+	mi := &file_state_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5495,7 +5648,7 @@ func (x *TaskState) String() string {
 func (*TaskState) ProtoMessage() {}
 
 func (x *TaskState) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[62]
+	mi := &file_state_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5508,7 +5661,7 @@ func (x *TaskState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskState.ProtoReflect.Descriptor instead.
 func (*TaskState) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{62}
+	return file_state_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *TaskState) GetTask() uint32 {
@@ -5605,7 +5758,7 @@ type TaskEvent struct {
 
 func (x *TaskEvent) Reset() {
 	*x = TaskEvent{}
-	mi := &file_state_proto_msgTypes[63]
+	mi := &file_state_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5617,7 +5770,7 @@ func (x *TaskEvent) String() string {
 func (*TaskEvent) ProtoMessage() {}
 
 func (x *TaskEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[63]
+	mi := &file_state_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5630,7 +5783,7 @@ func (x *TaskEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskEvent.ProtoReflect.Descriptor instead.
 func (*TaskEvent) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{63}
+	return file_state_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *TaskEvent) GetType() uint32 {
@@ -5755,7 +5908,7 @@ type Detail struct {
 
 func (x *Detail) Reset() {
 	*x = Detail{}
-	mi := &file_state_proto_msgTypes[64]
+	mi := &file_state_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5767,7 +5920,7 @@ func (x *Detail) String() string {
 func (*Detail) ProtoMessage() {}
 
 func (x *Detail) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[64]
+	mi := &file_state_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5780,7 +5933,7 @@ func (x *Detail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Detail.ProtoReflect.Descriptor instead.
 func (*Detail) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{64}
+	return file_state_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *Detail) GetKey() uint32 {
@@ -5803,7 +5956,7 @@ const file_state_proto_rawDesc = "" +
 	"\n" +
 	"\vstate.proto\x12\x0ereeve.state.v1\"<\n" +
 	"\x05Entry\x123\n" +
-	"\bcommands\x18\x01 \x03(\v2\x17.reeve.state.v1.CommandR\bcommands\"\x82\x12\n" +
+	"\bcommands\x18\x01 \x03(\v2\x17.reeve.state.v1.CommandR\bcommands\"\x83\x13\n" +
 	"\aCommand\x12@\n" +
 	"\fregister_job\x18\x01 \x01(\v2\x1b.reeve.state.v1.RegisterJobH\x00R\vregisterJob\x12F\n" +
 	"\x0ederegister_job\x18\x02 \x01(\v2\x1d.reeve.state.v1.DeregisterJobH\x00R\rderegisterJob\x12I\n" +
@@ -5841,7 +5994,10 @@ const file_state_proto_rawDesc = "" +
 	"\rbegin_cluster\x18? \x01(\v2\x1c.reeve.state.v1.BeginClusterH\x00R\fbeginCluster\x12I\n" +
 	"\x0fupdate_callback\x18@ \x01(\v2\x1e.reeve.state.v1.UpdateCallbackH\x00R\x0eupdateCallback\x124\n" +
 	"\bfail_job\x18A \x01(\v2\x17.reeve.state.v1.FailJobH\x00R\afailJob\x12F\n" +
-	"\x0ebegin_timeline\x18B \x01(\v2\x1d.reeve.state.v1.BeginTimelineH\x00R\rbeginTimelineB\x06\n" +
+	"\x0ebegin_timeline\x18B \x01(\v2\x1d.reeve.state.v1.BeginTimelineH\x00R\rbeginTimeline\x12:\n" +
+	"\n" +
+	"put_object\x18F \x01(\v2\x19.reeve.state.v1.PutObjectH\x00R\tputObject\x12C\n" +
+	"\rdelete_object\x18G \x01(\v2\x1c.reeve.state.v1.DeleteObjectH\x00R\fdeleteObjectB\x06\n" +
 	"\x04kind\"\xc9\x01\n" +
 	"\vRegisterJob\x12\x19\n" +
 	"\bjob_json\x18\x01 \x01(\fR\ajobJson\x12'\n" +
@@ -5858,7 +6014,18 @@ const file_state_proto_rawDesc = "" +
 	"\n" +
 	"evaluation\x18\x04 \x01(\v2\x1a.reeve.state.v1.EvaluationR\n" +
 	"evaluation\x12\x12\n" +
-	"\x04time\x18\x05 \x01(\x03R\x04time\"\x9f\x03\n" +
+	"\x04time\x18\x05 \x01(\x03R\x04time\"|\n" +
+	"\tPutObject\x12\x12\n" +
+	"\x04noun\x18\x01 \x01(\tR\x04noun\x12\x1f\n" +
+	"\vobject_json\x18\x02 \x01(\fR\n" +
+	"objectJson\x12(\n" +
+	"\renforce_index\x18\x03 \x01(\x04H\x00R\fenforceIndex\x88\x01\x01B\x10\n" +
+	"\x0e_enforce_index\"p\n" +
+	"\fDeleteObject\x12\x12\n" +
+	"\x04noun\x18\x01 \x01(\tR\x04noun\x12\x10\n" +
+	"\x03key\x18\x02 \x01(\tR\x03key\x12(\n" +
+	"\renforce_index\x18\x03 \x01(\x04H\x00R\fenforceIndex\x88\x01\x01B\x10\n" +
+	"\x0e_enforce_index\"\x9f\x03\n" +
 	"\tLaunchJob\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x1b\n" +
 	"\tparent_id\x18\x02 \x01(\tR\bparentId\x12!\n" +
@@ -6345,174 +6512,178 @@ func file_state_proto_rawDescGZIP() []byte {
 	return file_state_proto_rawDescData
 }
 
-var file_state_proto_msgTypes = make([]protoimpl.MessageInfo, 65)
+var file_state_proto_msgTypes = make([]protoimpl.MessageInfo, 67)
 var file_state_proto_goTypes = []any{
 	(*Entry)(nil),              // 0: reeve.state.v1.Entry
 	(*Command)(nil),            // 1: reeve.state.v1.Command
 	(*RegisterJob)(nil),        // 2: reeve.state.v1.RegisterJob
 	(*DeregisterJob)(nil),      // 3: reeve.state.v1.DeregisterJob
-	(*LaunchJob)(nil),          // 4: reeve.state.v1.LaunchJob
-	(*MetaEntry)(nil),          // 5: reeve.state.v1.MetaEntry
-	(*Decide)(nil),             // 6: reeve.state.v1.Decide
-	(*PutRestart)(nil),         // 7: reeve.state.v1.PutRestart
-	(*UpdateRestart)(nil),      // 8: reeve.state.v1.UpdateRestart
-	(*PromoteDeployment)(nil),  // 9: reeve.state.v1.PromoteDeployment
-	(*SetAllocHealth)(nil),     // 10: reeve.state.v1.SetAllocHealth
-	(*PutDomain)(nil),          // 11: reeve.state.v1.PutDomain
-	(*EndFreshness)(nil),       // 12: reeve.state.v1.EndFreshness
-	(*AdoptAllocations)(nil),   // 13: reeve.state.v1.AdoptAllocations
-	(*BeginCluster)(nil),       // 14: reeve.state.v1.BeginCluster
-	(*BeginTimeline)(nil),      // 15: reeve.state.v1.BeginTimeline
-	(*UpdateCallback)(nil),     // 16: reeve.state.v1.UpdateCallback
-	(*FailJob)(nil),            // 17: reeve.state.v1.FailJob
-	(*PutEvaluations)(nil),     // 18: reeve.state.v1.PutEvaluations
-	(*DeleteEvaluations)(nil),  // 19: reeve.state.v1.DeleteEvaluations
-	(*CommitPlacement)(nil),    // 20: reeve.state.v1.CommitPlacement
-	(*Preemption)(nil),         // 21: reeve.state.v1.Preemption
-	(*JobRef)(nil),             // 22: reeve.state.v1.JobRef
-	(*Stop)(nil),               // 23: reeve.state.v1.Stop
-	(*DeploymentUpdate)(nil),   // 24: reeve.state.v1.DeploymentUpdate
-	(*UpdateAllocations)(nil),  // 25: reeve.state.v1.UpdateAllocations
-	(*SetTransition)(nil),      // 26: reeve.state.v1.SetTransition
-	(*RegisterNode)(nil),       // 27: reeve.state.v1.RegisterNode
-	(*UpdateNodeStatus)(nil),   // 28: reeve.state.v1.UpdateNodeStatus
-	(*SetNodeEligibility)(nil), // 29: reeve.state.v1.SetNodeEligibility
-	(*SetNodeDrain)(nil),       // 30: reeve.state.v1.SetNodeDrain
-	(*DeleteNode)(nil),         // 31: reeve.state.v1.DeleteNode
-	(*UpdateDeployment)(nil),   // 32: reeve.state.v1.UpdateDeployment
-	(*SetJobStability)(nil),    // 33: reeve.state.v1.SetJobStability
-	(*ScaleJob)(nil),           // 34: reeve.state.v1.ScaleJob
-	(*Collect)(nil),            // 35: reeve.state.v1.Collect
-	(*SetSchedulerConfig)(nil), // 36: reeve.state.v1.SetSchedulerConfig
-	(*PutNodePool)(nil),        // 37: reeve.state.v1.PutNodePool
-	(*DeleteNodePool)(nil),     // 38: reeve.state.v1.DeleteNodePool
-	(*JobName)(nil),            // 39: reeve.state.v1.JobName
-	(*Evaluations)(nil),        // 40: reeve.state.v1.Evaluations
-	(*Evaluation)(nil),         // 41: reeve.state.v1.Evaluation
-	(*Queued)(nil),             // 42: reeve.state.v1.Queued
-	(*Allocations)(nil),        // 43: reeve.state.v1.Allocations
-	(*AllocationJob)(nil),      // 44: reeve.state.v1.AllocationJob
-	(*Allocation)(nil),         // 45: reeve.state.v1.Allocation
-	(*Serving)(nil),            // 46: reeve.state.v1.Serving
-	(*CheckFailure)(nil),       // 47: reeve.state.v1.CheckFailure
-	(*Registration)(nil),       // 48: reeve.state.v1.Registration
-	(*Crashes)(nil),            // 49: reeve.state.v1.Crashes
-	(*Launches)(nil),           // 50: reeve.state.v1.Launches
-	(*Launch)(nil),             // 51: reeve.state.v1.Launch
-	(*LaunchStatus)(nil),       // 52: reeve.state.v1.LaunchStatus
-	(*TaskSet)(nil),            // 53: reeve.state.v1.TaskSet
-	(*DeploymentStatus)(nil),   // 54: reeve.state.v1.DeploymentStatus
-	(*Port)(nil),               // 55: reeve.state.v1.Port
-	(*Shape)(nil),              // 56: reeve.state.v1.Shape
-	(*ShapeTask)(nil),          // 57: reeve.state.v1.ShapeTask
-	(*Metrics)(nil),            // 58: reeve.state.v1.Metrics
-	(*Count)(nil),              // 59: reeve.state.v1.Count
-	(*Score)(nil),              // 60: reeve.state.v1.Score
-	(*NodeScore)(nil),          // 61: reeve.state.v1.NodeScore
-	(*TaskState)(nil),          // 62: reeve.state.v1.TaskState
-	(*TaskEvent)(nil),          // 63: reeve.state.v1.TaskEvent
-	(*Detail)(nil),             // 64: reeve.state.v1.Detail
+	(*PutObject)(nil),          // 4: reeve.state.v1.PutObject
+	(*DeleteObject)(nil),       // 5: reeve.state.v1.DeleteObject
+	(*LaunchJob)(nil),          // 6: reeve.state.v1.LaunchJob
+	(*MetaEntry)(nil),          // 7: reeve.state.v1.MetaEntry
+	(*Decide)(nil),             // 8: reeve.state.v1.Decide
+	(*PutRestart)(nil),         // 9: reeve.state.v1.PutRestart
+	(*UpdateRestart)(nil),      // 10: reeve.state.v1.UpdateRestart
+	(*PromoteDeployment)(nil),  // 11: reeve.state.v1.PromoteDeployment
+	(*SetAllocHealth)(nil),     // 12: reeve.state.v1.SetAllocHealth
+	(*PutDomain)(nil),          // 13: reeve.state.v1.PutDomain
+	(*EndFreshness)(nil),       // 14: reeve.state.v1.EndFreshness
+	(*AdoptAllocations)(nil),   // 15: reeve.state.v1.AdoptAllocations
+	(*BeginCluster)(nil),       // 16: reeve.state.v1.BeginCluster
+	(*BeginTimeline)(nil),      // 17: reeve.state.v1.BeginTimeline
+	(*UpdateCallback)(nil),     // 18: reeve.state.v1.UpdateCallback
+	(*FailJob)(nil),            // 19: reeve.state.v1.FailJob
+	(*PutEvaluations)(nil),     // 20: reeve.state.v1.PutEvaluations
+	(*DeleteEvaluations)(nil),  // 21: reeve.state.v1.DeleteEvaluations
+	(*CommitPlacement)(nil),    // 22: reeve.state.v1.CommitPlacement
+	(*Preemption)(nil),         // 23: reeve.state.v1.Preemption
+	(*JobRef)(nil),             // 24: reeve.state.v1.JobRef
+	(*Stop)(nil),               // 25: reeve.state.v1.Stop
+	(*DeploymentUpdate)(nil),   // 26: reeve.state.v1.DeploymentUpdate
+	(*UpdateAllocations)(nil),  // 27: reeve.state.v1.UpdateAllocations
+	(*SetTransition)(nil),      // 28: reeve.state.v1.SetTransition
+	(*RegisterNode)(nil),       // 29: reeve.state.v1.RegisterNode
+	(*UpdateNodeStatus)(nil),   // 30: reeve.state.v1.UpdateNodeStatus
+	(*SetNodeEligibility)(nil), // 31: reeve.state.v1.SetNodeEligibility
+	(*SetNodeDrain)(nil),       // 32: reeve.state.v1.SetNodeDrain
+	(*DeleteNode)(nil),         // 33: reeve.state.v1.DeleteNode
+	(*UpdateDeployment)(nil),   // 34: reeve.state.v1.UpdateDeployment
+	(*SetJobStability)(nil),    // 35: reeve.state.v1.SetJobStability
+	(*ScaleJob)(nil),           // 36: reeve.state.v1.ScaleJob
+	(*Collect)(nil),            // 37: reeve.state.v1.Collect
+	(*SetSchedulerConfig)(nil), // 38: reeve.state.v1.SetSchedulerConfig
+	(*PutNodePool)(nil),        // 39: reeve.state.v1.PutNodePool
+	(*DeleteNodePool)(nil),     // 40: reeve.state.v1.DeleteNodePool
+	(*JobName)(nil),            // 41: reeve.state.v1.JobName
+	(*Evaluations)(nil),        // 42: reeve.state.v1.Evaluations
+	(*Evaluation)(nil),         // 43: reeve.state.v1.Evaluation
+	(*Queued)(nil),             // 44: reeve.state.v1.Queued
+	(*Allocations)(nil),        // 45: reeve.state.v1.Allocations
+	(*AllocationJob)(nil),      // 46: reeve.state.v1.AllocationJob
+	(*Allocation)(nil),         // 47: reeve.state.v1.Allocation
+	(*Serving)(nil),            // 48: reeve.state.v1.Serving
+	(*CheckFailure)(nil),       // 49: reeve.state.v1.CheckFailure
+	(*Registration)(nil),       // 50: reeve.state.v1.Registration
+	(*Crashes)(nil),            // 51: reeve.state.v1.Crashes
+	(*Launches)(nil),           // 52: reeve.state.v1.Launches
+	(*Launch)(nil),             // 53: reeve.state.v1.Launch
+	(*LaunchStatus)(nil),       // 54: reeve.state.v1.LaunchStatus
+	(*TaskSet)(nil),            // 55: reeve.state.v1.TaskSet
+	(*DeploymentStatus)(nil),   // 56: reeve.state.v1.DeploymentStatus
+	(*Port)(nil),               // 57: reeve.state.v1.Port
+	(*Shape)(nil),              // 58: reeve.state.v1.Shape
+	(*ShapeTask)(nil),          // 59: reeve.state.v1.ShapeTask
+	(*Metrics)(nil),            // 60: reeve.state.v1.Metrics
+	(*Count)(nil),              // 61: reeve.state.v1.Count
+	(*Score)(nil),              // 62: reeve.state.v1.Score
+	(*NodeScore)(nil),          // 63: reeve.state.v1.NodeScore
+	(*TaskState)(nil),          // 64: reeve.state.v1.TaskState
+	(*TaskEvent)(nil),          // 65: reeve.state.v1.TaskEvent
+	(*Detail)(nil),             // 66: reeve.state.v1.Detail
 }
 var file_state_proto_depIdxs = []int32{
 	1,  // 0: reeve.state.v1.Entry.commands:type_name -> reeve.state.v1.Command
 	2,  // 1: reeve.state.v1.Command.register_job:type_name -> reeve.state.v1.RegisterJob
 	3,  // 2: reeve.state.v1.Command.deregister_job:type_name -> reeve.state.v1.DeregisterJob
-	18, // 3: reeve.state.v1.Command.put_evaluations:type_name -> reeve.state.v1.PutEvaluations
-	19, // 4: reeve.state.v1.Command.delete_evaluations:type_name -> reeve.state.v1.DeleteEvaluations
-	20, // 5: reeve.state.v1.Command.commit_placement:type_name -> reeve.state.v1.CommitPlacement
-	25, // 6: reeve.state.v1.Command.update_allocations:type_name -> reeve.state.v1.UpdateAllocations
-	26, // 7: reeve.state.v1.Command.set_transition:type_name -> reeve.state.v1.SetTransition
-	27, // 8: reeve.state.v1.Command.register_node:type_name -> reeve.state.v1.RegisterNode
-	28, // 9: reeve.state.v1.Command.update_node_status:type_name -> reeve.state.v1.UpdateNodeStatus
-	29, // 10: reeve.state.v1.Command.set_node_eligibility:type_name -> reeve.state.v1.SetNodeEligibility
-	31, // 11: reeve.state.v1.Command.delete_node:type_name -> reeve.state.v1.DeleteNode
-	32, // 12: reeve.state.v1.Command.update_deployment:type_name -> reeve.state.v1.UpdateDeployment
-	33, // 13: reeve.state.v1.Command.set_job_stability:type_name -> reeve.state.v1.SetJobStability
-	34, // 14: reeve.state.v1.Command.scale_job:type_name -> reeve.state.v1.ScaleJob
-	35, // 15: reeve.state.v1.Command.collect:type_name -> reeve.state.v1.Collect
-	36, // 16: reeve.state.v1.Command.set_scheduler_config:type_name -> reeve.state.v1.SetSchedulerConfig
-	37, // 17: reeve.state.v1.Command.put_node_pool:type_name -> reeve.state.v1.PutNodePool
-	38, // 18: reeve.state.v1.Command.delete_node_pool:type_name -> reeve.state.v1.DeleteNodePool
-	30, // 19: reeve.state.v1.Command.set_node_drain:type_name -> reeve.state.v1.SetNodeDrain
-	4,  // 20: reeve.state.v1.Command.launch_job:type_name -> reeve.state.v1.LaunchJob
-	6,  // 21: reeve.state.v1.Command.decide:type_name -> reeve.state.v1.Decide
-	7,  // 22: reeve.state.v1.Command.put_restart:type_name -> reeve.state.v1.PutRestart
-	8,  // 23: reeve.state.v1.Command.update_restart:type_name -> reeve.state.v1.UpdateRestart
-	9,  // 24: reeve.state.v1.Command.promote_deployment:type_name -> reeve.state.v1.PromoteDeployment
-	10, // 25: reeve.state.v1.Command.set_alloc_health:type_name -> reeve.state.v1.SetAllocHealth
-	11, // 26: reeve.state.v1.Command.put_domain:type_name -> reeve.state.v1.PutDomain
-	12, // 27: reeve.state.v1.Command.end_freshness:type_name -> reeve.state.v1.EndFreshness
-	13, // 28: reeve.state.v1.Command.adopt_allocations:type_name -> reeve.state.v1.AdoptAllocations
-	14, // 29: reeve.state.v1.Command.begin_cluster:type_name -> reeve.state.v1.BeginCluster
-	16, // 30: reeve.state.v1.Command.update_callback:type_name -> reeve.state.v1.UpdateCallback
-	17, // 31: reeve.state.v1.Command.fail_job:type_name -> reeve.state.v1.FailJob
-	15, // 32: reeve.state.v1.Command.begin_timeline:type_name -> reeve.state.v1.BeginTimeline
-	41, // 33: reeve.state.v1.RegisterJob.evaluation:type_name -> reeve.state.v1.Evaluation
-	41, // 34: reeve.state.v1.DeregisterJob.evaluation:type_name -> reeve.state.v1.Evaluation
-	5,  // 35: reeve.state.v1.LaunchJob.meta:type_name -> reeve.state.v1.MetaEntry
-	41, // 36: reeve.state.v1.LaunchJob.evaluation:type_name -> reeve.state.v1.Evaluation
-	41, // 37: reeve.state.v1.Decide.evaluation:type_name -> reeve.state.v1.Evaluation
-	24, // 38: reeve.state.v1.Decide.deployment_update:type_name -> reeve.state.v1.DeploymentUpdate
-	8,  // 39: reeve.state.v1.Decide.update_restart:type_name -> reeve.state.v1.UpdateRestart
-	41, // 40: reeve.state.v1.PutRestart.evaluation:type_name -> reeve.state.v1.Evaluation
-	41, // 41: reeve.state.v1.UpdateRestart.evaluation:type_name -> reeve.state.v1.Evaluation
-	41, // 42: reeve.state.v1.PromoteDeployment.evaluation:type_name -> reeve.state.v1.Evaluation
-	41, // 43: reeve.state.v1.SetAllocHealth.evaluation:type_name -> reeve.state.v1.Evaluation
-	43, // 44: reeve.state.v1.AdoptAllocations.allocations:type_name -> reeve.state.v1.Allocations
-	41, // 45: reeve.state.v1.PutEvaluations.evaluations:type_name -> reeve.state.v1.Evaluation
-	22, // 46: reeve.state.v1.CommitPlacement.job:type_name -> reeve.state.v1.JobRef
-	43, // 47: reeve.state.v1.CommitPlacement.place:type_name -> reeve.state.v1.Allocations
-	23, // 48: reeve.state.v1.CommitPlacement.stop:type_name -> reeve.state.v1.Stop
-	24, // 49: reeve.state.v1.CommitPlacement.deployment_updates:type_name -> reeve.state.v1.DeploymentUpdate
-	41, // 50: reeve.state.v1.CommitPlacement.evaluations:type_name -> reeve.state.v1.Evaluation
-	21, // 51: reeve.state.v1.CommitPlacement.preempt:type_name -> reeve.state.v1.Preemption
-	43, // 52: reeve.state.v1.UpdateAllocations.allocations:type_name -> reeve.state.v1.Allocations
-	41, // 53: reeve.state.v1.UpdateAllocations.evaluations:type_name -> reeve.state.v1.Evaluation
-	41, // 54: reeve.state.v1.SetTransition.evaluations:type_name -> reeve.state.v1.Evaluation
-	41, // 55: reeve.state.v1.RegisterNode.evaluations:type_name -> reeve.state.v1.Evaluation
-	41, // 56: reeve.state.v1.UpdateNodeStatus.evaluations:type_name -> reeve.state.v1.Evaluation
-	41, // 57: reeve.state.v1.SetNodeEligibility.evaluations:type_name -> reeve.state.v1.Evaluation
-	41, // 58: reeve.state.v1.SetNodeDrain.evaluations:type_name -> reeve.state.v1.Evaluation
-	41, // 59: reeve.state.v1.DeleteNode.evaluations:type_name -> reeve.state.v1.Evaluation
-	41, // 60: reeve.state.v1.UpdateDeployment.evaluation:type_name -> reeve.state.v1.Evaluation
-	41, // 61: reeve.state.v1.ScaleJob.evaluation:type_name -> reeve.state.v1.Evaluation
-	39, // 62: reeve.state.v1.Collect.jobs:type_name -> reeve.state.v1.JobName
-	41, // 63: reeve.state.v1.Evaluations.evaluations:type_name -> reeve.state.v1.Evaluation
-	42, // 64: reeve.state.v1.Evaluation.queued:type_name -> reeve.state.v1.Queued
-	44, // 65: reeve.state.v1.Allocations.jobs:type_name -> reeve.state.v1.AllocationJob
-	56, // 66: reeve.state.v1.Allocations.shapes:type_name -> reeve.state.v1.Shape
-	58, // 67: reeve.state.v1.Allocations.metrics:type_name -> reeve.state.v1.Metrics
-	45, // 68: reeve.state.v1.Allocations.allocations:type_name -> reeve.state.v1.Allocation
-	53, // 69: reeve.state.v1.Allocations.task_sets:type_name -> reeve.state.v1.TaskSet
-	54, // 70: reeve.state.v1.Allocation.deployment_status:type_name -> reeve.state.v1.DeploymentStatus
-	55, // 71: reeve.state.v1.Allocation.ports:type_name -> reeve.state.v1.Port
-	62, // 72: reeve.state.v1.Allocation.tasks:type_name -> reeve.state.v1.TaskState
-	50, // 73: reeve.state.v1.Allocation.launches:type_name -> reeve.state.v1.Launches
-	52, // 74: reeve.state.v1.Allocation.launch_status:type_name -> reeve.state.v1.LaunchStatus
-	46, // 75: reeve.state.v1.Allocation.serving:type_name -> reeve.state.v1.Serving
-	49, // 76: reeve.state.v1.Allocation.crashes:type_name -> reeve.state.v1.Crashes
-	48, // 77: reeve.state.v1.Serving.services:type_name -> reeve.state.v1.Registration
-	47, // 78: reeve.state.v1.Serving.failing:type_name -> reeve.state.v1.CheckFailure
-	64, // 79: reeve.state.v1.Registration.meta:type_name -> reeve.state.v1.Detail
-	51, // 80: reeve.state.v1.Launches.tasks:type_name -> reeve.state.v1.Launch
-	64, // 81: reeve.state.v1.Launch.env:type_name -> reeve.state.v1.Detail
-	62, // 82: reeve.state.v1.TaskSet.tasks:type_name -> reeve.state.v1.TaskState
-	57, // 83: reeve.state.v1.Shape.tasks:type_name -> reeve.state.v1.ShapeTask
-	59, // 84: reeve.state.v1.Metrics.nodes_available:type_name -> reeve.state.v1.Count
-	59, // 85: reeve.state.v1.Metrics.class_filtered:type_name -> reeve.state.v1.Count
-	59, // 86: reeve.state.v1.Metrics.constraint_filtered:type_name -> reeve.state.v1.Count
-	59, // 87: reeve.state.v1.Metrics.class_exhausted:type_name -> reeve.state.v1.Count
-	59, // 88: reeve.state.v1.Metrics.dimension_exhausted:type_name -> reeve.state.v1.Count
-	60, // 89: reeve.state.v1.Metrics.scores:type_name -> reeve.state.v1.Score
-	61, // 90: reeve.state.v1.Metrics.node_scores:type_name -> reeve.state.v1.NodeScore
-	60, // 91: reeve.state.v1.NodeScore.scores:type_name -> reeve.state.v1.Score
-	63, // 92: reeve.state.v1.TaskState.events:type_name -> reeve.state.v1.TaskEvent
-	64, // 93: reeve.state.v1.TaskEvent.details:type_name -> reeve.state.v1.Detail
-	94, // [94:94] is the sub-list for method output_type
-	94, // [94:94] is the sub-list for method input_type
-	94, // [94:94] is the sub-list for extension type_name
-	94, // [94:94] is the sub-list for extension extendee
-	0,  // [0:94] is the sub-list for field type_name
+	20, // 3: reeve.state.v1.Command.put_evaluations:type_name -> reeve.state.v1.PutEvaluations
+	21, // 4: reeve.state.v1.Command.delete_evaluations:type_name -> reeve.state.v1.DeleteEvaluations
+	22, // 5: reeve.state.v1.Command.commit_placement:type_name -> reeve.state.v1.CommitPlacement
+	27, // 6: reeve.state.v1.Command.update_allocations:type_name -> reeve.state.v1.UpdateAllocations
+	28, // 7: reeve.state.v1.Command.set_transition:type_name -> reeve.state.v1.SetTransition
+	29, // 8: reeve.state.v1.Command.register_node:type_name -> reeve.state.v1.RegisterNode
+	30, // 9: reeve.state.v1.Command.update_node_status:type_name -> reeve.state.v1.UpdateNodeStatus
+	31, // 10: reeve.state.v1.Command.set_node_eligibility:type_name -> reeve.state.v1.SetNodeEligibility
+	33, // 11: reeve.state.v1.Command.delete_node:type_name -> reeve.state.v1.DeleteNode
+	34, // 12: reeve.state.v1.Command.update_deployment:type_name -> reeve.state.v1.UpdateDeployment
+	35, // 13: reeve.state.v1.Command.set_job_stability:type_name -> reeve.state.v1.SetJobStability
+	36, // 14: reeve.state.v1.Command.scale_job:type_name -> reeve.state.v1.ScaleJob
+	37, // 15: reeve.state.v1.Command.collect:type_name -> reeve.state.v1.Collect
+	38, // 16: reeve.state.v1.Command.set_scheduler_config:type_name -> reeve.state.v1.SetSchedulerConfig
+	39, // 17: reeve.state.v1.Command.put_node_pool:type_name -> reeve.state.v1.PutNodePool
+	40, // 18: reeve.state.v1.Command.delete_node_pool:type_name -> reeve.state.v1.DeleteNodePool
+	32, // 19: reeve.state.v1.Command.set_node_drain:type_name -> reeve.state.v1.SetNodeDrain
+	6,  // 20: reeve.state.v1.Command.launch_job:type_name -> reeve.state.v1.LaunchJob
+	8,  // 21: reeve.state.v1.Command.decide:type_name -> reeve.state.v1.Decide
+	9,  // 22: reeve.state.v1.Command.put_restart:type_name -> reeve.state.v1.PutRestart
+	10, // 23: reeve.state.v1.Command.update_restart:type_name -> reeve.state.v1.UpdateRestart
+	11, // 24: reeve.state.v1.Command.promote_deployment:type_name -> reeve.state.v1.PromoteDeployment
+	12, // 25: reeve.state.v1.Command.set_alloc_health:type_name -> reeve.state.v1.SetAllocHealth
+	13, // 26: reeve.state.v1.Command.put_domain:type_name -> reeve.state.v1.PutDomain
+	14, // 27: reeve.state.v1.Command.end_freshness:type_name -> reeve.state.v1.EndFreshness
+	15, // 28: reeve.state.v1.Command.adopt_allocations:type_name -> reeve.state.v1.AdoptAllocations
+	16, // 29: reeve.state.v1.Command.begin_cluster:type_name -> reeve.state.v1.BeginCluster
+	18, // 30: reeve.state.v1.Command.update_callback:type_name -> reeve.state.v1.UpdateCallback
+	19, // 31: reeve.state.v1.Command.fail_job:type_name -> reeve.state.v1.FailJob
+	17, // 32: reeve.state.v1.Command.begin_timeline:type_name -> reeve.state.v1.BeginTimeline
+	4,  // 33: reeve.state.v1.Command.put_object:type_name -> reeve.state.v1.PutObject
+	5,  // 34: reeve.state.v1.Command.delete_object:type_name -> reeve.state.v1.DeleteObject
+	43, // 35: reeve.state.v1.RegisterJob.evaluation:type_name -> reeve.state.v1.Evaluation
+	43, // 36: reeve.state.v1.DeregisterJob.evaluation:type_name -> reeve.state.v1.Evaluation
+	7,  // 37: reeve.state.v1.LaunchJob.meta:type_name -> reeve.state.v1.MetaEntry
+	43, // 38: reeve.state.v1.LaunchJob.evaluation:type_name -> reeve.state.v1.Evaluation
+	43, // 39: reeve.state.v1.Decide.evaluation:type_name -> reeve.state.v1.Evaluation
+	26, // 40: reeve.state.v1.Decide.deployment_update:type_name -> reeve.state.v1.DeploymentUpdate
+	10, // 41: reeve.state.v1.Decide.update_restart:type_name -> reeve.state.v1.UpdateRestart
+	43, // 42: reeve.state.v1.PutRestart.evaluation:type_name -> reeve.state.v1.Evaluation
+	43, // 43: reeve.state.v1.UpdateRestart.evaluation:type_name -> reeve.state.v1.Evaluation
+	43, // 44: reeve.state.v1.PromoteDeployment.evaluation:type_name -> reeve.state.v1.Evaluation
+	43, // 45: reeve.state.v1.SetAllocHealth.evaluation:type_name -> reeve.state.v1.Evaluation
+	45, // 46: reeve.state.v1.AdoptAllocations.allocations:type_name -> reeve.state.v1.Allocations
+	43, // 47: reeve.state.v1.PutEvaluations.evaluations:type_name -> reeve.state.v1.Evaluation
+	24, // 48: reeve.state.v1.CommitPlacement.job:type_name -> reeve.state.v1.JobRef
+	45, // 49: reeve.state.v1.CommitPlacement.place:type_name -> reeve.state.v1.Allocations
+	25, // 50: reeve.state.v1.CommitPlacement.stop:type_name -> reeve.state.v1.Stop
+	26, // 51: reeve.state.v1.CommitPlacement.deployment_updates:type_name -> reeve.state.v1.DeploymentUpdate
+	43, // 52: reeve.state.v1.CommitPlacement.evaluations:type_name -> reeve.state.v1.Evaluation
+	23, // 53: reeve.state.v1.CommitPlacement.preempt:type_name -> reeve.state.v1.Preemption
+	45, // 54: reeve.state.v1.UpdateAllocations.allocations:type_name -> reeve.state.v1.Allocations
+	43, // 55: reeve.state.v1.UpdateAllocations.evaluations:type_name -> reeve.state.v1.Evaluation
+	43, // 56: reeve.state.v1.SetTransition.evaluations:type_name -> reeve.state.v1.Evaluation
+	43, // 57: reeve.state.v1.RegisterNode.evaluations:type_name -> reeve.state.v1.Evaluation
+	43, // 58: reeve.state.v1.UpdateNodeStatus.evaluations:type_name -> reeve.state.v1.Evaluation
+	43, // 59: reeve.state.v1.SetNodeEligibility.evaluations:type_name -> reeve.state.v1.Evaluation
+	43, // 60: reeve.state.v1.SetNodeDrain.evaluations:type_name -> reeve.state.v1.Evaluation
+	43, // 61: reeve.state.v1.DeleteNode.evaluations:type_name -> reeve.state.v1.Evaluation
+	43, // 62: reeve.state.v1.UpdateDeployment.evaluation:type_name -> reeve.state.v1.Evaluation
+	43, // 63: reeve.state.v1.ScaleJob.evaluation:type_name -> reeve.state.v1.Evaluation
+	41, // 64: reeve.state.v1.Collect.jobs:type_name -> reeve.state.v1.JobName
+	43, // 65: reeve.state.v1.Evaluations.evaluations:type_name -> reeve.state.v1.Evaluation
+	44, // 66: reeve.state.v1.Evaluation.queued:type_name -> reeve.state.v1.Queued
+	46, // 67: reeve.state.v1.Allocations.jobs:type_name -> reeve.state.v1.AllocationJob
+	58, // 68: reeve.state.v1.Allocations.shapes:type_name -> reeve.state.v1.Shape
+	60, // 69: reeve.state.v1.Allocations.metrics:type_name -> reeve.state.v1.Metrics
+	47, // 70: reeve.state.v1.Allocations.allocations:type_name -> reeve.state.v1.Allocation
+	55, // 71: reeve.state.v1.Allocations.task_sets:type_name -> reeve.state.v1.TaskSet
+	56, // 72: reeve.state.v1.Allocation.deployment_status:type_name -> reeve.state.v1.DeploymentStatus
+	57, // 73: reeve.state.v1.Allocation.ports:type_name -> reeve.state.v1.Port
+	64, // 74: reeve.state.v1.Allocation.tasks:type_name -> reeve.state.v1.TaskState
+	52, // 75: reeve.state.v1.Allocation.launches:type_name -> reeve.state.v1.Launches
+	54, // 76: reeve.state.v1.Allocation.launch_status:type_name -> reeve.state.v1.LaunchStatus
+	48, // 77: reeve.state.v1.Allocation.serving:type_name -> reeve.state.v1.Serving
+	51, // 78: reeve.state.v1.Allocation.crashes:type_name -> reeve.state.v1.Crashes
+	50, // 79: reeve.state.v1.Serving.services:type_name -> reeve.state.v1.Registration
+	49, // 80: reeve.state.v1.Serving.failing:type_name -> reeve.state.v1.CheckFailure
+	66, // 81: reeve.state.v1.Registration.meta:type_name -> reeve.state.v1.Detail
+	53, // 82: reeve.state.v1.Launches.tasks:type_name -> reeve.state.v1.Launch
+	66, // 83: reeve.state.v1.Launch.env:type_name -> reeve.state.v1.Detail
+	64, // 84: reeve.state.v1.TaskSet.tasks:type_name -> reeve.state.v1.TaskState
+	59, // 85: reeve.state.v1.Shape.tasks:type_name -> reeve.state.v1.ShapeTask
+	61, // 86: reeve.state.v1.Metrics.nodes_available:type_name -> reeve.state.v1.Count
+	61, // 87: reeve.state.v1.Metrics.class_filtered:type_name -> reeve.state.v1.Count
+	61, // 88: reeve.state.v1.Metrics.constraint_filtered:type_name -> reeve.state.v1.Count
+	61, // 89: reeve.state.v1.Metrics.class_exhausted:type_name -> reeve.state.v1.Count
+	61, // 90: reeve.state.v1.Metrics.dimension_exhausted:type_name -> reeve.state.v1.Count
+	62, // 91: reeve.state.v1.Metrics.scores:type_name -> reeve.state.v1.Score
+	63, // 92: reeve.state.v1.Metrics.node_scores:type_name -> reeve.state.v1.NodeScore
+	62, // 93: reeve.state.v1.NodeScore.scores:type_name -> reeve.state.v1.Score
+	65, // 94: reeve.state.v1.TaskState.events:type_name -> reeve.state.v1.TaskEvent
+	66, // 95: reeve.state.v1.TaskEvent.details:type_name -> reeve.state.v1.Detail
+	96, // [96:96] is the sub-list for method output_type
+	96, // [96:96] is the sub-list for method input_type
+	96, // [96:96] is the sub-list for extension type_name
+	96, // [96:96] is the sub-list for extension extendee
+	0,  // [0:96] is the sub-list for field type_name
 }
 
 func init() { file_state_proto_init() }
@@ -6553,19 +6724,23 @@ func file_state_proto_init() {
 		(*Command_UpdateCallback)(nil),
 		(*Command_FailJob)(nil),
 		(*Command_BeginTimeline)(nil),
+		(*Command_PutObject)(nil),
+		(*Command_DeleteObject)(nil),
 	}
 	file_state_proto_msgTypes[2].OneofWrappers = []any{}
-	file_state_proto_msgTypes[34].OneofWrappers = []any{}
+	file_state_proto_msgTypes[4].OneofWrappers = []any{}
+	file_state_proto_msgTypes[5].OneofWrappers = []any{}
 	file_state_proto_msgTypes[36].OneofWrappers = []any{}
-	file_state_proto_msgTypes[52].OneofWrappers = []any{}
+	file_state_proto_msgTypes[38].OneofWrappers = []any{}
 	file_state_proto_msgTypes[54].OneofWrappers = []any{}
+	file_state_proto_msgTypes[56].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_state_proto_rawDesc), len(file_state_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   65,
+			NumMessages:   67,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

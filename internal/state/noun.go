@@ -1,0 +1,210 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+)
+
+// A noun is one kind of stored object that stands alone: no row of another
+// table points at its rows. Node pools and namespaces are nouns; allocations
+// are not, because jobs, nodes and deployments list them.
+//
+// Declaring a noun gives it a table, a place in snapshots, changes in the feed,
+// and commands that put and delete its objects. Everything that the store knows
+// of the noun is in the file that declares it.
+type noun[T any] struct {
+	name     string          // plural; names the table in snapshots and in the log: never change it
+	singular string          // for sentences
+	verb     string          // singular in camel case; names the commands: "Put" + verb
+	frame    byte            // kind of the noun's frames in snapshots: never change or reuse it
+	key      func(*T) string // identifies an object; lists are ordered by it
+	// stamp returns where the object keeps the indexes at which it was created and
+	// last modified.
+	stamp func(*T) (create, modify *uint64)
+	// admit returns an error if the change must not be made. old is nil for a new
+	// object, new for a deleted one. nil admits every change.
+	admit func(c *content, old, new *T) error
+	// count points at the noun's counter in the end record of snapshots; nil:
+	// endRecord.Nouns counts its objects.
+	count func(*endRecord) *int
+
+	table Table
+}
+
+// registered is a declared noun as the store handles all of them alike.
+type registered interface {
+	title() string
+	kind() byte
+	isCounted() bool
+	empty() rows
+	write(v *Snapshot, f *frameWriter, end *endRecord)
+	load(l *loader, payload []byte) error
+	decodePut(object []byte, enforce *uint64) (Command, error)
+	decodeDelete(key string, enforce *uint64) Command
+}
+
+// nouns are the declared nouns, in the order of their tables.
+var nouns []registered
+
+// declare registers a noun. Call it to initialize a package-level variable.
+func declare[T any](n noun[T]) *noun[T] {
+	n.table = coreTables + Table(len(nouns))
+	for _, other := range nouns {
+		if other.title() == n.name || other.kind() == n.frame {
+			panic("noun " + n.name + " is declared twice, or shares its frame with " + other.title())
+		}
+	}
+	nouns = append(nouns, &n)
+	return &n
+}
+
+// nounNamed returns the noun whose table has the name, nil if there is none.
+func nounNamed(name string) registered {
+	for _, n := range nouns {
+		if n.title() == name {
+			return n
+		}
+	}
+	return nil
+}
+
+// nounOfFrame returns the noun whose objects are in frames of the kind, nil if
+// there is none.
+func nounOfFrame(kind byte) registered {
+	for _, n := range nouns {
+		if n.kind() == kind {
+			return n
+		}
+	}
+	return nil
+}
+
+// rows are the objects of one noun.
+type rows interface {
+	// published returns a copy that never changes; previous is the last one.
+	published(previous rows) rows
+}
+
+// nounRows implements rows.
+type nounRows[T any] struct {
+	table[*T]
+	changed bool // since they were last published
+}
+
+func (r *nounRows[T]) published(previous rows) rows {
+	if !r.changed {
+		return previous
+	}
+	r.changed = false
+	return &nounRows[T]{table: r.table.published(&previous.(*nounRows[T]).table)}
+}
+
+// publishNouns returns the rows as readers see them; previous are the last ones.
+func publishNouns(all, previous []rows) []rows {
+	published := previous
+	for i, r := range all {
+		now := r.published(previous[i])
+		if now == previous[i] {
+			continue
+		}
+		if &published[0] == &previous[0] {
+			published = slices.Clone(previous)
+		}
+		published[i] = now
+	}
+	return published
+}
+
+func (n *noun[T]) title() string { return n.name }
+func (n *noun[T]) kind() byte    { return n.frame }
+
+// isCounted reports whether the end record has a counter for the noun alone.
+func (n *noun[T]) isCounted() bool { return n.count != nil }
+
+// empty returns rows that replace whatever was published before.
+func (n *noun[T]) empty() rows { return &nounRows[T]{table: newTable[*T](), changed: true} }
+
+func (n *noun[T]) in(c *content) *nounRows[T] { return c.nouns[n.table-coreTables].(*nounRows[T]) }
+
+// find returns the object of that key, nil if there is none.
+func (n *noun[T]) find(c *content, key string) *T {
+	if row := n.in(c).find(key); row != nil {
+		return *row
+	}
+	return nil
+}
+
+// all yields the objects whose key begins with prefix, ordered by key.
+func (n *noun[T]) all(c *content, prefix string) iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		n.in(c).prefix(prefix, func(_ string, row **T) bool { return yield(*row) })
+	}
+}
+
+// put stores the object, which becomes part of the store, and stamps it.
+func (n *noun[T]) put(t *txn, object *T) {
+	old := n.store(t, object)
+	create, modify := n.stamp(object)
+	*create, *modify = t.index, t.index
+	if old != nil {
+		was, _ := n.stamp(old)
+		*create = *was
+	}
+	t.emit(n.table, Put, orNil(old), object)
+}
+
+// store sets the row of the object's key and returns the object that was there.
+func (n *noun[T]) store(t *txn, object *T) (old *T) {
+	r := n.in(t.content)
+	_, row := r.ensure(t.gen, n.key(object))
+	old, *row, r.changed = *row, object, true
+	return old
+}
+
+// delete forgets the object of that key, if it is there.
+func (n *noun[T]) delete(t *txn, key string) {
+	r := n.in(t.content)
+	slot, ok := r.ids.get(key)
+	if !ok {
+		return
+	}
+	old := *r.rows.at(slot)
+	r.remove(t.gen, key, slot)
+	r.changed = true
+	t.emit(n.table, Delete, old, nil)
+}
+
+// write appends the noun's frames to a snapshot.
+func (n *noun[T]) write(v *Snapshot, f *frameWriter, end *endRecord) {
+	n.tally(end, writeChunks(f, n.frame, n.all(&v.content, "")))
+}
+
+// load stores the objects of a snapshot's frame.
+func (n *noun[T]) load(l *loader, payload []byte) error {
+	var loaded int
+	err := loadEach(payload, &loaded, func(object *T) error {
+		if old := n.store(&l.txn, object); old != nil {
+			return fmt.Errorf("%s %q is there twice", n.name, n.key(object))
+		}
+		return nil
+	})
+	n.tally(&l.seen, loaded)
+	return err
+}
+
+// tally adds to the noun's count of objects in the end record.
+func (n *noun[T]) tally(end *endRecord, objects int) {
+	switch {
+	case n.count != nil:
+		*n.count(end) += objects
+	case objects > 0:
+		if end.Nouns == nil {
+			end.Nouns = map[string]int{}
+		}
+		end.Nouns[n.name] += objects
+	}
+}
