@@ -15,26 +15,26 @@ import (
 // group of one job version. Each is placed on the best node there is; what was
 // found out about the others on the way serves those after it.
 type batch struct {
-	pass  *pass
-	rules *rules
-	suit  *suit
-	need  api.Usage
-	want  want // need, or less if that depends on the node
-	ask   *portAsk
-	count int // of the group, for anti-affinity
+	pass        *pass
+	rules       *rules
+	feasibility *feasibility
+	need        api.Usage
+	want        demand // need, or less if that depends on the node
+	ask         *portRequest
+	count       int // of the group, for anti-affinity
 
-	special *special // nil if the group asks for amounts and ports alone
-	evenly  bool     // the algorithm uses nodes evenly
-	choosy  bool     // a node with enough of every amount may still not do
+	special *resources // nil if the group asks for amounts and ports alone
+	evenly  bool       // the algorithm uses nodes evenly
+	choosy  bool       // a node with enough of every amount may still not do
 
 	running map[int32]int32 // instances of the group by slot, before the batch
 	before  int             // nodes that the order had touched before the batch
 
-	tally        []*tally
-	buckets      []*bucket
-	bucketAt     map[string]int32
-	bucketByKind []int32   // nil: there is one bucket, or it is to be found node by node
-	least        []float64 // by spread; see leasts
+	tally         []*tally
+	buckets       []*bucket
+	bucketAt      map[string]int32
+	bucketByClass []int32   // nil: there is one bucket, or it is to be found node by node
+	least         []float64 // by spread; see leasts
 
 	choices choices // nodes with something to preempt; see preempt.go
 	chosen  bool    // choices were found
@@ -47,40 +47,40 @@ type batch struct {
 func (p *pass) newBatch(requests []*Request, search bool) *batch {
 	r := requests[0]
 	b := &batch{pass: p, need: r.Group.Usage(), count: r.Group.Size(), before: len(p.touched)}
-	b.suit, b.rules = p.view.suit(r.Job, r.Group, p.order.Policy)
-	b.want = newWant(b.need)
+	b.feasibility, b.rules = p.view.feasibilityOf(r.Job, r.Group, p.order.Policy)
+	b.want = newDemand(b.need)
 	b.running = p.instances[r.Group.Name]
 	b.ask = b.rules.ports
 	b.special = b.rules.special
 	b.choosy = b.special != nil || len(b.ask.static) > 0 || p.order.Policy.MaxStarting > 0
 	b.resources = newTemplate(r.Group, b.ask, p.order.Policy.MemoryOversubscription)
 	b.evenly = p.order.Policy.Algorithm == api.AlgorithmSpread
-	b.metrics = b.suit.count(p.view)
+	b.metrics = b.feasibility.metrics(p.view)
 	p.batches = append(p.batches, b)
 	b.tallies()
 	if search {
-		b.find()
-		b.metrics.ScoreMetaData = b.explain()
+		b.searchNodes()
+		b.metrics.ScoreMetaData = b.scoreMetadata()
 	}
 	return b
 }
 
-// find prepares the search for nodes.
-func (b *batch) find() {
+// searchNodes prepares the search for nodes.
+func (b *batch) searchNodes() {
 	if b.mustScan() {
 		b.scan()
 		return
 	}
 	if len(b.tally) == 0 {
 		b.buckets = append(b.buckets, newBucket(nil))
-		b.buckets[0].levels = b.suit.levels
+		b.buckets[0].levels = b.feasibility.levels
 	} else {
 		b.divide()
 	}
-	b.begin()
+	b.seedFrontier()
 }
 
-// mustScan reports whether every node has to be looked at, because kinds of
+// mustScan reports whether every node has to be looked at, because classes of
 // node tell too little.
 func (b *batch) mustScan() bool {
 	return len(b.rules.own) > 0 || b.special.variesByNode() ||
@@ -109,8 +109,8 @@ func (b *batch) scan() {
 	b.pass.view.eachPage(func(first int32, p *page) {
 		for ready := p.ready; ready != 0; ready &= ready - 1 {
 			i := bits.TrailingZeros64(ready)
-			if k := b.judge(p.kind[i]); k.fits() {
-				b.consider(p, i, first|int32(i), k).count(m, p.nodes[i])
+			if k := b.verdict(p.class[i]); k.fits() {
+				b.addCandidate(p, i, first|int32(i), k).count(m, p.nodes[i])
 			}
 		}
 	})
@@ -119,14 +119,14 @@ func (b *batch) scan() {
 	}
 }
 
-// judge tells about a kind of node.
-func (b *batch) judge(kind int32) *verdict { return &b.suit.verdicts[kind] }
+// verdict tells about a node class.
+func (b *batch) verdict(class int32) *classVerdict { return &b.feasibility.verdicts[class] }
 
-// consider makes the node, of a kind that fits, a candidate at the end of its
+// addCandidate makes the node, of a class that fits, a candidate at the end of its
 // bucket's heap, or tells why it is none.
-func (b *batch) consider(p *page, i int, slot int32, k *verdict) obstacle {
+func (b *batch) addCandidate(p *page, i int, slot int32, k *classVerdict) obstacle {
 	n := p.nodes[i]
-	c := candidate{slot: slot, pos: b.tie(slot), affinity: k.affinity, used: p.used[i]}
+	c := candidate{slot: slot, pos: b.tieBreak(slot), affinity: k.affinity, used: p.used[i]}
 	var at overlay
 	if b.choosy {
 		at = p.at(i)
@@ -136,14 +136,14 @@ func (b *batch) consider(p *page, i int, slot int32, k *verdict) obstacle {
 			c.used, at = o.used, *o
 		}
 	}
-	in, why := b.hurdle(n, slot, p.kind[i])
+	in, why := b.bucketOrObstacle(n, slot, p.class[i])
 	if why.reason != "" {
 		return why
 	}
 	if b.running != nil {
 		c.collisions = b.running[slot]
 	}
-	if dimension := b.lacks(&c, n, p.capacity[i], &at); dimension != "" {
+	if dimension := b.missingResource(&c, n, p.capacity[i], &at); dimension != "" {
 		return obstacle{reason: dimension, room: true}
 	}
 	for _, a := range b.rules.affinities {
@@ -151,25 +151,25 @@ func (b *batch) consider(p *page, i int, slot int32, k *verdict) obstacle {
 			c.affinity += a.weight
 		}
 	}
-	c.score = b.value(&c, n, p.capacity[i], &at)
+	c.score = b.score(&c, n, p.capacity[i], &at)
 	bk := b.buckets[in]
 	*bk.heap = append(*bk.heap, c)
 	return obstacle{}
 }
 
-// hurdle returns the node's bucket, or what apart from room and from its kind
+// bucketOrObstacle returns the node's bucket, or what apart from room and from its class
 // keeps the node from taking an instance.
-func (b *batch) hurdle(n *api.Node, slot, kind int32) (bucket int32, why obstacle) {
+func (b *batch) bucketOrObstacle(n *api.Node, slot, class int32) (bucket int32, why obstacle) {
 	if len(b.rules.own) > 0 {
-		if reason := b.rules.ofNode(n); reason != "" {
+		if reason := b.rules.nodeMismatch(n); reason != "" {
 			return 0, obstacle{reason: reason}
 		}
 	}
 	if b.rules.distinctHosts && b.neighbours(slot) > 0 {
 		return 0, obstacle{reason: api.OperandDistinctHosts}
 	}
-	if b.bucketByKind != nil {
-		return b.bucketByKind[kind], obstacle{}
+	if b.bucketByClass != nil {
+		return b.bucketByClass[class], obstacle{}
 	}
 	at, reason := b.bucketOf(n)
 	return at, obstacle{reason: reason}
@@ -191,9 +191,9 @@ func (b *batch) neighbours(slot int32) int32 {
 	return sum
 }
 
-// lacks names what the node has too little of for one more instance, or "".
-func (b *batch) lacks(c *candidate, n *api.Node, capacity api.Usage, o *overlay) string {
-	if dimension, ok := c.used.Add(b.needOn(n)).Fits(capacity); !ok {
+// missingResource names what the node has too little of for one more instance, or "".
+func (b *batch) missingResource(c *candidate, n *api.Node, capacity api.Usage, o *overlay) string {
+	if dimension, ok := c.used.Add(b.demandOn(n)).Fits(capacity); !ok {
 		return dimension
 	}
 	if !b.choosy {
@@ -207,22 +207,22 @@ func (b *batch) lacks(c *candidate, n *api.Node, capacity api.Usage, o *overlay)
 	if limit := b.pass.order.Policy.MaxStarting; limit > 0 && int(o.starting) >= limit {
 		return api.DimensionStarting
 	}
-	return b.special.lacks(n, o)
+	return b.special.shortage(n, o)
 }
 
-// needOn is what one instance takes of the node.
-func (b *batch) needOn(n *api.Node) api.Usage {
+// demandOn is what one instance takes of the node.
+func (b *batch) demandOn(n *api.Node) api.Usage {
 	if b.special == nil {
 		return b.need
 	}
-	return b.special.need(b.need, n)
+	return b.special.demand(b.need, n)
 }
 
-// take places the next instance; nil if no node can take it.
-func (b *batch) take(r *Request) *api.Allocation {
+// placeNext places the next instance; nil if no node can take it.
+func (b *batch) placeNext(r *Request) *api.Allocation {
 	var avoid func(slot int32) bool
 	if len(r.Penalised) > 0 {
-		avoid = b.avoid(r.Penalised)
+		avoid = b.avoidNodes(r.Penalised)
 	}
 	for {
 		bk, i := b.best(avoid)
@@ -236,26 +236,26 @@ func (b *batch) take(r *Request) *api.Allocation {
 		c := &(*bk.heap)[i]
 		n, capacity := b.node(c.slot)
 		o := b.pass.overlay(c.slot)
-		a := b.put(r, c.slot, bk, o)
+		a := b.assign(r, c.slot, bk, o)
 		if a == nil {
 			bk.heap.remove(i)
 			continue
 		}
 		c.used = o.used
 		c.collisions++
-		if b.rules.distinctHosts || b.lacks(c, n, capacity, o) != "" {
+		if b.rules.distinctHosts || b.missingResource(c, n, capacity, o) != "" {
 			bk.heap.remove(i)
 		} else {
-			c.score = b.value(c, n, capacity, o)
+			c.score = b.score(c, n, capacity, o)
 			bk.heap.fix(i)
 		}
 		return a
 	}
 }
 
-// put places an instance on the slot's node, which lacks nothing but perhaps
+// assign places an instance on the slot's node, which lacks nothing but perhaps
 // free ports, cores or devices: then it is nil.
-func (b *batch) put(r *Request, slot int32, bk *bucket, o *overlay) *api.Allocation {
+func (b *batch) assign(r *Request, slot int32, bk *bucket, o *overlay) *api.Allocation {
 	if b.pass.leaving != nil && b.rules.distinctHosts && b.neighbours(slot) > 0 {
 		return nil // what was to leave stays after all
 	}
@@ -276,8 +276,8 @@ func (b *batch) put(r *Request, slot int32, bk *bucket, o *overlay) *api.Allocat
 	return b.allocation(r, slot, &p)
 }
 
-// avoid reports whether a slot is one of the nodes.
-func (b *batch) avoid(nodes []string) func(int32) bool {
+// avoidNodes reports whether a slot is one of the nodes.
+func (b *batch) avoidNodes(nodes []string) func(int32) bool {
 	slots := make([]int32, 0, len(nodes))
 	for _, id := range nodes {
 		if slot, ok := b.pass.view.slots.Get(id); ok {

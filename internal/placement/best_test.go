@@ -15,7 +15,7 @@ import (
 )
 
 // manyNodes draws a fleet large enough for the index to have branches: nodes of
-// several sizes and kinds, filled to any degree.
+// several sizes and classes, filled to any degree.
 func manyNodes(t *rapid.T) *fixture {
 	f := &fixture{}
 	sizes := rapid.SliceOfN(rapid.Int64Range(200, 8000), 1, 3).Draw(t, "sizes")
@@ -79,15 +79,15 @@ func TestEveryInstanceGoesToTheBestNode(t *testing.T) {
 func scores(v *View, o *Order, nodeID string) (best, of float64) {
 	b := newPass(v, o).newBatch(o.Requests[:1], false)
 	b.scan()
-	least := b.leasts(nil)
+	least := b.lowestLoads(nil)
 	best, of = math.Inf(-1), math.Inf(-1)
 	for _, bk := range b.buckets {
-		if b.closed(bk) != "" {
+		if b.exhaustedProperty(bk) != "" {
 			continue
 		}
 		for i := range *bk.heap {
 			c := &(*bk.heap)[i]
-			score := c.score + b.bonus(bk, least)
+			score := c.score + b.spreadScore(bk, least)
 			best = max(best, score)
 			if n, _ := b.node(c.slot); n.ID == nodeID {
 				of = score

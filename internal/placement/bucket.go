@@ -61,9 +61,9 @@ func (t *tally) value(name string) int32 {
 type bucket struct {
 	values   []int32 // by tally
 	heap     *heap
-	frontier frontier // where more candidates are
-	levels   []level  // the kinds of node that belong to the bucket
-	top      int      // the best candidate's place in the heap; -1: none. See best
+	frontier frontier        // where more candidates are
+	levels   []affinityLevel // the node classes that belong to the bucket
+	top      int             // the best candidate's place in the heap; -1: none. See best
 }
 
 func newBucket(values []int32) *bucket {
@@ -89,7 +89,7 @@ func (b *batch) tallies() {
 	if len(b.rules.spreads)+len(b.rules.properties) == 0 {
 		return
 	}
-	if d := b.suit.division; d != nil {
+	if d := b.feasibility.division; d != nil {
 		b.tally = d.newTallies()
 	} else {
 		b.tally = newTallies(b.rules)
@@ -149,10 +149,10 @@ func (b *batch) bucketOf(n *api.Node) (int32, string) {
 	return at, ""
 }
 
-// divide takes over the buckets of all kinds of node that suit.
+// divide takes over the buckets of all node classes that suit.
 func (b *batch) divide() {
-	d := b.suit.division
-	b.bucketByKind = d.byKind
+	d := b.feasibility.division
+	b.bucketByClass = d.byClass
 	for i, values := range d.values {
 		bk := newBucket(values)
 		bk.levels = d.levels[i]
@@ -163,16 +163,16 @@ func (b *batch) divide() {
 // bucketAtSlot returns the bucket of a node that suits.
 func (b *batch) bucketAtSlot(slot int32) *bucket {
 	p, i := b.pass.view.page(slot)
-	if b.bucketByKind != nil {
-		return b.buckets[b.bucketByKind[p.kind[i]]]
+	if b.bucketByClass != nil {
+		return b.buckets[b.bucketByClass[p.class[i]]]
 	}
 	at, _ := b.bucketOf(p.nodes[i])
 	return b.buckets[at]
 }
 
-// closed returns the distinct property that keeps the bucket from taking one
+// exhaustedProperty returns the distinct property that keeps the bucket from taking one
 // more, or "".
-func (b *batch) closed(bk *bucket) string {
+func (b *batch) exhaustedProperty(bk *bucket) string {
 	for i, p := range b.rules.properties {
 		at := len(b.rules.spreads) + i
 		if b.tally[at].count[bk.values[at]] >= p.limit {
@@ -182,8 +182,8 @@ func (b *batch) closed(bk *bucket) string {
 	return ""
 }
 
-// bonus is what the spreads say of one more instance in each bucket.
-func (b *batch) bonus(bk *bucket, least []float64) float64 {
+// spreadScore is what the spreads say of one more instance in each bucket.
+func (b *batch) spreadScore(bk *bucket, least []float64) float64 {
 	sum := 0.0
 	for i := range b.rules.spreads {
 		t, at := b.tally[i], bk.values[i]
@@ -199,17 +199,17 @@ func (b *batch) best(avoid func(slot int32) bool) (*bucket, int) {
 		return nil, -1
 	}
 	if len(b.tally) == 0 {
-		return b.buckets[0], b.settle(b.buckets[0], avoid)
+		return b.buckets[0], b.bestInBucket(b.buckets[0], avoid)
 	}
-	least := b.leasts(avoid)
+	least := b.lowestLoads(avoid)
 	var found *bucket
 	score, pos := 0.0, uint32(0)
 	for _, bk := range b.buckets {
-		if bk.top < 0 || b.closed(bk) != "" {
+		if bk.top < 0 || b.exhaustedProperty(bk) != "" {
 			continue
 		}
 		c := &(*bk.heap)[bk.top]
-		s := c.score + b.bonus(bk, least)
+		s := c.score + b.spreadScore(bk, least)
 		if found == nil || s > score || s == score && c.pos < pos {
 			found, score, pos = bk, s, c.pos
 		}
@@ -220,9 +220,9 @@ func (b *batch) best(avoid func(slot int32) bool) (*bucket, int) {
 	return found, found.top
 }
 
-// leasts finds every bucket's best candidate, and, for each spread, the least
+// lowestLoads finds every bucket's best candidate, and, for each spread, the least
 // load of a value: one without candidates is never the least.
-func (b *batch) leasts(avoid func(slot int32) bool) []float64 {
+func (b *batch) lowestLoads(avoid func(slot int32) bool) []float64 {
 	if b.least == nil {
 		b.least = make([]float64, len(b.rules.spreads))
 	}
@@ -230,7 +230,7 @@ func (b *batch) leasts(avoid func(slot int32) bool) []float64 {
 		b.least[i] = math.Inf(1)
 	}
 	for _, bk := range b.buckets {
-		bk.top = b.settle(bk, avoid)
+		bk.top = b.bestInBucket(bk, avoid)
 		if len(*bk.heap) == 0 {
 			continue
 		}

@@ -29,8 +29,8 @@ type Refusal struct {
 // not be stopped either, unless that was lost.
 func Check(v *View, place []*api.Allocation, existing func(id string) *api.Allocation) []Refusal {
 	var refused []Refusal
-	m := memories.Get().(*memory)
-	defer m.forget()
+	m := memories.Get().(*scratch)
+	defer m.release()
 	for _, a := range place {
 		if a.CreateIndex > 0 { // it is not new
 			if old := existing(a.ID); old != nil && old.NodeID == a.NodeID {
@@ -44,7 +44,7 @@ func Check(v *View, place []*api.Allocation, existing func(id string) *api.Alloc
 	return refused
 }
 
-func check(v *View, m *memory, a *api.Allocation, existing func(id string) *api.Allocation) string {
+func check(v *View, m *scratch, a *api.Allocation, existing func(id string) *api.Allocation) string {
 	slot, ok := v.slots.Get(a.NodeID)
 	if !ok {
 		return notRegistered
@@ -54,7 +54,7 @@ func check(v *View, m *memory, a *api.Allocation, existing func(id string) *api.
 		return notRegistered
 	}
 	if p.ready&(1<<i) == 0 {
-		return takesNothing(p.nodes[i])
+		return notReadyReason(p.nodes[i])
 	}
 	t := m.touched[slot]
 	if t == nil {

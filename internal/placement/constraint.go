@@ -81,17 +81,17 @@ func test(operand, literal string, isLiteral bool) func(left, right string) bool
 	case api.OperandGreaterOrEqual:
 		return func(l, r string) bool { return compare(l, r) >= 0 }
 	case api.OperandRegexp:
-		return prepared(literal, isLiteral, func(pattern string) func(string) bool {
+		return prepareTest(literal, isLiteral, func(pattern string) func(string) bool {
 			re, err := regexp.Compile(pattern)
 			if err != nil {
-				return never
+				return matchNothing
 			}
 			return re.MatchString
 		})
 	case api.OperandVersion:
-		return prepared(literal, isLiteral, versionTest)
+		return prepareTest(literal, isLiteral, versionTest)
 	case api.OperandSemver:
-		return prepared(literal, isLiteral, semverTest)
+		return prepareTest(literal, isLiteral, semverTest)
 	case api.OperandSetContains, api.OperandSetContainsAll:
 		return func(l, r string) bool {
 			have := set(l)
@@ -106,10 +106,10 @@ func test(operand, literal string, isLiteral bool) func(left, right string) bool
 	return func(string, string) bool { return false }
 }
 
-func never(string) bool { return false }
+func matchNothing(string) bool { return false }
 
-// prepared builds the test once if the right side is a literal, else each time.
-func prepared(literal string, isLiteral bool, build func(right string) func(left string) bool) func(left, right string) bool {
+// prepareTest builds the test once if the right side is a literal, else each time.
+func prepareTest(literal string, isLiteral bool, build func(right string) func(left string) bool) func(left, right string) bool {
 	if isLiteral {
 		f := build(literal)
 		return func(l, _ string) bool { return f(l) }
@@ -145,7 +145,7 @@ func compare(l, r string) int {
 func versionTest(conditions string) func(string) bool {
 	cs, err := version.NewConstraint(conditions)
 	if err != nil {
-		return never
+		return matchNothing
 	}
 	return func(l string) bool {
 		v, err := version.NewVersion(l)
@@ -164,11 +164,11 @@ func semverTest(conditions string) func(string) bool {
 	for _, part := range set(conditions) {
 		digits := strings.IndexAny(part, "0123456789v")
 		if digits < 0 {
-			return never
+			return matchNothing
 		}
 		v, err := version.NewSemver(part[digits:])
 		if err != nil {
-			return never
+			return matchNothing
 		}
 		b := bound{v: v}
 		switch strings.TrimSpace(part[:digits]) {
@@ -185,7 +185,7 @@ func semverTest(conditions string) func(string) bool {
 		case ">=":
 			b.accept = [3]bool{false, true, true}
 		default:
-			return never
+			return matchNothing
 		}
 		bounds = append(bounds, b)
 	}

@@ -30,23 +30,23 @@ func hasDevice(n *api.Node, d device) bool {
 	return false
 }
 
-// A deviceAsk is one device block of a task.
-type deviceAsk struct {
+// A deviceRequest is one device block of a task.
+type deviceRequest struct {
 	task       int // which of the group's
 	name       string
 	count      int
 	conditions []*deviceCondition
-	wishes     []deviceWish
+	wishes     []deviceAffinity
 }
 
-// A deviceWish is an affinity of a device block.
-type deviceWish struct {
+// A deviceAffinity is an affinity of a device block.
+type deviceAffinity struct {
 	*deviceCondition
 	weight float64 // share of all weights, -1..1
 }
 
-func newDeviceAsk(task int, r *api.DeviceRequest) *deviceAsk {
-	a := &deviceAsk{task: task, name: r.Name, count: 1}
+func newDeviceRequest(task int, r *api.DeviceRequest) *deviceRequest {
+	a := &deviceRequest{task: task, name: r.Name, count: 1}
 	if r.Count != nil {
 		a.count = int(*r.Count)
 	}
@@ -59,7 +59,7 @@ func newDeviceAsk(task int, r *api.DeviceRequest) *deviceAsk {
 	}
 	for _, w := range r.Affinities {
 		if weight := weightOf(w); weight != 0 {
-			a.wishes = append(a.wishes, deviceWish{newDeviceCondition(w.LTarget, w.Operand, w.RTarget), weight / total})
+			a.wishes = append(a.wishes, deviceAffinity{newDeviceCondition(w.LTarget, w.Operand, w.RTarget), weight / total})
 		}
 	}
 	return a
@@ -67,7 +67,7 @@ func newDeviceAsk(task int, r *api.DeviceRequest) *deviceAsk {
 
 // names reports whether the group of devices is one that the block's name
 // means: "type", "vendor/type" or "vendor/type/model".
-func (a *deviceAsk) names(g *api.NodeDeviceGroup) bool {
+func (a *deviceRequest) names(g *api.NodeDeviceGroup) bool {
 	switch strings.Count(a.name, "/") {
 	case 0:
 		return a.name == g.Type
@@ -82,7 +82,7 @@ func (a *deviceAsk) names(g *api.NodeDeviceGroup) bool {
 
 // unmet returns why no device of the node will ever do, in words; "" if one
 // does, whether it is free or not.
-func (a *deviceAsk) unmet(n *api.Node) string {
+func (a *deviceRequest) unmet(n *api.Node) string {
 	reason := "missing devices: " + a.name
 	if n.Resources == nil {
 		return reason
@@ -102,7 +102,7 @@ func (a *deviceAsk) unmet(n *api.Node) string {
 
 // refuses returns the first constraint that the devices do not meet; "" if they
 // meet all.
-func (a *deviceAsk) refuses(g *api.NodeDeviceGroup) string {
+func (a *deviceRequest) refuses(g *api.NodeDeviceGroup) string {
 	for _, c := range a.conditions {
 		if !c.holds(g) {
 			return c.words
@@ -119,13 +119,13 @@ type deviceMatch struct {
 
 // matches lists what of the node's devices suits each block, the most wanted
 // first. It depends on the kind of node alone, apart from the order of devices.
-func (s *special) matches(n *api.Node) [][]deviceMatch {
+func (s *resources) matches(n *api.Node) [][]deviceMatch {
 	if n.ComputedClass != "" {
 		if m, ok := s.found[n.ComputedClass]; ok && m.of(n) {
 			return m.matches
 		}
 	}
-	m := kindMatches{matches: make([][]deviceMatch, len(s.devices))}
+	m := classMatches{matches: make([][]deviceMatch, len(s.devices))}
 	for i, g := range n.Resources.Devices {
 		m.names = append(m.names, device{g.Vendor, g.Type, g.Name, ""})
 		for k, a := range s.devices {
@@ -145,29 +145,29 @@ func (s *special) matches(n *api.Node) [][]deviceMatch {
 		slices.SortStableFunc(list, func(a, b deviceMatch) int { return cmp.Compare(b.score, a.score) })
 	}
 	if s.found == nil {
-		s.found = make(map[string]kindMatches)
+		s.found = make(map[string]classMatches)
 	}
 	s.found[n.ComputedClass] = m
 	return m.matches
 }
 
-// kindMatches are the matches of a kind of node, and the order of devices that
+// classMatches are the matches of a kind of node, and the order of devices that
 // they are of.
-type kindMatches struct {
+type classMatches struct {
 	names   []device
 	matches [][]deviceMatch
 }
 
-func (m kindMatches) of(n *api.Node) bool {
+func (m classMatches) of(n *api.Node) bool {
 	return slices.EqualFunc(m.names, n.Resources.Devices, func(d device, g *api.NodeDeviceGroup) bool {
 		return d.vendor == g.Vendor && d.kind == g.Type && d.name == g.Name
 	})
 }
 
-// seat decides which of the node's groups each device block takes from:
+// assignDevices decides which of the node's groups each device block takes from:
 // s.seats[i] is the one of block i. If not all blocks can be served together it
 // returns the first that cannot be served alone, or the last.
-func (s *special) seat(n *api.Node, o *overlay) (missing *deviceAsk, ok bool) {
+func (s *resources) assignDevices(n *api.Node, o *overlay) (missing *deviceRequest, ok bool) {
 	if len(s.devices) == 0 {
 		return nil, true
 	}
@@ -185,7 +185,7 @@ func (s *special) seat(n *api.Node, o *overlay) (missing *deviceAsk, ok bool) {
 		s.free = append(s.free, free)
 	}
 	matches := s.matches(n)
-	if s.seatFrom(0, matches) {
+	if s.assignDevicesFrom(0, matches) {
 		return nil, true
 	}
 	for i, a := range s.devices {
@@ -196,9 +196,9 @@ func (s *special) seat(n *api.Node, o *overlay) (missing *deviceAsk, ok bool) {
 	return s.devices[len(s.devices)-1], false
 }
 
-// seatFrom serves block i and those after it, trying for each the most wanted
+// assignDevicesFrom serves block i and those after it, trying for each the most wanted
 // group first.
-func (s *special) seatFrom(i int, matches [][]deviceMatch) bool {
+func (s *resources) assignDevicesFrom(i int, matches [][]deviceMatch) bool {
 	if i == len(s.devices) {
 		return true
 	}
@@ -209,7 +209,7 @@ func (s *special) seatFrom(i int, matches [][]deviceMatch) bool {
 		}
 		s.free[m.group] -= a.count
 		s.seats[i] = m
-		ok := s.seatFrom(i+1, matches)
+		ok := s.assignDevicesFrom(i+1, matches)
 		s.free[m.group] += a.count
 		if ok {
 			return true
@@ -220,7 +220,7 @@ func (s *special) seatFrom(i int, matches [][]deviceMatch) bool {
 
 // pickDevices gives each block free devices of its seat, the first ones of the
 // node's list. It does not take them.
-func (s *special) pickDevices(n *api.Node, o *overlay) []*api.AllocatedDevice {
+func (s *resources) pickDevices(n *api.Node, o *overlay) []*api.AllocatedDevice {
 	var given []*api.AllocatedDevice
 	for i, a := range s.devices {
 		g := n.Resources.Devices[s.seats[i].group]

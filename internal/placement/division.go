@@ -8,36 +8,36 @@ import (
 	"slices"
 )
 
-// A division is how a group's spreads and distinct properties divide the kinds
+// A division is how a group's spreads and distinct properties divide the classes
 // of node into buckets. It belongs to a suit, and never changes.
 type division struct {
-	tallies []*tally  // with the values of all kinds, and no counts
-	byKind  []int32   // the bucket of a kind that suits
-	values  [][]int32 // by bucket, by tally
-	levels  [][]level // by bucket
+	tallies []*tally          // with the values of all classes, and no counts
+	byClass []int32           // the bucket of a class that suits
+	values  [][]int32         // by bucket, by tally
+	levels  [][]affinityLevel // by bucket
 }
 
-// divide returns the division of the view's kinds; nil if there is nothing to
-// divide by, or if nodes of one kind differ in it.
-func (s *suit) divide(v *View) *division {
-	d := &division{tallies: newTallies(&s.rules), byKind: make([]int32, len(s.verdicts))}
+// divide returns the division of the view's classes; nil if there is nothing to
+// divide by, or if nodes of one class differ in it.
+func (s *feasibility) divide(v *View) *division {
+	d := &division{tallies: newTallies(&s.rules), byClass: make([]int32, len(s.verdicts))}
 	if len(d.tallies) == 0 || slices.ContainsFunc(d.tallies, func(t *tally) bool { return t.target.unique }) {
 		return nil
 	}
 	at := make(map[string]int32)
 	values := make([]int32, len(d.tallies))
 	var key []byte
-	for kind, k := range v.kinds {
+	for class, k := range v.classes {
 		key = key[:0]
 		for i, t := range d.tallies {
-			// Kinds that do not suit may have instances, which count.
+			// Classes that do not suit may have instances, which count.
 			values[i] = -1
 			if name, ok := t.target.of(k.node); ok || t.spread != nil {
 				values[i] = t.value(name)
 			}
 			key = binary.AppendVarint(key, int64(values[i]))
 		}
-		verdict := &s.verdicts[kind]
+		verdict := &s.verdicts[class]
 		if !verdict.fits() {
 			continue
 		}
@@ -47,8 +47,8 @@ func (s *suit) divide(v *View) *division {
 			at[string(key)] = in
 			d.values, d.levels = append(d.values, slices.Clone(values)), append(d.levels, nil)
 		}
-		d.byKind[kind] = in
-		d.levels[in] = addLevel(d.levels[in], verdict.affinity, int32(kind))
+		d.byClass[class] = in
+		d.levels[in] = addLevel(d.levels[in], verdict.affinity, int32(class))
 	}
 	return d
 }

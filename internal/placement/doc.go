@@ -56,14 +56,14 @@
 //   - The fleet is a struct of arrays in pages of 32 nodes, the pages in
 //     chapters. A [View] shares what does not change after it: taking one costs a
 //     pointer per 2,048 nodes, a placement on a node the copy of a page.
-//   - Whether a node suits a group, and its affinity, is decided once per kind of
+//   - Whether a node suits a group, and its affinity, is decided once per class of
 //     node (its computed class) and remembered over evaluations for all groups
-//     that ask the same (suit). How many nodes of a kind there are is counted as
+//     that ask the same (suit). How many nodes of a class there are is counted as
 //     nodes come and go (roster), so the metrics of a placement are true without
 //     a look at the nodes.
 //   - The ready nodes stand in a tree in the order of what they have free
 //     (index). A branch knows the least and the most that is free below it and
-//     the kinds: so it is known what a node there can be worth at most, and the
+//     the classes: so it is known what a node there can be worth at most, and the
 //     search opens the most promising branch until no other can hold a better
 //     node than the best it has (frontier). That is exact: the test
 //     TestEveryInstanceGoesToTheBestNode compares it with scoring every node.
@@ -74,7 +74,7 @@
 //
 // Requests that name their node (NodeID) look at that one only. All nodes are
 // looked at, one by one, in two cases: for groups with constraints on something
-// unique to a node, or with reserved cores, of which kinds tell too little; and
+// unique to a node, or with reserved cores, of which classes tell too little; and
 // when an instance finds no node, to count why.
 //
 // Orders use each other's memory again (memory), and what stays of one, its

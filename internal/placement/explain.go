@@ -133,7 +133,7 @@ func distance(obstacles []api.Obstacle) float64 {
 type explainer struct {
 	view   *View
 	batch  *batch
-	fixed  [][]api.Obstacle // by kind: what no node of it can do anything about
+	fixed  [][]api.Obstacle // by class: what no node of it can do anything about
 	known  []bool
 	counts []map[string]int // by distinct property: instances by value
 }
@@ -142,7 +142,7 @@ func newExplainer(v *View, o *Order, job *api.Job, group *api.Group) *explainer 
 	p := newPass(v, &Order{Namespace: job.Namespace, JobID: job.ID, Kept: o.Kept, Policy: o.Policy, Seed: 1})
 	r := newRules(job, group, o.Policy)
 	b := &batch{pass: p, rules: r, need: group.Usage(), ask: r.ports, special: r.special}
-	x := &explainer{view: v, batch: b, fixed: make([][]api.Obstacle, len(v.kinds)), known: make([]bool, len(v.kinds))}
+	x := &explainer{view: v, batch: b, fixed: make([][]api.Obstacle, len(v.classes)), known: make([]bool, len(v.classes))}
 	for _, property := range b.rules.properties {
 		counts := make(map[string]int)
 		for _, a := range o.Kept {
@@ -169,7 +169,7 @@ func (x *explainer) node(slot int32) *api.NodeExplanation {
 	if p.ready&(1<<i) == 0 {
 		e.Obstacles = append(e.Obstacles, api.Obstacle{Filter: api.FilterStatus, Reason: unready(n)})
 	}
-	e.Obstacles = append(e.Obstacles, x.ofKind(p.kind[i], n)...)
+	e.Obstacles = append(e.Obstacles, x.classObstacles(p.class[i], n)...)
 	for _, c := range b.rules.own {
 		if !c.holds(n) {
 			e.Obstacles = append(e.Obstacles, api.Obstacle{Filter: api.FilterConstraint, Reason: c.words})
@@ -192,13 +192,13 @@ func unready(n *api.Node) string {
 	return "the node is " + n.SchedulingEligibility
 }
 
-// ofKind lists what is in the way on every node of the kind.
-func (x *explainer) ofKind(kind int32, n *api.Node) []api.Obstacle {
-	if kind < 0 || x.known[kind] {
-		if kind < 0 {
+// classObstacles lists what is in the way on every node of the class.
+func (x *explainer) classObstacles(class int32, n *api.Node) []api.Obstacle {
+	if class < 0 || x.known[class] {
+		if class < 0 {
 			return nil
 		}
-		return x.fixed[kind]
+		return x.fixed[class]
 	}
 	r := x.batch.rules
 	var all []api.Obstacle
@@ -221,10 +221,10 @@ func (x *explainer) ofKind(kind int32, n *api.Node) []api.Obstacle {
 			add(api.FilterConstraint, c.words)
 		}
 	}
-	for _, reason := range r.special.unfits(n) {
+	for _, reason := range r.special.mismatches(n) {
 		add(api.FilterConstraint, reason)
 	}
-	x.fixed[kind], x.known[kind] = all, true
+	x.fixed[class], x.known[class] = all, true
 	return all
 }
 
@@ -249,7 +249,7 @@ func (x *explainer) distinct(n *api.Node, slot int32) (all []api.Obstacle) {
 // room lists every dimension that the node has too little of.
 func (x *explainer) room(p *page, i int) (all []api.Obstacle) {
 	b, n, at := x.batch, p.nodes[i], p.at(i)
-	need, free := b.needOn(n), p.capacity[i].Sub(at.used)
+	need, free := b.demandOn(n), p.capacity[i].Sub(at.used)
 	for _, d := range []struct {
 		name         string
 		needed, free int64
@@ -275,5 +275,5 @@ func (x *explainer) room(p *page, i int) (all []api.Obstacle) {
 	if limit := b.pass.order.Policy.MaxStarting; limit > 0 && int(at.starting) >= limit {
 		all = append(all, api.Obstacle{Filter: api.FilterStarting, Reason: fmt.Sprintf("%d allocations are starting, and no more may", at.starting)})
 	}
-	return append(all, b.special.obstacles(n, &at)...)
+	return append(all, b.special.shortages(n, &at)...)
 }

@@ -23,24 +23,24 @@ type Source interface {
 // from the change feed. Its methods are for one goroutine at a time; a View may
 // be used by any.
 type Fleet struct {
-	chapters []*chapter
+	chapters []*directory
 	epoch    uint64 // grows with each View; what is of an older epoch is shared with one
 	slots    *btree.Map[string, int32]
 	free     []int32 // slots of nodes that are gone
 	nodes    int
-	kinds    []*kind // append-only until it is made anew: views share it
+	classes  []*nodeClass // append-only until it is made anew: views share it
 	kindOf   map[string]int32
-	roster   *roster
-	seats    []seat  // by slot
-	stale    []int32 // slots that the index has to look at again
+	counts   *classCounts
+	seats    []indexPosition // by slot
+	stale    []int32         // slots that the index has to look at again
 	ready    index
-	suits    *suits
-	// kindsFrom is another for every start of the kinds: numbers of different
-	// ones mean different kinds.
-	kindsFrom  uint64
-	reserved   map[string]*api.Allocation // proposed, not yet seen in the change feed
-	index      uint64
-	priorities priorities
+	cache    *feasibilityCache
+	// classesFrom is another for every start of the classes: numbers of different
+	// ones mean different classes.
+	classesFrom uint64
+	reserved    map[string]*api.Allocation // proposed, not yet seen in the change feed
+	index       uint64
+	priorities  priorities
 }
 
 // NewFleet returns the fleet as the source has it.
@@ -49,7 +49,7 @@ func NewFleet(src Source) *Fleet {
 		slots:    new(btree.Map[string, int32]),
 		kindOf:   make(map[string]int32),
 		reserved: make(map[string]*api.Allocation),
-		roster:   &roster{}, suits: &suits{byKey: make(map[string]*suit)},
+		counts:   &classCounts{}, cache: &feasibilityCache{byKey: make(map[string]*feasibility)},
 	}
 	for n := range src.Nodes() {
 		f.Change((*api.Node)(nil), n)
@@ -93,14 +93,14 @@ func isA[T any](old, new any) bool {
 func (f *Fleet) changeNode(old, new *api.Node) {
 	if new != nil {
 		p, i := f.at(f.slot(new.ID))
-		kind := f.kind(new) // may number the kinds anew
-		if p.kind[i] == kind && p.isReady(i) == new.IsReady() {
-			p.setNode(i, new, kind)
+		class := f.classOf(new) // may number the classes anew
+		if p.class[i] == class && p.isReady(i) == new.IsReady() {
+			p.setNode(i, new, class)
 			return
 		}
-		f.muster(p, i, -1)
-		p.setNode(i, new, kind)
-		f.muster(p, i, 1)
+		f.countNode(p, i, -1)
+		p.setNode(i, new, class)
+		f.countNode(p, i, 1)
 		return
 	}
 	if old == nil {
@@ -111,8 +111,8 @@ func (f *Fleet) changeNode(old, new *api.Node) {
 		return
 	}
 	p, i := f.at(slot)
-	f.muster(p, i, -1)
-	p.setNode(i, nil, noKind)
+	f.countNode(p, i, -1)
+	p.setNode(i, nil, noClass)
 	f.forget(old.ID, slot)
 }
 
@@ -194,7 +194,7 @@ func (f *Fleet) slot(nodeID string) int32 {
 		slot = int32(f.nodes)
 		f.nodes++
 		if int(slot)>>(pageBits+chapterBits) == len(f.chapters) {
-			f.chapters = append(f.chapters, &chapter{epoch: f.epoch})
+			f.chapters = append(f.chapters, &directory{epoch: f.epoch})
 		}
 	}
 	f.slots.Set(nodeID, slot)
@@ -233,8 +233,8 @@ func (f *Fleet) at(slot int32) (*page, int) {
 	return *at, int(slot & (pageSize - 1))
 }
 
-// kind returns the number of the node's kind.
-func (f *Fleet) kind(n *api.Node) int32 {
+// class returns the number of the node's class.
+func (f *Fleet) classOf(n *api.Node) int32 {
 	class := n.ComputedClass
 	if class == "" {
 		class = api.ComputeClass(n)
@@ -242,40 +242,40 @@ func (f *Fleet) kind(n *api.Node) int32 {
 	if k, ok := f.kindOf[class]; ok {
 		return k
 	}
-	if len(f.kinds) > 2*f.nodes+spareKinds {
-		f.forgetKinds()
+	if len(f.classes) > 2*f.nodes+spareClasses {
+		f.forgetClasses()
 	}
-	k := int32(len(f.kinds))
-	f.kinds = append(f.kinds, &kind{class: class, node: n})
+	k := int32(len(f.classes))
+	f.classes = append(f.classes, &nodeClass{id: class, node: n})
 	f.kindOf[class] = k
 	return k
 }
 
-// spareKinds is how many kinds without nodes may gather, apart from as many as
+// spareClasses is how many classes without nodes may gather, apart from as many as
 // there are nodes, before they are looked for.
-const spareKinds = 256
+const spareClasses = 256
 
-// forgetKinds drops the kinds that no node is of any more. Views keep theirs.
-func (f *Fleet) forgetKinds() {
-	old := f.kinds
-	f.kinds = nil
-	f.kindsFrom++
-	f.roster = &roster{epoch: f.epoch}
+// forgetClasses drops the classes that no node is of any more. Views keep theirs.
+func (f *Fleet) forgetClasses() {
+	old := f.classes
+	f.classes = nil
+	f.classesFrom++
+	f.counts = &classCounts{epoch: f.epoch}
 	clear(f.kindOf)
 	for slot := range int32(f.nodes) {
 		p, i := f.at(slot)
-		if p.kind[i] == noKind {
+		if p.class[i] == noClass {
 			continue
 		}
-		class := old[p.kind[i]].class
+		class := old[p.class[i]].id
 		k, ok := f.kindOf[class]
 		if !ok {
-			k = int32(len(f.kinds))
-			f.kinds = append(f.kinds, &kind{class: class, node: p.nodes[i]})
+			k = int32(len(f.classes))
+			f.classes = append(f.classes, &nodeClass{id: class, node: p.nodes[i]})
 			f.kindOf[class] = k
 		}
-		p.ownRoll()
-		p.kind[i] = k
-		f.muster(p, i, 1)
+		p.ownColumns()
+		p.class[i] = k
+		f.countNode(p, i, 1)
 	}
 }

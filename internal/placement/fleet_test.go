@@ -152,7 +152,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-func TestKindsOfNodesThatAreGoneAreForgotten(t *testing.T) {
+func TestClassesOfNodesThatAreGoneAreForgotten(t *testing.T) {
 	f := NewFleet(&fixture{})
 	n := testNode(0)
 	f.Change((*api.Node)(nil), n)
@@ -164,12 +164,12 @@ func TestKindsOfNodesThatAreGoneAreForgotten(t *testing.T) {
 		f.Change(n, next)
 		n = next
 	}
-	if len(f.kinds) > 1000 {
-		t.Errorf("one node that changed often left %d kinds behind", len(f.kinds))
+	if len(f.classes) > 1000 {
+		t.Errorf("one node that changed often left %d classes behind", len(f.classes))
 	}
 	for _, v := range []*View{old, f.View()} {
 		p, i := v.at(n.ID)
-		if got, want := v.kinds[p.kind[i]].class, p.nodes[i].ComputedClass; got != want {
+		if got, want := v.classes[p.class[i]].id, p.nodes[i].ComputedClass; got != want {
 			t.Errorf("a view takes a node of class %s for one of class %s", want, got)
 		}
 	}

@@ -13,14 +13,14 @@ import "github.com/reeve-run/reeve/api"
 //
 // It relies on the score growing with how full a node is (or how empty, where
 // the policy is to spread), apart from terms that are never positive and the
-// affinity that is known by kind. What else adds to a score is bounded by slack.
+// affinity that is known by class. What else adds to a score is bounded by slack.
 // Nodes that hold less or more than the view has of them, because something of
 // the same order was placed there, do not wait in the frontier: they are
 // candidates from the start.
-type frontier []unopened
+type frontier []subtree
 
-// An unopened is a branch or a leaf of the index.
-type unopened struct {
+// An subtree is a branch or a leaf of the index.
+type subtree struct {
 	bound  float64
 	tie    uint32
 	height int32 // of a branch; 0: a leaf
@@ -28,14 +28,14 @@ type unopened struct {
 	leaf   *leaf
 }
 
-func (u *unopened) before(v *unopened) bool {
+func (u *subtree) before(v *subtree) bool {
 	if u.bound != v.bound {
 		return u.bound > v.bound
 	}
 	return u.tie < v.tie
 }
 
-func (f *frontier) push(u unopened) {
+func (f *frontier) push(u subtree) {
 	h := append(*f, u)
 	i := len(h) - 1
 	for i > 0 {
@@ -50,10 +50,10 @@ func (f *frontier) push(u unopened) {
 	*f = h
 }
 
-func (f *frontier) pop() unopened {
+func (f *frontier) pop() subtree {
 	h := *f
 	top, last := h[0], h[len(h)-1]
-	h[len(h)-1] = unopened{}
+	h[len(h)-1] = subtree{}
 	h = h[:len(h)-1]
 	*f = h
 	if len(h) == 0 {
@@ -78,38 +78,38 @@ func (f *frontier) pop() unopened {
 	return top
 }
 
-// A want is what an instance needs of a node, as the index counts.
-type want struct{ cpu, mem, disk uint32 }
+// A demand is what an instance needs of a node, as the index counts.
+type demand struct{ cpu, mem, disk uint32 }
 
-func newWant(u api.Usage) want { return want{clamp(u.CPU), clamp(u.MemoryMB), clamp(u.DiskMB)} }
+func newDemand(u api.Usage) demand { return demand{clamp(u.CPU), clamp(u.MemoryMB), clamp(u.DiskMB)} }
 
 // bound is the most that a node below can be worth for one more instance of the
 // batch; ok is false if none can take it.
-func (b *batch) bound(s *summary, levels []level) (bound float64, ok bool) {
+func (b *batch) bound(s *summary, levels []affinityLevel) (bound float64, ok bool) {
 	w := &b.want
 	if s.maxFreeCPU < w.cpu || s.maxFreeMem < w.mem || s.maxFreeDisk < w.disk {
 		return 0, false
 	}
 	for i := range levels {
-		if levels[i].kinds&s.kinds == 0 {
+		if levels[i].classes&s.classes == 0 {
 			continue
 		}
 		var fit float64
 		if b.evenly {
-			fit = b.filled(rest(s.maxFreeCPU, w.cpu, s.minCapCPU), rest(s.maxFreeMem, w.mem, s.minCapMem))
+			fit = b.packingScore(remainingShare(s.maxFreeCPU, w.cpu, s.minCapCPU), remainingShare(s.maxFreeMem, w.mem, s.minCapMem))
 		} else {
-			fit = b.filled(
-				max(rest(s.minFreeCPU, w.cpu, s.capCPU), less(s.minShareCPU, w.cpu, s.minCapCPU)),
-				max(rest(s.minFreeMem, w.mem, s.capMem), less(s.minShareMem, w.mem, s.minCapMem)))
+			fit = b.packingScore(
+				max(remainingShare(s.minFreeCPU, w.cpu, s.capCPU), less(s.minShareCPU, w.cpu, s.minCapCPU)),
+				max(remainingShare(s.minFreeMem, w.mem, s.capMem), less(s.minShareMem, w.mem, s.minCapMem)))
 		}
-		return fit + levels[i].affinity + b.slack(), true
+		return fit + levels[i].affinity + b.maxScoreBonus(), true
 	}
 	return 0, false
 }
 
-// rest is the share in 1024ths that is left of what is free once it is taken
+// remainingShare is the share in 1024ths that is left of what is free once it is taken
 // from.
-func rest(free, taken, capacity uint32) int64 {
+func remainingShare(free, taken, capacity uint32) int64 {
 	if free <= taken || capacity == 0 {
 		return 0
 	}
@@ -127,19 +127,19 @@ func less(share uint16, taken, capacity uint32) int64 {
 	return max(int64(share)-(int64(taken)*1024+int64(capacity)-1)/int64(capacity), 0)
 }
 
-// begin puts the whole index before the bucket, and what the order has changed
+// seedFrontier puts the whole index before the bucket, and what the order has changed
 // among its candidates.
-func (b *batch) begin() {
+func (b *batch) seedFrontier() {
 	x := &b.pass.view.ready
 	for _, bk := range b.buckets {
 		if x.root != nil {
-			bk.frontier.push(unopened{bound: maxBound, height: int32(x.height), branch: x.root})
+			bk.frontier.push(subtree{bound: maxBound, height: int32(x.height), branch: x.root})
 		}
 	}
 	for slot := range b.pass.touched {
 		p, i := b.pass.view.page(slot)
-		if k := b.judge(p.kind[i]); p.isReady(i) && k.fits() {
-			b.consider(p, i, slot, k)
+		if k := b.verdict(p.class[i]); p.isReady(i) && k.fits() {
+			b.addCandidate(p, i, slot, k)
 		}
 	}
 	for _, bk := range b.buckets {
@@ -150,10 +150,10 @@ func (b *batch) begin() {
 // maxBound is more than any score.
 const maxBound = 1e9
 
-// settle opens what could hold a better candidate than the bucket's best, those
+// bestInBucket opens what could hold a better candidate than the bucket's best, those
 // to be avoided apart, and returns the best's place in the heap; -1 if there is
 // none.
-func (b *batch) settle(bk *bucket, avoid func(slot int32) bool) int {
+func (b *batch) bestInBucket(bk *bucket, avoid func(slot int32) bool) int {
 	for {
 		i := bk.heap.best(0, avoid)
 		if len(bk.frontier) == 0 || i >= 0 && (*bk.heap)[i].score >= bk.frontier[0].bound {
@@ -176,7 +176,7 @@ func (b *batch) openBest(bk *bucket) {
 		if !ok {
 			continue
 		}
-		next := unopened{bound: bound, height: u.height - 1, tie: b.tie(int32(u.branch.keys[i] & slotMask))}
+		next := subtree{bound: bound, height: u.height - 1, tie: b.tieBreak(int32(u.branch.keys[i] & slotMask))}
 		if next.height == 0 {
 			next.leaf = u.branch.leaves[i]
 		} else {
@@ -193,8 +193,8 @@ func (b *batch) openLeaf(bk *bucket, l *leaf) {
 		if e.freeCPU < w.cpu || e.freeMem < w.mem || e.freeDisk < w.disk {
 			continue
 		}
-		k := b.judge(e.kind)
-		if !k.fits() || b.bucketByKind != nil && b.buckets[b.bucketByKind[e.kind]] != bk {
+		k := b.verdict(e.class)
+		if !k.fits() || b.bucketByClass != nil && b.buckets[b.bucketByClass[e.class]] != bk {
 			continue
 		}
 		slot := e.slot()
@@ -202,15 +202,15 @@ func (b *batch) openLeaf(bk *bucket, l *leaf) {
 			continue // it was a candidate from the start
 		}
 		p, at := b.pass.view.page(slot)
-		if b.consider(p, at, slot, k).reason == "" {
+		if b.addCandidate(p, at, slot, k).reason == "" {
 			bk.heap.up(len(*bk.heap) - 1)
 		}
 	}
 }
 
-// tie decides between nodes of one score: for every seed the turn begins with
+// tieBreak decides between nodes of one score: for every seed the turn begins with
 // another, so that workers at work on the same view do not all take the same.
-func (b *batch) tie(slot int32) uint32 {
+func (b *batch) tieBreak(slot int32) uint32 {
 	if slot -= b.pass.turn; slot < 0 {
 		slot += int32(b.pass.view.nodes)
 	}

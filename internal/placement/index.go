@@ -12,7 +12,7 @@ import (
 // An index holds the fleet's ready nodes in the order of what they have free,
 // so that the best one for an instance is found without a look at all of them.
 // It is a tree whose every branch knows, of what is below it, the least and the
-// most that is free, and the kinds of node: enough to tell what the best node
+// most that is free, and the node classes: enough to tell what the best node
 // down there can be worth at most (see frontier).
 //
 // Nodes are ordered by the Morton number of their free shares of CPU and memory
@@ -37,7 +37,7 @@ const (
 // stand for more than anything that is asked for.
 type entry struct {
 	key              uint64
-	kind             int32
+	class            int32
 	freeCPU, freeMem uint32
 	freeDisk         uint32
 	capCPU, capMem   uint32
@@ -61,25 +61,25 @@ type branch struct {
 
 // A summary is what is known of all entries below a branch.
 type summary struct {
-	kinds                                     uint64 // bit k%64: some are of kind k
+	classes                                   uint64 // bit k%64: some are of class k
 	minFreeCPU, maxFreeCPU, minCapCPU, capCPU uint32
 	minFreeMem, maxFreeMem, minCapMem, capMem uint32
 	maxFreeDisk                               uint32
 	minShareCPU, minShareMem                  uint16 // of what is free, in 1024ths
 }
 
-// The key's parts, from the highest bits: free shares, size, kind, slot. Size and
-// kind only keep nodes together that are alike, where many are equally free.
+// The key's parts, from the highest bits: free shares, size, class, slot. Size and
+// class only keep nodes together that are alike, where many are equally free.
 const (
-	slotBits = 22
-	kindBits = 6
-	sizeBits = 4
-	slotMask = 1<<slotBits - 1
+	slotBits  = 22
+	classBits = 6
+	sizeBits  = 4
+	slotMask  = 1<<slotBits - 1
 )
 
 func (e *entry) slot() int32 { return int32(e.key & slotMask) }
 
-func kindBit(kind int32) uint64 { return 1 << (kind & 63) }
+func classBit(class int32) uint64 { return 1 << (class & 63) }
 
 // entry describes the page's node at i for the index; ok is false if it takes
 // no allocations.
@@ -89,13 +89,13 @@ func (p *page) entry(i int, slot int32) (e entry, ok bool) {
 	}
 	c, free := p.capacity[i], p.capacity[i].Sub(p.used[i])
 	e = entry{
-		kind:    p.kind[i],
+		class:   p.class[i],
 		freeCPU: clamp(free.CPU), freeMem: clamp(free.MemoryMB), freeDisk: clamp(free.DiskMB),
 		capCPU: clamp(c.CPU), capMem: clamp(c.MemoryMB),
 	}
-	e.key = morton(share16(free.CPU, c.CPU), share16(free.MemoryMB, c.MemoryMB))<<(sizeBits+kindBits+slotBits) |
-		uint64(bits.Len32(e.capCPU))&(1<<sizeBits-1)<<(kindBits+slotBits) |
-		uint64(e.kind)&(1<<kindBits-1)<<slotBits | uint64(slot)
+	e.key = morton(share16(free.CPU, c.CPU), share16(free.MemoryMB, c.MemoryMB))<<(sizeBits+classBits+slotBits) |
+		uint64(bits.Len32(e.capCPU))&(1<<sizeBits-1)<<(classBits+slotBits) |
+		uint64(e.class)&(1<<classBits-1)<<slotBits | uint64(slot)
 	return e, true
 }
 
@@ -122,8 +122,8 @@ func spaced(x uint16) uint64 {
 
 func (e *entry) summary() summary {
 	return summary{
-		kinds:       kindBit(e.kind),
-		minShareCPU: uint16(rest(e.freeCPU, 0, e.capCPU)), minShareMem: uint16(rest(e.freeMem, 0, e.capMem)),
+		classes:     classBit(e.class),
+		minShareCPU: uint16(remainingShare(e.freeCPU, 0, e.capCPU)), minShareMem: uint16(remainingShare(e.freeMem, 0, e.capMem)),
 		minFreeCPU: e.freeCPU, maxFreeCPU: e.freeCPU, minCapCPU: e.capCPU, capCPU: e.capCPU,
 		minFreeMem: e.freeMem, maxFreeMem: e.freeMem, minCapMem: e.capMem, capMem: e.capMem,
 		maxFreeDisk: e.freeDisk,
@@ -132,7 +132,7 @@ func (e *entry) summary() summary {
 
 func (s *summary) join(o *summary) {
 	s.minShareCPU, s.minShareMem = min(s.minShareCPU, o.minShareCPU), min(s.minShareMem, o.minShareMem)
-	s.kinds |= o.kinds
+	s.classes |= o.classes
 	s.minFreeCPU, s.maxFreeCPU = min(s.minFreeCPU, o.minFreeCPU), max(s.maxFreeCPU, o.maxFreeCPU)
 	s.minCapCPU, s.capCPU = min(s.minCapCPU, o.minCapCPU), max(s.capCPU, o.capCPU)
 	s.minFreeMem, s.maxFreeMem = min(s.minFreeMem, o.minFreeMem), max(s.maxFreeMem, o.maxFreeMem)
@@ -177,8 +177,8 @@ func (b *branch) find(key uint64) int {
 	return i - 1
 }
 
-// kid makes child i of the branch the tree's own.
-func (x *index) kid(b *branch, i int) *branch {
+// editableChild makes child i of the branch the tree's own.
+func (x *index) editableChild(b *branch, i int) *branch {
 	if b.kids[i].epoch != x.epoch {
 		own := *b.kids[i]
 		own.epoch = x.epoch
@@ -228,7 +228,7 @@ func (x *index) put(e entry) {
 func (x *index) putBelow(b *branch, height int, e *entry) {
 	i := b.find(e.key)
 	if height > 1 {
-		kid := x.kid(b, i)
+		kid := x.editableChild(b, i)
 		if kid.n == fanOut {
 			x.splitBranch(b, i)
 			if e.key >= b.keys[i+1] {
@@ -326,7 +326,7 @@ func (x *index) remove(key uint64) {
 func (x *index) removeBelow(b *branch, height int, key uint64) {
 	i := b.find(key)
 	if height > 1 {
-		kid := x.kid(b, i)
+		kid := x.editableChild(b, i)
 		x.removeBelow(kid, height-1, key)
 		switch {
 		case kid.n == 0:
@@ -353,8 +353,8 @@ func (x *index) removeBelow(b *branch, height int, key uint64) {
 	}
 }
 
-// beside returns the pair of neighbours, of which i is one, to be made one.
-func (b *branch) beside(i int) (left int, ok bool) {
+// mergePair returns the pair of neighbours, of which i is one, to be made one.
+func (b *branch) mergePair(i int) (left int, ok bool) {
 	if i+1 < b.n {
 		return i, true
 	}
@@ -362,7 +362,7 @@ func (b *branch) beside(i int) (left int, ok bool) {
 }
 
 func (x *index) joinLeaves(b *branch, i int) bool {
-	i, ok := b.beside(i)
+	i, ok := b.mergePair(i)
 	if !ok || b.leaves[i].n+b.leaves[i+1].n > leafSize*3/4 {
 		return false
 	}
@@ -375,11 +375,11 @@ func (x *index) joinLeaves(b *branch, i int) bool {
 }
 
 func (x *index) joinBranches(b *branch, i int) bool {
-	i, ok := b.beside(i)
+	i, ok := b.mergePair(i)
 	if !ok || b.kids[i].n+b.kids[i+1].n > fanOut*3/4 {
 		return false
 	}
-	l, r := x.kid(b, i), b.kids[i+1]
+	l, r := x.editableChild(b, i), b.kids[i+1]
 	copy(l.keys[l.n:], r.keys[:r.n])
 	copy(l.sums[l.n:], r.sums[:r.n])
 	copy(l.kids[l.n:], r.kids[:r.n])

@@ -71,7 +71,7 @@ func TestIndexHoldsWhatWasPut(t *testing.T) {
 		for range rapid.IntRange(1, 15).Draw(t, "rounds") {
 			for range rapid.IntRange(1, 200).Draw(t, "puts") {
 				e := entry{
-					key: rapid.Uint64Range(0, many).Draw(t, "key"), kind: rapid.Int32Range(0, 100).Draw(t, "kind"),
+					key: rapid.Uint64Range(0, many).Draw(t, "key"), class: rapid.Int32Range(0, 100).Draw(t, "class"),
 					freeCPU: rapid.Uint32().Draw(t, "cpu"), freeMem: rapid.Uint32().Draw(t, "mem"),
 				}
 				x.put(e)

@@ -36,22 +36,22 @@ func add(m *map[string]int, key string, n int) {
 	(*m)[key] += n
 }
 
-// placed is what is said of those that are placed. It is a copy: allocations
+// placedMetrics is what is said of those that are placed. It is a copy: allocations
 // outlive the batch.
-func (b *batch) placed() *api.PlacementMetrics {
+func (b *batch) placedMetrics() *api.PlacementMetrics {
 	m := b.metrics
 	return &m
 }
 
-// failure looks at every node once more, to explain why none can take the next
+// explainFailure looks at every node once more, to explain why none can take the next
 // instance.
-func (b *batch) failure() *api.PlacementMetrics {
-	m := b.suit.count(b.pass.view)
+func (b *batch) explainFailure() *api.PlacementMetrics {
+	m := b.feasibility.metrics(b.pass.view)
 	m.ConstraintFiltered, m.ClassFiltered = maps.Clone(m.ConstraintFiltered), maps.Clone(m.ClassFiltered)
 	b.pass.view.eachPage(func(first int32, p *page) {
 		for ready := p.ready; ready != 0; ready &= ready - 1 {
 			i := bits.TrailingZeros64(ready)
-			if !b.judge(p.kind[i]).fits() {
+			if !b.verdict(p.class[i]).fits() {
 				continue
 			}
 			slot := first | int32(i)
@@ -59,16 +59,16 @@ func (b *batch) failure() *api.PlacementMetrics {
 			if o := b.pass.touched[slot]; o != nil {
 				at = *o
 			}
-			_, why := b.full(p, i, slot, &at)
+			_, why := b.roomObstacle(p, i, slot, &at)
 			why.count(&m, p.nodes[i])
 		}
 	})
-	b.asked(&m)
+	b.addDemand(&m)
 	return &m
 }
 
-// asked adds what was asked for to metrics that say there was too little of it.
-func (b *batch) asked(m *api.PlacementMetrics) {
+// addDemand adds what was asked for to metrics that say there was too little of it.
+func (b *batch) addDemand(m *api.PlacementMetrics) {
 	if m.NodesExhausted == 0 || m.ResourcesExhausted != nil {
 		return
 	}
@@ -90,8 +90,8 @@ func (b *batch) eligibility(o *Outcome) {
 	if o.ClassEligibility == nil {
 		o.ClassEligibility = make(map[string]bool)
 	}
-	for i, k := range b.pass.view.kinds {
-		o.ClassEligibility[k.class] = o.ClassEligibility[k.class] || b.judge(int32(i)).fits()
+	for i, k := range b.pass.view.classes {
+		o.ClassEligibility[k.id] = o.ClassEligibility[k.id] || b.verdict(int32(i)).fits()
 	}
 	o.Escaped = o.Escaped || b.rules.escaped()
 }

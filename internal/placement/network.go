@@ -10,9 +10,9 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// A portAsk is the ports that one instance of a group needs.
-type portAsk struct {
-	wants   []portWant
+// A portRequest is the ports that one instance of a group needs.
+type portRequest struct {
+	wants   []requestedPort
 	numbers []int // of wants: 0 where the node picks one
 	static  []int // those that must be free on every address of the node
 	dynamic int   // how many the node picks
@@ -20,15 +20,15 @@ type portAsk struct {
 	tasks   map[string][]*api.Network // of tasks that ask in their resources block
 }
 
-// A portWant is one port.
-type portWant struct {
+// A requestedPort is one port.
+type requestedPort struct {
 	number  int    // 0: any
 	network string // the host network that it is bound to; "": all addresses
 	shared  bool   // others may have the same
 }
 
-func newPortAsk(g *api.Group) *portAsk {
-	a := &portAsk{group: g.Networks}
+func newPortRequest(g *api.Group) *portRequest {
+	a := &portRequest{group: g.Networks}
 	a.add(g.Networks)
 	for _, t := range g.Tasks {
 		if t.Resources != nil && len(t.Resources.Networks) > 0 {
@@ -43,7 +43,7 @@ func newPortAsk(g *api.Group) *portAsk {
 }
 
 // add lists the networks' ports in the order that grant.networks takes them.
-func (a *portAsk) add(networks []*api.Network) {
+func (a *portRequest) add(networks []*api.Network) {
 	for _, n := range networks {
 		for _, p := range n.ReservedPorts {
 			a.want(&p, p.Value)
@@ -54,8 +54,8 @@ func (a *portAsk) add(networks []*api.Network) {
 	}
 }
 
-func (a *portAsk) want(p *api.Port, number int) {
-	w := portWant{number: number, shared: p.IgnoreCollision}
+func (a *portRequest) want(p *api.Port, number int) {
+	w := requestedPort{number: number, shared: p.IgnoreCollision}
 	if !isOwnNetwork(p.HostNetwork) {
 		w.network = p.HostNetwork
 	}
@@ -69,7 +69,7 @@ func (a *portAsk) want(p *api.Port, number int) {
 }
 
 // binding is what number takes of the node for want i.
-func (a *portAsk) binding(n *api.Node, i, number int) binding {
+func (a *portRequest) binding(n *api.Node, i, number int) binding {
 	if network := a.wants[i].network; network != "" {
 		return binding{hostAddress(n, network), number}
 	}
@@ -78,7 +78,7 @@ func (a *portAsk) binding(n *api.Node, i, number int) binding {
 
 // pick returns the numbers for one instance, in the order of wants. It does not
 // take them.
-func (a *portAsk) pick(n *api.Node, o *overlay, random uint64) ([]int, bool) {
+func (a *portRequest) pick(n *api.Node, o *overlay, random uint64) ([]int, bool) {
 	if a.dynamic == 0 {
 		return a.numbers, true
 	}
@@ -125,12 +125,12 @@ func (o *overlay) freePort(address string, lo, hi, start int, others []int) int 
 // A template makes the resources of allocations; what all instances have alike
 // is shared between them.
 type template struct {
-	ask    *portAsk
+	ask    *portRequest
 	group  *api.Group
 	shared *api.AllocatedResources
 }
 
-func newTemplate(g *api.Group, ask *portAsk, oversubscribe bool) *template {
+func newTemplate(g *api.Group, ask *portRequest, oversubscribe bool) *template {
 	r := &api.AllocatedResources{
 		Tasks:  make(map[string]*api.AllocatedTask, len(g.Tasks)),
 		Shared: api.AllocatedShared{DiskMB: g.Usage().DiskMB},
@@ -157,7 +157,7 @@ func value(p *int) int {
 }
 
 // on returns the resources of an instance with what was picked of the node.
-func (t *template) on(n *api.Node, s *special, p *picked) *api.AllocatedResources {
+func (t *template) on(n *api.Node, s *resources, p *picked) *api.AllocatedResources {
 	if len(t.ask.wants) == 0 && len(t.ask.group) == 0 && len(t.ask.tasks) == 0 && s == nil {
 		return t.shared
 	}

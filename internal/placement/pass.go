@@ -23,14 +23,14 @@ type pass struct {
 	turn      int32 // the slot that comes first among equals
 	newID     func() string
 	blank     []api.Allocation // to be filled in
-	memory    *memory
+	memory    *scratch
 	out       *Outcome
 
 	preemptor *preemptor // nil until it is needed
 }
 
 func newPass(v *View, o *Order) *pass {
-	m := memories.Get().(*memory)
+	m := memories.Get().(*scratch)
 	p := &pass{
 		view: v, order: o, touched: m.touched, instances: make(map[string]map[int32]int32), memory: m,
 		rand: o.Seed*0x9e3779b97f4a7c15 + 1, newID: o.NewID, out: &Outcome{},
@@ -46,7 +46,7 @@ func newPass(v *View, o *Order) *pass {
 			p.count(slot, a.Group)
 		}
 	}
-	p.countLeaving()
+	p.startCountingReplaced()
 	return p
 }
 
@@ -56,7 +56,7 @@ func (p *pass) release() {
 	for _, b := range p.batches {
 		b.release()
 	}
-	p.memory.forget()
+	p.memory.release()
 	p.memory, p.touched, p.instances = nil, nil, nil
 }
 
@@ -96,9 +96,9 @@ func (p *pass) blankAllocation() *api.Allocation {
 	return a
 }
 
-// A memory is what a pass needs only while it lasts. It is used again, since
+// A scratch is what a pass needs only while it lasts. It is used again, since
 // making it anew would be most of what small orders cost.
-type memory struct {
+type scratch struct {
 	touched  map[int32]*overlay
 	overlays [][]overlay // in pieces, which do not move
 	used     int         // overlays
@@ -108,7 +108,7 @@ type memory struct {
 	known    heap
 }
 
-var memories = sync.Pool{New: func() any { return &memory{touched: make(map[int32]*overlay)} }}
+var memories = sync.Pool{New: func() any { return &scratch{touched: make(map[int32]*overlay)} }}
 
 const (
 	overlayPiece = 64
@@ -117,7 +117,7 @@ const (
 	kept = 1 << 16
 )
 
-func (m *memory) overlay() *overlay {
+func (m *scratch) overlay() *overlay {
 	piece := m.used / overlayPiece
 	if piece == len(m.overlays) {
 		m.overlays = append(m.overlays, make([]overlay, overlayPiece))
@@ -128,7 +128,7 @@ func (m *memory) overlay() *overlay {
 }
 
 // counts returns an empty table.
-func (m *memory) counts() map[int32]int32 {
+func (m *scratch) counts() map[int32]int32 {
 	if m.tabled == len(m.tables) {
 		m.tables = append(m.tables, make(map[int32]int32))
 	}
@@ -136,7 +136,7 @@ func (m *memory) counts() map[int32]int32 {
 	return m.tables[m.tabled-1]
 }
 
-func (m *memory) forget() {
+func (m *scratch) release() {
 	sum := m.used
 	for _, t := range m.tables[:m.tabled] {
 		sum += len(t)

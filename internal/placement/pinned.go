@@ -15,51 +15,51 @@ type obstacle struct {
 	room   bool   // it is the lack of room: the node may have it later
 }
 
-// pin places requests that name their node: no other is looked at. How often a
+// placePinned places requests that name their node: no other is looked at. How often a
 // node passes each test is all that their metrics tell.
-func (p *pass) pin(b *batch, requests []*Request) {
+func (p *pass) placePinned(b *batch, requests []*Request) {
 	placed := make(map[int32]*api.PlacementMetrics)
 	for _, r := range requests {
 		slot, ok := p.view.slots.Get(r.NodeID)
 		if !ok {
-			p.settle(b, r, nil, nil)
+			p.recordResult(b, r, nil, nil)
 			continue
 		}
-		b.excuse(r)
-		bk, o, why := b.hinders(slot)
+		b.ignorePredecessor(r)
+		bk, o, why := b.findObstacle(slot)
 		if why.reason != "" {
-			b.accuse(r)
-			p.settle(b, r, nil, nil)
+			b.countPredecessor(r)
+			p.recordResult(b, r, nil, nil)
 			continue
 		}
 		pg, i := p.view.page(slot)
-		m := placed[pg.kind[i]]
+		m := placed[pg.class[i]]
 		if m == nil {
-			m = b.lone(pg.nodes[i])
-			placed[pg.kind[i]] = m
+			m = b.singleNodeMetrics(pg.nodes[i])
+			placed[pg.class[i]] = m
 		}
-		a := b.put(r, slot, bk, o)
+		a := b.assign(r, slot, bk, o)
 		if a == nil {
-			b.accuse(r)
+			b.countPredecessor(r)
 		}
-		p.settle(b, r, a, m)
+		p.recordResult(b, r, a, m)
 	}
 }
 
-// lone is what metrics say where one node was looked at, and taken.
-func (b *batch) lone(n *api.Node) *api.PlacementMetrics {
+// singleNodeMetrics is what metrics say where one node was looked at, and taken.
+func (b *batch) singleNodeMetrics(n *api.Node) *api.PlacementMetrics {
 	return &api.PlacementMetrics{
 		NodesEvaluated: 1, NodesInPool: 1, NodePool: b.rules.pool,
 		NodesAvailable: map[string]int{n.Datacenter: 1},
 	}
 }
 
-// unfit tells what of a node and its kind keeps it from taking any instance.
-func (b *batch) unfit(p *page, i int) obstacle {
-	n, k := p.nodes[i], b.judge(p.kind[i])
+// classObstacle tells what of a node and its class keeps it from taking any instance.
+func (b *batch) classObstacle(p *page, i int) obstacle {
+	n, k := p.nodes[i], b.verdict(p.class[i])
 	switch {
 	case !p.isReady(i):
-		return obstacle{reason: takesNothing(n)}
+		return obstacle{reason: notReadyReason(n)}
 	case !k.inPool:
 		return obstacle{reason: fmt.Sprintf("node pool %q is not %q", n.NodePool, b.rules.pool)}
 	case !k.within:
@@ -68,36 +68,36 @@ func (b *batch) unfit(p *page, i int) obstacle {
 	return obstacle{reason: k.reason}
 }
 
-// hinders looks for what keeps one more instance from the slot's node. If it is
+// findObstacle looks for what keeps one more instance from the slot's node. If it is
 // nothing, it returns the node's bucket and overlay.
-func (b *batch) hinders(slot int32) (*bucket, *overlay, obstacle) {
+func (b *batch) findObstacle(slot int32) (*bucket, *overlay, obstacle) {
 	p, i := b.pass.view.page(slot)
 	if p.nodes[i] == nil {
 		return nil, nil, obstacle{reason: notRegistered}
 	}
-	if why := b.unfit(p, i); why.reason != "" {
+	if why := b.classObstacle(p, i); why.reason != "" {
 		return nil, nil, why
 	}
 	o := b.pass.overlay(slot)
-	at, why := b.full(p, i, slot, o)
+	at, why := b.roomObstacle(p, i, slot, o)
 	if why.reason != "" {
 		return nil, nil, why
 	}
 	return b.buckets[at], o, obstacle{}
 }
 
-// full tells what keeps one more instance from a node of a kind that fits, with
+// roomObstacle tells what keeps one more instance from a node of a class that fits, with
 // what is taken there; if nothing, it returns the node's bucket.
-func (b *batch) full(p *page, i int, slot int32, taken *overlay) (bucket int32, why obstacle) {
+func (b *batch) roomObstacle(p *page, i int, slot int32, taken *overlay) (bucket int32, why obstacle) {
 	n := p.nodes[i]
-	bucket, why = b.hurdle(n, slot, p.kind[i])
+	bucket, why = b.bucketOrObstacle(n, slot, p.class[i])
 	if why.reason != "" {
 		return 0, why
 	}
-	if words := b.closed(b.buckets[bucket]); words != "" {
+	if words := b.exhaustedProperty(b.buckets[bucket]); words != "" {
 		return 0, obstacle{reason: words}
 	}
-	if dimension := b.lacks(&candidate{used: taken.used}, n, p.capacity[i], taken); dimension != "" {
+	if dimension := b.missingResource(&candidate{used: taken.used}, n, p.capacity[i], taken); dimension != "" {
 		return 0, obstacle{reason: dimension, room: true}
 	}
 	if _, ok := b.ask.pick(n, taken, 0); !ok {
@@ -108,13 +108,13 @@ func (b *batch) full(p *page, i int, slot int32, taken *overlay) (bucket int32, 
 
 const notRegistered = "the node is not registered"
 
-// takesNothing says that the node is not ready.
-func takesNothing(n *api.Node) string {
+// notReadyReason says that the node is not ready.
+func notReadyReason(n *api.Node) string {
 	return fmt.Sprintf("the node takes no new allocations (status %s, %s)", n.Status, n.SchedulingEligibility)
 }
 
-// blame adds to the metrics why the pinned request could not be placed.
-func (b *batch) blame(m *api.PlacementMetrics, r *Request) {
+// explainPinned adds to the metrics why the pinned request could not be placed.
+func (b *batch) explainPinned(m *api.PlacementMetrics, r *Request) {
 	m.NodesEvaluated++
 	m.NodePool = b.rules.pool
 	slot, ok := b.pass.view.slots.Get(r.NodeID)
@@ -132,7 +132,7 @@ func (b *batch) blame(m *api.PlacementMetrics, r *Request) {
 		}
 		m.NodesAvailable[n.Datacenter]++
 	}
-	_, _, why := b.hinders(slot)
+	_, _, why := b.findObstacle(slot)
 	why.count(m, n)
-	b.asked(m)
+	b.addDemand(m)
 }

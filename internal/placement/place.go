@@ -21,10 +21,10 @@ func Place(v *View, o *Order) *Outcome {
 		p.place(o.Requests[from:to])
 		from = to
 	}
-	p.await()
+	p.waitForRoom()
 	p.release()
 	if o.AllAtOnce && len(p.out.Failed) > 0 {
-		p.withdraw()
+		p.rollback()
 	}
 	return p.out
 }
@@ -32,38 +32,38 @@ func Place(v *View, o *Order) *Outcome {
 // alike reports whether the requests can share one scan of the fleet.
 func alike(a, b *Request) bool {
 	return a.Group == b.Group && a.Job == b.Job && a.Canary == b.Canary &&
-		(a.NodeID == "") == (b.NodeID == "") && a.stays() == b.stays()
+		(a.NodeID == "") == (b.NodeID == "") && a.isSticky() == b.isSticky()
 }
 
 func (p *pass) place(requests []*Request) {
-	b := p.newBatch(requests, requests[0].NodeID == "" && !requests[0].stays())
+	b := p.newBatch(requests, requests[0].NodeID == "" && !requests[0].isSticky())
 	if requests[0].NodeID != "" {
-		p.pin(b, requests)
+		p.placePinned(b, requests)
 		return
 	}
-	if requests[0].stays() {
-		if requests = p.stay(b, requests); len(requests) == 0 {
+	if requests[0].isSticky() {
+		if requests = p.placeSticky(b, requests); len(requests) == 0 {
 			return
 		}
 		b = p.newBatch(requests, true)
 	}
-	placed := b.placed()
+	placed := b.placedMetrics()
 	for _, r := range requests {
-		b.excuse(r)
-		a := b.take(r)
+		b.ignorePredecessor(r)
+		a := b.placeNext(r)
 		if a == nil {
-			a = b.swap(r)
+			a = b.placeOnPredecessorsNode(r)
 		}
 		if a == nil {
-			b.accuse(r)
+			b.countPredecessor(r)
 		}
-		p.settle(b, r, a, placed)
+		p.recordResult(b, r, a, placed)
 	}
 }
 
-// settle notes that the request was placed as a, or, if a is nil, that it was
+// recordResult notes that the request was placed as a, or, if a is nil, that it was
 // not.
-func (p *pass) settle(b *batch, r *Request, a *api.Allocation, m *api.PlacementMetrics) {
+func (p *pass) recordResult(b *batch, r *Request, a *api.Allocation, m *api.PlacementMetrics) {
 	if a == nil {
 		p.left = append(p.left, leftover{batch: b, request: r})
 		return
@@ -85,15 +85,15 @@ type leftover struct {
 	waits   bool // for the end of what it takes over from
 }
 
-// await settles what is left. Requests whose predecessor is ending already come
+// waitForRoom settles what is left. Requests whose predecessor is ending already come
 // first, so that nobody is stopped for room that is promised to them.
-func (p *pass) await() {
+func (p *pass) waitForRoom() {
 	for i := range p.left {
 		l := &p.left[i]
 		add(&p.out.Queued, l.request.Group.Name, 1)
 		l.batch.eligibility(p.out)
 		previous := l.request.Previous
-		l.waits = l.request.Replaces == nil && previous != nil && previous.IsServerTerminal() && l.awaits(previous)
+		l.waits = l.request.Replaces == nil && previous != nil && previous.IsServerTerminal() && l.reserveRoomOf(previous)
 	}
 	for i := range p.left {
 		l := &p.left[i]
@@ -101,11 +101,11 @@ func (p *pass) await() {
 		if stop == nil {
 			continue
 		}
-		l.batch.excuse(l.request)
-		if l.waits = l.awaits(stop.Alloc); l.waits {
+		l.batch.ignorePredecessor(l.request)
+		if l.waits = l.reserveRoomOf(stop.Alloc); l.waits {
 			p.out.Stop = append(p.out.Stop, stop)
 		} else {
-			l.batch.accuse(l.request)
+			l.batch.countPredecessor(l.request)
 		}
 	}
 	for _, l := range p.left {
@@ -113,13 +113,13 @@ func (p *pass) await() {
 			add(&p.out.Waiting, l.request.Group.Name, 1)
 			continue
 		}
-		l.batch.excuse(l.request)
+		l.batch.ignorePredecessor(l.request)
 		if l.batch.preempt(l.request) {
 			p.out.unqueue(l.request.Group.Name)
 			continue
 		}
 		l.batch.fail(l.request)
-		l.batch.accuse(l.request)
+		l.batch.countPredecessor(l.request)
 	}
 }
 
@@ -130,10 +130,10 @@ func (o *Outcome) unqueue(group string) {
 	}
 }
 
-// awaits reports whether the request would have room where old is, once old has
+// reserveRoomOf reports whether the request would have room where old is, once old has
 // ended.
-func (l *leftover) awaits(old *api.Allocation) bool {
-	return (l.request.NodeID == "" || l.request.NodeID == old.NodeID) && l.batch.awaits(old)
+func (l *leftover) reserveRoomOf(old *api.Allocation) bool {
+	return (l.request.NodeID == "" || l.request.NodeID == old.NodeID) && l.batch.reserveRoomOf(old)
 }
 
 func (b *batch) fail(r *Request) {
@@ -141,7 +141,7 @@ func (b *batch) fail(r *Request) {
 	if m := o.Failed[r.Group.Name]; m != nil {
 		m.CoalescedFailures++
 		if r.NodeID != "" {
-			b.blame(m, r)
+			b.explainPinned(m, r)
 		}
 		return
 	}
@@ -150,17 +150,17 @@ func (b *batch) fail(r *Request) {
 	}
 	if r.NodeID != "" {
 		m := &api.PlacementMetrics{}
-		b.blame(m, r)
+		b.explainPinned(m, r)
 		o.Failed[r.Group.Name] = m
 		return
 	}
-	o.Failed[r.Group.Name] = b.failure()
+	o.Failed[r.Group.Name] = b.explainFailure()
 }
 
-// awaits reports whether an instance of the batch would have room where old is,
+// reserveRoomOf reports whether an instance of the batch would have room where old is,
 // once old has ended; if so, it keeps that room for it.
-func (b *batch) awaits(old *api.Allocation) bool {
-	slot, ok := b.roomAfter(old)
+func (b *batch) reserveRoomOf(old *api.Allocation) bool {
+	slot, ok := b.slotWithRoomAfter(old)
 	if !ok {
 		return false
 	}
@@ -168,15 +168,15 @@ func (b *batch) awaits(old *api.Allocation) bool {
 	// nobody else's.
 	o := b.pass.overlay(slot)
 	n, _ := b.node(slot)
-	grown := b.needOn(n).Sub(old.Usage())
+	grown := b.demandOn(n).Sub(old.Usage())
 	o.used = o.used.Add(api.Usage{CPU: max(grown.CPU, 0), MemoryMB: max(grown.MemoryMB, 0), DiskMB: max(grown.DiskMB, 0)})
 	b.pass.count(slot, b.rules.group.Name)
 	return true
 }
 
-// roomAfter reports whether an instance of the batch would have room where old
+// slotWithRoomAfter reports whether an instance of the batch would have room where old
 // is, once old has ended, and which slot that is.
-func (b *batch) roomAfter(old *api.Allocation) (int32, bool) {
+func (b *batch) slotWithRoomAfter(old *api.Allocation) (int32, bool) {
 	if !old.HoldsResources() {
 		return 0, false
 	}
@@ -189,7 +189,7 @@ func (b *batch) roomAfter(old *api.Allocation) (int32, bool) {
 	if n == nil || pg.ready&(1<<i) == 0 {
 		return 0, false
 	}
-	if !b.judge(pg.kind[i]).fits() || b.rules.ofNode(n) != "" {
+	if !b.verdict(pg.class[i]).fits() || b.rules.nodeMismatch(n) != "" {
 		return 0, false
 	}
 	if b.rules.distinctHosts && b.neighbours(slot) > 0 {
@@ -197,12 +197,12 @@ func (b *batch) roomAfter(old *api.Allocation) (int32, bool) {
 	}
 	rest := b.pass.overlay(slot).fork()
 	rest.hold(old, -1)
-	return slot, b.lacks(&candidate{used: rest.used}, n, pg.capacity[i], &rest) == ""
+	return slot, b.missingResource(&candidate{used: rest.used}, n, pg.capacity[i], &rest) == ""
 }
 
-// withdraw takes everything back: an order that is all or nothing failed in
+// rollback takes everything back: an order that is all or nothing failed in
 // part.
-func (p *pass) withdraw() {
+func (p *pass) rollback() {
 	p.out.Place, p.out.Stop, p.out.Preempt, p.out.Waiting = nil, nil, nil, nil
 	p.out.Queued = nil
 	for _, r := range p.order.Requests {

@@ -22,38 +22,38 @@ type Preemption struct {
 type preemptor struct {
 	pass      *pass
 	preempted map[string]bool // by the order: ids
-	losses    *losses
+	losses    *groupLosses
 
 	// Used again for every node:
 	ending  []*api.Allocation
 	victims []victim
-	search  search
+	search  victimSearch
 }
 
-// A choice is a node on which a request has room once others have ended.
-type choice struct {
+// A preemptionChoice is a node on which a request has room once others have ended.
+type preemptionChoice struct {
 	slot   int32
-	pos    uint32   // breaks ties
-	groups [4]int32 // that the best set takes from
-	count  int      // of them; more than there are in groups: some are not
-	lost   int      // what those had lost when that was so; -1: the node has changed
-	score  float64  // of the node, with the set gone
-	harm   harm     // of the best set there
+	pos    uint32         // breaks ties
+	groups [4]int32       // that the best set takes from
+	count  int            // of them; more than there are in groups: some are not
+	lost   int            // what those had lost when that was so; -1: the node has changed
+	score  float64        // of the node, with the set gone
+	harm   preemptionCost // of the best set there
 }
 
 // compare puts the choice first that does least harm; of those that do the same
 // but for freeing more than is needed, the node that suits best.
-func (c *choice) compare(d *choice) int {
-	return cmp.Or(c.harm.rough(d.harm), -cmp.Compare(c.score, d.score), c.harm.compare(d.harm), cmp.Compare(c.pos, d.pos))
+func (c *preemptionChoice) compare(d *preemptionChoice) int {
+	return cmp.Or(c.harm.compareCoarse(d.harm), -cmp.Compare(c.score, d.score), c.harm.compare(d.harm), cmp.Compare(c.pos, d.pos))
 }
 
 // isStale reports whether the choice has to be made again: what it does may be
 // worse by now, but never better, because its groups have lost others meanwhile.
-func (x *preemptor) isStale(c *choice) bool {
+func (x *preemptor) isStale(c *preemptionChoice) bool {
 	return c.lost < 0 || c.count > len(c.groups) || c.lost != x.lost(c)
 }
 
-func (x *preemptor) lost(c *choice) (lost int) {
+func (x *preemptor) lost(c *preemptionChoice) (lost int) {
 	for _, g := range c.groups[:min(c.count, len(c.groups))] {
 		l := &x.losses.groups[g]
 		lost += max(min(l.lost, l.may), 0) // beyond it, one more is as bad as the one before
@@ -68,7 +68,7 @@ func (b *batch) mayPreempt(r *Request) *preemptor {
 		return nil
 	}
 	if p.preemptor == nil {
-		p.preemptor = &preemptor{pass: p, preempted: map[string]bool{}, losses: newLosses()}
+		p.preemptor = &preemptor{pass: p, preempted: map[string]bool{}, losses: newGroupLosses()}
 	}
 	return p.preemptor
 }
@@ -80,10 +80,10 @@ func (b *batch) preempt(r *Request) bool {
 	if x == nil {
 		return false
 	}
-	b.excuse(r)
+	b.ignorePredecessor(r)
 	placed := x.place(b, r)
 	if !placed {
-		b.accuse(r)
+		b.countPredecessor(r)
 	}
 	return placed
 }
@@ -94,17 +94,17 @@ func (x *preemptor) place(b *batch, r *Request) bool {
 		return ok && x.preemptOn(b, r, slot)
 	}
 	x.findChoices(b, r)
-	var aside []choice // the instance failed there
+	var aside []preemptionChoice // the instance failed there
 	defer func() {
 		for _, c := range aside {
 			b.choices.push(c)
 		}
 	}()
-	avoid := b.avoid(r.Penalised)
+	avoid := b.avoidNodes(r.Penalised)
 	for len(b.choices) > 0 {
 		c := b.choices.pop()
 		if x.isStale(&c) {
-			if again, ok := x.choose(b, r, c.slot); ok {
+			if again, ok := x.evaluateNode(b, r, c.slot); ok {
 				b.choices.push(again)
 				if again.count > len(again.groups) && x.preemptOn(b, r, again.slot) {
 					return true // it would be stale for ever
@@ -122,7 +122,7 @@ func (x *preemptor) place(b *batch, r *Request) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(aside, func(c choice) bool { return x.preemptOn(b, r, c.slot) })
+	return slices.ContainsFunc(aside, func(c preemptionChoice) bool { return x.preemptOn(b, r, c.slot) })
 }
 
 // findChoices looks at every node, once for all requests of the batch.
@@ -133,24 +133,24 @@ func (x *preemptor) findChoices(b *batch, r *Request) {
 	b.chosen = true
 	b.pass.view.eachPage(func(first int32, p *page) {
 		for i, n := range p.nodes {
-			if n == nil || p.ready&(1<<i) == 0 || !b.judge(p.kind[i]).fits() {
+			if n == nil || p.ready&(1<<i) == 0 || !b.verdict(p.class[i]).fits() {
 				continue
 			}
-			if c, ok := x.choose(b, r, first|int32(i)); ok {
+			if c, ok := x.evaluateNode(b, r, first|int32(i)); ok {
 				b.choices = append(b.choices, c)
 			}
 		}
 	})
-	slices.SortFunc(b.choices, func(c, d choice) int { return c.compare(&d) }) // which is a heap
+	slices.SortFunc(b.choices, func(c, d preemptionChoice) int { return c.compare(&d) }) // which is a heap
 }
 
-// choose finds what preempting would do on a node.
-func (x *preemptor) choose(b *batch, r *Request, slot int32) (choice, bool) {
+// evaluateNode finds what preempting would do on a node.
+func (x *preemptor) evaluateNode(b *batch, r *Request, slot int32) (preemptionChoice, bool) {
 	s := x.find(b, r, slot)
 	if s == nil {
-		return choice{}, false
+		return preemptionChoice{}, false
 	}
-	c := choice{slot: slot, pos: b.tie(slot), harm: s.best}
+	c := preemptionChoice{slot: slot, pos: b.tieBreak(slot), harm: s.best}
 	for i, v := range s.set {
 		if i < len(c.groups) {
 			c.groups[i] = s.victims[v].group
@@ -164,25 +164,25 @@ func (x *preemptor) choose(b *batch, r *Request, slot int32) (choice, bool) {
 		used = used.Sub(s.victims[i].usage)
 	}
 	at := candidate{slot: slot, used: used, affinity: b.affinity(n), collisions: b.running[slot]}
-	c.score = b.value(&at, n, s.capacity, &s.rest)
+	c.score = b.score(&at, n, s.capacity, &s.rest)
 	return c, true
 }
 
 // find looks on a node for the set that does the least harm; nil if there is
 // none. What is found is good until the next call.
-func (x *preemptor) find(b *batch, r *Request, slot int32) *search {
+func (x *preemptor) find(b *batch, r *Request, slot int32) *victimSearch {
 	pg, i := b.pass.view.page(slot)
 	n := pg.nodes[i]
-	if n == nil || b.unfit(pg, i).reason != "" {
+	if n == nil || b.classObstacle(pg, i).reason != "" {
 		return nil
 	}
-	x.held(n.ID, r.Job)
+	x.collectHeld(n.ID, r.Job)
 	if len(x.ending)+len(x.victims) == 0 {
 		return nil
 	}
 	old := &x.search
-	*old = search{
-		batch: b, losses: x.losses, page: pg, at: i, slot: slot, capacity: pg.capacity[i], need: b.needOn(n),
+	*old = victimSearch{
+		batch: b, losses: x.losses, page: pg, at: i, slot: slot, capacity: pg.capacity[i], need: b.demandOn(n),
 		victims: x.victims, ending: x.ending, everyone: old.everyone[:0], picked: old.picked[:0], forced: old.forced[:0], set: old.set[:0],
 	}
 	s := old
@@ -204,7 +204,7 @@ func (x *preemptor) find(b *batch, r *Request, slot int32) *search {
 }
 
 // after is what is taken on the node when the set, and what is ending, is gone.
-func (s *search) after() *overlay {
+func (s *victimSearch) after() *overlay {
 	rest := s.rest.fork()
 	for _, i := range s.set {
 		rest.hold(s.victims[i].alloc, -1)
@@ -220,13 +220,13 @@ func (x *preemptor) preemptOn(b *batch, r *Request, slot int32) bool {
 		return false
 	}
 	p, rest := b.pass, s.after()
-	in, why := b.full(s.page, s.at, slot, rest)
+	in, why := b.roomObstacle(s.page, s.at, slot, rest)
 	if why.reason != "" {
 		return false
 	}
 	needed := s.needed(rest)
 	real := p.overlay(slot)
-	a := b.put(r, slot, b.buckets[in], rest)
+	a := b.assign(r, slot, b.buckets[in], rest)
 	if a == nil {
 		return false
 	}
@@ -241,7 +241,7 @@ func (x *preemptor) preemptOn(b *batch, r *Request, slot int32) bool {
 		x.preempted[v.alloc.ID] = true
 		x.losses.groups[v.group].lost++
 	}
-	m := b.lone(s.page.nodes[s.at])
+	m := b.singleNodeMetrics(s.page.nodes[s.at])
 	if r.NodeID == "" {
 		all := b.metrics
 		m = &all
@@ -250,17 +250,17 @@ func (x *preemptor) preemptOn(b *batch, r *Request, slot int32) bool {
 		NodeID: a.NodeID,
 		Scores: map[string]float64{"preempted-allocations": float64(s.best.count), "preempted-priorities": float64(s.best.priority)},
 	}}
-	p.settle(b, r, a, m)
+	p.recordResult(b, r, a, m)
 	return true
 }
 
 // needed are those of what is ending whose room the instance takes; rest, what
 // is taken without them and the set, gets back what the others hold.
-func (s *search) needed(rest *overlay) (needed []*api.Allocation) {
+func (s *victimSearch) needed(rest *overlay) (needed []*api.Allocation) {
 	for _, e := range s.ending {
 		with := rest.fork()
 		with.hold(e, 1)
-		if _, why := s.batch.full(s.page, s.at, s.slot, &with); why.reason == "" {
+		if _, why := s.batch.roomObstacle(s.page, s.at, s.slot, &with); why.reason == "" {
 			*rest = with
 		} else {
 			needed = append(needed, e)
@@ -270,9 +270,9 @@ func (s *search) needed(rest *overlay) (needed []*api.Allocation) {
 }
 
 // choices is a heap: the best is first.
-type choices []choice
+type choices []preemptionChoice
 
-func (h *choices) push(c choice) {
+func (h *choices) push(c preemptionChoice) {
 	*h = append(*h, c)
 	for i := len(*h) - 1; i > 0; {
 		parent := (i - 1) / 2
@@ -284,7 +284,7 @@ func (h *choices) push(c choice) {
 	}
 }
 
-func (h *choices) pop() choice {
+func (h *choices) pop() preemptionChoice {
 	first, last := (*h)[0], len(*h)-1
 	(*h)[0] = (*h)[last]
 	*h = (*h)[:last]

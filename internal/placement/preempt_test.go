@@ -96,8 +96,8 @@ func drawCrowd(t *rapid.T) *crowd {
 
 // best is the least harm that makes room on any node, found by trying every set
 // on every node.
-func (c *crowd) best() (least harm, found bool) {
-	need, ports := c.job.Groups[0].Usage(), newPortAsk(c.job.Groups[0]).static
+func (c *crowd) best() (least preemptionCost, found bool) {
+	need, ports := c.job.Groups[0].Usage(), newPortRequest(c.job.Groups[0]).static
 	for _, n := range c.nodes {
 		var victims, rest []*api.Allocation
 		for a := range c.held(n.ID) {
@@ -112,7 +112,7 @@ func (c *crowd) best() (least harm, found bool) {
 		for set := range uint(1) << len(victims) {
 			used, free := need, true
 			lost, freed := map[string]int{}, api.Usage{}
-			h := harm{count: bits.OnesCount(set)}
+			h := preemptionCost{count: bits.OnesCount(set)}
 			for i, v := range victims {
 				if set&(1<<i) == 0 {
 					used = used.Add(v.Usage())
@@ -138,7 +138,7 @@ func (c *crowd) best() (least harm, found bool) {
 				return float64(freed-max(lacking, 0)) / float64(capacity)
 			}
 			h.excess = share(freed.CPU, lacking.CPU, 1000) + share(freed.MemoryMB, lacking.MemoryMB, 1000)
-			if !found || h.rough(least) < 0 || h.rough(least) == 0 && h.excess < least.excess {
+			if !found || h.compareCoarse(least) < 0 || h.compareCoarse(least) == 0 && h.excess < least.excess {
 				least, found = h, true
 			}
 		}
@@ -168,7 +168,7 @@ func TestPreemptionDoesTheLeastHarm(t *testing.T) {
 			}
 			return
 		}
-		got := harm{}
+		got := preemptionCost{}
 		lost := map[string]int{}
 		for _, p := range out.Preempt {
 			if p.Alloc.Job.Priority+10 > c.job.Priority || p.Alloc.NodeID != out.Place[0].NodeID || p.By != out.Place[0] {
@@ -181,7 +181,7 @@ func TestPreemptionDoesTheLeastHarm(t *testing.T) {
 				got.over++
 			}
 		}
-		if got.rough(least) != 0 {
+		if got.compareCoarse(least) != 0 {
 			t.Fatalf("preempting does %+v, the least possible is %+v", got, least)
 		}
 		if refused := Check(v, out.Place, c.allocation); len(refused) > 0 {

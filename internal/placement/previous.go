@@ -17,41 +17,41 @@ const (
 	termFailed   = "node-reschedule-penalty" // the instance failed there
 )
 
-// stays reports whether the instance is to stay where its predecessor was: its
+// isSticky reports whether the instance is to stay where its predecessor was: its
 // directory is sticky, and it did not fail there.
-func (r *Request) stays() bool {
+func (r *Request) isSticky() bool {
 	d := r.Group.EphemeralDisk
 	return r.NodeID == "" && r.Recovery != api.RecoveryPermanent && r.Previous != nil && d != nil && d.Sticky != nil && *d.Sticky &&
 		!slices.Contains(r.Penalised, r.Previous.NodeID)
 }
 
-// stay places requests on the nodes of their predecessors where those can take
+// placeSticky places requests on the nodes of their predecessors where those can take
 // them, now or once the predecessor has ended. It returns the others.
-func (p *pass) stay(b *batch, requests []*Request) (others []*Request) {
+func (p *pass) placeSticky(b *batch, requests []*Request) (others []*Request) {
 	for _, r := range requests {
-		b.excuse(r)
-		a, m := b.comeBack(r)
-		waits := a == nil && b.waitsFor(r)
+		b.ignorePredecessor(r)
+		a, m := b.placeBeside(r)
+		waits := a == nil && b.waitsForPredecessor(r)
 		if a == nil {
-			b.accuse(r)
+			b.countPredecessor(r)
 		}
 		if a == nil && !waits {
 			others = append(others, r)
 			continue
 		}
-		p.settle(b, r, a, m)
+		p.recordResult(b, r, a, m)
 	}
 	return others
 }
 
-// comeBack places the request on its predecessor's node; nil if that has no
+// placeBeside places the request on its predecessor's node; nil if that has no
 // room for both, or takes nothing.
-func (b *batch) comeBack(r *Request) (*api.Allocation, *api.PlacementMetrics) {
+func (b *batch) placeBeside(r *Request) (*api.Allocation, *api.PlacementMetrics) {
 	slot, ok := b.pass.view.slots.Get(r.Previous.NodeID)
 	if !ok {
 		return nil, nil
 	}
-	bk, o, why := b.hinders(slot)
+	bk, o, why := b.findObstacle(slot)
 	if why.reason != "" {
 		return nil, nil
 	}
@@ -60,26 +60,26 @@ func (b *batch) comeBack(r *Request) (*api.Allocation, *api.PlacementMetrics) {
 	if b.running != nil {
 		c.collisions = b.running[slot]
 	}
-	c.score = b.value(&c, n, capacity, o)
-	terms := b.terms(&c, b.leasts(nil))
-	a := b.put(r, slot, bk, o)
+	c.score = b.score(&c, n, capacity, o)
+	terms := b.scoreTerms(&c, b.lowestLoads(nil))
+	a := b.assign(r, slot, bk, o)
 	if a == nil {
 		return nil, nil
 	}
-	m := b.lone(n)
+	m := b.singleNodeMetrics(n)
 	terms.Scores[termPrevious] = 1
 	terms.NormScore++
 	m.ScoreMetaData = []*api.NodeScore{terms}
 	return a, m
 }
 
-// waitsFor reports whether the request has room on its predecessor's node as
+// waitsForPredecessor reports whether the request has room on its predecessor's node as
 // soon as that has ended, and it is ending or is to.
-func (b *batch) waitsFor(r *Request) bool {
+func (b *batch) waitsForPredecessor(r *Request) bool {
 	if r.Replaces == nil && !r.Previous.IsServerTerminal() {
 		return false
 	}
-	_, ok := b.roomAfter(r.Previous)
+	_, ok := b.slotWithRoomAfter(r.Previous)
 	return ok
 }
 

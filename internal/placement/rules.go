@@ -20,11 +20,11 @@ type rules struct {
 	datacenters []string
 	pool        string
 	drivers     []string
-	shared      []*condition // decided once per kind of node
+	shared      []*condition // decided once per node class
 	own         []*condition // decided node by node: they look at something unique
 
-	ports   *portAsk
-	special *special // nil if the group asks for amounts and ports alone
+	ports   *portRequest
+	special *resources // nil if the group asks for amounts and ports alone
 
 	distinctHosts bool // no two instances of the group on one node
 	distinctJob   bool // no two instances of the job on one node
@@ -64,8 +64,8 @@ func newRules(job *api.Job, group *api.Group, policy Policy) *rules {
 	}
 	r.prefer(affinities)
 	r.spread(spreadsOf(job, group, policy))
-	r.ports = newPortAsk(group)
-	r.special = newSpecial(group, r.ports)
+	r.ports = newPortRequest(group)
+	r.special = newResources(group, r.ports)
 	return r
 }
 
@@ -136,8 +136,8 @@ func (r *rules) inDatacenter(n *api.Node) bool {
 	})
 }
 
-// ofKind returns what makes nodes of n's class unfit, in words; "" if nothing.
-func (r *rules) ofKind(n *api.Node) string {
+// classMismatch returns what makes nodes of n's class unfit, in words; "" if nothing.
+func (r *rules) classMismatch(n *api.Node) string {
 	for _, d := range r.drivers {
 		if status := n.Drivers[d]; status == nil || !status.Detected {
 			return "missing drivers: " + d
@@ -148,11 +148,11 @@ func (r *rules) ofKind(n *api.Node) string {
 	if reason := unmet(r.shared, n); reason != "" {
 		return reason
 	}
-	return r.special.unfit(n)
+	return r.special.mismatch(n)
 }
 
-// ofNode returns what makes this one node unfit although its class is not.
-func (r *rules) ofNode(n *api.Node) string { return unmet(r.own, n) }
+// nodeMismatch returns what makes this one node unfit although its class is not.
+func (r *rules) nodeMismatch(n *api.Node) string { return unmet(r.own, n) }
 
 func unmet(conditions []*condition, n *api.Node) string {
 	for _, c := range conditions {
@@ -172,8 +172,8 @@ func Suits(job *api.Job, group *api.Group, n *api.Node) (reason string, ok bool)
 
 // A Suitability answers Suits for one group and many nodes, of one goroutine.
 type Suitability struct {
-	rules *rules
-	kinds map[string]string // by computed class: what Of found that all of it share
+	rules   *rules
+	classes map[string]string // by computed class: what Of found that all of it share
 }
 
 // NewSuitability prepares the group's constraints.
@@ -186,23 +186,23 @@ func (s *Suitability) Of(n *api.Node) (reason string, ok bool) {
 	if n == nil {
 		return "the node is not registered", false
 	}
-	reason, known := s.kinds[n.ComputedClass]
+	reason, known := s.classes[n.ComputedClass]
 	if !known || n.ComputedClass == "" {
-		reason = s.ofKind(n)
-		s.kinds[n.ComputedClass] = reason
+		reason = s.classMismatch(n)
+		s.classes[n.ComputedClass] = reason
 	}
 	if reason == "" {
-		reason = s.rules.ofNode(n)
+		reason = s.rules.nodeMismatch(n)
 	}
 	return reason, reason == ""
 }
 
-func (s *Suitability) ofKind(n *api.Node) string {
+func (s *Suitability) classMismatch(n *api.Node) string {
 	switch {
 	case !s.rules.inPool(n):
 		return fmt.Sprintf("node pool %q is not %q", n.NodePool, s.rules.pool)
 	case !s.rules.inDatacenter(n):
 		return fmt.Sprintf("datacenter %q is not among %q", n.Datacenter, s.rules.datacenters)
 	}
-	return s.rules.ofKind(n)
+	return s.rules.classMismatch(n)
 }

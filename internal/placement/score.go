@@ -42,54 +42,54 @@ func crowded(n int32, count int) float64 {
 	return -3 * float64(n) / float64(max(count, 3))
 }
 
-// fill scores what the node would be with used of capacity, as the cluster's
+// utilizationScore scores what the node would be with used of capacity, as the cluster's
 // algorithm has it.
-func (b *batch) fill(used, capacity api.Usage) float64 {
-	return b.filled(free(used.CPU, capacity.CPU), free(used.MemoryMB, capacity.MemoryMB))
+func (b *batch) utilizationScore(used, capacity api.Usage) float64 {
+	return b.packingScore(free(used.CPU, capacity.CPU), free(used.MemoryMB, capacity.MemoryMB))
 }
 
-// filled is packed, or, for fleets that are to be used evenly, the opposite.
-func (b *batch) filled(cpu, mem int64) float64 {
+// packingScore is packed, or, for fleets that are to be used evenly, the opposite.
+func (b *batch) packingScore(cpu, mem int64) float64 {
 	if b.evenly {
 		return 1 - packed(cpu, mem)
 	}
 	return packed(cpu, mem)
 }
 
-// value is the candidate's score with one more instance.
-func (b *batch) value(c *candidate, n *api.Node, capacity api.Usage, o *overlay) float64 {
-	return b.fill(c.used.Add(b.needOn(n)), capacity) + crowded(c.collisions, b.count) + c.affinity + b.special.score(n, o)
+// score is the candidate's score with one more instance.
+func (b *batch) score(c *candidate, n *api.Node, capacity api.Usage, o *overlay) float64 {
+	return b.utilizationScore(c.used.Add(b.demandOn(n)), capacity) + crowded(c.collisions, b.count) + c.affinity + b.special.score(n, o)
 }
 
-// slack bounds what value adds to how the node is filled and to the affinity of
-// its kind.
-func (b *batch) slack() float64 {
-	if b.special != nil && b.special.hasWishes() {
+// maxScoreBonus bounds what value adds to how the node is filled and to the affinity of
+// its class.
+func (b *batch) maxScoreBonus() float64 {
+	if b.special != nil && b.special.hasAffinities() {
 		return 1
 	}
 	return 0
 }
 
-// explain lists the terms of the best candidates' scores, before anything of
+// scoreMetadata lists the terms of the best candidates' scores, before anything of
 // the batch is placed.
-func (b *batch) explain() []*api.NodeScore {
-	least := b.leasts(nil)
+func (b *batch) scoreMetadata() []*api.NodeScore {
+	least := b.lowestLoads(nil)
 	best := b.top(explained, least)
 	scores := make([]*api.NodeScore, len(best))
 	for i := range best {
-		scores[i] = b.terms(&best[i], least)
+		scores[i] = b.scoreTerms(&best[i], least)
 	}
 	return scores
 }
 
-// terms are what a candidate's score is made of.
-func (b *batch) terms(c *candidate, least []float64) *api.NodeScore {
+// scoreTerms are what a candidate's score is made of.
+func (b *batch) scoreTerms(c *candidate, least []float64) *api.NodeScore {
 	n, capacity := b.node(c.slot)
 	algorithm := api.AlgorithmBinpack
 	if b.evenly {
 		algorithm = api.AlgorithmSpread
 	}
-	terms := map[string]float64{algorithm: b.fill(c.used.Add(b.needOn(n)), capacity)}
+	terms := map[string]float64{algorithm: b.utilizationScore(c.used.Add(b.demandOn(n)), capacity)}
 	if c.collisions > 0 {
 		terms["job-anti-affinity"] = crowded(c.collisions, b.count)
 	}
@@ -97,11 +97,11 @@ func (b *batch) terms(c *candidate, least []float64) *api.NodeScore {
 		terms["node-affinity"] = c.affinity
 	}
 	sum := c.score
-	if b.special != nil && b.special.hasWishes() {
+	if b.special != nil && b.special.hasAffinities() {
 		terms["devices"] = b.special.score(n, b.pass.overlay(c.slot))
 	}
 	if len(b.rules.spreads) > 0 {
-		terms["allocation-spread"] = b.bonus(b.bucketAtSlot(c.slot), least)
+		terms["allocation-spread"] = b.spreadScore(b.bucketAtSlot(c.slot), least)
 		sum += terms["allocation-spread"]
 	}
 	return &api.NodeScore{NodeID: n.ID, Scores: terms, NormScore: sum}
@@ -121,7 +121,7 @@ func (b *batch) top(n int, least []float64) []candidate {
 			known = bk.best(n, known)
 		}
 		m.known = known
-		bonus := b.bonus(bk, least)
+		bonus := b.spreadScore(bk, least)
 		for _, c := range known {
 			c.score += bonus
 			best.keep(&c, n)
@@ -129,7 +129,7 @@ func (b *batch) top(n int, least []float64) []candidate {
 	}
 	m.best = best
 	for i := range best {
-		best[i].score -= b.bonus(b.bucketAtSlot(best[i].slot), least)
+		best[i].score -= b.spreadScore(b.bucketAtSlot(best[i].slot), least)
 	}
 	return best
 }

@@ -15,21 +15,21 @@ import (
 // least: jobs of about the same importance do not push each other around.
 const priorityGap = 10
 
-// A harm is what preempting a set of allocations does, in the order in which it
+// A preemptionCost is what preempting a set of allocations does, in the order in which it
 // counts: a smaller one is better.
-type harm struct {
+type preemptionCost struct {
 	over     int     // allocations beyond what their groups may lose at once (migrate.max_parallel)
 	count    int     // allocations
 	priority int     // sum of their jobs' priorities
 	excess   float64 // room that is freed beyond what is lacking, in shares of the node
 }
 
-func (h harm) compare(other harm) int {
-	return cmp.Or(h.rough(other), cmp.Compare(h.excess, other.excess))
+func (h preemptionCost) compare(other preemptionCost) int {
+	return cmp.Or(h.compareCoarse(other), cmp.Compare(h.excess, other.excess))
 }
 
-// rough is compare without the excess.
-func (h harm) rough(other harm) int {
+// compareCoarse is compare without the excess.
+func (h preemptionCost) compareCoarse(other preemptionCost) int {
 	return cmp.Or(h.over-other.over, h.count-other.count, h.priority-other.priority)
 }
 
@@ -55,15 +55,15 @@ func compareVictims(v, w victim) int {
 		cmp.Compare(w.alloc.CreateIndex, v.alloc.CreateIndex), strings.Compare(v.alloc.ID, w.alloc.ID))
 }
 
-// losses count what an order preempts, by group: few groups have many victims.
-type losses struct {
-	groups []loss
+// groupLosses count what an order preempts, by group: few groups have many victims.
+type groupLosses struct {
+	groups []groupLoss
 	byJob  map[*api.Job]map[string]int32 // numbers of the groups of a job version
 	byName map[groupName]int32
 }
 
-// A loss is what one group loses.
-type loss struct {
+// A groupLoss is what one group loses.
+type groupLoss struct {
 	may  int // instances that may be lost at once (migrate.max_parallel); -1: any number
 	lost int // preempted by the order
 	more int // in the set that is looked at
@@ -71,12 +71,12 @@ type loss struct {
 
 type groupName struct{ namespace, job, group string }
 
-func newLosses() *losses {
-	return &losses{byJob: map[*api.Job]map[string]int32{}, byName: map[groupName]int32{}}
+func newGroupLosses() *groupLosses {
+	return &groupLosses{byJob: map[*api.Job]map[string]int32{}, byName: map[groupName]int32{}}
 }
 
 // group returns the number of the allocation's group.
-func (l *losses) group(a *api.Allocation) int32 {
+func (l *groupLosses) group(a *api.Allocation) int32 {
 	groups := l.byJob[a.Job]
 	if n, ok := groups[a.Group]; ok {
 		return n
@@ -94,7 +94,7 @@ func (l *losses) group(a *api.Allocation) int32 {
 		if g := a.Job.Group(a.Group); g != nil && g.Migrate != nil && g.Migrate.MaxParallel != nil {
 			may = *g.Migrate.MaxParallel
 		}
-		l.groups = append(l.groups, loss{may: may})
+		l.groups = append(l.groups, groupLoss{may: may})
 	}
 	groups[a.Group] = n
 	return n
@@ -102,7 +102,7 @@ func (l *losses) group(a *api.Allocation) int32 {
 
 // add counts one more victim of the group in the set; it returns 1 if the group
 // loses more than it may.
-func (l *losses) add(group int32) int {
+func (l *groupLosses) add(group int32) int {
 	g := &l.groups[group]
 	g.more++
 	if g.may >= 0 && g.lost+g.more > g.may {
@@ -112,12 +112,12 @@ func (l *losses) add(group int32) int {
 }
 
 // drop takes one back.
-func (l *losses) drop(group int32) { l.groups[group].more-- }
+func (l *groupLosses) drop(group int32) { l.groups[group].more-- }
 
-// held sorts what is on the node into allocations that are ending anyway, whose
+// collectHeld sorts what is on the node into allocations that are ending anyway, whose
 // room only has to be waited for, and such as may be preempted for the job. Both
 // are good until the next call.
-func (x *preemptor) held(nodeID string, job *api.Job) {
+func (x *preemptor) collectHeld(nodeID string, job *api.Job) {
 	o := x.pass.order
 	x.ending, x.victims = x.ending[:0], x.victims[:0]
 	for a := range o.Policy.Held(nodeID) {

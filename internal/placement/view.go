@@ -15,22 +15,22 @@ import (
 const (
 	pageBits = 5
 	pageSize = 1 << pageBits
-	noKind   = -1
+	noClass  = -1
 
 	// Pages are kept in chapters, so that a view costs a pointer per 2,048 nodes.
 	chapterBits = 6
 	chapterSize = 1 << chapterBits
 )
 
-// A kind is what nodes of one computed class have in common; any of them
+// A nodeClass is what nodes of one computed class have in common; any of them
 // stands for all.
-type kind struct {
-	class string
-	node  *api.Node
+type nodeClass struct {
+	id   string
+	node *api.Node
 }
 
-// A chapter is pages of one epoch at the newest.
-type chapter struct {
+// A directory is pages of one epoch at the newest.
+type directory struct {
 	epoch uint64
 	pages [chapterSize]*page // nil at the end of the last chapter
 }
@@ -38,49 +38,49 @@ type chapter struct {
 // A page is 32 nodes as a struct of arrays: here what placing changes, and
 // apart from it what only the nodes themselves do.
 type page struct {
-	*roll
+	*nodeColumns
 	epoch    uint64
 	held     [pageSize]int32 // allocations that hold something
 	starting [pageSize]int32 // allocations that their node has not started yet
 	used     [pageSize]api.Usage
-	ports    [pageSize]*portSet // taken on all addresses, the node's own reserved ones too
-	extra    [pageSize]*extra   // what else is taken; nil for most
+	ports    [pageSize]*portSet    // taken on all addresses, the node's own reserved ones too
+	extra    [pageSize]*extraUsage // what else is taken; nil for most
 }
 
-// A roll is the nodes of a page. An array entry of a slot without a node is
-// zero, its kind noKind.
-type roll struct {
+// A nodeColumns is the nodes of a page. An array entry of a slot without a node is
+// zero, its class noClass.
+type nodeColumns struct {
 	since    uint64 // its epoch
 	ready    uint64 // bit i: allocations may be placed on nodes[i]
 	nodes    [pageSize]*api.Node
-	kind     [pageSize]int32
+	class    [pageSize]int32
 	capacity [pageSize]api.Usage
 }
 
 func newPage(epoch uint64) *page {
-	p := &page{epoch: epoch, roll: &roll{since: epoch}}
-	for i := range p.kind {
-		p.kind[i] = noKind
+	p := &page{epoch: epoch, nodeColumns: &nodeColumns{since: epoch}}
+	for i := range p.class {
+		p.class[i] = noClass
 	}
 	return p
 }
 
-// ownRoll makes the page's roll its own.
-func (p *page) ownRoll() {
+// ownColumns makes the page's roll its own.
+func (p *page) ownColumns() {
 	if p.since != p.epoch {
-		own := *p.roll
+		own := *p.nodeColumns
 		own.since = p.epoch
-		p.roll = &own
+		p.nodeColumns = &own
 	}
 }
 
 // isReady reports whether allocations may be placed on the node at i.
 func (p *page) isReady(i int) bool { return p.ready&(1<<i) != 0 }
 
-func (p *page) setNode(i int, n *api.Node, kind int32) {
-	p.ownRoll()
+func (p *page) setNode(i int, n *api.Node, class int32) {
+	p.ownColumns()
 	p.reserve(i, p.nodes[i], n)
-	p.nodes[i], p.kind[i] = n, kind
+	p.nodes[i], p.class[i] = n, class
 	p.ready &^= 1 << i
 	p.capacity[i] = api.Usage{}
 	if n != nil {
@@ -154,25 +154,25 @@ func sameReservations(a, b *api.Node) bool {
 
 // A View is the fleet at one moment. It never changes.
 type View struct {
-	chapters []*chapter
+	chapters []*directory
 	slots    *btree.Map[string, int32]
-	kinds    []*kind
-	roster   *roster
+	classes  []*nodeClass
+	counts   *classCounts
 	ready    index
 	nodes    int // slots that have been given out
 	index    uint64
 
-	suits      *suits
-	kindsFrom  uint64 // Fleet.kindsFrom
-	priorities priorities
+	cache       *feasibilityCache
+	classesFrom uint64 // Fleet.classesFrom
+	priorities  priorities
 }
 
 // View returns the fleet as it is now. Its cost is a pointer per 2,048 nodes.
 func (f *Fleet) View() *View {
 	f.reindex()
 	v := &View{
-		chapters: slices.Clone(f.chapters), slots: f.slots.Copy(), kinds: f.kinds, roster: f.roster, ready: f.ready,
-		nodes: f.nodes, index: f.index, suits: f.suits, kindsFrom: f.kindsFrom,
+		chapters: slices.Clone(f.chapters), slots: f.slots.Copy(), classes: f.classes, counts: f.counts, ready: f.ready,
+		nodes: f.nodes, index: f.index, cache: f.cache, classesFrom: f.classesFrom,
 		priorities: f.priorities,
 	}
 	f.epoch++
@@ -182,7 +182,7 @@ func (f *Fleet) View() *View {
 // Live returns the fleet itself as a view, for a look that ends before the
 // fleet's next change. It costs nothing, now or at that change.
 func (f *Fleet) Live() *View {
-	return &View{chapters: f.chapters, slots: f.slots, kinds: f.kinds, nodes: f.nodes, index: f.index}
+	return &View{chapters: f.chapters, slots: f.slots, classes: f.classes, nodes: f.nodes, index: f.index}
 }
 
 // Index is the state index that the view stands at.

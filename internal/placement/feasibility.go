@@ -13,45 +13,45 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// A suit is what a group's rules make of every kind of node. Groups that ask
+// A feasibility is what a group's rules make of every node class. Groups that ask
 // for the same share one, over evaluations and jobs, so a constraint is looked
-// at once per kind of node and not once per evaluation. It never changes.
-type suit struct {
+// at once per node class and not once per evaluation. It never changes.
+type feasibility struct {
 	rules    rules  // without what belongs to one group, and to one goroutine
-	kinds    uint64 // View.kindsFrom that the verdicts are for
-	verdicts []verdict
-	levels   []level
+	classes  uint64 // View.classesFrom that the verdicts are for
+	verdicts []classVerdict
+	levels   []affinityLevel
 	division *division // nil: see suit.divide
 	counted  atomic.Pointer[count]
 }
 
-// A verdict is what was found out about a kind of node.
-type verdict struct {
+// A classVerdict is what was found out about a node class.
+type classVerdict struct {
 	within   bool // in the job's pool and datacenters
 	inPool   bool
 	reason   string // why not, in words; "" if feasible
 	affinity float64
 }
 
-func (v *verdict) fits() bool { return v.within && v.reason == "" }
+func (v *classVerdict) fits() bool { return v.within && v.reason == "" }
 
-// A level is the kinds of node that suit, and have one affinity.
-type level struct {
+// A affinityLevel is the node classes that suit, and have one affinity.
+type affinityLevel struct {
 	affinity float64
-	kinds    uint64 // as in summary
+	classes  uint64 // as in summary
 }
 
 // A count is what metrics say of the nodes of a roster, whichever of them is
 // taken in the end.
 type count struct {
-	of      *roster
+	of      *classCounts
 	metrics api.PlacementMetrics
 }
 
-// suits is the memory of all evaluations, shared by the views of a fleet.
-type suits struct {
+// feasibilityCache is the memory of all evaluations, shared by the views of a fleet.
+type feasibilityCache struct {
 	mu    sync.Mutex
-	byKey map[string]*suit
+	byKey map[string]*feasibility
 	size  int // verdicts, about
 }
 
@@ -62,17 +62,17 @@ var signatures = sync.Pool{New: func() any { return new([]byte) }}
 // another.
 const maxVerdicts = 1 << 20
 
-// suit returns what the group asks of nodes, and what the view's kinds of node
+// feasibilityOf returns what the group asks of nodes, and what the view's node classes
 // make of that.
-func (v *View) suit(job *api.Job, group *api.Group, policy Policy) (*suit, *rules) {
+func (v *View) feasibilityOf(job *api.Job, group *api.Group, policy Policy) (*feasibility, *rules) {
 	buffer := signatures.Get().(*[]byte)
 	defer signatures.Put(buffer)
 	*buffer = appendSignature((*buffer)[:0], job, group, policy)
 	key := *buffer
-	v.suits.mu.Lock()
-	s := v.suits.byKey[string(key)]
-	v.suits.mu.Unlock()
-	if s != nil && s.kinds == v.kindsFrom && len(s.verdicts) >= len(v.kinds) {
+	v.cache.mu.Lock()
+	s := v.cache.byKey[string(key)]
+	v.cache.mu.Unlock()
+	if s != nil && s.classes == v.classesFrom && len(s.verdicts) >= len(v.classes) {
 		return s, s.rules.of(job, group)
 	}
 	var r *rules
@@ -81,20 +81,20 @@ func (v *View) suit(job *api.Job, group *api.Group, policy Policy) (*suit, *rule
 	} else {
 		r = s.rules.of(job, group)
 	}
-	s = v.newSuit(s, r)
-	v.suits.keep(string(key), s)
+	s = v.newFeasibility(s, r)
+	v.cache.store(string(key), s)
 	return s, r
 }
 
 // of returns the rules for a group that they are shared with.
 func (r rules) of(job *api.Job, group *api.Group) *rules {
 	r.job, r.group = job, group
-	r.ports = newPortAsk(group)
-	r.special = newSpecial(group, r.ports)
+	r.ports = newPortRequest(group)
+	r.special = newResources(group, r.ports)
 	return &r
 }
 
-func (m *suits) keep(key string, s *suit) {
+func (m *feasibilityCache) store(key string, s *feasibility) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.size += len(s.verdicts) + 64; m.size > maxVerdicts {
@@ -104,15 +104,15 @@ func (m *suits) keep(key string, s *suit) {
 	m.byKey[key] = s
 }
 
-// newSuit judges all kinds of node; those that old has judged are taken over.
-func (v *View) newSuit(old *suit, r *rules) *suit {
-	s := &suit{rules: *r, kinds: v.kindsFrom, verdicts: make([]verdict, 0, len(v.kinds))}
+// newFeasibility judges all node classes; those that old has judged are taken over.
+func (v *View) newFeasibility(old *feasibility, r *rules) *feasibility {
+	s := &feasibility{rules: *r, classes: v.classesFrom, verdicts: make([]classVerdict, 0, len(v.classes))}
 	s.rules.job, s.rules.group, s.rules.ports, s.rules.special = nil, nil, nil, nil
-	if old != nil && old.kinds == s.kinds {
+	if old != nil && old.classes == s.classes {
 		s.verdicts = append(s.verdicts, old.verdicts...)
 	}
 	words := make(map[string]string)
-	for _, k := range v.kinds[len(s.verdicts):] {
+	for _, k := range v.classes[len(s.verdicts):] {
 		verdict := r.judge(k.node)
 		if w, ok := words[verdict.reason]; ok {
 			verdict.reason = w
@@ -121,33 +121,33 @@ func (v *View) newSuit(old *suit, r *rules) *suit {
 		}
 		s.verdicts = append(s.verdicts, verdict)
 	}
-	for kind := range s.verdicts {
-		if k := &s.verdicts[kind]; k.fits() {
-			s.levels = addLevel(s.levels, k.affinity, int32(kind))
+	for class := range s.verdicts {
+		if k := &s.verdicts[class]; k.fits() {
+			s.levels = addLevel(s.levels, k.affinity, int32(class))
 		}
 	}
 	s.division = s.divide(v)
 	return s
 }
 
-// addLevel notes that nodes of the kind suit; the best levels come first.
-func addLevel(levels []level, affinity float64, kind int32) []level {
-	at, found := slices.BinarySearchFunc(levels, affinity, func(l level, a float64) int { return cmp.Compare(a, l.affinity) })
+// addLevel notes that nodes of the class suit; the best levels come first.
+func addLevel(levels []affinityLevel, affinity float64, class int32) []affinityLevel {
+	at, found := slices.BinarySearchFunc(levels, affinity, func(l affinityLevel, a float64) int { return cmp.Compare(a, l.affinity) })
 	if !found {
-		levels = slices.Insert(levels, at, level{affinity: affinity})
+		levels = slices.Insert(levels, at, affinityLevel{affinity: affinity})
 	}
-	levels[at].kinds |= kindBit(kind)
+	levels[at].classes |= classBit(class)
 	return levels
 }
 
-// judge decides about all nodes of n's kind.
-func (r *rules) judge(n *api.Node) (v verdict) {
+// judge decides about all nodes of n's class.
+func (r *rules) judge(n *api.Node) (v classVerdict) {
 	v.inPool = r.inPool(n)
 	v.within = v.inPool && r.inDatacenter(n)
 	if !v.within {
 		return v
 	}
-	if v.reason = r.ofKind(n); v.reason != "" {
+	if v.reason = r.classMismatch(n); v.reason != "" {
 		return v
 	}
 	for i := range r.properties {
@@ -166,15 +166,15 @@ func (r *rules) judge(n *api.Node) (v verdict) {
 	return v
 }
 
-// count returns the metrics of the view's nodes as far as they depend on kinds
+// metrics returns the metrics of the view's nodes as far as they depend on classes
 // alone. What its maps hold is shared.
-func (s *suit) count(v *View) api.PlacementMetrics {
-	if c := s.counted.Load(); c != nil && c.of == v.roster {
+func (s *feasibility) metrics(v *View) api.PlacementMetrics {
+	if c := s.counted.Load(); c != nil && c.of == v.counts {
 		return c.metrics
 	}
 	m := api.PlacementMetrics{NodePool: s.rules.pool, NodesAvailable: make(map[string]int)}
-	for i, here := range v.roster.kinds {
-		k, n := &s.verdicts[i], v.kinds[i].node
+	for i, here := range v.counts.classes {
+		k, n := &s.verdicts[i], v.classes[i].node
 		if k.inPool {
 			m.NodesInPool += int(here.all)
 		}
@@ -191,7 +191,7 @@ func (s *suit) count(v *View) api.PlacementMetrics {
 			}
 		}
 	}
-	s.counted.Store(&count{v.roster, m})
+	s.counted.Store(&count{v.counts, m})
 	return m
 }
 

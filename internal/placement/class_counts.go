@@ -5,36 +5,36 @@ package placement
 
 import "slices"
 
-// A roster is how many nodes there are of each kind. It changes when a node
+// A classCounts is how many nodes there are of each class. It changes when a node
 // comes, goes, or is another than it was; not when something is placed.
-type roster struct {
-	epoch uint64
-	kinds []headcount // by kind
+type classCounts struct {
+	epoch   uint64
+	classes []nodeCount // by class
 }
 
-type headcount struct{ all, ready int32 }
+type nodeCount struct{ all, ready int32 }
 
-// muster counts the page's node at i in (sign 1) or out (sign -1).
-func (f *Fleet) muster(p *page, i int, sign int32) {
-	kind := p.kind[i]
-	if kind == noKind {
+// countNode counts the page's node at i in (sign 1) or out (sign -1).
+func (f *Fleet) countNode(p *page, i int, sign int32) {
+	class := p.class[i]
+	if class == noClass {
 		return
 	}
-	if f.roster.epoch != f.epoch {
-		f.roster = &roster{epoch: f.epoch, kinds: slices.Clone(f.roster.kinds)}
+	if f.counts.epoch != f.epoch {
+		f.counts = &classCounts{epoch: f.epoch, classes: slices.Clone(f.counts.classes)}
 	}
-	r := f.roster
-	for int(kind) >= len(r.kinds) {
-		r.kinds = append(r.kinds, headcount{})
+	r := f.counts
+	for int(class) >= len(r.classes) {
+		r.classes = append(r.classes, nodeCount{})
 	}
-	r.kinds[kind].all += sign
+	r.classes[class].all += sign
 	if p.isReady(i) {
-		r.kinds[kind].ready += sign
+		r.classes[class].ready += sign
 	}
 }
 
-// A seat is where the index has a slot's node.
-type seat struct {
+// A indexPosition is where the index has a slot's node.
+type indexPosition struct {
 	entry
 	indexed bool
 	stale   bool // the node may have changed since
@@ -43,7 +43,7 @@ type seat struct {
 // touch notes that the slot's node may have changed.
 func (f *Fleet) touch(slot int32) {
 	for int(slot) >= len(f.seats) {
-		f.seats = append(f.seats, seat{})
+		f.seats = append(f.seats, indexPosition{})
 	}
 	if !f.seats[slot].stale {
 		f.seats[slot].stale = true

@@ -14,20 +14,20 @@ import (
 // its own. Otherwise an instance could be put beside one that stays after all,
 // because its own replacement has no place.
 
-// leaver is what still runs of what the request replaces; nil if nothing does.
-func (r *Request) leaver() *api.Allocation {
+// runningPredecessor is what still runs of what the request replaces; nil if nothing does.
+func (r *Request) runningPredecessor() *api.Allocation {
 	if s := r.Replaces; s != nil && s.ClientStatus == "" && s.Alloc.HoldsResources() {
 		return s.Alloc
 	}
 	return nil
 }
 
-// countLeaving begins counting, if any rule asks for it.
-func (p *pass) countLeaving() {
+// startCountingReplaced begins counting, if any rule asks for it.
+func (p *pass) startCountingReplaced() {
 	var last *Request
 	distinct := false
 	for _, r := range p.order.Requests {
-		if r.leaver() == nil {
+		if r.runningPredecessor() == nil {
 			continue
 		}
 		if last == nil || last.Job != r.Job || last.Group != r.Group {
@@ -38,7 +38,7 @@ func (p *pass) countLeaving() {
 			if p.leaving == nil {
 				p.leaving = make(map[string]map[int32]int32)
 			}
-			p.leaves(r, 1)
+			p.countReplaced(r, 1)
 		}
 	}
 }
@@ -49,9 +49,9 @@ func isDistinct(constraints []*api.Constraint) bool {
 	})
 }
 
-// leaves counts what the request replaces n more times.
-func (p *pass) leaves(r *Request, n int32) {
-	a := r.leaver()
+// countReplaced counts what the request replaces n more times.
+func (p *pass) countReplaced(r *Request, n int32) {
+	a := r.runningPredecessor()
 	slot, ok := p.view.slots.Get(a.NodeID)
 	if !ok {
 		return
@@ -62,19 +62,19 @@ func (p *pass) leaves(r *Request, n int32) {
 	p.leaving[a.Group][slot] += n
 }
 
-// excuse counts what the request replaces no more: the request may take its
+// ignorePredecessor counts what the request replaces no more: the request may take its
 // place. Accuse takes that back.
-func (b *batch) excuse(r *Request) { b.recount(r, -1) }
+func (b *batch) ignorePredecessor(r *Request) { b.adjustPredecessor(r, -1) }
 
-// accuse counts what the request replaces again: it stays where it is.
-func (b *batch) accuse(r *Request) { b.recount(r, 1) }
+// countPredecessor counts what the request replaces again: it stays where it is.
+func (b *batch) countPredecessor(r *Request) { b.adjustPredecessor(r, 1) }
 
-func (b *batch) recount(r *Request, n int32) {
-	a := r.leaver()
+func (b *batch) adjustPredecessor(r *Request, n int32) {
+	a := r.runningPredecessor()
 	if b.pass.leaving == nil || a == nil {
 		return
 	}
-	b.pass.leaves(r, n)
+	b.pass.countReplaced(r, n)
 	if slot, ok := b.pass.view.slots.Get(a.NodeID); ok {
 		b.countProperties(a.Group, slot, int(n))
 	}
@@ -95,20 +95,20 @@ func (b *batch) countProperties(group string, slot int32, n int) {
 	}
 }
 
-// swap puts the request's instance on the node of what it replaces; nil if that
+// placeOnPredecessorsNode puts the request's instance on the node of what it replaces; nil if that
 // cannot take it. No scan of the fleet has found that node: for it, what is
 // replaced was in the way.
-func (b *batch) swap(r *Request) *api.Allocation {
-	if b.pass.leaving == nil || !b.rules.distinctHosts || r.leaver() == nil || slices.Contains(r.Penalised, r.Replaces.Alloc.NodeID) {
+func (b *batch) placeOnPredecessorsNode(r *Request) *api.Allocation {
+	if b.pass.leaving == nil || !b.rules.distinctHosts || r.runningPredecessor() == nil || slices.Contains(r.Penalised, r.Replaces.Alloc.NodeID) {
 		return nil
 	}
 	slot, ok := b.pass.view.slots.Get(r.Replaces.Alloc.NodeID)
 	if !ok {
 		return nil
 	}
-	bk, o, why := b.hinders(slot)
+	bk, o, why := b.findObstacle(slot)
 	if why.reason != "" {
 		return nil
 	}
-	return b.put(r, slot, bk, o)
+	return b.assign(r, slot, bk, o)
 }

@@ -17,9 +17,9 @@ type overlay struct {
 	used     api.Usage
 	starting int32 // allocations that their node has not started yet
 	ports    *portSet
-	extra    *extra // nil: nothing of the kind is taken
-	own      bool   // ports may be changed
-	ownExtra bool   // extra may be changed
+	extra    *extraUsage // nil: nothing of the kind is taken
+	own      bool        // ports may be changed
+	ownExtra bool        // extra may be changed
 }
 
 // at returns what the page has of the node at i.
@@ -34,9 +34,9 @@ func (o *overlay) fork() overlay {
 	return f
 }
 
-// An extra is what is taken of a node beside amounts and ordinary ports. Few
+// An extraUsage is what is taken of a node beside amounts and ordinary ports. Few
 // nodes have one. It is immutable once it is part of a page.
-type extra struct {
+type extraUsage struct {
 	cores   []uint16            // the tasks' own, sorted
 	devices []device            // given out
 	bound   map[string]*portSet // ports taken on one address only, by address
@@ -53,18 +53,18 @@ type binding struct {
 // A device is one instance of a node's devices.
 type device struct{ vendor, kind, name, id string }
 
-func (x *extra) clone() *extra {
+func (x *extraUsage) clone() *extraUsage {
 	if x == nil {
-		return &extra{}
+		return &extraUsage{}
 	}
-	return &extra{
+	return &extraUsage{
 		cores: slices.Clone(x.cores), devices: slices.Clone(x.devices),
 		bound: maps.Clone(x.bound), shared: maps.Clone(x.shared),
 	}
 }
 
 // empty reports whether nothing is taken, so that no extra is needed.
-func (x *extra) empty() bool {
+func (x *extraUsage) empty() bool {
 	return len(x.cores)+len(x.devices)+len(x.bound)+len(x.shared) == 0
 }
 
@@ -139,7 +139,7 @@ func (o *overlay) holdMeasured(a *api.Allocation, u api.Usage, more bool, sign i
 	}
 }
 
-func (o *overlay) mine() *extra {
+func (o *overlay) editableExtra() *extraUsage {
 	if !o.ownExtra {
 		o.extra, o.ownExtra = o.extra.clone(), true
 	}
@@ -147,7 +147,7 @@ func (o *overlay) mine() *extra {
 }
 
 func (o *overlay) core(id uint16, sign int) {
-	x := o.mine()
+	x := o.editableExtra()
 	if sign > 0 {
 		at, _ := slices.BinarySearch(x.cores, id)
 		x.cores = slices.Insert(x.cores, at, id)
@@ -157,7 +157,7 @@ func (o *overlay) core(id uint16, sign int) {
 }
 
 func (o *overlay) device(d device, sign int) {
-	x := o.mine()
+	x := o.editableExtra()
 	if sign > 0 {
 		x.devices = append(x.devices, d)
 	} else if at := slices.Index(x.devices, d); at >= 0 {
@@ -181,7 +181,7 @@ func (o *overlay) bind(b binding) {
 		o.ports.add(b.port)
 		return
 	}
-	x := o.mine()
+	x := o.editableExtra()
 	if x.bound[b.address].has(b.port) {
 		o.share(b, 1)
 		return
@@ -213,7 +213,7 @@ func (o *overlay) unbind(b binding) {
 	if o.extra == nil || !o.extra.bound[b.address].has(b.port) {
 		return
 	}
-	x := o.mine()
+	x := o.editableExtra()
 	ports := x.bound[b.address].clone()
 	ports.remove(b.port)
 	if ports.isEmpty() {
@@ -224,7 +224,7 @@ func (o *overlay) unbind(b binding) {
 }
 
 func (o *overlay) share(b binding, n int32) {
-	x := o.mine()
+	x := o.editableExtra()
 	if x.shared == nil {
 		x.shared = make(map[binding]int32)
 	}

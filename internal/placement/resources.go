@@ -10,28 +10,28 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// A special is what one instance of a group needs beside amounts and ordinary
+// A resources is what one instance of a group needs beside amounts and ordinary
 // ports: cores and devices of its tasks' own, and ports on one of the node's
 // networks. It is nil for a group that needs nothing of the kind, and its
 // methods then do nothing.
 //
 // A group has few of these, and a pass is one goroutine's: the scratch space
 // that deciding about a node needs is part of it.
-type special struct {
+type resources struct {
 	cores    int   // of all tasks
 	byTask   []int // cores, in the order of the group's tasks
-	devices  []*deviceAsk
+	devices  []*deviceRequest
 	networks []string // host networks that ports are asked on
-	static   []portWant
+	static   []requestedPort
 
-	found map[string]kindMatches // by computed class
-	free  []int                  // devices by the node's group
-	seats []deviceMatch          // by device block
+	found map[string]classMatches // by computed class
+	free  []int                   // devices by the node's group
+	seats []deviceMatch           // by device block
 }
 
-// newSpecial returns what the group asks for; nil if nothing.
-func newSpecial(g *api.Group, ask *portAsk) *special {
-	s := &special{}
+// newResources returns what the group asks for; nil if nothing.
+func newResources(g *api.Group, ask *portRequest) *resources {
+	s := &resources{}
 	for i, t := range g.Tasks {
 		if t.Resources == nil {
 			continue
@@ -44,7 +44,7 @@ func newSpecial(g *api.Group, ask *portAsk) *special {
 			s.cores += n
 		}
 		for _, d := range t.Resources.Devices {
-			if a := newDeviceAsk(i, d); a.count > 0 {
+			if a := newDeviceRequest(i, d); a.count > 0 {
 				s.devices = append(s.devices, a)
 			}
 		}
@@ -67,20 +67,20 @@ func newSpecial(g *api.Group, ask *portAsk) *special {
 	return s
 }
 
-// unfit returns what makes every node of n's kind unfit, in words; "" if
+// mismatch returns what makes every node of n's kind unfit, in words; "" if
 // nothing.
-func (s *special) unfit(n *api.Node) string {
+func (s *resources) mismatch(n *api.Node) string {
 	if s == nil {
 		return ""
 	}
-	if reasons := s.unfits(n); len(reasons) > 0 {
+	if reasons := s.mismatches(n); len(reasons) > 0 {
 		return reasons[0]
 	}
 	return ""
 }
 
-// unfits is unfit with everything that is in the way.
-func (s *special) unfits(n *api.Node) (reasons []string) {
+// mismatches is unfit with everything that is in the way.
+func (s *resources) mismatches(n *api.Node) (reasons []string) {
 	if s == nil {
 		return nil
 	}
@@ -97,8 +97,8 @@ func (s *special) unfits(n *api.Node) (reasons []string) {
 	return reasons
 }
 
-// obstacles is lacks with everything that is in the way, and by how much.
-func (s *special) obstacles(n *api.Node, o *overlay) (all []api.Obstacle) {
+// shortages is lacks with everything that is in the way, and by how much.
+func (s *resources) shortages(n *api.Node, o *overlay) (all []api.Obstacle) {
 	if s == nil {
 		return nil
 	}
@@ -120,26 +120,26 @@ func (s *special) obstacles(n *api.Node, o *overlay) (all []api.Obstacle) {
 			all = append(all, api.Obstacle{Filter: api.FilterPort, Reason: fmt.Sprintf("port %d of %s is taken", w.number, address)})
 		}
 	}
-	if len(s.unfits(n)) > 0 {
+	if len(s.mismatches(n)) > 0 {
 		return all // there is more amiss with its devices than that they are taken
 	}
-	if missing, ok := s.seat(n, o); !ok {
+	if missing, ok := s.assignDevices(n, o); !ok {
 		all = append(all, api.Obstacle{Filter: api.FilterResource, Reason: "not enough free devices: " + missing.name})
 	}
 	return all
 }
 
-// need adds what the node makes of it in amounts: a core is worth its share of
+// demand adds what the node makes of it in amounts: a core is worth its share of
 // the node's MHz.
-func (s *special) need(u api.Usage, n *api.Node) api.Usage {
+func (s *resources) demand(u api.Usage, n *api.Node) api.Usage {
 	if s != nil && s.cores > 0 && n.Resources != nil {
 		u.CPU += int64(s.cores) * n.Resources.CPU.PerCore()
 	}
 	return u
 }
 
-// lacks names what the node has too little of; "" if nothing.
-func (s *special) lacks(n *api.Node, o *overlay) string {
+// shortage names what the node has too little of; "" if nothing.
+func (s *resources) shortage(n *api.Node, o *overlay) string {
 	if s == nil {
 		return ""
 	}
@@ -151,18 +151,18 @@ func (s *special) lacks(n *api.Node, o *overlay) string {
 			return "network: reserved port collision on " + w.network
 		}
 	}
-	if missing, ok := s.seat(n, o); !ok {
+	if missing, ok := s.assignDevices(n, o); !ok {
 		return "devices: " + missing.name
 	}
 	return ""
 }
 
 // score is how welcome the devices are that the node has to give, from -1 to 1.
-func (s *special) score(n *api.Node, o *overlay) float64 {
-	if s == nil || !s.hasWishes() {
+func (s *resources) score(n *api.Node, o *overlay) float64 {
+	if s == nil || !s.hasAffinities() {
 		return 0
 	}
-	if _, ok := s.seat(n, o); !ok {
+	if _, ok := s.assignDevices(n, o); !ok {
 		return 0
 	}
 	sum, n2 := 0.0, 0
@@ -175,8 +175,8 @@ func (s *special) score(n *api.Node, o *overlay) float64 {
 	return sum / float64(n2)
 }
 
-func (s *special) hasWishes() bool {
-	return slices.ContainsFunc(s.devices, func(a *deviceAsk) bool { return len(a.wishes) > 0 })
+func (s *resources) hasAffinities() bool {
+	return slices.ContainsFunc(s.devices, func(a *deviceRequest) bool { return len(a.wishes) > 0 })
 }
 
 // A picked is what of a node one instance gets: port numbers in the order of
@@ -188,7 +188,7 @@ type picked struct {
 }
 
 // pick chooses cores and devices. It does not take them.
-func (s *special) pick(n *api.Node, o *overlay, p *picked) bool {
+func (s *resources) pick(n *api.Node, o *overlay, p *picked) bool {
 	if s == nil {
 		return true
 	}
@@ -203,7 +203,7 @@ func (s *special) pick(n *api.Node, o *overlay, p *picked) bool {
 		}
 	}
 	if len(s.devices) > 0 {
-		if _, ok := s.seat(n, o); !ok {
+		if _, ok := s.assignDevices(n, o); !ok {
 			return false
 		}
 		p.devices = s.pickDevices(n, o)
@@ -239,7 +239,7 @@ func freeCores(n *api.Node, o *overlay, count int) []uint16 {
 
 // hold counts what was picked, for one more instance.
 func (b *batch) hold(o *overlay, n *api.Node, p *picked) {
-	o.used = o.used.Add(b.needOn(n))
+	o.used = o.used.Add(b.demandOn(n))
 	o.starting++
 	for i, number := range p.numbers {
 		o.bind(b.ask.binding(n, i, number))
@@ -266,4 +266,4 @@ func hostAddress(n *api.Node, network string) string {
 
 // variesByNode reports whether how much of a node an instance takes depends on
 // the node.
-func (s *special) variesByNode() bool { return s != nil && s.cores > 0 }
+func (s *resources) variesByNode() bool { return s != nil && s.cores > 0 }

@@ -13,7 +13,7 @@ import (
 // the best there is; beyond it, the best that was seen.
 const maxSteps = 4096
 
-// A search looks on one node for the set of victims that does the least harm
+// A victimSearch looks on one node for the set of victims that does the least harm
 // and makes room for one more instance.
 //
 // It is a walk over sets in the order of the victims, which begins with the
@@ -22,9 +22,9 @@ const maxSteps = 4096
 // known. Victims that are alike are taken in order only, so that many equal
 // ones cost no more than few. Victims that must go in any case, because of a
 // port that only they hold, say, are in every set from the start.
-type search struct {
+type victimSearch struct {
 	batch    *batch
-	losses   *losses
+	losses   *groupLosses
 	page     *page
 	at       int   // in the page
 	slot     int32 // of the node
@@ -41,13 +41,13 @@ type search struct {
 
 	forced []int
 	found  bool
-	best   harm
+	best   preemptionCost
 	set    []int
 }
 
 // fits reports whether there is room once the picked victims are gone, and
 // lacking is what is lacking then.
-func (s *search) fits(picked []int, lacking api.Usage) bool {
+func (s *victimSearch) fits(picked []int, lacking api.Usage) bool {
 	if _, enough := lacking.Fits(api.Usage{}); !enough || !s.batch.choosy {
 		return enough
 	}
@@ -55,23 +55,23 @@ func (s *search) fits(picked []int, lacking api.Usage) bool {
 }
 
 // fitsAll is fits, looking at everything.
-func (s *search) fitsAll(picked []int) bool {
+func (s *victimSearch) fitsAll(picked []int) bool {
 	rest := s.rest.fork()
 	for _, i := range picked {
 		rest.hold(s.victims[i].alloc, -1)
 	}
-	_, why := s.batch.full(s.page, s.at, s.slot, &rest)
+	_, why := s.batch.roomObstacle(s.page, s.at, s.slot, &rest)
 	return why.reason == ""
 }
 
 // lacking is what the node lacks of every amount.
-func (s *search) lacking() api.Usage {
+func (s *victimSearch) lacking() api.Usage {
 	d := s.rest.used.Add(s.need).Sub(s.capacity)
 	return api.Usage{CPU: max(d.CPU, 0), MemoryMB: max(d.MemoryMB, 0), DiskMB: max(d.DiskMB, 0)}
 }
 
 // run finds the best set; false if there is none.
-func (s *search) run() bool {
+func (s *victimSearch) run() bool {
 	lacking, all := s.lacking(), api.Usage{}
 	for i := range s.victims {
 		u := s.victims[i].usage
@@ -82,26 +82,26 @@ func (s *search) run() bool {
 	if _, enough := lacking.Fits(all); !enough || !s.fitsAll(s.everyone) {
 		return false
 	}
-	s.force()
+	s.addForcedVictims()
 	s.picked = append(s.picked, s.forced...)
-	so := s.harmOf(s.forced)
+	so := s.costOf(s.forced)
 	so.excess = 0
 	for _, i := range s.forced {
 		lacking = lacking.Sub(s.victims[i].usage)
 		s.losses.add(s.victims[i].group)
 	}
-	s.walk(0, lacking, so)
+	s.branch(0, lacking, so)
 	for _, i := range s.forced {
 		s.losses.drop(s.victims[i].group)
 	}
 	if !s.found {
-		s.thin(s.everyone)
+		s.dropUnneeded(s.everyone)
 	}
 	return true
 }
 
-// force finds the victims without which all others are not enough.
-func (s *search) force() {
+// addForcedVictims finds the victims without which all others are not enough.
+func (s *victimSearch) addForcedVictims() {
 	if !s.batch.choosy {
 		return
 	}
@@ -112,8 +112,8 @@ func (s *search) force() {
 	}
 }
 
-// fewest is how many more victims the rest of what is lacking takes at least.
-func (s *search) fewest(lacking api.Usage) int {
+// minVictims is how many more victims the rest of what is lacking takes at least.
+func (s *victimSearch) minVictims(lacking api.Usage) int {
 	return max(1, over(lacking.CPU, s.largest.CPU), over(lacking.MemoryMB, s.largest.MemoryMB), over(lacking.DiskMB, s.largest.DiskMB))
 }
 
@@ -127,7 +127,7 @@ func over(lacking, largest int64) int {
 	return int((lacking + largest - 1) / largest)
 }
 
-func (s *search) walk(from int, lacking api.Usage, so harm) {
+func (s *victimSearch) branch(from int, lacking api.Usage, so preemptionCost) {
 	if s.fits(s.picked, lacking) {
 		so.excess = s.excess(lacking)
 		if !s.found || so.compare(s.best) < 0 {
@@ -147,19 +147,19 @@ func (s *search) walk(from int, lacking api.Usage, so harm) {
 			continue
 		}
 		least := so
-		more := s.fewest(lacking)
+		more := s.minVictims(lacking)
 		least.count += more
 		least.priority += more * v.priority // those after it are no lower
-		if s.found && least.rough(s.best) > 0 {
+		if s.found && least.compareCoarse(s.best) > 0 {
 			return
 		}
 		next := so
 		next.count++
 		next.priority += v.priority
 		next.over += s.losses.add(v.group)
-		if !s.found || next.rough(s.best) <= 0 {
+		if !s.found || next.compareCoarse(s.best) <= 0 {
 			s.picked = append(s.picked, i)
-			s.walk(i+1, lacking.Sub(v.usage), next)
+			s.branch(i+1, lacking.Sub(v.usage), next)
 			s.picked = s.picked[:len(s.picked)-1]
 		}
 		s.losses.drop(v.group)
@@ -168,14 +168,14 @@ func (s *search) walk(from int, lacking api.Usage, so harm) {
 
 // helps reports whether preempting the victim brings the node any nearer to
 // having room.
-func (s *search) helps(v *victim, lacking api.Usage) bool {
+func (s *victimSearch) helps(v *victim, lacking api.Usage) bool {
 	return lacking.CPU > 0 && v.usage.CPU > 0 || lacking.MemoryMB > 0 && v.usage.MemoryMB > 0 ||
 		lacking.DiskMB > 0 && v.usage.DiskMB > 0 || v.more && s.batch.choosy
 }
 
 // excess is what is freed beyond what was lacking: amounts below zero are too
 // much.
-func (s *search) excess(lacking api.Usage) float64 {
+func (s *victimSearch) excess(lacking api.Usage) float64 {
 	share := func(lacking, capacity int64) float64 {
 		if lacking >= 0 || capacity <= 0 {
 			return 0
@@ -185,20 +185,20 @@ func (s *search) excess(lacking api.Usage) float64 {
 	return share(lacking.CPU, s.capacity.CPU) + share(lacking.MemoryMB, s.capacity.MemoryMB) + share(lacking.DiskMB, s.capacity.DiskMB)
 }
 
-// thin leaves out of a set that makes room what is not needed for it, the most
+// dropUnneeded leaves out of a set that makes room what is not needed for it, the most
 // important first: what is done when the walk was too long to find anything.
-func (s *search) thin(set []int) {
+func (s *victimSearch) dropUnneeded(set []int) {
 	for i := len(set) - 1; i >= 0; i-- {
 		without := slices.Delete(slices.Clone(set), i, i+1)
 		if s.fitsAll(without) {
 			set = without
 		}
 	}
-	s.found, s.set, s.best = true, set, s.harmOf(set)
+	s.found, s.set, s.best = true, set, s.costOf(set)
 }
 
-func (s *search) harmOf(set []int) harm {
-	var h harm
+func (s *victimSearch) costOf(set []int) preemptionCost {
+	var h preemptionCost
 	lacking := s.lacking()
 	for _, i := range set {
 		v := &s.victims[i]
