@@ -14,6 +14,7 @@ package ledger
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -21,6 +22,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
+	"golang.org/x/sys/unix"
 )
 
 var bucket = []byte("v1")
@@ -59,6 +61,9 @@ func Open(path string) (*Ledger, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("create the node's data directory: %w", err)
 	}
+	if err := inspect(path); err != nil {
+		return nil, err
+	}
 	db, err := bolt.Open(path, 0o600, &bolt.Options{
 		Timeout:        2 * time.Second,
 		NoFreelistSync: true,
@@ -81,6 +86,37 @@ func Open(path string) (*Ledger, error) {
 	l := &Ledger{db: db, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	go l.write()
 	return l, nil
+}
+
+// ErrDamaged is in the error of Open when the file cannot be read any more.
+var ErrDamaged = errors.New("the file is damaged")
+
+// inspect refuses a damaged file. It passes over one that another process has
+// locked, which Open's caller is told.
+func inspect(path string) error {
+	f, err := os.Open(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("open the node's ledger: %w", err)
+	}
+	defer f.Close()
+	if unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) != nil {
+		return nil
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("open the node's ledger: %w", err)
+	}
+	if info.Size() == 0 { // a new one
+		return nil
+	}
+	if err := verify(f, info.Size()); err != nil {
+		return fmt.Errorf("open the node's ledger %s: %w (%w); move it away and start the agent again: it gets back what it ran from the servers and the supervisor of its tasks",
+			path, ErrDamaged, err)
+	}
+	return nil
 }
 
 // Put stores value under key. It returns at once; the result's Wait says when
