@@ -198,6 +198,13 @@ func (s *survey) knows(a *api.Allocation) bool {
 	return a.Job != nil && a.Job.CreateIndex == s.job.CreateIndex
 }
 
+// isPast reports whether the allocation ended with what the job was before it was
+// removed and registered again: what comes now does not take its place, and has
+// neither its failures nor its data.
+func (s *survey) isPast(a *api.Allocation) bool {
+	return s.job != nil && a.IsClientTerminal() && a.Job != nil && a.Job.CreateIndex != s.job.CreateIndex && a.Job.CreateIndex != 0
+}
+
 // policy is the reschedule policy of an instance: the newest one, which is
 // changed in place.
 func (s *survey) policy(in *instance) *api.Reschedule {

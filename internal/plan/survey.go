@@ -137,6 +137,9 @@ func newSurvey(r Reader, key api.NamespacedID, job *api.Job, eval *api.Evaluatio
 			orphans = append(orphans, a)
 			continue
 		}
+		if s.isPast(a) {
+			continue
+		}
 		g := byName[a.Group]
 		if g == nil {
 			g = &group{name: a.Group}

@@ -195,18 +195,26 @@ func (t *txn) place(placed *api.Allocation, job *api.Job, now int64) {
 
 // inherited is how often the instance crashed before a, which takes its place:
 // what failed, or the same version of the job somewhere else. Another version
-// begins anew. A placement may say it itself.
+// begins anew, and so does a job that was purged and registered again. A placement
+// may say it itself.
 func (t *txn) inherited(a *api.Allocation) *api.Crashes {
 	if a.Crashes != nil || a.PreviousAllocation == "" {
 		return a.Crashes
 	}
 	previous := t.Allocation(a.PreviousAllocation)
-	if previous == nil || previous.Crashes == nil || previous.ClientStatus != api.AllocClientFailed && previous.JobVersion() != a.JobVersion() {
+	if previous == nil || previous.Crashes == nil || isReborn(previous.Job, a.Job) ||
+		previous.ClientStatus != api.AllocClientFailed && previous.JobVersion() != a.JobVersion() {
 		return nil
 	}
 	c := *previous.Crashes
 	c.Next = 0
 	return &c
+}
+
+// isReborn reports whether the job was purged and registered again between two of
+// its versions. Of an orphan's nobody can tell.
+func isReborn(old, job *api.Job) bool {
+	return old != nil && job != nil && old.CreateIndex != job.CreateIndex && !isOrphaned(old) && !isOrphaned(job)
 }
 
 // succeed tells the allocation that a replaces who replaced it.

@@ -5,6 +5,7 @@ package state
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/reeve-run/reeve/api"
 )
@@ -25,6 +26,7 @@ const (
 // groupCount is how many of a group's allocations have each client status.
 type groupCount struct {
 	group string
+	life  uint64 // CreateIndex of their job: one that was purged and registered again has another
 	n     [countKinds]int32
 }
 
@@ -50,13 +52,19 @@ func (r *jobRow) count(a *api.Allocation, by int) {
 		r.live += by
 	}
 	r.useVersion(a.Job, by)
+	var life uint64
+	if a.Job != nil {
+		life = a.Job.CreateIndex
+	}
 	for i := range r.groups {
-		if g := &r.groups[i]; g.group == a.Group {
-			g.count(a, int32(by))
+		if g := &r.groups[i]; g.group == a.Group && g.life == life {
+			if g.count(a, int32(by)); g.n == [countKinds]int32{} {
+				r.groups = slices.Delete(r.groups, i, i+1)
+			}
 			return
 		}
 	}
-	g := groupCount{group: a.Group}
+	g := groupCount{group: a.Group, life: life}
 	g.count(a, int32(by))
 	r.groups = append(r.groups, g)
 }
@@ -103,7 +111,8 @@ func (t *txn) countChild(job *api.Job, by int) {
 
 // JobSummary counts the allocations of a job by group and client status, nil
 // if there is no such job. It counts what the store holds: allocations that
-// were collected are no longer in it.
+// were collected are no longer in it. Of a job that was purged and registered
+// again, those that ended before are none of its.
 func (c *content) JobSummary(namespace, id string) *api.JobSummary {
 	r := c.job(namespace, id)
 	if r == nil || r.job == nil {
@@ -118,16 +127,24 @@ func (c *content) JobSummary(namespace, id string) *api.JobSummary {
 		s.Summary[g.Name] = api.GroupSummary{Queued: r.queued[g.Name]}
 	}
 	for _, g := range r.groups {
-		if g.n == [countKinds]int32{} {
+		n := g.n
+		if g.life != r.job.CreateIndex && g.life != 0 { // 0: orphans
+			n[countComplete], n[countFailed], n[countLost], n[countCrashing], n[countFailing] = 0, 0, 0, 0, 0
+		}
+		if n == [countKinds]int32{} {
 			continue
 		}
-		s.Summary[g.group] = api.GroupSummary{
-			Queued:   r.queued[g.group],
-			Starting: int(g.n[countStarting]), Running: int(g.n[countRunning]),
-			Complete: int(g.n[countComplete]), Failed: int(g.n[countFailed]),
-			Lost: int(g.n[countLost]), Unknown: int(g.n[countUnknown]),
-			Crashing: int(g.n[countCrashing]), Failing: int(g.n[countFailing]),
-		}
+		sum := s.Summary[g.group]
+		sum.Queued = r.queued[g.group]
+		sum.Starting += int(n[countStarting])
+		sum.Running += int(n[countRunning])
+		sum.Complete += int(n[countComplete])
+		sum.Failed += int(n[countFailed])
+		sum.Lost += int(n[countLost])
+		sum.Unknown += int(n[countUnknown])
+		sum.Crashing += int(n[countCrashing])
+		sum.Failing += int(n[countFailing])
+		s.Summary[g.group] = sum
 	}
 	if r.job.IsPeriodic() || r.job.IsParameterized() {
 		children := r.childrenSummary()
