@@ -48,7 +48,7 @@ func (a *Agent) newNode() (*node.Node, error) {
 			"mock":        mocked,
 			"mock_driver": mocked,
 		},
-		Logger: a.log,
+		Keeper: a.supervisor, Logger: a.log,
 	}
 	if a.config.Dev {
 		config.Address = "127.0.0.1" // what a person at this machine can reach

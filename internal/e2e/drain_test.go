@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -261,13 +262,17 @@ func TestPausedNodeIsReplacedAndReturns(t *testing.T) {
 }
 
 // sleepers counts the machine's tasks that sleep.
-func sleepers(m *machine) (n int) {
+func sleepers(m *machine) int { return len(sleepingOn(m)) }
+
+// sleepingOn lists them.
+func sleepingOn(m *machine) (pids []int) {
 	for _, pid := range m.Processes() {
 		if argv := testbed.CommandLine(pid); len(argv) > 0 && strings.HasSuffix(argv[0], "sleep") {
-			n++
+			pids = append(pids, pid)
 		}
 	}
-	return n
+	slices.Sort(pids)
+	return pids
 }
 
 func TestPausedServerGivesNobodyUp(t *testing.T) {

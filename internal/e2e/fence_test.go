@@ -43,7 +43,7 @@ func TestNodeFencesItselfWithoutServers(t *testing.T) {
 	t.Logf("stop_on_client_after = 5s: stopped %s after the server was killed, across a restart of the agent", took)
 	f.server.start()
 	f.status(node, api.NodeStatusReady)
-	f.server.allocations("fenced", "the fenced one is lost and replaced", func(list []*api.AllocationListStub) bool {
+	replaced := func(list []*api.AllocationListStub) bool {
 		lost := 0
 		for _, a := range list {
 			if a.ClientStatus == api.AllocClientLost {
@@ -51,7 +51,18 @@ func TestNodeFencesItselfWithoutServers(t *testing.T) {
 			}
 		}
 		return lost == 1 && running(1)(list)
+	}
+	f.server.allocations("fenced", "the fenced one is lost and replaced", replaced)
+	back := time.Now()
+	f.eventually("the replacement has run for longer than it may without servers", func() error {
+		if d := time.Since(back); d < 6*time.Second {
+			return fmt.Errorf("it runs since %s", d)
+		}
+		return nil
 	})
+	if list, _, err := f.server.Client.Jobs().Allocations(t.Context(), "fenced", true, nil); err != nil || !replaced(list) {
+		t.Errorf("after the server's return the job has %d allocations (%v); want the lost one, and its replacement running", len(list), err)
+	}
 	if after := f.server.allocations("free", "1 runs", running(1))[0].ID; after != free {
 		t.Error("what may run on without servers was replaced")
 	}

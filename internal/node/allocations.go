@@ -53,6 +53,7 @@ func (n *Node) receive(m *api.NodeAllocations) {
 				n.missing(id, m)
 			}
 		}
+		n.tidy(m)
 	}
 	n.follow(m.Timeline)
 }
@@ -88,22 +89,34 @@ func (n *Node) accept(na *api.NodeAllocation, arrived map[versionKey]*api.Job) {
 			n.useJob(a.Job)
 			n.dropJob(old.Job)
 		}
+		before := r.FencedAfter()
 		r.Update(a)
+		if r.FencedAfter() != before {
+			n.leashed(r)
+		}
 		return
 	}
 	switch {
 	case a.IsClientTerminal():
 		return
-	case a.IsServerTerminal():
+	case a.IsServerTerminal() && n.kept[a.ID] == nil:
 		n.answer(a, api.AllocClientComplete, "It was to stop, and is not on its node")
 		return
 	case a.Job == nil:
-		n.answer(a, api.AllocClientFailed, fmt.Sprintf("Version %d of its job did not reach the node", na.JobVersion))
+		words := fmt.Sprintf("Version %d of its job did not reach the node", na.JobVersion)
+		n.endKept(a.ID, words, func() { n.answer(a, api.AllocClientFailed, words) })
 		return
 	}
 	n.useJob(a.Job)
 	r := runner.New(n.host, a)
 	n.runners[a.ID] = r
+	n.leashed(r)
+	if r.Adopt(n.claim(a.ID)) {
+		n.log.Warn("adopting an allocation that the node's ledger does not have", "allocation", a.ID)
+		r.Resume()
+		n.reporter.mark(a.ID, r.Report, true)
+		return
+	}
 	previous, ahead := n.ahead(a)
 	elsewhere := n.config.Data != nil && a.PreviousAllocation != "" && n.runners[a.PreviousAllocation] == nil && migrates(a)
 	ending := n.config.Ended != nil && a.PreviousAllocation != "" && n.runners[a.PreviousAllocation] == nil && recreates(a)
@@ -253,6 +266,7 @@ func (n *Node) remove(r *runner.Runner) {
 	}
 	delete(n.runners, r.ID())
 	delete(n.doomed, r.ID())
+	delete(n.came, r.ID())
 	n.found(r.ID())
 	n.reporter.forget(r.ID())
 	for _, task := range r.TaskNames() {
@@ -303,7 +317,8 @@ func (n *Node) restore() error {
 	err := n.ledger.Each(runner.KeyJob, func(key string, value []byte) error {
 		var j api.Job
 		if err := json.Unmarshal(value, &j); err != nil {
-			return fmt.Errorf("read a job from the node's ledger: %w", err)
+			n.log.Error("read a job from the node's ledger: its allocations are taken from the servers", "key", key, "error", err)
+			return nil
 		}
 		jobs[key] = &j
 		return nil
@@ -328,6 +343,7 @@ func (n *Node) restore() error {
 			n.log.Error("restore an allocation", "key", key, "error", err)
 			return nil
 		}
+		r.Adopt(n.claim(r.ID()))
 		n.runners[r.ID()] = r
 		j := r.Allocation().Job
 		jobKey := runner.JobKey(j)
@@ -350,26 +366,7 @@ func (n *Node) restore() error {
 			n.ledger.Delete(key)
 		}
 	}
-	if err := n.loadStrays(); err != nil {
-		return err
-	}
-	return n.sweep()
-}
-
-// sweep removes directories that no allocation owns.
-func (n *Node) sweep() error {
-	names, err := n.dirs.List()
-	if err != nil {
-		return err
-	}
-	for _, id := range names {
-		if n.runners[id] == nil {
-			if err := n.dirs.Remove(id); err != nil {
-				n.log.Warn("remove a directory that no allocation owns", "allocation", id, "error", err)
-			}
-		}
-	}
-	return nil
+	return n.loadStrays()
 }
 
 // resume looks after what was restored.

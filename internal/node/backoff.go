@@ -20,10 +20,22 @@ func newBackoff(first, most time.Duration) *backoff {
 func (b *backoff) reset() { b.next = b.first }
 
 // wait reports whether ctx still goes on.
-func (b *backoff) wait(ctx context.Context) bool {
-	d := b.next/2 + rand.N(b.next/2+1)
+func (b *backoff) wait(ctx context.Context) bool { return b.waitOr(ctx, nil) }
+
+// waitOr is wait that anything on wake cuts short.
+func (b *backoff) waitOr(ctx context.Context, wake <-chan struct{}) bool {
+	b.next = min(b.next, b.most)
+	timer := time.NewTimer(b.next/2 + rand.N(b.next/2+1))
+	defer timer.Stop()
 	b.next = min(2*b.next, b.most)
-	return sleep(ctx, d)
+	select {
+	case <-timer.C:
+		return true
+	case <-wake:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 func sleep(ctx context.Context, d time.Duration) bool {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"strings"
 	"time"
@@ -64,10 +65,15 @@ func (n *Node) loadContact() {
 // machine's.
 func (n *Node) answered(sent time.Duration) {
 	n.contact.Store(int64(sent))
-	if n.nextFence() < 0 {
-		return
+	if n.nextFence() >= 0 {
+		n.recordContact()
 	}
-	data, err := json.Marshal(contact{Boot: bootID(), Uptime: sent, Wall: time.Now()})
+}
+
+// recordContact puts the last contact on record.
+func (n *Node) recordContact() {
+	at := time.Duration(n.contact.Load())
+	data, err := json.Marshal(contact{Boot: bootID(), Uptime: at, Wall: time.Now().Add(at - n.config.Uptime())})
 	if err != nil {
 		n.log.Error("encode the last contact", "error", err)
 		return
@@ -91,13 +97,23 @@ func (n *Node) keepFenced(ctx context.Context) {
 	}
 }
 
+// A leash is an allocation that may not run for ever without servers.
+type leash struct {
+	r     *runner.Runner
+	after time.Duration // it may run for so long
+	since time.Duration // uptime when the servers last spoke for it
+}
+
+// left is how long the allocation may run on if no server answers.
+func (l leash) left(now time.Duration) time.Duration { return max(0, l.since+l.after-now) }
+
 // fence stops what may not run any longer.
 func (n *Node) fence() {
-	silent := n.config.Uptime() - time.Duration(n.contact.Load())
-	for r, after := range n.fenced() {
-		if silent >= after {
-			n.log.Warn("no server answers: stopping an allocation", "allocation", r.ID(), "since", silent.Round(time.Millisecond), "stop_on_client_after", after)
-			r.Fence(fmt.Sprintf("Stopped by its node: no server answered for %s (stop_on_client_after)", after))
+	now := n.config.Uptime()
+	for _, l := range n.leashes() {
+		if l.left(now) == 0 {
+			n.log.Warn("no server answers: stopping an allocation", "allocation", l.r.ID(), "since", (now - l.since).Round(time.Millisecond), "stop_on_client_after", l.after)
+			l.r.Fence(fmt.Sprintf("Stopped by its node: no server answered for %s (stop_on_client_after)", l.after))
 		}
 	}
 }
@@ -105,29 +121,59 @@ func (n *Node) fence() {
 // nextFence is how long it is until something has to be stopped if no server
 // answers; negative when nothing has.
 func (n *Node) nextFence() time.Duration {
-	silent, next := n.config.Uptime()-time.Duration(n.contact.Load()), time.Duration(-1)
-	for _, after := range n.fenced() {
-		if left := max(0, after-silent); next < 0 || left < next {
+	now, next := n.config.Uptime(), time.Duration(-1)
+	for _, l := range n.leashes() {
+		if left := l.left(now); next < 0 || left < next {
 			next = left
 		}
 	}
 	return next
 }
 
-// fenced are the allocations that may not run for ever without servers, and
-// for how long they may.
-func (n *Node) fenced() map[*runner.Runner]time.Duration {
+// beatFor is how long the node may wait for its next heartbeat: a third of the TTL,
+// and of the time that anything may run without one.
+func (n *Node) beatFor(ttl time.Duration) time.Duration {
+	for _, l := range n.leashes() {
+		ttl = min(ttl, max(l.after, shortestLeash))
+	}
+	return ttl / 3
+}
+
+// shortestLeash bounds how often heartbeats are sent.
+const shortestLeash = time.Second
+
+// leashes lists the allocations that may not run for ever without servers. One that
+// came after the last heartbeat was answered, as the first thing that servers say
+// who were away, was spoken for when it came.
+func (n *Node) leashes() []leash {
 	n.mu.Lock()
-	runners := n.all()
+	runners, came := n.all(), maps.Clone(n.came)
 	n.mu.Unlock()
-	var list map[*runner.Runner]time.Duration
+	contact := time.Duration(n.contact.Load())
+	var list []leash
 	for _, r := range runners {
 		if after := r.FencedAfter(); after > 0 {
-			if list == nil {
-				list = map[*runner.Runner]time.Duration{}
-			}
-			list[r] = after
+			list = append(list, leash{r: r, after: after, since: max(contact, came[r.ID()])})
 		}
 	}
 	return list
+}
+
+// leashed notes that an allocation came that may not run for ever without servers,
+// and has the next heartbeat sent in time. The mutex is held.
+func (n *Node) leashed(r *runner.Runner) {
+	if r.FencedAfter() == 0 {
+		return
+	}
+	n.came[r.ID()] = n.config.Uptime()
+	n.recordContact()
+	n.beatSoon()
+}
+
+// beatSoon has a heartbeat sent at once, or the node registered if it is not.
+func (n *Node) beatSoon() {
+	select {
+	case n.beat <- struct{}{}:
+	default:
+	}
 }

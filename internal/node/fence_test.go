@@ -71,6 +71,91 @@ func TestFenceCountsFromTheLastAgentsContact(t *testing.T) {
 	})
 }
 
+// The servers were away for longer than anything may run without them. What they
+// place when they are back is not stopped before its time because of that.
+func TestFenceSparesWhatServersPlaceOnTheirReturn(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServers, d *drivertest.Driver, start func() *running) {
+		start()
+		s.messages <- placed(fencedJob(5*time.Second), true, "old")
+		s.until(t, api.AllocClientRunning, 1)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		want(t, "running while servers answer", 1, len(d.Running()))
+		s.leave(true)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		want(t, "running after a minute without servers", 0, len(d.Running()))
+		s.messages <- placed(fencedJob(5*time.Second), false, "fresh") // the stream is quicker than the heartbeats
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		want(t, "running before its own time is over", 1, len(d.Running()))
+		s.leave(false)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		want(t, "running after the servers' return", 1, len(d.Running()))
+		if a := s.last("fresh"); a == nil || a.ClientStatus != api.AllocClientRunning {
+			t.Errorf("what was placed after it is reported as %+v", a)
+		}
+	})
+}
+
+func TestFenceHoldsForWhatIsPlacedWhileHeartbeatsGoUnanswered(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServers, d *drivertest.Driver, start func() *running) {
+		start()
+		s.messages <- placed(jobOf("service", &api.Task{Name: "t", Driver: "fake"}), true, "free")
+		s.until(t, api.AllocClientRunning, 1)
+		s.leave(true)
+		time.Sleep(time.Minute)
+		s.messages <- placed(fencedJob(5*time.Second), false, "fresh")
+		time.Sleep(4 * time.Second)
+		synctest.Wait()
+		want(t, "running", 2, len(d.Running()))
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		want(t, "running after its time", 1, len(d.Running()))
+	})
+}
+
+// What may run for a shorter time without servers than heartbeats are apart has
+// them sent more often.
+func TestFenceShorterThanTheHeartbeatsStopsNothingWhileServersAnswer(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServers, d *drivertest.Driver, start func() *running) {
+		start()
+		time.Sleep(4 * time.Second)
+		s.messages <- placed(fencedJob(2*time.Second), true, "short")
+		s.until(t, api.AllocClientRunning, 1)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		want(t, "running while servers answer", 1, len(d.Running()))
+		s.leave(true)
+		time.Sleep(4 * time.Second)
+		synctest.Wait()
+		want(t, "running without servers", 0, len(d.Running()))
+	})
+}
+
+// The contact that is on record from the last time that anything was fenced says
+// nothing about what came long after it.
+func TestFenceOfANewAgentDoesNotCountFromAnEarlierJobsContact(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServers, d *drivertest.Driver, start func() *running) {
+		n := start()
+		s.messages <- placed(fencedJob(time.Minute), true, "first")
+		s.until(t, api.AllocClientRunning, 1)
+		time.Sleep(10 * time.Second)
+		s.messages <- placed(fencedJob(time.Minute), true)
+		time.Sleep(time.Hour)
+		s.messages <- placed(fencedJob(time.Minute), true, "second")
+		d.Wait(2)
+		synctest.Wait()
+		n.stop()
+		s.leave(true)
+		start()
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		want(t, "running", 1, len(d.Running()))
+	})
+}
+
 func TestMachineThatWasSuspendedIsFencedWhenItWakes(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *fakeServers, d *drivertest.Driver, start func() *running) {
 		n := start()
@@ -78,7 +163,10 @@ func TestMachineThatWasSuspendedIsFencedWhenItWakes(t *testing.T) {
 		s.until(t, api.AllocClientRunning, 1)
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
+		n.mu.Lock()
 		n.contact.Add(-int64(2 * time.Minute)) // that much of the uptime went by while nothing ran
+		n.came["fenced"] -= 2 * time.Minute
+		n.mu.Unlock()
 		s.leave(true)
 		time.Sleep(fenceEvery)
 		synctest.Wait()

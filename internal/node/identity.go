@@ -5,7 +5,11 @@ package node
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/node/ledger"
@@ -17,22 +21,101 @@ type identity struct {
 	Secret string
 }
 
-const identityKey = "identity"
+const (
+	identityKey  = "identity"
+	identityFile = "identity.json"
+)
 
-// loadIdentity reads the node's identity, or makes one that is on record
-// before anybody hears of it.
-func loadIdentity(l *ledger.Ledger) (identity, error) {
-	var id identity
+// A passport is what the node must not lose with its ledger: under another
+// identity the servers would take it for another node, and replace all that runs
+// on it. It is a file beside the ledger.
+type passport struct {
+	identity
+	Cluster  string `json:",omitempty"` // as the ledger has it under keyCluster
+	Timeline string `json:",omitempty"` // as under keyTimeline
+}
+
+// loadIdentity reads the node's identity from the ledger, or else from the file
+// beside it, or makes one that is on record before anybody hears of it. It reports
+// whether it made one.
+func loadIdentity(l *ledger.Ledger, dir string) (id identity, made bool, err error) {
 	if data := l.Get(identityKey); data != nil {
 		if err := json.Unmarshal(data, &id); err != nil {
-			return id, fmt.Errorf("read the node's identity: %w", err)
+			return id, false, fmt.Errorf("read the node's identity: %w", err)
 		}
-		return id, nil
+		return id, false, nil
 	}
-	id = identity{ID: api.NewID(), Secret: api.NewID()}
-	data, err := json.Marshal(id)
+	p, err := readPassport(dir)
 	if err != nil {
-		return id, fmt.Errorf("encode the node's identity: %w", err)
+		return id, false, err
 	}
-	return id, l.Put(identityKey, data).Wait()
+	if made = p.ID == ""; made {
+		p.identity = identity{ID: api.NewID(), Secret: api.NewID()}
+	}
+	if p.Cluster != "" {
+		l.Put(keyCluster, []byte(p.Cluster))
+	}
+	if p.Timeline != "" {
+		l.Put(keyTimeline, []byte(p.Timeline))
+	}
+	data, err := json.Marshal(p.identity)
+	if err != nil {
+		return id, false, fmt.Errorf("encode the node's identity: %w", err)
+	}
+	return p.identity, made, l.Put(identityKey, data).Wait()
+}
+
+// readPassport returns an empty one if there is no file.
+func readPassport(dir string) (p passport, err error) {
+	path := filepath.Join(dir, identityFile)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return p, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &p)
+	}
+	if err == nil && (p.ID == "" || p.Secret == "") {
+		err = errors.New("it holds no id, or no secret")
+	}
+	if err != nil {
+		return p, fmt.Errorf("read the node's identity from %s: %w; restore it from a backup, or remove it to have the agent register as a new node", path, err)
+	}
+	return p, nil
+}
+
+// keepPassport writes what the ledger says to the file beside it, unless it says so
+// already. An agent that cannot goes on: as long as the ledger is whole nobody
+// reads the file. The mutex is held, or nobody else has the node yet.
+func (n *Node) keepPassport() {
+	p := passport{identity: n.identity, Cluster: n.cluster, Timeline: n.timeline}
+	if old, err := readPassport(n.config.DataDir); err == nil && old == p {
+		return
+	}
+	data, err := json.Marshal(p)
+	if err == nil {
+		err = replaceFile(filepath.Join(n.config.DataDir, identityFile), append(data, '\n'))
+	}
+	if err != nil {
+		n.log.Error("write the node's identity beside its ledger: it would be lost with it", "error", err)
+	}
+}
+
+// replaceFile writes a file that only its owner reads: as a whole or not at all.
+func replaceFile(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
 }

@@ -75,6 +75,7 @@ type Config struct {
 	// heard of. A node without it waits for nobody.
 	Ended   func(ctx context.Context, alloc string) error
 	Drivers map[string]driver.Driver // by the name that job files use
+	Keeper  Keeper                   // of the tasks that outlive the agent; nil: none does
 	Logger  *slog.Logger
 	// Uptime is how long the machine has been up, with the time that it was
 	// suspended; the kernel's by default.
@@ -91,6 +92,7 @@ type Node struct {
 	host     *runner.Host
 	reporter *reporter
 	identity identity
+	anew     bool                     // the identity was made by this agent
 	stop     context.CancelFunc       // of host.Context
 	register chan struct{}            // asks for another registration
 	offers   chan struct{}            // asks for strays to be offered
@@ -98,18 +100,24 @@ type Node struct {
 	self     atomic.Pointer[api.Node] // replaced, never changed
 	refused  atomic.Int64             // uptime since which the servers listen to another agent; 0: they listen to this one
 	moved    bool                     // the data directory was written elsewhere
+	beat     chan struct{}            // asks for a heartbeat at once
+	unheard  atomic.Bool              // the last heartbeat was not answered
 	contact  atomic.Int64             // uptime at which what the servers answered last was sent
 
 	mu       sync.Mutex
 	runners  map[string]*runner.Runner
 	jobs     map[string]*keptJob
-	cluster  string                  // that the node is of; "" before it joined one that says so
-	timeline string                  // that what it was told last is of
-	strays   map[string]string       // allocations that its servers have not known so far, with the cluster that they are of
-	untold   string                  // the cluster that what it runs is of, while its servers have not been told; "" if they have
-	doomed   map[string]bool         // to be removed when they have ended
-	ended    []string                // acknowledged as ended, oldest first
-	measured map[string]driver.Stats // the last measurements, for rates
+	cluster  string                   // that the node is of; "" before it joined one that says so
+	timeline string                   // that what it was told last is of
+	strays   map[string]string        // allocations that its servers have not known so far, with the cluster that they are of
+	untold   string                   // the cluster that what it runs is of, while its servers have not been told; "" if they have
+	doomed   map[string]bool          // to be removed when they have ended
+	ended    []string                 // acknowledged as ended, oldest first
+	measured map[string]driver.Stats  // the last measurements, for rates
+	kept     map[string]keptTasks     // what outlived the agent before and no runner has claimed, by allocation
+	keptOf   string                   // the cluster that these are of; "" if that is not known
+	tidied   bool                     // what nobody claims was dealt with
+	came     map[string]time.Duration // uptime at which allocations came that may not run for ever without servers
 	closed   bool
 	tasks    sync.WaitGroup // goroutines that start or remove runners
 }
@@ -149,16 +157,17 @@ func New(c Config) (*Node, error) {
 		l.Close()
 		return nil, err
 	}
-	id, err := loadIdentity(l)
+	id, anew, err := loadIdentity(l, c.DataDir)
 	if err != nil {
 		l.Close()
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	n := &Node{
-		config: c, log: c.Logger, dirs: dirs, ledger: l, checks: check.New(), identity: id, stop: stop,
-		register: make(chan struct{}, 1), joined: make(chan struct{}), offers: make(chan struct{}, 1), strays: map[string]string{},
+		config: c, log: c.Logger, dirs: dirs, ledger: l, checks: check.New(), identity: id, anew: anew, stop: stop,
+		register: make(chan struct{}, 1), beat: make(chan struct{}, 1), joined: make(chan struct{}), offers: make(chan struct{}, 1), strays: map[string]string{},
 		runners: map[string]*runner.Runner{}, jobs: map[string]*keptJob{}, doomed: map[string]bool{}, measured: map[string]driver.Stats{},
+		kept: map[string]keptTasks{}, came: map[string]time.Duration{},
 	}
 	n.reporter = newReporter(n.sendReports, n.acknowledged)
 	n.host = &runner.Host{
@@ -168,11 +177,12 @@ func New(c Config) (*Node, error) {
 	}
 	n.self.Store(n.describe(ctx))
 	n.loadContact()
-	if err := errors.Join(n.notePlace(), n.restore()); err != nil {
+	if err := errors.Join(n.notePlace(), n.loadKept(ctx), n.restore()); err != nil {
 		stop()
 		l.Close()
 		return nil, err
 	}
+	n.keepPassport()
 	return n, nil
 }
 
@@ -189,6 +199,9 @@ func (n *Node) Node() *api.Node {
 func (n *Node) Run(ctx context.Context) error {
 	var loops sync.WaitGroup
 	loops.Go(func() { n.checks.Run(ctx) })
+	if n.anew {
+		n.endForeign(ctx)
+	}
 	if !n.moved {
 		n.resume()
 	}

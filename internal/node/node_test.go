@@ -216,7 +216,13 @@ type running struct {
 
 func run(t testing.TB, dir string, s Servers, drivers map[string]driver.Driver) *running {
 	t.Helper()
-	n, err := New(Config{DataDir: dir, Name: "n1", Servers: s, Drivers: drivers, Address: "127.0.0.1",
+	var keeper Keeper
+	for _, d := range drivers {
+		if k, ok := d.(Keeper); ok {
+			keeper = k
+		}
+	}
+	n, err := New(Config{DataDir: dir, Name: "n1", Servers: s, Drivers: drivers, Keeper: keeper, Address: "127.0.0.1",
 		Uptime: func() time.Duration { return time.Duration(time.Now().UnixNano()) }, // a bubble's time
 	})
 	if err != nil {

@@ -50,12 +50,15 @@ func (n *Node) keepRegistered(ctx context.Context) {
 			if n.refused.Load() == 0 { // or else it was said once
 				n.log.Warn(doing, "error", err)
 			}
-			if !pause.wait(ctx) {
+			n.unheard.Store(true)
+			pause.most = n.beatFor(ttl)
+			if !pause.waitOr(ctx, n.beat) {
 				return
 			}
 			continue
 		}
 		pause.reset()
+		n.unheard.Store(false)
 		away := sent-time.Duration(n.contact.Load()) > ttl
 		n.answered(sent)
 		if known && away {
@@ -79,11 +82,11 @@ func (n *Node) keepRegistered(ctx context.Context) {
 		}
 		if answer != nil && answer.HeartbeatTTL > 0 {
 			ttl = answer.HeartbeatTTL
-			pause.most = ttl / 3
 		}
-		timer := time.NewTimer(ttl / 3)
+		timer := time.NewTimer(n.beatFor(ttl))
 		select {
 		case <-timer.C:
+		case <-n.beat:
 		case <-n.register:
 			known = false
 		case <-ctx.Done():
@@ -114,6 +117,9 @@ func (n *Node) keepStreaming(ctx context.Context) {
 				return errTwin // it gets all of it when the servers listen to it again
 			}
 			pause.reset()
+			if n.unheard.Load() {
+				n.beatSoon() // there is a server again
+			}
 			n.receive(m)
 			return nil
 		})

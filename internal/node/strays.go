@@ -31,6 +31,7 @@ const (
 // loadStrays reads of which cluster the node was, and what it had to offer.
 func (n *Node) loadStrays() error {
 	n.cluster, n.timeline = string(n.ledger.Get(keyCluster)), string(n.ledger.Get(keyTimeline))
+	n.keptOf = n.cluster
 	return n.ledger.Each(keyStray, func(key string, value []byte) error {
 		if id := strings.TrimPrefix(key, keyStray); n.runners[id] != nil {
 			n.strays[id] = string(value)
@@ -60,6 +61,7 @@ func (n *Node) join(cluster string) {
 	}
 	n.cluster = cluster
 	n.ledger.Put(keyCluster, []byte(cluster))
+	n.keepPassport()
 }
 
 // told is the position up to which the servers have told the node what it runs.
@@ -94,6 +96,7 @@ func (n *Node) follow(timeline string) {
 	if timeline != "" && timeline != n.timeline {
 		n.timeline = timeline
 		n.ledger.Put(keyTimeline, []byte(timeline))
+		n.keepPassport()
 	}
 }
 

@@ -8,6 +8,8 @@ package drivertest
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -83,6 +85,27 @@ func (d *Driver) Recover(_ context.Context, t *driver.Task) (driver.Handle, erro
 		return p, nil
 	}
 	return nil, driver.ErrTaskUnknown
+}
+
+// Kept lists the ids of the processes that were not destroyed.
+func (d *Driver) Kept(context.Context) ([]string, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Sorted(maps.Keys(d.processes)), nil
+}
+
+// End stops a process and forgets it.
+func (d *Driver) End(ctx context.Context, id string, timeout time.Duration) error {
+	d.mu.Lock()
+	p := d.processes[id]
+	d.mu.Unlock()
+	if p == nil {
+		return nil
+	}
+	if err := p.Stop(ctx, "SIGTERM", timeout); err != nil {
+		return err
+	}
+	return p.Destroy(ctx)
 }
 
 // Started lists all processes there were, in order.

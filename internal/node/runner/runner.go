@@ -67,6 +67,7 @@ type Runner struct {
 	probed     map[string]string // probe.key -> id of the check that was begun last
 	passed     map[string]bool   // checks that passed when the last agent ended
 	renewed    bool              // the job's newer version is being taken over, in place
+	adopted    bool              // it was found running without a record
 	serving    *api.Serving      // nil: nobody asks, or it was not said yet
 	offered    *api.Job          // that serving's services were made of, ...
 	canary     bool              // ... and as what

@@ -314,13 +314,13 @@ func (r *Runner) unhealthy(p probe, status, why string) {
 }
 
 // standing is what is known of a check that begins; "" is nothing. A check that
-// replaces another one in place stands as that does. One that joins what serves
-// takes nothing away before it has asked.
+// replaces another one in place stands as that does. One that joins what serves, or
+// begins anew with what was adopted, takes nothing away before it has asked.
 func (r *Runner) standing(p probe) string {
 	if old := r.checks[r.probed[p.key]]; r.renewed && old != "" && old != api.CheckStatusPending {
 		return old
 	}
-	serves := r.renewed && r.serving != nil && (r.serving.Routable || r.serving.Up && p.check.Kind == api.CheckKindLiveness)
+	serves := (r.renewed || r.adopted) && r.serving != nil && (r.serving.Routable || r.serving.Up && p.check.Kind == api.CheckKindLiveness)
 	if p.check.InitialStatus == "passing" || r.passed[p.id] || serves {
 		return api.CheckStatusSuccess
 	}

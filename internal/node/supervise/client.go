@@ -380,6 +380,32 @@ func (c *Client) List(ctx context.Context) ([]Status, error) {
 	return r.Tasks, err
 }
 
+// Kept lists the ids of all tasks that the supervisor knows.
+func (c *Client) Kept(ctx context.Context) ([]string, error) {
+	tasks, err := c.List(ctx)
+	ids := make([]string, len(tasks))
+	for i, st := range tasks {
+		ids[i] = st.ID
+	}
+	return ids, err
+}
+
+// End stops a task, by force when timeout is over, and forgets it. A task that is
+// unknown has ended.
+func (c *Client) End(ctx context.Context, id string, timeout time.Duration) error {
+	p, err := c.Attach(ctx, id)
+	if err == nil {
+		err = p.Stop(ctx, "", timeout)
+	}
+	if err == nil {
+		err = p.Destroy(ctx)
+	}
+	if errors.Is(err, driver.ErrTaskUnknown) {
+		return nil
+	}
+	return err
+}
+
 // Upgrade makes the supervisor replace itself by another executable; "": the
 // one it was configured with. Tasks do not notice.
 func (c *Client) Upgrade(ctx context.Context, exe string) error {
