@@ -15,6 +15,7 @@ var serverFields = map[string]bool{
 	"Status": true, "StatusDescription": true, "Stable": true, "Version": true, "SubmitTime": true,
 	"CreateIndex": true, "ModifyIndex": true, "JobModifyIndex": true, "VersionTag": true, "NomadTokenID": true,
 	"TaskGroups": true, "Purge": true, "Tasks": true, "ParentID": true, "Dispatched": true, "DispatchIdempotencyToken": true,
+	"Held": true, "HeldReason": true,
 }
 
 // DiffJobs compares two canonicalized jobs field by field; either may be nil.

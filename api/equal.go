@@ -25,7 +25,7 @@ func (j *Job) spec() Job {
 	s := *j
 	s.Status, s.StatusDescription, s.Stable, s.Version = "", "", false, 0
 	s.SubmitTime, s.CreateIndex, s.ModifyIndex, s.JobModifyIndex = 0, 0, 0, 0
-	s.VersionTag, s.NomadTokenID, s.Failure = nil, "", nil
+	s.VersionTag, s.NomadTokenID, s.Failure, s.Held, s.HeldReason = nil, "", nil, false, ""
 	return s
 }
 

@@ -68,6 +68,7 @@ type Evaluation struct {
 	QuotaLimitReached    string
 	AnnotatePlan         bool
 	QueuedAllocations    map[string]int // by group: wanted and not placed
+	Held                 string         `json:",omitempty"` // what the job waits for an operator with, in words
 	SnapshotIndex        uint64         // state that it was worked out on
 	CreateIndex          uint64
 	ModifyIndex          uint64

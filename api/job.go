@@ -94,7 +94,9 @@ type Job struct {
 	NomadTokenID             string
 	Status                   string // one of the JobStatus constants
 	StatusDescription        string
-	Stable                   bool // a deployment of this version succeeded
+	Held                     bool   `json:",omitempty"` // its work waits for an operator, who continues, promotes or resumes it
+	HeldReason               string `json:",omitempty"` // what the operator is to decide, in words
+	Stable                   bool   // a deployment of this version succeeded
 	Version                  uint64
 	SubmitTime               int64 // Unix nanoseconds
 	CreateIndex              uint64
@@ -259,6 +261,8 @@ type JobListStub struct {
 	Stop              bool
 	Status            string
 	StatusDescription string
+	Held              bool   `json:",omitempty"` // as in Job
+	HeldReason        string `json:",omitempty"`
 	JobSummary        *JobSummary
 	CreateIndex       uint64
 	ModifyIndex       uint64
@@ -274,7 +278,8 @@ func (j *Job) Stub(summary *JobSummary) *JobListStub {
 		ID: j.ID, ParentID: j.ParentID, Name: j.Name, Namespace: j.Namespace,
 		Datacenters: j.Datacenters, NodePool: j.NodePool, Type: j.Type, Priority: j.Priority,
 		Periodic: j.IsPeriodic(), ParameterizedJob: j.IsParameterized(), Stop: j.Stop,
-		Status: j.Status, StatusDescription: j.StatusDescription, JobSummary: summary,
+		Status: j.Status, StatusDescription: j.StatusDescription,
+		Held: j.Held, HeldReason: j.HeldReason, JobSummary: summary,
 		CreateIndex: j.CreateIndex, ModifyIndex: j.ModifyIndex, JobModifyIndex: j.JobModifyIndex,
 		SubmitTime: j.SubmitTime, Version: j.Version,
 	}

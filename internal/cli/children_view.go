@@ -101,7 +101,7 @@ func (p *page) children(parent *api.Job, summary *api.JobSummary, children []*ap
 	shown := children[:min(len(children), childrenShown)]
 	var rows [][]string
 	for _, j := range shown {
-		rows = append(rows, []string{j.ID, p.style.status(j.Status), instancesInWords(j.JobSummary), nanosAge(p.now, j.SubmitTime)})
+		rows = append(rows, []string{j.ID, p.style.status(j.Status) + aside(j.Stop, j.Held), instancesInWords(j.JobSummary), nanosAge(p.now, j.SubmitTime)})
 	}
 	p.table([]string{"ID", "Status", "Instances", "Submitted"}, rows)
 	if more := len(children) - len(shown); more > 0 {

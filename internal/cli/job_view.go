@@ -34,10 +34,7 @@ func (p *page) jobs(list []*api.JobListStub, namespaces bool) {
 	}
 	var rows [][]string
 	for _, j := range list {
-		status := p.style.status(j.Status)
-		if j.Stop {
-			status += " (stopped)"
-		}
+		status := p.style.status(j.Status) + aside(j.Stop, j.Held)
 		row := []string{j.ID, jobKind(j), strconv.Itoa(j.Priority), status, instancesInWords(j.JobSummary),
 			strconv.FormatUint(j.Version, 10), nanosAge(p.now, j.SubmitTime)}
 		if namespaces {
@@ -46,6 +43,17 @@ func (p *page) jobs(list []*api.JobListStub, namespaces bool) {
 		rows = append(rows, row)
 	}
 	p.table(heading, rows)
+}
+
+// aside qualifies the status of a job that was stopped, or that an operator holds.
+func aside(stopped, held bool) string {
+	switch {
+	case stopped:
+		return " (stopped)"
+	case held:
+		return " (held)"
+	}
+	return ""
 }
 
 // kindOf is a job's type, and how it is started when that is not by registering
@@ -99,16 +107,14 @@ func instancesInWords(s *api.JobSummary) string {
 // progress and the allocations.
 func (p *page) jobStatus(s *jobStatus, wide bool) {
 	j := s.Job
-	status := p.style.status(j.Status)
-	if j.Stop {
-		status += " (stopped)"
-	}
+	status := p.style.status(j.Status) + aside(j.Stop, j.Held)
 	fields := []field{
 		{"ID", j.ID},
 		{"Name", unlessEqual(j.Name, j.ID)},
 		{"Namespace", unlessEqual(j.Namespace, api.DefaultNamespace)},
 		{"Type", kindOf(j)},
 		{"Status", status},
+		{"Held by", j.HeldReason},
 		{"Reason", j.StatusDescription},
 		{"Version", strconv.FormatUint(j.Version, 10) + stability(j)},
 		{"Priority", strconv.Itoa(j.Priority)},

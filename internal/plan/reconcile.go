@@ -47,6 +47,7 @@ func Reconcile(r Reader, job *api.Job, eval *api.Evaluation, now time.Time) *Res
 	w.absences()
 	w.followUps()
 	w.rest(deploy)
+	w.result.Held = w.holds(trees)
 	w.result.pieces = w.make.pieces
 	return w.result
 }

@@ -32,6 +32,9 @@ type Result struct {
 	// FollowUps are evaluations for instances whose next attempt is due later.
 	FollowUps []*api.Evaluation
 
+	// Held is what the job waits for an operator with, in words; "" if it does not.
+	Held string
+
 	// Updates counts, by group, what this evaluation does.
 	Updates map[string]*api.DesiredUpdates
 	// Queued counts, by group, the instances in Start. What was not placed is in

@@ -182,7 +182,11 @@ func healthy(ok bool) *bool { return &ok }
 // addNode registers a node with room for ten of the jobs that serviceJob makes.
 func (c *cluster) addNode(id string, run func(*api.Allocation, *api.Job) []event) *fakeNode {
 	c.Helper()
-	node := &api.Node{
+	return c.connect(newNode(id), run)
+}
+
+func newNode(id string) *api.Node {
+	return &api.Node{
 		ID: id, SecretID: "secret-" + id, Name: id, Datacenter: "dc1", NodePool: "default",
 		Attributes: map[string]string{"kernel.name": "linux", "driver.mock_driver": "1", "driver.raw_exec": "1"},
 		Drivers: map[string]*api.DriverStatus{
@@ -194,7 +198,6 @@ func (c *cluster) addNode(id string, run func(*api.Allocation, *api.Job) []event
 			Networks: []*api.Network{{Mode: "host", Device: "lo", IP: "127.0.0.1"}},
 		},
 	}
-	return c.connect(node, run)
 }
 
 // connect registers a node and has it follow its stream.

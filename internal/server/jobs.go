@@ -107,7 +107,7 @@ func clearServerFields(job *api.Job) {
 	job.Payload, job.NomadTokenID = nil, ""
 	job.Status, job.StatusDescription, job.Stable, job.Version = "", "", false, 0
 	job.SubmitTime, job.CreateIndex, job.ModifyIndex, job.JobModifyIndex = 0, 0, 0, 0
-	job.VersionTag, job.Failure = nil, nil
+	job.VersionTag, job.Failure, job.Held, job.HeldReason = nil, nil, false, ""
 }
 
 // checkKind refuses to turn a job into something that runs in another way.

@@ -68,7 +68,7 @@ func (t *txn) adopt(orphan *api.Allocation, c *AdoptAllocations) {
 	job.Namespace, job.ID = a.Namespace, a.JobID
 	job.CreateIndex, job.ModifyIndex, job.JobModifyIndex = 0, 0, 0
 	job.Stop, job.Purge, job.Stable, job.VersionTag = false, false, false, nil
-	job.Status, job.StatusDescription = "", ""
+	job.Status, job.StatusDescription, job.Held, job.HeldReason = "", "", false, ""
 	_, row := t.editJob(a.Namespace, a.JobID)
 	a.Job = row.sharedOrphaned(&job)
 	t.putAllocation(a)

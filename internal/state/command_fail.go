@@ -33,7 +33,7 @@ func (c *FailJob) apply(t *txn) error {
 	}
 	j := *current
 	j.Failure = &api.JobFailure{Reason: c.Reason, Time: c.Time}
-	j.StatusDescription = c.Reason
+	j.StatusDescription, j.Held, j.HeldReason = c.Reason, false, ""
 	j.ModifyIndex = t.index
 	t.decide(c.Namespace, c.ID) // a placement that is being worked out would start something yet
 	t.putJob(&j, false, nil)

@@ -95,7 +95,7 @@ func (c *LaunchJob) child(parent *api.Job) *api.Job {
 	j := *parent
 	j.ID, j.Name, j.ParentID = c.ID, c.ID, parent.ID
 	j.Status, j.StatusDescription, j.Stable, j.Version, j.VersionTag = api.JobStatusPending, "", false, 0, nil
-	j.SubmitTime = c.Time
+	j.SubmitTime, j.Held, j.HeldReason = c.Time, false, ""
 	if c.Priority != 0 {
 		j.Priority = c.Priority
 	}

@@ -16,15 +16,16 @@ type restEvaluation struct {
 	EscapedComputedClass bool                             `json:",omitempty"`
 	QuotaLimitReached    string                           `json:",omitempty"`
 	AnnotatePlan         bool                             `json:",omitempty"`
+	Held                 string                           `json:",omitempty"`
 }
 
 func restOfEvaluation(e *api.Evaluation) []byte {
 	r := restEvaluation{
 		e.RelatedEvals, e.FailedGroups, e.Annotations, e.ClassEligibility,
-		e.EscapedComputedClass, e.QuotaLimitReached, e.AnnotatePlan,
+		e.EscapedComputedClass, e.QuotaLimitReached, e.AnnotatePlan, e.Held,
 	}
 	if len(r.RelatedEvals)+len(r.FailedGroups)+len(r.ClassEligibility) == 0 && r.Annotations == nil &&
-		!r.EscapedComputedClass && r.QuotaLimitReached == "" && !r.AnnotatePlan {
+		!r.EscapedComputedClass && r.QuotaLimitReached == "" && !r.AnnotatePlan && r.Held == "" {
 		return nil
 	}
 	return mustJSON(r)
@@ -33,5 +34,5 @@ func restOfEvaluation(e *api.Evaluation) []byte {
 func (r *restEvaluation) fill(e *api.Evaluation) {
 	e.RelatedEvals, e.FailedGroups, e.Annotations = r.RelatedEvals, r.FailedGroups, r.Annotations
 	e.ClassEligibility, e.EscapedComputedClass = r.ClassEligibility, r.EscapedComputedClass
-	e.QuotaLimitReached, e.AnnotatePlan = r.QuotaLimitReached, r.AnnotatePlan
+	e.QuotaLimitReached, e.AnnotatePlan, e.Held = r.QuotaLimitReached, r.AnnotatePlan, r.Held
 }

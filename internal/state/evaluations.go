@@ -86,6 +86,7 @@ func (t *txn) putEvaluation(e *api.Evaluation) {
 	}
 	t.noteBlocked(job, slot, c)
 	t.queue(job, c)
+	t.hold(row.job, c)
 	t.emit(TableEvaluations, Put, orNil(old), c)
 	t.markDirty(row.job)
 }

@@ -66,6 +66,8 @@ func (r *jobRow) status() string {
 		return api.JobStatusRunning
 	case r.open > 0:
 		return api.JobStatusPending
+	case r.job.Held:
+		return api.JobStatusRunning // an operator has it go on
 	case r.job.Stop:
 		return api.JobStatusDead
 	case r.job.Type == api.JobTypeSystem:

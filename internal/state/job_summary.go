@@ -156,6 +156,19 @@ func (c *content) JobSummary(namespace, id string) *api.JobSummary {
 	return s
 }
 
+// hold notes on the job whether an operator holds it, as an evaluation that was
+// worked out says.
+func (t *txn) hold(slot uint32, e *api.Evaluation) {
+	row := *t.jobs.rows.at(slot)
+	if e.QueuedAllocations == nil || row.job == nil || row.job.HeldReason == e.Held {
+		return
+	}
+	job := *row.job
+	job.Held, job.HeldReason = e.Held != "", e.Held
+	job.ModifyIndex = t.index
+	t.replaceJob(slot, &job)
+}
+
 // queue remembers what an evaluation could not place.
 func (t *txn) queue(row *jobRow, e *api.Evaluation) {
 	if e.QueuedAllocations == nil || row.job == nil || maps.Equal(row.queued, e.QueuedAllocations) {

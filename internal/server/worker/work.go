@@ -65,7 +65,7 @@ func (w *work) block(trigger string) {
 	b.WaitUntil = time.Time{}
 	b.JobModifyIndex, b.ModifyTime = lead.JobModifyIndex, w.now.UnixNano()
 	b.SnapshotIndex = w.snap.Index()
-	b.FailedGroups, b.QueuedAllocations = w.outcome.Failed, w.queued
+	b.FailedGroups, b.QueuedAllocations, b.Held = w.outcome.Failed, w.queued, w.result.Held
 	b.ClassEligibility, b.EscapedComputedClass = nil, true
 	w.blocked = b
 }
@@ -79,7 +79,7 @@ func (w *work) end() {
 		}
 		c := e.Copy()
 		c.Status, c.StatusDescription = status, description
-		c.FailedGroups, c.QueuedAllocations = w.outcome.Failed, w.queued
+		c.FailedGroups, c.QueuedAllocations, c.Held = w.outcome.Failed, w.queued, w.result.Held
 		c.SnapshotIndex, c.ModifyTime = w.snap.Index(), w.now.UnixNano()
 		c.DeploymentID = w.deployment()
 		if w.blocked != nil && w.blocked.ID != e.ID {
@@ -127,7 +127,7 @@ func (w *work) changesNothing() bool {
 	b := w.delivery.Blocked
 	return w.blocked != nil && b == w.delivery.Evaluation && len(w.delivery.Riders) == 0 &&
 		w.nothingToCommit() &&
-		b.WaitUntil.IsZero() && b.EscapedComputedClass == w.blocked.EscapedComputedClass &&
+		b.WaitUntil.IsZero() && b.Held == w.blocked.Held && b.EscapedComputedClass == w.blocked.EscapedComputedClass &&
 		maps.Equal(b.ClassEligibility, w.blocked.ClassEligibility) &&
 		maps.Equal(b.QueuedAllocations, w.blocked.QueuedAllocations)
 }
