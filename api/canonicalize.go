@@ -6,7 +6,6 @@ package api
 import (
 	"maps"
 	"reflect"
-	"slices"
 	"time"
 )
 
@@ -341,16 +340,4 @@ func (j *Job) MetaFor(g *Group, t *Task) map[string]string {
 		maps.Copy(meta, t.Meta)
 	}
 	return meta
-}
-
-// DriverNames lists the drivers that the job's tasks need, each once, sorted.
-func (j *Job) DriverNames() []string {
-	var names []string
-	for _, g := range j.Groups {
-		for _, t := range g.Tasks {
-			names = append(names, t.Driver)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
 }

@@ -4,10 +4,8 @@
 package api
 
 import (
-	"cmp"
 	"math"
 	"math/big"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -34,18 +32,6 @@ var units = func() map[string]unit {
 	}
 	return m
 }()
-
-// DeviceUnits lists the units that device attributes may have.
-func DeviceUnits() []string {
-	names := make([]string, 0, len(units))
-	for name := range units {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b string) int {
-		return cmp.Or(cmp.Compare(units[a].quantity, units[b].quantity), cmp.Compare(units[a].worth, units[b].worth), cmp.Compare(a, b))
-	})
-	return names
-}
 
 // ParseDeviceAttribute reads a value as people write it: a number, maybe with a
 // unit, as in "11 GiB" or "1.4GHz"; a truth value; anything else is text.

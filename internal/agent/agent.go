@@ -32,7 +32,7 @@ import (
 	"github.com/reeve-run/reeve/internal/node/supervise"
 	"github.com/reeve-run/reeve/internal/router"
 	"github.com/reeve-run/reeve/internal/server"
-	"github.com/reeve-run/reeve/internal/server/garbage"
+	"github.com/reeve-run/reeve/internal/server/gcpace"
 )
 
 // An Agent is one running process of Reeve.
@@ -60,7 +60,7 @@ func New(config Config) (*Agent, error) {
 	}
 	a := &Agent{config: config, log: config.logger()}
 	if config.Server.Enabled && os.Getenv("GOGC") == "" {
-		garbage.Bound()
+		gcpace.Bound()
 	}
 	if err := a.open(); err != nil {
 		if a.server != nil {

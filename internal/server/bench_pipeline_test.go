@@ -15,7 +15,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/server"
-	"github.com/reeve-run/reeve/internal/server/garbage"
+	"github.com/reeve-run/reeve/internal/server/gcpace"
 	"github.com/reeve-run/reeve/internal/server/replica"
 	"github.com/reeve-run/reeve/internal/state"
 )
@@ -44,7 +44,7 @@ func fleetNode(i int) *api.Node {
 // silent is a server of a benchmark, which collects garbage as an agent does:
 // its nodes need not report.
 func silent(b *testing.B, dir string) server.Config {
-	b.Cleanup(garbage.Bound())
+	b.Cleanup(gcpace.Bound())
 	return server.Config{DataDir: dir, HeartbeatTTL: 1000 * time.Hour}
 }
 

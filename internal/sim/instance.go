@@ -4,7 +4,6 @@
 package sim
 
 import (
-	"container/heap"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -57,28 +56,13 @@ type appointment struct {
 	what int
 }
 
-// agenda is a heap of appointments.
-type agenda []appointment
-
-func (a agenda) Len() int           { return len(a) }
-func (a agenda) Less(i, j int) bool { return a[i].at.Before(a[j].at) }
-func (a agenda) Swap(i, j int)      { a[i], a[j] = a[j], a[i] }
-func (a *agenda) Push(x any)        { *a = append(*a, x.(appointment)) }
-func (a *agenda) Pop() any {
-	old := *a
-	x := old[len(old)-1]
-	old[len(old)-1] = appointment{}
-	*a = old[:len(old)-1]
-	return x
-}
-
 // arrange notes that an instance will do something; at once if that is now.
 func (n *node) arrange(inst *instance, what int, in time.Duration, now time.Time) {
 	if in <= 0 {
 		n.do(inst, what, now)
 		return
 	}
-	heap.Push(&n.agenda, appointment{now.Add(in), inst, inst.run, what})
+	n.agenda.Push(appointment{now.Add(in), inst, inst.run, what})
 	if n.run.awaits(inst, what) {
 		n.run.busy.Add(1)
 	}
@@ -86,18 +70,18 @@ func (n *node) arrange(inst *instance, what int, in time.Duration, now time.Time
 
 // drop clears the agenda.
 func (n *node) drop() {
-	for _, a := range n.agenda {
+	for _, a := range n.agenda.Items {
 		if n.run.awaits(a.inst, a.what) {
 			n.run.busy.Add(-1)
 		}
 	}
-	n.agenda = nil
+	n.agenda.Clear()
 }
 
 // keep does what is due.
 func (n *node) keep(now time.Time) {
-	for len(n.agenda) > 0 && !n.agenda[0].at.After(now) {
-		a := heap.Pop(&n.agenda).(appointment)
+	for n.agenda.Len() > 0 && !n.agenda.Items[0].at.After(now) {
+		a := n.agenda.Pop()
 		if n.run.awaits(a.inst, a.what) {
 			n.run.busy.Add(-1)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/heap"
 )
 
 // A node is one simulated machine. Its loop owns all that it holds; the
@@ -24,7 +25,7 @@ type node struct {
 	orders chan order
 
 	instances map[string]*instance
-	agenda    agenda
+	agenda    heap.Heap[appointment]
 	marked    []*instance // to be reported
 	sending   []*instance // in the report under way
 	open      int64       // how many of both the run waits for
@@ -74,7 +75,8 @@ type session struct {
 func newNode(r *run, self *api.Node, c *client.Client, number int) *node {
 	rng := rand.New(rand.NewPCG(r.scenario.Seed, uint64(number)+2))
 	return &node{
-		run: r, self: self, nodes: c.Nodes(), rng: rng, phase: rng.Float64(), orders: make(chan order),
+		agenda: heap.New(func(a, b *appointment) bool { return a.at.Before(b.at) }),
+		run:    r, self: self, nodes: c.Nodes(), rng: rng, phase: rng.Float64(), orders: make(chan order),
 		instances: map[string]*instance{}, finished: make(chan struct{}), power: true,
 	}
 }
@@ -93,8 +95,8 @@ func (n *node) loop(ctx context.Context) {
 	for {
 		n.send()
 		n.recount()
-		if len(n.agenda) > 0 {
-			timer.Reset(time.Until(n.agenda[0].at))
+		if n.agenda.Len() > 0 {
+			timer.Reset(time.Until(n.agenda.Items[0].at))
 		} else {
 			timer.Stop()
 		}

@@ -12,7 +12,6 @@
 package check
 
 import (
-	"container/heap"
 	"context"
 	"errors"
 	"hash/fnv"
@@ -22,6 +21,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/heap"
 )
 
 // ErrGone is returned by Target.Exec when the task ended, and the command with it:
@@ -63,7 +63,7 @@ type Scheduler struct {
 	slots chan struct{} // one per probe under way
 
 	mu     sync.Mutex
-	queue  queue
+	queue  heap.Indexed[*entry]         // checks by the time of their next probe
 	allocs map[string]map[string]*entry // allocation, check
 	wake   chan struct{}
 }
@@ -78,6 +78,10 @@ func New() *Scheduler {
 		slots:  make(chan struct{}, concurrent),
 		allocs: map[string]map[string]*entry{},
 		wake:   make(chan struct{}, 1),
+		queue: heap.NewIndexed(
+			func(a, b *entry) bool { return a.due.Before(b.due) },
+			func(e *entry) *int { return &e.index },
+		),
 	}
 }
 
@@ -89,7 +93,7 @@ type entry struct {
 	added   time.Time // of which check_restart's grace counts
 	turned  time.Time // when its status changed last
 	due     time.Time
-	at      int // place in the queue; -1 while it is probed or removed
+	index   int // in the queue; -1 while it is probed or removed
 	removed bool
 
 	status     string
@@ -111,7 +115,7 @@ func (s *Scheduler) Add(alloc string, t *Target) {
 	now := time.Now()
 	h := fnv.New64a()
 	io.WriteString(h, alloc+"/"+t.ID)
-	e := &entry{target: t, since: t.Since, added: now, turned: now, due: now, at: -1, status: t.Status,
+	e := &entry{target: t, since: t.Since, added: now, turned: now, due: now, index: -1, status: t.Status,
 		random: rand.New(rand.NewPCG(h.Sum64(), 1))}
 	if e.since.IsZero() {
 		e.since = now
@@ -133,7 +137,7 @@ func (s *Scheduler) Add(alloc string, t *Target) {
 		s.drop(old)
 	}
 	s.allocs[alloc][t.ID] = e
-	heap.Push(&s.queue, e)
+	s.queue.Put(e)
 	s.mu.Unlock()
 	s.nudge()
 }
@@ -153,9 +157,7 @@ func (s *Scheduler) Remove(alloc, id string) {
 
 func (s *Scheduler) drop(e *entry) {
 	e.removed = true
-	if e.at >= 0 {
-		heap.Remove(&s.queue, e.at)
-	}
+	s.queue.Remove(e)
 }
 
 // Statuses are the last results of an allocation's checks, by check id.
@@ -210,13 +212,15 @@ func (s *Scheduler) Run(ctx context.Context) {
 func (s *Scheduler) next(now time.Time) (*entry, time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.queue) == 0 {
+	e, ok := s.queue.First()
+	if !ok {
 		return nil, time.Hour
 	}
-	if wait := s.queue[0].due.Sub(now); wait > 0 {
+	if wait := e.due.Sub(now); wait > 0 {
 		return nil, wait
 	}
-	return heap.Pop(&s.queue).(*entry), 0
+	s.queue.Remove(e)
+	return e, 0
 }
 
 func (s *Scheduler) nudge() {
@@ -262,7 +266,7 @@ func (s *Scheduler) run(ctx context.Context, e *entry) {
 	if at, limited := e.deadline(); limited && e.due.After(at) && at.After(now) {
 		e.due = at
 	}
-	heap.Push(&s.queue, e)
+	s.queue.Put(e)
 	status := e.status
 	s.mu.Unlock()
 	s.nudge()

@@ -124,12 +124,12 @@ func TestTenThousandChecksSpreadOut(t *testing.T) {
 		synctest.Wait()
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if len(s.queue) != 10000 {
-			t.Errorf("%d checks wait; want 10000", len(s.queue))
+		if s.queue.Len() != 10000 {
+			t.Errorf("%d checks wait; want 10000", s.queue.Len())
 		}
-		spread := s.queue[len(s.queue)-1].due.Sub(s.queue[0].due)
-		for _, e := range s.queue {
-			spread = max(spread, e.due.Sub(s.queue[0].due))
+		spread := s.queue.Items()[s.queue.Len()-1].due.Sub(s.queue.Items()[0].due)
+		for _, e := range s.queue.Items() {
+			spread = max(spread, e.due.Sub(s.queue.Items()[0].due))
 		}
 		if spread < 3*time.Second {
 			t.Errorf("after a minute all are due within %s; want them spread over the interval", spread)

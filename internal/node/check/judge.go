@@ -184,28 +184,3 @@ func (e *entry) pause(now time.Time) time.Duration {
 	// Checks that began together drift apart, so that probes spread out.
 	return interval - time.Duration(e.random.Int64N(int64(interval)/10+1))
 }
-
-// queue is a heap of checks by when they are due.
-type queue []*entry
-
-func (q queue) Len() int           { return len(q) }
-func (q queue) Less(i, j int) bool { return q[i].due.Before(q[j].due) }
-func (q queue) Swap(i, j int) {
-	q[i], q[j] = q[j], q[i]
-	q[i].at, q[j].at = i, j
-}
-
-func (q *queue) Push(x any) {
-	e := x.(*entry)
-	e.at = len(*q)
-	*q = append(*q, e)
-}
-
-func (q *queue) Pop() any {
-	old := *q
-	e := old[len(old)-1]
-	old[len(old)-1] = nil
-	*q = old[:len(old)-1]
-	e.at = -1
-	return e
-}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/heap"
 )
 
 // blocked holds the evaluations that wait for a change, at most one per job.
@@ -63,7 +64,7 @@ type wantKey struct {
 // want is what a set of blocked evaluations waits for.
 type want struct {
 	wantKey
-	waiting ordered[*item] // by priority, then age
+	waiting heap.Indexed[*item] // by priority, then age
 }
 
 // classSet is the classes that an evaluation looked at: those that could take
@@ -104,15 +105,15 @@ func (b *blocked) add(e *api.Evaluation, n need) {
 	key := wantKey{classes: b.set(e), need: n.Usage, sized: n.sized, fixed: n.fixed}
 	w := b.wants[key]
 	if w == nil {
-		w = &want{wantKey: key, waiting: ordered[*item]{
-			less: func(x, y *item) bool { return moreUrgentEvaluation(x.eval, y.eval) },
-			slot: func(i *item) *int { return &i.slot },
-		}}
+		w = &want{wantKey: key, waiting: heap.NewIndexed(
+			func(x, y *item) bool { return moreUrgentEvaluation(x.eval, y.eval) },
+			func(i *item) *int { return &i.slot },
+		)}
 		b.wants[key] = w
 		key.classes.wants++
 	}
 	i := &item{eval: e, want: w, count: max(n.count, 1), slot: -1}
-	w.waiting.put(i)
+	w.waiting.Put(i)
 	b.byJob[e.JobKey()] = i
 }
 
@@ -146,7 +147,7 @@ func (b *blocked) remove(job api.NamespacedID) {
 	}
 	delete(b.byJob, job)
 	w := i.want
-	w.waiting.remove(i)
+	w.waiting.Remove(i)
 	if !w.sized {
 		b.unsized--
 	}
@@ -211,7 +212,7 @@ func used(need api.Usage, n int64) api.Usage {
 // first is the most urgent that has not looked at the offer yet, if it is more
 // urgent than best.
 func (w *want) first(o *offer, best *item) *item {
-	top, ok := w.waiting.first()
+	top, ok := w.waiting.First()
 	if !ok || best != nil && !moreUrgentEvaluation(top.eval, best.eval) {
 		return nil
 	}
@@ -219,7 +220,7 @@ func (w *want) first(o *offer, best *item) *item {
 		return top
 	}
 	var found *item
-	for _, i := range w.waiting.items {
+	for _, i := range w.waiting.Items() {
 		if (best == nil || moreUrgentEvaluation(i.eval, best.eval)) && w.open(i, o) {
 			found, best = i, i
 		}

@@ -129,7 +129,7 @@ func (b *Broker) Release(d *Delivery) {
 	}
 	d.held = false
 	d.deadline = time.Now().Add(b.cfg.Limits.AckDeadline)
-	b.q.out.put(d)
+	b.q.out.Put(d)
 }
 
 // Released is told that room which seemed taken is free after all: who did not

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/heap"
 )
 
 // queue holds the evaluations that are to be worked out: ready, delayed, or
@@ -20,9 +21,9 @@ import (
 type queue struct {
 	limits  Limits
 	jobs    map[api.NamespacedID]*jobQueue
-	ready   ordered[*jobQueue]
-	timed   ordered[*timer] // delayed, or backed off
-	out     ordered[*Delivery]
+	ready   heap.Indexed[*jobQueue]
+	timed   heap.Indexed[*timer] // delayed, or backed off
+	out     heap.Indexed[*Delivery]
 	place   map[string]place // where each known evaluation is, by id
 	timers  map[string]*timer
 	blocked *blocked
@@ -75,15 +76,15 @@ func newQueue(limits Limits, w world) *queue {
 		limits: limits, jobs: map[api.NamespacedID]*jobQueue{}, place: map[string]place{},
 		timers: map[string]*timer{}, blocked: newBlocked(), news: newNews(), world: w,
 	}
-	q.ready = ordered[*jobQueue]{less: moreUrgent, slot: func(j *jobQueue) *int { return &j.slot }}
-	q.timed = ordered[*timer]{
-		less: func(a, b *timer) bool { return a.at.Before(b.at) },
-		slot: func(t *timer) *int { return &t.slot },
-	}
-	q.out = ordered[*Delivery]{
-		less: func(a, b *Delivery) bool { return a.deadline.Before(b.deadline) },
-		slot: func(d *Delivery) *int { return &d.slot },
-	}
+	q.ready = heap.NewIndexed(moreUrgent, func(j *jobQueue) *int { return &j.slot })
+	q.timed = heap.NewIndexed(
+		func(a, b *timer) bool { return a.at.Before(b.at) },
+		func(t *timer) *int { return &t.slot },
+	)
+	q.out = heap.NewIndexed(
+		func(a, b *Delivery) bool { return a.deadline.Before(b.deadline) },
+		func(d *Delivery) *int { return &d.slot },
+	)
 	return q
 }
 
@@ -171,11 +172,11 @@ func (q *queue) forget(id string, key api.NamespacedID, now time.Time) {
 
 // dequeue hands out the most urgent job's evaluations, or nil.
 func (q *queue) dequeue(now time.Time) *Delivery {
-	j, ok := q.ready.first()
+	j, ok := q.ready.First()
 	if !ok || q.paused {
 		return nil
 	}
-	q.ready.remove(j)
+	q.ready.Remove(j)
 	d := &Delivery{
 		job: j, Attempt: j.failed + 1, MinIndex: q.seen,
 		deadline: now.Add(q.limits.AckDeadline), slot: -1,
@@ -198,7 +199,7 @@ func (q *queue) dequeue(now time.Time) *Delivery {
 		q.place[e.ID] = placeOut
 		d.MinIndex = max(d.MinIndex, e.ModifyIndex)
 	}
-	q.out.put(d)
+	q.out.Put(d)
 	return d
 }
 
@@ -269,7 +270,7 @@ func (q *queue) nack(d *Delivery, now time.Time) (givenUp []*api.Evaluation, ok 
 // end takes a delivery off the books. Evaluations that the feed has moved on
 // meanwhile keep their new place.
 func (q *queue) end(d *Delivery) {
-	q.out.remove(d)
+	q.out.Remove(d)
 	d.job.out = nil
 	for _, e := range d.all() {
 		if q.place[e.ID] == placeOut {
@@ -282,14 +283,14 @@ func (q *queue) end(d *Delivery) {
 func (q *queue) settle(j *jobQueue, now time.Time) {
 	switch {
 	case j.out != nil || j.empty():
-		q.ready.remove(j)
+		q.ready.Remove(j)
 		if j.out == nil && q.jobs[j.key] == j {
 			delete(q.jobs, j.key)
 		}
 	case j.until.After(now):
-		q.ready.remove(j)
+		q.ready.Remove(j)
 	default:
-		q.ready.put(j)
+		q.ready.Put(j)
 	}
 }
 

@@ -22,12 +22,12 @@ func (q *queue) startTimer(t *timer) {
 	if t.eval != nil {
 		q.timers[t.eval.ID] = t
 	}
-	q.timed.put(t)
+	q.timed.Put(t)
 }
 
 func (q *queue) stopTimer(id string) {
 	if t := q.timers[id]; t != nil {
-		q.timed.remove(t)
+		q.timed.Remove(t)
 		delete(q.timers, id)
 	}
 }
@@ -35,16 +35,16 @@ func (q *queue) stopTimer(id string) {
 // expire returns deliveries that nobody acknowledged in time.
 func (q *queue) expire(now time.Time) (late []*Delivery) {
 	for {
-		d, ok := q.out.first()
+		d, ok := q.out.First()
 		if !ok || d.deadline.After(now) {
 			return late
 		}
 		if d.held {
 			d.deadline = now.Add(q.limits.AckDeadline)
-			q.out.put(d)
+			q.out.Put(d)
 			continue
 		}
-		q.out.remove(d)
+		q.out.Remove(d)
 		late = append(late, d)
 	}
 }
@@ -52,11 +52,11 @@ func (q *queue) expire(now time.Time) (late []*Delivery) {
 // due makes ready what was delayed until now.
 func (q *queue) due(now time.Time) {
 	for {
-		t, ok := q.timed.first()
+		t, ok := q.timed.First()
 		if !ok || t.at.After(now) {
 			return
 		}
-		q.timed.remove(t)
+		q.timed.Remove(t)
 		switch {
 		case t.job != nil:
 			q.settle(t.job, now)
@@ -72,10 +72,10 @@ func (q *queue) due(now time.Time) {
 
 // next is when expire or due will have something to do.
 func (q *queue) next() (at time.Time, ok bool) {
-	if t, some := q.timed.first(); some {
+	if t, some := q.timed.First(); some {
 		at, ok = t.at, true
 	}
-	if d, some := q.out.first(); some && (!ok || d.deadline.Before(at)) {
+	if d, some := q.out.First(); some && (!ok || d.deadline.Before(at)) {
 		at, ok = d.deadline, true
 	}
 	return at, ok

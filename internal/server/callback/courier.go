@@ -14,7 +14,6 @@
 package callback
 
 import (
-	"container/heap"
 	"context"
 	"log/slog"
 	"net/http"
@@ -23,6 +22,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/heap"
 	"github.com/reeve-run/reeve/internal/server/feed"
 	"github.com/reeve-run/reeve/internal/state"
 )
@@ -60,6 +60,10 @@ func Run(ctx context.Context, env Env) {
 	c := &courier{
 		env: env, client: newClient(env.Transport), signal: make(chan struct{}, 1),
 		parcels: map[string]*parcel{}, hosts: map[string]int{},
+		times: heap.NewIndexed(
+			func(a, b *parcel) bool { return a.at.Before(b.at) },
+			func(p *parcel) *int { return &p.index },
+		),
 	}
 	var follows sync.WaitGroup
 	follows.Go(func() { _ = feed.Follow(ctx, env.Store, c.start, c.apply) })
@@ -76,8 +80,8 @@ type courier struct {
 
 	mu      sync.Mutex // guards those below
 	parcels map[string]*parcel
-	times   times     // parcels that wait for their time
-	ready   []*parcel // whose time has come, in that order
+	times   heap.Indexed[*parcel] // parcels that wait for their time
+	ready   []*parcel             // whose time has come, in that order
 	hosts   map[string]int
 	running int
 }
@@ -87,7 +91,7 @@ type parcel struct {
 	callback *api.Callback
 	host     string
 	at       time.Time
-	slot     int // in times; -1: not there
+	index    int // in times; -1: not there
 	busy     bool
 }
 
@@ -136,7 +140,7 @@ func (c *courier) note(is *api.Callback) {
 		c.drop(is.ID)
 		return
 	case p == nil:
-		p = &parcel{slot: -1, host: hostOf(is.Target.URL)}
+		p = &parcel{index: -1, host: hostOf(is.Target.URL)}
 		c.parcels[is.ID] = p
 	case p.callback.ModifyIndex >= is.ModifyIndex:
 		return
@@ -149,12 +153,8 @@ func (c *courier) note(is *api.Callback) {
 // when it is back.
 func (c *courier) await(p *parcel, at time.Time) {
 	p.at = at
-	switch {
-	case p.busy:
-	case p.slot >= 0:
-		heap.Fix(&c.times, p.slot)
-	default:
-		heap.Push(&c.times, p)
+	if !p.busy {
+		c.times.Put(p)
 	}
 }
 
@@ -164,9 +164,7 @@ func (c *courier) drop(id string) {
 		return
 	}
 	delete(c.parcels, id)
-	if p.slot >= 0 {
-		heap.Remove(&c.times, p.slot)
-	}
+	c.times.Remove(p)
 }
 
 // run sends what is due until ctx ends.
@@ -189,13 +187,14 @@ func (c *courier) run(ctx context.Context) {
 func (c *courier) send(ctx context.Context, now time.Time) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for len(c.times) > 0 && !c.times[0].at.After(now) {
-		c.ready = append(c.ready, heap.Pop(&c.times).(*parcel))
+	for p, ok := c.times.First(); ok && !p.at.After(now); p, ok = c.times.First() {
+		c.times.Remove(p)
+		c.ready = append(c.ready, p)
 	}
 	waiting := c.ready[:0]
 	for _, p := range c.ready {
 		switch {
-		case c.parcels[p.callback.ID] != p || p.busy || p.slot >= 0: // ended, or its time was changed
+		case c.parcels[p.callback.ID] != p || p.busy || p.index >= 0: // ended, or its time was changed
 		case c.running == atOnce || c.hosts[p.host] == atOncePerHost:
 			waiting = append(waiting, p)
 		default:
@@ -204,10 +203,11 @@ func (c *courier) send(ctx context.Context, now time.Time) time.Duration {
 	}
 	clear(c.ready[len(waiting):])
 	c.ready = waiting
-	if len(c.times) == 0 {
+	next, ok := c.times.First()
+	if !ok {
 		return time.Hour
 	}
-	return min(c.times[0].at.Sub(now), maxNap)
+	return min(next.at.Sub(now), maxNap)
 }
 
 func (c *courier) begin(ctx context.Context, p *parcel) {
@@ -223,7 +223,7 @@ func (c *courier) begin(ctx context.Context, p *parcel) {
 		if c.hosts[p.host]--; c.hosts[p.host] == 0 {
 			delete(c.hosts, p.host)
 		}
-		if c.parcels[is.ID] == p && p.slot < 0 {
+		if c.parcels[is.ID] == p && p.index < 0 {
 			if !written && p.callback == is {
 				p.at = time.Now().Add(retryWrite)
 			}
@@ -265,21 +265,4 @@ func hostOf(target string) string {
 		return target
 	}
 	return u.Host
-}
-
-// times is a heap of parcels by time.
-type times []*parcel
-
-func (t times) Len() int           { return len(t) }
-func (t times) Less(i, j int) bool { return t[i].at.Before(t[j].at) }
-func (t times) Swap(i, j int)      { t[i], t[j] = t[j], t[i]; t[i].slot, t[j].slot = i, j }
-func (t *times) Push(x any)        { p := x.(*parcel); p.slot = len(*t); *t = append(*t, p) }
-
-func (t *times) Pop() any {
-	last := len(*t) - 1
-	p := (*t)[last]
-	(*t)[last] = nil
-	*t = (*t)[:last]
-	p.slot = -1
-	return p
 }

@@ -4,7 +4,6 @@
 package control
 
 import (
-	"container/heap"
 	"context"
 	"errors"
 	"log/slog"
@@ -13,6 +12,8 @@ import (
 
 	"github.com/reeve-run/reeve/internal/server/feed"
 	"github.com/reeve-run/reeve/internal/state"
+
+	"github.com/reeve-run/reeve/internal/heap"
 )
 
 // A Controller keeps one thing about the fleet as it should be, one object at
@@ -51,7 +52,11 @@ func Run(ctx context.Context, env Env, controllers ...Controller) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	for _, c := range controllers {
-		l := &loop{env: env, c: c, dirty: map[string]bool{}, wakes: map[string]*wake{}, signal: make(chan struct{}, 1)}
+		l := &loop{env: env, c: c, dirty: map[string]bool{}, wakes: map[string]*wake{}, signal: make(chan struct{}, 1),
+			times: heap.NewIndexed(
+				func(a, b *wake) bool { return a.at.Before(b.at) },
+				func(w *wake) *int { return &w.index },
+			)}
 		wg.Go(func() { _ = feed.Follow(ctx, env.Store, l.start, l.apply) })
 		wg.Go(func() { l.run(ctx) })
 	}
@@ -68,7 +73,7 @@ type loop struct {
 	signal chan struct{}
 
 	wakes map[string]*wake // only used by run
-	times wakeHeap
+	times heap.Indexed[*wake]
 }
 
 func (l *loop) start(snap *state.Snapshot) {
@@ -172,12 +177,15 @@ func (l *loop) take(now time.Time) []string {
 		delete(l.dirty, key)
 	}
 	l.mu.Unlock()
-	for len(l.times) > 0 && !l.times[0].at.After(now) {
-		w := heap.Pop(&l.times).(*wake)
+	for {
+		w, ok := l.times.First()
+		if !ok || w.at.After(now) {
+			return keys
+		}
+		l.times.Remove(w)
 		delete(l.wakes, w.key)
 		keys = append(keys, w.key)
 	}
-	return keys
 }
 
 func (l *loop) putBack(keys []string) {
@@ -189,12 +197,13 @@ func (l *loop) putBack(keys []string) {
 }
 
 func (l *loop) untilWake(now time.Time) time.Duration {
-	if len(l.times) == 0 {
+	first, ok := l.times.First()
+	if !ok {
 		return time.Hour
 	}
 	// No longer than this at once: a timer stands still while the machine
 	// sleeps, and does not know that its clock was set.
-	return min(l.times[0].at.Sub(now), maxNap)
+	return min(first.at.Sub(now), maxNap)
 }
 
 // setWake replaces the time at which a key is looked at again.
@@ -202,36 +211,22 @@ func (l *loop) setWake(key string, at time.Time) {
 	w := l.wakes[key]
 	switch {
 	case at.IsZero() && w != nil:
-		heap.Remove(&l.times, w.slot)
+		l.times.Remove(w)
 		delete(l.wakes, key)
 	case at.IsZero():
 	case w != nil:
 		w.at = at
-		heap.Fix(&l.times, w.slot)
+		l.times.Put(w)
 	default:
-		w = &wake{key: key, at: at}
+		w = &wake{key: key, at: at, index: -1}
 		l.wakes[key] = w
-		heap.Push(&l.times, w)
+		l.times.Put(w)
 	}
 }
 
 // wake is when a key is looked at although nothing touched it.
 type wake struct {
-	key  string
-	at   time.Time
-	slot int
-}
-
-type wakeHeap []*wake
-
-func (h wakeHeap) Len() int           { return len(h) }
-func (h wakeHeap) Less(i, j int) bool { return h[i].at.Before(h[j].at) }
-func (h wakeHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i]; h[i].slot, h[j].slot = i, j }
-func (h *wakeHeap) Push(x any)        { w := x.(*wake); w.slot = len(*h); *h = append(*h, w) }
-
-func (h *wakeHeap) Pop() any {
-	last := len(*h) - 1
-	w := (*h)[last]
-	*h = (*h)[:last]
-	return w
+	key   string
+	at    time.Time
+	index int // in the heap
 }
