@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/heap"
 )
 
 // A batch is the requests of an order that ask for the same: instances of one
@@ -36,8 +37,8 @@ type batch struct {
 	bucketByClass []int32   // nil: there is one bucket, or it is to be found node by node
 	least         []float64 // by spread; see leasts
 
-	choices choices // nodes with something to preempt; see preempt.go
-	chosen  bool    // choices were found
+	choices heap.Heap[preemptionChoice] // nodes with something to preempt; see preempt.go
+	chosen  bool                        // choices were found
 
 	metrics   api.PlacementMetrics // of those that are placed
 	told      bool                 // eligibility was
@@ -46,7 +47,7 @@ type batch struct {
 
 func (p *pass) newBatch(requests []*Request, search bool) *batch {
 	r := requests[0]
-	b := &batch{pass: p, need: r.Group.Usage(), count: r.Group.Size(), before: len(p.touched)}
+	b := &batch{pass: p, need: r.Group.Usage(), count: r.Group.Size(), before: len(p.touched), choices: heap.New(leastHarm)}
 	b.feasibility, b.rules = p.view.feasibilityOf(r.Job, r.Group, p.order.Policy)
 	b.want = newDemand(b.need)
 	b.running = p.instances[r.Group.Name]

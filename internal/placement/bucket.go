@@ -60,7 +60,7 @@ func (t *tally) value(name string) int32 {
 // a bucket the order never changes when an instance is placed elsewhere.
 type bucket struct {
 	values   []int32 // by tally
-	heap     *heap
+	heap     *candidates
 	frontier frontier        // where more candidates are
 	levels   []affinityLevel // the node classes that belong to the bucket
 	top      int             // the best candidate's place in the heap; -1: none. See best
@@ -74,7 +74,7 @@ func newBucket(values []int32) *bucket {
 
 // buckets are used again from one order to the next: one of 10,000 candidates
 // is more than all else that placing an instance allocates.
-var buckets = sync.Pool{New: func() any { return &bucket{heap: new(heap)} }}
+var buckets = sync.Pool{New: func() any { return &bucket{heap: new(candidates)} }}
 
 func (bk *bucket) release() {
 	*bk.heap = (*bk.heap)[:0]

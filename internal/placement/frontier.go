@@ -16,10 +16,10 @@ import "github.com/reeve-run/reeve/api"
 // affinity that is known by class. What else adds to a score is bounded by slack.
 // Nodes that hold less or more than the view has of them, because something of
 // the same order was placed there, do not wait in the frontier: they are
-// candidates from the start.
+// candidates from the start. It is a heap that compares inline, as candidates is.
 type frontier []subtree
 
-// An subtree is a branch or a leaf of the index.
+// A subtree is a branch or a leaf of the index.
 type subtree struct {
 	bound  float64
 	tie    uint32

@@ -104,8 +104,8 @@ type scratch struct {
 	used     int         // overlays
 	tables   []map[int32]int32
 	tabled   int
-	best     heap // see batch.top
-	known    heap
+	best     candidates // see batch.top
+	known    candidates
 }
 
 var memories = sync.Pool{New: func() any { return &scratch{touched: make(map[int32]*overlay)} }}

@@ -47,6 +47,9 @@ func (c *preemptionChoice) compare(d *preemptionChoice) int {
 	return cmp.Or(c.harm.compareCoarse(d.harm), -cmp.Compare(c.score, d.score), c.harm.compare(d.harm), cmp.Compare(c.pos, d.pos))
 }
 
+// leastHarm orders choices by compare.
+func leastHarm(c, d *preemptionChoice) bool { return c.compare(d) < 0 }
+
 // isStale reports whether the choice has to be made again: what it does may be
 // worse by now, but never better, because its groups have lost others meanwhile.
 func (x *preemptor) isStale(c *preemptionChoice) bool {
@@ -97,15 +100,15 @@ func (x *preemptor) place(b *batch, r *Request) bool {
 	var aside []preemptionChoice // the instance failed there
 	defer func() {
 		for _, c := range aside {
-			b.choices.push(c)
+			b.choices.Push(c)
 		}
 	}()
 	avoid := b.avoidNodes(r.Penalised)
-	for len(b.choices) > 0 {
-		c := b.choices.pop()
+	for b.choices.Len() > 0 {
+		c := b.choices.Pop()
 		if x.isStale(&c) {
 			if again, ok := x.evaluateNode(b, r, c.slot); ok {
-				b.choices.push(again)
+				b.choices.Push(again)
 				if again.count > len(again.groups) && x.preemptOn(b, r, again.slot) {
 					return true // it would be stale for ever
 				}
@@ -118,7 +121,7 @@ func (x *preemptor) place(b *batch, r *Request) bool {
 		}
 		if x.preemptOn(b, r, c.slot) {
 			c.lost = -1
-			b.choices.push(c) // there may be room for more
+			b.choices.Push(c) // there may be room for more
 			return true
 		}
 	}
@@ -137,11 +140,11 @@ func (x *preemptor) findChoices(b *batch, r *Request) {
 				continue
 			}
 			if c, ok := x.evaluateNode(b, r, first|int32(i)); ok {
-				b.choices = append(b.choices, c)
+				b.choices.Items = append(b.choices.Items, c)
 			}
 		}
 	})
-	slices.SortFunc(b.choices, func(c, d preemptionChoice) int { return c.compare(&d) }) // which is a heap
+	b.choices.Init()
 }
 
 // evaluateNode finds what preempting would do on a node.
@@ -267,39 +270,4 @@ func (s *victimSearch) needed(rest *overlay) (needed []*api.Allocation) {
 		}
 	}
 	return needed
-}
-
-// choices is a heap: the best is first.
-type choices []preemptionChoice
-
-func (h *choices) push(c preemptionChoice) {
-	*h = append(*h, c)
-	for i := len(*h) - 1; i > 0; {
-		parent := (i - 1) / 2
-		if (*h)[i].compare(&(*h)[parent]) >= 0 {
-			return
-		}
-		(*h)[i], (*h)[parent] = (*h)[parent], (*h)[i]
-		i = parent
-	}
-}
-
-func (h *choices) pop() preemptionChoice {
-	first, last := (*h)[0], len(*h)-1
-	(*h)[0] = (*h)[last]
-	*h = (*h)[:last]
-	for i := 0; ; {
-		child := 2*i + 1
-		if child >= last {
-			return first
-		}
-		if child+1 < last && (*h)[child+1].compare(&(*h)[child]) < 0 {
-			child++
-		}
-		if (*h)[child].compare(&(*h)[i]) >= 0 {
-			return first
-		}
-		(*h)[i], (*h)[child] = (*h)[child], (*h)[i]
-		i = child
-	}
 }

@@ -135,7 +135,7 @@ func (b *batch) top(n int, least []float64) []candidate {
 }
 
 // best returns the n best of the candidates that are known, in the memory of h.
-func (bk *bucket) best(n int, h heap) heap {
+func (bk *bucket) best(n int, h candidates) candidates {
 	h = h[:0]
 	for i := range *bk.heap {
 		h.keep(&(*bk.heap)[i], n)
@@ -144,7 +144,7 @@ func (bk *bucket) best(n int, h heap) heap {
 }
 
 // keep puts c among the n best, in order.
-func (h *heap) keep(c *candidate, n int) {
+func (h *candidates) keep(c *candidate, n int) {
 	at := len(*h)
 	if at == n {
 		if !c.before(&(*h)[n-1]) {

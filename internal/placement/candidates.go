@@ -22,25 +22,26 @@ func (c *candidate) before(d *candidate) bool {
 	return c.pos < d.pos
 }
 
-// A heap has the best candidate first. Placing on a node changes that node's
-// score only, so one sift per placement keeps it exact.
-type heap []candidate
+// candidates is a heap with the best candidate first. Placing on a node changes that
+// node's score only, so one sift per placement keeps it exact. It is the innermost
+// loop of placement, so it compares inline; package heap calls a function.
+type candidates []candidate
 
-func (h heap) init() {
+func (h candidates) init() {
 	for i := len(h)/2 - 1; i >= 0; i-- {
 		h.down(i)
 	}
 }
 
 // fix restores the order after h[i] has changed.
-func (h heap) fix(i int) {
+func (h candidates) fix(i int) {
 	if !h.down(i) {
 		h.up(i)
 	}
 }
 
 // remove takes h[i] out.
-func (h *heap) remove(i int) {
+func (h *candidates) remove(i int) {
 	last := len(*h) - 1
 	(*h)[i] = (*h)[last]
 	*h = (*h)[:last]
@@ -51,7 +52,7 @@ func (h *heap) remove(i int) {
 
 // best returns the index of the best candidate below and at i that is not to be
 // avoided; -1 if there is none. Only avoided ones are descended from.
-func (h heap) best(i int, avoid func(slot int32) bool) int {
+func (h candidates) best(i int, avoid func(slot int32) bool) int {
 	if i >= len(h) {
 		return -1
 	}
@@ -65,7 +66,7 @@ func (h heap) best(i int, avoid func(slot int32) bool) int {
 	return left
 }
 
-func (h heap) down(i int) (moved bool) {
+func (h candidates) down(i int) (moved bool) {
 	for {
 		first := 2*i + 1
 		if first >= len(h) {
@@ -82,7 +83,7 @@ func (h heap) down(i int) (moved bool) {
 	}
 }
 
-func (h heap) up(i int) {
+func (h candidates) up(i int) {
 	for i > 0 {
 		parent := (i - 1) / 2
 		if !h[i].before(&h[parent]) {
