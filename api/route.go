@@ -25,6 +25,9 @@ type Route struct {
 	// Weight is the share of the traffic that each instance gets, relative to the
 	// others of the same host and path; 1 by default, 0: none.
 	Weight *int
+	// Shared lets other jobs of the namespace have the same claim, if they share it,
+	// too: the instances of all of them get its traffic, by weight.
+	Shared bool `json:",omitempty"`
 	// Sticky, when set, keeps a client with the instance that answered it first, by
 	// a cookie of that name. Not for tcp.
 	Sticky string `json:",omitempty"`
@@ -41,8 +44,8 @@ const (
 	RouteTCP  = "tcp"
 )
 
-// Claim names what the route takes for its job alone: protocol apart, one host
-// and path, or one of the router's ports.
+// Claim names what the route takes for its job, alone unless it is shared: protocol
+// apart, one host and path, or one of the router's ports.
 func (r *Route) Claim() string {
 	if r.Protocol == RouteTCP {
 		return "tcp port " + strconv.Itoa(r.Listen)

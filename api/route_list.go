@@ -11,7 +11,8 @@ type RouteListStub struct {
 	JobID     string
 	Group     string
 	Route     *Route
-	Weight    int // of each instance
-	Routable  int // instances that traffic may go to
-	Total     int // instances that run, or are to
+	Weight    int     // of each instance
+	Share     float64 // part of the claim's traffic that all of them get together, 0 to 1
+	Routable  int     // instances that traffic may go to
+	Total     int     // instances that run, or are to
 }

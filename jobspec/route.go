@@ -16,6 +16,7 @@ var routeSchema = &schema[api.Route]{
 		"listen":     func(r *api.Route) any { return &r.Listen },
 		"port":       func(r *api.Route) any { return &r.Port },
 		"weight":     func(r *api.Route) any { return &r.Weight },
+		"shared":     func(r *api.Route) any { return &r.Shared },
 		"sticky":     func(r *api.Route) any { return &r.Sticky },
 		"strip_path": func(r *api.Route) any { return &r.StripPath },
 		"timeout":    func(r *api.Route) any { return &r.Timeout },

@@ -19,7 +19,8 @@ func routeCommand(c *cli) *cobra.Command {
 		Use:   "route",
 		Short: "Look at what the router is asked to do",
 		Long: `A job's groups have routes: a host and path, or a port of the router, whose
-traffic goes to the group's instances. Each belongs to one job alone.`,
+traffic goes to the group's instances. Each belongs to one job alone, or is shared
+by jobs that all say so.`,
 	}, routeListCommand)
 }
 
@@ -29,7 +30,8 @@ func routeListCommand(c *cli) *cobra.Command {
 		Use:   "list [JOB]",
 		Short: "List routes, whose they are, and how many instances get their traffic",
 		Long: `Lists routes by host and path. "Routable" is how many of the group's instances
-get traffic now, of how many there should be.`,
+get traffic now, of how many there should be; "Share" is their part of the route's
+traffic, which other groups and jobs that share the route may have, too.`,
 		Args:              between(0, 1, "JOB"),
 		ValidArgsFunction: c.completeIDs(api.SearchJobs),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -60,9 +62,9 @@ get traffic now, of how many there should be.`,
 					if r.Routable == 0 {
 						routable = p.style.red(routable)
 					}
-					rows = append(rows, []string{r.Claim, r.Route.Protocol, r.JobID, r.Group, r.Route.Port, strconv.Itoa(r.Weight), routable})
+					rows = append(rows, []string{r.Claim, r.Route.Protocol, r.JobID, r.Group, r.Route.Port, strconv.Itoa(r.Weight), fmt.Sprintf("%.0f%%", 100*r.Share), routable})
 				}
-				p.table([]string{"Route", "Protocol", "Job", "Group", "Port", "Weight", "Routable"}, rows)
+				p.table([]string{"Route", "Protocol", "Job", "Group", "Port", "Weight", "Share", "Routable"}, rows)
 			})
 		},
 	}

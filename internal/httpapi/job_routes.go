@@ -25,13 +25,32 @@ func listRoutes(c *call, v *state.Snapshot) ([]*api.RouteListStub, uint64, error
 	asked := c.query.Get("job")
 	var all []*api.RouteListStub
 	for job := range v.JobsPrefix(c.namespace, "") {
-		if !job.Stop && (asked == "" || job.ID == asked) {
+		if !job.Stop {
 			all = append(all, routesOf(v, job)...)
 		}
 	}
-	all = slices.DeleteFunc(all, func(r *api.RouteListStub) bool { return !strings.HasPrefix(r.Claim, c.prefix) })
+	divide(all)
+	all = slices.DeleteFunc(all, func(r *api.RouteListStub) bool {
+		return !strings.HasPrefix(r.Claim, c.prefix) || asked != "" && r.JobID != asked
+	})
 	page, err := pageOf(c, routesByClaim, slices.Values(all))
 	return page, v.TableIndex(c.route.Tables...), err
+}
+
+// divide says what part of its claim's traffic each route gets. HTTP and gRPC are
+// divided apart from one another.
+func divide(all []*api.RouteListStub) {
+	type traffic struct{ namespace, protocol, claim string }
+	of := func(r *api.RouteListStub) traffic { return traffic{r.Namespace, r.Route.Protocol, r.Claim} }
+	sums := map[traffic]int{}
+	for _, r := range all {
+		sums[of(r)] += r.Weight * r.Routable
+	}
+	for _, r := range all {
+		if sum := sums[of(r)]; sum > 0 {
+			r.Share = float64(r.Weight*r.Routable) / float64(sum)
+		}
+	}
 }
 
 func routesOf(v *state.Snapshot, job *api.Job) (all []*api.RouteListStub) {

@@ -164,6 +164,47 @@ func TestNoRestartRefusesWhatNeedsOne(t *testing.T) {
 	})
 }
 
+// sharing is a job that shares the route of a host, or only wants it.
+func sharing(id string, shared bool) *api.Job {
+	job := routedJob(id, "web.example.com")
+	job.Groups[0].Routes[0].Shared = shared
+	return job
+}
+
+func TestRouteIsSharedByJobsThatAllSaySo(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		refused := func(job *api.Job, why string) {
+			t.Helper()
+			_, err := c.RegisterJob(c.Context(), &api.RegisterJobRequest{Job: job})
+			if api.CodeOf(err) != api.CodeConflict || !strings.Contains(whole(err), `of job "blue" in namespace "default"`+why) || !strings.Contains(whole(err), "shared = true in each") {
+				t.Errorf("job %s: %s; want a conflict that says %q", job.ID, whole(err), why)
+			}
+		}
+		c.register(sharing("blue", true))
+		refused(sharing("green", false), ", which shares it: set shared = true here, too")
+		c.register(sharing("green", true))
+		c.register(sharing("red", true))
+		if _, err := c.RegisterJob(c.Context(), &api.RegisterJobRequest{Job: sharing("green", false)}); api.CodeOf(err) != api.CodeConflict {
+			t.Errorf("a job takes a shared route for itself: %v", err)
+		}
+		for _, id := range []string{"green", "red"} {
+			if _, err := c.DeregisterJob(c.Context(), "default", id, server.DeregisterOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.register(sharing("blue", false))
+		refused(sharing("green", true), ", which does not share it: its route has no shared = true")
+
+		// All of a job's routes to one place must say so.
+		two := sharing("blue", true)
+		g := two.Copy().Groups[0]
+		g.Name, g.Services, g.Routes[0].Shared = "second", nil, false
+		two.Groups = append(two.Groups, g)
+		c.register(two)
+		refused(sharing("green", true), ", which does not share it: its route has no shared = true")
+	})
+}
+
 func TestRouteBelongsToOneJob(t *testing.T) {
 	simulate(t, func(c *cluster) {
 		c.register(routedJob("web", "web.example.com"))

@@ -4,8 +4,10 @@
 package state
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -253,5 +255,21 @@ func TestRegisteringAgainEndsAPurge(t *testing.T) {
 	s.do(&CommitPlacement{&Placement{Job: going, Deregister: true, Time: 6}})
 	if s.job("web") == nil {
 		t.Error("it was forgotten although it had been registered again")
+	}
+}
+
+func TestRoutesAreSharedWithinOneNamespaceOnly(t *testing.T) {
+	s := newTester(t)
+	sharing := func(namespace, id string) *api.Job {
+		j := testJob(id)
+		j.Namespace = namespace
+		j.Groups[0].Routes = []*api.Route{{Protocol: api.RouteHTTP, Host: "web.test", Path: "/", Shared: true}}
+		return j
+	}
+	s.do(&RegisterJob{Job: sharing("default", "blue")})
+	s.do(&RegisterJob{Job: sharing("default", "green")})
+	err := s.Snapshot().CheckRoutes(sharing("other", "green"))
+	if e, ok := errors.AsType[*api.Error](err); !ok || len(e.Detail) != 1 || !strings.Contains(e.Detail[0], "it is shared within one namespace only") {
+		t.Errorf("a job of another namespace: %v", err)
 	}
 }

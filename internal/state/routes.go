@@ -5,34 +5,55 @@ package state
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/reeve-run/reeve/api"
 )
 
-// CheckRoutes refuses a job that claims a route which another one holds. The
-// router is shared, so that one may be of any namespace; one that is stopped, or
-// only starts others, holds nothing. Within a job, groups may share a claim.
-func (c *content) CheckRoutes(job *api.Job) error {
-	wanted := map[string]string{} // claim: who wants it
+// A routeClaim is a claim as a job makes it.
+type routeClaim struct {
+	where  string // the first route that makes it
+	shared bool   // all of the job's routes that make it say so
+}
+
+// claimsOf lists what the job claims. Within a job, groups may share a claim.
+func claimsOf(job *api.Job) map[string]routeClaim {
+	claims := map[string]routeClaim{}
 	for _, g := range job.Groups {
 		for i, r := range g.Routes {
-			wanted[r.Claim()] = fmt.Sprintf("group %q, route %d", g.Name, i+1)
+			c, again := claims[r.Claim()]
+			if !again {
+				c = routeClaim{fmt.Sprintf("group %q, route %d", g.Name, i+1), true}
+			}
+			c.shared = c.shared && r.Shared
+			claims[r.Claim()] = c
 		}
 	}
+	return claims
+}
+
+// CheckRoutes refuses a job that claims a route which another one holds, unless
+// both share it and are of one namespace. The router is for all namespaces, so
+// the other job may be of any; one that is stopped, or only starts others, holds
+// nothing.
+func (c *content) CheckRoutes(job *api.Job) error {
+	wanted := claimsOf(job)
 	if len(wanted) == 0 || !holdsRoutes(job) {
 		return nil
 	}
 	var taken []string
 	for other := range c.Jobs() {
-		if !holdsRoutes(other) || other.Key() == job.Key() {
+		if !holdsRoutes(other) || other.Key() == job.Key() || !hasRoutes(other) {
 			continue
 		}
+		held := claimsOf(other)
 		for _, g := range other.Groups {
 			for _, r := range g.Routes {
 				claim := r.Claim()
-				if who, ok := wanted[claim]; ok {
-					taken = append(taken, fmt.Sprintf("%s: %s is routed to group %q of job %q in namespace %q",
-						who, claim, g.Name, other.ID, other.Namespace))
+				mine, ok := wanted[claim]
+				if ok = ok && !(mine.shared && held[claim].shared && other.Namespace == job.Namespace); ok {
+					taken = append(taken, fmt.Sprintf("%s: %s is routed to group %q of job %q in namespace %q%s",
+						mine.where, claim, g.Name, other.ID, other.Namespace, whyUnshared(mine.shared, held[claim].shared)))
 					delete(wanted, claim) // said once, of however many groups
 				}
 			}
@@ -42,10 +63,28 @@ func (c *content) CheckRoutes(job *api.Job) error {
 		return nil
 	}
 	return &api.Error{
-		Code:    api.CodeConflict,
-		Message: fmt.Sprintf("job %q wants routes that other jobs hold: choose another host, path or port, or stop those jobs first", job.ID),
-		Detail:  taken,
+		Code: api.CodeConflict,
+		Message: fmt.Sprintf("job %q wants routes that other jobs hold: choose another host, path or port, stop those jobs first, "+
+			"or share the routes with jobs of the same namespace by shared = true in each", job.ID),
+		Detail: taken,
 	}
+}
+
+// whyUnshared says why a claim that somebody wants to share is not shared.
+func whyUnshared(mine, theirs bool) string {
+	switch {
+	case mine && theirs:
+		return "; it is shared within one namespace only"
+	case mine:
+		return ", which does not share it: its route has no shared = true"
+	case theirs:
+		return ", which shares it: set shared = true here, too"
+	}
+	return ""
+}
+
+func hasRoutes(job *api.Job) bool {
+	return slices.ContainsFunc(job.Groups, func(g *api.Group) bool { return len(g.Routes) > 0 })
 }
 
 func holdsRoutes(job *api.Job) bool {
