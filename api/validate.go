@@ -215,51 +215,6 @@ func (g *Group) validate(c *complaints, j *Job, i int) {
 	}
 }
 
-// validatePorts returns the labels that checks and services may name.
-func (g *Group) validatePorts(c *complaints, at string) map[string]bool {
-	labels, numbers := map[string]bool{}, map[int][]Port{}
-	networks := slices.Clone(g.Networks)
-	for _, t := range g.Tasks {
-		if t != nil && t.Resources != nil {
-			networks = append(networks, t.Resources.Networks...)
-		}
-	}
-	for _, n := range networks {
-		for _, p := range slices.Concat(n.ReservedPorts, n.DynamicPorts) {
-			if !isPortLabel(p.Label) {
-				c.add("%s: port label %q: must be letters, digits, - or _", at, p.Label)
-			}
-			if labels[p.Label] {
-				c.add("%s: port %q is defined twice", at, p.Label)
-			}
-			labels[p.Label] = true
-			if p.To < -1 || p.To > 65535 {
-				c.add("%s: port %q: to = %d is not a port number", at, p.Label, p.To)
-			}
-		}
-		for _, p := range n.ReservedPorts {
-			if p.Value < 1 || p.Value > 65535 {
-				c.add("%s: port %q: static = %d: must be between 1 and 65535", at, p.Label, p.Value)
-			}
-			for _, other := range numbers[p.Value] {
-				if p.collides(other) {
-					c.add("%s: ports %q and %q are both static %d", at, other.Label, p.Label, p.Value)
-				}
-			}
-			numbers[p.Value] = append(numbers[p.Value], p)
-		}
-	}
-	return labels
-}
-
-// collides reports whether two ports of the same number can never be held
-// together: on different host networks they can.
-func (p Port) collides(q Port) bool {
-	own := func(network string) bool { return network == "" || network == HostNetworkDefault }
-	return !p.IgnoreCollision && !q.IgnoreCollision &&
-		(own(p.HostNetwork) || own(q.HostNetwork) || p.HostNetwork == q.HostNetwork)
-}
-
 func (t *Task) validate(c *complaints, at string, ports map[string]bool) {
 	if t.Name == "" {
 		c.add("%s has no name", at)

@@ -17,7 +17,7 @@ job "web" {
 
     network {
       port "http" {
-        to = 8080
+        to = -1
       }
     }
 
