@@ -18,10 +18,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
-	"sync"
 
+	"github.com/reeve-run/reeve/internal/node/beneath"
 	"github.com/reeve-run/reeve/internal/node/driver"
 )
 
@@ -81,63 +79,96 @@ func (t *Tree) Task(alloc, task string) driver.Dir {
 
 // Build creates the directories of a task, and those it shares, for the user
 // who is to run it. A task without a root of its own finds its secrets by a
-// link beside local. Build may be repeated.
+// link beside local. Build may be repeated, and other tasks of the group may run
+// meanwhile.
 func (t *Tree) Build(alloc, task string, owner Owner, link bool) error {
 	t.busy <- struct{}{}
 	defer func() { <-t.busy }()
 	d := t.Task(alloc, task)
-	shared := []string{d.Alloc, filepath.Join(d.Alloc, "data"), filepath.Join(d.Alloc, "logs"), filepath.Join(d.Alloc, "tmp")}
 	if err := makeDir(t.Root(alloc), 0o755); err != nil {
 		return err
 	}
-	for _, dir := range shared {
-		if err := makeDir(dir, 0o777); err != nil {
-			return err
-		}
+	root, err := beneath.Open(t.Root(alloc))
+	if err != nil {
+		return fmt.Errorf("open the allocation's directory: %w", err)
 	}
-	if err := makeDir(d.Task, 0o755); err != nil {
+	defer root.Close()
+	shared, err := root.Make("alloc", 0o777)
+	if err != nil {
 		return err
 	}
-	for _, own := range []struct {
-		path string
-		mode os.FileMode
-	}{{d.Local, 0o755}, {d.Tmp, 0o777 | os.ModeSticky}} {
-		if err := makeDir(own.path, own.mode); err != nil {
-			return err
-		}
-		if err := owner.take(own.path); err != nil {
+	defer shared.Close()
+	own, err := root.Make(task, 0o755)
+	if err != nil {
+		return err
+	}
+	defer own.Close()
+	for _, dir := range []struct {
+		in    *beneath.Dir
+		name  string
+		mode  os.FileMode
+		owner Owner
+	}{
+		{shared, "data", 0o777, Owner{}},
+		{shared, "logs", 0o777 | os.ModeSticky, Owner{}}, // a task can add files, and not remove the supervisor's
+		{shared, "tmp", 0o777, Owner{}},
+		{own, "local", 0o755, owner},
+		{own, "tmp", 0o777 | os.ModeSticky, owner},
+	} {
+		if err := makeOwned(dir.in, dir.name, dir.mode, dir.owner); err != nil {
 			return err
 		}
 	}
 	if err := t.buildSecrets(d, owner); err != nil || !link {
 		return err
 	}
-	if err := os.Symlink(d.Secrets, filepath.Join(d.Task, "secrets")); err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("link the secrets directory: %w", err)
+	return own.Link(d.Secrets, "secrets")
+}
+
+// makeOwned makes one directory, which a task may have in its hands.
+func makeOwned(in *beneath.Dir, name string, mode os.FileMode, owner Owner) error {
+	dir, err := in.Make(name, mode)
+	if err != nil {
+		return err
 	}
-	return nil
+	defer dir.Close()
+	return owner.take(dir)
 }
 
 func (t *Tree) buildSecrets(d driver.Dir, owner Owner) error {
-	if err := makeDir(filepath.Dir(d.Secrets), 0o711); err != nil {
+	of := filepath.Dir(d.Secrets)
+	if err := makeDir(of, 0o711); err != nil {
 		return err
 	}
-	if err := makeDir(d.Secrets, 0o700); err != nil {
-		return err
+	in, err := beneath.Open(of)
+	if err != nil {
+		return fmt.Errorf("open the allocation's secrets: %w", err)
 	}
-	return owner.take(d.Secrets)
+	defer in.Close()
+	return makeOwned(in, filepath.Base(d.Secrets), 0o700, owner)
 }
 
 // Remove deletes everything of an allocation.
 func (t *Tree) Remove(alloc string) error {
 	t.busy <- struct{}{}
 	defer func() { <-t.busy }()
-	return errors.Join(os.RemoveAll(filepath.Join(t.secrets, alloc)), os.RemoveAll(t.Root(alloc)))
+	return errors.Join(removeAll(t.secrets, alloc), removeAll(t.root, alloc))
 }
 
 // RemoveSecrets deletes an ended allocation's secrets.
-func (t *Tree) RemoveSecrets(alloc string) error {
-	return os.RemoveAll(filepath.Join(t.secrets, alloc))
+func (t *Tree) RemoveSecrets(alloc string) error { return removeAll(t.secrets, alloc) }
+
+// removeAll deletes a directory of the tree, whatever a task made of it.
+func removeAll(dir, name string) error {
+	in, err := beneath.Open(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	return in.RemoveAll(name)
 }
 
 // List names the allocations that have a directory.
@@ -153,46 +184,19 @@ func (t *Tree) List() ([]string, error) {
 	return names, nil
 }
 
-// makeDir creates one directory with exactly that mode, whatever the umask.
+// makeDir creates one directory with exactly that mode, whatever the umask. No
+// task can write to the one that it is in.
 func makeDir(path string, mode os.FileMode) error {
-	err := os.Mkdir(path, mode)
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		if info, statErr := os.Lstat(path); statErr != nil || !info.IsDir() {
-			return fmt.Errorf("create directory %s: something that is not a directory is in its place", path)
-		}
-		return nil
-	case errors.Is(err, fs.ErrNotExist):
+	parent, err := beneath.Open(filepath.Dir(path))
+	if errors.Is(err, fs.ErrNotExist) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o711); err != nil {
 			return fmt.Errorf("create directory: %w", err)
 		}
 		return makeDir(path, mode)
-	case err != nil:
-		return fmt.Errorf("create directory: %w", err)
 	}
-	if mode == mode.Perm()&^umask() {
-		return nil
-	}
-	if err := os.Chmod(path, mode); err != nil {
-		return fmt.Errorf("create directory: %w", err)
-	}
-	return nil
-}
-
-// umask is what the process takes away from the modes of new files. It is read
-// and not set: setting is the only other way to learn it, and not for one
-// goroutine alone.
-var umask = sync.OnceValue(func() os.FileMode {
-	data, err := os.ReadFile("/proc/self/status")
 	if err != nil {
-		return os.ModePerm
+		return fmt.Errorf("create directory: %w", err)
 	}
-	for line := range strings.Lines(string(data)) {
-		if rest, ok := strings.CutPrefix(line, "Umask:"); ok {
-			if mask, err := strconv.ParseUint(strings.TrimSpace(rest), 8, 32); err == nil {
-				return os.FileMode(mask)
-			}
-		}
-	}
-	return os.ModePerm
-})
+	defer parent.Close()
+	return makeOwned(parent, filepath.Base(path), mode, Owner{})
+}

@@ -57,7 +57,7 @@ func TestLayout(t *testing.T) {
 		got[name] = mode(t, path)
 	}
 	want := map[string]string{
-		"alloc": "drwxrwxrwx", "logs": "drwxrwxrwx", "data": "drwxrwxrwx", "local": "drwxr-xr-x", "tmp": "dtrwxrwxrwx", "secrets": "drwx------",
+		"alloc": "drwxrwxrwx", "logs": "dtrwxrwxrwx", "data": "drwxrwxrwx", "local": "drwxr-xr-x", "tmp": "dtrwxrwxrwx", "secrets": "drwx------",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("modes (-want +got):\n%s", d)
@@ -143,5 +143,40 @@ func TestSomethingInTheWayIsTold(t *testing.T) {
 	err := d.Build("one", "web", Owner{}, false)
 	if err == nil || !strings.Contains(err.Error(), "something that is not a directory is in its place") {
 		t.Errorf("error = %v", err)
+	}
+}
+
+// A task of the group runs while the directories of another one are made: what it
+// can move, it replaces by a link to a directory of the host.
+func TestBuildChangesNothingOfTheHost(t *testing.T) {
+	d := tree(t)
+	host := filepath.Join(t.TempDir(), "host")
+	if err := os.Mkdir(host, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Build("one", "web", Owner{}, false); err != nil {
+		t.Fatal(err)
+	}
+	data := filepath.Join(d.Task("one", "web").Alloc, "data")
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				os.Symlink(host, data)
+				os.Remove(data)
+			}
+		}
+	}()
+	for range 20_000 {
+		d.Build("one", "other", Owner{}, false) // fails now and then
+	}
+	close(stop)
+	<-stopped
+	if got := mode(t, host); got != "drwx------" {
+		t.Errorf("the host's directory now has the mode %s", got)
 	}
 }

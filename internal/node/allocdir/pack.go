@@ -12,6 +12,8 @@ import (
 	"os"
 	"path"
 	"strings"
+
+	"github.com/reeve-run/reeve/internal/node/beneath"
 )
 
 // kept are the directories of an allocation that one that takes its place is
@@ -23,6 +25,10 @@ func kept(tasks []string) []string {
 	}
 	return dirs
 }
+
+// maxNested is how deep the directories may be that are packed: a task can nest
+// so many that to walk them takes for ever.
+const maxNested = 256
 
 // Pack writes the data of an allocation that has ended as a tar archive: what
 // Inherit would move. Sockets, devices and pipes are left out.
@@ -40,6 +46,9 @@ func (t *Tree) Pack(alloc string, tasks []string, w io.Writer) error {
 		err := fs.WalkDir(root.FS(), dir, func(name string, d fs.DirEntry, err error) error {
 			if err != nil {
 				return err
+			}
+			if strings.Count(name, "/") > maxNested {
+				return fmt.Errorf("directories are nested more than %d deep", maxNested)
 			}
 			return pack(out, root, name)
 		})
@@ -76,7 +85,7 @@ func pack(out *tar.Writer, root *os.Root, name string) error {
 	if err := out.WriteHeader(header); err != nil || !info.Mode().IsRegular() {
 		return err
 	}
-	f, err := root.Open(name)
+	f, _, err := beneath.File(root, name)
 	if err != nil {
 		return err
 	}
@@ -88,12 +97,12 @@ func pack(out *tar.Writer, root *os.Root, name string) error {
 // Unpack makes the directory of an allocation that has none yet from what Pack
 // wrote of another. If that does not work, nothing of it stays.
 func (t *Tree) Unpack(alloc string, tasks []string, r io.Reader) (err error) {
-	if err := os.RemoveAll(t.Root(alloc)); err != nil {
+	if err := removeAll(t.root, alloc); err != nil {
 		return fmt.Errorf("make room for the data: %w", err)
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(fmt.Errorf("unpack the data: %w", err), os.RemoveAll(t.Root(alloc)))
+			err = errors.Join(fmt.Errorf("unpack the data: %w", err), removeAll(t.root, alloc))
 		}
 	}()
 	if err := makeDir(t.Root(alloc), 0o755); err != nil {

@@ -6,9 +6,11 @@ package allocdir
 import (
 	"archive/tar"
 	"bytes"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -105,5 +107,19 @@ func TestAnArchiveCannotWriteElsewhere(t *testing.T) {
 				t.Errorf("a file was written to %s", place)
 			}
 		}
+	}
+}
+
+func TestTreesThatAreTooDeepAreNotPacked(t *testing.T) {
+	d := tree(t)
+	if err := d.Build("one", "web", Owner{}, false); err != nil {
+		t.Fatal(err)
+	}
+	deep := filepath.Join(d.Task("one", "web").Local, strings.Repeat("d/", 2*maxNested))
+	if err := os.MkdirAll(deep, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Pack("one", []string{"web"}, io.Discard); err == nil || !strings.Contains(err.Error(), "nested more than 256 deep") {
+		t.Errorf("error = %v", err)
 	}
 }

@@ -5,44 +5,58 @@ package allocdir
 
 import (
 	"fmt"
-	"os"
 	"path"
+	"strings"
+
+	"github.com/reeve-run/reeve/internal/node/beneath"
 )
 
 // WritePayload writes what a job was dispatched with to a file below a task's
-// local directory, for the user who is to run the task. Nothing that the task
-// left there, such as a link, leads it to another place.
+// local directory, for the user who is to run the task. Nothing that an earlier
+// run of the task left there leads it to another place or holds it up.
 func (t *Tree) WritePayload(alloc, task, file string, payload []byte, owner Owner) error {
 	t.busy <- struct{}{}
 	defer func() { <-t.busy }()
-	root, err := os.OpenRoot(t.Task(alloc, task).Local)
-	if err != nil {
-		return fmt.Errorf("write the payload: %w", err)
-	}
-	defer root.Close()
-	file = path.Clean(file)
-	if dir := path.Dir(file); dir != "." {
-		if err := root.MkdirAll(dir, 0o755); err != nil {
-			return fmt.Errorf("write the payload: %w", err)
-		}
-		for ; dir != "."; dir = path.Dir(dir) {
-			if err := owner.takeIn(root, dir); err != nil {
-				return fmt.Errorf("write the payload: %w", err)
-			}
-		}
-	}
-	if err := root.WriteFile(file, payload, 0o600); err != nil {
-		return fmt.Errorf("write the payload: %w", err)
-	}
-	if err := owner.takeIn(root, file); err != nil {
+	if err := t.writePayload(alloc, task, path.Clean(file), payload, owner); err != nil {
 		return fmt.Errorf("write the payload: %w", err)
 	}
 	return nil
 }
 
-func (o Owner) takeIn(root *os.Root, name string) error {
-	if !o.set {
-		return nil
+func (t *Tree) writePayload(alloc, task, file string, payload []byte, owner Owner) error {
+	root, err := beneath.Open(t.Root(alloc))
+	if err != nil {
+		return err
 	}
-	return root.Chown(name, o.uid, o.gid)
+	defer root.Close()
+	dir, err := root.Dir(task + "/local")
+	if err != nil {
+		return err
+	}
+	defer func() { dir.Close() }()
+	parts := strings.Split(file, "/")
+	last := len(parts) - 1
+	for _, part := range parts[:last] {
+		next, err := dir.Make(part, 0o755)
+		if err != nil {
+			return err
+		}
+		dir.Close()
+		dir = next
+		if err := owner.take(dir); err != nil {
+			return err
+		}
+	}
+	f, err := dir.Create(parts[last], 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := owner.take(f); err != nil {
+		return err
+	}
+	if _, err := f.Write(payload); err != nil {
+		return err
+	}
+	return f.Close()
 }

@@ -6,6 +6,7 @@ package allocdir
 import (
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 )
 
@@ -47,12 +48,38 @@ func TestPayloadFollowsNoLinkOut(t *testing.T) {
 	if err := os.Symlink(filepath.Dir(precious), filepath.Join(local, "dir")); err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range []string{"input", "dir/precious", "../../../x"} {
+	if err := d.WritePayload("a", "task", "input", []byte("theirs"), Owner{}); err != nil {
+		t.Errorf("a link in the payload's place is not replaced: %v", err)
+	}
+	if got, _ := os.ReadFile(filepath.Join(local, "input")); string(got) != "theirs" {
+		t.Errorf("the payload is %q", got)
+	}
+	for _, file := range []string{"dir/precious", "../../../x", "/x", ".."} {
 		if err := d.WritePayload("a", "task", file, []byte("theirs"), Owner{}); err == nil {
 			t.Errorf("%s: written outside of the task's directory", file)
 		}
 	}
 	if got, _ := os.ReadFile(precious); string(got) != "mine" {
 		t.Errorf("a file outside was overwritten with %q", got)
+	}
+}
+
+func TestPayloadIsNotHeldUpByAPipe(t *testing.T) {
+	d, err := Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Build("a", "task", Owner{}, false); err != nil {
+		t.Fatal(err)
+	}
+	input := filepath.Join(d.Task("a", "task").Local, "input")
+	if err := syscall.Mkfifo(input, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.WritePayload("a", "task", "input", []byte("{}"), Owner{}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(input); err != nil || string(got) != "{}" {
+		t.Errorf("the payload is %q (%v)", got, err)
 	}
 }

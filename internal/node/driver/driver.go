@@ -13,9 +13,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"path/filepath"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/node/beneath"
 )
 
 // ErrTaskLost is returned by Recover and Wait when the task's process is gone
@@ -82,11 +84,31 @@ type Dir struct {
 // Logs says where a task's output goes: PREFIX.0, PREFIX.1, ... the highest
 // number is the newest.
 type Logs struct {
-	StdoutPrefix string // e.g. .../alloc/logs/web.stdout
+	Root         string `json:",omitempty"` // a directory above the files that no task can move or replace
+	StdoutPrefix string // e.g. ROOT/alloc/logs/web.stdout
 	StderrPrefix string
 	MaxFiles     int
 	MaxFileBytes int64
 	Disabled     bool
+}
+
+// Dir opens the directory that the files are in.
+func (l Logs) Dir() (*beneath.Dir, error) {
+	dir := filepath.Dir(l.StdoutPrefix)
+	above := l.Root
+	if above == "" { // of tasks that an earlier version started: ROOT/alloc/logs/web.stdout
+		above = filepath.Dir(filepath.Dir(dir))
+	}
+	below, err := filepath.Rel(above, dir)
+	if err != nil {
+		return nil, err
+	}
+	root, err := beneath.Open(above)
+	if err != nil || below == "." {
+		return root, err
+	}
+	defer root.Close()
+	return root.Dir(below)
 }
 
 // Limits bound a task. Zero is no limit.

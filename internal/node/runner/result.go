@@ -10,9 +10,9 @@ import (
 	"io/fs"
 	"os"
 	"strings"
-	"syscall"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/node/beneath"
 	"github.com/reeve-run/reeve/internal/node/driver"
 )
 
@@ -40,7 +40,7 @@ func readResult(dir, name string) ([]byte, error) {
 		return nil, err
 	}
 	defer root.Close()
-	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, info, err := beneath.File(root, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("the task has not written %s", name)
 	}
@@ -48,13 +48,6 @@ func readResult(dir, name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file", name)
-	}
 	data, err := io.ReadAll(io.LimitReader(f, api.MaxResult+1))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)

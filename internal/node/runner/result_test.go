@@ -35,7 +35,7 @@ func TestResultFile(t *testing.T) {
 		"of a run that failed":  {write("x"), 3, "", ""},
 		"nothing":               {func(string) error { return nil }, 0, "", "No result: the task has not written local/r"},
 		"a link that leads out": {func(path string) error { return os.Symlink(secret, path) }, 0, "", "path escapes from parent"},
-		"a pipe":                {func(path string) error { return syscall.Mkfifo(path, 0o600) }, 0, "", "No result: local/r is not a regular file"},
+		"a pipe":                {func(path string) error { return syscall.Mkfifo(path, 0o600) }, 0, "", "No result: read local/r: it is not a regular file"},
 	} {
 		inBubble(t, func(b *bench) {
 			r := b.start(allocation("batch", taskSpec("t", policy(0, "fail"), func(t *api.Task) { t.ResultFile = "local/r" })))

@@ -163,6 +163,7 @@ func (t *task) driverTask(a *api.Allocation, g *api.Group, s *api.Task, run int)
 		ID: runID(a.ID, s.Name, run), AllocID: a.ID, Name: s.Name, Config: env.ReplaceConfig(s.Config), Env: env.List(),
 		User: env.Replace(s.User), Dir: dir, Resources: taskenv.Limits(a, s), KillSignal: s.KillSignal, Daemon: s.Daemon,
 		Logs: driver.Logs{
+			Root:         t.r.host.Dirs.Root(a.ID),
 			StdoutPrefix: t.r.host.Dirs.LogDir(a.ID) + "/" + s.Name + ".stdout",
 			StderrPrefix: t.r.host.Dirs.LogDir(a.ID) + "/" + s.Name + ".stderr",
 			MaxFiles:     10, MaxFileBytes: 10 << 20,

@@ -4,34 +4,44 @@
 package supervise
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/reeve-run/reeve/internal/node/beneath"
 	"github.com/reeve-run/reeve/internal/node/driver"
 )
 
 // A logFile is a stream of output kept in files PREFIX.0, PREFIX.1, ... of which
 // the highest is the newest. No file grows beyond its bound, and the oldest ones
 // are removed. Nothing is open before there is something to write.
+//
+// Tasks can write to the directory that the files are in: everything there is
+// opened as package beneath does, from a directory that they cannot replace. A
+// number that a task has used is skipped.
 type logFile struct {
+	root     string // see driver.Logs
 	prefix   string
 	maxFiles int
 	maxBytes int64
 	log      *slog.Logger
 
-	f       *os.File
-	n       int
-	size    int64
-	failing bool
+	f     *os.File
+	n     int
+	found bool // n is the newest file's
+	size  int64
+	told  time.Time // when the log last said that output is lost
 }
 
 func newLogFile(l driver.Logs, prefix string, log *slog.Logger) *logFile {
-	w := &logFile{prefix: prefix, maxFiles: l.MaxFiles, maxBytes: l.MaxFileBytes, log: log}
+	w := &logFile{root: l.Root, prefix: prefix, maxFiles: l.MaxFiles, maxBytes: l.MaxFileBytes, log: log}
 	if w.maxFiles <= 0 {
 		w.maxFiles = 10
 	}
@@ -43,7 +53,7 @@ func newLogFile(l driver.Logs, prefix string, log *slog.Logger) *logFile {
 
 // logs puts what newLogFile needs, for stream i, into l.
 func (w *logFile) logs(i int, l driver.Logs) driver.Logs {
-	l.MaxFiles, l.MaxFileBytes = w.maxFiles, w.maxBytes
+	l.Root, l.MaxFiles, l.MaxFileBytes = w.root, w.maxFiles, w.maxBytes
 	*[]*string{&l.StdoutPrefix, &l.StderrPrefix}[i] = w.prefix
 	return l
 }
@@ -63,58 +73,85 @@ func (w *logFile) write(b []byte) {
 			w.failed(err)
 			return
 		}
-		w.failing = false
 	}
 }
 
 // room makes sure that a file is open and not full.
 func (w *logFile) room() error {
-	if w.f == nil {
-		numbers := logNumbers(w.prefix)
-		if len(numbers) > 0 {
-			w.n = numbers[len(numbers)-1]
-		}
-		if err := w.open(); err != nil {
-			return err
-		}
+	if w.f != nil && w.size < w.maxBytes {
+		return nil
 	}
-	for w.size >= w.maxBytes {
-		w.close()
-		w.n++
-		if err := w.open(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (w *logFile) open() error {
-	f, err := os.OpenFile(w.prefix+"."+strconv.Itoa(w.n), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
-	if err != nil {
-		return err
-	}
-	st, err := f.Stat()
-	if err != nil {
-		f.Close()
-		return err
-	}
-	w.f, w.size = f, st.Size()
-	for _, n := range logNumbers(w.prefix) {
-		if n <= w.n-w.maxFiles {
-			os.Remove(w.prefix + "." + strconv.Itoa(n))
-		}
-	}
-	return nil
-}
-
-// failed reports the first of a row of failures; the file is tried again with
-// the next output.
-func (w *logFile) failed(err error) {
-	if !w.failing && !errors.Is(err, os.ErrNotExist) {
-		w.log.Error("task output is lost", "file", w.prefix, "error", err)
-	}
-	w.failing = true
 	w.close()
+	dir, err := driver.Logs{Root: w.root, StdoutPrefix: w.prefix}.Dir()
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	if !w.found {
+		if err := w.find(dir); err != nil {
+			return err
+		}
+	}
+	return w.open(dir)
+}
+
+// skips is how many numbers in a row are tried that are a task's: it may have
+// used very many.
+const skips = 16
+
+// open opens the newest file that has room, and removes the oldest.
+func (w *logFile) open(dir *beneath.Dir) error {
+	for range skips {
+		f, size, err := dir.Append(w.name(w.n), 0o644)
+		if err == nil && size < w.maxBytes {
+			w.f, w.size = f, size
+			return nil
+		}
+		if err == nil {
+			f.Close()
+		} else if !errors.Is(err, beneath.ErrOccupied) {
+			return err
+		}
+		if w.n == maxNumber {
+			return fmt.Errorf("open a log file after %s, the last number: %w", w.name(w.n), beneath.ErrOccupied)
+		}
+		w.n++
+		if old := w.n - w.maxFiles; old >= 0 {
+			dir.Remove(w.name(old)) // a directory, which a task made, stays
+		}
+	}
+	return fmt.Errorf("open log file %s, and %d before it: %w", w.name(w.n), skips, beneath.ErrOccupied)
+}
+
+func (w *logFile) name(n int) string { return filepath.Base(w.prefix) + "." + strconv.Itoa(n) }
+
+// find finds the number of the newest file, and removes what is too old.
+func (w *logFile) find(dir *beneath.Dir) error {
+	err := dir.Names(func(name string) { w.n = max(w.n, logNumber(name, filepath.Base(w.prefix))) })
+	if err != nil {
+		return err
+	}
+	w.found = true
+	return dir.Names(func(name string) {
+		if n := logNumber(name, filepath.Base(w.prefix)); n >= 0 && n <= w.n-w.maxFiles {
+			dir.Remove(name)
+		}
+	})
+}
+
+// failed reports that output is lost, not more often than a task may make that
+// happen; the file is tried again with the next output.
+func (w *logFile) failed(err error) {
+	w.close()
+	if errors.Is(err, os.ErrNotExist) || time.Since(w.told) < time.Minute {
+		return
+	}
+	w.told = time.Now()
+	level := slog.LevelError
+	if errors.Is(err, beneath.ErrOccupied) { // the task's own doing
+		level = slog.LevelWarn
+	}
+	w.log.Log(context.Background(), level, "task output is lost", "file", w.prefix, "error", err)
 }
 
 func (w *logFile) close() {
@@ -124,31 +161,34 @@ func (w *logFile) close() {
 	}
 }
 
-// logNumbers lists the numbers of the files PREFIX.N, ascending.
-func logNumbers(prefix string) []int {
-	dir, base := filepath.Split(prefix)
-	d, err := os.Open(dir)
-	if err != nil {
-		return nil
+// maxNumber is the highest number of a log file.
+const maxNumber = 1<<31 - 1
+
+// logNumber is N of a file BASE.N; -1 of others.
+func logNumber(name, base string) int {
+	s, ok := strings.CutPrefix(name, base+".")
+	if !ok {
+		return -1
 	}
-	defer d.Close()
-	names, _ := d.Readdirnames(-1)
-	var numbers []int
-	for _, name := range names {
-		if s, ok := strings.CutPrefix(name, base+"."); ok {
-			if n, err := strconv.Atoi(s); err == nil && n >= 0 {
-				numbers = append(numbers, n)
-			}
-		}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 || n > maxNumber || strconv.Itoa(n) != s {
+		return -1
 	}
-	slices.Sort(numbers)
-	return numbers
+	return n
 }
 
 // LogFiles lists the files of the log of that prefix, the oldest first.
 func LogFiles(prefix string) []string {
+	entries, _ := os.ReadDir(filepath.Dir(prefix))
+	var numbers []int
+	for _, e := range entries {
+		if n := logNumber(e.Name(), filepath.Base(prefix)); n >= 0 {
+			numbers = append(numbers, n)
+		}
+	}
+	slices.Sort(numbers)
 	var files []string
-	for _, n := range logNumbers(prefix) {
+	for _, n := range numbers {
 		files = append(files, prefix+"."+strconv.Itoa(n))
 	}
 	return files

@@ -8,15 +8,18 @@ import (
 	"os"
 	"os/user"
 	"strconv"
+
+	"github.com/reeve-run/reeve/internal/node/beneath"
 )
 
-// Own gives directories to the user, so that a task can write to its own.
+// Own gives directories to the user, so that a task can write to its own. What
+// an earlier run of the task put in their place, such as a link, is refused.
 func (u *User) Own(dirs ...string) error {
 	if u == nil {
 		return nil
 	}
 	for _, d := range dirs {
-		if err := os.Chown(d, int(u.UID), int(u.GID)); err != nil {
+		if err := beneath.Chown(d, int(u.UID), int(u.GID)); err != nil {
 			return fmt.Errorf("give the task's directory to its user: %w", err)
 		}
 	}

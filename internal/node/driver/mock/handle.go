@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -40,7 +41,12 @@ func (h *handle) run(t *driver.Task) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.b.stdout != "" && !t.Logs.Disabled && t.Logs.StdoutPrefix != "" {
-		f, err := os.OpenFile(t.Logs.StdoutPrefix+".0", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+		dir, err := t.Logs.Dir()
+		if err != nil {
+			return fmt.Errorf("open the task's log: %w", err)
+		}
+		defer dir.Close()
+		f, _, err := dir.Append(filepath.Base(t.Logs.StdoutPrefix)+".0", 0o644)
 		if err != nil {
 			return fmt.Errorf("open the task's log: %w", err)
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -51,7 +52,7 @@ func buildRoot(s *Spec, u *User) error {
 		return err
 	}
 	for _, m := range s.Mounts {
-		if err := bind(m.Source, root+m.Target); err != nil {
+		if err := bindOwn(m.Source, root+m.Target); err != nil {
 			return err
 		}
 		flags := uint64(unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV)
@@ -150,6 +151,24 @@ func setFlags(target string, flags uint64) error {
 		return fmt.Errorf("set the flags of mount %s: %w", target, err)
 	}
 	return nil
+}
+
+// bindOwn shows a file or directory that a task can write to. A link in its place
+// is refused.
+func bindOwn(source, target string) error {
+	fd, err := unix.Open(source, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return &os.PathError{Op: "open", Path: source, Err: err}
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return &os.PathError{Op: "stat", Path: source, Err: err}
+	}
+	if st.Mode&unix.S_IFMT == unix.S_IFLNK {
+		return fmt.Errorf("show %s to the task: it is a symbolic link", source)
+	}
+	return bind("/proc/self/fd/"+strconv.Itoa(fd), target)
 }
 
 // bind shows source at target, which is made as a directory or file.

@@ -116,7 +116,7 @@ func Task(t testing.TB, id string, config map[string]any) *driver.Task {
 		Alloc: base + "/alloc", Task: base + "/task",
 		Local: base + "/task/local", Secrets: base + "/task/secrets", Tmp: base + "/task/tmp",
 	}
-	for _, p := range []string{d.Alloc + "/logs", d.Alloc + "/data", d.Local, d.Secrets, d.Tmp} {
+	for _, p := range []string{d.Alloc, d.Alloc + "/logs", d.Alloc + "/data", d.Local, d.Secrets, d.Tmp} {
 		if err := os.MkdirAll(p, 0o777); err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +125,7 @@ func Task(t testing.TB, id string, config map[string]any) *driver.Task {
 	return &driver.Task{
 		ID: id, AllocID: "alloc", Name: "task", Config: config, Dir: d,
 		Env:  []string{"PATH=" + driver.DefaultPath, "GREETING=hello"},
-		Logs: driver.Logs{StdoutPrefix: d.Alloc + "/logs/task.stdout", StderrPrefix: d.Alloc + "/logs/task.stderr", MaxFiles: 5, MaxFileBytes: 1 << 20},
+		Logs: driver.Logs{Root: base, StdoutPrefix: d.Alloc + "/logs/task.stdout", StderrPrefix: d.Alloc + "/logs/task.stderr", MaxFiles: 5, MaxFileBytes: 1 << 20},
 	}
 }
 
