@@ -83,6 +83,11 @@ func become(prepare func(*Command) error) int {
 
 // attempt returns only if it failed.
 func attempt(prepare func(*Command) error) error {
+	// A command beside a task enters the task's namespaces before it gives up its
+	// rights: the task must not get at its memory, its files or its program.
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return fmt.Errorf("hide from the task: %w", err)
+	}
 	c := new(Command)
 	if err := json.NewDecoder(os.NewFile(commandFile, "command")).Decode(c); err != nil {
 		return fmt.Errorf("read the command: %w", err)
