@@ -75,6 +75,8 @@ func serve(dir, cgroups string, resume bool) int {
 	var ready *os.File
 	if !resume { // else 3 is somebody else's
 		ready = os.NewFile(3, "ready")
+		unix.CloseOnExec(3)
+		closeInherited()
 	}
 	if err := s.open(resume); err != nil {
 		s.log.Error("the supervisor cannot start", "error", err)
@@ -102,7 +104,9 @@ func (s *supervisor) open(resume bool) error {
 		return err
 	}
 	if resume {
-		return s.resume()
+		err := s.resume()
+		closeInherited() // what is not taken over by now; earlier versions kept such files
+		return err
 	}
 	if s.lock, err = os.OpenFile(filepath.Join(s.dir, lockName), os.O_CREATE|os.O_RDWR, 0o600); err != nil {
 		return err
