@@ -18,12 +18,17 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/node/beneath"
 	"github.com/reeve-run/reeve/internal/node/logs"
 	"github.com/reeve-run/reeve/internal/node/runner"
 )
 
 // heartbeatEvery keeps quiet streams from being taken for dead ones.
 const heartbeatEvery = 10 * time.Second
+
+// maxListed is how many entries a directory may have that is listed: a task can
+// make more than there is memory for.
+const maxListed = 100_000
 
 // openDir opens an allocation's directory and cleans the path asked for, which
 // is taken from there.
@@ -66,19 +71,27 @@ func (n *Node) serveList(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer root.Close()
-	dir, err := root.Open(name)
+	dir, err := beneath.List(root, name)
 	if err != nil {
 		return fileError(r.FormValue("path"), err)
 	}
 	defer dir.Close()
-	entries, err := dir.ReadDir(-1)
-	if err != nil {
-		return fileError(r.FormValue("path"), err)
-	}
-	list := make([]*api.FileInfo, 0, len(entries))
-	for _, e := range entries {
-		if info, err := e.Info(); err == nil { // else it has just been removed
-			list = append(list, fileInfo(info))
+	list := []*api.FileInfo{}
+	for {
+		entries, err := dir.ReadDir(1024)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return fileError(r.FormValue("path"), err)
+		}
+		for _, e := range entries {
+			if info, err := e.Info(); err == nil { // else it has just been removed
+				list = append(list, fileInfo(info))
+			}
+		}
+		if len(list) > maxListed {
+			return api.Errorf(api.CodeTooLarge, "%q has more than %d entries: name a file or a directory below it", r.FormValue("path"), maxListed)
 		}
 	}
 	slices.SortFunc(list, func(a, b *api.FileInfo) int { return strings.Compare(a.Name, b.Name) })
@@ -97,7 +110,7 @@ func (n *Node) serveStat(w http.ResponseWriter, r *http.Request) error {
 	}
 	answer := fileInfo(info)
 	if info.Mode().IsRegular() {
-		if f, _, err := logs.Open(root, name); err == nil {
+		if f, _, err := beneath.File(root, name); err == nil {
 			start := make([]byte, 512)
 			k, _ := io.ReadFull(f, start)
 			answer.ContentType = http.DetectContentType(start[:k])
@@ -129,7 +142,7 @@ func (n *Node) serveBytes(w http.ResponseWriter, r *http.Request, offset, limit 
 		return err
 	}
 	defer root.Close()
-	f, info, err := logs.Open(root, name)
+	f, info, err := beneath.File(root, name)
 	if err != nil {
 		return fileError(r.FormValue("path"), err)
 	}
@@ -144,7 +157,10 @@ func (n *Node) serveBytes(w http.ResponseWriter, r *http.Request, offset, limit 
 	// Not by its content: a task's file must not act as a page of this API.
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	io.Copy(w, from)
+	if _, err := io.Copy(w, from); err != nil {
+		n.log.Debug("send a file", "error", err)
+		panic(http.ErrAbortHandler) // whoever reads it must not take it for whole
+	}
 	return nil
 }
 
@@ -180,7 +196,7 @@ func (n *Node) serveStream(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer root.Close()
-	f, _, err := logs.Open(root, name) // so that mistakes get a status, not a broken stream
+	f, _, err := beneath.File(root, name) // so that mistakes get a status, not a broken stream
 	if err != nil {
 		return fileError(r.FormValue("path"), err)
 	}
@@ -276,6 +292,7 @@ func (n *Node) stream(w http.ResponseWriter, r *http.Request, plain bool, read f
 	beats.Wait()
 	if err != nil && r.Context().Err() == nil {
 		n.log.Debug("stream a file", "error", err)
+		panic(http.ErrAbortHandler) // whoever reads it must not take it for whole
 	}
 	return nil
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/reeve-run/reeve/internal/node/driver"
 	"github.com/reeve-run/reeve/internal/node/driver/exec"
 	"github.com/reeve-run/reeve/internal/node/driver/rawexec"
+	"github.com/reeve-run/reeve/internal/node/drivertest"
 	"github.com/reeve-run/reeve/internal/node/supervise"
 	"github.com/reeve-run/reeve/internal/node/supervise/supervisetest"
 )
@@ -342,4 +343,32 @@ func lastExit(s *api.TaskState) int {
 		}
 	}
 	return code
+}
+
+// A follower that the agent leaves must not take the output for whole.
+func TestAFollowerHearsThatTheAgentHasStopped(t *testing.T) {
+	s := newServers()
+	n := run(t, t.TempDir(), s, map[string]driver.Driver{"fake": drivertest.New()})
+	web := httptest.NewServer(n.Handler())
+	defer web.Close()
+	c, err := client.New(client.Config{Address: web.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	s.messages <- placed(jobOf("service", &api.Task{Name: "t", Driver: "fake"}), false, "one")
+	eventually(t, "the task has a place for its output", func() bool {
+		return os.WriteFile(n.dirs.LogDir("one")+"/t.stdout.0", []byte("text"), 0o644) == nil
+	})
+	var out bytes.Buffer
+	for frame, err := range c.FS().Logs(t.Context(), "one", client.LogOptions{Task: "t", Type: "stdout", Follow: true}) {
+		if err != nil {
+			want(t, "output", "text", out.String())
+			return
+		}
+		if out.Write(frame.Data); out.String() == "text" {
+			n.stop()
+		}
+	}
+	t.Error("the output ended as if the task had")
 }

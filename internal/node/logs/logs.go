@@ -21,7 +21,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
+
+	"github.com/reeve-run/reeve/internal/node/beneath"
 )
 
 // Options say what to read.
@@ -43,34 +44,10 @@ const (
 
 const chunk = 64 << 10
 
-// Open opens a regular file below root for reading. It never blocks, whatever
-// the file is.
-func Open(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
-	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "read", Path: name, Err: errNotRegular(info)}
-	}
-	if err != nil {
-		f.Close()
-		return nil, nil, err
-	}
-	return f, info, nil
-}
-
-func errNotRegular(info fs.FileInfo) error {
-	if info.IsDir() {
-		return errors.New("it is a directory")
-	}
-	return errors.New("it is not a regular file")
-}
-
-// File reads one file.
+// File reads one file. When ctx ends first, its error is returned: what was read
+// is not all.
 func File(ctx context.Context, root *os.Root, name string, o Options, sink Sink) error {
-	f, info, err := Open(root, name)
+	f, info, err := beneath.File(root, name)
 	if err != nil {
 		return err
 	}
@@ -104,7 +81,7 @@ func File(ctx context.Context, root *os.Root, name string, o Options, sink Sink)
 			continue
 		}
 		if err := w.wait(ctx); err != nil {
-			return nil
+			return err
 		}
 	}
 }
@@ -150,7 +127,7 @@ func (c *copier) truncated() (bool, error) {
 
 // Task reads a task's rotated output: dir/PREFIX.N. The offset counts over all
 // files that are left. A follower ends when ended is closed and everything was
-// read.
+// read. When ctx ends first, its error is returned.
 func Task(ctx context.Context, root *os.Root, dir, prefix string, o Options, ended <-chan struct{}, sink Sink) error {
 	var w *watch
 	if o.Follow {
@@ -173,7 +150,7 @@ func Task(ctx context.Context, root *os.Root, dir, prefix string, o Options, end
 			return err
 		}
 		if err := w.waitOr(ctx, ended); err != nil {
-			return nil
+			return err
 		}
 	}
 }
@@ -187,9 +164,13 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
+// maxFiles is how many files of a log are looked at: the newest ones. A task can
+// make as many as it likes.
+const maxFiles = 4096
+
 // rotated lists the numbers of the files that are there, oldest first.
 func rotated(root *os.Root, dir, prefix string) ([]int, error) {
-	d, err := root.Open(dir)
+	d, err := beneath.List(root, dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -197,20 +178,22 @@ func rotated(root *os.Root, dir, prefix string) ([]int, error) {
 		return nil, err
 	}
 	defer d.Close()
-	names, err := d.Readdirnames(-1)
-	if err != nil {
-		return nil, err
-	}
 	var numbers []int
-	for _, name := range names {
+	newest := func() {
+		slices.Sort(numbers)
+		numbers = slices.Delete(numbers, 0, max(0, len(numbers)-maxFiles))
+	}
+	err = beneath.Names(d, func(name string) {
 		if rest, ok := strings.CutPrefix(name, prefix+"."); ok {
 			if n, err := strconv.Atoi(rest); err == nil && n >= 0 && strconv.Itoa(n) == rest {
-				numbers = append(numbers, n)
+				if numbers = append(numbers, n); len(numbers) >= 2*maxFiles {
+					newest()
+				}
 			}
 		}
-	}
-	slices.Sort(numbers)
-	return numbers, nil
+	})
+	newest()
+	return numbers, err
 }
 
 // locate finds the file and place that an offset means.
@@ -242,7 +225,7 @@ func locate(root *os.Root, dir, prefix string, numbers []int, o Options) (number
 // drain reads to the end of the newest file, and returns where that is.
 func drain(ctx context.Context, root *os.Root, dir, prefix string, number int, at int64, sink Sink) (int, int64, error) {
 	for {
-		f, _, err := Open(root, fileName(dir, prefix, number))
+		f, _, err := beneath.File(root, fileName(dir, prefix, number))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return number, at, err
 		}

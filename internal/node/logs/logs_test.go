@@ -6,11 +6,11 @@ package logs
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -180,35 +180,45 @@ func TestFollowedFileIsTruncatedAndDeleted(t *testing.T) {
 	}
 }
 
-func TestOnlyRegularFilesBelowTheRootOpen(t *testing.T) {
+func TestFollowEndsWithItsContext(t *testing.T) {
 	root, dir := openRoot(t)
-	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "absolute")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("../../../../../../etc/passwd", filepath.Join(dir, "logs", "relative")); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"absolute", "logs/relative", "../" + filepath.Base(dir) + "/logs", "fifo", "logs"} {
-		if f, _, err := Open(root, name); err == nil {
-			f.Close()
-			t.Errorf("%s was opened", name)
+	write(t, filepath.Join(dir, "logs", "web.stdout.0"), "x")
+	for name, follow := range map[string]func(context.Context, Sink) error{
+		"a log": func(ctx context.Context, s Sink) error {
+			return Task(ctx, root, "logs", "web.stdout", Options{Follow: true}, nil, s)
+		},
+		"a file": func(ctx context.Context, s Sink) error {
+			return File(ctx, root, "logs/web.stdout.0", Options{Follow: true}, s)
+		},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		err := follow(ctx, func(string, int64, []byte, string) error { cancel(); return nil })
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s, told to end while it is read: %v", name, err)
+		}
+		ctx, cancel = context.WithCancel(t.Context())
+		got := newCollector()
+		done := make(chan error, 1)
+		go func() { done <- follow(ctx, got.sink) }()
+		got.until(t, "x")
+		cancel()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("%s, told to end when all was read: %v", name, err)
 		}
 	}
 }
 
-func TestFollowEndsWithItsContext(t *testing.T) {
+func TestOnlyTheNewestFilesOfALogAreListed(t *testing.T) {
 	root, dir := openRoot(t)
-	write(t, filepath.Join(dir, "logs", "web.stdout.0"), "x")
-	ctx, cancel := context.WithCancel(t.Context())
-	got := newCollector()
-	done := make(chan error, 1)
-	go func() { done <- Task(ctx, root, "logs", "web.stdout", Options{Follow: true}, nil, got.sink) }()
-	got.until(t, "x")
-	cancel()
-	if err := <-done; err != nil {
+	const files = 3 * maxFiles
+	for i := range files { // as a task can make them
+		write(t, filepath.Join(dir, "logs", "web.stdout."+itoa(i)), "")
+	}
+	numbers, err := rotated(root, "logs", "web.stdout")
+	if err != nil {
 		t.Fatal(err)
+	}
+	if len(numbers) != maxFiles || numbers[0] != files-maxFiles || numbers[maxFiles-1] != files-1 {
+		t.Errorf("%d files from %d to %d; want the newest %d of %d", len(numbers), numbers[0], numbers[len(numbers)-1], maxFiles, files)
 	}
 }

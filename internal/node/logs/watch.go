@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/reeve-run/reeve/internal/node/beneath"
 )
 
 // pollEvery is how often a directory that cannot be watched is looked at: the
@@ -32,7 +34,7 @@ func watchDir(root *os.Root, dir string) *watch {
 	w := &watch{woken: make(chan struct{}, 1)}
 	// The link through /proc names the directory that was opened below root, and
 	// no other.
-	d, err := root.Open(dir)
+	d, err := beneath.List(root, dir)
 	if err != nil {
 		return w
 	}
