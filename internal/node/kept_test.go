@@ -103,6 +103,7 @@ func TestWhatWasToStopWhileTheLedgerWasLostIsStopped(t *testing.T) {
 		s.messages <- placed(service(), true, "one", "two")
 		s.until(t, api.AllocClientRunning, 2)
 		n.stop()
+		time.Sleep(time.Second) // what it tells is newer than what it told before
 		lose(t, n, "node.db")
 		start()
 		m := placedAgain(s, service(), "one", "two")
