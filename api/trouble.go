@@ -18,6 +18,7 @@ const (
 	TroubleStart        TroubleKind = "start_failed"  // the driver cannot start the task: no such command, not executable
 	TroubleExited       TroubleKind = "exited"        // the task ended by itself
 	TroubleKilled       TroubleKind = "killed"        // a signal ended the task
+	TroubleTimeout      TroubleKind = "timed_out"     // the task ran longer than its timeout
 	TroubleOutOfMemory  TroubleKind = "out_of_memory" // the kernel killed the task for its memory
 	TroubleCheckFailed  TroubleKind = "check_failed"  // a check gets an answer, and a wrong one
 	TroubleCheckTimeout TroubleKind = "check_timeout" // a check gets no answer in time

@@ -44,7 +44,7 @@ func Troubles(r Reader, key api.NamespacedID, job *api.Job, of TroubleFilter, no
 // telling are the kinds of troubles, those first that name a cause and not what
 // came of it.
 var telling = []api.TroubleKind{
-	api.TroubleSetup, api.TroubleStart, api.TroubleOutOfMemory, api.TroubleExited, api.TroubleKilled,
+	api.TroubleSetup, api.TroubleStart, api.TroubleOutOfMemory, api.TroubleExited, api.TroubleKilled, api.TroubleTimeout,
 	api.TroublePortTaken, api.TroubleWrongAddress, api.TroubleCheckFailed, api.TroubleCheckRefused, api.TroubleCheckTimeout,
 	api.TroubleNoRoom, api.TroubleNodeSilent, api.TroubleUnhealthy,
 }

@@ -44,7 +44,12 @@ type Target struct {
 	// Exec runs a script check's command in its task. It may write to out from
 	// several goroutines. ErrGone is that the task ended meanwhile.
 	Exec func(ctx context.Context, argv []string, out io.Writer) (int, error)
-	// Changed is called when the status changed; without locks held.
+	// Diagnose, if it is set, looks for the reason why what it asks does not answer,
+	// or not as it should: Refused is that nobody accepted the connection. A kind of
+	// "" is that it found none.
+	Diagnose func(refused bool) (kind api.TroubleKind, words string)
+	// Changed is called when the status changed, or the check fails for another
+	// reason than before; without locks held.
 	Changed func(id, status string)
 	// Failed is called instead when what it asks is to be started again: why, in
 	// words.
@@ -108,6 +113,10 @@ type entry struct {
 	output     string
 	statusCode int
 	stamp      int64
+
+	failure   *api.CheckFailure // replaced, never changed in place; nil while it does not fail
+	diagnosed time.Time         // when the reason was looked for last
+	finding   finding
 }
 
 // Add starts checking. A check of the same id is replaced.
@@ -246,6 +255,7 @@ func (s *Scheduler) run(ctx context.Context, e *entry) {
 		probeCtx, cancel := context.WithTimeout(ctx, timeout)
 		r = s.probe(probeCtx, t)
 		cancel()
+		e.diagnose(&r, time.Now())
 	}
 	if ctx.Err() != nil {
 		return
@@ -260,6 +270,7 @@ func (s *Scheduler) run(ctx context.Context, e *entry) {
 	var why string
 	if !r.void {
 		changed = !late && e.judge(r, now)
+		changed = !late && e.tell(r, now) || changed
 		why = e.verdict(r, now)
 	}
 	e.due = now.Add(e.pause(now))

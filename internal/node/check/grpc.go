@@ -14,6 +14,8 @@ import (
 	"net/url"
 	"strconv"
 	"time"
+
+	"github.com/reeve-run/reeve/api"
 )
 
 // gRPC's health protocol is one unary call over HTTP/2, which the standard
@@ -47,28 +49,28 @@ func (p *prober) grpc(ctx context.Context, t *Target) result {
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target.String(), bytes.NewReader(healthRequest(c.GRPCService)))
 	if err != nil {
-		return result{output: err.Error()}
+		return result{kind: api.TroubleCheckFailed, output: err.Error()}
 	}
 	req.Header = http.Header{"Content-Type": {"application/grpc"}, "Te": {"trailers"}, "User-Agent": {"Reeve Health Check"}}
 	begun := time.Now()
 	resp, err := client.Do(req)
 	if err != nil {
-		return result{output: explain(ctx, asked, begun, err)}
+		return unanswered(ctx, asked, begun, err)
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxOutput))
 	if err != nil {
-		return result{output: explain(ctx, asked, begun, err)}
+		return unanswered(ctx, asked, begun, err)
 	}
 	status, err := healthAnswer(resp, body)
 	if err != nil {
-		return result{output: asked + ": " + err.Error() + " in " + took(begun)}
+		return result{kind: api.TroubleCheckFailed, output: asked + ": " + err.Error() + " in " + took(begun)}
 	}
 	name := strconv.Itoa(status)
 	if status < len(servingStatus) {
 		name = servingStatus[status]
 	}
-	return result{ok: status == serving, code: status, output: asked + ": " + name + " in " + took(begun)}
+	return result{ok: status == serving, code: status, kind: api.TroubleCheckFailed, output: asked + ": " + name + " in " + took(begun)}
 }
 
 // healthRequest is the framed grpc.health.v1.HealthCheckRequest.

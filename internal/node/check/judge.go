@@ -17,6 +17,9 @@ type result struct {
 	code   int // HTTP status, or a script's exit code
 	output string
 	void   bool // there was nothing to ask; it says nothing
+	// kind is why it is not ok: one of the TroubleCheck kinds, or what was found
+	// out beyond that.
+	kind api.TroubleKind
 }
 
 // judge takes a probe's result into account and reports whether the status

@@ -72,14 +72,14 @@ func (p *prober) probe(ctx context.Context, t *Target) result {
 	case api.CheckScript:
 		return p.script(ctx, t)
 	}
-	return result{output: fmt.Sprintf("checks of type %q are not supported", t.Check.Type)}
+	return result{kind: api.TroubleCheckFailed, output: fmt.Sprintf("checks of type %q are not supported", t.Check.Type)}
 }
 
 func (p *prober) tcp(ctx context.Context, t *Target) result {
 	begun := time.Now()
 	conn, err := p.dialer.DialContext(ctx, "tcp", t.Address)
 	if err != nil {
-		return result{output: explain(ctx, "tcp: connect to "+t.Address, begun, err)}
+		return unanswered(ctx, "tcp: connect to "+t.Address, begun, err)
 	}
 	conn.Close()
 	return result{ok: true, output: "tcp: connected to " + t.Address + " in " + took(begun)}
@@ -97,7 +97,7 @@ func (p *prober) http(ctx context.Context, t *Target) result {
 	}
 	target, err := url.Parse(scheme + "://" + t.Address + path)
 	if err != nil {
-		return result{output: fmt.Sprintf("the check's path %q does not make a URL: %v", c.Path, err)}
+		return result{kind: api.TroubleCheckFailed, output: fmt.Sprintf("the check's path %q does not make a URL: %v", c.Path, err)}
 	}
 	var body io.Reader
 	if c.Body != "" {
@@ -109,7 +109,7 @@ func (p *prober) http(ctx context.Context, t *Target) result {
 	}
 	req, err := http.NewRequestWithContext(ctx, method, target.String(), body)
 	if err != nil {
-		return result{output: err.Error()}
+		return result{kind: api.TroubleCheckFailed, output: err.Error()}
 	}
 	req.Header.Set("User-Agent", "Reeve Health Check")
 	for k, values := range c.Header {
@@ -123,11 +123,11 @@ func (p *prober) http(ctx context.Context, t *Target) result {
 	client := p.client(speech{tls: scheme == "https", serverName: c.TLSServerName, trusting: c.TLSSkipVerify})
 	resp, err := client.Do(req)
 	if err != nil {
-		return result{output: explain(ctx, asked, begun, err)}
+		return unanswered(ctx, asked, begun, err)
 	}
 	defer resp.Body.Close()
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxOutput))
-	r := result{code: resp.StatusCode, ok: resp.StatusCode >= 200 && resp.StatusCode < 300}
+	r := result{code: resp.StatusCode, ok: resp.StatusCode >= 200 && resp.StatusCode < 300, kind: api.TroubleCheckFailed}
 	r.output = asked + ": " + resp.Status + " in " + took(begun)
 	if body := strings.TrimSpace(strings.ToValidUTF8(string(text), "")); body != "" && !r.ok {
 		r.output += ": " + body
@@ -137,7 +137,7 @@ func (p *prober) http(ctx context.Context, t *Target) result {
 
 func (p *prober) script(ctx context.Context, t *Target) result {
 	if t.Exec == nil {
-		return result{output: "the check's task is not running"}
+		return result{kind: api.TroubleCheckFailed, output: "the check's task is not running"}
 	}
 	var out limited
 	begun := time.Now()
@@ -146,13 +146,20 @@ func (p *prober) script(ctx context.Context, t *Target) result {
 		return result{void: true}
 	}
 	if err != nil {
-		return result{code: code, output: explain(ctx, "script: "+t.Check.Command, begun, err)}
+		r := unanswered(ctx, "script: "+t.Check.Command, begun, err)
+		r.code = code
+		return r
 	}
 	text := strings.TrimSpace(strings.ToValidUTF8(out.String(), ""))
 	if code != 0 || text == "" {
 		text = strings.TrimSuffix(fmt.Sprintf("script: %s: exit code %d in %s: %s", t.Check.Command, code, took(begun), text), ": ")
 	}
-	return result{ok: code == 0, code: code, output: text}
+	return result{ok: code == 0, code: code, output: text, kind: api.TroubleCheckFailed}
+}
+
+// unanswered is the result of a probe that got no answer.
+func unanswered(ctx context.Context, asked string, begun time.Time, err error) result {
+	return result{kind: kindOf(ctx, err), output: explain(ctx, asked, begun, err)}
 }
 
 // explain says why there was no answer.

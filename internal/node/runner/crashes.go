@@ -20,9 +20,17 @@ import (
 // longestReason is how much of a crash's reason is kept.
 const longestReason = 1024
 
+// A crash is why a run of a task failed.
+type crash struct {
+	words  string // as the reason begins after the task's name
+	kind   api.TroubleKind
+	code   int // exit code
+	signal int
+}
+
 // crashed counts a crash of the task, unless its failure does not count, which had been well for that long. What
 // was well for long enough begins to count anew.
-func (t *task) crashed(why string, v verdict, well time.Duration) {
+func (t *task) crashed(c crash, well time.Duration) {
 	r := t.r
 	if t.isOptional() {
 		return
@@ -34,13 +42,14 @@ func (t *task) crashed(why string, v verdict, well time.Duration) {
 	if reset := t.forgets(); reset > 0 && well >= reset {
 		now.Count = 0
 	}
-	why = fmt.Sprintf("task %q: %s", t.name, why)
+	why := fmt.Sprintf("task %q: %s", t.name, c.words)
 	if len(why) > longestReason {
 		why = strings.ToValidUTF8(why[:longestReason], "") + " (truncated)"
 	}
 	now.Count++
 	now.Total++
 	now.Reason, now.At = why, time.Now().UnixNano()
+	now.Kind, now.Task, now.ExitCode, now.Signal = c.kind, t.name, c.code, c.signal
 	now.Next = r.nextAttempt()
 	r.crashes = &now
 	r.touch()
@@ -123,6 +132,23 @@ func (r *Runner) noteWell() {
 	}
 }
 
+// crashOf is the crash that the end of the task's process is.
+func (t *task) crashOf(x driver.Exit, ran time.Duration, taken string) crash {
+	c := crash{words: t.crashWords(x, ran), kind: api.TroubleExited, code: x.Code, signal: x.Signal}
+	switch {
+	case x.Err != nil:
+		c.code, c.signal = 0, 0
+	case x.OOMKilled:
+		c.kind = api.TroubleOutOfMemory
+	case taken != "":
+		c.kind = api.TroublePortTaken
+		c.words += "; " + taken
+	case x.Signal != 0:
+		c.kind = api.TroubleKilled
+	}
+	return c
+}
+
 // crashWords tells why the task's process ended, and after how long.
 func (t *task) crashWords(x driver.Exit, ran time.Duration) string {
 	after := " after " + lasted(ran)
@@ -172,13 +198,15 @@ func (t *task) memoryLimit() int64 {
 	return cmp.Or(l.MemoryMaxMB, l.MemoryMB)
 }
 
-// startWords tells why the task could not be started.
-func (t *task) startWords() string {
+// failedStart is the crash that it is that the task could not be started.
+func (t *task) failedStart() crash {
 	for i := len(t.state.Events) - 1; i >= 0; i-- {
 		switch e := t.state.Events[i]; e.Type {
-		case api.EventSetupFailure, api.EventDriverFailure:
-			return e.DisplayMessage
+		case api.EventSetupFailure:
+			return crash{words: e.DisplayMessage, kind: api.TroubleSetup}
+		case api.EventDriverFailure:
+			return crash{words: e.DisplayMessage, kind: api.TroubleStart}
 		}
 	}
-	return "it could not be started"
+	return crash{words: "it could not be started", kind: api.TroubleStart}
 }

@@ -253,10 +253,11 @@ func TestMonitor(t *testing.T) {
 		r.Update(changedJob(a, 5, func(j *api.Job) { j.Groups[0].Tasks[0].Monitor = nil }))
 		synctest.Wait()
 		b.want("checks", 0, len(b.host.Checks.Statuses(r.ID())))
+		scripts["plain"].Store(2)
 		r.Update(changedJob(a, 6, func(*api.Job) {}))
+		synctest.Wait() // it is asked once as it begins
 		b.serves(r, true, true, "")
 
-		scripts["plain"].Store(2)
 		b.pass(21 * time.Second)
 		told := story(r, "main")
 		b.want("story", `Unhealthy: Became unhealthy after 10s: monitor of task "main" failed 2 times in a row: script: plain: exit code 2 in 0s`, told[len(told)-4])

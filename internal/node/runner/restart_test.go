@@ -160,16 +160,21 @@ func TestWordsOfACrash(t *testing.T) {
 			exit driver.Exit
 			ran  time.Duration
 			want string
+			kind api.TroubleKind
 		}{
-			{driver.Exit{Code: 17}, 1234567 * time.Nanosecond, "exited with code 17 after 1ms"},
-			{driver.Exit{Code: 1}, 61*time.Second + 499*time.Millisecond, "exited with code 1 after 1m1s"},
-			{driver.Exit{}, 3249 * time.Millisecond, "exited with code 0 after 3.2s, although it is to keep running"},
-			{driver.Exit{Code: 139, Signal: 11}, time.Hour, "ended by signal 11 (SIGSEGV) after 1h"},
-			{driver.Exit{Code: 137, Signal: 9, OOMKilled: true}, time.Second, "out of memory: killed by the kernel (exit code 137) after 1s"},
-			{driver.Exit{Err: driver.ErrTaskLost}, time.Second, "its process is gone, and nobody saw how it ended"},
-			{driver.Exit{Code: 1}, -time.Second, "exited with code 1 after 0s"}, // the clock was put back
+			{driver.Exit{Code: 17}, 1234567 * time.Nanosecond, "exited with code 17 after 1ms", api.TroubleExited},
+			{driver.Exit{Code: 1}, 61*time.Second + 499*time.Millisecond, "exited with code 1 after 1m1s", api.TroubleExited},
+			{driver.Exit{}, 3249 * time.Millisecond, "exited with code 0 after 3.2s, although it is to keep running", api.TroubleExited},
+			{driver.Exit{Code: 139, Signal: 11}, time.Hour, "ended by signal 11 (SIGSEGV) after 1h", api.TroubleKilled},
+			{driver.Exit{Code: 137, Signal: 9, OOMKilled: true}, time.Second, "out of memory: killed by the kernel (exit code 137) after 1s", api.TroubleOutOfMemory},
+			{driver.Exit{Err: driver.ErrTaskLost}, time.Second, "its process is gone, and nobody saw how it ended", api.TroubleExited},
+			{driver.Exit{Code: 1}, -time.Second, "exited with code 1 after 0s", api.TroubleExited}, // the clock was put back
 		} {
 			b.want("words", c.want, web.crashWords(c.exit, c.ran))
+			is := web.crashOf(c.exit, c.ran, "")
+			if is != (crash{c.want, c.kind, c.exit.Code, c.exit.Signal}) {
+				b.Errorf("%s: the crash is %+v, want kind %s", c.want, is, c.kind)
+			}
 		}
 	})
 }

@@ -241,6 +241,9 @@ func (r *Runner) target(p probe) *check.Target {
 	if r.renewed { // it has its time from now
 		t.Since = time.Now().Add(-p.check.InitialDelay)
 	}
+	if p.check.Type != api.CheckScript {
+		t.Diagnose = func(refused bool) (api.TroubleKind, string) { return r.whoListens(p, refused) }
+	}
 	if p.task != nil {
 		t.Task = p.task.name
 		t.Exec = func(ctx context.Context, argv []string, out io.Writer) (int, error) {
@@ -295,6 +298,10 @@ func (r *Runner) checked(id, status string) {
 // unhealthy restarts the task that a check says is to be; for a group's service
 // without a task, all main tasks.
 func (r *Runner) unhealthy(p probe, status, why string) {
+	kind := api.TroubleCheckFailed
+	if f := r.host.Checks.Failure(r.id, p.id); f != nil {
+		kind = f.Kind
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if _, ok := r.checks[p.id]; !ok {
@@ -305,7 +312,7 @@ func (r *Runner) unhealthy(p probe, status, why string) {
 		if t == p.task || (p.task == nil && t.serves()) {
 			if t.canBeAsked() {
 				t.tell(event(api.EventCheckUnhealthy, why))
-				t.ask(&request{Words: why, Brief: "Unhealthy", Counts: true})
+				t.ask(&request{Words: why, Brief: "Unhealthy", Counts: true, Kind: kind})
 				r.host.Changed(r, true)
 			}
 		}

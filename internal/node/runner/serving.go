@@ -5,7 +5,9 @@ package runner
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strconv"
 	"time"
 
@@ -36,6 +38,7 @@ func (r *Runner) serve() {
 	} else if why := r.isUnready(); why != "" {
 		now.Routable, now.Reason = false, why
 	}
+	now.Failing = r.failures()
 	if now.Up && (r.offered != r.alloc.Job || r.canary != r.alloc.IsCanary()) {
 		r.offered, r.canary = r.alloc.Job, r.alloc.IsCanary()
 		now.Services = r.registrations()
@@ -111,6 +114,22 @@ func (r *Runner) failing(of func(*api.Check) bool) string {
 		}
 	}
 	return ""
+}
+
+// failures lists the checks that fail, and why.
+func (r *Runner) failures() (all []*api.CheckFailure) {
+	fails := func(status string) bool { return status == api.CheckStatusFailure }
+	if r.delayed || r.ending != nil || !slices.ContainsFunc(slices.Collect(maps.Values(r.checks)), fails) {
+		return nil
+	}
+	for _, p := range r.probes() {
+		if fails(r.checks[p.id]) && r.isAsked(p) {
+			if f := r.host.Checks.Failure(r.id, p.id); f != nil {
+				all = append(all, f)
+			}
+		}
+	}
+	return all
 }
 
 // registrations lists what the allocation offers, with everything replaced that

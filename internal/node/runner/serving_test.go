@@ -4,6 +4,7 @@
 package runner
 
 import (
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -90,6 +91,63 @@ func TestReadinessMovesTrafficAndKillsNothing(t *testing.T) {
 		b.serves(r, true, false, `check "readiness" of service "s" fails`)
 		if len(b.driver.Started()) != 1 || r.Status() != api.AllocClientRunning {
 			t.Errorf("%d processes, status %s: losing readiness must not restart anything", len(b.driver.Started()), r.Status())
+		}
+	})
+}
+
+func TestFailingChecksAreToldWithTheirAnswer(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		r, scripts := b.starting(allocation("service", taskSpec("main", checked("liveness", "readiness"))), "readiness")
+		failing := func(want ...api.CheckFailure) {
+			t.Helper()
+			var got []api.CheckFailure
+			for _, f := range r.Report().Serving.Failing {
+				f := *f
+				if f.Since == 0 {
+					t.Errorf("%s fails since never", f.Check)
+				}
+				f.Since = 0
+				got = append(got, f)
+			}
+			b.want("failing checks", want, got)
+		}
+		failure := func(name string, code int) api.CheckFailure {
+			return api.CheckFailure{
+				Kind: api.TroubleCheckFailed, Service: "s", Check: name, Task: "main", ExitCode: code,
+				Answer: fmt.Sprintf("script: %s: exit code %d in 0s", name, code),
+			}
+		}
+		failing(failure("readiness", 2))
+		scripts["readiness"].Store(1)
+		b.pass(2 * time.Second)
+		failing(failure("readiness", 1))
+		scripts["readiness"].Store(0)
+		b.pass(2 * time.Second)
+		failing()
+	})
+}
+
+func TestCrashesSayWhatTheyAre(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		r := b.start(allocation("service", taskSpec("web", policy(2, "fail"))))
+		is := func(want api.Crashes) {
+			t.Helper()
+			c := r.Report().Crashes
+			if c == nil {
+				t.Fatal("no crash is told")
+			}
+			b.want("crash", want, api.Crashes{Kind: c.Kind, Task: c.Task, ExitCode: c.ExitCode, Signal: c.Signal})
+		}
+		b.driver.Process("web").Exit(3)
+		synctest.Wait()
+		is(api.Crashes{Kind: api.TroubleExited, Task: "web", ExitCode: 3})
+	})
+	inBubble(t, func(b *bench) {
+		r, scripts := b.starting(allocation("service", taskSpec("main", checked("liveness"), policy(1, "fail"))))
+		scripts["liveness"].Store(2)
+		b.pass(20 * time.Second)
+		if c := r.Report().Crashes; c == nil || c.Kind != api.TroubleCheckFailed || c.Task != "main" {
+			t.Errorf("a liveness check that fails is told as %+v", c)
 		}
 	})
 }

@@ -48,9 +48,11 @@ type task struct {
 // request is that somebody asked for a restart.
 type request struct {
 	Words  string
-	Brief  string    `json:",omitempty"` // what the task's end is told with; "": Words
-	Counts bool      `json:",omitempty"` // as a failure, by the restart policy
-	Until  time.Time `json:",omitzero"`  // the new process is not started before
+	Brief  string `json:",omitempty"` // what the task's end is told with; "": Words
+	Counts bool   `json:",omitempty"` // as a failure, by the restart policy
+	// Kind is what it is told as, if it counts.
+	Kind  api.TroubleKind `json:",omitempty"`
+	Until time.Time       `json:",omitzero"` // the new process is not started before
 }
 
 func (t *task) member() member {
@@ -165,6 +167,7 @@ func (t *task) pause(ctx context.Context, delay time.Duration) (dead bool) {
 func (t *task) exited(ctx context.Context, h driver.Handle, x driver.Exit) (delay time.Duration, dead bool) {
 	r := t.r
 	result, problem := t.result(x)
+	taken := t.takenPort(x)
 	r.mu.Lock()
 	at := x.At
 	if at.IsZero() {
@@ -192,12 +195,13 @@ func (t *task) exited(ctx context.Context, h driver.Handle, x driver.Exit) (dela
 		t.park()
 	case late && (asked == nil || asked.Counts):
 		t.again = nil
-		delay, dead = t.verdict(t.lateWords(x, at.Sub(t.state.StartedAt)))
+		what, why := t.lateWords(x, at.Sub(t.state.StartedAt))
+		delay, dead = t.verdict(what, crash{words: why, kind: api.TroubleTimeout, code: x.Code, signal: x.Signal})
 	case asked == nil:
-		delay, dead = t.verdict(exitWords(x), t.crashWords(x, at.Sub(t.state.StartedAt)))
+		delay, dead = t.verdict(exitWords(x), t.crashOf(x, at.Sub(t.state.StartedAt), taken))
 	case asked.Counts:
 		t.again = nil
-		delay, dead = t.verdict(asked.Words, asked.Words)
+		delay, dead = t.verdict(asked.Words, crash{words: asked.Words, kind: asked.Kind, code: x.Code, signal: x.Signal})
 	default:
 		delay = t.obey(asked)
 	}
@@ -236,11 +240,11 @@ func (t *task) notStarted() (delay time.Duration, dead bool) {
 	case t.again != nil:
 		delay = t.obey(t.again)
 	case t.state.Failed:
-		t.crashed(t.startWords(), verdict{}, 0)
+		t.crashed(t.failedStart(), 0)
 		t.tell(restarting(verdict{words: "Another attempt on this node would not help"}))
 		t.die(true)
 	default:
-		delay, dead = t.verdict("Failed to start", t.startWords())
+		delay, dead = t.verdict("Failed to start", t.failedStart())
 	}
 	dead = dead || t.stage != stageActive
 	r.settle()
@@ -251,10 +255,10 @@ func (t *task) notStarted() (delay time.Duration, dead bool) {
 
 // verdict asks the restart policy. what begins the sentence of the event, why
 // is the reason of the crash.
-func (t *task) verdict(what, why string) (delay time.Duration, dead bool) {
+func (t *task) verdict(what string, why crash) (delay time.Duration, dead bool) {
 	well := t.wellFor()
 	v := t.policy.next(t.spec.Restart, what, time.Now(), well, jitterOf(t.r.id, t.name, t.run))
-	t.crashed(why, v, well)
+	t.crashed(why, well)
 	t.restart(v)
 	if !v.again {
 		t.die(true)

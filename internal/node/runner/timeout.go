@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/node/driver"
 )
 
@@ -27,7 +28,7 @@ func (t *task) limitRun() {
 			return
 		}
 		words := exceeded(most)
-		if t.ask(&request{Words: strings.ToUpper(words[:1]) + words[1:], Counts: true}) {
+		if t.ask(&request{Words: strings.ToUpper(words[:1]) + words[1:], Counts: true, Kind: api.TroubleTimeout}) {
 			t.late = true
 			t.r.settle()
 			t.r.host.Changed(t.r, true)
