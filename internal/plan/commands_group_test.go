@@ -55,6 +55,10 @@ func newGroup(name string, options map[string]string) *api.Group {
 			g.Networks = []*api.Network{network}
 		case "env":
 			task.Env = map[string]string{"V": value}
+		case "check":
+			g.Services = []*api.Service{{Name: name, Provider: "nomad", PortLabel: "8080", Checks: []*api.Check{{
+				Name: "ready", Type: api.CheckHTTP, Path: "/" + value, Interval: 10 * time.Second, Timeout: time.Second,
+			}}}}
 		case "tag":
 			g.Services = []*api.Service{{Name: name, Provider: "nomad", Tags: []string{value}}}
 		case "constraint":

@@ -24,7 +24,7 @@ import (
 //	nodes N [cpu=MHZ] [memory=MB] [dc=NAME] [class=NAME] [pool=NAME] [driver=NAME,...]
 //	        [device=VENDOR/TYPE/MODEL:COUNT] [KEY=VALUE...]   N more nodes; the rest is metadata
 //	job NAME [type=TYPE] [dc=GLOB] [pool=NAME] [priority=N] [KEY=VALUE...]   register a job, evaluate, and print
-//	  group NAME count=N [cpu=MHZ] [memory=MB] [driver=NAME] [port=N] [dynamic=N] [env=V] [tag=V]
+//	  group NAME count=N [cpu=MHZ] [memory=MB] [driver=NAME] [port=N] [dynamic=N] [env=V] [tag=V] [check=PATH]
 //	        [constraint=KEY:VALUE] [distinct=hosts] [affinity=KEY:VALUE] [spread=KEY]
 //	        [max_parallel=N] [share=PERCENT] [progress=D] [auto_revert=true] [written=true]           update
 //	        [canary=N] [auto_promote=true] [health_check=KIND]

@@ -261,7 +261,7 @@ func (s *survey) stageInside(st *step, c course, k int, whole step) {
 		st.status, st.why = s.stageStatus(st.on, st.tasks)
 	}
 	if st.settles = false; whole.do == update && st.status == Complete {
-		st.status, st.settles = Pending, true
+		st.status, st.settles = Pending, !whole.proves
 	}
 }
 

@@ -324,7 +324,7 @@ func (s *survey) deployStep(st *step, in *instance, stands progress) {
 		st.status = Complete
 	case settled:
 		st.status = Complete
-		if stands == given && s.destructive(g, in.alloc) {
+		if stands == given && (s.destructive(g, in.alloc) || s.proves(g, in.alloc)) {
 			st.status, st.why = Error, "the deployment failed; the instance keeps its older version"
 		}
 	case in.away != nil && !in.away.replaced && s.destructive(g, in.alloc):
@@ -335,7 +335,7 @@ func (s *survey) deployStep(st *step, in *instance, stands progress) {
 		st.why = "recovery starts it anew, at the newest version"
 	default:
 		st.do = update
-		st.settles = of(carriedHealth(in))
+		st.settles, st.proves = of(s.carried(in)), s.proves(g, in.alloc)
 	}
 }
 

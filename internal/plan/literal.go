@@ -73,7 +73,7 @@ func (p *phase) inTurn(m *memory, now time.Time) []*step {
 		case st.status == Complete:
 		case st.on != nil && st.on.isTaken(st):
 			room--
-		case st.do == later, st.do == update:
+		case st.do == later, st.do == update && !st.proves:
 			if !p.held {
 				chosen = append(chosen, st) // takes nothing away, adds nothing
 			}
@@ -103,7 +103,7 @@ func (p *phase) begun() (n int) {
 	for i := range p.steps {
 		switch st := &p.steps[i]; {
 		case st.do != none:
-			if st.its().begun && p.isDue(i) || st.do == update && !st.settles {
+			if st.its().begun && p.isDue(i) || st.do == update && !st.settles && !st.proves {
 				n++ // what is updated in place goes on, and is not known to be well
 			}
 		case st.status == Starting, st.status == Started, st.status == Prepared, st.status == Delayed, st.status == Error:

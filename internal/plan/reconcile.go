@@ -329,7 +329,7 @@ func (w *work) renew(in *instance) *api.Allocation {
 	a.DeploymentID, a.DeploymentStatus = "", nil
 	if w.active != nil && in.group.rolling {
 		a.DeploymentID = w.active.ID
-		if healthy := carriedHealth(in); healthy != nil {
+		if healthy := w.carried(in); healthy != nil {
 			a.DeploymentStatus = &api.AllocDeploymentStatus{Healthy: healthy, Timestamp: w.now}
 		}
 		if in.canary {

@@ -37,6 +37,9 @@ type step struct {
 	// settles is set when doing the step completes it: nobody has to report
 	// anything first.
 	settles bool
+	// proves is set when its instance is changed in place, and has to be found
+	// healthy again.
+	proves bool
 	tasks   []string // that it is about; nil: all of the group
 	rare    *rare    // nil for most
 }

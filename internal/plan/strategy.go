@@ -26,6 +26,8 @@ import (
 //     most max_parallel.
 //     Where the newest version is one that has proved itself before, instances that
 //     fail are replaced at once, whatever the limit: nobody is served by them.
+//     So is one that changes in place what an instance is asked (proof.go): the first
+//     instance alone has to be found healthy, then those that follow are limited.
 //  3. Groups are deployed in declared order. If any instance of an older version
 //     of the job still serves, a group begins when the ones before it are
 //     complete (healthy); else when they have been started.
@@ -55,10 +57,10 @@ func (s *survey) isFirst(g *group) bool {
 }
 
 // atRisk reports whether an instance of an older version of the group serves
-// and will have to be taken away.
+// and will have to be taken away, or to prove itself.
 func (s *survey) atRisk(g *group) bool {
 	for i := range g.instances {
-		if in := &g.instances[i]; in.serves() && !s.current(in.alloc) && s.destructive(g, in.alloc) {
+		if in := &g.instances[i]; in.serves() && !s.current(in.alloc) && (s.destructive(g, in.alloc) || s.proves(g, in.alloc) && isAnswering(in.alloc)) {
 			return true
 		}
 	}
@@ -106,7 +108,7 @@ func (p *phase) candidates(m *memory) []*step {
 		case st.on != nil && st.on.isTaken(st):
 		case (st.do == leave || st.do == deregister) && p.begins():
 			chosen = append(chosen, st)
-		case (st.do == update || st.do == later) && !p.held:
+		case (st.do == update && !st.proves || st.do == later) && !p.held:
 			chosen = append(chosen, st) // takes nothing away, adds nothing
 			if st.do == update && !st.settles {
 				room-- // but will be under way
@@ -114,9 +116,12 @@ func (p *phase) candidates(m *memory) []*step {
 		case st.do == start && (p.begins() && (room > 0 || !p.first) || st.status == Prepared):
 			chosen = append(chosen, st)
 			room--
-		case st.do == replace || st.do == launch:
+		case st.do == replace || st.do == launch || st.do == update:
 			others++
 		}
+	}
+	if p.limit > 0 && p.isTrying() {
+		room = min(room, 1-p.underWay())
 	}
 	if others == 0 || !p.begins() {
 		return chosen
@@ -126,7 +131,7 @@ func (p *phase) candidates(m *memory) []*step {
 			if room <= 0 && !(p.reverts && worth == noWorth) {
 				break
 			}
-			if st := &p.steps[i]; (st.do == replace || st.do == launch) && !st.on.isTaken(st) && st.on.worth() == worth {
+			if st := &p.steps[i]; (st.do == replace || st.do == launch || st.do == update && st.proves) && !st.on.isTaken(st) && st.on.worth() == worth {
 				chosen = append(chosen, st)
 				room--
 			}

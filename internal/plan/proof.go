@@ -1,0 +1,107 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// This file says which changes in place have to prove themselves. What an
+// instance is asked, and where, changes in place; whether it passes what it is
+// asked from now on nobody knows. So its health begins anew, and the change goes
+// from instance to instance as a replacement does: one first, then max_parallel
+// at a time (strategy.go).
+
+// proves reports whether the allocation has to be found healthy again, by what the
+// newest version asks of it, when it is given that in place.
+func (s *survey) proves(g *group, a *api.Allocation) bool {
+	if !g.rolling || a.Job == nil || s.current(a) || of(g.def.Update.HealthCheck) == api.HealthCheckTaskStates {
+		return false
+	}
+	c := change{a.Job, g.name}
+	proves, known := s.proofs[c]
+	if !known {
+		old := a.Job.Group(g.name)
+		proves = old != nil && asksMore(old, g.def)
+		note(&s.proofs, c, proves)
+	}
+	return proves
+}
+
+// asksMore reports whether the new version of a group asks its instances
+// something that the old one did not, or asks it elsewhere.
+func asksMore(old, new *api.Group) bool {
+	if newChecks(old.Services, new.Services) {
+		return true
+	}
+	for _, is := range new.Tasks {
+		was := old.Task(is.Name)
+		if was == nil {
+			continue // that is another task: it is replaced
+		}
+		if is.Monitor != nil && !reflect.DeepEqual(is.Monitor, was.Monitor) || newChecks(was.Services, is.Services) {
+			return true
+		}
+	}
+	return false
+}
+
+// newChecks reports whether a service has a check that is new, or differs, or goes
+// to another address.
+func newChecks(old, new []*api.Service) bool {
+	for _, is := range new {
+		was := find(old, func(s *api.Service) bool { return s.Name == is.Name && s.TaskName == is.TaskName })
+		if was == nil {
+			was = &api.Service{}
+		}
+		moved := is.PortLabel != was.PortLabel || is.Address != was.Address || is.AddressMode != was.AddressMode
+		for _, c := range is.Checks {
+			same := func(o *api.Check) bool { return isSameCheck(o, c) }
+			if c.OnUpdate != onUpdateIgnore && (moved || !slices.ContainsFunc(was.Checks, same)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isSameCheck reports whether two checks ask the same in the same way.
+func isSameCheck(a, b *api.Check) bool {
+	x, y := *a, *b
+	x.Notes, y.Notes, x.OnUpdate, y.OnUpdate = "", "", "", ""
+	return reflect.DeepEqual(&x, &y)
+}
+
+// carried is what is known of an instance's health and goes on to hold when it is
+// given the newest version in place; nil if it has to be found out.
+func (s *survey) carried(in *instance) *bool {
+	if s.proves(in.group, in.alloc) {
+		return nil
+	}
+	return carriedHealth(in)
+}
+
+// isTrying reports whether the change in place of one instance of the phase is to
+// show whether it works: none has been found healthy by the newest version yet.
+func (p *phase) isTrying() bool {
+	proving := false
+	for i := range p.steps {
+		st := &p.steps[i]
+		proving = proving || st.proves
+		if a := st.on.alloc; st.do == none && st.status == Complete && a != nil && a.JobVersion() == st.job.Version && a.IsHealthy() {
+			return false
+		}
+	}
+	return proving
+}
+
+// onUpdateIgnore is of checks that are no part of health.
+const onUpdateIgnore = "ignore"
+
+// isAnswering reports whether the allocation passes what it is asked now, as far as
+// anybody says.
+func isAnswering(a *api.Allocation) bool { return a.Serving == nil || a.Serving.Routable }
