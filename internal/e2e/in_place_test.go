@@ -111,16 +111,9 @@ func TestChangeInPlaceKeepsProcesses(t *testing.T) {
 
 	// The checks that run are the new ones.
 	check := *routedJob(m.Reeve, "1").Groups[0].Services[0].Checks[0]
-	check.Path = "/nothing"
+	check.Path = "/"
 	resp = change("a check's path", api.GroupChange{Services: map[string]*api.ServiceChange{"web": {Checks: &[]*api.Check{&check}}}})
-	down := same("is not ready by its new check", resp.Version, func(list []*api.Instance) bool {
-		return len(list) == 3 && !slices.ContainsFunc(list, func(in *api.Instance) bool { return in.Routable || in.State != api.InstanceRunning })
-	})
-	for _, in := range down {
-		if !strings.Contains(in.Message, `check "ready"`) {
-			t.Errorf("%s is not routable because of %q", in.Name, in.Message)
-		}
-	}
+	same("is ready by its new check", resp.Version, allUp(3))
 	check.Path = "/healthz"
 	resp = change("the path back", api.GroupChange{Services: map[string]*api.ServiceChange{"web": {Checks: &[]*api.Check{&check}}}})
 	same("is ready again", resp.Version, allUp(3))
@@ -210,5 +203,62 @@ func (m *machine) refusesWhatNeedsARestart(instances []*api.Instance) {
 	}
 	if !slices.Equal(slices.Sorted(slices.Values(m.servers())), slices.Sorted(slices.Values(pids))) {
 		m.t.Errorf("processes %v became %v", pids, m.servers())
+	}
+}
+
+// TestChangedCheckThatFailsIsTriedOnOneInstance changes a check in place to one
+// that nothing passes: one instance alone loses its traffic, the deployment fails,
+// and goes back.
+func TestChangedCheckThatFailsIsTriedOnOneInstance(t *testing.T) {
+	m := newMachine(t)
+	m.deployed("1")
+	pids := m.servers()
+	job := routedJob(m.Reeve, "1")
+	u := job.Groups[0].Update
+	u.AutoRevert, u.HealthyDeadline, u.ProgressDeadline = ptr(true), ptr(3*time.Second), ptr(4*time.Second)
+	job.Groups[0].Services[0].Checks[0].Path = "/nothing"
+	m.register(job)
+
+	worst := 0
+	m.eventually("the deployment fails", func(ctx context.Context) error {
+		list, _, err := m.Client.Instances().List(ctx, "web", nil)
+		if err != nil {
+			return err
+		}
+		away := 0
+		for _, in := range list {
+			if !in.Routable {
+				away++
+				if !strings.Contains(in.Message, `check "ready"`) {
+					t.Errorf("%s is not routable because of %q", in.Name, in.Message)
+				}
+			}
+		}
+		worst = max(worst, away)
+		all, _, err := m.Client.Jobs().Deployments(ctx, "web", false, nil)
+		if err != nil {
+			return err
+		}
+		for _, d := range all {
+			if d.JobVersion == 1 && d.Status == api.DeploymentFailed {
+				if len(d.Troubles) != 1 || d.Troubles[0].StatusCode != http.StatusNotFound {
+					t.Errorf("the deployment failed for %+v", d.Troubles)
+				}
+				return nil
+			}
+		}
+		return fmt.Errorf("%d instances are not routable", away)
+	})
+	if worst != 1 {
+		t.Errorf("%d instances of 3 lost their traffic, want one", worst)
+	}
+	back := m.instances("web", "is ready again", allUp(3))
+	for _, in := range back {
+		if in.JobVersion != 2 {
+			t.Errorf("%s has version %d after going back", in.Name, in.JobVersion)
+		}
+	}
+	if now := m.servers(); !slices.Equal(slices.Sorted(slices.Values(now)), slices.Sorted(slices.Values(pids))) {
+		t.Errorf("processes %v; they were %v", now, pids)
 	}
 }

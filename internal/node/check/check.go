@@ -48,8 +48,9 @@ type Target struct {
 	// or not as it should: Refused is that nobody accepted the connection. A kind of
 	// "" is that it found none.
 	Diagnose func(refused bool) (kind api.TroubleKind, words string)
-	// Changed is called when the status changed, or the check fails for another
-	// reason than before; without locks held.
+	// Changed is called when the status changed, the check has proved by its own
+	// probes that it passes, or it fails for another reason than before; without
+	// locks held.
 	Changed func(id, status string)
 	// Failed is called instead when what it asks is to be started again: why, in
 	// words.
@@ -103,6 +104,7 @@ type entry struct {
 
 	status     string
 	passed     bool // ever
+	proved     bool // by its own probes, whatever it was added with
 	passedAt   time.Time
 	crashed    bool // it was said so
 	tries      int
@@ -149,6 +151,15 @@ func (s *Scheduler) Add(alloc string, t *Target) {
 	s.queue.Put(e)
 	s.mu.Unlock()
 	s.nudge()
+}
+
+// HasProved reports whether the check has passed by its own probes, and not only
+// because it was added as one that does.
+func (s *Scheduler) HasProved(alloc, id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.allocs[alloc][id]
+	return e != nil && e.proved
 }
 
 // Remove ends a check.

@@ -23,15 +23,16 @@ type result struct {
 }
 
 // judge takes a probe's result into account and reports whether the status
-// changed.
+// changed, or was proved.
 func (e *entry) judge(r result, now time.Time) bool {
 	c := e.target.Check
 	e.output, e.statusCode, e.stamp = r.output, r.code, now.Unix()
 	e.tries++
-	before := e.status
+	before, proved := e.status, e.proved
 	if r.ok {
 		e.successes++
 		e.failures = 0
+		e.proved = proved || e.successes >= max(1, c.SuccessBeforePassing)
 		if e.status == api.CheckStatusSuccess || e.successes >= max(1, c.SuccessBeforePassing) {
 			if !e.passed {
 				e.passedAt = now
@@ -47,7 +48,7 @@ func (e *entry) judge(r result, now time.Time) bool {
 		}
 	}
 	if e.status == before {
-		return false
+		return e.proved != proved
 	}
 	if before != api.CheckStatusPending || e.passed {
 		e.turned = now

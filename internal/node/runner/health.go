@@ -172,8 +172,11 @@ func (h *health) isWell() (bool, string) {
 		return true, ""
 	}
 	for _, c := range r.judgedChecks() {
-		if r.checks[c.id] != api.CheckStatusSuccess {
+		switch {
+		case r.checks[c.id] != api.CheckStatusSuccess:
 			return false, c.String() + " did not pass"
+		case c.check.InitialStatus != "passing" && !r.host.Checks.HasProved(r.id, c.id):
+			return false, c.String() + " has not been asked yet"
 		}
 	}
 	return true, ""

@@ -127,6 +127,32 @@ func TestFailingChecksAreToldWithTheirAnswer(t *testing.T) {
 	})
 }
 
+func TestHealthWaitsForAChangedCheckToBeAsked(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		a := allocation("service", taskSpec("main", checked("readiness")))
+		a.Job.Groups[0].Update = &api.Update{MinHealthyTime: ptr(time.Duration(0)), HealthyDeadline: ptr(time.Minute)}
+		r, scripts := b.starting(a)
+		b.serves(r, true, true, "")
+		scripts["readiness"].Store(2)
+		u := changedJob(a, 5, func(j *api.Job) {
+			c := j.Groups[0].Tasks[0].Services[0].Checks[0]
+			c.FailuresBeforeCritical, c.Timeout = 2, 2*time.Second
+		})
+		u.DeploymentID = "d"
+		r.Update(u)
+		b.pass(5 * time.Second)
+		b.serves(r, true, true, "") // one failure takes nothing away, but proves nothing
+		if d := r.Report().DeploymentStatus; d != nil && d.Healthy != nil {
+			t.Fatalf("healthy: %t, although the changed check has not passed", *d.Healthy)
+		}
+		scripts["readiness"].Store(0)
+		b.pass(11 * time.Second)
+		if d := r.Report().DeploymentStatus; d == nil || d.Healthy == nil || !*d.Healthy {
+			t.Errorf("the changed check passed, and the deployment is told %+v", d)
+		}
+	})
+}
+
 func TestCrashesSayWhatTheyAre(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		r := b.start(allocation("service", taskSpec("web", policy(2, "fail"))))
