@@ -372,7 +372,7 @@ func (c *choice) allowsRestart() error {
 	case api.PlanRestart:
 		return api.Errorf(api.CodeInvalid, "plan %q is the restart that runs: start another one when it has ended", c.tree.name)
 	}
-	if c.s.stands == given && c.tree.name == api.PlanDeploy && c.status() == Error {
+	if c.tree.name == api.PlanDeploy && c.isLeftOut() {
 		return c.refuse("the deployment of version " + strconv.FormatUint(c.s.job.Version, 10) + " has ended: register a version that works, or revert to one")
 	}
 	for _, p := range c.scope() {
@@ -387,6 +387,20 @@ func (c *choice) allowsRestart() error {
 		}
 	}
 	return c.refuse("nothing of it has begun: there is nothing to do again")
+}
+
+// isLeftOut reports whether it is about instances that a deployment that failed
+// left at an older version.
+func (c *choice) isLeftOut() bool {
+	for _, p := range c.scope() {
+		for i := range p.steps {
+			st := &p.steps[i]
+			if (c.step == nil || st == c.step) && (st.why == whyKept || st.why == whyUnstarted) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // scope are the phases that it is about.
@@ -404,7 +418,7 @@ func (c *choice) status() Status {
 		return c.step.shown()
 	case c.phase != nil:
 		all := c.phase.tally()
-		return all.status(c.phase.held)
+		return c.tree.statusOf(c.phase, &all)
 	}
 	return c.tree.status()
 }

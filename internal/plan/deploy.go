@@ -43,6 +43,12 @@ const (
 // whyClosed is why an instance is left alone that would be replaced elsewhere.
 const whyClosed = "its node takes nothing new: it stays as it is until that changes"
 
+// What the deploy plan says of instances that a deployment that failed left out.
+const (
+	whyKept      = "the deployment failed; the instance keeps its older version"
+	whyUnstarted = "the deployment failed before the instance was started"
+)
+
 // whyWaits is why an instance keeps an older version although its turn has come.
 const whyWaits = "its node is out of reach, and the disconnect block does not let it be replaced yet"
 
@@ -81,6 +87,9 @@ func (s *survey) deployTree() *tree {
 		t.strategy, t.phases, t.literal = spec.Strategy, s.declaredPhases(spec, whole), true
 	}
 	s.addCanaries(t, spec)
+	if s.hasFailed() {
+		t.run, t.failed, t.errors = s.deployment.ID, true, []string{s.deployment.StatusDescription}
+	}
 	if s.stands == ongoing {
 		t.run, t.held = s.deployment.ID, s.deployment.Status != api.DeploymentRunning
 	}
@@ -284,6 +293,12 @@ func (s *survey) progress() progress {
 	return ongoing
 }
 
+// hasFailed reports whether the deployment of the newest version has failed: then
+// so has the plan, whatever becomes of its instances.
+func (s *survey) hasFailed() bool {
+	return s.deploysCurrent(s.deployment) && s.deployment.Status == api.DeploymentFailed
+}
+
 // deploysCurrent reports whether the deployment is that of the newest version.
 func (s *survey) deploysCurrent(d *api.Deployment) bool {
 	return d != nil && s.job != nil && d.JobVersion == s.job.Version && d.JobCreateIndex == s.job.CreateIndex
@@ -301,7 +316,7 @@ func (s *survey) deployStep(st *step, in *instance, stands progress) {
 	case in.alloc == nil && settled:
 		st.status = Complete // what is missing now is recovery's
 		if stands == given && !s.isMissed(in) && in.node == "" && (s.anyOld(g) || s.spec != nil) {
-			st.status, st.why = Error, "the deployment failed before the instance was started"
+			st.status, st.why = Pending, whyUnstarted
 		}
 	case in.alloc == nil && stands == notNeeded && g.rolling && s.isMissed(in) && s.ownVersion(in) == s.job && needsRecovery(in.last):
 		st.status = Complete // it ran without a deployment: recovery brings it back
@@ -325,7 +340,7 @@ func (s *survey) deployStep(st *step, in *instance, stands progress) {
 	case settled:
 		st.status = Complete
 		if stands == given && (s.destructive(g, in.alloc) || s.proves(g, in.alloc)) {
-			st.status, st.why = Error, "the deployment failed; the instance keeps its older version"
+			st.status, st.why = Pending, whyKept
 		}
 	case in.away != nil && !in.away.replaced && s.destructive(g, in.alloc):
 		st.status, st.why = Started, whyWaits
@@ -354,6 +369,11 @@ func carriedHealth(in *instance) *bool {
 
 // goal says how far an instance of the newest version is.
 func (s *survey) goal(in *instance, stands progress) (status Status, why string, until time.Time) {
+	if in.group.rolling && s.hasFailed() {
+		if why = s.whyUnwell(in); why != "" {
+			return Error, why, until
+		}
+	}
 	healthy := !in.group.rolling || stands == succeeded || stands == notNeeded || of(carriedHealth(in))
 	switch in.state {
 	case placed:

@@ -17,6 +17,7 @@ type tree struct {
 	// parameters are those that a custom plan was started with.
 	parameters map[string]string
 	errors     []string // its own
+	failed     bool     // what it carries out has failed: nothing of it goes on
 	literal    bool     // its strategies are carried out to the letter
 	rulings    *rulings // of operators; nil: none
 }
@@ -30,6 +31,15 @@ var priority = []func(*survey) *tree{
 	(*survey).uninstallTree,
 	(*survey).restartTree,
 	(*survey).drainTree,
+}
+
+// statusOf is the status of one of the tree's phases.
+func (t *tree) statusOf(p *phase, count *tally) Status {
+	is := count.status(p.held)
+	if t.failed && is != Complete && is != Pending {
+		return Error
+	}
+	return is
 }
 
 // trees derives all of the job's plans, and chooses the steps that are to be

@@ -238,13 +238,41 @@ func (f *finder) failing(in *instance, c *api.CheckFailure) *api.Trouble {
 	t.Service, t.Check, t.At, t.Log = c.Service, c.Check, time.Unix(0, c.Since), api.LogStderr
 	t.Answer = api.Printable(c.Answer, api.CheckAnswerMax)
 	t.Task = cmp.Or(c.Task, onlyMain(in.alloc))
+	t.Message = whyFailing(c)
+	t.StatusCode, t.ExitCode = c.StatusCode, c.ExitCode
+	return t
+}
+
+// whyFailing is a failing check as a sentence.
+func whyFailing(c *api.CheckFailure) string {
 	what := fmt.Sprintf("check %q of service %q", c.Check, c.Service)
 	if c.Service == "" {
 		what = fmt.Sprintf("monitor of task %q", c.Task)
 	}
-	t.Message = strings.TrimSuffix(what+" fails: "+t.Answer, ": ")
-	t.StatusCode, t.ExitCode = c.StatusCode, c.ExitCode
-	return t
+	return strings.TrimSuffix(what+" fails: "+api.Printable(c.Answer, api.CheckAnswerMax), ": ")
+}
+
+// whyUnwell is what is known to be wrong with an instance of the newest version,
+// whose deployment failed; "" if nothing is.
+func (s *survey) whyUnwell(in *instance) string {
+	a := in.alloc
+	switch in.state {
+	case placed, running, failed, ended:
+	default:
+		return "" // its node is the trouble, and recovery's
+	}
+	switch {
+	case s.hasCrashed(in):
+		if c := a.Crashes; c != nil && c.Reason != "" {
+			return api.Printable(c.Reason, longestMessage)
+		}
+		return cmp.Or(a.Rejection(), s.attemptAt(in).why, "it failed")
+	case a.Serving != nil && len(a.Serving.Failing) > 0 && !a.IsClientTerminal():
+		return whyFailing(a.Serving.Failing[0])
+	case a.IsUnhealthy():
+		return "it did not become healthy in time"
+	}
+	return ""
 }
 
 // onlyMain is the allocation's main task, if it has one only.

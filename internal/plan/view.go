@@ -76,7 +76,7 @@ func (s *survey) showTree(t *tree, whole bool) *api.Plan {
 	var all tally
 	for _, ph := range t.phases {
 		count := ph.tally()
-		is := count.status(ph.held)
+		is := t.statusOf(ph, &count)
 		all.add(is, ph.open && is != Complete)
 		p.Completed += count.complete
 		p.Total += count.total
@@ -109,7 +109,7 @@ func (t *tree) status() Status {
 	var all tally
 	for _, ph := range t.phases {
 		count := ph.tally()
-		is := count.status(ph.held)
+		is := t.statusOf(ph, &count)
 		all.add(is, ph.open && is != Complete)
 	}
 	return t.combined(&all)
