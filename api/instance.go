@@ -14,6 +14,7 @@ const (
 	InstanceClaimed   = "CLAIMED"   // placed on a node, not up yet
 	InstanceRunning   = "RUNNING"   // up
 	InstanceCrashed   = "CRASHED"   // its last allocation failed
+	InstanceComplete  = "COMPLETE"  // it has done its work: of a job that runs to completion
 )
 
 // Values of Instance.Presence.

@@ -30,6 +30,7 @@ type planWatch struct {
 	log     planLog
 	started time.Time
 	turn    int
+	first   *api.Plan // the last answer about the version that was there at first
 	last    *api.Plan // nil until the first answer
 }
 
@@ -116,7 +117,7 @@ func (w *planWatch) run(ctx context.Context) error {
 				return w.gone(a.err)
 			}
 			w.show(a.plan)
-			if done, err := w.ended(); done {
+			if done, err := w.ended(ctx); done {
 				return err
 			}
 		}
@@ -125,7 +126,9 @@ func (w *planWatch) run(ctx context.Context) error {
 
 // show shows a new answer.
 func (w *planWatch) show(pl *api.Plan) {
-	w.last = pl
+	if w.last = pl; w.first == nil || pl.JobVersion == w.first.JobVersion {
+		w.first = pl
+	}
 	if w.screen != nil {
 		w.redraw()
 		return
@@ -155,15 +158,32 @@ func (w *planWatch) leave() {
 }
 
 // ended reports whether the plan has ended, and how.
-func (w *planWatch) ended() (bool, error) {
+func (w *planWatch) ended(ctx context.Context) (bool, error) {
 	switch w.last.Status {
 	case api.PlanComplete:
-		return true, nil
+		return true, w.replaced(ctx)
 	case api.PlanError:
 		return true, fmt.Errorf("plan %s of job %q cannot be completed as it stands: %s", w.last.Name, w.job,
 			firstOf(strings.Join(w.last.Errors, "; "), w.last.Message, "no reason given"))
 	}
 	return false, nil
+}
+
+// replaced is the error that the version that was watched at first failed, if
+// another one was deployed in its place, as auto_revert does.
+func (w *planWatch) replaced(ctx context.Context) error {
+	if w.first.Name != api.PlanDeploy || w.first.JobVersion == w.last.JobVersion || w.first.Run == "" {
+		return nil
+	}
+	d, _, err := w.cl.Deployments().Get(ctx, w.first.Run, nil)
+	if err != nil || d.Status != api.DeploymentFailed {
+		return nil // a newer version took its turn; or nobody knows any more
+	}
+	why := d.StatusDescription
+	for _, t := range d.Troubles {
+		why += "\n  " + t.String()
+	}
+	return fmt.Errorf("version %d of job %q failed, and version %d runs in its place: %s", d.JobVersion, w.job, w.last.JobVersion, why)
 }
 
 // gone is how it ends when the plan is there no more: it was over before the

@@ -112,6 +112,8 @@ func shownInstance(a *api.Allocation) *api.Instance {
 	switch {
 	case a.ClientStatus == api.AllocClientFailed:
 		in.State, in.Since = api.InstanceCrashed, time.Unix(0, a.ModifyTime)
+	case a.ClientStatus == api.AllocClientComplete && a.Job != nil && a.Job.RunsToCompletion():
+		in.State, in.Since = api.InstanceComplete, time.Unix(0, a.ModifyTime)
 	case a.WasUp():
 		in.State = api.InstanceRunning
 		showReach(in, a)

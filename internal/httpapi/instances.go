@@ -82,7 +82,7 @@ func someDerived(jobs iter.Seq[[]*api.Instance]) (order[*api.Instance], iter.Seq
 
 // askedInstances are the instances that the parameters let through.
 func (c *call) askedInstances(instances iter.Seq[*api.Instance]) (iter.Seq[*api.Instance], error) {
-	if err := c.oneOf("state", api.InstanceUnclaimed, api.InstanceClaimed, api.InstanceRunning, api.InstanceCrashed); err != nil {
+	if err := c.oneOf("state", api.InstanceUnclaimed, api.InstanceClaimed, api.InstanceRunning, api.InstanceCrashed, api.InstanceComplete); err != nil {
 		return nil, err
 	}
 	if err := c.oneOf("presence", api.PresenceOrdinary, api.PresenceEvacuating, api.PresenceSuspect); err != nil {

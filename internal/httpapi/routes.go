@@ -226,7 +226,7 @@ var paramDocs = map[string]string{
 	"related":           "with stubs of the evaluations before, after and beside it",
 	"resources":         "with what is allocated",
 	"snapshot":          "begin with all objects of the topics, and with them anew whenever events were missed",
-	"state":             "only those that are `UNCLAIMED`, `CLAIMED`, `RUNNING` or `CRASHED`",
+	"state":             "only those that are `UNCLAIMED`, `CLAIMED`, `RUNNING`, `CRASHED` or `COMPLETE`",
 	"status":            "only those in this status",
 	"step":              "name or id of the step, when the body does not say it",
 	"tag":               "only those with this tag; several times: with all of them",

@@ -134,6 +134,9 @@ func (w *world) listInstances() string {
 		}
 		if in.Paused {
 			out.WriteString(", paused")
+			if in.Routable {
+				out.WriteString(", gets traffic")
+			}
 		}
 		if in.Plan != "" {
 			fmt.Fprintf(&out, ", %s: %s", in.Plan, in.Step)

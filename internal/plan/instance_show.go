@@ -133,7 +133,10 @@ func (m *rowMaker) instance(in *instance, w working, departing map[place][]*api.
 	}
 	row.Canary = in.canary
 	if d := s.paused(in, nil); d != nil {
-		row.Paused, row.Message = true, said("paused", d)
+		row.Paused, row.Message, row.Routable = true, said("paused", d), false
+		if row.State == api.InstanceRunning && !anyRuns(a) {
+			row.State = api.InstanceClaimed
+		}
 	}
 	if w.step != nil {
 		row.Plan, row.Step = w.plan, w.step.name()
@@ -150,6 +153,16 @@ func (m *rowMaker) instance(in *instance, w working, departing map[place][]*api.
 	for _, a := range departing[in.place()] {
 		m.of(in.group, in.index, in.node, a)
 	}
+}
+
+// anyRuns reports whether a task of the allocation runs.
+func anyRuns(a *api.Allocation) bool {
+	for _, t := range a.TaskStates {
+		if t != nil && t.State == api.TaskStateRunning {
+			return true
+		}
+	}
+	return false
 }
 
 // vacant makes the row of an instance that nothing holds that is known to run.
@@ -282,7 +295,7 @@ func (m *rowMaker) tell(row *api.Instance, in *instance, w working) {
 		row.Message = "its node is out of reach"
 	case ended:
 		if s.job != nil && s.job.RunsToCompletion() {
-			row.State, row.Message = api.InstanceRunning, "it has finished"
+			row.State = api.InstanceComplete
 		}
 	}
 }
