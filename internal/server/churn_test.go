@@ -309,7 +309,7 @@ func neverStarted(snap *state.Snapshot, job *api.Job) (n int) {
 	for _, p := range view.All() {
 		for _, phase := range p.Phases {
 			for _, step := range phase.Steps {
-				if p.Name == "deploy" && step.Status == plan.Error && step.Allocation == "" {
+				if p.Name == "deploy" && step.Status == plan.Pending && step.Message == "the deployment failed before the instance was started" {
 					n++
 				}
 			}
