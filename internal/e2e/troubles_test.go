@@ -89,7 +89,9 @@ func TestTroublesOfProgramsThatFail(t *testing.T) {
 		{api.TroublePortTaken, func(g *api.Group) {
 			g.Networks[0] = &api.Network{ReservedPorts: []api.Port{{Label: "http", Value: taken}}}
 		}, []string{fmt.Sprintf("port %d is taken", taken), "e2e.test"}, func(t *api.Trouble) bool { return t.ExitCode == 1 }},
-		{api.TroubleCheckRefused, func(g *api.Group) { g.Tasks[0].Config = map[string]any{"command": "/bin/sleep", "args": []string{"3600"}} },
+		{api.TroubleCheckRefused, func(g *api.Group) {
+			g.Tasks[0].Config = map[string]any{"command": "/bin/sleep", "args": []string{"3600"}}
+		},
 			[]string{"refused"}, func(t *api.Trouble) bool { return t.Task == "task" }},
 		{api.TroubleNoRoom, func(g *api.Group) { g.Tasks[0].Resources.MemoryMB = ptr(1 << 30) },
 			[]string{"no node can take it", "memory"}, func(t *api.Trouble) bool { return len(t.Obstacles) == 1 }},

@@ -40,8 +40,8 @@ type step struct {
 	// proves is set when its instance is changed in place, and has to be found
 	// healthy again.
 	proves bool
-	tasks   []string // that it is about; nil: all of the group
-	rare    *rare    // nil for most
+	tasks  []string // that it is about; nil: all of the group
+	rare   *rare    // nil for most
 }
 
 // What few steps have.

@@ -24,7 +24,7 @@ type survey struct {
 	deployment    *api.Deployment      // the newest one of the job, of whatever version
 	nodes         map[string]*api.Node // that were looked at, by id; nil: removed
 	changes       map[change]bool      // memory of differs
-	proofs        map[change]bool // memory of proves
+	proofs        map[change]bool      // memory of proves
 	moves         map[change]*placement.Suitability
 	old           map[*group]bool // memory of anyOld
 	memory        *memory
