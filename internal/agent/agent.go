@@ -10,6 +10,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,6 +28,7 @@ import (
 	"github.com/reeve-run/reeve/client"
 	"github.com/reeve-run/reeve/internal/dialect/sdk"
 	"github.com/reeve-run/reeve/internal/dns"
+	"github.com/reeve-run/reeve/internal/door"
 	"github.com/reeve-run/reeve/internal/httpapi"
 	"github.com/reeve-run/reeve/internal/node"
 	"github.com/reeve-run/reeve/internal/node/supervise"
@@ -50,6 +52,7 @@ type Agent struct {
 	client   *client.Client
 
 	supervisor *supervise.Client
+	door       *door.Door
 }
 
 // New checks the configuration, takes the data directory and the address for
@@ -76,6 +79,9 @@ func (a *Agent) open() (err error) {
 	if a.lock, err = lockDir(a.config.DataDir); err != nil {
 		return err
 	}
+	if err = a.openDoor(); err != nil {
+		return err
+	}
 	if a.listener, err = net.Listen("tcp", a.config.HTTPAddr); err != nil {
 		if errors.Is(err, syscall.EADDRINUSE) {
 			return api.Errorf(api.CodeUnavailable, "address %s is already in use: another agent may be running; stop it, or choose another address with -http-addr", a.config.HTTPAddr)
@@ -94,7 +100,7 @@ func (a *Agent) open() (err error) {
 		}
 	}
 	if a.config.Client.Enabled || a.config.answersNames() {
-		if a.client, err = client.New(client.Config{Address: "http://" + a.Addr(), Multiplex: true}); err != nil {
+		if err = a.connect(); err != nil {
 			return err
 		}
 	}
@@ -207,6 +213,7 @@ func (a *Agent) release() {
 func (a *Agent) newHandler() *httpapi.Handler {
 	config := httpapi.Config{
 		Servers: a.servers, Region: a.config.Region, Name: a.config.Name, Version: a.config.Version, Logger: a.log,
+		Door: a.door, ServerToken: cmp.Or(os.Getenv("REEVE_TOKEN"), os.Getenv("NOMAD_TOKEN")),
 	}
 	if a.server != nil {
 		config.Server = a.server

@@ -20,6 +20,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclparse"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/door"
 	"github.com/reeve-run/reeve/internal/server/control"
 )
 
@@ -29,12 +30,13 @@ const DefaultHTTPAddr = "127.0.0.1:4646"
 // Config is all that an agent can be told. The zero value of a field means its
 // default.
 type Config struct {
-	Name       string // of the machine; its host name by default
-	Region     string // "global"
-	Datacenter string // "dc1"
-	DataDir    string // everything that must survive a restart
-	HTTPAddr   string // host:port of the API
-	LogLevel   string // "debug", "info", "warn" or "error"
+	Name       string   // of the machine; its host name by default
+	Region     string   // "global"
+	Datacenter string   // "dc1"
+	DataDir    string   // everything that must survive a restart
+	HTTPAddr   string   // host:port of the API
+	Hosts      []string // names of the agent that requests may give as their host
+	LogLevel   string   // "debug", "info", "warn" or "error"
 
 	Server   Server
 	Client   Client
@@ -142,6 +144,11 @@ type fileConfig struct {
 	Router     *fileRouter   `hcl:"router,block"`
 	Dialects   *fileDialects `hcl:"dialects,block"`
 	DNS        *fileDNS      `hcl:"dns,block"`
+	HTTP       *fileHTTP     `hcl:"http,block"`
+}
+
+type fileHTTP struct {
+	Hosts []string `hcl:"hosts,optional"`
 }
 
 type fileDialects struct {
@@ -252,6 +259,9 @@ func (c *Config) mergeFile(path string) error {
 	override(&c.DataDir, f.DataDir)
 	override(&c.LogLevel, f.LogLevel)
 	c.mergeAddress(f)
+	if f.HTTP != nil && len(f.HTTP.Hosts) > 0 {
+		c.Hosts = f.HTTP.Hosts
+	}
 	if s := f.Server; s != nil {
 		c.Server.Enabled = c.Server.Enabled || s.Enabled
 		override(&c.Server.Workers, s.Workers)
@@ -379,6 +389,9 @@ func (c *Config) Validate() error {
 		problems = append(problems, fmt.Sprintf("HTTP address %q: must be HOST:PORT, as in %s", c.HTTPAddr, DefaultHTTPAddr))
 	} else if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		problems = append(problems, fmt.Sprintf("HTTP address %q: only loopback addresses are allowed, because the API has no access control yet", c.HTTPAddr))
+	}
+	if _, err := door.New(door.Config{Hosts: c.Hosts}); err != nil {
+		problems = append(problems, err.Error())
 	}
 	problems = append(problems, c.Router.problems()...)
 	if !slices.Contains([]string{"debug", "info", "warn", "error"}, c.LogLevel) {

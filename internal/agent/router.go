@@ -8,7 +8,6 @@ import (
 	"net"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/client"
 	"github.com/reeve-run/reeve/internal/router"
 )
 
@@ -36,14 +35,12 @@ func (a *Agent) openRouter() (err error) {
 // catalog is the catalog's stream, which comes over the API as everything that
 // an agent knows of the cluster does.
 func (a *Agent) catalog() (router.Source, error) {
-	cl := a.client
-	if cl == nil {
-		var err error
-		if cl, err = client.New(client.Config{Address: "http://" + a.Addr(), Multiplex: true}); err != nil {
+	if a.client == nil {
+		if err := a.connect(); err != nil {
 			return nil, err
 		}
-		a.client = cl
 	}
+	cl := a.client
 	return func(ctx context.Context, apply func(*api.CatalogUpdate) error, broke func(error)) error {
 		return cl.Catalog().StreamTelling(ctx, apply, broke)
 	}, nil

@@ -51,7 +51,8 @@ func Main(ctx context.Context, p Process) int {
 // follows from both.
 type cli struct {
 	Process
-	flags globalFlags
+	flags    globalFlags
+	ownToken string // of the agent that runs in this process
 }
 
 // globalFlags are taken by every command that talks to a cluster.
@@ -59,7 +60,7 @@ type globalFlags struct {
 	address    string
 	namespace  string
 	region     string
-	token      string
+	tokenFile  string
 	noColor    bool
 	forceColor bool
 }

@@ -15,8 +15,12 @@ import (
 
 // connect returns a client of the cluster that flags and environment name.
 func (c *cli) connect() (*client.Client, error) {
+	token, err := c.token()
+	if err != nil {
+		return nil, err
+	}
 	return client.New(client.Config{
-		Address: c.address(), Token: c.token(), Namespace: c.namespace(), Region: c.region(),
+		Address: c.address(), Token: token, Namespace: c.namespace(), Region: c.region(),
 	})
 }
 

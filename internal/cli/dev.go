@@ -80,7 +80,7 @@ func (c *cli) dev(ctx context.Context, config agent.Config, jobs []*loaded) erro
 	ended := make(chan error, 1)
 	go func() { ended <- a.Run(run) }()
 
-	c.flags.address = "http://" + a.Addr()
+	c.flags.address, c.ownToken = "http://"+a.Addr(), a.Token()
 	cl, err := c.connect()
 	if err == nil {
 		err = c.devSession(ctx, cl, a, jobs, ended)

@@ -4,8 +4,16 @@
 package cli
 
 import (
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"unicode"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/reeve-run/reeve/api"
 )
 
 // addGlobalFlags gives every command the flags that say which cluster to talk
@@ -15,7 +23,7 @@ func (c *cli) addGlobalFlags(root *cobra.Command) {
 	f.StringVar(&c.flags.address, "address", "", "`URL` of the agent to talk to; REEVE_ADDR, then NOMAD_ADDR, then http://127.0.0.1:4646")
 	f.StringVar(&c.flags.namespace, "namespace", "", "`NAME` of the namespace; REEVE_NAMESPACE, then \"default\". \"*\" means all, in lists")
 	f.StringVar(&c.flags.region, "region", "", "`NAME` of the region; REEVE_REGION")
-	f.StringVar(&c.flags.token, "token", "", "secret `ID` of the token to use; REEVE_TOKEN")
+	f.StringVar(&c.flags.tokenFile, "token-file", "", "use the token in `FILE`, such as agent.token in the agent's data directory; then REEVE_TOKEN, then NOMAD_TOKEN")
 	f.BoolVar(&c.flags.noColor, "no-color", false, "plain text; also with NO_COLOR set, or when stdout is not a terminal")
 	f.BoolVar(&c.flags.forceColor, "force-color", false, "colours even when stdout is not a terminal")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{flagMessage(err)} })
@@ -38,9 +46,29 @@ func (c *cli) region() string {
 	return firstOf(c.flags.region, c.Getenv("REEVE_REGION"), c.Getenv("NOMAD_REGION"))
 }
 
-func (c *cli) token() string {
-	return firstOf(c.flags.token, c.Getenv("REEVE_TOKEN"), c.Getenv("NOMAD_TOKEN"))
+// token is what lets this user in who is not trusted otherwise; "" for none. It
+// is no flag: all users of a machine see the arguments of its processes.
+func (c *cli) token() (string, error) {
+	if c.flags.tokenFile == "" {
+		return firstOf(c.ownToken, c.Getenv("REEVE_TOKEN"), c.Getenv("NOMAD_TOKEN")), nil
+	}
+	f, err := os.Open(c.flags.tokenFile)
+	if err != nil {
+		return "", api.Errorf(api.CodeInvalid, "read -token-file: %v; name a file that this user may read", err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, longestToken+1))
+	token := strings.TrimSpace(string(text))
+	if err == nil && (token == "" || len(text) > longestToken || strings.ContainsFunc(token, unicode.IsControl)) {
+		err = errors.New("it does not hold one line with a token")
+	}
+	if err != nil {
+		return "", api.Errorf(api.CodeInvalid, "read -token-file %s: %v; name the file that holds the token", c.flags.tokenFile, err)
+	}
+	return token, nil
 }
+
+const longestToken = 4 << 10
 
 func firstOf(values ...string) string {
 	for _, v := range values {

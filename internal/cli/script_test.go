@@ -78,15 +78,15 @@ func startAgent() (address string, stop func(), err error) {
 		os.RemoveAll(dir)
 	}
 	address = "http://" + a.Addr()
-	if err := waitForNode(address); err != nil {
+	if err := waitForNode(address, a.Token()); err != nil {
 		stop()
 		return "", nil, err
 	}
 	return address, stop, nil
 }
 
-func waitForNode(address string) error {
-	cl, err := client.New(client.Config{Address: address})
+func waitForNode(address, token string) error {
+	cl, err := client.New(client.Config{Address: address, Token: token})
 	if err != nil {
 		return err
 	}

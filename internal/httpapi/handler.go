@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/door"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -30,6 +31,9 @@ type Config struct {
 	Version string
 	Logger  *slog.Logger // nil: nowhere
 
+	Door        *door.Door // decides which requests come in; nil: all
+	ServerToken string     // for requests that are passed on to a server; "": none
+
 	Dialects []Dialect // asked in this order, before the API's own routes
 }
 
@@ -44,9 +48,9 @@ type Dialect struct {
 type Handler struct {
 	Config
 	mux       *http.ServeMux
-	pools     *http.ServeMux // of the routes that ofPools tells
-	jobVerbs  [][]string     // what follows /v1/job/{id}/, by segment, the longest first
-	crossSite *http.CrossOriginProtection
+	open      map[string]bool // paths that are answered whoever asks
+	pools     *http.ServeMux  // of the routes that ofPools tells
+	jobVerbs  [][]string      // what follows /v1/job/{id}/, by segment, the longest first
 	nodes     *nodeProxy
 	servers   *serverProxy
 	transport *http.Transport // of both proxies
@@ -68,7 +72,7 @@ func New(c Config) *Handler {
 	if c.Servers == nil {
 		c.Servers = func() []string { return nil }
 	}
-	h := &Handler{Config: c, crossSite: http.NewCrossOriginProtection()}
+	h := &Handler{Config: c, open: map[string]bool{}}
 	transport := newProxyTransport()
 	h.transport = transport
 	h.events = &eventHub{store: func() *state.Store { return h.Server.Store() }}
@@ -79,6 +83,9 @@ func New(c Config) *Handler {
 	h.mux = newMux(h, slices.DeleteFunc(slices.Clone(table), func(r route) bool { return ofPools(r.Pattern) }))
 	h.pools = newMux(h, slices.DeleteFunc(slices.Clone(table), func(r route) bool { return !ofPools(r.Pattern) }))
 	for _, r := range table {
+		if r.Open {
+			h.open[r.Pattern] = true
+		}
 		if verb, ok := strings.CutPrefix(r.Pattern, "/v1/job/{id}/"); ok {
 			h.jobVerbs = append(h.jobVerbs, strings.Split(verb, "/"))
 		}
@@ -99,12 +106,12 @@ const streamsPerConnection = 512
 // with long streams: headers must arrive soon, bodies and answers are timed per
 // request. It speaks HTTP/1.1 and, to those who begin with it, HTTP/2, also
 // without TLS: agents have a stream and reports on one connection.
-func NewServer(h http.Handler, logger *slog.Logger) *http.Server {
+func NewServer(h *Handler, logger *slog.Logger) *http.Server {
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
 	protocols.SetHTTP2(true)
 	protocols.SetUnencryptedHTTP2(true)
-	return &http.Server{
+	s := &http.Server{
 		Handler:           h,
 		Protocols:         &protocols,
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: streamsPerConnection},
@@ -113,6 +120,10 @@ func NewServer(h http.Handler, logger *slog.Logger) *http.Server {
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
 	}
+	if h.Door != nil {
+		s.ConnContext = h.Door.Mark
+	}
+	return s
 }
 
 // ServeHTTP answers one request.
@@ -127,7 +138,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			writeError(w, r, internalError(id))
 		}
 	}()
-	if err := h.checkOrigin(r); err != nil {
+	if err := h.admit(r); err != nil {
 		writeError(w, r, err)
 		return
 	}
@@ -159,20 +170,16 @@ func ofPools(path string) bool {
 	return path == "/v1/node/pools" || strings.HasPrefix(path, "/v1/node/pool/")
 }
 
-// checkOrigin refuses what a web page of another site makes a browser send: it
-// must not run jobs on a machine whose agent listens on loopback.
-func (h *Handler) checkOrigin(r *http.Request) error {
-	if err := h.crossSite.Check(r); err != nil {
-		return api.Errorf(api.CodeForbidden, "a page of another site may not use this API")
-	}
-	origin := r.Header.Get("Origin")
-	if origin == "" || r.Header.Get("Upgrade") == "" {
+// admit returns why a request is not answered at all; nil if it is. Whoever is
+// not trusted gets the open routes, and everything else is refused the same way.
+func (h *Handler) admit(r *http.Request) error {
+	if h.Door == nil {
 		return nil
 	}
-	if u, err := url.Parse(origin); err != nil || !strings.EqualFold(u.Host, r.Host) {
-		return api.Errorf(api.CodeForbidden, "a page of another site may not use this API")
+	if err := h.Door.CheckSite(r); err != nil || h.open[r.URL.Path] && r.Method == http.MethodGet {
+		return err
 	}
-	return nil
+	return h.Door.Admit(r)
 }
 
 // cutJobVerb takes apart what follows /v1/job/: the longest end that a route has

@@ -10,6 +10,8 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
+	"os"
 	"strings"
 	"testing"
 
@@ -17,6 +19,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/door"
 	"github.com/reeve-run/reeve/internal/server"
 	"github.com/reeve-run/reeve/internal/server/catalog"
 	"github.com/reeve-run/reeve/internal/state"
@@ -46,8 +49,13 @@ func newHarness(t *testing.T, change ...func(*Config)) *harness {
 	for _, f := range change {
 		f(&c)
 	}
+	if c.Door == nil {
+		c.Door = doorFor(t, door.Caller{UID: uint32(os.Geteuid())})
+	}
 	h := &harness{t: t, server: s, handler: New(c)}
-	h.http = httptest.NewServer(h.handler)
+	h.http = httptest.NewUnstartedServer(h.handler)
+	h.http.Config.ConnContext = c.Door.Mark
+	h.http.Start()
 	if h.client, err = client.New(client.Config{Address: h.http.URL}); err != nil {
 		t.Fatal(err)
 	}
@@ -62,6 +70,22 @@ func newHarness(t *testing.T, change ...func(*Config)) *harness {
 		}
 	})
 	return h
+}
+
+// doorToken is that of doorFor.
+const doorToken = "the-agents-own-secret-token"
+
+// doorFor is a door all of whose callers are the same.
+func doorFor(t *testing.T, caller door.Caller) *door.Door {
+	t.Helper()
+	d, err := door.New(door.Config{
+		Token: doorToken, TokenFile: "agent.token",
+		Identify: func(_, _ netip.AddrPort) (door.Caller, error) { return caller, nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
 }
 
 // answer is what a request got.
@@ -80,6 +104,7 @@ func (h *harness) do(method, path, body string, header ...string) answer {
 	for i := 0; i+1 < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
 	}
+	req.Host = req.Header.Get("Host") // "": that of the URL
 	resp, err := h.http.Client().Do(req)
 	if err != nil {
 		h.t.Fatalf("%s %s: %v", method, path, err)

@@ -45,7 +45,7 @@ var copyBuffers = &proxyBuffers{sync.Pool{New: func() any { p := make([]byte, 32
 // targetKey carries the address to pass a request on to.
 type targetKey struct{}
 
-func newReverseProxy(transport http.RoundTripper, what string) *httputil.ReverseProxy {
+func newReverseProxy(transport http.RoundTripper, h *Handler, what string) *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
 		Transport:     transport,
 		FlushInterval: -1,
@@ -53,8 +53,10 @@ func newReverseProxy(transport http.RoundTripper, what string) *httputil.Reverse
 		Rewrite: func(p *httputil.ProxyRequest) {
 			target := p.In.Context().Value(targetKey{}).(string)
 			p.SetURL(&url.URL{Scheme: "http", Host: target})
-			p.Out.Host = p.In.Host
+			p.Out.Host = target
+			p.Out.Header.Del("Origin") // checked here, against the Host that the caller gave
 			p.Out.Header.Set(forwardedHeader, what)
+			h.passToken(p.Out.Header, what)
 		},
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 			if r.Context().Err() != nil {
@@ -63,6 +65,16 @@ func newReverseProxy(transport http.RoundTripper, what string) *httputil.Reverse
 			target := r.Context().Value(targetKey{}).(string)
 			writeError(w, r, api.Errorf(api.CodeUnavailable, "the %s at %s does not answer: %v", what, target, err))
 		},
+	}
+}
+
+// passToken replaces this agent's token by what the other agent wants to see.
+func (h *Handler) passToken(header http.Header, what string) {
+	if h.Door != nil {
+		h.Door.Strip(header)
+	}
+	if what == "server" && h.ServerToken != "" {
+		header.Set("X-Nomad-Token", h.ServerToken)
 	}
 }
 
@@ -77,7 +89,7 @@ type nodeProxy struct {
 }
 
 func newNodeProxy(transport http.RoundTripper, h *Handler) *nodeProxy {
-	return &nodeProxy{h: h, proxy: newReverseProxy(transport, "node")}
+	return &nodeProxy{h: h, proxy: newReverseProxy(transport, h, "node")}
 }
 
 // serveNode answers a route of /v1/client: here when the node is this agent's,
@@ -158,7 +170,7 @@ type serverProxy struct {
 }
 
 func newServerProxy(transport http.RoundTripper, h *Handler) *serverProxy {
-	return &serverProxy{h: h, proxy: newReverseProxy(transport, "server")}
+	return &serverProxy{h: h, proxy: newReverseProxy(transport, h, "server")}
 }
 
 func (p *serverProxy) forward(w http.ResponseWriter, r *http.Request) {

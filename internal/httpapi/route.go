@@ -50,6 +50,7 @@ type route struct {
 	BodyOK     bool          // may be absent
 	Local      bool          // answered by this agent even when it has no server
 	Encoded    bool          // takes a body of wire.NodeMedia, too
+	Open       bool          // answered whoever asks: see package door
 
 	serve func(*call) error
 }
@@ -94,6 +95,12 @@ func (r route) encoded() route {
 // local marks a route that needs no server.
 func (r route) local() route {
 	r.Local = true
+	return r
+}
+
+// open marks a route that callers get who are not trusted.
+func (r route) open() route {
+	r.Open = true
 	return r
 }
 

@@ -218,7 +218,7 @@ func TestABodyThatBreaksOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	fmt.Fprintf(conn, "PUT /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 500\r\n\r\n{\"Job\": {\"ID\"")
+	fmt.Fprintf(conn, "PUT /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 500\r\n\r\n{\"Job\": {\"ID\"")
 	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
 		t.Fatal(err)
 	}
