@@ -67,7 +67,8 @@ func (b *block) title() string {
 // decoder reads one HCL file.
 type decoder struct {
 	problems
-	root func() *keys // for hints: the names of the outermost block; nil outside a job
+	meter *meter
+	root  func() *keys // for hints: the names of the outermost block; nil outside a job
 	// places are where parts of the job stand in the text.
 	places  map[place]hcl.Range
 	section *section // the part that is being read; nil if nobody asks where parts are

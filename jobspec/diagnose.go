@@ -16,11 +16,19 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 )
 
+// maxDiags is how many mistakes of one expression are told: a loop makes the
+// same one with each element.
+const maxDiags = 20
+
 // addDiags records what the HCL library complains about.
 func (d *decoder) addDiags(diags hcl.Diagnostics) {
+	told := 0
 	for _, diag := range diags {
 		if diag.Severity != hcl.DiagError {
 			continue
+		}
+		if told++; told > maxDiags {
+			return
 		}
 		at := span{}
 		if diag.Subject != nil {

@@ -24,7 +24,7 @@ func (d *decoder) expand(bs hclsyntax.Blocks, sc *scope) []*block {
 	return out
 }
 
-func (d *decoder) expandDynamic(b *hclsyntax.Block, sc *scope) []*block {
+func (d *decoder) expandDynamic(b *hclsyntax.Block, sc *scope) (out []*block) {
 	if len(b.Labels) != 1 {
 		d.addAt(b.TypeRange, "dynamic needs the kind of block it makes: write dynamic \"KIND\" { ... }")
 		return nil
@@ -54,8 +54,9 @@ func (d *decoder) expandDynamic(b *hclsyntax.Block, sc *scope) []*block {
 		d.addAt(each.Expr.Range(), "\"for_each\" must be a list, a set or a map, not %s", describe(elements))
 		return nil
 	}
-	var out []*block
+	defer d.caught(each.Expr.Range())
 	for it := elements.ElementIterator(); it.Next(); {
+		d.meter.spend(16, 0)
 		key, value := it.Element()
 		if elements.Type().IsSetType() {
 			key = value
@@ -67,15 +68,8 @@ func (d *decoder) expandDynamic(b *hclsyntax.Block, sc *scope) []*block {
 		}
 		out = append(out, &block{kind: kind, kindRange: b.LabelRanges[0], labels: labels, labelAt: at, body: content.Body, scope: inner})
 	}
-	if len(out) > maxDynamic {
-		d.addAt(each.Expr.Range(), "dynamic %q makes %d blocks; at most %d are allowed", kind, len(out), maxDynamic)
-		return nil
-	}
 	return out
 }
-
-// maxDynamic bounds what one dynamic block makes.
-const maxDynamic = 1 << 16
 
 // dynamicBody finds the content block and refuses everything else that does not
 // belong.

@@ -92,11 +92,11 @@ type problems struct {
 
 // add records a problem at a piece of the text.
 func (ps *problems) add(at span, format string, args ...any) {
-	line, column, excerpt := locate(ps.text, at)
-	p := Problem{File: ps.file, Line: line, Column: column, Excerpt: excerpt, Message: fmt.Sprintf(format, args...)}
 	if slices.Contains(ps.at, at) {
 		return // a dynamic block repeats its mistakes, and one place needs one complaint
 	}
+	line, column, excerpt := locate(ps.text, at)
+	p := Problem{File: ps.file, Line: line, Column: column, Excerpt: excerpt, Message: fmt.Sprintf(format, args...)}
 	ps.list = append(ps.list, p)
 	ps.at = append(ps.at, at)
 }

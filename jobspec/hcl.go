@@ -12,7 +12,7 @@ import (
 
 // parseHCL reads a job file in HCL2.
 func parseHCL(src Source, opts Options) (*api.Job, error) {
-	d := &decoder{problems: problems{file: src.Name, text: src.Text}, section: opts.sections}
+	d := &decoder{problems: problems{file: src.Name, text: src.Text}, meter: newMeter(opts), section: opts.sections}
 	body := d.parseBody()
 	if body == nil {
 		return nil, d.err()

@@ -27,7 +27,10 @@ type literalizer struct {
 type literalState struct{ failed bool }
 
 func (l *literalizer) rewrite(expr hclsyntax.Expression) hclsyntax.Expression {
+	l.d.meter.spend(1, 0)
 	switch e := expr.(type) {
+	case *metered: // a dynamic block's content is rewritten for each block
+		return l.rewrite(e.Expression)
 	case *hclsyntax.ScopeTraversalExpr:
 		return l.reference(e)
 	case *hclsyntax.TemplateExpr:
@@ -47,7 +50,7 @@ func (l *literalizer) rewrite(expr hclsyntax.Expression) hclsyntax.Expression {
 	case *hclsyntax.ConditionalExpr:
 		e.Condition, e.TrueResult, e.FalseResult = l.rewrite(e.Condition), l.rewrite(e.TrueResult), l.rewrite(e.FalseResult)
 	case *hclsyntax.BinaryOpExpr:
-		e.LHS, e.RHS = l.rewrite(e.LHS), l.rewrite(e.RHS)
+		e.LHS, e.RHS = l.compared(l.rewrite(e.LHS)), l.compared(l.rewrite(e.RHS))
 	case *hclsyntax.UnaryOpExpr:
 		e.Val = l.rewrite(e.Val)
 	case *hclsyntax.TupleConsExpr:
@@ -71,7 +74,7 @@ func (l *literalizer) rewrite(expr hclsyntax.Expression) hclsyntax.Expression {
 	case *hclsyntax.LiteralValueExpr:
 		l.number(e)
 	}
-	return expr
+	return l.meter(expr)
 }
 
 func (l *literalizer) all(exprs []hclsyntax.Expression) {
@@ -199,7 +202,7 @@ func (l *literalizer) call(e *hclsyntax.FunctionCallExpr) {
 	l.all(e.Args)
 }
 
-// maxExponent bounds literal numbers, so that turning one into text takes no
+// maxExponent bounds numbers, so that turning one into text takes no
 // more memory than the file did.
 const maxExponent = 4096
 
@@ -207,7 +210,7 @@ func (l *literalizer) number(e *hclsyntax.LiteralValueExpr) {
 	if e.Val.Type() != cty.Number || e.Val.IsNull() || !e.Val.IsKnown() {
 		return
 	}
-	if x := e.Val.AsBigFloat(); x.IsInf() || x.MantExp(nil) > maxExponent || x.MantExp(nil) < -maxExponent {
+	if !inRange(e.Val.AsBigFloat()) {
 		l.fail(e, e.SrcRange, "the number is out of range")
 	}
 }

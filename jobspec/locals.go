@@ -99,11 +99,14 @@ const maxValue = 4 << 20
 // fits takes the size of a value off the room that is left.
 func fits(v cty.Value, room *int) bool {
 	*room -= 8
+	v, _ = v.Unmark()
 	switch {
 	case *room < 0:
 		return false
-	case v.IsNull():
+	case v == cty.NilVal || !v.IsKnown() || v.IsNull():
 		return true
+	case v.Type() == cty.Number:
+		return inRange(v.AsBigFloat())
 	case v.Type() == cty.String:
 		*room -= len(v.AsString())
 		return *room >= 0

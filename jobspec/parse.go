@@ -5,6 +5,7 @@ package jobspec
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -57,8 +58,12 @@ type Options struct {
 	// names start at BaseDir.
 	AllowFS bool
 	BaseDir string
+	// Context ends the evaluation of a file that nobody waits for any more; nil
+	// is the background.
+	Context context.Context
 
 	sections *section // to be filled
+	scarce   int      // divides the budget, so that tests reach its end soon
 }
 
 // Parse reads a job file. The job is as written: not canonicalized, not

@@ -69,9 +69,17 @@ func atRuntime(root string) bool {
 	return strings.HasPrefix(root, "NOMAD_") || strings.HasPrefix(root, "REEVE_")
 }
 
+// keptWork is what a byte counts for that ends up in the job, which is copied,
+// stored and sent.
+const keptWork = 8
+
 // eval is the value of an expression; false when it has none, which has been
 // recorded as a problem then.
-func (d *decoder) eval(sc *scope, expr hclsyntax.Expression) (cty.Value, bool) {
+func (d *decoder) eval(sc *scope, expr hclsyntax.Expression) (value cty.Value, ok bool) {
+	if d.meter.over != "" {
+		return cty.NilVal, false
+	}
+	defer d.caught(expr.Range())
 	l := literalizer{d: d, scope: sc, state: &literalState{}}
 	expr = l.rewrite(expr)
 	if l.state.failed {
@@ -82,6 +90,12 @@ func (d *decoder) eval(sc *scope, expr hclsyntax.Expression) (cty.Value, bool) {
 		d.addDiags(diags)
 		return cty.NilVal, false
 	}
+	room := maxOutput
+	if !fits(v, &room) {
+		d.addAt(expr.Range(), "%s", tooLargeValue)
+		return cty.NilVal, false
+	}
+	d.meter.spend(0, keptWork*(maxOutput-room))
 	v, _ = v.UnmarkDeep()
 	if !v.IsWhollyKnown() {
 		d.addAt(expr.Range(), "the value cannot be known before the job runs")

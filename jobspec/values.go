@@ -68,7 +68,7 @@ func (d *decoder) giveText(v *variable, from, text string) {
 		want = v.value.Type()
 	}
 	if want != cty.DynamicPseudoType && !want.IsPrimitiveType() {
-		inner := &decoder{problems: problems{file: from, text: []byte(text)}}
+		inner := &decoder{problems: problems{file: from, text: []byte(text)}, meter: d.meter}
 		var ok bool
 		if value, ok = inner.expression(); !ok {
 			for _, p := range inner.list {
@@ -101,17 +101,17 @@ func (d *decoder) expression() (cty.Value, bool) {
 		d.addDiags(diags)
 		return cty.NilVal, false
 	}
-	return d.eval(constants(Options{}), expr)
+	return d.eval(d.constants(Options{}), expr)
 }
 
 // constants is a scope that defines functions only.
-func constants(opts Options) *scope {
-	return &scope{ctx: &hcl.EvalContext{Functions: functions(opts)}}
+func (d *decoder) constants(opts Options) *scope {
+	return &scope{ctx: &hcl.EvalContext{Functions: d.meter.functions(functions(opts))}}
 }
 
 // giveFile sets variables from a file of name = value lines.
 func (d *decoder) giveFile(vars map[string]*variable, name string, text []byte, opts Options) {
-	inner := &decoder{problems: problems{file: name, text: text}}
+	inner := &decoder{problems: problems{file: name, text: text}, meter: d.meter}
 	defer func() {
 		for _, p := range inner.list {
 			d.addOther(p)
@@ -132,7 +132,7 @@ func (d *decoder) giveFile(vars map[string]*variable, name string, text []byte, 
 	for _, b := range body.Blocks {
 		inner.addAt(b.TypeRange, "a variable file holds only name = value lines")
 	}
-	sc := constants(opts)
+	sc := inner.constants(opts)
 	for _, a := range inOrder(body.Attributes) {
 		v := vars[a.Name]
 		if v == nil {

@@ -30,7 +30,7 @@ type variable struct {
 // functions.
 func (d *decoder) topScope(body *hclsyntax.Body, opts Options) *scope {
 	names := map[string]cty.Value{"var": cty.EmptyObjectVal, "local": cty.EmptyObjectVal}
-	sc := &scope{names: names, ctx: &hcl.EvalContext{Functions: functions(opts), Variables: names}}
+	sc := &scope{names: names, ctx: &hcl.EvalContext{Functions: d.meter.functions(functions(opts)), Variables: names}}
 	vars := d.declaredVariables(body, sc)
 	d.giveValues(vars, opts)
 	values := map[string]cty.Value{}
@@ -172,6 +172,9 @@ func (v *variable) set(value cty.Value) error {
 	converted, err := convert.Convert(value, v.typ)
 	if err != nil {
 		return fmt.Errorf("must be %s, not %s: %w", typeexpr.TypeString(v.typ), describe(value), err)
+	}
+	if room := maxOutput; !fits(converted, &room) {
+		return fmt.Errorf("cannot be used: %s", tooLargeValue)
 	}
 	v.value = converted
 	return nil

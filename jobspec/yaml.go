@@ -38,6 +38,7 @@ type yamlReader struct {
 	anchors map[string]ast.Node
 	open    []string // anchors being resolved
 	nodes   int
+	bytes   int // of text
 	depth   int
 }
 

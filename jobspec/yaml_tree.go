@@ -65,6 +65,9 @@ func (y *yamlReader) node(n ast.Node) *node {
 	default:
 		y.add(out.at, "a job cannot hold this: %s", strings.ToLower(n.Type().String()))
 	}
+	if y.bytes += len(out.text); y.bytes > maxOutput && len(y.list) == 0 {
+		y.add(out.at, "the document's texts have more than %d MB, or its aliases multiply them", maxOutput>>20)
+	}
 	return out
 }
 

@@ -35,7 +35,12 @@ func (m *machine) prints(job *api.Job) string {
 	list := m.allocations(job.ID, "has ended", func(list []*api.AllocationListStub) bool {
 		return len(list) == 1 && (list[0].ClientStatus == api.AllocClientComplete || list[0].ClientStatus == api.AllocClientFailed)
 	})
-	out, err := os.ReadFile(filepath.Join(m.Dir, "node", "alloc", list[0].ID, "alloc", "logs", "task.stdout.0"))
+	file, err := m.Client.FS().Cat(m.t.Context(), list[0].ID, "alloc/logs/task.stdout.0")
+	if err != nil {
+		m.t.Fatalf("%s: %v: %s", job.ID, err, events(list[0].TaskStates["task"]))
+	}
+	defer file.Close()
+	out, err := io.ReadAll(file)
 	if err != nil {
 		m.t.Fatal(err)
 	}

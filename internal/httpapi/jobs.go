@@ -134,8 +134,8 @@ func (c *call) takeJobID(job *api.Job) error {
 }
 
 // parseJob turns text into a job; its errors show the lines they are about.
-func parseJob(_ *call, req *api.ParseJobRequest) (*api.Job, uint64, error) {
-	job, err := jobspec.Parse(jobspec.Source{Name: "job", Text: []byte(req.JobHCL)}, jobspec.Options{VarText: req.Variables})
+func parseJob(c *call, req *api.ParseJobRequest) (*api.Job, uint64, error) {
+	job, err := jobspec.Parse(jobspec.Source{Name: "job", Text: []byte(req.JobHCL)}, jobspec.Options{VarText: req.Variables, Context: c.r.Context()})
 	if err != nil {
 		return nil, 0, api.Errorf(api.CodeInvalid, "%v", err)
 	}
