@@ -35,7 +35,9 @@ func doorPaths(t *testing.T) (paths []string) {
 // withDialect adds a dialect that answers everything below /service/.
 func withDialect(c *Config) {
 	c.Dialects = []Dialect{{
-		Claims:  func(u *url.URL) bool { return strings.HasPrefix(u.Path, "/service/") || strings.HasPrefix(u.Path, "/v1/multi/") },
+		Claims: func(u *url.URL) bool {
+			return strings.HasPrefix(u.Path, "/service/") || strings.HasPrefix(u.Path, "/v1/multi/")
+		},
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "spoken") }),
 	}}
 }
