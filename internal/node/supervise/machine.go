@@ -4,6 +4,7 @@
 package supervise
 
 import (
+	"debug/elf"
 	"fmt"
 	"hash/fnv"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/reeve-run/reeve/internal/node/supervise/cgroup"
 )
@@ -78,7 +80,7 @@ func groupName(id string) string {
 }
 
 // buildVersion tells one build of the binary from another.
-func buildVersion() string {
+var buildVersion = sync.OnceValue(func() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"
@@ -89,5 +91,25 @@ func buildVersion() string {
 			v += " " + s.Value
 		}
 	}
-	return v
+	return v + " " + buildID("/proc/self/exe")
+})
+
+// buildID is what the linker gave a program of its own; "" if it is not known.
+// Builds outside of version control have nothing else that tells them apart.
+func buildID(path string) string {
+	f, err := elf.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	note := f.Section(".note.go.buildid")
+	if note == nil {
+		return ""
+	}
+	b, err := note.Data()
+	const header = 16 // sizes, type and "Go\0\0"
+	if err != nil || len(b) < header {
+		return ""
+	}
+	return strings.TrimRight(string(b[header:]), "\x00")
 }
