@@ -290,7 +290,7 @@ func (n *Node) stream(w http.ResponseWriter, r *http.Request, plain bool, read f
 	err := read(ctx, s.send)
 	cancel()
 	beats.Wait()
-	if err != nil && r.Context().Err() == nil {
+	if err != nil { // the reader has left, or the agent stops, or the file cannot be read
 		n.log.Debug("stream a file", "error", err)
 		panic(http.ErrAbortHandler) // whoever reads it must not take it for whole
 	}
