@@ -22,11 +22,11 @@ func instanceListCommand(c *cli) *cobra.Command {
 		Use:   "list [JOB]",
 		Short: "List instances: where each is, how it is, and what is done to it",
 		Long: `Lists the instances of a job, or of all. UNCLAIMED: nothing holds it; CLAIMED:
-placed, not up yet; RUNNING; CRASHED: what held it last has failed. One that is
-RUNNING gets traffic unless its readiness checks fail. What stands beside an
-instance has a row of its own: "evacuating" goes on until another one is up in
-its place, "suspect" is on a node that is not heard of, "canary" waits for
-promotion.`,
+placed, not up yet; RUNNING; CRASHED: what held it last has failed; COMPLETE: it
+has done its work. One that is RUNNING gets traffic unless its readiness checks
+fail. What stands beside an instance has a row of its own: "evacuating" goes on
+until another one is up in its place, "suspect" is on a node that is not heard
+of, "canary" waits for promotion.`,
 		Example: `reeve instance list web
 reeve instance list -node 3fa9 -state crashed
 reeve instance list -domain billing`,

@@ -15,7 +15,8 @@ import (
 )
 
 const planShowExitCodes = `0    shown; with -watch: the plan is complete
-1    it cannot be shown; with -watch: the plan cannot be completed as it stands
+1    it cannot be shown; with -watch: the plan cannot be completed as it stands,
+     or its version failed and another one runs in its place
 2    with -timeout: it was not complete in time
 130  with -watch: ended by Ctrl-C; the plan goes on`
 
