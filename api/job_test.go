@@ -111,6 +111,33 @@ func TestValidJobHasNoComplaints(t *testing.T) {
 	}
 }
 
+func TestLogsAreComparedWithTheDiskTaskByTask(t *testing.T) {
+	j := webJob()
+	for _, name := range []string{"second", "third", "fourth"} {
+		more := *j.Groups[0].Tasks[0]
+		more.Name, more.Services = name, nil
+		j.Groups[0].Tasks = append(j.Groups[0].Tasks, &more)
+	}
+	j.Groups[0].EphemeralDisk = &EphemeralDisk{SizeMB: ptr(100)}
+	j.Groups[0].Tasks[0].Resources = &Resources{MemoryMB: ptr(64), MemoryMaxMB: ptr(MemoryUnlimited)}
+	j.Canonicalize()
+	if err := j.Validate(); err != nil {
+		t.Errorf("four tasks with 100 MB of logs each on a disk of 100 MB, one without a memory limit: %v", err)
+	}
+}
+
+func TestServicesForConsulAreWarnedAbout(t *testing.T) {
+	j := webJob()
+	j.Groups[0].Services[0].Provider = "consul"
+	j.Canonicalize()
+	if w := strings.Join(j.Warnings(), "\n"); !strings.Contains(w, `provider = "consul": no Consul is asked`) {
+		t.Errorf("warnings: %s", w)
+	}
+	if w := canonical().Warnings(); len(w) > 0 {
+		t.Errorf("a job without a provider: %v", w)
+	}
+}
+
 func TestValidateCollectsEverything(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -169,7 +196,8 @@ func TestValidateCollectsEverything(t *testing.T) {
 		}, "not a version range"},
 		{"signal", func(j *Job) { j.Groups[0].Tasks[0].KillSignal = "TERM" }, `kill_signal "TERM"`},
 		{"memory", func(j *Job) { j.Groups[0].Tasks[0].Resources.MemoryMB = ptr(1) }, "memory 1 MB"},
-		{"logs too big", func(j *Job) { j.Groups[0].EphemeralDisk.SizeMB = ptr(50) }, "the tasks' logs may take 100 MB"},
+		{"logs too big", func(j *Job) { j.Groups[0].EphemeralDisk.SizeMB = ptr(50) }, `task "server": logs: 10 files of 10 MB are more than the 50 MB`},
+		{"memory_max", func(j *Job) { j.Groups[0].Tasks[0].Resources = &Resources{MemoryMB: ptr(64), MemoryMaxMB: ptr(-2)} }, "memory_max -2 MB is less than memory 64 MB; -1 is no limit"},
 		{"two leaders", func(j *Job) {
 			g := j.Groups[0]
 			g.Tasks[0].Leader = true

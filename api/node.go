@@ -218,3 +218,7 @@ func (n *Node) Stub() *NodeListStub {
 func (n *Node) HasToLeave(a *Allocation) bool {
 	return !a.IsClientTerminal() && (n.DrainStrategy == nil || !n.DrainStrategy.IgnoreSystemJobs || !a.IsSystem())
 }
+
+// AttributeCgroupParent is the attribute of a node that names the group of all its
+// tasks' control groups.
+const AttributeCgroupParent = "unique.cgroup.parent"

@@ -8,7 +8,7 @@ type Resources struct {
 	CPU         *int // MHz
 	Cores       *int // whole cores for this task alone; excludes CPU
 	MemoryMB    *int // what is reserved
-	MemoryMaxMB *int // what may be used while the node has it to spare; 0 is MemoryMB
+	MemoryMaxMB *int // what may be used while the node has it to spare; 0 is MemoryMB, MemoryUnlimited no limit
 	DiskMB      *int
 	Networks    []*Network
 	Devices     []*DeviceRequest
@@ -216,3 +216,7 @@ type NodeReservedDisk struct {
 type NodeReservedNetworks struct {
 	ReservedHostPorts string
 }
+
+// MemoryUnlimited as Resources.MemoryMaxMB lets a task use whatever the node has to
+// spare.
+const MemoryUnlimited = -1

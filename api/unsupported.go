@@ -92,6 +92,10 @@ func (j *Job) Warnings() []string {
 	var c complaints
 	j.warnOfPayload(&c)
 	for _, g := range j.Groups {
+		warnOfConsul(&c, fmt.Sprintf("group %q", g.Name), g.Services)
+		for _, t := range g.Tasks {
+			warnOfConsul(&c, fmt.Sprintf("group %q, task %q", g.Name, t.Name), t.Services)
+		}
 		if j.RunsOnEveryNode() && len(g.Affinities)+len(g.Spreads)+len(j.Affinities)+len(j.Spreads) > 0 {
 			c.add("group %q: affinity and spread have no effect: a %s job runs on every node that suits", g.Name, j.Type)
 		}
@@ -111,4 +115,13 @@ func (j *Job) Warnings() []string {
 		}
 	}
 	return c
+}
+
+// warnOfConsul tells of services that were meant for Consul.
+func warnOfConsul(c *complaints, at string, services []*Service) {
+	for _, s := range services {
+		if s.Provider == "consul" {
+			c.add("%s, service %q: provider = \"consul\": no Consul is asked; the service is in Reeve's own catalog, as with provider = \"nomad\"", at, s.Name)
+		}
+	}
 }

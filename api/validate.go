@@ -179,7 +179,7 @@ func (g *Group) validate(c *complaints, j *Job, i int) {
 	if len(g.Tasks) == 0 {
 		c.add("%s has no task", at)
 	}
-	seen, leaders, logs := map[string]bool{}, 0, 0
+	seen, leaders := map[string]bool{}, 0
 	for k, t := range g.Tasks {
 		if t == nil {
 			c.add("%s: task %d is null", at, k+1)
@@ -192,16 +192,11 @@ func (g *Group) validate(c *complaints, j *Job, i int) {
 		if t.Leader {
 			leaders++
 		}
-		if l := t.Logs; l != nil && l.MaxFiles != nil && l.MaxFileSizeMB != nil && (l.Disabled == nil || !*l.Disabled) {
-			logs += *l.MaxFiles * *l.MaxFileSizeMB
-		}
+		t.validateLogs(c, fmt.Sprintf("%s, task %q", at, t.Name), g.EphemeralDisk)
 		t.validate(c, fmt.Sprintf("%s, task %q", at, t.Name), ports)
 		if t.ResultFile != "" && (t.Goal == GoalRunning || t.Goal == "" && (t.IsSidecar() || t.IsMain() && !j.RunsToCompletion())) {
 			c.add("%s, task %q: result_file %q: only a task that ends has a result: make the job a batch job, or set goal to finish or once", at, t.Name, t.ResultFile)
 		}
-	}
-	if d := g.EphemeralDisk; d != nil && d.SizeMB != nil && logs > *d.SizeMB {
-		c.add("%s: the tasks' logs may take %d MB, more than the ephemeral_disk's %d MB: lower max_files or max_file_size, or raise size", at, logs, *d.SizeMB)
 	}
 	if leaders > 1 {
 		c.add("%s: %d tasks are leader; at most one may be", at, leaders)
@@ -268,16 +263,8 @@ func (t *Task) validate(c *complaints, at string, ports map[string]bool) {
 		if r.MemoryMB != nil && *r.MemoryMB < 10 {
 			c.add("%s: resources: memory %d MB: must be at least 10", at, *r.MemoryMB)
 		}
-		if r.MemoryMaxMB != nil && *r.MemoryMaxMB != 0 && r.MemoryMB != nil && *r.MemoryMaxMB < *r.MemoryMB {
-			c.add("%s: resources: memory_max %d MB is less than memory %d MB", at, *r.MemoryMaxMB, *r.MemoryMB)
-		}
-	}
-	if l := t.Logs; l != nil {
-		if l.MaxFiles != nil && *l.MaxFiles < 1 {
-			c.add("%s: logs: max_files %d: must be at least 1", at, *l.MaxFiles)
-		}
-		if l.MaxFileSizeMB != nil && *l.MaxFileSizeMB < 1 {
-			c.add("%s: logs: max_file_size %d MB: must be at least 1", at, *l.MaxFileSizeMB)
+		if most := r.MemoryMaxMB; most != nil && *most != 0 && *most != MemoryUnlimited && r.MemoryMB != nil && *most < *r.MemoryMB {
+			c.add("%s: resources: memory_max %d MB is less than memory %d MB; -1 is no limit", at, *most, *r.MemoryMB)
 		}
 	}
 	for k := range t.Env {

@@ -115,7 +115,7 @@ func (l Logs) Dir() (*beneath.Dir, error) {
 type Limits struct {
 	CPUShares   int64 // MHz; relative weight
 	MemoryMB    int64 // reserved
-	MemoryMaxMB int64 // hard limit; 0: MemoryMB
+	MemoryMaxMB int64 // hard limit; 0: MemoryMB, negative: none
 	// Cores are the only ones that the task may run on, as in "0-1,3".
 	Cores string
 }

@@ -21,6 +21,7 @@ import (
 type Machine struct {
 	Root           bool   // it may change users and make namespaces
 	CgroupVersion  string // one of cgroup's version constants
+	CgroupParent   string `json:",omitempty"` // the group of all tasks' groups, below where a hierarchy is mounted; "": none
 	Controllers    []string
 	CgroupProblems string `json:",omitempty"` // why there are not more
 }
@@ -48,11 +49,16 @@ func cgroupTree(dir string, use CgroupUse) (*cgroup.Tree, error) {
 	case CgroupsV1:
 		layout.Unified = ""
 	}
-	return cgroup.Open(layout, filepath.Join("reeve", dirHash(dir)))
+	return cgroup.Open(layout, parentGroup(dir))
 }
 
-func probe(tree *cgroup.Tree, problems error) Machine {
+func parentGroup(dir string) string { return filepath.Join("reeve", dirHash(dir)) }
+
+func probe(tree *cgroup.Tree, dir string, problems error) Machine {
 	m := Machine{Root: os.Geteuid() == 0, CgroupVersion: tree.Version, Controllers: tree.Controllers}
+	if tree.Version != cgroup.None {
+		m.CgroupParent = parentGroup(dir)
+	}
 	if problems != nil {
 		m.CgroupProblems = problems.Error()
 	}

@@ -117,7 +117,7 @@ func (s *supervisor) open(resume bool) error {
 	s.instance = api.NewID()
 	var problems error
 	s.tree, problems = cgroupTree(s.dir, s.cgroups)
-	s.machine = probe(s.tree, problems)
+	s.machine = probe(s.tree, s.dir, problems)
 	if s.journal, err = openJournal(s.dir); err != nil {
 		return err
 	}

@@ -210,7 +210,7 @@ func (s *supervisor) resume() error {
 	s.listener.SetUnlinkOnClose(false)
 	var problems error
 	s.tree, problems = cgroupTree(s.dir, s.cgroups)
-	s.machine = probe(s.tree, problems)
+	s.machine = probe(s.tree, s.dir, problems)
 	if s.journal, err = openJournal(s.dir); err != nil {
 		return err
 	}

@@ -164,6 +164,9 @@ func (e *Env) addAllocation(in Input) {
 	}
 	if in.Node != nil {
 		e.set("DC", in.Node.Datacenter)
+		if parent := in.Node.Attributes[api.AttributeCgroupParent]; parent != "" {
+			e.set("PARENT_CGROUP", parent)
+		}
 	}
 }
 
@@ -258,6 +261,7 @@ func (e *Env) addPorts(a *api.Allocation, t *api.Task) {
 			e.set("PORT_"+label, port)
 			e.set("IP_"+label, p.HostIP)
 			e.set("ADDR_"+label, net.JoinHostPort(p.HostIP, port))
+			e.set("ALLOC_PORT_"+label, port)
 			e.set("HOST_PORT_"+label, host)
 			e.set("HOST_IP_"+label, p.HostIP)
 			e.set("HOST_ADDR_"+label, net.JoinHostPort(p.HostIP, host))

@@ -21,7 +21,7 @@ func input() Input {
 	group := &api.Group{Name: "web", Tasks: []*api.Task{task}, Meta: map[string]string{"team-name": "red", "tier": "1"}}
 	return Input{
 		Node: &api.Node{ID: "n-1", Name: "host1", Datacenter: "dc1", NodeClass: "big", NodePool: "default",
-			Attributes: map[string]string{"kernel.name": "linux"}, Meta: map[string]string{"rack": "r7"}},
+			Attributes: map[string]string{"kernel.name": "linux", api.AttributeCgroupParent: "reeve/1a2b"}, Meta: map[string]string{"rack": "r7"}},
 		Alloc: &api.Allocation{
 			ID: "0a1b2c3d-0000-4000-8000-000000000000", Name: "shop.web[3]", Namespace: "default", JobID: "shop", Group: "web",
 			Job: &api.Job{ID: "shop", Name: "shop", Region: "global", Groups: []*api.Group{group}},
@@ -52,12 +52,13 @@ func TestEnvironmentOfATask(t *testing.T) {
 	}
 	want = []string{
 		"ADDR_http=10.0.0.5:20001", "ADDR_my-admin=10.0.0.5:99", "ADDR_my_admin=10.0.0.5:99", "ALLOC_DIR=/d/alloc",
-		"ALLOC_ID=0a1b2c3d-0000-4000-8000-000000000000", "ALLOC_INDEX=3", "ALLOC_NAME=shop.web[3]", "CPU_LIMIT=250", "DC=dc1", "GROUP_NAME=web",
+		"ALLOC_ID=0a1b2c3d-0000-4000-8000-000000000000", "ALLOC_INDEX=3", "ALLOC_NAME=shop.web[3]",
+		"ALLOC_PORT_http=20001", "ALLOC_PORT_my-admin=99", "ALLOC_PORT_my_admin=99", "CPU_LIMIT=250", "DC=dc1", "GROUP_NAME=web",
 		"HOST_ADDR_http=10.0.0.5:20001", "HOST_ADDR_my-admin=10.0.0.5:20002", "HOST_ADDR_my_admin=10.0.0.5:20002",
 		"HOST_IP_http=10.0.0.5", "HOST_IP_my-admin=10.0.0.5", "HOST_IP_my_admin=10.0.0.5",
 		"HOST_PORT_http=20001", "HOST_PORT_my-admin=20002", "HOST_PORT_my_admin=20002",
 		"IP_http=10.0.0.5", "IP_my-admin=10.0.0.5", "IP_my_admin=10.0.0.5", "JOB_ID=shop", "JOB_NAME=shop", "MEMORY_LIMIT=128",
-		"META_TEAM_NAME=blue", "META_TIER=1", "META_team_name=blue", "META_tier=1", "NAMESPACE=default",
+		"META_TEAM_NAME=blue", "META_TIER=1", "META_team_name=blue", "META_tier=1", "NAMESPACE=default", "PARENT_CGROUP=reeve/1a2b",
 		"PORT_http=20001", "PORT_my-admin=99", "PORT_my_admin=99", "REGION=global", "SECRETS_DIR=/s/server", "SHORT_ALLOC_ID=0a1b2c3d",
 		"TASK_DIR=/d/server/local", "TASK_NAME=server",
 	}

@@ -133,7 +133,7 @@ func (d *Driver) limits(r driver.Limits) supervise.Limits {
 		hard = r.MemoryMB
 	}
 	return supervise.Limits{
-		CPUShares: r.CPUShares, MemoryBytes: hard << 20, MemoryReserve: r.MemoryMB << 20, Processes: max(d.cfg.MaxProcesses, 0),
+		CPUShares: r.CPUShares, MemoryBytes: max(hard, 0) << 20, MemoryReserve: r.MemoryMB << 20, Processes: max(d.cfg.MaxProcesses, 0),
 		Cores: r.Cores,
 	}
 }

@@ -32,12 +32,13 @@ func (d *Driver) Name() string { return "raw_exec" }
 // publishes what the machine's cgroups can do for tasks.
 func (d *Driver) Fingerprint(context.Context) *api.DriverStatus {
 	m := d.c.Machine()
-	return &api.DriverStatus{
-		Detected: true, Healthy: true, HealthDescription: "Healthy", UpdateTime: time.Now(),
-		Attributes: map[string]string{
-			"driver.raw_exec": "1", "cgroup.version": m.CgroupVersion, "cgroup.controllers": strings.Join(m.Controllers, ","),
-		},
+	attributes := map[string]string{
+		"driver.raw_exec": "1", "cgroup.version": m.CgroupVersion, "cgroup.controllers": strings.Join(m.Controllers, ","),
 	}
+	if m.CgroupParent != "" {
+		attributes[api.AttributeCgroupParent] = m.CgroupParent
+	}
+	return &api.DriverStatus{Detected: true, Healthy: true, HealthDescription: "Healthy", UpdateTime: time.Now(), Attributes: attributes}
 }
 
 // View is where a task sees its directories: where they are.
