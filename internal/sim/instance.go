@@ -223,10 +223,14 @@ func (inst *instance) report(a *api.Allocation) {
 func (inst *instance) taskStates() map[string]*api.TaskState {
 	states := make(map[string]*api.TaskState, len(inst.group.behaviour.tasks))
 	for _, name := range inst.group.behaviour.tasks {
-		states[name] = inst.taskState()
+		s := inst.taskState()
 		if inst.launches != nil && inst.launches.Tasks[name] != nil {
-			follow(states[name], inst.launches.Tasks[name])
+			follow(s, inst.launches.Tasks[name])
 		}
+		if t := inst.group.spec.Task(name); t != nil && (t.Goal == api.GoalFinish || t.Goal == api.GoalOnce) {
+			reach(s)
+		}
+		states[name] = s
 	}
 	return states
 }
@@ -240,6 +244,15 @@ func follow(s *api.TaskState, l *api.Launch) {
 		s.State = api.TaskStateDead
 	case l.Hold || l.Token == "":
 		s.State = api.TaskStatePending
+	}
+}
+
+// reach makes the state of a task that has something to finish, and runs, that of
+// one which has: it takes no time.
+func reach(s *api.TaskState) {
+	if s.State == api.TaskStateRunning {
+		s.State, s.FinishedAt = api.TaskStateDead, time.Now()
+		s.Events = append(s.Events, &api.TaskEvent{Type: api.EventTerminated, Time: s.FinishedAt.UnixNano(), DisplayMessage: "The run has ended"})
 	}
 }
 

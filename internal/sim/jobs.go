@@ -35,6 +35,7 @@ type job struct {
 	at        time.Duration
 	groups    map[string]*group
 	submitted atomic.Int64 // Unix nanoseconds
+	foreign   bool         // somebody else registered it, with a server that is not ours
 }
 
 func (j *job) submittedAt() time.Time { return time.Unix(0, j.submitted.Load()) }
@@ -55,17 +56,9 @@ func (r *run) prepareJobs() error {
 		if g.Count != nil {
 			spec = withCount(spec, *g.Count)
 		}
-		groups := map[string]*group{}
-		for _, s := range spec.Groups {
-			b, err := newBehaviour(spec, s, &r.scenario.Tasks)
-			if err != nil {
-				return fmt.Errorf("%s: %w", g.File, err)
-			}
-			one := &group{spec: s, behaviour: b, spreads: append(slices.Clone(s.Spreads), spec.Spreads...)}
-			if spec.Type == api.JobTypeService || spec.Type == api.JobTypeBatch {
-				one.wanted = s.Size()
-			}
-			groups[s.Name] = one
+		groups, err := r.groupsOf(spec)
+		if err != nil {
+			return fmt.Errorf("%s: %w", g.File, err)
 		}
 		for copy := range g.Copies {
 			j := &job{spec: spec.Copy(), file: g.File, groups: groups, at: g.At + g.Over*time.Duration(copy)/time.Duration(g.Copies)}
@@ -82,6 +75,22 @@ func (r *run) prepareJobs() error {
 	}
 	slices.SortStableFunc(r.order, func(a, b *job) int { return cmp.Compare(a.at, b.at) })
 	return nil
+}
+
+func (r *run) groupsOf(spec *api.Job) (map[string]*group, error) {
+	groups := map[string]*group{}
+	for _, s := range spec.Groups {
+		b, err := newBehaviour(spec, s, &r.scenario.Tasks)
+		if err != nil {
+			return nil, err
+		}
+		one := &group{spec: s, behaviour: b, spreads: append(slices.Clone(s.Spreads), spec.Spreads...)}
+		if spec.Type == api.JobTypeService || spec.Type == api.JobTypeBatch {
+			one.wanted = s.Size()
+		}
+		groups[s.Name] = one
+	}
+	return groups, nil
 }
 
 func withCount(spec *api.Job, count int) *api.Job {
@@ -149,9 +158,37 @@ func until(ctx context.Context, at time.Time) bool {
 	}
 }
 
-// instance is an allocation of one of the scenario's jobs; nil for others.
+// meet takes in jobs that a node is told of. Those that are not the scenario's live
+// as their files say, and nobody waits for them.
+func (r *run) meet(specs []*api.Job, now time.Time) {
+	for _, spec := range specs {
+		if r.jobs[spec.ID] != nil {
+			continue
+		}
+		groups, err := r.groupsOf(spec)
+		if err != nil {
+			r.tell("job %s is not simulated: %v", spec.ID, err)
+			continue
+		}
+		j := &job{spec: spec, groups: groups, foreign: true}
+		j.submitted.Store(now.UnixNano())
+		r.mu.Lock()
+		if r.foreign == nil {
+			r.foreign = map[string]*job{}
+		}
+		r.foreign[spec.ID] = j
+		r.mu.Unlock()
+	}
+}
+
+// instance is an allocation of a job that the run knows; nil for others.
 func (r *run) instance(a *api.Allocation) *instance {
 	j := r.jobs[a.JobID]
+	if j == nil {
+		r.mu.Lock()
+		j = r.foreign[a.JobID]
+		r.mu.Unlock()
+	}
 	if j == nil || j.groups[a.Group] == nil {
 		return nil
 	}

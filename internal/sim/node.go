@@ -312,6 +312,7 @@ func (n *node) receive(m *api.NodeAllocations, now time.Time) {
 			}
 		}
 	}
+	n.run.meet(m.Jobs, now)
 	for _, a := range m.Allocations {
 		inst := n.instances[a.ID]
 		switch {
@@ -335,7 +336,7 @@ func (n *node) receive(m *api.NodeAllocations, now time.Time) {
 func (n *node) take(a *api.NodeAllocation, now time.Time) {
 	inst := n.run.instance(a.Allocation)
 	if inst == nil {
-		return // of a job that is not the scenario's
+		return // of a job that cannot be simulated
 	}
 	inst.arrived = now
 	n.instances[a.ID] = inst
@@ -356,6 +357,7 @@ func (n *node) take(a *api.NodeAllocation, now time.Time) {
 	}
 	since, replaces, back := n.run.found(inst, now)
 	switch {
+	case inst.job.foreign:
 	case replaces:
 		n.replaced = append(n.replaced, since)
 	case !back && a.PreviousAllocation == "":

@@ -102,3 +102,42 @@ func TestWhatIsLostIsReplaced(t *testing.T) {
 		t.Errorf("replaced after %v, want 3 s", n.replaced)
 	}
 }
+
+func TestJobsOutsideOfTheScenarioLive(t *testing.T) {
+	begin := time.Unix(1000, 0)
+	n, _ := alone(behaviour{runFor: forever})
+	other := &api.Job{ID: "other", Type: api.JobTypeService, Groups: []*api.Group{{Name: "g", Tasks: []*api.Task{{Name: "t", Driver: "raw_exec"}}}}}
+	n.receive(&api.NodeAllocations{Jobs: []*api.Job{other}, Allocations: []*api.NodeAllocation{{Allocation: &api.Allocation{
+		ID: "a", JobID: "other", Group: "g", Name: "other.g[0]", DesiredStatus: api.AllocDesiredRun,
+	}}}}, begin)
+	n.keep(begin.Add(time.Minute))
+	if inst := n.instances["a"]; inst == nil || inst.status != api.AllocClientRunning {
+		t.Fatalf("it is %+v, want it running", inst)
+	}
+	if n.run.placed.Load() != 0 || n.run.busy.Load() != 0 {
+		t.Errorf("%d count as placed, %d things are awaited; want none", n.run.placed.Load(), n.run.busy.Load())
+	}
+}
+
+// A custom plan launches tasks that have something to finish, and goes on when they
+// have.
+func TestLaunchedTaskWithSomethingToFinishFinishesIt(t *testing.T) {
+	begin := time.Unix(1000, 0)
+	n, tell := alone(behaviour{runFor: forever, tasks: []string{"main", "backup"}})
+	inst := tell(api.AllocDesiredRun, begin)
+	inst.group.behaviour.tasks = []string{"main", "backup"}
+	inst.group.spec.Tasks = []*api.Task{{Name: "main"}, {Name: "backup", Goal: api.GoalFinish}}
+	n.keep(begin)
+	for _, launch := range []struct {
+		token, main, backup string
+	}{{"", api.TaskStateRunning, api.TaskStatePending}, {"first", api.TaskStateRunning, api.TaskStateDead}} {
+		n.launch(inst, &api.Allocation{Launches: &api.Launches{ID: "l" + launch.token, Tasks: map[string]*api.Launch{"backup": {Token: launch.token}}}}, begin)
+		states := inst.taskStates()
+		if s := states["backup"]; s.State != launch.backup || s.Failed || s.Launch != launch.token {
+			t.Errorf("with the launch %q, backup is %+v", launch.token, s)
+		}
+		if s := states["main"]; s.State != launch.main {
+			t.Errorf("with the launch %q, main is %+v", launch.token, s)
+		}
+	}
+}

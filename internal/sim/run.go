@@ -66,6 +66,7 @@ type run struct {
 	busy    atomic.Int64 // appointments that the run waits for
 	anyLost atomic.Bool
 	mu      sync.Mutex
+	foreign map[string]*job      // that the scenario does not have, by id
 	lost    map[string]bool      // allocations of nodes that were cut off
 	missed  map[string]time.Time // instances that no node runs since, by job and name
 	failure error                // the first failed request
@@ -266,7 +267,7 @@ func (r *run) count(kind *atomic.Int64, err error, ctx context.Context) {
 
 // awaits reports whether the run goes on while an instance has yet to do it.
 func (r *run) awaits(inst *instance, what int) bool {
-	return what != doEnd || r.scenario.Until == untilDone && inst.group.behaviour.batch
+	return !inst.job.foreign && (what != doEnd || r.scenario.Until == untilDone && inst.group.behaviour.batch)
 }
 
 // touch notes the newest time.

@@ -65,18 +65,26 @@ func (r *run) watch(ctx context.Context, done <-chan error) error {
 	}
 }
 
-// rest measures what the fleet costs while it does nothing.
+// rest measures what the fleet costs while it does nothing. Of a server that is not
+// ours nobody knows the processor time.
 func (r *run) rest(ctx context.Context) error {
-	if r.scenario.QuietFor <= 0 || r.server == nil {
+	if r.scenario.QuietFor <= 0 {
 		return nil
 	}
-	began, used, sent := time.Now(), r.server.cpuTime(), r.heartbeats.Load()
+	cpuTime := func() time.Duration {
+		if r.server == nil {
+			return 0
+		}
+		return r.server.cpuTime()
+	}
+	began, used, sent := time.Now(), cpuTime(), r.heartbeats.Load()
 	select {
 	case <-time.After(r.scenario.QuietFor):
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	r.quietReport = QuietReport{Took: time.Since(began), CPUTime: r.server.cpuTime() - used, Heartbeats: r.heartbeats.Load() - sent}
+	r.quietReport = QuietReport{Took: time.Since(began), CPUTime: cpuTime() - used, Heartbeats: r.heartbeats.Load() - sent}
+	r.tell("quiet for %s: %s heartbeats", short(r.quietReport.Took), grouped(r.quietReport.Heartbeats))
 	return nil
 }
 
