@@ -7,7 +7,7 @@ package api
 type NodeDrainRequest struct {
 	NodeID       string
 	DrainSpec    *DrainSpec        // nil ends the drain
-	MarkEligible bool              // when it ends: new allocations may be placed there again
+	MarkEligible bool              // new allocations may be placed there again; read only when DrainSpec is nil
 	Meta         map[string]string // kept with the record of the drain
 }
 

@@ -52,8 +52,9 @@ type HostStats struct {
 	CPU              []*HostCPUStats
 	DiskStats        []*HostDiskStats
 	AllocDirStats    *HostDiskStats
-	Uptime           uint64 // seconds
-	CPUTicksConsumed float64
+	Uptime           uint64  // seconds
+	CPUTicksConsumed float64 // MHz, over all cores
+	Timestamp        int64   // Unix nanoseconds
 }
 
 // HostMemoryStats is a machine's memory, in bytes.
@@ -64,12 +65,14 @@ type HostMemoryStats struct {
 	Free      uint64
 }
 
-// HostCPUStats is one CPU's time, in percent.
+// HostCPUStats is one core's time, in percent.
 type HostCPUStats struct {
-	CPU    string
-	User   float64
-	System float64
-	Idle   float64
+	CPU          string
+	User         float64
+	System       float64
+	Idle         float64
+	TotalPercent float64 // all but idle
+	TotalTicks   float64 // the same in MHz
 }
 
 // HostDiskStats is one file system, in bytes.

@@ -5,6 +5,7 @@ package node
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"testing"
 
@@ -42,6 +43,25 @@ func TestForeignClientReadsLogsFilesAndRunsCommands(t *testing.T) {
 		}
 	}
 	want(t, "logs", "first\nsecond\n", out.String())
+	following := make(chan struct{})
+	frames, errs = c.AllocFS().Logs(alloc, true, "t", "stdout", nomad.OriginEnd, 0, following, nil)
+	select {
+	case f := <-frames:
+		want(t, "what a follower gets first", "first\nsecond\n", string(f.Data))
+	case err := <-errs:
+		t.Fatal(err)
+	}
+	close(following)
+	body, err := c.AllocFS().ReadAt(alloc, "t/f", 2, -1, nil) // no limit
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer body.Close()
+	rest, err := io.ReadAll(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "the rest of a file", "xt\n", string(rest))
 
 	info, _, err := c.AllocFS().Stat(alloc, "t/f", nil)
 	if err != nil {

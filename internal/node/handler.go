@@ -9,9 +9,9 @@ import (
 	"io/fs"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/node/fingerprint"
 )
 
 // Handler answers /v1/client/... for this node's allocations.
@@ -40,7 +40,7 @@ func (n *Node) Handler() http.Handler {
 	handle("GET /v1/client/allocation/{alloc}/stats", n.serveStats)
 	handle("/v1/client/allocation/{alloc}/gc", n.serveCollect)
 	handle("GET /v1/client/stats", func(w http.ResponseWriter, _ *http.Request) error {
-		return writeJSON(w, fingerprint.Stats(n.config.DataDir))
+		return writeJSON(w, n.meter.Read(n.Node().Resources.CPU.PerCore(), time.Now()))
 	})
 	handle("/v1/client/gc", n.serveCollectAll)
 	return mux
@@ -95,15 +95,24 @@ func fileError(path string, err error) error {
 	return api.Errorf(api.CodeInvalid, "read %q: %v", path, errors.Unwrap(err))
 }
 
-// number reads an integer parameter.
+// number reads a parameter that is a whole number from 0.
 func number(r *http.Request, name string, missing int64) (int64, error) {
+	v, err := signed(r, name, missing)
+	if err != nil || v < 0 {
+		return 0, api.Errorf(api.CodeInvalid, "%s %q: must be a number that is not negative", name, r.FormValue(name))
+	}
+	return v, nil
+}
+
+// signed reads a parameter that is a whole number, also below 0.
+func signed(r *http.Request, name string, missing int64) (int64, error) {
 	s := r.FormValue(name)
 	if s == "" {
 		return missing, nil
 	}
 	v, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || v < 0 {
-		return 0, api.Errorf(api.CodeInvalid, "%s %q: must be a number that is not negative", name, s)
+	if err != nil {
+		return 0, api.Errorf(api.CodeInvalid, "%s %q: must be a whole number", name, s)
 	}
 	return v, nil
 }

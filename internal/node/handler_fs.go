@@ -129,13 +129,14 @@ func (n *Node) serveReadAt(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	limit, err := number(r, "limit", 0)
+	limit, err := signed(r, "limit", 0)
 	if err != nil {
 		return err
 	}
 	return n.serveBytes(w, r, offset, limit)
 }
 
+// serveBytes answers with a part of a file, up to its end unless limit is above 0.
 func (n *Node) serveBytes(w http.ResponseWriter, r *http.Request, offset, limit int64) error {
 	root, name, err := n.openDir(r)
 	if err != nil {

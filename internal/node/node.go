@@ -107,13 +107,14 @@ type Node struct {
 	mu       sync.Mutex
 	runners  map[string]*runner.Runner
 	jobs     map[string]*keptJob
-	cluster  string                   // that the node is of; "" before it joined one that says so
-	timeline string                   // that what it was told last is of
-	strays   map[string]string        // allocations that its servers have not known so far, with the cluster that they are of
-	untold   string                   // the cluster that what it runs is of, while its servers have not been told; "" if they have
-	doomed   map[string]bool          // to be removed when they have ended
-	ended    []string                 // acknowledged as ended, oldest first
-	measured map[string]driver.Stats  // the last measurements, for rates
+	cluster  string                  // that the node is of; "" before it joined one that says so
+	timeline string                  // that what it was told last is of
+	strays   map[string]string       // allocations that its servers have not known so far, with the cluster that they are of
+	untold   string                  // the cluster that what it runs is of, while its servers have not been told; "" if they have
+	doomed   map[string]bool         // to be removed when they have ended
+	ended    []string                // acknowledged as ended, oldest first
+	measured map[string]driver.Stats // the last measurements, for rates
+	meter    *fingerprint.Meter
 	kept     map[string]keptTasks     // what outlived the agent before and no runner has claimed, by allocation
 	keptOf   string                   // the cluster that these are of; "" if that is not known
 	tidied   bool                     // what nobody claims was dealt with
@@ -167,7 +168,8 @@ func New(c Config) (*Node, error) {
 		config: c, log: c.Logger, dirs: dirs, ledger: l, checks: check.New(), identity: id, anew: anew, stop: stop,
 		register: make(chan struct{}, 1), beat: make(chan struct{}, 1), joined: make(chan struct{}), offers: make(chan struct{}, 1), strays: map[string]string{},
 		runners: map[string]*runner.Runner{}, jobs: map[string]*keptJob{}, doomed: map[string]bool{}, measured: map[string]driver.Stats{},
-		kept: map[string]keptTasks{}, came: map[string]time.Duration{},
+		meter: fingerprint.NewMeter(c.DataDir),
+		kept:  map[string]keptTasks{}, came: map[string]time.Duration{},
 	}
 	n.reporter = newReporter(n.sendReports, n.acknowledged)
 	n.host = &runner.Host{

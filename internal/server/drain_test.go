@@ -149,8 +149,22 @@ func TestCancelledDrainLeavesThingsAlone(t *testing.T) {
 		}
 		_, err := c.DrainNode(c.Context(), "n0", &api.NodeDrainRequest{})
 		c.refused(err, api.CodeConflict, "not being drained")
-		_, err = c.DrainNode(c.Context(), "n0", &api.NodeDrainRequest{DrainSpec: &api.DrainSpec{}, MarkEligible: true})
-		c.refused(err, api.CodeInvalid, "MarkEligible")
+	})
+}
+
+// Clients send MarkEligible with every request: it says nothing of a drain that
+// begins.
+func TestDrainThatBeginsLeavesTheNodeIneligible(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		c.addNode("n0", slowStart)
+		c.register(serviceJob("web", 2))
+		c.until("all runs", func(s *state.Snapshot) bool { return serving(s, "web") == 2 })
+		if _, err := c.DrainNode(c.Context(), "n0", &api.NodeDrainRequest{DrainSpec: &api.DrainSpec{Deadline: time.Hour}, MarkEligible: true}); err != nil {
+			t.Fatal(err)
+		}
+		if n := c.Store().Snapshot().Node("n0"); n.DrainStrategy == nil || n.SchedulingEligibility != api.NodeIneligible {
+			t.Errorf("the drained node is %s with the strategy %+v: want it ineligible, and drained", n.SchedulingEligibility, n.DrainStrategy)
+		}
 	})
 }
 

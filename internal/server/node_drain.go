@@ -19,15 +19,12 @@ func (s *Server) DrainNode(ctx context.Context, nodeID string, req *api.NodeDrai
 	if n == nil {
 		return nil, noNode(nodeID)
 	}
-	cmd := &state.SetNodeDrain{NodeID: nodeID, MarkEligible: req.MarkEligible, Meta: req.Meta, Time: now.UnixNano()}
-	if req.DrainSpec != nil {
-		if req.MarkEligible {
-			return nil, api.Errorf(api.CodeInvalid, "MarkEligible: a node that is being drained takes nothing new: leave it out, or leave DrainSpec out to end the drain")
-		}
+	cmd := &state.SetNodeDrain{NodeID: nodeID, Meta: req.Meta, Time: now.UnixNano()}
+	if req.DrainSpec != nil { // MarkEligible is about a drain's end, and clients send it with every request
 		cmd.Strategy = drainStrategy(req.DrainSpec, n.DrainStrategy, now)
 		cmd.Status = api.DrainStatusDraining
 	} else {
-		cmd.Status = api.DrainStatusCanceled
+		cmd.Status, cmd.MarkEligible = api.DrainStatusCanceled, req.MarkEligible
 		cmd.Evaluations = undrained(snap, n, now)
 	}
 	index, err := s.propose(ctx, cmd)

@@ -6,8 +6,11 @@ package fingerprint
 import (
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/reeve-run/reeve/api"
 )
 
 func TestMachineHasWhatJobFilesAskFor(t *testing.T) {
@@ -53,15 +56,31 @@ func TestParsers(t *testing.T) {
 	if got := defaultInterface(routes); got != "eth0" {
 		t.Errorf("default route over %q", got)
 	}
-	stat := "cpu  100 0 50 850 0 0 0 0 0 0\ncpu0 100 0 50 850 0 0 0 0 0 0\nintr 1\n"
-	if all := cpuStats(stat); len(all) != 1 || all[0].User != 10 || all[0].System != 5 || all[0].Idle != 85 {
-		t.Errorf("cpu stats = %+v", all)
+}
+
+// A load is since the last look, so that an operator sees what happens now.
+func TestMeterMeasuresLoadSinceTheLastLook(t *testing.T) {
+	m, now := NewMeter(t.TempDir()), time.Unix(1000, 0)
+	for _, look := range []struct {
+		after time.Duration
+		stat  string
+		want  api.HostCPUStats
+	}{
+		{0, "cpu  100 0 50 850 0 0 0 0 0 0\ncpu0 100 0 50 850 0 0 0 0 0 0\nintr 1\n", api.HostCPUStats{CPU: "cpu0", User: 10, System: 5, Idle: 85, TotalPercent: 15, TotalTicks: 300}},
+		{10 * time.Second, "cpu0 140 0 60 900 0 0 0 0 0 0\n", api.HostCPUStats{CPU: "cpu0", User: 40, System: 10, Idle: 50, TotalPercent: 50, TotalTicks: 1000}},
+		{time.Millisecond, "cpu0 141 0 60 900 0 0 0 0 0 0\n", api.HostCPUStats{CPU: "cpu0", User: 40, System: 10, Idle: 50, TotalPercent: 50, TotalTicks: 1000}},
+		{time.Second, "cpu0 150 0 60 990 0 0 0 0 0 0\n", api.HostCPUStats{CPU: "cpu0", User: 10, Idle: 90, TotalPercent: 10, TotalTicks: 200}},
+	} {
+		now = now.Add(look.after)
+		if d := cmp.Diff([]*api.HostCPUStats{&look.want}, m.readCPU(look.stat, 2000, now)); d != "" {
+			t.Errorf("after %s (-want +got):\n%s", look.after, d)
+		}
 	}
 }
 
-func TestStatsAreThere(t *testing.T) {
-	s := Stats(t.TempDir())
-	if s.Memory.Total == 0 || len(s.CPU) == 0 || s.Uptime == 0 || s.AllocDirStats == nil || s.AllocDirStats.Size == 0 {
+func TestMeterReadsThisMachine(t *testing.T) {
+	s := NewMeter(t.TempDir()).Read(1000, time.Now())
+	if s.Memory.Total == 0 || len(s.CPU) == 0 || s.Uptime == 0 || s.AllocDirStats == nil || s.AllocDirStats.Size == 0 || s.CPUTicksConsumed == 0 || s.Timestamp == 0 {
 		t.Errorf("stats = %+v", s)
 	}
 }

@@ -6,22 +6,115 @@ package fingerprint
 import (
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/reeve-run/reeve/api"
 )
 
-// Stats measures what the machine uses now. CPU is the mean since it booted.
-func Stats(dataDir string) *api.HostStats {
-	s := &api.HostStats{Memory: memoryStats(), CPU: cpuStats(readFile("/proc/stat")), AllocDirStats: diskStats(dataDir)}
+// shortestLook is the least time over which a load is measured: over less, the
+// kernel's ticks are too coarse.
+const shortestLook = time.Second
+
+// A Meter measures what the machine uses. A load is over the time since the
+// meter was read before; over the time since the machine booted at first.
+type Meter struct {
+	dataDir string
+
+	mu   sync.Mutex
+	at   time.Time // of last
+	last map[string]coreTicks
+	cpu  []*api.HostCPUStats // as of at
+}
+
+// NewMeter returns a meter of this machine and of dataDir's file system.
+func NewMeter(dataDir string) *Meter { return &Meter{dataDir: dataDir} }
+
+// Read measures. A core that is never idle makes perCore ticks, in MHz.
+func (m *Meter) Read(perCore int64, now time.Time) *api.HostStats {
+	s := &api.HostStats{
+		Memory: memoryStats(), AllocDirStats: diskStats(m.dataDir),
+		Timestamp: now.UnixNano(),
+	}
+	s.CPU = m.readCPU(readFile("/proc/stat"), perCore, now)
+	for _, c := range s.CPU {
+		s.CPUTicksConsumed += c.TotalTicks
+	}
 	if up, _, ok := strings.Cut(readLine("/proc/uptime"), " "); ok {
 		seconds, _ := strconv.ParseFloat(up, 64)
 		s.Uptime = uint64(seconds)
 	}
+	s.DiskStats = []*api.HostDiskStats{}
 	if s.AllocDirStats != nil {
-		s.DiskStats = []*api.HostDiskStats{s.AllocDirStats}
+		s.DiskStats = append(s.DiskStats, s.AllocDirStats)
 	}
+	return s
+}
+
+// readCPU returns one entry per core of /proc/stat.
+func (m *Meter) readCPU(text string, perCore int64, now time.Time) []*api.HostCPUStats {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.cpu != nil && now.Sub(m.at) < shortestLook {
+		return m.cpu
+	}
+	seen, all := map[string]coreTicks{}, []*api.HostCPUStats{}
+	for line := range strings.Lines(text) {
+		f := strings.Fields(line)
+		if len(f) < 8 || !strings.HasPrefix(f[0], "cpu") || f[0] == "cpu" {
+			continue
+		}
+		ticks := parseTicks(f[1:8])
+		seen[f[0]] = ticks
+		spent := ticks.since(m.last[f[0]])
+		if spent.sum() == 0 {
+			continue
+		}
+		all = append(all, spent.shares(f[0], perCore))
+	}
+	m.last, m.cpu, m.at = seen, all, now
+	return all
+}
+
+// coreTicks is what a core spent its time on, in the kernel's ticks: user, nice,
+// system, idle, iowait, irq, softirq.
+type coreTicks [7]float64
+
+func parseTicks(fields []string) (t coreTicks) {
+	for i := range t {
+		t[i], _ = strconv.ParseFloat(fields[i], 64)
+	}
+	return t
+}
+
+// since is what was spent after an earlier look.
+func (t coreTicks) since(earlier coreTicks) coreTicks {
+	for i := range t {
+		t[i] = max(0, t[i]-earlier[i]) // the kernel's count of waiting goes back now and then
+	}
+	return t
+}
+
+func (t coreTicks) sum() (sum float64) {
+	for _, n := range t {
+		sum += n
+	}
+	return sum
+}
+
+// shares turns ticks into percent of one core.
+func (t coreTicks) shares(core string, perCore int64) *api.HostCPUStats {
+	percent := 100 / t.sum()
+	s := &api.HostCPUStats{
+		CPU:    core,
+		User:   percent * (t[0] + t[1]),
+		System: percent * (t[2] + t[5] + t[6]),
+		Idle:   percent * (t[3] + t[4]),
+	}
+	s.TotalPercent = s.User + s.System
+	s.TotalTicks = s.TotalPercent / 100 * float64(perCore)
 	return s
 }
 
@@ -29,33 +122,6 @@ func memoryStats() *api.HostMemoryStats {
 	m := meminfo(readFile("/proc/meminfo"))
 	total, free, available := uint64(m["MemTotal"]), uint64(m["MemFree"]), uint64(m["MemAvailable"])
 	return &api.HostMemoryStats{Total: total, Free: free, Available: available, Used: total - available}
-}
-
-// cpuStats reads /proc/stat, one entry per core.
-func cpuStats(text string) []*api.HostCPUStats {
-	var all []*api.HostCPUStats
-	for line := range strings.Lines(text) {
-		f := strings.Fields(line)
-		if len(f) < 8 || !strings.HasPrefix(f[0], "cpu") || f[0] == "cpu" {
-			continue
-		}
-		var ticks [7]float64
-		sum := 0.0
-		for i := range ticks {
-			ticks[i], _ = strconv.ParseFloat(f[i+1], 64)
-			sum += ticks[i]
-		}
-		if sum == 0 {
-			continue
-		}
-		all = append(all, &api.HostCPUStats{
-			CPU:    f[0],
-			User:   100 * (ticks[0] + ticks[1]) / sum,
-			System: 100 * (ticks[2] + ticks[5] + ticks[6]) / sum,
-			Idle:   100 * (ticks[3] + ticks[4]) / sum,
-		})
-	}
-	return all
 }
 
 func diskStats(dir string) *api.HostDiskStats {

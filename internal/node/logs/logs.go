@@ -126,8 +126,9 @@ func (c *copier) truncated() (bool, error) {
 }
 
 // Task reads a task's rotated output: dir/PREFIX.N. The offset counts over all
-// files that are left. A follower ends when ended is closed and everything was
-// read. When ctx ends first, its error is returned.
+// files that are left; 0 from the end is the beginning of the newest file. A
+// follower ends when ended is closed and everything was read. When ctx ends
+// first, its error is returned.
 func Task(ctx context.Context, root *os.Root, dir, prefix string, o Options, ended <-chan struct{}, sink Sink) error {
 	var w *watch
 	if o.Follow {
@@ -208,6 +209,9 @@ func locate(root *os.Root, dir, prefix string, numbers []int, o Options) (number
 			sizes[i] = info.Size()
 			total += info.Size()
 		}
+	}
+	if o.FromEnd && o.Offset == 0 {
+		return numbers[len(numbers)-1], 0, nil
 	}
 	skip := min(o.Offset, total)
 	if o.FromEnd {

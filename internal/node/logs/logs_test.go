@@ -104,7 +104,7 @@ func TestRotatedFilesReadAsOne(t *testing.T) {
 		{Options{Offset: 100}, ""},
 		{Options{FromEnd: true, Offset: 6}, "b\nccc\n"},
 		{Options{FromEnd: true, Offset: 100}, "aaa\nbbb\nccc\n"},
-		{Options{FromEnd: true}, ""},
+		{Options{FromEnd: true}, "ccc\n"}, // what the newest file holds: where a client begins that follows
 	} {
 		got := newCollector()
 		if err := Task(t.Context(), root, "logs", "web.stdout", c.o, nil, got.sink); err != nil {
