@@ -5,7 +5,7 @@ package api
 
 // AgentSelf is what an agent says of itself.
 type AgentSelf struct {
-	Config map[string]any
+	Config map[string]any               `json:"config"`
 	Member AgentMember                  `json:"member"`
 	Stats  map[string]map[string]string `json:"stats"`
 }

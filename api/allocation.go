@@ -36,9 +36,10 @@ type Allocation struct {
 	NodeID                string
 	NodeName              string
 	JobID                 string
-	Job                   *Job   // the version it was made from; shared
-	Group                 string `json:"TaskGroup"`
-	Resources             *Resources
+	Job                   *Job       // the version it was made from; shared
+	Group                 string     `json:"TaskGroup"`
+	Resources             *Resources // what it holds in all, when it is shown; AllocatedResources says more
+	SharedResources       *Resources `json:",omitempty"` // what its tasks hold together, when it is shown
 	TaskResources         map[string]*Resources
 	AllocatedResources    *AllocatedResources
 	Metrics               *PlacementMetrics
@@ -260,7 +261,7 @@ type TaskEvent struct {
 	Type             string
 	Time             int64 // Unix nanoseconds
 	DisplayMessage   string
-	Details          map[string]string
+	Details          EventDetails
 	Message          string
 	FailsTask        bool
 	RestartReason    string
@@ -298,6 +299,7 @@ type AllocationListStub struct {
 	AllocatedResources    *AllocatedResources `json:",omitempty"`
 	DesiredStatus         string
 	DesiredDescription    string
+	DesiredTransition     DesiredTransition
 	ClientStatus          string
 	ClientDescription     string
 	TaskStates            map[string]*TaskState
@@ -320,7 +322,7 @@ func (a *Allocation) Stub() *AllocationListStub {
 		ID: a.ID, EvalID: a.EvalID, Name: a.Name, Namespace: a.Namespace,
 		NodeID: a.NodeID, NodeName: a.NodeName, JobID: a.JobID, TaskGroup: a.Group,
 		DesiredStatus: a.DesiredStatus, DesiredDescription: a.DesiredDescription,
-		ClientStatus: a.ClientStatus, ClientDescription: a.ClientDescription,
+		DesiredTransition: a.DesiredTransition, ClientStatus: a.ClientStatus, ClientDescription: a.ClientDescription,
 		TaskStates: a.TaskStates, DeploymentStatus: a.DeploymentStatus, Crashes: a.Crashes,
 		FollowupEvalID: a.FollowupEvalID, NextAllocation: a.NextAllocation,
 		RescheduleTracker:    a.RescheduleTracker,

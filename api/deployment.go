@@ -30,6 +30,7 @@ type Deployment struct {
 	Groups             map[string]*DeploymentState `json:"TaskGroups"`
 	Status             string                      // one of the Deployment constants
 	StatusDescription  string
+	EvalPriority       int `json:",omitempty"` // of the evaluation that began it
 	// Troubles are what kept a deployment that failed from going on, at the time
 	// when it failed; the TroublesKept most telling ones.
 	Troubles    []*Trouble `json:",omitempty"`

@@ -26,7 +26,7 @@ const (
 // A Node is a machine with an agent.
 type Node struct {
 	ID                    string
-	SecretID              string `json:",omitempty"` // proves that a caller is this node; never shown
+	SecretID              string // proves that a caller is this node; shown as ""
 	Datacenter            string
 	Name                  string
 	HTTPAddr              string // host:port of its agent

@@ -76,8 +76,9 @@ const (
 
 // AllocatedResources is what an allocation holds on its node.
 type AllocatedResources struct {
-	Tasks  map[string]*AllocatedTask
-	Shared AllocatedShared
+	Tasks          map[string]*AllocatedTask
+	TaskLifecycles map[string]*Lifecycle `json:",omitempty"` // by task, when an allocation is shown; nil: a main task
+	Shared         AllocatedShared
 }
 
 // AllocatedTask is what one task of an allocation holds.

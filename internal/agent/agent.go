@@ -212,7 +212,8 @@ func (a *Agent) release() {
 // newHandler makes the HTTP API of this process.
 func (a *Agent) newHandler() *httpapi.Handler {
 	config := httpapi.Config{
-		Servers: a.servers, Region: a.config.Region, Name: a.config.Name, Version: a.config.Version, Logger: a.log,
+		Servers: a.servers, Logger: a.log,
+		Region: a.config.Region, Datacenter: a.config.Datacenter, Name: a.config.Name, Version: a.config.Version,
 		Door: a.door, ServerToken: cmp.Or(os.Getenv("REEVE_TOKEN"), os.Getenv("NOMAD_TOKEN")),
 	}
 	if a.server != nil {

@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -149,7 +150,7 @@ func TestForeignClientRunsAJob(t *testing.T) {
 		t.Fatalf("the evaluation's allocations: %d, %v; want 2", len(made), err)
 	}
 	alloc, _, err := f.api.Allocations().Info(allocs[0].ID, nil)
-	if err != nil || *alloc.Job.ID != "web" || alloc.TaskStates["main"].State != "running" {
+	if err != nil || *alloc.Job.ID != "web" || alloc.TaskStates["main"].State != "running" || *alloc.Resources.CPU != 1 || *alloc.TaskResources["main"].MemoryMB != 10 {
 		t.Fatalf("allocation: %+v, %v", alloc, err)
 	}
 	f.nodesAreShown(alloc.NodeID)
@@ -380,6 +381,25 @@ func TestForeignClientFollowsEvents(t *testing.T) {
 	}
 }
 
+// leaderIsAMember does as those do that mark the leader in a list of servers.
+func (f *foreign) leaderIsAMember() {
+	f.t.Helper()
+	leader := must[string](f.t)(f.api.Status().RegionLeader("global"))
+	members := must[*nomad.ServerMembers](f.t)(f.api.Agent().Members())
+	if members.ServerDC != "dc1" || len(members.Members) != 1 {
+		f.t.Fatalf("the members are %+v", members)
+	}
+	m := members.Members[0]
+	for _, tag := range []string{"dc", "id", "port", "region", "role", "rpc_addr", "build", "raft_vsn"} {
+		if m.Tags[tag] == "" {
+			f.t.Errorf("the member has no tag %s: %v", tag, m.Tags)
+		}
+	}
+	if at := net.JoinHostPort(m.Tags["rpc_addr"], m.Tags["port"]); at != leader || net.JoinHostPort(m.Addr, m.Tags["port"]) != leader {
+		f.t.Errorf("the member is at %s, the leader at %s", at, leader)
+	}
+}
+
 func TestForeignClientSeesTheCluster(t *testing.T) {
 	f := newForeign(t)
 	if leader := must[string](t)(f.api.Status().Leader()); leader == "" {
@@ -395,9 +415,10 @@ func TestForeignClientSeesTheCluster(t *testing.T) {
 	if self.Member.Name == "" {
 		t.Errorf("the agent is %+v", self)
 	}
-	if members := must[*nomad.ServerMembers](t)(f.api.Agent().Members()); len(members.Members) != 1 {
-		t.Errorf("members are %+v", members)
+	if dc := must[string](t)(f.api.Agent().Datacenter()); dc != "dc1" {
+		t.Errorf("the agent's datacenter is %q", dc)
 	}
+	f.leaderIsAMember()
 	if health := must[*nomad.AgentHealthResponse](t)(f.api.Agent().Health()); !health.Server.Ok || !health.Client.Ok {
 		t.Errorf("health is %+v", health)
 	}

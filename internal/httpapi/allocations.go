@@ -39,7 +39,7 @@ func getAllocation(c *call, v *state.Snapshot) (*api.Allocation, uint64, error) 
 	if err != nil {
 		return nil, v.TableIndex(c.route.Tables...), err
 	}
-	return a, a.ModifyIndex, nil
+	return a.Shown(), a.ModifyIndex, nil
 }
 
 func findAllocation(v *state.Snapshot, id string) (*api.Allocation, error) {

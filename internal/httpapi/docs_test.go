@@ -100,11 +100,7 @@ func typeName(t reflect.Type, stream string) string {
 	if stream == lines {
 		return t.Name() + ", one a line"
 	}
-	name := strings.NewReplacer("*api.", "", "api.", "", "httpapi.none", "").Replace(t.String())
-	if name == "interface {}" {
-		name = "AgentSelf"
-	}
-	return name
+	return strings.NewReplacer("*api.", "", "api.", "", "httpapi.none", "").Replace(t.String())
 }
 
 func TestOpenAPIDocumentHoldsTogether(t *testing.T) {

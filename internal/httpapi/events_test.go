@@ -119,7 +119,7 @@ func TestEventStreamFollowsWhatHappens(t *testing.T) {
 		}
 		for _, e := range batch.Events {
 			got = append(got, e.Type+" "+e.Key)
-			if node, ok := e.Payload[api.TopicNode].(map[string]any); ok && node["SecretID"] != nil {
+			if node, ok := e.Payload[api.TopicNode].(map[string]any); ok && node["SecretID"] != "" {
 				t.Errorf("the event shows the node's secret: %v", node)
 			}
 			if a, ok := e.Payload[api.TopicAllocation].(map[string]any); ok && a["Job"] != nil {

@@ -24,12 +24,13 @@ type Config struct {
 	Servers func() []string          // addresses (host:port) of servers, the best first
 	Node    http.Handler             // this process's node agent, serving /v1/client/...; nil: none
 	NodeID  func() string            // of Node
-	Self    func() any               // what /v1/agent/self answers; nil: what can be known here
 	Router  func() *api.RouterStatus // what /v1/agent/router answers; nil: there is none
-	Region  string                   // "global" when empty
-	Name    string                   // of this server
-	Version string
-	Logger  *slog.Logger // nil: nowhere
+	Logger  *slog.Logger             // nil: nowhere
+
+	Region     string // "global" when empty
+	Datacenter string // "dc1" when empty
+	Name       string // of this agent
+	Version    string
 
 	Door        *door.Door // decides which requests come in; nil: all
 	ServerToken string     // for requests that are passed on to a server; "": none
@@ -62,6 +63,9 @@ type Handler struct {
 func New(c Config) *Handler {
 	if c.Region == "" {
 		c.Region = "global"
+	}
+	if c.Datacenter == "" {
+		c.Datacenter = "dc1"
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

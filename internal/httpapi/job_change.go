@@ -59,7 +59,7 @@ func getJobScale(c *call, v *state.Snapshot) (*api.ScaleStatus, uint64, error) {
 	index := job.ModifyIndex
 	groups := map[string]*api.GroupScaleStatus{}
 	for _, g := range job.Groups {
-		groups[g.Name] = &api.GroupScaleStatus{Desired: g.Size(), Events: events[g.Name]}
+		groups[g.Name] = &api.GroupScaleStatus{Desired: g.Size(), Events: append([]api.ScalingEvent{}, events[g.Name]...)}
 		for _, e := range events[g.Name] {
 			index = max(index, e.CreateIndex)
 		}

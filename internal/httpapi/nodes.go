@@ -58,7 +58,7 @@ func getNodeAllocations(c *call, v *state.Snapshot) ([]*api.Allocation, uint64, 
 	if err != nil {
 		return nil, v.TableIndex(c.route.Tables...), err
 	}
-	return ofJob(c, v, v.AllocationsByNode(n.ID), allocationModified, itself)
+	return ofJob(c, v, v.AllocationsByNode(n.ID), allocationModified, (*api.Allocation).Shown)
 }
 
 func setNodeEligibility(c *call, req *api.NodeEligibilityRequest) (*api.NodeEligibilityResponse, uint64, error) {

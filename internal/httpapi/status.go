@@ -4,9 +4,7 @@
 package httpapi
 
 import (
-	"net"
 	"net/http"
-	"strconv"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/state"
@@ -41,55 +39,12 @@ func collectGarbage(c *call, _ *none) (none, uint64, error) {
 	return none{}, 0, c.Server.CollectGarbage(c.r.Context())
 }
 
-// getSelf answers with what this process knows of itself.
-func getSelf(c *call) (any, error) {
-	if c.Self != nil {
-		return c.Self(), nil
-	}
-	self := &api.AgentSelf{
-		Config: map[string]any{
-			"Region":  c.Region,
-			"Name":    c.Name,
-			"Version": map[string]any{"Version": c.Version},
-			"Server":  map[string]any{"Enabled": c.Server != nil},
-			"Client":  map[string]any{"Enabled": c.Node != nil},
-		},
-		Stats: map[string]map[string]string{},
-	}
-	if c.NodeID != nil {
-		self.Stats["client"] = map[string]string{"node_id": c.NodeID()}
-	}
-	if c.Server != nil {
-		self.Member = *c.member()
-		if stats := c.Server.Stats(); stats != nil {
-			self.Stats["scheduler"] = stats
-		}
-	}
-	return self, nil
-}
-
 // getRouter answers with what this process's router says of itself.
 func getRouter(c *call) (*api.RouterStatus, error) {
 	if c.Router == nil {
 		return nil, api.Errorf(api.CodeNotFound, "this agent has no router: start it with -router, or with enabled = true in router { }")
 	}
 	return c.Router(), nil
-}
-
-func (c *call) member() *api.AgentMember {
-	m := &api.AgentMember{
-		Name: c.Name + "." + c.Region, Status: "alive",
-		Tags: map[string]string{"region": c.Region, "build": c.Version, "role": "reeve"},
-	}
-	if host, port, err := net.SplitHostPort(c.Server.Leader()); err == nil {
-		n, _ := strconv.ParseUint(port, 10, 16)
-		m.Addr, m.Port = host, uint16(n)
-	}
-	return m
-}
-
-func getMembers(c *call) (*api.AgentMembers, error) {
-	return &api.AgentMembers{ServerName: c.Name, ServerRegion: c.Region, Members: []*api.AgentMember{c.member()}}, nil
 }
 
 // getHealth answers 500 when a part that should work does not.

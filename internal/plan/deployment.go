@@ -78,8 +78,8 @@ func (w *work) newDeployment(phases []*phase) *api.Deployment {
 		ID: deriveID(w.eval.ID, "deployment", fmt.Sprint(w.job.Version)), Namespace: w.key.Namespace, JobID: w.key.ID,
 		JobVersion: w.job.Version, JobModifyIndex: w.job.JobModifyIndex,
 		JobSpecModifyIndex: w.job.JobModifyIndex, JobCreateIndex: w.job.CreateIndex,
-		Groups:     make(map[string]*api.DeploymentState),
-		Status:     api.DeploymentRunning,
+		Groups: make(map[string]*api.DeploymentState),
+		Status: api.DeploymentRunning, EvalPriority: w.eval.Priority,
 		CreateTime: w.now.UnixNano(), ModifyTime: w.now.UnixNano(),
 	}
 	if w.begunHeld {
