@@ -19,7 +19,9 @@ var serverFields = map[string]bool{
 }
 
 // DiffJobs compares two canonicalized jobs field by field; either may be nil.
-// With contextual set, fields that did not change are shown in blocks that did.
+// With contextual set, it names groups and tasks that did not change, and in a
+// block that did it shows the fields that did not. What stands in a job, group or
+// task itself is shown only if it changed.
 func DiffJobs(old, new *Job, contextual bool) *JobDiff {
 	d := differ{contextual}
 	result := &JobDiff{Type: kindOf(old == nil, new == nil)}
@@ -28,7 +30,7 @@ func DiffJobs(old, new *Job, contextual bool) *JobDiff {
 	} else if old != nil {
 		result.ID = old.ID
 	}
-	result.Fields, result.Objects = d.structs(valueOf(old), valueOf(new), serverFields)
+	result.Fields, result.Objects = d.changes(valueOf(old), valueOf(new), serverFields)
 	result.Groups = d.groups(groupsOf(old), groupsOf(new))
 	if result.Type == DiffEdited && !changed(result.Fields, result.Objects) &&
 		!slices.ContainsFunc(result.Groups, func(g *GroupDiff) bool { return g.Type != DiffNone }) {
@@ -48,7 +50,7 @@ func (d differ) groups(old, new []*Group) []*GroupDiff {
 	var diffs []*GroupDiff
 	for _, pair := range pairByName(old, new, func(g *Group) string { return g.Name }) {
 		g := &GroupDiff{Type: kindOf(pair.old == nil, pair.new == nil), Name: pair.name}
-		g.Fields, g.Objects = d.structs(valueOf(pair.old), valueOf(pair.new), serverFields)
+		g.Fields, g.Objects = d.changes(valueOf(pair.old), valueOf(pair.new), serverFields)
 		var oldTasks, newTasks []*Task
 		if pair.old != nil {
 			oldTasks = pair.old.Tasks
@@ -72,7 +74,7 @@ func (d differ) tasks(old, new []*Task) []*TaskDiff {
 	var diffs []*TaskDiff
 	for _, pair := range pairByName(old, new, func(t *Task) string { return t.Name }) {
 		t := &TaskDiff{Type: kindOf(pair.old == nil, pair.new == nil), Name: pair.name}
-		t.Fields, t.Objects = d.structs(valueOf(pair.old), valueOf(pair.new), nil)
+		t.Fields, t.Objects = d.changes(valueOf(pair.old), valueOf(pair.new), nil)
 		if t.Type == DiffEdited && !changed(t.Fields, t.Objects) {
 			t.Type = DiffNone
 		}

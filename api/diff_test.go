@@ -4,7 +4,6 @@
 package api
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -121,12 +120,61 @@ func TestDiffOfNewAndStoppedJob(t *testing.T) {
 	}
 }
 
+// As Nomad shows changes: every group and task by name, and the neighbours of what
+// changed within a block; nothing else that stayed, and no key of ours that nobody
+// set.
 func TestContextualDiffShowsNeighbours(t *testing.T) {
 	after := canonical()
-	after.Groups[0].Count = ptr(5)
-	plain, _ := json.Marshal(DiffJobs(canonical(), after, false))
-	context, _ := json.Marshal(DiffJobs(canonical(), after, true))
-	if strings.Contains(string(plain), "worker") || !strings.Contains(string(context), "worker") {
-		t.Errorf("context:\n%s\nwithout:\n%s", context, plain)
+	after.Priority = 60
+	*after.Groups[0].Tasks[0].Resources.CPU = 500
+	*after.Groups[0].Update.MaxParallel = 2
+	want := `Edited job web
+  Edited Priority: "50" -> "60"
+  Edited group site
+    Edited Update
+      None AutoPromote: "false" -> "false"
+      None AutoRevert: "false" -> "false"
+      None Canary: "0" -> "0"
+      None HealthCheck: "checks" -> "checks"
+      None HealthyDeadline: "5m0s" -> "5m0s"
+      Edited MaxParallel: "1" -> "2"
+      None MinHealthyTime: "10s" -> "10s"
+      None ProgressDeadline: "10m0s" -> "10m0s"
+      None Stagger: "30s" -> "30s"
+    Edited task server
+      Edited Resources
+        Edited CPU: "100" -> "500"
+        None Cores: "0" -> "0"
+        None MemoryMB: "300" -> "300"
+        None MemoryMaxMB: "0" -> "0"
+  None group worker
+    None task work
+`
+	if diff := cmp.Diff(want, sketch(DiffJobs(canonical(), after, true))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	plain := sketch(DiffJobs(canonical(), after, false))
+	if strings.Contains(plain, "None") {
+		t.Errorf("without context:\n%s", plain)
+	}
+	if same := sketch(DiffJobs(canonical(), canonical(), true)); strings.Contains(same, ": ") || strings.Contains(same, "Edited") {
+		t.Errorf("of a job that did not change:\n%s", same)
+	}
+}
+
+func TestDiffOfNewJobLeavesOutWhatNobodyWrote(t *testing.T) {
+	got := sketch(DiffJobs(nil, canonical(), true))
+	for _, own := range []string{"Written", "Immediate", "Goal", "Daemon", "Domain", "Fate"} {
+		if strings.Contains(got, own) {
+			t.Errorf("the diff has %s, which nobody wrote:\n%s", own, got)
+		}
+	}
+	after := canonical()
+	after.Domain, after.Groups[0].Update.Written = "shop", ptr(true)
+	got = sketch(DiffJobs(canonical(), after, true))
+	for _, own := range []string{`Added Domain: "" -> "shop"`, `Edited Written: "false" -> "true"`} {
+		if !strings.Contains(got, own) {
+			t.Errorf("the diff lacks %s:\n%s", own, got)
+		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -20,7 +21,16 @@ type differ struct {
 	contextual bool
 }
 
-// structs compares two structs of one type, leaving out the named fields.
+// changes is structs without the fields that did not change.
+func (d differ) changes(old, new reflect.Value, skip map[string]bool) ([]*FieldDiff, []*ObjectDiff) {
+	fields, objects := d.structs(old, new, skip)
+	return slices.DeleteFunc(fields, func(f *FieldDiff) bool { return f.Type == DiffNone }), objects
+}
+
+// structs compares two structs of one type, leaving out the named fields. A field
+// that is left out of a job's JSON while it is empty is left out of a diff, too,
+// unless it changed: what nobody wrote tells readers nothing, and readers of
+// Nomad's diffs do not know it.
 func (d differ) structs(old, new reflect.Value, skip map[string]bool) ([]*FieldDiff, []*ObjectDiff) {
 	var fields []*FieldDiff
 	var objects []*ObjectDiff
@@ -33,12 +43,27 @@ func (d differ) structs(old, new reflect.Value, skip map[string]bool) ([]*FieldD
 		if skip[name] {
 			continue
 		}
-		fs, os := d.value(name, fieldOf(old, f), fieldOf(new, f))
+		was, is := fieldOf(old, f), fieldOf(new, f)
+		if isOptional(f) && isEmpty(was) && isEmpty(is) {
+			continue
+		}
+		fs, os := d.value(name, was, is)
 		fields, objects = append(fields, fs...), append(objects, os...)
 	}
 	slices.SortStableFunc(fields, func(a, b *FieldDiff) int { return cmp.Compare(a.Name, b.Name) })
 	slices.SortStableFunc(objects, func(a, b *ObjectDiff) int { return cmp.Compare(a.Name, b.Name) })
 	return fields, objects
+}
+
+func isOptional(f reflect.StructField) bool {
+	_, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return options == "omitempty"
+}
+
+// isEmpty reports whether a value says nothing: it is not there, or zero.
+func isEmpty(v reflect.Value) bool {
+	v = dereference(v)
+	return !v.IsValid() || v.IsZero()
 }
 
 func fieldOf(v reflect.Value, f reflect.StructField) reflect.Value {
@@ -145,12 +170,12 @@ func (d differ) object(name string, old, new reflect.Value) []*ObjectDiff {
 	return d.keep(o)
 }
 
-// keep drops an object in which nothing changed, unless context is wanted.
+// keep drops an object in which nothing changed.
 func (d differ) keep(o *ObjectDiff) []*ObjectDiff {
 	if o.Type == DiffEdited && !changed(o.Fields, o.Objects) {
 		o.Type = DiffNone
 	}
-	if o.Type == DiffNone && (!d.contextual || len(o.Fields)+len(o.Objects) == 0) {
+	if o.Type == DiffNone {
 		return nil
 	}
 	return []*ObjectDiff{o}
