@@ -38,7 +38,7 @@ type EventOptions struct {
 }
 
 func (o *EventOptions) values() url.Values {
-	v := url.Values{}
+	v := url.Values{"progress": {"true"}}
 	for topic, keys := range o.Topics {
 		if len(keys) == 0 {
 			v.Add("topic", topic)

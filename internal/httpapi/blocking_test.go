@@ -163,7 +163,8 @@ func TestBlockingQueryNoticesThatAnObjectIsGone(t *testing.T) {
 	})
 }
 
-func TestEventStreamSaysThatItLives(t *testing.T) {
+func saysThatItLives(t *testing.T, query, want string) {
+	t.Helper()
 	bubble.Test(t, func(t *testing.T) {
 		core := newFakeCore()
 		h := New(Config{Server: core})
@@ -172,14 +173,19 @@ func TestEventStreamSaysThatItLives(t *testing.T) {
 		ctx, cancel := context.WithCancel(ctx)
 		go func() {
 			defer close(done)
-			h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, "/v1/event/stream", nil))
+			h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, "/v1/event/stream"+query, nil))
 		}()
 		time.Sleep(35 * time.Second)
 		synctest.Wait()
 		cancel()
 		<-done
-		if got := w.Body.String(); got != "{\"Index\":0}\n{\"Index\":0}\n{\"Index\":0}\n" || w.Code != http.StatusOK {
-			t.Errorf("after 35 seconds got %d %q, want how far it is three times", w.Code, got)
+		if got := w.Body.String(); got != strings.Repeat(want+"\n", 3) || w.Code != http.StatusOK {
+			t.Errorf("%q: after 35 seconds got %d %q, want %s three times", query, w.Code, got, want)
 		}
 	})
+}
+
+func TestEventStreamSaysThatItLives(t *testing.T) {
+	saysThatItLives(t, "", "{}")
+	saysThatItLives(t, "?progress", `{"Index":0}`)
 }

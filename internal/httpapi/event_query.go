@@ -20,13 +20,15 @@ type eventQuery struct {
 	sse      bool
 	snapshot bool   // begin with what is, and whenever something was missed
 	complete bool   // rather nothing than less than everything
+	progress bool   // signs of life say how far the stream is
+	replay   bool   // begin with the oldest that is kept
 	timeline string // of what was told before from; "": not said
 	from     uint64 // the index of the first that is wanted; 0: from now on
 	skip     int    // events of that index that the subscriber has
 }
 
 // eventParams are the query parameters of the stream.
-var eventParams = []string{"topic", "index", "complete", "snapshot", "filter", "format", "timeline"}
+var eventParams = []string{"topic", "index", "complete", "snapshot", "filter", "format", "timeline", "progress"}
 
 // parseEventQuery reads what a subscriber wants.
 func (c *call) parseEventQuery() (q eventQuery, err error) {
@@ -47,7 +49,11 @@ func (c *call) parseEventQuery() (q eventQuery, err error) {
 	if q.complete, err = c.flag("complete"); err != nil {
 		return q, err
 	}
+	if q.progress, err = c.flag("progress"); err != nil {
+		return q, err
+	}
 	q.timeline, q.from = c.query.Get("timeline"), c.index
+	q.replay = c.query.Get("index") != "" && c.index == 0
 	// A browser that connects again asks as it did at first, and says with the
 	// header how far it came.
 	if s := c.r.Header.Get("Last-Event-ID"); s != "" {
@@ -111,13 +117,19 @@ var knownTopics = []string{
 	api.TopicPlan, api.TopicRestart, api.TopicCallback, api.TopicDomain, api.TopicInstance, api.TopicService,
 }
 
+// otherTopics are those of Nomad's that nothing is ever told of here. Its clients
+// may ask for them.
+var otherTopics = []string{
+	"ACLAuthMethod", "ACLBindingRule", "ACLPolicy", "ACLRole", "ACLToken", "CSIPlugin", "CSIVolume", "HostVolume", "Operator", "Variable",
+}
+
 // parseTopics reads "Topic", "Topic:key" and "*".
 func parseTopics(params []string) (topics, error) {
 	wanted := topics{}
 	var unknown []string
 	for _, param := range params {
 		topic, key, keyed := strings.Cut(param, ":")
-		if topic != api.TopicAll && !slices.Contains(knownTopics, topic) {
+		if topic != api.TopicAll && !slices.Contains(knownTopics, topic) && !slices.Contains(otherTopics, topic) {
 			unknown = append(unknown, strconv.Quote(topic))
 			continue
 		}

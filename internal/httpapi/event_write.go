@@ -28,21 +28,22 @@ const (
 
 // eventWriter writes the messages of one subscriber.
 type eventWriter struct {
-	s   *stream
-	sse bool
-	buf *bytes.Buffer // nil between messages: most streams are quiet
+	s        *stream
+	sse      bool
+	progress bool          // signs of life say how far the stream is
+	buf      *bytes.Buffer // nil between messages: most streams are quiet
 
 	index uint64     // of the message being written
 	n     int        // events of it so far
 	held  *toldEvent // the last of them, of server-sent events: is it the last?
 }
 
-func newEventWriter(c *call, sse bool) *eventWriter {
+func newEventWriter(c *call, q eventQuery) *eventWriter {
 	kind := lines
-	if sse {
+	if q.sse {
 		kind = sseMedia
 	}
-	return &eventWriter{s: newStream(c, kind), sse: sse}
+	return &eventWriter{s: newStream(c, kind), sse: q.sse, progress: q.progress}
 }
 
 // start sends the header.
@@ -53,10 +54,15 @@ func (w *eventWriter) start() error {
 	return w.s.write(fmt.Appendf(nil, "retry: %d\n\n", retryFrom+rand.IntN(retrySpread)))
 }
 
-// alive says that everything up to index was told.
+// alive is a sign of life. Who can read it is told that everything up to index was
+// told; clients of Nomad's API take a message without events for a change of
+// nothing, unless it is empty.
 func (w *eventWriter) alive(index uint64) error {
-	if w.sse {
+	switch {
+	case w.sse:
 		return w.s.write(fmt.Appendf(nil, ": nothing new\nid: %d\n\n", index))
+	case !w.progress:
+		return w.s.write([]byte("{}\n"))
 	}
 	return w.s.write(fmt.Appendf(nil, "{\"Index\":%d}\n", index))
 }

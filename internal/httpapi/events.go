@@ -44,7 +44,7 @@ func streamEvents(c *call) error {
 	h := c.w.Header()
 	h.Set("X-Reeve-Events-After", strconv.FormatUint(s.after, 10))
 	h.Set("X-Reeve-Timeline", s.store.Snapshot().Timeline())
-	s.out = newEventWriter(c, q.sse)
+	s.out = newEventWriter(c, q)
 	defer s.out.release()
 	if err := s.out.start(); err != nil {
 		return nil
@@ -62,6 +62,9 @@ func (s *eventStream) begin() (first func() error, err error) {
 	case s.from == 0 && s.snapshot:
 		s.after = s.store.HistoryTo()
 		return s.tellSnapshot, nil
+	case s.from == 0 && s.replay:
+		s.after = s.store.HistoryFrom()
+		return nothing, nil
 	case s.from == 0:
 		s.after = s.store.Index()
 		return nothing, nil

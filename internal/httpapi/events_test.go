@@ -4,6 +4,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -91,6 +92,38 @@ func TestEventStreamResumesAtAnIndex(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Clients of Nomad's API always say an index: 0 has them told everything that is
+// kept, and topics that nothing is told of here are no mistake of theirs.
+func TestEventStreamReplaysFromIndexZero(t *testing.T) {
+	core := newFakeCore()
+	h := New(Config{Server: core})
+	core.apply(t, &state.RegisterJob{Job: storedJob("web")})
+	core.apply(t, &state.RegisterJob{Job: storedJob("other")})
+	for _, query := range []string{"?index=0&topic=Job", "?index=0&topic=Job&topic=ACLToken&topic=Variable", "?index=0&topic=Job&complete"} {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		body := &newlines{httptest.NewRecorder(), cancel, 2}
+		h.ServeHTTP(body, httptest.NewRequestWithContext(ctx, http.MethodGet, "/v1/event/stream"+query, nil))
+		cancel()
+		if got := body.Body.String(); strings.Count(got, `"JobRegistered"`) != 2 || !strings.HasPrefix(got, `{"Index":1,`) {
+			t.Errorf("%s: got %q, want two jobs registered, the first at index 1", query, got)
+		}
+	}
+}
+
+// newlines is an answer that is no longer wanted after so many lines.
+type newlines struct {
+	*httptest.ResponseRecorder
+	done context.CancelFunc
+	left int
+}
+
+func (l *newlines) Write(p []byte) (int, error) {
+	if l.left -= bytes.Count(p, []byte("\n")); l.left <= 0 {
+		defer l.done()
+	}
+	return l.ResponseRecorder.Write(p)
 }
 
 func TestEventStreamFollowsWhatHappens(t *testing.T) {
