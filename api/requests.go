@@ -13,7 +13,7 @@ type RegisterJobRequest struct {
 	JobModifyIndex    uint64
 	NoRestart         bool // refuse what would restart or replace something that runs
 	PreserveCounts    bool // keep the stored groups' counts
-	PreserveResources bool
+	PreserveResources bool // keep the stored tasks' resources
 	PolicyOverride    bool
 	EvalPriority      int
 	Region            string

@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/server"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -47,15 +48,19 @@ func findAllocation(v *state.Snapshot, id string) (*api.Allocation, error) {
 }
 
 func stopAllocation(c *call, _ *none) (*api.StopAllocationResponse, uint64, error) {
-	noDelay, err := c.flag("no_shutdown_delay")
-	if err != nil {
+	var o server.StopOptions
+	var err error
+	if o.NoShutdownDelay, err = c.flag("no_shutdown_delay"); err != nil {
+		return nil, 0, err
+	}
+	if o.Reschedule, err = c.flag("reschedule"); err != nil {
 		return nil, 0, err
 	}
 	a, err := findAllocation(c.Server.Store().Snapshot(), c.id())
 	if err != nil {
 		return nil, 0, err
 	}
-	resp, err := c.Server.StopAllocation(c.r.Context(), a.ID, noDelay)
+	resp, err := c.Server.StopAllocation(c.r.Context(), a.ID, o)
 	if err != nil {
 		return nil, 0, err
 	}

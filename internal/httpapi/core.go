@@ -37,7 +37,7 @@ type Core interface {
 
 	DeleteEvaluations(ctx context.Context, ids []string) (uint64, error)
 	UnblockEvaluation(ctx context.Context, id string) (uint64, error)
-	StopAllocation(ctx context.Context, id string, noShutdownDelay bool) (*api.StopAllocationResponse, error)
+	StopAllocation(ctx context.Context, id string, o server.StopOptions) (*api.StopAllocationResponse, error)
 	FailDeployment(ctx context.Context, id string) (*api.DeploymentResponse, error)
 	PauseDeployment(ctx context.Context, id string, req *api.DeploymentPauseRequest) (*api.DeploymentResponse, error)
 	PromoteDeployment(ctx context.Context, id string, groups []string) (*api.DeploymentResponse, error) // none: all

@@ -133,7 +133,9 @@ func relatives(v *state.Snapshot, e *api.Evaluation) []*api.EvaluationStub {
 
 func getEvaluationAllocations(c *call, v *state.Snapshot) ([]*api.AllocationListStub, uint64, error) {
 	e, err := findEvaluation(v, c.id())
-	if err != nil {
+	if api.CodeOf(err) == api.CodeNotFound {
+		e = &api.Evaluation{ID: c.id()}
+	} else if err != nil {
 		return nil, v.TableIndex(c.route.Tables...), err
 	}
 	return ofJob(c, v, v.AllocationsByEval(e.ID), allocationModified, func(a *api.Allocation) *api.AllocationListStub { return showAllocation(c, v, a) })

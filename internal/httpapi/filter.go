@@ -5,6 +5,7 @@ package httpapi
 
 import (
 	"errors"
+	"reflect"
 	"regexp"
 	"strings"
 
@@ -32,7 +33,7 @@ func parseFilter(expression string) (*bexpr.Evaluator, error) {
 	if len(expression) > maxFilterLength {
 		return nil, api.Errorf(api.CodeInvalid, "filter: the expression is longer than %d characters", maxFilterLength)
 	}
-	f, err := bexpr.CreateEvaluator(expression, bexpr.WithTagName("json"), bexpr.WithMaxExpressions(maxFilterExpressions))
+	f, err := bexpr.CreateEvaluator(expression, bexpr.WithTagName("json"), bexpr.WithHookFn(named), bexpr.WithMaxExpressions(maxFilterExpressions))
 	if err == nil {
 		return f, nil
 	}
@@ -54,7 +55,7 @@ func (c *call) matches(object any) (bool, error) {
 }
 
 func matchesFilter(f *bexpr.Evaluator, object any) (bool, error) {
-	ok, err := f.Evaluate(object)
+	ok, err := f.Evaluate(named(reflect.ValueOf(object)).Interface())
 	switch {
 	case err == nil:
 		return ok, nil

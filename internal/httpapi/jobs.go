@@ -21,7 +21,12 @@ var jobsByName = order[*api.Job]{
 }
 
 func listJobs(c *call, v *state.Snapshot) iter.Seq[*api.Job] {
-	return v.JobsPrefix(c.namespace, c.prefix)
+	all := v.JobsPrefix(c.namespace, c.prefix)
+	if !c.query.Has("domain") {
+		return all
+	}
+	domain := c.query.Get("domain")
+	return where(all, func(j *api.Job) bool { return j.Domain == domain })
 }
 
 func showJob(c *call, v *state.Snapshot, j *api.Job) *api.JobListStub {
@@ -163,6 +168,9 @@ func deregisterJob(c *call, _ *none) (*api.DeregisterJobResponse, uint64, error)
 	}
 	o.EvalPriority = int(priority)
 	resp, err := c.Server.DeregisterJob(c.r.Context(), c.namespace, c.id(), o)
+	if api.CodeOf(err) == api.CodeNotFound {
+		return &api.DeregisterJobResponse{}, 0, nil // clients stop what may be gone, and mean that it be gone
+	}
 	if err != nil {
 		return nil, 0, err
 	}

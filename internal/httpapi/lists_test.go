@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -158,5 +159,76 @@ func TestNodeSecretsAreNeverShown(t *testing.T) {
 	}
 	if stored := core.store.Snapshot().Node(testNode); stored.SecretID != "hush" {
 		t.Error("showing the node changed it")
+	}
+}
+
+func TestJobsAreListedByDomainAndAnnotation(t *testing.T) {
+	core := newFakeCore()
+	h := New(Config{Server: core})
+	for _, id := range []string{"a", "b", "c"} {
+		job := storedJob(id)
+		if id != "c" {
+			job.Domain, job.Annotation = "shop", "of "+id
+		}
+		core.apply(t, &state.RegisterJob{Job: job})
+	}
+	for query, want := range map[string]string{
+		"domain=shop":                         "ab",
+		"domain=":                             "c",
+		"domain=shop&reverse=true":            "ba",
+		"domain=none":                         "",
+		`filter=Domain+==+"shop"`:             "ab",
+		`filter=Annotation+==+"of+b"`:         "b",
+		`filter=Annotation+contains+"of"`:     "ab",
+		`filter=Domain+is+empty`:              "c",
+		`domain=shop&filter=ID+==+"a"`:        "a",
+		`filter=Domain+matches+"^s"`:          "ab",
+		`filter=Annotation+is+not+empty`:      "ab",
+		`filter=Name+==+"a"+and+Domain+!=+""`: "a",
+	} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/jobs?"+strings.NewReplacer(`"`, "%22", "==", "%3D%3D").Replace(query), nil))
+		var jobs []*api.JobListStub
+		if err := json.Unmarshal(w.Body.Bytes(), &jobs); err != nil {
+			t.Errorf("%s: %d %s", query, w.Code, w.Body)
+			continue
+		}
+		got := ""
+		for _, j := range jobs {
+			got += j.ID
+		}
+		if got != want {
+			t.Errorf("%s lists %q, want %q", query, got, want)
+		}
+	}
+}
+
+// Whatever an answer may leave out can be asked for.
+func TestFiltersFindEveryField(t *testing.T) {
+	for _, object := range []any{
+		&api.Job{}, &api.Allocation{}, &api.Evaluation{}, &api.Deployment{}, &api.Node{}, &api.NodePool{}, &api.Instance{}, &api.Plan{},
+		&api.JobRestart{}, &api.Decision{}, &api.Callback{}, &api.Domain{}, &api.ServiceRegistration{}, &api.CatalogEntry{}, &api.RouteListStub{}, &api.Orphan{},
+	} {
+		typ := reflect.TypeOf(object).Elem()
+		for i := range typ.NumField() {
+			f := typ.Field(i)
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if name == "-" {
+				continue
+			}
+			if name == "" {
+				name = f.Name
+			}
+			switch f.Type.Kind() {
+			case reflect.String, reflect.Bool, reflect.Int, reflect.Int64, reflect.Uint64:
+				filter, err := parseFilter(name + ` == "1"`)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := matchesFilter(filter, object); err != nil {
+					t.Errorf("%s.%s: %v", typ.Name(), name, err)
+				}
+			}
+		}
 	}
 }

@@ -55,7 +55,9 @@ func findNode(v *state.Snapshot, id string) (*api.Node, error) {
 
 func getNodeAllocations(c *call, v *state.Snapshot) ([]*api.Allocation, uint64, error) {
 	n, err := findNode(v, c.id())
-	if err != nil {
+	if api.CodeOf(err) == api.CodeNotFound {
+		n = &api.Node{ID: c.id()}
+	} else if err != nil {
 		return nil, v.TableIndex(c.route.Tables...), err
 	}
 	return ofJob(c, v, v.AllocationsByNode(n.ID), allocationModified, (*api.Allocation).Shown)

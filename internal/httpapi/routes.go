@@ -44,7 +44,7 @@ var planTables = []state.Table{jobs, allocations, evaluations, deployments, node
 // routes is the table: every route there is.
 func routes() []route {
 	return []route{
-		list("/v1/jobs", ReadJob, "Lists jobs by namespace and id.", jobsByName, listJobs, showJob).blocking(jobs, allocations, evaluations).params("meta"),
+		list("/v1/jobs", ReadJob, "Lists jobs by namespace and id.", jobsByName, listJobs, showJob).blocking(jobs, allocations, evaluations).params("meta", "domain"),
 		write(put, "/v1/jobs", SubmitJob, "Registers a job: it should run as written.", registerJob),
 		write(put, "/v1/jobs/parse", Anonymous, "Turns a job file (HCL, JSON or YAML) into a job.", parseJob),
 		write(put, "/v1/validate/job", ReadJob, "Says what is wrong with a job.", validateJob),
@@ -52,7 +52,7 @@ func routes() []route {
 		read("/v1/job/{id}", ReadJob, "Returns a job's current version.", getJob).blocking(jobs),
 		write(put, "/v1/job/{id}", SubmitJob, "Registers a job under its id.", registerNamedJob),
 		write(patch, "/v1/job/{id}", SubmitJob, "Changes a job while its instances go on: annotation, counts, routes, metric tags, service tags, meta and checks.", changeJob),
-		write(del, "/v1/job/{id}", SubmitJob, "Stops a job, and forgets it when asked to.", deregisterJob).params("purge", "no_shutdown_delay", "eval_priority"),
+		write(del, "/v1/job/{id}", SubmitJob, "Stops a job, and forgets it when asked to; of a job that is not known, nothing is to do.", deregisterJob).params("purge", "no_shutdown_delay", "eval_priority"),
 		write(put, "/v1/job/{id}/plan", SubmitJob, "Says what registering a job would do.", planJob),
 		read("/v1/job/{id}/allocations", ReadJob, "Lists a job's allocations.", getJobAllocations).blocking(allocations).params("all", "resources", "task_states"),
 		read("/v1/job/{id}/evaluations", ReadJob, "Lists a job's evaluations.", getJobEvaluations).blocking(evaluations),
@@ -96,14 +96,14 @@ func routes() []route {
 		read("/v1/instances", ReadJob, "Lists the instances of all jobs, by job, group and index: what runs, what should, and where.", listInstances).blocking(planTables...).filtered().params("domain", "job", "node", "state", "presence", "instance"),
 		list("/v1/allocations", ReadJob, "Lists allocations, oldest first.", allocationsByTime, listAllocations, showAllocation).blocking(allocations).params("resources", "task_states"),
 		read("/v1/allocation/{id}", ReadJob, "Returns an allocation with its job.", getAllocation).blocking(allocations),
-		write(put, "/v1/allocation/{id}/stop", AllocLife, "Stops an allocation; its instance is placed anew.", stopAllocation).params("no_shutdown_delay"),
+		write(put, "/v1/allocation/{id}/stop", AllocLife, "Stops an allocation; its instance is placed anew.", stopAllocation).params("no_shutdown_delay", "reschedule"),
 
 		list("/v1/evaluations", ReadJob, "Lists evaluations, oldest first.", evaluationsByTime, listEvaluations, showEvaluation).blocking(evaluations).params("job", "status"),
 		write(del, "/v1/evaluations", WriteOperator, "Forgets evaluations, by id or by filter; 409 for one that is being worked out.", deleteEvaluations),
 		write(put, "/v1/evaluation/{id}/unblock", SubmitJob, "Has a blocked evaluation worked out now, whatever it waits for.", unblockEvaluation),
 		read("/v1/evaluations/count", ReadJob, "Counts evaluations.", countEvaluations).blocking(evaluations).filtered().params("job", "status"),
 		read("/v1/evaluation/{id}", ReadJob, "Returns an evaluation, with stubs of its relatives when asked to.", getEvaluation).blocking(evaluations).params("related"),
-		read("/v1/evaluation/{id}/allocations", ReadJob, "Lists the allocations that an evaluation made or changed.", getEvaluationAllocations).blocking(allocations, evaluations).params("resources", "task_states"),
+		read("/v1/evaluation/{id}/allocations", ReadJob, "Lists the allocations that an evaluation made or changed: none of one that is not known.", getEvaluationAllocations).blocking(allocations, evaluations).params("resources", "task_states"),
 
 		list("/v1/deployments", ReadJob, "Lists deployments, oldest first.", deploymentsByTime, listDeployments, showDeployment).blocking(deployments),
 		read("/v1/deployment/{id}", ReadJob, "Returns a deployment.", getDeployment).blocking(deployments),
@@ -129,7 +129,7 @@ func routes() []route {
 
 		list("/v1/nodes", ReadNode, "Lists nodes by id.", nodesByID, listNodes, showNode).blocking(nodes).params("resources", "os"),
 		read("/v1/node/{id}", ReadNode, "Returns a node.", getNode).blocking(nodes),
-		read("/v1/node/{id}/allocations", ReadNode, "Returns a node's allocations with their jobs.", getNodeAllocations).blocking(allocations, nodes),
+		read("/v1/node/{id}/allocations", ReadNode, "Returns a node's allocations with their jobs: none of a node that is not known.", getNodeAllocations).blocking(allocations, nodes),
 		read("/v1/node/{id}/explain", ReadNode, "Says whether a node could take another instance of each of a job's groups, and all that is in the way.", explainNode).params("job"),
 		write(put, "/v1/node/{id}/eligibility", WriteNode, "Says whether new allocations may be placed on a node.", setNodeEligibility),
 		write(put, "/v1/node/{id}/drain", WriteNode, "Begins a node's drain, changes its terms, or ends it.", drainNode),
@@ -225,6 +225,7 @@ var paramDocs = map[string]string{
 	"purge":             "forget the job when nothing of it runs",
 	"reason":            "why, when the body does not say it",
 	"related":           "with stubs of the evaluations before, after and beside it",
+	"reschedule":        "count the replacement as an attempt of the `reschedule` block, and avoid the node",
 	"resources":         "with what is allocated",
 	"snapshot":          "begin with all objects of the topics, and with them anew whenever events were missed",
 	"state":             "only those that are `UNCLAIMED`, `CLAIMED`, `RUNNING`, `CRASHED` or `COMPLETE`",

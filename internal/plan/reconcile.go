@@ -242,6 +242,10 @@ func (w *work) replacing(r *placement.Request, st *step) {
 	case moving:
 		stop = w.stop(in.alloc, w.whyMoved(in.alloc))
 		r.Tracker = in.alloc.RescheduleTracker
+		if isTrue(in.alloc.DesiredTransition.Reschedule) {
+			r.Tracker = track(w.policy(in), in.alloc, 0, w.now, w.now)
+			r.Penalised = penalised(r.Tracker)
+		}
 		if w.mayStay(in.alloc) {
 			r.Replaces = stop
 		} else {

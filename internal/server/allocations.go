@@ -11,9 +11,15 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
+// StopOptions say how an allocation is stopped.
+type StopOptions struct {
+	NoShutdownDelay bool
+	Reschedule      bool // its replacement is one more attempt of the instance, elsewhere if that can be
+}
+
 // StopAllocation has an allocation stopped and, if its job still wants the
 // instance, replaced.
-func (s *Server) StopAllocation(ctx context.Context, id string, noShutdownDelay bool) (*api.StopAllocationResponse, error) {
+func (s *Server) StopAllocation(ctx context.Context, id string, o StopOptions) (*api.StopAllocationResponse, error) {
 	snap := s.store.Snapshot()
 	alloc := snap.Allocation(id)
 	if alloc == nil {
@@ -30,8 +36,11 @@ func (s *Server) StopAllocation(ctx context.Context, id string, noShutdownDelay 
 	now := time.Now()
 	yes := true
 	transition := api.DesiredTransition{Migrate: &yes}
-	if noShutdownDelay {
+	if o.NoShutdownDelay {
 		transition.NoShutdownDelay = &yes
+	}
+	if o.Reschedule {
+		transition.Reschedule = &yes
 	}
 	eval := newEvaluation(job, api.TriggerAllocStop, now)
 	index, err := s.propose(ctx, &state.SetTransition{

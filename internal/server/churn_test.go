@@ -119,7 +119,7 @@ func (c *churn) step() {
 		})
 	case 5:
 		if allocs := running(c.Store().Snapshot(), id); len(allocs) > 0 {
-			_, _ = c.StopAllocation(ctx, allocs[0].ID, false)
+			_, _ = c.StopAllocation(ctx, allocs[0].ID, server.StopOptions{})
 		}
 	case 6:
 		_, _ = c.DeregisterJob(ctx, "default", id, server.DeregisterOptions{Purge: c.rand.IntN(2) == 0})

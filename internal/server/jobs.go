@@ -27,8 +27,8 @@ func (s *Server) RegisterJob(ctx context.Context, req *api.RegisterJobRequest) (
 	}
 	warnings := job.Warnings()
 	stored := s.store.Snapshot().Job(job.Namespace, job.ID)
-	if stored != nil && req.PreserveCounts && !stored.Stop {
-		preserveCounts(job, stored)
+	if stored != nil && !stored.Stop {
+		preserve(job, stored, req)
 	}
 	now := time.Now()
 	job.SubmitTime = now.UnixNano()
@@ -128,11 +128,25 @@ func checkKind(job, stored *api.Job) error {
 	return nil
 }
 
-func preserveCounts(job, stored *api.Job) {
+// preserve keeps of a stored job what the request says: the counts of its groups,
+// the resources of its tasks.
+func preserve(job, stored *api.Job, req *api.RegisterJobRequest) {
 	for _, g := range job.Groups {
-		if old := stored.Group(g.Name); old != nil && old.Count != nil {
+		old := stored.Group(g.Name)
+		if old == nil {
+			continue
+		}
+		if req.PreserveCounts && old.Count != nil {
 			count := *old.Count
 			g.Count = &count
+		}
+		if !req.PreserveResources {
+			continue
+		}
+		for _, t := range g.Tasks {
+			if before := old.Task(t.Name); before != nil && before.Resources != nil {
+				t.Resources = before.Resources // a version is never changed, so both may have it
+			}
 		}
 	}
 }

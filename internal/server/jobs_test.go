@@ -95,6 +95,23 @@ func TestRegisterPreservesCounts(t *testing.T) {
 	})
 }
 
+func TestRegisterPreservesResources(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		job := serviceJob("web", 1)
+		job.Groups[0].Tasks[0].Resources = &api.Resources{CPU: ptr(700), MemoryMB: ptr(70)}
+		c.register(job)
+		job = changed(serviceJob("web", 3), "x")
+		job.Groups[0].Tasks[0].Resources = &api.Resources{CPU: ptr(1), MemoryMB: ptr(10)}
+		if _, err := c.RegisterJob(c.Context(), &api.RegisterJobRequest{Job: job, PreserveResources: true}); err != nil {
+			c.Fatal(err)
+		}
+		g := c.Store().Snapshot().Job("default", "web").Groups[0]
+		if r := g.Tasks[0].Resources; *r.CPU != 700 || *r.MemoryMB != 70 || g.Size() != 3 {
+			c.Errorf("the task has %d MHz and %d MB, the group %d instances: want the stored 700 and 70, and 3", *r.CPU, *r.MemoryMB, g.Size())
+		}
+	})
+}
+
 func TestStopAndPurge(t *testing.T) {
 	simulate(t, func(c *cluster) {
 		c.addNode("n1", nil)
@@ -193,17 +210,38 @@ func TestStopAllocationIsReplaced(t *testing.T) {
 		c.register(serviceJob("web", 1))
 		c.until("runs", func(s *state.Snapshot) bool { return deploymentStatus(s, "web") == api.DeploymentSuccessful })
 		old := running(c.Store().Snapshot(), "web")[0]
-		if _, err := c.StopAllocation(c.Context(), old.ID, false); err != nil {
+		if _, err := c.StopAllocation(c.Context(), old.ID, server.StopOptions{}); err != nil {
 			c.Fatal(err)
 		}
 		c.until("another runs", func(s *state.Snapshot) bool {
 			now := running(s, "web")
 			return len(now) == 1 && now[0].ID != old.ID && s.Allocation(old.ID).IsClientTerminal()
 		})
-		_, err := c.StopAllocation(c.Context(), old.ID, false)
+		_, err := c.StopAllocation(c.Context(), old.ID, server.StopOptions{})
 		c.refused(err, api.CodeInvalid, "not running")
-		_, err = c.StopAllocation(c.Context(), "nope", false)
+		_, err = c.StopAllocation(c.Context(), "nope", server.StopOptions{})
 		c.refused(err, api.CodeNotFound, "nope")
+	})
+}
+
+func TestStopAllocationMayCountAsAnAttempt(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		c.addNode("n1", nil)
+		c.addNode("n2", nil)
+		c.register(serviceJob("web", 1))
+		c.until("runs", func(s *state.Snapshot) bool { return deploymentStatus(s, "web") == api.DeploymentSuccessful })
+		old := running(c.Store().Snapshot(), "web")[0]
+		if _, err := c.StopAllocation(c.Context(), old.ID, server.StopOptions{Reschedule: true}); err != nil {
+			c.Fatal(err)
+		}
+		c.until("another runs", func(s *state.Snapshot) bool {
+			now := running(s, "web")
+			return len(now) == 1 && now[0].ID != old.ID
+		})
+		a := running(c.Store().Snapshot(), "web")[0]
+		if tr := a.RescheduleTracker; tr == nil || len(tr.Events) != 1 || tr.Events[0].PrevAllocID != old.ID || a.NodeID == old.NodeID {
+			c.Errorf("%s runs on %s with the history %+v: want one attempt before, and another node than %s", a, a.NodeID, tr, old.NodeID)
+		}
 	})
 }
 
