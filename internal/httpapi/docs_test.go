@@ -135,8 +135,8 @@ func TestTableIsWellFormed(t *testing.T) {
 	ids := map[string]string{}
 	for _, r := range routes() {
 		where := r.Method + " " + r.Pattern
-		if !strings.HasPrefix(r.Pattern, "/v1/") || !strings.HasSuffix(r.Summary, ".") || r.Capability == "" {
-			t.Errorf("%s: wants a pattern below /v1/, a sentence and a capability", where)
+		if !strings.HasPrefix(r.Pattern, "/v1/") && !strings.HasPrefix(r.Pattern, "/.well-known/") || !strings.HasSuffix(r.Summary, ".") || r.Capability == "" {
+			t.Errorf("%s: wants a pattern below /v1/ or /.well-known/, a sentence and a capability", where)
 		}
 		if other, taken := ids[r.operationID()]; taken {
 			t.Errorf("%s: has the operation id of %s", where, other)

@@ -57,6 +57,7 @@ type Handler struct {
 	transport *http.Transport // of both proxies
 	events    *eventHub
 	openapi   func() []byte // written when first asked for
+	started   time.Time
 }
 
 // New returns a handler of every route.
@@ -76,7 +77,7 @@ func New(c Config) *Handler {
 	if c.Servers == nil {
 		c.Servers = func() []string { return nil }
 	}
-	h := &Handler{Config: c, open: map[string]bool{}}
+	h := &Handler{Config: c, open: map[string]bool{}, started: time.Now()}
 	transport := newProxyTransport()
 	h.transport = transport
 	h.events = &eventHub{store: func() *state.Store { return h.Server.Store() }}

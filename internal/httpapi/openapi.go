@@ -60,7 +60,7 @@ func (p parameter) schema() object {
 
 // noun is what a route is about: the first word of its path.
 func (r *route) noun() string {
-	word, _, _ := strings.Cut(strings.TrimPrefix(r.Pattern, "/v1/"), "/")
+	word, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(r.Pattern, "/v1/"), "/"), "/")
 	word = strings.TrimSuffix(word, ".json")
 	if plural, ok := plurals[word]; ok {
 		return plural
@@ -71,7 +71,7 @@ func (r *route) noun() string {
 var plurals = map[string]string{
 	"job": "jobs", "validate": "jobs", "allocation": "allocations", "evaluation": "evaluations", "deployment": "deployments",
 	"node": "nodes", "event": "events", "regions": "status", "agent": "status", "openapi": "status", "system": "status",
-	"namespace": "namespaces", "restart": "restarts",
+	"namespace": "namespaces", "restart": "restarts", ".well-known": "status", "metrics": "status",
 }
 
 // openAPI writes the table as an OpenAPI 3.1 document.

@@ -80,6 +80,12 @@ func (r route) bodyOptional() route {
 	return r
 }
 
+// taking has a read take a body with what it asks for.
+func (r route) taking(body reflect.Type) route {
+	r.Method, r.In, r.BodyLimit = http.MethodPut, body, defaultBodyLimit
+	return r
+}
+
 // upTo sets the largest body.
 func (r route) upTo(bytes int64) route {
 	r.BodyLimit = bytes

@@ -5,6 +5,7 @@ package httpapi
 
 import (
 	"net/http"
+	"reflect"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/state"
@@ -46,6 +47,8 @@ func routes() []route {
 	return []route{
 		list("/v1/jobs", ReadJob, "Lists jobs by namespace and id.", jobsByName, listJobs, showJob).blocking(jobs, allocations, evaluations).params("meta", "domain"),
 		write(put, "/v1/jobs", SubmitJob, "Registers a job: it should run as written.", registerJob),
+		answering[[]*api.JobOverview]("/v1/jobs/statuses", ReadJob, "Shows jobs with their allocations and latest deployments, by their last change.", listJobStatuses).blocking(jobs, allocations, deployments, evaluations).filtered().params("include_children"),
+		answering[[]*api.JobOverview]("/v1/jobs/statuses", ReadJob, "Shows the jobs that the body names so.", findJobStatuses).taking(reflect.TypeFor[api.JobStatusesRequest]()).blocking(jobs, allocations, deployments, evaluations).filtered().bodyOptional(),
 		write(put, "/v1/jobs/parse", Anonymous, "Turns a job file (HCL, JSON or YAML) into a job.", parseJob),
 		write(put, "/v1/validate/job", ReadJob, "Says what is wrong with a job.", validateJob),
 
@@ -185,6 +188,8 @@ func routes() []route {
 		speaking[none, api.AgentHealth](raw(fetch, "/v1/agent/health", Anonymous, "Says whether the answering agent works; 500 when it does not.", "application/json", getHealth).params("type").local().open()),
 		read("/v1/namespaces", Anonymous, "Lists the namespaces.", listNamespaces),
 		read("/v1/namespace/{id}", Anonymous, "Returns a namespace.", getNamespace),
+		speaking[none, api.MetricsSummary](raw(fetch, "/v1/metrics", Anonymous, "Returns what the agent measures, by Nomad's names.", "application/json", getMetrics).params("format").local()),
+		raw(fetch, "/.well-known/jwks.json", Anonymous, "Returns the keys that sign tasks' identities: none, because tasks have none.", "application/json", getKeys).local(),
 		write(put, "/v1/search", ReadJob, "Returns the ids that begin with a prefix, by kind, 20 each at most.", search),
 		write(put, "/v1/system/gc", WriteOperator, "Takes out everything that has ended, however young.", collectGarbage),
 		raw(fetch, "/v1/openapi.json", Anonymous, "Returns this description of the API.", "application/json", getOpenAPI).local(),
@@ -204,9 +209,10 @@ var paramDocs = map[string]string{
 	"eval_priority":     "priority of the evaluation, 1 to 100; the job's when absent",
 	"filter":            "an expression about events, such as `Topic == \"Job\" and Payload.Job.Priority > 50`",
 	"follow":            "go on with what is appended",
-	"format":            "`ndjson` or `sse` (server-sent events); by the header `Accept` when absent",
+	"format":            "of events: `ndjson` or `sse` (server-sent events); by the header `Accept` when absent; of metrics: `prometheus`, or JSON when absent",
 	"idempotency_token": "dispatching again with the same answers with the same child; also `IdempotencyToken` of the body",
 	"index":             "of events: begin with those of this index, with the oldest that are kept when 0, with what happens from now on when absent; of other streams, with `timeline`: up to which the reader was told before",
+	"include_children":  "also jobs that other jobs started",
 	"instance":          "only this one: `GROUP-INDEX`, or an index",
 	"job":               "only those of this job",
 	"limit":             "bytes at most; no limit when absent or not above 0",

@@ -20,6 +20,7 @@ import (
 // samples are bodies with which a write does something, by pattern.
 var samples = map[string]string{
 	"PUT /v1/jobs":                              `{"Job": {"ID": "two", "Name": "two", "Type": "batch", "Datacenters": ["*"], "TaskGroups": [{"Name": "g", "Tasks": [{"Name": "t", "Driver": "mock"}]}]}}`,
+	"PUT /v1/jobs/statuses":                     `{"jobs": [{"id": "web", "namespace": "default"}]}`,
 	"PUT /v1/jobs/parse":                        `{"JobHCL": "job \"p\" {\n group \"g\" {\n task \"t\" {\n driver = \"mock\"\n}\n}\n}"}`,
 	"PUT /v1/validate/job":                      `{"Job": {"ID": "web"}}`,
 	"PUT /v1/job/{id}":                          `{"Job": {"ID": "web", "Name": "web", "Type": "service", "Datacenters": ["*"], "TaskGroups": [{"Name": "web", "Tasks": [{"Name": "main", "Driver": "mock"}]}]}}`,
@@ -198,7 +199,7 @@ func TestEveryBodyIsChecked(t *testing.T) {
 			"a list":     {`[1]`, http.StatusBadRequest, "must be an object"},
 			"no JSON":    {`Job: web`, http.StatusBadRequest, "broken at line 1"},
 			"too large":  {`"` + strings.Repeat("x", int(r.BodyLimit)) + `"`, http.StatusRequestEntityTooLarge, "larger than"},
-			"wrong type": {`{"Job": 7, "JobID": 7, "JobHCL": 7, "Target": 7, "Pause": 7, "DeploymentID": 7, "Eligibility": 7, "Node": 7, "Alloc": 7, "Prefix": 7, "Name": 7, "SchedulerAlgorithm": 7, "DrainSpec": 7, "EvalIDs": 7, "By": 7, "TTL": 7, "Orphans": 7, "Annotation": 7}`, http.StatusBadRequest, " must be "},
+			"wrong type": {`{"Job": 7, "Jobs": 7, "JobID": 7, "JobHCL": 7, "Target": 7, "Pause": 7, "DeploymentID": 7, "Eligibility": 7, "Node": 7, "Alloc": 7, "Prefix": 7, "Name": 7, "SchedulerAlgorithm": 7, "DrainSpec": 7, "EvalIDs": 7, "By": 7, "TTL": 7, "Orphans": 7, "Annotation": 7}`, http.StatusBadRequest, " must be "},
 		} {
 			got := h.do(r.Method, path, c.body, nodeSecretHeader, "s")
 			if got.status != c.status || !strings.Contains(got.body, c.says) {
