@@ -73,7 +73,7 @@ func getJobDeployment(c *call, v *state.Snapshot) (*api.Deployment, uint64, erro
 }
 
 func getJobSummary(c *call, v *state.Snapshot) (*api.JobSummary, uint64, error) {
-	summary := v.JobSummary(c.namespace, c.id())
+	summary := summaryOf(v, c.namespace, c.id())
 	if summary == nil {
 		return nil, v.TableIndex(c.route.Tables...), c.noJob()
 	}

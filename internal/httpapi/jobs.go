@@ -30,11 +30,21 @@ func listJobs(c *call, v *state.Snapshot) iter.Seq[*api.Job] {
 }
 
 func showJob(c *call, v *state.Snapshot, j *api.Job) *api.JobListStub {
-	stub := j.Stub(v.JobSummary(j.Namespace, j.ID))
+	stub := j.Stub(summaryOf(v, j.Namespace, j.ID))
 	if meta, _ := c.flag("meta"); meta {
 		stub.Meta = j.Meta
 	}
 	return stub
+}
+
+// summaryOf is a job's summary, nil if there is no such job. It has children also
+// of a job that starts none, because other clients follow them unasked.
+func summaryOf(v *state.Snapshot, namespace, id string) *api.JobSummary {
+	s := v.JobSummary(namespace, id)
+	if s != nil && s.Children == nil {
+		s.Children = &api.JobChildrenSummary{}
+	}
+	return s
 }
 
 func getJob(c *call, v *state.Snapshot) (*api.Job, uint64, error) {

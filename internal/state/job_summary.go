@@ -146,10 +146,12 @@ func (c *content) JobSummary(namespace, id string) *api.JobSummary {
 		sum.Failing += int(n[countFailing])
 		s.Summary[g.group] = sum
 	}
-	children := r.childrenSummary()
-	s.Children = &children
-	if l := r.schedule; l != nil && (r.job.IsPeriodic() || r.job.IsParameterized()) {
-		s.Launches = &api.JobLaunches{LastDue: unixNano(l.Last), LastSkipped: unixNano(l.Skipped)}
+	if r.job.IsPeriodic() || r.job.IsParameterized() {
+		children := r.childrenSummary()
+		s.Children = &children
+		if l := r.schedule; l != nil {
+			s.Launches = &api.JobLaunches{LastDue: unixNano(l.Last), LastSkipped: unixNano(l.Skipped)}
+		}
 	}
 	return s
 }
