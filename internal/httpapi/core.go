@@ -58,7 +58,7 @@ type Core interface {
 	InstanceVerb(ctx context.Context, namespace, id, name string, verb api.Verb, req *api.InstanceRequest) (*api.InstanceResponse, error)
 
 	SetNodeEligibility(ctx context.Context, nodeID, eligibility string) (uint64, error)
-	SetSchedulerConfig(ctx context.Context, config *api.SchedulerConfig, enforceIndex *uint64) (uint64, error)
+	SetSchedulerConfig(ctx context.Context, req *api.SetSchedulerConfigRequest, enforceIndex *uint64) (uint64, error)
 	PutNodePool(ctx context.Context, pool *api.NodePool) (uint64, error)
 	MarkDomain(ctx context.Context, name string, req *api.DomainRequest) (uint64, error)
 	EndFreshness(ctx context.Context, name string) (uint64, error)

@@ -73,8 +73,8 @@ func (acceptingCore) RegisterNode(context.Context, *api.Node) (*api.NodeHeartbea
 	return &api.NodeHeartbeatResponse{}, nil
 }
 
-func (acceptingCore) SetSchedulerConfig(_ context.Context, c *api.SchedulerConfig, _ *uint64) (uint64, error) {
-	return 1, c.Validate()
+func (acceptingCore) SetSchedulerConfig(_ context.Context, r *api.SetSchedulerConfigRequest, _ *uint64) (uint64, error) {
+	return 1, r.Over(api.DefaultSchedulerConfig()).Validate()
 }
 
 func (acceptingCore) PutNodePool(_ context.Context, p *api.NodePool) (uint64, error) {

@@ -25,8 +25,7 @@ func setSchedulerConfig(c *call, req *api.SetSchedulerConfigRequest) (*api.SetSc
 		}
 		enforce = &cas
 	}
-	config := req.Over(c.Server.Store().Snapshot().SchedulerConfig())
-	index, err := c.Server.SetSchedulerConfig(c.r.Context(), config, enforce)
+	index, err := c.Server.SetSchedulerConfig(c.r.Context(), req, enforce)
 	if enforce != nil && api.CodeOf(err) == api.CodeConflict {
 		index = c.Server.Store().Snapshot().SchedulerConfig().ModifyIndex
 		return &api.SetSchedulerConfigResponse{Index: index}, index, nil

@@ -38,7 +38,7 @@ func TestInvariantsUnderPreemption(t *testing.T) {
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
 			simulate(t, func(c *cluster) {
-				config := api.DefaultSchedulerConfig()
+				config := &api.SetSchedulerConfigRequest{}
 				config.Preemption = api.PreemptionConfig{ServiceSchedulerEnabled: true, BatchSchedulerEnabled: true}
 				if _, err := c.SetSchedulerConfig(c.Context(), config, nil); err != nil {
 					c.Fatal(err)

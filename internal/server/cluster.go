@@ -12,14 +12,24 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// SetSchedulerConfig stores how the cluster schedules. If enforceIndex is not
-// nil, the stored configuration must have that modify index: CodeConflict says
-// that it has not.
-func (s *Server) SetSchedulerConfig(ctx context.Context, config *api.SchedulerConfig, enforceIndex *uint64) (uint64, error) {
-	if err := config.Validate(); err != nil {
-		return 0, err
+// SetSchedulerConfig stores how the cluster schedules. What the request leaves
+// out stays as it is. If enforceIndex is not nil, the stored configuration must
+// have that modify index: CodeConflict says that it has not.
+func (s *Server) SetSchedulerConfig(ctx context.Context, req *api.SetSchedulerConfigRequest, enforceIndex *uint64) (uint64, error) {
+	for attempt := 1; ; attempt++ {
+		stored := s.store.Snapshot().SchedulerConfig()
+		if enforceIndex != nil && *enforceIndex != stored.ModifyIndex {
+			return 0, state.SchedulerConfigChanged(stored, *enforceIndex)
+		}
+		config := req.Over(stored)
+		if err := config.Validate(); err != nil {
+			return 0, err
+		}
+		index, err := s.propose(ctx, &state.SetSchedulerConfig{Config: config, EnforceIndex: &stored.ModifyIndex})
+		if enforceIndex != nil || api.CodeOf(err) != api.CodeConflict || attempt == changeAttempts {
+			return index, err
+		}
 	}
-	return s.propose(ctx, &state.SetSchedulerConfig{Config: config, EnforceIndex: enforceIndex})
 }
 
 // PutNodePool stores a node pool, new or changed.

@@ -72,7 +72,7 @@ func TestDeletedEvaluationsAreForgotten(t *testing.T) {
 func TestAPausedBrokerKeepsEvaluations(t *testing.T) {
 	simulate(t, func(c *cluster) {
 		c.addNode("n", nil)
-		config := *api.DefaultSchedulerConfig()
+		config := api.SetSchedulerConfigRequest{}
 		config.PauseEvalBroker = true
 		if _, err := c.SetSchedulerConfig(c.Context(), &config, nil); err != nil {
 			c.Fatal(err)

@@ -21,6 +21,18 @@ func (s *Server) RegisterJob(ctx context.Context, req *api.RegisterJobRequest) (
 	if err := checkPriority("EvalPriority", req.EvalPriority); err != nil {
 		return nil, err
 	}
+	for attempt := 1; ; attempt++ {
+		res, err := s.registerJob(ctx, req)
+		// Counts that were preserved may have been changed since they were read.
+		retry := req.PreserveCounts && !req.EnforceIndex && !req.NoRestart && api.CodeOf(err) == api.CodeConflict
+		if !retry || attempt == changeAttempts {
+			return res, err
+		}
+	}
+}
+
+// registerJob registers the job over the one that is stored now.
+func (s *Server) registerJob(ctx context.Context, req *api.RegisterJobRequest) (*api.RegisterJobResponse, error) {
 	job, err := s.admit(req.Job, req.Namespace)
 	if err != nil {
 		return nil, err
@@ -41,23 +53,26 @@ func (s *Server) RegisterJob(ctx context.Context, req *api.RegisterJobRequest) (
 		Job: job, Submission: req.Submission,
 		Evaluation: evaluationOf(job, api.TriggerJobRegister, req.EvalPriority, now),
 	}
-	if req.EnforceIndex {
+	switch {
+	case req.EnforceIndex:
 		cmd.EnforceIndex = &req.JobModifyIndex
+	case req.PreserveCounts:
+		cmd.EnforceIndex = new(uint64)
+		if stored != nil {
+			*cmd.EnforceIndex = stored.JobModifyIndex
+		}
 	}
 	return s.register(ctx, cmd, strings.Join(warnings, "\n"))
 }
 
-// register proposes the command and describes what it wrote.
+// register proposes the command and describes what it wrote, whatever others
+// wrote since.
 func (s *Server) register(ctx context.Context, cmd *state.RegisterJob, warnings string) (*api.RegisterJobResponse, error) {
-	ns, id := cmd.Job.Namespace, cmd.Job.ID
 	index, err := s.propose(ctx, cmd)
 	if err != nil {
 		return nil, err
 	}
 	res := &api.RegisterJobResponse{Warnings: warnings, Index: index, JobModifyIndex: index}
-	if stored := s.store.Snapshot().Job(ns, id); stored != nil {
-		res.JobModifyIndex = stored.JobModifyIndex
-	}
 	if cmd.Evaluation != nil {
 		res.EvalID, res.EvalCreateIndex = cmd.Evaluation.ID, index
 	}

@@ -24,7 +24,8 @@ func (s *Server) ChangeJob(ctx context.Context, ns, id string, change *api.JobCh
 		return nil, err
 	}
 	for attempt := 1; ; attempt++ {
-		stored, err := jobOf(s.store.Snapshot(), ns, id)
+		snap := s.store.Snapshot()
+		stored, err := jobOf(snap, ns, id)
 		if err != nil {
 			return nil, err
 		}
@@ -32,7 +33,7 @@ func (s *Server) ChangeJob(ctx context.Context, ns, id string, change *api.JobCh
 			return nil, api.Errorf(api.CodeConflict, "job %q was changed meanwhile: its job modify index is %d, not %d; look at the change and try again",
 				id, stored.JobModifyIndex, want)
 		}
-		resp, err := s.changeJob(ctx, stored, change)
+		resp, err := s.changeJob(ctx, snap, stored, change)
 		if api.CodeOf(err) != api.CodeConflict || attempt == changeAttempts || change.JobModifyIndex != 0 ||
 			s.store.Snapshot().Job(stored.Namespace, stored.ID) == stored {
 			return resp, err
@@ -40,8 +41,8 @@ func (s *Server) ChangeJob(ctx context.Context, ns, id string, change *api.JobCh
 	}
 }
 
-// changeJob changes the job if it is still the stored one.
-func (s *Server) changeJob(ctx context.Context, stored *api.Job, change *api.JobChange) (*api.ChangeJobResponse, error) {
+// changeJob changes the job if it is still the one of the snapshot.
+func (s *Server) changeJob(ctx context.Context, snap *state.Snapshot, stored *api.Job, change *api.JobChange) (*api.ChangeJobResponse, error) {
 	if err := changeable(stored); err != nil {
 		return nil, err
 	}
@@ -71,18 +72,17 @@ func (s *Server) changeJob(ctx context.Context, stored *api.Job, change *api.Job
 	now := time.Now()
 	job.SubmitTime = now.UnixNano()
 	cmd := &state.RegisterJob{
-		Job: job, Submission: s.store.Snapshot().Submission(stored.Namespace, stored.ID, stored.Version),
+		Job: job, Submission: snap.Submission(stored.Namespace, stored.ID, stored.Version),
 		Evaluation: evaluationOf(job, api.TriggerJobRegister, 0, now), EnforceIndex: &stored.JobModifyIndex,
 	}
 	res, err := s.register(ctx, cmd, strings.Join(job.Warnings(), "\n"))
 	if err != nil {
 		return nil, err
 	}
-	out := &api.ChangeJobResponse{Changed: true, JobModifyIndex: res.JobModifyIndex, EvalID: res.EvalID, Warnings: res.Warnings, Index: res.Index}
-	if is := s.store.Snapshot().Job(stored.Namespace, stored.ID); is != nil {
-		out.Version = is.Version
-	}
-	return out, nil
+	return &api.ChangeJobResponse{
+		Changed: true, Version: snap.NextVersion(stored), JobModifyIndex: res.JobModifyIndex,
+		EvalID: res.EvalID, Warnings: res.Warnings, Index: res.Index,
+	}, nil
 }
 
 func changeable(stored *api.Job) error {

@@ -114,7 +114,7 @@ func TestPlanOfAJobThatStartsOthers(t *testing.T) {
 func TestPlanListsWhatWouldBePreempted(t *testing.T) {
 	simulate(t, func(c *cluster) {
 		c.addNode("n1", nil)
-		config := api.DefaultSchedulerConfig()
+		config := &api.SetSchedulerConfigRequest{}
 		config.Preemption.ServiceSchedulerEnabled = true
 		if _, err := c.SetSchedulerConfig(c.Context(), config, nil); err != nil {
 			c.Fatal(err)

@@ -81,7 +81,7 @@ func (r *rejections) note(snap *state.Snapshot, refusal placement.Refusal, now t
 	r.s.cfg.Logger.Warn("node keeps refusing placements", "node", node.ID, "name", node.Name, "refusals", len(times),
 		"within", now.Sub(times[0]), "last_reason", refusal.Reason, "marked_ineligible", config.MarkIneligible)
 	c := &state.SetNodeEligibility{
-		NodeID: node.ID, Eligibility: node.SchedulingEligibility, Time: now.UnixNano(),
+		NodeID: node.ID, Time: now.UnixNano(),
 		Message: fmt.Sprintf("Refused %d placements within %s: %s", len(times), config.NodeWindow, refusal.Reason),
 	}
 	if config.MarkIneligible {

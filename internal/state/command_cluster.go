@@ -22,8 +22,7 @@ func (c *SetSchedulerConfig) apply(t *txn) error {
 	}
 	old := t.SchedulerConfig()
 	if c.EnforceIndex != nil && *c.EnforceIndex != old.ModifyIndex {
-		return api.Errorf(api.CodeConflict, "the scheduler's configuration was changed meanwhile: its modify index is %d, not %d; look at the change and try again",
-			old.ModifyIndex, *c.EnforceIndex)
+		return SchedulerConfigChanged(old, *c.EnforceIndex)
 	}
 	config := *c.Config
 	config.CreateIndex, config.ModifyIndex = old.CreateIndex, t.index
@@ -33,4 +32,11 @@ func (c *SetSchedulerConfig) apply(t *txn) error {
 	t.cluster.scheduler = &config
 	t.emit(TableSchedulerConfig, Put, old, &config)
 	return nil
+}
+
+// SchedulerConfigChanged refuses a change whose author had not seen the
+// configuration as it is now.
+func SchedulerConfigChanged(stored *api.SchedulerConfig, enforced uint64) error {
+	return api.Errorf(api.CodeConflict, "the scheduler's configuration was changed meanwhile: its modify index is %d, not %d; look at the change and try again",
+		stored.ModifyIndex, enforced)
 }

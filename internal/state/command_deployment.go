@@ -14,6 +14,7 @@ type UpdateDeployment struct {
 	Evaluation  *api.Evaluation // nil: none
 	Job         *api.Job        // to register as the new version; nil: none
 	Troubles    []*api.Trouble  // why it failed, to be kept with it
+	JobIndex    uint64          // with Job: refuse unless the current JobModifyIndex is this; 0: any
 	Time        int64           // Unix nanoseconds
 }
 
@@ -28,6 +29,9 @@ func (c *UpdateDeployment) apply(t *txn) error {
 	case !d.IsActive():
 		return api.Errorf(api.CodeConflict, "deployment %s has ended: it is %s", api.ShortID(c.ID), d.Status)
 	}
+	if err := c.checkJob(t, d); err != nil {
+		return err
+	}
 	t.decide(d.Namespace, d.JobID)
 	t.endDeployment(DeploymentUpdate{c.ID, c.Status, c.Description}, c.Troubles, c.Time)
 	modifyIndex := uint64(0)
@@ -36,6 +40,15 @@ func (c *UpdateDeployment) apply(t *txn) error {
 		modifyIndex = stored.JobModifyIndex
 	}
 	t.putJobEvaluation(c.Evaluation, modifyIndex)
+	return nil
+}
+
+// checkJob refuses to go back over a version that the command's author had not
+// seen.
+func (c *UpdateDeployment) checkJob(t *txn, d *api.Deployment) error {
+	if current := t.Job(d.Namespace, d.JobID); c.Job != nil && c.JobIndex != 0 && current != nil {
+		return checkIndex(d.JobID, current, &c.JobIndex)
+	}
 	return nil
 }
 

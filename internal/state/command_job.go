@@ -59,18 +59,18 @@ func (t *txn) registerJob(current, job *api.Job, submission *api.JobSubmission) 
 		return &j
 	}
 	j.VersionTag = nil
-	j.Version = t.newestVersion(current) + 1
+	j.Version = t.NextVersion(current)
 	t.putJob(&j, true, submission)
 	return &j
 }
 
-// newestVersion is the highest version number that the job has had.
-func (t *txn) newestVersion(current *api.Job) uint64 {
+// NextVersion is the version that the next change of a stored job makes.
+func (c *content) NextVersion(current *api.Job) uint64 {
 	newest := current.Version
-	if r := t.job(current.Namespace, current.ID); r != nil && len(r.versions) > 0 {
+	if r := c.job(current.Namespace, current.ID); r != nil && len(r.versions) > 0 {
 		newest = max(newest, r.versions[0].job.Version)
 	}
-	return newest
+	return newest + 1
 }
 
 // uninstalling describes a job of which something has still to end before it
@@ -113,7 +113,7 @@ func (c *DeregisterJob) apply(t *txn) error {
 		if c.Purge {
 			j.Purge, j.StatusDescription = true, uninstalling
 		}
-		j.Version = t.newestVersion(current) + 1
+		j.Version = t.NextVersion(current)
 		j.ModifyIndex, j.JobModifyIndex = t.index, t.index
 		j.SubmitTime = c.Time
 		submission := t.Submission(c.Namespace, c.ID, current.Version)

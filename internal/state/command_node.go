@@ -4,6 +4,7 @@
 package state
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -108,7 +109,7 @@ func (c *UpdateNodeStatus) apply(t *txn) error {
 // SetNodeEligibility stores whether new allocations may be placed on a node.
 type SetNodeEligibility struct {
 	NodeID      string
-	Eligibility string // api.NodeEligible or api.NodeIneligible
+	Eligibility string // api.NodeEligible, api.NodeIneligible, or "" to leave it
 	Message     string // the node event's words, written also if nothing changes; "" for the usual ones
 	Time        int64  // Unix nanoseconds
 	Evaluations []*api.Evaluation
@@ -120,20 +121,18 @@ func (c *SetNodeEligibility) Name() string { return "SetNodeEligibility" }
 func (c *SetNodeEligibility) apply(t *txn) error {
 	old := t.Node(c.NodeID)
 	switch {
-	case c.Eligibility != api.NodeEligible && c.Eligibility != api.NodeIneligible:
+	case c.Eligibility != "" && c.Eligibility != api.NodeEligible && c.Eligibility != api.NodeIneligible:
 		return api.Errorf(api.CodeInvalid, "a node is %q or %q, not %q", api.NodeEligible, api.NodeIneligible, c.Eligibility)
 	case old == nil:
 		return nodeNotFound(c.NodeID)
 	case old.DrainStrategy != nil && c.Eligibility == api.NodeEligible:
 		return api.Errorf(api.CodeConflict, "node %s is being drained: end the drain first", api.ShortID(c.NodeID))
 	}
-	if old.SchedulingEligibility != c.Eligibility || c.Message != "" {
+	eligibility := cmp.Or(c.Eligibility, old.SchedulingEligibility)
+	if old.SchedulingEligibility != eligibility || c.Message != "" {
 		n := old.Copy()
-		n.SchedulingEligibility, n.ModifyIndex = c.Eligibility, t.index
-		message := c.Message
-		if message == "" {
-			message = "Node marked " + c.Eligibility + " for scheduling"
-		}
+		n.SchedulingEligibility, n.ModifyIndex = eligibility, t.index
+		message := cmp.Or(c.Message, "Node marked "+eligibility+" for scheduling")
 		t.addNodeEvent(n, message, c.Time/int64(time.Second))
 		t.putNode(n)
 	}

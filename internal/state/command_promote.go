@@ -72,6 +72,7 @@ type SetAllocHealth struct {
 	Evaluation   *api.Evaluation // nil: none
 	Job          *api.Job        // to register as the new version; nil: none
 	Troubles     []*api.Trouble  // why the deployment failed, to be kept with it
+	JobIndex     uint64          // with Job: refuse unless the current JobModifyIndex is this; 0: any
 	Time         int64           // Unix nanoseconds
 }
 
@@ -93,13 +94,17 @@ func (c *SetAllocHealth) apply(t *txn) error {
 			}
 		}
 	}
+	end := &UpdateDeployment{
+		ID: c.DeploymentID, Status: c.Status, Description: c.Description,
+		Evaluation: c.Evaluation, Job: c.Job, JobIndex: c.JobIndex, Troubles: c.Troubles, Time: c.Time,
+	}
+	if err := end.checkJob(t, d); err != nil {
+		return err
+	}
 	t.setHealth(c.Healthy, true, c.Time)
 	t.setHealth(c.Unhealthy, false, c.Time)
 	if c.Status != "" {
-		return (&UpdateDeployment{
-			ID: c.DeploymentID, Status: c.Status, Description: c.Description, Evaluation: c.Evaluation, Job: c.Job,
-			Troubles: c.Troubles, Time: c.Time,
-		}).apply(t)
+		return end.apply(t)
 	}
 	t.decide(d.Namespace, d.JobID)
 	t.putJobEvaluation(c.Evaluation, 0)

@@ -146,3 +146,19 @@ func TestUpdatesFromAnotherNodeArePassedOver(t *testing.T) {
 		t.Errorf("transitions were not merged: %+v", d)
 	}
 }
+
+func TestRevertDoesNotGoBackOverALaterRegistration(t *testing.T) {
+	s := deployed(t)
+	before := s.job("web")
+	newer := testJob("web")
+	newer.Meta = map[string]string{"is": "newer"}
+	s.do(&RegisterJob{Job: newer})
+	s.place(s.allocation("a", "d"))
+	s.refuse(api.CodeConflict, "changed meanwhile", &UpdateDeployment{ID: "d", Status: api.DeploymentFailed, Job: before, JobIndex: before.JobModifyIndex})
+	s.refuse(api.CodeConflict, "changed meanwhile", &SetAllocHealth{
+		DeploymentID: "d", Unhealthy: []string{"a"}, Status: api.DeploymentFailed, Job: before, JobIndex: before.JobModifyIndex,
+	})
+	if is := s.job("web"); is.Meta["is"] != "newer" || s.Snapshot().Deployment("d").Status != api.DeploymentRunning {
+		t.Errorf("the job is %v, its deployment %s", is.Meta, s.Snapshot().Deployment("d").Status)
+	}
+}

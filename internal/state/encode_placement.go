@@ -85,12 +85,12 @@ func decodeJobRef(w *wire.JobRef) *api.Job {
 func (c *UpdateDeployment) encode() *wire.Command {
 	return &wire.Command{Kind: &wire.Command_UpdateDeployment{UpdateDeployment: &wire.UpdateDeployment{
 		Id: c.ID, Status: c.Status, Description: c.Description,
-		Evaluation: encodeEvaluation(c.Evaluation), JobJson: document(c.Job), Time: c.Time, TroublesJson: encodeTroubles(c.Troubles),
+		Evaluation: encodeEvaluation(c.Evaluation), JobJson: document(c.Job), JobIndex: c.JobIndex, Time: c.Time, TroublesJson: encodeTroubles(c.Troubles),
 	}}}
 }
 
 func decodeUpdateDeployment(w *wire.UpdateDeployment) (_ *UpdateDeployment, err error) {
-	c := &UpdateDeployment{ID: w.Id, Status: w.Status, Description: w.Description, Time: w.Time}
+	c := &UpdateDeployment{ID: w.Id, Status: w.Status, Description: w.Description, JobIndex: w.JobIndex, Time: w.Time}
 	if c.Troubles, err = decodeTroubles(w.TroublesJson); err != nil {
 		return nil, err
 	}

@@ -85,13 +85,13 @@ func decodePromoteDeployment(w *wire.PromoteDeployment) (_ *PromoteDeployment, e
 func (c *SetAllocHealth) encode() *wire.Command {
 	return &wire.Command{Kind: &wire.Command_SetAllocHealth{SetAllocHealth: &wire.SetAllocHealth{
 		DeploymentId: c.DeploymentID, Healthy: c.Healthy, Unhealthy: c.Unhealthy, Status: c.Status, Description: c.Description,
-		Evaluation: encodeEvaluation(c.Evaluation), JobJson: document(c.Job), Time: c.Time, TroublesJson: encodeTroubles(c.Troubles),
+		Evaluation: encodeEvaluation(c.Evaluation), JobJson: document(c.Job), JobIndex: c.JobIndex, Time: c.Time, TroublesJson: encodeTroubles(c.Troubles),
 	}}}
 }
 
 func decodeSetAllocHealth(w *wire.SetAllocHealth) (_ *SetAllocHealth, err error) {
 	c := &SetAllocHealth{
-		DeploymentID: w.DeploymentId, Healthy: w.Healthy, Unhealthy: w.Unhealthy, Status: w.Status, Description: w.Description, Time: w.Time,
+		DeploymentID: w.DeploymentId, Healthy: w.Healthy, Unhealthy: w.Unhealthy, Status: w.Status, Description: w.Description, JobIndex: w.JobIndex, Time: w.Time,
 	}
 	if c.Troubles, err = decodeTroubles(w.TroublesJson); err != nil {
 		return nil, err

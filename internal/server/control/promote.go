@@ -50,7 +50,8 @@ func SetHealth(snap *state.Snapshot, d *api.Deployment, healthy, unhealthy []str
 		}
 	}
 	end := failDeployment(snap, d, plan.FailedUnhealthy, reverts, now)
-	cmd.Status, cmd.Description, cmd.Evaluation, cmd.Job = end.Status, end.Description, end.Evaluation, end.Job
+	cmd.Status, cmd.Description, cmd.Evaluation = end.Status, end.Description, end.Evaluation
+	cmd.Job, cmd.JobIndex = end.Job, end.JobIndex
 	cmd.Troubles = end.Troubles
 	for _, id := range unhealthy {
 		if a := snap.Allocation(id); len(cmd.Troubles) < api.TroublesKept {

@@ -23,10 +23,14 @@ func failDeployment(snap *state.Snapshot, d *api.Deployment, description string,
 		ID: d.ID, Status: api.DeploymentFailed, Description: description, Time: now.UnixNano(),
 		Evaluation: DeploymentEvaluation(snap, d, now), Troubles: troublesOf(snap, d, now),
 	}
-	if version := StableVersion(snap, d); revert && version != nil {
+	current := snap.Job(d.Namespace, d.JobID)
+	if revert = revert && current != nil && current.Version == d.JobVersion; !revert {
+		return cmd // what was registered since is not gone back over
+	}
+	if version := StableVersion(snap, d); version != nil {
 		job := snap.JobVersion(d.Namespace, d.JobID, *version).Copy()
 		job.SubmitTime = now.UnixNano()
-		cmd.Job = job
+		cmd.Job, cmd.JobIndex = job, current.JobModifyIndex
 		cmd.Description += fmt.Sprintf(revertsTo, *version)
 	}
 	return cmd

@@ -33,6 +33,11 @@ import (
 // Order: proposals of one goroutine that waits for each are in order, those of
 // several are in any order. Each is applied whole, within one entry, so nothing
 // is seen between two of its commands.
+//
+// Two proposals that write one object never share an entry. An entry's index is
+// the modify index of everything it writes, and the one thing by which a writer
+// tells its own write from a later one: a check-and-set with the index of a
+// write that was overwritten has to fail.
 const (
 	entriesInFlight = 2
 	maxEntryBytes   = 4 << 20  // a larger entry takes no more commands
@@ -45,6 +50,7 @@ type proposal struct {
 	buffer   *[]byte         // that the body began in
 	commands []state.Command // what the body decodes to; nil: not known yet
 	count    int             // commands in it
+	writes   []state.Object  // that the commands write
 	done     chan outcome
 }
 
@@ -96,6 +102,7 @@ func (r *Replica) ProposeEach(ctx context.Context, commands ...state.Command) (i
 	p := &proposal{body: (*buffer)[:0], buffer: buffer, commands: commands, count: len(commands), done: make(chan outcome, 1)}
 	for _, c := range commands {
 		p.body = state.AppendCommand(p.body, c)
+		p.writes = state.AppendWrites(p.writes, c)
 		if p.commands != nil && !state.Verbatim(c) {
 			p.commands = nil
 		}
@@ -122,69 +129,6 @@ func (r *Replica) ProposeEach(ctx context.Context, commands ...state.Command) (i
 		}
 	case <-ctx.Done():
 		return 0, nil, ctx.Err()
-	}
-}
-
-// pack puts proposals together into entries.
-func (r *Replica) pack() {
-	defer r.running.Done()
-	free := make(chan struct{}, entriesInFlight)
-	for {
-		var first *proposal
-		select {
-		case first = <-r.proposals:
-		case <-r.stop:
-			r.refuseQueued()
-			return
-		}
-		select {
-		case free <- struct{}{}:
-		case <-r.stop:
-			first.done <- outcome{err: errShutdown()}
-			r.refuseQueued()
-			return
-		}
-		e := &entry{proposals: []*proposal{first}}
-		size := len(first.body)
-	more:
-		for size < maxEntryBytes {
-			select {
-			case p := <-r.proposals:
-				size += len(p.body)
-				e.proposals = append(e.proposals, p)
-			default:
-				break more
-			}
-		}
-		data := append(make([]byte, 0, size+8), state.BeginEntry()...)
-		for _, p := range e.proposals {
-			data = append(data, p.body...)
-		}
-		ready := r.machine.expect(data)
-		e.future = r.raft.Apply(data, 0)
-		r.counters.entries.Add(1)
-		r.counters.proposals.Add(uint64(len(e.proposals)))
-		r.running.Add(1)
-		go func() {
-			defer r.running.Done()
-			ready.decode(e.proposals) // while the disk writes
-			err := e.future.Error()
-			r.machine.forget(data)
-			<-free
-			r.answer(e, err)
-		}()
-	}
-}
-
-// refuseQueued answers those who wait to be packed.
-func (r *Replica) refuseQueued() {
-	for {
-		select {
-		case p := <-r.proposals:
-			p.done <- outcome{err: errShutdown()}
-		default:
-			return
-		}
 	}
 }
 

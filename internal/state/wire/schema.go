@@ -6,4 +6,4 @@
 package wire
 
 // schemaSum is the SHA-256 of the schema that the generated code is of.
-const schemaSum = "8f3cce3000a3d290d91b3e6a51c673230028c87158f94bb69f76341763b007cf"
+const schemaSum = "2c7bd2477d0fb2337514e7120e34724830f777989cc284e30e29a657fba6e1dc"

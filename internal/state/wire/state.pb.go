@@ -1431,6 +1431,7 @@ type SetAllocHealth struct {
 	Description   string                 `protobuf:"bytes,7,opt,name=description,proto3" json:"description,omitempty"`
 	JobJson       []byte                 `protobuf:"bytes,8,opt,name=job_json,json=jobJson,proto3" json:"job_json,omitempty"`
 	TroublesJson  []byte                 `protobuf:"bytes,9,opt,name=troubles_json,json=troublesJson,proto3" json:"troubles_json,omitempty"`
+	JobIndex      uint64                 `protobuf:"varint,10,opt,name=job_index,json=jobIndex,proto3" json:"job_index,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1526,6 +1527,13 @@ func (x *SetAllocHealth) GetTroublesJson() []byte {
 		return x.TroublesJson
 	}
 	return nil
+}
+
+func (x *SetAllocHealth) GetJobIndex() uint64 {
+	if x != nil {
+		return x.JobIndex
+	}
+	return 0
 }
 
 type PutDomain struct {
@@ -2949,6 +2957,7 @@ type UpdateDeployment struct {
 	JobJson       []byte                 `protobuf:"bytes,5,opt,name=job_json,json=jobJson,proto3" json:"job_json,omitempty"`
 	Time          int64                  `protobuf:"varint,6,opt,name=time,proto3" json:"time,omitempty"`
 	TroublesJson  []byte                 `protobuf:"bytes,7,opt,name=troubles_json,json=troublesJson,proto3" json:"troubles_json,omitempty"`
+	JobIndex      uint64                 `protobuf:"varint,8,opt,name=job_index,json=jobIndex,proto3" json:"job_index,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3030,6 +3039,13 @@ func (x *UpdateDeployment) GetTroublesJson() []byte {
 		return x.TroublesJson
 	}
 	return nil
+}
+
+func (x *UpdateDeployment) GetJobIndex() uint64 {
+	if x != nil {
+		return x.JobIndex
+	}
+	return 0
 }
 
 type SetJobStability struct {
@@ -6077,7 +6093,7 @@ const file_state_proto_rawDesc = "" +
 	"\n" +
 	"evaluation\x18\x04 \x01(\v2\x1a.reeve.state.v1.EvaluationR\n" +
 	"evaluation\x12\x12\n" +
-	"\x04time\x18\x05 \x01(\x03R\x04time\"\xb7\x02\n" +
+	"\x04time\x18\x05 \x01(\x03R\x04time\"\xd4\x02\n" +
 	"\x0eSetAllocHealth\x12#\n" +
 	"\rdeployment_id\x18\x01 \x01(\tR\fdeploymentId\x12\x18\n" +
 	"\ahealthy\x18\x02 \x03(\tR\ahealthy\x12\x1c\n" +
@@ -6089,7 +6105,9 @@ const file_state_proto_rawDesc = "" +
 	"\x06status\x18\x06 \x01(\tR\x06status\x12 \n" +
 	"\vdescription\x18\a \x01(\tR\vdescription\x12\x19\n" +
 	"\bjob_json\x18\b \x01(\fR\ajobJson\x12#\n" +
-	"\rtroubles_json\x18\t \x01(\fR\ftroublesJson\"@\n" +
+	"\rtroubles_json\x18\t \x01(\fR\ftroublesJson\x12\x1b\n" +
+	"\tjob_index\x18\n" +
+	" \x01(\x04R\bjobIndex\"@\n" +
 	"\tPutDomain\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1f\n" +
 	"\vfresh_until\x18\x02 \x01(\x03R\n" +
@@ -6198,7 +6216,7 @@ const file_state_proto_rawDesc = "" +
 	"\n" +
 	"DeleteNode\x12\x10\n" +
 	"\x03ids\x18\x01 \x03(\tR\x03ids\x12<\n" +
-	"\vevaluations\x18\x02 \x03(\v2\x1a.reeve.state.v1.EvaluationR\vevaluations\"\xec\x01\n" +
+	"\vevaluations\x18\x02 \x03(\v2\x1a.reeve.state.v1.EvaluationR\vevaluations\"\x89\x02\n" +
 	"\x10UpdateDeployment\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06status\x18\x02 \x01(\tR\x06status\x12 \n" +
@@ -6208,7 +6226,8 @@ const file_state_proto_rawDesc = "" +
 	"evaluation\x12\x19\n" +
 	"\bjob_json\x18\x05 \x01(\fR\ajobJson\x12\x12\n" +
 	"\x04time\x18\x06 \x01(\x03R\x04time\x12#\n" +
-	"\rtroubles_json\x18\a \x01(\fR\ftroublesJson\"q\n" +
+	"\rtroubles_json\x18\a \x01(\fR\ftroublesJson\x12\x1b\n" +
+	"\tjob_index\x18\b \x01(\x04R\bjobIndex\"q\n" +
 	"\x0fSetJobStability\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\tR\x02id\x12\x18\n" +

@@ -1513,6 +1513,11 @@ func (m *SetAllocHealth) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
 	}
+	if m.JobIndex != 0 {
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.JobIndex))
+		i--
+		dAtA[i] = 0x50
+	}
 	if len(m.TroublesJson) > 0 {
 		i -= len(m.TroublesJson)
 		copy(dAtA[i:], m.TroublesJson)
@@ -2937,6 +2942,11 @@ func (m *UpdateDeployment) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 	if m.unknownFields != nil {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
+	}
+	if m.JobIndex != 0 {
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.JobIndex))
+		i--
+		dAtA[i] = 0x40
 	}
 	if len(m.TroublesJson) > 0 {
 		i -= len(m.TroublesJson)
@@ -6402,6 +6412,9 @@ func (m *SetAllocHealth) SizeVT() (n int) {
 	if l > 0 {
 		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
 	}
+	if m.JobIndex != 0 {
+		n += 1 + protohelpers.SizeOfVarint(uint64(m.JobIndex))
+	}
 	n += len(m.unknownFields)
 	return n
 }
@@ -6984,6 +6997,9 @@ func (m *UpdateDeployment) SizeVT() (n int) {
 	l = len(m.TroublesJson)
 	if l > 0 {
 		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
+	}
+	if m.JobIndex != 0 {
+		n += 1 + protohelpers.SizeOfVarint(uint64(m.JobIndex))
 	}
 	n += len(m.unknownFields)
 	return n
@@ -11897,6 +11913,25 @@ func (m *SetAllocHealth) UnmarshalVT(dAtA []byte) error {
 				m.TroublesJson = []byte{}
 			}
 			iNdEx = postIndex
+		case 10:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field JobIndex", wireType)
+			}
+			m.JobIndex = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.JobIndex |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
 		default:
 			iNdEx = preIndex
 			skippy, err := protohelpers.Skip(dAtA[iNdEx:])
@@ -15607,6 +15642,25 @@ func (m *UpdateDeployment) UnmarshalVT(dAtA []byte) error {
 				m.TroublesJson = []byte{}
 			}
 			iNdEx = postIndex
+		case 8:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field JobIndex", wireType)
+			}
+			m.JobIndex = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.JobIndex |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
 		default:
 			iNdEx = preIndex
 			skippy, err := protohelpers.Skip(dAtA[iNdEx:])

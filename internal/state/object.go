@@ -1,0 +1,59 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+// Object names what has a modify index that writers compare, so that none
+// overwrites what it has not seen.
+type Object struct {
+	Table     Table
+	Namespace string
+	ID        string
+}
+
+// AppendWrites appends the objects that a command writes. Commands that write
+// one object have to be in different entries: the index of an entry is the
+// modify index of all that it writes.
+func AppendWrites(objects []Object, c Command) []Object {
+	switch c := c.(type) {
+	case *RegisterJob:
+		if c.Job != nil {
+			return append(objects, Object{TableJobs, c.Job.Namespace, c.Job.ID})
+		}
+	case *DeregisterJob:
+		return append(objects, Object{TableJobs, c.Namespace, c.ID})
+	case *ScaleJob:
+		return append(objects, Object{TableJobs, c.Namespace, c.ID})
+	case *LaunchJob:
+		return append(objects, Object{TableJobs, c.Namespace, c.ID})
+	case *UpdateDeployment:
+		if c.Job != nil {
+			return append(objects, Object{TableJobs, c.Job.Namespace, c.Job.ID})
+		}
+	case *SetAllocHealth:
+		if c.Job != nil {
+			return append(objects, Object{TableJobs, c.Job.Namespace, c.Job.ID})
+		}
+	case *SetSchedulerConfig:
+		return append(objects, Object{Table: TableSchedulerConfig})
+	case *PutNodePool:
+		if c.Pool != nil {
+			return append(objects, Object{Table: TableNodePools, ID: c.Pool.Name})
+		}
+	case *DeleteNodePool:
+		return append(objects, Object{Table: TableNodePools, ID: c.Pool})
+	case *PutDomain:
+		return append(objects, Object{Table: TableDomains, ID: c.Domain})
+	case *EndFreshness:
+		for _, name := range c.Domains {
+			objects = append(objects, Object{Table: TableDomains, ID: name})
+		}
+	case *PutRestart:
+		if c.Restart != nil {
+			return append(objects, Object{Table: TableRestarts, ID: c.Restart.ID})
+		}
+	case *UpdateRestart:
+		return append(objects, Object{Table: TableRestarts, ID: c.ID})
+	}
+	return objects
+}
