@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/server/replica/disk"
 )
 
 // directoryFormat is the layout of the data directory that this version reads
@@ -140,6 +141,11 @@ func (d *directory) writeMeta(path string) error {
 	if err == nil {
 		err = os.Rename(f.Name(), path)
 	}
+	for _, dir := range []string{d.path, filepath.Dir(d.path)} {
+		if err == nil {
+			err = disk.OS.SyncDir(dir)
+		}
+	}
 	if err != nil {
 		return fmt.Errorf("write data directory: %w", err)
 	}
@@ -180,6 +186,9 @@ func (w *watermark) load() uint64 { return binary.LittleEndian.Uint64(w.memory) 
 // raise stores an index. One aligned word is written at once, so a kill never
 // leaves half of it.
 func (w *watermark) raise(index uint64) {
+	if index <= w.load() {
+		return
+	}
 	var b [8]byte
 	binary.LittleEndian.PutUint64(b[:], index)
 	atomic.StoreUint64((*uint64)(unsafe.Pointer(&w.memory[0])), binary.NativeEndian.Uint64(b[:]))

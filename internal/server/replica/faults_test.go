@@ -143,24 +143,6 @@ func TestDamagedMiddleIsRefused(t *testing.T) {
 	}
 }
 
-func TestDamagedSnapshotIsRefused(t *testing.T) {
-	dir := t.TempDir()
-	r, _ := start(t, Config{Dir: dir})
-	if _, err := r.Propose(context.Background(), register("web")); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Snapshot(); err != nil {
-		t.Fatal(err)
-	}
-	r.Close()
-	files, err := filepath.Glob(filepath.Join(dir, "snapshots", "*", "state.bin"))
-	if err != nil || len(files) != 1 {
-		t.Fatalf("snapshots: %v, %v", files, err)
-	}
-	edit(t, files[0], func(b []byte) []byte { b[len(b)/2] ^= 1; return b })
-	refused(t, Config{Dir: dir}, "snapshot", "damaged", dir)
-}
-
 func TestSecondServerOnTheDirectoryIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	start(t, Config{Dir: dir})

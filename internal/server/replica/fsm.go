@@ -88,8 +88,8 @@ func (m *machine) Apply(l *raft.Log) any { return m.ApplyBatch([]*raft.Log{l})[0
 func (m *machine) ApplyBatch(logs []*raft.Log) []any {
 	answers := make([]any, len(logs))
 	for i, l := range logs {
-		if l.Type != raft.LogCommand {
-			continue
+		if l.Type != raft.LogCommand || l.Index <= m.store.Index() {
+			continue // applied before raft began, see catchUp
 		}
 		if err := m.failure.Load(); err != nil {
 			answers[i] = *err

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
 
+	"github.com/reeve-run/reeve/internal/server/replica/disk"
 	"github.com/reeve-run/reeve/internal/server/replica/wal"
 	"github.com/reeve-run/reeve/internal/state"
 )
@@ -24,6 +25,10 @@ type Config struct {
 	Dir    string       // the server's data directory; made if it does not exist
 	Store  *state.Store // is filled from the directory
 	Logger *slog.Logger // nil: none
+	FS     disk.FS      // that log and snapshots are on; disk.OS
+	// Broken is called, once, when a sync failed: it is not known any more what
+	// is on the disk, and the process is to end. It must not block.
+	Broken func(error)
 
 	SegmentBytes    int64  // size of a log file; 16 MB
 	SnapshotEntries uint64 // a snapshot is taken after so many entries; 65,536
@@ -49,6 +54,7 @@ type Replica struct {
 	dir     *directory
 	log     *wal.Log
 	stable  *wal.Stable
+	disk    *pulse
 	machine *machine
 	raft    *raft.Raft
 
@@ -60,6 +66,7 @@ type Replica struct {
 	answered  chan struct{} // closed when everybody has got an answer who ever will
 	stopped   sync.Once
 	running   sync.WaitGroup
+	resigning atomic.Bool
 	counters  counters
 }
 
@@ -76,13 +83,15 @@ func Open(config Config) (*Replica, error) {
 		notify:    make(chan bool, 8),
 		stop:      make(chan struct{}),
 		answered:  make(chan struct{}),
+		disk:      new(pulse),
 	}
 	if err := r.open(); err != nil {
 		r.release()
 		return nil, err
 	}
-	r.running.Add(3)
+	r.running.Add(4)
 	go r.pack()
+	go r.followDisk()
 	go r.followLeadership()
 	go r.compact()
 	return r, nil
@@ -91,6 +100,9 @@ func Open(config Config) (*Replica, error) {
 func (c Config) withDefaults() Config {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.FS == nil {
+		c.FS = disk.OS
 	}
 	if c.SegmentBytes == 0 {
 		c.SegmentBytes = 16 << 20
@@ -110,69 +122,6 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-func (r *Replica) open() (err error) {
-	if r.dir, err = openDirectory(r.config.Dir, r.config.ServerID); err != nil {
-		return err
-	}
-	if r.stable, err = wal.OpenStable(r.dir.logPath()); err != nil {
-		return fmt.Errorf("open votes: %w", err)
-	}
-	if r.log, err = wal.Open(r.dir.logPath(), r.config.SegmentBytes); err != nil {
-		return fmt.Errorf("open log: %w", err)
-	}
-	logger := newRaftLogger(r.logger)
-	snapshots, err := raft.NewFileSnapshotStoreWithLogger(r.dir.path, 2, logger)
-	if err != nil {
-		return fmt.Errorf("open snapshots: %w", err)
-	}
-	newest, err := checkSnapshots(r.dir.path, snapshots)
-	if err != nil {
-		return err
-	}
-	if err := r.checkContinuity(newest.Index); err != nil {
-		return err
-	}
-	if err := r.log.Rebase(newest.Index, newest.Term); err != nil {
-		return fmt.Errorf("open log: %w", err)
-	}
-	r.machine = &machine{store: r.config.Store, mark: r.dir.mark, damaged: func(err error) {
-		r.logger.Error("state cannot be kept up to date: restart the server", "error", err)
-	}}
-	return r.startRaft(logger, &rebasing{snapshots, r.log})
-}
-
-// checkSnapshots reads the newest snapshot through: raft would quietly take an
-// older one, to which the log may no longer reach back. Without any it is zero.
-func checkSnapshots(dir string, snapshots raft.SnapshotStore) (newest raft.SnapshotMeta, err error) {
-	list, err := snapshots.List()
-	if err != nil {
-		return newest, fmt.Errorf("list snapshots: %w", err)
-	}
-	if len(list) == 0 {
-		return newest, nil
-	}
-	_, r, err := snapshots.Open(list[0].ID)
-	if err != nil {
-		return newest, fmt.Errorf("snapshot %s/snapshots/%s is damaged: %w; put it back from a copy, or start with an empty data directory and restore a snapshot", dir, list[0].ID, err)
-	}
-	r.Close()
-	return *list[0], nil
-}
-
-// checkContinuity refuses a log that lacks what was acknowledged.
-func (r *Replica) checkContinuity(snapshot uint64) error {
-	first, _ := r.log.FirstIndex()
-	last, _ := r.log.LastIndex()
-	if first > snapshot+1 {
-		return fmt.Errorf("log %s begins with entry %d, and the newest snapshot ends with entry %d: a log file or a snapshot is missing; put it back from a copy", r.dir.logPath(), first, snapshot)
-	}
-	if acknowledged := r.dir.mark.load(); max(last, snapshot) < acknowledged {
-		return fmt.Errorf("log %s ends with entry %d, but entry %d was acknowledged: the end of the newest log file is damaged or missing; "+
-			"put it back from a copy, or accept the loss by removing the file %s/acknowledged", r.dir.logPath(), max(last, snapshot), acknowledged, r.dir.path)
-	}
-	return nil
-}
-
 func (r *Replica) startRaft(logger hclog.Logger, snapshots raft.SnapshotStore) error {
 	id := raft.ServerID(r.dir.meta.ServerID)
 	c := raft.DefaultConfig()
@@ -183,6 +132,7 @@ func (r *Replica) startRaft(logger hclog.Logger, snapshots raft.SnapshotStore) e
 	c.TrailingLogs = r.config.TrailingEntries
 	c.SnapshotThreshold = 1 << 62 // ours is in compact
 	c.SnapshotInterval = time.Hour
+	c.NoSnapshotRestoreOnStart = true // load did
 	c.NotifyCh = r.notify
 	c.NoLegacyTelemetry = true
 	timeout := r.config.ElectionTimeout
@@ -190,9 +140,14 @@ func (r *Replica) startRaft(logger hclog.Logger, snapshots raft.SnapshotStore) e
 	if transport == nil {
 		timeout = aloneTimeout
 		_, transport = raft.NewInmemTransport(raft.ServerAddress(id))
+	} else {
+		transport = hold(transport, r.disk)
 	}
 	c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = timeout, timeout, timeout
 
+	if err := r.beginAnew(snapshots); err != nil {
+		return err
+	}
 	existing, err := raft.HasExistingState(r.log, r.stable, snapshots)
 	if err != nil {
 		return fmt.Errorf("read log: %w", err)
@@ -211,6 +166,20 @@ func (r *Replica) startRaft(logger hclog.Logger, snapshots raft.SnapshotStore) e
 		return fmt.Errorf("start replica: %w", err)
 	}
 	return nil
+}
+
+// beginAnew forgets the term of a beginning that was cut short: before the log's
+// first entry was written, and so before any vote.
+func (r *Replica) beginAnew(snapshots raft.SnapshotStore) error {
+	last, _ := r.log.LastIndex()
+	voted, err := r.stable.GetUint64([]byte("LastVoteTerm"))
+	if err != nil || voted != 0 || last != 0 {
+		return err
+	}
+	if list, err := snapshots.List(); err != nil || len(list) > 0 {
+		return err
+	}
+	return r.stable.SetUint64([]byte("CurrentTerm"), 0)
 }
 
 // snapshotRetry is how long after a failure a snapshot is tried again.

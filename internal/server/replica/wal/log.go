@@ -6,13 +6,15 @@ package wal
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/reeve-run/reeve/internal/server/replica/disk"
 )
 
 // It is no raft.MonotonicLogStore: raft empties such a store after a snapshot was
@@ -26,10 +28,13 @@ const retryPause = 200 * time.Millisecond
 
 // Log is a raft.LogStore. Reads may go on beside one append.
 type Log struct {
-	dir  string
-	size int64 // of a segment
+	fs    disk.FS
+	dir   string
+	size  int64 // of a segment
+	watch Watch
 
 	writing sync.Mutex // one append or deletion at a time; held across the disk's work
+	broken  error      // a sync failed: nothing is written any more
 
 	mu       sync.RWMutex
 	segments []*segment // by index; the last one is appended to
@@ -44,15 +49,20 @@ type base struct{ index, term uint64 }
 
 // Open opens the log in dir, which exists, or begins one. SegmentSize is in
 // bytes.
-func Open(dir string, segmentSize int64) (*Log, error) {
-	names, err := filepath.Glob(filepath.Join(dir, "*.log"))
+func Open(fs disk.FS, dir string, segmentSize int64, watch Watch) (*Log, error) {
+	names, err := fs.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
-	slices.Sort(names)
-	l := &Log{dir: dir, size: segmentSize, closed: make(chan struct{})}
-	for i, path := range names {
-		if err := l.openNext(path, i == len(names)-1); err != nil {
+	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasSuffix(n, ".log") })
+	// What a crash left in memory only, a segment's name or its removal, is not
+	// to be relied on.
+	if err := syncDir(fs, dir); err != nil {
+		return nil, err
+	}
+	l := &Log{fs: fs, dir: dir, size: segmentSize, watch: watch, closed: make(chan struct{})}
+	for i, name := range names {
+		if err := l.openNext(filepath.Join(dir, name), i == len(names)-1); err != nil {
 			l.Close()
 			return nil, err
 		}
@@ -73,9 +83,9 @@ func (l *Log) openNext(path string, isLast bool) error {
 			return &DamageError{File: path, Index: min(want, first), Problem: fmt.Sprintf("the log goes on with entry %d where entry %d should be: a segment is missing or was cut short", first, want)}
 		}
 	}
-	s, err := openSegment(path, first, isLast)
+	s, err := openSegment(l.fs, path, first, isLast)
 	if errors.Is(err, errTornCreate) {
-		return os.Remove(path)
+		return l.fs.Remove(path)
 	}
 	if err != nil {
 		return err
@@ -158,7 +168,7 @@ func (l *Log) Rebase(index, term uint64) error {
 			rest = append(rest, e)
 		}
 		// The newest first: what a crash leaves is dropped when the log is opened.
-		if err := l.deleteFrom(first); err != nil {
+		if err := l.note(l.deleteFrom(first)); err != nil {
 			return err
 		}
 	}
@@ -168,7 +178,7 @@ func (l *Log) Rebase(index, term uint64) error {
 	if len(rest) == 0 {
 		return nil
 	}
-	return l.store(rest)
+	return l.note(l.store(rest))
 }
 
 // agrees reports whether the log has the entry, or goes on right behind it.
@@ -195,7 +205,8 @@ func (l *Log) StoreLogs(entries []*raft.Log) error {
 	}
 	l.writing.Lock()
 	defer l.writing.Unlock()
-	err := l.store(entries)
+	err := disk.Explain(l.fs, l.dir, l.store(entries))
+	l.note(err)
 	l.mu.Lock()
 	l.failure = err
 	l.mu.Unlock()
@@ -214,7 +225,19 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 // maxBuffer bounds the buffers that are kept.
 const maxBuffer = 8 << 20
 
+// note remembers a sync that failed: after it, nothing is written any more.
+func (l *Log) note(err error) error {
+	if l.broken == nil && isSyncError(err) {
+		l.broken = err
+		l.watch.broken(err)
+	}
+	return err
+}
+
 func (l *Log) store(entries []*raft.Log) error {
+	if l.broken != nil {
+		return l.broken
+	}
 	s, err := l.tail(entries[0].Index)
 	if err != nil {
 		return fmt.Errorf("begin a log segment: %w", err)
@@ -236,7 +259,7 @@ func (l *Log) store(entries []*raft.Log) error {
 	// The lock is taken only to make the result visible: readers do not wait
 	// for the disk.
 	t := segment{file: s.file, end: s.end, unclean: s.unclean}
-	err = t.append(records, nil, l.size)
+	err = t.append(records, l.size, l.watch)
 	if cap(records) <= maxBuffer {
 		*buffer = records[:0]
 		buffers.Put(buffer)
@@ -259,13 +282,13 @@ func (l *Log) tail(next uint64) (*segment, error) {
 	case l.segments[n-1].last()+1 != next && !l.empty():
 		return nil, fmt.Errorf("log entry %d cannot follow entry %d", next, l.segments[n-1].last())
 	case l.segments[n-1].last()+1 != next:
-		if err := l.removeSegments(n); err != nil { // all was deleted: begin anew behind a snapshot
+		if err := l.removeOldest(n); err != nil { // all was deleted: begin anew behind a snapshot
 			return nil, err
 		}
 	case l.segments[n-1].end < l.size || len(l.segments[n-1].offsets) == 0:
 		return l.segments[n-1], nil
 	}
-	s, err := createSegment(l.dir, next, l.size)
+	s, err := createSegment(l.fs, l.dir, next, l.size)
 	if err != nil {
 		return nil, err
 	}
@@ -276,74 +299,6 @@ func (l *Log) tail(next uint64) (*segment, error) {
 	}
 	l.segments = append(l.segments, s)
 	return s, nil
-}
-
-// removeSegments deletes the n oldest segments.
-func (l *Log) removeSegments(n int) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for ; n > 0; n-- {
-		s := l.segments[0]
-		if err := os.Remove(s.file.Name()); err != nil {
-			return err
-		}
-		s.file.Close()
-		l.segments = l.segments[1:]
-	}
-	return syncDir(l.dir)
-}
-
-// DeleteRange deletes the oldest entries, up to max, or the newest ones, from
-// min on.
-func (l *Log) DeleteRange(min, max uint64) error {
-	l.writing.Lock()
-	defer l.writing.Unlock()
-	first, _ := l.FirstIndex()
-	last, _ := l.LastIndex()
-	switch {
-	case min > max || max < first || min > last || last == 0:
-		return nil
-	case min <= first:
-		return l.deleteUntil(max)
-	case max >= last:
-		return l.deleteFrom(min)
-	}
-	return fmt.Errorf("log entries %d to %d are neither the oldest nor the newest", min, max)
-}
-
-func (l *Log) deleteUntil(max uint64) error {
-	l.mu.Lock()
-	l.first = max + 1
-	n := 0
-	for n < len(l.segments)-1 && l.segments[n].last() <= max {
-		n++
-	}
-	l.mu.Unlock()
-	if n == 0 {
-		return nil
-	}
-	return l.removeSegments(n)
-}
-
-func (l *Log) deleteFrom(min uint64) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for n := len(l.segments); n > 0; n-- {
-		s := l.segments[n-1]
-		if s.first < min || n == 1 {
-			i := min - s.first
-			if i < uint64(len(s.offsets)) {
-				s.end, s.offsets, s.unclean = s.offsets[i], s.offsets[:i], true
-			}
-			return s.clean(l.size)
-		}
-		if err := os.Remove(s.file.Name()); err != nil {
-			return err
-		}
-		s.file.Close()
-		l.segments = l.segments[:n-1]
-	}
-	return syncDir(l.dir)
 }
 
 // Failure is why the last append failed, nil if it did not.

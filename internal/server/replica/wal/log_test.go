@@ -18,11 +18,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/raft"
 	"pgregory.net/rapid"
+
+	"github.com/reeve-run/reeve/internal/server/replica/disk"
 )
 
 func open(t testing.TB, dir string) *Log {
 	t.Helper()
-	l, err := Open(dir, 4096)
+	l, err := Open(disk.OS, dir, 4096, Watch{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +100,7 @@ func TestLogIsAList(t *testing.T) {
 		defer os.RemoveAll(dir)
 		var list []*raft.Log
 		next := uint64(1)
-		l, err := Open(dir, 2048)
+		l, err := Open(disk.OS, dir, 2048, Watch{})
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -142,7 +144,7 @@ func TestLogIsAList(t *testing.T) {
 				if len(list) > 0 {
 					tear(r, dir, next)
 				}
-				if l, err = Open(dir, 2048); err != nil {
+				if l, err = Open(disk.OS, dir, 2048, Watch{}); err != nil {
 					r.Fatal(err)
 				}
 				// What compaction deleted in part is back: entries before the first.
@@ -167,7 +169,7 @@ func TestLogIsAList(t *testing.T) {
 func tear(r *rapid.T, dir string, next uint64) {
 	names, _ := filepath.Glob(filepath.Join(dir, "*.log"))
 	slices.Sort(names)
-	s, err := openSegment(names[len(names)-1], firstOf(names[len(names)-1]), true)
+	s, err := openSegment(disk.OS, names[len(names)-1], firstOf(names[len(names)-1]), true)
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -234,7 +236,7 @@ func TestDamageIsToldFromATornAppend(t *testing.T) {
 			if err := os.WriteFile(path, test.damage(b, offsets), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			l, err = Open(dir, 4096)
+			l, err = Open(disk.OS, dir, 4096, Watch{})
 			if test.last == 0 {
 				var damage *DamageError
 				if !errors.As(err, &damage) || !strings.Contains(err.Error(), path) {
@@ -268,7 +270,7 @@ func TestMissingSegmentIsNoticed(t *testing.T) {
 	if err := os.Remove(segments(t, dir)[2]); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(dir, 4096); err == nil || !strings.Contains(err.Error(), "missing") {
+	if _, err := Open(disk.OS, dir, 4096, Watch{}); err == nil || !strings.Contains(err.Error(), "missing") {
 		t.Fatalf("Open: %v; want an error about a missing segment", err)
 	}
 }
@@ -280,11 +282,7 @@ func TestFailedAppendLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	good := l.segments[0].file
-	readOnly, err := os.Open(good.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.segments[0].file = readOnly // writes fail
+	l.segments[0].file = readOnly{good}
 	if err := l.StoreLogs(entries(4, 6, 10)); err == nil || l.Failure() == nil {
 		t.Fatal("an append to a file that cannot be written succeeded")
 	}
@@ -292,7 +290,6 @@ func TestFailedAppendLeavesNothing(t *testing.T) {
 		t.Fatalf("after a failed append the log ends with entry %d, want 3", last)
 	}
 	l.segments[0].file = good
-	readOnly.Close()
 	if err := l.StoreLogs(entries(4, 5, 10)); err != nil || l.Failure() != nil {
 		t.Fatalf("append once the file can be written: %v, %v", err, l.Failure())
 	}
@@ -302,46 +299,10 @@ func TestFailedAppendLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestStableKeepsTheNewestWholeSlot(t *testing.T) {
-	dir := t.TempDir()
-	reopen := func() *Stable {
-		t.Helper()
-		s, err := OpenStable(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { s.Close() })
-		return s
-	}
-	s := reopen()
-	for term := uint64(1); term <= 5; term++ {
-		if err := s.SetUint64([]byte("CurrentTerm"), term); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got, _ := reopen().GetUint64([]byte("CurrentTerm")); got != 5 {
-		t.Errorf("CurrentTerm = %d, want 5", got)
-	}
-	path := filepath.Join(dir, "stable")
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b[slotSize+20] ^= 1 // the slot of sequence 5
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if got, _ := reopen().GetUint64([]byte("CurrentTerm")); got != 4 {
-		t.Errorf("CurrentTerm = %d after its newest slot was torn, want 4", got)
-	}
-	b[20] ^= 1
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := OpenStable(dir); err == nil || !strings.Contains(err.Error(), path) {
-		t.Errorf("OpenStable with both slots damaged: %v; want an error that names %s", err, path)
-	}
-}
+// readOnly is a file whose writes fail.
+type readOnly struct{ disk.File }
+
+func (readOnly) WriteAt([]byte, int64) (int, error) { return 0, errors.New("read-only") }
 
 func FuzzOpen(f *testing.F) {
 	b := appendHeader(nil, 1)
@@ -354,7 +315,7 @@ func FuzzOpen(f *testing.F) {
 		if err := os.WriteFile(filepath.Join(dir, segmentName(1)), data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		l, err := Open(dir, 4096)
+		l, err := Open(disk.OS, dir, 4096, Watch{})
 		if err != nil {
 			return
 		}

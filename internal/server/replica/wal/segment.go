@@ -5,19 +5,18 @@ package wal
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/hashicorp/raft"
-	"golang.org/x/sys/unix"
+
+	"github.com/reeve-run/reeve/internal/server/replica/disk"
 )
 
 // segment is one file of the log.
 type segment struct {
-	file    *os.File
+	file    disk.File
 	first   uint64  // index of its first entry
 	offsets []int64 // of its entries
 	end     int64   // where the next record goes
@@ -30,46 +29,37 @@ func segmentName(first uint64) string { return fmt.Sprintf("%020d.log", first) }
 
 // createSegment makes an empty segment of a size that is allocated now, so
 // that a full disk shows here and not in the middle of an append.
-func createSegment(dir string, first uint64, size int64) (_ *segment, err error) {
+func createSegment(fs disk.FS, dir string, first uint64, size int64) (_ *segment, err error) {
 	path := filepath.Join(dir, segmentName(first))
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := fs.Create(path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
 			f.Close()
-			os.Remove(path)
+			_ = fs.Remove(path)
 		}
 	}()
-	if err := allocate(f, size); err != nil {
+	if err := f.Allocate(size); err != nil {
 		return nil, err
 	}
 	if _, err := f.WriteAt(appendHeader(nil, first), 0); err != nil {
 		return nil, err
 	}
 	if err := f.Sync(); err != nil {
-		return nil, fmt.Errorf("sync %s: %w", path, err)
+		return nil, &disk.SyncError{Path: path, Err: err}
 	}
-	if err := syncDir(dir); err != nil {
+	if err := syncDir(fs, dir); err != nil {
 		return nil, err
 	}
 	return &segment{file: f, first: first, end: headerSize}, nil
 }
 
-// allocate reserves the file's blocks where the file system can.
-func allocate(f *os.File, size int64) error {
-	err := unix.Fallocate(int(f.Fd()), 0, 0, size)
-	if err == nil || errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) {
-		return nil
-	}
-	return &os.PathError{Op: "allocate", Path: f.Name(), Err: err}
-}
-
 // openSegment reads a segment through. Only the last one of a log may end in a
 // torn append.
-func openSegment(path string, first uint64, isLast bool) (*segment, error) {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+func openSegment(fs disk.FS, path string, first uint64, isLast bool) (*segment, error) {
+	f, err := fs.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -86,6 +76,8 @@ func (s *segment) scan(isLast bool) error {
 	if err != nil {
 		return fmt.Errorf("read %s: %w", s.file.Name(), err)
 	}
+	last := int64(headerSize) // where the last batch begins
+	batch := uint64(0)
 	if err := checkHeader(data, s.first); err != nil {
 		if isLast && isZero(data) {
 			return errTornCreate
@@ -93,12 +85,15 @@ func (s *segment) scan(isLast bool) error {
 		return &DamageError{File: s.file.Name(), Index: s.first, Problem: err.Error()}
 	}
 	for {
-		index, _, size, ok := checkRecord(data[s.end:])
+		index, of, size, ok := checkRecord(data[s.end:])
 		if !ok {
 			break
 		}
 		if want := s.first + uint64(len(s.offsets)); index != want {
 			return &DamageError{File: s.file.Name(), Offset: s.end, Index: want, Problem: fmt.Sprintf("entry %d is where entry %d should be", index, want)}
+		}
+		if of != batch {
+			last, batch = s.end, of
 		}
 		s.offsets = append(s.offsets, s.end)
 		s.end += int64(size)
@@ -107,6 +102,26 @@ func (s *segment) scan(isLast bool) error {
 	s.unclean = !isZero(rest)
 	if s.unclean && followed(rest, next) {
 		return &DamageError{File: s.file.Name(), Offset: s.end, Index: next, Problem: "its checksum is wrong, and entries written after it are whole"}
+	}
+	if isLast {
+		return s.settle(data, last)
+	}
+	return nil
+}
+
+// settle has the disk hold what was read. A process that was killed before its
+// sync, or ended because that failed, leaves entries that are in memory only;
+// to the one that opens the log they are as good as written. They are of the
+// last batch. It is written again: a sync does not look at what one before has
+// given up.
+func (s *segment) settle(data []byte, last int64) error {
+	if last < s.end {
+		if _, err := s.file.WriteAt(data[last:s.end], last); err != nil {
+			return err
+		}
+	}
+	if err := s.file.Sync(); err != nil {
+		return &disk.SyncError{Path: s.file.Name(), Err: err}
 	}
 	return nil
 }
@@ -143,7 +158,7 @@ func isZero(b []byte) bool {
 
 // append writes records that were encoded together and waits until they are on
 // the disk. If it fails, nothing was appended.
-func (s *segment) append(records []byte, offsets []int64, size int64) error {
+func (s *segment) append(records []byte, size int64, watch Watch) error {
 	if s.unclean {
 		if err := s.clean(size); err != nil {
 			return err
@@ -153,12 +168,13 @@ func (s *segment) append(records []byte, offsets []int64, size int64) error {
 	if _, err := s.file.WriteAt(records, s.end); err != nil {
 		return err
 	}
-	if err := unix.Fdatasync(int(s.file.Fd())); err != nil {
-		return fmt.Errorf("sync %s: %w", s.file.Name(), err)
+	began := watch.begin()
+	if err := s.file.SyncData(); err != nil {
+		return &disk.SyncError{Path: s.file.Name(), Err: err}
 	}
 	s.unclean = false
-	s.offsets = append(s.offsets, offsets...)
 	s.end += int64(len(records))
+	watch.synced(began)
 	return nil
 }
 
@@ -167,11 +183,11 @@ func (s *segment) clean(size int64) error {
 	if err := s.file.Truncate(s.end); err != nil {
 		return err
 	}
-	if err := allocate(s.file, max(size, s.end)); err != nil {
+	if err := s.file.Allocate(max(size, s.end)); err != nil {
 		return err
 	}
 	if err := s.file.Sync(); err != nil {
-		return fmt.Errorf("sync %s: %w", s.file.Name(), err)
+		return &disk.SyncError{Path: s.file.Name(), Err: err}
 	}
 	s.unclean = false
 	return nil
@@ -197,14 +213,9 @@ func (s *segment) read(index uint64, l *raft.Log) error {
 	return &DamageError{File: s.file.Name(), Offset: offset, Index: index, Problem: "its checksum is wrong"}
 }
 
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil {
-		return fmt.Errorf("sync %s: %w", dir, err)
+func syncDir(fs disk.FS, dir string) error {
+	if err := fs.SyncDir(dir); err != nil {
+		return &disk.SyncError{Path: dir, Err: err}
 	}
 	return nil
 }

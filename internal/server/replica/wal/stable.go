@@ -6,59 +6,83 @@ package wal
 import (
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"os"
 	"path/filepath"
 	"sync"
 
 	"github.com/hashicorp/raft"
-	"golang.org/x/sys/unix"
+
+	"github.com/reeve-run/reeve/internal/server/replica/disk"
 )
 
 var _ raft.StableStore = (*Stable)(nil)
 
-// Stable is a raft.StableStore: a few values, such as the term and the vote. It
-// is one file of two slots that are written in turn, so the older one is whole
-// whatever happens to a write, and a full disk cannot keep a vote from being
-// stored.
+// Stable is a raft.StableStore: a few values, such as the term and the vote.
+//
+// It is one file of two slots. A value is written to one of them and synced,
+// then to the other: a write that is cut short spoils one slot, and damage to
+// one slot, whenever it comes, loses nothing that was acknowledged. The file
+// never grows, so a full disk cannot keep a vote from being stored.
 type Stable struct {
 	mu       sync.Mutex
-	file     *os.File
+	file     disk.File
+	watch    Watch
 	sequence uint64
+	newest   int64 // slot that was read; the other one is written first
 	values   map[string][]byte
+	broken   error // a sync failed: nothing is written any more
 }
 
 const slotSize = 4096
 
-// OpenStable opens the file "stable" in dir, or makes it.
-func OpenStable(dir string) (*Stable, error) {
+// OpenStable opens the file "stable" in dir. It makes one if fresh: a server that
+// has a log or a snapshot had votes too.
+func OpenStable(fs disk.FS, dir string, fresh bool, watch Watch) (*Stable, error) {
 	path := filepath.Join(dir, "stable")
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := fs.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		if !fresh {
+			return nil, lostVotes(path, "is missing beside a log")
+		}
+		f, err = fs.Create(path)
+	}
 	if err != nil {
 		return nil, err
 	}
-	s := &Stable{file: f, values: map[string][]byte{}}
-	if err := s.load(dir); err != nil {
+	s := &Stable{file: f, watch: watch, values: map[string][]byte{}}
+	if err := s.load(fresh); err != nil {
+		f.Close()
+		return nil, err
+	}
+	if err := syncDir(fs, dir); err != nil {
 		f.Close()
 		return nil, err
 	}
 	return s, nil
 }
 
-func (s *Stable) load(dir string) error {
+func lostVotes(path, problem string) error {
+	return fmt.Errorf("%s %s: it holds this server's votes, and without them it could vote twice; "+
+		"put it back from a copy, or start with an empty data directory and restore a snapshot", path, problem)
+}
+
+func (s *Stable) load(fresh bool) error {
 	var b [2 * slotSize]byte
-	n, _ := s.file.ReadAt(b[:], 0)
-	if n < len(b) || isZero(b[:]) { // new, or its making was cut short
-		if _, err := s.file.WriteAt(make([]byte, len(b)), 0); err != nil {
-			return err
-		}
-		if err := s.file.Sync(); err != nil {
-			return err
-		}
-		return syncDir(dir)
+	n, err := s.file.ReadAt(b[:], 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
 	}
-	for _, slot := range [][]byte{b[:slotSize], b[slotSize:]} {
+	if n < len(b) || isZero(b[:]) { // its making was cut short
+		if !fresh {
+			return lostVotes(s.file.Name(), "is empty beside a log")
+		}
+		return s.write()
+	}
+	for i, slot := range [][]byte{b[:slotSize], b[slotSize:]} {
 		size := binary.LittleEndian.Uint32(slot[4:])
 		if size > slotSize-16 || crc32.Checksum(slot[4:16+size], castagnoli) != binary.LittleEndian.Uint32(slot) {
 			continue
@@ -66,13 +90,15 @@ func (s *Stable) load(dir string) error {
 		sequence := binary.LittleEndian.Uint64(slot[8:])
 		values := map[string][]byte{}
 		if sequence > s.sequence && json.Unmarshal(slot[16:16+size], &values) == nil {
-			s.sequence, s.values = sequence, values
+			s.sequence, s.values, s.newest = sequence, values, int64(i)
 		}
 	}
 	if s.sequence == 0 {
-		return fmt.Errorf("%s is damaged: it holds this server's votes; put it back from a copy, or start with an empty data directory and restore a snapshot", s.file.Name())
+		return lostVotes(s.file.Name(), "is damaged")
 	}
-	return nil
+	// Whoever wrote this may have been killed before it was on the disk; and a
+	// slot may be damaged.
+	return s.write()
 }
 
 // Set stores a value and returns when it is on the disk.
@@ -90,7 +116,17 @@ func (s *Stable) Set(key, value []byte) error {
 	return nil
 }
 
+// Sync stores what is stored once more: to learn how the disk does.
+func (s *Stable) Sync() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.write()
+}
+
 func (s *Stable) write() error {
+	if s.broken != nil {
+		return s.broken
+	}
 	text, err := json.Marshal(s.values)
 	if err != nil {
 		return err
@@ -98,16 +134,22 @@ func (s *Stable) write() error {
 	if len(text) > slotSize-16 {
 		return fmt.Errorf("%d bytes do not fit", len(text))
 	}
-	b := make([]byte, 16, slotSize)
+	b := make([]byte, slotSize)
 	binary.LittleEndian.PutUint32(b[4:], uint32(len(text)))
 	binary.LittleEndian.PutUint64(b[8:], s.sequence+1)
-	b = append(b, text...)
-	binary.LittleEndian.PutUint32(b, crc32.Checksum(b[4:], castagnoli))
-	if _, err := s.file.WriteAt(b, int64((s.sequence+1)%2)*slotSize); err != nil {
-		return err
-	}
-	if err := unix.Fdatasync(int(s.file.Fd())); err != nil {
-		return err
+	copy(b[16:], text)
+	binary.LittleEndian.PutUint32(b, crc32.Checksum(b[4:16+len(text)], castagnoli))
+	for _, slot := range []int64{1 - s.newest, s.newest} {
+		if _, err := s.file.WriteAt(b, slot*slotSize); err != nil {
+			return err
+		}
+		began := s.watch.begin()
+		if err := s.file.SyncData(); err != nil {
+			s.broken = &disk.SyncError{Path: s.file.Name(), Err: err}
+			s.watch.broken(s.broken)
+			return s.broken
+		}
+		s.watch.synced(began)
 	}
 	s.sequence++
 	return nil

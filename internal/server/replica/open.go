@@ -1,0 +1,177 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package replica
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/hashicorp/raft"
+
+	"github.com/reeve-run/reeve/internal/server/replica/snapshots"
+	"github.com/reeve-run/reeve/internal/server/replica/wal"
+)
+
+// open reads the directory and starts raft on it. Nothing that it refuses does it
+// change.
+func (r *Replica) open() (err error) {
+	if r.dir, err = openDirectory(r.config.Dir, r.config.ServerID); err != nil {
+		return err
+	}
+	fs, watch := r.config.FS, r.disk.watch(r.broken)
+	if err := fs.Mkdir(r.dir.logPath()); err != nil {
+		return fmt.Errorf("open log: %w", err)
+	}
+	images, err := snapshots.Open(fs, filepath.Join(r.dir.path, "snapshots"))
+	if err != nil {
+		return fmt.Errorf("open snapshots: %w", err)
+	}
+	names, err := fs.ReadDir(r.dir.logPath())
+	if err != nil {
+		return fmt.Errorf("open log: %w", err)
+	}
+	newest, err := images.Newest()
+	if err != nil {
+		return err
+	}
+	fresh := newest == nil
+	for _, name := range names {
+		fresh = fresh && !strings.HasSuffix(name, ".log")
+	}
+	if r.stable, err = wal.OpenStable(fs, r.dir.logPath(), fresh, watch); err != nil {
+		return fmt.Errorf("open votes: %w", err)
+	}
+	if r.log, err = wal.Open(fs, r.dir.logPath(), r.config.SegmentBytes, watch); err != nil {
+		return fmt.Errorf("open log: %w", err)
+	}
+	snapshot, err := r.load(images, newest)
+	if err != nil {
+		return err
+	}
+	if err := r.checkContinuity(snapshot.Index); err != nil {
+		return err
+	}
+	if err := r.checkVotes(snapshot.Term); err != nil {
+		return err
+	}
+	if err := r.log.Rebase(snapshot.Index, snapshot.Term); err != nil {
+		return fmt.Errorf("open log: %w", err)
+	}
+	r.machine = &machine{store: r.config.Store, mark: r.dir.mark, damaged: func(err error) {
+		r.logger.Error("state cannot be kept up to date: restart the server", "error", err)
+	}}
+	if err := r.catchUp(snapshot.Index); err != nil {
+		return err
+	}
+	return r.startRaft(newRaftLogger(r.logger), &rebasing{images, r.log})
+}
+
+// broken is told that a sync failed.
+func (r *Replica) broken(err error) {
+	r.logger.Error("the disk failed: the server ends", "error", err)
+	if r.config.Broken != nil {
+		r.config.Broken(err)
+	}
+}
+
+// load fills the store with the newest snapshot; without any, what it returns is
+// zero.
+func (r *Replica) load(images *snapshots.Store, newest *snapshots.Snapshot) (meta raft.SnapshotMeta, err error) {
+	if newest == nil {
+		return meta, nil
+	}
+	_, state, err := images.Open(newest.ID)
+	if err != nil {
+		return meta, err
+	}
+	defer state.Close()
+	if err := r.config.Store.Restore(state); err != nil {
+		return meta, images.Damaged(newest.ID, err)
+	}
+	if err := r.checkIndex(newest); err != nil {
+		return meta, images.Damaged(newest.ID, err)
+	}
+	return newest.SnapshotMeta, nil
+}
+
+// checkIndex compares the index that a snapshot says it has with that of the last
+// command in its state. Between the two are only entries that change no state.
+func (r *Replica) checkIndex(s *snapshots.Snapshot) error {
+	held := r.config.Store.Index()
+	if held > s.Index {
+		return fmt.Errorf("it says that it ends with entry %d, and its state is of entry %d", s.Index, held)
+	}
+	for i := held + 1; i <= s.Index; i++ {
+		var e raft.Log
+		switch err := r.log.GetLog(i, &e); {
+		case errors.Is(err, raft.ErrLogNotFound) && s.Sealed:
+			return nil // its checksums say so
+		case errors.Is(err, raft.ErrLogNotFound):
+			return fmt.Errorf("it says that it ends with entry %d, its state is of entry %d, and it has no checksums", s.Index, held)
+		case err != nil:
+			return err
+		case e.Type == raft.LogCommand:
+			return fmt.Errorf("it says that it ends with entry %d, and its state lacks entry %d", s.Index, i)
+		}
+	}
+	return nil
+}
+
+// checkContinuity refuses a log that lacks what was acknowledged.
+func (r *Replica) checkContinuity(snapshot uint64) error {
+	first, _ := r.log.FirstIndex()
+	last, _ := r.log.LastIndex()
+	if first > snapshot+1 {
+		return fmt.Errorf("log %s begins with entry %d, and the newest snapshot ends with entry %d: a log file or a snapshot is missing; put it back from a copy", r.dir.logPath(), first, snapshot)
+	}
+	if acknowledged := r.dir.mark.load(); max(last, snapshot) < acknowledged {
+		return fmt.Errorf("log %s ends with entry %d, but entry %d was acknowledged: the end of the newest log file is damaged or missing; "+
+			"put it back from a copy, or accept the loss by removing the file %s/acknowledged", r.dir.logPath(), max(last, snapshot), acknowledged, r.dir.path)
+	}
+	return nil
+}
+
+// checkVotes refuses votes that are older than the log: a server stores a term
+// before it writes an entry of it.
+func (r *Replica) checkVotes(term uint64) error {
+	if last, _ := r.log.LastIndex(); last > 0 {
+		var e raft.Log
+		if err := r.log.GetLog(last, &e); err != nil {
+			return fmt.Errorf("open log: %w", err)
+		}
+		term = max(term, e.Term)
+	}
+	current, err := r.stable.GetUint64([]byte("CurrentTerm"))
+	if err != nil {
+		return err
+	}
+	if current < term {
+		return fmt.Errorf("%s is of term %d, and the log of term %d: it holds this server's votes, and is older than the log; "+
+			"put it back from a copy, or start with an empty data directory and restore a snapshot", filepath.Join(r.dir.logPath(), "stable"), current, term)
+	}
+	return nil
+}
+
+// catchUp applies what is known to be committed, because it was acknowledged. So
+// the state can be read before there is a leader, and though there may be none:
+// electing one takes a write, and the disk may be full. Raft applies the same
+// entries again, which changes nothing.
+func (r *Replica) catchUp(snapshot uint64) error {
+	last, _ := r.log.LastIndex()
+	const atOnce = 512
+	logs := make([]*raft.Log, 0, atOnce)
+	for i, to := snapshot+1, min(last, r.dir.mark.load()); i <= to; i++ {
+		e := new(raft.Log)
+		if err := r.log.GetLog(i, e); err != nil {
+			return fmt.Errorf("read log: %w", err)
+		}
+		if logs = append(logs, e); len(logs) == atOnce || i == to {
+			r.machine.ApplyBatch(logs)
+			logs = logs[:0]
+		}
+	}
+	return nil
+}

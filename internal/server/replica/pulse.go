@@ -1,0 +1,64 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package replica
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/reeve-run/reeve/internal/server/replica/wal"
+)
+
+// A disk is slow from the first sync that takes slowSync on, until quickSyncs of
+// them in a row took less than half of that.
+const (
+	slowSync   = 500 * time.Millisecond
+	quickSyncs = 8
+	pulseEvery = 100 * time.Millisecond // how often it is looked at
+	probeEvery = time.Second            // how often a slow disk is tried
+)
+
+// pulse is how the disk does.
+type pulse struct {
+	began  atomic.Int64 // of the sync under way, Unix nanoseconds; 0: none
+	slow   atomic.Bool
+	quick  atomic.Int64 // syncs in a row
+	newest atomic.Int64 // how long the last sync took, in nanoseconds
+}
+
+func (p *pulse) watch(broken func(error)) wal.Watch {
+	return wal.Watch{
+		Began:  func() { p.began.Store(time.Now().UnixNano()) },
+		Synced: p.synced,
+		Broken: broken,
+	}
+}
+
+func (p *pulse) synced(took time.Duration) {
+	p.began.Store(0)
+	p.newest.Store(int64(took))
+	switch {
+	case took >= slowSync:
+		p.quick.Store(0)
+		p.slow.Store(true)
+	case took >= slowSync/2:
+		p.quick.Store(0)
+	case p.slow.Load() && p.quick.Add(1) >= quickSyncs:
+		p.slow.Store(false)
+	}
+}
+
+// hangs reports whether a sync has been under way for too long.
+func (p *pulse) hangs() bool {
+	began := p.began.Load()
+	if began == 0 || time.Duration(time.Now().UnixNano()-began) < slowSync {
+		return false
+	}
+	p.quick.Store(0)
+	p.slow.Store(true)
+	return true
+}
+
+// isSlow reports whether the disk is too slow for a leader.
+func (p *pulse) isSlow() bool { return p.hangs() || p.slow.Load() }

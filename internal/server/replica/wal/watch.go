@@ -1,0 +1,42 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package wal
+
+import (
+	"errors"
+	"time"
+
+	"github.com/reeve-run/reeve/internal/server/replica/disk"
+)
+
+// Watch is told how the disk does. Its functions may be nil, and must not block.
+type Watch struct {
+	Began  func()                   // a sync begins
+	Synced func(took time.Duration) // and ends; what it was of is on the disk
+	Broken func(err error)          // a sync failed: nothing is written any more
+}
+
+func (w Watch) begin() time.Time {
+	if w.Began != nil {
+		w.Began()
+	}
+	return time.Now()
+}
+
+func (w Watch) synced(began time.Time) {
+	if w.Synced != nil {
+		w.Synced(time.Since(began))
+	}
+}
+
+func (w Watch) broken(err error) {
+	if w.Broken != nil {
+		w.Broken(err)
+	}
+}
+
+func isSyncError(err error) bool {
+	var e *disk.SyncError
+	return errors.As(err, &e)
+}
