@@ -53,6 +53,7 @@ type Agent struct {
 
 	supervisor *supervise.Client
 	door       *door.Door
+	broken     chan error // why the process has to end: the log's disk failed
 }
 
 // New checks the configuration, takes the data directory and the address for
@@ -61,7 +62,7 @@ func New(config Config) (*Agent, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
-	a := &Agent{config: config, log: config.logger()}
+	a := &Agent{config: config, log: config.logger(), broken: make(chan error, 1)}
 	if config.Server.Enabled && os.Getenv("GOGC") == "" {
 		gcpace.Bound()
 	}
@@ -94,6 +95,7 @@ func (a *Agent) open() (err error) {
 			DataDir: filepath.Join(a.config.DataDir, "server"), Name: a.config.Name, Region: a.config.Region,
 			Addr: a.Addr(), Logger: a.log, Workers: s.Workers,
 			HeartbeatTTL: s.HeartbeatTTL, HeartbeatGrace: s.HeartbeatGrace, MassLoss: s.MassLoss, GC: s.thresholds(),
+			Broken: func(err error) { a.broken <- err },
 		})
 		if err != nil {
 			return err
@@ -170,6 +172,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 	case err = <-failed:
+	case err = <-a.broken:
 	}
 	stop()
 	graceful, cancel := context.WithTimeout(context.Background(), 5*time.Second)

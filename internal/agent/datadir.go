@@ -5,10 +5,10 @@ package agent
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 
@@ -33,20 +33,11 @@ func lockDir(dir string) (*os.File, error) {
 		}
 		return nil, unusable(dir, err)
 	}
-	if err := writeHolder(f); err != nil {
-		f.Close()
-		return nil, unusable(dir, err)
-	}
+	// Who holds it, for the error that the next one gets. Written in place, so that
+	// it takes no room; and a disk that refuses even that does not keep anybody
+	// from reading what is on it.
+	_, _ = f.WriteAt(fmt.Appendf(nil, "%-19d\n", os.Getpid()), 0)
 	return f, nil
-}
-
-// writeHolder says who holds the lock, for the error that the next one gets.
-func writeHolder(f *os.File) error {
-	if err := f.Truncate(0); err != nil {
-		return err
-	}
-	_, err := f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
-	return err
 }
 
 func unusable(dir string, err error) error {

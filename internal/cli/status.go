@@ -18,6 +18,7 @@ import (
 type clusterStatus struct {
 	Address string
 	Leader  string
+	Problem string `json:",omitempty"` // of the server that answers
 	Servers []string
 	Nodes   []*api.NodeListStub
 	Jobs    []*api.JobListStub
@@ -57,6 +58,9 @@ func (c *cli) readClusterStatus(ctx context.Context, cl *client.Client) (*cluste
 	if s.Leader, err = cl.Status().Leader(ctx); err != nil {
 		return nil, err
 	}
+	if health, err := cl.Status().Health(ctx); err == nil && health.Server != nil && health.Server.Message != "ok" {
+		s.Problem = health.Server.Message
+	}
 	if s.Servers, err = cl.Status().Peers(ctx); err != nil {
 		return nil, err
 	}
@@ -79,12 +83,16 @@ func (p *page) clusterStatus(s *clusterStatus) {
 	if leader == "" {
 		leader = p.style.red("none: nothing can be changed until there is one")
 	}
-	p.fields(
-		field{"Address", s.Address},
-		field{"Leader", leader},
-		field{"Servers", strings.Join(s.Servers, ", ")},
-		field{"Nodes", fmt.Sprintf("%d of %d ready", ready, len(s.Nodes))},
-	)
+	fields := []field{
+		{"Address", s.Address},
+		{"Leader", leader},
+		{"Servers", strings.Join(s.Servers, ", ")},
+		{"Nodes", fmt.Sprintf("%d of %d ready", ready, len(s.Nodes))},
+	}
+	if s.Problem != "" {
+		fields = append(fields, field{"Problem", p.style.red(s.Problem)})
+	}
+	p.fields(fields...)
 	if len(s.Nodes) > 0 {
 		p.section("Nodes")
 		p.nodes(s.Nodes, false)

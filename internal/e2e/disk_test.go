@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
 )
 
 // TestFullDisk fills the disk under a running agent. Writes are refused with
@@ -47,16 +49,50 @@ func TestFullDisk(t *testing.T) {
 	if refusal == nil {
 		t.Fatal("a full disk refused nothing")
 	}
+	// What is left of the segment is enough for small entries yet.
+	for i := acknowledged + 1; i < acknowledged+5000; i++ {
+		_, refusal = m.Client.Jobs().Register(t.Context(), &api.RegisterJobRequest{Job: sequenceJob("during", i)})
+		if refusal != nil {
+			break
+		}
+		acknowledged = i
+	}
+	if refusal == nil {
+		t.Fatal("a full disk refuses no small changes")
+	}
 	if msg := refusal.Error(); !strings.Contains(msg, "space") && !strings.Contains(msg, "disk") {
 		t.Errorf("the refusal does not say that the disk is full: %v", refusal)
 	}
 
 	m.Kill()
+	m.start() // on the full disk
+	m.eventually("health says that the server is degraded, and why", func(ctx context.Context) error {
+		health, err := m.Client.Status().Health(ctx)
+		if err != nil {
+			return err
+		}
+		if s := health.Server; s == nil || s.Ok || !strings.Contains(s.Message, "degraded") || !strings.Contains(s.Message, "no space left") || !strings.Contains(s.Message, "free") {
+			return fmt.Errorf("health: %+v", s)
+		}
+		return nil
+	})
+	for _, stale := range []bool{true, false} {
+		job, _, err := m.Client.Jobs().Get(t.Context(), "during", &client.QueryOptions{Stale: stale})
+		if err != nil {
+			t.Fatalf("a read on the full disk: %v", err)
+		}
+		if got, _ := strconv.Atoi(job.Meta["seq"]); got < acknowledged {
+			t.Errorf("a read on the full disk: the job is at %d, %d was acknowledged", got, acknowledged)
+		}
+	}
+	if _, err := m.Client.Jobs().Register(t.Context(), &api.RegisterJobRequest{Job: sequenceJob("refused", 1)}); api.CodeOf(err) != api.CodeUnavailable {
+		t.Errorf("a write on the full disk: %v", err)
+	}
+
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
 	}
-	m.start()
-	m.waitReady()
+	m.waitReady() // writes come back by themselves
 	m.eventually("all that was acknowledged is there", func(ctx context.Context) error {
 		if _, _, err := m.Client.Jobs().Get(ctx, "before", nil); err != nil {
 			return err

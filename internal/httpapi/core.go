@@ -19,7 +19,8 @@ type Core interface {
 	Store() *state.Store
 	Catalog() *catalog.Catalog
 	Leader() string           // address of the leader, "" when there is none
-	Stats() map[string]string // of its scheduler; nil unless it leads
+	Stats() map[string]string // of its log and, while it leads, its scheduler
+	Degraded() (why string, writable bool)
 
 	RegisterJob(ctx context.Context, req *api.RegisterJobRequest) (*api.RegisterJobResponse, error)
 	ValidateJob(ctx context.Context, job *api.Job) *api.ValidateJobResponse

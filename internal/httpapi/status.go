@@ -53,9 +53,9 @@ func getHealth(c *call) error {
 	status := http.StatusOK
 	kind := c.query.Get("type")
 	if c.Server != nil && kind != "client" {
-		health.Server = &api.AgentPartHealth{Ok: c.Server.Leader() != "", Message: "ok"}
+		health.Server = serverHealth(c.Server)
 		if !health.Server.Ok {
-			health.Server.Message, status = "no leader is known", http.StatusInternalServerError
+			status = http.StatusInternalServerError
 		}
 	}
 	if c.Node != nil && kind != "server" {
@@ -65,6 +65,19 @@ func getHealth(c *call) error {
 		}
 	}
 	return c.writeJSON(status, health)
+}
+
+// serverHealth is ok as long as changes can be made, and says what is wrong even
+// so.
+func serverHealth(s Core) *api.AgentPartHealth {
+	why, writable := s.Degraded()
+	switch {
+	case why != "":
+		return &api.AgentPartHealth{Ok: writable, Message: "degraded: " + why}
+	case s.Leader() == "":
+		return &api.AgentPartHealth{Message: "no leader is known: reads are answered, changes are refused"}
+	}
+	return &api.AgentPartHealth{Ok: true, Message: "ok"}
 }
 
 func getOpenAPI(c *call) error {

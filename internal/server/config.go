@@ -29,6 +29,9 @@ type Config struct {
 	HeartbeatGrace time.Duration      // and is down when it is this late (4 s)
 	MassLoss       control.MassLoss   // control.DefaultMassLoss
 	GC             control.Thresholds // control.DefaultThresholds
+	// Broken is called, once, when a sync of the log failed: the process is to
+	// end. It must not block.
+	Broken func(error)
 	// CallbackTransport makes the requests of callbacks; for tests.
 	CallbackTransport http.RoundTripper
 }

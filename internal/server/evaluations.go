@@ -65,25 +65,29 @@ func (s *Server) UnblockEvaluation(ctx context.Context, id string) (uint64, erro
 	return s.propose(ctx, &state.PutEvaluations{Evaluations: []*api.Evaluation{e}})
 }
 
-// Stats counts what the scheduler of this server holds and did; nil while it
-// does not lead.
+// Stats counts what the log of this server did and, while it leads, what its
+// scheduler holds and did.
 func (s *Server) Stats() map[string]string {
+	stats := map[string]string{}
+	if s.replica != nil {
+		r := s.replica.Stats()
+		stats["log_entries"], stats["log_proposals"] = strconv.FormatUint(r.Entries, 10), strconv.FormatUint(r.Proposals, 10)
+		stats["log_last_sync_us"] = strconv.FormatInt(r.LastSync.Microseconds(), 10)
+		if r.Degraded != "" {
+			stats["degraded"] = r.Degraded
+		}
+	}
 	t := s.term.Load()
 	if t == nil {
-		return nil
+		return stats
 	}
 	b := t.broker.Stats()
-	stats := map[string]string{}
 	for name, n := range map[string]uint64{
 		"evaluations_ready": uint64(b.Ready), "evaluations_delayed": uint64(b.Delayed),
 		"evaluations_blocked": uint64(b.Blocked), "evaluations_out": uint64(b.Out),
 		"workers": uint64(s.cfg.Workers), "placements_refused": t.rejections.total.Load(),
 	} {
 		stats[name] = strconv.FormatUint(n, 10)
-	}
-	if s.replica != nil {
-		r := s.replica.Stats()
-		stats["log_entries"], stats["log_proposals"] = strconv.FormatUint(r.Entries, 10), strconv.FormatUint(r.Proposals, 10)
 	}
 	return stats
 }

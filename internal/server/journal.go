@@ -17,6 +17,8 @@ type journal interface {
 	IsLeader() bool
 	LeaderCh() <-chan bool
 	Barrier(ctx context.Context) error
+	Troubled() <-chan struct{}
+	Degraded() (why string, writable bool)
 	Close() error
 }
 
@@ -40,4 +42,6 @@ func (m *memory) ProposeEach(ctx context.Context, cmds ...state.Command) (uint64
 func (m *memory) IsLeader() bool                { return true }
 func (m *memory) LeaderCh() <-chan bool         { return nil }
 func (m *memory) Barrier(context.Context) error { return nil }
+func (m *memory) Troubled() <-chan struct{}     { return nil }
+func (m *memory) Degraded() (string, bool)      { return "", true }
 func (m *memory) Close() error                  { return nil }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/reeve-run/reeve/internal/server/catalog"
 	"github.com/reeve-run/reeve/internal/server/control"
@@ -45,7 +46,7 @@ func New(cfg Config) (*Server, error) {
 		return s, nil
 	}
 	var err error
-	s.replica, err = replica.Open(replica.Config{Dir: cfg.DataDir, Store: s.store, Logger: cfg.Logger})
+	s.replica, err = replica.Open(replica.Config{Dir: cfg.DataDir, Store: s.store, Logger: cfg.Logger, Broken: cfg.Broken})
 	if err != nil {
 		return nil, err
 	}
@@ -53,8 +54,12 @@ func New(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// Start runs the server until Shutdown. It returns when the server leads, or
-// when ctx ends.
+// patience is how long Start waits for leadership.
+const patience = 10 * time.Second
+
+// Start runs the server until Shutdown. It returns when the server leads; or, as
+// reads are answered without, when it knows that it cannot be written to, or has
+// waited for long; or when ctx ends.
 func (s *Server) Start(ctx context.Context) error {
 	background, stop := context.WithCancel(context.Background())
 	s.stop = stop
@@ -66,6 +71,13 @@ func (s *Server) Start(ctx context.Context) error {
 	s.running.Go(func() { s.followLeadership(background, sync.OnceFunc(func() { close(led) })) })
 	select {
 	case <-led:
+		return nil
+	case <-s.journal.Troubled():
+		why, _ := s.journal.Degraded()
+		s.cfg.Logger.Warn("the server answers reads, and refuses changes for now", "why", why)
+		return nil
+	case <-time.After(patience):
+		s.cfg.Logger.Warn("the server answers reads, and refuses changes until there is a leader", "waited", patience)
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -94,6 +106,10 @@ func (s *Server) Replica() *replica.Replica { return s.replica }
 
 // IsLeader reports whether this server acts on the state.
 func (s *Server) IsLeader() bool { return s.term.Load() != nil }
+
+// Degraded says in words why this server does less than it should, "" if it does
+// not; and whether it can be written to all the same.
+func (s *Server) Degraded() (why string, writable bool) { return s.journal.Degraded() }
 
 // Leader is the address of the leader's HTTP API; "" while none is known.
 func (s *Server) Leader() string {

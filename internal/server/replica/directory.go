@@ -91,10 +91,8 @@ func (d *directory) acquire() error {
 		}
 		return fmt.Errorf("data directory %s is in use by %s: stop that one, or give this one its own directory", d.path, who)
 	}
-	// Written in place: on a full disk too.
-	if _, err := f.WriteAt(fmt.Appendf(nil, "%-19d\n", os.Getpid()), 0); err != nil {
-		return fmt.Errorf("lock data directory: %w", err)
-	}
+	// Written in place: on a full disk too. It is only for the next one's error.
+	_, _ = f.WriteAt(fmt.Appendf(nil, "%-19d\n", os.Getpid()), 0)
 	return nil
 }
 

@@ -5,7 +5,9 @@ package replica
 
 import (
 	"context"
+	"fmt"
 	"strconv"
+	"time"
 )
 
 // IsLeader reports whether this server leads and has applied everything that
@@ -98,6 +100,26 @@ func (r *Replica) Leader() string {
 	return string(id)
 }
 
+// Troubled is closed when something keeps, or kept, this server from being
+// written to: Degraded says what.
+func (r *Replica) Troubled() <-chan struct{} { return r.disk.troubled }
+
+// Degraded says in words why this server does less than it should, "" if it does
+// not; and whether it can be written to all the same.
+func (r *Replica) Degraded() (why string, writable bool) {
+	if failure := r.log.Failure(); failure != nil {
+		return fmt.Sprintf("the log cannot be written: %v; reads are answered, changes are refused", failure), false
+	}
+	if err := r.machine.failure.Load(); err != nil {
+		return fmt.Sprintf("the state cannot be kept up to date: %v; reads are answered with what was before, changes are refused", *err), false
+	}
+	if r.disk.isSlow() {
+		return fmt.Sprintf("the disk of %s is slow: a sync took longer than %s (the last one %s); changes wait for it",
+			r.config.Dir, slowSync, time.Duration(r.disk.newest.Load()).Round(time.Millisecond)), true
+	}
+	return "", true
+}
+
 // Stats is what operators look at.
 type Stats struct {
 	ServerID      string
@@ -111,6 +133,8 @@ type Stats struct {
 	Proposals     uint64 // that they hold
 	Snapshots     uint64 // taken since the start
 	Failure       string // why the log cannot be written; "" if it can
+	Degraded      string // why the server does less than it should; "" if it does not
+	LastSync      time.Duration
 }
 
 // Stats returns the replica's state in numbers.
@@ -125,6 +149,8 @@ func (r *Replica) Stats() Stats {
 	if err := r.log.Failure(); err != nil {
 		s.Failure = err.Error()
 	}
+	s.Degraded, _ = r.Degraded()
+	s.LastSync = time.Duration(r.disk.newest.Load())
 	return s
 }
 

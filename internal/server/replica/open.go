@@ -11,6 +11,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"github.com/reeve-run/reeve/internal/server/replica/disk"
 	"github.com/reeve-run/reeve/internal/server/replica/snapshots"
 	"github.com/reeve-run/reeve/internal/server/replica/wal"
 )
@@ -22,7 +23,7 @@ func (r *Replica) open() (err error) {
 		return err
 	}
 	fs, watch := r.config.FS, r.disk.watch(r.broken)
-	if err := fs.Mkdir(r.dir.logPath()); err != nil {
+	if err := disk.MakeDir(fs, r.dir.logPath()); err != nil {
 		return fmt.Errorf("open log: %w", err)
 	}
 	images, err := snapshots.Open(fs, filepath.Join(r.dir.path, "snapshots"))
@@ -44,7 +45,11 @@ func (r *Replica) open() (err error) {
 	if r.stable, err = wal.OpenStable(fs, r.dir.logPath(), fresh, watch); err != nil {
 		return fmt.Errorf("open votes: %w", err)
 	}
-	if r.log, err = wal.Open(fs, r.dir.logPath(), r.config.SegmentBytes, watch); err != nil {
+	upTo := uint64(0)
+	if newest != nil {
+		upTo = newest.Index
+	}
+	if r.log, err = wal.Open(fs, r.dir.logPath(), r.config.SegmentBytes, upTo, watch); err != nil {
 		return fmt.Errorf("open log: %w", err)
 	}
 	snapshot, err := r.load(images, newest)
@@ -62,16 +67,18 @@ func (r *Replica) open() (err error) {
 	}
 	r.machine = &machine{store: r.config.Store, mark: r.dir.mark, damaged: func(err error) {
 		r.logger.Error("state cannot be kept up to date: restart the server", "error", err)
+		r.disk.fail()
 	}}
 	if err := r.catchUp(snapshot.Index); err != nil {
 		return err
 	}
-	return r.startRaft(newRaftLogger(r.logger), &rebasing{images, r.log})
+	return r.startRaft(newRaftLogger(r.logger), &rebasing{images, r.log, r.broken})
 }
 
 // broken is told that a sync failed.
 func (r *Replica) broken(err error) {
 	r.logger.Error("the disk failed: the server ends", "error", err)
+	r.disk.fail()
 	if r.config.Broken != nil {
 		r.config.Broken(err)
 	}

@@ -4,6 +4,7 @@
 package replica
 
 import (
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -25,10 +26,19 @@ type pulse struct {
 	slow   atomic.Bool
 	quick  atomic.Int64 // syncs in a row
 	newest atomic.Int64 // how long the last sync took, in nanoseconds
+
+	once     sync.Once
+	troubled chan struct{} // closed at the first failure
 }
+
+func newPulse() *pulse { return &pulse{troubled: make(chan struct{})} }
+
+// fail notes that something keeps this server from being written to.
+func (p *pulse) fail() { p.once.Do(func() { close(p.troubled) }) }
 
 func (p *pulse) watch(broken func(error)) wal.Watch {
 	return wal.Watch{
+		Failed: func(error) { p.fail() },
 		Began:  func() { p.began.Store(time.Now().UnixNano()) },
 		Synced: p.synced,
 		Broken: broken,

@@ -4,8 +4,11 @@
 package replica
 
 import (
+	"errors"
+
 	"github.com/hashicorp/raft"
 
+	"github.com/reeve-run/reeve/internal/server/replica/disk"
 	"github.com/reeve-run/reeve/internal/server/replica/wal"
 )
 
@@ -18,7 +21,8 @@ import (
 // history, catches up only when it is restarted.
 type rebasing struct {
 	raft.SnapshotStore
-	log *wal.Log
+	log    *wal.Log
+	broken func(error) // told that a sync failed
 }
 
 func (s *rebasing) Create(version raft.SnapshotVersion, index, term uint64, servers raft.Configuration, serversIndex uint64, transport raft.Transport) (raft.SnapshotSink, error) {
@@ -26,16 +30,20 @@ func (s *rebasing) Create(version raft.SnapshotVersion, index, term uint64, serv
 	if err != nil {
 		return nil, err
 	}
-	return &rebasingSink{sink, func() error { return s.log.Rebase(index, term) }}, nil
+	return &rebasingSink{sink, s.broken, func() error { return s.log.Rebase(index, term) }}, nil
 }
 
 type rebasingSink struct {
 	raft.SnapshotSink
+	broken func(error)
 	closed func() error
 }
 
 func (s *rebasingSink) Close() error {
 	if err := s.SnapshotSink.Close(); err != nil {
+		if failed := (*disk.SyncError)(nil); errors.As(err, &failed) {
+			s.broken(err)
+		}
 		return err
 	}
 	return s.closed()

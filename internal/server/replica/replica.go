@@ -83,7 +83,7 @@ func Open(config Config) (*Replica, error) {
 		notify:    make(chan bool, 8),
 		stop:      make(chan struct{}),
 		answered:  make(chan struct{}),
-		disk:      new(pulse),
+		disk:      newPulse(),
 	}
 	if err := r.open(); err != nil {
 		r.release()

@@ -17,7 +17,7 @@ import (
 type FS interface {
 	Open(path string) (File, error)   // for reading and writing
 	Create(path string) (File, error) // or empties it
-	Mkdir(path string) error          // and its parents; no error if it exists
+	Mkdir(path string) error
 	ReadDir(path string) ([]string, error)
 	Remove(path string) error // a file, or an empty directory
 	Rename(from, to string) error
@@ -59,7 +59,7 @@ func (machine) Create(path string) (File, error) {
 	return file{f}, nil
 }
 
-func (machine) Mkdir(path string) error { return os.MkdirAll(path, 0o700) }
+func (machine) Mkdir(path string) error { return os.Mkdir(path, 0o700) }
 
 func (machine) ReadDir(path string) ([]string, error) {
 	entries, err := os.ReadDir(path)
@@ -111,6 +111,27 @@ func (f file) Allocate(size int64) error {
 func (f file) SyncData() error {
 	if err := unix.Fdatasync(int(f.Fd())); err != nil {
 		return &os.PathError{Op: "sync", Path: f.Name(), Err: err}
+	}
+	return nil
+}
+
+// MakeDir makes a directory, and its parents, and returns when they are on the
+// disk.
+func MakeDir(fs FS, path string) error {
+	parent := filepath.Dir(path)
+	if _, err := fs.ReadDir(path); errors.Is(err, os.ErrNotExist) && parent != path {
+		if err := MakeDir(fs, parent); err != nil {
+			return err
+		}
+		if err := fs.Mkdir(path); err != nil {
+			return err
+		}
+	} else if err != nil {
+		return err
+	}
+	// Whoever made it may have been killed before this.
+	if err := fs.SyncDir(parent); err != nil {
+		return &SyncError{Path: parent, Err: err}
 	}
 	return nil
 }

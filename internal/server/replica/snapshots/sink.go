@@ -92,11 +92,14 @@ func (k *sink) finish() error {
 	if err := fs.SyncDir(k.path()); err != nil {
 		return err
 	}
-	if err := fs.Rename(k.path(), filepath.Join(dir, k.name.String())); err != nil {
+	named := filepath.Join(dir, k.name.String())
+	if err := fs.Rename(k.path(), named); err != nil {
 		return err
 	}
-	// It has its name in memory, and maybe not on the disk.
 	if err := fs.SyncDir(dir); err != nil {
+		// It has its name in memory, and maybe not on the disk: whoever opens the
+		// store next is not to rely on it.
+		_ = fs.Rename(named, k.path())
 		return &disk.SyncError{Path: dir, Err: err}
 	}
 	return nil

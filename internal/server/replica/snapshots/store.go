@@ -48,7 +48,7 @@ func compare(a, b name) int {
 // Open opens the directory, or makes it, and removes what was never finished.
 func Open(fs disk.FS, dir string) (*Store, error) {
 	s := &Store{fs: fs, dir: dir}
-	if err := fs.Mkdir(dir); err != nil {
+	if err := disk.MakeDir(fs, dir); err != nil {
 		return nil, err
 	}
 	names, err := fs.ReadDir(dir)

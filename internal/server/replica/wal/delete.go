@@ -46,18 +46,30 @@ func (l *Log) removeOldest(n int) error {
 	return nil
 }
 
-// deleteFrom removes the newest segments first: what a crash leaves is a log
-// that ends earlier.
+// deleteFrom empties and removes the newest segments first: what a crash leaves
+// is a log that ends earlier, and a file that comes back has nothing in it.
 func (l *Log) deleteFrom(min uint64) error {
-	for n := len(l.segments); n > 1 && l.segments[n-1].first >= min; n-- {
-		if err := l.remove(l.segments[n-1], l.segments[:n-1]); err != nil {
+	for {
+		n := len(l.segments)
+		s := l.segments[n-1]
+		if err := l.cut(s, min); err != nil || n == 1 || s.first < min {
+			return err
+		}
+		if err := l.remove(s, l.segments[:n-1]); err != nil {
 			return err
 		}
 	}
+}
+
+// cut drops the segment's entries from min on.
+func (l *Log) cut(s *segment, min uint64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := l.segments[len(l.segments)-1]
-	if i := min - s.first; i < uint64(len(s.offsets)) {
+	i := uint64(0)
+	if min > s.first {
+		i = min - s.first
+	}
+	if i < uint64(len(s.offsets)) {
 		s.end, s.offsets, s.unclean = s.offsets[i], s.offsets[:i], true
 	}
 	return s.clean(l.size)

@@ -24,4 +24,4 @@ func (e *DamageError) Error() string {
 
 // errTornCreate says that a segment's file was made, but a crash came before
 // its header was on the disk.
-var errTornCreate = errors.New("segment is empty")
+var errTornCreate = errors.New("segment was never begun")

@@ -48,8 +48,8 @@ type Log struct {
 type base struct{ index, term uint64 }
 
 // Open opens the log in dir, which exists, or begins one. SegmentSize is in
-// bytes.
-func Open(fs disk.FS, dir string, segmentSize int64, watch Watch) (*Log, error) {
+// bytes; snapshot is the index up to which entries are not needed.
+func Open(fs disk.FS, dir string, segmentSize int64, snapshot uint64, watch Watch) (*Log, error) {
 	names, err := fs.ReadDir(dir)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func Open(fs disk.FS, dir string, segmentSize int64, watch Watch) (*Log, error) 
 	}
 	l := &Log{fs: fs, dir: dir, size: segmentSize, watch: watch, closed: make(chan struct{})}
 	for i, name := range names {
-		if err := l.openNext(filepath.Join(dir, name), i == len(names)-1); err != nil {
+		if err := l.openNext(filepath.Join(dir, name), snapshot, i == len(names)-1); err != nil {
 			l.Close()
 			return nil, err
 		}
@@ -73,15 +73,10 @@ func Open(fs disk.FS, dir string, segmentSize int64, watch Watch) (*Log, error) 
 	return l, nil
 }
 
-func (l *Log) openNext(path string, isLast bool) error {
+func (l *Log) openNext(path string, snapshot uint64, isLast bool) error {
 	var first uint64
 	if _, err := fmt.Sscanf(filepath.Base(path), "%020d.log", &first); err != nil || segmentName(first) != filepath.Base(path) || first == 0 {
 		return fmt.Errorf("%s is not a log segment: move it out of the log's directory", path)
-	}
-	if n := len(l.segments); n > 0 {
-		if want := l.segments[n-1].last() + 1; want != first {
-			return &DamageError{File: path, Index: min(want, first), Problem: fmt.Sprintf("the log goes on with entry %d where entry %d should be: a segment is missing or was cut short", first, want)}
-		}
 	}
 	s, err := openSegment(l.fs, path, first, isLast)
 	if errors.Is(err, errTornCreate) {
@@ -91,7 +86,20 @@ func (l *Log) openNext(path string, isLast bool) error {
 		return err
 	}
 	l.segments = append(l.segments, s)
-	return nil
+	n := len(l.segments) - 1
+	if n == 0 || l.segments[n-1].last()+1 == first {
+		return nil
+	}
+	// A removal that did not reach the disk leaves, of the newest segments, empty
+	// ones; and of the oldest, such as hold only what the snapshot does.
+	want := l.segments[n-1].last() + 1
+	switch {
+	case len(s.offsets) == 0:
+		return l.remove(s, l.segments[:n])
+	case want <= snapshot+1 && first <= snapshot+1 && want < first:
+		return l.removeOldest(n)
+	}
+	return &DamageError{File: path, Index: min(want, first), Problem: fmt.Sprintf("the log goes on with entry %d where entry %d should be: a segment is missing or was cut short", first, want)}
 }
 
 // FirstIndex is the index of the oldest entry, 0 if there is none.
@@ -210,6 +218,7 @@ func (l *Log) StoreLogs(entries []*raft.Log) error {
 	l.mu.Lock()
 	l.failure = err
 	l.mu.Unlock()
+	l.watch.failed(err)
 	if err != nil {
 		select {
 		case <-time.After(retryPause):

@@ -24,7 +24,7 @@ import (
 
 func open(t testing.TB, dir string) *Log {
 	t.Helper()
-	l, err := Open(disk.OS, dir, 4096, Watch{})
+	l, err := Open(disk.OS, dir, 4096, 0, Watch{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestLogIsAList(t *testing.T) {
 		defer os.RemoveAll(dir)
 		var list []*raft.Log
 		next := uint64(1)
-		l, err := Open(disk.OS, dir, 2048, Watch{})
+		l, err := Open(disk.OS, dir, 2048, 0, Watch{})
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -144,7 +144,7 @@ func TestLogIsAList(t *testing.T) {
 				if len(list) > 0 {
 					tear(r, dir, next)
 				}
-				if l, err = Open(disk.OS, dir, 2048, Watch{}); err != nil {
+				if l, err = Open(disk.OS, dir, 2048, 0, Watch{}); err != nil {
 					r.Fatal(err)
 				}
 				// What compaction deleted in part is back: entries before the first.
@@ -236,7 +236,7 @@ func TestDamageIsToldFromATornAppend(t *testing.T) {
 			if err := os.WriteFile(path, test.damage(b, offsets), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			l, err = Open(disk.OS, dir, 4096, Watch{})
+			l, err = Open(disk.OS, dir, 4096, 0, Watch{})
 			if test.last == 0 {
 				var damage *DamageError
 				if !errors.As(err, &damage) || !strings.Contains(err.Error(), path) {
@@ -270,7 +270,7 @@ func TestMissingSegmentIsNoticed(t *testing.T) {
 	if err := os.Remove(segments(t, dir)[2]); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(disk.OS, dir, 4096, Watch{}); err == nil || !strings.Contains(err.Error(), "missing") {
+	if _, err := Open(disk.OS, dir, 4096, 0, Watch{}); err == nil || !strings.Contains(err.Error(), "missing") {
 		t.Fatalf("Open: %v; want an error about a missing segment", err)
 	}
 }
@@ -315,7 +315,7 @@ func FuzzOpen(f *testing.F) {
 		if err := os.WriteFile(filepath.Join(dir, segmentName(1)), data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		l, err := Open(disk.OS, dir, 4096, Watch{})
+		l, err := Open(disk.OS, dir, 4096, 0, Watch{})
 		if err != nil {
 			return
 		}

@@ -79,7 +79,7 @@ func (s *segment) scan(isLast bool) error {
 	last := int64(headerSize) // where the last batch begins
 	batch := uint64(0)
 	if err := checkHeader(data, s.first); err != nil {
-		if isLast && isZero(data) {
+		if isLast && isZero(data[min(headerSize, len(data)):]) {
 			return errTornCreate
 		}
 		return &DamageError{File: s.file.Name(), Index: s.first, Problem: err.Error()}

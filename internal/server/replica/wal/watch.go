@@ -14,6 +14,7 @@ import (
 type Watch struct {
 	Began  func()                   // a sync begins
 	Synced func(took time.Duration) // and ends; what it was of is on the disk
+	Failed func(err error)          // an append failed; it left nothing behind
 	Broken func(err error)          // a sync failed: nothing is written any more
 }
 
@@ -27,6 +28,12 @@ func (w Watch) begin() time.Time {
 func (w Watch) synced(began time.Time) {
 	if w.Synced != nil {
 		w.Synced(time.Since(began))
+	}
+}
+
+func (w Watch) failed(err error) {
+	if err != nil && w.Failed != nil {
+		w.Failed(err)
 	}
 }
 
