@@ -54,6 +54,20 @@ func AppendWrites(objects []Object, c Command) []Object {
 		}
 	case *UpdateRestart:
 		return append(objects, Object{Table: TableRestarts, ID: c.ID})
+	case writer:
+		return append(objects, c.writes())
 	}
 	return objects
 }
+
+// writer is a command that writes one object of a declared noun.
+type writer interface{ writes() Object }
+
+func (c *putObject[T]) writes() Object {
+	if c.object == nil {
+		return Object{Table: c.noun.table}
+	}
+	return Object{Table: c.noun.table, ID: c.noun.key(c.object)}
+}
+
+func (c *deleteObject[T]) writes() Object { return Object{Table: c.noun.table, ID: c.key} }
