@@ -101,7 +101,7 @@ func TestFullDisk(t *testing.T) {
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
 	}
-	m.waitReady() // writes come back by themselves
+	m.eventually("writes come back by themselves", writable)
 	m.eventually("all that was acknowledged is there", func(ctx context.Context) error {
 		if _, _, err := m.Client.Jobs().Get(ctx, "before", nil); err != nil {
 			return err

@@ -113,6 +113,30 @@ func (t *held) AppendEntries(id raft.ServerID, target raft.ServerAddress, args *
 	return t.Transport.AppendEntries(id, target, args, resp)
 }
 
+// AppendEntriesPipeline implements raft.Transport.
+func (t *held) AppendEntriesPipeline(id raft.ServerID, target raft.ServerAddress) (raft.AppendPipeline, error) {
+	p, err := t.Transport.AppendEntriesPipeline(id, target)
+	if err != nil {
+		return nil, err
+	}
+	return &heldPipeline{p, t.disk}, nil
+}
+
+// heldPipeline is held, for the pipelines that raft uses once a server follows
+// closely: their empty messages are heartbeats too.
+type heldPipeline struct {
+	raft.AppendPipeline
+	disk *pulse
+}
+
+// AppendEntries implements raft.AppendPipeline.
+func (p *heldPipeline) AppendEntries(args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) (raft.AppendFuture, error) {
+	if p.disk.hangs() {
+		return nil, errHeld
+	}
+	return p.AppendPipeline.AppendEntries(args, resp)
+}
+
 // Close implements raft.WithClose.
 func (t *held) Close() error {
 	if c, ok := t.Transport.(raft.WithClose); ok {
