@@ -77,11 +77,13 @@ func (r *Replica) open() (err error) {
 
 // broken is told that a sync failed.
 func (r *Replica) broken(err error) {
-	r.logger.Error("the disk failed: the server ends", "error", err)
 	r.disk.fail()
-	if r.config.Broken != nil {
-		r.config.Broken(err)
-	}
+	r.breaks.Do(func() {
+		r.logger.Error("the disk failed: the server ends", "error", err)
+		if r.config.Broken != nil {
+			r.config.Broken(err)
+		}
+	})
 }
 
 // load fills the store with the newest snapshot; without any, what it returns is

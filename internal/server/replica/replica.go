@@ -65,6 +65,7 @@ type Replica struct {
 	stop      chan struct{} // closed when Close begins
 	answered  chan struct{} // closed when everybody has got an answer who ever will
 	stopped   sync.Once
+	breaks    sync.Once
 	running   sync.WaitGroup
 	resigning atomic.Bool
 	counters  counters

@@ -5,9 +5,10 @@
 // records, one write and one sync for each batch appended.
 //
 // What it promises: an append that returned is on the disk; one that failed
-// left nothing behind and may be tried again; a record that was damaged is
-// never returned, and is told apart from a write that a crash cut short. It
-// knows nothing of what the entries mean.
+// left nothing behind and may be tried again, unless its sync failed: then
+// nothing is written any more; a record that was damaged is never returned, and
+// is told apart from a write that a crash cut short. It knows nothing of what
+// the entries mean. docs/design/log.md has the invariants and the fault model.
 //
 // # Format
 //
