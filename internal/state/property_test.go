@@ -23,10 +23,11 @@ type model struct {
 	nodes       map[string]string // status by id
 	evaluations map[string]*api.Evaluation
 	allocations map[string]*api.Allocation
+	past        map[string]bool // ids of allocations whose job was purged since
 }
 
 func newModel() *model {
-	return &model{map[string]*api.Job{}, map[string]string{}, map[string]*api.Evaluation{}, map[string]*api.Allocation{}}
+	return &model{map[string]*api.Job{}, map[string]string{}, map[string]*api.Evaluation{}, map[string]*api.Allocation{}, map[string]bool{}}
 }
 
 func (m *model) status(id string) string {
@@ -69,7 +70,9 @@ func (m *model) check(t *rapid.T, v *Snapshot) {
 		for _, a := range m.allocations {
 			if a.JobID == id {
 				w.Allocs = append(w.Allocs, a.ID+" "+a.ClientStatus+" "+a.DesiredStatus+" "+a.NodeID)
-				w.Summary[a.ClientStatus]++
+				if !m.past[a.ID] || !a.IsClientTerminal() { // a job that was registered again has no past
+					w.Summary[a.ClientStatus]++
+				}
 			}
 		}
 		for _, e := range m.evaluations {
@@ -194,6 +197,11 @@ func (w *world) command() Command {
 			if c.Purge && !w.holds(job) {
 				delete(w.jobs, job)
 				w.purged[job] = true
+				for id, a := range w.allocations {
+					if a.JobID == job {
+						w.past[id] = true
+					}
+				}
 			}
 		}
 		return c
