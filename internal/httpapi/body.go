@@ -6,8 +6,12 @@ package httpapi
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"reflect"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -52,7 +56,33 @@ func (c *call) readBody(v any) error {
 	}
 	var err error
 	c.warnings, err = api.DecodeJSON(body, v)
+	if err == nil && c.route.Strict && len(c.warnings) > 0 {
+		return unknownKeys(c.warnings, c.route.In)
+	}
 	return err
+}
+
+// unknownKeys refuses a body's keys, with those that it may have.
+func unknownKeys(warnings []string, in reflect.Type) error {
+	var known []string
+	for _, f := range reflect.VisibleFields(in) {
+		known = append(known, f.Name)
+	}
+	e := api.Errorf(api.CodeInvalid, "the request's body has keys that are not known here; known are %s", strings.Join(known, ", "))
+	for _, w := range warnings {
+		key, _, _ := strings.Cut(w, " ")
+		hint := ""
+		if i := slices.IndexFunc(known, func(k string) bool { return bareKey(k) == bareKey(key) }); i >= 0 {
+			hint = fmt.Sprintf(": did you mean %s?", known[i])
+		}
+		e.Detail = append(e.Detail, key+" is not a known key"+hint)
+	}
+	return e
+}
+
+// bareKey is what spellings of a key have in common.
+func bareKey(k string) string {
+	return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(k))
 }
 
 func bodyError(err error) error {

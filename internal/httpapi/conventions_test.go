@@ -159,6 +159,30 @@ func TestUnknownKeysComeBackAsWarnings(t *testing.T) {
 	}
 }
 
+func TestUnknownKeysAreRefusedByRoutesOfOurs(t *testing.T) {
+	h := newHarness(t)
+	h.register("web")
+	before := h.server.Store().Index()
+	strict := 0
+	for _, r := range routes() {
+		if !r.Strict {
+			continue
+		}
+		strict++
+		a := h.do(r.Method, pathOf(r.Pattern), `{"Colour": "red"}`)
+		if a.status != http.StatusBadRequest || !strings.Contains(a.body, "Colour is not a known key") {
+			t.Errorf("%s %s: %d %s, want 400 that names the key", r.Method, r.Pattern, a.status, a.body)
+		}
+	}
+	a := h.do(http.MethodPut, "/v1/job/web/restart", `{"batch-size": 3}`)
+	if a.status != http.StatusBadRequest || !strings.Contains(a.body, "did you mean BatchSize?") {
+		t.Errorf("batch-size: %d %s, want 400 that suggests BatchSize", a.status, a.body)
+	}
+	if after := h.server.Store().Index(); strict < 7 || after != before {
+		t.Errorf("%d routes; the state went from index %d to %d", strict, before, after)
+	}
+}
+
 func TestJobIDsWithSlashes(t *testing.T) {
 	h := newHarness(t)
 	h.register("backup/periodic-17")

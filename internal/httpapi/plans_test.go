@@ -203,7 +203,11 @@ func TestVerbsThatAreNone(t *testing.T) {
 		"/v1/job/web/instance/web-0/stop":            {404, `verb "stop" not found: those of instances are restart, replace, pause, resume`},
 		"/v1/job/web/plan/deploy/continue?phase=two": {400, `phase: the query says "two", and the body "one"`},
 	} {
-		a := request(h, http.MethodPut, path, `{"Phase": "one"}`)
+		body := `{"Phase": "one"}`
+		if strings.Contains(path, "/instance/") {
+			body = `{"Reason": "to see"}`
+		}
+		a := request(h, http.MethodPut, path, body)
 		if a.status != want.status || a.body != want.says {
 			t.Errorf("PUT %s: got %d %s, want %d %s", path, a.status, a.body, want.status, want.says)
 		}

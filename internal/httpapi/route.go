@@ -50,6 +50,7 @@ type route struct {
 	BodyOK     bool          // may be absent
 	Local      bool          // answered by this agent even when it has no server
 	Encoded    bool          // takes a body of wire.NodeMedia, too
+	Strict     bool          // refuses a body with keys that it has not; Nomad's routes take them
 	Open       bool          // answered whoever asks: see package door
 
 	serve func(*call) error
@@ -101,6 +102,13 @@ func (r route) encoded() route {
 // local marks a route that needs no server.
 func (r route) local() route {
 	r.Local = true
+	return r
+}
+
+// strict has a route refuse a body with keys that it has not. A mistyped one
+// would otherwise widen what is done, as a batch size does.
+func (r route) strict() route {
+	r.Strict = true
 	return r
 }
 
