@@ -10,8 +10,8 @@
 // refused connection is api.CodeUnavailable, an unknown id api.CodeNotFound.
 // Streams are iterators: leaving the loop ends the stream.
 //
-// The package holds no state beyond its connections, retries nothing, and
-// prints nothing.
+// The package holds no state beyond its connections and prints nothing. It
+// repeats reads only for a client WithPatience.
 package client
 
 import (
@@ -51,6 +51,7 @@ type Client struct {
 	region    string
 	http      *http.Client
 	agents    *atomic.Bool // the server reads what agents write: see Nodes.Stream
+	outage    *outage      // nil: reads do not wait for the server
 }
 
 // New returns a client. It does not connect yet; it fails when the address

@@ -10,8 +10,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/reeve-run/reeve/api"
 )
@@ -50,6 +52,20 @@ func codeOfStatus(status int) api.ErrorCode {
 	return api.CodeInternal
 }
 
+// A NoAnswer is the error of a request that was not answered. It wraps an
+// *api.Error of api.CodeUnavailable.
+type NoAnswer struct {
+	Address string // that was asked
+	Cause   string // in a few words, as "connection refused"
+	err     *api.Error
+}
+
+// Error says who did not answer, and what to do.
+func (e *NoAnswer) Error() string { return e.err.Error() }
+
+// Unwrap returns the *api.Error.
+func (e *NoAnswer) Unwrap() error { return e.err }
+
 // transportError says why there was no answer. A cancelled context stays
 // recognizable with errors.Is.
 func (c *Client) transportError(ctx context.Context, err error) error {
@@ -57,8 +73,48 @@ func (c *Client) transportError(ctx context.Context, err error) error {
 		return ctx.Err()
 	}
 	if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ENOENT) {
-		return api.Errorf(api.CodeUnavailable,
-			"is an agent running at %s? start one with `reeve dev`", c.base.Host)
+		return c.noAnswer(err, "is an agent running at %s? start one with `reeve dev`", c.base.Host)
 	}
-	return api.Errorf(api.CodeUnavailable, "no answer from %s: %v", c.base.Host, err)
+	return c.noAnswer(err, "no answer from %s: %v", c.base.Host, err)
+}
+
+func (c *Client) noAnswer(cause error, format string, args ...any) error {
+	return &NoAnswer{Address: c.Address(), Cause: causeOf(cause), err: api.Errorf(api.CodeUnavailable, format, args...)}
+}
+
+// causeOf is an error of a connection in a few words.
+func causeOf(err error) string {
+	var number syscall.Errno
+	var timeout interface{ Timeout() bool }
+	switch {
+	case errors.As(err, &number):
+		return number.Error()
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "connection closed"
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return "no answer in time"
+	}
+	var failed *url.Error
+	if errors.As(err, &failed) {
+		err = failed.Err
+	}
+	return err.Error()
+}
+
+// isCutOff reports whether the connection, rather than what came over it, is why
+// an answer cannot be read.
+func isCutOff(err error) bool {
+	var syntax *json.SyntaxError
+	var mismatch *json.UnmarshalTypeError
+	return !errors.As(err, &syntax) && !errors.As(err, &mismatch) && err != io.EOF
+}
+
+// stillLost is the error of a read that gave up waiting for the server.
+func stillLost(err error, after time.Duration) error {
+	var no *NoAnswer
+	if errors.As(err, &no) {
+		return &NoAnswer{Address: no.Address, Cause: no.Cause, err: api.Errorf(api.CodeUnavailable,
+			"the server at %s did not come back within %s: %s", no.Address, after, no.Cause)}
+	}
+	return api.Errorf(api.CodeUnavailable, "the server did not recover within %s: %v", after, err)
 }

@@ -35,6 +35,8 @@ type EventOptions struct {
 	// Broke is told why a stream broke that Follow is about to begin again; may be
 	// nil.
 	Broke func(error)
+	// Resumed is told when the stream goes on after a break; may be nil.
+	Resumed func()
 }
 
 func (o *EventOptions) values() url.Values {
@@ -105,12 +107,16 @@ func (e Events) messages(ctx context.Context, o EventOptions, began func(http.He
 // is ever left out.
 func (e Events) Follow(ctx context.Context, o EventOptions) iter.Seq2[*api.EventBatch, error] {
 	return func(yield func(*api.EventBatch, error) bool) {
-		began, wait := false, streamAgain
+		began, broken, wait := false, false, streamAgain
 		within := false // a snapshot, of which a piece is worth nothing
 		for {
 			var broke error
 			for batch, err := range e.messages(ctx, o, func(h http.Header) {
 				began, wait = true, streamAgain
+				if broken && o.Resumed != nil {
+					o.Resumed()
+				}
+				broken = false
 				o.Timeline = h.Get("X-Reeve-Timeline")
 				if after, err := strconv.ParseUint(h.Get("X-Reeve-Events-After"), 10, 64); err == nil && !o.Snapshot {
 					o.Index = after + 1
@@ -147,6 +153,7 @@ func (e Events) Follow(ctx context.Context, o EventOptions) iter.Seq2[*api.Event
 			case broke == nil:
 				broke = api.Errorf(api.CodeUnavailable, "%s ended the stream of events", e.c.base.Host)
 			}
+			broken = true
 			if o.Broke != nil {
 				o.Broke(broke)
 			}

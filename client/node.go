@@ -65,7 +65,7 @@ func (n Nodes) UpdateAllocations(ctx context.Context, id, secret string, allocat
 	}
 	defer resp.Body.Close()
 	var out api.IndexResponse
-	err = decode(resp, &out)
+	err = n.c.decode(ctx, resp, &out)
 	return out.Index, err
 }
 
@@ -105,5 +105,5 @@ func nodeCall[T any](ctx context.Context, n Nodes, path, secret string, in any) 
 		return out, err
 	}
 	defer resp.Body.Close()
-	return out, decode(resp, &out)
+	return out, n.c.decode(ctx, resp, &out)
 }

@@ -15,15 +15,28 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// get reads one answer into a new T.
-func get[T any](ctx context.Context, c *Client, path string, q *QueryOptions) (T, *QueryMeta, error) {
+// get reads one answer into a new T, with the client's patience.
+func get[T any](ctx context.Context, c *Client, path string, q *QueryOptions) (out T, meta *QueryMeta, err error) {
+	v := q.values(c)
+	out, meta, err = getOnce[T](ctx, c, path, v)
+	err = c.Outlast(ctx, err, func(ctx context.Context) error {
+		v.Del("index")
+		v.Del("wait")
+		var err error
+		out, meta, err = getOnce[T](ctx, c, path, v)
+		return err
+	})
+	return out, meta, err
+}
+
+func getOnce[T any](ctx context.Context, c *Client, path string, v url.Values) (T, *QueryMeta, error) {
 	var out T
-	resp, err := c.do(ctx, http.MethodGet, path, q.values(c), nil, nil)
+	resp, err := c.do(ctx, http.MethodGet, path, v, nil, nil)
 	if err != nil {
 		return out, nil, err
 	}
 	defer resp.Body.Close()
-	if err := decode(resp, &out); err != nil {
+	if err := c.decode(ctx, resp, &out); err != nil {
 		return out, nil, err
 	}
 	return out, metaOf(resp.Header), nil
@@ -41,7 +54,7 @@ func send[T any](ctx context.Context, c *Client, method, path string, v url.Valu
 		return out, err
 	}
 	defer resp.Body.Close()
-	return out, decode(resp, &out)
+	return out, c.decode(ctx, resp, &out)
 }
 
 // do sends one request and returns its answer when that is a good one. What is
@@ -92,8 +105,11 @@ func (c *Client) authorize(h http.Header) {
 	}
 }
 
-func decode(resp *http.Response, out any) error {
+func (c *Client) decode(ctx context.Context, resp *http.Response, out any) error {
 	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
+		if isCutOff(err) {
+			return c.transportError(ctx, err)
+		}
 		return api.Errorf(api.CodeInternal, "the answer of %s %s is not what it should be: %v",
 			resp.Request.Method, resp.Request.URL.Path, err)
 	}

@@ -68,7 +68,7 @@ func streamOf[T any](ctx context.Context, c *Client, path string, v url.Values, 
 			case errors.Is(err, io.EOF):
 				return
 			default:
-				err = api.Errorf(api.CodeUnavailable, "the stream from %s broke: %v", c.base.Host, err)
+				err = c.noAnswer(err, "the stream from %s broke: %v", c.base.Host, err)
 			}
 			yield(nil, err)
 			return

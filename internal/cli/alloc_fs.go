@@ -121,7 +121,7 @@ func (f *files) print(ctx context.Context) error {
 		from = max(0, size-offset)
 	}
 	if f.follow {
-		return writeFrames(f.cl.FS().Stream(ctx, f.alloc, f.path, api.OriginStart, from), 0, f.c.Stdout)
+		return f.followFile(ctx, from)
 	}
 	end, err := f.readEnd(ctx, size, size-from)
 	if err != nil {

@@ -55,6 +55,9 @@ reeve alloc logs -stderr -job web`,
 			}
 			tail.given = cmd.Flags().Changed("n") || cmd.Flags().Changed("c")
 			l := logs{c: c, cl: cl, alloc: a.ID, task: task, follow: follow, tail: tail}
+			if follow {
+				l.cl = c.patient(cl, c.tell)
+			}
 			if follow && !stdout && !stderr {
 				return l.both(cmd.Context())
 			}
@@ -101,6 +104,9 @@ func (l *logs) write(ctx context.Context, kind string, w io.Writer) error {
 	})
 	if err != nil {
 		return err
+	}
+	if l.follow {
+		return l.followLog(ctx, o, w)
 	}
 	return writeFrames(l.cl.FS().Logs(ctx, l.alloc, o), skip, w)
 }

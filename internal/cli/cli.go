@@ -52,7 +52,8 @@ func Main(ctx context.Context, p Process) int {
 type cli struct {
 	Process
 	flags    globalFlags
-	ownToken string // of the agent that runs in this process
+	ownToken string        // of the agent that runs in this process
+	wait     time.Duration // for a server that was lost; set by connect
 }
 
 // globalFlags are taken by every command that talks to a cluster.
@@ -61,6 +62,7 @@ type globalFlags struct {
 	namespace  string
 	region     string
 	tokenFile  string
+	serverWait string // as typed
 	noColor    bool
 	forceColor bool
 }

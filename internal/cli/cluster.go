@@ -9,12 +9,15 @@ import (
 	"fmt"
 	"net/url"
 
-	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
 )
 
 // connect returns a client of the cluster that flags and environment name.
 func (c *cli) connect() (*client.Client, error) {
+	var err error
+	if c.wait, err = c.serverWait(); err != nil {
+		return nil, err
+	}
 	token, err := c.token()
 	if err != nil {
 		return nil, err
@@ -30,11 +33,11 @@ func (c *cli) connectionHint(err error) string {
 	if errors.Is(err, context.Canceled) {
 		return "interrupted; what the servers were asked for goes on without this command"
 	}
-	if api.CodeOf(err) != api.CodeUnavailable {
+	var no *client.NoAnswer
+	if !errors.As(err, &no) {
 		return ""
 	}
-	return fmt.Sprintf("%s\nThe address is %s; -address or REEVE_ADDR choose another.",
-		err, c.address())
+	return fmt.Sprintf("%s\nThe address is %s; -address or REEVE_ADDR choose another.", err, no.Address)
 }
 
 // withResources asks a list of allocations for their ports, too.

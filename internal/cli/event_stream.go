@@ -85,8 +85,12 @@ func (c *cli) streamEvents(ctx context.Context, cl *client.Client, o client.Even
 	o.Broke = func(err error) {
 		if !said {
 			said = true
-			fmt.Fprintf(c.Stderr, "%v: trying again\n", err)
+			c.tell("%s\nTrying again until it is back; Ctrl-C ends this command only.", c.stderrStyle().yellow(lost(cl, err)))
 		}
+	}
+	o.Resumed = func() {
+		said = false
+		c.tell("The server is back.")
 	}
 	for batch, err := range cl.Events().Follow(ctx, o) {
 		if errors.Is(err, context.Canceled) {
@@ -95,7 +99,6 @@ func (c *cli) streamEvents(ctx context.Context, cl *client.Client, o client.Even
 		if err != nil {
 			return err
 		}
-		said = false
 		if m := batch.Missed; m != nil {
 			fmt.Fprintf(c.Stderr, "what happened from index %d to %d is not kept any more\n", m.From, m.To)
 		}

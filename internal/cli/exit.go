@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"github.com/reeve-run/reeve/api"
 )
 
 // Exit codes. Commands that use others say so in their help.
@@ -73,14 +71,7 @@ func (c *cli) finish(cmd *cobra.Command, err error) int {
 
 // explain is an error in words for whoever typed the command.
 func (c *cli) explain(err error) string {
-	if hint := c.connectionHint(err); hint != "" {
-		return hint
-	}
-	var e *api.Error
-	if errors.As(err, &e) {
-		return err.Error()
-	}
-	return err.Error()
+	return firstOf(c.connectionHint(err), err.Error())
 }
 
 // usageError is a command line that makes no sense.

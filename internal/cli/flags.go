@@ -24,6 +24,7 @@ func (c *cli) addGlobalFlags(root *cobra.Command) {
 	f.StringVar(&c.flags.namespace, "namespace", "", "`NAME` of the namespace; REEVE_NAMESPACE, then \"default\". \"*\" means all, in lists")
 	f.StringVar(&c.flags.region, "region", "", "`NAME` of the region; REEVE_REGION")
 	f.StringVar(&c.flags.tokenFile, "token-file", "", "use the token in `FILE`, such as agent.token in the agent's data directory; then REEVE_TOKEN, then NOMAD_TOKEN")
+	f.StringVar(&c.flags.serverWait, "server-wait", "", "wait `D` for a server that is lost while a command follows something, 0 not at all; REEVE_SERVER_WAIT, then 2m")
 	f.BoolVar(&c.flags.noColor, "no-color", false, "plain text; also with NO_COLOR set, or when stdout is not a terminal")
 	f.BoolVar(&c.flags.forceColor, "force-color", false, "colours even when stdout is not a terminal")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{flagMessage(err)} })

@@ -79,7 +79,7 @@ func (c *cli) untilRestarted(ctx context.Context, cl *client.Client, r *api.JobR
 	defer w.leave()
 	plans, restarts := make(chan planAnswer), make(chan restartAnswer)
 	go w.answers(ctx, plans)
-	go watchRestart(ctx, cl, r.ID, restarts)
+	go watchRestart(ctx, w.cl, r.ID, restarts)
 	tick := time.NewTicker(redrawTree)
 	defer tick.Stop()
 	for {
@@ -97,7 +97,7 @@ func (c *cli) untilRestarted(ctx context.Context, cl *client.Client, r *api.JobR
 				continue // of a server that has not heard of its beginning yet
 			}
 			if a.err != nil || a.restart.Status != api.RestartRunning {
-				if pl, _, err := cl.Plans().Get(ctx, r.JobID, api.PlanRestart, nil); err == nil && pl.Run == r.ID {
+				if pl, _, err := w.cl.Plans().Get(ctx, r.JobID, api.PlanRestart, nil); err == nil && pl.Run == r.ID {
 					w.show(pl)
 				}
 				return a.restart, a.err

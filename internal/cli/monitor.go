@@ -5,7 +5,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -31,8 +30,9 @@ type monitor struct {
 }
 
 func (c *cli) monitor(cl *client.Client, jobID string, wide bool) *monitor {
+	out := c.live()
 	return &monitor{
-		c: c, cl: cl, out: c.live(), style: c.stderrStyle(), jobID: jobID, wide: wide,
+		c: c, cl: c.patient(cl, out.say), out: out, style: c.stderrStyle(), jobID: jobID, wide: wide,
 		started: c.Now(), seen: map[string]string{}, failed: map[string]bool{},
 	}
 }
@@ -40,9 +40,6 @@ func (c *cli) monitor(cl *client.Client, jobID string, wide bool) *monitor {
 // startTimeout is how long a job without a deployment may take to start before
 // the monitor stops waiting for it.
 const startTimeout = 30 * time.Second
-
-// errNotStarted is returned when that time is up.
-var errNotStarted = errors.New("still starting")
 
 func (m *monitor) id(id string) string {
 	if m.wide {

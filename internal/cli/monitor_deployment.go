@@ -5,7 +5,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sort"
 	"strings"
@@ -64,12 +63,12 @@ const redraw = 500 * time.Millisecond
 
 // deployment follows a deployment until it ends; it fails unless it succeeds.
 func (m *monitor) deployment(ctx context.Context, d *api.Deployment) error {
-	ctx, cancel := context.WithCancel(ctx)
+	watching, cancel := context.WithCancel(ctx)
 	defer cancel()
 	updates := make(chan update)
-	go m.watchAllocations(ctx, updates)
-	go m.watchDeployment(ctx, d.ID, updates)
-	go m.watchPlan(ctx, updates)
+	go m.watchAllocations(watching, updates)
+	go m.watchDeployment(watching, d.ID, updates)
+	go m.watchPlan(watching, updates)
 	tick := time.NewTicker(redraw)
 	defer tick.Stop()
 	m.out.say("Deployment %s of version %d", m.id(d.ID), d.JobVersion)
@@ -95,7 +94,7 @@ func (m *monitor) deployment(ctx context.Context, d *api.Deployment) error {
 		}
 		if !d.IsActive() {
 			cancel()
-			return m.deploymentEnded(context.WithoutCancel(ctx), d)
+			return m.deploymentEnded(ctx, d)
 		}
 		m.out.show("%s (%s)", progress, shortDuration(m.c.Now().Sub(m.started)))
 	}
@@ -129,18 +128,24 @@ func (m *monitor) deploymentEnded(ctx context.Context, d *api.Deployment) error 
 // allocations follows a job that has no deployment until each of its
 // allocations has started or ended.
 func (m *monitor) allocations(ctx context.Context, job *api.Job) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, errNotStarted)
+	watching, cancel := context.WithCancel(ctx)
 	defer cancel()
 	updates := make(chan update)
-	go m.watchAllocations(ctx, updates)
+	go m.watchAllocations(watching, updates)
+	late := time.NewTimer(startTimeout)
+	defer late.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			if errors.Is(context.Cause(ctx), errNotStarted) {
-				m.out.say("Not everything has started after %s; it goes on without this command.", startTimeout)
-				return m.finish(context.WithoutCancel(ctx))
-			}
 			return ctx.Err()
+		case <-late.C:
+			if m.cl.IsLost() {
+				late.Reset(startTimeout)
+				continue
+			}
+			cancel()
+			m.out.say("Not everything has started after %s; it goes on without this command.", startTimeout)
+			return m.finish(ctx)
 		case u := <-updates:
 			if u.err != nil && ctx.Err() == nil {
 				return u.err
@@ -148,7 +153,7 @@ func (m *monitor) allocations(ctx context.Context, job *api.Job) error {
 			m.sayAllocations(u.allocs, job.Version)
 			if u.err == nil && allStarted(u.allocs) {
 				cancel()
-				return m.allocationsStarted(context.WithoutCancel(ctx))
+				return m.allocationsStarted(ctx)
 			}
 		}
 	}

@@ -26,7 +26,9 @@ type drainMonitor struct {
 // followDrain follows a drain until it is complete; it fails when it is ended
 // before.
 func (c *cli) followDrain(ctx context.Context, cl *client.Client, id string, index uint64, wide bool) error {
-	m := &drainMonitor{c: c, cl: cl, out: c.live(), wide: wide, known: map[string]*api.DrainingAllocation{}, waits: map[string]string{}}
+	out := c.live()
+	cl = c.patient(cl, out.say)
+	m := &drainMonitor{c: c, cl: cl, out: out, wide: wide, known: map[string]*api.DrainingAllocation{}, waits: map[string]string{}}
 	defer m.out.done()
 	q := &client.QueryOptions{Wait: 10 * time.Second}
 	for {

@@ -19,6 +19,7 @@ type frame struct {
 	started       time.Time // when the watching began
 	width, height int
 	turn          int // how many frames were drawn before
+	notice        []string
 }
 
 // spinner turns while something is under way.
@@ -30,7 +31,7 @@ const frameDecisions = 3
 // lines are the frame's lines: never more than fit. What is quiet is folded
 // first, then what is below the tree is left out, then more of the tree.
 func (f frame) lines(pl *api.Plan) []string {
-	head := []string{f.head(pl), ""}
+	head := append([]string{f.head(pl)}, append(f.notice, "")...)
 	var tree, foot []string
 	room := 0
 	for _, try := range []struct {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -21,7 +22,7 @@ var errNotInTime = errors.New("not in time")
 // A planWatch follows one plan with blocking queries.
 type planWatch struct {
 	c       *cli
-	cl      *client.Client // in the job's namespace
+	cl      *client.Client // in the job's namespace, with patience
 	job     string
 	plan    string
 	out     io.Writer
@@ -30,8 +31,9 @@ type planWatch struct {
 	log     planLog
 	started time.Time
 	turn    int
-	first   *api.Plan // the last answer about the version that was there at first
-	last    *api.Plan // nil until the first answer
+	first   *api.Plan              // the last answer about the version that was there at first
+	last    *api.Plan              // nil until the first answer
+	notice  atomic.Pointer[string] // on the screen: of a server that is lost
 }
 
 // planAnswer is one answer about a plan.
@@ -60,10 +62,22 @@ func (c *cli) watchPlan(ctx context.Context, cl *client.Client, job, name string
 
 // planWatch returns a watch on stdout.
 func (c *cli) planWatch(cl *client.Client, job, name string) *planWatch {
-	return &planWatch{
-		c: c, cl: cl, job: job, plan: name, started: c.Now(),
+	w := &planWatch{
+		c: c, job: job, plan: name, started: c.Now(),
 		out: c.Stdout, style: c.stdoutStyle(), screen: screenOf(c.Stdout, c.Getenv("TERM")),
 	}
+	w.cl = c.patient(cl, w.say)
+	return w
+}
+
+// say tells of the server: beside the tree, or on stderr.
+func (w *planWatch) say(format string, args ...any) {
+	if w.screen == nil {
+		w.c.tell(format, args...)
+		return
+	}
+	text := fmt.Sprintf(format, args...)
+	w.notice.Store(&text)
 }
 
 // firstUnderWay is the plan that is worth watching most.
@@ -129,6 +143,7 @@ func (w *planWatch) show(pl *api.Plan) {
 	if w.last = pl; w.first == nil || pl.JobVersion == w.first.JobVersion {
 		w.first = pl
 	}
+	w.notice.Store(nil)
 	if w.screen != nil {
 		w.redraw()
 		return
@@ -146,6 +161,9 @@ func (w *planWatch) redraw() {
 	}
 	width, height := w.screen.size()
 	f := frame{style: w.style, now: w.c.Now(), started: w.started, width: width, height: height, turn: w.turn}
+	if text := w.notice.Load(); text != nil {
+		f.notice = strings.Split(*text, "\n")
+	}
 	w.screen.draw(f.lines(w.last))
 	w.turn++
 }

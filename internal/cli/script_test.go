@@ -6,8 +6,11 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
+	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -21,7 +24,8 @@ import (
 )
 
 // TestScripts runs the scripts of testdata/script: each has an agent of its
-// own, whose address is in REEVE_ADDR, and the examples in $EXAMPLES.
+// own, whose address is in REEVE_ADDR, another address that is free in
+// $FREE_ADDR, and the examples in $EXAMPLES.
 func TestScripts(t *testing.T) {
 	examples, err := filepath.Abs("../../examples")
 	if err != nil {
@@ -38,7 +42,9 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			env.Defer(stop)
+			env.Defer(func() { endLeftOver(t, filepath.Join(env.WorkDir, "d")) })
 			env.Setenv("REEVE_ADDR", address)
+			env.Setenv("FREE_ADDR", freeAddress(t))
 			env.Setenv("EXAMPLES", examples)
 			env.Setenv("NO_COLOR", "1")
 			env.Setenv("GORACE", os.Getenv("GORACE")) // see supervisetest.EndAtOnce
@@ -47,12 +53,46 @@ func TestScripts(t *testing.T) {
 	})
 }
 
+// freeAddress is an address to listen at, on a port that neither the system nor
+// an agent gives to others.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	for range 100 {
+		address := fmt.Sprintf("127.0.0.1:%d", 10000+rand.N(9000))
+		if l, err := net.Listen("tcp", address); err == nil {
+			l.Close()
+			return address
+		}
+	}
+	t.Fatal("no port from 10000 to 19000 is free")
+	return ""
+}
+
+// endLeftOver ends the tasks and the supervisor that agents of a script, which may
+// have failed, left in a data directory.
+func endLeftOver(t *testing.T, dir string) {
+	if _, err := os.Stat(filepath.Join(dir, "supervisor")); err != nil {
+		return
+	}
+	_, stop, err := runAgent(dir)
+	if err != nil {
+		t.Errorf("end what runs in %s: %v", dir, err)
+		return
+	}
+	stop()
+}
+
 // startAgent runs a server and a node in this process until stop is called.
 func startAgent() (address string, stop func(), err error) {
 	dir, err := os.MkdirTemp("", "reeve-cli-")
 	if err != nil {
 		return "", nil, err
 	}
+	return runAgent(dir)
+}
+
+// runAgent runs an agent on a data directory, which stop removes.
+func runAgent(dir string) (address string, stop func(), err error) {
 	// What the examples about devices and host networks need of their node.
 	declared, err := agent.LoadConfig([]string{"../../examples/agent-devices.hcl"})
 	if err != nil {

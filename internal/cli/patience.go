@@ -1,0 +1,57 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/reeve-run/reeve/client"
+)
+
+// defaultServerWait is how long a command that follows something waits for a
+// server that it lost.
+const defaultServerWait = 2 * time.Minute
+
+// serverWait is how long to wait for a server that was lost; 0: do not wait.
+func (c *cli) serverWait() (time.Duration, error) {
+	text, from := c.flags.serverWait, "-server-wait"
+	if text == "" {
+		text, from = c.Getenv("REEVE_SERVER_WAIT"), "REEVE_SERVER_WAIT"
+	}
+	if text == "" {
+		return defaultServerWait, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return 0, usagef("%s %q is not a duration such as 30s, 5m or 0", from, text)
+	}
+	return d, nil
+}
+
+// patient returns a client whose reads outlast an outage of the server, and says
+// on what the outage begins and ends.
+func (c *cli) patient(cl *client.Client, say func(format string, args ...any)) *client.Client {
+	return cl.WithPatience(client.Patience{
+		For: c.wait,
+		Lost: func(err error) {
+			say("%s\nWaiting up to %s for it (-server-wait); Ctrl-C ends this command only.",
+				c.stderrStyle().yellow(lost(cl, err)), shortDuration(c.wait))
+		},
+		Back: func() { say("The server is back.") },
+	})
+}
+
+// lost says that the server is gone, and why.
+func lost(cl *client.Client, err error) string {
+	var no *client.NoAnswer
+	if errors.As(err, &no) {
+		return fmt.Sprintf("Lost the server at %s: %s.", no.Address, no.Cause)
+	}
+	return fmt.Sprintf("The server at %s does not answer: %v.", cl.Address(), err)
+}
+
+// tell writes one line to stderr.
+func (c *cli) tell(format string, args ...any) { fmt.Fprintf(c.Stderr, format+"\n", args...) }
