@@ -23,6 +23,17 @@ const (
 	kindUlimits  kind = "a map of limits such as { nofile = \"1024:4096\" }"
 )
 
+// BuiltInDrivers are the names of the drivers that tasks can have, in order.
+func BuiltInDrivers() []string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(driverConfig)) {
+		if name != "mock_driver" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // driverConfig is the schema of the config block of the drivers built in.
 var driverConfig = map[string]map[string]kind{
 	"raw_exec": {"command": kindString, "args": kindStrings, "work_dir": kindString},

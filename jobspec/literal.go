@@ -115,7 +115,7 @@ func (l *literalizer) reference(e *hclsyntax.ScopeTraversalExpr) hclsyntax.Expre
 		if l.try > 0 {
 			return e
 		}
-		near := nearest(root, l.scope.visible())
+		near := Nearest(root, l.scope.visible())
 		switch {
 		case len(e.Traversal) > 1 && near != "":
 			return l.fail(e, e.SrcRange, "nothing is named %q; did you mean %q?", root, near)

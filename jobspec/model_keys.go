@@ -62,7 +62,7 @@ func keyHint(t reflect.Type, name string, asAPI bool) string {
 			keys = append(keys, key)
 		}
 	}
-	found := nearest(name, keys)
+	found := Nearest(name, keys)
 	for _, key := range inHCL[snake(name)] {
 		if slices.Contains(keys, key) {
 			found = key

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// nearest is the candidate that somebody who wrote name most likely meant, or
+// Nearest is the candidate that somebody who wrote name most likely meant, or
 // "". Equal up to case, underscores and a plural is always near; otherwise at most
 // a third of the letters may differ, or the one be the beginning of the other.
-func nearest(name string, candidates []string) string {
+func Nearest(name string, candidates []string) string {
 	folded := fold(name)
 	best, bestDistance := "", max(1, (len(folded)+1)/3)+1
 	for _, c := range slices.Sorted(slices.Values(candidates)) {
@@ -41,7 +41,7 @@ func fold(s string) string { return strings.ToLower(separators.Replace(s)) }
 
 // didYouMean is the clause to append to a complaint about name, or "".
 func didYouMean(name string, candidates []string) string {
-	if s := nearest(name, candidates); s != "" {
+	if s := Nearest(name, candidates); s != "" {
 		return `; did you mean "` + s + `"?`
 	}
 	return ""

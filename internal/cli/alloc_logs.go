@@ -19,21 +19,25 @@ const defaultTailLines = 10
 
 func allocLogsCommand(c *cli) *cobra.Command {
 	var (
-		to     target
-		stdout bool
-		stderr bool
-		follow bool
-		tail   tailing
+		to         target
+		onlyStdout bool
+		onlyStderr bool
+		follow     bool
+		tail       tailing
 	)
 	cmd := &cobra.Command{
 		Use:   "logs ALLOC [TASK]",
 		Short: "Print what a task wrote to stdout or stderr",
 		Long: `Prints a task's output, oldest first: stdout, unless -stderr asks for stderr.
 With -f it goes on until the task ends; then both are followed, each to its own
-stream of this command, unless -stdout or -stderr chooses one.`,
+stream of this command, unless -stdout or -stderr chooses one.
+
+With -job it prints the output of all instances of the job that run, or of those
+that ended when none runs. Of several, each line begins with its instance.`,
 		Example: `reeve alloc logs 3f2a
 reeve alloc logs -f -n 20 3f2a server
-reeve alloc logs -stderr -job web`,
+reeve alloc logs -stderr -job web
+reeve alloc logs -f -job web server`,
 		Args:              atMost(2, "ALLOC and TASK"),
 		ValidArgsFunction: c.completeIDs(api.SearchAllocations),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -41,36 +45,28 @@ reeve alloc logs -stderr -job web`,
 			if err != nil {
 				return err
 			}
+			tail.given = cmd.Flags().Changed("n") || cmd.Flags().Changed("c")
+			l := &logs{
+				c: c, cl: cl, follow: follow, tail: tail, stdout: c.Stdout, stderr: c.Stderr,
+				both: follow && !onlyStdout && !onlyStderr, kind: api.LogStdout,
+			}
+			if onlyStderr {
+				l.kind = api.LogStderr
+			}
+			if to.job != "" {
+				return l.ofJob(cmd.Context(), to, args)
+			}
 			a, rest, err := to.find(cmd.Context(), c, cl, args, true)
 			if err != nil {
 				return err
 			}
-			named := to.task
-			if named == "" && len(rest) > 0 {
-				named = rest[0]
-			}
-			task, err := chooseTask(a, named)
-			if err != nil {
-				return err
-			}
-			tail.given = cmd.Flags().Changed("n") || cmd.Flags().Changed("c")
-			l := logs{c: c, cl: cl, alloc: a.ID, task: task, follow: follow, tail: tail}
-			if follow {
-				l.cl = c.patient(cl, c.tell)
-			}
-			if follow && !stdout && !stderr {
-				return l.both(cmd.Context())
-			}
-			if stderr {
-				return l.write(cmd.Context(), api.LogStderr, c.Stdout)
-			}
-			return l.write(cmd.Context(), api.LogStdout, c.Stdout)
+			return l.of(cmd.Context(), a, firstOf(append([]string{to.task}, rest...)...))
 		},
 	}
 	to.addTo(cmd)
 	f := cmd.Flags()
-	f.BoolVar(&stdout, "stdout", false, "print stdout (the default)")
-	f.BoolVar(&stderr, "stderr", false, "print stderr")
+	f.BoolVar(&onlyStdout, "stdout", false, "print stdout (the default)")
+	f.BoolVar(&onlyStderr, "stderr", false, "print stderr")
 	f.BoolVarP(&follow, "follow", "f", false, "go on as more is written, until the task ends")
 	tail.addTo(f)
 	f.Bool("verbose", false, "accepted for compatibility")
@@ -85,13 +81,32 @@ type logs struct {
 	task   string
 	follow bool
 	tail   tailing
+	stdout io.Writer
+	stderr io.Writer
+	kind   string // what goes to stdout
+	both   bool   // stderr goes to stderr
 }
 
-// both follows stdout and stderr, each to its own stream.
-func (l *logs) both(ctx context.Context) error {
+// of prints the output of an allocation's task; "": of the only one.
+func (l *logs) of(ctx context.Context, a *api.Allocation, task string) error {
+	var err error
+	if l.task, err = chooseTask(a, task); err != nil {
+		return err
+	}
+	l.alloc = a.ID
+	if l.follow {
+		l.cl = l.c.patient(l.cl, l.c.tell)
+	}
+	return l.show(ctx)
+}
+
+func (l *logs) show(ctx context.Context) error {
+	if !l.both {
+		return l.write(ctx, l.kind, l.stdout)
+	}
 	errs := make(chan error, 1)
-	go func() { errs <- l.write(ctx, api.LogStderr, l.c.Stderr) }()
-	err := l.write(ctx, api.LogStdout, l.c.Stdout)
+	go func() { errs <- l.write(ctx, api.LogStderr, l.stderr) }()
+	err := l.write(ctx, api.LogStdout, l.stdout)
 	return errors.Join(err, <-errs)
 }
 

@@ -16,6 +16,22 @@ import (
 type allocationStatus struct {
 	*api.Allocation
 	Checks map[string]*api.CheckStatus `json:",omitempty"`
+	Stats  *api.AllocationStats        `json:",omitempty"` // what its tasks use now
+}
+
+// readAllocationStatus gathers all that is shown of an allocation. A node that
+// cannot be asked has neither checks nor stats.
+func (c *cli) readAllocationStatus(ctx context.Context, cl *client.Client, prefix string) (*allocationStatus, error) {
+	a, err := c.readAllocation(ctx, cl, prefix)
+	if err != nil {
+		return nil, err
+	}
+	s := &allocationStatus{Allocation: a}
+	if a.ClientStatus == api.AllocClientRunning {
+		s.Checks, _ = cl.Allocations().Checks(ctx, a.ID)
+		s.Stats, _ = cl.Allocations().Stats(ctx, a.ID)
+	}
+	return s, nil
 }
 
 func allocStatusCommand(c *cli) *cobra.Command {
@@ -38,14 +54,13 @@ reeve alloc status -t '{{range addresses .Allocation}}{{.}}{{end}}' 3f2a`,
 			if len(args) == 0 {
 				return c.listAllocations(cmd.Context(), cl, f, wide)
 			}
-			a, err := c.readAllocation(cmd.Context(), cl, args[0])
+			s, err := c.readAllocationStatus(cmd.Context(), cl, args[0])
 			if err != nil {
 				return err
 			}
-			s := &allocationStatus{Allocation: a, Checks: c.readChecks(cmd.Context(), cl, a)}
 			return c.show(f, s, func(p *page) {
-				p.allocation(a, s.Checks, wide)
-				p.allocationNext(a)
+				p.allocation(s, wide)
+				p.allocationNext(s.Allocation)
 			})
 		},
 	}
@@ -68,17 +83,4 @@ func (c *cli) listAllocations(ctx context.Context, cl *client.Client, f format, 
 		}
 		p.allocations(list, wide)
 	})
-}
-
-// readChecks asks the allocation's node for its checks' last results. A node
-// that cannot be asked has none.
-func (c *cli) readChecks(ctx context.Context, cl *client.Client, a *api.Allocation) map[string]*api.CheckStatus {
-	if a.ClientStatus != api.AllocClientRunning {
-		return nil
-	}
-	checks, err := cl.Allocations().Checks(ctx, a.ID)
-	if err != nil {
-		return nil
-	}
-	return checks
 }

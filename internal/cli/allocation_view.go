@@ -35,7 +35,7 @@ func (p *page) allocations(list []*api.AllocationListStub, wide bool) {
 		}
 		rows = append(rows, row)
 	}
-	p.table(heading, rows)
+	p.tableLess(heading, rows, "Created", "Desired", "Version")
 }
 
 // health is an allocation's part in its deployment, in a word.
@@ -63,7 +63,8 @@ func stubAddresses(a *api.AllocationListStub) string {
 
 // allocation writes one allocation: what it is, its tasks with what happened
 // to them, its ports, resources and checks.
-func (p *page) allocation(a *api.Allocation, checks map[string]*api.CheckStatus, wide bool) {
+func (p *page) allocation(s *allocationStatus, wide bool) {
+	a := s.Allocation
 	id := func(s string) string {
 		if wide {
 			return s
@@ -103,9 +104,9 @@ func (p *page) allocation(a *api.Allocation, checks map[string]*api.CheckStatus,
 	)
 	p.attempts(a, id)
 	p.ports(a)
-	p.checks(checks)
+	p.checks(s.Checks)
 	for _, name := range taskOrder(a) {
-		p.task(a, name)
+		p.task(a, name, s.Stats)
 	}
 	if wide && a.Metrics != nil {
 		p.section("Placement")
@@ -225,7 +226,7 @@ func taskOrder(a *api.Allocation) []string {
 }
 
 // task writes one task's state, resources and events, the newest event last.
-func (p *page) task(a *api.Allocation, name string) {
+func (p *page) task(a *api.Allocation, name string, stats *api.AllocationStats) {
 	state := a.TaskStates[name]
 	title := fmt.Sprintf("Task %q", name)
 	if kind := taskKind(a, name); kind != "" {
@@ -242,6 +243,7 @@ func (p *page) task(a *api.Allocation, name string) {
 		field{"Finished", whenTime(p.now, state.FinishedAt)},
 		field{"Restarts", restarts(p.now, state)},
 		field{"Resources", taskResources(a, name)},
+		field{"In use", inUse(a, name, stats)},
 	)
 	p.result(state.Result)
 	if len(state.Events) == 0 {

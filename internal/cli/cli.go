@@ -80,9 +80,12 @@ nobody uses any more. One binary is server, node agent and command line.
 
 Start with "reeve dev examples/web.hcl": it runs everything in one process on
 this machine, and prints where to reach it.`,
+		Version:       thisBuild().String(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	})
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.Flags().Bool("version", false, "print which Reeve this is, as \"reeve version\" does")
 	root.SetIn(c.Stdin)
 	root.SetOut(c.Stdout)
 	root.SetErr(c.Stderr)

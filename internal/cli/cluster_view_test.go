@@ -31,8 +31,8 @@ func TestPagesAboutTheCluster(t *testing.T) {
 		"scheduler":  func(p *page) { p.schedulerConfig(config) },
 		"node_pools": func(p *page) { p.nodePools([]*api.NodePool{{Name: "all", Description: "Every node"}, gpu}) },
 		"node_pool":  func(p *page) { p.nodePool(gpu) },
-		"preempted":  func(p *page) { p.allocation(preempted, nil, false) },
-		"preempting": func(p *page) { p.allocation(urgent, nil, false) },
+		"preempted":  func(p *page) { p.allocation(&allocationStatus{Allocation: preempted}, false) },
+		"preempting": func(p *page) { p.allocation(&allocationStatus{Allocation: urgent}, false) },
 		"plan_preempting": func(p *page) {
 			p.plan(plan, &api.PlanJobRequest{Job: testJob()}, []string{"urgent.hcl"})
 		},

@@ -50,7 +50,7 @@ func (p *page) groupExplanation(g *api.GroupExplanation) {
 		p.line("What is in the way (a node may be in several lines):")
 		var rows [][]string
 		for _, o := range g.Obstacles {
-			rows = append(rows, []string{"  " + count(o.Nodes, "node", "nodes"), o.Filter, o.Reason})
+			rows = append(rows, []string{"  " + count(o.Nodes, "node", "nodes"), o.Filter, o.Reason + nearDriver(o.Reason)})
 		}
 		p.table([]string{"  Nodes", "Filter", "Reason"}, rows)
 	}

@@ -27,7 +27,7 @@ func (c *cli) addGlobalFlags(root *cobra.Command) {
 	f.StringVar(&c.flags.serverWait, "server-wait", "", "wait `D` for a server that is lost while a command follows something, 0 not at all; REEVE_SERVER_WAIT, then 2m")
 	f.BoolVar(&c.flags.noColor, "no-color", false, "plain text; also with NO_COLOR set, or when stdout is not a terminal")
 	f.BoolVar(&c.flags.forceColor, "force-color", false, "colours even when stdout is not a terminal")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{flagMessage(err)} })
+	root.SetFlagErrorFunc(flagError)
 }
 
 // address is where to reach the cluster.

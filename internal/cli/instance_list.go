@@ -95,7 +95,7 @@ func (p *page) instances(list []*api.Instance, several bool) {
 		}
 		rows = append(rows, row)
 	}
-	p.table(head, rows)
+	p.tableLess(head, rows, "Version", "For", "Plan")
 }
 
 // traffic says whether an instance gets any.

@@ -40,7 +40,7 @@ func (p *page) nodesWithDrains(list []*api.NodeListStub, left map[string]int, wi
 		}
 		rows = append(rows, row)
 	}
-	p.table(heading, rows)
+	p.tableLess(heading, rows, "Class", "Pool", "Datacenter", "Address")
 }
 
 // massLoss tells that nodes are silent and why they are not given up.

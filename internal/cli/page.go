@@ -6,7 +6,6 @@ package cli
 import (
 	"bytes"
 	"fmt"
-	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -17,9 +16,23 @@ type page struct {
 	style    style
 	now      time.Time
 	complete bool // diffs show also what is the same
+	width    int  // of the terminal; 0: as wide as it takes
 }
 
-func (c *cli) page() *page { return &page{style: c.stdoutStyle(), now: c.Now()} }
+func (c *cli) page() *page {
+	return &page{style: c.stdoutStyle(), now: c.Now(), width: terminalWidth(c.Stdout)}
+}
+
+// textWidth is how wide a sentence may be.
+func (p *page) textWidth() int {
+	if p.width == 0 {
+		return unlimited
+	}
+	return p.width
+}
+
+// unlimited is a width that nothing reaches.
+const unlimited = 1 << 20
 
 // line writes one line.
 func (p *page) line(format string, args ...any) {
@@ -52,57 +65,4 @@ func (p *page) fields(fields ...field) {
 			p.line("%-*s = %s", width, f.name, f.value)
 		}
 	}
-}
-
-// table writes rows under a heading, every column as wide as its widest cell.
-// Cells may hold colours: those take no room.
-func (p *page) table(heading []string, rows [][]string) {
-	widths := make([]int, len(heading))
-	for i, h := range heading {
-		widths[i] = visibleWidth(h)
-	}
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], visibleWidth(cell))
-		}
-	}
-	p.row(widths, heading, p.style.dim)
-	for _, row := range rows {
-		p.row(widths, row, nil)
-	}
-}
-
-func (p *page) row(widths []int, cells []string, paint func(string) string) {
-	var b strings.Builder
-	for i, cell := range cells {
-		b.WriteString(cell)
-		if i < len(cells)-1 {
-			b.WriteString(strings.Repeat(" ", widths[i]-visibleWidth(cell)+2))
-		}
-	}
-	text := strings.TrimRight(b.String(), " ")
-	if paint != nil {
-		text = paint(text)
-	}
-	p.line("%s", text)
-}
-
-// visibleWidth counts the characters of a cell that take up room: colour codes
-// do not.
-func visibleWidth(s string) int {
-	width := 0
-	for len(s) > 0 {
-		if strings.HasPrefix(s, "\x1b[") {
-			end := strings.IndexByte(s, 'm')
-			if end < 0 {
-				break
-			}
-			s = s[end+1:]
-			continue
-		}
-		_, size := utf8.DecodeRuneInString(s)
-		s = s[size:]
-		width++
-	}
-	return width
 }

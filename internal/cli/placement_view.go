@@ -5,10 +5,12 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/jobspec"
 )
 
 // explainPlacement says in words why instances of a group could not be placed:
@@ -21,7 +23,7 @@ func explainPlacement(m *api.PlacementMetrics) []string {
 		return noNodes(m)
 	}
 	lines := countedReasons(m.ConstraintFiltered, func(reason string, nodes string) string {
-		return fmt.Sprintf("%s excluded by: %s", nodes, reason)
+		return fmt.Sprintf("%s excluded by: %s%s", nodes, reason, nearDriver(reason))
 	})
 	if len(m.ConstraintFiltered) == 0 {
 		lines = append(lines, countedReasons(m.ClassFiltered, func(class string, nodes string) string {
@@ -47,6 +49,23 @@ func explainPlacement(m *api.PlacementMetrics) []string {
 		lines = append(lines, "quota limit reached: "+quota)
 	}
 	return lines
+}
+
+// missingDriver begins the reason of nodes that lack a task's driver.
+const missingDriver = "missing drivers: "
+
+// nearDriver names the driver that a reason's unknown one was most likely meant
+// to be.
+func nearDriver(reason string) string {
+	driver, ok := strings.CutPrefix(reason, missingDriver)
+	known := api.BuiltInDrivers()
+	if !ok || slices.Contains(known, driver) {
+		return ""
+	}
+	if near := jobspec.Nearest(driver, known); near != "" {
+		return didYouMean(near)
+	}
+	return " (Reeve has " + strings.Join(known, ", ") + ")"
 }
 
 func noNodes(m *api.PlacementMetrics) []string {

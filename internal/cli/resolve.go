@@ -133,6 +133,9 @@ func (c *cli) resolveJob(ctx context.Context, cl *client.Client, prefix string) 
 		}
 		matches = append(matches, match{j.ID, j.Type + ", " + j.Status})
 	}
+	if len(matches) == 0 {
+		return "", nil, noSuchJob(ctx, cl, prefix)
+	}
 	id, err := theOne("job", "id", prefix, matches)
 	if err != nil {
 		return "", nil, err

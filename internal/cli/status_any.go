@@ -65,12 +65,11 @@ func (c *cli) showAny(ctx context.Context, cl *client.Client, kind, id string, f
 			p.jobNext(s)
 		})
 	case "allocation":
-		a, err := c.readAllocation(ctx, cl, id)
+		s, err := c.readAllocationStatus(ctx, cl, id)
 		if err != nil {
 			return err
 		}
-		s := &allocationStatus{Allocation: a, Checks: c.readChecks(ctx, cl, a)}
-		return c.show(f, s, func(p *page) { p.allocation(a, s.Checks, false) })
+		return c.show(f, s, func(p *page) { p.allocation(s, false) })
 	case "evaluation":
 		return c.showEvaluation(ctx, cl, id, f, false)
 	case "deployment":

@@ -57,6 +57,19 @@ func (c *cli) styleOf(w io.Writer) style {
 	return style{on: isTerminal(w) && c.Getenv("TERM") != "dumb"}
 }
 
+// terminalWidth is how many columns a stream has; 0 when it is no terminal.
+func terminalWidth(stream any) int {
+	f, ok := stream.(*os.File)
+	if !ok {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || width <= 0 {
+		return 0
+	}
+	return width
+}
+
 // isTerminal reports whether a stream of the process is a terminal.
 func isTerminal(stream any) bool {
 	f, ok := stream.(*os.File)

@@ -29,17 +29,20 @@ func versionCommand(c *cli) *cobra.Command {
 		Args:  exactly(0, ""),
 		RunE: func(*cobra.Command, []string) error {
 			b := thisBuild()
-			return c.show(f, b, func(p *page) {
-				text := "Reeve " + b.Version
-				if b.Revision != "" {
-					text += " (" + b.Revision + ")"
-				}
-				p.line("%s, %s, %s", text, b.Go, b.Platform)
-			})
+			return c.show(f, b, func(p *page) { p.line("%s", b) })
 		},
 	}
 	f.addTo(cmd.Flags())
 	return cmd
+}
+
+// String is the build in one line.
+func (b build) String() string {
+	text := "Reeve " + b.Version
+	if b.Revision != "" {
+		text += " (" + b.Revision + ")"
+	}
+	return text + ", " + b.Go + ", " + b.Platform
 }
 
 // thisBuild reads what the Go tool wrote into the binary.

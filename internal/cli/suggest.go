@@ -1,0 +1,90 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/jobspec"
+)
+
+// didYouMean is the clause to append to a complaint, or "".
+func didYouMean(candidates ...string) string {
+	if len(candidates) == 0 || candidates[0] == "" {
+		return ""
+	}
+	return "; did you mean " + strings.Join(candidates, " or ") + "?"
+}
+
+// nearCommands are the commands that somebody who typed a word after cmd most
+// likely meant: one of cmd's own, else one of that name elsewhere.
+func nearCommands(cmd *cobra.Command, word string) []string {
+	var names []string
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(append(names, sub.Name()), sub.Aliases...)
+		}
+	}
+	if near := jobspec.Nearest(word, names); near != "" {
+		return []string{cmd.CommandPath() + " " + near}
+	}
+	var elsewhere []string
+	for _, noun := range cmd.Root().Commands() {
+		if sub := subcommand(noun, word); sub != nil && sub.IsAvailableCommand() {
+			elsewhere = append(elsewhere, sub.CommandPath())
+		}
+	}
+	return elsewhere
+}
+
+// flagError is a mistake in a command's flags, with the flag that was most likely
+// meant.
+func flagError(cmd *cobra.Command, err error) error {
+	message := flagMessage(err)
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return &usageError{message}
+	}
+	var names []string
+	all := func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	}
+	cmd.LocalFlags().VisitAll(all)
+	cmd.InheritedFlags().VisitAll(all)
+	if near := jobspec.Nearest(unknown.GetSpecifiedName(), names); near != "" {
+		message += didYouMean("-" + near)
+	}
+	return &usageError{message}
+}
+
+// suggestJobs is how many jobs are looked at for one that was most likely meant.
+const suggestJobs = 1000
+
+// noSuchJob is the error that no job has the id, with the job that was most
+// likely meant.
+func noSuchJob(ctx context.Context, cl *client.Client, id string) error {
+	message := "no job has an id that begins with \"" + id + "\""
+	jobs, _, err := cl.Jobs().List(ctx, &client.QueryOptions{PerPage: suggestJobs})
+	if err != nil {
+		return api.Errorf(api.CodeNotFound, "%s", message)
+	}
+	names := make([]string, len(jobs))
+	for i, j := range jobs {
+		names[i] = j.ID
+	}
+	hint := "; \"reeve job status\" lists the jobs"
+	if near := jobspec.Nearest(id, names); near != "" {
+		hint = didYouMean(near)
+	}
+	return api.Errorf(api.CodeNotFound, "%s%s", message, hint)
+}
