@@ -59,8 +59,16 @@ func (c *cli) showDeployment(ctx context.Context, cl *client.Client, d *api.Depl
 		return err
 	}
 	byName(allocs)
+	wrong := d.Troubles
+	if d.IsActive() {
+		wrong, _, err = cl.WithNamespace(d.Namespace).Jobs().Troubles(ctx, d.JobID, ofVersion(d.JobVersion))
+		if err != nil && api.CodeOf(err) != api.CodeNotFound { // of a server that is older than this command
+			return err
+		}
+	}
 	return c.show(f, d, func(p *page) {
 		p.deployment(d, wide)
+		p.troubles(d.JobID, wrong)
 		if len(allocs) > 0 {
 			p.section("Allocations")
 			p.allocations(allocs, wide)

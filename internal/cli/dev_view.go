@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -87,6 +88,14 @@ func (v *devView) register(ctx context.Context, in *loaded) error {
 
 // follow says what changes, until ctx ends.
 func (v *devView) follow(ctx context.Context) error {
+	var telling sync.WaitGroup
+	ctx, cancel := context.WithCancel(ctx)
+	defer telling.Wait()
+	defer cancel()
+	for _, job := range v.jobs {
+		cl := v.cl.WithNamespace(job.Namespace)
+		telling.Go(func() { v.c.teller(cl, job.ID, v.out).follow(ctx, cl) })
+	}
 	q := withResources()
 	q.Namespace = "*"
 	for {

@@ -104,7 +104,11 @@ func (c *cli) readJobStatus(ctx context.Context, cl *client.Client, prefix strin
 			return nil, err
 		}
 	}
-	s.ActivePlans = keep(plans, isUnderWay)
+	s.Troubles, _, err = jobs.Troubles(ctx, id, nil)
+	if err != nil && api.CodeOf(err) != api.CodeNotFound { // of a server that is older than this command
+		return nil, err
+	}
+	s.ActivePlans, err = keep(plans, isUnderWay), nil
 	newestFirst(s.Evaluations)
 	byName(s.Allocations)
 	if startsOthers(s.Job) {

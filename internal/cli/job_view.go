@@ -5,6 +5,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -23,12 +24,17 @@ type jobStatus struct {
 	Children    []*api.JobListStub `json:",omitempty"` // jobs that a periodic or parameterized one started
 	// ActivePlans are those that are neither complete nor waiting for their start.
 	ActivePlans []*api.Plan     `json:",omitempty"`
+	Troubles    []*api.Trouble  `json:",omitempty"`
 	Callbacks   []*api.Callback `json:",omitempty"` // whom its end was told, or is to be
 }
 
 // jobs writes a list of jobs.
 func (p *page) jobs(list []*api.JobListStub, namespaces bool) {
 	heading := []string{"ID", "Type", "Priority", "Status", "Instances", "Version", "Submitted"}
+	wrong := slices.ContainsFunc(list, func(j *api.JobListStub) bool { return ailingInWords(j.JobSummary) != "" })
+	if wrong {
+		heading = append(heading, "Wrong")
+	}
 	if namespaces {
 		heading = append(heading, "Namespace")
 	}
@@ -37,12 +43,15 @@ func (p *page) jobs(list []*api.JobListStub, namespaces bool) {
 		status := p.style.status(j.Status) + aside(j.Stop, j.Held)
 		row := []string{j.ID, jobKind(j), strconv.Itoa(j.Priority), status, instancesInWords(j.JobSummary),
 			strconv.FormatUint(j.Version, 10), nanosAge(p.now, j.SubmitTime)}
+		if wrong {
+			row = append(row, dash(p.style.red(ailingInWords(j.JobSummary))))
+		}
 		if namespaces {
 			row = append(row, j.Namespace)
 		}
 		rows = append(rows, row)
 	}
-	p.table(heading, rows)
+	p.tableLess(heading, rows, "Priority", "Version", "Submitted")
 }
 
 // aside qualifies the status of a job that was stopped, or that an operator holds.
@@ -103,6 +112,32 @@ func instancesInWords(s *api.JobSummary) string {
 	return strings.Join(parts, ", ")
 }
 
+// ailing counts the instances of a job that crash, and those whose checks fail.
+func ailing(s *api.JobSummary) (crashing, failing int) {
+	if s == nil {
+		return 0, 0
+	}
+	for _, g := range s.Summary {
+		crashing += g.Crashing
+		failing += g.Failing
+	}
+	return crashing, failing
+}
+
+// ailingInWords is what is wrong with a job's instances; "" if nothing is known
+// to be.
+func ailingInWords(s *api.JobSummary) string {
+	crashing, failing := ailing(s)
+	var parts []string
+	if crashing > 0 {
+		parts = append(parts, fmt.Sprintf("%d crashing", crashing))
+	}
+	if failing > 0 {
+		parts = append(parts, fmt.Sprintf("%d failing checks", failing))
+	}
+	return strings.Join(parts, ", ")
+}
+
 // jobStatus writes one job: what it is, its groups' counts, the deployment's
 // progress and the allocations.
 func (p *page) jobStatus(s *jobStatus, wide bool) {
@@ -126,6 +161,7 @@ func (p *page) jobStatus(s *jobStatus, wide bool) {
 		{"Callback", callbackTarget(j)},
 	}
 	p.fields(append(fields, starts(p.now, j)...)...)
+	p.troubles(j.ID, s.Troubles)
 	if startsOthers(j) {
 		p.children(j, s.Summary, s.Children)
 		return

@@ -20,6 +20,14 @@ type live struct {
 
 func (c *cli) live() *live { return &live{w: c.Stderr, tty: isTerminal(c.Stderr)} }
 
+// width is how wide a sentence may be.
+func (l *live) width() int {
+	if width := terminalWidth(l.w); width > 0 {
+		return width
+	}
+	return unlimited
+}
+
 // say writes one line above the status.
 func (l *live) say(format string, args ...any) {
 	l.mu.Lock()

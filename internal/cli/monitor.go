@@ -27,13 +27,15 @@ type monitor struct {
 	seen    map[string]string // what was said last, by allocation id
 	failed  map[string]bool   // allocations that failed meanwhile
 	waits   string            // what was said last of what it waits for
+	trouble *teller
 }
 
 func (c *cli) monitor(cl *client.Client, jobID string, wide bool) *monitor {
 	out := c.live()
+	cl = c.patient(cl, out.say)
 	return &monitor{
-		c: c, cl: c.patient(cl, out.say), out: out, style: c.stderrStyle(), jobID: jobID, wide: wide,
-		started: c.Now(), seen: map[string]string{}, failed: map[string]bool{},
+		c: c, cl: cl, out: out, style: c.stderrStyle(), jobID: jobID, wide: wide,
+		started: c.Now(), seen: map[string]string{}, failed: map[string]bool{}, trouble: c.teller(cl, jobID, out),
 	}
 }
 

@@ -19,6 +19,8 @@ type update struct {
 	deployment *api.Deployment
 	allocs     []*api.AllocationListStub
 	plan       *api.Plan
+	troubles   []*api.Trouble
+	looked     bool // for troubles; none is an answer, too
 	err        error
 }
 
@@ -69,6 +71,7 @@ func (m *monitor) deployment(ctx context.Context, d *api.Deployment) error {
 	go m.watchAllocations(watching, updates)
 	go m.watchDeployment(watching, d.ID, updates)
 	go m.watchPlan(watching, updates)
+	go m.watchTroubles(watching, d.JobVersion, updates)
 	tick := time.NewTicker(redraw)
 	defer tick.Stop()
 	m.out.say("Deployment %s of version %d", m.id(d.ID), d.JobVersion)
@@ -84,10 +87,14 @@ func (m *monitor) deployment(ctx context.Context, d *api.Deployment) error {
 			}
 			m.sayAllocations(u.allocs, d.JobVersion)
 			m.sayWait(u.plan)
+			if u.looked {
+				m.trouble.take(u.troubles)
+			}
 			if u.deployment != nil {
 				d = u.deployment
 			}
 		}
+		m.trouble.tell(ctx)
 		if now := deploymentProgress(d); now != progress {
 			progress = now
 			m.out.say("  %s", progress)
@@ -120,7 +127,9 @@ func (m *monitor) deploymentEnded(ctx context.Context, d *api.Deployment) error 
 		m.out.say("%s", m.style.green(fmt.Sprintf("Version %d runs.", d.JobVersion)))
 		return m.finish(ctx)
 	}
-	m.explainFailures(ctx)
+	if !m.sumUp(ctx, d.JobVersion, d.Troubles) {
+		m.explainFailures(ctx)
+	}
 	return fmt.Errorf("deployment %s is %s: %s\n\"reeve deployment status %s\" shows the whole of it",
 		m.id(d.ID), d.Status, firstOf(d.StatusDescription, "no reason given"), api.ShortID(d.ID))
 }
@@ -132,12 +141,17 @@ func (m *monitor) allocations(ctx context.Context, job *api.Job) error {
 	defer cancel()
 	updates := make(chan update)
 	go m.watchAllocations(watching, updates)
+	go m.watchTroubles(watching, job.Version, updates)
 	late := time.NewTimer(startTimeout)
 	defer late.Stop()
+	tick := time.NewTicker(redraw)
+	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-tick.C:
+			m.trouble.tell(ctx)
 		case <-late.C:
 			if m.cl.IsLost() {
 				late.Reset(startTimeout)
@@ -150,18 +164,25 @@ func (m *monitor) allocations(ctx context.Context, job *api.Job) error {
 			if u.err != nil && ctx.Err() == nil {
 				return u.err
 			}
+			if u.looked {
+				m.trouble.take(u.troubles)
+				m.trouble.tell(ctx)
+				continue
+			}
 			m.sayAllocations(u.allocs, job.Version)
 			if u.err == nil && allStarted(u.allocs) {
 				cancel()
-				return m.allocationsStarted(ctx)
+				return m.allocationsStarted(ctx, job.Version)
 			}
 		}
 	}
 }
 
-func (m *monitor) allocationsStarted(ctx context.Context) error {
+func (m *monitor) allocationsStarted(ctx context.Context, version uint64) error {
 	if len(m.failed) > 0 {
-		m.explainFailures(ctx)
+		if !m.sumUp(ctx, version, nil) {
+			m.explainFailures(ctx)
+		}
 		if err := m.finish(ctx); err != nil {
 			return err
 		}

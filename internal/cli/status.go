@@ -104,4 +104,12 @@ func (p *page) clusterStatus(s *clusterStatus) {
 		return
 	}
 	p.jobs(s.Jobs, false)
+	var next []string
+	for _, j := range s.Jobs {
+		if wrong := ailingInWords(j.JobSummary); wrong != "" {
+			next = append(next, fmt.Sprintf("What is wrong with %s:  reeve job status %s", j.ID, j.ID))
+		}
+	}
+	const most = 5
+	p.next(next[:min(len(next), most)]...)
 }

@@ -160,26 +160,26 @@ func TestPages(t *testing.T) {
 		},
 		"allocation": func(p *page) {
 			a := testAllocation()
-			p.allocation(a, map[string]*api.CheckStatus{"1": {
+			p.allocation(&allocationStatus{Allocation: a, Stats: testStats(), Checks: map[string]*api.CheckStatus{"1": {
 				Service: "web", Group: "server", Check: "healthz", Status: api.CheckStatusSuccess, Output: "ok\n", Timestamp: testNow.Unix() - 2,
-			}}, false)
+			}}}, false)
 			p.allocationNext(a)
 		},
 		"crashes": func(p *page) {
 			a := testAllocation()
 			a.Crashes = &api.Crashes{Count: 3, Total: 5, Reason: `task "server": exited with code 17`, At: ago(12 * time.Second), Next: ago(-20 * time.Second)}
-			p.allocation(a, nil, false)
+			p.allocation(&allocationStatus{Allocation: a}, false)
 			p.jobStatus(&jobStatus{Job: testJob(), Allocations: []*api.AllocationListStub{stubOf(a), stubOf(failedOther())}}, false)
 		},
 		"allocation without traffic": func(p *page) {
 			a := testAllocation()
 			a.ClientStatus, a.DesiredStatus = api.AllocClientRunning, api.AllocDesiredRun
 			a.Serving = &api.Serving{Up: true, Reason: `check "ready" of service "web" fails`, Since: testNow.Add(-3 * time.Second).UnixNano()}
-			p.allocation(a, map[string]*api.CheckStatus{
+			p.allocation(&allocationStatus{Allocation: a, Checks: map[string]*api.CheckStatus{
 				"1": {Service: "web", Group: "server", Check: "ready", Kind: api.CheckKindReadiness, Status: api.CheckStatusFailure, Output: "script: /bin/ready: exit code 1 in 2ms: busy", Timestamp: testNow.Unix() - 1},
 				"2": {Service: "web", Group: "server", Check: "alive", Kind: api.CheckKindLiveness, Status: api.CheckStatusSuccess, Output: "tcp: connected", Timestamp: testNow.Unix() - 2},
 				"3": {Task: "server", Check: "monitor", Kind: api.CheckKindLiveness, Status: api.CheckStatusPending},
-			}, false)
+			}}, false)
 		},
 		"evaluation":      func(p *page) { p.evaluation(blocked, nil, testExplanation(), false) },
 		"job explanation": func(p *page) { p.jobExplanation(testExplanation()) },
@@ -188,6 +188,14 @@ func TestPages(t *testing.T) {
 			p.nodeExplanation(&api.NodeExplanation{NodeName: "rack-2", Group: "cache", Instances: 1, Fits: true})
 		},
 		"evaluations": func(p *page) { p.evaluations([]*api.Evaluation{blocked}) },
+		"troubles": func(p *page) {
+			p.jobStatus(&jobStatus{Job: testJob(), Troubles: testTroubles()}, false)
+			p.width = 60
+			p.troubles("web", testTroubles()[:1])
+			p.width = 0
+			ill := testJob().Stub(&api.JobSummary{Summary: map[string]api.GroupSummary{"server": {Running: 3, Crashing: 2, Failing: 1}}})
+			p.jobs([]*api.JobListStub{ill, testJob().Stub(nil)}, false)
+		},
 		"deployment":  func(p *page) { p.deployment(testDeployment(), false) },
 		"deployments": func(p *page) { p.deployments([]*api.Deployment{testDeployment()}) },
 		"node": func(p *page) {
