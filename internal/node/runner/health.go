@@ -253,7 +253,8 @@ func (r *Runner) decided(healthy bool, why string) {
 	r.host.Changed(r, true)
 }
 
-// limitRun arranges for the end of an allocation that may only run for a time.
+// limitRun stops the allocation after max_run_duration. Reaching the limit is not a
+// failure: the allocation ends complete, as in Nomad.
 func (r *Runner) limitRun() {
 	most := value(r.group.MaxRunDuration)
 	if most <= 0 || r.limit != nil {
@@ -269,6 +270,6 @@ func (r *Runner) limitRun() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		why := fmt.Sprintf("The allocation ran longer than max_run_duration of %s", short(most))
-		r.stop(&end{why: cause{event: api.EventKilling, words: why, fails: true}}, true)
+		r.stop(&end{why: cause{event: api.EventKilling, words: why}}, true)
 	})
 }

@@ -497,7 +497,7 @@ func TestShutdownDelays(t *testing.T) {
 	})
 }
 
-func TestMaxRunDuration(t *testing.T) {
+func TestMaxRunDurationEndsComplete(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		a := allocation("batch", taskSpec("work"))
 		a.Job.Groups[0].MaxRunDuration = ptr(time.Hour)
@@ -505,6 +505,7 @@ func TestMaxRunDuration(t *testing.T) {
 		r := b.start(a)
 		<-r.Ended()
 		b.want("time", time.Hour, time.Since(begun))
-		b.want("status", api.AllocClientFailed, r.Status())
+		b.want("status", api.AllocClientComplete, r.Status())
+		b.want("task failed", false, r.Report().TaskStates["work"].Failed)
 	})
 }
