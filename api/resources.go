@@ -152,7 +152,7 @@ func (c NodeCPU) PerCore() int64 {
 	if c.TotalCPUCores == 0 {
 		return 0
 	}
-	return c.CPUShares / int64(c.TotalCPUCores)
+	return amount(c.CPUShares) / int64(c.TotalCPUCores)
 }
 
 // NodeMemory is in MB.

@@ -11,6 +11,19 @@ type Usage struct {
 	DiskMB   int64
 }
 
+// maxAmount bounds each amount that is counted, in whatever unit: no sum of the
+// amounts of a node's allocations overflows, nor does a share of one. Jobs may
+// not ask for so much; what was stored before they were checked may.
+const maxAmount = 1 << 40
+
+// amount is a number of MHz or MB as it is counted.
+func amount[T int | int64 | uint64](n T) int64 {
+	if n < 0 {
+		return 0
+	}
+	return int64(min(uint64(n), maxAmount))
+}
+
 // Add returns u and v together.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{u.CPU + v.CPU, u.MemoryMB + v.MemoryMB, u.DiskMB + v.DiskMB}
@@ -41,9 +54,9 @@ func (n *Node) Capacity() Usage {
 	if n.Resources == nil {
 		return Usage{}
 	}
-	u := Usage{n.Resources.CPU.CPUShares, n.Resources.Memory.MemoryMB, n.Resources.Disk.DiskMB}
+	u := Usage{amount(n.Resources.CPU.CPUShares), amount(n.Resources.Memory.MemoryMB), amount(n.Resources.Disk.DiskMB)}
 	if r := n.Reserved; r != nil {
-		u = u.Sub(Usage{int64(r.CPU.CPUShares), int64(r.Memory.MemoryMB), int64(r.Disk.DiskMB)})
+		u = u.Sub(Usage{amount(r.CPU.CPUShares), amount(r.Memory.MemoryMB), amount(r.Disk.DiskMB)})
 	}
 	return u
 }
@@ -61,10 +74,10 @@ func (a *Allocation) Holding() (u Usage, more bool) {
 	if a.AllocatedResources == nil {
 		return Usage{}, false
 	}
-	u.DiskMB = a.AllocatedResources.Shared.DiskMB
+	u.DiskMB = amount(a.AllocatedResources.Shared.DiskMB)
 	for _, t := range a.AllocatedResources.Tasks {
-		u.CPU += t.CPU.CPUShares
-		u.MemoryMB += t.Memory.MemoryMB
+		u.CPU += amount(t.CPU.CPUShares)
+		u.MemoryMB += amount(t.Memory.MemoryMB)
 		more = more || len(t.CPU.ReservedCores)+len(t.Devices)+len(t.Networks) > 0
 	}
 	return u, more
@@ -75,17 +88,17 @@ func (a *Allocation) Holding() (u Usage, more bool) {
 func (g *Group) Usage() Usage {
 	var u Usage
 	if g.EphemeralDisk != nil && g.EphemeralDisk.SizeMB != nil {
-		u.DiskMB = int64(*g.EphemeralDisk.SizeMB)
+		u.DiskMB = amount(*g.EphemeralDisk.SizeMB)
 	}
 	for _, t := range g.Tasks {
 		if t.Resources == nil {
 			continue
 		}
 		if t.Resources.CPU != nil {
-			u.CPU += int64(*t.Resources.CPU)
+			u.CPU += amount(*t.Resources.CPU)
 		}
 		if t.Resources.MemoryMB != nil {
-			u.MemoryMB += int64(*t.Resources.MemoryMB)
+			u.MemoryMB += amount(*t.Resources.MemoryMB)
 		}
 	}
 	return u

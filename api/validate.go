@@ -105,6 +105,7 @@ func (j *Job) validate(c *complaints) {
 		c.add("annotation: has %d bytes, more than %d", len(j.Annotation), MaxAnnotation)
 	}
 	j.validateRoutes(c)
+	j.validateNumbers(c)
 	if len(j.Groups) == 0 {
 		c.add("the job has no group: it needs at least one, with at least one task")
 	}
@@ -118,7 +119,7 @@ func (j *Job) validate(c *complaints) {
 			c.add("group %q is defined twice", g.Name)
 		}
 		seen[g.Name] = true
-		total += max(g.Size(), 0)
+		total = min(total+min(max(g.Size(), 0), maxInstances+1), maxNumber)
 		g.validate(c, j, i)
 	}
 	for _, p := range slices.Concat(j.BatchProblems(), j.LifecycleProblems(), j.PlanProblems()) {

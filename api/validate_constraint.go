@@ -87,11 +87,19 @@ func validateDevices(c *complaints, at string, devices []*DeviceRequest) {
 		}
 		for _, k := range d.Constraints {
 			at := at + ": constraint"
+			if k == nil {
+				c.add("%s is null", at)
+				continue
+			}
 			validateOperand(c, at, k.LTarget, k.RTarget, k.Operand, nodeOperands)
 			validateTargets(c, at, deviceTargets, k.LTarget, k.RTarget)
 		}
 		for _, a := range d.Affinities {
 			at := at + ": affinity"
+			if a == nil {
+				c.add("%s is null", at)
+				continue
+			}
 			validateOperand(c, at, a.LTarget, a.RTarget, a.Operand, nodeOperands)
 			validateTargets(c, at, deviceTargets, a.LTarget, a.RTarget)
 			validateWeight(c, at, a.Weight)

@@ -28,6 +28,9 @@ var (
 // could never be carried out is refused before it begins.
 func (j *Job) PlanProblems() []Problem {
 	c := planCheck{job: j}
+	if slices.ContainsFunc(j.Groups, func(g *Group) bool { return g != nil && g.Size() > maxInstances }) {
+		return nil // validate refuses the count, and each index is looked at below
+	}
 	seen := map[string]bool{}
 	for _, p := range j.Plans {
 		if p == nil {

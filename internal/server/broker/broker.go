@@ -174,13 +174,13 @@ func (b *Broker) Stats() Stats {
 
 func (b *Broker) nack(d *Delivery, now time.Time) {
 	if givenUp, _ := b.q.nack(d, now); len(givenUp) > 0 {
-		b.fail(givenUp, d.Attempt, now)
+		b.fail(givenUp, d, now)
 	}
 }
 
 // fail ends evaluations of a job that nobody managed to work out, and has them
 // tried again later, as one under a new id.
-func (b *Broker) fail(evals []*api.Evaluation, attempts int, now time.Time) {
+func (b *Broker) fail(evals []*api.Evaluation, d *Delivery, now time.Time) {
 	delay := b.cfg.Limits.FollowUp
 	if j := b.cfg.Limits.FollowUpJitter; j > 0 {
 		delay += rand.N(j)
@@ -193,14 +193,18 @@ func (b *Broker) fail(evals []*api.Evaluation, attempts int, now time.Time) {
 		CreateTime: now.UnixNano(), ModifyTime: now.UnixNano(),
 	}
 	b.save(next)
+	reason := ""
+	if d.Failure != "" {
+		reason = ", at last because of: " + d.Failure
+	}
 	for _, e := range evals {
 		failed := e.Copy()
 		failed.Status = api.EvalStatusFailed
-		failed.StatusDescription = fmt.Sprintf("not worked out in %d attempts; evaluation %s tries again", attempts, api.ShortID(next.ID))
+		failed.StatusDescription = fmt.Sprintf("not worked out in %d attempts%s; evaluation %s tries again", d.Attempt, reason, api.ShortID(next.ID))
 		failed.NextEval, failed.ModifyTime = next.ID, now.UnixNano()
 		b.save(failed)
 	}
-	b.cfg.Logger.Warn("evaluation given up", "evaluation", e.ID, "job", e.JobID, "attempts", attempts, "next", next.ID)
+	b.cfg.Logger.Warn("evaluation given up", "evaluation", e.ID, "job", e.JobID, "attempts", d.Attempt, "next", next.ID)
 }
 
 // cancel ends a blocked evaluation whose job has a newer one.

@@ -25,6 +25,8 @@ type Delivery struct {
 	MinIndex uint64
 	// Attempt counts deliveries, from 1.
 	Attempt int
+	// Failure is why the worker could not work it out; set before Nack.
+	Failure string
 
 	job      *jobQueue
 	offers   []string // nodes whose offers woke it

@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -64,9 +65,19 @@ func Run(ctx context.Context, env Env) {
 		default:
 			env.Logger.Warn("evaluation not worked out", "evaluation", d.Evaluation.ID, "job", d.Evaluation.JobID,
 				"attempt", d.Attempt, "error", err)
+			d.Failure = brief(err)
 			env.Broker.Nack(d)
 		}
 	}
+}
+
+// longestFailure bounds what an evaluation says of why it failed, in bytes.
+const longestFailure = 500
+
+// brief is an error without the stack of a panic, which is in the log.
+func brief(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return strings.ToValidUTF8(line[:min(len(line), longestFailure)], "")
 }
 
 // guarded is settle, but a panic fails the one evaluation and not the server.

@@ -6,6 +6,7 @@ package worker_test
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -85,17 +86,22 @@ func (r *rig) node() *state.RegisterNode {
 }
 
 // register registers a job of one instance and returns its evaluation's id.
-func (r *rig) register() string {
+func (r *rig) register(change ...func(*api.Job)) string {
 	job := &api.Job{
 		ID: "web", Type: api.JobTypeBatch, Datacenters: []string{"*"},
 		Groups: []*api.Group{{Name: "g", Tasks: []*api.Task{{Name: "t", Driver: "mock_driver"}}}},
 	}
 	job.Canonicalize()
+	for _, f := range change {
+		f(job)
+	}
 	eval := &api.Evaluation{
 		ID: api.NewID(), Namespace: job.Namespace, JobID: job.ID, Type: job.Type, Priority: 50,
 		TriggeredBy: api.TriggerJobRegister, Status: api.EvalStatusPending,
 	}
-	r.apply(&state.RegisterJob{Job: job, Evaluation: eval})
+	if _, errs := r.apply(&state.RegisterJob{Job: job, Evaluation: eval}); errs != nil && errs[0] != nil {
+		r.Fatal(errs[0])
+	}
 	synctest.Wait()
 	return eval.ID
 }
@@ -118,6 +124,26 @@ func TestPlacesAndEndsTheEvaluation(t *testing.T) {
 		}
 		if e.SnapshotIndex == 0 || e.QueuedAllocations["g"] != 0 {
 			r.Errorf("evaluation says snapshot %d, queued %v", e.SnapshotIndex, e.QueuedAllocations)
+		}
+	})
+}
+
+// A job that makes the scheduler panic, as one may that was stored before jobs
+// were checked, fails its own evaluation and says why.
+func TestAPanicFailsOneEvaluationWithItsReason(t *testing.T) {
+	run(t, func(r *rig) {
+		r.apply(r.node())
+		r.confirm()
+		bad := r.register(func(j *api.Job) { j.ID, j.Groups[0].Tasks = "bad", []*api.Task{nil} })
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		e := r.store.Snapshot().Evaluation(bad)
+		if e.Status != api.EvalStatusFailed || !strings.Contains(e.StatusDescription, "panic: runtime error") || strings.Contains(e.StatusDescription, "goroutine") || e.NextEval == "" {
+			r.Errorf("evaluation is %s: %q; want it failed with the panic, to be tried again", e.Status, e.StatusDescription)
+		}
+		good := r.register()
+		if e := r.store.Snapshot().Evaluation(good); e.Status != api.EvalStatusComplete {
+			r.Errorf("the next job's evaluation is %s, want complete", e.Status)
 		}
 	})
 }
