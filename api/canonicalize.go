@@ -202,10 +202,6 @@ func canonicalizeConstraints(constraints []*Constraint, affinities []*Affinity, 
 
 func mergeUpdate(own, base *Update) *Update {
 	u := merge(own, base)
-	if own == nil || own.Written == nil {
-		byBase := base != nil && base.Written != nil && *base.Written
-		u.Written = new(byBase || !isDefaultUpdate(u))
-	}
 	if u.MaxParallelPercent != nil && u.MaxParallel == nil {
 		u.MaxParallel = new(1) // what clients read that know numbers only
 	}
@@ -219,17 +215,6 @@ func mergeUpdate(own, base *Update) *Update {
 	setPointer(&u.AutoRevert, false)
 	setPointer(&u.AutoPromote, false)
 	return u
-}
-
-// isDefaultUpdate reports whether nothing in the block differs from the
-// defaults. Clients of other systems send these with every job.
-func isDefaultUpdate(u *Update) bool {
-	is := func(d *time.Duration, v time.Duration) bool { return d == nil || *d == v }
-	off := func(b *bool) bool { return b == nil || !*b }
-	return is(u.Stagger, 30*time.Second) && (u.MaxParallel == nil || *u.MaxParallel == 1) && u.MaxParallelPercent == nil &&
-		(u.HealthCheck == nil || *u.HealthCheck == HealthCheckChecks) && is(u.MinHealthyTime, 10*time.Second) &&
-		is(u.HealthyDeadline, 5*time.Minute) && is(u.ProgressDeadline, 10*time.Minute) &&
-		(u.Canary == nil || *u.Canary == 0) && off(u.AutoRevert) && off(u.AutoPromote)
 }
 
 // canonicalizePlans fills in what a declared plan leaves out.

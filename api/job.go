@@ -347,9 +347,6 @@ type Update struct {
 	// MaxParallelPercent stands in for MaxParallel: a share of the group's
 	// instances, 1 to 100, rounded up.
 	MaxParallelPercent *int `json:",omitempty"`
-	// Written is set when the block is the user's own, not made of defaults only:
-	// then the first deployment obeys it too.
-	Written *bool `json:",omitempty"`
 }
 
 // Values of Update.HealthCheck.

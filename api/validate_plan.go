@@ -67,8 +67,13 @@ func (c *planCheck) plan(p *PlanSpec) {
 	if !slices.Contains(planStrategies, orSerial(p.Strategy)) {
 		c.add(p, "%s: strategy %q: must be one of %s", name, p.Strategy, strings.Join(planStrategies, ", "))
 	}
-	if len(p.Phases) == 0 {
+	deploys := p.Name == PlanDeploy || p.Name == PlanUpdate
+	switch {
+	case len(p.Phases) > 0:
+	case !deploys:
 		c.add(p, "%s has no phase: it needs at least one", name)
+	case p.Strategy == StrategyDependency:
+		c.add(p, "%s has no phase that says what it comes after: declare its phases, or use strategy %q", name, StrategySerial)
 	}
 	phases := map[string]*PhaseSpec{}
 	for _, ph := range p.Phases {
@@ -96,7 +101,7 @@ func (c *planCheck) plan(p *PlanSpec) {
 	if cycle := findCycle(p.Phases, func(ph *PhaseSpec) string { return ph.Name }, func(ph *PhaseSpec) []string { return ph.After }); cycle != nil {
 		c.add(phases[cycle[0]], "%s: its phases wait for each other: %s", name, strings.Join(cycle, " after "))
 	}
-	if p.Name == PlanDeploy || p.Name == PlanUpdate {
+	if deploys && len(p.Phases) > 0 { // else it has one for every group
 		c.deploys(name, p)
 	}
 }

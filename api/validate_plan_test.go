@@ -35,6 +35,15 @@ func TestPlanProblems(t *testing.T) {
 	}{
 		"nothing declared":  {},
 		"a phase per group": {plans: []*api.PlanSpec{{Name: "deploy", Phases: []*api.PhaseSpec{{Name: "web"}, db}}}},
+		"no phases":         {plans: []*api.PlanSpec{{Name: "deploy"}, {Name: "update", Strategy: api.StrategyParallel}}},
+		"no phases, of a custom plan": {
+			plans: []*api.PlanSpec{{Name: "backup"}},
+			want:  []string{`plan "backup" has no phase: it needs at least one`},
+		},
+		"no phases that depend on others": {
+			plans: []*api.PlanSpec{{Name: "deploy", Strategy: api.StrategyDependency}},
+			want:  []string{`plan "deploy" has no phase that says what it comes after: declare its phases, or use strategy "serial"`},
+		},
 		"tasks in steps, one only in a custom plan": {plans: []*api.PlanSpec{
 			{Name: "deploy", Phases: []*api.PhaseSpec{{Name: "web", Steps: steps([]string{"init"}, []string{"server"})}, db}},
 			{Name: "backup", Phases: []*api.PhaseSpec{{Name: "web", Steps: steps([]string{"backup"})}}},
@@ -105,32 +114,6 @@ func TestShares(t *testing.T) {
 	for _, text := range []string{"0", "-1", "0%", "101%", "many", "2.5"} {
 		if _, _, err := api.ParseShare(text); err == nil {
 			t.Errorf("%q is taken as a share", text)
-		}
-	}
-}
-
-// TestWrittenUpdates tells an update block that somebody wrote from one that
-// clients fill in.
-func TestWrittenUpdates(t *testing.T) {
-	filled := planned()
-	filled.Canonicalize()
-	again := filled.Copy()
-	again.Update.Written, again.Groups[0].Update.Written = nil, nil // as from a client that does not know it
-	again.Canonicalize()
-	chosen := planned()
-	chosen.Groups[0].Update = &api.Update{MaxParallel: new(2)}
-	chosen.Canonicalize()
-	for name, c := range map[string]struct {
-		update *api.Update
-		want   bool
-	}{
-		"none":                  {filled.Groups[0].Update, false},
-		"defaults, from others": {again.Groups[0].Update, false},
-		"one value":             {chosen.Groups[0].Update, true},
-		"beside it":             {chosen.Groups[1].Update, false},
-	} {
-		if c.update.Written == nil || *c.update.Written != c.want {
-			t.Errorf("%s: written is %v, want %v", name, c.update.Written, c.want)
 		}
 	}
 }

@@ -11,6 +11,10 @@ variable "sleep" {
 
 job "hello-world" {
   # One pod after the other, also the first time.
+  plan "deploy" {
+    strategy = "serial"
+  }
+
   update {
     max_parallel     = 1
     min_healthy_time = "1s"

@@ -190,9 +190,6 @@ func (m *modelDecoder) object(n *node, v reflect.Value, what string) {
 		seen[i] = f.name
 		m.decode(f.value, v.Field(i), f.name)
 	}
-	if u, ok := v.Addr().Interface().(*api.Update); ok && u.Written == nil {
-		u.Written = new(true)
-	}
 	m.notePlace(v.Addr().Interface(), n)
 	if t, ok := v.Addr().Interface().(*api.Task); ok {
 		m.taskConfig(n, t)

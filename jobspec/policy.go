@@ -27,7 +27,6 @@ var updateSchema = &schema[api.Update]{
 		"auto_revert":       func(u *api.Update) any { return &u.AutoRevert },
 		"auto_promote":      func(u *api.Update) any { return &u.AutoPromote },
 	},
-	finish: func(_ *decoder, u *api.Update, _ *block) { u.Written = new(true) },
 }
 
 // maxParallel takes a number or a share of the instances.

@@ -45,16 +45,23 @@ func newFleetWith(t *testing.T, nodes int, more string) *fleet {
 		_, _, err := f.server.Client.Nodes().List(ctx, nil)
 		return err
 	})
-	for i := range nodes {
-		n := unstarted(t)
-		n.Args = []string{
-			"-client", "-node", fmt.Sprintf("node-%d", i), "-servers", "http://" + f.server.Addr, "-config", n.configured(portsOfNode(i)),
-		}
-		n.start()
-		f.nodes = append(f.nodes, n)
-		f.status(n, api.NodeStatusReady)
+	for range nodes {
+		f.join()
 	}
 	return f
+}
+
+// join starts another node, and waits until it is ready.
+func (f *fleet) join() *machine {
+	f.t.Helper()
+	n, i := unstarted(f.t), len(f.nodes)
+	n.Args = []string{
+		"-client", "-node", fmt.Sprintf("node-%d", i), "-servers", "http://" + f.server.Addr, "-config", n.configured(portsOfNode(i)),
+	}
+	n.start()
+	f.nodes = append(f.nodes, n)
+	f.status(n, api.NodeStatusReady)
+	return n
 }
 
 // configured writes a configuration file for the agent.

@@ -65,7 +65,7 @@ func (s *sdkService) job(hello, world int, word string) *api.Job {
 	}
 	update := &api.Update{
 		MaxParallel: ptr(1), MinHealthyTime: ptr(time.Duration(0)), HealthyDeadline: ptr(5 * time.Minute),
-		ProgressDeadline: ptr(10 * time.Minute), HealthCheck: ptr("checks"), Written: ptr(true),
+		ProgressDeadline: ptr(10 * time.Minute), HealthCheck: ptr("checks"),
 	}
 	task := func(name, word string) *api.Task {
 		return &api.Task{
@@ -83,6 +83,7 @@ func (s *sdkService) job(hello, world int, word string) *api.Job {
 	}
 	return &api.Job{
 		ID: s.name, Name: s.name, Type: api.JobTypeService, Datacenters: []string{"*"},
+		Plans: []*api.PlanSpec{{Name: api.PlanDeploy, Strategy: api.StrategySerial}},
 		Groups: []*api.Group{
 			group("hello", hello, task("server", "hello")),
 			group("world", world, task("server", word), task("sidecar", word)),

@@ -15,7 +15,7 @@ import (
 func newGroup(name string, options map[string]string) *api.Group {
 	task := &api.Task{Name: "main", Driver: "mock", Resources: &api.Resources{CPU: new(100), MemoryMB: new(100)}}
 	g := &api.Group{Name: name, Tasks: []*api.Task{task}, Networks: nil, EphemeralDisk: &api.EphemeralDisk{SizeMB: new(100)}}
-	update, reschedule, disconnect := &api.Update{Written: new(false)}, &api.Reschedule{}, &api.Disconnect{}
+	update, reschedule, disconnect := &api.Update{}, &api.Reschedule{}, &api.Disconnect{}
 	for key, value := range options {
 		n, _ := strconv.Atoi(value)
 		d, _ := time.ParseDuration(value)
@@ -41,8 +41,6 @@ func newGroup(name string, options map[string]string) *api.Group {
 			update.HealthCheck = &value
 		case "share":
 			update.MaxParallelPercent = &n
-		case "written":
-			update.Written = new(value == "true")
 		case "auto_revert":
 			update.AutoRevert = new(value == "true")
 		case "port":

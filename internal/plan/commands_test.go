@@ -309,7 +309,7 @@ func (w *world) after(duration string) string {
 	due := slices.Collect(w.snapshot().EvaluationsByJob(api.DefaultNamespace, w.job))
 	slices.SortFunc(due, func(a, b *api.Evaluation) int { return a.WaitUntil.Compare(b.WaitUntil) })
 	for _, e := range due {
-		if !e.IsTerminal() && !e.WaitUntil.After(w.now) {
+		if e.Status == api.EvalStatusPending && !e.WaitUntil.After(w.now) {
 			out.WriteString(w.print(e))
 		}
 	}

@@ -38,41 +38,6 @@ func (c *courses) of(index int) course {
 	return c.others
 }
 
-// deploySpec is the declared plan that deploys the newest version; nil if it is
-// generated.
-func (s *survey) deploySpec() *api.PlanSpec {
-	if s.job == nil || len(s.job.Plans) == 0 {
-		return nil
-	}
-	named := func(name string) *api.PlanSpec {
-		i := slices.IndexFunc(s.job.Plans, func(p *api.PlanSpec) bool { return p.Name == name })
-		if i < 0 {
-			return nil
-		}
-		return s.job.Plans[i]
-	}
-	if update := named(api.PlanUpdate); update != nil && s.wasDeployed() {
-		return update
-	}
-	return named(api.PlanDeploy)
-}
-
-// wasDeployed reports whether an older version of the job was deployed.
-func (s *survey) wasDeployed() bool {
-	if s.job.Version == 0 {
-		return false
-	}
-	for _, old := range s.r.JobVersions(s.key.Namespace, s.key.ID) {
-		if old.CreateIndex != s.job.CreateIndex || old.Version >= s.job.Version || old.Stop {
-			continue
-		}
-		if old.Stable || !slices.ContainsFunc(old.Groups, func(g *api.Group) bool { return rolls(old, g) }) {
-			return true
-		}
-	}
-	return false
-}
-
 // coursesOf works out what the plan does to the instances of a group.
 func (s *survey) coursesOf(spec *api.PlanSpec, g *group) *courses {
 	c := &courses{}

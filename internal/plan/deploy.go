@@ -120,10 +120,8 @@ func (s *survey) wholePhases() []*phase {
 			name: g.name, group: g, strategy: api.StrategyParallel, limit: s.limitOf(g), rolling: g.rolling,
 			steps: s.memory.stepsFor(len(g.instances)),
 		}
-		if p.limit > 0 {
-			p.first, p.reverts = s.isFirst(g), s.reverts()
-		}
-		if g.rolling && (p.limit > 0 || of(g.def.Update.Written) || s.wasDeployed()) {
+		p.reverts = p.limit > 0 && s.reverts()
+		if g.rolling && (p.limit > 0 || s.wasDeployed()) {
 			p.strategy, p.most = api.StrategySerial, maxParallel(g)
 		}
 		for i := range g.instances {

@@ -24,8 +24,6 @@ type phase struct {
 	// canaries is set in the phase of a group's canaries; unpromoted in the others of
 	// the group until these are promoted.
 	canaries, unpromoted bool
-	// first is set when its limit is also for steps that only add instances.
-	first bool
 	// reverts is set when it goes back to a version that has proved itself: what
 	// fails is replaced at once.
 	reverts bool
@@ -50,16 +48,6 @@ type phase struct {
 func (p *phase) isComplete() bool {
 	for i := range p.steps {
 		if !p.steps[i].isOver() {
-			return false
-		}
-	}
-	return true
-}
-
-// isStarted reports whether every step's instance has been started at least.
-func (p *phase) isStarted() bool {
-	for i := range p.steps {
-		if st := &p.steps[i]; st.status != Complete && st.status != Started && (st.do != update || st.on.state == placed) {
 			return false
 		}
 	}

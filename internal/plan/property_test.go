@@ -143,7 +143,9 @@ func (w *world) stopAny(t *rapid.T) {
 
 // evaluateChecked evaluates, and checks every invariant.
 func (w *world) evaluateChecked(t *rapid.T) {
+	before := w.moving()
 	r, o := w.evaluate(w.evaluation())
+	w.checkMoved(t, before, o)
 	for _, a := range o.Place {
 		if reason, ok := placement.Suits(a.Job, a.Job.Group(a.Group), w.snapshot().Node(a.NodeID)); !ok {
 			t.Fatalf("%s was placed on %s in spite of %s", a.Name, a.NodeID, reason)
@@ -171,6 +173,7 @@ func (w *world) evaluateChecked(t *rapid.T) {
 	w.checkCanaries(t, r)
 	w.checkReasons(t, o)
 	w.checkEverywhere(t, o)
+	w.checkHeld(t, r)
 	again, outcome := w.compute(w.evaluation())
 	if len(again.Stop)+len(again.Update)+len(again.FollowUps)+len(again.DeploymentUpdates)+len(outcome.Place)+len(outcome.Stop) > 0 || again.Deployment != nil {
 		t.Fatalf("evaluating again does more: stop %d, update %d, follow-ups %d, deployments %v %v, place %d, replace %d\n%s%s",
@@ -276,7 +279,7 @@ func (w *world) checkReasons(t *rapid.T, o *placement.Outcome) {
 				problem := ""
 				switch st.Status {
 				case plan.Prepared:
-					if o.Queued[st.Group] == 0 {
+					if e := w.snapshot().BlockedEvaluation(api.DefaultNamespace, w.job); o.Queued[st.Group] == 0 || e == nil || e.QueuedAllocations[st.Group] == 0 {
 						problem = "nothing of its group is queued"
 					}
 				case plan.Delayed:
@@ -294,7 +297,7 @@ func (w *world) checkReasons(t *rapid.T, o *placement.Outcome) {
 					}
 				}
 				if problem != "" {
-					t.Fatalf("%s: %s is %s (%s), and %s", p.Name, st.Name, st.Status, st.Message, problem)
+					t.Fatalf("%s: %s is %s (%s), and %s\n%s%s", p.Name, st.Name, st.Status, st.Message, problem, w.listing(), w.tree())
 				}
 			}
 		}

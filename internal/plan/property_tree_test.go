@@ -185,7 +185,8 @@ func (r *rollout) planOf(name string) *api.Plan {
 // evaluate evaluates, and checks what is begun by that.
 func (r *rollout) evaluate(t *rapid.T) {
 	before, ran := r.plan(), r.runs()
-	r.world.evaluate(r.evaluation())
+	result, _ := r.world.evaluate(r.evaluation())
+	r.checkHeld(t, result)
 	r.after("0s") // what the evaluation wants evaluated at once
 	after := r.plan()
 	if before != nil && before.JobVersion == after.JobVersion {

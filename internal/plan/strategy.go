@@ -5,32 +5,35 @@ package plan
 
 import (
 	"math"
+	"slices"
 
 	"github.com/reeve-run/reeve/api"
 )
 
-// This file is the one place that decides how many steps of a deployment may
-// be done at a time, and when a group's turn comes.
+// This file is the one place that decides how many steps of a generated deploy
+// plan may be done at a time, and when a group's turn comes.
 //
 // Both max_parallel and the order of groups exist to protect instances that
 // serve. Taking them literally where nothing serves would make the first
 // deployment of a thousand instances with the default max_parallel of 1 take a
 // thousand times min_healthy_time, and protect nobody. So:
 //
-//  1. A step that only adds an instance is not limited by max_parallel, but for
-//     one case: where no version of the job was ever deployed and the update block
-//     is the user's own (Update.Written), that is what the user asks for.
+//  1. A step that only adds an instance is not limited by max_parallel. So the
+//     first deployment of a job starts every instance of every group at once.
+//     A job that wants its first deployment in order declares the plan "deploy".
 //  2. A step that takes one away (it replaces an allocation of an older version)
-//     is limited, as long as any instance of the group's older versions serves:
-//     the instances that are being moved or added, and are not complete, are at
-//     most max_parallel.
+//     is limited: the instances that are being moved or added, and are not
+//     complete, are at most max_parallel. An instance that has failed goes first,
+//     within the limit. Where no version of the job was ever deployed, the limit
+//     holds only while an instance of an older version serves.
 //     Where the newest version is one that has proved itself before, instances that
 //     fail are replaced at once, whatever the limit: nobody is served by them.
 //     So is one that changes in place what an instance is asked (proof.go): the first
 //     instance alone has to be found healthy, then those that follow are limited.
-//  3. Groups are deployed in declared order. If any instance of an older version
-//     of the job still serves, a group begins when the ones before it are
-//     complete (healthy); else when they have been started.
+//  3. Where the newest version replaces what was deployed, groups are updated in
+//     declared order: a group begins when the ones before it are complete (healthy).
+//     A group that has begun and waits for room goes on waiting for it, whatever
+//     happens to those before.
 //
 // Groups without deployment (batch jobs, max_parallel = 0) know no limit and
 // wait for nobody.
@@ -38,7 +41,7 @@ import (
 // limitOf returns how many steps of the group may be under way at a time; 0 is
 // no limit.
 func (s *survey) limitOf(g *group) int {
-	if !g.rolling || !s.isFirst(g) && !s.atRisk(g) {
+	if !g.rolling || !s.updates(g) && !s.atRisk(g) {
 		return 0
 	}
 	return maxParallel(g)
@@ -50,10 +53,37 @@ func maxParallel(g *group) int {
 	return api.ShareOf(*u.MaxParallel, of(u.MaxParallelPercent), len(g.instances))
 }
 
-// isFirst reports whether the group is deployed for the first time, in the way
-// that its own update block says.
-func (s *survey) isFirst(g *group) bool {
-	return g.rolling && of(g.def.Update.Written) && s.stands != succeeded && s.stands != given && !s.wasDeployed()
+// updates reports whether the newest version replaces what was deployed of the
+// group: instances of a version since the one that was deployed last would have to
+// be stopped. That stays so while it is being deployed, whatever becomes of them.
+func (s *survey) updates(g *group) bool {
+	if s.stands == succeeded || s.stands == given || !s.wasDeployed() {
+		return false
+	}
+	replaces, known := s.replaced[g]
+	if !known {
+		replaces = slices.ContainsFunc(s.outdatedVersions(), func(old *api.Job) bool {
+			was := old.Group(g.name)
+			return was != nil && (Destructive(old, was, s.job, g.def) || movesAbout(old, was, s.job, g.def))
+		})
+		note(&s.replaced, g, replaces)
+	}
+	return replaces
+}
+
+// outdatedVersions are the versions before the newest, back to the one that was
+// deployed last.
+func (s *survey) outdatedVersions() (all []*api.Job) {
+	for _, old := range s.r.JobVersions(s.key.Namespace, s.key.ID) {
+		if old.CreateIndex != s.job.CreateIndex || old.Version >= s.job.Version || old.Stop {
+			continue
+		}
+		all = append(all, old)
+		if isProven(old) {
+			break
+		}
+	}
+	return all
 }
 
 // atRisk reports whether an instance of an older version of the group serves
@@ -69,23 +99,38 @@ func (s *survey) atRisk(g *group) bool {
 
 // openPhases sets which phases of a generated plan may begin.
 func (s *survey) openPhases(phases []*phase) {
-	cautious := false
-	for _, p := range phases {
-		cautious = cautious || p.limit > 0
-	}
+	ordered := slices.ContainsFunc(phases, func(p *phase) bool { return p.rolling && s.updates(p.group) })
 	open := true
 	for _, p := range phases {
 		if !p.rolling || p.canaries {
 			p.open = true
 			continue
 		}
-		p.open = open && !p.unpromoted
-		if cautious {
-			open = open && p.isComplete()
-		} else {
-			open = open && p.isStarted()
+		p.open = (open || s.waitsForRoom(p.group)) && !p.unpromoted
+		open = open && (!ordered || p.isComplete())
+	}
+}
+
+// waitsForRoom reports whether instances of the group, as the newest version has
+// it, were found to have no room. It is false while an instance is to be recovered
+// at an older version: that may be the one that has no room.
+func (s *survey) waitsForRoom(g *group) bool {
+	e := s.r.BlockedEvaluation(s.key.Namespace, s.key.ID)
+	if e == nil || e.SnapshotIndex < s.job.JobModifyIndex || e.QueuedAllocations[g.name] == 0 {
+		return false
+	}
+	for i := range g.instances {
+		switch in := &g.instances[i]; {
+		case in.alloc == nil:
+			if s.isMissed(in) && needsRecovery(in.last) && s.ownVersion(in) != s.job {
+				return false
+			}
+		case s.current(in.alloc), in.state == placed, in.state == running, in.state == unknown && !in.isLent():
+		case s.destructive(g, in.alloc):
+			return false
 		}
 	}
+	return true
 }
 
 // candidates returns the steps that may be done now: all that only add, then as
@@ -113,7 +158,7 @@ func (p *phase) candidates(m *memory) []*step {
 			if st.do == update && !st.settles {
 				room-- // but will be under way
 			}
-		case st.do == start && (p.begins() && (room > 0 || !p.first) || st.status == Prepared):
+		case st.do == start && (p.begins() || st.status == Prepared):
 			chosen = append(chosen, st)
 			room--
 		case st.do == replace || st.do == launch || st.do == update:

@@ -31,6 +31,8 @@ type survey struct {
 	list          [4]*tree // room for those that most jobs have
 	deploying     tree
 	reverting     *bool           // memory of reverts
+	deployed      *bool           // memory of wasDeployed
+	replaced      map[*group]bool // memory of updates
 	restarting    *api.JobRestart // the newest one; known once its plan was derived
 	unwell        []string        // what it restarted that has not come back well, and is not noted in it
 	drains        bool            // a node of it is drained

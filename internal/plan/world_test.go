@@ -6,6 +6,7 @@ package plan_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -123,8 +124,28 @@ func (w *world) evaluate(eval *api.Evaluation) (*plan.Result, *placement.Outcome
 		done.Status = api.EvalStatusComplete
 		p.Evaluations = append(p.Evaluations, done)
 	}
+	p.Evaluations = append(p.Evaluations, w.blocked(o)...)
 	w.apply(&state.CommitPlacement{Placement: p})
 	return r, o
+}
+
+// blocked is what becomes of the job's evaluation that waits for room.
+func (w *world) blocked(o *placement.Outcome) []*api.Evaluation {
+	e := w.snapshot().BlockedEvaluation(api.DefaultNamespace, w.job)
+	switch {
+	case e == nil && o.IsWhole():
+		return nil
+	case e == nil:
+		e = w.evaluation()
+		e.TriggeredBy = api.TriggerQueuedAllocs
+	default:
+		e = e.Copy()
+	}
+	e.Status, e.SnapshotIndex, e.ModifyTime = api.EvalStatusBlocked, w.snapshot().Index(), w.now.UnixNano()
+	if e.QueuedAllocations, e.FailedGroups = maps.Clone(o.Queued), o.Failed; o.IsWhole() {
+		e.Status, e.QueuedAllocations = api.EvalStatusComplete, map[string]int{}
+	}
+	return []*api.Evaluation{e}
 }
 
 // allocations are the job's, oldest first.

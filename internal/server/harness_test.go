@@ -355,7 +355,6 @@ func serviceJob(id string, count int) *api.Job {
 			Name: "web", Count: ptr(count),
 			EphemeralDisk: &api.EphemeralDisk{SizeMB: ptr(150)},
 			Update: &api.Update{
-				Written:     ptr(false), // the first deployment starts everything at once
 				MaxParallel: ptr(1), MinHealthyTime: ptr(time.Duration(0)), HealthCheck: ptr(api.HealthCheckTaskStates),
 				HealthyDeadline: ptr(time.Minute), ProgressDeadline: ptr(2 * time.Minute),
 			},

@@ -46,6 +46,9 @@ func (s *Server) PlanJob(ctx context.Context, req *api.PlanJobRequest) (*api.Pla
 		planStart(res, snap, view, job, now)
 		return res, nil
 	}
+	if hint := plan.OrderHint(snap, job); hint != "" {
+		res.Warnings = strings.TrimPrefix(res.Warnings+"\n"+hint, "\n")
+	}
 	eval.AnnotatePlan = true
 	result, outcome := worker.Compute(snap, view, job, eval, now)
 	res.Annotations = &api.PlanAnnotations{DesiredUpdates: result.Updates, PreemptedAllocs: preempted(result.Updates, outcome.Preempt)}

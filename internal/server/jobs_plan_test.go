@@ -4,6 +4,7 @@
 package server_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -134,6 +135,45 @@ func TestPlanListsWhatWouldBePreempted(t *testing.T) {
 			if a.JobID != "low" {
 				c.Errorf("%s would be preempted", a.Name)
 			}
+		}
+	})
+}
+
+// TestPlanSaysHowToOrderAFirstDeployment where a job looks as if it wanted that, and
+// only as long as none of its versions was deployed.
+func TestPlanSaysHowToOrderAFirstDeployment(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		c.addNode("n1", nil)
+		shop := serviceJob("shop", 2)
+		second := *shop.Groups[0]
+		second.Name = "second"
+		shop.Groups = append(shop.Groups, &second)
+		store := serviceJob("store", 3)
+		store.Groups[0].EphemeralDisk = &api.EphemeralDisk{Sticky: ptr(true)}
+		ordered := shop.Copy()
+		ordered.ID, ordered.Plans = "ordered", []*api.PlanSpec{{Name: api.PlanDeploy, Strategy: api.StrategySerial}}
+		system := serviceJob("agent", 1)
+		system.Type = api.JobTypeSystem
+		for _, tt := range []struct {
+			job  *api.Job
+			want string
+		}{
+			{shop, "all 4 instances at once, whatever \"update\" says. To start them in order (it has 2 groups)"},
+			{store, "all 3 instances at once, whatever \"update\" says. To start them in order (group \"web\" keeps data with its instances)"},
+			{ordered, ""},
+			{serviceJob("web", 5), ""},
+			{batchJob("sum", 5), ""},
+			{system, ""},
+		} {
+			got := c.plan(tt.job).Warnings
+			if tt.want == "" && strings.Contains(got, "at once") || !strings.Contains(got, tt.want) {
+				c.Errorf("planning %s warns of %q, want %q", tt.job.ID, got, tt.want)
+			}
+		}
+		c.register(shop)
+		c.until("it is deployed", func(s *state.Snapshot) bool { return s.Job("default", "shop").Stable })
+		if got := c.plan(changed(shop, "v1")).Warnings; strings.Contains(got, "at once") {
+			c.Errorf("planning what was deployed before warns of %q", got)
 		}
 	})
 }

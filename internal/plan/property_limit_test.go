@@ -1,0 +1,92 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plan_test
+
+import (
+	"strings"
+
+	"pgregory.net/rapid"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/placement"
+	"github.com/reeve-run/reeve/internal/plan"
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+// moving counts the instances of each group that were moved to the newest version
+// and are not known to be well.
+func (w *world) moving() map[string]int {
+	counts := map[string]int{}
+	for _, a := range w.allocations() {
+		previous := w.snapshot().Allocation(a.PreviousAllocation)
+		if !a.IsTerminal() && !a.IsCanary() && a.JobVersion() == w.newest().Version && !a.IsHealthy() &&
+			previous != nil && previous.DesiredDescription == "replaced by a newer version of the job" {
+			counts[a.Group]++
+		}
+	}
+	return counts
+}
+
+// checkMoved checks that an evaluation moves no more instances than max_parallel
+// leaves room for, those that failed included, once the job was deployed. Before are
+// those that were being moved before it.
+func (w *world) checkMoved(t *rapid.T, before map[string]int, o *placement.Outcome) {
+	job := w.newest()
+	if job.RunsToCompletion() {
+		return
+	}
+	deployed := false
+	for _, old := range w.snapshot().JobVersions(job.Namespace, job.ID) {
+		if old.Stable && old.Version < job.Version && old.CreateIndex == job.CreateIndex {
+			deployed = true
+			if api.SpecEqual(old, job) {
+				return // a revert replaces what fails at once
+			}
+		}
+	}
+	moved := map[string]int{}
+	for _, s := range o.Stop {
+		if s.Description == "replaced by a newer version of the job" {
+			moved[s.Alloc.Group]++
+		}
+	}
+	for group, n := range moved {
+		if limit := w.limit(group); deployed && limit > 0 && n+before[group] > limit {
+			t.Fatalf("%d instances of %s were moved beside %d that are not well yet, max_parallel is %d\n%s%s", n, group, before[group], limit, w.listing(), w.tree())
+		}
+	}
+}
+
+// checkHeld ends the evaluation as a worker does, and checks that the job is held
+// while its deployment waits for an operator, and that a held job is not dead.
+func (w *world) checkHeld(t *rapid.T, r *plan.Result) {
+	end := w.evaluation()
+	end.Status, end.QueuedAllocations, end.Held = api.EvalStatusComplete, map[string]int{}, r.Held
+	w.apply(&state.PutEvaluations{Evaluations: []*api.Evaluation{end}})
+	job := w.newest()
+	if job == nil {
+		return
+	}
+	if job.Held != (r.Held != "") || job.Held && job.Status == api.JobStatusDead {
+		t.Fatalf("the job is %s, held %v (%s), and waits for an operator with %q", job.Status, job.Held, job.HeldReason, r.Held)
+	}
+	may, must := false, false
+	for _, p := range w.plans() {
+		may = may || p.Interrupted
+		moves := false // something of it is under way, or its turn comes by itself
+		for _, ph := range p.Phases {
+			may = may || ph.Interrupted
+			for _, st := range ph.Steps {
+				waits := st.Status == plan.Waiting && !strings.HasSuffix(st.Message, "when the canaries of every group are")
+				may = may || waits
+				moves = moves || isUnderWay(st) || st.Status == plan.Prepared || st.Status == plan.Delayed || st.Status == plan.Error || st.Status == plan.Waiting && !waits
+				must = must || p.Name == api.PlanDeploy && p.Interrupted && (st.Status == plan.Pending || waits)
+			}
+		}
+		must = must || p.Name == api.PlanDeploy && p.Status == plan.Waiting && !moves
+	}
+	if job.Held && !may || must && !job.Held {
+		t.Fatalf("the job is held %v (%s)\n%s", job.Held, job.HeldReason, w.tree())
+	}
+}
