@@ -17,8 +17,9 @@ func evalDeleteCommand(c *cli) *cobra.Command {
 		Use:   "delete [EVAL]",
 		Short: "Forget evaluations, by id or all that match a filter",
 		Long: `Forgets evaluations. What a pending or blocked one was to bring about does not
-happen: its job stays as it is until something else has it evaluated. One that
-is being worked out at this moment is refused.`,
+happen: its job stays as it is until something else has it evaluated, at the
+latest the servers' periodic comparison of what should run with what runs. One
+that is being worked out at this moment is refused.`,
 		Example: `reeve eval delete 5c1f
 reeve eval delete -filter 'Status == "blocked" and JobID matches "^import-"'`,
 		Args:              atMost(1, "EVAL"),

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/plan"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -130,42 +131,55 @@ func orphansOf(snap *state.Snapshot, id api.NamespacedID, now time.Time) (evals 
 }
 
 // pass compares the sets of all jobs, and returns an evaluation for each where
-// they differ and nothing is under way that may know better.
+// they differ and an evaluation would do something about that which none that is
+// under way is about to do.
 func (c *converge) pass(snap *state.Snapshot, now time.Time) (evals []*api.Evaluation) {
 	for job := range snap.Jobs() {
-		if c.differs(snap, job) && !isLookedAfter(snap, job) {
-			evals = append(evals, newEvaluation(job, api.TriggerDomainFresh, now))
+		if !c.differs(snap, job) || isAboutToBeEvaluated(snap, job, now) {
+			continue
+		}
+		if e := newEvaluation(job, api.TriggerDomainFresh, now); acts(snap, job, e, now) {
+			evals = append(evals, e)
 		}
 	}
 	return evals
 }
 
-// differs reports whether an instance of the job is held by nothing or by two, or
-// an allocation is there that should not be.
+// differs reports whether an instance of the job is held by nothing, by two or by
+// something that has ended, or an allocation is there that should not be. What a
+// dead job left has been decided.
 func (c *converge) differs(snap *state.Snapshot, job *api.Job) bool {
 	if job.RunsOnEveryNode() || job.IsPeriodic() || job.IsParameterized() {
 		return false // their sets are those of nodes and of times: others look after them
 	}
 	c.begin(job)
 	snap.AllocationsByJob(job.Namespace, job.ID)(c.look)
-	return c.extra || c.missing > 0
+	return c.extra || c.missing > 0 || c.down > 0 && job.Status != api.JobStatusDead
 }
 
-// isLookedAfter reports whether something is under way for the job that will
-// fill or empty its places in its own time, or whether the last evaluation was
-// made here and found nothing to do.
-func isLookedAfter(snap *state.Snapshot, job *api.Job) bool {
-	if snap.BlockedEvaluation(job.Namespace, job.ID) != nil {
-		return true
-	}
-	if d := snap.LatestDeployment(job.Namespace, job.ID); d != nil && d.IsActive() {
-		return true
-	}
+// isAboutToBeEvaluated reports whether an evaluation of the job is under way. One
+// that waits for a time or for room says nothing about the job's other instances.
+func isAboutToBeEvaluated(snap *state.Snapshot, job *api.Job, now time.Time) bool {
 	for e := range snap.EvaluationsByJob(job.Namespace, job.ID) {
-		if !e.IsTerminal() {
+		if e.Status == api.EvalStatusPending && !e.WaitUntil.After(now) {
 			return true
 		}
 	}
-	e := snap.NewestEvaluation(job.Namespace, job.ID)
-	return e != nil && e.TriggeredBy == api.TriggerDomainFresh && e.SnapshotIndex >= snap.Decided(job.Namespace, job.ID) && e.SnapshotIndex >= job.ModifyIndex
+	return false
+}
+
+// acts reports whether the evaluation would change anything, or ask for room that
+// the job's blocked evaluation does not wait for. A deployment may leave instances
+// out until their turn comes, and an operator may hold them: then it would not.
+func acts(snap *state.Snapshot, job *api.Job, e *api.Evaluation, now time.Time) bool {
+	r := plan.Reconcile(snap, job, e, now)
+	defer r.Placed()
+	blocked := snap.BlockedEvaluation(job.Namespace, job.ID)
+	for group, n := range r.Queued {
+		if blocked == nil || blocked.QueuedAllocations[group] < n {
+			return true
+		}
+	}
+	r.Start = nil
+	return !r.IsEmpty()
 }

@@ -10,8 +10,9 @@ import "github.com/reeve-run/reeve/api"
 type places struct {
 	job     *api.Job
 	held    []uint64   // one bit for each place, group after group
-	runs    []uint64   // the same of what is not known to have ended, and is heard of
+	runs    []uint64   // the same of what is not known to have ended, and is heard of, or has done its work
 	missing int        // places that nothing holds so far
+	down    int        // places that nothing runs in so far, nor has done its work
 	extra   bool       // something is there that should not be
 	last    *api.Group // of the allocation before: most follow one of the same group
 	name    string
@@ -30,7 +31,7 @@ func (p *places) begin(job *api.Job) {
 	if cap(p.held) < words {
 		p.held, p.runs = make([]uint64, words), make([]uint64, words)
 	}
-	*p = places{job: job, held: p.held[:words], runs: p.runs[:words], missing: size}
+	*p = places{job: job, held: p.held[:words], runs: p.runs[:words], missing: size, down: size}
 	clear(p.held)
 	clear(p.runs)
 }
@@ -55,11 +56,16 @@ func (p *places) visit(a *api.Allocation) bool {
 		p.held[at/64] |= bit
 		p.missing--
 	}
-	if a.IsClientTerminal() || a.IsSuspect() {
+	ended := a.IsClientTerminal()
+	if a.IsSuspect() || ended && (a.ClientStatus != api.AllocClientComplete || !p.job.RunsToCompletion()) {
 		return true
 	}
-	p.extra = p.runs[at/64]&bit != 0 // two run where one should
-	p.runs[at/64] |= bit
+	if p.runs[at/64]&bit == 0 {
+		p.runs[at/64] |= bit
+		p.down--
+		return true
+	}
+	p.extra = !ended // two run where one should
 	return !p.extra
 }
 

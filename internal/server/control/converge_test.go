@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/server/control"
@@ -99,8 +100,67 @@ func TestConvergeComparesSetsNotCounts(t *testing.T) {
 	look("a twin", "job-1 domain-fresh", "job-2 domain-fresh")
 	applyTo(t, store, &state.UpdateAllocations{NodeID: "node-0", Allocations: []*api.Allocation{{ID: twin.ID, ClientStatus: api.AllocClientComplete}}})
 	// What waits for room is looked after.
-	applyTo(t, store, &state.PutEvaluations{Evaluations: []*api.Evaluation{{ID: "b", Namespace: "default", JobID: "job-1", Status: api.EvalStatusBlocked}}})
+	applyTo(t, store, &state.PutEvaluations{Evaluations: []*api.Evaluation{{
+		ID: "b", Namespace: "default", JobID: "job-1", Status: api.EvalStatusBlocked, QueuedAllocations: map[string]int{"g": 1},
+	}}})
+	stopExtra(t, store, "job-1", 7)
 	look("blocked")
+}
+
+// stopExtra has the allocation of an index that its job does not have end.
+func stopExtra(t *testing.T, store *state.Store, job string, index int) {
+	t.Helper()
+	for a := range store.Snapshot().AllocationsByJob("default", job) {
+		if a.Index() == index {
+			applyTo(t, store, &state.UpdateAllocations{NodeID: a.NodeID, Allocations: []*api.Allocation{{ID: a.ID, ClientStatus: api.AllocClientComplete}}})
+		}
+	}
+}
+
+// TestConvergeFindsAHoleWhileADeploymentRuns has a hole that an evaluation would
+// fill, while the deployment goes on, another group waits for room, and a third
+// evaluation for its time.
+func TestConvergeFindsAHoleWhileADeploymentRuns(t *testing.T) {
+	store := convergeStore(t, 0, 0, 2)
+	one, parallel := 1, 1
+	group := func(name string) *api.Group {
+		return &api.Group{Name: name, Count: &one, Update: &api.Update{MaxParallel: &parallel}, EphemeralDisk: &api.EphemeralDisk{}}
+	}
+	applyTo(t, store, &state.RegisterJob{Job: &api.Job{
+		ID: "shop", Namespace: "default", Type: api.JobTypeService, Groups: []*api.Group{group("db"), group("web"), group("big")},
+	}})
+	job := store.Snapshot().Job("default", "shop")
+	evaluation := func(id, status string, queued map[string]int, until time.Time) *api.Evaluation {
+		return &api.Evaluation{
+			ID: id, Namespace: "default", JobID: "shop", Type: job.Type, Status: status, QueuedAllocations: queued, WaitUntil: until,
+		}
+	}
+	d := &api.Deployment{ID: "d", Namespace: "default", JobID: "shop", JobCreateIndex: job.CreateIndex, Status: api.DeploymentRunning, Groups: map[string]*api.DeploymentState{}}
+	for _, g := range job.Groups {
+		d.Groups[g.Name] = &api.DeploymentState{DesiredTotal: 1}
+	}
+	applyTo(t, store, &state.CommitPlacement{Placement: &state.Placement{
+		EvalID: "e", Job: job, Deployment: d, Place: []*api.Allocation{{
+			ID: api.NewID(), Group: "db", EvalID: "e", NodeID: "node-0", DeploymentID: "d", Name: "shop.db[0]", ClientStatus: api.AllocClientRunning,
+		}},
+		Evaluations: []*api.Evaluation{
+			evaluation("e", api.EvalStatusComplete, nil, time.Time{}),
+			evaluation("blocked", api.EvalStatusBlocked, map[string]int{"big": 1}, time.Time{}),
+			evaluation("later", api.EvalStatusPending, nil, t0.Add(time.Hour)),
+		},
+	}})
+	c := control.NewConverge()
+	cmds, _ := c.Act(store.Snapshot(), "all", t0)
+	if got, want := found(cmds), []string{"shop domain-fresh"}; !slices.Equal(got, want) {
+		t.Fatalf("with a hole in web %v are evaluated, want %v", got, want)
+	}
+	// The other group waits for room now, too: nothing is left to be found.
+	applyTo(t, store, &state.PutEvaluations{Evaluations: []*api.Evaluation{
+		evaluation("blocked", api.EvalStatusBlocked, map[string]int{"big": 1, "web": 1}, time.Time{}),
+	}})
+	if cmds, _ := c.Act(store.Snapshot(), "all", t0); len(cmds) > 0 {
+		t.Errorf("with both groups waiting for room %v are evaluated", found(cmds))
+	}
 }
 
 func TestConvergeHasOrphansLookedAtWhenTheirDomainIsFresh(t *testing.T) {
