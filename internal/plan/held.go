@@ -28,7 +28,7 @@ func (s *survey) holdsTree(t *tree) string {
 	for _, p := range t.phases {
 		switch {
 		case t.held:
-			if p.hasRest() {
+			if s.hasRest(p) {
 				return s.saying(t)
 			}
 		case p.canaries:
@@ -37,13 +37,13 @@ func (s *survey) holdsTree(t *tree) string {
 			}
 		case !p.open || p.unpromoted:
 		case p.held:
-			if p.hasRest() {
+			if s.hasRest(p) {
 				return "phase " + p.name + ": " + whyHeld(p.heldBy)
 			}
 		case p.waits > 0:
 			return "phase " + p.name + ": " + whyCanary
 		default:
-			if why := p.holdsStep(t); why != "" {
+			if why := s.holdsStep(t, p); why != "" {
 				return why
 			}
 		}
@@ -52,9 +52,13 @@ func (s *survey) holdsTree(t *tree) string {
 }
 
 // hasRest reports whether steps of the phase have yet to be begun.
-func (p *phase) hasRest() bool {
+func (s *survey) hasRest(p *phase) bool {
 	for i := range p.steps {
-		switch st := &p.steps[i]; st.shown() {
+		st := &p.steps[i]
+		if s.isBegunElsewhere(st) {
+			continue
+		}
+		switch st.shown() {
 		case Pending, Waiting, Delayed:
 			return true
 		case Prepared:
@@ -66,13 +70,19 @@ func (p *phase) hasRest() bool {
 	return false
 }
 
+// isBegunElsewhere reports whether another plan does now what the step is about:
+// recovery brings an instance back at the newest version.
+func (s *survey) isBegunElsewhere(st *step) bool {
+	return st.on != nil && st.on.asked && s.ownVersion(st.on) == s.job
+}
+
 // holdsStep says why a step of the phase is held by itself.
-func (p *phase) holdsStep(t *tree) string {
+func (s *survey) holdsStep(t *tree, p *phase) string {
 	if !t.rulings.rulesSteps() {
 		return ""
 	}
 	for i := range p.steps {
-		if st := &p.steps[i]; st.status == Waiting && st.its().held != nil {
+		if st := &p.steps[i]; st.status == Waiting && st.its().held != nil && !s.isBegunElsewhere(st) {
 			return st.name() + ": " + whyHeld(st.its().held)
 		}
 	}

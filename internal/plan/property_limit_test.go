@@ -72,7 +72,15 @@ func (w *world) checkHeld(t *rapid.T, r *plan.Result) {
 		t.Fatalf("the job is %s, held %v (%s), and waits for an operator with %q", job.Status, job.Held, job.HeldReason, r.Held)
 	}
 	may, must := false, false
-	for _, p := range w.plans() {
+	plans, recovered := w.plans(), map[string]bool{} // by instance: recovery waits for its room
+	for _, p := range plans {
+		for _, ph := range p.Phases {
+			for _, st := range ph.Steps {
+				recovered[api.InstanceName(st.Group, st.Index)] = recovered[api.InstanceName(st.Group, st.Index)] || p.Name == api.PlanRecovery && st.Status == plan.Prepared
+			}
+		}
+	}
+	for _, p := range plans {
 		may = may || p.Interrupted
 		moves := false // something of it is under way, or its turn comes by itself
 		for _, ph := range p.Phases {
@@ -81,7 +89,8 @@ func (w *world) checkHeld(t *rapid.T, r *plan.Result) {
 				waits := st.Status == plan.Waiting && !strings.HasSuffix(st.Message, "when the canaries of every group are")
 				may = may || waits
 				moves = moves || isUnderWay(st) || st.Status == plan.Prepared || st.Status == plan.Delayed || st.Status == plan.Error || st.Status == plan.Waiting && !waits
-				must = must || p.Name == api.PlanDeploy && p.Interrupted && (st.Status == plan.Pending || waits)
+				moves = moves || recovered[api.InstanceName(st.Group, st.Index)]
+				must = must || p.Name == api.PlanDeploy && p.Interrupted && (st.Status == plan.Pending || waits) && !recovered[api.InstanceName(st.Group, st.Index)]
 			}
 		}
 		must = must || p.Name == api.PlanDeploy && p.Status == plan.Waiting && !moves
