@@ -12,36 +12,36 @@ import (
 	"github.com/reeve-run/reeve/internal/heap"
 )
 
-// A batch is the requests of an order that ask for the same: instances of one
-// group of one job version. Each is placed on the best node there is; what was
-// found out about the others on the way serves those after it.
+// A batch holds consecutive requests of an order that ask for the same thing: instances of
+// one group of one job version. Each instance goes to the best node. The search results
+// for one instance are reused for the next.
 type batch struct {
 	pass        *pass
 	rules       *rules
 	feasibility *feasibility
 	need        api.Usage
-	want        demand // need, or less if that depends on the node
+	want        demand // need; a lower bound of it where the need depends on the node
 	ask         *portRequest
-	count       int // of the group, for anti-affinity
+	count       int // size of the group, for anti-affinity
 
-	special *resources // nil if the group asks for amounts and ports alone
-	evenly  bool       // the algorithm uses nodes evenly
-	choosy  bool       // a node with enough of every amount may still not do
+	special *resources // nil if the group asks only for amounts and ports
+	evenly  bool       // reports whether the algorithm spreads load instead of packing nodes
+	choosy  bool       // reports whether a node with enough of every amount may still be infeasible
 
 	running map[int32]int32 // instances of the group by slot, before the batch
-	before  int             // nodes that the order had touched before the batch
+	before  int             // number of nodes that the order touched before the batch
 
 	tally         []*tally
 	buckets       []*bucket
 	bucketAt      map[string]int32
-	bucketByClass []int32   // nil: there is one bucket, or it is to be found node by node
-	least         []float64 // by spread; see leasts
+	bucketByClass []int32   // bucket by class; nil: one bucket for all, or bucketOf finds it per node
+	least         []float64 // lowest load by spread; see lowestLoads
 
-	choices heap.Heap[preemptionChoice] // nodes with something to preempt; see preempt.go
-	chosen  bool                        // choices were found
+	choices heap.Heap[preemptionChoice] // nodes with allocations to preempt; see preempt.go
+	chosen  bool                        // reports whether findChoices has run
 
-	metrics   api.PlacementMetrics // of those that are placed
-	told      bool                 // eligibility was
+	metrics   api.PlacementMetrics // metrics of placed requests
+	told      bool                 // reports whether eligibility has run
 	resources *template
 }
 
@@ -81,15 +81,16 @@ func (b *batch) searchNodes() {
 	b.seedFrontier()
 }
 
-// mustScan reports whether every node has to be looked at, because classes of
-// node tell too little.
+// mustScan reports whether the batch must examine every node, because node classes do not
+// determine feasibility or score.
 func (b *batch) mustScan() bool {
 	return len(b.rules.own) > 0 || b.special.variesByNode() ||
 		slices.ContainsFunc(b.tally, func(t *tally) bool { return t.target.unique }) ||
 		slices.ContainsFunc(b.rules.affinities, func(a affinity) bool { return a.unique })
 }
 
-// release gives the candidates' memory back. The batch finds no node any more.
+// release returns the candidates' memory to the pool. The batch cannot find nodes
+// afterwards.
 func (b *batch) release() {
 	for _, bk := range b.buckets {
 		bk.release()
@@ -103,7 +104,7 @@ func (b *batch) node(slot int32) (*api.Node, api.Usage) {
 	return p.nodes[i], p.capacity[i]
 }
 
-// scan makes every node that will do a candidate.
+// scan makes every feasible node a candidate.
 func (b *batch) scan() {
 	m := &b.metrics
 	m.ConstraintFiltered, m.ClassFiltered = maps.Clone(m.ConstraintFiltered), maps.Clone(m.ClassFiltered)
@@ -120,11 +121,11 @@ func (b *batch) scan() {
 	}
 }
 
-// verdict tells about a node class.
+// verdict returns the verdict on a node class.
 func (b *batch) verdict(class int32) *classVerdict { return &b.feasibility.verdicts[class] }
 
-// addCandidate makes the node, of a class that fits, a candidate at the end of its
-// bucket's heap, or tells why it is none.
+// addCandidate appends the node, whose class is feasible, to its bucket's heap, or returns
+// the obstacle that keeps the node from being a candidate.
 func (b *batch) addCandidate(p *page, i int, slot int32, k *classVerdict) obstacle {
 	n := p.nodes[i]
 	c := candidate{slot: slot, pos: b.tieBreak(slot), affinity: k.affinity, used: p.used[i]}
@@ -158,8 +159,8 @@ func (b *batch) addCandidate(p *page, i int, slot int32, k *classVerdict) obstac
 	return obstacle{}
 }
 
-// bucketOrObstacle returns the node's bucket, or what apart from room and from its class
-// keeps the node from taking an instance.
+// bucketOrObstacle returns the node's bucket, or the obstacle, other than room and class,
+// that keeps an instance off the node.
 func (b *batch) bucketOrObstacle(n *api.Node, slot, class int32) (bucket int32, why obstacle) {
 	if len(b.rules.own) > 0 {
 		if reason := b.rules.nodeMismatch(n); reason != "" {
@@ -176,8 +177,8 @@ func (b *batch) bucketOrObstacle(n *api.Node, slot, class int32) (bucket int32, 
 	return at, obstacle{reason: reason}
 }
 
-// neighbours counts the instances on the node that distinct_hosts forbids
-// beside another.
+// neighbours counts the instances on the node that distinct_hosts keeps a new instance
+// away from.
 func (b *batch) neighbours(slot int32) int32 {
 	if !b.rules.distinctJob {
 		return b.pass.instances[b.rules.group.Name][slot] + b.pass.leaving[b.rules.group.Name][slot]
@@ -192,7 +193,8 @@ func (b *batch) neighbours(slot int32) int32 {
 	return sum
 }
 
-// missingResource names what the node has too little of for one more instance, or "".
+// missingResource names the resource that the node lacks for one more instance, or returns
+// "".
 func (b *batch) missingResource(c *candidate, n *api.Node, capacity api.Usage, o *overlay) string {
 	if dimension, ok := c.used.Add(b.demandOn(n)).Fits(capacity); !ok {
 		return dimension
@@ -211,7 +213,7 @@ func (b *batch) missingResource(c *candidate, n *api.Node, capacity api.Usage, o
 	return b.special.shortage(n, o)
 }
 
-// demandOn is what one instance takes of the node.
+// demandOn returns the amounts that one instance takes on the node.
 func (b *batch) demandOn(n *api.Node) api.Usage {
 	if b.special == nil {
 		return b.need
@@ -219,7 +221,7 @@ func (b *batch) demandOn(n *api.Node) api.Usage {
 	return b.special.demand(b.need, n)
 }
 
-// placeNext places the next instance; nil if no node can take it.
+// placeNext places the next instance. It returns nil if no node can take it.
 func (b *batch) placeNext(r *Request) *api.Allocation {
 	var avoid func(slot int32) bool
 	if len(r.Penalised) > 0 {
@@ -254,11 +256,11 @@ func (b *batch) placeNext(r *Request) *api.Allocation {
 	}
 }
 
-// assign places an instance on the slot's node, which lacks nothing but perhaps
-// free ports, cores or devices: then it is nil.
+// assign places an instance on the slot's node. The node has room, except perhaps for
+// ports, cores or devices. assign returns nil if one of these is not free.
 func (b *batch) assign(r *Request, slot int32, bk *bucket, o *overlay) *api.Allocation {
 	if b.pass.leaving != nil && b.rules.distinctHosts && b.neighbours(slot) > 0 {
-		return nil // what was to leave stays after all
+		return nil // the predecessor on this node was not replaced and stays
 	}
 	n, _ := b.node(slot)
 	var p picked
@@ -277,7 +279,7 @@ func (b *batch) assign(r *Request, slot int32, bk *bucket, o *overlay) *api.Allo
 	return b.allocation(r, slot, &p)
 }
 
-// avoidNodes reports whether a slot is one of the nodes.
+// avoidNodes returns a function that reports whether a slot belongs to one of the nodes.
 func (b *batch) avoidNodes(nodes []string) func(int32) bool {
 	slots := make([]int32, 0, len(nodes))
 	for _, id := range nodes {

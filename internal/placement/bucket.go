@@ -14,20 +14,20 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// A tally counts instances by the values of one attribute, for a spread or a
-// distinct property.
+// A tally counts instances by the values of one attribute, for a spread or a distinct
+// property.
 type tally struct {
 	target target
 	index  map[string]int32
 	names  []string
 	count  []int
-	spread *spread   // nil if it is for a distinct property
-	want   []float64 // by the spread; see spread.want
-	shared bool      // all but count are a division's
+	spread *spread   // nil for a distinct property
+	want   []float64 // intended instances by value; see spread.want
+	shared bool      // reports whether all fields but count belong to a division
 }
 
-// newTallies returns tallies for the spreads of the rules, then for their
-// properties.
+// newTallies returns tallies for the spreads of the rules, followed by tallies for their
+// distinct properties.
 func newTallies(r *rules) []*tally {
 	all := make([]*tally, 0, len(r.spreads)+len(r.properties))
 	for i := range r.spreads {
@@ -55,15 +55,15 @@ func (t *tally) value(name string) int32 {
 	return i
 }
 
-// A bucket holds the candidates that are alike for every spread and distinct
-// property of the group, so what those say of one node they say of all: within
-// a bucket the order never changes when an instance is placed elsewhere.
+// A bucket holds the candidates with equal values for every spread and distinct property
+// of the group. Spreads and properties change all scores of a bucket alike, so placing an
+// instance elsewhere never changes the order within a bucket.
 type bucket struct {
-	values   []int32 // by tally
+	values   []int32 // value numbers, by tally
 	heap     *candidates
-	frontier frontier        // where more candidates are
-	levels   []affinityLevel // the node classes that belong to the bucket
-	top      int             // the best candidate's place in the heap; -1: none. See best
+	frontier frontier        // unexplored parts of the index
+	levels   []affinityLevel // the bucket's node classes
+	top      int             // index of the best candidate in the heap; -1: none. See best
 }
 
 func newBucket(values []int32) *bucket {
@@ -72,8 +72,8 @@ func newBucket(values []int32) *bucket {
 	return bk
 }
 
-// buckets are used again from one order to the next: one of 10,000 candidates
-// is more than all else that placing an instance allocates.
+// buckets reuses buckets across orders. A bucket of 10,000 candidates takes more memory
+// than everything else that placing an instance allocates.
 var buckets = sync.Pool{New: func() any { return &bucket{heap: new(candidates)} }}
 
 func (bk *bucket) release() {
@@ -83,7 +83,7 @@ func (bk *bucket) release() {
 	buckets.Put(bk)
 }
 
-// tallies prepares counting for the group's spreads, then its properties, with
+// tallies prepares the counts for the group's spreads and distinct properties, including
 // the instances that already run.
 func (b *batch) tallies() {
 	if len(b.rules.spreads)+len(b.rules.properties) == 0 {
@@ -121,7 +121,8 @@ func (b *batch) overJob(i int) bool {
 	return i >= 0 && b.rules.properties[i].overJob
 }
 
-// bucketOf returns the number of the node's bucket, or what makes it unfit.
+// bucketOf returns the number of the node's bucket, or the distinct property that makes
+// the node infeasible.
 func (b *batch) bucketOf(n *api.Node) (int32, string) {
 	if len(b.tally) == 0 {
 		if len(b.buckets) == 0 {
@@ -149,7 +150,7 @@ func (b *batch) bucketOf(n *api.Node) (int32, string) {
 	return at, ""
 }
 
-// divide takes over the buckets of all node classes that suit.
+// divide creates the buckets of all feasible node classes.
 func (b *batch) divide() {
 	d := b.feasibility.division
 	b.bucketByClass = d.byClass
@@ -160,7 +161,7 @@ func (b *batch) divide() {
 	}
 }
 
-// bucketAtSlot returns the bucket of a node that suits.
+// bucketAtSlot returns the bucket of a feasible node.
 func (b *batch) bucketAtSlot(slot int32) *bucket {
 	p, i := b.pass.view.page(slot)
 	if b.bucketByClass != nil {
@@ -171,7 +172,7 @@ func (b *batch) bucketAtSlot(slot int32) *bucket {
 }
 
 // exhaustedProperty returns the distinct property that keeps the bucket from taking one
-// more, or "".
+// more instance, or "".
 func (b *batch) exhaustedProperty(bk *bucket) string {
 	for i, p := range b.rules.properties {
 		at := len(b.rules.spreads) + i
@@ -182,7 +183,7 @@ func (b *batch) exhaustedProperty(bk *bucket) string {
 	return ""
 }
 
-// spreadScore is what the spreads say of one more instance in each bucket.
+// spreadScore returns the spreads' share of the score for one more instance in the bucket.
 func (b *batch) spreadScore(bk *bucket, least []float64) float64 {
 	sum := 0.0
 	for i := range b.rules.spreads {
@@ -192,8 +193,8 @@ func (b *batch) spreadScore(bk *bucket, least []float64) float64 {
 	return sum
 }
 
-// best finds the candidate for the next instance: its bucket, and its index in
-// the bucket's heap.
+// best returns the candidate for the next instance: its bucket and its index in the
+// bucket's heap.
 func (b *batch) best(avoid func(slot int32) bool) (*bucket, int) {
 	if len(b.buckets) == 0 {
 		return nil, -1
@@ -220,8 +221,8 @@ func (b *batch) best(avoid func(slot int32) bool) (*bucket, int) {
 	return found, found.top
 }
 
-// lowestLoads finds every bucket's best candidate, and, for each spread, the least
-// load of a value: one without candidates is never the least.
+// lowestLoads finds the best candidate of every bucket and the lowest load of each spread.
+// Values without candidates do not count as the lowest.
 func (b *batch) lowestLoads(avoid func(slot int32) bool) []float64 {
 	if b.least == nil {
 		b.least = make([]float64, len(b.rules.spreads))

@@ -7,12 +7,12 @@ import "github.com/reeve-run/reeve/api"
 
 // A candidate is a node that can take one more instance of a group.
 type candidate struct {
-	score      float64 // what it is worth, apart from what its bucket adds
+	score      float64 // score without the bucket's share
 	affinity   float64
-	used       api.Usage // with what this pass has placed
+	used       api.Usage // including what this pass has placed
 	slot       int32
 	pos        uint32 // breaks ties
-	collisions int32  // instances of the group that it holds
+	collisions int32  // instances of the group on the node
 }
 
 func (c *candidate) before(d *candidate) bool {
@@ -22,9 +22,10 @@ func (c *candidate) before(d *candidate) bool {
 	return c.pos < d.pos
 }
 
-// candidates is a heap with the best candidate first. Placing on a node changes that
-// node's score only, so one sift per placement keeps it exact. It is the innermost
-// loop of placement, so it compares inline; package heap calls a function.
+// candidates is a heap with the best candidate first. Placing an instance on a node
+// changes only that node's score, so one sift per placement keeps the heap exact. This is
+// the innermost loop of placement, so the heap compares inline; package heap calls a
+// function.
 type candidates []candidate
 
 func (h candidates) init() {
@@ -40,7 +41,7 @@ func (h candidates) fix(i int) {
 	}
 }
 
-// remove takes h[i] out.
+// remove removes h[i].
 func (h *candidates) remove(i int) {
 	last := len(*h) - 1
 	(*h)[i] = (*h)[last]
@@ -50,8 +51,8 @@ func (h *candidates) remove(i int) {
 	}
 }
 
-// best returns the index of the best candidate below and at i that is not to be
-// avoided; -1 if there is none. Only avoided ones are descended from.
+// best returns the index of the best candidate at or below i that is not to be avoided, or
+// -1 if none remains. It descends only from avoided candidates.
 func (h candidates) best(i int, avoid func(slot int32) bool) int {
 	if i >= len(h) {
 		return -1

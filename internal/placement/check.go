@@ -11,28 +11,30 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// A Refusal is an allocation that cannot be committed to its node any more.
+// A Refusal is an allocation that can no longer be committed to its node.
 type Refusal struct {
 	AllocID string
 	NodeID  string
 	Reason  string // in words, for operators
 }
 
-// Check says which of the allocations to place cannot be committed on the
-// view's fleet: their node is gone or takes nothing new, has no room, or one of
-// their ports, cores or devices is taken. Allocations that exist already (updates in place) are
-// accepted while they hold what they held: existing returns the stored one of
-// an id, or nil, in a state that is no older than the view: what an allocation
-// preempts is room only as long as the view counts it as taken.
+// Check returns the allocations that cannot be committed on the view's fleet. The applier
+// rejects an allocation if its node is gone or takes no new allocations, if the node lacks
+// room, or if one of its ports, cores or devices is taken.
 //
-// What a refused allocation replaces (the one in its PreviousAllocation) must
-// not be stopped either, unless that was lost.
+// Check accepts allocations that exist already (updates in place) while they stay on their
+// node. existing returns the stored allocation with an id, or nil, from a state no older
+// than the view. The resources of a preempted allocation count as room only if the view
+// counts them as taken.
+//
+// If Check refuses an allocation, its predecessor (PreviousAllocation) must not be stopped
+// either, unless the predecessor was lost.
 func Check(v *View, place []*api.Allocation, existing func(id string) *api.Allocation) []Refusal {
 	var refused []Refusal
 	m := memories.Get().(*scratch)
 	defer m.release()
 	for _, a := range place {
-		if a.CreateIndex > 0 { // it is not new
+		if a.CreateIndex > 0 { // an update in place
 			if old := existing(a.ID); old != nil && old.NodeID == a.NodeID {
 				continue
 			}
@@ -84,9 +86,10 @@ func check(v *View, m *scratch, a *api.Allocation, existing func(id string) *api
 	return ""
 }
 
-// without is what is taken when what the allocation waits for has ended. That
-// goes on holding its room until then, beside the allocation, so nobody else is
-// placed there; a second one may wait for the same if there is room for both.
+// without returns the overlay without the allocations that the new one preempts. These
+// hold their resources until they end, and the new allocation is counted beside them, so
+// no other allocation takes the room. A second allocation may wait for the same ones if
+// the node has room for both.
 func (o *overlay) without(v *View, a *api.Allocation, existing func(id string) *api.Allocation) *overlay {
 	rest := o.fork()
 	for _, id := range a.PreemptedAllocations {
@@ -97,8 +100,8 @@ func (o *overlay) without(v *View, a *api.Allocation, existing func(id string) *
 	return &rest
 }
 
-// portTaken tells which of the ports of the allocation's networks is taken, in
-// words; "" if none.
+// portTaken describes the first port of the allocation's networks that is taken, or
+// returns "".
 func (o *overlay) portTaken(r *api.AllocatedResources) string {
 	for i := range r.Shared.Ports {
 		m := &r.Shared.Ports[i]
@@ -112,8 +115,8 @@ func (o *overlay) portTaken(r *api.AllocatedResources) string {
 	return ""
 }
 
-// collides tells what of the tasks' own ports, cores and devices is taken or
-// not the node's to give, in words; "" if nothing.
+// collides describes a port, core or device of the tasks that is taken or does not belong
+// to the node, or returns "".
 func (o *overlay) collides(r *api.AllocatedResources, n *api.Node) (reason string) {
 	rest := o.fork()
 	for _, task := range slices.Sorted(maps.Keys(r.Tasks)) {

@@ -5,8 +5,8 @@ package placement
 
 import "slices"
 
-// A classCounts is how many nodes there are of each class. It changes when a node
-// comes, goes, or is another than it was; not when something is placed.
+// classCounts holds the number of nodes of each class. It changes when a node joins,
+// leaves or changes, not when an instance is placed.
 type classCounts struct {
 	epoch   uint64
 	classes []nodeCount // by class
@@ -14,7 +14,7 @@ type classCounts struct {
 
 type nodeCount struct{ all, ready int32 }
 
-// countNode counts the page's node at i in (sign 1) or out (sign -1).
+// countNode adds (sign 1) or removes (sign -1) the page's node at i.
 func (f *Fleet) countNode(p *page, i int, sign int32) {
 	class := p.class[i]
 	if class == noClass {
@@ -33,14 +33,14 @@ func (f *Fleet) countNode(p *page, i int, sign int32) {
 	}
 }
 
-// A indexPosition is where the index has a slot's node.
+// An indexPosition is the position of a slot's node in the index.
 type indexPosition struct {
 	entry
 	indexed bool
-	stale   bool // the node may have changed since
+	stale   bool // reports whether the node may have changed since it was indexed
 }
 
-// touch notes that the slot's node may have changed.
+// touch marks the slot's node as possibly changed.
 func (f *Fleet) touch(slot int32) {
 	for int(slot) >= len(f.seats) {
 		f.seats = append(f.seats, indexPosition{})
@@ -51,7 +51,7 @@ func (f *Fleet) touch(slot int32) {
 	}
 }
 
-// reindex brings the index up to date.
+// reindex updates the index for all stale slots.
 func (f *Fleet) reindex() {
 	f.ready.epoch = f.epoch
 	for _, slot := range f.stale {

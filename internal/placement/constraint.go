@@ -15,13 +15,13 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// A condition is a constraint (or an affinity's) made ready to be asked of many
-// nodes: literals are parsed once.
+// A condition is a constraint, or an affinity's condition, prepared for evaluation on many
+// nodes. Literals are parsed once.
 type condition struct {
 	left, right target
 	operand     string
-	words       string // the constraint as people write it
-	unique      bool   // looks at something that a node does not share with its class
+	words       string // the constraint as written
+	unique      bool   // reports whether it reads an attribute that nodes of one class do not share
 	test        func(left, right string) bool
 }
 
@@ -39,7 +39,7 @@ func newCondition(left, operand, right string) *condition {
 	return c
 }
 
-// normalOperand returns the operand that others are another word for.
+// normalOperand returns the canonical form of an operand.
 func normalOperand(operand string) string {
 	switch operand {
 	case "", "==", "is":
@@ -50,7 +50,7 @@ func normalOperand(operand string) string {
 	return operand
 }
 
-// holds reports whether the condition is met on the node.
+// holds reports whether the node meets the condition.
 func (c *condition) holds(n *api.Node) bool {
 	left, hasLeft := c.left.of(n)
 	switch c.operand {
@@ -66,8 +66,8 @@ func (c *condition) holds(n *api.Node) bool {
 	return hasLeft && hasRight && c.test(left, right)
 }
 
-// test returns the comparison of two values that exist. What is costly about a
-// literal right side is done here.
+// test returns the comparison of two values that both exist. It prepares the comparison
+// once if the right side is a literal.
 func test(operand, literal string, isLiteral bool) func(left, right string) bool {
 	switch operand {
 	case api.OperandEqual:
@@ -108,7 +108,8 @@ func test(operand, literal string, isLiteral bool) func(left, right string) bool
 
 func matchNothing(string) bool { return false }
 
-// prepareTest builds the test once if the right side is a literal, else each time.
+// prepareTest builds the test once if the right side is a literal, otherwise on every
+// call.
 func prepareTest(literal string, isLiteral bool, build func(right string) func(left string) bool) func(left, right string) bool {
 	if isLiteral {
 		f := build(literal)
@@ -125,7 +126,7 @@ func set(list string) []string {
 	return parts
 }
 
-// compare orders numbers as numbers, and everything else as text.
+// compare orders numbers numerically and everything else as text.
 func compare(l, r string) int {
 	if a, err := strconv.ParseInt(l, 10, 64); err == nil {
 		if b, err := strconv.ParseInt(r, 10, 64); err == nil {
@@ -140,8 +141,8 @@ func compare(l, r string) int {
 	return strings.Compare(l, r)
 }
 
-// versionTest reads conditions such as ">= 1.2, < 2.0" or "~> 1.4"; a
-// pre-release meets none that does not name one.
+// versionTest parses conditions such as ">= 1.2, < 2.0" or "~> 1.4". A pre-release meets
+// only conditions that name a pre-release.
 func versionTest(conditions string) func(string) bool {
 	cs, err := version.NewConstraint(conditions)
 	if err != nil {
@@ -153,8 +154,8 @@ func versionTest(conditions string) func(string) bool {
 	}
 }
 
-// semverTest reads conditions such as ">= 1.2.0-beta, < 2.0.0"; pre-releases
-// are ordered as Semantic Versioning 2.0 says.
+// semverTest parses conditions such as ">= 1.2.0-beta, < 2.0.0". Pre-releases are ordered
+// as in Semantic Versioning 2.0.
 func semverTest(conditions string) func(string) bool {
 	type bound struct {
 		accept [3]bool // by compare(left, bound)+1

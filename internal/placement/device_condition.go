@@ -10,22 +10,21 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// A deviceCondition is a constraint (or an affinity's) of a device block. Its
-// sides are values with a type and a unit: ${device.attr.NAME},
-// ${device.vendor}, ${device.type}, ${device.model} and ${device.ids}, or a
-// literal.
+// A deviceCondition is a constraint, or an affinity's condition, of a device block. Its
+// sides are values with a type and a unit: ${device.attr.NAME}, ${device.vendor},
+// ${device.type}, ${device.model} and ${device.ids}, or a literal.
 type deviceCondition struct {
 	left, right deviceTarget
 	operand     string
 	words       string
-	test        func(left, right string) bool // for operands that look at text
+	test        func(left, right string) bool // for operands that compare text
 }
 
 // A deviceTarget is one side of a deviceCondition.
 type deviceTarget struct {
 	name    string // "attr.NAME", "vendor"...; "" for a literal
 	literal *api.DeviceAttribute
-	raw     string // the literal as it was written
+	raw     string // the literal as written
 }
 
 func newDeviceTarget(s string) deviceTarget {
@@ -35,7 +34,7 @@ func newDeviceTarget(s string) deviceTarget {
 	return deviceTarget{literal: api.ParseDeviceAttribute(s), raw: s}
 }
 
-// of returns the target's value for the devices; nil if they have none.
+// of returns the target's value for the devices, or nil if they have none.
 func (t deviceTarget) of(g *api.NodeDeviceGroup) *api.DeviceAttribute {
 	text := func(s string) *api.DeviceAttribute { return &api.DeviceAttribute{String: &s} }
 	switch t.name {
@@ -60,8 +59,8 @@ func (t deviceTarget) of(g *api.NodeDeviceGroup) *api.DeviceAttribute {
 	return nil
 }
 
-// text is the target's value v as text: a literal is not read and written anew,
-// since "535.10" is another version than 535.1.
+// text returns the target's value v as text. It returns a literal exactly as written,
+// because "535.10" is a different version from 535.1.
 func (t deviceTarget) text(v *api.DeviceAttribute) string {
 	if t.literal != nil {
 		return t.raw
@@ -78,7 +77,7 @@ func newDeviceCondition(left, operand, right string) *deviceCondition {
 	return c
 }
 
-// holds reports whether the condition is met by the devices.
+// holds reports whether the devices meet the condition.
 func (c *deviceCondition) holds(g *api.NodeDeviceGroup) bool {
 	left, right := c.left.of(g), c.right.of(g)
 	switch c.operand {
@@ -119,9 +118,9 @@ func orders(operand string, order int) bool {
 	return order >= 0
 }
 
-// compareDevice compares values with their units. What a device says in text is
-// compared as the number that it looks like, or as text: a model may be called
-// "4090".
+// compareDevice compares values with their units. If a device reports text, compareDevice
+// treats it as a number where it looks like one, and otherwise as text: a model may be
+// called "4090".
 func compareDevice(a, b *api.DeviceAttribute) (int, bool) {
 	if order, ok := a.Compare(b); ok || a.String == nil {
 		return order, ok

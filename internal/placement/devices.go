@@ -11,10 +11,10 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// deviceName is a device group's name as jobs write it.
+// deviceName returns a device group's name as jobs write it.
 func deviceName(vendor, kind, name string) string { return vendor + "/" + kind + "/" + name }
 
-// hasDevice reports whether the node has the device in good health.
+// hasDevice reports whether the node has the device and the device is healthy.
 func hasDevice(n *api.Node, d device) bool {
 	if n.Resources == nil {
 		return false
@@ -32,7 +32,7 @@ func hasDevice(n *api.Node, d device) bool {
 
 // A deviceRequest is one device block of a task.
 type deviceRequest struct {
-	task       int // which of the group's
+	task       int // index of the task in the group
 	name       string
 	count      int
 	conditions []*deviceCondition
@@ -65,8 +65,8 @@ func newDeviceRequest(task int, r *api.DeviceRequest) *deviceRequest {
 	return a
 }
 
-// names reports whether the group of devices is one that the block's name
-// means: "type", "vendor/type" or "vendor/type/model".
+// names reports whether the block's name, "type", "vendor/type" or "vendor/type/model",
+// matches the device group.
 func (a *deviceRequest) names(g *api.NodeDeviceGroup) bool {
 	switch strings.Count(a.name, "/") {
 	case 0:
@@ -80,8 +80,8 @@ func (a *deviceRequest) names(g *api.NodeDeviceGroup) bool {
 	return vendor == g.Vendor && kind == g.Type && model == g.Name
 }
 
-// unmet returns why no device of the node will ever do, in words; "" if one
-// does, whether it is free or not.
+// unmet returns why no device of the node can meet the request, in words, or "" if one
+// can. Devices in use count as well.
 func (a *deviceRequest) unmet(n *api.Node) string {
 	reason := "missing devices: " + a.name
 	if n.Resources == nil {
@@ -100,8 +100,7 @@ func (a *deviceRequest) unmet(n *api.Node) string {
 	return reason
 }
 
-// refuses returns the first constraint that the devices do not meet; "" if they
-// meet all.
+// refuses returns the first constraint that the devices do not meet, or "".
 func (a *deviceRequest) refuses(g *api.NodeDeviceGroup) string {
 	for _, c := range a.conditions {
 		if !c.holds(g) {
@@ -111,14 +110,14 @@ func (a *deviceRequest) refuses(g *api.NodeDeviceGroup) string {
 	return ""
 }
 
-// A deviceMatch is a group of devices that suits a block, and how much.
+// A deviceMatch is a device group that meets a block, and its score.
 type deviceMatch struct {
-	group int // among the node's
+	group int // index among the node's groups
 	score float64
 }
 
-// matches lists what of the node's devices suits each block, the most wanted
-// first. It depends on the kind of node alone, apart from the order of devices.
+// matches lists, for each block, the node's device groups that meet it, best first. Apart
+// from the order of the devices, the result depends only on the node's class.
 func (s *resources) matches(n *api.Node) [][]deviceMatch {
 	if n.ComputedClass != "" {
 		if m, ok := s.found[n.ComputedClass]; ok && m.of(n) {
@@ -151,8 +150,8 @@ func (s *resources) matches(n *api.Node) [][]deviceMatch {
 	return m.matches
 }
 
-// classMatches are the matches of a kind of node, and the order of devices that
-// they are of.
+// classMatches holds the matches of a node class and the order of devices that they refer
+// to.
 type classMatches struct {
 	names   []device
 	matches [][]deviceMatch
@@ -164,9 +163,9 @@ func (m classMatches) of(n *api.Node) bool {
 	})
 }
 
-// assignDevices decides which of the node's groups each device block takes from:
-// s.seats[i] is the one of block i. If not all blocks can be served together it
-// returns the first that cannot be served alone, or the last.
+// assignDevices chooses the device group of the node for each device block: s.seats[i] is
+// the group of block i. If the node cannot serve all blocks together, assignDevices
+// returns the first block that it cannot serve alone, or else the last block.
 func (s *resources) assignDevices(n *api.Node, o *overlay) (missing *deviceRequest, ok bool) {
 	if len(s.devices) == 0 {
 		return nil, true
@@ -196,8 +195,8 @@ func (s *resources) assignDevices(n *api.Node, o *overlay) (missing *deviceReque
 	return s.devices[len(s.devices)-1], false
 }
 
-// assignDevicesFrom serves block i and those after it, trying for each the most wanted
-// group first.
+// assignDevicesFrom serves block i and all later blocks. It tries the best group of each
+// block first.
 func (s *resources) assignDevicesFrom(i int, matches [][]deviceMatch) bool {
 	if i == len(s.devices) {
 		return true
@@ -218,8 +217,8 @@ func (s *resources) assignDevicesFrom(i int, matches [][]deviceMatch) bool {
 	return false
 }
 
-// pickDevices gives each block free devices of its seat, the first ones of the
-// node's list. It does not take them.
+// pickDevices picks free devices for each block from its assigned group, in the order of
+// the node's list. It does not reserve them.
 func (s *resources) pickDevices(n *api.Node, o *overlay) []*api.AllocatedDevice {
 	var given []*api.AllocatedDevice
 	for i, a := range s.devices {

@@ -8,17 +8,17 @@ import (
 	"slices"
 )
 
-// A division is how a group's spreads and distinct properties divide the classes
-// of node into buckets. It belongs to a suit, and never changes.
+// A division holds the buckets into which a group's spreads and distinct properties divide
+// the node classes. It belongs to a feasibility and never changes.
 type division struct {
-	tallies []*tally          // with the values of all classes, and no counts
-	byClass []int32           // the bucket of a class that suits
+	tallies []*tally          // with the values of all classes, without counts
+	byClass []int32           // bucket of each feasible class
 	values  [][]int32         // by bucket, by tally
 	levels  [][]affinityLevel // by bucket
 }
 
-// divide returns the division of the view's classes; nil if there is nothing to
-// divide by, or if nodes of one class differ in it.
+// divide returns the division of the view's classes. It returns nil if the group has no
+// spreads or distinct properties, or if nodes of one class differ in them.
 func (s *feasibility) divide(v *View) *division {
 	d := &division{tallies: newTallies(&s.rules), byClass: make([]int32, len(s.verdicts))}
 	if len(d.tallies) == 0 || slices.ContainsFunc(d.tallies, func(t *tally) bool { return t.target.unique }) {
@@ -30,7 +30,7 @@ func (s *feasibility) divide(v *View) *division {
 	for class, k := range v.classes {
 		key = key[:0]
 		for i, t := range d.tallies {
-			// Classes that do not suit may have instances, which count.
+			// Infeasible classes may hold instances, which count.
 			values[i] = -1
 			if name, ok := t.target.of(k.node); ok || t.spread != nil {
 				values[i] = t.value(name)
@@ -53,7 +53,7 @@ func (s *feasibility) divide(v *View) *division {
 	return d
 }
 
-// newTallies returns the division's tallies, to count with.
+// newTallies returns copies of the division's tallies with zero counts.
 func (d *division) newTallies() []*tally {
 	all := make([]tally, len(d.tallies))
 	list := make([]*tally, len(all))

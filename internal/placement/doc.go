@@ -1,14 +1,14 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package placement decides on which node an instance runs, and says why the
-// others were not taken. It is pure: no goroutine, no clock, no I/O; the same
-// view, requests and seed give the same result.
+// Package placement decides which node runs an instance, and explains why it did not
+// choose the others. It is pure: no goroutine, no clock, no I/O. The same view, requests
+// and seed give the same result.
 //
 // # How it is called
 //
-// One [Fleet] lives beside the store. Whoever follows the change feed hands it
-// every change, in order, and tells it the index it has reached:
+// One [Fleet] lives beside the store. The follower of the change feed passes every change
+// to the Fleet, in order, and then the index that the feed has reached:
 //
 //	fleet := placement.NewFleet(snapshot)
 //	for _, c := range batch.Changes {
@@ -16,9 +16,9 @@
 //	}
 //	fleet.SetIndex(batch.Index)
 //
-// A Fleet belongs to one goroutine at a time (guard it with a mutex); a [View]
-// of it is immutable, cheap to take (pages of nodes are shared until they
-// change) and may be used by any goroutine:
+// A Fleet belongs to one goroutine at a time (guard it with a mutex). A [View] of it is
+// immutable and cheap to take, because pages of nodes are shared until they change. Any
+// goroutine may use a View:
 //
 //	view := fleet.View() // wait until view.Index() reaches the snapshot's
 //	result := plan.Reconcile(snapshot, job, eval, now)
@@ -27,56 +27,56 @@
 //		Requests: result.Start, Kept: result.Kept, Now: now.UnixNano(), Seed: seed,
 //	})
 //
-// The worker submits outcome.Place together with result.Stop and outcome.Stop;
-// what is in outcome.Failed goes into the evaluation, and, if there is any,
-// into a blocked one with outcome.ClassEligibility and outcome.Escaped.
+// The worker submits outcome.Place together with result.Stop and outcome.Stop. It records
+// outcome.Failed in the evaluation. If any request failed, it also creates a blocked
+// evaluation with outcome.ClassEligibility and outcome.Escaped.
 //
-// The applier keeps its own Fleet (or shares the worker's) and asks [Check]
-// before it proposes; placements that are proposed but not yet applied are
-// handed to the fleet with [Fleet.Reserve] and are part of every later view
-// until the change feed brings them.
+// The applier keeps its own Fleet (or shares the worker's) and calls [Check] before it
+// proposes a plan. It passes placements that are proposed but not yet applied to
+// [Fleet.Reserve]. Every later view includes them until the change feed delivers them.
 //
 // # Room
 //
-// An allocation holds its resources and ports until its node says that nothing
-// of it runs any more (api.Allocation.HoldsResources): being told to stop
-// frees nothing. So an instance that is replaced starts beside its predecessor
-// if there is room for both; if there is room only once the predecessor is
-// gone, the predecessor is stopped and the instance waits in the blocked
-// evaluation for the room ([Outcome.Waiting]); if there would be no room even
-// then, the predecessor is left alone.
+// An allocation holds its resources and ports until its node reports that none of its
+// processes run any more (api.Allocation.HoldsResources). A stop command frees nothing. A
+// replacement is therefore handled in one of three ways:
+//
+//   - If the node has room for both, the new instance starts beside its predecessor.
+//   - If the new instance has room only once the predecessor is gone, the predecessor
+//     is stopped and the new instance waits for the room in the blocked evaluation
+//     ([Outcome.Waiting]).
+//   - If the new instance would have no room even then, the predecessor keeps running.
 //
 // # How it is fast
 //
-// Every node counts, and the best one wins; but few are looked at.
+// Every node is considered and the best one wins, but few nodes are examined.
 //
-// The naive way scores all nodes for each instance: 0.5 ms at 10,000 nodes. What
-// is done instead rests on four things.
+// The naive way scores all nodes for each instance: 0.5 ms at 10,000 nodes. Placement
+// avoids that in four ways.
 //
-//   - The fleet is a struct of arrays in pages of 32 nodes, the pages in
-//     chapters. A [View] shares what does not change after it: taking one costs a
-//     pointer per 2,048 nodes, a placement on a node the copy of a page.
-//   - Whether a node suits a group, and its affinity, is decided once per class of
-//     node (its computed class) and remembered over evaluations for all groups
-//     that ask the same (suit). How many nodes of a class there are is counted as
-//     nodes come and go (roster), so the metrics of a placement are true without
-//     a look at the nodes.
-//   - The ready nodes stand in a tree in the order of what they have free
-//     (index). A branch knows the least and the most that is free below it and
-//     the classes: so it is known what a node there can be worth at most, and the
-//     search opens the most promising branch until no other can hold a better
-//     node than the best it has (frontier). That is exact: the test
-//     TestEveryInstanceGoesToTheBestNode compares it with scoring every node.
-//   - Requests that ask for the same share one search: candidates that were found
-//     stay in a heap, and placing on one changes that one's score only. With
-//     spreads and distinct properties there is a heap for each combination of
-//     values (bucket): what those say, they say of a whole bucket.
+//   - The fleet is a struct of arrays in pages of 32 nodes, with the pages in chapters.
+//     A [View] shares the pages that do not change after it. Taking a View costs a
+//     pointer per 2,048 nodes; placing on a node costs a copy of its page.
+//   - Feasibility and affinity are computed once per node class (the computed class of
+//     a node) and cached across evaluations for all groups with the same rules
+//     (feasibility). Nodes are counted per class as they join and leave (classCounts),
+//     so the metrics of a placement are exact without examining nodes.
+//   - The ready nodes stand in a tree ordered by their free resources (index). Each
+//     branch records the minimum and maximum free resources and the classes below it,
+//     which bounds the score of every node below. The search opens the most promising
+//     branch until no other branch can hold a better node than the best one found
+//     (frontier). The result is exact: the test TestEveryInstanceGoesToTheBestNode
+//     compares it with scoring every node.
+//   - Requests that ask for the same thing share one search. Candidates stay in a heap,
+//     and placing an instance on one candidate changes only that candidate's score.
+//     With spreads and distinct properties, each combination of values has its own heap
+//     (bucket), because they affect all candidates of a bucket alike.
 //
-// Requests that name their node (NodeID) look at that one only. All nodes are
-// looked at, one by one, in two cases: for groups with constraints on something
-// unique to a node, or with reserved cores, of which classes tell too little; and
-// when an instance finds no node, to count why.
+// Requests that name their node (NodeID) examine only that node. Placement examines all
+// nodes one by one in two cases: for groups with reserved cores or with rules on
+// attributes unique to a node, because node classes do not determine the result; and when
+// an instance finds no node, to count the reasons.
 //
-// Orders use each other's memory again (memory), and what stays of one, its
-// allocations and their ids, is made in blocks of a few dozen.
+// Orders reuse each other's working memory (scratch). The allocations and ids that outlive
+// an order are allocated in blocks of a few dozen.
 package placement

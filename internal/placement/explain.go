@@ -12,13 +12,12 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// nearestShown is how many nodes that lack least an explanation names.
+// nearestShown is how many of the nodes closest to fitting an explanation names.
 const nearestShown = 3
 
-// Explain says which nodes could take one more instance of the order's group,
-// and, of those that could not, everything that is in the way: unlike [Place],
-// which stops at a node's first obstacle. Of the order only the policy and the
-// kept allocations matter.
+// Explain lists the nodes that can take one more instance of the group and, for each node
+// that cannot, every obstacle. [Place], in contrast, stops at a node's first obstacle.
+// Explain reads only the policy and the kept allocations of the order.
 func Explain(v *View, o *Order, job *api.Job, group *api.Group) *api.GroupExplanation {
 	x := newExplainer(v, o, job, group)
 	e := &api.GroupExplanation{Group: group.Name, Count: group.Size()}
@@ -38,7 +37,7 @@ func Explain(v *View, o *Order, job *api.Job, group *api.Group) *api.GroupExplan
 			if everywhere && (found.Instances > 0 || lacksOnlyRoom(found)) {
 				e.Count++
 				if found.Instances > 0 {
-					continue // it needs no second one
+					continue // the node runs its one instance already
 				}
 			}
 			if found.Fits {
@@ -64,7 +63,7 @@ func Explain(v *View, o *Order, job *api.Job, group *api.Group) *api.GroupExplan
 	return e
 }
 
-// ExplainNode is Explain for one node; nil if the view has no such node.
+// ExplainNode is Explain for one node. It returns nil if the view has no such node.
 func ExplainNode(v *View, o *Order, job *api.Job, group *api.Group, nodeID string) *api.NodeExplanation {
 	slot, ok := v.slots.Get(nodeID)
 	if !ok || v.Node(nodeID) == nil {
@@ -73,7 +72,7 @@ func ExplainNode(v *View, o *Order, job *api.Job, group *api.Group, nodeID strin
 	return newExplainer(v, o, job, group).node(slot)
 }
 
-// lacksOnlyRoom reports whether nothing but room keeps an instance from the node.
+// lacksOnlyRoom reports whether room is the only obstacle on the node.
 func lacksOnlyRoom(n *api.NodeExplanation) bool {
 	return !slices.ContainsFunc(n.Obstacles, func(o api.Obstacle) bool {
 		switch o.Filter {
@@ -84,13 +83,13 @@ func lacksOnlyRoom(n *api.NodeExplanation) bool {
 	})
 }
 
-// ranked is a node and how far it is from fitting.
+// A ranked is a node with its distance from fitting.
 type ranked struct {
 	node     *api.NodeExplanation
 	distance float64
 }
 
-// keepNearest keeps the nearest nodes, nearest first.
+// keepNearest inserts r into the list of the nearest nodes, nearest first.
 func keepNearest(list []ranked, r ranked) []ranked {
 	if len(list) == nearestShown && r.distance >= list[nearestShown-1].distance {
 		return list
@@ -105,9 +104,9 @@ func keepNearest(list []ranked, r ranked) []ranked {
 	return list[:min(len(list), nearestShown)]
 }
 
-// distance orders nodes by what it would take to make them fit: room comes and
-// goes by itself, a node's status is changed with a command, what a node is is
-// hardly ever changed.
+// distance ranks nodes by the effort needed to make them fit. Room comes and goes without
+// an operator, a command changes a node's status, and a node's own properties hardly ever
+// change.
 func distance(obstacles []api.Obstacle) float64 {
 	sum := 0.0
 	for _, o := range obstacles {
@@ -133,7 +132,7 @@ func distance(obstacles []api.Obstacle) float64 {
 type explainer struct {
 	view   *View
 	batch  *batch
-	fixed  [][]api.Obstacle // by class: what no node of it can do anything about
+	fixed  [][]api.Obstacle // by class: obstacles shared by all nodes of the class
 	known  []bool
 	counts []map[string]int // by distinct property: instances by value
 }
@@ -181,7 +180,7 @@ func (x *explainer) node(slot int32) *api.NodeExplanation {
 	return e
 }
 
-// unready says in words why a node takes nothing new.
+// unready describes why a node takes no new allocations.
 func unready(n *api.Node) string {
 	switch {
 	case n.Status != api.NodeStatusReady:
@@ -192,7 +191,7 @@ func unready(n *api.Node) string {
 	return "the node is " + n.SchedulingEligibility
 }
 
-// classObstacles lists what is in the way on every node of the class.
+// classObstacles lists the obstacles shared by every node of the class.
 func (x *explainer) classObstacles(class int32, n *api.Node) []api.Obstacle {
 	if class < 0 || x.known[class] {
 		if class < 0 {
@@ -228,8 +227,8 @@ func (x *explainer) classObstacles(class int32, n *api.Node) []api.Obstacle {
 	return all
 }
 
-// distinct lists the rules about the job's own instances that the node would
-// break.
+// distinct lists the distinct_hosts and distinct_property rules that an instance on the
+// node would break.
 func (x *explainer) distinct(n *api.Node, slot int32) (all []api.Obstacle) {
 	r := x.batch.rules
 	if r.distinctHosts && x.batch.neighbours(slot) > 0 {
@@ -246,7 +245,7 @@ func (x *explainer) distinct(n *api.Node, slot int32) (all []api.Obstacle) {
 	return all
 }
 
-// room lists every dimension that the node has too little of.
+// room lists every resource that the node lacks.
 func (x *explainer) room(p *page, i int) (all []api.Obstacle) {
 	b, n, at := x.batch, p.nodes[i], p.at(i)
 	need, free := b.demandOn(n), p.capacity[i].Sub(at.used)

@@ -13,57 +13,57 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// A feasibility is what a group's rules make of every node class. Groups that ask
-// for the same share one, over evaluations and jobs, so a constraint is looked
-// at once per node class and not once per evaluation. It never changes.
+// A feasibility caches the verdict of a group's rules on every node class. Groups with the
+// same rules share one across evaluations and jobs, so a constraint is evaluated once per
+// node class and not once per evaluation. A feasibility never changes.
 type feasibility struct {
-	rules    rules  // without what belongs to one group, and to one goroutine
-	classes  uint64 // View.classesFrom that the verdicts are for
+	rules    rules  // without the fields that belong to one group or one goroutine
+	classes  uint64 // View.classesFrom of the verdicts
 	verdicts []classVerdict
 	levels   []affinityLevel
-	division *division // nil: see suit.divide
+	division *division // nil: see feasibility.divide
 	counted  atomic.Pointer[count]
 }
 
-// A classVerdict is what was found out about a node class.
+// A classVerdict is the verdict on a node class.
 type classVerdict struct {
-	within   bool // in the job's pool and datacenters
+	within   bool // reports whether the class is in the job's pool and datacenters
 	inPool   bool
-	reason   string // why not, in words; "" if feasible
+	reason   string // obstacle in words; "" if feasible
 	affinity float64
 }
 
 func (v *classVerdict) fits() bool { return v.within && v.reason == "" }
 
-// A affinityLevel is the node classes that suit, and have one affinity.
+// An affinityLevel holds the feasible node classes with one affinity.
 type affinityLevel struct {
 	affinity float64
-	classes  uint64 // as in summary
+	classes  uint64 // bit set, as in summary
 }
 
-// A count is what metrics say of the nodes of a roster, whichever of them is
-// taken in the end.
+// A count holds the part of the placement metrics that depends only on node classes, not
+// on the node chosen.
 type count struct {
 	of      *classCounts
 	metrics api.PlacementMetrics
 }
 
-// feasibilityCache is the memory of all evaluations, shared by the views of a fleet.
+// feasibilityCache caches feasibilities for all evaluations. The views of a fleet share
+// it.
 type feasibilityCache struct {
 	mu    sync.Mutex
 	byKey map[string]*feasibility
-	size  int // verdicts, about
+	size  int // number of verdicts, approximately
 }
 
-// signatures are buffers for signatures.
+// signatures pools buffers for signatures.
 var signatures = sync.Pool{New: func() any { return new([]byte) }}
 
-// maxVerdicts bounds the memory of suits: about 64 MB, if no group is like
-// another.
+// maxVerdicts bounds the feasibility cache to about 64 MB if no two groups have the same
+// rules.
 const maxVerdicts = 1 << 20
 
-// feasibilityOf returns what the group asks of nodes, and what the view's node classes
-// make of that.
+// feasibilityOf returns the group's rules and their verdicts on the view's node classes.
 func (v *View) feasibilityOf(job *api.Job, group *api.Group, policy Policy) (*feasibility, *rules) {
 	buffer := signatures.Get().(*[]byte)
 	defer signatures.Put(buffer)
@@ -86,7 +86,7 @@ func (v *View) feasibilityOf(job *api.Job, group *api.Group, policy Policy) (*fe
 	return s, r
 }
 
-// of returns the rules for a group that they are shared with.
+// of returns the rules with the fields that belong to one job and group filled in.
 func (r rules) of(job *api.Job, group *api.Group) *rules {
 	r.job, r.group = job, group
 	r.ports = newPortRequest(group)
@@ -104,7 +104,7 @@ func (m *feasibilityCache) store(key string, s *feasibility) {
 	m.byKey[key] = s
 }
 
-// newFeasibility judges all node classes; those that old has judged are taken over.
+// newFeasibility judges all node classes. It takes over the verdicts of old.
 func (v *View) newFeasibility(old *feasibility, r *rules) *feasibility {
 	s := &feasibility{rules: *r, classes: v.classesFrom, verdicts: make([]classVerdict, 0, len(v.classes))}
 	s.rules.job, s.rules.group, s.rules.ports, s.rules.special = nil, nil, nil, nil
@@ -130,7 +130,8 @@ func (v *View) newFeasibility(old *feasibility, r *rules) *feasibility {
 	return s
 }
 
-// addLevel notes that nodes of the class suit; the best levels come first.
+// addLevel adds a feasible class to the level of its affinity. Levels are ordered by
+// affinity, highest first.
 func addLevel(levels []affinityLevel, affinity float64, class int32) []affinityLevel {
 	at, found := slices.BinarySearchFunc(levels, affinity, func(l affinityLevel, a float64) int { return cmp.Compare(a, l.affinity) })
 	if !found {
@@ -140,7 +141,7 @@ func addLevel(levels []affinityLevel, affinity float64, class int32) []affinityL
 	return levels
 }
 
-// judge decides about all nodes of n's class.
+// judge returns the verdict on n's class.
 func (r *rules) judge(n *api.Node) (v classVerdict) {
 	v.inPool = r.inPool(n)
 	v.within = v.inPool && r.inDatacenter(n)
@@ -166,8 +167,8 @@ func (r *rules) judge(n *api.Node) (v classVerdict) {
 	return v
 }
 
-// metrics returns the metrics of the view's nodes as far as they depend on classes
-// alone. What its maps hold is shared.
+// metrics returns the metrics of the view's nodes as far as they depend on classes alone.
+// The maps are shared.
 func (s *feasibility) metrics(v *View) api.PlacementMetrics {
 	if c := s.counted.Load(); c != nil && c.of == v.counts {
 		return c.metrics
@@ -195,8 +196,8 @@ func (s *feasibility) metrics(v *View) api.PlacementMetrics {
 	return m
 }
 
-// appendSignature appends all that newRules reads of the job and the group: of
-// two groups with one signature, the rules are the same.
+// appendSignature appends everything that newRules reads from the job and the group.
+// Groups with equal signatures have equal rules.
 func appendSignature(b []byte, job *api.Job, group *api.Group, policy Policy) []byte {
 	text := func(s string) {
 		b = binary.AppendUvarint(b, uint64(len(s)))

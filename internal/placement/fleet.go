@@ -12,38 +12,37 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// A Source is what a fleet is first filled from; a state.Snapshot is one.
+// A Source provides the initial content of a fleet. A state.Snapshot is a Source.
 type Source interface {
 	Index() uint64
 	Nodes() iter.Seq[*api.Node]
 	Allocations() iter.Seq[*api.Allocation]
 }
 
-// A Fleet is the current nodes and what is taken on each. It is kept current
-// from the change feed. Its methods are for one goroutine at a time; a View may
-// be used by any.
+// A Fleet holds the current nodes and the resources taken on each. The change feed keeps
+// it current. One goroutine at a time may call its methods; any goroutine may use a View.
 type Fleet struct {
 	chapters []*directory
-	epoch    uint64 // grows with each View; what is of an older epoch is shared with one
+	epoch    uint64 // grows with each View; data of an older epoch is shared with a View
 	slots    *btree.Map[string, int32]
-	free     []int32 // slots of nodes that are gone
+	free     []int32 // slots of removed nodes
 	nodes    int
-	classes  []*nodeClass // append-only until it is made anew: views share it
+	classes  []*nodeClass // append-only until renumbered, because views share it
 	kindOf   map[string]int32
 	counts   *classCounts
 	seats    []indexPosition // by slot
-	stale    []int32         // slots that the index has to look at again
+	stale    []int32         // slots that reindex must update
 	ready    index
 	cache    *feasibilityCache
-	// classesFrom is another for every start of the classes: numbers of different
-	// ones mean different classes.
+	// classesFrom changes whenever classes are renumbered. Class numbers compare only
+	// within one classesFrom.
 	classesFrom uint64
-	reserved    map[string]*api.Allocation // proposed, not yet seen in the change feed
+	reserved    map[string]*api.Allocation // proposed, not yet in the change feed
 	index       uint64
 	priorities  priorities
 }
 
-// NewFleet returns the fleet as the source has it.
+// NewFleet returns a fleet with the content of the source.
 func NewFleet(src Source) *Fleet {
 	f := &Fleet{
 		slots:    new(btree.Map[string, int32]),
@@ -61,16 +60,15 @@ func NewFleet(src Source) *Fleet {
 	return f
 }
 
-// SetIndex says up to which state index the fleet has been told of changes.
+// SetIndex sets the state index up to which the fleet has received changes.
 func (f *Fleet) SetIndex(index uint64) { f.index = index }
 
-// Index is the state index that the fleet stands at.
+// Index returns the state index that the fleet has reached.
 func (f *Fleet) Index() uint64 { return f.index }
 
-// Change tells the fleet of one changed object: its old and new value, nil (or
-// a nil pointer) for none. Only nodes and allocations matter. A change whose
-// old value the fleet has not seen corrupts its counts: hand over every change
-// exactly once, in order.
+// Change applies one changed object, given by its old and new value: nil (or a nil
+// pointer) for none. Only nodes and allocations matter. Pass every change exactly once, in
+// order: a change whose old value the fleet has not seen corrupts its counts.
 func (f *Fleet) Change(old, new any) {
 	switch o, n := old, new; {
 	case isA[*api.Node](o, n):
@@ -93,7 +91,7 @@ func isA[T any](old, new any) bool {
 func (f *Fleet) changeNode(old, new *api.Node) {
 	if new != nil {
 		p, i := f.at(f.slot(new.ID))
-		class := f.classOf(new) // may number the classes anew
+		class := f.classOf(new) // may renumber the classes
 		if p.class[i] == class && p.isReady(i) == new.IsReady() {
 			p.setNode(i, new, class)
 			return
@@ -134,8 +132,9 @@ func (f *Fleet) changeAllocation(old, new *api.Allocation) {
 	}
 }
 
-// holdAlike reports whether a and b surely hold the same: what was reserved is
-// nearly always what is then placed, and nothing has to be counted again.
+// holdAlike reports whether a and b certainly hold the same resources. A reserved
+// allocation is nearly always the one that is then placed, so nothing has to be counted
+// again.
 func holdAlike(a, b *api.Allocation) bool {
 	u, more := a.Holding()
 	v, evenMore := b.Holding()
@@ -147,9 +146,9 @@ func holdAlike(a, b *api.Allocation) bool {
 	return r == s || r != nil && s != nil && slices.Equal(r.Shared.Ports, s.Shared.Ports)
 }
 
-// Reserve counts placements that were checked and are being proposed, so that
-// later views know of them. The change feed takes each over; Release gives it
-// back if the proposal fails.
+// Reserve counts placements that passed the check and are being proposed, so that later
+// views include them. The change feed takes over each reservation. If the proposal fails,
+// call Release.
 func (f *Fleet) Reserve(place []*api.Allocation) {
 	for _, a := range place {
 		if _, ok := f.reserved[a.ID]; !ok {
@@ -159,7 +158,7 @@ func (f *Fleet) Reserve(place []*api.Allocation) {
 	}
 }
 
-// Release forgets reservations that the change feed has not taken over.
+// Release drops reservations that the change feed has not taken over.
 func (f *Fleet) Release(place []*api.Allocation) {
 	for _, a := range place {
 		if r, ok := f.reserved[a.ID]; ok {
@@ -169,8 +168,7 @@ func (f *Fleet) Release(place []*api.Allocation) {
 	}
 }
 
-// hold adds (sign 1) or takes back (sign -1) what the allocation has on its
-// node.
+// hold adds (sign 1) or subtracts (sign -1) the allocation's resources on its node.
 func (f *Fleet) hold(a *api.Allocation, sign int) {
 	slot := f.slot(a.NodeID)
 	p, i := f.at(slot)
@@ -181,8 +179,8 @@ func (f *Fleet) hold(a *api.Allocation, sign int) {
 	}
 }
 
-// slot returns the node's slot, and makes one for a node never heard of: an
-// allocation may outlive the record of its node.
+// slot returns the node's slot and creates one for an unknown node, because an allocation
+// may outlive the record of its node.
 func (f *Fleet) slot(nodeID string) int32 {
 	if slot, ok := f.slots.Get(nodeID); ok {
 		return slot
@@ -201,8 +199,8 @@ func (f *Fleet) slot(nodeID string) int32 {
 	return slot
 }
 
-// forget gives the slot of a node without record to the next one, once nothing
-// is held there.
+// forget frees the slot of a node without a record once no allocation holds anything
+// there.
 func (f *Fleet) forget(nodeID string, slot int32) {
 	if p, i := f.at(slot); p.held[i] == 0 {
 		f.slots.Delete(nodeID)
@@ -210,7 +208,7 @@ func (f *Fleet) forget(nodeID string, slot int32) {
 	}
 }
 
-// at returns the slot's page, made this fleet's own, and the place in it.
+// at returns the slot's page, copied if a View shares it, and the index in the page.
 func (f *Fleet) at(slot int32) (*page, int) {
 	f.touch(slot)
 	n := slot >> pageBits
@@ -233,7 +231,7 @@ func (f *Fleet) at(slot int32) (*page, int) {
 	return *at, int(slot & (pageSize - 1))
 }
 
-// class returns the number of the node's class.
+// classOf returns the number of the node's class.
 func (f *Fleet) classOf(n *api.Node) int32 {
 	class := n.ComputedClass
 	if class == "" {
@@ -251,11 +249,11 @@ func (f *Fleet) classOf(n *api.Node) int32 {
 	return k
 }
 
-// spareClasses is how many classes without nodes may gather, apart from as many as
-// there are nodes, before they are looked for.
+// spareClasses is the number of unused classes, beyond the number of nodes, that triggers
+// a cleanup.
 const spareClasses = 256
 
-// forgetClasses drops the classes that no node is of any more. Views keep theirs.
+// forgetClasses drops the classes without nodes. Existing views keep theirs.
 func (f *Fleet) forgetClasses() {
 	old := f.classes
 	f.classes = nil

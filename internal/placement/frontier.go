@@ -5,25 +5,23 @@ package placement
 
 import "github.com/reeve-run/reeve/api"
 
-// A frontier is the part of the index that was not looked into: branches and
-// leaves, by the most that a node below can be worth. The candidates of a bucket
-// are found by opening the most promising one, until none is left that could
-// hold a better one than the best that is known: no node is better than that,
-// though few were looked at.
+// A frontier is the unexplored part of the index: branches and leaves, ordered by an upper
+// bound of the score of the nodes below. To find a bucket's candidates, the search opens
+// the most promising subtree until no remaining bound exceeds the best known score. No
+// node is better than the result, although few nodes were examined.
 //
-// It relies on the score growing with how full a node is (or how empty, where
-// the policy is to spread), apart from terms that are never positive and the
-// affinity that is known by class. What else adds to a score is bounded by slack.
-// Nodes that hold less or more than the view has of them, because something of
-// the same order was placed there, do not wait in the frontier: they are
-// candidates from the start. It is a heap that compares inline, as candidates is.
+// This relies on the score growing with how full a node is (or how empty, if the policy is
+// to spread), apart from terms that are never positive and the affinity, which is known by
+// class. maxScoreBonus bounds all other terms. Nodes on which this order has already
+// placed something differ from the view. They do not wait in the frontier but are
+// candidates from the start. The frontier is a heap that compares inline, like candidates.
 type frontier []subtree
 
 // A subtree is a branch or a leaf of the index.
 type subtree struct {
 	bound  float64
 	tie    uint32
-	height int32 // of a branch; 0: a leaf
+	height int32 // height of the branch; 0: a leaf
 	branch *branch
 	leaf   *leaf
 }
@@ -78,13 +76,13 @@ func (f *frontier) pop() subtree {
 	return top
 }
 
-// A demand is what an instance needs of a node, as the index counts.
+// A demand is an instance's need in the units of the index.
 type demand struct{ cpu, mem, disk uint32 }
 
 func newDemand(u api.Usage) demand { return demand{clamp(u.CPU), clamp(u.MemoryMB), clamp(u.DiskMB)} }
 
-// bound is the most that a node below can be worth for one more instance of the
-// batch; ok is false if none can take it.
+// bound returns an upper bound of the score of one more instance of the batch on any node
+// below. ok is false if no node below can take it.
 func (b *batch) bound(s *summary, levels []affinityLevel) (bound float64, ok bool) {
 	w := &b.want
 	if s.maxFreeCPU < w.cpu || s.maxFreeMem < w.mem || s.maxFreeDisk < w.disk {
@@ -107,8 +105,8 @@ func (b *batch) bound(s *summary, levels []affinityLevel) (bound float64, ok boo
 	return 0, false
 }
 
-// remainingShare is the share in 1024ths that is left of what is free once it is taken
-// from.
+// remainingShare returns the share of capacity, in 1024ths, that remains free after taking
+// taken.
 func remainingShare(free, taken, capacity uint32) int64 {
 	if free <= taken || capacity == 0 {
 		return 0
@@ -116,10 +114,10 @@ func remainingShare(free, taken, capacity uint32) int64 {
 	return min(int64(free-taken)*1024/int64(capacity), 1024)
 }
 
-// less is the least share in 1024ths that is left of a share, once it is taken
-// from, on any node of at least that capacity. Nodes of several sizes that are
-// equally free lie side by side: what the smallest has free says nothing of the
-// largest.
+// less returns the lowest share, in 1024ths, that remains of a free share after taking
+// taken on any node with at least that capacity. Nodes of different sizes with equal free
+// shares lie side by side, so the smallest node's free amount says nothing about the
+// largest node.
 func less(share uint16, taken, capacity uint32) int64 {
 	if capacity == 0 {
 		return 0
@@ -127,8 +125,8 @@ func less(share uint16, taken, capacity uint32) int64 {
 	return max(int64(share)-(int64(taken)*1024+int64(capacity)-1)/int64(capacity), 0)
 }
 
-// seedFrontier puts the whole index before the bucket, and what the order has changed
-// among its candidates.
+// seedFrontier adds the root of the index to each bucket's frontier, and the nodes that
+// the order has changed to the candidates.
 func (b *batch) seedFrontier() {
 	x := &b.pass.view.ready
 	for _, bk := range b.buckets {
@@ -147,12 +145,12 @@ func (b *batch) seedFrontier() {
 	}
 }
 
-// maxBound is more than any score.
+// maxBound exceeds every score.
 const maxBound = 1e9
 
-// bestInBucket opens what could hold a better candidate than the bucket's best, those
-// to be avoided apart, and returns the best's place in the heap; -1 if there is
-// none.
+// bestInBucket opens subtrees that could hold a better candidate than the bucket's best.
+// It returns the index of the best candidate in the heap that is not to be avoided, or -1
+// if none remains.
 func (b *batch) bestInBucket(bk *bucket, avoid func(slot int32) bool) int {
 	for {
 		i := bk.heap.best(0, avoid)
@@ -163,7 +161,7 @@ func (b *batch) bestInBucket(bk *bucket, avoid func(slot int32) bool) int {
 	}
 }
 
-// openBest looks into the most promising part of the bucket's frontier.
+// openBest opens the most promising subtree of the bucket's frontier.
 func (b *batch) openBest(bk *bucket) {
 	u := bk.frontier.pop()
 	if u.height == 0 {
@@ -199,7 +197,7 @@ func (b *batch) openLeaf(bk *bucket, l *leaf) {
 		}
 		slot := e.slot()
 		if b.before > 0 && b.pass.touched[slot] != nil {
-			continue // it was a candidate from the start
+			continue // already a candidate
 		}
 		p, at := b.pass.view.page(slot)
 		if b.addCandidate(p, at, slot, k).reason == "" {
@@ -208,8 +206,8 @@ func (b *batch) openLeaf(bk *bucket, l *leaf) {
 	}
 }
 
-// tieBreak decides between nodes of one score: for every seed the turn begins with
-// another, so that workers at work on the same view do not all take the same.
+// tieBreak orders nodes with equal scores. Each seed starts at a different slot, so that
+// workers on the same view do not all choose the same node.
 func (b *batch) tieBreak(slot int32) uint32 {
 	if slot -= b.pass.turn; slot < 0 {
 		slot += int32(b.pass.view.nodes)

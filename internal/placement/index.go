@@ -9,19 +9,17 @@ import (
 	"slices"
 )
 
-// An index holds the fleet's ready nodes in the order of what they have free,
-// so that the best one for an instance is found without a look at all of them.
-// It is a tree whose every branch knows, of what is below it, the least and the
-// most that is free, and the node classes: enough to tell what the best node
-// down there can be worth at most (see frontier).
+// An index holds the fleet's ready nodes ordered by their free resources, so that the best
+// node for an instance is found without examining all nodes. It is a tree. Each branch
+// records the minimum and maximum free resources and the node classes below it, which is
+// enough to bound the score of the best node below (see frontier).
 //
-// Nodes are ordered by the Morton number of their free shares of CPU and memory
-// (the bits of the two interleaved), so that what is near in the tree is near in
-// both, and the bounds are tight. Ordered by one sum instead, nodes that lack
-// memory and nodes that lack CPU would be neighbours, and every bound between
-// them loose.
+// Nodes are ordered by the Morton number of their free shares of CPU and memory (the bits
+// of both interleaved). Nodes that are near in the tree are thus near in both shares, and
+// the bounds are tight. An order by one sum would place nodes that lack memory beside
+// nodes that lack CPU, and every bound across them would be loose.
 //
-// The tree is copied on write, by epoch as pages are: a View's never changes.
+// The tree is copied on write, by epoch like pages: a View's tree never changes.
 type index struct {
 	root   *branch // nil: empty
 	height int     // levels of branches
@@ -33,8 +31,8 @@ const (
 	fanOut   = 16
 )
 
-// An entry is a node as the index knows it. Amounts beyond what fits 32 bits
-// stand for more than anything that is asked for.
+// An entry describes a node in the index. Amounts beyond 32 bits are capped at a value
+// that exceeds every request.
 type entry struct {
 	key              uint64
 	class            int32
@@ -49,27 +47,27 @@ type leaf struct {
 	entries [leafSize]entry
 }
 
-// A branch has other branches below it, or, at the lowest level, leaves.
+// A branch has other branches below it or, at the lowest level, leaves.
 type branch struct {
 	epoch  uint64
 	n      int
-	keys   [fanOut]uint64 // none below the child has a smaller one
+	keys   [fanOut]uint64 // lower bounds of the keys below each child
 	sums   [fanOut]summary
 	kids   [fanOut]*branch
 	leaves [fanOut]*leaf
 }
 
-// A summary is what is known of all entries below a branch.
+// A summary aggregates all entries below a branch.
 type summary struct {
-	classes                                   uint64 // bit k%64: some are of class k
+	classes                                   uint64 // bit k%64: some entries are of class k
 	minFreeCPU, maxFreeCPU, minCapCPU, capCPU uint32
 	minFreeMem, maxFreeMem, minCapMem, capMem uint32
 	maxFreeDisk                               uint32
-	minShareCPU, minShareMem                  uint16 // of what is free, in 1024ths
+	minShareCPU, minShareMem                  uint16 // free shares, in 1024ths
 }
 
-// The key's parts, from the highest bits: free shares, size, class, slot. Size and
-// class only keep nodes together that are alike, where many are equally free.
+// The parts of the key, from the highest bits: free shares, size, class, slot. Size and
+// class only group similar nodes where many are equally free.
 const (
 	slotBits  = 22
 	classBits = 6
@@ -81,8 +79,8 @@ func (e *entry) slot() int32 { return int32(e.key & slotMask) }
 
 func classBit(class int32) uint64 { return 1 << (class & 63) }
 
-// entry describes the page's node at i for the index; ok is false if it takes
-// no allocations.
+// entry describes the page's node at i for the index. ok is false if the node takes no
+// allocations.
 func (p *page) entry(i int, slot int32) (e entry, ok bool) {
 	if !p.isReady(i) {
 		return entry{}, false
@@ -101,7 +99,7 @@ func (p *page) entry(i int, slot int32) (e entry, ok bool) {
 
 func clamp(n int64) uint32 { return uint32(min(max(n, 0), math.MaxUint32)) }
 
-// share16 is the part of the whole in 65,536ths.
+// share16 returns the part of the whole in 65,535ths.
 func share16(part, whole int64) uint16 {
 	if whole <= 0 {
 		return 0
@@ -109,7 +107,7 @@ func share16(part, whole int64) uint16 {
 	return uint16(min(max(part, 0)*65535/whole, 65535))
 }
 
-// morton interleaves the bits.
+// morton interleaves the bits of x and y.
 func morton(x, y uint16) uint64 { return spaced(x)<<1 | spaced(y) }
 
 func spaced(x uint16) uint64 {
@@ -157,7 +155,7 @@ func (b *branch) sum() summary {
 	return s
 }
 
-// find returns where in the leaf the key is, or belongs.
+// find returns the position in the leaf where the key is or belongs.
 func (l *leaf) find(key uint64) int {
 	at, _ := slices.BinarySearchFunc(l.entries[:l.n], key, func(e entry, key uint64) int {
 		if e.key < key {
@@ -168,7 +166,7 @@ func (l *leaf) find(key uint64) int {
 	return at
 }
 
-// find returns the child below which the key is, or belongs.
+// find returns the child below which the key is or belongs.
 func (b *branch) find(key uint64) int {
 	i := 1
 	for i < b.n && b.keys[i] <= key {
@@ -177,7 +175,7 @@ func (b *branch) find(key uint64) int {
 	return i - 1
 }
 
-// editableChild makes child i of the branch the tree's own.
+// editableChild returns child i of the branch, copied if a View shares it.
 func (x *index) editableChild(b *branch, i int) *branch {
 	if b.kids[i].epoch != x.epoch {
 		own := *b.kids[i]
@@ -205,7 +203,7 @@ func (x *index) ownRoot() *branch {
 	return x.root
 }
 
-// put adds the entry, or replaces the one of the same key.
+// put adds the entry, or replaces the entry with the same key.
 func (x *index) put(e entry) {
 	if x.root == nil {
 		l := &leaf{epoch: x.epoch, n: 1}
@@ -223,8 +221,7 @@ func (x *index) put(e entry) {
 	x.putBelow(x.root, x.height, &e)
 }
 
-// putBelow puts the entry below a branch that is the tree's own and has a place
-// free.
+// putBelow adds the entry below a branch that belongs to the tree and has a free place.
 func (x *index) putBelow(b *branch, height int, e *entry) {
 	i := b.find(e.key)
 	if height > 1 {
@@ -263,7 +260,7 @@ func (x *index) putBelow(b *branch, height int, e *entry) {
 	b.sums[i].join(&s)
 }
 
-// splitLeaf moves half of leaf i to a new one beside it.
+// splitLeaf moves half of leaf i to a new leaf beside it.
 func (x *index) splitLeaf(b *branch, i int) {
 	l, r := b.leaves[i], &leaf{epoch: x.epoch}
 	r.n = copy(r.entries[:], l.entries[l.n/2:l.n])
@@ -273,7 +270,7 @@ func (x *index) splitLeaf(b *branch, i int) {
 	b.sums[i] = l.sum()
 }
 
-// splitBranch moves half of child i to a new one beside it.
+// splitBranch moves half of child i to a new branch beside it.
 func (x *index) splitBranch(b *branch, i int) {
 	l, r := b.kids[i], &branch{epoch: x.epoch}
 	half := l.n / 2
@@ -299,7 +296,7 @@ func (b *branch) open(i int) {
 	b.n++
 }
 
-// close takes child i out.
+// close removes child i.
 func (b *branch) close(i int) {
 	copy(b.keys[i:], b.keys[i+1:b.n])
 	copy(b.sums[i:], b.sums[i+1:b.n])
@@ -309,7 +306,7 @@ func (b *branch) close(i int) {
 	b.kids[b.n], b.leaves[b.n] = nil, nil
 }
 
-// remove takes the entry of the key out.
+// remove removes the entry with the key.
 func (x *index) remove(key uint64) {
 	if x.root == nil {
 		return
@@ -353,7 +350,7 @@ func (x *index) removeBelow(b *branch, height int, key uint64) {
 	}
 }
 
-// mergePair returns the pair of neighbours, of which i is one, to be made one.
+// mergePair returns the left one of two neighbouring children to merge, one of which is i.
 func (b *branch) mergePair(i int) (left int, ok bool) {
 	if i+1 < b.n {
 		return i, true

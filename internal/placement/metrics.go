@@ -36,15 +36,14 @@ func add(m *map[string]int, key string, n int) {
 	(*m)[key] += n
 }
 
-// placedMetrics is what is said of those that are placed. It is a copy: allocations
-// outlive the batch.
+// placedMetrics returns a copy of the metrics of placed requests. It copies them because
+// allocations outlive the batch.
 func (b *batch) placedMetrics() *api.PlacementMetrics {
 	m := b.metrics
 	return &m
 }
 
-// explainFailure looks at every node once more, to explain why none can take the next
-// instance.
+// explainFailure examines every node again to explain why none can take the next instance.
 func (b *batch) explainFailure() *api.PlacementMetrics {
 	m := b.feasibility.metrics(b.pass.view)
 	m.ConstraintFiltered, m.ClassFiltered = maps.Clone(m.ConstraintFiltered), maps.Clone(m.ClassFiltered)
@@ -67,7 +66,7 @@ func (b *batch) explainFailure() *api.PlacementMetrics {
 	return &m
 }
 
-// addDemand adds what was asked for to metrics that say there was too little of it.
+// addDemand adds the requested amounts to metrics that report a lack of resources.
 func (b *batch) addDemand(m *api.PlacementMetrics) {
 	if m.NodesExhausted == 0 || m.ResourcesExhausted != nil {
 		return
@@ -80,8 +79,7 @@ func (b *batch) addDemand(m *api.PlacementMetrics) {
 	}
 }
 
-// eligibility tells, for a blocked evaluation, which classes of node could take
-// the group.
+// eligibility records, for a blocked evaluation, which node classes can take the group.
 func (b *batch) eligibility(o *Outcome) {
 	if b.told {
 		return

@@ -10,21 +10,21 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// A portRequest is the ports that one instance of a group needs.
+// A portRequest holds the ports that one instance of a group needs.
 type portRequest struct {
 	wants   []requestedPort
-	numbers []int // of wants: 0 where the node picks one
-	static  []int // those that must be free on every address of the node
-	dynamic int   // how many the node picks
+	numbers []int // numbers of wants; 0: the node picks one
+	static  []int // ports that must be free on every address of the node
+	dynamic int   // number of ports that the node picks
 	group   []*api.Network
-	tasks   map[string][]*api.Network // of tasks that ask in their resources block
+	tasks   map[string][]*api.Network // by task, for tasks with networks in their resources block
 }
 
 // A requestedPort is one port.
 type requestedPort struct {
 	number  int    // 0: any
-	network string // the host network that it is bound to; "": all addresses
-	shared  bool   // others may have the same
+	network string // host network of the port; "": all addresses
+	shared  bool   // reports whether other allocations may use the same port
 }
 
 func newPortRequest(g *api.Group) *portRequest {
@@ -42,7 +42,7 @@ func newPortRequest(g *api.Group) *portRequest {
 	return a
 }
 
-// add lists the networks' ports in the order that grant.networks takes them.
+// add appends the networks' ports in the order in which grant.networks consumes them.
 func (a *portRequest) add(networks []*api.Network) {
 	for _, n := range networks {
 		for _, p := range n.ReservedPorts {
@@ -68,7 +68,7 @@ func (a *portRequest) want(p *api.Port, number int) {
 	}
 }
 
-// binding is what number takes of the node for want i.
+// binding returns the node's binding for port i of wants with the given number.
 func (a *portRequest) binding(n *api.Node, i, number int) binding {
 	if network := a.wants[i].network; network != "" {
 		return binding{hostAddress(n, network), number}
@@ -76,8 +76,8 @@ func (a *portRequest) binding(n *api.Node, i, number int) binding {
 	return binding{port: number}
 }
 
-// pick returns the numbers for one instance, in the order of wants. It does not
-// take them.
+// pick returns the port numbers for one instance, in the order of wants. It does not
+// reserve them.
 func (a *portRequest) pick(n *api.Node, o *overlay, random uint64) ([]int, bool) {
 	if a.dynamic == 0 {
 		return a.numbers, true
@@ -102,9 +102,9 @@ func (a *portRequest) pick(n *api.Node, o *overlay, random uint64) ([]int, bool)
 	return numbers, true
 }
 
-// freePort returns the first port of lo..hi at or after start, going round
-// once, that is free on the address ("": on all) and not among others; 0 if
-// there is none.
+// freePort returns the first port of lo..hi that is free on the address ("": on all) and
+// not among others. It searches from start and wraps around once. It returns 0 if no port
+// is free.
 func (o *overlay) freePort(address string, lo, hi, start int, others []int) int {
 	if start < lo || start > hi {
 		start = lo
@@ -122,8 +122,8 @@ func (o *overlay) freePort(address string, lo, hi, start int, others []int) int 
 	return 0
 }
 
-// A template makes the resources of allocations; what all instances have alike
-// is shared between them.
+// A template creates the resources of allocations. Instances share the parts that are
+// equal.
 type template struct {
 	ask    *portRequest
 	group  *api.Group
@@ -156,7 +156,8 @@ func value(p *int) int {
 	return *p
 }
 
-// on returns the resources of an instance with what was picked of the node.
+// on returns the resources of an instance on the node with the picked ports, cores and
+// devices.
 func (t *template) on(n *api.Node, s *resources, p *picked) *api.AllocatedResources {
 	if len(t.ask.wants) == 0 && len(t.ask.group) == 0 && len(t.ask.tasks) == 0 && s == nil {
 		return t.shared
@@ -186,10 +187,10 @@ func (t *template) on(n *api.Node, s *resources, p *picked) *api.AllocatedResour
 	return r
 }
 
-// A grant hands out picked numbers to the ports that asked for them.
+// A grant assigns picked numbers to the ports that requested them.
 type grant struct {
 	node     *api.Node
-	ip       string // the node's own
+	ip       string // the node's own address
 	numbers  []int
 	mappings []api.PortMapping
 }
@@ -223,7 +224,7 @@ func (g *grant) ports(asked []api.Port) []api.Port {
 	return given
 }
 
-// address is the node's own address, that ports are published on.
+// address returns the node's own address, on which ports are published.
 func address(n *api.Node) string {
 	if n.Resources != nil {
 		for _, network := range n.Resources.Networks {

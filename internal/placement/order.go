@@ -9,44 +9,44 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// A Request asks for one instance to be placed. Requests that differ only in
-// name, index and previous allocation are placed in one pass.
+// A Request asks for one instance to be placed. Requests that differ only in name, index
+// and previous allocation are placed in one pass.
 type Request struct {
-	Job        *api.Job // the version to make the allocation from
+	Job        *api.Job // job version of the new allocation
 	Group      *api.Group
 	Name       string // job.group[index]
 	Index      int
-	Deployment string // id of the deployment that the allocation is part of, or ""
+	Deployment string // id of the allocation's deployment, or ""
 	Canary     bool
 
-	// NodeID pins the request: it is placed on this node or not at all. Instances
-	// of system jobs are. "" is any node.
+	// NodeID pins the request to this node, as for instances of system jobs. "" allows any
+	// node.
 	NodeID string
 
-	// Previous is the allocation that the new one takes over from; nil if the
-	// index never had one. Its history goes on in Tracker.
+	// Previous is the allocation that the new one replaces, or nil if the index never had
+	// one. Tracker continues its history.
 	Previous *api.Allocation
 	Tracker  *api.RescheduleTracker
-	// Recovery and Launches are those of the allocation that is made.
+	// Recovery and Launches are copied to the new allocation.
 	Recovery string
 	Launches *api.Launches
-	// Penalised are nodes to avoid if there is another choice: the instance
-	// failed there.
+	// Penalised lists nodes on which the instance failed. Placement avoids them if another
+	// node is feasible.
 	Penalised []string
 
-	// Replaces is what must be stopped when, and only when, the request is
-	// placed (or waits for the room of what it replaces). Nil if nothing.
+	// Replaces is the allocation to stop if, and only if, the request is placed (or waits
+	// for the room of the allocation that it replaces). Nil if none.
 	Replaces *Stop
 }
 
-// A Stop is an allocation that is to end.
+// A Stop is an allocation to stop.
 type Stop struct {
 	Alloc        *api.Allocation
-	Description  string // why, in words
+	Description  string // reason in words
 	ClientStatus string // api.AllocClientLost if its node is gone; else ""
 }
 
-// An Order is all that one evaluation wants placed.
+// An Order holds all placement requests of one evaluation.
 type Order struct {
 	EvalID    string
 	Namespace string
@@ -54,55 +54,55 @@ type Order struct {
 	AllAtOnce bool // place every request or none
 
 	Requests []*Request
-	// Kept are the job's other allocations that go on running. They count for
+	// Kept lists the job's other allocations, which continue to run. They count for
 	// anti-affinity, distinct hosts, distinct properties and spread.
 	Kept []*api.Allocation
 
-	Policy Policy // what the cluster and the job's pool say
+	Policy Policy // settings of the cluster and the job's pool
 
-	Now   int64         // Unix nanoseconds; the allocations' times
-	NewID func() string // makes allocation ids; nil outside of tests
-	Seed  uint64        // breaks ties and picks the first port to try
+	Now   int64         // Unix nanoseconds; creation and modification time of the allocations
+	NewID func() string // generates allocation ids; nil outside of tests
+	Seed  uint64        // breaks ties and selects the first port to try
 }
 
-// A Policy is how the cluster wants things placed, whatever the job says. The
-// zero value packs and preempts nothing.
+// A Policy holds the cluster's placement settings, which apply to every job. The zero
+// value packs nodes and preempts nothing.
 type Policy struct {
 	Algorithm string // api.AlgorithmBinpack ("" too) or api.AlgorithmSpread
-	// ZoneAttribute is what services without spread of their own are spread
-	// over evenly; "": nothing.
+	// ZoneAttribute is the attribute over which services without their own spread are
+	// spread evenly; "" for none.
 	ZoneAttribute string
-	// MaxStarting bounds the allocations that are starting on a node; 0: no bound.
+	// MaxStarting is the maximum number of starting allocations per node; 0 for no limit.
 	MaxStarting int
 	// MemoryOversubscription lets tasks use up to their memory_max.
 	MemoryOversubscription bool
-	// Held lists the allocations on a node, to find some to preempt for requests
-	// that have no room; nil: nothing is preempted.
+	// Held lists the allocations on a node, to select allocations to preempt for requests
+	// without room. Nil disables preemption.
 	Held func(nodeID string) iter.Seq[*api.Allocation]
 }
 
-// An Outcome says what became of an Order.
+// An Outcome is the result of an Order.
 type Outcome struct {
 	Place []*api.Allocation
-	// Stop is what placed and waiting requests replace.
+	// Stop lists the allocations that placed and waiting requests replace.
 	Stop []*Stop
-	// Preempt is what placed requests need the room of.
+	// Preempt lists the allocations whose room the placed requests need.
 	Preempt []Preemption
-	// Waiting counts, by group, the requests that have room as soon as their
-	// predecessor has ended, which is being stopped now or was before: they are in
-	// Queued too, but nothing failed.
+	// Waiting counts, by group, the requests that have room as soon as their predecessor
+	// ends. The predecessor is being stopped, now or since an earlier order. Queued
+	// includes these requests, but they have not failed.
 	Waiting map[string]int
-	// Failed tells, by group, why requests could not be placed.
+	// Failed explains, by group, why requests could not be placed.
 	Failed map[string]*api.PlacementMetrics
-	// Queued counts, by group, what is wanted and was not placed.
+	// Queued counts, by group, the requests that were not placed.
 	Queued map[string]int
 
-	// ClassEligibility tells, by computed node class, whether a node of it could
-	// take what was not placed; Escaped that any node could, because a
-	// constraint looks at something unique.
+	// ClassEligibility reports, by computed node class, whether a node of the class could
+	// take the unplaced requests. Escaped reports that any node could, because a
+	// constraint reads an attribute that is unique to a node.
 	ClassEligibility map[string]bool
 	Escaped          bool
 }
 
-// IsWhole reports whether everything was placed.
+// IsWhole reports whether every request was placed.
 func (o *Outcome) IsWhole() bool { return len(o.Queued) == 0 }

@@ -10,41 +10,41 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// An overlay is what is taken on a node, open to change: what the view has of
-// it with what was placed since. Everything that counts what allocations hold
-// goes through it, so that placing, the applier's check and preemption agree.
+// An overlay holds the resources taken on a node: those in the view, plus later changes.
+// It is mutable. All code that counts the resources of allocations uses it, so that
+// placement, the applier's check and preemption agree.
 type overlay struct {
 	used     api.Usage
-	starting int32 // allocations that their node has not started yet
+	starting int32 // allocations that the node has not started yet
 	ports    *portSet
-	extra    *extraUsage // nil: nothing of the kind is taken
-	own      bool        // ports may be changed
-	ownExtra bool        // extra may be changed
+	extra    *extraUsage // nil if none is taken
+	own      bool        // reports whether ports may be changed
+	ownExtra bool        // reports whether extra may be changed
 }
 
-// at returns what the page has of the node at i.
+// at returns the overlay of the page's node at i.
 func (p *page) at(i int) overlay {
 	return overlay{used: p.used[i], starting: p.starting[i], ports: p.ports[i], extra: p.extra[i]}
 }
 
-// fork returns a copy to try something on.
+// fork returns a copy for trial changes.
 func (o *overlay) fork() overlay {
 	f := *o
 	f.own, f.ownExtra = false, false
 	return f
 }
 
-// An extraUsage is what is taken of a node beside amounts and ordinary ports. Few
-// nodes have one. It is immutable once it is part of a page.
+// An extraUsage holds the cores, devices and special ports taken on a node, beyond amounts
+// and ordinary ports. Few nodes have one. It is immutable once it is part of a page.
 type extraUsage struct {
-	cores   []uint16            // the tasks' own, sorted
-	devices []device            // given out
+	cores   []uint16            // cores reserved by tasks, sorted
+	devices []device            // devices in use
 	bound   map[string]*portSet // ports taken on one address only, by address
-	shared  map[binding]int32   // holders of a port beyond the first
+	shared  map[binding]int32   // number of holders of a port beyond the first
 }
 
-// A binding is a port of a node: on one of its addresses, or with address ""
-// on all of them.
+// A binding is a port of a node, on one of its addresses or, with address "", on all of
+// them.
 type binding struct {
 	address string
 	port    int
@@ -63,12 +63,12 @@ func (x *extraUsage) clone() *extraUsage {
 	}
 }
 
-// empty reports whether nothing is taken, so that no extra is needed.
+// empty reports whether nothing is taken, so that no extraUsage is needed.
 func (x *extraUsage) empty() bool {
 	return len(x.cores)+len(x.devices)+len(x.bound)+len(x.shared) == 0
 }
 
-// hasPort reports whether the binding collides with one that is taken.
+// hasPort reports whether the binding collides with a taken one.
 func (o *overlay) hasPort(b binding) bool {
 	if o.ports.has(b.port) {
 		return true
@@ -99,7 +99,7 @@ func (o *overlay) hasDevice(d device) bool {
 	return o.extra != nil && slices.Contains(o.extra.devices, d)
 }
 
-// hold adds (sign 1) or takes back (sign -1) what the allocation has.
+// hold adds (sign 1) or subtracts (sign -1) the allocation's resources.
 func (o *overlay) hold(a *api.Allocation, sign int) {
 	u, more := a.Holding()
 	o.holdMeasured(a, u, more, sign)
@@ -165,7 +165,7 @@ func (o *overlay) device(d device, sign int) {
 	}
 }
 
-// bind takes a port. One that is held already has one holder more.
+// bind takes a port. If the port is taken already, bind counts one more holder.
 func (o *overlay) bind(b binding) {
 	if b.port <= 0 || b.port > 65535 {
 		return
@@ -194,7 +194,8 @@ func (o *overlay) bind(b binding) {
 	x.bound[b.address] = ports
 }
 
-// unbind gives a port back: it is free when its last holder has.
+// unbind releases one holder of a port. The port is free when its last holder has released
+// it.
 func (o *overlay) unbind(b binding) {
 	if o.extra != nil && o.extra.shared[b] > 0 {
 		o.share(b, -1)
@@ -233,7 +234,7 @@ func (o *overlay) share(b binding, n int32) {
 	}
 }
 
-// bindingOf is what the mapping takes of the node.
+// bindingOf returns the binding that the mapping takes on the node.
 func bindingOf(m *api.PortMapping) binding {
 	if isOwnNetwork(m.HostNetwork) {
 		return binding{port: m.Value}
@@ -244,8 +245,8 @@ func bindingOf(m *api.PortMapping) binding {
 // isOwnNetwork reports whether the host network is the node's own address.
 func isOwnNetwork(name string) bool { return name == "" || name == api.HostNetworkDefault }
 
-// eachTaskPort calls f for the ports that the task has in networks of its own
-// and that are not among the allocation's.
+// eachTaskPort calls f for the ports in the task's own networks that are not among the
+// allocation's ports.
 func eachTaskPort(r *api.AllocatedResources, t *api.AllocatedTask, f func(port int)) {
 	for _, n := range t.Networks {
 		for _, ports := range [][]api.Port{n.ReservedPorts, n.DynamicPorts} {
@@ -258,7 +259,8 @@ func eachTaskPort(r *api.AllocatedResources, t *api.AllocatedTask, f func(port i
 	}
 }
 
-// Ports are the numbers of the node's ports that the allocation owns.
+// Ports returns the numbers of the node's ports that the allocation owns, sorted and
+// without duplicates.
 func Ports(a *api.Allocation) []int {
 	r := a.AllocatedResources
 	if r == nil {

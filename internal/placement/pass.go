@@ -9,24 +9,24 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// A pass is the placing of one order: the view, and on top of it what the order
-// itself has placed so far.
+// A pass places one order. It holds the view and the changes that the order has made so
+// far.
 type pass struct {
 	view      *View
 	order     *Order
 	touched   map[int32]*overlay         // by slot
-	instances map[string]map[int32]int32 // by group and slot: the job's instances
-	leaving   map[string]map[int32]int32 // the same of what is replaced and not yet stopped; nil: nobody asks
+	instances map[string]map[int32]int32 // instances of the job, by group and slot
+	leaving   map[string]map[int32]int32 // replaced instances that are not yet stopped, likewise; nil if no rule counts them
 	batches   []*batch
 	left      []leftover
 	rand      uint64
-	turn      int32 // the slot that comes first among equals
+	turn      int32 // slot that comes first among equals
 	newID     func() string
-	blank     []api.Allocation // to be filled in
+	blank     []api.Allocation // unused allocations of the current block
 	memory    *scratch
 	out       *Outcome
 
-	preemptor *preemptor // nil until it is needed
+	preemptor *preemptor // nil until needed
 }
 
 func newPass(v *View, o *Order) *pass {
@@ -50,8 +50,7 @@ func newPass(v *View, o *Order) *pass {
 	return p
 }
 
-// release gives the pass's memory to the next one. The pass is of no use any
-// more.
+// release returns the pass's memory to the pool. The pass must not be used afterwards.
 func (p *pass) release() {
 	for _, b := range p.batches {
 		b.release()
@@ -69,7 +68,7 @@ func (p *pass) count(slot int32, group string) {
 	slots[slot]++
 }
 
-// overlay returns what the slot's node holds now, to be changed.
+// overlay returns the mutable overlay of the slot's node.
 func (p *pass) overlay(slot int32) *overlay {
 	o := p.touched[slot]
 	if o == nil {
@@ -81,12 +80,12 @@ func (p *pass) overlay(slot int32) *overlay {
 	return o
 }
 
-// block is how many allocations of an order share one piece of memory: as many as
-// fill a size class of the allocator (9,472 bytes). More
-// would be cheaper to make, but all of a block stays as long as one of it does.
+// block is the number of allocations of an order that share one piece of memory. It fills
+// a size class of the allocator (9,472 bytes). Larger blocks are cheaper to allocate, but
+// the whole block stays in memory as long as one of its allocations does.
 const block = 21
 
-// blankAllocation returns an allocation to be filled in.
+// blankAllocation returns an empty allocation.
 func (p *pass) blankAllocation() *api.Allocation {
 	if len(p.blank) == 0 {
 		p.blank = make([]api.Allocation, min(block, max(len(p.order.Requests)-len(p.out.Place), 1)))
@@ -96,12 +95,12 @@ func (p *pass) blankAllocation() *api.Allocation {
 	return a
 }
 
-// A scratch is what a pass needs only while it lasts. It is used again, since
-// making it anew would be most of what small orders cost.
+// A scratch holds pooled memory for one pass. Allocating it for each pass would dominate
+// the cost of small orders.
 type scratch struct {
 	touched  map[int32]*overlay
-	overlays [][]overlay // in pieces, which do not move
-	used     int         // overlays
+	overlays [][]overlay // in pieces that do not move
+	used     int         // number of overlays in use
 	tables   []map[int32]int32
 	tabled   int
 	best     candidates // see batch.top
@@ -112,8 +111,7 @@ var memories = sync.Pool{New: func() any { return &scratch{touched: make(map[int
 
 const (
 	overlayPiece = 64
-	// kept bounds what is kept from one order to the next; very large ones are
-	// rare.
+	// kept bounds the memory that is kept between orders. Larger orders are rare.
 	kept = 1 << 16
 )
 
@@ -153,8 +151,8 @@ func (m *scratch) release() {
 	memories.Put(m)
 }
 
-// random is a small generator (xorshift64*): it decides nothing that matters,
-// but must be the same for the same seed.
+// random is a small generator (xorshift64*). Its results decide nothing important, but are
+// the same for the same seed.
 func (p *pass) random() uint64 {
 	p.rand ^= p.rand >> 12
 	p.rand ^= p.rand << 25

@@ -9,14 +9,14 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// An obstacle is why an instance cannot be on a node.
+// An obstacle is a reason why a node cannot take an instance.
 type obstacle struct {
-	reason string // in words; "": nothing is in the way
-	room   bool   // it is the lack of room: the node may have it later
+	reason string // in words; "" if there is no obstacle
+	room   bool   // reports whether the node lacks room, which may become free later
 }
 
-// placePinned places requests that name their node: no other is looked at. How often a
-// node passes each test is all that their metrics tell.
+// placePinned places requests that name their node. It examines only that node. Their
+// metrics only count the nodes that pass or fail each test.
 func (p *pass) placePinned(b *batch, requests []*Request) {
 	placed := make(map[int32]*api.PlacementMetrics)
 	for _, r := range requests {
@@ -46,7 +46,7 @@ func (p *pass) placePinned(b *batch, requests []*Request) {
 	}
 }
 
-// singleNodeMetrics is what metrics say where one node was looked at, and taken.
+// singleNodeMetrics returns the metrics of a placement that examined one node and took it.
 func (b *batch) singleNodeMetrics(n *api.Node) *api.PlacementMetrics {
 	return &api.PlacementMetrics{
 		NodesEvaluated: 1, NodesInPool: 1, NodePool: b.rules.pool,
@@ -54,7 +54,8 @@ func (b *batch) singleNodeMetrics(n *api.Node) *api.PlacementMetrics {
 	}
 }
 
-// classObstacle tells what of a node and its class keeps it from taking any instance.
+// classObstacle returns the obstacle of a node and its class that keeps every instance off
+// the node.
 func (b *batch) classObstacle(p *page, i int) obstacle {
 	n, k := p.nodes[i], b.verdict(p.class[i])
 	switch {
@@ -68,8 +69,8 @@ func (b *batch) classObstacle(p *page, i int) obstacle {
 	return obstacle{reason: k.reason}
 }
 
-// findObstacle looks for what keeps one more instance from the slot's node. If it is
-// nothing, it returns the node's bucket and overlay.
+// findObstacle returns the obstacle that keeps one more instance off the slot's node. If
+// the node has none, findObstacle returns its bucket and overlay.
 func (b *batch) findObstacle(slot int32) (*bucket, *overlay, obstacle) {
 	p, i := b.pass.view.page(slot)
 	if p.nodes[i] == nil {
@@ -86,8 +87,8 @@ func (b *batch) findObstacle(slot int32) (*bucket, *overlay, obstacle) {
 	return b.buckets[at], o, obstacle{}
 }
 
-// roomObstacle tells what keeps one more instance from a node of a class that fits, with
-// what is taken there; if nothing, it returns the node's bucket.
+// roomObstacle returns the obstacle that keeps one more instance off a node of a feasible
+// class, given what is taken there. If the node has none, roomObstacle returns its bucket.
 func (b *batch) roomObstacle(p *page, i int, slot int32, taken *overlay) (bucket int32, why obstacle) {
 	n := p.nodes[i]
 	bucket, why = b.bucketOrObstacle(n, slot, p.class[i])
@@ -108,7 +109,7 @@ func (b *batch) roomObstacle(p *page, i int, slot int32, taken *overlay) (bucket
 
 const notRegistered = "the node is not registered"
 
-// notReadyReason says that the node is not ready.
+// notReadyReason describes why a node takes no new allocations.
 func notReadyReason(n *api.Node) string {
 	return fmt.Sprintf("the node takes no new allocations (status %s, %s)", n.Status, n.SchedulingEligibility)
 }

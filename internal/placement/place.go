@@ -5,9 +5,9 @@ package placement
 
 import "github.com/reeve-run/reeve/api"
 
-// Place finds a node for every request of the order that it can, in the order
-// of the requests. For those that are left it looks whether they will have room
-// when what they take over from has ended.
+// Place finds a node for as many requests of the order as possible, in the order of the
+// requests. It then checks whether each remaining request will have room once its
+// predecessor has ended, or can preempt other allocations.
 func Place(v *View, o *Order) *Outcome {
 	if len(o.Requests) == 0 {
 		return &Outcome{}
@@ -29,7 +29,7 @@ func Place(v *View, o *Order) *Outcome {
 	return p.out
 }
 
-// alike reports whether the requests can share one scan of the fleet.
+// alike reports whether the requests can share one search of the fleet.
 func alike(a, b *Request) bool {
 	return a.Group == b.Group && a.Job == b.Job && a.Canary == b.Canary &&
 		(a.NodeID == "") == (b.NodeID == "") && a.isSticky() == b.isSticky()
@@ -61,8 +61,8 @@ func (p *pass) place(requests []*Request) {
 	}
 }
 
-// recordResult notes that the request was placed as a, or, if a is nil, that it was
-// not.
+// recordResult records that the request was placed as a, or that it was not placed if a is
+// nil.
 func (p *pass) recordResult(b *batch, r *Request, a *api.Allocation, m *api.PlacementMetrics) {
 	if a == nil {
 		p.left = append(p.left, leftover{batch: b, request: r})
@@ -82,11 +82,12 @@ func (p *pass) recordResult(b *batch, r *Request, a *api.Allocation, m *api.Plac
 type leftover struct {
 	batch   *batch
 	request *Request
-	waits   bool // for the end of what it takes over from
+	waits   bool // reports whether it waits for its predecessor to end
 }
 
-// waitForRoom settles what is left. Requests whose predecessor is ending already come
-// first, so that nobody is stopped for room that is promised to them.
+// waitForRoom decides about the requests that were not placed. Requests whose predecessor
+// is already ending come first, so that no other predecessor is stopped for room that is
+// promised to them.
 func (p *pass) waitForRoom() {
 	for i := range p.left {
 		l := &p.left[i]
@@ -123,15 +124,15 @@ func (p *pass) waitForRoom() {
 	}
 }
 
-// unqueue takes back that an instance of the group is wanted and not placed.
+// unqueue removes one instance of the group from the queued count.
 func (o *Outcome) unqueue(group string) {
 	if o.Queued[group]--; o.Queued[group] == 0 {
 		delete(o.Queued, group)
 	}
 }
 
-// reserveRoomOf reports whether the request would have room where old is, once old has
-// ended.
+// reserveRoomOf reports whether the request would have room in place of old once old has
+// ended, and reserves that room.
 func (l *leftover) reserveRoomOf(old *api.Allocation) bool {
 	return (l.request.NodeID == "" || l.request.NodeID == old.NodeID) && l.batch.reserveRoomOf(old)
 }
@@ -157,15 +158,15 @@ func (b *batch) fail(r *Request) {
 	o.Failed[r.Group.Name] = b.explainFailure()
 }
 
-// reserveRoomOf reports whether an instance of the batch would have room where old is,
-// once old has ended; if so, it keeps that room for it.
+// reserveRoomOf reports whether an instance of the batch would have room in place of old
+// once old has ended. If so, it reserves that room.
 func (b *batch) reserveRoomOf(old *api.Allocation) bool {
 	slot, ok := b.slotWithRoomAfter(old)
 	if !ok {
 		return false
 	}
-	// Until it is placed, the room that it takes beyond its predecessor's is
-	// nobody else's.
+	// Until the instance is placed, no other instance may take the room that it needs
+	// beyond its predecessor's.
 	o := b.pass.overlay(slot)
 	n, _ := b.node(slot)
 	grown := b.demandOn(n).Sub(old.Usage())
@@ -174,8 +175,8 @@ func (b *batch) reserveRoomOf(old *api.Allocation) bool {
 	return true
 }
 
-// slotWithRoomAfter reports whether an instance of the batch would have room where old
-// is, once old has ended, and which slot that is.
+// slotWithRoomAfter reports whether an instance of the batch would have room in place of
+// old once old has ended, and returns the slot.
 func (b *batch) slotWithRoomAfter(old *api.Allocation) (int32, bool) {
 	if !old.HoldsResources() {
 		return 0, false
@@ -200,8 +201,7 @@ func (b *batch) slotWithRoomAfter(old *api.Allocation) (int32, bool) {
 	return slot, b.missingResource(&candidate{used: rest.used}, n, pg.capacity[i], &rest) == ""
 }
 
-// rollback takes everything back: an order that is all or nothing failed in
-// part.
+// rollback undoes all placements of an all-or-nothing order that failed in part.
 func (p *pass) rollback() {
 	p.out.Place, p.out.Stop, p.out.Preempt, p.out.Waiting = nil, nil, nil, nil
 	p.out.Queued = nil
@@ -210,7 +210,7 @@ func (p *pass) rollback() {
 	}
 }
 
-// allocation makes the allocation of a placed request.
+// allocation creates the allocation of a placed request.
 func (b *batch) allocation(r *Request, slot int32, p *picked) *api.Allocation {
 	o := b.pass.order
 	n, _ := b.node(slot)

@@ -10,19 +10,20 @@ import (
 	"strings"
 )
 
-// A portSet is the ports of a node that are taken. It is immutable once it is
-// part of a fleet's page; clone it to change it. Most nodes have a few dozen
-// ports of 65,535 taken: a bitmap with holes.
+// A portSet holds the taken ports of a node. It is immutable once it is part of a fleet's
+// page; clone it to change it. Most nodes have a few dozen of 65,535 ports taken, so the
+// set is a sparse bitmap.
 type portSet struct {
-	// blocks have the number of 16 ports, from 16 times that number on, in the
-	// upper half, and a bit for each that is taken in the lower. They are sorted,
-	// and none is empty.
+	// Each block covers 16 ports. The upper half of a block is its number: its ports start
+	// at 16 times that number. The lower half has a bit for each taken port. Blocks are
+	// sorted, and none is empty.
 	blocks []uint32
 }
 
 const blockBits = 16
 
-// find returns where the port's block is or belongs, and what of it is taken.
+// find returns the position where the port's block is or belongs, and the block's bits of
+// taken ports.
 func (s *portSet) find(port int) (at int, taken uint32) {
 	first := uint32(port>>4) << blockBits
 	at, _ = slices.BinarySearch(s.blocks, first)
@@ -32,7 +33,7 @@ func (s *portSet) find(port int) (at int, taken uint32) {
 	return at, 0
 }
 
-// has reports whether the port is taken. A nil set has none.
+// has reports whether the port is taken. A nil set is empty.
 func (s *portSet) has(port int) bool {
 	if s == nil || port < 0 || port > 65535 {
 		return false
@@ -41,9 +42,9 @@ func (s *portSet) has(port int) bool {
 	return taken&(1<<(port&15)) != 0
 }
 
-// clone returns a set that can be changed without changing s.
+// clone returns a copy that can be changed without changing s.
 func (s *portSet) clone() *portSet {
-	// Together with the first few blocks it is one object.
+	// The set and its first few blocks share one object.
 	c := &struct {
 		portSet
 		few [6]uint32
@@ -59,7 +60,7 @@ func (s *portSet) clone() *portSet {
 	return &c.portSet
 }
 
-// add takes the port. Numbers that are no port are ignored.
+// add takes the port. It ignores numbers that are not ports.
 func (s *portSet) add(port int) {
 	if port <= 0 || port > 65535 {
 		return
@@ -86,7 +87,7 @@ func (s *portSet) remove(port int) {
 
 func (s *portSet) isEmpty() bool { return s == nil || len(s.blocks) == 0 }
 
-// freeIn returns the first free port of lo..hi; 0 if all are taken.
+// freeIn returns the first free port of lo..hi, or 0 if all are taken.
 func (s *portSet) freeIn(lo, hi int) int {
 	if lo > hi {
 		return 0
@@ -114,8 +115,8 @@ func (s *portSet) freeIn(lo, hi int) int {
 	return 0
 }
 
-// eachPort calls f for every port of a list like "22,80,8000-8100". What cannot
-// be read is left out: the agent has checked the list before.
+// eachPort calls f for every port of a list such as "22,80,8000-8100". It skips parts that
+// it cannot parse, because the agent has validated the list before.
 func eachPort(list string, f func(port int)) {
 	for part := range strings.SplitSeq(list, ",") {
 		from, to, isRange := strings.Cut(strings.TrimSpace(part), "-")

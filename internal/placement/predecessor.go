@@ -9,12 +9,13 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// What requests replace is stopped only when they are placed: until then it runs
-// on, and distinct_hosts and distinct_property count it, for all requests but
-// its own. Otherwise an instance could be put beside one that stays after all,
-// because its own replacement has no place.
+// A request's predecessor is stopped only when the request is placed. Until then it keeps
+// running, and distinct_hosts and distinct_property count it for all requests except its
+// own. Otherwise, an instance could be placed beside a predecessor that stays because its
+// replacement found no node.
 
-// runningPredecessor is what still runs of what the request replaces; nil if nothing does.
+// runningPredecessor returns the allocation that the request replaces while it still holds
+// resources, or nil.
 func (r *Request) runningPredecessor() *api.Allocation {
 	if s := r.Replaces; s != nil && s.ClientStatus == "" && s.Alloc.HoldsResources() {
 		return s.Alloc
@@ -22,7 +23,7 @@ func (r *Request) runningPredecessor() *api.Allocation {
 	return nil
 }
 
-// startCountingReplaced begins counting, if any rule asks for it.
+// startCountingReplaced starts counting predecessors if any rule counts them.
 func (p *pass) startCountingReplaced() {
 	var last *Request
 	distinct := false
@@ -49,7 +50,7 @@ func isDistinct(constraints []*api.Constraint) bool {
 	})
 }
 
-// countReplaced counts what the request replaces n more times.
+// countReplaced changes the count of the request's predecessor by n.
 func (p *pass) countReplaced(r *Request, n int32) {
 	a := r.runningPredecessor()
 	slot, ok := p.view.slots.Get(a.NodeID)
@@ -62,11 +63,11 @@ func (p *pass) countReplaced(r *Request, n int32) {
 	p.leaving[a.Group][slot] += n
 }
 
-// ignorePredecessor counts what the request replaces no more: the request may take its
-// place. Accuse takes that back.
+// ignorePredecessor stops counting the request's predecessor, so that the request may take
+// its place. countPredecessor reverts this.
 func (b *batch) ignorePredecessor(r *Request) { b.adjustPredecessor(r, -1) }
 
-// countPredecessor counts what the request replaces again: it stays where it is.
+// countPredecessor counts the request's predecessor again, because it stays on its node.
 func (b *batch) countPredecessor(r *Request) { b.adjustPredecessor(r, 1) }
 
 func (b *batch) adjustPredecessor(r *Request, n int32) {
@@ -80,8 +81,8 @@ func (b *batch) adjustPredecessor(r *Request, n int32) {
 	}
 }
 
-// countProperties counts instances of the group on the slot for the distinct
-// properties that look at them.
+// countProperties changes the count of instances of the group on the slot by n, for the
+// distinct properties that include the group.
 func (b *batch) countProperties(group string, slot int32, n int) {
 	node, _ := b.node(slot)
 	if node == nil {
@@ -95,9 +96,9 @@ func (b *batch) countProperties(group string, slot int32, n int) {
 	}
 }
 
-// placeOnPredecessorsNode puts the request's instance on the node of what it replaces; nil if that
-// cannot take it. No scan of the fleet has found that node: for it, what is
-// replaced was in the way.
+// placeOnPredecessorsNode places the request's instance on its predecessor's node, or
+// returns nil if that node cannot take it. The search of the fleet did not find the node,
+// because the predecessor itself was the obstacle.
 func (b *batch) placeOnPredecessorsNode(r *Request) *api.Allocation {
 	if b.pass.leaving == nil || !b.rules.distinctHosts || r.runningPredecessor() == nil || slices.Contains(r.Penalised, r.Replaces.Alloc.NodeID) {
 		return nil

@@ -10,48 +10,49 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// A Preemption is an allocation of another job that has to end for one that is
-// placed: its room is promised to that one, which its node starts when the other
+// A Preemption is an allocation of another job that must end for a placed allocation. Its
+// room is reserved for the placed allocation, which the node starts when the preempted one
 // has ended.
 type Preemption struct {
 	Alloc *api.Allocation
 	By    *api.Allocation
 }
 
-// A preemptor finds room for what an order cannot place otherwise.
+// A preemptor finds room for requests that an order cannot place otherwise.
 type preemptor struct {
 	pass      *pass
-	preempted map[string]bool // by the order: ids
+	preempted map[string]bool // ids of allocations preempted by the order
 	losses    *groupLosses
 
-	// Used again for every node:
+	// Buffers reused for every node:
 	ending  []*api.Allocation
 	victims []victim
 	search  victimSearch
 }
 
-// A preemptionChoice is a node on which a request has room once others have ended.
+// A preemptionChoice is a node on which a request has room once other allocations have
+// ended.
 type preemptionChoice struct {
 	slot   int32
 	pos    uint32         // breaks ties
-	groups [4]int32       // that the best set takes from
-	count  int            // of them; more than there are in groups: some are not
-	lost   int            // what those had lost when that was so; -1: the node has changed
-	score  float64        // of the node, with the set gone
-	harm   preemptionCost // of the best set there
+	groups [4]int32       // groups of the best set's victims
+	count  int            // number of groups; if it exceeds len(groups), the array is incomplete
+	lost   int            // losses of the groups at evaluation; -1: the node has changed since
+	score  float64        // score of the node without the set
+	harm   preemptionCost // cost of the best set
 }
 
-// compare puts the choice first that does least harm; of those that do the same
-// but for freeing more than is needed, the node that suits best.
+// compare orders choices by preemption cost. Among choices with equal cost apart from the
+// excess room, the node with the better score comes first.
 func (c *preemptionChoice) compare(d *preemptionChoice) int {
 	return cmp.Or(c.harm.compareCoarse(d.harm), -cmp.Compare(c.score, d.score), c.harm.compare(d.harm), cmp.Compare(c.pos, d.pos))
 }
 
-// leastHarm orders choices by compare.
+// leastHarm reports whether c is the cheaper choice by compare.
 func leastHarm(c, d *preemptionChoice) bool { return c.compare(d) < 0 }
 
-// isStale reports whether the choice has to be made again: what it does may be
-// worse by now, but never better, because its groups have lost others meanwhile.
+// isStale reports whether the choice must be evaluated again. Its cost may have risen, but
+// cannot have fallen, because its groups may have lost other allocations since.
 func (x *preemptor) isStale(c *preemptionChoice) bool {
 	return c.lost < 0 || c.count > len(c.groups) || c.lost != x.lost(c)
 }
@@ -59,12 +60,13 @@ func (x *preemptor) isStale(c *preemptionChoice) bool {
 func (x *preemptor) lost(c *preemptionChoice) (lost int) {
 	for _, g := range c.groups[:min(c.count, len(c.groups))] {
 		l := &x.losses.groups[g]
-		lost += max(min(l.lost, l.may), 0) // beyond it, one more is as bad as the one before
+		lost += max(min(l.lost, l.may), 0) // beyond the limit, every further loss costs the same
 	}
 	return lost
 }
 
-// mayPreempt returns the order's preemptor; nil if there is nobody to preempt.
+// mayPreempt returns the order's preemptor, or nil if no allocation can be preempted for
+// the request.
 func (b *batch) mayPreempt(r *Request) *preemptor {
 	p := b.pass
 	if p.order.Policy.Held == nil || !p.view.priorities.upTo(r.Job.Priority-priorityGap) {
@@ -76,8 +78,8 @@ func (b *batch) mayPreempt(r *Request) *preemptor {
 	return p.preemptor
 }
 
-// preempt places the request on a node that has room once allocations of less
-// important jobs have ended; false if there is none.
+// preempt places the request on a node that has room once allocations of less important
+// jobs have ended. It reports whether such a node exists.
 func (b *batch) preempt(r *Request) bool {
 	x := b.mayPreempt(r)
 	if x == nil {
@@ -97,7 +99,7 @@ func (x *preemptor) place(b *batch, r *Request) bool {
 		return ok && x.preemptOn(b, r, slot)
 	}
 	x.findChoices(b, r)
-	var aside []preemptionChoice // the instance failed there
+	var aside []preemptionChoice // nodes on which the instance failed
 	defer func() {
 		for _, c := range aside {
 			b.choices.Push(c)
@@ -110,7 +112,7 @@ func (x *preemptor) place(b *batch, r *Request) bool {
 			if again, ok := x.evaluateNode(b, r, c.slot); ok {
 				b.choices.Push(again)
 				if again.count > len(again.groups) && x.preemptOn(b, r, again.slot) {
-					return true // it would be stale for ever
+					return true // it would always be stale
 				}
 			}
 			continue
@@ -121,14 +123,14 @@ func (x *preemptor) place(b *batch, r *Request) bool {
 		}
 		if x.preemptOn(b, r, c.slot) {
 			c.lost = -1
-			b.choices.Push(c) // there may be room for more
+			b.choices.Push(c) // the node may have room for more
 			return true
 		}
 	}
 	return slices.ContainsFunc(aside, func(c preemptionChoice) bool { return x.preemptOn(b, r, c.slot) })
 }
 
-// findChoices looks at every node, once for all requests of the batch.
+// findChoices examines every node, once for all requests of the batch.
 func (x *preemptor) findChoices(b *batch, r *Request) {
 	if b.chosen {
 		return
@@ -147,7 +149,7 @@ func (x *preemptor) findChoices(b *batch, r *Request) {
 	b.choices.Init()
 }
 
-// evaluateNode finds what preempting would do on a node.
+// evaluateNode computes the cost of preempting on a node.
 func (x *preemptor) evaluateNode(b *batch, r *Request, slot int32) (preemptionChoice, bool) {
 	s := x.find(b, r, slot)
 	if s == nil {
@@ -171,8 +173,8 @@ func (x *preemptor) evaluateNode(b *batch, r *Request, slot int32) (preemptionCh
 	return c, true
 }
 
-// find looks on a node for the set that does the least harm; nil if there is
-// none. What is found is good until the next call.
+// find returns the cheapest set of allocations to preempt on a node, or nil if none makes
+// room. The result is valid until the next call.
 func (x *preemptor) find(b *batch, r *Request, slot int32) *victimSearch {
 	pg, i := b.pass.view.page(slot)
 	n := pg.nodes[i]
@@ -198,7 +200,7 @@ func (x *preemptor) find(b *batch, r *Request, slot int32) *victimSearch {
 		s.rest.hold(a, -1)
 	}
 	if len(s.ending) > 0 && s.fitsAll(nil) {
-		return s // waiting is enough
+		return s // the room of ending allocations is enough
 	}
 	if !s.run() {
 		return nil
@@ -206,7 +208,7 @@ func (x *preemptor) find(b *batch, r *Request, slot int32) *victimSearch {
 	return s
 }
 
-// after is what is taken on the node when the set, and what is ending, is gone.
+// after returns the node's overlay without the set and the ending allocations.
 func (s *victimSearch) after() *overlay {
 	rest := s.rest.fork()
 	for _, i := range s.set {
@@ -215,8 +217,8 @@ func (s *victimSearch) after() *overlay {
 	return &rest
 }
 
-// preemptOn places the request on the node, and preempts what has to end for
-// that.
+// preemptOn places the request on the node and preempts the allocations that must end for
+// it.
 func (x *preemptor) preemptOn(b *batch, r *Request, slot int32) bool {
 	s := x.find(b, r, slot)
 	if s == nil {
@@ -257,8 +259,8 @@ func (x *preemptor) preemptOn(b *batch, r *Request, slot int32) bool {
 	return true
 }
 
-// needed are those of what is ending whose room the instance takes; rest, what
-// is taken without them and the set, gets back what the others hold.
+// needed returns the ending allocations whose room the instance takes. It adds the other
+// ending allocations back to rest, the overlay without the ending allocations and the set.
 func (s *victimSearch) needed(rest *overlay) (needed []*api.Allocation) {
 	for _, e := range s.ending {
 		with := rest.fork()

@@ -11,13 +11,13 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Names of the terms that a node's history with the instance adds to scores.
+// Names of the score terms for a node's history with the instance.
 const (
-	termPrevious = "previous-node"           // the instance's data is there
-	termFailed   = "node-reschedule-penalty" // the instance failed there
+	termPrevious = "previous-node"           // the instance's data is on the node
+	termFailed   = "node-reschedule-penalty" // the instance failed on the node
 )
 
-// isSticky reports whether the instance is to stay where its predecessor was: its
+// isSticky reports whether the instance should stay on its predecessor's node: its
 // directory is sticky, and it did not fail there.
 func (r *Request) isSticky() bool {
 	d := r.Group.EphemeralDisk
@@ -25,8 +25,8 @@ func (r *Request) isSticky() bool {
 		!slices.Contains(r.Penalised, r.Previous.NodeID)
 }
 
-// placeSticky places requests on the nodes of their predecessors where those can take
-// them, now or once the predecessor has ended. It returns the others.
+// placeSticky places requests on their predecessors' nodes if these nodes can take them,
+// now or once the predecessor has ended. It returns the other requests.
 func (p *pass) placeSticky(b *batch, requests []*Request) (others []*Request) {
 	for _, r := range requests {
 		b.ignorePredecessor(r)
@@ -44,8 +44,8 @@ func (p *pass) placeSticky(b *batch, requests []*Request) (others []*Request) {
 	return others
 }
 
-// placeBeside places the request on its predecessor's node; nil if that has no
-// room for both, or takes nothing.
+// placeBeside places the request on its predecessor's node. It returns nil if the node
+// lacks room for both or takes no allocations.
 func (b *batch) placeBeside(r *Request) (*api.Allocation, *api.PlacementMetrics) {
 	slot, ok := b.pass.view.slots.Get(r.Previous.NodeID)
 	if !ok {
@@ -73,8 +73,8 @@ func (b *batch) placeBeside(r *Request) (*api.Allocation, *api.PlacementMetrics)
 	return a, m
 }
 
-// waitsForPredecessor reports whether the request has room on its predecessor's node as
-// soon as that has ended, and it is ending or is to.
+// waitsForPredecessor reports whether the request will have room on its predecessor's node
+// once the predecessor ends, and the predecessor is ending or will be stopped.
 func (b *batch) waitsForPredecessor(r *Request) bool {
 	if r.Replaces == nil && !r.Previous.IsServerTerminal() {
 		return false
@@ -83,7 +83,7 @@ func (b *batch) waitsForPredecessor(r *Request) bool {
 	return ok
 }
 
-// affinity is what the group's affinities say of the node.
+// affinity returns the sum of the weights of the group's affinities that the node meets.
 func (b *batch) affinity(n *api.Node) float64 {
 	sum := 0.0
 	for _, a := range b.rules.affinities {
@@ -94,8 +94,8 @@ func (b *batch) affinity(n *api.Node) float64 {
 	return sum
 }
 
-// withHistory returns the metrics with what the nodes where the instance failed
-// lose by it.
+// withHistory returns the metrics with the penalty of each node on which the instance
+// failed.
 func withHistory(m *api.PlacementMetrics, r *Request) *api.PlacementMetrics {
 	failed := func(s *api.NodeScore) bool { return slices.Contains(r.Penalised, s.NodeID) }
 	if m == nil || len(r.Penalised) == 0 || !slices.ContainsFunc(m.ScoreMetaData, failed) {

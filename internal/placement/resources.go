@@ -10,26 +10,25 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// A resources is what one instance of a group needs beside amounts and ordinary
-// ports: cores and devices of its tasks' own, and ports on one of the node's
-// networks. It is nil for a group that needs nothing of the kind, and its
-// methods then do nothing.
+// A resources holds the needs of one instance of a group beyond amounts and ordinary
+// ports: reserved cores and devices of its tasks, and ports on one of the node's networks.
+// It is nil for a group without such needs, and methods on nil do nothing.
 //
-// A group has few of these, and a pass is one goroutine's: the scratch space
-// that deciding about a node needs is part of it.
+// A resources has few entries and belongs to one goroutine, because a pass does. It
+// therefore contains the buffers for evaluating a node.
 type resources struct {
-	cores    int   // of all tasks
+	cores    int   // total over all tasks
 	byTask   []int // cores, in the order of the group's tasks
 	devices  []*deviceRequest
-	networks []string // host networks that ports are asked on
+	networks []string // host networks of the requested ports
 	static   []requestedPort
 
 	found map[string]classMatches // by computed class
-	free  []int                   // devices by the node's group
-	seats []deviceMatch           // by device block
+	free  []int                   // free devices by the node's device group
+	seats []deviceMatch           // assigned device group by device block
 }
 
-// newResources returns what the group asks for; nil if nothing.
+// newResources returns the group's needs, or nil if the group has none.
 func newResources(g *api.Group, ask *portRequest) *resources {
 	s := &resources{}
 	for i, t := range g.Tasks {
@@ -67,8 +66,7 @@ func newResources(g *api.Group, ask *portRequest) *resources {
 	return s
 }
 
-// mismatch returns what makes every node of n's kind unfit, in words; "" if
-// nothing.
+// mismatch returns what makes every node of n's class infeasible, in words, or "".
 func (s *resources) mismatch(n *api.Node) string {
 	if s == nil {
 		return ""
@@ -79,7 +77,7 @@ func (s *resources) mismatch(n *api.Node) string {
 	return ""
 }
 
-// mismatches is unfit with everything that is in the way.
+// mismatches is mismatch for all obstacles.
 func (s *resources) mismatches(n *api.Node) (reasons []string) {
 	if s == nil {
 		return nil
@@ -97,7 +95,7 @@ func (s *resources) mismatches(n *api.Node) (reasons []string) {
 	return reasons
 }
 
-// shortages is lacks with everything that is in the way, and by how much.
+// shortages is shortage for all obstacles, with the missing amounts.
 func (s *resources) shortages(n *api.Node, o *overlay) (all []api.Obstacle) {
 	if s == nil {
 		return nil
@@ -121,7 +119,7 @@ func (s *resources) shortages(n *api.Node, o *overlay) (all []api.Obstacle) {
 		}
 	}
 	if len(s.mismatches(n)) > 0 {
-		return all // there is more amiss with its devices than that they are taken
+		return all // the devices do not meet the request even when free
 	}
 	if missing, ok := s.assignDevices(n, o); !ok {
 		all = append(all, api.Obstacle{Filter: api.FilterResource, Reason: "not enough free devices: " + missing.name})
@@ -129,8 +127,8 @@ func (s *resources) shortages(n *api.Node, o *overlay) (all []api.Obstacle) {
 	return all
 }
 
-// demand adds what the node makes of it in amounts: a core is worth its share of
-// the node's MHz.
+// demand adds the amounts that depend on the node: a core counts with its share of the
+// node's MHz.
 func (s *resources) demand(u api.Usage, n *api.Node) api.Usage {
 	if s != nil && s.cores > 0 && n.Resources != nil {
 		u.CPU += int64(s.cores) * n.Resources.CPU.PerCore()
@@ -138,7 +136,7 @@ func (s *resources) demand(u api.Usage, n *api.Node) api.Usage {
 	return u
 }
 
-// shortage names what the node has too little of; "" if nothing.
+// shortage names the resource that the node lacks, or returns "".
 func (s *resources) shortage(n *api.Node, o *overlay) string {
 	if s == nil {
 		return ""
@@ -157,7 +155,7 @@ func (s *resources) shortage(n *api.Node, o *overlay) string {
 	return ""
 }
 
-// score is how welcome the devices are that the node has to give, from -1 to 1.
+// score returns the score of the devices that the node can give, from -1 to 1.
 func (s *resources) score(n *api.Node, o *overlay) float64 {
 	if s == nil || !s.hasAffinities() {
 		return 0
@@ -179,15 +177,15 @@ func (s *resources) hasAffinities() bool {
 	return slices.ContainsFunc(s.devices, func(a *deviceRequest) bool { return len(a.wishes) > 0 })
 }
 
-// A picked is what of a node one instance gets: port numbers in the order of
-// its portAsk, cores by task, devices by block.
+// A picked holds the resources of a node that one instance gets: port numbers in the order
+// of its portRequest, cores by task, devices by block.
 type picked struct {
 	numbers []int
 	cores   [][]uint16
 	devices []*api.AllocatedDevice
 }
 
-// pick chooses cores and devices. It does not take them.
+// pick chooses cores and devices. It does not reserve them.
 func (s *resources) pick(n *api.Node, o *overlay, p *picked) bool {
 	if s == nil {
 		return true
@@ -226,7 +224,7 @@ func hasCores(n *api.Node, o *overlay, count int) bool {
 	return false
 }
 
-// freeCores returns the first count of the node's cores that are free.
+// freeCores returns the node's first count free cores.
 func freeCores(n *api.Node, o *overlay, count int) []uint16 {
 	ids := make([]uint16, 0, count)
 	for _, id := range n.Resources.CPU.ReservableCPUCores {
@@ -237,7 +235,7 @@ func freeCores(n *api.Node, o *overlay, count int) []uint16 {
 	return ids
 }
 
-// hold counts what was picked, for one more instance.
+// hold adds the picked resources of one more instance to the overlay.
 func (b *batch) hold(o *overlay, n *api.Node, p *picked) {
 	o.used = o.used.Add(b.demandOn(n))
 	o.starting++
@@ -256,7 +254,8 @@ func (b *batch) hold(o *overlay, n *api.Node, p *picked) {
 	}
 }
 
-// hostAddress is the node's address in a host network, "" if it is not in it.
+// hostAddress returns the node's address in a host network, or "" if the node is not in
+// it.
 func hostAddress(n *api.Node, network string) string {
 	if h := n.HostNetworks[network]; h != nil {
 		return h.Address
@@ -264,6 +263,5 @@ func hostAddress(n *api.Node, network string) string {
 	return ""
 }
 
-// variesByNode reports whether how much of a node an instance takes depends on
-// the node.
+// variesByNode reports whether the amounts that an instance takes depend on the node.
 func (s *resources) variesByNode() bool { return s != nil && s.cores > 0 }

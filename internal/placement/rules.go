@@ -12,7 +12,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// rules are what a group of a job version asks of a node, apart from room.
+// rules holds the requirements of a group of a job version on a node, apart from room.
 type rules struct {
 	job   *api.Job
 	group *api.Group
@@ -20,21 +20,21 @@ type rules struct {
 	datacenters []string
 	pool        string
 	drivers     []string
-	shared      []*condition // decided once per node class
-	own         []*condition // decided node by node: they look at something unique
+	shared      []*condition // evaluated once per node class
+	own         []*condition // evaluated per node, because they read attributes unique to a node
 
 	ports   *portRequest
-	special *resources // nil if the group asks for amounts and ports alone
+	special *resources // nil if the group asks only for amounts and ports
 
-	distinctHosts bool // no two instances of the group on one node
-	distinctJob   bool // no two instances of the job on one node
+	distinctHosts bool // at most one instance of the group per node
+	distinctJob   bool // at most one instance of the job per node
 	properties    []property
 	affinities    []affinity
 	spreads       []spread
 }
 
-// A property is a distinct_property constraint: at most limit instances per
-// value, counted over the job or the group.
+// A property is a distinct_property constraint: at most limit instances per value, counted
+// over the job or the group.
 type property struct {
 	target  target
 	words   string
@@ -114,7 +114,7 @@ func weightOf(a *api.Affinity) float64 {
 	return float64(*a.Weight)
 }
 
-// escaped reports whether a node's class does not tell whether it is feasible.
+// escaped reports whether a node's class does not determine its feasibility.
 func (r *rules) escaped() bool {
 	return len(r.own) > 0 || slices.ContainsFunc(r.properties, func(p property) bool { return p.target.unique })
 }
@@ -124,8 +124,8 @@ func (r *rules) inPool(n *api.Node) bool {
 	return r.pool == api.NodePoolAll || r.pool == n.Pool()
 }
 
-// inDatacenter reports whether the node is in one of the job's datacenters,
-// which may be globs. A job that names none may run in any.
+// inDatacenter reports whether the node is in one of the job's datacenters, which may be
+// globs. A job that names none may run in any.
 func (r *rules) inDatacenter(n *api.Node) bool {
 	if len(r.datacenters) == 0 {
 		return true
@@ -136,7 +136,7 @@ func (r *rules) inDatacenter(n *api.Node) bool {
 	})
 }
 
-// classMismatch returns what makes nodes of n's class unfit, in words; "" if nothing.
+// classMismatch returns what makes nodes of n's class infeasible, in words, or "".
 func (r *rules) classMismatch(n *api.Node) string {
 	for _, d := range r.drivers {
 		if status := n.Drivers[d]; status == nil || !status.Detected {
@@ -151,7 +151,7 @@ func (r *rules) classMismatch(n *api.Node) string {
 	return r.special.mismatch(n)
 }
 
-// nodeMismatch returns what makes this one node unfit although its class is not.
+// nodeMismatch returns what makes this node infeasible although its class is feasible.
 func (r *rules) nodeMismatch(n *api.Node) string { return unmet(r.own, n) }
 
 func unmet(conditions []*condition, n *api.Node) string {
@@ -163,17 +163,17 @@ func unmet(conditions []*condition, n *api.Node) string {
 	return ""
 }
 
-// Suits reports whether the node may run the group as far as it does not depend
-// on room and on other instances: pool, datacenter, drivers and constraints. If
-// not, it says what is in the way.
+// Suits reports whether the node may run the group as far as this does not depend on room
+// or on other instances: pool, datacenter, drivers and constraints. If not, reason names
+// the obstacle.
 func Suits(job *api.Job, group *api.Group, n *api.Node) (reason string, ok bool) {
 	return NewSuitability(job, group).Of(n)
 }
 
-// A Suitability answers Suits for one group and many nodes, of one goroutine.
+// A Suitability evaluates Suits for one group and many nodes. It belongs to one goroutine.
 type Suitability struct {
 	rules   *rules
-	classes map[string]string // by computed class: what Of found that all of it share
+	classes map[string]string // by computed class: the obstacle shared by all nodes of the class, or ""
 }
 
 // NewSuitability prepares the group's constraints.

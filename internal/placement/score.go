@@ -9,8 +9,8 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// powers holds 10^(i/1024): calling math.Pow per node would cost more than
-// everything else in the loop.
+// powers holds 10^(i/1024). A call of math.Pow per node would cost more than everything
+// else in the loop.
 var powers = func() (t [1025]float64) {
 	for i := range t {
 		t[i] = math.Pow(10, float64(i)/1024)
@@ -18,13 +18,13 @@ var powers = func() (t [1025]float64) {
 	return t
 }()
 
-// packed scores how full a node is, by what shares of its CPU and memory are
-// free in 1024ths: from 0 (empty) to 1 (full). Fuller nodes are preferred, so
-// that others stay free for what is large. The formula is the "best fit v3" of
-// Google's bin packing papers.
+// packed scores how full a node is, given the free shares of its CPU and memory in
+// 1024ths: from 0 (empty) to 1 (full). Fuller nodes are preferred, which keeps other nodes
+// free for large instances. The formula is the "best fit v3" of Google's bin packing
+// papers.
 func packed(cpu, mem int64) float64 { return (20 - powers[cpu] - powers[mem]) / 18 }
 
-// free is the free share in 1024ths.
+// free returns the free share in 1024ths.
 func free(used, capacity int64) int64 {
 	if capacity <= 0 || used >= capacity {
 		return 0
@@ -32,9 +32,8 @@ func free(used, capacity int64) int64 {
 	return (capacity - used) * 1024 / capacity
 }
 
-// crowded is the penalty for n instances of the same group on a node. Up to
-// three instances it outweighs any packing; the more there are, the less one
-// node matters.
+// crowded returns the penalty for n instances of the same group on a node. Up to three
+// instances it outweighs any packing; the more instances run, the less one node matters.
 func crowded(n int32, count int) float64 {
 	if n == 0 {
 		return 0
@@ -42,13 +41,12 @@ func crowded(n int32, count int) float64 {
 	return -3 * float64(n) / float64(max(count, 3))
 }
 
-// utilizationScore scores what the node would be with used of capacity, as the cluster's
-// algorithm has it.
+// utilizationScore scores a node with used of capacity taken, by the cluster's algorithm.
 func (b *batch) utilizationScore(used, capacity api.Usage) float64 {
 	return b.packingScore(free(used.CPU, capacity.CPU), free(used.MemoryMB, capacity.MemoryMB))
 }
 
-// packingScore is packed, or, for fleets that are to be used evenly, the opposite.
+// packingScore returns packed, or its opposite if the algorithm spreads load.
 func (b *batch) packingScore(cpu, mem int64) float64 {
 	if b.evenly {
 		return 1 - packed(cpu, mem)
@@ -56,13 +54,13 @@ func (b *batch) packingScore(cpu, mem int64) float64 {
 	return packed(cpu, mem)
 }
 
-// score is the candidate's score with one more instance.
+// score returns the candidate's score with one more instance.
 func (b *batch) score(c *candidate, n *api.Node, capacity api.Usage, o *overlay) float64 {
 	return b.utilizationScore(c.used.Add(b.demandOn(n)), capacity) + crowded(c.collisions, b.count) + c.affinity + b.special.score(n, o)
 }
 
-// maxScoreBonus bounds what value adds to how the node is filled and to the affinity of
-// its class.
+// maxScoreBonus returns an upper bound of the terms that score adds to the utilization and
+// to the affinity of the node's class.
 func (b *batch) maxScoreBonus() float64 {
 	if b.special != nil && b.special.hasAffinities() {
 		return 1
@@ -70,8 +68,8 @@ func (b *batch) maxScoreBonus() float64 {
 	return 0
 }
 
-// scoreMetadata lists the terms of the best candidates' scores, before anything of
-// the batch is placed.
+// scoreMetadata lists the terms of the best candidates' scores before the batch places
+// anything.
 func (b *batch) scoreMetadata() []*api.NodeScore {
 	least := b.lowestLoads(nil)
 	best := b.top(explained, least)
@@ -82,7 +80,7 @@ func (b *batch) scoreMetadata() []*api.NodeScore {
 	return scores
 }
 
-// scoreTerms are what a candidate's score is made of.
+// scoreTerms returns the terms of a candidate's score.
 func (b *batch) scoreTerms(c *candidate, least []float64) *api.NodeScore {
 	n, capacity := b.node(c.slot)
 	algorithm := api.AlgorithmBinpack
@@ -107,7 +105,7 @@ func (b *batch) scoreTerms(c *candidate, least []float64) *api.NodeScore {
 	return &api.NodeScore{NodeID: n.ID, Scores: terms, NormScore: sum}
 }
 
-// explained is how many nodes' scores are kept with an allocation.
+// explained is the number of nodes whose scores are kept with an allocation.
 const explained = 3
 
 // top returns the n best candidates over all buckets, best first.
@@ -134,7 +132,7 @@ func (b *batch) top(n int, least []float64) []candidate {
 	return best
 }
 
-// best returns the n best of the candidates that are known, in the memory of h.
+// best returns the n best of the known candidates, in the memory of h.
 func (bk *bucket) best(n int, h candidates) candidates {
 	h = h[:0]
 	for i := range *bk.heap {
@@ -143,7 +141,7 @@ func (bk *bucket) best(n int, h candidates) candidates {
 	return h
 }
 
-// keep puts c among the n best, in order.
+// keep inserts c if it is among the n best, in order.
 func (h *candidates) keep(c *candidate, n int) {
 	at := len(*h)
 	if at == n {

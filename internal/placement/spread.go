@@ -10,16 +10,16 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// A spread is a wish for shares of instances by an attribute's value.
+// A spread holds the intended shares of instances by the value of an attribute.
 type spread struct {
 	target target
 	weight float64 // share of all spreads' weights, 0..1
 	wanted map[string]float64
-	rest   float64 // for every value that wanted does not name; <0: none of them
+	rest   float64 // instances for each value that wanted does not name; <0: none
 }
 
-// spreadsOf lists the group's spreads, then the job's. A service without any is
-// spread evenly over the cluster's zones, if it has some.
+// spreadsOf lists the group's spreads, followed by the job's. A service without any is
+// spread evenly over the cluster's zones, if a zone attribute is set.
 func spreadsOf(job *api.Job, group *api.Group, policy Policy) []*api.Spread {
 	spreads := slices.Concat(group.Spreads, job.Spreads)
 	if len(spreads) == 0 && policy.ZoneAttribute != "" && job.Type == api.JobTypeService {
@@ -50,7 +50,7 @@ func spreadWeight(s *api.Spread) float64 {
 	return max(float64(*s.Weight), 0)
 }
 
-// aim turns percentages into numbers of instances.
+// aim converts percentages into numbers of instances.
 func (s *spread) aim(targets []*api.SpreadTarget, count float64) {
 	if len(targets) == 0 {
 		return
@@ -67,8 +67,8 @@ func (s *spread) aim(targets []*api.SpreadTarget, count float64) {
 	}
 }
 
-// want is how many instances the value is to have, of those for which values
-// stand in proportion; 0: none if it can be helped.
+// want returns the intended number of instances of the value. Without targets, all values
+// have the same proportion. 0 means none if avoidable.
 func (s *spread) want(value string) float64 {
 	if s.wanted == nil {
 		return 1
@@ -79,9 +79,9 @@ func (s *spread) want(value string) float64 {
 	return max(s.rest, 0)
 }
 
-// load is how much of what it is to have a value that wants want has, with half
-// of one more instance: the value with the least load gets the next one
-// (Webster's method), so that shares are kept all along the way.
+// load returns the filled share of a value that should have want instances, counting half
+// of one more instance. The value with the lowest load gets the next instance (Webster's
+// method), so that the shares hold after every placement.
 func load(have int, want float64) float64 {
 	if want <= 0 {
 		return math.Inf(1)
@@ -89,13 +89,13 @@ func load(have int, want float64) float64 {
 	return (float64(have) + 0.5) / want
 }
 
-// strength makes a spread outweigh all else that is said of a node (how it is
-// filled 1, instances of the group there 3, affinities 2, devices 2): with less,
-// a zone of few nodes would never get its share.
+// strength makes a spread outweigh all other terms of a node's score (utilization 1,
+// instances of the group 3, affinities 2, devices 2). With less, a zone with few nodes
+// would never get its share.
 const strength = 5
 
-// score says how welcome one more instance is where the load is so, and the
-// least of all is least.
+// score returns the score of one more instance on a value with the given load, where least
+// is the lowest load of all values.
 func (s *spread) score(load, least float64) float64 {
 	if load <= least {
 		return strength * s.weight

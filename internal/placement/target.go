@@ -9,14 +9,14 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// A target is one side of a constraint: a literal, or something of a node:
-// ${attr.NAME}, ${driver.NAME}, ${unique.NAME}, ${meta.NAME}, ${node.datacenter}, ${node.class},
+// A target is one side of a constraint: a literal, or a value of a node: ${attr.NAME},
+// ${driver.NAME}, ${unique.NAME}, ${meta.NAME}, ${node.datacenter}, ${node.class},
 // ${node.pool}, ${node.region}, ${node.unique.id} or ${node.unique.name}.
 type target struct {
 	space   string // "attr", "meta", "node"; "" for a literal
-	name    string // of the attribute, or the literal itself
+	name    string // name of the attribute, or the literal itself
 	literal bool
-	unique  bool // nodes of one class may differ in it
+	unique  bool // reports whether nodes of one class may differ in it
 }
 
 func newTarget(s string) target {
@@ -33,7 +33,7 @@ func newTarget(s string) target {
 	return t
 }
 
-// of returns the target's value on the node, and whether it has one.
+// of returns the target's value on the node and whether the node has one.
 func (t target) of(n *api.Node) (string, bool) {
 	switch t.space {
 	case "":

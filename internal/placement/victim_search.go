@@ -9,32 +9,31 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// maxSteps bounds the search on one node. Within it the set that is found is
-// the best there is; beyond it, the best that was seen.
+// maxSteps bounds the search on one node. If the search finishes within it, the result is
+// optimal; otherwise, the result is the best set seen.
 const maxSteps = 4096
 
-// A victimSearch looks on one node for the set of victims that does the least harm
-// and makes room for one more instance.
+// A victimSearch searches one node for the cheapest set of victims that makes room for one
+// more instance.
 //
-// It is a walk over sets in the order of the victims, which begins with the
-// lowest priorities. A branch is left when even the fewest and least important
-// victims that could still make the room would do more harm than the best set
-// known. Victims that are alike are taken in order only, so that many equal
-// ones cost no more than few. Victims that must go in any case, because of a
-// port that only they hold, say, are in every set from the start.
+// It walks over sets in the order of the victims, lowest priority first. It prunes a
+// branch when even the fewest and least important victims that could still make room would
+// cost more than the best set known. It takes equal victims in order only, so that many
+// equal victims cost no more than few. Victims that every set needs, for example because
+// only they hold a port, are in every set from the start.
 type victimSearch struct {
 	batch    *batch
 	losses   *groupLosses
 	page     *page
-	at       int   // in the page
-	slot     int32 // of the node
+	at       int   // index of the node in the page
+	slot     int32 // slot of the node
 	capacity api.Usage
 	need     api.Usage
-	rest     overlay // what is taken there, without what is ending
+	rest     overlay // taken on the node, without the ending allocations
 	victims  []victim
 	ending   []*api.Allocation // not in rest
 
-	largest  api.Usage // what a single victim gives at most
+	largest  api.Usage // upper bound of what one victim frees
 	everyone []int
 	picked   []int
 	steps    int
@@ -45,8 +44,8 @@ type victimSearch struct {
 	set    []int
 }
 
-// fits reports whether there is room once the picked victims are gone, and
-// lacking is what is lacking then.
+// fits reports whether the node has room without the picked victims, where lacking is the
+// amount still lacking.
 func (s *victimSearch) fits(picked []int, lacking api.Usage) bool {
 	if _, enough := lacking.Fits(api.Usage{}); !enough || !s.batch.choosy {
 		return enough
@@ -54,7 +53,7 @@ func (s *victimSearch) fits(picked []int, lacking api.Usage) bool {
 	return s.fitsAll(picked)
 }
 
-// fitsAll is fits, looking at everything.
+// fitsAll is fits for all resources, not only amounts.
 func (s *victimSearch) fitsAll(picked []int) bool {
 	rest := s.rest.fork()
 	for _, i := range picked {
@@ -64,13 +63,13 @@ func (s *victimSearch) fitsAll(picked []int) bool {
 	return why.reason == ""
 }
 
-// lacking is what the node lacks of every amount.
+// lacking returns the amounts that the node lacks.
 func (s *victimSearch) lacking() api.Usage {
 	d := s.rest.used.Add(s.need).Sub(s.capacity)
 	return api.Usage{CPU: max(d.CPU, 0), MemoryMB: max(d.MemoryMB, 0), DiskMB: max(d.DiskMB, 0)}
 }
 
-// run finds the best set; false if there is none.
+// run finds the best set. It reports whether one exists.
 func (s *victimSearch) run() bool {
 	lacking, all := s.lacking(), api.Usage{}
 	for i := range s.victims {
@@ -100,7 +99,8 @@ func (s *victimSearch) run() bool {
 	return true
 }
 
-// addForcedVictims finds the victims without which all others are not enough.
+// addForcedVictims finds the victims without which all other victims together are not
+// enough.
 func (s *victimSearch) addForcedVictims() {
 	if !s.batch.choosy {
 		return
@@ -112,7 +112,8 @@ func (s *victimSearch) addForcedVictims() {
 	}
 }
 
-// minVictims is how many more victims the rest of what is lacking takes at least.
+// minVictims returns a lower bound of the number of further victims needed to free the
+// lacking amounts.
 func (s *victimSearch) minVictims(lacking api.Usage) int {
 	return max(1, over(lacking.CPU, s.largest.CPU), over(lacking.MemoryMB, s.largest.MemoryMB), over(lacking.DiskMB, s.largest.DiskMB))
 }
@@ -149,7 +150,7 @@ func (s *victimSearch) branch(from int, lacking api.Usage, so preemptionCost) {
 		least := so
 		more := s.minVictims(lacking)
 		least.count += more
-		least.priority += more * v.priority // those after it are no lower
+		least.priority += more * v.priority // later victims have no lower priority
 		if s.found && least.compareCoarse(s.best) > 0 {
 			return
 		}
@@ -166,15 +167,14 @@ func (s *victimSearch) branch(from int, lacking api.Usage, so preemptionCost) {
 	}
 }
 
-// helps reports whether preempting the victim brings the node any nearer to
-// having room.
+// helps reports whether preempting the victim frees a resource that the node lacks.
 func (s *victimSearch) helps(v *victim, lacking api.Usage) bool {
 	return lacking.CPU > 0 && v.usage.CPU > 0 || lacking.MemoryMB > 0 && v.usage.MemoryMB > 0 ||
 		lacking.DiskMB > 0 && v.usage.DiskMB > 0 || v.more && s.batch.choosy
 }
 
-// excess is what is freed beyond what was lacking: amounts below zero are too
-// much.
+// excess returns the share of the node that is freed beyond the lacking amounts: negative
+// amounts are excess.
 func (s *victimSearch) excess(lacking api.Usage) float64 {
 	share := func(lacking, capacity int64) float64 {
 		if lacking >= 0 || capacity <= 0 {
@@ -185,8 +185,8 @@ func (s *victimSearch) excess(lacking api.Usage) float64 {
 	return share(lacking.CPU, s.capacity.CPU) + share(lacking.MemoryMB, s.capacity.MemoryMB) + share(lacking.DiskMB, s.capacity.DiskMB)
 }
 
-// dropUnneeded leaves out of a set that makes room what is not needed for it, the most
-// important first: what is done when the walk was too long to find anything.
+// dropUnneeded removes unneeded victims from a set that makes room, the most important
+// first. It is the fallback when the walk exceeded its limit before it found a set.
 func (s *victimSearch) dropUnneeded(set []int) {
 	for i := len(set) - 1; i >= 0; i-- {
 		without := slices.Delete(slices.Clone(set), i, i+1)

@@ -11,17 +11,17 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// priorityGap is how much lower the priority of a preempted job must be at
-// least: jobs of about the same importance do not push each other around.
+// priorityGap is the minimum difference in priority between a job and the jobs that it may
+// preempt. Jobs of similar importance do not preempt each other.
 const priorityGap = 10
 
-// A preemptionCost is what preempting a set of allocations does, in the order in which it
-// counts: a smaller one is better.
+// A preemptionCost is the cost of preempting a set of allocations. Its fields are compared
+// in order, and a smaller cost is better.
 type preemptionCost struct {
-	over     int     // allocations beyond what their groups may lose at once (migrate.max_parallel)
-	count    int     // allocations
+	over     int     // allocations beyond what their groups may lose together (migrate.max_parallel)
+	count    int     // number of allocations
 	priority int     // sum of their jobs' priorities
-	excess   float64 // room that is freed beyond what is lacking, in shares of the node
+	excess   float64 // room freed beyond what is lacking, in shares of the node
 }
 
 func (h preemptionCost) compare(other preemptionCost) int {
@@ -38,35 +38,35 @@ type victim struct {
 	alloc    *api.Allocation
 	usage    api.Usage
 	priority int
-	group    int32 // in losses
-	more     bool  // it holds cores, devices or ports
+	group    int32 // index in losses
+	more     bool  // reports whether it holds cores, devices or ports
 }
 
-// alike reports whether preempting one or the other makes no difference.
+// alike reports whether preempting v or w costs the same and frees the same.
 func (v *victim) alike(w *victim) bool {
 	return v.priority == w.priority && v.usage == w.usage && !v.more && !w.more && v.group == w.group
 }
 
-// compareVictims orders by priority, puts those together that are alike, and of
-// those the newest first: it has done the least.
+// compareVictims orders victims by priority, then groups equal victims, newest first: the
+// newest has done the least work.
 func compareVictims(v, w victim) int {
 	return cmp.Or(v.priority-w.priority, int(v.group-w.group),
 		cmp.Compare(w.usage.CPU, v.usage.CPU), cmp.Compare(w.usage.MemoryMB, v.usage.MemoryMB), cmp.Compare(w.usage.DiskMB, v.usage.DiskMB),
 		cmp.Compare(w.alloc.CreateIndex, v.alloc.CreateIndex), strings.Compare(v.alloc.ID, w.alloc.ID))
 }
 
-// groupLosses count what an order preempts, by group: few groups have many victims.
+// groupLosses counts an order's preemptions by group. Few groups have many victims.
 type groupLosses struct {
 	groups []groupLoss
-	byJob  map[*api.Job]map[string]int32 // numbers of the groups of a job version
+	byJob  map[*api.Job]map[string]int32 // group numbers by name, by job version
 	byName map[groupName]int32
 }
 
-// A groupLoss is what one group loses.
+// A groupLoss counts the losses of one group.
 type groupLoss struct {
-	may  int // instances that may be lost at once (migrate.max_parallel); -1: any number
-	lost int // preempted by the order
-	more int // in the set that is looked at
+	may  int // instances that may be lost together (migrate.max_parallel); -1: no limit
+	lost int // instances preempted by the order
+	more int // instances in the set under evaluation
 }
 
 type groupName struct{ namespace, job, group string }
@@ -100,8 +100,8 @@ func (l *groupLosses) group(a *api.Allocation) int32 {
 	return n
 }
 
-// add counts one more victim of the group in the set; it returns 1 if the group
-// loses more than it may.
+// add counts one more victim of the group in the set. It returns 1 if the group then
+// exceeds its limit, else 0.
 func (l *groupLosses) add(group int32) int {
 	g := &l.groups[group]
 	g.more++
@@ -111,12 +111,12 @@ func (l *groupLosses) add(group int32) int {
 	return 0
 }
 
-// drop takes one back.
+// drop removes one victim of the group from the set.
 func (l *groupLosses) drop(group int32) { l.groups[group].more-- }
 
-// collectHeld sorts what is on the node into allocations that are ending anyway, whose
-// room only has to be waited for, and such as may be preempted for the job. Both
-// are good until the next call.
+// collectHeld divides the allocations on the node into ending allocations, whose room only
+// has to be waited for, and victims that may be preempted for the job. Both lists are
+// valid until the next call.
 func (x *preemptor) collectHeld(nodeID string, job *api.Job) {
 	o := x.pass.order
 	x.ending, x.victims = x.ending[:0], x.victims[:0]
@@ -136,8 +136,8 @@ func (x *preemptor) collectHeld(nodeID string, job *api.Job) {
 	slices.SortFunc(x.victims, compareVictims)
 }
 
-// priorities counts the allocations that hold room, by their job's priority: so
-// it is known at once when there is nobody to preempt.
+// priorities counts the allocations that hold resources by their job's priority. It shows
+// immediately when no allocation can be preempted.
 type priorities [api.JobPriorityMax + 1]int32
 
 func (p *priorities) count(a *api.Allocation, by int) {
@@ -146,7 +146,7 @@ func (p *priorities) count(a *api.Allocation, by int) {
 	}
 }
 
-// upTo reports whether there is any of the priority or a lower one.
+// upTo reports whether any allocation has the priority or a lower one.
 func (p *priorities) upTo(priority int) bool {
 	for i := 0; i <= min(priority, api.JobPriorityMax); i++ {
 		if p[i] > 0 {

@@ -17,40 +17,40 @@ const (
 	pageSize = 1 << pageBits
 	noClass  = -1
 
-	// Pages are kept in chapters, so that a view costs a pointer per 2,048 nodes.
+	// Pages are grouped in chapters, so that a view costs a pointer per 2,048 nodes.
 	chapterBits = 6
 	chapterSize = 1 << chapterBits
 )
 
-// A nodeClass is what nodes of one computed class have in common; any of them
-// stands for all.
+// A nodeClass holds the common properties of the nodes of one computed class. Any node of
+// the class represents it.
 type nodeClass struct {
 	id   string
 	node *api.Node
 }
 
-// A directory is pages of one epoch at the newest.
+// A directory is one chapter of pages. No page has a later epoch than the directory.
 type directory struct {
 	epoch uint64
 	pages [chapterSize]*page // nil at the end of the last chapter
 }
 
-// A page is 32 nodes as a struct of arrays: here what placing changes, and
-// apart from it what only the nodes themselves do.
+// A page holds 32 nodes as a struct of arrays. Its own fields change with placements; the
+// fields of nodeColumns change only with the nodes themselves.
 type page struct {
 	*nodeColumns
 	epoch    uint64
-	held     [pageSize]int32 // allocations that hold something
-	starting [pageSize]int32 // allocations that their node has not started yet
+	held     [pageSize]int32 // number of allocations that hold resources
+	starting [pageSize]int32 // number of allocations that the node has not started yet
 	used     [pageSize]api.Usage
-	ports    [pageSize]*portSet    // taken on all addresses, the node's own reserved ones too
-	extra    [pageSize]*extraUsage // what else is taken; nil for most
+	ports    [pageSize]*portSet    // taken on all addresses, including the node's reserved ports
+	extra    [pageSize]*extraUsage // other resources in use; nil for most nodes
 }
 
-// A nodeColumns is the nodes of a page. An array entry of a slot without a node is
-// zero, its class noClass.
+// A nodeColumns holds the nodes of a page. The entries of a slot without a node are zero,
+// and its class is noClass.
 type nodeColumns struct {
-	since    uint64 // its epoch
+	since    uint64 // epoch of the columns
 	ready    uint64 // bit i: allocations may be placed on nodes[i]
 	nodes    [pageSize]*api.Node
 	class    [pageSize]int32
@@ -65,7 +65,7 @@ func newPage(epoch uint64) *page {
 	return p
 }
 
-// ownColumns makes the page's roll its own.
+// ownColumns copies the page's columns if a View shares them.
 func (p *page) ownColumns() {
 	if p.since != p.epoch {
 		own := *p.nodeColumns
@@ -91,7 +91,7 @@ func (p *page) setNode(i int, n *api.Node, class int32) {
 	}
 }
 
-// reserve replaces the old node's reserved ports by the new one's.
+// reserve replaces the old node's reserved ports with the new node's.
 func (p *page) reserve(i int, old, new *api.Node) {
 	if sameReservations(old, new) {
 		return
@@ -102,7 +102,7 @@ func (p *page) reserve(i int, old, new *api.Node) {
 	p.set(i, &o)
 }
 
-// hold adds (sign 1) or takes back (sign -1) what the allocation has.
+// hold adds (sign 1) or subtracts (sign -1) the allocation's resources.
 func (p *page) hold(i int, a *api.Allocation, sign int) {
 	p.held[i] += int32(sign)
 	o := p.at(i)
@@ -124,7 +124,7 @@ func reservedPorts(n *api.Node) string {
 	return n.Reserved.Networks.ReservedHostPorts
 }
 
-// eachReservation calls f for every port that the node keeps for itself.
+// eachReservation calls f for every port that the node reserves for itself.
 func eachReservation(n *api.Node, f func(binding)) {
 	if n == nil {
 		return
@@ -159,7 +159,7 @@ type View struct {
 	classes  []*nodeClass
 	counts   *classCounts
 	ready    index
-	nodes    int // slots that have been given out
+	nodes    int // number of assigned slots
 	index    uint64
 
 	cache       *feasibilityCache
@@ -167,7 +167,7 @@ type View struct {
 	priorities  priorities
 }
 
-// View returns the fleet as it is now. Its cost is a pointer per 2,048 nodes.
+// View returns the fleet as it is now. It costs a pointer per 2,048 nodes.
 func (f *Fleet) View() *View {
 	f.reindex()
 	v := &View{
@@ -179,16 +179,16 @@ func (f *Fleet) View() *View {
 	return v
 }
 
-// Live returns the fleet itself as a view, for a look that ends before the
-// fleet's next change. It costs nothing, now or at that change.
+// Live returns the fleet itself as a view, for reads that end before the fleet's next
+// change. It costs nothing, now or at that change.
 func (f *Fleet) Live() *View {
 	return &View{chapters: f.chapters, slots: f.slots, classes: f.classes, nodes: f.nodes, index: f.index}
 }
 
-// Index is the state index that the view stands at.
+// Index returns the state index of the view.
 func (v *View) Index() uint64 { return v.index }
 
-// Node returns the node of that id, or nil.
+// Node returns the node with that id, or nil.
 func (v *View) Node(id string) *api.Node {
 	if p, i := v.at(id); p != nil {
 		return p.nodes[i]
@@ -196,7 +196,7 @@ func (v *View) Node(id string) *api.Node {
 	return nil
 }
 
-// Used is what allocations hold on the node.
+// Used returns the resources that allocations hold on the node.
 func (v *View) Used(nodeID string) api.Usage {
 	if p, i := v.at(nodeID); p != nil {
 		return p.used[i]
@@ -204,7 +204,7 @@ func (v *View) Used(nodeID string) api.Usage {
 	return api.Usage{}
 }
 
-// at finds the node's page and its place in it; nil if there is none.
+// at returns the node's page and its index in it, or nil if the view has no such node.
 func (v *View) at(nodeID string) (*page, int) {
 	slot, ok := v.slots.Get(nodeID)
 	if !ok {
@@ -213,7 +213,7 @@ func (v *View) at(nodeID string) (*page, int) {
 	return v.page(slot)
 }
 
-// page returns the slot's page and its place in it.
+// page returns the slot's page and the index in it.
 func (v *View) page(slot int32) (*page, int) {
 	n := slot >> pageBits
 	return v.chapters[n>>chapterBits].pages[n&(chapterSize-1)], int(slot & (pageSize - 1))
