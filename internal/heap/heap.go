@@ -1,22 +1,22 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package heap provides the priority queue that timers, queues and searches share:
-// a binary heap of values without interface conversions.
+// Package heap provides the priority queue for timers, queues and searches: a binary heap
+// of values without interface conversions.
 package heap
 
-// A Heap orders items so that the first one is always at hand. A heap is for one
-// goroutine at a time.
+// A Heap orders items so that the first one is always available. One goroutine may use a
+// heap at a time.
 type Heap[T any] struct {
-	// Items are in heap order: Items[0] is the first one. Callers may read them,
-	// and change one in place if they call Fix afterwards.
+	// Items are in heap order: Items[0] is the first one. Callers may read Items, and may
+	// change one item in place if they call Fix afterwards.
 	Items []T
 
 	less  func(a, b *T) bool
-	moved func(item *T, index int) // nil: nobody needs to know
+	moved func(item *T, index int) // called with an item's new index, -1 once removed; may be nil
 }
 
-// New returns an empty heap whose first item is one that no other is less than.
+// New returns an empty heap. No item is less than its first item.
 func New[T any](less func(a, b *T) bool) Heap[T] { return Heap[T]{less: less} }
 
 // Len returns the number of items.
@@ -46,14 +46,14 @@ func (h *Heap[T]) Remove(i int) T {
 	return item
 }
 
-// Fix restores the order after the item at the index changed.
+// Fix restores the order after the item at the index has changed.
 func (h *Heap[T]) Fix(i int) {
 	if !h.down(i) {
 		h.up(i)
 	}
 }
 
-// Init orders Items after the caller filled them.
+// Init orders Items after the caller has filled them.
 func (h *Heap[T]) Init() {
 	for i := len(h.Items)/2 - 1; i >= 0; i-- {
 		h.down(i)
@@ -71,8 +71,8 @@ func (h *Heap[T]) Clear() {
 	h.Items = h.Items[:0]
 }
 
-// up moves the item at the index towards the front until its parent is not
-// greater. It notes the item's index even if it stays.
+// up moves the item at the index towards the front while it is less than its parent. It
+// reports the item's index to moved even if the item stays.
 func (h *Heap[T]) up(i int) {
 	for i > 0 {
 		parent := (i - 1) / 2
@@ -87,8 +87,8 @@ func (h *Heap[T]) up(i int) {
 	}
 }
 
-// down moves the item at the index away from the front until no child is less, and
-// reports whether it moved.
+// down moves the item at the index away from the front while a child is less. It reports
+// whether the item moved.
 func (h *Heap[T]) down(i int) (moved bool) {
 	for {
 		child := 2*i + 1
@@ -107,7 +107,7 @@ func (h *Heap[T]) down(i int) (moved bool) {
 	return moved
 }
 
-// swap exchanges two items and notes their indexes.
+// swap exchanges two items and reports their indexes to moved.
 func (h *Heap[T]) swap(i, j int) {
 	h.Items[i], h.Items[j] = h.Items[j], h.Items[i]
 	if h.moved != nil {

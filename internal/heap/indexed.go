@@ -3,15 +3,15 @@
 
 package heap
 
-// Indexed is a heap of items that store their own index, so that any of them can be
-// moved or removed. An item's index is -1 while it is in no heap; whoever makes the
-// item sets that.
+// Indexed is a heap of items that store their own index, so that any item can be moved or
+// removed. The index of an item outside of a heap is -1. The creator of an item sets it to
+// -1 initially.
 type Indexed[T any] struct {
 	heap  Heap[T]
 	index func(T) *int
 }
 
-// NewIndexed returns an empty heap. index points at the field in which an item
+// NewIndexed returns an empty heap. index returns a pointer to the field in which an item
 // stores its index.
 func NewIndexed[T any](less func(a, b T) bool, index func(T) *int) Indexed[T] {
 	return Indexed[T]{
@@ -37,7 +37,7 @@ func (h *Indexed[T]) First() (item T, ok bool) {
 	return h.heap.Items[0], true
 }
 
-// Put adds the item, or moves it to its new place after it changed.
+// Put adds the item, or restores the order if the item is in the heap and has changed.
 func (h *Indexed[T]) Put(item T) {
 	if i := *h.index(item); i >= 0 {
 		h.heap.Fix(i)

@@ -1,61 +1,64 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package applier commits placements: it is where the guesses of many workers
-// become one history.
+// Package applier commits placements: it merges the proposals of many workers into one
+// history.
 //
-// # Why there is one
+// # Why one applier exists
 //
-// Workers place on snapshots, at the same time and without locks. Two of them
-// may see the same room and both take it. The naive remedies are to let only
-// one place at a time, which throws away all but one processor and waits for
-// the disk after every job; or to let each commit for itself and have the
-// state refuse what does not fit, which makes every command carry the check of
-// every node, on every server, inside the one place that must not be slow.
+// Workers place on snapshots, at the same time and without locks. Two of them may see the
+// same room and both take it. The naive remedies are:
 //
-// So placing is optimistic and committing is checked once, here, on the
+//   - Only one worker may place at a time. This leaves all but one processor idle and
+//     waits for the disk after every job.
+//   - Each worker commits for itself, and the state rejects placements that do not fit.
+//     Every command then carries the check of every node, on every server, in the one
+//     place that must not be slow.
+//
+// Placement is therefore optimistic, and the applier checks each commit once, on the
 // leader, before anything goes to the log.
 //
-// # Checked against what
+// # What the check compares with
 //
-// Against the newest state, and against what has been checked and is not in
-// the state yet: its log entry is being written. Waiting for that entry would
-// cost one disk write per placement. Instead what was checked is reserved in
-// the fleet at once, and the next placement is checked on top. Workers see the
-// reservations too, so they hardly ever collide in the first place.
+// The applier checks against the newest state and against all placements that have passed
+// the check but are not in the state yet, because their log entry is being written.
+// Waiting for that entry would cost one disk write per placement. The applier reserves
+// checked placements in the fleet immediately instead, and checks the next placement on
+// top. Workers see the reservations too, so they rarely collide.
 //
 // Reserving before the outcome is known is safe because of these invariants:
 //
-//  1. A placement only ever takes room. Being told to stop frees nothing; room
-//     is freed when a node says that nothing runs any more (and the node that
-//     a lost allocation was on takes nothing). So if an earlier entry fails to
-//     be written, what was checked after it still fits: the order of entries
-//     in flight does not matter, and none has to be undone.
-//     One that preempts waits, on its node, for the end of what it preempts. It
-//     is checked as if that were gone, and both are counted until it is: what
-//     may run at the same time always fits, and nobody else gets room that is
-//     promised. Two may wait for the same if there is room for both: each
-//     says itself what it preempts, so neither counts on the other's entry.
-//  2. Only the leader's applier commits placements, one goroutine checks them,
-//     and a term's reservations begin empty after all entries of earlier terms
-//     are applied.
-//  3. A placement is committed only to the state of its job that it was worked
-//     out on: if another placement of the job is in flight, or went into the
-//     log after the snapshot, it is refused whole. So a worker that was given
-//     up on cannot start an instance a second time, however late it wakes.
-//     The same goes for what operators decide about the job's plans: once a verb
-//     has returned, nothing begins that was worked out before it. What is decided
-//     between the check and the log entry the state itself refuses.
-//  4. What is refused is given back: a refused allocation is left out together
-//     with the stop of what it would have replaced, and the evaluation does
-//     not end. The worker tries again on a state that has what was in its way.
+//  1. A placement only takes room; a stop command frees none. Room becomes free when a
+//     node reports that nothing of an allocation runs any more (and the node of a lost
+//     allocation takes no allocations). If an earlier entry fails, later checked
+//     placements therefore still fit: the order of entries in flight does not matter,
+//     and none has to be undone. A placement that preempts waits, on its node, until
+//     the preempted allocations end. It is checked as if these were gone, and both are
+//     counted until they are. Everything that may run at the same time therefore always
+//     fits, and promised room goes to no other allocation. Two placements may wait for
+//     the same allocation if there is room for both: each lists what it preempts, so
+//     neither depends on the other's entry.
+//  2. Only the leader's applier commits placements, and one goroutine checks them. The
+//     reservations of a term start empty, after all entries of earlier terms are
+//     applied.
+//  3. A placement is committed only if its job has not changed since the placement's
+//     snapshot. If another placement of the job is in flight, or was committed after
+//     the snapshot, the applier refuses the whole placement. A worker that lost its
+//     delivery therefore cannot start an instance twice, however late it resumes. The
+//     same holds for operators' decisions about the job's plans: after such a command
+//     has returned, no placement with an older snapshot is committed. If the decision
+//     is made between the check and the log entry, the state itself rejects the
+//     placement.
+//  4. Refused parts go back to the worker. A refused allocation is left out together
+//     with the stop of its predecessor, and the evaluation does not end. The worker
+//     retries on a state that includes the obstacle.
 //
 // # Few, large entries
 //
-// While entries are on their way to the disk, submissions queue up; all that
-// are waiting then go into one entry. Under load an entry holds dozens of
-// placements, with little load it holds one and nobody waits for a timer. The
-// end of an evaluation travels in the entry of its placement: one disk write.
+// Submissions queue up while entries are written to disk. All waiting submissions then go
+// into one entry. Under load an entry holds dozens of placements; under light load it
+// holds one, and no submission waits for a timer. The end of an evaluation is part of the
+// entry of its placement, which takes one disk write.
 package applier
 
 import (
@@ -69,50 +72,50 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// Bounds of one log entry, and of entries that are being written at once.
+// Bounds of one log entry, and of the number of entries written concurrently.
 const (
 	maxSubmissions = 256
 	maxAllocations = 8192
 	maxInFlight    = 2
 )
 
-// Env is what an Applier needs from its server.
+// Env holds the dependencies of an Applier.
 type Env struct {
 	Store *state.Store
 	Fleet *fleet.Fleet
-	// Propose writes commands into one log entry: one error per command, or
-	// one for all.
+	// Propose writes commands into one log entry. It returns one error per command, or one
+	// for all.
 	Propose func(context.Context, ...state.Command) (index uint64, errs []error, err error)
 	Logger  *slog.Logger
 }
 
-// An Applier checks placements and has them written. Submit may be called
-// from any goroutine while Run runs.
+// An Applier checks placements and writes them to the log. Any goroutine may call Submit
+// while Run runs.
 type Applier struct {
 	env   Env
 	queue chan *submission
 	jobs  *recent
 }
 
-// A Submission is what a worker wants committed.
+// A Submission holds the changes that a worker wants committed.
 type Submission struct {
 	Job       api.NamespacedID
 	Placement *state.Placement
-	// Claimed are those of its allocations that are reserved in the fleet
-	// already. From now on they are the applier's.
+	// Claimed lists those of its allocations that are already reserved in the fleet. From
+	// now on they belong to the applier.
 	Claimed []*api.Allocation
-	// Ends are evaluations that are written in the same entry, but only if the
-	// whole placement is: they end.
+	// Ends are evaluations to end. They are written in the same entry, and only if the
+	// whole placement is committed.
 	Ends []*api.Evaluation
 }
 
-// A Result says what became of a Submission.
+// A Result is the outcome of a Submission.
 type Result struct {
-	Index   uint64              // of the log entry; 0 if nothing was written
-	Whole   bool                // all of it was committed, the ends too
-	Placed  int                 // allocations committed
-	Refused []placement.Refusal // what was not, and why
-	// Refresh is the state to try again on, at least, if it was not whole.
+	Index   uint64              // index of the log entry; 0 if nothing was written
+	Whole   bool                // reports whether everything was committed, including the ends
+	Placed  int                 // number of committed allocations
+	Refused []placement.Refusal // refused allocations and reasons
+	// Refresh is the minimum state index for a retry if Whole is false.
 	Refresh uint64
 }
 
@@ -123,12 +126,12 @@ type submission struct {
 	done   chan struct{}
 }
 
-// New returns an applier that Run has to run.
+// New returns an applier. Call Run to start it.
 func New(env Env) *Applier {
 	return &Applier{env: env, queue: make(chan *submission, maxSubmissions), jobs: newRecent()}
 }
 
-// Submit has a placement checked and written, and returns when it is applied.
+// Submit checks and writes a placement. It returns when the placement is applied.
 func (a *Applier) Submit(ctx context.Context, s *Submission) (*Result, error) {
 	sub := &submission{Submission: s, done: make(chan struct{})}
 	select {
@@ -145,7 +148,7 @@ func (a *Applier) Submit(ctx context.Context, s *Submission) (*Result, error) {
 	}
 }
 
-// Run commits until ctx ends. It returns when nothing is in flight any more.
+// Run commits submissions until ctx ends. It returns when no entry is in flight.
 func (a *Applier) Run(ctx context.Context) {
 	slots := make(chan struct{}, maxInFlight)
 	var flying sync.WaitGroup
@@ -168,7 +171,7 @@ func (a *Applier) Run(ctx context.Context) {
 	}
 }
 
-// take waits for a submission and returns it with all that wait behind it.
+// take waits for a submission and returns it together with all queued ones.
 func (a *Applier) take(ctx context.Context) []*submission {
 	var batch []*submission
 	select {
@@ -189,22 +192,22 @@ func (a *Applier) take(ctx context.Context) []*submission {
 	return batch
 }
 
-// entry is one log entry in the making.
+// An entry is a log entry under construction.
 type entry struct {
 	commands []state.Command
 	parts    []part
 }
 
-// part is one submission's share of an entry.
+// A part is one submission's share of an entry.
 type part struct {
 	sub      *submission
-	command  int // its first in commands; -1: none
+	command  int // index of its first command; -1: none
 	commands int
 	reserved []*api.Allocation
 	whole    bool
 }
 
-// check decides what of the submissions is committed, and reserves it.
+// check decides which parts of the submissions are committed, and reserves them.
 func (a *Applier) check(ctx context.Context, batch []*submission) *entry {
 	e := &entry{}
 	for _, s := range batch {
@@ -214,8 +217,9 @@ func (a *Applier) check(ctx context.Context, batch []*submission) *entry {
 			continue
 		}
 		if isEmpty(s.Placement) {
-			// Only evaluations end; not if something is decided until that is
-			// applied, as they may wait for what is not to be any more.
+			// Only evaluations end. The state rejects this if a decision about the job
+			// precedes the entry, because the evaluations may wait for instances that are
+			// no longer wanted.
 			ends := *s.Placement
 			ends.Evaluations = s.Ends
 			e.add(part{sub: s, whole: true}, &state.CommitPlacement{Placement: &ends})
@@ -247,7 +251,7 @@ func (a *Applier) check(ctx context.Context, batch []*submission) *entry {
 	return e
 }
 
-// refuse has a submission worked out again on a newer state.
+// refuse rejects a submission so that its worker evaluates it again on a newer state.
 func (a *Applier) refuse(e *entry, s *submission, snap *state.Snapshot, reason string) {
 	a.env.Fleet.Release(s.Claimed)
 	s.result.Refresh = snap.Index()
@@ -255,7 +259,7 @@ func (a *Applier) refuse(e *entry, s *submission, snap *state.Snapshot, reason s
 	e.parts = append(e.parts, part{sub: s, command: -1})
 }
 
-// settle checks a submission and reserves what is accepted of it.
+// settle checks a submission and reserves its accepted allocations.
 func (a *Applier) settle(ctx context.Context, s *submission, snap *state.Snapshot) (p *state.Placement, one part, err error) {
 	one.sub = s
 	newest := func(id string) *api.Allocation { return a.env.Store.Snapshot().Allocation(id) } // no older than the fleet
@@ -279,8 +283,8 @@ func (e *entry) add(p part, c state.Command) {
 	e.parts = append(e.parts, p)
 }
 
-// accept returns the part of a placement that was not refused: all, nothing,
-// or what is left without the refused allocations.
+// accept returns the accepted part of a placement: all of it, nothing, or the placement
+// without the refused allocations.
 func accept(p *state.Placement, refused []placement.Refusal) (*state.Placement, []placement.Refusal) {
 	rest := *p
 	if len(refused) == 0 {
@@ -293,7 +297,7 @@ func accept(p *state.Placement, refused []placement.Refusal) (*state.Placement, 
 	for _, r := range refused {
 		out[r.AllocID] = true
 	}
-	keep := map[string]bool{} // what refused allocations would have replaced
+	keep := map[string]bool{} // predecessors of refused allocations
 	rest.Place = nil
 	for _, alloc := range p.Place {
 		if !out[alloc.ID] {
@@ -302,7 +306,7 @@ func accept(p *state.Placement, refused []placement.Refusal) (*state.Placement, 
 			keep[alloc.PreviousAllocation] = true
 		}
 	}
-	rest.Preempt = nil // what refused ones would have preempted goes on
+	rest.Preempt = nil // victims of refused allocations keep running
 	for _, v := range p.Preempt {
 		if !out[v.By] {
 			rest.Preempt = append(rest.Preempt, v)
@@ -323,7 +327,7 @@ func isEmpty(p *state.Placement) bool {
 		p.Restart == nil && !p.Deregister
 }
 
-// write has an entry written and tells the submitters.
+// write writes an entry and notifies the submitters.
 func (a *Applier) write(ctx context.Context, e *entry) {
 	var index uint64
 	var errs []error
@@ -337,7 +341,7 @@ func (a *Applier) write(ctx context.Context, e *entry) {
 		case err != nil:
 			p.sub.err = err
 		case errs[p.command] != nil && api.CodeOf(errs[p.command]) == api.CodeConflict:
-			// The state went on while the entry was on its way.
+			// The state changed before the entry was applied.
 			p.sub.result.Placed, p.sub.result.Refresh = 0, max(p.sub.result.Refresh, index)
 			p.sub.result.Refused = []placement.Refusal{{Reason: errs[p.command].Error()}}
 			a.env.Fleet.Release(p.reserved)

@@ -10,8 +10,8 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// recent remembers which jobs have a placement in flight, and when the last
-// one of a job was committed: see invariant 3.
+// recent records which jobs have a placement in flight, and the index of each job's last
+// committed placement: see invariant 3.
 type recent struct {
 	mu      sync.Mutex
 	flying  map[api.NamespacedID]bool
@@ -20,8 +20,8 @@ type recent struct {
 	rotated time.Time
 }
 
-// recentFor is how long a placement is remembered at least. A worker is given
-// up on long before its snapshot is this old.
+// recentFor is the minimum time for which a placement is remembered. A worker loses its
+// delivery long before its snapshot is this old.
 const recentFor = 5 * time.Minute
 
 func newRecent() *recent {
@@ -31,8 +31,8 @@ func newRecent() *recent {
 	}
 }
 
-// begin reports whether a placement that was worked out on the snapshot may go
-// ahead, and if so marks its job.
+// begin reports whether a placement based on the snapshot may proceed. If so, begin marks
+// its job as in flight.
 func (r *recent) begin(job api.NamespacedID, snapshot uint64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -43,8 +43,8 @@ func (r *recent) begin(job api.NamespacedID, snapshot uint64) bool {
 	return true
 }
 
-// end notes that the job's placement was committed at the index, or not at all
-// if that is 0.
+// end records that the job's placement was committed at the index, or not at all if index
+// is 0.
 func (r *recent) end(job api.NamespacedID, index uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

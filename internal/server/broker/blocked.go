@@ -16,44 +16,44 @@ import (
 
 // blocked holds the evaluations that wait for a change, at most one per job.
 //
-// Waking all that a change might help is correct and ruinous: one task that
-// ends on a full fleet would have thousands of jobs worked out again, for room
-// that one of them gets. So a change is an *offer* of what is free on a node,
-// and wakes, the most urgent first, only as many as that is enough for. An
-// offer is made again when those who were woken by it are done, to those who
-// have not looked at it yet: what the first did not take is not lost.
+// Waking every evaluation that a change might help is correct but ruinous: one task that
+// ends on a full fleet would cause thousands of jobs to be evaluated for room that one of
+// them gets. A change is therefore an *offer* of the free room on a node. It wakes only as
+// many evaluations as the room suffices for, most urgent first. When the woken evaluations
+// are done, the offer is repeated to those that have not examined it yet, so room that the
+// first ones did not take is not lost.
 //
-// Jobs that are alike are blocked alike. Evaluations are kept by what would
-// help them, so an offer costs as many steps as there are different wants.
+// Similar jobs are blocked for similar reasons. Evaluations are grouped by what would help
+// them, so an offer takes as many steps as there are distinct wants.
 type blocked struct {
 	byJob map[api.NamespacedID]*item
 	wants map[wantKey]*want
 	sets  map[string]*classSet
-	known map[uintptr]*classSet // by the map of classes that it was made from
+	known map[uintptr]*classSet // by address of the map of classes
 
-	// smallest is at most what any sized want needs: most offers are too small
-	// for all, and end here. It is exact after a look at all wants.
+	// smallest is a lower bound of the need of every sized want. Most offers are too small
+	// for all wants and end at this check. The bound is exact after a scan of all wants.
 	smallest api.Usage
-	unsized  int // items whose size is not known
+	unsized  int // number of items of unknown size
 }
 
-// item is one blocked evaluation.
+// An item is one blocked evaluation.
 type item struct {
 	eval  *api.Evaluation
 	want  *want
-	count int64 // instances that wait
+	count int64 // waiting instances
 	slot  int
 }
 
-// need is what one waiting instance of an evaluation takes at least.
+// A need is a lower bound of what one waiting instance of an evaluation takes.
 type need struct {
 	api.Usage
-	sized bool // else nothing is known of it
+	sized bool // reports whether Usage is known
 	count int64
-	fixed bool // its instances belong to certain nodes
+	fixed bool // reports whether its instances belong to certain nodes
 }
 
-// wantKey tells apart what helps: the classes, and the room.
+// A wantKey identifies what helps an evaluation: the node classes and the room.
 type wantKey struct {
 	classes *classSet
 	need    api.Usage
@@ -61,28 +61,28 @@ type wantKey struct {
 	fixed   bool
 }
 
-// want is what a set of blocked evaluations waits for.
+// A want holds the blocked evaluations with one wantKey.
 type want struct {
 	wantKey
 	waiting heap.Indexed[*item] // by priority, then age
 }
 
-// classSet is the classes that an evaluation looked at: those that could take
-// what it lacks, and those that could not.
+// A classSet holds the node classes that an evaluation examined: true for those that could
+// take what it lacks, false for those that could not.
 type classSet struct {
 	key     string
-	any     bool // a change of any node helps
+	any     bool // reports whether a change of any node helps
 	classes map[string]bool
 	wants   int
 }
 
-// An offer is what a change has made free on a node.
+// An offer is the room that a change has freed on a node.
 type offer struct {
 	node, class string
-	index       uint64    // of the change: who looked at a later state knows it
-	free        api.Usage // now
-	sized       bool      // else free is not known
-	whole       bool      // each may have all of it
+	index       uint64    // index of the change; evaluations of a later snapshot have seen it
+	free        api.Usage // free room now
+	sized       bool      // reports whether free is known
+	whole       bool      // reports whether each evaluation may have all of the room
 	lacks       func(e *api.Evaluation, node string) bool
 }
 
@@ -117,7 +117,7 @@ func (b *blocked) add(e *api.Evaluation, n need) {
 	b.byJob[e.JobKey()] = i
 }
 
-// least is the smaller of both in every dimension.
+// least returns the minimum of both in every dimension.
 func least(u, v api.Usage) api.Usage {
 	return api.Usage{CPU: min(u.CPU, v.CPU), MemoryMB: min(u.MemoryMB, v.MemoryMB), DiskMB: min(u.DiskMB, v.DiskMB)}
 }
@@ -161,8 +161,8 @@ func (b *blocked) remove(job api.NamespacedID) {
 	}
 }
 
-// take removes and returns those that the offer is for, as many as it is enough
-// for. What they are expected to use is taken from the offer.
+// take removes and returns the evaluations that the offer wakes, as many as its room
+// suffices for. It subtracts their expected usage from the offer.
 func (b *blocked) take(o *offer) (woken []*api.Evaluation) {
 	for {
 		if b.unsized == 0 && o.sized {
@@ -194,7 +194,7 @@ func (b *blocked) take(o *offer) (woken []*api.Evaluation) {
 	}
 }
 
-// times is how often need fits into free, at least once.
+// times returns how often need fits into free, but at least 1.
 func times(need, free api.Usage) int64 {
 	n := int64(math.MaxInt32)
 	for _, d := range [...][2]int64{{need.CPU, free.CPU}, {need.MemoryMB, free.MemoryMB}, {need.DiskMB, free.DiskMB}} {
@@ -209,8 +209,8 @@ func used(need api.Usage, n int64) api.Usage {
 	return api.Usage{CPU: need.CPU * n, MemoryMB: need.MemoryMB * n, DiskMB: need.DiskMB * n}
 }
 
-// first is the most urgent that has not looked at the offer yet, if it is more
-// urgent than best.
+// first returns the most urgent evaluation that has not examined the offer yet, if it is
+// more urgent than best.
 func (w *want) first(o *offer, best *item) *item {
 	top, ok := w.waiting.First()
 	if !ok || best != nil && !moreUrgentEvaluation(top.eval, best.eval) {
@@ -228,7 +228,7 @@ func (w *want) first(o *offer, best *item) *item {
 	return found
 }
 
-// open reports whether the offer is news for the evaluation.
+// open reports whether the offer is news to the evaluation.
 func (w *want) open(i *item, o *offer) bool {
 	return i.eval.SnapshotIndex < o.index && (!w.fixed || o.lacks == nil || o.lacks(i.eval, o.node))
 }
@@ -268,7 +268,7 @@ func (b *blocked) set(e *api.Evaluation) *classSet {
 		}
 		b.sets[key] = s
 		if address != 0 {
-			b.known[address] = s // the set keeps the map, and so the address
+			b.known[address] = s // the set references the map and so keeps its address valid
 		}
 	}
 	return s

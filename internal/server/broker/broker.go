@@ -14,45 +14,44 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Limits say how long and how often an evaluation is handed out.
+// Limits bound the duration and number of deliveries of an evaluation.
 type Limits struct {
-	AckDeadline    time.Duration // a worker that is silent for longer is given up on
-	Deliveries     int           // before an evaluation is failed
-	FirstBackoff   time.Duration // after the first failed delivery
-	Backoff        time.Duration // after later ones
-	FollowUp       time.Duration // a failed evaluation is tried again after this
-	FollowUpJitter time.Duration // and up to this more
+	AckDeadline    time.Duration // time after which a silent worker loses its delivery
+	Deliveries     int           // deliveries before an evaluation fails
+	FirstBackoff   time.Duration // delay after the first failed delivery
+	Backoff        time.Duration // delay after later failed deliveries
+	FollowUp       time.Duration // delay before a failed evaluation is retried
+	FollowUpJitter time.Duration // maximum random addition to FollowUp
 }
 
-// DefaultLimits are what a server uses.
+// DefaultLimits are the limits of a server.
 var DefaultLimits = Limits{
 	AckDeadline: time.Minute, Deliveries: 3, FirstBackoff: time.Second, Backoff: 20 * time.Second,
 	FollowUp: time.Minute, FollowUpJitter: 5 * time.Minute,
 }
 
-// Config is what a Broker needs from its server.
+// Config holds the dependencies of a Broker.
 type Config struct {
 	Limits Limits
 	Logger *slog.Logger
-	Fleet  Fleet // nil: every change may be large enough for anybody
-	// Write stores evaluations that the broker ended.
+	Fleet  Fleet // nil: assume that every change is large enough for every evaluation
+	// Write stores evaluations that the broker has ended.
 	Write func(context.Context, []*api.Evaluation) error
 }
 
-// A Broker is the leader's queue of evaluations. Its methods may be called
-// from any goroutine.
+// A Broker is the leader's queue of evaluations. Any goroutine may call its methods.
 type Broker struct {
 	cfg   Config
 	world *stored
 
 	mu      sync.Mutex
-	work    sync.Cond // something is ready, or the broker is closed
+	work    sync.Cond // signals that a job is ready or the broker is closed
 	q       *queue
 	timer   *time.Timer
-	armed   time.Time // when the timer fires; zero: it does not
+	armed   time.Time // time at which the timer fires; zero: the timer is not set
 	closed  bool
 	unsaved []*api.Evaluation
-	saves   chan struct{} // unsaved is not empty
+	saves   chan struct{} // signals that unsaved is not empty
 }
 
 // New returns an empty broker.
@@ -66,8 +65,8 @@ func New(cfg Config) *Broker {
 	return b
 }
 
-// Dequeue waits for the most urgent job's evaluations. Each delivery must be
-// acknowledged with Ack or Nack before its deadline.
+// Dequeue waits for the most urgent job's evaluations. The worker must acknowledge each
+// delivery with Ack or Nack before its deadline.
 func (b *Broker) Dequeue(ctx context.Context) (*Delivery, error) {
 	defer context.AfterFunc(ctx, func() {
 		b.mu.Lock()
@@ -91,8 +90,8 @@ func (b *Broker) Dequeue(ctx context.Context) (*Delivery, error) {
 	}
 }
 
-// Ack ends a delivery whose evaluations' ends are stored. kept is the job's
-// blocked evaluation from now on, nil if there is none.
+// Ack ends a delivery after the ends of its evaluations are stored. kept is the job's
+// blocked evaluation from now on, or nil if it has none.
 func (b *Broker) Ack(d *Delivery, kept *api.Evaluation) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -100,7 +99,7 @@ func (b *Broker) Ack(d *Delivery, kept *api.Evaluation) {
 	b.changed()
 }
 
-// Nack returns a delivery that could not be worked out.
+// Nack returns a delivery whose evaluation failed.
 func (b *Broker) Nack(d *Delivery) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -108,8 +107,8 @@ func (b *Broker) Nack(d *Delivery) {
 	b.changed()
 }
 
-// Hold reports whether the delivery is still the worker's, and stops its
-// deadline until Release: what it places is being committed.
+// Hold reports whether the worker still owns the delivery. If so, Hold stops its deadline
+// until Release, while the placement is being committed.
 func (b *Broker) Hold(d *Delivery) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -120,7 +119,7 @@ func (b *Broker) Hold(d *Delivery) bool {
 	return true
 }
 
-// Release starts the deadline of a held delivery afresh.
+// Release restarts the deadline of a held delivery.
 func (b *Broker) Release(d *Delivery) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -132,8 +131,8 @@ func (b *Broker) Release(d *Delivery) {
 	b.q.out.Put(d)
 }
 
-// Released is told that room which seemed taken is free after all: who did not
-// get it may not know.
+// Released offers room that seemed taken but is free after all. Evaluations that did not
+// get the room may not know that it is free.
 func (b *Broker) Released(allocs []*api.Allocation) {
 	if b.world.snapshot == nil {
 		return
@@ -152,20 +151,20 @@ func (b *Broker) Released(allocs []*api.Allocation) {
 	b.changed()
 }
 
-// IsOut reports whether a worker is at the evaluation.
+// IsOut reports whether a worker holds the evaluation.
 func (b *Broker) IsOut(id string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.q.place[id] == placeOut
 }
 
-// Stats counts what the broker holds.
+// Stats holds the numbers of queued evaluations and jobs.
 type Stats struct {
 	Ready, Delayed, Blocked, Out int
 }
 
-// Stats counts evaluations that are delayed, blocked or out, and jobs that are
-// ready.
+// Stats returns the numbers of delayed, blocked and delivered evaluations, and of ready
+// jobs. Delivered evaluations count once per delivery.
 func (b *Broker) Stats() Stats {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -178,8 +177,8 @@ func (b *Broker) nack(d *Delivery, now time.Time) {
 	}
 }
 
-// fail ends evaluations of a job that nobody managed to work out, and has them
-// tried again later, as one under a new id.
+// fail ends a job's evaluations whose deliveries all failed, and creates one new
+// evaluation that retries them after a delay.
 func (b *Broker) fail(evals []*api.Evaluation, d *Delivery, now time.Time) {
 	delay := b.cfg.Limits.FollowUp
 	if j := b.cfg.Limits.FollowUpJitter; j > 0 {
@@ -223,7 +222,7 @@ func (b *Broker) save(evals ...*api.Evaluation) {
 	}
 }
 
-// changed wakes workers and sets the timer after the queue was changed.
+// changed wakes workers and sets the timer after a change of the queue.
 func (b *Broker) changed() {
 	switch n := b.q.ready.Len(); {
 	case n == 1:
@@ -234,8 +233,8 @@ func (b *Broker) changed() {
 	b.arm()
 }
 
-// arm sets the timer to when time alone changes something. A timer that fires
-// too early is cheaper than one that is moved with every delivery.
+// arm sets the timer to the next time at which the queue changes by itself. A timer that
+// fires too early costs less than moving it with every delivery.
 func (b *Broker) arm() {
 	at, ok := b.q.next()
 	if b.closed || !ok || !b.armed.IsZero() && !at.Before(b.armed) {

@@ -9,37 +9,37 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// A Delivery is one job's open evaluations, handed to one worker. Working out
-// the newest of them settles all: each asks the same question, and the answer
-// depends on the state alone.
+// A Delivery holds one job's open evaluations, handed to one worker. Evaluating the newest
+// of them answers all: each asks the same question, and the answer depends only on the
+// state.
 type Delivery struct {
-	// Evaluation leads: it is the newest, and what is placed carries its id.
+	// Evaluation is the newest evaluation. New allocations carry its id.
 	Evaluation *api.Evaluation
-	// Riders wait for the same job and end together with the leading one.
+	// Riders are the job's other pending evaluations. They end together with Evaluation.
 	Riders []*api.Evaluation
-	// Blocked is the job's blocked evaluation, if it has one. It may be the
-	// leading one. Workers keep it while something cannot be placed.
+	// Blocked is the job's blocked evaluation, or nil. It may be Evaluation itself.
+	// Workers keep it while an instance cannot be placed.
 	Blocked *api.Evaluation
-	// MinIndex is the state that all of them have been seen at: a worker's
-	// snapshot must not be older.
+	// MinIndex is the minimum index of the worker's snapshot: the state at that index
+	// contains all of the evaluations.
 	MinIndex uint64
-	// Attempt counts deliveries, from 1.
+	// Attempt is the number of the delivery, from 1.
 	Attempt int
-	// Failure is why the worker could not work it out; set before Nack.
+	// Failure is the reason why the evaluation failed. Set it before Nack.
 	Failure string
 
 	job      *jobQueue
-	offers   []string // nodes whose offers woke it
-	released uint64   // as the queue's when it was handed out
-	// forgotten are evaluations of the job that ended, or were deleted, while it
-	// is out.
+	offers   []string // nodes whose offers woke the job
+	released uint64   // the queue's released count at delivery
+	// forgotten lists evaluations of the job that ended, or were deleted, during the
+	// delivery.
 	forgotten []string
 	deadline  time.Time
-	held      bool // being committed: its deadline does not count
-	slot      int  // in the heap of deadlines
+	held      bool // reports whether the placement is being committed, which suspends the deadline
+	slot      int  // index in the heap of deadlines
 }
 
-// all lists every evaluation of the delivery.
+// all returns every evaluation of the delivery.
 func (d *Delivery) all() []*api.Evaluation {
 	list := append([]*api.Evaluation{d.Evaluation}, d.Riders...)
 	if d.Blocked != nil && d.Blocked != d.Evaluation {

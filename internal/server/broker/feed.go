@@ -13,8 +13,8 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// Run fills the broker from the store and keeps it current until ctx ends.
-// The broker hands out nothing after that.
+// Run fills the broker from the store and keeps it current until ctx ends. The broker
+// delivers nothing after that.
 func (b *Broker) Run(ctx context.Context, store *state.Store) error {
 	b.world.snapshot = store.Snapshot
 	done := make(chan struct{})
@@ -30,7 +30,7 @@ func (b *Broker) Run(ctx context.Context, store *state.Store) error {
 	return err
 }
 
-// load takes everything from a snapshot, in addition to what is known.
+// load adds the content of a snapshot to the broker.
 func (b *Broker) load(ctx context.Context, snap *state.Snapshot, now time.Time) {
 	if b.cfg.Fleet != nil && b.cfg.Fleet.Wait(ctx, snap.Index()) != nil {
 		return // the term ended
@@ -39,7 +39,7 @@ func (b *Broker) load(ctx context.Context, snap *state.Snapshot, now time.Time) 
 	defer b.mu.Unlock()
 	b.q.seen = snap.Index()
 	b.q.paused = snap.SchedulerConfig().PauseEvalBroker
-	classes := map[string]string{} // by node
+	classes := map[string]string{} // computed class by node
 	for n := range snap.Nodes() {
 		classes[n.ID] = n.ComputedClass
 		if n.IsReady() {
@@ -57,7 +57,8 @@ func (b *Broker) load(ctx context.Context, snap *state.Snapshot, now time.Time) 
 	b.changed()
 }
 
-// apply takes what one log entry changed. The snapshot has it, or more.
+// apply applies the changes of one log entry. The snapshot contains the entry and perhaps
+// later ones.
 func (b *Broker) apply(ctx context.Context, batch *state.Batch, snap *state.Snapshot, now time.Time) {
 	h := helpOf(batch, snap)
 	if len(h.nodes) > 0 && b.cfg.Fleet != nil && b.cfg.Fleet.Wait(ctx, batch.Index) != nil {
@@ -98,11 +99,11 @@ func (b *Broker) apply(ctx context.Context, batch *state.Batch, snap *state.Snap
 	b.changed()
 }
 
-// help is what of a log entry could help blocked evaluations.
+// A help holds the changes of a log entry that could help blocked evaluations.
 type help struct {
-	nodes      []string                  // where something may fit now
-	jobs       map[api.NamespacedID]bool // that have an instance less: rules among a job's own may open
-	everything bool                      // how the cluster schedules has changed
+	nodes      []string                  // nodes that may have free room now
+	jobs       map[api.NamespacedID]bool // jobs that lost an instance: rules among a job's own instances may now permit more
+	everything bool                      // reports whether the scheduler's configuration or a node pool changed
 }
 
 func helpOf(batch *state.Batch, snap *state.Snapshot) (h help) {
@@ -145,7 +146,7 @@ func helpOf(batch *state.Batch, snap *state.Snapshot) (h help) {
 	return h
 }
 
-// put files one evaluation by its status.
+// put adds or removes one evaluation by its status.
 func (b *Broker) put(e *api.Evaluation, now time.Time) {
 	switch e.Status {
 	case api.EvalStatusPending:
@@ -159,7 +160,7 @@ func (b *Broker) put(e *api.Evaluation, now time.Time) {
 	}
 }
 
-// saveAll stores what the broker ended, until ctx ends.
+// saveAll stores the evaluations that the broker ended, until ctx ends.
 func (b *Broker) saveAll(ctx context.Context) {
 	for {
 		select {

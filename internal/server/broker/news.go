@@ -3,18 +3,18 @@
 
 package broker
 
-// news remembers what changed lately: an evaluation becomes blocked some time
-// after the state that it was worked out on, and a change in between counts.
+// news records recent changes. An evaluation becomes blocked some time after its snapshot
+// was taken, and changes in between count.
 type news struct {
-	nodes   map[string]change // the last change of each node
-	classes map[string]uint64 // by class: index of the last change
+	nodes   map[string]change // last change by node
+	classes map[string]uint64 // index of the last change, by class
 	recent  []recentChange    // a ring
 	next    int
-	dropped uint64 // index of the newest change that is not in recent any more
+	dropped uint64 // index of the newest change that has left recent
 	newest  uint64
 }
 
-// change is of a node: something may fit there that did not.
+// A change of a node may have made room for an instance that did not fit before.
 type change struct {
 	class string
 	index uint64
@@ -25,7 +25,7 @@ type recentChange struct {
 	index uint64
 }
 
-// recentChanges bounds the ring. Beyond it only classes are known.
+// recentChanges bounds the ring. For older changes, only the classes are known.
 const recentChanges = 4096
 
 func newNews() *news {
@@ -46,17 +46,17 @@ func (n *news) add(node, class string, index uint64) {
 	n.next = (n.next + 1) % len(n.recent)
 }
 
-// addClass notes a change of a class without saying where.
+// addClass records a change of a class on an unknown node.
 func (n *news) addClass(class string, index uint64) {
 	n.classes[class] = max(index, n.classes[class])
 	n.newest, n.dropped = max(n.newest, index), max(n.dropped, index)
 }
 
-// forget drops a node that is gone.
+// forget removes a deleted node.
 func (n *news) forget(node string) { delete(n.nodes, node) }
 
-// since yields the nodes that changed after the index, the last first. It is
-// false if not all of them are known any more.
+// since yields the nodes that changed after the index, newest first. It returns false if
+// it no longer knows all of them.
 func (n *news) since(index uint64, yield func(node string, c change) (more bool)) (all bool) {
 	if n.newest <= index {
 		return true
@@ -68,7 +68,7 @@ func (n *news) since(index uint64, yield func(node string, c change) (more bool)
 		}
 		c := n.recent[at]
 		if c.index <= index {
-			continue // classes and nodes are told in the order of the feed, offers given back are not
+			continue // changes arrive in feed order by node and class, but repeated offers do not
 		}
 		if last, ok := n.nodes[c.node]; ok && !yield(c.node, last) {
 			return true

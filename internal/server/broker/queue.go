@@ -11,43 +11,42 @@ import (
 	"github.com/reeve-run/reeve/internal/heap"
 )
 
-// queue holds the evaluations that are to be worked out: ready, delayed, or
-// handed out. Invariants:
+// queue holds the evaluations to process: ready, delayed, or delivered. Invariants:
 //
 //   - At most one delivery per job is out.
-//   - A job is in the ready heap exactly when it has evaluations waiting and
-//     no delivery out.
+//   - A job is in the ready heap exactly when it has waiting evaluations, no backoff,
+//     and no delivery out.
 //   - An evaluation is in one place: delayed, waiting, out, or blocked.
 type queue struct {
 	limits  Limits
 	jobs    map[api.NamespacedID]*jobQueue
 	ready   heap.Indexed[*jobQueue]
-	timed   heap.Indexed[*timer] // delayed, or backed off
+	timed   heap.Indexed[*timer] // delayed evaluations and jobs in backoff
 	out     heap.Indexed[*Delivery]
-	place   map[string]place // where each known evaluation is, by id
+	place   map[string]place // place of each known evaluation, by id
 	timers  map[string]*timer
 	blocked *blocked
 	news    *news
 	world   world
 	seen    uint64 // newest index of the feed
-	paused  bool   // nothing is handed out
-	// released counts how often room turned out to be free that workers had
-	// seen as taken. No index tells who knew.
+	paused  bool   // reports whether deliveries are paused
+	// released counts how often room proved to be free that workers had seen as taken. No
+	// state index tells which evaluations knew of that room.
 	released uint64
 }
 
-// world is what the queue looks up: how the fleet and the jobs are now.
+// world provides the current state of the fleet and the jobs.
 type world interface {
-	// need is what one waiting instance of the evaluation takes at least.
+	// need returns a lower bound of what one waiting instance of the evaluation takes.
 	need(e *api.Evaluation) need
-	// free is what is left on a node that takes allocations; sized is false if
-	// that is not known.
+	// free returns the free room of a node. sized reports whether it is known, ready
+	// whether the node takes allocations.
 	free(node string) (free api.Usage, sized, ready bool)
 	// lacks reports whether the evaluation's job lacks an instance on the node.
 	lacks(e *api.Evaluation, node string) bool
 }
 
-// place is where the queue keeps an evaluation.
+// A place is the part of the queue that holds an evaluation.
 type place uint8
 
 const (
@@ -56,18 +55,18 @@ const (
 	placeWaiting
 	placeOut
 	placeBlocked
-	placeFailing // given up; its end is being written
+	placeFailing // failed or cancelled; its end is being written
 )
 
-// jobQueue is what waits for one job.
+// A jobQueue holds the waiting evaluations of one job.
 type jobQueue struct {
 	key     api.NamespacedID
 	waiting []*api.Evaluation // oldest first
-	blocked *api.Evaluation   // woken, waiting with the others
+	blocked *api.Evaluation   // woken, waits with the others
 	offers  []string          // nodes whose offers woke it
 	out     *Delivery
-	failed  int       // deliveries in a row that failed
-	until   time.Time // backed off after the last of them
+	failed  int       // consecutive failed deliveries
+	until   time.Time // end of the backoff after the last failure
 	slot    int
 }
 
@@ -88,8 +87,8 @@ func newQueue(limits Limits, w world) *queue {
 	return q
 }
 
-// moreUrgent orders jobs by the highest priority that waits for them, then by
-// how long the oldest has waited.
+// moreUrgent orders jobs by the highest priority of their waiting evaluations, then by the
+// age of the oldest one.
 func moreUrgent(a, b *jobQueue) bool {
 	if pa, pb := a.priority(), b.priority(); pa != pb {
 		return pa > pb
@@ -117,8 +116,8 @@ func (j *jobQueue) age() uint64 {
 
 func (j *jobQueue) empty() bool { return len(j.waiting) == 0 && j.blocked == nil }
 
-// enqueue takes in a pending evaluation. One that is known already is left
-// where it is, unless it was blocked and somebody wants it tried.
+// enqueue adds a pending evaluation. It leaves a known evaluation in place, unless the
+// evaluation was blocked and is now pending again.
 func (q *queue) enqueue(e *api.Evaluation, now time.Time) {
 	switch q.place[e.ID] {
 	case placeNone:
@@ -135,7 +134,7 @@ func (q *queue) enqueue(e *api.Evaluation, now time.Time) {
 	q.wait(e, now)
 }
 
-// wait makes an evaluation ready, behind its job's delivery if one is out.
+// wait makes an evaluation ready, after its job's delivery if one is out.
 func (q *queue) wait(e *api.Evaluation, now time.Time) {
 	j := q.job(e.JobKey())
 	q.place[e.ID] = placeWaiting
@@ -143,10 +142,10 @@ func (q *queue) wait(e *api.Evaluation, now time.Time) {
 	q.settle(j, now)
 }
 
-// forget drops an evaluation that ended without its delivery.
+// forget drops an evaluation that ended outside of a delivery.
 func (q *queue) forget(id string, key api.NamespacedID, now time.Time) {
 	if j := q.jobs[key]; j != nil && j.out != nil {
-		// Its worker may be about to say that it is the one to keep.
+		// The worker may still pass the evaluation to Ack as the one to keep.
 		j.out.forgotten = append(j.out.forgotten, id)
 	}
 	switch q.place[id] {
@@ -165,12 +164,12 @@ func (q *queue) forget(id string, key api.NamespacedID, now time.Time) {
 		}
 		q.settle(j, now)
 	case placeOut:
-		return // its worker is about to say so
+		return // its worker is about to acknowledge it
 	}
 	delete(q.place, id)
 }
 
-// dequeue hands out the most urgent job's evaluations, or nil.
+// dequeue returns the evaluations of the most urgent job, or nil.
 func (q *queue) dequeue(now time.Time) *Delivery {
 	j, ok := q.ready.First()
 	if !ok || q.paused {
@@ -181,8 +180,8 @@ func (q *queue) dequeue(now time.Time) *Delivery {
 		job: j, Attempt: j.failed + 1, MinIndex: q.seen,
 		deadline: now.Add(q.limits.AckDeadline), slot: -1,
 	}
-	// A blocked evaluation is answered together with whatever came after it,
-	// so that a job never has two.
+	// A blocked evaluation is delivered together with all later evaluations of its job, so
+	// that a job never has two blocked ones.
 	d.Blocked = j.blocked
 	if kept := q.blocked.of(j.key); kept != nil {
 		d.Blocked = kept
@@ -203,9 +202,9 @@ func (q *queue) dequeue(now time.Time) *Delivery {
 	return d
 }
 
-// ack ends a delivery. kept is the job's blocked evaluation from now on, nil if
-// there is none: the feed may bring it only after the job's next delivery. It
-// is false for a delivery that is not out any more.
+// ack ends a delivery. kept is the job's blocked evaluation from now on, or nil if it has
+// none; the feed may deliver it only after the job's next delivery. ack returns false if
+// the delivery is no longer out.
 func (q *queue) ack(d *Delivery, kept *api.Evaluation, now time.Time) bool {
 	if d.job.out != d {
 		return false
@@ -224,8 +223,8 @@ func (q *queue) ack(d *Delivery, kept *api.Evaluation, now time.Time) bool {
 	return true
 }
 
-// nack returns a delivery to be handed out again later, or, when that was its
-// last attempt, gives it up: its evaluations are returned.
+// nack returns a delivery to the queue for a later attempt. After the last attempt, nack
+// gives the delivery up and returns its evaluations.
 func (q *queue) nack(d *Delivery, now time.Time) (givenUp []*api.Evaluation, ok bool) {
 	if d.job.out != d {
 		return nil, false
@@ -267,8 +266,8 @@ func (q *queue) nack(d *Delivery, now time.Time) (givenUp []*api.Evaluation, ok 
 	return nil, true
 }
 
-// end takes a delivery off the books. Evaluations that the feed has moved on
-// meanwhile keep their new place.
+// end ends a delivery. Evaluations that the feed has moved during the delivery keep their
+// new place.
 func (q *queue) end(d *Delivery) {
 	q.out.Remove(d)
 	d.job.out = nil
@@ -279,7 +278,7 @@ func (q *queue) end(d *Delivery) {
 	}
 }
 
-// settle puts a job where it belongs: into the ready heap, out of it, or away.
+// settle adds a job to the ready heap, removes it from the heap, or deletes an empty job.
 func (q *queue) settle(j *jobQueue, now time.Time) {
 	switch {
 	case j.out != nil || j.empty():

@@ -9,7 +9,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// timer is an evaluation, or a whole job, that becomes ready at a known time.
+// A timer is an evaluation, or a whole job, that becomes ready at a known time.
 type timer struct {
 	at   time.Time
 	eval *api.Evaluation // nil: the job
@@ -32,7 +32,7 @@ func (q *queue) stopTimer(id string) {
 	}
 }
 
-// expire returns deliveries that nobody acknowledged in time.
+// expire returns the deliveries that passed their deadline.
 func (q *queue) expire(now time.Time) (late []*Delivery) {
 	for {
 		d, ok := q.out.First()
@@ -49,7 +49,7 @@ func (q *queue) expire(now time.Time) (late []*Delivery) {
 	}
 }
 
-// due makes ready what was delayed until now.
+// due makes the evaluations and jobs ready whose delay has ended.
 func (q *queue) due(now time.Time) {
 	for {
 		t, ok := q.timed.First()
@@ -70,7 +70,7 @@ func (q *queue) due(now time.Time) {
 	}
 }
 
-// next is when expire or due will have something to do.
+// next returns the next time at which expire or due has work to do.
 func (q *queue) next() (at time.Time, ok bool) {
 	if t, some := q.timed.First(); some {
 		at, ok = t.at, true

@@ -11,8 +11,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// wake makes an evaluation ready that was blocked; offers are what it was woken
-// for.
+// wake makes a blocked evaluation ready. offers are the nodes whose offers woke it.
 func (q *queue) wake(e *api.Evaluation, now time.Time, offers ...string) {
 	j := q.job(e.JobKey())
 	q.stopTimer(e.ID)
@@ -22,20 +21,20 @@ func (q *queue) wake(e *api.Evaluation, now time.Time, offers ...string) {
 	q.settle(j, now)
 }
 
-// unblock takes an evaluation out of the blocked ones.
+// unblock removes an evaluation from the blocked ones.
 func (q *queue) unblock(e *api.Evaluation) {
 	q.blocked.remove(e.JobKey())
 	q.stopTimer(e.ID)
 }
 
-// block keeps an evaluation until a change that could help it; if such a
-// change happened after it was worked out, it is ready at once. Of two blocked
-// evaluations of a job the older one is returned: it has to be cancelled.
+// block keeps an evaluation until a change could help it. If such a change happened after
+// the evaluation's snapshot, the evaluation is ready immediately. If the job already has a
+// blocked evaluation, block returns the older one, which must be cancelled.
 func (q *queue) block(e *api.Evaluation, now time.Time) (older *api.Evaluation) {
 	switch q.place[e.ID] {
-	case placeWaiting: // woken already
+	case placeWaiting: // already woken
 		return nil
-	case placeOut: // its worker is about to say so
+	case placeOut: // its worker is about to acknowledge it
 		return nil
 	}
 	if j := q.jobs[e.JobKey()]; j != nil && j.blocked != nil && j.blocked.ID != e.ID {
@@ -70,8 +69,8 @@ func (q *queue) block(e *api.Evaluation, now time.Time) (older *api.Evaluation) 
 	return older
 }
 
-// missed reports whether something changed after the state that the evaluation
-// was worked out on that could help it, and where, if that is known.
+// missed reports whether a change after the evaluation's snapshot could help the
+// evaluation. It returns the node if the node is known.
 func (q *queue) missed(e *api.Evaluation, n need) (node string, missed bool) {
 	if q.news.newest <= e.SnapshotIndex {
 		return "", false
@@ -104,14 +103,14 @@ func (q *queue) missed(e *api.Evaluation, n need) (node string, missed bool) {
 	return "", false
 }
 
-// changed is told that a node may now take what it could not.
+// changed records that a node may now have room, and offers that room.
 func (q *queue) changed(node, class string, index uint64, now time.Time) {
 	q.news.add(node, class, index)
 	q.offer(node, now)
 }
 
-// offer offers what is free on a node to those who have not looked at it since
-// its last change.
+// offer offers the free room of a node to the evaluations that have not examined the node
+// since its last change.
 func (q *queue) offer(node string, now time.Time) {
 	c, known := q.news.nodes[node]
 	if !known || len(q.blocked.byJob) == 0 {
@@ -127,8 +126,8 @@ func (q *queue) offer(node string, now time.Time) {
 	}
 }
 
-// offerReleased offers what is free on a node to all that it is enough for,
-// whichever state they looked at: it seemed taken to them.
+// offerReleased offers the free room of a node to every evaluation that fits into it,
+// whatever snapshot the evaluation used. The room seemed taken in all snapshots.
 func (q *queue) offerReleased(node, class string, now time.Time) {
 	free, sized, ready := q.world.free(node)
 	if !ready || len(q.blocked.byJob) == 0 {
@@ -140,7 +139,7 @@ func (q *queue) offerReleased(node, class string, now time.Time) {
 	}
 }
 
-// offerAgain offers what those who were woken for it may have left.
+// offerAgain repeats offers, in case the evaluations that they woke left some of the room.
 func (q *queue) offerAgain(nodes []string, now time.Time) {
 	if len(nodes) > 1 {
 		slices.Sort(nodes)
@@ -159,7 +158,7 @@ func (q *queue) wakeJob(job api.NamespacedID, now time.Time) {
 	}
 }
 
-// wakeAll wakes every blocked evaluation that was worked out before the index.
+// wakeAll wakes every blocked evaluation whose snapshot is older than the index.
 func (q *queue) wakeAll(index uint64, now time.Time) {
 	for job, i := range q.blocked.byJob {
 		if i.eval.SnapshotIndex < index {

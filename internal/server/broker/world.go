@@ -10,18 +10,19 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// A Fleet knows what is free on nodes; a fleet.Fleet is one.
+// A Fleet knows the free room of nodes. A fleet.Fleet is a Fleet.
 type Fleet interface {
 	// Wait returns once the fleet is at least as new as the index.
 	Wait(ctx context.Context, index uint64) error
-	// Free is what the node has left for allocations; false: it takes none.
+	// Free returns the node's free room. It returns false if the node takes no
+	// allocations.
 	Free(nodeID string) (api.Usage, bool)
 }
 
-// stored is the world as state and fleet have it.
+// stored implements world with the state and the fleet.
 type stored struct {
 	snapshot func() *state.Snapshot
-	fleet    Fleet // nil: how much is free is not known
+	fleet    Fleet // nil: free room is unknown
 }
 
 func (w *stored) free(node string) (free api.Usage, sized, ready bool) {
@@ -32,8 +33,8 @@ func (w *stored) free(node string) (free api.Usage, sized, ready bool) {
 	return free, true, ready
 }
 
-// need is never more than placement will ask for: an evaluation that is woken
-// in vain costs time, one that is not woken waits for ever.
+// need never exceeds what placement will ask for. An evaluation that is woken needlessly
+// costs time, but one that is not woken waits indefinitely.
 func (w *stored) need(e *api.Evaluation) need {
 	snap := w.snapshot()
 	job := snap.Job(e.Namespace, e.JobID)
@@ -42,7 +43,7 @@ func (w *stored) need(e *api.Evaluation) need {
 	}
 	n := need{
 		Usage: unlimited, fixed: job.Type == api.JobTypeSystem || job.Type == api.JobTypeSysBatch,
-		// Who may stop others for room does not depend on what is free.
+		// A job that may preempt others does not depend on free room.
 		sized: !snap.SchedulerConfig().Preemption.Enabled(job.Type),
 	}
 	for _, g := range job.Groups {
@@ -52,7 +53,7 @@ func (w *stored) need(e *api.Evaluation) need {
 		u := g.Usage()
 		for _, t := range g.Tasks {
 			if t.Resources != nil && t.Resources.Cores != nil && *t.Resources.Cores > 0 {
-				u.CPU = 0 // what cores are worth is the node's to say
+				u.CPU = 0 // the node determines the MHz of a core
 			}
 		}
 		n.Usage = least(n.Usage, u)
@@ -64,8 +65,8 @@ func (w *stored) need(e *api.Evaluation) need {
 	return n
 }
 
-// lacks looks at the node's allocations. An instance that is being stopped or
-// has failed is as good as none.
+// lacks examines the node's allocations. An instance that is being stopped or has failed
+// does not count.
 func (w *stored) lacks(e *api.Evaluation, node string) bool {
 	for a := range w.snapshot().AllocationsByNode(node) {
 		if a.JobKey() == e.JobKey() && !a.IsTerminal() {

@@ -12,14 +12,14 @@ import (
 	"github.com/reeve-run/reeve/internal/plan"
 )
 
-// Compute says what is to be done about an evaluation's job, and where. It
-// changes nothing: a dry run is Compute alone. Job is nil if it was purged.
+// Compute computes the changes that an evaluation's job needs, and the nodes for its new
+// instances. It changes nothing: a dry run is Compute alone. job is nil if it was purged.
 func Compute(r Reader, view *placement.View, job *api.Job, eval *api.Evaluation, now time.Time) (*plan.Result, *placement.Outcome) {
 	result := plan.Reconcile(r, job, eval, now)
 	return result, placement.Place(view, order(r, job, eval, result, now))
 }
 
-// order is what has to be placed.
+// order returns the order to place.
 func order(r Reader, job *api.Job, eval *api.Evaluation, result *plan.Result, now time.Time) *placement.Order {
 	seed := fnv.New64a()
 	seed.Write([]byte(eval.ID))

@@ -11,7 +11,7 @@ import (
 	"github.com/reeve-run/reeve/internal/plan"
 )
 
-// A Reader is what an evaluation is worked out from; a state.Snapshot is one.
+// A Reader provides the state for an evaluation. A state.Snapshot is a Reader.
 type Reader interface {
 	plan.Reader
 	SchedulerConfig() *api.SchedulerConfig
@@ -19,8 +19,8 @@ type Reader interface {
 	AllocationsByNode(id string) iter.Seq[*api.Allocation]
 }
 
-// Policy is how the job is to be placed: as the cluster's configuration says,
-// unless the job's node pool says otherwise. Job is nil if it was purged.
+// Policy returns the placement policy of the job: the cluster's configuration, with the
+// overrides of the job's node pool. job is nil if it was purged.
 func Policy(r Reader, job *api.Job) placement.Policy {
 	c := r.SchedulerConfig()
 	p := placement.Policy{

@@ -11,8 +11,8 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// preempt adds to the placement what it preempts, and an evaluation of each job
-// that loses something: its instances are placed elsewhere, or wait.
+// preempt adds to the placement the allocations that it preempts, and an evaluation for
+// each job that loses one, so that its instances are placed elsewhere or wait.
 func preempt(p *state.Placement, preempted []placement.Preemption, snap *state.Snapshot, now time.Time) {
 	seen := map[api.NamespacedID]bool{}
 	for _, v := range preempted {
@@ -24,7 +24,7 @@ func preempt(p *state.Placement, preempted []placement.Preemption, snap *state.S
 		seen[key] = true
 		job := snap.Job(key.Namespace, key.ID)
 		if job == nil {
-			continue // purged: nothing of it is to run
+			continue // purged: no instance of it is to run
 		}
 		p.Evaluations = append(p.Evaluations[:len(p.Evaluations):len(p.Evaluations)], &api.Evaluation{
 			ID: api.NewID(), Namespace: job.Namespace, JobID: job.ID, Type: job.Type, Priority: job.Priority,

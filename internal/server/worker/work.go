@@ -17,8 +17,8 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// work is a delivery worked out on one snapshot: what to commit, and how its
-// evaluations end.
+// work is a delivery evaluated on one snapshot: the changes to commit, and the ends of its
+// evaluations.
 type work struct {
 	delivery *broker.Delivery
 	snap     *state.Snapshot
@@ -27,9 +27,9 @@ type work struct {
 	outcome  *placement.Outcome
 	now      time.Time
 
-	queued map[string]int // by group; a group that lacks nothing has 0
-	// blocked waits for what could not be placed: the job's blocked evaluation
-	// or a new one; nil if all was placed.
+	queued map[string]int // unplaced instances by group; 0 for a group without any
+	// blocked waits to place the remaining instances: the job's blocked evaluation or a
+	// new one. It is nil if everything was placed.
 	blocked *api.Evaluation
 	ends    []*api.Evaluation
 }
@@ -49,7 +49,7 @@ func newWork(d *broker.Delivery, snap *state.Snapshot, job *api.Job, result *pla
 	return w
 }
 
-// block makes the evaluation that waits.
+// block sets the blocked evaluation.
 func (w *work) block(trigger string) {
 	lead := w.delivery.Evaluation
 	b := w.delivery.Blocked
@@ -70,7 +70,7 @@ func (w *work) block(trigger string) {
 	w.blocked = b
 }
 
-// end writes down how the evaluations of the delivery end.
+// end records how the evaluations of the delivery end.
 func (w *work) end() {
 	lead := w.delivery.Evaluation
 	finish := func(e *api.Evaluation, status, description string) {
@@ -107,7 +107,7 @@ func (w *work) end() {
 	}
 }
 
-// deployment is the id of the deployment that the evaluation is part of, or "".
+// deployment returns the id of the evaluation's deployment, or "".
 func (w *work) deployment() string {
 	if w.result.Deployment != nil {
 		return w.result.Deployment.ID
@@ -121,8 +121,8 @@ func (w *work) deployment() string {
 	return ""
 }
 
-// changesNothing reports whether there is nothing to write: a blocked
-// evaluation was woken alone, and waits on for the same.
+// changesNothing reports whether the work has nothing to write: a blocked evaluation was
+// delivered alone and continues to wait for the same changes.
 func (w *work) changesNothing() bool {
 	b := w.delivery.Blocked
 	return w.blocked != nil && b == w.delivery.Evaluation && len(w.delivery.Riders) == 0 &&
@@ -132,7 +132,7 @@ func (w *work) changesNothing() bool {
 		maps.Equal(b.QueuedAllocations, w.blocked.QueuedAllocations)
 }
 
-// submission is what to commit.
+// submission returns the changes to commit.
 func (w *work) submission() *applier.Submission {
 	p := w.placement()
 	p.Place = append(p.Place, w.outcome.Place...)
@@ -143,7 +143,7 @@ func (w *work) submission() *applier.Submission {
 	return &applier.Submission{Job: w.delivery.Evaluation.JobKey(), Placement: p, Ends: w.ends}
 }
 
-// placement is the part that needs no room.
+// placement returns the changes that need no room.
 func (w *work) placement() *state.Placement {
 	lead := w.delivery.Evaluation
 	p := &state.Placement{
@@ -166,8 +166,8 @@ func stop(s *placement.Stop) state.Stop {
 	return state.Stop{ID: s.Alloc.ID, Description: s.Description, ClientStatus: s.ClientStatus}
 }
 
-// setAside gives placing up for now: the evaluation ends, and a blocked one
-// tries again after a while.
+// setAside gives up placing for now. The evaluation ends, and a blocked one retries after
+// retryAfter.
 func (w *work) setAside(refused []string) *applier.Submission {
 	for group := range w.queued {
 		w.queued[group] = 0

@@ -1,13 +1,13 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package worker works evaluations out: it takes one from the broker, compares
-// what should run with what runs, places the difference, has that committed,
-// and writes how the evaluation ended.
+// Package worker processes evaluations. A worker dequeues one from the broker, compares
+// the intended with the running instances, places the difference, submits the result to
+// the applier, and records how the evaluation ended.
 //
-// All decisions are made by the pure packages plan and placement; what is here
-// is the order of things and what happens when one of them does not go
-// through. Workers share nothing: any number may run at the same time.
+// The pure packages plan and placement make all decisions. This package contains the
+// sequence of steps and the handling of failed steps. Workers share nothing: any number
+// may run at the same time.
 package worker
 
 import (
@@ -28,28 +28,28 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// Env is what workers need from their server.
+// Env holds the dependencies of workers.
 type Env struct {
 	Store   *state.Store
 	Broker  *broker.Broker
 	Fleet   *fleet.Fleet
 	Applier *applier.Applier
 	Logger  *slog.Logger
-	// Rejected is told of every allocation that the applier refused.
+	// Rejected is called for every allocation that the applier refused.
 	Rejected func(placement.Refusal)
 }
 
-// attempts is how often a placement may be refused without anything of it
-// being committed, before the evaluation is set aside.
+// attempts is the number of consecutive submissions that may be refused without any
+// allocation being committed, before the evaluation is set aside.
 const attempts = 5
 
-// retryAfter is when an evaluation that was set aside is looked at again, if
-// nothing happens before that could help it.
+// retryAfter is the time after which an evaluation that was set aside is retried, unless a
+// change that could help it happens earlier.
 const retryAfter = 30 * time.Second
 
 var errLost = errors.New("the evaluation was handed to another worker")
 
-// Run works evaluations out until ctx ends.
+// Run processes evaluations until ctx ends.
 func Run(ctx context.Context, env Env) {
 	for {
 		d, err := env.Broker.Dequeue(ctx)
@@ -71,16 +71,16 @@ func Run(ctx context.Context, env Env) {
 	}
 }
 
-// longestFailure bounds what an evaluation says of why it failed, in bytes.
+// longestFailure is the maximum length of a failure reason in an evaluation, in bytes.
 const longestFailure = 500
 
-// brief is an error without the stack of a panic, which is in the log.
+// brief returns the error without the stack of a panic, which is in the log.
 func brief(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return strings.ToValidUTF8(line[:min(len(line), longestFailure)], "")
 }
 
-// guarded is settle, but a panic fails the one evaluation and not the server.
+// guarded is settle with a recover: a panic fails one evaluation, not the server.
 func (env Env) guarded(ctx context.Context, d *broker.Delivery) (kept *api.Evaluation, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -90,12 +90,12 @@ func (env Env) guarded(ctx context.Context, d *broker.Delivery) (kept *api.Evalu
 	return env.settle(ctx, d)
 }
 
-// settle works a delivery out, on newer states as long as parts of it are
-// refused. kept is the job's blocked evaluation from now on.
+// settle evaluates a delivery and commits the result. It repeats this on newer states
+// while the applier refuses parts of it. kept is the job's blocked evaluation from now on.
 func (env Env) settle(ctx context.Context, d *broker.Delivery) (kept *api.Evaluation, err error) {
 	index := d.MinIndex
 	var refused []string
-	var claimed []*api.Allocation // and not submitted yet
+	var claimed []*api.Allocation // claimed but not submitted yet
 	defer func() { env.Fleet.Release(claimed) }()
 	for fruitless := 0; ; {
 		w, err := env.work(ctx, d, index, &claimed)
@@ -106,7 +106,7 @@ func (env Env) settle(ctx context.Context, d *broker.Delivery) (kept *api.Evalua
 			return w.blocked, nil
 		}
 		if w.nothingToCommit() && len(w.ends) == 0 {
-			return nil, nil // others ended them meanwhile
+			return nil, nil // the evaluations have ended elsewhere meanwhile
 		}
 		if fruitless == attempts {
 			env.Logger.Warn("placements refused again and again", "evaluation", d.Evaluation.ID, "job", d.Evaluation.JobID,
@@ -127,7 +127,7 @@ func (env Env) settle(ctx context.Context, d *broker.Delivery) (kept *api.Evalua
 			fruitless++
 		}
 		index = res.Refresh
-		env.Fleet.Release(refusedOf(s.Claimed, res.Refused)) // in case that the applier has another fleet
+		env.Fleet.Release(refusedOf(s.Claimed, res.Refused)) // in case the applier uses another fleet
 		refused = refused[:0]
 		for _, r := range res.Refused {
 			refused = append(refused, refusal(r))
@@ -138,8 +138,8 @@ func (env Env) settle(ctx context.Context, d *broker.Delivery) (kept *api.Evalua
 	}
 }
 
-// work compares and places on a state at least as new as the index. What it
-// places is claimed: it has to be submitted, or released.
+// work compares and places on a state at least as new as the index. It claims the
+// allocations that it places: the caller must submit or release them.
 func (env Env) work(ctx context.Context, d *broker.Delivery, index uint64, claimed *[]*api.Allocation) (*work, error) {
 	if err := env.Store.Wait(ctx, index); err != nil {
 		return nil, err
@@ -162,7 +162,7 @@ func (env Env) work(ctx context.Context, d *broker.Delivery, index uint64, claim
 	return newWork(d, snap, job, result, outcome, now), nil
 }
 
-// refusedOf are the allocations that were refused: all, if none is named.
+// refusedOf returns the refused allocations: all, if a refusal names none.
 func refusedOf(claimed []*api.Allocation, refused []placement.Refusal) (out []*api.Allocation) {
 	named := make(map[string]bool, len(refused))
 	for _, r := range refused {
@@ -186,8 +186,7 @@ func refusal(r placement.Refusal) string {
 	return "node " + api.ShortID(r.NodeID) + ": " + r.Reason
 }
 
-// submit has what was worked out committed, if the delivery is still this
-// worker's.
+// submit commits the result if the worker still owns the delivery.
 func (env Env) submit(ctx context.Context, d *broker.Delivery, s *applier.Submission) (*applier.Result, error) {
 	if !env.Broker.Hold(d) {
 		env.Fleet.Release(s.Claimed)
