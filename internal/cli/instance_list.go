@@ -122,7 +122,7 @@ func (p *page) instanceState(i *api.Instance) string {
 	switch {
 	case i.Paused:
 		return p.style.yellow("PAUSED")
-	case i.State == api.InstanceRunning:
+	case i.State == api.InstanceRunning, i.State == api.InstanceComplete:
 		state = p.style.green(i.State)
 	case i.State == api.InstanceCrashed:
 		state = p.style.red(i.State)

@@ -17,10 +17,10 @@ import (
 func routeCommand(c *cli) *cobra.Command {
 	return noun(c, &cobra.Command{
 		Use:   "route",
-		Short: "Look at what the router is asked to do",
-		Long: `A job's groups have routes: a host and path, or a port of the router, whose
-traffic goes to the group's instances. Each belongs to one job alone, or is shared
-by jobs that all say so.`,
+		Short: "Look at the router's routes",
+		Long: `A route of a group is a host and path, or a port of the router. The router sends
+its traffic to the group's instances. A route belongs to one job, unless several
+jobs declare it as shared.`,
 	}, routeListCommand)
 }
 
@@ -28,10 +28,10 @@ func routeListCommand(c *cli) *cobra.Command {
 	var f format
 	cmd := &cobra.Command{
 		Use:   "list [JOB]",
-		Short: "List routes, whose they are, and how many instances get their traffic",
-		Long: `Lists routes by host and path. "Routable" is how many of the group's instances
-get traffic now, of how many there should be; "Share" is their part of the route's
-traffic, which other groups and jobs that share the route may have, too.`,
+		Short: "List routes, their jobs, and how many instances receive their traffic",
+		Long: `Lists routes by host and path. "Routable" is the number of the group's instances
+that receive traffic, of the number that should run. "Share" is the group's part of
+the traffic of a route that several groups or jobs share.`,
 		Args:              between(0, 1, "JOB"),
 		ValidArgsFunction: c.completeIDs(api.SearchJobs),
 		RunE: func(cmd *cobra.Command, args []string) error {

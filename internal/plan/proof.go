@@ -32,6 +32,18 @@ func (s *survey) proves(g *group, a *api.Allocation) bool {
 	return proves
 }
 
+// changesChecks reports whether the deployment of the newest version changes, in
+// place, what the group's instances are asked.
+func (s *survey) changesChecks(g *group) bool {
+	if s.stands == succeeded || s.stands == given || !s.wasDeployed() || of(g.def.Update.HealthCheck) == api.HealthCheckTaskStates {
+		return false
+	}
+	return slices.ContainsFunc(s.outdatedVersions(), func(old *api.Job) bool {
+		was := old.Group(g.name)
+		return was != nil && asksMore(was, g.def)
+	})
+}
+
 // asksMore reports whether the new version of a group asks its instances
 // something that the old one did not, or asks it elsewhere.
 func asksMore(old, new *api.Group) bool {

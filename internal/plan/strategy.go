@@ -99,7 +99,7 @@ func (s *survey) atRisk(g *group) bool {
 
 // openPhases sets which phases of a generated plan may begin.
 func (s *survey) openPhases(phases []*phase) {
-	ordered := slices.ContainsFunc(phases, func(p *phase) bool { return p.rolling && s.updates(p.group) })
+	ordered := slices.ContainsFunc(phases, func(p *phase) bool { return p.rolling && (s.updates(p.group) || s.changesChecks(p.group)) })
 	open := true
 	for _, p := range phases {
 		if !p.rolling || p.canaries {
