@@ -9,8 +9,8 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// allocationRow is an allocation with its place in the indexes: the rows it
-// refers to and its position in their lists.
+// An allocationRow is an allocation and its position in the indexes: the rows that it
+// refers to, and its position in their lists.
 type allocationRow struct {
 	allocation *api.Allocation
 	job        uint32
@@ -31,7 +31,7 @@ func (c *content) Allocation(id string) *api.Allocation {
 	return nil
 }
 
-// AllocationCount is the number of allocations.
+// AllocationCount returns the number of allocations.
 func (c *content) AllocationCount() int { return c.allocations.ids.len() }
 
 // Allocations yields all allocations, ordered by id.
@@ -61,8 +61,8 @@ func (c *content) AllocationsByNode(id string) iter.Seq[*api.Allocation] {
 	return none[*api.Allocation]
 }
 
-// AllocationsByEval yields the allocations that an evaluation made or changed
-// last, in no particular order.
+// AllocationsByEval yields the allocations that an evaluation created or last changed, in
+// no particular order.
 func (c *content) AllocationsByEval(id string) iter.Seq[*api.Allocation] {
 	if r := c.evaluations.find(id); r != nil {
 		return c.allocationsAt(r.allocations)
@@ -115,7 +115,7 @@ func (t *txn) putAllocation(a *api.Allocation) {
 	t.markDirty(row.job)
 }
 
-// deleteAllocation forgets an allocation.
+// deleteAllocation deletes an allocation.
 func (t *txn) deleteAllocation(id string) {
 	slot, ok := t.allocations.ids.get(id)
 	if !ok {
@@ -133,7 +133,7 @@ func (t *txn) deleteAllocation(id string) {
 	t.emit(TableAllocations, Delete, old, nil)
 }
 
-// linkAllocation enters the row in the lists of those it refers to.
+// linkAllocation adds the row to the lists of the rows that it refers to.
 func (t *txn) linkAllocation(slot uint32, row *allocationRow) {
 	a := row.allocation
 	var job *jobRow
@@ -153,9 +153,9 @@ func (t *txn) linkAllocation(slot uint32, row *allocationRow) {
 	}
 }
 
-// share has a new allocation use the strings that others have: each would be an
-// object of its own, to be kept and to be marked by the garbage collector. Node
-// may be nil.
+// share replaces the strings of a new allocation with equal strings of its job and node.
+// Otherwise, each string would be a separate object for the garbage collector to mark.
+// node may be nil.
 func share(a *api.Allocation, job *jobRow, node *api.Node) {
 	a.Namespace, a.JobID = job.namespace, job.id
 	if node != nil {
@@ -185,8 +185,8 @@ func share(a *api.Allocation, job *jobRow, node *api.Node) {
 	}
 }
 
-// unlinkAllocation takes the row out of the lists that it entered as old, and
-// drops those rows that only it kept.
+// unlinkAllocation removes the row from the lists that it joined as old, and drops the
+// rows that only it kept.
 func (t *txn) unlinkAllocation(row *allocationRow, old *api.Allocation) {
 	job := t.editJobAt(row.job)
 	if moved, ok := job.allocations.remove(t.gen, row.inJob); ok {

@@ -15,13 +15,13 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// callbackRow is a callback. The job's row lists them in order.
+// A callbackRow is a callback. The job's row lists its callbacks in order.
 type callbackRow struct {
 	callback *api.Callback
 	job      uint32
 }
 
-// callbacksKept is how many callbacks of a job are kept that have ended.
+// callbacksKept is the number of ended callbacks kept per job.
 const callbacksKept = 8
 
 // Callback returns the callback of that id, nil if there is none.
@@ -55,9 +55,9 @@ func (c *content) CallbacksByJob(namespace, id string) iter.Seq[*api.Callback] {
 	}
 }
 
-// conclude makes the callback of a job that is over, in the entry by which it
-// came to be: whatever happens to the servers then, and to the job, the callback
-// is there. Its time is the entry's.
+// conclude creates the callback of a finished job in the entry that finished it. The
+// callback therefore exists whatever happens to the servers and to the job afterwards. Its
+// time is the time of the entry.
 func (t *txn) conclude(slot uint32) {
 	row := *t.jobs.rows.at(slot)
 	job := row.job
@@ -67,13 +67,13 @@ func (t *txn) conclude(slot uint32) {
 	t.callBack(slot, row, false)
 }
 
-// callBack is conclude for a job that is over, or gone: about to be removed.
+// callBack is conclude for a job that has finished, or is about to be removed (gone).
 func (t *txn) callBack(slot uint32, row *jobRow, gone bool) {
 	job := row.job
 	ends := ends{job: job, gone: gone}
 	for _, a := range row.allocations.slots {
 		if !ends.add(t.allocations.rows.at(a).allocation) {
-			return // something of it runs yet
+			return // the job still has a running allocation
 		}
 	}
 	about := &api.Callback{
@@ -106,13 +106,14 @@ func (t *txn) callBack(slot uint32, row *jobRow, gone bool) {
 	t.trimCallbacks(slot)
 }
 
-// callbackID names a callback: what it is about, in this cluster.
+// callbackID returns the id of a callback, derived from the cluster and the end of the job
+// that it reports.
 func callbackID(cluster string, c *api.Callback) string {
 	h := sha256.Sum256([]byte(strings.Join([]string{
 		"callback", cluster, c.Namespace, c.JobID, strconv.FormatUint(c.JobCreateIndex, 10),
 		strconv.FormatUint(c.JobVersion, 10), strconv.FormatUint(c.Newest, 10), strconv.FormatInt(c.Failed, 10),
 	}, "\x00")))
-	h[6] = h[6]&0x0f | 0x80 // version 8: made by a method of one's own
+	h[6] = h[6]&0x0f | 0x80 // UUID version 8: custom derivation
 	h[8] = h[8]&0x3f | 0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", h[0:4], h[4:6], h[6:8], h[8:10], h[10:16])
 }
@@ -133,13 +134,13 @@ func (t *txn) putCallback(c *api.Callback) {
 	t.emit(TableCallbacks, Put, orNil(old), c)
 }
 
-// trimCallbacks forgets the oldest of a job's callbacks that have ended.
+// trimCallbacks deletes the oldest ended callbacks of a job.
 func (t *txn) trimCallbacks(slot uint32) {
 	t.forgetCallbacks(slot, callbacksKept)
 }
 
-// forgetCallbacks forgets a job's callbacks that have ended, but for the newest.
-// Those that are pending stay, also after their job.
+// forgetCallbacks deletes a job's ended callbacks except for the newest keep. Pending
+// callbacks stay, even after their job.
 func (t *txn) forgetCallbacks(slot uint32, keep int) {
 	row := t.editJobAt(slot)
 	kept, ended := make([]*api.Callback, 0, len(row.callbacks)), 0
@@ -175,7 +176,8 @@ func (l *loader) loadCallbacks(slot uint32, job *jobRow, callbacks []*api.Callba
 	return nil
 }
 
-// entryTime is the time of a command in Unix nanoseconds, 0 if it says none.
+// entryTime returns the time of a command in Unix nanoseconds, or 0 if the command has
+// none.
 func entryTime(c Command) int64 {
 	switch c := c.(type) {
 	case *UpdateAllocations:

@@ -6,9 +6,9 @@ package state
 // A Table is one kind of stored object.
 type Table uint8
 
-// Tables that refer to each other. Further ones belong to declared nouns.
-// JobVersions and Scaling move their index without changes in the feed: what they
-// hold is reached through the job.
+// Tables that refer to each other. Declared nouns add further tables. The index of
+// JobVersions and Scaling changes without changes in the feed, because their content is
+// reached through the job.
 const (
 	TableJobs Table = iota
 	TableJobVersions
@@ -24,7 +24,7 @@ const (
 	coreTables
 )
 
-// maxTables bounds how many tables there are: a tableSet has a bit for each.
+// maxTables is the maximum number of tables: a tableSet has one bit for each.
 const maxTables = 64
 
 // tableCount returns how many tables there are.
@@ -32,7 +32,7 @@ func tableCount() Table { return coreTables + Table(len(nouns)) }
 
 var tableNames = [coreTables]string{"jobs", "job versions", "evaluations", "allocations", "nodes", "deployments", "scaling", "scheduler configuration", "decisions", "restarts", "callbacks"}
 
-// String names the table.
+// String returns the name of the table.
 func (t Table) String() string {
 	switch {
 	case t < coreTables:
@@ -43,11 +43,11 @@ func (t Table) String() string {
 	return "unknown"
 }
 
-// isInFirstFormat reports whether snapshots have always named the table, so that
-// they name it even before it was ever written.
+// isInFirstFormat reports whether snapshots have always contained the table's name.
+// Snapshots name such a table even before its first write.
 func (t Table) isInFirstFormat() bool { return t < coreTables || nouns[t-coreTables].isCounted() }
 
-// An Op is what happened to an object.
+// An Op is a kind of change.
 type Op uint8
 
 // The operations.
@@ -56,10 +56,10 @@ const (
 	Delete
 )
 
-// A Change is one object that changed. Old is nil for a new object, New for a
-// deleted one. They are *api.Job, *api.Allocation, *api.Node, *api.Evaluation,
-// *api.Deployment, *api.SchedulerConfig, *api.Decision, *api.JobRestart,
-// *api.Callback, or a pointer to the type of a declared noun, as the table says.
+// A Change is one changed object. Old is nil for a new object, New for a deleted one.
+// Depending on the table, they are *api.Job, *api.Allocation, *api.Node, *api.Evaluation,
+// *api.Deployment, *api.SchedulerConfig, *api.Decision, *api.JobRestart, *api.Callback, or
+// a pointer to the type of a declared noun.
 type Change struct {
 	Table    Table
 	Op       Op
@@ -67,10 +67,9 @@ type Change struct {
 	Cause    string // name of the command
 }
 
-// A Batch is everything that one log entry changed, in order. It is shared:
-// do not change it.
+// A Batch holds all changes of one log entry, in order. It is shared: do not modify it.
 type Batch struct {
 	Index   uint64
 	Changes []Change
-	bytes   int // its weight in the feed
+	bytes   int // weight in the feed
 }

@@ -10,15 +10,14 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Launches is what is known of the starts of a periodic job; zero times are
-// not known.
+// Launches holds the times of a periodic job's launches. Zero times are unknown.
 type Launches struct {
-	Since   time.Time // due times after this count
-	Last    time.Time // the latest due time that was dealt with
-	Skipped time.Time // the latest that was passed over: an earlier child had not ended
+	Since   time.Time // earliest time after which due times count
+	Last    time.Time // latest due time that was launched or skipped
+	Skipped time.Time // latest due time that was skipped because an earlier child had not ended
 }
 
-// Launches returns what is known of the starts of a periodic job.
+// Launches returns the times of a periodic job's launches.
 func (c *content) Launches(namespace, id string) (l Launches) {
 	r := c.job(namespace, id)
 	if r == nil || r.schedule == nil {
@@ -27,7 +26,7 @@ func (c *content) Launches(namespace, id string) (l Launches) {
 	return Launches{unixNano(r.schedule.Since), unixNano(r.schedule.Last), unixNano(r.schedule.Skipped)}
 }
 
-// ChildrenCount counts the jobs that a job started, by status.
+// ChildrenCount returns the number of the job's children by status.
 func (c *content) ChildrenCount(namespace, id string) api.JobChildrenSummary {
 	if r := c.job(namespace, id); r != nil {
 		return r.childrenSummary()
@@ -43,13 +42,13 @@ func (r *jobRow) childrenSummary() api.JobChildrenSummary {
 	}
 }
 
-// tokenName is the name of an idempotency token in the tokens' index.
+// tokenName returns the key of an idempotency token in the tokens' index.
 func tokenName(namespace, parent, token string) string {
 	return jobName(namespace, parent) + "\x00" + token
 }
 
-// Dispatched returns the child that a job was dispatched as with an
-// idempotency token, nil if there is none.
+// Dispatched returns the child that was dispatched from a job with an idempotency token,
+// nil if there is none.
 func (c *content) Dispatched(namespace, parent, token string) *api.Job {
 	slot, ok := c.tokens.get(tokenName(namespace, parent, token))
 	if !ok {
@@ -61,8 +60,8 @@ func (c *content) Dispatched(namespace, parent, token string) *api.Job {
 	return nil
 }
 
-// JobsWithScaling yields the jobs of a namespace, or of all if it is "*", that
-// declare scaling policies, by namespace, then id.
+// JobsWithScaling yields the jobs with scaling policies of a namespace, or of all
+// namespaces if it is "*", ordered by namespace, then id.
 func (c *content) JobsWithScaling(namespace string) iter.Seq[*api.Job] {
 	prefix := jobName(namespace, "")
 	if namespace == "*" {
@@ -75,7 +74,7 @@ func (c *content) JobsWithScaling(namespace string) iter.Seq[*api.Job] {
 	}
 }
 
-// indexJob keeps what finds a job by other than its id. Either may be nil.
+// indexJob updates the secondary indexes of jobs. old or job may be nil.
 func (t *txn) indexJob(slot uint32, old, job *api.Job) {
 	token := func(j *api.Job) string {
 		if j == nil || j.DispatchIdempotencyToken == "" || j.ParentID == "" {
@@ -104,7 +103,7 @@ func (t *txn) indexJob(slot uint32, old, job *api.Job) {
 	}
 }
 
-// unixNano is a time of which 0 says that it is not known.
+// unixNano converts Unix nanoseconds, where 0 means an unknown time.
 func unixNano(ns int64) time.Time {
 	if ns == 0 {
 		return time.Time{}

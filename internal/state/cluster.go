@@ -5,14 +5,14 @@ package state
 
 import "github.com/reeve-run/reeve/api"
 
-// cluster is what is said of the cluster as a whole. It changes rarely and is
-// small, so a change copies what it changes.
+// A cluster holds cluster-wide state. It is small and changes rarely, so a change copies
+// it.
 type cluster struct {
 	scheduler *api.SchedulerConfig
-	id        string     // of the cluster, for as long as its state lives; "" before it began
+	id        string     // id of the cluster during the life of its state; "" before BeginCluster
 	timelines []timeline // oldest first
 }
 
-// SchedulerConfig returns how the cluster schedules: the defaults until
-// somebody changed them. It is never nil.
+// SchedulerConfig returns the scheduler's configuration, or the defaults if it was never
+// changed. It is never nil.
 func (c *content) SchedulerConfig() *api.SchedulerConfig { return c.cluster.scheduler }

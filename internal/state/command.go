@@ -8,23 +8,22 @@ import (
 	"github.com/reeve-run/reeve/internal/state/wire"
 )
 
-// A Command is one change of the state, as the log holds it. Times and
-// identifiers are in it, so applying it is the same everywhere. The package's
-// own types are the only commands.
+// A Command is one change of the state, as stored in the log. It contains all times and
+// identifiers, so that applying it has the same result on every server. Only types of this
+// package are commands.
 type Command interface {
-	// Name is the command's verb; the changes that it makes carry it.
+	// Name returns the command's verb, which its changes carry.
 	Name() string
 
-	// apply makes the change, or refuses it with an *api.Error before having
-	// changed anything.
+	// apply makes the change. If it rejects the command, it returns an *api.Error and has
+	// changed nothing.
 	apply(t *txn) error
 
-	// encode is the command as the log holds it.
+	// encode returns the command in the log's format.
 	encode() *wire.Command
 }
 
-// putEvaluations stores evaluations that came with a command; nil ones are
-// passed over.
+// putEvaluations stores the evaluations of a command and skips nil ones.
 func (t *txn) putEvaluations(evaluations ...*api.Evaluation) {
 	for _, e := range evaluations {
 		if e != nil {
@@ -33,7 +32,7 @@ func (t *txn) putEvaluations(evaluations ...*api.Evaluation) {
 	}
 }
 
-// putJobEvaluation stores the evaluation that a change of its job asks for.
+// putJobEvaluation stores the evaluation that a change of its job triggers.
 func (t *txn) putJobEvaluation(e *api.Evaluation, jobModifyIndex uint64) {
 	if e == nil {
 		return
@@ -49,7 +48,7 @@ func jobNotFound(namespace, id string) error {
 	return api.Errorf(api.CodeNotFound, "job %q not found in namespace %q", id, namespace)
 }
 
-// checkIndex refuses a change whose author had not seen the job as it is now.
+// checkIndex rejects a change that is based on an older version of the job.
 func checkIndex(id string, current *api.Job, enforce *uint64) error {
 	switch {
 	case enforce == nil:

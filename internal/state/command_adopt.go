@@ -8,18 +8,17 @@ import (
 	"github.com/reeve-run/reeve/internal/state/wire"
 )
 
-// AdoptAllocations takes in what runs on a node although this state has never
-// known it: orphans. Each brings along the version of its job that it was made
-// from. Those that are known already, and those that have ended, are passed
-// over.
+// AdoptAllocations stores allocations that run on a node but are unknown to this state:
+// orphans. Each carries the version of its job. Known and terminal allocations are
+// skipped.
 //
-// An orphan is evidence that jobs are missing, so it ends the freshness of its
-// domain if nobody ever vouched for that. One that this very cluster once knew
-// shows that the state went back in time: then no domain is fresh any more.
+// An orphan is evidence of missing jobs, so it ends the freshness of its domain if that
+// freshness is unproven (no operator vouched for it). An orphan that this very cluster
+// once knew shows that the state went back in time, so that no domain is fresh any more.
 type AdoptAllocations struct {
 	NodeID      string
 	Allocations []*api.Allocation // with their jobs
-	Rewound     bool              // they are of this cluster
+	Rewound     bool              // reports whether the allocations are from this cluster
 	Time        int64             // Unix nanoseconds
 }
 
@@ -51,8 +50,7 @@ func (c *AdoptAllocations) apply(t *txn) error {
 	return nil
 }
 
-// adopt stores an orphan. What refers to things that were never known here is
-// forgotten.
+// adopt stores an orphan and clears its references to objects that this state never knew.
 func (t *txn) adopt(orphan *api.Allocation, c *AdoptAllocations) {
 	a := orphan.Copy()
 	a.Orphan, a.NodeID = true, c.NodeID
@@ -81,7 +79,7 @@ func (c *AdoptAllocations) encode() *wire.Command {
 	orphans := make([]*api.Allocation, len(c.Allocations))
 	for i, a := range c.Allocations {
 		orphans[i] = a.Copy()
-		orphans[i].Orphan = true // so that its job goes with it
+		orphans[i].Orphan = true // so that its job is encoded with it
 	}
 	return &wire.Command{Kind: &wire.Command_AdoptAllocations{AdoptAllocations: &wire.AdoptAllocations{
 		NodeId: c.NodeID, Allocations: wire.EncodeAllocations(orphans), Rewound: c.Rewound, Time: c.Time,

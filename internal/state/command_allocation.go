@@ -5,14 +5,14 @@ package state
 
 import "github.com/reeve-run/reeve/api"
 
-// UpdateAllocations stores what a node says of its allocations. Only the
-// client's fields are read; allocations that are not stored are passed over.
+// UpdateAllocations stores a node's report on its allocations. It reads only the client's
+// fields and skips unknown allocations.
 type UpdateAllocations struct {
-	NodeID      string // "": updates of several nodes
+	NodeID      string // "": reports of several nodes
 	Allocations []*api.Allocation
-	Evaluations []*api.Evaluation // follow-ups
+	Evaluations []*api.Evaluation // follow-up evaluations
 	Time        int64             // Unix nanoseconds; 0: the allocations' ModifyTime
-	Decoded     bool              // Allocations come from wire.DecodeReport, as they would from the log; it is not logged
+	Decoded     bool              // reports whether Allocations come from wire.DecodeReport, as they would from the log; not logged
 }
 
 // Name implements Command.
@@ -37,7 +37,7 @@ func (c *UpdateAllocations) apply(t *txn) error {
 	return nil
 }
 
-// mergeUpdate returns old with what its node says of it.
+// mergeUpdate returns old with the fields of the node's report.
 func (t *txn) mergeUpdate(old, update *api.Allocation, now int64) *api.Allocation {
 	a := old.Copy()
 	a.ModifyIndex = t.index
@@ -61,7 +61,8 @@ func (t *txn) mergeUpdate(old, update *api.Allocation, now int64) *api.Allocatio
 	}
 	mergeServing(a, update)
 	if s := update.DeploymentStatus; s != nil && s.Healthy != nil {
-		// What an operator said after that counts, however often the node repeats it.
+		// A later statement of an operator takes precedence, however often the node
+		// repeats its own.
 		if o := old.DeploymentStatus; o == nil || o.Healthy == nil || *o.Healthy != *s.Healthy && !s.Timestamp.Before(o.Timestamp) {
 			merged := *s
 			merged.ModifyIndex = t.index
@@ -72,9 +73,8 @@ func (t *txn) mergeUpdate(old, update *api.Allocation, now int64) *api.Allocatio
 	return a
 }
 
-// SetTransition asks for something to be done about allocations when their
-// jobs are next evaluated. Fields of the transition that are nil stay as they
-// are.
+// SetTransition requests actions on allocations for the next evaluation of their jobs. Nil
+// fields of the transition stay unchanged.
 type SetTransition struct {
 	AllocationIDs []string
 	Transition    api.DesiredTransition

@@ -10,14 +10,14 @@ import (
 	"github.com/reeve-run/reeve/internal/state/wire"
 )
 
-// UpdateCallback stores what came of an attempt to deliver a callback.
+// UpdateCallback stores the result of an attempt to deliver a callback.
 type UpdateCallback struct {
 	ID      string
-	Attempt int    // that this is about, from 1 on
+	Attempt int    // number of the attempt, from 1
 	Status  string // one of the api.Callback constants
-	Answer  string // in words
-	Time    int64  // of the attempt's end; Unix nanoseconds
-	Next    int64  // of the next attempt, if it is still pending
+	Answer  string // answer in words
+	Time    int64  // end of the attempt; Unix nanoseconds
+	Next    int64  // time of the next attempt, if the callback is still pending
 }
 
 // Name implements Command.
@@ -44,7 +44,7 @@ func (c *UpdateCallback) apply(t *txn) error {
 	is.ModifyIndex = t.index
 	t.putCallback(&is)
 	if slot, row := t.editJob(is.Namespace, is.JobID); row.job == nil {
-		t.forgetCallbacks(slot, 0) // nobody can look at it any more
+		t.forgetCallbacks(slot, 0) // the job is gone, so the callback can no longer be viewed
 		t.dropJob(slot)
 	}
 	return nil

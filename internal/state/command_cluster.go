@@ -5,11 +5,11 @@ package state
 
 import "github.com/reeve-run/reeve/api"
 
-// SetSchedulerConfig stores how the cluster schedules.
+// SetSchedulerConfig stores the scheduler's configuration.
 type SetSchedulerConfig struct {
 	Config *api.SchedulerConfig
-	// EnforceIndex, if it is set, is the ModifyIndex that the stored
-	// configuration must have; 0 before anybody changed it.
+	// EnforceIndex, if set, is the ModifyIndex that the stored configuration must have; 0
+	// for the initial configuration.
 	EnforceIndex *uint64
 }
 
@@ -34,8 +34,7 @@ func (c *SetSchedulerConfig) apply(t *txn) error {
 	return nil
 }
 
-// SchedulerConfigChanged refuses a change whose author had not seen the
-// configuration as it is now.
+// SchedulerConfigChanged rejects a change that is based on an older configuration.
 func SchedulerConfigChanged(stored *api.SchedulerConfig, enforced uint64) error {
 	return api.Errorf(api.CodeConflict, "the scheduler's configuration was changed meanwhile: its modify index is %d, not %d; look at the change and try again",
 		stored.ModifyIndex, enforced)

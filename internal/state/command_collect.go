@@ -5,8 +5,7 @@ package state
 
 import "github.com/reeve-run/reeve/api"
 
-// Collect forgets garbage. What is not stored, or came to life again since it
-// was found to be garbage, is passed over.
+// Collect deletes garbage. It skips objects that no longer exist or are no longer garbage.
 type Collect struct {
 	Evaluations []string
 	Allocations []string

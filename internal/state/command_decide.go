@@ -5,13 +5,12 @@ package state
 
 import "github.com/reeve-run/reeve/api"
 
-// Decide stores what an operator decided about a job's plans or instances, with
-// all that follows from it at once.
+// Decide stores an operator's decision about a job's plans or instances, with its
+// immediate effects.
 type Decide struct {
 	Decision *api.Decision
-	// After is the id of the job's newest decision that the operator's choice was
-	// checked against, "" for none: another one since then may have changed what
-	// makes sense.
+	// After is the id of the job's newest decision at the time of the operator's choice,
+	// or "" if there was none. A later decision may have changed which choices make sense.
 	After            string
 	Evaluation       *api.Evaluation   // nil: none
 	DeploymentUpdate *DeploymentUpdate // nil: none
@@ -62,8 +61,7 @@ func (c *Decide) apply(t *txn) error {
 	return nil
 }
 
-// checkRun refuses what was decided about a run of a plan that is not its
-// latest one any more.
+// checkRun rejects a decision about a run of a plan that is no longer the latest run.
 func (t *txn) checkRun(d *api.Decision) error {
 	latest := d.Run
 	switch {
@@ -83,7 +81,7 @@ func (t *txn) checkRun(d *api.Decision) error {
 	return nil
 }
 
-// newestDecision is the id of the last one, "" if there is none.
+// newestDecision returns the id of the last decision, or "".
 func newestDecision(all []*api.Decision) string {
 	if len(all) == 0 {
 		return ""

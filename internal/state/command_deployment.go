@@ -5,16 +5,16 @@ package state
 
 import "github.com/reeve-run/reeve/api"
 
-// UpdateDeployment ends, pauses or resumes a deployment, and may go back to an
-// older job with it.
+// UpdateDeployment ends, pauses or resumes a deployment. It can also roll the job back to
+// an older version.
 type UpdateDeployment struct {
 	ID          string
 	Status      string
 	Description string
 	Evaluation  *api.Evaluation // nil: none
-	Job         *api.Job        // to register as the new version; nil: none
-	Troubles    []*api.Trouble  // why it failed, to be kept with it
-	JobIndex    uint64          // with Job: refuse unless the current JobModifyIndex is this; 0: any
+	Job         *api.Job        // version to register; nil: none
+	Troubles    []*api.Trouble  // reasons for a failure, stored with the deployment
+	JobIndex    uint64          // with Job: reject unless the current JobModifyIndex is this; 0: any
 	Time        int64           // Unix nanoseconds
 }
 
@@ -43,8 +43,7 @@ func (c *UpdateDeployment) apply(t *txn) error {
 	return nil
 }
 
-// checkJob refuses to go back over a version that the command's author had not
-// seen.
+// checkJob rejects a rollback over a version that the command's author had not seen.
 func (c *UpdateDeployment) checkJob(t *txn, d *api.Deployment) error {
 	if current := t.Job(d.Namespace, d.JobID); c.Job != nil && c.JobIndex != 0 && current != nil {
 		return checkIndex(d.JobID, current, &c.JobIndex)
@@ -52,12 +51,12 @@ func (c *UpdateDeployment) checkJob(t *txn, d *api.Deployment) error {
 	return nil
 }
 
-// updateDeployment changes a deployment's status; an unknown one is passed
-// over, one that has ended stays as it ended. Success makes its job version
-// stable.
+// updateDeployment changes a deployment's status. It skips unknown deployments and those
+// that have ended. Success marks the job version as stable.
 func (t *txn) updateDeployment(u DeploymentUpdate, now int64) { t.endDeployment(u, nil, now) }
 
-// endDeployment is updateDeployment, and keeps with the deployment why it failed.
+// endDeployment is updateDeployment, and stores the reasons of a failure with the
+// deployment.
 func (t *txn) endDeployment(u DeploymentUpdate, troubles []*api.Trouble, now int64) {
 	old := t.Deployment(u.ID)
 	if old == nil || !old.IsActive() {
@@ -83,8 +82,8 @@ func (t *txn) settleStability(d *api.Deployment) {
 	}
 }
 
-// placeDeployment stores the deployment of a placement. Counts of what was
-// placed and is healthy are the store's own.
+// placeDeployment stores the deployment of a placement. The store keeps its own counts of
+// placed and healthy allocations.
 func (t *txn) placeDeployment(placed *api.Deployment, now int64) {
 	d := placed.Copy()
 	d.CreateIndex, d.ModifyIndex, d.ModifyTime = t.index, t.index, now

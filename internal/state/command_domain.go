@@ -10,9 +10,8 @@ import (
 	"github.com/reeve-run/reeve/internal/state/wire"
 )
 
-// BeginCluster names a cluster that has no name yet, and marks the domain of
-// jobs that name none as fresh for ever, until something shows that the servers
-// do not know everything.
+// BeginCluster names a cluster that has no name yet. It marks the domain of jobs without a
+// domain as fresh indefinitely, until evidence shows that the servers lack state.
 type BeginCluster struct {
 	ID   string
 	Time int64 // Unix nanoseconds
@@ -40,10 +39,10 @@ func (c *BeginCluster) encode() *wire.Command {
 	return &wire.Command{Kind: &wire.Command_BeginCluster{BeginCluster: &wire.BeginCluster{Id: c.ID, Time: c.Time}}}
 }
 
-// PutDomain marks a domain as fresh until a time, whatever it was before.
+// PutDomain marks a domain as fresh until a time, whatever its previous state.
 type PutDomain struct {
 	Domain     string
-	FreshUntil int64 // Unix nanoseconds; 0: for ever
+	FreshUntil int64 // Unix nanoseconds; 0: indefinitely
 }
 
 // Name implements Command.
@@ -62,7 +61,7 @@ func (c *PutDomain) encode() *wire.Command {
 	return &wire.Command{Kind: &wire.Command_PutDomain{PutDomain: &wire.PutDomain{Name: c.Domain, FreshUntil: c.FreshUntil}}}
 }
 
-// EndFreshness makes domains stale before their time.
+// EndFreshness makes domains stale immediately.
 type EndFreshness struct {
 	Domains []string
 	All     bool // every domain

@@ -9,15 +9,15 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// SetNodeDrain begins, changes or ends the drain of a node. A node that is
-// drained takes nothing new; it does so again only when it is marked eligible.
+// SetNodeDrain starts, changes or ends the drain of a node. A draining node takes no new
+// allocations. After the drain, it takes them again only when it is marked eligible.
 type SetNodeDrain struct {
 	NodeID       string
 	Strategy     *api.DrainStrategy // nil: the drain ends
-	Status       string             // why it ends: api.DrainStatusComplete or api.DrainStatusCanceled
-	MarkEligible bool               // when it ends
-	Meta         map[string]string  // kept with the record; nil leaves what is there
-	Message      string             // the node event's words; "" for the usual ones
+	Status       string             // status at the end: api.DrainStatusComplete or api.DrainStatusCanceled
+	MarkEligible bool               // at the end of the drain
+	Meta         map[string]string  // stored with the record; nil leaves it unchanged
+	Message      string             // text of the node event; "" for the default
 	Time         int64              // Unix nanoseconds
 	Evaluations  []*api.Evaluation
 }
@@ -69,7 +69,7 @@ func (c *SetNodeDrain) apply(t *txn) error {
 	return nil
 }
 
-// drainRecord is what is remembered of the drain from now on.
+// drainRecord returns the drain's updated record.
 func drainRecord(old *api.DrainRecord, begins bool, now time.Time, status string, meta map[string]string) *api.DrainRecord {
 	r := &api.DrainRecord{StartedAt: now}
 	if old != nil && !begins {
@@ -82,7 +82,7 @@ func drainRecord(old *api.DrainRecord, begins bool, now time.Time, status string
 	return r
 }
 
-// holdsUp reports whether something still runs on a node that is to be empty.
+// holdsUp reports whether an allocation still runs on a node that is draining.
 func (t *txn) holdsUp(n *api.Node) bool {
 	for a := range t.AllocationsByNode(n.ID) {
 		if n.HasToLeave(a) {
@@ -92,8 +92,8 @@ func (t *txn) holdsUp(n *api.Node) bool {
 	return false
 }
 
-// unmark lets the allocations stay that were to move and have not been told to
-// stop yet.
+// unmark cancels the migration of allocations that were to move and are not being stopped
+// yet.
 func (t *txn) unmark(nodeID string) {
 	var marked []*api.Allocation
 	for a := range t.AllocationsByNode(nodeID) {

@@ -23,8 +23,7 @@ func (c *PutEvaluations) apply(t *txn) error {
 	return nil
 }
 
-// DeleteEvaluations forgets evaluations. Those that are not stored are passed
-// over.
+// DeleteEvaluations deletes evaluations. It skips unknown ones.
 type DeleteEvaluations struct {
 	IDs []string
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/reeve-run/reeve/internal/state/wire"
 )
 
-// FailJob ends a job that could not be carried out: nothing of it is started any
-// more. What runs goes on to its end.
+// FailJob ends a job that cannot be carried out: no further instance starts. Running
+// instances continue until they end.
 type FailJob struct {
 	Namespace      string
 	ID             string
-	JobModifyIndex uint64 // refuse unless this is the job's
-	Reason         string // in words
+	JobModifyIndex uint64 // reject unless this is the job's
+	Reason         string // reason in words
 	Time           int64  // Unix nanoseconds
 }
 
@@ -35,14 +35,13 @@ func (c *FailJob) apply(t *txn) error {
 	j.Failure = &api.JobFailure{Reason: c.Reason, Time: c.Time}
 	j.StatusDescription, j.Held, j.HeldReason = c.Reason, false, ""
 	j.ModifyIndex = t.index
-	t.decide(c.Namespace, c.ID) // a placement that is being worked out would start something yet
+	t.decide(c.Namespace, c.ID) // reject placements that are being computed, which would still start instances
 	t.putJob(&j, false, nil)
 	t.cancelWaiting(c)
 	return nil
 }
 
-// cancelWaiting ends the evaluations of the job that would only wait: for room,
-// or for the time of another attempt.
+// cancelWaiting cancels the job's evaluations that are blocked or delayed.
 func (t *txn) cancelWaiting(c *FailJob) {
 	row := t.job(c.Namespace, c.ID)
 	var waiting []*api.Evaluation

@@ -9,14 +9,13 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// RegisterJob stores a job: as a new version, unless the current one says the
-// same. The job was canonicalized and validated before; the server's own fields
-// are set here.
+// RegisterJob stores a job as a new version, unless the current version is equal. The job
+// must be canonicalized and validated. RegisterJob sets the server's own fields.
 type RegisterJob struct {
 	Job          *api.Job
 	Submission   *api.JobSubmission // nil: none
 	Evaluation   *api.Evaluation    // nil: none
-	EnforceIndex *uint64            // refuse unless the current JobModifyIndex is this; 0: the job must be new
+	EnforceIndex *uint64            // reject unless the current JobModifyIndex is this; 0: the job must be new
 }
 
 // Name implements Command.
@@ -38,8 +37,7 @@ func (c *RegisterJob) apply(t *txn) error {
 	return nil
 }
 
-// registerJob stores job after current (nil if it is new) and returns what was
-// stored.
+// registerJob stores job after current (nil if it is new) and returns the stored job.
 func (t *txn) registerJob(current, job *api.Job, submission *api.JobSubmission) *api.Job {
 	j := *job
 	j.CreateIndex, j.ModifyIndex, j.JobModifyIndex = t.index, t.index, t.index
@@ -64,7 +62,7 @@ func (t *txn) registerJob(current, job *api.Job, submission *api.JobSubmission) 
 	return &j
 }
 
-// NextVersion is the version that the next change of a stored job makes.
+// NextVersion returns the version number of the next change of a stored job.
 func (c *content) NextVersion(current *api.Job) uint64 {
 	newest := current.Version
 	if r := c.job(current.Namespace, current.ID); r != nil && len(r.versions) > 0 {
@@ -73,13 +71,13 @@ func (c *content) NextVersion(current *api.Job) uint64 {
 	return newest + 1
 }
 
-// uninstalling describes a job of which something has still to end before it
-// is forgotten.
+// uninstalling is the status description of a purged job while instances still have to
+// end.
 const uninstalling = "being uninstalled"
 
-// DeregisterJob stops a job (which makes a new version of it). One that is to be
-// purged is forgotten: at once if nothing of it may run any more, else by the
-// placement that finds that so. Registering it again keeps it.
+// DeregisterJob stops a job, which creates a new version. With Purge, it also deletes the
+// job: immediately if no instance may still run, otherwise in the placement that finds
+// that none does. Registering the job again keeps it.
 type DeregisterJob struct {
 	Namespace  string
 	ID         string
@@ -123,7 +121,7 @@ func (c *DeregisterJob) apply(t *txn) error {
 	return nil
 }
 
-// holdsResources reports whether something of the job may be running.
+// holdsResources reports whether an instance of the job may be running.
 func (t *txn) holdsResources(namespace, id string) bool {
 	for a := range t.AllocationsByJob(namespace, id) {
 		if a.HoldsResources() {
@@ -133,7 +131,7 @@ func (t *txn) holdsResources(namespace, id string) bool {
 	return false
 }
 
-// SetJobStability marks a version as one that can be gone back to, or not.
+// SetJobStability marks a version as suitable for a rollback, or not.
 type SetJobStability struct {
 	Namespace string
 	ID        string
@@ -156,7 +154,7 @@ func (c *SetJobStability) apply(t *txn) error {
 	return nil
 }
 
-// setStable stores a version with its stability changed.
+// setStable stores a version with the given stability.
 func (t *txn) setStable(v *api.Job, stable bool) {
 	if v.Stable == stable {
 		return
@@ -173,10 +171,10 @@ func (t *txn) setStable(v *api.Job, stable bool) {
 	t.replaceVersion(row, &j)
 }
 
-// scalingEventsKept is how many scaling events a group keeps.
+// scalingEventsKept is the number of scaling events kept per group.
 const scalingEventsKept = 20
 
-// ScaleJob sets the count of one group, and records why.
+// ScaleJob sets the count of one group and records the reason.
 type ScaleJob struct {
 	Namespace    string
 	ID           string

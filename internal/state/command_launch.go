@@ -9,22 +9,21 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// LaunchJob starts a child of a periodic or parameterized job: the child and
-// its evaluation are stored together. A child is what its parent is at that
-// moment, so only what differs is in the log, and in memory both share what
-// they have in common.
+// LaunchJob starts a child of a periodic or parameterized job. It stores the child and its
+// evaluation together. A child is a copy of its parent at that moment. The log contains
+// only the differences, and in memory both share their common parts.
 type LaunchJob struct {
 	Namespace   string
 	ParentID    string
-	ParentIndex uint64 // refuse unless this is the parent's JobModifyIndex
-	ID          string // of the child
+	ParentIndex uint64 // reject unless this is the parent's JobModifyIndex
+	ID          string // id of the child
 	Time        int64  // Unix nanoseconds
 
 	// Of periodic jobs.
 
-	Due       int64 // Unix nanoseconds; 0: the start was asked for
-	Skip      bool  // only note that Due was passed over
-	Exclusive bool  // refuse while a child has not ended
+	Due       int64 // Unix nanoseconds; 0: started on request
+	Skip      bool  // record Due as skipped without a launch
+	Exclusive bool  // reject while a child has not ended
 
 	// Of parameterized jobs.
 
@@ -64,7 +63,7 @@ func (c *LaunchJob) apply(t *txn) error {
 	if c.Due != 0 {
 		t.noteDue(row, c)
 	}
-	// A start that was asked for in the second that was due counts for both.
+	// A child that was started on request in the second of the due time counts for both.
 	if c.Skip || t.Job(c.Namespace, c.ID) != nil {
 		return nil
 	}
@@ -75,7 +74,7 @@ func (c *LaunchJob) apply(t *txn) error {
 	return nil
 }
 
-// noteDue remembers that a due time was dealt with.
+// noteDue records that a due time was launched or skipped.
 func (t *txn) noteDue(row *jobRow, c *LaunchJob) {
 	s := schedule{}
 	if row.schedule != nil {
@@ -90,7 +89,7 @@ func (t *txn) noteDue(row *jobRow, c *LaunchJob) {
 	t.touch(TableJobs)
 }
 
-// child is the job that is started.
+// child returns the child to start.
 func (c *LaunchJob) child(parent *api.Job) *api.Job {
 	j := *parent
 	j.ID, j.Name, j.ParentID = c.ID, c.ID, parent.ID
@@ -113,16 +112,15 @@ func (c *LaunchJob) child(parent *api.Job) *api.Job {
 	return &j
 }
 
-// schedule is what is remembered of a periodic job beyond the job itself. All
-// are Unix nanoseconds.
+// A schedule holds the launch times of a periodic job, in Unix nanoseconds.
 type schedule struct {
-	Since   int64 // when it came into force
-	Last    int64 // the latest due time that was dealt with
-	Skipped int64 // the latest that was passed over because of an overlap
+	Since   int64 // time at which the schedule took effect
+	Last    int64 // latest due time that was launched or skipped
+	Skipped int64 // latest due time that was skipped because of an overlap
 }
 
-// reschedule notes from when on the due times of a periodic job count: from
-// when its schedule, as it is now, was registered.
+// reschedule sets the time from which a periodic job's due times count: the registration
+// of its current schedule.
 func (r *jobRow) reschedule(old, job *api.Job) {
 	if job.Periodic == nil || job.Stop {
 		r.schedule = nil

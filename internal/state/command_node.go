@@ -11,11 +11,11 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// nodeEventsKept is how many events a node keeps.
+// nodeEventsKept is the number of events kept per node.
 const nodeEventsKept = 10
 
-// RegisterNode stores what an agent says of its node. What operators decided
-// (eligibility, drain) stays as it is.
+// RegisterNode stores an agent's description of its node. It keeps operators' settings
+// (eligibility, drain).
 type RegisterNode struct {
 	Node        *api.Node
 	Evaluations []*api.Evaluation
@@ -56,7 +56,7 @@ func (c *RegisterNode) apply(t *txn) error {
 	return nil
 }
 
-// addNodeEvent records what happened to a node at a time in Unix seconds.
+// addNodeEvent records a node event at a time in Unix seconds.
 func (t *txn) addNodeEvent(n *api.Node, message string, seconds int64) {
 	e := &api.NodeEvent{Message: message, Subsystem: "Cluster", CreateIndex: t.index}
 	if seconds != 0 {
@@ -96,7 +96,7 @@ func (c *UpdateNodeStatus) apply(t *txn) error {
 		message += ": " + c.Description
 	}
 	if c.Status != old.Status && old.Status+c.Status != api.NodeStatusDisconnected+api.NodeStatusDown {
-		n.StatusUpdatedAt = seconds // one that is given up has been away since it was disconnected
+		n.StatusUpdatedAt = seconds // between disconnected and down, the time of the disconnection counts
 	}
 	if c.Status != old.Status || (c.SilentSince == 0) != (old.SilentSince == 0) {
 		t.addNodeEvent(n, message, seconds)
@@ -109,8 +109,8 @@ func (c *UpdateNodeStatus) apply(t *txn) error {
 // SetNodeEligibility stores whether new allocations may be placed on a node.
 type SetNodeEligibility struct {
 	NodeID      string
-	Eligibility string // api.NodeEligible, api.NodeIneligible, or "" to leave it
-	Message     string // the node event's words, written also if nothing changes; "" for the usual ones
+	Eligibility string // api.NodeEligible, api.NodeIneligible, or "" to leave it unchanged
+	Message     string // text of the node event, written even if nothing changes; "" for the default
 	Time        int64  // Unix nanoseconds
 	Evaluations []*api.Evaluation
 }
@@ -140,7 +140,7 @@ func (c *SetNodeEligibility) apply(t *txn) error {
 	return nil
 }
 
-// DeleteNode forgets nodes. What was placed on them is lost.
+// DeleteNode deletes nodes. Their allocations become lost.
 type DeleteNode struct {
 	IDs         []string
 	Evaluations []*api.Evaluation

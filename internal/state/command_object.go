@@ -15,8 +15,8 @@ import (
 type putObject[T any] struct {
 	noun   *noun[T]
 	object *T
-	// enforce, if it is set, is the ModifyIndex that the stored object must have;
-	// 0: there must be none.
+	// enforce, if set, is the ModifyIndex that the stored object must have; 0: the object
+	// must not exist.
 	enforce *uint64
 }
 
@@ -63,7 +63,7 @@ func (n *noun[T]) decodePut(text []byte, enforce *uint64) (Command, error) {
 	return &putObject[T]{n, object, enforce}, nil
 }
 
-// deleteObject forgets an object of a declared noun.
+// deleteObject deletes an object of a declared noun.
 type deleteObject[T any] struct {
 	noun    *noun[T]
 	key     string
@@ -108,7 +108,7 @@ func (n *noun[T]) decodeDelete(key string, enforce *uint64) Command {
 	return &deleteObject[T]{n, key, enforce}
 }
 
-// enforce refuses a change by somebody who has not seen the object as it is now.
+// enforce rejects a change that is based on an older state of the object.
 func (n *noun[T]) enforce(key string, old *T, index *uint64) error {
 	if index == nil {
 		return nil

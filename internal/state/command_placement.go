@@ -9,46 +9,46 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// CommitPlacement stores what a worker decided: whole or not at all.
+// CommitPlacement stores a worker's placement as a whole or not at all.
 type CommitPlacement struct {
 	Placement *Placement
 }
 
-// Placement is what a worker submits after an evaluation.
+// A Placement is a worker's result for an evaluation.
 type Placement struct {
 	EvalID            string
 	Priority          int
-	SnapshotIndex     uint64 // state that it was worked out on
+	SnapshotIndex     uint64 // index of the worker's snapshot
 	AllAtOnce         bool
-	Job               *api.Job          // version that new allocations are made from, unless they name another
-	Place             []*api.Allocation // new ones, or stored ones to update in place
+	Job               *api.Job          // version for new allocations that name no other
+	Place             []*api.Allocation // new allocations, or stored ones to update in place
 	Stop              []Stop
 	Preempt           []Preemption
-	Deployment        *api.Deployment // new or changed; nil: none
+	Deployment        *api.Deployment // new or changed deployment; nil: none
 	DeploymentUpdates []DeploymentUpdate
-	Restart           *api.JobRestart   // the job's active one, with how far this takes it; nil: as it is
-	Deregister        bool              // of the job that was to be purged nothing is left: forget it
+	Restart           *api.JobRestart   // the job's active restart with its new progress; nil: unchanged
+	Deregister        bool              // delete the purged job, because no instance of it remains
 	Evaluations       []*api.Evaluation // written in the same entry
 	Time              int64             // Unix nanoseconds
 }
 
-// Stop asks for one allocation to stop, or says that it is lost.
+// A Stop requests the end of one allocation, or reports it as lost.
 type Stop struct {
 	ID             string
 	Description    string
-	ClientStatus   string // api.AllocClientLost or "": leave it to the node
-	FollowupEvalID string // the evaluation that will replace it; "": none
+	ClientStatus   string // api.AllocClientLost, or "" to let the node report it
+	FollowupEvalID string // id of the evaluation that will replace the allocation; "": none
 }
 
-// Preemption ends an allocation of another job, to give its room to one that
-// the same placement places. It holds its room until it has ended, which the
-// other waits for on the node.
+// A Preemption ends an allocation of another job to give its room to an allocation of the
+// same placement. The preempted allocation holds its room until it ends; the new one waits
+// for that on the node.
 type Preemption struct {
 	ID string
-	By string // id of the allocation that takes its room
+	By string // id of the allocation that takes the room
 }
 
-// DeploymentUpdate ends or changes a deployment.
+// A DeploymentUpdate ends or changes a deployment.
 type DeploymentUpdate struct {
 	ID          string
 	Status      string
@@ -95,9 +95,9 @@ func (c *CommitPlacement) apply(t *txn) error {
 	return nil
 }
 
-// checkDecided refuses a placement that was worked out before an operator
-// decided something about its job: once a verb has returned, nothing is begun
-// against it.
+// checkDecided rejects a placement whose snapshot is older than the last operator decision
+// about its job. After an operator's command has returned, nothing starts that contradicts
+// the decision.
 func (t *txn) checkDecided(p *Placement) error {
 	if p.Job == nil || p.SnapshotIndex == 0 {
 		return nil
@@ -108,8 +108,8 @@ func (t *txn) checkDecided(p *Placement) error {
 	return nil
 }
 
-// deregister forgets a job that was to be purged, unless it was registered
-// again meanwhile.
+// deregister deletes a job that was to be purged, unless it was registered again
+// meanwhile.
 func (t *txn) deregister(job *api.Job) {
 	if job == nil {
 		return
@@ -119,11 +119,11 @@ func (t *txn) deregister(job *api.Job) {
 	}
 }
 
-// resolveJobs finds the stored job of each allocation to be placed, so that
-// all allocations of a version share it.
+// resolveJobs returns the stored job of each allocation to be placed, so that all
+// allocations of a version share it.
 func (t *txn) resolveJobs(p *Placement) ([]*api.Job, error) {
 	jobs := make([]*api.Job, len(p.Place))
-	var asked, found *api.Job // of the allocation before: mostly the same
+	var asked, found *api.Job // job of the previous allocation, which is usually the same
 	for i, a := range p.Place {
 		job := a.Job
 		if job == nil {
@@ -180,23 +180,24 @@ func (t *txn) place(placed *api.Allocation, job *api.Job, now int64) {
 		a.ClientStatus, a.ClientDescription = placed.ClientStatus, placed.ClientDescription
 	}
 	if a.NextAllocation == "" {
-		a.NextAllocation = old.NextAllocation // of the same placement, maybe
+		a.NextAllocation = old.NextAllocation // may be set by the same placement
 	}
 	if a.DeploymentID == old.DeploymentID {
 		a.DeploymentStatus = old.DeploymentStatus
 	}
 	if old.PreemptedByAllocation != "" {
-		// It was preempted after its update was worked out: that stands.
+		// The allocation was preempted after the snapshot of its update: the preemption
+		// stands.
 		a.DesiredStatus, a.DesiredDescription = old.DesiredStatus, old.DesiredDescription
 		a.PreemptedByAllocation = old.PreemptedByAllocation
 	}
 	t.putAllocation(a)
 }
 
-// inherited is how often the instance crashed before a, which takes its place:
-// what failed, or the same version of the job somewhere else. Another version
-// begins anew, and so does a job that was purged and registered again. A placement
-// may say it itself.
+// inherited returns the crash count that a inherits from its predecessor: from a failed
+// allocation, or from one with the same version of the job. Otherwise a starts with no
+// count, as does a job that was purged and registered again. A placement may set the count
+// itself.
 func (t *txn) inherited(a *api.Allocation) *api.Crashes {
 	if a.Crashes != nil || a.PreviousAllocation == "" {
 		return a.Crashes
@@ -211,13 +212,13 @@ func (t *txn) inherited(a *api.Allocation) *api.Crashes {
 	return &c
 }
 
-// isReborn reports whether the job was purged and registered again between two of
-// its versions. Of an orphan's nobody can tell.
+// isReborn reports whether the job was purged and registered again between two of its
+// versions. For orphans this is unknown.
 func isReborn(old, job *api.Job) bool {
 	return old != nil && job != nil && old.CreateIndex != job.CreateIndex && !isOrphaned(old) && !isOrphaned(job)
 }
 
-// succeed tells the allocation that a replaces who replaced it.
+// succeed records a as the successor of the allocation that it replaces.
 func (t *txn) succeed(a *api.Allocation) {
 	if a.PreviousAllocation == "" {
 		return
@@ -229,8 +230,8 @@ func (t *txn) succeed(a *api.Allocation) {
 	}
 }
 
-// stop stores that an allocation is to stop. One that was collected meanwhile
-// is passed over.
+// stop records that an allocation is to stop. It skips allocations that were collected
+// meanwhile.
 func (t *txn) stop(s *Stop, now int64) {
 	old := t.Allocation(s.ID)
 	if old == nil {
@@ -249,9 +250,8 @@ func (t *txn) stop(s *Stop, now int64) {
 	t.putAllocation(a)
 }
 
-// preempt stores that an allocation is to end for another. One that has ended
-// meanwhile, or was to stop anyway, is passed over: its room is waited for all
-// the same.
+// preempt records that an allocation is to end for another. It skips allocations that have
+// ended meanwhile or are stopping anyway; the other waits for their room all the same.
 func (t *txn) preempt(p *Preemption, now int64) {
 	old, by := t.Allocation(p.ID), t.Allocation(p.By)
 	if old == nil || by == nil || old.IsTerminal() {

@@ -9,12 +9,12 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// PromoteDeployment lets the canaries of some groups take the place of what
-// they were tried beside.
+// PromoteDeployment promotes the canaries of some groups: they replace the instances of
+// the old version.
 type PromoteDeployment struct {
 	ID          string
 	Groups      []string
-	Description string          // of the deployment from now on; "": as it is
+	Description string          // new description of the deployment; "": unchanged
 	Evaluation  *api.Evaluation // nil: none
 	Time        int64           // Unix nanoseconds
 }
@@ -61,18 +61,18 @@ func (c *PromoteDeployment) apply(t *txn) error {
 	return nil
 }
 
-// SetAllocHealth stores what somebody says of the health of a deployment's
-// allocations, and may end the deployment for it, as UpdateDeployment does.
+// SetAllocHealth stores whether allocations of a deployment are healthy. It can also end
+// the deployment, like UpdateDeployment.
 type SetAllocHealth struct {
 	DeploymentID string
 	Healthy      []string // ids
 	Unhealthy    []string
-	Status       string // of the deployment from now on; "": as it is
+	Status       string // new status of the deployment; "": unchanged
 	Description  string
 	Evaluation   *api.Evaluation // nil: none
-	Job          *api.Job        // to register as the new version; nil: none
-	Troubles     []*api.Trouble  // why the deployment failed, to be kept with it
-	JobIndex     uint64          // with Job: refuse unless the current JobModifyIndex is this; 0: any
+	Job          *api.Job        // version to register; nil: none
+	Troubles     []*api.Trouble  // reasons for a failure, stored with the deployment
+	JobIndex     uint64          // with Job: reject unless the current JobModifyIndex is this; 0: any
 	Time         int64           // Unix nanoseconds
 }
 
@@ -120,8 +120,8 @@ func (t *txn) setHealth(ids []string, healthy bool, now int64) {
 	}
 }
 
-// decide notes that an operator decided something about the job's plans: what
-// is being worked out about it does not know.
+// decide records that an operator decided something about the job's plans, which makes
+// older placements of the job invalid.
 func (t *txn) decide(namespace, id string) {
 	_, row := t.editJob(namespace, id)
 	row.decided = t.index

@@ -10,7 +10,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// PutRestart begins a restart of a job.
+// PutRestart starts a restart of a job.
 type PutRestart struct {
 	Restart    *api.JobRestart
 	Evaluation *api.Evaluation // nil: none
@@ -53,7 +53,7 @@ type UpdateRestart struct {
 	ID          string
 	Status      string // one of the api.Restart constants
 	Description string
-	ModifyIndex uint64          // refuse unless this is the restart's; 0: any
+	ModifyIndex uint64          // reject unless this is the restart's; 0: any
 	Evaluation  *api.Evaluation // nil: none
 	Time        int64           // Unix nanoseconds
 }
@@ -96,8 +96,8 @@ func (c *UpdateRestart) do(t *txn) {
 	t.putJobEvaluation(c.Evaluation, 0)
 }
 
-// placeRestart stores how far a placement takes its job's restart. What was
-// told to restart is committed with it, so no allocation is told twice.
+// placeRestart stores the progress of a job's restart with a placement. The restarted
+// allocations are committed with it, so no allocation restarts twice.
 func (t *txn) placeRestart(placed *api.JobRestart, now int64) {
 	old := t.Restart(placed.ID)
 	if old == nil || !old.IsActive() {
@@ -109,7 +109,7 @@ func (t *txn) placeRestart(placed *api.JobRestart, now int64) {
 	t.putRestart(r)
 }
 
-// cancelForDeployment ends the restart of a job that is being deployed.
+// cancelForDeployment cancels the restart of a job that is being deployed.
 func (t *txn) cancelForDeployment(d *api.Deployment, now int64) {
 	t.endRestart(d.Namespace, d.JobID, api.RestartCancelled,
 		fmt.Sprintf("cancelled by deployment %s of version %d", api.ShortID(d.ID), d.JobVersion), now)

@@ -13,23 +13,24 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// ends gathers the allocations of a job that is over, and says what became of it.
-// It is pure: servers that hold the same come to the same.
+// ends collects the allocations of a finished job and computes its completion. It is pure:
+// servers with the same state compute the same completion.
 type ends struct {
 	job    *api.Job
-	last   map[place]*api.Allocation // of each instance
-	newest uint64                    // CreateIndex
-	size   int                       // of the results that were added
-	gone   bool                      // the job is removed, whatever it was about to do
+	last   map[place]*api.Allocation // last allocation of each instance
+	newest uint64                    // highest CreateIndex
+	size   int                       // total size of the added results
+	gone   bool                      // reports whether the job is removed, whatever it was about to do
 }
 
-// place is one of a job's instances.
+// A place identifies one of a job's instances.
 type place struct {
 	group string
 	index int
 }
 
-// add takes an allocation into account. It reports whether that has ended.
+// add adds an allocation. It reports whether the allocation has ended or does not belong
+// to the job.
 func (e *ends) add(a *api.Allocation) bool {
 	if a.Orphan || a.Job == nil || a.Job.CreateIndex != e.job.CreateIndex {
 		return true
@@ -48,14 +49,14 @@ func (e *ends) add(a *api.Allocation) bool {
 	return true
 }
 
-// isSuccessor reports whether a says more of its instance than other.
+// isSuccessor reports whether a is newer than other.
 func isSuccessor(a, other *api.Allocation) bool {
 	return cmp.Or(
 		cmp.Compare(a.CreateIndex, other.CreateIndex), cmp.Compare(a.CreateTime, other.CreateTime), cmp.Compare(a.ID, other.ID),
 	) > 0
 }
 
-// completion says what became of the job.
+// completion returns the job's completion.
 func (e *ends) completion() *api.Completion {
 	j := e.job
 	c := &api.Completion{
@@ -93,8 +94,8 @@ func (e *ends) completion() *api.Completion {
 	return c
 }
 
-// instance adds what became of one instance. It reports whether that did not do
-// what it is for because it was never placed, or stopped before.
+// instance adds the result of one instance. It reports whether the instance did not do its
+// work because it was never placed, or was stopped early.
 func (e *ends) instance(c *api.Completion, g *api.Group, index int) (missing bool) {
 	name := api.InstanceName(g.Name, index)
 	a := e.last[place{g.Name, index}]
@@ -145,8 +146,8 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// isSuccessful reports whether every task of an allocation that was told to stop
-// had done what it is for by then.
+// isSuccessful reports whether every task of a stopped allocation had finished its work
+// before the stop.
 func isSuccessful(a *api.Allocation) bool {
 	for _, s := range a.TaskStates {
 		if s == nil || !s.IsSuccessful() {
@@ -159,7 +160,7 @@ func isSuccessful(a *api.Allocation) bool {
 	return len(a.TaskStates) > 0
 }
 
-// whyFailed is why an allocation failed, in words.
+// whyFailed describes why an allocation failed.
 func whyFailed(a *api.Allocation) string {
 	if why := a.Rejection(); why != "" {
 		if n := rejectionsOf(a); n > 1 {
@@ -176,7 +177,7 @@ func whyFailed(a *api.Allocation) string {
 	return cmp.Or(a.ClientDescription, "it failed")
 }
 
-// rejectionsOf counts the refusals that led to the allocation, and its own.
+// rejectionsOf counts the rejections that led to the allocation, and its own.
 func rejectionsOf(a *api.Allocation) (n int) {
 	if a.RescheduleTracker != nil {
 		n = a.RescheduleTracker.Rejections
@@ -187,7 +188,8 @@ func rejectionsOf(a *api.Allocation) (n int) {
 	return n
 }
 
-// exitCode is that of the task's last run; nil if it never ended by itself.
+// exitCode returns the exit code of the task's last run, or nil if the task never exited
+// by itself.
 func exitCode(s *api.TaskState) *int {
 	for _, e := range slices.Backward(s.Events) {
 		if e.Type == api.EventTerminated {
@@ -197,7 +199,7 @@ func exitCode(s *api.TaskState) *int {
 	return nil
 }
 
-// addTask adds what became of a task, with its result if that fits.
+// addTask adds the outcome of a task, with its result if the result fits.
 func (e *ends) addTask(c *api.Completion, t *api.CompletedTask) {
 	if e.size+len(t.Result) > api.MaxCallbackResults {
 		t.Result = ""

@@ -11,7 +11,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// decisionRow is a decision. The job's row lists them in order.
+// A decisionRow is a decision. The job's row lists its decisions in order.
 type decisionRow struct {
 	decision *api.Decision
 	job      uint32
@@ -25,8 +25,8 @@ func (c *content) Decision(id string) *api.Decision {
 	return nil
 }
 
-// Decisions returns what operators decided about a job's plans and instances,
-// as far as it may bear on them still, oldest first. The slice is shared.
+// Decisions returns the operators' decisions about a job's plans and instances that may
+// still matter, oldest first. The slice is shared.
 func (c *content) Decisions(namespace, id string) []*api.Decision {
 	if r := c.job(namespace, id); r != nil {
 		return r.decisions
@@ -34,15 +34,15 @@ func (c *content) Decisions(namespace, id string) []*api.Decision {
 	return nil
 }
 
-// AllDecisions yields what is kept of what operators decided, ordered by id.
+// AllDecisions yields all kept decisions, ordered by id.
 func (c *content) AllDecisions() iter.Seq[*api.Decision] {
 	return func(yield func(*api.Decision) bool) {
 		c.decisions.prefix("", func(_ string, r *decisionRow) bool { return yield(r.decision) })
 	}
 }
 
-// Decided is the index at which an operator last decided something about the
-// job's plans: a placement that was worked out before does not know of it.
+// Decided returns the index of the last operator decision about the job's plans. A
+// placement with an older snapshot does not include the decision.
 func (c *content) Decided(namespace, id string) uint64 {
 	if r := c.job(namespace, id); r != nil {
 		return r.decided
@@ -50,8 +50,7 @@ func (c *content) Decided(namespace, id string) uint64 {
 	return 0
 }
 
-// putDecision stores a new decision, and forgets those that do not matter with
-// it any more.
+// putDecision stores a new decision and deletes those that no longer matter.
 func (t *txn) putDecision(d *api.Decision) {
 	jobSlot, job := t.editJob(d.Namespace, d.JobID)
 	stored := *d
@@ -64,7 +63,7 @@ func (t *txn) putDecision(d *api.Decision) {
 	job.decisions = t.prune(job, all)
 }
 
-// prune returns the decisions of a job that are kept, and forgets the others.
+// prune returns the job's decisions to keep and deletes the others.
 func (t *txn) prune(job *jobRow, all []*api.Decision) []*api.Decision {
 	if len(all) <= decisionsKept {
 		return all
@@ -84,7 +83,7 @@ func (t *txn) prune(job *jobRow, all []*api.Decision) []*api.Decision {
 	return kept
 }
 
-// forgetDecisions forgets all decisions of a job.
+// forgetDecisions deletes all decisions of a job.
 func (t *txn) forgetDecisions(job *jobRow) {
 	for _, d := range job.decisions {
 		t.dropDecision(d)

@@ -9,25 +9,25 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// decisionsKept is how many of a job's decisions are kept whatever they are,
-// for people who ask what was done; decisionsMost is how many are kept at most.
+// decisionsKept is the number of a job's newest decisions that are always kept, as a
+// record for operators. decisionsMost is the maximum number of decisions kept.
 const (
 	decisionsKept = 20
 	decisionsMost = 4096
 )
 
-// spareDecisions marks the decisions of a job that may be forgotten: those that
-// can bear on no tree of it any more, beyond the newest ones. It depends on
-// nothing but its arguments, so that all servers forget the same.
+// spareDecisions marks the decisions of a job that can be deleted: those that no longer
+// affect any of its plans and are not among the newest ones. It depends only on its
+// arguments, so that all servers delete the same decisions.
 func spareDecisions(all []*api.Decision, job *api.Job, restart *api.JobRestart) map[int]bool {
 	spare := map[int]bool{}
-	replaced := map[decisionTarget]bool{} // by a later decision
-	started := map[string]bool{}          // custom plans, later
+	replaced := map[decisionTarget]bool{} // targets with a later decision
+	started := map[string]bool{}          // custom plans with a later start
 	for i, d := range slices.Backward(all) {
 		isSpare := len(all)-i > decisionsMost
 		switch {
 		case job == nil || d.JobCreateIndex != job.CreateIndex:
-			isSpare = true // of another job, of that name
+			isSpare = true // about an earlier job with the same name
 		case d.IsAboutInstance():
 			isSpare = isSpare || replaced[targetOf(d)] || replaced[wholeOf(d)]
 			replaced[targetOf(d)] = true
@@ -49,21 +49,21 @@ func spareDecisions(all []*api.Decision, job *api.Job, restart *api.JobRestart) 
 	return spare
 }
 
-// decisionTarget is what a decision is about. Of several about the same only
-// the last one counts.
+// A decisionTarget is the object of a decision. Only the last decision about a target
+// counts.
 type decisionTarget struct {
 	plan, phase, step string
 	group             string
 	index             int
 	node              string
-	tasks             string // one after another; "" for all
+	tasks             string // concatenated names; "" for all tasks
 	kind              api.Verb
 }
 
 func targetOf(d *api.Decision) decisionTarget {
 	t := decisionTarget{plan: d.Plan, phase: d.Phase, step: d.Step}
 	if d.Verb == api.VerbForceComplete {
-		t.kind = d.Verb // neither takes the place of the other
+		t.kind = d.Verb // force-complete and other verbs do not replace each other
 	}
 	if d.IsAboutInstance() {
 		t = wholeOf(d)
@@ -74,11 +74,11 @@ func targetOf(d *api.Decision) decisionTarget {
 	return t
 }
 
-// wholeOf is the target of the same verb on all of the instance.
+// wholeOf returns the target of the same verb on the whole instance.
 func wholeOf(d *api.Decision) decisionTarget {
 	kind := d.Verb
 	if kind == api.VerbResume {
-		kind = api.VerbPause // either takes the place of the other
+		kind = api.VerbPause // pause and resume replace each other
 	}
 	return decisionTarget{group: d.Group, index: d.Index, node: d.Node, kind: kind}
 }

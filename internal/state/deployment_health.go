@@ -10,8 +10,8 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// countHealth keeps the counts of a deployment's groups as its allocations are
-// placed and become healthy or unhealthy. Old is nil for a new allocation.
+// countHealth updates the counts of a deployment's groups when an allocation is placed or
+// its health changes. old is nil for a new allocation.
 func (t *txn) countHealth(old, a *api.Allocation) {
 	if a.DeploymentID == "" {
 		return

@@ -10,12 +10,12 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// deploymentRow is a deployment and its allocations. It outlives a deleted
-// deployment for as long as it has any.
+// A deploymentRow is a deployment and its allocations. It outlives a deleted deployment
+// while it has allocations.
 type deploymentRow struct {
 	deployment  *api.Deployment
 	allocations list
-	job         uint32 // only with a deployment
+	job         uint32 // set only with a deployment
 	inJob       uint32
 }
 
@@ -75,7 +75,7 @@ func newestFirst(a, b *api.Deployment) int {
 		return -1
 	case a.CreateIndex < b.CreateIndex:
 		return 1
-	case a.ID < b.ID: // made by one entry: any order will do, if it is always the same
+	case a.ID < b.ID: // created by one entry: any stable order is correct
 		return -1
 	case a.ID > b.ID:
 		return 1
@@ -113,8 +113,7 @@ func (t *txn) deleteDeployment(id string) {
 	t.dropDeployment(id, slot)
 }
 
-// dropDeployment removes the row of a deployment to which nothing refers any
-// more.
+// dropDeployment removes a deployment's row when nothing refers to it any more.
 func (t *txn) dropDeployment(id string, slot uint32) {
 	if r := t.deployments.rows.at(slot); r.deployment == nil && r.allocations.len() == 0 {
 		t.deployments.remove(t.gen, id, slot)

@@ -11,11 +11,12 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// ClusterID names the cluster for as long as its state lives: servers that begin
-// with nothing get another. It is "" before the first leader began.
+// ClusterID returns the cluster's id, which lasts as long as its state: servers that start
+// with an empty state get a new id. It is "" before the first leader has begun the
+// cluster.
 func (c *content) ClusterID() string { return c.cluster.id }
 
-// domains holds every domain that somebody ever marked.
+// domains holds every domain that was ever marked.
 var domains = declare(noun[api.Domain]{
 	name: "domains", singular: "domain", verb: "Domain", frame: 10,
 	key:   func(d *api.Domain) string { return d.Name },
@@ -26,29 +27,29 @@ var domains = declare(noun[api.Domain]{
 // TableDomains holds *api.Domain.
 var TableDomains = domains.table
 
-// Domain returns the domain of that name, nil if nobody ever marked it. One that
-// is nil is not fresh.
+// Domain returns the domain of that name, nil if it was never marked. A nil domain is not
+// fresh.
 func (c *content) Domain(name string) *api.Domain { return domains.find(c, name) }
 
 // Domains yields all domains that were ever marked, ordered by name.
 func (c *content) Domains() iter.Seq[*api.Domain] { return domains.all(c, "") }
 
-// endFreshness makes a domain stale, if it is not.
+// endFreshness makes a domain stale if it was marked and is not stale yet.
 func (t *txn) endFreshness(name string) {
 	if old := t.Domain(name); old != nil && !old.Stale {
 		domains.put(t, &api.Domain{Name: name, Stale: true})
 	}
 }
 
-// endAllFreshness makes every domain stale. That is what has to be done when
-// the state may be older than what it once knew.
+// endAllFreshness makes every marked domain stale. It must be called when the state may be
+// older than it once was.
 func (t *txn) endAllFreshness() {
 	for _, d := range slices.Collect(t.Domains()) {
 		t.endFreshness(d.Name)
 	}
 }
 
-// clusterRecord is what a snapshot says of the cluster itself.
+// A clusterRecord is the cluster's part of a snapshot.
 type clusterRecord struct {
 	ID        string
 	Timelines []timeline `json:",omitempty"`

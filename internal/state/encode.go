@@ -18,12 +18,11 @@ import (
 // entryFormat is the first byte of a log entry.
 const entryFormat = 1
 
-// BeginEntry returns the beginning of a log entry, to which commands are
-// appended.
+// BeginEntry returns the beginning of a log entry, to which commands are appended.
 func BeginEntry() []byte { return []byte{entryFormat} }
 
-// AppendCommand appends a command to a log entry. What several calls appended
-// to empty slices may be put together in one entry, in any order.
+// AppendCommand appends a command to a log entry. The results of several calls with empty
+// slices may be joined in one entry, in any order.
 func AppendCommand(b []byte, c Command) []byte {
 	w := c.encode()
 	size := w.SizeVT()
@@ -38,7 +37,7 @@ func AppendCommand(b []byte, c Command) []byte {
 	return b
 }
 
-// EncodeCommands packs commands into one log entry.
+// EncodeCommands encodes commands as one log entry.
 func EncodeCommands(commands []Command) []byte {
 	b := BeginEntry()
 	for _, c := range commands {
@@ -47,7 +46,7 @@ func EncodeCommands(commands []Command) []byte {
 	return b
 }
 
-// DecodeCommands unpacks a log entry.
+// DecodeCommands decodes a log entry.
 func DecodeCommands(data []byte) ([]Command, error) {
 	if len(data) == 0 || data[0] != entryFormat {
 		return nil, fmt.Errorf("log entry has an unknown format")
@@ -55,7 +54,7 @@ func DecodeCommands(data []byte) ([]Command, error) {
 	return DecodeAppended(data[1:])
 }
 
-// DecodeAppended unpacks what AppendCommand appended to an empty slice.
+// DecodeAppended decodes the result of AppendCommand with an empty slice.
 func DecodeAppended(body []byte) ([]Command, error) {
 	var entry wire.Entry
 	if err := entry.UnmarshalVT(body); err != nil {
@@ -147,7 +146,7 @@ func decodeCommand(w *wire.Command) (Command, error) {
 	return nil, fmt.Errorf("unknown command: it was written by a newer version of Reeve")
 }
 
-// mustJSON encodes what came from the API or the store, which always can be.
+// mustJSON encodes a value from the API or the store, which always succeeds.
 func mustJSON(v any) []byte {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -176,7 +175,7 @@ func parse[T any](text []byte) (*T, error) {
 	return v, nil
 }
 
-// parseJob decodes a job. Lists of a stored job never hold nil.
+// parseJob decodes a job. Lists of a stored job never contain nil.
 func parseJob(text []byte) (*api.Job, error) {
 	job, err := parse[api.Job](text)
 	if err != nil || job == nil {

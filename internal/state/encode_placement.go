@@ -67,7 +67,7 @@ func decodeCommitPlacement(w *wire.CommitPlacement) (_ *CommitPlacement, err err
 	return &CommitPlacement{p}, err
 }
 
-// A job in a placement is a reference: the store has the job.
+// A job in a placement is encoded as a reference, because the store has the job.
 func encodeJobRef(j *api.Job) *wire.JobRef {
 	if j == nil {
 		return nil

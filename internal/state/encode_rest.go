@@ -5,8 +5,7 @@ package state
 
 import "github.com/reeve-run/reeve/api"
 
-// What is rarely set of an evaluation travels as one document, in which the
-// fields that are not set are left out.
+// Rarely set fields of an evaluation are encoded as one document without the unset fields.
 
 type restEvaluation struct {
 	RelatedEvals         []*api.EvaluationStub            `json:",omitempty"`

@@ -9,12 +9,12 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// evaluationRow is an evaluation and the allocations that it made. It outlives
-// a deleted evaluation for as long as it has any.
+// An evaluationRow is an evaluation and the allocations that it created. It outlives a
+// deleted evaluation while it has allocations.
 type evaluationRow struct {
 	evaluation  *api.Evaluation
 	allocations list
-	job         uint32 // only with an evaluation
+	job         uint32 // set only with an evaluation
 	inJob       uint32
 }
 
@@ -126,7 +126,7 @@ func (t *txn) unlinkEvaluation(row *evaluationRow) {
 	t.dropJob(row.job)
 }
 
-// findNewest finds the evaluation of a job that came last.
+// findNewest finds the job's newest evaluation.
 func (t *txn) findNewest(job *jobRow) {
 	var newest *api.Evaluation
 	job.newest = 0
@@ -137,8 +137,7 @@ func (t *txn) findNewest(job *jobRow) {
 	}
 }
 
-// NewestEvaluation returns the evaluation of a job that came last, nil if
-// there is none.
+// NewestEvaluation returns the job's newest evaluation, nil if there is none.
 func (c *content) NewestEvaluation(namespace, id string) *api.Evaluation {
 	if r := c.job(namespace, id); r != nil && r.newest > 0 {
 		return c.evaluations.rows.at(r.newest - 1).evaluation
@@ -146,8 +145,7 @@ func (c *content) NewestEvaluation(namespace, id string) *api.Evaluation {
 	return nil
 }
 
-// BlockedEvaluation returns the evaluation of a job that waits for room, nil if
-// there is none.
+// BlockedEvaluation returns the job's blocked evaluation, nil if there is none.
 func (c *content) BlockedEvaluation(namespace, id string) *api.Evaluation {
 	if r := c.job(namespace, id); r != nil && r.blocked > 0 {
 		return c.evaluations.rows.at(r.blocked - 1).evaluation
@@ -155,7 +153,7 @@ func (c *content) BlockedEvaluation(namespace, id string) *api.Evaluation {
 	return nil
 }
 
-// noteBlocked keeps which evaluation of the job is blocked, as one is stored.
+// noteBlocked updates the job's blocked evaluation when an evaluation is stored.
 func (t *txn) noteBlocked(job *jobRow, slot uint32, e *api.Evaluation) {
 	switch {
 	case e.Status != api.EvalStatusBlocked:
@@ -167,7 +165,7 @@ func (t *txn) noteBlocked(job *jobRow, slot uint32, e *api.Evaluation) {
 	}
 }
 
-// findBlocked finds the blocked evaluation of a job that came last.
+// findBlocked finds the job's newest blocked evaluation.
 func (t *txn) findBlocked(job *jobRow) {
 	job.blocked = 0
 	for _, slot := range job.evaluations.slots {
@@ -181,8 +179,7 @@ func isNewer(e, than *api.Evaluation) bool {
 	return e.CreateIndex > than.CreateIndex || e.CreateIndex == than.CreateIndex && e.ID > than.ID
 }
 
-// dropEvaluation removes the row of an evaluation to which nothing refers any
-// more.
+// dropEvaluation removes an evaluation's row when nothing refers to it any more.
 func (t *txn) dropEvaluation(id string, slot uint32) {
 	if r := t.evaluations.rows.at(slot); r.evaluation == nil && r.allocations.len() == 0 {
 		t.evaluations.remove(t.gen, id, slot)

@@ -12,41 +12,41 @@ import (
 
 // Errors of the change feed.
 var (
-	// ErrFellBehind says that changes were dropped before the subscriber took
-	// them, or that the state was replaced: start again from a snapshot.
+	// ErrFellBehind reports that changes were dropped before the subscriber received them,
+	// or that the state was replaced: start again from a snapshot.
 	ErrFellBehind = errors.New("subscriber fell behind the change feed: start again from a snapshot")
-	// ErrHistoryGone says that the feed no longer holds what was asked for.
+	// ErrHistoryGone reports that the feed no longer holds the requested changes.
 	ErrHistoryGone = errors.New("change feed no longer holds the changes since that index: start again from a snapshot")
-	// ErrClosed says that the subscription was closed.
+	// ErrClosed reports that the subscription was closed.
 	ErrClosed = errors.New("subscription is closed")
 )
 
-// How much of the past the feed holds, whichever bound is met first. What is
-// held keeps deleted and replaced objects alive: what is new is in the state
-// anyway, so a million placements weigh no more than fifty thousand reports.
+// Bounds of the feed's history; the first one reached applies. The history keeps deleted
+// and replaced objects alive. New objects are in the state anyway, so a million placements
+// weigh no more than fifty thousand reports.
 const (
 	feedBatches = 1 << 15
 	feedBytes   = 64 << 20
 )
 
-// feed is the recent past: a ring of the last batches, numbered from the start
-// of the process. Subscribers hold a number, not the batches, so one that
-// sleeps costs nothing.
+// A feed is the recent history: a ring of the last batches, numbered from the start of the
+// process. Subscribers hold a number, not the batches, so an idle subscriber costs
+// nothing.
 type feed struct {
 	mu    sync.Mutex
-	ring  []*Batch      // length is a power of two
-	first uint64        // number of the oldest batch held
-	next  uint64        // number that the next batch gets
-	base  uint64        // index of the last entry that is not held
-	bytes int           // weight of all held batches
-	more  chan struct{} // closed when a batch comes; nil if nobody waits
+	ring  []*Batch      // its length is a power of two
+	first uint64        // number of the oldest batch in the ring
+	next  uint64        // number of the next batch
+	base  uint64        // index of the last entry that is no longer held
+	bytes int           // weight of all batches in the ring
+	more  chan struct{} // closed by the next batch; nil if no subscriber waits
 }
 
 func (f *feed) init() { f.ring = make([]*Batch, 64) }
 
 func (f *feed) at(n uint64) **Batch { return &f.ring[n&uint64(len(f.ring)-1)] }
 
-// publish appends a batch and drops what exceeds the bounds.
+// publish appends a batch and drops batches beyond the bounds.
 func (f *feed) publish(b *Batch) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -82,21 +82,21 @@ func (f *feed) wake() {
 	}
 }
 
-// reset forgets the past: the state was replaced by one at index.
+// reset clears the history after the state was replaced by the state at index.
 func (f *feed) reset(index uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for f.first < f.next {
 		f.drop()
 	}
-	f.first++ // whoever waits for the next batch has missed something
+	f.first++ // subscribers that wait for the next batch have missed changes
 	f.next++
 	f.base = index
 	f.wake()
 }
 
-// A Subscription is one reader's place in the change feed. It is for one
-// goroutine at a time.
+// A Subscription is one reader's position in the change feed. One goroutine may use it at
+// a time.
 type Subscription struct {
 	feed   *feed
 	next   uint64
@@ -104,17 +104,17 @@ type Subscription struct {
 	once   sync.Once
 }
 
-// Subscribe follows the changes from now on. A snapshot taken after it holds
-// everything before the first batch, and maybe more: pass over batches whose
-// Index is not above the snapshot's.
+// Subscribe follows the changes from now on. A snapshot taken afterwards holds everything
+// before the first batch, and perhaps more: skip batches whose Index is not above the
+// snapshot's.
 func (s *Store) Subscribe() *Subscription {
 	s.feed.mu.Lock()
 	defer s.feed.mu.Unlock()
 	return &Subscription{feed: &s.feed, next: s.feed.next, closed: make(chan struct{})}
 }
 
-// SubscribeFrom follows the changes after index, or returns ErrHistoryGone if
-// the feed does not reach back that far.
+// SubscribeFrom follows the changes after index. It returns ErrHistoryGone if the history
+// does not reach back that far.
 func (s *Store) SubscribeFrom(index uint64) (*Subscription, error) {
 	f := &s.feed
 	f.mu.Lock()
@@ -125,15 +125,15 @@ func (s *Store) SubscribeFrom(index uint64) (*Subscription, error) {
 	return &Subscription{feed: f, next: f.after(index), closed: make(chan struct{})}, nil
 }
 
-// after is the number of the first batch above index, held or to come.
+// after returns the number of the first batch above index, existing or future.
 func (f *feed) after(index uint64) uint64 {
 	held := int(f.next - f.first)
 	return f.first + uint64(sort.Search(held, func(i int) bool { return (*f.at(f.first + uint64(i))).Index > index }))
 }
 
-// BatchAfter returns the first batch above index: nil if there is none yet, or
-// ErrHistoryGone if the feed does not reach back that far. It is for readers
-// that remember no more than an index.
+// BatchAfter returns the first batch above index. It returns nil if there is none yet, and
+// ErrHistoryGone if the history does not reach back that far. It serves readers that store
+// only an index.
 func (s *Store) BatchAfter(index uint64) (*Batch, error) {
 	f := &s.feed
 	f.mu.Lock()
@@ -147,8 +147,8 @@ func (s *Store) BatchAfter(index uint64) (*Batch, error) {
 	return nil, nil
 }
 
-// HistoryTo is the index of the newest batch that the feed was given. The state
-// may be one entry ahead of it.
+// HistoryTo returns the index of the newest batch in the feed. The state may be one entry
+// ahead of it.
 func (s *Store) HistoryTo() uint64 {
 	f := &s.feed
 	f.mu.Lock()
@@ -159,15 +159,15 @@ func (s *Store) HistoryTo() uint64 {
 	return (*f.at(f.next - 1)).Index
 }
 
-// HistoryFrom is the lowest index that SubscribeFrom takes.
+// HistoryFrom returns the lowest index that SubscribeFrom accepts.
 func (s *Store) HistoryFrom() uint64 {
 	s.feed.mu.Lock()
 	defer s.feed.mu.Unlock()
 	return s.feed.base
 }
 
-// Next returns the next batch, waiting for it if need be. After ErrFellBehind
-// the subscription is of no more use.
+// Next waits for the next batch and returns it. After ErrFellBehind, the subscription is
+// unusable.
 func (u *Subscription) Next(ctx context.Context) (*Batch, error) {
 	for {
 		b, more, err := u.take()
@@ -184,7 +184,7 @@ func (u *Subscription) Next(ctx context.Context) (*Batch, error) {
 	}
 }
 
-// take returns the next batch, or a channel that is closed when there is one.
+// take returns the next batch, or a channel that is closed when the batch exists.
 func (u *Subscription) take() (*Batch, <-chan struct{}, error) {
 	f := u.feed
 	f.mu.Lock()

@@ -37,14 +37,14 @@ const (
 	frameEnd         = 7
 	frameScheduler   = 8
 	frameCluster     = 11
-	// Declared nouns have the kinds 9 and 10, and those from 12 on.
+	// Declared nouns use kind 9, kind 10, and all kinds from 12.
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 type frameWriter struct {
 	w    io.Writer
-	size int64 // written so far
+	size int64 // bytes written
 	err  error
 }
 
@@ -100,7 +100,7 @@ func (f *frameReader) next() (kind byte, payload []byte, err error) {
 	}
 	var buffer bytes.Buffer
 	buffer.Grow(int(min(size, 1<<20)) + bytes.MinRead)
-	// CopyN grows the buffer by what is really there, not by what is claimed.
+	// CopyN grows the buffer by the bytes that exist, not by the claimed size.
 	if _, err := io.CopyN(&buffer, f.r, int64(size)); err != nil {
 		return 0, nil, truncated(err)
 	}

@@ -14,17 +14,17 @@ import (
 
 // ids maps names to slots, in the order of the names.
 //
-// Nearly all names are in UUID form. As strings they would cost a pointer and
-// a cache miss for every comparison, and give the garbage collector a pointer
-// to follow; as two integers they order the same way and lie in the tree's
-// nodes. Whatever has another form is kept beside them as it is.
+// Nearly all names are UUIDs. As strings they would cost a pointer and a cache miss for
+// every comparison, and add a pointer for the garbage collector to follow. As two integers
+// they have the same order and are stored in the tree's nodes. Names in other forms are
+// stored separately as strings.
 type ids struct {
 	packed *btree.BTreeG[packedID]
 	others *btree.Map[string, uint32]
-	dirty  bool // changed since it was last published
+	dirty  bool // reports whether ids changed since it was last published
 }
 
-// packedID is a name in UUID form with its slot.
+// A packedID is a UUID name with its slot.
 type packedID struct {
 	hi, lo uint64
 	slot   uint32
@@ -51,7 +51,7 @@ func newIDs() ids {
 	return ids{
 		packed: btree.NewBTreeGOptions(packedLess, btree.Options{NoLocks: true, Degree: 32}),
 		others: btree.NewMap[string, uint32](32),
-		dirty:  true, // also when it stays empty: what was published before may be of another store
+		dirty:  true, // even if it stays empty: the previously published ids may be of another store
 	}
 }
 
@@ -86,10 +86,10 @@ func (x *ids) len() int { return x.packed.Len() + x.others.Len() }
 
 // prefix yields the names that begin with prefix, in order, with their slots.
 func (x *ids) prefix(prefix string, yield func(id string, slot uint32) bool) {
-	// The others are merged into the stream of packed ones.
+	// The other names are merged into the stream of packed ones.
 	others := x.others.Iter()
 	more := others.Seek(prefix) && strings.HasPrefix(others.Key(), prefix)
-	until := func(id string) bool { // yields the others that sort before id
+	until := func(id string) bool { // yields the other names that sort before id
 		for more && (id == "" || others.Key() < id) {
 			if !yield(others.Key(), others.Value()) {
 				return false
@@ -114,8 +114,8 @@ func (x *ids) prefix(prefix string, yield func(id string, slot uint32) bool) {
 	}
 }
 
-// lowest is the first name in UUID form that begins with prefix; something in
-// another form if there is none.
+// lowest returns the first UUID name that begins with prefix, or a string in another form
+// if no UUID can.
 func lowest(prefix string) string {
 	const zero = "00000000-0000-0000-0000-000000000000"
 	if len(prefix) > len(zero) {
@@ -124,7 +124,7 @@ func lowest(prefix string) string {
 	return prefix + zero[len(prefix):]
 }
 
-// published returns a copy that stays as it is; previous is the last one.
+// published returns an immutable copy. previous is the last published copy.
 func (x *ids) published(previous ids) ids {
 	if !x.dirty {
 		return previous

@@ -5,13 +5,13 @@ package state
 
 import "github.com/reeve-run/reeve/api"
 
-// dirtyJob is a job whose status may have changed, and by which command.
+// A dirtyJob is a job whose status may have changed, and the command that changed it.
 type dirtyJob struct {
 	slot  uint32
 	cause string
 }
 
-// markDirty has the job's status derived when the entry is done.
+// markDirty schedules the job's status to be derived at the end of the entry.
 func (t *txn) markDirty(slot uint32) {
 	if n := len(t.dirty); n > 0 && t.dirty[n-1].slot == slot {
 		return
@@ -19,8 +19,8 @@ func (t *txn) markDirty(slot uint32) {
 	t.dirty = append(t.dirty, dirtyJob{slot, t.cause})
 }
 
-// deriveJob stores the job's status if it is no longer what it was, and has
-// somebody told if it is over.
+// deriveJob stores the job's status if it changed, and creates the job's callback if the
+// job has finished.
 func (t *txn) deriveJob(slot uint32) {
 	r := t.jobs.rows.at(slot)
 	if r == nil || *r == nil || (*r).job == nil {
@@ -36,8 +36,8 @@ func (t *txn) deriveJob(slot uint32) {
 	t.conclude(slot)
 }
 
-// replaceJob stores a job that differs in derived fields only. If the entry
-// changed the job before, readers of the feed see one change, not two.
+// replaceJob stores a job that differs only in derived fields. If the entry has already
+// changed the job, readers of the feed see one change, not two.
 func (t *txn) replaceJob(slot uint32, job *api.Job) {
 	row := t.editJobAt(slot)
 	old := row.job
@@ -54,7 +54,7 @@ func (t *txn) replaceJob(slot uint32, job *api.Job) {
 	row.change = len(t.changes)
 }
 
-// status is what the job's evaluations and allocations make of it.
+// status derives the job's status from its evaluations and allocations.
 func (r *jobRow) status() string {
 	switch {
 	case r.job.IsPeriodic() || r.job.IsParameterized():
@@ -67,13 +67,13 @@ func (r *jobRow) status() string {
 	case r.open > 0:
 		return api.JobStatusPending
 	case r.job.Held:
-		return api.JobStatusRunning // an operator has it go on
+		return api.JobStatusRunning // an operator holds the job, which will continue
 	case r.job.Stop:
 		return api.JobStatusDead
 	case r.job.Type == api.JobTypeSystem:
-		return api.JobStatusRunning // goes on waiting for nodes
+		return api.JobStatusRunning // a system job continues to wait for nodes
 	case r.evaluations.len()+r.allocations.len() == 0:
-		return api.JobStatusPending // nobody has looked at it yet
+		return api.JobStatusPending // not evaluated yet
 	}
 	return api.JobStatusDead
 }

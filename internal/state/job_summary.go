@@ -10,7 +10,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Client statuses, as positions in groupCount.
+// Client statuses, as indexes into groupCount.
 const (
 	countStarting = iota
 	countRunning
@@ -18,15 +18,15 @@ const (
 	countFailed
 	countLost
 	countUnknown
-	countCrashing // these two beside the others
+	countCrashing // counted in addition to the others
 	countFailing
 	countKinds
 )
 
-// groupCount is how many of a group's allocations have each client status.
+// A groupCount holds the number of a group's allocations by client status.
 type groupCount struct {
 	group string
-	life  uint64 // CreateIndex of their job: one that was purged and registered again has another
+	life  uint64 // CreateIndex of their job, which differs after a purge and a new registration
 	n     [countKinds]int32
 }
 
@@ -46,7 +46,7 @@ func countKind(status string) int {
 	return countStarting
 }
 
-// count adds an allocation to the row's counts (by +1) or takes it out (-1).
+// count adds an allocation to the row's counts (by +1) or removes it (-1).
 func (r *jobRow) count(a *api.Allocation, by int) {
 	if !a.IsTerminal() {
 		r.live += by
@@ -79,7 +79,7 @@ func (g *groupCount) count(a *api.Allocation, by int32) {
 	}
 }
 
-// Statuses of child jobs, as positions in jobRow.children.
+// Statuses of child jobs, as indexes into jobRow.children.
 const (
 	childPending = iota
 	childRunning
@@ -96,7 +96,7 @@ func childKind(status string) int {
 	return childPending
 }
 
-// countChild keeps the parent's count of its children by status.
+// countChild updates the parent's count of children by status.
 func (t *txn) countChild(job *api.Job, by int) {
 	if job == nil || job.ParentID == "" {
 		return
@@ -109,10 +109,10 @@ func (t *txn) countChild(job *api.Job, by int) {
 	}
 }
 
-// JobSummary counts the allocations of a job by group and client status, nil
-// if there is no such job. It counts what the store holds: allocations that
-// were collected are no longer in it. Of a job that was purged and registered
-// again, those that ended before are none of its.
+// JobSummary counts the allocations of a job by group and client status. It returns nil if
+// the job does not exist. It counts only stored allocations, without those that were
+// collected. For a job that was purged and registered again, it excludes allocations that
+// ended before.
 func (c *content) JobSummary(namespace, id string) *api.JobSummary {
 	r := c.job(namespace, id)
 	if r == nil || r.job == nil {
@@ -156,8 +156,7 @@ func (c *content) JobSummary(namespace, id string) *api.JobSummary {
 	return s
 }
 
-// hold notes on the job whether an operator holds it, as an evaluation that was
-// worked out says.
+// hold records on the job whether an operator holds it, according to an evaluation.
 func (t *txn) hold(slot uint32, e *api.Evaluation) {
 	row := *t.jobs.rows.at(slot)
 	if e.QueuedAllocations == nil || row.job == nil || row.job.HeldReason == e.Held {
@@ -169,7 +168,7 @@ func (t *txn) hold(slot uint32, e *api.Evaluation) {
 	t.replaceJob(slot, &job)
 }
 
-// queue remembers what an evaluation could not place.
+// queue records the number of instances that an evaluation could not place.
 func (t *txn) queue(row *jobRow, e *api.Evaluation) {
 	if e.QueuedAllocations == nil || row.job == nil || maps.Equal(row.queued, e.QueuedAllocations) {
 		return

@@ -11,49 +11,49 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// jobRow is all that is known of a job, and who refers to it. It outlives a
-// purged job for as long as anything does.
+// A jobRow holds all state of a job and the rows that refer to it. It outlives a purged
+// job while any row refers to it.
 type jobRow struct {
 	gen         uint64
-	change      int // 1 + its place among the changes of this generation's entry
+	change      int // 1 + index in the changes of this generation's entry
 	namespace   string
 	id          string
 	job         *api.Job // nil when purged or never registered
 	versions    []jobVersion
 	scaling     map[string][]api.ScalingEvent // by group, newest first
-	queued      map[string]int                // by group, as the newest evaluation says
+	queued      map[string]int                // by group, from the newest evaluation
 	schedule    *schedule                     // of a periodic job
-	newest      uint32                        // 1 + slot of the evaluation that came last
+	newest      uint32                        // 1 + slot of the newest evaluation
 	blocked     uint32                        // 1 + slot of the blocked evaluation; 0: none
-	decisions   []*api.Decision               // oldest first; replaced, never changed
-	restarts    []*api.JobRestart             // oldest first; replaced, never changed
-	callbacks   []*api.Callback               // oldest first; replaced, never changed
-	decided     uint64                        // index at which an operator last decided something about its plans
+	decisions   []*api.Decision               // oldest first; replaced, never modified
+	restarts    []*api.JobRestart             // oldest first; replaced, never modified
+	callbacks   []*api.Callback               // oldest first; replaced, never modified
+	decided     uint64                        // index of the last operator decision about its plans
 	groups      []groupCount
 	used        []usedVersion
-	live        int // allocations that are to run and have not ended
-	open        int // evaluations that have not ended
+	live        int // number of allocations that are to run and have not ended
+	open        int // number of evaluations that have not ended
 	children    [3]int
-	summarized  uint64 // index at which the summary last changed
+	summarized  uint64 // index of the summary's last change
 	allocations list
 	evaluations list
 	deployments list
 }
 
-// jobVersion is one kept version of a job.
+// A jobVersion is one kept version of a job.
 type jobVersion struct {
 	job        *api.Job
 	submission *api.JobSubmission
 }
 
-// usedVersion counts the allocations that were made from a version. The job is
-// kept as long as there are any, whatever became of the version.
+// A usedVersion counts the allocations that were created from a version. It keeps the job
+// while it has allocations, even if the version is no longer kept.
 type usedVersion struct {
 	job   *api.Job
 	count int
 }
 
-// jobName is the name of a job's row; it sorts by namespace, then id.
+// jobName returns the name of a job's row, which sorts by namespace, then id.
 func jobName(namespace, id string) string { return namespace + "\x00" + id }
 
 // Job returns the current version of a job, nil if there is none.
@@ -74,8 +74,8 @@ func (c *content) job(namespace, id string) *jobRow {
 // Jobs yields all jobs, ordered by namespace, then id.
 func (c *content) Jobs() iter.Seq[*api.Job] { return c.JobsPrefix("*", "") }
 
-// JobsPrefix yields the jobs of a namespace, or of all if it is "*", whose id
-// begins with prefix, ordered by namespace, then id.
+// JobsPrefix yields the jobs whose id begins with prefix, of a namespace or of all
+// namespaces if it is "*", ordered by namespace, then id.
 func (c *content) JobsPrefix(namespace, prefix string) iter.Seq[*api.Job] {
 	rows := jobName(namespace, prefix)
 	if namespace == "*" {
@@ -92,8 +92,8 @@ func (c *content) JobsPrefix(namespace, prefix string) iter.Seq[*api.Job] {
 	}
 }
 
-// JobsKnown yields the jobs of a namespace, or of all if it is "*", and those that
-// are not stored, nil, but of which an allocation may run, ordered by namespace,
+// JobsKnown yields the jobs of a namespace, or of all namespaces if it is "*". For an
+// unknown job with an allocation that may run, it yields nil. The order is by namespace,
 // then id.
 func (c *content) JobsKnown(namespace string) iter.Seq2[api.NamespacedID, *api.Job] {
 	rows := jobName(namespace, "")
@@ -129,8 +129,7 @@ func (c *content) JobVersion(namespace, id string, version uint64) *api.Job {
 	return nil
 }
 
-// Submission returns the text that a kept version was registered from, nil if
-// there was none.
+// Submission returns the source text of a kept version, nil if there was none.
 func (c *content) Submission(namespace, id string, version uint64) *api.JobSubmission {
 	if v := c.jobVersion(namespace, id, version); v != nil {
 		return v.submission
@@ -159,7 +158,7 @@ func (c *content) ScalingEvents(namespace, id string) map[string][]api.ScalingEv
 	return nil
 }
 
-// editJob returns a job's row for writing, made if need be.
+// editJob returns a job's row for writing. It creates the row if necessary.
 func (t *txn) editJob(namespace, id string) (uint32, *jobRow) {
 	key := api.NamespacedID{Namespace: namespace, ID: id}
 	if t.lastOK && key == t.lastJob {
@@ -189,8 +188,8 @@ func (t *txn) editJobAt(slot uint32) *jobRow {
 	return &c
 }
 
-// putJob makes job the current one of its name. If it is a new version,
-// version is true and its text is kept beside it.
+// putJob makes job the current job with its name. If version is true, it is a new version,
+// and its source text is kept beside it.
 func (t *txn) putJob(job *api.Job, version bool, submission *api.JobSubmission) {
 	slot, row := t.editJob(job.Namespace, job.ID)
 	old := row.job
@@ -224,7 +223,7 @@ func (t *txn) replaceVersion(row *jobRow, job *api.Job) {
 	}
 }
 
-// trimVersions keeps the newest versions and those that are tagged.
+// trimVersions keeps the newest versions and all tagged versions.
 func trimVersions(versions []jobVersion) []jobVersion {
 	kept, untagged := versions[:0:0], 0
 	for _, v := range versions {
@@ -238,7 +237,7 @@ func trimVersions(versions []jobVersion) []jobVersion {
 	return kept
 }
 
-// deleteJob forgets a job and its versions.
+// deleteJob deletes a job and its versions.
 func (t *txn) deleteJob(namespace, id string) {
 	slot, row := t.editJob(namespace, id)
 	old := row.job
@@ -247,7 +246,7 @@ func (t *txn) deleteJob(namespace, id string) {
 		return
 	}
 	if old.Callback != nil && !old.IsPeriodic() && !old.IsParameterized() {
-		t.callBack(slot, row, true) // its end may be in this very entry
+		t.callBack(slot, row, true) // this very entry may end the job
 		row = t.editJobAt(slot)
 	}
 	t.forgetDecisions(row)
@@ -261,7 +260,7 @@ func (t *txn) deleteJob(namespace, id string) {
 	t.dropJob(slot)
 }
 
-// dropJob removes the row of a job to which nothing refers any more.
+// dropJob removes a job's row when nothing refers to it any more.
 func (t *txn) dropJob(slot uint32) {
 	row := *t.jobs.rows.at(slot)
 	if row.job == nil && row.allocations.len()+row.evaluations.len()+row.deployments.len()+len(row.callbacks) == 0 && row.children == [3]int{} {
@@ -270,8 +269,7 @@ func (t *txn) dropJob(slot uint32) {
 	}
 }
 
-// useVersion notes that an allocation is made from job (by +1) or that one
-// that was is gone (by -1).
+// useVersion counts an allocation created from job (by +1) or removed (by -1).
 func (r *jobRow) useVersion(job *api.Job, by int) {
 	if job == nil {
 		return
@@ -287,8 +285,8 @@ func (r *jobRow) useVersion(job *api.Job, by int) {
 	r.used = append(r.used, usedVersion{job, by})
 }
 
-// resolve finds the version of the job that allocations are to be made from:
-// among the kept ones, or those that allocations still have.
+// resolve returns the version of the job for new allocations: a kept version, or one that
+// allocations still use.
 func (r *jobRow) resolve(version uint64) *api.Job {
 	for _, u := range r.used {
 		if u.job.Version == version && (r.job == nil || u.job.CreateIndex == r.job.CreateIndex) {
@@ -303,7 +301,7 @@ func (r *jobRow) resolve(version uint64) *api.Job {
 	return nil
 }
 
-// orNil keeps a nil pointer from becoming an interface that is not nil.
+// orNil prevents a nil pointer from becoming a non-nil interface.
 func orNil[T any](p *T) any {
 	if p == nil {
 		return nil

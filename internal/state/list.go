@@ -3,15 +3,14 @@
 
 package state
 
-// list is a set of slots: the allocations of a node, the evaluations of a job.
-// Members know their position, so adding and removing are O(1); order has no
-// meaning.
+// A list is a set of slots: the allocations of a node, the evaluations of a job. Members
+// know their position, so adding and removing are O(1). The order has no meaning.
 //
-// Appending never disturbs a snapshot, which only looks at its own length.
-// Removing fills the hole with the last member and must copy first, unless the
-// backing array was made in the writer's generation.
+// Appending never affects a snapshot, which only reads up to its own length. Removing
+// fills the gap with the last member. It must copy the backing array first, unless the
+// array was created in the writer's generation.
 type list struct {
-	gen   uint64 // of the backing array, when it was copied to remove
+	gen   uint64 // generation in which the backing array was copied for a removal
 	slots []uint32
 }
 
@@ -21,8 +20,8 @@ func (l *list) add(slot uint32) uint32 {
 	return uint32(len(l.slots) - 1)
 }
 
-// remove takes out the member at a position. If another member took its place
-// it returns that one's slot.
+// remove removes the member at a position. If another member moves to that position,
+// remove returns its slot.
 func (l *list) remove(gen uint64, position uint32) (moved uint32, ok bool) {
 	last := len(l.slots) - 1
 	if l.gen != gen {

@@ -13,7 +13,7 @@ import (
 	"github.com/reeve-run/reeve/internal/state/wire"
 )
 
-// nodePools holds the pools that somebody made; builtInPools exist beside them.
+// nodePools holds the created pools; builtInPools exist in addition.
 var nodePools = declare(noun[api.NodePool]{
 	name: "node pools", singular: "node pool", verb: "NodePool", frame: 9,
 	key:   func(p *api.NodePool) string { return p.Name },
@@ -30,8 +30,8 @@ var builtInPools = []*api.NodePool{
 	{Name: api.NodePoolDefault, Description: "Nodes that name no pool."},
 }
 
-// NodePool returns the pool of that name, nil if there is none. The built-in
-// ones always exist.
+// NodePool returns the pool of that name, nil if it does not exist. The built-in pools
+// always exist.
 func (c *content) NodePool(name string) *api.NodePool {
 	for _, p := range builtInPools {
 		if p.Name == name {
@@ -41,7 +41,7 @@ func (c *content) NodePool(name string) *api.NodePool {
 	return nodePools.find(c, name)
 }
 
-// NodePools yields all pools, the built-in ones too, ordered by name.
+// NodePools yields all pools, including the built-in ones, ordered by name.
 func (c *content) NodePools() iter.Seq[*api.NodePool] { return c.NodePoolsPrefix("") }
 
 // NodePoolsPrefix yields the pools whose name begins with prefix, ordered by
@@ -58,7 +58,7 @@ func (c *content) NodePoolsPrefix(prefix string) iter.Seq[*api.NodePool] {
 	}
 }
 
-// ensurePool makes the pool that a node names, if there is none.
+// ensurePool creates the pool that a node names if it does not exist.
 func (t *txn) ensurePool(name string) {
 	if name != "" && t.NodePool(name) == nil {
 		nodePools.put(t, &api.NodePool{Name: name})
@@ -85,7 +85,7 @@ func (c *PutNodePool) apply(t *txn) error {
 	return nil
 }
 
-// DeleteNodePool forgets a pool in which there is nothing.
+// DeleteNodePool deletes an empty pool.
 type DeleteNodePool struct {
 	Pool string
 }
@@ -136,7 +136,7 @@ func (c *DeleteNodePool) encode() *wire.Command {
 	return &wire.Command{Kind: &wire.Command_DeleteNodePool{DeleteNodePool: &wire.DeleteNodePool{Name: c.Pool}}}
 }
 
-// some names the first few of many things.
+// some lists the first few of many names.
 func some(names []string, noun string) string {
 	const few = 5
 	text := noun + " "

@@ -9,8 +9,8 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// nodeRow is a node and what was placed on it. It outlives a deleted node for
-// as long as it has allocations.
+// A nodeRow is a node and its allocations. It outlives a deleted node while it has
+// allocations.
 type nodeRow struct {
 	node        *api.Node
 	allocations list
@@ -55,7 +55,7 @@ func (t *txn) deleteNode(id string) {
 	t.dropNode(id, slot)
 }
 
-// dropNode removes the row of a node to which nothing refers any more.
+// dropNode removes a node's row when nothing refers to it any more.
 func (t *txn) dropNode(id string, slot uint32) {
 	if r := t.nodes.rows.at(slot); r.node == nil && r.allocations.len() == 0 {
 		t.nodes.remove(t.gen, id, slot)

@@ -9,33 +9,32 @@ import (
 	"slices"
 )
 
-// A noun is one kind of stored object that stands alone: no row of another
-// table points at its rows. Node pools and namespaces are nouns; allocations
-// are not, because jobs, nodes and deployments list them.
+// A noun is one kind of independent stored object: no row of another table points to its
+// rows. Node pools and namespaces are nouns. Allocations are not, because jobs, nodes and
+// deployments list them.
 //
-// Declaring a noun gives it a table, a place in snapshots, changes in the feed,
-// and commands that put and delete its objects. Everything that the store knows
-// of the noun is in the file that declares it.
+// Declaring a noun gives it a table, a place in snapshots, changes in the feed, and
+// commands that put and delete its objects. Everything that the store knows about a noun
+// is in the file that declares it.
 type noun[T any] struct {
 	name     string          // plural; names the table in snapshots and in the log: never change it
-	singular string          // for sentences
+	singular string          // for messages
 	verb     string          // singular in camel case; names the commands: "Put" + verb
 	frame    byte            // kind of the noun's frames in snapshots: never change or reuse it
 	key      func(*T) string // identifies an object; lists are ordered by it
-	// stamp returns where the object keeps the indexes at which it was created and
-	// last modified.
+	// stamp returns pointers to the object's create and modify indexes.
 	stamp func(*T) (create, modify *uint64)
-	// admit returns an error if the change must not be made. old is nil for a new
-	// object, new for a deleted one. nil admits every change.
+	// admit returns an error if the change is not allowed. old is nil for a new object,
+	// new for a deleted one. A nil admit allows every change.
 	admit func(c *content, old, new *T) error
-	// count points at the noun's counter in the end record of snapshots; nil:
-	// endRecord.Nouns counts its objects.
+	// count returns a pointer to the noun's counter in the end record of snapshots. If it
+	// is nil, endRecord.Nouns counts the objects.
 	count func(*endRecord) *int
 
 	table Table
 }
 
-// registered is a declared noun as the store handles all of them alike.
+// A registered noun is a noun as the store sees it, independent of its type.
 type registered interface {
 	title() string
 	kind() byte
@@ -47,7 +46,7 @@ type registered interface {
 	decodeDelete(key string, enforce *uint64) Command
 }
 
-// nouns are the declared nouns, in the order of their tables.
+// nouns lists the declared nouns, in the order of their tables.
 var nouns []registered
 
 // declare registers a noun. Call it to initialize a package-level variable.
@@ -72,7 +71,7 @@ func nounNamed(name string) registered {
 	return nil
 }
 
-// nounOfFrame returns the noun whose objects are in frames of the kind, nil if
+// nounOfFrame returns the noun whose objects are stored in frames of that kind, nil if
 // there is none.
 func nounOfFrame(kind byte) registered {
 	for _, n := range nouns {
@@ -83,16 +82,16 @@ func nounOfFrame(kind byte) registered {
 	return nil
 }
 
-// rows are the objects of one noun.
+// rows holds the objects of one noun.
 type rows interface {
-	// published returns a copy that never changes; previous is the last one.
+	// published returns an immutable copy. previous is the last published copy.
 	published(previous rows) rows
 }
 
 // nounRows implements rows.
 type nounRows[T any] struct {
 	table[*T]
-	changed bool // since they were last published
+	changed bool // reports whether the rows changed since they were last published
 }
 
 func (r *nounRows[T]) published(previous rows) rows {
@@ -103,7 +102,7 @@ func (r *nounRows[T]) published(previous rows) rows {
 	return &nounRows[T]{table: r.table.published(&previous.(*nounRows[T]).table)}
 }
 
-// publishNouns returns the rows as readers see them; previous are the last ones.
+// publishNouns returns the rows for readers. previous holds the last published ones.
 func publishNouns(all, previous []rows) []rows {
 	published := previous
 	for i, r := range all {
@@ -122,10 +121,10 @@ func publishNouns(all, previous []rows) []rows {
 func (n *noun[T]) title() string { return n.name }
 func (n *noun[T]) kind() byte    { return n.frame }
 
-// isCounted reports whether the end record has a counter for the noun alone.
+// isCounted reports whether the end record has a separate counter for the noun.
 func (n *noun[T]) isCounted() bool { return n.count != nil }
 
-// empty returns rows that replace whatever was published before.
+// empty returns empty rows that replace all previously published rows.
 func (n *noun[T]) empty() rows { return &nounRows[T]{table: newTable[*T](), changed: true} }
 
 func (n *noun[T]) in(c *content) *nounRows[T] { return c.nouns[n.table-coreTables].(*nounRows[T]) }
@@ -145,7 +144,7 @@ func (n *noun[T]) all(c *content, prefix string) iter.Seq[*T] {
 	}
 }
 
-// put stores the object, which becomes part of the store, and stamps it.
+// put stamps and stores the object, which becomes part of the store.
 func (n *noun[T]) put(t *txn, object *T) {
 	old := n.store(t, object)
 	create, modify := n.stamp(object)
@@ -157,7 +156,7 @@ func (n *noun[T]) put(t *txn, object *T) {
 	t.emit(n.table, Put, orNil(old), object)
 }
 
-// store sets the row of the object's key and returns the object that was there.
+// store sets the row of the object's key and returns the previous object.
 func (n *noun[T]) store(t *txn, object *T) (old *T) {
 	r := n.in(t.content)
 	_, row := r.ensure(t.gen, n.key(object))
@@ -165,7 +164,7 @@ func (n *noun[T]) store(t *txn, object *T) (old *T) {
 	return old
 }
 
-// delete forgets the object of that key, if it is there.
+// delete deletes the object of that key if it exists.
 func (n *noun[T]) delete(t *txn, key string) {
 	r := n.in(t.content)
 	slot, ok := r.ids.get(key)

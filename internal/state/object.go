@@ -3,17 +3,17 @@
 
 package state
 
-// Object names what has a modify index that writers compare, so that none
-// overwrites what it has not seen.
+// An Object identifies something with a modify index that writers compare, so that no
+// writer overwrites a state that it has not seen.
 type Object struct {
 	Table     Table
 	Namespace string
 	ID        string
 }
 
-// AppendWrites appends the objects that a command writes. Commands that write
-// one object have to be in different entries: the index of an entry is the
-// modify index of all that it writes.
+// AppendWrites appends the objects that a command writes. Commands that write the same
+// object must be in different entries, because the index of an entry is the modify index
+// of everything that it writes.
 func AppendWrites(objects []Object, c Command) []Object {
 	switch c := c.(type) {
 	case *RegisterJob:
@@ -60,7 +60,7 @@ func AppendWrites(objects []Object, c Command) []Object {
 	return objects
 }
 
-// writer is a command that writes one object of a declared noun.
+// A writer is a command that writes one object of a declared noun.
 type writer interface{ writes() Object }
 
 func (c *putObject[T]) writes() Object {

@@ -11,12 +11,12 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// isOrphaned reports whether the job is one that an orphan brought along: it
-// was never registered here, so it has no index.
+// isOrphaned reports whether the job came with an orphan. Such a job was never registered
+// here, so it has no index.
 func isOrphaned(job *api.Job) bool { return job.CreateIndex == 0 }
 
-// sharedOrphaned returns the job that orphans here brought along already if it
-// says the same, else the job itself.
+// sharedOrphaned returns an equal job that earlier orphans brought, or else the job
+// itself.
 func (r *jobRow) sharedOrphaned(job *api.Job) *api.Job {
 	for _, u := range r.used {
 		if isOrphaned(u.job) && u.job.Version == job.Version && reflect.DeepEqual(u.job, job) {
@@ -39,11 +39,10 @@ func (l *loader) loadOrphan(a *api.Allocation) error {
 	return l.linkLoaded(a, job)
 }
 
-// OrphanCount is the number of orphans, ended ones too.
+// OrphanCount returns the number of orphans, including ended ones.
 func (c *content) OrphanCount() int { return c.orphans }
 
-// Orphans yields the orphans, ordered by id. It looks at nothing if there are
-// none.
+// Orphans yields the orphans, ordered by id. It costs nothing if there are none.
 func (c *content) Orphans() iter.Seq[*api.Allocation] {
 	return func(yield func(*api.Allocation) bool) {
 		if c.orphans == 0 {
@@ -57,7 +56,8 @@ func (c *content) Orphans() iter.Seq[*api.Allocation] {
 	}
 }
 
-// countOrphans keeps their number when an allocation changes; nil is none.
+// countOrphans updates the number of orphans when an allocation changes. nil means no
+// allocation.
 func (c *content) countOrphans(old, new *api.Allocation) {
 	if old != nil && old.Orphan {
 		c.orphans--

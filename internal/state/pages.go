@@ -3,27 +3,25 @@
 
 package state
 
-// Rows live in pages: fixed blocks of leafSize rows, found through directories
-// of dirSize pages, which the root lists. A row keeps its slot (its number) for
-// life, so other rows refer to it by four bytes.
+// Rows are stored in pages: fixed blocks of leafSize rows. Directories of dirSize pages
+// locate the pages, and the root lists the directories. A row keeps its slot (its number)
+// for life, so other rows refer to it by four bytes.
 //
-// Snapshots must be O(1) and stay as they are while the writer goes on. A tree
-// of pointers per row would do that, but a million rows in such a tree cost
-// hundreds of bytes each and seconds of garbage collector time. Here a snapshot
-// is a copy of the root's slice header, and the writer copies whatever it is
-// about to change the first time that it touches it after a snapshot: the page,
-// its directory, the root's slice.
+// Snapshots must be O(1) and must not change while the writer continues. A tree with a
+// pointer per row has these properties, but a million rows in such a tree cost hundreds of
+// bytes each and seconds of garbage collector time. Here a snapshot is a copy of the
+// root's slice header. The writer copies each block the first time that it changes the
+// block after a snapshot: the page, its directory, the root's slice.
 //
-// Who may be changed in place is decided by generations. The writer's
-// generation grows by one with every snapshot that is published; a block
-// carries the generation that made it. Equal generations mean that no snapshot
-// has seen the block yet. There are no reference counts: blocks that only old
-// snapshots hold are garbage once those are dropped.
+// Generations determine which blocks can be changed in place. The writer's generation
+// grows by one with every published snapshot, and each block carries the generation that
+// created it. If both are equal, no snapshot contains the block yet. There are no
+// reference counts: blocks that only old snapshots use become garbage when those are
+// dropped.
 //
-// One touched row therefore copies leafSize rows + dirSize pointers + one
-// pointer per leafSize*dirSize rows: some 5 KB with a million rows. Batches
-// share the copies, and rows are numbered in order of arrival, so a batch of
-// inserts touches few pages.
+// Changing one row therefore copies leafSize rows + dirSize pointers + one pointer per
+// leafSize*dirSize rows: some 5 KB with a million rows. Batches share the copies, and rows
+// are numbered in order of arrival, so a batch of inserts changes few pages.
 const (
 	leafSize = 64
 	dirSize  = 256
@@ -41,7 +39,7 @@ type directory[T any] struct {
 
 // pages is a copy-on-write array that grows as needed.
 type pages[T any] struct {
-	gen  uint64 // of the slice dirs
+	gen  uint64 // generation of the slice dirs
 	dirs []*directory[T]
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// restartRow is a restart. The job's row lists them in order.
+// A restartRow is a restart. The job's row lists its restarts in order.
 type restartRow struct {
 	restart *api.JobRestart
 	job     uint32
@@ -66,8 +66,8 @@ func latestRestart(restarts []*api.JobRestart) *api.JobRestart {
 	return restarts[len(restarts)-1]
 }
 
-// putRestart stores a new restart, or a new state of a stored one. It becomes
-// part of the store.
+// putRestart stores a new restart, or a new state of a stored one. The object becomes part
+// of the store.
 func (t *txn) putRestart(r *api.JobRestart) {
 	_, row := t.restarts.ensure(t.gen, r.ID)
 	old := row.restart
@@ -83,7 +83,7 @@ func (t *txn) putRestart(r *api.JobRestart) {
 	t.emit(TableRestarts, Put, orNil(old), r)
 }
 
-// endRestart ends a job's restart, if it has one that has not ended.
+// endRestart ends the job's active restart, if it has one.
 func (t *txn) endRestart(namespace, id, status, description string, now int64) {
 	active := t.LatestRestart(namespace, id)
 	if active == nil || !active.IsActive() {
@@ -107,7 +107,7 @@ func (t *txn) deleteRestart(id string) {
 	t.emit(TableRestarts, Delete, old, nil)
 }
 
-// forgetRestarts forgets all restarts of a job.
+// forgetRestarts deletes all restarts of a job.
 func (t *txn) forgetRestarts(job *jobRow) {
 	for _, r := range job.restarts {
 		if slot, ok := t.restarts.ids.get(r.ID); ok {

@@ -10,13 +10,13 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// A routeClaim is a claim as a job makes it.
+// A routeClaim is a job's claim to a route.
 type routeClaim struct {
-	where  string // the first route that makes it
-	shared bool   // all of the job's routes that make it say so
+	where  string // first route that makes the claim
+	shared bool   // reports whether all of the job's routes with this claim are shared
 }
 
-// claimsOf lists what the job claims. Within a job, groups may share a claim.
+// claimsOf returns the job's claims. Groups of one job may share a claim.
 func claimsOf(job *api.Job) map[string]routeClaim {
 	claims := map[string]routeClaim{}
 	for _, g := range job.Groups {
@@ -32,10 +32,9 @@ func claimsOf(job *api.Job) map[string]routeClaim {
 	return claims
 }
 
-// CheckRoutes refuses a job that claims a route which another one holds, unless
-// both share it and are of one namespace. The router is for all namespaces, so
-// the other job may be of any; one that is stopped, or only starts others, holds
-// nothing.
+// CheckRoutes rejects a job that claims a route of another job, unless both share it and
+// belong to the same namespace. The router serves all namespaces, so the other job may
+// belong to any. Jobs that are stopped, or only start children, hold no routes.
 func (c *content) CheckRoutes(job *api.Job) error {
 	wanted := claimsOf(job)
 	if len(wanted) == 0 || !holdsRoutes(job) {
@@ -54,7 +53,7 @@ func (c *content) CheckRoutes(job *api.Job) error {
 				if ok = ok && !(mine.shared && held[claim].shared && other.Namespace == job.Namespace); ok {
 					taken = append(taken, fmt.Sprintf("%s: %s is routed to group %q of job %q in namespace %q%s",
 						mine.where, claim, g.Name, other.ID, other.Namespace, whyUnshared(mine.shared, held[claim].shared)))
-					delete(wanted, claim) // said once, of however many groups
+					delete(wanted, claim) // report the claim once for all groups
 				}
 			}
 		}
@@ -70,7 +69,7 @@ func (c *content) CheckRoutes(job *api.Job) error {
 	}
 }
 
-// whyUnshared says why a claim that somebody wants to share is not shared.
+// whyUnshared explains why a claim is not shared.
 func whyUnshared(mine, theirs bool) string {
 	switch {
 	case mine && theirs:

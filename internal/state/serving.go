@@ -11,10 +11,10 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// mergeServing takes over what a node says of whether its allocation serves. What
-// stays the same stays the same object: nodes repeat themselves, and each copy
-// would be kept. Nothing serves that has ended; one that is lost keeps what it
-// was last, until something else is in its place.
+// mergeServing merges a node's report on whether its allocation serves. Equal values keep
+// the same object, because nodes repeat their reports and each copy would stay in memory.
+// An ended allocation does not serve. A lost one keeps its last state until another
+// allocation replaces it.
 func mergeServing(a, update *api.Allocation) {
 	if s := update.Serving; s != nil {
 		a.Serving = mergedServing(a, s)
@@ -27,12 +27,12 @@ func mergeServing(a, update *api.Allocation) {
 	}
 }
 
-// predecessorsRead bounds how far back those are looked for that an allocation
-// took over from: instances that fail all the time have many.
+// predecessorsRead bounds the search for an allocation's predecessors, because instances
+// that keep failing have many.
 const predecessorsRead = 64
 
-// Predecessors are the allocations whose instance a took over, one from the
-// other, newest first: the last ones that are stored.
+// Predecessors yields the stored allocations that a replaced, directly or through others,
+// newest first.
 func (s *Snapshot) Predecessors(a *api.Allocation) iter.Seq[*api.Allocation] {
 	return predecessors(a, s.Allocation)
 }
@@ -50,8 +50,8 @@ func predecessors(a *api.Allocation, find func(string) *api.Allocation) iter.Seq
 	}
 }
 
-// relieve takes the traffic away from those that are suspect, when another
-// allocation is up in their place: what follows the state sees both at once.
+// relieve stops traffic to suspect allocations when a replacement is up. Followers of the
+// state see both changes together.
 func (t *txn) relieve(old, a *api.Allocation) {
 	if a.PreviousAllocation == "" || a.IsSuspect() || !a.IsUp() || !old.IsSuspect() && old.IsUp() || a.IsServerTerminal() {
 		return
@@ -93,8 +93,7 @@ func isSameFailure(a, b *api.CheckFailure) bool {
 	return a == b || a != nil && b != nil && *a == *b
 }
 
-// withSharedNames has the services name what they belong to with the strings
-// that the allocation has already.
+// withSharedNames replaces the names in the services with equal strings of the allocation.
 func withSharedNames(s *api.Serving, a *api.Allocation) *api.Serving {
 	if len(s.Services) == 0 {
 		return s

@@ -3,17 +3,17 @@
 
 package state
 
-// A Snapshot is the state as it was after one log entry. Objects that it
-// returns are shared and must not be changed.
+// A Snapshot is the state after one log entry. The objects that it returns are shared and
+// must not be modified.
 type Snapshot struct {
 	content
 }
 
-// Index is the index of the last entry that the snapshot holds.
+// Index returns the index of the last entry in the snapshot.
 func (v *Snapshot) Index() uint64 { return v.index }
 
-// TableIndex is the index of the entry that last changed any of the tables; of
-// all tables if none is named. Deleting moves it too.
+// TableIndex returns the index of the last entry that changed any of the tables, or any
+// table at all if none is named. Deletions count as changes.
 func (v *Snapshot) TableIndex(tables ...Table) uint64 {
 	var newest uint64
 	if len(tables) == 0 {

@@ -10,10 +10,10 @@ import (
 	"github.com/reeve-run/reeve/internal/state/wire"
 )
 
-// ahead reads a snapshot's frames before they are wanted, and decodes those of
-// allocations beside each other: the loader's own work is the smaller part.
+// ahead reads a snapshot's frames in advance and decodes frames of allocations in
+// parallel. The loader's own work is the smaller part.
 type ahead struct {
-	queue chan *aheadFrame // in order; ends with one that has an error or is frameEnd
+	queue chan *aheadFrame // in order; ends with a frame that has an error or is frameEnd
 	done  chan struct{}    // closed to stop
 }
 
@@ -21,7 +21,7 @@ type aheadFrame struct {
 	kind    byte
 	payload []byte
 	err     error
-	decoded chan decodedAllocations // of frameAllocations
+	decoded chan decodedAllocations // results for frameAllocations
 }
 
 type decodedAllocations struct {
@@ -30,7 +30,7 @@ type decodedAllocations struct {
 }
 
 func readAhead(f *frameReader) *ahead {
-	// The queue's length bounds how many frames are in memory.
+	// The queue's length bounds the number of frames in memory.
 	a := &ahead{queue: make(chan *aheadFrame, 2*runtime.GOMAXPROCS(0)), done: make(chan struct{})}
 	go func() {
 		defer close(a.queue)
@@ -54,7 +54,7 @@ func readAhead(f *frameReader) *ahead {
 	return a
 }
 
-// stop returns when nothing is being read or decoded any more.
+// stop waits until all reading and decoding has ended.
 func (a *ahead) stop() {
 	close(a.done)
 	for frame := range a.queue {

@@ -9,9 +9,9 @@ import (
 	"github.com/reeve-run/reeve/internal/state/wire"
 )
 
-// Evaluations and allocations are many, so they have frames in the log's own
-// encoding. They are written in the order of their slots, which is about the
-// order in which they came: neighbours have most in common.
+// Evaluations and allocations are numerous, so their frames use the log's own encoding.
+// They are written in slot order, which is roughly the order of creation: neighbours have
+// the most in common.
 
 func (v *Snapshot) writeEvaluations(f *frameWriter) int {
 	n, set := 0, &wire.Evaluations{}

@@ -10,19 +10,19 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// A child of a periodic or parameterized job shares all that it has in common
-// with its parent. A snapshot keeps it so: ten thousand children of a job are
-// written, and read back, without ten thousand copies of its groups. Jobs are
-// in the order of their ids, so a parent comes before its children.
+// A child of a periodic or parameterized job shares its unchanged fields with its parent,
+// and a snapshot preserves that: ten thousand children of a job are written, and read
+// back, without ten thousand copies of its groups. Jobs are written in the order of their
+// ids, so a parent precedes its children.
 
-// parentVersion names the version of its parent that a child was made from.
+// A parentVersion identifies the version of its parent from which a child was created.
 type parentVersion struct {
 	Version     uint64
 	CreateIndex uint64
-	Fields      []string // of the job, that are the parent's
+	Fields      []string // fields of the job that are equal to the parent's
 }
 
-// shared are the fields of a job that hold their value elsewhere.
+// shared lists the fields of a job that refer to values on the heap.
 var shared = func() (fields []int) {
 	t := reflect.TypeFor[api.Job]()
 	for i := range t.NumField() {
@@ -37,8 +37,8 @@ func holdsElsewhere(k reflect.Kind) bool {
 	return k == reflect.Pointer || k == reflect.Slice || k == reflect.Map
 }
 
-// strip returns a child without what it shares with a kept version of its
-// parent, and which version that is; any other job as it is, and nil.
+// strip returns a child without the fields that it shares with a kept version of its
+// parent, and that version. It returns any other job unchanged, with nil.
 func (v *Snapshot) strip(job *api.Job) (*api.Job, *parentVersion) {
 	if job.ParentID == "" {
 		return job, nil
@@ -65,7 +65,7 @@ func (v *Snapshot) strip(job *api.Job) (*api.Job, *parentVersion) {
 	return job, nil
 }
 
-// isBefore reports whether the row is read before the job's.
+// isBefore reports whether the row is read before the job's row.
 func isBefore(r *jobRow, job *api.Job) bool {
 	return jobName(r.namespace, r.id) < jobName(job.Namespace, job.ID)
 }
@@ -78,7 +78,7 @@ func sameObject(a, b reflect.Value) bool {
 	return !b.IsNil() && a.UnsafePointer() == b.UnsafePointer() && (a.Kind() != reflect.Slice || a.Len() == b.Len())
 }
 
-// share gives a child that was stripped what it shares with its parent.
+// share restores the shared fields of a stripped child from its parent.
 func (l *loader) share(r *versionRecord) error {
 	if r.Like == nil {
 		return nil
@@ -102,7 +102,7 @@ func (l *loader) share(r *versionRecord) error {
 	return fmt.Errorf("job %q is like version %d of job %q, which is missing", r.Job.ID, r.Like.Version, r.Job.ParentID)
 }
 
-// shareStrings has a child use its parent's strings where they are the same.
+// shareStrings replaces a child's strings with equal strings of its parent.
 func shareStrings(child, parent *api.Job) {
 	child.ParentID = parent.ID
 	if child.Name == child.ID {

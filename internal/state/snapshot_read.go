@@ -14,7 +14,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Restore returns a store that holds what a snapshot's WriteTo wrote.
+// Restore returns a store with the content of a snapshot's WriteTo.
 func Restore(r io.Reader) (*Store, error) {
 	s := New()
 	if err := s.Restore(r); err != nil {
@@ -23,8 +23,8 @@ func Restore(r io.Reader) (*Store, error) {
 	return s, nil
 }
 
-// Restore replaces the state by what a snapshot's WriteTo wrote. If it fails
-// the store is as it was. Subscribers get ErrFellBehind.
+// Restore replaces the state with the content of a snapshot's WriteTo. If it fails, the
+// store is unchanged. Subscribers get ErrFellBehind.
 func (s *Store) Restore(r io.Reader) error {
 	l := &loader{txn: txn{content: new(newContent()), gen: 1}}
 	if err := l.read(r); err != nil {
@@ -39,15 +39,15 @@ func (s *Store) Restore(r io.Reader) error {
 	return nil
 }
 
-// loader builds the tables from a snapshot. Its generation is never published
-// while it works, so everything is changed in place.
+// A loader builds the tables from a snapshot. Its generation is not published before it
+// finishes, so everything is changed in place.
 type loader struct {
 	txn
 	used map[usedKey]*api.Job
 	seen endRecord
 }
 
-// usedKey names a version of a job that is no longer among the kept ones.
+// A usedKey identifies a version of a job that is no longer among the kept ones.
 type usedKey struct {
 	job         api.NamespacedID
 	version     uint64
@@ -203,7 +203,7 @@ func (l *loader) loadNode(n *api.Node) error {
 		return fmt.Errorf("node %s is there twice", n.ID)
 	}
 	row.node = n
-	if n.NodePool != "" && l.NodePool(n.NodePool) == nil { // versions before pools were stored
+	if n.NodePool != "" && l.NodePool(n.NodePool) == nil { // versions from before pools were stored
 		nodePools.store(&l.txn, &api.NodePool{Name: n.NodePool, CreateIndex: n.CreateIndex, ModifyIndex: n.CreateIndex})
 	}
 	return nil
@@ -248,8 +248,7 @@ func (l *loader) loadDeployment(d *api.Deployment) error {
 	return nil
 }
 
-// loadAllocation stores an allocation that was made from the given version of
-// its job.
+// loadAllocation stores an allocation that was created from the given version of its job.
 func (l *loader) loadAllocation(a *api.Allocation, version, createIndex uint64) error {
 	job := l.job(a.Namespace, a.JobID)
 	if job == nil {

@@ -11,16 +11,16 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// chunk is how many objects share a frame.
+// chunk is the number of objects per frame.
 const chunk = 1024
 
-// headerRecord is what is known of the state as a whole.
+// A headerRecord describes the state as a whole.
 type headerRecord struct {
 	Index   uint64
 	Indexes map[string]uint64 // by table name
 }
 
-// endRecord counts what the file holds.
+// An endRecord counts the objects in the file.
 type endRecord struct {
 	Jobs, Nodes, Evaluations, Deployments, Allocations int
 	NodePools                                          int `json:",omitempty"`
@@ -31,14 +31,14 @@ type endRecord struct {
 	Nouns map[string]int `json:",omitempty"` // by name
 }
 
-// jobRecord is a jobRow as it is written.
+// A jobRecord is the written form of a jobRow.
 type jobRecord struct {
 	Namespace  string
 	ID         string
 	Current    uint64 // version
-	Exists     bool   // false: purged, but allocations are left
+	Exists     bool   // false: purged, but with allocations
 	Versions   []versionRecord
-	Used       []*api.Job                    `json:",omitempty"` // not kept, but allocations are made from them
+	Used       []*api.Job                    `json:",omitempty"` // versions that are not kept but have allocations
 	Scaling    map[string][]api.ScalingEvent `json:",omitempty"`
 	Queued     map[string]int                `json:",omitempty"`
 	Schedule   *schedule                     `json:",omitempty"`
@@ -52,11 +52,10 @@ type jobRecord struct {
 type versionRecord struct {
 	Job        *api.Job
 	Submission *api.JobSubmission `json:",omitempty"`
-	Like       *parentVersion     `json:",omitempty"` // a child: what it lacks is in that version of its parent
+	Like       *parentVersion     `json:",omitempty"` // set for a child: the version of its parent with its missing fields
 }
 
-// WriteTo writes the snapshot as a stream that Restore reads, and returns how
-// many bytes it is.
+// WriteTo writes the snapshot as a stream for Restore. It returns the number of bytes.
 func (v *Snapshot) WriteTo(w io.Writer) (int64, error) {
 	b := bufio.NewWriterSize(w, 1<<18)
 	f := newFrameWriter(b)
@@ -99,7 +98,7 @@ func writeJSON(f *frameWriter, kind byte, record any) {
 	f.frame(kind, text)
 }
 
-// writeChunks writes objects as JSON, some to a frame.
+// writeChunks writes objects as JSON, chunk objects per frame.
 func writeChunks[T any](f *frameWriter, kind byte, objects func(func(T) bool)) int {
 	n, some := 0, []T(nil)
 	for o := range objects {

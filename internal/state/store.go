@@ -10,17 +10,17 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// A Store holds the state. All methods may be called by any goroutine.
+// A Store holds the state. Any goroutine may call its methods.
 type Store struct {
 	mu        sync.Mutex // held by the one writer
-	work      content    // what the writer changes
-	gen       uint64     // of the writer; see pages
+	work      content    // content that the writer changes
+	gen       uint64     // generation of the writer; see pages
 	published atomic.Pointer[Snapshot]
 	waiters   waiters
 	feed      feed
 }
 
-// content is all tables and what else is replicated.
+// content holds all tables and other replicated state.
 type content struct {
 	index       uint64
 	indexes     [maxTables]uint64
@@ -32,11 +32,11 @@ type content struct {
 	decisions   table[decisionRow]
 	restarts    table[restartRow]
 	callbacks   table[callbackRow]
-	tokens      ids // of dispatched jobs: slots of jobs by idempotency token
-	scaled      ids // slots of the jobs that declare scaling policies
+	tokens      ids // slots of dispatched jobs by idempotency token
+	scaled      ids // slots of the jobs with scaling policies
 	cluster     cluster
-	orphans     int    // allocations that are orphans
-	nouns       []rows // by table; those of a snapshot are shared
+	orphans     int    // number of orphans
+	nouns       []rows // by table; shared in snapshots
 }
 
 func newContent() content {
@@ -68,10 +68,9 @@ func New() *Store {
 	return s
 }
 
-// Apply makes the changes of one log entry. It returns one result per command:
-// nil, or the *api.Error for which the command was refused; a refused command
-// changes nothing. Entries must come in the order of their index; an entry that
-// was applied before is passed over.
+// Apply applies one log entry. It returns one result per command: nil, or the *api.Error
+// that rejects the command. A rejected command changes nothing. Entries must arrive in
+// index order. Apply skips entries that it has applied before.
 func (s *Store) Apply(index uint64, commands []Command) []error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,7 +91,7 @@ func (s *Store) Apply(index uint64, commands []Command) []error {
 	return errs
 }
 
-// expected is about how many changes commands make.
+// expected estimates the number of changes that the commands make.
 func expected(commands []Command) (n int) {
 	for _, c := range commands {
 		switch c := c.(type) {
@@ -109,7 +108,7 @@ func expected(commands []Command) (n int) {
 	return n
 }
 
-// publish makes the writer's content what readers see.
+// publish makes the writer's content visible to readers.
 func (s *Store) publish() {
 	last := s.published.Load()
 	w := &s.work
@@ -133,9 +132,9 @@ func (s *Store) publish() {
 	s.gen++
 }
 
-// Snapshot returns the state as of the last applied entry. It costs one atomic
-// load and stays as it is for as long as it is held.
+// Snapshot returns the state after the last applied entry. It costs one atomic load and
+// never changes.
 func (s *Store) Snapshot() *Snapshot { return s.published.Load() }
 
-// Index is the index of the last applied entry.
+// Index returns the index of the last applied entry.
 func (s *Store) Index() uint64 { return s.published.Load().index }

@@ -9,13 +9,12 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Sweeping looks at a table in parts: at the objects of some slots now, at
-// those of the next slots later, on a newer snapshot. An object keeps its slot
-// for life, so whoever sweeps over all slots again and again meets every object
-// that stays, without holding on to anything in between.
+// A sweep reads a table in parts: first the objects of some slots, later those of the next
+// slots, on a newer snapshot. An object keeps its slot for life. Repeated sweeps over all
+// slots therefore meet every lasting object, without keeping anything in between.
 
-// Slots is how many slots the table has; slots from 0 on hold its objects, some
-// hold none.
+// Slots returns the number of slots of the table. Its objects are in slots from 0; some
+// slots are empty.
 func (v *Snapshot) Slots(t Table) uint32 {
 	switch t {
 	case TableJobs:
@@ -34,8 +33,8 @@ func (v *Snapshot) Slots(t Table) uint32 {
 	return 0
 }
 
-// SweepJobs yields the jobs in the slots from first on, with their slots; nil
-// for a slot without one. So do the others.
+// SweepJobs yields the jobs in the slots from first on, with their slots; nil for an empty
+// slot. The other Sweep methods do likewise.
 func (v *Snapshot) SweepJobs(first uint32) iter.Seq2[uint32, *api.Job] {
 	return sweep(&v.jobs, first, func(r **jobRow) *api.Job {
 		if *r == nil {
@@ -74,7 +73,7 @@ func (v *Snapshot) SweepRestarts(first uint32) iter.Seq2[uint32, *api.JobRestart
 	return sweep(&v.restarts, first, func(r *restartRow) *api.JobRestart { return r.restart })
 }
 
-// sweep yields every slot, also those without an object: looking costs time.
+// sweep yields every slot, including empty ones, because examining them takes time too.
 func sweep[R, T any](t *table[R], first uint32, object func(*R) *T) iter.Seq2[uint32, *T] {
 	return func(yield func(uint32, *T) bool) {
 		for slot := first; slot < t.next; slot++ {

@@ -3,15 +3,15 @@
 
 package state
 
-// table holds rows by name, in the order of the names, copy-on-write.
+// A table holds rows by name, in the order of the names, copy-on-write.
 type table[R any] struct {
 	ids  ids
 	rows pages[R]
-	next uint32 // slots below were given out
+	next uint32 // upper bound of the slots in use
 
 	// The writer's alone:
-	free     []uint32 // slots given back
-	lastID   string   // the row that was asked for last: often the next one too
+	free     []uint32 // released slots
+	lastID   string   // last requested row, often the next one too
 	lastSlot uint32
 }
 
@@ -26,7 +26,7 @@ func (t *table[R]) find(id string) *R {
 	return t.rows.at(slot)
 }
 
-// add makes an empty row.
+// add adds an empty row.
 func (t *table[R]) add(gen uint64, id string) (uint32, *R) {
 	var slot uint32
 	if n := len(t.free); n > 0 {
@@ -39,7 +39,7 @@ func (t *table[R]) add(gen uint64, id string) (uint32, *R) {
 	return slot, t.rows.edit(gen, slot)
 }
 
-// ensure returns the row of that name for writing, made if need be.
+// ensure returns the row of that name for writing. It creates the row if necessary.
 func (t *table[R]) ensure(gen uint64, id string) (uint32, *R) {
 	if id != t.lastID || id == "" {
 		slot, ok := t.ids.get(id)
@@ -51,7 +51,7 @@ func (t *table[R]) ensure(gen uint64, id string) (uint32, *R) {
 	return t.lastSlot, t.rows.edit(gen, t.lastSlot)
 }
 
-// remove forgets a row and its name.
+// remove removes a row and its name.
 func (t *table[R]) remove(gen uint64, id string, slot uint32) {
 	var zero R
 	*t.rows.edit(gen, slot) = zero
@@ -67,7 +67,7 @@ func (t *table[R]) prefix(prefix string, yield func(id string, row *R) bool) {
 	})
 }
 
-// published returns a copy that stays as it is; previous is the last one.
+// published returns an immutable copy. previous is the last published copy.
 func (t *table[R]) published(previous *table[R]) table[R] {
 	return table[R]{ids: t.ids.published(previous.ids), rows: t.rows, next: t.next}
 }

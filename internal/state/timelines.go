@@ -10,20 +10,20 @@ import (
 	"github.com/reeve-run/reeve/internal/state/wire"
 )
 
-// A timeline is what one leader added to the history. Servers that are started
-// on an older copy of their data go on from there on a timeline of their own, so
-// whoever was told something on another one can find out that it never was.
-// PostgreSQL tells by its timelines where a restored database left the history.
+// A timeline is the part of the history that one leader wrote. Servers that start from an
+// older copy of their data continue on a timeline of their own. A client with a position
+// on another timeline can thus detect that this position is no longer part of the history.
+// PostgreSQL uses timelines in the same way for restored databases.
 type timeline struct {
 	ID   string
 	From uint64 // log index
 }
 
-// keepTimelines is how many are kept. Whoever was told something on an older one
-// is taken for a stranger.
+// keepTimelines is the number of timelines kept. The state considers positions on older
+// timelines unknown.
 const keepTimelines = 1024
 
-// Timeline names the one that is being written; "" before the first one.
+// Timeline returns the id of the current timeline; "" before the first one.
 func (c *content) Timeline() string {
 	if n := len(c.cluster.timelines); n > 0 {
 		return c.cluster.timelines[n-1].ID
@@ -31,22 +31,22 @@ func (c *content) Timeline() string {
 	return ""
 }
 
-// Lacks reports whether somebody was told up to a position that the state's history
-// does not have: it went back to an older copy, or is another one. Who does not
-// say on which timeline that was is believed.
+// Lacks reports whether the state's history lacks a position that was reported earlier:
+// the state went back to an older copy, or has another history. Lacks accepts positions
+// without a timeline.
 func (c *content) Lacks(told api.Position) bool { return told.Timeline != "" && !c.holds(told) }
 
-// holds reports whether the history has the position. The timeline that is being
-// written has all that comes.
+// holds reports whether the history contains the position. The current timeline contains
+// all later positions.
 func (c *content) holds(p api.Position) bool {
 	all := c.cluster.timelines
 	i := slices.IndexFunc(all, func(t timeline) bool { return t.ID == p.Timeline })
 	return i >= 0 && (i == len(all)-1 || p.Index < all[i+1].From)
 }
 
-// BeginTimeline is the first thing that a leader writes.
+// BeginTimeline is the first command that a leader writes.
 type BeginTimeline struct {
-	ID string // of no other one, ever
+	ID string // globally unique
 }
 
 // Name implements Command.

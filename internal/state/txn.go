@@ -5,19 +5,19 @@ package state
 
 import "github.com/reeve-run/reeve/api"
 
-// txn is the application of one log entry: the verbs that commands are made of.
-// Each keeps every index, count and the list of changes right.
+// A txn applies one log entry. Its methods are the building blocks of commands. Each keeps
+// all indexes, counts and the list of changes consistent.
 type txn struct {
 	*content
 	gen     uint64
-	index   uint64 // of the entry
+	index   uint64 // index of the entry
 	cause   string // name of the command being applied
-	now     int64  // latest time of the commands, where they say one; Unix nanoseconds
+	now     int64  // latest time in the commands; Unix nanoseconds
 	changes []Change
 	touched tableSet
-	dirty   []dirtyJob // whose derived fields may have changed
+	dirty   []dirtyJob // jobs whose derived fields may have changed
 
-	// The job that was asked for last: often the next one too.
+	// Last requested job, often the next one too.
 	lastJob  api.NamespacedID
 	lastSlot uint32
 	lastOK   bool
@@ -40,7 +40,7 @@ func (t *txn) emit(table Table, op Op, old, new any) {
 	t.changes = append(t.changes, Change{Table: table, Op: op, Old: old, New: new, Cause: t.cause})
 }
 
-// settle derives what depends on everything that the entry did.
+// settle derives the fields that depend on the entire entry.
 func (t *txn) settle() {
 	for i := 0; i < len(t.dirty); i++ { // a child's status dirties its parent
 		t.cause = t.dirty[i].cause

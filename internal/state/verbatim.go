@@ -15,16 +15,16 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Verbatim reports whether the log gives a command back exactly as it is.
+// Verbatim reports whether encoding a command in the log and decoding it returns an equal
+// command.
 //
-// Every server applies what it decodes from the log, so that all become the
-// same state. Encoding loses details: which time zone a time was given in,
-// whether a list was empty or missing, that a number was an int. A command
-// without such details is what its entry decodes to, so the server that wrote
-// it need not decode it. Decoding a job and a placement is a third of what a
-// registration costs otherwise.
+// Every server applies the commands that it decodes from the log, so that all servers
+// reach the same state. Encoding loses details: the time zone of a time, the difference
+// between an empty and a missing list, the type of an int. A command without such details
+// equals its decoded form, so the server that wrote the entry need not decode it. Decoding
+// a job and a placement otherwise takes a third of the cost of a registration.
 //
-// The caller must not change the command, or what it refers to, afterwards: it
+// The caller must not modify the command, or anything that it refers to, afterwards: it
 // becomes part of the store.
 func Verbatim(c Command) bool {
 	switch c := c.(type) {
@@ -48,7 +48,7 @@ func keepsPlacement(p *Placement) bool {
 		p.Restart != nil && !documents.keeps(reflect.ValueOf(p.Restart)) {
 		return false
 	}
-	// Allocations of one placement share most of what they refer to.
+	// Allocations of one placement share most of the objects that they refer to.
 	var metrics *api.PlacementMetrics
 	var tasks uintptr
 	for _, a := range p.Place {
@@ -115,10 +115,10 @@ func keepsEvaluation(e *api.Evaluation) bool {
 	return keepsTime(e.WaitUntil)
 }
 
-// A keeper says which values of a type an encoding keeps. Documents are JSON,
-// which tells an empty list from none; records are protobuf, which does not.
+// A keeper determines which values of a type survive an encoding. Documents are JSON,
+// which distinguishes empty from missing lists. Records are protobuf, which does not.
 type keeper struct {
-	empty bool // keeps lists and maps that are empty
+	empty bool // reports whether empty lists and maps survive
 	mu    sync.RWMutex
 	tests map[reflect.Type]test
 }
@@ -128,7 +128,7 @@ var (
 	records   = &keeper{tests: map[reflect.Type]test{}}
 )
 
-// test is what has to hold of the values of a type; nil: nothing.
+// A test reports whether a value of its type survives; nil: every value does.
 type test func(v reflect.Value) bool
 
 func (k *keeper) keeps(v reflect.Value) bool {
@@ -143,12 +143,13 @@ func (k *keeper) keeps(v reflect.Value) bool {
 	return keeps == nil || keeps(v)
 }
 
-// of returns the test of a type, made if need be. The lock is held.
+// of returns the test of a type. It creates the test if necessary. The caller holds the
+// lock.
 func (k *keeper) of(t reflect.Type) test {
 	if known, ok := k.tests[t]; ok {
 		return known
 	}
-	// A type that refers to itself finds this while it is being made.
+	// A recursive type finds this test while it is being built.
 	var made test
 	k.tests[t] = func(v reflect.Value) bool { return made == nil || made(v) }
 	made = k.build(t, k.empty)
@@ -158,7 +159,8 @@ func (k *keeper) of(t reflect.Type) test {
 
 var never = test(func(reflect.Value) bool { return false })
 
-// build makes the test of a type; empty says whether lists and maps may be.
+// build creates the test of a type. empty reports whether empty lists and maps are
+// allowed.
 func (k *keeper) build(t reflect.Type, empty bool) test {
 	if t == reflect.TypeFor[time.Time]() {
 		return func(v reflect.Value) bool { return keepsTime(v.Interface().(time.Time)) }
@@ -260,7 +262,7 @@ func encodesItself(t reflect.Type) bool {
 		t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) || t.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
 }
 
-// keepsAny is about values of no certain type: what JSON itself is made of.
+// keepsAny tests values of interface types, which must be of JSON's own types.
 func keepsAny(v any) bool {
 	switch v := v.(type) {
 	case nil, bool, float64:
@@ -285,7 +287,8 @@ func keepsAny(v any) bool {
 	return false
 }
 
-// keepsTime reports whether the time is in UTC and no more than that.
+// keepsTime reports whether the time is in UTC, in the range of Unix nanoseconds, and
+// without a monotonic clock reading.
 func keepsTime(t time.Time) bool {
 	return t == time.Time{} || t == time.Unix(0, t.UnixNano()).UTC()
 }

@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// waiters are those who wait for an entry or for a change of some tables. They
-// are kept by what they wait for, so a thousand blocking queries on jobs sleep
-// through a storm of allocations, and cost it nothing.
+// waiters holds the goroutines that wait for an entry or for a change of some tables. They
+// are grouped by what they wait for. A thousand blocking queries on jobs therefore sleep
+// through a storm of allocations and add no cost to it.
 type waiters struct {
 	mu      sync.Mutex
 	tables  [maxTables]map[*waiter]struct{}
@@ -18,8 +18,8 @@ type waiters struct {
 }
 
 type waiter struct {
-	tables tableSet // wakes when one of them changes
-	index  uint64   // or, if not 0, when this entry is applied
+	tables tableSet // wakes when one of these tables changes
+	index  uint64   // if not 0, wakes when this entry is applied
 	woken  chan struct{}
 }
 
@@ -41,7 +41,7 @@ func (w *waiters) remove(x *waiter) {
 	w.each(x, func(set *map[*waiter]struct{}) { delete(*set, x) })
 }
 
-// each calls do with every set that x is in.
+// each calls do with every set that contains x.
 func (w *waiters) each(x *waiter, do func(set *map[*waiter]struct{})) {
 	if x.index != 0 {
 		do(&w.entries)
@@ -53,7 +53,7 @@ func (w *waiters) each(x *waiter, do func(set *map[*waiter]struct{})) {
 	}
 }
 
-// wake wakes those who waited for the entry or for a change of the tables.
+// wake wakes the waiters for the entry or for a change of the tables.
 func (w *waiters) wake(index uint64, touched tableSet) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -82,7 +82,7 @@ func (w *waiters) len() (n int) {
 	return n + len(w.entries)
 }
 
-// Wait returns when the entry of that index is applied, or with ctx's error.
+// Wait returns when the entry with that index is applied, or returns ctx's error.
 func (s *Store) Wait(ctx context.Context, index uint64) error {
 	for s.Index() < index {
 		x := &waiter{index: index}
@@ -101,8 +101,8 @@ func (s *Store) Wait(ctx context.Context, index uint64) error {
 	return nil
 }
 
-// WaitChange returns the newest index of the tables once it is above after. If
-// ctx ends first it returns the index as it is, with ctx's error.
+// WaitChange waits until the newest index of the tables is above after, and returns it. If
+// ctx ends first, it returns the current index with ctx's error.
 func (s *Store) WaitChange(ctx context.Context, after uint64, tables ...Table) (uint64, error) {
 	var set tableSet
 	for _, t := range tables {

@@ -9,7 +9,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// weight is about how many bytes a batch keeps alive beside the state.
+// weight estimates how many bytes a batch keeps alive beyond the state.
 func (b *Batch) weight() (bytes int) {
 	for i := range b.Changes {
 		bytes += int(unsafe.Sizeof(Change{}))
@@ -31,9 +31,9 @@ func (b *Batch) weight() (bytes int) {
 	return bytes
 }
 
-// jobWeight is about how many bytes of an old job its successor, which may be
-// nil, does not share. A job may be megabytes of templates, and each of its
-// versions as much again.
+// jobWeight estimates how many bytes of an old job are not shared with its successor,
+// which may be nil. A job may contain megabytes of templates, and so may each of its
+// versions.
 func jobWeight(old, newer *api.Job) int {
 	bytes := 1024 + len(old.Annotation) + len(old.Payload) + textsWeight(old.Meta)
 	for i, g := range old.Groups {
