@@ -3,7 +3,7 @@
 
 package api
 
-// AgentSelf is what an agent says of itself.
+// AgentSelf describes an agent.
 type AgentSelf struct {
 	Config map[string]any               `json:"config"`
 	Member AgentMember                  `json:"member"`
@@ -33,7 +33,7 @@ type AgentMembers struct {
 	Members      []*AgentMember
 }
 
-// AgentHealth says whether the parts of an agent work; absent parts are nil.
+// AgentHealth holds the health of an agent's parts. Absent parts are nil.
 type AgentHealth struct {
 	Client *AgentPartHealth `json:"client,omitempty"`
 	Server *AgentPartHealth `json:"server,omitempty"`
@@ -45,7 +45,7 @@ type AgentPartHealth struct {
 	Message string `json:"message"`
 }
 
-// Namespace isolates names.
+// A Namespace isolates names.
 type Namespace struct {
 	Name        string
 	Description string

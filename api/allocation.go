@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// What the servers want of an allocation.
+// Values of Allocation.DesiredStatus, set by the servers.
 const (
 	AllocDesiredRun   = "run"
 	AllocDesiredStop  = "stop"
 	AllocDesiredEvict = "evict"
 )
 
-// What an allocation's node says of it.
+// Values of Allocation.ClientStatus, set by the node unless noted.
 const (
 	AllocClientPending  = "pending"
 	AllocClientRunning  = "running"
@@ -36,10 +36,10 @@ type Allocation struct {
 	NodeID                string
 	NodeName              string
 	JobID                 string
-	Job                   *Job       // the version it was made from; shared
+	Job                   *Job       // job version of the allocation; shared
 	Group                 string     `json:"TaskGroup"`
-	Resources             *Resources // what it holds in all, when it is shown; AllocatedResources says more
-	SharedResources       *Resources `json:",omitempty"` // what its tasks hold together, when it is shown
+	Resources             *Resources // total resources; set only in responses, see AllocatedResources
+	SharedResources       *Resources `json:",omitempty"` // resources shared by its tasks; set only in responses
 	TaskResources         map[string]*Resources
 	AllocatedResources    *AllocatedResources
 	Metrics               *PlacementMetrics
@@ -51,33 +51,33 @@ type Allocation struct {
 	TaskStates            map[string]*TaskState
 	DeploymentID          string
 	DeploymentStatus      *AllocDeploymentStatus
-	FollowupEvalID        string // the evaluation that will replace it
+	FollowupEvalID        string // id of the evaluation that will replace it
 	PreviousAllocation    string
 	NextAllocation        string
 	RescheduleTracker     *RescheduleTracker
-	Recovery              string `json:",omitempty"` // how it takes over from PreviousAllocation: one of the Recovery constants; "": as the group's disk says
+	Recovery              string `json:",omitempty"` // how it recovers PreviousAllocation: one of the Recovery constants; "": as the group's disk says
 	NetworkStatus         *AllocNetworkStatus
-	Launches              *Launches     `json:",omitempty"` // nil: every task runs from the beginning
-	LaunchStatus          *LaunchStatus `json:",omitempty"` // by the node
-	Serving               *Serving      `json:",omitempty"` // by the node
+	Launches              *Launches     `json:",omitempty"` // nil: every task runs from the start
+	LaunchStatus          *LaunchStatus `json:",omitempty"` // set by the node
+	Serving               *Serving      `json:",omitempty"` // set by the node
 	Crashes               *Crashes      `json:",omitempty"`
-	Orphan                bool          `json:",omitempty"` // it was found on its node; no registered job is known to want it
+	Orphan                bool          `json:",omitempty"` // reports whether it was found on its node without a registered job
 	PreemptedAllocations  []string
 	PreemptedByAllocation string
 	CreateIndex           uint64
-	ModifyIndex           uint64 // last change of any kind
-	AllocModifyIndex      uint64 // last change by the servers
+	ModifyIndex           uint64 // index of the last change
+	AllocModifyIndex      uint64 // index of the last change by the servers
 	CreateTime            int64  // Unix nanoseconds
 	ModifyTime            int64
 }
 
-// AllocName is the name of a group's instance.
+// AllocName returns the name of a group's instance.
 func AllocName(job, group string, index int) string {
 	return job + "." + group + "[" + strconv.Itoa(index) + "]"
 }
 
-// Index is which of its group's instances the allocation is, read from its
-// name; -1 when the name has none.
+// Index returns the index of the instance in its group, parsed from the allocation's name,
+// or -1 if the name has none.
 func (a *Allocation) Index() int {
 	open := strings.LastIndexByte(a.Name, '[')
 	if open < 0 || !strings.HasSuffix(a.Name, "]") {
@@ -90,10 +90,10 @@ func (a *Allocation) Index() int {
 	return n
 }
 
-// JobKey names the allocation's job.
+// JobKey returns the key of the allocation's job.
 func (a *Allocation) JobKey() NamespacedID { return NamespacedID{a.Namespace, a.JobID} }
 
-// JobVersion is the version of the job it was made from.
+// JobVersion returns the job version of the allocation.
 func (a *Allocation) JobVersion() uint64 {
 	if a.Job == nil {
 		return 0
@@ -101,8 +101,8 @@ func (a *Allocation) JobVersion() uint64 {
 	return a.Job.Version
 }
 
-// IsClientTerminal reports whether nothing of the allocation runs any more, as
-// far as is known.
+// IsClientTerminal reports whether, as far as known, no task of the allocation runs any
+// more.
 func (a *Allocation) IsClientTerminal() bool {
 	switch a.ClientStatus {
 	case AllocClientComplete, AllocClientFailed, AllocClientLost:
@@ -111,18 +111,18 @@ func (a *Allocation) IsClientTerminal() bool {
 	return false
 }
 
-// IsServerTerminal reports whether the servers want it to stop.
+// IsServerTerminal reports whether the servers want the allocation to stop.
 func (a *Allocation) IsServerTerminal() bool { return a.DesiredStatus != AllocDesiredRun }
 
 // IsTerminal reports whether the allocation is to stop or has ended.
 func (a *Allocation) IsTerminal() bool { return a.IsServerTerminal() || a.IsClientTerminal() }
 
-// HoldsResources reports whether the allocation still takes up room on its
-// node: it may have been told to stop, but its node has not said that it has.
+// HoldsResources reports whether the allocation still holds resources on its node. A
+// stopping allocation holds them until its node reports its end.
 func (a *Allocation) HoldsResources() bool { return !a.IsClientTerminal() }
 
-// IsStarting reports whether the allocation is to run and its node has not
-// started it yet: so many at once may be bounded.
+// IsStarting reports whether the allocation is to run but its node has not started it yet.
+// The scheduler's configuration may limit such allocations per node.
 func (a *Allocation) IsStarting() bool {
 	return a.ClientStatus == AllocClientPending && a.DesiredStatus == AllocDesiredRun
 }
@@ -137,25 +137,26 @@ func (a *Allocation) IsUnhealthy() bool {
 	return a.DeploymentStatus != nil && a.DeploymentStatus.Healthy != nil && !*a.DeploymentStatus.Healthy
 }
 
-// IsCanary reports whether it was placed as a canary.
+// IsCanary reports whether the allocation was placed as a canary.
 func (a *Allocation) IsCanary() bool {
 	return a.DeploymentStatus != nil && a.DeploymentStatus.Canary
 }
 
-// IsSystem reports whether it is of a job that runs on every node that suits.
+// IsSystem reports whether the allocation belongs to a job that runs on every feasible
+// node.
 func (a *Allocation) IsSystem() bool {
 	return a.Job != nil && (a.Job.Type == JobTypeSystem || a.Job.Type == JobTypeSysBatch)
 }
 
-// Copy returns a copy whose own fields may be set; what they point to is
-// shared.
+// Copy returns a shallow copy: its fields may be set, but the values that they point to
+// are shared.
 func (a *Allocation) Copy() *Allocation {
 	c := *a
 	return &c
 }
 
-// DesiredTransition is what an operator or controller asks of an allocation.
-// It is acted upon by the next evaluation.
+// A DesiredTransition is an action on an allocation that an operator or controller
+// requests. The next evaluation carries it out.
 type DesiredTransition struct {
 	Migrate                 *bool
 	Reschedule              *bool
@@ -175,7 +176,7 @@ type AllocDeploymentStatus struct {
 	ModifyIndex uint64
 }
 
-// AllocNetworkStatus is an allocation's own network.
+// AllocNetworkStatus describes an allocation's own network.
 type AllocNetworkStatus struct {
 	InterfaceName string
 	Address       string
@@ -187,8 +188,8 @@ type AllocNetworkStatus struct {
 type RescheduleTracker struct {
 	Events         []*RescheduleEvent
 	LastReschedule string
-	Rejections     int   `json:",omitempty"` // attempts that their nodes refused to run
-	Since          int64 `json:",omitempty"` // when the instance began to fail that has been failing since; Unix nanoseconds
+	Rejections     int   `json:",omitempty"` // number of attempts that nodes rejected
+	Since          int64 `json:",omitempty"` // start of the current series of failures; Unix nanoseconds
 }
 
 // RescheduleEvent is one replacement of a failed allocation.
@@ -197,7 +198,7 @@ type RescheduleEvent struct {
 	PrevAllocID    string
 	PrevNodeID     string
 	Delay          time.Duration `json:",omitempty"`
-	Rejected       string        `json:",omitempty"` // why its node refused to run it: no attempt of the policy's
+	Rejected       string        `json:",omitempty"` // reason why the node rejected the allocation; such an attempt does not count in the policy
 }
 
 // Task states.
@@ -207,7 +208,7 @@ const (
 	TaskStateDead    = "dead"
 )
 
-// TaskState is how one task of an allocation is.
+// TaskState is the state of one task of an allocation.
 type TaskState struct {
 	State       string // one of the TaskState constants
 	Failed      bool
@@ -215,15 +216,15 @@ type TaskState struct {
 	LastRestart time.Time
 	StartedAt   time.Time
 	FinishedAt  time.Time
-	Launch      string       `json:",omitempty"` // token of the run that this is about
-	Events      []*TaskEvent // oldest first; the last TaskEventsKept
-	Result      string       `json:",omitempty"` // what its last run left in Task.ResultFile
+	Launch      string       `json:",omitempty"` // token of the run that the state describes
+	Events      []*TaskEvent // oldest first; at most TaskEventsKept
+	Result      string       `json:",omitempty"` // content of Task.ResultFile after its last run
 }
 
 // IsSuccessful reports whether the task ended and did not fail.
 func (s *TaskState) IsSuccessful() bool { return s.State == TaskStateDead && !s.Failed }
 
-// TaskEventsKept is how many events of a task are kept.
+// TaskEventsKept is the number of events kept per task.
 const TaskEventsKept = 10
 
 // Types of task events.
@@ -249,14 +250,13 @@ const (
 	EventDiskExceeded     = "Disk Resources Exceeded"
 	EventCheckUnhealthy   = "Unhealthy" // a liveness check failed too often
 	EventAllocUnhealthy   = "Alloc Unhealthy"
-	EventLost             = "Lost" // its supervisor is gone, and the process with it
+	EventLost             = "Lost" // its supervisor died, and the process with it
 	EventNotLaunched      = "Not Launched"
 	EventLaunched         = "Launched"
-	EventHeld             = "Held" // it is not to run until this changes
+	EventHeld             = "Held" // on hold until its launch changes
 )
 
-// A TaskEvent is one thing that happened to a task, told in words in
-// DisplayMessage.
+// A TaskEvent is one event of a task. DisplayMessage describes it in words.
 type TaskEvent struct {
 	Type             string
 	Time             int64 // Unix nanoseconds
@@ -284,7 +284,7 @@ type TaskEvent struct {
 	GenericSource    string
 }
 
-// AllocationListStub is an allocation as lists show it.
+// AllocationListStub is an allocation in list responses.
 type AllocationListStub struct {
 	ID                    string
 	EvalID                string
@@ -316,7 +316,7 @@ type AllocationListStub struct {
 	ModifyTime            int64
 }
 
-// Stub returns the allocation as lists show it.
+// Stub returns the allocation for list responses.
 func (a *Allocation) Stub() *AllocationListStub {
 	s := &AllocationListStub{
 		ID: a.ID, EvalID: a.EvalID, Name: a.Name, Namespace: a.Namespace,
@@ -336,10 +336,10 @@ func (a *Allocation) Stub() *AllocationListStub {
 	return s
 }
 
-// String names the allocation for people.
+// String returns a readable name of the allocation.
 func (a *Allocation) String() string { return fmt.Sprintf("%s (%s)", ShortID(a.ID), a.Name) }
 
-// ShortID is the part of an id that people read and type.
+// ShortID returns the short form of an id, which people read and type.
 func ShortID(id string) string {
 	if len(id) > 8 {
 		return id[:8]

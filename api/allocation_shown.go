@@ -5,11 +5,11 @@ package api
 
 import "encoding/json"
 
-// EventDetails are particulars of a task's event, by name. They are written as an
-// object also when there are none: clients of Nomad's API index them.
+// EventDetails holds details of a task's event, by name. Its JSON form is an object even
+// if it is empty, because clients of Nomad's API index it.
 type EventDetails map[string]string
 
-// MarshalJSON writes an object.
+// MarshalJSON encodes the details as an object.
 func (d EventDetails) MarshalJSON() ([]byte, error) {
 	if len(d) == 0 {
 		return emptyObject, nil
@@ -19,9 +19,8 @@ func (d EventDetails) MarshalJSON() ([]byte, error) {
 
 var emptyObject = []byte("{}")
 
-// Shown returns the allocation as the API answers with it: what it holds is told
-// in the older form of Nomad's API, too, which that system's command line reads
-// without asking whether it is there.
+// Shown returns the allocation as in API responses. It adds the resources in the older
+// form of Nomad's API, which Nomad's command line reads without checking for presence.
 func (a *Allocation) Shown() *Allocation {
 	c := a.Copy()
 	held := AllocatedResources{}
@@ -54,7 +53,7 @@ func (a *Allocation) Shown() *Allocation {
 	return c
 }
 
-// taskLifecycles is when each task runs, nil for a main task.
+// taskLifecycles returns the lifecycle of each task, nil for a main task.
 func (a *Allocation) taskLifecycles(tasks map[string]*AllocatedTask) map[string]*Lifecycle {
 	all := make(map[string]*Lifecycle, len(tasks))
 	for name := range tasks {
@@ -69,7 +68,7 @@ func (a *Allocation) taskLifecycles(tasks map[string]*AllocatedTask) map[string]
 	return all
 }
 
-// olderResources sets every number: the form's readers follow all pointers.
+// olderResources sets every number, because readers of this form dereference all pointers.
 func olderResources(t AllocatedTask, disk int64, networks []*Network) *Resources {
 	number := func(n int64) *int {
 		v := int(n)

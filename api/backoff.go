@@ -5,8 +5,8 @@ package api
 
 import "time"
 
-// DelayBefore is the delay before the nth restart in a row, counted from 1,
-// without its jitter: none for the immediate ones, then Delay, which grows by
+// DelayBefore returns the delay before the nth consecutive restart, counted from 1,
+// without jitter. It is zero for the immediate restarts, then Delay, which grows by
 // DelayFunction up to MaxDelay.
 func (r *Restart) DelayBefore(n int) time.Duration {
 	if r == nil || r.Delay == nil || r.Immediate != nil && n <= *r.Immediate {
@@ -36,8 +36,7 @@ func (r *Restart) DelayBefore(n int) time.Duration {
 	return min(delay, limit)
 }
 
-// longestDelay is how far the delay between restarts grows where the policy has
-// no max_delay.
+// longestDelay is the maximum delay between restarts if the policy has no max_delay.
 const longestDelay = time.Hour
 
 func (r *Restart) grows() bool {
@@ -64,6 +63,6 @@ func (r *Restart) fits() bool {
 	return n > *r.Attempts || int64(*r.Attempts-n+1) <= int64(left/max(last, 1))
 }
 
-// steps is after how many restarts no delay grows any more: from a nanosecond
-// to an hour, or as good as for ever, it takes fewer.
+// steps is the number of restarts after which the delay no longer grows. From a nanosecond
+// to an hour, or to a practically unlimited delay, takes fewer steps.
 const steps = 100

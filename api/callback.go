@@ -5,27 +5,28 @@ package api
 
 import "time"
 
-// JobCallback has somebody told when the job is over: a POST with the job's
-// Completion as JSON, repeated until it is answered.
+// A JobCallback configures a notification about the end of a job: a POST with the job's
+// Completion as JSON. The server repeats it until the receiver answers.
 type JobCallback struct {
 	URL string // http or https
-	// Headers are sent as they are: a token of the receiver's, perhaps.
+	// Headers are sent unchanged, for example a token of the receiver.
 	Headers map[string]string `json:",omitempty"`
-	// Secret signs the body, if there is one: see CallbackSignatureHeader.
+	// Secret, if set, signs the body: see CallbackSignatureHeader.
 	Secret string `json:",omitempty"`
-	// GiveUpAfter is how long it is tried, DefaultCallbackGiveUpAfter if unset.
+	// GiveUpAfter is the time after which the server gives up, DefaultCallbackGiveUpAfter
+	// if unset.
 	GiveUpAfter *time.Duration `json:",omitempty"`
 }
 
 // Headers of the request.
 const (
-	// CallbackIDHeader names the callback: the same for each attempt, another one
-	// for everything else.
+	// CallbackIDHeader holds the id of the callback: the same for each attempt, unique
+	// otherwise.
 	CallbackIDHeader = "Reeve-Callback-Id"
-	// CallbackAttemptHeader counts the attempts, from 1 on.
+	// CallbackAttemptHeader holds the number of the attempt, from 1.
 	CallbackAttemptHeader = "Reeve-Callback-Attempt"
-	// CallbackSignatureHeader is "sha256=" and the hexadecimal HMAC-SHA256 of the
-	// body with the secret.
+	// CallbackSignatureHeader holds "sha256=" and the hexadecimal HMAC-SHA256 of the body
+	// with the secret.
 	CallbackSignatureHeader = "Reeve-Callback-Signature"
 )
 
@@ -33,8 +34,8 @@ const (
 const (
 	DefaultCallbackGiveUpAfter = 24 * time.Hour
 	MaxCallbackGiveUpAfter     = 30 * 24 * time.Hour
-	// MaxCallbackResults bounds the results of tasks in one callback, in bytes:
-	// those that come after are left out.
+	// MaxCallbackResults is the maximum total size of task results in one callback, in
+	// bytes. Further results are left out.
 	MaxCallbackResults = 256 << 10
 )
 
@@ -42,34 +43,34 @@ const (
 const (
 	CallbackPending   = "pending"
 	CallbackDelivered = "delivered"
-	CallbackRefused   = "refused"  // the receiver said that it does not want it: it is not repeated
-	CallbackGivenUp   = "given up" // nobody took it in time
+	CallbackRefused   = "refused"  // the receiver rejected it; it is not repeated
+	CallbackGivenUp   = "given up" // no receiver accepted it in time
 )
 
-// A Callback is one completion of a job that somebody is told of, and how far
-// that is.
+// A Callback is a notification about one completion of a job, with the state of its
+// delivery.
 type Callback struct {
-	ID             string // in CallbackIDHeader
+	ID             string // value of CallbackIDHeader
 	Namespace      string
 	JobID          string
 	JobVersion     uint64
 	JobCreateIndex uint64
 
-	Target     *JobCallback `json:",omitempty"` // as the job had it then; shown without headers and secret
+	Target     *JobCallback `json:",omitempty"` // the job's configuration at its end; shown without headers and secret
 	Completion *Completion
 
 	Status      string    // one of the Callback constants
-	Attempts    int       // that were made
+	Attempts    int       // number of attempts made
 	LastAttempt time.Time `json:",omitzero"`
-	LastAnswer  string    `json:",omitempty"` // what came of that, in words
-	NextAttempt time.Time `json:",omitzero"`  // if it is pending
+	LastAnswer  string    `json:",omitempty"` // result of the last attempt, in words
+	NextAttempt time.Time `json:",omitzero"`  // set while it is pending
 	GiveUpAt    time.Time
 	CreatedAt   time.Time
 	EndedAt     time.Time `json:",omitzero"`
 
-	// Newest and Failed say what it is about: the newest allocation's CreateIndex,
-	// and the time at which the job failed for good. A job that is over without
-	// anything newer is not told of again.
+	// Newest and Failed identify the end that the callback reports: the CreateIndex of the
+	// newest allocation, and the time of the job's permanent failure. A finished job
+	// without newer values is not reported again.
 	Newest uint64
 	Failed int64 `json:",omitempty"`
 
@@ -77,16 +78,16 @@ type Callback struct {
 	ModifyIndex uint64
 }
 
-// IsPending reports whether it is still to be delivered.
+// IsPending reports whether the callback is still to be delivered.
 func (c *Callback) IsPending() bool { return c.Status == CallbackPending }
 
-// Tells reports whether the callback, or one that came after it, told already
-// what another one of the same job is about.
+// Tells reports whether the callback, or a later one of the same job, already reported
+// what other reports.
 func (c *Callback) Tells(other *Callback) bool {
 	return c.JobCreateIndex == other.JobCreateIndex && c.Newest >= other.Newest && c.Failed >= other.Failed
 }
 
-// Shown is the callback without what only the receiver may know.
+// Shown returns the callback without secrets of the receiver.
 func (c *Callback) Shown() *Callback {
 	shown := *c
 	if t := c.Target; t != nil {
@@ -95,37 +96,37 @@ func (c *Callback) Shown() *Callback {
 	return &shown
 }
 
-// How a job ended.
+// Outcomes of a job.
 const (
-	CompletionComplete  = "complete"  // every instance did what it is for
-	CompletionFailed    = "failed"    // at least one did not
-	CompletionCancelled = "cancelled" // somebody stopped the job before
+	CompletionComplete  = "complete"  // every instance finished its work
+	CompletionFailed    = "failed"    // at least one instance did not
+	CompletionCancelled = "cancelled" // the job was stopped early
 )
 
-// A Completion is what became of a job that is over: the body of its callback.
+// A Completion is the outcome of a finished job: the body of its callback.
 type Completion struct {
-	ID            string // the callback's, the same for each attempt
+	ID            string // id of the callback, the same for each attempt
 	Namespace     string
 	JobID         string
-	ParentID      string `json:",omitempty"` // of a job that was dispatched, or started by its schedule
+	ParentID      string `json:",omitempty"` // parent of a dispatched or periodically started job
 	JobVersion    uint64
-	Meta          map[string]string `json:",omitempty"` // the job's, with what it was dispatched with
+	Meta          map[string]string `json:",omitempty"` // metadata of the job, including that of its dispatch
 	Annotation    string            `json:",omitempty"`
 	State         string            // one of the Completion constants
 	Failed        bool
-	FailureReason string    `json:",omitempty"` // in words: of what failed first
-	Rejections    int       `json:",omitempty"` // how often nodes refused to run what failed, or ran at last
+	FailureReason string    `json:",omitempty"` // reason of the first failure, in words
+	Rejections    int       `json:",omitempty"` // number of times that nodes rejected the failed instance, or the one that ran in the end
 	SubmittedAt   time.Time `json:",omitzero"`
-	StartedAt     time.Time `json:",omitzero"` // of the first task
-	EndedAt       time.Time `json:",omitzero"` // of the last one
+	StartedAt     time.Time `json:",omitzero"` // start of the first task
+	EndedAt       time.Time `json:",omitzero"` // end of the last task
 	Tasks         []*CompletedTask
-	// ResultsLeftOut counts the results that did not fit: they are in the
+	// ResultsLeftOut is the number of results that did not fit. They are available in the
 	// allocations.
 	ResultsLeftOut int `json:",omitempty"`
 }
 
-// A CompletedTask is what became of a task in the last allocation of its
-// instance. One that never was placed has no Allocation and no Task.
+// A CompletedTask is the outcome of a task in the last allocation of its instance. For an
+// instance that was never placed, Allocation and Task are empty.
 type CompletedTask struct {
 	Instance      string // group-index
 	Group         string
@@ -134,16 +135,16 @@ type CompletedTask struct {
 	Allocation    string    `json:",omitempty"`
 	NodeID        string    `json:",omitempty"`
 	NodeName      string    `json:",omitempty"`
-	Failed        bool      // it, or its instance as a whole
+	Failed        bool      // reports whether the task, or its instance as a whole, failed
 	FailureReason string    `json:",omitempty"`
-	ExitCode      *int      `json:",omitempty"` // of its last run
+	ExitCode      *int      `json:",omitempty"` // exit code of its last run
 	Restarts      uint64    `json:",omitempty"`
-	Result        string    `json:",omitempty"` // what it left in its result_file
+	Result        string    `json:",omitempty"` // content of its result_file
 	StartedAt     time.Time `json:",omitzero"`
 	FinishedAt    time.Time `json:",omitzero"`
 }
 
-// JobFailure is why a job has failed for good: nothing of it is started any more.
+// JobFailure describes the permanent failure of a job, after which no instance starts.
 type JobFailure struct {
 	Reason string
 	Time   int64 // Unix nanoseconds

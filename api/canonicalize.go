@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Canonicalize writes the defaults into every field that the user left out, so
-// that the rest of the system never has to know them. It is idempotent.
+// Canonicalize sets all unset fields to their defaults, so that other code need not know
+// the defaults. It is idempotent.
 func (j *Job) Canonicalize() {
 	setDefault(&j.Region, "global")
 	setDefault(&j.Namespace, DefaultNamespace)
@@ -178,7 +178,7 @@ func (c *Check) canonicalize(s *Service) {
 	if c.Type == CheckScript {
 		setDefault(&c.TaskName, s.TaskName)
 	}
-	if c.CheckRestart == nil && s.CheckRestart != nil && c.Kind == "" { // the others say themselves what they restart
+	if c.CheckRestart == nil && s.CheckRestart != nil && c.Kind == "" { // other kinds configure restarts themselves
 		copied := *s.CheckRestart
 		c.CheckRestart = &copied
 	}
@@ -203,7 +203,7 @@ func canonicalizeConstraints(constraints []*Constraint, affinities []*Affinity, 
 func mergeUpdate(own, base *Update) *Update {
 	u := merge(own, base)
 	if u.MaxParallelPercent != nil && u.MaxParallel == nil {
-		u.MaxParallel = new(1) // what clients read that know numbers only
+		u.MaxParallel = new(1) // for clients that read only numbers
 	}
 	setPointer(&u.Stagger, 30*time.Second)
 	setPointer(&u.MaxParallel, 1)
@@ -217,7 +217,7 @@ func mergeUpdate(own, base *Update) *Update {
 	return u
 }
 
-// canonicalizePlans fills in what a declared plan leaves out.
+// canonicalizePlans sets the defaults of declared plans.
 func canonicalizePlans(plans []*PlanSpec) {
 	for _, p := range plans {
 		if p == nil {
@@ -246,8 +246,8 @@ func defaultRestart(jobType string) *Restart {
 	return &Restart{Interval: &interval, Attempts: &attempts, Delay: &delay, Mode: &mode, RenderTemplates: &render}
 }
 
-// defaultReschedule is nil for job types that have an instance on every node,
-// unless the job asks for some: there is nowhere else to go.
+// defaultReschedule returns nil for job types with an instance on every node, unless the
+// job requests rescheduling: no other node is available to them.
 func defaultReschedule(jobType string, asked bool) *Reschedule {
 	r := func(attempts int, interval, delay, maxDelay time.Duration, function string, unlimited bool) *Reschedule {
 		return &Reschedule{Attempts: &attempts, Interval: &interval, Delay: &delay, MaxDelay: &maxDelay,
@@ -262,8 +262,8 @@ func defaultReschedule(jobType string, asked bool) *Reschedule {
 	return r(1, 24*time.Hour, 5*time.Second, 0, DelayConstant, false)
 }
 
-// mergeReschedule is merge, but attempts given without unlimited mean a limit,
-// whatever the default says.
+// mergeReschedule is merge, except that attempts without unlimited set a limit, whatever
+// the default.
 func mergeReschedule(own, base *Reschedule) *Reschedule {
 	if base == nil {
 		return own
@@ -281,8 +281,8 @@ func defaultMigrate() *Migrate {
 	return &Migrate{MaxParallel: &parallel, HealthCheck: &check, MinHealthyTime: &healthy, HealthyDeadline: &deadline}
 }
 
-// merge returns own with its unset fields taken from base; either may be nil.
-// T is a policy: a struct of pointers.
+// merge returns own with its unset fields set from base. Either may be nil. T is a policy:
+// a struct of pointers.
 func merge[T any](own, base *T) *T {
 	var m T
 	if own != nil {
@@ -313,8 +313,8 @@ func setDefault[T comparable](dst *T, v T) {
 	}
 }
 
-// MetaFor is the metadata that a task sees: its own over its group's over the
-// job's.
+// MetaFor returns the metadata of a task: its own values override its group's, which
+// override the job's.
 func (j *Job) MetaFor(g *Group, t *Task) map[string]string {
 	meta := map[string]string{}
 	maps.Copy(meta, j.Meta)

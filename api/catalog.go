@@ -3,9 +3,9 @@
 
 package api
 
-// A ServiceRegistration is one allocation that offers a service.
+// A ServiceRegistration is one allocation that provides a service.
 type ServiceRegistration struct {
-	ID          string // unique, and the same as long as the allocation and the service's name and port are
+	ID          string // unique, and stable while the allocation and the service's name and port stay the same
 	ServiceName string
 	Namespace   string
 	NodeID      string
@@ -19,9 +19,9 @@ type ServiceRegistration struct {
 	ModifyIndex uint64
 
 	Meta     map[string]string `json:",omitempty"`
-	Weight   int               `json:",omitempty"` // of its share of traffic; 0: 1
+	Weight   int               `json:",omitempty"` // relative share of traffic; 0: 1
 	Instance int               `json:",omitempty"` // index in its group
-	Zone     string            `json:",omitempty"` // of the node
+	Zone     string            `json:",omitempty"` // zone of the node
 }
 
 // ServiceListStub lists the names of a namespace's services.
@@ -30,13 +30,13 @@ type ServiceListStub struct {
 	Services  []*ServiceStub
 }
 
-// ServiceStub is a service's name with the tags of all that offer it.
+// A ServiceStub is a service's name with the tags of all its providers.
 type ServiceStub struct {
 	ServiceName string
 	Tags        []string
 }
 
-// A CatalogEntry is all that traffic needs to know of one routable allocation.
+// A CatalogEntry holds the routing data of one routable allocation.
 type CatalogEntry struct {
 	AllocID   string
 	Namespace string
@@ -45,34 +45,33 @@ type CatalogEntry struct {
 	Instance  int // index in its group
 	NodeID    string
 	NodeName  string
-	Zone      string                 `json:",omitempty"` // of the node
+	Zone      string                 `json:",omitempty"` // zone of the node
 	Services  []*ServiceRegistration `json:",omitempty"`
-	Endpoints []*Endpoint            `json:",omitempty"` // for its group's routes
+	Endpoints []*Endpoint            `json:",omitempty"` // targets of its group's routes
 	Index     uint64                 // log index of its last change
 }
 
-// An Endpoint is where a route leads for one allocation.
+// An Endpoint is the address of a route's target in one allocation.
 type Endpoint struct {
 	Route   *Route // canonical; shared
 	Address string // host:port
 }
 
-// A CatalogUpdate is one message of the catalog's stream. The first one is
-// Complete: it holds all entries. A later one with Complete set replaces all
-// that came before, because the reader was too slow for what lay between.
+// A CatalogUpdate is one message of the catalog's stream. The first message is Complete:
+// it holds all entries. A later Complete message replaces all previous data, because the
+// reader was too slow to receive the changes.
 //
-// Servers that lost everything are of another cluster, and know at first nothing
-// of what runs. What a reader knows of a node then holds until the node is among
-// Nodes. Those whose data was put back to an older copy do not know what came
-// after it: they are Rewound. What a reader knows holds then until they have had
-// the time to hear it again.
+// Servers that lost all state belong to another cluster and at first do not know what
+// runs. The reader keeps its data about a node until Nodes lists the node. Servers whose
+// data was restored from an older copy lack later changes: their updates are Rewound. The
+// reader then keeps its data until the servers have had time to receive the changes again.
 type CatalogUpdate struct {
 	Index    uint64
 	Complete bool            `json:",omitempty"`
-	Cluster  string          `json:",omitempty"` // that the servers are of, if Complete
-	Timeline string          `json:",omitempty"` // that Index is of, if Complete
-	Rewound  bool            `json:",omitempty"` // the servers' history does not have the position up to which the reader was told
-	Nodes    []string        `json:",omitempty"` // that have said what they run: all of them if Complete, or else those that came
-	Entries  []*CatalogEntry `json:",omitempty"` // new or changed
+	Cluster  string          `json:",omitempty"` // cluster of the servers, if Complete
+	Timeline string          `json:",omitempty"` // timeline of Index, if Complete
+	Rewound  bool            `json:",omitempty"` // reports whether the servers' history lacks the reader's last position
+	Nodes    []string        `json:",omitempty"` // nodes that have reported their allocations: all of them if Complete, otherwise the new ones
+	Entries  []*CatalogEntry `json:",omitempty"` // new or changed entries
 	Removed  []string        `json:",omitempty"` // allocation ids
 }

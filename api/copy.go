@@ -13,8 +13,8 @@ func (j *Job) Copy() *Job {
 	return deepCopy(reflect.ValueOf(j)).Interface().(*Job)
 }
 
-// deepCopy walks types that encoding/json could walk; functions and channels do
-// not occur in this package.
+// deepCopy copies any type that encoding/json supports. This package has no functions or
+// channels.
 func deepCopy(v reflect.Value) reflect.Value {
 	switch v.Kind() {
 	case reflect.Pointer:

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// maxCore bounds the ids of processor cores.
+// maxCore is the highest id of a processor core.
 const maxCore = 4095
 
-// FormatCores writes ids of processor cores as the kernel does: "0-1,3".
+// FormatCores formats ids of processor cores as the kernel does: "0-1,3".
 func FormatCores(ids []uint16) string {
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	var b strings.Builder
@@ -35,7 +35,7 @@ func FormatCores(ids []uint16) string {
 	return b.String()
 }
 
-// ParseCores reads what FormatCores writes.
+// ParseCores parses the format of FormatCores.
 func ParseCores(s string) ([]uint16, error) {
 	var ids []uint16
 	if strings.TrimSpace(s) == "" {

@@ -16,11 +16,11 @@ import (
 	"time"
 )
 
-// DecodeJSON reads one JSON value into v, a pointer. It accepts what
-// encoding/json does, and durations written as strings ("30s") beside integer
-// nanoseconds. Keys that v has no place for are returned as warnings. A value
-// of the wrong type, a null where something must be, or broken JSON is an
-// *Error of CodeInvalid that names the field or the line; v is then unchanged.
+// DecodeJSON decodes one JSON value into v, a pointer. It accepts the same input as
+// encoding/json, and additionally durations as strings ("30s") besides integer
+// nanoseconds. It returns unknown keys as warnings. For a value of the wrong type, a null
+// in place of an object, or malformed JSON, it returns an *Error of CodeInvalid that names
+// the field or the line, and v is unchanged.
 func DecodeJSON(data []byte, v any) (warnings []string, err error) {
 	target := reflect.ValueOf(v).Elem()
 	fresh := reflect.New(target.Type())
@@ -34,7 +34,7 @@ func DecodeJSON(data []byte, v any) (warnings []string, err error) {
 	return decodeSlowly(data, target)
 }
 
-// decodeSlowly finds out what was unusual, with the path to it.
+// decodeSlowly finds deviations from the type and their paths.
 func decodeSlowly(data []byte, target reflect.Value) ([]string, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -84,7 +84,7 @@ func lineAt(data []byte, offset int64) int {
 	return 1 + bytes.Count(data[:min(int(offset), len(data))], []byte("\n"))
 }
 
-// jsonWalk compares a tree of JSON with the type that it is to fill.
+// A jsonWalk compares a JSON tree with its target type.
 type jsonWalk struct {
 	unknown  []string
 	problems []string
@@ -121,7 +121,7 @@ func describeJSON(v any) string {
 	return fmt.Sprint(v)
 }
 
-// value returns v as encoding/json will accept it for type t.
+// value converts v to the form that encoding/json accepts for type t.
 func (w *jsonWalk) value(path string, v any, t reflect.Type) any {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -207,7 +207,7 @@ func (w *jsonWalk) integer(path string, v any, t reflect.Type) any {
 	if err := json.Unmarshal([]byte(n), reflect.New(t).Interface()); err == nil {
 		return v
 	}
-	// 3.0 and 1e3 are whole numbers too, though not to encoding/json.
+	// 3.0 and 1e3 are whole numbers too, which encoding/json rejects.
 	if f, err := n.Float64(); err == nil && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
 		whole := fmt.Sprintf("%.0f", f)
 		if json.Unmarshal([]byte(whole), reflect.New(t).Interface()) == nil {
@@ -244,8 +244,8 @@ func (w *jsonWalk) object(path string, v any, t reflect.Type) any {
 	return object
 }
 
-// jsonFields maps lower-case JSON keys to field types, with embedded structs
-// flattened as encoding/json does.
+// jsonFields returns field types by lower-case JSON key, with embedded structs flattened
+// as in encoding/json.
 func jsonFields(t reflect.Type) map[string]reflect.Type {
 	fields := map[string]reflect.Type{}
 	for f := range reflectFields(t) {

@@ -8,10 +8,10 @@ import (
 	"sync"
 )
 
-// holdsNull reports whether a list or map somewhere in v has a nil pointer for
-// an element: what a null in JSON leaves where an object must be. Clients write
-// null for every field that is not set, so this is on the way of every
-// registration, and looks only where such a thing can be.
+// holdsNull reports whether a list or map in v has a nil pointer as an element, which is
+// the result of a JSON null in place of an object. Clients write null for every unset
+// field, so every registration takes this path. holdsNull therefore examines only fields
+// that can contain such elements.
 func holdsNull(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -40,7 +40,7 @@ func holdsNull(v reflect.Value) bool {
 
 func isNilPointer(v reflect.Value) bool { return v.Kind() == reflect.Pointer && v.IsNil() }
 
-// nullFields remembers, for each struct type, the fields worth a look.
+// nullFields caches, for each struct type, the fields to examine.
 var nullFields sync.Map // reflect.Type -> []int
 
 func fieldsThatHoldNull(t reflect.Type) []int {
@@ -57,8 +57,7 @@ func fieldsThatHoldNull(t reflect.Type) []int {
 	return fields
 }
 
-// canHoldNull reports whether a value of the type can have a list or map of
-// pointers in it.
+// canHoldNull reports whether a value of the type can contain a list or map of pointers.
 func canHoldNull(t reflect.Type) bool { return reaches(t, map[reflect.Type]bool{}) }
 
 func reaches(t reflect.Type, seen map[reflect.Type]bool) bool {

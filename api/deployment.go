@@ -16,8 +16,8 @@ const (
 	DeploymentCancelled  = "cancelled"
 )
 
-// A Deployment is the record of rolling a job to one version: the decisions
-// made on the way, and the outcome.
+// A Deployment records the rollout of one job version: its progress, the decisions about
+// it and its outcome.
 type Deployment struct {
 	ID                 string
 	Namespace          string
@@ -30,9 +30,9 @@ type Deployment struct {
 	Groups             map[string]*DeploymentState `json:"TaskGroups"`
 	Status             string                      // one of the Deployment constants
 	StatusDescription  string
-	EvalPriority       int `json:",omitempty"` // of the evaluation that began it
-	// Troubles are what kept a deployment that failed from going on, at the time
-	// when it failed; the TroublesKept most telling ones.
+	EvalPriority       int `json:",omitempty"` // priority of the evaluation that started it
+	// Troubles are the problems that blocked a failed deployment at the time of its
+	// failure: at most the TroublesKept most important ones.
 	Troubles    []*Trouble `json:",omitempty"`
 	CreateIndex uint64
 	ModifyIndex uint64
@@ -40,7 +40,7 @@ type Deployment struct {
 	ModifyTime  int64
 }
 
-// TroublesKept is how many troubles a failed deployment keeps.
+// TroublesKept is the maximum number of troubles kept with a failed deployment.
 const TroublesKept = 10
 
 // DeploymentState is one group's progress in a deployment.
@@ -58,7 +58,7 @@ type DeploymentState struct {
 	UnhealthyAllocs   int
 }
 
-// JobKey names the deployment's job.
+// JobKey returns the key of the deployment's job.
 func (d *Deployment) JobKey() NamespacedID { return NamespacedID{d.Namespace, d.JobID} }
 
 // IsActive reports whether the deployment has not ended.
@@ -70,7 +70,7 @@ func (d *Deployment) IsActive() bool {
 	return false
 }
 
-// NeedsPromotion reports whether canaries wait for somebody to promote them.
+// NeedsPromotion reports whether canaries wait for promotion.
 func (d *Deployment) NeedsPromotion() bool {
 	for _, g := range d.Groups {
 		if g.DesiredCanaries > 0 && !g.Promoted {

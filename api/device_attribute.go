@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// A unit is worth a number of its quantity's smallest unit.
+// A unit is a multiple of the smallest unit of its quantity.
 type unit struct {
 	quantity string
 	worth    int64
 }
 
-// units are those that device attributes may have, by their names.
+// units holds the units of device attributes by name.
 var units = func() map[string]unit {
 	m := map[string]unit{
 		"MHz": {"Hz", 1e6}, "GHz": {"Hz", 1e9},
@@ -33,8 +33,8 @@ var units = func() map[string]unit {
 	return m
 }()
 
-// ParseDeviceAttribute reads a value as people write it: a number, maybe with a
-// unit, as in "11 GiB" or "1.4GHz"; a truth value; anything else is text.
+// ParseDeviceAttribute parses an attribute value: a number, optionally with a unit, as in
+// "11 GiB" or "1.4GHz"; a boolean; or else text.
 func ParseDeviceAttribute(s string) *DeviceAttribute {
 	s = strings.TrimSpace(s)
 	number, name := s, ""
@@ -55,7 +55,7 @@ func ParseDeviceAttribute(s string) *DeviceAttribute {
 	return &DeviceAttribute{String: &s}
 }
 
-// Text is the value as people write it.
+// Text returns the value in readable form.
 func (a *DeviceAttribute) Text() string {
 	var text string
 	switch {
@@ -75,7 +75,7 @@ func (a *DeviceAttribute) Text() string {
 	return text
 }
 
-// number is the value in its quantity's smallest unit.
+// number returns the value in the smallest unit of its quantity.
 func (a *DeviceAttribute) number() (*big.Rat, string, bool) {
 	n := new(big.Rat)
 	switch {
@@ -92,9 +92,9 @@ func (a *DeviceAttribute) number() (*big.Rat, string, bool) {
 	return n.Mul(n, new(big.Rat).SetInt64(u.worth)), u.quantity, known
 }
 
-// Compare orders two values: -1, 0 or 1. Numbers compare by what they are worth
-// in their units, exactly; text by its bytes. Values of different kinds, or of
-// units that measure different things, do not compare.
+// Compare compares two values: -1, 0 or 1. Numbers compare exactly, converted by their
+// units; text compares by bytes. ok is false for values of different kinds, or with units
+// of different quantities.
 func (a *DeviceAttribute) Compare(b *DeviceAttribute) (order int, ok bool) {
 	if a == nil || b == nil {
 		return 0, false

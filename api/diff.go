@@ -11,8 +11,7 @@ const (
 	DiffEdited  = "Edited"
 )
 
-// JobDiff is what changed between two jobs, as a tree. Names in it are the JSON
-// keys.
+// A JobDiff is the tree of differences between two jobs. Its names are the JSON keys.
 type JobDiff struct {
 	Type    string
 	ID      string
@@ -21,17 +20,17 @@ type JobDiff struct {
 	Groups  []*GroupDiff `json:"TaskGroups"`
 }
 
-// GroupDiff is what changed in one group.
+// A GroupDiff holds the changes in one group.
 type GroupDiff struct {
 	Type    string
 	Name    string
 	Fields  []*FieldDiff
 	Objects []*ObjectDiff
 	Tasks   []*TaskDiff
-	Updates map[string]uint64 // by what happens ("create", "destroy", "in-place update"...): instances
+	Updates map[string]uint64 // number of instances by action ("create", "destroy", "in-place update"...)
 }
 
-// TaskDiff is what changed in one task.
+// A TaskDiff holds the changes in one task.
 type TaskDiff struct {
 	Type        string
 	Name        string
@@ -40,7 +39,7 @@ type TaskDiff struct {
 	Annotations []string // "forces create/destroy update", "forces in-place update"
 }
 
-// FieldDiff is one value that changed.
+// A FieldDiff is one changed value.
 type FieldDiff struct {
 	Type        string
 	Name        string
@@ -48,7 +47,7 @@ type FieldDiff struct {
 	Annotations []string
 }
 
-// ObjectDiff is one block that changed.
+// An ObjectDiff is one changed block.
 type ObjectDiff struct {
 	Type    string
 	Name    string

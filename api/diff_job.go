@@ -9,8 +9,7 @@ import (
 	"slices"
 )
 
-// serverFields are written by the server and say nothing about what a user
-// changed.
+// serverFields are written by the server, so they do not reflect a user's change.
 var serverFields = map[string]bool{
 	"Status": true, "StatusDescription": true, "Stable": true, "Version": true, "SubmitTime": true,
 	"CreateIndex": true, "ModifyIndex": true, "JobModifyIndex": true, "VersionTag": true, "NomadTokenID": true,
@@ -18,10 +17,10 @@ var serverFields = map[string]bool{
 	"Held": true, "HeldReason": true,
 }
 
-// DiffJobs compares two canonicalized jobs field by field; either may be nil.
-// With contextual set, it names groups and tasks that did not change, and in a
-// block that did it shows the fields that did not. What stands in a job, group or
-// task itself is shown only if it changed.
+// DiffJobs compares two canonicalized jobs field by field. Either may be nil. If
+// contextual is set, the result also names unchanged groups and tasks, and contains the
+// unchanged fields of changed blocks. Direct fields of a job, group or task appear only if
+// they changed.
 func DiffJobs(old, new *Job, contextual bool) *JobDiff {
 	d := differ{contextual}
 	result := &JobDiff{Type: kindOf(old == nil, new == nil)}
@@ -85,7 +84,7 @@ func (d differ) tasks(old, new []*Task) []*TaskDiff {
 	return diffs
 }
 
-// pair is one named thing before and after; nil where it is missing.
+// A pair is one named thing before and after the change; nil where it is missing.
 type pair[T any] struct {
 	name     string
 	old, new *T

@@ -15,22 +15,20 @@ import (
 	"time"
 )
 
-// differ compares values of any shape. A zero reflect.Value stands for a block
-// that is not there.
+// A differ compares values of any shape. A zero reflect.Value represents a missing block.
 type differ struct {
 	contextual bool
 }
 
-// changes is structs without the fields that did not change.
+// changes is structs without the unchanged fields.
 func (d differ) changes(old, new reflect.Value, skip map[string]bool) ([]*FieldDiff, []*ObjectDiff) {
 	fields, objects := d.structs(old, new, skip)
 	return slices.DeleteFunc(fields, func(f *FieldDiff) bool { return f.Type == DiffNone }), objects
 }
 
-// structs compares two structs of one type, leaving out the named fields. A field
-// that is left out of a job's JSON while it is empty is left out of a diff, too,
-// unless it changed: what nobody wrote tells readers nothing, and readers of
-// Nomad's diffs do not know it.
+// structs compares two structs of one type, except for the named fields. A field that a
+// job's JSON omits while it is empty is also omitted from the diff, unless it changed: an
+// unset field tells readers nothing, and readers of Nomad's diffs do not know it.
 func (d differ) structs(old, new reflect.Value, skip map[string]bool) ([]*FieldDiff, []*ObjectDiff) {
 	var fields []*FieldDiff
 	var objects []*ObjectDiff
@@ -60,7 +58,7 @@ func isOptional(f reflect.StructField) bool {
 	return options == "omitempty"
 }
 
-// isEmpty reports whether a value says nothing: it is not there, or zero.
+// isEmpty reports whether a value is missing or zero.
 func isEmpty(v reflect.Value) bool {
 	v = dereference(v)
 	return !v.IsValid() || v.IsZero()
@@ -83,7 +81,7 @@ func typeOf(old, new reflect.Value) reflect.Type {
 	return nil
 }
 
-// value compares one named value; what it yields depends on its shape.
+// value compares one named value. The form of the result depends on the value's shape.
 func (d differ) value(name string, old, new reflect.Value) ([]*FieldDiff, []*ObjectDiff) {
 	old, new = dereference(old), dereference(new)
 	t := typeOf(old, new)
@@ -139,7 +137,7 @@ func (d differ) field(name, old, new string) []*FieldDiff {
 	return []*FieldDiff{f}
 }
 
-// show is a plain value as people write it; "" for nothing.
+// show returns a plain value in readable form; "" for a missing value.
 func show(v reflect.Value) string {
 	v = dereference(v)
 	if !v.IsValid() {
@@ -170,7 +168,7 @@ func (d differ) object(name string, old, new reflect.Value) []*ObjectDiff {
 	return d.keep(o)
 }
 
-// keep drops an object in which nothing changed.
+// keep drops an object without changes.
 func (d differ) keep(o *ObjectDiff) []*ObjectDiff {
 	if o.Type == DiffEdited && !changed(o.Fields, o.Objects) {
 		o.Type = DiffNone
@@ -323,8 +321,8 @@ func blocksOf(v reflect.Value) []reflect.Value {
 	return blocks
 }
 
-// sameBlock reports whether two blocks of a list are one block before and
-// after.
+// sameBlock reports whether a and b are the same block of a list, before and after the
+// change.
 func sameBlock(a, b reflect.Value) bool {
 	for _, key := range []string{"Name", "Label", "Attribute"} {
 		if f := a.FieldByName(key); f.IsValid() && f.Kind() == reflect.String {
@@ -332,7 +330,7 @@ func sameBlock(a, b reflect.Value) bool {
 		}
 	}
 	if a.Type() == reflect.TypeFor[Network]() {
-		return true // there is at most one
+		return true // the list has at most one
 	}
 	return equal(a, b)
 }

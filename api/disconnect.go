@@ -9,25 +9,25 @@ import (
 	"time"
 )
 
-// Values of Disconnect.Reconcile: which allocation goes on when a node comes
-// back with one that was replaced meanwhile.
+// Values of Disconnect.Reconcile: which allocation continues when a node reconnects after
+// its allocation was replaced.
 const (
 	ReconcileKeepOriginal    = "keep_original"
 	ReconcileKeepReplacement = "keep_replacement"
-	ReconcileBestScore       = "best_score"      // the one whose node was rated higher
-	ReconcileLongestRunning  = "longest_running" // without being restarted
+	ReconcileBestScore       = "best_score"      // the allocation on the node with the higher score
+	ReconcileLongestRunning  = "longest_running" // the allocation that has run longest without a restart
 )
 
 var reconcileStrategies = []string{
 	ReconcileKeepOriginal, ReconcileKeepReplacement, ReconcileBestScore, ReconcileLongestRunning,
 }
 
-// Replaces reports whether an instance is started elsewhere while its node is
-// out of reach. Without a disconnect block that is the case.
+// Replaces reports whether an instance is replaced on another node while its node is
+// disconnected. The default without a disconnect block is true.
 func (d *Disconnect) Replaces() bool { return d == nil || d.Replace == nil || *d.Replace }
 
-// canonicalizeDisconnect writes what the deprecated fields say into the
-// disconnect block. Where both say something, both stay, to be complained of.
+// canonicalizeDisconnect copies the deprecated fields to the disconnect block. If both are
+// set, both stay, and validation reports the conflict.
 func (g *Group) canonicalizeDisconnect() {
 	take := func(old **time.Duration, field func(*Disconnect) **time.Duration) {
 		if *old == nil || g.Disconnect != nil && *field(g.Disconnect) != nil {

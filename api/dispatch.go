@@ -12,13 +12,13 @@ import (
 	"unicode"
 )
 
-// What comes between the id of a job and what tells its children apart.
+// Separators between the id of a job and the suffix of its children.
 const (
 	PeriodicLaunchSuffix = "/periodic-"
 	DispatchLaunchSuffix = "/dispatch-"
 )
 
-// DispatchPayloadLimit is the most bytes that a job is dispatched with.
+// DispatchPayloadLimit is the maximum size of a dispatch payload, in bytes.
 const DispatchPayloadLimit = 16 << 10
 
 // Values of Parameterized.Payload.
@@ -28,17 +28,17 @@ const (
 	PayloadForbidden = "forbidden"
 )
 
-// DispatchJobRequest starts a parameterized job with arguments.
+// DispatchJobRequest dispatches a parameterized job with arguments.
 type DispatchJobRequest struct {
 	JobID            string
 	Payload          []byte // base64 in JSON; at most DispatchPayloadLimit bytes
 	Meta             map[string]string
-	IdPrefixTemplate string `json:",omitempty"` // comes before the time in the child's id
-	Priority         int    `json:",omitempty"` // of the child; 0: its parent's
-	IdempotencyToken string `json:",omitempty"` // dispatching again with the same answers with the same child
+	IdPrefixTemplate string `json:",omitempty"` // precedes the time in the child's id
+	Priority         int    `json:",omitempty"` // priority of the child; 0: its parent's
+	IdempotencyToken string `json:",omitempty"` // repeated requests with the same token return the same child
 }
 
-// DispatchJobResponse names the job that was made.
+// DispatchJobResponse names the dispatched job.
 type DispatchJobResponse struct {
 	DispatchedJobID string
 	EvalID          string
@@ -47,25 +47,25 @@ type DispatchJobResponse struct {
 	Index           uint64
 }
 
-// DispatchPayloadResponse is what a job was dispatched with.
+// DispatchPayloadResponse holds the payload of a dispatched job.
 type DispatchPayloadResponse struct {
 	Payload []byte // base64 in JSON
 }
 
-// ForcePeriodicResponse names the evaluation of the child that was started.
+// ForcePeriodicResponse holds the id of the evaluation of the started child.
 type ForcePeriodicResponse struct {
 	EvalID          string
 	EvalCreateIndex uint64
 	Index           uint64
 }
 
-// PeriodicChildID is the id of the child that a periodic job starts at a time.
+// PeriodicChildID returns the id of the child that a periodic job starts at a time.
 func PeriodicChildID(parent string, at time.Time) string {
 	return fmt.Sprintf("%s%s%d", parent, PeriodicLaunchSuffix, at.Unix())
 }
 
-// DispatchChildID is an id for a child of a parameterized job; unique tells
-// children of the same second apart.
+// DispatchChildID returns an id for a child of a parameterized job. unique distinguishes
+// children of the same second.
 func DispatchChildID(parent, prefix, unique string, at time.Time) string {
 	if prefix != "" {
 		prefix += "-"
@@ -73,7 +73,8 @@ func DispatchChildID(parent, prefix, unique string, at time.Time) string {
 	return fmt.Sprintf("%s%s%s%d-%s", parent, DispatchLaunchSuffix, prefix, at.Unix(), unique)
 }
 
-// CheckDispatch reports everything that keeps a job from being dispatched so.
+// CheckDispatch returns an error that lists everything that makes the dispatch request
+// invalid, or nil.
 func (j *Job) CheckDispatch(r *DispatchJobRequest) error {
 	switch {
 	case j.Dispatched:
@@ -128,7 +129,7 @@ func (p *Parameterized) metaInWords() string {
 	return "the parameterized block names " + strings.Join(keys, ", ")
 }
 
-// validateStarts checks the blocks of a job that starts others.
+// validateStarts validates the blocks of a job that starts children.
 func (j *Job) validateStarts(c *complaints) {
 	if j.Periodic != nil && j.Parameterized != nil {
 		c.add("periodic and parameterized exclude each other: a job is started by its schedule or by dispatching it")
@@ -162,7 +163,7 @@ func (j *Job) validateStarts(c *complaints) {
 	}
 }
 
-// warnOfPayload tells of a payload that has to be given and that nobody reads.
+// warnOfPayload warns about a required payload that no task reads.
 func (j *Job) warnOfPayload(c *complaints) {
 	if j.Parameterized == nil || j.Parameterized.Payload != PayloadRequired {
 		return
@@ -177,7 +178,7 @@ func (j *Job) warnOfPayload(c *complaints) {
 	c.add("parameterized: a payload is required, and no task has a dispatch_payload block that says where it is written")
 }
 
-// isLocalPath reports whether a path with slashes stays below where it begins.
+// isLocalPath reports whether a slash-separated path stays below its starting directory.
 func isLocalPath(path string) bool {
 	depth := 0
 	for _, part := range strings.Split(path, "/") {

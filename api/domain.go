@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// A Domain is a set of jobs that one consumer owns, with a freshness: until when
-// the servers may trust that they know all of them. Only in a fresh domain is an
-// instance stopped because no job wants it.
+// A Domain is a set of jobs with one owner, and a freshness: the time until which the
+// servers may assume that they know all of these jobs. Only in a fresh domain is an
+// instance stopped because it has no job.
 type Domain struct {
 	Name string // "" is the domain of jobs that name none
-	// FreshUntil is when the freshness ends; the zero time: never.
+	// FreshUntil is the end of the freshness; the zero time: no end.
 	FreshUntil time.Time
-	Stale      bool `json:",omitempty"` // it was ended before its time; FreshUntil says nothing
-	// Unproven is set while nobody but the beginning of the cluster has marked it:
-	// then the first orphan that is found in it ends its freshness.
+	Stale      bool `json:",omitempty"` // reports whether the freshness was ended early; FreshUntil is then meaningless
+	// Unproven is set while only the start of the cluster has marked the domain. The first
+	// orphan found in such a domain ends its freshness.
 	Unproven    bool `json:",omitempty"`
 	CreateIndex uint64
 	ModifyIndex uint64
@@ -33,24 +33,23 @@ func (d *Domain) IsFresh(now time.Time) bool {
 
 // DomainRequest marks a domain as fresh.
 type DomainRequest struct {
-	// TTL is for how long: a duration such as "20s", or a number of seconds; ""
-	// or 0: for ever.
+	// TTL is the duration of the freshness: a duration such as "20s", or a number of
+	// seconds; "" or 0: no end.
 	TTL string
 }
 
-// An Orphan is an allocation that runs on a node although no registered job
-// wants it.
+// An Orphan is an allocation that runs on a node without a registered job.
 type Orphan struct {
 	Allocation *AllocationListStub
 	Domain     string
-	Fresh      bool // it is about to be stopped
+	Fresh      bool // reports whether its domain is fresh, so that it is about to be stopped
 }
 
-// DomainNone stands in paths for the domain of jobs that name none, whose name
-// is empty.
+// DomainNone represents, in paths, the domain of jobs without a domain, whose name is
+// empty.
 const DomainNone = "@none"
 
-// DomainPath is a domain's name as paths have it.
+// DomainPath returns a domain's name as a path segment.
 func DomainPath(name string) string {
 	if name == "" {
 		return DomainNone
@@ -66,7 +65,7 @@ func DomainOfPath(segment string) string {
 	return segment
 }
 
-// ParseTTL reads for how long a domain is to be fresh; 0 is for ever.
+// ParseTTL parses the duration of a domain's freshness; 0 means no end.
 func ParseTTL(text string) (time.Duration, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -91,11 +90,11 @@ func ParseTTL(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// maxTTL bounds a TTL so that its end can be told in nanoseconds.
+// maxTTL bounds a TTL so that its end fits into nanoseconds.
 const maxTTL = 100 * 365 * 24 * time.Hour
 
-// Validate reports everything that is wrong with marking the domain of that
-// name, as one error.
+// Validate returns an error that lists everything that is wrong with marking the domain of
+// that name, or nil.
 func (r *DomainRequest) Validate(name string) error {
 	var c complaints
 	c.checkDomain("name", name)
@@ -114,8 +113,8 @@ func (c *complaints) checkDomain(what, name string) {
 	}
 }
 
-// DomainOf is the domain that guards an allocation: that of its registered job,
-// or else, job being nil, the one that it brought along.
+// DomainOf returns the domain that guards an allocation: that of its registered job or, if
+// job is nil, that of the allocation's own copy of the job.
 func DomainOf(job *Job, a *Allocation) string {
 	switch {
 	case job != nil:

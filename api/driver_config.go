@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// kind is what a driver config's value must be.
+// A kind is the required type of a driver config's value.
 type kind string
 
 const (
@@ -23,7 +23,7 @@ const (
 	kindUlimits  kind = "a map of limits such as { nofile = \"1024:4096\" }"
 )
 
-// BuiltInDrivers are the names of the drivers that tasks can have, in order.
+// BuiltInDrivers returns the names of the built-in drivers, in order.
 func BuiltInDrivers() []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(driverConfig)) {
@@ -34,7 +34,7 @@ func BuiltInDrivers() []string {
 	return names
 }
 
-// driverConfig is the schema of the config block of the drivers built in.
+// driverConfig is the schema of the built-in drivers' config blocks.
 var driverConfig = map[string]map[string]kind{
 	"raw_exec": {"command": kindString, "args": kindStrings, "work_dir": kindString},
 	"exec": {
@@ -57,15 +57,15 @@ func schemaOf(driver string) (map[string]kind, bool) {
 	return s, ok
 }
 
-// DriverConfigKeys lists the keys of a driver's config block, sorted; false
-// for a driver that Reeve does not know, whose config may hold anything.
+// DriverConfigKeys returns the keys of a driver's config block, sorted. It returns false
+// for unknown drivers, whose config may hold anything.
 func DriverConfigKeys(driver string) ([]string, bool) {
 	s, ok := schemaOf(driver)
 	return slices.Sorted(maps.Keys(s)), ok
 }
 
-// DriverConfigProblems lists what is wrong with a task's config for a driver
-// that Reeve knows; nothing for other drivers.
+// DriverConfigProblems returns the errors in a task's config for a built-in driver, and
+// nothing for other drivers.
 func DriverConfigProblems(driver string, config map[string]any) []string {
 	s, ok := schemaOf(driver)
 	if !ok {

@@ -5,8 +5,8 @@ package api
 
 import "reflect"
 
-// SpecEqual reports whether two canonicalized jobs say the same: whether
-// registering one over the other changes nothing that a user wrote.
+// SpecEqual reports whether two canonicalized jobs have equal user-written fields, so that
+// registering one over the other changes nothing.
 func SpecEqual(a, b *Job) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -15,12 +15,12 @@ func SpecEqual(a, b *Job) bool {
 	return equal(reflect.ValueOf(x), reflect.ValueOf(y))
 }
 
-// PeriodicEqual reports whether two canonicalized periodic blocks say the same.
+// PeriodicEqual reports whether two canonicalized periodic blocks are equal.
 func PeriodicEqual(a, b *Periodic) bool {
 	return equal(reflect.ValueOf(a), reflect.ValueOf(b))
 }
 
-// spec is the job without what the server writes.
+// spec returns the job without the fields that the server writes.
 func (j *Job) spec() Job {
 	s := *j
 	s.Status, s.StatusDescription, s.Stable, s.Version = "", "", false, 0
@@ -29,9 +29,9 @@ func (j *Job) spec() Job {
 	return s
 }
 
-// equal is reflect.DeepEqual but for nil and empty slices and maps, which mean
-// the same here, and for numbers of different types in driver configs, which
-// differ only by the format that they were read from.
+// equal is reflect.DeepEqual with two exceptions. Nil and empty slices and maps are equal.
+// Numbers of different types in driver configs are equal, because their types depend only
+// on the source format.
 func equal(x, y reflect.Value) bool {
 	if x.IsValid() != y.IsValid() {
 		return false

@@ -10,22 +10,23 @@ import (
 	"strings"
 )
 
-// ErrorCode says what kind of thing went wrong. HTTPStatus is what interfaces
-// over HTTP answer with; the command line has exit codes of its own.
+// An ErrorCode classifies an error. HTTPStatus returns its HTTP status; the command line
+// has its own exit codes.
 type ErrorCode string
 
 // Error codes.
 const (
-	CodeInvalid     ErrorCode = "invalid"     // the request is wrong: 400
+	CodeInvalid     ErrorCode = "invalid"     // the request is invalid: 400
 	CodeForbidden   ErrorCode = "forbidden"   // 403
 	CodeNotFound    ErrorCode = "not_found"   // 404
-	CodeConflict    ErrorCode = "conflict"    // a check-and-set index, or a state that forbids it: 409
+	CodeConflict    ErrorCode = "conflict"    // a check-and-set index or the current state does not permit it: 409
 	CodeTooLarge    ErrorCode = "too_large"   // 413
 	CodeUnavailable ErrorCode = "unavailable" // no leader, shutting down: 503
 	CodeInternal    ErrorCode = "internal"    // 500; details are in the server's log
 )
 
-// HTTPStatus is the code's status; that of CodeInternal for any that is unknown.
+// HTTPStatus returns the HTTP status of the code, or that of CodeInternal for an unknown
+// code.
 func (c ErrorCode) HTTPStatus() int {
 	switch c {
 	case CodeInvalid:
@@ -44,11 +45,11 @@ func (c ErrorCode) HTTPStatus() int {
 	return http.StatusInternalServerError
 }
 
-// Error is what a user is told went wrong.
+// Error is an error for users.
 type Error struct {
 	Code    ErrorCode
-	Message string   // what was wrong, and what to do
-	Detail  []string `json:",omitempty"` // every single complaint, when there are several
+	Message string   // the problem and the next step
+	Detail  []string `json:",omitempty"` // the individual problems, if there are several
 }
 
 // Error joins the message with its details.
@@ -59,13 +60,13 @@ func (e *Error) Error() string {
 	return e.Message + ":\n  * " + strings.Join(e.Detail, "\n  * ")
 }
 
-// Errorf makes an Error of one sentence.
+// Errorf returns an Error with a formatted message.
 func Errorf(code ErrorCode, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// CodeOf is the code of the first Error that err wraps, else CodeInternal; ""
-// for nil.
+// CodeOf returns the code of the first Error that err wraps, CodeInternal if there is
+// none, or "" if err is nil.
 func CodeOf(err error) ErrorCode {
 	if err == nil {
 		return ""

@@ -14,7 +14,7 @@ const (
 	EvalStatusCanceled = "canceled"
 )
 
-// What an evaluation was triggered by.
+// Triggers of evaluations.
 const (
 	TriggerJobRegister          = "job-register"
 	TriggerJobDeregister        = "job-deregister"
@@ -26,12 +26,12 @@ const (
 	TriggerAllocFailure         = "alloc-failure"
 	TriggerAllocStop            = "alloc-stop"
 	TriggerAllocReconnect       = "reconnect"
-	TriggerMaxDisconnect        = "max-disconnect-timeout" // a silent node has been waited for long enough
+	TriggerMaxDisconnect        = "max-disconnect-timeout" // a silent node has exceeded its grace period
 	TriggerReschedule           = "alloc-reschedule"       // a failed allocation's next attempt is due
 	TriggerDeploymentWatcher    = "deployment-watcher"
 	TriggerRestart              = "restart"
 	TriggerPlanOperation        = "plan-operation"
-	TriggerQueuedAllocs         = "queued-allocs" // what could not be placed waits in a blocked one
+	TriggerQueuedAllocs         = "queued-allocs" // instances that could not be placed wait in a blocked evaluation
 	TriggerMaxPlacementAttempts = "max-plan-attempts"
 	TriggerPreemption           = "preemption"
 	TriggerFailedFollowUp       = "failed-follow-up"
@@ -40,8 +40,8 @@ const (
 	TriggerLifecycle            = "lifecycle"
 )
 
-// An Evaluation is a note that something changed for a job, so the difference
-// between what should run and what runs must be worked out again.
+// An Evaluation records that something changed for a job, so that the difference between
+// the intended and the running instances must be computed again.
 type Evaluation struct {
 	ID                   string
 	Priority             int
@@ -56,27 +56,27 @@ type Evaluation struct {
 	Status               string // one of the EvalStatus constants
 	StatusDescription    string
 	Wait                 time.Duration
-	WaitUntil            time.Time // not handed to a worker before
+	WaitUntil            time.Time // not delivered to a worker before
 	NextEval             string
 	PreviousEval         string
-	BlockedEval          string                       // holds what this one could not place
+	BlockedEval          string                       // id of the evaluation that waits to place the remaining instances
 	RelatedEvals         []*EvaluationStub            `json:",omitempty"`
-	FailedGroups         map[string]*PlacementMetrics `json:"FailedTGAllocs"` // by group: why not
+	FailedGroups         map[string]*PlacementMetrics `json:"FailedTGAllocs"` // reasons by group
 	Annotations          *PlanAnnotations             `json:"PlanAnnotations"`
-	ClassEligibility     map[string]bool              // of a blocked one: by node class, could it help
-	EscapedComputedClass bool                         // of a blocked one: any node could help
+	ClassEligibility     map[string]bool              // of a blocked evaluation: whether a node class could help
+	EscapedComputedClass bool                         // of a blocked evaluation: whether any node could help
 	QuotaLimitReached    string
 	AnnotatePlan         bool
-	QueuedAllocations    map[string]int // by group: wanted and not placed
-	Held                 string         `json:",omitempty"` // what the job waits for an operator with, in words
-	SnapshotIndex        uint64         // state that it was worked out on
+	QueuedAllocations    map[string]int // number of unplaced instances by group
+	Held                 string         `json:",omitempty"` // what the job needs from an operator, in words
+	SnapshotIndex        uint64         // index of the evaluated snapshot
 	CreateIndex          uint64
 	ModifyIndex          uint64
 	CreateTime           int64 // Unix nanoseconds
 	ModifyTime           int64
 }
 
-// JobKey names the evaluation's job.
+// JobKey returns the key of the evaluation's job.
 func (e *Evaluation) JobKey() NamespacedID { return NamespacedID{e.Namespace, e.JobID} }
 
 // IsTerminal reports whether the evaluation will never change again.
@@ -88,13 +88,13 @@ func (e *Evaluation) IsTerminal() bool {
 	return false
 }
 
-// Copy returns a copy whose own fields may be set; maps are shared.
+// Copy returns a shallow copy: its fields may be set, maps are shared.
 func (e *Evaluation) Copy() *Evaluation {
 	c := *e
 	return &c
 }
 
-// EvaluationStub is an evaluation as lists of relatives show it.
+// EvaluationStub is an evaluation in lists of related evaluations.
 type EvaluationStub struct {
 	ID                string
 	Priority          int
@@ -116,7 +116,7 @@ type EvaluationStub struct {
 	ModifyTime        int64
 }
 
-// Stub returns the evaluation as lists of relatives show it.
+// Stub returns the evaluation for lists of related evaluations.
 func (e *Evaluation) Stub() *EvaluationStub {
 	return &EvaluationStub{
 		ID: e.ID, Priority: e.Priority, Type: e.Type, TriggeredBy: e.TriggeredBy,
@@ -128,41 +128,41 @@ func (e *Evaluation) Stub() *EvaluationStub {
 	}
 }
 
-// PlacementMetrics explain one group's placement: how many nodes were looked
-// at, and what took out those that were not feasible.
+// PlacementMetrics explains one group's placement: the number of nodes evaluated, and the
+// reasons that excluded infeasible nodes.
 type PlacementMetrics struct {
 	NodesEvaluated     int
-	NodesFiltered      int // by constraints, drivers and the like
+	NodesFiltered      int // nodes excluded by constraints, drivers and the like
 	NodesInPool        int
 	NodePool           string
 	NodesAvailable     map[string]int // by datacenter
 	ClassFiltered      map[string]int
 	ConstraintFiltered map[string]int // by the constraint in words
-	NodesExhausted     int            // feasible, but full
+	NodesExhausted     int            // feasible nodes without room
 	ClassExhausted     map[string]int
 	DimensionExhausted map[string]int // by "cpu", "memory", "disk", "network: ..."
 	QuotaExhausted     []string
-	ResourcesExhausted map[string]*Resources // by task: what was asked for
+	ResourcesExhausted map[string]*Resources // requested resources by task
 	Scores             map[string]float64
 	AllocationTime     time.Duration
-	CoalescedFailures  int // further instances that failed alike
+	CoalescedFailures  int // further instances with the same failure
 	ScoreMetaData      []*NodeScore
 }
 
-// NodeScore is how one node was rated, by scorer.
+// NodeScore is the score of one node, by scorer.
 type NodeScore struct {
 	NodeID    string
 	Scores    map[string]float64
 	NormScore float64
 }
 
-// PlanAnnotations is what a dry run says would happen.
+// PlanAnnotations holds the effects that a dry run predicts.
 type PlanAnnotations struct {
 	DesiredUpdates  map[string]*DesiredUpdates `json:"DesiredTGUpdates"` // by group
 	PreemptedAllocs []*AllocationListStub
 }
 
-// DesiredUpdates counts what an evaluation would do to one group's instances.
+// DesiredUpdates counts an evaluation's changes to one group's instances.
 type DesiredUpdates struct {
 	Ignore            uint64
 	Place             uint64

@@ -12,19 +12,19 @@ const (
 	TopicDeployment = "Deployment"
 	TopicNode       = "Node"
 	TopicNodePool   = "NodePool"
-	TopicPlan       = "Plan"     // what operators decided
-	TopicRestart    = "Restart"  // of jobs
-	TopicCallback   = "Callback" // whom ends of jobs are told
+	TopicPlan       = "Plan"     // operators' decisions
+	TopicRestart    = "Restart"  // restarts of jobs
+	TopicCallback   = "Callback" // callbacks about the end of jobs
 	TopicDomain     = "Domain"
-	TopicInstance   = "Instance" // derived: what an instance is, of each allocation that holds one
-	TopicService    = "Service"  // derived: what services are offered, by routable allocations only
+	TopicInstance   = "Instance" // derived: the instance of each allocation that holds one
+	TopicService    = "Service"  // derived: services of routable allocations
 )
 
 // Types of events.
 const (
 	EventTypeJobRegistered      = "JobRegistered"
 	EventTypeJobDeregistered    = "JobDeregistered"
-	EventTypeJobStatusUpdated   = "JobStatusUpdated" // derived from its allocations
+	EventTypeJobStatusUpdated   = "JobStatusUpdated" // derived from the job's allocations
 	EventTypeEvaluationUpdated  = "EvaluationUpdated"
 	EventTypeAllocationUpdated  = "AllocationUpdated" // by the servers
 	EventTypeAllocStatusUpdated = "AllocationUpdateDesiredStatus"
@@ -44,16 +44,16 @@ const (
 	EventTypeCallbackUpdated    = "CallbackStatusUpdate"
 	EventTypeCallbackDeleted    = "CallbackDeleted"
 	EventTypeDomainFresh        = "DomainFresh"
-	EventTypeDomainStale        = "DomainStale" // ended before its time; that its time is over is no event
+	EventTypeDomainStale        = "DomainStale" // ended early; the regular end is not an event
 	EventTypeInstanceCreated    = "InstanceCreated"
 	EventTypeInstanceChanged    = "InstanceChanged"
-	EventTypeInstanceCrashed    = "InstanceCrashed" // what became of it then is told beside it
+	EventTypeInstanceCrashed    = "InstanceCrashed" // its outcome follows in other events
 	EventTypeInstanceRemoved    = "InstanceRemoved"
 	EventTypeServiceAdded       = "ServiceRegistration" // new or changed
 	EventTypeServiceRemoved     = "ServiceDeregistration"
 
-	// EventTypeSnapshot is what the type of an event of a snapshot ends in, after
-	// its topic: the object as it is, though it did not change.
+	// EventTypeSnapshot is the suffix, after the topic, of the type of an event in a
+	// snapshot: the current object, without a change.
 	EventTypeSnapshot = "Snapshot"
 )
 
@@ -63,30 +63,31 @@ type Event struct {
 	Type       string
 	Key        string // the object's id
 	Namespace  string
-	FilterKeys []string       // other keys a subscriber may have named
+	FilterKeys []string       // other keys for which subscribers may filter
 	Index      uint64         // log index of the change; the total order
-	Deleted    bool           `json:",omitempty"` // the object is gone; the payload is what it last was
+	Deleted    bool           `json:",omitempty"` // reports whether the object was deleted; the payload is its last state
 	Payload    map[string]any // topic -> object
 }
 
-// EventBatch is one message of the stream: all events of one log index, a piece
-// of a snapshot, or what the reader missed. One with neither is a sign of life.
+// An EventBatch is one message of the stream: all events of one log index, a part of a
+// snapshot, or the range that the reader missed. A batch with none of these is a
+// heartbeat.
 type EventBatch struct {
-	Index    uint64       `json:",omitempty"` // all that was asked for is told up to here; of a snapshot: what it is of
-	Snapshot string       `json:",omitempty"` // one of the Snapshot constants; "": what changed
+	Index    uint64       `json:",omitempty"` // index up to which everything requested has been sent; for a snapshot: its index
+	Snapshot string       `json:",omitempty"` // one of the Snapshot constants; "": changes
 	Missed   *EventMissed `json:",omitempty"`
 	Events   []*Event     `json:",omitempty"`
 }
 
-// The pieces of a snapshot.
+// The parts of a snapshot.
 const (
-	SnapshotBegin = "begin" // whatever the reader knew is to be forgotten
+	SnapshotBegin = "begin" // discard all previous data
 	SnapshotPart  = "part"
-	SnapshotEnd   = "end" // what comes next are the changes after its index
+	SnapshotEnd   = "end" // changes after the snapshot's index follow
 )
 
-// EventMissed says that what happened at some indexes is not told: the reader
-// came back too late or took too little.
+// EventMissed reports a range of indexes whose events are not sent, because the reader
+// reconnected too late or read too slowly.
 type EventMissed struct {
 	From, To uint64 // both included
 }

@@ -3,14 +3,14 @@
 
 package api
 
-// ExecInput is what a caller sends to a command that runs beside a task: one
-// field at most. An empty one is a heartbeat.
+// ExecInput is a message from the caller to a command that runs beside a task. At most one
+// field is set. An empty message is a heartbeat.
 type ExecInput struct {
 	Stdin   *ExecIO       `json:"stdin,omitempty"`
 	TTYSize *TerminalSize `json:"tty_size,omitempty"`
 }
 
-// ExecIO is a piece of one stream, or its end.
+// ExecIO is a part of one stream, or its end.
 type ExecIO struct {
 	Data  []byte `json:"data,omitempty"`
 	Close bool   `json:"close,omitempty"`
@@ -22,7 +22,7 @@ type TerminalSize struct {
 	Width  int `json:"width,omitempty"`
 }
 
-// ExecOutput is what the command sends: a piece of output, or its exit.
+// ExecOutput is a message from the command: a part of its output, or its exit.
 type ExecOutput struct {
 	Stdout *ExecIO     `json:"stdout,omitempty"`
 	Stderr *ExecIO     `json:"stderr,omitempty"`
@@ -30,7 +30,7 @@ type ExecOutput struct {
 	Result *ExecResult `json:"result,omitempty"` // set when Exited
 }
 
-// ExecResult is how the command ended.
+// ExecResult is the result of the command.
 type ExecResult struct {
 	ExitCode int `json:"exit_code"`
 }

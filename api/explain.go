@@ -3,17 +3,17 @@
 
 package api
 
-// Filters: what can keep an instance from a node.
+// Filters: reasons that keep an instance off a node.
 const (
 	FilterStatus     = "status"     // the node is down, ineligible, draining...
-	FilterPool       = "node pool"  // of another pool than the job's
-	FilterDatacenter = "datacenter" // in none of the job's
+	FilterPool       = "node pool"  // not in the job's pool
+	FilterDatacenter = "datacenter" // not in the job's datacenters
 	FilterDriver     = "driver"     // missing or unhealthy
 	FilterConstraint = "constraint" // not met
 	FilterDistinct   = "distinct"   // distinct_hosts or distinct_property
-	FilterResource   = "resource"   // too little of a dimension is free
+	FilterResource   = "resource"   // not enough of a resource is free
 	FilterPort       = "port"       // taken, or none left
-	FilterStarting   = "starting"   // as many as may are starting on the node
+	FilterStarting   = "starting"   // the maximum number of allocations is starting on the node
 )
 
 // An Obstacle is one reason why a node cannot take an instance of a group.
@@ -21,19 +21,19 @@ type Obstacle struct {
 	Filter    string // one of the Filter constants
 	Reason    string // in words
 	Dimension string `json:",omitempty"` // of FilterResource: "cpu", "memory"...
-	Needed    int64  `json:",omitempty"` // of the dimension, for one instance
-	Free      int64  `json:",omitempty"` // of the dimension, on the node
+	Needed    int64  `json:",omitempty"` // amount that one instance needs
+	Free      int64  `json:",omitempty"` // amount free on the node
 }
 
-// An ObstacleCount is how many nodes one obstacle keeps an instance from.
+// An ObstacleCount is the number of nodes with one obstacle.
 type ObstacleCount struct {
 	Filter string
 	Reason string
 	Nodes  int
 }
 
-// A NodeExplanation says whether one node could take one more instance of a
-// group, and everything that is in the way if not.
+// A NodeExplanation reports whether one node can take one more instance of a group, and
+// lists every obstacle if not.
 type NodeExplanation struct {
 	NodeID     string
 	NodeName   string
@@ -41,46 +41,47 @@ type NodeExplanation struct {
 	NodePool   string
 	NodeClass  string
 	Group      string
-	Instances  int // of the group that are on the node already
+	Instances  int // instances of the group on the node
 	Fits       bool
-	Obstacles  []Obstacle // all there are, not only the first
+	Obstacles  []Obstacle // all obstacles, not only the first
 }
 
-// A GroupExplanation says how a group of a job stands, and which nodes could
-// take one more instance of it.
+// A GroupExplanation describes the placement of a job's group, and the nodes that can take
+// one more instance of it.
 type GroupExplanation struct {
 	Group   string
-	Count   int // instances wanted; of a system job: nodes that suit
-	Placed  int // allocations that run or are to
+	Count   int // instances wanted; of a system job: number of feasible nodes
+	Placed  int // allocations that run or are to run
 	Waiting int // instances that could not be placed
-	Nodes   int // all there are
-	Fitting int // those that could take one more instance
-	// Obstacles counts what is in the way, by filter and reason, most nodes
-	// first. A node with several obstacles is counted in each.
+	Nodes   int // total number of nodes
+	Fitting int // nodes that can take one more instance
+	// Obstacles counts the obstacles by filter and reason, most nodes first. A node with
+	// several obstacles counts in each.
 	Obstacles []ObstacleCount
-	// Nearest are nodes that do not fit and lack least, nearest first.
+	// Nearest lists the nodes that are closest to fitting, nearest first.
 	Nearest []*NodeExplanation
 }
 
-// A JobExplanation says why instances of a job are not placed.
+// A JobExplanation explains why instances of a job are not placed.
 type JobExplanation struct {
 	Namespace string
 	JobID     string
 	Version   uint64
 	Status    string
 	Groups    []*GroupExplanation
-	// BlockedEval waits with what could not be placed; "" if nothing waits.
+	// BlockedEval is the id of the evaluation that waits to place instances; "" if none
+	// waits.
 	BlockedEval string
-	// Unblock says in words what would let it go on.
+	// Unblock describes the changes that would let it continue.
 	Unblock []string
 }
 
-// DimensionStarting is what a node lacks where as many allocations are starting
-// as may at once.
+// DimensionStarting is the dimension of a node on which the maximum number of allocations
+// is starting.
 const DimensionStarting = "instances starting at once"
 
-// DimensionUnit is the unit of a resource dimension, with a space before it; ""
-// for things that are counted.
+// DimensionUnit returns the unit of a resource dimension with a leading space, or "" for
+// countable things.
 func DimensionUnit(dimension string) string {
 	switch dimension {
 	case "cpu":
