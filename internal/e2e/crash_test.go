@@ -245,6 +245,25 @@ func (m *machine) waitForLog(alloc, task, text string) string {
 			return b.String()
 		}
 	}
-	m.t.Fatalf("the log ended without %q:\n%s", text, tail(b.String(), 5))
+	m.t.Fatalf("the log ended without %q:\n%s\n%s", text, tail(b.String(), 5), m.whatHappened(alloc, task))
 	return ""
+}
+
+// whatHappened tells, for a failed test, what an allocation's tasks went through and
+// what one of them printed as errors.
+func (m *machine) whatHappened(alloc, task string) string {
+	var b strings.Builder
+	a, _, err := m.Client.Allocations().Get(m.t.Context(), alloc, nil)
+	if err != nil {
+		return err.Error()
+	}
+	fmt.Fprintf(&b, "allocation %s is %s (%s), wanted %s (%s)\n", a.ID, a.ClientStatus, a.ClientDescription, a.DesiredStatus, a.DesiredDescription)
+	for name, s := range a.TaskStates {
+		for _, e := range s.Events {
+			fmt.Fprintf(&b, "%s %s %s: %s\n", time.Unix(0, e.Time).UTC().Format("15:04:05.000"), name, e.Type, e.DisplayMessage)
+		}
+	}
+	lines, err := m.Client.FS().Tail(m.t.Context(), alloc, task, api.LogStderr, 5)
+	fmt.Fprintf(&b, "stderr of %s: %q %v", task, lines, err)
+	return b.String()
 }

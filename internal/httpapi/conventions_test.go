@@ -162,7 +162,11 @@ func TestUnknownKeysComeBackAsWarnings(t *testing.T) {
 func TestUnknownKeysAreRefusedByRoutesOfOurs(t *testing.T) {
 	h := newHarness(t)
 	h.register("web")
-	before := h.server.Store().Index()
+	// The scheduler writes by itself: only what these routes write must not change.
+	written := func() uint64 {
+		return h.server.Store().Snapshot().TableIndex(decisions, restarts, domains, versions)
+	}
+	before := written()
 	strict := 0
 	for _, r := range routes() {
 		if !r.Strict {
@@ -178,8 +182,8 @@ func TestUnknownKeysAreRefusedByRoutesOfOurs(t *testing.T) {
 	if a.status != http.StatusBadRequest || !strings.Contains(a.body, "did you mean BatchSize?") {
 		t.Errorf("batch-size: %d %s, want 400 that suggests BatchSize", a.status, a.body)
 	}
-	if after := h.server.Store().Index(); strict < 7 || after != before {
-		t.Errorf("%d routes; the state went from index %d to %d", strict, before, after)
+	if after := written(); strict < 7 || after != before {
+		t.Errorf("%d routes; what they write went from index %d to %d", strict, before, after)
 	}
 }
 
