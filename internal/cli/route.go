@@ -29,9 +29,9 @@ func routeListCommand(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list [JOB]",
 		Short: "List routes, their jobs, and how many instances receive their traffic",
-		Long: `Lists routes by host and path. "Routable" is the number of the group's instances
-that receive traffic, of the number that should run. "Share" is the group's part of
-the traffic of a route that several groups or jobs share.`,
+		Long: `Lists routes by host and path. "Routable" counts the group's instances that
+receive traffic, of those that should run. "Share" is the group's part of the
+traffic of a route that several groups or jobs share.`,
 		Args:              between(0, 1, "JOB"),
 		ValidArgsFunction: c.completeIDs(api.SearchJobs),
 		RunE: func(cmd *cobra.Command, args []string) error {
