@@ -8,23 +8,24 @@ import (
 	"slices"
 )
 
-// A JobChange holds changes of a job that restart nothing. Unset fields stay unchanged. A
-// list or map that is set replaces the whole previous one.
+// A JobChange is what may be changed of a job without a restart of anything that
+// runs. What is left out stays as it is; a list or map that is given replaces the
+// whole one.
 type JobChange struct {
-	JobModifyIndex uint64 `json:",omitempty"` // reject unless it is the stored job's; 0: any
+	JobModifyIndex uint64 `json:",omitempty"` // refuse unless it is the stored job's; 0: whatever that is
 	Annotation     *string
 	Groups         map[string]*GroupChange `json:",omitempty"` // by name
 }
 
-// A GroupChange holds changes of a group that apply in place.
+// A GroupChange is what may be changed of a group in place.
 type GroupChange struct {
 	Count      *int
 	Routes     *[]*Route
 	MetricTags *map[string]*MetricTag
-	Services   map[string]*ServiceChange `json:",omitempty"` // by name, of the group and its tasks
+	Services   map[string]*ServiceChange `json:",omitempty"` // by name, the group's and its tasks'
 }
 
-// A ServiceChange holds changes of a service that apply in place.
+// A ServiceChange is what may be changed of a service in place.
 type ServiceChange struct {
 	Tags         *[]string
 	Meta         *map[string]string
@@ -32,8 +33,8 @@ type ServiceChange struct {
 	CheckRestart *CheckRestart
 }
 
-// ChangeJobResponse is the result of a JobChange. If the change had no effect, nothing was
-// written, and EvalID is empty.
+// ChangeJobResponse says what came of a JobChange. If it changed nothing, nothing
+// was written, and EvalID is empty.
 type ChangeJobResponse struct {
 	Changed        bool
 	Version        uint64
@@ -43,8 +44,8 @@ type ChangeJobResponse struct {
 	Index          uint64
 }
 
-// Apply returns the changed job, or an error that lists every unknown group and service.
-// It does not modify j.
+// Apply returns the job with the change, or an error that lists every group and
+// service that it has not. The job itself stays as it is.
 func (c *JobChange) Apply(j *Job) (*Job, error) {
 	var wrong complaints
 	j = j.Copy()

@@ -3,14 +3,14 @@
 
 package api
 
-// JobStatusesRequest requests overviews of the named jobs, or of all jobs.
+// JobStatusesRequest asks for overviews of jobs: of those named, or of all.
 type JobStatusesRequest struct {
 	Jobs            []NamespacedID
-	IncludeChildren bool // include children of other jobs
+	IncludeChildren bool // also jobs that other jobs started
 }
 
-// A JobOverview is a job with its allocations and its latest deployment, as needed for an
-// overview of many jobs.
+// JobOverview is a job with its allocations and its latest deployment, as far as
+// an overview of many jobs needs them.
 type JobOverview struct {
 	ID               string
 	Namespace        string
@@ -26,12 +26,12 @@ type JobOverview struct {
 	Stop             bool
 	Status           string
 	Allocs           []*AllocOverview
-	GroupCountSum    int      // sum of the groups' counts
-	ChildStatuses    []string // statuses of its children; null if it is not a parent
+	GroupCountSum    int      // instances wanted, by the groups' counts
+	ChildStatuses    []string // of the jobs that it started; null if it starts none
 	LatestDeployment *DeploymentOverview
 }
 
-// An AllocOverview is one of the job's allocations.
+// AllocOverview is one of its allocations.
 type AllocOverview struct {
 	ID               string
 	Group            string
@@ -49,7 +49,7 @@ type AllocHealthOverview struct {
 	Healthy *bool
 }
 
-// DeploymentOverview is the job's latest deployment.
+// DeploymentOverview is its latest deployment.
 type DeploymentOverview struct {
 	ID                string
 	IsActive          bool

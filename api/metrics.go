@@ -3,23 +3,24 @@
 
 package api
 
-// A MetricsSummary holds an agent's metrics and, for a server, those of its cluster.
+// MetricsSummary is what an agent measures of itself and, if it is a server, of
+// its cluster.
 type MetricsSummary struct {
 	Timestamp string
 	Gauges    []*Gauge
-	Points    []*Gauge // empty: no client reads them
+	Points    []*Gauge // none: no client reads them
 	Counters  []*Counter
-	Samples   []*Counter // empty: durations are not measured
+	Samples   []*Counter // none: durations are not measured
 }
 
-// A Gauge is a current value.
+// Gauge is a value as it is now.
 type Gauge struct {
 	Name   string
 	Value  float64
 	Labels map[string]string
 }
 
-// A Counter counts occurrences since the agent started.
+// Counter is how often something happened since the agent started.
 type Counter struct {
 	Name   string
 	Count  uint64

@@ -26,7 +26,7 @@ const (
 // A Node is a machine with an agent.
 type Node struct {
 	ID                    string
-	SecretID              string // secret that authenticates the node; shown as ""
+	SecretID              string // proves that a caller is this node; shown as ""
 	Datacenter            string
 	Name                  string
 	HTTPAddr              string // host:port of its agent
@@ -45,16 +45,16 @@ type Node struct {
 	Status                string
 	StatusDescription     string
 	StatusUpdatedAt       int64 // Unix seconds
-	// SilentSince is set while the node is silent but not marked down, because too many
-	// nodes fell silent together (Unix seconds). The node takes no new allocations.
+	// SilentSince is set while the node is not heard of and yet not given up,
+	// because too many fell silent at once (Unix seconds). It gets nothing new.
 	SilentSince   int64 `json:",omitempty"`
 	Events        []*NodeEvent
 	Drivers       map[string]*DriverStatus
 	HostVolumes   map[string]*HostVolume
 	HostNetworks  map[string]*HostNetwork
 	LastDrain     *DrainRecord
-	LastCluster   string `json:",omitempty"` // id of the node's previous cluster, at registration; not stored
-	ComputedClass string // hash of everything that constraints can see; nodes with equal hashes are equivalent
+	LastCluster   string `json:",omitempty"` // the cluster that it was of until now, when it registers; not stored
+	ComputedClass string // hash of all that constraints can see; nodes that share it are alike
 	CreateIndex   uint64
 	ModifyIndex   uint64
 }
@@ -64,7 +64,7 @@ func (n *Node) IsReady() bool {
 	return n.Status == NodeStatusReady && n.SilentSince == 0 && n.SchedulingEligibility != NodeIneligible && n.DrainStrategy == nil
 }
 
-// Pool returns the name of the node's pool.
+// Pool is the name of the node's pool.
 func (n *Node) Pool() string {
 	if n.NodePool == "" {
 		return NodePoolDefault
@@ -72,9 +72,10 @@ func (n *Node) Pool() string {
 	return n.NodePool
 }
 
-// Zone returns the node's value of the cluster's zone attribute, as in the scheduler's
-// configuration ("${meta.rack}"). If that is the datacenter or unset, the zone is the
-// node's meta "zone", or else its datacenter. The zone of a nil node is "".
+// Zone is the node's value of the attribute that the cluster is spread over, as
+// the scheduler's configuration names it ("${meta.rack}"). Where that is the
+// datacenter, or none is named, it is the node's meta "zone", or else its
+// datacenter. The zone of no node is "".
 func (n *Node) Zone(attribute string) string {
 	if n == nil {
 		return ""
@@ -96,19 +97,19 @@ func (n *Node) Zone(attribute string) string {
 // IsGone reports whether the node's allocations are lost.
 func (n *Node) IsGone() bool { return n == nil || n.Status == NodeStatusDown }
 
-// IsPast reports whether the drain's deadline has passed.
+// IsPast reports whether a drain's deadline is over.
 func (d *DrainStrategy) IsPast(now time.Time) bool {
 	return !d.ForceDeadline.IsZero() && !now.Before(d.ForceDeadline)
 }
 
-// Copy returns a shallow copy: its fields may be set, but the values that they point to
-// are shared.
+// Copy returns a copy whose own fields may be set; what they point to is
+// shared.
 func (n *Node) Copy() *Node {
 	c := *n
 	return &c
 }
 
-// DriverStatus reports whether a node can run tasks of a driver.
+// DriverStatus says whether a node can run tasks of a driver.
 type DriverStatus struct {
 	Attributes        map[string]string
 	Detected          bool
@@ -117,27 +118,27 @@ type DriverStatus struct {
 	UpdateTime        time.Time
 }
 
-// A HostVolume is a directory that a node offers to tasks.
+// HostVolume is a directory that a node offers to tasks.
 type HostVolume struct {
 	Path     string
 	ReadOnly bool
 	ID       string
 }
 
-// HostNetworkDefault is the node's own address. Ports are published on it unless they
-// request another host network.
+// HostNetworkDefault names the node's own address: ports are published there
+// unless they ask for another host network.
 const HostNetworkDefault = "default"
 
-// A HostNetwork is a named address of a node.
+// HostNetwork is a named address of a node.
 type HostNetwork struct {
 	Name          string
 	CIDR          string
 	Interface     string
-	Address       string // address of the node, on which ports are bound
-	ReservedPorts string // "22,80,8000-8100": never assigned on this address
+	Address       string // the node's address in it, that ports are bound to
+	ReservedPorts string // "22,80,8000-8100": never given out on this address
 }
 
-// A NodeEvent is one event of a node.
+// NodeEvent is one thing that happened to a node.
 type NodeEvent struct {
 	Message     string
 	Subsystem   string
@@ -146,7 +147,7 @@ type NodeEvent struct {
 	CreateIndex uint64
 }
 
-// DrainStrategy describes a node's drain.
+// DrainStrategy says how a node is being emptied.
 type DrainStrategy struct {
 	DrainSpec
 	ForceDeadline time.Time
@@ -156,17 +157,17 @@ type DrainStrategy struct {
 // Statuses of a DrainRecord.
 const (
 	DrainStatusDraining = "draining"
-	DrainStatusComplete = "complete" // every allocation that had to leave the node has ended
+	DrainStatusComplete = "complete" // everything that was to leave the node has ended
 	DrainStatusCanceled = "canceled"
 )
 
-// DrainSpec holds an operator's settings of a drain.
+// DrainSpec is what an operator asks of a drain.
 type DrainSpec struct {
-	Deadline         time.Duration // 0: none; negative: immediately
+	Deadline         time.Duration // 0: none; negative: at once
 	IgnoreSystemJobs bool
 }
 
-// DrainRecord describes a node's last drain.
+// DrainRecord remembers a node's last drain.
 type DrainRecord struct {
 	StartedAt  time.Time
 	UpdatedAt  time.Time
@@ -175,7 +176,7 @@ type DrainRecord struct {
 	Meta       map[string]string
 }
 
-// NodeListStub is a node in list responses.
+// NodeListStub is a node as lists show it.
 type NodeListStub struct {
 	Address               string
 	ID                    string
@@ -198,10 +199,10 @@ type NodeListStub struct {
 	ModifyIndex           uint64
 }
 
-// NodeAttrVersion is the attribute with the version of a node's agent.
+// NodeAttrVersion is the attribute that holds the version of a node's agent.
 const NodeAttrVersion = "reeve.version"
 
-// Stub returns the node for list responses.
+// Stub returns the node as lists show it.
 func (n *Node) Stub() *NodeListStub {
 	return &NodeListStub{
 		Address: n.HTTPAddr, ID: n.ID, Datacenter: n.Datacenter, Name: n.Name,
@@ -212,11 +213,12 @@ func (n *Node) Stub() *NodeListStub {
 	}
 }
 
-// HasToLeave reports whether a drain of the node waits for the allocation to end.
+// HasToLeave reports whether a drain of the node waits for the end of an
+// allocation there.
 func (n *Node) HasToLeave(a *Allocation) bool {
 	return !a.IsClientTerminal() && (n.DrainStrategy == nil || !n.DrainStrategy.IgnoreSystemJobs || !a.IsSystem())
 }
 
-// AttributeCgroupParent is the attribute of a node with the parent of all its tasks'
-// control groups.
+// AttributeCgroupParent is the attribute of a node that names the group of all its
+// tasks' control groups.
 const AttributeCgroupParent = "unique.cgroup.parent"

@@ -8,7 +8,8 @@ import (
 	"slices"
 )
 
-// PortMappings returns the ports that the allocation owns: its group's and its tasks'.
+// PortMappings lists the ports that the allocation owns: its group's, and its
+// tasks'.
 func (a *Allocation) PortMappings() []PortMapping {
 	r := a.AllocatedResources
 	if r == nil {

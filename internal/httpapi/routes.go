@@ -35,12 +35,13 @@ const (
 
 // Tables of declared nouns.
 var (
-	nodePools = state.TableNodePools
-	domains   = state.TableDomains
+	nodePools   = state.TableNodePools
+	domains     = state.TableDomains
+	uninstalled = state.TableUninstalled
 )
 
 // planTables are what plans and instances are derived from.
-var planTables = []state.Table{jobs, allocations, evaluations, deployments, nodes, decisions, restarts}
+var planTables = []state.Table{jobs, allocations, evaluations, deployments, nodes, decisions, restarts, uninstalled}
 
 // routes is the table: every route there is.
 func routes() []route {

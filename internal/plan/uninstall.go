@@ -33,7 +33,7 @@ func (s *survey) uninstallTree() *tree {
 		for i := range steps {
 			st := &steps[i]
 			a := st.on.alloc
-			st.also().name = killName(a)
+			st.also().name = killName(a.Group, a.Index(), a.ID)
 			if st.do == none && st.status == Starting {
 				st.why = whyKillWaits
 				if n := s.node(a); n == nil || isSilent(n) {
@@ -50,7 +50,7 @@ func (s *survey) uninstallTree() *tree {
 		for i, a := range g.gone {
 			gone[i] = instance{group: g, index: a.Index(), alloc: a, state: ended}
 			st := step{on: &gone[i], status: Complete, job: a.Job}
-			st.also().name = killName(a)
+			st.also().name = killName(a.Group, a.Index(), a.ID)
 			if d := s.givenUp(a, api.PlanUninstall, phaseKill); d != nil && a.ClientStatus == api.AllocClientLost {
 				st.rare.forced = d
 			}
@@ -75,6 +75,6 @@ const (
 )
 
 // killName is what the step that ends an allocation is called.
-func killName(a *api.Allocation) string {
-	return "kill-" + api.InstanceName(a.Group, a.Index()) + "-" + api.ShortID(a.ID)
+func killName(group string, index int, allocation string) string {
+	return "kill-" + api.InstanceName(group, index) + "-" + api.ShortID(allocation)
 }

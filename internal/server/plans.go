@@ -4,6 +4,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -20,11 +21,12 @@ import (
 // planTables are what plans are derived from.
 var planTables = []state.Table{
 	state.TableJobs, state.TableAllocations, state.TableDeployments, state.TableDecisions, state.TableRestarts,
-	state.TableEvaluations, state.TableNodes,
+	state.TableEvaluations, state.TableNodes, state.TableUninstalled,
 }
 
 // Plans returns the plans of all jobs of a namespace, or of all if it is "*",
-// without their phases, and the index that they are of.
+// without their phases, and the index that they are of. Of a job that was purged
+// a short while ago it returns the plan uninstall.
 func (s *Server) Plans(_ context.Context, ns string) ([]*api.Plan, uint64, error) {
 	snap, now := s.store.Snapshot(), time.Now()
 	jobs := slices.Collect(snap.JobsPrefix(ns, ""))
@@ -36,7 +38,12 @@ func (s *Server) Plans(_ context.Context, ns string) ([]*api.Plan, uint64, error
 		part := &parts[len(parts)-1]
 		derived.Go(func() { *part = listPlans(snap, some, now) })
 	}
+	var removed []*api.Plan
+	for u := range snap.UninstalledJobs(ns) {
+		removed = append(removed, plan.Uninstalled(u, false))
+	}
 	derived.Wait()
+	parts = append(parts, removed)
 	return slices.Concat(parts...), snap.TableIndex(planTables...), nil
 }
 
@@ -53,11 +60,15 @@ func listPlans(snap *state.Snapshot, jobs []*api.Job, now time.Time) []*api.Plan
 	return plans
 }
 
-// JobPlans returns a job's plans without their phases.
+// JobPlans returns a job's plans without their phases: of a job that was purged a
+// short while ago, the plan uninstall.
 func (s *Server) JobPlans(_ context.Context, ns, id string) ([]*api.Plan, uint64, error) {
 	snap := s.store.Snapshot()
 	job, err := jobOf(snap, ns, id)
 	if err != nil {
+		if u := uninstalledOf(snap, ns, id); u != nil {
+			return []*api.Plan{plan.Uninstalled(u, false)}, snap.TableIndex(planTables...), nil
+		}
 		return nil, 0, err
 	}
 	v := plan.Derive(snap, job.Key(), job, time.Now())
@@ -70,10 +81,22 @@ func (s *Server) JobPlan(_ context.Context, ns, id, name string) (*api.Plan, uin
 	snap := s.store.Snapshot()
 	job, err := jobOf(snap, ns, id)
 	if err != nil {
-		return nil, 0, err
+		u := uninstalledOf(snap, ns, id)
+		switch {
+		case u == nil:
+			return nil, 0, err
+		case name != api.PlanUninstall && name != plan.UninstallID(u.Key()):
+			return nil, 0, api.Errorf(api.CodeNotFound, "job %q is removed: of its plans only %s can still be read", id, api.PlanUninstall)
+		}
+		return plan.Uninstalled(u, true), snap.TableIndex(planTables...), nil
 	}
 	p, err := planOf(snap, job, name, time.Now())
 	return p, snap.TableIndex(planTables...), err
+}
+
+// uninstalledOf returns what is remembered of a purged job, nil if nothing is.
+func uninstalledOf(snap *state.Snapshot, ns, id string) *api.Uninstalled {
+	return snap.Uninstalled(cmp.Or(ns, api.DefaultNamespace), id)
 }
 
 // planOf derives one plan, or says which there are.

@@ -77,7 +77,8 @@ const uninstalling = "being uninstalled"
 
 // DeregisterJob stops a job, which creates a new version. With Purge, it also deletes the
 // job: immediately if no instance may still run, otherwise in the placement that finds
-// that none does. Registering the job again keeps it.
+// that none does. The store remembers the end for a while. Registering the job again keeps
+// it.
 type DeregisterJob struct {
 	Namespace  string
 	ID         string
@@ -96,7 +97,7 @@ func (c *DeregisterJob) apply(t *txn) error {
 	}
 	switch {
 	case c.Purge && !t.holdsResources(c.Namespace, c.ID):
-		t.deleteJob(c.Namespace, c.ID)
+		t.uninstall(current, c.Time, c.Time)
 	case current.Stop && c.Purge && !current.Purge:
 		j := *current
 		j.Purge, j.StatusDescription = true, uninstalling

@@ -89,7 +89,7 @@ func (c *CommitPlacement) apply(t *txn) error {
 		t.preempt(&p.Preempt[i], p.Time)
 	}
 	if p.Deregister {
-		t.deregister(p.Job)
+		t.deregister(p.Job, p.Time)
 	}
 	t.putEvaluations(p.Evaluations...)
 	return nil
@@ -110,12 +110,12 @@ func (t *txn) checkDecided(p *Placement) error {
 
 // deregister deletes a job that was to be purged, unless it was registered again
 // meanwhile.
-func (t *txn) deregister(job *api.Job) {
+func (t *txn) deregister(job *api.Job, now int64) {
 	if job == nil {
 		return
 	}
 	if current := t.Job(job.Namespace, job.ID); current != nil && current.Purge && current.CreateIndex == job.CreateIndex {
-		t.deleteJob(job.Namespace, job.ID)
+		t.uninstall(current, current.SubmitTime, now)
 	}
 }
 

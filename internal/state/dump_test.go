@@ -34,6 +34,7 @@ type dump struct {
 	Scheduler   *api.SchedulerConfig
 	Pools       []*api.NodePool
 	Domains     []*api.Domain
+	Uninstalled []*api.Uninstalled
 	Cluster     string
 	Timelines   []timeline
 	Orphans     int
@@ -103,6 +104,7 @@ func dumpOf(v *Snapshot) *dump {
 	d.Scheduler, d.Pools = v.SchedulerConfig(), slices.Collect(v.NodePools())
 	d.Domains, d.Cluster, d.Timelines = slices.Collect(v.Domains()), v.ClusterID(), v.cluster.timelines
 	d.Orphans = v.OrphanCount()
+	d.Uninstalled = slices.Collect(v.UninstalledJobs("*"))
 	for c := range v.CallbacksPrefix("") {
 		d.Callbacks = append(d.Callbacks, c)
 		for of := range v.CallbacksByJob(c.Namespace, c.JobID) {

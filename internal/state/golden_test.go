@@ -378,6 +378,27 @@ func domainStore(t testing.TB) *Store {
 	return s
 }
 
+// uninstalledStore holds what the format learned to hold with uninstalled jobs.
+func uninstalledStore(t testing.TB) *Store {
+	s := New()
+	must(t, s.Apply(5, []Command{&RegisterJob{Job: testJob("web")}}))
+	a := fullAllocation()
+	a.Job = nil
+	must(t, s.Apply(6, []Command{&CommitPlacement{&Placement{Job: s.Snapshot().Job("default", "web"), Place: []*api.Allocation{a}, Time: 10}}}))
+	must(t, s.Apply(7, []Command{&DeregisterJob{Namespace: "default", ID: "web", Purge: true, Time: 20}}))
+	decision := fullDecision()
+	decision.Plan = api.PlanUninstall
+	must(t, s.Apply(8, []Command{
+		&Decide{Decision: decision, Time: 21},
+		&CommitPlacement{&Placement{Stop: []Stop{{ID: a.ID, ClientStatus: api.AllocClientLost}}, Time: 22}},
+	}))
+	must(t, s.Apply(9, []Command{&CommitPlacement{&Placement{Job: s.Snapshot().Job("default", "web"), Deregister: true, Time: 23}}}))
+	if u := s.Snapshot().Uninstalled("default", "web"); u == nil || len(u.Killed) != 1 || len(u.Decisions) != 1 {
+		t.Fatalf("remembered is %+v, want an allocation and a decision", u)
+	}
+	return s
+}
+
 // orphan is an allocation as its node keeps it.
 func orphan() *api.Allocation {
 	a := crashed()
@@ -393,6 +414,7 @@ func TestSnapshotFormatIsKept(t *testing.T) {
 	t.Run("plans", func(t *testing.T) { snapshotIsKept(t, plansStore(t)) })
 	t.Run("domains", func(t *testing.T) { snapshotIsKept(t, domainStore(t)) })
 	t.Run("cluster", func(t *testing.T) { snapshotIsKept(t, clusterStore(t)) })
+	t.Run("uninstalled", func(t *testing.T) { snapshotIsKept(t, uninstalledStore(t)) })
 }
 
 func snapshotIsKept(t *testing.T, s *Store) {

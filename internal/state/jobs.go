@@ -193,6 +193,9 @@ func (t *txn) editJobAt(slot uint32) *jobRow {
 func (t *txn) putJob(job *api.Job, version bool, submission *api.JobSubmission) {
 	slot, row := t.editJob(job.Namespace, job.ID)
 	old := row.job
+	if old == nil {
+		uninstalls.delete(t, jobName(job.Namespace, job.ID))
+	}
 	row.job = job
 	row.summarized = t.index
 	if version {
