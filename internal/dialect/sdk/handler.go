@@ -38,10 +38,19 @@ type route struct {
 	method string // POST answers PUT, too, and the other way round
 	path   []string
 	serve  func(*request) error
+	// uninstalled reports whether the row also answers for a service that was
+	// uninstalled a short while ago.
+	uninstalled bool
 }
 
 func on(method, path string, serve func(*request) error) route {
-	return route{method, strings.Split(path, "/"), serve}
+	return route{method: method, path: strings.Split(path, "/"), serve: serve}
+}
+
+// includeUninstalled has the row answer for uninstalled services, too.
+func (rt route) includeUninstalled() route {
+	rt.uninstalled = true
+	return rt
 }
 
 // routes is the table. A variable matches any segment; rows that name it come
@@ -49,15 +58,15 @@ func on(method, path string, serve func(*request) error) route {
 func routes() []route {
 	const get, post, put = http.MethodGet, http.MethodPost, http.MethodPut
 	return []route{
-		on(get, "plans", listPlans),
-		on(get, "plans/{plan}", getPlan),
+		on(get, "plans", listPlans).includeUninstalled(),
+		on(get, "plans/{plan}", getPlan).includeUninstalled(),
 		on(post, "plans/{plan}/start", startPlan),
 		on(post, "plans/{plan}/stop", stopPlan),
 		on(post, "plans/{plan}/continue", continuePlan),
 		on(post, "plans/{plan}/interrupt", interruptPlan),
 		on(post, "plans/{plan}/forceComplete", forceCompletePlan),
 		on(post, "plans/{plan}/restart", restartPlan),
-		on(get, "plan", ofDeploy(getPlan)),
+		on(get, "plan", ofDeploy(getPlan)).includeUninstalled(),
 		on(post, "plan/continue", ofDeploy(continuePlan)),
 		on(post, "plan/interrupt", ofDeploy(interruptPlan)),
 		on(post, "plan/forceComplete", ofDeploy(forceCompletePlan)),
@@ -153,7 +162,7 @@ func (h *Handler) serve(req *request) error {
 			allowed = append(allowed, rt.method)
 			continue
 		}
-		if err := req.find(service); err != nil {
+		if err := req.find(service, rt.uninstalled); err != nil {
 			return err
 		}
 		return rt.serve(req)

@@ -90,6 +90,9 @@ func (q *request) pausedInstances(p *api.Plan) (map[string]bool, error) {
 		return paused, nil
 	}
 	pods, err := q.pods()
+	if api.CodeOf(err) == api.CodeNotFound {
+		return paused, nil // it is uninstalled: it has no instances
+	}
 	for _, pod := range pods {
 		if pod.isPaused() {
 			paused[pod.Name] = true

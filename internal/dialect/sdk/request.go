@@ -25,13 +25,14 @@ type request struct {
 	query url.Values
 
 	service string          // the job's id
-	job     *api.Job        // as the request found it
+	job     *api.Job        // as the request found it; of an uninstalled one, only what names it
 	v       *state.Snapshot // that it was found in
 }
 
 // find looks the service up: by the job's id, or by that with dots for slashes,
-// which is how names with folders are written in paths.
-func (q *request) find(service string) error {
+// which is how names with folders are written in paths. With uninstalled, it also
+// finds services that were uninstalled a short while ago.
+func (q *request) find(service string, uninstalled bool) error {
 	q.v = q.core.Store().Snapshot()
 	namespace := q.query.Get("namespace")
 	if namespace == "" {
@@ -47,11 +48,32 @@ func (q *request) find(service string) error {
 			}
 		}
 	}
+	if q.job == nil && uninstalled {
+		q.job = q.uninstalled(namespace, name)
+	}
 	if q.job == nil {
 		return notFound("Service", service)
 	}
 	q.service = q.job.ID
 	return nil
+}
+
+// uninstalled returns what names a job that was uninstalled a short while ago, nil
+// if there is none of that name.
+func (q *request) uninstalled(namespace, name string) *api.Job {
+	found := q.v.Uninstalled(namespace, name)
+	if found == nil && strings.Contains(name, ".") {
+		for u := range q.v.UninstalledJobs(namespace) {
+			if strings.ReplaceAll(u.JobID, "/", ".") == name {
+				found = u
+				break
+			}
+		}
+	}
+	if found == nil {
+		return nil
+	}
+	return &api.Job{Namespace: found.Namespace, ID: found.JobID, Stop: true, Purge: true}
 }
 
 func failf(status int, format string, args ...any) error {

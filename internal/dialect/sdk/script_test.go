@@ -32,6 +32,8 @@ var rewrite = flag.Bool("rewrite", false, "write the answers into the scripts")
 //	@ stop POD                       the servers want it to stop
 //	@ works POD PLAN                 a plan has the instance under work
 //	@ purge                          the job is being purged
+//	@ removed                        nothing of it is left
+//	@ register                       the job is registered again
 //	@ refuse CODE WORDS              so answers the core to the next verb
 //	@ GET|POST|PUT|DELETE PATH       status, body, and what was decided
 //	@ tree PLAN                      GET, as the command line draws it
@@ -139,8 +141,17 @@ func (s *session) run(words []string, input string) (string, error) {
 
 // set changes what the world's pods are.
 func (s *session) set(words []string) error {
-	if words[0] == "purge" {
+	switch words[0] {
+	case "purge":
 		s.w.apply(s.t, &state.DeregisterJob{Namespace: "default", ID: "hello-world", Purge: true, Time: began})
+		return nil
+	case "removed":
+		job := s.w.store.Snapshot().Job("default", "hello-world")
+		s.w.apply(s.t, &state.CommitPlacement{Placement: &state.Placement{Job: job, Deregister: true, Time: began}})
+		return nil
+	case "register":
+		s.w.plans = nil
+		s.w.apply(s.t, &state.RegisterJob{Job: helloWorld(3)})
 		return nil
 	}
 	id, ok := map[string]string{"hello-0": allocationID(0), "hello-1": allocationID(1), "world-0": allocationID(2)}[words[1]]

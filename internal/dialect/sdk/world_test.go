@@ -66,6 +66,9 @@ func (w *world) PlanVerb(_ context.Context, namespace, id, plan string, verb api
 func (w *world) Instances(_ context.Context, namespace, id string) ([]*api.Instance, uint64, error) {
 	var all []*api.Instance
 	job := w.store.Snapshot().Job(namespace, id)
+	if job == nil {
+		return nil, 0, api.Errorf(api.CodeNotFound, "job %q not found", id)
+	}
 	for _, g := range job.Groups {
 		for i := range g.Size() {
 			name := api.InstanceName(g.Name, i)
