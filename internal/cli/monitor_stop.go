@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
 )
 
 // stopped waits until nothing of a stopped job runs any more, and says so. A
@@ -28,6 +29,9 @@ func (m *monitor) stopped(ctx context.Context, evalID string, purged bool) error
 	}
 	word := "stopped"
 	if purged {
+		if err := m.waitRemoved(ctx); err != nil {
+			return err
+		}
 		word = "stopped and forgotten"
 	}
 	fmt.Fprintf(m.c.Stdout, "Job %q is %s.\n", m.jobID, word)
@@ -55,6 +59,26 @@ func (m *monitor) waitStopped(ctx context.Context) error {
 			return nil
 		}
 		m.out.show("%s to end (%s)", count(running, "allocation has", "allocations have"), shortDuration(m.c.Now().Sub(m.started)))
+		q.Index = meta.Index
+	}
+}
+
+// waitRemoved waits until the plan that removes a purged job is complete, and
+// says what it waits for. A job without the plan was registered again, or is gone
+// for long.
+func (m *monitor) waitRemoved(ctx context.Context) error {
+	q := &client.QueryOptions{}
+	for {
+		pl, meta, err := m.cl.Plans().Get(ctx, m.jobID, api.PlanUninstall, q)
+		switch {
+		case api.CodeOf(err) == api.CodeNotFound, err == nil && pl.Status == api.PlanComplete:
+			m.out.done()
+			return nil
+		case err != nil:
+			return err
+		}
+		m.sayWait(pl)
+		m.out.show("plan uninstall: %d of %d steps are complete (%s)", pl.Completed, pl.Total, shortDuration(m.c.Now().Sub(m.started)))
 		q.Index = meta.Index
 	}
 }

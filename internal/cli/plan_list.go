@@ -65,7 +65,7 @@ func (c *cli) listPlans(ctx context.Context, cl *client.Client, args []string, s
 		}
 		return listAll(ctx, q, cl.Plans().List)
 	}
-	id, cl, err := c.resolveJob(ctx, cl, args[0])
+	id, cl, err := c.resolvePlans(ctx, cl, args[0])
 	if err != nil {
 		return nil, err
 	}

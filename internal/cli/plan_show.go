@@ -32,7 +32,9 @@ func planShowCommand(c *cli) *cobra.Command {
 		Aliases: []string{"status"},
 		Short:   "Show a plan as a tree, once or for as long as it takes",
 		Long: `Shows a plan's phases and steps, what each waits for, what operators decided,
-and what to type next. Without PLAN it shows all that has something to do.
+and what to type next. Without PLAN it shows all that has something to do. The
+plan uninstall of a purged job can be shown for 10 minutes after the job is
+gone, by the job's whole id.
 
 With -watch it shows every change, until the plan is complete or in error. On a
 terminal the tree is redrawn in place; elsewhere every change is a line. Without
@@ -54,7 +56,7 @@ reeve plan show -watch -timeout 10m web deploy`,
 			if err != nil {
 				return err
 			}
-			id, cl, err := c.resolveJob(cmd.Context(), cl, args[0])
+			id, cl, err := c.resolvePlans(cmd.Context(), cl, args[0])
 			if err != nil {
 				return err
 			}

@@ -80,10 +80,14 @@ func (w *planWatch) say(format string, args ...any) {
 	w.notice.Store(&text)
 }
 
-// firstUnderWay is the plan that is worth watching most.
+// firstUnderWay is the plan that is worth watching most. The only plan of a
+// removed job is uninstall.
 func firstUnderWay(list []*api.Plan) string {
 	if pl := worthFollowing(list); pl != nil {
 		return pl.Name
+	}
+	if len(list) == 1 && list[0].Name == api.PlanUninstall {
+		return api.PlanUninstall
 	}
 	return api.PlanDeploy
 }
@@ -179,6 +183,9 @@ func (w *planWatch) leave() {
 func (w *planWatch) ended(ctx context.Context) (bool, error) {
 	switch w.last.Status {
 	case api.PlanComplete:
+		if w.last.Name == api.PlanUninstall {
+			w.removed()
+		}
 		return true, w.replaced(ctx)
 	case api.PlanError:
 		return true, fmt.Errorf("plan %s of job %q cannot be completed as it stands: %s", w.last.Name, w.job,
@@ -212,13 +219,18 @@ func (w *planWatch) gone(err error) error {
 	}
 	switch w.last.Name {
 	case api.PlanUninstall:
-		fmt.Fprintf(w.c.Stdout, "Job %q is uninstalled: nothing is left of it.\n", w.job)
+		w.removed()
 		return nil
 	case api.PlanDecommission, api.PlanRecovery, api.PlanRestart, api.PlanDrain:
 		fmt.Fprintf(w.c.Stdout, "Plan %s of job %q is over: nothing is left to do.\n", w.last.Name, w.job)
 		return nil
 	}
 	return err
+}
+
+// removed says how an uninstall ends.
+func (w *planWatch) removed() {
+	fmt.Fprintf(w.c.Stdout, "Job %q is removed: nothing of it is left.\n", w.job)
 }
 
 // exitNotInTime is the exit code of a wait whose time was up.

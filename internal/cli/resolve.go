@@ -142,3 +142,16 @@ func (c *cli) resolveJob(ctx context.Context, cl *client.Client, prefix string) 
 	}
 	return id, cl.WithNamespace(found[0].Namespace), nil
 }
+
+// resolvePlans is resolveJob for those who read plans: the plan uninstall of a
+// removed job can be read for a while, by the job's whole id.
+func (c *cli) resolvePlans(ctx context.Context, cl *client.Client, prefix string) (string, *client.Client, error) {
+	id, in, err := c.resolveJob(ctx, cl, prefix)
+	if id == prefix {
+		return id, in, err
+	}
+	if pl, _, failed := cl.Plans().Get(ctx, prefix, api.PlanUninstall, nil); failed == nil {
+		return prefix, cl.WithNamespace(pl.Namespace), nil
+	}
+	return id, in, err
+}

@@ -294,7 +294,8 @@ func (s *sdkService) pauses() {
 	}
 }
 
-// uninstalls has the service forgotten. Meanwhile its only plan is deploy.
+// uninstalls has the service forgotten. Its only plan is deploy then, until it is
+// complete and for some minutes after.
 func (s *sdkService) uninstalls() {
 	s.t.Helper()
 	if _, err := s.Client.Jobs().Deregister(s.t.Context(), s.name, client.DeregisterOptions{Purge: true}); err != nil {
@@ -302,15 +303,18 @@ func (s *sdkService) uninstalls() {
 	}
 	s.eventually("the service is gone", func(context.Context) error {
 		var names []string
-		code, body := s.ask(http.MethodGet, "plans", "")
-		if json.Unmarshal([]byte(body), &names) == nil && !slices.Equal(names, []string{"deploy"}) {
+		_, body := s.ask(http.MethodGet, "plans", "")
+		if json.Unmarshal([]byte(body), &names) != nil || !slices.Equal(names, []string{"deploy"}) {
 			s.t.Fatalf("while it is uninstalled its plans are %s", body)
 		}
-		if code != http.StatusNotFound || body != "Service hello-world not found" {
-			return fmt.Errorf("%d %s", code, body)
+		if code, tree := s.tree("deploy"); code != http.StatusOK {
+			return fmt.Errorf("%d %s", code, tree)
 		}
 		return nil
 	})
+	if code, body := s.ask(http.MethodGet, "pod", ""); code != http.StatusNotFound || body != "Service hello-world not found" {
+		s.t.Errorf("pods of an uninstalled service: %d %s", code, body)
+	}
 }
 
 // TestSDKSidecarPlan runs a plan that a service declares beside its deploy plan,
