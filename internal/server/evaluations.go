@@ -29,7 +29,7 @@ func (s *Server) DeleteEvaluations(ctx context.Context, ids []string) (index uin
 		switch {
 		case snap.Evaluation(id) == nil:
 			return 0, api.Errorf(api.CodeNotFound, "evaluation %q not found", id)
-		case t.broker.IsOut(id):
+		case t.broker.IsOutstanding(id):
 			return 0, api.Errorf(api.CodeConflict, "evaluation %s is being worked out: try again in a moment", api.ShortID(id))
 		}
 	}
@@ -56,7 +56,7 @@ func (s *Server) UnblockEvaluation(ctx context.Context, id string) (uint64, erro
 		return 0, api.Errorf(api.CodeNotFound, "evaluation %q not found", id)
 	case e.Status != api.EvalStatusBlocked:
 		return 0, api.Errorf(api.CodeInvalid, "evaluation %s is %s: only a blocked one can be unblocked", api.ShortID(id), e.Status)
-	case t.broker.IsOut(id):
+	case t.broker.IsOutstanding(id):
 		return s.store.Index(), nil // that is happening
 	}
 	e = e.Copy()

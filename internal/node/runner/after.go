@@ -12,7 +12,7 @@ import (
 // order notes which members wait for tasks that they come after, and which wait
 // in vain. Tasks that have yet to be launched are waited for by nobody: what
 // launches them knows when their turn is.
-func (r *Runner) order(m []member) {
+func (r *Runner) order(m []taskView) {
 	for i, t := range r.tasks {
 		if t.stage != stageWaiting {
 			continue
@@ -22,9 +22,9 @@ func (r *Runner) order(m []member) {
 			if o == nil || o.isIdle() || o.isAwaited() || o.isHeld() {
 				continue
 			}
-			m[i].waits = m[i].waits || !o.isAccomplished()
-			if why := o.isHopeless(); why != "" {
-				m[i].barred = fmt.Sprintf("Task %q %s, which it comes after", name, why)
+			m[i].waits = m[i].waits || !o.hasReachedGoal()
+			if why := o.abandonReason(); why != "" {
+				m[i].barredBecause = fmt.Sprintf("Task %q %s, which it comes after", name, why)
 			}
 		}
 	}
@@ -40,15 +40,15 @@ func (r *Runner) isOrdered() bool {
 	return false
 }
 
-// isAccomplished reports whether the task has come so far that others may come
+// hasReachedGoal reports whether the task has come so far that others may come
 // after it: it has ended, or runs and is well.
-func (t *task) isAccomplished() bool {
+func (t *task) hasReachedGoal() bool {
 	return t.stage == stageDead || !t.mustSucceed() && t.passesLiveness()
 }
 
-// isHopeless says why nobody need wait for the task any more; "" is that it may
+// abandonReason says why nobody need wait for the task any more; "" is that it may
 // still come to something, or has.
-func (t *task) isHopeless() string {
+func (t *task) abandonReason() string {
 	switch {
 	case t.stage != stageDead || t.isOptional():
 		return ""
@@ -77,4 +77,4 @@ func (t *task) passesLiveness() bool {
 	return true
 }
 
-func barredBy(x member) cause { return cause{event: api.EventSiblingFailed, words: x.barred} }
+func barredBy(x taskView) cause { return cause{event: api.EventSiblingFailed, words: x.barredBecause} }

@@ -28,9 +28,9 @@ type crash struct {
 	signal int
 }
 
-// crashed counts a crash of the task, unless its failure does not count, which had been well for that long. What
+// countCrash counts a crash of the task, unless its failure does not count, which had been well for that long. What
 // was well for long enough begins to count anew.
-func (t *task) crashed(c crash, well time.Duration) {
+func (t *task) countCrash(c crash, well time.Duration) {
 	r := t.r
 	if t.isOptional() {
 		return
@@ -39,7 +39,7 @@ func (t *task) crashed(c crash, well time.Duration) {
 	if r.crashes != nil {
 		now = *r.crashes
 	}
-	if reset := t.forgets(); reset > 0 && well >= reset {
+	if reset := t.crashResetAfter(); reset > 0 && well >= reset {
 		now.Count = 0
 	}
 	why := fmt.Sprintf("task %q: %s", t.name, c.words)
@@ -52,11 +52,11 @@ func (t *task) crashed(c crash, well time.Duration) {
 	now.Kind, now.Task, now.ExitCode, now.Signal = c.kind, t.name, c.code, c.signal
 	now.Next = r.nextAttempt()
 	r.crashes = &now
-	r.touch()
+	r.markModified()
 }
 
-// forgets is how long the task must be well for its crashes to be forgotten.
-func (t *task) forgets() time.Duration {
+// crashResetAfter is how long the task must be well for its crashes to be forgotten.
+func (t *task) crashResetAfter() time.Duration {
 	p := t.spec.Restart
 	switch {
 	case p == nil:
@@ -96,17 +96,17 @@ func (r *Runner) nextAttempt() int64 {
 	return first
 }
 
-// wellFor is how long the task's run had been well.
-func (t *task) wellFor() time.Duration {
+// healthyFor is how long the task's run had been well.
+func (t *task) healthyFor() time.Duration {
 	if t.well.IsZero() {
 		return 0
 	}
 	return time.Since(t.well)
 }
 
-// noteWell notes which tasks have come to be well: their processes run, and
+// recordHealthyTasks notes which tasks have come to be well: their processes run, and
 // their own liveness checks have passed.
-func (r *Runner) noteWell() {
+func (r *Runner) recordHealthyTasks() {
 	var open []*task
 	for _, t := range r.tasks {
 		if t.handle != nil && t.well.IsZero() {
@@ -151,7 +151,7 @@ func (t *task) crashOf(x driver.Exit, ran time.Duration, taken string) crash {
 
 // crashWords tells why the task's process ended, and after how long.
 func (t *task) crashWords(x driver.Exit, ran time.Duration) string {
-	after := " after " + lasted(ran)
+	after := " after " + formatRunTime(ran)
 	if x.Background {
 		after = " in the background" + after
 	}
@@ -174,8 +174,8 @@ func (t *task) crashWords(x driver.Exit, ran time.Duration) string {
 	return fmt.Sprintf("exited with code %d%s", x.Code, after)
 }
 
-// lasted shows how long a run was: the shorter, the more exactly.
-func lasted(d time.Duration) string {
+// formatRunTime shows how long a run was: the shorter, the more exactly.
+func formatRunTime(d time.Duration) string {
 	unit := time.Second
 	switch {
 	case d < time.Second:
@@ -183,7 +183,7 @@ func lasted(d time.Duration) string {
 	case d < time.Minute:
 		unit = 100 * time.Millisecond
 	}
-	return short(max(0, d).Round(unit))
+	return formatDelay(max(0, d).Round(unit))
 }
 
 // memoryLimit is how much its driver lets the task use, in MB; 0 is as much as

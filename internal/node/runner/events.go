@@ -72,7 +72,7 @@ func exitWords(x driver.Exit) string {
 	return strings.Join(words, ", ")
 }
 
-func restarting(v verdict) *api.TaskEvent {
+func restarting(v restartDecision) *api.TaskEvent {
 	if !v.again {
 		e := event(api.EventNotRestarting, v.words)
 		e.RestartReason, e.FailsTask = v.words, true
@@ -86,7 +86,7 @@ func restarting(v verdict) *api.TaskEvent {
 
 // killing tells why and how a task is being stopped.
 func killing(why cause, signal string, timeout time.Duration) *api.TaskEvent {
-	how := fmt.Sprintf("Sent %s, SIGKILL follows after %s", signal, short(timeout))
+	how := fmt.Sprintf("Sent %s, SIGKILL follows after %s", signal, formatDelay(timeout))
 	e := event(api.EventKilling, how)
 	if why.words != "" {
 		e.DisplayMessage = why.words + ". " + how
@@ -96,8 +96,8 @@ func killing(why cause, signal string, timeout time.Duration) *api.TaskEvent {
 	return e
 }
 
-// blame is the event that precedes killing when another task is the reason.
-func blame(why cause) *api.TaskEvent {
+// siblingEvent is the event that precedes killing when another task is the reason.
+func siblingEvent(why cause) *api.TaskEvent {
 	if why.event == api.EventKilling {
 		return nil
 	}

@@ -40,9 +40,9 @@ func (t *task) isOptional() bool {
 // isAlone reports whether the group's other tasks go on when this one ends.
 func (t *task) isAlone() bool { return t.isOptional() || t.r.group.IsIndependent(t.spec) }
 
-// drag has the group's other tasks that keep running restart with an essential
+// restartSiblings has the group's other tasks that keep running restart with an essential
 // one, which failed and starts again after delay.
-func (t *task) drag(delay time.Duration) {
+func (t *task) restartSiblings(delay time.Duration) {
 	if !t.r.group.IsEssential(t.spec) {
 		return
 	}
@@ -54,7 +54,7 @@ func (t *task) drag(delay time.Duration) {
 		if o == t || o.goal() != api.GoalRunning || o.handle == nil && o.starting == nil && !o.finding || !o.canBeAsked() {
 			continue
 		}
-		o.tell(blame(cause{event: api.EventSiblingFailed, words: "Restarted because " + words, sibling: t.name}))
+		o.tell(siblingEvent(cause{event: api.EventSiblingFailed, words: "Restarted because " + words, sibling: t.name}))
 		o.ask(&request{Words: "T" + words[1:], Until: time.Now().Add(delay)})
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// health decides whether the allocation is healthy: for its deployment, for the
+// healthWatch decides whether the allocation is healthy: for its deployment, for the
 // drain that it was moved by, or for its launches. It exists while that is open.
-type health struct {
+type healthWatch struct {
 	r        *Runner
 	minimum  time.Duration // how long everything must be well
 	within   time.Duration // how long that may take
@@ -53,7 +53,7 @@ func (r *Runner) isPartial() bool {
 // update block says, and so for an instance that was recovered, unless that is
 // left to operators; for a service's instance that took over from another, and
 // may be what a drain waits for, what the migrate block says.
-func (r *Runner) healthPolicy() *health {
+func (r *Runner) healthPolicy() *healthWatch {
 	if r.alloc.DeploymentID != "" {
 		return r.updatePolicy()
 	}
@@ -64,7 +64,7 @@ func (r *Runner) healthPolicy() *health {
 	if m == nil || r.alloc.PreviousAllocation == "" || r.alloc.Job == nil || r.alloc.Job.Type != api.JobTypeService {
 		return nil
 	}
-	return &health{minimum: value(m.MinHealthyTime), within: value(m.HealthyDeadline), checks: value(m.HealthCheck) != api.HealthCheckTaskStates}
+	return &healthWatch{minimum: value(m.MinHealthyTime), within: value(m.HealthyDeadline), checks: value(m.HealthCheck) != api.HealthCheckTaskStates}
 }
 
 // isManual reports whether it is operators who say what is healthy.
@@ -74,16 +74,16 @@ func (r *Runner) isManual() bool {
 
 // updatePolicy is what the update block says; nil if there is none, or an
 // operator says what is healthy.
-func (r *Runner) updatePolicy() *health {
+func (r *Runner) updatePolicy() *healthWatch {
 	u := r.group.Update
 	if u == nil || value(u.HealthCheck) == api.HealthCheckManual {
 		return nil
 	}
-	return &health{minimum: value(u.MinHealthyTime), within: value(u.HealthyDeadline), checks: value(u.HealthCheck) != api.HealthCheckTaskStates}
+	return &healthWatch{minimum: value(u.MinHealthyTime), within: value(u.HealthyDeadline), checks: value(u.HealthCheck) != api.HealthCheckTaskStates}
 }
 
 // begin starts the time in which the allocation has to become healthy.
-func (h *health) begin(r *Runner, answer func(bool, string)) {
+func (h *healthWatch) begin(r *Runner, answer func(bool, string)) {
 	if h == nil {
 		return
 	}
@@ -94,7 +94,7 @@ func (h *health) begin(r *Runner, answer func(bool, string)) {
 }
 
 // stop ends the judging without a result.
-func (h *health) stop() {
+func (h *healthWatch) stop() {
 	if h == nil {
 		return
 	}
@@ -108,14 +108,14 @@ func (h *health) stop() {
 }
 
 // decide ends the judging.
-func (h *health) decide(healthy bool, why string) {
+func (h *healthWatch) decide(healthy bool, why string) {
 	answer := h.answer
 	h.stop()
 	answer(healthy, why)
 }
 
-// judge looks at the tasks and checks after a change.
-func (r *Runner) judge() {
+// judgeHealth looks at the tasks and checks after a change.
+func (r *Runner) judgeHealth() {
 	if r.health == nil && r.launching == nil {
 		return
 	}
@@ -125,14 +125,14 @@ func (r *Runner) judge() {
 		r.health, r.launching = nil, nil
 		return
 	}
-	for _, h := range []*health{r.health, r.launching} {
+	for _, h := range []*healthWatch{r.health, r.launching} {
 		if h != nil {
 			h.judge()
 		}
 	}
 }
 
-func (h *health) judge() {
+func (h *healthWatch) judge() {
 	for _, t := range h.r.tasks {
 		if x := t.member(); x.failed && !x.optional {
 			h.decide(false, fmt.Sprintf("Task %q failed", t.name))
@@ -161,10 +161,10 @@ func (h *health) judge() {
 }
 
 // isWell reports whether everything that should run runs, and what is missing.
-func (h *health) isWell() (bool, string) {
+func (h *healthWatch) isWell() (bool, string) {
 	r := h.r
 	for _, t := range r.tasks {
-		if missing := t.missing(); missing != "" {
+		if missing := t.unmetCondition(); missing != "" {
 			return false, fmt.Sprintf("task %q %s", t.name, missing)
 		}
 	}
@@ -182,9 +182,9 @@ func (h *health) isWell() (bool, string) {
 	return true, ""
 }
 
-// missing is what keeps the task from being as it should be now, as the end of a
+// unmetCondition is what keeps the task from being as it should be now, as the end of a
 // sentence; "" if nothing does.
-func (t *task) missing() string {
+func (t *task) unmetCondition() string {
 	x := t.member()
 	switch {
 	case x.hook == hookPoststop || x.idle || x.awaited:
@@ -214,13 +214,13 @@ func (t *task) missing() string {
 }
 
 // expire ends the time in which the allocation had to become healthy.
-func (h *health) expire() {
+func (h *healthWatch) expire() {
 	h.r.mu.Lock()
 	defer h.r.mu.Unlock()
 	if h.answer == nil {
 		return
 	}
-	why := fmt.Sprintf("Not healthy for min_healthy_time of %s by healthy_deadline of %s", short(h.minimum), short(h.within))
+	why := fmt.Sprintf("Not healthy for min_healthy_time of %s by healthy_deadline of %s", formatDelay(h.minimum), formatDelay(h.within))
 	if well, missing := h.isWell(); !well {
 		why += ": " + missing
 	}
@@ -242,11 +242,11 @@ func (r *Runner) decideHealth(healthy bool, why string) {
 
 // decided takes into account that the allocation's health is known.
 func (r *Runner) decided(healthy bool, why string) {
-	r.touch()
+	r.markModified()
 	if !healthy {
 		for _, t := range r.tasks {
 			if !t.isIdle() {
-				t.tellOnce(event(api.EventAllocUnhealthy, why))
+				t.recordOnce(event(api.EventAllocUnhealthy, why))
 			}
 		}
 	}
@@ -269,7 +269,7 @@ func (r *Runner) limitRun() {
 	r.limit = time.AfterFunc(max(0, time.Until(since.Add(most))), func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		why := fmt.Sprintf("The allocation ran longer than max_run_duration of %s", short(most))
+		why := fmt.Sprintf("The allocation ran longer than max_run_duration of %s", formatDelay(most))
 		r.stop(&end{why: cause{event: api.EventKilling, words: why}}, true)
 	})
 }

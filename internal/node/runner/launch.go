@@ -69,25 +69,25 @@ func (t *task) isSuperseded() bool {
 	})
 }
 
-// heed makes tasks follow their launches, as far as that needs no turn in the
+// applyLaunches makes tasks follow their launches, as far as that needs no turn in the
 // order of the allocation's life.
-func (r *Runner) heed() {
+func (r *Runner) applyLaunches() {
 	if r.alloc.Launches == nil || r.ending != nil || r.delayed || r.allDead() {
 		return
 	}
 	for _, t := range r.tasks {
 		if l := t.launch(); l != nil && (t.killed == nil || t.stage == stageDead) {
-			t.heed(l)
+			t.applyLaunch(l)
 		}
 	}
 }
 
-func (t *task) heed(l *api.Launch) {
+func (t *task) applyLaunch(l *api.Launch) {
 	isNew := l.Token != "" && l.Token != t.state.Launch
 	switch {
 	case t.stage == stageActive:
 		if t.isSuperseded() {
-			t.leave(why(l))
+			t.endRun(why(l))
 		}
 	case l.Done && isNew:
 		t.tell(event(api.EventLaunched, why(l)))
@@ -95,12 +95,12 @@ func (t *task) heed(l *api.Launch) {
 		t.change(func(s *api.TaskState) { s.State, s.Failed, s.Launch = api.TaskStateDead, false, l.Token })
 	case l.Hold:
 		if t.stage == stageWaiting {
-			t.tellOnce(event(api.EventHeld, why(l)))
+			t.recordOnce(event(api.EventHeld, why(l)))
 		}
 	case isNew:
 		t.relaunch(l)
 	case t.isUnlaunched():
-		t.tellOnce(event(api.EventNotLaunched, why(l)))
+		t.recordOnce(event(api.EventNotLaunched, why(l)))
 	}
 }
 
@@ -118,8 +118,8 @@ func why(l *api.Launch) string {
 	return "It is launched"
 }
 
-// tellOnce records an event unless it says what the last one does.
-func (t *task) tellOnce(e *api.TaskEvent) {
+// recordOnce records an event unless it says what the last one does.
+func (t *task) recordOnce(e *api.TaskEvent) {
 	if n := len(t.state.Events); n > 0 {
 		if last := t.state.Events[n-1]; last.Type == e.Type && last.DisplayMessage == e.DisplayMessage {
 			return
@@ -135,8 +135,8 @@ func (t *task) isInherited() bool {
 	return t.launchedAs(func(l *api.Launch) bool { return l.Done })
 }
 
-// leave ends what the task is doing, to be held or run by another launch.
-func (t *task) leave(words string) {
+// endRun ends what the task is doing, to be held or run by another launch.
+func (t *task) endRun(words string) {
 	if t.leaving && (t.handle == nil || t.signaled) {
 		return
 	}
@@ -146,9 +146,9 @@ func (t *task) leave(words string) {
 	t.r.host.Changed(t.r, false)
 }
 
-// park puts a task whose process has ended back to where it waits for its turn.
+// requeue puts a task whose process has ended back to where it waits for its turn.
 // It is busy until clear.
-func (t *task) park() {
+func (t *task) requeue() {
 	t.stage, t.handle, t.again, t.leaving, t.busy = stageWaiting, nil, nil, false, true
 	t.intent = nil
 	t.unschedule()
@@ -169,16 +169,16 @@ func (t *task) relaunch(l *api.Launch) {
 	})
 }
 
-// clear lets the driver forget the last run, whose end is on record, and the
+// forgetRun lets the driver forget the last run, whose end is on record, and the
 // task go on.
-func (t *task) clear(ctx context.Context) {
+func (t *task) forgetRun(ctx context.Context) {
 	t.forget(ctx)
-	t.free(ctx)
+	t.release(ctx)
 }
 
-// free ends that the task is busy. As long as tasks of an earlier agent are
+// release ends that the task is busy. As long as tasks of an earlier agent are
 // looked for, it is left to these to go on: nobody knows how they are.
-func (t *task) free(ctx context.Context) {
+func (t *task) release(ctx context.Context) {
 	r := t.r
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -187,7 +187,7 @@ func (t *task) free(ctx context.Context) {
 		return
 	}
 	before := r.modified
-	if r.settle(); r.modified != before {
+	if r.advance(); r.modified != before {
 		r.save()
 	}
 }

@@ -22,7 +22,7 @@ func (r *Runner) watchLaunches() {
 		r.launching.stop()
 		r.launching = nil
 		r.launched = &api.LaunchStatus{ID: l.ID, Timestamp: time.Now()}
-		r.touch()
+		r.markModified()
 		r.host.Changed(r, false) // it is urgent when something comes of it
 		r.askLaunches()
 	case r.launched.Healthy == nil && r.launching == nil:
@@ -33,7 +33,7 @@ func (r *Runner) watchLaunches() {
 func (r *Runner) askLaunches() {
 	switch {
 	case r.group.Update == nil: // then nothing says more than that it is to run
-		r.launching = &health{checks: true}
+		r.launching = &healthWatch{checks: true}
 	default:
 		r.launching = r.updatePolicy()
 	}

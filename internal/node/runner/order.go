@@ -24,8 +24,8 @@ const (
 	hookPoststop
 )
 
-// member is what decisions need to know of a task.
-type member struct {
+// taskView is what decisions need to know of a task.
+type taskView struct {
 	name    string
 	hook    hook
 	sidecar bool
@@ -45,8 +45,8 @@ type member struct {
 	alone    bool // the others go on when it ends
 	optional bool // its failure does not count
 	// What it comes after; see after.go.
-	waits  bool   // that is not done
-	barred string // why it never will be
+	waits         bool   // that is not done
+	barredBecause string // why it never will be
 }
 
 // cause is why a task is to end.
@@ -94,18 +94,18 @@ type step struct {
 // A task that has yet to be launched is left out of that order, whatever its
 // hook: what launches it knows when its turn is. A prestart task that is run
 // again waits for what else of the group is being ended to be run again.
-func decide(m []member, e *end) ([]step, *end) {
+func decide(m []taskView, e *end) ([]step, *end) {
 	if e == nil {
-		e = fate(m)
+		e = groupFate(m)
 	}
 	var steps []step
 	if e != nil {
 		steps = endAll(m, e.why)
 	} else {
-		steps = goOn(m)
+		steps = continueTasks(m)
 	}
-	if over(m) {
-		steps = append(steps, after(m, e)...)
+	if isOver(m) {
+		steps = append(steps, startPoststop(m, e)...)
 		for i, x := range m {
 			if e == nil && x.idle && x.hook != hookPoststop {
 				steps = append(steps, step{task: i, verb: verbSkip, why: othersEnded})
@@ -115,8 +115,8 @@ func decide(m []member, e *end) ([]step, *end) {
 	return steps, e
 }
 
-// fate reports whether what happened to one task ends the others.
-func fate(m []member) *end {
+// groupFate reports whether what happened to one task ends the others.
+func groupFate(m []taskView) *end {
 	for _, x := range m {
 		if x.stage == stageDead && x.failed && !x.alone && x.hook != hookPoststop {
 			return &end{why: cause{event: api.EventSiblingFailed, sibling: x.name, words: "Task \"" + x.name + "\" of the group failed"}}
@@ -135,8 +135,8 @@ var (
 	othersEnded = cause{event: api.EventMainDead, words: "The group's other tasks have ended"}
 )
 
-// goOn lets the allocation live.
-func goOn(m []member) []step {
+// continueTasks lets the allocation live.
+func continueTasks(m []taskView) []step {
 	var steps []step
 	start := func(i int) { steps = append(steps, step{task: i, verb: verbStart}) }
 	prepared, mainsRan, mainsDead, mains, leaving := true, true, true, 0, false
@@ -165,7 +165,7 @@ func goOn(m []member) []step {
 			if mainsDead && x.sidecar {
 				steps = append(steps, step{task: i, verb: verbSkip, why: mainDead})
 			}
-		case x.stage == stageWaiting && x.barred != "" && x.hook != hookPoststop:
+		case x.stage == stageWaiting && x.barredBecause != "" && x.hook != hookPoststop:
 			steps = append(steps, step{task: i, verb: verbSkip, why: barredBy(x)})
 		case x.stage == stageWaiting && x.waits:
 			if mainsDead && x.sidecar {
@@ -186,9 +186,9 @@ func goOn(m []member) []step {
 }
 
 // endAll stops what runs, in order; what has not begun never will.
-func endAll(m []member, why cause) []step {
+func endAll(m []taskView, why cause) []step {
 	var steps []step
-	rank := func(x member) int {
+	rank := func(x taskView) int {
 		switch {
 		case x.leader:
 			return 0
@@ -216,8 +216,8 @@ func endAll(m []member, why cause) []step {
 	return steps
 }
 
-// over reports whether all but the poststop tasks have ended.
-func over(m []member) bool {
+// isOver reports whether all but the poststop tasks have ended.
+func isOver(m []taskView) bool {
 	for _, x := range m {
 		if x.hook != hookPoststop && x.stage != stageDead && !x.idle {
 			return false
@@ -226,8 +226,8 @@ func over(m []member) bool {
 	return true
 }
 
-// after starts the poststop tasks, if there is something that they come after.
-func after(m []member, e *end) []step {
+// startPoststop starts the poststop tasks, if there is something that they come after.
+func startPoststop(m []taskView, e *end) []step {
 	ran := e == nil
 	for _, x := range m {
 		ran = ran || (x.ran && x.hook != hookPoststop)
@@ -240,7 +240,7 @@ func after(m []member, e *end) []step {
 	for i, x := range m {
 		switch {
 		case x.hook != hookPoststop || x.stage != stageWaiting || x.busy:
-		case ran && x.barred != "":
+		case ran && x.barredBecause != "":
 			steps = append(steps, step{task: i, verb: verbSkip, why: barredBy(x)})
 		case ran && x.waits:
 		case ran && !x.idle && !x.awaited && !x.held:
@@ -253,7 +253,7 @@ func after(m []member, e *end) []step {
 	return steps
 }
 
-func stopOrSkip(x member) verb {
+func stopOrSkip(x taskView) verb {
 	if x.stage == stageWaiting {
 		return verbSkip
 	}

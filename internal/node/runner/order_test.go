@@ -52,18 +52,18 @@ func TestJitterIsAtMostAQuarterAndRepeatable(t *testing.T) {
 }
 
 func TestStatusIsFailedOnlyWhenNothingRuns(t *testing.T) {
-	dead := member{stage: stageDead, failed: true, ran: true}
-	runs := member{stage: stageActive, running: true, ran: true}
-	ends := member{stage: stageActive, ran: true, killed: true}
+	dead := taskView{stage: stageDead, failed: true, ran: true}
+	runs := taskView{stage: stageActive, running: true, ran: true}
+	ends := taskView{stage: stageActive, ran: true, killed: true}
 	for _, c := range []struct {
-		m    []member
+		m    []taskView
 		want string
 	}{
-		{[]member{dead, runs}, api.AllocClientRunning},
-		{[]member{dead, ends}, api.AllocClientRunning},
-		{[]member{dead, dead}, api.AllocClientFailed},
-		{[]member{{stage: stageDead}}, api.AllocClientComplete},
-		{[]member{{stage: stageWaiting}}, api.AllocClientPending},
+		{[]taskView{dead, runs}, api.AllocClientRunning},
+		{[]taskView{dead, ends}, api.AllocClientRunning},
+		{[]taskView{dead, dead}, api.AllocClientFailed},
+		{[]taskView{{stage: stageDead}}, api.AllocClientComplete},
+		{[]taskView{{stage: stageWaiting}}, api.AllocClientPending},
 	} {
 		if got := clientStatus(c.m); got != c.want {
 			t.Errorf("status of %+v is %s; want %s", c.m, got, c.want)
@@ -72,21 +72,21 @@ func TestStatusIsFailedOnlyWhenNothingRuns(t *testing.T) {
 }
 
 func TestPoststopTaskWaitsWhileItIsHeld(t *testing.T) {
-	main := member{name: "main", stage: stageDead, ran: true}
+	main := taskView{name: "main", stage: stageDead, ran: true}
 	for name, c := range map[string]struct {
-		last member
+		last taskView
 		end  *end
 		want []verb
 	}{
-		"its turn":        {last: member{}, want: []verb{verbStart}},
-		"held":            {last: member{held: true}},
-		"awaited":         {last: member{awaited: true}},
-		"for an operator": {last: member{idle: true}, want: []verb{verbSkip}},
-		"held to the end": {last: member{held: true}, end: &end{}, want: []verb{verbSkip}},
-		"begun anew":      {last: member{}, end: &end{restart: true}, want: []verb{verbSkip}},
+		"its turn":        {last: taskView{}, want: []verb{verbStart}},
+		"held":            {last: taskView{held: true}},
+		"awaited":         {last: taskView{awaited: true}},
+		"for an operator": {last: taskView{idle: true}, want: []verb{verbSkip}},
+		"held to the end": {last: taskView{held: true}, end: &end{}, want: []verb{verbSkip}},
+		"begun anew":      {last: taskView{}, end: &end{restart: true}, want: []verb{verbSkip}},
 	} {
 		c.last.hook = hookPoststop
-		steps, _ := decide([]member{main, c.last}, c.end)
+		steps, _ := decide([]taskView{main, c.last}, c.end)
 		var got []verb
 		for _, s := range steps {
 			got = append(got, s.verb)

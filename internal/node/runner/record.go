@@ -116,7 +116,7 @@ func (r *Runner) Resume() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.begun = true
-	r.status = clientStatus(r.members())
+	r.status = clientStatus(r.taskViews())
 	for _, t := range r.tasks {
 		if t.stage == stageActive && t.state.State == api.TaskStateRunning {
 			r.status = api.AllocClientRunning // until something else turns out
@@ -137,7 +137,7 @@ func (r *Runner) Resume() {
 			r.loops.Go(func() { t.resume(r.ctx) })
 		case t.run > 0:
 			t.busy = true
-			r.loops.Go(func() { t.clear(r.ctx) })
+			r.loops.Go(func() { t.forgetRun(r.ctx) })
 		}
 	}
 	if r.alloc.IsServerTerminal() && !r.allDead() {
@@ -145,7 +145,7 @@ func (r *Runner) Resume() {
 	}
 	r.watchHealth()
 	if r.ending != nil || r.allDead() || !r.anyActive() {
-		r.settle()
+		r.advance()
 	}
 }
 
@@ -167,7 +167,7 @@ func (t *task) resume(ctx context.Context) {
 	over, wait := t.over == t.run, t.untilRestart()
 	r.mu.Unlock()
 	if over { // what comes next is on record, too: a first start, or a restart
-		t.clear(ctx)
+		t.forgetRun(ctx)
 		if !t.pause(ctx, wait) {
 			t.loop(ctx, nil)
 		}
@@ -188,7 +188,7 @@ func (t *task) resume(ctx context.Context) {
 		t.loop(ctx, nil) // its start never happened
 		return
 	}
-	t.loop(ctx, gone{driver.Exit{Err: driver.ErrTaskLost, At: time.Now()}})
+	t.loop(ctx, lostProcess{driver.Exit{Err: driver.ErrTaskLost, At: time.Now()}})
 }
 
 // untilRestart is what is left of the delay before a restart.
@@ -242,14 +242,16 @@ func (t *task) recover(ctx context.Context, dt *driver.Task) (driver.Handle, err
 	}
 }
 
-// gone stands for a process that nobody found.
-type gone struct{ exit driver.Exit }
+// lostProcess stands for a process that nobody found.
+type lostProcess struct{ exit driver.Exit }
 
-func (g gone) PID() int                                          { return 0 }
-func (g gone) StartedAt() time.Time                              { return time.Time{} }
-func (g gone) Wait(context.Context) (driver.Exit, error)         { return g.exit, nil }
-func (g gone) Signal(context.Context, string) error              { return driver.ErrTaskLost }
-func (g gone) Stop(context.Context, string, time.Duration) error { return nil }
-func (g gone) Exec(context.Context, driver.Exec) (int, error)    { return 0, driver.ErrTaskLost }
-func (g gone) Stats(context.Context) (driver.Stats, error)       { return driver.Stats{}, driver.ErrTaskLost }
-func (g gone) Destroy(context.Context) error                     { return nil }
+func (g lostProcess) PID() int                                          { return 0 }
+func (g lostProcess) StartedAt() time.Time                              { return time.Time{} }
+func (g lostProcess) Wait(context.Context) (driver.Exit, error)         { return g.exit, nil }
+func (g lostProcess) Signal(context.Context, string) error              { return driver.ErrTaskLost }
+func (g lostProcess) Stop(context.Context, string, time.Duration) error { return nil }
+func (g lostProcess) Exec(context.Context, driver.Exec) (int, error)    { return 0, driver.ErrTaskLost }
+func (g lostProcess) Stats(context.Context) (driver.Stats, error) {
+	return driver.Stats{}, driver.ErrTaskLost
+}
+func (g lostProcess) Destroy(context.Context) error { return nil }

@@ -21,8 +21,8 @@ type restarts struct {
 	Next  time.Time `json:",omitzero"` // when the task is started again; zero: it runs, or never
 }
 
-// verdict is what the restart policy says.
-type verdict struct {
+// restartDecision is what the restart policy says.
+type restartDecision struct {
 	again bool
 	delay time.Duration
 	words string // "Exit Code: 1, restarting in 15.2s (attempt 1 of 2 in 30m)"
@@ -30,15 +30,15 @@ type verdict struct {
 
 // next decides what follows the end of a task, told in words by what, which had
 // been well for that long. jitter is between 0 and 1.
-func (w *restarts) next(p *api.Restart, what string, now time.Time, well time.Duration, jitter float64) verdict {
+func (w *restarts) next(p *api.Restart, what string, now time.Time, well time.Duration, jitter float64) restartDecision {
 	attempts, interval, reset := 0, time.Duration(0), time.Duration(0)
 	mode := api.RestartModeFail
 	if p != nil {
 		attempts, interval, mode, reset = value(p.Attempts), value(p.Interval), value(p.Mode), value(p.ResetAfter)
 	}
-	over, within := now.Sub(w.Since) > interval, "in "+short(interval)
+	over, within := now.Sub(w.Since) > interval, "in "+formatDelay(interval)
 	if reset > 0 {
-		over, within = well >= reset, "without being well for "+short(reset)
+		over, within = well >= reset, "without being well for "+formatDelay(reset)
 	}
 	if w.Since.IsZero() || over {
 		w.Since, w.Count = now, 0
@@ -51,20 +51,20 @@ func (w *restarts) next(p *api.Restart, what string, now time.Time, well time.Du
 		if wait > 0 {
 			when = "in " + seconds(wait)
 		}
-		return verdict{again: true, delay: wait, words: fmt.Sprintf("%s, restarting %s (attempt %d of %d %s)", what, when, w.Count, attempts, within)}
+		return restartDecision{again: true, delay: wait, words: fmt.Sprintf("%s, restarting %s (attempt %d of %d %s)", what, when, w.Count, attempts, within)}
 	}
 	if mode == api.RestartModeDelay && interval > 0 && reset == 0 {
 		wait := spread(p, w.Count+1, jitter) + w.Since.Add(interval).Sub(now)
 		w.Next = now.Add(wait)
 		w.Since, w.Count = w.Next, min(1, attempts)
-		return verdict{again: true, delay: wait, words: fmt.Sprintf("%s, restarting in %s, when the policy's interval of %s is over (%s used up)",
-			what, seconds(wait), short(interval), plural(attempts, "attempt"))}
+		return restartDecision{again: true, delay: wait, words: fmt.Sprintf("%s, restarting in %s, when the policy's interval of %s is over (%s used up)",
+			what, seconds(wait), formatDelay(interval), plural(attempts, "attempt"))}
 	}
 	w.Next = time.Time{}
 	if attempts == 0 {
-		return verdict{words: what + ", not restarting: the restart policy allows no attempts"}
+		return restartDecision{words: what + ", not restarting: the restart policy allows no attempts"}
 	}
-	return verdict{words: fmt.Sprintf("%s, not restarting: %s %s used up", what, plural(attempts, "attempt"), within)}
+	return restartDecision{words: fmt.Sprintf("%s, not restarting: %s %s used up", what, plural(attempts, "attempt"), within)}
 }
 
 // spread is the delay before the nth attempt with its jitter, which does not
@@ -88,7 +88,7 @@ func jitterOf(alloc, task string, run int) float64 {
 
 // seconds shows a delay to a tenth of a second.
 func seconds(d time.Duration) string {
-	return short(d.Round(100 * time.Millisecond))
+	return formatDelay(d.Round(100 * time.Millisecond))
 }
 
 func plural(n int, word string) string {
@@ -98,8 +98,8 @@ func plural(n int, word string) string {
 	return fmt.Sprintf("%d %ss", n, word)
 }
 
-// short shows a duration without what is zero at its end: 30m, not 30m0s.
-func short(d time.Duration) string {
+// formatDelay shows a duration without what is zero at its end: 30m, not 30m0s.
+func formatDelay(d time.Duration) string {
 	s := d.String()
 	if len(s) > 3 && s[len(s)-3:] == "m0s" {
 		s = s[:len(s)-2]

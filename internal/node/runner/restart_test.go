@@ -75,7 +75,7 @@ func TestCrashesAreCountedAndTriedAgainAtTheirTime(t *testing.T) {
 			p.Exit(17)
 			synctest.Wait()
 			c := r.Report().Crashes
-			b.want("count", []any{count, n, `task "web": exited with code 17 after ` + lasted(time.Since(p.StartedAt())), time.Now().UnixNano()}, []any{c.Count, c.Total, c.Reason, c.At})
+			b.want("count", []any{count, n, `task "web": exited with code 17 after ` + formatRunTime(time.Since(p.StartedAt())), time.Now().UnixNano()}, []any{c.Count, c.Total, c.Reason, c.At})
 		}
 		begun := time.Now()
 		crash(1, 1)

@@ -60,9 +60,9 @@ type Runner struct {
 	status     string
 	words      string // the client description
 	deployment *api.AllocDeploymentStatus
-	health     *health           // of the deployment; nil when it is not open
+	health     *healthWatch      // of the deployment; nil when it is not open
 	launched   *api.LaunchStatus // of the launches that are acted upon
-	launching  *health           // of these; nil when it is not open
+	launching  *healthWatch      // of these; nil when it is not open
 	checks     map[string]string // check id -> status
 	probed     map[string]string // probe.key -> id of the check that was begun last
 	passed     map[string]bool   // checks that passed when the last agent ended
@@ -113,7 +113,7 @@ func (r *Runner) Start() {
 	defer r.mu.Unlock()
 	r.begun = true
 	r.watchHealth()
-	r.settle()
+	r.advance()
 	if !r.anyActive() { // else each task saves when it starts
 		r.save()
 	}
@@ -198,7 +198,7 @@ func (r *Runner) stop(e *end, noDelay bool) {
 		r.delayed = true
 		for _, t := range r.tasks {
 			if t.handle != nil {
-				t.tell(message("Waiting %s before stopping the tasks (shutdown_delay of the group)", short(*delay)))
+				t.tell(message("Waiting %s before stopping the tasks (shutdown_delay of the group)", formatDelay(*delay)))
 			}
 		}
 		r.serve() // traffic is to have gone elsewhere by then
@@ -218,7 +218,7 @@ func (r *Runner) stop(e *end, noDelay bool) {
 		return
 	}
 	r.ending = e
-	r.settle()
+	r.advance()
 	r.save()
 }
 
@@ -231,12 +231,12 @@ func (r *Runner) anyRunning() bool {
 	return false
 }
 
-// settle acts upon what should happen next, until nothing should. The mutex is
+// advance acts upon what should happen next, until nothing should. The mutex is
 // held.
-func (r *Runner) settle() {
+func (r *Runner) advance() {
 	for {
-		r.heed()
-		steps, e := decide(r.members(), r.ending)
+		r.applyLaunches()
+		steps, e := decide(r.taskViews(), r.ending)
 		r.ending = e
 		if len(steps) == 0 {
 			if !r.isRestarted() && r.watchServices() && r.isOrdered() {
@@ -261,24 +261,24 @@ func (r *Runner) settle() {
 		r.again()
 		return
 	}
-	r.judge()
+	r.judgeHealth()
 	r.serve()
-	r.conclude()
+	r.deriveStatus()
 }
 
 // isRestarted reports whether the allocation's life is to begin again now.
 func (r *Runner) isRestarted() bool { return r.ending != nil && r.ending.restart && r.allDead() }
 
-// conclude derives the allocation's status from its tasks.
-func (r *Runner) conclude() {
-	status := clientStatus(r.members())
+// deriveStatus derives the allocation's status from its tasks.
+func (r *Runner) deriveStatus() {
+	status := clientStatus(r.taskViews())
 	words := r.describe(status)
 	if r.fenced != "" && r.allDead() {
 		status, words = api.AllocClientLost, r.fenced
 	}
 	if status != r.status || words != r.words && (words == wordsHeld || r.words == wordsHeld) {
 		r.status, r.words = status, words
-		r.touch()
+		r.markModified()
 		r.host.Changed(r, true)
 	}
 	if r.allDead() {
@@ -302,8 +302,8 @@ func (r *Runner) conclude() {
 	}
 }
 
-// touch notes that there is something new to tell; no two changes have one time.
-func (r *Runner) touch() { r.modified = max(time.Now().UnixNano(), r.modified+1) }
+// markModified notes that there is something new to tell; no two changes have one time.
+func (r *Runner) markModified() { r.modified = max(time.Now().UnixNano(), r.modified+1) }
 
 func (r *Runner) allDead() bool {
 	for _, t := range r.tasks {
@@ -314,8 +314,8 @@ func (r *Runner) allDead() bool {
 	return true
 }
 
-func (r *Runner) members() []member {
-	m := make([]member, len(r.tasks))
+func (r *Runner) taskViews() []taskView {
+	m := make([]taskView, len(r.tasks))
 	for i, t := range r.tasks {
 		m[i] = t.member()
 	}

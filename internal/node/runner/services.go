@@ -235,7 +235,7 @@ func (r *Runner) address(s *api.Service, c *api.Check, spec *api.Task) string {
 func (r *Runner) target(p probe) *check.Target {
 	t := &check.Target{
 		ID: p.id, Check: p.check, Service: p.service, Group: r.alloc.Name, Address: p.address,
-		Since: r.servedSince(p), Status: r.standing(p), Changed: r.checked,
+		Since: r.servedSince(p), Status: r.initialStatus(p), Changed: r.checked,
 		Failed: func(id, status, why string) { r.unhealthy(p, status, why) },
 	}
 	if r.renewed { // it has its time from now
@@ -287,10 +287,10 @@ func (r *Runner) checked(id, status string) {
 	if _, ok := r.checks[id]; ok {
 		r.checks[id] = status
 		if r.isOrdered() { // a task may wait for that
-			r.settle()
+			r.advance()
 			return
 		}
-		r.judge()
+		r.judgeHealth()
 		r.serve()
 	}
 }
@@ -317,13 +317,13 @@ func (r *Runner) unhealthy(p probe, status, why string) {
 			}
 		}
 	}
-	r.settle()
+	r.advance()
 }
 
-// standing is what is known of a check that begins; "" is nothing. A check that
+// initialStatus is what is known of a check that begins; "" is nothing. A check that
 // replaces another one in place stands as that does. One that joins what serves, or
 // begins anew with what was adopted, takes nothing away before it has asked.
-func (r *Runner) standing(p probe) string {
+func (r *Runner) initialStatus(p probe) string {
 	if old := r.checks[r.probed[p.key]]; r.renewed && old != "" && old != api.CheckStatusPending {
 		return old
 	}

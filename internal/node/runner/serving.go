@@ -19,7 +19,7 @@ import (
 // serve derives whether the allocation serves, and tells the servers at once
 // when that has changed: traffic follows it.
 func (r *Runner) serve() {
-	r.noteWell()
+	r.recordHealthyTasks()
 	if !r.begun || !r.isServing() && r.serving == nil { // what served once goes on to be judged without services
 		return
 	}
@@ -51,7 +51,7 @@ func (r *Runner) serve() {
 		now.Since = max(time.Now().UnixNano(), old.Since+1)
 	}
 	r.serving = now
-	r.touch()
+	r.markModified()
 	r.host.Changed(r, flips || len(now.Services) > 0)
 	r.save()
 }
@@ -77,7 +77,7 @@ func (r *Runner) isDown() string {
 		if t.again != nil && t.again.Counts && !t.isAlone() {
 			return fmt.Sprintf("task %q is restarted: %s", t.name, t.again.Words)
 		}
-		if missing := t.missing(); missing != "" {
+		if missing := t.unmetCondition(); missing != "" {
 			return fmt.Sprintf("task %q %s", t.name, missing)
 		}
 	}

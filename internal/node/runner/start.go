@@ -98,7 +98,7 @@ func (t *task) running(h driver.Handle, e *api.TaskEvent) {
 	}
 	r.limitRun()
 	t.limitRun()
-	r.settle()
+	r.advance()
 	r.save()
 	// The start of a task that is to finish can wait a moment for its end: then
 	// one report is enough, and the end's does not wait for the start's.

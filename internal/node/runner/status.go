@@ -7,7 +7,7 @@ import "github.com/reeve-run/reeve/api"
 
 // clientStatus derives an allocation's status from its tasks. It has failed
 // only when nothing of it runs any more: until then it holds its resources.
-func clientStatus(m []member) string {
+func clientStatus(m []taskView) string {
 	failed, running, open := false, false, false
 	well := false
 	for _, x := range m {

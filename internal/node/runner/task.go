@@ -55,8 +55,8 @@ type request struct {
 	Until time.Time       `json:",omitzero"` // the new process is not started before
 }
 
-func (t *task) member() member {
-	return member{
+func (t *task) member() taskView {
+	return taskView{
 		name: t.name, hook: hookOf(t.spec), sidecar: t.spec.IsSidecar(), leader: t.spec.Leader, stage: t.stage,
 		running: t.handle != nil, ran: t.ran, failed: t.state.Failed && !t.cut, killed: t.killed != nil, fresh: t.fresh,
 		idle: t.isIdle(), awaited: t.isAwaited(), held: t.isHeld(), busy: t.busy, alone: t.isAlone(), optional: t.isOptional(),
@@ -90,7 +90,7 @@ func (t *task) change(do func(*api.TaskState)) {
 	s := *t.state
 	do(&s)
 	t.state = &s
-	t.r.touch()
+	t.r.markModified()
 }
 
 // loop starts the task, waits for its end, and starts it again, until it is
@@ -139,10 +139,10 @@ func (t *task) pause(ctx context.Context, delay time.Duration) (dead bool) {
 				t.cutShort()
 				t.die(false)
 			} else {
-				t.park()
+				t.requeue()
 				t.busy = false
 			}
-			t.r.settle()
+			t.r.advance()
 			t.r.save()
 			t.r.mu.Unlock()
 			return true
@@ -192,7 +192,7 @@ func (t *task) exited(ctx context.Context, h driver.Handle, x driver.Exit) (dela
 	case done:
 		t.die(false)
 	case t.isSuperseded():
-		t.park()
+		t.requeue()
 	case late && (asked == nil || asked.Counts):
 		t.again = nil
 		what, why := t.lateWords(x, at.Sub(t.state.StartedAt))
@@ -208,7 +208,7 @@ func (t *task) exited(ctx context.Context, h driver.Handle, x driver.Exit) (dela
 	dead = dead || t.stage != stageActive
 	t.busy, t.well = dead, time.Time{}
 	saved := r.save()
-	r.settle()
+	r.advance()
 	r.host.Changed(r, true)
 	r.mu.Unlock()
 	// The exit is on record before the driver may forget it.
@@ -219,7 +219,7 @@ func (t *task) exited(ctx context.Context, h driver.Handle, x driver.Exit) (dela
 		r.host.Logger.Warn("clean up after a task", "allocation", r.id, "task", t.name, "error", err)
 	}
 	if dead {
-		t.free(ctx)
+		t.release(ctx)
 	}
 	return delay, dead
 }
@@ -235,19 +235,19 @@ func (t *task) notStarted() (delay time.Duration, dead bool) {
 		t.cutShort()
 		t.die(t.killed.fails)
 	case t.isSuperseded():
-		t.park()
+		t.requeue()
 		t.busy = false
 	case t.again != nil:
 		delay = t.obey(t.again)
 	case t.state.Failed:
-		t.crashed(t.failedStart(), 0)
-		t.tell(restarting(verdict{words: "Another attempt on this node would not help"}))
+		t.countCrash(t.failedStart(), 0)
+		t.tell(restarting(restartDecision{words: "Another attempt on this node would not help"}))
 		t.die(true)
 	default:
 		delay, dead = t.verdict("Failed to start", t.failedStart())
 	}
 	dead = dead || t.stage != stageActive
-	r.settle()
+	r.advance()
 	r.save()
 	r.host.Changed(r, true)
 	return delay, dead
@@ -256,14 +256,14 @@ func (t *task) notStarted() (delay time.Duration, dead bool) {
 // verdict asks the restart policy. what begins the sentence of the event, why
 // is the reason of the crash.
 func (t *task) verdict(what string, why crash) (delay time.Duration, dead bool) {
-	well := t.wellFor()
+	well := t.healthyFor()
 	v := t.policy.next(t.spec.Restart, what, time.Now(), well, jitterOf(t.r.id, t.name, t.run))
-	t.crashed(why, well)
+	t.countCrash(why, well)
 	t.restart(v)
 	if !v.again {
 		t.die(true)
 	} else {
-		t.drag(v.delay)
+		t.restartSiblings(v.delay)
 	}
 	return v.delay, !v.again
 }
@@ -271,7 +271,7 @@ func (t *task) verdict(what string, why crash) (delay time.Duration, dead bool) 
 // obey restarts the task because it was asked to.
 func (t *task) obey(q *request) (delay time.Duration) {
 	t.again = nil
-	v := verdict{again: true, words: q.Words + ", restarting now"}
+	v := restartDecision{again: true, words: q.Words + ", restarting now"}
 	if v.delay = max(0, time.Until(q.Until)); v.delay > 0 {
 		v.words = q.Words + ", restarting in " + seconds(v.delay)
 	}
@@ -279,7 +279,7 @@ func (t *task) obey(q *request) (delay time.Duration) {
 	return v.delay
 }
 
-func (t *task) restart(v verdict) {
+func (t *task) restart(v restartDecision) {
 	t.fresh = false
 	t.tell(restarting(v))
 	if !v.again {
@@ -308,7 +308,7 @@ func (t *task) die(failed bool) {
 
 // skip ends a task that never began.
 func (t *task) skip(why cause) {
-	if e := blame(why); e != nil {
+	if e := siblingEvent(why); e != nil {
 		t.tell(e)
 	}
 	t.killed = &why
@@ -325,7 +325,7 @@ func (t *task) end(why cause) {
 		return
 	}
 	t.killed = &why
-	if e := blame(why); e != nil {
+	if e := siblingEvent(why); e != nil {
 		e.FailsTask = why.fails
 		t.tell(e)
 	}

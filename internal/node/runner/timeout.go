@@ -30,7 +30,7 @@ func (t *task) limitRun() {
 		words := exceeded(most)
 		if t.ask(&request{Words: strings.ToUpper(words[:1]) + words[1:], Counts: true, Kind: api.TroubleTimeout}) {
 			t.late = true
-			t.r.settle()
+			t.r.advance()
 			t.r.host.Changed(t.r, true)
 		}
 	})
@@ -63,4 +63,4 @@ func (t *task) lateWords(x driver.Exit, ran time.Duration) (what, why string) {
 	return strings.ToUpper(why[:1]) + why[1:], why
 }
 
-func exceeded(d time.Duration) string { return fmt.Sprintf("exceeded %s timeout", short(d)) }
+func exceeded(d time.Duration) string { return fmt.Sprintf("exceeded %s timeout", formatDelay(d)) }

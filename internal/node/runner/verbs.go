@@ -53,7 +53,7 @@ func (r *Runner) Restart(name string) error {
 	if done == 0 {
 		return api.Errorf(api.CodeConflict, "nothing of allocation %s runs that could be restarted", api.ShortID(r.id))
 	}
-	r.settle()
+	r.advance()
 	r.save()
 	r.host.Changed(r, true)
 	return nil
@@ -75,7 +75,7 @@ func (r *Runner) RestartAll() error {
 	}
 	why := cause{event: api.EventRestartSignaled, words: "A user asked for a restart of all tasks"}
 	r.ending = &end{why: why, restart: true}
-	r.settle()
+	r.advance()
 	r.save()
 	r.host.Changed(r, true)
 	return nil
@@ -95,7 +95,7 @@ func (r *Runner) again() {
 			s.LastRestart = time.Now()
 		})
 	}
-	r.settle()
+	r.advance()
 }
 
 // chosen is the named task, or all.
@@ -249,6 +249,6 @@ func (r *Runner) Update(a *api.Allocation) {
 		r.stop(&end{why: cause{event: api.EventKilling, words: a.DesiredDescription}}, r.noDelay())
 		return
 	}
-	r.settle()
+	r.advance()
 	r.save()
 }

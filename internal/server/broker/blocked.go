@@ -27,7 +27,7 @@ import (
 // them, so an offer takes as many steps as there are distinct wants.
 type blocked struct {
 	byJob map[api.NamespacedID]*item
-	wants map[wantKey]*want
+	wants map[demandKey]*demandSet
 	sets  map[string]*classSet
 	known map[uintptr]*classSet // by address of the map of classes
 
@@ -40,30 +40,30 @@ type blocked struct {
 // An item is one blocked evaluation.
 type item struct {
 	eval  *api.Evaluation
-	want  *want
+	want  *demandSet
 	count int64 // waiting instances
 	slot  int
 }
 
-// A need is a lower bound of what one waiting instance of an evaluation takes.
-type need struct {
+// A demand is a lower bound of what one waiting instance of an evaluation takes.
+type demand struct {
 	api.Usage
 	sized bool // reports whether Usage is known
 	count int64
 	fixed bool // reports whether its instances belong to certain nodes
 }
 
-// A wantKey identifies what helps an evaluation: the node classes and the room.
-type wantKey struct {
+// A demandKey identifies what helps an evaluation: the node classes and the room.
+type demandKey struct {
 	classes *classSet
 	need    api.Usage
 	sized   bool
 	fixed   bool
 }
 
-// A want holds the blocked evaluations with one wantKey.
-type want struct {
-	wantKey
+// A demandSet holds the blocked evaluations with one wantKey.
+type demandSet struct {
+	demandKey
 	waiting heap.Indexed[*item] // by priority, then age
 }
 
@@ -88,24 +88,24 @@ type offer struct {
 
 func newBlocked() *blocked {
 	return &blocked{
-		byJob: map[api.NamespacedID]*item{}, wants: map[wantKey]*want{},
+		byJob: map[api.NamespacedID]*item{}, wants: map[demandKey]*demandSet{},
 		sets: map[string]*classSet{}, known: map[uintptr]*classSet{}, smallest: unlimited,
 	}
 }
 
 var unlimited = api.Usage{CPU: math.MaxInt64, MemoryMB: math.MaxInt64, DiskMB: math.MaxInt64}
 
-func (b *blocked) add(e *api.Evaluation, n need) {
+func (b *blocked) add(e *api.Evaluation, n demand) {
 	if !n.sized {
 		n.Usage = api.Usage{}
 		b.unsized++
 	} else {
 		b.smallest = least(b.smallest, n.Usage)
 	}
-	key := wantKey{classes: b.set(e), need: n.Usage, sized: n.sized, fixed: n.fixed}
+	key := demandKey{classes: b.set(e), need: n.Usage, sized: n.sized, fixed: n.fixed}
 	w := b.wants[key]
 	if w == nil {
-		w = &want{wantKey: key, waiting: heap.NewIndexed(
+		w = &demandSet{demandKey: key, waiting: heap.NewIndexed(
 			func(x, y *item) bool { return moreUrgentEvaluation(x.eval, y.eval) },
 			func(i *item) *int { return &i.slot },
 		)}
@@ -132,8 +132,8 @@ func moreUrgentEvaluation(x, y *api.Evaluation) bool {
 	return x.ID < y.ID
 }
 
-// of returns the job's blocked evaluation, or nil.
-func (b *blocked) of(job api.NamespacedID) *api.Evaluation {
+// evaluationOf returns the job's blocked evaluation, or nil.
+func (b *blocked) evaluationOf(job api.NamespacedID) *api.Evaluation {
 	if i := b.byJob[job]; i != nil {
 		return i.eval
 	}
@@ -154,7 +154,7 @@ func (b *blocked) remove(job api.NamespacedID) {
 	if w.waiting.Len() > 0 {
 		return
 	}
-	delete(b.wants, w.wantKey)
+	delete(b.wants, w.demandKey)
 	if w.classes.wants--; w.classes.wants == 0 {
 		delete(b.sets, w.classes.key)
 		delete(b.known, addressOf(w.classes.classes))
@@ -188,14 +188,14 @@ func (b *blocked) take(o *offer) (woken []*api.Evaluation) {
 		}
 		woken = append(woken, best.eval)
 		if w := best.want; w.sized && o.sized && !o.whole {
-			o.free = o.free.Sub(used(w.need, min(best.count, times(w.need, o.free))))
+			o.free = o.free.Sub(usageOf(w.need, min(best.count, copiesThatFit(w.need, o.free))))
 		}
 		b.remove(best.eval.JobKey())
 	}
 }
 
-// times returns how often need fits into free, but at least 1.
-func times(need, free api.Usage) int64 {
+// copiesThatFit returns how often need fits into free, but at least 1.
+func copiesThatFit(need, free api.Usage) int64 {
 	n := int64(math.MaxInt32)
 	for _, d := range [...][2]int64{{need.CPU, free.CPU}, {need.MemoryMB, free.MemoryMB}, {need.DiskMB, free.DiskMB}} {
 		if d[0] > 0 {
@@ -205,13 +205,13 @@ func times(need, free api.Usage) int64 {
 	return max(n, 1)
 }
 
-func used(need api.Usage, n int64) api.Usage {
+func usageOf(need api.Usage, n int64) api.Usage {
 	return api.Usage{CPU: need.CPU * n, MemoryMB: need.MemoryMB * n, DiskMB: need.DiskMB * n}
 }
 
 // first returns the most urgent evaluation that has not examined the offer yet, if it is
 // more urgent than best.
-func (w *want) first(o *offer, best *item) *item {
+func (w *demandSet) first(o *offer, best *item) *item {
 	top, ok := w.waiting.First()
 	if !ok || best != nil && !moreUrgentEvaluation(top.eval, best.eval) {
 		return nil
@@ -229,11 +229,11 @@ func (w *want) first(o *offer, best *item) *item {
 }
 
 // open reports whether the offer is news to the evaluation.
-func (w *want) open(i *item, o *offer) bool {
+func (w *demandSet) open(i *item, o *offer) bool {
 	return i.eval.SnapshotIndex < o.index && (!w.fixed || o.lacks == nil || o.lacks(i.eval, o.node))
 }
 
-func (w *want) helpedBy(o *offer) bool {
+func (w *demandSet) helpedBy(o *offer) bool {
 	if w.sized && o.sized {
 		if _, fits := w.need.Fits(o.free); !fits {
 			return false

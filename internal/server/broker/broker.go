@@ -42,7 +42,7 @@ type Config struct {
 // A Broker is the leader's queue of evaluations. Any goroutine may call its methods.
 type Broker struct {
 	cfg   Config
-	world *stored
+	world *storeLookup
 
 	mu      sync.Mutex
 	work    sync.Cond // signals that a job is ready or the broker is closed
@@ -59,7 +59,7 @@ func New(cfg Config) *Broker {
 	if cfg.Limits == (Limits{}) {
 		cfg.Limits = DefaultLimits
 	}
-	w := &stored{fleet: cfg.Fleet}
+	w := &storeLookup{fleet: cfg.Fleet}
 	b := &Broker{cfg: cfg, world: w, q: newQueue(cfg.Limits, w), saves: make(chan struct{}, 1)}
 	b.work.L = &b.mu
 	return b
@@ -83,7 +83,7 @@ func (b *Broker) Dequeue(ctx context.Context) (*Delivery, error) {
 			return nil, context.Canceled
 		}
 		if d := b.q.dequeue(time.Now()); d != nil {
-			b.arm()
+			b.setTimer()
 			return d, nil
 		}
 		b.work.Wait()
@@ -151,8 +151,8 @@ func (b *Broker) Released(allocs []*api.Allocation) {
 	b.changed()
 }
 
-// IsOut reports whether a worker holds the evaluation.
-func (b *Broker) IsOut(id string) bool {
+// IsOutstanding reports whether a worker holds the evaluation.
+func (b *Broker) IsOutstanding(id string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.q.place[id] == placeOut
@@ -230,12 +230,12 @@ func (b *Broker) changed() {
 	case n > 1:
 		b.work.Broadcast()
 	}
-	b.arm()
+	b.setTimer()
 }
 
-// arm sets the timer to the next time at which the queue changes by itself. A timer that
+// setTimer sets the timer to the next time at which the queue changes by itself. A timer that
 // fires too early costs less than moving it with every delivery.
-func (b *Broker) arm() {
+func (b *Broker) setTimer() {
 	at, ok := b.q.next()
 	if b.closed || !ok || !b.armed.IsZero() && !at.Before(b.armed) {
 		return
@@ -256,7 +256,7 @@ func (b *Broker) tick() {
 	}
 	now := time.Now()
 	b.armed = time.Time{}
-	b.q.due(now)
+	b.q.releaseDelayed(now)
 	for _, d := range b.q.expire(now) {
 		b.cfg.Logger.Warn("evaluation not acknowledged in time", "evaluation", d.Evaluation.ID, "job", d.Evaluation.JobID)
 		b.nack(d, now)

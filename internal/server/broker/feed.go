@@ -52,7 +52,7 @@ func (b *Broker) load(ctx context.Context, snap *state.Snapshot, now time.Time) 
 		}
 	}
 	for e := range snap.Evaluations() {
-		b.put(e, now)
+		b.file(e, now)
 	}
 	b.changed()
 }
@@ -60,7 +60,7 @@ func (b *Broker) load(ctx context.Context, snap *state.Snapshot, now time.Time) 
 // apply applies the changes of one log entry. The snapshot contains the entry and perhaps
 // later ones.
 func (b *Broker) apply(ctx context.Context, batch *state.Batch, snap *state.Snapshot, now time.Time) {
-	h := helpOf(batch, snap)
+	h := unblockEventsOf(batch, snap)
 	if len(h.nodes) > 0 && b.cfg.Fleet != nil && b.cfg.Fleet.Wait(ctx, batch.Index) != nil {
 		return // the term ended
 	}
@@ -72,7 +72,7 @@ func (b *Broker) apply(ctx context.Context, batch *state.Batch, snap *state.Snap
 		case state.TableEvaluations:
 			switch {
 			case c.Op == state.Put:
-				b.put(c.New.(*api.Evaluation), now)
+				b.file(c.New.(*api.Evaluation), now)
 			default:
 				old := c.Old.(*api.Evaluation)
 				b.q.forget(old.ID, old.JobKey(), now)
@@ -99,14 +99,14 @@ func (b *Broker) apply(ctx context.Context, batch *state.Batch, snap *state.Snap
 	b.changed()
 }
 
-// A help holds the changes of a log entry that could help blocked evaluations.
-type help struct {
+// A unblockEvents holds the changes of a log entry that could help blocked evaluations.
+type unblockEvents struct {
 	nodes      []string                  // nodes that may have free room now
 	jobs       map[api.NamespacedID]bool // jobs that lost an instance: rules among a job's own instances may now permit more
 	everything bool                      // reports whether the scheduler's configuration or a node pool changed
 }
 
-func helpOf(batch *state.Batch, snap *state.Snapshot) (h help) {
+func unblockEventsOf(batch *state.Batch, snap *state.Snapshot) (h unblockEvents) {
 	starting := snap.SchedulerConfig().MaxStartingPerNode > 0
 	seen := map[string]bool(nil)
 	add := func(node string) {
@@ -146,8 +146,8 @@ func helpOf(batch *state.Batch, snap *state.Snapshot) (h help) {
 	return h
 }
 
-// put adds or removes one evaluation by its status.
-func (b *Broker) put(e *api.Evaluation, now time.Time) {
+// file adds or removes one evaluation by its status.
+func (b *Broker) file(e *api.Evaluation, now time.Time) {
 	switch e.Status {
 	case api.EvalStatusPending:
 		b.q.enqueue(e, now)

@@ -3,9 +3,9 @@
 
 package broker
 
-// news records recent changes. An evaluation becomes blocked some time after its snapshot
+// changeHistory records recent changes. An evaluation becomes blocked some time after its snapshot
 // was taken, and changes in between count.
-type news struct {
+type changeHistory struct {
 	nodes   map[string]change // last change by node
 	classes map[string]uint64 // index of the last change, by class
 	recent  []recentChange    // a ring
@@ -28,11 +28,11 @@ type recentChange struct {
 // recentChanges bounds the ring. For older changes, only the classes are known.
 const recentChanges = 4096
 
-func newNews() *news {
-	return &news{nodes: map[string]change{}, classes: map[string]uint64{}, recent: make([]recentChange, 0, recentChanges)}
+func newChangeHistory() *changeHistory {
+	return &changeHistory{nodes: map[string]change{}, classes: map[string]uint64{}, recent: make([]recentChange, 0, recentChanges)}
 }
 
-func (n *news) add(node, class string, index uint64) {
+func (n *changeHistory) add(node, class string, index uint64) {
 	n.nodes[node] = change{class, max(index, n.nodes[node].index)}
 	n.classes[class] = max(index, n.classes[class])
 	n.newest = max(n.newest, index)
@@ -47,17 +47,17 @@ func (n *news) add(node, class string, index uint64) {
 }
 
 // addClass records a change of a class on an unknown node.
-func (n *news) addClass(class string, index uint64) {
+func (n *changeHistory) addClass(class string, index uint64) {
 	n.classes[class] = max(index, n.classes[class])
 	n.newest, n.dropped = max(n.newest, index), max(n.dropped, index)
 }
 
 // forget removes a deleted node.
-func (n *news) forget(node string) { delete(n.nodes, node) }
+func (n *changeHistory) forget(node string) { delete(n.nodes, node) }
 
 // since yields the nodes that changed after the index, newest first. It returns false if
 // it no longer knows all of them.
-func (n *news) since(index uint64, yield func(node string, c change) (more bool)) (all bool) {
+func (n *changeHistory) since(index uint64, yield func(node string, c change) (more bool)) (all bool) {
 	if n.newest <= index {
 		return true
 	}

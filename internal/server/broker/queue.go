@@ -26,8 +26,8 @@ type queue struct {
 	place   map[string]place // place of each known evaluation, by id
 	timers  map[string]*timer
 	blocked *blocked
-	news    *news
-	world   world
+	news    *changeHistory
+	world   lookup
 	seen    uint64 // newest index of the feed
 	paused  bool   // reports whether deliveries are paused
 	// released counts how often room proved to be free that workers had seen as taken. No
@@ -35,10 +35,10 @@ type queue struct {
 	released uint64
 }
 
-// world provides the current state of the fleet and the jobs.
-type world interface {
+// lookup provides the current state of the fleet and the jobs.
+type lookup interface {
 	// need returns a lower bound of what one waiting instance of the evaluation takes.
-	need(e *api.Evaluation) need
+	need(e *api.Evaluation) demand
 	// free returns the free room of a node. sized reports whether it is known, ready
 	// whether the node takes allocations.
 	free(node string) (free api.Usage, sized, ready bool)
@@ -70,10 +70,10 @@ type jobQueue struct {
 	slot    int
 }
 
-func newQueue(limits Limits, w world) *queue {
+func newQueue(limits Limits, w lookup) *queue {
 	q := &queue{
 		limits: limits, jobs: map[api.NamespacedID]*jobQueue{}, place: map[string]place{},
-		timers: map[string]*timer{}, blocked: newBlocked(), news: newNews(), world: w,
+		timers: map[string]*timer{}, blocked: newBlocked(), news: newChangeHistory(), world: w,
 	}
 	q.ready = heap.NewIndexed(moreUrgent, func(j *jobQueue) *int { return &j.slot })
 	q.timed = heap.NewIndexed(
@@ -93,7 +93,7 @@ func moreUrgent(a, b *jobQueue) bool {
 	if pa, pb := a.priority(), b.priority(); pa != pb {
 		return pa > pb
 	}
-	return a.age() < b.age()
+	return a.oldestIndex() < b.oldestIndex()
 }
 
 func (j *jobQueue) priority() int {
@@ -107,7 +107,7 @@ func (j *jobQueue) priority() int {
 	return highest
 }
 
-func (j *jobQueue) age() uint64 {
+func (j *jobQueue) oldestIndex() uint64 {
 	if len(j.waiting) > 0 {
 		return j.waiting[0].CreateIndex
 	}
@@ -139,7 +139,7 @@ func (q *queue) wait(e *api.Evaluation, now time.Time) {
 	j := q.job(e.JobKey())
 	q.place[e.ID] = placeWaiting
 	j.waiting = append(j.waiting, e)
-	q.settle(j, now)
+	q.requeue(j, now)
 }
 
 // forget drops an evaluation that ended outside of a delivery.
@@ -153,7 +153,7 @@ func (q *queue) forget(id string, key api.NamespacedID, now time.Time) {
 		q.stopTimer(id)
 	case placeBlocked:
 		q.stopTimer(id)
-		if e := q.blocked.of(key); e != nil && e.ID == id {
+		if e := q.blocked.evaluationOf(key); e != nil && e.ID == id {
 			q.blocked.remove(key)
 		}
 	case placeWaiting:
@@ -162,7 +162,7 @@ func (q *queue) forget(id string, key api.NamespacedID, now time.Time) {
 		if j.blocked != nil && j.blocked.ID == id {
 			j.blocked = nil
 		}
-		q.settle(j, now)
+		q.requeue(j, now)
 	case placeOut:
 		return // its worker is about to acknowledge it
 	}
@@ -183,7 +183,7 @@ func (q *queue) dequeue(now time.Time) *Delivery {
 	// A blocked evaluation is delivered together with all later evaluations of its job, so
 	// that a job never has two blocked ones.
 	d.Blocked = j.blocked
-	if kept := q.blocked.of(j.key); kept != nil {
+	if kept := q.blocked.evaluationOf(j.key); kept != nil {
 		d.Blocked = kept
 		q.unblock(kept)
 	}
@@ -210,7 +210,7 @@ func (q *queue) ack(d *Delivery, kept *api.Evaluation, now time.Time) bool {
 		return false
 	}
 	d.job.failed, d.job.until = 0, time.Time{}
-	q.end(d)
+	q.removeDelivery(d)
 	switch {
 	case kept == nil || q.place[kept.ID] != placeNone || slices.Contains(d.forgotten, kept.ID):
 	case d.released != q.released:
@@ -218,7 +218,7 @@ func (q *queue) ack(d *Delivery, kept *api.Evaluation, now time.Time) bool {
 	default:
 		q.block(kept, now)
 	}
-	q.settle(d.job, now)
+	q.requeue(d.job, now)
 	q.offerAgain(d.offers, now)
 	return true
 }
@@ -230,7 +230,7 @@ func (q *queue) nack(d *Delivery, now time.Time) (givenUp []*api.Evaluation, ok 
 		return nil, false
 	}
 	j := d.job
-	q.end(d)
+	q.removeDelivery(d)
 	if d.Attempt >= q.limits.Deliveries {
 		j.failed, j.until = 0, time.Time{}
 		for _, e := range d.all() {
@@ -239,7 +239,7 @@ func (q *queue) nack(d *Delivery, now time.Time) (givenUp []*api.Evaluation, ok 
 				givenUp = append(givenUp, e)
 			}
 		}
-		q.settle(j, now)
+		q.requeue(j, now)
 		q.offerAgain(d.offers, now)
 		return givenUp, true
 	}
@@ -262,13 +262,13 @@ func (q *queue) nack(d *Delivery, now time.Time) (givenUp []*api.Evaluation, ok 
 		q.place[e.ID] = placeWaiting
 		j.blocked = e
 	}
-	q.settle(j, now)
+	q.requeue(j, now)
 	return nil, true
 }
 
-// end ends a delivery. Evaluations that the feed has moved during the delivery keep their
+// removeDelivery ends a delivery. Evaluations that the feed has moved during the delivery keep their
 // new place.
-func (q *queue) end(d *Delivery) {
+func (q *queue) removeDelivery(d *Delivery) {
 	q.out.Remove(d)
 	d.job.out = nil
 	for _, e := range d.all() {
@@ -278,8 +278,8 @@ func (q *queue) end(d *Delivery) {
 	}
 }
 
-// settle adds a job to the ready heap, removes it from the heap, or deletes an empty job.
-func (q *queue) settle(j *jobQueue, now time.Time) {
+// requeue adds a job to the ready heap, removes it from the heap, or deletes an empty job.
+func (q *queue) requeue(j *jobQueue, now time.Time) {
 	switch {
 	case j.out != nil || j.empty():
 		q.ready.Remove(j)

@@ -49,8 +49,8 @@ func (q *queue) expire(now time.Time) (late []*Delivery) {
 	}
 }
 
-// due makes the evaluations and jobs ready whose delay has ended.
-func (q *queue) due(now time.Time) {
+// releaseDelayed makes the evaluations and jobs ready whose delay has ended.
+func (q *queue) releaseDelayed(now time.Time) {
 	for {
 		t, ok := q.timed.First()
 		if !ok || t.at.After(now) {
@@ -59,7 +59,7 @@ func (q *queue) due(now time.Time) {
 		q.timed.Remove(t)
 		switch {
 		case t.job != nil:
-			q.settle(t.job, now)
+			q.requeue(t.job, now)
 		case q.place[t.eval.ID] == placeBlocked:
 			q.blocked.remove(t.eval.JobKey())
 			q.wake(t.eval, now)

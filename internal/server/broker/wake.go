@@ -18,7 +18,7 @@ func (q *queue) wake(e *api.Evaluation, now time.Time, offers ...string) {
 	q.place[e.ID] = placeWaiting
 	j.blocked = e
 	j.offers = append(j.offers, offers...)
-	q.settle(j, now)
+	q.requeue(j, now)
 }
 
 // unblock removes an evaluation from the blocked ones.
@@ -41,7 +41,7 @@ func (q *queue) block(e *api.Evaluation, now time.Time) (older *api.Evaluation) 
 		older = j.blocked
 		j.blocked = nil
 	}
-	if known := q.blocked.of(e.JobKey()); known != nil {
+	if known := q.blocked.evaluationOf(e.JobKey()); known != nil {
 		q.blocked.remove(known.JobKey())
 		if known.ID != e.ID {
 			older = known
@@ -53,7 +53,7 @@ func (q *queue) block(e *api.Evaluation, now time.Time) (older *api.Evaluation) 
 	}
 	q.stopTimer(e.ID)
 	need := q.world.need(e)
-	if node, missed := q.missed(e, need); missed {
+	if node, missed := q.missedChange(e, need); missed {
 		if node != "" {
 			q.wake(e, now, node)
 		} else {
@@ -69,9 +69,9 @@ func (q *queue) block(e *api.Evaluation, now time.Time) (older *api.Evaluation) 
 	return older
 }
 
-// missed reports whether a change after the evaluation's snapshot could help the
+// missedChange reports whether a change after the evaluation's snapshot could help the
 // evaluation. It returns the node if the node is known.
-func (q *queue) missed(e *api.Evaluation, n need) (node string, missed bool) {
+func (q *queue) missedChange(e *api.Evaluation, n demand) (node string, missed bool) {
 	if q.news.newest <= e.SnapshotIndex {
 		return "", false
 	}
@@ -152,7 +152,7 @@ func (q *queue) offerAgain(nodes []string, now time.Time) {
 
 // wakeJob wakes the job's blocked evaluation, whatever it waits for.
 func (q *queue) wakeJob(job api.NamespacedID, now time.Time) {
-	if e := q.blocked.of(job); e != nil {
+	if e := q.blocked.evaluationOf(job); e != nil {
 		q.blocked.remove(job)
 		q.wake(e, now)
 	}

@@ -252,7 +252,7 @@ func TestABlockedOneThatBecomesPendingIsTried(t *testing.T) {
 		if d.Blocked != nil {
 			b.Errorf("the delivery has a blocked evaluation, too: %+v", d.Blocked)
 		}
-		if !b.broker.IsOut("a") {
+		if !b.broker.IsOutstanding("a") {
 			b.Error("it is not out")
 		}
 	})

@@ -19,13 +19,13 @@ type Fleet interface {
 	Free(nodeID string) (api.Usage, bool)
 }
 
-// stored implements world with the state and the fleet.
-type stored struct {
+// storeLookup implements world with the state and the fleet.
+type storeLookup struct {
 	snapshot func() *state.Snapshot
 	fleet    Fleet // nil: free room is unknown
 }
 
-func (w *stored) free(node string) (free api.Usage, sized, ready bool) {
+func (w *storeLookup) free(node string) (free api.Usage, sized, ready bool) {
 	if w.fleet == nil {
 		return api.Usage{}, false, true
 	}
@@ -35,13 +35,13 @@ func (w *stored) free(node string) (free api.Usage, sized, ready bool) {
 
 // need never exceeds what placement will ask for. An evaluation that is woken needlessly
 // costs time, but one that is not woken waits indefinitely.
-func (w *stored) need(e *api.Evaluation) need {
+func (w *storeLookup) need(e *api.Evaluation) demand {
 	snap := w.snapshot()
 	job := snap.Job(e.Namespace, e.JobID)
 	if job == nil {
-		return need{}
+		return demand{}
 	}
-	n := need{
+	n := demand{
 		Usage: unlimited, fixed: job.Type == api.JobTypeSystem || job.Type == api.JobTypeSysBatch,
 		// A job that may preempt others does not depend on free room.
 		sized: !snap.SchedulerConfig().Preemption.Enabled(job.Type),
@@ -60,14 +60,14 @@ func (w *stored) need(e *api.Evaluation) need {
 		n.count += int64(e.QueuedAllocations[g.Name])
 	}
 	if n.Usage == unlimited {
-		return need{fixed: n.fixed}
+		return demand{fixed: n.fixed}
 	}
 	return n
 }
 
 // lacks examines the node's allocations. An instance that is being stopped or has failed
 // does not count.
-func (w *stored) lacks(e *api.Evaluation, node string) bool {
+func (w *storeLookup) lacks(e *api.Evaluation, node string) bool {
 	for a := range w.snapshot().AllocationsByNode(node) {
 		if a.JobKey() == e.JobKey() && !a.IsTerminal() {
 			return false
