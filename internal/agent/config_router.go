@@ -92,6 +92,10 @@ func (r *Router) merge(path string, f *fileRouter) error {
 			continue
 		}
 		v, err := time.ParseDuration(d.text)
+		if d.into == &r.BodyTimeout && err == nil && v == 0 {
+			*d.into = router.NoLimit
+			continue
+		}
 		if err != nil || v <= 0 {
 			return api.Errorf(api.CodeInvalid, "%s: router: %s = %q: must be a duration above 0, such as \"30s\"", path, d.name, d.text)
 		}

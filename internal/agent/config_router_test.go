@@ -61,6 +61,13 @@ func TestTheRouterBlockIsRead(t *testing.T) {
 	}
 }
 
+func TestABodyTimeoutOfZeroIsNoLimit(t *testing.T) {
+	c, err := loadText(t, `router { body_timeout = "0s" }`)
+	if err != nil || c.Router.BodyTimeout != router.NoLimit {
+		t.Errorf("%v, %v", c.Router.BodyTimeout, err)
+	}
+}
+
 func TestARouterIsThereWhenItIsWantedOrForTryingThingsOut(t *testing.T) {
 	yes, no := true, false
 	for _, c := range []struct {
@@ -79,6 +86,8 @@ func TestWhatIsWrongWithARouterIsToldAtOnce(t *testing.T) {
 	for text, want := range map[string]string{
 		`router { trusted_proxies = ["here"] }`: `trusted_proxies: "here": must be an address or a network`,
 		`router { body_timeout = "soon" }`:      `body_timeout = "soon": must be a duration above 0`,
+		`router { body_timeout = "-1s" }`:       `body_timeout = "-1s": must be a duration above 0`,
+		`router { idle_timeout = "0s" }`:        `idle_timeout = "0s": must be a duration above 0`,
 		`router { idle_timeout = "-1s" }`:       `idle_timeout = "-1s": must be a duration above 0`,
 		`router { port = 80 }`:                  `port`,
 	} {

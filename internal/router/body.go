@@ -60,9 +60,20 @@ func (b *body) load(c *conn) *refusal {
 		c.w = copy(larger, c.unread())
 		c.buf, c.r = larger, 0
 	}
+	limit := c.router.config.BodyTimeout
+	var since time.Time
 	for c.w-c.r < want {
-		c.waitRead(time.Now(), c.router.config.BodyTimeout/2)
-		if err := c.fill(); err != nil {
+		if since.IsZero() {
+			since = time.Now()
+			c.waitRead(since, limit/2)
+		}
+		err := c.fill()
+		switch {
+		case err == nil:
+			since = time.Time{}
+		case isTimeout(err) && time.Since(since) < limit:
+			c.readExactlyBy(since.Add(limit)) // the coarse deadline came early
+		default:
 			b.length = -1
 			if isTimeout(err) {
 				return &refusal{http.StatusRequestTimeout, "the request's body did not come in time"}
@@ -145,8 +156,7 @@ func (b *body) copy(c *conn, u *upstream) error {
 			b.pump.read.Store(true) // before the instance has it, and can answer
 		}
 		if n > 0 {
-			u.waitWrite(time.Now(), c.router.config.BodyTimeout/2)
-			if _, err := u.nc.Write(piece[:n]); err != nil {
+			if _, err := u.write(piece[:n], c.router.config.BodyTimeout); err != nil {
 				return err
 			}
 		}
@@ -157,23 +167,40 @@ func (b *body) copy(c *conn, u *upstream) error {
 			}
 			return nil
 		}
-		c.waitRead(time.Now(), c.router.config.BodyTimeout/2)
-		if b.pump.stop.Load() {
-			return errStopped // the deadline that was to tell so is gone
+		got, err := b.readMore(c, room[:])
+		if err != nil {
+			return err
 		}
-		got, err := c.nc.Read(room[:])
-		switch {
-		case b.pump.stop.Load():
-			return errStopped
-		case got > 0:
-			piece = room[:got]
-		case isTimeout(err):
-			return &refusal{http.StatusRequestTimeout, "the request's body did not come in time"}
-		default:
-			return &refusal{statusClientGone, "the client went away before the request's end"}
-		}
+		piece = room[:got]
 	}
 }
+
+// readMore waits for the next piece of a body that is passed on.
+func (b *body) readMore(c *conn, room []byte) (int, error) {
+	limit := c.router.config.BodyTimeout
+	since := time.Now()
+	c.waitRead(since, limit/2)
+	for {
+		if b.pump.stop.Load() {
+			return 0, errStopped // the deadline that was to tell so is gone
+		}
+		got, err := c.nc.Read(room)
+		switch {
+		case b.pump.stop.Load():
+			return 0, errStopped
+		case got > 0:
+			return got, nil
+		case !isTimeout(err):
+			return 0, &refusal{statusClientGone, "the client went away before the request's end"}
+		case time.Since(since) >= limit:
+			return 0, &refusal{http.StatusRequestTimeout, "the request's body did not come in time"}
+		}
+		c.readExactlyBy(since.Add(limit)) // the coarse deadline came early
+	}
+}
+
+// past is a deadline that interrupts what is waiting.
+var past = time.Unix(1, 0)
 
 var errStopped = errors.New("the answer came before the request's end")
 
@@ -188,7 +215,7 @@ func (b *body) finish(c *conn) bool {
 	case <-p.done:
 	default:
 		p.stop.Store(true)
-		c.nc.SetReadDeadline(time.Unix(1, 0)) // interrupts it
+		c.nc.SetReadDeadline(past) // interrupts it
 		<-p.done
 		c.readExactlyBy(time.Time{}) // it may just have come to the end by itself
 	}

@@ -29,12 +29,15 @@ type Config struct {
 	MaxHeader       int           // bytes of a head; 32 KiB
 	MaxBody         int64         // bytes of a request's body; 0: no bound
 	HeaderTimeout   time.Duration // from a head's first byte to its last; 10 s
-	BodyTimeout     time.Duration // without any byte of a request's body, or room for one of an answer's; 60 s
+	BodyTimeout     time.Duration // without any byte of a body, or room for one, either way; NoLimit, or 60 s
 	IdleTimeout     time.Duration // between two requests of a connection; 75 s
 	ResponseTimeout time.Duration // from a request's end to its answer's head, unless its route says otherwise; 60 s
 	ConnectTimeout  time.Duration // to an instance; 2 s
 	DrainTimeout    time.Duration // for requests under way when the router stops; 5 s
 }
+
+// NoLimit as Config.BodyTimeout lets bodies take for ever.
+const NoLimit time.Duration = -1
 
 // A Source hands over the catalog's updates, one after another and the first
 // one Complete, until the context ends. It says when they stop coming; the next

@@ -175,7 +175,9 @@ func (c *conn) handle(head []byte) bool {
 		keep = c.forward(p, path, query)
 	}
 	if !c.body.finish(c) {
-		c.linger()
+		if !c.record.truncated { // whose end must not look like one
+			c.linger()
+		}
 		return false
 	}
 	return keep && !q.close
@@ -200,8 +202,7 @@ func (c *conn) prepare(p *pool) *refusal {
 
 // send writes to the client, and gives up when it does not read.
 func (c *conn) send(b []byte) error {
-	c.waitWrite(time.Now(), c.router.config.BodyTimeout/2)
-	_, err := c.nc.Write(b)
+	_, err := c.write(b, c.router.config.BodyTimeout)
 	return err
 }
 

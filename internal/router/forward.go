@@ -7,9 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -45,7 +43,6 @@ func (c *conn) forward(p *pool, path string, query []byte) bool {
 		keep, again, refused := c.attempt(p, t, name, path, query, now)
 		t.outstanding.Add(-1)
 		if refused == nil {
-			c.record.why = ""
 			c.finish()
 			return keep
 		}
@@ -146,19 +143,19 @@ func (c *conn) connect(t target) (*upstream, error) {
 
 // ask sends the request, and says how much of it went out.
 func (c *conn) ask(u *upstream) (sent int, err error) {
-	u.waitWrite(time.Now(), c.router.config.BodyTimeout/2)
+	limit := c.router.config.BodyTimeout
 	if c.body.kind == bodyInMemory && len(c.body.memory) <= largeRoom {
 		whole := append(c.out, c.body.memory...)
-		sent, err = u.nc.Write(whole)
+		sent, err = u.write(whole, limit)
 		c.out = whole[:len(c.out)]
 		return sent, err
 	}
-	if sent, err = u.nc.Write(c.out); err != nil {
+	if sent, err = u.write(c.out, limit); err != nil {
 		return sent, err
 	}
 	switch c.body.kind {
 	case bodyInMemory:
-		_, err = u.nc.Write(c.body.memory)
+		_, err = u.write(c.body.memory, limit)
 	case bodyStream:
 		c.body.start(c, u)
 	}
@@ -263,137 +260,4 @@ func (c *conn) pumpRefused() *refusal {
 		return nil
 	}
 	return c.body.pump.refused
-}
-
-// deliver passes an answer on to its end.
-func (c *conn) deliver(p *pool, t target, name string, u *upstream) (keep, again bool, refused *refusal) {
-	a := &c.answer
-	if a.status >= 500 {
-		p.failed(t.instance, "status "+strconv.Itoa(a.status))
-	} else {
-		t.ejection.succeeded(ticks(time.Now()))
-	}
-	c.record.status = a.status
-	if a.status == http.StatusSwitchingProtocols {
-		if !c.request.upgrade || !a.upgrade {
-			u.close()
-			return false, false, &refusal{http.StatusBadGateway, "the instance changed to a protocol that the client did not ask for"}
-		}
-		c.writeAnswer(p, t, name, true)
-		c.upgraded(u)
-		return false, false, nil
-	}
-	body := a.hasBody(c.request.method)
-	if body && !a.chunked && a.length < 0 {
-		c.request.close, a.close = true, true // its end is the connection's
-	}
-	if body && a.chunked && c.request.minor == 0 {
-		u.close()
-		return false, false, &refusal{http.StatusBadGateway, "the instance answered an HTTP/1.0 request in chunks"}
-	}
-	if !c.body.isRead() {
-		c.request.close = true // the rest of the request is not waited for
-	}
-	c.writeAnswer(p, t, name, false)
-	err := c.relay(u, body)
-	if err != nil {
-		var why *refusal // its own variable: errors.As keeps it on the heap
-		if errors.As(err, &why) {
-			u.close()
-			return false, false, why
-		}
-	}
-	whole := err == nil && (c.body.pump == nil || !c.body.underWay() && c.body.pump.complete)
-	switch {
-	case whole && !a.close && u.r == u.w:
-		t.idle.park(u, ticks(time.Now()))
-	default:
-		u.close()
-	}
-	if err != nil {
-		c.record.truncated = true
-		if errors.Is(err, errClientGone) {
-			c.record.status = statusClientGone
-		} else if body && !a.chunked && a.length < 0 {
-			c.nc.SetLinger(0) // a reset: the connection's end would say that this was all
-		}
-		return false, false, nil
-	}
-	return true, false, nil
-}
-
-// relay writes the head in c.out and then the body, each piece as soon as it is
-// there.
-func (c *conn) relay(u *upstream, body bool) error {
-	left := c.answer.length
-	var follow chunks
-	switch {
-	case !body:
-		left = 0
-	case c.answer.chunked:
-		left = -1
-	}
-	chunked := body && c.answer.chunked
-	// end says how much of a piece belongs to the body, and whether that is all.
-	end := func(piece []byte) (n int, ended bool, err error) {
-		switch {
-		case chunked:
-			n, err = follow.advance(piece)
-			return n, follow.isDone(), err
-		case left < 0:
-			return len(piece), false, nil
-		}
-		n = int(min(int64(len(piece)), left))
-		left -= int64(n)
-		return n, left == 0, nil
-	}
-	n, ended, err := end(u.unread())
-	if err != nil {
-		return &refusal{http.StatusBadGateway, "the instance's answer is not HTTP: " + err.Error()} // nothing was sent yet
-	}
-	c.out = append(c.out, u.unread()[:n]...)
-	u.r += n
-	c.record.out += int64(n)
-	if c.send(c.out) != nil {
-		return errClientGone
-	}
-	if ended {
-		return nil
-	}
-	room := bodyRoom.Get().(*[32 << 10]byte)
-	defer bodyRoom.Put(room)
-	for !ended {
-		got, err := c.readPiece(u, room[:])
-		if got == 0 {
-			if err == io.EOF && !chunked && left < 0 {
-				return nil
-			}
-			return err
-		}
-		if n, ended, err = end(room[:got]); err != nil {
-			return err
-		}
-		if n < got {
-			c.answer.close = true // more than it said: the connection is not to be trusted
-		}
-		c.record.out += int64(n)
-		if c.send(room[:n]) != nil {
-			return errClientGone
-		}
-	}
-	return nil
-}
-
-// readPiece waits for more of an answer for as long as the client does.
-func (c *conn) readPiece(u *upstream, room []byte) (int, error) {
-	for {
-		u.waitRead(time.Now(), patience)
-		n, err := u.nc.Read(room)
-		if n > 0 || !isTimeout(err) {
-			return n, err
-		}
-		if c.isGone() {
-			return 0, errClientGone
-		}
-	}
 }

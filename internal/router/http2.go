@@ -89,6 +89,7 @@ type exchange struct {
 	path    string
 	query   string
 	body    countedBody
+	reading watch // of the answer
 	grpc    bool
 	target  target
 }
@@ -120,7 +121,7 @@ func (r *Router) serve2(forward *httputil.ReverseProxy, w http.ResponseWriter, r
 	}
 	x.record.logged = r.access != nil && r.access.wants()
 	defer func() {
-		x.record.in = x.body.n
+		x.record.in = x.body.n.Load()
 		r.finish(&x.record)
 	}()
 	refused := unfit2(req)
@@ -133,8 +134,16 @@ func (r *Router) serve2(forward *httputil.ReverseProxy, w http.ResponseWriter, r
 			refused = tooLarge(bound)
 		}
 	}
+	answer := &countedWriter{ResponseWriter: w, n: &x.record.out}
+	if x.pool == nil || !x.pool.key.grpc { // whose streams may be silent for as long as they like
+		control := http.NewResponseController(w)
+		x.body.watch.limit, x.body.watch.over = r.config.BodyTimeout, func() { control.SetReadDeadline(past) }
+		answer.watch.limit, answer.watch.over = r.config.BodyTimeout, func() { control.SetWriteDeadline(past) }
+	}
+	defer x.body.watch.stop() // the controller may not be used when this has returned
+	defer answer.watch.stop()
 	if refused != nil {
-		x.refuse(w, refused)
+		x.refuse(answer, refused)
 		return
 	}
 	x.record.counts = x.pool.counts
@@ -144,12 +153,6 @@ func (r *Router) serve2(forward *httputil.ReverseProxy, w http.ResponseWriter, r
 		}
 	}
 	req = req.WithContext(context.WithValue(req.Context(), exchangeKey{}, x))
-	answer := &countedWriter{ResponseWriter: w, n: &x.record.out}
-	if !x.pool.key.grpc { // whose streams may be silent for as long as they like
-		control := http.NewResponseController(w)
-		x.body.limit = func() { control.SetReadDeadline(time.Now().Add(r.config.BodyTimeout)) }
-		answer.limit = func() { control.SetWriteDeadline(time.Now().Add(r.config.BodyTimeout)) }
-	}
 	forward.ServeHTTP(answer, req)
 }
 
@@ -286,6 +289,10 @@ func (x *exchange) attempt(req *http.Request, hasBody bool) (*http.Response, err
 	t.outstanding.Add(1)
 	a, err := transport.RoundTrip(out)
 	wait.stop()
+	if err == nil && a.StatusCode == http.StatusSwitchingProtocols {
+		a.Body.Close()
+		err = errors.New("it changed to a protocol that the client did not ask for")
+	}
 	if err != nil {
 		t.outstanding.Add(-1)
 		if cause := context.Cause(ctx); cause != nil {
@@ -295,7 +302,12 @@ func (x *exchange) attempt(req *http.Request, hasBody bool) (*http.Response, err
 		return nil, err
 	}
 	a.Request = req
-	a.Body = &answerBody{ReadCloser: a.Body, end: func() {
+	if !isStream([]byte(a.Header.Get("Content-Type"))) {
+		x.reading.limit, x.reading.over, x.reading.other = x.router.config.BodyTimeout, func() { cancel(errStalled) }, &x.body.watch
+	}
+	a.Body = &answerBody{ReadCloser: a.Body, watch: &x.reading, ended: func(err error) {
+		x.ended(req, a, err, context.Cause(ctx))
+		x.reading.stop()
 		t.outstanding.Add(-1)
 		cancel(nil)
 	}}

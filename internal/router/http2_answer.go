@@ -46,11 +46,33 @@ func (x *exchange) answered(a *http.Response) {
 	x.record.status = a.StatusCode
 	if a.StatusCode >= 500 {
 		x.pool.failed(x.target.instance, "status "+strconv.Itoa(a.StatusCode))
-	} else {
+	} else if x.reading.limit == 0 { // a stream, whose end may be days away
 		x.target.ejection.succeeded(ticks(time.Now()))
 	}
 	if x.pool.sticky != "" && x.session != x.target.cookie() {
 		a.Header.Add("Set-Cookie", setSession(x.pool, x.target.instance))
+	}
+}
+
+// ended counts an answer as a success or a failure of its instance, by what
+// ended it: an error of its body, nil if nobody wanted the rest, and the cause
+// that cancelled its request.
+func (x *exchange) ended(req *http.Request, a *http.Response, err, cause error) {
+	switch {
+	case err == io.EOF:
+		if a.StatusCode < 500 {
+			x.target.ejection.succeeded(ticks(time.Now()))
+		}
+		return
+	case err == nil, req.Context().Err() != nil:
+		x.record.truncated, x.record.status = true, statusClientGone
+		return
+	case errors.Is(cause, errStalled):
+		err = errStalled
+	}
+	x.record.truncated, x.record.why = true, cutShort(err)
+	if a.StatusCode < 500 && !x.body.bad.Load() {
+		x.pool.failed(x.target.instance, x.record.why)
 	}
 }
 
@@ -78,8 +100,11 @@ func (x *exchange) refuse(w http.ResponseWriter, err error) {
 	if why.status == http.StatusServiceUnavailable {
 		h.Set("Retry-After", "1")
 	}
+	text := why.body(x.record.id)
+	h.Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(why.status)
-	io.WriteString(w, why.body(x.record.id))
+	io.WriteString(w, text)
+	http.NewResponseController(w).Flush() // within the time that a client has to take it
 }
 
 // grpcStatus is what gRPC calls a status.

@@ -13,27 +13,30 @@ import (
 
 // countedBody is a request's body that counts, and is bounded. While the client
 // is waited for, the time for the answer does not run, and it begins anew with
-// each piece.
+// each piece. The transport may still read it when the handler has
+// returned.
 type countedBody struct {
 	io.ReadCloser
-	n, bound int64
-	wait     atomic.Pointer[countdown]
-	limit    func() // that the next piece has; nil if it may take for ever
+	n     atomic.Int64
+	bound int64
+	wait  atomic.Pointer[countdown]
+	watch watch
+	bad   atomic.Bool // it was refused: the client's fault
 }
 
 func (b *countedBody) Read(p []byte) (int, error) {
-	if b.limit != nil {
-		b.limit()
-	}
 	wait := b.wait.Load()
 	wait.pause()
+	b.watch.begin()
 	n, err := b.ReadCloser.Read(p)
+	b.watch.end()
 	wait.again()
 	if isTimeout(err) {
+		b.bad.Store(true)
 		return n, &refusal{http.StatusRequestTimeout, "the request's body did not come in time"}
 	}
-	b.n += int64(n)
-	if b.bound > 0 && b.n > b.bound {
+	if total := b.n.Add(int64(n)); b.bound > 0 && total > b.bound {
+		b.bad.Store(true)
 		return 0, tooLarge(b.bound)
 	}
 	return n, err
@@ -77,34 +80,60 @@ func (c *countdown) stop() {
 	}
 }
 
-// countedWriter counts what an answer's body has.
+// countedWriter counts what an answer's body has. A client that takes nothing of
+// it is waited for only as long as the watch allows.
 type countedWriter struct {
 	http.ResponseWriter
 	n     *int64
-	limit func() // that the next piece has; nil if it may take for ever
+	watch watch
 }
 
 func (w *countedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func (w *countedWriter) Write(p []byte) (int, error) {
-	if w.limit != nil {
-		w.limit()
-	}
+	w.watch.begin()
 	n, err := w.ResponseWriter.Write(p)
+	w.watch.end()
 	*w.n += int64(n)
 	return n, err
 }
 
-// answerBody says when an answer has ended.
+// FlushError is what http.ResponseController's Flush calls.
+func (w *countedWriter) FlushError() error {
+	w.watch.begin()
+	defer w.watch.end()
+	return http.NewResponseController(w.ResponseWriter).Flush()
+}
+
+// answerBody is an answer's body, which says when and how it has ended. Only the
+// handler's goroutine uses it.
 type answerBody struct {
 	io.ReadCloser
-	once sync.Once
-	end  func()
+	watch *watch
+	ended func(error) // called once, with nil if the end was not reached
+	over  bool
+}
+
+func (b *answerBody) Read(p []byte) (int, error) {
+	b.watch.begin()
+	n, err := b.ReadCloser.Read(p)
+	b.watch.end()
+	if err != nil {
+		b.end(err)
+	}
+	return n, err
+}
+
+func (b *answerBody) end(err error) {
+	if !b.over {
+		b.over = true
+		b.ended(err)
+	}
 }
 
 func (b *answerBody) Close() error {
 	err := b.ReadCloser.Close()
-	b.once.Do(b.end)
+	b.end(nil)
 	return err
 }
 

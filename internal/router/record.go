@@ -61,7 +61,7 @@ func (r *Router) finish(rec *record) {
 	r.requests.Add(1)
 	if rec.counts != nil {
 		rec.counts.answered(rec.status, rec.in, rec.out, took)
-		if rec.why != "" && rec.status >= 502 && rec.status <= 504 {
+		if rec.why != "" && !rec.truncated && rec.status >= 502 && rec.status <= 504 {
 			rec.counts.unserved.Add(1)
 		}
 	} else if rec.status != 404 {

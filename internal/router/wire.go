@@ -81,9 +81,36 @@ func (c *wire) fill() error {
 	return err
 }
 
+// write writes all of b. It gives up when the other side takes no byte for the
+// limit; without a limit, never.
+func (c *wire) write(b []byte, limit time.Duration) (sent int, err error) {
+	since := time.Now()
+	c.waitWrite(since, limit/2)
+	for {
+		n, err := c.nc.Write(b[sent:])
+		if sent += n; err == nil || !isTimeout(err) {
+			return sent, err
+		}
+		now := time.Now()
+		if n > 0 {
+			since = now
+		} else if now.Sub(since) >= limit {
+			return sent, err
+		}
+		c.writeBy = since.Add(limit)
+		c.nc.SetWriteDeadline(c.writeBy)
+	}
+}
+
 // waitRead lets reads take until about d from now: at least d, and less than
-// twice as long.
+// twice as long. If d is 0 or less, they may take for ever.
 func (c *wire) waitRead(now time.Time, d time.Duration) {
+	if d <= 0 {
+		if !c.readBy.IsZero() {
+			c.readExactlyBy(time.Time{})
+		}
+		return
+	}
 	if left := c.readBy.Sub(now); left < d || left > 2*d {
 		c.readBy = now.Add(2 * d)
 		c.nc.SetReadDeadline(c.readBy)
@@ -92,6 +119,13 @@ func (c *wire) waitRead(now time.Time, d time.Duration) {
 
 // waitWrite does the same for writes.
 func (c *wire) waitWrite(now time.Time, d time.Duration) {
+	if d <= 0 {
+		if !c.writeBy.IsZero() {
+			c.writeBy = time.Time{}
+			c.nc.SetWriteDeadline(c.writeBy)
+		}
+		return
+	}
 	if left := c.writeBy.Sub(now); left < d || left > 2*d {
 		c.writeBy = now.Add(2 * d)
 		c.nc.SetWriteDeadline(c.writeBy)
