@@ -52,7 +52,7 @@ func keepsPlacement(p *Placement) bool {
 	var metrics *api.PlacementMetrics
 	var tasks uintptr
 	for _, a := range p.Place {
-		if a == nil || a.Resources != nil || a.TaskResources != nil || a.TaskStates != nil || a.NetworkStatus != nil ||
+		if a == nil || a.Resources != nil || a.SharedResources != nil || a.TaskResources != nil || hasLifecycles(a) || a.TaskStates != nil || a.NetworkStatus != nil ||
 			a.PreemptedAllocations != nil || a.DesiredTransition != (api.DesiredTransition{}) {
 			return false
 		}
@@ -291,4 +291,10 @@ func keepsAny(v any) bool {
 // without a monotonic clock reading.
 func keepsTime(t time.Time) bool {
 	return t == time.Time{} || t == time.Unix(0, t.UnixNano()).UTC()
+}
+
+// hasLifecycles reports whether the allocation has the lifecycles of its tasks,
+// which are set only in responses.
+func hasLifecycles(a *api.Allocation) bool {
+	return a.AllocatedResources != nil && a.AllocatedResources.TaskLifecycles != nil
 }
