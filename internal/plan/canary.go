@@ -89,12 +89,12 @@ func (i *instance) isProved() bool {
 // has proved itself.
 func (s *survey) reverts() bool {
 	if s.reverting == nil {
-		s.reverting = new(s.saysSame())
+		s.reverting = new(s.isSameAsOlder())
 	}
 	return *s.reverting
 }
 
-func (s *survey) saysSame() bool {
+func (s *survey) isSameAsOlder() bool {
 	for _, v := range s.r.JobVersions(s.key.Namespace, s.key.ID) {
 		if v.Stable && v.Version < s.job.Version && v.CreateIndex == s.job.CreateIndex && api.SpecEqual(v, s.job) {
 			return true
@@ -123,7 +123,7 @@ func (s *survey) findCanaries(g *group) {
 		switch i := a.Index(); {
 		case i < 0 || i >= n || s.outdated(g, a):
 			if !a.IsServerTerminal() { // also one that has ended: nobody comes after it
-				g.excess = append(g.excess, leaving{g, a, s.whyUnwanted(g)})
+				g.excess = append(g.excess, departure{g, a, s.whyUnwanted(g)})
 			}
 		case !a.IsServerTerminal():
 			claims[i] = append(claims[i], a)
@@ -135,10 +135,10 @@ func (s *survey) findCanaries(g *group) {
 		if in := &g.canaries[i]; len(all) == 1 {
 			in.alloc = all[0]
 		} else {
-			s.settle(in, all)
+			s.resolveClaims(in, all)
 		}
 	}
-	s.look(g.canaries)
+	s.classify(g.canaries)
 }
 
 // whyUnwanted is why a canary is stopped; "" if that follows from elsewhere.
@@ -174,11 +174,11 @@ func (i *instance) isThere() bool { return i.state == placed || i.state == runni
 func (s *survey) isBegun(in *instance) bool {
 	switch {
 	case in.alloc != nil:
-		return in.alloc.IsCanary() && s.current(in.alloc)
+		return in.alloc.IsCanary() && s.isCurrent(in.alloc)
 	case in.last == nil:
 		return false
 	}
-	return in.last.IsCanary() && s.current(in.last) || s.isMissed(in) && in.last.DesiredDescription == becauseUpdated
+	return in.last.IsCanary() && s.isCurrent(in.last) || s.isMissed(in) && in.last.DesiredDescription == becauseUpdated
 }
 
 // addCanaries puts a phase for the canaries of each group that waits for
@@ -195,7 +195,7 @@ func (s *survey) addCanaries(t *tree, spec *api.PlanSpec) {
 			seen[g] = true
 			canaries = append(canaries, s.canaryPhase(g, spec))
 		}
-		s.shut(t, p)
+		s.blockPhase(t, p)
 	}
 	if len(canaries) > 0 {
 		t.phases = append(canaries, t.phases...)
@@ -210,16 +210,16 @@ func (s *survey) canaryPhase(g *group, spec *api.PlanSpec) *phase {
 			p.strategy = api.StrategySerial
 		}
 	}
-	var c *courses
+	var c *groupStages
 	if spec != nil {
-		c = s.coursesOf(spec, g)
+		c = s.groupStagesOf(spec, g)
 	}
 	for in := range g.every {
 		if !in.canary {
 			continue
 		}
 		var whole step
-		s.deployStep(&whole, in, s.stands)
+		s.deployStep(&whole, in, s.deployProgress)
 		first := len(p.steps)
 		if c != nil {
 			for k, course := 0, c.of(in.index); k < len(course); k++ {
@@ -236,8 +236,8 @@ func (s *survey) canaryPhase(g *group, spec *api.PlanSpec) *phase {
 	return p
 }
 
-// shut has a phase of a group that waits for promotion do nothing, and say why.
-func (s *survey) shut(t *tree, p *phase) {
+// blockPhase has a phase of a group that waits for promotion do nothing, and say why.
+func (s *survey) blockPhase(t *tree, p *phase) {
 	p.unpromoted = true
 	if p.group.everywhere && !t.literal {
 		p.steps = slices.DeleteFunc(p.steps, func(st step) bool { return st.on.canary })
@@ -263,7 +263,7 @@ func (g *group) countCanaries() (n int) {
 // now.
 func (p *phase) isMoving() bool {
 	for i := range p.steps {
-		if st := &p.steps[i]; st.next || st.do == none && st.barred == none && st.status != Complete && st.status != Waiting {
+		if st := &p.steps[i]; st.next || st.action == none && st.blocked == none && st.status != Complete && st.status != Waiting {
 			return true
 		}
 	}

@@ -27,8 +27,8 @@ import (
 //     other is stopped. Without one, the first that is up goes on. An original
 //     that has to be replaced anyway, because the job has changed, is never picked.
 
-// settle finds the allocation that holds the instance, out of all that claim it.
-func (s *survey) settle(in *instance, claims []*api.Allocation) {
+// resolveClaims finds the allocation that holds the instance, out of all that claim it.
+func (s *survey) resolveClaims(in *instance, claims []*api.Allocation) {
 	slices.SortFunc(claims, func(a, b *api.Allocation) int {
 		if newer(a, b) {
 			return 1
@@ -36,7 +36,7 @@ func (s *survey) settle(in *instance, claims []*api.Allocation) {
 		return -1
 	})
 	if done := s.finished(in, claims); done != nil {
-		s.keep(in, done, claims, becauseFinished)
+		s.keepClaim(in, done, claims, becauseFinished)
 		return
 	}
 	var present, away, ended []*api.Allocation
@@ -44,19 +44,19 @@ func (s *survey) settle(in *instance, claims []*api.Allocation) {
 		switch {
 		case a.IsClientTerminal():
 			ended = append(ended, a)
-		case s.isGone(a):
-			in.group.exceed(a, s.whyLost(a))
+		case s.isLostWithNode(a):
+			in.group.addExcess(a, s.whyLost(a))
 		case s.evacuates(in.group, a):
 			if isServed(a, claims) {
-				in.group.exceed(a, becauseMigrated)
+				in.group.addExcess(a, becauseMigrated)
 			} else {
 				away = append(away, a)
 			}
 		case a.DesiredTransition.ShouldMigrate() && !s.isLast(a, claims):
-			in.group.exceed(a, s.whyMovedAway(a))
+			in.group.addExcess(a, s.whyMovedAway(a))
 		case s.isSuspected(a) && isReplaced(a, claims):
-			in.group.exceed(a, becauseUp)
-		case s.isAway(a):
+			in.group.addExcess(a, becauseUp)
+		case s.isUnreachable(a):
 			away = append(away, a)
 		default:
 			present = append(present, a)
@@ -72,7 +72,7 @@ func (s *survey) settle(in *instance, claims []*api.Allocation) {
 		if winner == original {
 			loser = replacement
 		}
-		in.group.exceed(loser, why)
+		in.group.addExcess(loser, why)
 		present = slices.DeleteFunc(present, func(a *api.Allocation) bool { return a == loser })
 	}
 	// The newest of those that are there holds the instance for now, or else the
@@ -90,11 +90,11 @@ func (s *survey) settle(in *instance, claims []*api.Allocation) {
 	}
 	if in.alloc == nil { // none may run: the newest tells how the instance is
 		in.alloc = newestOf(claims)
-		in.group.excess = slices.DeleteFunc(in.group.excess, func(l leaving) bool { return l.alloc == in.alloc })
+		in.group.excess = slices.DeleteFunc(in.group.excess, func(l departure) bool { return l.alloc == in.alloc })
 	}
 	for _, a := range ended {
 		if a != in.alloc {
-			in.group.excess = append(in.group.excess, leaving{in.group, a, becauseSucceeded})
+			in.group.excess = append(in.group.excess, departure{in.group, a, becauseSucceeded})
 		}
 	}
 }
@@ -123,16 +123,16 @@ func newestOf(claims []*api.Allocation) *api.Allocation { return claims[len(clai
 // isLast reports whether nothing else that claims the instance may run.
 func (s *survey) isLast(a *api.Allocation, claims []*api.Allocation) bool {
 	return !slices.ContainsFunc(claims, func(b *api.Allocation) bool {
-		return b != a && !b.IsClientTerminal() && !s.isGone(b) && !b.DesiredTransition.ShouldMigrate()
+		return b != a && !b.IsClientTerminal() && !s.isLostWithNode(b) && !b.DesiredTransition.ShouldMigrate()
 	})
 }
 
-// keep gives the instance to one claim and stops the others.
-func (s *survey) keep(in *instance, winner *api.Allocation, claims []*api.Allocation, why string) {
+// keepClaim gives the instance to one claim and stops the others.
+func (s *survey) keepClaim(in *instance, winner *api.Allocation, claims []*api.Allocation, why string) {
 	in.alloc = winner
 	for _, a := range claims {
 		if a != winner {
-			in.group.excess = append(in.group.excess, leaving{in.group, a, why})
+			in.group.excess = append(in.group.excess, departure{in.group, a, why})
 		}
 	}
 }
@@ -153,7 +153,7 @@ func (s *survey) finished(in *instance, claims []*api.Allocation) *api.Allocatio
 
 // outdated reports whether the deploy plan would replace the allocation.
 func (s *survey) outdated(g *group, a *api.Allocation) bool {
-	return !s.current(a) && s.destructive(g, a)
+	return !s.isCurrent(a) && s.destructive(g, a)
 }
 
 // survivor picks the one of two allocations that goes on, and says why the

@@ -64,7 +64,7 @@ func (s *survey) customTree(spec *api.PlanSpec) *tree {
 	case r.start == nil:
 		t.message = fmt.Sprintf("not started: reeve plan start %s %s", s.key.ID, spec.Name)
 	case r.stop != nil:
-		t.parameters, t.message = r.start.Parameters, said("stopped", r.stop)
+		t.parameters, t.message = r.start.Parameters, describeDecision("stopped", r.stop)
 	default:
 		t.run, t.parameters = r.start.ID, r.start.Parameters
 	}
@@ -76,7 +76,7 @@ func (s *survey) customTree(spec *api.PlanSpec) *tree {
 		}
 		p := s.customPhase(r, ph, g)
 		if before || spec.Strategy == api.StrategyParallel {
-			p.await()
+			p.holdTurn()
 		}
 		before = before && p.isComplete()
 		t.phases = append(t.phases, p)
@@ -99,7 +99,7 @@ func (s *survey) groupOf(ph *api.PhaseSpec) *group {
 
 func (s *survey) customPhase(r *run, ph *api.PhaseSpec, g *group) *phase {
 	p := &phase{name: ph.Name, group: g, strategy: ph.Strategy, after: ph.After, stagger: of(ph.Stagger)}
-	all := s.coursesOf(r.spec, g)
+	all := s.groupStagesOf(r.spec, g)
 	total := 0
 	for i := range g.instances {
 		for _, sg := range all.of(g.instances[i].index) {
@@ -108,7 +108,7 @@ func (s *survey) customPhase(r *run, ph *api.PhaseSpec, g *group) *phase {
 			}
 		}
 	}
-	p.steps = s.memory.stepsFor(total)[:0]
+	p.steps = s.scratch.stepsFor(total)[:0]
 	for i := range g.instances {
 		in := &g.instances[i]
 		for _, sg := range all.of(in.index) {
@@ -117,7 +117,7 @@ func (s *survey) customPhase(r *run, ph *api.PhaseSpec, g *group) *phase {
 			}
 			st := step{on: in, job: s.ownVersion(in), tasks: sg.tasks}
 			if sg.spec != nil && (len(sg.spec.After) > 0 || sg.spec.Name != "") {
-				st.also().spec = sg.spec
+				st.mutableExtra().spec = sg.spec
 			}
 			s.customStep(&st, r, ph)
 			p.steps = append(p.steps, st)
@@ -154,20 +154,20 @@ func (s *survey) customStep(st *step, r *run, ph *api.PhaseSpec) {
 	switch {
 	case launched && (st.status == Complete || in.alloc != nil && !in.alloc.IsClientTerminal()):
 		if r.stop != nil && st.status != Complete {
-			st.status, st.why = Waiting, said("stopped", r.stop)
+			st.status, st.why = Waiting, describeDecision("stopped", r.stop)
 		} else if st.status == Error {
 			st.why = s.whatNext(st, ph, r)
 		} else if d := s.paused(in, st.tasks); d != nil && st.status != Complete {
-			st.why = said("paused", d)
+			st.why = describeDecision("paused", d)
 		}
 	case r.stop != nil:
 		st.status, st.why = Waiting, ""
 	case why != "":
-		st.status, st.why, st.do = Pending, why, none
-		st.also().awaits = true
+		st.status, st.why, st.action = Pending, why, none
+		st.mutableExtra().awaits = true
 	default:
-		st.do, st.status, st.why = launch, Pending, ""
-		st.also().launches = s.runLaunches(in, st.tasks, token, r)
+		st.action, st.status, st.why = launch, Pending, ""
+		st.mutableExtra().launches = s.runLaunches(in, st.tasks, token, r)
 	}
 }
 
@@ -244,7 +244,7 @@ func (s *survey) notReady(in *instance, tasks []string) string {
 	}
 	for _, t := range tasks {
 		if d := s.pausedBy(in, t); d != nil {
-			return said(name+" is paused", d)
+			return describeDecision(name+" is paused", d)
 		}
 	}
 	return ""
@@ -261,15 +261,15 @@ func (s *survey) runLaunches(in *instance, tasks []string, token string, r *run)
 		l, _ := launchOf(in.alloc, name)
 		wanted[name] = &api.Launch{
 			Token: token, Alone: hasEnd(s.job, t), Await: l.Await, Env: r.start.Parameters,
-			Index: max(l.Index, r.start.CreateIndex), Why: said("plan "+r.spec.Name+", started", r.start),
+			Index: max(l.Index, r.start.CreateIndex), Why: describeDecision("plan "+r.spec.Name+", started", r.start),
 		}
 	}
 	return wanted
 }
 
-// await has the steps hold their places whose turn has come and whose instances
+// holdTurn has the steps hold their places whose turn has come and whose instances
 // are not ready: nothing overtakes them.
-func (p *phase) await() {
+func (p *phase) holdTurn() {
 	room := len(p.steps)
 	if strings.HasPrefix(p.strategy, api.StrategySerial) {
 		room = max(p.limit, 1)
@@ -279,7 +279,7 @@ func (p *phase) await() {
 		if st.status == Complete || room == 0 {
 			continue
 		}
-		if room--; st.its().awaits && len(st.its().after) == 0 && (i == 0 || p.steps[i-1].on != st.on || p.steps[i-1].isOver()) {
+		if room--; st.extraOrZero().awaits && len(st.extraOrZero().after) == 0 && (i == 0 || p.steps[i-1].on != st.on || p.steps[i-1].isSettled()) {
 			st.status = Prepared
 		}
 	}

@@ -22,7 +22,7 @@ func Decide(r Reader, job *api.Job, plan string, verb api.Verb, req *api.PlanReq
 	if req == nil {
 		req = &api.PlanRequest{}
 	}
-	c := &choice{view: v, s: v.s, verb: verb, req: req}
+	c := &decisionTarget{view: v, s: v.s, verb: verb, req: req}
 	if err := c.find(plan); err != nil {
 		return nil, err
 	}
@@ -32,8 +32,8 @@ func Decide(r Reader, job *api.Job, plan string, verb api.Verb, req *api.PlanReq
 	return c.decision(now), nil
 }
 
-// A choice is what a decision is about.
-type choice struct {
+// A decisionTarget is what a decision is about.
+type decisionTarget struct {
 	view  *View
 	s     *survey
 	verb  api.Verb
@@ -46,7 +46,7 @@ type choice struct {
 }
 
 // find resolves the names or ids of the plan, phase and step.
-func (c *choice) find(plan string) error {
+func (c *decisionTarget) find(plan string) error {
 	for _, t := range c.view.trees {
 		if t.name == plan || c.s.planID(t) == plan || t.name == api.PlanDeploy && plan == api.PlanUpdate {
 			c.tree = t
@@ -66,7 +66,7 @@ func (c *choice) find(plan string) error {
 	return nil
 }
 
-func (c *choice) findPhase() error {
+func (c *decisionTarget) findPhase() error {
 	var found []*phase
 	var names []string
 	for _, p := range c.tree.phases {
@@ -92,7 +92,7 @@ func (c *choice) findPhase() error {
 
 // findStep finds the step by its name, its id, or the name of its instance if
 // no other step is meant by that.
-func (c *choice) findStep() error {
+func (c *decisionTarget) findStep() error {
 	type found struct {
 		phase *phase
 		step  *step
@@ -140,7 +140,7 @@ func (c *choice) findStep() error {
 }
 
 // named is the step as it is listed, with its phase where that is not clear.
-func (c *choice) named(p *phase, st *step) string {
+func (c *decisionTarget) named(p *phase, st *step) string {
 	if c.req.Phase != "" || len(c.tree.phases) == 1 {
 		return st.key()
 	}
@@ -153,7 +153,7 @@ func instanceOf(name string) string {
 	return instance
 }
 
-func (c *choice) planNames() (names []string) {
+func (c *decisionTarget) planNames() (names []string) {
 	for _, t := range c.view.trees {
 		names = append(names, t.name)
 	}
@@ -183,7 +183,7 @@ func shorten(names []string) []string {
 var isEnvName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`).MatchString
 
 // allows checks that the verb makes sense now.
-func (c *choice) allows() error {
+func (c *decisionTarget) allows() error {
 	if c.verb != api.VerbStart && len(c.req.Parameters) > 0 {
 		return api.Errorf(api.CodeInvalid, "parameters are for starting a custom plan: %s takes none", c.verb)
 	}
@@ -210,7 +210,7 @@ func (c *choice) allows() error {
 
 // allowsHere checks that there is something in the plan that the verb could
 // change.
-func (c *choice) allowsHere() error {
+func (c *decisionTarget) allowsHere() error {
 	steers := c.verb == api.VerbInterrupt || c.verb == api.VerbRestart || c.verb == api.VerbForceComplete
 	forces := c.verb == api.VerbForceComplete
 	switch {
@@ -229,9 +229,9 @@ func (c *choice) allowsHere() error {
 }
 
 // isCustom reports whether the job declares the plan for operators to start.
-func (c *choice) isCustom() bool { return c.s.isCustom(c.tree.name) }
+func (c *decisionTarget) isCustom() bool { return c.s.isCustom(c.tree.name) }
 
-func (c *choice) allowsCustom() error {
+func (c *decisionTarget) allowsCustom() error {
 	if c.tree.name == api.PlanRestart && c.verb == api.VerbStop {
 		return c.allowsCancel()
 	}
@@ -274,7 +274,7 @@ func (c *choice) allowsCustom() error {
 }
 
 // allowsCancel checks that there is a restart to cancel.
-func (c *choice) allowsCancel() error {
+func (c *decisionTarget) allowsCancel() error {
 	switch {
 	case c.phase != nil:
 		return api.Errorf(api.CodeInvalid, "%s is for all of a plan: leave phase and step out", c.verb)
@@ -286,10 +286,10 @@ func (c *choice) allowsCancel() error {
 
 // allowsContinue finds what there is to continue: what was asked for if it is
 // interrupted, else the canaries in it that are waited for.
-func (c *choice) allowsContinue() error {
+func (c *decisionTarget) allowsContinue() error {
 	switch {
 	case c.step != nil:
-		if c.step.its().held != nil {
+		if c.step.extraOrZero().held != nil {
 			return nil
 		}
 		if c.phase.waits > 0 && c.phase.next() == c.step {
@@ -325,7 +325,7 @@ func (c *choice) allowsContinue() error {
 }
 
 // heldNames lists what in the plan waits for an operator.
-func (c *choice) heldNames() (names []string) {
+func (c *decisionTarget) heldNames() (names []string) {
 	if c.tree.held {
 		names = append(names, "plan "+c.tree.name)
 	}
@@ -334,7 +334,7 @@ func (c *choice) heldNames() (names []string) {
 			names = append(names, "phase "+p.name)
 		}
 		for i := range p.steps {
-			if st := &p.steps[i]; st.its().held != nil && len(names) <= maxListed {
+			if st := &p.steps[i]; st.extraOrZero().held != nil && len(names) <= maxListed {
 				names = append(names, "step "+st.key()+" of phase "+p.name)
 			}
 		}
@@ -342,13 +342,13 @@ func (c *choice) heldNames() (names []string) {
 	return shorten(names)
 }
 
-func (c *choice) allowsInterrupt() error {
+func (c *decisionTarget) allowsInterrupt() error {
 	is := c.status()
 	switch {
 	case is == Complete:
 		return c.refuse("there is nothing to interrupt")
-	case c.step != nil && c.step.its().held != nil:
-		return c.refuse("it is already " + whyHeld(c.step.its().held))
+	case c.step != nil && c.step.extraOrZero().held != nil:
+		return c.refuse("it is already " + whyHeld(c.step.extraOrZero().held))
 	case c.step != nil && (is == Starting || is == Started):
 		return c.refuse("what has begun goes on: a step can be interrupted before")
 	case c.step == nil && c.phase != nil && c.phase.heldBy != nil:
@@ -363,7 +363,7 @@ func (c *choice) allowsInterrupt() error {
 	return nil
 }
 
-func (c *choice) allowsRestart() error {
+func (c *decisionTarget) allowsRestart() error {
 	switch c.tree.name {
 	case api.PlanDecommission, api.PlanUninstall, api.PlanDrain:
 		return api.Errorf(api.CodeInvalid, "plan %q stops what is wanted no longer: that is not done twice. Continue or interrupt it, or its phases and steps", c.tree.name)
@@ -381,7 +381,7 @@ func (c *choice) allowsRestart() error {
 			if c.step != nil && st != c.step {
 				continue
 			}
-			if st.status != Pending || st.its().held != nil || st.its().forced != nil {
+			if st.status != Pending || st.extraOrZero().held != nil || st.extraOrZero().forced != nil {
 				return nil
 			}
 		}
@@ -391,7 +391,7 @@ func (c *choice) allowsRestart() error {
 
 // isLeftOut reports whether it is about instances that a deployment that failed
 // left at an older version.
-func (c *choice) isLeftOut() bool {
+func (c *decisionTarget) isLeftOut() bool {
 	for _, p := range c.scope() {
 		for i := range p.steps {
 			st := &p.steps[i]
@@ -404,7 +404,7 @@ func (c *choice) isLeftOut() bool {
 }
 
 // scope are the phases that it is about.
-func (c *choice) scope() []*phase {
+func (c *decisionTarget) scope() []*phase {
 	if c.phase != nil {
 		return []*phase{c.phase}
 	}
@@ -412,7 +412,7 @@ func (c *choice) scope() []*phase {
 }
 
 // status is that of what the decision is about.
-func (c *choice) status() Status {
+func (c *decisionTarget) status() Status {
 	switch {
 	case c.step != nil:
 		return c.step.shown()
@@ -424,7 +424,7 @@ func (c *choice) status() Status {
 }
 
 // refuse says that the verb makes no sense, and why.
-func (c *choice) refuse(why string) error {
+func (c *decisionTarget) refuse(why string) error {
 	what := "plan " + strconv.Quote(c.tree.name)
 	if c.phase != nil {
 		what = "phase " + strconv.Quote(c.phase.name) + " of " + what
@@ -436,7 +436,7 @@ func (c *choice) refuse(why string) error {
 }
 
 // decision is what the operator decided, to be stored.
-func (c *choice) decision(now time.Time) *api.Decision {
+func (c *decisionTarget) decision(now time.Time) *api.Decision {
 	d := &api.Decision{
 		Namespace: c.s.key.Namespace, JobID: c.s.key.ID,
 		JobCreateIndex: c.s.job.CreateIndex, JobVersion: c.s.job.Version,

@@ -22,25 +22,25 @@ type stage struct {
 	tasks []string
 }
 
-// A course is the stages of one instance, in the order of the plan.
-type course []stage
+// A stages is the stages of one instance, in the order of the plan.
+type stages []stage
 
-// courses are those of a group's instances.
-type courses struct {
-	own    map[int]course // of instances with steps of their own
-	others course
+// groupStages are those of a group's instances.
+type groupStages struct {
+	own    map[int]stages // of instances with steps of their own
+	others stages
 }
 
-func (c *courses) of(index int) course {
+func (c *groupStages) of(index int) stages {
 	if own, ok := c.own[index]; ok {
 		return own
 	}
 	return c.others
 }
 
-// coursesOf works out what the plan does to the instances of a group.
-func (s *survey) coursesOf(spec *api.PlanSpec, g *group) *courses {
-	c := &courses{}
+// groupStagesOf works out what the plan does to the instances of a group.
+func (s *survey) groupStagesOf(spec *api.PlanSpec, g *group) *groupStages {
+	c := &groupStages{}
 	indexes := map[int]bool{}
 	for _, ph := range spec.Phases {
 		for _, st := range ph.Steps {
@@ -51,17 +51,17 @@ func (s *survey) coursesOf(spec *api.PlanSpec, g *group) *courses {
 	}
 	for index := range indexes {
 		if c.own == nil {
-			c.own = make(map[int]course)
+			c.own = make(map[int]stages)
 		}
-		c.own[index] = s.courseOf(spec, g, index)
+		c.own[index] = s.stagesOf(spec, g, index)
 	}
-	c.others = s.courseOf(spec, g, -1)
+	c.others = s.stagesOf(spec, g, -1)
 	return c
 }
 
-// courseOf is the course of one index; of those without steps of their own if
+// stagesOf is the course of one index; of those without steps of their own if
 // that is -1.
-func (s *survey) courseOf(spec *api.PlanSpec, g *group, index int) (c course) {
+func (s *survey) stagesOf(spec *api.PlanSpec, g *group, index int) (c stages) {
 	for _, ph := range spec.Phases {
 		if ph.Group != g.name {
 			continue
@@ -94,13 +94,13 @@ func (s *survey) deployedTasks(g *group) (names []string) {
 // steps that a generated one would have, by group.
 func (s *survey) declaredPhases(spec *api.PlanSpec, whole map[string][]step) []*phase {
 	byName := make(map[string]*group, len(s.groups))
-	all := make(map[string]*courses, len(s.groups))
+	all := make(map[string]*groupStages, len(s.groups))
 	for _, g := range s.groups {
 		if g.def != nil {
-			byName[g.name], all[g.name] = g, s.coursesOf(spec, g)
+			byName[g.name], all[g.name] = g, s.groupStagesOf(spec, g)
 		}
 	}
-	s.courses = all
+	s.stagesByGroup = all
 	var phases []*phase
 	for _, ph := range spec.Phases {
 		g := byName[ph.Group]
@@ -121,7 +121,7 @@ func (s *survey) declaredPhases(spec *api.PlanSpec, whole map[string][]step) []*
 				}
 			}
 		}
-		p.steps = s.memory.stepsFor(total)[:0]
+		p.steps = s.scratch.stepsFor(total)[:0]
 		for i := range g.instances {
 			c := all[g.name].of(g.instances[i].index)
 			for k := range c {
@@ -143,7 +143,7 @@ func (s *survey) declaredPhases(spec *api.PlanSpec, whole map[string][]step) []*
 // isLeftOut reports whether the plan that the job declares does nothing on the
 // instance.
 func (s *survey) isLeftOut(in *instance) bool {
-	c := s.courses[in.group.name]
+	c := s.stagesByGroup[in.group.name]
 	return c != nil && len(c.of(in.index)) == 0
 }
 
@@ -154,15 +154,15 @@ func (p *phase) resolveAfter() {
 	}
 	for i := range p.steps {
 		st := &p.steps[i]
-		if st.rare == nil || st.rare.spec == nil || len(st.rare.spec.After) == 0 {
+		if st.extra == nil || st.extra.spec == nil || len(st.extra.spec.After) == 0 {
 			continue
 		}
-		for _, before := range st.rare.spec.After {
+		for _, before := range st.extra.spec.After {
 			for j := range p.steps {
 				other := &p.steps[j]
-				sibling := other.on == st.on && other.rare != nil && other.rare.spec != nil && other.rare.spec.Name == before
+				sibling := other.on == st.on && other.extra != nil && other.extra.spec != nil && other.extra.spec.Name == before
 				if sibling || other.name() == before {
-					st.rare.after = append(st.rare.after, j)
+					st.extra.after = append(st.extra.after, j)
 				}
 			}
 		}
@@ -171,35 +171,35 @@ func (p *phase) resolveAfter() {
 
 // stageStep derives the step of one stage. Whole is what is left to do for the
 // instance as such.
-func (s *survey) stageStep(in *instance, c course, k int, whole step) step {
+func (s *survey) stageStep(in *instance, c stages, k int, whole step) step {
 	st := whole
-	st.rare = nil
+	st.extra = nil
 	st.tasks = c[k].tasks
 	if c[k].spec != nil && (len(c[k].spec.After) > 0 || c[k].spec.Name != "") {
-		st.also().spec = c[k].spec
+		st.mutableExtra().spec = c[k].spec
 	}
 	switch {
-	case whole.do == start, whole.do == replace:
+	case whole.action == start, whole.action == replace:
 		if s.wasDone(in, st.tasks) {
-			st.do, st.status, st.why = none, Complete, ""
+			st.action, st.status, st.why = none, Complete, ""
 			return st
 		}
 		if l := s.stageLaunches(in, c, k); len(l) > 0 {
-			st.also().launches = l
+			st.mutableExtra().launches = l
 		}
 	case in.alloc == nil, len(c) == 1, in.state == ended && whole.status == Complete:
 	case in.state == failed && s.wasDone(in, st.tasks):
-		st.do, st.status, st.why = none, Complete, "" // whatever takes over does not run it
+		st.action, st.status, st.why = none, Complete, "" // whatever takes over does not run it
 	case in.state == placed, in.state == running, in.state == unknown:
-		s.stageInside(&st, c, k, whole)
+		s.stageInPlace(&st, c, k, whole)
 	case !isLaunched(in.alloc, st.tasks) && whole.status != Complete:
 		st.status, st.why = Pending, whole.why
 	}
 	return st
 }
 
-// stageInside derives a stage of an instance whose allocation is alive.
-func (s *survey) stageInside(st *step, c course, k int, whole step) {
+// stageInPlace derives a stage of an instance whose allocation is alive.
+func (s *survey) stageInPlace(st *step, c stages, k int, whole step) {
 	a := st.on.alloc
 	later := false // is something launched that could not have been before this was complete
 	for j := k + 1; j < len(c); j++ {
@@ -212,20 +212,20 @@ func (s *survey) stageInside(st *step, c course, k int, whole step) {
 	case keeps && whole.status != Complete && whole.status != Error:
 		return
 	case !isLaunched(a, st.tasks) && !later && !(keeps && !knowsTasks(a, st.tasks)):
-		st.do, st.status, st.why, st.settles = launch, Pending, "", false
-		st.also().launches = s.stageLaunches(st.on, c, k)
-		st.rare.updates = !keeps && !s.current(a)
+		st.action, st.status, st.why, st.settles = launch, Pending, "", false
+		st.mutableExtra().launches = s.stageLaunches(st.on, c, k)
+		st.extra.updates = !keeps && !s.isCurrent(a)
 		return
 	case keeps && !awaits(a):
 		return
-	case later, (whole.status == Complete || whole.do == update && whole.settles) && st.on.group.rolling && !awaits(a):
+	case later, (whole.status == Complete || whole.action == update && whole.settles) && st.on.group.rolling && !awaits(a):
 		if st.status, st.why = Complete, ""; isLaunching(a, st.tasks) {
 			st.status = Starting
 		}
 	default:
 		st.status, st.why = s.stageStatus(st.on, st.tasks)
 	}
-	if st.settles = false; whole.do == update && st.status == Complete {
+	if st.settles = false; whole.action == update && st.status == Complete {
 		st.status, st.settles = Pending, !whole.proves
 	}
 }
@@ -255,7 +255,7 @@ func (s *survey) follows(in *instance, first, second stage) bool {
 // stageLaunches says of each task of the instance what the stage wants of it:
 // its own run, those of later stages do not run yet, and the allocation does
 // not count as healthy without them. What runs already is not mentioned.
-func (s *survey) stageLaunches(in *instance, c course, k int) map[string]*api.Launch {
+func (s *survey) stageLaunches(in *instance, c stages, k int) map[string]*api.Launch {
 	wanted := make(map[string]*api.Launch)
 	inside := in.alloc != nil && (in.state == placed || in.state == running || in.state == unknown) && !s.outdated(in.group, in.alloc)
 	for _, t := range in.group.def.Tasks {
@@ -278,13 +278,13 @@ func (s *survey) stageLaunches(in *instance, c course, k int) map[string]*api.La
 	return wanted
 }
 
-// restage says which tasks an instance that is started anew begins with: those of
+// firstStage says which tasks an instance that is started anew begins with: those of
 // the first stage that is not done for good.
-func (s *survey) restage(in *instance, first map[string]*api.Launch) map[string]*api.Launch {
-	if s.spec == nil || s.courses[in.group.name] == nil {
+func (s *survey) firstStage(in *instance, first map[string]*api.Launch) map[string]*api.Launch {
+	if s.spec == nil || s.stagesByGroup[in.group.name] == nil {
 		return nil
 	}
-	c := s.courses[in.group.name].of(in.index)
+	c := s.stagesByGroup[in.group.name].of(in.index)
 	for k := range c {
 		if slices.ContainsFunc(c[k].tasks, func(name string) bool { return first[name] == nil || !first[name].Done }) && !s.isForced(in, c[k]) {
 			return s.stageLaunches(in, c, k)

@@ -9,8 +9,8 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// A leaving is an allocation that is wanted no longer.
-type leaving struct {
+// A departure is an allocation that is wanted no longer.
+type departure struct {
 	group *group
 	alloc *api.Allocation
 	why   string
@@ -62,8 +62,8 @@ func (s *survey) leavingOrder() []*group {
 // stopping.
 func (s *survey) leavingSteps(g *group) []step {
 	n := len(g.excess) + len(g.going)
-	places, steps := s.memory.instancesFor(n), s.memory.stepsFor(n)
-	all := make([]leaving, 0, n)
+	places, steps := s.scratch.instancesFor(n), s.scratch.stepsFor(n)
+	all := make([]departure, 0, n)
 	for _, l := range g.excess {
 		if l.why == "" {
 			l.why = s.whyLeaving(g, l.alloc)
@@ -71,18 +71,18 @@ func (s *survey) leavingSteps(g *group) []step {
 		all = append(all, l)
 	}
 	for _, a := range g.going {
-		all = append(all, leaving{g, a, ""})
+		all = append(all, departure{g, a, ""})
 	}
-	slices.SortStableFunc(all, func(a, b leaving) int { return b.alloc.Index() - a.alloc.Index() })
+	slices.SortStableFunc(all, func(a, b departure) int { return b.alloc.Index() - a.alloc.Index() })
 	for i, l := range all {
 		places[i] = instance{group: g, index: l.alloc.Index(), alloc: l.alloc, state: running}
 		if l.alloc.Job != nil && l.alloc.Job.RunsOnEveryNode() {
 			places[i].node = l.alloc.NodeID
 		}
-		steps[i] = step{on: &places[i], do: leave, status: Pending, job: l.alloc.Job, why: l.why}
+		steps[i] = step{on: &places[i], action: leave, status: Pending, job: l.alloc.Job, why: l.why}
 		if l.why == "" {
-			steps[i].do, steps[i].status, steps[i].why = none, Starting, l.alloc.DesiredDescription
-			if s.isAway(l.alloc) {
+			steps[i].action, steps[i].status, steps[i].why = none, Starting, l.alloc.DesiredDescription
+			if s.isUnreachable(l.alloc) {
 				steps[i].why = "it was told to stop, and its node is out of reach: nobody knows whether it still runs"
 			}
 		}

@@ -66,9 +66,9 @@ const (
 // deployTree derives the plan that moves instances to the newest version: as the
 // job declares it, or else a phase per group, and a step per instance.
 func (s *survey) deployTree() *tree {
-	s.stands = s.progress()
-	if s.stands == succeeded && s.straggles() {
-		s.stands = needed
+	s.deployProgress = s.progress()
+	if s.deployProgress == succeeded && s.hasStragglers() {
+		s.deployProgress = needed
 	}
 	s.spec = s.deploySpec()
 	phases := s.wholePhases()
@@ -90,17 +90,17 @@ func (s *survey) deployTree() *tree {
 	if s.hasFailed() {
 		t.run, t.failed, t.errors = s.deployment.ID, true, []string{s.deployment.StatusDescription}
 	}
-	if s.stands == ongoing {
+	if s.deployProgress == ongoing {
 		t.run, t.held = s.deployment.ID, s.deployment.Status != api.DeploymentRunning
 	}
 	if r := s.deployRulings; r != nil {
-		s.redo(t, r)
+		s.applyRestarts(t, r)
 		t.rule(r)
 	}
 	switch {
-	case s.stands == ongoing && s.deployment.Status == api.DeploymentRunning:
+	case s.deployProgress == ongoing && s.deployment.Status == api.DeploymentRunning:
 		t.held, t.heldBy = false, nil // whoever resumed it continued the plan too
-	case s.stands == needed:
+	case s.deployProgress == needed:
 		s.begunHeld = t.held
 	}
 	if spec == nil {
@@ -118,36 +118,36 @@ func (s *survey) wholePhases() []*phase {
 		}
 		p := &phase{
 			name: g.name, group: g, strategy: api.StrategyParallel, limit: s.limitOf(g), rolling: g.rolling,
-			steps: s.memory.stepsFor(len(g.instances)),
+			steps: s.scratch.stepsFor(len(g.instances)),
 		}
 		p.reverts = p.limit > 0 && s.reverts()
 		if g.rolling && (p.limit > 0 || s.wasDeployed()) {
 			p.strategy, p.most = api.StrategySerial, maxParallel(g)
 		}
 		for i := range g.instances {
-			s.deployStep(&p.steps[i], &g.instances[i], s.stands)
-			if s.stands == notNeeded && g.rolling && (p.steps[i].do != none || g.unpromoted) {
-				s.stands = needed
+			s.deployStep(&p.steps[i], &g.instances[i], s.deployProgress)
+			if s.deployProgress == notNeeded && g.rolling && (p.steps[i].action != none || g.unpromoted) {
+				s.deployProgress = needed
 			}
 		}
 		phases = append(phases, p)
 	}
-	if s.stands == needed {
+	if s.deployProgress == needed {
 		// Steps before the first that needs it were derived without it: health
 		// counts for them too.
 		for _, p := range phases {
 			clear(p.steps)
 			for i := range p.steps {
-				s.deployStep(&p.steps[i], &p.group.instances[i], s.stands)
+				s.deployStep(&p.steps[i], &p.group.instances[i], s.deployProgress)
 			}
 		}
 	}
 	return phases
 }
 
-// redo has what operators want restarted done again: tasks that run are launched
+// applyRestarts has what operators want restarted done again: tasks that run are launched
 // once more where they are, and what failed is started anew without delay.
-func (s *survey) redo(t *tree, r *rulings) {
+func (s *survey) applyRestarts(t *tree, r *rulings) {
 	if !r.rulesSteps() {
 		return
 	}
@@ -155,28 +155,28 @@ func (s *survey) redo(t *tree, r *rulings) {
 		for i := range p.steps {
 			st := &p.steps[i]
 			if d := r.onStep(p.name, st.key()).again; d != nil && st.on.alloc != nil {
-				s.redoStep(p, st, d)
+				s.applyRestart(p, st, d)
 			}
 		}
 	}
 }
 
-func (s *survey) redoStep(p *phase, st *step, d *api.Decision) {
+func (s *survey) applyRestart(p *phase, st *step, d *api.Decision) {
 	a := st.on.alloc
-	if in := st.on; (s.stands == succeeded || s.stands == given) && p.rolling && !in.closed && in.away == nil && s.outdated(in.group, a) {
+	if in := st.on; (s.deployProgress == succeeded || s.deployProgress == given) && p.rolling && !in.closed && in.away == nil && s.outdated(in.group, a) {
 		s.startOver(st) // the deployment left it out
 		return
 	}
-	if st.do == launch {
-		for _, l := range st.rare.launches {
+	if st.action == launch {
+		for _, l := range st.extra.launches {
 			l.Index = max(l.Index, d.CreateIndex) // its first run is the one that is wanted
 		}
 	}
-	if st.do != update && (st.do != none || !s.current(a)) {
+	if st.action != update && (st.action != none || !s.isCurrent(a)) {
 		return // it is done again anyway
 	}
 	if a.CreateIndex > d.CreateIndex {
-		s.redoneAnew(st, d)
+		s.showRestartedStep(st, d)
 		return
 	}
 	switch st.on.state {
@@ -189,7 +189,7 @@ func (s *survey) redoStep(p *phase, st *step, d *api.Decision) {
 	}
 	wanted := make(map[string]*api.Launch)
 	least, known, goesOn := Complete, true, false
-	for _, name := range st.redone() {
+	for _, name := range st.restartedTasks() {
 		task := st.on.group.def.Task(name)
 		goesOn = goesOn || task != nil && goalOf(s.job, task) == api.GoalRunning
 		if task == nil || a.Launches != nil && a.Launches.Tasks[name] != nil && a.Launches.Tasks[name].Index >= d.CreateIndex {
@@ -199,15 +199,15 @@ func (s *survey) redoStep(p *phase, st *step, d *api.Decision) {
 			known = known && task != nil && isOf(a.Launches.Tasks[name], d)
 			continue
 		}
-		wanted[name] = &api.Launch{Token: d.ID, Index: d.CreateIndex, Why: whyAgain(d)}
+		wanted[name] = &api.Launch{Token: d.ID, Index: d.CreateIndex, Why: restartReason(d)}
 	}
 	if len(wanted) > 0 {
-		st.also().launches, st.also().begun = wanted, st.status == Starting || st.status == Started
-		st.rare.updates, st.settles = !s.current(a), false
-		st.do, st.status, st.why = launch, Pending, ""
+		st.mutableExtra().launches, st.mutableExtra().begun = wanted, st.status == Starting || st.status == Started
+		st.extra.updates, st.settles = !s.isCurrent(a), false
+		st.action, st.status, st.why = launch, Pending, ""
 		return
 	}
-	if !known || st.do != none || st.status != Complete { // something else was wanted of them since
+	if !known || st.action != none || st.status != Complete { // something else was wanted of them since
 		return
 	}
 	if least == Complete && p.rolling && goesOn {
@@ -216,15 +216,15 @@ func (s *survey) redoStep(p *phase, st *step, d *api.Decision) {
 		}
 	}
 	if least != Complete {
-		st.status, st.why = least, whyAgain(d)
+		st.status, st.why = least, restartReason(d)
 	}
 }
 
 // startOver has the step done again by the next allocation of its instance; one
 // that is done for good is not run by that.
 func (s *survey) startOver(st *step) {
-	if st.do, st.status, st.why = replace, Pending, ""; st.tasks != nil && s.wasDone(st.on, st.tasks) {
-		st.do, st.status = none, Complete
+	if st.action, st.status, st.why = replace, Pending, ""; st.tasks != nil && s.wasDone(st.on, st.tasks) {
+		st.action, st.status = none, Complete
 	}
 }
 
@@ -234,27 +234,27 @@ func isOf(l *api.Launch, d *api.Decision) bool {
 	return l.Token == d.ID || l.Token == deployToken && l.Index == d.CreateIndex
 }
 
-// redoneAnew shows a step that was done again by an allocation that took over from
+// showRestartedStep shows a step that was done again by an allocation that took over from
 // one that had failed: also after the deployment, it is complete only once that runs.
-func (s *survey) redoneAnew(st *step, d *api.Decision) {
+func (s *survey) showRestartedStep(st *step, d *api.Decision) {
 	a, before := st.on.alloc, st.on.last
 	switch {
-	case before == nil, before.ID != a.PreviousAllocation, before.CreateIndex > d.CreateIndex && s.current(before),
-		st.do != none, st.status != Complete, st.on.state != placed && st.on.state != running:
+	case before == nil, before.ID != a.PreviousAllocation, before.CreateIndex > d.CreateIndex && s.isCurrent(before),
+		st.action != none, st.status != Complete, st.on.state != placed && st.on.state != running:
 		return
 	}
-	for _, name := range st.redone() {
+	for _, name := range st.restartedTasks() {
 		if task := st.on.group.def.Task(name); task != nil {
 			if is := taskStatus(s.job, a, task); is == Starting || is == Started && st.status == Complete {
-				st.status, st.why = is, whyAgain(d)
+				st.status, st.why = is, restartReason(d)
 			}
 		}
 	}
 }
 
-// redone are the tasks that a restart of the step runs again: those that it
+// restartedTasks are the tasks that a restart of the step runs again: those that it
 // names, or else those that go on running.
-func (st *step) redone() []string {
+func (st *step) restartedTasks() []string {
 	if st.tasks != nil {
 		return st.tasks
 	}
@@ -267,7 +267,7 @@ func (st *step) redone() []string {
 	return names
 }
 
-func whyAgain(d *api.Decision) string { return "restarted by " + orUnknown(d.By) }
+func restartReason(d *api.Decision) string { return "restarted by " + orUnknown(d.By) }
 
 // progress reads how the newest version's deployment stands, apart from
 // whether one is needed.
@@ -309,11 +309,11 @@ func (s *survey) deployStep(st *step, in *instance, stands progress) {
 	g := in.group
 	settled := g.rolling && (stands == succeeded || stands == given)
 	switch {
-	case s.isDoomed(in):
-		s.doom(st)
+	case s.isAbandoned(in):
+		s.abandonStep(st)
 	case in.alloc == nil && settled:
 		st.status = Complete // what is missing now is recovery's
-		if stands == given && !s.isMissed(in) && in.node == "" && (s.anyOld(g) || s.spec != nil) {
+		if stands == given && !s.isMissed(in) && in.node == "" && (s.hasOutdated(g) || s.spec != nil) {
 			st.status, st.why = Pending, whyUnstarted
 		}
 	case in.alloc == nil && stands == notNeeded && g.rolling && s.isMissed(in) && s.ownVersion(in) == s.job && needsRecovery(in.last):
@@ -321,18 +321,18 @@ func (s *survey) deployStep(st *step, in *instance, stands progress) {
 	case in.alloc == nil:
 		switch {
 		case !s.isMissed(in):
-			st.do = start
+			st.action = start
 		case in.last.DesiredDescription == becauseUpdated:
-			st.do, st.status = start, Prepared
+			st.action, st.status = start, Prepared
 		case !g.rolling, s.ownVersion(in) == s.job:
-			st.do = start
+			st.action = start
 		default: // recovery brings the older version back, unless its turn comes first
-			st.do = replace
+			st.action = replace
 		}
-	case in.closed && s.isStuck(in):
+	case in.closed && s.isPinned(in):
 		st.status, st.why = Complete, whyClosed
-	case s.current(in.alloc):
-		st.status, st.why, st.until = s.goal(in, stands)
+	case s.isCurrent(in.alloc):
+		st.status, st.why, st.until = s.goalStatus(in, stands)
 	case s.isDone(in):
 		st.status = Complete
 	case settled:
@@ -343,11 +343,11 @@ func (s *survey) deployStep(st *step, in *instance, stands progress) {
 	case in.away != nil && !in.away.replaced && s.destructive(g, in.alloc):
 		st.status, st.why = Started, whyWaits
 	case in.state == failed, in.state == ended, s.destructive(g, in.alloc):
-		st.do = replace // a new version is also a new attempt
-	case in.state == lost, in.state == moving, in.isLent():
+		st.action = replace // a new version is also a new attempt
+	case in.state == lost, in.state == moving, in.isReplaced():
 		st.why = "recovery starts it anew, at the newest version"
 	default:
-		st.do = update
+		st.action = update
 		st.settles, st.proves = of(s.carried(in)), s.proves(g, in.alloc)
 	}
 }
@@ -365,8 +365,8 @@ func carriedHealth(in *instance) *bool {
 	return nil
 }
 
-// goal says how far an instance of the newest version is.
-func (s *survey) goal(in *instance, stands progress) (status Status, why string, until time.Time) {
+// goalStatus says how far an instance of the newest version is.
+func (s *survey) goalStatus(in *instance, stands progress) (status Status, why string, until time.Time) {
 	if in.group.rolling && s.hasFailed() {
 		if why = s.whyUnwell(in); why != "" {
 			return Error, why, until
@@ -405,15 +405,15 @@ func (s *survey) goal(in *instance, stands progress) (status Status, why string,
 	return status, why, until
 }
 
-// isStuck reports whether the instance would be replaced, if its node let it.
-func (s *survey) isStuck(in *instance) bool {
+// isPinned reports whether the instance would be replaced, if its node let it.
+func (s *survey) isPinned(in *instance) bool {
 	switch {
 	case in.state == ended && s.job.RunsToCompletion():
-		return !s.current(in.alloc) && !s.isDone(in)
+		return !s.isCurrent(in.alloc) && !s.isDone(in)
 	case in.state == failed, in.state == ended:
 		return true
 	}
-	return !s.current(in.alloc) && s.destructive(in.group, in.alloc)
+	return !s.isCurrent(in.alloc) && s.destructive(in.group, in.alloc)
 }
 
 // isDone reports whether a task that runs to completion has done what the
@@ -422,9 +422,9 @@ func (s *survey) isDone(in *instance) bool {
 	return s.job.RunsToCompletion() && in.state == ended && !s.destructive(in.group, in.alloc)
 }
 
-// anyOld reports whether instances of an older version are left in the group,
+// hasOutdated reports whether instances of an older version are left in the group,
 // even if only to be recovered.
-func (s *survey) anyOld(g *group) bool {
+func (s *survey) hasOutdated(g *group) bool {
 	old, known := s.old[g]
 	if !known {
 		for i := range g.instances {

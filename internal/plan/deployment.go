@@ -40,7 +40,7 @@ func (w *work) deployment(phases []*phase) {
 	case d.Status == api.DeploymentRunning && isDeployed(phases):
 		w.end(d, api.DeploymentSuccessful, describeSuccessful)
 	}
-	switch w.stands {
+	switch w.deployProgress {
 	case ongoing:
 		w.active = d
 	case needed:
@@ -124,10 +124,10 @@ func CheckDeployment(r Reader, job *api.Job, d *api.Deployment, now time.Time) V
 	s := newSurvey(r, d.JobKey(), job, nil, now, nil)
 	s.deployment = d
 	t := s.deployTree()
-	if t == nil || s.stands != ongoing || d.Status != api.DeploymentRunning {
+	if t == nil || s.deployProgress != ongoing || d.Status != api.DeploymentRunning {
 		return Verdict{}
 	}
-	s.choose(t)
+	s.selectCandidates(t)
 	phases := t.phases
 	if isDeployed(phases) {
 		if s.hasExcess() {
@@ -160,7 +160,7 @@ func (s *survey) judge(p *phase, g *api.DeploymentState, base time.Time) (why st
 		switch st := &p.steps[i]; {
 		case st.status == Error:
 			return describeExhausted, due
-		case g.ProgressDeadline == 0 && st.on.alloc != nil && s.current(st.on.alloc) && st.on.alloc.IsUnhealthy():
+		case g.ProgressDeadline == 0 && st.on.alloc != nil && s.isCurrent(st.on.alloc) && st.on.alloc.IsUnhealthy():
 			return FailedUnhealthy, due
 		}
 	}

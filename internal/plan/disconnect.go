@@ -22,9 +22,9 @@ type absence struct {
 	suspect bool
 }
 
-// absent returns the absence of an allocation; nil if its node is there, or if it
+// absenceOf returns the absence of an allocation; nil if its node is there, or if it
 // is lost.
-func (s *survey) absent(a *api.Allocation) *absence {
+func (s *survey) absenceOf(a *api.Allocation) *absence {
 	n := s.node(a)
 	if n == nil || !isSilent(n) {
 		return nil
@@ -34,10 +34,10 @@ func (s *survey) absent(a *api.Allocation) *absence {
 		return nil
 	}
 	if d == nil {
-		if ab := s.awaited(a, n); ab != nil {
+		if ab := s.recoveryAbsence(a, n); ab != nil {
 			return ab
 		}
-		return s.suspected(a)
+		return s.suspectAbsence(a)
 	}
 	ab := &absence{}
 	since := time.Unix(n.StatusUpdatedAt, 0)
@@ -50,7 +50,7 @@ func (s *survey) absent(a *api.Allocation) *absence {
 	case !d.Replaces() && !a.IsServerTerminal():
 		return ab
 	default:
-		return s.suspected(a)
+		return s.suspectAbsence(a)
 	}
 	if !ab.until.After(s.now) {
 		return nil
@@ -58,9 +58,9 @@ func (s *survey) absent(a *api.Allocation) *absence {
 	return ab
 }
 
-// awaited returns the absence that the recovery block gives: none to what was
+// recoveryAbsence returns the absence that the recovery block gives: none to what was
 // replaced already, by a disconnect block that the job had until now.
-func (s *survey) awaited(a *api.Allocation, n *api.Node) *absence {
+func (s *survey) recoveryAbsence(a *api.Allocation, n *api.Node) *absence {
 	if !s.wanted() || s.job.RunsOnEveryNode() || a.IsServerTerminal() || a.NextAllocation != "" {
 		return nil
 	}
@@ -72,10 +72,10 @@ func (s *survey) awaited(a *api.Allocation, n *api.Node) *absence {
 	return &absence{until: until, recovered: true}
 }
 
-// suspected returns the absence of a service's instance that ran: it is suspect
+// suspectAbsence returns the absence of a service's instance that ran: it is suspect
 // until its replacement is up, and has its place again if its node is back
 // before. Where a recovery block gave it time, that is over.
-func (s *survey) suspected(a *api.Allocation) *absence {
+func (s *survey) suspectAbsence(a *api.Allocation) *absence {
 	if !s.wanted() || s.job.RunsOnEveryNode() || s.job.RunsToCompletion() || a.IsServerTerminal() || a.DesiredTransition.ShouldMigrate() {
 		return nil
 	}
@@ -91,7 +91,7 @@ func (s *survey) suspected(a *api.Allocation) *absence {
 // isSuspected reports whether the allocation is lost once something else is up in
 // its place.
 func (s *survey) isSuspected(a *api.Allocation) bool {
-	ab := s.absent(a)
+	ab := s.absenceOf(a)
 	return ab != nil && ab.suspect
 }
 
@@ -125,16 +125,16 @@ func (s *survey) node(a *api.Allocation) *api.Node {
 	return n
 }
 
-// isGone reports whether the allocation is lost with its node.
-func (s *survey) isGone(a *api.Allocation) bool {
+// isLostWithNode reports whether the allocation is lost with its node.
+func (s *survey) isLostWithNode(a *api.Allocation) bool {
 	n := s.node(a)
-	return n == nil || isSilent(n) && s.absent(a) == nil
+	return n == nil || isSilent(n) && s.absenceOf(a) == nil
 }
 
-// isAway reports whether the allocation's node is silent, and may come back
+// isUnreachable reports whether the allocation's node is silent, and may come back
 // with it.
-func (s *survey) isAway(a *api.Allocation) bool {
-	return s.absent(a) != nil
+func (s *survey) isUnreachable(a *api.Allocation) bool {
+	return s.absenceOf(a) != nil
 }
 
 // whyLost says why an allocation is lost, in words.
@@ -155,26 +155,26 @@ func (s *survey) whyLost(a *api.Allocation) string {
 	return becauseLost
 }
 
-// absences notes which allocations are out of reach, and when those will be
+// noteAbsences notes which allocations are out of reach, and when those will be
 // lost.
-func (w *work) absences() {
+func (w *work) noteAbsences() {
 	for _, g := range w.groups {
 		for in := range g.every {
 			if in.state == unknown {
-				w.absence(in.alloc)
+				w.noteAbsence(in.alloc)
 			}
 		}
 		for _, a := range g.behind {
-			w.absence(a)
-			if !w.isAway(a) {
+			w.noteAbsence(a)
+			if !w.isUnreachable(a) {
 				w.result.Kept = append(w.result.Kept, a)
 			}
 		}
 	}
 }
 
-func (w *work) absence(a *api.Allocation) {
-	ab := w.absent(a)
+func (w *work) noteAbsence(a *api.Allocation) {
+	ab := w.absenceOf(a)
 	if ab == nil {
 		return
 	}
@@ -184,6 +184,6 @@ func (w *work) absence(a *api.Allocation) {
 		w.counts(a.Group).Disconnect++
 	}
 	if !ab.until.IsZero() {
-		w.due = append(w.due, appointment{a, ab.until, api.TriggerMaxDisconnect})
+		w.due = append(w.due, followUp{a, ab.until, api.TriggerMaxDisconnect})
 	}
 }

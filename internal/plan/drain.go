@@ -30,7 +30,7 @@ func (s *survey) drainTree() *tree {
 	var phases []*phase
 	for _, g := range s.groups {
 		for in := range g.every {
-			if in.taken || len(in.busy) > 0 {
+			if in.claimed || len(in.busy) > 0 {
 				continue
 			}
 			node, st := s.drainStep(in)
@@ -82,10 +82,10 @@ func (s *survey) drainStep(in *instance) (node *api.Node, st step) {
 	a, last := in.alloc, in.last
 	switch {
 	case s.isLeaving(in) && a == nil:
-		st.do, st.status, st.why = start, Prepared, becauseMigrated
+		st.action, st.status, st.why = start, Prepared, becauseMigrated
 		return s.node(last), st
 	case s.isLeaving(in):
-		st.do, st.status, st.why = replace, Prepared, becauseMigrated
+		st.action, st.status, st.why = replace, Prepared, becauseMigrated
 		return s.node(a), st
 	case a == nil || in.state == failed || in.state == ended || in.state == lost || in.state == moving:
 		return nil, st // recovery's
@@ -119,7 +119,7 @@ func (s *survey) drainStep(in *instance) (node *api.Node, st step) {
 // the rest.
 func (s *survey) evacuates(g *group, a *api.Allocation) bool {
 	return s.wanted() && s.job.Type == api.JobTypeService && g.def != nil && !g.def.Recreates() &&
-		a.DesiredTransition.ShouldMigrate() && !a.IsServerTerminal() && isUpNow(a) && s.mayStay(a) && !s.isGone(a)
+		a.DesiredTransition.ShouldMigrate() && !a.IsServerTerminal() && isUpNow(a) && s.mayStay(a) && !s.isLostWithNode(a)
 }
 
 // evacuated is what the allocation that holds the instance is to relieve on a

@@ -11,10 +11,10 @@ import (
 	"github.com/reeve-run/reeve/internal/placement"
 )
 
-// everywhere gives a group of a job that runs on every node an instance on each
+// fillNodes gives a group of a job that runs on every node an instance on each
 // node that may be given one now. A node that does not suit has none: it is
 // neither a failure nor waited for.
-func (s *survey) everywhere(g *group) {
+func (s *survey) fillNodes(g *group) {
 	suits := placement.NewSuitability(s.job, g.def)
 	var nodes []string
 	for n := range s.r.Nodes() {
@@ -26,7 +26,7 @@ func (s *survey) everywhere(g *group) {
 		}
 	}
 	g.everywhere, g.open = true, len(nodes)
-	g.instances = s.memory.instancesFor(len(nodes))
+	g.instances = s.scratch.instancesFor(len(nodes))
 	for i, id := range nodes {
 		g.instances[i] = instance{group: g, node: id}
 	}
@@ -42,7 +42,7 @@ func (s *survey) placeOn(g *group, a *api.Allocation) (index int, inside bool) {
 	if !inside {
 		index, inside = g.closed[a.NodeID]
 	}
-	if !inside && !a.IsServerTerminal() && !s.isGone(a) {
+	if !inside && !a.IsServerTerminal() && !s.isLostWithNode(a) {
 		index, inside = len(g.instances), true
 		if g.closed == nil {
 			g.closed = make(map[string]int)
@@ -53,9 +53,9 @@ func (s *survey) placeOn(g *group, a *api.Allocation) (index int, inside bool) {
 	return index, inside
 }
 
-// vacate takes the instances out that have to leave nodes that take nothing
+// stopOnClosedNodes takes the instances out that have to leave nodes that take nothing
 // new: nobody comes after them.
-func (s *survey) vacate(g *group) {
+func (s *survey) stopOnClosedNodes(g *group) {
 	if len(g.closed) == 0 {
 		return
 	}
@@ -63,8 +63,8 @@ func (s *survey) vacate(g *group) {
 	kept := g.instances[:0]
 	for i := range g.instances {
 		in := &g.instances[i]
-		if in.closed && in.alloc != nil && (in.state == moving || s.isStranger(in)) {
-			g.exceed(in.alloc, "")
+		if in.closed && in.alloc != nil && (in.state == moving || s.isOnUnwantedNode(in)) {
+			g.addExcess(in.alloc, "")
 			continue
 		}
 		kept = append(kept, *in)
@@ -72,17 +72,17 @@ func (s *survey) vacate(g *group) {
 	g.instances = kept
 }
 
-// isStranger reports whether the newest version does not want the node on which
+// isOnUnwantedNode reports whether the newest version does not want the node on which
 // the instance, of an older one, is.
-func (s *survey) isStranger(in *instance) bool {
-	return !s.current(in.alloc) && !s.stillSuits(in.group, in.alloc)
+func (s *survey) isOnUnwantedNode(in *instance) bool {
+	return !s.isCurrent(in.alloc) && !s.stillSuits(in.group, in.alloc)
 }
 
 // whyLeavingNode says why an allocation of a job that runs on every node does
 // not go on there.
 func (s *survey) whyLeavingNode(g *group, a *api.Allocation) string {
 	switch {
-	case s.isGone(a):
+	case s.isLostWithNode(a):
 		return s.whyLost(a)
 	case a.DesiredTransition.ShouldMigrate():
 		return becauseDrained
@@ -90,13 +90,13 @@ func (s *survey) whyLeavingNode(g *group, a *api.Allocation) string {
 	return becauseUnsuited
 }
 
-// straggles reports whether an instance is left behind by a rollout that
+// hasStragglers reports whether an instance is left behind by a rollout that
 // succeeded: its node took nothing new at the time, and does now.
-func (s *survey) straggles() bool {
+func (s *survey) hasStragglers() bool {
 	for _, g := range s.groups {
 		for i := range g.instances {
 			in := &g.instances[i]
-			if g.everywhere && g.rolling && in.alloc != nil && !in.closed && !s.current(in.alloc) && s.destructive(g, in.alloc) {
+			if g.everywhere && g.rolling && in.alloc != nil && !in.closed && !s.isCurrent(in.alloc) && s.destructive(g, in.alloc) {
 				return true
 			}
 		}

@@ -17,8 +17,8 @@ import (
 // anew by one evaluation.
 const together = time.Second
 
-// An appointment is something to be looked at again at a known time.
-type appointment struct {
+// An followUp is something to be looked at again at a known time.
+type followUp struct {
 	about   *api.Allocation
 	due     time.Time
 	trigger string // of the evaluation
@@ -27,11 +27,11 @@ type appointment struct {
 // followUps makes the evaluations for what is due later, and notes them in the
 // allocations that wait. Where one is under way already, nothing is done.
 func (w *work) followUps() {
-	waiting := slices.DeleteFunc(w.due, func(p appointment) bool {
+	waiting := slices.DeleteFunc(w.due, func(p followUp) bool {
 		e := w.evaluation(p.about.FollowupEvalID)
 		return e != nil && !e.IsTerminal() && e.ID != w.eval.ID && !e.WaitUntil.After(p.due.Add(together))
 	})
-	slices.SortStableFunc(waiting, func(a, b appointment) int {
+	slices.SortStableFunc(waiting, func(a, b followUp) int {
 		if c := strings.Compare(a.trigger, b.trigger); c != 0 {
 			return c
 		}
@@ -51,8 +51,8 @@ func (w *work) followUps() {
 	}
 }
 
-// lookAgain makes an evaluation that is not about an allocation, once.
-func (w *work) lookAgain(id string, due time.Time, trigger, why string) {
+// addFollowUp makes an evaluation that is not about an allocation, once.
+func (w *work) addFollowUp(id string, due time.Time, trigger, why string) {
 	if w.evaluation(id) != nil || slices.ContainsFunc(w.result.FollowUps, func(e *api.Evaluation) bool { return e.ID == id }) {
 		return
 	}

@@ -29,7 +29,7 @@ func (s *survey) holdsTree(t *tree) string {
 		switch {
 		case t.held:
 			if s.hasRest(p) {
-				return s.saying(t)
+				return s.planMessage(t)
 			}
 		case p.canaries:
 			if p.waitsForPromotion() {
@@ -82,8 +82,8 @@ func (s *survey) holdsStep(t *tree, p *phase) string {
 		return ""
 	}
 	for i := range p.steps {
-		if st := &p.steps[i]; st.status == Waiting && st.its().held != nil && !s.isBegunElsewhere(st) {
-			return st.name() + ": " + whyHeld(st.its().held)
+		if st := &p.steps[i]; st.status == Waiting && st.extraOrZero().held != nil && !s.isBegunElsewhere(st) {
+			return st.name() + ": " + whyHeld(st.extraOrZero().held)
 		}
 	}
 	return ""

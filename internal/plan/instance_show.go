@@ -29,41 +29,41 @@ func Instances(r Reader, key api.NamespacedID, job *api.Job, now time.Time) []*a
 	}
 	size += len(s.left)
 	left := orphansLeft(s.left)
-	rows := rowMaker{s: s, all: make([]*api.Instance, 0, size), made: make([]api.Instance, size)}
+	rows := instanceRows{s: s, all: make([]*api.Instance, 0, size), made: make([]api.Instance, size)}
 	departing := s.departing()
 	for _, g := range s.groups {
 		canaries, orphans := g.canaries, left[g.name]
 		delete(left, g.name)
 		for i := range g.instances {
 			in := &g.instances[i]
-			rows.instance(in, works[in.place()], departing)
+			rows.addInstance(in, works[in.place()], departing)
 			for in.node == "" && len(orphans) > 0 && orphans[0].Index() <= in.index {
-				rows.orphan(g, orphans[0])
+				rows.addOrphan(g, orphans[0])
 				orphans = orphans[1:]
 			}
 			for len(canaries) > 0 && canaries[0].index <= in.index {
-				rows.instance(&canaries[0], working{}, nil)
+				rows.addInstance(&canaries[0], activeStep{}, nil)
 				canaries = canaries[1:]
 			}
 		}
 		for i := range canaries {
-			rows.instance(&canaries[i], working{}, nil)
+			rows.addInstance(&canaries[i], activeStep{}, nil)
 		}
 		from := len(rows.all)
 		for _, l := range g.excess {
-			row := rows.of(g, l.alloc.Index(), "", l.alloc)
+			row := rows.allocationRow(g, l.alloc.Index(), "", l.alloc)
 			row.Message = cmp.Or(row.Message, l.why)
 		}
 		if len(orphans) > 0 {
 			for _, a := range orphans {
-				rows.orphan(g, a)
+				rows.addOrphan(g, a)
 			}
 			slices.SortStableFunc(rows.all[from:], func(a, b *api.Instance) int { return cmp.Compare(a.Index, b.Index) })
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(left)) {
 		for _, a := range left[name] {
-			rows.orphan(&group{name: name}, a)
+			rows.addOrphan(&group{name: name}, a)
 		}
 	}
 	return rows.all
@@ -86,14 +86,14 @@ func orphansLeft(all []*api.Allocation) map[string][]*api.Allocation {
 	return left
 }
 
-// orphan makes the row of an orphan that is left alone.
-func (m *rowMaker) orphan(g *group, a *api.Allocation) {
-	row := m.of(g, a.Index(), "", a)
+// addOrphan makes the row of an orphan that is left alone.
+func (m *instanceRows) addOrphan(g *group, a *api.Allocation) {
+	row := m.allocationRow(g, a.Index(), "", a)
 	row.Message = cmp.Or(row.Message, becauseStale)
 }
 
-// A rowMaker makes the rows of a job's instances.
-type rowMaker struct {
+// A instanceRows makes the rows of a job's instances.
+type instanceRows struct {
 	s    *survey
 	all  []*api.Instance
 	made []api.Instance // room for those to come
@@ -102,7 +102,7 @@ type rowMaker struct {
 }
 
 // row returns a new row to be filled in.
-func (m *rowMaker) row(g *group, index int, node string) *api.Instance {
+func (m *instanceRows) row(g *group, index int, node string) *api.Instance {
 	if len(m.made) == 0 {
 		m.made = make([]api.Instance, 4)
 	}
@@ -120,20 +120,20 @@ func (m *rowMaker) row(g *group, index int, node string) *api.Instance {
 	return row
 }
 
-// instance makes the rows of one instance.
-func (m *rowMaker) instance(in *instance, w working, departing map[place][]*api.Allocation) {
+// addInstance makes the rows of one instance.
+func (m *instanceRows) addInstance(in *instance, w activeStep, departing map[place][]*api.Allocation) {
 	s, a := m.s, in.alloc
 	var row *api.Instance
-	leaves := a != nil && (in.state == lost || in.isLent())
+	leaves := a != nil && (in.state == lost || in.isReplaced())
 	if a == nil || leaves {
-		row = m.vacant(in)
+		row = m.vacantRow(in)
 	} else {
-		row = m.of(in.group, in.index, in.node, a)
-		m.tell(row, in, w)
+		row = m.allocationRow(in.group, in.index, in.node, a)
+		m.setProgress(row, in, w)
 	}
 	row.Canary = in.canary
 	if d := s.paused(in, nil); d != nil {
-		row.Paused, row.Message, row.Routable = true, said("paused", d), false
+		row.Paused, row.Message, row.Routable = true, describeDecision("paused", d), false
 		if row.State == api.InstanceRunning && !anyRuns(a) {
 			row.State = api.InstanceClaimed
 		}
@@ -148,10 +148,10 @@ func (m *rowMaker) instance(in *instance, w working, departing map[place][]*api.
 		}
 	}
 	if leaves && s.isSuspect(a) {
-		m.of(in.group, in.index, in.node, a)
+		m.allocationRow(in.group, in.index, in.node, a)
 	}
 	for _, a := range departing[in.place()] {
-		m.of(in.group, in.index, in.node, a)
+		m.allocationRow(in.group, in.index, in.node, a)
 	}
 }
 
@@ -165,10 +165,10 @@ func anyRuns(a *api.Allocation) bool {
 	return false
 }
 
-// vacant makes the row of an instance that nothing holds that is known to run.
-func (m *rowMaker) vacant(in *instance) *api.Instance {
+// vacantRow makes the row of an instance that nothing holds that is known to run.
+func (m *instanceRows) vacantRow(in *instance) *api.Instance {
 	row := m.row(in.group, in.index, in.node)
-	row.PlacementError = m.s.blocked()[in.group.name]
+	row.PlacementError = m.s.placementErrors()[in.group.name]
 	last := in.last
 	if in.alloc != nil {
 		last = in.alloc
@@ -186,8 +186,8 @@ func (m *rowMaker) vacant(in *instance) *api.Instance {
 	return row
 }
 
-// of makes the row of an allocation.
-func (m *rowMaker) of(g *group, index int, node string, a *api.Allocation) *api.Instance {
+// allocationRow makes the row of an allocation.
+func (m *instanceRows) allocationRow(g *group, index int, node string, a *api.Allocation) *api.Instance {
 	row := m.row(g, index, node)
 	row.Allocation, row.NodeID, row.NodeName, row.Orphan = a.ID, a.NodeID, a.NodeName, a.Orphan
 	row.JobVersion, row.TaskStates = a.JobVersion(), a.TaskStates
@@ -206,7 +206,7 @@ func (m *rowMaker) of(g *group, index int, node string, a *api.Allocation) *api.
 	}
 	row.State, row.Since = stateOf(a, row, m.s.now)
 	if row.State == api.InstanceRunning {
-		m.reached(row, a, n)
+		m.setReachability(row, a, n)
 	}
 	def := g.def
 	if def == nil && a.Job != nil {
@@ -253,8 +253,8 @@ func stateOf(a *api.Allocation, row *api.Instance, now time.Time) (string, time.
 	return api.InstanceClaimed, at
 }
 
-// reached says where and whether the instance is reached, which is RUNNING.
-func (m *rowMaker) reached(row *api.Instance, a *api.Allocation, n *api.Node) {
+// setReachability says where and whether the instance is reached, which is RUNNING.
+func (m *instanceRows) setReachability(row *api.Instance, a *api.Allocation, n *api.Node) {
 	row.Routable = a.IsRoutable() || a.Serving == nil && !a.IsServerTerminal()
 	if a.Serving != nil && !row.Routable {
 		row.Message = a.Serving.Reason
@@ -277,8 +277,8 @@ func (m *rowMaker) reached(row *api.Instance, a *api.Allocation, n *api.Node) {
 	}
 }
 
-// tell puts into the row what follows from how the instance stands in its job.
-func (m *rowMaker) tell(row *api.Instance, in *instance, w working) {
+// setProgress puts into the row what follows from how the instance stands in its job.
+func (m *instanceRows) setProgress(row *api.Instance, in *instance, w activeStep) {
 	s := m.s
 	switch in.state {
 	case failed:
@@ -288,7 +288,7 @@ func (m *rowMaker) tell(row *api.Instance, in *instance, w working) {
 		if !w.step.until.IsZero() {
 			row.NextAttempt = w.step.until
 		}
-		if why := s.blocked()[in.group.name]; why != "" && w.step.next {
+		if why := s.placementErrors()[in.group.name]; why != "" && w.step.next {
 			row.State, row.PlacementError, row.NextAttempt = api.InstanceUnclaimed, why, time.Time{}
 		}
 	case unknown:
@@ -318,7 +318,7 @@ func (s *survey) departing() (all map[place][]*api.Allocation) {
 	for _, g := range s.groups {
 		groups[g.name] = g
 		for _, a := range g.behind {
-			if index, inside := s.place(g, a); inside {
+			if index, inside := s.indexOf(g, a); inside {
 				add(&g.instances[index], a)
 			}
 		}
@@ -328,7 +328,7 @@ func (s *survey) departing() (all map[place][]*api.Allocation) {
 			continue
 		}
 		g := groups[a.Group]
-		index, inside := s.place(g, a)
+		index, inside := s.indexOf(g, a)
 		if !inside || g.instances[index].alloc == a {
 			continue
 		}
@@ -366,7 +366,7 @@ func resolved(tags map[string]*api.MetricTag, index int, id string) map[string]s
 }
 
 // zoneOf is the zone of a node; that of none is "".
-func (m *rowMaker) zoneOf(n *api.Node) string {
+func (m *instanceRows) zoneOf(n *api.Node) string {
 	if !m.read {
 		m.read = true
 		if c := m.s.r.SchedulerConfig(); c != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// A working is a step that is not complete, and its plan.
-type working struct {
+// A activeStep is a step that is not complete, and its plan.
+type activeStep struct {
 	plan string
 	step *step
 }
@@ -22,8 +22,8 @@ var idle = setOf(Pending, Waiting)
 
 // working finds the plan that works on each instance: the first in the order of
 // their priority that does something, or is about to; else the first that waits.
-func (v *View) working() map[place]working {
-	works := make(map[place]working)
+func (v *View) working() map[place]activeStep {
+	works := make(map[place]activeStep)
 	for _, t := range v.trees {
 		for _, p := range t.phases {
 			for i := range p.steps {
@@ -32,7 +32,7 @@ func (v *View) working() map[place]working {
 					continue
 				}
 				if w, ok := works[st.on.place()]; !ok || only(w.step.shown())&idle != 0 && only(st.shown())&idle == 0 {
-					works[st.on.place()] = working{t.name, st}
+					works[st.on.place()] = activeStep{t.name, st}
 				}
 			}
 		}
@@ -157,7 +157,7 @@ func (s *survey) allowsVerb(in *instance, verb api.Verb, tasks []string) error {
 		}
 	case api.VerbPause:
 		if held == len(about) {
-			return api.Errorf(api.CodeConflict, "instance %q is paused already: %s", name, said("paused", s.pausedBy(in, about[0])))
+			return api.Errorf(api.CodeConflict, "instance %q is paused already: %s", name, describeDecision("paused", s.pausedBy(in, about[0])))
 		}
 	case api.VerbResume:
 		if held == 0 {

@@ -59,7 +59,7 @@ func TestStepsOfParallelPhasesComeAfterTheirInstancesOnly(t *testing.T) {
 	} {
 		p := &phase{strategy: c.strategy, open: true, steps: steps()}
 		for i, want := range c.want {
-			if got := p.queue(&tree{}, &p.steps[i], p.ahead(i, &p.steps[0])); got != want {
+			if got := p.queueReason(&tree{}, &p.steps[i], p.ahead(i, &p.steps[0])); got != want {
 				t.Errorf("%s, step %d: %q, want %q", c.strategy, i, got, want)
 			}
 		}
@@ -100,7 +100,7 @@ func TestPhasesOfNodesOfOneNameAreToldApart(t *testing.T) {
 	one, two := &api.Node{ID: "one", Name: "n"}, &api.Node{ID: "two", Name: "n"}
 	tr := &tree{name: api.PlanDrain, phases: []*phase{{name: "n@one", node: one}, {name: "n@two", node: two}}}
 	s := &survey{}
-	c := &choice{s: s, tree: tr, req: &api.PlanRequest{Phase: "n@two"}}
+	c := &decisionTarget{s: s, tree: tr, req: &api.PlanRequest{Phase: "n@two"}}
 	if err := c.findPhase(); err != nil || c.phase != tr.phases[1] {
 		t.Errorf("the full name: %v, %v", c.phase, err)
 	}

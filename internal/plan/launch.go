@@ -13,18 +13,18 @@ import (
 
 // launch has the node of the step's instance run tasks there.
 func (w *work) launch(st *step) {
-	if len(st.its().launches) == 0 {
+	if len(st.extraOrZero().launches) == 0 {
 		return
 	}
-	if st.rare.updates {
+	if st.extra.updates {
 		w.renew(st.on)
 	}
-	w.tell(st.on, st.rare.launches)
+	w.updateLaunches(st.on, st.extra.launches)
 }
 
-// tell changes what the instance's allocation is told of tasks; of others it is
+// updateLaunches changes what the instance's allocation is told of tasks; of others it is
 // told what it was.
-func (w *work) tell(in *instance, wanted map[string]*api.Launch) {
+func (w *work) updateLaunches(in *instance, wanted map[string]*api.Launch) {
 	if len(wanted) == 0 {
 		return
 	}

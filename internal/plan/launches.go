@@ -51,7 +51,7 @@ func hasDone(a *api.Allocation, task string) bool {
 // run, and those that were done before. Kind is how it is recovered, if it is.
 func (s *survey) firstLaunches(in *instance, previous *api.Allocation, job *api.Job, kind string) map[string]*api.Launch {
 	g := job.Group(in.group.name)
-	if g == nil || len(s.orders(in)) == 0 && !slices.ContainsFunc(g.Tasks, func(t *api.Task) bool { return t.Goal != "" }) {
+	if g == nil || len(s.decisionsOn(in)) == 0 && !slices.ContainsFunc(g.Tasks, func(t *api.Task) bool { return t.Goal != "" }) {
 		return nil
 	}
 	tasks := make(map[string]*api.Launch)
@@ -61,7 +61,7 @@ func (s *survey) firstLaunches(in *instance, previous *api.Allocation, job *api.
 			if l == nil {
 				l = &api.Launch{Token: by.ID}
 			}
-			l.Hold, l.Index, l.Why = true, by.CreateIndex, said("paused", by)
+			l.Hold, l.Index, l.Why = true, by.CreateIndex, describeDecision("paused", by)
 		}
 		if l != nil {
 			tasks[t.Name] = l
@@ -98,9 +98,9 @@ func (s *survey) firstLaunch(previous *api.Allocation, job *api.Job, g *api.Grou
 	return nil
 }
 
-// merged are the launches of a new allocation: what it begins with, and what the
+// mergeLaunches are the launches of a new allocation: what it begins with, and what the
 // step that places it says of its tasks. What is done or held stays so.
-func merged(first, step map[string]*api.Launch) map[string]*api.Launch {
+func mergeLaunches(first, step map[string]*api.Launch) map[string]*api.Launch {
 	if len(first) == 0 {
 		return step
 	}

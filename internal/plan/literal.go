@@ -21,8 +21,8 @@ const canarySuffix = "-canary"
 // whyCanary is why a canary phase does not go on.
 const whyCanary = "canary: waits for continue"
 
-// openInTurn sets which phases the plan's strategy lets begin.
-func (t *tree) openInTurn() {
+// openPhases sets which phases the plan's strategy lets begin.
+func (t *tree) openPhases() {
 	complete := make(map[string]bool, len(t.phases))
 	before := true // all phases so far are complete
 	for _, p := range t.phases {
@@ -50,15 +50,15 @@ func (t *tree) openInTurn() {
 	}
 }
 
-// inTurn returns the steps that the phase's strategy lets be done now.
-func (p *phase) inTurn(m *memory, now time.Time) []*step {
+// candidatesByStrategy returns the steps that the phase's strategy lets be done now.
+func (p *phase) candidatesByStrategy(m *scratch, now time.Time) []*step {
 	if p.unpromoted {
 		return nil
 	}
 	chosen := m.chosenFor(len(p.steps))
 	inner, isCanary := strings.CutSuffix(p.strategy, canarySuffix)
 	if isCanary && !p.uncanary {
-		p.bar()
+		p.blockCanarySteps()
 	}
 	room, ordered := math.MaxInt, inner == api.StrategySerial
 	if ordered {
@@ -71,20 +71,20 @@ func (p *phase) inTurn(m *memory, now time.Time) []*step {
 		st := &p.steps[i]
 		switch {
 		case st.status == Complete:
-		case st.on != nil && st.on.isTaken(st):
+		case st.on != nil && st.on.isClaimed(st):
 			room--
-		case st.do == later, st.do == update && !st.proves:
+		case st.action == later, st.action == update && !st.proves:
 			if !p.held {
 				chosen = append(chosen, st) // takes nothing away, adds nothing
 			}
-		case st.do == start && st.status == Prepared:
+		case st.action == start && st.status == Prepared:
 			chosen = append(chosen, st) // what has begun is brought to its end
 			room--
-		case st.its().begun && p.begins() && p.isDue(i):
+		case st.extraOrZero().begun && p.begins() && p.isDue(i):
 			chosen = append(chosen, st) // it was counted
 		case st.status == Waiting:
 			room-- // it holds its place in the order
-		case st.do == none: // what has begun was counted; what another plan begins anew keeps its place
+		case st.action == none: // what has begun was counted; what another plan begins anew keeps its place
 			if st.status == Pending {
 				room--
 			}
@@ -102,8 +102,8 @@ func (p *phase) inTurn(m *memory, now time.Time) []*step {
 func (p *phase) begun() (n int) {
 	for i := range p.steps {
 		switch st := &p.steps[i]; {
-		case st.do != none:
-			if st.its().begun && p.isDue(i) || st.do == update && !st.settles && !st.proves {
+		case st.action != none:
+			if st.extraOrZero().begun && p.isDue(i) || st.action == update && !st.settles && !st.proves {
 				n++ // what is updated in place goes on, and is not known to be well
 			}
 		case st.status == Starting, st.status == Started, st.status == Prepared, st.status == Delayed, st.status == Error:
@@ -117,26 +117,26 @@ func (p *phase) begun() (n int) {
 // complete: earlier ones of the same instance, and those that it names.
 func (p *phase) isDue(i int) bool {
 	st := &p.steps[i]
-	if i > 0 && p.strategy != api.StrategyDependency && st.on != nil && p.steps[i-1].on == st.on && !p.steps[i-1].isOver() {
+	if i > 0 && p.strategy != api.StrategyDependency && st.on != nil && p.steps[i-1].on == st.on && !p.steps[i-1].isSettled() {
 		return false
 	}
-	for _, before := range st.its().after {
-		if !p.steps[before].isOver() {
+	for _, before := range st.extraOrZero().after {
+		if !p.steps[before].isSettled() {
 			return false
 		}
 	}
 	return true
 }
 
-// bar marks the open steps of a canary phase that wait for an operator: nothing
+// blockCanarySteps marks the open steps of a canary phase that wait for an operator: nothing
 // is begun before the first continue, and only the first step before the second.
 // A step that an operator completed needs no continue; the others always do.
-func (p *phase) bar() {
+func (p *phase) blockCanarySteps() {
 	gates := len(p.released)
 	var first *step
 	for i := range p.steps {
 		st := &p.steps[i]
-		if st.status != Complete || st.its().forced != nil || p.isReleased(st) {
+		if st.status != Complete || st.extraOrZero().forced != nil || p.isReleased(st) {
 			first = st
 			break
 		}
@@ -144,16 +144,16 @@ func (p *phase) bar() {
 	if first == nil {
 		return
 	}
-	if first.its().forced != nil && !p.isReleased(first) {
+	if first.extraOrZero().forced != nil && !p.isReleased(first) {
 		gates++
 	}
 	shown := 2 - gates // of what waits
 	for i := range p.steps {
 		st := &p.steps[i]
-		if gates >= 2 || st.isOver() || st == first && gates == 1 || st.do == none || st.begun() {
+		if gates >= 2 || st.isSettled() || st == first && gates == 1 || st.action == none || st.begun() {
 			continue
 		}
-		if st.barred, st.do = st.do, none; shown > 0 {
+		if st.blocked, st.action = st.action, none; shown > 0 {
 			st.status, st.why = Waiting, whyCanary
 		}
 		shown--
@@ -181,12 +181,12 @@ func (p *phase) isReleased(st *step) bool {
 // staggers reports whether nothing is begun yet because a step was completed not
 // long ago. The next one says until when.
 func (p *phase) staggers(now time.Time) bool {
-	next := slices.IndexFunc(p.steps, func(st step) bool { return st.status == Pending && st.do != none })
+	next := slices.IndexFunc(p.steps, func(st step) bool { return st.status == Pending && st.action != none })
 	if p.stagger <= 0 || next < 0 || !p.begins() {
 		return false
 	}
 	for i := range p.steps {
-		if st := &p.steps[i]; st.status == Complete && st.its().forced == nil && st.on != nil && st.on.alloc != nil {
+		if st := &p.steps[i]; st.status == Complete && st.extraOrZero().forced == nil && st.on != nil && st.on.alloc != nil {
 			if at := reachedAt(st.on.alloc).Add(p.stagger); at.After(now) && at.After(p.until) {
 				p.until, p.waiter = at, st.on.alloc
 			}

@@ -17,8 +17,8 @@ import (
 // This file says why something is as it is: for whatever waits, what it waits
 // for, and since when it has been so.
 
-// saying is why the plan waits; "" if it does not.
-func (s *survey) saying(t *tree) string {
+// planMessage is why the plan waits; "" if it does not.
+func (s *survey) planMessage(t *tree) string {
 	switch {
 	case t.message != "":
 		return t.message
@@ -30,9 +30,9 @@ func (s *survey) saying(t *tree) string {
 	return ""
 }
 
-// waiting says, where no phases are shown, what keeps a plan in a status in which
+// waitReason says, where no phases are shown, what keeps a plan in a status in which
 // it waits: the reason of the first phase that does.
-func (t *tree) waiting(is Status) string {
+func (t *tree) waitReason(is Status) string {
 	if is != Waiting && is != Delayed {
 		return ""
 	}
@@ -54,9 +54,9 @@ func (t *tree) waiting(is Status) string {
 	return ""
 }
 
-// goesOn is when the first of the plan's steps goes on that are DELAYED; zero if
+// resumesAt is when the first of the plan's steps goes on that are DELAYED; zero if
 // that is not known.
-func (t *tree) goesOn() (at time.Time) {
+func (t *tree) resumesAt() (at time.Time) {
 	for _, ph := range t.phases {
 		for i := range ph.steps {
 			if st := &ph.steps[i]; st.status == Delayed && !st.until.IsZero() && (at.IsZero() || st.until.Before(at)) {
@@ -77,7 +77,7 @@ func (p *phase) explain(t *tree, is Status) string {
 	case p.heldBy != nil:
 		return whyHeld(p.heldBy)
 	case p.waits > 0 && is == Waiting:
-		return p.whyBarred()
+		return p.canaryReason()
 	case p.waiter != nil:
 		return ""
 	case !p.open && !t.held:
@@ -88,9 +88,9 @@ func (p *phase) explain(t *tree, is Status) string {
 	return ""
 }
 
-// whyBarred says what a canary phase waits for: the step that was let begin, as long
+// canaryReason says what a canary phase waits for: the step that was let begin, as long
 // as it is under way; else an operator.
-func (p *phase) whyBarred() string {
+func (p *phase) canaryReason() string {
 	for i := range p.steps {
 		st := &p.steps[i]
 		switch is := st.shown(); is {
@@ -118,9 +118,9 @@ func (t *tree) before(p *phase) string {
 	return ""
 }
 
-// blocked are the reasons, in words, why instances of each group found no place.
+// placementErrors are the reasons, in words, why instances of each group found no place.
 // They are made once for a tree that is shown.
-func (s *survey) blocked() map[string]string {
+func (s *survey) placementErrors() map[string]string {
 	if s.reasons != nil {
 		return s.reasons
 	}
@@ -149,10 +149,10 @@ func noRoom(m *api.PlacementMetrics) string {
 	}
 	var parts []string
 	if m.NodesFiltered > 0 {
-		parts = append(parts, count(m.NodesFiltered, "may not run it")+most(m.ConstraintFiltered))
+		parts = append(parts, count(m.NodesFiltered, "may not run it")+joinReasons(m.ConstraintFiltered))
 	}
 	if m.NodesExhausted > 0 {
-		parts = append(parts, count(m.NodesExhausted, "full")+most(m.DimensionExhausted))
+		parts = append(parts, count(m.NodesExhausted, "full")+joinReasons(m.DimensionExhausted))
 	}
 	return waitsForRoom + strings.Join(parts, ", ")
 }
@@ -164,8 +164,8 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d nodes %s", n, what)
 }
 
-// most lists reasons, the one that holds for most nodes first.
-func most(counts map[string]int) string {
+// joinReasons lists reasons, the one that holds for most nodes first.
+func joinReasons(counts map[string]int) string {
 	if len(counts) == 0 {
 		return ""
 	}
@@ -178,7 +178,7 @@ func most(counts map[string]int) string {
 // explainStep says why the step is as it is, or what it waits for. Ahead is the first
 // step of the phase that is not complete.
 func (s *survey) explainStep(t *tree, p *phase, st, ahead *step) string {
-	its := st.its()
+	its := st.extraOrZero()
 	switch is := st.shown(); {
 	case its.forced != nil:
 		text := "force-completed by " + orUnknown(its.forced.By) + " at " + clock(its.forced.Time)
@@ -187,11 +187,11 @@ func (s *survey) explainStep(t *tree, p *phase, st, ahead *step) string {
 		}
 		return text
 	case is == Prepared && st.on != nil:
-		if why := s.blocked()[st.on.group.name]; why != "" {
+		if why := s.placementErrors()[st.on.group.name]; why != "" {
 			return strings.TrimPrefix(st.why+"; "+why, "; ")
 		}
 	case is == Pending && st.why == "":
-		return p.queue(t, st, ahead)
+		return p.queueReason(t, st, ahead)
 	}
 	return st.why
 }
@@ -199,8 +199,8 @@ func (s *survey) explainStep(t *tree, p *phase, st, ahead *step) string {
 // comesAfter begins the messages of what waits for nothing but its turn.
 const comesAfter = "comes after "
 
-// queue says what a step that has not begun comes after.
-func (p *phase) queue(t *tree, st, ahead *step) string {
+// queueReason says what a step that has not begun comes after.
+func (p *phase) queueReason(t *tree, st, ahead *step) string {
 	switch {
 	case t.held, p.held:
 		return "" // the plan or the phase says so
@@ -218,7 +218,7 @@ func (p *phase) queue(t *tree, st, ahead *step) string {
 
 // since is when the step was last seen to move; zero if that is not known.
 func (st *step) since() (at time.Time) {
-	its := st.its()
+	its := st.extraOrZero()
 	switch {
 	case its.forced != nil:
 		return time.Unix(0, its.forced.Time)

@@ -8,7 +8,7 @@ import "github.com/reeve-run/reeve/api"
 // restartOrdered derives the step of tasks that an operator wants restarted in
 // the allocation that runs them.
 func (s *survey) restartOrdered(in *instance) step {
-	orders := s.orders(in)
+	orders := s.decisionsOn(in)
 	a := in.alloc
 	g := a.Job.Group(in.group.name)
 	if len(orders) == 0 || g == nil {
@@ -16,27 +16,27 @@ func (s *survey) restartOrdered(in *instance) step {
 	}
 	st := step{on: in, job: a.Job, tasks: []string{}}
 	for _, t := range g.Tasks {
-		d := latest(orders, t.Name, api.VerbRestart)
+		d := latestDecision(orders, t.Name, api.VerbRestart)
 		if d == nil || d.Allocation != a.ID || s.pausedBy(in, t.Name) != nil {
 			continue
 		}
 		l, _ := launchOf(a, t.Name)
 		switch {
 		case d.CreateIndex > l.Index && goesOn(a, g, t):
-			if st.do == none {
-				st.do, st.also().launches = launch, make(map[string]*api.Launch)
+			if st.action == none {
+				st.action, st.mutableExtra().launches = launch, make(map[string]*api.Launch)
 			}
-			st.status, st.why = Pending, said("restarted", d)
-			st.also().launches[t.Name] = &api.Launch{
-				Token: d.ID, Await: l.Await, Index: d.CreateIndex, Env: l.Env, Why: said("restarted", d),
+			st.status, st.why = Pending, describeDecision("restarted", d)
+			st.mutableExtra().launches[t.Name] = &api.Launch{
+				Token: d.ID, Await: l.Await, Index: d.CreateIndex, Env: l.Env, Why: describeDecision("restarted", d),
 			}
 		case l.Token == d.ID:
-			is, why := upAgain(a, t.Name)
+			is, why := relaunchStatus(a, t.Name)
 			if is == Complete {
 				continue
 			}
-			if st.do == none && st.status != Starting {
-				st.status, st.why = is, said("restarted", d)+why
+			if st.action == none && st.status != Starting {
+				st.status, st.why = is, describeDecision("restarted", d)+why
 			}
 		default:
 			continue
@@ -44,14 +44,14 @@ func (s *survey) restartOrdered(in *instance) step {
 		st.tasks = append(st.tasks, t.Name)
 	}
 	if st.status != "" {
-		st.also().recovery = api.RecoveryTransient
+		st.mutableExtra().recovery = api.RecoveryTransient
 	}
 	return st
 }
 
-// upAgain says how far a task is that was launched anew in place: STARTING until
+// relaunchStatus says how far a task is that was launched anew in place: STARTING until
 // it runs, STARTED until its allocation is known to be well or not.
-func upAgain(a *api.Allocation, task string) (is Status, why string) {
+func relaunchStatus(a *api.Allocation, task string) (is Status, why string) {
 	l, _ := launchOf(a, task)
 	t := a.TaskStates[task]
 	switch {
@@ -66,10 +66,10 @@ func upAgain(a *api.Allocation, task string) (is Status, why string) {
 	return Started, "; it runs, and is not known to be healthy yet"
 }
 
-// pausing shows tasks that are held and have not ended, and those that were let
+// pauseStep shows tasks that are held and have not ended, and those that were let
 // go and do not run yet.
-func (s *survey) pausing(in *instance) step {
-	orders := s.orders(in)
+func (s *survey) pauseStep(in *instance) step {
+	orders := s.decisionsOn(in)
 	a := in.alloc
 	g := a.Job.Group(in.group.name)
 	if len(orders) == 0 || g == nil {
@@ -77,11 +77,11 @@ func (s *survey) pausing(in *instance) step {
 	}
 	st := step{on: in, job: a.Job, tasks: []string{}}
 	for _, t := range g.Tasks {
-		d := latest(orders, t.Name, api.VerbPause, api.VerbResume)
+		d := latestDecision(orders, t.Name, api.VerbPause, api.VerbResume)
 		if d == nil {
 			continue
 		}
-		if is, why := s.passing(a, t.Name, d); is != "" {
+		if is, why := s.pauseProgress(a, t.Name, d); is != "" {
 			if st.status != Starting {
 				st.status, st.why = is, why
 			}
@@ -91,19 +91,19 @@ func (s *survey) pausing(in *instance) step {
 	return st
 }
 
-// passing says how far a task is on its way to what a decision to pause or to
+// pauseProgress says how far a task is on its way to what a decision to pause or to
 // resume it asks for; "" once it is there.
-func (s *survey) passing(a *api.Allocation, task string, d *api.Decision) (is Status, why string) {
+func (s *survey) pauseProgress(a *api.Allocation, task string, d *api.Decision) (is Status, why string) {
 	l, launched := launchOf(a, task)
 	t := a.TaskStates[task]
 	switch {
 	case d.Verb == api.VerbPause && launched && (!l.Hold || t != nil && t.State == api.TaskStateRunning):
-		return Starting, said("it is being paused: paused", d)
+		return Starting, describeDecision("it is being paused: paused", d)
 	case d.Verb == api.VerbResume && l.Hold:
-		return Starting, said("resumed", d)
+		return Starting, describeDecision("resumed", d)
 	case d.Verb == api.VerbResume && l.Token == d.ID:
-		if is, why = upAgain(a, task); is != Complete {
-			return is, said("resumed", d) + why
+		if is, why = relaunchStatus(a, task); is != Complete {
+			return is, describeDecision("resumed", d) + why
 		}
 	}
 	return "", ""

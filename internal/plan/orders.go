@@ -40,8 +40,8 @@ func instanceName(group string, index int, node string) string {
 	return api.InstanceName(group, index)
 }
 
-// orders are the decisions about the instance, oldest first.
-func (s *survey) orders(in *instance) []*api.Decision {
+// decisionsOn are the decisions about the instance, oldest first.
+func (s *survey) decisionsOn(in *instance) []*api.Decision {
 	if s.ordered == nil {
 		s.ordered = make(map[place][]*api.Decision)
 		for _, d := range s.decided() {
@@ -57,9 +57,9 @@ func (s *survey) orders(in *instance) []*api.Decision {
 	return s.ordered[in.place()]
 }
 
-// latest is the newest of the orders that is one of the verbs and covers the
+// latestDecision is the newest of the orders that is one of the verbs and covers the
 // task; nil if none is.
-func latest(orders []*api.Decision, task string, verbs ...api.Verb) *api.Decision {
+func latestDecision(orders []*api.Decision, task string, verbs ...api.Verb) *api.Decision {
 	for _, d := range slices.Backward(orders) {
 		if slices.Contains(verbs, d.Verb) && (len(d.Tasks) == 0 || slices.Contains(d.Tasks, task)) {
 			return d
@@ -70,7 +70,7 @@ func latest(orders []*api.Decision, task string, verbs ...api.Verb) *api.Decisio
 
 // pausedBy is the decision that holds the task of the instance; nil if none does.
 func (s *survey) pausedBy(in *instance, task string) *api.Decision {
-	if d := latest(s.orders(in), task, api.VerbPause, api.VerbResume); d != nil && d.Verb == api.VerbPause {
+	if d := latestDecision(s.decisionsOn(in), task, api.VerbPause, api.VerbResume); d != nil && d.Verb == api.VerbPause {
 		return d
 	}
 	return nil
@@ -79,7 +79,7 @@ func (s *survey) pausedBy(in *instance, task string) *api.Decision {
 // paused is the decision that holds all of the tasks of the instance (of none:
 // of all that its group has); nil if one of them is not held.
 func (s *survey) paused(in *instance, tasks []string) (by *api.Decision) {
-	if len(s.orders(in)) == 0 {
+	if len(s.decisionsOn(in)) == 0 {
 		return nil
 	}
 	if len(tasks) == 0 {
@@ -100,7 +100,7 @@ func (s *survey) replacedBy(in *instance, a *api.Allocation) *api.Decision {
 	if a == nil {
 		return nil
 	}
-	for _, d := range slices.Backward(s.orders(in)) {
+	for _, d := range slices.Backward(s.decisionsOn(in)) {
 		if d.Verb == api.VerbReplace && d.Allocation == a.ID {
 			return d
 		}
@@ -119,8 +119,8 @@ func taskNames(g *api.Group) []string {
 	return names
 }
 
-// said tells what was done, by whom, and why.
-func said(done string, d *api.Decision) string {
+// describeDecision tells what was done, by whom, and why.
+func describeDecision(done string, d *api.Decision) string {
 	text := done + " by " + d.By
 	if d.Reason != "" {
 		text += ": " + d.Reason

@@ -32,7 +32,7 @@ func (s *survey) sortOrphans(byName map[string]*group, orphans []*api.Allocation
 			byName[a.Group] = g
 			s.groups = append(s.groups, g)
 		}
-		s.sort(g, a)
+		s.assign(g, a)
 	}
 }
 
@@ -51,6 +51,6 @@ func (s *survey) takesOver(g *group, a *api.Allocation) bool {
 	if !s.wanted() || g.def == nil || a.Job == nil || a.Job.Type != s.job.Type {
 		return false
 	}
-	index, inside := s.place(g, a)
+	index, inside := s.indexOf(g, a)
 	return inside && g.instances[index].alloc == nil && !s.destructive(g, a)
 }

@@ -47,7 +47,7 @@ type phase struct {
 // isComplete reports whether every step is, or will be with this evaluation.
 func (p *phase) isComplete() bool {
 	for i := range p.steps {
-		if !p.steps[i].isOver() {
+		if !p.steps[i].isSettled() {
 			return false
 		}
 	}
@@ -57,7 +57,7 @@ func (p *phase) isComplete() bool {
 // underWay counts the steps that are begun and not complete.
 func (p *phase) underWay() (n int) {
 	for i := range p.steps {
-		if s := &p.steps[i]; s.do == none && s.status != Complete && s.status != Waiting {
+		if s := &p.steps[i]; s.action == none && s.status != Complete && s.status != Waiting {
 			n++
 		}
 	}

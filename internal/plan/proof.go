@@ -19,7 +19,7 @@ import (
 // proves reports whether the allocation has to be found healthy again, by what the
 // newest version asks of it, when it is given that in place.
 func (s *survey) proves(g *group, a *api.Allocation) bool {
-	if !g.rolling || a.Job == nil || s.current(a) || of(g.def.Update.HealthCheck) == api.HealthCheckTaskStates {
+	if !g.rolling || a.Job == nil || s.isCurrent(a) || of(g.def.Update.HealthCheck) == api.HealthCheckTaskStates {
 		return false
 	}
 	c := change{a.Job, g.name}
@@ -35,7 +35,7 @@ func (s *survey) proves(g *group, a *api.Allocation) bool {
 // changesChecks reports whether the deployment of the newest version changes, in
 // place, what the group's instances are asked.
 func (s *survey) changesChecks(g *group) bool {
-	if s.stands == succeeded || s.stands == given || !s.wasDeployed() || of(g.def.Update.HealthCheck) == api.HealthCheckTaskStates {
+	if s.deployProgress == succeeded || s.deployProgress == given || !s.wasDeployed() || of(g.def.Update.HealthCheck) == api.HealthCheckTaskStates {
 		return false
 	}
 	return slices.ContainsFunc(s.outdatedVersions(), func(old *api.Job) bool {
@@ -104,7 +104,7 @@ func (p *phase) isTrying() bool {
 	for i := range p.steps {
 		st := &p.steps[i]
 		proving = proving || st.proves
-		if a := st.on.alloc; st.do == none && st.status == Complete && a != nil && a.JobVersion() == st.job.Version && a.IsHealthy() {
+		if a := st.on.alloc; st.action == none && st.status == Complete && a != nil && a.JobVersion() == st.job.Version && a.IsHealthy() {
 			return false
 		}
 	}

@@ -15,8 +15,8 @@ import (
 // Reconcile works out what is to be done now about the evaluation's job. Job is
 // its newest version; nil if it was purged.
 func Reconcile(r Reader, job *api.Job, eval *api.Evaluation, now time.Time) *Result {
-	m := memories.Get().(*memory)
-	defer m.forget()
+	m := scratchPool.Get().(*scratch)
+	defer m.release()
 	s := newSurvey(r, eval.JobKey(), job, eval, now, m)
 	w := &work{survey: s, result: &Result{Updates: make(map[string]*api.DesiredUpdates)}}
 	trees := s.trees()
@@ -29,9 +29,9 @@ func Reconcile(r Reader, job *api.Job, eval *api.Evaluation, now time.Time) *Res
 	for _, t := range trees {
 		asked := len(w.result.Start)
 		for _, p := range t.phases {
-			w.doAll(p.chosen)
+			w.executeAll(p.chosen)
 			if p.waiter != nil {
-				w.due = append(w.due, appointment{p.waiter, p.until, api.TriggerPlanOperation})
+				w.due = append(w.due, followUp{p.waiter, p.until, api.TriggerPlanOperation})
 			}
 		}
 		if len(w.result.Start) > asked {
@@ -39,12 +39,12 @@ func Reconcile(r Reader, job *api.Job, eval *api.Evaluation, now time.Time) *Res
 		}
 	}
 	if asking > 1 {
-		w.line()
+		w.orderByIndex()
 	}
 	w.restart(trees)
 	w.steer()
 	w.afterwards(deploy)
-	w.absences()
+	w.noteAbsences()
 	w.followUps()
 	w.rest(deploy)
 	w.result.Held = w.holds(trees)
@@ -57,25 +57,25 @@ type work struct {
 	*survey
 	result *Result
 	active *api.Deployment // the one that new allocations belong to; nil: none
-	due    []appointment
+	due    []followUp
 	make   maker
 	left   int // steps of the phase that are yet to be done
 	// changed are the allocations in Update, by id.
 	changed map[string]*api.Allocation
 }
 
-func (w *work) doAll(steps []*step) {
+func (w *work) executeAll(steps []*step) {
 	w.result.Start = slices.Grow(w.result.Start, starting(steps))
 	for i, st := range steps {
 		w.left = len(steps) - i - 1
-		w.do(st)
+		w.execute(st)
 	}
 }
 
-// line puts the instances of each group that several plans ask for in the order of
+// orderByIndex puts the instances of each group that several plans ask for in the order of
 // their indexes: where there is room for some only, the lower ones get it. Canaries
 // come first, as in their plan.
-func (w *work) line() {
+func (w *work) orderByIndex() {
 	if w.job == nil || w.job.RunsOnEveryNode() {
 		return
 	}
@@ -101,25 +101,25 @@ func (w *work) line() {
 // starting counts the steps that ask for an instance.
 func starting(steps []*step) (n int) {
 	for _, st := range steps {
-		if st.do == start || st.do == replace {
+		if st.action == start || st.action == replace {
 			n++
 		}
 	}
 	return n
 }
 
-// do carries one step out.
-func (w *work) do(st *step) {
-	if st.do == deregister {
+// execute carries one step out.
+func (w *work) execute(st *step) {
+	if st.action == deregister {
 		w.result.Deregister = true
 		return
 	}
 	in := st.on
 	counts := w.counts(in.group.name)
-	switch st.do {
+	switch st.action {
 	case leave:
-		w.leave(leaving{in.group, in.alloc, st.why})
-		if st.its().forced != nil {
+		w.leave(departure{in.group, in.alloc, st.why})
+		if st.extraOrZero().forced != nil {
 			w.result.Stop[len(w.result.Stop)-1].ClientStatus = api.AllocClientLost
 		}
 	case launch:
@@ -132,7 +132,7 @@ func (w *work) do(st *step) {
 		}
 	case later:
 		counts.RescheduleLater++
-		w.due = append(w.due, appointment{in.alloc, st.until, api.TriggerReschedule})
+		w.due = append(w.due, followUp{in.alloc, st.until, api.TriggerReschedule})
 	case start, replace:
 		w.start(st)
 		switch {
@@ -141,9 +141,9 @@ func (w *work) do(st *step) {
 		case in.state == failed || in.state == ended:
 			counts.RescheduleNow++
 			counts.Place++
-		case in.canary && st.do == start:
+		case in.canary && st.action == start:
 			counts.Canary++
-		case in.alloc == nil || in.state == lost || st.do == start:
+		case in.alloc == nil || in.state == lost || st.action == start:
 			counts.Place++
 		default:
 			counts.DestructiveUpdate++
@@ -165,20 +165,20 @@ func (w *work) start(st *step) {
 	if w.active != nil && in.group.rolling && st.job == w.job {
 		r.Deployment = w.active.ID
 	}
-	w.replacing(r, st)
+	w.setPredecessor(r, st)
 	in.asked = true
-	w.recovering(r, st)
-	first, own := w.firstLaunches(in, r.Previous, st.job, r.Recovery), st.its().launches
+	w.setRecovery(r, st)
+	first, own := w.firstLaunches(in, r.Previous, st.job, r.Recovery), st.extraOrZero().launches
 	if own == nil && st.job == w.job {
-		own = w.restage(in, first)
+		own = w.firstStage(in, first)
 	}
-	r.Launches = launches(merged(first, own))
+	r.Launches = launches(mergeLaunches(first, own))
 	w.result.Start = append(w.result.Start, r)
 }
 
-// recovering says where the request may be placed, and what of its predecessor's
+// setRecovery says where the request may be placed, and what of its predecessor's
 // it takes over.
-func (w *work) recovering(r *placement.Request, st *step) {
+func (w *work) setRecovery(r *placement.Request, st *step) {
 	in := st.on
 	switch {
 	case r.Previous == nil:
@@ -193,7 +193,7 @@ func (w *work) recovering(r *placement.Request, st *step) {
 	}
 	r.NodeID = r.Previous.NodeID
 	if in.node == "" { // if there is no room on that node, somebody has to look again
-		w.lookAgain(deriveID("permanent", r.Previous.ID), until, api.TriggerReschedule, "recovers instances anywhere that could not be recovered on their nodes")
+		w.addFollowUp(deriveID("permanent", r.Previous.ID), until, api.TriggerReschedule, "recovers instances anywhere that could not be recovered on their nodes")
 	}
 }
 
@@ -208,8 +208,8 @@ func (w *work) name(in *instance) string {
 	return in.group.shared
 }
 
-// replacing fills in what must be known of the predecessor.
-func (w *work) replacing(r *placement.Request, st *step) {
+// setPredecessor fills in what must be known of the predecessor.
+func (w *work) setPredecessor(r *placement.Request, st *step) {
 	in := st.on
 	if in.alloc == nil {
 		if in.last != nil && needsRecovery(in.last) {
@@ -217,7 +217,7 @@ func (w *work) replacing(r *placement.Request, st *step) {
 		}
 		return
 	}
-	if st.do == start || in.away != nil && in.away.suspect || in.state == moving && w.evacuates(in.group, in.alloc) {
+	if st.action == start || in.away != nil && in.away.suspect || in.state == moving && w.evacuates(in.group, in.alloc) {
 		// Beside one that is out of reach, and may come back, or that goes on until it
 		// is relieved.
 		r.Tracker = in.alloc.RescheduleTracker
@@ -225,7 +225,7 @@ func (w *work) replacing(r *placement.Request, st *step) {
 	}
 	stop := &placement.Stop{Alloc: in.alloc, Description: becauseUpdated}
 	if d := w.replacedBy(in, in.alloc); d != nil && in.state != lost && st.job == w.ownVersion(in) {
-		stop = w.stop(in.alloc, said("replaced", d)+becauseOrdered)
+		stop = w.stop(in.alloc, describeDecision("replaced", d)+becauseOrdered)
 		r.Replaces = stop
 		if stop.ClientStatus == api.AllocClientLost {
 			r.Replaces = nil
@@ -253,7 +253,7 @@ func (w *work) replacing(r *placement.Request, st *step) {
 		}
 		return
 	case failed, ended:
-		if st.job == in.alloc.Job || w.current(in.alloc) || st.delay > 0 {
+		if st.job == in.alloc.Job || w.isCurrent(in.alloc) || st.delay > 0 {
 			stop.Description = becauseFailed
 			if in.state == ended {
 				stop.Description = becauseEnded
@@ -268,13 +268,13 @@ func (w *work) replacing(r *placement.Request, st *step) {
 	}
 	r.Replaces = stop
 	if stop.Description == becauseUpdated {
-		w.giveUp(in)
+		w.stopRivals(in)
 	}
 }
 
-// giveUp stops what may come back to claim an instance of which the deploy plan
+// stopRivals stops what may come back to claim an instance of which the deploy plan
 // makes something else. What is suspect keeps its traffic until that is up.
-func (w *work) giveUp(in *instance) {
+func (w *work) stopRivals(in *instance) {
 	g := in.group
 	g.behind = slices.DeleteFunc(g.behind, func(a *api.Allocation) bool {
 		claims := a.Name == in.alloc.Name && (in.node == "" && a.IsCanary() == in.canary || a.NodeID == in.node)
@@ -282,7 +282,7 @@ func (w *work) giveUp(in *instance) {
 			return false
 		}
 		if claims {
-			w.leave(leaving{g, a, becauseUpdated})
+			w.leave(departure{g, a, becauseUpdated})
 		}
 		return claims
 	})
@@ -358,7 +358,7 @@ func (w *work) change(a *api.Allocation) *api.Allocation {
 }
 
 // leave stops what is wanted no longer.
-func (w *work) leave(l leaving) {
+func (w *work) leave(l departure) {
 	if !l.alloc.IsClientTerminal() {
 		w.counts(l.group.name).Stop++
 	}
@@ -381,8 +381,8 @@ func (w *work) stop(a *api.Allocation, why string) *placement.Stop {
 // isLost reports whether nobody is there to stop the allocation, and none is
 // waited for any more.
 func (s *survey) isLost(a *api.Allocation) bool {
-	ab := s.absent(a)
-	return s.isGone(a) || ab != nil && (ab.until.IsZero() || ab.recovered)
+	ab := s.absenceOf(a)
+	return s.isLostWithNode(a) || ab != nil && (ab.until.IsZero() || ab.recovered)
 }
 
 // rest settles what no step was about: allocations that go on, and those that
@@ -396,7 +396,7 @@ func (w *work) rest(deploy []*phase) {
 			})
 		}
 		for in := range g.every {
-			if in.taken || in.alloc == nil {
+			if in.claimed || in.alloc == nil {
 				continue
 			}
 			if !in.alloc.IsClientTerminal() {
@@ -408,13 +408,13 @@ func (w *work) rest(deploy []*phase) {
 		counts := w.counts(p.group.name)
 		for i := range p.steps {
 			st := &p.steps[i]
-			switch does := cmp.Or(st.do, st.barred); {
-			case st.on.taken, i > 0 && p.steps[i-1].on == st.on:
+			switch does := cmp.Or(st.action, st.blocked); {
+			case st.on.claimed, i > 0 && p.steps[i-1].on == st.on:
 			case does == replace:
 				counts.DestructiveUpdate++
 			case does == start:
 				counts.Place++
-			case st.barred == update:
+			case st.blocked == update:
 				counts.InPlaceUpdate++
 			default:
 				counts.Ignore++
@@ -445,7 +445,7 @@ func (w *work) afterwards(deploy []*phase) {
 	succeeds := slices.ContainsFunc(w.result.DeploymentUpdates, func(u DeploymentUpdate) bool { return u.Status == api.DeploymentSuccessful })
 	for _, p := range deploy {
 		for i := range p.steps {
-			if st := &p.steps[i]; succeeds && st.rare != nil && st.rare.forced != nil && st.on.alloc == nil {
+			if st := &p.steps[i]; succeeds && st.extra != nil && st.extra.forced != nil && st.on.alloc == nil {
 				w.result.FollowUps = append(w.result.FollowUps, w.followUp(api.TriggerPlanOperation, w.now, "forced"))
 				return
 			}

@@ -102,9 +102,9 @@ func (s *survey) stay(st *step, a *api.Allocation) {
 	default:
 		return
 	}
-	st.status, st.until, st.do = Delayed, until, none
+	st.status, st.until, st.action = Delayed, until, none
 	if st.on.alloc != nil {
-		st.do = later
+		st.action = later
 	}
 }
 
@@ -141,9 +141,9 @@ func (s *survey) comingUp(in *instance) step {
 		return step{}
 	}
 	if a.Recovery != "" {
-		st.also().recovery = a.Recovery
+		st.mutableExtra().recovery = a.Recovery
 	} else if kind := usualKind(in); kind != "" {
-		st.also().recovery = kind
+		st.mutableExtra().recovery = kind
 	}
 	return st
 }

@@ -13,7 +13,7 @@ func (s *survey) recoveryTree() *tree {
 	var t *tree
 	for _, g := range s.groups {
 		for in := range g.every {
-			if in.taken {
+			if in.claimed {
 				continue
 			}
 			steps := s.recoverySteps(in)
@@ -34,7 +34,7 @@ func (s *survey) recoveryTree() *tree {
 // recoverySteps derives what is to be done about one instance.
 func (s *survey) recoverySteps(in *instance) []step {
 	alive := in.alloc != nil && (in.state == placed || in.state == running)
-	ordered := len(s.orders(in)) > 0
+	ordered := len(s.decisionsOn(in)) > 0
 	if alive && !ordered { // as nearly all are: nothing is wrong with it as a whole
 		steps := s.repairs(in)
 		if len(steps) == 0 && (in.last != nil || len(in.group.behind) > 0) {
@@ -48,13 +48,13 @@ func (s *survey) recoverySteps(in *instance) []step {
 	if st := s.recoveryStep(in); st.status != "" {
 		if in.alloc != nil || in.last != nil {
 			if kind := s.recoveryShown(in, st.until); kind != "" {
-				st.also().recovery = kind
+				st.mutableExtra().recovery = kind
 			}
 		}
 		if len(s.job.Plans) > 0 && in.group.def != nil {
 			st.tasks = s.deployedTasks(in.group)
 		}
-		steps := s.memory.stepsFor(1)
+		steps := s.scratch.stepsFor(1)
 		steps[0] = st
 		return steps
 	}
@@ -65,7 +65,7 @@ func (s *survey) recoverySteps(in *instance) []step {
 	if st := s.restartOrdered(in); st.status != "" {
 		steps = append(steps, st)
 	}
-	if st := s.pausing(in); st.status != "" {
+	if st := s.pauseStep(in); st.status != "" {
 		steps = append(steps, st)
 	}
 	if len(steps) == 0 {
@@ -88,10 +88,10 @@ func (s *survey) comesUp(in *instance) []step {
 func (s *survey) recoveryStep(in *instance) step {
 	st := step{on: in, job: s.ownVersion(in)}
 	if d := s.replacedBy(in, in.alloc); d != nil && !in.closed {
-		st.do, st.status, st.why = replace, Prepared, said("replaced", d)
+		st.action, st.status, st.why = replace, Prepared, describeDecision("replaced", d)
 		return st
 	}
-	if s.isDoomed(in) {
+	if s.isAbandoned(in) {
 		return step{} // the plan deploy says so
 	}
 	switch in.state {
@@ -99,30 +99,30 @@ func (s *survey) recoveryStep(in *instance) step {
 		if !s.recovers(in) {
 			return step{}
 		}
-		st.do, st.status = start, Prepared
-		if in.node != "" && (s.stands == succeeded || s.stands == notNeeded) {
+		st.action, st.status = start, Prepared
+		if in.node != "" && (s.deployProgress == succeeded || s.deployProgress == notNeeded) {
 			st.job = s.job // its node missed the rollout
 		}
 		if in.last != nil {
 			s.stay(&st, in.last)
 		}
 	case lost:
-		st.do, st.status, st.why = replace, Prepared, s.whyLost(in.alloc)
+		st.action, st.status, st.why = replace, Prepared, s.whyLost(in.alloc)
 	case unknown:
 		switch {
 		case in.away == nil:
 			return step{}
 		case in.away.recovered:
 			st.status, st.why, st.until = Delayed, whyRecoveredThere, in.away.until
-		case in.isLent():
-			st.do, st.status, st.why = start, Prepared, "its node is out of reach"
+		case in.isReplaced():
+			st.action, st.status, st.why = start, Prepared, "its node is out of reach"
 		case in.away.until.IsZero():
 			st.status, st.why = Waiting, "its node is out of reach: nobody takes its place until that is back or removed"
 		default:
 			st.status, st.why, st.until = Delayed, "its node is out of reach: nobody takes its place until it is given up", in.away.until
 		}
 	case moving:
-		st.do, st.status, st.why = replace, Prepared, s.whyMoved(in.alloc)
+		st.action, st.status, st.why = replace, Prepared, s.whyMoved(in.alloc)
 	case ended:
 		if s.job.RunsToCompletion() || in.closed {
 			return step{}
@@ -151,9 +151,9 @@ func (s *survey) reschedule(st *step, in *instance, why string) {
 	case a.never:
 		st.status, st.why = Error, a.why
 	case a.due.After(now) && s.knows(in.alloc):
-		st.do, st.status, st.until = later, Delayed, a.due
+		st.action, st.status, st.until = later, Delayed, a.due
 	default:
-		st.do, st.status = replace, Prepared
+		st.action, st.status = replace, Prepared
 		s.stay(st, in.alloc)
 	}
 }
@@ -167,11 +167,11 @@ func (s *survey) recovers(in *instance) bool {
 	if s.isLeftOut(in) {
 		return false
 	}
-	if in.group.rolling && (s.stands == succeeded || s.stands == given) {
-		return s.isMissed(in) || in.node != "" || s.stands == succeeded || !s.anyOld(in.group) && s.spec == nil
+	if in.group.rolling && (s.deployProgress == succeeded || s.deployProgress == given) {
+		return s.isMissed(in) || in.node != "" || s.deployProgress == succeeded || !s.hasOutdated(in.group) && s.spec == nil
 	}
 	if !s.isMissed(in) {
-		return s.stands == notNeeded && in.group.rolling
+		return s.deployProgress == notNeeded && in.group.rolling
 	}
 	return in.group.rolling && needsRecovery(in.last)
 }
@@ -185,7 +185,7 @@ func (s *survey) ownVersion(in *instance) *api.Job {
 		a = in.last
 	}
 	switch {
-	case a == nil, s.current(a), !s.knows(a), a.Job.Group(in.group.name) == nil,
+	case a == nil, s.isCurrent(a), !s.knows(a), a.Job.Group(in.group.name) == nil,
 		!s.differs(in.group, a):
 		return s.job
 	}

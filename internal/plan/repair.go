@@ -44,7 +44,7 @@ func (s *survey) repair(in *instance, t *api.Task) step {
 	l, launched := launchOf(a, t.Name)
 	is := a.TaskStates[t.Name]
 	st := step{on: in, job: a.Job, tasks: []string{t.Name}}
-	st.also().recovery = api.RecoveryTransient
+	st.mutableExtra().recovery = api.RecoveryTransient
 	switch {
 	case !launched || l.Hold || l.Done || l.Alone:
 		return step{}
@@ -74,11 +74,11 @@ func (s *survey) repair(in *instance, t *api.Task) step {
 	}
 	st.why = failure(is)
 	if due.After(now) {
-		st.do, st.status, st.until = later, Delayed, due
+		st.action, st.status, st.until = later, Delayed, due
 		return st
 	}
-	st.do, st.status = launch, Pending
-	st.also().launches = map[string]*api.Launch{t.Name: {
+	st.action, st.status = launch, Pending
+	st.mutableExtra().launches = map[string]*api.Launch{t.Name: {
 		Token: fmt.Sprintf("%s%d-%d", repairToken, row+1, is.FinishedAt.UnixNano()), Await: l.Await,
 		Index: l.Index, Env: l.Env, Why: "launched again: " + failure(is),
 	}}

@@ -114,15 +114,15 @@ func (s *survey) restartStep(in *instance, j *api.JobRestart, tasks []string, to
 	case a.CreateIndex > j.CreateIndex:
 		st.why = whyNewer
 	case s.paused(in, nil) != nil:
-		st.why = said("paused", s.paused(in, nil)) + "; resuming it starts it anew"
+		st.why = describeDecision("paused", s.paused(in, nil)) + "; resuming it starts it anew"
 	case len(tasks) == 0:
 		st.why = "none of its tasks that are to be restarted runs"
 	case in.state == unknown:
 		st.status, st.why = Pending, "its node is out of reach: it is restarted when that is back"
-	case in.taken || len(in.busy) > 0:
+	case in.claimed || len(in.busy) > 0:
 		st.status, st.why = Pending, "another plan works on it"
 	default:
-		st.do, st.status = launch, Pending
+		st.action, st.status = launch, Pending
 		wanted := make(map[string]*api.Launch, len(tasks))
 		for _, name := range tasks {
 			l, _ := launchOf(a, name)
@@ -131,7 +131,7 @@ func (s *survey) restartStep(in *instance, j *api.JobRestart, tasks []string, to
 				Why: "restarted by " + j.By + ", restart " + api.ShortID(j.ID),
 			}
 		}
-		st.also().launches = wanted
+		st.mutableExtra().launches = wanted
 	}
 	return st
 }
@@ -157,7 +157,7 @@ func (s *survey) cameBack(j *api.JobRestart, a *api.Allocation) (is Status, why 
 		}
 	}
 	switch {
-	case least == Starting && s.isAway(a):
+	case least == Starting && s.isUnreachable(a):
 		why = "its node is out of reach"
 	case least != Started:
 		why = ""
@@ -218,7 +218,7 @@ func (s *survey) tripped(j *api.JobRestart) bool {
 // nextBatch leaves those steps to be done that are the next batch: none while
 // one is under way, or the time between batches is not over.
 func (s *survey) nextBatch(p *phase, j *api.JobRestart) {
-	begins := s.stands != ongoing && s.stands != needed && !s.tripped(j)
+	begins := s.deployProgress != ongoing && s.deployProgress != needed && !s.tripped(j)
 	due := s.batchDue(p, j)
 	if due.After(s.now) || p.begun() > 0 {
 		begins = false
@@ -226,14 +226,14 @@ func (s *survey) nextBatch(p *phase, j *api.JobRestart) {
 	room := j.BatchSize
 	for i := range p.steps {
 		st := &p.steps[i]
-		if st.do != launch {
+		if st.action != launch {
 			continue
 		}
 		switch {
 		case room == 0 || !begins && !due.After(s.now):
-			st.do = none
+			st.action = none
 		case due.After(s.now):
-			st.do, st.status, st.until = none, Delayed, due
+			st.action, st.status, st.until = none, Delayed, due
 			st.why = "the next batch begins then"
 		}
 		if room > 0 {
@@ -284,7 +284,7 @@ func (w *work) restart(trees []*tree) {
 	switch stopped := !w.wanted(); {
 	case stopped:
 		next.Status, next.StatusDescription = api.RestartCancelled, "Cancelled because the job is stopped"
-	case w.stands == ongoing || w.stands == needed:
+	case w.deployProgress == ongoing || w.deployProgress == needed:
 		next.Status, next.StatusDescription = api.RestartCancelled, fmt.Sprintf("Cancelled because version %d of the job is deployed", w.job.Version)
 	default:
 		i := slices.IndexFunc(trees, func(t *tree) bool { return t.name == api.PlanRestart })
@@ -340,7 +340,7 @@ func (w *work) goOn(j *api.JobRestart, p *phase) {
 		j.NextBatch = w.now.Add(j.BatchWait).UTC()
 	}
 	if waits && j.IsActive() && j.NextBatch.After(w.now) {
-		w.lookAgain(deriveID("batch", j.ID, fmt.Sprint(len(j.RestartedAllocs)), fmt.Sprint(j.NextBatch.UnixNano())), j.NextBatch, api.TriggerRestart, "begins the next batch of a restart")
+		w.addFollowUp(deriveID("batch", j.ID, fmt.Sprint(len(j.RestartedAllocs)), fmt.Sprint(j.NextBatch.UnixNano())), j.NextBatch, api.TriggerRestart, "begins the next batch of a restart")
 	}
 }
 

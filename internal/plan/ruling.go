@@ -215,12 +215,12 @@ func (t *tree) rule(r *rulings) {
 			case on.forced != nil && (st.status != Complete || st.on != nil && st.on.alloc == nil):
 				st.force(on.forced)
 			case on.forced != nil && on.forced.Step != "":
-				st.also().forced = on.forced
+				st.mutableExtra().forced = on.forced
 			case on.held != nil && st.begun():
-				st.also().held = on.held // goes on: it is too late to hold it
+				st.mutableExtra().held = on.held // goes on: it is too late to hold it
 			case on.held != nil && st.status != Complete:
-				st.also().held = on.held
-				st.do, st.status, st.why, st.settles = none, Waiting, whyHeld(on.held), false
+				st.mutableExtra().held = on.held
+				st.action, st.status, st.why, st.settles = none, Waiting, whyHeld(on.held), false
 			}
 		}
 	}
@@ -229,7 +229,7 @@ func (t *tree) rule(r *rulings) {
 // begun reports whether something is under way that holding the step does not
 // stop.
 func (st *step) begun() bool {
-	return st.status == Starting || st.status == Started || st.do == start && st.status == Prepared
+	return st.status == Starting || st.status == Started || st.action == start && st.status == Prepared
 }
 
 // key is the step's name, told apart from those on other nodes.

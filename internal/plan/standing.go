@@ -36,7 +36,7 @@ func (s *survey) ruleRecovery(t *tree) *tree {
 func (t *tree) pend() {
 	for _, p := range t.phases {
 		for i := range p.steps {
-			if st := &p.steps[i]; (t.held || p.held) && st.do == replace && st.status == Prepared {
+			if st := &p.steps[i]; (t.held || p.held) && st.action == replace && st.status == Prepared {
 				st.status = Pending
 			}
 		}
@@ -71,8 +71,8 @@ func (i *instance) was() string {
 // operator gave up: it counts as lost.
 func (s *survey) giveUpStep(st *step, plan, phase string) {
 	if d := s.givenUp(st.on.alloc, plan, phase); d != nil {
-		st.do, st.status, st.why, st.settles = leave, Pending, said("given up", d), true
-		st.also().forced = d
+		st.action, st.status, st.why, st.settles = leave, Pending, describeDecision("given up", d), true
+		st.mutableExtra().forced = d
 	}
 }
 

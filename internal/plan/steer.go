@@ -11,7 +11,7 @@ import "github.com/reeve-run/reeve/api"
 func (w *work) steer() {
 	for _, g := range w.groups {
 		for in := range g.every {
-			if a := in.alloc; a != nil && !a.IsClientTerminal() && !in.asked && (a.Launches != nil || len(w.orders(in)) > 0) {
+			if a := in.alloc; a != nil && !a.IsClientTerminal() && !in.asked && (a.Launches != nil || len(w.decisionsOn(in)) > 0) {
 				w.steerInstance(in)
 			}
 		}
@@ -37,14 +37,14 @@ func (w *work) steerInstance(in *instance) {
 		}
 	}
 	if tasks != nil {
-		w.tell(in, tasks)
+		w.updateLaunches(in, tasks)
 	}
 }
 
 // steered is what the task's launch becomes; nil if it stays as it is.
 func (w *work) steered(in *instance, a *api.Allocation, t *api.Task) *api.Launch {
 	l, launched := launchOf(a, t.Name)
-	d := latest(w.orders(in), t.Name, api.VerbPause, api.VerbResume)
+	d := latestDecision(w.decisionsOn(in), t.Name, api.VerbPause, api.VerbResume)
 	held := d != nil && d.Verb == api.VerbPause
 	stop := w.stoppedBy(&l)
 	wanted := held || stop != nil && !hasDone(a, t.Name)
@@ -54,14 +54,14 @@ func (w *work) steered(in *instance, a *api.Allocation, t *api.Task) *api.Launch
 	l.Hold = wanted
 	switch {
 	case held:
-		l.Index, l.Why = max(l.Index, d.CreateIndex), said("paused", d)
+		l.Index, l.Why = max(l.Index, d.CreateIndex), describeDecision("paused", d)
 		if l.Token == "" && launched {
 			l.Token = d.ID // what ran from the beginning
 		}
 	case wanted:
-		l.Index, l.Why = max(l.Index, stop.CreateIndex), said("stopped", stop)
+		l.Index, l.Why = max(l.Index, stop.CreateIndex), describeDecision("stopped", stop)
 	case d != nil:
-		l.Index, l.Why = max(l.Index, d.CreateIndex), said("resumed", d)
+		l.Index, l.Why = max(l.Index, d.CreateIndex), describeDecision("resumed", d)
 		if launched && !l.Alone && goalOf(a.Job, t) == api.GoalRunning {
 			l.Token = d.ID
 		}

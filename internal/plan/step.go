@@ -25,27 +25,27 @@ const (
 
 // A step is the work of one plan on one instance, or on some tasks of it.
 type step struct {
-	on     *instance // nil only where the work is not about one (deregister)
-	do     action
-	status Status
-	next   bool     // it is a candidate: to be done now
-	barred action   // what it will do once an operator has continued its canary phase
-	job    *api.Job // version that the instance is to have
-	why    string   // it is so, or what it waits for
-	until  time.Time
-	delay  time.Duration // of a replacement by the reschedule policy
+	on      *instance // nil only where the work is not about one (deregister)
+	action  action
+	status  Status
+	next    bool     // it is a candidate: to be done now
+	blocked action   // what it will do once an operator has continued its canary phase
+	job     *api.Job // version that the instance is to have
+	why     string   // it is so, or what it waits for
+	until   time.Time
+	delay   time.Duration // of a replacement by the reschedule policy
 	// settles is set when doing the step completes it: nobody has to report
 	// anything first.
 	settles bool
 	// proves is set when its instance is changed in place, and has to be found
 	// healthy again.
 	proves bool
-	tasks  []string // that it is about; nil: all of the group
-	rare   *rare    // nil for most
+	tasks  []string   // that it is about; nil: all of the group
+	extra  *stepExtra // nil for most
 }
 
 // What few steps have.
-type rare struct {
+type stepExtra struct {
 	name     string                 // instead of instance:[task, task]
 	recovery string                 // one of the api.Recovery constants
 	launches map[string]*api.Launch // of an action launch, by task
@@ -58,27 +58,27 @@ type rare struct {
 	updates  bool                   // a launch that also moves the allocation to the newest version, in place
 }
 
-// also returns what few steps have, to be set.
-func (st *step) also() *rare {
-	if st.rare == nil {
-		st.rare = new(rare)
+// mutableExtra returns what few steps have, to be set.
+func (st *step) mutableExtra() *stepExtra {
+	if st.extra == nil {
+		st.extra = new(stepExtra)
 	}
-	return st.rare
+	return st.extra
 }
 
-// its returns what few steps have, to be looked at.
-func (st *step) its() rare {
-	if st.rare == nil {
-		return rare{}
+// extraOrZero returns what few steps have, to be looked at.
+func (st *step) extraOrZero() stepExtra {
+	if st.extra == nil {
+		return stepExtra{}
 	}
-	return *st.rare
+	return *st.extra
 }
 
 // force makes the step count as done.
 func (st *step) force(d *api.Decision) {
-	st.do, st.status, st.settles = none, Complete, false
-	st.also().forced = d
+	st.action, st.status, st.settles = none, Complete, false
+	st.mutableExtra().forced = d
 }
 
-// isOver reports whether the step is complete, or will be once it is done.
-func (st *step) isOver() bool { return st.status == Complete || st.settles }
+// isSettled reports whether the step is complete, or will be once it is done.
+func (st *step) isSettled() bool { return st.status == Complete || st.settles }

@@ -57,7 +57,7 @@ func maxParallel(g *group) int {
 // group: instances of a version since the one that was deployed last would have to
 // be stopped. That stays so while it is being deployed, whatever becomes of them.
 func (s *survey) updates(g *group) bool {
-	if s.stands == succeeded || s.stands == given || !s.wasDeployed() {
+	if s.deployProgress == succeeded || s.deployProgress == given || !s.wasDeployed() {
 		return false
 	}
 	replaces, known := s.replaced[g]
@@ -90,7 +90,7 @@ func (s *survey) outdatedVersions() (all []*api.Job) {
 // and will have to be taken away, or to prove itself.
 func (s *survey) atRisk(g *group) bool {
 	for i := range g.instances {
-		if in := &g.instances[i]; in.serves() && !s.current(in.alloc) && (s.destructive(g, in.alloc) || s.proves(g, in.alloc) && isAnswering(in.alloc)) {
+		if in := &g.instances[i]; in.serves() && !s.isCurrent(in.alloc) && (s.destructive(g, in.alloc) || s.proves(g, in.alloc) && isAnswering(in.alloc)) {
 			return true
 		}
 	}
@@ -125,7 +125,7 @@ func (s *survey) waitsForRoom(g *group) bool {
 			if s.isMissed(in) && needsRecovery(in.last) && s.ownVersion(in) != s.job {
 				return false
 			}
-		case s.current(in.alloc), in.state == placed, in.state == running, in.state == unknown && !in.isLent():
+		case s.isCurrent(in.alloc), in.state == placed, in.state == running, in.state == unknown && !in.isReplaced():
 		case s.destructive(g, in.alloc):
 			return false
 		}
@@ -137,7 +137,7 @@ func (s *survey) waitsForRoom(g *group) bool {
 // many of the others as the limit allows, those whose instance is worth least
 // first. In a phase that is held or whose turn has not come, a place that was
 // vacated by this plan is still filled: what has begun is brought to its end.
-func (p *phase) candidates(m *memory) []*step {
+func (p *phase) candidates(m *scratch) []*step {
 	if p.unpromoted {
 		return nil
 	}
@@ -149,19 +149,19 @@ func (p *phase) candidates(m *memory) []*step {
 	others := 0
 	for i := range p.steps {
 		switch st := &p.steps[i]; {
-		case st.do == none:
-		case st.on != nil && st.on.isTaken(st):
-		case (st.do == leave || st.do == deregister) && p.begins():
+		case st.action == none:
+		case st.on != nil && st.on.isClaimed(st):
+		case (st.action == leave || st.action == deregister) && p.begins():
 			chosen = append(chosen, st)
-		case (st.do == update && !st.proves || st.do == later) && !p.held:
+		case (st.action == update && !st.proves || st.action == later) && !p.held:
 			chosen = append(chosen, st) // takes nothing away, adds nothing
-			if st.do == update && !st.settles {
+			if st.action == update && !st.settles {
 				room-- // but will be under way
 			}
-		case st.do == start && (p.begins() || st.status == Prepared):
+		case st.action == start && (p.begins() || st.status == Prepared):
 			chosen = append(chosen, st)
 			room--
-		case st.do == replace || st.do == launch || st.do == update:
+		case st.action == replace || st.action == launch || st.action == update:
 			others++
 		}
 	}
@@ -176,7 +176,7 @@ func (p *phase) candidates(m *memory) []*step {
 			if room <= 0 && !(p.reverts && worth == noWorth) {
 				break
 			}
-			if st := &p.steps[i]; (st.do == replace || st.do == launch || st.do == update && st.proves) && !st.on.isTaken(st) && st.on.worth() == worth {
+			if st := &p.steps[i]; (st.action == replace || st.action == launch || st.action == update && st.proves) && !st.on.isClaimed(st) && st.on.rank() == worth {
 				chosen = append(chosen, st)
 				room--
 			}

@@ -15,36 +15,36 @@ import (
 // A survey is what is known about one job at one moment, sorted by group and
 // index. Everything else is derived from it.
 type survey struct {
-	r             Reader
-	key           api.NamespacedID
-	job           *api.Job // newest version; nil: purged
-	eval          *api.Evaluation
-	now           time.Time
-	groups        []*group             // of the job in declared order, then those that left it
-	deployment    *api.Deployment      // the newest one of the job, of whatever version
-	nodes         map[string]*api.Node // that were looked at, by id; nil: removed
-	changes       map[change]bool      // memory of differs
-	proofs        map[change]bool      // memory of proves
-	moves         map[change]*placement.Suitability
-	old           map[*group]bool // memory of anyOld
-	memory        *memory
-	list          [4]*tree // room for those that most jobs have
-	deploying     tree
-	reverting     *bool           // memory of reverts
-	deployed      *bool           // memory of wasDeployed
-	replaced      map[*group]bool // memory of updates
-	restarting    *api.JobRestart // the newest one; known once its plan was derived
-	unwell        []string        // what it restarted that has not come back well, and is not noted in it
-	drains        bool            // a node of it is drained
-	ordered       map[place][]*api.Decision
-	stands        progress            // of the newest version's deployment; known once deploy was derived
-	spec          *api.PlanSpec       // that declares how it is deployed; nil: that is generated
-	courses       map[string]*courses // of a declared plan, by group
-	deployRulings *rulings            // of operators on deploying the newest version
-	begunHeld     bool                // the plan was interrupted before its deployment was made
-	decisions     []*api.Decision
-	reasons       map[string]string // memory of blocked
-	left          []*api.Allocation // orphans that go on, and are none of the job's business for now
+	r              Reader
+	key            api.NamespacedID
+	job            *api.Job // newest version; nil: purged
+	eval           *api.Evaluation
+	now            time.Time
+	groups         []*group             // of the job in declared order, then those that left it
+	deployment     *api.Deployment      // the newest one of the job, of whatever version
+	nodes          map[string]*api.Node // that were looked at, by id; nil: removed
+	changes        map[change]bool      // memory of differs
+	proofs         map[change]bool      // memory of proves
+	moves          map[change]*placement.Suitability
+	old            map[*group]bool // memory of anyOld
+	scratch        *scratch
+	list           [4]*tree // room for those that most jobs have
+	deploying      tree
+	reverting      *bool           // memory of reverts
+	deployed       *bool           // memory of wasDeployed
+	replaced       map[*group]bool // memory of updates
+	restarting     *api.JobRestart // the newest one; known once its plan was derived
+	unwell         []string        // what it restarted that has not come back well, and is not noted in it
+	drains         bool            // a node of it is drained
+	ordered        map[place][]*api.Decision
+	deployProgress progress                // of the newest version's deployment; known once deploy was derived
+	spec           *api.PlanSpec           // that declares how it is deployed; nil: that is generated
+	stagesByGroup  map[string]*groupStages // of a declared plan, by group
+	deployRulings  *rulings                // of operators on deploying the newest version
+	begunHeld      bool                    // the plan was interrupted before its deployment was made
+	decisions      []*api.Decision
+	reasons        map[string]string // memory of blocked
+	left           []*api.Allocation // orphans that go on, and are none of the job's business for now
 	// decisionsRead is set once decisions is what the store has.
 	decisionsRead bool
 	// collected is set when an allocation of the newest version belonged to a
@@ -64,7 +64,7 @@ type group struct {
 	open       int
 	closed     map[string]int
 	shared     string // memory of the name that all of its allocations have
-	excess     []leaving
+	excess     []departure
 	stopping   []*api.Allocation // on a lost node, and told to stop before
 	going      []*api.Allocation // told to stop, and not known to have ended; nobody comes after them
 	gone       []*api.Allocation // ended, of a job that is being removed
@@ -85,13 +85,13 @@ type group struct {
 
 // An instance is one place of a group.
 type instance struct {
-	group *group
-	index int
-	node  string          // the only one that it may run on; "": any
-	alloc *api.Allocation // holds the place: wanted, and newer than others
-	last  *api.Allocation // newest one that was stopped, if none holds it
-	state state
-	taken bool // a plan works on it: a dirty instance
+	group   *group
+	index   int
+	node    string          // the only one that it may run on; "": any
+	alloc   *api.Allocation // holds the place: wanted, and newer than others
+	last    *api.Allocation // newest one that was stopped, if none holds it
+	state   state
+	claimed bool // a plan works on it: a dirty instance
 	// busy are tasks that a plan launches, where it works on no others.
 	busy []string
 	// canary is set while it waits, or will wait, for promotion.
@@ -119,9 +119,9 @@ const (
 	moving               // somebody stopped it, or its node is drained
 )
 
-func newSurvey(r Reader, key api.NamespacedID, job *api.Job, eval *api.Evaluation, now time.Time, m *memory) *survey {
+func newSurvey(r Reader, key api.NamespacedID, job *api.Job, eval *api.Evaluation, now time.Time, m *scratch) *survey {
 	s := &survey{
-		r: r, key: key, job: job, eval: eval, now: now, memory: m,
+		r: r, key: key, job: job, eval: eval, now: now, scratch: m,
 		deployment: r.LatestDeployment(key.Namespace, key.ID),
 	}
 	byName := make(map[string]*group)
@@ -149,7 +149,7 @@ func newSurvey(r Reader, key api.NamespacedID, job *api.Job, eval *api.Evaluatio
 			byName[a.Group] = g
 			s.groups = append(s.groups, g)
 		}
-		s.sort(g, a)
+		s.assign(g, a)
 	}
 	s.sortOrphans(byName, orphans)
 	slices.SortFunc(s.groups[declared:], func(a, b *group) int { return strings.Compare(a.name, b.name) })
@@ -158,13 +158,13 @@ func newSurvey(r Reader, key api.NamespacedID, job *api.Job, eval *api.Evaluatio
 			in := &g.instances[i]
 			claims = append(claims, in.alloc)
 			in.alloc = nil
-			s.settle(in, claims)
+			s.resolveClaims(in, claims)
 		}
-		s.look(g.instances)
-		s.leaveDoomed(g)
-		s.vacate(g)
+		s.classify(g.instances)
+		s.dropAbandoned(g)
+		s.stopOnClosedNodes(g)
 		s.findCanaries(g)
-		slices.SortFunc(g.excess, func(a, b leaving) int {
+		slices.SortFunc(g.excess, func(a, b departure) int {
 			if d := b.alloc.Index() - a.alloc.Index(); d != 0 {
 				return d
 			}
@@ -177,12 +177,12 @@ func newSurvey(r Reader, key api.NamespacedID, job *api.Job, eval *api.Evaluatio
 	return s
 }
 
-// look sees how the instances are.
-func (s *survey) look(instances []instance) {
+// classify sees how the instances are.
+func (s *survey) classify(instances []instance) {
 	for i := range instances {
 		in := &instances[i]
 		if in.state = s.stateOf(in); in.state == unknown {
-			in.away = s.absent(in.alloc)
+			in.away = s.absenceOf(in.alloc)
 		}
 	}
 }
@@ -192,9 +192,9 @@ func (s *survey) fill(g *group) {
 	switch size := max(g.def.Size(), 0); {
 	case !s.wanted() || size == 0:
 	case s.job.RunsOnEveryNode():
-		s.everywhere(g)
+		s.fillNodes(g)
 	default:
-		g.instances = s.memory.instancesFor(size)
+		g.instances = s.scratch.instancesFor(size)
 		for i := range g.instances {
 			g.instances[i] = instance{group: g, index: i}
 		}
@@ -227,19 +227,19 @@ func (s *survey) wanted() bool {
 	return s.job != nil && !s.job.Stop && !s.job.IsPeriodic() && !s.job.IsParameterized()
 }
 
-// sort puts the allocation where it belongs in its group.
-func (s *survey) sort(g *group, a *api.Allocation) {
-	if a.DeploymentID != "" && s.current(a) && (s.deployment == nil || s.deployment.ID != a.DeploymentID) {
+// assign puts the allocation where it belongs in its group.
+func (s *survey) assign(g *group, a *api.Allocation) {
+	if a.DeploymentID != "" && s.isCurrent(a) && (s.deployment == nil || s.deployment.ID != a.DeploymentID) {
 		s.collected = true
 	}
 	if a.IsCanary() && !g.everywhere {
 		g.beside = append(g.beside, a)
-		if a.IsServerTerminal() && !a.IsClientTerminal() && s.isGone(a) {
+		if a.IsServerTerminal() && !a.IsClientTerminal() && s.isLostWithNode(a) {
 			g.stopping = append(g.stopping, a)
 		}
 		return
 	}
-	index, inside := s.place(g, a)
+	index, inside := s.indexOf(g, a)
 	if a.IsServerTerminal() {
 		if inside && newer(a, g.instances[index].last) {
 			g.instances[index].last = a
@@ -249,7 +249,7 @@ func (s *survey) sort(g *group, a *api.Allocation) {
 			if a.DesiredDescription == becausePurged && s.uninstalls() {
 				g.gone = append(g.gone, a)
 			}
-		case s.isGone(a):
+		case s.isLostWithNode(a):
 			g.stopping = append(g.stopping, a)
 		case !inside:
 			g.going = append(g.going, a)
@@ -257,7 +257,7 @@ func (s *survey) sort(g *group, a *api.Allocation) {
 		return
 	}
 	if !inside {
-		g.exceed(a, "")
+		g.addExcess(a, "")
 		return
 	}
 	in := &g.instances[index]
@@ -271,8 +271,8 @@ func (s *survey) sort(g *group, a *api.Allocation) {
 	g.rivals[index] = append(g.rivals[index], a)
 }
 
-// place finds which of the group's instances the allocation is or was made for.
-func (s *survey) place(g *group, a *api.Allocation) (index int, inside bool) {
+// indexOf finds which of the group's instances the allocation is or was made for.
+func (s *survey) indexOf(g *group, a *api.Allocation) (index int, inside bool) {
 	if g.everywhere {
 		return s.placeOn(g, a)
 	}
@@ -280,11 +280,11 @@ func (s *survey) place(g *group, a *api.Allocation) (index int, inside bool) {
 	return index, index >= 0 && index < len(g.instances)
 }
 
-// exceed notes an allocation that has no place, unless it has ended anyway. Why
+// addExcess notes an allocation that has no place, unless it has ended anyway. Why
 // is "" if it follows from where it is.
-func (g *group) exceed(a *api.Allocation, why string) {
+func (g *group) addExcess(a *api.Allocation, why string) {
 	if !a.IsClientTerminal() {
-		g.excess = append(g.excess, leaving{g, a, why})
+		g.excess = append(g.excess, departure{g, a, why})
 	}
 }
 
@@ -315,11 +315,11 @@ func (s *survey) stateOf(in *instance) state {
 	}
 	open := in.node != "" && !in.closed // then its node is there
 	switch {
-	case !open && s.isGone(a):
+	case !open && s.isLostWithNode(a):
 		return lost
 	case a.DesiredTransition.ShouldMigrate():
 		return moving
-	case a.ClientStatus == api.AllocClientUnknown, !open && s.isAway(a):
+	case a.ClientStatus == api.AllocClientUnknown, !open && s.isUnreachable(a):
 		return unknown
 	case a.ClientStatus == api.AllocClientRunning:
 		return running
@@ -327,8 +327,8 @@ func (s *survey) stateOf(in *instance) state {
 	return placed
 }
 
-// current reports whether the allocation has the job's newest version.
-func (s *survey) current(a *api.Allocation) bool {
+// isCurrent reports whether the allocation has the job's newest version.
+func (s *survey) isCurrent(a *api.Allocation) bool {
 	return a.Job == s.job || s.job != nil && a.Job != nil &&
 		a.Job.Version == s.job.Version && a.Job.CreateIndex == s.job.CreateIndex
 }
@@ -377,28 +377,28 @@ func (s *survey) differs(g *group, a *api.Allocation) bool {
 // serves reports whether the instance may serve users, so that stopping it
 // takes something away from them.
 func (i *instance) serves() bool {
-	return i.state == running && !i.alloc.IsUnhealthy() || i.state == unknown && !i.isLent()
+	return i.state == running && !i.alloc.IsUnhealthy() || i.state == unknown && !i.isReplaced()
 }
 
-// isLent reports whether the instance is to be started elsewhere while its node is
+// isReplaced reports whether the instance is to be started elsewhere while its node is
 // silent.
-func (i *instance) isLent() bool { return i.away != nil && i.away.replaced && !i.closed }
+func (i *instance) isReplaced() bool { return i.away != nil && i.away.replaced && !i.closed }
 
-// take notes that the step is to be done: the instance is dirty, or those of its
+// claim notes that the step is to be done: the instance is dirty, or those of its
 // tasks are that the step launches.
-func (i *instance) take(st *step) {
-	if st.do == launch {
+func (i *instance) claim(st *step) {
+	if st.action == launch {
 		i.busy = append(i.busy, st.taskNames()...)
 		return
 	}
-	i.taken = true
+	i.claimed = true
 }
 
-// isTaken reports whether another step works on the instance with which this one
+// isClaimed reports whether another step works on the instance with which this one
 // is in conflict.
-func (i *instance) isTaken(st *step) bool {
-	if i.taken || len(i.busy) == 0 || st.do != launch {
-		return i.taken || len(i.busy) > 0
+func (i *instance) isClaimed(st *step) bool {
+	if i.claimed || len(i.busy) == 0 || st.action != launch {
+		return i.claimed || len(i.busy) > 0
 	}
 	return slices.ContainsFunc(st.taskNames(), func(name string) bool { return slices.Contains(i.busy, name) })
 }
@@ -410,7 +410,7 @@ const (
 	wellWorth
 )
 
-func (i *instance) worth() int {
+func (i *instance) rank() int {
 	switch {
 	case !i.serves():
 		return noWorth

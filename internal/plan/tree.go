@@ -48,35 +48,35 @@ func (s *survey) trees() []*tree {
 	all := s.list[:0]
 	for _, derive := range priority {
 		if t := derive(s); t != nil {
-			s.choose(t)
+			s.selectCandidates(t)
 			all = append(all, t)
 		}
 	}
 	for _, t := range s.customTrees() {
-		s.choose(t)
+		s.selectCandidates(t)
 		all = append(all, t)
 	}
 	return all
 }
 
-// choose picks the tree's candidates. Their instances are dirty from then on.
-func (s *survey) choose(t *tree) {
+// selectCandidates picks the tree's candidates. Their instances are dirty from then on.
+func (s *survey) selectCandidates(t *tree) {
 	if t.literal {
-		t.openInTurn()
+		t.openPhases()
 	}
 	for _, p := range t.phases {
 		if t.held {
 			p.open = false // what has begun is brought to its end
 		}
 		if t.literal {
-			p.chosen = p.inTurn(s.memory, s.now)
+			p.chosen = p.candidatesByStrategy(s.scratch, s.now)
 		} else {
-			p.chosen = p.candidates(s.memory)
+			p.chosen = p.candidates(s.scratch)
 		}
 		for _, st := range p.chosen {
 			st.next = true
 			if st.on != nil {
-				st.on.take(st)
+				st.on.claim(st)
 			}
 		}
 	}

@@ -90,9 +90,9 @@ func (f *finder) add(in *instance, t *api.Trouble) {
 }
 
 // look finds what is wrong with one instance. W is the step that works on it.
-func (f *finder) look(in *instance, w working) {
+func (f *finder) look(in *instance, w activeStep) {
 	s, a := f.s, in.alloc
-	if w.step != nil && w.step.next && (w.step.do == start || w.step.do == replace) {
+	if w.step != nil && w.step.next && (w.step.action == start || w.step.action == replace) {
 		f.lookForRoom(in)
 	}
 	switch {
@@ -191,7 +191,7 @@ func (s *survey) hasCrashed(in *instance) bool {
 }
 
 // crash is that the instance crashed, and when it is tried again.
-func (f *finder) crash(in *instance, w working) *api.Trouble {
+func (f *finder) crash(in *instance, w activeStep) *api.Trouble {
 	a := in.alloc
 	t := on(a, api.TroubleExited)
 	t.At, t.Message, t.Log = failedAt(a), cmp.Or(a.ClientDescription, "it failed"), api.LogStderr

@@ -33,37 +33,37 @@ func (s *survey) uninstallTree() *tree {
 		for i := range steps {
 			st := &steps[i]
 			a := st.on.alloc
-			st.also().name = killName(a.Group, a.Index(), a.ID)
-			if st.do == none && st.status == Starting {
+			st.mutableExtra().name = killName(a.Group, a.Index(), a.ID)
+			if st.action == none && st.status == Starting {
 				st.why = whyKillWaits
 				if n := s.node(a); n == nil || isSilent(n) {
 					st.why = whyKillStuck
 				}
 			}
-			if st.do == leave && s.isLost(a) {
+			if st.action == leave && s.isLost(a) {
 				st.settles = true // nobody will report its end
 			}
 			s.giveUpStep(st, api.PlanUninstall, phaseKill)
 		}
 		kill.steps = append(kill.steps, steps...)
-		gone := s.memory.instancesFor(len(g.gone))
+		gone := s.scratch.instancesFor(len(g.gone))
 		for i, a := range g.gone {
 			gone[i] = instance{group: g, index: a.Index(), alloc: a, state: ended}
 			st := step{on: &gone[i], status: Complete, job: a.Job}
-			st.also().name = killName(a.Group, a.Index(), a.ID)
+			st.mutableExtra().name = killName(a.Group, a.Index(), a.ID)
 			if d := s.givenUp(a, api.PlanUninstall, phaseKill); d != nil && a.ClientStatus == api.AllocClientLost {
-				st.rare.forced = d
+				st.extra.forced = d
 			}
 			kill.steps = append(kill.steps, st)
 		}
 	}
-	slices.SortStableFunc(kill.steps, func(a, b step) int { return strings.Compare(a.rare.name, b.rare.name) })
-	last := step{do: deregister, status: Pending, job: s.job}
-	last.also().name = phaseDeregister
+	slices.SortStableFunc(kill.steps, func(a, b step) int { return strings.Compare(a.extra.name, b.extra.name) })
+	last := step{action: deregister, status: Pending, job: s.job}
+	last.mutableExtra().name = phaseDeregister
 	forget := &phase{name: phaseDeregister, strategy: api.StrategySerial, after: []string{phaseKill}, steps: []step{last}}
 	t := &tree{name: api.PlanUninstall, strategy: api.StrategySerial, phases: []*phase{kill, forget}}
 	t.rule(s.holdsOn(api.PlanUninstall, s.isOnVersion))
-	if forget.open = kill.isComplete(); !forget.open && forget.steps[0].do != none {
+	if forget.open = kill.isComplete(); !forget.open && forget.steps[0].action != none {
 		forget.steps[0].why = "nothing of the job may be left"
 	}
 	return t

@@ -24,14 +24,14 @@ type View struct {
 // have something to say. Nothing is changed by it. Job may be nil if it was
 // purged. The view is to be released.
 func Derive(r Reader, key api.NamespacedID, job *api.Job, now time.Time) *View {
-	s := newSurvey(r, key, job, nil, now, memories.Get().(*memory))
+	s := newSurvey(r, key, job, nil, now, scratchPool.Get().(*scratch))
 	return &View{s: s, trees: s.trees()}
 }
 
 // Release gives the view's memory back. What it returned before stays as it is.
 func (v *View) Release() {
 	if v.s != nil {
-		v.s.memory.forget()
+		v.s.scratch.release()
 	}
 	v.s, v.trees = nil, nil
 }
@@ -68,7 +68,7 @@ func (v *View) Plan(name string) *api.Plan {
 func (s *survey) showTree(t *tree, whole bool) *api.Plan {
 	p := &api.Plan{
 		ID: s.planID(t), Name: t.name, Namespace: s.key.Namespace, JobID: s.key.ID, Strategy: t.strategy,
-		Interrupted: t.held, Message: s.saying(t), Run: t.run, Parameters: t.parameters, Errors: slices.Clone(t.errors),
+		Interrupted: t.held, Message: s.planMessage(t), Run: t.run, Parameters: t.parameters, Errors: slices.Clone(t.errors),
 	}
 	if s.job != nil {
 		p.JobVersion = s.job.Version
@@ -93,10 +93,10 @@ func (s *survey) showTree(t *tree, whole bool) *api.Plan {
 	}
 	p.Status = t.combined(&all)
 	if p.Status == Delayed {
-		p.Until = t.goesOn()
+		p.Until = t.resumesAt()
 	}
 	if p.Message == "" && !whole {
-		p.Message = t.waiting(p.Status)
+		p.Message = t.waitReason(p.Status)
 	}
 	if t.rulings != nil && whole {
 		p.Decisions = slices.Clone(t.rulings.all)
@@ -126,7 +126,7 @@ func (t *tree) combined(all *tally) Status {
 func (p *phase) tally() (t tally) {
 	for i := range p.steps {
 		st := &p.steps[i]
-		t.add(st.shown(), st.next || st.do == none && only(st.status)&restful == 0)
+		t.add(st.shown(), st.next || st.action == none && only(st.status)&restful == 0)
 	}
 	return t
 }
@@ -134,7 +134,7 @@ func (p *phase) tally() (t tally) {
 // shown is the status that people see. A candidate that has not been placed by
 // now waits for room.
 func (st *step) shown() Status {
-	if st.next && (st.do == start || st.do == replace) {
+	if st.next && (st.action == start || st.action == replace) {
 		return Prepared
 	}
 	return st.status
@@ -180,7 +180,7 @@ func (p *phase) ahead(i int, first *step) *step {
 }
 
 func (s *survey) showStep(t *tree, ph *phase, st, ahead *step) *api.Step {
-	its := st.its()
+	its := st.extraOrZero()
 	shown := &api.Step{
 		ID: s.stepID(t, ph, st), Name: st.name(), Status: st.shown(), Interrupted: its.held != nil,
 		Message: s.explainStep(t, ph, st, ahead), Until: st.until, Since: st.since(), Tasks: st.taskNames(), Recovery: its.recovery, Forced: its.forced,
@@ -205,8 +205,8 @@ func (s *survey) showStep(t *tree, ph *phase, st, ahead *step) *api.Step {
 
 // name is instance:[task, task], unless it is about something else.
 func (st *step) name() string {
-	if st.rare != nil && st.rare.name != "" {
-		return st.rare.name
+	if st.extra != nil && st.extra.name != "" {
+		return st.extra.name
 	}
 	name := api.InstanceName(st.on.group.name, st.on.index) + ":[" + strings.Join(st.taskNames(), ", ") + "]"
 	if st.on.canary {

@@ -36,7 +36,7 @@ func Waits(r Reader, job *api.Job, now time.Time) (all []Wait) {
 			for i := range p.steps {
 				if since, ok := s.waitsSince(&p.steps[i]); ok {
 					in := p.steps[i].on
-					all = append(all, Wait{in.name(), laterOf(since, began), s.blocked()[in.group.name]})
+					all = append(all, Wait{in.name(), laterOf(since, began), s.placementErrors()[in.group.name]})
 				}
 			}
 		}
@@ -52,9 +52,9 @@ func (s *survey) waitsSince(st *step) (since time.Time, ok bool) {
 	switch {
 	case st.on == nil:
 		return since, false
-	case st.do == later:
+	case st.action == later:
 		return st.until, true
-	case !st.next || st.do != start && st.do != replace:
+	case !st.next || st.action != start && st.action != replace:
 		return since, false
 	case st.on.state == vacant && st.on.last != nil:
 		return time.Unix(0, st.on.last.ModifyTime), true

@@ -12,22 +12,22 @@ import (
 	"github.com/reeve-run/reeve/internal/placement"
 )
 
-// A memory is what working a job out needs only while it lasts: for a job of
+// A scratch is what working a job out needs only while it lasts: for a job of
 // 1,000 new instances that is as much as what comes of it. It is used again by
 // the next. A survey without one (nil) makes everything anew.
-type memory struct {
+type scratch struct {
 	instances []instance
 	steps     []step
 	chosen    []*step
 }
 
-var memories = sync.Pool{New: func() any { return new(memory) }}
+var scratchPool = sync.Pool{New: func() any { return new(scratch) }}
 
 // kept bounds what stays from one job to the next; very large ones are rare.
 const kept = 1 << 14
 
 // instancesFor returns n instances to be filled in.
-func (m *memory) instancesFor(n int) []instance {
+func (m *scratch) instancesFor(n int) []instance {
 	if m == nil {
 		return make([]instance, n)
 	}
@@ -35,7 +35,7 @@ func (m *memory) instancesFor(n int) []instance {
 }
 
 // stepsFor returns n steps to be filled in.
-func (m *memory) stepsFor(n int) []step {
+func (m *scratch) stepsFor(n int) []step {
 	if m == nil {
 		return make([]step, n)
 	}
@@ -43,7 +43,7 @@ func (m *memory) stepsFor(n int) []step {
 }
 
 // chosenFor returns an empty list with room for n steps.
-func (m *memory) chosenFor(n int) []*step {
+func (m *scratch) chosenFor(n int) []*step {
 	if m == nil {
 		return make([]*step, 0, n)
 	}
@@ -60,14 +60,14 @@ func carve[T any](slab *[]T, n int) []T {
 	return s[len(s) : len(s)+n : len(s)+n]
 }
 
-// forget gives the memory to whoever is next. Nothing carved from it may be in
+// release gives the memory to whoever is next. Nothing carved from it may be in
 // use.
-func (m *memory) forget() {
+func (m *scratch) release() {
 	if cap(m.instances)+cap(m.steps)+cap(m.chosen) > 3*kept {
 		return
 	}
 	m.instances, m.steps, m.chosen = wiped(m.instances), wiped(m.steps), wiped(m.chosen)
-	memories.Put(m)
+	scratchPool.Put(m)
 }
 
 func wiped[T any](s []T) []T {

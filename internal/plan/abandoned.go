@@ -6,8 +6,8 @@ package plan
 // A job that has failed for good starts nothing any more: what runs goes on to
 // its end where it is, and what would have to be started elsewhere is stopped.
 
-// leaveDoomed takes what nothing will come after out of its place.
-func (s *survey) leaveDoomed(g *group) {
+// dropAbandoned takes what nothing will come after out of its place.
+func (s *survey) dropAbandoned(g *group) {
 	if s.job == nil || s.job.Failure == nil {
 		return
 	}
@@ -22,18 +22,18 @@ func (s *survey) leaveDoomed(g *group) {
 		default:
 			continue
 		}
-		g.exceed(in.alloc, why)
+		g.addExcess(in.alloc, why)
 		in.last, in.alloc, in.state = in.alloc, nil, vacant
 	}
 }
 
-// isDoomed reports whether the instance is left as it is because its job has
+// isAbandoned reports whether the instance is left as it is because its job has
 // failed for good.
-func (s *survey) isDoomed(in *instance) bool {
-	return s.job != nil && s.job.Failure != nil && (in.state == vacant || in.state == failed || in.isLent())
+func (s *survey) isAbandoned(in *instance) bool {
+	return s.job != nil && s.job.Failure != nil && (in.state == vacant || in.state == failed || in.isReplaced())
 }
 
-// doom makes the step of such an instance.
-func (s *survey) doom(st *step) {
-	st.do, st.status, st.why = none, Error, "the job has failed: "+s.job.Failure.Reason
+// abandonStep makes the step of such an instance.
+func (s *survey) abandonStep(st *step) {
+	st.action, st.status, st.why = none, Error, "the job has failed: "+s.job.Failure.Reason
 }
