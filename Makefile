@@ -6,7 +6,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X github.com/reeve-run/reeve/internal/cli.version=$(VERSION)
 TOOLS   := -modfile=tools/go.mod
 
-.PHONY: dev build test check race e2e fuzz properties bench generate clean
+.PHONY: dev build test check race unit e2e fuzz properties bench generate clean
 
 ## dev: run a web service and a batch job on this machine: real processes, one command
 dev: build
@@ -35,6 +35,19 @@ race: export RAPID_SEED ?= 1
 race:
 	@./tools/need.sh gcc gcc
 	$(GO) test -race -timeout 25m ./...
+
+# Packages whose tests start real processes, mount file systems or build the binary.
+REAL := /internal/(agent|bench|cli|e2e|node/beneath|node/driver/.*|node/supervise.*|testbed.*)$$
+
+## unit: the tests that start no real process, without the race detector
+unit: export RAPID_SEED ?= 1
+unit:
+	$(GO) test -timeout 10m $$($(GO) list ./... | grep -v -E '$(REAL)')
+
+## e2e: the tests of the real binary and its command line, with the race detector
+e2e:
+	@./tools/need.sh gcc gcc
+	$(GO) test -race -timeout 25m ./internal/e2e ./internal/cli
 
 ## fuzz: every fuzz target for FUZZTIME each
 FUZZTIME ?= 20s
