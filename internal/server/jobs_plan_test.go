@@ -172,6 +172,7 @@ func TestPlanSaysHowToOrderAFirstDeployment(t *testing.T) {
 		}
 		c.register(shop)
 		c.until("it is deployed", func(s *state.Snapshot) bool { return s.Job("default", "shop").Stable })
+		c.pass(time.Second) // evaluations that follow the deployment end
 		if got := c.plan(changed(shop, "v1")).Warnings; strings.Contains(got, "at once") {
 			c.Errorf("planning what was deployed before warns of %q", got)
 		}
