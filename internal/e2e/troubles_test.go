@@ -93,6 +93,18 @@ func TestTroublesOfProgramsThatFail(t *testing.T) {
 			g.Tasks[0].Config = map[string]any{"command": "/bin/sleep", "args": []string{"3600"}}
 		},
 			[]string{"refused"}, func(t *api.Trouble) bool { return t.Task == "task" }},
+		{api.TroubleOutOfMemory, func(g *api.Group) {
+			shell("exec tail /dev/zero")(g)
+			g.Tasks[0].Driver, g.Tasks[0].Resources.MemoryMB = "exec", ptr(32)
+		}, []string{"out of memory"}, func(t *api.Trouble) bool { return t.Task == "task" && t.Count > 0 }},
+		{api.TroubleTimeout, func(g *api.Group) {
+			shell("sleep 3600")(g)
+			g.Tasks[0].Timeout = ptr(time.Second)
+		}, []string{"exceeded 1s timeout"}, func(t *api.Trouble) bool { return t.Task == "task" }},
+		{api.TroubleSetup, func(g *api.Group) {
+			shell("sleep 3600")(g)
+			g.Tasks[0].User = "no-such-user"
+		}, []string{`user "no-such-user" does not exist`}, func(t *api.Trouble) bool { return t.Log == "" }},
 		{api.TroubleNoRoom, func(g *api.Group) { g.Tasks[0].Resources.MemoryMB = ptr(1 << 30) },
 			[]string{"no node can take it", "memory"}, func(t *api.Trouble) bool { return len(t.Obstacles) == 1 }},
 	}
