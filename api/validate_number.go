@@ -8,6 +8,7 @@ import (
 	"math"
 	"reflect"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -27,6 +28,9 @@ var serverNumbers = map[string]bool{
 // wherever it is: what a number means, and which are too small or too large for
 // that, is checked beside it.
 func (j *Job) validateNumbers(c *complaints) {
+	if areBounded(reflect.ValueOf(j).Elem()) {
+		return // nearly every job: no names are built for it
+	}
 	own := *j
 	own.Groups = nil
 	c.numbers("", "", reflect.ValueOf(own))
@@ -44,6 +48,79 @@ func (j *Job) validateNumbers(c *complaints) {
 			}
 		}
 	}
+}
+
+// areBounded reports whether numbers would find nothing in the value.
+func areBounded(v reflect.Value) bool {
+	switch {
+	case v.Type() == durationType:
+		return v.Int() <= int64(maxDuration) && v.Int() >= -int64(maxDuration)
+	case v.CanInt():
+		return v.Int() <= maxNumber && v.Int() >= -maxNumber
+	case v.CanUint():
+		return v.Uint() <= maxNumber
+	case v.CanFloat():
+		return math.Abs(v.Float()) <= maxNumber // false for NaN
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		return v.IsNil() || areBounded(v.Elem())
+	case reflect.Slice:
+		if !mayHoldNumbers(v.Type().Elem()) {
+			return true
+		}
+		for i := range v.Len() {
+			if !areBounded(v.Index(i)) {
+				return false
+			}
+		}
+	case reflect.Struct:
+		for _, i := range numberFields(v.Type()) {
+			if !areBounded(v.Field(i)) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// fieldsByType caches numberFields.
+var fieldsByType sync.Map // reflect.Type -> []int
+
+// numberFields returns the indexes of a struct's fields that numbers looks at and
+// that may hold numbers.
+func numberFields(t reflect.Type) []int {
+	if known, ok := fieldsByType.Load(t); ok {
+		return known.([]int)
+	}
+	var fields []int
+	for i := range t.NumField() {
+		if f := t.Field(i); isUsersField(f) && mayHoldNumbers(f.Type) {
+			fields = append(fields, i)
+		}
+	}
+	fieldsByType.Store(t, fields)
+	return fields
+}
+
+// mayHoldNumbers reports whether values of the type are numbers, or may lead to
+// some.
+func mayHoldNumbers(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return mayHoldNumbers(t.Elem())
+	case reflect.Slice:
+		return t.Elem().Kind() != reflect.Uint8 && mayHoldNumbers(t.Elem())
+	case reflect.Struct:
+		return true
+	}
+	v := reflect.Zero(t)
+	return v.CanInt() || v.CanUint() || v.CanFloat()
+}
+
+// isUsersField reports whether users set the field.
+func isUsersField(f reflect.StructField) bool {
+	return f.IsExported() && !serverNumbers[f.Name] && f.Type != reflect.TypeFor[time.Time]()
 }
 
 // numbers looks at a value and everything in it. Maps of free values, such as a
@@ -85,7 +162,7 @@ func (c *complaints) numbers(at, path string, v reflect.Value) {
 		}
 	case reflect.Struct:
 		for f, field := range v.Fields() {
-			if f.IsExported() && !serverNumbers[f.Name] && f.Type != reflect.TypeFor[time.Time]() {
+			if isUsersField(f) {
 				c.numbers(at, strings.TrimPrefix(path+"."+snake(f), "."), field)
 			}
 		}
