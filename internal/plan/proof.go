@@ -10,11 +10,10 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// This file says which changes in place have to prove themselves. What an
-// instance is asked, and where, changes in place; whether it passes what it is
-// asked from now on nobody knows. So its health begins anew, and the change goes
-// from instance to instance as a replacement does: one first, then max_parallel
-// at a time (strategy.go).
+// This file decides which changes in place must prove themselves. Checks change in
+// place, but nobody knows whether an instance passes the new ones. So the health of
+// each changed instance is determined again, and the change is rolled out like a
+// replacement: to one instance first, then max_parallel at a time (strategy.go).
 
 // proves reports whether the allocation has to be found healthy again, by what the
 // newest version asks of it, when it is given that in place.

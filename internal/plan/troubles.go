@@ -14,16 +14,15 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// A TroubleFilter says which troubles are asked for. What is empty lets all
-// through.
+// A TroubleFilter selects troubles. Empty fields match all.
 type TroubleFilter struct {
 	Instance string  // group-index
 	Version  *uint64 // that the instance has, or is to have
 }
 
-// Troubles returns what keeps the job's instances from being as they should be,
-// now: the most telling first, and once for all instances of a group that have
-// the same. Job may be nil.
+// Troubles returns the current problems of the job's instances, causes before
+// symptoms. Instances of a group with the same problem share one Trouble. Job may
+// be nil.
 func Troubles(r Reader, key api.NamespacedID, job *api.Job, of TroubleFilter, now time.Time) []*api.Trouble {
 	v := Derive(r, key, job, now)
 	defer v.Release()
@@ -41,8 +40,7 @@ func Troubles(r Reader, key api.NamespacedID, job *api.Job, of TroubleFilter, no
 	return f.all
 }
 
-// telling are the kinds of troubles, those first that name a cause and not what
-// came of it.
+// telling lists the kinds of troubles, causes before symptoms.
 var telling = []api.TroubleKind{
 	api.TroubleSetup, api.TroubleStart, api.TroubleOutOfMemory, api.TroubleExited, api.TroubleKilled, api.TroubleTimeout,
 	api.TroublePortTaken, api.TroubleWrongAddress, api.TroubleCheckFailed, api.TroubleCheckRefused, api.TroubleCheckTimeout,
@@ -60,12 +58,12 @@ func rankOf(kind api.TroubleKind) int {
 type finder struct {
 	s     *survey
 	of    TroubleFilter
-	group int // the position of the one that is looked at
+	group int // index of the current group
 	all   []*api.Trouble
 	same  map[troubleKey]*api.Trouble
 }
 
-// A troubleKey is the same for troubles that are told once.
+// A troubleKey identifies troubles that are reported once.
 type troubleKey struct {
 	group                int
 	version              uint64
@@ -74,7 +72,7 @@ type troubleKey struct {
 	code, signal, status int
 }
 
-// add notes a trouble of the instance.
+// add records a trouble of the instance.
 func (f *finder) add(in *instance, t *api.Trouble) {
 	t.Group, t.Instance, t.Instances = in.group.name, instanceName(in.group.name, in.index, in.node), 1
 	if f.of.Instance != "" && t.Instance != f.of.Instance || f.of.Version != nil && t.JobVersion != *f.of.Version {
@@ -120,7 +118,7 @@ func (f *finder) look(in *instance, w activeStep) {
 	}
 }
 
-// lookForRoom notes that no node can take the instance.
+// lookForRoom adds a trouble if no node can run the instance.
 func (f *finder) lookForRoom(in *instance) {
 	e := f.s.r.BlockedEvaluation(f.s.key.Namespace, f.s.key.ID)
 	if e == nil || f.s.job == nil {
@@ -148,12 +146,12 @@ func obstacles(filter string, counts map[string]int) (all []api.ObstacleCount) {
 	return all
 }
 
-// on is a trouble that was seen on the allocation.
+// on returns a trouble of that kind on the allocation.
 func on(a *api.Allocation, kind api.TroubleKind) *api.Trouble {
 	return &api.Trouble{Kind: kind, JobVersion: a.JobVersion(), Allocation: a.ID, NodeID: a.NodeID, NodeName: a.NodeName}
 }
 
-// silent is that the allocation's node is not heard of.
+// silent returns the trouble of an allocation whose node is unreachable.
 func (f *finder) silent(a *api.Allocation) *api.Trouble {
 	t := on(a, api.TroubleNodeSilent)
 	t.Message = fmt.Sprintf("its node %s is out of reach", cmp.Or(a.NodeName, api.ShortID(a.NodeID)))
@@ -165,8 +163,8 @@ func (f *finder) silent(a *api.Allocation) *api.Trouble {
 	return t
 }
 
-// settled is how long an instance that crashed has to run, where its update block
-// does not say it, until the crash is over.
+// settled is how long a crashed instance must run again until its crash is over,
+// unless its update block sets min_healthy_time.
 const settled = 10 * time.Second
 
 // hasCrashed reports whether the instance is down because it crashed, or has not
@@ -190,7 +188,7 @@ func (s *survey) hasCrashed(in *instance) bool {
 	return s.now.Before(since(a).Add(window))
 }
 
-// crash is that the instance crashed, and when it is tried again.
+// crash returns the trouble of a crashed instance, with its next attempt.
 func (f *finder) crash(in *instance, w activeStep) *api.Trouble {
 	a := in.alloc
 	t := on(a, api.TroubleExited)
@@ -229,10 +227,10 @@ func (f *finder) crash(in *instance, w activeStep) *api.Trouble {
 	return t
 }
 
-// longestMessage bounds what is shown of foreign text, in runes.
+// longestMessage limits foreign text in a message, in runes.
 const longestMessage = 1024
 
-// failing is that a check of the instance fails.
+// failing returns the trouble of a failing check.
 func (f *finder) failing(in *instance, c *api.CheckFailure) *api.Trouble {
 	t := on(in.alloc, cmp.Or(c.Kind, api.TroubleCheckFailed))
 	t.Service, t.Check, t.At, t.Log = c.Service, c.Check, time.Unix(0, c.Since), api.LogStderr
@@ -275,7 +273,7 @@ func (s *survey) whyUnwell(in *instance) string {
 	return ""
 }
 
-// onlyMain is the allocation's main task, if it has one only.
+// onlyMain returns the name of the allocation's main task, "" if it has several.
 func onlyMain(a *api.Allocation) (name string) {
 	if a.Job == nil || a.Job.Group(a.Group) == nil {
 		return ""
@@ -291,8 +289,8 @@ func onlyMain(a *api.Allocation) (name string) {
 	return name
 }
 
-// unhealthy is that the instance did not become healthy, as far as its node can
-// say why.
+// unhealthy returns the trouble of an instance that did not become healthy in time,
+// with the reason that its node reported.
 func (f *finder) unhealthy(in *instance) *api.Trouble {
 	a := in.alloc
 	t := on(a, api.TroubleUnhealthy)
