@@ -15,16 +15,18 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write what happens into the scripts instead of comparing")
 
-// TestScripts runs the scripts in testdata. A script is commands (described in
-// commands_test.go), each followed by a line "----" and by what it prints, up to
-// an empty line. Lines that begin with # are comments.
+// TestScripts runs the scripts in the folders of testdata: a folder per plan, and
+// some for topics that concern several plans. A script consists of commands
+// (described in commands_test.go). A line "----" and the command's output follow
+// each command, up to an empty line. Lines that begin with # are comments.
 func TestScripts(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
+	files, err := filepath.Glob("testdata/*/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no scripts: %v", err)
 	}
 	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+		name := strings.TrimPrefix(filepath.ToSlash(file), "testdata/")
+		t.Run(strings.TrimSuffix(name, ".txt"), func(t *testing.T) {
 			want, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
