@@ -114,12 +114,12 @@ func (s *survey) drainStep(in *instance) (node *api.Node, st step) {
 	return s.node(last), st
 }
 
-// evacuates reports whether an allocation that a drain moves goes on where it is
-// until its replacement serves. Only what serves does: nothing is lost by moving
-// the rest.
+// evacuates reports whether an allocation that a drain moves continues to run until
+// its replacement serves. Only an allocation that serves does: on a silent node it
+// is not known to serve.
 func (s *survey) evacuates(g *group, a *api.Allocation) bool {
 	return s.wanted() && s.job.Type == api.JobTypeService && g.def != nil && !g.def.Recreates() &&
-		a.DesiredTransition.ShouldMigrate() && !a.IsServerTerminal() && isUpNow(a) && s.mayStay(a) && !s.isLostWithNode(a)
+		a.DesiredTransition.ShouldMigrate() && !a.IsServerTerminal() && isUpNow(a) && s.mayStay(a) && !s.isLostWithNode(a) && !s.isUnreachable(a)
 }
 
 // evacuated is what the allocation that holds the instance is to relieve on a
