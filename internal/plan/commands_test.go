@@ -4,6 +4,7 @@
 package plan_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -81,6 +82,7 @@ var verbs = map[string]verb{
 	"pause":       func(w *world, _, _ []string) string { w.deployment(api.DeploymentPaused); return "" },
 	"check":       func(w *world, _, _ []string) string { return w.check() },
 	"after":       func(w *world, args, _ []string) string { return w.after(args[0]) },
+	"waits-for":   func(w *world, _, _ []string) string { return cmp.Or(w.waitsFor, "no operator") + "\n" },
 	"tree":        func(w *world, _, _ []string) string { return w.tree() },
 	"suits":       func(w *world, args, _ []string) string { return w.suits(args[0]) },
 	"attempts":    func(w *world, _, _ []string) string { return w.attempts() },

@@ -41,7 +41,9 @@ func (s *survey) holdsTree(t *tree) string {
 				return "phase " + p.name + ": " + whyHeld(p.heldBy)
 			}
 		case p.waits > 0:
-			return "phase " + p.name + ": " + whyCanary
+			if s.hasRest(p) {
+				return "phase " + p.name + ": " + whyCanary
+			}
 		default:
 			if why := s.holdsStep(t, p); why != "" {
 				return why

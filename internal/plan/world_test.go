@@ -30,13 +30,14 @@ type tester interface {
 // A world is a store, its fleet, and a clock, with nobody in it but the test:
 // the test plays user, node agents and time; the world evaluates.
 type world struct {
-	t     tester
-	store *state.Store
-	feed  *state.Subscription
-	fleet *placement.Fleet
-	now   time.Time
-	ids   int
-	job   string // the one that commands are about
+	t        tester
+	store    *state.Store
+	feed     *state.Subscription
+	fleet    *placement.Fleet
+	now      time.Time
+	ids      int
+	job      string // the one that commands are about
+	waitsFor string // the reason of the last evaluation for a held job
 }
 
 func newWorld(t tester) *world {
@@ -102,6 +103,7 @@ func (w *world) compute(eval *api.Evaluation) (*plan.Result, *placement.Outcome)
 func (w *world) evaluate(eval *api.Evaluation) (*plan.Result, *placement.Outcome) {
 	w.t.Helper()
 	r, o := w.compute(eval)
+	w.waitsFor = r.Held
 	if refused := placement.Check(w.fleet.View(), slices.Concat(o.Place, r.Update), w.snapshot().Allocation); len(refused) > 0 {
 		w.t.Fatalf("the applier would refuse %+v", refused)
 	}
