@@ -9,20 +9,22 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
+
+	"github.com/reeve-run/reeve/internal/router/http1"
 )
 
-// A body is a request's body on its way to an instance. A small one is read
-// before an instance is chosen: a slow client then keeps no instance waiting,
-// and another instance can be given the same. A larger one, one of unknown
-// length, and one that its client holds back until it is asked for, are passed
-// on while they come, by a goroutine of their own, because the answer may come
-// first.
+// A body is the body of a request that the router forwards. The router reads a
+// small body before it picks an instance: a slow client then does not occupy an
+// instance, and the router can send the body again to another instance. It
+// streams larger bodies, chunked bodies, and bodies that the client holds back
+// until 100 Continue. A goroutine copies a streamed body, because the response
+// may come first.
 type body struct {
-	kind   bodyKind
-	memory []byte
-	length int64 // that is still to be read from the client; -1: until the last chunk
-	chunks chunks
-	read   atomic.Int64 // bytes that came from the client, with their framing
+	kind    bodyKind
+	memory  []byte
+	length  int64 // bytes to read from the client; -1 for a chunked body
+	framing http1.Body
+	read    atomic.Int64 // bytes received from the client, including chunk framing
 
 	pump *pump
 }
@@ -35,27 +37,27 @@ const (
 	bodyStream
 )
 
-// inMemory is how large a body may be to be read beforehand.
+// inMemory is the size limit of bodies that the router reads in advance.
 const inMemory = 64 << 10
 
-func (b *body) begin(q *request) {
-	*b = body{kind: noBody}
+func (b *body) begin(q *http1.Request) {
+	*b = body{kind: noBody, framing: q.Body()}
 	switch {
-	case q.chunked:
+	case q.Chunked:
 		b.kind, b.length = bodyStream, -1
-	case q.length > 0:
-		b.kind, b.length = bodyStream, q.length
+	case q.Length > 0:
+		b.kind, b.length = bodyStream, q.Length
 	}
 }
 
 // load reads a small body.
 func (b *body) load(c *conn) *refusal {
-	if b.kind != bodyStream || b.length < 0 || b.length > inMemory || c.request.expects {
+	if b.kind != bodyStream || b.length < 0 || b.length > inMemory || c.request.Expects {
 		return nil
 	}
 	want := int(b.length)
 	if have := c.w - c.r; have < want && len(c.buf)-c.r < want {
-		// The head stays where it is: all that was parsed points to it.
+		// The head stays in the old buffer, because the parsed request refers to it.
 		larger := make([]byte, want+clientRoom)
 		c.w = copy(larger, c.unread())
 		c.buf, c.r = larger, 0
@@ -72,24 +74,28 @@ func (b *body) load(c *conn) *refusal {
 		case err == nil:
 			since = time.Time{}
 		case isTimeout(err) && time.Since(since) < limit:
-			c.readExactlyBy(since.Add(limit)) // the coarse deadline came early
+			c.readExactlyBy(since.Add(limit)) // the coarse deadline was too early
 		default:
-			b.length = -1
 			if isTimeout(err) {
-				return &refusal{http.StatusRequestTimeout, "the request's body did not come in time"}
+				return errBodyTimeout
 			}
-			return &refusal{statusClientGone, "the client went away before the request's end"}
+			return errClientLeft
 		}
 	}
 	b.memory = c.buf[c.r : c.r+want]
 	c.r += want
-	b.kind, b.length = bodyInMemory, 0
+	b.kind = bodyInMemory
 	b.read.Store(int64(want))
 	return nil
 }
 
-// underWay reports whether the body is still being passed on.
-func (b *body) underWay() bool {
+var (
+	errBodyTimeout = &refusal{http.StatusRequestTimeout, "the request's body did not come in time"}
+	errClientLeft  = &refusal{statusClientGone, "the client went away before the request's end"}
+)
+
+// isStreaming reports whether the pump still copies the body.
+func (b *body) isStreaming() bool {
 	if b.pump == nil {
 		return false
 	}
@@ -101,24 +107,25 @@ func (b *body) underWay() bool {
 	}
 }
 
-// isRead reports whether the client has nothing more to send of the body.
+// isRead reports whether the router has received the whole body.
 func (b *body) isRead() bool { return b.pump == nil || b.pump.read.Load() }
 
-// again reports whether the body can be sent once more.
-func (b *body) again() bool { return b.kind != bodyStream || b.pump == nil }
+// isReplayable reports whether the router can send the body again.
+func (b *body) isReplayable() bool { return b.kind != bodyStream || b.pump == nil }
 
-// A pump passes a body on. When it fails because of the client, it cuts the
-// instance's connection: nothing else would end the wait for an answer.
+// A pump copies a streamed body to an instance. If the client causes an error,
+// the pump closes the instance's connection: nothing else would end the wait for
+// a response.
 type pump struct {
 	done     chan struct{}
 	stop     atomic.Bool
-	read     atomic.Bool // all of the body came from the client
-	complete bool
-	refused  *refusal // what the client did wrong
-	rest     []byte   // what came after the body
+	read     atomic.Bool // reports whether the client has sent the whole body
+	complete bool        // reports whether the instance has received the whole body
+	refused  *refusal    // the client's error
+	rest     []byte      // bytes received after the body
 }
 
-// start begins to pass on a body to an instance.
+// start begins to copy a body to an instance.
 func (b *body) start(c *conn, u *upstream) {
 	b.pump = &pump{done: make(chan struct{})}
 	go func() {
@@ -133,35 +140,31 @@ func (b *body) start(c *conn, u *upstream) {
 	}()
 }
 
-// copy reads from the client and writes to the instance. Its error is a refusal
-// when it is the client's fault, and nil at the body's end.
+// copy reads from the client and writes to the instance until the end of the
+// body. It returns a refusal for an error of the client.
 func (b *body) copy(c *conn, u *upstream) error {
 	room := bodyRoom.Get().(*[32 << 10]byte)
 	defer bodyRoom.Put(room)
 	piece := c.unread()
 	c.r = c.w
 	for {
-		n := len(piece)
-		var err error
-		if b.length >= 0 {
-			n = int(min(int64(n), b.length))
-			b.length -= int64(n)
-		} else if n, err = b.chunks.advance(piece); err != nil {
+		n, err := b.framing.Advance(piece)
+		if err != nil {
 			return bad(err.Error())
 		}
 		if total, bound := b.read.Add(int64(n)), c.router.config.MaxBody; bound > 0 && total > bound {
 			return tooLarge(bound)
 		}
-		if ended := b.length == 0 || b.chunks.isDone(); ended {
-			b.pump.read.Store(true) // before the instance has it, and can answer
+		done := b.framing.Done()
+		if done {
+			b.pump.read.Store(true) // before the instance can respond to the whole body
 		}
 		if n > 0 {
 			if _, err := u.write(piece[:n], c.router.config.BodyTimeout); err != nil {
 				return err
 			}
 		}
-		if b.length == 0 || b.chunks.isDone() {
-			b.length = 0
+		if done {
 			if n < len(piece) {
 				b.pump.rest = append([]byte(nil), piece[n:]...)
 			}
@@ -175,14 +178,14 @@ func (b *body) copy(c *conn, u *upstream) error {
 	}
 }
 
-// readMore waits for the next piece of a body that is passed on.
+// readMore waits for the next piece of a streamed body.
 func (b *body) readMore(c *conn, room []byte) (int, error) {
 	limit := c.router.config.BodyTimeout
 	since := time.Now()
 	c.waitRead(since, limit/2)
 	for {
 		if b.pump.stop.Load() {
-			return 0, errStopped // the deadline that was to tell so is gone
+			return 0, errStopped // waitRead may have replaced the deadline that finish set
 		}
 		got, err := c.nc.Read(room)
 		switch {
@@ -191,21 +194,21 @@ func (b *body) readMore(c *conn, room []byte) (int, error) {
 		case got > 0:
 			return got, nil
 		case !isTimeout(err):
-			return 0, &refusal{statusClientGone, "the client went away before the request's end"}
+			return 0, errClientLeft
 		case time.Since(since) >= limit:
-			return 0, &refusal{http.StatusRequestTimeout, "the request's body did not come in time"}
+			return 0, errBodyTimeout
 		}
-		c.readExactlyBy(since.Add(limit)) // the coarse deadline came early
+		c.readExactlyBy(since.Add(limit)) // the coarse deadline was too early
 	}
 }
 
-// past is a deadline that interrupts what is waiting.
+// past is a deadline that interrupts a waiting call.
 var past = time.Unix(1, 0)
 
-var errStopped = errors.New("the answer came before the request's end")
+var errStopped = errors.New("the response came before the request's end")
 
-// finish waits for the pump, and leaves the connection at the next request. It
-// reports whether there can be one: the client may not be done with this one.
+// finish stops the pump, and positions the connection at the next request. It
+// returns false if the client has not sent the whole body.
 func (b *body) finish(c *conn) bool {
 	p := b.pump
 	if p == nil {
@@ -215,9 +218,9 @@ func (b *body) finish(c *conn) bool {
 	case <-p.done:
 	default:
 		p.stop.Store(true)
-		c.nc.SetReadDeadline(past) // interrupts it
+		c.nc.SetReadDeadline(past) // interrupts the pump
 		<-p.done
-		c.readExactlyBy(time.Time{}) // it may just have come to the end by itself
+		c.readExactlyBy(time.Time{}) // the pump may just have completed
 	}
 	if !p.complete {
 		return false

@@ -10,34 +10,36 @@ import (
 	"net/netip"
 	"sync/atomic"
 	"time"
+
+	"github.com/reeve-run/reeve/internal/router/http1"
 )
 
-// A conn is a client's HTTP/1 connection, from its first byte to its last. One
-// goroutine serves it.
+// A conn is a client's HTTP/1 connection. One goroutine serves it from its first
+// byte to its last.
 type conn struct {
 	wire
 	router    *Router
 	peer      netip.Addr
 	peerText  string
-	node      string // peer, as the Forwarded field has it
-	believed  bool
-	forwarded string // fields that are the same for all its requests
+	node      string // peer, in the syntax of the Forwarded field
+	trusted   bool   // reports whether the peer is a trusted proxy
+	forwarded string // fields that are equal for all its requests
 
-	idle atomic.Bool // between two requests
+	idle atomic.Bool // reports whether the connection is between two requests
 
-	request request
-	answer  answer
-	out     []byte // a head to write
-	body    body
-	record  record
+	request  http1.Request
+	response http1.Response
+	out      []byte // the next head to write
+	body     body
+	record   record
 }
 
 const (
-	clientRoom = 4 << 10 // bytes of a request read at once, as long as they suffice
-	largeRoom  = 16 << 10
+	clientRoom = 4 << 10  // initial size of a client's read buffer
+	largeRoom  = 16 << 10 // a larger buffer is replaced by a small one between requests
 )
 
-// preface is how HTTP/2 begins; HTTP/1 takes it for a head.
+// preface is the beginning of an HTTP/2 connection. EndOfHead finds its end.
 const preface = "PRI * HTTP/2.0\r\n\r\n"
 
 func (r *Router) serveConn(nc *net.TCPConn) {
@@ -47,7 +49,7 @@ func (r *Router) serveConn(nc *net.TCPConn) {
 		return
 	}
 	peer := nc.RemoteAddr().(*net.TCPAddr).AddrPort().Addr().Unmap()
-	c := &conn{wire: w, router: r, peer: peer, peerText: peer.String(), node: forwardedNode(peer), believed: r.believes(peer)}
+	c := &conn{wire: w, router: r, peer: peer, peerText: peer.String(), node: forwardedNode(peer), trusted: r.trusts(peer)}
 	c.forwarded = "X-Forwarded-For: " + c.peerText + "\r\nX-Forwarded-Proto: http\r\n"
 	if !r.conns.add(c) {
 		nc.Close()
@@ -74,25 +76,23 @@ func (r *Router) serveConn(nc *net.TCPConn) {
 	}
 }
 
-// readHead waits for a request's head. An error that is no refusal means that
-// there is none to come.
+func (c *conn) isIdle() bool { return c.idle.Load() }
+
+// readHead waits for the head of a request. It returns a refusal if the client
+// must receive a response, and any other error if no request arrives.
 func (c *conn) readHead() ([]byte, error) {
-	if len(c.buf) > largeRoom && c.w-c.r < clientRoom {
-		small := make([]byte, clientRoom)
-		c.w = copy(small, c.unread())
-		c.buf, c.r = small, 0
-	}
+	c.shrink()
 	c.compact()
 	c.record.begun = time.Time{}
 	var begun time.Time
 	seen := 0
 	for {
 		for c.r+1 < c.w && c.buf[c.r] == '\r' && c.buf[c.r+1] == '\n' && c.r < 4 {
-			c.r += 2 // some clients end a body with one line too many
+			c.r += 2 // some clients send an extra line after a body
 		}
-		if end := endOfHead(c.unread(), seen); end > 0 {
+		if end := http1.EndOfHead(c.unread(), seen); end > 0 {
 			if end > c.router.config.MaxHeader {
-				return nil, tooLong
+				return nil, errHeadTooLarge
 			}
 			head := c.buf[c.r : c.r+end]
 			c.r += end
@@ -104,7 +104,7 @@ func (c *conn) readHead() ([]byte, error) {
 		}
 		seen = c.w - c.r
 		if seen >= c.router.config.MaxHeader || !c.grow(c.router.config.MaxHeader+4) {
-			return nil, tooLong
+			return nil, errHeadTooLarge
 		}
 		now := time.Now()
 		if seen == 0 {
@@ -125,90 +125,99 @@ func (c *conn) readHead() ([]byte, error) {
 	}
 }
 
-var tooLong = &refusal{http.StatusRequestHeaderFieldsTooLarge, "the request's head is too large"}
+// shrink replaces the buffer that an earlier request enlarged.
+func (c *conn) shrink() {
+	if len(c.buf) > largeRoom && c.w-c.r < clientRoom {
+		small := make([]byte, clientRoom)
+		c.w = copy(small, c.unread())
+		c.buf, c.r = small, 0
+	}
+}
 
-// begin clears what is known of the request before.
+var errHeadTooLarge = &refusal{http.StatusRequestHeaderFieldsTooLarge, "the request's head is too large"}
+
+// begin clears the state of the previous request.
 func (c *conn) begin() {
 	begun := c.record.begun
 	if begun.IsZero() {
 		begun = time.Now()
 	}
 	c.record = record{begun: begun, client: c.peerText, proto: "HTTP/1.1"}
-	q := &c.request
-	q.method, q.target, q.host, q.fields, q.close = nil, nil, nil, q.fields[:0], true
+	c.request.Reset()
 }
 
-// handle answers one request, and reports whether another one may follow on the
-// connection.
+// handle responds to one request, and reports whether another one may follow on
+// the connection.
 func (c *conn) handle(head []byte) bool {
 	c.begin()
-	if err := c.request.parse(head); err != nil {
-		c.refuse(err)
+	if err := c.request.Parse(head); err != nil {
+		c.refuse(refusalOf(err))
 		c.linger()
 		return false
 	}
 	q := &c.request
 	path, query := "*", []byte(nil)
-	if q.target[0] == '/' {
-		path, query = cutTarget(q.target)
+	if q.Target[0] == '/' {
+		path, query = http1.SplitTarget(q.Target)
 	}
 	c.record.request(q)
 	grpc := false
-	for i := range q.fields {
-		switch f := &q.fields[i]; f.kind {
-		case fieldRequestID:
-			if c.record.id == "" && isRequestID(f.value) {
-				c.record.id = string(f.value)
+	for i := range q.Fields {
+		switch f := &q.Fields[i]; f.Kind {
+		case http1.RequestID:
+			if c.record.id == "" && isRequestID(f.Value) {
+				c.record.id = string(f.Value)
 			}
-		case fieldContentType:
-			grpc = isGRPC(view(f.value))
+		case http1.ContentType:
+			grpc = isGRPC(http1.View(f.Value))
 		}
 	}
 	if c.record.id == "" {
 		c.record.id = newRequestID()
 	}
-	p := c.router.table.Load().find(hostName(q.host), path, grpc)
+	p := c.router.table.Load().find(http1.HostName(q.Host), path, grpc)
 	keep := true
 	if refused := c.prepare(p); refused != nil {
-		c.refuse(refused) // which says whether the connection ends
+		c.refuse(refused) // sets q.Close if the connection ends
 	} else {
 		keep = c.forward(p, path, query)
 	}
 	if !c.body.finish(c) {
-		if !c.record.truncated { // whose end must not look like one
+		if !c.record.truncated { // the end of a truncated response must not look regular
 			c.linger()
 		}
 		return false
 	}
-	return keep && !q.close
+	return keep && !q.Close
 }
 
-// prepare looks at what can be said before an instance is chosen.
+// prepare checks the request before the router picks an instance, and reads a
+// small body.
 func (c *conn) prepare(p *pool) *refusal {
 	q := &c.request
 	c.body.begin(q)
 	switch bound := c.router.config.MaxBody; {
 	case p == nil:
 		c.router.noRoute.Add(1)
-		return noRoute(q.host, q.target)
-	case bound > 0 && q.length > bound:
+		return noRoute(q.Host, q.Target)
+	case bound > 0 && q.Length > bound:
 		return tooLarge(bound)
 	case p.key.grpc:
-		return &refusal{http.StatusUpgradeRequired, "this route leads to gRPC: speak HTTP/2 to it, without TLS and with prior knowledge"}
+		return errNeedsHTTP2
 	}
 	c.record.counts = p.counts
 	return c.body.load(c)
 }
 
-// send writes to the client, and gives up when it does not read.
+// send writes to the client. It fails if the client does not read.
 func (c *conn) send(b []byte) error {
 	_, err := c.write(b, c.router.config.BodyTimeout)
 	return err
 }
 
-// linger ends a connection whose client may still be sending, in a way that
-// lets it read the answer first: a socket that is closed with something unread
-// takes back what was written to it.
+// linger ends a connection whose client may still be sending, so that the client
+// can read the response first: closing a socket that holds unread bytes discards
+// the bytes written to it.
 func (c *conn) linger() {
 	c.nc.CloseWrite()
 	c.readExactlyBy(time.Now().Add(lingerTime))

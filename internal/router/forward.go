@@ -11,10 +11,12 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/router/http1"
 )
 
-// forward offers a request to instances until one answers, and passes the
-// answer on. It reports whether the client's connection can be used again.
+// forward sends a request to instances until one of them responds, and delivers
+// the response. It reports whether the client's connection can carry another
+// request.
 func (c *conn) forward(p *pool, path string, query []byte) bool {
 	var room [attempts]*instance
 	tried := room[:0]
@@ -28,7 +30,7 @@ func (c *conn) forward(p *pool, path string, query []byte) bool {
 		t, ok := p.pick(name, tried, ticks(now))
 		if !ok {
 			if last == nil {
-				last = nobody(p)
+				last = noInstance(p)
 			}
 			c.refuse(last)
 			return true
@@ -55,8 +57,8 @@ func (c *conn) forward(p *pool, path string, query []byte) bool {
 	}
 }
 
-// current is the newest version of a pool: what did not take a request may have
-// left by now, and others may have come.
+// current returns the newest version of a pool: since the router picked an
+// instance that did not take the request, instances may have left and joined.
 func (r *Router) current(p *pool) *pool {
 	if newest := r.table.Load().get(p.key); newest != nil {
 		return newest
@@ -64,11 +66,11 @@ func (r *Router) current(p *pool) *pool {
 	return p
 }
 
-// sessionOf is what the request's cookies say of its session.
+// sessionOf returns the session in the request's cookies.
 func (c *conn) sessionOf(p *pool) string {
-	for i := range c.request.fields {
-		if f := &c.request.fields[i]; f.kind == fieldCookie {
-			if v := session(view(f.value), p.sticky); v != "" {
+	for i := range c.request.Fields {
+		if f := &c.request.Fields[i]; f.Kind == http1.Cookie {
+			if v := session(http1.View(f.Value), p.sticky); v != "" {
 				return v
 			}
 		}
@@ -76,11 +78,12 @@ func (c *conn) sessionOf(p *pool) string {
 	return ""
 }
 
-// attempt offers the request to one instance. A refusal means that nothing was
-// sent to the client; again, that another instance may be asked.
+// attempt sends the request to one instance. If it returns a refusal, the client
+// has received nothing; again then reports whether the router may try another
+// instance.
 func (c *conn) attempt(p *pool, t target, name, path string, query []byte, now time.Time) (keep, again bool, refused *refusal) {
 	c.writeRequest(t, path, query)
-	again = isIdempotent(view(c.request.method)) && c.body.again()
+	again = isIdempotent(http1.View(c.request.Method)) && c.body.isReplayable()
 	for u := t.idle.take(ticks(now)); ; u = nil {
 		if u == nil {
 			var err error
@@ -90,36 +93,36 @@ func (c *conn) attempt(p *pool, t target, name, path string, query []byte, now t
 			}
 		}
 		if t.gone.Load() {
-			u.close() // it may not even have accepted the connection
-			return false, true, nobody(p)
+			u.close() // it may not have accepted the connection
+			return false, true, noInstance(p)
 		}
-		sent, err := c.ask(u)
+		sent, err := c.sendRequest(u)
 		if err == nil {
-			err = c.awaitAnswer(p, t, u)
+			err = c.awaitResponse(p, t, u)
 		}
 		if err == nil {
 			return c.deliver(p, t, name, u)
 		}
 		u.close()
-		if r := c.pumpRefused(); r != nil {
+		if r := c.pumpRefusal(); r != nil {
 			return false, false, r
 		}
-		untouched := sent == 0 && c.body.again() || again && errors.Is(err, errNoAnswer)
+		untouched := sent == 0 && c.body.isReplayable() || again && errors.Is(err, errNoResponse)
 		if !untouched {
 			return false, false, c.unanswered(p, t, err)
 		}
 		if u.reused {
-			continue // it was about to be closed when it was taken; the instance may well be fine
+			continue // the instance closed an idle connection; it may be healthy
 		}
 		r := c.unanswered(p, t, err)
 		if !t.gone.Load() {
-			c.record.dropped++ // a request that ends instances must not end them all
+			c.record.dropped++ // a request that crashes instances must not crash all of them
 		}
 		return false, c.record.dropped < 2, r
 	}
 }
 
-// isIdempotent reports whether to carry out a request twice is as good as once.
+// isIdempotent reports whether a request may be executed twice.
 func isIdempotent(method string) bool {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace, http.MethodPut, http.MethodDelete:
@@ -141,8 +144,8 @@ func (c *conn) connect(t target) (*upstream, error) {
 	return &upstream{wire: w}, nil
 }
 
-// ask sends the request, and says how much of it went out.
-func (c *conn) ask(u *upstream) (sent int, err error) {
+// sendRequest sends the request, and returns the number of bytes sent.
+func (c *conn) sendRequest(u *upstream) (sent int, err error) {
 	limit := c.router.config.BodyTimeout
 	if c.body.kind == bodyInMemory && len(c.body.memory) <= largeRoom {
 		whole := append(c.out, c.body.memory...)
@@ -163,35 +166,35 @@ func (c *conn) ask(u *upstream) (sent int, err error) {
 }
 
 var (
-	errNoAnswer   = errors.New("it closed the connection without an answer")
+	errNoResponse = errors.New("it closed the connection without an answer")
 	errTimeout    = errors.New("it did not answer in time")
 	errClientGone = errors.New("the client went away")
 )
 
-// patience is how long the router waits before it looks whether the client is
-// still there.
+// patience is the interval at which a waiting router checks that the client is
+// still connected.
 const patience = time.Second
 
-// awaitAnswer reads heads until one is the final answer's. Those before it are
-// passed on.
-func (c *conn) awaitAnswer(p *pool, t target, u *upstream) error {
+// awaitResponse reads heads until it finds the head of the final response. It
+// forwards interim responses.
+func (c *conn) awaitResponse(p *pool, t target, u *upstream) error {
 	limit := t.route.Timeout
 	if limit <= 0 {
 		limit = c.router.config.ResponseTimeout
 	}
 	for {
-		head, err := c.readAnswer(u, limit)
+		head, err := c.readResponse(u, limit)
 		if err != nil {
 			return err
 		}
-		if err := c.answer.parse(head); err != nil {
+		if err := c.response.Parse(head); err != nil {
 			return fmt.Errorf("its answer is not HTTP: %w", err)
 		}
-		if c.answer.status >= 200 || c.answer.status == http.StatusSwitchingProtocols {
+		if c.response.Status >= 200 || c.response.Status == http.StatusSwitchingProtocols {
 			return nil
 		}
-		if c.request.minor == 1 {
-			c.writeAnswer(p, t, "", false)
+		if c.request.Minor == 1 {
+			c.writeResponse(p, t, "", false)
 			if c.send(c.out) != nil {
 				return errClientGone
 			}
@@ -199,13 +202,13 @@ func (c *conn) awaitAnswer(p *pool, t target, u *upstream) error {
 	}
 }
 
-// readAnswer waits for an answer's head. Its time counts from the request's
-// end: however long the body takes, the instance is not to blame for it.
-func (c *conn) readAnswer(u *upstream, limit time.Duration) ([]byte, error) {
+// readResponse waits for the head of a response. The limit counts from the end of
+// the request: the instance is not responsible for a slow client.
+func (c *conn) readResponse(u *upstream, limit time.Duration) ([]byte, error) {
 	u.compact()
 	var deadline time.Time
 	for seen := 0; ; {
-		if end := endOfHead(u.unread(), seen); end > 0 {
+		if end := http1.EndOfHead(u.unread(), seen); end > 0 {
 			head := u.buf[u.r : u.r+end]
 			u.r += end
 			return head, nil
@@ -216,7 +219,7 @@ func (c *conn) readAnswer(u *upstream, limit time.Duration) ([]byte, error) {
 		}
 		now := time.Now()
 		switch {
-		case c.body.underWay():
+		case c.body.isStreaming():
 		case deadline.IsZero():
 			deadline = now.Add(limit)
 		case !now.Before(deadline):
@@ -234,14 +237,15 @@ func (c *conn) readAnswer(u *upstream, limit time.Duration) ([]byte, error) {
 				return nil, errClientGone
 			}
 		case seen == 0:
-			return nil, errNoAnswer
+			return nil, errNoResponse
 		default:
 			return nil, fmt.Errorf("it closed the connection within the head of its answer: %s", inWords(err))
 		}
 	}
 }
 
-// unanswered counts that there was no answer, and says so.
+// unanswered counts a missing response as a failure of the instance, and returns
+// the refusal.
 func (c *conn) unanswered(p *pool, t target, err error) *refusal {
 	if errors.Is(err, errClientGone) {
 		return &refusal{statusClientGone, err.Error()}
@@ -254,9 +258,10 @@ func (c *conn) unanswered(p *pool, t target, err error) *refusal {
 	return &refusal{status, fmt.Sprintf("the instance %s at %s gave no answer: %s", api.ShortID(t.alloc), t.address, inWords(err))}
 }
 
-// pumpRefused is what the client did wrong while its body was passed on.
-func (c *conn) pumpRefused() *refusal {
-	if c.body.pump == nil || c.body.underWay() {
+// pumpRefusal returns the error that the client caused while the pump copied its
+// body.
+func (c *conn) pumpRefusal() *refusal {
+	if c.body.pump == nil || c.body.isStreaming() {
 		return nil
 	}
 	return c.body.pump.refused

@@ -17,6 +17,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/reeve-run/reeve/internal/router/http1"
 )
 
 // newHTTP2 makes the server for connections that begin with HTTP/2's preface.
@@ -108,7 +110,7 @@ func isGRPC(contentType string) bool {
 func (r *Router) serve2(forward *httputil.ReverseProxy, w http.ResponseWriter, req *http.Request) {
 	path, query := "*", []byte(nil)
 	if strings.HasPrefix(req.RequestURI, "/") {
-		path, query = cutTarget([]byte(req.RequestURI))
+		path, query = http1.SplitTarget([]byte(req.RequestURI))
 	}
 	x := &exchange{router: r, path: path, query: string(query), grpc: isGRPC(req.Header.Get("Content-Type"))}
 	host, _, _ := net.SplitHostPort(req.RemoteAddr)
@@ -126,7 +128,7 @@ func (r *Router) serve2(forward *httputil.ReverseProxy, w http.ResponseWriter, r
 	}()
 	refused := unfit2(req)
 	if refused == nil {
-		x.pool = r.table.Load().find(hostName([]byte(req.Host)), path, x.grpc)
+		x.pool = r.table.Load().find(http1.HostName([]byte(req.Host)), path, x.grpc)
 		if bound := r.config.MaxBody; x.pool == nil {
 			r.noRoute.Add(1)
 			refused = noRoute([]byte(req.Host), []byte(req.RequestURI))
@@ -156,21 +158,19 @@ func (r *Router) serve2(forward *httputil.ReverseProxy, w http.ResponseWriter, r
 	forward.ServeHTTP(answer, req)
 }
 
-// unfit2 is what HTTP/2 lets through and HTTP/1.1, which the instance may speak,
-// would read in another way, or not at all.
+// unfit2 refuses a request that HTTP/2 can carry, but that HTTP/1.1 cannot carry
+// or that HTTP/1.1 servers read differently: instances speak HTTP/1.1.
 func unfit2(req *http.Request) *refusal {
+	_, _, err := http1.ParseTarget([]byte(req.Method), []byte(req.RequestURI))
 	switch {
-	case req.Method == http.MethodConnect:
-		return &refusal{http.StatusMethodNotAllowed, "CONNECT is for proxies that clients are set up to use"}
-	case !all([]byte(req.Method), isToken):
+	case !http1.IsToken([]byte(req.Method)):
 		return bad("the method is not a word")
-	case !all([]byte(req.Host), isHost):
+	case !http1.IsHost([]byte(req.Host)):
 		return bad("the host is not a name with a port")
-	case !all([]byte(req.RequestURI), isTarget),
-		!strings.HasPrefix(req.RequestURI, "/") && (req.RequestURI != "*" || req.Method != http.MethodOptions):
+	case err != nil:
+		return refusalOf(err)
+	case !http1.IsTarget([]byte(req.RequestURI)), req.RequestURI[0] != '/' && req.RequestURI != "*":
 		return bad("the target is not a path")
-	case !areEscapes([]byte(req.RequestURI)):
-		return badEscape
 	}
 	return nil
 }
@@ -181,7 +181,7 @@ func (r *Router) rewrite2(p *httputil.ProxyRequest) {
 	p.Out.URL.Scheme, p.Out.URL.Host = "http", "instance" // the transport knows better
 	p.Out.Host = p.In.Host
 	peer, _ := netip.ParseAddr(x.record.client)
-	if r.believes(peer) {
+	if r.trusts(peer) {
 		for _, name := range []string{"X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "Forwarded"} {
 			p.Out.Header[name] = p.In.Header[name]
 		}
@@ -199,7 +199,7 @@ func (r *Router) rewrite2(p *httputil.ProxyRequest) {
 		}
 	}
 	for name := range p.Out.Header {
-		if name == "Proxy" || looksLikeAnother([]byte(name)) {
+		if name == "Proxy" || http1.LooksLikeAnother([]byte(name)) {
 			delete(p.Out.Header, name)
 		}
 	}
@@ -243,7 +243,7 @@ func (t picking) RoundTrip(req *http.Request) (*http.Response, error) {
 		p = r.current(p)
 	}
 	if last == nil {
-		last = nobody(p)
+		last = noInstance(p)
 	}
 	return nil, last
 }
@@ -253,7 +253,7 @@ func (x *exchange) attempt(req *http.Request, hasBody bool) (*http.Response, err
 	t := x.target
 	path := x.path
 	if t.route.StripPath && path != "*" {
-		path = stripped(path, t.route.Path)
+		path = stripPrefix(path, t.route.Path)
 	}
 	u, err := url.ParseRequestURI(path + x.query)
 	if err != nil {

@@ -10,25 +10,27 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"github.com/reeve-run/reeve/internal/router/http1"
 )
 
-// newRequestID names a request that came without a name.
+// newRequestID returns an id for a request without one.
 func newRequestID() string {
 	var b [8]byte
 	binary.BigEndian.PutUint64(b[:], rand.Uint64())
 	return hex.EncodeToString(b[:])
 }
 
-// isRequestID reports whether a client's name for a request can be kept.
-func isRequestID(b []byte) bool { return len(b) > 0 && len(b) <= 128 && all(b, isToken) }
+// isRequestID reports whether the router keeps a client's id of a request.
+func isRequestID(b []byte) bool { return len(b) > 0 && len(b) <= 128 && http1.IsToken(b) }
 
-// believes reports whether what a peer says of where a request came from is
-// passed on.
-func (r *Router) believes(peer netip.Addr) bool {
+// trusts reports whether a peer is a trusted proxy, whose fields about the origin
+// of a request the router keeps.
+func (r *Router) trusts(peer netip.Addr) bool {
 	return slices.ContainsFunc(r.config.Trusted, func(p netip.Prefix) bool { return p.Contains(peer) })
 }
 
-// forwardedNode is an address as the Forwarded field has it.
+// forwardedNode returns an address in the syntax of the Forwarded field.
 func forwardedNode(a netip.Addr) string {
 	if a.Is6() {
 		return "\"[" + a.String() + "]\""
@@ -36,7 +38,7 @@ func forwardedNode(a netip.Addr) string {
 	return a.String()
 }
 
-// session is the value of a cookie among those of a Cookie field.
+// session returns the value of a cookie in a Cookie field.
 func session(cookies, name string) string {
 	for part := range strings.SplitSeq(cookies, ";") {
 		if n, v, ok := strings.Cut(strings.TrimLeft(part, " \t"), "="); ok && n == name {
@@ -46,7 +48,7 @@ func session(cookies, name string) string {
 	return ""
 }
 
-// setSession is the Set-Cookie field's value that keeps a client with an
+// setSession returns the value of the Set-Cookie field that keeps a client on an
 // instance.
 func setSession(p *pool, i *instance) string {
 	path := p.key.path

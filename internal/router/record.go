@@ -3,9 +3,13 @@
 
 package router
 
-import "time"
+import (
+	"time"
 
-// A record is all that the access log says of one request.
+	"github.com/reeve-run/reeve/internal/router/http1"
+)
+
+// A record is what the access log contains about one request.
 type record struct {
 	begun     time.Time
 	id        string
@@ -19,24 +23,25 @@ type record struct {
 	status    int
 	in, out   int64 // bytes of bodies
 	attempts  int
-	dropped   int // instances that took it and gave no answer
+	dropped   int // instances that received it and did not respond
 	instance  *instance
-	why       string // what the router itself had to say
+	why       string // reason of the router's own response, or of a truncated one
 	counts    *counters
-	truncated bool // the answer ended too early
-	logged    bool // it is in the access log's sample
+	truncated bool // reports whether the response ended too early
+	logged    bool // reports whether it is in the access log's sample
 }
 
-// request takes what will be logged from a request. The strings are views: a
-// record is written before the next request is read.
-func (r *record) request(q *request) {
-	r.method, r.host, r.target = view(q.method), view(q.host), view(q.target)
-	if q.minor == 0 {
+// request copies the logged fields from a request. The strings share the memory
+// of the head, because the router writes the record before it reads the next
+// request.
+func (r *record) request(q *http1.Request) {
+	r.method, r.host, r.target = http1.View(q.Method), http1.View(q.Host), http1.View(q.Target)
+	if q.Minor == 0 {
 		r.proto = "HTTP/1.0"
 	}
 }
 
-// finish counts a request and logs it.
+// finish counts and logs a request.
 func (c *conn) finish() {
 	rec := &c.record
 	if rec.attempts > 0 {
@@ -44,12 +49,12 @@ func (c *conn) finish() {
 	}
 	if log := c.router.access; log != nil && log.wants() {
 		rec.logged = true
-		for i := range c.request.fields {
-			switch f := &c.request.fields[i]; {
-			case equalFold(f.name, "user-agent"):
-				rec.agent = view(f.value)
-			case equalFold(f.name, "referer"):
-				rec.referer = view(f.value)
+		for i := range c.request.Fields {
+			switch f := &c.request.Fields[i]; {
+			case http1.EqualFold(f.Name, "user-agent"):
+				rec.agent = http1.View(f.Value)
+			case http1.EqualFold(f.Name, "referer"):
+				rec.referer = http1.View(f.Value)
 			}
 		}
 	}

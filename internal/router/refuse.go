@@ -13,11 +13,29 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/reeve-run/reeve/internal/router/http1"
 )
 
-// statusClientGone stands for an answer that nobody waited for. It is never
-// sent.
+// A refusal is a response of the router itself to a request.
+type refusal struct {
+	status int
+	why    string
+}
+
+func (r *refusal) Error() string { return r.why }
+
+func bad(why string) *refusal { return &refusal{http.StatusBadRequest, why} }
+
+// refusalOf returns the refusal of a request that the parser rejected.
+func refusalOf(err *http1.Error) *refusal { return &refusal{err.Status, err.Reason} }
+
+// statusClientGone is the status of a request whose client left before the
+// response. The router never sends it.
 const statusClientGone = 499
+
+// errNeedsHTTP2 refuses HTTP/1 requests to gRPC routes.
+var errNeedsHTTP2 = &refusal{http.StatusUpgradeRequired, "this route leads to gRPC: speak HTTP/2 to it, without TLS and with prior knowledge"}
 
 func noRoute(host, target []byte) *refusal {
 	return &refusal{http.StatusNotFound, fmt.Sprintf("no route leads from host %q and path %q to a job", host, pathOf(target))}
@@ -31,8 +49,8 @@ func pathOf(target []byte) string {
 	return path
 }
 
-// nobody is the refusal when a route has no instance.
-func nobody(p *pool) *refusal {
+// noInstance returns the refusal of a request whose route has no instance.
+func noInstance(p *pool) *refusal {
 	why := "no instance of " + p.where() + " can take traffic"
 	switch {
 	case len(p.targets) > 0:
@@ -43,7 +61,7 @@ func nobody(p *pool) *refusal {
 	return &refusal{http.StatusServiceUnavailable, why}
 }
 
-// where is a pool in words.
+// where describes a pool.
 func (p *pool) where() string {
 	switch {
 	case p.key.listen != 0:
@@ -54,8 +72,7 @@ func (p *pool) where() string {
 	return fmt.Sprintf("host %q, path %q", p.key.host, p.key.path+"/")
 }
 
-// inWords says what was wrong with a connection, without addresses, which stand
-// beside it.
+// inWords describes an error of a connection, without the addresses.
 func inWords(err error) string {
 	var timeout net.Error
 	switch {
@@ -73,12 +90,12 @@ func inWords(err error) string {
 	return err.Error()
 }
 
-// body is what a client reads: what is wrong, and the name to ask for.
+// body returns the text that the client reads.
 func (r *refusal) body(id string) string {
 	return fmt.Sprintf("%d %s: %s\nrequest id: %s\n", r.status, http.StatusText(r.status), r.why, id)
 }
 
-// refuse answers a request by the router itself.
+// refuse responds to a request without an instance.
 func (c *conn) refuse(why *refusal) {
 	rec := &c.record
 	if rec.id == "" {
@@ -98,29 +115,30 @@ func (c *conn) refuse(why *refusal) {
 		if why.status == http.StatusServiceUnavailable {
 			out = append(out, "\r\nRetry-After: 1"...)
 		}
-		if !c.request.keepsOpen(why.status) {
-			c.request.close = true
+		q := &c.request
+		if q.Close || !keepsOpen(why.status, q.Chunked || q.Length > 0) {
+			q.Close = true
 			out = append(out, "\r\nConnection: close"...)
 		}
 		out = append(out, "\r\n\r\n"...)
-		if string(c.request.method) != http.MethodHead {
+		if string(c.request.Method) != http.MethodHead {
 			out = append(out, text...)
 			rec.out = int64(len(text))
 		}
 		c.out = out
 		if c.send(out) != nil {
-			c.request.close = true
+			c.request.Close = true
 		}
 	}
 	c.finish()
 }
 
-// keepsOpen reports whether another request may follow one that was answered
-// with a status by the router.
-func (q *request) keepsOpen(status int) bool {
+// keepsOpen reports whether another request may follow one that the router
+// refused with a status.
+func keepsOpen(status int, hasBody bool) bool {
 	switch status {
 	case http.StatusNotFound, http.StatusServiceUnavailable, http.StatusBadGateway, http.StatusGatewayTimeout:
-		return !q.close && q.length <= 0 && !q.chunked
+		return !hasBody
 	}
 	return false
 }

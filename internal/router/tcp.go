@@ -128,7 +128,7 @@ func (r *Router) serveTCP(nc *net.TCPConn, port int) {
 		return
 	}
 	if rec.why == "" {
-		rec.why = nobody(p).why
+		rec.why = noInstance(p).why
 	}
 	rec.status = 503
 	rec.logged = r.access != nil && r.access.wants()

@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 )
 
-// upgraded passes everything on in both directions, once an instance agreed to
-// speak another protocol. The head of its answer is in c.out.
+// upgraded forwards all bytes in both directions after an instance changed the
+// protocol. c.out holds the head of its response.
 func (c *conn) upgraded(u *upstream) {
 	c.idle.Store(false)
 	first := append(c.out, u.unread()...)
@@ -32,9 +32,8 @@ func (c *conn) upgraded(u *upstream) {
 	c.body.read.Store(c.record.in)
 }
 
-// tunnel passes bytes on between two connections until both directions have
-// ended, and closes both. The end of one direction is passed on; a connection
-// that fails ends both.
+// tunnel copies bytes between two connections until both directions have ended,
+// and closes both. It forwards the end of one direction; an error ends both.
 func tunnel(client, instance *net.TCPConn) (in, out int64) {
 	var answered atomic.Int64
 	ended := make(chan struct{})
@@ -52,9 +51,9 @@ func tunnel(client, instance *net.TCPConn) (in, out int64) {
 	return in, answered.Load()
 }
 
-// pass copies one direction. Small messages go through a buffer, which costs
-// less than the kernel's pipe; from the first large one on the kernel moves the
-// bytes.
+// pass copies one direction. It copies small messages through a buffer, which
+// costs less than the kernel's pipe. From the first large message on, the kernel
+// moves the bytes.
 func pass(to, from *net.TCPConn) (n int64, err error) {
 	room := make([]byte, 4<<10)
 	for {
@@ -77,7 +76,7 @@ func pass(to, from *net.TCPConn) (n int64, err error) {
 	}
 }
 
-// end passes the end of one direction on to where it led.
+// end forwards the end of one direction.
 func end(to, from *net.TCPConn, err error) {
 	if err == nil && to.CloseWrite() == nil {
 		return

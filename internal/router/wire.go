@@ -14,19 +14,19 @@ import (
 	"unsafe"
 )
 
-// A wire is a TCP connection with what was read from it and not yet used.
+// A wire is a TCP connection with a read buffer.
 //
-// Deadlines are kept coarse: one that is late enough is left alone, because to
-// set one for every read would cost as much as the read.
+// Its deadlines are coarse: it keeps a deadline that is late enough, because
+// setting one for each read would cost as much as the read.
 type wire struct {
 	nc   *net.TCPConn
 	raw  syscall.RawConn
-	buf  []byte // all room
-	r, w int    // buf[r:w] is what is there
+	buf  []byte
+	r, w int // buf[r:w] holds the unread bytes
 
-	readBy, writeBy time.Time // the deadlines that are set
+	readBy, writeBy time.Time // the current deadlines
 
-	look   func(fd uintptr) // peek's, made once
+	look   func(fd uintptr) // peek's callback, allocated once
 	seen   int
 	seenBy syscall.Errno
 }
@@ -38,10 +38,10 @@ func newWire(nc *net.TCPConn, room int) (wire, error) {
 
 func (c *wire) close() { c.nc.Close() }
 
-// unread is what was read and not yet used.
+// unread returns the unread bytes.
 func (c *wire) unread() []byte { return c.buf[c.r:c.w] }
 
-// compact moves what is unread to the front.
+// compact moves the unread bytes to the front of the buffer.
 func (c *wire) compact() {
 	if c.r > 0 {
 		c.w = copy(c.buf, c.buf[c.r:c.w])
@@ -49,8 +49,8 @@ func (c *wire) compact() {
 	}
 }
 
-// grow makes room for more, up to limit bytes in all; false when there is none
-// to be had.
+// grow makes room in the buffer, whose size it limits. It returns false if the
+// buffer is full.
 func (c *wire) grow(limit int) bool {
 	if c.w < len(c.buf) {
 		return true
@@ -81,8 +81,8 @@ func (c *wire) fill() error {
 	return err
 }
 
-// write writes all of b. It gives up when the other side takes no byte for the
-// limit; without a limit, never.
+// write writes all of b. It fails if the peer accepts no byte within the limit; a
+// limit of 0 or less is none.
 func (c *wire) write(b []byte, limit time.Duration) (sent int, err error) {
 	since := time.Now()
 	c.waitWrite(since, limit/2)
@@ -102,8 +102,8 @@ func (c *wire) write(b []byte, limit time.Duration) (sent int, err error) {
 	}
 }
 
-// waitRead lets reads take until about d from now: at least d, and less than
-// twice as long. If d is 0 or less, they may take for ever.
+// waitRead limits reads to at least d from now, and to at most twice as long. A d
+// of 0 or less is no limit.
 func (c *wire) waitRead(now time.Time, d time.Duration) {
 	if d <= 0 {
 		if !c.readBy.IsZero() {
@@ -117,7 +117,7 @@ func (c *wire) waitRead(now time.Time, d time.Duration) {
 	}
 }
 
-// waitWrite does the same for writes.
+// waitWrite limits writes as waitRead limits reads.
 func (c *wire) waitWrite(now time.Time, d time.Duration) {
 	if d <= 0 {
 		if !c.writeBy.IsZero() {
@@ -132,20 +132,20 @@ func (c *wire) waitWrite(now time.Time, d time.Duration) {
 	}
 }
 
-// readExactlyBy sets a deadline that is none of the coarse ones.
+// readExactlyBy sets an exact deadline for reads.
 func (c *wire) readExactlyBy(t time.Time) {
 	c.readBy = t
 	c.nc.SetReadDeadline(t)
 }
 
-// forever takes the deadlines away.
+// forever removes the deadlines.
 func (c *wire) forever() {
 	c.readBy, c.writeBy = time.Time{}, time.Time{}
 	c.nc.SetDeadline(time.Time{})
 }
 
-// isQuiet reports whether the other side has neither closed the connection nor
-// sent anything: a kept connection of which anything else is true is of no use.
+// isQuiet reports whether the peer has neither closed the connection nor sent
+// anything. Any other idle connection is unusable.
 func (c *wire) isQuiet() bool {
 	if c.r != c.w {
 		return false
@@ -154,14 +154,14 @@ func (c *wire) isQuiet() bool {
 	return err == syscall.EAGAIN
 }
 
-// isGone reports whether the other side has closed the connection.
+// isGone reports whether the peer has closed the connection.
 func (c *wire) isGone() bool {
 	n, err := c.peek()
 	return n == 0 && err != syscall.EAGAIN && err != syscall.EINTR
 }
 
-// peek looks at what there is to read, without reading it or waiting: the
-// scheduler need not hear of it.
+// peek returns the number of bytes that a read would return, without reading or
+// waiting. The raw system call bypasses Go's scheduler, because it cannot block.
 func (c *wire) peek() (n int, err error) {
 	if c.look == nil {
 		c.look = func(fd uintptr) {
@@ -181,8 +181,5 @@ func (c *wire) peek() (n int, err error) {
 
 func isTimeout(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }
 
-// bodyRoom are buffers for bodies.
+// bodyRoom holds buffers for bodies.
 var bodyRoom = sync.Pool{New: func() any { return new([32 << 10]byte) }}
-
-// view is a string on bytes that do not change as long as it is used.
-func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

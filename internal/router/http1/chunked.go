@@ -1,20 +1,18 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package router
+package http1
 
-import "errors"
-
-// A chunked body is passed on as it is, byte for byte; a chunks follows it to
-// its end, and takes only what cannot be read in two ways.
+// A chunks follows a chunked body to its end. The proxy forwards such a body
+// byte for byte; chunks rejects each one that two parsers could read differently.
 type chunks struct {
 	state  chunkState
-	left   uint64 // bytes of the chunk's data; while its size is read: the size
-	digits int
-	line   int // bytes of a trailer's line, or of a chunk's extension
-	total  int // bytes of all trailers
-	name   bool
-	begun  [longestKind]byte // of a trailer's name
+	left   uint64            // remaining bytes of the chunk's data, or the part of the size parsed so far
+	digits int               // digits of the chunk's size
+	line   int               // bytes of a trailer's line, or of a chunk's extension
+	total  int               // bytes of all trailers
+	inName bool              // reports whether the next byte belongs to a trailer's name
+	name   [longestKind]byte // the first bytes of that name
 }
 
 type chunkState uint8
@@ -33,10 +31,9 @@ const (
 )
 
 var (
-	errChunk   = errors.New("the chunked body is not valid")
-	errTrailer = errors.New("the trailers after the body are not valid, or larger than 8 KiB")
-	// What a trailer names belongs into a head.
-	errTrailerName = errors.New("a field after the body may only be in a head")
+	errChunk       = bad("the chunked body is not valid")
+	errTrailer     = bad("the trailers after the body are not valid, or larger than 8 KiB")
+	errTrailerName = bad("a field after the body may only be in a head")
 )
 
 const (
@@ -44,10 +41,7 @@ const (
 	maxTrailers  = 8 << 10
 )
 
-func (c *chunks) isDone() bool { return c.state == chunkDone }
-
-// advance takes bytes up to the body's end, and says how many of them belong to
-// it.
+// advance consumes the bytes up to the body's end, and returns their number.
 func (c *chunks) advance(b []byte) (n int, err error) {
 	for n < len(b) && c.state != chunkDone {
 		if c.state == chunkData {
@@ -58,16 +52,16 @@ func (c *chunks) advance(b []byte) (n int, err error) {
 			}
 			continue
 		}
-		if err := c.step(b[n]); err != nil {
-			return n, err
+		if e := c.step(b[n]); e != nil {
+			return n, e
 		}
 		n++
 	}
 	return n, nil
 }
 
-// step takes one byte outside of data.
-func (c *chunks) step(x byte) error {
+// step consumes one byte that is not data.
+func (c *chunks) step(x byte) *Error {
 	switch c.state {
 	case chunkSize:
 		return c.size(x)
@@ -110,7 +104,8 @@ func (c *chunks) step(x byte) error {
 	return nil
 }
 
-func (c *chunks) size(x byte) error {
+// size consumes one byte of a chunk's size.
+func (c *chunks) size(x byte) *Error {
 	var digit byte
 	switch {
 	case x >= '0' && x <= '9':
@@ -135,48 +130,48 @@ func (c *chunks) size(x byte) error {
 	return nil
 }
 
-// trailer takes a byte of a trailer's line. It must be a field, with a name.
-func (c *chunks) trailer(x byte) error {
+// trailer consumes one byte of a trailer's line, which must be a field.
+func (c *chunks) trailer(x byte) *Error {
 	if c.total++; c.total > maxTrailers {
 		return errTrailer
 	}
 	switch {
 	case x == '\r' && c.line == 0:
 		c.state = chunkLast
-	case x == '\r' && !c.name:
+	case x == '\r' && !c.inName:
 		c.state = chunkTrailerEnd
 	case c.line == 0:
 		if class[x]&isToken == 0 {
 			return errTrailer
 		}
-		c.name = true
-		c.begun[0] = x
+		c.inName = true
+		c.name[0] = x
 		c.line++
-	case c.name && x == ':':
-		if c.line <= longestKind && !mayTrail(c.begun[:c.line]) {
+	case c.inName && x == ':':
+		if c.line <= longestKind && !mayTrail(c.name[:c.line]) {
 			return errTrailerName
 		}
-		c.name = false
+		c.inName = false
 		c.line++
-	case c.name && class[x]&isToken == 0, class[x]&isValue == 0:
+	case c.inName && class[x]&isToken == 0, class[x]&isValue == 0:
 		return errTrailer
 	default:
 		if c.line < longestKind {
-			c.begun[c.line] = x
+			c.name[c.line] = x
 		}
 		c.line++
 	}
 	return nil
 }
 
-// mayTrail reports whether a field may come after a body. What says how long a
-// message is, where it goes or where it came from may not: some take trailers
-// for fields of the head.
+// mayTrail reports whether a field may follow a body. Fields that define a
+// message's length, destination or origin may not: some programs treat trailers
+// as fields of the head.
 func mayTrail(name []byte) bool {
-	switch kindOf(name) {
-	case plain:
-		return !looksLikeAnother(name)
-	case fieldRequestID:
+	switch KindOf(name) {
+	case Plain:
+		return !LooksLikeAnother(name)
+	case RequestID:
 		return true
 	}
 	return false

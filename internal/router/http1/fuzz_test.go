@@ -1,7 +1,7 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package router
+package http1
 
 import (
 	"bufio"
@@ -35,12 +35,12 @@ func FuzzRequestsMeanTheSameToNetHTTP(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		end := endOfHead(text, 0)
+		end := EndOfHead(text, 0)
 		if end == 0 {
 			return
 		}
-		var q request
-		if q.parse(text[:end]) != nil {
+		var q Request
+		if q.Parse(text[:end]) != nil {
 			return
 		}
 		theirs, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(text)))
@@ -49,16 +49,16 @@ func FuzzRequestsMeanTheSameToNetHTTP(f *testing.F) {
 			// by an instance. What must not be is that it sees another one.
 			return
 		}
-		if string(q.method) != theirs.Method || !strings.EqualFold(string(q.host), theirs.Host) {
-			t.Fatalf("%q: method %q and host %q, net/http has %q and %q", text, q.method, q.host, theirs.Method, theirs.Host)
+		if string(q.Method) != theirs.Method || !strings.EqualFold(string(q.Host), theirs.Host) {
+			t.Fatalf("%q: method %q and host %q, net/http has %q and %q", text, q.Method, q.Host, theirs.Method, theirs.Host)
 		}
-		if chunked := len(theirs.TransferEncoding) > 0; chunked != q.chunked || !chunked && max(q.length, 0) != theirs.ContentLength {
-			t.Fatalf("%q: chunked %v and length %d, net/http has %v and %d", text, q.chunked, q.length, theirs.TransferEncoding, theirs.ContentLength)
+		if chunked := len(theirs.TransferEncoding) > 0; chunked != q.Chunked || !chunked && max(q.Length, 0) != theirs.ContentLength {
+			t.Fatalf("%q: chunked %v and length %d, net/http has %v and %d", text, q.Chunked, q.Length, theirs.TransferEncoding, theirs.ContentLength)
 		}
 		fields := 0
-		for _, field := range q.fields {
-			switch field.kind {
-			case fieldHost, fieldLength, fieldEncoding:
+		for _, field := range q.Fields {
+			switch field.Kind {
+			case Host, ContentLength, TransferEncoding:
 			default:
 				fields++
 			}
@@ -72,12 +72,12 @@ func FuzzRequestsMeanTheSameToNetHTTP(f *testing.F) {
 		if fields != n && theirs.Trailer == nil {
 			t.Fatalf("%q: %d fields, net/http has %d: %v", text, fields, n, theirs.Header)
 		}
-		if !q.chunked {
+		if !q.Chunked {
 			return
 		}
-		var follow chunks
-		used, err := follow.advance(text[end:])
-		if err != nil || !follow.isDone() {
+		follow := q.Body()
+		used, err := follow.Advance(text[end:])
+		if err != nil || !follow.Done() {
 			return
 		}
 		rest := bufio.NewReader(bytes.NewReader(text[:end+used]))
@@ -105,23 +105,23 @@ func FuzzAnswers(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		end := endOfHead(text, 0)
+		end := EndOfHead(text, 0)
 		if end == 0 {
 			return
 		}
-		var a answer
-		if a.parse(text[:end]) != nil {
+		var a Response
+		if a.Parse(text[:end]) != nil {
 			return
 		}
 		theirs, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(text)), nil)
 		if err != nil {
 			return
 		}
-		if theirs.StatusCode != a.status {
-			t.Fatalf("%q: status %d, net/http has %d", text, a.status, theirs.StatusCode)
+		if theirs.StatusCode != a.Status {
+			t.Fatalf("%q: status %d, net/http has %d", text, a.Status, theirs.StatusCode)
 		}
-		if a.status >= 200 && a.status != 204 && a.status != 304 && !a.chunked && a.length != theirs.ContentLength {
-			t.Fatalf("%q: length %d, net/http has %d", text, a.length, theirs.ContentLength)
+		if a.Status >= 200 && a.Status != 204 && a.Status != 304 && !a.Chunked && a.Length != theirs.ContentLength {
+			t.Fatalf("%q: length %d, net/http has %d", text, a.Length, theirs.ContentLength)
 		}
 	})
 }
@@ -131,14 +131,14 @@ func FuzzPaths(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if s == "" || s[0] != '/' || !all([]byte(s), isTarget) || !areEscapes([]byte(s)) {
+		if s == "" || s[0] != '/' || !all([]byte(s), isTarget) || !hasValidEscapes([]byte(s)) {
 			return
 		}
-		path, _ := cutTarget([]byte(s))
+		path, _ := SplitTarget([]byte(s))
 		if path == "" || path[0] != '/' {
 			t.Fatalf("%q became %q", s, path)
 		}
-		again, _ := cutTarget([]byte(path))
+		again, _ := SplitTarget([]byte(path))
 		if strings.Contains(path+"/", "/../") || strings.Contains(path+"/", "/./") {
 			t.Fatalf("%q became %q, which leads upwards", s, path)
 		}
