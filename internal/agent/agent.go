@@ -215,12 +215,9 @@ func (a *Agent) release() {
 // newHandler makes the HTTP API of this process.
 func (a *Agent) newHandler() *httpapi.Handler {
 	config := httpapi.Config{
-		Servers: a.servers, Logger: a.log,
+		Server: a.server, Servers: a.servers, Logger: a.log,
 		Region: a.config.Region, Datacenter: a.config.Datacenter, Name: a.config.Name, Version: a.config.Version,
 		Door: a.door, ServerToken: cmp.Or(os.Getenv("REEVE_TOKEN"), os.Getenv("NOMAD_TOKEN")),
-	}
-	if a.server != nil {
-		config.Server = a.server
 	}
 	if a.node != nil {
 		config.Node, config.NodeID = a.node.Handler(), a.node.ID

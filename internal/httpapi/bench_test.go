@@ -62,9 +62,9 @@ func BenchmarkRegisterOverHTTP(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "jobs/s")
 }
 
-// BenchmarkRegisterRequest is what one registration costs in this package.
+// BenchmarkRegisterRequest is one registration without network and disk.
 func BenchmarkRegisterRequest(b *testing.B) {
-	h := New(Config{Server: acceptingCore{newFakeCore()}})
+	h := New(Config{Server: newIdleServer(b).Server})
 	body := samples["PUT /v1/jobs"]
 	for b.Loop() {
 		w := httptest.NewRecorder()
@@ -74,11 +74,11 @@ func BenchmarkRegisterRequest(b *testing.B) {
 
 // BenchmarkListJobs is one page of a hundred of ten thousand jobs.
 func BenchmarkListJobs(b *testing.B) {
-	core := newFakeCore()
+	srv := newIdleServer(b)
 	for i := range 10_000 {
-		core.store.Apply(uint64(i+1), []state.Command{&state.RegisterJob{Job: storedJob(fmt.Sprintf("job-%05d", i))}})
+		srv.Store().Apply(uint64(i+1), []state.Command{&state.RegisterJob{Job: storedJob(fmt.Sprintf("job-%05d", i))}})
 	}
-	h := New(Config{Server: core})
+	h := New(Config{Server: srv.Server})
 	for b.Loop() {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/v1/jobs?per_page=100", nil))

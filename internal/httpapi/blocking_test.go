@@ -50,20 +50,20 @@ func indexOf(t *testing.T, w *httptest.ResponseRecorder) uint64 {
 
 func TestBlockingQueryOfOneObjectWakesForThatObject(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
-		core := newFakeCore()
-		h := New(Config{Server: core})
-		index := core.apply(t, &state.RegisterJob{Job: storedJob("web")})
+		srv := newIdleServer(t)
+		h := New(Config{Server: srv.Server})
+		index := srv.apply(t, &state.RegisterJob{Job: storedJob("web")})
 		w, done := ask(h, fmt.Sprintf("/v1/job/web?index=%d", index))
 		if isDone(done) {
 			t.Fatalf("answered at once with index %d, though nothing is newer than %d", indexOf(t, w), index)
 		}
-		core.apply(t, &state.RegisterJob{Job: storedJob("other")})
+		srv.apply(t, &state.RegisterJob{Job: storedJob("other")})
 		if isDone(done) {
 			t.Fatal("answered because another job changed")
 		}
 		changed := storedJob("web")
 		changed.Priority = 70
-		want := core.apply(t, &state.RegisterJob{Job: changed})
+		want := srv.apply(t, &state.RegisterJob{Job: changed})
 		if !isDone(done) {
 			t.Fatal("did not answer when the job changed")
 		}
@@ -75,18 +75,18 @@ func TestBlockingQueryOfOneObjectWakesForThatObject(t *testing.T) {
 
 func TestBlockingListWakesForItsTable(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
-		core := newFakeCore()
-		h := New(Config{Server: core})
-		index := core.apply(t, &state.RegisterJob{Job: storedJob("web")})
+		srv := newIdleServer(t)
+		h := New(Config{Server: srv.Server})
+		index := srv.apply(t, &state.RegisterJob{Job: storedJob("web")})
 		_, done := ask(h, fmt.Sprintf("/v1/nodes?index=%d", index))
 		if isDone(done) {
 			t.Fatal("answered at once, though no node is newer")
 		}
-		core.apply(t, &state.RegisterJob{Job: storedJob("other")})
+		srv.apply(t, &state.RegisterJob{Job: storedJob("other")})
 		if isDone(done) {
 			t.Fatal("a list of nodes answered because a job changed")
 		}
-		core.apply(t, &state.RegisterNode{Node: &api.Node{ID: testNode, Name: "n"}})
+		srv.apply(t, &state.RegisterNode{Node: &api.Node{ID: testNode, Name: "n"}})
 		if !isDone(done) {
 			t.Fatal("did not answer when a node came")
 		}
@@ -105,9 +105,9 @@ func TestBlockingQueryEndsWithItsWait(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble.Test(t, func(t *testing.T) {
-				core := newFakeCore()
-				h := New(Config{Server: core})
-				index := core.apply(t, &state.RegisterJob{Job: storedJob("web")})
+				srv := newIdleServer(t)
+				h := New(Config{Server: srv.Server})
+				index := srv.apply(t, &state.RegisterJob{Job: storedJob("web")})
 				start := time.Now()
 				w, done := ask(h, fmt.Sprintf("/v1/jobs?index=%d%s", index, c.wait))
 				<-done
@@ -124,14 +124,14 @@ func TestBlockingQueryEndsWithItsWait(t *testing.T) {
 
 func TestBlockingQueryOfWhatIsNotThereAnswersWhenItComes(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
-		core := newFakeCore()
-		h := New(Config{Server: core})
-		index := core.apply(t, &state.RegisterJob{Job: storedJob("web")})
+		srv := newIdleServer(t)
+		h := New(Config{Server: srv.Server})
+		index := srv.apply(t, &state.RegisterJob{Job: storedJob("web")})
 		w, done := ask(h, fmt.Sprintf("/v1/job/later?index=%d", index))
 		if isDone(done) {
 			t.Fatalf("answered at once: %d %s", w.Code, w.Body)
 		}
-		core.apply(t, &state.RegisterJob{Job: storedJob("later")})
+		srv.apply(t, &state.RegisterJob{Job: storedJob("later")})
 		if !isDone(done) || w.Code != http.StatusOK {
 			t.Fatalf("the job came; got %d %s", w.Code, w.Body)
 		}
@@ -144,19 +144,19 @@ func TestBlockingQueryOfWhatIsNotThereAnswersWhenItComes(t *testing.T) {
 
 func TestBlockingQueryNoticesThatAnObjectIsGone(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
-		core := newFakeCore()
-		h := New(Config{Server: core})
+		srv := newIdleServer(t)
+		h := New(Config{Server: srv.Server})
 		job := storedJob("web")
 		eval := func(id string) *api.Evaluation {
 			return &api.Evaluation{ID: id, Namespace: job.Namespace, JobID: job.ID, Type: job.Type, Status: api.EvalStatusComplete}
 		}
-		core.apply(t, &state.RegisterJob{Job: job, Evaluation: eval("a")})
-		index := core.apply(t, &state.PutEvaluations{Evaluations: []*api.Evaluation{eval("b")}})
+		srv.apply(t, &state.RegisterJob{Job: job, Evaluation: eval("a")})
+		index := srv.apply(t, &state.PutEvaluations{Evaluations: []*api.Evaluation{eval("b")}})
 		w, done := ask(h, fmt.Sprintf("/v1/job/web/evaluations?index=%d", index))
 		if isDone(done) {
 			t.Fatal("answered at once")
 		}
-		want := core.apply(t, &state.DeleteEvaluations{IDs: []string{"b"}})
+		want := srv.apply(t, &state.DeleteEvaluations{IDs: []string{"b"}})
 		if !isDone(done) || indexOf(t, w) != want || strings.Contains(w.Body.String(), `"ID":"b"`) {
 			t.Errorf("got index %d %s, want %d and no evaluation b", indexOf(t, w), w.Body, want)
 		}
@@ -166,8 +166,8 @@ func TestBlockingQueryNoticesThatAnObjectIsGone(t *testing.T) {
 func saysThatItLives(t *testing.T, query, want string) {
 	t.Helper()
 	bubble.Test(t, func(t *testing.T) {
-		core := newFakeCore()
-		h := New(Config{Server: core})
+		srv := newIdleServer(t)
+		h := New(Config{Server: srv.Server})
 		w := httptest.NewRecorder()
 		ctx, done := t.Context(), make(chan struct{})
 		ctx, cancel := context.WithCancel(ctx)

@@ -13,7 +13,7 @@
 // the thing, so that its clients work unchanged.
 //
 // Nothing is decided here. Reads look at one snapshot; writes call one verb of
-// Core; what an object may look like is package api's matter.
+// the server; what an object may look like is package api's matter.
 package httpapi
 
 //go:generate go test -run TestDocumentsAreFresh -rewrite .

@@ -33,7 +33,7 @@ func streamEvents(c *call) error {
 	if err != nil {
 		return err
 	}
-	s := &eventStream{call: c, eventQuery: q, store: c.Server.Store(), fresh: true}
+	s := &eventStream{call: c, eventQuery: q, store: c.events.store(), fresh: true}
 	begin, err := s.begin()
 	if err != nil {
 		return err

@@ -69,7 +69,8 @@ func threeSeats(t *testing.T) []*seat {
 			t.Fatal(err)
 		}
 		s.replica = r
-		s.handler = New(Config{Server: &fakeCore{store: store}})
+		s.handler = New(Config{Server: newIdleServer(t).Server})
+		s.handler.events.store = func() *state.Store { return store }
 		s.http = httptest.NewServer(s.handler)
 	}
 	return seats

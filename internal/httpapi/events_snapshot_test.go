@@ -74,7 +74,7 @@ func pictureOf(t *testing.T, v *state.Snapshot) picture {
 
 // writer changes the state at random, and ends with a node pool named last.
 type writer struct {
-	core *fakeCore
+	srv  *idleServer
 	rng  *rand.Rand
 	live []string
 	n    int
@@ -86,23 +86,23 @@ func (w *writer) write(t *testing.T) {
 	job := fmt.Sprint("job", w.rng.IntN(4))
 	switch w.rng.IntN(8) {
 	case 0:
-		w.core.apply(t, &state.RegisterJob{Job: storedJob(job)})
+		w.srv.apply(t, &state.RegisterJob{Job: storedJob(job)})
 	case 1:
-		if w.core.store.Snapshot().Job("default", job) != nil {
-			w.core.apply(t, &state.DeregisterJob{Namespace: "default", ID: job, Purge: w.rng.IntN(2) == 0, Time: int64(w.n)})
+		if w.srv.Store().Snapshot().Job("default", job) != nil {
+			w.srv.apply(t, &state.DeregisterJob{Namespace: "default", ID: job, Purge: w.rng.IntN(2) == 0, Time: int64(w.n)})
 		}
 	case 2:
-		w.core.apply(t, &state.PutDomain{Domain: "cf"}, &state.PutNodePool{Pool: &api.NodePool{Name: fmt.Sprint("pool", w.rng.IntN(3))}})
+		w.srv.apply(t, &state.PutDomain{Domain: "cf"}, &state.PutNodePool{Pool: &api.NodePool{Name: fmt.Sprint("pool", w.rng.IntN(3))}})
 	case 3:
-		if pool := fmt.Sprint("pool", w.rng.IntN(3)); w.core.store.Snapshot().NodePool(pool) != nil {
-			w.core.apply(t, &state.DeleteNodePool{Pool: pool}, &state.EndFreshness{Domains: []string{"cf"}})
+		if pool := fmt.Sprint("pool", w.rng.IntN(3)); w.srv.Store().Snapshot().NodePool(pool) != nil {
+			w.srv.apply(t, &state.DeleteNodePool{Pool: pool}, &state.EndFreshness{Domains: []string{"cf"}})
 		}
 	case 4, 5:
-		if stored := w.core.store.Snapshot().Job("default", job); stored != nil {
+		if stored := w.srv.Store().Snapshot().Job("default", job); stored != nil {
 			id := fmt.Sprintf("%08d-0000-4000-8000-000000000000", w.n)
 			a := &api.Allocation{ID: id, Namespace: "default", JobID: job, Job: stored, NodeID: testNode, NodeName: "n", Name: api.AllocName(job, "web", w.rng.IntN(3)), Group: "web",
 				DesiredStatus: api.AllocDesiredRun, ClientStatus: api.AllocClientPending, CreateTime: int64(w.n)}
-			w.core.apply(t, &state.CommitPlacement{Placement: &state.Placement{Job: stored, Place: []*api.Allocation{a}, Time: int64(w.n)}})
+			w.srv.apply(t, &state.CommitPlacement{Placement: &state.Placement{Job: stored, Place: []*api.Allocation{a}, Time: int64(w.n)}})
 			w.live = append(w.live, id)
 		}
 	default:
@@ -110,7 +110,7 @@ func (w *writer) write(t *testing.T) {
 			return
 		}
 		i := w.rng.IntN(len(w.live))
-		old := w.core.store.Snapshot().Allocation(w.live[i])
+		old := w.srv.Store().Snapshot().Allocation(w.live[i])
 		if old == nil {
 			return
 		}
@@ -128,7 +128,7 @@ func (w *writer) write(t *testing.T) {
 			a.ClientStatus, a.Serving = []string{api.AllocClientFailed, api.AllocClientComplete}[w.rng.IntN(2)], nil
 			w.live = append(w.live[:i:i], w.live[i+1:]...)
 		}
-		w.core.apply(t, &state.UpdateAllocations{Allocations: []*api.Allocation{a}, Time: int64(w.n)})
+		w.srv.apply(t, &state.UpdateAllocations{Allocations: []*api.Allocation{a}, Time: int64(w.n)})
 	}
 }
 
@@ -138,10 +138,10 @@ func (w *writer) write(t *testing.T) {
 func TestSnapshotAndEventsGiveTheState(t *testing.T) {
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			core := newFakeCore()
-			c := serve(t, New(Config{Server: core}))
-			core.apply(t, &state.RegisterNode{Node: &api.Node{ID: testNode, Name: "n", SecretID: "hush"}})
-			w := &writer{core: core, rng: rand.New(rand.NewPCG(seed, 5))}
+			srv := newIdleServer(t)
+			c := serve(t, New(Config{Server: srv.Server}))
+			srv.apply(t, &state.RegisterNode{Node: &api.Node{ID: testNode, Name: "n", SecretID: "hush"}})
+			w := &writer{srv: srv, rng: rand.New(rand.NewPCG(seed, 5))}
 			for range 60 {
 				w.write(t)
 			}
@@ -160,7 +160,7 @@ func TestSnapshotAndEventsGiveTheState(t *testing.T) {
 						for range 300 {
 							w.write(t)
 						}
-						wrote <- core.apply(t, &state.PutNodePool{Pool: &api.NodePool{Name: "last"}})
+						wrote <- srv.apply(t, &state.PutNodePool{Pool: &api.NodePool{Name: "last"}})
 					}()
 				}
 				if b.Snapshot == "" && b.Index <= at && len(b.Events) > 0 || b.Missed != nil {
@@ -181,7 +181,7 @@ func TestSnapshotAndEventsGiveTheState(t *testing.T) {
 					t.Errorf("nothing was told of %s: %v", kind, types)
 				}
 			}
-			if diff := cmp.Diff(pictureOf(t, core.store.Snapshot()), got); diff != "" {
+			if diff := cmp.Diff(pictureOf(t, srv.Store().Snapshot()), got); diff != "" {
 				t.Errorf("the state (-) is not what was told (+):\n%s", diff)
 			}
 		})
@@ -259,10 +259,10 @@ func sseMessages(t *testing.T, address, query, lastID, until string) (messages [
 }
 
 func TestServerSentEventsResumeWithinAnIndex(t *testing.T) {
-	core := newFakeCore()
-	c := serve(t, New(Config{Server: core}))
-	core.apply(t, &state.RegisterJob{Job: storedJob("web"), Evaluation: &api.Evaluation{ID: "e1", Namespace: "default", JobID: "web", Status: api.EvalStatusPending}})
-	core.apply(t, &state.PutNodePool{Pool: &api.NodePool{Name: "gpu"}})
+	srv := newIdleServer(t)
+	c := serve(t, New(Config{Server: srv.Server}))
+	srv.apply(t, &state.RegisterJob{Job: storedJob("web"), Evaluation: &api.Evaluation{ID: "e1", Namespace: "default", JobID: "web", Status: api.EvalStatusPending}})
+	srv.apply(t, &state.PutNodePool{Pool: &api.NodePool{Name: "gpu"}})
 	for _, tc := range []struct {
 		query, lastID string
 		want          []string

@@ -65,13 +65,13 @@ func follow(t *testing.T, c *client.Client, o client.EventOptions, n int, starte
 }
 
 func TestEventStreamResumesAtAnIndex(t *testing.T) {
-	core := newFakeCore()
-	c := serve(t, New(Config{Server: core}))
-	first := core.apply(t, &state.RegisterJob{Job: storedJob("web"), Evaluation: &api.Evaluation{ID: "e1", Namespace: "default", JobID: "web", Status: api.EvalStatusPending}})
-	second := core.apply(t, &state.RegisterNode{Node: &api.Node{ID: testNode, Name: "n", SecretID: "hush"}})
-	core.apply(t, &state.RegisterJob{Job: storedJob("other")})
-	pools := core.apply(t, &state.PutNodePool{Pool: &api.NodePool{Name: "gpu"}}, &state.DeleteNodePool{Pool: "gpu"})
-	domains := core.apply(t, &state.PutDomain{Domain: "cf"}, &state.EndFreshness{Domains: []string{"cf"}})
+	srv := newIdleServer(t)
+	c := serve(t, New(Config{Server: srv.Server}))
+	first := srv.apply(t, &state.RegisterJob{Job: storedJob("web"), Evaluation: &api.Evaluation{ID: "e1", Namespace: "default", JobID: "web", Status: api.EvalStatusPending}})
+	second := srv.apply(t, &state.RegisterNode{Node: &api.Node{ID: testNode, Name: "n", SecretID: "hush"}})
+	srv.apply(t, &state.RegisterJob{Job: storedJob("other")})
+	pools := srv.apply(t, &state.PutNodePool{Pool: &api.NodePool{Name: "gpu"}}, &state.DeleteNodePool{Pool: "gpu"})
+	domains := srv.apply(t, &state.PutDomain{Domain: "cf"}, &state.EndFreshness{Domains: []string{"cf"}})
 	for name, tc := range map[string]struct {
 		o    client.EventOptions
 		want []string
@@ -97,10 +97,10 @@ func TestEventStreamResumesAtAnIndex(t *testing.T) {
 // Clients of Nomad's API always say an index: 0 has them told everything that is
 // kept, and topics that nothing is told of here are no mistake of theirs.
 func TestEventStreamReplaysFromIndexZero(t *testing.T) {
-	core := newFakeCore()
-	h := New(Config{Server: core})
-	core.apply(t, &state.RegisterJob{Job: storedJob("web")})
-	core.apply(t, &state.RegisterJob{Job: storedJob("other")})
+	srv := newIdleServer(t)
+	h := New(Config{Server: srv.Server})
+	srv.apply(t, &state.RegisterJob{Job: storedJob("web")})
+	srv.apply(t, &state.RegisterJob{Job: storedJob("other")})
 	for _, query := range []string{"?index=0&topic=Job", "?index=0&topic=Job&topic=ACLToken&topic=Variable", "?index=0&topic=Job&complete"} {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		body := &newlines{httptest.NewRecorder(), cancel, 2}
@@ -127,28 +127,28 @@ func (l *newlines) Write(p []byte) (int, error) {
 }
 
 func TestEventStreamFollowsWhatHappens(t *testing.T) {
-	core := newFakeCore()
-	c := serve(t, New(Config{Server: core}))
-	core.apply(t, &state.RegisterJob{Job: storedJob("before")})
+	srv := newIdleServer(t)
+	c := serve(t, New(Config{Server: srv.Server}))
+	srv.apply(t, &state.RegisterJob{Job: storedJob("before")})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	alloc := &api.Allocation{ID: "a1", Namespace: "default", JobID: "web", NodeID: testNode, Name: "web.web[0]", Group: "web",
 		DesiredStatus: api.AllocDesiredRun, ClientStatus: api.AllocClientPending}
 	var got []string
 	acted := false
-	for batch, err := range c.Events().Stream(ctx, client.EventOptions{Index: core.store.Index()}) {
+	for batch, err := range c.Events().Stream(ctx, client.EventOptions{Index: srv.Store().Index()}) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !acted { // the stream stands once its first line is here
 			acted = true
-			core.apply(t, &state.RegisterNode{Node: &api.Node{ID: testNode, Name: "n", SecretID: "hush"}})
+			srv.apply(t, &state.RegisterNode{Node: &api.Node{ID: testNode, Name: "n", SecretID: "hush"}})
 			job := storedJob("web")
-			core.apply(t, &state.RegisterJob{Job: job})
+			srv.apply(t, &state.RegisterJob{Job: job})
 			placed := alloc.Copy()
-			placed.Job = core.store.Snapshot().Job("default", "web")
-			core.apply(t, &state.CommitPlacement{Placement: &state.Placement{Job: placed.Job, Place: []*api.Allocation{placed}, Time: 1}})
-			core.apply(t, &state.DeregisterJob{Namespace: "default", ID: "web", Time: 2})
+			placed.Job = srv.Store().Snapshot().Job("default", "web")
+			srv.apply(t, &state.CommitPlacement{Placement: &state.Placement{Job: placed.Job, Place: []*api.Allocation{placed}, Time: 1}})
+			srv.apply(t, &state.DeregisterJob{Namespace: "default", ID: "web", Time: 2})
 		}
 		for _, e := range batch.Events {
 			got = append(got, e.Type+" "+e.Key)
@@ -205,9 +205,9 @@ func TestAReaderThatFallsBehindIsTold(t *testing.T) {
 		{"&snapshot", []string{`{"Index":101,"Missed":{"From":2,"To":101}}`, `{"Index":101,"Snapshot":"begin"}`, `{"Index":101,"Snapshot":"part","Events":[{"Topic":"Job","Type":"JobSnapshot","Key":"web"`, `{"Index":101,"Snapshot":"end"}`, ""}, nil},
 	} {
 		t.Run(tc.query, func(t *testing.T) {
-			core := newFakeCore()
-			h := New(Config{Server: core})
-			first := core.apply(t, &state.RegisterJob{Job: storedJob("web")})
+			srv := newIdleServer(t)
+			h := New(Config{Server: srv.Server})
+			first := srv.apply(t, &state.RegisterJob{Job: storedJob("web")})
 			w := &stuckWriter{ResponseRecorder: httptest.NewRecorder(), stuck: make(chan struct{}), release: make(chan struct{}), told: tc.want[len(tc.want)-2]}
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
@@ -226,7 +226,7 @@ func TestAReaderThatFallsBehindIsTold(t *testing.T) {
 				for i := range batch {
 					batch[i] = &api.Evaluation{ID: fmt.Sprint("e", i), Namespace: "default", JobID: "web", Status: api.EvalStatusComplete, Priority: n}
 				}
-				core.apply(t, &state.PutEvaluations{Evaluations: batch})
+				srv.apply(t, &state.PutEvaluations{Evaluations: batch})
 			}
 			close(w.release)
 			if got := <-ended; got != tc.ended {

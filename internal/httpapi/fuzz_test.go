@@ -6,11 +6,10 @@ package httpapi
 import (
 	"context"
 	"fmt"
-	"iter"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,137 +19,28 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// acceptingCore is a server that agrees to everything and writes nothing.
-type acceptingCore struct{ *fakeCore }
-
-func (acceptingCore) RegisterJob(_ context.Context, req *api.RegisterJobRequest) (*api.RegisterJobResponse, error) {
-	job := req.Job.Copy()
-	job.Canonicalize()
-	return &api.RegisterJobResponse{}, job.Validate()
+// startServer runs a server in memory that makes no requests of its own.
+func startServer(t *testing.T) *server.Server {
+	t.Helper()
+	s, err := server.New(server.Config{
+		Addr: "127.0.0.1:4646", Workers: 1, Logger: slog.New(slog.DiscardHandler), CallbackTransport: http.NewFileTransport(http.Dir(t.TempDir())),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Shutdown(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
 }
 
-func (acceptingCore) ValidateJob(_ context.Context, job *api.Job) *api.ValidateJobResponse {
-	return &api.ValidateJobResponse{}
-}
-
-func (acceptingCore) PlanJob(_ context.Context, req *api.PlanJobRequest) (*api.PlanJobResponse, error) {
-	return &api.PlanJobResponse{Diff: api.DiffJobs(nil, req.Job, true)}, nil
-}
-
-func (acceptingCore) RevertJob(context.Context, *api.RevertJobRequest) (*api.RegisterJobResponse, error) {
-	return &api.RegisterJobResponse{}, nil
-}
-
-func (acceptingCore) ScaleJob(context.Context, string, string, *api.ScaleJobRequest) (*api.RegisterJobResponse, error) {
-	return &api.RegisterJobResponse{}, nil
-}
-
-func (acceptingCore) EvaluateJob(context.Context, string, string, bool) (*api.RegisterJobResponse, error) {
-	return &api.RegisterJobResponse{}, nil
-}
-
-func (acceptingCore) ExplainJob(context.Context, string, string) (*api.JobExplanation, error) {
-	return &api.JobExplanation{}, nil
-}
-
-func (acceptingCore) ExplainNode(context.Context, string, string, string) ([]*api.NodeExplanation, error) {
-	return nil, nil
-}
-
-func (acceptingCore) DispatchJob(context.Context, string, string, *api.DispatchJobRequest) (*api.DispatchJobResponse, error) {
-	return &api.DispatchJobResponse{}, nil
-}
-
-func (acceptingCore) ForcePeriodic(context.Context, string, string) (*api.ForcePeriodicResponse, error) {
-	return &api.ForcePeriodicResponse{}, nil
-}
-
-func (acceptingCore) SetJobStability(context.Context, string, string, uint64, bool) (uint64, error) {
-	return 1, nil
-}
-
-func (acceptingCore) RegisterNode(context.Context, *api.Node) (*api.NodeHeartbeatResponse, error) {
-	return &api.NodeHeartbeatResponse{}, nil
-}
-
-func (acceptingCore) SetSchedulerConfig(_ context.Context, r *api.SetSchedulerConfigRequest, _ *uint64) (uint64, error) {
-	return 1, r.Over(api.DefaultSchedulerConfig()).Validate()
-}
-
-func (acceptingCore) PutNodePool(_ context.Context, p *api.NodePool) (uint64, error) {
-	return 1, p.Validate()
-}
-
-func (acceptingCore) MarkDomain(_ context.Context, name string, r *api.DomainRequest) (uint64, error) {
-	return 1, r.Validate(name)
-}
-
-func (acceptingCore) OfferOrphans(context.Context, string, string, *api.OfferOrphansRequest) (*api.OfferOrphansResponse, error) {
-	return &api.OfferOrphansResponse{}, nil
-}
-
-func (acceptingCore) SpeakFor(string, string, string) error { return nil }
-
-func (acceptingCore) EndFreshness(context.Context, string) (uint64, error) { return 1, nil }
-
-func (acceptingCore) UpdateAllocations(context.Context, string, string, []*api.Allocation) (uint64, error) {
-	return 1, nil
-}
-
-func (acceptingCore) Plans(context.Context, string) ([]*api.Plan, uint64, error) {
-	return []*api.Plan{{Name: "deploy", JobID: "web", Namespace: "default"}, {Name: "b", JobID: "a"}}, 1, nil
-}
-
-func (acceptingCore) JobPlans(context.Context, string, string) ([]*api.Plan, uint64, error) {
-	return []*api.Plan{{Name: "deploy"}, {Name: "recovery"}}, 1, nil
-}
-
-func (acceptingCore) JobPlan(context.Context, string, string, string) (*api.Plan, uint64, error) {
-	return &api.Plan{}, 1, nil
-}
-
-func (acceptingCore) PlanVerb(context.Context, string, string, string, api.Verb, *api.PlanRequest) (*api.PlanResponse, error) {
-	return &api.PlanResponse{}, nil
-}
-
-func (acceptingCore) StartRestart(context.Context, string, string, *api.JobRestartRequest) (*api.JobRestart, error) {
-	return &api.JobRestart{}, nil
-}
-
-func (acceptingCore) ChangeRestart(context.Context, string, string, *api.JobRestartVerbRequest) (*api.JobRestart, error) {
-	return &api.JobRestart{}, nil
-}
-
-func (acceptingCore) Instances(context.Context, string, string) ([]*api.Instance, uint64, error) {
-	return []*api.Instance{{Name: "web-0", Group: "web"}}, 1, nil
-}
-
-func (acceptingCore) Troubles(context.Context, string, string, server.TroubleFilter) ([]*api.Trouble, uint64, error) {
-	return []*api.Trouble{{Kind: api.TroubleExited, Instance: "web-0"}}, 1, nil
-}
-
-func (acceptingCore) ChangeJob(context.Context, string, string, *api.JobChange) (*api.ChangeJobResponse, error) {
-	return &api.ChangeJobResponse{}, nil
-}
-
-func (acceptingCore) AllInstances(context.Context, server.InstanceFilter) ([]*api.Instance, uint64, error) {
-	return []*api.Instance{{Name: "web-0", Group: "web"}}, 1, nil
-}
-
-func (acceptingCore) InstancesByJob(server.InstanceFilter) (iter.Seq[[]*api.Instance], uint64) {
-	return slices.Values([][]*api.Instance{{{Name: "web-0", Group: "web"}}}), 1
-}
-
-func (acceptingCore) KillInstance(context.Context, string, string, string, bool) (*api.KillInstanceResponse, error) {
-	return &api.KillInstanceResponse{}, nil
-}
-
-func (acceptingCore) InstanceVerb(context.Context, string, string, string, api.Verb, *api.InstanceRequest) (*api.InstanceResponse, error) {
-	return &api.InstanceResponse{}, nil
-}
-
-// FuzzRequestBodies sends any body to every route that takes one: whatever it
-// is, it is refused in words or understood, and never a failure of the server.
+// FuzzRequestBodies sends any body to every route that takes one: a server that
+// leads understands it or rejects it in words, and never fails.
 func FuzzRequestBodies(f *testing.F) {
 	for _, body := range samples {
 		f.Add([]byte(body))
@@ -161,9 +51,9 @@ func FuzzRequestBodies(f *testing.F) {
 	} {
 		f.Add([]byte(body))
 	}
-	h := New(Config{Server: acceptingCore{newFakeCore()}})
 	table := routes()
 	f.Fuzz(func(t *testing.T, body []byte) {
+		h := New(Config{Server: startServer(t)})
 		for _, r := range table {
 			if r.In == nil || r.Stream != "" {
 				continue
@@ -191,14 +81,14 @@ func FuzzQueries(f *testing.F) {
 	} {
 		f.Add(seed[0], seed[1])
 	}
-	core := newFakeCore()
+	srv := newIdleServer(f)
 	for i, id := range []string{"web", "web/child"} {
-		core.store.Apply(uint64(i+1), []state.Command{&state.RegisterJob{Job: storedJob(id), Evaluation: &api.Evaluation{
+		srv.Store().Apply(uint64(i+1), []state.Command{&state.RegisterJob{Job: storedJob(id), Evaluation: &api.Evaluation{
 			ID: fmt.Sprint("e", i), Namespace: "default", JobID: id, Status: api.EvalStatusPending,
 		}}})
 	}
-	core.store.Apply(3, []state.Command{&state.RegisterNode{Node: &api.Node{ID: testNode, Name: "n", SecretID: "hush"}}})
-	h := New(Config{Server: acceptingCore{core}})
+	srv.Store().Apply(3, []state.Command{&state.RegisterNode{Node: &api.Node{ID: testNode, Name: "n", SecretID: "hush"}}})
+	h := New(Config{Server: srv.Server})
 	table := routes()
 	f.Fuzz(func(t *testing.T, id, query string) {
 		for _, r := range table {

@@ -15,12 +15,13 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/door"
+	"github.com/reeve-run/reeve/internal/server"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
 // Config says what is behind the API.
 type Config struct {
-	Server  Core                     // this process's server; nil (untyped): requests are forwarded to Servers
+	Server  *server.Server           // this process's server; nil: requests are forwarded to Servers
 	Servers func() []string          // addresses (host:port) of servers, the best first
 	Node    http.Handler             // this process's node agent, serving /v1/client/...; nil: none
 	NodeID  func() string            // of Node

@@ -21,7 +21,6 @@ import (
 	"github.com/reeve-run/reeve/client"
 	"github.com/reeve-run/reeve/internal/door"
 	"github.com/reeve-run/reeve/internal/server"
-	"github.com/reeve-run/reeve/internal/server/catalog"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -153,40 +152,40 @@ func (h *harness) register(id string) *api.RegisterJobResponse {
 	return resp
 }
 
-// fakeCore is a Core of which only the state is real.
-type fakeCore struct {
-	Core
-	store *state.Store
+// An idleServer is a server whose state only the test changes: of its loops, only
+// the catalog's runs.
+type idleServer struct{ *server.Server }
+
+func newIdleServer(tb testing.TB) *idleServer {
+	tb.Helper()
+	s, err := server.New(server.Config{Addr: "127.0.0.1:4646", Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Catalog().Run(ctx, s.Store()) }()
+	tb.Cleanup(func() {
+		cancel()
+		<-done
+	})
+	if err := s.Catalog().WaitSeen(ctx, 1); err != nil { // the content at the start counts as changed
+		tb.Fatal(err)
+	}
+	return &idleServer{s}
 }
 
-func (f *fakeCore) Store() *state.Store { return f.store }
-
-// Catalog is of the state as it is now.
-func (f *fakeCore) Catalog() *catalog.Catalog {
-	now, cancel := context.WithCancel(context.Background())
-	cancel()
-	c := catalog.New()
-	_ = c.Run(now, f.store) // it starts, and is told to end
-	return c
-}
-
-func (f *fakeCore) Leader() string { return "127.0.0.1:4646" }
-
-// apply writes to the state and fails the test when that is refused.
-func (f *fakeCore) apply(t *testing.T, commands ...state.Command) uint64 {
+// apply writes to the state and fails the test if a command is rejected.
+func (s *idleServer) apply(t *testing.T, commands ...state.Command) uint64 {
 	t.Helper()
-	index := f.store.Index() + 1
-	for _, err := range f.store.Apply(index, commands) {
+	index := s.Store().Index() + 1
+	for _, err := range s.Store().Apply(index, commands) {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	return index
 }
-
-func (f *fakeCore) Stats() map[string]string { return map[string]string{"workers": "1"} }
-
-func newFakeCore() *fakeCore { return &fakeCore{store: state.New()} }
 
 // storedJob is a job as the server's verbs would have it stored.
 func storedJob(id string) *api.Job {

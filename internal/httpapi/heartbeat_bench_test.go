@@ -65,7 +65,7 @@ func BenchmarkHeartbeatsOf10000Nodes(b *testing.B) {
 	each := (processorTime(b) - used).Seconds() / float64(b.N)
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "heartbeats/s")
 	b.ReportMetric(each*1e6, "cpu-us/heartbeat")
-	b.ReportMetric(100*each*nodes/(10.0/3), "%core-at-10000-nodes")
+	b.ReportMetric(100*each*nodes/(10.0/3), "%srv-at-10000-nodes")
 	b.ReportMetric(registering.Seconds(), "s-to-register-10000")
 }
 

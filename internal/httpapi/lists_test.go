@@ -56,11 +56,11 @@ func pages(t *testing.T, h *Handler, path string) [][]string {
 }
 
 func TestPagesOfLists(t *testing.T) {
-	core := newFakeCore()
-	h := New(Config{Server: core})
+	srv := newIdleServer(t)
+	h := New(Config{Server: srv.Server})
 	for i, id := range []string{"e", "b", "d", "a", "c"} {
 		job := storedJob(id)
-		core.apply(t, &state.RegisterJob{Job: job, Evaluation: &api.Evaluation{
+		srv.apply(t, &state.RegisterJob{Job: job, Evaluation: &api.Evaluation{
 			ID: fmt.Sprintf("%d%s", 9-i, id), Namespace: job.Namespace, JobID: id, Status: api.EvalStatusComplete, Priority: 10 * i,
 		}})
 	}
@@ -91,10 +91,10 @@ func TestPagesOfLists(t *testing.T) {
 }
 
 func TestShortIDs(t *testing.T) {
-	core := newFakeCore()
-	h := New(Config{Server: core})
+	srv := newIdleServer(t)
+	h := New(Config{Server: srv.Server})
 	for _, id := range []string{"aaaa1111", "aaaa2222", "bbbb3333"} {
-		core.apply(t, &state.PutEvaluations{Evaluations: []*api.Evaluation{{ID: id, Namespace: "default", JobID: "web", Status: api.EvalStatusComplete}}})
+		srv.apply(t, &state.PutEvaluations{Evaluations: []*api.Evaluation{{ID: id, Namespace: "default", JobID: "web", Status: api.EvalStatusComplete}}})
 	}
 	for path, want := range map[string]struct {
 		status int
@@ -117,12 +117,12 @@ func TestShortIDs(t *testing.T) {
 }
 
 func TestRelativesOfAnEvaluation(t *testing.T) {
-	core := newFakeCore()
-	h := New(Config{Server: core})
+	srv := newIdleServer(t)
+	h := New(Config{Server: srv.Server})
 	eval := func(id, previous, next, blocked string) *api.Evaluation {
 		return &api.Evaluation{ID: id, Namespace: "default", JobID: "web", Status: api.EvalStatusComplete, PreviousEval: previous, NextEval: next, BlockedEval: blocked}
 	}
-	core.apply(t, &state.PutEvaluations{Evaluations: []*api.Evaluation{
+	srv.apply(t, &state.PutEvaluations{Evaluations: []*api.Evaluation{
 		eval("a", "", "b", ""), eval("b", "a", "", "c"), eval("c", "b", "", ""), eval("d", "", "", ""),
 	}})
 	w := httptest.NewRecorder()
@@ -141,9 +141,9 @@ func TestRelativesOfAnEvaluation(t *testing.T) {
 }
 
 func TestNodeSecretsAreNeverShown(t *testing.T) {
-	core := newFakeCore()
-	h := New(Config{Server: core})
-	core.apply(t, &state.RegisterNode{Node: &api.Node{ID: testNode, Name: "n", SecretID: "hush"}})
+	srv := newIdleServer(t)
+	h := New(Config{Server: srv.Server})
+	srv.apply(t, &state.RegisterNode{Node: &api.Node{ID: testNode, Name: "n", SecretID: "hush"}})
 	for _, path := range []string{"/v1/nodes", "/v1/nodes?resources=true", "/v1/node/" + testNode, "/v1/node/" + testNode + "?pretty"} {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
@@ -157,20 +157,20 @@ func TestNodeSecretsAreNeverShown(t *testing.T) {
 	if strings.Contains(w.Body.String(), testNode) {
 		t.Errorf("a filter on the secret found the node: %s", w.Body)
 	}
-	if stored := core.store.Snapshot().Node(testNode); stored.SecretID != "hush" {
+	if stored := srv.Store().Snapshot().Node(testNode); stored.SecretID != "hush" {
 		t.Error("showing the node changed it")
 	}
 }
 
 func TestJobsAreListedByDomainAndAnnotation(t *testing.T) {
-	core := newFakeCore()
-	h := New(Config{Server: core})
+	srv := newIdleServer(t)
+	h := New(Config{Server: srv.Server})
 	for _, id := range []string{"a", "b", "c"} {
 		job := storedJob(id)
 		if id != "c" {
 			job.Domain, job.Annotation = "shop", "of "+id
 		}
-		core.apply(t, &state.RegisterJob{Job: job})
+		srv.apply(t, &state.RegisterJob{Job: job})
 	}
 	for query, want := range map[string]string{
 		"domain=shop":                         "ab",

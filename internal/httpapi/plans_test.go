@@ -4,7 +4,6 @@
 package httpapi
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -16,84 +15,24 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/server"
 	"github.com/reeve-run/reeve/internal/state"
 	"github.com/reeve-run/reeve/internal/testbed/bubble"
 )
 
-// planningCore has the plans that a test gives it, and writes down the verbs.
-type planningCore struct {
-	*fakeCore
-	plans     []*api.Plan
-	instances []*api.Instance
-	asked     string
-}
-
-func (p *planningCore) Plans(_ context.Context, namespace string) ([]*api.Plan, uint64, error) {
-	p.asked = "plans of " + namespace
-	return p.plans, p.store.Index(), nil
-}
-
-func (p *planningCore) JobPlans(_ context.Context, namespace, id string) ([]*api.Plan, uint64, error) {
-	var plans []*api.Plan
-	for _, plan := range p.plans {
-		if plan.Namespace == namespace && plan.JobID == id {
-			plans = append(plans, plan)
-		}
+// jobWithPlans is a job whose operators have plans to start.
+func jobWithPlans(id string, names ...string) *api.Job {
+	job := storedJob(id)
+	for _, name := range names {
+		job.Plans = append(job.Plans, &api.PlanSpec{Name: name, Phases: []*api.PhaseSpec{{Name: "web", Group: "web"}}})
 	}
-	if plans == nil {
-		return nil, 0, api.Errorf(api.CodeNotFound, "job %q not found", id)
-	}
-	return plans, p.store.Index(), nil
-}
-
-func (p *planningCore) JobPlan(_ context.Context, namespace, id, name string) (*api.Plan, uint64, error) {
-	p.asked = fmt.Sprintf("plan %q of %q", name, id)
-	return &api.Plan{Name: name, JobID: id}, p.store.Index(), nil
-}
-
-func (p *planningCore) PlanVerb(_ context.Context, namespace, id, plan string, verb api.Verb, req *api.PlanRequest) (*api.PlanResponse, error) {
-	p.asked = fmt.Sprintf("%s %q of %q: phase %q, step %q, by %q because %q, %v", verb, plan, id, req.Phase, req.Step, req.By, req.Reason, req.Parameters)
-	return &api.PlanResponse{Index: 42}, nil
-}
-
-func (p *planningCore) Instances(context.Context, string, string) ([]*api.Instance, uint64, error) {
-	return p.instances, p.store.Index(), nil
-}
-
-func (p *planningCore) Troubles(_ context.Context, namespace, id string, of server.TroubleFilter) ([]*api.Trouble, uint64, error) {
-	p.asked = fmt.Sprintf("troubles of %q: instance %q", id, of.Instance)
-	if of.Version != nil {
-		p.asked += fmt.Sprintf(", version %d", *of.Version)
-	}
-	return nil, p.store.Index(), nil
-}
-
-func (p *planningCore) InstanceVerb(_ context.Context, namespace, id, name string, verb api.Verb, req *api.InstanceRequest) (*api.InstanceResponse, error) {
-	p.asked = fmt.Sprintf("%s %q of %q: %v by %q", verb, name, id, req.Tasks, req.By)
-	return &api.InstanceResponse{Index: 42}, nil
-}
-
-func (p *planningCore) PlanJob(_ context.Context, req *api.PlanJobRequest) (*api.PlanJobResponse, error) {
-	p.asked = "dry run of " + req.Job.ID
-	return &api.PlanJobResponse{}, nil
-}
-
-func newPlanningCore() *planningCore {
-	plan := func(job, name string, status api.PlanStatus) *api.Plan {
-		return &api.Plan{Namespace: api.DefaultNamespace, JobID: job, Name: name, Status: status}
-	}
-	return &planningCore{fakeCore: newFakeCore(), plans: []*api.Plan{
-		plan("a/b", "deploy", api.PlanStarting), plan("a/b", "restart", api.PlanWaiting),
-		plan("web", "deploy", api.PlanComplete), plan("web", "recovery", api.PlanStarting),
-		plan("web", "restore", api.PlanWaiting), plan("web", "backup", api.PlanWaiting), // as declared
-	}}
+	job.Canonicalize()
+	return job
 }
 
 // decide stores a decision about a job's plan deploy.
-func (f *fakeCore) decide(t *testing.T, job string, verb api.Verb) uint64 {
+func (s *idleServer) decide(t *testing.T, job string, verb api.Verb) uint64 {
 	t.Helper()
-	v := f.store.Snapshot()
+	v := s.Store().Snapshot()
 	d := &api.Decision{
 		ID: api.NewID(), Namespace: api.DefaultNamespace, JobID: job, JobCreateIndex: v.Job(api.DefaultNamespace, job).CreateIndex,
 		Verb: verb, Plan: api.PlanDeploy, By: "ann", Reason: "so",
@@ -102,7 +41,7 @@ func (f *fakeCore) decide(t *testing.T, job string, verb api.Verb) uint64 {
 	if all := v.Decisions(api.DefaultNamespace, job); len(all) > 0 {
 		after = all[len(all)-1].ID
 	}
-	return f.apply(t, &state.Decide{Decision: d, After: after})
+	return s.apply(t, &state.Decide{Decision: d, After: after})
 }
 
 // request asks the handler without a network.
@@ -127,14 +66,18 @@ func names(t *testing.T, a answer) string {
 }
 
 func TestPlansAreListed(t *testing.T) {
-	h := New(Config{Server: newPlanningCore()})
+	srv := newIdleServer(t)
+	h := New(Config{Server: srv.Server})
+	srv.apply(t, &state.RegisterJob{Job: jobWithPlans("a/b", "restore")})
+	srv.apply(t, &state.RegisterJob{Job: jobWithPlans("web", "restore", "backup")}) // in this order
+	srv.run(t, "web", api.AllocClientFailed)
 	for query, want := range map[string]string{
-		"":                "a/b:deploy a/b:restart web:deploy web:recovery web:restore web:backup",
-		"?reverse":        "web:backup web:restore web:recovery web:deploy a/b:restart a/b:deploy",
-		"?status=waiting": "a/b:restart web:restore web:backup",
+		"":                "a/b:deploy a/b:restore web:deploy web:recovery web:restore web:backup",
+		"?reverse":        "web:backup web:restore web:recovery web:deploy a/b:restore a/b:deploy",
+		"?status=waiting": "a/b:restore web:restore web:backup",
 		"?prefix=w":       "web:deploy web:recovery web:restore web:backup",
 		"?filter=" + url.QueryEscape(`Name == "deploy"`): "a/b:deploy web:deploy",
-		"?per_page=2": "a/b:deploy a/b:restart",
+		"?per_page=2": "a/b:deploy a/b:restore",
 	} {
 		if got := names(t, request(h, http.MethodGet, "/v1/plans"+query, "")); got != want {
 			t.Errorf("/v1/plans%s lists %s, want %s", query, got, want)
@@ -149,7 +92,7 @@ func TestPlansAreListed(t *testing.T) {
 			break
 		}
 	}
-	if diff := cmp.Diff([]string{"a/b:deploy a/b:restart", "web:deploy web:recovery", "web:restore web:backup"}, seen); diff != "" {
+	if diff := cmp.Diff([]string{"a/b:deploy a/b:restore", "web:deploy web:recovery", "web:restore web:backup"}, seen); diff != "" {
 		t.Errorf("pages (-want +got):\n%s", diff)
 	}
 	if got := names(t, request(h, http.MethodGet, "/v1/job/web/plans?per_page=2", "")); got != "web:deploy web:recovery" {
@@ -160,41 +103,79 @@ func TestPlansAreListed(t *testing.T) {
 	}
 }
 
-// TestPathsOfPlansAndInstances finds what a path is about: names have spaces,
-// brackets and slashes, and ids of jobs have slashes that nobody escapes.
+// TestPathsOfPlansAndInstances finds the object of a path: names have spaces,
+// brackets and slashes, and ids of jobs have slashes that clients do not escape.
 func TestPathsOfPlansAndInstances(t *testing.T) {
-	core := newPlanningCore()
-	h := New(Config{Server: core})
-	step := url.QueryEscape("web-0:[main, log]")
-	for _, c := range []struct{ method, path, body, want string }{
-		{"GET", "/v1/job/web/plan/deploy", "", `plan "deploy" of "web"`},
-		{"GET", "/v1/job/a/b/plan/deploy", "", `plan "deploy" of "a/b"`},
-		{"GET", "/v1/job/a%2Fb/plan/back%20up%2F1", "", `plan "back up/1" of "a/b"`},
-		{"GET", "/v1/job/plan/plan/plan", "", `plan "plan" of "plan"`},
-		{"GET", "/v1/job/restart/plan/deploy", "", `plan "deploy" of "restart"`},
-		{"PUT", "/v1/job/a/b/plan/deploy/interrupt", "", `interrupt "deploy" of "a/b": phase "", step "", by "" because "", map[]`},
-		{"POST", "/v1/job/web/plan/deploy/force-complete?phase=web&step=" + step, `{"By": "ann@desk", "Reason": "it is"}`,
-			`force-complete "deploy" of "web": phase "web", step "web-0:[main, log]", by "ann@desk" because "it is", map[]`},
-		{"PUT", "/v1/job/web/plan/backup/start", `{"Parameters": {"TO": "s3"}}`, `start "backup" of "web": phase "", step "", by "" because "", map[TO:s3]`},
-		{"PUT", "/v1/job/web/plan/deploy/continue?by=ann&reason=go", "", `continue "deploy" of "web": phase "", step "", by "ann" because "go", map[]`},
-		{"PUT", "/v1/job/a/b/instance/web-0/pause", `{"Tasks": ["main"]}`, `pause "web-0" of "a/b": [main] by ""`},
-		{"PUT", "/v1/job/web/plan", `{"Job": {"ID": "web"}}`, "dry run of web"},
-		{"PUT", "/v1/job/a/b/plan", `{"Job": {"ID": "a/b"}}`, "dry run of a/b"},
+	srv := newIdleServer(t)
+	h := New(Config{Server: srv.Server})
+	for _, id := range []string{"web", "a/b", "plan", "restart"} {
+		srv.apply(t, &state.RegisterJob{Job: jobWithPlans(id, "back up/1", "plan")})
+	}
+	for path, want := range map[string]string{
+		"/v1/job/web/plan/deploy":          "deploy of web",
+		"/v1/job/a/b/plan/deploy":          "deploy of a/b",
+		"/v1/job/a%2Fb/plan/back%20up%2F1": "back up/1 of a/b",
+		"/v1/job/plan/plan/plan":           "plan of plan",
+		"/v1/job/restart/plan/deploy":      "deploy of restart",
 	} {
-		core.asked = ""
-		a := request(h, c.method, c.path, c.body)
-		if a.status != http.StatusOK || core.asked != c.want {
-			t.Errorf("%s %s: %d %s, and asked %s; want %s", c.method, c.path, a.status, a.body, core.asked, c.want)
+		a := request(h, http.MethodGet, path, "")
+		var p api.Plan
+		if err := json.Unmarshal([]byte(a.body), &p); err != nil || p.Name+" of "+p.JobID != want {
+			t.Errorf("GET %s: %d %s, want plan %s", path, a.status, a.body, want)
 		}
-		if strings.Contains(c.path, "/interrupt") && a.header.Get("X-Nomad-Index") != "42" {
-			t.Errorf("%s: index %q, want that of the decision", c.path, a.header.Get("X-Nomad-Index"))
+	}
+	step := url.QueryEscape("web-0:[main]")
+	for _, c := range []struct{ method, path, body, want string }{
+		{"PUT", "/v1/job/a/b/plan/deploy/interrupt", "", `interrupt "deploy" of "a/b": phase "", step "", by "unknown" because "", map[]`},
+		{"POST", "/v1/job/web/plan/deploy/force-complete?phase=web&step=" + step, `{"By": "ann@desk", "Reason": "it is"}`,
+			`force-complete "deploy" of "web": phase "web", step "web-0:[main]", by "ann@desk" because "it is", map[]`},
+		{"PUT", "/v1/job/web/plan/back%20up%2F1/start", `{"Parameters": {"TO": "s3"}}`, `start "back up/1" of "web": phase "", step "", by "unknown" because "", map[TO:s3]`},
+		{"PUT", "/v1/job/a/b/plan/deploy/continue?by=ann&reason=go", "", `continue "deploy" of "a/b": phase "", step "", by "ann" because "go", map[]`},
+		{"PUT", "/v1/job/a/b/instance/web-0/pause", `{"Tasks": ["main"]}`, `pause "web-0" of "a/b": [main] by "unknown"`},
+	} {
+		a := request(h, c.method, c.path, c.body)
+		d := latestDecision(srv.Store().Snapshot())
+		if a.status != http.StatusOK || d == nil {
+			t.Errorf("%s %s: %d %s", c.method, c.path, a.status, a.body)
+			continue
+		}
+		got := fmt.Sprintf("%s %q of %q: phase %q, step %q, by %q because %q, %v", d.Verb, d.Plan, d.JobID, d.Phase, d.Step, d.By, d.Reason, d.Parameters)
+		if d.Plan == "" {
+			got = fmt.Sprintf("%s %q of %q: %v by %q", d.Verb, api.InstanceName(d.Group, d.Index), d.JobID, d.Tasks, d.By)
+		}
+		if index := fmt.Sprint(srv.Store().Index()); got != c.want || a.header.Get("X-Nomad-Index") != index {
+			t.Errorf("%s %s: at index %s the decision is %s; want %s at %s", c.method, c.path, a.header.Get("X-Nomad-Index"), got, c.want, index)
+		}
+	}
+	for path, id := range map[string]string{"/v1/job/web/plan": "web", "/v1/job/a/b/plan": "a/b"} {
+		job := storedJob(id)
+		job.Priority = 70
+		body, err := json.Marshal(api.PlanJobRequest{Job: job, Diff: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a := request(h, http.MethodPut, path, string(body)); a.status != http.StatusOK || !strings.Contains(a.body, `"New":"70"`) || !strings.Contains(a.body, fmt.Sprintf(`"ID":%q`, id)) {
+			t.Errorf("PUT %s: %d %s, want a dry run of %s", path, a.status, a.body, id)
 		}
 	}
 }
 
+// latestDecision is the newest decision of all jobs; nil if none is stored.
+func latestDecision(v *state.Snapshot) (latest *api.Decision) {
+	for job := range v.Jobs() {
+		for _, d := range v.Decisions(job.Namespace, job.ID) {
+			if latest == nil || d.CreateIndex > latest.CreateIndex {
+				latest = d
+			}
+		}
+	}
+	return latest
+}
+
 func TestVerbsThatAreNone(t *testing.T) {
-	core := newPlanningCore()
-	h := New(Config{Server: core})
+	srv := newIdleServer(t)
+	h := New(Config{Server: srv.Server})
+	srv.apply(t, &state.RegisterJob{Job: storedJob("web")})
 	for path, want := range map[string]struct {
 		status int
 		says   string
@@ -212,19 +193,21 @@ func TestVerbsThatAreNone(t *testing.T) {
 			t.Errorf("PUT %s: got %d %s, want %d %s", path, a.status, a.body, want.status, want.says)
 		}
 	}
-	if core.asked != "" {
-		t.Errorf("nevertheless the core was asked to %s", core.asked)
+	if d := latestDecision(srv.Store().Snapshot()); d != nil {
+		t.Errorf("a rejected verb was decided: %+v", d)
 	}
 }
 
 func TestInstancesAreListed(t *testing.T) {
-	core := newPlanningCore()
-	for _, group := range []string{"web", "api"} {
-		for i := range 11 {
-			core.instances = append(core.instances, &api.Instance{Name: api.InstanceName(group, i), Group: group, Index: i})
-		}
+	srv := newIdleServer(t)
+	job := storedJob("web")
+	job.Groups = append(job.Groups, storedJob("web").Groups...)
+	job.Groups[1].Name = "api"
+	for _, g := range job.Groups {
+		*g.Count = 11
 	}
-	h := New(Config{Server: core})
+	srv.apply(t, &state.RegisterJob{Job: job})
+	h := New(Config{Server: srv.Server})
 	var seen []string
 	token := ""
 	for {
@@ -254,15 +237,15 @@ func TestInstancesAreListed(t *testing.T) {
 
 func TestPlansBlockUntilSomethingOfThemChanges(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
-		core := newPlanningCore()
-		h := New(Config{Server: core})
-		index := core.apply(t, &state.RegisterJob{Job: storedJob("web")})
+		srv := newIdleServer(t)
+		h := New(Config{Server: srv.Server})
+		index := srv.apply(t, &state.RegisterJob{Job: storedJob("web")})
 		for _, path := range []string{"/v1/plans", "/v1/job/web/plans", "/v1/job/web/plan/deploy"} {
 			_, done := ask(h, fmt.Sprintf("%s?index=%d", path, index))
 			if isDone(done) {
 				t.Fatalf("%s answered at once, though nothing is newer than %d", path, index)
 			}
-			index = core.decide(t, "web", api.VerbInterrupt)
+			index = srv.decide(t, "web", api.VerbInterrupt)
 			if !isDone(done) {
 				t.Fatalf("%s did not answer when something was decided", path)
 			}

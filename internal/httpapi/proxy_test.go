@@ -63,22 +63,22 @@ const (
 // another agent's, and on one that is down: aaaa, bbbb and cccc.
 func newProxied(t *testing.T) *client.Client {
 	t.Helper()
-	core := newFakeCore()
+	srv := newIdleServer(t)
 	// The other agent is no server: it gets what is about its node.
 	other := New(Config{Node: echoNode("remote"), NodeID: func() string { return remoteNode }})
 	remote := httptest.NewServer(other)
 	t.Cleanup(remote.Close)
-	core.apply(t, &state.RegisterJob{Job: storedJob("web")})
-	job := core.store.Snapshot().Job("default", "web")
+	srv.apply(t, &state.RegisterJob{Job: storedJob("web")})
+	job := srv.Store().Snapshot().Job("default", "web")
 	for i, id := range []string{localNode, remoteNode, downNode} {
-		core.apply(t, &state.RegisterNode{Node: &api.Node{ID: id, Name: "n", HTTPAddr: remote.Listener.Addr().String(), Status: api.NodeStatusReady}})
-		core.apply(t, &state.CommitPlacement{Placement: &state.Placement{Job: job, Time: 1, Place: []*api.Allocation{{
+		srv.apply(t, &state.RegisterNode{Node: &api.Node{ID: id, Name: "n", HTTPAddr: remote.Listener.Addr().String(), Status: api.NodeStatusReady}})
+		srv.apply(t, &state.CommitPlacement{Placement: &state.Placement{Job: job, Time: 1, Place: []*api.Allocation{{
 			ID: strings.Repeat(string(rune('a'+i)), 8), Namespace: "default", JobID: "web", Job: job, NodeID: id, Name: "web.web[0]", Group: "web",
 			DesiredStatus: api.AllocDesiredRun, ClientStatus: api.AllocClientRunning,
 		}}}})
 	}
-	core.apply(t, &state.UpdateNodeStatus{NodeID: downNode, Status: api.NodeStatusDown, Time: 2})
-	return serve(t, New(Config{Server: core, Node: echoNode("local"), NodeID: func() string { return localNode }}))
+	srv.apply(t, &state.UpdateNodeStatus{NodeID: downNode, Status: api.NodeStatusDown, Time: 2})
+	return serve(t, New(Config{Server: srv.Server, Node: echoNode("local"), NodeID: func() string { return localNode }}))
 }
 
 func TestRequestsAboutTasksGoToTheirNode(t *testing.T) {

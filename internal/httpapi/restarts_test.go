@@ -4,7 +4,6 @@
 package httpapi
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -17,43 +16,41 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// restartingCore keeps restarts, and writes down what is to become of them.
-type restartingCore struct {
-	*fakeCore
-	asked string
-}
-
-func (r *restartingCore) StartRestart(_ context.Context, namespace, id string, req *api.JobRestartRequest) (*api.JobRestart, error) {
-	r.asked = fmt.Sprintf("restart %s by %d", id, req.BatchSize)
-	return &api.JobRestart{ID: "r", JobID: id, Status: api.RestartRunning, ModifyIndex: 42}, nil
-}
-
-func (r *restartingCore) ChangeRestart(_ context.Context, id, status string, req *api.JobRestartVerbRequest) (*api.JobRestart, error) {
-	r.asked = fmt.Sprintf("%s %s by %q because %q", status, id, req.By, req.Reason)
-	return &api.JobRestart{ID: id, Status: status, ModifyIndex: 42}, nil
-}
-
 const (
 	firstRestart  = "aaaaaaaa-0000-0000-0000-000000000001"
 	secondRestart = "aaaabbbb-0000-0000-0000-000000000002"
 	otherRestart  = "cccccccc-0000-0000-0000-000000000003"
 )
 
-func newRestartingCore(t *testing.T) *restartingCore {
+// newServerWithRestarts returns a server with restarts of two jobs that run.
+func newServerWithRestarts(t *testing.T) *idleServer {
 	t.Helper()
-	core := &restartingCore{fakeCore: newFakeCore()}
+	srv := newIdleServer(t)
 	for _, r := range []struct{ id, job, status string }{
 		{firstRestart, "web", api.RestartComplete}, {secondRestart, "web", api.RestartRunning}, {otherRestart, "a/b", api.RestartRunning},
 	} {
-		if core.store.Snapshot().Job("default", r.job) == nil {
-			core.apply(t, &state.RegisterJob{Job: storedJob(r.job)})
+		if srv.Store().Snapshot().Job("default", r.job) == nil {
+			srv.apply(t, &state.RegisterJob{Job: storedJob(r.job)})
 		}
-		job := core.store.Snapshot().Job("default", r.job)
-		core.apply(t, &state.PutRestart{Restart: &api.JobRestart{
+		job := srv.Store().Snapshot().Job("default", r.job)
+		srv.apply(t, &state.PutRestart{Restart: &api.JobRestart{
 			ID: r.id, Namespace: "default", JobID: r.job, JobCreateIndex: job.CreateIndex, Status: r.status, BatchSize: 1,
 		}})
 	}
-	return core
+	return srv
+}
+
+// run places an allocation of a job on a node that reports it with a status.
+func (s *idleServer) run(t *testing.T, id, status string) {
+	t.Helper()
+	s.apply(t, &state.RegisterNode{Node: &api.Node{ID: "n", Name: "n", Status: api.NodeStatusReady, SchedulingEligibility: api.NodeEligible}})
+	job := s.Store().Snapshot().Job("default", id)
+	a := &api.Allocation{
+		ID: api.NewID(), Namespace: "default", JobID: id, Job: job, NodeID: "n", Name: api.AllocName(id, "web", 0), Group: "web",
+		DesiredStatus: api.AllocDesiredRun, ClientStatus: api.AllocClientPending,
+	}
+	s.apply(t, &state.CommitPlacement{Placement: &state.Placement{Job: job, Time: 1, Place: []*api.Allocation{a}}})
+	s.apply(t, &state.UpdateAllocations{NodeID: "n", Time: 2, Allocations: []*api.Allocation{{ID: a.ID, NodeID: "n", ClientStatus: status}}})
 }
 
 // ids are those of an answer's restarts.
@@ -71,7 +68,7 @@ func restartIDs(t *testing.T, a answer) []string {
 }
 
 func TestRestartsAreListed(t *testing.T) {
-	h := New(Config{Server: newRestartingCore(t)})
+	h := New(Config{Server: newServerWithRestarts(t).Server})
 	for path, want := range map[string][]string{
 		"/v1/restarts":                             {firstRestart, secondRestart, otherRestart},
 		"/v1/restarts?prefix=aaaa":                 {firstRestart, secondRestart},
@@ -90,7 +87,7 @@ func TestRestartsAreListed(t *testing.T) {
 }
 
 func TestOneRestart(t *testing.T) {
-	h := New(Config{Server: newRestartingCore(t)})
+	h := New(Config{Server: newServerWithRestarts(t).Server})
 	for path, want := range map[string]string{
 		"/v1/restart/" + firstRestart:         `"ID":"` + firstRestart,
 		"/v1/restart/c":                       `"ID":"` + otherRestart,
@@ -108,38 +105,63 @@ func TestOneRestart(t *testing.T) {
 }
 
 func TestRestartsAreStartedAndChanged(t *testing.T) {
-	core := newRestartingCore(t)
-	h := New(Config{Server: core})
+	srv := newServerWithRestarts(t)
+	h := New(Config{Server: srv.Server})
+	for _, id := range []string{"web", "a/b"} { // restarts need an instance that runs
+		srv.run(t, id, api.AllocClientRunning)
+	}
+	// change sends a request and returns the restart that it was about, as stored.
+	change := func(method, path, body string) string {
+		a := request(h, method, path, body)
+		var r *api.JobRestart
+		if err := json.Unmarshal([]byte(a.body), &r); err != nil || a.status != http.StatusOK {
+			t.Errorf("%s %s: %d %s", method, path, a.status, a.body)
+			return ""
+		}
+		stored := srv.Store().Snapshot().Restart(r.ID)
+		if diff := cmp.Diff(stored, r); diff != "" {
+			t.Errorf("%s %s: the answer is not as stored (-stored +got):\n%s", method, path, diff)
+		}
+		if got, want := a.header.Get("X-Nomad-Index"), fmt.Sprint(stored.ModifyIndex); got != want || stored.ModifyIndex != srv.Store().Index() {
+			t.Errorf("%s %s: index %s, want that of the change, %s", method, path, got, want)
+		}
+		return fmt.Sprintf("%s %s by %d, %s: %s", stored.JobID, strings.Trim(stored.ID[:8], "0"), stored.BatchSize, stored.Status, stored.StatusDescription)
+	}
 	for _, c := range []struct{ method, path, body, want string }{
-		{"POST", "/v1/job/web/restart", `{"BatchSize": 3}`, "restart web by 3"},
-		{"PUT", "/v1/job/a/b/restart", "", "restart a/b by 0"},
-		{"POST", "/v1/job/web/restart/aaaab/pause", "", `paused ` + secondRestart + ` by "" because ""`},
-		{"POST", "/v1/job/web/restart/aaaab/resume", `{"By": "ann"}`, `running ` + secondRestart + ` by "ann" because ""`},
-		{"DELETE", "/v1/job/a/b/restart/" + otherRestart, `{"By": "ann", "Reason": "no more"}`, `cancelled ` + otherRestart + ` by "ann" because "no more"`},
-		{"DELETE", "/v1/job/a/b/restart/cc?reason=enough", "", `cancelled ` + otherRestart + ` by "" because "enough"`},
+		{"POST", "/v1/job/web/restart/aaaab/pause", "", "web aaaabbbb by 1, paused: paused by unknown"},
+		{"POST", "/v1/job/web/restart/aaaab/resume", `{"By": "ann"}`, "web aaaabbbb by 1, running: resumed by ann"},
+		{"DELETE", "/v1/job/web/restart/aaaab?reason=enough", "", "web aaaabbbb by 1, cancelled: cancelled by unknown (enough)"},
+		{"DELETE", "/v1/job/a/b/restart/" + otherRestart, `{"By": "ann", "Reason": "no more"}`, "a/b cccccccc by 1, cancelled: cancelled by ann (no more)"},
 	} {
-		core.asked = ""
-		a := request(h, c.method, c.path, c.body)
-		if a.status != http.StatusOK || core.asked != c.want || a.header.Get("X-Nomad-Index") != "42" {
-			t.Errorf("%s %s: %d %s at %s, and asked to %s; want %s", c.method, c.path, a.status, a.body, a.header.Get("X-Nomad-Index"), core.asked, c.want)
+		if got := change(c.method, c.path, c.body); got != c.want {
+			t.Errorf("%s %s: %s, want %s", c.method, c.path, got, c.want)
 		}
 	}
-	core.asked = ""
+	for _, c := range []struct{ method, path, body, want string }{
+		{"POST", "/v1/job/web/restart", `{"BatchSize": 3}`, "web by 3, running"}, {"PUT", "/v1/job/a/b/restart", "", "a/b by 1, running"},
+	} {
+		job, rest, _ := strings.Cut(change(c.method, c.path, c.body), " ")
+		_, rest, _ = strings.Cut(rest, " ")
+		if got := job + " " + rest; !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s %s: started %s, want %s", c.method, c.path, got, c.want)
+		}
+	}
+	index := srv.Store().Index()
 	for path, want := range map[string]int{
 		"/v1/job/web/restart/cc/pause": http.StatusNotFound, "/v1/job/web/restart/aaaa/pause": http.StatusBadRequest,
 	} {
-		if a := request(h, http.MethodPut, path, ""); a.status != want || core.asked != "" {
-			t.Errorf("PUT %s: %d %s, and asked to %s; want %d", path, a.status, a.body, core.asked, want)
+		if a := request(h, http.MethodPut, path, ""); a.status != want || srv.Store().Index() != index {
+			t.Errorf("PUT %s: %d %s; want %d, and no change", path, a.status, a.body, want)
 		}
 	}
 }
 
 func TestDecisionsAreListed(t *testing.T) {
-	core := newFakeCore()
-	h := New(Config{Server: core})
-	core.apply(t, &state.RegisterJob{Job: storedJob("a/b")})
+	srv := newIdleServer(t)
+	h := New(Config{Server: srv.Server})
+	srv.apply(t, &state.RegisterJob{Job: storedJob("a/b")})
 	for _, verb := range []api.Verb{api.VerbInterrupt, api.VerbContinue} {
-		core.decide(t, "a/b", verb)
+		srv.decide(t, "a/b", verb)
 	}
 	a := request(h, http.MethodGet, "/v1/job/a/b/decisions", "")
 	var decisions []*api.Decision

@@ -17,80 +17,55 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/server/catalog"
 	"github.com/reeve-run/reeve/internal/state"
 	"github.com/reeve-run/reeve/internal/testbed/bubble"
 )
 
-// liveCore has a catalog that follows the state.
-type liveCore struct {
-	*fakeCore
-	catalog *catalog.Catalog
-}
-
-func (c *liveCore) Catalog() *catalog.Catalog { return c.catalog }
-
-func newLiveCore(t *testing.T) *liveCore {
-	t.Helper()
-	c := &liveCore{newFakeCore(), catalog.New()}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- c.catalog.Run(ctx, c.store) }()
-	t.Cleanup(func() {
-		cancel()
-		<-done
-	})
-	if err := c.catalog.WaitSeen(ctx, 1); err != nil { // what a picture begins with counts as changed
-		t.Fatal(err)
-	}
-	return c
-}
-
 // offer places an allocation of a namespace that offers services.
-func (c *liveCore) offer(t *testing.T, id, namespace string, services ...string) uint64 {
+func (s *idleServer) offer(t *testing.T, id, namespace string, services ...string) uint64 {
 	t.Helper()
 	job := storedJob("web")
 	job.Namespace = namespace
-	if c.store.Snapshot().Job(namespace, "web") == nil {
-		c.apply(t, &state.RegisterJob{Job: job})
+	if s.Store().Snapshot().Job(namespace, "web") == nil {
+		s.apply(t, &state.RegisterJob{Job: job})
 	}
-	job = c.store.Snapshot().Job(namespace, "web")
-	c.apply(t, &state.CommitPlacement{Placement: &state.Placement{Job: job, Time: 1, Place: []*api.Allocation{{
+	job = s.Store().Snapshot().Job(namespace, "web")
+	s.apply(t, &state.CommitPlacement{Placement: &state.Placement{Job: job, Time: 1, Place: []*api.Allocation{{
 		ID: id, Namespace: namespace, JobID: "web", Job: job, NodeID: "n", Name: "web.web[0]", Group: "web",
 		DesiredStatus: api.AllocDesiredRun, ClientStatus: api.AllocClientPending,
 	}}}})
-	return c.ready(t, id, namespace, true, services...)
+	return s.ready(t, id, namespace, true, services...)
 }
 
 // ready has an allocation's node say whether it is.
-func (c *liveCore) ready(t *testing.T, id, namespace string, ready bool, services ...string) uint64 {
+func (s *idleServer) ready(t *testing.T, id, namespace string, ready bool, services ...string) uint64 {
 	t.Helper()
-	s := &api.Serving{Up: true, Routable: ready, Since: int64(c.store.Index() + 1)}
+	serving := &api.Serving{Up: true, Routable: ready, Since: int64(s.Store().Index() + 1)}
 	for _, name := range services {
-		s.Services = append(s.Services, &api.ServiceRegistration{
+		serving.Services = append(serving.Services, &api.ServiceRegistration{
 			ID: id + name, ServiceName: name, Namespace: namespace, NodeID: "n", JobID: "web", AllocID: id, Address: "10.0.0.1", Port: 80, Tags: []string{"t-" + id[:1]},
 		})
 	}
-	return c.apply(t, &state.UpdateAllocations{NodeID: "n", Time: 2, Allocations: []*api.Allocation{{ID: id, NodeID: "n", ClientStatus: api.AllocClientRunning, Serving: s}}})
+	return s.apply(t, &state.UpdateAllocations{NodeID: "n", Time: 2, Allocations: []*api.Allocation{{ID: id, NodeID: "n", ClientStatus: api.AllocClientRunning, Serving: serving}}})
 }
 
 func idOf(letter string) string { return strings.Repeat(letter, 8) + "-0000-0000-0000-000000000000" }
 
 func TestBlockingQueryOfAServiceSleepsThroughOthers(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
-		core := newLiveCore(t)
-		h := New(Config{Server: core})
-		index := core.offer(t, idOf("a"), "default", "web")
+		srv := newIdleServer(t)
+		h := New(Config{Server: srv.Server})
+		index := srv.offer(t, idOf("a"), "default", "web")
 		w, done := ask(h, fmt.Sprintf("/v1/service/web?index=%d", index))
 		list, listed := ask(h, fmt.Sprintf("/v1/services?index=%d", index))
-		core.offer(t, idOf("b"), "default", "other")
+		srv.offer(t, idOf("b"), "default", "other")
 		if isDone(done) {
 			t.Fatalf("answered at %d, though web is as it was at %d", indexOf(t, w), index)
 		}
 		if !isDone(listed) || !strings.Contains(list.Body.String(), `"other"`) {
 			t.Errorf("the list of services does not say that there is another: %s", list.Body)
 		}
-		changed := core.ready(t, idOf("a"), "default", false, "web")
+		changed := srv.ready(t, idOf("a"), "default", false, "web")
 		if !isDone(done) || w.Body.String() != "[]\n" || indexOf(t, w) != changed {
 			t.Errorf("after web changed at %d: %q at %d", changed, w.Body, indexOf(t, w))
 		}
@@ -107,11 +82,11 @@ func TestBlockingQueryOfAServiceSleepsThroughOthers(t *testing.T) {
 
 func TestServicesByNamespaceTagAndFilter(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
-		core := newLiveCore(t)
-		h := New(Config{Server: core})
-		core.offer(t, idOf("a"), "default", "web")
-		core.offer(t, idOf("b"), "default", "web", "admin")
-		core.offer(t, idOf("c"), "other", "web")
+		srv := newIdleServer(t)
+		h := New(Config{Server: srv.Server})
+		srv.offer(t, idOf("a"), "default", "web")
+		srv.offer(t, idOf("b"), "default", "web", "admin")
+		srv.offer(t, idOf("c"), "other", "web")
 		for path, want := range map[string]string{
 			"/v1/service/web":                                 "a b",
 			"/v1/service/web?namespace=other":                 "c",
@@ -216,9 +191,9 @@ func (p *pipeWriter) SetWriteDeadline(time.Time) error { return nil }
 
 func TestCatalogStream(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
-		core := newLiveCore(t)
-		h := New(Config{Server: core})
-		core.offer(t, idOf("a"), "default", "web")
+		srv := newIdleServer(t)
+		h := New(Config{Server: srv.Server})
+		srv.offer(t, idOf("a"), "default", "web")
 		all := streamLines(t, h, "/v1/catalog/stream?namespace=*")
 		other := streamLines(t, h, "/v1/catalog/stream?namespace=other")
 		first := <-all
@@ -228,15 +203,15 @@ func TestCatalogStream(t *testing.T) {
 		if u := <-other; !u.Complete || len(u.Entries) != 0 {
 			t.Errorf("the stream of another namespace begins with %+v", u)
 		}
-		added := core.offer(t, idOf("b"), "other", "web")
+		added := srv.offer(t, idOf("b"), "other", "web")
 		if u := <-all; u.Complete || u.Index != added || len(u.Entries) != 1 || u.Entries[0].Namespace != "other" {
 			t.Errorf("an instance that came: %+v", u)
 		}
 		if u := <-other; len(u.Entries) != 1 {
 			t.Errorf("an instance that came, in its namespace: %+v", u)
 		}
-		core.offer(t, idOf("c"), "default", "web")
-		gone := core.ready(t, idOf("a"), "default", false, "web")
+		srv.offer(t, idOf("c"), "default", "web")
+		gone := srv.ready(t, idOf("a"), "default", false, "web")
 		<-all
 		if u := <-all; u.Index != gone || len(u.Entries) != 0 || len(u.Removed) != 1 || u.Removed[0] != idOf("a") {
 			t.Errorf("an instance that went: %+v", u)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/server"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -69,7 +70,7 @@ func getHealth(c *call) error {
 
 // serverHealth is ok as long as changes can be made, and says what is wrong even
 // so.
-func serverHealth(s Core) *api.AgentPartHealth {
+func serverHealth(s *server.Server) *api.AgentPartHealth {
 	why, writable := s.Degraded()
 	switch {
 	case why != "":
