@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,8 +66,8 @@ reeve agent -config /etc/reeve.d`,
 func devOver(c agent.Config) agent.Config {
 	dev := agent.DevConfig()
 	c.Dev, c.Server.Enabled, c.Client.Enabled = true, true, true
-	c.HTTPAddr = firstOf(c.HTTPAddr, dev.HTTPAddr)
-	c.LogLevel = firstOf(c.LogLevel, dev.LogLevel)
+	c.HTTPAddr = cmp.Or(c.HTTPAddr, dev.HTTPAddr)
+	c.LogLevel = cmp.Or(c.LogLevel, dev.LogLevel)
 	return c
 }
 

@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -151,7 +152,7 @@ func (p *page) allocationsWithAddresses(list []*api.AllocationListStub) {
 	byName(list)
 	var rows [][]string
 	for _, a := range list {
-		rows = append(rows, []string{api.ShortID(a.ID), a.Name, firstOf(a.NodeName, api.ShortID(a.NodeID)),
+		rows = append(rows, []string{api.ShortID(a.ID), a.Name, cmp.Or(a.NodeName, api.ShortID(a.NodeID)),
 			p.style.status(a.ClientStatus), labelledAddresses(a)})
 	}
 	p.table([]string{"Allocation", "Name", "Node", "Status", "Address"}, rows)

@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -60,7 +61,7 @@ reeve alloc logs -f -job web server`,
 			if err != nil {
 				return err
 			}
-			return l.of(cmd.Context(), a, firstOf(append([]string{to.task}, rest...)...))
+			return l.of(cmd.Context(), a, cmp.Or(append([]string{to.task}, rest...)...))
 		},
 	}
 	to.addTo(cmd)

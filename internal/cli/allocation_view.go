@@ -23,7 +23,7 @@ func (p *page) allocations(list []*api.AllocationListStub, wide bool) {
 	}
 	var rows [][]string
 	for _, a := range list {
-		id, node := api.ShortID(a.ID), firstOf(a.NodeName, api.ShortID(a.NodeID))
+		id, node := api.ShortID(a.ID), cmp.Or(a.NodeName, api.ShortID(a.NodeID))
 		if wide {
 			id, node = a.ID, a.NodeID
 		}
@@ -194,7 +194,7 @@ func (p *page) checks(checks map[string]*api.CheckStatus) {
 		if c.Timestamp > 0 {
 			looked = age(p.now, time.Unix(c.Timestamp, 0))
 		}
-		rows = append(rows, []string{dash(c.Service), dash(firstOf(c.Task, c.Group)), c.Check, dash(c.Kind), p.style.status(c.Status),
+		rows = append(rows, []string{dash(c.Service), dash(cmp.Or(c.Task, c.Group)), c.Check, dash(c.Kind), p.style.status(c.Status),
 			looked, firstLine(c.Output)})
 	}
 	p.table([]string{"Service", "Of", "Check", "Kind", "Status", "Looked", "Output"}, rows)
@@ -217,7 +217,7 @@ func taskOrder(a *api.Allocation) []string {
 			}
 		}
 	}
-	for _, name := range sortedKeys(a.TaskStates) {
+	for _, name := range slices.Sorted(maps.Keys(a.TaskStates)) {
 		if !seen[name] {
 			names = append(names, name)
 		}
@@ -333,7 +333,7 @@ func taskResources(a *api.Allocation, name string) string {
 
 // eventInWords is what an event says for people.
 func eventInWords(e *api.TaskEvent) string {
-	return firstOf(e.DisplayMessage, e.Message, e.DriverError, e.SetupError, e.KillReason, e.RestartReason)
+	return cmp.Or(e.DisplayMessage, e.Message, e.DriverError, e.SetupError, e.KillReason, e.RestartReason)
 }
 
 // placementMetrics writes how an allocation got its node.
@@ -349,7 +349,7 @@ func (p *page) placementMetrics(m *api.PlacementMetrics) {
 	var rows [][]string
 	for _, s := range m.ScoreMetaData {
 		var parts []string
-		for _, scorer := range sortedKeys(s.Scores) {
+		for _, scorer := range slices.Sorted(maps.Keys(s.Scores)) {
 			parts = append(parts, fmt.Sprintf("%s %.3g", scorer, s.Scores[scorer]))
 		}
 		rows = append(rows, []string{api.ShortID(s.NodeID), fmt.Sprintf("%.3g", s.NormScore), strings.Join(parts, ", ")})

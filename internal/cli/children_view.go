@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sort"
@@ -37,8 +38,8 @@ func starts(now time.Time, j *api.Job) (fields []field) {
 	if p := j.Parameterized; p != nil && !j.Dispatched {
 		fields = append(fields,
 			field{"Payload", p.Payload},
-			field{"Required meta", firstOf(strings.Join(p.MetaRequired, ", "), "none")},
-			field{"Optional meta", firstOf(strings.Join(p.MetaOptional, ", "), "none")})
+			field{"Required meta", cmp.Or(strings.Join(p.MetaRequired, ", "), "none")},
+			field{"Optional meta", cmp.Or(strings.Join(p.MetaOptional, ", "), "none")})
 	}
 	return fields
 }

@@ -5,6 +5,8 @@ package cli
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -63,7 +65,7 @@ func (p *page) deployment(d *api.Deployment, wide bool) {
 		heading = append(heading, "Canaries", "Promoted")
 	}
 	var rows [][]string
-	for _, name := range sortedKeys(d.Groups) {
+	for _, name := range slices.Sorted(maps.Keys(d.Groups)) {
 		g := d.Groups[name]
 		row := []string{name, strconv.Itoa(g.DesiredTotal), strconv.Itoa(g.PlacedAllocs), strconv.Itoa(g.HealthyAllocs),
 			p.alarming(g.UnhealthyAllocs), progressBy(g, d.IsActive(), p.now)}
@@ -86,7 +88,7 @@ func deploymentNext(d *api.Deployment) []string {
 	if d.Status == api.DeploymentPaused {
 		return []string{"Go on:  reeve deployment resume " + id}
 	}
-	for _, name := range sortedKeys(d.Groups) {
+	for _, name := range slices.Sorted(maps.Keys(d.Groups)) {
 		if g := d.Groups[name]; g.DesiredCanaries > 0 && !g.Promoted && g.HealthyAllocs >= g.DesiredCanaries && !g.AutoPromote {
 			return []string{
 				"The canaries are healthy. Promote them:  reeve deployment promote " + id,

@@ -6,6 +6,8 @@ package cli
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -141,7 +143,7 @@ func (v *devView) line(a *api.AllocationListStub) string {
 	if h := health(a.DeploymentStatus); h != "-" && status == api.AllocClientRunning {
 		parts[0] += ", " + v.style.status(h)
 	}
-	for _, name := range sortedKeys(a.TaskStates) {
+	for _, name := range slices.Sorted(maps.Keys(a.TaskStates)) {
 		parts = append(parts, name+" "+v.taskInWords(a.TaskStates[name]))
 	}
 	if status == api.AllocClientRunning && a.AllocatedResources != nil {

@@ -5,6 +5,7 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -120,7 +121,7 @@ func quoted(s string) string { return fmt.Sprintf("%q", s) }
 // and so on.
 func updatesInWords(updates map[string]uint64, s style) string {
 	var parts []string
-	for _, kind := range sortedKeys(updates) {
+	for _, kind := range slices.Sorted(maps.Keys(updates)) {
 		n := updates[kind]
 		if n == 0 {
 			continue

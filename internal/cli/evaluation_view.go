@@ -4,7 +4,10 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -154,8 +157,8 @@ func blockedInWords(e *api.Evaluation) string {
 
 // desiredUpdates writes what an evaluation would do to each group.
 func (p *page) desiredUpdates(updates map[string]*api.DesiredUpdates) {
-	for _, group := range sortedKeys(updates) {
-		p.line("%s: %s", group, firstOf(desiredInWords(updates[group]), "nothing changes"))
+	for _, group := range slices.Sorted(maps.Keys(updates)) {
+		p.line("%s: %s", group, cmp.Or(desiredInWords(updates[group]), "nothing changes"))
 	}
 }
 

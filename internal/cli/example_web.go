@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,7 +41,7 @@ and SIGTERM.`,
 }
 
 func (c *cli) serveExample(ctx context.Context, listen string, startDelay time.Duration) error {
-	address := firstOf(listen, c.Getenv("NOMAD_ADDR_http"), ":"+firstOf(c.Getenv("PORT"), "8080"))
+	address := cmp.Or(listen, c.Getenv("NOMAD_ADDR_http"), ":"+cmp.Or(c.Getenv("PORT"), "8080"))
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return fmt.Errorf("example-web cannot listen: %w", err)
@@ -71,8 +72,8 @@ func (c *cli) exampleHandler(healthyFrom time.Time) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(c.Stdout, "%s %s from %s\n", r.Method, r.URL.Path, r.RemoteAddr)
-		fmt.Fprintf(w, "Hello from %s, instance %s, version %s\n", firstOf(c.Getenv("NOMAD_JOB_NAME"), "example-web"),
-			firstOf(c.Getenv("NOMAD_ALLOC_INDEX"), "0"), firstOf(c.Getenv("VERSION"), "1"))
+		fmt.Fprintf(w, "Hello from %s, instance %s, version %s\n", cmp.Or(c.Getenv("NOMAD_JOB_NAME"), "example-web"),
+			cmp.Or(c.Getenv("NOMAD_ALLOC_INDEX"), "0"), cmp.Or(c.Getenv("VERSION"), "1"))
 		if greeting, err := os.ReadFile(c.Getenv("GREETING_FILE")); err == nil {
 			w.Write(greeting)
 		}

@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -71,7 +72,7 @@ func (c *cli) finish(cmd *cobra.Command, err error) int {
 
 // explain is an error in words for whoever typed the command.
 func (c *cli) explain(err error) string {
-	return firstOf(c.connectionHint(err), err.Error())
+	return cmp.Or(c.connectionHint(err), err.Error())
 }
 
 // usageError is a command line that makes no sense.

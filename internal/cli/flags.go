@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"os"
@@ -32,7 +33,7 @@ func (c *cli) addGlobalFlags(root *cobra.Command) {
 
 // address is where to reach the cluster.
 func (c *cli) address() string {
-	return firstOf(c.flags.address, c.Getenv("REEVE_ADDR"), c.Getenv("NOMAD_ADDR"), defaultAddress)
+	return cmp.Or(c.flags.address, c.Getenv("REEVE_ADDR"), c.Getenv("NOMAD_ADDR"), defaultAddress)
 }
 
 const defaultAddress = "http://127.0.0.1:4646"
@@ -40,18 +41,18 @@ const defaultAddress = "http://127.0.0.1:4646"
 // namespace is the namespace to work in; "" leaves it to the server or the job
 // file.
 func (c *cli) namespace() string {
-	return firstOf(c.flags.namespace, c.Getenv("REEVE_NAMESPACE"), c.Getenv("NOMAD_NAMESPACE"))
+	return cmp.Or(c.flags.namespace, c.Getenv("REEVE_NAMESPACE"), c.Getenv("NOMAD_NAMESPACE"))
 }
 
 func (c *cli) region() string {
-	return firstOf(c.flags.region, c.Getenv("REEVE_REGION"), c.Getenv("NOMAD_REGION"))
+	return cmp.Or(c.flags.region, c.Getenv("REEVE_REGION"), c.Getenv("NOMAD_REGION"))
 }
 
 // token is what lets this user in who is not trusted otherwise; "" for none. It
 // is no flag: all users of a machine see the arguments of its processes.
 func (c *cli) token() (string, error) {
 	if c.flags.tokenFile == "" {
-		return firstOf(c.ownToken, c.Getenv("REEVE_TOKEN"), c.Getenv("NOMAD_TOKEN")), nil
+		return cmp.Or(c.ownToken, c.Getenv("REEVE_TOKEN"), c.Getenv("NOMAD_TOKEN")), nil
 	}
 	f, err := os.Open(c.flags.tokenFile)
 	if err != nil {
@@ -70,15 +71,6 @@ func (c *cli) token() (string, error) {
 }
 
 const longestToken = 4 << 10
-
-func firstOf(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
-}
 
 // format is how a read is to be shown: for people, as JSON, or through a
 // template.

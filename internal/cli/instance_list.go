@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -112,9 +113,9 @@ func traffic(i *api.Instance) string {
 // whyInstance says why an instance is not as it should be.
 func whyInstance(i *api.Instance) string {
 	if i.State == api.InstanceCrashed {
-		return firstOf(i.CrashReason, i.Message)
+		return cmp.Or(i.CrashReason, i.Message)
 	}
-	return firstOf(i.PlacementError, i.Message)
+	return cmp.Or(i.PlacementError, i.Message)
 }
 
 func (p *page) instanceState(i *api.Instance) string {

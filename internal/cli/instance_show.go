@@ -4,6 +4,9 @@
 package cli
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -70,7 +73,7 @@ func (p *page) instance(i *api.Instance) {
 		}
 		ports = append(ports, text)
 	}
-	for _, name := range sortedKeys(i.MetricTags) {
+	for _, name := range slices.Sorted(maps.Keys(i.MetricTags)) {
 		tags = append(tags, name+"="+i.MetricTags[name])
 	}
 	p.fields(
@@ -83,9 +86,9 @@ func (p *page) instance(i *api.Instance) {
 		field{"Next attempt", attempt},
 		field{"Crashes", crashes},
 		field{"Domain", i.Domain},
-		field{"Node", firstOf(i.NodeName, i.NodeID)},
+		field{"Node", cmp.Or(i.NodeName, i.NodeID)},
 		field{"Zone", i.Zone},
-		field{"Address", firstOf(i.Address, i.InstanceAddress)},
+		field{"Address", cmp.Or(i.Address, i.InstanceAddress)},
 		field{"Ports", strings.Join(ports, ", ")},
 		field{"Metric tags", strings.Join(tags, ", ")},
 		field{"Allocation", allocation},
@@ -94,7 +97,7 @@ func (p *page) instance(i *api.Instance) {
 	if len(i.TaskStates) > 0 {
 		p.section("Tasks")
 		var rows [][]string
-		for _, name := range sortedKeys(i.TaskStates) {
+		for _, name := range slices.Sorted(maps.Keys(i.TaskStates)) {
 			s := i.TaskStates[name]
 			state := p.style.status(s.State)
 			if s.Failed {

@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -92,7 +93,7 @@ func (c *cli) whichInstance(ctx context.Context, cl *client.Client, job string) 
 	if n := len(names); n > maxMatches {
 		names = append(names[:maxMatches], fmt.Sprintf("and %d more", n-maxMatches))
 	}
-	return usagef("say which INSTANCE of job %q: %s", job, firstOf(strings.Join(names, ", "), "it has none"))
+	return usagef("say which INSTANCE of job %q: %s", job, cmp.Or(strings.Join(names, ", "), "it has none"))
 }
 
 // instanceDone says what comes of a verb, and what to type next.

@@ -4,8 +4,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -182,8 +185,8 @@ func (p *page) plannedPlacement(plan *api.PlanJobResponse) {
 		title, all = "Placement of one start:", "- A start could be placed at once."
 	}
 	p.line("%s", p.style.bold(title))
-	for _, group := range sortedKeys(updates) {
-		p.line("- %s: %s", group, firstOf(desiredInWords(updates[group]), "nothing changes"))
+	for _, group := range slices.Sorted(maps.Keys(updates)) {
+		p.line("- %s: %s", group, cmp.Or(desiredInWords(updates[group]), "nothing changes"))
 		if nodes := plan.Nodes[group]; len(nodes) > 0 {
 			p.line("  started on %s", p.nodesInWords(nodes))
 		}
@@ -202,7 +205,7 @@ func (p *page) plannedPlacement(plan *api.PlanJobResponse) {
 
 // nodesInWords lists nodes with how many of something each has.
 func (p *page) nodesInWords(nodes map[string]int) string {
-	names := sortedKeys(nodes)
+	names := slices.Sorted(maps.Keys(nodes))
 	var parts []string
 	for i, name := range names {
 		if i == plannedNodes && !p.complete && len(names) > plannedNodes+1 {

@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -52,13 +53,13 @@ func (c *cli) followRestart(ctx context.Context, cl *client.Client, r *api.JobRe
 	case api.RestartComplete:
 		return nil
 	}
-	return fmt.Errorf("restart %s is %s: %s", api.ShortID(r.ID), r.Status, firstOf(r.StatusDescription, "no reason given"))
+	return fmt.Errorf("restart %s is %s: %s", api.ShortID(r.ID), r.Status, cmp.Or(r.StatusDescription, "no reason given"))
 }
 
 // toldPaused says why a restart is paused, and how to go on.
 func (c *cli) toldPaused(r *api.JobRestart) error {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s.\n", firstOf(r.StatusDescription, "Nobody said why"))
+	fmt.Fprintf(&out, "%s.\n", cmp.Or(r.StatusDescription, "Nobody said why"))
 	for _, id := range r.UnhealthyAllocs {
 		fmt.Fprintf(&out, "This did not come back well:  reeve alloc status %s\n", api.ShortID(id))
 	}

@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -48,7 +49,7 @@ func (p *page) restarts(job string, list []*api.JobRestart) {
 	var rows [][]string
 	for _, r := range list {
 		rows = append(rows, []string{api.ShortID(r.ID), p.restartStatus(r.Status), strconv.Itoa(len(r.RestartedAllocs)),
-			p.alarming(len(r.UnhealthyAllocs)), strconv.Itoa(r.BatchSize), dash(r.By), age(p.now, r.StartedAt), dash(firstOf(r.StatusDescription, r.Reason))})
+			p.alarming(len(r.UnhealthyAllocs)), strconv.Itoa(r.BatchSize), dash(r.By), age(p.now, r.StartedAt), dash(cmp.Or(r.StatusDescription, r.Reason))})
 	}
 	p.table([]string{"ID", "Status", "Restarted", "Unhealthy", "Batch", "By", "Started", "Description"}, rows)
 	for _, r := range list {

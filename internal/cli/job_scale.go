@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -57,7 +58,7 @@ reeve job scale shop cart 3`,
 			}
 			resp, err := cl.Jobs().Scale(cmd.Context(), id, &api.ScaleJobRequest{
 				Count: &n, Target: map[string]string{"Group": group}, JobModifyIndex: checkIndex,
-				Message: firstOf(message, "reeve job scale"),
+				Message: cmp.Or(message, "reeve job scale"),
 			})
 			if err != nil {
 				return err

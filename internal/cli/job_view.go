@@ -5,6 +5,7 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strconv"
@@ -221,7 +222,7 @@ func unlessEqual(s, usual string) string {
 
 // groups writes how many instances of each group should run and how they are.
 func (p *page) groups(j *api.Job, summary *api.JobSummary) {
-	names := sortedKeys(summary.Summary)
+	names := slices.Sorted(maps.Keys(summary.Summary))
 	order := make(map[string]int, len(j.Groups))
 	for i, g := range j.Groups {
 		order[g.Name] = i + 1

@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -106,5 +107,5 @@ func submissionOf(src jobspec.Source, vars map[string]string) *api.JobSubmission
 	format := map[jobspec.Syntax]string{
 		jobspec.FormatJSON: "json", jobspec.FormatYAML: "yaml",
 	}[jobspec.DetectFormat(src)]
-	return &api.JobSubmission{Source: string(src.Text), Format: firstOf(format, "hcl2"), VariableFlags: vars}
+	return &api.JobSubmission{Source: string(src.Text), Format: cmp.Or(format, "hcl2"), VariableFlags: vars}
 }

@@ -18,7 +18,10 @@ type live struct {
 	status string
 }
 
-func (c *cli) live() *live { return &live{w: c.Stderr, tty: isTerminal(c.Stderr)} }
+func (c *cli) live() *live { return newLive(c.Stderr) }
+
+// newLive returns a live that writes to w.
+func newLive(w io.Writer) *live { return &live{w: w, tty: isTerminal(w)} }
 
 // width is how wide a sentence may be.
 func (l *live) width() int {

@@ -5,6 +5,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -61,7 +62,7 @@ func (l *logs) ofJob(ctx context.Context, to target, args []string) error {
 	if err != nil {
 		return err
 	}
-	task := firstOf(append([]string{to.task}, args...)...)
+	task := cmp.Or(append([]string{to.task}, args...)...)
 	list, err := l.c.instancesOf(ctx, cl, id, task)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -94,9 +95,9 @@ func (m *monitor) evaluation(ctx context.Context, id string) (*api.Evaluation, e
 func (m *monitor) placed(e *api.Evaluation) error {
 	switch {
 	case e.Status == api.EvalStatusFailed:
-		return fmt.Errorf("evaluation %s failed: %s", m.id(e.ID), firstOf(e.StatusDescription, "no reason given"))
+		return fmt.Errorf("evaluation %s failed: %s", m.id(e.ID), cmp.Or(e.StatusDescription, "no reason given"))
 	case e.Status == api.EvalStatusCanceled:
-		m.out.say("Evaluation %s was canceled: %s", m.id(e.ID), firstOf(e.StatusDescription, "a newer one does its work"))
+		m.out.say("Evaluation %s was canceled: %s", m.id(e.ID), cmp.Or(e.StatusDescription, "a newer one does its work"))
 	case len(e.FailedGroups) > 0:
 		p := &page{style: m.style, now: m.c.Now()}
 		p.placementFailures(e.FailedGroups)

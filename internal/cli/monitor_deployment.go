@@ -4,8 +4,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -110,7 +113,7 @@ func (m *monitor) deployment(ctx context.Context, d *api.Deployment) error {
 // deploymentProgress is how far each group is.
 func deploymentProgress(d *api.Deployment) string {
 	var parts []string
-	for _, name := range sortedKeys(d.Groups) {
+	for _, name := range slices.Sorted(maps.Keys(d.Groups)) {
 		g := d.Groups[name]
 		text := fmt.Sprintf("%s: %d of %d healthy", name, g.HealthyAllocs, g.DesiredTotal)
 		if g.UnhealthyAllocs > 0 {
@@ -131,7 +134,7 @@ func (m *monitor) deploymentEnded(ctx context.Context, d *api.Deployment) error 
 		m.explainFailures(ctx)
 	}
 	return fmt.Errorf("deployment %s is %s: %s\n\"reeve deployment status %s\" shows the whole of it",
-		m.id(d.ID), d.Status, firstOf(d.StatusDescription, "no reason given"), api.ShortID(d.ID))
+		m.id(d.ID), d.Status, cmp.Or(d.StatusDescription, "no reason given"), api.ShortID(d.ID))
 }
 
 // allocations follows a job that has no deployment until each of its
@@ -229,15 +232,15 @@ func (m *monitor) sayAllocations(list []*api.AllocationListStub, version uint64)
 
 // explainFailures says why allocations failed, and where to look.
 func (m *monitor) explainFailures(ctx context.Context) {
-	for _, id := range sortedKeys(m.failed) {
+	for _, id := range slices.Sorted(maps.Keys(m.failed)) {
 		a, _, err := m.cl.Allocations().Get(ctx, id, nil)
 		if err != nil {
 			continue
 		}
 		m.out.say("\nAllocation %s failed:", a)
-		for _, task := range sortedKeys(a.TaskStates) {
+		for _, task := range slices.Sorted(maps.Keys(a.TaskStates)) {
 			for _, e := range lastEvents(a.TaskStates[task], 4) {
-				m.out.say("  %s: %s", task, firstOf(eventInWords(e), e.Type))
+				m.out.say("  %s: %s", task, cmp.Or(eventInWords(e), e.Type))
 			}
 		}
 		m.out.say("  \"reeve alloc logs -stderr %s\" shows what it said.", api.ShortID(id))

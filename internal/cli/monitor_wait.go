@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -64,7 +65,7 @@ func waitsFor(pl *api.Plan) string {
 		return ""
 	}
 	if pl.Message != "" || pl.Interrupted {
-		return firstOf(pl.Message, "plan "+pl.Name+" is interrupted")
+		return cmp.Or(pl.Message, "plan "+pl.Name+" is interrupted")
 	}
 	for _, phase := range pl.Phases {
 		if phase.Status != api.PlanWaiting {
@@ -75,7 +76,7 @@ func waitsFor(pl *api.Plan) string {
 		}
 		for _, s := range phase.Steps {
 			if s.Status == api.PlanWaiting {
-				return s.Name + ": " + firstOf(s.Message, "waits for somebody to continue")
+				return s.Name + ": " + cmp.Or(s.Message, "waits for somebody to continue")
 			}
 		}
 	}

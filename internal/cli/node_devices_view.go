@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -57,7 +58,7 @@ func (p *page) nodeDevices(n *api.Node, allocs []*api.Allocation) {
 			if !d.Healthy {
 				state = "unhealthy"
 			}
-			rows = append(rows, []string{name, d.ID, p.style.status(state), firstOf(holders[name+" "+d.ID], d.HealthDescription), attributesInWords(g.Attributes)})
+			rows = append(rows, []string{name, d.ID, p.style.status(state), cmp.Or(holders[name+" "+d.ID], d.HealthDescription), attributesInWords(g.Attributes)})
 		}
 	}
 	p.table([]string{"Device", "ID", "State", "Held by", "Attributes"}, rows)
@@ -78,7 +79,7 @@ func (p *page) hostNetworks(n *api.Node) {
 	}
 	p.section("Host networks")
 	var rows [][]string
-	for _, name := range sortedKeys(n.HostNetworks) {
+	for _, name := range slices.Sorted(maps.Keys(n.HostNetworks)) {
 		h := n.HostNetworks[name]
 		rows = append(rows, []string{name, h.Address, h.Interface, h.ReservedPorts})
 	}

@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,7 +97,7 @@ func (m *drainMonitor) goesOn(ctx context.Context, id string) string {
 	if err != nil {
 		return ""
 	}
-	return fmt.Sprintf("; goes on as %s on %s", m.id(next.ID), firstOf(next.NodeName, api.ShortID(next.NodeID)))
+	return fmt.Sprintf("; goes on as %s on %s", m.id(next.ID), cmp.Or(next.NodeName, api.ShortID(next.NodeID)))
 }
 
 func (m *drainMonitor) waiting(n int) string {

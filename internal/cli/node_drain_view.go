@@ -4,7 +4,10 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,7 +58,7 @@ func drainReason(r *api.DrainRecord) string {
 	if m := r.Meta["message"]; m != "" {
 		parts = append(parts, m)
 	}
-	for _, name := range sortedKeys(r.Meta) {
+	for _, name := range slices.Sorted(maps.Keys(r.Meta)) {
 		if name != "message" {
 			parts = append(parts, name+"="+r.Meta[name])
 		}
@@ -99,7 +102,7 @@ func replacement(a *api.DrainingAllocation, wide bool) string {
 	if wide {
 		id = r.ID
 	}
-	text := fmt.Sprintf("%s on %s, %s", id, firstOf(r.NodeName, api.ShortID(r.NodeID)), r.ClientStatus)
+	text := fmt.Sprintf("%s on %s, %s", id, cmp.Or(r.NodeName, api.ShortID(r.NodeID)), r.ClientStatus)
 	if r.Healthy != nil {
 		text += map[bool]string{true: ", healthy", false: ", unhealthy"}[*r.Healthy]
 	}

@@ -4,6 +4,8 @@
 package cli
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -142,7 +144,7 @@ func (p *page) nodePool(n *api.NodePool) {
 		{"Algorithm", orWord(poolAlgorithm(n), "the cluster's")},
 		{"Memory oversubscription", orWord(oversubscription, "the cluster's")},
 	}
-	for _, key := range sortedKeys(n.Meta) {
+	for _, key := range slices.Sorted(maps.Keys(n.Meta)) {
 		fields = append(fields, field{"Meta " + key, n.Meta[key]})
 	}
 	p.fields(append(fields, field{"Modify index", strconv.FormatUint(n.ModifyIndex, 10)})...)

@@ -5,6 +5,7 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -79,7 +80,7 @@ func eligibility(e string, drain bool) string {
 
 func healthyDrivers(drivers map[string]*api.DriverStatus) []string {
 	var names []string
-	for _, name := range sortedKeys(drivers) {
+	for _, name := range slices.Sorted(maps.Keys(drivers)) {
 		if d := drivers[name]; d != nil && d.Detected && d.Healthy {
 			names = append(names, name)
 		}
@@ -143,7 +144,7 @@ func (p *page) node(n *api.Node, drain *api.NodeDrainStatus, allocs []*api.Alloc
 
 func (p *page) pairs(m map[string]string) {
 	fields := make([]field, 0, len(m))
-	for _, k := range sortedKeys(m) {
+	for _, k := range slices.Sorted(maps.Keys(m)) {
 		fields = append(fields, field{k, m[k]})
 	}
 	p.fields(fields...)
@@ -189,7 +190,7 @@ func (p *page) drivers(drivers map[string]*api.DriverStatus) {
 	}
 	p.section("Drivers")
 	var rows [][]string
-	for _, name := range sortedKeys(drivers) {
+	for _, name := range slices.Sorted(maps.Keys(drivers)) {
 		d := drivers[name]
 		state := "healthy"
 		switch {

@@ -48,21 +48,21 @@ func (p *page) section(title string) {
 	p.line("%s", p.style.bold(title))
 }
 
-// field is one line of a block of names and values.
-type field struct{ name, value string }
+// field is one line of a block: a name and a value.
+type field [2]string
 
 // fields writes names and values in two columns; a field without a value is
 // left out.
 func (p *page) fields(fields ...field) {
 	width := 0
 	for _, f := range fields {
-		if f.value != "" {
-			width = max(width, utf8.RuneCountInString(f.name))
+		if f[1] != "" {
+			width = max(width, utf8.RuneCountInString(f[0]))
 		}
 	}
 	for _, f := range fields {
-		if f.value != "" {
-			p.line("%-*s = %s", width, f.name, f.value)
+		if f[1] != "" {
+			p.line("%-*s = %s", width, f[0], f[1])
 		}
 	}
 }

@@ -5,6 +5,7 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -76,7 +77,7 @@ func noNodes(m *api.PlacementMetrics) []string {
 		return []string{"no node is ready in the job's datacenters"}
 	}
 	var empty []string
-	for _, dc := range sortedKeys(m.NodesAvailable) {
+	for _, dc := range slices.Sorted(maps.Keys(m.NodesAvailable)) {
 		if m.NodesAvailable[dc] == 0 {
 			empty = append(empty, dc)
 		}
@@ -110,7 +111,7 @@ func askedFor(m *api.PlacementMetrics, dimension string) string {
 // countedReasons writes each reason with its number of nodes, the biggest
 // first.
 func countedReasons(reasons map[string]int, text func(reason, nodes string) string) []string {
-	keys := sortedKeys(reasons)
+	keys := slices.Sorted(maps.Keys(reasons))
 	sort.SliceStable(keys, func(i, j int) bool { return reasons[keys[i]] > reasons[keys[j]] })
 	lines := make([]string, 0, len(keys))
 	for _, k := range keys {
@@ -121,7 +122,7 @@ func countedReasons(reasons map[string]int, text func(reason, nodes string) stri
 
 // placementFailures writes the groups that could not be placed, and why.
 func (p *page) placementFailures(failed map[string]*api.PlacementMetrics) {
-	for _, group := range sortedKeys(failed) {
+	for _, group := range slices.Sorted(maps.Keys(failed)) {
 		m := failed[group]
 		p.line("%s %s", p.style.yellow(fmt.Sprintf("Group %q:", group)),
 			count(1+m.CoalescedFailures, "instance could not be placed", "instances could not be placed"))

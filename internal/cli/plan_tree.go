@@ -4,7 +4,9 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,8 +61,8 @@ func (t *treeText) phase(phase *api.Phase, last bool) {
 
 // element writes the line of a plan or phase.
 func (t *treeText) element(before, name, strategy string, status api.PlanStatus, notes []string) {
-	text := fmt.Sprintf("%s (%s strategy) (%s)", firstOf(name, unknownWord), firstOf(strategy, unknownWord),
-		firstOf(t.style.planStatus(status), unknownWord))
+	text := fmt.Sprintf("%s (%s strategy) (%s)", cmp.Or(name, unknownWord), cmp.Or(strategy, unknownWord),
+		cmp.Or(t.style.planStatus(status), unknownWord))
 	t.write(before, text, notes)
 }
 
@@ -70,13 +72,14 @@ func (t *treeText) row(before string, row stepRow, phase *api.Phase) {
 		return
 	}
 	s := row.step
-	t.write(before, fmt.Sprintf("%s (%s)", firstOf(s.Name, unknownWord), firstOf(t.style.planStatus(s.Status), unknownWord)), t.stepNotes(s, phase))
+	t.write(before, fmt.Sprintf("%s (%s)", cmp.Or(s.Name, unknownWord), cmp.Or(t.style.planStatus(s.Status), unknownWord)), t.stepNotes(s, phase))
 }
 
 // write writes one line: the element, and beside it what there is to say.
 func (t *treeText) write(before, text string, notes []string) {
 	line := t.style.dim(before) + text
-	if notes := strings.Join(keep(notes, func(n string) bool { return n != "" }), ", "); notes != "" {
+	notes = slices.DeleteFunc(notes, func(n string) bool { return n == "" })
+	if notes := strings.Join(notes, ", "); notes != "" {
 		line += "  " + notes
 	}
 	t.lines = append(t.lines, line)

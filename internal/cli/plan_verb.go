@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -187,12 +188,12 @@ func (c *cli) careful(question string, yes bool) error {
 
 // operator is who uses the program, as decisions name them: user@host.
 func (c *cli) operator() string {
-	name := firstOf(c.Getenv("USER"), c.Getenv("LOGNAME"))
+	name := cmp.Or(c.Getenv("USER"), c.Getenv("LOGNAME"))
 	if name == "" {
 		if u, err := user.Current(); err == nil {
 			name = u.Username
 		}
 	}
 	host, _ := os.Hostname()
-	return firstOf(name, "unknown") + "@" + firstOf(host, "unknown")
+	return cmp.Or(name, "unknown") + "@" + cmp.Or(host, "unknown")
 }

@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -189,7 +190,7 @@ func (w *planWatch) ended(ctx context.Context) (bool, error) {
 		return true, w.replaced(ctx)
 	case api.PlanError:
 		return true, fmt.Errorf("plan %s of job %q cannot be completed as it stands: %s", w.last.Name, w.job,
-			firstOf(strings.Join(w.last.Errors, "; "), w.last.Message, "no reason given"))
+			cmp.Or(strings.Join(w.last.Errors, "; "), w.last.Message, "no reason given"))
 	}
 	return false, nil
 }
@@ -248,7 +249,7 @@ func (w *planWatch) left(ctx context.Context) error {
 			status = w.last.Status
 		}
 		return &exit{code: exitNotInTime, err: fmt.Errorf("plan %s of job %q is not complete in time, but %s; it goes on without this command",
-			w.plan, w.job, firstOf(string(status), "not known yet"))}
+			w.plan, w.job, cmp.Or(string(status), "not known yet"))}
 	}
 	return exitWith(exitInterrupted)
 }

@@ -4,7 +4,10 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,7 +82,7 @@ func inState(now, since time.Time) string {
 // decided is a decision in words: "alice@laptop continued phase web, 2m ago:
 // looks good".
 func decided(now time.Time, d *api.Decision) string {
-	text := fmt.Sprintf("%s %s", firstOf(d.By, "unknown"), pastOf(d.Verb))
+	text := fmt.Sprintf("%s %s", cmp.Or(d.By, "unknown"), pastOf(d.Verb))
 	switch {
 	case d.Step != "":
 		text += " " + d.Step
@@ -101,7 +104,7 @@ func decided(now time.Time, d *api.Decision) string {
 
 // decidedBy says who decided, when and why.
 func decidedBy(now time.Time, d *api.Decision) string {
-	return firstOf(d.By, "unknown") + sinceAndWhy(now, d)
+	return cmp.Or(d.By, "unknown") + sinceAndWhy(now, d)
 }
 
 func sinceAndWhy(now time.Time, d *api.Decision) string {
@@ -133,7 +136,7 @@ func pastOf(v api.Verb) string {
 
 func parametersInWords(m map[string]string) string {
 	var parts []string
-	for _, key := range sortedKeys(m) {
+	for _, key := range slices.Sorted(maps.Keys(m)) {
 		parts = append(parts, key+"="+shellQuote(m[key]))
 	}
 	return strings.Join(parts, " ")

@@ -5,6 +5,8 @@ package cli
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/reeve-run/reeve/internal/sim"
@@ -135,7 +137,7 @@ func (p *page) simSpread(r *sim.Report) {
 	var rows [][]string
 	for _, s := range r.Spread {
 		example := ""
-		for _, value := range sortedKeys(s.Example) {
+		for _, value := range slices.Sorted(maps.Keys(s.Example)) {
 			example += fmt.Sprintf("%s=%d ", value, s.Example[value])
 		}
 		rows = append(rows, []string{s.Job, s.Group, s.Attribute, fmt.Sprintf("%.1f", s.Error), fmt.Sprintf("%.1f", s.MeanError), example})
@@ -146,7 +148,7 @@ func (p *page) simSpread(r *sim.Report) {
 func (p *page) simServer(r *sim.Report) {
 	p.section("Server")
 	var evaluations string
-	for _, status := range sortedKeys(r.Evaluations) {
+	for _, status := range slices.Sorted(maps.Keys(r.Evaluations)) {
 		if n := r.Evaluations[status]; n > 0 {
 			evaluations += fmt.Sprintf("%s %s, ", thousands(int64(n)), status)
 		}

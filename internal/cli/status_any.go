@@ -5,6 +5,7 @@ package cli
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/reeve-run/reeve/api"
@@ -22,7 +23,7 @@ func (c *cli) statusOf(ctx context.Context, prefix string, f format) error {
 		return err
 	}
 	var matches []match
-	for _, kind := range sortedKeys(found.Matches) {
+	for _, kind := range slices.Sorted(maps.Keys(found.Matches)) {
 		for _, id := range found.Matches[kind] {
 			matches = append(matches, match{id, kindInWords(kind)})
 		}

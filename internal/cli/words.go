@@ -5,7 +5,6 @@ package cli
 
 import (
 	"fmt"
-	"sort"
 	"strings"
 	"time"
 
@@ -70,16 +69,6 @@ func count(n int, one, many string) string {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, many)
-}
-
-// sortedKeys are a map's keys in order.
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
 }
 
 // megabytes writes a size in MB for people.
