@@ -6,6 +6,7 @@ package cli
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,7 +55,7 @@ func isOfCheck(t *api.Trouble) bool {
 // withoutSlowStarts leaves out checks that have failed for a moment only, where
 // something else is wrong.
 func withoutSlowStarts(list []*api.Trouble, now time.Time) []*api.Trouble {
-	settled := keep(list, func(t *api.Trouble) bool { return !isOfCheck(t) || now.Sub(t.At) >= checkPatience })
+	settled := slices.DeleteFunc(slices.Clone(list), func(t *api.Trouble) bool { return isOfCheck(t) && now.Sub(t.At) < checkPatience })
 	if len(settled) == 0 {
 		return list
 	}

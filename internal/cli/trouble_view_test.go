@@ -60,7 +60,7 @@ func TestTroublesAreToldWhenTheyAreKnown(t *testing.T) {
 	now := testNow
 	list := testTroubles()
 	tell := &teller{
-		job: "web", now: func() time.Time { return now }, out: &live{w: &out}, told: map[string]bool{},
+		job: "web", now: func() time.Time { return now }, out: newLive(&out), told: map[string]bool{},
 		said: func(_ context.Context, t *api.Trouble) []string {
 			if t.Log == "" {
 				return nil
