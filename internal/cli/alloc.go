@@ -4,17 +4,15 @@
 package cli
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
 func allocCommand(c *cli) *cobra.Command {
@@ -109,7 +107,7 @@ func compareBools(a, b bool) int {
 // chooseTask is the task that was named, or the only one there is. A group's
 // one main task counts as the only one.
 func chooseTask(a *api.Allocation, named string) (string, error) {
-	names := taskOrder(a)
+	names := view.TaskOrder(a)
 	if named != "" {
 		if slices.Contains(names, named) {
 			return named, nil
@@ -121,7 +119,7 @@ func chooseTask(a *api.Allocation, named string) (string, error) {
 	}
 	var main []string
 	for _, name := range names {
-		if taskKind(a, name) == "" {
+		if view.TaskKind(a, name) == "" {
 			main = append(main, name)
 		}
 	}
@@ -129,42 +127,4 @@ func chooseTask(a *api.Allocation, named string) (string, error) {
 		return main[0], nil
 	}
 	return "", usagef("allocation %s has several tasks: say which of %s", a, strings.Join(names, ", "))
-}
-
-// byName sorts allocations by job and index, the newest of an index first.
-func byName(list []*api.AllocationListStub) {
-	sort.SliceStable(list, func(i, j int) bool {
-		a, b := list[i], list[j]
-		if a.JobID != b.JobID || a.TaskGroup != b.TaskGroup {
-			return a.JobID+"\x00"+a.TaskGroup < b.JobID+"\x00"+b.TaskGroup
-		}
-		if x, y := indexOf(a), indexOf(b); x != y {
-			return x < y
-		}
-		return a.CreateIndex > b.CreateIndex
-	})
-}
-
-func indexOf(a *api.AllocationListStub) int { return (&api.Allocation{Name: a.Name}).Index() }
-
-// allocationsWithAddresses writes where the allocations of a job are reached.
-func (p *page) allocationsWithAddresses(list []*api.AllocationListStub) {
-	byName(list)
-	var rows [][]string
-	for _, a := range list {
-		rows = append(rows, []string{api.ShortID(a.ID), a.Name, cmp.Or(a.NodeName, api.ShortID(a.NodeID)),
-			p.style.status(a.ClientStatus), labelledAddresses(a)})
-	}
-	p.table([]string{"Allocation", "Name", "Node", "Status", "Address"}, rows)
-}
-
-func labelledAddresses(a *api.AllocationListStub) string {
-	if a.AllocatedResources == nil {
-		return "-"
-	}
-	var list []string
-	for _, port := range a.AllocatedResources.Shared.Ports {
-		list = append(list, fmt.Sprintf("%s %s", port.Label, hostPort(port)))
-	}
-	return dash(strings.Join(list, ", "))
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/term"
 )
 
 func allocExecCommand(c *cli) *cobra.Command {
@@ -36,7 +37,7 @@ echo hello | reeve alloc exec -t=false 3f2a cat`,
 		},
 		ValidArgsFunction: c.completeIDs(api.SearchAllocations),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			onTerminal := isTerminal(c.Stdin) && isTerminal(c.Stdout)
+			onTerminal := term.IsTerminal(c.Stdin) && term.IsTerminal(c.Stdout)
 			if !cmd.Flags().Changed("tty") {
 				tty = onTerminal
 			}
@@ -84,7 +85,7 @@ func (s *session) run(ctx context.Context, interactive bool) error {
 	}
 	if s.request.TTY && interactive {
 		if stdin, ok := s.c.Stdin.(*os.File); ok {
-			restore, resize, err := rawTerminal(ctx, stdin)
+			restore, resize, err := term.Raw(ctx, stdin)
 			if err != nil {
 				return err
 			}

@@ -5,15 +5,15 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/term"
+	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
 func allocFSCommand(c *cli) *cobra.Command {
@@ -83,7 +83,7 @@ func (f *files) show(ctx context.Context, stat bool) error {
 	}
 	switch {
 	case stat:
-		return f.c.show(f.format, info, func(p *page) { p.files([]*api.FileInfo{info}, f.machine) })
+		return f.c.show(f.format, info, func(p *term.Page) { view.Files(p, []*api.FileInfo{info}, f.machine) })
 	case !info.IsDir:
 		return f.print(ctx)
 	}
@@ -91,7 +91,7 @@ func (f *files) show(ctx context.Context, stat bool) error {
 	if err != nil {
 		return err
 	}
-	return f.c.show(f.format, list, func(p *page) { p.files(list, f.machine) })
+	return f.c.show(f.format, list, func(p *term.Page) { view.Files(p, list, f.machine) })
 }
 
 // print writes the file, or its end, and with -f all that follows.
@@ -147,21 +147,4 @@ func (f *files) readEnd(ctx context.Context, size, n int64) ([]byte, error) {
 	}
 	defer body.Close()
 	return io.ReadAll(body)
-}
-
-// files writes a listing.
-func (p *page) files(list []*api.FileInfo, machine bool) {
-	var rows [][]string
-	for _, f := range list {
-		name := f.Name
-		if f.IsDir {
-			name += "/"
-		}
-		size, changed := byteSize(f.Size), age(p.now, f.ModTime)
-		if machine {
-			size, changed = fmt.Sprint(f.Size), f.ModTime.Format(time.RFC3339)
-		}
-		rows = append(rows, []string{f.FileMode, size, changed, name})
-	}
-	p.table([]string{"Mode", "Size", "Changed", "Name"}, rows)
 }

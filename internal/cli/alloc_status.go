@@ -10,23 +10,18 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/term"
+	"github.com/reeve-run/reeve/internal/cli/view"
 )
-
-// allocationStatus is what "alloc status ALLOC" shows.
-type allocationStatus struct {
-	*api.Allocation
-	Checks map[string]*api.CheckStatus `json:",omitempty"`
-	Stats  *api.AllocationStats        `json:",omitempty"` // what its tasks use now
-}
 
 // readAllocationStatus gathers all that is shown of an allocation. A node that
 // cannot be asked has neither checks nor stats.
-func (c *cli) readAllocationStatus(ctx context.Context, cl *client.Client, prefix string) (*allocationStatus, error) {
+func (c *cli) readAllocationStatus(ctx context.Context, cl *client.Client, prefix string) (*view.AllocationStatus, error) {
 	a, err := c.readAllocation(ctx, cl, prefix)
 	if err != nil {
 		return nil, err
 	}
-	s := &allocationStatus{Allocation: a}
+	s := &view.AllocationStatus{Allocation: a}
 	if a.ClientStatus == api.AllocClientRunning {
 		s.Checks, _ = cl.Allocations().Checks(ctx, a.ID)
 		s.Stats, _ = cl.Allocations().Stats(ctx, a.ID)
@@ -58,9 +53,9 @@ reeve alloc status -t '{{range addresses .Allocation}}{{.}}{{end}}' 3f2a`,
 			if err != nil {
 				return err
 			}
-			return c.show(f, s, func(p *page) {
-				p.allocation(s, wide)
-				p.allocationNext(s.Allocation)
+			return c.show(f, s, func(p *term.Page) {
+				view.Allocation(p, s, wide)
+				view.AllocationNext(p, s.Allocation)
 			})
 		},
 	}
@@ -75,12 +70,12 @@ func (c *cli) listAllocations(ctx context.Context, cl *client.Client, f format, 
 	if err != nil {
 		return err
 	}
-	byName(list)
-	return c.show(f, list, func(p *page) {
+	view.SortAllocations(list)
+	return c.show(f, list, func(p *term.Page) {
 		if len(list) == 0 {
-			p.line("No allocations.")
+			p.Line("No allocations.")
 			return
 		}
-		p.allocations(list, wide)
+		view.Allocations(p, list, wide)
 	})
 }

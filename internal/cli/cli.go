@@ -2,13 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package cli is the command line: one file per command. Commands talk to a
-// cluster through package client and read job files through package jobspec;
-// only "agent" and "dev" start anything themselves, through package agent.
+// cluster through package client, and read job files through package jobspec.
+// Only "agent" and "dev" start servers and nodes, through package agent.
 //
-// What a command found out goes to stdout; what it has to say meanwhile goes
-// to stderr. Rendering is kept apart from fetching: a file named after a noun
-// (jobs_view.go, allocations_view.go) turns api objects into text and knows
-// neither network nor terminal.
+// Commands write results to stdout, and progress to stderr. Package view turns
+// api objects into text, package plantree plans, and package term knows the
+// terminal.
 package cli
 
 import (

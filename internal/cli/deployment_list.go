@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/term"
+	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
 func deploymentListCommand(c *cli) *cobra.Command {
@@ -30,12 +32,12 @@ func deploymentListCommand(c *cli) *cobra.Command {
 				return err
 			}
 			sort.SliceStable(list, func(i, j int) bool { return list[i].CreateIndex > list[j].CreateIndex })
-			return c.show(f, list, func(p *page) {
+			return c.show(f, list, func(p *term.Page) {
 				if len(list) == 0 {
-					p.line("No deployments.")
+					p.Line("No deployments.")
 					return
 				}
-				p.deployments(list)
+				view.Deployments(p, list)
 			})
 		},
 	}

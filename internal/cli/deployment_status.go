@@ -10,6 +10,8 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/term"
+	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
 func deploymentStatusCommand(c *cli) *cobra.Command {
@@ -38,7 +40,7 @@ func deploymentStatusCommand(c *cli) *cobra.Command {
 			}
 			if monitor && f.forPeople() {
 				m := c.monitor(cl.WithNamespace(d.Namespace), d.JobID, wide)
-				defer m.out.done()
+				defer m.out.Done()
 				return m.deployment(cmd.Context(), d)
 			}
 			return c.showDeployment(cmd.Context(), cl, d, f, wide)
@@ -58,7 +60,7 @@ func (c *cli) showDeployment(ctx context.Context, cl *client.Client, d *api.Depl
 	if err != nil {
 		return err
 	}
-	byName(allocs)
+	view.SortAllocations(allocs)
 	wrong := d.Troubles
 	if d.IsActive() {
 		wrong, _, err = cl.WithNamespace(d.Namespace).Jobs().Troubles(ctx, d.JobID, ofVersion(d.JobVersion))
@@ -66,12 +68,12 @@ func (c *cli) showDeployment(ctx context.Context, cl *client.Client, d *api.Depl
 			return err
 		}
 	}
-	return c.show(f, d, func(p *page) {
-		p.deployment(d, wide)
-		p.troubles(d.JobID, wrong)
+	return c.show(f, d, func(p *term.Page) {
+		view.Deployment(p, d, wide)
+		view.Troubles(p, d.JobID, wrong)
 		if len(allocs) > 0 {
-			p.section("Allocations")
-			p.allocations(allocs, wide)
+			p.Section("Allocations")
+			view.Allocations(p, allocs, wide)
 		}
 	})
 }

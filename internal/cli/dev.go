@@ -129,10 +129,10 @@ func (c *cli) devRun(ctx context.Context, cl *client.Client, a *agent.Agent, job
 	if err := v.waitForNode(ctx); err != nil {
 		return err
 	}
-	v.out.say("Reeve runs at %s.", v.style.bold(cl.Address()))
+	v.out.Say("Reeve runs at %s.", v.style.Bold(cl.Address()))
 	v.sayRouter(ctx)
 	if address, zone := a.DNS(); address != "" {
-		v.out.say("Services have names, as in web.default.svc.%s, at the name server %s.", zone, v.style.bold(address))
+		v.out.Say("Services have names, as in web.default.svc.%s, at the name server %s.", zone, v.style.Bold(address))
 	}
 	for _, in := range jobs {
 		if err := v.register(ctx, in); err != nil {
@@ -140,7 +140,7 @@ func (c *cli) devRun(ctx context.Context, cl *client.Client, a *agent.Agent, job
 		}
 	}
 	if len(jobs) == 0 {
-		v.out.say("No job files were given: \"reeve job run FILE\" registers one. Ctrl-C ends it.")
+		v.out.Say("No job files were given: \"reeve job run FILE\" registers one. Ctrl-C ends it.")
 	}
 	return v.follow(ctx)
 }
@@ -173,6 +173,6 @@ func (c *cli) devStop(ctx context.Context, cl *client.Client, id string) error {
 		return err
 	}
 	m := c.monitor(cl, id, false)
-	defer m.out.done()
+	defer m.out.Done()
 	return m.waitStopped(ctx)
 }

@@ -14,14 +14,17 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/human"
+	"github.com/reeve-run/reeve/internal/cli/term"
+	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
 // A devView shows what becomes of every allocation of a "reeve dev".
 type devView struct {
 	c      *cli
 	cl     *client.Client
-	out    *live
-	style  style
+	out    *term.Live
+	style  term.Style
 	router string // where the router listens; "" without one
 	jobs   []*api.Job
 	lines  map[string]string // what was said last, by allocation
@@ -68,7 +71,7 @@ func (v *devView) register(ctx context.Context, in *loaded) error {
 		return in.explain(err)
 	}
 	v.c.warn(resp.Warnings)
-	v.out.say("Registered job %q.", in.job.ID)
+	v.out.Say("Registered job %q.", in.job.ID)
 	if resp.EvalID == "" {
 		return nil
 	}
@@ -77,9 +80,9 @@ func (v *devView) register(ctx context.Context, in *loaded) error {
 		return err
 	}
 	if len(e.FailedGroups) > 0 {
-		p := &page{style: v.style, now: v.c.Now()}
-		p.placementFailures(e.FailedGroups)
-		v.out.say("%s", strings.TrimRight(p.String(), "\n"))
+		p := &term.Page{Style: v.style, Now: v.c.Now()}
+		view.PlacementFailures(p, e.FailedGroups)
+		v.out.Say("%s", strings.TrimRight(p.String(), "\n"))
 	}
 	job, _, err := cl.Jobs().Get(ctx, in.job.ID, nil)
 	if err == nil {
@@ -108,13 +111,13 @@ func (v *devView) follow(ctx context.Context) error {
 			}
 			return err
 		}
-		byName(list)
+		view.SortAllocations(list)
 		for _, a := range list {
 			v.say(a)
 		}
 		if !v.told && len(v.jobs) > 0 && v.everythingRuns(list) {
 			v.told = true
-			v.out.say("%s Ctrl-C stops it.%s", v.style.green("Everything runs."), tryIt(list))
+			v.out.Say("%s Ctrl-C stops it.%s", v.style.Green("Everything runs."), tryIt(list))
 			v.sayRoutes()
 		}
 		q.Index = meta.Index
@@ -129,7 +132,7 @@ func (v *devView) say(a *api.AllocationListStub) {
 		return
 	}
 	v.lines[a.ID] = line
-	v.out.say("%s", line)
+	v.out.Say("%s", line)
 }
 
 // line is an allocation with its tasks and addresses. It holds no time, so
@@ -139,16 +142,16 @@ func (v *devView) line(a *api.AllocationListStub) string {
 	if a.DesiredStatus != api.AllocDesiredRun && a.ClientStatus == api.AllocClientRunning {
 		status = "stopping"
 	}
-	parts := []string{fmt.Sprintf("  %s  %-24s %s", api.ShortID(a.ID), a.Name, v.style.status(status))}
-	if h := health(a.DeploymentStatus); h != "-" && status == api.AllocClientRunning {
-		parts[0] += ", " + v.style.status(h)
+	parts := []string{fmt.Sprintf("  %s  %-24s %s", api.ShortID(a.ID), a.Name, v.style.Status(status))}
+	if h := view.Health(a.DeploymentStatus); h != "-" && status == api.AllocClientRunning {
+		parts[0] += ", " + v.style.Status(h)
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.TaskStates)) {
 		parts = append(parts, name+" "+v.taskInWords(a.TaskStates[name]))
 	}
 	if status == api.AllocClientRunning && a.AllocatedResources != nil {
 		for _, port := range a.AllocatedResources.Shared.Ports {
-			parts = append(parts, v.style.cyan(portURL(port)))
+			parts = append(parts, v.style.Cyan(portURL(port)))
 		}
 	}
 	return strings.Join(parts, "  ")
@@ -158,15 +161,15 @@ func (v *devView) line(a *api.AllocationListStub) string {
 func (v *devView) taskInWords(s *api.TaskState) string {
 	switch {
 	case s.State == api.TaskStateDead && s.Failed:
-		return v.style.red("failed") + lastWords(s)
+		return v.style.Red("failed") + lastWords(s)
 	case s.State == api.TaskStateDead:
 		return "ended"
 	case s.State == api.TaskStatePending && s.Restarts > 0:
-		return v.style.yellow("restarting") + lastWords(s)
+		return v.style.Yellow("restarting") + lastWords(s)
 	case s.Restarts > 0:
-		return fmt.Sprintf("%s (restarted %s)", v.style.status(s.State), count(int(s.Restarts), "time", "times"))
+		return fmt.Sprintf("%s (restarted %s)", v.style.Status(s.State), human.Count(int(s.Restarts), "time", "times"))
 	}
-	return v.style.status(s.State)
+	return v.style.Status(s.State)
 }
 
 func lastWords(s *api.TaskState) string {
@@ -174,7 +177,7 @@ func lastWords(s *api.TaskState) string {
 		e := s.Events[i]
 		switch e.Type {
 		case api.EventTerminated, api.EventDriverFailure, api.EventSetupFailure, api.EventFailedValidation:
-			if words := eventInWords(e); words != "" {
+			if words := view.EventInWords(e); words != "" {
 				return " (" + words + ")"
 			}
 		}
@@ -190,9 +193,9 @@ func portURL(port api.PortMapping) string {
 		if strings.HasPrefix(port.Label, "https") {
 			scheme = "https"
 		}
-		return scheme + "://" + hostPort(port)
+		return scheme + "://" + view.HostPort(port)
 	}
-	return port.Label + " " + hostPort(port)
+	return port.Label + " " + view.HostPort(port)
 }
 
 // tryIt is a command that asks an instance something, when one speaks HTTP.
@@ -235,7 +238,7 @@ func isWell(job *api.Job, g *api.Group, a *api.AllocationListStub) bool {
 		return job.RunsToCompletion()
 	case api.AllocClientRunning:
 		deployed := job.Type == api.JobTypeService && g.Update != nil && g.Update.MaxParallel != nil && *g.Update.MaxParallel > 0
-		return !deployed || health(a.DeploymentStatus) == "healthy"
+		return !deployed || view.Health(a.DeploymentStatus) == "healthy"
 	}
 	return false
 }

@@ -13,6 +13,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
+
+	"github.com/reeve-run/reeve/internal/cli/clitest"
+	"github.com/reeve-run/reeve/internal/cli/term"
 )
 
 //go:generate go test . -run TestCommandReference -rewrite
@@ -22,7 +25,7 @@ import (
 func TestCommandReference(t *testing.T) {
 	const path = "../../docs/cli.md"
 	got := commandReference()
-	if *rewrite {
+	if *clitest.Rewrite {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +108,7 @@ func commandReference() string {
 func helpOf(cmd *cobra.Command) string {
 	cmd.InitDefaultHelpFlag()
 	var b bytes.Buffer
-	writeHelp(&b, cmd, style{})
+	writeHelp(&b, cmd, term.Style{})
 	text, _, _ := strings.Cut(b.String(), "\n\"reeve -help\" lists")
 	return text
 }

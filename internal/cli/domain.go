@@ -5,12 +5,13 @@ package cli
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/term"
+	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
 func domainCommand(c *cli) *cobra.Command {
@@ -45,12 +46,12 @@ func domainListCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.show(f, list, func(p *page) {
+			return c.show(f, list, func(p *term.Page) {
 				if len(list) == 0 {
-					p.line("No domain is fresh.")
+					p.Line("No domain is fresh.")
 					return
 				}
-				p.domains(list, c.Now())
+				view.Domains(p, list, c.Now())
 			})
 		},
 	}
@@ -114,28 +115,4 @@ stopped because no job wants it; what is stopped explicitly still is.`,
 			return nil
 		},
 	}
-}
-
-// domains writes a list of domains.
-func (p *page) domains(list []*api.Domain, now time.Time) {
-	var rows [][]string
-	for _, d := range list {
-		rows = append(rows, []string{fmt.Sprintf("%q", d.Name), freshness(d, now)})
-	}
-	p.table([]string{"Domain", "Fresh"}, rows)
-}
-
-// freshness says until when a domain is fresh.
-func freshness(d *api.Domain, now time.Time) string {
-	switch {
-	case d.Stale:
-		return "no: it was ended"
-	case d.FreshUntil.IsZero() && d.Unproven:
-		return "until something unknown is found to run"
-	case d.FreshUntil.IsZero():
-		return "for ever"
-	case !d.IsFresh(now):
-		return "no: it ended " + age(now, d.FreshUntil)
-	}
-	return "for " + shortDuration(d.FreshUntil.Sub(now))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/cli/human"
 )
 
 func evalDeleteCommand(c *cli) *cobra.Command {
@@ -44,7 +45,7 @@ reeve eval delete -filter 'Status == "blocked" and JobID matches "^import-"'`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(c.Stdout, "%s forgotten.\n", count(n, "evaluation is", "evaluations are"))
+			fmt.Fprintf(c.Stdout, "%s forgotten.\n", human.Count(n, "evaluation is", "evaluations are"))
 			return nil
 		},
 	}

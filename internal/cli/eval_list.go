@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/term"
+	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
 func evalListCommand(c *cli) *cobra.Command {
@@ -35,13 +37,13 @@ reeve eval list -status blocked`,
 			if err != nil {
 				return err
 			}
-			newestFirst(list)
-			return c.show(f, list, func(p *page) {
+			view.NewestFirst(list)
+			return c.show(f, list, func(p *term.Page) {
 				if len(list) == 0 {
-					p.line("No evaluations.")
+					p.Line("No evaluations.")
 					return
 				}
-				p.evaluations(list)
+				view.Evaluations(p, list)
 			})
 		},
 	}

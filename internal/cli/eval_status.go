@@ -10,6 +10,8 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/term"
+	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
 func evalStatusCommand(c *cli) *cobra.Command {
@@ -53,12 +55,12 @@ func (c *cli) showEvaluation(ctx context.Context, cl *client.Client, id string, 
 	if err != nil {
 		return err
 	}
-	byName(placed)
+	view.SortAllocations(placed)
 	var waits *api.JobExplanation
 	if e.Status == api.EvalStatusBlocked {
 		if waits, _, err = cl.WithNamespace(e.Namespace).Jobs().Explain(ctx, e.JobID, nil); err != nil {
 			return err
 		}
 	}
-	return c.show(f, e, func(p *page) { p.evaluation(e, placed, waits, wide) })
+	return c.show(f, e, func(p *term.Page) { view.Evaluation(p, e, placed, waits, wide) })
 }

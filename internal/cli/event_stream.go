@@ -13,6 +13,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/term"
 )
 
 func eventStreamCommand(c *cli) *cobra.Command {
@@ -85,7 +86,7 @@ func (c *cli) streamEvents(ctx context.Context, cl *client.Client, o client.Even
 	o.Broke = func(err error) {
 		if !said {
 			said = true
-			c.tell("%s\nTrying again until it is back; Ctrl-C ends this command only.", c.stderrStyle().yellow(lost(cl, err)))
+			c.tell("%s\nTrying again until it is back; Ctrl-C ends this command only.", c.stderrStyle().Yellow(lost(cl, err)))
 		}
 	}
 	o.Resumed = func() {
@@ -124,7 +125,7 @@ func (c *cli) writeEvent(e *api.Event, f format) error {
 		return c.writeTemplate(f.template, e)
 	}
 	key := e.Key
-	if len(key) == fullID {
+	if len(key) == term.IDWidth {
 		key = api.ShortID(key)
 	}
 	_, err := fmt.Fprintf(c.Stdout, "%-8d  %-10s  %-30s  %-10s  %s\n", e.Index, e.Topic, e.Type, key, eventSubject(e))

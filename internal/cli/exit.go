@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/reeve-run/reeve/internal/cli/human"
 )
 
 // Exit codes. Commands that use others say so in their help.
@@ -61,7 +63,7 @@ func (c *cli) finish(cmd *cobra.Command, err error) int {
 		}
 		err = e.err
 	}
-	red := c.stderrStyle().red("Error:")
+	red := c.stderrStyle().Red("Error:")
 	fmt.Fprintln(c.Stderr, red, strings.TrimRight(c.explain(err), "\n"))
 	var usage *usageError
 	if errors.As(err, &usage) && cmd != nil {
@@ -90,7 +92,7 @@ func exactly(n int, what string) cobra.PositionalArgs {
 		if len(args) == n {
 			return nil
 		}
-		return usagef("%s, but %s given", wanted(n, what), count(len(args), "argument was", "arguments were"))
+		return usagef("%s, but %s given", wanted(n, what), human.Count(len(args), "argument was", "arguments were"))
 	}
 }
 
@@ -101,7 +103,7 @@ func atMost(n int, what string) cobra.PositionalArgs {
 			return nil
 		}
 		return usagef("this command takes at most %s (%s), but %d were given",
-			count(n, "argument", "arguments"), what, len(args))
+			human.Count(n, "argument", "arguments"), what, len(args))
 	}
 }
 
@@ -109,7 +111,7 @@ func wanted(n int, what string) string {
 	if n == 0 {
 		return "this command takes no arguments"
 	}
-	return fmt.Sprintf("this command takes %s (%s)", count(n, "argument", "arguments"), what)
+	return fmt.Sprintf("this command takes %s (%s)", human.Count(n, "argument", "arguments"), what)
 }
 
 // between wants at least and at most so many arguments, which are called what.
@@ -117,10 +119,10 @@ func between(least, most int, what ...string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch {
 		case len(args) < least:
-			return usagef("%s, but %s given", wanted(least, strings.Join(what[:least], " ")), count(len(args), "argument was", "arguments were"))
+			return usagef("%s, but %s given", wanted(least, strings.Join(what[:least], " ")), human.Count(len(args), "argument was", "arguments were"))
 		case len(args) > most:
 			return usagef("this command takes at most %s (%s), but %d were given",
-				count(most, "argument", "arguments"), strings.Join(what[:most], " "), len(args))
+				human.Count(most, "argument", "arguments"), strings.Join(what[:most], " "), len(args))
 		}
 		return nil
 	}

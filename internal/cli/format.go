@@ -13,11 +13,14 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/cli/human"
+	"github.com/reeve-run/reeve/internal/cli/term"
+	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
 // show prints v as asked for by the format, or calls people when neither JSON
 // nor a template was asked for.
-func (c *cli) show(f format, v any, people func(*page)) error {
+func (c *cli) show(f format, v any, people func(*term.Page)) error {
 	switch {
 	case f.json && f.template != "":
 		return usagef("-json and -t exclude each other: choose one")
@@ -65,9 +68,9 @@ func (c *cli) templateFuncs() template.FuncMap {
 		"upper": strings.ToUpper,
 		"lower": strings.ToLower,
 		"time":  func(nanos int64) string { return time.Unix(0, nanos).Format(time.RFC3339) },
-		"age":   func(nanos int64) string { return age(c.Now(), time.Unix(0, nanos)) },
+		"age":   func(nanos int64) string { return human.Age(c.Now(), time.Unix(0, nanos)) },
 		"addresses": func(a *api.Allocation) []string {
-			return addresses(a)
+			return view.Addresses(a)
 		},
 	}
 }

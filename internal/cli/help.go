@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/reeve-run/reeve/internal/cli/term"
 )
 
 // annotationExitCodes holds a command's exit codes, one "CODE meaning" a line,
@@ -30,23 +32,23 @@ func (c *cli) addHelp(root *cobra.Command) {
 
 // writeHelp prints one command's help: usage, what it does, examples, exit
 // codes, flags.
-func writeHelp(w io.Writer, cmd *cobra.Command, s style) {
-	fmt.Fprintf(w, "%s %s\n\n", s.bold("Usage:"), useLine(cmd))
+func writeHelp(w io.Writer, cmd *cobra.Command, s term.Style) {
+	fmt.Fprintf(w, "%s %s\n\n", s.Bold("Usage:"), useLine(cmd))
 	fmt.Fprintln(w, longText(cmd))
 	if cmd.HasAvailableSubCommands() {
 		writeSubcommands(w, cmd, s)
 	}
 	if cmd.Example != "" {
-		fmt.Fprintf(w, "\n%s\n\n%s\n", s.bold("Examples:"), indent(strings.TrimSpace(cmd.Example), "  "))
+		fmt.Fprintf(w, "\n%s\n\n%s\n", s.Bold("Examples:"), indent(strings.TrimSpace(cmd.Example), "  "))
 	}
 	if cmd.Runnable() && !cmd.HasAvailableSubCommands() {
-		fmt.Fprintf(w, "\n%s\n\n%s\n", s.bold("Exit codes:"), indent(exitCodes(cmd), "  "))
+		fmt.Fprintf(w, "\n%s\n\n%s\n", s.Bold("Exit codes:"), indent(exitCodes(cmd), "  "))
 	}
-	writeFlags(w, s.bold("Flags:"), cmd.LocalNonPersistentFlags())
+	writeFlags(w, s.Bold("Flags:"), cmd.LocalNonPersistentFlags())
 	if cmd.HasParent() {
 		fmt.Fprintf(w, "\n\"reeve -help\" lists the flags that every command takes.\n")
 	} else {
-		writeFlags(w, s.bold("Flags of every command:"), cmd.PersistentFlags())
+		writeFlags(w, s.Bold("Flags of every command:"), cmd.PersistentFlags())
 		fmt.Fprintf(w, "\nFlags may be written with one dash or two. \"reeve COMMAND -help\" says more about a command.\n")
 	}
 }
@@ -79,7 +81,7 @@ func exitCodes(cmd *cobra.Command) string {
 }
 
 // writeSubcommands lists what is below a command, by group.
-func writeSubcommands(w io.Writer, cmd *cobra.Command, s style) {
+func writeSubcommands(w io.Writer, cmd *cobra.Command, s term.Style) {
 	width := 0
 	for _, sub := range cmd.Commands() {
 		if sub.IsAvailableCommand() {
@@ -87,7 +89,7 @@ func writeSubcommands(w io.Writer, cmd *cobra.Command, s style) {
 		}
 	}
 	list := func(title, group string) {
-		fmt.Fprintf(w, "\n%s\n\n", s.bold(title+":"))
+		fmt.Fprintf(w, "\n%s\n\n", s.Bold(title+":"))
 		for _, sub := range cmd.Commands() {
 			if sub.IsAvailableCommand() && sub.GroupID == group {
 				fmt.Fprintf(w, "  %-*s  %s\n", width, sub.Name(), sub.Short)
@@ -126,7 +128,7 @@ func writeFlags(w io.Writer, title string, flags *pflag.FlagSet) {
 	}
 	fmt.Fprintf(w, "\n%s\n\n", title)
 	for i, name := range names {
-		fmt.Fprintf(w, "  %-*s  %s\n", width, name, wrap(usages[i], width+4, 96))
+		fmt.Fprintf(w, "  %-*s  %s\n", width, name, term.Wrap(usages[i], width+4, 96))
 	}
 }
 
@@ -149,24 +151,4 @@ func flagMessage(err error) string {
 
 func indent(text, by string) string {
 	return by + strings.ReplaceAll(text, "\n", "\n"+by)
-}
-
-// wrap breaks text into lines of a width, all but the first indented.
-func wrap(text string, margin, width int) string {
-	var b strings.Builder
-	column := margin
-	for i, word := range strings.Fields(text) {
-		if i > 0 {
-			if column+1+len(word) > width {
-				b.WriteString("\n" + strings.Repeat(" ", margin))
-				column = margin
-			} else {
-				b.WriteByte(' ')
-				column++
-			}
-		}
-		b.WriteString(word)
-		column += len(word)
-	}
-	return b.String()
 }

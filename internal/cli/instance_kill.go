@@ -7,6 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/cli/human"
+	"github.com/reeve-run/reeve/internal/cli/term"
 )
 
 func instanceKillCommand(c *cli) *cobra.Command {
@@ -40,16 +42,16 @@ INSTANCE is a name such as web-0 or, if the job has one group, a number.`,
 			if err != nil {
 				return err
 			}
-			return c.show(f, resp, func(p *page) {
+			return c.show(f, resp, func(p *term.Page) {
 				switch i := resp.Killed; {
 				case i.Allocation == "":
-					p.line("%s of job %q is not held by anything; it is looked at again.", i.Name, job)
+					p.Line("%s of job %q is not held by anything; it is looked at again.", i.Name, job)
 				case i.State == api.InstanceCrashed:
-					p.line("%s of job %q is tried again now.", i.Name, job)
+					p.Line("%s of job %q is tried again now.", i.Name, job)
 				default:
-					p.line("%s of job %q is killed: allocation %s. Another one takes its place.", i.Name, job, api.ShortID(i.Allocation))
+					p.Line("%s of job %q is killed: allocation %s. Another one takes its place.", i.Name, job, api.ShortID(i.Allocation))
 				}
-				p.next("Look at it:  reeve instance show " + shellQuote(job) + " " + shellQuote(resp.Killed.Name))
+				p.Next("Look at it:  reeve instance show " + human.ShellQuote(job) + " " + human.ShellQuote(resp.Killed.Name))
 			})
 		},
 	}

@@ -4,13 +4,12 @@
 package cli
 
 import (
-	"cmp"
-	"strconv"
-
 	"github.com/spf13/cobra"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/term"
+	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
 func instanceListCommand(c *cli) *cobra.Command {
@@ -55,16 +54,16 @@ reeve instance list -domain billing`,
 			if err != nil {
 				return err
 			}
-			return c.show(f, list, func(p *page) {
+			return c.show(f, list, func(p *term.Page) {
 				switch {
 				case len(list) > 0:
-					p.instances(list, asked.Job == "")
+					view.Instances(p, list, asked.Job == "")
 				case asked != client.InstancesFilter{Job: asked.Job}:
-					p.line("No instances match.")
+					p.Line("No instances match.")
 				case asked.Job != "":
-					p.line("Job %q has no instances.", asked.Job)
+					p.Line("Job %q has no instances.", asked.Job)
 				default:
-					p.line("There are no instances.")
+					p.Line("There are no instances.")
 				}
 			})
 		},
@@ -75,66 +74,4 @@ reeve instance list -domain billing`,
 	cmd.Flags().StringVar(&asked.State, "state", "", "only those that are `STATE`: unclaimed, claimed, running or crashed")
 	cmd.Flags().StringVar(&asked.Presence, "presence", "", "only those that are `PRESENCE`: ordinary, evacuating or suspect")
 	return cmd
-}
-
-// instances writes a list of instances, of one job or of several.
-func (p *page) instances(list []*api.Instance, several bool) {
-	head := []string{"Instance", "State", "Traffic", "Node", "Allocation", "Version", "For", "Plan", "Why"}
-	if several {
-		head = append([]string{"Job"}, head...)
-	}
-	var rows [][]string
-	for _, i := range list {
-		id := ""
-		if i.Allocation != "" {
-			id = api.ShortID(i.Allocation)
-		}
-		row := []string{i.Name, p.instanceState(i), traffic(i), dash(i.NodeName), dash(id), strconv.FormatUint(i.JobVersion, 10),
-			inState(p.now, i.Since), dash(i.Plan), dash(untilToo(p.now, whyInstance(i), i.Until))}
-		if several {
-			row = append([]string{i.JobID}, row...)
-		}
-		rows = append(rows, row)
-	}
-	p.tableLess(head, rows, "Version", "For", "Plan")
-}
-
-// traffic says whether an instance gets any.
-func traffic(i *api.Instance) string {
-	switch {
-	case i.Routable:
-		return "yes"
-	case i.State == api.InstanceRunning:
-		return "no"
-	}
-	return "-"
-}
-
-// whyInstance says why an instance is not as it should be.
-func whyInstance(i *api.Instance) string {
-	if i.State == api.InstanceCrashed {
-		return cmp.Or(i.CrashReason, i.Message)
-	}
-	return cmp.Or(i.PlacementError, i.Message)
-}
-
-func (p *page) instanceState(i *api.Instance) string {
-	state := p.style.cyan(i.State)
-	switch {
-	case i.Paused:
-		return p.style.yellow("PAUSED")
-	case i.State == api.InstanceRunning, i.State == api.InstanceComplete:
-		state = p.style.green(i.State)
-	case i.State == api.InstanceCrashed:
-		state = p.style.red(i.State)
-	}
-	switch {
-	case i.Orphan:
-		state += " (orphan)"
-	case i.Canary:
-		state += " (canary)"
-	case i.Presence != "" && i.Presence != api.PresenceOrdinary:
-		state += " (" + i.Presence + ")"
-	}
-	return state
 }

@@ -14,6 +14,8 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/term"
+	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
 // instanceVerb describes a command that does one thing to an instance.
@@ -65,7 +67,7 @@ func (c *cli) instanceVerb(v instanceVerb) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.show(f, resp, func(p *page) { p.instanceDone(job, v.verb, resp) })
+			return c.show(f, resp, func(p *term.Page) { view.InstanceDone(p, job, v.verb, resp) })
 		},
 	}
 	f.addTo(cmd.Flags())
@@ -94,27 +96,6 @@ func (c *cli) whichInstance(ctx context.Context, cl *client.Client, job string) 
 		names = append(names[:maxMatches], fmt.Sprintf("and %d more", n-maxMatches))
 	}
 	return usagef("say which INSTANCE of job %q: %s", job, cmp.Or(strings.Join(names, ", "), "it has none"))
-}
-
-// instanceDone says what comes of a verb, and what to type next.
-func (p *page) instanceDone(job string, v api.Verb, resp *api.InstanceResponse) {
-	what := resp.Instance
-	if len(resp.Tasks) > 0 {
-		what += ":[" + strings.Join(resp.Tasks, ", ") + "]"
-	}
-	switch v {
-	case api.VerbPause:
-		p.line("%s of job %q is being paused: its tasks are stopped, and it keeps its place.", what, job)
-		p.next("Go on:       reeve instance resume "+shellQuote(job)+" "+resp.Instance, "Look at it:  reeve instance show "+shellQuote(job)+" "+resp.Instance)
-		return
-	case api.VerbResume:
-		p.line("%s of job %q goes on.", what, job)
-	case api.VerbReplace:
-		p.line("%s of job %q is being replaced: anywhere, with an empty directory.", what, job)
-	default:
-		p.line("%s of job %q is being restarted where it is.", what, job)
-	}
-	p.next("Look at it:  reeve instance show " + shellQuote(job) + " " + resp.Instance)
 }
 
 // completeInstances completes a job and one of its instances.

@@ -7,6 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/cli/term"
+	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
 func jobExplainCommand(c *cli) *cobra.Command {
@@ -36,7 +38,7 @@ reeve job explain -json web`,
 			if err != nil {
 				return err
 			}
-			return c.show(f, e, func(p *page) { p.jobExplanation(e) })
+			return c.show(f, e, func(p *term.Page) { view.JobExplanation(p, e) })
 		},
 	}
 	f.addTo(cmd.Flags())

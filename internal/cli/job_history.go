@@ -4,12 +4,11 @@
 package cli
 
 import (
-	"fmt"
-	"strconv"
-
 	"github.com/spf13/cobra"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/cli/term"
+	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
 func jobHistoryCommand(c *cli) *cobra.Command {
@@ -43,9 +42,9 @@ func jobHistoryCommand(c *cli) *cobra.Command {
 					return err
 				}
 			}
-			return c.show(f, historyValue(all, diffs), func(p *page) {
-				p.complete = verbose
-				p.history(all)
+			return c.show(f, historyValue(all, diffs), func(p *term.Page) {
+				p.Complete = verbose
+				view.History(p, all)
 			})
 		},
 	}
@@ -77,31 +76,4 @@ func onlyVersion(all *api.JobVersionsResponse, id string, version uint64) (*api.
 		return one, nil
 	}
 	return nil, api.Errorf(api.CodeNotFound, "version %d of job %q is not kept; \"job history %s\" lists those that are", version, id, id)
-}
-
-// history writes a job's versions, newest first.
-func (p *page) history(all *api.JobVersionsResponse) {
-	for i, job := range all.Versions {
-		if i > 0 {
-			p.WriteByte('\n')
-		}
-		tag := ""
-		if t := job.VersionTag; t != nil {
-			tag = t.Name + " " + t.Description
-		}
-		p.fields(
-			field{"Version", strconv.FormatUint(job.Version, 10)},
-			field{"Stable", yesNo(job.Stable)},
-			field{"Submitted", when(p.now, job.SubmitTime)},
-			field{"Tag", tag},
-		)
-		if i >= len(all.Diffs) || all.Diffs[i] == nil {
-			continue
-		}
-		if all.Diffs[i].Type == api.DiffNone {
-			p.line("%s", fmt.Sprintf("Nothing changed since version %d.", job.Version-1))
-			continue
-		}
-		p.diff(all.Diffs[i])
-	}
 }

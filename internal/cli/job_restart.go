@@ -12,6 +12,9 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/human"
+	"github.com/reeve-run/reeve/internal/cli/term"
+	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
 const jobRestartExitCodes = `0    the restart is complete (-detach: started; -pause, -resume, -cancel: done)
@@ -146,9 +149,9 @@ func (c *cli) startRestart(ctx context.Context, cl *client.Client, arg string, f
 		return err
 	}
 	if flags.detach {
-		return c.show(f, r, func(p *page) {
-			p.line("Restart %s of job %q has begun: %s.", api.ShortID(r.ID), r.JobID, restartTerms(r))
-			p.next(restartNext(r)...)
+		return c.show(f, r, func(p *term.Page) {
+			p.Line("Restart %s of job %q has begun: %s.", api.ShortID(r.ID), r.JobID, restartTerms(r))
+			p.Next(view.RestartNext(r)...)
 		})
 	}
 	fmt.Fprintf(c.Stderr, "Restart %s of job %q: %s\n", api.ShortID(r.ID), r.JobID, restartTerms(r))
@@ -184,9 +187,9 @@ func (c *cli) changeRestart(ctx context.Context, cl *client.Client, flags *resta
 		fmt.Fprintf(c.Stderr, "Restart %s of job %q goes on.\n", api.ShortID(r.ID), r.JobID)
 		return c.followRestart(ctx, cl, r, f)
 	}
-	return c.show(f, r, func(p *page) {
-		p.line("Restart %s of job %q %s: %s.", api.ShortID(r.ID), r.JobID, done, restartedInWords(r))
-		p.next(restartNext(r)...)
+	return c.show(f, r, func(p *term.Page) {
+		p.Line("Restart %s of job %q %s: %s.", api.ShortID(r.ID), r.JobID, done, restartedInWords(r))
+		p.Next(view.RestartNext(r)...)
 	})
 }
 
@@ -209,21 +212,9 @@ func restartTerms(r *api.JobRestart) string {
 }
 
 func restartedInWords(r *api.JobRestart) string {
-	text := count(len(r.RestartedAllocs), "allocation", "allocations") + " restarted"
+	text := human.Count(len(r.RestartedAllocs), "allocation", "allocations") + " restarted"
 	if n := len(r.UnhealthyAllocs); n > 0 {
 		text += fmt.Sprintf(", %d of them badly", n)
 	}
 	return text
-}
-
-// restartNext suggests what can be done with a restart.
-func restartNext(r *api.JobRestart) []string {
-	id := api.ShortID(r.ID)
-	switch r.Status {
-	case api.RestartRunning:
-		return []string{"Follow it:  reeve job restart -attach " + id, "Hold it:    reeve job restart -pause " + id, "End it:     reeve job restart -cancel " + id}
-	case api.RestartPaused:
-		return []string{"Go on:   reeve job restart -resume " + id, "End it:  reeve job restart -cancel " + id}
-	}
-	return nil
 }

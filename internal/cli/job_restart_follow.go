@@ -12,6 +12,9 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/human"
+	"github.com/reeve-run/reeve/internal/cli/term"
+	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
 // restartAnswer is one answer about a restart.
@@ -33,7 +36,7 @@ func (c *cli) followRestart(ctx context.Context, cl *client.Client, r *api.JobRe
 			if ended != nil {
 				r = ended
 			}
-			fmt.Fprintf(c.Stderr, "The restart goes on without this command.\n%s\n", strings.Join(restartNext(r), "\n"))
+			fmt.Fprintf(c.Stderr, "The restart goes on without this command.\n%s\n", strings.Join(view.RestartNext(r), "\n"))
 			return exitWith(exitInterrupted)
 		}
 		if err != nil {
@@ -42,8 +45,8 @@ func (c *cli) followRestart(ctx context.Context, cl *client.Client, r *api.JobRe
 		r = ended
 	}
 	took := r.UpdatedAt.Sub(r.StartedAt).Round(time.Second)
-	if err := c.show(f, r, func(p *page) {
-		p.line("Restart %s of job %q is %s after %s: %s.", api.ShortID(r.ID), r.JobID, r.Status, shortDuration(took), restartedInWords(r))
+	if err := c.show(f, r, func(p *term.Page) {
+		p.Line("Restart %s of job %q is %s after %s: %s.", api.ShortID(r.ID), r.JobID, r.Status, human.Duration(took), restartedInWords(r))
 	}); err != nil {
 		return err
 	}
@@ -63,7 +66,7 @@ func (c *cli) toldPaused(r *api.JobRestart) error {
 	for _, id := range r.UnhealthyAllocs {
 		fmt.Fprintf(&out, "This did not come back well:  reeve alloc status %s\n", api.ShortID(id))
 	}
-	fmt.Fprintln(&out, strings.Join(restartNext(r), "\n"))
+	fmt.Fprintln(&out, strings.Join(view.RestartNext(r), "\n"))
 	fmt.Fprint(c.Stderr, out.String())
 	return exitWith(exitPaused)
 }
@@ -75,7 +78,7 @@ func (c *cli) untilRestarted(ctx context.Context, cl *client.Client, r *api.JobR
 	defer cancel()
 	w := c.planWatch(cl, r.JobID, api.PlanRestart)
 	w.out, w.style = c.Stderr, c.stderrStyle()
-	w.screen = screenOf(c.Stderr, c.Getenv("TERM"))
+	w.screen = term.ScreenOf(c.Stderr, c.Getenv("TERM"))
 	w.started = r.StartedAt
 	defer w.leave()
 	plans, restarts := make(chan planAnswer), make(chan restartAnswer)

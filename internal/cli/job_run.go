@@ -74,6 +74,6 @@ reeve job run -no-restart web.hcl`,
 func (c *cli) warn(warnings string) {
 	warnings = strings.TrimSpace(warnings)
 	if warnings != "" {
-		fmt.Fprintf(c.Stderr, "%s %s\n", c.stderrStyle().yellow("Warning:"), warnings)
+		fmt.Fprintf(c.Stderr, "%s %s\n", c.stderrStyle().Yellow("Warning:"), warnings)
 	}
 }

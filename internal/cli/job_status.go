@@ -11,6 +11,9 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/plantree"
+	"github.com/reeve-run/reeve/internal/cli/term"
+	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
 func jobStatusCommand(c *cli) *cobra.Command {
@@ -41,16 +44,16 @@ reeve job status -t '{{.Status}}' web`,
 			if err != nil {
 				return err
 			}
-			return c.show(f, s, func(p *page) {
+			return c.show(f, s, func(p *term.Page) {
 				if short {
 					s.Allocations, s.Deployment = nil, nil
 				}
-				p.jobStatus(s, wide)
+				view.Job(p, s, wide)
 				if evals {
-					p.section("Evaluations")
-					p.evaluations(s.Evaluations)
+					p.Section("Evaluations")
+					view.Evaluations(p, s.Evaluations)
 				}
-				p.jobNext(s)
+				view.JobNext(p, s)
 			})
 		},
 	}
@@ -67,22 +70,22 @@ func (c *cli) listJobs(ctx context.Context, cl *client.Client, f format) error {
 	if err != nil {
 		return err
 	}
-	return c.show(f, jobs, func(p *page) {
+	return c.show(f, jobs, func(p *term.Page) {
 		if len(jobs) == 0 {
-			p.line("No jobs. \"reeve job init\" writes an example, \"reeve job run FILE\" registers it.")
+			p.Line("No jobs. \"reeve job init\" writes an example, \"reeve job run FILE\" registers it.")
 			return
 		}
-		p.jobs(jobs, c.namespace() == "*")
+		view.Jobs(p, jobs, c.namespace() == "*")
 	})
 }
 
 // readJobStatus gathers all that is shown of a job.
-func (c *cli) readJobStatus(ctx context.Context, cl *client.Client, prefix string, all bool) (*jobStatus, error) {
+func (c *cli) readJobStatus(ctx context.Context, cl *client.Client, prefix string, all bool) (*view.JobStatus, error) {
 	id, cl, err := c.resolveJob(ctx, cl, prefix)
 	if err != nil {
 		return nil, err
 	}
-	s := &jobStatus{}
+	s := &view.JobStatus{}
 	jobs := cl.Jobs()
 	var errs [6]error
 	var plans []*api.Plan
@@ -108,10 +111,10 @@ func (c *cli) readJobStatus(ctx context.Context, cl *client.Client, prefix strin
 	if err != nil && api.CodeOf(err) != api.CodeNotFound { // of a server that is older than this command
 		return nil, err
 	}
-	s.ActivePlans, err = keep(plans, isUnderWay), nil
-	newestFirst(s.Evaluations)
-	byName(s.Allocations)
-	if startsOthers(s.Job) {
+	s.ActivePlans, err = keep(plans, plantree.IsUnderWay), nil
+	view.NewestFirst(s.Evaluations)
+	view.SortAllocations(s.Allocations)
+	if view.StartsOthers(s.Job) {
 		s.Children, err = readChildren(ctx, cl, id)
 	}
 	return s, err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/term"
 )
 
 func jobStopCommand(c *cli) *cobra.Command {
@@ -86,7 +87,7 @@ func (c *cli) stopJob(ctx context.Context, cl *client.Client, arg string, o clie
 
 // confirm asks a question that needs "y" on a terminal.
 func (c *cli) confirm(question string) error {
-	if !isTerminal(c.Stdin) {
+	if !term.IsTerminal(c.Stdin) {
 		return usagef("%s Give the whole id, or -yes", question)
 	}
 	fmt.Fprintf(c.Stderr, "%s [y/N] ", question)

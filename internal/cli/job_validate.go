@@ -54,7 +54,7 @@ func (c *cli) validateJob(ctx context.Context, job *api.Job) error {
 		c.warn(strings.Join(checked.Warnings(), "\n"))
 		fmt.Fprintf(c.Stderr, "No server at %s: checked here only.\n", c.address())
 	}
-	fmt.Fprintf(c.Stdout, "%s\n", c.stdoutStyle().green(fmt.Sprintf("Job %q is well formed.", job.ID)))
+	fmt.Fprintf(c.Stdout, "%s\n", c.stdoutStyle().Green(fmt.Sprintf("Job %q is well formed.", job.ID)))
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
 // instancesOf are the allocations of a job that run; when none does, the newest of
@@ -25,7 +26,7 @@ func (c *cli) instancesOf(ctx context.Context, cl *client.Client, job, task stri
 	if len(list) == 0 {
 		return nil, api.Errorf(api.CodeNotFound, "job %q has no allocations yet", job)
 	}
-	byName(list) // the newest of an instance first
+	view.SortAllocations(list) // the newest of an instance first
 	var running, ended []*api.AllocationListStub
 	for _, a := range list {
 		switch {
@@ -51,7 +52,7 @@ func logName(a *api.AllocationListStub) string {
 	if a.JobType == api.JobTypeSystem || a.JobType == api.JobTypeSysBatch {
 		return a.TaskGroup + "@" + api.ShortID(a.NodeID)
 	}
-	return api.InstanceName(a.TaskGroup, indexOf(a))
+	return api.InstanceName(a.TaskGroup, view.IndexOf(a))
 }
 
 // ofJob prints what a task of a job's instances wrote. Of several, each line is

@@ -12,6 +12,8 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/term"
+	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
 // A monitor follows what a change of a job leads to: its evaluation, then its
@@ -20,8 +22,8 @@ import (
 type monitor struct {
 	c       *cli
 	cl      *client.Client // in the job's namespace
-	out     *live
-	style   style
+	out     *term.Live
+	style   term.Style
 	jobID   string
 	wide    bool
 	started time.Time
@@ -33,7 +35,7 @@ type monitor struct {
 
 func (c *cli) monitor(cl *client.Client, jobID string, wide bool) *monitor {
 	out := c.live()
-	cl = c.patient(cl, out.say)
+	cl = c.patient(cl, out.Say)
 	return &monitor{
 		c: c, cl: cl, out: out, style: c.stderrStyle(), jobID: jobID, wide: wide,
 		started: c.Now(), seen: map[string]string{}, failed: map[string]bool{}, trouble: c.teller(cl, jobID, out),
@@ -53,7 +55,7 @@ func (m *monitor) id(id string) string {
 
 // follow waits for an evaluation and all that comes of it.
 func (m *monitor) follow(ctx context.Context, evalID string) error {
-	defer m.out.done()
+	defer m.out.Done()
 	e, err := m.evaluation(ctx, evalID)
 	if err != nil {
 		return err
@@ -77,7 +79,7 @@ func (m *monitor) follow(ctx context.Context, evalID string) error {
 
 // evaluation waits until an evaluation was worked out.
 func (m *monitor) evaluation(ctx context.Context, id string) (*api.Evaluation, error) {
-	m.out.show("waiting for evaluation %s", m.id(id))
+	m.out.Show("waiting for evaluation %s", m.id(id))
 	q := &client.QueryOptions{}
 	for {
 		e, meta, err := m.cl.Evaluations().Get(ctx, id, q)
@@ -97,12 +99,12 @@ func (m *monitor) placed(e *api.Evaluation) error {
 	case e.Status == api.EvalStatusFailed:
 		return fmt.Errorf("evaluation %s failed: %s", m.id(e.ID), cmp.Or(e.StatusDescription, "no reason given"))
 	case e.Status == api.EvalStatusCanceled:
-		m.out.say("Evaluation %s was canceled: %s", m.id(e.ID), cmp.Or(e.StatusDescription, "a newer one does its work"))
+		m.out.Say("Evaluation %s was canceled: %s", m.id(e.ID), cmp.Or(e.StatusDescription, "a newer one does its work"))
 	case len(e.FailedGroups) > 0:
-		p := &page{style: m.style, now: m.c.Now()}
-		p.placementFailures(e.FailedGroups)
-		m.out.say("%s", strings.TrimRight(p.String(), "\n"))
-		m.out.say("The rest is queued and placed as soon as something changes that helps.\n"+
+		p := &term.Page{Style: m.style, Now: m.c.Now()}
+		view.PlacementFailures(p, e.FailedGroups)
+		m.out.Say("%s", strings.TrimRight(p.String(), "\n"))
+		m.out.Say("The rest is queued and placed as soon as something changes that helps.\n"+
 			"\"reeve job explain %s\" says all that is in the way; \"reeve job stop %s\" gives up.", m.jobID, m.jobID)
 		return exitWith(exitBlocked)
 	}
@@ -125,7 +127,7 @@ func (m *monitor) deploymentOf(ctx context.Context, e *api.Evaluation, job *api.
 
 // finish prints the job's running allocations and where to reach them.
 func (m *monitor) finish(ctx context.Context) error {
-	m.out.done()
+	m.out.Done()
 	stubs, _, err := m.cl.Jobs().Allocations(ctx, m.jobID, false, withResources())
 	if err != nil {
 		return err
@@ -140,7 +142,7 @@ func (m *monitor) finish(ctx context.Context) error {
 		return nil
 	}
 	p := m.c.page()
-	p.allocationsWithAddresses(current)
+	view.AllocationsWithAddresses(p, current)
 	_, err = p.WriteTo(m.c.Stdout)
 	return err
 }

@@ -15,6 +15,8 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/human"
+	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
 // An update is one answer of one of the queries that a monitor watches.
@@ -77,7 +79,7 @@ func (m *monitor) deployment(ctx context.Context, d *api.Deployment) error {
 	go m.watchTroubles(watching, d.JobVersion, updates)
 	tick := time.NewTicker(redraw)
 	defer tick.Stop()
-	m.out.say("Deployment %s of version %d", m.id(d.ID), d.JobVersion)
+	m.out.Say("Deployment %s of version %d", m.id(d.ID), d.JobVersion)
 	progress := ""
 	for {
 		select {
@@ -100,13 +102,13 @@ func (m *monitor) deployment(ctx context.Context, d *api.Deployment) error {
 		m.trouble.tell(ctx)
 		if now := deploymentProgress(d); now != progress {
 			progress = now
-			m.out.say("  %s", progress)
+			m.out.Say("  %s", progress)
 		}
 		if !d.IsActive() {
 			cancel()
 			return m.deploymentEnded(ctx, d)
 		}
-		m.out.show("%s (%s)", progress, shortDuration(m.c.Now().Sub(m.started)))
+		m.out.Show("%s (%s)", progress, human.Duration(m.c.Now().Sub(m.started)))
 	}
 }
 
@@ -125,9 +127,9 @@ func deploymentProgress(d *api.Deployment) string {
 }
 
 func (m *monitor) deploymentEnded(ctx context.Context, d *api.Deployment) error {
-	m.out.done()
+	m.out.Done()
 	if d.Status == api.DeploymentSuccessful {
-		m.out.say("%s", m.style.green(fmt.Sprintf("Version %d runs.", d.JobVersion)))
+		m.out.Say("%s", m.style.Green(fmt.Sprintf("Version %d runs.", d.JobVersion)))
 		return m.finish(ctx)
 	}
 	if !m.sumUp(ctx, d.JobVersion, d.Troubles) {
@@ -161,7 +163,7 @@ func (m *monitor) allocations(ctx context.Context, job *api.Job) error {
 				continue
 			}
 			cancel()
-			m.out.say("Not everything has started after %s; it goes on without this command.", startTimeout)
+			m.out.Say("Not everything has started after %s; it goes on without this command.", startTimeout)
 			return m.finish(ctx)
 		case u := <-updates:
 			if u.err != nil && ctx.Err() == nil {
@@ -189,7 +191,7 @@ func (m *monitor) allocationsStarted(ctx context.Context, version uint64) error 
 		if err := m.finish(ctx); err != nil {
 			return err
 		}
-		return fmt.Errorf("%s failed", count(len(m.failed), "allocation", "allocations"))
+		return fmt.Errorf("%s failed", human.Count(len(m.failed), "allocation", "allocations"))
 	}
 	return m.finish(ctx)
 }
@@ -211,11 +213,11 @@ func (m *monitor) sayAllocations(list []*api.AllocationListStub, version uint64)
 		if a.JobVersion != version {
 			continue
 		}
-		line := m.style.status(a.ClientStatus)
-		if h := health(a.DeploymentStatus); h != "-" && a.ClientStatus == api.AllocClientRunning {
-			line += ", " + m.style.status(h)
+		line := m.style.Status(a.ClientStatus)
+		if h := view.Health(a.DeploymentStatus); h != "-" && a.ClientStatus == api.AllocClientRunning {
+			line += ", " + m.style.Status(h)
 		}
-		if where := stubAddresses(a); where != "-" {
+		if where := view.StubAddresses(a); where != "-" {
 			line += " at " + where
 		}
 		_, known := m.seen[a.ID]
@@ -223,7 +225,7 @@ func (m *monitor) sayAllocations(list []*api.AllocationListStub, version uint64)
 			continue
 		}
 		m.seen[a.ID] = line
-		m.out.say("  %s %s %s", m.id(a.ID), a.Name, line)
+		m.out.Say("  %s %s %s", m.id(a.ID), a.Name, line)
 		if a.ClientStatus == api.AllocClientFailed {
 			m.failed[a.ID] = true
 		}
@@ -237,13 +239,13 @@ func (m *monitor) explainFailures(ctx context.Context) {
 		if err != nil {
 			continue
 		}
-		m.out.say("\nAllocation %s failed:", a)
+		m.out.Say("\nAllocation %s failed:", a)
 		for _, task := range slices.Sorted(maps.Keys(a.TaskStates)) {
 			for _, e := range lastEvents(a.TaskStates[task], 4) {
-				m.out.say("  %s: %s", task, cmp.Or(eventInWords(e), e.Type))
+				m.out.Say("  %s: %s", task, cmp.Or(view.EventInWords(e), e.Type))
 			}
 		}
-		m.out.say("  \"reeve alloc logs -stderr %s\" shows what it said.", api.ShortID(id))
+		m.out.Say("  \"reeve alloc logs -stderr %s\" shows what it said.", api.ShortID(id))
 	}
 }
 

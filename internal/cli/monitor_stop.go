@@ -9,12 +9,13 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/human"
 )
 
 // stopped waits until nothing of a stopped job runs any more, and says so. A
 // purged job may be unknown by then, and its evaluation with it.
 func (m *monitor) stopped(ctx context.Context, evalID string, purged bool) error {
-	defer m.out.done()
+	defer m.out.Done()
 	e, err := m.evaluation(ctx, evalID)
 	switch {
 	case err == nil:
@@ -55,10 +56,10 @@ func (m *monitor) waitStopped(ctx context.Context) error {
 			}
 		}
 		if running == 0 {
-			m.out.done()
+			m.out.Done()
 			return nil
 		}
-		m.out.show("%s to end (%s)", count(running, "allocation has", "allocations have"), shortDuration(m.c.Now().Sub(m.started)))
+		m.out.Show("%s to end (%s)", human.Count(running, "allocation has", "allocations have"), human.Duration(m.c.Now().Sub(m.started)))
 		q.Index = meta.Index
 	}
 }
@@ -72,13 +73,13 @@ func (m *monitor) waitRemoved(ctx context.Context) error {
 		pl, meta, err := m.cl.Plans().Get(ctx, m.jobID, api.PlanUninstall, q)
 		switch {
 		case api.CodeOf(err) == api.CodeNotFound, err == nil && pl.Status == api.PlanComplete:
-			m.out.done()
+			m.out.Done()
 			return nil
 		case err != nil:
 			return err
 		}
 		m.sayWait(pl)
-		m.out.show("plan uninstall: %d of %d steps are complete (%s)", pl.Completed, pl.Total, shortDuration(m.c.Now().Sub(m.started)))
+		m.out.Show("plan uninstall: %d of %d steps are complete (%s)", pl.Completed, pl.Total, human.Duration(m.c.Now().Sub(m.started)))
 		q.Index = meta.Index
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/plantree"
 )
 
 // watchPlan watches the plan of a job's deployment: all of its tree while it
@@ -49,12 +50,12 @@ func (m *monitor) sayWait(pl *api.Plan) {
 	}
 	line := ""
 	if why := waitsFor(pl); why != "" {
-		line = strings.Join(append([]string{m.style.yellow("Waiting: ") + why}, planNext(pl)...), "\n    ")
+		line = strings.Join(append([]string{m.style.Yellow("Waiting: ") + why}, plantree.Next(pl)...), "\n    ")
 	}
 	if m.waits != line {
 		m.waits = line
 		if line != "" {
-			m.out.say("  %s", line)
+			m.out.Say("  %s", line)
 		}
 	}
 }

@@ -13,6 +13,9 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/human"
+	"github.com/reeve-run/reeve/internal/cli/term"
+	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
 // drainFlags are what "node drain" was told.
@@ -161,7 +164,7 @@ func (c *cli) drainNode(ctx context.Context, cl *client.Client, id string, args 
 	if err != nil {
 		return err
 	}
-	if d.enable && !d.yes && isTerminal(c.Stdin) {
+	if d.enable && !d.yes && term.IsTerminal(c.Stdin) {
 		if err := c.confirm(fmt.Sprintf("Drain node %s (%s)?", api.ShortID(id), n.Name)); err != nil {
 			return err
 		}
@@ -194,7 +197,7 @@ func drainTerms(s *api.DrainSpec) string {
 	case s.Deadline < 0:
 		text = "everything at once"
 	case s.Deadline > 0:
-		text = "with a deadline of " + shortDuration(s.Deadline)
+		text = "with a deadline of " + human.Duration(s.Deadline)
 	}
 	if s.IgnoreSystemJobs {
 		text += ", system jobs left alone"
@@ -207,12 +210,12 @@ func (c *cli) showDrain(ctx context.Context, cl *client.Client, id string, f for
 	if err != nil {
 		return err
 	}
-	return c.show(f, s, func(p *page) {
+	return c.show(f, s, func(p *term.Page) {
 		if s.DrainStrategy == nil {
-			p.line("Node %s is not being drained.", api.ShortID(id))
-			p.lastDrain(s.LastDrain)
+			p.Line("Node %s is not being drained.", api.ShortID(id))
+			view.LastDrain(p, s.LastDrain)
 			return
 		}
-		p.drain(s, wide)
+		view.Drain(p, s, wide)
 	})
 }

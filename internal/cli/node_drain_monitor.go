@@ -12,13 +12,16 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/human"
+	"github.com/reeve-run/reeve/internal/cli/term"
+	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
 // drainMonitor says on stderr what happens while a node is drained.
 type drainMonitor struct {
 	c     *cli
 	cl    *client.Client
-	out   *live
+	out   *term.Live
 	wide  bool
 	known map[string]*api.DrainingAllocation // as they were last, by id
 	waits map[string]string                  // what was said last of a group's waiting allocations
@@ -28,9 +31,9 @@ type drainMonitor struct {
 // before.
 func (c *cli) followDrain(ctx context.Context, cl *client.Client, id string, index uint64, wide bool) error {
 	out := c.live()
-	cl = c.patient(cl, out.say)
+	cl = c.patient(cl, out.Say)
 	m := &drainMonitor{c: c, cl: cl, out: out, wide: wide, known: map[string]*api.DrainingAllocation{}, waits: map[string]string{}}
-	defer m.out.done()
+	defer m.out.Done()
 	q := &client.QueryOptions{Wait: 10 * time.Second}
 	for {
 		s, meta, err := cl.Nodes().DrainStatus(ctx, id, q)
@@ -43,10 +46,10 @@ func (c *cli) followDrain(ctx context.Context, cl *client.Client, id string, ind
 		}
 		m.say(ctx, s)
 		if s.DrainStrategy == nil {
-			m.out.done()
+			m.out.Done()
 			return m.ended(s)
 		}
-		m.out.show("%s (%s)", drainCount(s), shortDuration(c.Now().Sub(s.DrainStrategy.StartedAt).Round(time.Second)))
+		m.out.Show("%s (%s)", view.DrainCount(s), human.Duration(c.Now().Sub(s.DrainStrategy.StartedAt).Round(time.Second)))
 		q.Index = meta.Index
 	}
 }
@@ -70,18 +73,18 @@ func (m *drainMonitor) say(ctx context.Context, s *api.NodeDrainStatus) {
 			continue
 		}
 		if old == nil || m.describe(old) != line {
-			m.out.say("  %s", line)
+			m.out.Say("  %s", line)
 		}
 	}
 	for id, old := range m.known {
 		if now[id] == nil {
-			m.out.say("  %s %s has ended%s", m.id(id), old.Name, m.goesOn(ctx, id))
+			m.out.Say("  %s %s has ended%s", m.id(id), old.Name, m.goesOn(ctx, id))
 		}
 	}
 	for _, group := range groups {
 		if line := fmt.Sprintf("%s: %s: %s", group, m.waiting(waiting[group]), why[group]); m.waits[group] != line {
 			m.waits[group] = line
-			m.out.say("  %s", line)
+			m.out.Say("  %s", line)
 		}
 	}
 	m.known = now
@@ -110,7 +113,7 @@ func (m *drainMonitor) waiting(n int) string {
 func (m *drainMonitor) describe(a *api.DrainingAllocation) string {
 	line := fmt.Sprintf("%s %s %s", m.id(a.ID), a.Name, a.State)
 	if a.Replacement != nil {
-		return line + "; replaced by " + replacement(a, m.wide)
+		return line + "; replaced by " + view.Replacement(a, m.wide)
 	}
 	return line + ": " + a.Description
 }
@@ -129,7 +132,7 @@ func (m *drainMonitor) ended(s *api.NodeDrainStatus) error {
 	case r == nil:
 		return errors.New("the node was never drained")
 	case r.Status == api.DrainStatusCanceled:
-		return fmt.Errorf("the drain was canceled after %s", shortDuration(r.UpdatedAt.Sub(r.StartedAt).Round(time.Second)))
+		return fmt.Errorf("the drain was canceled after %s", human.Duration(r.UpdatedAt.Sub(r.StartedAt).Round(time.Second)))
 	}
 	fmt.Fprintf(m.c.Stdout, "Node %s is drained: everything that had to leave has stopped, after %s.\n",
 		api.ShortID(s.NodeID), r.UpdatedAt.Sub(r.StartedAt).Round(100*time.Millisecond))

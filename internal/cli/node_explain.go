@@ -7,6 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/cli/term"
+	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
 func nodeExplainCommand(c *cli) *cobra.Command {
@@ -38,9 +40,9 @@ NODE is the beginning of its id, or its name.`,
 			if err != nil {
 				return err
 			}
-			return c.show(f, e, func(p *page) {
+			return c.show(f, e, func(p *term.Page) {
 				for _, n := range e {
-					p.nodeExplanation(n)
+					view.NodeExplanation(p, n)
 				}
 			})
 		},

@@ -4,14 +4,11 @@
 package cli
 
 import (
-	"maps"
-	"slices"
-	"strconv"
-
 	"github.com/spf13/cobra"
 
-	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/term"
+	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
 func nodePoolListCommand(c *cli) *cobra.Command {
@@ -30,7 +27,7 @@ func nodePoolListCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.show(f, pools, func(p *page) { p.nodePools(pools) })
+			return c.show(f, pools, func(p *term.Page) { view.NodePools(p, pools) })
 		},
 	}
 	f.addTo(cmd.Flags())
@@ -53,7 +50,7 @@ func nodePoolInfoCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.show(f, pool, func(p *page) { p.nodePool(pool) })
+			return c.show(f, pool, func(p *term.Page) { view.NodePool(p, pool) })
 		},
 	}
 	f.addTo(cmd.Flags())
@@ -79,12 +76,12 @@ func nodePoolNodesCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.show(f, nodes, func(p *page) {
+			return c.show(f, nodes, func(p *term.Page) {
 				if len(nodes) == 0 {
-					p.line("No nodes in node pool %q.", args[0])
+					p.Line("No nodes in node pool %q.", args[0])
 					return
 				}
-				p.nodes(nodes, wide)
+				view.Nodes(p, nodes, wide)
 			})
 		},
 	}
@@ -111,49 +108,15 @@ func nodePoolJobsCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.show(f, jobs, func(p *page) {
+			return c.show(f, jobs, func(p *term.Page) {
 				if len(jobs) == 0 {
-					p.line("No jobs in node pool %q.", args[0])
+					p.Line("No jobs in node pool %q.", args[0])
 					return
 				}
-				p.jobs(jobs, false)
+				view.Jobs(p, jobs, false)
 			})
 		},
 	}
 	f.addTo(cmd.Flags())
 	return cmd
-}
-
-// nodePools writes a list of node pools.
-func (p *page) nodePools(pools []*api.NodePool) {
-	var rows [][]string
-	for _, n := range pools {
-		rows = append(rows, []string{n.Name, dash(poolAlgorithm(n)), dash(n.Description)})
-	}
-	p.table([]string{"Name", "Algorithm", "Description"}, rows)
-}
-
-// nodePool writes one node pool.
-func (p *page) nodePool(n *api.NodePool) {
-	oversubscription := ""
-	if s := n.SchedulerConfig; s != nil && s.MemoryOversubscriptionEnabled != nil {
-		oversubscription = onOff(*s.MemoryOversubscriptionEnabled)
-	}
-	fields := []field{
-		{"Name", n.Name}, {"Description", n.Description},
-		{"Algorithm", orWord(poolAlgorithm(n), "the cluster's")},
-		{"Memory oversubscription", orWord(oversubscription, "the cluster's")},
-	}
-	for _, key := range slices.Sorted(maps.Keys(n.Meta)) {
-		fields = append(fields, field{"Meta " + key, n.Meta[key]})
-	}
-	p.fields(append(fields, field{"Modify index", strconv.FormatUint(n.ModifyIndex, 10)})...)
-}
-
-// poolAlgorithm is the algorithm of the pool's own; "" if it has none.
-func poolAlgorithm(n *api.NodePool) string {
-	if n.SchedulerConfig == nil {
-		return ""
-	}
-	return n.SchedulerConfig.Algorithm
 }

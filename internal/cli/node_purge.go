@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/cli/human"
 )
 
 func nodePurgeCommand(c *cli) *cobra.Command {
@@ -56,7 +57,7 @@ func evaluated(ids []string) string {
 	if len(ids) == 0 {
 		return "no job had anything on it"
 	}
-	return count(len(ids), "job is evaluated", "jobs are evaluated")
+	return human.Count(len(ids), "job is evaluated", "jobs are evaluated")
 }
 
 func nodeEvaluateCommand(c *cli) *cobra.Command {

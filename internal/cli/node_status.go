@@ -10,6 +10,8 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/term"
+	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
 func nodeStatusCommand(c *cli) *cobra.Command {
@@ -61,12 +63,12 @@ func (c *cli) listNodes(ctx context.Context, cl *client.Client, f format, wide b
 		}
 		left[n.ID] = len(s.Allocations)
 	}
-	return c.show(f, nodes, func(p *page) {
+	return c.show(f, nodes, func(p *term.Page) {
 		if len(nodes) == 0 {
-			p.line("No nodes. \"reeve agent\" makes a machine one.")
+			p.Line("No nodes. \"reeve agent\" makes a machine one.")
 			return
 		}
-		p.nodesWithDrains(nodes, left, wide)
+		view.NodesWithDrains(p, nodes, left, wide)
 	})
 }
 
@@ -105,5 +107,5 @@ func (c *cli) showNode(ctx context.Context, cl *client.Client, id string, f form
 			return err
 		}
 	}
-	return c.show(f, n, func(p *page) { p.node(n, drain, allocs, wide) })
+	return c.show(f, n, func(p *term.Page) { view.Node(p, n, drain, allocs, wide) })
 }

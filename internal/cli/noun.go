@@ -3,7 +3,11 @@
 
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/reeve-run/reeve/internal/cli/human"
+)
 
 // noun is a command that only holds others: alone it prints its help, and
 // anything else after it is a mistake.
@@ -15,7 +19,7 @@ func noun(c *cli, cmd *cobra.Command, verbs ...command) *cobra.Command {
 			return cmd.Help()
 		}
 		message := "there is no command \"" + cmd.CommandPath() + " " + args[0] + "\""
-		return usagef("%s%s", message, didYouMean(nearCommands(cmd, args[0])...))
+		return usagef("%s%s", message, human.DidYouMean(nearCommands(cmd, args[0])...))
 	}
 	return cmd
 }

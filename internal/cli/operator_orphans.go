@@ -4,12 +4,11 @@
 package cli
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
-	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/term"
+	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
 func operatorOrphansCommand(c *cli) *cobra.Command {
@@ -32,30 +31,16 @@ What is left stops when its domain is marked as fresh.`,
 			if err != nil {
 				return err
 			}
-			return c.show(f, list, func(p *page) {
+			return c.show(f, list, func(p *term.Page) {
 				if len(list) == 0 {
-					p.line("No orphans.")
+					p.Line("No orphans.")
 					return
 				}
-				p.orphans(list)
+				view.Orphans(p, list)
 			})
 		},
 	}
 	f.addTo(cmd.Flags())
 	addListFlags(cmd, &q)
 	return cmd
-}
-
-// orphans writes a list of orphans.
-func (p *page) orphans(list []*api.Orphan) {
-	var rows [][]string
-	for _, o := range list {
-		a := o.Allocation
-		next := "goes on: its domain is stale"
-		if o.Fresh {
-			next = "stops, unless its job takes it over"
-		}
-		rows = append(rows, []string{api.ShortID(a.ID), a.Name, a.NodeName, a.ClientStatus, fmt.Sprintf("%q", o.Domain), next})
-	}
-	p.table([]string{"ID", "Name", "Node", "Status", "Domain", "What comes"}, rows)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/human"
 )
 
 // defaultServerWait is how long a command that follows something waits for a
@@ -38,7 +39,7 @@ func (c *cli) patient(cl *client.Client, say func(format string, args ...any)) *
 		For: c.wait,
 		Lost: func(err error) {
 			say("%s\nWaiting up to %s for it (-server-wait); Ctrl-C ends this command only.",
-				c.stderrStyle().yellow(lost(cl, err)), shortDuration(c.wait))
+				c.stderrStyle().Yellow(lost(cl, err)), human.Duration(c.wait))
 		},
 		Back: func() { say("The server is back.") },
 	})

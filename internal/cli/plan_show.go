@@ -5,13 +5,14 @@ package cli
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/term"
+	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
 const planShowExitCodes = `0    shown; with -watch: the plan is complete
@@ -84,7 +85,7 @@ func (c *cli) showPlans(ctx context.Context, cl *client.Client, job, name string
 		if err != nil {
 			return err
 		}
-		return c.show(f, pl, func(p *page) { p.planTree(pl, wide) })
+		return c.show(f, pl, func(p *term.Page) { view.PlanTree(p, pl, wide) })
 	}
 	list, _, err := cl.Plans().OfJob(ctx, job, nil)
 	if err != nil {
@@ -104,59 +105,15 @@ func (c *cli) showPlans(ctx context.Context, cl *client.Client, job, name string
 		}
 		trees = append(trees, tree)
 	}
-	return c.show(f, trees, func(p *page) {
+	return c.show(f, trees, func(p *term.Page) {
 		if len(trees) == 0 {
-			p.line("No plan of job %q has anything to do.", job)
+			p.Line("No plan of job %q has anything to do.", job)
 		}
 		for i, pl := range trees {
 			if i > 0 {
 				p.WriteByte('\n')
 			}
-			p.planTree(pl, wide)
+			view.PlanTree(p, pl, wide)
 		}
 	})
-}
-
-// planTree writes a plan for people.
-func (p *page) planTree(pl *api.Plan, wide bool) {
-	f := foldLong
-	if wide {
-		f = foldNothing
-	}
-	p.line("%s", p.style.bold(planHead(pl)))
-	for _, line := range treeLines(pl, p.style, p.now, f) {
-		p.line("%s", line)
-	}
-	p.planErrors(pl)
-	p.decisions(pl.Decisions)
-	p.next(planNext(pl)...)
-}
-
-// planErrors lists why a plan cannot be completed.
-func (p *page) planErrors(pl *api.Plan) {
-	if len(pl.Errors) == 0 {
-		return
-	}
-	p.section("Errors:")
-	for _, e := range pl.Errors {
-		p.line("- %s", strings.ReplaceAll(e, "\n", "\n  "))
-	}
-}
-
-// decisionsShown is how many decisions a page lists, the newest ones.
-const decisionsShown = 8
-
-// decisions lists what operators decided, oldest first.
-func (p *page) decisions(list []*api.Decision) {
-	if len(list) == 0 {
-		return
-	}
-	p.section("Decisions:")
-	if n := len(list) - decisionsShown; n > 0 {
-		p.line("- ... %d earlier", n)
-		list = list[n:]
-	}
-	for _, d := range list {
-		p.line("- %s", decided(p.now, d))
-	}
 }

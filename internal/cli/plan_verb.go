@@ -15,6 +15,10 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/human"
+	"github.com/reeve-run/reeve/internal/cli/plantree"
+	"github.com/reeve-run/reeve/internal/cli/term"
+	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
 // planVerb describes a command that does one thing to a plan, phase or step.
@@ -162,16 +166,16 @@ func partInWords(job, plan string, req *api.PlanRequest) string {
 func (c *cli) planDone(ctx context.Context, cl *client.Client, resp *api.PlanResponse, f format, follow bool) error {
 	if follow && resp.Plan != nil {
 		if d := resp.Decision; d != nil {
-			fmt.Fprintln(c.Stderr, decided(c.Now(), d))
+			fmt.Fprintln(c.Stderr, plantree.Decided(c.Now(), d))
 		}
 		return c.watchPlan(ctx, cl, resp.Plan.JobID, resp.Plan.Name, 0)
 	}
-	return c.show(f, resp, func(p *page) {
+	return c.show(f, resp, func(p *term.Page) {
 		if resp.Plan != nil {
-			p.planTree(resp.Plan, false)
-			if next := planNext(resp.Plan); len(next) == 0 && isUnderWay(resp.Plan) {
-				p.next(fmt.Sprintf("Follow it:  reeve plan show -watch%s %s %s", namespaceFlag(resp.Plan),
-					shellQuote(resp.Plan.JobID), shellQuote(resp.Plan.Name)))
+			view.PlanTree(p, resp.Plan, false)
+			if next := plantree.Next(resp.Plan); len(next) == 0 && plantree.IsUnderWay(resp.Plan) {
+				p.Next(fmt.Sprintf("Follow it:  reeve plan show -watch%s %s %s", plantree.NamespaceFlag(resp.Plan),
+					human.ShellQuote(resp.Plan.JobID), human.ShellQuote(resp.Plan.Name)))
 			}
 		}
 	})
@@ -180,7 +184,7 @@ func (c *cli) planDone(ctx context.Context, cl *client.Client, resp *api.PlanRes
 // careful asks before something that cannot be undone, where there is somebody
 // to answer.
 func (c *cli) careful(question string, yes bool) error {
-	if yes || !isTerminal(c.Stdin) {
+	if yes || !term.IsTerminal(c.Stdin) {
 		return nil
 	}
 	return c.confirm(question)

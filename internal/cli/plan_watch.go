@@ -15,6 +15,9 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/plantree"
+	"github.com/reeve-run/reeve/internal/cli/term"
+	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
 // errNotInTime is returned when a plan is not complete in time.
@@ -27,9 +30,9 @@ type planWatch struct {
 	job     string
 	plan    string
 	out     io.Writer
-	style   style
-	screen  *screen // nil: line by line
-	log     planLog
+	style   term.Style
+	screen  *term.Screen // nil: line by line
+	log     plantree.Log
 	started time.Time
 	turn    int
 	first   *api.Plan              // the last answer about the version that was there at first
@@ -65,7 +68,7 @@ func (c *cli) watchPlan(ctx context.Context, cl *client.Client, job, name string
 func (c *cli) planWatch(cl *client.Client, job, name string) *planWatch {
 	w := &planWatch{
 		c: c, job: job, plan: name, started: c.Now(),
-		out: c.Stdout, style: c.stdoutStyle(), screen: screenOf(c.Stdout, c.Getenv("TERM")),
+		out: c.Stdout, style: c.stdoutStyle(), screen: term.ScreenOf(c.Stdout, c.Getenv("TERM")),
 	}
 	w.cl = c.patient(cl, w.say)
 	return w
@@ -84,7 +87,7 @@ func (w *planWatch) say(format string, args ...any) {
 // firstUnderWay is the plan that is worth watching most. The only plan of a
 // removed job is uninstall.
 func firstUnderWay(list []*api.Plan) string {
-	if pl := worthFollowing(list); pl != nil {
+	if pl := view.WorthFollowing(list); pl != nil {
 		return pl.Name
 	}
 	if len(list) == 1 && list[0].Name == api.PlanUninstall {
@@ -153,8 +156,8 @@ func (w *planWatch) show(pl *api.Plan) {
 		w.redraw()
 		return
 	}
-	w.log.style = w.style
-	for _, line := range w.log.changes(pl, w.c.Now()) {
+	w.log.Style = w.style
+	for _, line := range w.log.Changes(pl, w.c.Now()) {
 		fmt.Fprintln(w.out, line)
 	}
 }
@@ -164,19 +167,19 @@ func (w *planWatch) redraw() {
 	if w.screen == nil || w.last == nil {
 		return
 	}
-	width, height := w.screen.size()
-	f := frame{style: w.style, now: w.c.Now(), started: w.started, width: width, height: height, turn: w.turn}
+	width, height := w.screen.Size()
+	f := plantree.Frame{Style: w.style, Now: w.c.Now(), Started: w.started, Width: width, Height: height, Turn: w.turn}
 	if text := w.notice.Load(); text != nil {
-		f.notice = strings.Split(*text, "\n")
+		f.Notice = strings.Split(*text, "\n")
 	}
-	w.screen.draw(f.lines(w.last))
+	w.screen.Draw(f.Lines(w.last))
 	w.turn++
 }
 
 // leave gives the terminal back.
 func (w *planWatch) leave() {
 	if w.screen != nil {
-		w.screen.leave()
+		w.screen.Leave()
 	}
 }
 

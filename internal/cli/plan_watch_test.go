@@ -14,13 +14,14 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/clitest"
 )
 
 // TestWatchOfAPlanEndsWithTheVersionThatWasWatched has another version deployed in
 // the place of the one that is watched.
 func TestWatchOfAPlanEndsWithTheVersionThatWasWatched(t *testing.T) {
 	tree := func(version uint64, status api.PlanStatus, run string) *api.Plan {
-		pl := planTree(api.PlanDeploy, status, planPhase("web", api.StrategySerial, status, planStep("web", 0, status, "server")))
+		pl := clitest.Plan(api.PlanDeploy, status, clitest.Phase("web", api.StrategySerial, status, clitest.Step("web", 0, status, "server")))
 		pl.JobVersion, pl.Run = version, run
 		return pl
 	}

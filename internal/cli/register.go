@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
 // runJob registers a job and, unless told otherwise, follows it.
@@ -36,7 +37,7 @@ func (c *cli) startInWords(j *api.Job) string {
 	if j.IsParameterized() {
 		return fmt.Sprintf("Nothing runs yet: \"reeve job dispatch %s\" starts it.", j.ID)
 	}
-	return fmt.Sprintf("Nothing runs yet: next start %s.", nextStart(c.Now(), j))
+	return fmt.Sprintf("Nothing runs yet: next start %s.", view.NextStart(c.Now(), j))
 }
 
 // registerError adds what to do about a check-and-set that failed.

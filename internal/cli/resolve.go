@@ -10,10 +10,9 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/human"
+	"github.com/reeve-run/reeve/internal/cli/term"
 )
-
-// fullID is the length of a whole id.
-const fullID = 36
 
 // maxMatches bounds how many matches of an ambiguous prefix are shown.
 const maxMatches = 20
@@ -24,7 +23,7 @@ type match struct{ id, about string }
 // resolveAllocation turns the beginning of an id into the whole of it.
 func (c *cli) resolveAllocation(ctx context.Context, cl *client.Client, prefix string) (string, error) {
 	return resolve(ctx, cl, "allocation", prefix, cl.Allocations().List, func(a *api.AllocationListStub) match {
-		return match{a.ID, fmt.Sprintf("%s, %s, created %s", a.Name, a.ClientStatus, nanosAge(c.Now(), a.CreateTime))}
+		return match{a.ID, fmt.Sprintf("%s, %s, created %s", a.Name, a.ClientStatus, human.NanosAge(c.Now(), a.CreateTime))}
 	})
 }
 
@@ -72,7 +71,7 @@ func resolve[T any](ctx context.Context, cl *client.Client, noun, prefix string,
 	if prefix == "" {
 		return "", usagef("an id of %s is needed, and the one given is empty", withArticle(noun))
 	}
-	if len(prefix) == fullID {
+	if len(prefix) == term.IDWidth {
 		return prefix, nil
 	}
 	found, _, err := list(ctx, &client.QueryOptions{Prefix: strings.ToLower(prefix), Namespace: "*"})

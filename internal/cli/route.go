@@ -12,6 +12,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/term"
 )
 
 func routeCommand(c *cli) *cobra.Command {
@@ -51,20 +52,20 @@ traffic of a route that several groups or jobs share.`,
 			if err != nil {
 				return err
 			}
-			return c.show(f, list, func(p *page) {
+			return c.show(f, list, func(p *term.Page) {
 				if len(list) == 0 {
-					p.line("There are no routes.")
+					p.Line("There are no routes.")
 					return
 				}
 				var rows [][]string
 				for _, r := range list {
 					routable := fmt.Sprintf("%d of %d", r.Routable, r.Total)
 					if r.Routable == 0 {
-						routable = p.style.red(routable)
+						routable = p.Style.Red(routable)
 					}
 					rows = append(rows, []string{r.Claim, r.Route.Protocol, r.JobID, r.Group, r.Route.Port, strconv.Itoa(r.Weight), fmt.Sprintf("%.0f%%", 100*r.Share), routable})
 				}
-				p.table([]string{"Route", "Protocol", "Job", "Group", "Port", "Weight", "Share", "Routable"}, rows)
+				p.Table([]string{"Route", "Protocol", "Job", "Group", "Port", "Weight", "Share", "Routable"}, rows)
 			})
 		},
 	}

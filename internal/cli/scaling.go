@@ -4,13 +4,12 @@
 package cli
 
 import (
-	"encoding/json"
-	"strconv"
-
 	"github.com/spf13/cobra"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/term"
+	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
 func scalingCommand(c *cli) *cobra.Command {
@@ -59,7 +58,7 @@ func scalingPolicyListCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.show(f, policies, func(p *page) { p.scalingPolicies(policies, wide) })
+			return c.show(f, policies, func(p *term.Page) { view.ScalingPolicies(p, policies, wide) })
 		},
 	}
 	f.addTo(cmd.Flags())
@@ -90,53 +89,9 @@ func scalingPolicyInfoCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.show(f, s, func(p *page) { p.scalingPolicy(s) })
+			return c.show(f, s, func(p *term.Page) { view.ScalingPolicy(p, s) })
 		},
 	}
 	f.addTo(cmd.Flags())
 	return cmd
-}
-
-func (p *page) scalingPolicies(policies []*api.ScalingPolicyStub, wide bool) {
-	if len(policies) == 0 {
-		p.line("No scaling policies: no job has a group with a scaling block.")
-		return
-	}
-	var rows [][]string
-	for _, s := range policies {
-		id := s.ID
-		if !wide {
-			id = api.ShortID(id)
-		}
-		rows = append(rows, []string{id, s.Target["Job"], s.Target["Group"], s.Type, strconv.FormatBool(s.Enabled)})
-	}
-	p.table([]string{"ID", "Job", "Group", "Type", "Enabled"}, rows)
-}
-
-func (p *page) scalingPolicy(s *api.Scaling) {
-	bound := func(n *int64) string {
-		if n == nil {
-			return ""
-		}
-		return strconv.FormatInt(*n, 10)
-	}
-	p.fields(
-		field{"ID", s.ID},
-		field{"Job", s.Target["Job"]},
-		field{"Group", s.Target["Group"]},
-		field{"Type", s.Type},
-		field{"Enabled", strconv.FormatBool(s.Stub().Enabled)},
-		field{"Min", bound(s.Min)},
-		field{"Max", bound(s.Max)},
-	)
-	if len(s.Policy) == 0 {
-		return
-	}
-	p.section("Policy")
-	text, err := json.MarshalIndent(s.Policy, "", "  ")
-	if err != nil {
-		p.line("%v", err)
-		return
-	}
-	p.line("%s", text)
 }

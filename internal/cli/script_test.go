@@ -21,6 +21,7 @@ import (
 
 	"github.com/reeve-run/reeve/client"
 	"github.com/reeve-run/reeve/internal/agent"
+	"github.com/reeve-run/reeve/internal/cli/clitest"
 )
 
 // TestScripts runs the scripts of testdata/script: each has an agent of its
@@ -34,7 +35,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
-		UpdateScripts:       *rewrite,
+		UpdateScripts:       *clitest.Rewrite,
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"capture": capture, "eventually": eventually},
 		Setup: func(env *testscript.Env) error {
 			address, stop, err := startAgent()

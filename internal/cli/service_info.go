@@ -4,16 +4,11 @@
 package cli
 
 import (
-	"cmp"
-	"net"
-	"slices"
-	"strconv"
-	"strings"
-
 	"github.com/spf13/cobra"
 
-	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/term"
+	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
 func serviceInfoCommand(c *cli) *cobra.Command {
@@ -46,12 +41,12 @@ reeve service info -tag blue -choose '1|client-17' web`,
 			if err != nil {
 				return err
 			}
-			return c.show(f, list, func(p *page) {
+			return c.show(f, list, func(p *term.Page) {
 				if len(list) == 0 {
-					p.line("Nobody offers service %q now.", args[0])
+					p.Line("Nobody offers service %q now.", args[0])
 					return
 				}
-				p.registrations(list, wide)
+				view.Registrations(p, list, wide)
 			})
 		},
 	}
@@ -61,30 +56,4 @@ reeve service info -tag blue -choose '1|client-17' web`,
 	cmd.Flags().StringVar(&choose, "choose", "", "only some of them, as `'N|KEY'`: the same for a key as long as they are there")
 	cmd.Flags().BoolVar(&wide, "verbose", false, "show whole ids")
 	return cmd
-}
-
-// registrations writes who offers a service.
-func (p *page) registrations(list []*api.ServiceRegistration, wide bool) {
-	short := api.ShortID
-	if wide {
-		short = func(id string) string { return id }
-	}
-	list = slices.SortedStableFunc(slices.Values(list), func(a, b *api.ServiceRegistration) int {
-		return cmp.Or(cmp.Compare(a.JobID, b.JobID), cmp.Compare(a.Instance, b.Instance))
-	})
-	zones := slices.ContainsFunc(list, func(r *api.ServiceRegistration) bool { return r.Zone != list[0].Zone })
-	head := []string{"Job", "Instance", "Address", "Tags", "Node", "Allocation"}
-	if zones {
-		head = append(head, "Zone")
-	}
-	var rows [][]string
-	for _, r := range list {
-		row := []string{r.JobID, strconv.Itoa(r.Instance), net.JoinHostPort(r.Address, strconv.Itoa(r.Port)),
-			dash(strings.Join(r.Tags, ", ")), short(r.NodeID), short(r.AllocID)}
-		if zones { // one that all have in common says nothing
-			row = append(row, dash(r.Zone))
-		}
-		rows = append(rows, row)
-	}
-	p.table(head, rows)
 }

@@ -4,12 +4,11 @@
 package cli
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
 
-	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/term"
+	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
 func serviceListCommand(c *cli) *cobra.Command {
@@ -28,33 +27,10 @@ func serviceListCommand(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.show(f, list, func(p *page) { p.services(list, c.namespace() == "*") })
+			return c.show(f, list, func(p *term.Page) { view.Services(p, list, c.namespace() == "*") })
 		},
 	}
 	f.addTo(cmd.Flags())
 	addListFlags(cmd, &q)
 	return cmd
-}
-
-// services writes the names of services.
-func (p *page) services(list []*api.ServiceListStub, namespaces bool) {
-	var rows [][]string
-	for _, n := range list {
-		for _, s := range n.Services {
-			row := []string{s.ServiceName, dash(strings.Join(s.Tags, ", "))}
-			if namespaces {
-				row = append([]string{n.Namespace}, row...)
-			}
-			rows = append(rows, row)
-		}
-	}
-	if len(rows) == 0 {
-		p.line("No services are offered now.")
-		return
-	}
-	heading := []string{"Service", "Tags"}
-	if namespaces {
-		heading = append([]string{"Namespace"}, heading...)
-	}
-	p.table(heading, rows)
 }

@@ -10,6 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/reeve-run/reeve/internal/cli/human"
+	"github.com/reeve-run/reeve/internal/cli/term"
+	"github.com/reeve-run/reeve/internal/cli/view"
 	"github.com/reeve-run/reeve/internal/sim"
 )
 
@@ -73,7 +76,7 @@ reeve sim -scale 0.01 -json examples/sim/c2m.yaml`,
 			if err != nil {
 				return err
 			}
-			if err := c.show(format{json: json}, report, func(p *page) { p.simReport(report, fleet != "") }); err != nil {
+			if err := c.show(format{json: json}, report, func(p *term.Page) { view.SimReport(p, report, fleet != "") }); err != nil {
 				return err
 			}
 			if !report.Fits() {
@@ -102,7 +105,7 @@ func loadScenario(fleet string, args []string) (*sim.Scenario, error) {
 		return sim.LoadFit(fleet, args)
 	}
 	if len(args) != 1 {
-		return nil, usagef("%s, but %s given", wanted(1, "SCENARIO"), count(len(args), "argument was", "arguments were"))
+		return nil, usagef("%s, but %s given", wanted(1, "SCENARIO"), human.Count(len(args), "argument was", "arguments were"))
 	}
 	return sim.Load(args[0])
 }

@@ -5,24 +5,13 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/term"
+	"github.com/reeve-run/reeve/internal/cli/view"
 )
-
-// clusterStatus is what "status" shows.
-type clusterStatus struct {
-	Address string
-	Leader  string
-	Problem string `json:",omitempty"` // of the server that answers
-	Servers []string
-	Nodes   []*api.NodeListStub
-	Jobs    []*api.JobListStub
-}
 
 func statusCommand(c *cli) *cobra.Command {
 	var f format
@@ -45,15 +34,15 @@ beginning of any id, or of a job's name, shows that object, like "job status",
 			if err != nil {
 				return err
 			}
-			return c.show(f, s, func(p *page) { p.clusterStatus(s) })
+			return c.show(f, s, func(p *term.Page) { view.Cluster(p, s) })
 		},
 	}
 	f.addTo(cmd.Flags())
 	return cmd
 }
 
-func (c *cli) readClusterStatus(ctx context.Context, cl *client.Client) (*clusterStatus, error) {
-	s := &clusterStatus{Address: c.address()}
+func (c *cli) readClusterStatus(ctx context.Context, cl *client.Client) (*view.ClusterStatus, error) {
+	s := &view.ClusterStatus{Address: c.address()}
 	var err error
 	if s.Leader, err = cl.Status().Leader(ctx); err != nil {
 		return nil, err
@@ -69,47 +58,4 @@ func (c *cli) readClusterStatus(ctx context.Context, cl *client.Client) (*cluste
 	}
 	s.Jobs, err = listAll(ctx, client.QueryOptions{}, cl.Jobs().List)
 	return s, err
-}
-
-// clusterStatus writes the state of the whole.
-func (p *page) clusterStatus(s *clusterStatus) {
-	ready := 0
-	for _, n := range s.Nodes {
-		if n.Status == api.NodeStatusReady {
-			ready++
-		}
-	}
-	leader := s.Leader
-	if leader == "" {
-		leader = p.style.red("none: nothing can be changed until there is one")
-	}
-	fields := []field{
-		{"Address", s.Address},
-		{"Leader", leader},
-		{"Servers", strings.Join(s.Servers, ", ")},
-		{"Nodes", fmt.Sprintf("%d of %d ready", ready, len(s.Nodes))},
-	}
-	if s.Problem != "" {
-		fields = append(fields, field{"Problem", p.style.red(s.Problem)})
-	}
-	p.fields(fields...)
-	if len(s.Nodes) > 0 {
-		p.section("Nodes")
-		p.nodes(s.Nodes, false)
-	}
-	p.section("Jobs")
-	if len(s.Jobs) == 0 {
-		p.line("None")
-		p.next("Write an example:  reeve job init", "Register it:       reeve job run example.hcl")
-		return
-	}
-	p.jobs(s.Jobs, false)
-	var next []string
-	for _, j := range s.Jobs {
-		if wrong := ailingInWords(j.JobSummary); wrong != "" {
-			next = append(next, fmt.Sprintf("What is wrong with %s:  reeve job status %s", j.ID, j.ID))
-		}
-	}
-	const most = 5
-	p.next(next[:min(len(next), most)]...)
 }

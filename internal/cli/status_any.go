@@ -10,6 +10,8 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/term"
+	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
 // statusOf shows whatever object an id, or the beginning of one, names.
@@ -61,16 +63,16 @@ func (c *cli) showAny(ctx context.Context, cl *client.Client, kind, id string, f
 		if err != nil {
 			return err
 		}
-		return c.show(f, s, func(p *page) {
-			p.jobStatus(s, false)
-			p.jobNext(s)
+		return c.show(f, s, func(p *term.Page) {
+			view.Job(p, s, false)
+			view.JobNext(p, s)
 		})
 	case "allocation":
 		s, err := c.readAllocationStatus(ctx, cl, id)
 		if err != nil {
 			return err
 		}
-		return c.show(f, s, func(p *page) { p.allocation(s, false) })
+		return c.show(f, s, func(p *term.Page) { view.Allocation(p, s, false) })
 	case "evaluation":
 		return c.showEvaluation(ctx, cl, id, f, false)
 	case "deployment":

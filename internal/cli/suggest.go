@@ -6,23 +6,15 @@ package cli
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/human"
 	"github.com/reeve-run/reeve/jobspec"
 )
-
-// didYouMean is the clause to append to a complaint, or "".
-func didYouMean(candidates ...string) string {
-	if len(candidates) == 0 || candidates[0] == "" {
-		return ""
-	}
-	return "; did you mean " + strings.Join(candidates, " or ") + "?"
-}
 
 // nearCommands are the commands that somebody who typed a word after cmd most
 // likely meant: one of cmd's own, else one of that name elsewhere.
@@ -62,7 +54,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	cmd.LocalFlags().VisitAll(all)
 	cmd.InheritedFlags().VisitAll(all)
 	if near := jobspec.Nearest(unknown.GetSpecifiedName(), names); near != "" {
-		message += didYouMean("-" + near)
+		message += human.DidYouMean("-" + near)
 	}
 	return &usageError{message}
 }
@@ -84,7 +76,7 @@ func noSuchJob(ctx context.Context, cl *client.Client, id string) error {
 	}
 	hint := "; \"reeve job status\" lists the jobs"
 	if near := jobspec.Nearest(id, names); near != "" {
-		hint = didYouMean(near)
+		hint = human.DidYouMean(near)
 	}
 	return api.Errorf(api.CodeNotFound, "%s%s", message, hint)
 }

@@ -10,15 +10,17 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/term"
+	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
 // A teller says what is wrong with a job while somebody watches it: each trouble
 // once, until it changes.
 type teller struct {
 	job   string
-	style style
+	style term.Style
 	now   func() time.Time
-	out   *live
+	out   *term.Live
 	said  func(context.Context, *api.Trouble) []string // by its task, at last
 
 	told     map[string]bool
@@ -26,22 +28,18 @@ type teller struct {
 	since    map[string]time.Time // when each was seen first, as long as it lasts
 }
 
-func (c *cli) teller(cl *client.Client, job string, out *live) *teller {
+func (c *cli) teller(cl *client.Client, job string, out *term.Live) *teller {
 	return &teller{
 		job: job, style: c.stderrStyle(), now: c.Now, out: out, told: map[string]bool{},
 		said: func(ctx context.Context, t *api.Trouble) []string { return lastSaid(ctx, cl, t) },
 	}
 }
 
-// checkPatience is for how long a check fails before that is said: tasks need a
-// moment until they listen.
-const checkPatience = 3 * time.Second
-
 // take takes in what is wrong now.
 func (t *teller) take(list []*api.Trouble) {
 	since := make(map[string]time.Time, len(list))
 	for _, trouble := range list {
-		key := troubleKey(trouble)
+		key := view.TroubleKey(trouble)
 		first, known := t.since[key]
 		if !known {
 			first = t.now()
@@ -54,8 +52,8 @@ func (t *teller) take(list []*api.Trouble) {
 // tell says what is new and not just a slow start.
 func (t *teller) tell(ctx context.Context) {
 	for _, trouble := range t.troubles {
-		key := troubleKey(trouble)
-		if !t.told[key] && (!isOfCheck(trouble) || t.now().Sub(t.since[key]) >= checkPatience) {
+		key := view.TroubleKey(trouble)
+		if !t.told[key] && (!view.IsOfCheck(trouble) || t.now().Sub(t.since[key]) >= view.CheckPatience) {
 			t.tellOne(ctx, trouble)
 		}
 	}
@@ -63,13 +61,13 @@ func (t *teller) tell(ctx context.Context) {
 
 // tellOne says what is wrong, what the task said last, and what to type.
 func (t *teller) tellOne(ctx context.Context, trouble *api.Trouble) {
-	t.told[troubleKey(trouble)] = true
-	t.out.say("  %s", t.style.red("Trouble: ")+wrap(troubleInWords(trouble, t.now()), 4, t.out.width()))
+	t.told[view.TroubleKey(trouble)] = true
+	t.out.Say("  %s", t.style.Red("Trouble: ")+term.Wrap(view.TroubleInWords(trouble, t.now()), 4, t.out.Width()))
 	for _, line := range t.said(ctx, trouble) {
-		t.out.say("    %s", t.style.dim("| "+line))
+		t.out.Say("    %s", t.style.Dim("| "+line))
 	}
-	for _, next := range troubleNext(t.job, trouble) {
-		t.out.say("    %s", next)
+	for _, next := range view.TroubleNext(t.job, trouble) {
+		t.out.Say("    %s", next)
 	}
 }
 
@@ -87,9 +85,9 @@ func (t *teller) sumUp(ctx context.Context, list []*api.Trouble) bool {
 		}
 		return true
 	}
-	p := &page{style: t.style, now: t.now(), width: t.out.width()}
-	p.troubles(t.job, withoutSlowStarts(list, p.now))
-	t.out.say("\n%s", strings.TrimRight(p.String(), "\n"))
+	p := &term.Page{Style: t.style, Now: t.now(), Width: t.out.Width()}
+	view.Troubles(p, t.job, view.WithoutSlowStarts(list, p.Now))
+	t.out.Say("\n%s", strings.TrimRight(p.String(), "\n"))
 	return true
 }
 

@@ -8,6 +8,8 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/reeve-run/reeve/internal/cli/term"
 )
 
 // version is the release that this binary is; the linker sets it.
@@ -29,7 +31,7 @@ func versionCommand(c *cli) *cobra.Command {
 		Args:  exactly(0, ""),
 		RunE: func(*cobra.Command, []string) error {
 			b := thisBuild()
-			return c.show(f, b, func(p *page) { p.line("%s", b) })
+			return c.show(f, b, func(p *term.Page) { p.Line("%s", b) })
 		},
 	}
 	f.addTo(cmd.Flags())

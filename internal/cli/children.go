@@ -1,0 +1,21 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"sort"
+	"strconv"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
+)
+
+// readChildren lists the jobs that a job started.
+func readChildren(ctx context.Context, cl *client.Client, parent string) ([]*api.JobListStub, error) {
+	q := client.QueryOptions{Prefix: parent + "/", Filter: "ParentID == " + strconv.Quote(parent)}
+	children, err := listAll(ctx, q, cl.Jobs().List)
+	sort.SliceStable(children, func(a, b int) bool { return children[a].SubmitTime > children[b].SubmitTime })
+	return children, err
+}

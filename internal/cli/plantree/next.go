@@ -1,0 +1,164 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plantree
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/cli/human"
+)
+
+// maxNext bounds how many commands are suggested.
+const maxNext = 4
+
+// Next suggests what to type next: how what waits goes on, and where to
+// look for why something does not.
+func Next(pl *api.Plan) []string {
+	n := &nextCommands{plan: pl}
+	switch {
+	case pl.Status == api.PlanComplete && !pl.Interrupted:
+		return nil
+	case IsUnstarted(pl):
+		n.add("Start it", "reeve plan start", pl.JobID, pl.Name)
+		return n.commands
+	case pl.Interrupted && pl.Name == api.PlanRestart && pl.Run != "":
+		n.add("Go on", "reeve job restart -resume", api.ShortID(pl.Run))
+	case pl.Interrupted:
+		n.add("Go on", "reeve plan continue", pl.JobID, pl.Name)
+	}
+	for _, phase := range pl.Phases {
+		n.phase(phase)
+	}
+	return n.commands
+}
+
+// nextCommands gathers suggestions, each only once.
+type nextCommands struct {
+	plan     *api.Plan
+	commands []string
+	known    map[string]bool
+}
+
+func (n *nextCommands) add(label, command string, args ...string) {
+	for _, arg := range args {
+		command += " " + human.ShellQuote(arg)
+	}
+	if flag := NamespaceFlag(n.plan); flag != "" {
+		command = strings.Replace(command, " ", flag+" ", 1)
+	}
+	if len(n.commands) == maxNext || n.known[command] {
+		return
+	}
+	if n.known == nil {
+		n.known = map[string]bool{}
+	}
+	n.known[command] = true
+	n.commands = append(n.commands, label+":  "+command)
+}
+
+func (n *nextCommands) phase(phase *api.Phase) {
+	pl := n.plan
+	switch {
+	case phase.Status == api.PlanComplete:
+		return
+	case phase.Interrupted:
+		n.add("Go on with "+phase.Name, "reeve plan continue", pl.JobID, pl.Name, phase.Name)
+	case awaitsCanary(phase) && isMoving(phase):
+	case awaitsCanary(phase):
+		label := "Let the rest of " + phase.Name + " go"
+		if canariesHeld(phase) > 1 {
+			label = "Begin with the first of " + phase.Name
+		}
+		n.add(label, "reeve plan continue", pl.JobID, pl.Name, phase.Name)
+	case awaitsPromotion(pl, phase):
+		n.add("Promote the canaries", "reeve deployment promote", api.ShortID(pl.Run))
+	}
+	for _, s := range phase.Steps {
+		n.step(phase, s)
+	}
+}
+
+func (n *nextCommands) step(phase *api.Phase, s *api.Step) {
+	pl := n.plan
+	switch {
+	case s.Interrupted && s.Status == api.PlanWaiting && !awaitsCanary(phase):
+		n.add("Go on with "+s.Name, "reeve plan continue", pl.JobID, pl.Name, phase.Name, s.Name)
+	case s.Status == api.PlanStarted && s.Allocation != "" && awaitsCanary(phase):
+		n.add("See how "+s.Name+" does", "reeve alloc status", api.ShortID(s.Allocation))
+	case s.Status == api.PlanError && s.Allocation != "":
+		n.add("What went wrong", "reeve alloc status", api.ShortID(s.Allocation))
+	case s.Status == api.PlanPrepared && s.Message != "" && s.Allocation == "":
+		n.add("What is in the way", "reeve job explain", pl.JobID)
+	}
+}
+
+// awaitsCanary reports whether a phase waits for a "continue" because of its
+// strategy.
+func awaitsCanary(phase *api.Phase) bool {
+	canary := phase.Strategy == api.StrategySerialCanary || phase.Strategy == api.StrategyParallelCanary
+	return canary && canariesHeld(phase) > 0
+}
+
+// isMoving reports whether a step of a phase is under way: nobody can know yet
+// whether the rest should follow.
+func isMoving(phase *api.Phase) bool {
+	for _, s := range phase.Steps {
+		switch s.Status {
+		case api.PlanPrepared, api.PlanStarting, api.PlanStarted:
+			return true
+		}
+	}
+	return false
+}
+
+// canariesHeld is how many steps of a phase wait for a "continue".
+func canariesHeld(phase *api.Phase) int {
+	held := 0
+	for _, s := range phase.Steps {
+		if s.Status == api.PlanWaiting && !s.Interrupted {
+			held++
+		}
+	}
+	return held
+}
+
+// awaitsPromotion reports whether a phase of a deployment waits for its
+// canaries to be promoted.
+func awaitsPromotion(pl *api.Plan, phase *api.Phase) bool {
+	return pl.Name == api.PlanDeploy && pl.Run != "" && !pl.Interrupted && phase.Status == api.PlanWaiting && !anyInterrupted(phase)
+}
+
+func anyInterrupted(phase *api.Phase) bool {
+	for _, s := range phase.Steps {
+		if s.Interrupted {
+			return true
+		}
+	}
+	return phase.Interrupted
+}
+
+// Head is the line above a tree: of which job, and what it carries out.
+func Head(pl *api.Plan) string {
+	text := pl.JobID
+	if pl.Namespace != "" && pl.Namespace != api.DefaultNamespace {
+		text += " in namespace " + pl.Namespace
+	}
+	text += fmt.Sprintf(" version %d", pl.JobVersion)
+	if pl.Run != "" {
+		kind := "run"
+		switch pl.Name {
+		case api.PlanDeploy:
+			kind = "deployment"
+		case api.PlanRestart:
+			kind = "restart"
+		}
+		text += ", " + kind + " " + api.ShortID(pl.Run)
+	}
+	if len(pl.Parameters) > 0 {
+		text += ", with " + parametersInWords(pl.Parameters)
+	}
+	return text
+}

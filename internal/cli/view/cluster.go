@@ -1,0 +1,65 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/cli/term"
+)
+
+// ClusterStatus is what "status" shows.
+type ClusterStatus struct {
+	Address string
+	Leader  string
+	Problem string `json:",omitempty"` // of the server that answers
+	Servers []string
+	Nodes   []*api.NodeListStub
+	Jobs    []*api.JobListStub
+}
+
+// Cluster writes the state of the whole.
+func Cluster(p *term.Page, s *ClusterStatus) {
+	ready := 0
+	for _, n := range s.Nodes {
+		if n.Status == api.NodeStatusReady {
+			ready++
+		}
+	}
+	leader := s.Leader
+	if leader == "" {
+		leader = p.Style.Red("none: nothing can be changed until there is one")
+	}
+	fields := []term.Field{
+		{"Address", s.Address},
+		{"Leader", leader},
+		{"Servers", strings.Join(s.Servers, ", ")},
+		{"Nodes", fmt.Sprintf("%d of %d ready", ready, len(s.Nodes))},
+	}
+	if s.Problem != "" {
+		fields = append(fields, term.Field{"Problem", p.Style.Red(s.Problem)})
+	}
+	p.Fields(fields...)
+	if len(s.Nodes) > 0 {
+		p.Section("Nodes")
+		Nodes(p, s.Nodes, false)
+	}
+	p.Section("Jobs")
+	if len(s.Jobs) == 0 {
+		p.Line("None")
+		p.Next("Write an example:  reeve job init", "Register it:       reeve job run example.hcl")
+		return
+	}
+	Jobs(p, s.Jobs, false)
+	var next []string
+	for _, j := range s.Jobs {
+		if wrong := ailingInWords(j.JobSummary); wrong != "" {
+			next = append(next, fmt.Sprintf("What is wrong with %s:  reeve job status %s", j.ID, j.ID))
+		}
+	}
+	const most = 5
+	p.Next(next[:min(len(next), most)]...)
+}

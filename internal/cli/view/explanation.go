@@ -1,0 +1,96 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/cli/human"
+	"github.com/reeve-run/reeve/internal/cli/term"
+)
+
+// JobExplanation writes how every group of a job stands, and what would help
+// those that wait.
+func JobExplanation(p *term.Page, e *api.JobExplanation) {
+	p.Fields(
+		term.Field{"Job", e.JobID},
+		term.Field{"Namespace", human.Unless(e.Namespace, api.DefaultNamespace)},
+		term.Field{"Version", strconv.FormatUint(e.Version, 10)},
+		term.Field{"Status", p.Style.Status(e.Status)},
+		term.Field{"Waits in", blockedIn(e.BlockedEval)},
+	)
+	for _, g := range e.Groups {
+		p.Section(fmt.Sprintf("Group %q", g.Group))
+		groupExplanation(p, g)
+	}
+	if len(e.Unblock) > 0 {
+		p.Section("What would help")
+		for _, text := range e.Unblock {
+			p.Line("* %s", text)
+		}
+	}
+}
+
+func blockedIn(id string) string {
+	if id == "" {
+		return ""
+	}
+	return "evaluation " + api.ShortID(id)
+}
+
+func groupExplanation(p *term.Page, g *api.GroupExplanation) {
+	placed := fmt.Sprintf("%d of %s placed", g.Placed, human.Count(g.Count, "instance", "instances"))
+	if g.Waiting > 0 {
+		placed += ", " + p.Style.Yellow(fmt.Sprintf("%d waiting for a place", g.Waiting))
+	}
+	p.Line("%s", placed)
+	p.Line("%d of %s could take another instance", g.Fitting, human.Count(g.Nodes, "node", "nodes"))
+	if len(g.Obstacles) > 0 {
+		p.Line("What is in the way (a node may be in several lines):")
+		var rows [][]string
+		for _, o := range g.Obstacles {
+			rows = append(rows, []string{"  " + human.Count(o.Nodes, "node", "nodes"), o.Filter, o.Reason + nearDriver(o.Reason)})
+		}
+		p.Table([]string{"  Nodes", "Filter", "Reason"}, rows)
+	}
+	if g.Fitting == 0 && len(g.Nearest) > 0 {
+		p.Line("Nearest:")
+		for _, n := range g.Nearest {
+			obstacles(p, "  ", n)
+		}
+	}
+}
+
+// NodeExplanation writes whether one node could take another instance of a
+// group.
+func NodeExplanation(p *term.Page, n *api.NodeExplanation) {
+	p.Section(fmt.Sprintf("Group %q", n.Group))
+	if n.Instances > 0 {
+		p.Line("%s of it on the node already", human.Count(n.Instances, "instance", "instances"))
+	}
+	if n.Fits {
+		p.Line("%s", p.Style.Green(fmt.Sprintf("Node %s could take another instance.", n.NodeName)))
+		return
+	}
+	obstacles(p, "", n)
+}
+
+// obstacles writes everything that keeps an instance from the node.
+func obstacles(p *term.Page, indent string, n *api.NodeExplanation) {
+	p.Line("%sNode %s (%s, %s) cannot take it:", indent, n.NodeName, api.ShortID(n.NodeID), n.Datacenter)
+	for _, o := range n.Obstacles {
+		p.Line("%s  * %s: %s%s", indent, o.Filter, o.Reason, shortage(o))
+	}
+}
+
+// shortage says how much of a dimension is wanted and how much is free.
+func shortage(o api.Obstacle) string {
+	if o.Needed == 0 {
+		return ""
+	}
+	unit := api.DimensionUnit(o.Dimension)
+	return fmt.Sprintf(": %d%s wanted, %d%s free", o.Needed, unit, o.Free, unit)
+}

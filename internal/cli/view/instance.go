@@ -1,0 +1,184 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/cli/human"
+	"github.com/reeve-run/reeve/internal/cli/plantree"
+	"github.com/reeve-run/reeve/internal/cli/term"
+)
+
+// Instances writes a list of instances, of one job or of several.
+func Instances(p *term.Page, list []*api.Instance, several bool) {
+	head := []string{"Instance", "State", "Traffic", "Node", "Allocation", "Version", "For", "Plan", "Why"}
+	if several {
+		head = append([]string{"Job"}, head...)
+	}
+	var rows [][]string
+	for _, i := range list {
+		id := ""
+		if i.Allocation != "" {
+			id = api.ShortID(i.Allocation)
+		}
+		row := []string{i.Name, instanceState(p, i), traffic(i), human.Dash(i.NodeName), human.Dash(id), strconv.FormatUint(i.JobVersion, 10),
+			human.Since(p.Now, i.Since), human.Dash(i.Plan), human.Dash(plantree.WaitsUntil(p.Now, whyInstance(i), i.Until))}
+		if several {
+			row = append([]string{i.JobID}, row...)
+		}
+		rows = append(rows, row)
+	}
+	p.TableLess(head, rows, "Version", "For", "Plan")
+}
+
+// traffic says whether an instance gets any.
+func traffic(i *api.Instance) string {
+	switch {
+	case i.Routable:
+		return "yes"
+	case i.State == api.InstanceRunning:
+		return "no"
+	}
+	return "-"
+}
+
+// whyInstance says why an instance is not as it should be.
+func whyInstance(i *api.Instance) string {
+	if i.State == api.InstanceCrashed {
+		return cmp.Or(i.CrashReason, i.Message)
+	}
+	return cmp.Or(i.PlacementError, i.Message)
+}
+
+func instanceState(p *term.Page, i *api.Instance) string {
+	state := p.Style.Cyan(i.State)
+	switch {
+	case i.Paused:
+		return p.Style.Yellow("PAUSED")
+	case i.State == api.InstanceRunning, i.State == api.InstanceComplete:
+		state = p.Style.Green(i.State)
+	case i.State == api.InstanceCrashed:
+		state = p.Style.Red(i.State)
+	}
+	switch {
+	case i.Orphan:
+		state += " (orphan)"
+	case i.Canary:
+		state += " (canary)"
+	case i.Presence != "" && i.Presence != api.PresenceOrdinary:
+		state += " (" + i.Presence + ")"
+	}
+	return state
+}
+
+// Instance writes one instance: where it is, its tasks, and what works on it.
+func Instance(p *term.Page, i *api.Instance) {
+	allocation := ""
+	if i.Allocation != "" {
+		allocation = api.ShortID(i.Allocation)
+	}
+	step := ""
+	if i.Step != "" {
+		step = i.Step + " of plan " + i.Plan
+	}
+	attempt, crashes := "", ""
+	if !i.NextAttempt.IsZero() {
+		attempt = "in " + human.Duration(i.NextAttempt.Sub(p.Now))
+	} else if i.State == api.InstanceCrashed {
+		attempt = "none: it was given up"
+	}
+	if i.CrashCount > 0 {
+		crashes = strconv.Itoa(i.CrashCount)
+		if i.CrashReason != "" {
+			crashes += ", the last one: " + i.CrashReason
+		}
+	}
+	var ports, tags []string
+	for _, port := range i.Ports {
+		text := port.Label + " " + strconv.Itoa(port.HostPort)
+		if port.ContainerPort != port.HostPort {
+			text += " -> " + strconv.Itoa(port.ContainerPort)
+		}
+		ports = append(ports, text)
+	}
+	for _, name := range slices.Sorted(maps.Keys(i.MetricTags)) {
+		tags = append(tags, name+"="+i.MetricTags[name])
+	}
+	p.Fields(
+		term.Field{"Instance", i.Name},
+		term.Field{"Job", i.JobID + " version " + strconv.FormatUint(i.JobVersion, 10)},
+		term.Field{"State", instanceState(p, i)},
+		term.Field{"For", human.Unless(human.Since(p.Now, i.Since), "-")},
+		term.Field{"Why", whyInstance(i)},
+		term.Field{"Traffic", human.Unless(traffic(i), "-")},
+		term.Field{"Next attempt", attempt},
+		term.Field{"Crashes", crashes},
+		term.Field{"Domain", i.Domain},
+		term.Field{"Node", cmp.Or(i.NodeName, i.NodeID)},
+		term.Field{"Zone", i.Zone},
+		term.Field{"Address", cmp.Or(i.Address, i.InstanceAddress)},
+		term.Field{"Ports", strings.Join(ports, ", ")},
+		term.Field{"Metric tags", strings.Join(tags, ", ")},
+		term.Field{"Allocation", allocation},
+		term.Field{"Step", step},
+	)
+	if len(i.TaskStates) > 0 {
+		p.Section("Tasks")
+		var rows [][]string
+		for _, name := range slices.Sorted(maps.Keys(i.TaskStates)) {
+			s := i.TaskStates[name]
+			state := p.Style.Status(s.State)
+			if s.Failed {
+				state = p.Style.Red("failed")
+			}
+			rows = append(rows, []string{name, state, strconv.FormatUint(s.Restarts, 10), human.Dash(human.Age(p.Now, s.StartedAt))})
+		}
+		p.Table([]string{"Task", "State", "Restarts", "Started"}, rows)
+	}
+	instanceNext(p, i)
+}
+
+func instanceNext(p *term.Page, i *api.Instance) {
+	var commands []string
+	if i.Paused {
+		commands = append(commands, "Go on:  reeve instance resume "+human.ShellQuote(i.JobID)+" "+human.ShellQuote(i.Name))
+	}
+	if i.State == api.InstanceCrashed && !i.NextAttempt.IsZero() {
+		commands = append(commands, "Try it now:  reeve instance kill "+human.ShellQuote(i.JobID)+" "+human.ShellQuote(i.Name))
+	}
+	if i.State == api.InstanceCrashed && i.Allocation != "" {
+		commands = append(commands, "Why it failed:  reeve alloc status "+api.ShortID(i.Allocation))
+	}
+	if i.Plan != "" {
+		commands = append(commands, "Follow it:  reeve plan show -watch "+human.ShellQuote(i.JobID)+" "+human.ShellQuote(i.Plan))
+	}
+	p.Next(commands...)
+}
+
+// InstanceDone says what comes of a verb, and what to type next.
+func InstanceDone(p *term.Page, job string, v api.Verb, resp *api.InstanceResponse) {
+	what := resp.Instance
+	if len(resp.Tasks) > 0 {
+		what += ":[" + strings.Join(resp.Tasks, ", ") + "]"
+	}
+	switch v {
+	case api.VerbPause:
+		p.Line("%s of job %q is being paused: its tasks are stopped, and it keeps its place.", what, job)
+		p.Next("Go on:       reeve instance resume "+human.ShellQuote(job)+" "+resp.Instance, "Look at it:  reeve instance show "+human.ShellQuote(job)+" "+resp.Instance)
+		return
+	case api.VerbResume:
+		p.Line("%s of job %q goes on.", what, job)
+	case api.VerbReplace:
+		p.Line("%s of job %q is being replaced: anywhere, with an empty directory.", what, job)
+	default:
+		p.Line("%s of job %q is being restarted where it is.", what, job)
+	}
+	p.Next("Look at it:  reeve instance show " + human.ShellQuote(job) + " " + resp.Instance)
+}

@@ -1,0 +1,132 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/cli/plantree"
+	"github.com/reeve-run/reeve/internal/cli/term"
+)
+
+// plannedTrees writes the trees that would be worked on.
+func plannedTrees(p *term.Page, plans []*api.Plan) {
+	f := plantree.FoldLong
+	if p.Complete {
+		f = plantree.FoldNothing
+	}
+	for _, pl := range plans {
+		p.Section("Plan that would run:")
+		for _, line := range plantree.Lines(pl, p.Style, p.Now, f) {
+			p.Line("%s", line)
+		}
+		planErrors(p, pl)
+	}
+}
+
+// PlanChanges reports whether registering would start, stop or change
+// allocations.
+func PlanChanges(plan *api.PlanJobResponse) bool {
+	if plan.Annotations == nil {
+		return plan.Diff != nil && plan.Diff.Type != api.DiffNone
+	}
+	if len(plan.Annotations.PreemptedAllocs) > 0 {
+		return true
+	}
+	for _, u := range plan.Annotations.DesiredUpdates {
+		if u.Place+u.Stop+u.Migrate+u.InPlaceUpdate+u.DestructiveUpdate+u.Canary+u.Preemptions > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// JobPlan writes a dry run: the difference, where it would go, and how to go on.
+func JobPlan(p *term.Page, plan *api.PlanJobResponse, req *api.PlanJobRequest, command []string) {
+	if plan.Diff != nil {
+		diff(p, plan.Diff)
+		p.WriteByte('\n')
+	}
+	plannedPlacement(p, plan)
+	plannedTrees(p, plan.Plans)
+	p.WriteByte('\n')
+	p.Line("Job Modify Index: %d", plan.JobModifyIndex)
+	p.Line("To register exactly this, unless somebody changes the job meanwhile:")
+	p.WriteByte('\n')
+	p.Line("    reeve job run -check-index %d %s", plan.JobModifyIndex, strings.Join(command, " "))
+	if plan.Diff != nil && plan.Diff.Type == api.DiffNone && !PlanChanges(plan) {
+		p.WriteByte('\n')
+		p.Line("%s", fmt.Sprintf("The file is what is registered: job %q would not change.", req.Job.ID))
+	}
+}
+
+// preemptions lists what registering would preempt.
+func preemptions(p *term.Page, annotations *api.PlanAnnotations) {
+	if annotations == nil || len(annotations.PreemptedAllocs) == 0 {
+		return
+	}
+	p.Line("%s", p.Style.Yellow("- These would be stopped to make room, as their jobs have a lower priority:"))
+	p.WriteByte('\n')
+	var rows [][]string
+	for _, a := range annotations.PreemptedAllocs {
+		rows = append(rows, []string{api.ShortID(a.ID), a.JobID, a.TaskGroup, api.ShortID(a.NodeID), a.NodeName})
+	}
+	p.Table([]string{"Allocation", "Job", "Group", "Node", "Name"}, rows)
+}
+
+// plannedNodes is how many nodes of a group a plan names, without -verbose.
+const plannedNodes = 8
+
+// plannedPlacement writes what would be done to each group's instances, and
+// where.
+func plannedPlacement(p *term.Page, plan *api.PlanJobResponse) {
+	updates := map[string]*api.DesiredUpdates{}
+	if plan.Annotations != nil {
+		updates = plan.Annotations.DesiredUpdates
+	}
+	title, all := "Placement:", "- Everything can be placed."
+	if plan.Start != nil {
+		updates = plan.Start
+		title, all = "Placement of one start:", "- A start could be placed at once."
+	}
+	p.Line("%s", p.Style.Bold(title))
+	for _, group := range slices.Sorted(maps.Keys(updates)) {
+		p.Line("- %s: %s", group, cmp.Or(desiredInWords(updates[group]), "nothing changes"))
+		if nodes := plan.Nodes[group]; len(nodes) > 0 {
+			p.Line("  started on %s", nodesInWords(p, nodes))
+		}
+	}
+	if len(plan.FailedGroups) == 0 {
+		p.Line("%s", p.Style.Green(all))
+	} else {
+		p.Line("%s", p.Style.Yellow("- Not everything can be placed now; the rest would wait:"))
+		PlacementFailures(p, plan.FailedGroups)
+	}
+	preemptions(p, plan.Annotations)
+	if next := plan.NextPeriodicLaunch; !next.IsZero() {
+		p.Line("- Registered now, it starts first at %s", dueInWords(p.Now, next))
+	}
+}
+
+// nodesInWords lists nodes with how many of something each has.
+func nodesInWords(p *term.Page, nodes map[string]int) string {
+	names := slices.Sorted(maps.Keys(nodes))
+	var parts []string
+	for i, name := range names {
+		if i == plannedNodes && !p.Complete && len(names) > plannedNodes+1 {
+			parts = append(parts, fmt.Sprintf("%d more nodes", len(names)-i))
+			break
+		}
+		if nodes[name] > 1 {
+			name = fmt.Sprintf("%s (%d)", name, nodes[name])
+		}
+		parts = append(parts, name)
+	}
+	return strings.Join(parts, ", ")
+}

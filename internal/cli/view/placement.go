@@ -1,0 +1,138 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/cli/human"
+	"github.com/reeve-run/reeve/internal/cli/term"
+	"github.com/reeve-run/reeve/jobspec"
+)
+
+// explainPlacement says in words why instances of a group could not be placed:
+// one line per reason, the reason that took out most nodes first.
+func explainPlacement(m *api.PlacementMetrics) []string {
+	if m == nil {
+		return nil
+	}
+	if m.NodesEvaluated == 0 && m.NodesFiltered == 0 && m.NodesExhausted == 0 {
+		return noNodes(m)
+	}
+	lines := countedReasons(m.ConstraintFiltered, func(reason string, nodes string) string {
+		return fmt.Sprintf("%s excluded by: %s%s", nodes, reason, nearDriver(reason))
+	})
+	if len(m.ConstraintFiltered) == 0 {
+		lines = append(lines, countedReasons(m.ClassFiltered, func(class string, nodes string) string {
+			return fmt.Sprintf("%s of class %q excluded by constraints", nodes, class)
+		})...)
+	}
+	lines = append(lines, countedReasons(m.DimensionExhausted, func(dimension string, nodes string) string {
+		if what, ok := strings.CutPrefix(dimension, "network: "); ok {
+			return nodes + " excluded by the network: " + what
+		}
+		if dimension == api.DimensionStarting {
+			return nodes + " with as many instances starting as may start at once"
+		}
+		if what, ok := strings.CutPrefix(dimension, "devices: "); ok {
+			return fmt.Sprintf("%s without enough free devices: %s", nodes, what)
+		}
+		return fmt.Sprintf("%s without enough %s%s", nodes, dimension, askedFor(m, dimension))
+	})...)
+	if m.NodesExhausted > 0 && len(m.DimensionExhausted) == 0 {
+		lines = append(lines, human.Count(m.NodesExhausted, "node is full", "nodes are full"))
+	}
+	for _, quota := range m.QuotaExhausted {
+		lines = append(lines, "quota limit reached: "+quota)
+	}
+	return lines
+}
+
+// missingDriver begins the reason of nodes that lack a task's driver.
+const missingDriver = "missing drivers: "
+
+// nearDriver names the driver that a reason's unknown one was most likely meant
+// to be.
+func nearDriver(reason string) string {
+	driver, ok := strings.CutPrefix(reason, missingDriver)
+	known := api.BuiltInDrivers()
+	if !ok || slices.Contains(known, driver) {
+		return ""
+	}
+	if near := jobspec.Nearest(driver, known); near != "" {
+		return human.DidYouMean(near)
+	}
+	return " (Reeve has " + strings.Join(known, ", ") + ")"
+}
+
+func noNodes(m *api.PlacementMetrics) []string {
+	if len(m.NodesAvailable) == 0 {
+		if m.NodePool != "" && m.NodePool != api.NodePoolDefault {
+			return []string{fmt.Sprintf("no node is ready in node pool %q", m.NodePool)}
+		}
+		return []string{"no node is ready in the job's datacenters"}
+	}
+	var empty []string
+	for _, dc := range slices.Sorted(maps.Keys(m.NodesAvailable)) {
+		if m.NodesAvailable[dc] == 0 {
+			empty = append(empty, dc)
+		}
+	}
+	if len(empty) == 0 {
+		return []string{"no node was eligible"}
+	}
+	return []string{"no node is ready in datacenter " + strings.Join(empty, ", ")}
+}
+
+// askedFor says how much of a dimension the tasks wanted.
+func askedFor(m *api.PlacementMetrics, dimension string) string {
+	total := 0
+	unit := ""
+	for _, r := range m.ResourcesExhausted {
+		switch {
+		case strings.HasPrefix(dimension, "cpu") && r.CPU != nil:
+			total, unit = total+*r.CPU, " MHz"
+		case strings.HasPrefix(dimension, "memory") && r.MemoryMB != nil:
+			total, unit = total+*r.MemoryMB, " MiB"
+		case strings.HasPrefix(dimension, "disk") && r.DiskMB != nil:
+			total, unit = total+*r.DiskMB, " MiB"
+		}
+	}
+	if total == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (asked for: %d%s)", total, unit)
+}
+
+// countedReasons writes each reason with its number of nodes, the biggest
+// first.
+func countedReasons(reasons map[string]int, text func(reason, nodes string) string) []string {
+	keys := slices.Sorted(maps.Keys(reasons))
+	sort.SliceStable(keys, func(i, j int) bool { return reasons[keys[i]] > reasons[keys[j]] })
+	lines := make([]string, 0, len(keys))
+	for _, k := range keys {
+		lines = append(lines, text(k, human.Count(reasons[k], "node", "nodes")))
+	}
+	return lines
+}
+
+// PlacementFailures writes the groups that could not be placed, and why.
+func PlacementFailures(p *term.Page, failed map[string]*api.PlacementMetrics) {
+	for _, group := range slices.Sorted(maps.Keys(failed)) {
+		m := failed[group]
+		p.Line("%s %s", p.Style.Yellow(fmt.Sprintf("Group %q:", group)),
+			human.Count(1+m.CoalescedFailures, "instance could not be placed", "instances could not be placed"))
+		if m.NodesEvaluated > 0 {
+			p.Line("  %s looked at", human.Count(m.NodesEvaluated, "node", "nodes"))
+		}
+		for _, line := range explainPlacement(m) {
+			p.Line("  * %s", line)
+		}
+	}
+}

@@ -1,0 +1,135 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/cli/human"
+	"github.com/reeve-run/reeve/internal/cli/term"
+)
+
+// Troubles writes what is wrong with a job's instances, and what to type about
+// each.
+func Troubles(p *term.Page, job string, list []*api.Trouble) {
+	if len(list) == 0 {
+		return
+	}
+	p.Section("What is wrong")
+	for _, t := range list {
+		p.Line("%s", p.Style.Red("- ")+term.Wrap(TroubleInWords(t, p.Now), 2, p.TextWidth()))
+		for _, next := range TroubleNext(job, t) {
+			p.Line("  %s", next)
+		}
+	}
+}
+
+// longestWords bounds what is shown of a trouble, in characters.
+const longestWords = 320
+
+// pageBegins finds where an answer is a page for browsers.
+var pageBegins = regexp.MustCompile(`(?i):?\s*<(!doctype|html|head|body)\b`)
+
+// troubleWords is what is wrong, without pages for browsers.
+func troubleWords(t *api.Trouble) string {
+	words := t.String()
+	if at := pageBegins.FindStringIndex(words); at != nil {
+		words = words[:at[0]]
+	}
+	return term.Cut(words, longestWords)
+}
+
+// IsOfCheck reports whether it is a check that fails.
+func IsOfCheck(t *api.Trouble) bool {
+	switch t.Kind {
+	case api.TroubleCheckFailed, api.TroubleCheckTimeout, api.TroubleCheckRefused:
+		return true
+	}
+	return false
+}
+
+// WithoutSlowStarts leaves out checks that have failed for a moment only, where
+// something else is wrong.
+func WithoutSlowStarts(list []*api.Trouble, now time.Time) []*api.Trouble {
+	settled := slices.DeleteFunc(slices.Clone(list), func(t *api.Trouble) bool { return IsOfCheck(t) && now.Sub(t.At) < CheckPatience })
+	if len(settled) == 0 {
+		return list
+	}
+	return settled
+}
+
+// TroubleInWords is a trouble with how often it happened, and what comes next.
+func TroubleInWords(t *api.Trouble, now time.Time) string {
+	var about []string
+	if t.Count > 1 {
+		about = append(about, fmt.Sprintf("%d times in a row", t.Count))
+	}
+	if now.Sub(t.At) >= time.Second && !t.At.IsZero() {
+		word := "since "
+		if t.Count > 0 {
+			word = "last "
+		}
+		about = append(about, word+human.Age(now, t.At))
+	}
+	switch wait := t.NextAttempt.Sub(now); {
+	case t.Final:
+		about = append(about, "no further attempt")
+	case !t.NextAttempt.IsZero() && wait >= time.Second:
+		about = append(about, "next attempt in "+human.Duration(wait))
+	}
+	if len(about) == 0 {
+		return troubleWords(t)
+	}
+	return troubleWords(t) + " (" + strings.Join(about, ", ") + ")"
+}
+
+// TroubleNext suggests what to type about a trouble.
+func TroubleNext(job string, t *api.Trouble) []string {
+	id := api.ShortID(t.Allocation)
+	var next []string
+	if t.Log != "" && id != "" {
+		stream := ""
+		if t.Log == api.LogStderr {
+			stream = "-stderr "
+		}
+		next = append(next, "Read its log:  reeve alloc logs "+stream+strings.TrimSpace(id+" "+t.Task))
+	}
+	switch t.Kind {
+	case api.TroubleNoRoom:
+		return []string{"See all that is in the way:  reeve job explain " + job}
+	case api.TroubleNodeSilent:
+		if t.NodeID != "" {
+			return []string{"See its node:  reeve node status " + api.ShortID(t.NodeID)}
+		}
+	case api.TroubleExited, api.TroubleKilled:
+		return next
+	case api.TroubleOutOfMemory:
+		next = append(next, "Give it more:  resources { memory = ... } in task \""+t.Task+"\" of the job file")
+	}
+	if id != "" {
+		next = append(next, "See all of it: reeve alloc status "+id)
+	}
+	return next
+}
+
+// TroubleKey is the same for a trouble as long as nobody needs to hear of it
+// again: numbers in its words, as ports and process ids, may change.
+func TroubleKey(t *api.Trouble) string {
+	return fmt.Sprint(t.Group, t.JobVersion, t.Kind, t.Task, t.Service, t.Check, t.ExitCode, t.Signal, t.StatusCode,
+		strings.Map(func(r rune) rune {
+			if r >= '0' && r <= '9' {
+				return -1
+			}
+			return r
+		}, t.Message))
+}
+
+// CheckPatience is for how long a check fails before that is said: tasks need a
+// moment until they listen.
+const CheckPatience = 3 * time.Second
