@@ -11,6 +11,7 @@ const (
 	SearchEvaluations = "evals"
 	SearchDeployments = "deployment"
 	SearchNodes       = "nodes"
+	SearchNodePools   = "node_pools"
 )
 
 // SearchRequest asks for objects whose id begins with Prefix.

@@ -22,6 +22,13 @@ var domains = declare(noun[api.Domain]{
 	key:   func(d *api.Domain) string { return d.Name },
 	stamp: func(d *api.Domain) (create, modify *uint64) { return &d.CreateIndex, &d.ModifyIndex },
 	count: func(end *endRecord) *int { return &end.Domains },
+	topic: api.TopicDomain,
+	eventType: func(_ Op, d *api.Domain) string {
+		if d.Stale {
+			return api.EventTypeDomainStale
+		}
+		return api.EventTypeDomainFresh
+	},
 })
 
 // TableDomains holds *api.Domain.

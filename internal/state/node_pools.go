@@ -4,58 +4,41 @@
 package state
 
 import (
-	"cmp"
 	"iter"
-	"slices"
 	"strings"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/state/wire"
 )
 
-// nodePools holds the created pools; builtInPools exist in addition.
+// nodePools holds the built-in pools and those that operators and nodes create.
 var nodePools = declare(noun[api.NodePool]{
 	name: "node pools", singular: "node pool", verb: "NodePool", frame: 9,
 	key:   func(p *api.NodePool) string { return p.Name },
 	stamp: func(p *api.NodePool) (create, modify *uint64) { return &p.CreateIndex, &p.ModifyIndex },
 	count: func(end *endRecord) *int { return &end.NodePools },
+	builtIn: []*api.NodePool{
+		{Name: api.NodePoolAll, Description: "Every node of the cluster."},
+		{Name: api.NodePoolDefault, Description: "Nodes that name no pool."},
+	},
+	topic:     api.TopicNodePool,
+	eventType: putOrDelete[api.NodePool](api.EventTypeNodePoolUpserted, api.EventTypeNodePoolDeleted),
+	search:    api.SearchNodePools,
 })
 
 // TableNodePools holds *api.NodePool, without the built-in ones.
 var TableNodePools = nodePools.table
 
-// builtInPools always exist, ordered by name.
-var builtInPools = []*api.NodePool{
-	{Name: api.NodePoolAll, Description: "Every node of the cluster."},
-	{Name: api.NodePoolDefault, Description: "Nodes that name no pool."},
-}
+// NodePool returns the pool of that name, nil if it does not exist.
+func (c *content) NodePool(name string) *api.NodePool { return nodePools.find(c, name) }
 
-// NodePool returns the pool of that name, nil if it does not exist. The built-in pools
-// always exist.
-func (c *content) NodePool(name string) *api.NodePool {
-	for _, p := range builtInPools {
-		if p.Name == name {
-			return p
-		}
-	}
-	return nodePools.find(c, name)
-}
-
-// NodePools yields all pools, including the built-in ones, ordered by name.
-func (c *content) NodePools() iter.Seq[*api.NodePool] { return c.NodePoolsPrefix("") }
+// NodePools yields all pools, ordered by name.
+func (c *content) NodePools() iter.Seq[*api.NodePool] { return nodePools.all(c, "") }
 
 // NodePoolsPrefix yields the pools whose name begins with prefix, ordered by
 // name.
 func (c *content) NodePoolsPrefix(prefix string) iter.Seq[*api.NodePool] {
-	return func(yield func(*api.NodePool) bool) {
-		all := slices.AppendSeq(slices.Clone(builtInPools), nodePools.all(c, prefix))
-		slices.SortFunc(all, func(a, b *api.NodePool) int { return cmp.Compare(a.Name, b.Name) })
-		for _, p := range all {
-			if strings.HasPrefix(p.Name, prefix) && !yield(p) {
-				return
-			}
-		}
-	}
+	return nodePools.all(c, prefix)
 }
 
 // ensurePool creates the pool that a node names if it does not exist.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 )
 
 // A noun is one kind of independent stored object: no row of another table points to its
@@ -24,6 +25,14 @@ type noun[T any] struct {
 	key      func(*T) string // identifies an object; lists are ordered by it
 	// stamp returns pointers to the object's create and modify indexes.
 	stamp func(*T) (create, modify *uint64)
+	// builtIn lists objects that exist without being stored, ordered by key. A stored
+	// object of the same key takes the place of a built-in one.
+	builtIn []*T
+	// topic names the noun's topic in the event stream; "": none. eventType returns the
+	// type of the event that reports a change of an object.
+	topic     string
+	eventType func(Op, *T) string
+	search    string // context of the noun in searches; "": none
 	// admit returns an error if the change is not allowed. old is nil for a new object,
 	// new for a deleted one. A nil admit allows every change.
 	admit func(c *content, old, new *T) error
@@ -40,6 +49,7 @@ type registered interface {
 	kind() byte
 	isCounted() bool
 	empty() rows
+	describe() Noun
 	write(v *Snapshot, f *frameWriter, end *endRecord)
 	load(l *loader, payload []byte) error
 	decodePut(object []byte, enforce *uint64) (Command, error)
@@ -129,16 +139,37 @@ func (n *noun[T]) empty() rows { return &nounRows[T]{table: newTable[*T](), chan
 
 func (n *noun[T]) in(c *content) *nounRows[T] { return c.nouns[n.table-coreTables].(*nounRows[T]) }
 
-// find returns the object of that key, nil if there is none.
+// find returns the object of that key, nil if it does not exist.
 func (n *noun[T]) find(c *content, key string) *T {
 	if row := n.in(c).find(key); row != nil {
 		return *row
+	}
+	for _, object := range n.builtIn {
+		if n.key(object) == key {
+			return object
+		}
 	}
 	return nil
 }
 
 // all yields the objects whose key begins with prefix, ordered by key.
 func (n *noun[T]) all(c *content, prefix string) iter.Seq[*T] {
+	if len(n.builtIn) == 0 {
+		return n.stored(c, prefix)
+	}
+	all := slices.Collect(n.stored(c, prefix))
+	for _, object := range n.builtIn {
+		key := n.key(object)
+		at, found := slices.BinarySearchFunc(all, key, func(o *T, key string) int { return strings.Compare(n.key(o), key) })
+		if !found && strings.HasPrefix(key, prefix) {
+			all = slices.Insert(all, at, object)
+		}
+	}
+	return slices.Values(all)
+}
+
+// stored yields the stored objects whose key begins with prefix, ordered by key.
+func (n *noun[T]) stored(c *content, prefix string) iter.Seq[*T] {
 	return func(yield func(*T) bool) {
 		n.in(c).prefix(prefix, func(_ string, row **T) bool { return yield(*row) })
 	}
@@ -146,7 +177,8 @@ func (n *noun[T]) all(c *content, prefix string) iter.Seq[*T] {
 
 // put stamps and stores the object, which becomes part of the store.
 func (n *noun[T]) put(t *txn, object *T) {
-	old := n.store(t, object)
+	old := n.find(t.content, n.key(object))
+	n.store(t, object)
 	create, modify := n.stamp(object)
 	*create, *modify = t.index, t.index
 	if old != nil {
@@ -179,7 +211,7 @@ func (n *noun[T]) delete(t *txn, key string) {
 
 // write appends the noun's frames to a snapshot.
 func (n *noun[T]) write(v *Snapshot, f *frameWriter, end *endRecord) {
-	n.tally(end, writeChunks(f, n.frame, n.all(&v.content, "")))
+	n.tally(end, writeChunks(f, n.frame, n.stored(&v.content, "")))
 }
 
 // load stores the objects of a snapshot's frame.
