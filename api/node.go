@@ -202,6 +202,16 @@ type NodeListStub struct {
 // NodeAttrVersion is the attribute that holds the version of a node's agent.
 const NodeAttrVersion = "reeve.version"
 
+// WithoutSecret returns the node without its secret, as callers of the API see it.
+func (n *Node) WithoutSecret() *Node {
+	if n == nil || n.SecretID == "" {
+		return n
+	}
+	n = n.Copy()
+	n.SecretID = ""
+	return n
+}
+
 // Stub returns the node as lists show it.
 func (n *Node) Stub() *NodeListStub {
 	return &NodeListStub{

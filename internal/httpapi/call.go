@@ -12,9 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hashicorp/go-bexpr"
-
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/filter"
 )
 
 // Bounds of a blocking query's wait.
@@ -38,8 +37,8 @@ type call struct {
 	index     uint64 // of a blocking query; 0: answer at once
 	wait      time.Duration
 	prefix    string
-	filter    *bexpr.Evaluator
-	perPage   int // 0: everything
+	filter    *filter.Filter // nil: everything
+	perPage   int            // 0: everything
 	token     string
 	reverse   bool
 
@@ -128,7 +127,7 @@ func (c *call) parseList(q url.Values) (err error) {
 		if !c.route.List {
 			return nil // clients send their defaults everywhere
 		}
-		if c.filter, err = parseFilter(s); err != nil {
+		if c.filter, err = filter.Parse(s); err != nil {
 			return err
 		}
 	}

@@ -50,7 +50,7 @@ func TestParametersAreChecked(t *testing.T) {
 		"/v1/jobs?per_page=many":                   `per_page: "many" is not a whole number from 0`,
 		"/v1/jobs?reverse=perhaps":                 `reverse: "perhaps" is neither true nor false`,
 		"/v1/evaluations?next_token=x":             `next_token: "x" is not one that this list gave out`,
-		"/v1/event/stream?topic=Weather":           `topic: there is no "Weather"`,
+		"/v1/event/stream?topic=Weather":           `topic: unknown topic "Weather"`,
 		"/v1/jobs?filter=Status+%3D%3D":            `filter: failed to read "Status ==" at line 1, column`,
 		"/v1/jobs?filter=Weather+%3D%3D+%22sun%22": ``,
 		"/v1/job/web/allocations?all=maybe":        `all: "maybe" is neither true nor false`,

@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/filter"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -27,7 +28,7 @@ func showEvaluation(_ *call, _ *state.Snapshot, e *api.Evaluation) *api.Evaluati
 func countEvaluations(c *call, v *state.Snapshot) (*api.EvaluationCount, uint64, error) {
 	n := 0
 	for e := range listEvaluations(c, v) {
-		ok, err := c.matches(e)
+		ok, err := c.filter.Matches(e)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -74,11 +75,11 @@ func deleteEvaluations(c *call, req *api.EvaluationDeleteRequest) (*api.Evaluati
 	}
 	if req.Filter != "" {
 		var err error
-		if c.filter, err = parseFilter(req.Filter); err != nil {
+		if c.filter, err = filter.Parse(req.Filter); err != nil {
 			return nil, 0, err
 		}
 		for e := range v.Evaluations() {
-			ok, err := c.matches(e)
+			ok, err := c.filter.Matches(e)
 			if err != nil {
 				return nil, 0, err
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/eventstream"
 	"github.com/reeve-run/reeve/internal/server/replica"
 	"github.com/reeve-run/reeve/internal/state"
 )
@@ -70,7 +71,7 @@ func threeSeats(t *testing.T) []*seat {
 		}
 		s.replica = r
 		s.handler = New(Config{Server: newIdleServer(t).Server})
-		s.handler.events.store = func() *state.Store { return store }
+		s.handler.events = eventstream.NewHub(func() *state.Store { return store })
 		s.http = httptest.NewServer(s.handler)
 	}
 	return seats

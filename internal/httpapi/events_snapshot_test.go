@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/eventstream"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -66,7 +67,7 @@ func jsonOf(t *testing.T, v any) string {
 func pictureOf(t *testing.T, v *state.Snapshot) picture {
 	t.Helper()
 	p := picture{}
-	for e := range stateEvents(v, topics{api.TopicAll: nil}) {
+	for e := range eventstream.Current(v, eventstream.Selection{api.TopicAll: nil}) {
 		p[strings.Join([]string{e.Topic, e.Namespace, e.Key}, " ")] = jsonOf(t, e.Payload[e.Topic])
 	}
 	return p

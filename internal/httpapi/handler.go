@@ -15,6 +15,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/door"
+	"github.com/reeve-run/reeve/internal/eventstream"
 	"github.com/reeve-run/reeve/internal/server"
 	"github.com/reeve-run/reeve/internal/state"
 )
@@ -56,7 +57,7 @@ type Handler struct {
 	nodes     *nodeProxy
 	servers   *serverProxy
 	transport *http.Transport // of both proxies
-	events    *eventHub
+	events    *eventstream.Hub
 	openapi   func() []byte // written when first asked for
 	started   time.Time
 }
@@ -81,7 +82,7 @@ func New(c Config) *Handler {
 	h := &Handler{Config: c, open: map[string]bool{}, started: time.Now()}
 	transport := newProxyTransport()
 	h.transport = transport
-	h.events = &eventHub{store: func() *state.Store { return h.Server.Store() }}
+	h.events = eventstream.NewHub(func() *state.Store { return h.Server.Store() })
 	h.nodes = newNodeProxy(transport, h)
 	h.servers = newServerProxy(transport, h)
 	table := routes()

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -199,36 +198,6 @@ func TestJobsAreListedByDomainAndAnnotation(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s lists %q, want %q", query, got, want)
-		}
-	}
-}
-
-// Whatever an answer may leave out can be asked for.
-func TestFiltersFindEveryField(t *testing.T) {
-	for _, object := range []any{
-		&api.Job{}, &api.Allocation{}, &api.Evaluation{}, &api.Deployment{}, &api.Node{}, &api.NodePool{}, &api.Instance{}, &api.Plan{},
-		&api.JobRestart{}, &api.Decision{}, &api.Callback{}, &api.Domain{}, &api.ServiceRegistration{}, &api.CatalogEntry{}, &api.RouteListStub{}, &api.Orphan{},
-	} {
-		typ := reflect.TypeOf(object).Elem()
-		for i := range typ.NumField() {
-			f := typ.Field(i)
-			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			if name == "-" {
-				continue
-			}
-			if name == "" {
-				name = f.Name
-			}
-			switch f.Type.Kind() {
-			case reflect.String, reflect.Bool, reflect.Int, reflect.Int64, reflect.Uint64:
-				filter, err := parseFilter(name + ` == "1"`)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if _, err := matchesFilter(filter, object); err != nil {
-					t.Errorf("%s.%s: %v", typ.Name(), name, err)
-				}
-			}
 		}
 	}
 }

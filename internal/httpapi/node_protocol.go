@@ -142,6 +142,14 @@ func (s *stream) send(v any) error {
 	return s.write(append(line, '\n'))
 }
 
+// Write implements io.Writer. The first call, even of nothing, sends the header.
+func (s *stream) Write(p []byte) (int, error) {
+	if err := s.write(p); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
 func (s *stream) write(line []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

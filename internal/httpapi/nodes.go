@@ -15,17 +15,7 @@ import (
 var nodesByID = order[*api.Node]{
 	key:      func(n *api.Node) key { return key{id: n.ID} },
 	stored:   true,
-	redacted: withoutSecret,
-}
-
-// withoutSecret is the node as others may see it.
-func withoutSecret(n *api.Node) *api.Node {
-	if n == nil || n.SecretID == "" {
-		return n
-	}
-	n = n.Copy()
-	n.SecretID = ""
-	return n
+	redacted: (*api.Node).WithoutSecret,
 }
 
 func listNodes(c *call, v *state.Snapshot) iter.Seq[*api.Node] { return v.NodesPrefix(c.prefix) }
@@ -46,7 +36,7 @@ func getNode(c *call, v *state.Snapshot) (*api.Node, uint64, error) {
 	if err != nil {
 		return nil, v.TableIndex(c.route.Tables...), err
 	}
-	return withoutSecret(n), n.ModifyIndex, nil
+	return n.WithoutSecret(), n.ModifyIndex, nil
 }
 
 func findNode(v *state.Snapshot, id string) (*api.Node, error) {

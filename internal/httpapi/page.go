@@ -119,5 +119,5 @@ func matchesRedacted[T any](c *call, o order[T], object T) (bool, error) {
 	if o.redacted != nil {
 		object = o.redacted(object)
 	}
-	return c.matches(object)
+	return c.filter.Matches(object)
 }

@@ -6,8 +6,10 @@ package httpapi
 import (
 	"net/http"
 	"reflect"
+	"strings"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/eventstream"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -242,7 +244,7 @@ var paramDocs = map[string]string{
 	"task":              "the task's name",
 	"task_states":       "`false` leaves the tasks' states out",
 	"timeline":          "of what the reader was told before, as the header `X-Reeve-Timeline` or the stream said it; one that has not become part of the servers' history is said or refused",
-	"topic":             "`TOPIC` or `TOPIC:KEY`, several times; topics are Job, Evaluation, Allocation, Deployment, Node, NodePool, Plan, Restart, Domain, Instance, Service and `*`; a key is an id, for allocations and evaluations also their job's or deployment's",
+	"topic":             "`TOPIC` or `TOPIC:KEY`, several times; topics are " + strings.Join(eventstream.TopicNames(), ", ") + " and `*`; a key is an id, for allocations and evaluations also their job's or deployment's",
 	"tty":               "run it on a terminal",
 	"type":              "which: of logs `stdout` or `stderr`; of health `client` or `server`; of scaling policies `horizontal`",
 	"version":           "of the job; when absent the current one, of troubles any",

@@ -1,7 +1,7 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package httpapi
+package eventstream
 
 import (
 	"cmp"
@@ -14,13 +14,13 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// instanceEvents are what turns did to instances. In one entry crashes are told
-// first, and what goes last: whoever keeps routes never has too few of them
-// because one instance took the place of another.
-func instanceEvents(index uint64, turns []turn) (events []*api.Event) {
+// instanceEvents returns the events of the instances of allocations: crashes first,
+// removals last. So a consumer that maintains routes never lacks a route because one
+// instance replaces another.
+func instanceEvents(index uint64, transitions []transition) (events []*api.Event) {
 	var removed []*api.Event
 	var crashed []*api.Event
-	for _, t := range turns {
+	for _, t := range transitions {
 		before, after := instanceOf(t.old), instanceOf(t.new)
 		if t.old != nil && t.new != nil && hasCrashed(t.old, t.new) {
 			crashed = append(crashed, instanceEvent(index, shownInstance(t.new), api.EventTypeInstanceCrashed))
@@ -29,7 +29,7 @@ func instanceEvents(index uint64, turns []turn) (events []*api.Event) {
 		case before == nil && after != nil:
 			events = append(events, instanceEvent(index, after, api.EventTypeInstanceCreated))
 		case before != nil && after == nil:
-			// It is told as it last was, but for the tag: that must order it last.
+			// The event shows the last state, with a tag that orders it last.
 			before.ModificationTag.Index = index
 			removed = append(removed, instanceEvent(index, before, api.EventTypeInstanceRemoved))
 		case before != nil && !isSameInstance(before, after):
@@ -48,8 +48,8 @@ func instanceEvent(index uint64, in *api.Instance, kind string) *api.Event {
 	}
 }
 
-// hasCrashed reports whether an allocation crashed between what it was and what
-// it is: a task of it was restarted for it, or all of it failed.
+// hasCrashed reports whether an allocation crashed between two states: one of its tasks
+// restarted after a crash, or the whole allocation failed.
 func hasCrashed(before, after *api.Allocation) bool {
 	was, is := 0, 0
 	if before.Crashes != nil {
@@ -61,9 +61,8 @@ func hasCrashed(before, after *api.Allocation) bool {
 	return is > was || is == was && before.ClientStatus != api.AllocClientFailed && after.ClientStatus == api.AllocClientFailed
 }
 
-// holdsInstance reports whether an allocation is, as far as it alone says, what
-// its instance is about: it runs or may run, or it failed and nothing has come
-// in its place.
+// holdsInstance reports whether an allocation represents its instance, judged by the
+// allocation alone: it may run, or it failed and has no replacement.
 func holdsInstance(a *api.Allocation) bool {
 	switch {
 	case a.IsSuspect() && a.IsRoutable():
@@ -76,7 +75,7 @@ func holdsInstance(a *api.Allocation) bool {
 	return true
 }
 
-// instanceOf is the instance that an allocation holds, nil if it holds none.
+// instanceOf returns the instance that an allocation holds, nil if it holds none.
 func instanceOf(a *api.Allocation) *api.Instance {
 	if a == nil || !holdsInstance(a) {
 		return nil
@@ -84,8 +83,8 @@ func instanceOf(a *api.Allocation) *api.Instance {
 	return shownInstance(a)
 }
 
-// shownInstance is an instance as its allocation alone tells of it. What depends
-// on the node, the job or the time is told by the list of instances only.
+// shownInstance derives an instance from its allocation alone. Only the list of instances
+// also shows properties that depend on the node, the job or the time.
 func shownInstance(a *api.Allocation) *api.Instance {
 	in := &api.Instance{
 		Namespace: a.Namespace, JobID: a.JobID, Name: api.InstanceName(a.Group, a.Index()), Group: a.Group, Index: a.Index(),
@@ -123,7 +122,7 @@ func shownInstance(a *api.Allocation) *api.Instance {
 	return in
 }
 
-// showReach says where and whether a RUNNING instance is reached.
+// showReach sets the addresses of a running instance and reports whether it is routable.
 func showReach(in *api.Instance, a *api.Allocation) {
 	in.Routable = a.IsRoutable() || a.Serving == nil && !a.IsServerTerminal()
 	if a.Serving != nil && !in.Routable {
@@ -140,14 +139,15 @@ func showReach(in *api.Instance, a *api.Allocation) {
 	}
 }
 
-// isSameInstance reports whether nothing changed but the tag.
+// isSameInstance reports whether only the tag changed.
 func isSameInstance(before, after *api.Instance) bool {
 	same := *before
 	same.ModificationTag = after.ModificationTag
 	return reflect.DeepEqual(&same, after)
 }
 
-func stateInstances(v *state.Snapshot) iter.Seq[*api.Event] {
+// instancesOf yields an event for each current instance.
+func instancesOf(v *state.Snapshot) iter.Seq[*api.Event] {
 	return func(yield func(*api.Event) bool) {
 		for a := range v.Allocations() {
 			if in := instanceOf(a); in != nil && !yield(instanceEvent(0, in, api.EventTypeInstanceCreated)) {

@@ -1,7 +1,7 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package httpapi
+package eventstream
 
 import (
 	"iter"
@@ -11,47 +11,12 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// A turn is what one allocation was before a log entry and what it is after it,
-// nil where it is not there.
-type turn struct{ old, new *api.Allocation }
-
-// turnsOf joins the changes of each allocation in a batch, in the order in which
-// they first changed.
-func turnsOf(b *state.Batch) []turn {
-	var turns []turn
-	var at map[string]int // several changes of one allocation are rare
-	for i, change := range b.Changes {
-		if change.Table != state.TableAllocations {
-			continue
-		}
-		before, _ := change.Old.(*api.Allocation)
-		after, _ := change.New.(*api.Allocation)
-		id := allocationOf(before, after)
-		if at == nil {
-			at = make(map[string]int, len(b.Changes)-i)
-		}
-		if j, ok := at[id]; ok {
-			turns[j].new = after
-			continue
-		}
-		at[id] = len(turns)
-		turns = append(turns, turn{before, after})
-	}
-	return turns
-}
-
-func allocationOf(a, b *api.Allocation) string {
-	if a != nil {
-		return a.ID
-	}
-	return b.ID
-}
-
-// serviceEvents are what turns did to services: what is offered now first, so
-// that a service whose instance is replaced in one entry is never without any.
-func serviceEvents(index uint64, turns []turn) (events []*api.Event) {
+// serviceEvents returns the events of the services of allocations. Registrations precede
+// deregistrations, so that a service does not become empty when one entry replaces its
+// instance.
+func serviceEvents(index uint64, transitions []transition) (events []*api.Event) {
 	var removed []*api.Event
-	for _, t := range turns {
+	for _, t := range transitions {
 		before, after := servicesOf(t.old), servicesOf(t.new)
 		if len(before)+len(after) == 0 {
 			continue
@@ -70,6 +35,7 @@ func serviceEvents(index uint64, turns []turn) (events []*api.Event) {
 	return append(events, removed...)
 }
 
+// servicesOf returns the services that traffic to the allocation may use.
 func servicesOf(a *api.Allocation) []*api.ServiceRegistration {
 	if a == nil {
 		return nil
@@ -98,7 +64,8 @@ func serviceEvent(index uint64, r *api.ServiceRegistration, kind string) *api.Ev
 	}
 }
 
-func stateServices(v *state.Snapshot) iter.Seq[*api.Event] {
+// servicesOfState yields an event for each current service.
+func servicesOfState(v *state.Snapshot) iter.Seq[*api.Event] {
 	return func(yield func(*api.Event) bool) {
 		for a := range v.Allocations() {
 			for _, r := range servicesOf(a) {

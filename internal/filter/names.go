@@ -1,7 +1,7 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package httpapi
+package filter
 
 import (
 	"reflect"
@@ -9,12 +9,12 @@ import (
 	"sync"
 )
 
-// The evaluator of filters finds a field by the name in its JSON tag, and takes
-// a tag without one, as in `json:",omitempty"`, for an empty name. So it is shown
-// structs of the same fields whose tags all have names: Go converts between
-// structs that differ in nothing but tags.
+// The evaluator finds a field by the name in its JSON tag, and reads a tag without a
+// name, as in `json:",omitempty"`, as an empty name. It therefore receives values of
+// twin types: the same structs with a name in every tag. Go converts between structs that
+// differ only in their tags.
 
-// named returns a value, or a pointer to one, whose fields the evaluator finds.
+// named returns a value, or a pointer to one, of the twin type.
 func named(v reflect.Value) reflect.Value {
 	if !v.IsValid() {
 		return v
@@ -37,8 +37,7 @@ func named(v reflect.Value) reflect.Value {
 
 var namedTypes sync.Map // reflect.Type -> reflect.Type
 
-// namedType returns a struct type whose tags all have names, and any other type
-// as it is.
+// namedType returns the twin of a struct type, and any other type unchanged.
 func namedType(t reflect.Type) reflect.Type {
 	if t.Kind() != reflect.Struct {
 		return t
@@ -56,7 +55,7 @@ func makeNamedType(t reflect.Type) reflect.Type {
 	for i := range fields {
 		f := t.Field(i)
 		if !f.IsExported() || f.Anonymous {
-			return t // such a type cannot be made; none that is filtered has any
+			return t // reflect cannot create such a type; no filtered type has such fields
 		}
 		if name, options, _ := strings.Cut(f.Tag.Get("json"), ","); name == "" && options != "" {
 			f.Tag, differs = reflect.StructTag(`json:"`+f.Name+`"`), true

@@ -1,7 +1,7 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package httpapi
+package eventstream
 
 import (
 	"context"
@@ -12,56 +12,58 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// An eventHub wakes the streams of events. One goroutine looks at every batch
-// and wakes those who may want something of it; thousands that wait for
-// something else sleep on, and are no further behind for it: whoever has nothing
-// pending has seen all that the hub has.
+// A Hub wakes the streams of one server. One goroutine reads every batch of the change
+// feed and wakes the streams that may select one of its events. The others keep sleeping:
+// a stream without pending events has seen everything up to the hub's index.
 //
-// Nothing is handed over but an index. A stream reads the batches out of the
-// store's feed at its own speed, so a slow one holds up nobody and costs no
-// memory; what the feed has dropped in the meantime it is told to have missed.
-type eventHub struct {
+// The hub hands over an index only. A stream reads the batches from the store's history at
+// its own speed, so a slow stream delays no other and costs no memory. If the history no
+// longer has a batch, the stream reports the missed range.
+type Hub struct {
 	store func() *state.Store
-	teller
+	cache eventCache
 
 	mu        sync.Mutex
 	interests map[string]*interest // by topic, or api.TopicAll
 	followers int
-	derived   int // followers that want what follows from changes
+	derived   int // followers that select derived topics
 	run       *hubRun
-	seen      uint64 // index of the last batch looked at
+	seen      uint64 // index of the last batch that the hub read
 }
 
-// interest is who wants something of a topic: everything, or some keys.
+// NewHub returns a hub without streams. It calls store when the first stream opens.
+func NewHub(store func() *state.Store) *Hub { return &Hub{store: store} }
+
+// An interest holds the followers of a topic: of all its events, or of some keys.
 type interest struct {
 	all   map[*follower]struct{}
 	keyed map[string]map[*follower]struct{}
 }
 
-// hubRun is the time from the first follower to the last.
+// A hubRun is the hub's activity from the first follower to the last.
 type hubRun struct {
 	cancel context.CancelFunc
 	ended  chan struct{}
 }
 
-// A follower is a stream's place in the hub.
+// A follower is a stream's entry in the hub.
 type follower struct {
-	wanted  topics
-	woken   chan struct{} // holds one
-	pending uint64        // guarded by hub.mu: nothing is wanted of what lies before, something may be here; 0: nothing anywhere
-	anew    bool          // guarded by hub.mu: the state was replaced
+	selected Selection
+	woken    chan struct{} // has capacity 1
+	pending  uint64        // index of the first batch with possible events; 0: none. Guarded by Hub.mu
+	replaced bool          // reports whether another state replaced the store's. Guarded by Hub.mu
 }
 
-// join has a stream woken for what is wanted after an index.
-func (h *eventHub) join(wanted topics, after uint64) *follower {
-	f := &follower{wanted: wanted, woken: make(chan struct{}, 1)}
+// join adds a follower of the selected events after an index.
+func (h *Hub) join(selected Selection, after uint64) *follower {
+	f := &follower{selected: selected, woken: make(chan struct{}, 1)}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.followers == 0 {
 		h.begin()
 	}
 	h.followers++
-	if wanted.isDerived() {
+	if selected.hasDerived() {
 		h.derived++
 	}
 	h.each(f, func(set *map[*follower]struct{}) {
@@ -76,16 +78,12 @@ func (h *eventHub) join(wanted topics, after uint64) *follower {
 	return f
 }
 
-func (t topics) isDerived() bool {
-	return t.wantsTopic(api.TopicInstance) || t.wantsTopic(api.TopicService)
-}
-
-// each calls do with every set that the follower is in.
-func (h *eventHub) each(f *follower, do func(*map[*follower]struct{})) {
+// each calls do with every set that holds the follower.
+func (h *Hub) each(f *follower, do func(*map[*follower]struct{})) {
 	if h.interests == nil {
 		h.interests = map[string]*interest{}
 	}
-	for topic, keys := range f.wanted {
+	for topic, keys := range f.selected {
 		i := h.interests[topic]
 		if i == nil {
 			i = &interest{keyed: map[string]map[*follower]struct{}{}}
@@ -105,12 +103,12 @@ func (h *eventHub) each(f *follower, do func(*map[*follower]struct{})) {
 	}
 }
 
-// leave forgets a follower; with the last one the hub rests.
-func (h *eventHub) leave(f *follower) {
+// leave removes a follower. The hub stops with its last follower.
+func (h *Hub) leave(f *follower) {
 	h.mu.Lock()
 	h.each(f, func(set *map[*follower]struct{}) { delete(*set, f) })
 	h.followers--
-	if f.wanted.isDerived() {
+	if f.selected.hasDerived() {
 		h.derived--
 	}
 	var run *hubRun
@@ -124,22 +122,22 @@ func (h *eventHub) leave(f *follower) {
 	}
 }
 
-// take returns from where on there may be something for the follower, 0 if
-// there is not, and how far the hub has looked.
-func (h *eventHub) take(f *follower) (from, to uint64, anew bool) {
+// take returns the index from which the follower may have events, 0 if it has none, and
+// the index up to which the hub has read.
+func (h *Hub) take(f *follower) (from, to uint64, replaced bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	from, anew = f.pending, f.anew
-	f.pending, f.anew = 0, false
-	return from, h.seen, anew
+	from, replaced = f.pending, f.replaced
+	f.pending, f.replaced = 0, false
+	return from, h.seen, replaced
 }
 
-func (h *eventHub) begin() {
+func (h *Hub) begin() {
 	ctx, cancel := context.WithCancel(context.Background())
 	run := &hubRun{cancel, make(chan struct{})}
 	h.run = run
 	var subscription *state.Subscription
-	for subscription == nil { // the feed moves on only while we look
+	for subscription == nil { // the history may advance between the two calls
 		h.seen = h.store().HistoryTo()
 		subscription, _ = h.store().SubscribeFrom(h.seen)
 	}
@@ -149,23 +147,23 @@ func (h *eventHub) begin() {
 	}()
 }
 
-func (h *eventHub) follow(ctx context.Context, run *hubRun, subscription *state.Subscription) {
+func (h *Hub) follow(ctx context.Context, run *hubRun, subscription *state.Subscription) {
 	for {
 		b, err := subscription.Next(ctx)
 		switch {
 		case errors.Is(err, state.ErrFellBehind):
-			subscription = h.startOver(run)
+			subscription = h.resubscribe(run)
 		case err != nil:
 			return
 		default:
-			h.look(run, b)
+			h.read(run, b)
 		}
 	}
 }
 
-// startOver is for when the state was replaced by another one: nobody knows what
-// changed between the two.
-func (h *eventHub) startOver(run *hubRun) *state.Subscription {
+// resubscribe follows the state that replaced the former one. The changes between the two
+// are unknown, so every follower starts again.
+func (h *Hub) resubscribe(run *hubRun) *state.Subscription {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	subscription := h.store().Subscribe()
@@ -175,22 +173,22 @@ func (h *eventHub) startOver(run *hubRun) *state.Subscription {
 	h.seen = h.store().HistoryTo()
 	for _, i := range h.interests {
 		i.each(func(f *follower) {
-			f.anew = true
+			f.replaced = true
 			f.wake(1)
 		})
 	}
 	return subscription
 }
 
-// look wakes those who may want something of a batch.
-func (h *eventHub) look(run *hubRun, b *state.Batch) {
+// read wakes the followers that may select an event of a batch.
+func (h *Hub) read(run *hubRun, b *state.Batch) {
 	h.mu.Lock()
 	derived := h.derived > 0
 	h.mu.Unlock()
-	var events []*toldEvent
-	large := len(b.Changes) > sharedChanges
+	var events []*event
+	large := len(b.Changes) > maxCachedChanges
 	if !large {
-		events = h.shared(b, derived)
+		events = h.cache.load(b, derived)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -198,7 +196,7 @@ func (h *eventHub) look(run *hubRun, b *state.Batch) {
 		return
 	}
 	h.seen = b.Index
-	if large || derived != (h.derived > 0) { // each sees for itself
+	if large || derived != (h.derived > 0) { // every follower filters the batch itself
 		for _, i := range h.interests {
 			i.each(func(f *follower) { f.wake(b.Index) })
 		}
