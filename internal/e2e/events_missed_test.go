@@ -140,7 +140,7 @@ func TestReaderIsToldWhatIsNotKept(t *testing.T) {
 	}
 	// Nothing rather than less than everything.
 	_, body := m.refused("topic=Job&index=1&complete", http.StatusNotFound)
-	for _, want := range []string{"events of index 1 are not kept any more", "ask for a snapshot"} {
+	for _, want := range []string{"events of index 1 are no longer kept", "request a snapshot"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("complete: %s, without %q", body, want)
 		}

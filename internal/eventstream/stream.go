@@ -90,10 +90,10 @@ func (s *Stream) position(ctx context.Context) error {
 		s.first = s.sendMissed
 		return nil
 	}
-	return api.Errorf(api.CodeNotFound, "events of index %d are not kept any more: the oldest are after index %d; read the lists again and follow from their index, or request a snapshot", s.From, s.store.HistoryFrom())
+	return api.Errorf(api.CodeNotFound, "events of index %d are no longer kept: the oldest are after index %d; read the lists again and follow from their index, or request a snapshot", s.From, s.store.HistoryFrom())
 }
 
-// Run sends events until the context ends or the subscriber is gone.
+// Run sends events until the context ends or a write fails.
 func (s *Stream) Run(ctx context.Context, w io.Writer) error {
 	s.out = newEncoder(w, &s.Query)
 	defer s.out.release()

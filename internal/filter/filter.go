@@ -73,9 +73,9 @@ func (f *Filter) Matches(object any) (bool, error) {
 func misfit(expression string, err error) error {
 	at := missingSelector.FindStringSubmatch(err.Error())
 	if at == nil {
-		return api.Errorf(api.CodeInvalid, "filter: %q does not fit what is listed here: %v", expression, err)
+		return api.Errorf(api.CodeInvalid, "filter: %q does not fit the listed objects: %v", expression, err)
 	}
 	selector := strings.ReplaceAll(at[1], "/", ".")
 	column := 1 + max(0, strings.Index(expression, selector))
-	return api.Errorf(api.CodeInvalid, "filter: %q does not fit what is listed here: column %d: there is no %s", expression, column, selector)
+	return api.Errorf(api.CodeInvalid, "filter: %q does not fit the listed objects: column %d: unknown field %s", expression, column, selector)
 }

@@ -66,7 +66,7 @@ func TestParametersAreChecked(t *testing.T) {
 	}
 	h.register("web")
 	a := h.do(http.MethodGet, "/v1/jobs?filter=Weather+%3D%3D+%22sun%22", "")
-	if a.status != http.StatusBadRequest || !strings.Contains(a.body, "column 1: there is no Weather") {
+	if a.status != http.StatusBadRequest || !strings.Contains(a.body, "column 1: unknown field Weather") {
 		t.Errorf("a filter on a field that is not there: got %d %q", a.status, a.body)
 	}
 	for _, path := range []string{"/v1/jobs?region=global", "/v1/jobs?stale", "/v1/jobs?consistent", "/v1/jobs?wait=10s"} {

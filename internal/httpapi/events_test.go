@@ -242,7 +242,7 @@ func TestAReaderThatFallsBehindIsTold(t *testing.T) {
 			// One that comes back with what it saw is told, if it asks to be.
 			answer := httptest.NewRecorder()
 			h.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, fmt.Sprintf("/v1/event/stream?complete&index=%d", first), nil))
-			if answer.Code != http.StatusNotFound || !strings.Contains(answer.Body.String(), "not kept any more") {
+			if answer.Code != http.StatusNotFound || !strings.Contains(answer.Body.String(), "no longer kept") {
 				t.Errorf("resuming from what is forgotten: got %d %s", answer.Code, answer.Body)
 			}
 		})
