@@ -7,7 +7,7 @@ package plan
 // its end where it is, and what would have to be started elsewhere is stopped.
 
 // dropAbandoned takes what nothing will come after out of its place.
-func (s *survey) dropAbandoned(g *group) {
+func (s *sorter) dropAbandoned(g *group) {
 	if s.job == nil || s.job.Failure == nil {
 		return
 	}
@@ -29,11 +29,11 @@ func (s *survey) dropAbandoned(g *group) {
 
 // isAbandoned reports whether the instance is left as it is because its job has
 // failed for good.
-func (s *survey) isAbandoned(in *instance) bool {
+func (s *facts) isAbandoned(in *instance) bool {
 	return s.job != nil && s.job.Failure != nil && (in.state == vacant || in.state == failed || in.isReplaced())
 }
 
 // abandonStep makes the step of such an instance.
-func (s *survey) abandonStep(st *step) {
+func (s *deployer) abandonStep(st *step) {
 	st.action, st.status, st.why = none, Error, "the job has failed: "+s.job.Failure.Reason
 }

@@ -37,7 +37,7 @@ const (
 )
 
 // canaryCount is how many canaries the group has until they are promoted.
-func (s *survey) canaryCount(g *group) int {
+func (s *sorter) canaryCount(g *group) int {
 	switch d := s.deployment; {
 	case !g.rolling || !s.wanted() || of(g.def.Update.Canary) <= 0 || len(g.instances) == 0:
 		return 0
@@ -52,7 +52,7 @@ func (s *survey) canaryCount(g *group) int {
 
 // canariesNeeded is how many canaries a deployment of the newest version has to
 // begin with.
-func (s *survey) canariesNeeded(g *group) int {
+func (s *sorter) canariesNeeded(g *group) int {
 	old := false
 	for i := range g.instances {
 		switch in := &g.instances[i]; {
@@ -85,26 +85,8 @@ func (i *instance) isProved() bool {
 	return i.serves()
 }
 
-// reverts reports whether the newest version says what an older one said that
-// has proved itself.
-func (s *survey) reverts() bool {
-	if s.reverting == nil {
-		s.reverting = new(s.isSameAsOlder())
-	}
-	return *s.reverting
-}
-
-func (s *survey) isSameAsOlder() bool {
-	for _, v := range s.r.JobVersions(s.key.Namespace, s.key.ID) {
-		if v.Stable && v.Version < s.job.Version && v.CreateIndex == s.job.CreateIndex && api.SpecEqual(v, s.job) {
-			return true
-		}
-	}
-	return false
-}
-
 // findCanaries gives the group its canaries, once its other instances are known.
-func (s *survey) findCanaries(g *group) {
+func (s *sorter) findCanaries(g *group) {
 	n := s.canaryCount(g)
 	g.unpromoted = n > 0
 	if g.everywhere {
@@ -118,7 +100,7 @@ func (s *survey) findCanaries(g *group) {
 	for i := range g.canaries {
 		g.canaries[i] = instance{group: g, index: i, canary: true}
 	}
-	claims := make(map[int][]*api.Allocation)
+	var claims map[int][]*api.Allocation
 	for _, a := range g.beside {
 		switch i := a.Index(); {
 		case i < 0 || i >= n || s.outdated(g, a):
@@ -126,7 +108,7 @@ func (s *survey) findCanaries(g *group) {
 				g.excess = append(g.excess, departure{g, a, s.whyUnwanted(g)})
 			}
 		case !a.IsServerTerminal():
-			claims[i] = append(claims[i], a)
+			note(&claims, i, append(claims[i], a))
 		case a.DeploymentID == s.deployment.ID && newer(a, g.canaries[i].last):
 			g.canaries[i].last = a
 		}
@@ -142,7 +124,7 @@ func (s *survey) findCanaries(g *group) {
 }
 
 // whyUnwanted is why a canary is stopped; "" if that follows from elsewhere.
-func (s *survey) whyUnwanted(g *group) string {
+func (s *sorter) whyUnwanted(g *group) string {
 	if g.def == nil || !s.wanted() {
 		return ""
 	}
@@ -151,7 +133,7 @@ func (s *survey) whyUnwanted(g *group) string {
 
 // chooseNodes marks the instances of a job that runs on every node that are its
 // canaries: those that were made so, then others of an older version.
-func (s *survey) chooseNodes(g *group, n int) {
+func (s *sorter) chooseNodes(g *group, n int) {
 	for i := range g.instances {
 		if in := &g.instances[i]; n > 0 && s.isBegun(in) {
 			in.canary = true
@@ -171,7 +153,7 @@ func (i *instance) isThere() bool { return i.state == placed || i.state == runni
 
 // isBegun reports whether the place of an older version was taken by, or made
 // free for, a canary of the newest one.
-func (s *survey) isBegun(in *instance) bool {
+func (s *sorter) isBegun(in *instance) bool {
 	switch {
 	case in.alloc != nil:
 		return in.alloc.IsCanary() && s.isCurrent(in.alloc)
@@ -183,7 +165,7 @@ func (s *survey) isBegun(in *instance) bool {
 
 // addCanaries puts a phase for the canaries of each group that waits for
 // promotion before all others, which do nothing meanwhile.
-func (s *survey) addCanaries(t *tree, spec *api.PlanSpec) {
+func (s *deployer) addCanaries(t *tree, spec *api.PlanSpec) {
 	var canaries []*phase
 	seen := make(map[*group]bool)
 	for _, p := range t.phases {
@@ -203,7 +185,7 @@ func (s *survey) addCanaries(t *tree, spec *api.PlanSpec) {
 }
 
 // canaryPhase derives the phase of a group's canaries.
-func (s *survey) canaryPhase(g *group, spec *api.PlanSpec) *phase {
+func (s *deployer) canaryPhase(g *group, spec *api.PlanSpec) *phase {
 	p := &phase{name: g.name + "-canaries", group: g, strategy: api.StrategyParallel, rolling: true, canaries: true}
 	if g.everywhere { // others are beside the older ones, and take nothing away
 		if p.limit = s.limitOf(g); p.limit > 0 {
@@ -212,14 +194,14 @@ func (s *survey) canaryPhase(g *group, spec *api.PlanSpec) *phase {
 	}
 	var c *groupStages
 	if spec != nil {
-		c = s.groupStagesOf(spec, g)
+		c = groupStagesOf(s.job, spec, g)
 	}
 	for in := range g.every {
 		if !in.canary {
 			continue
 		}
 		var whole step
-		s.deployStep(&whole, in, s.deployProgress)
+		s.deployStep(&whole, in, s.stands)
 		first := len(p.steps)
 		if c != nil {
 			for k, course := 0, c.of(in.index); k < len(course); k++ {
@@ -237,7 +219,7 @@ func (s *survey) canaryPhase(g *group, spec *api.PlanSpec) *phase {
 }
 
 // blockPhase has a phase of a group that waits for promotion do nothing, and say why.
-func (s *survey) blockPhase(t *tree, p *phase) {
+func (s *deployer) blockPhase(t *tree, p *phase) {
 	p.unpromoted = true
 	if p.group.everywhere && !t.literal {
 		p.steps = slices.DeleteFunc(p.steps, func(st step) bool { return st.on.canary })
@@ -270,7 +252,7 @@ func (p *phase) isMoving() bool {
 	return false
 }
 
-func (s *survey) whyWaiting(g *group) string {
+func (s *deployer) whyWaiting(g *group) string {
 	if of(g.def.Update.AutoPromote) {
 		return whyPromotesAuto
 	}

@@ -28,7 +28,7 @@ import (
 //     that has to be replaced anyway, because the job has changed, is never picked.
 
 // resolveClaims finds the allocation that holds the instance, out of all that claim it.
-func (s *survey) resolveClaims(in *instance, claims []*api.Allocation) {
+func (s *sorter) resolveClaims(in *instance, claims []*api.Allocation) {
 	slices.SortFunc(claims, func(a, b *api.Allocation) int {
 		if newer(a, b) {
 			return 1
@@ -121,14 +121,14 @@ func servesNow(a *api.Allocation) bool {
 func newestOf(claims []*api.Allocation) *api.Allocation { return claims[len(claims)-1] }
 
 // isLast reports whether nothing else that claims the instance may run.
-func (s *survey) isLast(a *api.Allocation, claims []*api.Allocation) bool {
+func (s *sorter) isLast(a *api.Allocation, claims []*api.Allocation) bool {
 	return !slices.ContainsFunc(claims, func(b *api.Allocation) bool {
 		return b != a && !b.IsClientTerminal() && !s.isLostWithNode(b) && !b.DesiredTransition.ShouldMigrate()
 	})
 }
 
 // keepClaim gives the instance to one claim and stops the others.
-func (s *survey) keepClaim(in *instance, winner *api.Allocation, claims []*api.Allocation, why string) {
+func (s *sorter) keepClaim(in *instance, winner *api.Allocation, claims []*api.Allocation, why string) {
 	in.alloc = winner
 	for _, a := range claims {
 		if a != winner {
@@ -139,7 +139,7 @@ func (s *survey) keepClaim(in *instance, winner *api.Allocation, claims []*api.A
 
 // finished returns the claim that has done the work of a job that runs to
 // completion.
-func (s *survey) finished(in *instance, claims []*api.Allocation) *api.Allocation {
+func (s *sorter) finished(in *instance, claims []*api.Allocation) *api.Allocation {
 	if s.job == nil || !s.job.RunsToCompletion() {
 		return nil
 	}
@@ -151,14 +151,9 @@ func (s *survey) finished(in *instance, claims []*api.Allocation) *api.Allocatio
 	return nil
 }
 
-// outdated reports whether the deploy plan would replace the allocation.
-func (s *survey) outdated(g *group, a *api.Allocation) bool {
-	return !s.isCurrent(a) && s.destructive(g, a)
-}
-
 // survivor picks the one of two allocations that goes on, and says why the
 // other does not. It picks none as long as that has to be waited for.
-func (s *survey) survivor(g *group, original, replacement *api.Allocation) (winner *api.Allocation, why string) {
+func (s *sorter) survivor(g *group, original, replacement *api.Allocation) (winner *api.Allocation, why string) {
 	d := s.disconnect(original)
 	switch was, is := s.outdated(g, original), s.outdated(g, replacement); {
 	case was && !is: // also the one that a promoted canary takes the place of

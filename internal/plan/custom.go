@@ -18,13 +18,25 @@ import (
 // when its instance is replaced. A task that fails is an error of its step, and
 // of nothing else.
 
+// A customizer builds custom plans.
+type customizer struct {
+	*facts
+	scratch *scratch
+}
+
+// buildCustom derives the custom plans.
+func buildCustom(f *facts, m *scratch) []*tree {
+	s := customizer{facts: f, scratch: m}
+	return s.customTrees()
+}
+
 // customTrees derives the plans that the job declares for operators to start.
-func (s *survey) customTrees() (all []*tree) {
+func (s *customizer) customTrees() (all []*tree) {
 	if !s.wanted() {
 		return nil
 	}
 	for _, spec := range s.job.Plans {
-		if s.isCustom(spec.Name) && spec.Name != api.PlanUpdate {
+		if isCustom(s.job, spec.Name) && spec.Name != api.PlanUpdate {
 			all = append(all, s.customTree(spec))
 		}
 	}
@@ -40,9 +52,9 @@ type run struct {
 }
 
 // runOf finds the newest run of the plan.
-func (s *survey) runOf(spec *api.PlanSpec) *run {
+func (s *customizer) runOf(spec *api.PlanSpec) *run {
 	r := &run{spec: spec}
-	for _, d := range s.decided() {
+	for _, d := range s.decisions.all {
 		switch {
 		case d.Plan != spec.Name:
 		case d.Verb == api.VerbStart:
@@ -52,12 +64,12 @@ func (s *survey) runOf(spec *api.PlanSpec) *run {
 		}
 	}
 	if r.start != nil {
-		r.rulings = s.rulingsOf(spec.Name, func(d *api.Decision) bool { return d.Run == r.start.ID })
+		r.rulings = s.decisions.rulingsOf(spec.Name, func(d *api.Decision) bool { return d.Run == r.start.ID })
 	}
 	return r
 }
 
-func (s *survey) customTree(spec *api.PlanSpec) *tree {
+func (s *customizer) customTree(spec *api.PlanSpec) *tree {
 	t := &tree{name: spec.Name, strategy: spec.Strategy, literal: true}
 	r := s.runOf(spec)
 	switch {
@@ -88,7 +100,7 @@ func (s *survey) customTree(spec *api.PlanSpec) *tree {
 }
 
 // groupOf is the group that the declared phase is about; nil if it has left the job.
-func (s *survey) groupOf(ph *api.PhaseSpec) *group {
+func (s *facts) groupOf(ph *api.PhaseSpec) *group {
 	for _, g := range s.groups {
 		if g.def != nil && (g.name == ph.Group || ph.Group == "" && g.name == ph.Name) {
 			return g
@@ -97,9 +109,9 @@ func (s *survey) groupOf(ph *api.PhaseSpec) *group {
 	return nil
 }
 
-func (s *survey) customPhase(r *run, ph *api.PhaseSpec, g *group) *phase {
+func (s *customizer) customPhase(r *run, ph *api.PhaseSpec, g *group) *phase {
 	p := &phase{name: ph.Name, group: g, strategy: ph.Strategy, after: ph.After, stagger: of(ph.Stagger)}
-	all := s.groupStagesOf(r.spec, g)
+	all := groupStagesOf(s.job, r.spec, g)
 	total := 0
 	for i := range g.instances {
 		for _, sg := range all.of(g.instances[i].index) {
@@ -132,7 +144,7 @@ func (s *survey) customPhase(r *run, ph *api.PhaseSpec, g *group) *phase {
 }
 
 // customStep derives how far the step is in the run, and what is left to do.
-func (s *survey) customStep(st *step, r *run, ph *api.PhaseSpec) {
+func (s *customizer) customStep(st *step, r *run, ph *api.PhaseSpec) {
 	if r.start == nil {
 		st.status = Waiting
 		return
@@ -173,7 +185,7 @@ func (s *survey) customStep(st *step, r *run, ph *api.PhaseSpec) {
 
 // runStatus says how far the tasks are in the run of that token: as far as the
 // one that is least. They are not launched while one of them was not told.
-func (s *survey) runStatus(in *instance, a *api.Allocation, tasks []string, token string, r *run) (least Status, why string, launched bool) {
+func (s *customizer) runStatus(in *instance, a *api.Allocation, tasks []string, token string, r *run) (least Status, why string, launched bool) {
 	least = Complete
 	rank := []Status{Error, Starting, Started, Complete}
 	for _, name := range tasks {
@@ -216,7 +228,7 @@ func taskRun(job *api.Job, a *api.Allocation, t *api.Task, l *api.Launch) (is St
 func hasEnd(job *api.Job, t *api.Task) bool { return goalOf(job, t) != api.GoalRunning }
 
 // whatNext tells what can be done about a task that failed.
-func (s *survey) whatNext(st *step, ph *api.PhaseSpec, r *run) string {
+func (s *customizer) whatNext(st *step, ph *api.PhaseSpec, r *run) string {
 	task := st.tasks[0]
 	for _, name := range st.tasks {
 		if is := st.on.alloc.TaskStates[name]; is != nil && is.Failed {
@@ -228,7 +240,7 @@ func (s *survey) whatNext(st *step, ph *api.PhaseSpec, r *run) string {
 }
 
 // notReady is why nothing can be launched in the instance now; "" if it can.
-func (s *survey) notReady(in *instance, tasks []string) string {
+func (s *customizer) notReady(in *instance, tasks []string) string {
 	name := in.name()
 	switch a := in.alloc; {
 	case a == nil, a.IsClientTerminal(), in.state == lost:
@@ -243,7 +255,7 @@ func (s *survey) notReady(in *instance, tasks []string) string {
 		return name + " has version " + fmt.Sprint(a.JobVersion()) + ", which has no such task: it is launched when that is at the newest"
 	}
 	for _, t := range tasks {
-		if d := s.pausedBy(in, t); d != nil {
+		if d := s.ordersOn(in).pausedBy(t); d != nil {
 			return describeDecision(name+" is paused", d)
 		}
 	}
@@ -251,7 +263,7 @@ func (s *survey) notReady(in *instance, tasks []string) string {
 }
 
 // runLaunches are those of the step's tasks.
-func (s *survey) runLaunches(in *instance, tasks []string, token string, r *run) map[string]*api.Launch {
+func (s *customizer) runLaunches(in *instance, tasks []string, token string, r *run) map[string]*api.Launch {
 	wanted := make(map[string]*api.Launch, len(tasks))
 	for _, name := range tasks {
 		t := in.group.def.Task(name)

@@ -22,7 +22,7 @@ func Decide(r Reader, job *api.Job, plan string, verb api.Verb, req *api.PlanReq
 	if req == nil {
 		req = &api.PlanRequest{}
 	}
-	c := &decisionTarget{view: v, s: v.s, verb: verb, req: req}
+	c := &decisionTarget{view: v, verb: verb, req: req}
 	if err := c.find(plan); err != nil {
 		return nil, err
 	}
@@ -35,7 +35,6 @@ func Decide(r Reader, job *api.Job, plan string, verb api.Verb, req *api.PlanReq
 // A decisionTarget is what a decision is about.
 type decisionTarget struct {
 	view  *View
-	s     *survey
 	verb  api.Verb
 	req   *api.PlanRequest
 	tree  *tree
@@ -48,12 +47,12 @@ type decisionTarget struct {
 // find resolves the names or ids of the plan, phase and step.
 func (c *decisionTarget) find(plan string) error {
 	for _, t := range c.view.trees {
-		if t.name == plan || c.s.planID(t) == plan || t.name == api.PlanDeploy && plan == api.PlanUpdate {
+		if t.name == plan || c.view.planID(t) == plan || t.name == api.PlanDeploy && plan == api.PlanUpdate {
 			c.tree = t
 		}
 	}
 	if c.tree == nil {
-		return noSuch("job "+strconv.Quote(c.s.key.ID)+" has no plan "+strconv.Quote(plan)+" now", "plans", c.planNames())
+		return noSuch("job "+strconv.Quote(c.view.key.ID)+" has no plan "+strconv.Quote(plan)+" now", "plans", c.planNames())
 	}
 	if c.req.Phase != "" {
 		if err := c.findPhase(); err != nil {
@@ -70,7 +69,7 @@ func (c *decisionTarget) findPhase() error {
 	var found []*phase
 	var names []string
 	for _, p := range c.tree.phases {
-		if c.s.phaseID(c.tree, p) == c.req.Phase || p.name == c.req.Phase || p.node != nil && p.node.Name == c.req.Phase {
+		if c.view.phaseID(c.tree, p) == c.req.Phase || p.name == c.req.Phase || p.node != nil && p.node.Name == c.req.Phase {
 			found = append(found, p)
 		}
 		names = append(names, p.name)
@@ -84,7 +83,7 @@ func (c *decisionTarget) findPhase() error {
 	}
 	e := api.Errorf(api.CodeInvalid, "phase %q is ambiguous: name it in full, or by its id", c.req.Phase)
 	for _, p := range found {
-		e.Detail = append(e.Detail, p.name+", id "+c.s.phaseID(c.tree, p))
+		e.Detail = append(e.Detail, p.name+", id "+c.view.phaseID(c.tree, p))
 	}
 	e.Detail = shorten(e.Detail)
 	return e
@@ -107,7 +106,7 @@ func (c *decisionTarget) findStep() error {
 			st := &p.steps[i]
 			name := st.name()
 			switch c.req.Step {
-			case name, st.key(), c.s.stepID(c.tree, p, st):
+			case name, st.key(), c.view.stepID(c.tree, p, st):
 				exact = append(exact, found{p, st})
 			case instanceOf(name), instanceOf(name) + strings.TrimPrefix(st.key(), name):
 				byInstance = append(byInstance, found{p, st})
@@ -133,7 +132,7 @@ func (c *decisionTarget) findStep() error {
 	}
 	e := api.Errorf(api.CodeInvalid, "step %q is ambiguous: name its phase, or the step by its id", c.req.Step)
 	for _, f := range exact {
-		e.Detail = append(e.Detail, c.named(f.phase, f.step)+", id "+c.s.stepID(c.tree, f.phase, f.step))
+		e.Detail = append(e.Detail, c.named(f.phase, f.step)+", id "+c.view.stepID(c.tree, f.phase, f.step))
 	}
 	e.Detail = shorten(e.Detail)
 	return e
@@ -216,7 +215,7 @@ func (c *decisionTarget) allowsHere() error {
 	switch {
 	case steers && c.isCustom() && c.tree.run == "":
 		return c.refuse("it does not run: start it first")
-	case steers && c.tree.name == api.PlanRestart && (c.s.restarting == nil || !c.s.restarting.IsActive()):
+	case steers && c.tree.name == api.PlanRestart && !c.view.restart.isActive():
 		return c.refuse("the restart has ended: start another one")
 	case forces && c.tree.name == api.PlanRecovery:
 		return api.Errorf(api.CodeInvalid, "plan %q brings back what is missing, and what was forced would stay missing: interrupt it, pause the instance, or lower the group's count", c.tree.name)
@@ -229,7 +228,7 @@ func (c *decisionTarget) allowsHere() error {
 }
 
 // isCustom reports whether the job declares the plan for operators to start.
-func (c *decisionTarget) isCustom() bool { return c.s.isCustom(c.tree.name) }
+func (c *decisionTarget) isCustom() bool { return isCustom(c.view.job, c.tree.name) }
 
 func (c *decisionTarget) allowsCustom() error {
 	if c.tree.name == api.PlanRestart && c.verb == api.VerbStop {
@@ -237,7 +236,7 @@ func (c *decisionTarget) allowsCustom() error {
 	}
 	if !c.isCustom() {
 		var names []string
-		for _, p := range c.s.job.Plans {
+		for _, p := range c.view.job.Plans {
 			if p.Name != api.PlanDeploy && p.Name != api.PlanUpdate {
 				names = append(names, p.Name)
 			}
@@ -278,7 +277,7 @@ func (c *decisionTarget) allowsCancel() error {
 	switch {
 	case c.phase != nil:
 		return api.Errorf(api.CodeInvalid, "%s is for all of a plan: leave phase and step out", c.verb)
-	case c.s.restarting == nil || !c.s.restarting.IsActive():
+	case !c.view.restart.isActive():
 		return c.refuse("the restart has ended: there is nothing to stop")
 	}
 	return nil
@@ -373,7 +372,7 @@ func (c *decisionTarget) allowsRestart() error {
 		return api.Errorf(api.CodeInvalid, "plan %q is the restart that runs: start another one when it has ended", c.tree.name)
 	}
 	if c.tree.name == api.PlanDeploy && c.isLeftOut() {
-		return c.refuse("the deployment of version " + strconv.FormatUint(c.s.job.Version, 10) + " has ended: register a version that works, or revert to one")
+		return c.refuse("the deployment of version " + strconv.FormatUint(c.view.job.Version, 10) + " has ended: register a version that works, or revert to one")
 	}
 	for _, p := range c.scope() {
 		for i := range p.steps {
@@ -438,8 +437,8 @@ func (c *decisionTarget) refuse(why string) error {
 // decision is what the operator decided, to be stored.
 func (c *decisionTarget) decision(now time.Time) *api.Decision {
 	d := &api.Decision{
-		Namespace: c.s.key.Namespace, JobID: c.s.key.ID,
-		JobCreateIndex: c.s.job.CreateIndex, JobVersion: c.s.job.Version,
+		Namespace: c.view.key.Namespace, JobID: c.view.key.ID,
+		JobCreateIndex: c.view.job.CreateIndex, JobVersion: c.view.job.Version,
 		Verb: c.verb, Plan: c.tree.name, Run: c.tree.run, Parameters: c.req.Parameters,
 		By: orUnknown(c.req.By), Reason: c.req.Reason, Time: now.UnixNano(),
 	}
@@ -466,17 +465,9 @@ func (c *decisionTarget) decision(now time.Time) *api.Decision {
 		d.Group, d.Index, d.Node, d.Tasks = about.on.group.name, about.on.index, about.on.node, about.taskNames()
 		d.Allocation = about.on.was()
 	}
-	d.ID = deriveID("decision", d.Namespace, d.JobID, d.Plan, d.Phase, d.Step, string(d.Verb), strconv.FormatInt(d.Time, 10), c.s.lastDecision())
+	d.ID = deriveID("decision", d.Namespace, d.JobID, d.Plan, d.Phase, d.Step, string(d.Verb), strconv.FormatInt(d.Time, 10), c.view.decisions.newest)
 	if c.verb == api.VerbStart {
 		d.Run = d.ID
 	}
 	return d
-}
-
-// lastDecision is the id of the newest decision on the job; "" if there is none.
-func (s *survey) lastDecision() string {
-	if all := s.r.Decisions(s.key.Namespace, s.key.ID); len(all) > 0 {
-		return all[len(all)-1].ID
-	}
-	return ""
 }

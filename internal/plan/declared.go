@@ -39,7 +39,7 @@ func (c *groupStages) of(index int) stages {
 }
 
 // groupStagesOf works out what the plan does to the instances of a group.
-func (s *survey) groupStagesOf(spec *api.PlanSpec, g *group) *groupStages {
+func groupStagesOf(job *api.Job, spec *api.PlanSpec, g *group) *groupStages {
 	c := &groupStages{}
 	indexes := map[int]bool{}
 	for _, ph := range spec.Phases {
@@ -53,21 +53,21 @@ func (s *survey) groupStagesOf(spec *api.PlanSpec, g *group) *groupStages {
 		if c.own == nil {
 			c.own = make(map[int]stages)
 		}
-		c.own[index] = s.stagesOf(spec, g, index)
+		c.own[index] = stagesOf(job, spec, g, index)
 	}
-	c.others = s.stagesOf(spec, g, -1)
+	c.others = stagesOf(job, spec, g, -1)
 	return c
 }
 
 // stagesOf is the course of one index; of those without steps of their own if
 // that is -1.
-func (s *survey) stagesOf(spec *api.PlanSpec, g *group, index int) (c stages) {
+func stagesOf(job *api.Job, spec *api.PlanSpec, g *group, index int) (c stages) {
 	for _, ph := range spec.Phases {
 		if ph.Group != g.name {
 			continue
 		}
 		if len(ph.Steps) == 0 {
-			c = append(c, stage{ph, nil, s.deployedTasks(g)})
+			c = append(c, stage{ph, nil, deployedTasks(job, g.def)})
 			continue
 		}
 		own := slices.ContainsFunc(ph.Steps, func(st *api.StepSpec) bool { return st.Index != nil && *st.Index == index })
@@ -81,9 +81,9 @@ func (s *survey) stagesOf(spec *api.PlanSpec, g *group, index int) (c stages) {
 }
 
 // deployedTasks are the group's tasks that are not only in custom plans.
-func (s *survey) deployedTasks(g *group) (names []string) {
-	for _, t := range g.def.Tasks {
-		if !s.job.IsCustomOnly(g.def, t) {
+func deployedTasks(job *api.Job, g *api.Group) (names []string) {
+	for _, t := range g.Tasks {
+		if !job.IsCustomOnly(g, t) {
 			names = append(names, t.Name)
 		}
 	}
@@ -92,15 +92,15 @@ func (s *survey) deployedTasks(g *group) (names []string) {
 
 // declaredPhases derives the phases of a declared deploy plan. Whole are the
 // steps that a generated one would have, by group.
-func (s *survey) declaredPhases(spec *api.PlanSpec, whole map[string][]step) []*phase {
+func (s *deployer) declaredPhases(spec *api.PlanSpec, whole map[string][]step) []*phase {
 	byName := make(map[string]*group, len(s.groups))
 	all := make(map[string]*groupStages, len(s.groups))
 	for _, g := range s.groups {
 		if g.def != nil {
-			byName[g.name], all[g.name] = g, s.groupStagesOf(spec, g)
+			byName[g.name], all[g.name] = g, groupStagesOf(s.job, spec, g)
 		}
 	}
-	s.stagesByGroup = all
+	s.stages = all
 	var phases []*phase
 	for _, ph := range spec.Phases {
 		g := byName[ph.Group]
@@ -140,13 +140,6 @@ func (s *survey) declaredPhases(spec *api.PlanSpec, whole map[string][]step) []*
 	return phases
 }
 
-// isLeftOut reports whether the plan that the job declares does nothing on the
-// instance.
-func (s *survey) isLeftOut(in *instance) bool {
-	c := s.stagesByGroup[in.group.name]
-	return c != nil && len(c.of(in.index)) == 0
-}
-
 // resolveAfter finds the steps that declared ones name.
 func (p *phase) resolveAfter() {
 	if p.strategy != api.StrategyDependency {
@@ -171,7 +164,7 @@ func (p *phase) resolveAfter() {
 
 // stageStep derives the step of one stage. Whole is what is left to do for the
 // instance as such.
-func (s *survey) stageStep(in *instance, c stages, k int, whole step) step {
+func (s *deployer) stageStep(in *instance, c stages, k int, whole step) step {
 	st := whole
 	st.extra = nil
 	st.tasks = c[k].tasks
@@ -199,7 +192,7 @@ func (s *survey) stageStep(in *instance, c stages, k int, whole step) step {
 }
 
 // stageInPlace derives a stage of an instance whose allocation is alive.
-func (s *survey) stageInPlace(st *step, c stages, k int, whole step) {
+func (s *deployer) stageInPlace(st *step, c stages, k int, whole step) {
 	a := st.on.alloc
 	later := false // is something launched that could not have been before this was complete
 	for j := k + 1; j < len(c); j++ {
@@ -236,73 +229,6 @@ func knowsTasks(a *api.Allocation, tasks []string) bool {
 	return g != nil && !slices.ContainsFunc(tasks, func(name string) bool { return g.Task(name) == nil })
 }
 
-// follows reports whether the plan lets the second stage of an instance begin
-// only when the first is complete.
-func (s *survey) follows(in *instance, first, second stage) bool {
-	switch {
-	case first.phase == second.phase && first.phase.Strategy != api.StrategyDependency:
-		return true
-	case first.phase == second.phase:
-		return slices.ContainsFunc(second.spec.After, func(name string) bool {
-			return name == first.spec.Name || name == api.StepName(in.group.name, in.index, first.tasks)
-		})
-	case s.spec.Strategy == api.StrategyDependency:
-		return slices.Contains(second.phase.After, first.phase.Name)
-	}
-	return s.spec.Strategy != api.StrategyParallel
-}
-
-// stageLaunches says of each task of the instance what the stage wants of it:
-// its own run, those of later stages do not run yet, and the allocation does
-// not count as healthy without them. What runs already is not mentioned.
-func (s *survey) stageLaunches(in *instance, c stages, k int) map[string]*api.Launch {
-	wanted := make(map[string]*api.Launch)
-	inside := in.alloc != nil && (in.state == placed || in.state == running || in.state == unknown) && !s.outdated(in.group, in.alloc)
-	for _, t := range in.group.def.Tasks {
-		at := slices.IndexFunc(c, func(sg stage) bool { return slices.Contains(sg.tasks, t.Name) })
-		switch {
-		case at == k && inside:
-			wanted[t.Name] = &api.Launch{Token: deployToken}
-		case at == k:
-		case at >= 0 && s.isForced(in, c[at]):
-			if !inside || !isLaunched(in.alloc, []string{t.Name}) {
-				wanted[t.Name] = &api.Launch{} // nobody waits for it any more
-			}
-		case inside:
-		case at >= 0:
-			wanted[t.Name] = &api.Launch{Await: true}
-		default:
-			wanted[t.Name] = &api.Launch{}
-		}
-	}
-	return wanted
-}
-
-// firstStage says which tasks an instance that is started anew begins with: those of
-// the first stage that is not done for good.
-func (s *survey) firstStage(in *instance, first map[string]*api.Launch) map[string]*api.Launch {
-	if s.spec == nil || s.stagesByGroup[in.group.name] == nil {
-		return nil
-	}
-	c := s.stagesByGroup[in.group.name].of(in.index)
-	for k := range c {
-		if slices.ContainsFunc(c[k].tasks, func(name string) bool { return first[name] == nil || !first[name].Done }) && !s.isForced(in, c[k]) {
-			return s.stageLaunches(in, c, k)
-		}
-	}
-	return nil
-}
-
-// isForced reports whether an operator completed the stage of the instance.
-func (s *survey) isForced(in *instance, sg stage) bool {
-	r := s.deployRulings
-	if !r.rulesSteps() {
-		return false
-	}
-	st := step{on: in, tasks: sg.tasks}
-	return r.onStep(sg.phase.Name, st.key()).forced != nil
-}
-
 // deployToken is the token of tasks that a deploy step launches in an allocation
 // that is there.
 const deployToken = "deploy"
@@ -330,7 +256,7 @@ func isLaunching(a *api.Allocation, tasks []string) bool {
 
 // wasDone reports whether all of the tasks are done for good: whatever holds the
 // instance next does not run them.
-func (s *survey) wasDone(in *instance, tasks []string) bool {
+func (s *facts) wasDone(in *instance, tasks []string) bool {
 	a := in.alloc
 	if a == nil {
 		a = in.last
@@ -352,7 +278,7 @@ func (s *survey) wasDone(in *instance, tasks []string) bool {
 }
 
 // stageStatus is how far launched tasks are: as far as the one that is least.
-func (s *survey) stageStatus(in *instance, tasks []string) (least Status, why string) {
+func (s *deployer) stageStatus(in *instance, tasks []string) (least Status, why string) {
 	least = Complete
 	goesOn := false
 	for _, name := range tasks {

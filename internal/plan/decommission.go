@@ -16,11 +16,23 @@ type departure struct {
 	why   string
 }
 
+// A leaver builds the plans that only stop allocations: decommission and uninstall.
+type leaver struct {
+	*facts
+	scratch *scratch
+}
+
+// buildDecommission derives the plan decommission; nil if everything is wanted.
+func buildDecommission(f *facts, m *scratch) *tree {
+	s := leaver{facts: f, scratch: m}
+	return s.decommissionTree()
+}
+
 // decommissionTree derives the plan that stops what is wanted no longer: groups
 // that left the job first, the others from the last one declared to the first,
 // within a group the highest index first. They are told in that order, and none
 // waits for another. What was told stays in the plan until it has ended.
-func (s *survey) decommissionTree() *tree {
+func (s *leaver) decommissionTree() *tree {
 	if s.uninstalls() {
 		return nil
 	}
@@ -40,13 +52,13 @@ func (s *survey) decommissionTree() *tree {
 		t.phases = append(t.phases, p)
 	}
 	if t != nil {
-		t.rule(s.holdsOn(api.PlanDecommission, s.isOnVersion))
+		t.rule(s.decisions.holdsOn(api.PlanDecommission, s.decisions.isOnVersion))
 	}
 	return t
 }
 
 // leavingOrder are the groups in the order in which they are decommissioned.
-func (s *survey) leavingOrder() []*group {
+func (s *facts) leavingOrder() []*group {
 	left := slices.IndexFunc(s.groups, func(g *group) bool { return g.def == nil })
 	if left < 0 {
 		left = len(s.groups)
@@ -60,7 +72,7 @@ func (s *survey) leavingOrder() []*group {
 
 // leavingSteps derives a step for everything of the group that is to stop or is
 // stopping.
-func (s *survey) leavingSteps(g *group) []step {
+func (s *leaver) leavingSteps(g *group) []step {
 	n := len(g.excess) + len(g.going)
 	places, steps := s.scratch.instancesFor(n), s.scratch.stepsFor(n)
 	all := make([]departure, 0, n)
@@ -90,7 +102,7 @@ func (s *survey) leavingSteps(g *group) []step {
 	return steps
 }
 
-func (s *survey) whyLeaving(g *group, a *api.Allocation) string {
+func (s *leaver) whyLeaving(g *group, a *api.Allocation) string {
 	switch {
 	case a.Orphan && s.wanted() == (s.job != nil):
 		return becauseOrphaned

@@ -63,22 +63,37 @@ const (
 	given // it failed, or nobody knows any more: what is old stays old
 )
 
+// A deployer builds the plan deploy.
+type deployer struct {
+	rollout
+	scratch *scratch
+	tree    tree
+}
+
+// buildDeploy derives the plan that moves instances to the newest version (nil if
+// nothing has to be deployed), and what later plans must respect of it.
+func buildDeploy(f *facts, m *scratch) (*tree, *rollout) {
+	d := m.newDeployer()
+	*d = deployer{rollout: rollout{facts: f}, scratch: m}
+	return d.deployTree(), &d.rollout
+}
+
 // deployTree derives the plan that moves instances to the newest version: as the
 // job declares it, or else a phase per group, and a step per instance.
-func (s *survey) deployTree() *tree {
-	s.deployProgress = s.progress()
-	if s.deployProgress == succeeded && s.hasStragglers() {
-		s.deployProgress = needed
+func (s *deployer) deployTree() *tree {
+	s.stands = s.progress()
+	if s.stands == succeeded && s.hasStragglers() {
+		s.stands = needed
 	}
 	s.spec = s.deploySpec()
 	phases := s.wholePhases()
 	if len(phases) == 0 {
 		return nil
 	}
-	s.deploying = tree{name: api.PlanDeploy, strategy: api.StrategySerial, phases: phases}
-	t := &s.deploying
+	s.tree = tree{name: api.PlanDeploy, strategy: api.StrategySerial, phases: phases}
+	t := &s.tree
 	spec := s.spec
-	s.deployRulings = s.rulingsOf(api.PlanDeploy, s.isOnVersion)
+	s.rulings = s.decisions.rulingsOf(api.PlanDeploy, s.decisions.isOnVersion)
 	if spec != nil {
 		whole := make(map[string][]step, len(phases))
 		for _, p := range phases {
@@ -90,18 +105,18 @@ func (s *survey) deployTree() *tree {
 	if s.hasFailed() {
 		t.run, t.failed, t.errors = s.deployment.ID, true, []string{s.deployment.StatusDescription}
 	}
-	if s.deployProgress == ongoing {
+	if s.stands == ongoing {
 		t.run, t.held = s.deployment.ID, s.deployment.Status != api.DeploymentRunning
 	}
-	if r := s.deployRulings; r != nil {
+	if r := s.rulings; r != nil {
 		s.applyRestarts(t, r)
 		t.rule(r)
 	}
 	switch {
-	case s.deployProgress == ongoing && s.deployment.Status == api.DeploymentRunning:
+	case s.stands == ongoing && s.deployment.Status == api.DeploymentRunning:
 		t.held, t.heldBy = false, nil // whoever resumed it continued the plan too
-	case s.deployProgress == needed:
-		s.begunHeld = t.held
+	case s.stands == needed:
+		s.held = t.held
 	}
 	if spec == nil {
 		s.openPhases(t.phases)
@@ -110,7 +125,7 @@ func (s *survey) deployTree() *tree {
 }
 
 // wholePhases derives a phase per group, and a step per instance.
-func (s *survey) wholePhases() []*phase {
+func (s *deployer) wholePhases() []*phase {
 	var phases []*phase
 	for _, g := range s.groups {
 		if g.def == nil || !s.wanted() {
@@ -125,20 +140,20 @@ func (s *survey) wholePhases() []*phase {
 			p.strategy, p.most = api.StrategySerial, maxParallel(g)
 		}
 		for i := range g.instances {
-			s.deployStep(&p.steps[i], &g.instances[i], s.deployProgress)
-			if s.deployProgress == notNeeded && g.rolling && (p.steps[i].action != none || g.unpromoted) {
-				s.deployProgress = needed
+			s.deployStep(&p.steps[i], &g.instances[i], s.stands)
+			if s.stands == notNeeded && g.rolling && (p.steps[i].action != none || g.unpromoted) {
+				s.stands = needed
 			}
 		}
 		phases = append(phases, p)
 	}
-	if s.deployProgress == needed {
+	if s.stands == needed {
 		// Steps before the first that needs it were derived without it: health
 		// counts for them too.
 		for _, p := range phases {
 			clear(p.steps)
 			for i := range p.steps {
-				s.deployStep(&p.steps[i], &p.group.instances[i], s.deployProgress)
+				s.deployStep(&p.steps[i], &p.group.instances[i], s.stands)
 			}
 		}
 	}
@@ -147,7 +162,7 @@ func (s *survey) wholePhases() []*phase {
 
 // applyRestarts has what operators want restarted done again: tasks that run are launched
 // once more where they are, and what failed is started anew without delay.
-func (s *survey) applyRestarts(t *tree, r *rulings) {
+func (s *deployer) applyRestarts(t *tree, r *rulings) {
 	if !r.rulesSteps() {
 		return
 	}
@@ -161,9 +176,9 @@ func (s *survey) applyRestarts(t *tree, r *rulings) {
 	}
 }
 
-func (s *survey) applyRestart(p *phase, st *step, d *api.Decision) {
+func (s *deployer) applyRestart(p *phase, st *step, d *api.Decision) {
 	a := st.on.alloc
-	if in := st.on; (s.deployProgress == succeeded || s.deployProgress == given) && p.rolling && !in.closed && in.away == nil && s.outdated(in.group, a) {
+	if in := st.on; (s.stands == succeeded || s.stands == given) && p.rolling && !in.closed && in.away == nil && s.outdated(in.group, a) {
 		s.startOver(st) // the deployment left it out
 		return
 	}
@@ -196,7 +211,7 @@ func (s *survey) applyRestart(p *phase, st *step, d *api.Decision) {
 			if task != nil && taskStatus(s.job, a, task) != Complete {
 				least = taskStatus(s.job, a, task)
 			}
-			known = known && task != nil && isOf(a.Launches.Tasks[name], d)
+			known = known && task != nil && isRestartedBy(a.Launches.Tasks[name], d)
 			continue
 		}
 		wanted[name] = &api.Launch{Token: d.ID, Index: d.CreateIndex, Why: restartReason(d)}
@@ -222,21 +237,21 @@ func (s *survey) applyRestart(p *phase, st *step, d *api.Decision) {
 
 // startOver has the step done again by the next allocation of its instance; one
 // that is done for good is not run by that.
-func (s *survey) startOver(st *step) {
+func (s *deployer) startOver(st *step) {
 	if st.action, st.status, st.why = replace, Pending, ""; st.tasks != nil && s.wasDone(st.on, st.tasks) {
 		st.action, st.status = none, Complete
 	}
 }
 
-// isOf reports whether the launch is what the decision to restart asks for: another
+// isRestartedBy reports whether the launch is what the decision to restart asks for: another
 // run of a task, or the first one of one that had yet to be launched.
-func isOf(l *api.Launch, d *api.Decision) bool {
+func isRestartedBy(l *api.Launch, d *api.Decision) bool {
 	return l.Token == d.ID || l.Token == deployToken && l.Index == d.CreateIndex
 }
 
 // showRestartedStep shows a step that was done again by an allocation that took over from
 // one that had failed: also after the deployment, it is complete only once that runs.
-func (s *survey) showRestartedStep(st *step, d *api.Decision) {
+func (s *deployer) showRestartedStep(st *step, d *api.Decision) {
 	a, before := st.on.alloc, st.on.last
 	switch {
 	case before == nil, before.ID != a.PreviousAllocation, before.CreateIndex > d.CreateIndex && s.isCurrent(before),
@@ -271,7 +286,7 @@ func restartReason(d *api.Decision) string { return "restarted by " + orUnknown(
 
 // progress reads how the newest version's deployment stands, apart from
 // whether one is needed.
-func (s *survey) progress() progress {
+func (s *deployer) progress() progress {
 	d := s.deployment
 	if !s.deploysCurrent(d) {
 		if s.collected && s.job.Stable {
@@ -293,18 +308,18 @@ func (s *survey) progress() progress {
 
 // hasFailed reports whether the deployment of the newest version has failed: then
 // so has the plan, whatever becomes of its instances.
-func (s *survey) hasFailed() bool {
+func (s *facts) hasFailed() bool {
 	return s.deploysCurrent(s.deployment) && s.deployment.Status == api.DeploymentFailed
 }
 
 // deploysCurrent reports whether the deployment is that of the newest version.
-func (s *survey) deploysCurrent(d *api.Deployment) bool {
+func (s *facts) deploysCurrent(d *api.Deployment) bool {
 	return d != nil && s.job != nil && d.JobVersion == s.job.Version && d.JobCreateIndex == s.job.CreateIndex
 }
 
 // deployStep derives what is left to do for one instance to be of the newest
 // version and well, into a step that is empty.
-func (s *survey) deployStep(st *step, in *instance, stands progress) {
+func (s *deployer) deployStep(st *step, in *instance, stands progress) {
 	st.on, st.job, st.status = in, s.job, Pending
 	g := in.group
 	settled := g.rolling && (stands == succeeded || stands == given)
@@ -366,7 +381,7 @@ func carriedHealth(in *instance) *bool {
 }
 
 // goalStatus says how far an instance of the newest version is.
-func (s *survey) goalStatus(in *instance, stands progress) (status Status, why string, until time.Time) {
+func (s *deployer) goalStatus(in *instance, stands progress) (status Status, why string, until time.Time) {
 	if in.group.rolling && s.hasFailed() {
 		if why = s.whyUnwell(in); why != "" {
 			return Error, why, until
@@ -406,7 +421,7 @@ func (s *survey) goalStatus(in *instance, stands progress) (status Status, why s
 }
 
 // isPinned reports whether the instance would be replaced, if its node let it.
-func (s *survey) isPinned(in *instance) bool {
+func (s *facts) isPinned(in *instance) bool {
 	switch {
 	case in.state == ended && s.job.RunsToCompletion():
 		return !s.isCurrent(in.alloc) && !s.isDone(in)
@@ -418,13 +433,13 @@ func (s *survey) isPinned(in *instance) bool {
 
 // isDone reports whether a task that runs to completion has done what the
 // newest version asks for already, under an older one that was no different.
-func (s *survey) isDone(in *instance) bool {
+func (s *facts) isDone(in *instance) bool {
 	return s.job.RunsToCompletion() && in.state == ended && !s.destructive(in.group, in.alloc)
 }
 
 // hasOutdated reports whether instances of an older version are left in the group,
 // even if only to be recovered.
-func (s *survey) hasOutdated(g *group) bool {
+func (s *facts) hasOutdated(g *group) bool {
 	old, known := s.old[g]
 	if !known {
 		for i := range g.instances {
@@ -439,7 +454,7 @@ func (s *survey) hasOutdated(g *group) bool {
 // is to be filled. Any other last one might as well have been forgotten, and may
 // not make a difference: one from before the job was removed and registered
 // again, or that the job itself did not want any more.
-func (s *survey) isMissed(in *instance) bool {
+func (s *facts) isMissed(in *instance) bool {
 	return in.last != nil && s.knows(in.last) && leavesGap(in.last)
 }
 

@@ -14,7 +14,7 @@ import (
 
 // deploySpec is the declared plan that deploys the newest version; nil if it is
 // generated.
-func (s *survey) deploySpec() *api.PlanSpec {
+func (s *versions) deploySpec() *api.PlanSpec {
 	if s.job == nil || len(s.job.Plans) == 0 {
 		return nil
 	}
@@ -31,29 +31,6 @@ func (s *survey) deploySpec() *api.PlanSpec {
 	return named(api.PlanDeploy)
 }
 
-// wasDeployed reports whether an older version of the job was deployed.
-func (s *survey) wasDeployed() bool {
-	if s.deployed == nil {
-		s.deployed = new(s.hasDeployed())
-	}
-	return *s.deployed
-}
-
-func (s *survey) hasDeployed() bool {
-	if s.job.Version == 0 {
-		return false
-	}
-	for _, old := range s.r.JobVersions(s.key.Namespace, s.key.ID) {
-		if old.CreateIndex != s.job.CreateIndex || old.Version >= s.job.Version || old.Stop {
-			continue
-		}
-		if isProven(old) {
-			return true
-		}
-	}
-	return false
-}
-
 // isProven reports whether the version was deployed: with success, or without a
 // deployment to tell.
 func isProven(job *api.Job) bool {
@@ -63,7 +40,7 @@ func isProven(job *api.Job) bool {
 // withPhases returns the declared plan with a phase per group if it has none of
 // its own: in the order of the job, and as many instances at a time as the group's
 // update block says.
-func (s *survey) withPhases(spec *api.PlanSpec) *api.PlanSpec {
+func (s *versions) withPhases(spec *api.PlanSpec) *api.PlanSpec {
 	if len(spec.Phases) > 0 {
 		return spec
 	}
@@ -88,7 +65,7 @@ func (s *survey) withPhases(spec *api.PlanSpec) *api.PlanSpec {
 // looks as if that were wanted: it has several groups, keeps data with its
 // instances, or orders another of its plans. "" where there is nothing to say.
 func OrderHint(r Reader, job *api.Job) string {
-	s := &survey{r: r, key: job.Key(), job: job}
+	s := &versions{r: r, key: job.Key(), job: job}
 	if !s.wanted() || job.RunsToCompletion() || s.deploySpec() != nil || s.wasDeployed() {
 		return ""
 	}

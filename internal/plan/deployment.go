@@ -27,10 +27,10 @@ const (
 // FailedUnhealthy describes a deployment that failed for an unhealthy allocation.
 const FailedUnhealthy = "Failed due to unhealthy allocations"
 
-// deployment ends one that is of no use any more, and makes the one that is
+// settleDeployment ends one that is of no use any more, and makes the one that is
 // needed.
-func (w *work) deployment(phases []*phase) {
-	d := w.survey.deployment
+func (w *work) settleDeployment(phases []*phase) {
+	d := w.deployment
 	switch {
 	case d == nil || !d.IsActive():
 	case !w.wanted():
@@ -40,7 +40,7 @@ func (w *work) deployment(phases []*phase) {
 	case d.Status == api.DeploymentRunning && isDeployed(phases):
 		w.end(d, api.DeploymentSuccessful, describeSuccessful)
 	}
-	switch w.deployProgress {
+	switch w.rollout.stands {
 	case ongoing:
 		w.active = d
 	case needed:
@@ -69,7 +69,7 @@ func isDeployed(phases []*phase) bool {
 
 // hasExcess reports whether allocations of the deployed groups are yet to be told to
 // stop: an evaluation does that.
-func (s *survey) hasExcess() bool {
+func (s *facts) hasExcess() bool {
 	return slices.ContainsFunc(s.groups, func(g *group) bool { return g.rolling && len(g.excess) > 0 })
 }
 
@@ -82,7 +82,7 @@ func (w *work) newDeployment(phases []*phase) *api.Deployment {
 		Status: api.DeploymentRunning, EvalPriority: w.eval.Priority,
 		CreateTime: w.now.UnixNano(), ModifyTime: w.now.UnixNano(),
 	}
-	if w.begunHeld {
+	if w.rollout.held {
 		d.Status, d.StatusDescription = api.DeploymentPaused, describePaused
 	}
 	for _, p := range phases {
@@ -121,13 +121,13 @@ type Verdict struct {
 // because somebody has to promote or continue it, there is no deadline; when that
 // is done it begins again.
 func CheckDeployment(r Reader, job *api.Job, d *api.Deployment, now time.Time) Verdict {
-	s := newSurvey(r, d.JobKey(), job, nil, now, nil)
-	s.deployment = d
-	t := s.deployTree()
-	if t == nil || s.deployProgress != ongoing || d.Status != api.DeploymentRunning {
+	s := newFacts(r, d.JobKey(), job, nil, now, nil)
+	t, rollout := buildDeploy(s, nil)
+	if t == nil || rollout.stands != ongoing || d.Status != api.DeploymentRunning || s.deployment.ID != d.ID {
 		return Verdict{}
 	}
-	s.selectCandidates(t)
+	dirty := newDirtySet(s, nil)
+	t.selectCandidates(&dirty, nil, now)
 	phases := t.phases
 	if isDeployed(phases) {
 		if s.hasExcess() {
@@ -155,7 +155,7 @@ func CheckDeployment(r Reader, job *api.Job, d *api.Deployment, now time.Time) V
 }
 
 // judge says why the group's deployment failed, or when its deadline is.
-func (s *survey) judge(p *phase, g *api.DeploymentState, base time.Time) (why string, due time.Time) {
+func (s *facts) judge(p *phase, g *api.DeploymentState, base time.Time) (why string, due time.Time) {
 	for i := range p.steps {
 		switch st := &p.steps[i]; {
 		case st.status == Error:
@@ -179,7 +179,7 @@ func (s *survey) judge(p *phase, g *api.DeploymentState, base time.Time) (why st
 
 // lastProgress is when the deployment last moved: it was made, resumed, promoted
 // or continued, or an instance became healthy.
-func (s *survey) lastProgress(phases []*phase, d *api.Deployment) time.Time {
+func (s *facts) lastProgress(phases []*phase, d *api.Deployment) time.Time {
 	at := time.Unix(0, max(d.CreateTime, d.ModifyTime))
 	for _, p := range phases {
 		for in := range p.group.every {
@@ -188,8 +188,8 @@ func (s *survey) lastProgress(phases []*phase, d *api.Deployment) time.Time {
 			}
 		}
 	}
-	for _, decided := range s.r.Decisions(d.Namespace, d.JobID) {
-		if decided.Plan == api.PlanDeploy && s.isOnVersion(decided) {
+	for _, decided := range s.decisions.all {
+		if decided.Plan == api.PlanDeploy && s.decisions.isOnVersion(decided) {
 			if t := time.Unix(0, decided.Time); t.After(at) {
 				at = t
 			}

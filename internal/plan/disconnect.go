@@ -24,13 +24,13 @@ type absence struct {
 
 // absenceOf returns the absence of an allocation; nil if its node is there, or if it
 // is lost.
-func (s *survey) absenceOf(a *api.Allocation) *absence {
+func (s *presence) absenceOf(a *api.Allocation) *absence {
 	n := s.node(a)
 	if n == nil || !isSilent(n) {
 		return nil
 	}
 	d := s.disconnect(a)
-	if s.job != nil && !s.knows(a) { // of a job that was removed and registered again since
+	if s.job != nil && !isOf(s.job, a) { // of a job that was removed and registered again since
 		return nil
 	}
 	if d == nil {
@@ -60,8 +60,8 @@ func (s *survey) absenceOf(a *api.Allocation) *absence {
 
 // recoveryAbsence returns the absence that the recovery block gives: none to what was
 // replaced already, by a disconnect block that the job had until now.
-func (s *survey) recoveryAbsence(a *api.Allocation, n *api.Node) *absence {
-	if !s.wanted() || s.job.RunsOnEveryNode() || a.IsServerTerminal() || a.NextAllocation != "" {
+func (s *presence) recoveryAbsence(a *api.Allocation, n *api.Node) *absence {
+	if !isWanted(s.job) || s.job.RunsOnEveryNode() || a.IsServerTerminal() || a.NextAllocation != "" {
 		return nil
 	}
 	after := permanentAfter(s.job.Group(a.Group))
@@ -75,8 +75,8 @@ func (s *survey) recoveryAbsence(a *api.Allocation, n *api.Node) *absence {
 // suspectAbsence returns the absence of a service's instance that ran: it is suspect
 // until its replacement is up, and has its place again if its node is back
 // before. Where a recovery block gave it time, that is over.
-func (s *survey) suspectAbsence(a *api.Allocation) *absence {
-	if !s.wanted() || s.job.RunsOnEveryNode() || s.job.RunsToCompletion() || a.IsServerTerminal() || a.DesiredTransition.ShouldMigrate() {
+func (s *presence) suspectAbsence(a *api.Allocation) *absence {
+	if !isWanted(s.job) || s.job.RunsOnEveryNode() || s.job.RunsToCompletion() || a.IsServerTerminal() || a.DesiredTransition.ShouldMigrate() {
 		return nil
 	}
 	if a.ClientStatus != api.AllocClientRunning && a.ClientStatus != api.AllocClientUnknown {
@@ -88,21 +88,9 @@ func (s *survey) suspectAbsence(a *api.Allocation) *absence {
 	return &absence{replaced: true, suspect: true}
 }
 
-// isSuspected reports whether the allocation is lost once something else is up in
-// its place.
-func (s *survey) isSuspected(a *api.Allocation) bool {
-	ab := s.absenceOf(a)
-	return ab != nil && ab.suspect
-}
-
-// isSilent reports whether the servers do not hear of the node.
-func isSilent(n *api.Node) bool {
-	return n.Status == api.NodeStatusDown || n.Status == api.NodeStatusDisconnected
-}
-
 // disconnect is the policy for an allocation: the newest one, which is changed
 // in place, or that of its own version if its group has left the job.
-func (s *survey) disconnect(a *api.Allocation) *api.Disconnect {
+func (s *presence) disconnect(a *api.Allocation) *api.Disconnect {
 	for _, job := range []*api.Job{s.job, a.Job} {
 		if job == nil {
 			continue
@@ -112,47 +100,6 @@ func (s *survey) disconnect(a *api.Allocation) *api.Disconnect {
 		}
 	}
 	return nil
-}
-
-// node is the allocation's, nil if it was removed.
-func (s *survey) node(a *api.Allocation) *api.Node {
-	n, known := s.nodes[a.NodeID]
-	if !known {
-		n = s.r.Node(a.NodeID)
-		note(&s.nodes, a.NodeID, n)
-		s.drains = s.drains || n != nil && n.DrainStrategy != nil
-	}
-	return n
-}
-
-// isLostWithNode reports whether the allocation is lost with its node.
-func (s *survey) isLostWithNode(a *api.Allocation) bool {
-	n := s.node(a)
-	return n == nil || isSilent(n) && s.absenceOf(a) == nil
-}
-
-// isUnreachable reports whether the allocation's node is silent, and may come back
-// with it.
-func (s *survey) isUnreachable(a *api.Allocation) bool {
-	return s.absenceOf(a) != nil
-}
-
-// whyLost says why an allocation is lost, in words.
-func (s *survey) whyLost(a *api.Allocation) string {
-	n, d := s.node(a), s.disconnect(a)
-	switch {
-	case n == nil:
-		return becauseRemoved
-	case d == nil:
-	case !isSilent(n) && d.StopOnClientAfter != nil:
-		return becauseFenced
-	case !isSilent(n):
-	case n.Status == api.NodeStatusDisconnected && d.LostAfter != nil:
-		return becauseAway
-	case d.StopOnClientAfter != nil:
-		return becauseFenced
-	}
-	return becauseLost
 }
 
 // noteAbsences notes which allocations are out of reach, and when those will be
@@ -165,6 +112,9 @@ func (w *work) noteAbsences() {
 			}
 		}
 		for _, a := range g.behind {
+			if w.stopped[a] {
+				continue
+			}
 			w.noteAbsence(a)
 			if !w.isUnreachable(a) {
 				w.result.Kept = append(w.result.Kept, a)

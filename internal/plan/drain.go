@@ -18,11 +18,23 @@ const (
 	whyDrainLast  = "its node is drained: what runs on every node leaves last"
 )
 
+// A drainer builds the plan drain.
+type drainer struct {
+	*rollout
+	dirty *dirtySet
+}
+
+// buildDrain derives the plan drain; nil if no instance leaves a drained node.
+func buildDrain(r *rollout, dirty *dirtySet) *tree {
+	s := drainer{rollout: r, dirty: dirty}
+	return s.drainTree()
+}
+
 // drainTree derives the plan that empties nodes of the job's instances: a phase
 // per node that is drained, a step per instance that is, or was, there. Whose
 // turn it is the drain says, by marking allocations; what follows from that is
 // done here.
-func (s *survey) drainTree() *tree {
+func (s *drainer) drainTree() *tree {
 	if !s.drains {
 		return nil
 	}
@@ -30,7 +42,7 @@ func (s *survey) drainTree() *tree {
 	var phases []*phase
 	for _, g := range s.groups {
 		for in := range g.every {
-			if in.claimed || len(in.busy) > 0 {
+			if s.dirty.isTouched(in) {
 				continue
 			}
 			node, st := s.drainStep(in)
@@ -62,7 +74,7 @@ func (s *survey) drainTree() *tree {
 		}
 	}
 	t := &tree{name: api.PlanDrain, strategy: api.StrategyParallel, phases: phases}
-	t.rule(s.holdsOn(api.PlanDrain, t.isOnDrain))
+	t.rule(s.decisions.holdsOn(api.PlanDrain, t.isOnDrain))
 	t.pend()
 	return t
 }
@@ -77,7 +89,7 @@ func (t *tree) isOnDrain(d *api.Decision) bool {
 
 // drainStep derives what a drain has to do with the instance: nothing if node is
 // nil.
-func (s *survey) drainStep(in *instance) (node *api.Node, st step) {
+func (s *drainer) drainStep(in *instance) (node *api.Node, st step) {
 	st = step{on: in, job: s.ownVersion(in)}
 	a, last := in.alloc, in.last
 	switch {
@@ -117,26 +129,18 @@ func (s *survey) drainStep(in *instance) (node *api.Node, st step) {
 // evacuates reports whether an allocation that a drain moves continues to run until
 // its replacement serves. Only an allocation that serves does: on a silent node it
 // is not known to serve.
-func (s *survey) evacuates(g *group, a *api.Allocation) bool {
+func (s *facts) evacuates(g *group, a *api.Allocation) bool {
 	return s.wanted() && s.job.Type == api.JobTypeService && g.def != nil && !g.def.Recreates() &&
 		a.DesiredTransition.ShouldMigrate() && !a.IsServerTerminal() && isUpNow(a) && s.mayStay(a) && !s.isLostWithNode(a) && !s.isUnreachable(a)
 }
 
 // evacuated is what the allocation that holds the instance is to relieve on a
 // node that is drained; nil if there is none.
-func (s *survey) evacuated(in *instance) *api.Allocation {
+func (s *facts) evacuated(in *instance) *api.Allocation {
 	for _, a := range in.group.behind {
 		if a.ID == in.alloc.PreviousAllocation && a.DesiredTransition.ShouldMigrate() && s.isDrained(a) {
 			return a
 		}
 	}
 	return nil
-}
-
-// isLeaving reports whether the drain moves the instance now.
-func (s *survey) isLeaving(in *instance) bool {
-	if in.alloc == nil {
-		return in.last != nil && in.last.DesiredDescription == becauseMigrated && s.isDrained(in.last) && s.recovers(in)
-	}
-	return in.state == moving && s.isDrained(in.alloc)
 }

@@ -14,7 +14,7 @@ import (
 // fillNodes gives a group of a job that runs on every node an instance on each
 // node that may be given one now. A node that does not suit has none: it is
 // neither a failure nor waited for.
-func (s *survey) fillNodes(g *group) {
+func (s *sorter) fillNodes(g *group) {
 	suits := placement.NewSuitability(s.job, g.def)
 	var nodes []string
 	for n := range s.r.Nodes() {
@@ -35,7 +35,7 @@ func (s *survey) fillNodes(g *group) {
 // placeOn finds the instance on the allocation's node. What is on a node that
 // takes nothing new (it is ineligible, drains, is disconnected, or does not
 // suit any more) is an instance too, as long as the node is there.
-func (s *survey) placeOn(g *group, a *api.Allocation) (index int, inside bool) {
+func (s *sorter) placeOn(g *group, a *api.Allocation) (index int, inside bool) {
 	index, inside = slices.BinarySearchFunc(g.instances[:g.open], a.NodeID, func(in instance, id string) int {
 		return strings.Compare(in.node, id)
 	})
@@ -55,7 +55,7 @@ func (s *survey) placeOn(g *group, a *api.Allocation) (index int, inside bool) {
 
 // stopOnClosedNodes takes the instances out that have to leave nodes that take nothing
 // new: nobody comes after them.
-func (s *survey) stopOnClosedNodes(g *group) {
+func (s *sorter) stopOnClosedNodes(g *group) {
 	if len(g.closed) == 0 {
 		return
 	}
@@ -74,13 +74,13 @@ func (s *survey) stopOnClosedNodes(g *group) {
 
 // isOnUnwantedNode reports whether the newest version does not want the node on which
 // the instance, of an older one, is.
-func (s *survey) isOnUnwantedNode(in *instance) bool {
+func (s *sorter) isOnUnwantedNode(in *instance) bool {
 	return !s.isCurrent(in.alloc) && !s.stillSuits(in.group, in.alloc)
 }
 
 // whyLeavingNode says why an allocation of a job that runs on every node does
 // not go on there.
-func (s *survey) whyLeavingNode(g *group, a *api.Allocation) string {
+func (s *leaver) whyLeavingNode(g *group, a *api.Allocation) string {
 	switch {
 	case s.isLostWithNode(a):
 		return s.whyLost(a)
@@ -92,7 +92,7 @@ func (s *survey) whyLeavingNode(g *group, a *api.Allocation) string {
 
 // hasStragglers reports whether an instance is left behind by a rollout that
 // succeeded: its node took nothing new at the time, and does now.
-func (s *survey) hasStragglers() bool {
+func (s *facts) hasStragglers() bool {
 	for _, g := range s.groups {
 		for i := range g.instances {
 			in := &g.instances[i]

@@ -9,14 +9,14 @@ import "github.com/reeve-run/reeve/api"
 // that an operator holds is not over, although nothing of it may run. Rolling
 // restarts, drains and custom plans are left out: they work on allocations that
 // are alive.
-func (s *survey) holds(trees []*tree) string {
-	if s.job == nil || s.job.Failure != nil {
+func (w *work) holds() string {
+	if w.job == nil || w.job.Failure != nil {
 		return ""
 	}
-	for _, t := range trees {
+	for _, t := range w.trees {
 		switch t.name {
 		case api.PlanDeploy, api.PlanRecovery, api.PlanDecommission, api.PlanUninstall:
-			if why := s.holdsTree(t); why != "" {
+			if why := w.holdsTree(t); why != "" {
 				return "plan " + t.name + ": " + why
 			}
 		}
@@ -24,12 +24,12 @@ func (s *survey) holds(trees []*tree) string {
 	return ""
 }
 
-func (s *survey) holdsTree(t *tree) string {
+func (w *work) holdsTree(t *tree) string {
 	for _, p := range t.phases {
 		switch {
 		case t.held:
-			if s.hasRest(p) {
-				return s.planMessage(t)
+			if w.hasRest(p) {
+				return t.holdReason(w.deployment)
 			}
 		case p.canaries:
 			if p.waitsForPromotion() {
@@ -37,15 +37,15 @@ func (s *survey) holdsTree(t *tree) string {
 			}
 		case !p.open || p.unpromoted:
 		case p.held:
-			if s.hasRest(p) {
+			if w.hasRest(p) {
 				return "phase " + p.name + ": " + whyHeld(p.heldBy)
 			}
 		case p.waits > 0:
-			if s.hasRest(p) {
+			if w.hasRest(p) {
 				return "phase " + p.name + ": " + whyCanary
 			}
 		default:
-			if why := s.holdsStep(t, p); why != "" {
+			if why := w.holdsStep(t, p); why != "" {
 				return why
 			}
 		}
@@ -54,10 +54,10 @@ func (s *survey) holdsTree(t *tree) string {
 }
 
 // hasRest reports whether steps of the phase have yet to be begun.
-func (s *survey) hasRest(p *phase) bool {
+func (w *work) hasRest(p *phase) bool {
 	for i := range p.steps {
 		st := &p.steps[i]
-		if s.isBegunElsewhere(st) {
+		if w.isBegunElsewhere(st) {
 			continue
 		}
 		switch st.shown() {
@@ -74,17 +74,17 @@ func (s *survey) hasRest(p *phase) bool {
 
 // isBegunElsewhere reports whether another plan does now what the step is about:
 // recovery brings an instance back at the newest version.
-func (s *survey) isBegunElsewhere(st *step) bool {
-	return st.on != nil && st.on.asked && s.ownVersion(st.on) == s.job
+func (w *work) isBegunElsewhere(st *step) bool {
+	return st.on != nil && w.asked[st.on.number] && w.ownVersion(st.on) == w.job
 }
 
 // holdsStep says why a step of the phase is held by itself.
-func (s *survey) holdsStep(t *tree, p *phase) string {
+func (w *work) holdsStep(t *tree, p *phase) string {
 	if !t.rulings.rulesSteps() {
 		return ""
 	}
 	for i := range p.steps {
-		if st := &p.steps[i]; st.status == Waiting && st.extraOrZero().held != nil && !s.isBegunElsewhere(st) {
+		if st := &p.steps[i]; st.status == Waiting && st.extraOrZero().held != nil && !w.isBegunElsewhere(st) {
 			return st.name() + ": " + whyHeld(st.extraOrZero().held)
 		}
 	}

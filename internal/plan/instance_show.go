@@ -21,17 +21,16 @@ import (
 func Instances(r Reader, key api.NamespacedID, job *api.Job, now time.Time) []*api.Instance {
 	v := Derive(r, key, job, now)
 	defer v.Release()
-	s := v.s
 	works := v.working()
 	size := 0
-	for _, g := range s.groups {
+	for _, g := range v.groups {
 		size += len(g.instances) + len(g.canaries) + len(g.excess)
 	}
-	size += len(s.left)
-	left := orphansLeft(s.left)
-	rows := instanceRows{s: s, all: make([]*api.Instance, 0, size), made: make([]api.Instance, size)}
-	departing := s.departing()
-	for _, g := range s.groups {
+	size += len(v.left)
+	left := orphansLeft(v.left)
+	rows := instanceRows{view: v, all: make([]*api.Instance, 0, size), made: make([]api.Instance, size)}
+	departing := v.departing()
+	for _, g := range v.groups {
 		canaries, orphans := g.canaries, left[g.name]
 		delete(left, g.name)
 		for i := range g.instances {
@@ -94,7 +93,7 @@ func (m *instanceRows) addOrphan(g *group, a *api.Allocation) {
 
 // A instanceRows makes the rows of a job's instances.
 type instanceRows struct {
-	s    *survey
+	view *View
 	all  []*api.Instance
 	made []api.Instance // room for those to come
 	zone string         // attribute
@@ -108,7 +107,7 @@ func (m *instanceRows) row(g *group, index int, node string) *api.Instance {
 	}
 	row := &m.made[0]
 	m.made = m.made[1:]
-	s := m.s
+	s := m.view
 	*row = api.Instance{
 		Namespace: s.key.Namespace, JobID: s.key.ID, Name: instanceName(g.name, index, node),
 		Group: g.name, Index: index, State: api.InstanceUnclaimed, Presence: api.PresenceOrdinary, NodeID: node,
@@ -122,7 +121,7 @@ func (m *instanceRows) row(g *group, index int, node string) *api.Instance {
 
 // addInstance makes the rows of one instance.
 func (m *instanceRows) addInstance(in *instance, w activeStep, departing map[place][]*api.Allocation) {
-	s, a := m.s, in.alloc
+	s, a := m.view, in.alloc
 	var row *api.Instance
 	leaves := a != nil && (in.state == lost || in.isReplaced())
 	if a == nil || leaves {
@@ -168,15 +167,15 @@ func anyRuns(a *api.Allocation) bool {
 // vacantRow makes the row of an instance that nothing holds that is known to run.
 func (m *instanceRows) vacantRow(in *instance) *api.Instance {
 	row := m.row(in.group, in.index, in.node)
-	row.PlacementError = m.s.placementErrors()[in.group.name]
+	row.PlacementError = m.view.placementErrors()[in.group.name]
 	last := in.last
 	if in.alloc != nil {
 		last = in.alloc
-		row.Message = m.s.whyLost(last)
+		row.Message = m.view.whyLost(last)
 	}
 	if last == nil {
-		if m.s.job != nil && m.s.job.SubmitTime > 0 {
-			row.Since = time.Unix(0, m.s.job.SubmitTime)
+		if m.view.job != nil && m.view.job.SubmitTime > 0 {
+			row.Since = time.Unix(0, m.view.job.SubmitTime)
 		}
 		return row
 	}
@@ -192,19 +191,19 @@ func (m *instanceRows) allocationRow(g *group, index int, node string, a *api.Al
 	row.Allocation, row.NodeID, row.NodeName, row.Orphan = a.ID, a.NodeID, a.NodeName, a.Orphan
 	row.JobVersion, row.TaskStates = a.JobVersion(), a.TaskStates
 	row.ModificationTag = api.ModificationTag{Epoch: a.ID, Index: a.ModifyIndex}
-	if m.s.job == nil && a.Job != nil {
+	if m.view.job == nil && a.Job != nil {
 		row.Domain = a.Job.Domain
 	}
 	crashed(row, a.Crashes)
-	n := m.s.node(a)
+	n := m.view.node(a)
 	row.Zone = m.zoneOf(n)
 	switch {
-	case m.s.isSuspect(a):
+	case m.view.isSuspect(a):
 		row.Presence = api.PresenceSuspect
 	case n != nil && n.DrainStrategy != nil && n.HasToLeave(a):
 		row.Presence = api.PresenceEvacuating
 	}
-	row.State, row.Since = stateOf(a, row, m.s.now)
+	row.State, row.Since = stateOf(a, row, m.view.now)
 	if row.State == api.InstanceRunning {
 		m.setReachability(row, a, n)
 	}
@@ -279,7 +278,7 @@ func (m *instanceRows) setReachability(row *api.Instance, a *api.Allocation, n *
 
 // setProgress puts into the row what follows from how the instance stands in its job.
 func (m *instanceRows) setProgress(row *api.Instance, in *instance, w activeStep) {
-	s := m.s
+	s := m.view
 	switch in.state {
 	case failed:
 		if w.step == nil {
@@ -300,26 +299,16 @@ func (m *instanceRows) setProgress(row *api.Instance, in *instance, w activeStep
 	}
 }
 
-// isSuspect reports whether the allocation may run on a node that is not heard of.
-func (s *survey) isSuspect(a *api.Allocation) bool {
-	switch a.ClientStatus {
-	case api.AllocClientComplete, api.AllocClientFailed:
-		return false
-	}
-	n := s.node(a)
-	return n != nil && isSilent(n) || a.IsSuspect() && a.IsRoutable()
-}
-
 // departing finds what still is, or may be, in a place that it does not hold any
 // more: it is evacuated, or suspect while nothing else is up in its place.
-func (s *survey) departing() (all map[place][]*api.Allocation) {
+func (s *View) departing() (all map[place][]*api.Allocation) {
 	add := func(in *instance, a *api.Allocation) { note(&all, in.place(), append(all[in.place()], a)) }
 	groups := make(map[string]*group, len(s.groups))
 	for _, g := range s.groups {
 		groups[g.name] = g
 		for _, a := range g.behind {
-			if index, inside := s.indexOf(g, a); inside {
-				add(&g.instances[index], a)
+			if in := g.find(a); in != nil {
+				add(in, a)
 			}
 		}
 	}
@@ -327,12 +316,10 @@ func (s *survey) departing() (all map[place][]*api.Allocation) {
 		if !a.IsServerTerminal() || a.IsClientTerminal() && !a.IsSuspect() {
 			continue
 		}
-		g := groups[a.Group]
-		index, inside := s.indexOf(g, a)
-		if !inside || g.instances[index].alloc == a {
+		in := groups[a.Group].find(a)
+		if in == nil || in.alloc == a {
 			continue
 		}
-		in := &g.instances[index]
 		switch {
 		case !s.isSuspect(a):
 			if !a.IsClientTerminal() && s.isDrained(a) {
@@ -369,7 +356,7 @@ func resolved(tags map[string]*api.MetricTag, index int, id string) map[string]s
 func (m *instanceRows) zoneOf(n *api.Node) string {
 	if !m.read {
 		m.read = true
-		if c := m.s.r.SchedulerConfig(); c != nil {
+		if c := m.view.r.SchedulerConfig(); c != nil {
 			m.zone = c.ZoneAttribute
 		}
 	}

@@ -28,7 +28,7 @@ func (v *View) working() map[place]activeStep {
 		for _, p := range t.phases {
 			for i := range p.steps {
 				st := &p.steps[i]
-				if st.on == nil || st.status == Complete || t.run == "" && v.s.isCustom(t.name) {
+				if st.on == nil || st.status == Complete || t.run == "" && isCustom(v.job, t.name) {
 					continue
 				}
 				if w, ok := works[st.on.place()]; !ok || only(w.step.shown())&idle != 0 && only(st.shown())&idle == 0 {
@@ -41,8 +41,8 @@ func (v *View) working() map[place]activeStep {
 }
 
 // isCustom reports whether the job declares the plan for operators to start.
-func (s *survey) isCustom(name string) bool {
-	return s.job != nil && name != api.PlanDeploy && slices.ContainsFunc(s.job.Plans, func(p *api.PlanSpec) bool { return p.Name == name })
+func isCustom(job *api.Job, name string) bool {
+	return job != nil && name != api.PlanDeploy && slices.ContainsFunc(job.Plans, func(p *api.PlanSpec) bool { return p.Name == name })
 }
 
 // DecideInstance makes the decision that an operator takes about an instance of
@@ -51,18 +51,17 @@ func (s *survey) isCustom(name string) bool {
 func DecideInstance(r Reader, job *api.Job, name string, verb api.Verb, req *api.InstanceRequest, now time.Time) (*api.Decision, error) {
 	v := Derive(r, job.Key(), job, now)
 	defer v.Release()
-	s := v.s
 	if req == nil {
 		req = &api.InstanceRequest{}
 	}
-	in, err := s.findInstance(name)
+	in, err := findInstance(v.facts, name)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.allowsTasks(in, verb, req.Tasks); err != nil {
+	if err := allowsTasks(in, verb, req.Tasks); err != nil {
 		return nil, err
 	}
-	if err := s.allowsVerb(in, verb, req.Tasks); err != nil {
+	if err := allowsVerb(in, v.ordersOn(in), verb, req.Tasks); err != nil {
 		return nil, err
 	}
 	d := &api.Decision{
@@ -75,13 +74,13 @@ func DecideInstance(r Reader, job *api.Job, name string, verb api.Verb, req *api
 	} else if in.last != nil {
 		d.Allocation = in.last.ID
 	}
-	d.ID = deriveID("decision", d.Namespace, d.JobID, name, string(d.Verb), strconv.FormatInt(d.Time, 10), s.lastDecision())
+	d.ID = deriveID("decision", d.Namespace, d.JobID, name, string(d.Verb), strconv.FormatInt(d.Time, 10), v.decisions.newest)
 	return d, nil
 }
 
 // findInstance finds an instance by its name. Of a job that runs on every node, a
 // node may be named by the short form of its id, where that is clear.
-func (s *survey) findInstance(name string) (*instance, error) {
+func findInstance(s *facts, name string) (*instance, error) {
 	var names, full []string
 	var found []*instance
 	for _, g := range s.groups {
@@ -109,7 +108,7 @@ func (s *survey) findInstance(name string) (*instance, error) {
 }
 
 // allowsTasks checks that the tasks are there, and can be named.
-func (s *survey) allowsTasks(in *instance, verb api.Verb, tasks []string) error {
+func allowsTasks(in *instance, verb api.Verb, tasks []string) error {
 	names := taskNames(in.group.def)
 	for _, task := range tasks {
 		if !slices.Contains(names, task) {
@@ -123,7 +122,7 @@ func (s *survey) allowsTasks(in *instance, verb api.Verb, tasks []string) error 
 }
 
 // allowsVerb checks that the verb makes sense now.
-func (s *survey) allowsVerb(in *instance, verb api.Verb, tasks []string) error {
+func allowsVerb(in *instance, orders orders, verb api.Verb, tasks []string) error {
 	name := instanceName(in.group.name, in.index, in.node)
 	about := tasks
 	if len(about) == 0 {
@@ -131,7 +130,7 @@ func (s *survey) allowsVerb(in *instance, verb api.Verb, tasks []string) error {
 	}
 	held := 0
 	for _, task := range about {
-		if s.pausedBy(in, task) != nil {
+		if orders.pausedBy(task) != nil {
 			held++
 		}
 	}
@@ -157,7 +156,7 @@ func (s *survey) allowsVerb(in *instance, verb api.Verb, tasks []string) error {
 		}
 	case api.VerbPause:
 		if held == len(about) {
-			return api.Errorf(api.CodeConflict, "instance %q is paused already: %s", name, describeDecision("paused", s.pausedBy(in, about[0])))
+			return api.Errorf(api.CodeConflict, "instance %q is paused already: %s", name, describeDecision("paused", orders.pausedBy(about[0])))
 		}
 	case api.VerbResume:
 		if held == 0 {

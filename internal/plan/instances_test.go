@@ -81,15 +81,15 @@ func TestStepsTellSinceWhenTheirAllocationIsToldToStop(t *testing.T) {
 
 func TestInstancesOnNodesOfOneShortNameAreToldApart(t *testing.T) {
 	g := &group{name: "log", instances: []instance{{node: "0a1b2c3d-one"}, {node: "0a1b2c3d-two"}, {node: "9f9f9f9f-three"}}}
-	s := &survey{groups: []*group{g}}
+	s := &facts{groups: []*group{g}}
 	for name, want := range map[string]*instance{
 		"log@0a1b2c3d-two": &g.instances[1], "log@9f9f9f9f": &g.instances[2], "log@9f9f9f9f-three": &g.instances[2],
 	} {
-		if got, err := s.findInstance(name); got != want || err != nil {
+		if got, err := findInstance(s, name); got != want || err != nil {
 			t.Errorf("%s: %v, %v; want that on %s", name, got, err, want.node)
 		}
 	}
-	_, err := s.findInstance("log@0a1b2c3d")
+	_, err := findInstance(s, "log@0a1b2c3d")
 	var e *api.Error
 	if want := []string{"log@0a1b2c3d-one", "log@0a1b2c3d-two"}; !errors.As(err, &e) || e.Code != api.CodeInvalid || !slices.Equal(e.Detail, want) {
 		t.Errorf("a short name that fits two nodes: %v, want an error that lists %q", err, want)
@@ -99,8 +99,7 @@ func TestInstancesOnNodesOfOneShortNameAreToldApart(t *testing.T) {
 func TestPhasesOfNodesOfOneNameAreToldApart(t *testing.T) {
 	one, two := &api.Node{ID: "one", Name: "n"}, &api.Node{ID: "two", Name: "n"}
 	tr := &tree{name: api.PlanDrain, phases: []*phase{{name: "n@one", node: one}, {name: "n@two", node: two}}}
-	s := &survey{}
-	c := &decisionTarget{s: s, tree: tr, req: &api.PlanRequest{Phase: "n@two"}}
+	c := &decisionTarget{view: &View{plans: &plans{facts: &facts{}}}, tree: tr, req: &api.PlanRequest{Phase: "n@two"}}
 	if err := c.findPhase(); err != nil || c.phase != tr.phases[1] {
 		t.Errorf("the full name: %v, %v", c.phase, err)
 	}

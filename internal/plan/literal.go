@@ -51,7 +51,7 @@ func (t *tree) openPhases() {
 }
 
 // candidatesByStrategy returns the steps that the phase's strategy lets be done now.
-func (p *phase) candidatesByStrategy(m *scratch, now time.Time) []*step {
+func (p *phase) candidatesByStrategy(dirty *dirtySet, m *scratch, now time.Time) []*step {
 	if p.unpromoted {
 		return nil
 	}
@@ -71,7 +71,7 @@ func (p *phase) candidatesByStrategy(m *scratch, now time.Time) []*step {
 		st := &p.steps[i]
 		switch {
 		case st.status == Complete:
-		case st.on != nil && st.on.isClaimed(st):
+		case st.on != nil && dirty.conflicts(st):
 			room--
 		case st.action == later, st.action == update && !st.proves:
 			if !p.held {

@@ -17,15 +17,15 @@ import (
 // This file says why something is as it is: for whatever waits, what it waits
 // for, and since when it has been so.
 
-// planMessage is why the plan waits; "" if it does not.
-func (s *survey) planMessage(t *tree) string {
+// holdReason says why the plan waits; "" if it does not. D is the job's deployment.
+func (t *tree) holdReason(d *api.Deployment) string {
 	switch {
 	case t.message != "":
 		return t.message
 	case t.heldBy != nil:
 		return whyHeld(t.heldBy)
-	case t.held && s.deployment != nil && t.name == api.PlanDeploy:
-		return "its deployment is " + s.deployment.Status
+	case t.held && d != nil && t.name == api.PlanDeploy:
+		return "its deployment is " + d.Status
 	}
 	return ""
 }
@@ -118,19 +118,18 @@ func (t *tree) before(p *phase) string {
 	return ""
 }
 
-// placementErrors are the reasons, in words, why instances of each group found no place.
-// They are made once for a tree that is shown.
-func (s *survey) placementErrors() map[string]string {
-	if s.reasons != nil {
-		return s.reasons
+// placementErrors returns the reasons why instances of each group found no place.
+func (v *View) placementErrors() map[string]string {
+	if v.reasons != nil {
+		return v.reasons
 	}
-	s.reasons = make(map[string]string)
-	if e := s.r.BlockedEvaluation(s.key.Namespace, s.key.ID); e != nil {
+	v.reasons = make(map[string]string)
+	if e := v.r.BlockedEvaluation(v.key.Namespace, v.key.ID); e != nil {
 		for name, m := range e.FailedGroups {
-			s.reasons[name] = noRoom(m)
+			v.reasons[name] = noRoom(m)
 		}
 	}
-	return s.reasons
+	return v.reasons
 }
 
 // waitsForRoom begins the messages of what no node can take.
@@ -177,7 +176,7 @@ func joinReasons(counts map[string]int) string {
 
 // explainStep says why the step is as it is, or what it waits for. Ahead is the first
 // step of the phase that is not complete.
-func (s *survey) explainStep(t *tree, p *phase, st, ahead *step) string {
+func (s *View) explainStep(t *tree, p *phase, st, ahead *step) string {
 	its := st.extraOrZero()
 	switch is := st.shown(); {
 	case its.forced != nil:

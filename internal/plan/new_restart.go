@@ -88,7 +88,7 @@ func checkRuns(r Reader, job *api.Job, req *api.JobRestartRequest, now time.Time
 	v := Derive(r, job.Key(), job, now)
 	defer v.Release()
 	var restartable []string
-	for _, g := range v.s.groups {
+	for _, g := range v.groups {
 		if len(req.Groups) > 0 && !slices.Contains(req.Groups, g.name) {
 			continue
 		}

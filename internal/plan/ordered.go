@@ -7,8 +7,8 @@ import "github.com/reeve-run/reeve/api"
 
 // restartOrdered derives the step of tasks that an operator wants restarted in
 // the allocation that runs them.
-func (s *survey) restartOrdered(in *instance) step {
-	orders := s.decisionsOn(in)
+func (s *recoverer) restartOrdered(in *instance) step {
+	orders := s.ordersOn(in)
 	a := in.alloc
 	g := a.Job.Group(in.group.name)
 	if len(orders) == 0 || g == nil {
@@ -16,8 +16,8 @@ func (s *survey) restartOrdered(in *instance) step {
 	}
 	st := step{on: in, job: a.Job, tasks: []string{}}
 	for _, t := range g.Tasks {
-		d := latestDecision(orders, t.Name, api.VerbRestart)
-		if d == nil || d.Allocation != a.ID || s.pausedBy(in, t.Name) != nil {
+		d := orders.latest(t.Name, api.VerbRestart)
+		if d == nil || d.Allocation != a.ID || s.ordersOn(in).pausedBy(t.Name) != nil {
 			continue
 		}
 		l, _ := launchOf(a, t.Name)
@@ -68,8 +68,8 @@ func relaunchStatus(a *api.Allocation, task string) (is Status, why string) {
 
 // pauseStep shows tasks that are held and have not ended, and those that were let
 // go and do not run yet.
-func (s *survey) pauseStep(in *instance) step {
-	orders := s.decisionsOn(in)
+func (s *recoverer) pauseStep(in *instance) step {
+	orders := s.ordersOn(in)
 	a := in.alloc
 	g := a.Job.Group(in.group.name)
 	if len(orders) == 0 || g == nil {
@@ -77,7 +77,7 @@ func (s *survey) pauseStep(in *instance) step {
 	}
 	st := step{on: in, job: a.Job, tasks: []string{}}
 	for _, t := range g.Tasks {
-		d := latestDecision(orders, t.Name, api.VerbPause, api.VerbResume)
+		d := orders.latest(t.Name, api.VerbPause, api.VerbResume)
 		if d == nil {
 			continue
 		}
@@ -93,7 +93,7 @@ func (s *survey) pauseStep(in *instance) step {
 
 // pauseProgress says how far a task is on its way to what a decision to pause or to
 // resume it asks for; "" once it is there.
-func (s *survey) pauseProgress(a *api.Allocation, task string, d *api.Decision) (is Status, why string) {
+func (s *recoverer) pauseProgress(a *api.Allocation, task string, d *api.Decision) (is Status, why string) {
 	l, launched := launchOf(a, task)
 	t := a.TaskStates[task]
 	switch {

@@ -16,9 +16,9 @@ import "github.com/reeve-run/reeve/api"
 //     versions do, those without a place at once.
 //   - In a stale domain they stop only because somebody says so: of them, or of
 //     the job.
-func (s *survey) sortOrphans(byName map[string]*group, orphans []*api.Allocation) {
+func (s *sorter) sortOrphans(orphans []*api.Allocation) {
 	for _, a := range orphans {
-		g := byName[a.Group]
+		g := s.byName[a.Group]
 		switch {
 		case a.IsClientTerminal():
 			continue
@@ -27,18 +27,13 @@ func (s *survey) sortOrphans(byName map[string]*group, orphans []*api.Allocation
 			s.left = append(s.left, a)
 			continue
 		}
-		if g == nil {
-			g = &group{name: a.Group}
-			byName[a.Group] = g
-			s.groups = append(s.groups, g)
-		}
-		s.assign(g, a)
+		s.assign(s.groupNamed(a.Group), a)
 	}
 }
 
 // mayStop reports whether an orphan may be stopped although nobody knows whether
 // it is wanted.
-func (s *survey) mayStop(a *api.Allocation) bool {
+func (s *sorter) mayStop(a *api.Allocation) bool {
 	if a.DesiredTransition.ShouldMigrate() || s.job != nil && s.job.Stop {
 		return true
 	}
@@ -47,7 +42,7 @@ func (s *survey) mayStop(a *api.Allocation) bool {
 
 // takesOver reports whether the orphan is what the job wants at a place that it
 // has nothing else for.
-func (s *survey) takesOver(g *group, a *api.Allocation) bool {
+func (s *sorter) takesOver(g *group, a *api.Allocation) bool {
 	if !s.wanted() || g.def == nil || a.Job == nil || a.Job.Type != s.job.Type {
 		return false
 	}

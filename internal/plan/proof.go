@@ -15,34 +15,6 @@ import (
 // each changed instance is determined again, and the change is rolled out like a
 // replacement: to one instance first, then max_parallel at a time (strategy.go).
 
-// proves reports whether the allocation has to be found healthy again, by what the
-// newest version asks of it, when it is given that in place.
-func (s *survey) proves(g *group, a *api.Allocation) bool {
-	if !g.rolling || a.Job == nil || s.isCurrent(a) || of(g.def.Update.HealthCheck) == api.HealthCheckTaskStates {
-		return false
-	}
-	c := change{a.Job, g.name}
-	proves, known := s.proofs[c]
-	if !known {
-		old := a.Job.Group(g.name)
-		proves = old != nil && asksMore(old, g.def)
-		note(&s.proofs, c, proves)
-	}
-	return proves
-}
-
-// changesChecks reports whether the deployment of the newest version changes, in
-// place, what the group's instances are asked.
-func (s *survey) changesChecks(g *group) bool {
-	if s.deployProgress == succeeded || s.deployProgress == given || !s.wasDeployed() || of(g.def.Update.HealthCheck) == api.HealthCheckTaskStates {
-		return false
-	}
-	return slices.ContainsFunc(s.outdatedVersions(), func(old *api.Job) bool {
-		was := old.Group(g.name)
-		return was != nil && asksMore(was, g.def)
-	})
-}
-
 // asksMore reports whether the new version of a group asks its instances
 // something that the old one did not, or asks it elsewhere.
 func asksMore(old, new *api.Group) bool {
@@ -89,7 +61,7 @@ func isSameCheck(a, b *api.Check) bool {
 
 // carried is what is known of an instance's health and goes on to hold when it is
 // given the newest version in place; nil if it has to be found out.
-func (s *survey) carried(in *instance) *bool {
+func (s *facts) carried(in *instance) *bool {
 	if s.proves(in.group, in.alloc) {
 		return nil
 	}

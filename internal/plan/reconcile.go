@@ -17,14 +17,14 @@ import (
 func Reconcile(r Reader, job *api.Job, eval *api.Evaluation, now time.Time) *Result {
 	m := scratchPool.Get().(*scratch)
 	defer m.release()
-	s := newSurvey(r, eval.JobKey(), job, eval, now, m)
-	w := &work{survey: s, result: &Result{Updates: make(map[string]*api.DesiredUpdates)}}
-	trees := s.trees()
+	w := &work{plans: derivePlans(r, eval.JobKey(), job, eval, now, m), result: &Result{Updates: make(map[string]*api.DesiredUpdates)}}
+	w.asked, w.renewed = m.flagsFor(w.instances+1), m.flagsFor(w.instances+1)
+	trees := w.trees
 	var deploy []*phase
 	if len(trees) > 0 && trees[0].name == api.PlanDeploy {
 		deploy = trees[0].phases
 	}
-	w.deployment(deploy)
+	w.settleDeployment(deploy)
 	asking := 0 // plans that ask for instances
 	for _, t := range trees {
 		asked := len(w.result.Start)
@@ -41,25 +41,29 @@ func Reconcile(r Reader, job *api.Job, eval *api.Evaluation, now time.Time) *Res
 	if asking > 1 {
 		w.orderByIndex()
 	}
-	w.restart(trees)
+	w.noteRestart()
 	w.steer()
 	w.afterwards(deploy)
 	w.noteAbsences()
 	w.followUps()
 	w.rest(deploy)
-	w.result.Held = w.holds(trees)
+	w.result.Held = w.holds()
 	w.result.pieces = w.make.pieces
 	return w.result
 }
 
 // work turns steps into a Result.
 type work struct {
-	*survey
+	*plans
 	result *Result
 	active *api.Deployment // the one that new allocations belong to; nil: none
 	due    []followUp
 	make   maker
 	left   int // steps of the phase that are yet to be done
+	// asked and renewed hold, by number, the instances that a request asks for, and
+	// those that were given the newest version in place.
+	asked, renewed []bool
+	stopped        map[*api.Allocation]bool // allocations behind instances
 	// changed are the allocations in Update, by id.
 	changed map[string]*api.Allocation
 }
@@ -125,8 +129,8 @@ func (w *work) execute(st *step) {
 	case launch:
 		w.launch(st)
 	case update:
-		if !in.renewed { // by another of its steps
-			in.renewed = true
+		if !w.renewed[in.number] { // by another of its steps
+			w.renewed[in.number] = true
 			counts.InPlaceUpdate++
 			w.update(in)
 		}
@@ -166,11 +170,11 @@ func (w *work) start(st *step) {
 		r.Deployment = w.active.ID
 	}
 	w.setPredecessor(r, st)
-	in.asked = true
+	w.asked[in.number] = true
 	w.setRecovery(r, st)
 	first, own := w.firstLaunches(in, r.Previous, st.job, r.Recovery), st.extraOrZero().launches
 	if own == nil && st.job == w.job {
-		own = w.firstStage(in, first)
+		own = w.rollout.firstStage(in, first)
 	}
 	r.Launches = launches(mergeLaunches(first, own))
 	w.result.Start = append(w.result.Start, r)
@@ -183,7 +187,7 @@ func (w *work) setRecovery(r *placement.Request, st *step) {
 	switch {
 	case r.Previous == nil:
 		return
-	case w.replacedBy(in, r.Previous) != nil:
+	case w.ordersOn(in).replacedBy(r.Previous) != nil:
 	case permanentAfter(in.group.def) == 0, st.job != w.ownVersion(in):
 		return
 	}
@@ -202,10 +206,7 @@ func (w *work) name(in *instance) string {
 	if in.node == "" {
 		return w.make.name(w.key.ID, in.group.name, in.index, w.left)
 	}
-	if in.group.shared == "" {
-		in.group.shared = api.AllocName(w.key.ID, in.group.name, 0)
-	}
-	return in.group.shared
+	return w.make.sharedName(w.key.ID, in.group.name)
 }
 
 // setPredecessor fills in what must be known of the predecessor.
@@ -224,7 +225,7 @@ func (w *work) setPredecessor(r *placement.Request, st *step) {
 		return
 	}
 	stop := &placement.Stop{Alloc: in.alloc, Description: becauseUpdated}
-	if d := w.replacedBy(in, in.alloc); d != nil && in.state != lost && st.job == w.ownVersion(in) {
+	if d := w.ordersOn(in).replacedBy(in.alloc); d != nil && in.state != lost && st.job == w.ownVersion(in) {
 		stop = w.stop(in.alloc, describeDecision("replaced", d)+becauseOrdered)
 		r.Replaces = stop
 		if stop.ClientStatus == api.AllocClientLost {
@@ -275,40 +276,13 @@ func (w *work) setPredecessor(r *placement.Request, st *step) {
 // stopRivals stops what may come back to claim an instance of which the deploy plan
 // makes something else. What is suspect keeps its traffic until that is up.
 func (w *work) stopRivals(in *instance) {
-	g := in.group
-	g.behind = slices.DeleteFunc(g.behind, func(a *api.Allocation) bool {
+	for _, a := range in.group.behind {
 		claims := a.Name == in.alloc.Name && (in.node == "" && a.IsCanary() == in.canary || a.NodeID == in.node)
-		if claims && w.isSuspected(a) {
-			return false
+		if claims && !w.stopped[a] && !w.isSuspected(a) {
+			note(&w.stopped, a, true)
+			w.leave(departure{in.group, a, becauseUpdated})
 		}
-		if claims {
-			w.leave(departure{g, a, becauseUpdated})
-		}
-		return claims
-	})
-}
-
-// whyMoved says why an allocation has to stop that is to be started elsewhere.
-func (s *survey) whyMoved(a *api.Allocation) string {
-	if n := s.node(a); n != nil && n.DrainStrategy != nil {
-		return becauseMigrated
 	}
-	return becauseMoved
-}
-
-// whyMovedAway is whyMoved for what something else has taken over from.
-func (s *survey) whyMovedAway(a *api.Allocation) string {
-	if s.isDrained(a) {
-		return becauseMigrated
-	}
-	return becauseDuplicate
-}
-
-// mayStay reports whether an allocation that has to move may run on until there
-// is a place for its replacement, or that serves: its node is drained, and not for too long yet.
-func (s *survey) mayStay(a *api.Allocation) bool {
-	n := s.r.Node(a.NodeID)
-	return n != nil && n.DrainStrategy != nil && !n.DrainStrategy.IsPast(s.now)
 }
 
 // penalised are the nodes on which the instance failed before.
@@ -378,13 +352,6 @@ func (w *work) stop(a *api.Allocation, why string) *placement.Stop {
 	return stop
 }
 
-// isLost reports whether nobody is there to stop the allocation, and none is
-// waited for any more.
-func (s *survey) isLost(a *api.Allocation) bool {
-	ab := s.absenceOf(a)
-	return s.isLostWithNode(a) || ab != nil && (ab.until.IsZero() || ab.recovered)
-}
-
 // rest settles what no step was about: allocations that go on, and those that
 // were stopping when their node was lost. It also counts what later
 // evaluations of the deployment will do.
@@ -396,7 +363,7 @@ func (w *work) rest(deploy []*phase) {
 			})
 		}
 		for in := range g.every {
-			if in.claimed || in.alloc == nil {
+			if w.dirty.isDirty(in) || in.alloc == nil {
 				continue
 			}
 			if !in.alloc.IsClientTerminal() {
@@ -409,7 +376,7 @@ func (w *work) rest(deploy []*phase) {
 		for i := range p.steps {
 			st := &p.steps[i]
 			switch does := cmp.Or(st.action, st.blocked); {
-			case st.on.claimed, i > 0 && p.steps[i-1].on == st.on:
+			case w.dirty.isDirty(st.on), i > 0 && p.steps[i-1].on == st.on:
 			case does == replace:
 				counts.DestructiveUpdate++
 			case does == start:

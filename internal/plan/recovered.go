@@ -31,8 +31,8 @@ func permanentAfter(g *api.Group) time.Duration {
 
 // recoveredAs says how the instance is recovered at a time, if it is to take
 // over from a: TRANSIENT, and until when; PERMANENT; or "", as its disk says.
-func (s *survey) recoveredAs(in *instance, a *api.Allocation, at time.Time) (kind string, until time.Time) {
-	if s.replacedBy(in, a) != nil {
+func (s *facts) recoveredAs(in *instance, a *api.Allocation, at time.Time) (kind string, until time.Time) {
+	if s.ordersOn(in).replacedBy(a) != nil {
 		return api.RecoveryPermanent, until
 	}
 	after := permanentAfter(in.group.def)
@@ -54,7 +54,7 @@ func (s *survey) recoveredAs(in *instance, a *api.Allocation, at time.Time) (kin
 
 // recoveryShown is the kind that people see, which is known without a recovery
 // block too.
-func (s *survey) recoveryShown(in *instance, due time.Time) string {
+func (s *recoverer) recoveryShown(in *instance, due time.Time) string {
 	a := in.alloc
 	if a == nil {
 		a = in.last
@@ -89,7 +89,7 @@ func keepsDisk(g *api.Group) bool {
 
 // stay has a step wait that is to be done on the node of what it takes over
 // from, while that takes nothing.
-func (s *survey) stay(st *step, a *api.Allocation) {
+func (s *recoverer) stay(st *step, a *api.Allocation) {
 	kind, until := s.recoveredAs(st.on, a, s.now)
 	if kind != api.RecoveryTransient {
 		return
@@ -110,7 +110,7 @@ func (s *survey) stay(st *step, a *api.Allocation) {
 
 // failingSince is when the row of failures began that a is the last of: since
 // then the instance never ran for longer than the longest delay between attempts.
-func (s *survey) failingSince(in *instance, a *api.Allocation) time.Time {
+func (s *facts) failingSince(in *instance, a *api.Allocation) time.Time {
 	at := failedAt(a)
 	if t := a.RescheduleTracker; t != nil && t.Since != 0 && at.Sub(time.Unix(0, a.CreateTime)) <= calmOf(s.policy(in)) {
 		return time.Unix(0, t.Since)
@@ -119,7 +119,7 @@ func (s *survey) failingSince(in *instance, a *api.Allocation) time.Time {
 }
 
 // comingUp shows a replacement that recovery has started, until it is well.
-func (s *survey) comingUp(in *instance) step {
+func (s *recoverer) comingUp(in *instance) step {
 	a := in.alloc
 	st := step{on: in, job: a.Job}
 	switch {
@@ -150,15 +150,9 @@ func (s *survey) comingUp(in *instance) step {
 
 // judged reports whether the node is about to say how healthy the allocation of
 // a service is that took another one's place.
-func (s *survey) judged(in *instance) bool {
+func (s *facts) judged(in *instance) bool {
 	if s.job.Type != api.JobTypeService || in.group.def.Migrate == nil {
 		return false
 	}
 	return s.now.Before(since(in.alloc).Add(of(in.group.def.Migrate.HealthyDeadline)))
-}
-
-// isDrained reports whether the allocation is on a node that is drained.
-func (s *survey) isDrained(a *api.Allocation) bool {
-	n := s.node(a)
-	return n != nil && n.DrainStrategy != nil
 }

@@ -5,15 +5,28 @@ package plan
 
 import "github.com/reeve-run/reeve/api"
 
+// A recoverer builds the plan recovery.
+type recoverer struct {
+	*rollout
+	dirty   *dirtySet
+	scratch *scratch
+}
+
+// buildRecovery derives the plan recovery; nil if nothing has to be recovered.
+func buildRecovery(r *rollout, dirty *dirtySet, m *scratch) *tree {
+	s := recoverer{rollout: r, dirty: dirty, scratch: m}
+	return s.recoveryTree()
+}
+
 // recoveryTree derives the plan that brings back what failed, was lost or was
 // told to stop, and does to instances what operators ask for: a phase per
 // instance that is not as it was, all at once. The version of an instance is
 // never changed here.
-func (s *survey) recoveryTree() *tree {
+func (s *recoverer) recoveryTree() *tree {
 	var t *tree
 	for _, g := range s.groups {
 		for in := range g.every {
-			if in.claimed {
+			if s.dirty.isDirty(in) {
 				continue
 			}
 			steps := s.recoverySteps(in)
@@ -32,9 +45,9 @@ func (s *survey) recoveryTree() *tree {
 }
 
 // recoverySteps derives what is to be done about one instance.
-func (s *survey) recoverySteps(in *instance) []step {
+func (s *recoverer) recoverySteps(in *instance) []step {
 	alive := in.alloc != nil && (in.state == placed || in.state == running)
-	ordered := len(s.decisionsOn(in)) > 0
+	ordered := len(s.ordersOn(in)) > 0
 	if alive && !ordered { // as nearly all are: nothing is wrong with it as a whole
 		steps := s.repairs(in)
 		if len(steps) == 0 && (in.last != nil || len(in.group.behind) > 0) {
@@ -52,7 +65,7 @@ func (s *survey) recoverySteps(in *instance) []step {
 			}
 		}
 		if len(s.job.Plans) > 0 && in.group.def != nil {
-			st.tasks = s.deployedTasks(in.group)
+			st.tasks = deployedTasks(s.job, in.group.def)
 		}
 		steps := s.scratch.stepsFor(1)
 		steps[0] = st
@@ -76,7 +89,7 @@ func (s *survey) recoverySteps(in *instance) []step {
 
 // comesUp is the step of a replacement that recovery has started and that is not
 // well yet, if the instance is one.
-func (s *survey) comesUp(in *instance) []step {
+func (s *recoverer) comesUp(in *instance) []step {
 	if st := s.comingUp(in); st.status != "" {
 		return []step{st}
 	}
@@ -85,9 +98,9 @@ func (s *survey) comesUp(in *instance) []step {
 
 // recoveryStep derives what is to be done about an instance as a whole; without
 // status if nothing is.
-func (s *survey) recoveryStep(in *instance) step {
+func (s *recoverer) recoveryStep(in *instance) step {
 	st := step{on: in, job: s.ownVersion(in)}
-	if d := s.replacedBy(in, in.alloc); d != nil && !in.closed {
+	if d := s.ordersOn(in).replacedBy(in.alloc); d != nil && !in.closed {
 		st.action, st.status, st.why = replace, Prepared, describeDecision("replaced", d)
 		return st
 	}
@@ -100,7 +113,7 @@ func (s *survey) recoveryStep(in *instance) step {
 			return step{}
 		}
 		st.action, st.status = start, Prepared
-		if in.node != "" && (s.deployProgress == succeeded || s.deployProgress == notNeeded) {
+		if in.node != "" && (s.stands == succeeded || s.stands == notNeeded) {
 			st.job = s.job // its node missed the rollout
 		}
 		if in.last != nil {
@@ -140,7 +153,7 @@ func (s *survey) recoveryStep(in *instance) step {
 }
 
 // reschedule applies the reschedule policy.
-func (s *survey) reschedule(st *step, in *instance, why string) {
+func (s *recoverer) reschedule(st *step, in *instance, why string) {
 	a := s.attemptAt(in)
 	st.delay, st.why = a.delay, why
 	now := s.now
@@ -158,28 +171,10 @@ func (s *survey) reschedule(st *step, in *instance, why string) {
 	}
 }
 
-// recovers reports whether filling a vacant place is recovery's: while a
-// deployment goes on, what never ran, or was stopped by it, is its own.
-func (s *survey) recovers(in *instance) bool {
-	if in.group.unpromoted && !in.canary && s.isMissed(in) {
-		return true // the older version goes on until the newest is promoted
-	}
-	if s.isLeftOut(in) {
-		return false
-	}
-	if in.group.rolling && (s.deployProgress == succeeded || s.deployProgress == given) {
-		return s.isMissed(in) || in.node != "" || s.deployProgress == succeeded || !s.hasOutdated(in.group) && s.spec == nil
-	}
-	if !s.isMissed(in) {
-		return s.deployProgress == notNeeded && in.group.rolling
-	}
-	return in.group.rolling && needsRecovery(in.last)
-}
-
 // ownVersion is the version that an instance is recovered to: that of its last
 // allocation, unless that is not missed, the newest runs the same, or the job
 // was removed and registered again since: then the old one is not known any more.
-func (s *survey) ownVersion(in *instance) *api.Job {
+func (s *facts) ownVersion(in *instance) *api.Job {
 	a := in.alloc
 	if a == nil && s.isMissed(in) {
 		a = in.last
@@ -192,22 +187,9 @@ func (s *survey) ownVersion(in *instance) *api.Job {
 	return a.Job
 }
 
-// knows reports whether the allocation's job is the one that is stored: the job
-// was not removed and registered again since.
-func (s *survey) knows(a *api.Allocation) bool {
-	return a.Job != nil && a.Job.CreateIndex == s.job.CreateIndex
-}
-
-// isPast reports whether the allocation ended with what the job was before it was
-// removed and registered again: what comes now does not take its place, and has
-// neither its failures nor its data.
-func (s *survey) isPast(a *api.Allocation) bool {
-	return s.job != nil && a.IsClientTerminal() && a.Job != nil && a.Job.CreateIndex != s.job.CreateIndex && a.Job.CreateIndex != 0
-}
-
 // policy is the reschedule policy of an instance: the newest one, which is
 // changed in place.
-func (s *survey) policy(in *instance) *api.Reschedule {
+func (s *facts) policy(in *instance) *api.Reschedule {
 	if in.group.def != nil {
 		return in.group.def.Reschedule
 	}

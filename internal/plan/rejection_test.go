@@ -22,7 +22,7 @@ func TestARejectionIsNoAttempt(t *testing.T) {
 		}
 		return a
 	}
-	batch := &survey{job: &api.Job{Type: api.JobTypeBatch}, now: now}
+	batch := &facts{job: &api.Job{Type: api.JobTypeBatch}, now: now}
 	for before, delay := range []time.Duration{0, time.Second, 2 * time.Second} {
 		if got, rejected := batch.afterRejection(refused(before)); !rejected || got.never || got.delay != delay || !got.due.Equal(now.Add(delay)) {
 			t.Errorf("after %d rejections before: %+v, want another attempt in %s", before, got, delay)
@@ -38,13 +38,13 @@ func TestARejectionIsNoAttempt(t *testing.T) {
 	ran := refused(0)
 	ran.TaskStates["t"].StartedAt = now
 	for name, s := range map[string]struct {
-		survey *survey
-		alloc  *api.Allocation
+		facts *facts
+		alloc *api.Allocation
 	}{
-		"of a service": {&survey{job: &api.Job{Type: api.JobTypeService}, now: now}, refused(0)},
+		"of a service": {&facts{job: &api.Job{Type: api.JobTypeService}, now: now}, refused(0)},
 		"of what ran":  {batch, ran},
 	} {
-		if _, rejected := s.survey.afterRejection(s.alloc); rejected {
+		if _, rejected := s.facts.afterRejection(s.alloc); rejected {
 			t.Errorf("a failure %s is counted as a rejection", name)
 		}
 	}

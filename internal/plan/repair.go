@@ -18,7 +18,7 @@ import (
 
 // repairs derives a step for each task of the instance that is not essential and
 // has failed: it is launched again after the delay of the reschedule policy.
-func (s *survey) repairs(in *instance) (steps []step) {
+func (s *recoverer) repairs(in *instance) (steps []step) {
 	a := in.alloc
 	def := a.Job.Group(in.group.name)
 	if def == nil {
@@ -39,7 +39,7 @@ func (s *survey) repairs(in *instance) (steps []step) {
 // many there were in a row, and when the task failed.
 const repairToken = "recovery-"
 
-func (s *survey) repair(in *instance, t *api.Task) step {
+func (s *recoverer) repair(in *instance, t *api.Task) step {
 	a := in.alloc
 	l, launched := launchOf(a, t.Name)
 	is := a.TaskStates[t.Name]

@@ -27,13 +27,37 @@ const (
 	whyNewer           = "it is newer than the restart"
 )
 
-// restartTree derives the plan of the job's newest restart.
-func (s *survey) restartTree() *tree {
-	j := s.r.LatestRestart(s.key.Namespace, s.key.ID)
-	if j == nil || s.job == nil || j.JobCreateIndex != s.job.CreateIndex {
+// A restarter builds the plan restart.
+type restarter struct {
+	*rollout
+	dirty  *dirtySet
+	unwell []string
+}
+
+// restarting is the job's newest restart, as far as it concerns the job, with its plan.
+type restarting struct {
+	job  *api.JobRestart
+	tree *tree
+	// unwell are allocations that it restarted, that did not come back well, and that
+	// the stored restart does not list yet.
+	unwell []string
+}
+
+// isActive reports whether there is a restart that goes on.
+func (r *restarting) isActive() bool { return r != nil && r.job.IsActive() }
+
+// buildRestart derives the plan of the job's newest restart; nil if it has none.
+func buildRestart(r *rollout, dirty *dirtySet) *restarting {
+	s := restarter{rollout: r, dirty: dirty}
+	j := r.r.LatestRestart(r.key.Namespace, r.key.ID)
+	if j == nil || r.job == nil || j.JobCreateIndex != r.job.CreateIndex {
 		return nil
 	}
-	s.restarting = j
+	return &restarting{job: j, tree: s.restartTree(j), unwell: s.unwell}
+}
+
+// restartTree derives the plan of a restart.
+func (s *restarter) restartTree(j *api.JobRestart) *tree {
 	t := &tree{name: api.PlanRestart, strategy: api.StrategySerial, run: j.ID, message: j.StatusDescription, literal: true}
 	p := &phase{name: phaseInstances, strategy: api.StrategySerial, limit: j.BatchSize, open: true}
 	t.phases = []*phase{p}
@@ -52,7 +76,7 @@ func (s *survey) restartTree() *tree {
 	}
 	s.judgeRestarted(j)
 	s.restartSteps(p, j)
-	t.rule(s.rulingsOf(api.PlanRestart, func(d *api.Decision) bool {
+	t.rule(s.decisions.rulingsOf(api.PlanRestart, func(d *api.Decision) bool {
 		return d.Run == j.ID && (d.Verb == api.VerbForceComplete || d.Phase != "") // the rest is in its status
 	}))
 	s.nextBatch(p, j)
@@ -60,7 +84,7 @@ func (s *survey) restartTree() *tree {
 }
 
 // restartSteps derives a step for each instance.
-func (s *survey) restartSteps(p *phase, j *api.JobRestart) {
+func (s *restarter) restartSteps(p *phase, j *api.JobRestart) {
 	told := make(map[string]bool, len(j.RestartedAllocs))
 	for _, id := range j.RestartedAllocs {
 		told[id] = true
@@ -85,7 +109,7 @@ func hasTask(g *api.Group, tasks []string) bool {
 }
 
 // restartable are the tasks of the instance that the restart is about.
-func (s *survey) restartable(in *instance, j *api.JobRestart) (tasks []string) {
+func (s *restarter) restartable(in *instance, j *api.JobRestart) (tasks []string) {
 	a := in.alloc
 	if a == nil || a.Job == nil {
 		return nil
@@ -103,7 +127,7 @@ func (s *survey) restartable(in *instance, j *api.JobRestart) (tasks []string) {
 	return tasks
 }
 
-func (s *survey) restartStep(in *instance, j *api.JobRestart, tasks []string, told map[string]bool) step {
+func (s *restarter) restartStep(in *instance, j *api.JobRestart, tasks []string, told map[string]bool) step {
 	st := step{on: in, job: s.ownVersion(in), tasks: tasks, status: Complete}
 	a := in.alloc
 	switch {
@@ -119,7 +143,7 @@ func (s *survey) restartStep(in *instance, j *api.JobRestart, tasks []string, to
 		st.why = "none of its tasks that are to be restarted runs"
 	case in.state == unknown:
 		st.status, st.why = Pending, "its node is out of reach: it is restarted when that is back"
-	case in.claimed || len(in.busy) > 0:
+	case s.dirty.isTouched(in):
 		st.status, st.why = Pending, "another plan works on it"
 	default:
 		st.action, st.status = launch, Pending
@@ -137,7 +161,7 @@ func (s *survey) restartStep(in *instance, j *api.JobRestart, tasks []string, to
 }
 
 // cameBack says how far an allocation is that was told to restart.
-func (s *survey) cameBack(j *api.JobRestart, a *api.Allocation) (is Status, why string) {
+func (s *restarter) cameBack(j *api.JobRestart, a *api.Allocation) (is Status, why string) {
 	if slices.Contains(j.UnhealthyAllocs, a.ID) || slices.Contains(s.unwell, a.ID) {
 		return Complete, "it did not come back well"
 	}
@@ -172,7 +196,7 @@ func isJudged(a *api.Allocation) bool {
 }
 
 // judgeRestarted finds what did not come back well, and is not noted yet.
-func (s *survey) judgeRestarted(j *api.JobRestart) {
+func (s *restarter) judgeRestarted(j *api.JobRestart) {
 	if len(j.RestartedAllocs) == 0 {
 		return
 	}
@@ -211,14 +235,14 @@ func restartedBadly(j *api.JobRestart, a *api.Allocation) bool {
 
 // tripped reports whether too much has come back badly for the restart to go on
 // by itself.
-func (s *survey) tripped(j *api.JobRestart) bool {
-	return len(s.unwell) > 0 && j.OnError != api.RestartOnErrorContinue && len(j.UnhealthyAllocs)+len(s.unwell) > j.MaxUnhealthy
+func tripped(j *api.JobRestart, unwell []string) bool {
+	return len(unwell) > 0 && j.OnError != api.RestartOnErrorContinue && len(j.UnhealthyAllocs)+len(unwell) > j.MaxUnhealthy
 }
 
 // nextBatch leaves those steps to be done that are the next batch: none while
 // one is under way, or the time between batches is not over.
-func (s *survey) nextBatch(p *phase, j *api.JobRestart) {
-	begins := s.deployProgress != ongoing && s.deployProgress != needed && !s.tripped(j)
+func (s *restarter) nextBatch(p *phase, j *api.JobRestart) {
+	begins := !s.isUnderWay() && !tripped(j, s.unwell)
 	due := s.batchDue(p, j)
 	if due.After(s.now) || p.begun() > 0 {
 		begins = false
@@ -243,7 +267,7 @@ func (s *survey) nextBatch(p *phase, j *api.JobRestart) {
 }
 
 // batchDue is when the next batch may begin; zero: at once.
-func (s *survey) batchDue(p *phase, j *api.JobRestart) (due time.Time) {
+func (s *restarter) batchDue(p *phase, j *api.JobRestart) (due time.Time) {
 	switch {
 	case j.BatchWait <= 0 || len(j.RestartedAllocs) == 0 || p.begun() > 0:
 		return due
@@ -254,7 +278,7 @@ func (s *survey) batchDue(p *phase, j *api.JobRestart) (due time.Time) {
 }
 
 // restarted shows what a restart that has ended did.
-func (s *survey) restarted(p *phase, j *api.JobRestart) {
+func (s *restarter) restarted(p *phase, j *api.JobRestart) {
 	told := make(map[string]int, len(j.RestartedAllocs))
 	for i, id := range j.RestartedAllocs {
 		told[id] = i + 1
@@ -273,25 +297,21 @@ func (s *survey) restarted(p *phase, j *api.JobRestart) {
 	}
 }
 
-// restart notes in the restart what this evaluation does for it, and whether it
+// noteRestart notes in the restart what this evaluation does for it, and whether it
 // is over.
-func (w *work) restart(trees []*tree) {
-	j := w.restarting
-	if j == nil || !j.IsActive() {
+func (w *work) noteRestart() {
+	if !w.restart.isActive() {
 		return
 	}
+	j := w.restart.job
 	next := j.Copy()
-	switch stopped := !w.wanted(); {
-	case stopped:
+	switch {
+	case !w.wanted():
 		next.Status, next.StatusDescription = api.RestartCancelled, "Cancelled because the job is stopped"
-	case w.deployProgress == ongoing || w.deployProgress == needed:
+	case w.rollout.isUnderWay():
 		next.Status, next.StatusDescription = api.RestartCancelled, fmt.Sprintf("Cancelled because version %d of the job is deployed", w.job.Version)
 	default:
-		i := slices.IndexFunc(trees, func(t *tree) bool { return t.name == api.PlanRestart })
-		if i < 0 {
-			return
-		}
-		w.goOn(next, trees[i].phases[0])
+		w.continueRestart(next)
 	}
 	if !sameRestart(j, next) {
 		next.UpdatedAt = w.now.UTC()
@@ -299,11 +319,12 @@ func (w *work) restart(trees []*tree) {
 	}
 }
 
-// goOn carries the restart on.
-func (w *work) goOn(j *api.JobRestart, p *phase) {
-	if len(w.unwell) > 0 {
-		tripped := w.tripped(j)
-		j.UnhealthyAllocs = append(j.UnhealthyAllocs, w.unwell...)
+// continueRestart continues the restart with what its plan does now.
+func (w *work) continueRestart(j *api.JobRestart) {
+	p := w.restart.tree.phases[0]
+	if unwell := w.restart.unwell; len(unwell) > 0 {
+		tripped := tripped(j, unwell)
+		j.UnhealthyAllocs = append(j.UnhealthyAllocs, unwell...)
 		if tripped && j.OnError == api.RestartOnErrorFail {
 			j.Status, j.NextBatch = api.RestartFailed, time.Time{}
 			j.StatusDescription = fmt.Sprintf("Failed because %s", badly(j))

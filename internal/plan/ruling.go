@@ -4,7 +4,6 @@
 package plan
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -32,43 +31,6 @@ type rulings struct {
 }
 
 type stepKey struct{ phase, step string }
-
-// rulingsOf applies the decisions on the plan that the filter lets through; nil
-// lets through all.
-func (s *survey) rulingsOf(plan string, bears func(*api.Decision) bool) *rulings {
-	var r *rulings
-	for _, d := range s.decided() {
-		if d.Plan != plan || bears != nil && !bears(d) {
-			continue
-		}
-		if r == nil {
-			r = &rulings{}
-		}
-		r.apply(d)
-	}
-	return r
-}
-
-// decided are the operators' decisions on the job as it was registered, oldest
-// first.
-func (s *survey) decided() []*api.Decision {
-	if s.decisionsRead {
-		return s.decisions
-	}
-	s.decisionsRead = true
-	s.decisions = s.r.Decisions(s.key.Namespace, s.key.ID)
-	if s.job != nil && slices.ContainsFunc(s.decisions, s.isForeign) {
-		s.decisions = slices.DeleteFunc(slices.Clone(s.decisions), s.isForeign)
-	}
-	return s.decisions
-}
-
-// isForeign reports whether the decision is on a job of that name that was
-// removed since.
-func (s *survey) isForeign(d *api.Decision) bool { return d.JobCreateIndex != s.job.CreateIndex }
-
-// isOnVersion reports whether the decision is on deploying the newest version.
-func (s *survey) isOnVersion(d *api.Decision) bool { return d.JobVersion == s.job.Version }
 
 func (r *rulings) apply(d *api.Decision) {
 	r.all = append(r.all, d)

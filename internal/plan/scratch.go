@@ -19,12 +19,37 @@ type scratch struct {
 	instances []instance
 	steps     []step
 	chosen    []*step
+	flags     []bool
+	facts     facts
+	plans     plans
+	deployer  deployer
 }
 
 var scratchPool = sync.Pool{New: func() any { return new(scratch) }}
 
 // kept bounds what stays from one job to the next; very large ones are rare.
 const kept = 1 << 14
+
+func (m *scratch) newFacts() *facts {
+	if m == nil {
+		return new(facts)
+	}
+	return &m.facts
+}
+
+func (m *scratch) newPlans() *plans {
+	if m == nil {
+		return new(plans)
+	}
+	return &m.plans
+}
+
+func (m *scratch) newDeployer() *deployer {
+	if m == nil {
+		return new(deployer)
+	}
+	return &m.deployer
+}
 
 // instancesFor returns n instances to be filled in.
 func (m *scratch) instancesFor(n int) []instance {
@@ -50,6 +75,14 @@ func (m *scratch) chosenFor(n int) []*step {
 	return carve(&m.chosen, n)[:0]
 }
 
+// flagsFor returns n flags, unset.
+func (m *scratch) flagsFor(n int) []bool {
+	if m == nil {
+		return make([]bool, n)
+	}
+	return carve(&m.flags, n)
+}
+
 // carve cuts n elements off what the slab has left. They are zero.
 func carve[T any](slab *[]T, n int) []T {
 	s := *slab
@@ -66,7 +99,8 @@ func (m *scratch) release() {
 	if cap(m.instances)+cap(m.steps)+cap(m.chosen) > 3*kept {
 		return
 	}
-	m.instances, m.steps, m.chosen = wiped(m.instances), wiped(m.steps), wiped(m.chosen)
+	m.facts, m.plans, m.deployer = facts{}, plans{}, deployer{}
+	m.instances, m.steps, m.chosen, m.flags = wiped(m.instances), wiped(m.steps), wiped(m.chosen), wiped(m.flags)
 	scratchPool.Put(m)
 }
 
@@ -83,6 +117,8 @@ type maker struct {
 	names    strings.Builder
 	prefix   string // of names in group
 	group    string
+	shared   string // name of all allocations of sharedBy
+	sharedBy string // group
 }
 
 // A requestPiece is used again once its requests have been placed.
@@ -113,6 +149,15 @@ func (r *Result) Placed() {
 		requestPieces.Put(p)
 	}
 	r.pieces = nil
+}
+
+// sharedName returns the name that all allocations of a group share if the job runs
+// on every node.
+func (m *maker) sharedName(job, group string) string {
+	if m.shared == "" || m.sharedBy != group {
+		m.shared, m.sharedBy = api.AllocName(job, group, 0), group
+	}
+	return m.shared
 }
 
 // name is api.AllocName.

@@ -11,7 +11,7 @@ import "github.com/reeve-run/reeve/api"
 func (w *work) steer() {
 	for _, g := range w.groups {
 		for in := range g.every {
-			if a := in.alloc; a != nil && !a.IsClientTerminal() && !in.asked && (a.Launches != nil || len(w.decisionsOn(in)) > 0) {
+			if a := in.alloc; a != nil && !a.IsClientTerminal() && !w.asked[in.number] && (a.Launches != nil || len(w.ordersOn(in)) > 0) {
 				w.steerInstance(in)
 			}
 		}
@@ -44,9 +44,9 @@ func (w *work) steerInstance(in *instance) {
 // steered is what the task's launch becomes; nil if it stays as it is.
 func (w *work) steered(in *instance, a *api.Allocation, t *api.Task) *api.Launch {
 	l, launched := launchOf(a, t.Name)
-	d := latestDecision(w.decisionsOn(in), t.Name, api.VerbPause, api.VerbResume)
+	d := w.ordersOn(in).latest(t.Name, api.VerbPause, api.VerbResume)
 	held := d != nil && d.Verb == api.VerbPause
-	stop := w.stoppedBy(&l)
+	stop := w.decisions.stoppedBy(&l)
 	wanted := held || stop != nil && !hasDone(a, t.Name)
 	if l.Hold == wanted || l.Done {
 		return nil
@@ -67,22 +67,4 @@ func (w *work) steered(in *instance, a *api.Allocation, t *api.Task) *api.Launch
 		}
 	}
 	return &l
-}
-
-// stoppedBy is the decision that stopped the run of a custom plan that a launch
-// belongs to; nil if it was not stopped.
-func (s *survey) stoppedBy(l *api.Launch) *api.Decision {
-	if !l.Alone || l.Token == "" {
-		return nil
-	}
-	run := l.Token
-	for _, d := range s.decided() {
-		switch {
-		case d.ID == l.Token && d.Run != "":
-			run = d.Run
-		case d.Verb == api.VerbStop && d.Run == run:
-			return d
-		}
-	}
-	return nil
 }

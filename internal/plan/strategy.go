@@ -40,7 +40,7 @@ import (
 
 // limitOf returns how many steps of the group may be under way at a time; 0 is
 // no limit.
-func (s *survey) limitOf(g *group) int {
+func (s *deployer) limitOf(g *group) int {
 	if !g.rolling || !s.updates(g) && !s.atRisk(g) {
 		return 0
 	}
@@ -53,42 +53,13 @@ func maxParallel(g *group) int {
 	return api.ShareOf(*u.MaxParallel, of(u.MaxParallelPercent), len(g.instances))
 }
 
-// updates reports whether the newest version replaces what was deployed of the
-// group: instances of a version since the one that was deployed last would have to
-// be stopped. That stays so while it is being deployed, whatever becomes of them.
-func (s *survey) updates(g *group) bool {
-	if s.deployProgress == succeeded || s.deployProgress == given || !s.wasDeployed() {
-		return false
-	}
-	replaces, known := s.replaced[g]
-	if !known {
-		replaces = slices.ContainsFunc(s.outdatedVersions(), func(old *api.Job) bool {
-			was := old.Group(g.name)
-			return was != nil && (Destructive(old, was, s.job, g.def) || movesAbout(old, was, s.job, g.def))
-		})
-		note(&s.replaced, g, replaces)
-	}
-	return replaces
-}
-
-// outdatedVersions are the versions before the newest, back to the one that was
-// deployed last.
-func (s *survey) outdatedVersions() (all []*api.Job) {
-	for _, old := range s.r.JobVersions(s.key.Namespace, s.key.ID) {
-		if old.CreateIndex != s.job.CreateIndex || old.Version >= s.job.Version || old.Stop {
-			continue
-		}
-		all = append(all, old)
-		if isProven(old) {
-			break
-		}
-	}
-	return all
-}
+// updates reports whether the deployment of the newest version replaces what was
+// deployed of the group. That does not change while it is being deployed.
+func (s *deployer) updates(g *group) bool { return !s.hasEnded() && s.replacesDeployed(g) }
 
 // atRisk reports whether an instance of an older version of the group serves
 // and will have to be taken away, or to prove itself.
-func (s *survey) atRisk(g *group) bool {
+func (s *facts) atRisk(g *group) bool {
 	for i := range g.instances {
 		if in := &g.instances[i]; in.serves() && !s.isCurrent(in.alloc) && (s.destructive(g, in.alloc) || s.proves(g, in.alloc) && isAnswering(in.alloc)) {
 			return true
@@ -98,8 +69,10 @@ func (s *survey) atRisk(g *group) bool {
 }
 
 // openPhases sets which phases of a generated plan may begin.
-func (s *survey) openPhases(phases []*phase) {
-	ordered := slices.ContainsFunc(phases, func(p *phase) bool { return p.rolling && (s.updates(p.group) || s.changesChecks(p.group)) })
+func (s *deployer) openPhases(phases []*phase) {
+	ordered := slices.ContainsFunc(phases, func(p *phase) bool {
+		return p.rolling && (s.updates(p.group) || !s.hasEnded() && s.changesChecks(p.group))
+	})
 	open := true
 	for _, p := range phases {
 		if !p.rolling || p.canaries {
@@ -114,7 +87,7 @@ func (s *survey) openPhases(phases []*phase) {
 // waitsForRoom reports whether instances of the group, as the newest version has
 // it, were found to have no room. It is false while an instance is to be recovered
 // at an older version: that may be the one that has no room.
-func (s *survey) waitsForRoom(g *group) bool {
+func (s *facts) waitsForRoom(g *group) bool {
 	e := s.r.BlockedEvaluation(s.key.Namespace, s.key.ID)
 	if e == nil || e.SnapshotIndex < s.job.JobModifyIndex || e.QueuedAllocations[g.name] == 0 {
 		return false
@@ -137,7 +110,7 @@ func (s *survey) waitsForRoom(g *group) bool {
 // many of the others as the limit allows, those whose instance is worth least
 // first. In a phase that is held or whose turn has not come, a place that was
 // vacated by this plan is still filled: what has begun is brought to its end.
-func (p *phase) candidates(m *scratch) []*step {
+func (p *phase) candidates(dirty *dirtySet, m *scratch) []*step {
 	if p.unpromoted {
 		return nil
 	}
@@ -150,7 +123,7 @@ func (p *phase) candidates(m *scratch) []*step {
 	for i := range p.steps {
 		switch st := &p.steps[i]; {
 		case st.action == none:
-		case st.on != nil && st.on.isClaimed(st):
+		case st.on != nil && dirty.conflicts(st):
 		case (st.action == leave || st.action == deregister) && p.begins():
 			chosen = append(chosen, st)
 		case (st.action == update && !st.proves || st.action == later) && !p.held:
@@ -176,7 +149,7 @@ func (p *phase) candidates(m *scratch) []*step {
 			if room <= 0 && !(p.reverts && worth == noWorth) {
 				break
 			}
-			if st := &p.steps[i]; (st.action == replace || st.action == launch || st.action == update && st.proves) && !st.on.isClaimed(st) && st.on.rank() == worth {
+			if st := &p.steps[i]; (st.action == replace || st.action == launch || st.action == update && st.proves) && !dirty.conflicts(st) && st.on.rank() == worth {
 				chosen = append(chosen, st)
 				room--
 			}

@@ -3,7 +3,11 @@
 
 package plan
 
-import "github.com/reeve-run/reeve/api"
+import (
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+)
 
 // A tree is one of the job's plans.
 type tree struct {
@@ -22,17 +26,6 @@ type tree struct {
 	rulings    *rulings // of operators; nil: none
 }
 
-// priority is the order in which plans are asked for work: an instance that one
-// works on is left alone by those after it.
-var priority = []func(*survey) *tree{
-	(*survey).deployTree,
-	(*survey).recoveryTree,
-	(*survey).decommissionTree,
-	(*survey).uninstallTree,
-	(*survey).restartTree,
-	(*survey).drainTree,
-}
-
 // statusOf is the status of one of the tree's phases.
 func (t *tree) statusOf(p *phase, count *tally) Status {
 	is := count.status(p.held)
@@ -42,25 +35,8 @@ func (t *tree) statusOf(p *phase, count *tally) Status {
 	return is
 }
 
-// trees derives all of the job's plans, and chooses the steps that are to be
-// done now. A plan that has nothing to say is left out.
-func (s *survey) trees() []*tree {
-	all := s.list[:0]
-	for _, derive := range priority {
-		if t := derive(s); t != nil {
-			s.selectCandidates(t)
-			all = append(all, t)
-		}
-	}
-	for _, t := range s.customTrees() {
-		s.selectCandidates(t)
-		all = append(all, t)
-	}
-	return all
-}
-
-// selectCandidates picks the tree's candidates. Their instances are dirty from then on.
-func (s *survey) selectCandidates(t *tree) {
+// selectCandidates chooses the tree's candidates, and marks their instances as dirty.
+func (t *tree) selectCandidates(dirty *dirtySet, m *scratch, now time.Time) {
 	if t.literal {
 		t.openPhases()
 	}
@@ -69,14 +45,14 @@ func (s *survey) selectCandidates(t *tree) {
 			p.open = false // what has begun is brought to its end
 		}
 		if t.literal {
-			p.chosen = p.candidatesByStrategy(s.scratch, s.now)
+			p.chosen = p.candidatesByStrategy(dirty, m, now)
 		} else {
-			p.chosen = p.candidates(s.scratch)
+			p.chosen = p.candidates(dirty, m)
 		}
 		for _, st := range p.chosen {
 			st.next = true
 			if st.on != nil {
-				st.on.claim(st)
+				dirty.mark(st)
 			}
 		}
 	}

@@ -26,9 +26,9 @@ type TroubleFilter struct {
 func Troubles(r Reader, key api.NamespacedID, job *api.Job, of TroubleFilter, now time.Time) []*api.Trouble {
 	v := Derive(r, key, job, now)
 	defer v.Release()
-	f := finder{s: v.s, of: of, same: make(map[troubleKey]*api.Trouble)}
+	f := finder{view: v, of: of, same: make(map[troubleKey]*api.Trouble)}
 	works := v.working()
-	for i, g := range v.s.groups {
+	for i, g := range v.groups {
 		f.group = i
 		for in := range g.every {
 			f.look(in, works[in.place()])
@@ -56,7 +56,7 @@ func rankOf(kind api.TroubleKind) int {
 
 // A finder collects troubles.
 type finder struct {
-	s     *survey
+	view  *View
 	of    TroubleFilter
 	group int // index of the current group
 	all   []*api.Trouble
@@ -89,7 +89,7 @@ func (f *finder) add(in *instance, t *api.Trouble) {
 
 // look finds what is wrong with one instance. W is the step that works on it.
 func (f *finder) look(in *instance, w activeStep) {
-	s, a := f.s, in.alloc
+	s, a := f.view, in.alloc
 	if w.step != nil && w.step.next && (w.step.action == start || w.step.action == replace) {
 		f.lookForRoom(in)
 	}
@@ -120,8 +120,8 @@ func (f *finder) look(in *instance, w activeStep) {
 
 // lookForRoom adds a trouble if no node can run the instance.
 func (f *finder) lookForRoom(in *instance) {
-	e := f.s.r.BlockedEvaluation(f.s.key.Namespace, f.s.key.ID)
-	if e == nil || f.s.job == nil {
+	e := f.view.r.BlockedEvaluation(f.view.key.Namespace, f.view.key.ID)
+	if e == nil || f.view.job == nil {
 		return
 	}
 	m, blocked := e.FailedGroups[in.group.name]
@@ -129,7 +129,7 @@ func (f *finder) lookForRoom(in *instance) {
 		return
 	}
 	t := &api.Trouble{
-		Kind: api.TroubleNoRoom, JobVersion: f.s.job.Version, At: time.Unix(0, e.CreateTime),
+		Kind: api.TroubleNoRoom, JobVersion: f.view.job.Version, At: time.Unix(0, e.CreateTime),
 		Message: "no node can take it: " + strings.TrimPrefix(noRoom(m), waitsForRoom),
 	}
 	if m != nil {
@@ -155,7 +155,7 @@ func on(a *api.Allocation, kind api.TroubleKind) *api.Trouble {
 func (f *finder) silent(a *api.Allocation) *api.Trouble {
 	t := on(a, api.TroubleNodeSilent)
 	t.Message = fmt.Sprintf("its node %s is out of reach", cmp.Or(a.NodeName, api.ShortID(a.NodeID)))
-	if n := f.s.node(a); n == nil {
+	if n := f.view.node(a); n == nil {
 		t.Message = fmt.Sprintf("its node %s was removed", cmp.Or(a.NodeName, api.ShortID(a.NodeID)))
 	} else if n.StatusUpdatedAt > 0 {
 		t.At = time.Unix(n.StatusUpdatedAt, 0)
@@ -169,7 +169,7 @@ const settled = 10 * time.Second
 
 // hasCrashed reports whether the instance is down because it crashed, or has not
 // been up again for long.
-func (s *survey) hasCrashed(in *instance) bool {
+func (s *facts) hasCrashed(in *instance) bool {
 	a := in.alloc
 	switch {
 	case in.state == failed:
@@ -199,7 +199,7 @@ func (f *finder) crash(in *instance, w activeStep) *api.Trouble {
 	if c := a.Crashes; c != nil && c.Count > 0 {
 		t.At, t.Count, t.Message = time.Unix(0, c.At), c.Count, c.Reason
 		t.Kind, t.Task, t.ExitCode, t.Signal = cmp.Or(c.Kind, t.Kind), c.Task, c.ExitCode, c.Signal
-		if next := time.Unix(0, c.Next); next.After(f.s.now) && !a.IsClientTerminal() {
+		if next := time.Unix(0, c.Next); next.After(f.view.now) && !a.IsClientTerminal() {
 			t.NextAttempt = next
 		}
 		if c.At < a.CreateTime && a.PreviousAllocation != "" { // its predecessor did
@@ -215,7 +215,7 @@ func (f *finder) crash(in *instance, w activeStep) *api.Trouble {
 		t.Log = "" // nothing of it ran
 	}
 	if a.IsClientTerminal() {
-		if again := f.s.attemptAt(in); again.never {
+		if again := f.view.attemptAt(in); again.never {
 			t.Final = true
 		} else {
 			t.NextAttempt = again.due
@@ -252,7 +252,7 @@ func whyFailing(c *api.CheckFailure) string {
 
 // whyUnwell is what is known to be wrong with an instance of the newest version,
 // whose deployment failed; "" if nothing is.
-func (s *survey) whyUnwell(in *instance) string {
+func (s *deployer) whyUnwell(in *instance) string {
 	a := in.alloc
 	switch in.state {
 	case placed, running, failed, ended:

@@ -16,14 +16,16 @@ const (
 	phaseDeregister = "deregister"
 )
 
-// uninstalls reports whether the job is to be forgotten as soon as nothing of
-// it runs any more.
-func (s *survey) uninstalls() bool { return s.job != nil && s.job.Stop && s.job.Purge }
+// buildUninstall derives the plan uninstall; nil if the job stays.
+func buildUninstall(f *facts, m *scratch) *tree {
+	s := leaver{facts: f, scratch: m}
+	return s.uninstallTree()
+}
 
 // uninstallTree derives the plan that removes a job: a step for each of its
 // allocations that has not ended, then one that forgets the job. What is stuck
 // because its node does not answer can be forced: then it counts as lost.
-func (s *survey) uninstallTree() *tree {
+func (s *leaver) uninstallTree() *tree {
 	if !s.uninstalls() {
 		return nil
 	}
@@ -51,7 +53,7 @@ func (s *survey) uninstallTree() *tree {
 			gone[i] = instance{group: g, index: a.Index(), alloc: a, state: ended}
 			st := step{on: &gone[i], status: Complete, job: a.Job}
 			st.mutableExtra().name = killName(a.Group, a.Index(), a.ID)
-			if d := s.givenUp(a, api.PlanUninstall, phaseKill); d != nil && a.ClientStatus == api.AllocClientLost {
+			if d := s.decisions.givenUp(a, api.PlanUninstall, phaseKill); d != nil && a.ClientStatus == api.AllocClientLost {
 				st.extra.forced = d
 			}
 			kill.steps = append(kill.steps, st)
@@ -62,7 +64,7 @@ func (s *survey) uninstallTree() *tree {
 	last.mutableExtra().name = phaseDeregister
 	forget := &phase{name: phaseDeregister, strategy: api.StrategySerial, after: []string{phaseKill}, steps: []step{last}}
 	t := &tree{name: api.PlanUninstall, strategy: api.StrategySerial, phases: []*phase{kill, forget}}
-	t.rule(s.holdsOn(api.PlanUninstall, s.isOnVersion))
+	t.rule(s.decisions.holdsOn(api.PlanUninstall, s.decisions.isOnVersion))
 	if forget.open = kill.isComplete(); !forget.open && forget.steps[0].action != none {
 		forget.steps[0].why = "nothing of the job may be left"
 	}

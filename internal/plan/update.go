@@ -7,7 +7,6 @@ import (
 	"reflect"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/placement"
 )
 
 // An effect is what changing a field does to running instances.
@@ -146,25 +145,4 @@ func movesAbout(oldJob *api.Job, old *api.Group, newJob *api.Job, new *api.Group
 		}
 	}
 	return false
-}
-
-// stillSuits reports whether the allocation may stay on its node under the
-// newest version.
-func (s *survey) stillSuits(g *group, a *api.Allocation) bool {
-	m, known := s.moves[change{a.Job, g.name}]
-	if !known {
-		if old := a.Job.Group(g.name); old != nil && movesAbout(a.Job, old, s.job, g.def) {
-			m = placement.NewSuitability(s.job, g.def)
-		}
-		note(&s.moves, change{a.Job, g.name}, m)
-	}
-	if m == nil {
-		return true
-	}
-	n := s.r.Node(a.NodeID)
-	if n == nil {
-		return true // it is lost, and that is another matter
-	}
-	_, ok := m.Of(n)
-	return ok
 }

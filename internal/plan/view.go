@@ -16,31 +16,30 @@ import (
 // A View is a job's plans as they are at one moment, to be shown. Lists are
 // cheap: the wire forms of phases and steps are made only where asked for.
 type View struct {
-	s     *survey
-	trees []*tree
+	*plans
+	reasons map[string]string // memory of placementErrors
 }
 
 // Derive returns the job's plans as they are now: deploy, and the others if they
 // have something to say. Nothing is changed by it. Job may be nil if it was
 // purged. The view is to be released.
 func Derive(r Reader, key api.NamespacedID, job *api.Job, now time.Time) *View {
-	s := newSurvey(r, key, job, nil, now, scratchPool.Get().(*scratch))
-	return &View{s: s, trees: s.trees()}
+	return &View{plans: derivePlans(r, key, job, nil, now, scratchPool.Get().(*scratch))}
 }
 
 // Release gives the view's memory back. What it returned before stays as it is.
 func (v *View) Release() {
-	if v.s != nil {
-		v.s.scratch.release()
+	if v.plans != nil {
+		v.scratch.release()
 	}
-	v.s, v.trees = nil, nil
+	v.plans = nil
 }
 
 // List returns the plans without their phases, in the order of their priority.
 func (v *View) List() []*api.Plan {
 	all := make([]*api.Plan, len(v.trees))
 	for i, t := range v.trees {
-		all[i] = v.s.showTree(t, false)
+		all[i] = v.showTree(t, false)
 	}
 	return all
 }
@@ -49,7 +48,7 @@ func (v *View) List() []*api.Plan {
 func (v *View) All() []*api.Plan {
 	all := make([]*api.Plan, len(v.trees))
 	for i, t := range v.trees {
-		all[i] = v.s.showTree(t, true)
+		all[i] = v.showTree(t, true)
 	}
 	return all
 }
@@ -57,18 +56,18 @@ func (v *View) All() []*api.Plan {
 // Plan returns the plan of that name or id with everything; nil if there is none.
 func (v *View) Plan(name string) *api.Plan {
 	for _, t := range v.trees {
-		if t.name == name || v.s.planID(t) == name {
-			return v.s.showTree(t, true)
+		if t.name == name || v.planID(t) == name {
+			return v.showTree(t, true)
 		}
 	}
 	return nil
 }
 
 // showTree makes the plan's wire form.
-func (s *survey) showTree(t *tree, whole bool) *api.Plan {
+func (s *View) showTree(t *tree, whole bool) *api.Plan {
 	p := &api.Plan{
 		ID: s.planID(t), Name: t.name, Namespace: s.key.Namespace, JobID: s.key.ID, Strategy: t.strategy,
-		Interrupted: t.held, Message: s.planMessage(t), Run: t.run, Parameters: t.parameters, Errors: slices.Clone(t.errors),
+		Interrupted: t.held, Message: t.holdReason(s.deployment), Run: t.run, Parameters: t.parameters, Errors: slices.Clone(t.errors),
 	}
 	if s.job != nil {
 		p.JobVersion = s.job.Version
@@ -140,7 +139,7 @@ func (st *step) shown() Status {
 	return st.status
 }
 
-func (s *survey) showPhase(t *tree, ph *phase, is Status, count *tally) *api.Phase {
+func (s *View) showPhase(t *tree, ph *phase, is Status, count *tally) *api.Phase {
 	p := &api.Phase{
 		ID: s.phaseID(t, ph), Name: ph.name, Strategy: ph.strategy, MaxParallel: cmp.Or(ph.limit, ph.most), After: ph.after,
 		Status: is, Interrupted: ph.held, Message: ph.explain(t, is), Completed: count.complete, Total: count.total,
@@ -179,7 +178,7 @@ func (p *phase) ahead(i int, first *step) *step {
 	return nil
 }
 
-func (s *survey) showStep(t *tree, ph *phase, st, ahead *step) *api.Step {
+func (s *View) showStep(t *tree, ph *phase, st, ahead *step) *api.Step {
 	its := st.extraOrZero()
 	shown := &api.Step{
 		ID: s.stepID(t, ph, st), Name: st.name(), Status: st.shown(), Interrupted: its.held != nil,
@@ -231,15 +230,15 @@ func (st *step) taskNames() []string {
 
 // Identifiers are the same for the same element of the same job, always.
 
-func (s *survey) planID(t *tree) string {
+func (s *View) planID(t *tree) string {
 	return deriveID("plan", s.key.Namespace, s.key.ID, t.name)
 }
 
-func (s *survey) phaseID(t *tree, p *phase) string {
+func (s *View) phaseID(t *tree, p *phase) string {
 	return deriveID("phase", s.key.Namespace, s.key.ID, t.name, p.name)
 }
 
-func (s *survey) stepID(t *tree, p *phase, st *step) string {
+func (s *View) stepID(t *tree, p *phase, st *step) string {
 	node := ""
 	if st.on != nil {
 		node = st.on.node

@@ -25,7 +25,7 @@ type Wait struct {
 func Waits(r Reader, job *api.Job, now time.Time) (all []Wait) {
 	v := Derive(r, job.Key(), job, now)
 	defer v.Release()
-	s, began := v.s, time.Unix(0, job.SubmitTime)
+	began := time.Unix(0, job.SubmitTime)
 	if len(job.Plans) > 0 {
 		for a := range r.AllocationsByJob(job.Namespace, job.ID) {
 			began = laterOf(began, time.Unix(0, a.ModifyTime))
@@ -34,9 +34,9 @@ func Waits(r Reader, job *api.Job, now time.Time) (all []Wait) {
 	for _, t := range v.trees {
 		for _, p := range t.phases {
 			for i := range p.steps {
-				if since, ok := s.waitsSince(&p.steps[i]); ok {
+				if since, ok := v.waitsSince(&p.steps[i]); ok {
 					in := p.steps[i].on
-					all = append(all, Wait{in.name(), laterOf(since, began), s.placementErrors()[in.group.name]})
+					all = append(all, Wait{in.name(), laterOf(since, began), v.placementErrors()[in.group.name]})
 				}
 			}
 		}
@@ -48,7 +48,7 @@ func Waits(r Reader, job *api.Job, now time.Time) (all []Wait) {
 // waitsSince is since when, or from when on, the step waits for a place. What is
 // lost is not seen to wait before it is marked so, and what runs on until there
 // is another place does not wait.
-func (s *survey) waitsSince(st *step) (since time.Time, ok bool) {
+func (s *View) waitsSince(st *step) (since time.Time, ok bool) {
 	switch {
 	case st.on == nil:
 		return since, false
