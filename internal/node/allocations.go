@@ -125,11 +125,11 @@ func (n *Node) accept(na *api.NodeAllocation, arrived map[versionKey]*api.Job) {
 		return
 	}
 	if elsewhere {
-		r.Await("Waits for the data of what it takes over from, on another node")
+		r.SetWaiting("Waits for the data of what it takes over from, on another node")
 	} else if ending {
-		r.Await("Waits for the end of what it takes over from, on another node")
+		r.SetWaiting("Waits for the end of what it takes over from, on another node")
 	} else if !hasEnded(ahead...) {
-		r.Await("Waits for the end of what it takes over from, on the same node")
+		r.SetWaiting("Waits for the end of what it takes over from, on the same node")
 	}
 	n.tasks.Go(func() {
 		for _, other := range ahead {

@@ -84,7 +84,7 @@ func (n *Node) goBack() {
 		"allocations", len(n.runners))
 	for id, r := range n.runners {
 		if _, stray := n.strays[id]; !stray && !n.doomed[id] {
-			r.Disown()
+			r.ForgetServerIndexes()
 		}
 	}
 }
@@ -107,7 +107,7 @@ func (n *Node) stray(id, cluster string) {
 	}
 	n.strays[id] = cluster
 	n.ledger.Put(keyStray+id, []byte(cluster))
-	n.runners[id].Disown()
+	n.runners[id].ForgetServerIndexes()
 }
 
 // found notes that the servers know the allocation. The mutex is held.
@@ -168,7 +168,7 @@ func (n *Node) offer(ctx context.Context) bool {
 		if r == nil {
 			continue
 		}
-		if a := r.Whole(); !a.IsTerminal() {
+		if a := r.FullReport(); !a.IsTerminal() {
 			orphans = append(orphans, &api.OfferedOrphan{ClusterID: cluster, Allocation: a})
 		}
 	}

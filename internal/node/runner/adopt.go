@@ -9,11 +9,11 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Adopt has a runner that has not begun go on from where its allocation is, as far
-// as its record, if there is one, does not know that. runs are the newest runs of
-// its tasks that the supervisor keeps; what the servers were told of the others is
-// in the allocation. It reports whether there are such runs: Resume finds them,
-// and Start would begin anew.
+// Adopt makes a runner that has not started continue from the last reported state of its
+// allocation, where the runner's record is missing or older. runs maps each task to the
+// newest run that the supervisor holds; the allocation holds the last report of the other
+// tasks. Adopt reports whether the supervisor holds such a run: if so, call Resume, which
+// finds the processes, not Start, which would run the tasks again.
 func (r *Runner) Adopt(runs map[string]int) (found bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

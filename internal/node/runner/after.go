@@ -9,10 +9,10 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// order notes which members wait for tasks that they come after, and which wait
-// in vain. Tasks that have yet to be launched are waited for by nobody: what
-// launches them knows when their turn is.
-func (r *Runner) order(m []taskView) {
+// resolveOrder marks the tasks that wait for the tasks named in their after list, and the
+// tasks whose wait can never end. A predecessor that still awaits its launch is ignored:
+// the plan that launches it orders it.
+func (r *Runner) resolveOrder(m []taskView) {
 	for i, t := range r.tasks {
 		if t.stage != stageWaiting {
 			continue
@@ -22,7 +22,7 @@ func (r *Runner) order(m []taskView) {
 			if o == nil || o.isIdle() || o.isAwaited() || o.isHeld() {
 				continue
 			}
-			m[i].waits = m[i].waits || !o.hasReachedGoal()
+			m[i].waiting = m[i].waiting || !o.hasReachedGoal()
 			if why := o.abandonReason(); why != "" {
 				m[i].barredBecause = fmt.Sprintf("Task %q %s, which it comes after", name, why)
 			}
@@ -30,8 +30,8 @@ func (r *Runner) order(m []taskView) {
 	}
 }
 
-// isOrdered reports whether a task waits that comes after others.
-func (r *Runner) isOrdered() bool {
+// hasOrderedTasks reports whether a waiting task has an after list.
+func (r *Runner) hasOrderedTasks() bool {
 	for _, t := range r.tasks {
 		if t.stage == stageWaiting && len(t.spec.After) > 0 {
 			return true
@@ -40,19 +40,19 @@ func (r *Runner) isOrdered() bool {
 	return false
 }
 
-// hasReachedGoal reports whether the task has come so far that others may come
-// after it: it has ended, or runs and is well.
+// hasReachedGoal reports whether the tasks that come after this one may start: this task
+// has ended, or it runs and is healthy.
 func (t *task) hasReachedGoal() bool {
 	return t.stage == stageDead || !t.mustSucceed() && t.passesLiveness()
 }
 
-// abandonReason says why nobody need wait for the task any more; "" is that it may
-// still come to something, or has.
+// abandonReason returns the reason why tasks must not wait for this one any longer; "" if
+// it has reached its goal or may still reach it.
 func (t *task) abandonReason() string {
 	switch {
 	case t.stage != stageDead || t.isOptional():
 		return ""
-	case t.state.Failed && !t.cut:
+	case t.state.Failed && !t.interrupted:
 		return "failed"
 	case t.run == 0 && !t.isInherited():
 		return "has not run"
@@ -60,8 +60,8 @@ func (t *task) abandonReason() string {
 	return ""
 }
 
-// passesLiveness reports whether the task runs and its own liveness checks pass.
-// Those of the group's services say nothing here: they need all main tasks.
+// passesLiveness reports whether the task runs and passes its own liveness checks. Checks
+// of the group's services do not count, because they need all main tasks.
 func (t *task) passesLiveness() bool {
 	if t.handle == nil || t.signaled {
 		return false
@@ -77,4 +77,6 @@ func (t *task) passesLiveness() bool {
 	return true
 }
 
-func barredBy(x taskView) cause { return cause{event: api.EventSiblingFailed, words: x.barredBecause} }
+func barredCause(x taskView) cause {
+	return cause{event: api.EventSiblingFailed, message: x.barredBecause}
+}

@@ -17,19 +17,19 @@ import (
 	"github.com/reeve-run/reeve/internal/node/taskenv"
 )
 
-// longestReason is how much of a crash's reason is kept.
+// longestReason bounds the recorded reason of a crash, in bytes.
 const longestReason = 1024
 
-// A crash is why a run of a task failed.
+// A crash describes why a run of a task failed.
 type crash struct {
-	words  string // as the reason begins after the task's name
-	kind   api.TroubleKind
-	code   int // exit code
-	signal int
+	description string // completes the sentence after the task's name
+	kind        api.TroubleKind
+	code        int // exit code
+	signal      int
 }
 
-// countCrash counts a crash of the task, unless its failure does not count, which had been well for that long. What
-// was well for long enough begins to count anew.
+// countCrash counts a crash of the task after it was healthy for the given time, unless the
+// task is optional. A task that was healthy for crashResetAfter restarts the count at zero.
 func (t *task) countCrash(c crash, well time.Duration) {
 	r := t.r
 	if t.isOptional() {
@@ -42,7 +42,7 @@ func (t *task) countCrash(c crash, well time.Duration) {
 	if reset := t.crashResetAfter(); reset > 0 && well >= reset {
 		now.Count = 0
 	}
-	why := fmt.Sprintf("task %q: %s", t.name, c.words)
+	why := fmt.Sprintf("task %q: %s", t.name, c.description)
 	if len(why) > longestReason {
 		why = strings.ToValidUTF8(why[:longestReason], "") + " (truncated)"
 	}
@@ -55,7 +55,7 @@ func (t *task) countCrash(c crash, well time.Duration) {
 	r.markModified()
 }
 
-// crashResetAfter is how long the task must be well for its crashes to be forgotten.
+// crashResetAfter returns how long the task must be healthy before its crashes are forgotten.
 func (t *task) crashResetAfter() time.Duration {
 	p := t.spec.Restart
 	switch {
@@ -67,8 +67,8 @@ func (t *task) crashResetAfter() time.Duration {
 	return value(p.Interval)
 }
 
-// unschedule notes that no further attempt is waited for: it is made, or never will
-// be.
+// unschedule clears the time of the task's next attempt: the attempt is being made, or will
+// never be made.
 func (t *task) unschedule() {
 	r := t.r
 	t.policy.Next = time.Time{}
@@ -82,7 +82,8 @@ func (t *task) unschedule() {
 	}
 }
 
-// nextAttempt is when the next task that crashed is started again; 0 if none is.
+// nextAttempt returns when the next crashed task is restarted, in Unix nanoseconds; 0 if
+// none is.
 func (r *Runner) nextAttempt() int64 {
 	var first int64
 	for _, t := range r.tasks {
@@ -96,20 +97,20 @@ func (r *Runner) nextAttempt() int64 {
 	return first
 }
 
-// healthyFor is how long the task's run had been well.
+// healthyFor returns how long the task's current run has been healthy.
 func (t *task) healthyFor() time.Duration {
-	if t.well.IsZero() {
+	if t.healthySince.IsZero() {
 		return 0
 	}
-	return time.Since(t.well)
+	return time.Since(t.healthySince)
 }
 
-// recordHealthyTasks notes which tasks have come to be well: their processes run, and
-// their own liveness checks have passed.
+// recordHealthyTasks records since when each task is healthy: its process runs, and its own
+// liveness checks have passed.
 func (r *Runner) recordHealthyTasks() {
 	var open []*task
 	for _, t := range r.tasks {
-		if t.handle != nil && t.well.IsZero() {
+		if t.handle != nil && t.healthySince.IsZero() {
 			open = append(open, t)
 		}
 	}
@@ -125,16 +126,16 @@ func (r *Runner) recordHealthyTasks() {
 		}
 	}
 	for _, t := range open {
-		if !waits[t] && !(waits[nil] && t.serves()) {
-			t.well = time.Now()
+		if !waits[t] && !(waits[nil] && t.servesGroup()) {
+			t.healthySince = time.Now()
 			r.save()
 		}
 	}
 }
 
-// crashOf is the crash that the end of the task's process is.
+// crashOf describes the exit of the task's process as a crash.
 func (t *task) crashOf(x driver.Exit, ran time.Duration, taken string) crash {
-	c := crash{words: t.crashWords(x, ran), kind: api.TroubleExited, code: x.Code, signal: x.Signal}
+	c := crash{description: t.describeCrash(x, ran), kind: api.TroubleExited, code: x.Code, signal: x.Signal}
 	switch {
 	case x.Err != nil:
 		c.code, c.signal = 0, 0
@@ -142,15 +143,15 @@ func (t *task) crashOf(x driver.Exit, ran time.Duration, taken string) crash {
 		c.kind = api.TroubleOutOfMemory
 	case taken != "":
 		c.kind = api.TroublePortTaken
-		c.words += "; " + taken
+		c.description += "; " + taken
 	case x.Signal != 0:
 		c.kind = api.TroubleKilled
 	}
 	return c
 }
 
-// crashWords tells why the task's process ended, and after how long.
-func (t *task) crashWords(x driver.Exit, ran time.Duration) string {
+// describeCrash describes why the task's process ended, and after how long.
+func (t *task) describeCrash(x driver.Exit, ran time.Duration) string {
 	after := " after " + formatRunTime(ran)
 	if x.Background {
 		after = " in the background" + after
@@ -174,7 +175,7 @@ func (t *task) crashWords(x driver.Exit, ran time.Duration) string {
 	return fmt.Sprintf("exited with code %d%s", x.Code, after)
 }
 
-// formatRunTime shows how long a run was: the shorter, the more exactly.
+// formatRunTime formats the length of a run; shorter runs are formatted more precisely.
 func formatRunTime(d time.Duration) string {
 	unit := time.Second
 	switch {
@@ -186,27 +187,27 @@ func formatRunTime(d time.Duration) string {
 	return formatDelay(max(0, d).Round(unit))
 }
 
-// memoryLimit is how much its driver lets the task use, in MB; 0 is as much as
-// there is.
+// memoryLimit returns the memory limit that the task's driver enforces, in MB; 0 if it
+// enforces none.
 func (t *task) memoryLimit() int64 {
 	r := t.r
 	dir := r.host.Dirs.Task(r.id, t.name)
-	if d := r.host.Drivers[t.spec.Driver]; d == nil || d.View(dir) == dir { // what it does not isolate, it does not limit
+	if d := r.host.Drivers[t.spec.Driver]; d == nil || d.View(dir) == dir { // a driver that does not isolate does not limit
 		return 0
 	}
 	l := taskenv.Limits(r.alloc, t.spec)
 	return cmp.Or(l.MemoryMaxMB, l.MemoryMB)
 }
 
-// failedStart is the crash that it is that the task could not be started.
+// failedStart describes the task's failure to start as a crash.
 func (t *task) failedStart() crash {
 	for i := len(t.state.Events) - 1; i >= 0; i-- {
 		switch e := t.state.Events[i]; e.Type {
 		case api.EventSetupFailure:
-			return crash{words: e.DisplayMessage, kind: api.TroubleSetup}
+			return crash{description: e.DisplayMessage, kind: api.TroubleSetup}
 		case api.EventDriverFailure:
-			return crash{words: e.DisplayMessage, kind: api.TroubleStart}
+			return crash{description: e.DisplayMessage, kind: api.TroubleStart}
 		}
 	}
-	return crash{words: "it could not be started", kind: api.TroubleStart}
+	return crash{description: "it could not be started", kind: api.TroubleStart}
 }

@@ -5,9 +5,9 @@ package runner
 
 import "github.com/reeve-run/reeve/api"
 
-// Disown has the runner listen to servers that count from the beginning: those
-// that placed the allocation are no more, or have forgotten it.
-func (r *Runner) Disown() {
+// ForgetServerIndexes makes the runner accept updates from servers whose indexes restarted
+// at zero, because the servers that placed the allocation are gone or lost their state.
+func (r *Runner) ForgetServerIndexes() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	a := r.alloc.Copy()
@@ -16,8 +16,8 @@ func (r *Runner) Disown() {
 	r.save()
 }
 
-// Whole is the allocation with its job and with all that the node says of it.
-func (r *Runner) Whole() *api.Allocation {
+// FullReport returns the allocation with its job and the node's current report.
+func (r *Runner) FullReport() *api.Allocation {
 	says := r.Report()
 	a := r.Allocation().Copy()
 	a.ClientStatus, a.ClientDescription, a.ModifyTime = says.ClientStatus, says.ClientDescription, says.ModifyTime

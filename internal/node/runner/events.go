@@ -38,13 +38,13 @@ func driverFailure(err error) *api.TaskEvent {
 	return e
 }
 
-// terminated tells how a process ended.
+// terminated makes the event of a process that ended.
 func terminated(x driver.Exit) *api.TaskEvent {
 	kind := api.EventTerminated
 	if errors.Is(x.Err, driver.ErrTaskLost) || errors.Is(x.Err, driver.ErrTaskUnknown) {
 		kind = api.EventLost
 	}
-	e := event(kind, exitWords(x))
+	e := event(kind, describeExit(x))
 	if !x.At.IsZero() {
 		e.Time = x.At.UnixNano()
 	}
@@ -56,8 +56,8 @@ func terminated(x driver.Exit) *api.TaskEvent {
 	return e
 }
 
-// exitWords is the start of every sentence about an exit.
-func exitWords(x driver.Exit) string {
+// describeExit describes an exit, as the start of an event's sentence.
+func describeExit(x driver.Exit) string {
 	if x.Err != nil {
 		words := x.Err.Error()
 		return strings.ToUpper(words[:1]) + words[1:]
@@ -73,35 +73,36 @@ func exitWords(x driver.Exit) string {
 }
 
 func restarting(v restartDecision) *api.TaskEvent {
-	if !v.again {
-		e := event(api.EventNotRestarting, v.words)
-		e.RestartReason, e.FailsTask = v.words, true
+	if !v.restart {
+		e := event(api.EventNotRestarting, v.message)
+		e.RestartReason, e.FailsTask = v.message, true
 		return e
 	}
-	e := event(api.EventRestarting, v.words)
-	e.RestartReason, e.StartDelay = v.words, int64(v.delay)
+	e := event(api.EventRestarting, v.message)
+	e.RestartReason, e.StartDelay = v.message, int64(v.delay)
 	e.Details = map[string]string{"start_delay": strconv.FormatInt(int64(v.delay), 10)}
 	return e
 }
 
-// killing tells why and how a task is being stopped.
+// killing makes the event of a task that is being stopped, with the reason and the signal.
 func killing(why cause, signal string, timeout time.Duration) *api.TaskEvent {
 	how := fmt.Sprintf("Sent %s, SIGKILL follows after %s", signal, formatDelay(timeout))
 	e := event(api.EventKilling, how)
-	if why.words != "" {
-		e.DisplayMessage = why.words + ". " + how
+	if why.message != "" {
+		e.DisplayMessage = why.message + ". " + how
 	}
-	e.KillReason, e.KillTimeout, e.TaskSignal = why.words, timeout, signal
+	e.KillReason, e.KillTimeout, e.TaskSignal = why.message, timeout, signal
 	e.Details = map[string]string{"kill_timeout": timeout.String()}
 	return e
 }
 
-// siblingEvent is the event that precedes killing when another task is the reason.
+// siblingEvent makes the event that precedes killing if another task is the reason; nil
+// otherwise.
 func siblingEvent(why cause) *api.TaskEvent {
 	if why.event == api.EventKilling {
 		return nil
 	}
-	e := event(why.event, why.words)
+	e := event(why.event, why.message)
 	if why.event == api.EventSiblingFailed {
 		e.FailedSibling = why.sibling
 		e.Details = map[string]string{"failed_sibling": why.sibling}

@@ -9,8 +9,8 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// FencedAfter is how long the allocation may run on a node that reaches no
-// server; 0: for ever, or nothing of it runs any more.
+// FencedAfter returns how long the allocation may run while its node reaches no server; 0 if
+// that time is unlimited or nothing of the allocation runs.
 func (r *Runner) FencedAfter() time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -20,9 +20,8 @@ func (r *Runner) FencedAfter() time.Duration {
 	return r.group.StopOnClientAfter()
 }
 
-// Fence stops the allocation because its node reaches no server. It is reported
-// as lost when it has ended: neither did it fail, nor did anybody want it to
-// stop.
+// Fence stops the allocation because its node reaches no server. The runner reports it as
+// lost once it has ended: it did not fail, and no server asked it to stop.
 func (r *Runner) Fence(why string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -30,5 +29,5 @@ func (r *Runner) Fence(why string) {
 		return
 	}
 	r.fenced = why
-	r.stop(&end{why: cause{event: api.EventKilling, words: why}}, true)
+	r.stop(&end{why: cause{event: api.EventKilling, message: why}}, true)
 }

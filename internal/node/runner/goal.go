@@ -10,7 +10,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// goal is what the task is for: what its job file says, or by the job's type
+// goal returns the task's goal: the one in its job file, or the default for the job's type
 // and the task's hook.
 func (t *task) goal() string {
 	switch {
@@ -22,12 +22,12 @@ func (t *task) goal() string {
 	return api.GoalRunning
 }
 
-// mustSucceed reports whether exit 0 is what the task is for; for others an
-// exit is a failure, whatever its code.
+// mustSucceed reports whether the task reaches its goal by exiting with code 0. For other
+// tasks every exit is a failure.
 func (t *task) mustSucceed() bool { return t.goal() != api.GoalRunning }
 
-// isDone reports whether the task has ended well and is not to be run again
-// with the allocation.
+// isDone reports whether the task has reached its goal and does not run again when the
+// allocation restarts.
 func (t *task) isDone() bool {
 	return t.spec.Goal != "" && t.mustSucceed() && t.state.IsSuccessful() && t.killed == nil && (t.ran || t.isInherited())
 }
@@ -37,11 +37,11 @@ func (t *task) isOptional() bool {
 	return t.spec.IsOptional() || t.launchedAs(func(l *api.Launch) bool { return l.Alone })
 }
 
-// isAlone reports whether the group's other tasks go on when this one ends.
+// isAlone reports whether the group's other tasks continue when this one ends.
 func (t *task) isAlone() bool { return t.isOptional() || t.r.group.IsIndependent(t.spec) }
 
-// restartSiblings has the group's other tasks that keep running restart with an essential
-// one, which failed and starts again after delay.
+// restartSiblings restarts the group's other long-running tasks together with this essential
+// task, which failed and is restarted after delay.
 func (t *task) restartSiblings(delay time.Duration) {
 	if !t.r.group.IsEssential(t.spec) {
 		return
@@ -51,10 +51,10 @@ func (t *task) restartSiblings(delay time.Duration) {
 		words = fmt.Sprintf("task %q ended, and the tasks of the group are codependent", t.name)
 	}
 	for _, o := range t.r.tasks {
-		if o == t || o.goal() != api.GoalRunning || o.handle == nil && o.starting == nil && !o.finding || !o.canBeAsked() {
+		if o == t || o.goal() != api.GoalRunning || o.handle == nil && o.starting == nil && !o.recovering || !o.acceptsRequest() {
 			continue
 		}
-		o.tell(siblingEvent(cause{event: api.EventSiblingFailed, words: "Restarted because " + words, sibling: t.name}))
-		o.ask(&request{Words: "T" + words[1:], Until: time.Now().Add(delay)})
+		o.addEvent(siblingEvent(cause{event: api.EventSiblingFailed, message: "Restarted because " + words, sibling: t.name}))
+		o.requestRestart(&request{Words: "T" + words[1:], Until: time.Now().Add(delay)})
 	}
 }

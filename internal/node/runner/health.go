@@ -10,26 +10,25 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// healthWatch decides whether the allocation is healthy: for its deployment, for the
-// drain that it was moved by, or for its launches. It exists while that is open.
+// A healthWatch decides whether the allocation is healthy: for its deployment, for the drain
+// that moved it, or for its launches. It exists until it has decided.
 type healthWatch struct {
-	r        *Runner
-	minimum  time.Duration // how long everything must be well
-	within   time.Duration // how long that may take
-	checks   bool          // passing checks are part of being well
-	answer   func(healthy bool, why string)
-	settling *time.Timer // runs while everything is well; nil when not
-	deadline *time.Timer
+	r               *Runner
+	minHealthyTime  time.Duration // min_healthy_time
+	healthyDeadline time.Duration // healthy_deadline
+	checks          bool          // reports whether checks must pass
+	report          func(healthy bool, why string)
+	settleTimer     *time.Timer // runs while the allocation is healthy; nil otherwise
+	deadlineTimer   *time.Timer
 }
 
-// watchHealth begins to judge the allocation's health, if anybody waits for it
-// and it is not known yet.
+// watchHealth starts a health watch if the servers expect a verdict and none was reached yet.
 func (r *Runner) watchHealth() {
 	if r.alloc.IsServerTerminal() || r.ending != nil {
 		return
 	}
 	switch {
-	case r.isPartial(): // whether all of it is healthy cannot be said
+	case r.isPartial(): // its health cannot be judged as a whole
 		r.health.stop()
 		r.health = nil
 	case r.health == nil && (r.deployment == nil || r.deployment.Healthy == nil):
@@ -39,7 +38,7 @@ func (r *Runner) watchHealth() {
 	r.watchLaunches()
 }
 
-// isPartial reports whether a task has yet to be launched, or is held.
+// isPartial reports whether a task awaits its launch or is held.
 func (r *Runner) isPartial() bool {
 	for _, t := range r.tasks {
 		if t.isAwaited() || t.isHeld() && !t.isIdle() {
@@ -49,10 +48,10 @@ func (r *Runner) isPartial() bool {
 	return false
 }
 
-// healthPolicy says what being healthy is: for a deployment what the group's
-// update block says, and so for an instance that was recovered, unless that is
-// left to operators; for a service's instance that took over from another, and
-// may be what a drain waits for, what the migrate block says.
+// healthPolicy returns the criteria of health. For a deployment, and for a recovered
+// instance unless operators judge its health, they are those of the group's update block.
+// For an instance of a service that replaced another one, perhaps because of a drain, they
+// are those of the migrate block.
 func (r *Runner) healthPolicy() *healthWatch {
 	if r.alloc.DeploymentID != "" {
 		return r.updatePolicy()
@@ -64,63 +63,63 @@ func (r *Runner) healthPolicy() *healthWatch {
 	if m == nil || r.alloc.PreviousAllocation == "" || r.alloc.Job == nil || r.alloc.Job.Type != api.JobTypeService {
 		return nil
 	}
-	return &healthWatch{minimum: value(m.MinHealthyTime), within: value(m.HealthyDeadline), checks: value(m.HealthCheck) != api.HealthCheckTaskStates}
+	return &healthWatch{minHealthyTime: value(m.MinHealthyTime), healthyDeadline: value(m.HealthyDeadline), checks: value(m.HealthCheck) != api.HealthCheckTaskStates}
 }
 
-// isManual reports whether it is operators who say what is healthy.
+// isManual reports whether operators judge the allocation's health.
 func (r *Runner) isManual() bool {
 	return r.alloc.DeploymentID != "" && r.group.Update != nil && value(r.group.Update.HealthCheck) == api.HealthCheckManual
 }
 
-// updatePolicy is what the update block says; nil if there is none, or an
-// operator says what is healthy.
+// updatePolicy returns the criteria of the update block; nil without one, or if operators
+// judge the allocation's health.
 func (r *Runner) updatePolicy() *healthWatch {
 	u := r.group.Update
 	if u == nil || value(u.HealthCheck) == api.HealthCheckManual {
 		return nil
 	}
-	return &healthWatch{minimum: value(u.MinHealthyTime), within: value(u.HealthyDeadline), checks: value(u.HealthCheck) != api.HealthCheckTaskStates}
+	return &healthWatch{minHealthyTime: value(u.MinHealthyTime), healthyDeadline: value(u.HealthyDeadline), checks: value(u.HealthCheck) != api.HealthCheckTaskStates}
 }
 
-// begin starts the time in which the allocation has to become healthy.
+// begin starts the watch and its deadline.
 func (h *healthWatch) begin(r *Runner, answer func(bool, string)) {
 	if h == nil {
 		return
 	}
-	h.r, h.answer = r, answer
-	if h.within > 0 {
-		h.deadline = time.AfterFunc(h.within, h.expire)
+	h.r, h.report = r, answer
+	if h.healthyDeadline > 0 {
+		h.deadlineTimer = time.AfterFunc(h.healthyDeadline, h.expire)
 	}
 }
 
-// stop ends the judging without a result.
+// stop ends the watch without a verdict.
 func (h *healthWatch) stop() {
 	if h == nil {
 		return
 	}
-	h.answer = nil
-	if h.settling != nil {
-		h.settling.Stop()
+	h.report = nil
+	if h.settleTimer != nil {
+		h.settleTimer.Stop()
 	}
-	if h.deadline != nil {
-		h.deadline.Stop()
+	if h.deadlineTimer != nil {
+		h.deadlineTimer.Stop()
 	}
 }
 
-// decide ends the judging.
+// decide ends the watch with a verdict.
 func (h *healthWatch) decide(healthy bool, why string) {
-	answer := h.answer
+	answer := h.report
 	h.stop()
 	answer(healthy, why)
 }
 
-// judgeHealth looks at the tasks and checks after a change.
+// judgeHealth evaluates the open health watches after a change.
 func (r *Runner) judgeHealth() {
 	if r.health == nil && r.launching == nil {
 		return
 	}
 	if r.ending != nil && !r.ending.restart && r.ending.why.event == api.EventKilling {
-		r.health.stop() // it is being stopped: nobody waits for an answer
+		r.health.stop() // no server expects a verdict on an allocation that is being stopped
 		r.launching.stop()
 		r.health, r.launching = nil, nil
 		return
@@ -134,34 +133,35 @@ func (r *Runner) judgeHealth() {
 
 func (h *healthWatch) judge() {
 	for _, t := range h.r.tasks {
-		if x := t.member(); x.failed && !x.optional {
+		if x := t.view(); x.failed && !x.optional {
 			h.decide(false, fmt.Sprintf("Task %q failed", t.name))
 			return
 		}
 	}
-	well, _ := h.isWell()
+	well, _ := h.isHealthy()
 	switch {
-	case !well && h.settling != nil:
-		h.settling.Stop()
-		h.settling = nil
-	case well && h.minimum <= 0:
+	case !well && h.settleTimer != nil:
+		h.settleTimer.Stop()
+		h.settleTimer = nil
+	case well && h.minHealthyTime <= 0:
 		h.decide(true, "")
-	case well && h.settling == nil:
+	case well && h.settleTimer == nil:
 		var timer *time.Timer
-		timer = time.AfterFunc(h.minimum, func() {
+		timer = time.AfterFunc(h.minHealthyTime, func() {
 			h.r.mu.Lock()
 			defer h.r.mu.Unlock()
-			if h.answer != nil && h.settling == timer {
+			if h.report != nil && h.settleTimer == timer {
 				h.decide(true, "")
 				h.r.save()
 			}
 		})
-		h.settling = timer
+		h.settleTimer = timer
 	}
 }
 
-// isWell reports whether everything that should run runs, and what is missing.
-func (h *healthWatch) isWell() (bool, string) {
+// isHealthy reports whether all expected tasks run and all required checks pass, and
+// describes the first obstacle.
+func (h *healthWatch) isHealthy() (bool, string) {
 	r := h.r
 	for _, t := range r.tasks {
 		if missing := t.unmetCondition(); missing != "" {
@@ -182,10 +182,10 @@ func (h *healthWatch) isWell() (bool, string) {
 	return true, ""
 }
 
-// unmetCondition is what keeps the task from being as it should be now, as the end of a
-// sentence; "" if nothing does.
+// unmetCondition describes the condition of the task that is not met yet, as the end of a
+// sentence; "" if all are met.
 func (t *task) unmetCondition() string {
-	x := t.member()
+	x := t.view()
 	switch {
 	case x.hook == hookPoststop || x.idle || x.awaited:
 	case x.alone && (x.stage == stageDead || x.ran):
@@ -195,7 +195,7 @@ func (t *task) unmetCondition() string {
 		}
 	case x.leaving:
 		return "had not been launched again"
-	case t.launchedAs(func(l *api.Launch) bool { return l.Alone }) && t.mustSucceed(): // it says nothing about the others
+	case t.launchedAs(func(l *api.Launch) bool { return l.Alone }) && t.mustSucceed(): // its state says nothing about the other tasks
 	case t.spec.Goal != "" && t.mustSucceed():
 		if x.stage != stageDead {
 			return "had not finished"
@@ -213,22 +213,22 @@ func (t *task) unmetCondition() string {
 	return ""
 }
 
-// expire ends the time in which the allocation had to become healthy.
+// expire decides at the deadline that the allocation is unhealthy.
 func (h *healthWatch) expire() {
 	h.r.mu.Lock()
 	defer h.r.mu.Unlock()
-	if h.answer == nil {
+	if h.report == nil {
 		return
 	}
-	why := fmt.Sprintf("Not healthy for min_healthy_time of %s by healthy_deadline of %s", formatDelay(h.minimum), formatDelay(h.within))
-	if well, missing := h.isWell(); !well {
+	why := fmt.Sprintf("Not healthy for min_healthy_time of %s by healthy_deadline of %s", formatDelay(h.minHealthyTime), formatDelay(h.healthyDeadline))
+	if well, missing := h.isHealthy(); !well {
 		why += ": " + missing
 	}
 	h.decide(false, why)
 	h.r.save()
 }
 
-// decideHealth answers the deployment's question.
+// decideHealth records the verdict for the deployment.
 func (r *Runner) decideHealth(healthy bool, why string) {
 	r.health = nil
 	d := api.AllocDeploymentStatus{}
@@ -237,16 +237,16 @@ func (r *Runner) decideHealth(healthy bool, why string) {
 	}
 	d.Healthy, d.Timestamp = &healthy, time.Now()
 	r.deployment = &d
-	r.decided(healthy, why)
+	r.recordVerdict(healthy, why)
 }
 
-// decided takes into account that the allocation's health is known.
-func (r *Runner) decided(healthy bool, why string) {
+// recordVerdict reports the verdict to the servers and records why the allocation is unhealthy.
+func (r *Runner) recordVerdict(healthy bool, why string) {
 	r.markModified()
 	if !healthy {
 		for _, t := range r.tasks {
 			if !t.isIdle() {
-				t.recordOnce(event(api.EventAllocUnhealthy, why))
+				t.addEventOnce(event(api.EventAllocUnhealthy, why))
 			}
 		}
 	}
@@ -270,6 +270,6 @@ func (r *Runner) limitRun() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		why := fmt.Sprintf("The allocation ran longer than max_run_duration of %s", formatDelay(most))
-		r.stop(&end{why: cause{event: api.EventKilling, words: why}}, true)
+		r.stop(&end{why: cause{event: api.EventKilling, message: why}}, true)
 	})
 }

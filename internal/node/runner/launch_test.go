@@ -194,7 +194,7 @@ func TestHeldTaskIsEndedAndRunsAgain(t *testing.T) {
 		b.want("init", "dead", brief(r, "init"))
 		b.wantLast(r, "web", "Held: Paused by ada")
 		b.want("status", api.AllocClientRunning, r.Status())
-		b.want("words", wordsHeld, r.Report().ClientDescription)
+		b.want("words", heldDescription, r.Report().ClientDescription)
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		b.want("running", []string(nil), b.driver.Running())

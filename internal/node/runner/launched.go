@@ -9,9 +9,9 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// watchLaunches begins to judge how the allocation is with its launches, when
-// they have changed. Unlike a deployment's, that question is asked anew with
-// each of them, and is about the tasks that are to run now.
+// watchLaunches starts to judge the health of the allocation under its launches when these
+// change. Unlike the health of a deployment, it is judged again for each new set of launches,
+// and concerns only the tasks that run now.
 func (r *Runner) watchLaunches() {
 	l := r.alloc.Launches
 	switch {
@@ -23,16 +23,16 @@ func (r *Runner) watchLaunches() {
 		r.launching = nil
 		r.launched = &api.LaunchStatus{ID: l.ID, Timestamp: time.Now()}
 		r.markModified()
-		r.host.Changed(r, false) // it is urgent when something comes of it
-		r.askLaunches()
+		r.host.Changed(r, false) // a verdict is urgent, its start is not
+		r.judgeLaunches()
 	case r.launched.Healthy == nil && r.launching == nil:
-		r.askLaunches()
+		r.judgeLaunches()
 	}
 }
 
-func (r *Runner) askLaunches() {
+func (r *Runner) judgeLaunches() {
 	switch {
-	case r.group.Update == nil: // then nothing says more than that it is to run
+	case r.group.Update == nil: // without criteria, running is enough
 		r.launching = &healthWatch{checks: true}
 	default:
 		r.launching = r.updatePolicy()
@@ -40,9 +40,9 @@ func (r *Runner) askLaunches() {
 	r.launching.begin(r, r.decideLaunches)
 }
 
-// decideLaunches says how the allocation is with its launches.
+// decideLaunches records the verdict on the allocation's launches.
 func (r *Runner) decideLaunches(healthy bool, why string) {
 	r.launching = nil
 	r.launched = &api.LaunchStatus{ID: r.launched.ID, Healthy: &healthy, Timestamp: time.Now()}
-	r.decided(healthy, why)
+	r.recordVerdict(healthy, why)
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/reeve-run/reeve/internal/node/taskenv"
 )
 
-// whoListens looks for the reason why nobody answers a check, or not as wanted:
-// the task listens elsewhere, or somebody else has its port.
-func (r *Runner) whoListens(p probe, refused bool) (api.TroubleKind, string) {
+// diagnoseListener looks for the reason why a check receives no answer or a wrong one: the
+// task listens elsewhere, or another process holds its port.
+func (r *Runner) diagnoseListener(p probe, refused bool) (api.TroubleKind, string) {
 	q := listener.Question{Address: p.address, Refused: refused}
 	r.mu.Lock()
 	q.Family = r.family()
@@ -28,7 +28,7 @@ func (r *Runner) whoListens(p probe, refused bool) (api.TroubleKind, string) {
 	return listener.Diagnose(q)
 }
 
-// family is the processes of the allocation.
+// family returns the allocation's processes.
 func (r *Runner) family() listener.Family {
 	f := listener.Family{Variable: "NOMAD_ALLOC_ID=" + r.id}
 	for _, t := range r.tasks {
@@ -39,17 +39,17 @@ func (r *Runner) family() listener.Family {
 	return f
 }
 
-// early is how long after its start a task has failed to listen on its port at
-// the latest.
-const early = 10 * time.Second
+// portFailureWindow is the time after a start within which a failure may be due to a taken
+// port.
+const portFailureWindow = 10 * time.Second
 
-// takenPort says which port of a task that has just failed is held by a process
-// that is none of the allocation's; "" if none is. That is looked for only where
-// the task may have failed for it: soon after its start, by itself.
+// takenPort describes the port of a task that has just failed if a process outside of the
+// allocation holds it; "" otherwise. It looks only after failures that a taken port may
+// explain: soon after the start, with a non-zero exit code, and not ended by the agent.
 func (t *task) takenPort(x driver.Exit) string {
 	r := t.r
 	r.mu.Lock()
-	failed := x.Err == nil && x.Code != 0 && x.Signal == 0 && t.killed == nil && t.again == nil && time.Since(t.state.StartedAt) < early
+	failed := x.Err == nil && x.Code != 0 && x.Signal == 0 && t.killed == nil && t.request == nil && time.Since(t.state.StartedAt) < portFailureWindow
 	if !failed {
 		r.mu.Unlock()
 		return ""

@@ -5,16 +5,16 @@ package runner
 
 import "github.com/reeve-run/reeve/api"
 
-// stage is how far a task has come.
+// A stage is how far a task has come in its life.
 type stage int
 
 const (
-	stageWaiting stage = iota // its turn has not come
-	stageActive               // it is being set up, runs, or will be restarted
-	stageDead                 // it ended for good
+	stageWaiting stage = iota // waits for its turn
+	stageActive               // is set up, runs, or waits for a restart
+	stageDead                 // ended and is not restarted
 )
 
-// hook is a task's place in its group's life.
+// A hook is the phase of the group's life in which a task runs.
 type hook int
 
 const (
@@ -24,7 +24,7 @@ const (
 	hookPoststop
 )
 
-// taskView is what decisions need to know of a task.
+// A taskView holds the state of a task that decisions depend on.
 type taskView struct {
 	name    string
 	hook    hook
@@ -32,35 +32,35 @@ type taskView struct {
 	leader  bool
 	stage   stage
 	running bool
-	ran     bool // a process of it ran at some time
+	ran     bool // had a process at some time
 	failed  bool
 	killed  bool // was told to end
-	// What its launch and its job say of it; see launch.go and goal.go.
-	idle     bool // it waits to be launched, and nothing waits for it
-	awaited  bool // it waits to be launched, and the allocation lives until it has been
-	held     bool // it is not to run until it is let go
-	busy     bool // what is left of its last run is being cleared away
-	fresh    bool // its turn came, and its process is not there yet
-	leaving  bool // its process is ended, to be run again by another launch or held
-	alone    bool // the others go on when it ends
-	optional bool // its failure does not count
-	// What it comes after; see after.go.
-	waits         bool   // that is not done
-	barredBecause string // why it never will be
+	// The state of its launch and goal; see launch.go and goal.go.
+	idle         bool // waits for a custom plan, and nothing waits for it
+	awaited      bool // waits for a launch, and the allocation lives until then
+	held         bool // must not run until its hold is released
+	cleaningUp   bool // the driver is removing the remains of its last run
+	startPending bool // its turn has come, and it has no process yet
+	leaving      bool // its process is ending, because of a hold or another launch
+	alone        bool // the other tasks continue when it ends
+	optional     bool // its failure does not count
+	// The state of the tasks named in its after list; see after.go.
+	waiting       bool   // reports whether one of them has not reached its goal
+	barredBecause string // why one of them never will; "" if all may
 }
 
-// cause is why a task is to end.
+// A cause is the reason why a task is to end.
 type cause struct {
 	event   string // one of the api.Event constants
-	words   string
-	sibling string // the task that is to blame
-	fails   bool   // the task counts as failed
+	message string
+	sibling string // the task that caused it
+	fails   bool   // reports whether the task counts as failed
 }
 
-// end is that the whole allocation is to end, and why.
+// An end is the decision that the whole allocation ends, with its reason.
 type end struct {
 	why     cause
-	restart bool // and begin again
+	restart bool // reports whether the allocation starts again afterwards
 }
 
 type verb int
@@ -68,32 +68,31 @@ type verb int
 const (
 	verbStart verb = iota
 	verbStop
-	verbSkip // a task that never started never will
+	verbSkip // a waiting task never starts
 )
 
-// step is one thing to do.
+// A step is one action on one task.
 type step struct {
 	task int
 	verb verb
 	why  cause
 }
 
-// decide says what is to be done next for an allocation whose tasks are as
-// members says, and whether it is to end. It is called again when something
-// changed, until nothing is left to do.
+// decide returns the next steps for an allocation with the given tasks, and whether the
+// allocation ends. The runner calls it after every change, until it returns no step.
 //
-// The order of a life: prestart tasks; when those that are not sidecars have
-// succeeded, the main tasks; when all of these run, the poststart tasks; when
-// the main tasks have ended, sidecars are stopped; when everything has ended,
-// the poststop tasks. A task that fails ends all; a leader that ends does too.
-// On the way out the leader goes first, then the others, then the sidecars.
+// The order of a life: first the prestart tasks; when those that are not sidecars have
+// succeeded, the main tasks; when all of these run, the poststart tasks; when the main
+// tasks have ended, the sidecars stop; when everything has ended, the poststop tasks. A
+// task that fails ends all others, and so does a leader that ends. The leader ends first,
+// then the other tasks, then the sidecars.
 //
-// Within its hook, a task waits for those that it comes after. The tasks of an
+// Within its hook, a task waits for the tasks in its after list. The tasks of an
 // independent group end alone.
 //
-// A task that has yet to be launched is left out of that order, whatever its
-// hook: what launches it knows when its turn is. A prestart task that is run
-// again waits for what else of the group is being ended to be run again.
+// A task that awaits its launch is left out of that order, whatever its hook: the plan
+// that launches it orders it. A prestart task that is launched again waits until the
+// group's other tasks that are ending for a relaunch have ended.
 func decide(m []taskView, e *end) ([]step, *end) {
 	if e == nil {
 		e = groupFate(m)
@@ -115,27 +114,28 @@ func decide(m []taskView, e *end) ([]step, *end) {
 	return steps, e
 }
 
-// groupFate reports whether what happened to one task ends the others.
+// groupFate returns the end of the allocation if the fate of one task ends the others; nil
+// otherwise.
 func groupFate(m []taskView) *end {
 	for _, x := range m {
 		if x.stage == stageDead && x.failed && !x.alone && x.hook != hookPoststop {
-			return &end{why: cause{event: api.EventSiblingFailed, sibling: x.name, words: "Task \"" + x.name + "\" of the group failed"}}
+			return &end{why: cause{event: api.EventSiblingFailed, sibling: x.name, message: "Task \"" + x.name + "\" of the group failed"}}
 		}
 	}
 	for _, x := range m {
 		if x.stage == stageDead && x.leader {
-			return &end{why: cause{event: api.EventLeaderDead, sibling: x.name, words: "The group's leader task \"" + x.name + "\" ended"}}
+			return &end{why: cause{event: api.EventLeaderDead, sibling: x.name, message: "The group's leader task \"" + x.name + "\" ended"}}
 		}
 	}
 	return nil
 }
 
 var (
-	mainDead    = cause{event: api.EventMainDead, words: "The group's main tasks have ended"}
-	othersEnded = cause{event: api.EventMainDead, words: "The group's other tasks have ended"}
+	mainDead    = cause{event: api.EventMainDead, message: "The group's main tasks have ended"}
+	othersEnded = cause{event: api.EventMainDead, message: "The group's other tasks have ended"}
 )
 
-// continueTasks lets the allocation live.
+// continueTasks returns the steps of an allocation that is not ending.
 func continueTasks(m []taskView) []step {
 	var steps []step
 	start := func(i int) { steps = append(steps, step{task: i, verb: verbStart}) }
@@ -155,19 +155,19 @@ func continueTasks(m []taskView) []step {
 			prepared = prepared && x.stage == stageDead
 		}
 	}
-	if mains == 0 { // then the group exists for its hooks
+	if mains == 0 { // the group consists of hooks only
 		mainsRan, mainsDead = prepared, prepared
 	}
 	for i, x := range m {
 		switch {
-		case x.idle || x.busy:
+		case x.idle || x.cleaningUp:
 		case x.stage == stageWaiting && (x.awaited || x.held):
 			if mainsDead && x.sidecar {
 				steps = append(steps, step{task: i, verb: verbSkip, why: mainDead})
 			}
 		case x.stage == stageWaiting && x.barredBecause != "" && x.hook != hookPoststop:
-			steps = append(steps, step{task: i, verb: verbSkip, why: barredBy(x)})
-		case x.stage == stageWaiting && x.waits:
+			steps = append(steps, step{task: i, verb: verbSkip, why: barredCause(x)})
+		case x.stage == stageWaiting && x.waiting:
 			if mainsDead && x.sidecar {
 				steps = append(steps, step{task: i, verb: verbSkip, why: mainDead})
 			}
@@ -185,7 +185,7 @@ func continueTasks(m []taskView) []step {
 	return steps
 }
 
-// endAll stops what runs, in order; what has not begun never will.
+// endAll stops the running tasks in order, and skips the waiting ones.
 func endAll(m []taskView, why cause) []step {
 	var steps []step
 	rank := func(x taskView) int {
@@ -216,7 +216,7 @@ func endAll(m []taskView, why cause) []step {
 	return steps
 }
 
-// isOver reports whether all but the poststop tasks have ended.
+// isOver reports whether all tasks except poststop tasks have ended.
 func isOver(m []taskView) bool {
 	for _, x := range m {
 		if x.hook != hookPoststop && x.stage != stageDead && !x.idle {
@@ -226,7 +226,7 @@ func isOver(m []taskView) bool {
 	return true
 }
 
-// startPoststop starts the poststop tasks, if there is something that they come after.
+// startPoststop starts the poststop tasks if any other task ran, and skips them otherwise.
 func startPoststop(m []taskView, e *end) []step {
 	ran := e == nil
 	for _, x := range m {
@@ -239,13 +239,13 @@ func startPoststop(m []taskView, e *end) []step {
 	var steps []step
 	for i, x := range m {
 		switch {
-		case x.hook != hookPoststop || x.stage != stageWaiting || x.busy:
+		case x.hook != hookPoststop || x.stage != stageWaiting || x.cleaningUp:
 		case ran && x.barredBecause != "":
-			steps = append(steps, step{task: i, verb: verbSkip, why: barredBy(x)})
-		case ran && x.waits:
+			steps = append(steps, step{task: i, verb: verbSkip, why: barredCause(x)})
+		case ran && x.waiting:
 		case ran && !x.idle && !x.awaited && !x.held:
 			steps = append(steps, step{task: i, verb: verbStart})
-		case e == nil && !x.idle: // it is let go, or launched, some time
+		case e == nil && !x.idle: // waits for the release of its hold, or for its launch
 		default:
 			steps = append(steps, step{task: i, verb: verbSkip, why: why})
 		}

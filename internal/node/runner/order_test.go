@@ -31,7 +31,7 @@ func TestRestartPolicyModeDelayWaitsForTheInterval(t *testing.T) {
 	}
 	for i, s := range steps {
 		v := w.next(p, "Exit Code: 1", now.Add(s.after), 0, 0)
-		if !v.again || v.delay != s.delay || v.words != s.words {
+		if !v.restart || v.delay != s.delay || v.message != s.words {
 			t.Errorf("step %d: %+v; want %s, %q", i, v, s.delay, s.words)
 		}
 	}

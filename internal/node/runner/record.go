@@ -15,8 +15,8 @@ import (
 	"github.com/reeve-run/reeve/internal/node/ledger"
 )
 
-// record is what the ledger holds of an allocation. The job is kept apart, by
-// version: many allocations share it.
+// A record is the ledger's entry of an allocation. The job is stored separately, by version,
+// because many allocations share it.
 type record struct {
 	Allocation *api.Allocation // without Job
 	JobVersion uint64
@@ -50,39 +50,39 @@ const (
 	KeyJob        = "job/"
 )
 
-// JobKey is the ledger's key of a version of a job. Jobs of one id come and go,
-// and servers that begin anew count from the beginning: when it was submitted
-// tells which one it is.
+// JobKey returns the ledger's key of a version of a job. It contains the submit time: after
+// a purge, or under servers that lost their state, another job may have the same id,
+// version and index.
 func JobKey(j *api.Job) string {
 	return fmt.Sprintf("%s%s\x00%s\x00%d\x00%d\x00%d", KeyJob, j.Namespace, j.ID, j.Version, j.CreateIndex, j.SubmitTime)
 }
 
-// save puts the runner's state on record.
+// save writes the runner's record to the ledger.
 func (r *Runner) save() *ledger.Commit {
 	return r.host.Ledger.PutLatest(KeyAllocation+r.id, r.encode)
 }
 
-// encode makes the runner's record.
+// encode encodes the runner's record.
 func (r *Runner) encode() []byte {
 	r.mu.Lock()
 	a := *r.alloc
 	a.Job, a.Metrics, a.TaskStates = nil, nil, nil
-	rec := record{Allocation: &a, JobVersion: r.alloc.JobVersion(), JobKey: JobKey(r.alloc.Job), Modified: r.modified, Deployment: r.deployment, Fenced: r.fenced, Launched: r.launched, Serving: r.serving, Passed: r.passing(), Crashes: r.crashes,
+	rec := record{Allocation: &a, JobVersion: r.alloc.JobVersion(), JobKey: JobKey(r.alloc.Job), Modified: r.modified, Deployment: r.deployment, Fenced: r.fenced, Launched: r.launched, Serving: r.serving, Passed: r.passingChecks(), Crashes: r.crashes,
 		Tasks: make(map[string]*taskRecord, len(r.tasks))}
 	for _, t := range r.tasks {
-		rec.Tasks[t.name] = &taskRecord{State: t.state, Stage: t.stage, Ran: t.ran, Run: t.run, Over: t.over, Policy: t.policy, Well: t.well,
-			Cut: t.cut, Leaving: t.leaving, Again: t.again}
+		rec.Tasks[t.name] = &taskRecord{State: t.state, Stage: t.stage, Ran: t.ran, Run: t.run, Over: t.recordedRun, Policy: t.policy, Well: t.healthySince,
+			Cut: t.interrupted, Leaving: t.leaving, Again: t.request}
 	}
 	r.mu.Unlock()
 	data, err := json.Marshal(&rec)
-	if err != nil { // the types have nothing that cannot be encoded
+	if err != nil { // every field of a record can be encoded
 		r.host.Logger.Error("encode an allocation's record", "allocation", r.id, "error", err)
 	}
 	return data
 }
 
-// Restore makes the runner of an allocation that an earlier agent ran. job
-// finds its job. Start looks for the tasks that ran.
+// Restore makes a runner from the record of an earlier agent. job returns the allocation's
+// job; nil if it is missing. Call Resume to find the tasks' processes.
 func Restore(h *Host, data []byte, job func(key, namespace, id string, version uint64) *api.Job) (*Runner, error) {
 	var rec record
 	if err := json.Unmarshal(data, &rec); err != nil {
@@ -98,58 +98,58 @@ func Restore(h *Host, data []byte, job func(key, namespace, id string, version u
 	r := New(h, a)
 	r.deployment, r.modified, r.fenced, r.launched = rec.Deployment, rec.Modified, rec.Fenced, rec.Launched
 	r.crashes = rec.Crashes
-	r.serving, r.passed = rec.Serving, make(map[string]bool, len(rec.Passed))
+	r.serving, r.previouslyPassing = rec.Serving, make(map[string]bool, len(rec.Passed))
 	for _, id := range rec.Passed {
-		r.passed[id] = true
+		r.previouslyPassing[id] = true
 	}
 	for _, t := range r.tasks {
 		if tr := rec.Tasks[t.name]; tr != nil && tr.State != nil {
-			t.state, t.stage, t.ran, t.run, t.over, t.policy = tr.State, tr.Stage, tr.Ran, tr.Run, tr.Over, tr.Policy
-			t.cut, t.leaving, t.well, t.again = tr.Cut, tr.Leaving, tr.Well, tr.Again
+			t.state, t.stage, t.ran, t.run, t.recordedRun, t.policy = tr.State, tr.Stage, tr.Ran, tr.Run, tr.Over, tr.Policy
+			t.interrupted, t.leaving, t.healthySince, t.request = tr.Cut, tr.Leaving, tr.Well, tr.Again
 		}
 	}
 	return r, nil
 }
 
-// Resume is Start for a restored runner.
+// Resume starts a restored runner: it finds the processes of its tasks.
 func (r *Runner) Resume() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.begun = true
+	r.started = true
 	r.status = clientStatus(r.taskViews())
 	for _, t := range r.tasks {
 		if t.stage == stageActive && t.state.State == api.TaskStateRunning {
-			r.status = api.AllocClientRunning // until something else turns out
+			r.status = api.AllocClientRunning // until the search has a result
 		}
 	}
-	r.words = r.describe(r.status)
+	r.description = r.describe(r.status)
 	if r.fenced != "" {
 		if r.allDead() {
-			r.status, r.words = api.AllocClientLost, r.fenced
-		} else { // the agent ended before it did
-			r.ending = &end{why: cause{event: api.EventKilling, words: r.fenced}}
+			r.status, r.description = api.AllocClientLost, r.fenced
+		} else { // the agent ended before the allocation did
+			r.ending = &end{why: cause{event: api.EventKilling, message: r.fenced}}
 		}
 	}
 	for _, t := range r.tasks {
 		switch {
 		case t.stage == stageActive:
-			t.finding = true
+			t.recovering = true
 			r.loops.Go(func() { t.resume(r.ctx) })
 		case t.run > 0:
-			t.busy = true
+			t.cleaningUp = true
 			r.loops.Go(func() { t.forgetRun(r.ctx) })
 		}
 	}
 	if r.alloc.IsServerTerminal() && !r.allDead() {
-		r.ending = &end{why: cause{event: api.EventKilling, words: r.alloc.DesiredDescription}}
+		r.ending = &end{why: cause{event: api.EventKilling, message: r.alloc.DesiredDescription}}
 	}
 	r.watchHealth()
-	if r.ending != nil || r.allDead() || !r.anyActive() {
+	if r.ending != nil || r.allDead() || !r.hasActiveTask() {
 		r.advance()
 	}
 }
 
-func (r *Runner) anyActive() bool {
+func (r *Runner) hasActiveTask() bool {
 	for _, t := range r.tasks {
 		if t.stage == stageActive {
 			return true
@@ -158,15 +158,14 @@ func (r *Runner) anyActive() bool {
 	return false
 }
 
-// resume finds the task's process again, or starts a new one where there was
-// none.
+// resume finds the task's process, or starts one if the recorded run never started.
 func (t *task) resume(ctx context.Context) {
 	r := t.r
 	r.mu.Lock()
 	alloc, group, spec, run, ran := r.alloc, r.group, t.spec, t.run, t.state.State == api.TaskStateRunning
-	over, wait := t.over == t.run, t.untilRestart()
+	over, wait := t.recordedRun == t.run, t.untilRestart()
 	r.mu.Unlock()
-	if over { // what comes next is on record, too: a first start, or a restart
+	if over { // the recorded run has ended: a first start or a restart follows
 		t.forgetRun(ctx)
 		if !t.pause(ctx, wait) {
 			t.loop(ctx, nil)
@@ -179,19 +178,19 @@ func (t *task) resume(ctx context.Context) {
 	}
 	if h != nil {
 		r.mu.Lock()
-		t.running(h, event(api.EventRestored, "Found again after the agent restarted: runs"+processWords(h)))
+		t.handleStarted(h, event(api.EventRestored, "Found again after the agent restarted: runs"+describeProcess(h)))
 		r.mu.Unlock()
 		t.loop(ctx, h)
 		return
 	}
 	if !ran && errors.Is(err, driver.ErrTaskUnknown) {
-		t.loop(ctx, nil) // its start never happened
+		t.loop(ctx, nil) // the recorded run never started
 		return
 	}
 	t.loop(ctx, lostProcess{driver.Exit{Err: driver.ErrTaskLost, At: time.Now()}})
 }
 
-// untilRestart is what is left of the delay before a restart.
+// untilRestart returns the remaining delay before the task's restart.
 func (t *task) untilRestart() time.Duration {
 	if !t.policy.Next.IsZero() {
 		return max(0, time.Until(t.policy.Next))
@@ -204,8 +203,8 @@ func (t *task) untilRestart() time.Duration {
 	return max(0, time.Until(time.Unix(0, last.Time+last.StartDelay)))
 }
 
-// forget lets the driver forget the last run, whose end is on record. The
-// agent may have been killed before it could.
+// forget makes the driver forget the last run, whose exit is on record. The previous agent
+// may have been killed before it did so.
 func (t *task) forget(ctx context.Context) {
 	r := t.r
 	r.mu.Lock()
@@ -222,7 +221,7 @@ func (t *task) forget(ctx context.Context) {
 	}
 }
 
-// recover asks the driver for the task, until it gives an answer.
+// recover asks the driver for the task's process until the driver knows the answer.
 func (t *task) recover(ctx context.Context, dt *driver.Task) (driver.Handle, error) {
 	d := t.r.host.Drivers[t.spec.Driver]
 	if d == nil {
@@ -242,7 +241,7 @@ func (t *task) recover(ctx context.Context, dt *driver.Task) (driver.Handle, err
 	}
 }
 
-// lostProcess stands for a process that nobody found.
+// A lostProcess stands for a process that was not found.
 type lostProcess struct{ exit driver.Exit }
 
 func (g lostProcess) PID() int                                          { return 0 }

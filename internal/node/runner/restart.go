@@ -13,23 +13,23 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// restarts counts a task's restarts within the policy's interval, or since it
-// was last well for long enough. It is kept across restarts of the agent.
+// restarts counts a task's restarts within the policy's interval, or since the task was last
+// healthy for reset_after. It survives restarts of the agent.
 type restarts struct {
-	Count int       // used up
-	Since time.Time // when the interval began: at the first restart
-	Next  time.Time `json:",omitzero"` // when the task is started again; zero: it runs, or never
+	Count int       // attempts made
+	Since time.Time // start of the interval: the first restart
+	Next  time.Time `json:",omitzero"` // time of the next start; zero while the task runs or if it is not restarted
 }
 
-// restartDecision is what the restart policy says.
+// A restartDecision is the verdict of the restart policy.
 type restartDecision struct {
-	again bool
-	delay time.Duration
-	words string // "Exit Code: 1, restarting in 15.2s (attempt 1 of 2 in 30m)"
+	restart bool
+	delay   time.Duration
+	message string // "Exit Code: 1, restarting in 15.2s (attempt 1 of 2 in 30m)"
 }
 
-// next decides what follows the end of a task, told in words by what, which had
-// been well for that long. jitter is between 0 and 1.
+// next applies the policy to a task that ended after it had been healthy for the given time.
+// what describes the end, as the start of a sentence. jitter is between 0 and 1.
 func (w *restarts) next(p *api.Restart, what string, now time.Time, well time.Duration, jitter float64) restartDecision {
 	attempts, interval, reset := 0, time.Duration(0), time.Duration(0)
 	mode := api.RestartModeFail
@@ -45,31 +45,31 @@ func (w *restarts) next(p *api.Restart, what string, now time.Time, well time.Du
 	}
 	if w.Count < attempts {
 		w.Count++
-		wait := spread(p, w.Count, jitter)
+		wait := delayWithJitter(p, w.Count, jitter)
 		w.Next = now.Add(wait)
 		when := "at once"
 		if wait > 0 {
-			when = "in " + seconds(wait)
+			when = "in " + formatSeconds(wait)
 		}
-		return restartDecision{again: true, delay: wait, words: fmt.Sprintf("%s, restarting %s (attempt %d of %d %s)", what, when, w.Count, attempts, within)}
+		return restartDecision{restart: true, delay: wait, message: fmt.Sprintf("%s, restarting %s (attempt %d of %d %s)", what, when, w.Count, attempts, within)}
 	}
 	if mode == api.RestartModeDelay && interval > 0 && reset == 0 {
-		wait := spread(p, w.Count+1, jitter) + w.Since.Add(interval).Sub(now)
+		wait := delayWithJitter(p, w.Count+1, jitter) + w.Since.Add(interval).Sub(now)
 		w.Next = now.Add(wait)
 		w.Since, w.Count = w.Next, min(1, attempts)
-		return restartDecision{again: true, delay: wait, words: fmt.Sprintf("%s, restarting in %s, when the policy's interval of %s is over (%s used up)",
-			what, seconds(wait), formatDelay(interval), plural(attempts, "attempt"))}
+		return restartDecision{restart: true, delay: wait, message: fmt.Sprintf("%s, restarting in %s, when the policy's interval of %s is over (%s used up)",
+			what, formatSeconds(wait), formatDelay(interval), plural(attempts, "attempt"))}
 	}
 	w.Next = time.Time{}
 	if attempts == 0 {
-		return restartDecision{words: what + ", not restarting: the restart policy allows no attempts"}
+		return restartDecision{message: what + ", not restarting: the restart policy allows no attempts"}
 	}
-	return restartDecision{words: fmt.Sprintf("%s, not restarting: %s %s used up", what, plural(attempts, "attempt"), within)}
+	return restartDecision{message: fmt.Sprintf("%s, not restarting: %s %s used up", what, plural(attempts, "attempt"), within)}
 }
 
-// spread is the delay before the nth attempt with its jitter, which does not
-// lead beyond the policy's longest delay.
-func spread(p *api.Restart, n int, jitter float64) time.Duration {
+// delayWithJitter returns the delay before the nth attempt, with jitter, bounded by the
+// policy's max_delay.
+func delayWithJitter(p *api.Restart, n int, jitter float64) time.Duration {
 	delay := p.DelayBefore(n)
 	wait := delay + time.Duration(jitter*float64(delay)/4)
 	if p != nil && p.MaxDelay != nil {
@@ -78,16 +78,16 @@ func spread(p *api.Restart, n int, jitter float64) time.Duration {
 	return wait
 }
 
-// jitterOf is a number from 0 to 1 that is the same for the same attempt of
-// the same task, and spreads tasks that failed together.
+// jitterOf returns a number from 0 to 1 that is constant for an attempt of a task, and
+// spreads the restarts of tasks that failed together.
 func jitterOf(alloc, task string, run int) float64 {
 	h := fnv.New64a()
 	io.WriteString(h, alloc+"/"+task)
 	return rand.New(rand.NewPCG(h.Sum64(), uint64(run))).Float64()
 }
 
-// seconds shows a delay to a tenth of a second.
-func seconds(d time.Duration) string {
+// formatSeconds formats a delay to a tenth of a second.
+func formatSeconds(d time.Duration) string {
 	return formatDelay(d.Round(100 * time.Millisecond))
 }
 
@@ -98,7 +98,7 @@ func plural(n int, word string) string {
 	return fmt.Sprintf("%d %ss", n, word)
 }
 
-// formatDelay shows a duration without what is zero at its end: 30m, not 30m0s.
+// formatDelay formats a duration without trailing zero units: 30m, not 30m0s.
 func formatDelay(d time.Duration) string {
 	s := d.String()
 	if len(s) > 3 && s[len(s)-3:] == "m0s" {

@@ -29,15 +29,15 @@ func TestRestartsBackOffUntilTheyAreUsedUp(t *testing.T) {
 	for n := 1; n <= 199; n++ {
 		expect := want[min(n, len(want))-1]
 		v := w.next(p, "Exit Code: 1", now, 0, 0)
-		if !v.again || v.delay != expect || w.Next != now.Add(expect) {
+		if !v.restart || v.delay != expect || w.Next != now.Add(expect) {
 			t.Fatalf("attempt %d: %+v at %s; want %s", n, v, w.Next, expect)
 		}
 		now = now.Add(v.delay + 40*time.Minute) // the interval has no say
 	}
-	if v := w.next(p, "Exit Code: 1", now, 5*time.Minute-1, 0); v.again || v.words != "Exit Code: 1, not restarting: 199 attempts without being well for 5m used up" || !w.Next.IsZero() {
+	if v := w.next(p, "Exit Code: 1", now, 5*time.Minute-1, 0); v.restart || v.message != "Exit Code: 1, not restarting: 199 attempts without being well for 5m used up" || !w.Next.IsZero() {
 		t.Errorf("the 200th crash: %+v", v)
 	}
-	if v := w.next(p, "Exit Code: 1", now, 5*time.Minute, 0); !v.again || v.words != "Exit Code: 1, restarting at once (attempt 1 of 199 without being well for 5m)" {
+	if v := w.next(p, "Exit Code: 1", now, 5*time.Minute, 0); !v.restart || v.message != "Exit Code: 1, restarting at once (attempt 1 of 199 without being well for 5m)" {
 		t.Errorf("after 5 minutes of being well: %+v", v)
 	}
 }
@@ -51,7 +51,7 @@ func TestDelaysGrowByTheirFunction(t *testing.T) {
 			if got := p.DelayBefore(i + 1); got != d*time.Second {
 				t.Errorf("%s: attempt %d waits %s; want %s", function, i+1, got, d*time.Second)
 			}
-			if got := spread(p, i+1, 1); got > time.Minute {
+			if got := delayWithJitter(p, i+1, 1); got > time.Minute {
 				t.Errorf("%s: attempt %d waits %s with its jitter, longer than the longest delay", function, i+1, got)
 			}
 		}
@@ -117,7 +117,7 @@ func TestNextAttemptIsOnRecord(t *testing.T) {
 		p.Exit(1)
 		synctest.Wait()
 		r.mu.Lock()
-		r.tasks[0].tell(message("Something else is told meanwhile"))
+		r.tasks[0].addEvent(message("Something else is told meanwhile"))
 		r.save()
 		r.mu.Unlock()
 		before := *r.Report().Crashes
@@ -170,7 +170,7 @@ func TestWordsOfACrash(t *testing.T) {
 			{driver.Exit{Err: driver.ErrTaskLost}, time.Second, "its process is gone, and nobody saw how it ended", api.TroubleExited},
 			{driver.Exit{Code: 1}, -time.Second, "exited with code 1 after 0s", api.TroubleExited}, // the clock was put back
 		} {
-			b.want("words", c.want, web.crashWords(c.exit, c.ran))
+			b.want("words", c.want, web.describeCrash(c.exit, c.ran))
 			is := web.crashOf(c.exit, c.ran, "")
 			if is != (crash{c.want, c.kind, c.exit.Code, c.exit.Signal}) {
 				b.Errorf("%s: the crash is %+v, want kind %s", c.want, is, c.kind)

@@ -16,8 +16,8 @@ import (
 	"github.com/reeve-run/reeve/internal/node/driver"
 )
 
-// result is what a run that ended well left in the task's result file; "" of
-// other runs.
+// result returns the content of the task's result file after a successful run; "" after
+// others.
 func (t *task) result(x driver.Exit) (string, error) {
 	t.r.mu.Lock()
 	name, wanted := t.spec.ResultFile, t.mustSucceed()
@@ -32,8 +32,8 @@ func (t *task) result(x driver.Exit) (string, error) {
 	return strings.ToValidUTF8(string(data), "\uFFFD"), nil
 }
 
-// readResult reads a file within a task's directory. The task may have put
-// anything there: a link that leads out, a pipe that nobody writes to.
+// readResult reads a file in a task's directory. The task may have put anything there, such
+// as a link that leads outside, or a pipe without a writer.
 func readResult(dir, name string) ([]byte, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -1,15 +1,14 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package runner carries one allocation from its arrival on the node to its
-// end: directories, environment, tasks in the order of their lifecycles,
-// restarts, checks, deployment health, and the events that tell about it.
+// Package runner runs one allocation from its arrival on the node to its end: directories,
+// environment, tasks in the order of their lifecycles, restarts, checks, deployment health,
+// and the events that describe all of these.
 //
-// Decisions are pure functions (order.go, restart.go, status.go). A Runner's
-// fields are guarded by one mutex; every task whose process may run has one
-// goroutine, which starts it, waits for it, and starts it again. Whatever
-// changes something under the mutex ends with settle, which acts upon the
-// difference between what is and what should be.
+// Decisions are pure functions (order.go, restart.go, status.go). One mutex guards a
+// Runner's fields. Every task whose process may run has one goroutine, which starts it,
+// waits for it, and restarts it. Every change under the mutex ends with a call of advance,
+// which takes the steps from the actual to the desired state.
 //
 // A runner never decides about other allocations and never talks to servers.
 package runner
@@ -27,18 +26,18 @@ import (
 	"github.com/reeve-run/reeve/internal/node/ledger"
 )
 
-// Host is what runners share: the node they run on.
+// Host holds the parts of the node that runners share.
 type Host struct {
-	Drivers map[string]driver.Driver // by the name that job files use
+	Drivers map[string]driver.Driver // by their names in job files
 	Dirs    *allocdir.Tree
 	Ledger  *ledger.Ledger
 	Checks  *check.Scheduler
 	Node    func() *api.Node
 	Environ []string // the agent's environment
 	Logger  *slog.Logger
-	Context context.Context // ends with the agent; tasks go on
-	// Changed is called when there is something to report to the servers; soon,
-	// or at once when urgent. It must not block, and is called with locks held.
+	Context context.Context // ends with the agent; tasks outlive it
+	// Changed is called when the servers need a report of the runner: soon, or immediately
+	// if urgent. It must not block, and is called with locks held.
 	Changed func(r *Runner, urgent bool)
 }
 
@@ -46,46 +45,46 @@ type Host struct {
 type Runner struct {
 	host *Host
 	id   string
-	ctx  context.Context // the host's
-	// loops are the task goroutines and those that stop tasks.
+	ctx  context.Context // Host.Context
+	// loops are the goroutines that run and stop tasks.
 	loops sync.WaitGroup
 
-	mu         sync.Mutex
-	alloc      *api.Allocation // as the servers last sent it; never changed in place
-	group      *api.Group
-	tasks      []*task
-	ending     *end
-	begun      bool // Start or Resume was called; until then nothing starts
-	delayed    bool // waits for the group's shutdown delay
-	status     string
-	words      string // the client description
-	deployment *api.AllocDeploymentStatus
-	health     *healthWatch      // of the deployment; nil when it is not open
-	launched   *api.LaunchStatus // of the launches that are acted upon
-	launching  *healthWatch      // of these; nil when it is not open
-	checks     map[string]string // check id -> status
-	probed     map[string]string // probe.key -> id of the check that was begun last
-	passed     map[string]bool   // checks that passed when the last agent ended
-	renewed    bool              // the job's newer version is being taken over, in place
-	adopted    bool              // it was found running without a record
-	serving    *api.Serving      // nil: nobody asks, or it was not said yet
-	offered    *api.Job          // that serving's services were made of, ...
-	canary     bool              // ... and as what
-	crashes    *api.Crashes      // replaced, never changed in place; nil before the first
-	limit      *time.Timer       // max_run_duration
-	fenced     string            // why it was stopped without the servers; "" if it was not
-	ended      chan struct{}     // closed when everything is dead
-	modified   int64             // Unix nanoseconds
+	mu                sync.Mutex
+	alloc             *api.Allocation // latest version from the servers; never changed in place
+	group             *api.Group
+	tasks             []*task
+	ending            *end
+	started           bool // Start or Resume was called; nothing starts before
+	delayed           bool // waiting for the group's shutdown delay
+	status            string
+	description       string // client description
+	deployment        *api.AllocDeploymentStatus
+	health            *healthWatch      // of the deployment; nil once decided
+	launched          *api.LaunchStatus // verdict on the launches that the tasks follow
+	launching         *healthWatch      // of the launches; nil once decided
+	checks            map[string]string // check id -> status
+	probed            map[string]string // probe.key -> id of the check that was started last
+	previouslyPassing map[string]bool   // checks that passed when the previous agent ended
+	updatingInPlace   bool              // a new version of the job is being applied in place
+	adopted           bool              // found running without a record
+	serving           *api.Serving      // nil before the first verdict, or if the servers need none
+	registeredJob     *api.Job          // job that serving's services were made from
+	registeredCanary  bool              // reports whether they were made for a canary
+	crashes           *api.Crashes      // replaced, never changed in place; nil before the first
+	limit             *time.Timer       // max_run_duration
+	fenced            string            // why it was stopped without the servers; "" otherwise
+	ended             chan struct{}     // closed when all tasks are dead
+	modified          int64             // Unix nanoseconds
 }
 
-// New makes the runner of an allocation that arrived. Start runs it.
+// New makes a runner for an allocation that has arrived. Start starts it.
 func New(h *Host, a *api.Allocation) *Runner {
-	r := &Runner{host: h, id: a.ID, ctx: h.Context, alloc: a, status: api.AllocClientPending, words: describe(api.AllocClientPending),
+	r := &Runner{host: h, id: a.ID, ctx: h.Context, alloc: a, status: api.AllocClientPending, description: describe(api.AllocClientPending),
 		ended: make(chan struct{}), checks: map[string]string{}, probed: map[string]string{}, modified: time.Now().UnixNano()}
 	r.group, r.crashes = groupOf(a), a.Crashes
 	for _, spec := range r.group.Tasks {
 		t := &task{r: r, name: spec.Name, spec: spec, wake: make(chan struct{}, 1), state: &api.TaskState{State: api.TaskStatePending}}
-		t.tell(received())
+		t.addEvent(received())
 		r.tasks = append(r.tasks, t)
 	}
 	if a.DeploymentStatus != nil {
@@ -95,8 +94,8 @@ func New(h *Host, a *api.Allocation) *Runner {
 	return r
 }
 
-// groupOf is the allocation's group; an empty one if its job does not have it,
-// which the servers prevent.
+// groupOf returns the allocation's group; an empty one if its job lacks it, which the servers
+// prevent.
 func groupOf(a *api.Allocation) *api.Group {
 	if a.Job != nil {
 		if g := a.Job.Group(a.Group); g != nil {
@@ -106,53 +105,53 @@ func groupOf(a *api.Allocation) *api.Group {
 	return &api.Group{Name: a.Group}
 }
 
-// Start runs the allocation's tasks. They outlive the host's context: at its
-// end the runner only stops looking after them.
+// Start starts the allocation's tasks. They outlive the host's context: when it ends, the
+// runner stops watching them.
 func (r *Runner) Start() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.begun = true
+	r.started = true
 	r.watchHealth()
 	r.advance()
-	if !r.anyActive() { // else each task saves when it starts
+	if !r.hasActiveTask() { // otherwise each task saves when it starts
 		r.save()
 	}
 }
 
-// Await says what comes before Start, which the servers are told.
-func (r *Runner) Await(words string) {
+// SetWaiting sets the description that servers receive until Start is called.
+func (r *Runner) SetWaiting(words string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.begun && r.ending == nil {
-		r.words = words
+	if !r.started && r.ending == nil {
+		r.description = words
 		r.host.Changed(r, false)
 	}
 }
 
-// ID is the allocation's id.
+// ID returns the allocation's id.
 func (r *Runner) ID() string { return r.id }
 
-// Ended is closed when all tasks are dead and none will start again.
+// Ended returns a channel that is closed when all tasks are dead and none will start again.
 func (r *Runner) Ended() <-chan struct{} { return r.ended }
 
-// Wait waits for the runner's goroutines, once the host's context has ended
-// or the allocation has.
+// Wait waits for the runner's goroutines. Call it after the host's context or the allocation
+// has ended.
 func (r *Runner) Wait() { r.loops.Wait() }
 
-// Allocation is the allocation as the servers last sent it.
+// Allocation returns the latest version of the allocation from the servers.
 func (r *Runner) Allocation() *api.Allocation {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.alloc
 }
 
-// Report is what the servers are told of the allocation.
+// Report returns the node's report of the allocation for the servers.
 func (r *Runner) Report() *api.Allocation {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	a := &api.Allocation{
 		ID: r.id, Namespace: r.alloc.Namespace, NodeID: r.alloc.NodeID, JobID: r.alloc.JobID, Group: r.alloc.Group,
-		ClientStatus: r.status, ClientDescription: r.words, ModifyTime: r.modified, DeploymentID: r.alloc.DeploymentID,
+		ClientStatus: r.status, ClientDescription: r.description, ModifyTime: r.modified, DeploymentID: r.alloc.DeploymentID,
 		TaskStates: make(map[string]*api.TaskState, len(r.tasks)),
 	}
 	for _, t := range r.tasks {
@@ -170,38 +169,38 @@ func (r *Runner) Report() *api.Allocation {
 	return a
 }
 
-// Status is the allocation's client status.
+// Status returns the allocation's client status.
 func (r *Runner) Status() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.status
 }
 
-// Stop ends the allocation. It returns at once; Ended tells when it is over.
+// Stop ends the allocation. It returns immediately; Ended is closed at the end.
 func (r *Runner) Stop(why string, noDelay bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.stop(&end{why: cause{event: api.EventKilling, words: why}}, noDelay)
+	r.stop(&end{why: cause{event: api.EventKilling, message: why}}, noDelay)
 }
 
-// stop is Stop with the mutex held.
+// stop ends the allocation. The mutex is held.
 func (r *Runner) stop(e *end, noDelay bool) {
 	if r.ending != nil && !r.ending.restart {
 		return
 	}
-	r.dropChecks()
+	r.removeChecks()
 	delay := r.group.ShutdownDelay
-	if !noDelay && delay != nil && *delay > 0 && r.anyRunning() {
+	if !noDelay && delay != nil && *delay > 0 && r.hasRunningTask() {
 		if r.delayed {
 			return
 		}
 		r.delayed = true
 		for _, t := range r.tasks {
 			if t.handle != nil {
-				t.tell(message("Waiting %s before stopping the tasks (shutdown_delay of the group)", formatDelay(*delay)))
+				t.addEvent(message("Waiting %s before stopping the tasks (shutdown_delay of the group)", formatDelay(*delay)))
 			}
 		}
-		r.serve() // traffic is to have gone elsewhere by then
+		r.updateServing() // divert traffic during the delay
 		r.host.Changed(r, true)
 		r.loops.Go(func() {
 			select {
@@ -222,7 +221,7 @@ func (r *Runner) stop(e *end, noDelay bool) {
 	r.save()
 }
 
-func (r *Runner) anyRunning() bool {
+func (r *Runner) hasRunningTask() bool {
 	for _, t := range r.tasks {
 		if t.handle != nil {
 			return true
@@ -231,15 +230,15 @@ func (r *Runner) anyRunning() bool {
 	return false
 }
 
-// advance acts upon what should happen next, until nothing should. The mutex is
-// held.
+// advance takes the steps from the actual to the desired state until none is left. The mutex
+// is held.
 func (r *Runner) advance() {
 	for {
 		r.applyLaunches()
 		steps, e := decide(r.taskViews(), r.ending)
 		r.ending = e
 		if len(steps) == 0 {
-			if !r.isRestarted() && r.watchServices() && r.isOrdered() {
+			if !r.isRestarted() && r.updateChecks() && r.hasOrderedTasks() {
 				continue
 			}
 			break
@@ -248,25 +247,25 @@ func (r *Runner) advance() {
 			t := r.tasks[s.task]
 			switch s.verb {
 			case verbStart:
-				t.stage, t.fresh = stageActive, true
+				t.stage, t.startPending = stageActive, true
 				r.loops.Go(func() { t.loop(r.ctx, nil) })
 			case verbSkip:
 				t.skip(s.why)
 			case verbStop:
-				t.end(s.why)
+				t.kill(s.why)
 			}
 		}
 	}
 	if r.isRestarted() {
-		r.again()
+		r.restartAllocation()
 		return
 	}
 	r.judgeHealth()
-	r.serve()
+	r.updateServing()
 	r.deriveStatus()
 }
 
-// isRestarted reports whether the allocation's life is to begin again now.
+// isRestarted reports whether all tasks have ended and the allocation must start again.
 func (r *Runner) isRestarted() bool { return r.ending != nil && r.ending.restart && r.allDead() }
 
 // deriveStatus derives the allocation's status from its tasks.
@@ -276,8 +275,8 @@ func (r *Runner) deriveStatus() {
 	if r.fenced != "" && r.allDead() {
 		status, words = api.AllocClientLost, r.fenced
 	}
-	if status != r.status || words != r.words && (words == wordsHeld || r.words == wordsHeld) {
-		r.status, r.words = status, words
+	if status != r.status || words != r.description && (words == heldDescription || r.description == heldDescription) {
+		r.status, r.description = status, words
 		r.markModified()
 		r.host.Changed(r, true)
 	}
@@ -285,7 +284,7 @@ func (r *Runner) deriveStatus() {
 		select {
 		case <-r.ended:
 		default:
-			r.dropChecks()
+			r.removeChecks()
 			r.health.stop()
 			r.launching.stop()
 			r.health, r.launching = nil, nil
@@ -302,7 +301,7 @@ func (r *Runner) deriveStatus() {
 	}
 }
 
-// markModified notes that there is something new to tell; no two changes have one time.
+// markModified advances the time of the last change. Every change gets a distinct time.
 func (r *Runner) markModified() { r.modified = max(time.Now().UnixNano(), r.modified+1) }
 
 func (r *Runner) allDead() bool {
@@ -317,9 +316,9 @@ func (r *Runner) allDead() bool {
 func (r *Runner) taskViews() []taskView {
 	m := make([]taskView, len(r.tasks))
 	for i, t := range r.tasks {
-		m[i] = t.member()
+		m[i] = t.view()
 	}
-	r.order(m)
+	r.resolveOrder(m)
 	return m
 }
 

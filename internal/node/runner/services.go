@@ -22,17 +22,17 @@ import (
 	"github.com/reeve-run/reeve/internal/node/taskenv"
 )
 
-// probe is one check of the allocation as its job defines it.
+// A probe is a check of the allocation, as its job defines it.
 type probe struct {
 	id      string
-	key     string // the same for whatever its definition becomes
+	key     string // stays the same when the definition changes
 	check   *api.Check
 	service string
-	task    *task // whose service it is, or in which the script runs; nil: the group's
+	task    *task // the service's task, or the task that runs the script; nil for the group's services
 	address string
 }
 
-// String names the check in a sentence.
+// String names the check, for use in a sentence.
 func (p probe) String() string {
 	if p.service == "" {
 		return fmt.Sprintf("monitor of task %q", p.task.name)
@@ -40,19 +40,18 @@ func (p probe) String() string {
 	return fmt.Sprintf("check %q of service %q", p.check.Name, p.service)
 }
 
-// watchServices begins the checks of what runs, and ends those of what does
-// not. The checks of a task's services begin with the task, those of a group's
-// services when all main tasks run.
+// updateChecks starts the checks of running tasks and stops all others. The checks of a
+// task's services start with the task, those of a group's services when all main tasks run.
 //
-// It reports whether a check began that is known to pass.
-func (r *Runner) watchServices() (passes bool) {
+// It reports whether it started a check that is already known to pass.
+func (r *Runner) updateChecks() (passes bool) {
 	if !r.hasChecks() && len(r.checks) == 0 {
 		return false
 	}
 	wanted := map[string]bool{}
 	if r.ending == nil && !r.delayed {
 		for _, p := range r.probes() {
-			if !r.isServed(p) {
+			if !r.canProbe(p) {
 				continue
 			}
 			wanted[p.id] = true
@@ -62,7 +61,7 @@ func (r *Runner) watchServices() (passes bool) {
 					r.checks[p.id] = api.CheckStatusPending
 				}
 				r.probed[p.key] = p.id
-				delete(r.passed, p.id)
+				delete(r.previouslyPassing, p.id)
 				passes = passes || t.Status == api.CheckStatusSuccess
 				r.host.Checks.Add(r.id, t)
 			}
@@ -77,8 +76,8 @@ func (r *Runner) watchServices() (passes bool) {
 	return passes
 }
 
-// dropChecks ends all checks.
-func (r *Runner) dropChecks() {
+// removeChecks stops all checks.
+func (r *Runner) removeChecks() {
 	for id := range r.checks {
 		delete(r.checks, id)
 		r.host.Checks.Remove(r.id, id)
@@ -92,18 +91,18 @@ func (r *Runner) hasChecks() bool {
 	})
 }
 
-// isServed reports whether what the check asks is there to answer.
-func (r *Runner) isServed(p probe) bool {
+// canProbe reports whether the tasks that answer the check are running.
+func (r *Runner) canProbe(p probe) bool {
 	if p.task != nil {
 		return p.task.handle != nil && !p.task.signaled
 	}
 	running, away := 0, 0
 	for _, t := range r.tasks {
 		switch {
-		case !t.serves():
+		case !t.servesGroup():
 		case t.handle != nil && !t.signaled:
 			running++
-		case t.isAlone() && t.ran: // the others answer meanwhile
+		case t.isAlone() && t.ran: // the others answer in the meantime
 			away++
 		default:
 			return false
@@ -112,9 +111,9 @@ func (r *Runner) isServed(p probe) bool {
 	return running > 0 || away == 0
 }
 
-// serves reports whether the group's services need the task: it is one of the
-// main ones, and is meant to run as long as they do.
-func (t *task) serves() bool {
+// servesGroup reports whether the group's services depend on the task: it is a main task that
+// is meant to run as long as they do.
+func (t *task) servesGroup() bool {
 	switch {
 	case !t.spec.IsMain() || t.isIdle() || t.launchedAs(func(l *api.Launch) bool { return l.Alone }):
 		return false
@@ -124,7 +123,7 @@ func (t *task) serves() bool {
 	return t.stage != stageDead || !t.isAlone()
 }
 
-// probes lists the checks that the job defines.
+// probes returns the checks that the job defines.
 func (r *Runner) probes() []probe {
 	var all []probe
 	add := func(services []*api.Service, spec *api.Task, owner *task) {
@@ -157,7 +156,8 @@ func (r *Runner) probes() []probe {
 	return all
 }
 
-// checkEnv is what replaces variables in the checks of a task, or of the group.
+// checkEnv returns the environment that replaces variables in the checks of a task, or of
+// the group if spec is nil.
 func (r *Runner) checkEnv(spec *api.Task) *taskenv.Env {
 	var dir driver.Dir
 	if spec != nil {
@@ -166,23 +166,23 @@ func (r *Runner) checkEnv(spec *api.Task) *taskenv.Env {
 	return r.host.env(r.alloc, r.group, spec, dir)
 }
 
-// judgedChecks lists the checks that health depends on: those of the tasks that
-// are to run, and the group's when all of these are.
+// judgedChecks returns the checks that health depends on: those of the tasks that are to run,
+// and those of the group if all its main tasks are.
 func (r *Runner) judgedChecks() []probe {
 	if !r.hasChecks() {
 		return nil
 	}
 	var judged []probe
 	for _, p := range r.probes() {
-		if p.check.OnUpdate != "ignore" && r.isAsked(p) {
+		if p.check.OnUpdate != "ignore" && r.isExpected(p) {
 			judged = append(judged, p)
 		}
 	}
 	return judged
 }
 
-// isAsked reports whether what the check asks is to be there.
-func (r *Runner) isAsked(p probe) bool {
+// isExpected reports whether the tasks that answer the check are to run.
+func (r *Runner) isExpected(p probe) bool {
 	is := func(t *task) bool {
 		return !t.isIdle() && !t.isAwaited() && !t.isHeld() && (t.stage != stageDead || !t.isAlone() && !t.mustSucceed())
 	}
@@ -190,14 +190,14 @@ func (r *Runner) isAsked(p probe) bool {
 		return is(p.task)
 	}
 	for _, t := range r.tasks {
-		if t.serves() && !is(t) {
+		if t.servesGroup() && !is(t) {
 			return false
 		}
 	}
 	return true
 }
 
-// probeID is the same for the same definition, and changes with it.
+// probeID returns an id that is a function of the check's definition.
 func probeID(alloc string, p probe, owner *task) string {
 	name := ""
 	if owner != nil {
@@ -208,7 +208,7 @@ func probeID(alloc string, p probe, owner *task) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// address is where an http or tcp check finds the service.
+// address returns the address at which an http or tcp check reaches the service.
 func (r *Runner) address(s *api.Service, c *api.Check, spec *api.Task) string {
 	label := c.PortLabel
 	if label == "" {
@@ -235,14 +235,14 @@ func (r *Runner) address(s *api.Service, c *api.Check, spec *api.Task) string {
 func (r *Runner) target(p probe) *check.Target {
 	t := &check.Target{
 		ID: p.id, Check: p.check, Service: p.service, Group: r.alloc.Name, Address: p.address,
-		Since: r.servedSince(p), Status: r.initialStatus(p), Changed: r.checked,
-		Failed: func(id, status, why string) { r.unhealthy(p, status, why) },
+		Since: r.servedSince(p), Status: r.initialStatus(p), Changed: r.handleCheckStatus,
+		Failed: func(id, status, why string) { r.handleUnhealthy(p, status, why) },
 	}
-	if r.renewed { // it has its time from now
+	if r.updatingInPlace { // its initial delay starts now
 		t.Since = time.Now().Add(-p.check.InitialDelay)
 	}
 	if p.check.Type != api.CheckScript {
-		t.Diagnose = func(refused bool) (api.TroubleKind, string) { return r.whoListens(p, refused) }
+		t.Diagnose = func(refused bool) (api.TroubleKind, string) { return r.diagnoseListener(p, refused) }
 	}
 	if p.task != nil {
 		t.Task = p.task.name
@@ -261,12 +261,12 @@ func (r *Runner) target(p probe) *check.Target {
 	return t
 }
 
-// killedCode is the exit code of what was ended by force, as commands are whose
-// task ends.
+// killedCode is the exit code of a command that was killed by SIGKILL, as commands are when
+// their task ends.
 const killedCode = 137
 
-// hasEnded reports whether a task that ended its commands has itself ended: that
-// is told a moment later.
+// hasEnded reports whether a task whose command was killed has itself ended. Its exit arrives
+// a moment after that of the command.
 func hasEnded(ctx context.Context, h driver.Handle) bool {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -280,24 +280,24 @@ func (r *Runner) handleOf(t *task) driver.Handle {
 	return t.handle
 }
 
-// checked takes a check's new status into account.
-func (r *Runner) checked(id, status string) {
+// handleCheckStatus records the new status of a check and what follows from it.
+func (r *Runner) handleCheckStatus(id, status string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if _, ok := r.checks[id]; ok {
 		r.checks[id] = status
-		if r.isOrdered() { // a task may wait for that
+		if r.hasOrderedTasks() { // a task may wait for this check
 			r.advance()
 			return
 		}
 		r.judgeHealth()
-		r.serve()
+		r.updateServing()
 	}
 }
 
-// unhealthy restarts the task that a check says is to be; for a group's service
-// without a task, all main tasks.
-func (r *Runner) unhealthy(p probe, status, why string) {
+// handleUnhealthy restarts the task whose check exhausted its failure limit; for a check of
+// the group's services without a task, all main tasks.
+func (r *Runner) handleUnhealthy(p probe, status, why string) {
 	kind := api.TroubleCheckFailed
 	if f := r.host.Checks.Failure(r.id, p.id); f != nil {
 		kind = f.Kind
@@ -309,10 +309,10 @@ func (r *Runner) unhealthy(p probe, status, why string) {
 	}
 	r.checks[p.id] = status
 	for _, t := range r.tasks {
-		if t == p.task || (p.task == nil && t.serves()) {
-			if t.canBeAsked() {
-				t.tell(event(api.EventCheckUnhealthy, why))
-				t.ask(&request{Words: why, Brief: "Unhealthy", Counts: true, Kind: kind})
+		if t == p.task || (p.task == nil && t.servesGroup()) {
+			if t.acceptsRequest() {
+				t.addEvent(event(api.EventCheckUnhealthy, why))
+				t.requestRestart(&request{Words: why, Brief: "Unhealthy", Counts: true, Kind: kind})
 				r.host.Changed(r, true)
 			}
 		}
@@ -320,25 +320,26 @@ func (r *Runner) unhealthy(p probe, status, why string) {
 	r.advance()
 }
 
-// initialStatus is what is known of a check that begins; "" is nothing. A check that
-// replaces another one in place stands as that does. One that joins what serves, or
-// begins anew with what was adopted, takes nothing away before it has asked.
+// initialStatus returns the known status of a check that starts; "" if it is unknown. A
+// check that replaces another one in place inherits its status. A check that is added to a
+// routable allocation, or starts for an adopted one, passes until its first probe, so that
+// the allocation keeps its traffic.
 func (r *Runner) initialStatus(p probe) string {
-	if old := r.checks[r.probed[p.key]]; r.renewed && old != "" && old != api.CheckStatusPending {
+	if old := r.checks[r.probed[p.key]]; r.updatingInPlace && old != "" && old != api.CheckStatusPending {
 		return old
 	}
-	serves := (r.renewed || r.adopted) && r.serving != nil && (r.serving.Routable || r.serving.Up && p.check.Kind == api.CheckKindLiveness)
-	if p.check.InitialStatus == "passing" || r.passed[p.id] || serves {
+	serves := (r.updatingInPlace || r.adopted) && r.serving != nil && (r.serving.Routable || r.serving.Up && p.check.Kind == api.CheckKindLiveness)
+	if p.check.InitialStatus == "passing" || r.previouslyPassing[p.id] || serves {
 		return api.CheckStatusSuccess
 	}
 	return ""
 }
 
-// servedSince is when what the check asks began to run.
+// servedSince returns when the tasks that answer the check started.
 func (r *Runner) servedSince(p probe) time.Time {
 	var since time.Time
 	for _, t := range r.tasks {
-		if t == p.task || p.task == nil && t.serves() {
+		if t == p.task || p.task == nil && t.servesGroup() {
 			if at := t.state.StartedAt; at.After(since) {
 				since = at
 			}
@@ -347,9 +348,9 @@ func (r *Runner) servedSince(p probe) time.Time {
 	return since
 }
 
-// passing lists the checks that pass, so that a new agent need not take
-// traffic away from what serves until it has asked for itself.
-func (r *Runner) passing() []string {
+// passingChecks returns the ids of the checks that pass. The next agent trusts them until its
+// own first probes, so that its start does not divert traffic.
+func (r *Runner) passingChecks() []string {
 	var ids []string
 	for id, status := range r.checks {
 		if status == api.CheckStatusSuccess {

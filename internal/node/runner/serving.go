@@ -16,16 +16,16 @@ import (
 	"github.com/reeve-run/reeve/internal/node/taskenv"
 )
 
-// serve derives whether the allocation serves, and tells the servers at once
-// when that has changed: traffic follows it.
-func (r *Runner) serve() {
+// updateServing derives whether the allocation is up and routable, and reports a change
+// urgently, because traffic depends on it.
+func (r *Runner) updateServing() {
 	r.recordHealthyTasks()
-	if !r.begun || !r.isServing() && r.serving == nil { // what served once goes on to be judged without services
+	if !r.started || !r.reportsServing() && r.serving == nil { // a former service is still judged without services
 		return
 	}
 	for _, t := range r.tasks {
-		if t.finding {
-			return // what an earlier agent knew holds until the process is found
+		if t.recovering {
+			return // keep the earlier agent's verdict until the process is found
 		}
 	}
 	old := r.serving
@@ -33,14 +33,14 @@ func (r *Runner) serve() {
 		old = &api.Serving{}
 	}
 	now := &api.Serving{Up: true, Routable: true, Since: old.Since, Services: old.Services}
-	if why := r.isDown(); why != "" {
+	if why := r.downReason(); why != "" {
 		now.Up, now.Routable, now.Reason = false, false, why
-	} else if why := r.isUnready(); why != "" {
+	} else if why := r.unreadyReason(); why != "" {
 		now.Routable, now.Reason = false, why
 	}
-	now.Failing = r.failures()
-	if now.Up && (r.offered != r.alloc.Job || r.canary != r.alloc.IsCanary()) {
-		r.offered, r.canary = r.alloc.Job, r.alloc.IsCanary()
+	now.Failing = r.checkFailures()
+	if now.Up && (r.registeredJob != r.alloc.Job || r.registeredCanary != r.alloc.IsCanary()) {
+		r.registeredJob, r.registeredCanary = r.alloc.Job, r.alloc.IsCanary()
 		now.Services = r.registrations()
 	}
 	if r.serving != nil && reflect.DeepEqual(now, r.serving) {
@@ -56,10 +56,9 @@ func (r *Runner) serve() {
 	r.save()
 }
 
-// isServing reports whether anybody asks if the allocation serves: it has
-// services or routes, or is monitored. Of all others it is enough to know that
-// they run.
-func (r *Runner) isServing() bool {
+// reportsServing reports whether the servers need to know if the allocation serves: it has
+// services, routes or a monitor. For others, the client status is enough.
+func (r *Runner) reportsServing() bool {
 	if len(r.group.Services) > 0 || len(r.group.Routes) > 0 {
 		return true
 	}
@@ -71,38 +70,38 @@ func (r *Runner) isServing() bool {
 	return false
 }
 
-// isDown says why the allocation is not up; "" if it is.
-func (r *Runner) isDown() string {
+// downReason says why the allocation is not up; "" if it is.
+func (r *Runner) downReason() string {
 	for _, t := range r.tasks {
-		if t.again != nil && t.again.Counts && !t.isAlone() {
-			return fmt.Sprintf("task %q is restarted: %s", t.name, t.again.Words)
+		if t.request != nil && t.request.Counts && !t.isAlone() {
+			return fmt.Sprintf("task %q is restarted: %s", t.name, t.request.Words)
 		}
 		if missing := t.unmetCondition(); missing != "" {
 			return fmt.Sprintf("task %q %s", t.name, missing)
 		}
 	}
-	return r.failing(func(c *api.Check) bool { return c.Kind == api.CheckKindLiveness })
+	return r.failingCheck(func(c *api.Check) bool { return c.Kind == api.CheckKindLiveness })
 }
 
-// isUnready says why no traffic is to come although the allocation is up; "" if
-// it is.
-func (r *Runner) isUnready() string {
+// unreadyReason says why the allocation must receive no traffic although it is up; "" if it
+// is routable.
+func (r *Runner) unreadyReason() string {
 	switch {
 	case r.delayed:
 		return "it is about to stop (shutdown_delay)"
 	case r.ending != nil:
-		return "it is ending: " + r.ending.why.words
+		return "it is ending: " + r.ending.why.message
 	}
-	return r.failing(func(c *api.Check) bool { return c.Kind != api.CheckKindLiveness })
+	return r.failingCheck(func(c *api.Check) bool { return c.Kind != api.CheckKindLiveness })
 }
 
-// failing names a check of a kind that does not pass; "" if all do.
-func (r *Runner) failing(of func(*api.Check) bool) string {
-	if !r.hasChecks() || r.delayed || r.ending != nil { // then nothing is asked any more
+// failingCheck describes a check of a kind that does not pass; "" if all pass.
+func (r *Runner) failingCheck(of func(*api.Check) bool) string {
+	if !r.hasChecks() || r.delayed || r.ending != nil { // checks have stopped
 		return ""
 	}
 	for _, p := range r.probes() {
-		if !of(p.check) || !r.isAsked(p) {
+		if !of(p.check) || !r.isExpected(p) {
 			continue
 		}
 		switch r.checks[p.id] {
@@ -116,14 +115,14 @@ func (r *Runner) failing(of func(*api.Check) bool) string {
 	return ""
 }
 
-// failures lists the checks that fail, and why.
-func (r *Runner) failures() (all []*api.CheckFailure) {
+// checkFailures returns the failing checks with their reasons.
+func (r *Runner) checkFailures() (all []*api.CheckFailure) {
 	fails := func(status string) bool { return status == api.CheckStatusFailure }
 	if r.delayed || r.ending != nil || !slices.ContainsFunc(slices.Collect(maps.Values(r.checks)), fails) {
 		return nil
 	}
 	for _, p := range r.probes() {
-		if fails(r.checks[p.id]) && r.isAsked(p) {
+		if fails(r.checks[p.id]) && r.isExpected(p) {
 			if f := r.host.Checks.Failure(r.id, p.id); f != nil {
 				all = append(all, f)
 			}
@@ -132,8 +131,7 @@ func (r *Runner) failures() (all []*api.CheckFailure) {
 	return all
 }
 
-// registrations lists what the allocation offers, with everything replaced that
-// the job leaves to its instances.
+// registrations returns the allocation's services with all variables replaced.
 func (r *Runner) registrations() []*api.ServiceRegistration {
 	var all []*api.ServiceRegistration
 	node := r.host.Node()
@@ -169,7 +167,7 @@ func (r *Runner) registrations() []*api.ServiceRegistration {
 			if spec != nil {
 				owner = spec.Name
 			}
-			reg.Address, reg.Port = r.advertised(s, spec)
+			reg.Address, reg.Port = r.advertisedAddress(s, spec)
 			reg.ID = "_reeve-" + r.id + "-" + owner + "-" + s.Name + "-" + s.PortLabel
 			all = append(all, reg)
 		}
@@ -181,9 +179,9 @@ func (r *Runner) registrations() []*api.ServiceRegistration {
 	return all
 }
 
-// advertised is where others reach a service: the port of the allocation that
-// it names, or a port number, at the address given or else the node's.
-func (r *Runner) advertised(s *api.Service, spec *api.Task) (address string, port int) {
+// advertisedAddress returns where clients reach a service: at the allocation's port with the
+// service's label, or at a port number, on the service's address or else the node's.
+func (r *Runner) advertisedAddress(s *api.Service, spec *api.Task) (address string, port int) {
 	port, _ = strconv.Atoi(s.PortLabel)
 	for _, p := range taskenv.Ports(r.alloc, spec) {
 		if p.Label == s.PortLabel {
@@ -199,7 +197,7 @@ func (r *Runner) advertised(s *api.Service, spec *api.Task) (address string, por
 	return address, port
 }
 
-// nodeAddress is the node's own address; loopback if it has no other.
+// nodeAddress returns the node's own address; loopback if it has no other.
 func (r *Runner) nodeAddress() string {
 	if n := r.host.Node(); n != nil && n.Attributes["unique.network.ip-address"] != "" {
 		return n.Attributes["unique.network.ip-address"]

@@ -16,18 +16,18 @@ import (
 	"github.com/reeve-run/reeve/internal/node/taskenv"
 )
 
-// start sets a run of the task up and starts it. It returns nil when that did
-// not work; events say why.
+// start sets up and starts a run of the task. It returns nil on failure, after it has
+// recorded the events that explain the failure.
 func (t *task) start(ctx context.Context) driver.Handle {
 	r := t.r
 	r.mu.Lock()
-	t.finding = false
+	t.recovering = false
 	if t.killed != nil || t.isSuperseded() {
 		r.mu.Unlock()
 		return nil
 	}
 	if t.run == 0 {
-		t.tell(event(api.EventTaskSetup, "Making the task's directories"))
+		t.addEvent(event(api.EventTaskSetup, "Making the task's directories"))
 	}
 	t.run++
 	startCtx, cancel := context.WithCancel(ctx)
@@ -40,38 +40,38 @@ func (t *task) start(ctx context.Context) driver.Handle {
 
 	h, e := t.create(startCtx, alloc, group, spec, run, saved.Wait)
 	if ctx.Err() != nil {
-		return nil // the process, if there is one, is found again
+		return nil // Resume finds the process if it exists
 	}
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t.starting = nil
 	if h == nil {
-		if startCtx.Err() == nil { // not interrupted: this is why
-			t.tell(e)
+		if startCtx.Err() == nil { // failed by itself, without an interruption
+			t.addEvent(e)
 			if e.FailsTask {
 				t.change(func(s *api.TaskState) { s.Failed = true })
 			}
 		}
 		return nil
 	}
-	t.running(h, event(api.EventStarted, "Runs"+processWords(h)))
+	t.handleStarted(h, event(api.EventStarted, "Runs"+describeProcess(h)))
 	return h
 }
 
-func processWords(h driver.Handle) string {
+func describeProcess(h driver.Handle) string {
 	if pid := h.PID(); pid > 0 {
 		return " as process " + strconv.Itoa(pid)
 	}
 	return ""
 }
 
-// running takes into account that the task's process exists.
-func (t *task) running(h driver.Handle, e *api.TaskEvent) {
+// handleStarted records that the task's process runs.
+func (t *task) handleStarted(h driver.Handle, e *api.TaskEvent) {
 	r := t.r
-	t.handle, t.ran, t.fresh, t.finding = h, true, false, false
+	t.handle, t.ran, t.startPending, t.recovering = h, true, false, false
 	t.unschedule()
-	t.tell(e)
+	t.addEvent(e)
 	t.change(func(s *api.TaskState) {
 		s.State = api.TaskStateRunning
 		s.StartedAt = h.StartedAt()
@@ -85,29 +85,29 @@ func (t *task) running(h driver.Handle, e *api.TaskEvent) {
 			if d.Background(r.ctx) {
 				r.mu.Lock()
 				defer r.mu.Unlock()
-				t.tell(message("Its process has ended with 0; what it left in the background is the task now"))
+				t.addEvent(message("Its process has ended with 0; what it left in the background is the task now"))
 				r.host.Changed(r, false)
 			}
 		})
 	}
-	switch { // told to end while it was being started
+	switch { // the task was told to end during its start
 	case t.killed != nil:
 		t.interrupt(*t.killed)
-	case t.again != nil:
-		t.interrupt(cause{event: api.EventKilling, words: t.again.Words})
+	case t.request != nil:
+		t.interrupt(cause{event: api.EventKilling, message: t.request.Words})
 	}
 	r.limitRun()
-	t.limitRun()
+	t.armTimeout()
 	r.advance()
 	r.save()
-	// The start of a task that is to finish can wait a moment for its end: then
-	// one report is enough, and the end's does not wait for the start's.
+	// The report of a short task's start may wait a moment for its end, so that one report
+	// carries both and the report of the end is not delayed.
 	r.host.Changed(r, t.spec.Goal == "" || !t.mustSucceed())
 }
 
-// create does what a start needs outside the mutex: directories, environment,
-// and the driver. recorded waits until the run is on record: a process that
-// nobody remembers must not exist.
+// create does the part of a start that needs no mutex: directories, environment, and the
+// driver's start. recorded waits until the run is on record, because a process that no
+// record mentions must not exist.
 func (t *task) create(ctx context.Context, a *api.Allocation, g *api.Group, s *api.Task, run int, recorded func() error) (driver.Handle, *api.TaskEvent) {
 	h := t.r.host
 	d := h.Drivers[s.Driver]
@@ -142,8 +142,7 @@ func (t *task) create(ctx context.Context, a *api.Allocation, g *api.Group, s *a
 	return handle, nil
 }
 
-// ownerName is the user that a task's directories belong to: the one it runs
-// as.
+// ownerName returns the user that owns a task's directories: the one that the task runs as.
 func ownerName(s *api.Task) string {
 	if s.User == "" && s.Driver == "exec" {
 		return "nobody"
@@ -155,7 +154,7 @@ func runID(alloc, task string, run int) string {
 	return alloc + "/" + task + "/" + strconv.Itoa(run)
 }
 
-// driverTask is what the driver needs to know.
+// driverTask returns the description of a run for its driver.
 func (t *task) driverTask(a *api.Allocation, g *api.Group, s *api.Task, run int) *driver.Task {
 	dir := t.r.host.Dirs.Task(a.ID, s.Name)
 	env := t.r.host.env(a, g, s, dir)

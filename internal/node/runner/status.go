@@ -5,8 +5,8 @@ package runner
 
 import "github.com/reeve-run/reeve/api"
 
-// clientStatus derives an allocation's status from its tasks. It has failed
-// only when nothing of it runs any more: until then it holds its resources.
+// clientStatus derives an allocation's status from its tasks. An allocation is failed only
+// when nothing of it runs any longer: until then it holds its resources.
 func clientStatus(m []taskView) string {
 	failed, running, open := false, false, false
 	well := false
@@ -16,7 +16,7 @@ func clientStatus(m []taskView) string {
 		running = running || x.running
 		open = open || x.stage != stageDead
 	}
-	if !well { // those whose failure is their own were all there was
+	if !well { // only tasks whose failures do not count have run
 		for _, x := range m {
 			failed = failed || x.failed
 		}
@@ -29,12 +29,12 @@ func clientStatus(m []taskView) string {
 	case running:
 		return api.AllocClientRunning
 	}
-	// Between the end of one task and the start of the next it still runs; while
-	// one waits for a restart it does not.
+	// Between the end of one task and the start of the next, the allocation is running; while a
+	// task waits for a restart, it is pending.
 	ran, waits := false, false
 	for _, x := range m {
 		ran = ran || x.ran
-		waits = waits || (x.stage == stageActive && x.ran && !x.killed && !x.fresh)
+		waits = waits || (x.stage == stageActive && x.ran && !x.killed && !x.startPending)
 	}
 	if ran && !waits {
 		return api.AllocClientRunning
@@ -42,10 +42,10 @@ func clientStatus(m []taskView) string {
 	return api.AllocClientPending
 }
 
-// wordsHeld is the description of an allocation whose tasks are all held.
-const wordsHeld = "Held: nothing of it runs until that changes"
+// heldDescription is the description of an allocation whose tasks are all held.
+const heldDescription = "Held: nothing of it runs until that changes"
 
-// describe tells the status in words.
+// describe returns the description of a status.
 func (r *Runner) describe(status string) string {
 	held := false
 	for _, t := range r.tasks {
@@ -55,7 +55,7 @@ func (r *Runner) describe(status string) string {
 		held = held || t.isHeld() && !t.isIdle()
 	}
 	if held {
-		return wordsHeld
+		return heldDescription
 	}
 	return describe(status)
 }

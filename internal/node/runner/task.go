@@ -13,53 +13,53 @@ import (
 	"github.com/reeve-run/reeve/internal/node/ledger"
 )
 
-// A task is one task of a runner. All fields are guarded by the runner's
-// mutex; spec and state are replaced, never changed in place.
+// A task is one task of a runner. The runner's mutex guards all fields. spec and state are
+// replaced, never changed in place.
 type task struct {
-	r     *Runner
-	name  string
-	spec  *api.Task
-	state *api.TaskState
-	stage stage
-	ran   bool // a process of it ran at some time
-	run   int  // number of the newest run; 0 before the first
-	over  int  // number of the newest run whose end is on record
+	r           *Runner
+	name        string
+	spec        *api.Task
+	state       *api.TaskState
+	stage       stage
+	ran         bool // had a process at some time
+	run         int  // number of the newest run; 0 before the first
+	recordedRun int  // number of the newest run whose exit is on record
 
-	policy   restarts
-	well     time.Time     // since when this run is; zero: it is not yet
-	handle   driver.Handle // of the process that runs
-	starting context.CancelFunc
-	killed   *cause      // it was told to end
-	again    *request    // it was asked to restart
-	signaled bool        // the process was told to end, for killed, again or leaving
-	cut      bool        // it was ended before it had done what it is for
-	late     bool        // it was told to end because of its timeout
-	limit    *time.Timer // its timeout
-	fresh    bool        // its turn came, and its process is not there yet
-	finding  bool        // the process of an earlier agent is looked for
-	wake     chan struct{}
+	policy       restarts
+	healthySince time.Time     // when the run became healthy; zero before
+	handle       driver.Handle // of the running process
+	starting     context.CancelFunc
+	killed       *cause      // why the task was told to end; nil otherwise
+	request      *request    // the pending request to restart it
+	signaled     bool        // reports whether the process was told to end, because of killed, request or leaving
+	interrupted  bool        // ended before it reached its goal
+	timedOut     bool        // told to end by its timeout
+	limit        *time.Timer // timer of its timeout
+	startPending bool        // its turn has come, and it has no process yet
+	recovering   bool        // Resume is looking for the process of an earlier agent
+	wake         chan struct{}
 
-	// See launch.go.
-	leaving bool           // it was told to end, to be held or launched again
-	busy    bool           // what is left of its last run is being cleared away
-	intent  *ledger.Commit // why it is leaving is on record
+	// The state of its launch; see launch.go.
+	leaving    bool           // told to end, because of a hold or another launch
+	cleaningUp bool           // the driver is removing the remains of its last run
+	intent     *ledger.Commit // the write that records why it is leaving
 }
 
-// request is that somebody asked for a restart.
+// A request is a request to restart a task.
 type request struct {
 	Words  string
-	Brief  string `json:",omitempty"` // what the task's end is told with; "": Words
-	Counts bool   `json:",omitempty"` // as a failure, by the restart policy
-	// Kind is what it is told as, if it counts.
+	Brief  string `json:",omitempty"` // description of the stop; "" means Words
+	Counts bool   `json:",omitempty"` // counts as a failure in the restart policy
+	// Kind is the kind of trouble that is reported if it counts.
 	Kind  api.TroubleKind `json:",omitempty"`
-	Until time.Time       `json:",omitzero"` // the new process is not started before
+	Until time.Time       `json:",omitzero"` // earliest start of the new process
 }
 
-func (t *task) member() taskView {
+func (t *task) view() taskView {
 	return taskView{
 		name: t.name, hook: hookOf(t.spec), sidecar: t.spec.IsSidecar(), leader: t.spec.Leader, stage: t.stage,
-		running: t.handle != nil, ran: t.ran, failed: t.state.Failed && !t.cut, killed: t.killed != nil, fresh: t.fresh,
-		idle: t.isIdle(), awaited: t.isAwaited(), held: t.isHeld(), busy: t.busy, alone: t.isAlone(), optional: t.isOptional(),
+		running: t.handle != nil, ran: t.ran, failed: t.state.Failed && !t.interrupted, killed: t.killed != nil, startPending: t.startPending,
+		idle: t.isIdle(), awaited: t.isAwaited(), held: t.isHeld(), cleaningUp: t.cleaningUp, alone: t.isAlone(), optional: t.isOptional(),
 		leaving: t.stage == stageActive && t.isSuperseded(),
 	}
 }
@@ -76,8 +76,8 @@ func hookOf(s *api.Task) hook {
 	return hookMain
 }
 
-// tell records an event, keeping the last ones.
-func (t *task) tell(e *api.TaskEvent) {
+// addEvent adds an event, and drops the oldest ones beyond api.TaskEventsKept.
+func (t *task) addEvent(e *api.TaskEvent) {
 	t.change(func(s *api.TaskState) {
 		from := max(0, len(s.Events)+1-api.TaskEventsKept)
 		events := make([]*api.TaskEvent, 0, len(s.Events)+1-from)
@@ -93,8 +93,8 @@ func (t *task) change(do func(*api.TaskState)) {
 	t.r.markModified()
 }
 
-// loop starts the task, waits for its end, and starts it again, until it is
-// dead or the agent ends. found is a process that an earlier agent started.
+// loop starts the task, waits for its exit, and restarts it, until the task is dead or the
+// agent ends. found is the process that an earlier agent started; nil if there is none.
 func (t *task) loop(ctx context.Context, found driver.Handle) {
 	h := found
 	for ctx.Err() == nil {
@@ -114,10 +114,10 @@ func (t *task) loop(ctx context.Context, found driver.Handle) {
 			if err != nil && exit.Err == nil {
 				exit.Err = err
 			}
-			delay, dead = t.exited(ctx, h, exit)
+			delay, dead = t.handleExit(ctx, h, exit)
 			h = nil
 		} else {
-			delay, dead = t.notStarted()
+			delay, dead = t.handleStartFailure()
 		}
 		if dead {
 			return
@@ -128,7 +128,7 @@ func (t *task) loop(ctx context.Context, found driver.Handle) {
 	}
 }
 
-// pause waits before a restart. It reports whether the task died meanwhile.
+// pause waits before a restart. It reports whether the task died in the meantime.
 func (t *task) pause(ctx context.Context, delay time.Duration) (dead bool) {
 	timer := time.NewTimer(delay)
 	defer timer.Stop()
@@ -136,19 +136,19 @@ func (t *task) pause(ctx context.Context, delay time.Duration) (dead bool) {
 		t.r.mu.Lock()
 		if t.killed != nil || t.isSuperseded() {
 			if t.killed != nil {
-				t.cutShort()
-				t.die(false)
+				t.markInterrupted()
+				t.markDead(false)
 			} else {
 				t.requeue()
-				t.busy = false
+				t.cleaningUp = false
 			}
 			t.r.advance()
 			t.r.save()
 			t.r.mu.Unlock()
 			return true
 		}
-		now := t.again != nil
-		t.again = nil
+		now := t.request != nil
+		t.request = nil
 		t.r.mu.Unlock()
 		if now {
 			return false
@@ -163,8 +163,8 @@ func (t *task) pause(ctx context.Context, delay time.Duration) (dead bool) {
 	}
 }
 
-// exited takes the end of a process into account.
-func (t *task) exited(ctx context.Context, h driver.Handle, x driver.Exit) (delay time.Duration, dead bool) {
+// handleExit records the exit of a process and decides what follows.
+func (t *task) handleExit(ctx context.Context, h driver.Handle, x driver.Exit) (delay time.Duration, dead bool) {
 	r := t.r
 	result, problem := t.result(x)
 	taken := t.takenPort(x)
@@ -173,45 +173,45 @@ func (t *task) exited(ctx context.Context, h driver.Handle, x driver.Exit) (dela
 	if at.IsZero() {
 		at = time.Now()
 	}
-	late := t.isLate(x, at)
+	late := t.hasTimedOut(x, at)
 	done := x.Err == nil && x.Code == 0 && x.Signal == 0 && t.mustSucceed() && !t.signaled && !late
-	t.handle, t.signaled, t.finding, t.late, t.over = nil, false, false, false, t.run
-	t.unlimit()
-	t.tell(terminated(x))
+	t.handle, t.signaled, t.recovering, t.timedOut, t.recordedRun = nil, false, false, false, t.run
+	t.stopTimeout()
+	t.addEvent(terminated(x))
 	t.change(func(s *api.TaskState) { s.FinishedAt, s.Result = at, result })
 	if problem != nil {
-		t.tell(message("No result: %v", problem))
+		t.addEvent(message("No result: %v", problem))
 	}
-	switch asked := t.again; {
+	switch asked := t.request; {
 	case t.killed != nil:
-		t.tell(event(api.EventKilled, "The task has been stopped"))
+		t.addEvent(event(api.EventKilled, "The task has been stopped"))
 		if !done {
-			t.cutShort()
+			t.markInterrupted()
 		}
-		t.die(t.killed.fails)
+		t.markDead(t.killed.fails)
 	case done:
-		t.die(false)
+		t.markDead(false)
 	case t.isSuperseded():
 		t.requeue()
 	case late && (asked == nil || asked.Counts):
-		t.again = nil
-		what, why := t.lateWords(x, at.Sub(t.state.StartedAt))
-		delay, dead = t.verdict(what, crash{words: why, kind: api.TroubleTimeout, code: x.Code, signal: x.Signal})
+		t.request = nil
+		what, why := t.describeTimeout(x, at.Sub(t.state.StartedAt))
+		delay, dead = t.applyPolicy(what, crash{description: why, kind: api.TroubleTimeout, code: x.Code, signal: x.Signal})
 	case asked == nil:
-		delay, dead = t.verdict(exitWords(x), t.crashOf(x, at.Sub(t.state.StartedAt), taken))
+		delay, dead = t.applyPolicy(describeExit(x), t.crashOf(x, at.Sub(t.state.StartedAt), taken))
 	case asked.Counts:
-		t.again = nil
-		delay, dead = t.verdict(asked.Words, crash{words: asked.Words, kind: asked.Kind, code: x.Code, signal: x.Signal})
+		t.request = nil
+		delay, dead = t.applyPolicy(asked.Words, crash{description: asked.Words, kind: asked.Kind, code: x.Code, signal: x.Signal})
 	default:
-		delay = t.obey(asked)
+		delay = t.applyRequest(asked)
 	}
 	dead = dead || t.stage != stageActive
-	t.busy, t.well = dead, time.Time{}
+	t.cleaningUp, t.healthySince = dead, time.Time{}
 	saved := r.save()
 	r.advance()
 	r.host.Changed(r, true)
 	r.mu.Unlock()
-	// The exit is on record before the driver may forget it.
+	// The exit must be on record before the driver may forget it.
 	if err := saved.Wait(); err != nil {
 		r.host.Logger.Error("record a task's exit", "allocation", r.id, "task", t.name, "error", err)
 	}
@@ -224,27 +224,26 @@ func (t *task) exited(ctx context.Context, h driver.Handle, x driver.Exit) (dela
 	return delay, dead
 }
 
-// notStarted takes into account that the task could not be started; the events
-// that say why are there already.
-func (t *task) notStarted() (delay time.Duration, dead bool) {
+// handleStartFailure decides what follows a failed start, whose events are recorded.
+func (t *task) handleStartFailure() (delay time.Duration, dead bool) {
 	r := t.r
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
 	case t.killed != nil:
-		t.cutShort()
-		t.die(t.killed.fails)
+		t.markInterrupted()
+		t.markDead(t.killed.fails)
 	case t.isSuperseded():
 		t.requeue()
-		t.busy = false
-	case t.again != nil:
-		delay = t.obey(t.again)
+		t.cleaningUp = false
+	case t.request != nil:
+		delay = t.applyRequest(t.request)
 	case t.state.Failed:
 		t.countCrash(t.failedStart(), 0)
-		t.tell(restarting(restartDecision{words: "Another attempt on this node would not help"}))
-		t.die(true)
+		t.addEvent(restarting(restartDecision{message: "Another attempt on this node would not help"}))
+		t.markDead(true)
 	default:
-		delay, dead = t.verdict("Failed to start", t.failedStart())
+		delay, dead = t.applyPolicy("Failed to start", t.failedStart())
 	}
 	dead = dead || t.stage != stageActive
 	r.advance()
@@ -253,36 +252,36 @@ func (t *task) notStarted() (delay time.Duration, dead bool) {
 	return delay, dead
 }
 
-// verdict asks the restart policy. what begins the sentence of the event, why
-// is the reason of the crash.
-func (t *task) verdict(what string, why crash) (delay time.Duration, dead bool) {
+// applyPolicy applies the restart policy. what starts the event's sentence, and why is the
+// crash to count.
+func (t *task) applyPolicy(what string, why crash) (delay time.Duration, dead bool) {
 	well := t.healthyFor()
 	v := t.policy.next(t.spec.Restart, what, time.Now(), well, jitterOf(t.r.id, t.name, t.run))
 	t.countCrash(why, well)
-	t.restart(v)
-	if !v.again {
-		t.die(true)
+	t.applyDecision(v)
+	if !v.restart {
+		t.markDead(true)
 	} else {
 		t.restartSiblings(v.delay)
 	}
-	return v.delay, !v.again
+	return v.delay, !v.restart
 }
 
-// obey restarts the task because it was asked to.
-func (t *task) obey(q *request) (delay time.Duration) {
-	t.again = nil
-	v := restartDecision{again: true, words: q.Words + ", restarting now"}
+// applyRequest restarts the task on request.
+func (t *task) applyRequest(q *request) (delay time.Duration) {
+	t.request = nil
+	v := restartDecision{restart: true, message: q.Words + ", restarting now"}
 	if v.delay = max(0, time.Until(q.Until)); v.delay > 0 {
-		v.words = q.Words + ", restarting in " + seconds(v.delay)
+		v.message = q.Words + ", restarting in " + formatSeconds(v.delay)
 	}
-	t.restart(v)
+	t.applyDecision(v)
 	return v.delay
 }
 
-func (t *task) restart(v restartDecision) {
-	t.fresh = false
-	t.tell(restarting(v))
-	if !v.again {
+func (t *task) applyDecision(v restartDecision) {
+	t.startPending = false
+	t.addEvent(restarting(v))
+	if !v.restart {
 		return
 	}
 	t.change(func(s *api.TaskState) {
@@ -292,10 +291,10 @@ func (t *task) restart(v restartDecision) {
 	})
 }
 
-// die ends the task for good.
-func (t *task) die(failed bool) {
+// markDead ends the task without a restart.
+func (t *task) markDead(failed bool) {
 	t.stage = stageDead
-	t.handle, t.again, t.leaving = nil, nil, false
+	t.handle, t.request, t.leaving = nil, nil, false
 	t.unschedule()
 	t.change(func(s *api.TaskState) {
 		s.State = api.TaskStateDead
@@ -306,34 +305,34 @@ func (t *task) die(failed bool) {
 	})
 }
 
-// skip ends a task that never began.
+// skip ends a task that never started.
 func (t *task) skip(why cause) {
 	if e := siblingEvent(why); e != nil {
-		t.tell(e)
+		t.addEvent(e)
 	}
 	t.killed = &why
 	if !t.isIdle() {
-		t.cutShort()
+		t.markInterrupted()
 	}
 	t.stage = stageDead
 	t.change(func(s *api.TaskState) { s.State = api.TaskStateDead })
 }
 
-// end tells the task to end. Its loop notices when it has.
-func (t *task) end(why cause) {
+// kill tells the task to end. Its loop handles the exit.
+func (t *task) kill(why cause) {
 	if t.killed != nil || t.stage == stageDead {
 		return
 	}
 	t.killed = &why
 	if e := siblingEvent(why); e != nil {
 		e.FailsTask = why.fails
-		t.tell(e)
+		t.addEvent(e)
 	}
 	t.interrupt(why)
 	t.r.host.Changed(t.r, true)
 }
 
-// interrupt ends what the task is doing: its process, its start, or its wait.
+// interrupt ends the task's current activity: its process, its start, or its wait.
 func (t *task) interrupt(why cause) {
 	select {
 	case t.wake <- struct{}{}:
@@ -345,14 +344,14 @@ func (t *task) interrupt(why cause) {
 	if h := t.handle; h != nil && !t.signaled {
 		t.signaled = true
 		signal, timeout, delay := stopOptions(t.spec)
-		if t.r.noDelay() || t.again != nil && t.again.Counts { // what is ill serves nobody meanwhile
+		if t.r.noDelay() || t.request != nil && t.request.Counts { // an unhealthy process serves no requests that a delay could protect
 			delay = 0
 		}
-		t.tell(killing(why, signal, timeout))
+		t.addEvent(killing(why, signal, timeout))
 		intent := t.intent
 		t.r.loops.Go(func() {
 			if intent != nil {
-				t.recorded(intent)
+				t.waitRecorded(intent)
 			}
 			t.stop(h, signal, timeout, delay)
 		})
@@ -370,7 +369,7 @@ func stopOptions(s *api.Task) (signal string, timeout, delay time.Duration) {
 	return signal, timeout, s.ShutdownDelay
 }
 
-// stop ends a process, and keeps trying.
+// stop ends a process, and retries until it succeeds.
 func (t *task) stop(h driver.Handle, signal string, timeout, delay time.Duration) {
 	ctx := t.r.ctx
 	wait := func(d time.Duration) (over bool) {
@@ -394,7 +393,7 @@ func (t *task) stop(h driver.Handle, signal string, timeout, delay time.Duration
 			t.r.mu.Lock()
 			e := event(api.EventKilling, "Could not stop the task: "+err.Error())
 			e.KillError = err.Error()
-			t.tell(e)
+			t.addEvent(e)
 			t.r.host.Changed(t.r, true)
 			t.r.mu.Unlock()
 		}

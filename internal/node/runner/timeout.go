@@ -12,11 +12,10 @@ import (
 	"github.com/reeve-run/reeve/internal/node/driver"
 )
 
-// limitRun arranges for the end of a run that takes longer than the task's
-// timeout. It counts from the start of the process, whatever became of the agent
-// since.
-func (t *task) limitRun() {
-	t.unlimit()
+// armTimeout schedules the end of a run that exceeds the task's timeout. The timeout counts
+// from the start of the process, across restarts of the agent.
+func (t *task) armTimeout() {
+	t.stopTimeout()
 	most, h := value(t.spec.Timeout), t.handle
 	if most <= 0 || h == nil {
 		return
@@ -27,40 +26,42 @@ func (t *task) limitRun() {
 		if t.handle != h || value(t.spec.Timeout) != most {
 			return
 		}
-		words := exceeded(most)
-		if t.ask(&request{Words: strings.ToUpper(words[:1]) + words[1:], Counts: true, Kind: api.TroubleTimeout}) {
-			t.late = true
+		words := timeoutMessage(most)
+		if t.requestRestart(&request{Words: strings.ToUpper(words[:1]) + words[1:], Counts: true, Kind: api.TroubleTimeout}) {
+			t.timedOut = true
 			t.r.advance()
 			t.r.host.Changed(t.r, true)
 		}
 	})
 }
 
-func (t *task) unlimit() {
+func (t *task) stopTimeout() {
 	if t.limit != nil {
 		t.limit.Stop()
 		t.limit = nil
 	}
 }
 
-// isLate reports whether a run that has ended took too long: it has failed,
-// whatever its exit code says.
-func (t *task) isLate(x driver.Exit, at time.Time) bool {
-	if t.late {
+// hasTimedOut reports whether a run that ended had exceeded its timeout: it failed, whatever
+// its exit code.
+func (t *task) hasTimedOut(x driver.Exit, at time.Time) bool {
+	if t.timedOut {
 		return true
 	}
 	most, since := value(t.spec.Timeout), t.state.StartedAt
 	return most > 0 && x.Err == nil && !since.IsZero() && at.Sub(since) >= most
 }
 
-// lateWords tells that a run took too long: as the beginning of an event, and as
-// the reason of a crash.
-func (t *task) lateWords(x driver.Exit, ran time.Duration) (what, why string) {
-	why = exceeded(value(t.spec.Timeout))
+// describeTimeout describes a run that exceeded its timeout, as the start of an event's
+// sentence and as the reason of a crash.
+func (t *task) describeTimeout(x driver.Exit, ran time.Duration) (what, why string) {
+	why = timeoutMessage(value(t.spec.Timeout))
 	if x.Err != nil || x.Code != 0 || x.Signal != 0 {
-		why += "; " + t.crashWords(x, ran)
+		why += "; " + t.describeCrash(x, ran)
 	}
 	return strings.ToUpper(why[:1]) + why[1:], why
 }
 
-func exceeded(d time.Duration) string { return fmt.Sprintf("exceeded %s timeout", formatDelay(d)) }
+func timeoutMessage(d time.Duration) string {
+	return fmt.Sprintf("exceeded %s timeout", formatDelay(d))
+}

@@ -15,28 +15,30 @@ import (
 	"github.com/reeve-run/reeve/internal/node/driver"
 )
 
-// ask restarts the task's process, or ends its wait for a restart. It reports
-// whether there was something to do.
-func (t *task) ask(q *request) bool {
-	if !t.canBeAsked() {
+// requestRestart restarts the task's process, or ends its wait for a restart. It reports
+// whether the task accepted the request.
+func (t *task) requestRestart(q *request) bool {
+	if !t.acceptsRequest() {
 		return false
 	}
-	t.again = q
+	t.request = q
 	words := q.Brief
 	if words == "" {
 		words = q.Words
 	}
-	t.interrupt(cause{event: api.EventKilling, words: words})
+	t.interrupt(cause{event: api.EventKilling, message: words})
 	return true
 }
 
-func (t *task) canBeAsked() bool { return t.stage == stageActive && t.killed == nil && t.again == nil }
+func (t *task) acceptsRequest() bool {
+	return t.stage == stageActive && t.killed == nil && t.request == nil
+}
 
-// Restart restarts one task, or every task that runs when name is "".
+// Restart restarts one task, or every running task if name is "".
 func (r *Runner) Restart(name string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	tasks, err := r.chosen(name)
+	tasks, err := r.selectTasks(name)
 	if err != nil {
 		return err
 	}
@@ -45,8 +47,8 @@ func (r *Runner) Restart(name string) error {
 		if t.handle == nil && name == "" {
 			continue
 		}
-		if t.ask(&request{Words: "A user asked for a restart"}) {
-			t.tell(event(api.EventRestartSignaled, "A user asked for a restart"))
+		if t.requestRestart(&request{Words: "A user asked for a restart"}) {
+			t.addEvent(event(api.EventRestartSignaled, "A user asked for a restart"))
 			done++
 		}
 	}
@@ -59,21 +61,21 @@ func (r *Runner) Restart(name string) error {
 	return nil
 }
 
-// RestartAll stops everything and begins the allocation's life again, with
-// the tasks that had ended already.
+// RestartAll stops all tasks and then restarts the whole allocation, including the tasks
+// that had already ended.
 func (r *Runner) RestartAll() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.ending != nil || r.delayed {
 		return api.Errorf(api.CodeConflict, "allocation %s is ending", api.ShortID(r.id))
 	}
-	if !r.begun {
+	if !r.started {
 		return api.Errorf(api.CodeConflict, "allocation %s has not started yet", api.ShortID(r.id))
 	}
 	if r.allDead() {
 		return api.Errorf(api.CodeConflict, "allocation %s has ended: run its job again instead", api.ShortID(r.id))
 	}
-	why := cause{event: api.EventRestartSignaled, words: "A user asked for a restart of all tasks"}
+	why := cause{event: api.EventRestartSignaled, message: "A user asked for a restart of all tasks"}
 	r.ending = &end{why: why, restart: true}
 	r.advance()
 	r.save()
@@ -81,14 +83,14 @@ func (r *Runner) RestartAll() error {
 	return nil
 }
 
-// again begins the allocation's life again.
-func (r *Runner) again() {
+// restartAllocation starts the allocation's life again, once all tasks have ended.
+func (r *Runner) restartAllocation() {
 	r.ending = nil
 	for _, t := range r.tasks {
 		if t.isDone() {
 			continue
 		}
-		t.stage, t.killed, t.again, t.ran, t.cut = stageWaiting, nil, nil, false, false
+		t.stage, t.killed, t.request, t.ran, t.interrupted = stageWaiting, nil, nil, false, false
 		t.change(func(s *api.TaskState) {
 			s.State, s.Failed = api.TaskStatePending, false
 			s.Restarts++
@@ -98,8 +100,8 @@ func (r *Runner) again() {
 	r.advance()
 }
 
-// chosen is the named task, or all.
-func (r *Runner) chosen(name string) ([]*task, error) {
+// selectTasks returns the named task, or all tasks if name is "".
+func (r *Runner) selectTasks(name string) ([]*task, error) {
 	if name == "" {
 		return r.tasks, nil
 	}
@@ -118,14 +120,13 @@ func (r *Runner) noTask(name string) error {
 	return api.Errorf(api.CodeNotFound, "allocation %s has no task %q; it has: %s", api.ShortID(r.id), name, strings.Join(names, ", "))
 }
 
-// Signal sends a signal to one task, or to every task that runs when name is
-// "".
+// Signal sends a signal to one task, or to every running task if name is "".
 func (r *Runner) Signal(ctx context.Context, name, signal string) error {
 	if signal == "" {
 		return api.Errorf(api.CodeInvalid, "Signal is missing: give a name such as SIGHUP")
 	}
 	r.mu.Lock()
-	tasks, err := r.chosen(name)
+	tasks, err := r.selectTasks(name)
 	handles := map[*task]driver.Handle{}
 	for _, t := range tasks {
 		if t.handle != nil {
@@ -148,15 +149,14 @@ func (r *Runner) Signal(ctx context.Context, name, signal string) error {
 		r.mu.Lock()
 		e := event(api.EventSignaling, "A user sent "+signal)
 		e.TaskSignal, e.TaskSignalReason = signal, "A user sent it"
-		t.tell(e)
+		t.addEvent(e)
 		r.host.Changed(r, true)
 		r.mu.Unlock()
 	}
 	return errors.Join(failed...)
 }
 
-// Exec runs a command beside a task. The task may be left out when there is
-// only one.
+// Exec runs a command beside a task. name may be "" if the allocation has one task.
 func (r *Runner) Exec(ctx context.Context, name string, e driver.Exec) (int, error) {
 	r.mu.Lock()
 	if name == "" && len(r.tasks) == 1 {
@@ -179,7 +179,7 @@ func (r *Runner) Exec(ctx context.Context, name string, e driver.Exec) (int, err
 	return h.Exec(ctx, e)
 }
 
-// Stats measures the tasks that run.
+// Stats measures the running tasks.
 func (r *Runner) Stats(ctx context.Context) map[string]driver.Stats {
 	r.mu.Lock()
 	handles := map[string]driver.Handle{}
@@ -198,7 +198,7 @@ func (r *Runner) Stats(ctx context.Context) map[string]driver.Stats {
 	return all
 }
 
-// TaskNames lists the allocation's tasks, sorted.
+// TaskNames returns the names of the allocation's tasks, sorted.
 func (r *Runner) TaskNames() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -209,11 +209,11 @@ func (r *Runner) TaskNames() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// noDelay reports whether shutdown delays are to be left out.
+// noDelay reports whether shutdown delays are skipped.
 func (r *Runner) noDelay() bool { return value(r.alloc.DesiredTransition.NoShutdownDelay) }
 
-// Update takes a newer version of the allocation from the servers: to stop it,
-// with a new version of the job that has the same tasks, or with other launches.
+// Update applies a newer version of the allocation from the servers: a stop, a new version of
+// the job with the same tasks, or other launches.
 func (r *Runner) Update(a *api.Allocation) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -231,22 +231,22 @@ func (r *Runner) Update(a *api.Allocation) {
 		}
 	}
 	if a.Job != nil && a.Job != old.Job {
-		r.renewed = true
-		defer func() { r.renewed = false }()
+		r.updatingInPlace = true
+		defer func() { r.updatingInPlace = false }()
 		r.group = groupOf(a)
 		for _, t := range r.tasks {
 			if spec := r.group.Task(t.name); spec != nil {
 				t.spec = spec
-				t.limitRun()
+				t.armTimeout()
 			}
 		}
 	}
-	if !r.begun && !a.IsServerTerminal() {
-		return // Start sees it
+	if !r.started && !a.IsServerTerminal() {
+		return // Start applies it
 	}
 	r.watchHealth()
 	if a.IsServerTerminal() {
-		r.stop(&end{why: cause{event: api.EventKilling, words: a.DesiredDescription}}, r.noDelay())
+		r.stop(&end{why: cause{event: api.EventKilling, message: a.DesiredDescription}}, r.noDelay())
 		return
 	}
 	r.advance()
