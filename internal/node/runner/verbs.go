@@ -53,7 +53,7 @@ func (r *Runner) Restart(name string) error {
 		}
 	}
 	if done == 0 {
-		return api.Errorf(api.CodeConflict, "nothing of allocation %s runs that could be restarted", api.ShortID(r.id))
+		return api.Errorf(api.CodeConflict, "restart allocation %s: none of its tasks is running", api.ShortID(r.id))
 	}
 	r.advance()
 	r.save()
@@ -67,13 +67,13 @@ func (r *Runner) RestartAll() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.ending != nil || r.delayed {
-		return api.Errorf(api.CodeConflict, "allocation %s is ending", api.ShortID(r.id))
+		return api.Errorf(api.CodeConflict, "restart allocation %s: it is ending", api.ShortID(r.id))
 	}
 	if !r.started {
-		return api.Errorf(api.CodeConflict, "allocation %s has not started yet", api.ShortID(r.id))
+		return api.Errorf(api.CodeConflict, "restart allocation %s: it has not started", api.ShortID(r.id))
 	}
 	if r.allDead() {
-		return api.Errorf(api.CodeConflict, "allocation %s has ended: run its job again instead", api.ShortID(r.id))
+		return api.Errorf(api.CodeConflict, "restart allocation %s: it has ended; run its job again", api.ShortID(r.id))
 	}
 	why := cause{event: api.EventRestartSignaled, message: "A user asked for a restart of all tasks"}
 	r.ending = &end{why: why, restart: true}
@@ -123,7 +123,7 @@ func (r *Runner) noTask(name string) error {
 // Signal sends a signal to one task, or to every running task if name is "".
 func (r *Runner) Signal(ctx context.Context, name, signal string) error {
 	if signal == "" {
-		return api.Errorf(api.CodeInvalid, "Signal is missing: give a name such as SIGHUP")
+		return api.Errorf(api.CodeInvalid, "send a signal: Signal is missing; give a name such as SIGHUP")
 	}
 	r.mu.Lock()
 	tasks, err := r.selectTasks(name)
@@ -138,7 +138,7 @@ func (r *Runner) Signal(ctx context.Context, name, signal string) error {
 		return err
 	}
 	if len(handles) == 0 {
-		return api.Errorf(api.CodeConflict, "nothing of allocation %s runs that could be signaled", api.ShortID(r.id))
+		return api.Errorf(api.CodeConflict, "signal allocation %s: none of its tasks is running", api.ShortID(r.id))
 	}
 	var failed []error
 	for t, h := range handles {
@@ -170,7 +170,7 @@ func (r *Runner) Exec(ctx context.Context, name string, e driver.Exec) (int, err
 	r.mu.Unlock()
 	switch {
 	case name == "":
-		return 0, api.Errorf(api.CodeInvalid, "task is missing: the allocation has several")
+		return 0, api.Errorf(api.CodeInvalid, "run a command: task is missing; the allocation has several tasks")
 	case t == nil:
 		return 0, r.noTask(name)
 	case h == nil:
