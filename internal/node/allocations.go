@@ -14,13 +14,13 @@ import (
 	"github.com/reeve-run/reeve/internal/node/runner"
 )
 
-// keptJob is a version of a job that allocations here were made from.
+// A keptJob is a version of a job that allocations on this node use.
 type keptJob struct {
 	job  *api.Job
 	uses int
 }
 
-// receive acts upon one message of the stream.
+// receive applies one message of the stream.
 func (n *Node) receive(m *api.NodeAllocations) {
 	arrived := make(map[versionKey]*api.Job, len(m.Jobs))
 	for _, j := range m.Jobs {
@@ -33,7 +33,7 @@ func (n *Node) receive(m *api.NodeAllocations) {
 	}
 	n.join(m.ClusterID)
 	if m.Rewound {
-		n.goBack()
+		n.rewind()
 	}
 	known := make(map[string]bool, len(m.Allocations))
 	for _, na := range m.Allocations {
@@ -53,12 +53,12 @@ func (n *Node) receive(m *api.NodeAllocations) {
 				n.missing(id, m)
 			}
 		}
-		n.tidy(m)
+		n.endUnclaimed(m)
 	}
 	n.follow(m.Timeline)
 }
 
-// versionKey names a version of a job in one message.
+// A versionKey identifies a version of a job in one message.
 type versionKey struct {
 	namespace, id        string
 	version, createIndex uint64
@@ -67,7 +67,7 @@ type versionKey struct {
 // accept starts or updates one allocation.
 func (n *Node) accept(na *api.NodeAllocation, arrived map[versionKey]*api.Job) {
 	a := na.Allocation.Copy()
-	a.Job = nil // an orphan's is kept as it is
+	a.Job = nil // an orphan keeps its own job
 	if j := arrived[versionKey{a.Namespace, a.JobID, na.JobVersion, na.JobCreateIndex}]; j != nil && !a.Orphan {
 		a.Job = j
 		if k := n.jobs[runner.JobKey(j)]; k != nil {
@@ -117,7 +117,7 @@ func (n *Node) accept(na *api.NodeAllocation, arrived map[versionKey]*api.Job) {
 		n.reporter.mark(a.ID, r.Report, true)
 		return
 	}
-	previous, ahead := n.ahead(a)
+	previous, ahead := n.predecessors(a)
 	elsewhere := n.config.Data != nil && a.PreviousAllocation != "" && n.runners[a.PreviousAllocation] == nil && migrates(a)
 	ending := n.config.Ended != nil && a.PreviousAllocation != "" && n.runners[a.PreviousAllocation] == nil && recreates(a)
 	if len(ahead) == 0 && !elsewhere && !ending {
@@ -157,12 +157,12 @@ func (n *Node) accept(na *api.NodeAllocation, arrived map[versionKey]*api.Job) {
 	})
 }
 
-// ahead are the allocations that must have ended before a new one starts: what
-// it replaces may still hold its ports and write its data, and what it preempted
-// its room. Previous is the one that it replaces, if that is among them. An agent
-// that is started anew comes to the same: what has not begun is not remembered,
-// and the servers send it again.
-func (n *Node) ahead(a *api.Allocation) (previous *runner.Runner, ahead []*runner.Runner) {
+// predecessors returns the running allocations that must end before a new one starts: the
+// one that it replaces may still hold its ports and write its data, and those that it
+// preempted hold its resources. previous is the replaced one, if it is among them. After a
+// restart the agent computes the same, because it does not record allocations that have not
+// started, and the servers send them again.
+func (n *Node) predecessors(a *api.Allocation) (previous *runner.Runner, ahead []*runner.Runner) {
 	if r := n.runners[a.PreviousAllocation]; r != nil && (r.Allocation().IsServerTerminal() || isSticky(a) && hasEnded(r)) {
 		previous, ahead = r, append(ahead, r)
 	}
@@ -174,7 +174,7 @@ func (n *Node) ahead(a *api.Allocation) (previous *runner.Runner, ahead []*runne
 	return previous, ahead
 }
 
-// hasEnded reports whether all of them have.
+// hasEnded reports whether all the allocations have ended.
 func hasEnded(runners ...*runner.Runner) bool {
 	for _, r := range runners {
 		select {
@@ -186,13 +186,13 @@ func hasEnded(runners ...*runner.Runner) bool {
 	return true
 }
 
-// isSame reports whether nothing of what the servers decide has changed.
+// isSame reports whether the servers' part of the allocation is unchanged.
 func isSame(old, a *api.Allocation) bool {
 	return a.AllocModifyIndex == old.AllocModifyIndex && a.DesiredStatus == old.DesiredStatus && a.Job == old.Job &&
 		a.DeploymentID == old.DeploymentID && launchesOf(a) == launchesOf(old)
 }
 
-// launchesOf says which launches the allocation has.
+// launchesOf returns the id of the allocation's launches; "" if it has none.
 func launchesOf(a *api.Allocation) string {
 	if a.Launches == nil {
 		return ""
@@ -200,7 +200,7 @@ func launchesOf(a *api.Allocation) string {
 	return a.Launches.ID
 }
 
-// answer reports an allocation that does not run here.
+// answer reports an allocation that does not run on this node.
 func (n *Node) answer(a *api.Allocation, status, words string) {
 	report := &api.Allocation{ID: a.ID, Namespace: a.Namespace, NodeID: n.identity.ID, JobID: a.JobID, Group: a.Group,
 		ClientStatus: status, ClientDescription: words, TaskStates: map[string]*api.TaskState{}, ModifyTime: time.Now().UnixNano()}
@@ -235,7 +235,7 @@ func (n *Node) dropJob(j *api.Job) {
 	}
 }
 
-// discard stops an allocation, if it runs, and removes all of it.
+// discard stops an allocation if it runs, and removes it.
 func (n *Node) discard(id, why string) {
 	r := n.runners[id]
 	if r == nil || n.doomed[id] {
@@ -254,7 +254,7 @@ func (n *Node) discard(id, why string) {
 	})
 }
 
-// remove deletes what is left of an ended allocation.
+// remove deletes the remains of an ended allocation.
 func (n *Node) remove(r *runner.Runner) {
 	if err := n.dirs.Remove(r.ID()); err != nil {
 		n.log.Warn("remove an allocation's directory", "allocation", r.ID(), "error", err)
@@ -266,7 +266,7 @@ func (n *Node) remove(r *runner.Runner) {
 	}
 	delete(n.runners, r.ID())
 	delete(n.doomed, r.ID())
-	delete(n.came, r.ID())
+	delete(n.arrivals, r.ID())
 	n.found(r.ID())
 	n.reporter.forget(r.ID())
 	for _, task := range r.TaskNames() {
@@ -276,8 +276,8 @@ func (n *Node) remove(r *runner.Runner) {
 	n.dropJob(r.Allocation().Job)
 }
 
-// acknowledged takes into account that the servers know how allocations are:
-// of those that ended, only the newest are kept.
+// acknowledged handles the servers' acknowledgement of reports. Of the ended allocations, it
+// keeps only the newest.
 func (n *Node) acknowledged(allocs []*api.Allocation) {
 	slices.SortFunc(allocs, func(a, b *api.Allocation) int { return cmp.Compare(a.ModifyTime, b.ModifyTime) })
 	n.mu.Lock()
@@ -301,7 +301,7 @@ func (n *Node) noteEnded(id string) {
 	}
 }
 
-// runner finds an allocation by id.
+// runner returns the runner of an allocation.
 func (n *Node) runner(id string) (*runner.Runner, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -311,7 +311,7 @@ func (n *Node) runner(id string) (*runner.Runner, error) {
 	return nil, api.Errorf(api.CodeNotFound, "allocation %q is not on node %s", id, n.identity.ID)
 }
 
-// restore makes runners of what an earlier agent ran.
+// restore makes runners for the allocations of an earlier agent.
 func (n *Node) restore() error {
 	jobs := map[string]*api.Job{}
 	err := n.ledger.Each(runner.KeyJob, func(key string, value []byte) error {
@@ -330,7 +330,7 @@ func (n *Node) restore() error {
 		if j := jobs[key]; j != nil || key != "" {
 			return j
 		}
-		for _, j := range jobs { // the record is of a version that did not say the key
+		for _, j := range jobs { // written by a version without keys in its records
 			if j.Namespace == namespace && j.ID == id && j.Version == version {
 				return j
 			}
@@ -349,7 +349,7 @@ func (n *Node) restore() error {
 		jobKey := runner.JobKey(j)
 		if n.jobs[jobKey] == nil {
 			n.jobs[jobKey] = &keptJob{job: j}
-			if jobs[jobKey] == nil { // kept by a version that had other keys
+			if jobs[jobKey] == nil { // written by a version with other keys
 				if data, err := json.Marshal(j); err == nil {
 					n.ledger.Put(jobKey, data)
 				}
@@ -369,7 +369,7 @@ func (n *Node) restore() error {
 	return n.loadStrays()
 }
 
-// resume looks after what was restored.
+// resume starts the restored runners.
 func (n *Node) resume() {
 	n.mu.Lock()
 	defer n.mu.Unlock()

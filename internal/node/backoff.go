@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// backoff is a wait that doubles, with jitter so that nodes which lost the
-// same server do not come back together.
+// A backoff is a delay that doubles, with jitter so that nodes that lost the same server do
+// not reconnect together.
 type backoff struct{ first, most, next time.Duration }
 
 func newBackoff(first, most time.Duration) *backoff {
@@ -19,10 +19,10 @@ func newBackoff(first, most time.Duration) *backoff {
 
 func (b *backoff) reset() { b.next = b.first }
 
-// wait reports whether ctx still goes on.
+// wait sleeps for the next delay. It reports whether ctx is still active.
 func (b *backoff) wait(ctx context.Context) bool { return b.waitOr(ctx, nil) }
 
-// waitOr is wait that anything on wake cuts short.
+// waitOr is wait, ended early by a message on wake.
 func (b *backoff) waitOr(ctx context.Context, wake <-chan struct{}) bool {
 	b.next = min(b.next, b.most)
 	timer := time.NewTimer(b.next/2 + rand.N(b.next/2+1))

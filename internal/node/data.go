@@ -12,8 +12,8 @@ import (
 	"github.com/reeve-run/reeve/internal/node/runner"
 )
 
-// isSticky reports whether the allocation is to have the data of the one before
-// it, if that was on this node.
+// isSticky reports whether the allocation inherits the data of its predecessor if that was on
+// this node.
 func isSticky(a *api.Allocation) bool {
 	switch a.Recovery {
 	case api.RecoveryTransient:
@@ -25,15 +25,13 @@ func isSticky(a *api.Allocation) bool {
 	return d != nil && d.Sticky != nil && *d.Sticky || migrates(a)
 }
 
-// migrates reports whether the allocation is to have the data of the one before
-// it, wherever that was.
+// migrates reports whether the allocation inherits the data of its predecessor on any node.
 func migrates(a *api.Allocation) bool {
 	d := diskOf(a)
 	return a.Recovery != api.RecoveryPermanent && d != nil && d.Migrate != nil && *d.Migrate
 }
 
-// recreates reports whether the allocation may not run together with the one
-// before it.
+// recreates reports whether the allocation must not run together with its predecessor.
 func recreates(a *api.Allocation) bool {
 	if a.Job == nil {
 		return false
@@ -42,10 +40,9 @@ func recreates(a *api.Allocation) bool {
 	return g != nil && g.Migrate != nil && g.Migrate.Recreate != nil && *g.Migrate.Recreate
 }
 
-// awaitEnd waits until the previous allocation, on another node, has ended, or is
-// given up.
+// awaitEnd waits until the previous allocation, on another node, has ended or is abandoned.
 func (n *Node) awaitEnd(r *runner.Runner, previous string) {
-	ctx, cancel := n.whileWanted(r)
+	ctx, cancel := n.contextOf(r)
 	defer cancel()
 	pause := newBackoff(100*time.Millisecond, 5*time.Second)
 	for {
@@ -60,12 +57,12 @@ func (n *Node) awaitEnd(r *runner.Runner, previous string) {
 	}
 }
 
-// whileWanted returns a context that ends with the allocation.
-func (n *Node) whileWanted(r *runner.Runner) (context.Context, context.CancelFunc) {
+// contextOf returns a context that ends with the allocation.
+func (n *Node) contextOf(r *runner.Runner) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(n.host.Context)
 	n.tasks.Go(func() {
 		select {
-		case <-r.Ended(): // it is not wanted any more
+		case <-r.Ended(): // it is no longer wanted
 			cancel()
 		case <-ctx.Done():
 		}
@@ -83,11 +80,11 @@ func diskOf(a *api.Allocation) *api.EphemeralDisk {
 	return nil
 }
 
-// takeOver fetches what another node keeps of the previous allocation. If that
-// does not work, the new one starts with nothing: it is told in the log, and the
-// node that has the data keeps it as long as it keeps ended allocations.
+// takeOver fetches the previous allocation's data from another node. On failure it logs a
+// warning, and the new allocation starts without data; the other node keeps the data as
+// long as it keeps ended allocations.
 func (n *Node) takeOver(r *runner.Runner, previous string) {
-	ctx, cancel := n.whileWanted(r)
+	ctx, cancel := n.contextOf(r)
 	defer cancel()
 	data, err := n.config.Data(ctx, previous)
 	if err == nil && data != nil {
@@ -99,7 +96,7 @@ func (n *Node) takeOver(r *runner.Runner, previous string) {
 	}
 }
 
-// serveSnapshot sends the data of an allocation that has ended.
+// serveSnapshot sends the data of an ended allocation.
 func (n *Node) serveSnapshot(w http.ResponseWriter, r *http.Request) error {
 	run, err := n.runner(r.PathValue("alloc"))
 	if err != nil {
@@ -111,7 +108,7 @@ func (n *Node) serveSnapshot(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", "application/x-tar")
 	if err := n.dirs.Pack(run.ID(), run.TaskNames(), w); err != nil {
 		n.log.Warn("send an allocation's data", "allocation", run.ID(), "error", err)
-		panic(http.ErrAbortHandler) // whoever reads it must not take it for whole
+		panic(http.ErrAbortHandler) // the client must not take a part for the whole
 	}
 	return nil
 }

@@ -17,22 +17,22 @@ import (
 	"github.com/reeve-run/reeve/internal/node/runner"
 )
 
-// contact is when the servers last answered the node. It is on record while
-// something runs that may not run for long without them, so that an agent which
-// starts without servers knows how long that has been.
+// contact is the time of the servers' last answer. It is recorded while an allocation with
+// stop_on_client_after runs, so that an agent that starts without servers knows how long
+// they have been silent.
 type contact struct {
 	Boot   string        // of the machine
-	Uptime time.Duration // of the machine; runs while it is suspended, and nobody sets it
-	Wall   time.Time     // for after the machine's restart, when Uptime says nothing
+	Uptime time.Duration // of the machine; includes suspension, and nobody can set it
+	Wall   time.Time     // used after a restart of the machine, which resets Uptime
 }
 
 const contactKey = "contact"
 
-// fenceEvery bounds how late a fence may fall. Timers stand still while the
-// machine is suspended; looking at the clock does not.
-const fenceEvery = time.Second
+// fenceInterval bounds the delay of a fence. Timers stop while the machine is suspended; a
+// periodic look at the clock does not depend on them.
+const fenceInterval = time.Second
 
-// uptime is how long the machine has been up, with the time it was suspended.
+// uptime returns how long the machine has been up, including suspension.
 func uptime() time.Duration {
 	var t unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &t) != nil {
@@ -46,8 +46,8 @@ func bootID() string {
 	return strings.TrimSpace(string(id))
 }
 
-// loadContact reads when an earlier agent was last answered. Without a record
-// it is now.
+// loadContact reads the time of the servers' last answer to an earlier agent. Without a
+// record it is the current time.
 func (n *Node) loadContact() {
 	n.contact.Store(int64(n.config.Uptime()))
 	var c contact
@@ -61,8 +61,7 @@ func (n *Node) loadContact() {
 	n.contact.Store(int64(n.config.Uptime() - max(0, time.Since(c.Wall))))
 }
 
-// answered notes that the servers answered what was sent at a time of the
-// machine's.
+// answered notes that the servers answered a request that was sent at the given uptime.
 func (n *Node) answered(sent time.Duration) {
 	n.contact.Store(int64(sent))
 	if n.nextFence() >= 0 {
@@ -70,7 +69,7 @@ func (n *Node) answered(sent time.Duration) {
 	}
 }
 
-// recordContact puts the last contact on record.
+// recordContact writes the last contact to the ledger.
 func (n *Node) recordContact() {
 	at := time.Duration(n.contact.Load())
 	data, err := json.Marshal(contact{Boot: bootID(), Uptime: at, Wall: time.Now().Add(at - n.config.Uptime())})
@@ -81,15 +80,14 @@ func (n *Node) recordContact() {
 	n.ledger.Put(contactKey, data)
 }
 
-// keepFenced stops, while no server answers, the allocations whose groups do
-// not let them run on for so long. By then the servers may run others in their
-// place.
+// keepFenced stops allocations with stop_on_client_after whose time without an answer from
+// the servers is over. By then the servers may run replacements.
 func (n *Node) keepFenced(ctx context.Context) {
 	for {
 		n.fence()
 		wait := n.nextFence()
-		if wait < 0 || wait > fenceEvery {
-			wait = fenceEvery
+		if wait < 0 || wait > fenceInterval {
+			wait = fenceInterval
 		}
 		if !sleep(ctx, wait) {
 			return
@@ -97,17 +95,17 @@ func (n *Node) keepFenced(ctx context.Context) {
 	}
 }
 
-// A leash is an allocation that may not run for ever without servers.
+// A leash is the limit on an allocation's time without servers.
 type leash struct {
 	r     *runner.Runner
-	after time.Duration // it may run for so long
-	since time.Duration // uptime when the servers last spoke for it
+	after time.Duration // the limit
+	since time.Duration // uptime at which the servers last confirmed the allocation
 }
 
-// left is how long the allocation may run on if no server answers.
+// left returns the remaining time if no server answers.
 func (l leash) left(now time.Duration) time.Duration { return max(0, l.since+l.after-now) }
 
-// fence stops what may not run any longer.
+// fence stops the allocations whose limit is over.
 func (n *Node) fence() {
 	now := n.config.Uptime()
 	for _, l := range n.leashes() {
@@ -118,8 +116,8 @@ func (n *Node) fence() {
 	}
 }
 
-// nextFence is how long it is until something has to be stopped if no server
-// answers; negative when nothing has.
+// nextFence returns the time until the next allocation must be stopped if no server answers;
+// negative if no allocation has a limit.
 func (n *Node) nextFence() time.Duration {
 	now, next := n.config.Uptime(), time.Duration(-1)
 	for _, l := range n.leashes() {
@@ -130,8 +128,8 @@ func (n *Node) nextFence() time.Duration {
 	return next
 }
 
-// beatFor is how long the node may wait for its next heartbeat: a third of the TTL,
-// and of the time that anything may run without one.
+// beatFor returns the longest time until the next heartbeat: a third of the TTL, and of the
+// shortest limit of an allocation.
 func (n *Node) beatFor(ttl time.Duration) time.Duration {
 	for _, l := range n.leashes() {
 		ttl = min(ttl, max(l.after, shortestLeash))
@@ -139,15 +137,15 @@ func (n *Node) beatFor(ttl time.Duration) time.Duration {
 	return ttl / 3
 }
 
-// shortestLeash bounds how often heartbeats are sent.
+// shortestLeash bounds the rate of heartbeats.
 const shortestLeash = time.Second
 
-// leashes lists the allocations that may not run for ever without servers. One that
-// came after the last heartbeat was answered, as the first thing that servers say
-// who were away, was spoken for when it came.
+// leashes returns the allocations with limits. An allocation that arrived after the last
+// answered heartbeat was confirmed when it arrived: servers that return after an outage send
+// allocations first.
 func (n *Node) leashes() []leash {
 	n.mu.Lock()
-	runners, came := n.all(), maps.Clone(n.came)
+	runners, came := n.all(), maps.Clone(n.arrivals)
 	n.mu.Unlock()
 	contact := time.Duration(n.contact.Load())
 	var list []leash
@@ -159,18 +157,18 @@ func (n *Node) leashes() []leash {
 	return list
 }
 
-// leashed notes that an allocation came that may not run for ever without servers,
-// and has the next heartbeat sent in time. The mutex is held.
+// leashed notes the arrival of an allocation with a limit, and schedules the next heartbeat
+// in time. The mutex is held.
 func (n *Node) leashed(r *runner.Runner) {
 	if r.FencedAfter() == 0 {
 		return
 	}
-	n.came[r.ID()] = n.config.Uptime()
+	n.arrivals[r.ID()] = n.config.Uptime()
 	n.recordContact()
 	n.beatSoon()
 }
 
-// beatSoon has a heartbeat sent at once, or the node registered if it is not.
+// beatSoon sends a heartbeat immediately, or registers the node if it is not registered.
 func (n *Node) beatSoon() {
 	select {
 	case n.beat <- struct{}{}:

@@ -165,10 +165,10 @@ func TestMachineThatWasSuspendedIsFencedWhenItWakes(t *testing.T) {
 		synctest.Wait()
 		n.mu.Lock()
 		n.contact.Add(-int64(2 * time.Minute)) // that much of the uptime went by while nothing ran
-		n.came["fenced"] -= 2 * time.Minute
+		n.arrivals["fenced"] -= 2 * time.Minute
 		n.mu.Unlock()
 		s.leave(true)
-		time.Sleep(fenceEvery)
+		time.Sleep(fenceInterval)
 		synctest.Wait()
 		want(t, "running", 0, len(d.Running()))
 	})

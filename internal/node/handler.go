@@ -14,7 +14,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Handler answers /v1/client/... for this node's allocations.
+// Handler serves /v1/client/... for this node's allocations.
 func (n *Node) Handler() http.Handler {
 	mux := http.NewServeMux()
 	handle := func(pattern string, do func(http.ResponseWriter, *http.Request) error) {
@@ -62,7 +62,7 @@ var statusOf = map[api.ErrorCode]int{
 	api.CodeUnavailable: http.StatusServiceUnavailable,
 }
 
-// writeError answers with an error as text.
+// writeError writes an error as text.
 func writeError(w http.ResponseWriter, err error) {
 	var e *api.Error
 	if !errors.As(err, &e) {
@@ -75,8 +75,8 @@ func writeError(w http.ResponseWriter, err error) {
 	http.Error(w, e.Error(), status)
 }
 
-// fileError turns an error of the file system into one for the caller; path
-// is as they wrote it.
+// fileError converts an error of the file system for the client; path is the one that the
+// client gave.
 func fileError(path string, err error) error {
 	switch {
 	case err == nil:
@@ -95,7 +95,7 @@ func fileError(path string, err error) error {
 	return api.Errorf(api.CodeInvalid, "read %q: %v", path, errors.Unwrap(err))
 }
 
-// number reads a parameter that is a whole number from 0.
+// number parses a parameter that is a non-negative integer.
 func number(r *http.Request, name string, missing int64) (int64, error) {
 	v, err := signed(r, name, missing)
 	if err != nil || v < 0 {
@@ -104,7 +104,7 @@ func number(r *http.Request, name string, missing int64) (int64, error) {
 	return v, nil
 }
 
-// signed reads a parameter that is a whole number, also below 0.
+// signed parses a parameter that is an integer.
 func signed(r *http.Request, name string, missing int64) (int64, error) {
 	s := r.FormValue(name)
 	if s == "" {
@@ -117,7 +117,7 @@ func signed(r *http.Request, name string, missing int64) (int64, error) {
 	return v, nil
 }
 
-// flag reads a boolean parameter; absent is false.
+// flag parses a boolean parameter, which is false if absent.
 func flag(r *http.Request, name string) (bool, error) {
 	s := r.FormValue(name)
 	if s == "" {

@@ -14,10 +14,10 @@ import (
 	"github.com/reeve-run/reeve/internal/node/driver"
 )
 
-// maxBody bounds a request, in bytes: these hold a name or two.
+// maxBody bounds a request's body, in bytes: bodies contain one or two names.
 const maxBody = 64 << 10
 
-// decode reads a request's body; an empty one leaves v as it is.
+// decode decodes a request's body into v; an empty body leaves v unchanged.
 func decode(r *http.Request, v any) error {
 	data, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxBody))
 	if err != nil {
@@ -99,7 +99,7 @@ func (n *Node) serveCollect(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, struct{}{})
 }
 
-// serveCollectAll removes what is left of all ended allocations.
+// serveCollectAll removes all ended allocations.
 func (n *Node) serveCollectAll(w http.ResponseWriter, _ *http.Request) error {
 	n.mu.Lock()
 	for _, id := range n.ended {
@@ -135,8 +135,7 @@ func (n *Node) serveStats(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, all)
 }
 
-// usage turns a measurement into rates, over the time since the last one of
-// the same task.
+// usage converts a measurement into rates since the previous measurement of the same task.
 func (n *Node) usage(key string, s driver.Stats) *api.ResourceUsage {
 	n.mu.Lock()
 	last, seen := n.measured[key]

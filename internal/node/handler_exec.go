@@ -18,8 +18,8 @@ import (
 	"github.com/reeve-run/reeve/internal/node/driver"
 )
 
-// serveExec runs a command beside a task. Its streams travel as JSON frames in
-// a websocket, which ends when the command does, or the other way round.
+// serveExec runs a command beside a task. Its streams travel as JSON frames over a websocket.
+// The websocket and the command end together.
 func (n *Node) serveExec(w http.ResponseWriter, r *http.Request) error {
 	run, err := n.runner(r.PathValue("alloc"))
 	if err != nil {
@@ -33,10 +33,10 @@ func (n *Node) serveExec(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	// Pages of other sites are kept out before requests come here.
+	// Requests from pages of other sites are rejected before they arrive here.
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
 	if err != nil {
-		return nil // it has answered
+		return nil // Accept has written the response
 	}
 	defer conn.CloseNow()
 	conn.SetReadLimit(1 << 20)
@@ -49,7 +49,7 @@ func (n *Node) serveExec(w http.ResponseWriter, r *http.Request) error {
 	sizes := make(chan driver.Size, 1)
 	var reading sync.WaitGroup
 	reading.Go(func() {
-		defer cancel() // who cannot be heard any more does not wait for an answer
+		defer cancel() // a client that cannot be reached waits for no answer
 		receiveInput(ctx, conn, input, sizes)
 	})
 	out := &frames{ctx: ctx, conn: conn}
@@ -72,7 +72,7 @@ func (n *Node) serveExec(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// reason is an error that fits into a websocket's close frame.
+// reason returns an error's text, cut to fit into a websocket's close frame.
 func reason(err error) string {
 	s := err.Error()
 	if len(s) > 120 {
@@ -81,7 +81,7 @@ func reason(err error) string {
 	return s
 }
 
-// receiveInput takes the caller's frames until there are no more.
+// receiveInput reads the client's frames until the stream ends.
 func receiveInput(ctx context.Context, conn *websocket.Conn, stdin *io.PipeWriter, sizes chan driver.Size) {
 	defer stdin.Close()
 	for {
@@ -91,7 +91,7 @@ func receiveInput(ctx context.Context, conn *websocket.Conn, stdin *io.PipeWrite
 		}
 		if s := in.TTYSize; s != nil {
 			select {
-			case <-sizes: // only the newest counts
+			case <-sizes: // replace the size that was not read yet
 			default:
 			}
 			sizes <- driver.Size{Rows: s.Height, Cols: s.Width}

@@ -23,15 +23,15 @@ import (
 	"github.com/reeve-run/reeve/internal/node/runner"
 )
 
-// heartbeatEvery keeps quiet streams from being taken for dead ones.
-const heartbeatEvery = 10 * time.Second
+// heartbeatInterval is the interval of heartbeats, which keep idle streams open.
+const heartbeatInterval = 10 * time.Second
 
-// maxListed is how many entries a directory may have that is listed: a task can
-// make more than there is memory for.
+// maxListed bounds the entries of a directory that is listed: a task can create more than
+// fit into memory.
 const maxListed = 100_000
 
-// openDir opens an allocation's directory and cleans the path asked for, which
-// is taken from there.
+// openDir opens an allocation's directory and returns the requested path, cleaned and
+// relative to that directory.
 func (n *Node) openDir(r *http.Request) (*os.Root, string, error) {
 	run, err := n.runner(r.PathValue("alloc"))
 	if err != nil {
@@ -54,8 +54,8 @@ func (n *Node) openDir(r *http.Request) (*os.Root, string, error) {
 	return root, name, err
 }
 
-// isEscape reports whether a path was refused because it leads out of its
-// root; package os has no name for that error.
+// isEscape reports whether a path was rejected because it leads outside of its root; package
+// os does not export that error.
 func isEscape(err error) bool {
 	var p *fs.PathError
 	return errors.As(err, &p) && strings.Contains(p.Err.Error(), "escapes")
@@ -86,7 +86,7 @@ func (n *Node) serveList(w http.ResponseWriter, r *http.Request) error {
 			return fileError(r.FormValue("path"), err)
 		}
 		for _, e := range entries {
-			if info, err := e.Info(); err == nil { // else it has just been removed
+			if info, err := e.Info(); err == nil { // otherwise it was just removed
 				list = append(list, fileInfo(info))
 			}
 		}
@@ -136,7 +136,7 @@ func (n *Node) serveReadAt(w http.ResponseWriter, r *http.Request) error {
 	return n.serveBytes(w, r, offset, limit)
 }
 
-// serveBytes answers with a part of a file, up to its end unless limit is above 0.
+// serveBytes sends a part of a file, up to its end unless limit is above 0.
 func (n *Node) serveBytes(w http.ResponseWriter, r *http.Request, offset, limit int64) error {
 	root, name, err := n.openDir(r)
 	if err != nil {
@@ -155,17 +155,17 @@ func (n *Node) serveBytes(w http.ResponseWriter, r *http.Request, offset, limit 
 	if limit > 0 {
 		from = io.LimitReader(f, limit)
 	}
-	// Not by its content: a task's file must not act as a page of this API.
+	// Do not detect the type from the content: a task's file must not act as a page of this API.
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	if _, err := io.Copy(w, from); err != nil {
 		n.log.Debug("send a file", "error", err)
-		panic(http.ErrAbortHandler) // whoever reads it must not take it for whole
+		panic(http.ErrAbortHandler) // the client must not take a part for the whole
 	}
 	return nil
 }
 
-// streamOptions reads what serveStream and serveLogs have in common.
+// streamOptions parses the parameters that serveStream and serveLogs share.
 func streamOptions(r *http.Request) (o logs.Options, plain bool, err error) {
 	if o.Offset, err = number(r, "offset", 0); err != nil {
 		return o, false, err
@@ -197,7 +197,7 @@ func (n *Node) serveStream(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer root.Close()
-	f, _, err := beneath.File(root, name) // so that mistakes get a status, not a broken stream
+	f, _, err := beneath.File(root, name) // so that an invalid request gets a status, not a broken stream
 	if err != nil {
 		return fileError(r.FormValue("path"), err)
 	}
@@ -246,8 +246,8 @@ func (n *Node) serveLogs(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// logRoot opens an allocation's directory. Who follows waits until there is
-// one; nil: there is none.
+// logRoot opens an allocation's directory. With follow, it waits until the directory exists;
+// otherwise it returns nil for a missing directory.
 func (n *Node) logRoot(ctx context.Context, run *runner.Runner, follow bool) (*os.Root, error) {
 	for {
 		dir := n.dirs.Root(run.ID())
@@ -268,7 +268,7 @@ func (n *Node) logRoot(ctx context.Context, run *runner.Runner, follow bool) (*o
 	}
 }
 
-// stream answers with frames, or with plain bytes.
+// stream sends frames, or plain bytes.
 func (n *Node) stream(w http.ResponseWriter, r *http.Request, plain bool, read func(context.Context, logs.Sink) error) error {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
@@ -284,21 +284,21 @@ func (n *Node) stream(w http.ResponseWriter, r *http.Request, plain bool, read f
 	s.flush()
 	var beats sync.WaitGroup
 	beats.Go(func() {
-		for sleep(ctx, heartbeatEvery) {
+		for sleep(ctx, heartbeatInterval) {
 			s.beat()
 		}
 	})
 	err := read(ctx, s.send)
 	cancel()
 	beats.Wait()
-	if err != nil { // the reader has left, or the agent stops, or the file cannot be read
+	if err != nil { // the client has left, the agent is stopping, or the file cannot be read
 		n.log.Debug("stream a file", "error", err)
-		panic(http.ErrAbortHandler) // whoever reads it must not take it for whole
+		panic(http.ErrAbortHandler) // the client must not take a part for the whole
 	}
 	return nil
 }
 
-// frameStream writes frames from one goroutine, and heartbeats from another.
+// A frameStream writes frames from one goroutine, and heartbeats from another.
 type frameStream struct {
 	mu    sync.Mutex
 	w     io.Writer

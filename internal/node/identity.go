@@ -15,7 +15,7 @@ import (
 	"github.com/reeve-run/reeve/internal/node/ledger"
 )
 
-// identity is who the node is, and how it proves that.
+// identity is the node's id, with the secret that proves it.
 type identity struct {
 	ID     string
 	Secret string
@@ -26,18 +26,17 @@ const (
 	identityFile = "identity.json"
 )
 
-// A passport is what the node must not lose with its ledger: under another
-// identity the servers would take it for another node, and replace all that runs
-// on it. It is a file beside the ledger.
+// A passport is the node's identity, which must survive the loss of the ledger: the servers
+// would take a node with a new identity for another node, and replace all its allocations.
+// It is a file beside the ledger.
 type passport struct {
 	identity
-	Cluster  string `json:",omitempty"` // as the ledger has it under keyCluster
-	Timeline string `json:",omitempty"` // as under keyTimeline
+	Cluster  string `json:",omitempty"` // as stored in the ledger under keyCluster
+	Timeline string `json:",omitempty"` // as stored in the ledger under keyTimeline
 }
 
-// loadIdentity reads the node's identity from the ledger, or else from the file
-// beside it, or makes one that is on record before anybody hears of it. It reports
-// whether it made one.
+// loadIdentity reads the node's identity from the ledger, or else from the file beside it.
+// Otherwise it creates an identity, records it before it is used, and reports made.
 func loadIdentity(l *ledger.Ledger, dir string) (id identity, made bool, err error) {
 	if data := l.Get(identityKey); data != nil {
 		if err := json.Unmarshal(data, &id); err != nil {
@@ -65,7 +64,7 @@ func loadIdentity(l *ledger.Ledger, dir string) (id identity, made bool, err err
 	return p.identity, made, l.Put(identityKey, data).Wait()
 }
 
-// readPassport returns an empty one if there is no file.
+// readPassport reads the passport; an empty one if the file is missing.
 func readPassport(dir string) (p passport, err error) {
 	path := filepath.Join(dir, identityFile)
 	data, err := os.ReadFile(path)
@@ -84,9 +83,9 @@ func readPassport(dir string) (p passport, err error) {
 	return p, nil
 }
 
-// keepPassport writes what the ledger says to the file beside it, unless it says so
-// already. An agent that cannot goes on: as long as the ledger is whole nobody
-// reads the file. The mutex is held, or nobody else has the node yet.
+// keepPassport writes the ledger's identity to the passport if it differs. A failure is only
+// logged, because the file is read only after the loss of the ledger. The mutex is held, or
+// the node is not shared yet.
 func (n *Node) keepPassport() {
 	p := passport{identity: n.identity, Cluster: n.cluster, Timeline: n.timeline}
 	if old, err := readPassport(n.config.DataDir); err == nil && old == p {
@@ -101,7 +100,7 @@ func (n *Node) keepPassport() {
 	}
 }
 
-// replaceFile writes a file that only its owner reads: as a whole or not at all.
+// replaceFile atomically writes a file that only its owner can read.
 func replaceFile(path string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
 	if err != nil {

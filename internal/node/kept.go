@@ -16,32 +16,31 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// The ledger can be lost, or be an older copy of itself, while the tasks go on with
-// the supervisor. Started again beside that, the agent would run everything a
-// second time. So it asks the supervisor first which tasks it keeps: each belongs
-// to an allocation, by its id. What the ledger or the servers know is adopted.
-// What neither knows is ended, as soon as the servers have named all that they
-// know.
+// The ledger can be lost or replaced by an older copy, while tasks continue under the
+// supervisor. An agent that trusted such a ledger would start every task a second time.
+// Therefore it first asks the supervisor which tasks it keeps; a task's id contains its
+// allocation's id. The agent adopts tasks whose allocations the ledger or the servers know,
+// and ends all others as soon as the servers have sent their complete list of allocations.
 
 // A Keeper keeps tasks while no agent runs.
 type Keeper interface {
-	// Kept lists the ids of the tasks it keeps, as in driver.Task. They run, or their
-	// end was not taken note of.
+	// Kept returns the ids of the tasks that it keeps, as in driver.Task: running tasks,
+	// and ended ones whose exit no agent has recorded.
 	Kept(ctx context.Context) ([]string, error)
-	// End stops a task, by force when the timeout is over, and forgets it.
+	// End stops a task, by force after the timeout, and forgets it.
 	End(ctx context.Context, id string, timeout time.Duration) error
 }
 
 const (
-	listPatience = 10 * time.Second
-	endPatience  = 5 * time.Second // of a task whose own kill_timeout nobody knows
+	listPatience       = 10 * time.Second
+	defaultKillTimeout = 5 * time.Second // for a task whose kill_timeout is unknown
 )
 
-// keptTasks are the runs that the supervisor keeps of an allocation, by task,
-// oldest first.
+// keptTasks holds the runs of an allocation that the supervisor keeps, by task, oldest
+// first.
 type keptTasks map[string][]int
 
-// loadKept asks which tasks outlived the agent before.
+// loadKept asks the supervisor for the tasks that outlived the previous agent.
 func (n *Node) loadKept(ctx context.Context) error {
 	if n.config.Keeper == nil {
 		return nil
@@ -71,7 +70,7 @@ func (n *Node) loadKept(ctx context.Context) error {
 	return nil
 }
 
-// parseRun takes an id apart: ALLOC/TASK/RUN.
+// parseRun splits the id of a run: ALLOC/TASK/RUN.
 func parseRun(id string) (alloc, task string, run int, ok bool) {
 	alloc, rest, ok := strings.Cut(id, "/")
 	at := strings.LastIndexByte(rest, '/')
@@ -82,7 +81,7 @@ func parseRun(id string) (alloc, task string, run int, ok bool) {
 	return alloc, rest[:at], run, err == nil && run > 0
 }
 
-// ids are the runs' ids, sorted.
+// ids returns the runs' ids, sorted.
 func (k keptTasks) ids(alloc string) []string {
 	var ids []string
 	for task, runs := range k {
@@ -94,8 +93,8 @@ func (k keptTasks) ids(alloc string) []string {
 	return ids
 }
 
-// claim hands the newest run of each task of an allocation to its runner. The mutex
-// is held, or nobody else has the node yet.
+// claim returns the newest run of each task of an allocation, for its runner, and stops
+// tracking them. The mutex is held, or the node is not shared yet.
 func (n *Node) claim(alloc string) map[string]int {
 	tasks := n.kept[alloc]
 	delete(n.kept, alloc)
@@ -106,8 +105,8 @@ func (n *Node) claim(alloc string) map[string]int {
 	return newest
 }
 
-// endKept ends the tasks of an allocation that nobody is going to claim, and then
-// says so. The mutex is held.
+// endKept ends the tasks of an allocation that no runner will claim, and then calls then.
+// The mutex is held.
 func (n *Node) endKept(alloc, why string, then func()) {
 	ids := n.kept[alloc].ids(alloc)
 	delete(n.kept, alloc)
@@ -117,7 +116,7 @@ func (n *Node) endKept(alloc, why string, then func()) {
 	})
 }
 
-// endTasks ends tasks, all at once.
+// endTasks ends tasks concurrently.
 func (n *Node) endTasks(ctx context.Context, ids []string, why string) {
 	var ending sync.WaitGroup
 	for _, id := range ids {
@@ -125,7 +124,7 @@ func (n *Node) endTasks(ctx context.Context, ids []string, why string) {
 		ending.Go(func() {
 			pause := newBackoff(100*time.Millisecond, 5*time.Second)
 			for {
-				err := n.config.Keeper.End(ctx, id, endPatience)
+				err := n.config.Keeper.End(ctx, id, defaultKillTimeout)
 				if err == nil || ctx.Err() != nil {
 					return
 				}
@@ -139,8 +138,8 @@ func (n *Node) endTasks(ctx context.Context, ids []string, why string) {
 	ending.Wait()
 }
 
-// endForeign ends all tasks of the node that this one was before its identity was
-// lost: the servers count them as lost with that node, and replace them.
+// endForeign ends all tasks of the node's former identity: the servers count them as lost
+// with that node, and replace them.
 func (n *Node) endForeign(ctx context.Context) {
 	var ids []string
 	for alloc, tasks := range n.kept {
@@ -150,13 +149,13 @@ func (n *Node) endForeign(ctx context.Context) {
 	n.endTasks(ctx, ids, "the node has lost its identity and registers as a new one, so the servers replace what ran on the old one")
 }
 
-// tidy ends, once the servers have named all that they know, what nobody claims,
-// and removes the directories that no allocation owns. The mutex is held.
-func (n *Node) tidy(m *api.NodeAllocations) {
-	if n.tidied {
+// endUnclaimed ends the unclaimed tasks and removes the directories without an allocation, once the
+// servers have sent their complete list. The mutex is held.
+func (n *Node) endUnclaimed(m *api.NodeAllocations) {
+	if n.unclaimedEnded {
 		return
 	}
-	n.tidied = true
+	n.unclaimedEnded = true
 	var ids []string
 	if foreign := n.keptOf != "" && m.ClusterID != "" && n.keptOf != m.ClusterID; foreign || m.Rewound {
 		for _, alloc := range slices.Sorted(maps.Keys(n.kept)) {
@@ -177,7 +176,7 @@ func (n *Node) tidy(m *api.NodeAllocations) {
 	})
 }
 
-// sweep removes directories that no allocation owns.
+// sweep removes directories without an allocation.
 func (n *Node) sweep() {
 	names, err := n.dirs.List()
 	if err != nil {

@@ -1,13 +1,13 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package node wires a node agent together: it says what the machine has,
-// holds one stream of the allocations that the servers placed on it, runs them,
-// reports how they are, and answers questions about them.
+// Package node assembles a node agent: it describes the machine, follows one stream of the
+// allocations that the servers placed on it, runs them, reports their states, and answers
+// questions about them.
 //
-// A node is a client of the servers' public API and nothing more; it never
-// imports them. It starts without them, too: what it ran before is looked after
-// from the first moment, whether a server can be reached or not.
+// A node is a client of the servers' public API and nothing more; it never imports them. It
+// also starts without them: it takes care of its running allocations from the first moment,
+// whether or not it reaches a server.
 package node
 
 import (
@@ -31,100 +31,100 @@ import (
 	"github.com/reeve-run/reeve/internal/node/runner"
 )
 
-// Servers is what a node asks of the servers. Errors carry the codes of
+// Servers is the part of the servers' API that a node uses. Errors carry the codes of
 // package api; CodeNotFound means that the servers do not know the node.
 type Servers interface {
 	Register(ctx context.Context, n *api.Node) (*api.NodeHeartbeatResponse, error)
 	Heartbeat(ctx context.Context, nodeID, secret string) (*api.NodeHeartbeatResponse, error)
-	// Stream calls receive for every message until ctx ends or the stream breaks.
-	// The position is the one up to which the node was told what it runs.
+	// Stream calls receive for every message until ctx ends or the stream breaks. told is
+	// the position of the last message that the node received.
 	Stream(ctx context.Context, nodeID, secret string, told api.Position, receive func(*api.NodeAllocations) error) error
 	UpdateAllocations(ctx context.Context, nodeID, secret string, allocs []*api.Allocation) error
-	// OfferOrphans returns why some are refused, by id.
+	// OfferOrphans returns the reasons for rejected orphans, by allocation id.
 	OfferOrphans(ctx context.Context, nodeID, secret string, orphans []*api.OfferedOrphan) (map[string]string, error)
 }
 
-// Config is what a node is made from. DataDir, Servers and Drivers are needed;
-// everything else has a default.
+// Config configures a node. DataDir, Servers and Drivers are required; all other fields have
+// defaults.
 type Config struct {
 	DataDir       string
-	Name          string // the host's name
-	Datacenter    string // "dc1"
-	Pool          string // "default"
+	Name          string // default: the host's name
+	Datacenter    string // default: "dc1"
+	Pool          string // default: "default"
 	Class         string
 	Meta          map[string]string
-	Attributes    map[string]string // added to what is found
-	HTTPAddr      string            // host:port by which others reach this agent's API
-	Interface     string            // network interface whose address ports are published on
-	Address       string            // that address, if it is not to be found out
+	Attributes    map[string]string // added to the fingerprinted ones
+	HTTPAddr      string            // host:port at which clients reach this agent's API
+	Interface     string            // network interface on whose address ports are published
+	Address       string            // that address; default: the interface's
 	Version       string            // of the agent
-	ReservedCPU   uint64            // MHz that allocations never get
-	ReservedMB    uint64            // memory
-	ReservedDisk  uint64            // MB
+	ReservedCPU   uint64            // MHz reserved for the host
+	ReservedMB    uint64            // memory reserved for the host
+	ReservedDisk  uint64            // MB of disk reserved for the host
 	ReservedPorts string            // "22,80,8000-8100"
-	ReservedCores []uint16          // ids of cores that tasks never have for themselves
+	ReservedCores []uint16          // ids of cores that are never dedicated to tasks
 	Devices       []*api.NodeDeviceGroup
-	HostNetworks  []api.HostNetwork // their addresses are found out
-	KeepEnded     int               // directories of ended allocations to keep: 50
+	HostNetworks  []api.HostNetwork // their addresses are fingerprinted
+	KeepEnded     int               // number of ended allocations whose directories are kept; default: 50
 	Servers       Servers
-	// Data returns the data of an allocation of another node as a tar archive,
-	// once it has ended; nil if it goes on, or there is none. A node without Data
-	// takes nothing over from others.
+	// Data returns the data of an ended allocation of another node as a tar archive; nil if
+	// the allocation still runs or has no data. A node without Data inherits no data from
+	// other nodes.
 	Data func(ctx context.Context, alloc string) (io.ReadCloser, error)
-	// Ended waits until an allocation of another node has ended, or its node is not
-	// heard of. A node without it waits for nobody.
+	// Ended waits until an allocation of another node has ended, or its node is lost. A node
+	// without Ended does not wait.
 	Ended   func(ctx context.Context, alloc string) error
-	Drivers map[string]driver.Driver // by the name that job files use
-	Keeper  Keeper                   // of the tasks that outlive the agent; nil: none does
+	Drivers map[string]driver.Driver // by their names in job files
+	Keeper  Keeper                   // keeps tasks that outlive the agent; nil: no driver has such tasks
 	Logger  *slog.Logger
-	// Uptime is how long the machine has been up, with the time that it was
-	// suspended; the kernel's by default.
+	// Uptime returns how long the machine has been up, including suspension; default: the
+	// kernel's value.
 	Uptime func() time.Duration
 }
 
 // A Node runs the allocations of one machine.
 type Node struct {
-	config   Config
-	log      *slog.Logger
-	dirs     *allocdir.Tree
-	ledger   *ledger.Ledger
-	checks   *check.Scheduler
-	host     *runner.Host
-	reporter *reporter
-	identity identity
-	anew     bool                     // the identity was made by this agent
-	stop     context.CancelFunc       // of host.Context
-	register chan struct{}            // asks for another registration
-	offers   chan struct{}            // asks for strays to be offered
-	joined   chan struct{}            // closed when the servers know the node
-	self     atomic.Pointer[api.Node] // replaced, never changed
-	refused  atomic.Int64             // uptime since which the servers listen to another agent; 0: they listen to this one
-	moved    bool                     // the data directory was written elsewhere
-	beat     chan struct{}            // asks for a heartbeat at once
-	unheard  atomic.Bool              // the last heartbeat was not answered
-	contact  atomic.Int64             // uptime at which what the servers answered last was sent
+	config          Config
+	log             *slog.Logger
+	dirs            *allocdir.Tree
+	ledger          *ledger.Ledger
+	checks          *check.Scheduler
+	host            *runner.Host
+	reporter        *reporter
+	identity        identity
+	identityCreated bool                     // reports whether this agent created the identity
+	stop            context.CancelFunc       // of host.Context
+	register        chan struct{}            // requests another registration
+	offers          chan struct{}            // requests an offer of the strays
+	joined          chan struct{}            // closed when the servers know the node
+	self            atomic.Pointer[api.Node] // replaced, never changed
+	rejectedSince   atomic.Int64             // uptime since which the servers reject this agent as a twin; 0: they accept it
+	moved           bool                     // reports whether the data directory was written elsewhere
+	beat            chan struct{}            // requests a heartbeat
+	heartbeatFailed atomic.Bool              // reports whether the last heartbeat failed
+	contact         atomic.Int64             // send time, as an uptime, of the last request that the servers answered
 
-	mu       sync.Mutex
-	runners  map[string]*runner.Runner
-	jobs     map[string]*keptJob
-	cluster  string                  // that the node is of; "" before it joined one that says so
-	timeline string                  // that what it was told last is of
-	strays   map[string]string       // allocations that its servers have not known so far, with the cluster that they are of
-	untold   string                  // the cluster that what it runs is of, while its servers have not been told; "" if they have
-	doomed   map[string]bool         // to be removed when they have ended
-	ended    []string                // acknowledged as ended, oldest first
-	measured map[string]driver.Stats // the last measurements, for rates
-	meter    *fingerprint.Meter
-	kept     map[string]keptTasks     // what outlived the agent before and no runner has claimed, by allocation
-	keptOf   string                   // the cluster that these are of; "" if that is not known
-	tidied   bool                     // what nobody claims was dealt with
-	came     map[string]time.Duration // uptime at which allocations came that may not run for ever without servers
-	closed   bool
-	tasks    sync.WaitGroup // goroutines that start or remove runners
+	mu             sync.Mutex
+	runners        map[string]*runner.Runner
+	jobs           map[string]*keptJob
+	cluster        string                  // cluster of the node; "" until it joins one that has a name
+	timeline       string                  // timeline of the last message
+	strays         map[string]string       // allocations unknown to the servers, with the cluster that placed each
+	unoffered      string                  // former cluster of the strays that were not offered yet; "" if all were
+	doomed         map[string]bool         // allocations to remove when they have ended
+	ended          []string                // ended allocations that the servers acknowledged, oldest first
+	measured       map[string]driver.Stats // last measurements, for rates
+	meter          *fingerprint.Meter
+	kept           map[string]keptTasks     // tasks that outlived the previous agent and have no runner, by allocation
+	keptOf         string                   // cluster of the kept tasks; "" if unknown
+	unclaimedEnded bool                     // reports whether unclaimed tasks were ended
+	arrivals       map[string]time.Duration // uptimes at which allocations with stop_on_client_after arrived
+	closed         bool
+	tasks          sync.WaitGroup // goroutines that start or remove runners
 }
 
-// New prepares a node from its data directory. It fails if the directory
-// cannot be used, or another agent uses it.
+// New prepares a node from its data directory. It fails if the directory cannot be used, or
+// if another agent uses it.
 func New(c Config) (*Node, error) {
 	if c.DataDir == "" {
 		return nil, errors.New("the node has no data directory: set data_dir")
@@ -165,11 +165,11 @@ func New(c Config) (*Node, error) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	n := &Node{
-		config: c, log: c.Logger, dirs: dirs, ledger: l, checks: check.New(), identity: id, anew: anew, stop: stop,
+		config: c, log: c.Logger, dirs: dirs, ledger: l, checks: check.New(), identity: id, identityCreated: anew, stop: stop,
 		register: make(chan struct{}, 1), beat: make(chan struct{}, 1), joined: make(chan struct{}), offers: make(chan struct{}, 1), strays: map[string]string{},
 		runners: map[string]*runner.Runner{}, jobs: map[string]*keptJob{}, doomed: map[string]bool{}, measured: map[string]driver.Stats{},
 		meter: fingerprint.NewMeter(c.DataDir),
-		kept:  map[string]keptTasks{}, came: map[string]time.Duration{},
+		kept:  map[string]keptTasks{}, arrivals: map[string]time.Duration{},
 	}
 	n.reporter = newReporter(n.sendReports, n.acknowledged)
 	n.host = &runner.Host{
@@ -188,20 +188,20 @@ func New(c Config) (*Node, error) {
 	return n, nil
 }
 
-// ID names the node; it stays the same as long as its data directory does.
+// ID returns the node's id, which stays the same as long as its data directory exists.
 func (n *Node) ID() string { return n.identity.ID }
 
-// Node is what the servers are told of the node.
+// Node returns the node's description for the servers.
 func (n *Node) Node() *api.Node {
 	return n.self.Load()
 }
 
-// Run looks after the node until ctx ends. Its tasks go on: the next agent on
-// the same data directory finds them again.
+// Run runs the node until ctx ends. Its tasks outlive it: the next agent on the same data
+// directory finds them.
 func (n *Node) Run(ctx context.Context) error {
 	var loops sync.WaitGroup
 	loops.Go(func() { n.checks.Run(ctx) })
-	if n.anew {
+	if n.identityCreated {
 		n.endForeign(ctx)
 	}
 	if !n.moved {
@@ -218,7 +218,7 @@ func (n *Node) Run(ctx context.Context) error {
 	return n.close()
 }
 
-// close leaves the tasks alone and ends everything else.
+// close stops everything except the tasks.
 func (n *Node) close() error {
 	n.stop()
 	n.mu.Lock()
@@ -233,7 +233,7 @@ func (n *Node) close() error {
 	return n.ledger.Close()
 }
 
-// all lists the runners; the mutex is held.
+// all returns the runners. The mutex is held.
 func (n *Node) all() []*runner.Runner {
 	list := make([]*runner.Runner, 0, len(n.runners))
 	for _, r := range n.runners {
@@ -242,8 +242,8 @@ func (n *Node) all() []*runner.Runner {
 	return list
 }
 
-// StopAll stops every allocation, without the delays that jobs ask for, and
-// waits until none is left or ctx ends. Call it while Run runs.
+// StopAll stops every allocation, without shutdown delays, and waits until all have ended or
+// ctx ends. Call it while Run runs.
 func (n *Node) StopAll(ctx context.Context) error {
 	n.mu.Lock()
 	runners := n.all()

@@ -12,17 +12,16 @@ import (
 )
 
 const (
-	reportLazily = 200 * time.Millisecond // how long what is not urgent may wait for company
-	reportBatch  = 500                    // allocations in one request
+	reportDelay = 200 * time.Millisecond // longest delay of a report that is not urgent
+	reportBatch = 500                    // allocations in one request
 )
 
-// A reporter tells the servers how allocations are.
+// A reporter reports the states of allocations to the servers.
 //
-// One request is under way at a time. What changes meanwhile is marked, not
-// copied: an allocation is looked at when its request is made. So an older
-// state is never sent after a newer one, a thousand changes of one allocation
-// cost one line, and an idle reporter sends at once. What was not acknowledged
-// stays marked.
+// One request is in flight at a time. Changes in the meantime mark an allocation, and its
+// state is read when the next request is made. So an older state is never sent after a newer
+// one, a thousand changes of one allocation cost one line, and an idle reporter sends
+// immediately. Unacknowledged allocations stay marked.
 type reporter struct {
 	send  func(ctx context.Context, allocs []*api.Allocation) error
 	acked func(allocs []*api.Allocation)
@@ -37,7 +36,7 @@ func newReporter(send func(context.Context, []*api.Allocation) error, acked func
 	return &reporter{send: send, acked: acked, marked: map[string]func() *api.Allocation{}, wake: make(chan struct{}, 1)}
 }
 
-// mark notes that an allocation has something to report. look is called later.
+// mark notes that an allocation has changed. look is called later to read its state.
 func (p *reporter) mark(id string, look func() *api.Allocation, urgent bool) {
 	p.mu.Lock()
 	p.marked[id] = look
@@ -49,14 +48,14 @@ func (p *reporter) mark(id string, look func() *api.Allocation, urgent bool) {
 	}
 }
 
-// forget drops what waits of an allocation that the servers do not know.
+// forget drops the mark of an allocation that the servers do not know.
 func (p *reporter) forget(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.marked, id)
 }
 
-// run sends until ctx ends, beginning when ready is closed.
+// run sends reports until ctx ends, starting when ready is closed.
 func (p *reporter) run(ctx context.Context, ready <-chan struct{}) {
 	select {
 	case <-ready:
@@ -85,7 +84,7 @@ func (p *reporter) run(ctx context.Context, ready <-chan struct{}) {
 	}
 }
 
-// wait returns when there is something to send, or false when ctx ended.
+// wait blocks until a report is due. It returns false if ctx has ended.
 func (p *reporter) wait(ctx context.Context) bool {
 	var lazily <-chan time.Time
 	for {
@@ -96,7 +95,7 @@ func (p *reporter) wait(ctx context.Context) bool {
 			return ctx.Err() == nil
 		}
 		if some && lazily == nil {
-			lazily = time.After(reportLazily)
+			lazily = time.After(reportDelay)
 		}
 		select {
 		case <-p.wake:

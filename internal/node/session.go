@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	driversEvery = 30 * time.Second
-	answerWithin = time.Second // a server at least has for its answer
+	driversEvery  = 30 * time.Second
+	minAnswerTime = time.Second // minimum time for a server's answer
 )
 
 var errTwin = errors.New("another agent speaks for the node")
 
-// keepRegistered registers the node and sends heartbeats; it registers again
-// when the servers have forgotten the node, or it has changed.
+// keepRegistered registers the node and sends heartbeats. It registers again if the servers
+// have forgotten the node, or if the node has changed.
 func (n *Node) keepRegistered(ctx context.Context) {
 	ttl := 30 * time.Second
 	pause := newBackoff(100*time.Millisecond, ttl/3)
@@ -29,13 +29,13 @@ func (n *Node) keepRegistered(ctx context.Context) {
 		var answer *api.NodeHeartbeatResponse
 		var err error
 		doing, sent := "send a heartbeat", n.config.Uptime()
-		// A server that does not answer must not keep the node from asking again.
-		asking, done := context.WithTimeout(ctx, max(ttl/2, answerWithin))
+		// A server that does not answer must not delay the next attempt.
+		asking, done := context.WithTimeout(ctx, max(ttl/2, minAnswerTime))
 		if known {
 			answer, err = n.config.Servers.Heartbeat(asking, n.identity.ID, n.identity.Secret)
 		} else {
 			doing = "register the node"
-			answer, err = n.config.Servers.Register(asking, n.introduced())
+			answer, err = n.config.Servers.Register(asking, n.registration())
 		}
 		done()
 		if ctx.Err() != nil {
@@ -44,13 +44,13 @@ func (n *Node) keepRegistered(ctx context.Context) {
 		n.isTwin(err, ttl)
 		if err != nil {
 			if known && api.CodeOf(err) == api.CodeNotFound {
-				known = false // at once
+				known = false // retry immediately
 				continue
 			}
-			if n.refused.Load() == 0 { // or else it was said once
+			if n.rejectedSince.Load() == 0 { // otherwise it was logged when it began
 				n.log.Warn(doing, "error", err)
 			}
-			n.unheard.Store(true)
+			n.heartbeatFailed.Store(true)
 			pause.most = n.beatFor(ttl)
 			if !pause.waitOr(ctx, n.beat) {
 				return
@@ -58,11 +58,11 @@ func (n *Node) keepRegistered(ctx context.Context) {
 			continue
 		}
 		pause.reset()
-		n.unheard.Store(false)
+		n.heartbeatFailed.Store(false)
 		away := sent-time.Duration(n.contact.Load()) > ttl
 		n.answered(sent)
 		if known && away {
-			n.reportAll() // the servers may have taken everything for lost
+			n.reportAll() // the servers may have counted all allocations as lost
 		}
 		if !known && n.introduce(ctx, answer) {
 			continue
@@ -95,7 +95,7 @@ func (n *Node) keepRegistered(ctx context.Context) {
 	}
 }
 
-// registerAgain makes keepRegistered register at once.
+// registerAgain makes keepRegistered register immediately.
 func (n *Node) registerAgain() {
 	select {
 	case n.register <- struct{}{}:
@@ -103,7 +103,7 @@ func (n *Node) registerAgain() {
 	}
 }
 
-// keepStreaming holds the stream of allocations.
+// keepStreaming follows the stream of allocations.
 func (n *Node) keepStreaming(ctx context.Context) {
 	select {
 	case <-n.joined:
@@ -112,13 +112,13 @@ func (n *Node) keepStreaming(ctx context.Context) {
 	}
 	pause := newBackoff(50*time.Millisecond, 5*time.Second)
 	for ctx.Err() == nil {
-		err := n.config.Servers.Stream(ctx, n.identity.ID, n.identity.Secret, n.told(), func(m *api.NodeAllocations) error {
-			if n.refused.Load() != 0 {
-				return errTwin // it gets all of it when the servers listen to it again
+		err := n.config.Servers.Stream(ctx, n.identity.ID, n.identity.Secret, n.position(), func(m *api.NodeAllocations) error {
+			if n.rejectedSince.Load() != 0 {
+				return errTwin // the stream is complete once the servers accept this agent again
 			}
 			pause.reset()
-			if n.unheard.Load() {
-				n.beatSoon() // there is a server again
+			if n.heartbeatFailed.Load() {
+				n.beatSoon() // a server is reachable again
 			}
 			n.receive(m)
 			return nil
@@ -136,9 +136,9 @@ func (n *Node) keepStreaming(ctx context.Context) {
 	}
 }
 
-// sendReports posts one batch.
+// sendReports sends one batch.
 func (n *Node) sendReports(ctx context.Context, allocs []*api.Allocation) error {
-	if n.refused.Load() != 0 {
+	if n.rejectedSince.Load() != 0 {
 		return errTwin
 	}
 	err := n.config.Servers.UpdateAllocations(ctx, n.identity.ID, n.identity.Secret, allocs)
@@ -151,7 +151,7 @@ func (n *Node) sendReports(ctx context.Context, allocs []*api.Allocation) error 
 	return err
 }
 
-// reportAll marks every allocation: the servers may have lost what they knew.
+// reportAll marks every allocation, because the servers may have lost their reports.
 func (n *Node) reportAll() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -160,8 +160,8 @@ func (n *Node) reportAll() {
 	}
 }
 
-// watchDrivers looks at the drivers from time to time, and tells the servers
-// when one came or went.
+// watchDrivers checks the drivers periodically, and registers the node again when one
+// appeared or disappeared.
 func (n *Node) watchDrivers(ctx context.Context) {
 	for sleep(ctx, driversEvery) {
 		before := n.Node()

@@ -12,15 +12,14 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// A stray is an allocation that runs here and that the servers have never known:
-// they lost everything and began anew, or what they know is older than it. The
-// node does not stop it. It offers it to the servers, which adopt it, and keeps
-// it in any case.
+// A stray is an allocation on this node that its servers have never known: they lost their
+// state, or were restored from an older copy. The node does not stop strays. It offers them
+// to the servers, which may adopt them, and keeps them in any case.
 //
-// How is it told from one that the servers have removed? A cluster has a name
-// for as long as its state lives. What another cluster placed, this one cannot
-// have removed. Nor can servers whose history does not have the position up to
-// which the node was told: they say so at the beginning of a stream.
+// The difference from an allocation that the servers have removed: a cluster has a name as
+// long as its state exists, so a cluster cannot have removed an allocation that another one
+// placed. Nor can servers whose history lacks the position of the last message that the node
+// received: they say so at the start of a stream.
 const (
 	keyCluster  = "cluster"
 	keyTimeline = "timeline"
@@ -28,14 +27,14 @@ const (
 	offerBatch  = 128
 )
 
-// loadStrays reads of which cluster the node was, and what it had to offer.
+// loadStrays reads the node's cluster and strays from the ledger.
 func (n *Node) loadStrays() error {
 	n.cluster, n.timeline = string(n.ledger.Get(keyCluster)), string(n.ledger.Get(keyTimeline))
 	n.keptOf = n.cluster
 	return n.ledger.Each(keyStray, func(key string, value []byte) error {
 		if id := strings.TrimPrefix(key, keyStray); n.runners[id] != nil {
 			n.strays[id] = string(value)
-			n.untold = string(value) // the agent may have ended before it offered it
+			n.unoffered = string(value) // the previous agent may have ended before it offered them
 		} else {
 			n.ledger.Delete(key)
 		}
@@ -43,15 +42,15 @@ func (n *Node) loadStrays() error {
 	})
 }
 
-// join notes of which cluster the servers are. Whatever another one placed here
-// is a stray from then on. The mutex is held.
+// join notes the cluster of the servers. All allocations of another cluster become strays.
+// The mutex is held.
 func (n *Node) join(cluster string) {
 	if cluster == "" || cluster == n.cluster {
 		return
 	}
 	if n.cluster != "" {
 		if len(n.runners) > 0 {
-			n.untold = n.cluster
+			n.unoffered = n.cluster
 		}
 		n.log.Warn("the servers are of another cluster than before: what runs here goes on, and is offered to them",
 			"before", n.cluster, "now", cluster, "allocations", len(n.runners))
@@ -64,8 +63,8 @@ func (n *Node) join(cluster string) {
 	n.keepPassport()
 }
 
-// told is the position up to which the servers have told the node what it runs.
-func (n *Node) told() api.Position {
+// position returns the position of the last message that the node received.
+func (n *Node) position() api.Position {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	p := api.Position{Timeline: n.timeline}
@@ -77,9 +76,9 @@ func (n *Node) told() api.Position {
 	return p
 }
 
-// goBack has everything that runs here listen to servers that are on an older
-// copy of their data: they count from there. The mutex is held.
-func (n *Node) goBack() {
+// rewind prepares all allocations for servers that run from an older copy of their data, and
+// continue their indexes from there. The mutex is held.
+func (n *Node) rewind() {
 	n.log.Warn("the servers are on an older copy of their data: what they do not know any more goes on, and is offered to them",
 		"allocations", len(n.runners))
 	for id, r := range n.runners {
@@ -89,9 +88,8 @@ func (n *Node) goBack() {
 	}
 }
 
-// follow notes on which timeline the servers are. It comes after what they said
-// has been noted: an agent that ended in between is told that they are rewound
-// once more. The mutex is held.
+// follow notes the timeline of the servers after a message was applied: if the agent ends in
+// between, the next stream says again that the servers are rewound. The mutex is held.
 func (n *Node) follow(timeline string) {
 	if timeline != "" && timeline != n.timeline {
 		n.timeline = timeline
@@ -117,15 +115,15 @@ func (n *Node) found(id string) {
 	}
 	delete(n.strays, id)
 	n.ledger.Delete(keyStray + id)
-	if r := n.runners[id]; r != nil { // what was reported meanwhile was passed over
+	if r := n.runners[id]; r != nil { // the servers ignored earlier reports
 		n.reporter.mark(id, r.Report, true)
 	}
 }
 
-// missing decides about an allocation that the servers did not name although
-// they named all. The mutex is held.
+// missing decides about an allocation that is not in the servers' complete list. The mutex
+// is held.
 func (n *Node) missing(id string, m *api.NodeAllocations) {
-	// A server that is behind the others has not reached the index yet.
+	// A server that lags behind the others may not have reached the allocation's index yet.
 	if m.Rewound || m.ClusterID != "" && n.runners[id].Allocation().CreateIndex > m.Index {
 		n.stray(id, n.cluster)
 	}
@@ -143,7 +141,7 @@ func (n *Node) offerSoon() {
 	}
 }
 
-// keepOffering offers strays whenever the servers turn out not to know them.
+// keepOffering offers strays whenever the node has new ones.
 func (n *Node) keepOffering(ctx context.Context) {
 	pause := newBackoff(100*time.Millisecond, 10*time.Second)
 	for {
@@ -161,7 +159,7 @@ func (n *Node) keepOffering(ctx context.Context) {
 // offer offers all strays, and reports whether the servers have answered.
 func (n *Node) offer(ctx context.Context) bool {
 	n.mu.Lock()
-	of := n.untold
+	of := n.unoffered
 	var orphans []*api.OfferedOrphan
 	for id, cluster := range n.strays {
 		r := n.runners[id]
@@ -188,15 +186,14 @@ func (n *Node) offer(ctx context.Context) bool {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.untold == of { // and not yet another one since
-		n.untold = ""
+	if n.unoffered == of { // unless the cluster changed in the meantime
+		n.unoffered = ""
 	}
 	return true
 }
 
-// introduce joins the cluster of the servers that answered a registration. It
-// reports whether the node has to register again: what it runs had to be known
-// first.
+// introduce joins the cluster of the servers that answered a registration. It reports whether
+// the node must register again, because it first had to recognize its strays.
 func (n *Node) introduce(ctx context.Context, answer *api.NodeHeartbeatResponse) (again bool) {
 	if answer == nil {
 		return false
@@ -216,14 +213,14 @@ func (n *Node) introduce(ctx context.Context, answer *api.NodeHeartbeatResponse)
 	return true
 }
 
-// introduced is what the servers are told of the node when it registers.
-func (n *Node) introduced() *api.Node {
+// registration returns the description that the node registers with.
+func (n *Node) registration() *api.Node {
 	node := n.Node().Copy()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	switch {
-	case n.untold != "":
-		node.LastCluster = n.untold
+	case n.unoffered != "":
+		node.LastCluster = n.unoffered
 	case len(n.runners) > 0:
 		node.LastCluster = n.cluster
 	}

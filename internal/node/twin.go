@@ -13,13 +13,13 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// This file is about twins: two agents with one identity, because one's data
-// directory is a copy of the other's (a copied disk, a restored backup, a cloned
-// machine). The servers listen to the first one only. The second runs nothing:
-// what it finds in its directory runs on the first one's machine.
+// This file handles twins: two agents with one identity, because the data directory of one
+// is a copy of the other's (a copied disk, a restored backup, a cloned machine). The servers
+// accept the first agent only. The second runs nothing: the allocations in its directory run
+// on the first one's machine.
 
-// AgentMark tells the agents on two data directories apart, copies among them;
-// one that is started again on the same directory has the same.
+// AgentMark returns a mark that distinguishes agents on different data directories, including
+// copies. It survives restarts of the agent on the same directory.
 func AgentMark(dir string) string {
 	var st unix.Stat_t
 	if unix.Stat(dir, &st) != nil {
@@ -30,8 +30,8 @@ func AgentMark(dir string) string {
 
 const placeKey = "place"
 
-// notePlace notes which directory this is, and finds out whether what it holds was
-// written in another one.
+// notePlace records the location of the data directory, and detects whether it was written at
+// another location.
 func (n *Node) notePlace() error {
 	var st unix.Stat_t
 	if err := unix.Stat(n.config.DataDir, &st); err != nil {
@@ -49,25 +49,25 @@ func (n *Node) notePlace() error {
 	return nil
 }
 
-// refusedFor is how many TTLs an agent is refused, for what it runs to be stopped.
-// A machine that was restarted is refused for less than one.
-const refusedFor = 2
+// maxRejectedTTLs is the number of TTLs of rejection after which a twin stops its allocations. A
+// machine that was restarted is rejected for less than one TTL.
+const maxRejectedTTLs = 2
 
-// isTwin takes into account how the servers answered: whether another agent speaks
-// for the node. It runs nothing new then, and soon nothing at all.
+// isTwin handles the servers' answer: they may accept another agent for the node. Then this
+// one starts nothing new, and soon stops everything.
 func (n *Node) isTwin(err error, ttl time.Duration) {
 	if api.CodeOf(err) != api.CodeConflict {
 		if err == nil {
-			n.refused.Store(0)
+			n.rejectedSince.Store(0)
 		}
 		return
 	}
 	now := n.config.Uptime()
-	if n.refused.CompareAndSwap(0, max(int64(now), 1)) {
+	if n.rejectedSince.CompareAndSwap(0, max(int64(now), 1)) {
 		n.log.Error("the servers do not listen to this agent", "data_dir", n.config.DataDir, "error", err)
 		return
 	}
-	if now-time.Duration(n.refused.Load()) < refusedFor*ttl {
+	if now-time.Duration(n.rejectedSince.Load()) < maxRejectedTTLs*ttl {
 		return
 	}
 	n.mu.Lock()
