@@ -8,8 +8,8 @@
 //	SECRETS/ALLOC/TASK            the task's secrets, on a memory file system when
 //	                              the agent is root; ALLOC/TASK/secrets points there
 //
-// Secrets lie outside ALLOC, so nothing that is confined to ALLOC (as the file
-// API is) can read them, whatever links a task makes.
+// Secrets lie outside ALLOC, so code that is confined to ALLOC, such as the file API, cannot
+// read them through links that a task makes.
 package allocdir
 
 import (
@@ -30,9 +30,8 @@ type Tree struct {
 	busy    chan struct{}
 }
 
-// builders bounds how many directories are made at once: a file system makes
-// them one after the other anyway, and a thousand threads that wait for it
-// are only in the way.
+// builders bounds the number of directories that are created concurrently: file systems
+// serialize their creation, so more threads would only wait.
 const builders = 4
 
 // Open prepares the tree below dataDir.
@@ -52,20 +51,19 @@ func Open(dataDir string) (*Tree, error) {
 	return t, nil
 }
 
-// Close gives back what no allocation needs: the place for secrets, if it is
-// empty.
+// Close releases the place for secrets if it is empty.
 func (t *Tree) Close() { releaseSecrets(t.secrets) }
 
-// Root is the directory of one allocation.
+// Root returns the directory of an allocation.
 func (t *Tree) Root(alloc string) string { return filepath.Join(t.root, alloc) }
 
-// Base is the directory that holds all allocations' directories.
+// Base returns the directory that holds all allocations' directories.
 func (t *Tree) Base() string { return t.root }
 
-// LogDir is where an allocation's tasks' output goes.
+// LogDir returns the directory of the output of an allocation's tasks.
 func (t *Tree) LogDir(alloc string) string { return filepath.Join(t.root, alloc, "alloc", "logs") }
 
-// Task names the directories of a task without touching them.
+// Task returns the directories of a task. It creates nothing.
 func (t *Tree) Task(alloc, task string) driver.Dir {
 	own := filepath.Join(t.root, alloc, task)
 	return driver.Dir{
@@ -77,10 +75,9 @@ func (t *Tree) Task(alloc, task string) driver.Dir {
 	}
 }
 
-// Build creates the directories of a task, and those it shares, for the user
-// who is to run it. A task without a root of its own finds its secrets by a
-// link beside local. Build may be repeated, and other tasks of the group may run
-// meanwhile.
+// Build creates the directories of a task, and those that it shares, for the user that runs
+// it. A task without a root of its own reaches its secrets through a link beside local.
+// Build may be repeated, and other tasks of the group may be running.
 func (t *Tree) Build(alloc, task string, owner Owner, link bool) error {
 	t.busy <- struct{}{}
 	defer func() { <-t.busy }()
@@ -110,7 +107,7 @@ func (t *Tree) Build(alloc, task string, owner Owner, link bool) error {
 		owner Owner
 	}{
 		{shared, "data", 0o777, Owner{}},
-		{shared, "logs", 0o777 | os.ModeSticky, Owner{}}, // a task can add files, and not remove the supervisor's
+		{shared, "logs", 0o777 | os.ModeSticky, Owner{}}, // a task may add files, but not remove the supervisor's
 		{shared, "tmp", 0o777, Owner{}},
 		{own, "local", 0o755, owner},
 		{own, "tmp", 0o777 | os.ModeSticky, owner},
@@ -125,7 +122,7 @@ func (t *Tree) Build(alloc, task string, owner Owner, link bool) error {
 	return own.Link(d.Secrets, "secrets")
 }
 
-// makeOwned makes one directory, which a task may have in its hands.
+// makeOwned creates a directory inside of one that a task may control.
 func makeOwned(in *beneath.Dir, name string, mode os.FileMode, owner Owner) error {
 	dir, err := in.Make(name, mode)
 	if err != nil {
@@ -148,7 +145,7 @@ func (t *Tree) buildSecrets(d driver.Dir, owner Owner) error {
 	return makeOwned(in, filepath.Base(d.Secrets), 0o700, owner)
 }
 
-// Remove deletes everything of an allocation.
+// Remove deletes an allocation's directories.
 func (t *Tree) Remove(alloc string) error {
 	t.busy <- struct{}{}
 	defer func() { <-t.busy }()
@@ -158,7 +155,7 @@ func (t *Tree) Remove(alloc string) error {
 // RemoveSecrets deletes an ended allocation's secrets.
 func (t *Tree) RemoveSecrets(alloc string) error { return removeAll(t.secrets, alloc) }
 
-// removeAll deletes a directory of the tree, whatever a task made of it.
+// removeAll deletes a directory of the tree, which tasks may have filled with anything.
 func removeAll(dir, name string) error {
 	in, err := beneath.Open(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -171,7 +168,7 @@ func removeAll(dir, name string) error {
 	return in.RemoveAll(name)
 }
 
-// List names the allocations that have a directory.
+// List returns the ids of the allocations that have a directory.
 func (t *Tree) List() ([]string, error) {
 	entries, err := os.ReadDir(t.root)
 	if err != nil {
@@ -184,8 +181,8 @@ func (t *Tree) List() ([]string, error) {
 	return names, nil
 }
 
-// makeDir creates one directory with exactly that mode, whatever the umask. No
-// task can write to the one that it is in.
+// makeDir creates a directory with exactly that mode, regardless of the umask. No task can write
+// to its parent.
 func makeDir(path string, mode os.FileMode) error {
 	parent, err := beneath.Open(filepath.Dir(path))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -11,10 +11,9 @@ import (
 	"path/filepath"
 )
 
-// Inherit moves the data of an ended allocation to one that takes its place:
-// the shared data directory, and the local directory of each task that both
-// have. It may be repeated: what was moved is not there any more, and what the
-// new allocation has already stays.
+// Inherit moves the data of an ended allocation to its replacement: the shared data
+// directory, and the local directory of each task that both have. Inherit may be repeated:
+// directories that were moved are gone, and data that the new allocation has stays.
 func (t *Tree) Inherit(from, to string, tasks []string) error {
 	t.busy <- struct{}{}
 	defer func() { <-t.busy }()
@@ -42,14 +41,14 @@ func (t *Tree) Inherit(from, to string, tasks []string) error {
 	return errors.Join(errs...)
 }
 
-// hand moves a directory to where none is yet, or an empty one. What is not a
-// directory, a link that a task has made say, is not moved.
+// hand moves a directory to a path that does not exist or is an empty directory. It moves
+// neither links nor files.
 func hand(from, to string) error {
 	if info, err := os.Lstat(from); err != nil || !info.IsDir() {
 		return nil
 	}
 	if err := os.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil // it holds something: it is newer
+		return nil // the existing data is newer
 	}
 	if err := os.Rename(from, to); err != nil {
 		return fmt.Errorf("move the data of the allocation before: %w", err)

@@ -11,15 +11,15 @@ import (
 	"strings"
 )
 
-// Owner is the user that a task's own directories belong to. The zero value
-// leaves them with the agent's user.
+// Owner is the user that owns a task's directories. The zero value leaves them with the
+// agent's user.
 type Owner struct {
 	uid, gid int
 	set      bool
 }
 
-// OwnerOf looks a user up: "name", "uid", "name:group" or "uid:gid"; "" is the
-// agent's own user.
+// OwnerOf looks up a user: "name", "uid", "name:group" or "uid:gid"; "" is the agent's own
+// user.
 func OwnerOf(name string) (Owner, error) {
 	if name == "" || os.Geteuid() != 0 {
 		return Owner{}, nil
@@ -51,7 +51,7 @@ func OwnerOf(name string) (Owner, error) {
 	return o, nil
 }
 
-// take gives a file or directory to the owner: by its handle, which no task can
+// take gives a file or directory to the owner. It uses an open handle, which no task can
 // replace.
 func (o Owner) take(f interface{ Chown(uid, gid int) error }) error {
 	if !o.set {

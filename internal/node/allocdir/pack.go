@@ -16,8 +16,8 @@ import (
 	"github.com/reeve-run/reeve/internal/node/beneath"
 )
 
-// kept are the directories of an allocation that one that takes its place is
-// given, as slash-separated paths.
+// kept returns the directories of an allocation that its replacement inherits, as
+// slash-separated paths.
 func kept(tasks []string) []string {
 	dirs := []string{"alloc/data"}
 	for _, task := range tasks {
@@ -26,12 +26,12 @@ func kept(tasks []string) []string {
 	return dirs
 }
 
-// maxNested is how deep the directories may be that are packed: a task can nest
-// so many that to walk them takes for ever.
+// maxNested bounds the depth of packed directories: a task can nest so many that a walk would
+// take too long.
 const maxNested = 256
 
-// Pack writes the data of an allocation that has ended as a tar archive: what
-// Inherit would move. Sockets, devices and pipes are left out.
+// Pack writes the data of an ended allocation as a tar archive: the directories that Inherit
+// would move. It leaves out sockets, devices and pipes.
 func (t *Tree) Pack(alloc string, tasks []string, w io.Writer) error {
 	root, err := os.OpenRoot(t.Root(alloc))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -94,8 +94,8 @@ func pack(out *tar.Writer, root *os.Root, name string) error {
 	return err
 }
 
-// Unpack makes the directory of an allocation that has none yet from what Pack
-// wrote of another. If that does not work, nothing of it stays.
+// Unpack creates the directory of an allocation that has none from the archive that Pack
+// wrote for another allocation. On failure it removes the directory.
 func (t *Tree) Unpack(alloc string, tasks []string, r io.Reader) (err error) {
 	if err := removeAll(t.root, alloc); err != nil {
 		return fmt.Errorf("make room for the data: %w", err)
@@ -136,8 +136,8 @@ func (t *Tree) Unpack(alloc string, tasks []string, r io.Reader) (err error) {
 	}
 }
 
-// unpack makes one file, directory or link. The root lets no name lead out of
-// the allocation's directory, whatever links there are.
+// unpack creates one file, directory or link. No name can lead outside of root,
+// not even through links.
 func unpack(root *os.Root, h *tar.Header, content io.Reader, dirs []string) error {
 	name := path.Clean(h.Name)
 	within := false
@@ -145,7 +145,7 @@ func unpack(root *os.Root, h *tar.Header, content io.Reader, dirs []string) erro
 		within = within || name == dir || strings.HasPrefix(name, dir+"/")
 	}
 	if !within {
-		return nil // of a task that the group has no more
+		return nil // of a task that the group no longer has
 	}
 	mode := h.FileInfo().Mode().Perm()
 	switch h.Typeflag {

@@ -11,9 +11,9 @@ import (
 	"github.com/reeve-run/reeve/internal/node/beneath"
 )
 
-// WritePayload writes what a job was dispatched with to a file below a task's
-// local directory, for the user who is to run the task. Nothing that an earlier
-// run of the task left there leads it to another place or holds it up.
+// WritePayload writes the payload of a dispatched job to a file below a task's local
+// directory, for the user that runs the task. Files that an earlier run of the task left
+// there can neither redirect the write nor block it.
 func (t *Tree) WritePayload(alloc, task, file string, payload []byte, owner Owner) error {
 	t.busy <- struct{}{}
 	defer func() { <-t.busy }()

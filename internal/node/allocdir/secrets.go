@@ -21,14 +21,13 @@ const (
 	sharedSecretsSize = "64m"
 )
 
-// secretsDir is where the secrets of dataDir's allocations go.
+// secretsDir returns the directory for the secrets of dataDir's allocations.
 //
-// An agent that is root keeps them on a memory file system that all agents of
-// the machine share, bounded so that no task can fill the machine's /run. One
-// for all tasks: with a mount per task, every start of an isolated task would
-// copy all of them. It lies outside dataDir, so that removing dataDir never
-// meets a mount. Where it cannot be had, secrets are files of mode 0700 in
-// dataDir.
+// An agent that is root keeps them on a memory file system that all agents of the machine
+// share, bounded so that no task can fill the machine's /run. All tasks share one mount:
+// with a mount per task, every start of an isolated task would copy all mounts. It lies
+// outside dataDir, so that the removal of dataDir never meets a mount. Where the mount is
+// not possible, secrets are files in dataDir, in directories of mode 0700.
 func secretsDir(dataDir string) string {
 	plain := filepath.Join(dataDir, "secrets")
 	if os.Geteuid() != 0 {
@@ -42,8 +41,8 @@ func secretsDir(dataDir string) string {
 	return dir
 }
 
-// claimSecrets prepares the shared place and notes whose dir is, in a link
-// beside it: what belongs to data directories that are gone is removed.
+// claimSecrets prepares the shared directory, and records the owner of dir in a link beside
+// it. It removes the secrets of data directories that no longer exist.
 func claimSecrets(dir, dataDir string) error {
 	shared := filepath.Dir(dir)
 	if err := makeDir(shared, 0o711); err != nil {
@@ -76,7 +75,7 @@ func claimSecrets(dir, dataDir string) error {
 	return nil
 }
 
-// releaseSecrets undoes claimSecrets if nothing is left in dir.
+// releaseSecrets undoes claimSecrets if dir is empty.
 func releaseSecrets(dir string) {
 	if os.Remove(dir) == nil {
 		os.Remove(dir + ownerSuffix)
@@ -85,8 +84,8 @@ func releaseSecrets(dir string) {
 
 const ownerSuffix = ".of"
 
-// mountSecrets mounts the memory file system at dir, unless it is there. The
-// caller holds the lock.
+// mountSecrets mounts the memory file system at dir if it is not mounted. The caller holds
+// the lock.
 func mountSecrets(dir string) error {
 	var own, parent unix.Stat_t
 	if err := unix.Lstat(dir, &own); err != nil {

@@ -1,22 +1,21 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package beneath works on files below directories that tasks can write to, for
-// a process that has more rights than the tasks.
+// Package beneath works on files below directories that tasks can write to, for a process
+// that has more rights than the tasks.
 //
-// A task can put anything in the place of a name that this process is about to
-// use: a link to a file of the host, a pipe that blocks whoever opens it, a
-// second name of another file. It can do so between a look at the name and its
-// use. So three rules hold here:
+// A task can replace any name that this process is about to use: by a link to a file of the
+// host, by a pipe that blocks its reader, or by a hard link to another file. It can do so
+// between a check of the name and its use. Therefore three rules hold:
 //
 //   - A path is walked component by component, from a handle of a directory that
-//     no task can move, and no symbolic link is followed. (This is what openat2
-//     does with RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS; it works on kernels and
-//     below filters that lack openat2.)
-//   - What was opened is checked by its handle, never by its name.
+//     no task can move, and no symbolic link is followed. (openat2 does the same
+//     with RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS; this walk also works on kernels
+//     and under filters that lack openat2.)
+//   - Opened files are checked by their handles, never by their names.
 //   - No open waits for another process.
 //
-// Reading, for users who may read all of an allocation anyway, goes through an
+// Reads for users who may read the whole allocation go through an os.Root instead, which
 // os.Root instead, which follows links that stay inside; see File and List.
 package beneath
 
@@ -30,25 +29,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrOccupied is returned for a name that something else has: what is there was
-// not made by this process, or is of another kind.
+// ErrOccupied is returned for a name of an object that this process did not create, or that
+// has another type.
 var ErrOccupied = errors.New("something else is in its place")
 
-// errNotDirectory is the ErrOccupied of a directory's name.
+// errNotDirectory is ErrOccupied for the name of a directory.
 type errNotDirectory struct{}
 
 func (errNotDirectory) Error() string { return "something that is not a directory is in its place" }
 
 func (errNotDirectory) Is(target error) bool { return target == ErrOccupied }
 
-// A Dir is the handle of a directory. It stays that directory's, wherever a task
+// A Dir is the handle of a directory. It refers to the same directory even after a task
 // moves it.
 type Dir struct{ f *os.File }
 
 const dirFlags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
 
-// Open opens a directory that no task can move or replace. Links on the way to
-// it are followed.
+// Open opens a directory that no task can move or replace. It follows links on the way.
 func Open(path string) (*Dir, error) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -57,19 +55,19 @@ func Open(path string) (*Dir, error) {
 	return &Dir{os.NewFile(uintptr(fd), path)}, nil
 }
 
-// Close gives the handle back.
+// Close closes the handle.
 func (d *Dir) Close() error { return d.f.Close() }
 
 func (d *Dir) fd() int { return int(d.f.Fd()) }
 
 func (d *Dir) path(name string) string { return d.f.Name() + "/" + name }
 
-// fail names the file that an error is about.
+// fail adds the file's name to an error.
 func (d *Dir) fail(op, name string, err error) error {
 	return &fs.PathError{Op: op, Path: d.path(name), Err: err}
 }
 
-// single refuses what is not the name of one entry.
+// single rejects a name that does not denote one entry.
 func single(name string) error {
 	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
 		return fmt.Errorf("%q is not the name of a file", name)
@@ -77,7 +75,7 @@ func single(name string) error {
 	return nil
 }
 
-// Dir opens a directory below; name has components separated by slashes.
+// Dir opens a directory below d; name has components separated by slashes.
 func (d *Dir) Dir(name string) (*Dir, error) {
 	at := d
 	for part := range strings.SplitSeq(name, "/") {
@@ -101,14 +99,13 @@ func (d *Dir) child(name string) (*Dir, error) {
 	switch err {
 	case nil:
 		return &Dir{os.NewFile(uintptr(fd), d.path(name))}, nil
-	case unix.ELOOP, unix.ENOTDIR: // a link, or another file
+	case unix.ELOOP, unix.ENOTDIR: // a link or another file
 		err = errNotDirectory{}
 	}
 	return nil, d.fail("open directory", name, err)
 }
 
-// Make opens the directory of that name, and creates it with exactly that mode
-// if there is none.
+// Make opens a directory, and creates it with exactly that mode if it does not exist.
 func (d *Dir) Make(name string, mode fs.FileMode) (*Dir, error) {
 	if err := single(name); err != nil {
 		return nil, err
@@ -135,7 +132,7 @@ func (d *Dir) Make(name string, mode fs.FileMode) (*Dir, error) {
 // Chown gives the directory to a user.
 func (d *Dir) Chown(uid, gid int) error { return d.f.Chown(uid, gid) }
 
-// Link makes a symbolic link, unless there is something of that name.
+// Link creates a symbolic link if the name is free.
 func (d *Dir) Link(to, name string) error {
 	if err := single(name); err != nil {
 		return err
@@ -146,8 +143,8 @@ func (d *Dir) Link(to, name string) error {
 	return nil
 }
 
-// Chown gives a directory to a user. The way to its parent leads through nothing
-// that a task can replace; the directory's own name may be a task's to replace.
+// Chown gives a directory to a user. No task may control its parents; a task may control
+// the directory itself.
 func Chown(path string, uid, gid int) error {
 	fd, err := unix.Open(path, dirFlags, 0)
 	if err != nil {
@@ -160,7 +157,7 @@ func Chown(path string, uid, gid int) error {
 	return nil
 }
 
-// openat repeats what a signal interrupted.
+// openat repeats calls that a signal interrupted.
 func openat(dir int, name string, flags int, mode uint32) (fd int, err error) {
 	for {
 		if fd, err = unix.Openat(dir, name, flags, mode); err != unix.EINTR {

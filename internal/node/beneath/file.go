@@ -12,10 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Append opens a file to append to, and tells its size. It creates the file when
-// there is none. ErrOccupied: what has the name is not a regular file of this
-// process's user under one name only. A pipe, a socket, a device or a link in the
-// file's place is removed: none of these holds data.
+// Append opens a file for appending and returns its size. It creates a missing file. It
+// returns ErrOccupied if the name denotes anything but a regular file that belongs to this
+// process's user and has one name. It replaces a pipe, socket, device or link, because none
+// of these holds data.
 func (d *Dir) Append(name string, mode fs.FileMode) (*os.File, int64, error) {
 	if err := single(name); err != nil {
 		return nil, 0, err
@@ -31,7 +31,7 @@ func (d *Dir) Append(name string, mode fs.FileMode) (*os.File, int64, error) {
 		var st unix.Stat_t
 		err = unix.Fstatat(d.fd(), name, &st, unix.AT_SYMLINK_NOFOLLOW)
 		switch {
-		case err == unix.ENOENT: // it has just gone
+		case err == unix.ENOENT: // it was just removed
 			continue
 		case err != nil:
 			return nil, 0, d.fail("look at", name, err)
@@ -48,7 +48,7 @@ func (d *Dir) Append(name string, mode fs.FileMode) (*os.File, int64, error) {
 	return nil, 0, d.fail("append to", name, ErrOccupied)
 }
 
-// appendTo opens what was an own file a moment ago.
+// appendTo opens a file that was this process's own when it was checked.
 func (d *Dir) appendTo(name string) (*os.File, int64, error) {
 	fd, err := openat(d.fd(), name, unix.O_WRONLY|unix.O_APPEND|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -79,7 +79,7 @@ func holdsData(st *unix.Stat_t) bool {
 	return kind == unix.S_IFREG || kind == unix.S_IFDIR
 }
 
-// Create creates a file, in the place of another one that has the name.
+// Create creates a file, replacing any other file of that name.
 func (d *Dir) Create(name string, mode fs.FileMode) (*os.File, error) {
 	if err := d.Remove(name); err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (d *Dir) Create(name string, mode fs.FileMode) (*os.File, error) {
 	return os.NewFile(uintptr(fd), d.path(name)), nil
 }
 
-// Remove removes a file that is not a directory, if there is one.
+// Remove removes a file that is not a directory, if it exists.
 func (d *Dir) Remove(name string) error {
 	if err := single(name); err != nil {
 		return err
@@ -102,13 +102,13 @@ func (d *Dir) Remove(name string) error {
 	return nil
 }
 
-// batch is how many names of a directory are in memory at a time: a task can
-// make more than there is memory for.
+// batch is the number of a directory's names that are in memory at a time: a task can create
+// more than fit into memory.
 const batch = 1024
 
-// Names calls each with every name in the directory, in no order.
+// Names calls each for every name in the directory, in no particular order.
 func (d *Dir) Names(each func(name string)) error {
-	fd, err := openat(d.fd(), ".", dirFlags, 0) // read from its beginning
+	fd, err := openat(d.fd(), ".", dirFlags, 0) // read from the start
 	if err != nil {
 		return d.fail("list", ".", err)
 	}
@@ -117,7 +117,7 @@ func (d *Dir) Names(each func(name string)) error {
 	return Names(f, each)
 }
 
-// Names calls each with every name in an open directory, in no order.
+// Names calls each for every name in an open directory, in no particular order.
 func Names(f *os.File, each func(name string)) error {
 	for {
 		some, err := f.Readdirnames(batch)
@@ -133,8 +133,8 @@ func Names(f *os.File, each func(name string)) error {
 	}
 }
 
-// File opens a regular file below root for reading. It touches nothing else: to
-// open a pipe waits, to open a device may do something.
+// File opens a regular file below root for reading. It opens nothing else: opening a pipe
+// blocks, and opening a device may have effects.
 func File(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	info, err := root.Stat(name)
 	if err == nil {
@@ -143,7 +143,7 @@ func File(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	// A task may have replaced the file since.
+	// A task may have replaced the file since the check.
 	f, err := root.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 	if err != nil {
 		return nil, nil, err
@@ -168,7 +168,7 @@ func mustBeRegular(name string, info fs.FileInfo) error {
 	return &fs.PathError{Op: "read", Path: name, Err: errors.New("it is not a regular file")}
 }
 
-// List opens a directory below root for reading, and nothing else.
+// List opens a directory below root for reading. It opens nothing else.
 func List(root *os.Root, name string) (*os.File, error) {
 	f, err := root.OpenFile(name, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)
 	if errors.Is(err, unix.ENOTDIR) {

@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxDepth is how many directories RemoveAll has open at a time. A task can nest
-// more of them than a process may open.
+// maxDepth bounds the directories that RemoveAll holds open. A task can nest more than a
+// process may open.
 const maxDepth = 64
 
-// RemoveAll removes what has the name, and all below it. It follows no link.
-// Directories that are nested too deeply are moved up before they are emptied.
+// RemoveAll removes the named entry with everything below it. It follows no link. It moves
+// deeply nested directories up before it empties them.
 func (d *Dir) RemoveAll(name string) error {
 	if err := single(name); err != nil {
 		return err
@@ -23,8 +23,8 @@ func (d *Dir) RemoveAll(name string) error {
 }
 
 type remover struct {
-	top   *Dir // of what is removed; nil until it is open
-	moved int  // names given in top
+	top   *Dir // top directory of the removal; nil until it is open
+	moved int  // number of names created in top
 }
 
 // remove removes one entry of a directory.
@@ -59,8 +59,8 @@ func (r *remover) remove(d *Dir, name string, depth int) error {
 	return nil
 }
 
-// empty removes all entries of a directory. To remove entries may make a listing
-// skip others: it is listed until there are none.
+// empty removes all entries of a directory. Removals can make a listing skip entries, so it
+// lists the directory until it is empty.
 func (r *remover) empty(d *Dir, depth int) error {
 	for {
 		entries, removed := 0, 0
@@ -85,14 +85,14 @@ func (r *remover) empty(d *Dir, depth int) error {
 	}
 }
 
-// moveUp moves a directory to the top, where it is found again.
+// moveUp moves a directory to the top, where a later listing finds it.
 func (r *remover) moveUp(d *Dir, name string) error {
 	for {
 		r.moved++
 		switch err := unix.Renameat(d.fd(), name, r.top.fd(), "moved-"+strconv.Itoa(r.moved)); err {
 		case nil:
 			return nil
-		case unix.EEXIST, unix.ENOTEMPTY, unix.ENOTDIR: // a task has given something that name
+		case unix.EEXIST, unix.ENOTEMPTY, unix.ENOTDIR: // a task created this name
 		default:
 			return d.fail("move", name, err)
 		}

@@ -11,9 +11,8 @@ import (
 	"sync"
 )
 
-// umask is what the process takes away from the modes of new files. It is read
-// and not set: setting is the only other way to learn it, and not for one
-// goroutine alone.
+// umask returns the process's umask. It reads /proc, because the system call for it would
+// change the umask of the whole process for a moment.
 var umask = sync.OnceValue(func() fs.FileMode {
 	data, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -1,14 +1,13 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package check asks running instances whether they are well: by HTTP, by gRPC's
-// health protocol, by opening a TCP connection, or by running a command in the
-// task.
+// Package check probes running instances: over HTTP, with gRPC's health protocol, by opening
+// a TCP connection, or by running a command in the task.
 //
-// One Scheduler serves a whole node. Checks that wait cost an entry in a heap,
-// not a goroutine; a goroutine exists only while a probe is under way. The
-// package decides what a check's status is, and when it is bad enough to restart
-// a task, and says why in words; what then happens is the runner's business.
+// One Scheduler serves a whole node. A waiting check costs an entry in a heap, not a
+// goroutine; a goroutine exists only during a probe. The package decides the status of a
+// check and whether it requires a restart of the task, and describes the reason. The runner
+// acts on that.
 package check
 
 import (
@@ -24,8 +23,8 @@ import (
 	"github.com/reeve-run/reeve/internal/heap"
 )
 
-// ErrGone is returned by Target.Exec when the task ended, and the command with it:
-// that is told by how the task ended, not by a check.
+// ErrGone is returned by Target.Exec if the command ended because its task ended. The task's
+// exit explains that, not the check.
 var ErrGone = errors.New("the task has ended")
 
 // A Target is one check of one allocation.
@@ -35,38 +34,35 @@ type Target struct {
 	Service string
 	Group   string
 	Task    string
-	Address string // host:port; not for scripts
-	// Since is when what it asks began: its initial delay and its start timeout
-	// count from then. Zero is now.
+	Address string // host:port; unused for scripts
+	// Since is when the probed tasks started. The initial delay and the start timeout count
+	// from then; zero means now.
 	Since time.Time
-	// Status is what is known of it, until it is found otherwise. "" is nothing.
+	// Status is the initial status; "" if unknown.
 	Status string
-	// Exec runs a script check's command in its task. It may write to out from
-	// several goroutines. ErrGone is that the task ended meanwhile.
+	// Exec runs a script check's command in its task. It may write to out from several
+	// goroutines. It returns ErrGone if the task ended in the meantime.
 	Exec func(ctx context.Context, argv []string, out io.Writer) (int, error)
-	// Diagnose, if it is set, looks for the reason why what it asks does not answer,
-	// or not as it should: Refused is that nobody accepted the connection. A kind of
-	// "" is that it found none.
+	// Diagnose, if set, looks for the reason of a failed probe. refused reports whether the
+	// connection was refused. It returns the kind "" if it finds no reason.
 	Diagnose func(refused bool) (kind api.TroubleKind, words string)
-	// Changed is called when the status changed, the check has proved by its own
-	// probes that it passes, or it fails for another reason than before; without
-	// locks held.
+	// Changed is called without locks when the status changed, when the check's own probes
+	// proved that it passes, or when it fails for another reason than before.
 	Changed func(id, status string)
-	// Failed is called instead when what it asks is to be started again: why, in
-	// words.
+	// Failed is called instead if the probed tasks must be restarted, with the reason.
 	Failed func(id, status, why string)
 }
 
-// fastest are the waits before the first probes of a check that has not passed
-// yet; see pause.
-var fastest = []time.Duration{
+// initialDelays holds the delays before the first probes of a check that has not passed yet; see
+// pause.
+var initialDelays = []time.Duration{
 	0, 20 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 250 * time.Millisecond, 500 * time.Millisecond,
 }
 
 // A Scheduler probes all checks of a node when they are due.
 type Scheduler struct {
 	probe func(ctx context.Context, t *Target) result
-	slots chan struct{} // one per probe under way
+	slots chan struct{} // one per probe in flight
 
 	mu     sync.Mutex
 	queue  heap.Indexed[*entry]         // checks by the time of their next probe
@@ -74,14 +70,14 @@ type Scheduler struct {
 	wake   chan struct{}
 }
 
-// concurrent bounds how many probes are under way at once.
-const concurrent = 512
+// maxConcurrent bounds the number of probes in flight.
+const maxConcurrent = 512
 
 // New makes a scheduler; Run drives it.
 func New() *Scheduler {
 	return &Scheduler{
 		probe:  newProber().probe,
-		slots:  make(chan struct{}, concurrent),
+		slots:  make(chan struct{}, maxConcurrent),
 		allocs: map[string]map[string]*entry{},
 		wake:   make(chan struct{}, 1),
 		queue: heap.NewIndexed(
@@ -91,37 +87,37 @@ func New() *Scheduler {
 	}
 }
 
-// An entry is a check and what is known of it.
+// An entry is a check and its state.
 type entry struct {
 	target  *Target
 	random  *rand.Rand
-	since   time.Time // when what it asks began
-	added   time.Time // of which check_restart's grace counts
-	turned  time.Time // when its status changed last
+	since   time.Time // start of the probed tasks
+	added   time.Time // start of check_restart's grace
+	turned  time.Time // time of the last change of status
 	due     time.Time
-	index   int // in the queue; -1 while it is probed or removed
+	index   int // position in the queue; -1 during a probe and after removal
 	removed bool
 
 	status     string
-	passed     bool // ever
-	proved     bool // by its own probes, whatever it was added with
+	passed     bool // reports whether it ever passed
+	proved     bool // reports whether its own probes passed, as opposed to its initial status
 	passedAt   time.Time
-	crashed    bool // it was said so
+	crashed    bool // reports whether Failed was called
 	tries      int
-	successes  int // in a row
-	failures   int // in a row
-	strikes    int // failures in a row that check_restart counts
+	successes  int // consecutive
+	failures   int // consecutive
+	strikes    int // consecutive failures that count for check_restart
 	struckAt   time.Time
 	output     string
 	statusCode int
 	stamp      int64
 
-	failure   *api.CheckFailure // replaced, never changed in place; nil while it does not fail
-	diagnosed time.Time         // when the reason was looked for last
+	failure   *api.CheckFailure // replaced, never changed in place; nil unless it fails
+	diagnosed time.Time         // time of the last diagnosis
 	finding   finding
 }
 
-// Add starts checking. A check of the same id is replaced.
+// Add starts a check. It replaces a check of the same id.
 func (s *Scheduler) Add(alloc string, t *Target) {
 	now := time.Now()
 	h := fnv.New64a()
@@ -153,8 +149,8 @@ func (s *Scheduler) Add(alloc string, t *Target) {
 	s.nudge()
 }
 
-// HasProved reports whether the check has passed by its own probes, and not only
-// because it was added as one that does.
+// HasProved reports whether the check's own probes have passed, as opposed to its initial
+// status.
 func (s *Scheduler) HasProved(alloc, id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,7 +158,7 @@ func (s *Scheduler) HasProved(alloc, id string) bool {
 	return e != nil && e.proved
 }
 
-// Remove ends a check.
+// Remove stops a check.
 func (s *Scheduler) Remove(alloc, id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -180,7 +176,7 @@ func (s *Scheduler) drop(e *entry) {
 	s.queue.Remove(e)
 }
 
-// Statuses are the last results of an allocation's checks, by check id.
+// Statuses returns the last results of an allocation's checks, by check id.
 func (s *Scheduler) Statuses(alloc string) map[string]*api.CheckStatus {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -198,7 +194,7 @@ func (s *Scheduler) Statuses(alloc string) map[string]*api.CheckStatus {
 	return all
 }
 
-// Run probes until ctx ends, and waits for probes under way.
+// Run probes until ctx ends, and waits for the probes in flight.
 func (s *Scheduler) Run(ctx context.Context) {
 	var probes sync.WaitGroup
 	defer probes.Wait()
@@ -228,7 +224,7 @@ func (s *Scheduler) Run(ctx context.Context) {
 	}
 }
 
-// next takes the check that is due from the queue, or says how long to wait.
+// next takes the check that is due from the queue, or returns the time until one is due.
 func (s *Scheduler) next(now time.Time) (*entry, time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -250,8 +246,8 @@ func (s *Scheduler) nudge() {
 	}
 }
 
-// run probes one check, and puts it back into the queue. Nothing else changes
-// the entry meanwhile.
+// run probes one check and returns it to the queue. Nothing else changes the entry in the
+// meantime.
 func (s *Scheduler) run(ctx context.Context, e *entry) {
 	t := e.target
 	timeout := t.Check.Timeout
@@ -279,10 +275,10 @@ func (s *Scheduler) run(ctx context.Context, e *entry) {
 	}
 	var changed bool
 	var why string
-	if !r.void {
+	if !r.discard {
 		changed = !late && e.judge(r, now)
-		changed = !late && e.tell(r, now) || changed
-		why = e.verdict(r, now)
+		changed = !late && e.setFailure(r, now) || changed
+		why = e.restartReason(r, now)
 	}
 	e.due = now.Add(e.pause(now))
 	if at, limited := e.deadline(); limited && e.due.After(at) && at.After(now) {

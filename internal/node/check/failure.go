@@ -13,11 +13,11 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// This file says why a check fails, as data. It says so once for as long as the
-// check fails in the same way: answers differ in every probe, and whoever is told
-// of one tells the servers.
+// This file describes a check's failure as data. It reports a failure once for as long as the
+// check fails in the same way: answers differ from probe to probe, and each report goes to the
+// servers.
 
-// Failure is why the check fails; nil while it does not, or has not been asked.
+// Failure describes why the check fails; nil if it does not fail, or was not probed yet.
 func (s *Scheduler) Failure(alloc, id string) *api.CheckFailure {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -27,14 +27,14 @@ func (s *Scheduler) Failure(alloc, id string) *api.CheckFailure {
 	return nil
 }
 
-// tell keeps why the check fails, and reports whether that is new.
-func (e *entry) tell(r result, now time.Time) bool {
+// setFailure records why the check fails, and reports whether the reason is new.
+func (e *entry) setFailure(r result, now time.Time) bool {
 	if e.status != api.CheckStatusFailure {
 		told := e.failure != nil
 		e.failure = nil
 		return told
 	}
-	if r.ok { // but not often enough to pass
+	if r.ok { // not often enough to pass
 		return false
 	}
 	t := e.target
@@ -55,8 +55,8 @@ func (e *entry) tell(r result, now time.Time) bool {
 	return true
 }
 
-// kindOf is why a probe got no answer.
-func kindOf(ctx context.Context, err error) api.TroubleKind {
+// troubleOf returns why a probe received no answer.
+func troubleOf(ctx context.Context, err error) api.TroubleKind {
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return api.TroubleCheckTimeout
@@ -66,29 +66,29 @@ func kindOf(ctx context.Context, err error) api.TroubleKind {
 	return api.TroubleCheckFailed
 }
 
-// A finding is what was found out about a check that fails.
+// A finding is the result of a diagnosis.
 type finding struct {
-	of    api.TroubleKind // that the probe reported
-	kind  api.TroubleKind
-	words string
+	reported api.TroubleKind // by the probe
+	kind     api.TroubleKind // "" if the diagnosis found no reason
+	words    string
 }
 
-// What looking for reasons is limited by: most tasks do not answer in the moment
-// in which they are started, and to look costs more than to ask.
+// Limits of diagnoses: most tasks do not answer at the moment of their start, and a
+// diagnosis costs more than a probe.
 const (
-	patience     = 2 * time.Second  // from the start of what is asked
-	lookInterval = 10 * time.Second // from one look to the next
+	diagnosisDelay    = 2 * time.Second  // from the start of the probed tasks
+	diagnosisInterval = 10 * time.Second // between two diagnoses
 )
 
-// diagnose adds to a result that is not ok what can be found out about it. Only
-// the probe that is under way calls it.
+// diagnose adds the result of a diagnosis to a failed probe. Only the probe in flight calls
+// it.
 func (e *entry) diagnose(r *result, now time.Time) {
 	look := e.target.Diagnose
-	if look == nil || r.ok || r.void || r.kind == "" || r.kind == api.TroubleCheckTimeout || now.Sub(e.since) < patience {
+	if look == nil || r.ok || r.discard || r.kind == "" || r.kind == api.TroubleCheckTimeout || now.Sub(e.since) < diagnosisDelay {
 		return
 	}
-	if e.finding.of != r.kind || now.Sub(e.diagnosed) >= lookInterval {
-		e.diagnosed, e.finding = now, finding{of: r.kind}
+	if e.finding.reported != r.kind || now.Sub(e.diagnosed) >= diagnosisInterval {
+		e.diagnosed, e.finding = now, finding{reported: r.kind}
 		e.finding.kind, e.finding.words = look(r.kind == api.TroubleCheckRefused)
 	}
 	if e.finding.kind != "" {

@@ -70,8 +70,8 @@ func TestReasonsAreLookedForSeldom(t *testing.T) {
 		}})
 		time.Sleep(25 * time.Second)
 		synctest.Wait()
-		if len(looks) != 3 || looks[0] < patience || looks[1]-looks[0] < lookInterval || looks[2]-looks[1] < lookInterval {
-			t.Errorf("looked after %v of %d probes; want 3 looks, the first after %s, then every %s", looks, len(*probes), patience, lookInterval)
+		if len(looks) != 3 || looks[0] < diagnosisDelay || looks[1]-looks[0] < diagnosisInterval || looks[2]-looks[1] < diagnosisInterval {
+			t.Errorf("looked after %v of %d probes; want 3 looks, the first after %s, then every %s", looks, len(*probes), diagnosisDelay, diagnosisInterval)
 		}
 		f := s.Failure("a", "1")
 		if f == nil || f.Kind != api.TroubleWrongAddress || f.Answer != "refused; it is elsewhere" {

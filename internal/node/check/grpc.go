@@ -18,14 +18,14 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// gRPC's health protocol is one unary call over HTTP/2, which the standard
-// library speaks, with a message of one string there and one of one number back.
-// The gRPC library, for that, would add a sixth to the size of the binary.
+// gRPC's health protocol is one unary call over HTTP/2, which the standard library supports;
+// the request contains one string, and the response one number. The gRPC library would
+// increase the size of the binary by a sixth.
 
 const healthMethod = "/grpc.health.v1.Health/Check"
 
-// Names of grpc.health.v1.HealthCheckResponse.ServingStatus, and of the codes
-// that a health service is likely to answer with.
+// Names of grpc.health.v1.HealthCheckResponse.ServingStatus, and of the codes that health
+// services usually return.
 var (
 	servingStatus = []string{"UNKNOWN", "SERVING", "NOT_SERVING", "SERVICE_UNKNOWN"}
 	grpcCodes     = map[int]string{
@@ -39,7 +39,7 @@ const serving = 1
 func (p *prober) grpc(ctx context.Context, t *Target) result {
 	c := t.Check
 	target := url.URL{Scheme: "http", Host: t.Address, Path: healthMethod}
-	client := p.client(speech{http2: true, tls: c.GRPCUseTLS, serverName: c.TLSServerName, trusting: c.TLSSkipVerify})
+	client := p.client(clientSettings{http2: true, tls: c.GRPCUseTLS, serverName: c.TLSServerName, skipVerify: c.TLSSkipVerify})
 	if c.GRPCUseTLS {
 		target.Scheme = "https"
 	}
@@ -64,16 +64,16 @@ func (p *prober) grpc(ctx context.Context, t *Target) result {
 	}
 	status, err := healthAnswer(resp, body)
 	if err != nil {
-		return result{kind: api.TroubleCheckFailed, output: asked + ": " + err.Error() + " in " + took(begun)}
+		return result{kind: api.TroubleCheckFailed, output: asked + ": " + err.Error() + " in " + formatElapsed(begun)}
 	}
 	name := strconv.Itoa(status)
 	if status < len(servingStatus) {
 		name = servingStatus[status]
 	}
-	return result{ok: status == serving, code: status, kind: api.TroubleCheckFailed, output: asked + ": " + name + " in " + took(begun)}
+	return result{ok: status == serving, code: status, kind: api.TroubleCheckFailed, output: asked + ": " + name + " in " + formatElapsed(begun)}
 }
 
-// healthRequest is the framed grpc.health.v1.HealthCheckRequest.
+// healthRequest returns the framed grpc.health.v1.HealthCheckRequest.
 func healthRequest(service string) []byte {
 	var message []byte
 	if service != "" {
@@ -81,18 +81,18 @@ func healthRequest(service string) []byte {
 		message = binary.AppendUvarint(message, uint64(len(service)))
 		message = append(message, service...)
 	}
-	frame := make([]byte, 5, 5+len(message)) // a byte: not compressed; then the length
+	frame := make([]byte, 5, 5+len(message)) // one byte for "not compressed", then the length
 	binary.BigEndian.PutUint32(frame[1:], uint32(len(message)))
 	return append(frame, message...)
 }
 
-// healthAnswer reads the status in the framed grpc.health.v1.HealthCheckResponse.
+// healthAnswer returns the status in the framed grpc.health.v1.HealthCheckResponse.
 func healthAnswer(resp *http.Response, body []byte) (int, error) {
 	if resp.StatusCode != http.StatusOK {
 		return 0, fmt.Errorf("answered with HTTP status %s", resp.Status)
 	}
 	code, text := resp.Trailer.Get("Grpc-Status"), resp.Trailer.Get("Grpc-Message")
-	if code == "" { // an answer without a message has it in its header
+	if code == "" { // a response without a message has it in its header
 		code, text = resp.Header.Get("Grpc-Status"), resp.Header.Get("Grpc-Message")
 	}
 	n, err := strconv.Atoi(code)
@@ -116,7 +116,7 @@ func healthAnswer(resp *http.Response, body []byte) (int, error) {
 	status := 0
 	for rest := body[5:]; len(rest) > 0; {
 		tag, n := binary.Uvarint(rest)
-		if n <= 0 || tag&7 != 0 { // numbers only: the message has no other field
+		if n <= 0 || tag&7 != 0 { // the message has numbers only
 			return 0, broken
 		}
 		value, m := binary.Uvarint(rest[n:])

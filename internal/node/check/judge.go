@@ -11,19 +11,19 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// result is what one probe found.
+// A result is the outcome of one probe.
 type result struct {
-	ok     bool
-	code   int // HTTP status, or a script's exit code
-	output string
-	void   bool // there was nothing to ask; it says nothing
-	// kind is why it is not ok: one of the TroubleCheck kinds, or what was found
-	// out beyond that.
+	ok      bool
+	code    int // HTTP status or exit code of a script
+	output  string
+	discard bool // the probed tasks were gone; the result has no meaning
+	// kind is the kind of failure: one of the TroubleCheck kinds, or the result of a
+	// diagnosis.
 	kind api.TroubleKind
 }
 
-// judge takes a probe's result into account and reports whether the status
-// changed, or was proved.
+// judge applies a probe's result. It reports whether the status changed, or whether the
+// check was proved to pass.
 func (e *entry) judge(r result, now time.Time) bool {
 	c := e.target.Check
 	e.output, e.statusCode, e.stamp = r.output, r.code, now.Unix()
@@ -42,7 +42,7 @@ func (e *entry) judge(r result, now time.Time) bool {
 	} else {
 		e.failures++
 		e.successes = 0
-		// The threshold protects what passes; what never passed has nothing to lose.
+		// The threshold protects passing checks; a check that never passed has nothing to lose.
 		if e.status != api.CheckStatusSuccess || e.failures >= max(1, c.FailuresBeforeCritical) {
 			e.status = api.CheckStatusFailure
 		}
@@ -56,18 +56,18 @@ func (e *entry) judge(r result, now time.Time) bool {
 	return true
 }
 
-// deadline is when the check must have passed for the first time.
+// deadline returns when the check must have passed for the first time.
 func (e *entry) deadline() (at time.Time, limited bool) {
 	c := e.target.Check
 	return e.since.Add(c.StartTimeout), c.Kind == api.CheckKindLiveness && c.StartTimeout > 0 && !e.passed && !e.crashed
 }
 
-// verdict says why what is checked is to be started again; "" if it is not.
-func (e *entry) verdict(r result, now time.Time) string {
+// restartReason says why the probed tasks must be restarted; "" if they must not.
+func (e *entry) restartReason(r result, now time.Time) string {
 	t, c := e.target, e.target.Check
 	if c.Kind != api.CheckKindLiveness {
 		if e.strike(r, now) {
-			return fmt.Sprintf("Unhealthy: %s failed%s (check_restart): %s", t.subject(), inARow(c.CheckRestart.Limit), brief(e.output))
+			return fmt.Sprintf("Unhealthy: %s failed%s (check_restart): %s", t.subject(), consecutively(c.CheckRestart.Limit), brief(e.output))
 		}
 		return ""
 	}
@@ -75,16 +75,16 @@ func (e *entry) verdict(r result, now time.Time) string {
 	case e.crashed:
 	case limited && !now.Before(at):
 		e.crashed = true
-		return fmt.Sprintf("Never healthy: %s did not pass within %s of the start (asked %s): %s", t.subject(), short(c.StartTimeout), times(e.tries), brief(e.output))
+		return fmt.Sprintf("Never healthy: %s did not pass within %s of the start (asked %s): %s", t.subject(), formatDelay(c.StartTimeout), times(e.tries), brief(e.output))
 	case e.passed && e.status == api.CheckStatusFailure:
 		e.crashed = true
 		well := e.turned.Sub(e.passedAt).Round(time.Second)
-		return fmt.Sprintf("Became unhealthy after %s: %s failed%s: %s", short(well), t.subject(), inARow(e.failures), brief(e.output))
+		return fmt.Sprintf("Became unhealthy after %s: %s failed%s: %s", formatDelay(well), t.subject(), consecutively(e.failures), brief(e.output))
 	}
 	return ""
 }
 
-// subject names the check in a sentence.
+// subject names the check, for use in a sentence.
 func (t *Target) subject() string {
 	switch {
 	case t.Service == "":
@@ -95,8 +95,8 @@ func (t *Target) subject() string {
 	return fmt.Sprintf("check %q of service %q", t.Check.Name, t.Service)
 }
 
-// short shows a duration without what is zero at its end: 30m, not 30m0s.
-func short(d time.Duration) string {
+// formatDelay formats a duration without trailing zero units: 30m, not 30m0s.
+func formatDelay(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
 		s = s[:len(s)-2]
@@ -107,7 +107,7 @@ func short(d time.Duration) string {
 	return s
 }
 
-// brief is an answer as the end of a sentence.
+// brief shortens an answer for the end of a sentence.
 func brief(output string) string {
 	const most = 256
 	text := strings.Join(strings.Fields(output), " ")
@@ -117,7 +117,7 @@ func brief(output string) string {
 	return text
 }
 
-func inARow(n int) string {
+func consecutively(n int) string {
 	if n == 1 {
 		return ""
 	}
@@ -131,9 +131,9 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// strike counts a failure for check_restart and reports whether it is one too
-// many. Failures in the grace after the check began do not count, and of those
-// that quick polling finds, one per interval.
+// strike counts a failure for check_restart, and reports whether the limit is reached.
+// Failures during the grace after the check's start do not count. Quick polling counts as
+// one failure per interval.
 func (e *entry) strike(r result, now time.Time) bool {
 	c := e.target.Check
 	policy := c.CheckRestart
@@ -160,8 +160,8 @@ func (e *entry) strike(r result, now time.Time) bool {
 	return true
 }
 
-// isWarning follows the custom for check scripts: 1 warns, more is critical;
-// for HTTP, 429 warns.
+// isWarning reports whether a failure is a warning only: exit code 1 of a script, by the
+// convention of check scripts, or HTTP status 429.
 func isWarning(c *api.Check, r result) bool {
 	switch c.Type {
 	case api.CheckScript:
@@ -172,19 +172,18 @@ func isWarning(c *api.Check, r result) bool {
 	return false
 }
 
-// pause is how long to wait for the next probe. What is not well is asked quickly,
-// so that it is known to be well as soon as it is: at the start within
-// milliseconds, then every half second, and what stays ill for longer than that
-// pays, every sixtieth of the time that it has been.
+// pause returns the delay before the next probe. Failing checks are probed quickly, so that
+// recovery is noticed soon: within milliseconds at the start, then every half second. The
+// delay grows to a sixtieth of the time since the check began to fail, up to the interval.
 func (e *entry) pause(now time.Time) time.Duration {
 	interval := e.target.Check.Interval
 	if e.status != api.CheckStatusSuccess {
-		quick := fastest[len(fastest)-1]
+		quick := initialDelays[len(initialDelays)-1]
 		if !e.passed {
-			quick = fastest[min(e.tries, len(fastest)-1)]
+			quick = initialDelays[min(e.tries, len(initialDelays)-1)]
 		}
 		return min(max(quick, now.Sub(e.turned)/60), interval)
 	}
-	// Checks that began together drift apart, so that probes spread out.
+	// Checks that started together drift apart, which spreads their probes.
 	return interval - time.Duration(e.random.Int64N(int64(interval)/10+1))
 }

@@ -108,7 +108,7 @@ func TestLivenessFailsAfterItsThreshold(t *testing.T) {
 			{0, "success"},
 			{crash, `Became unhealthy after ` + crash.String() + `: liveness check "c" of service "web" failed 3 times in a row: http: GET http://127.0.0.1:8080/ping: 503 Service Unavailable in 2ms: I am ill`},
 		}
-		want[1].What = `Became unhealthy after ` + short(crash) + want[1].What[len(`Became unhealthy after `+crash.String()):]
+		want[1].What = `Became unhealthy after ` + formatDelay(crash) + want[1].What[len(`Became unhealthy after `+crash.String()):]
 		if d := cmp.Diff(want, heard[:2]); d != "" {
 			t.Errorf("told (-want +got):\n%s", d)
 		}

@@ -21,34 +21,34 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// maxOutput bounds what is kept of a probe's answer, in bytes.
+// maxOutput bounds the recorded part of a probe's answer, in bytes.
 const maxOutput = 1024
 
 type prober struct {
 	dialer  net.Dialer
 	mu      sync.Mutex
-	clients map[speech]*http.Client
+	clients map[clientSettings]*http.Client
 }
 
-// speech is how a client speaks.
-type speech struct {
+// clientSettings holds the settings of an HTTP client.
+type clientSettings struct {
 	http2, tls bool
 	serverName string
-	trusting   bool // it does not verify certificates
+	skipVerify bool // reports whether it skips the verification of certificates
 }
 
-func newProber() *prober { return &prober{clients: map[speech]*http.Client{}} }
+func newProber() *prober { return &prober{clients: map[clientSettings]*http.Client{}} }
 
-// client makes a new connection for each probe: whether one can be made is
-// what a check is for.
-func (p *prober) client(s speech) *http.Client {
+// client returns a client that opens a new connection for each probe: the check is to find
+// out whether a connection can be opened.
+func (p *prober) client(s clientSettings) *http.Client {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c := p.clients[s]
 	if c == nil {
 		t := &http.Transport{
 			DialContext: p.dialer.DialContext, DisableKeepAlives: true, DisableCompression: true,
-			TLSClientConfig: &tls.Config{ServerName: s.serverName, InsecureSkipVerify: s.trusting}, TLSHandshakeTimeout: time.Minute,
+			TLSClientConfig: &tls.Config{ServerName: s.serverName, InsecureSkipVerify: s.skipVerify}, TLSHandshakeTimeout: time.Minute,
 		}
 		if s.http2 {
 			t.Protocols = new(http.Protocols)
@@ -82,7 +82,7 @@ func (p *prober) tcp(ctx context.Context, t *Target) result {
 		return unanswered(ctx, "tcp: connect to "+t.Address, begun, err)
 	}
 	conn.Close()
-	return result{ok: true, output: "tcp: connected to " + t.Address + " in " + took(begun)}
+	return result{ok: true, output: "tcp: connected to " + t.Address + " in " + formatElapsed(begun)}
 }
 
 func (p *prober) http(ctx context.Context, t *Target) result {
@@ -120,7 +120,7 @@ func (p *prober) http(ctx context.Context, t *Target) result {
 	}
 	begun := time.Now()
 	asked := "http: " + method + " " + target.String()
-	client := p.client(speech{tls: scheme == "https", serverName: c.TLSServerName, trusting: c.TLSSkipVerify})
+	client := p.client(clientSettings{tls: scheme == "https", serverName: c.TLSServerName, skipVerify: c.TLSSkipVerify})
 	resp, err := client.Do(req)
 	if err != nil {
 		return unanswered(ctx, asked, begun, err)
@@ -128,7 +128,7 @@ func (p *prober) http(ctx context.Context, t *Target) result {
 	defer resp.Body.Close()
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxOutput))
 	r := result{code: resp.StatusCode, ok: resp.StatusCode >= 200 && resp.StatusCode < 300, kind: api.TroubleCheckFailed}
-	r.output = asked + ": " + resp.Status + " in " + took(begun)
+	r.output = asked + ": " + resp.Status + " in " + formatElapsed(begun)
 	if body := strings.TrimSpace(strings.ToValidUTF8(string(text), "")); body != "" && !r.ok {
 		r.output += ": " + body
 	}
@@ -143,7 +143,7 @@ func (p *prober) script(ctx context.Context, t *Target) result {
 	begun := time.Now()
 	code, err := t.Exec(ctx, append([]string{t.Check.Command}, t.Check.Args...), &out)
 	if errors.Is(err, ErrGone) {
-		return result{void: true}
+		return result{discard: true}
 	}
 	if err != nil {
 		r := unanswered(ctx, "script: "+t.Check.Command, begun, err)
@@ -152,20 +152,20 @@ func (p *prober) script(ctx context.Context, t *Target) result {
 	}
 	text := strings.TrimSpace(strings.ToValidUTF8(out.String(), ""))
 	if code != 0 || text == "" {
-		text = strings.TrimSuffix(fmt.Sprintf("script: %s: exit code %d in %s: %s", t.Check.Command, code, took(begun), text), ": ")
+		text = strings.TrimSuffix(fmt.Sprintf("script: %s: exit code %d in %s: %s", t.Check.Command, code, formatElapsed(begun), text), ": ")
 	}
 	return result{ok: code == 0, code: code, output: text, kind: api.TroubleCheckFailed}
 }
 
-// unanswered is the result of a probe that got no answer.
+// unanswered returns the result of a probe without an answer.
 func unanswered(ctx context.Context, asked string, begun time.Time, err error) result {
-	return result{kind: kindOf(ctx, err), output: explain(ctx, asked, begun, err)}
+	return result{kind: troubleOf(ctx, err), output: explain(ctx, asked, begun, err)}
 }
 
-// explain says why there was no answer.
+// explain describes why no answer arrived.
 func explain(ctx context.Context, asked string, begun time.Time, err error) string {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return asked + ": no answer within " + took(begun)
+		return asked + ": no answer within " + formatElapsed(begun)
 	}
 	var u *url.Error
 	if errors.As(err, &u) {
@@ -173,7 +173,7 @@ func explain(ctx context.Context, asked string, begun time.Time, err error) stri
 	}
 	var dial *net.OpError
 	if errors.As(err, &dial) && dial.Op == "dial" {
-		err = dial.Err // whom was said
+		err = dial.Err // the address is already in the sentence
 		var call *os.SyscallError
 		if errors.As(err, &call) {
 			err = call.Err
@@ -182,8 +182,8 @@ func explain(ctx context.Context, asked string, begun time.Time, err error) stri
 	return asked + ": " + err.Error()
 }
 
-// took is how long something took, to a hundredth.
-func took(begun time.Time) string {
+// formatElapsed formats the time since begun, to a hundredth.
+func formatElapsed(begun time.Time) string {
 	d := time.Since(begun)
 	for unit := time.Second; unit >= time.Microsecond; unit /= 10 {
 		if d >= unit {
@@ -193,8 +193,8 @@ func took(begun time.Time) string {
 	return d.String()
 }
 
-// limited keeps the first maxOutput bytes written to it; a command's two
-// outputs are written at once.
+// limited keeps the first maxOutput bytes that are written to it. A command writes its two
+// outputs concurrently.
 type limited struct {
 	mu   sync.Mutex
 	text bytes.Buffer

@@ -12,13 +12,11 @@ import (
 	"strings"
 )
 
-// DefaultPath is where commands are looked for when a task's environment has
-// no PATH.
+// DefaultPath is the search path of commands if a task's environment has no PATH.
 const DefaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// LookCommand finds the executable that a config block names: relative to the
-// given directories first, then by its name in path. The error lists where it
-// looked.
+// LookCommand finds the executable that a config block names: first relative to the given
+// directories, then by its name in path. The error lists the searched places.
 func LookCommand(command, path string, dirs ...string) (string, error) {
 	if command == "" {
 		return "", errors.New("config has no command")
@@ -76,7 +74,7 @@ func executable(path string) error {
 	return nil
 }
 
-// EnvValue is the value of a variable in an environment; of the last one, as
+// EnvValue returns the value of a variable in an environment; that of the last entry, as
 // programs see it.
 func EnvValue(env []string, key string) string {
 	for i := len(env) - 1; i >= 0; i-- {

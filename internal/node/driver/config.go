@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// ConfigString reads a string of a task's config block; "" when it is not set.
+// ConfigString returns a string of a task's config block; "" if it is not set.
 func (t *Task) ConfigString(key string) (string, error) {
 	switch v := t.Config[key].(type) {
 	case nil:
@@ -21,7 +21,7 @@ func (t *Task) ConfigString(key string) (string, error) {
 	}
 }
 
-// ConfigStrings reads a list of strings.
+// ConfigStrings returns a list of strings.
 func (t *Task) ConfigStrings(key string) ([]string, error) {
 	switch v := t.Config[key].(type) {
 	case nil:
@@ -43,7 +43,7 @@ func (t *Task) ConfigStrings(key string) ([]string, error) {
 	}
 }
 
-// ConfigInt reads a whole number, which may be written as a string.
+// ConfigInt returns an integer, which may be written as a string.
 func (t *Task) ConfigInt(key string) (int, error) {
 	switch v := t.Config[key].(type) {
 	case nil:
@@ -64,7 +64,7 @@ func (t *Task) ConfigInt(key string) (int, error) {
 	return 0, fmt.Errorf("config %s must be a whole number, not %v", key, t.Config[key])
 }
 
-// ConfigBool reads true or false, which may be written as a string.
+// ConfigBool returns a boolean, which may be written as a string.
 func (t *Task) ConfigBool(key string) (bool, error) {
 	switch v := t.Config[key].(type) {
 	case nil:
@@ -79,7 +79,7 @@ func (t *Task) ConfigBool(key string) (bool, error) {
 	return false, fmt.Errorf("config %s must be true or false, not %v", key, t.Config[key])
 }
 
-// ConfigDuration reads a duration: "10s", or a number of nanoseconds.
+// ConfigDuration returns a duration: "10s", or a number of nanoseconds.
 func (t *Task) ConfigDuration(key string) (time.Duration, error) {
 	if s, ok := t.Config[key].(string); ok {
 		if d, err := time.ParseDuration(s); err == nil {

@@ -1,8 +1,8 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package drivertest is a driver for tests of what uses drivers: its processes
-// are numbers, and end when the test says so.
+// Package drivertest is a driver for tests of code that uses drivers: its processes are
+// numbers, and end when the test says so.
 package drivertest
 
 import (
@@ -17,10 +17,10 @@ import (
 	"github.com/reeve-run/reeve/internal/node/driver"
 )
 
-// A Driver keeps its processes as long as the test wants, as the supervisor
-// does across agents.
+// A Driver keeps its processes as long as the test wants, as the supervisor does across
+// agents.
 type Driver struct {
-	// Starting, if set, is asked before a process comes to be.
+	// Starting, if set, is called before a process starts, and may reject it.
 	Starting func(*driver.Task) error
 
 	mu        sync.Mutex
@@ -49,15 +49,15 @@ type Process struct {
 	script   func(argv []string) int
 }
 
-// Name is "fake".
+// Name returns "fake".
 func (d *Driver) Name() string { return "fake" }
 
-// Fingerprint finds it healthy.
+// Fingerprint returns a healthy status.
 func (d *Driver) Fingerprint(context.Context) *api.DriverStatus {
 	return &api.DriverStatus{Detected: true, Healthy: true, Attributes: map[string]string{"driver.fake": "1"}}
 }
 
-// View is where the directories are.
+// View returns dir.
 func (d *Driver) View(dir driver.Dir) driver.Dir { return dir }
 
 // Start makes a process.
@@ -87,7 +87,7 @@ func (d *Driver) Recover(_ context.Context, t *driver.Task) (driver.Handle, erro
 	return nil, driver.ErrTaskUnknown
 }
 
-// Kept lists the ids of the processes that were not destroyed.
+// Kept returns the ids of the processes that were not destroyed.
 func (d *Driver) Kept(context.Context) ([]string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -108,15 +108,14 @@ func (d *Driver) End(ctx context.Context, id string, timeout time.Duration) erro
 	return p.Destroy(ctx)
 }
 
-// Started lists all processes there were, in order.
+// Started returns all processes that were ever started, in order.
 func (d *Driver) Started() []*Process {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return append([]*Process{}, d.started...)
 }
 
-// Running lists the names of tasks with a process, in the order of their
-// starts.
+// Running returns the names of the tasks with a process, in the order of their starts.
 func (d *Driver) Running() []string {
 	var names []string
 	for _, p := range d.Started() {
@@ -129,7 +128,7 @@ func (d *Driver) Running() []string {
 	return names
 }
 
-// Wait waits until n processes were started, and returns the last of these.
+// Wait waits until n processes were started, and returns the last of them.
 func (d *Driver) Wait(n int) *Process {
 	for {
 		d.mu.Lock()
@@ -144,7 +143,7 @@ func (d *Driver) Wait(n int) *Process {
 	}
 }
 
-// Process is the running process of a task, or nil.
+// Process returns the running process of a task, or nil.
 func (d *Driver) Process(task string) *Process {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -160,7 +159,7 @@ func (d *Driver) Process(task string) *Process {
 	return nil
 }
 
-// Remember takes back a Destroy.
+// Remember undoes Destroy.
 func (d *Driver) Remember(p *Process) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -177,7 +176,7 @@ func (d *Driver) Forget() {
 // Exit ends the process.
 func (p *Process) Exit(code int) { p.end(driver.Exit{Code: code}) }
 
-// IgnoreSignals lets the process end by force only.
+// IgnoreSignals makes the process ignore all signals except SIGKILL.
 func (p *Process) IgnoreSignals() {
 	p.d.mu.Lock()
 	defer p.d.mu.Unlock()
@@ -197,13 +196,13 @@ func (p *Process) end(x driver.Exit) {
 	close(p.done)
 }
 
-// Done is closed when the process has ended.
+// Done returns a channel that is closed when the process has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// PID is a number.
+// PID returns the process's number.
 func (p *Process) PID() int { return p.pid }
 
-// StartedAt is when Start was called.
+// StartedAt returns when Start was called.
 func (p *Process) StartedAt() time.Time { return p.at }
 
 // Wait waits for Exit or Stop.
@@ -216,14 +215,14 @@ func (p *Process) Wait(ctx context.Context) (driver.Exit, error) {
 	}
 }
 
-// Signals lists the signals that came, in order.
+// Signals returns the received signals, in order.
 func (p *Process) Signals() []string {
 	p.d.mu.Lock()
 	defer p.d.mu.Unlock()
 	return append([]string(nil), p.signals...)
 }
 
-// Signal notes the signal.
+// Signal records the signal.
 func (p *Process) Signal(_ context.Context, name string) error {
 	if name == "SIGNONE" {
 		return errors.New("unknown signal SIGNONE")
@@ -234,7 +233,7 @@ func (p *Process) Signal(_ context.Context, name string) error {
 	return nil
 }
 
-// Stop ends the process, at once or after the timeout.
+// Stop ends the process, immediately or after the timeout.
 func (p *Process) Stop(ctx context.Context, signal string, timeout time.Duration) error {
 	p.Signal(ctx, signal)
 	p.d.mu.Lock()
@@ -254,23 +253,22 @@ func (p *Process) Stop(ctx context.Context, signal string, timeout time.Duration
 	return nil
 }
 
-// Script makes commands run in all processes that start from now on exit as
-// told, as Process.Script does for one.
+// Script sets the exit codes of commands in all processes that start later, as
+// Process.Script does for one.
 func (d *Driver) Script(exit func(argv []string) int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.script = exit
 }
 
-// Script makes commands run in the process exit as told. It is called by
-// whoever runs one, at the same time as others are.
+// Script sets the exit codes of commands in the process. exit is called concurrently.
 func (p *Process) Script(exit func(argv []string) int) {
 	p.d.mu.Lock()
 	defer p.d.mu.Unlock()
 	p.script = exit
 }
 
-// Exec answers as Script says, or else with the length of the command.
+// Exec returns the exit code from Script, or else the length of the command.
 func (p *Process) Exec(_ context.Context, e driver.Exec) (int, error) {
 	p.d.mu.Lock()
 	script := p.script
@@ -286,7 +284,7 @@ func (p *Process) Exec(_ context.Context, e driver.Exec) (int, error) {
 	return len(e.Argv) - 1, nil
 }
 
-// Stats are always the same.
+// Stats returns constants.
 func (p *Process) Stats(context.Context) (driver.Stats, error) {
 	return driver.Stats{At: time.Now(), CPUTime: time.Second, RSSBytes: 1 << 20, Processes: 1}, nil
 }

@@ -90,7 +90,7 @@ type step struct {
 // Within its hook, a task waits for the tasks in its after list. The tasks of an
 // independent group end alone.
 //
-// A task that awaits its launch is left out of that order, whatever its hook: the plan
+// A task that awaits its launch is left out of that order, for any hook: the plan
 // that launches it orders it. A prestart task that is launched again waits until the
 // group's other tasks that are ending for a relaunch have ended.
 func decide(m []taskView, e *end) ([]step, *end) {

@@ -42,8 +42,8 @@ func (t *task) stopTimeout() {
 	}
 }
 
-// hasTimedOut reports whether a run that ended had exceeded its timeout: it failed, whatever
-// its exit code.
+// hasTimedOut reports whether a run that ended had exceeded its timeout: it failed,
+// regardless of its exit code.
 func (t *task) hasTimedOut(x driver.Exit, at time.Time) bool {
 	if t.timedOut {
 		return true

@@ -11,8 +11,8 @@ import (
 	"github.com/reeve-run/reeve/internal/node/supervise/isolate"
 )
 
-// capabilities are those that root has in the task, after the config's cap_add
-// and cap_drop. Those that were added by name, a user other than root gets, too.
+// capabilities returns the capabilities of root in the task, after the config's cap_add and
+// cap_drop. Other users receive those that cap_add names.
 func capabilities(t *driver.Task) (root, ambient []string, err error) {
 	add, err := t.ConfigStrings("cap_add")
 	if err != nil {

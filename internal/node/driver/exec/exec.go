@@ -1,9 +1,9 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package exec runs a task isolated: in its own namespaces, on a root made of
-// the host's programs and the task's own directories, as a user without rights,
-// and within limits, as far as the machine can enforce them.
+// Package exec runs isolated tasks: in their own namespaces, on a root made of the host's
+// programs and the task's own directories, as an unprivileged user, and within limits, as
+// far as the machine can enforce them.
 package exec
 
 import (
@@ -20,26 +20,26 @@ import (
 	"github.com/reeve-run/reeve/internal/node/supervise/isolate"
 )
 
-// Config is how the driver isolates. The zero Config has useful defaults.
+// Config configures the isolation. The zero Config has useful defaults.
 type Config struct {
-	HostPaths    []string // of the host, shown read-only; nil: isolate.DefaultHostPaths
-	User         string   // of tasks that name none; "": nobody
-	MaxProcesses int64    // of a task, where the pids controller works; 0: 4096, negative: no limit
+	HostPaths    []string // host directories shown read-only; nil: isolate.DefaultHostPaths
+	User         string   // default user of tasks; "": nobody
+	MaxProcesses int64    // per task, where the pids controller works; 0: 4096, negative: no limit
 }
 
 // Driver is the exec driver.
 type Driver struct {
 	c    *supervise.Client
 	cfg  Config
-	root string // where tasks build their roots, each in its own namespace
+	root string // mount point of tasks' roots, each in its own namespace
 
 	mu     sync.Mutex
-	status *api.DriverStatus // as first found
+	status *api.DriverStatus // result of the first fingerprint
 }
 
 var _ driver.Driver = (*Driver)(nil)
 
-// New makes the driver; c stays the caller's.
+// New makes the driver. The caller keeps ownership of c.
 func New(c *supervise.Client, cfg Config) *Driver {
 	if cfg.HostPaths == nil {
 		cfg.HostPaths = isolate.DefaultHostPaths()
@@ -53,10 +53,10 @@ func New(c *supervise.Client, cfg Config) *Driver {
 	return &Driver{c: c, cfg: cfg, root: filepath.Join(c.Dir(), "root")}
 }
 
-// Name is "exec".
+// Name returns "exec".
 func (d *Driver) Name() string { return "exec" }
 
-// View is where a task sees its directories: at the top of its root.
+// View returns the directories at the top of the task's root.
 func (d *Driver) View(driver.Dir) driver.Dir {
 	return driver.Dir{Alloc: "/alloc", Task: "/", Local: "/local", Secrets: "/secrets", Tmp: "/tmp"}
 }

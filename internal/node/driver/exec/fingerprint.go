@@ -14,8 +14,8 @@ import (
 	"github.com/reeve-run/reeve/internal/node/driver"
 )
 
-// Fingerprint finds out, once, by isolating a process. Where the kernel does
-// not let it, the driver is not healthy and says what the kernel said.
+// Fingerprint isolates a process once to find out whether the kernel permits it. If not, the
+// driver is unhealthy and reports the kernel's error.
 func (d *Driver) Fingerprint(ctx context.Context) *api.DriverStatus {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -39,7 +39,7 @@ func (d *Driver) Fingerprint(ctx context.Context) *api.DriverStatus {
 	return s
 }
 
-// describe says which limits hold.
+// describe says which limits the driver enforces.
 func (d *Driver) describe() string {
 	m := d.c.Machine()
 	switch {
@@ -51,7 +51,7 @@ func (d *Driver) describe() string {
 	return "Healthy, but no cgroups can be written: memory is limited for each process (RLIMIT_DATA) instead of the task, cpu is not limited"
 }
 
-// try runs a process isolated.
+// try runs an isolated process.
 func (d *Driver) try(ctx context.Context) error {
 	if !d.c.Machine().Root {
 		return fmt.Errorf("the exec driver needs the agent to run as root")

@@ -10,19 +10,19 @@ import (
 	"github.com/reeve-run/reeve/internal/node/driver"
 )
 
-// A behaviour is what a task's config says that it does.
+// A behaviour holds the config of a task.
 type behaviour struct {
-	runFor      time.Duration // 0: ends at once; negative: never
+	runFor      time.Duration // 0: ends immediately; negative: never ends
 	exitCode    int
 	exitSignal  int
-	exitError   string // what Wait fails with
+	exitError   string // error of Wait
 	startError  string
-	recoverable bool // the start may be tried again
+	recoverable bool // reports whether the start may be retried
 	startBlock  time.Duration
-	killAfter   time.Duration // how long it takes to end once it is asked to
+	killAfter   time.Duration // delay between a stop and the end
 	signalError string
 	stdout      string
-	repeat      int // how often stdout is written again, every
+	repeat      int // number of times that stdout is repeated, at intervals of every
 	repeatEvery time.Duration
 }
 

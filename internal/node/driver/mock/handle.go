@@ -26,11 +26,11 @@ type handle struct {
 
 	mu     sync.Mutex
 	exit   *driver.Exit
-	stop   *time.Timer // ends it as it was asked to
-	end    *time.Timer // ends it by itself
+	stop   *time.Timer // ends the run after a stop
+	end    *time.Timer // ends the run by itself
 	out    *os.File
 	print  *time.Timer
-	prints int // still to come
+	prints int // remaining outputs
 }
 
 func newHandle(d *Driver, id string, b behaviour) *handle {
@@ -59,8 +59,7 @@ func (h *handle) run(t *driver.Task) error {
 	return nil
 }
 
-// printOnce writes stdout_string, and arranges for the next time. The caller
-// holds mu.
+// printOnce writes stdout_string, and schedules the next time. The caller holds mu.
 func (h *handle) printOnce() {
 	h.out.WriteString(h.b.stdout)
 	if h.prints > 0 {
@@ -106,13 +105,13 @@ func (h *handle) finish(e driver.Exit) {
 	close(h.done)
 }
 
-// PID is 0: there is no process.
+// PID returns 0: the run has no process.
 func (h *handle) PID() int { return 0 }
 
-// StartedAt is when the run began.
+// StartedAt returns when the run started.
 func (h *handle) StartedAt() time.Time { return h.started }
 
-// Wait blocks until the run ended.
+// Wait blocks until the run has ended.
 func (h *handle) Wait(ctx context.Context) (driver.Exit, error) {
 	select {
 	case <-h.done:
@@ -162,7 +161,7 @@ func (h *handle) Exec(_ context.Context, e driver.Exec) (int, error) {
 	return 0, nil
 }
 
-// Stats are all zero.
+// Stats returns zeros.
 func (h *handle) Stats(context.Context) (driver.Stats, error) {
 	return driver.Stats{At: time.Now()}, nil
 }

@@ -1,9 +1,8 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package mock pretends to run tasks, as their config tells it to. It is for
-// tests and for load: a task is a timer, not a process, and nothing of it
-// outlives the agent.
+// Package mock pretends to run tasks, as their config says. It serves tests and load tests: a
+// task is a timer, not a process, and ends with the agent.
 package mock
 
 import (
@@ -27,10 +26,10 @@ var _ driver.Driver = (*Driver)(nil)
 // New makes the driver.
 func New() *Driver { return &Driver{tasks: map[string]*handle{}} }
 
-// Name is "mock_driver"; "mock" is the same.
+// Name returns "mock_driver"; "mock" is an alias.
 func (d *Driver) Name() string { return "mock_driver" }
 
-// Fingerprint always finds it healthy.
+// Fingerprint always returns a healthy status.
 func (d *Driver) Fingerprint(context.Context) *api.DriverStatus {
 	return &api.DriverStatus{
 		Detected: true, Healthy: true, HealthDescription: "Healthy", UpdateTime: time.Now(),
@@ -38,17 +37,16 @@ func (d *Driver) Fingerprint(context.Context) *api.DriverStatus {
 	}
 }
 
-// View is where a task would see its directories: where they are.
+// View returns dir.
 func (d *Driver) View(dir driver.Dir) driver.Dir { return dir }
 
-// WithoutDirs reports whether a task needs no directories: one that writes
-// nothing has nobody who would look for them.
+// WithoutDirs reports whether a task needs no directories, because it writes nothing.
 func (d *Driver) WithoutDirs(t *driver.Task) bool {
 	_, writes := t.Config["stdout_string"]
 	return !writes
 }
 
-// Start begins a run. It blocks for start_block_for, and fails with start_error.
+// Start starts a run. It blocks for start_block_for, and fails with start_error.
 func (d *Driver) Start(ctx context.Context, t *driver.Task) (driver.Handle, error) {
 	b, err := readBehaviour(t)
 	if err != nil {
@@ -78,8 +76,8 @@ func (d *Driver) Start(ctx context.Context, t *driver.Task) (driver.Handle, erro
 	return h, nil
 }
 
-// Recover finds a task that this driver started; the tasks of an earlier agent
-// are gone with it.
+// Recover finds a task that this driver started. The tasks of an earlier agent ended with
+// it.
 func (d *Driver) Recover(_ context.Context, t *driver.Task) (driver.Handle, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -1,8 +1,8 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rawexec runs a task as a plain process of the host, without limits
-// and without isolation: it sees and may do what its user may.
+// Package rawexec runs a task as a plain process of the host, without limits and without
+// isolation: it has all rights of its user.
 package rawexec
 
 import (
@@ -22,14 +22,14 @@ type Driver struct{ c *supervise.Client }
 
 var _ driver.Driver = (*Driver)(nil)
 
-// New makes the driver; c stays the caller's.
+// New makes the driver. The caller keeps ownership of c.
 func New(c *supervise.Client) *Driver { return &Driver{c} }
 
-// Name is "raw_exec".
+// Name returns "raw_exec".
 func (d *Driver) Name() string { return "raw_exec" }
 
-// Fingerprint always finds it healthy: any machine can start a process. It also
-// publishes what the machine's cgroups can do for tasks.
+// Fingerprint always returns a healthy status, because every machine can start a process. It
+// also publishes the capabilities of the machine's cgroups.
 func (d *Driver) Fingerprint(context.Context) *api.DriverStatus {
 	m := d.c.Machine()
 	attributes := map[string]string{
@@ -41,7 +41,7 @@ func (d *Driver) Fingerprint(context.Context) *api.DriverStatus {
 	return &api.DriverStatus{Detected: true, Healthy: true, HealthDescription: "Healthy", UpdateTime: time.Now(), Attributes: attributes}
 }
 
-// View is where a task sees its directories: where they are.
+// View returns dir.
 func (d *Driver) View(dir driver.Dir) driver.Dir { return dir }
 
 // Start starts the config's command.
@@ -66,8 +66,8 @@ func (d *Driver) Recover(ctx context.Context, t *driver.Task) (driver.Handle, er
 	if err != nil {
 		return nil, err
 	}
-	// What the job asks may not be possible any more; that does not matter to a
-	// process that runs already.
+	// The node may no longer satisfy the job's requirements; a running process is not
+	// affected.
 	spec, err := d.spec(t)
 	if err != nil {
 		spec = &supervise.Spec{Dir: t.Dir.Task, Env: t.Env}
