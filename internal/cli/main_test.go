@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asReeve) != "" || len(os.Args) > 1 && os.Args[1] == "example-web" {
 		runReeve()
 	}
-	supervisetest.EndAtOnce()
+	supervisetest.EndImmediately()
 	testscript.Main(m, map[string]func(){"reeve": runReeve})
 }
 

@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// assumedMHz is taken for a core whose frequency the machine does not tell.
+// assumedMHz is the frequency of cores whose frequency is unknown.
 const assumedMHz = 1000
 
 func (m *Machine) cpu() {
 	cores := runtime.NumCPU()
 	model, mhz := parseCPUInfo(readFile("/proc/cpuinfo"))
-	// The highest frequency that the core was made for, where it is told:
-	// what /proc/cpuinfo says moves with the load.
+	// Prefer the nominal frequency of the core: the one in /proc/cpuinfo varies with the
+	// load.
 	for _, name := range []string{"base_frequency", "cpuinfo_max_freq"} {
 		if khz, err := strconv.ParseFloat(readLine("/sys/devices/system/cpu/cpu0/cpufreq/"+name), 64); err == nil && khz > 0 {
 			mhz = khz / 1000
@@ -42,8 +42,8 @@ func (m *Machine) cpu() {
 	}
 }
 
-// parseCPUInfo reads /proc/cpuinfo: the first core's model and the highest
-// frequency, rounded to what stays the same from one look to the next.
+// parseCPUInfo parses /proc/cpuinfo. It returns the first core's model and the highest
+// frequency, rounded so that it is stable between measurements.
 func parseCPUInfo(text string) (model string, mhz float64) {
 	for line := range strings.Lines(text) {
 		k, v, _ := strings.Cut(line, ":")
@@ -59,7 +59,7 @@ func parseCPUInfo(text string) (model string, mhz float64) {
 			}
 		}
 	}
-	// "... @ 2.40GHz" does not move at all.
+	// "... @ 2.40GHz" is constant.
 	if _, after, ok := strings.Cut(model, "@ "); ok {
 		if f, err := strconv.ParseFloat(strings.TrimSuffix(after, "GHz"), 64); err == nil {
 			mhz = f * 1000
@@ -68,7 +68,7 @@ func parseCPUInfo(text string) (model string, mhz float64) {
 	return model, mhz
 }
 
-// meminfo reads /proc/meminfo into bytes.
+// meminfo parses /proc/meminfo, in bytes.
 func meminfo(text string) map[string]int64 {
 	values := map[string]int64{}
 	for line := range strings.Lines(text) {
@@ -81,7 +81,7 @@ func meminfo(text string) map[string]int64 {
 	return values
 }
 
-// parseRelease reads /etc/os-release.
+// parseRelease parses /etc/os-release.
 func parseRelease(text string) map[string]string {
 	values := map[string]string{}
 	for line := range strings.Lines(text) {

@@ -12,9 +12,8 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Devices looks how the devices are that the machine is said to have. One whose
-// id is a path exists as long as that does; of others, nothing can be known
-// here, and they count as healthy.
+// Devices returns the declared devices with their health. A device whose id is a path is
+// healthy while the path exists; other devices count as healthy.
 func Devices(declared []*api.NodeDeviceGroup) []*api.NodeDeviceGroup {
 	var groups []*api.NodeDeviceGroup
 	for _, g := range declared {
@@ -35,7 +34,7 @@ func Devices(declared []*api.NodeDeviceGroup) []*api.NodeDeviceGroup {
 	return groups
 }
 
-// Keep takes cores out of those that tasks may have for themselves.
+// Keep removes cores from those that can be dedicated to tasks.
 func (m *Machine) Keep(cores []uint16) {
 	if len(cores) == 0 {
 		return

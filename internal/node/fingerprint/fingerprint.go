@@ -1,9 +1,8 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fingerprint measures what a machine has: the attributes that
-// constraints see, and the resources that allocations share. It only reads;
-// what it cannot find out it leaves out.
+// Package fingerprint measures a machine: the attributes for constraints, and the resources
+// that allocations share. It only reads, and leaves out unknown values.
 package fingerprint
 
 import (
@@ -18,22 +17,22 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Machine is what was found.
+// Machine holds the results of a measurement.
 type Machine struct {
 	Attributes map[string]string
 	Resources  *api.NodeResources
-	Address    string // the address that others reach the machine by
+	Address    string // the address at which others reach the machine
 }
 
-// Options say what to measure.
+// Options configure a measurement.
 type Options struct {
-	DataDir   string // whose file system's room is the node's disk
+	DataDir   string // directory on the file system whose free space is the node's disk
 	Version   string // of the agent
-	Interface string // network interface; "" is the one of the default route
+	Interface string // network interface; "": that of the default route
 	Address   string // overrides the interface's address
 }
 
-// Measure looks at the machine.
+// Measure measures the machine.
 func Measure(o Options) *Machine {
 	m := &Machine{
 		Attributes: map[string]string{},
@@ -56,8 +55,8 @@ func (m *Machine) set(name, value string) {
 
 func (m *Machine) setInt(name string, value int64) { m.set(name, strconv.FormatInt(value, 10)) }
 
-// compatVersion is the version of Nomad whose job files are understood; job
-// files constrain it as attr.nomad.version.
+// compatVersion is the version of Nomad whose job files Reeve supports; job files constrain
+// it as attr.nomad.version.
 const compatVersion = "2.0.6"
 
 func (m *Machine) agent(o Options) {
@@ -111,8 +110,8 @@ func (m *Machine) memory() {
 	m.Resources.Memory.MemoryMB = total >> 20
 }
 
-// cgroupMemoryLimit is the memory that the agent's own cgroup allows, 0 when
-// it is not bounded: inside a container the machine's memory is not ours.
+// cgroupMemoryLimit returns the memory limit of the agent's own cgroup; 0 if it is unlimited.
+// Inside a container, the machine's memory is not available.
 func cgroupMemoryLimit() int64 {
 	for _, path := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
 		if n, err := strconv.ParseInt(readLine(path), 10, 64); err == nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// HostNetworks finds the machine's address in each network, which is told by
-// an address range, an interface, or both. Networks without one are left out;
-// missing says which, and where was looked.
+// HostNetworks finds the machine's address in each network, which is defined by an address
+// range, an interface, or both. Networks without an address are left out of found; missing
+// describes them.
 func HostNetworks(wanted []api.HostNetwork) (found map[string]*api.HostNetwork, missing []string) {
 	if len(wanted) == 0 {
 		return nil, nil
@@ -30,7 +30,7 @@ func HostNetworks(wanted []api.HostNetwork) (found map[string]*api.HostNetwork, 
 	return found, missing
 }
 
-// An ownAddress is one of the machine's.
+// An ownAddress is one of the machine's addresses.
 type ownAddress struct {
 	device string
 	ip     netip.Addr
@@ -56,8 +56,8 @@ func machineAddresses() []ownAddress {
 	return all
 }
 
-// match returns the network with the first address that is in it, preferring
-// IPv4; nil if there is none.
+// match returns the network with the first address that belongs to it, preferably IPv4; nil
+// if no address does.
 func match(w api.HostNetwork, addresses []ownAddress) *api.HostNetwork {
 	var found *api.HostNetwork
 	for _, a := range addresses {

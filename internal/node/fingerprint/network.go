@@ -10,8 +10,8 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// network finds the address that ports are published on: the one asked for,
-// or that of the default route's interface, or loopback's.
+// network finds the address on which ports are published: the configured one, or that of the
+// default route's interface, or loopback.
 func (m *Machine) network(o Options) {
 	device, address := o.Interface, o.Address
 	if address == "" {
@@ -35,8 +35,7 @@ func (m *Machine) network(o Options) {
 	m.Resources.Networks = []*api.Network{{Mode: "host", Device: device, IP: address, CIDR: address + bits}}
 }
 
-// defaultInterface reads /proc/net/route for the interface with the default
-// route.
+// defaultInterface parses /proc/net/route and returns the interface of the default route.
 func defaultInterface(routes string) string {
 	for line := range strings.Lines(routes) {
 		f := strings.Fields(line)
@@ -47,7 +46,7 @@ func defaultInterface(routes string) string {
 	return ""
 }
 
-// addressOf is an interface's first address, preferring IPv4.
+// addressOf returns an interface's first address, preferably IPv4.
 func addressOf(device string) string {
 	if device == "" {
 		return ""

@@ -14,25 +14,25 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// shortestLook is the least time over which a load is measured: over less, the
+// minPeriod is the shortest period over which a load is measured: over shorter ones, the
 // kernel's ticks are too coarse.
-const shortestLook = time.Second
+const minPeriod = time.Second
 
-// A Meter measures what the machine uses. A load is over the time since the
-// meter was read before; over the time since the machine booted at first.
+// A Meter measures the machine's usage. A load covers the time since the previous
+// measurement; the first one covers the time since the machine booted.
 type Meter struct {
 	dataDir string
 
 	mu   sync.Mutex
-	at   time.Time // of last
+	at   time.Time // time of last
 	last map[string]coreTicks
-	cpu  []*api.HostCPUStats // as of at
+	cpu  []*api.HostCPUStats // result at that time
 }
 
 // NewMeter returns a meter of this machine and of dataDir's file system.
 func NewMeter(dataDir string) *Meter { return &Meter{dataDir: dataDir} }
 
-// Read measures. A core that is never idle makes perCore ticks, in MHz.
+// Read measures the usage. A core has perCore MHz.
 func (m *Meter) Read(perCore int64, now time.Time) *api.HostStats {
 	s := &api.HostStats{
 		Memory: memoryStats(), AllocDirStats: diskStats(m.dataDir),
@@ -53,11 +53,11 @@ func (m *Meter) Read(perCore int64, now time.Time) *api.HostStats {
 	return s
 }
 
-// readCPU returns one entry per core of /proc/stat.
+// readCPU parses /proc/stat. It returns one entry per core.
 func (m *Meter) readCPU(text string, perCore int64, now time.Time) []*api.HostCPUStats {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.cpu != nil && now.Sub(m.at) < shortestLook {
+	if m.cpu != nil && now.Sub(m.at) < minPeriod {
 		return m.cpu
 	}
 	seen, all := map[string]coreTicks{}, []*api.HostCPUStats{}
@@ -78,8 +78,8 @@ func (m *Meter) readCPU(text string, perCore int64, now time.Time) []*api.HostCP
 	return all
 }
 
-// coreTicks is what a core spent its time on, in the kernel's ticks: user, nice,
-// system, idle, iowait, irq, softirq.
+// coreTicks holds a core's time by kind, in the kernel's ticks: user, nice, system, idle,
+// iowait, irq, softirq.
 type coreTicks [7]float64
 
 func parseTicks(fields []string) (t coreTicks) {
@@ -89,10 +89,10 @@ func parseTicks(fields []string) (t coreTicks) {
 	return t
 }
 
-// since is what was spent after an earlier look.
+// since returns the ticks since an earlier measurement.
 func (t coreTicks) since(earlier coreTicks) coreTicks {
 	for i := range t {
-		t[i] = max(0, t[i]-earlier[i]) // the kernel's count of waiting goes back now and then
+		t[i] = max(0, t[i]-earlier[i]) // the kernel's iowait sometimes decreases
 	}
 	return t
 }
@@ -104,7 +104,7 @@ func (t coreTicks) sum() (sum float64) {
 	return sum
 }
 
-// shares turns ticks into percent of one core.
+// shares converts ticks into percentages of one core.
 func (t coreTicks) shares(core string, perCore int64) *api.HostCPUStats {
 	percent := 100 / t.sum()
 	s := &api.HostCPUStats{

@@ -1,14 +1,14 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ledger is what a node agent remembers across restarts: one durable
-// value per key, in a bbolt file.
+// Package ledger is the durable memory of a node agent across restarts: one value per key,
+// in a bbolt file.
 //
-// Writes are committed in groups: all that arrive while one commit is being
-// synced go into the next, so a thousand tasks that start together cost a few
-// fsyncs. Within a key a newer write replaces an older one that is still
-// waiting; values that change often are given as functions, and only made when
-// they are written. The ledger knows nothing of what the values mean.
+// Writes are committed in groups: all writes that arrive during the fsync of one commit form
+// the next one, so a thousand tasks that start together cost a few fsyncs. Within a key, a
+// newer write replaces an older one that is still waiting. Values that change often are
+// passed as functions, which are called when the value is written. The ledger does not
+// interpret values.
 package ledger
 
 import (
@@ -32,7 +32,7 @@ type Ledger struct {
 	db *bolt.DB
 
 	mu     sync.Mutex
-	next   *Commit // what the writer takes next; nil when nothing waits
+	next   *Commit // the next commit; nil if no write waits
 	closed bool
 
 	wake chan struct{}
@@ -41,22 +41,22 @@ type Ledger struct {
 
 // A Commit is a group of writes that become durable together.
 type Commit struct {
-	writes map[string]func() []byte // returns nil: delete
+	writes map[string]func() []byte // returns nil to delete the key
 	done   chan struct{}
 	err    error
 }
 
-// Wait blocks until the group is durable, or was refused.
+// Wait blocks until the group is durable, or has failed.
 func (c *Commit) Wait() error {
 	<-c.done
 	return c.err
 }
 
-// ErrClosed is the result of writes to a closed ledger.
+// ErrClosed is the error of writes to a closed ledger.
 var ErrClosed = errors.New("the node's ledger is closed")
 
-// Open opens or creates the ledger at path. The file is locked: a second
-// process gets an error that says so.
+// Open opens or creates the ledger at path. It locks the file: for a second process, Open
+// returns an error that says so.
 func Open(path string) (*Ledger, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("create the node's data directory: %w", err)
@@ -88,11 +88,11 @@ func Open(path string) (*Ledger, error) {
 	return l, nil
 }
 
-// ErrDamaged is in the error of Open when the file cannot be read any more.
+// ErrDamaged is wrapped by the error of Open if the file is damaged.
 var ErrDamaged = errors.New("the file is damaged")
 
-// inspect refuses a damaged file. It passes over one that another process has
-// locked, which Open's caller is told.
+// inspect rejects a damaged file. It skips a file that another process has locked, which Open
+// reports.
 func inspect(path string) error {
 	f, err := os.Open(path)
 	switch {
@@ -109,7 +109,7 @@ func inspect(path string) error {
 	if err != nil {
 		return fmt.Errorf("open the node's ledger: %w", err)
 	}
-	if info.Size() == 0 { // a new one
+	if info.Size() == 0 { // a new file
 		return nil
 	}
 	if err := verify(f, info.Size()); err != nil {
@@ -119,8 +119,8 @@ func inspect(path string) error {
 	return nil
 }
 
-// Put stores value under key. It returns at once; the result's Wait says when
-// it is durable. The ledger keeps value.
+// Put stores value under key. It returns immediately; Wait on the result blocks until the
+// value is durable. The ledger keeps value.
 func (l *Ledger) Put(key string, value []byte) *Commit {
 	return l.add(key, func() []byte { return value })
 }
@@ -151,7 +151,7 @@ func (l *Ledger) add(key string, value func() []byte) *Commit {
 	return l.next
 }
 
-// write is the one goroutine that commits.
+// write commits groups until the ledger is closed. One goroutine runs it.
 func (l *Ledger) write() {
 	defer close(l.done)
 	for {
@@ -174,7 +174,7 @@ func (l *Ledger) write() {
 	}
 }
 
-// keep leaves refused writes for the next group, which the next Put starts.
+// keep returns failed writes to the next group, which the next Put starts.
 func (l *Ledger) keep(writes map[string]func() []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -214,7 +214,7 @@ func (l *Ledger) commit(writes map[string]func() []byte) error {
 	return nil
 }
 
-// Get returns the durable value of key, nil if there is none.
+// Get returns the durable value of key; nil if the key does not exist.
 func (l *Ledger) Get(key string) []byte {
 	var value []byte
 	l.db.View(func(tx *bolt.Tx) error {
@@ -226,8 +226,7 @@ func (l *Ledger) Get(key string) []byte {
 	return value
 }
 
-// Each calls do with every durable key of a prefix, in order. do must not keep
-// value.
+// Each calls do for every durable key with a prefix, in order. do must not keep value.
 func (l *Ledger) Each(prefix string, do func(key string, value []byte) error) error {
 	return l.db.View(func(tx *bolt.Tx) error {
 		c := tx.Bucket(bucket).Cursor()
@@ -240,7 +239,7 @@ func (l *Ledger) Each(prefix string, do func(key string, value []byte) error) er
 	})
 }
 
-// Close commits what waits and closes the file.
+// Close commits the waiting writes and closes the file.
 func (l *Ledger) Close() error {
 	l.mu.Lock()
 	if l.closed {

@@ -12,19 +12,20 @@ import (
 	"io"
 )
 
-// bbolt trusts its file: it maps it into memory and follows what it finds there.
-// A page that is missing ends the process with a fault, and one that is damaged
-// with a panic in a goroutine of the library, which nobody can recover from. So
-// the file is read before bbolt opens it: every page that can be reached must be
+// bbolt trusts its file: it maps the file into memory and follows its pointers. A missing
+// page ends the process with a fault, and a damaged one with a panic in one of the library's
+// goroutines, which cannot be recovered. So this file verifies the pages before bbolt opens
+// them: every reachable page must exist, contain its own number, be reached once, and have
+// ordered keys.
 // there, say its own number, be reached once, and have its keys in order.
 
 // The layout of a bbolt file, version 2.
 const (
-	pageHead   = 16 // number u64, kind u16, count u16, overflow u32
-	metaLength = 64 // without the page's head
-	metaSum    = 56 // where the checksum is
-	entryHead  = 16 // of a branch: pos u32, key u32, page u64; of a leaf: flags u32, pos u32, key u32, value u32
-	bucketHead = 16 // root u64, sequence u64
+	pageHead     = 16 // number u64, kind u16, count u16, overflow u32
+	metaLength   = 64 // without the page's head
+	metaChecksum = 56 // offset of the checksum
+	entryHead    = 16 // of a branch: pos u32, key u32, page u64; of a leaf: flags u32, pos u32, key u32, value u32
+	bucketHead   = 16 // root u64, sequence u64
 
 	kindBranch = 0x01
 	kindLeaf   = 0x02
@@ -37,15 +38,15 @@ const (
 
 var order = binary.NativeEndian
 
-// meta is what a file's newest whole head says.
+// meta is the newest intact header of a file.
 type meta struct {
 	pageSize int64
 	root     uint64 // page of the bucket of buckets
-	end      uint64 // the first page that is not used
+	end      uint64 // the first unused page
 	commit   uint64
 }
 
-// A verifier reads a file.
+// A verifier verifies the pages of a file.
 type verifier struct {
 	meta
 	file io.ReaderAt
@@ -53,7 +54,7 @@ type verifier struct {
 	seen map[uint64]bool
 }
 
-// verify reports what is wrong with a file of that size; nil if bbolt can open it.
+// verify returns the damage of a file of that size; nil if bbolt can open it.
 func verify(file io.ReaderAt, size int64) error {
 	m, err := newestMeta(file)
 	if err != nil {
@@ -63,7 +64,7 @@ func verify(file io.ReaderAt, size int64) error {
 	return v.page(m.root, nil, nil)
 }
 
-// newestMeta reads the two heads, which are written in turn.
+// newestMeta reads the two headers, which bbolt writes alternately.
 func newestMeta(file io.ReaderAt) (meta, error) {
 	if m, ok := readMeta(file, 0); ok {
 		if other, ok := readMeta(file, m.pageSize); ok && other.commit > m.commit {
@@ -85,14 +86,14 @@ func readMeta(file io.ReaderAt, at int64) (meta, bool) {
 		return meta{}, false
 	}
 	sum := fnv.New64a()
-	sum.Write(b[:metaSum])
+	sum.Write(b[:metaChecksum])
 	m := meta{pageSize: int64(order.Uint32(b[8:])), root: order.Uint64(b[16:]), end: order.Uint64(b[40:]), commit: order.Uint64(b[48:])}
-	whole := order.Uint32(b) == metaMagic && order.Uint32(b[4:]) == metaVersion && order.Uint64(b[metaSum:]) == sum.Sum64()
+	whole := order.Uint32(b) == metaMagic && order.Uint32(b[4:]) == metaVersion && order.Uint64(b[metaChecksum:]) == sum.Sum64()
 	return m, whole && m.pageSize >= 1024 && m.pageSize <= 64<<10
 }
 
-// page verifies a page and all below it, whose keys must be at least from and
-// less than to; nil: no bound.
+// page verifies a page and its descendants, whose keys must be at least from and less than
+// to; nil means no bound.
 func (v *verifier) page(id uint64, from, to []byte) error {
 	b, err := v.read(id)
 	if err != nil {
@@ -104,7 +105,7 @@ func (v *verifier) page(id uint64, from, to []byte) error {
 	return nil
 }
 
-// read reads a page with what follows it.
+// read reads a page with its overflow pages.
 func (v *verifier) read(id uint64) ([]byte, error) {
 	if id >= v.end || int64(id+1)*v.pageSize > v.size {
 		return nil, fmt.Errorf("page %d is beyond its end", id)
@@ -136,7 +137,7 @@ var (
 	errEntry = errors.New("an entry is not inside of it")
 )
 
-// entries verifies what is on a page.
+// entries verifies the entries of a page.
 func (v *verifier) entries(page, from, to []byte) error {
 	kind, count := order.Uint16(page[8:]), int(order.Uint16(page[10:]))
 	if kind != kindBranch && kind != kindLeaf {
@@ -185,7 +186,8 @@ func (v *verifier) entries(page, from, to []byte) error {
 	return nil
 }
 
-// branchKey is the key of an entry of a branch, which is less than none below it.
+// branchKey returns the key of a branch's entry, which is the lower bound of the keys below
+// it.
 func branchKey(page []byte, i int) ([]byte, error) {
 	at := pageHead + i*entryHead
 	start := uint64(at) + uint64(order.Uint32(page[at:]))
@@ -196,8 +198,7 @@ func branchKey(page []byte, i int) ([]byte, error) {
 	return page[start:end], nil
 }
 
-// bucket verifies a bucket, which has pages of its own or is small enough to be a
-// value.
+// bucket verifies a bucket, which has its own pages or is stored inline in a value.
 func (v *verifier) bucket(value []byte) error {
 	if len(value) < bucketHead {
 		return errEntry

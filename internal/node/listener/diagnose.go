@@ -14,21 +14,21 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// A Question is about the port of a task.
+// A Question concerns the port of a task.
 type Question struct {
-	PID     int    // of the task: its network is looked at; 0: this process's
-	Address string // host:port that the task is to answer at
+	PID     int    // process whose network namespace is searched; 0: this process's
+	Address string // host:port at which the task must answer
 	Family  Family
-	Refused bool // nobody answered at the address
+	Refused bool // reports whether the connection was refused
 }
 
-// Diagnose says why the task does not answer at its address, as far as the
-// listening sockets tell: it listens at another address, or a process that is not
-// the allocation's listens there. Kind is "" if they tell nothing.
+// Diagnose looks at the listening sockets for the reason why the task does not answer at its
+// address: the task listens at another address, or a process outside of the allocation
+// listens there. It returns the kind "" if it finds no reason.
 func Diagnose(q Question) (kind api.TroubleKind, words string) {
 	to, err := netip.ParseAddrPort(q.Address)
 	if err != nil || !isLocal(to.Addr()) {
-		return "", "" // somewhere else the same port is another one
+		return "", "" // the port belongs to another machine or namespace
 	}
 	all, err := On(q.PID, to.Port())
 	if err != nil {
@@ -36,7 +36,7 @@ func Diagnose(q Question) (kind api.TroubleKind, words string) {
 	}
 	var there []Listener
 	for _, l := range all {
-		if l.Covers(to.Addr()) != q.Refused { // whoever does not answer cannot be there
+		if l.Covers(to.Addr()) != q.Refused { // a listener that covers a refused address cannot be the one
 			there = append(there, l)
 		}
 	}
@@ -72,7 +72,7 @@ func addresses(list []Listener) string {
 	return strings.Join(all, " and ")
 }
 
-// isLocal reports whether the address is one of this machine's.
+// isLocal reports whether the address belongs to this machine.
 func isLocal(a netip.Addr) bool {
 	if a.Unmap().IsLoopback() {
 		return true

@@ -1,9 +1,9 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package listener finds which processes of this machine listen on a TCP port,
-// so that a check that finds nobody can say who is there instead. It only reads
-// /proc, and says nothing where it may not read.
+// Package listener finds the processes of this machine that listen on a TCP port, so that a
+// check whose connection is refused can name them. It only reads /proc, and ignores
+// processes that it may not inspect.
 package listener
 
 import (
@@ -21,7 +21,7 @@ import (
 	"strings"
 )
 
-// A Listener is a socket on which somebody accepts TCP connections.
+// A Listener is a socket that accepts TCP connections.
 type Listener struct {
 	Addr  netip.AddrPort
 	inode string
@@ -31,13 +31,13 @@ type Listener struct {
 func (l Listener) Covers(to netip.Addr) bool {
 	at, to := l.Addr.Addr().Unmap(), to.Unmap()
 	if at.IsUnspecified() {
-		return at.Is6() || to.Is4() // "::" takes IPv4, too, unless it was told not to
+		return at.Is6() || to.Is4() // "::" covers IPv4 unless configured otherwise
 	}
 	return at == to
 }
 
-// On lists the listeners on a port in the network namespace of a process; 0 is
-// this process.
+// On returns the listeners on a port in the network namespace of a process; 0 means this
+// process.
 func On(pid int, port uint16) ([]Listener, error) {
 	return on(procDir(pid), port)
 }
@@ -68,10 +68,10 @@ func on(dir string, port uint16) (all []Listener, err error) {
 	return all, nil
 }
 
-// stateListen is a socket's state in /proc/net/tcp.
+// stateListen is the state of a listening socket in /proc/net/tcp.
 const stateListen = "0A"
 
-// parse reads a table of sockets.
+// parse parses a table of sockets.
 func parse(table io.Reader, port uint16) (all []Listener, err error) {
 	lines := bufio.NewScanner(table)
 	for lines.Scan() {
@@ -90,8 +90,8 @@ func parse(table io.Reader, port uint16) (all []Listener, err error) {
 	return all, lines.Err()
 }
 
-// parseAddr reads an address as the kernel prints it: words of four bytes in
-// the machine's order, and the port.
+// parseAddr parses an address in the kernel's format: words of four bytes in the machine's
+// byte order, and the port.
 func parseAddr(text string) (netip.AddrPort, error) {
 	host, port, _ := strings.Cut(text, ":")
 	raw, err := hex.DecodeString(host)

@@ -20,13 +20,13 @@ type Owner struct {
 	Name string // of its program, made printable
 }
 
-// String names the process in a sentence.
+// String names the process, for use in a sentence.
 func (o Owner) String() string {
 	return "process " + strconv.Itoa(o.PID) + " (" + o.Name + ")"
 }
 
-// Owners finds the processes that hold one of the sockets, apart from those
-// that may not be looked into. It looks at every process of the machine.
+// Owners finds the processes that hold one of the sockets, except those that it may not
+// inspect. It visits every process of the machine.
 func Owners(of []Listener) (all []Owner) {
 	wanted := make(map[string]bool, len(of))
 	for _, l := range of {
@@ -71,17 +71,17 @@ func program(pid string) string {
 	return api.Printable(string(comm), 64)
 }
 
-// A Family is the processes of an allocation's tasks.
+// A Family identifies the processes of an allocation's tasks.
 type Family struct {
 	PIDs []int // of the tasks' main processes
-	// Variable is in the environment that every process of the family is given,
-	// as NAME=value. Some programs write over theirs.
+	// Variable is set, as NAME=value, in the initial environment of every process of the
+	// family. Some programs overwrite theirs.
 	Variable string
 }
 
-// Has reports whether the process is of the family: it is one of the main
-// processes or descends from one, is in the session or the cgroup of one, or it
-// or what it descends from was given the variable.
+// Has reports whether the process belongs to the family: it is a main process or a
+// descendant of one, it shares the session or the cgroup of one, or the variable is in its
+// environment or in that of one of its ancestors.
 func (f Family) Has(pid int) bool {
 	own := cgroup("self")
 	for _, main := range f.PIDs {
@@ -91,7 +91,7 @@ func (f Family) Has(pid int) bool {
 	}
 	for steps := 0; pid > 1 && steps < 64; steps++ {
 		ppid, session := stat(pid)
-		if slices.Contains(f.PIDs, pid) || slices.Contains(f.PIDs, session) || f.Variable != "" && wasGiven(pid, f.Variable) {
+		if slices.Contains(f.PIDs, pid) || slices.Contains(f.PIDs, session) || f.Variable != "" && hasVariable(pid, f.Variable) {
 			return true
 		}
 		pid = ppid
@@ -99,7 +99,7 @@ func (f Family) Has(pid int) bool {
 	return false
 }
 
-func wasGiven(pid int, variable string) bool {
+func hasVariable(pid int, variable string) bool {
 	env, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
 	if err != nil {
 		return false
@@ -112,7 +112,7 @@ func wasGiven(pid int, variable string) bool {
 	return false
 }
 
-// cgroup is the cgroup of a process; "" if it is not known.
+// cgroup returns the cgroup of a process; "" if unknown.
 func cgroup(pid string) string {
 	text, err := os.ReadFile(filepath.Join("/proc", pid, "cgroup"))
 	if err != nil {
@@ -121,14 +121,13 @@ func cgroup(pid string) string {
 	return string(text)
 }
 
-// stat is which process a process is a child of, and of which session it is; 0 if
-// that is not known.
+// stat returns the parent and the session of a process; 0 if unknown.
 func stat(pid int) (parent, session int) {
 	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	if err != nil {
 		return 0, 0
 	}
-	f := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])) // its name may hold anything
+	f := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])) // the command's name may contain anything
 	if len(f) < 4 {
 		return 0, 0
 	}

@@ -1,13 +1,12 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package logs reads files of an allocation that may still be growing: one
-// file, or a task's rotated output PREFIX.0, PREFIX.1, ..., where the highest
-// number is the newest and the lowest ones vanish.
+// Package logs reads files of an allocation that may still grow: one file, or a task's
+// rotated output PREFIX.0, PREFIX.1, ..., where the highest number is the newest and the
+// lowest ones are deleted.
 //
-// Everything is opened through an os.Root, so no link leads out of the
-// allocation's directory. Followers sleep until the kernel says that something
-// changed.
+// It opens all files through an os.Root, so that no link leads outside of the allocation's
+// directory. Followers sleep until the kernel reports a change.
 package logs
 
 import (
@@ -25,15 +24,14 @@ import (
 	"github.com/reeve-run/reeve/internal/node/beneath"
 )
 
-// Options say what to read.
+// Options select the part to read.
 type Options struct {
-	FromEnd bool  // Offset counts back from the end
+	FromEnd bool  // Offset counts backwards from the end
 	Offset  int64 // bytes
 	Follow  bool  // wait for more at the end
 }
 
-// A Sink takes what was read: data that ends at offset of file, or an event in
-// words (then without data).
+// A Sink receives data that ends at offset of file, or an event as a sentence, without data.
 type Sink func(file string, offset int64, data []byte, event string) error
 
 // Events of a followed file.
@@ -44,8 +42,7 @@ const (
 
 const chunk = 64 << 10
 
-// File reads one file. When ctx ends first, its error is returned: what was read
-// is not all.
+// File reads one file. If ctx ends first, File returns its error: the data is incomplete.
 func File(ctx context.Context, root *os.Root, name string, o Options, sink Sink) error {
 	f, info, err := beneath.File(root, name)
 	if err != nil {
@@ -86,7 +83,7 @@ func File(ctx context.Context, root *os.Root, name string, o Options, sink Sink)
 	}
 }
 
-// copier hands a file's bytes on.
+// A copier passes a file's bytes to a sink.
 type copier struct {
 	file *os.File
 	name string
@@ -114,7 +111,7 @@ func (c *copier) copy(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// truncated notices that the file became shorter, and begins again.
+// truncated detects that the file became shorter, and starts from its beginning.
 func (c *copier) truncated() (bool, error) {
 	info, err := c.file.Stat()
 	if err != nil || info.Size() >= c.at {
@@ -125,10 +122,9 @@ func (c *copier) truncated() (bool, error) {
 	return true, err
 }
 
-// Task reads a task's rotated output: dir/PREFIX.N. The offset counts over all
-// files that are left; 0 from the end is the beginning of the newest file. A
-// follower ends when ended is closed and everything was read. When ctx ends
-// first, its error is returned.
+// Task reads a task's rotated output: dir/PREFIX.N. The offset counts over all remaining
+// files; 0 from the end is the beginning of the newest file. A follower ends when ended is
+// closed and it has read everything. If ctx ends first, Task returns its error.
 func Task(ctx context.Context, root *os.Root, dir, prefix string, o Options, ended <-chan struct{}, sink Sink) error {
 	var w *watch
 	if o.Follow {
@@ -144,7 +140,7 @@ func Task(ctx context.Context, root *os.Root, dir, prefix string, o Options, end
 		return err
 	}
 	for {
-		// Whether it has ended is asked before reading: what it wrote last is read.
+		// Check for the end before reading, so that the last output is read.
 		over := isClosed(ended)
 		number, at, err = drain(ctx, root, dir, prefix, number, at, sink)
 		if err != nil || !o.Follow || over {
@@ -165,11 +161,11 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// maxFiles is how many files of a log are looked at: the newest ones. A task can
-// make as many as it likes.
+// maxFiles bounds the number of log files that are read: the newest ones. A task can create
+// any number.
 const maxFiles = 4096
 
-// rotated lists the numbers of the files that are there, oldest first.
+// rotated returns the numbers of the existing files, oldest first.
 func rotated(root *os.Root, dir, prefix string) ([]int, error) {
 	d, err := beneath.List(root, dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -197,7 +193,7 @@ func rotated(root *os.Root, dir, prefix string) ([]int, error) {
 	return numbers, err
 }
 
-// locate finds the file and place that an offset means.
+// locate finds the file and position of an offset.
 func locate(root *os.Root, dir, prefix string, numbers []int, o Options) (number int, at int64, err error) {
 	if len(numbers) == 0 {
 		return 0, 0, nil
@@ -226,15 +222,15 @@ func locate(root *os.Root, dir, prefix string, numbers []int, o Options) (number
 	return numbers[0], 0, nil
 }
 
-// drain reads to the end of the newest file, and returns where that is.
+// drain reads to the end of the newest file, and returns its number and length.
 func drain(ctx context.Context, root *os.Root, dir, prefix string, number int, at int64, sink Sink) (int, int64, error) {
 	for {
 		f, _, err := beneath.File(root, fileName(dir, prefix, number))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return number, at, err
 		}
-		// The list is made before the file is read to its end: a file that has a
-		// successor does not grow any more.
+		// List the files before reading this one to its end: a file with a successor no longer
+		// grows.
 		numbers, listErr := rotated(root, dir, prefix)
 		if f != nil {
 			if _, err := f.Seek(at, io.SeekStart); err != nil {

@@ -15,15 +15,14 @@ import (
 	"github.com/reeve-run/reeve/internal/node/beneath"
 )
 
-// pollEvery is how often a directory that cannot be watched is looked at: the
-// kernel bounds how many watches a user may have.
-const pollEvery = 250 * time.Millisecond
+// pollInterval is the interval at which a directory without a watch is checked: the kernel
+// bounds the number of a user's watches.
+const pollInterval = 250 * time.Millisecond
 
-// atMostEvery keeps a task that writes without pause from waking its followers
-// for every line.
-const atMostEvery = 5 * time.Millisecond
+// minWakeInterval bounds how often a task that writes continuously wakes its followers.
+const minWakeInterval = 5 * time.Millisecond
 
-// watch tells when something in a directory changed.
+// A watch reports changes in a directory.
 type watch struct {
 	events *os.File // inotify; nil: poll
 	woken  chan struct{}
@@ -32,8 +31,7 @@ type watch struct {
 // watchDir watches a directory below root.
 func watchDir(root *os.Root, dir string) *watch {
 	w := &watch{woken: make(chan struct{}, 1)}
-	// The link through /proc names the directory that was opened below root, and
-	// no other.
+	// The link in /proc denotes exactly the directory that was opened below root.
 	d, err := beneath.List(root, dir)
 	if err != nil {
 		return w
@@ -53,7 +51,7 @@ func watchDir(root *os.Root, dir string) *watch {
 	return w
 }
 
-// read turns events into wake-ups, until close.
+// read converts events to wake-ups until close.
 func (w *watch) read() {
 	buf := make([]byte, 4096)
 	for {
@@ -65,18 +63,18 @@ func (w *watch) read() {
 		case w.woken <- struct{}{}:
 		default:
 		}
-		time.Sleep(atMostEvery)
+		time.Sleep(minWakeInterval)
 	}
 }
 
-// wait returns when something may have changed, or with ctx's error.
+// wait returns after a possible change, or with ctx's error.
 func (w *watch) wait(ctx context.Context) error { return w.waitOr(ctx, nil) }
 
-// waitOr also returns when other is closed.
+// waitOr is wait that also returns when other is closed.
 func (w *watch) waitOr(ctx context.Context, other <-chan struct{}) error {
 	var poll <-chan time.Time
 	if w.events == nil {
-		poll = time.After(pollEvery)
+		poll = time.After(pollInterval)
 	}
 	select {
 	case <-ctx.Done():

@@ -11,34 +11,36 @@ import (
 
 // Daemons.
 //
-// A daemon's process ends with 0 and leaves others behind, which are the task from
-// then on: they keep its cgroup, its output and its place in the journal, and
-// signals are for all of them. The task ends when none is left.
+// A daemon's process exits with code 0 and leaves other processes behind, which are the task
+// from then on: they keep its cgroup, its output and its entry in the journal, and receive
+// its signals. The task ends when none of them is left.
 //
-// Who tells when that is? Not the daemon's parents, which have ended. But what
-// loses its parent becomes a child of the supervisor, which is the subreaper: so the
-// last process of a daemon is always reaped here, whatever it did to leave its
-// session. Each exit that is reaped makes those who watch daemons look again.
-// That needs no kind of cgroup, and no asking from time to time.
+// The daemon's parents cannot report that end, because they have exited. But a process that
+// loses its parent becomes a child of the supervisor, which is the subreaper: so the last
+// process of a daemon is always reaped here, even if it left its session. After each reaped
+// exit, the watchers of daemons check again. This needs neither cgroups nor polling.
 //
-// Isolated daemons are kept by the first process of their pid namespace instead;
+// For isolated daemons, the first process of their pid namespace does this instead; see
+// isolate.keep.
 // see isolate.keep.
 
-// rest is what is left of a daemon. It is guarded by supervisor.mu.
-type rest struct {
-	seen map[int]uint64  // start times of its processes when they were last looked for, by pid
-	last unix.WaitStatus // how one of these ended last
-	look chan struct{}   // something has ended
+// remains holds the remaining processes of a daemon. supervisor.mu guards it.
+type remains struct {
+	seen    map[int]uint64  // start times of its processes at the last check, by pid
+	last    unix.WaitStatus // last exit of one of these
+	changed chan struct{}   // signals that a process has exited
 }
 
-func newRest(seen map[int]uint64) *rest { return &rest{seen: seen, look: make(chan struct{}, 1)} }
+func newRemains(seen map[int]uint64) *remains {
+	return &remains{seen: seen, changed: make(chan struct{}, 1)}
+}
 
-// lookPause is the least time between two looks at all processes of a machine.
-const lookPause = 100 * time.Millisecond
+// checkPause is the minimum time between two scans of all processes of a machine.
+const checkPause = 100 * time.Millisecond
 
-// goOn takes into account that a daemon's process has ended with 0. It reports
-// whether it left something behind that goes on; what is being stopped does not.
-func (s *supervisor) goOn(t *task) bool {
+// continueInBackground handles the exit of a daemon's process with code 0. It reports whether
+// the daemon continues with other processes, which is never so while it is being stopped.
+func (s *supervisor) continueInBackground(t *task) bool {
 	seen, _ := s.left(t)
 	if len(seen) == 0 {
 		return false
@@ -48,70 +50,70 @@ func (s *supervisor) goOn(t *task) bool {
 		s.mu.Unlock()
 		return false
 	}
-	t.rest = newRest(seen)
-	s.rests[t] = true
+	t.remains = newRemains(seen)
+	s.daemons[t] = true
 	st := t.status()
 	s.mu.Unlock()
 	if err := s.journal.put(st); err != nil {
 		s.log.Error("record that a task goes on in the background", "task", t.id, "error", err)
 	}
 	s.publish(st)
-	go s.watchRest(t)
+	go s.watchRemains(t)
 	return true
 }
 
-// watchRest ends the task when nothing of it is left.
-func (s *supervisor) watchRest(t *task) {
+// watchRemains ends the task when none of its processes is left.
+func (s *supervisor) watchRemains(t *task) {
 	for {
 		seen, clear := s.left(t)
 		if len(seen) == 0 && clear {
 			break
 		}
 		s.mu.Lock()
-		t.rest.seen = seen
+		t.remains.seen = seen
 		s.mu.Unlock()
 		if len(seen) > 0 {
-			<-t.rest.look
+			<-t.remains.changed
 		}
 		if t.group.IsZero() {
-			time.Sleep(lookPause)
+			time.Sleep(checkPause)
 		}
 	}
-	// An upgrade waits for exits that are being dealt with, and this is one.
+	// An upgrade waits until all reaped exits are handled, and this is one.
 	s.forks.RLock()
 	s.finishing.Add(1)
 	s.forks.RUnlock()
 	defer s.finishing.Done()
 	s.mu.Lock()
-	delete(s.rests, t)
-	last := t.rest.last
+	delete(s.daemons, t)
+	last := t.remains.last
 	s.mu.Unlock()
 	s.close(t, last)
 }
 
-// noteEnd takes note of a process that was reaped. The caller holds mu.
+// noteEnd records a reaped process. The caller holds mu.
 func (s *supervisor) noteEnd(pid int, ws unix.WaitStatus) {
-	for t := range s.rests {
-		if _, ours := t.rest.seen[pid]; ours {
-			t.rest.last = ws
+	for t := range s.daemons {
+		if _, ours := t.remains.seen[pid]; ours {
+			t.remains.last = ws
 		}
 		select {
-		case t.rest.look <- struct{}{}:
+		case t.remains.changed <- struct{}{}:
 		default:
 		}
 	}
 }
 
-// left lists the processes of a task other than its first one, which has ended,
-// and commands beside it: start times by pid. Without cgroups it is clear only
-// if no other process can be of it now.
+// left returns the processes of a task except its first one, which has exited, and commands
+// beside it: start times by pid. Without cgroups, clear reports whether no other process can
+// belong to the task now.
 func (s *supervisor) left(t *task) (seen map[int]uint64, clear bool) {
 	var all []procStat
 	if clear = true; t.group.IsZero() {
 		s.mu.Lock()
 		known := map[int]uint64{t.pid: t.startTime}
-		if t.rest != nil {
-			for pid, start := range t.rest.seen {
+		if t.remains != nil {
+			for pid, start := range t.remains.seen {
 				known[pid] = start
 			}
 		}
@@ -135,8 +137,8 @@ func (s *supervisor) left(t *task) (seen map[int]uint64, clear bool) {
 	return seen, clear
 }
 
-// signalRest sends a signal to all that is left of a daemon.
-func (s *supervisor) signalRest(t *task, sig unix.Signal) error {
+// signalRemains sends a signal to all remaining processes of a daemon.
+func (s *supervisor) signalRemains(t *task, sig unix.Signal) error {
 	seen, _ := s.left(t)
 	if len(seen) == 0 {
 		return ErrTaskEnded
@@ -147,14 +149,14 @@ func (s *supervisor) signalRest(t *task, sig unix.Signal) error {
 	return nil
 }
 
-// pidOf is a process of the task; 0 if there is none.
+// pidOf returns the pid of a process of the task; 0 if it has none.
 func (s *supervisor) pidOf(t *task) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if t.rest == nil {
+	if t.remains == nil {
 		return t.pid
 	}
-	for pid, start := range t.rest.seen {
+	for pid, start := range t.remains.seen {
 		if alive(pid, start) {
 			return pid
 		}

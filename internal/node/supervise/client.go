@@ -16,28 +16,28 @@ import (
 	"github.com/reeve-run/reeve/internal/node/driver"
 )
 
-// Config says where a supervisor is, and how to start it.
+// Config locates a supervisor, and configures its start.
 type Config struct {
-	Dir    string       // its own directory; made when it does not exist
-	Exe    string       // the executable to start; "": this program's. Its main must call Dispatch
+	Dir    string       // its own directory, created if missing
+	Exe    string       // the executable to start, whose main calls Dispatch; "": this program's
 	Logger *slog.Logger // nil: none
 
-	// Cgroups to use, by a supervisor that is started.
+	// Cgroups are the cgroups that a started supervisor uses.
 	Cgroups CgroupUse
 }
 
-// A Client talks to the one supervisor of a directory. When the supervisor goes
-// away the client notices at once, and connects to the next one, which it
-// starts itself if it must; calls wait for that. It is safe for concurrent use.
+// A Client talks to the one supervisor of a directory. When the supervisor disappears, the
+// client notices immediately and connects to the next one, which it starts if necessary;
+// calls wait for that. It is safe for concurrent use.
 type Client struct {
 	cfg    Config
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
 	done   chan struct{}
 
-	// Of whoever connects: first Connect, then keep.
-	upgraded bool // an upgrade was tried; not twice
-	child    int  // pid of a supervisor that was started here, to be reaped
+	// Used only by the connecting goroutine: first Connect, then keep.
+	upgraded bool // reports whether an upgrade was tried; it is tried once
+	child    int  // pid of a supervisor that this client started, to be reaped
 
 	mu      sync.Mutex
 	link    *link
@@ -48,8 +48,8 @@ type Client struct {
 
 var errClosed = errors.New("the supervisor's client is closed")
 
-// Connect finds the supervisor of cfg.Dir, or starts it. One of another build
-// is asked to replace itself by this one; its tasks go on.
+// Connect finds the supervisor of cfg.Dir, or starts it. A supervisor of another build is
+// asked to replace itself with this build; its tasks continue.
 func Connect(ctx context.Context, cfg Config) (*Client, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -78,7 +78,7 @@ func Connect(ctx context.Context, cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// Close ends the client. The supervisor and its tasks go on.
+// Close closes the client. The supervisor and its tasks continue.
 func (c *Client) Close() error {
 	c.cancel()
 	<-c.done
@@ -86,24 +86,24 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// Machine is what the supervisor can use on this machine.
+// Machine returns the machine's features that the supervisor can use.
 func (c *Client) Machine() Machine {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.hello.Machine
 }
 
-// Dir is the supervisor's directory.
+// Dir returns the supervisor's directory.
 func (c *Client) Dir() string { return c.cfg.Dir }
 
-// PID is the supervisor's process id, as of the newest connection.
+// PID returns the supervisor's process id, as of the newest connection.
 func (c *Client) PID() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.hello.PID
 }
 
-// keep holds a link to a supervisor until Close.
+// keep maintains a link to a supervisor until Close.
 func (c *Client) keep(l *link) {
 	defer close(c.done)
 	for {
@@ -158,9 +158,8 @@ func (c *Client) current(ctx context.Context) (*link, error) {
 	}
 }
 
-// connect makes a link and brings all processes up to date from it. A
-// supervisor that is just being killed or upgraded may still take a connection,
-// only to lose it; the next attempt finds what comes after it.
+// connect opens a link and updates all processes from it. A supervisor that is being killed
+// or upgraded may accept a connection and lose it; the next attempt reaches its successor.
 func (c *Client) connect(ctx context.Context) (*link, error) {
 	var err error
 	for wait := time.Millisecond; wait < 2*time.Second; wait *= 2 {
@@ -212,7 +211,7 @@ func (c *Client) greet(ctx context.Context, l *link) error {
 	err := l.call(ctx, verbUpgrade, upgradeRequest{Exe: c.cfg.Exe}, nil)
 	switch {
 	case errors.Is(err, errLinkLost):
-		return err // as it must: it is the new one that answers next
+		return err // expected: the upgraded supervisor answers the next request
 	case h.Protocol == protocolVersion:
 		c.cfg.Logger.Warn("the supervisor stays on its version", "error", err)
 		return nil
@@ -220,7 +219,7 @@ func (c *Client) greet(ctx context.Context, l *link) error {
 	return fmt.Errorf("the supervisor speaks protocol %d, this agent %d, and it cannot be upgraded: %w", h.Protocol, protocolVersion, err)
 }
 
-// update tells every process what became of it.
+// update updates every process with its status.
 func (c *Client) update(tasks []Status) {
 	known := make(map[string]Status, len(tasks))
 	for _, st := range tasks {
@@ -241,7 +240,7 @@ func (c *Client) update(tasks []Status) {
 	}
 }
 
-// event is called with what the supervisor says unasked.
+// event handles a message that is not an answer.
 func (c *Client) event(f *frame) {
 	var st Status
 	if f.Verb != verbStatus || decodeBody(f, &st) != nil {
@@ -258,8 +257,8 @@ func (c *Client) event(f *frame) {
 	}
 }
 
-// call asks the supervisor, and asks the next one when that one goes away
-// meanwhile: all verbs may be repeated. again is called before a repetition.
+// call sends a request to the supervisor, and repeats it with the next supervisor if the
+// connection is lost: all verbs may be repeated. It calls again before a repetition.
 func (c *Client) call(ctx context.Context, verb string, body, answer any, again func()) error {
 	for {
 		l, err := c.current(ctx)
@@ -284,7 +283,7 @@ func (c *Client) call(ctx context.Context, verb string, body, answer any, again 
 	}
 }
 
-// forget waits until l is not the client's link any more.
+// forget waits until l is no longer the client's link.
 func (c *Client) forget(ctx context.Context, l *link) error {
 	for {
 		c.mu.Lock()
@@ -303,13 +302,12 @@ func (c *Client) forget(ctx context.Context, l *link) error {
 	}
 }
 
-// startGrace is how long the outcome of a start is waited for that nobody wants any
-// more.
+// startGrace bounds the wait for the outcome of a start after its context has ended.
 const startGrace = 5 * time.Second
 
-// Start starts a process. It returns when the program runs. A start that was asked
-// for is brought to its end though ctx ends meanwhile: it takes a moment, and who
-// left before would not know of the process.
+// Start starts a process. It returns when the program runs. A requested start completes even
+// if ctx ends in the meantime: it takes a moment, and otherwise the process would be unknown
+// to its caller.
 func (c *Client) Start(ctx context.Context, spec *Spec) (*Process, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -327,7 +325,7 @@ func (c *Client) Start(ctx context.Context, spec *Spec) (*Process, error) {
 	return p, p.begin(st)
 }
 
-// outlasting returns a context that ends a while after ctx does.
+// outlasting returns a context that ends some time after ctx.
 func outlasting(ctx context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })
@@ -337,8 +335,8 @@ func outlasting(ctx context.Context, grace time.Duration) (context.Context, cont
 	}
 }
 
-// Attach finds a process that was started before, by whomever.
-// driver.ErrTaskUnknown: there is none of that id.
+// Attach finds a process that any client started. It returns driver.ErrTaskUnknown if no
+// task has that id.
 func (c *Client) Attach(ctx context.Context, id string) (*Process, error) {
 	p := c.track(id)
 	if p.started() {
@@ -352,8 +350,8 @@ func (c *Client) Attach(ctx context.Context, id string) (*Process, error) {
 	return p, p.begin(st)
 }
 
-// track makes sure that events about id reach a Process: before the supervisor
-// is asked, since the end of a task may be heard before the answer.
+// track directs events about id to a Process. It precedes the request, because the end of a
+// task may arrive before the answer.
 func (c *Client) track(id string) *Process {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -373,14 +371,14 @@ func (c *Client) untrack(p *Process) {
 	}
 }
 
-// List is every task that the supervisor knows.
+// List returns the status of every task that the supervisor knows.
 func (c *Client) List(ctx context.Context) ([]Status, error) {
 	var r watchResponse
 	err := c.call(ctx, verbWatch, nil, &r, nil)
 	return r.Tasks, err
 }
 
-// Kept lists the ids of all tasks that the supervisor knows.
+// Kept returns the ids of all tasks that the supervisor knows.
 func (c *Client) Kept(ctx context.Context) ([]string, error) {
 	tasks, err := c.List(ctx)
 	ids := make([]string, len(tasks))
@@ -390,8 +388,8 @@ func (c *Client) Kept(ctx context.Context) ([]string, error) {
 	return ids, err
 }
 
-// End stops a task, by force when timeout is over, and forgets it. A task that is
-// unknown has ended.
+// End stops a task, by force after the timeout, and forgets it. It succeeds for unknown
+// tasks, which have ended.
 func (c *Client) End(ctx context.Context, id string, timeout time.Duration) error {
 	p, err := c.Attach(ctx, id)
 	if err == nil {
@@ -406,8 +404,8 @@ func (c *Client) End(ctx context.Context, id string, timeout time.Duration) erro
 	return err
 }
 
-// Upgrade makes the supervisor replace itself by another executable; "": the
-// one it was configured with. Tasks do not notice.
+// Upgrade makes the supervisor replace itself with another executable; "" means the
+// configured one. Tasks are not affected.
 func (c *Client) Upgrade(ctx context.Context, exe string) error {
 	if exe == "" {
 		exe = c.cfg.Exe
@@ -439,14 +437,14 @@ func (c *Client) instance() string {
 	return c.hello.Instance
 }
 
-// Shutdown stops all tasks (SIGTERM, after timeout SIGKILL), ends the supervisor
-// and closes the client.
+// Shutdown stops all tasks (SIGTERM, and SIGKILL after the timeout), ends the supervisor, and
+// closes the client.
 func (c *Client) Shutdown(ctx context.Context, timeout time.Duration) error {
 	defer c.Close()
 	l, err := c.current(ctx)
 	if err != nil {
 		return err
 	}
-	defer c.cancel() // before the link ends: do not start the next one
+	defer c.cancel() // before the link closes, so that no new supervisor starts
 	return l.call(ctx, verbShutdown, shutdownRequest{Timeout: timeout}, nil)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// coreSet reads a list of cores; nil for "".
+// coreSet parses a list of cores; it returns nil for "".
 func coreSet(list string) (*unix.CPUSet, error) {
 	ids, err := api.ParseCores(list)
 	if err != nil || len(ids) == 0 {
@@ -22,8 +22,8 @@ func coreSet(list string) (*unix.CPUSet, error) {
 	return set, nil
 }
 
-// coresOf are the cores that a process may run on; nil if it cannot be told.
-// Children have their parent's, so what runs beside a task is given the task's.
+// coresOf returns the cores that a process may run on; nil if unknown. Children inherit them,
+// so commands beside a task run on the task's cores.
 func coresOf(pid int) *unix.CPUSet {
 	set := new(unix.CPUSet)
 	if pid <= 0 || unix.SchedGetaffinity(pid, set) != nil {

@@ -10,14 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// closeInherited closes the files that this process was started with and does
-// not know: those of a shell, or of whatever started the agent. A task would
-// inherit them, and might read what it may not open. Known ones are told by
-// their mark: whatever is opened here is to be closed by exec.
+// closeInherited closes inherited files, such as those of a shell that started the agent. A
+// task would inherit them, and might read files that it may not open. Files that this
+// process opened have the close-on-exec flag, and are skipped.
 func closeInherited() {
 	dir, err := os.Open("/proc/self/fd")
 	if err != nil {
-		return // there are no tasks without /proc
+		return // no task can run without /proc
 	}
 	defer dir.Close()
 	names, _ := dir.Readdirnames(-1)

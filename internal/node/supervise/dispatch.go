@@ -12,7 +12,7 @@ import (
 	"github.com/reeve-run/reeve/internal/node/supervise/isolate"
 )
 
-// The hidden words. They are not commands for people.
+// Hidden command-line words. Users do not call them.
 const (
 	wordSupervise = "supervise"
 	wordResume    = "supervise-resume"
@@ -23,19 +23,18 @@ const (
 	wordBecome    = "supervise-become"
 )
 
-// The main thread stays the main goroutine's: the supervisor throws threads away
-// together with what it changed in them, which the main thread cannot be. Only
-// here is it certain that this runs on it.
+// init locks the main goroutine to the main thread. The supervisor discards threads whose
+// attributes it has changed, which is impossible for the main thread. Only init is certain
+// to run on it.
 func init() {
 	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], wordSupervise) {
 		runtime.LockOSThread()
 	}
 }
 
-// Dispatch runs what this process was started for, if that is one of the
-// supervisor's hidden words, and returns its exit code. args are the arguments
-// without the program's name. It must be the first thing that main does, on the
-// main goroutine.
+// Dispatch runs this process as a supervisor or as one of its steps if the first argument is
+// one of the hidden words, and returns its exit code. args are the arguments without the
+// program's name. Call it first in main, on the main goroutine.
 func Dispatch(args []string) (handled bool, code int) {
 	if len(args) == 0 {
 		return false, 0

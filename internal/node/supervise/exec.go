@@ -19,9 +19,9 @@ import (
 	"github.com/reeve-run/reeve/internal/node/driver"
 )
 
-// Exec runs a command beside the task, in its cgroup and, with Isolation, in
-// its namespaces and root. It returns the exit code. When ctx ends, so does the
-// command. e.Stdin is read until it ends, which may be after Exec returned.
+// Exec runs a command beside the task, in its cgroup and, with Isolation, in its namespaces
+// and root. It returns the exit code. The command ends with ctx. e.Stdin is read until it
+// ends, which may be after Exec returned.
 func (p *Process) Exec(ctx context.Context, cmd Command, e driver.Exec) (int, error) {
 	conn, err := dialSocket(ctx, p.c.cfg.Dir)
 	if err != nil {
@@ -51,8 +51,8 @@ func runSession(conn *net.UnixConn, r execRequest, e driver.Exec) (*ExitState, e
 	if err != nil {
 		return nil, err
 	}
-	err = sendFiles(conn, io.theirs[0], io.theirs[1], io.theirs[2])
-	io.closeTheirs()
+	err = sendFiles(conn, io.remote[0], io.remote[1], io.remote[2])
+	io.closeRemote()
 	if err != nil {
 		io.close()
 		return nil, errLinkLost
@@ -77,19 +77,19 @@ func readAnswer(conn *net.UnixConn) (*frame, error) {
 	return f, nil
 }
 
-// streams are the two sides of a command's standard files.
+// streams holds both sides of a command's standard files.
 type streams struct {
-	theirs [3]int     // for the command
-	own    []*os.File // what is copied from
-	input  *os.File   // what stdin is copied to; the terminal is in own, too
+	remote [3]int     // the command's side
+	local  []*os.File // files from which output is copied
+	input  *os.File   // file to which stdin is copied; the terminal is in own, too
 	tty    *os.File
-	done   chan struct{} // one per copy of output
+	done   chan struct{} // one value per finished copy of output
 	copies int
 	ended  chan struct{}
 }
 
 func openStreams(e driver.Exec) (*streams, error) {
-	s := &streams{theirs: [3]int{-1, -1, -1}, done: make(chan struct{}, 2), ended: make(chan struct{})}
+	s := &streams{remote: [3]int{-1, -1, -1}, done: make(chan struct{}, 2), ended: make(chan struct{})}
 	var err error
 	if e.TTY {
 		err = s.openTerminal(e)
@@ -97,7 +97,7 @@ func openStreams(e driver.Exec) (*streams, error) {
 		err = s.openPipes(e)
 	}
 	if err != nil {
-		s.closeTheirs()
+		s.closeRemote()
 		s.close()
 		return nil, err
 	}
@@ -118,17 +118,17 @@ func (s *streams) openTerminal(e driver.Exec) error {
 		return fmt.Errorf("open a terminal: %w", err)
 	}
 	s.tty, s.input = master, master
-	s.own = append(s.own, master)
+	s.local = append(s.local, master)
 	raw, err := slave.SyscallConn()
 	if err != nil {
 		return err
 	}
 	raw.Control(func(fd uintptr) {
-		for i := range s.theirs {
-			s.theirs[i], _ = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0)
+		for i := range s.remote {
+			s.remote[i], _ = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0)
 		}
 	})
-	unix.SetNonblock(s.theirs[0], false)
+	unix.SetNonblock(s.remote[0], false)
 	slave.Close()
 	s.copyOut(e.Stdout, master)
 	if e.Resize != nil {
@@ -159,9 +159,9 @@ func (s *streams) followSize(sizes <-chan driver.Size) {
 func (s *streams) openPipes(e driver.Exec) error {
 	var err error
 	if e.Stdin == nil {
-		s.theirs[0], err = unix.Open(os.DevNull, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		s.remote[0], err = unix.Open(os.DevNull, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	} else {
-		s.theirs[0], s.input, err = inputPipe()
+		s.remote[0], s.input, err = inputPipe()
 	}
 	if err != nil {
 		return err
@@ -171,8 +171,8 @@ func (s *streams) openPipes(e driver.Exec) error {
 		if err != nil {
 			return err
 		}
-		s.theirs[i+1] = w
-		s.own = append(s.own, r)
+		s.remote[i+1] = w
+		s.local = append(s.local, r)
 		s.copyOut(to, r)
 	}
 	return nil
@@ -197,8 +197,8 @@ func (s *streams) copyOut(to io.Writer, from *os.File) {
 		defer func() { s.done <- struct{}{} }()
 		_, err := io.Copy(to, onlyReader{from})
 		if errors.Is(err, os.ErrDeadlineExceeded) {
-			// The command ended, but something that it started has the stream: take
-			// what is there.
+			// The command has ended, but a process that it started holds the stream: read the
+			// available output.
 			from.SetReadDeadline(time.Time{})
 			if raw, err := from.SyscallConn(); err == nil {
 				raw.Read(func(fd uintptr) bool {
@@ -222,28 +222,27 @@ func (s *streams) copyOut(to io.Writer, from *os.File) {
 // onlyReader hides WriteTo, which would splice past the deadline's error.
 type onlyReader struct{ io.Reader }
 
-func (s *streams) closeTheirs() {
-	for _, fd := range s.theirs {
+func (s *streams) closeRemote() {
+	for _, fd := range s.remote {
 		if fd >= 0 {
 			unix.Close(fd)
 		}
 	}
-	s.theirs = [3]int{-1, -1, -1}
+	s.remote = [3]int{-1, -1, -1}
 }
 
-// sessionDrain is how long the output of a command that ended may still come
-// from what it left behind.
+// sessionDrain bounds the wait for output of processes that an ended command left behind.
 const sessionDrain = 200 * time.Millisecond
 
 func (s *streams) close() {
-	for _, f := range s.own {
+	for _, f := range s.local {
 		f.SetReadDeadline(time.Now().Add(sessionDrain))
 	}
 	for range s.copies {
 		<-s.done
 	}
 	close(s.ended)
-	for _, f := range s.own {
+	for _, f := range s.local {
 		f.Close()
 	}
 	if s.input != nil && s.input != s.tty {

@@ -18,23 +18,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A journal remembers tasks for a supervisor that comes after one that was
-// killed.
+// A journal records tasks for the supervisor that follows a killed one.
 //
-// The supervisor's memory is the truth while it lives; after kill -9 two
-// questions must have an answer: which processes may still run (they must not
-// leak), and which exits were seen but not yet taken note of by the agent (they
-// must not be lost). So a task is written down before its process is made, again
-// with pid and start time when it exists, when it ended, and when it was
-// forgotten: one short line each, appended with a single write.
+// While the supervisor lives, its memory is the truth. After kill -9, the next one needs two
+// answers: which processes may still run (they must not leak), and which observed exits the
+// agent has not acknowledged (they must not be lost). So the supervisor writes one short
+// line, with a single append, before a task's process is created, when it exists (with pid
+// and start time), when it has ended, and when it is forgotten.
 //
-// There is no fsync. A killed process loses nothing that it has written; only
-// a machine that goes down does, and then the boot id differs and no process of
-// that time is left to find. Lines carry a checksum, and one that is torn or
-// damaged is passed over: what it named is still found by its cgroup.
+// The journal needs no fsync. A killed process loses none of its writes; only a crash of the
+// machine does, and then the boot id differs and no process of that boot exists. Lines have
+// a checksum, and torn or damaged ones are skipped: their tasks are still found by their
+// cgroups.
 //
-// The file is rewritten, atomically, when a supervisor starts and when most of
-// its lines are about tasks that were forgotten.
+// The file is rewritten atomically when a supervisor starts, and when most of its lines
+// concern forgotten tasks.
 type journal struct {
 	path string
 	boot string
@@ -45,7 +43,7 @@ type journal struct {
 	live  map[string]record
 }
 
-// A record is the newest that is known of a task.
+// A record is the newest entry of a task.
 type record struct {
 	Status
 	Boot string
@@ -54,7 +52,7 @@ type record struct {
 
 const journalSlack = 4096 // lines beyond the live ones before a rewrite
 
-// openJournal reads what is there, and starts a new file with it.
+// openJournal reads the journal, and rewrites it.
 func openJournal(dir string) (*journal, error) {
 	j := &journal{path: filepath.Join(dir, journalName), boot: bootID() + placeOf(dir), live: map[string]record{}}
 	b, err := os.ReadFile(j.path)
@@ -101,7 +99,7 @@ func (j *journal) apply(r record) {
 // put records a task's newest status.
 func (j *journal) put(s Status) error { return j.append(record{Status: s, Boot: j.boot}) }
 
-// forget records that a task is not to be remembered.
+// forget records that a task is forgotten.
 func (j *journal) forget(id string) error {
 	return j.append(record{Status: Status{ID: id}, Gone: true})
 }
@@ -120,8 +118,8 @@ func (j *journal) append(r record) error {
 	return nil
 }
 
-// rewrite replaces the file by one with the live records only. The caller holds
-// mu, or is alone.
+// rewrite replaces the file with one that contains the live records only. The caller holds
+// mu, or is the only user.
 func (j *journal) rewrite() error {
 	var b bytes.Buffer
 	for _, r := range j.live {
@@ -148,8 +146,8 @@ func (j *journal) rewrite() error {
 	return nil
 }
 
-// placeOf tells the directory from a copy of it: what that says was started
-// is not the copy's.
+// placeOf returns a mark that distinguishes the directory from its copies: processes that the
+// original recorded do not belong to the copy.
 func placeOf(dir string) string {
 	var st unix.Stat_t
 	if unix.Stat(dir, &st) != nil {
@@ -158,8 +156,8 @@ func placeOf(dir string) string {
 	return "@" + strconv.FormatUint(st.Ino, 16)
 }
 
-// started reports whether the record is of a process of this boot of the machine
-// that was started from this directory. Earlier versions did not note that.
+// started reports whether the record's process was started in this boot of the machine and
+// from this directory. Earlier versions did not record the directory.
 func (j *journal) started(r record) bool {
 	boot, place, _ := strings.Cut(j.boot, "@")
 	return r.Boot == j.boot || place != "" && r.Boot == boot

@@ -18,9 +18,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openOrStart connects to the supervisor of a directory, and starts one if
-// there is none. Of several clients that try at once, one starts it and the
-// others wait for that.
+// openOrStart connects to the supervisor of a directory, and starts one if none runs. If
+// several clients try at the same time, one starts it and the others wait.
 func (c *Client) openOrStart(ctx context.Context) (*net.UnixConn, error) {
 	cfg := c.cfg
 	if conn, err := dialSocket(ctx, cfg.Dir); err == nil {
@@ -30,7 +29,7 @@ func (c *Client) openOrStart(ctx context.Context) (*net.UnixConn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start the supervisor: %w", err)
 	}
-	defer lock.Close() // and with it the lock
+	defer lock.Close() // releases the lock
 	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
 		return nil, fmt.Errorf("start the supervisor: %w", err)
 	}
@@ -47,7 +46,7 @@ func (c *Client) openOrStart(ctx context.Context) (*net.UnixConn, error) {
 	return dialSocket(ctx, cfg.Dir)
 }
 
-// startSupervisor returns when the new process listens.
+// startSupervisor starts a supervisor, and returns when it listens.
 func (c *Client) startSupervisor(ctx context.Context) error {
 	cfg := c.cfg
 	output, err := os.OpenFile(filepath.Join(cfg.Dir, outputName), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
@@ -65,8 +64,8 @@ func (c *Client) startSupervisor(ctx context.Context) error {
 	cmd.Dir = "/"
 	cmd.Stdout, cmd.Stderr = output, output
 	cmd.ExtraFiles = []*os.File{w}
-	// A session of its own: what is sent to the agent's terminal or process
-	// group does not reach it.
+	// In its own session, it does not receive signals to the agent's terminal or process
+	// group.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	err = cmd.Start()
 	w.Close()
@@ -94,8 +93,8 @@ func (c *Client) startSupervisor(ctx context.Context) error {
 	return fmt.Errorf("start the supervisor: %s", answer)
 }
 
-// reapSupervisor takes note of the end of a supervisor that this process
-// started. One that runs is left alone: it is meant to outlive this process.
+// reapSupervisor reaps a supervisor that this process started and that has ended. A running
+// one is meant to outlive this process.
 func (c *Client) reapSupervisor() {
 	if c.child > 0 {
 		if pid, err := unix.Wait4(c.child, nil, unix.WNOHANG, nil); pid == c.child || err == unix.ECHILD {

@@ -11,15 +11,15 @@ import (
 	"sync"
 )
 
-// errLinkLost is returned when the supervisor went away before it answered.
+// errLinkLost is returned if the supervisor disappeared before it answered.
 var errLinkLost = errors.New("the connection to the supervisor is lost")
 
-// A link is one connection to a supervisor, with questions under way.
+// A link is a connection to a supervisor, with requests in flight.
 type link struct {
 	conn  *net.UnixConn
 	event func(*frame)
-	dead  chan struct{} // closed when the connection is
-	done  chan struct{} // closed when the reader returned
+	dead  chan struct{} // closed with the connection
+	done  chan struct{} // closed when the reader has returned
 
 	writing sync.Mutex
 
@@ -78,7 +78,7 @@ func (l *link) call(ctx context.Context, verb string, body, answer any) error {
 	err := writeFrame(l.conn, &frame{ID: id, Verb: verb, Body: encodeBody(body)})
 	l.writing.Unlock()
 	if err != nil {
-		l.conn.Close() // half a message may be out
+		l.conn.Close() // a partial message may have been sent
 		return errLinkLost
 	}
 	var f *frame
@@ -88,7 +88,7 @@ func (l *link) call(ctx context.Context, verb string, body, answer any) error {
 		return ctx.Err()
 	case <-l.dead:
 		select {
-		case f = <-ch: // it came just before
+		case f = <-ch: // the answer came just before
 		default:
 			return errLinkLost
 		}

@@ -19,13 +19,13 @@ import (
 	"github.com/reeve-run/reeve/internal/node/driver"
 )
 
-// A logFile is a stream of output kept in files PREFIX.0, PREFIX.1, ... of which
-// the highest is the newest. No file grows beyond its bound, and the oldest ones
-// are removed. Nothing is open before there is something to write.
+// A logFile is an output stream that is stored in files PREFIX.0, PREFIX.1, ..., of which the
+// highest is the newest. It bounds the size of each file, and removes the oldest ones. It
+// opens no file before the first output.
 //
-// Tasks can write to the directory that the files are in: everything there is
-// opened as package beneath does, from a directory that they cannot replace. A
-// number that a task has used is skipped.
+// Tasks can write to the directory of the files. So all files are opened with package
+// beneath, from a directory that tasks cannot replace. Numbers that a task has used are
+// skipped.
 type logFile struct {
 	root     string // see driver.Logs
 	prefix   string
@@ -33,11 +33,11 @@ type logFile struct {
 	maxBytes int64
 	log      *slog.Logger
 
-	f     *os.File
-	n     int
-	found bool // n is the newest file's
-	size  int64
-	told  time.Time // when the log last said that output is lost
+	f           *os.File
+	n           int
+	found       bool // reports whether n is the newest file's number
+	size        int64
+	lastWarning time.Time // last time that a loss of output was logged
 }
 
 func newLogFile(l driver.Logs, prefix string, log *slog.Logger) *logFile {
@@ -51,15 +51,14 @@ func newLogFile(l driver.Logs, prefix string, log *slog.Logger) *logFile {
 	return w
 }
 
-// logs puts what newLogFile needs, for stream i, into l.
+// logs sets the fields of l that newLogFile needs for stream i.
 func (w *logFile) logs(i int, l driver.Logs) driver.Logs {
 	l.Root, l.MaxFiles, l.MaxFileBytes = w.root, w.maxFiles, w.maxBytes
 	*[]*string{&l.StdoutPrefix, &l.StderrPrefix}[i] = w.prefix
 	return l
 }
 
-// write keeps b, or drops it when the disk refuses: a task is never blocked by
-// its log.
+// write stores b, or drops it if the disk fails: a task is never blocked by its log.
 func (w *logFile) write(b []byte) {
 	for len(b) > 0 {
 		if err := w.room(); err != nil {
@@ -95,13 +94,12 @@ func (w *logFile) room() error {
 	return w.open(dir)
 }
 
-// skips is how many numbers in a row are tried that are a task's: it may have
-// used very many.
-const skips = 16
+// maxSkips bounds the consecutive numbers that are skipped: a task may have used very many.
+const maxSkips = 16
 
-// open opens the newest file that has room, and removes the oldest.
+// open opens the newest file with room, and removes the oldest.
 func (w *logFile) open(dir *beneath.Dir) error {
-	for range skips {
+	for range maxSkips {
 		f, size, err := dir.Append(w.name(w.n), 0o644)
 		if err == nil && size < w.maxBytes {
 			w.f, w.size = f, size
@@ -117,15 +115,15 @@ func (w *logFile) open(dir *beneath.Dir) error {
 		}
 		w.n++
 		if old := w.n - w.maxFiles; old >= 0 {
-			dir.Remove(w.name(old)) // a directory, which a task made, stays
+			dir.Remove(w.name(old)) // fails for a directory that a task created
 		}
 	}
-	return fmt.Errorf("open log file %s, and %d before it: %w", w.name(w.n), skips, beneath.ErrOccupied)
+	return fmt.Errorf("open log file %s, and %d before it: %w", w.name(w.n), maxSkips, beneath.ErrOccupied)
 }
 
 func (w *logFile) name(n int) string { return filepath.Base(w.prefix) + "." + strconv.Itoa(n) }
 
-// find finds the number of the newest file, and removes what is too old.
+// find finds the number of the newest file, and removes excess old files.
 func (w *logFile) find(dir *beneath.Dir) error {
 	err := dir.Names(func(name string) { w.n = max(w.n, logNumber(name, filepath.Base(w.prefix))) })
 	if err != nil {
@@ -139,16 +137,16 @@ func (w *logFile) find(dir *beneath.Dir) error {
 	})
 }
 
-// failed reports that output is lost, not more often than a task may make that
-// happen; the file is tried again with the next output.
+// failed logs a loss of output, at a bounded rate, because tasks can cause it. The next
+// output tries the file again.
 func (w *logFile) failed(err error) {
 	w.close()
-	if errors.Is(err, os.ErrNotExist) || time.Since(w.told) < time.Minute {
+	if errors.Is(err, os.ErrNotExist) || time.Since(w.lastWarning) < time.Minute {
 		return
 	}
-	w.told = time.Now()
+	w.lastWarning = time.Now()
 	level := slog.LevelError
-	if errors.Is(err, beneath.ErrOccupied) { // the task's own doing
+	if errors.Is(err, beneath.ErrOccupied) { // the task caused it
 		level = slog.LevelWarn
 	}
 	w.log.Log(context.Background(), level, "task output is lost", "file", w.prefix, "error", err)
@@ -164,7 +162,7 @@ func (w *logFile) close() {
 // maxNumber is the highest number of a log file.
 const maxNumber = 1<<31 - 1
 
-// logNumber is N of a file BASE.N; -1 of others.
+// logNumber returns N for a file BASE.N, and -1 for others.
 func logNumber(name, base string) int {
 	s, ok := strings.CutPrefix(name, base+".")
 	if !ok {
@@ -177,7 +175,7 @@ func logNumber(name, base string) int {
 	return n
 }
 
-// LogFiles lists the files of the log of that prefix, the oldest first.
+// LogFiles returns the files of the log with that prefix, the oldest first.
 func LogFiles(prefix string) []string {
 	entries, _ := os.ReadDir(filepath.Dir(prefix))
 	var numbers []int

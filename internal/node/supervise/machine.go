@@ -17,30 +17,30 @@ import (
 	"github.com/reeve-run/reeve/internal/node/supervise/cgroup"
 )
 
-// Machine is what the supervisor found it can use here.
+// Machine describes the machine's features that the supervisor can use.
 type Machine struct {
-	Root           bool   // it may change users and make namespaces
+	Root           bool   // reports whether it may change users and create namespaces
 	CgroupVersion  string // one of cgroup's version constants
-	CgroupParent   string `json:",omitempty"` // the group of all tasks' groups, below where a hierarchy is mounted; "": none
+	CgroupParent   string `json:",omitempty"` // parent of all tasks' groups, relative to the hierarchy's mount point; "" without cgroups
 	Controllers    []string
-	CgroupProblems string `json:",omitempty"` // why there are not more
+	CgroupProblems string `json:",omitempty"` // why other cgroup features are missing
 }
 
-// Has reports whether a controller limits tasks here.
+// Has reports whether a controller limits tasks on this machine.
 func (m Machine) Has(controller string) bool { return slices.Contains(m.Controllers, controller) }
 
-// CgroupUse says which of the machine's cgroups to use.
+// CgroupUse selects the machine's cgroups to use.
 type CgroupUse string
 
 // Values of CgroupUse.
 const (
-	CgroupsAll  CgroupUse = ""     // what there is
-	CgroupsV1   CgroupUse = "v1"   // leave the v2 hierarchy to others
-	CgroupsNone CgroupUse = "none" // none: tasks are not limited, and found by walking the process table
+	CgroupsAll  CgroupUse = ""     // all that exist
+	CgroupsV1   CgroupUse = "v1"   // only v1 hierarchies
+	CgroupsNone CgroupUse = "none" // no cgroups: tasks are unlimited, and found through the process table
 )
 
-// cgroupTree opens the cgroups of this data directory: another agent on the
-// machine has its own.
+// cgroupTree opens the cgroups of this data directory. Another agent on the machine has its
+// own.
 func cgroupTree(dir string, use CgroupUse) (*cgroup.Tree, error) {
 	layout := cgroup.Detect()
 	switch use {
@@ -71,7 +71,7 @@ func dirHash(dir string) string {
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
-// groupName is a task id as a directory name.
+// groupName converts a task id to a directory name.
 func groupName(id string) string {
 	safe := strings.Map(func(r rune) rune {
 		switch {
@@ -85,7 +85,7 @@ func groupName(id string) string {
 	return fmt.Sprintf("t-%.100s-%08x", safe, h.Sum32())
 }
 
-// buildVersion tells one build of the binary from another.
+// buildVersion returns a string that identifies the build of this binary.
 var buildVersion = sync.OnceValue(func() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -100,8 +100,8 @@ var buildVersion = sync.OnceValue(func() string {
 	return v + " " + buildID("/proc/self/exe")
 })
 
-// buildID is what the linker gave a program of its own; "" if it is not known.
-// Builds outside of version control have nothing else that tells them apart.
+// buildID returns the linker's build id of a program; "" if unknown. It is the only way to
+// distinguish builds outside of version control.
 func buildID(path string) string {
 	f, err := elf.Open(path)
 	if err != nil {

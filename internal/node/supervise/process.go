@@ -13,13 +13,13 @@ import (
 	"github.com/reeve-run/reeve/internal/node/driver"
 )
 
-// A Process is a task's process as the agent holds it. It has all of
-// driver.Handle but Exec, for which a driver adds what it knows of the task.
+// A Process is the agent's view of a task's process. It implements driver.Handle except for
+// Exec, which needs a driver's knowledge of the task.
 type Process struct {
 	c    *Client
 	id   string
 	done chan struct{} // closed when exit is set
-	gone chan struct{} // closed when its first process has ended, at done at the latest
+	gone chan struct{} // closed when its first process has ended, not later than done
 
 	status atomic.Pointer[Status]
 	exit   *ExitState // guarded by Client.mu until done is closed
@@ -30,7 +30,7 @@ func (p *Process) started() bool { return p.status.Load() != nil }
 func (p *Process) begin(st Status) error {
 	exit := st.Exit
 	st.Exit = nil
-	if old := p.status.Load(); old != nil && old.Background { // the news was quicker than the answer
+	if old := p.status.Load(); old != nil && old.Background { // the event arrived before the answer
 		st.Background = true
 	}
 	p.status.Store(&st)
@@ -60,7 +60,7 @@ func (p *Process) end(e *ExitState) {
 	}
 }
 
-// leave records that the first process has ended. The caller holds Client.mu.
+// leave records the end of the first process. The caller holds Client.mu.
 func (p *Process) leave(st Status) {
 	select {
 	case <-p.gone:
@@ -72,8 +72,8 @@ func (p *Process) leave(st Status) {
 	}
 }
 
-// Background waits until the first process of a daemon has ended and left others
-// in the background. It reports whether there is such a rest.
+// Background waits until the first process of a daemon has ended. It reports whether the
+// daemon continues with other processes.
 func (p *Process) Background(ctx context.Context) bool {
 	select {
 	case <-p.gone:
@@ -83,14 +83,13 @@ func (p *Process) Background(ctx context.Context) bool {
 	}
 }
 
-// PID is the process id on the host.
+// PID returns the process id on the host.
 func (p *Process) PID() int { return p.status.Load().PID }
 
-// StartedAt is when the process was started.
+// StartedAt returns when the process was started.
 func (p *Process) StartedAt() time.Time { return p.status.Load().StartedAt }
 
-// Wait blocks until the task ended and nothing of it runs any more; all its
-// output is in its files then.
+// Wait blocks until all processes of the task have ended and their output is in its files.
 func (p *Process) Wait(ctx context.Context) (driver.Exit, error) {
 	select {
 	case <-p.done:
@@ -110,9 +109,9 @@ func (p *Process) Signal(ctx context.Context, name string) error {
 	return p.c.call(ctx, verbSignal, taskRequest{ID: p.id, Signal: int(sig)}, nil, nil)
 }
 
-// Stop sends the signal ("" is SIGTERM), and after timeout ends every process of
-// the task by force. It returns when none is left. Stop goes on in the
-// supervisor when ctx, or the agent, ends before.
+// Stop sends the signal ("" means SIGTERM), and kills every process of the task after the
+// timeout. It returns when none is left. If ctx or the agent ends first, the supervisor
+// completes the stop.
 func (p *Process) Stop(ctx context.Context, signal string, timeout time.Duration) error {
 	sig := unix.SIGTERM
 	if signal != "" {

@@ -12,17 +12,18 @@ import (
 	"strings"
 )
 
-// A procStat is what /proc says of a process.
+// A procStat is a process's entry in /proc.
 type procStat struct {
 	PID, PPID, Session int
 	State              byte
 	Ticks              uint64 // user and system time, in clock ticks
 	StartTime          uint64 // in clock ticks since boot
 	RSSPages           int64
-	Environ            bool // it has an environment, or will have when it has become another program
+	Environ            bool // reports whether it has an environment, or will have one after its exec
 }
 
-// clockTicks per second, as Linux shows them to user space everywhere.
+// clockTicks is the number of clock ticks per second that Linux shows to user space on all
+// machines.
 const clockTicks = 100
 
 func readStat(pid int) (procStat, error) {
@@ -35,8 +36,8 @@ func readStat(pid int) (procStat, error) {
 
 var errStatFormat = errors.New("unexpected format of /proc/PID/stat")
 
-// parseStat reads a line of /proc/PID/stat. The command's name, in brackets,
-// may hold anything, so fields are counted from the last bracket.
+// parseStat parses a line of /proc/PID/stat. The command's name, in brackets, may contain
+// anything, so it counts fields from the last bracket.
 func parseStat(b []byte) (procStat, error) {
 	open, end := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
 	if open < 1 || end < open {
@@ -66,14 +67,13 @@ func parseStat(b []byte) (procStat, error) {
 	return s, bad
 }
 
-// alive reports whether the process of that pid and start time still runs; a
-// zombie does not.
+// alive reports whether the process with that pid and start time still runs. Zombies do not.
 func alive(pid int, startTime uint64) bool {
 	s, err := readStat(pid)
 	return err == nil && s.StartTime == startTime && s.State != 'Z' && s.State != 'X'
 }
 
-// allProcesses lists every process that can be seen.
+// allProcesses returns all visible processes.
 func allProcesses() []procStat {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -94,7 +94,7 @@ func allProcesses() []procStat {
 	return all
 }
 
-// bootID changes when the machine boots: pids of another boot mean nothing.
+// bootID returns an id that changes when the machine boots, which invalidates all pids.
 func bootID() string {
 	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

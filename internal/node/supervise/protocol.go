@@ -14,30 +14,30 @@ import (
 	"github.com/reeve-run/reeve/internal/node/driver"
 )
 
-// protocolVersion is raised when an older peer would misunderstand a newer one.
-// The verbs hello and upgrade, and the frame itself, stay as they are for ever:
-// with them any agent can replace any supervisor by its own version.
+// protocolVersion increases when an older peer would misunderstand a newer one. The verbs
+// hello and upgrade, and the frame itself, never change: with them, any agent can replace
+// any supervisor with its own version.
 const protocolVersion = 1
 
-// maxFrame bounds a message; the largest is a start with its environment.
+// maxFrame bounds a message, in bytes; the largest is a start with its environment.
 const maxFrame = 8 << 20
 
 // Verbs of the protocol.
 const (
-	verbHello    = "hello"    // must be first
-	verbUpgrade  = "upgrade"  // replace yourself by this executable
-	verbWatch    = "watch"    // every task now, and from now on every exit
+	verbHello    = "hello"    // the first request
+	verbUpgrade  = "upgrade"  // replace the supervisor with this executable
+	verbWatch    = "watch"    // all tasks, then every exit
 	verbStart    = "start"    // Spec -> Status
 	verbStatus   = "status"   // id -> Status
 	verbSignal   = "signal"   // to the main process
 	verbStop     = "stop"     // returns when nothing of the task runs
 	verbDestroy  = "destroy"  // forget an ended task
-	verbExec     = "exec"     // takes the connection over; see session.go
-	verbShutdown = "shutdown" // stop all tasks, and end
+	verbExec     = "exec"     // uses the whole connection; see session.go
+	verbShutdown = "shutdown" // stop all tasks and end
 )
 
-// A frame is a message in either direction: four bytes of length, big endian,
-// then this as JSON. ID ties an answer to its question; an event has none.
+// A frame is a message in either direction: four bytes of length, big endian, then this
+// struct as JSON. ID matches an answer to its request; events have no ID.
 type frame struct {
 	ID    uint64          `json:",omitempty"`
 	Verb  string          `json:",omitempty"`
@@ -45,7 +45,7 @@ type frame struct {
 	Error *wireError      `json:",omitempty"`
 }
 
-// wireError carries the few errors that callers decide by.
+// A wireError carries the errors that callers distinguish.
 type wireError struct {
 	Kind    string `json:",omitempty"` // one of the kinds, or empty
 	Message string
@@ -57,8 +57,7 @@ const (
 	kindEnded   = "ended"   // ErrTaskEnded
 )
 
-// ErrTaskEnded is returned when a task is asked for what only a running one
-// can do.
+// ErrTaskEnded is returned for requests that need a running task.
 var ErrTaskEnded = errors.New("the task has ended")
 
 var errorKinds = []struct {
@@ -97,7 +96,7 @@ type helloResponse struct {
 	Protocol int
 	Version  string
 	PID      int
-	Instance string // changes when the supervisor's process does, not when it upgrades
+	Instance string // changes with the supervisor's process, not with an upgrade
 	Machine  Machine
 }
 
@@ -107,7 +106,7 @@ type watchResponse struct{ Tasks []Status }
 
 type startRequest struct {
 	Spec  Spec
-	Again bool // the answer to an earlier attempt was lost: a task that exists is fine
+	Again bool // repeats a request whose answer was lost: the task may exist
 }
 
 type taskRequest struct {

@@ -12,17 +12,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A pump moves what a task prints from its pipe into its log files. It waits for
-// output in the runtime's poller, and takes a buffer only while there is some:
-// a silent stream costs a parked goroutine.
+// A pump moves a task's output from its pipe into its log files. It waits in the runtime's
+// poller, and takes a buffer only while output is available: a silent stream costs a parked
+// goroutine.
 type pump struct {
 	pipe *os.File // the reading end
 	to   *logFile
 	done chan struct{} // closed when run returned
-	quit atomic.Bool   // do not go on while there is more
+	quit atomic.Bool   // stop even if more output is available
 }
 
-// buffers are shared by all pumps; a pipe holds this much.
+// buffers is shared by all pumps. The size is that of a pipe.
 var buffers = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 
 func newPump(pipe *os.File, to *logFile) *pump {
@@ -40,7 +40,7 @@ func (p *pump) run() {
 	conn.Read(func(fd uintptr) bool { return p.drain(int(fd)) })
 }
 
-// drain moves what is there; false to be called again when there is more.
+// drain moves the available output. It returns false to be called again for more.
 func (p *pump) drain(fd int) bool {
 	buf := buffers.Get().(*[64 << 10]byte)
 	defer buffers.Put(buf)
@@ -59,15 +59,15 @@ func (p *pump) drain(fd int) bool {
 	return true
 }
 
-// stop makes run return at once. What is unread stays in the pipe.
+// stop makes run return immediately. Unread output stays in the pipe.
 func (p *pump) stop() {
 	p.quit.Store(true)
 	p.pipe.SetReadDeadline(time.Unix(1, 0))
 	<-p.done
 }
 
-// close waits for the end of the stream, but no longer than d: somebody outside
-// the task may have the pipe.
+// close waits for the end of the stream, but no longer than d: a process outside of the task
+// may hold the pipe.
 func (p *pump) close(d time.Duration) {
 	if p == nil {
 		return
@@ -79,8 +79,8 @@ func (p *pump) close(d time.Duration) {
 	p.to.close()
 }
 
-// pipe makes a pipe of which only the reading end is polled; the writing end is
-// for a task, which expects it to block.
+// pipe creates a pipe of which only the reading end is polled. The writing end is for a task,
+// which expects blocking writes.
 func pipe() (r *os.File, w int, err error) {
 	var fds [2]int
 	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {

@@ -9,19 +9,17 @@ import (
 
 // Reaping.
 //
-// The obvious way, a goroutine in a blocking wait per child, takes an operating
-// system thread per task. A poller on pidfds would do without, but then nobody
-// reaps the orphans that come here because the supervisor is the subreaper. So
-// there is one loop: SIGCHLD wakes it (the runtime merges signals, which is
-// fine), and it takes every exit there is.
+// A goroutine in a blocking wait for each child would need an operating system thread per
+// task. A poller on pidfds would not, but then the orphans that the supervisor adopts as the
+// subreaper would not be reaped. So one loop reaps all children: SIGCHLD wakes it (the
+// runtime may merge signals), and it takes every available exit.
 //
-// What can go wrong: a child that ends before its pid is in the table. Its exit
-// would be taken for an orphan's and be lost. Therefore makers of processes hold
-// forks shared from before the fork until the pid is in the table, and the loop
-// holds it exclusively. A child can also not be mistaken for a later one of the
-// same pid: the table's entry is taken out in the same critical section in
-// which the kernel lets go of the pid. What follows an exit is counted in
-// finishing from within that section, so that an upgrade can wait for it.
+// A child may exit before its pid is in the table. Its exit would be taken for an orphan's,
+// and be lost. Therefore every fork holds forks shared until the pid is in the table, and
+// the loop holds it exclusively. A child can also not be mistaken for a later one with the
+// same pid: the entry is removed in the critical section in which the kernel frees the pid.
+// Within that section, finishing counts the handling of each exit, so that an upgrade can
+// wait for it.
 func (s *supervisor) reap() {
 	var ended []func()
 	s.forks.Lock()

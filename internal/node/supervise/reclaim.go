@@ -10,12 +10,11 @@ import (
 	"github.com/reeve-run/reeve/internal/node/supervise/cgroup"
 )
 
-// reclaim deals with what a killed supervisor left behind. Nobody is the parent
-// of those tasks any more: their exit codes can never be known, and their output
-// goes nowhere (a write to it ends them). Adopting them would be a half-truth,
-// so they are ended, and reported as lost. Exits that were seen are kept.
+// reclaim ends the tasks that a killed supervisor left behind. They have lost their parent:
+// their exit codes can never be known, and their output is lost (a write to it ends them). So
+// it ends them and reports them as lost. It keeps the exits that were observed.
 func (s *supervisor) reclaim() {
-	ctx, cancel := context.WithTimeout(context.Background(), killPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), killTimeout)
 	defer cancel()
 	for _, g := range s.tree.Groups() {
 		if err := g.Kill(ctx); err != nil {
@@ -25,7 +24,7 @@ func (s *supervisor) reclaim() {
 			s.log.Warn("remove cgroup", "error", err)
 		}
 	}
-	if s.tree.Version == cgroup.None { // also what no record names
+	if s.tree.Version == cgroup.None { // also processes without a record
 		if err := killByWalk(ctx, markerOf(s.dir, ""), 0, 0); err != nil {
 			s.log.Error("end an abandoned task", "error", err)
 		}

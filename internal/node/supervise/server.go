@@ -22,17 +22,16 @@ import (
 	"github.com/reeve-run/reeve/internal/node/supervise/cgroup"
 )
 
-// idleGrace is how long a supervisor without tasks waits for the next agent
-// before it ends.
+// idleGrace is how long a supervisor without tasks waits for the next agent before it ends.
 const idleGrace = 2 * time.Second
 
 // A supervisor is the process that owns tasks. Its locks, in order:
 //
-//   - gate: shared while something is done that must not be cut in half by an
-//     upgrade; exclusive for the upgrade and the end.
-//   - forks: shared from the making of a process until its pid is known here;
-//     exclusive for reaping, so that no exit is seen before its process is known.
-//   - mu: the maps.
+//   - gate: held shared by operations that an upgrade must not interrupt; held
+//     exclusively by the upgrade and the end.
+//   - forks: held shared from a fork until its pid is in the maps; held exclusively for
+//     reaping, so that no exit is reaped before its process is known.
+//   - mu: guards the maps.
 type supervisor struct {
 	dir      string
 	cgroups  CgroupUse
@@ -47,18 +46,18 @@ type supervisor struct {
 
 	gate      sync.RWMutex
 	forks     sync.RWMutex
-	finishing sync.WaitGroup // exits that were reaped and are being dealt with
+	finishing sync.WaitGroup // reaped exits that are being handled
 
 	mu       sync.Mutex
 	tasks    map[string]*task
-	children map[int]func(unix.WaitStatus) // by pid: what to do at its exit
+	children map[int]func(unix.WaitStatus) // exit handlers by pid
 	sessions map[int]*session              // by pid
 	conns    map[*serverConn]bool
-	rests    map[*task]bool // what goes on in the background
+	daemons  map[*task]bool // daemons in the background
 	idle     *time.Timer
 }
 
-// serve is the supervisor's main.
+// serve is the main function of the supervisor.
 func serve(dir, cgroups string, resume bool) int {
 	debug.SetGCPercent(50)
 	unix.Umask(0o022)
@@ -70,10 +69,10 @@ func serve(dir, cgroups string, resume bool) int {
 		children: map[int]func(unix.WaitStatus){},
 		sessions: map[int]*session{},
 		conns:    map[*serverConn]bool{},
-		rests:    map[*task]bool{},
+		daemons:  map[*task]bool{},
 	}
 	var ready *os.File
-	if !resume { // else 3 is somebody else's
+	if !resume { // otherwise descriptor 3 has another meaning
 		ready = os.NewFile(3, "ready")
 		unix.CloseOnExec(3)
 		closeInherited()
@@ -94,8 +93,8 @@ func serve(dir, cgroups string, resume bool) int {
 }
 
 func (s *supervisor) open(resume bool) error {
-	// A task's orphans become children of the supervisor rather than of init:
-	// they are reaped here, and a walk of its descendants finds them.
+	// Orphans of tasks become children of the supervisor instead of init: it reaps them, and
+	// a walk of its descendants finds them.
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("become the subreaper: %w", err)
 	}
@@ -105,7 +104,7 @@ func (s *supervisor) open(resume bool) error {
 	}
 	if resume {
 		err := s.resume()
-		closeInherited() // what is not taken over by now; earlier versions kept such files
+		closeInherited() // all inherited files are in use by now; earlier versions kept others open
 		return err
 	}
 	if s.lock, err = os.OpenFile(filepath.Join(s.dir, lockName), os.O_CREATE|os.O_RDWR, 0o600); err != nil {
@@ -127,12 +126,12 @@ func (s *supervisor) open(resume bool) error {
 	return err
 }
 
-// lockPatience is for a supervisor that ended, was asked for nothing any more,
-// and has not quite left: its socket is gone before its lock.
-const lockPatience = 3 * time.Second
+// lockTimeout bounds the wait for a supervisor that has ended but not exited: its socket is
+// removed before its lock.
+const lockTimeout = 3 * time.Second
 
 func takeLock(f *os.File) error {
-	for deadline := time.Now().Add(lockPatience); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(lockTimeout); ; time.Sleep(10 * time.Millisecond) {
 		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		if err == nil || time.Now().After(deadline) {
 			return err
@@ -140,16 +139,16 @@ func takeLock(f *os.File) error {
 	}
 }
 
-// run answers until there is nothing left to supervise.
+// run serves requests until the supervisor is not needed.
 func (s *supervisor) run() {
-	// Handled signals, unlike ignored ones, are back to normal in a new task.
+	// Handled signals, unlike ignored ones, are reset in a new task.
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, unix.SIGHUP, unix.SIGINT, unix.SIGTERM, unix.SIGPIPE, unix.SIGUSR1, unix.SIGUSR2)
 	exits := make(chan os.Signal, 1)
 	signal.Notify(exits, unix.SIGCHLD)
 	go func() {
 		for range signals {
-			// It ends when its tasks did and no agent is left, or by force.
+			// It ends after its tasks when no agent is left, or by force.
 		}
 	}()
 	go func() {
@@ -164,19 +163,18 @@ func (s *supervisor) run() {
 	for {
 		conn, err := s.listener.AcceptUnix()
 		if errors.Is(err, net.ErrClosed) {
-			select {} // an upgrade or the end is on its way
+			select {} // an upgrade or the end is in progress
 		}
 		if err != nil {
 			s.log.Error("accept", "error", err)
-			time.Sleep(10 * time.Millisecond) // out of files: ease off
+			time.Sleep(10 * time.Millisecond) // out of files: slow down
 			continue
 		}
 		go s.serveConn(conn)
 	}
 }
 
-// watchIdle arranges for the end of a supervisor that nobody needs. The caller
-// holds mu.
+// watchIdle schedules the end of an unneeded supervisor. The caller holds mu.
 func (s *supervisor) watchIdle() {
 	if s.needed() {
 		return
@@ -210,7 +208,7 @@ func (s *supervisor) endIfIdle() {
 	}
 }
 
-// end ends the process. Exits that nobody asked for yet are in the journal.
+// end ends the process. Unacknowledged exits are in the journal.
 func (s *supervisor) end() {
 	s.listener.Close()
 	os.Remove(filepath.Join(s.dir, socketName))
@@ -218,14 +216,14 @@ func (s *supervisor) end() {
 	os.Exit(0)
 }
 
-// A serverConn is a client, as the supervisor sees it.
+// A serverConn is the supervisor's side of a client's connection.
 type serverConn struct {
 	c        *net.UnixConn
 	mu       sync.Mutex // of writes
 	watching bool       // guarded by supervisor.mu
 }
 
-// send writes a message. A client that does not read is cut off.
+// send writes a message. It disconnects a client that does not read.
 func (c *serverConn) send(f *frame) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -17,26 +17,25 @@ import (
 
 // Sessions: commands beside a task.
 //
-// A session has a connection to itself. The client sends the request, then
-// (when told to go on) the three files that the command is to have as its
-// standard streams: data never passes through the supervisor. It answers with
-// the pid, and at the end with how the command ended. A client that goes away
-// takes its command with it.
+// A session has its own connection. The client sends the request, then, after a
+// confirmation, the three files for the command's standard streams: data never passes
+// through the supervisor. The supervisor answers with the pid, and at the end with the exit.
+// The command ends with the connection.
 
 type execRequest struct {
 	TaskID string
-	TTY    bool // the files are a terminal
+	TTY    bool // reports whether the files are a terminal
 	Command
 }
 
-// A Command is a process to run beside a task.
+// A Command describes a process to run beside a task.
 type Command struct {
 	Path      string
 	Argv      []string
 	Env       []string
 	Dir       string
 	User      *User
-	Isolation *isolate.Spec // that of the task
+	Isolation *isolate.Spec // the task's isolation
 }
 
 // A session is a command that runs beside a task.
@@ -82,7 +81,7 @@ func (s *supervisor) keepSession(ss *session, ended <-chan *ExitState) {
 		<-gone
 	case <-gone:
 		s.mu.Lock()
-		if s.children[ss.pid] != nil { // not reaped, so the pid is still its
+		if s.children[ss.pid] != nil { // not reaped yet, so the pid is still valid
 			unix.Kill(-ss.pid, unix.SIGKILL)
 			unix.Kill(ss.pid, unix.SIGKILL)
 		}
@@ -108,7 +107,7 @@ func (s *supervisor) startSession(c *serverConn, f *frame, ended chan<- *ExitSta
 	if over {
 		return nil, ErrTaskEnded
 	}
-	c.send(&frame{ID: f.ID, Verb: verbExec}) // go on
+	c.send(&frame{ID: f.ID, Verb: verbExec}) // confirm the request
 	files, err := receiveFiles(c.c, 3)
 	if err != nil {
 		return nil, err
@@ -166,9 +165,8 @@ func (s *supervisor) endSession(ss *session, ws unix.WaitStatus, ended chan<- *E
 	ended <- e
 }
 
-// enter gives the step what it needs to enter the task's namespaces. The pid
-// namespace is entered by the thread that forks: only children of a process that
-// enters one are in it.
+// enter gives the step the files to enter the task's namespaces. The forking thread enters
+// the pid namespace, because only children of a process in it belong to it.
 func (p *process) enter(t *task, spec *isolate.Spec) error {
 	target, err := unix.FcntlInt(uintptr(t.pidfd), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {

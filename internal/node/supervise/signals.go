@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ParseSignal reads a signal's name: "SIGTERM", "TERM" or "15".
+// ParseSignal parses a signal's name: "SIGTERM", "TERM" or "15".
 func ParseSignal(name string) (unix.Signal, error) {
 	n := strings.ToUpper(strings.TrimSpace(name))
 	if v, err := strconv.Atoi(n); err == nil && v > 0 && v < 65 {
@@ -28,10 +28,9 @@ func ParseSignal(name string) (unix.Signal, error) {
 	return 0, fmt.Errorf("unknown signal %q; signals are named like SIGTERM", name)
 }
 
-// endsInit reports whether a signal would end the process if it were not the
-// first of a pid namespace. The kernel drops signals to such a process unless it
-// handles them, so that SIGTERM would do nothing to a plain `sleep`; people
-// expect it to end.
+// endsInit reports whether a signal would end the process if it were not the first one of a
+// pid namespace. The kernel drops signals to such a process unless it handles them, so that
+// SIGTERM would not end a plain `sleep`, contrary to users' expectations.
 func endsInit(pid int, sig unix.Signal) bool {
 	switch sig {
 	case unix.SIGCHLD, unix.SIGCONT, unix.SIGURG, unix.SIGWINCH, unix.SIGSTOP, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU:

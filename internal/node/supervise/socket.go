@@ -15,15 +15,14 @@ import (
 
 const (
 	socketName  = "supervisor.sock"
-	lockName    = "supervisor.lock" // held by the supervisor for its life
-	startLock   = "start.lock"      // held by a client while it starts one
+	lockName    = "supervisor.lock" // held by the supervisor during its life
+	startLock   = "start.lock"      // held by a client that starts a supervisor
 	journalName = "tasks.journal"
 	outputName  = "supervisor.log"
 )
 
-// withSocketPath calls f with a path of dir's socket that fits into a socket
-// address: those hold 107 bytes, data directories may be longer. A longer one
-// is reached through an open directory.
+// withSocketPath calls f with a path of dir's socket that fits into a socket address, which
+// holds 107 bytes. It reaches longer paths through an open directory.
 func withSocketPath(dir string, f func(path string) error) error {
 	path := filepath.Join(dir, socketName)
 	if len(path) <= 107 {
@@ -54,8 +53,8 @@ func listenSocket(dir string) (ln *net.UnixListener, err error) {
 		return nil, err
 	}
 	err = withSocketPath(dir, func(path string) error {
-		// The mode must be right from the first moment: the umask belongs to the
-		// whole process, and this is before anything else runs in it.
+		// The socket must never exist with another mode. The umask belongs to the whole
+		// process, and no other goroutine runs yet.
 		old := unix.Umask(0o177)
 		defer unix.Umask(old)
 		ln, err = net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})

@@ -19,7 +19,7 @@ import (
 	"github.com/reeve-run/reeve/internal/node/supervise/isolate"
 )
 
-// A process is what is needed to fork and exec.
+// A process holds the parameters of a fork and exec.
 type process struct {
 	path    string
 	argv    []string
@@ -28,14 +28,14 @@ type process struct {
 	user    *User
 	group   *cgroup.Group
 	stdio   [3]int
-	extra   []int // further files for it, from 3
+	extra   []int // further files, from descriptor 3
 	attr    syscall.SysProcAttr
-	cores   *unix.CPUSet // the only ones to run on; nil: the supervisor's
-	prepare func() error // runs on the thread that forks, which is then thrown away
+	cores   *unix.CPUSet // the only cores to run on; nil: the supervisor's
+	prepare func() error // runs on the forking thread, which is then discarded
 }
 
-// stepFor is the word of the step that is needed in front of a program: with
-// isolation that word, to join v1 cgroups wordJoin, else none.
+// stepFor returns the word of the step that must run before a program: the given word with
+// isolation, wordJoin to join v1 cgroups, or "".
 func stepFor(s *isolate.Spec, g *cgroup.Group, word string) string {
 	switch {
 	case s != nil:
@@ -46,9 +46,8 @@ func stepFor(s *isolate.Spec, g *cgroup.Group, word string) string {
 	return ""
 }
 
-// step turns p into one that first runs a step of package isolate, in this
-// package's own executable, which then becomes what p was. What goes wrong there
-// is in the report.
+// step changes p so that it first runs a step of package isolate in this executable, which
+// then becomes the original process. The returned file reports its errors.
 func (p *process) step(word string, spec *isolate.Spec, daemon bool) (report *os.File, err error) {
 	c := isolate.Command{Path: p.path, Argv: p.argv, Env: p.env, Dir: p.dir, Join: p.group.JoinDirs(), Spec: spec}
 	if daemon {
@@ -78,8 +77,8 @@ func (p *process) closeExtra() {
 	p.extra = nil
 }
 
-// spawn forks. born is called with the pid before anything can be known of its
-// end; ended, with how it ended.
+// spawn forks. It calls born with the pid before the exit can be reaped, and ended with the
+// exit.
 func (s *supervisor) spawn(p *process, born func(pid, pidfd int), ended func(unix.WaitStatus)) error {
 	attr := &syscall.ProcAttr{Dir: p.dir, Env: p.env, Sys: &p.attr}
 	for _, fd := range append(p.stdio[:], p.extra...) {
@@ -130,25 +129,24 @@ func (s *supervisor) spawn(p *process, born func(pid, pidfd int), ended func(uni
 	})
 }
 
-// onThread runs f on an operating system thread of its own that ends with it.
-// A child inherits what the thread that forks it has changed about itself, such
-// as the pid namespace of children: f changes it for the child alone.
+// onThread runs f on its own operating system thread, which ends with f. A child inherits the
+// attributes of the forking thread, such as the pid namespace for children, so that f
+// changes them for the child alone.
 func onThread(f func() error) error {
 	done := make(chan error, 1)
 	go func() {
-		runtime.LockOSThread() // and never unlocked
+		runtime.LockOSThread() // never unlocked
 		done <- f()
 	}()
 	return <-done
 }
 
-// stepPatience is for a step that hangs, on a mount that does not answer say.
-const stepPatience = 30 * time.Second
+// stepTimeout bounds a step, which may hang, for example on a mount that does not answer.
+const stepTimeout = 30 * time.Second
 
-// readReport returns what went wrong before a program ran; nothing when it runs:
-// running it closes the report.
+// readReport returns the error of a step; nil if the program runs, which closes the report.
 func readReport(r *os.File) error {
-	r.SetReadDeadline(time.Now().Add(stepPatience))
+	r.SetReadDeadline(time.Now().Add(stepTimeout))
 	b, err := io.ReadAll(io.LimitReader(r, 64<<10))
 	if err == nil && len(b) > 0 {
 		err = errors.New(strings.TrimSpace(string(b)))
@@ -156,7 +154,7 @@ func readReport(r *os.File) error {
 	return err
 }
 
-// memFile is a file in memory, for a child to read.
+// memFile creates a file in memory for a child to read.
 func memFile(name string, content []byte) (int, error) {
 	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
 	if err != nil {

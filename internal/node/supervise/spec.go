@@ -10,63 +10,63 @@ import (
 	"github.com/reeve-run/reeve/internal/node/supervise/isolate"
 )
 
-// A Spec is one process to start and keep.
+// A Spec describes a process to start and keep.
 type Spec struct {
-	ID   string   // unique on this node; what it is found again by
-	Path string   // the executable, absolute; with Isolation, as the task sees it, or a name to look up
-	Argv []string // with the name first
+	ID   string   // unique on this node; identifies the process later
+	Path string   // the executable: an absolute path, or with Isolation a name or a path in the task's root
+	Argv []string // including the program's name
 	Env  []string // KEY=value, complete
-	Dir  string   // working directory; with Isolation, as the task sees it
+	Dir  string   // working directory; with Isolation in the task's root
 
-	// Daemon lets what the process leaves behind, when it ends with 0, go on: that is
-	// the task from then on.
+	// Daemon lets the processes that the main process leaves behind continue as the task when
+	// it exits with code 0.
 	Daemon bool `json:",omitempty"`
 
 	User *User // nil: the supervisor's own
 	Logs driver.Logs
 
-	// Limits are enforced by cgroups where the machine has writable ones.
+	// Limits are enforced by cgroups on machines with writable ones.
 	Limits Limits
-	// Isolation gives the process its own namespaces and root; nil: none.
+	// Isolation gives the process its own namespaces and root; nil: it has the host's.
 	Isolation *isolate.Spec
 }
 
-// User is whom a process runs as, resolved.
+// User is the resolved user of a process.
 type User struct {
 	UID, GID uint32
 	Groups   []uint32
 }
 
-// Limits bound all processes of a task together. Zero is no limit.
+// Limits bound all processes of a task together. Zero means no limit.
 type Limits struct {
 	CPUShares     int64 // relative weight, in MHz
 	MemoryBytes   int64 // hard
-	MemoryReserve int64 // soft: what the kernel tries to leave to the task
+	MemoryReserve int64 // soft limit: the kernel tries to leave it to the task
 	Processes     int64
-	Cores         string `json:",omitempty"` // the only ones to run on, as in "0-1,3"; "": all
+	Cores         string `json:",omitempty"` // the only cores to run on, as in "0-1,3"; "": all
 }
 
-// Status is what the supervisor knows of a task.
+// Status is the supervisor's state of a task.
 type Status struct {
 	ID        string
 	PID       int
-	StartTime uint64 // of the process, in clock ticks since boot: with PID, an identity
+	StartTime uint64 // of the process, in clock ticks since boot; identifies the process together with PID
 	StartedAt time.Time
-	Cgroups   []string   `json:",omitempty"` // directories that hold all of the task's processes
+	Cgroups   []string   `json:",omitempty"` // directories of the groups that hold all of the task's processes
 	Exit      *ExitState `json:",omitempty"` // nil while it runs
-	// Background: the process of that PID has ended with 0, and the task goes on
-	// without it.
+	// Background reports whether the process PID has exited with code 0, and the task
+	// continues without it.
 	Background bool `json:",omitempty"`
 }
 
-// ExitState is how a task's main process ended, as recorded.
+// ExitState is the recorded exit of a task's main process.
 type ExitState struct {
 	Code      int
 	Signal    int  `json:",omitempty"`
 	OOMKilled bool `json:",omitempty"`
 	At        time.Time
-	Lost      bool `json:",omitempty"` // nobody saw how it ended
-	// Background: it was a daemon, and this is how what was seen of it ended last.
+	Lost      bool `json:",omitempty"` // the exit was not observed
+	// Background reports whether the task was a daemon, and this is its last observed exit.
 	Background bool `json:",omitempty"`
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/reeve-run/reeve/internal/node/supervise/isolate"
 )
 
-// start makes a task's process.
+// start starts a task's process.
 func (s *supervisor) start(r startRequest) (Status, error) {
 	s.gate.RLock()
 	defer s.gate.RUnlock()
@@ -74,7 +74,7 @@ func (s *supervisor) launch(t *task, spec *Spec) (err error) {
 	return err
 }
 
-// openOutput makes the pipes of a task's output, and returns the writing ends.
+// openOutput creates the pipes of a task's output, and returns their writing ends.
 func (s *supervisor) openOutput(t *task, spec *Spec) (writers []int, err error) {
 	if spec.Logs.Disabled || spec.Logs.StdoutPrefix == "" {
 		return nil, nil
@@ -94,7 +94,7 @@ func (s *supervisor) openOutput(t *task, spec *Spec) (writers []int, err error) 
 	return writers, nil
 }
 
-// fork makes the process, and returns when it runs what it is for.
+// fork creates the process, and returns when it runs the program.
 func (s *supervisor) fork(t *task, spec *Spec, output []int) error {
 	p := process{
 		path: spec.Path, argv: spec.Argv, env: spec.Env, dir: spec.Dir, user: spec.User, group: t.group,
@@ -123,7 +123,7 @@ func (s *supervisor) fork(t *task, spec *Spec, output []int) error {
 			p.attr.Cloneflags = isolate.CloneFlags(spec.Isolation)
 		}
 	}
-	known := make(chan struct{}) // whether it was started is known
+	known := make(chan struct{}) // closed when the outcome of the start is known
 	failed := false
 	err = s.spawn(&p, func(pid, pidfd int) {
 		t.pid, t.pidfd = pid, pidfd
@@ -140,7 +140,7 @@ func (s *supervisor) fork(t *task, spec *Spec, output []int) error {
 	if st, err := readStat(t.pid); err == nil {
 		t.startTime = st.StartTime
 	}
-	// This record comes before that of the exit, which waits for known.
+	// Write this record before that of the exit, which waits for known.
 	err = s.journal.put(t.status())
 	if err == nil && report != nil {
 		p.closeExtra()
@@ -157,7 +157,7 @@ func (s *supervisor) fork(t *task, spec *Spec, output []int) error {
 	return err
 }
 
-// startError says in a user's words why a program could not be executed.
+// startError explains to a user why a program could not be executed.
 func startError(spec *Spec, err error) error {
 	switch {
 	case errors.Is(err, unix.ENOENT):

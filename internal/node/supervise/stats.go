@@ -12,8 +12,8 @@ import (
 	"github.com/reeve-run/reeve/internal/node/supervise/cgroup"
 )
 
-// Stats measures the task now: by its cgroup as far as the kernel counts there,
-// else by its processes.
+// Stats measures the task: by its cgroup where the kernel counts, and otherwise by its
+// processes.
 func (p *Process) Stats(ctx context.Context) (driver.Stats, error) {
 	select {
 	case <-p.done:

@@ -14,45 +14,44 @@ import (
 )
 
 const (
-	killPatience  = 10 * time.Second // for killed processes to be gone
-	drainPatience = 2 * time.Second  // for output, once nobody of the task can write any
+	killTimeout  = 10 * time.Second // for the end of killed processes
+	drainTimeout = 2 * time.Second  // for output after the task's last process has ended
 )
 
-// A task is a process of which the supervisor is the parent, and all that comes
-// from it.
+// A task is a child process of the supervisor, with all its descendants.
 type task struct {
 	id        string
-	marker    string // in the environment of its processes, where there are no cgroups
+	marker    string // environment variable of its processes, on machines without cgroups
 	pid       int
 	startTime uint64
 	startedAt time.Time
 	isolated  bool
-	daemon    bool // what it leaves behind goes on; see background.go
+	daemon    bool // continues with the processes that it leaves behind; see background.go
 	group     *cgroup.Group
 	output    [2]*pump
-	ended     chan struct{} // closed when exit is final and nothing of it runs
+	ended     chan struct{} // closed when exit is final and no process is left
 
-	// Guarded by supervisor.mu.
+	// supervisor.mu guards the fields below.
 	starting bool
-	pidfd    int // names the process beyond doubt, also when it is reaped; -1 when ended
+	pidfd    int // identifies the process even after it was reaped; -1 when the task has ended
 	exit     *ExitState
-	killAt   time.Time   // when Stop's patience ends; zero: nobody asked
+	killAt   time.Time   // end of Stop's timeout; zero before Stop
 	killer   *time.Timer // fires at killAt
-	replaced unix.Signal // the signal in whose stead SIGKILL was sent
-	rest     *rest       // what goes on in the background; nil while its process runs
+	replaced unix.Signal // the signal that SIGKILL replaced
+	remains  *remains    // remaining processes of a daemon; nil while its main process runs
 }
 
 func (t *task) status() Status {
-	return Status{ID: t.id, PID: t.pid, StartTime: t.startTime, StartedAt: t.startedAt, Cgroups: t.group.Dirs(), Exit: t.exit, Background: t.rest != nil}
+	return Status{ID: t.id, PID: t.pid, StartTime: t.startTime, StartedAt: t.startedAt, Cgroups: t.group.Dirs(), Exit: t.exit, Background: t.remains != nil}
 }
 
-// signal sends a signal to the main process; to all that is left, when it has
-// gone into the background.
+// signal sends a signal to the main process, or to all remaining processes of a daemon in the
+// background.
 func (s *supervisor) signal(t *task, sig unix.Signal) error {
 	s.mu.Lock()
-	if t.rest != nil && t.exit == nil {
+	if t.remains != nil && t.exit == nil {
 		s.mu.Unlock()
-		return s.signalRest(t, sig)
+		return s.signalRemains(t, sig)
 	}
 	defer s.mu.Unlock()
 	if t.pidfd < 0 {
@@ -72,10 +71,9 @@ func (s *supervisor) signal(t *task, sig unix.Signal) error {
 	return fmt.Errorf("send %s: %w", unix.SignalName(sig), err)
 }
 
-// killAll ends every process of the task by force, and returns when none is
-// left.
+// killAll kills every process of the task, and returns when none is left.
 func (t *task) killAll() error {
-	ctx, cancel := context.WithTimeout(context.Background(), killPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), killTimeout)
 	defer cancel()
 	if t.group.IsZero() {
 		return killByWalk(ctx, t.marker, t.pid, t.startTime)
@@ -83,8 +81,8 @@ func (t *task) killAll() error {
 	return t.group.Kill(ctx)
 }
 
-// stop asks the main process to end, and ends everything by force when timeout
-// is over. It returns when nothing is left.
+// stop asks the main process to end, and kills all processes after the timeout. It returns
+// when none is left.
 func (s *supervisor) stop(t *task, sig unix.Signal, timeout time.Duration) error {
 	at := time.Now().Add(timeout)
 	s.mu.Lock()
@@ -101,7 +99,7 @@ func (s *supervisor) stop(t *task, sig unix.Signal, timeout time.Duration) error
 	return nil
 }
 
-// killLater ends the task by force at a time. The caller holds mu.
+// killLater kills the task at a time. The caller holds mu.
 func (s *supervisor) killLater(t *task, at time.Time) {
 	t.killAt = at
 	if t.killer != nil {
@@ -114,16 +112,15 @@ func (s *supervisor) killLater(t *task, at time.Time) {
 	})
 }
 
-// finish deals with a task whose main process was reaped.
+// finish handles a task whose main process was reaped.
 func (s *supervisor) finish(t *task, ws unix.WaitStatus) {
-	if t.daemon && ws.Exited() && ws.ExitStatus() == 0 && s.goOn(t) {
+	if t.daemon && ws.Exited() && ws.ExitStatus() == 0 && s.continueInBackground(t) {
 		return
 	}
 	s.close(t, ws)
 }
 
-// close ends a task. The exit is written down first: from then on it cannot be
-// lost.
+// close ends a task. It records the exit first, so that it cannot be lost.
 func (s *supervisor) close(t *task, ws unix.WaitStatus) {
 	exit := t.exitState(ws)
 
@@ -132,13 +129,13 @@ func (s *supervisor) close(t *task, ws unix.WaitStatus) {
 	if err := s.journal.put(st); err != nil {
 		s.log.Error("record exit", "task", t.id, "error", err)
 	}
-	// The task is over with its main process: what it left behind goes too, and
-	// with the last writer gone the output is complete.
+	// The task ends with its main process: kill the processes that it left behind. Without a
+	// writer, the output is complete.
 	if err := t.killAll(); err != nil {
 		s.log.Error("end what a task left behind", "task", t.id, "error", err)
 	}
 	for _, p := range t.output {
-		p.close(drainPatience)
+		p.close(drainTimeout)
 	}
 	if err := t.group.Remove(); err != nil {
 		s.log.Warn("remove cgroup", "task", t.id, "error", err)
@@ -157,7 +154,7 @@ func (s *supervisor) close(t *task, ws unix.WaitStatus) {
 }
 
 func (t *task) exitState(ws unix.WaitStatus) *ExitState {
-	e := &ExitState{Code: ws.ExitStatus(), At: time.Now(), Background: t.rest != nil}
+	e := &ExitState{Code: ws.ExitStatus(), At: time.Now(), Background: t.remains != nil}
 	if ws.Signaled() {
 		sig := ws.Signal()
 		if sig == unix.SIGKILL && t.replaced != 0 {
@@ -181,9 +178,8 @@ func (s *supervisor) destroy(t *task) error {
 	return s.journal.forget(t.id)
 }
 
-// shutdown stops all tasks. The supervisor ends when the answer is out. From now on
-// the gate is closed: what would be started after the tasks were counted would
-// be left without anybody who owns it.
+// shutdown stops all tasks. The supervisor ends after the answer is sent. The gate stays
+// closed, because a task that starts after the tasks were counted would have no owner.
 func (s *supervisor) shutdown(timeout time.Duration) {
 	s.gate.Lock()
 	s.mu.Lock()

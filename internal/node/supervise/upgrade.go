@@ -23,30 +23,26 @@ import (
 
 // Upgrading by exec.
 //
-// A new supervisor cannot take tasks over from an old one: only the parent
-// learns of a child's exit, and a parent is for life. But a process that
-// executes another program stays the same process: it keeps its pid, its
-// children (ended ones that nobody reaped, too) and every open file that is not
-// marked to be closed. So the supervisor executes the new binary, and the pipes,
-// the pidfds, the listening socket and the lock go over as they are; what they
-// belong to is written into a file in memory that goes along.
+// A new supervisor process cannot take over the tasks of an old one: only a parent learns of
+// a child's exit, and a child's parent never changes. But a process that executes another
+// program stays the same process: it keeps its pid, its children (including unreaped ones),
+// and every open file without the close-on-exec flag. So the supervisor executes the new
+// binary, which inherits the pipes, the pidfds, the listening socket and the lock. Their
+// description is in an inherited file in memory.
 //
-// What must hold at the moment of exec:
-//   - No process is half made: gate is held.
-//   - No exit was reaped that is not dealt with: forks is held, and finishing
-//     waited for. Exits from here on stay with the kernel, and the new program's
-//     first reap finds them.
-//   - No output is in this process's memory: pumps write what they read before
-//     they look for more, and all of them have returned. What was not read is in
-//     the pipes.
+// At the moment of exec:
+//   - No process is partly created: gate is held.
+//   - No reaped exit is unhandled: forks is held, and finishing is awaited. The kernel
+//     keeps later exits, and the first reap of the new program finds them.
+//   - No output is in this process's memory: pumps write all that they have read before
+//     they return, and all of them have returned. Unread output is in the pipes.
 //
-// Connections of clients are closed by the exec; the listening socket is not, so
-// that a client which connects again at once waits in its queue, and never
-// finds the door shut. Sessions go over with their connections.
+// The exec closes the connections of clients but not the listening socket, so that a client
+// that reconnects waits in its queue and is never refused. Sessions keep their connections.
 //
-// A binary that cannot run would cost every task. So it is first asked, in a
-// process of its own, whether it understands a handover of this form; and if
-// the exec itself fails, everything goes on as before.
+// A broken binary would cost every task. So the supervisor first runs it in another process
+// to ask whether it understands this form of handover; and if the exec itself fails, the
+// supervisor continues as before.
 
 const (
 	handoverVersion = 1
@@ -67,7 +63,7 @@ type handoverTask struct {
 	PIDFD    int
 	Isolated bool
 	Daemon   bool           `json:",omitempty"`
-	Rest     map[int]uint64 `json:",omitempty"` // of a daemon in the background; see rest
+	Rest     map[int]uint64 `json:",omitempty"` // of a daemon in the background; see remains
 	Last     uint32         `json:",omitempty"`
 	Pipes    [2]int         // -1: none
 	Logs     driver.Logs
@@ -82,8 +78,7 @@ type handoverSession struct {
 	Exit *ExitState
 }
 
-// upgrade replaces this program by another one. It returns only when that
-// failed.
+// upgrade replaces this program with another one. It returns only if that failed.
 func (s *supervisor) upgrade(exe string) error {
 	if err := s.ask(exe); err != nil {
 		return err
@@ -114,8 +109,8 @@ func (s *supervisor) upgrade(exe string) error {
 			Status: t.status(), PIDFD: t.pidfd, Isolated: t.isolated, Pipes: [2]int{-1, -1},
 			KillAt: t.killAt, Replaced: int(t.replaced),
 		}
-		if ht.Daemon = t.daemon; t.rest != nil {
-			ht.Rest, ht.Last = t.rest.seen, uint32(t.rest.last)
+		if ht.Daemon = t.daemon; t.remains != nil {
+			ht.Rest, ht.Last = t.remains.seen, uint32(t.remains.last)
 		}
 		if t.pidfd >= 0 {
 			keep = append(keep, t.pidfd)
@@ -157,7 +152,7 @@ func (s *supervisor) upgrade(exe string) error {
 	return fmt.Errorf("upgrade the supervisor to %s: %w", exe, err)
 }
 
-// ask runs the new binary to hear whether it can take over.
+// ask runs the new binary to ask whether it can take over.
 func (s *supervisor) ask(exe string) error {
 	r, w, err := pipe()
 	if err != nil {
@@ -243,10 +238,10 @@ func (s *supervisor) takeTask(h handoverTask) {
 	}
 	t.daemon = h.Daemon
 	if h.Background {
-		t.rest = newRest(h.Rest)
-		t.rest.last = unix.WaitStatus(h.Last)
-		s.rests[t] = true
-		go s.watchRest(t)
+		t.remains = newRemains(h.Rest)
+		t.remains.last = unix.WaitStatus(h.Last)
+		s.daemons[t] = true
+		go s.watchRemains(t)
 	} else {
 		s.children[t.pid] = func(ws unix.WaitStatus) { s.finish(t, ws) }
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/reeve-run/reeve/internal/node/beneath"
 )
 
-// Own gives directories to the user, so that a task can write to its own. What
-// an earlier run of the task put in their place, such as a link, is refused.
+// Own gives directories to the user, so that a task can write to them. It rejects objects that
+// an earlier run of the task put in their place, such as links.
 func (u *User) Own(dirs ...string) error {
 	if u == nil {
 		return nil
@@ -26,7 +26,7 @@ func (u *User) Own(dirs ...string) error {
 	return nil
 }
 
-// LookupUser finds a user of this machine by name or number. nil: the one that
+// LookupUser finds a user of this machine by name or number. It returns nil for the user that
 // the agent runs as.
 func LookupUser(name string) (*User, error) {
 	if name == "" {

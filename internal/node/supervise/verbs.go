@@ -13,7 +13,7 @@ import (
 	"github.com/reeve-run/reeve/internal/node/driver"
 )
 
-// handle answers one question.
+// handle handles one request.
 func (s *supervisor) handle(c *serverConn, f *frame) (any, error) {
 	switch f.Verb {
 	case verbHello:
@@ -95,7 +95,7 @@ func (s *supervisor) watch(c *serverConn) watchResponse {
 	return r
 }
 
-// publish tells everybody of a task's end.
+// publish sends a task's status to all clients.
 func (s *supervisor) publish(st Status) {
 	s.mu.Lock()
 	var to []*serverConn

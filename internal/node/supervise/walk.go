@@ -14,13 +14,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// markerName is a variable in the environment of tasks on machines without
-// cgroups. A process that left its session and lost its parent still carries
-// it.
+// markerName is an environment variable of tasks on machines without cgroups. A process that
+// left its session and lost its parent still has it.
 const markerName = "REEVE_SUPERVISED"
 
-// markerOf is the variable of a task of the supervisor of that directory; with
-// id "", what those of all its tasks begin with.
+// markerOf returns the variable of a task of the directory's supervisor; with id "", the
+// common prefix of the variables of all its tasks.
 func markerOf(dir, id string) string {
 	m := markerName + "=" + dirHash(dir) + "/"
 	if id != "" {
@@ -29,21 +28,20 @@ func markerOf(dir, id string) string {
 	return m
 }
 
-// clearPatience bounds how long a walk is repeated only because of processes of
-// which it cannot be told whether they belong to the task: one that reads its
-// program from a dead file server may stay so.
-const clearPatience = time.Second
+// clearTimeout bounds the repetition of walks because of processes that may or may not belong
+// to the task: a process that reads its program from a dead file server may stay so.
+const clearTimeout = time.Second
 
-// killByWalk ends what belongs to a task where there is no cgroup to say: the
-// main process's session, its descendants, and what carries the task's marker.
-// It walks until a walk finds nothing, since processes may fork meanwhile, and
-// knows of all that they do not belong to the task.
+// killByWalk kills the processes of a task without cgroups: the main process's session, its
+// descendants, and all processes with the task's marker. It repeats the walk, because
+// processes may fork in the meantime, until a walk finds none and every other process is
+// known not to belong to the task.
 func killByWalk(ctx context.Context, marker string, pid int, startTime uint64) error {
-	known := map[int]uint64{pid: startTime} // start times by pid: what ends shows no environment any more
+	known := map[int]uint64{pid: startTime} // start times by pid, because exiting processes show no environment
 	begin := time.Now()
 	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
 		found, clear := walk(marker, pid, startTime, known)
-		if len(found) == 0 && (clear || time.Since(begin) > clearPatience) {
+		if len(found) == 0 && (clear || time.Since(begin) > clearTimeout) {
 			return nil
 		}
 		for _, p := range found {
@@ -58,8 +56,8 @@ func killByWalk(ctx context.Context, marker string, pid int, startTime uint64) e
 	}
 }
 
-// walk finds the processes of a task, known ones among them. It is clear if no
-// other can be of it now.
+// walk finds the processes of a task, including known ones. clear reports whether no other
+// process can belong to it now.
 func walk(marker string, pid int, startTime uint64, known map[int]uint64) (found []procStat, clear bool) {
 	in := map[int]bool{}
 	all := allProcesses()
@@ -92,13 +90,13 @@ func walk(marker string, pid int, startTime uint64, known map[int]uint64) (found
 	return found, clear
 }
 
-// hasMarker reports whether a process carries a marker in its environment. That
-// is not sure while it executes a program: the old environment is gone then, and
-// the new one not there yet.
+// hasMarker reports whether a process has a marker in its environment. The answer is not sure
+// while the process executes a program, because its old environment is gone and the new one
+// does not exist yet.
 func hasMarker(pid int, marker []byte) (has, sure bool) {
 	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
-		return false, true // it has ended, or is somebody else's
+		return false, true // it has ended, or belongs to another user
 	}
 	for v := range bytes.SplitSeq(env, []byte{0}) {
 		if bytes.HasPrefix(v, marker) {
@@ -114,9 +112,8 @@ func hasMarker(pid int, marker []byte) (has, sure bool) {
 
 func killExactly(p procStat) { signalExactly(p, unix.SIGKILL) }
 
-// signalExactly sends a signal to that process and no later one of the same pid:
-// the pidfd is taken first, and counts only if the start time is still the same
-// then.
+// signalExactly sends a signal to the process, and never to a later one with the same pid: it
+// opens the pidfd first, and then compares the start time.
 func signalExactly(p procStat, sig unix.Signal) {
 	fd, err := unix.PidfdOpen(p.PID, 0)
 	if err != nil {

@@ -9,10 +9,9 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Replace replaces every ${NAME} in s by its value: a variable of the
-// environment, also as ${env["NAME"]}; ${attr.X}, ${meta.X} and ${node.X} of
-// the node. What it does not know it leaves as it is: it may be meant for a
-// shell.
+// Replace replaces every ${NAME} in s by its value: a variable of the environment, also
+// written ${env["NAME"]}, or ${attr.X}, ${meta.X} and ${node.X} of the node. It leaves
+// unknown names unchanged, because they may be meant for a shell.
 func (e *Env) Replace(s string) string {
 	if !strings.Contains(s, "${") {
 		return s
@@ -57,8 +56,8 @@ func (e *Env) lookup(name string) (string, bool) {
 	return v, ok
 }
 
-// ReplaceAny replaces in every string of a value as it comes from a job file.
-// It returns a copy.
+// ReplaceAny returns a copy of a value from a job file with variables replaced in all its
+// strings.
 func (e *Env) ReplaceAny(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -83,7 +82,7 @@ func (e *Env) ReplaceAny(v any) any {
 	return v
 }
 
-// ReplaceConfig replaces in a driver's config.
+// ReplaceConfig replaces variables in a driver's config.
 func (e *Env) ReplaceConfig(m map[string]any) map[string]any {
 	if m == nil {
 		return nil
@@ -106,7 +105,7 @@ func (e *Env) replaceAll(list []string) []string {
 	return out
 }
 
-// ReplaceService returns a copy of a service with everything replaced.
+// ReplaceService returns a copy of a service with all variables replaced.
 func (e *Env) ReplaceService(s *api.Service) *api.Service {
 	c := *s
 	c.Name = e.replaceName(c.Name)
@@ -132,7 +131,7 @@ func (e *Env) replaceName(name string) string {
 	return e.Replace(name)
 }
 
-// ReplaceMonitor returns the check that a monitor is, with everything replaced.
+// ReplaceMonitor returns a monitor's check with all variables replaced.
 func (e *Env) ReplaceMonitor(m *api.Monitor) *api.Check { return e.replaceCheck(m.Check()) }
 
 func (e *Env) replaceCheck(k *api.Check) *api.Check {

@@ -1,11 +1,11 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package taskenv works out the environment of a task, and replaces ${...} in
-// what a job file leaves for the node to fill in. It does no I/O.
+// Package taskenv computes the environment of a task, and replaces ${...} in the parts of a
+// job file that the node completes. It does no I/O.
 //
-// Every variable that Reeve sets exists twice: as NOMAD_X, which job files in
-// the wild use, and as REEVE_X.
+// Every variable that Reeve sets exists twice: as NOMAD_X, for existing job files, and as
+// REEVE_X.
 package taskenv
 
 import (
@@ -25,29 +25,29 @@ const (
 	CompatPrefix = "NOMAD_"
 )
 
-// Input is all that an environment is made from.
+// Input holds the inputs of an environment.
 type Input struct {
 	Node  *api.Node
 	Alloc *api.Allocation // with Job
 	Group *api.Group
-	Task  *api.Task  // nil for what belongs to the group: its services
-	Dir   driver.Dir // where the task sees its directories
-	// Isolated tasks have a root of their own, and get nothing of the host's
-	// environment.
+	Task  *api.Task  // nil for the group, which has services
+	Dir   driver.Dir // the directories at the task's paths
+	// Isolated reports whether the task has its own root. Isolated tasks inherit no variables
+	// from the host.
 	Isolated bool
 	Host     []string // the agent's environment, KEY=value
-	// Launch is what the launch of the task adds. It is taken as it is, and comes
-	// before what the job file says of the same variable.
+	// Launch holds the variables of the task's launch. They are not interpolated, and
+	// override those of the job file.
 	Launch map[string]string
 }
 
 // An Env is a task's environment.
 type Env struct {
 	vars  map[string]string
-	scope map[string]string // what ${...} may name besides vars
+	scope map[string]string // values of ${...} besides vars
 }
 
-// Build makes the environment.
+// Build builds the environment.
 func Build(in Input) *Env {
 	e := &Env{vars: map[string]string{}, scope: map[string]string{}}
 	e.addScope(in)
@@ -60,16 +60,16 @@ func Build(in Input) *Env {
 	return e
 }
 
-// set adds a variable of Reeve's under both prefixes.
+// set sets a variable under both prefixes.
 func (e *Env) set(name, value string) {
 	e.vars[CompatPrefix+name] = value
 	e.vars[Prefix+name] = value
 }
 
-// Get is a variable's value, "" if it is not set.
+// Get returns a variable's value; "" if it is not set.
 func (e *Env) Get(name string) string { return e.vars[name] }
 
-// List is the environment as KEY=value, sorted.
+// List returns the environment as KEY=value, sorted.
 func (e *Env) List() []string {
 	list := make([]string, 0, len(e.vars))
 	for _, k := range slices.Sorted(maps.Keys(e.vars)) {
@@ -108,10 +108,10 @@ func (e *Env) addScope(in Input) {
 	}
 }
 
-// defaultPath is where isolated tasks find programs.
+// defaultPath is the PATH of isolated tasks.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// fromHost are the host's variables that a task which is not isolated gets.
+// fromHost lists the host's variables that tasks without isolation inherit.
 var fromHost = []string{"PATH", "LANG", "LANGUAGE", "TZ", "HOME", "USER", "LOGNAME", "SHELL"}
 
 func (e *Env) addBase(in Input) {
@@ -123,7 +123,7 @@ func (e *Env) addBase(in Input) {
 			e.vars[k] = v
 		case !in.Isolated && slices.Contains(fromHost, k):
 			if in.Task != nil && in.Task.User != "" && (k == "HOME" || k == "USER" || k == "LOGNAME" || k == "SHELL") {
-				continue // they are the agent's, not the task's user's
+				continue // they belong to the agent's user
 			}
 			e.vars[k] = v
 		}
@@ -189,8 +189,8 @@ func (e *Env) addTask(in Input) {
 		}
 		e.addDevices(held.Devices)
 	}
-	// What the user wrote comes last: it may replace anything, and may refer to
-	// what was set before and, in the order of their names, to each other.
+	// The user's variables come last: they may replace any other, and may refer to earlier
+	// ones and, in alphabetical order, to each other.
 	maps.Copy(e.vars, in.Launch)
 	for _, k := range slices.Sorted(maps.Keys(t.Env)) {
 		if _, given := in.Launch[k]; !given {
@@ -199,8 +199,8 @@ func (e *Env) addTask(in Input) {
 	}
 }
 
-// addDevices names the devices that the task was given: by type, by vendor and
-// type, and in full.
+// addDevices sets the ids of the task's devices: by type, by vendor and type, and by full
+// name.
 func (e *Env) addDevices(devices []*api.AllocatedDevice) {
 	ids := map[string][]string{}
 	for _, d := range devices {
@@ -213,7 +213,7 @@ func (e *Env) addDevices(devices []*api.AllocatedDevice) {
 	}
 }
 
-// heldBy is what the allocation holds for the task; nil if nothing is known.
+// heldBy returns the allocation's resources of the task; nil if unknown.
 func heldBy(a *api.Allocation, t *api.Task) *api.AllocatedTask {
 	if a.AllocatedResources == nil || t == nil {
 		return nil
@@ -221,7 +221,7 @@ func heldBy(a *api.Allocation, t *api.Task) *api.AllocatedTask {
 	return a.AllocatedResources.Tasks[t.Name]
 }
 
-// limits are the task's cpu (MHz), memory and maximal memory (MB).
+// limits returns the task's cpu (MHz), memory and maximum memory (MB).
 func limits(a *api.Allocation, t *api.Task) (cpu, memory, memoryMax int64) {
 	if own := heldBy(a, t); own != nil {
 		return own.CPU.CPUShares, own.Memory.MemoryMB, own.Memory.MemoryMaxMB
@@ -240,7 +240,7 @@ func limits(a *api.Allocation, t *api.Task) (cpu, memory, memoryMax int64) {
 	return cpu, memory, memoryMax
 }
 
-// Limits bound a task as it was placed.
+// Limits returns the resource limits of a placed task.
 func Limits(a *api.Allocation, t *api.Task) driver.Limits {
 	cpu, memory, memoryMax := limits(a, t)
 	l := driver.Limits{CPUShares: cpu, MemoryMB: memory, MemoryMaxMB: memoryMax}
@@ -269,7 +269,7 @@ func (e *Env) addPorts(a *api.Allocation, t *api.Task) {
 	}
 }
 
-// Ports lists the ports that a task may use: its group's, and its own.
+// Ports returns the ports that a task may use: its group's, and its own.
 func Ports(a *api.Allocation, t *api.Task) []api.PortMapping {
 	r := a.AllocatedResources
 	if r == nil {
@@ -293,7 +293,7 @@ func Ports(a *api.Allocation, t *api.Task) []api.PortMapping {
 	return ports
 }
 
-// cleanName makes a name that a shell can use.
+// cleanName converts a name into one that a shell accepts.
 func cleanName(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {

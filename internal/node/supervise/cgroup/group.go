@@ -13,14 +13,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Group holds the processes of one task. The zero Group holds none, where
-// the machine has no cgroups that may be written.
+// A Group holds the processes of one task. The zero Group is for machines without writable
+// cgroups.
 type Group struct {
 	unified string   // directory in the v2 hierarchy, or ""
-	v1      []string // directories in v1 hierarchies, which a process joins by itself
+	v1      []string // directories in v1 hierarchies, which a process must join by itself
 }
 
-// Load names a group again by its Dirs.
+// Load returns a group with the given Dirs.
 func Load(dirs []string) *Group {
 	g := &Group{}
 	for _, d := range dirs {
@@ -33,7 +33,7 @@ func Load(dirs []string) *Group {
 	return g
 }
 
-// Dirs are the group's directories, the one that finds all processes first.
+// Dirs returns the group's directories, first the one that lists all processes.
 func (g *Group) Dirs() []string {
 	if g.unified == "" {
 		return slices.Clone(g.v1)
@@ -41,11 +41,11 @@ func (g *Group) Dirs() []string {
 	return append([]string{g.unified}, g.v1...)
 }
 
-// IsZero reports that there is no group.
+// IsZero reports whether the group has no directories.
 func (g *Group) IsZero() bool { return g == nil || g.unified == "" && len(g.v1) == 0 }
 
-// OpenUnified opens the v2 directory, to start a process right in it; nil when
-// there is none.
+// OpenUnified opens the v2 directory, in which a process can be started directly; nil without
+// v2.
 func (g *Group) OpenUnified() (*os.File, error) {
 	if g.unified == "" {
 		return nil, nil
@@ -53,12 +53,11 @@ func (g *Group) OpenUnified() (*os.File, error) {
 	return os.Open(g.unified)
 }
 
-// JoinDirs are the directories that a process must join by itself, by writing
-// 0 to their cgroup.procs, or a thread to their tasks: v1 cannot start a
-// process in a group.
+// JoinDirs returns the directories that a process must join by itself, by writing 0 to their
+// cgroup.procs, or a thread to their tasks: v1 cannot start a process in a group.
 func (g *Group) JoinDirs() []string { return g.v1 }
 
-// Procs lists the processes in the group and in groups below it.
+// Procs returns the processes in the group and its subgroups.
 func (g *Group) Procs() []int {
 	dirs := g.Dirs()
 	if len(dirs) == 0 {
@@ -75,8 +74,8 @@ func (g *Group) Procs() []int {
 	return pids
 }
 
-// OOMKills counts the processes of the group that the kernel killed for their
-// memory.
+// OOMKills returns the number of the group's processes that the kernel killed for their memory
+// use.
 func (g *Group) OOMKills() int {
 	if g.unified != "" {
 		if n, ok := counter(filepath.Join(g.unified, "memory.events"), "oom_kill"); ok {
@@ -102,8 +101,8 @@ func counter(path, key string) (int, bool) {
 	return 0, false
 }
 
-// Remove removes the group's directories. Those that still hold a process
-// stay; the error says so.
+// Remove removes the group's directories. Directories with processes stay, and the error
+// lists them.
 func (g *Group) Remove() error {
 	var first error
 	for _, d := range g.Dirs() {
@@ -116,9 +115,9 @@ func (g *Group) Remove() error {
 	return first
 }
 
-// tree lists dir and all directories below it, the deepest first.
+// tree returns dir and all directories below it, the deepest first.
 func tree(dir string) []string {
-	// A directory has a link from each directory in it, so two mean none: most
+	// A directory has a link from each subdirectory, so two links mean that it has none: most
 	// groups need no listing of their many files.
 	var st unix.Stat_t
 	if unix.Stat(dir, &st) == nil && st.Nlink == 2 {
@@ -137,7 +136,7 @@ func tree(dir string) []string {
 	return append(dirs, dir)
 }
 
-// Groups lists the groups of the tree that exist, whoever made them.
+// Groups returns the existing groups of the tree.
 func (t *Tree) Groups() []*Group {
 	byName := map[string]*Group{}
 	at := func(name string) *Group {
@@ -164,7 +163,7 @@ func (t *Tree) Groups() []*Group {
 	return groups
 }
 
-// Remove removes the tree's own directories when it has no groups any more.
+// Remove removes the tree's own directories if they are empty.
 func (t *Tree) Remove() {
 	for _, d := range t.dirs() {
 		os.Remove(d)

@@ -16,12 +16,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Kill ends every process of the group by force, and returns when none is
-// left.
+// Kill kills every process of the group, and returns when none is left.
 //
-// With cgroup.kill (v2, Linux 5.14) the kernel does it at one stroke, also to
-// what is just being forked. Without, the group is frozen first: a frozen group
-// cannot fork faster than a list of it is read.
+// With cgroup.kill (v2, Linux 5.14), the kernel kills all of them atomically, including
+// processes that are being forked. Otherwise Kill freezes the group first: a frozen group
+// cannot fork faster than its list is read.
 func (g *Group) Kill(ctx context.Context) error {
 	if g.IsZero() {
 		return nil
@@ -54,12 +53,12 @@ func (g *Group) killEach() {
 	g.freeze(false)
 }
 
-// waitEmpty waits until the group is empty, where the kernel tells, but no
-// longer than d.
+// waitEmpty waits until the group is empty, but no longer than d. It returns early if the
+// kernel reports it.
 func (g *Group) waitEmpty(ctx context.Context, d time.Duration) error {
 	if g.unified == "" {
 		select {
-		case <-time.After(d): // v1 tells nobody
+		case <-time.After(d): // v1 has no such report
 			return nil
 		case <-ctx.Done():
 			return ctx.Err()
@@ -67,10 +66,10 @@ func (g *Group) waitEmpty(ctx context.Context, d time.Duration) error {
 	}
 	events, err := os.Open(filepath.Join(g.unified, "cgroup.events"))
 	if err != nil {
-		return nil // removed: empty
+		return nil // removed, so empty
 	}
 	defer events.Close()
-	// The kernel wakes those who read the file and then wait for its next change.
+	// The kernel wakes pollers only if they read the file before.
 	b, err := io.ReadAll(events)
 	if err != nil || !strings.Contains(string(b), "populated 1") {
 		return ctx.Err()
@@ -88,6 +87,6 @@ func (g *Group) freeze(on bool) {
 		write(g.unified, "cgroup.freeze", v2)
 	}
 	for _, d := range g.v1 {
-		write(d, "freezer.state", v1) // only the freezer's directory has it
+		write(d, "freezer.state", v1) // exists only in the freezer's directory
 	}
 }

@@ -1,14 +1,13 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cgroup puts the processes of a task into control groups: to limit
-// them, to measure them, and to end all of them together.
+// Package cgroup puts the processes of a task into control groups: to limit them, to measure
+// them, and to kill all of them together.
 //
-// Machines differ. The one hierarchy of cgroup v2 has everything. Older ones
-// mount every controller as a hierarchy of its own (v1). Hybrid ones do that,
-// and mount v2 beside it without the interesting controllers, but with its
-// cgroup.kill. Detect says which; Tree and Group hide the difference. Nothing
-// here starts or waits for a process.
+// Machines differ. The single hierarchy of cgroup v2 has all features. Older machines mount
+// each controller as its own hierarchy (v1). Hybrid ones do the same, and mount v2 beside
+// them without the relevant controllers, but with its cgroup.kill. Detect finds the layout;
+// Tree and Group hide the differences. This package neither starts nor waits for a process.
 package cgroup
 
 import (
@@ -19,8 +18,7 @@ import (
 	"strings"
 )
 
-// Versions of what a machine offers, as published in the node attribute
-// "cgroup.version".
+// Versions of a machine's layout, as published in the node attribute "cgroup.version".
 const (
 	V2     = "v2"
 	Hybrid = "hybrid"
@@ -28,7 +26,7 @@ const (
 	None   = "none"
 )
 
-// A Layout is what a machine has mounted.
+// A Layout describes the mounted hierarchies.
 type Layout struct {
 	Unified string            // the v2 mount point, or ""
 	V1      map[string]string // controller -> mount point of its v1 hierarchy
@@ -43,7 +41,7 @@ func Detect() Layout {
 	return parseMounts(string(b))
 }
 
-// wanted are the v1 controllers that are of use here.
+// wanted lists the v1 controllers that this package uses.
 var wanted = []string{"memory", "cpu", "cpuacct", "pids", "freezer"}
 
 func parseMounts(mountinfo string) Layout {
@@ -72,7 +70,7 @@ func parseMounts(mountinfo string) Layout {
 	return l
 }
 
-// Version names the layout.
+// Version returns the layout's version.
 func (l Layout) Version() string {
 	switch {
 	case l.Unified != "" && len(l.V1) == 0:

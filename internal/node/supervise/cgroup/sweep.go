@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// makeHeld makes a directory and marks it as in use until this process ends or
-// executes another program, so that Sweep of another tree leaves it alone. It
-// may be swept before it is marked: then it is made again.
+// makeHeld creates a directory and marks it as in use until this process ends or executes
+// another program, so that Sweep of another tree skips it. If it is swept before it is
+// marked, makeHeld creates it again.
 func makeHeld(dir string) error {
 	for {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -24,19 +24,18 @@ func makeHeld(dir string) error {
 			continue
 		}
 		if err != nil || unix.Flock(fd, unix.LOCK_SH) != nil {
-			return nil // it can be used, though not marked
+			return nil // usable, though not marked
 		}
 		var open, there unix.Stat_t
 		if unix.Fstat(fd, &open) == nil && unix.Stat(dir, &there) == nil && open.Ino == there.Ino {
-			return nil // the lock stays with the open file
+			return nil // the lock lasts as long as the open file
 		}
 		unix.Close(fd)
 	}
 }
 
-// Sweep removes the trees beside this one that nobody holds and that have no
-// process: of supervisors that were killed, and whose data directories nobody
-// came back to.
+// Sweep removes sibling trees that are not in use and have no process: they belonged to
+// supervisors that were killed, and whose data directories are no longer used.
 func (t *Tree) Sweep() {
 	for _, d := range t.dirs() {
 		parent := filepath.Dir(d)
@@ -58,7 +57,7 @@ func sweep(dir string) {
 		return
 	}
 	for _, d := range tree(dir) {
-		os.Remove(d) // fails for one with a process, and for what is above it
+		os.Remove(d) // fails for directories with a process, and for their parents
 	}
 }
 

@@ -13,19 +13,19 @@ import (
 	"strconv"
 )
 
-// A Tree is a directory in every hierarchy that is of use and may be written;
-// below it each task has its Group.
+// A Tree is a directory in every useful and writable hierarchy; each task has its Group below
+// it.
 type Tree struct {
-	Version     string   // of the layout; None when nothing may be written
-	Controllers []string // that limit a group here: of cpu, cpuset, memory, pids
+	Version     string   // of the layout; None if no hierarchy is writable
+	Controllers []string // controllers that limit groups: of cpu, cpuset, memory, pids
 
 	unified string            // directory in the v2 hierarchy, or ""
 	v1      map[string]string // controller -> directory
 }
 
-// Open makes the tree of that name, such as "reeve/1a2b", and holds it. What cannot be
-// written is left out: the tree then limits less, and says so in Controllers.
-// The reasons come back as a joined error beside a tree that can be used.
+// Open creates and holds the tree with that name, such as "reeve/1a2b". It skips hierarchies
+// that are not writable: the tree then has fewer Controllers. It returns the reasons as a
+// joined error, together with a usable tree.
 func Open(l Layout, name string) (*Tree, error) {
 	t := &Tree{Version: l.Version(), v1: map[string]string{}}
 	var problems []error
@@ -60,8 +60,7 @@ func Open(l Layout, name string) (*Tree, error) {
 	return t, errors.Join(problems...)
 }
 
-// delegate switches the controllers on for the groups below the tree, in every
-// directory on the way.
+// delegate enables the controllers for the tree's groups, in every directory on the way.
 func (t *Tree) delegate(mount, name string) error {
 	var problems []error
 	for _, c := range []string{"cpu", "cpuset", "memory", "pids"} {
@@ -83,7 +82,7 @@ func (t *Tree) delegate(mount, name string) error {
 	return errors.Join(problems...)
 }
 
-// below lists the directories under mount on the way to dir, dir last.
+// below returns the directories under mount on the way to dir, including dir.
 func below(mount, dir string) []string {
 	var dirs []string
 	for d := dir; d != mount && len(d) > len(mount); d = filepath.Dir(d) {
@@ -93,17 +92,17 @@ func below(mount, dir string) []string {
 	return dirs
 }
 
-// Limits bound a group. Zero is no limit.
+// Limits bound a group. Zero means no limit.
 type Limits struct {
 	CPUShares     int64 // relative weight, in MHz
 	MemoryBytes   int64 // hard
 	MemoryReserve int64 // soft
 	Processes     int64
-	Cores         string // "0-1,3", by the v2 controller; "": all
+	Cores         string // "0-1,3", enforced by the v2 controller; "": all
 }
 
-// Create makes a group. Without limits it only serves to find and end the
-// group's processes, and takes one directory.
+// Create creates a group. A group without limits serves to find and kill its processes, and
+// has one directory.
 func (t *Tree) Create(name string, l Limits) (*Group, error) {
 	g := &Group{}
 	if t.Version == None {
@@ -185,8 +184,8 @@ func limitV1(controller, dir string, l Limits) error {
 		if err := set("memory.limit_in_bytes", l.MemoryBytes); err != nil {
 			return err
 		}
-		// Without the next one a task over its limit swaps instead; kernels
-		// without swap accounting do not have the file.
+		// Otherwise a task beyond its limit would swap. Kernels without swap accounting
+		// lack this file.
 		if err := set("memory.memsw.limit_in_bytes", l.MemoryBytes); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -197,8 +196,8 @@ func limitV1(controller, dir string, l Limits) error {
 	return nil
 }
 
-// weight turns v1 shares (2 to 262144, 1024 is normal) into a v2 weight (1 to
-// 10000, 100 is normal), keeping proportions between tasks.
+// weight converts v1 shares (2 to 262144, default 1024) to a v2 weight (1 to 10000, default
+// 100), and keeps the proportions between tasks.
 func weight(shares int64) int64 {
 	if shares <= 0 {
 		return 0

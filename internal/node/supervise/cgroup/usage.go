@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// CPUTime is the time that all processes of the group used so far, ended ones
-// included; false where the kernel does not count it.
+// CPUTime returns the processor time of all processes of the group, including ended ones;
+// false if the kernel does not count it.
 func (g *Group) CPUTime() (time.Duration, bool) {
 	if g.unified != "" {
 		if n, ok := counter(filepath.Join(g.unified, "cpu.stat"), "usage_usec"); ok {
@@ -27,8 +27,8 @@ func (g *Group) CPUTime() (time.Duration, bool) {
 	return 0, false
 }
 
-// Memory is the anonymous memory of the group in bytes; false where the kernel
-// does not count it.
+// Memory returns the anonymous memory of the group, in bytes; false if the kernel does not
+// count it.
 func (g *Group) Memory() (int64, bool) {
 	for _, d := range g.Dirs() {
 		stat := filepath.Join(d, "memory.stat")

@@ -14,12 +14,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keep starts the command of a daemon and is the first process of its pid
-// namespace until nothing of it is left: what loses its parent in there becomes a
-// child of this process. It returns only when the command could not be started.
+// keep starts the command of a daemon, and stays the first process of its pid namespace until
+// all other processes have ended: processes in the namespace that lose their parent become
+// children of this one. It returns only if the command could not be started.
 //
-// Until the command's own process has ended, signals are for that; then, for all
-// that is left.
+// It passes signals to the command's own process until that has ended, and then to all
+// remaining processes.
 func keep(c *Command) error {
 	signals := make(chan os.Signal, 64)
 	signal.Notify(signals)
@@ -54,15 +54,15 @@ func keep(c *Command) error {
 		}
 		if last = ws; pid == main {
 			running.Store(0)
-			if code := exitCode(ws); code != 0 { // it failed, and takes all with it
+			if code := exitCode(ws); code != 0 { // it failed, and all others end with it
 				os.Exit(code)
 			}
 		}
 	}
 }
 
-// startBeside starts the command as a child, by way of this program: rights are
-// given up on the way.
+// startBeside starts the command as a child, through this program, which drops privileges on
+// the way.
 func startBeside(c *Command) (pid int, err error) {
 	own := *c
 	own.Become, own.Join = "", nil
@@ -87,7 +87,7 @@ func startBeside(c *Command) (pid int, err error) {
 	return pid, nil
 }
 
-// exitCode is how shells tell of an end.
+// exitCode returns the exit code in the convention of shells.
 func exitCode(ws unix.WaitStatus) int {
 	if ws.Signaled() {
 		return 128 + int(ws.Signal())

@@ -13,7 +13,7 @@ import (
 	"github.com/reeve-run/reeve/internal/node/driver"
 )
 
-// execute replaces this program by the command.
+// execute replaces this program with the command.
 func execute(c *Command) error {
 	if err := unix.Chdir(c.Dir); err != nil {
 		return fmt.Errorf("working directory %s, as the task sees it: %w", c.Dir, err)
@@ -34,8 +34,7 @@ func execute(c *Command) error {
 	return runError(path, syscall.Exec(path, c.Argv, c.Env))
 }
 
-// runError says in a user's words why a program that is there could not be
-// executed.
+// runError explains to a user why an existing program could not be executed.
 func runError(path string, err error) error {
 	switch {
 	case errors.Is(err, unix.ENOENT):

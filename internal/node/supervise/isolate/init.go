@@ -14,14 +14,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Files that Init and Enter are started with.
+// Descriptors of the files that Init and Enter receive.
 const (
 	commandFile = 3 // a Command as JSON
-	reportFile  = 4 // where to say what went wrong; closed when the command runs
-	targetFile  = 5 // for Enter: a pidfd of the process whose surroundings to enter
+	reportFile  = 4 // receives the error; closed when the command runs
+	targetFile  = 5 // for Enter: a pidfd of the process whose namespaces to enter
 )
 
-// CloneFlags are the namespaces to start Init in.
+// CloneFlags returns the namespaces in which to start Init.
 func CloneFlags(s *Spec) uintptr {
 	flags := uintptr(unix.CLONE_NEWNS | unix.CLONE_NEWUTS)
 	if !s.HostPID {
@@ -33,8 +33,8 @@ func CloneFlags(s *Spec) uintptr {
 	return flags
 }
 
-// Init runs as the first process of a task's namespaces: it makes the root,
-// gives up its rights, and becomes the task. It returns only when that failed.
+// Init runs as the first process of a task's namespaces: it builds the root, drops
+// privileges, and becomes the task. It returns only on failure.
 func Init() int {
 	return become(func(c *Command) error {
 		if err := buildRoot(c.Spec, c.user()); err != nil {
@@ -44,16 +44,16 @@ func Init() int {
 	})
 }
 
-// Enter runs beside a task: it enters the task's namespaces, gives up its
-// rights, and becomes the command. It was forked in the task's pid namespace.
+// Enter runs beside a task: it enters the task's namespaces, drops privileges, and becomes
+// the command. Its parent forked it in the task's pid namespace.
 func Enter() int {
 	return become(func(c *Command) error {
 		flags := unix.CLONE_NEWNS | unix.CLONE_NEWUTS
 		if !c.Spec.HostIPC {
 			flags |= unix.CLONE_NEWIPC
 		}
-		// Threads share their root and working directory; one that has a mount
-		// namespace of its own must not.
+		// Threads share their root and working directory. A thread with its own mount namespace
+		// must not.
 		if err := unix.Unshare(unix.CLONE_FS); err != nil {
 			return fmt.Errorf("unshare: %w", err)
 		}
@@ -64,13 +64,12 @@ func Enter() int {
 	})
 }
 
-// Join runs in front of a task that is not isolated, where a process must join
-// its cgroups by itself; and in front of a daemon that is, which has them already.
+// Join runs before a task without isolation if a process must join its cgroups by itself; and
+// before an isolated daemon, which has joined them.
 func Join() int { return become(func(*Command) error { return nil }) }
 
-// become prepares and executes the command. Everything happens on one thread:
-// Linux keeps users, capabilities and namespaces per thread, and exec leaves
-// only the thread that calls it.
+// become prepares and executes the command. All steps run on one thread: Linux keeps users,
+// capabilities and namespaces per thread, and exec keeps only the calling thread.
 func become(prepare func(*Command) error) int {
 	runtime.LockOSThread()
 	unix.CloseOnExec(commandFile)
@@ -81,10 +80,10 @@ func become(prepare func(*Command) error) int {
 	return 1
 }
 
-// attempt returns only if it failed.
+// attempt prepares and executes the command. It returns only on failure.
 func attempt(prepare func(*Command) error) error {
-	// A command beside a task enters the task's namespaces before it gives up its
-	// rights: the task must not get at its memory, its files or its program.
+	// A command beside a task enters the task's namespaces before it drops privileges: the
+	// task must not have access to its memory, its files or its program.
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("hide from the task: %w", err)
 	}
@@ -106,7 +105,7 @@ func attempt(prepare func(*Command) error) error {
 		return keep(c)
 	}
 	if c.Spec != nil {
-		if err := giveUpRights(c.Spec, c.user()); err != nil {
+		if err := dropPrivileges(c.Spec, c.user()); err != nil {
 			return err
 		}
 		return execute(c)
@@ -122,10 +121,9 @@ func attempt(prepare func(*Command) error) error {
 	return runError(c.Path, syscall.Exec(c.Path, c.Argv, c.Env))
 }
 
-// startJoining moves this process into v1 cgroups while the rest is prepared:
-// the kernel waits for all processors before it moves a process, which takes
-// milliseconds and no work. The host's files are opened before it returns, since
-// the root changes.
+// startJoining moves this process into v1 cgroups during the other preparations: the kernel
+// synchronizes all processors before it moves a process, which takes milliseconds of waiting.
+// It opens the host's files before it returns, because the root changes.
 func startJoining(dirs []string) (<-chan error, error) {
 	var groups []int
 	for _, dir := range dirs {
@@ -148,7 +146,7 @@ func startJoining(dirs []string) (<-chan error, error) {
 	return joined, nil
 }
 
-// user is whom an isolated command runs as.
+// user returns the user that an isolated command runs as.
 func (c *Command) user() *User {
 	if c.User == nil {
 		return &User{}

@@ -9,13 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// masked files of /proc say things about the host, or do things to it.
+// masked lists files of /proc that expose or affect the host.
 var masked = []string{"acpi", "kcore", "keys", "latency_stats", "sched_debug", "scsi", "sysrq-trigger", "timer_list"}
 
-// readOnly directories of /proc change the host.
+// readOnly lists directories of /proc that can change the host.
 var readOnly = []string{"bus", "fs", "irq", "sys"}
 
-// mountKernel mounts what the kernel shows: processes, devices and the machine.
+// mountKernel mounts the kernel's file systems: processes, devices and the machine.
 func mountKernel(root string, s *Spec) error {
 	const strict = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
 	for _, dir := range []string{"/proc", "/sys", "/dev"} {
@@ -81,7 +81,7 @@ func mountDevices(dev string, s *Spec) error {
 		path := dev + "/" + d.name
 		err := unix.Mknod(path, unix.S_IFCHR|0o666, int(unix.Mkdev(d.major, d.minor)))
 		if err == nil {
-			err = os.Chmod(path, 0o666) // past the umask
+			err = os.Chmod(path, 0o666) // regardless of the umask
 		} else {
 			err = bind("/dev/"+d.name, path)
 		}

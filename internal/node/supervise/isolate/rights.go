@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// DefaultCapabilities is what root keeps inside of a task.
+// DefaultCapabilities returns the capabilities that root keeps inside of a task.
 func DefaultCapabilities() []string {
 	return []string{
 		"CAP_AUDIT_WRITE", "CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID", "CAP_KILL", "CAP_NET_BIND_SERVICE",
@@ -22,7 +22,7 @@ func DefaultCapabilities() []string {
 	}
 }
 
-// capabilityNames by number, as Linux counts them.
+// capabilityNames lists the capabilities by number.
 var capabilityNames = []string{
 	"CHOWN", "DAC_OVERRIDE", "DAC_READ_SEARCH", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID", "SETPCAP", "LINUX_IMMUTABLE",
 	"NET_BIND_SERVICE", "NET_BROADCAST", "NET_ADMIN", "NET_RAW", "IPC_LOCK", "IPC_OWNER", "SYS_MODULE", "SYS_RAWIO", "SYS_CHROOT",
@@ -31,8 +31,8 @@ var capabilityNames = []string{
 	"PERFMON", "BPF", "CHECKPOINT_RESTORE",
 }
 
-// CapabilityName brings a capability's name into the form "CAP_CHOWN"; "all" is
-// every one.
+// CapabilityName normalizes a capability's name to the form "CAP_CHOWN"; "all" denotes every
+// capability.
 func CapabilityName(name string) (string, error) {
 	n := strings.TrimPrefix(strings.ToUpper(name), "CAP_")
 	if !slices.Contains(capabilityNames, n) {
@@ -41,7 +41,7 @@ func CapabilityName(name string) (string, error) {
 	return "CAP_" + n, nil
 }
 
-// AllCapabilities lists every capability.
+// AllCapabilities returns every capability.
 func AllCapabilities() []string {
 	all := make([]string, len(capabilityNames))
 	for i, n := range capabilityNames {
@@ -59,9 +59,9 @@ func capabilityBits(names []string) (bits uint64) {
 	return bits
 }
 
-// giveUpRights makes this thread that user with few capabilities, and
-// no way to get more: set-user-id programs have no effect.
-func giveUpRights(s *Spec, u *User) error {
+// dropPrivileges gives this thread the user and few capabilities, without a way to gain
+// others: set-user-id programs have no effect.
+func dropPrivileges(s *Spec, u *User) error {
 	keep, ambient := capabilityBits(s.Capabilities), capabilityBits(s.Ambient)
 	if err := dropBounding(keep | ambient); err != nil {
 		return err
@@ -75,7 +75,7 @@ func giveUpRights(s *Spec, u *User) error {
 		return err
 	}
 	if u.UID == 0 {
-		ambient = 0 // root gets all of the bounding set by exec
+		ambient = 0 // root gains all of the bounding set by exec
 	} else {
 		keep = ambient
 	}
@@ -102,7 +102,7 @@ func dropBounding(keep uint64) error {
 		}
 		err := unix.Prctl(unix.PR_CAPBSET_DROP, i, 0, 0, 0)
 		if errors.Is(err, unix.EINVAL) {
-			return nil // past the last one that this kernel knows
+			return nil // past the last one of this kernel
 		}
 		if err != nil {
 			return fmt.Errorf("drop capability %d: %w", i, err)
@@ -139,7 +139,7 @@ func setCapabilities(keep, inheritable uint64) error {
 	}
 	var data [2]unix.CapUserData
 	for i := range data {
-		have := had[i].Permitted // of what is asked, the supervisor may lack some
+		have := had[i].Permitted // the supervisor may lack some of them
 		data[i].Permitted = uint32(keep>>(32*i)) & have
 		data[i].Effective = data[i].Permitted
 		data[i].Inheritable = uint32(inheritable>>(32*i)) & have

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// DefaultHostPaths is what a task sees of the host: programs and libraries, and
-// of /etc what programs need to know about names, time and certificates.
+// DefaultHostPaths returns the parts of the host that a task sees: programs and libraries, and
+// the files of /etc about names, time and certificates.
 func DefaultHostPaths() []string {
 	paths := []string{"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/usr"}
 	for _, name := range []string{
@@ -29,11 +29,10 @@ func DefaultHostPaths() []string {
 	return paths
 }
 
-// buildRoot makes the task's root on a file system in memory and moves into it.
-// The root itself is the task's to write to, and small; what is of the host is
-// read-only.
+// buildRoot builds the task's root on a file system in memory, and moves into it. The root is
+// small and writable for the task; the host's parts are read-only.
 func buildRoot(s *Spec, u *User) error {
-	// Mounts made here stay here.
+	// Keep mounts private to this namespace.
 	if err := mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return err
 	}
@@ -66,8 +65,8 @@ func buildRoot(s *Spec, u *User) error {
 	return pivot(root)
 }
 
-// bindHost shows the host's paths under root. A symbolic link to something that
-// is shown, too, is made again; another one is followed.
+// bindHost mounts the host's paths under root. It recreates a symbolic link whose target is
+// also mounted, and follows other links.
 func bindHost(root string, paths []string) (bound []string, err error) {
 	for _, p := range paths {
 		st, err := os.Lstat(p)
@@ -83,7 +82,7 @@ func bindHost(root string, paths []string) (bound []string, err error) {
 			if err != nil {
 				continue // dangling
 			}
-			if shown(to, paths) {
+			if isVisible(to, paths) {
 				link, err := os.Readlink(p)
 				if err == nil {
 					err = os.MkdirAll(filepath.Dir(root+p), 0o755)
@@ -106,7 +105,7 @@ func bindHost(root string, paths []string) (bound []string, err error) {
 	return bound, nil
 }
 
-func shown(path string, paths []string) bool {
+func isVisible(path string, paths []string) bool {
 	for _, p := range paths {
 		if strings.HasPrefix(path, p+"/") {
 			return true
@@ -115,8 +114,8 @@ func shown(path string, paths []string) bool {
 	return false
 }
 
-// protect makes what is bound read-only, at one stroke where the kernel can
-// (Linux 5.12).
+// protect makes the bound paths read-only, atomically where the kernel supports it (Linux
+// 5.12).
 func protect(root string, bound []string) error {
 	const flags = unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV
 	err := unix.MountSetattr(unix.AT_FDCWD, root, unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: flags})
@@ -153,8 +152,8 @@ func setFlags(target string, flags uint64) error {
 	return nil
 }
 
-// bindOwn shows a file or directory that a task can write to. A link in its place
-// is refused.
+// bindOwn mounts a file or directory that the task can write to. It rejects a link in its
+// place.
 func bindOwn(source, target string) error {
 	fd, err := unix.Open(source, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -171,7 +170,7 @@ func bindOwn(source, target string) error {
 	return bind("/proc/self/fd/"+strconv.Itoa(fd), target)
 }
 
-// bind shows source at target, which is made as a directory or file.
+// bind mounts source at target, which it creates as a directory or file.
 func bind(source, target string) error {
 	st, err := os.Stat(source)
 	if err != nil {
@@ -196,7 +195,7 @@ func touch(path string) error {
 	return f.Close()
 }
 
-// pivot makes root the root, and lets go of the old one.
+// pivot makes root the root, and unmounts the old one.
 func pivot(root string) error {
 	if err := unix.Chdir(root); err != nil {
 		return err

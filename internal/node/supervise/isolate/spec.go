@@ -1,57 +1,56 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package isolate gives a process its own view of the machine: namespaces, a
-// root made of some of the host's directories, and few rights.
+// Package isolate gives a process its own view of the machine: namespaces, a root made of some
+// of the host's directories, and few privileges.
 //
-// It runs in short-lived steps, processes between the supervisor and a task:
-// Init starts a task, Enter a command beside it; Join does nothing but join the
-// cgroups of old machines. All replace themselves by what
-// they prepare, so nothing of this package stays, but for daemons: Linux ends all of
-// a pid namespace with its first process, so that Init stays that. It does not
-// decide what a task may see; that is in its Spec.
+// It runs in short-lived steps, as processes between the supervisor and a task: Init starts a
+// task, Enter a command beside it, and Join only joins the cgroups of old machines. All
+// replace themselves with the prepared program, so that nothing of this package stays. The
+// exception are daemons: Linux kills a pid namespace together with its first process, so
+// Init stays that process. The package does not decide what a task may see; its Spec does.
 package isolate
 
 import "github.com/reeve-run/reeve/api"
 
-// A Spec says what a process sees of the machine.
+// A Spec describes a process's view of the machine.
 type Spec struct {
 	RootDir   string   // an empty directory of the host to build the root on
-	HostPaths []string // of the host, seen at the same place, read-only; missing ones are left out
-	Mounts    []Mount  // more, in this order
+	HostPaths []string // visible read-only at the same paths; missing ones are left out
+	Mounts    []Mount  // additional mounts, in this order
 	HostPID   bool     // keep the host's process ids
 	HostIPC   bool     // keep the host's System V IPC and message queues
-	// Capabilities that root has in there, such as "CAP_CHOWN".
+	// Capabilities of root in the task, such as "CAP_CHOWN".
 	Capabilities []string
-	// Ambient capabilities, which a user other than root has, too.
+	// Ambient holds the capabilities that other users have, too.
 	Ambient []string
-	// DataBytes limits a process's memory where there is no cgroup to do it.
+	// DataBytes limits a process's memory on machines without cgroups.
 	DataBytes int64
-	// Ulimits of the command's processes; others are the supervisor's.
+	// Ulimits are the limits of the command's processes; others are inherited.
 	Ulimits []api.Ulimit
 }
 
-// A Mount shows a directory or file of the host.
+// A Mount makes a directory or file of the host visible.
 type Mount struct {
 	Source, Target string
 	ReadOnly       bool
 }
 
-// A Command is what is to run, handed to Init and Enter.
+// A Command is the program that Init or Enter prepares and runs.
 type Command struct {
 	Path string // a path, or a name to look up in Env's PATH
 	Argv []string
 	Env  []string
 	Dir  string
-	User *User    // nil: whoever the step runs as
+	User *User    // nil: the user of the step
 	Join []string // cgroup directories to join
 	Spec *Spec    // nil for Join
-	// Become makes Init run the command beside itself, and stay until nothing of it
-	// is left: a daemon. It is the word that starts Join.
+	// Become makes Init run a daemon's command beside itself, and stay until all processes
+	// have ended. It is the word that starts Join.
 	Become string
 }
 
-// User is whom a command runs as.
+// User is the user that a command runs as.
 type User struct {
 	UID, GID uint32
 	Groups   []uint32

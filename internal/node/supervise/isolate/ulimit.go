@@ -19,14 +19,14 @@ var ulimits = map[string]int{
 	"sigpending": unix.RLIMIT_SIGPENDING, "stack": unix.RLIMIT_STACK,
 }
 
-// setUlimits is the last thing before the command is executed: a limit could
-// hinder whatever came after.
+// setUlimits must be the last step before the command is executed, because a limit could
+// break any later step.
 func setUlimits(limits []api.Ulimit) error {
 	for _, l := range limits {
 		err := unix.Setrlimit(ulimits[l.Name], &unix.Rlimit{Cur: l.Soft, Max: l.Hard})
 		if errors.Is(err, unix.EPERM) {
 			var now unix.Rlimit
-			_ = unix.Getrlimit(ulimits[l.Name], &now) // 0 in the message is the worst that can come of it
+			_ = unix.Getrlimit(ulimits[l.Name], &now) // on failure the message contains 0
 			return fmt.Errorf("ulimit %s = %d is above the hard limit of this machine, %d", l.Name, l.Hard, now.Max)
 		}
 		if err != nil {

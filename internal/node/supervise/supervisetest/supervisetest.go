@@ -1,9 +1,9 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package supervisetest has what tests of and above the supervisor share: the
-// main of a test binary, supervisors that end with their test, and conditions
-// to wait for. It is for tests only.
+// Package supervisetest holds shared parts of tests that use the supervisor: the main
+// function of a test binary, supervisors that end with their test, and conditions to wait
+// for. Only tests use it.
 package supervisetest
 
 import (
@@ -18,12 +18,12 @@ import (
 	"github.com/reeve-run/reeve/internal/node/supervise"
 )
 
-// Main is TestMain's body: the test binary is also the supervisor.
+// Main is the body of TestMain: the test binary is also the supervisor.
 func Main(m *testing.M, check func(*testing.M)) {
 	if handled, code := supervise.Dispatch(os.Args[1:]); handled {
 		os.Exit(code)
 	}
-	EndAtOnce()
+	EndImmediately()
 	if check != nil {
 		check(m)
 		return
@@ -31,18 +31,17 @@ func Main(m *testing.M, check func(*testing.M)) {
 	os.Exit(m.Run())
 }
 
-// EndAtOnce makes the processes that this one starts from a binary with the
-// race detector end when they are done. On its own the detector then waits for
-// another second, in case a race is still about to show: a second for each
-// command that a script runs, and for each supervisor.
-func EndAtOnce() {
+// EndImmediately makes child processes that run a binary with the race detector end without
+// its final sleep. By default the detector sleeps for a second to catch late races: a second
+// for each command of a script, and for each supervisor.
+func EndImmediately() {
 	const name, option = "GORACE", "atexit_sleep_ms="
 	if given := os.Getenv(name); !strings.Contains(given, option) {
 		os.Setenv(name, strings.TrimSpace(given+" "+option+"0"))
 	}
 }
 
-// Connect makes a client with a supervisor of its own that ends with the test.
+// Connect makes a client with its own supervisor, which ends with the test.
 func Connect(t testing.TB) *supervise.Client {
 	t.Helper()
 	dir := Dir(t)
@@ -68,7 +67,7 @@ func ConnectWith(t testing.TB, cfg supervise.Config) *supervise.Client {
 	return c
 }
 
-// Shutdown ends the supervisor of a directory and all of its tasks.
+// Shutdown ends the supervisor of a directory and all its tasks.
 func Shutdown(t testing.TB, dir string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
@@ -80,7 +79,7 @@ func Shutdown(t testing.TB, dir string) {
 	if err != nil {
 		t.Errorf("shut the supervisor down: %v", err)
 	}
-	// What goes wrong in the other process shows only there.
+	// Errors of the other process appear only in its log.
 	log, err := os.ReadFile(filepath.Join(dir, "supervisor.log"))
 	if err != nil {
 		t.Error(err)
@@ -93,7 +92,7 @@ func Shutdown(t testing.TB, dir string) {
 	}
 }
 
-// Dir is a directory with a short path, removed with the test.
+// Dir returns a directory with a short path, which is removed with the test.
 func Dir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "sup")
@@ -104,8 +103,7 @@ func Dir(t testing.TB) string {
 	return dir
 }
 
-// Task is a task of its own directory, with directories and logs as the agent
-// makes them.
+// Task returns a task with its own directory, and with directories and logs like the agent's.
 func Task(t testing.TB, id string, config map[string]any) *driver.Task {
 	t.Helper()
 	base := Dir(t)
@@ -129,12 +127,12 @@ func Task(t testing.TB, id string, config map[string]any) *driver.Task {
 	}
 }
 
-// Shell is the config of a task that runs a script.
+// Shell returns the config of a task that runs a script.
 func Shell(script string) map[string]any {
 	return map[string]any{"command": "/bin/sh", "args": []any{"-c", script}}
 }
 
-// Output is what is in the files of a log, oldest first.
+// Output returns the content of a log's files, oldest first.
 func Output(t testing.TB, prefix string) string {
 	t.Helper()
 	var all strings.Builder
