@@ -22,7 +22,7 @@ import (
 // they have been silent.
 type contact struct {
 	Boot   string        // of the machine
-	Uptime time.Duration // of the machine; includes suspension, and nobody can set it
+	Uptime time.Duration // of the machine; includes suspension, and cannot be set
 	Wall   time.Time     // used after a restart of the machine, which resets Uptime
 }
 

@@ -23,7 +23,7 @@ func decode(r *http.Request, v any) error {
 	if err != nil {
 		var large *http.MaxBytesError
 		if errors.As(err, &large) {
-			return api.Errorf(api.CodeTooLarge, "the request's body is longer than %d bytes", maxBody)
+			return api.Errorf(api.CodeTooLarge, "read the request's body: it is longer than %d bytes", maxBody)
 		}
 		return api.Errorf(api.CodeInvalid, "read the request's body: %v", err)
 	}
@@ -31,7 +31,7 @@ func decode(r *http.Request, v any) error {
 		return nil
 	}
 	if err := json.Unmarshal(data, v); err != nil {
-		return api.Errorf(api.CodeInvalid, "the request's body is not what is expected: %v", err)
+		return api.Errorf(api.CodeInvalid, "decode the request's body: %v", err)
 	}
 	return nil
 }

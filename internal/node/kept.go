@@ -54,7 +54,7 @@ func (n *Node) loadKept(ctx context.Context) error {
 	for _, id := range ids {
 		alloc, task, run, ok := parseRun(id)
 		if !ok {
-			n.log.Error("the supervisor keeps a task of an unknown kind: it goes on until somebody stops it", "task", id)
+			n.log.Error("the supervisor keeps a task of an unknown kind: it continues until an operator stops it", "task", id)
 			continue
 		}
 		if n.kept[alloc] == nil {
@@ -159,7 +159,7 @@ func (n *Node) endUnclaimed(m *api.NodeAllocations) {
 	var ids []string
 	if foreign := n.keptOf != "" && m.ClusterID != "" && n.keptOf != m.ClusterID; foreign || m.Rewound {
 		for _, alloc := range slices.Sorted(maps.Keys(n.kept)) {
-			n.log.Error("tasks run that neither the node's ledger nor these servers know, which may have lost them: they go on until somebody stops them",
+			n.log.Error("tasks run that neither the node's ledger nor these servers know, which may have lost them: they continue until an operator stops them",
 				"allocation", alloc, "tasks", n.kept[alloc].ids(alloc))
 		}
 	} else {

@@ -52,7 +52,7 @@ func (n *Node) join(cluster string) {
 		if len(n.runners) > 0 {
 			n.unoffered = n.cluster
 		}
-		n.log.Warn("the servers are of another cluster than before: what runs here goes on, and is offered to them",
+		n.log.Warn("the servers belong to another cluster than before: the node's allocations continue, and are offered to them",
 			"before", n.cluster, "now", cluster, "allocations", len(n.runners))
 		for id := range n.runners {
 			n.stray(id, n.cluster)
@@ -79,7 +79,7 @@ func (n *Node) position() api.Position {
 // rewind prepares all allocations for servers that run from an older copy of their data, and
 // continue their indexes from there. The mutex is held.
 func (n *Node) rewind() {
-	n.log.Warn("the servers are on an older copy of their data: what they do not know any more goes on, and is offered to them",
+	n.log.Warn("the servers run from an older copy of their data: allocations that they no longer know continue, and are offered to them",
 		"allocations", len(n.runners))
 	for id, r := range n.runners {
 		if _, stray := n.strays[id]; !stray && !n.doomed[id] {
@@ -131,7 +131,7 @@ func (n *Node) missing(id string, m *api.NodeAllocations) {
 		n.offerSoon()
 		return
 	}
-	n.discard(id, "The servers do not know the allocation any more")
+	n.discard(id, "The servers no longer know the allocation")
 }
 
 func (n *Node) offerSoon() {
@@ -181,7 +181,7 @@ func (n *Node) offer(ctx context.Context) bool {
 			return false
 		}
 		for id, why := range refused {
-			n.log.Error("the servers refuse an allocation that runs here: it goes on until somebody stops it", "allocation", id, "why", why)
+			n.log.Error("the servers reject an allocation that runs here: it continues until an operator stops it", "allocation", id, "why", why)
 		}
 	}
 	n.mu.Lock()

@@ -13,7 +13,7 @@ import (
 
 // Inherit moves the data of an ended allocation to its replacement: the shared data
 // directory, and the local directory of each task that both have. Inherit may be repeated:
-// directories that were moved are gone, and data that the new allocation has stays.
+// it skips directories that were moved, and keeps data that the new allocation has.
 func (t *Tree) Inherit(from, to string, tasks []string) error {
 	t.busy <- struct{}{}
 	defer func() { <-t.busy }()

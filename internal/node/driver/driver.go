@@ -19,9 +19,9 @@ import (
 	"github.com/reeve-run/reeve/internal/node/beneath"
 )
 
-// ErrTaskLost is returned by Recover and Wait if the task's process is gone and its exit was
+// ErrTaskLost is returned by Recover and Wait if the task's process ended and its exit was
 // not observed.
-var ErrTaskLost = errors.New("the task's process is gone and its exit was not seen")
+var ErrTaskLost = errors.New("the task's process ended and its exit was not observed")
 
 // ErrTaskUnknown is returned by Recover if the task was never started, or was destroyed.
 var ErrTaskUnknown = errors.New("no such task")

@@ -158,7 +158,7 @@ func (t *task) describeCrash(x driver.Exit, ran time.Duration) string {
 	}
 	switch {
 	case errors.Is(x.Err, driver.ErrTaskLost), errors.Is(x.Err, driver.ErrTaskUnknown):
-		return "its process is gone, and nobody saw how it ended"
+		return "its process ended, and its exit was not observed"
 	case x.Err != nil:
 		return x.Err.Error()
 	case x.OOMKilled:

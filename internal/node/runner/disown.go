@@ -6,7 +6,7 @@ package runner
 import "github.com/reeve-run/reeve/api"
 
 // ForgetServerIndexes makes the runner accept updates from servers whose indexes restarted
-// at zero, because the servers that placed the allocation are gone or lost their state.
+// at zero, because the servers that placed the allocation lost their state or no longer exist.
 func (r *Runner) ForgetServerIndexes() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

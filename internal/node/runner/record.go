@@ -32,16 +32,16 @@ type record struct {
 }
 
 type taskRecord struct {
-	State   *api.TaskState
-	Stage   stage
-	Ran     bool `json:",omitempty"`
-	Run     int  `json:",omitempty"`
-	Over    int  `json:",omitempty"`
-	Policy  restarts
-	Well    time.Time `json:",omitzero"`
-	Cut     bool      `json:",omitempty"`
-	Leaving bool      `json:",omitempty"`
-	Again   *request  `json:",omitempty"`
+	State        *api.TaskState
+	Stage        stage
+	Ran          bool `json:",omitempty"`
+	Run          int  `json:",omitempty"`
+	Over         int  `json:",omitempty"`
+	Policy       restarts
+	HealthySince time.Time `json:"Well,omitzero"`
+	Cut          bool      `json:",omitempty"`
+	Leaving      bool      `json:",omitempty"`
+	Again        *request  `json:",omitempty"`
 }
 
 // Prefixes of the ledger's keys.
@@ -70,7 +70,7 @@ func (r *Runner) encode() []byte {
 	rec := record{Allocation: &a, JobVersion: r.alloc.JobVersion(), JobKey: JobKey(r.alloc.Job), Modified: r.modified, Deployment: r.deployment, Fenced: r.fenced, Launched: r.launched, Serving: r.serving, Passed: r.passingChecks(), Crashes: r.crashes,
 		Tasks: make(map[string]*taskRecord, len(r.tasks))}
 	for _, t := range r.tasks {
-		rec.Tasks[t.name] = &taskRecord{State: t.state, Stage: t.stage, Ran: t.ran, Run: t.run, Over: t.recordedRun, Policy: t.policy, Well: t.healthySince,
+		rec.Tasks[t.name] = &taskRecord{State: t.state, Stage: t.stage, Ran: t.ran, Run: t.run, Over: t.recordedRun, Policy: t.policy, HealthySince: t.healthySince,
 			Cut: t.interrupted, Leaving: t.leaving, Again: t.request}
 	}
 	r.mu.Unlock()
@@ -105,7 +105,7 @@ func Restore(h *Host, data []byte, job func(key, namespace, id string, version u
 	for _, t := range r.tasks {
 		if tr := rec.Tasks[t.name]; tr != nil && tr.State != nil {
 			t.state, t.stage, t.ran, t.run, t.recordedRun, t.policy = tr.State, tr.Stage, tr.Ran, tr.Run, tr.Over, tr.Policy
-			t.interrupted, t.leaving, t.healthySince, t.request = tr.Cut, tr.Leaving, tr.Well, tr.Again
+			t.interrupted, t.leaving, t.healthySince, t.request = tr.Cut, tr.Leaving, tr.HealthySince, tr.Again
 		}
 	}
 	return r, nil

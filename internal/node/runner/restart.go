@@ -47,7 +47,7 @@ func (w *restarts) next(p *api.Restart, what string, now time.Time, well time.Du
 		w.Count++
 		wait := delayWithJitter(p, w.Count, jitter)
 		w.Next = now.Add(wait)
-		when := "at once"
+		when := "immediately"
 		if wait > 0 {
 			when = "in " + formatSeconds(wait)
 		}

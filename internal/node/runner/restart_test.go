@@ -37,7 +37,7 @@ func TestRestartsBackOffUntilTheyAreUsedUp(t *testing.T) {
 	if v := w.next(p, "Exit Code: 1", now, 5*time.Minute-1, 0); v.restart || v.message != "Exit Code: 1, not restarting: 199 attempts without being well for 5m used up" || !w.Next.IsZero() {
 		t.Errorf("the 200th crash: %+v", v)
 	}
-	if v := w.next(p, "Exit Code: 1", now, 5*time.Minute, 0); !v.restart || v.message != "Exit Code: 1, restarting at once (attempt 1 of 199 without being well for 5m)" {
+	if v := w.next(p, "Exit Code: 1", now, 5*time.Minute, 0); !v.restart || v.message != "Exit Code: 1, restarting immediately (attempt 1 of 199 without being well for 5m)" {
 		t.Errorf("after 5 minutes of being well: %+v", v)
 	}
 }
@@ -167,7 +167,7 @@ func TestWordsOfACrash(t *testing.T) {
 			{driver.Exit{}, 3249 * time.Millisecond, "exited with code 0 after 3.2s, although it is to keep running", api.TroubleExited},
 			{driver.Exit{Code: 139, Signal: 11}, time.Hour, "ended by signal 11 (SIGSEGV) after 1h", api.TroubleKilled},
 			{driver.Exit{Code: 137, Signal: 9, OOMKilled: true}, time.Second, "out of memory: killed by the kernel (exit code 137) after 1s", api.TroubleOutOfMemory},
-			{driver.Exit{Err: driver.ErrTaskLost}, time.Second, "its process is gone, and nobody saw how it ended", api.TroubleExited},
+			{driver.Exit{Err: driver.ErrTaskLost}, time.Second, "its process ended, and its exit was not observed", api.TroubleExited},
 			{driver.Exit{Code: 1}, -time.Second, "exited with code 1 after 0s", api.TroubleExited}, // the clock was put back
 		} {
 			b.want("words", c.want, web.describeCrash(c.exit, c.ran))

@@ -436,7 +436,7 @@ func TestLostProcessIsRestarted(t *testing.T) {
 		b.driver.Forget()
 		b.open()
 		r := b.restore(a.Job)
-		b.want("event", "Lost: The task's process is gone and its exit was not seen", story(r, "web")[3])
+		b.want("event", "Lost: The task's process ended and its exit was not observed", story(r, "web")[3])
 		b.driver.Wait(2)
 		synctest.Wait()
 		b.want("status", api.AllocClientRunning, r.Status())

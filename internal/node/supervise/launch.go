@@ -88,7 +88,7 @@ func (c *Client) startSupervisor(ctx context.Context) error {
 	case string(answer) == "ok":
 		return nil
 	case len(answer) == 0:
-		return fmt.Errorf("start the supervisor: it ended at once; %s says why", output.Name())
+		return fmt.Errorf("start the supervisor: it ended immediately; read its log %s", output.Name())
 	}
 	return fmt.Errorf("start the supervisor: %s", answer)
 }

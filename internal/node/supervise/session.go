@@ -198,12 +198,12 @@ func receiveFiles(c *net.UnixConn, n int) ([]int, error) {
 	}
 	messages, err := unix.ParseSocketControlMessage(oob[:oobn])
 	if err != nil || len(messages) != 1 {
-		return nil, errors.New("receive the command's files: there are none")
+		return nil, errors.New("receive the command's files: none arrived")
 	}
 	fds, err := unix.ParseUnixRights(&messages[0])
 	if err != nil || len(fds) != n {
 		closeAll(fds)
-		return nil, fmt.Errorf("receive the command's files: there are %d, not %d", len(fds), n)
+		return nil, fmt.Errorf("receive the command's files: %d arrived, not %d", len(fds), n)
 	}
 	for _, fd := range fds {
 		unix.CloseOnExec(fd)

@@ -23,7 +23,7 @@ import (
 // Config configures the isolation. The zero Config has useful defaults.
 type Config struct {
 	HostPaths    []string // host directories shown read-only; nil: isolate.DefaultHostPaths
-	User         string   // default user of tasks; "": nobody
+	User         string   // default user of tasks; "": the user "nobody"
 	MaxProcesses int64    // per task, where the pids controller works; 0: 4096, negative: no limit
 }
 
