@@ -21,8 +21,10 @@ import (
 // Every server applies the commands that it decodes from the log, so that all servers
 // reach the same state. Encoding loses details: the time zone of a time, the difference
 // between an empty and a missing list, the type of an int. A command without such details
-// equals its decoded form, so the server that wrote the entry need not decode it. Decoding
-// a job and a placement otherwise takes a third of the cost of a registration.
+// equals its decoded form, so the server that wrote the entry need not decode it. A server
+// without Verbatim decodes every job and placement: it registers 0.67 times as many jobs/s
+// from 64 clients, and runs 0.88 times as many through the whole pipeline (medians of ten
+// alternating pairs), with 1.5 times as many allocated objects per job.
 //
 // The caller must not modify the command, or anything that it refers to, afterwards: it
 // becomes part of the store.
