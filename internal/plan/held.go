@@ -57,7 +57,8 @@ func (w *work) holdsTree(t *tree) string {
 func (w *work) hasRest(p *phase) bool {
 	for i := range p.steps {
 		st := &p.steps[i]
-		if w.isBegunElsewhere(st) {
+		isLater := i > 0 && st.on != nil && p.steps[i-1].on == st.on
+		if w.isBegunElsewhere(st) && !isLater { // recovery begins the first step of an instance
 			continue
 		}
 		switch st.shown() {

@@ -15,18 +15,17 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// moving counts the instances of each group that were moved to the newest version
-// and are not known to be well.
-func (w *world) moving() map[string]int {
-	counts := map[string]int{}
+// moving returns the allocations of instances that were moved to the newest version
+// and are not known to be healthy.
+func (w *world) moving() (moving []*api.Allocation) {
 	for _, a := range w.allocations() {
 		previous := w.snapshot().Allocation(a.PreviousAllocation)
 		if !a.IsTerminal() && !a.IsCanary() && a.JobVersion() == w.newest().Version && !a.IsHealthy() &&
 			previous != nil && previous.DesiredDescription == "replaced by a newer version of the job" {
-			counts[a.Group]++
+			moving = append(moving, a)
 		}
 	}
-	return counts
+	return moving
 }
 
 // rolls reports whether the job is deployed group by group with a limit.
@@ -37,9 +36,9 @@ func rolls(job *api.Job) bool {
 }
 
 // checkMoved checks that an evaluation moves at most max_parallel instances of a
-// group that was deployed before, failed instances included. before counts the
-// instances that were being moved before the evaluation.
-func (w *world) checkMoved(t *rapid.T, before map[string]int, o *placement.Outcome) {
+// group that was deployed before, failed instances included. before holds the
+// allocations of instances that were being moved before the evaluation.
+func (w *world) checkMoved(t *rapid.T, before []*api.Allocation, o *placement.Outcome) {
 	job := w.newest()
 	if job.RunsToCompletion() {
 		return
@@ -66,9 +65,16 @@ func (w *world) checkMoved(t *rapid.T, before map[string]int, o *placement.Outco
 			moved[s.Alloc.Group]++
 		}
 	}
+	moving := map[string]int{}
+	for _, a := range before {
+		// The instance of a job that runs on every node ends with its node.
+		if !job.RunsOnEveryNode() || w.snapshot().Allocation(a.ID).ClientStatus != api.AllocClientLost {
+			moving[a.Group]++
+		}
+	}
 	for group, n := range moved {
-		if limit := w.limit(group); proven && deployed[group] && limit > 0 && n+before[group] > limit {
-			t.Fatalf("%d instances of %s were moved beside %d that are not well yet, max_parallel is %d\n%s%s", n, group, before[group], limit, w.listing(), w.tree())
+		if limit := w.limit(group); proven && deployed[group] && limit > 0 && n+moving[group] > limit {
+			t.Fatalf("%d instances of %s were moved beside %d that are not known to be healthy, max_parallel is %d\n%s%s", n, group, moving[group], limit, w.listing(), w.tree())
 		}
 	}
 }
