@@ -3,11 +3,7 @@
 
 package jobspec
 
-import (
-	"errors"
-
-	"github.com/reeve-run/reeve/api"
-)
+import "github.com/reeve-run/reeve/api"
 
 // parseJSON reads the API's JSON: a job, or an object with a job in it as
 // register requests have it.
@@ -23,11 +19,9 @@ func parseJSON(src Source, opts Options) (*api.Job, error) {
 // wrong with it.
 func (d *decoder) parseJSONTree() *node {
 	p := &jsonParser{text: d.text}
-	n, err := p.document()
-	if err != nil {
-		var at *jsonError
-		errors.As(err, &at)
-		d.add(at.at, "%s", at.message)
+	n, problem := p.document()
+	if problem != nil {
+		d.add(problem.at, "%s", problem.message)
 		return nil
 	}
 	return n

@@ -4,17 +4,20 @@
 package jobspec
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strconv"
 	"unicode/utf8"
 )
 
-// jsonParser is a JSON reader that keeps places; encoding/json does not.
+// jsonParser builds the tree of a JSON document. encoding/json reads the tokens;
+// jsonParser adds their positions, and explains invalid syntax.
 type jsonParser struct {
-	text  []byte
-	pos   int
-	depth int
+	text   []byte
+	tokens *json.Decoder
+	last   span // the position of the last valid token
 }
 
 type jsonError struct {
@@ -22,182 +25,171 @@ type jsonError struct {
 	message string
 }
 
-func (e *jsonError) Error() string { return e.message }
-
-func (p *jsonParser) fail(at span, format string, args ...any) error {
-	return &jsonError{at: at, message: fmt.Sprintf(format, args...)}
-}
-
-// here is the next character.
-func (p *jsonParser) here() span {
-	_, size := utf8.DecodeRune(p.text[p.pos:])
-	return span{p.pos, p.pos + size}
-}
-
-func (p *jsonParser) document() (*node, error) {
-	n, err := p.value()
-	if err != nil {
-		return nil, err
+func (p *jsonParser) document() (*node, *jsonError) {
+	p.tokens = json.NewDecoder(bytes.NewReader(p.text))
+	p.tokens.UseNumber()
+	n, problem := p.value(nil, 1)
+	if problem != nil {
+		return nil, problem
 	}
-	if p.space(); p.pos < len(p.text) {
-		return nil, p.fail(p.here(), "there is something after the end of the document")
+	if _, err := p.tokens.Token(); err != io.EOF {
+		return nil, p.explain(nil)
 	}
 	return n, nil
 }
 
-func (p *jsonParser) space() {
-	for p.pos < len(p.text) {
-		switch p.text[p.pos] {
-		case ' ', '\t', '\r', '\n':
-			p.pos++
+// token reads a token in an object or a list, and sets its position in last.
+func (p *jsonParser) token(in *node) (json.Token, *jsonError) {
+	start := p.skipSpace(p.last.end)
+	if p.has(start, ',') || p.has(start, ':') {
+		start = p.skipSpace(start + 1)
+	}
+	t, err := p.tokens.Token()
+	if err != nil {
+		return nil, p.explain(in)
+	}
+	p.last = span{start, int(p.tokens.InputOffset())}
+	return t, nil
+}
+
+func (p *jsonParser) value(in *node, depth int) (*node, *jsonError) {
+	t, problem := p.token(in)
+	switch {
+	case problem != nil:
+		return nil, problem
+	case depth > maxDepth:
+		return nil, p.fail(p.last.start, "this is nested more than %d deep", maxDepth)
+	}
+	n := &node{kind: nullNode, at: p.last}
+	switch t := t.(type) {
+	case bool:
+		n.kind, n.text = boolNode, strconv.FormatBool(t)
+	case string:
+		n.kind, n.text = textNode, t
+	case json.Number:
+		n.kind, n.text = numberNode, t.String()
+		if _, err := t.Float64(); err != nil {
+			return nil, p.explainValue(p.last.start)
+		}
+	case json.Delim:
+		n.kind = listNode
+		if t == '{' {
+			n.kind = objectNode
+		}
+		return n, p.elements(n, depth+1)
+	}
+	return n, nil
+}
+
+// elements reads an object or a list after its opening bracket.
+func (p *jsonParser) elements(n *node, depth int) *jsonError {
+	for p.tokens.More() {
+		if n.kind == objectNode {
+			key, problem := p.token(n)
+			if problem != nil {
+				return problem
+			}
+			n.fields = append(n.fields, field{name: key.(string), at: p.last})
+		}
+		v, problem := p.value(n, depth)
+		switch {
+		case problem != nil:
+			return problem
+		case n.kind == objectNode:
+			n.fields[len(n.fields)-1].value = v
 		default:
-			return
+			n.items = append(n.items, v)
 		}
 	}
+	_, problem := p.token(n) // the closing bracket
+	return problem
 }
 
-func (p *jsonParser) value() (*node, error) {
-	p.space()
-	if p.pos >= len(p.text) {
-		return nil, p.fail(p.here(), "the text ends where a value is expected")
+// explain returns the error for the text after the last valid token.
+func (p *jsonParser) explain(in *node) *jsonError {
+	at := p.skipSpace(p.last.end)
+	switch {
+	case p.word(p.last.start).end > p.last.end: // 01 or nullable: the token ends within a word
+		return p.explainValue(p.last.start)
+	case in == nil && p.last.end > 0:
+		return p.fail(at, "expected the end of the document")
+	case in == nil || len(in.items)+len(in.fields) == 0:
+		return p.explainElement(in, at)
 	}
-	if p.depth++; p.depth > maxDepth {
-		return nil, p.fail(p.here(), "this is nested more than %d deep", maxDepth)
+	bracket, place := '}', "in the list"
+	if in.kind == listNode {
+		bracket = ']'
+	} else if f := in.fields[len(in.fields)-1]; f.value != nil {
+		place = fmt.Sprintf("after the value of %q", f.name)
+	} else if p.has(at, ':') {
+		return p.explainValue(p.skipSpace(at + 1))
+	} else {
+		return p.fail(at, "expected a colon after the key %q", f.name)
 	}
-	defer func() { p.depth-- }()
-	switch c := p.text[p.pos]; {
-	case c == '{':
-		return p.object()
-	case c == '[':
-		return p.list()
-	case c == '"':
-		return p.string()
-	case c == '-' || c >= '0' && c <= '9':
-		return p.number()
+	next := p.skipSpace(min(at+1, len(p.text)))
+	switch {
+	case !p.has(at, ','):
+		return p.fail(at, "expected a comma or %c %s", bracket, place)
+	case p.has(next, byte(bracket)):
+		return p.fail(at, "JSON allows no comma before %c", bracket)
 	}
-	return p.word()
+	return p.explainElement(in, next)
 }
 
-func (p *jsonParser) object() (*node, error) {
-	n := &node{kind: objectNode, at: p.here()}
-	for p.pos++; ; {
-		if p.space(); p.at('}') {
-			p.pos++
-			return n, nil
-		}
-		if len(n.fields) > 0 {
-			if !p.at(',') {
-				return nil, p.fail(p.here(), "expected a comma or } after the value of %q", n.fields[len(n.fields)-1].name)
-			}
-			comma := p.here()
-			p.pos++
-			if p.space(); p.at('}') {
-				return nil, p.fail(comma, "JSON allows no comma before }")
-			}
-		}
-		if !p.at('"') {
-			return nil, p.fail(p.here(), "expected a key in double quotes")
-		}
-		key, err := p.string()
-		if err != nil {
-			return nil, err
-		}
-		if p.space(); !p.at(':') {
-			return nil, p.fail(p.here(), "expected a colon after the key %q", key.text)
-		}
-		p.pos++
-		v, err := p.value()
-		if err != nil {
-			return nil, err
-		}
-		n.fields = append(n.fields, field{name: key.text, at: key.at, value: v})
+// explainElement returns the error for a position without a valid key or value.
+func (p *jsonParser) explainElement(in *node, start int) *jsonError {
+	if in != nil && in.kind == objectNode && !p.has(start, '"') {
+		return p.fail(start, "expected a key in double quotes")
 	}
+	return p.explainValue(start)
 }
 
-func (p *jsonParser) list() (*node, error) {
-	n := &node{kind: listNode, at: p.here()}
-	for p.pos++; ; {
-		if p.space(); p.at(']') {
-			p.pos++
-			return n, nil
-		}
-		if len(n.items) > 0 {
-			if !p.at(',') {
-				return nil, p.fail(p.here(), "expected a comma or ] in the list")
-			}
-			comma := p.here()
-			p.pos++
-			if p.space(); p.at(']') {
-				return nil, p.fail(comma, "JSON allows no comma before ]")
-			}
-		}
-		v, err := p.value()
-		if err != nil {
-			return nil, err
-		}
-		n.items = append(n.items, v)
+func (p *jsonParser) explainValue(start int) *jsonError {
+	at := p.word(start)
+	switch word := string(p.text[at.start:at.end]); {
+	case start == len(p.text):
+		return p.fail(start, "the text ends where a value is expected")
+	case p.text[start] == '"':
+		return p.explainText(start)
+	case word == "":
+		return p.fail(start, "expected a value")
+	case word[0] <= '9':
+		return &jsonError{at, fmt.Sprintf("%q is not a number", shorten(word))}
 	}
+	return &jsonError{at, "expected a value; text must be in double quotes"}
 }
 
-func (p *jsonParser) at(c byte) bool { return p.pos < len(p.text) && p.text[p.pos] == c }
-
-func (p *jsonParser) string() (*node, error) {
-	start := p.pos
-	for p.pos++; p.pos < len(p.text); p.pos++ {
-		switch c := p.text[p.pos]; {
-		case c == '\\':
-			p.pos++
-		case c == '\n':
-			return nil, p.fail(span{start, p.pos}, "the text is not closed on its line")
-		case c == '"':
-			p.pos++
-			var s string
-			if err := json.Unmarshal(p.text[start:p.pos], &s); err != nil {
-				return nil, p.fail(span{start, p.pos}, "the text is not valid JSON: control characters and \\ must be escaped")
-			}
-			return &node{kind: textNode, at: span{start, p.pos}, text: s}, nil
+func (p *jsonParser) explainText(start int) *jsonError {
+	for end := start + 1; end < len(p.text); end++ {
+		switch p.text[end] {
+		case '\\':
+			end++
+		case '\n':
+			return &jsonError{span{start, end}, "the text is not closed on its line"}
+		case '"':
+			return &jsonError{span{start, end + 1}, "the text is not valid JSON: control characters and \\ must be escaped"}
 		}
 	}
-	return nil, p.fail(span{start, len(p.text)}, "the text is not closed")
+	return &jsonError{span{start, len(p.text)}, "the text is not closed"}
 }
 
-func (p *jsonParser) number() (*node, error) {
-	start := p.pos
-	for p.pos < len(p.text) && (p.text[p.pos] >= '0' && p.text[p.pos] <= '9' || isOneOf(p.text[p.pos], "+-.eE")) {
-		p.pos++
-	}
-	text := string(p.text[start:p.pos])
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil || !json.Valid([]byte(text)) {
-		return nil, p.fail(span{start, p.pos}, "%q is not a number", shorten(text))
-	}
-	_ = f
-	return &node{kind: numberNode, at: span{start, p.pos}, text: text}, nil
+// fail returns an error about one character.
+func (p *jsonParser) fail(at int, format string, args ...any) *jsonError {
+	_, size := utf8.DecodeRune(p.text[at:])
+	return &jsonError{span{at, at + size}, fmt.Sprintf(format, args...)}
 }
 
-func (p *jsonParser) word() (*node, error) {
-	start := p.pos
-	for p.pos < len(p.text) && (p.text[p.pos] >= 'a' && p.text[p.pos] <= 'z' || p.text[p.pos] >= 'A' && p.text[p.pos] <= 'Z') {
-		p.pos++
+// word returns the position of the number or the word at start, which may be empty.
+func (p *jsonParser) word(start int) span {
+	letters := "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	if start < len(p.text) && bytes.IndexByte([]byte("-0123456789"), p.text[start]) >= 0 {
+		letters = "0123456789+-.eE"
 	}
-	at := span{start, p.pos}
-	switch word := string(p.text[start:p.pos]); word {
-	case "true", "false":
-		return &node{kind: boolNode, at: at, text: word}, nil
-	case "null":
-		return &node{kind: nullNode, at: at}, nil
-	case "":
-		return nil, p.fail(p.here(), "expected a value")
-	default:
-		return nil, p.fail(at, "expected a value; text must be in double quotes")
-	}
+	return span{start, len(p.text) - len(bytes.TrimLeft(p.text[start:], letters))}
 }
 
-func isOneOf(c byte, set string) bool {
-	for i := range len(set) {
-		if set[i] == c {
-			return true
-		}
-	}
-	return false
+func (p *jsonParser) skipSpace(at int) int {
+	return len(p.text) - len(bytes.TrimLeft(p.text[at:], " \t\r\n"))
 }
+
+func (p *jsonParser) has(at int, c byte) bool { return at < len(p.text) && p.text[at] == c }
