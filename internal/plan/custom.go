@@ -100,7 +100,7 @@ func (s *customizer) customTree(spec *api.PlanSpec) *tree {
 }
 
 // groupOf is the group that the declared phase is about; nil if it has left the job.
-func (s *facts) groupOf(ph *api.PhaseSpec) *group {
+func (s *customizer) groupOf(ph *api.PhaseSpec) *group {
 	for _, g := range s.groups {
 		if g.def != nil && (g.name == ph.Group || ph.Group == "" && g.name == ph.Name) {
 			return g
@@ -120,7 +120,7 @@ func (s *customizer) customPhase(r *run, ph *api.PhaseSpec, g *group) *phase {
 			}
 		}
 	}
-	p.steps = s.scratch.stepsFor(total)[:0]
+	p.steps = s.scratch.tree.stepsFor(total)[:0]
 	for i := range g.instances {
 		in := &g.instances[i]
 		for _, sg := range all.of(in.index) {

@@ -31,7 +31,10 @@ func newDecisions(job *api.Job, stored []*api.Decision) decisions {
 	for _, one := range d.all {
 		if one.IsAboutInstance() {
 			p := place{one.Group, one.Index, one.Node}
-			note(&d.orders, p, append(d.orders[p], one))
+			if d.orders == nil {
+				d.orders = make(map[place]orders)
+			}
+			d.orders[p] = append(d.orders[p], one)
 		}
 	}
 	return d

@@ -121,7 +121,7 @@ func (s *deployer) declaredPhases(spec *api.PlanSpec, whole map[string][]step) [
 				}
 			}
 		}
-		p.steps = s.scratch.stepsFor(total)[:0]
+		p.steps = s.scratch.tree.stepsFor(total)[:0]
 		for i := range g.instances {
 			c := all[g.name].of(g.instances[i].index)
 			for k := range c {
@@ -256,7 +256,7 @@ func isLaunching(a *api.Allocation, tasks []string) bool {
 
 // wasDone reports whether all of the tasks are done for good: whatever holds the
 // instance next does not run them.
-func (s *facts) wasDone(in *instance, tasks []string) bool {
+func (s *rollout) wasDone(in *instance, tasks []string) bool {
 	a := in.alloc
 	if a == nil {
 		a = in.last

@@ -58,7 +58,7 @@ func (s *leaver) decommissionTree() *tree {
 }
 
 // leavingOrder are the groups in the order in which they are decommissioned.
-func (s *facts) leavingOrder() []*group {
+func (s *leaver) leavingOrder() []*group {
 	left := slices.IndexFunc(s.groups, func(g *group) bool { return g.def == nil })
 	if left < 0 {
 		left = len(s.groups)
@@ -74,7 +74,7 @@ func (s *facts) leavingOrder() []*group {
 // stopping.
 func (s *leaver) leavingSteps(g *group) []step {
 	n := len(g.excess) + len(g.going)
-	places, steps := s.scratch.instancesFor(n), s.scratch.stepsFor(n)
+	places, steps := s.scratch.facts.instancesFor(n), s.scratch.tree.stepsFor(n)
 	all := make([]departure, 0, n)
 	for _, l := range g.excess {
 		if l.why == "" {

@@ -73,7 +73,7 @@ type deployer struct {
 // buildDeploy derives the plan that moves instances to the newest version (nil if
 // nothing has to be deployed), and what later plans must respect of it.
 func buildDeploy(f *facts, m *scratch) (*tree, *rollout) {
-	d := m.newDeployer()
+	d := &m.deployer
 	*d = deployer{rollout: rollout{facts: f}, scratch: m}
 	return d.deployTree(), &d.rollout
 }
@@ -133,7 +133,7 @@ func (s *deployer) wholePhases() []*phase {
 		}
 		p := &phase{
 			name: g.name, group: g, strategy: api.StrategyParallel, limit: s.limitOf(g), rolling: g.rolling,
-			steps: s.scratch.stepsFor(len(g.instances)),
+			steps: s.scratch.tree.stepsFor(len(g.instances)),
 		}
 		p.reverts = p.limit > 0 && s.reverts()
 		if g.rolling && (p.limit > 0 || s.wasDeployed()) {

@@ -121,14 +121,12 @@ type Verdict struct {
 // because somebody has to promote or continue it, there is no deadline; when that
 // is done it begins again.
 func CheckDeployment(r Reader, job *api.Job, d *api.Deployment, now time.Time) Verdict {
-	s := newFacts(r, d.JobKey(), job, nil, now, nil)
-	t, rollout := buildDeploy(s, nil)
-	if t == nil || rollout.stands != ongoing || d.Status != api.DeploymentRunning || s.deployment.ID != d.ID {
+	p := deriveDeploy(r, d.JobKey(), job, nil, now)
+	defer p.release()
+	if len(p.trees) == 0 || p.rollout.stands != ongoing || d.Status != api.DeploymentRunning || p.deployment.ID != d.ID {
 		return Verdict{}
 	}
-	dirty := newDirtySet(s, nil)
-	t.selectCandidates(&dirty, nil, now)
-	phases := t.phases
+	s, phases := checker{p.facts}, p.trees[0].phases
 	if isDeployed(phases) {
 		if s.hasExcess() {
 			return Verdict{} // whoever has them stopped ends it, in one commit with that
@@ -136,7 +134,7 @@ func CheckDeployment(r Reader, job *api.Job, d *api.Deployment, now time.Time) V
 		return Verdict{Status: api.DeploymentSuccessful, Description: describeSuccessful}
 	}
 	var v Verdict
-	base := s.lastProgress(phases, d)
+	base := s.lastProgress(phases)
 	for _, p := range phases {
 		g := d.Groups[p.group.name]
 		if g == nil || !p.rolling || !p.open || !p.isMoving() {
@@ -154,8 +152,11 @@ func CheckDeployment(r Reader, job *api.Job, d *api.Deployment, now time.Time) V
 	return v
 }
 
+// A checker judges the deployment of the newest version.
+type checker struct{ *facts }
+
 // judge says why the group's deployment failed, or when its deadline is.
-func (s *facts) judge(p *phase, g *api.DeploymentState, base time.Time) (why string, due time.Time) {
+func (s *checker) judge(p *phase, g *api.DeploymentState, base time.Time) (why string, due time.Time) {
 	for i := range p.steps {
 		switch st := &p.steps[i]; {
 		case st.status == Error:
@@ -179,7 +180,8 @@ func (s *facts) judge(p *phase, g *api.DeploymentState, base time.Time) (why str
 
 // lastProgress is when the deployment last moved: it was made, resumed, promoted
 // or continued, or an instance became healthy.
-func (s *facts) lastProgress(phases []*phase, d *api.Deployment) time.Time {
+func (s *checker) lastProgress(phases []*phase) time.Time {
+	d := s.deployment
 	at := time.Unix(0, max(d.CreateTime, d.ModifyTime))
 	for _, p := range phases {
 		for in := range p.group.every {

@@ -13,7 +13,10 @@ type dirtySet struct {
 	tasks map[int][]string // that a plan launches, by number of the instance
 }
 
-func newDirtySet(f *facts, m *scratch) dirtySet { return dirtySet{whole: m.flagsFor(f.instances + 1)} }
+// newDirtySet returns the empty set for that many instances.
+func newDirtySet(instances int, m *treeScratch) dirtySet {
+	return dirtySet{whole: m.flagsFor(instances + 1)}
+}
 
 // mark records that the step is done now. Instances without a place are not
 // recorded, because only one plan knows them.
@@ -21,7 +24,10 @@ func (s *dirtySet) mark(st *step) {
 	switch n := st.on.number; {
 	case n == 0:
 	case st.action == launch:
-		note(&s.tasks, n, append(s.tasks[n], st.taskNames()...))
+		if s.tasks == nil {
+			s.tasks = make(map[int][]string)
+		}
+		s.tasks[n] = append(s.tasks[n], st.taskNames()...)
 	default:
 		s.whole[n] = true
 	}

@@ -74,15 +74,15 @@ func (s *drainer) drainTree() *tree {
 		}
 	}
 	t := &tree{name: api.PlanDrain, strategy: api.StrategyParallel, phases: phases}
-	t.rule(s.decisions.holdsOn(api.PlanDrain, t.isOnDrain))
+	t.rule(s.decisions.holdsOn(api.PlanDrain, func(d *api.Decision) bool { return isOnDrain(t.phases, d) }))
 	t.pend()
 	return t
 }
 
 // isOnDrain reports whether the decision is on the drains that go on, or on one
 // of them: not on an earlier drain of that node.
-func (t *tree) isOnDrain(d *api.Decision) bool {
-	return slices.ContainsFunc(t.phases, func(p *phase) bool {
+func isOnDrain(phases []*phase, d *api.Decision) bool {
+	return slices.ContainsFunc(phases, func(p *phase) bool {
 		return (d.Phase == "" || d.Phase == p.name) && d.Time >= p.node.DrainStrategy.StartedAt.UnixNano()
 	})
 }

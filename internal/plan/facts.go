@@ -34,8 +34,8 @@ type facts struct {
 
 // newFacts returns the facts about the job. Eval is the evaluation that asks for
 // them; nil if none does.
-func newFacts(r Reader, key api.NamespacedID, job *api.Job, eval *api.Evaluation, now time.Time, m *scratch) *facts {
-	f := m.newFacts()
+func newFacts(r Reader, key api.NamespacedID, job *api.Job, eval *api.Evaluation, now time.Time, m *factsScratch) *facts {
+	f := &m.facts
 	*f = facts{
 		versions: versions{r: r, key: key, job: job}, presence: presence{r: r, job: job, now: now},
 		decisions: newDecisions(job, r.Decisions(key.Namespace, key.ID)),

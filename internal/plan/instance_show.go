@@ -302,7 +302,12 @@ func (m *instanceRows) setProgress(row *api.Instance, in *instance, w activeStep
 // departing finds what still is, or may be, in a place that it does not hold any
 // more: it is evacuated, or suspect while nothing else is up in its place.
 func (s *View) departing() (all map[place][]*api.Allocation) {
-	add := func(in *instance, a *api.Allocation) { note(&all, in.place(), append(all[in.place()], a)) }
+	add := func(in *instance, a *api.Allocation) {
+		if all == nil {
+			all = make(map[place][]*api.Allocation)
+		}
+		all[in.place()] = append(all[in.place()], a)
+	}
 	groups := make(map[string]*group, len(s.groups))
 	for _, g := range s.groups {
 		groups[g.name] = g

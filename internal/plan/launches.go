@@ -49,14 +49,14 @@ func hasDone(a *api.Allocation, task string) bool {
 // firstLaunches are what an allocation begins with that takes over from previous
 // (nil: nothing): tasks that an operator holds, those that only operators' plans
 // run, and those that were done before. Kind is how it is recovered, if it is.
-func (s *facts) firstLaunches(in *instance, previous *api.Allocation, job *api.Job, kind string) map[string]*api.Launch {
+func (s *work) firstLaunches(in *instance, previous *api.Allocation, job *api.Job, kind string) map[string]*api.Launch {
 	g := job.Group(in.group.name)
 	if g == nil || len(s.ordersOn(in)) == 0 && !slices.ContainsFunc(g.Tasks, func(t *api.Task) bool { return t.Goal != "" }) {
 		return nil
 	}
 	tasks := make(map[string]*api.Launch)
 	for _, t := range g.Tasks {
-		l := s.firstLaunch(previous, job, g, t, kind)
+		l := firstLaunch(previous, job, g, t, kind)
 		if by := s.ordersOn(in).pausedBy(t.Name); by != nil {
 			if l == nil {
 				l = &api.Launch{Token: by.ID}
@@ -71,7 +71,7 @@ func (s *facts) firstLaunches(in *instance, previous *api.Allocation, job *api.J
 }
 
 // firstLaunch is that of one task; nil if it runs from the beginning.
-func (s *facts) firstLaunch(previous *api.Allocation, job *api.Job, g *api.Group, t *api.Task, kind string) *api.Launch {
+func firstLaunch(previous *api.Allocation, job *api.Job, g *api.Group, t *api.Task, kind string) *api.Launch {
 	custom := job.IsCustomOnly(g, t)
 	inherits := false
 	// What a job did that was purged says nothing about the one that has its id now.

@@ -51,7 +51,7 @@ func (t *tree) openPhases() {
 }
 
 // candidatesByStrategy returns the steps that the phase's strategy lets be done now.
-func (p *phase) candidatesByStrategy(dirty *dirtySet, m *scratch, now time.Time) []*step {
+func (p *phase) candidatesByStrategy(dirty *dirtySet, m *treeScratch, now time.Time) []*step {
 	if p.unpromoted {
 		return nil
 	}

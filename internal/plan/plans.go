@@ -23,14 +23,10 @@ type plans struct {
 
 // derivePlans derives all plans of a job, and chooses the steps that run now. A
 // plan that has nothing to do is left out. Each plan respects what the plans before
-// it work on.
-func derivePlans(r Reader, key api.NamespacedID, job *api.Job, eval *api.Evaluation, now time.Time, m *scratch) *plans {
-	p := m.newPlans()
-	*p = plans{facts: newFacts(r, key, job, eval, now, m), scratch: m}
-	p.dirty, p.trees = newDirtySet(p.facts, m), p.list[:0]
-	var t *tree
-	t, p.rollout = buildDeploy(p.facts, m)
-	p.add(t)
+// it work on. The plans are to be released.
+func derivePlans(r Reader, key api.NamespacedID, job *api.Job, eval *api.Evaluation, now time.Time) *plans {
+	p := deriveDeploy(r, key, job, eval, now)
+	m := p.scratch
 	p.add(buildRecovery(p.rollout, &p.dirty, m))
 	p.add(buildDecommission(p.facts, m))
 	p.add(buildUninstall(p.facts, m))
@@ -44,11 +40,30 @@ func derivePlans(r Reader, key api.NamespacedID, job *api.Job, eval *api.Evaluat
 	return p
 }
 
+// deriveDeploy derives only the plan deploy.
+func deriveDeploy(r Reader, key api.NamespacedID, job *api.Job, eval *api.Evaluation, now time.Time) *plans {
+	m := scratchPool.Get().(*scratch)
+	p := &m.plans
+	*p = plans{facts: newFacts(r, key, job, eval, now, &m.facts), scratch: m}
+	p.dirty, p.trees = newDirtySet(p.instances, &m.tree), p.list[:0]
+	var t *tree
+	t, p.rollout = buildDeploy(p.facts, m)
+	p.add(t)
+	return p
+}
+
 // add chooses the steps of the next plan that run now; nil: it has nothing to do.
 func (p *plans) add(t *tree) {
 	if t == nil {
 		return
 	}
-	t.selectCandidates(&p.dirty, p.scratch, p.now)
+	t.selectCandidates(&p.dirty, &p.scratch.tree, p.now)
 	p.trees = append(p.trees, t)
 }
+
+// instanceFlags returns a flag per number of an instance, all unset.
+func (p *plans) instanceFlags() []bool { return p.scratch.tree.flagsFor(p.instances + 1) }
+
+// release gives the memory of the plans to the next job. Nothing of the plans may
+// be in use.
+func (p *plans) release() { p.scratch.release() }

@@ -15,10 +15,10 @@ import (
 // Reconcile works out what is to be done now about the evaluation's job. Job is
 // its newest version; nil if it was purged.
 func Reconcile(r Reader, job *api.Job, eval *api.Evaluation, now time.Time) *Result {
-	m := scratchPool.Get().(*scratch)
-	defer m.release()
-	w := &work{plans: derivePlans(r, eval.JobKey(), job, eval, now, m), result: &Result{Updates: make(map[string]*api.DesiredUpdates)}}
-	w.asked, w.renewed = m.flagsFor(w.instances+1), m.flagsFor(w.instances+1)
+	p := derivePlans(r, eval.JobKey(), job, eval, now)
+	defer p.release()
+	w := &work{plans: p, result: &Result{Updates: make(map[string]*api.DesiredUpdates)}}
+	w.asked, w.renewed = p.instanceFlags(), p.instanceFlags()
 	trees := w.trees
 	var deploy []*phase
 	if len(trees) > 0 && trees[0].name == api.PlanDeploy {
@@ -279,7 +279,10 @@ func (w *work) stopRivals(in *instance) {
 	for _, a := range in.group.behind {
 		claims := a.Name == in.alloc.Name && (in.node == "" && a.IsCanary() == in.canary || a.NodeID == in.node)
 		if claims && !w.stopped[a] && !w.isSuspected(a) {
-			note(&w.stopped, a, true)
+			if w.stopped == nil {
+				w.stopped = make(map[*api.Allocation]bool)
+			}
+			w.stopped[a] = true
 			w.leave(departure{in.group, a, becauseUpdated})
 		}
 	}

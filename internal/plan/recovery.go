@@ -67,7 +67,7 @@ func (s *recoverer) recoverySteps(in *instance) []step {
 		if len(s.job.Plans) > 0 && in.group.def != nil {
 			st.tasks = deployedTasks(s.job, in.group.def)
 		}
-		steps := s.scratch.stepsFor(1)
+		steps := s.scratch.tree.stepsFor(1)
 		steps[0] = st
 		return steps
 	}

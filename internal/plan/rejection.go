@@ -16,7 +16,7 @@ const longestAfterRejection = 30 * time.Second
 // attemptAt says when an instance that failed may be replaced: by its job's
 // bound on rejections, or else by the reschedule policy.
 func (s *facts) attemptAt(in *instance) attempt {
-	if a, rejected := s.afterRejection(in.alloc); rejected {
+	if a, rejected := afterRejection(s.job, in.alloc); rejected {
 		return a
 	}
 	return nextAttempt(s.policy(in), in.alloc, s.now)
@@ -25,8 +25,8 @@ func (s *facts) attemptAt(in *instance) attempt {
 // afterRejection is the attempt that follows a rejection: a node's refusal to run
 // an instance is no attempt at its work, and does not count as one. Another node
 // is tried at once; then the delays grow, as it may be that there is no other.
-func (s *facts) afterRejection(a *api.Allocation) (_ attempt, rejected bool) {
-	allowed, counted := s.job.RejectionsAllowed()
+func afterRejection(job *api.Job, a *api.Allocation) (_ attempt, rejected bool) {
+	allowed, counted := job.RejectionsAllowed()
 	d := a.DesiredTransition
 	if !counted || isTrue(d.ForceReschedule) || isTrue(d.Reschedule) {
 		return attempt{}, false

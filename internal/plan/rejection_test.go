@@ -22,14 +22,14 @@ func TestARejectionIsNoAttempt(t *testing.T) {
 		}
 		return a
 	}
-	batch := &facts{job: &api.Job{Type: api.JobTypeBatch}, now: now}
+	batch := &api.Job{Type: api.JobTypeBatch}
 	for before, delay := range []time.Duration{0, time.Second, 2 * time.Second} {
-		if got, rejected := batch.afterRejection(refused(before)); !rejected || got.never || got.delay != delay || !got.due.Equal(now.Add(delay)) {
+		if got, rejected := afterRejection(batch, refused(before)); !rejected || got.never || got.delay != delay || !got.due.Equal(now.Add(delay)) {
 			t.Errorf("after %d rejections before: %+v, want another attempt in %s", before, got, delay)
 		}
 	}
 	last := refused(3)
-	if got, _ := batch.afterRejection(last); !got.never || !strings.Contains(got.why, "nodes refused 4 times to run it, and max_rejections is 3; the last one: task t: no driver") {
+	if got, _ := afterRejection(batch, last); !got.never || !strings.Contains(got.why, "nodes refused 4 times to run it, and max_rejections is 3; the last one: task t: no driver") {
 		t.Errorf("the fourth one: %+v", got)
 	}
 	if n := len(tried(last)); n != 0 || attemptsWithin(last, time.Hour, now) != 0 || last.RescheduleTracker.Rejections != 3 || len(penalised(last.RescheduleTracker)) != 3 {
@@ -38,13 +38,13 @@ func TestARejectionIsNoAttempt(t *testing.T) {
 	ran := refused(0)
 	ran.TaskStates["t"].StartedAt = now
 	for name, s := range map[string]struct {
-		facts *facts
+		job   *api.Job
 		alloc *api.Allocation
 	}{
-		"of a service": {&facts{job: &api.Job{Type: api.JobTypeService}, now: now}, refused(0)},
+		"of a service": {&api.Job{Type: api.JobTypeService}, refused(0)},
 		"of what ran":  {batch, ran},
 	} {
-		if _, rejected := s.facts.afterRejection(s.alloc); rejected {
+		if _, rejected := afterRejection(s.job, s.alloc); rejected {
 			t.Errorf("a failure %s is counted as a rejection", name)
 		}
 	}

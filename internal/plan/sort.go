@@ -13,7 +13,7 @@ import (
 // A sorter sorts a job's allocations into groups and instances, once.
 type sorter struct {
 	*facts
-	scratch *scratch
+	scratch *factsScratch
 	byName  map[string]*group
 }
 

@@ -59,7 +59,7 @@ func (s *deployer) updates(g *group) bool { return !s.hasEnded() && s.replacesDe
 
 // atRisk reports whether an instance of an older version of the group serves
 // and will have to be taken away, or to prove itself.
-func (s *facts) atRisk(g *group) bool {
+func (s *deployer) atRisk(g *group) bool {
 	for i := range g.instances {
 		if in := &g.instances[i]; in.serves() && !s.isCurrent(in.alloc) && (s.destructive(g, in.alloc) || s.proves(g, in.alloc) && isAnswering(in.alloc)) {
 			return true
@@ -87,7 +87,7 @@ func (s *deployer) openPhases(phases []*phase) {
 // waitsForRoom reports whether instances of the group, as the newest version has
 // it, were found to have no room. It is false while an instance is to be recovered
 // at an older version: that may be the one that has no room.
-func (s *facts) waitsForRoom(g *group) bool {
+func (s *deployer) waitsForRoom(g *group) bool {
 	e := s.r.BlockedEvaluation(s.key.Namespace, s.key.ID)
 	if e == nil || e.SnapshotIndex < s.job.JobModifyIndex || e.QueuedAllocations[g.name] == 0 {
 		return false
@@ -110,7 +110,7 @@ func (s *facts) waitsForRoom(g *group) bool {
 // many of the others as the limit allows, those whose instance is worth least
 // first. In a phase that is held or whose turn has not come, a place that was
 // vacated by this plan is still filled: what has begun is brought to its end.
-func (p *phase) candidates(dirty *dirtySet, m *scratch) []*step {
+func (p *phase) candidates(dirty *dirtySet, m *treeScratch) []*step {
 	if p.unpromoted {
 		return nil
 	}

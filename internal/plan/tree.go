@@ -36,7 +36,7 @@ func (t *tree) statusOf(p *phase, count *tally) Status {
 }
 
 // selectCandidates chooses the tree's candidates, and marks their instances as dirty.
-func (t *tree) selectCandidates(dirty *dirtySet, m *scratch, now time.Time) {
+func (t *tree) selectCandidates(dirty *dirtySet, m *treeScratch, now time.Time) {
 	if t.literal {
 		t.openPhases()
 	}

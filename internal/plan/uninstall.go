@@ -48,7 +48,7 @@ func (s *leaver) uninstallTree() *tree {
 			s.giveUpStep(st, api.PlanUninstall, phaseKill)
 		}
 		kill.steps = append(kill.steps, steps...)
-		gone := s.scratch.instancesFor(len(g.gone))
+		gone := s.scratch.facts.instancesFor(len(g.gone))
 		for i, a := range g.gone {
 			gone[i] = instance{group: g, index: a.Index(), alloc: a, state: ended}
 			st := step{on: &gone[i], status: Complete, job: a.Job}

@@ -24,13 +24,13 @@ type View struct {
 // have something to say. Nothing is changed by it. Job may be nil if it was
 // purged. The view is to be released.
 func Derive(r Reader, key api.NamespacedID, job *api.Job, now time.Time) *View {
-	return &View{plans: derivePlans(r, key, job, nil, now, scratchPool.Get().(*scratch))}
+	return &View{plans: derivePlans(r, key, job, nil, now)}
 }
 
 // Release gives the view's memory back. What it returned before stays as it is.
 func (v *View) Release() {
 	if v.plans != nil {
-		v.scratch.release()
+		v.release()
 	}
 	v.plans = nil
 }
