@@ -15,7 +15,7 @@ type FileInfo struct {
 	ContentType string
 }
 
-// Where a stream's offset is counted from.
+// Origins of a stream's offset.
 const (
 	OriginStart = "start"
 	OriginEnd   = "end"
@@ -27,16 +27,16 @@ const (
 	LogStderr = "stderr"
 )
 
-// StreamFrame is one piece of a file or log that is being streamed. A frame
-// without content is a heartbeat.
+// A StreamFrame is one part of a streamed file or log. A frame without content is a
+// heartbeat.
 type StreamFrame struct {
-	Offset    int64  `json:",omitempty"` // in File, of the byte after Data
+	Offset    int64  `json:",omitempty"` // offset in File of the byte after Data
 	Data      []byte `json:",omitempty"`
 	File      string `json:",omitempty"`
 	FileEvent string `json:",omitempty"` // "file truncated" or "file deleted"
 }
 
-// IsHeartbeat reports whether the frame only says that the stream lives.
+// IsHeartbeat reports whether the frame is only a heartbeat.
 func (f *StreamFrame) IsHeartbeat() bool {
 	return len(f.Data) == 0 && f.FileEvent == "" && f.File == "" && f.Offset == 0
 }

@@ -5,8 +5,8 @@ package api
 
 import "time"
 
-// A Group is a set of tasks that run together on one node, sharing directory
-// and network. Count copies of it, the instances, are placed independently.
+// A Group is a set of tasks that run together on one node and share a directory and
+// network. Its Count copies, the instances, are placed independently.
 type Group struct {
 	Name                      string
 	Count                     *int
@@ -24,8 +24,8 @@ type Group struct {
 	Networks                  []*Network
 	Meta                      map[string]string
 	Services                  []*Service
-	ShutdownDelay             *time.Duration // between leaving the catalog and the kill signal
-	MaxRunDuration            *time.Duration // an allocation that runs longer is stopped
+	ShutdownDelay             *time.Duration // time between leaving the catalog and the kill signal
+	MaxRunDuration            *time.Duration // maximum runtime of an allocation
 	StopAfterClientDisconnect *time.Duration // deprecated: Disconnect.StopOnClientAfter
 	MaxClientDisconnect       *time.Duration // deprecated: Disconnect.LostAfter
 	Scaling                   *Scaling
@@ -37,8 +37,8 @@ type Group struct {
 	Fate                      string                `json:",omitempty"` // one of the Fate constants; "" is FateShared
 }
 
-// A MetricTag is a label on what is measured of an instance: a fixed text, or a
-// fact of the instance.
+// A MetricTag is a label on an instance's metrics: a fixed text, or a property of the
+// instance.
 type MetricTag struct {
 	Static  string `json:",omitempty"`
 	Dynamic string `json:",omitempty"` // one of the MetricTag constants
@@ -50,7 +50,7 @@ const (
 	MetricTagInstanceID = "INSTANCE_ID" // the allocation's id
 )
 
-// Size is how many instances of the group should run (1 when unset).
+// Size returns the number of instances of the group that should run (1 if unset).
 func (g *Group) Size() int {
 	if g.Count == nil {
 		return 1
@@ -58,8 +58,8 @@ func (g *Group) Size() int {
 	return *g.Count
 }
 
-// LostAfter is how long an instance may run on a node that is not heard of
-// before it counts as lost; 0: not at all.
+// LostAfter returns the time for which an instance may run on a silent node before it
+// counts as lost; 0: none.
 func (g *Group) LostAfter() time.Duration {
 	switch {
 	case g.Disconnect != nil && g.Disconnect.LostAfter != nil:
@@ -70,8 +70,8 @@ func (g *Group) LostAfter() time.Duration {
 	return 0
 }
 
-// StopOnClientAfter is how long an agent that reaches no server lets an
-// instance run; 0: for ever.
+// StopOnClientAfter returns the time for which a disconnected agent lets an instance run;
+// 0: no limit.
 func (g *Group) StopOnClientAfter() time.Duration {
 	switch {
 	case g.Disconnect != nil && g.Disconnect.StopOnClientAfter != nil:
@@ -92,32 +92,32 @@ func (g *Group) Task(name string) *Task {
 	return nil
 }
 
-// Restart says how the node agent restarts a failed task in place.
+// Restart configures how the node agent restarts a failed task in place.
 type Restart struct {
 	Interval        *time.Duration
 	Attempts        *int
 	Delay           *time.Duration // before each restart, plus up to a quarter of jitter
 	Mode            *string
 	RenderTemplates *bool
-	// Immediate is how many restarts in a row are made at once, before the delays
+	// Immediate is the number of consecutive restarts without delay, before the delays
 	// begin. They count as attempts.
 	Immediate *int `json:",omitempty"`
-	// DelayFunction makes Delay grow from restart to restart, up to MaxDelay: one of
-	// the Delay constants, constant by default.
+	// DelayFunction determines how Delay grows from restart to restart, up to MaxDelay:
+	// one of the Delay constants, constant by default.
 	DelayFunction *string        `json:",omitempty"`
 	MaxDelay      *time.Duration `json:",omitempty"`
-	// ResetAfter is how long a task must be well for its restarts to be forgotten.
-	// With it Attempts counts since then, and Interval has no say.
+	// ResetAfter is the time for which a task must be healthy to reset its restart count.
+	// If set, Attempts counts restarts since the last reset, and Interval is ignored.
 	ResetAfter *time.Duration `json:",omitempty"`
 }
 
-// Values of Restart.Mode: what happens when Attempts within Interval are used up.
+// Values of Restart.Mode: the action when Attempts within Interval are used up.
 const (
 	RestartModeFail  = "fail"  // the allocation fails, and may be rescheduled
-	RestartModeDelay = "delay" // wait for the next interval, then go on
+	RestartModeDelay = "delay" // wait for the next interval, then continue
 )
 
-// Reschedule says how a failed allocation is replaced by a new one.
+// Reschedule configures how a new allocation replaces a failed one.
 type Reschedule struct {
 	Attempts      *int
 	Interval      *time.Duration
@@ -125,7 +125,7 @@ type Reschedule struct {
 	DelayFunction *string
 	MaxDelay      *time.Duration
 	Unlimited     *bool
-	// Immediate is how many attempts in a row are made at once, before the delays
+	// Immediate is the number of consecutive attempts without delay, before the delays
 	// begin. They count as attempts.
 	Immediate *int `json:",omitempty"`
 }
@@ -137,51 +137,51 @@ const (
 	DelayFibonacci   = "fibonacci"
 )
 
-// Recovery says where a failed or lost instance is recovered.
+// Recovery configures where a failed or lost instance recovers.
 type Recovery struct {
-	// PermanentAfter is how long an instance is recovered on its own node, in its
-	// own directory, before it is given up there and started anywhere, anew.
+	// PermanentAfter is the time for which an instance recovers on its own node, in its
+	// own directory. After that, it starts on any node with an empty directory.
 	PermanentAfter *time.Duration
 }
 
-// Migrate says how a draining node's instances move.
+// Migrate configures how instances leave a draining node.
 type Migrate struct {
 	MaxParallel     *int
 	HealthCheck     *string
 	MinHealthyTime  *time.Duration
 	HealthyDeadline *time.Duration
-	// Recreate has an instance stopped before its replacement is started, for what
-	// must never run twice. Otherwise it goes on until the replacement serves.
+	// Recreate stops an instance before its replacement starts, for instances that must
+	// never run twice. Otherwise, the instance runs until the replacement serves.
 	Recreate *bool
 }
 
-// Recreates reports whether what leaves a draining node is to be stopped before
-// it is started elsewhere: the job says so, or its data goes along.
+// Recreates reports whether an instance stops on a draining node before its replacement
+// starts: the job requests it, or the instance's data moves along.
 func (g *Group) Recreates() bool {
 	d := g.EphemeralDisk
 	return g.Migrate != nil && g.Migrate.Recreate != nil && *g.Migrate.Recreate || d != nil && d.Migrate != nil && *d.Migrate
 }
 
-// Disconnect says what happens to an allocation whose node stops answering.
+// Disconnect configures the handling of an allocation whose node stops responding.
 type Disconnect struct {
-	// LostAfter is how long the node may be out of reach and come back with its
-	// allocation; until then that is unknown, afterwards lost.
+	// LostAfter is the time for which the node may be disconnected and reconnect with its
+	// allocation. Until then the allocation is unknown, afterwards lost.
 	LostAfter *time.Duration
-	// StopOnClientAfter has the node stop the allocation itself when it has been
-	// out of reach for that long. Its instance is not started elsewhere before.
+	// StopOnClientAfter is the time of disconnection after which the node itself stops the
+	// allocation. No replacement starts before.
 	StopOnClientAfter *time.Duration
-	Replace           *bool   // start the instance elsewhere meanwhile
+	Replace           *bool   // start a replacement meanwhile
 	Reconcile         *string // one of the Reconcile constants
 }
 
-// EphemeralDisk is the allocation's own directory.
+// EphemeralDisk configures the allocation's own directory.
 type EphemeralDisk struct {
 	Sticky  *bool
 	Migrate *bool
 	SizeMB  *int
 }
 
-// VolumeRequest asks for a volume that tasks mount.
+// A VolumeRequest requests a volume that tasks mount.
 type VolumeRequest struct {
 	Name           string
 	Type           string
@@ -194,20 +194,20 @@ type VolumeRequest struct {
 	PerAlloc       bool
 }
 
-// VolumeMountOptions are handed to the volume's plugin.
+// VolumeMountOptions are passed to the volume's plugin.
 type VolumeMountOptions struct {
 	FSType     string
 	MountFlags []string
 }
 
-// Consul is parsed to be refused by name: Reeve has its own catalog.
+// Consul is parsed only to reject it by name: Reeve has its own catalog.
 type Consul struct {
 	Namespace string
 	Cluster   string
 	Partition string
 }
 
-// Constraint is a condition that a node must meet.
+// A Constraint is a condition that a node must meet.
 type Constraint struct {
 	LTarget string // usually ${attr.name}, ${meta.name} or ${node.name}
 	RTarget string
@@ -234,7 +234,7 @@ const (
 	OperandDistinctValue  = "distinct_property"
 )
 
-// Affinity is a wish: nodes that match score Weight higher.
+// An Affinity is a preference: matching nodes score Weight higher.
 type Affinity struct {
 	LTarget string
 	RTarget string
@@ -242,14 +242,14 @@ type Affinity struct {
 	Weight  *int8 // -100..100, not 0; 50 by default
 }
 
-// Spread asks for instances to be spread over an attribute's values.
+// A Spread distributes instances over an attribute's values.
 type Spread struct {
 	Attribute string
 	Weight    *int8           // 0..100; 50 by default
 	Targets   []*SpreadTarget `json:"SpreadTarget"`
 }
 
-// SpreadTarget is the share of instances wanted for one value.
+// A SpreadTarget is the intended share of instances for one value.
 type SpreadTarget struct {
 	Value   string
 	Percent uint8

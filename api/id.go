@@ -8,8 +8,8 @@ import (
 	"encoding/hex"
 )
 
-// NewID returns a random identifier in UUID form (RFC 9562, version 4): what
-// evaluations, allocations, deployments and nodes are named by.
+// NewID returns a random identifier in UUID form (RFC 9562, version 4), for evaluations,
+// allocations, deployments and nodes.
 func NewID() string {
 	var b [16]byte
 	rand.Read(b[:]) // never fails: crypto/rand aborts the program instead
@@ -18,7 +18,7 @@ func NewID() string {
 	return FormatID(b)
 }
 
-// FormatID writes the 16 bytes of an identifier in UUID form.
+// FormatID formats the 16 bytes of an identifier in UUID form.
 func FormatID(b [16]byte) string {
 	var s [36]byte
 	writeID(s[:], b)
@@ -37,13 +37,12 @@ func writeID(s []byte, b [16]byte) {
 	hex.Encode(s[24:36], b[10:16])
 }
 
-// idBlock is how many identifiers share one block of memory.
+// idBlock is the number of identifiers that share one block of memory.
 const idBlock = 32
 
-// IDs makes identifiers as NewID does, for many at a time: a block of them is
-// drawn and written at once. It is for one goroutine.
+// IDs generates identifiers like NewID, but in blocks. It is for one goroutine.
 type IDs struct {
-	Expected int // how many will be asked for, about
+	Expected int // approximate number of identifiers to generate
 	text     string
 }
 

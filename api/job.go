@@ -14,7 +14,7 @@ const (
 	NodePoolAll     = "all"
 )
 
-// Job types. They decide how many instances run, and what an exit means.
+// Job types. They determine the number of instances and the meaning of an exit.
 const (
 	JobTypeService  = "service"  // runs until stopped; an exit is a failure to restart
 	JobTypeBatch    = "batch"    // runs to completion; exit 0 is success
@@ -36,16 +36,16 @@ const (
 	JobPriorityMax     = 100
 )
 
-// JobTrackedVersions is how many past versions of a job are kept; tagged
-// versions are kept in addition.
+// JobTrackedVersions is the number of past versions kept per job. Tagged versions are kept
+// in addition.
 const JobTrackedVersions = 6
 
-// MaxAnnotation bounds a job's annotation, in bytes.
+// MaxAnnotation is the maximum size of a job's annotation, in bytes.
 const MaxAnnotation = 10 << 10
 
-// A Job says what should run: groups of tasks and the policies for placing,
-// updating and recovering them. Every accepted change makes a new, immutable
-// version: 0, 1, 2...
+// A Job describes the workload to run: groups of tasks and the policies for placing,
+// updating and recovering them. Every accepted change creates a new, immutable version: 0,
+// 1, 2...
 type Job struct {
 	// Written by the user.
 
@@ -73,45 +73,45 @@ type Job struct {
 	ConsulNamespace string
 	VaultNamespace  string
 	Plans           []*PlanSpec `json:",omitempty"`
-	Domain          string      `json:",omitempty"` // whose freshness guards its instances
-	Annotation      string      `json:",omitempty"` // what its owner wants to remember; at most MaxAnnotation bytes
+	Domain          string      `json:",omitempty"` // domain whose freshness guards its instances
+	Annotation      string      `json:",omitempty"` // data for its owner; at most MaxAnnotation bytes
 
 	// Of batch jobs, written by the user.
 
-	MaxPending    *time.Duration `json:",omitempty"` // how long an instance may wait for a place before the job has failed
-	MaxRejections *int           `json:",omitempty"` // how often nodes may refuse an instance: DefaultMaxRejections
-	Callback      *JobCallback   `json:",omitempty"` // who is told when the job is over
+	MaxPending    *time.Duration `json:",omitempty"` // time for which an instance may wait for placement before the job fails
+	MaxRejections *int           `json:",omitempty"` // times that nodes may reject an instance; default DefaultMaxRejections
+	Callback      *JobCallback   `json:",omitempty"` // receiver of the notification about the job's end
 
 	// Written by the server.
 
-	Stop                     bool        // the user asked for nothing of it to run
-	Purge                    bool        `json:",omitempty"` // and for it to be forgotten once nothing runs
-	Failure                  *JobFailure `json:",omitempty"` // it has failed for good: nothing of it is started any more
-	ParentID                 string      // the periodic or parameterized job it was made from
+	Stop                     bool        // reports whether the user stopped the job
+	Purge                    bool        `json:",omitempty"` // reports whether the job is to be deleted once no instance runs
+	Failure                  *JobFailure `json:",omitempty"` // set if the job has failed permanently, so that no instance starts
+	ParentID                 string      // id of its periodic or parameterized parent
 	Dispatched               bool
 	DispatchIdempotencyToken string
 	Payload                  []byte
 	NomadTokenID             string
 	Status                   string // one of the JobStatus constants
 	StatusDescription        string
-	Held                     bool   `json:",omitempty"` // its work waits for an operator, who continues, promotes or resumes it
-	HeldReason               string `json:",omitempty"` // what the operator is to decide, in words
-	Stable                   bool   // a deployment of this version succeeded
+	Held                     bool   `json:",omitempty"` // reports whether it waits for an operator to continue, promote or resume
+	HeldReason               string `json:",omitempty"` // decision needed from the operator, in words
+	Stable                   bool   // reports whether a deployment of this version succeeded
 	Version                  uint64
 	SubmitTime               int64 // Unix nanoseconds
 	CreateIndex              uint64
-	ModifyIndex              uint64 // last change of any kind
-	JobModifyIndex           uint64 // last change by a user; what check-and-set compares
+	ModifyIndex              uint64 // index of the last change
+	JobModifyIndex           uint64 // index of the last change by a user, for check-and-set
 	VersionTag               *JobVersionTag
 }
 
-// NamespacedID names a job within the cluster.
+// A NamespacedID identifies a job within the cluster.
 type NamespacedID struct {
 	Namespace string
 	ID        string
 }
 
-// Key is the job's name within the cluster.
+// Key returns the job's identifier within the cluster.
 func (j *Job) Key() NamespacedID { return NamespacedID{j.Namespace, j.ID} }
 
 // Group returns the group of that name, or nil.
@@ -130,19 +130,19 @@ func (j *Job) IsPeriodic() bool { return j.Periodic != nil }
 // IsParameterized reports whether the job only runs when it is dispatched.
 func (j *Job) IsParameterized() bool { return j.Parameterized != nil && !j.Dispatched }
 
-// RunsOnEveryNode reports whether the job has one instance per feasible node
-// rather than a count.
+// RunsOnEveryNode reports whether the job has one instance per feasible node rather than a
+// count.
 func (j *Job) RunsOnEveryNode() bool {
 	return j.Type == JobTypeSystem || j.Type == JobTypeSysBatch
 }
 
-// RunsToCompletion reports whether a task's exit 0 means that its work is done.
+// RunsToCompletion reports whether exit 0 of a task means that its work is done.
 func (j *Job) RunsToCompletion() bool {
 	return j.Type == JobTypeBatch || j.Type == JobTypeSysBatch
 }
 
-// JobVersionTag names one version of a job so that it is kept and can be
-// reverted to by name.
+// A JobVersionTag names one version of a job, which is then kept and can be reverted to by
+// name.
 type JobVersionTag struct {
 	Name        string
 	Description string
@@ -161,14 +161,14 @@ type JobUILink struct {
 	URL   string
 }
 
-// Multiregion would roll one job over several regions. Reeve parses it to
-// refuse it by name.
+// Multiregion describes a rollout of one job over several regions. Reeve parses it only to
+// reject it by name.
 type Multiregion struct {
 	Strategy *MultiregionStrategy
 	Regions  []*MultiregionRegion
 }
 
-// MultiregionStrategy is the order in which regions are rolled.
+// MultiregionStrategy is the order in which regions are rolled out.
 type MultiregionStrategy struct {
 	MaxParallel *int
 	OnFailure   string
@@ -189,7 +189,7 @@ type Periodic struct {
 	Spec            string   // one cron expression
 	Specs           []string // several
 	SpecType        string   // "cron"
-	ProhibitOverlap *bool    // do not start while the last copy still runs
+	ProhibitOverlap *bool    // skip a start while an earlier child still runs
 	TimeZone        string   // IANA name, "UTC" by default
 }
 
@@ -200,8 +200,8 @@ type Parameterized struct {
 	MetaOptional []string
 }
 
-// JobSubmission is the text a version was registered from, kept so that people
-// can see what they wrote.
+// A JobSubmission is the source text of a version, kept so that users can see what they
+// wrote.
 type JobSubmission struct {
 	Source        string
 	Format        string // "hcl2", "json" or "yaml"
@@ -215,7 +215,7 @@ type JobSummary struct {
 	Namespace   string
 	Summary     map[string]GroupSummary
 	Children    *JobChildrenSummary
-	Launches    *JobLaunches `json:",omitempty"` // of a periodic job
+	Launches    *JobLaunches `json:",omitempty"` // launches of a periodic job
 	CreateIndex uint64
 	ModifyIndex uint64
 }
@@ -229,24 +229,24 @@ type GroupSummary struct {
 	Starting int
 	Lost     int
 	Unknown  int
-	Crashing int `json:",omitempty"` // of those: crashed, and not up again
-	Failing  int `json:",omitempty"` // of those: with a check that fails
+	Crashing int `json:",omitempty"` // of those above: crashed, and not up again
+	Failing  int `json:",omitempty"` // of those above: with a failing check
 }
 
-// JobLaunches is what became of a periodic job's due times.
+// JobLaunches holds the last due times of a periodic job.
 type JobLaunches struct {
-	LastDue     time.Time // the latest that was dealt with; zero: none was yet
-	LastSkipped time.Time // the latest that was passed over, as an earlier child had not ended
+	LastDue     time.Time // latest due time that was launched or skipped; zero: none yet
+	LastSkipped time.Time // latest due time that was skipped because an earlier child had not ended
 }
 
-// JobChildrenSummary counts the jobs made from a periodic or parameterized job.
+// JobChildrenSummary counts the children of a periodic or parameterized job.
 type JobChildrenSummary struct {
 	Pending int64
 	Running int64
 	Dead    int64
 }
 
-// JobListStub is a job as lists show it.
+// JobListStub is a job in list responses.
 type JobListStub struct {
 	ID                string
 	ParentID          string
@@ -272,7 +272,7 @@ type JobListStub struct {
 	Meta              map[string]string `json:",omitempty"`
 }
 
-// Stub returns the job as lists show it, with the given summary.
+// Stub returns the job for list responses, with the given summary.
 func (j *Job) Stub(summary *JobSummary) *JobListStub {
 	return &JobListStub{
 		ID: j.ID, ParentID: j.ParentID, Name: j.Name, Namespace: j.Namespace,
@@ -285,7 +285,7 @@ func (j *Job) Stub(summary *JobSummary) *JobListStub {
 	}
 }
 
-// ScaleStatus is a group's counts as the scale route shows them.
+// ScaleStatus holds the counts of a job's groups for the scale route.
 type ScaleStatus struct {
 	JobID          string
 	Namespace      string
@@ -317,8 +317,7 @@ type ScalingEvent struct {
 	CreateIndex   uint64
 }
 
-// Scaling holds the bounds of a group's count, and a policy that an outside
-// autoscaler reads.
+// Scaling holds the bounds of a group's count, and a policy for an external autoscaler.
 type Scaling struct {
 	ID          string
 	Namespace   string
@@ -332,11 +331,11 @@ type Scaling struct {
 	ModifyIndex uint64
 }
 
-// Update says how instances are moved to a new version of the job. Unset
-// fields of a group's block come from the job's block, then from the defaults.
+// Update configures the rollout of a new version of the job. Unset fields of a group's
+// block come from the job's block, then from the defaults.
 type Update struct {
 	Stagger          *time.Duration
-	MaxParallel      *int // instances at once; 0 replaces all at once without a deployment
+	MaxParallel      *int // instances replaced concurrently; 0 replaces all together without a deployment
 	HealthCheck      *string
 	MinHealthyTime   *time.Duration
 	HealthyDeadline  *time.Duration
@@ -344,8 +343,8 @@ type Update struct {
 	Canary           *int
 	AutoRevert       *bool
 	AutoPromote      *bool
-	// MaxParallelPercent stands in for MaxParallel: a share of the group's
-	// instances, 1 to 100, rounded up.
+	// MaxParallelPercent replaces MaxParallel by a share of the group's instances, 1 to
+	// 100, rounded up.
 	MaxParallelPercent *int `json:",omitempty"`
 }
 
@@ -353,5 +352,5 @@ type Update struct {
 const (
 	HealthCheckChecks     = "checks"      // tasks run and their checks pass
 	HealthCheckTaskStates = "task_states" // tasks run
-	HealthCheckManual     = "manual"      // somebody says so through the API
+	HealthCheckManual     = "manual"      // health is reported through the API
 )

@@ -8,24 +8,23 @@ import (
 	"slices"
 )
 
-// A JobChange is what may be changed of a job without a restart of anything that
-// runs. What is left out stays as it is; a list or map that is given replaces the
-// whole one.
+// A JobChange holds changes of a job that restart nothing. Unset fields stay unchanged. A
+// list or map that is set replaces the whole previous one.
 type JobChange struct {
-	JobModifyIndex uint64 `json:",omitempty"` // refuse unless it is the stored job's; 0: whatever that is
+	JobModifyIndex uint64 `json:",omitempty"` // reject unless it is the stored job's; 0: any
 	Annotation     *string
 	Groups         map[string]*GroupChange `json:",omitempty"` // by name
 }
 
-// A GroupChange is what may be changed of a group in place.
+// A GroupChange holds changes of a group that apply in place.
 type GroupChange struct {
 	Count      *int
 	Routes     *[]*Route
 	MetricTags *map[string]*MetricTag
-	Services   map[string]*ServiceChange `json:",omitempty"` // by name, the group's and its tasks'
+	Services   map[string]*ServiceChange `json:",omitempty"` // by name, of the group and its tasks
 }
 
-// A ServiceChange is what may be changed of a service in place.
+// A ServiceChange holds changes of a service that apply in place.
 type ServiceChange struct {
 	Tags         *[]string
 	Meta         *map[string]string
@@ -33,8 +32,8 @@ type ServiceChange struct {
 	CheckRestart *CheckRestart
 }
 
-// ChangeJobResponse says what came of a JobChange. If it changed nothing, nothing
-// was written, and EvalID is empty.
+// ChangeJobResponse is the result of a JobChange. If the change had no effect, nothing was
+// written, and EvalID is empty.
 type ChangeJobResponse struct {
 	Changed        bool
 	Version        uint64
@@ -44,8 +43,8 @@ type ChangeJobResponse struct {
 	Index          uint64
 }
 
-// Apply returns the job with the change, or an error that lists every group and
-// service that it has not. The job itself stays as it is.
+// Apply returns the changed job, or an error that lists every unknown group and service.
+// It does not modify j.
 func (c *JobChange) Apply(j *Job) (*Job, error) {
 	var wrong complaints
 	j = j.Copy()

@@ -3,14 +3,14 @@
 
 package api
 
-// JobStatusesRequest asks for overviews of jobs: of those named, or of all.
+// JobStatusesRequest requests overviews of the named jobs, or of all jobs.
 type JobStatusesRequest struct {
 	Jobs            []NamespacedID
-	IncludeChildren bool // also jobs that other jobs started
+	IncludeChildren bool // include children of other jobs
 }
 
-// JobOverview is a job with its allocations and its latest deployment, as far as
-// an overview of many jobs needs them.
+// A JobOverview is a job with its allocations and its latest deployment, as needed for an
+// overview of many jobs.
 type JobOverview struct {
 	ID               string
 	Namespace        string
@@ -26,12 +26,12 @@ type JobOverview struct {
 	Stop             bool
 	Status           string
 	Allocs           []*AllocOverview
-	GroupCountSum    int      // instances wanted, by the groups' counts
-	ChildStatuses    []string // of the jobs that it started; null if it starts none
+	GroupCountSum    int      // sum of the groups' counts
+	ChildStatuses    []string // statuses of its children; null if it is not a parent
 	LatestDeployment *DeploymentOverview
 }
 
-// AllocOverview is one of its allocations.
+// An AllocOverview is one of the job's allocations.
 type AllocOverview struct {
 	ID               string
 	Group            string
@@ -49,7 +49,7 @@ type AllocHealthOverview struct {
 	Healthy *bool
 }
 
-// DeploymentOverview is its latest deployment.
+// DeploymentOverview is the job's latest deployment.
 type DeploymentOverview struct {
 	ID                string
 	IsActive          bool

@@ -5,39 +5,39 @@ package api
 
 import "time"
 
-// Launches say which tasks of an allocation run, where that is not simply all
-// of them from its beginning. They are part of what the servers want: the node
-// makes it so, however often it or a server is restarted.
+// Launches determine which tasks of an allocation run, unless all of them run from its
+// start. They are part of the intended state. The node enforces them across restarts of
+// nodes and servers.
 type Launches struct {
-	ID    string // differs whenever Tasks does
+	ID    string // changes whenever Tasks changes
 	Tasks map[string]*Launch
 }
 
-// A Launch is what is wanted of one task. A task without one runs from the
-// beginning of its allocation.
+// A Launch is the intended state of one task. A task without a Launch runs from the start
+// of its allocation.
 type Launch struct {
-	// Token names the run that is wanted. The node runs the task once for each:
-	// what runs under another one is ended first. "": it is not to run yet.
+	// Token identifies the intended run. The node runs the task once per token, after it
+	// has ended a run with another token. "": do not run yet.
 	Token string
-	// Await is set while the allocation does not count as healthy without the
-	// task, which has yet to be launched.
+	// Await is set while the allocation does not count as healthy without the task, which
+	// is not launched yet.
 	Await bool `json:",omitempty"`
-	Hold  bool `json:",omitempty"` // it is to be ended, and not run until this changes
-	// Done is set when the run of that token was done by a predecessor of the
-	// allocation: there is nothing to do.
+	Hold  bool `json:",omitempty"` // end the task, and do not run it until this changes
+	// Done is set if a predecessor of the allocation completed the run with that token:
+	// the node does nothing.
 	Done bool `json:",omitempty"`
-	// Alone is set when its failure is its own: the allocation goes on as it is.
+	// Alone is set if the task's failure does not affect the rest of the allocation.
 	Alone bool              `json:",omitempty"`
-	Env   map[string]string `json:",omitempty"` // in addition to the task's own
-	// Index is that of the newest decision on the task that the launch takes into
-	// account: older ones are not to be carried out any more.
+	Env   map[string]string `json:",omitempty"` // added to the task's own environment
+	// Index is the index of the newest decision about the task that the launch includes.
+	// The node must not carry out older decisions.
 	Index uint64 `json:",omitempty"`
-	Why   string `json:",omitempty"` // in words, for the task's events
+	Why   string `json:",omitempty"` // reason in words, for the task's events
 }
 
-// A LaunchStatus is how an allocation is since its launches last changed.
+// A LaunchStatus is the status of an allocation since its launches last changed.
 type LaunchStatus struct {
-	ID        string // of the Launches that the node acts on
-	Healthy   *bool  // all tasks that are to run do, and their checks pass; nil: not known yet
+	ID        string // ID of the Launches in effect
+	Healthy   *bool  // reports whether all tasks that are to run do, and their checks pass; nil: unknown
 	Timestamp time.Time
 }

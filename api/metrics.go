@@ -3,24 +3,23 @@
 
 package api
 
-// MetricsSummary is what an agent measures of itself and, if it is a server, of
-// its cluster.
+// A MetricsSummary holds an agent's metrics and, for a server, those of its cluster.
 type MetricsSummary struct {
 	Timestamp string
 	Gauges    []*Gauge
-	Points    []*Gauge // none: no client reads them
+	Points    []*Gauge // empty: no client reads them
 	Counters  []*Counter
-	Samples   []*Counter // none: durations are not measured
+	Samples   []*Counter // empty: durations are not measured
 }
 
-// Gauge is a value as it is now.
+// A Gauge is a current value.
 type Gauge struct {
 	Name   string
 	Value  float64
 	Labels map[string]string
 }
 
-// Counter is how often something happened since the agent started.
+// A Counter counts occurrences since the agent started.
 type Counter struct {
 	Name   string
 	Count  uint64

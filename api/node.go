@@ -26,7 +26,7 @@ const (
 // A Node is a machine with an agent.
 type Node struct {
 	ID                    string
-	SecretID              string // proves that a caller is this node; shown as ""
+	SecretID              string // secret that authenticates the node; shown as ""
 	Datacenter            string
 	Name                  string
 	HTTPAddr              string // host:port of its agent
@@ -45,16 +45,16 @@ type Node struct {
 	Status                string
 	StatusDescription     string
 	StatusUpdatedAt       int64 // Unix seconds
-	// SilentSince is set while the node is not heard of and yet not given up,
-	// because too many fell silent at once (Unix seconds). It gets nothing new.
+	// SilentSince is set while the node is silent but not marked down, because too many
+	// nodes fell silent together (Unix seconds). The node takes no new allocations.
 	SilentSince   int64 `json:",omitempty"`
 	Events        []*NodeEvent
 	Drivers       map[string]*DriverStatus
 	HostVolumes   map[string]*HostVolume
 	HostNetworks  map[string]*HostNetwork
 	LastDrain     *DrainRecord
-	LastCluster   string `json:",omitempty"` // the cluster that it was of until now, when it registers; not stored
-	ComputedClass string // hash of all that constraints can see; nodes that share it are alike
+	LastCluster   string `json:",omitempty"` // id of the node's previous cluster, at registration; not stored
+	ComputedClass string // hash of everything that constraints can see; nodes with equal hashes are equivalent
 	CreateIndex   uint64
 	ModifyIndex   uint64
 }
@@ -64,7 +64,7 @@ func (n *Node) IsReady() bool {
 	return n.Status == NodeStatusReady && n.SilentSince == 0 && n.SchedulingEligibility != NodeIneligible && n.DrainStrategy == nil
 }
 
-// Pool is the name of the node's pool.
+// Pool returns the name of the node's pool.
 func (n *Node) Pool() string {
 	if n.NodePool == "" {
 		return NodePoolDefault
@@ -72,10 +72,9 @@ func (n *Node) Pool() string {
 	return n.NodePool
 }
 
-// Zone is the node's value of the attribute that the cluster is spread over, as
-// the scheduler's configuration names it ("${meta.rack}"). Where that is the
-// datacenter, or none is named, it is the node's meta "zone", or else its
-// datacenter. The zone of no node is "".
+// Zone returns the node's value of the cluster's zone attribute, as in the scheduler's
+// configuration ("${meta.rack}"). If that is the datacenter or unset, the zone is the
+// node's meta "zone", or else its datacenter. The zone of a nil node is "".
 func (n *Node) Zone(attribute string) string {
 	if n == nil {
 		return ""
@@ -97,19 +96,19 @@ func (n *Node) Zone(attribute string) string {
 // IsGone reports whether the node's allocations are lost.
 func (n *Node) IsGone() bool { return n == nil || n.Status == NodeStatusDown }
 
-// IsPast reports whether a drain's deadline is over.
+// IsPast reports whether the drain's deadline has passed.
 func (d *DrainStrategy) IsPast(now time.Time) bool {
 	return !d.ForceDeadline.IsZero() && !now.Before(d.ForceDeadline)
 }
 
-// Copy returns a copy whose own fields may be set; what they point to is
-// shared.
+// Copy returns a shallow copy: its fields may be set, but the values that they point to
+// are shared.
 func (n *Node) Copy() *Node {
 	c := *n
 	return &c
 }
 
-// DriverStatus says whether a node can run tasks of a driver.
+// DriverStatus reports whether a node can run tasks of a driver.
 type DriverStatus struct {
 	Attributes        map[string]string
 	Detected          bool
@@ -118,27 +117,27 @@ type DriverStatus struct {
 	UpdateTime        time.Time
 }
 
-// HostVolume is a directory that a node offers to tasks.
+// A HostVolume is a directory that a node offers to tasks.
 type HostVolume struct {
 	Path     string
 	ReadOnly bool
 	ID       string
 }
 
-// HostNetworkDefault names the node's own address: ports are published there
-// unless they ask for another host network.
+// HostNetworkDefault is the node's own address. Ports are published on it unless they
+// request another host network.
 const HostNetworkDefault = "default"
 
-// HostNetwork is a named address of a node.
+// A HostNetwork is a named address of a node.
 type HostNetwork struct {
 	Name          string
 	CIDR          string
 	Interface     string
-	Address       string // the node's address in it, that ports are bound to
-	ReservedPorts string // "22,80,8000-8100": never given out on this address
+	Address       string // address of the node, on which ports are bound
+	ReservedPorts string // "22,80,8000-8100": never assigned on this address
 }
 
-// NodeEvent is one thing that happened to a node.
+// A NodeEvent is one event of a node.
 type NodeEvent struct {
 	Message     string
 	Subsystem   string
@@ -147,7 +146,7 @@ type NodeEvent struct {
 	CreateIndex uint64
 }
 
-// DrainStrategy says how a node is being emptied.
+// DrainStrategy describes a node's drain.
 type DrainStrategy struct {
 	DrainSpec
 	ForceDeadline time.Time
@@ -157,17 +156,17 @@ type DrainStrategy struct {
 // Statuses of a DrainRecord.
 const (
 	DrainStatusDraining = "draining"
-	DrainStatusComplete = "complete" // everything that was to leave the node has ended
+	DrainStatusComplete = "complete" // every allocation that had to leave the node has ended
 	DrainStatusCanceled = "canceled"
 )
 
-// DrainSpec is what an operator asks of a drain.
+// DrainSpec holds an operator's settings of a drain.
 type DrainSpec struct {
-	Deadline         time.Duration // 0: none; negative: at once
+	Deadline         time.Duration // 0: none; negative: immediately
 	IgnoreSystemJobs bool
 }
 
-// DrainRecord remembers a node's last drain.
+// DrainRecord describes a node's last drain.
 type DrainRecord struct {
 	StartedAt  time.Time
 	UpdatedAt  time.Time
@@ -176,7 +175,7 @@ type DrainRecord struct {
 	Meta       map[string]string
 }
 
-// NodeListStub is a node as lists show it.
+// NodeListStub is a node in list responses.
 type NodeListStub struct {
 	Address               string
 	ID                    string
@@ -199,7 +198,7 @@ type NodeListStub struct {
 	ModifyIndex           uint64
 }
 
-// NodeAttrVersion is the attribute that holds the version of a node's agent.
+// NodeAttrVersion is the attribute with the version of a node's agent.
 const NodeAttrVersion = "reeve.version"
 
 // WithoutSecret returns the node without its secret, as callers of the API see it.
@@ -212,7 +211,7 @@ func (n *Node) WithoutSecret() *Node {
 	return n
 }
 
-// Stub returns the node as lists show it.
+// Stub returns the node for list responses.
 func (n *Node) Stub() *NodeListStub {
 	return &NodeListStub{
 		Address: n.HTTPAddr, ID: n.ID, Datacenter: n.Datacenter, Name: n.Name,
@@ -223,12 +222,11 @@ func (n *Node) Stub() *NodeListStub {
 	}
 }
 
-// HasToLeave reports whether a drain of the node waits for the end of an
-// allocation there.
+// HasToLeave reports whether a drain of the node waits for the allocation to end.
 func (n *Node) HasToLeave(a *Allocation) bool {
 	return !a.IsClientTerminal() && (n.DrainStrategy == nil || !n.DrainStrategy.IgnoreSystemJobs || !a.IsSystem())
 }
 
-// AttributeCgroupParent is the attribute of a node that names the group of all its
-// tasks' control groups.
+// AttributeCgroupParent is the attribute of a node with the parent of all its tasks'
+// control groups.
 const AttributeCgroupParent = "unique.cgroup.parent"

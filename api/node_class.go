@@ -13,12 +13,12 @@ import (
 	"strings"
 )
 
-// UniquePrefix marks attributes and metadata that differ on every node. They
-// are left out of a node's class; a constraint on one is decided node by node.
+// UniquePrefix marks attributes and metadata that differ on every node. They are not part
+// of a node's class; constraints on them are evaluated per node.
 const UniquePrefix = "unique."
 
-// ComputeClass hashes all that constraints can see of a node, apart from what
-// is unique to it. Nodes of one class are feasible for the same tasks.
+// ComputeClass returns a hash of everything that constraints can see of a node, except for
+// unique attributes. Nodes of one class are feasible for the same tasks.
 func ComputeClass(n *Node) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %q %q\n", n.Datacenter, n.NodePool, n.NodeClass)

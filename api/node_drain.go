@@ -3,15 +3,15 @@
 
 package api
 
-// NodeDrainRequest begins, changes or ends a node's drain.
+// NodeDrainRequest starts, changes or ends a node's drain.
 type NodeDrainRequest struct {
 	NodeID       string
 	DrainSpec    *DrainSpec        // nil ends the drain
-	MarkEligible bool              // new allocations may be placed there again; read only when DrainSpec is nil
-	Meta         map[string]string // kept with the record of the drain
+	MarkEligible bool              // allow new allocations again; read only if DrainSpec is nil
+	Meta         map[string]string // stored with the record of the drain
 }
 
-// NodeDrainResponse says when that was written.
+// NodeDrainResponse reports the index of the change.
 type NodeDrainResponse struct {
 	NodeModifyIndex uint64
 	EvalIDs         []string
@@ -19,7 +19,7 @@ type NodeDrainResponse struct {
 	Index           uint64
 }
 
-// NodePurgeResponse says which evaluations replace what a removed node held.
+// NodePurgeResponse names the evaluations that replace the allocations of a removed node.
 type NodePurgeResponse struct {
 	EvalIDs         []string
 	EvalCreateIndex uint64
@@ -27,8 +27,8 @@ type NodePurgeResponse struct {
 	Index           uint64
 }
 
-// NodeEvaluateResponse names the evaluations of the jobs that a node matters
-// for; EvalID is one of them.
+// NodeEvaluateResponse names the evaluations of the jobs that the node affects. EvalID is
+// one of them.
 type NodeEvaluateResponse struct {
 	EvalID          string
 	EvalIDs         []string
@@ -37,24 +37,24 @@ type NodeEvaluateResponse struct {
 	Index           uint64
 }
 
-// What a drain does with an allocation.
+// States of an allocation in a drain.
 const (
-	DrainWaiting  = "waiting"  // it runs on until something else has happened
+	DrainWaiting  = "waiting"  // runs until another event allows it to leave
 	DrainMoving   = "moving"   // its replacement is being placed
-	DrainStopping = "stopping" // it was told to stop
+	DrainStopping = "stopping" // is being stopped
 )
 
-// NodeDrainStatus tells how far a node's drain is.
+// NodeDrainStatus is the progress of a node's drain.
 type NodeDrainStatus struct {
 	NodeID        string
-	DrainStrategy *DrainStrategy // nil: the node is not drained
+	DrainStrategy *DrainStrategy // nil: the node is not draining
 	LastDrain     *DrainRecord
-	Allocations   []*DrainingAllocation // that have to leave and have not ended
-	Ignored       int                   // allocations that stay, as the drain says
-	Gone          int                   // allocations that have ended since the drain began
+	Allocations   []*DrainingAllocation // allocations that have to leave and have not ended
+	Ignored       int                   // number of allocations that stay, as configured
+	Gone          int                   // number of allocations that have ended since the drain began
 }
 
-// DrainingAllocation is an allocation that has to leave a node.
+// A DrainingAllocation is an allocation that has to leave a node.
 type DrainingAllocation struct {
 	ID            string
 	Namespace     string
@@ -65,11 +65,11 @@ type DrainingAllocation struct {
 	ClientStatus  string
 	DesiredStatus string
 	State         string            // one of the Drain constants
-	Description   string            // what it waits for, in words
-	Replacement   *DrainReplacement // nil: none is placed yet
+	Description   string            // event that it waits for, in words
+	Replacement   *DrainReplacement // nil: not placed yet
 }
 
-// DrainReplacement is what takes over from an allocation that leaves a node.
+// A DrainReplacement is the allocation that replaces a draining one.
 type DrainReplacement struct {
 	ID           string
 	NodeID       string
