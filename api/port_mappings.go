@@ -8,8 +8,7 @@ import (
 	"slices"
 )
 
-// PortMappings lists the ports that the allocation owns: its group's, and its
-// tasks'.
+// PortMappings returns the ports that the allocation owns: its group's and its tasks'.
 func (a *Allocation) PortMappings() []PortMapping {
 	r := a.AllocatedResources
 	if r == nil {

@@ -3,10 +3,10 @@
 
 package api
 
-// A Position is a place in the history of the servers' state. A log index alone
-// is none: servers that were started on an older copy of their data reach the
-// same index once more, with something else.
+// A Position is a position in the history of the servers' state. A log index alone does
+// not identify a position: servers that were restarted from an older copy of their data
+// reach the same index again, with different entries.
 type Position struct {
-	Timeline string // from one leader's beginning to the next one's; "": not known
-	Index    uint64 // of the log
+	Timeline string // timeline of one leader; "": unknown
+	Index    uint64 // log index
 }

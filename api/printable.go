@@ -9,14 +9,13 @@ import (
 	"unicode"
 )
 
-// escapes are what terminals take for orders: CSI and OSC sequences, and
-// shorter ones.
+// escapes matches sequences that terminals interpret as commands: CSI and OSC sequences,
+// and shorter ones.
 var escapes = regexp.MustCompile(`\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(\x07|\x1b\\)?|\x1b[ -~]?`)
 
-// Printable makes one line of foreign text fit to be shown on a terminal. It
-// drops escape sequences, control and formatting characters and what is not
-// UTF-8, makes blanks of tabs and line breaks, and cuts the line after limit
-// runes.
+// Printable converts untrusted text to one line that is safe to print on a terminal. It
+// removes escape sequences, control and formatting characters and invalid UTF-8, replaces
+// tabs and line breaks with blanks, and cuts the line after limit runes.
 func Printable(text string, limit int) string {
 	if strings.ContainsRune(text, '\x1b') {
 		text = escapes.ReplaceAllString(text, "")

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// reflectFields yields the fields of a struct that JSON shows, those of
-// embedded structs among them.
+// reflectFields yields the fields of a struct that its JSON contains, including those of
+// embedded structs.
 func reflectFields(t reflect.Type) iter.Seq[reflect.StructField] {
 	return func(yield func(reflect.StructField) bool) {
 		for _, f := range reflect.VisibleFields(t) {
@@ -24,7 +24,7 @@ func reflectFields(t reflect.Type) iter.Seq[reflect.StructField] {
 	}
 }
 
-// jsonName is a field's key in JSON.
+// jsonName returns a field's key in JSON.
 func jsonName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	if name == "" {

@@ -9,12 +9,12 @@ import (
 	"slices"
 )
 
-// DefaultMaxRejections is how often nodes may refuse to run an instance of a
-// batch job that does not say it.
+// DefaultMaxRejections is the default of a batch job's max_rejections.
 const DefaultMaxRejections = 3
 
-// RejectionsAllowed is how often nodes may refuse to run an instance before that
-// has failed. Of jobs that are not batch jobs refusals are failures as others are.
+// RejectionsAllowed returns the number of times that nodes may reject an instance before
+// the instance fails. For other jobs than batch jobs, counted is false: rejections count
+// as ordinary failures.
 func (j *Job) RejectionsAllowed() (n int, counted bool) {
 	switch {
 	case j.Type != JobTypeBatch:
@@ -25,10 +25,9 @@ func (j *Job) RejectionsAllowed() (n int, counted bool) {
 	return DefaultMaxRejections, true
 }
 
-// Rejection is why the allocation's node did not run it, for a reason of the
-// node's own: it has not the driver or the user, no room for the directories, or
-// never got the job. It is "" if anything of it ran, or could not be started for
-// another reason.
+// Rejection returns why the allocation's node did not run it, for a reason specific to the
+// node: a missing driver or user, no room for the directories, or a job that never
+// arrived. It is "" if any task ran, or failed to start for another reason.
 func (a *Allocation) Rejection() string {
 	if a.ClientStatus != AllocClientFailed {
 		return ""

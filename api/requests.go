@@ -5,13 +5,13 @@ package api
 
 import "time"
 
-// RegisterJobRequest asks for a job to run as written.
+// RegisterJobRequest requests that a job run as written.
 type RegisterJobRequest struct {
 	Submission        *JobSubmission
 	Job               *Job
-	EnforceIndex      bool // refuse unless JobModifyIndex is the stored one (0: the job must be new)
+	EnforceIndex      bool // reject unless JobModifyIndex is the stored one (0: the job must be new)
 	JobModifyIndex    uint64
-	NoRestart         bool // refuse what would restart or replace something that runs
+	NoRestart         bool // reject changes that would restart or replace a running instance
 	PreserveCounts    bool // keep the stored groups' counts
 	PreserveResources bool // keep the stored tasks' resources
 	PolicyOverride    bool
@@ -21,8 +21,8 @@ type RegisterJobRequest struct {
 	SecretID          string
 }
 
-// RegisterJobResponse says what registering wrote. EvalID is empty for a
-// periodic or parameterized job.
+// RegisterJobResponse is the result of a registration. EvalID is empty for a periodic or
+// parameterized job.
 type RegisterJobResponse struct {
 	EvalID          string
 	EvalCreateIndex uint64
@@ -31,7 +31,7 @@ type RegisterJobResponse struct {
 	Index           uint64
 }
 
-// DeregisterJobResponse says what stopping a job wrote.
+// DeregisterJobResponse is the result of stopping a job.
 type DeregisterJobResponse struct {
 	EvalID          string
 	EvalCreateIndex uint64
@@ -39,7 +39,7 @@ type DeregisterJobResponse struct {
 	Index           uint64
 }
 
-// PlanJobRequest asks what registering a job would do.
+// PlanJobRequest requests a dry run of a registration.
 type PlanJobRequest struct {
 	Job            *Job
 	Diff           bool
@@ -49,7 +49,7 @@ type PlanJobRequest struct {
 	SecretID       string
 }
 
-// PlanJobResponse is what registering a job would do.
+// PlanJobResponse is the result of a dry run of a registration.
 type PlanJobResponse struct {
 	JobModifyIndex     uint64
 	CreatedEvals       []*Evaluation
@@ -58,25 +58,25 @@ type PlanJobResponse struct {
 	FailedGroups       map[string]*PlacementMetrics `json:"FailedTGAllocs"`
 	NextPeriodicLaunch time.Time
 	Warnings           string
-	// Nodes is where instances would be started, as far as that can be done at
-	// once: how many by group and node name.
+	// Nodes holds the number of instances that would start immediately, by group and node
+	// name.
 	Nodes map[string]map[string]int `json:",omitempty"`
-	// Start is what one start of a periodic or parameterized job would do, by
-	// group. FailedGroups and Nodes are of such a start then; registering the job
-	// starts nothing.
+	// Start holds the effects of one start of a periodic or parameterized job, by group.
+	// FailedGroups and Nodes then describe such a start; registering the job starts
+	// nothing.
 	Start map[string]*DesiredUpdates `json:",omitempty"`
-	// Plans are the trees that would be worked on, as they would be at first.
+	// Plans are the initial plans after the registration.
 	Plans []*Plan `json:",omitempty"`
 }
 
-// ParseJobRequest asks the server to turn a job file into a job.
+// ParseJobRequest requests the conversion of a job file into a job.
 type ParseJobRequest struct {
 	JobHCL       string
 	Variables    string
 	Canonicalize bool
 }
 
-// ValidateJobRequest asks whether a job is well formed.
+// ValidateJobRequest requests the validation of a job.
 type ValidateJobRequest struct {
 	Job       *Job
 	Region    string
@@ -84,7 +84,7 @@ type ValidateJobRequest struct {
 	SecretID  string
 }
 
-// ValidateJobResponse lists everything that is wrong with a job.
+// ValidateJobResponse lists every error in a job.
 type ValidateJobResponse struct {
 	DriverConfigValidated bool
 	ValidationErrors      []string
@@ -92,11 +92,11 @@ type ValidateJobResponse struct {
 	Warnings              string
 }
 
-// RevertJobRequest asks for an older version to run again, as a new version.
+// RevertJobRequest requests that an older version run again, as a new version.
 type RevertJobRequest struct {
 	JobID               string
 	JobVersion          uint64
-	EnforcePriorVersion *uint64 // refuse unless this is the current version
+	EnforcePriorVersion *uint64 // reject unless this is the current version
 	Region              string
 	Namespace           string
 	SecretID            string
@@ -116,7 +116,7 @@ type ScaleJobRequest struct {
 	SecretID       string
 }
 
-// JobVersionsResponse lists a job's versions, newest first; Diffs[i] is
+// JobVersionsResponse lists a job's versions, newest first. Diffs[i] is the difference
 // between Versions[i] and the next older one.
 type JobVersionsResponse struct {
 	Versions []*Job
@@ -124,7 +124,7 @@ type JobVersionsResponse struct {
 	Index    uint64
 }
 
-// StopAllocationResponse names the evaluation that will replace it.
+// StopAllocationResponse names the evaluation that will replace the allocation.
 type StopAllocationResponse struct {
 	EvalID string
 	Index  uint64
@@ -142,7 +142,7 @@ type SignalAllocationRequest struct {
 	Signal string
 }
 
-// DeploymentResponse says what an operation on a deployment wrote.
+// DeploymentResponse is the result of an operation on a deployment.
 type DeploymentResponse struct {
 	EvalID                string
 	EvalCreateIndex       uint64
@@ -151,71 +151,71 @@ type DeploymentResponse struct {
 	Index                 uint64
 }
 
-// RegisterNodeRequest is what an agent says of its node when it starts, and
-// whenever what it has changes.
+// RegisterNodeRequest describes a node. Its agent sends it at startup and whenever the
+// description changes.
 type RegisterNodeRequest struct {
 	Node *Node
 }
 
-// NodeHeartbeatResponse answers registering and heartbeats.
+// NodeHeartbeatResponse answers registrations and heartbeats.
 type NodeHeartbeatResponse struct {
-	HeartbeatTTL time.Duration // the next heartbeat is due within
-	Status       string        // what the servers hold of the node; initializing: it has to offer its orphans first
-	ClusterID    string        `json:",omitempty"` // for as long as the servers' state lives
+	HeartbeatTTL time.Duration // time within which the next heartbeat is due
+	Status       string        // status of the node in the servers' state; initializing: offer orphans first
+	ClusterID    string        `json:",omitempty"` // stable during the life of the servers' state
 	Index        uint64
 }
 
-// NodeAllocations is one message of a node's stream of allocations. The first
-// one is complete; later ones hold what changed and what is to be forgotten.
+// NodeAllocations is one message of a node's stream of allocations. The first message is
+// complete. Later messages hold changes and removals.
 type NodeAllocations struct {
-	Complete    bool              // these are all that the servers know of for the node
-	Jobs        []*Job            `json:",omitempty"` // every version that Allocations name, once each
-	Allocations []*NodeAllocation `json:",omitempty"` // to run or to stop; without Job and Metrics
-	Removed     []string          `json:",omitempty"` // ids that the servers collected
+	Complete    bool              // reports whether the message holds all of the node's allocations in the servers' state
+	Jobs        []*Job            `json:",omitempty"` // every version used by Allocations, once each
+	Allocations []*NodeAllocation `json:",omitempty"` // allocations to run or to stop; without Job and Metrics
+	Removed     []string          `json:",omitempty"` // ids of allocations that the servers collected
 	Index       uint64
-	ClusterID   string `json:",omitempty"` // whose allocations these are
-	Timeline    string `json:",omitempty"` // that Index is of, when it is another one than before
-	Rewound     bool   `json:",omitempty"` // the servers' history does not have the position up to which the node was told: what they do not know is not what they removed
+	ClusterID   string `json:",omitempty"` // cluster of the allocations
+	Timeline    string `json:",omitempty"` // timeline of Index, if it changed
+	Rewound     bool   `json:",omitempty"` // reports whether the servers' history lacks the node's last position: unknown allocations were then not removed
 }
 
-// NodeAllocation is an allocation that travels apart from its job.
+// A NodeAllocation is an allocation that is sent separately from its job.
 type NodeAllocation struct {
 	*Allocation
 	JobVersion     uint64
 	JobCreateIndex uint64 `json:",omitempty"`
 }
 
-// OfferOrphansRequest holds allocations that run on a node although the servers
-// do not know them, each as the node keeps it, with its job.
+// OfferOrphansRequest holds allocations that run on a node but are unknown to the servers,
+// each as the node stored it, with its job.
 type OfferOrphansRequest struct {
 	Orphans []*OfferedOrphan
 }
 
-// OfferedOrphan is one of them.
+// An OfferedOrphan is one such allocation.
 type OfferedOrphan struct {
-	ClusterID  string // of the servers that placed it; "": not known
+	ClusterID  string // cluster of the servers that placed it; "": unknown
 	Allocation *Allocation
 }
 
-// OfferOrphansResponse says what became of them.
+// OfferOrphansResponse is the result of an offer.
 type OfferOrphansResponse struct {
-	Refused map[string]string `json:",omitempty"` // why, by id; all others are known to the servers now
+	Refused map[string]string `json:",omitempty"` // reasons by id; the servers know all other allocations now
 	Index   uint64
 }
 
-// UpdateAllocationsRequest is a batch of what a node says of its allocations.
-// Only ID and the client's fields are read: ClientStatus, ClientDescription,
-// TaskStates, DeploymentStatus, NetworkStatus, LaunchStatus, Serving, Crashes.
+// UpdateAllocationsRequest is a node's batch of reports on its allocations. The servers
+// read only ID and the client's fields: ClientStatus, ClientDescription, TaskStates,
+// DeploymentStatus, NetworkStatus, LaunchStatus, Serving, Crashes.
 type UpdateAllocationsRequest struct {
 	Allocations []*Allocation `json:"Alloc"`
 }
 
-// IndexResponse is the answer of writes that return nothing else.
+// IndexResponse is the answer to writes without other results.
 type IndexResponse struct {
 	Index uint64
 }
 
-// EvaluateJobRequest asks for a job to be looked at again.
+// EvaluateJobRequest requests a new evaluation of a job.
 type EvaluateJobRequest struct {
 	JobID       string
 	EvalOptions EvalOptions
@@ -224,12 +224,12 @@ type EvaluateJobRequest struct {
 	SecretID    string
 }
 
-// EvalOptions refine an EvaluateJobRequest.
+// EvalOptions are options of an EvaluateJobRequest.
 type EvalOptions struct {
-	ForceReschedule bool // failed allocations are replaced now, whatever their policy says
+	ForceReschedule bool // replace failed allocations immediately, whatever their policy
 }
 
-// JobStabilityRequest marks a version as one to revert to, or not.
+// JobStabilityRequest marks a version as suitable for a revert, or not.
 type JobStabilityRequest struct {
 	JobID      string
 	JobVersion uint64
@@ -239,17 +239,17 @@ type JobStabilityRequest struct {
 	SecretID   string
 }
 
-// JobStabilityResponse says when the mark was written.
+// JobStabilityResponse reports the index of the change.
 type JobStabilityResponse struct {
 	JobModifyIndex uint64
 	Index          uint64
 }
 
-// DeploymentPauseRequest pauses a deployment or lets it go on.
+// DeploymentPauseRequest pauses or resumes a deployment.
 type DeploymentPauseRequest struct {
 	DeploymentID string
 	Pause        bool
-	By           string `json:",omitempty"` // who says so, and why: kept with the decision
+	By           string `json:",omitempty"` // author and reason, stored with the decision
 	Reason       string `json:",omitempty"`
 	Region       string
 	Namespace    string
@@ -264,20 +264,20 @@ type DeploymentFailRequest struct {
 	SecretID     string
 }
 
-// DeploymentPromoteRequest has canaries take the places of what they stand
-// beside: of all groups, or of those named.
+// DeploymentPromoteRequest promotes the canaries of all or of the named groups: they
+// replace the old instances.
 type DeploymentPromoteRequest struct {
 	DeploymentID string
 	All          bool
 	Groups       []string
-	PromotedAt   int64 // not read: the server knows the time
+	PromotedAt   int64 // ignored: the server sets the time
 	Region       string
 	Namespace    string
 	SecretID     string
 }
 
-// DeploymentAllocationHealthRequest says how allocations of a deployment are
-// whose health is not judged by checks.
+// DeploymentAllocationHealthRequest sets the health of a deployment's allocations whose
+// health is not determined by checks.
 type DeploymentAllocationHealthRequest struct {
 	DeploymentID           string
 	HealthyAllocationIDs   []string
@@ -287,7 +287,7 @@ type DeploymentAllocationHealthRequest struct {
 	SecretID               string
 }
 
-// DeploymentUnblockRequest lets a deployment end that waits for other regions.
+// DeploymentUnblockRequest lets a deployment that waits for other regions end.
 type DeploymentUnblockRequest struct {
 	DeploymentID string
 	Region       string
@@ -295,7 +295,7 @@ type DeploymentUnblockRequest struct {
 	SecretID     string
 }
 
-// NodeEligibilityRequest says whether new allocations may be placed on a node.
+// NodeEligibilityRequest sets whether new allocations may be placed on a node.
 type NodeEligibilityRequest struct {
 	NodeID      string
 	Eligibility string // NodeEligible or NodeIneligible
@@ -304,7 +304,7 @@ type NodeEligibilityRequest struct {
 	SecretID    string
 }
 
-// NodeEligibilityResponse says when that was written.
+// NodeEligibilityResponse reports the index of the change.
 type NodeEligibilityResponse struct {
 	NodeModifyIndex uint64
 	EvalIDs         []string
@@ -312,25 +312,25 @@ type NodeEligibilityResponse struct {
 	Index           uint64
 }
 
-// EvaluationDeleteRequest names evaluations to forget: by id, or all that match
-// a filter expression.
+// EvaluationDeleteRequest identifies evaluations to delete: by id, or by a filter
+// expression.
 type EvaluationDeleteRequest struct {
 	EvalIDs []string `json:",omitempty"`
 	Filter  string   `json:",omitempty"`
 }
 
-// EvaluationDeleteResponse says how many evaluations were forgotten.
+// EvaluationDeleteResponse holds the number of deleted evaluations.
 type EvaluationDeleteResponse struct {
 	Count int
 }
 
-// EvaluationUnblockResponse names the evaluation that is tried again.
+// EvaluationUnblockResponse names the evaluation that is retried.
 type EvaluationUnblockResponse struct {
 	EvalID string
 	Index  uint64
 }
 
-// EvaluationCount is how many evaluations a list would hold.
+// EvaluationCount is the number of evaluations that a list would contain.
 type EvaluationCount struct {
 	Count int
 }

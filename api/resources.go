@@ -3,12 +3,13 @@
 
 package api
 
-// Resources is what a task asks for, or what an older client shows for a node.
+// Resources holds the resources that a task requests, or those of a node in the form of
+// older clients.
 type Resources struct {
 	CPU         *int // MHz
-	Cores       *int // whole cores for this task alone; excludes CPU
-	MemoryMB    *int // what is reserved
-	MemoryMaxMB *int // what may be used while the node has it to spare; 0 is MemoryMB, MemoryUnlimited no limit
+	Cores       *int // number of whole cores reserved for this task; excludes CPU
+	MemoryMB    *int // reserved memory
+	MemoryMaxMB *int // upper limit while the node has memory to spare; 0: MemoryMB, MemoryUnlimited: no limit
 	DiskMB      *int
 	Networks    []*Network
 	Devices     []*DeviceRequest
@@ -17,14 +18,13 @@ type Resources struct {
 	IOPS        *int // ignored
 }
 
-// NUMA asks for cores that are close to each other.
+// NUMA requests cores that are close to each other.
 type NUMA struct {
 	Affinity string
 	Devices  []string
 }
 
-// DeviceRequest asks for devices by "type", "vendor/type" or
-// "vendor/type/model".
+// DeviceRequest requests devices by "type", "vendor/type" or "vendor/type/model".
 type DeviceRequest struct {
 	Name        string
 	Count       *uint64
@@ -32,7 +32,7 @@ type DeviceRequest struct {
 	Affinities  []*Affinity
 }
 
-// Network is a group's network: how it is isolated and which ports it needs.
+// Network is a group's network: its isolation and its ports.
 type Network struct {
 	Mode          string // "host" (default), "none", "bridge" or "cni/NAME"
 	Device        string
@@ -74,14 +74,14 @@ const (
 	DynamicPortMax = 32000
 )
 
-// AllocatedResources is what an allocation holds on its node.
+// AllocatedResources holds the resources that an allocation holds on its node.
 type AllocatedResources struct {
 	Tasks          map[string]*AllocatedTask
-	TaskLifecycles map[string]*Lifecycle `json:",omitempty"` // by task, when an allocation is shown; nil: a main task
+	TaskLifecycles map[string]*Lifecycle `json:",omitempty"` // by task, set only in responses; nil: a main task
 	Shared         AllocatedShared
 }
 
-// AllocatedTask is what one task of an allocation holds.
+// AllocatedTask holds the resources of one task of an allocation.
 type AllocatedTask struct {
 	CPU      AllocatedCPU `json:"Cpu"`
 	Memory   AllocatedMemory
@@ -89,8 +89,8 @@ type AllocatedTask struct {
 	Devices  []*AllocatedDevice
 }
 
-// AllocatedCPU is a share of the node's processors, in MHz, and the ids of
-// cores that are the task's alone.
+// AllocatedCPU is a share of the node's processors, in MHz, and the ids of cores reserved
+// for the task.
 type AllocatedCPU struct {
 	CPUShares     int64    `json:"CpuShares"`
 	ReservedCores []uint16 `json:",omitempty"`
@@ -110,7 +110,7 @@ type AllocatedDevice struct {
 	DeviceIDs []string
 }
 
-// AllocatedShared is what the tasks of an allocation hold together.
+// AllocatedShared holds the resources that the tasks of an allocation share.
 type AllocatedShared struct {
 	DiskMB   int64
 	Networks []*Network
@@ -123,13 +123,13 @@ type PortMapping struct {
 	Value  int // number on the node
 	To     int // number the task listens on; 0 means Value
 	HostIP string
-	// HostNetwork is the node's network that the port is bound to alone; "" for
-	// the node's own address, where the number is taken on every address.
+	// HostNetwork is the only network of the node on which the port is bound; "" for the
+	// node's own address, where the number is taken on every address.
 	HostNetwork     string `json:",omitempty"`
-	IgnoreCollision bool   `json:",omitempty"` // others may hold the number, too
+	IgnoreCollision bool   `json:",omitempty"` // reports whether other allocations may hold the number too
 }
 
-// NodeResources is what a node has.
+// NodeResources holds a node's resources.
 type NodeResources struct {
 	CPU            NodeCPU `json:"Cpu"`
 	Memory         NodeMemory
@@ -147,7 +147,7 @@ type NodeCPU struct {
 	ReservableCPUCores []uint16 `json:"ReservableCpuCores"`
 }
 
-// PerCore is what one core has, in MHz.
+// PerCore returns the MHz of one core.
 func (c NodeCPU) PerCore() int64 {
 	if c.TotalCPUCores == 0 {
 		return 0
@@ -190,7 +190,8 @@ type DeviceAttribute struct {
 	Unit   string
 }
 
-// NodeReserved is what a node keeps for itself; allocations never get it.
+// NodeReserved holds the resources that a node reserves for itself. Allocations never get
+// them.
 type NodeReserved struct {
 	CPU      NodeReservedCPU `json:"Cpu"`
 	Memory   NodeReservedMemory
@@ -218,6 +219,6 @@ type NodeReservedNetworks struct {
 	ReservedHostPorts string
 }
 
-// MemoryUnlimited as Resources.MemoryMaxMB lets a task use whatever the node has to
+// MemoryUnlimited as Resources.MemoryMaxMB lets a task use all memory that the node has to
 // spare.
 const MemoryUnlimited = -1

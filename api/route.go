@@ -8,32 +8,32 @@ import (
 	"time"
 )
 
-// A Route sends the router's traffic for a host and path, or for a port of its
-// own, to the routable instances of a group.
+// A Route sends the router's traffic for a host and path, or for a router port, to the
+// routable instances of a group.
 type Route struct {
 	Protocol string // one of the Route constants; "http" by default
-	// Host is a name in lower case, "*.example.com" for every name one level below,
-	// or "" for what no other route wants. Not for tcp.
+	// Host is a lower-case name, "*.example.com" for every name one level below, or "" for
+	// requests that match no other route. Not for tcp.
 	Host string `json:",omitempty"`
-	// Path is the beginning of the request's path, at a slash; "/" by default. The
-	// longest one wins. Not for tcp.
+	// Path is a prefix of the request's path, up to a slash; "/" by default. The longest
+	// match wins. Not for tcp.
 	Path string `json:",omitempty"`
 	// Listen is the router's own port. Only for tcp.
 	Listen int `json:",omitempty"`
 	// Port is the label of the group's port.
 	Port string
-	// Weight is the share of the traffic that each instance gets, relative to the
-	// others of the same host and path; 1 by default, 0: none.
+	// Weight is the relative share of traffic of each instance among those of the same
+	// host and path; 1 by default, 0: none.
 	Weight *int
-	// Shared lets other jobs of the namespace have the same claim, if they share it,
-	// too: the instances of all of them get its traffic, by weight.
+	// Shared lets other jobs of the namespace make the same claim, if they share it too.
+	// The instances of all of them get its traffic, by weight.
 	Shared bool `json:",omitempty"`
-	// Sticky, when set, keeps a client with the instance that answered it first, by
-	// a cookie of that name. Not for tcp.
+	// Sticky, if set, is the name of a cookie that keeps a client with the first instance
+	// that answered it. Not for tcp.
 	Sticky string `json:",omitempty"`
-	// StripPath takes Path off the request's path before it is passed on.
+	// StripPath removes Path from the request's path before the request is forwarded.
 	StripPath bool `json:",omitempty"`
-	// Timeout bounds the wait for an answer's header; 0: the router's default.
+	// Timeout is the maximum wait for an answer's header; 0: the router's default.
 	Timeout time.Duration `json:",omitempty"`
 }
 
@@ -44,8 +44,8 @@ const (
 	RouteTCP  = "tcp"
 )
 
-// Claim names what the route takes for its job, alone unless it is shared: protocol
-// apart, one host and path, or one of the router's ports.
+// Claim returns the route's claim, which is exclusive unless it is shared: one host and
+// path, whatever the protocol, or one of the router's ports.
 func (r *Route) Claim() string {
 	if r.Protocol == RouteTCP {
 		return "tcp port " + strconv.Itoa(r.Listen)

@@ -5,24 +5,24 @@ package api
 
 import "time"
 
-// RouterStatus is what an agent's router says of itself.
+// RouterStatus is the status of an agent's router.
 type RouterStatus struct {
 	HTTP       string   // where it listens for HTTP, host:port
 	TCPAddress string   // where the ports of TCP routes are, an IP address
-	Connected  bool     // to a server's catalog; without it the last table stays in use
-	Index      uint64   // of the catalog that it routes by
-	Updated    int64    // when the table changed last; Unix nanoseconds
-	Problems   []string `json:",omitempty"` // what keeps a route from working, in words
+	Connected  bool     // reports whether it is connected to a server's catalog; otherwise it keeps the last table
+	Index      uint64   // index of the catalog in use
+	Updated    int64    // time of the table's last change; Unix nanoseconds
+	Problems   []string `json:",omitempty"` // problems that prevent routes from working, in words
 
-	Connections int64          // of clients, open now
-	Requests    uint64         // that were answered, by an instance or by the router itself
-	Refused     uint64         // that could not be read safely, or were too large or too slow
-	NoRoute     uint64         // for which there was no route
+	Connections int64          // open client connections
+	Requests    uint64         // requests answered, by an instance or by the router itself
+	Refused     uint64         // requests that were malformed, too large or too slow
+	NoRoute     uint64         // requests without a route
 	Routes      []*RouterRoute // by host and path, then TCP ports
 }
 
-// A RouterRoute is one host and path, or one port, with its instances and what
-// went through this router since it began.
+// A RouterRoute is one host and path, or one port, with its instances and this router's
+// traffic since it started.
 type RouterRoute struct {
 	Protocol  string
 	Host      string            `json:",omitempty"`
@@ -31,13 +31,13 @@ type RouterRoute struct {
 	Jobs      []string          // namespace/job of the instances
 	Instances []*RouterInstance // by allocation
 
-	Requests  uint64            // answered; for tcp: connections that ended
+	Requests  uint64            // requests answered; for tcp: connections ended
 	Responses map[string]uint64 `json:",omitempty"` // by class, "2xx" and so on
-	Retries   uint64            // further attempts, at another instance
+	Retries   uint64            // further attempts, on another instance
 	Unserved  uint64            // answered 502, 503 or 504 by the router itself; for tcp: connections that found no instance
-	BytesIn   uint64            // of requests' bodies
-	BytesOut  uint64            // of answers' bodies
-	Latency   *RouterLatency    `json:",omitempty"` // from a request's head to its answer's end; for tcp: of the connection
+	BytesIn   uint64            // bytes of request bodies
+	BytesOut  uint64            // bytes of response bodies
+	Latency   *RouterLatency    `json:",omitempty"` // from the request's head to the end of the answer; for tcp: of the connection
 }
 
 // A RouterInstance is one allocation that a route leads to.
@@ -45,16 +45,16 @@ type RouterInstance struct {
 	AllocID      string
 	Address      string
 	Weight       int
-	Outstanding  int64  // requests under way
-	Requests     uint64 // over all routes
+	Outstanding  int64  // requests in progress
+	Requests     uint64 // total over all routes
 	Failures     uint64 // no connection, no answer, or a status of 5xx
-	EjectedUntil int64  `json:",omitempty"` // gets no traffic before; Unix nanoseconds
-	EjectedFor   string `json:",omitempty"` // why, in words
+	EjectedUntil int64  `json:",omitempty"` // end of its ejection, until which it gets no traffic; Unix nanoseconds
+	EjectedFor   string `json:",omitempty"` // reason of its ejection, in words
 	Ejections    uint64
 }
 
-// RouterLatency sums up durations, in nanoseconds. Percentiles are right within
-// a tenth.
+// RouterLatency summarizes durations, in nanoseconds. Percentiles are accurate within a
+// tenth.
 type RouterLatency struct {
 	Count                    uint64
 	Mean, P50, P90, P99, Max time.Duration

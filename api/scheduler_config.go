@@ -10,35 +10,35 @@ import (
 
 // Placement algorithms.
 const (
-	AlgorithmBinpack = "binpack" // fill nodes, so that others stay free for what is large
-	AlgorithmSpread  = "spread"  // use nodes evenly
+	AlgorithmBinpack = "binpack" // fill nodes, so that others stay free for large instances
+	AlgorithmSpread  = "spread"  // spread load evenly over nodes
 )
 
-// SchedulerConfig is how the whole cluster schedules. It is kept in the state
-// and changed at runtime.
+// SchedulerConfig is the configuration of the cluster's scheduler. It is part of the state
+// and can be changed at runtime.
 type SchedulerConfig struct {
 	Algorithm                     string           `json:"SchedulerAlgorithm"` // one of the Algorithm constants
 	Preemption                    PreemptionConfig `json:"PreemptionConfig"`
 	MemoryOversubscriptionEnabled bool             // tasks may use up to their memory_max
 	RejectJobRegistration         bool             // only operators may register jobs
-	PauseEvalBroker               bool             // evaluations are kept and not handed out
+	PauseEvalBroker               bool             // evaluations are queued but not delivered
 
-	// ZoneAttribute, if not empty, spreads the instances of every service that
-	// has no spread of its own evenly over this attribute's values, as in
-	// "${node.datacenter}" or "${meta.zone}".
+	// ZoneAttribute, if not empty, is the attribute over whose values the instances of
+	// every service without its own spread are spread evenly, as in "${node.datacenter}"
+	// or "${meta.zone}".
 	ZoneAttribute string
-	// MaxStartingPerNode bounds how many allocations may be starting on a node
-	// at once; 0: no bound.
+	// MaxStartingPerNode is the maximum number of concurrently starting allocations per
+	// node; 0: no limit.
 	MaxStartingPerNode int
-	// Rejections says what happens to nodes that keep refusing placements.
+	// Rejections configures the handling of nodes that keep rejecting placements.
 	Rejections RejectionConfig
 
 	CreateIndex uint64
 	ModifyIndex uint64
 }
 
-// PreemptionConfig says for which types of job allocations of lower priority
-// are stopped to make room.
+// PreemptionConfig determines the job types that may stop allocations of lower priority to
+// make room.
 type PreemptionConfig struct {
 	SystemSchedulerEnabled   bool
 	SysBatchSchedulerEnabled bool
@@ -59,14 +59,14 @@ func (p PreemptionConfig) Enabled(jobType string) bool {
 	return p.ServiceSchedulerEnabled
 }
 
-// RejectionConfig bounds how often a node may refuse what was placed on it.
+// RejectionConfig limits a node's rejections of allocations.
 type RejectionConfig struct {
-	MarkIneligible bool          // beyond the threshold; else it is only reported
-	NodeThreshold  int           // refusals
-	NodeWindow     time.Duration // within which they count
+	MarkIneligible bool          // mark the node ineligible beyond the threshold; otherwise only report it
+	NodeThreshold  int           // number of rejections
+	NodeWindow     time.Duration // time window in which rejections count
 }
 
-// DefaultSchedulerConfig is what a new cluster starts with.
+// DefaultSchedulerConfig returns the configuration of a new cluster.
 func DefaultSchedulerConfig() *SchedulerConfig {
 	return &SchedulerConfig{
 		Algorithm:  AlgorithmBinpack,
@@ -75,8 +75,8 @@ func DefaultSchedulerConfig() *SchedulerConfig {
 	}
 }
 
-// A NodePool is a set of nodes that jobs name. Every node is in one, and in
-// NodePoolAll.
+// A NodePool is a set of nodes that jobs refer to by name. Every node is in one pool, and
+// in NodePoolAll.
 type NodePool struct {
 	Name            string
 	Description     string
@@ -86,8 +86,8 @@ type NodePool struct {
 	ModifyIndex     uint64
 }
 
-// NodePoolSchedulerConfig is what a pool does otherwise than the cluster; what
-// is unset is the cluster's.
+// NodePoolSchedulerConfig overrides the cluster's configuration for a pool. Unset fields
+// take the cluster's value.
 type NodePoolSchedulerConfig struct {
 	Algorithm                     string `json:"SchedulerAlgorithm"`
 	MemoryOversubscriptionEnabled *bool
@@ -96,8 +96,8 @@ type NodePoolSchedulerConfig struct {
 // IsBuiltIn reports whether the pool can be neither changed nor deleted.
 func (p *NodePool) IsBuiltIn() bool { return p.Name == NodePoolDefault || p.Name == NodePoolAll }
 
-// Validate reports everything that is wrong with the configuration, as one
-// *Error of CodeInvalid; nil when there is nothing.
+// Validate returns an *Error of CodeInvalid that lists everything that is wrong with the
+// configuration, or nil.
 func (s *SchedulerConfig) Validate() error {
 	var c complaints
 	checkAlgorithm(&c, s.Algorithm)
@@ -117,8 +117,8 @@ func (s *SchedulerConfig) Validate() error {
 	return c.err("the scheduler's configuration is not valid")
 }
 
-// Validate reports everything that is wrong with the pool, as one *Error of
-// CodeInvalid; nil when there is nothing.
+// Validate returns an *Error of CodeInvalid that lists everything that is wrong with the
+// pool, or nil.
 func (p *NodePool) Validate() error {
 	var c complaints
 	switch {
@@ -146,7 +146,7 @@ func checkAlgorithm(c *complaints, algorithm string) {
 	}
 }
 
-// isAttribute reports whether s is one whole "${...}".
+// isAttribute reports whether s is exactly one "${...}".
 func isAttribute(s string) bool {
 	name, ok := strings.CutPrefix(s, "${")
 	name, closed := strings.CutSuffix(name, "}")
@@ -166,9 +166,8 @@ type SchedulerConfigResponse struct {
 	Index           uint64
 }
 
-// SetSchedulerConfigRequest replaces the configuration. The settings that only
-// Reeve has stay as they are when they are left out, so that clients that do
-// not know them do not reset them.
+// SetSchedulerConfigRequest replaces the configuration. Settings that only Reeve has stay
+// unchanged if they are unset, so that clients that do not know them do not reset them.
 type SetSchedulerConfigRequest struct {
 	Algorithm                     string           `json:"SchedulerAlgorithm"` // "" is binpack
 	Preemption                    PreemptionConfig `json:"PreemptionConfig"`
@@ -181,10 +180,10 @@ type SetSchedulerConfigRequest struct {
 	Rejections         *RejectionConfig
 
 	CreateIndex uint64 // ignored
-	ModifyIndex uint64 // ignored: cas says which index must be stored
+	ModifyIndex uint64 // ignored: the cas parameter holds the index to compare
 }
 
-// Over is what the stored configuration becomes.
+// Over returns the configuration that results from applying the request to the stored one.
 func (r *SetSchedulerConfigRequest) Over(stored *SchedulerConfig) *SchedulerConfig {
 	c := *stored
 	c.Algorithm, c.Preemption = r.Algorithm, r.Preemption
@@ -203,8 +202,8 @@ func (r *SetSchedulerConfigRequest) Over(stored *SchedulerConfig) *SchedulerConf
 	return &c
 }
 
-// SetSchedulerConfigResponse says whether the configuration was stored: it is
-// not when it was changed since the index that the caller named.
+// SetSchedulerConfigResponse reports whether the configuration was stored. It was not if
+// it changed since the index that the caller named.
 type SetSchedulerConfigResponse struct {
 	Updated bool
 	Index   uint64

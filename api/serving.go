@@ -3,24 +3,24 @@
 
 package api
 
-// Serving is what an allocation's node says of whether it serves, if it has
-// services or routes, or is monitored. Of others, nil, it is enough to know that
+// Serving is a node's report on whether an allocation serves, if it has services or
+// routes, or is monitored. It is nil for other allocations, for which it is enough that
 // they run.
 type Serving struct {
-	// Up is set once its tasks run and all liveness checks passed: the instance is
-	// RUNNING. It stays set until the allocation ends or a task is restarted.
+	// Up is set once its tasks run and all liveness checks have passed: the instance is
+	// RUNNING. It stays set until the allocation ends or a task restarts.
 	Up bool
-	// Routable says that it is up, its readiness checks pass, and it does not
-	// leave: traffic may come.
+	// Routable is set while the allocation is up, its readiness checks pass, and it is not
+	// leaving: it may receive traffic.
 	Routable bool
-	Reason   string                 `json:",omitempty"` // why it is not Routable, in words
-	Since    int64                  `json:",omitempty"` // of the last change of Up or Routable; Unix nanoseconds
-	Services []*ServiceRegistration `json:",omitempty"` // as interpolated by the node; once Up
-	Failing  []*CheckFailure        `json:",omitempty"` // checks that fail, as the job lists them
+	Reason   string                 `json:",omitempty"` // reason why it is not Routable, in words
+	Since    int64                  `json:",omitempty"` // time of the last change of Up or Routable; Unix nanoseconds
+	Services []*ServiceRegistration `json:",omitempty"` // interpolated by the node; set once Up
+	Failing  []*CheckFailure        `json:",omitempty"` // failing checks, in the order of the job
 }
 
-// IsUp reports whether the allocation's instance is RUNNING: it was started and
-// its liveness checks passed.
+// IsUp reports whether the allocation's instance is RUNNING: it has started and its
+// liveness checks have passed.
 func (a *Allocation) IsUp() bool {
 	if a.Serving == nil {
 		return a.ClientStatus == AllocClientRunning
@@ -28,16 +28,15 @@ func (a *Allocation) IsUp() bool {
 	return a.Serving.Up && !a.IsClientTerminal()
 }
 
-// IsSuspect reports whether the allocation's node is not heard of, while nothing
-// else is known to be in its place.
+// IsSuspect reports whether the allocation is unknown or lost: its node is disconnected or
+// down.
 func (a *Allocation) IsSuspect() bool {
 	return a.ClientStatus == AllocClientUnknown || a.ClientStatus == AllocClientLost
 }
 
-// IsRoutable reports whether traffic may go to the allocation. One that is told
-// to stop, or is given up, is out of the catalog at once. One whose node is not
-// heard of stays in it as it last was (unknown), until the servers take it out
-// because another one is up in its place.
+// IsRoutable reports whether the allocation may receive traffic. An allocation that is
+// stopping or given up leaves the catalog immediately. An allocation on a silent node
+// keeps its last state (unknown) until its replacement is up and the servers remove it.
 func (a *Allocation) IsRoutable() bool {
 	if a.Serving == nil || !a.Serving.Routable || a.IsServerTerminal() {
 		return false
@@ -45,8 +44,8 @@ func (a *Allocation) IsRoutable() bool {
 	return a.ClientStatus == AllocClientRunning || a.ClientStatus == AllocClientUnknown
 }
 
-// IsCrashing reports whether the allocation has crashed, is not up again, and
-// another attempt is made or due.
+// IsCrashing reports whether the allocation has crashed, is not up again, and has another
+// attempt in progress or due.
 func (a *Allocation) IsCrashing() bool {
 	switch {
 	case a.IsServerTerminal() || a.IsSuspect():
@@ -57,13 +56,12 @@ func (a *Allocation) IsCrashing() bool {
 	return a.Crashes != nil && a.Crashes.Count > 0 && !a.IsClientTerminal() && !a.IsUp()
 }
 
-// IsFailing reports whether the allocation runs, and one of its checks fails.
+// IsFailing reports whether the allocation runs and one of its checks fails.
 func (a *Allocation) IsFailing() bool {
 	return a.Serving != nil && len(a.Serving.Failing) > 0 && !a.IsTerminal()
 }
 
-// WasUp reports whether the allocation is up, or was when its node was last heard
-// of.
+// WasUp reports whether the allocation is up, or was at its node's last report.
 func (a *Allocation) WasUp() bool {
 	if !a.IsSuspect() {
 		return a.IsUp()
@@ -79,17 +77,16 @@ func (a *Allocation) WasUp() bool {
 	return false
 }
 
-// Crashes is how often an instance crashed, in the allocations that followed one
-// another in it.
+// Crashes counts the crashes of an instance over its successive allocations.
 type Crashes struct {
-	Count  int    // since it was last well for long enough
-	Total  int    // ever
-	Reason string `json:",omitempty"` // of the last one, in words
-	At     int64  `json:",omitempty"` // of the last one; Unix nanoseconds
-	// Of the last one: what it was, of which task, and how that ended.
+	Count  int    // since the instance was last healthy for long enough
+	Total  int    // total
+	Reason string `json:",omitempty"` // reason of the last crash, in words
+	At     int64  `json:",omitempty"` // time of the last crash; Unix nanoseconds
+	// The last crash: its kind, its task, and its result.
 	Kind     TroubleKind `json:",omitempty"`
 	Task     string      `json:",omitempty"`
 	ExitCode int         `json:",omitempty"`
 	Signal   int         `json:",omitempty"`
-	Next     int64       `json:",omitempty"` // when it is tried again; 0: it is, or never; Unix nanoseconds
+	Next     int64       `json:",omitempty"` // time of the next attempt; 0: in progress, or none; Unix nanoseconds
 }

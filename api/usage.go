@@ -3,20 +3,20 @@
 
 package api
 
-// Usage is an amount of the resources that placement counts. Worker, applier
-// and agent all account with it, so that they cannot disagree.
+// Usage is an amount of the resources that placement counts. Worker, applier and agent all
+// account with it, so that they agree.
 type Usage struct {
 	CPU      int64 // MHz
 	MemoryMB int64
 	DiskMB   int64
 }
 
-// maxAmount bounds each amount that is counted, in whatever unit: no sum of the
-// amounts of a node's allocations overflows, nor does a share of one. Jobs may
-// not ask for so much; what was stored before they were checked may.
+// maxAmount bounds each counted amount, in any unit, so that neither sums of the amounts
+// of a node's allocations nor shares of them overflow. Validation rejects larger amounts
+// in jobs, but jobs stored before that validation may have them.
 const maxAmount = 1 << 40
 
-// amount is a number of MHz or MB as it is counted.
+// amount converts a number of MHz or MB to the counted amount, from 0 to maxAmount.
 func amount[T int | int64 | uint64](n T) int64 {
 	if n < 0 {
 		return 0
@@ -24,18 +24,18 @@ func amount[T int | int64 | uint64](n T) int64 {
 	return int64(min(uint64(n), maxAmount))
 }
 
-// Add returns u and v together.
+// Add returns the sum of u and v.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{u.CPU + v.CPU, u.MemoryMB + v.MemoryMB, u.DiskMB + v.DiskMB}
 }
 
-// Sub returns u without v.
+// Sub returns u minus v.
 func (u Usage) Sub(v Usage) Usage {
 	return Usage{u.CPU - v.CPU, u.MemoryMB - v.MemoryMB, u.DiskMB - v.DiskMB}
 }
 
-// Fits reports whether u is within capacity c in every dimension; if not, it
-// names the first one that is not: "cpu", "memory" or "disk".
+// Fits reports whether u is within capacity c in every dimension. If not, it names the
+// first exceeded dimension: "cpu", "memory" or "disk".
 func (u Usage) Fits(c Usage) (string, bool) {
 	switch {
 	case u.CPU > c.CPU:
@@ -48,8 +48,8 @@ func (u Usage) Fits(c Usage) (string, bool) {
 	return "", true
 }
 
-// Capacity is what the node has for allocations: all it has less what it keeps
-// for itself.
+// Capacity returns the node's resources for allocations: all of its resources minus its
+// reserved ones.
 func (n *Node) Capacity() Usage {
 	if n.Resources == nil {
 		return Usage{}
@@ -61,15 +61,15 @@ func (n *Node) Capacity() Usage {
 	return u
 }
 
-// Usage is what the allocation holds on its node, whatever its state: ask
-// HoldsResources whether it still does.
+// Usage returns the allocation's resources on its node, whatever its state. HoldsResources
+// reports whether it still holds them.
 func (a *Allocation) Usage() Usage {
 	u, _ := a.Holding()
 	return u
 }
 
-// Holding is Usage, and whether tasks hold something else, too: cores, devices
-// or networks of their own.
+// Holding returns Usage, and reports whether tasks also hold cores, devices or networks of
+// their own.
 func (a *Allocation) Holding() (u Usage, more bool) {
 	if a.AllocatedResources == nil {
 		return Usage{}, false
@@ -83,8 +83,8 @@ func (a *Allocation) Holding() (u Usage, more bool) {
 	return u, more
 }
 
-// Usage is what one instance of the group asks for. Tasks count together,
-// whichever lifecycle they have.
+// Usage returns the resources that one instance of the group requests. It adds up all
+// tasks, whatever their lifecycle.
 func (g *Group) Usage() Usage {
 	var u Usage
 	if g.EphemeralDisk != nil && g.EphemeralDisk.SizeMB != nil {
