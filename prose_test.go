@@ -80,7 +80,6 @@ var unrevised = []string{
 	"internal/server/worker",
 	"internal/sim",
 	"internal/state",
-	"internal/state/wire",
 	"internal/testbed",
 	"jobspec",
 }

@@ -13,7 +13,7 @@ import (
 	"net/url"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/state/wire"
+	"github.com/reeve-run/reeve/internal/nodeproto"
 )
 
 // nodeSecretHeader carries the proof that the caller is the node.
@@ -54,11 +54,11 @@ func (n Nodes) UpdateAllocations(ctx context.Context, id, secret string, allocat
 		resp, err := nodeCall[api.IndexResponse](ctx, n, path, secret, &api.UpdateAllocationsRequest{Allocations: allocations})
 		return resp.Index, err
 	}
-	body, err := wire.EncodeReport(allocations)
+	body, err := nodeproto.EncodeReport(allocations)
 	if err != nil {
 		return 0, err
 	}
-	header := http.Header{nodeSecretHeader: {secret}, "Content-Type": {wire.NodeMedia}}
+	header := http.Header{nodeSecretHeader: {secret}, "Content-Type": {nodeproto.Media}}
 	resp, err := n.c.do(ctx, http.MethodPut, path, url.Values{}, body, header)
 	if err != nil {
 		return 0, err
@@ -76,13 +76,13 @@ func (n Nodes) UpdateAllocations(ctx context.Context, id, secret string, allocat
 // was told before: the first message says if the servers' history does not have
 // it.
 func (n Nodes) Stream(ctx context.Context, id, secret string, told api.Position) iter.Seq2[*api.NodeAllocations, error] {
-	header := http.Header{nodeSecretHeader: {secret}, "Accept": {wire.NodeMedia + ", application/x-ndjson"}}
+	header := http.Header{nodeSecretHeader: {secret}, "Accept": {nodeproto.Media + ", application/x-ndjson"}}
 	return streamOf(ctx, n.c, pathf("/v1/node/%s/allocations/stream", id), toldValues(told), header, n.read)
 }
 
 // read returns what reads the messages of a node's stream.
 func (n Nodes) read(resp *http.Response, body io.Reader) func() (*api.NodeAllocations, error) {
-	if resp.Header.Get("Content-Type") != wire.NodeMedia {
+	if resp.Header.Get("Content-Type") != nodeproto.Media {
 		dec := json.NewDecoder(body)
 		return func() (*api.NodeAllocations, error) {
 			m := new(api.NodeAllocations)
@@ -91,7 +91,7 @@ func (n Nodes) read(resp *http.Response, body io.Reader) func() (*api.NodeAlloca
 	}
 	n.c.agents.Store(true)
 	r := bufio.NewReader(body)
-	return func() (*api.NodeAllocations, error) { return wire.ReadNodeFrame(r) }
+	return func() (*api.NodeAllocations, error) { return nodeproto.ReadFrame(r) }
 }
 
 func nodeCall[T any](ctx context.Context, n Nodes, path, secret string, in any) (T, error) {

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/state/wire"
+	"github.com/reeve-run/reeve/internal/nodeproto"
 )
 
 // Largest bodies, in bytes.
@@ -50,7 +50,7 @@ func (c *call) readBody(v any) error {
 	if len(bytes.TrimSpace(body)) == 0 && c.route.BodyOK {
 		return nil
 	}
-	if c.route.Encoded && c.r.Header.Get("Content-Type") == wire.NodeMedia {
+	if c.route.Encoded && c.r.Header.Get("Content-Type") == nodeproto.Media {
 		c.encoded = bytes.Clone(body)
 		return nil
 	}

@@ -45,7 +45,7 @@ type call struct {
 	nextToken string   // where the next page begins
 	seen      int      // objects of the answer when a blocking query first looked; -1: not yet
 	warnings  []string // of reading the body
-	encoded   []byte   // a body of wire.NodeMedia
+	encoded   []byte   // a body of nodeproto.Media
 }
 
 // parseQuery reads the parameters that all routes share.

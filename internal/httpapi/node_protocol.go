@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/nodeproto"
 	"github.com/reeve-run/reeve/internal/server"
-	"github.com/reeve-run/reeve/internal/state/wire"
 )
 
 // nodeSecretHeader carries the proof that the caller is the node.
@@ -79,12 +79,12 @@ func updateAllocations(c *call, req *api.UpdateAllocationsRequest) (*api.IndexRe
 // streamAllocations holds a node's stream open: a frame per message for agents,
 // a line of JSON for everybody else.
 func streamAllocations(c *call) error {
-	if !strings.Contains(c.r.Header.Get("Accept"), wire.NodeMedia) {
+	if !strings.Contains(c.r.Header.Get("Accept"), nodeproto.Media) {
 		s := newStream(c, "application/x-ndjson")
 		return s.hold("\n", func(m *server.NodeMessage) error { return s.send(m.API()) })
 	}
-	s := newStream(c, wire.NodeMedia)
-	return s.hold(string(wire.SignOfLife), func(m *server.NodeMessage) (err error) {
+	s := newStream(c, nodeproto.Media)
+	return s.hold(string(nodeproto.SignOfLife), func(m *server.NodeMessage) (err error) {
 		frame := frames.Get().(*[]byte)
 		if *frame, err = m.AppendFrame((*frame)[:0]); err != nil {
 			return err

@@ -19,7 +19,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
-	"github.com/reeve-run/reeve/internal/state/wire"
+	"github.com/reeve-run/reeve/internal/nodeproto"
 )
 
 // agents serves the harness's handler as an agent does, and counts connections.
@@ -155,12 +155,12 @@ func TestReportsThatAreNoReports(t *testing.T) {
 		body, secret, want string
 		status             int
 	}{
-		"garbage":          {"\x0a\xff", n.SecretID, "is no " + wire.NodeMedia, http.StatusBadRequest},
+		"garbage":          {"\x0a\xff", n.SecretID, "is no " + nodeproto.Media, http.StatusBadRequest},
 		"another's":        {"", "x", "another agent owns this node ID", http.StatusForbidden},
 		"nothing at all":   {"", n.SecretID, "Index", http.StatusOK},
 		"without a status": {"\x0a\x04\x2a\x02\x0a\x00", n.SecretID, "has no ID", http.StatusBadRequest},
 	} {
-		a := h.do(http.MethodPut, path, c.body, "Content-Type", wire.NodeMedia, nodeSecretHeader, c.secret)
+		a := h.do(http.MethodPut, path, c.body, "Content-Type", nodeproto.Media, nodeSecretHeader, c.secret)
 		if a.status != c.status || !strings.Contains(a.body, c.want) {
 			t.Errorf("%s: got %d %s, want %d with %q", name, a.status, a.body, c.status, c.want)
 		}

@@ -49,7 +49,7 @@ type route struct {
 	BodyLimit  int64         // bytes; 0: none is read
 	BodyOK     bool          // may be absent
 	Local      bool          // answered by this agent even when it has no server
-	Encoded    bool          // takes a body of wire.NodeMedia, too
+	Encoded    bool          // takes a body of nodeproto.Media, too
 	Strict     bool          // refuses a body with keys that it has not; Nomad's routes take them
 	Open       bool          // answered whoever asks: see package door
 

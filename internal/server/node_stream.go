@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/nodeproto"
 	"github.com/reeve-run/reeve/internal/state"
-	"github.com/reeve-run/reeve/internal/state/wire"
 )
 
 // signOfLife is how long a stream says nothing.
@@ -66,7 +66,7 @@ func (s *Server) NodeStream(ctx context.Context, nodeID, secret string, told api
 }
 
 // A NodeMessage is one message of a node's stream. It is written as
-// api.NodeAllocations or, for agents, as wire.NodeAllocations.
+// api.NodeAllocations or, for agents, as nodeproto.Message.
 type NodeMessage struct {
 	complete    bool
 	index       uint64
@@ -140,26 +140,18 @@ func (m *NodeMessage) API() *api.NodeAllocations {
 
 // AppendFrame appends the message in the form for agents.
 func (m *NodeMessage) AppendFrame(b []byte) ([]byte, error) {
-	w := &wire.NodeAllocations{Complete: m.complete, Index: m.index, ClusterId: m.clusterID, Timeline: m.timeline, Rewound: m.rewound}
+	w := &nodeproto.Message{
+		Complete: m.complete, Index: m.index, ClusterID: m.clusterID, Timeline: m.timeline, Rewound: m.rewound,
+		Allocations: m.allocations, Removed: m.removed,
+	}
 	for _, job := range m.jobs {
 		text, err := m.texts.of(job)
 		if err != nil {
 			return nil, err
 		}
-		w.JobsJson = append(w.JobsJson, text)
+		w.Jobs = append(w.Jobs, text)
 	}
-	for _, id := range m.removed {
-		w.Removed = append(w.Removed, wire.PackID(id))
-	}
-	if len(m.allocations) > 0 {
-		e := wire.NewAllocationEncoder(len(m.allocations))
-		e.ForNode = true
-		for _, a := range m.allocations {
-			e.Add(a)
-		}
-		w.Allocations = e.Set()
-	}
-	return wire.AppendNodeFrame(b, w)
+	return nodeproto.AppendFrame(b, w)
 }
 
 // jobTexts keeps jobs as JSON: the instances of one job go to many nodes at

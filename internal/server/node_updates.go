@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/nodeproto"
 	"github.com/reeve-run/reeve/internal/plan"
 	"github.com/reeve-run/reeve/internal/state"
-	"github.com/reeve-run/reeve/internal/state/wire"
 )
 
 // UpdateAllocations stores what a node says of its allocations, and makes an
@@ -19,11 +19,11 @@ func (s *Server) UpdateAllocations(ctx context.Context, nodeID, secret string, a
 	return s.takeReport(ctx, secret, report{nodeID: nodeID, allocs: allocs})
 }
 
-// ReportAllocations is UpdateAllocations for what wire.EncodeReport wrote.
+// ReportAllocations is UpdateAllocations for what nodeproto.EncodeReport wrote.
 func (s *Server) ReportAllocations(ctx context.Context, nodeID, secret string, body []byte) (uint64, error) {
-	allocs, err := wire.DecodeReport(body)
+	allocs, err := nodeproto.DecodeReport(body)
 	if err != nil {
-		return 0, api.Errorf(api.CodeInvalid, "the request's body is no %s: %v", wire.NodeMedia, err)
+		return 0, api.Errorf(api.CodeInvalid, "the request's body is no %s: %v", nodeproto.Media, err)
 	}
 	return s.takeReport(ctx, secret, report{nodeID: nodeID, allocs: allocs, decoded: true})
 }

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/state/wire"
+	"github.com/reeve-run/reeve/internal/allocset"
 )
 
 // fleet makes test data: the same for the same seed.
@@ -38,7 +38,7 @@ func (f *fleet) id() string {
 	for i := range b {
 		b[i] = byte(f.random.Uint32())
 	}
-	return wire.UnpackID(b[:])
+	return allocset.UnpackID(b[:])
 }
 
 func testJob(id string) *api.Job {

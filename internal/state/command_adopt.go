@@ -5,6 +5,7 @@ package state
 
 import (
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/allocset"
 	"github.com/reeve-run/reeve/internal/state/wire"
 )
 
@@ -82,13 +83,13 @@ func (c *AdoptAllocations) encode() *wire.Command {
 		orphans[i].Orphan = true // so that its job is encoded with it
 	}
 	return &wire.Command{Kind: &wire.Command_AdoptAllocations{AdoptAllocations: &wire.AdoptAllocations{
-		NodeId: c.NodeID, Allocations: wire.EncodeAllocations(orphans), Rewound: c.Rewound, Time: c.Time,
+		NodeId: c.NodeID, Allocations: allocset.Encode(orphans), Rewound: c.Rewound, Time: c.Time,
 	}}}
 }
 
 func decodeAdoptAllocations(w *wire.AdoptAllocations) (_ *AdoptAllocations, err error) {
 	c := &AdoptAllocations{NodeID: w.NodeId, Rewound: w.Rewound, Time: w.Time}
-	if c.Allocations, err = wire.DecodeAllocations(w.Allocations); err != nil {
+	if c.Allocations, err = allocset.Decode(w.Allocations); err != nil {
 		return nil, err
 	}
 	for _, a := range c.Allocations {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/allocset"
 	"github.com/reeve-run/reeve/internal/state/wire"
 )
 
@@ -23,7 +24,7 @@ func encodeEvaluation(e *api.Evaluation) *wire.Evaluation {
 		Namespace: e.Namespace, JobId: e.JobID, JobModifyIndex: e.JobModifyIndex,
 		NodeId: e.NodeID, NodeModifyIndex: e.NodeModifyIndex, DeploymentId: e.DeploymentID,
 		Status: e.Status, StatusDescription: e.StatusDescription,
-		Wait: int64(e.Wait), WaitUntil: wire.Nanos(e.WaitUntil),
+		Wait: int64(e.Wait), WaitUntil: allocset.Nanos(e.WaitUntil),
 		NextEval: e.NextEval, PreviousEval: e.PreviousEval, BlockedEval: e.BlockedEval,
 		QueuedKnown: e.QueuedAllocations != nil, SnapshotIndex: e.SnapshotIndex,
 		CreateIndex: e.CreateIndex, ModifyIndex: e.ModifyIndex,
@@ -54,7 +55,7 @@ func decodeEvaluation(w *wire.Evaluation) (*api.Evaluation, error) {
 		Namespace: w.Namespace, JobID: w.JobId, JobModifyIndex: w.JobModifyIndex,
 		NodeID: w.NodeId, NodeModifyIndex: w.NodeModifyIndex, DeploymentID: w.DeploymentId,
 		Status: w.Status, StatusDescription: w.StatusDescription,
-		Wait: time.Duration(w.Wait), WaitUntil: wire.FromNanos(w.WaitUntil),
+		Wait: time.Duration(w.Wait), WaitUntil: allocset.FromNanos(w.WaitUntil),
 		NextEval: w.NextEval, PreviousEval: w.PreviousEval, BlockedEval: w.BlockedEval,
 		SnapshotIndex: w.SnapshotIndex, CreateIndex: w.CreateIndex, ModifyIndex: w.ModifyIndex,
 		CreateTime: w.CreateTime, ModifyTime: w.ModifyTime,

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/allocset"
 	"github.com/reeve-run/reeve/internal/state/wire"
 )
 
@@ -17,7 +18,7 @@ func (c *CommitPlacement) encode() *wire.Command {
 	}
 	w := &wire.CommitPlacement{
 		EvalId: p.EvalID, Priority: int64(p.Priority), SnapshotIndex: p.SnapshotIndex, AllAtOnce: p.AllAtOnce,
-		Job: encodeJobRef(p.Job), Place: wire.EncodeAllocations(p.Place), DeploymentJson: document(p.Deployment),
+		Job: encodeJobRef(p.Job), Place: allocset.Encode(p.Place), DeploymentJson: document(p.Deployment),
 		Evaluations: encodeEvaluations(p.Evaluations), Time: p.Time,
 		RestartJson: document(p.Restart), Deregister: p.Deregister,
 	}
@@ -38,7 +39,7 @@ func decodeCommitPlacement(w *wire.CommitPlacement) (_ *CommitPlacement, err err
 		EvalID: w.EvalId, Priority: int(w.Priority), SnapshotIndex: w.SnapshotIndex, AllAtOnce: w.AllAtOnce,
 		Job: decodeJobRef(w.Job), Time: w.Time, Deregister: w.Deregister,
 	}
-	if p.Place, err = wire.DecodeAllocations(w.Place); err != nil {
+	if p.Place, err = allocset.Decode(w.Place); err != nil {
 		return nil, err
 	}
 	if p.Deployment, err = parse[api.Deployment](w.DeploymentJson); err != nil {
@@ -103,14 +104,14 @@ func decodeUpdateDeployment(w *wire.UpdateDeployment) (_ *UpdateDeployment, err 
 
 func (c *UpdateAllocations) encode() *wire.Command {
 	return &wire.Command{Kind: &wire.Command_UpdateAllocations{UpdateAllocations: &wire.UpdateAllocations{
-		NodeId: c.NodeID, Allocations: wire.EncodeUpdates(c.Allocations),
+		NodeId: c.NodeID, Allocations: allocset.EncodeUpdates(c.Allocations),
 		Evaluations: encodeEvaluations(c.Evaluations), Time: c.Time,
 	}}}
 }
 
 func decodeUpdateAllocations(w *wire.UpdateAllocations) (_ *UpdateAllocations, err error) {
 	c := &UpdateAllocations{NodeID: w.NodeId, Time: w.Time}
-	if c.Allocations, err = wire.DecodeAllocations(w.Allocations); err != nil {
+	if c.Allocations, err = allocset.Decode(w.Allocations); err != nil {
 		return nil, err
 	}
 	c.Evaluations, err = decodeEvaluations(w.Evaluations)

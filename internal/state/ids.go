@@ -9,7 +9,7 @@ import (
 
 	"github.com/tidwall/btree"
 
-	"github.com/reeve-run/reeve/internal/state/wire"
+	"github.com/reeve-run/reeve/internal/allocset"
 )
 
 // ids maps names to slots, in the order of the names.
@@ -36,12 +36,12 @@ func (p packedID) String() string {
 	var b [16]byte
 	binary.BigEndian.PutUint64(b[:8], p.hi)
 	binary.BigEndian.PutUint64(b[8:], p.lo)
-	return wire.UnpackID(b[:])
+	return allocset.UnpackID(b[:])
 }
 
 func pack(id string) (packedID, bool) {
 	var b [16]byte
-	if !wire.ParseUUID(id, &b) {
+	if !allocset.ParseUUID(id, &b) {
 		return packedID{}, false
 	}
 	return packedID{hi: binary.BigEndian.Uint64(b[:8]), lo: binary.BigEndian.Uint64(b[8:])}, true

@@ -7,7 +7,7 @@ import (
 	"runtime"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/state/wire"
+	"github.com/reeve-run/reeve/internal/allocset"
 )
 
 // ahead reads a snapshot's frames in advance and decodes frames of allocations in
@@ -65,9 +65,9 @@ func (a *ahead) stop() {
 }
 
 func decodeFrame(payload []byte) (d decodedAllocations) {
-	var set wire.Allocations
+	var set allocset.Allocations
 	if d.err = set.UnmarshalVT(payload); d.err == nil {
-		d.allocations, d.err = wire.DecodeAllocations(&set)
+		d.allocations, d.err = allocset.Decode(&set)
 	}
 	return d
 }

@@ -6,6 +6,7 @@ package state
 import (
 	"fmt"
 
+	"github.com/reeve-run/reeve/internal/allocset"
 	"github.com/reeve-run/reeve/internal/state/wire"
 )
 
@@ -38,7 +39,7 @@ func (v *Snapshot) writeEvaluations(f *frameWriter) int {
 }
 
 func (v *Snapshot) writeAllocations(f *frameWriter) int {
-	n, e := 0, wire.NewAllocationEncoder(chunk)
+	n, e := 0, allocset.NewEncoder(chunk)
 	var buffer []byte
 	flush := func() {
 		size := e.Set().SizeVT()
@@ -49,7 +50,7 @@ func (v *Snapshot) writeAllocations(f *frameWriter) int {
 			f.err = err
 		}
 		f.frame(frameAllocations, buffer[:size])
-		e = wire.NewAllocationEncoder(chunk)
+		e = allocset.NewEncoder(chunk)
 	}
 	for slot := range v.allocations.next {
 		if r := v.allocations.rows.at(slot); r != nil && r.allocation != nil {

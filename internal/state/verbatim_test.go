@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/state/wire"
+	"github.com/reeve-run/reeve/internal/nodeproto"
 )
 
 // reencoded is a command as every other server sees it.
@@ -204,7 +204,7 @@ func draw(t *rapid.T, v reflect.Value, depth int, odd bool) {
 func TestReportsAreDecodedAsTheyAre(t *testing.T) {
 	healthy := true
 	shared := map[string]*api.TaskState{"main": {State: api.TaskStateRunning, StartedAt: time.Now()}}
-	body, err := wire.EncodeReport([]*api.Allocation{
+	body, err := nodeproto.EncodeReport([]*api.Allocation{
 		{ID: api.NewID(), ClientStatus: api.AllocClientRunning, TaskStates: shared},
 		{ID: api.NewID(), ClientStatus: api.AllocClientRunning, TaskStates: shared, DeploymentStatus: &api.AllocDeploymentStatus{Healthy: &healthy, Timestamp: time.Now()}},
 		{ID: crashed().ID, ClientStatus: api.AllocClientRunning, Serving: serving(), Crashes: &api.Crashes{Count: 1, Reason: "why"}},
@@ -213,7 +213,7 @@ func TestReportsAreDecodedAsTheyAre(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reported, err := wire.DecodeReport(body)
+	reported, err := nodeproto.DecodeReport(body)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,4 +6,4 @@
 package wire
 
 // schemaSum is the SHA-256 of the schema that the generated code is of.
-const schemaSum = "2c7bd2477d0fb2337514e7120e34724830f777989cc284e30e29a657fba6e1dc"
+const schemaSum = "473ad4d3d99751d346cc4871c035a4a452d5bc019ebbb0e29875b54a552d1488"

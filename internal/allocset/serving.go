@@ -1,12 +1,12 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package wire
+package allocset
 
 import "github.com/reeve-run/reeve/api"
 
 // addServing adds whether the allocation serves, and how often it crashed.
-func (e *AllocationEncoder) addServing(w *Allocation, a *api.Allocation) {
+func (e *Encoder) addServing(w *Allocation, a *api.Allocation) {
 	if s := a.Serving; s != nil {
 		w.Serving = &Serving{Up: s.Up, Routable: s.Routable, Reason: e.name(s.Reason), Since: s.Since}
 		for _, r := range s.Services {
@@ -31,7 +31,7 @@ func (e *AllocationEncoder) addServing(w *Allocation, a *api.Allocation) {
 	}
 }
 
-func (e *AllocationEncoder) registration(r *api.ServiceRegistration, own string) *Registration {
+func (e *Encoder) registration(r *api.ServiceRegistration, own string) *Registration {
 	w := &Registration{
 		Id: e.name(r.ID), ServiceName: e.name(r.ServiceName), Namespace: e.name(r.Namespace), Node: e.name(r.NodeID),
 		Datacenter: e.name(r.Datacenter), Job: e.name(r.JobID), Address: e.name(r.Address), Port: uint32(r.Port),
@@ -49,7 +49,7 @@ func (e *AllocationEncoder) registration(r *api.ServiceRegistration, own string)
 	return w
 }
 
-func (d *allocationDecoder) serving(w *Serving, own string) *api.Serving {
+func (d *decoder) serving(w *Serving, own string) *api.Serving {
 	s := &api.Serving{Up: w.Up, Routable: w.Routable, Reason: d.name(w.Reason), Since: w.Since}
 	if len(w.Services) > 0 {
 		s.Services = make([]*api.ServiceRegistration, len(w.Services))
@@ -66,7 +66,7 @@ func (d *allocationDecoder) serving(w *Serving, own string) *api.Serving {
 	return s
 }
 
-func (d *allocationDecoder) registration(w *Registration, own string) *api.ServiceRegistration {
+func (d *decoder) registration(w *Registration, own string) *api.ServiceRegistration {
 	r := &api.ServiceRegistration{
 		ID: d.name(w.GetId()), ServiceName: d.name(w.GetServiceName()), Namespace: d.name(w.GetNamespace()), NodeID: d.name(w.GetNode()),
 		Datacenter: d.name(w.GetDatacenter()), JobID: d.name(w.GetJob()), AllocID: d.name(w.GetAllocation()), Address: d.name(w.GetAddress()),
@@ -90,7 +90,7 @@ func (d *allocationDecoder) registration(w *Registration, own string) *api.Servi
 	return r
 }
 
-func (d *allocationDecoder) crashes(w *Crashes) *api.Crashes {
+func (d *decoder) crashes(w *Crashes) *api.Crashes {
 	return &api.Crashes{
 		Count: int(w.Count), Total: int(w.Total), Reason: d.name(w.Reason), At: w.At, Next: w.Next,
 		Kind: api.TroubleKind(d.name(w.Kind)), Task: d.name(w.Task), ExitCode: int(w.ExitCode), Signal: int(w.Signal),

@@ -1,13 +1,15 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package wire
+package nodeproto
 
 import (
 	"bufio"
 	"bytes"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -43,13 +45,9 @@ func runningSince(second int64) map[string]*api.TaskState {
 
 func TestStreamsAreReadAsTheyWereWritten(t *testing.T) {
 	const a, b, gone = "6a1f0d0e-1111-4222-8333-444455556666", "6a1f0d0e-1111-4222-8333-444455557777", "not-a-uuid"
-	e := NewAllocationEncoder(2)
-	e.ForNode = true
-	e.Add(sampleAllocation(a, runningSince(1)))
-	e.Add(sampleAllocation(b, nil))
-	frame, err := AppendNodeFrame(nil, &NodeAllocations{
-		Complete: true, Index: 12, ClusterId: "c", JobsJson: [][]byte{[]byte(`{"ID":"web","Version":7}`)},
-		Removed: [][]byte{PackID(gone)}, Allocations: e.Set(),
+	frame, err := AppendFrame(nil, &Message{
+		Complete: true, Index: 12, ClusterID: "c", Jobs: [][]byte{[]byte(`{"ID":"web","Version":7}`)},
+		Removed: []string{gone}, Allocations: []*api.Allocation{sampleAllocation(a, runningSince(1)), sampleAllocation(b, nil)},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -57,10 +55,10 @@ func TestStreamsAreReadAsTheyWereWritten(t *testing.T) {
 	frame = append(append(SignOfLife[:1:1], frame...), SignOfLife...)
 	r := bufio.NewReader(bytes.NewReader(frame))
 
-	if m, err := ReadNodeFrame(r); m != nil || err != nil {
+	if m, err := ReadFrame(r); m != nil || err != nil {
 		t.Errorf("a sign of life was read as %+v, %v", m, err)
 	}
-	got, err := ReadNodeFrame(r)
+	got, err := ReadFrame(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,17 +74,48 @@ func TestStreamsAreReadAsTheyWereWritten(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the message changed on its way (-want +got):\n%s", diff)
 	}
-	if m, err := ReadNodeFrame(r); m != nil || err != nil {
+	if m, err := ReadFrame(r); m != nil || err != nil {
 		t.Errorf("a sign of life was read as %+v, %v", m, err)
 	}
-	if _, err := ReadNodeFrame(r); !errors.Is(err, io.EOF) {
+	if _, err := ReadFrame(r); !errors.Is(err, io.EOF) {
 		t.Errorf("at the end: %v, want EOF", err)
 	}
 	for cut := 2; cut < len(frame)-1; cut++ {
 		r := bufio.NewReader(bytes.NewReader(frame[1:cut]))
-		if m, err := ReadNodeFrame(r); err == nil {
+		if m, err := ReadFrame(r); err == nil {
 			t.Fatalf("a stream that was cut at %d gave %+v", cut, m)
 		}
+	}
+}
+
+// TestFramesOfVersion1 guards the bytes on the wire: agents and servers of different
+// versions exchange them. Add a file for a new version, and never change one.
+func TestFramesOfVersion1(t *testing.T) {
+	const a, b, c, gone = "6a1f0d0e-1111-4222-8333-444455556666", "6a1f0d0e-1111-4222-8333-444455557777", "6a1f0d0e-1111-4222-8333-444455558888", "not-a-uuid"
+	read := func(name string) []byte {
+		data, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	frame, err := AppendFrame(nil, &Message{
+		Complete: true, Index: 12, ClusterID: "c", Timeline: "t", Rewound: true, Jobs: [][]byte{[]byte(`{"ID":"web","Version":7}`)},
+		Removed: []string{gone, a}, Allocations: []*api.Allocation{sampleAllocation(a, runningSince(1)), sampleAllocation(b, nil)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(read("frame-v1.bin"), frame); diff != "" {
+		t.Errorf("the bytes of a frame (-want +got):\n%s", diff)
+	}
+	shared := runningSince(2)
+	report, err := EncodeReport([]*api.Allocation{sampleAllocation(a, shared), sampleAllocation(b, shared), sampleAllocation(c, runningSince(3))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(read("report-v1.bin"), report); diff != "" {
+		t.Errorf("the bytes of a report (-want +got):\n%s", diff)
 	}
 }
 
@@ -116,18 +145,16 @@ func TestReportsHoldWhatNodesMaySay(t *testing.T) {
 	}
 }
 
-// FuzzReadNodeFrame reads what no server wrote.
-func FuzzReadNodeFrame(f *testing.F) {
-	e := NewAllocationEncoder(1)
-	e.Add(sampleAllocation("6a1f0d0e-1111-4222-8333-444455556666", runningSince(1)))
-	frame, err := AppendNodeFrame(nil, &NodeAllocations{Index: 1, Allocations: e.Set()})
+// FuzzReadFrame reads bytes that no server wrote.
+func FuzzReadFrame(f *testing.F) {
+	frame, err := AppendFrame(nil, &Message{Index: 1, Allocations: []*api.Allocation{sampleAllocation("6a1f0d0e-1111-4222-8333-444455556666", runningSince(1))}})
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(frame)
 	f.Add(SignOfLife)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if m, err := ReadNodeFrame(bufio.NewReader(bytes.NewReader(data))); m != nil && err != nil {
+		if m, err := ReadFrame(bufio.NewReader(bytes.NewReader(data))); m != nil && err != nil {
 			t.Error("a message and an error")
 		}
 		if allocations, err := DecodeReport(data); allocations != nil && err != nil {

@@ -1,7 +1,7 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package wire
+package allocset
 
 import (
 	"encoding/json"
@@ -12,9 +12,9 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// allocationDecoder turns a set back into allocations. What they had in common
-// they share in memory too. A job is a reference: its names and version only.
-type allocationDecoder struct {
+// A decoder turns a set back into allocations, which share memory for the shared
+// parts. A job is a reference: its names and version only.
+type decoder struct {
 	set     *Allocations
 	jobs    []*api.Job
 	missing []bool
@@ -25,13 +25,13 @@ type allocationDecoder struct {
 	buffer  []byte
 }
 
-// DecodeAllocations is the inverse of EncodeAllocations. Jobs are references:
-// their names and versions only.
-func DecodeAllocations(set *Allocations) ([]*api.Allocation, error) {
+// Decode is the inverse of Encode. Jobs are references: their names and versions
+// only.
+func Decode(set *Allocations) ([]*api.Allocation, error) {
 	if set == nil {
 		return nil, nil
 	}
-	d := &allocationDecoder{set: set}
+	d := &decoder{set: set}
 	d.decodeShared()
 	allocations := make([]*api.Allocation, len(set.Allocations))
 	for i, w := range set.Allocations {
@@ -46,13 +46,13 @@ func DecodeAllocations(set *Allocations) ([]*api.Allocation, error) {
 	return allocations, nil
 }
 
-func (d *allocationDecoder) fail(format string, args ...any) {
+func (d *decoder) fail(format string, args ...any) {
 	if d.err == nil {
 		d.err = fmt.Errorf(format, args...)
 	}
 }
 
-func (d *allocationDecoder) name(ref uint32) string {
+func (d *decoder) name(ref uint32) string {
 	if ref == 0 {
 		return ""
 	}
@@ -63,7 +63,7 @@ func (d *allocationDecoder) name(ref uint32) string {
 	return d.set.Names[ref-1]
 }
 
-func (d *allocationDecoder) json(text []byte, to any) {
+func (d *decoder) json(text []byte, to any) {
 	if len(text) == 0 {
 		return
 	}
@@ -73,7 +73,7 @@ func (d *allocationDecoder) json(text []byte, to any) {
 }
 
 // decodeShared decodes what allocations refer to.
-func (d *allocationDecoder) decodeShared() {
+func (d *decoder) decodeShared() {
 	for _, j := range d.set.Jobs {
 		job := &api.Job{
 			Namespace: d.name(j.GetNamespace()), ID: d.name(j.GetId()), Version: j.GetVersion(),
@@ -94,7 +94,7 @@ func (d *allocationDecoder) decodeShared() {
 	}
 }
 
-func (d *allocationDecoder) shape(s *Shape) api.AllocatedResources {
+func (d *decoder) shape(s *Shape) api.AllocatedResources {
 	r := api.AllocatedResources{Shared: api.AllocatedShared{DiskMB: s.GetDiskMb()}}
 	d.json(s.GetNetworksJson(), &r.Shared.Networks)
 	if len(s.GetTasks()) > 0 {
@@ -116,7 +116,7 @@ func (d *allocationDecoder) shape(s *Shape) api.AllocatedResources {
 	return r
 }
 
-func (d *allocationDecoder) metric(w *Metrics) *api.PlacementMetrics {
+func (d *decoder) metric(w *Metrics) *api.PlacementMetrics {
 	m := &api.PlacementMetrics{
 		NodesEvaluated: int(w.GetNodesEvaluated()), NodesFiltered: int(w.GetNodesFiltered()),
 		NodesInPool: int(w.GetNodesInPool()), NodePool: d.name(w.GetNodePool()),
@@ -135,7 +135,7 @@ func (d *allocationDecoder) metric(w *Metrics) *api.PlacementMetrics {
 	return m
 }
 
-func (d *allocationDecoder) counts(counts []*Count) map[string]int {
+func (d *decoder) counts(counts []*Count) map[string]int {
 	if len(counts) == 0 {
 		return nil
 	}
@@ -146,7 +146,7 @@ func (d *allocationDecoder) counts(counts []*Count) map[string]int {
 	return m
 }
 
-func (d *allocationDecoder) scores(scores []*Score) map[string]float64 {
+func (d *decoder) scores(scores []*Score) map[string]float64 {
 	if len(scores) == 0 {
 		return nil
 	}
@@ -157,7 +157,7 @@ func (d *allocationDecoder) scores(scores []*Score) map[string]float64 {
 	return m
 }
 
-func (d *allocationDecoder) allocation(w *Allocation) *api.Allocation {
+func (d *decoder) allocation(w *Allocation) *api.Allocation {
 	a := &api.Allocation{
 		ID:                 UnpackID(w.Id),
 		EvalID:             d.name(w.Eval),
@@ -241,7 +241,7 @@ func (d *allocationDecoder) allocation(w *Allocation) *api.Allocation {
 	return a
 }
 
-func (d *allocationDecoder) resources(w *Allocation, a *api.Allocation) {
+func (d *decoder) resources(w *Allocation, a *api.Allocation) {
 	if w.Shape == 0 {
 		return
 	}
@@ -271,7 +271,7 @@ func (d *allocationDecoder) resources(w *Allocation, a *api.Allocation) {
 	a.AllocatedResources = r
 }
 
-func (d *allocationDecoder) taskStates(tasks []*TaskState) map[string]*api.TaskState {
+func (d *decoder) taskStates(tasks []*TaskState) map[string]*api.TaskState {
 	if len(tasks) == 0 {
 		return nil
 	}
@@ -282,7 +282,7 @@ func (d *allocationDecoder) taskStates(tasks []*TaskState) map[string]*api.TaskS
 	return states
 }
 
-func (d *allocationDecoder) taskState(w *TaskState) *api.TaskState {
+func (d *decoder) taskState(w *TaskState) *api.TaskState {
 	s := &api.TaskState{
 		State: d.name(w.GetState()), Failed: w.GetFailed(), Restarts: w.GetRestarts(),
 		LastRestart: FromNanos(w.GetLastRestart()), StartedAt: FromNanos(w.GetStartedAt()), FinishedAt: FromNanos(w.GetFinishedAt()),

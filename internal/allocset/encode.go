@@ -1,7 +1,7 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package wire
+package allocset
 
 import (
 	"encoding/json"
@@ -14,9 +14,9 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// An AllocationEncoder writes allocations into one set, and what they have in
-// common once: names, jobs, the shape of their resources, metrics.
-type AllocationEncoder struct {
+// An Encoder adds allocations to a set, and writes names, jobs, shapes of resources
+// and metrics that they share once.
+type Encoder struct {
 	ForNode bool // without metrics, and without jobs of orphans: set it before the first is added
 
 	set     *Allocations
@@ -49,9 +49,9 @@ type jobReference struct {
 	orphan                               *api.Job // nil: it is in the table of jobs
 }
 
-// NewAllocationEncoder returns an encoder of a set of about size allocations.
-func NewAllocationEncoder(size int) *AllocationEncoder {
-	return &AllocationEncoder{
+// NewEncoder returns an encoder of a set of about size allocations.
+func NewEncoder(size int) *Encoder {
+	return &Encoder{
 		set:     &Allocations{Allocations: make([]*Allocation, 0, size)},
 		names:   map[string]uint32{},
 		jobs:    map[jobReference]uint32{},
@@ -60,12 +60,12 @@ func NewAllocationEncoder(size int) *AllocationEncoder {
 	}
 }
 
-// EncodeAllocations is the set of the allocations; nil of none.
-func EncodeAllocations(allocations []*api.Allocation) *Allocations {
+// Encode returns the set of the allocations; nil if it would be empty.
+func Encode(allocations []*api.Allocation) *Allocations {
 	if len(allocations) == 0 {
 		return nil
 	}
-	e := encoders.Get().(*AllocationEncoder)
+	e := encoders.Get().(*Encoder)
 	e.set = &Allocations{Allocations: make([]*Allocation, 0, len(allocations))}
 	for _, a := range allocations {
 		e.Add(a)
@@ -73,8 +73,8 @@ func EncodeAllocations(allocations []*api.Allocation) *Allocations {
 	return e.finish()
 }
 
-// finish returns the set, and has the encoder used again.
-func (e *AllocationEncoder) finish() *Allocations {
+// finish returns the set, and the encoder to the pool.
+func (e *Encoder) finish() *Allocations {
 	set := e.set
 	if len(e.names)+len(e.jobs)+len(e.shapes)+len(e.metrics) <= maxKept {
 		e.reset()
@@ -85,13 +85,13 @@ func (e *AllocationEncoder) finish() *Allocations {
 
 // encoders are used again: most sets are of one allocation, and empty tables
 // for it would cost more than writing it.
-var encoders = sync.Pool{New: func() any { return NewAllocationEncoder(0) }}
+var encoders = sync.Pool{New: func() any { return NewEncoder(0) }}
 
 // maxKept bounds the tables of an encoder that is used again.
 const maxKept = 1024
 
 // reset forgets everything that was added.
-func (e *AllocationEncoder) reset() {
+func (e *Encoder) reset() {
 	clear(e.names)
 	clear(e.jobs)
 	clear(e.shapes)
@@ -115,7 +115,7 @@ func sortedKeys[V any](m map[string]V) []string {
 }
 
 // name returns the reference to a string.
-func (e *AllocationEncoder) name(s string) uint32 {
+func (e *Encoder) name(s string) uint32 {
 	if s == "" {
 		return 0
 	}
@@ -134,11 +134,11 @@ func (e *AllocationEncoder) name(s string) uint32 {
 	return ref
 }
 
-// Set is what was added.
-func (e *AllocationEncoder) Set() *Allocations { return e.set }
+// Set returns the set of the added allocations.
+func (e *Encoder) Set() *Allocations { return e.set }
 
 // Add adds an allocation to the set.
-func (e *AllocationEncoder) Add(a *api.Allocation) {
+func (e *Encoder) Add(a *api.Allocation) {
 	w := &Allocation{
 		Id:                 PackID(a.ID),
 		Job:                e.job(a),
@@ -182,7 +182,7 @@ func (e *AllocationEncoder) Add(a *api.Allocation) {
 }
 
 // addHealthAndTasks adds how the allocation is.
-func (e *AllocationEncoder) addHealthAndTasks(w *Allocation, a *api.Allocation) {
+func (e *Encoder) addHealthAndTasks(w *Allocation, a *api.Allocation) {
 	if s := a.DeploymentStatus; s != nil {
 		w.DeploymentStatus = &DeploymentStatus{Healthy: s.Healthy, Timestamp: Nanos(s.Timestamp), Canary: s.Canary, ModifyIndex: s.ModifyIndex}
 	}
@@ -199,7 +199,7 @@ func (e *AllocationEncoder) addHealthAndTasks(w *Allocation, a *api.Allocation) 
 
 // addTasks adds the tasks' states. Those that the allocation before has, too,
 // are moved into a set of which both are.
-func (e *AllocationEncoder) addTasks(w *Allocation, states map[string]*api.TaskState) {
+func (e *Encoder) addTasks(w *Allocation, states map[string]*api.TaskState) {
 	same := reflect.ValueOf(states).Pointer()
 	if same == e.lastStates {
 		if e.lastStated.TaskSet == 0 {
@@ -225,7 +225,7 @@ func (e *AllocationEncoder) addTasks(w *Allocation, states map[string]*api.TaskS
 	}
 }
 
-func (e *AllocationEncoder) job(a *api.Allocation) uint32 {
+func (e *Encoder) job(a *api.Allocation) uint32 {
 	r := jobReference{namespace: a.Namespace, id: a.JobID, missing: a.Job == nil}
 	if a.Job != nil {
 		r = jobReference{a.Job.Namespace, a.Job.ID, a.Job.Version, a.Job.CreateIndex, a.Job.JobModifyIndex, false, nil}
@@ -253,7 +253,7 @@ func (e *AllocationEncoder) job(a *api.Allocation) uint32 {
 }
 
 // shape returns the reference to the resources without their ports.
-func (e *AllocationEncoder) shape(r *api.AllocatedResources) uint32 {
+func (e *Encoder) shape(r *api.AllocatedResources) uint32 {
 	tasks := reflect.ValueOf(r.Tasks).Pointer()
 	if tasks != 0 && tasks == e.lastTasks && r.Shared.DiskMB == e.lastShared.DiskMB && len(r.Shared.Networks)+len(e.lastShared.Networks) == 0 {
 		return e.lastShape
@@ -296,7 +296,7 @@ type restTask struct {
 	Devices  []*api.AllocatedDevice `json:",omitempty"`
 }
 
-func (e *AllocationEncoder) metric(m *api.PlacementMetrics) uint32 {
+func (e *Encoder) metric(m *api.PlacementMetrics) uint32 {
 	if m == nil || e.ForNode {
 		return 0
 	}
@@ -332,7 +332,7 @@ type restMetrics struct {
 	ResourcesExhausted map[string]*api.Resources `json:",omitempty"`
 }
 
-func (e *AllocationEncoder) counts(m map[string]int) []*Count {
+func (e *Encoder) counts(m map[string]int) []*Count {
 	if len(m) == 0 {
 		return nil
 	}
@@ -344,7 +344,7 @@ func (e *AllocationEncoder) counts(m map[string]int) []*Count {
 	return counts
 }
 
-func (e *AllocationEncoder) scores(m map[string]float64) []*Score {
+func (e *Encoder) scores(m map[string]float64) []*Score {
 	if len(m) == 0 {
 		return nil
 	}
@@ -356,7 +356,7 @@ func (e *AllocationEncoder) scores(m map[string]float64) []*Score {
 	return scores
 }
 
-func (e *AllocationEncoder) taskState(task string, s *api.TaskState) *TaskState {
+func (e *Encoder) taskState(task string, s *api.TaskState) *TaskState {
 	w := &TaskState{
 		Task: e.name(task), State: e.name(s.State), Failed: s.Failed, Restarts: s.Restarts,
 		LastRestart: Nanos(s.LastRestart), StartedAt: Nanos(s.StartedAt), FinishedAt: Nanos(s.FinishedAt),

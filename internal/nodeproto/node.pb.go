@@ -7,9 +7,10 @@
 // 	protoc        v3.21.12
 // source: node.proto
 
-package wire
+package nodeproto
 
 import (
+	allocset "github.com/reeve-run/reeve/internal/allocset"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -30,7 +31,7 @@ type NodeAllocations struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Complete      bool                   `protobuf:"varint,1,opt,name=complete,proto3" json:"complete,omitempty"`
 	JobsJson      [][]byte               `protobuf:"bytes,2,rep,name=jobs_json,json=jobsJson,proto3" json:"jobs_json,omitempty"` // every version that runs, once each
-	Allocations   *Allocations           `protobuf:"bytes,3,opt,name=allocations,proto3" json:"allocations,omitempty"`           // without metrics
+	Allocations   *allocset.Allocations  `protobuf:"bytes,3,opt,name=allocations,proto3" json:"allocations,omitempty"`           // without metrics
 	Removed       [][]byte               `protobuf:"bytes,4,rep,name=removed,proto3" json:"removed,omitempty"`                   // ids
 	Index         uint64                 `protobuf:"varint,5,opt,name=index,proto3" json:"index,omitempty"`
 	ClusterId     string                 `protobuf:"bytes,6,opt,name=cluster_id,json=clusterId,proto3" json:"cluster_id,omitempty"`
@@ -84,7 +85,7 @@ func (x *NodeAllocations) GetJobsJson() [][]byte {
 	return nil
 }
 
-func (x *NodeAllocations) GetAllocations() *Allocations {
+func (x *NodeAllocations) GetAllocations() *allocset.Allocations {
 	if x != nil {
 		return x.Allocations
 	}
@@ -129,7 +130,7 @@ func (x *NodeAllocations) GetRewound() bool {
 // The body of a request that says how allocations are.
 type NodeReport struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Allocations   *Allocations           `protobuf:"bytes,1,opt,name=allocations,proto3" json:"allocations,omitempty"` // only ids and the client's fields
+	Allocations   *allocset.Allocations  `protobuf:"bytes,1,opt,name=allocations,proto3" json:"allocations,omitempty"` // only ids and the client's fields
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -164,7 +165,7 @@ func (*NodeReport) Descriptor() ([]byte, []int) {
 	return file_node_proto_rawDescGZIP(), []int{1}
 }
 
-func (x *NodeReport) GetAllocations() *Allocations {
+func (x *NodeReport) GetAllocations() *allocset.Allocations {
 	if x != nil {
 		return x.Allocations
 	}
@@ -176,20 +177,20 @@ var File_node_proto protoreflect.FileDescriptor
 const file_node_proto_rawDesc = "" +
 	"\n" +
 	"\n" +
-	"node.proto\x12\x0ereeve.state.v1\x1a\vstate.proto\"\x8e\x02\n" +
+	"node.proto\x12\rreeve.node.v1\x1a\x0eallocset.proto\"\x91\x02\n" +
 	"\x0fNodeAllocations\x12\x1a\n" +
 	"\bcomplete\x18\x01 \x01(\bR\bcomplete\x12\x1b\n" +
-	"\tjobs_json\x18\x02 \x03(\fR\bjobsJson\x12=\n" +
-	"\vallocations\x18\x03 \x01(\v2\x1b.reeve.state.v1.AllocationsR\vallocations\x12\x18\n" +
+	"\tjobs_json\x18\x02 \x03(\fR\bjobsJson\x12@\n" +
+	"\vallocations\x18\x03 \x01(\v2\x1e.reeve.allocset.v1.AllocationsR\vallocations\x12\x18\n" +
 	"\aremoved\x18\x04 \x03(\fR\aremoved\x12\x14\n" +
 	"\x05index\x18\x05 \x01(\x04R\x05index\x12\x1d\n" +
 	"\n" +
 	"cluster_id\x18\x06 \x01(\tR\tclusterId\x12\x1a\n" +
 	"\btimeline\x18\a \x01(\tR\btimeline\x12\x18\n" +
-	"\arewound\x18\b \x01(\bR\arewound\"K\n" +
+	"\arewound\x18\b \x01(\bR\arewound\"N\n" +
 	"\n" +
-	"NodeReport\x12=\n" +
-	"\vallocations\x18\x01 \x01(\v2\x1b.reeve.state.v1.AllocationsR\vallocationsB0Z.github.com/reeve-run/reeve/internal/state/wireb\x06proto3"
+	"NodeReport\x12@\n" +
+	"\vallocations\x18\x01 \x01(\v2\x1e.reeve.allocset.v1.AllocationsR\vallocationsB/Z-github.com/reeve-run/reeve/internal/nodeprotob\x06proto3"
 
 var (
 	file_node_proto_rawDescOnce sync.Once
@@ -205,13 +206,13 @@ func file_node_proto_rawDescGZIP() []byte {
 
 var file_node_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
 var file_node_proto_goTypes = []any{
-	(*NodeAllocations)(nil), // 0: reeve.state.v1.NodeAllocations
-	(*NodeReport)(nil),      // 1: reeve.state.v1.NodeReport
-	(*Allocations)(nil),     // 2: reeve.state.v1.Allocations
+	(*NodeAllocations)(nil),      // 0: reeve.node.v1.NodeAllocations
+	(*NodeReport)(nil),           // 1: reeve.node.v1.NodeReport
+	(*allocset.Allocations)(nil), // 2: reeve.allocset.v1.Allocations
 }
 var file_node_proto_depIdxs = []int32{
-	2, // 0: reeve.state.v1.NodeAllocations.allocations:type_name -> reeve.state.v1.Allocations
-	2, // 1: reeve.state.v1.NodeReport.allocations:type_name -> reeve.state.v1.Allocations
+	2, // 0: reeve.node.v1.NodeAllocations.allocations:type_name -> reeve.allocset.v1.Allocations
+	2, // 1: reeve.node.v1.NodeReport.allocations:type_name -> reeve.allocset.v1.Allocations
 	2, // [2:2] is the sub-list for method output_type
 	2, // [2:2] is the sub-list for method input_type
 	2, // [2:2] is the sub-list for extension type_name
@@ -224,7 +225,6 @@ func file_node_proto_init() {
 	if File_node_proto != nil {
 		return
 	}
-	file_state_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

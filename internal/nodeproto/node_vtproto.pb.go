@@ -2,11 +2,13 @@
 // protoc-gen-go-vtproto version: v0.6.0
 // source: node.proto
 
-package wire
+package nodeproto
 
 import (
 	fmt "fmt"
 	protohelpers "github.com/planetscale/vtprotobuf/protohelpers"
+	allocset "github.com/reeve-run/reeve/internal/allocset"
+	proto "google.golang.org/protobuf/proto"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	io "io"
 )
@@ -87,12 +89,24 @@ func (m *NodeAllocations) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 		}
 	}
 	if m.Allocations != nil {
-		size, err := m.Allocations.MarshalToSizedBufferVT(dAtA[:i])
-		if err != nil {
-			return 0, err
+		if vtmsg, ok := interface{}(m.Allocations).(interface {
+			MarshalToSizedBufferVT([]byte) (int, error)
+		}); ok {
+			size, err := vtmsg.MarshalToSizedBufferVT(dAtA[:i])
+			if err != nil {
+				return 0, err
+			}
+			i -= size
+			i = protohelpers.EncodeVarint(dAtA, i, uint64(size))
+		} else {
+			encoded, err := proto.Marshal(m.Allocations)
+			if err != nil {
+				return 0, err
+			}
+			i -= len(encoded)
+			copy(dAtA[i:], encoded)
+			i = protohelpers.EncodeVarint(dAtA, i, uint64(len(encoded)))
 		}
-		i -= size
-		i = protohelpers.EncodeVarint(dAtA, i, uint64(size))
 		i--
 		dAtA[i] = 0x1a
 	}
@@ -149,12 +163,24 @@ func (m *NodeReport) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 		copy(dAtA[i:], m.unknownFields)
 	}
 	if m.Allocations != nil {
-		size, err := m.Allocations.MarshalToSizedBufferVT(dAtA[:i])
-		if err != nil {
-			return 0, err
+		if vtmsg, ok := interface{}(m.Allocations).(interface {
+			MarshalToSizedBufferVT([]byte) (int, error)
+		}); ok {
+			size, err := vtmsg.MarshalToSizedBufferVT(dAtA[:i])
+			if err != nil {
+				return 0, err
+			}
+			i -= size
+			i = protohelpers.EncodeVarint(dAtA, i, uint64(size))
+		} else {
+			encoded, err := proto.Marshal(m.Allocations)
+			if err != nil {
+				return 0, err
+			}
+			i -= len(encoded)
+			copy(dAtA[i:], encoded)
+			i = protohelpers.EncodeVarint(dAtA, i, uint64(len(encoded)))
 		}
-		i -= size
-		i = protohelpers.EncodeVarint(dAtA, i, uint64(size))
 		i--
 		dAtA[i] = 0xa
 	}
@@ -177,7 +203,13 @@ func (m *NodeAllocations) SizeVT() (n int) {
 		}
 	}
 	if m.Allocations != nil {
-		l = m.Allocations.SizeVT()
+		if size, ok := interface{}(m.Allocations).(interface {
+			SizeVT() int
+		}); ok {
+			l = size.SizeVT()
+		} else {
+			l = proto.Size(m.Allocations)
+		}
 		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
 	}
 	if len(m.Removed) > 0 {
@@ -211,7 +243,13 @@ func (m *NodeReport) SizeVT() (n int) {
 	var l int
 	_ = l
 	if m.Allocations != nil {
-		l = m.Allocations.SizeVT()
+		if size, ok := interface{}(m.Allocations).(interface {
+			SizeVT() int
+		}); ok {
+			l = size.SizeVT()
+		} else {
+			l = proto.Size(m.Allocations)
+		}
 		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
 	}
 	n += len(m.unknownFields)
@@ -329,10 +367,18 @@ func (m *NodeAllocations) UnmarshalVT(dAtA []byte) error {
 				return io.ErrUnexpectedEOF
 			}
 			if m.Allocations == nil {
-				m.Allocations = &Allocations{}
+				m.Allocations = &allocset.Allocations{}
 			}
-			if err := m.Allocations.UnmarshalVT(dAtA[iNdEx:postIndex]); err != nil {
-				return err
+			if unmarshal, ok := interface{}(m.Allocations).(interface {
+				UnmarshalVT([]byte) error
+			}); ok {
+				if err := unmarshal.UnmarshalVT(dAtA[iNdEx:postIndex]); err != nil {
+					return err
+				}
+			} else {
+				if err := proto.Unmarshal(dAtA[iNdEx:postIndex], m.Allocations); err != nil {
+					return err
+				}
 			}
 			iNdEx = postIndex
 		case 4:
@@ -551,10 +597,18 @@ func (m *NodeReport) UnmarshalVT(dAtA []byte) error {
 				return io.ErrUnexpectedEOF
 			}
 			if m.Allocations == nil {
-				m.Allocations = &Allocations{}
+				m.Allocations = &allocset.Allocations{}
 			}
-			if err := m.Allocations.UnmarshalVT(dAtA[iNdEx:postIndex]); err != nil {
-				return err
+			if unmarshal, ok := interface{}(m.Allocations).(interface {
+				UnmarshalVT([]byte) error
+			}); ok {
+				if err := unmarshal.UnmarshalVT(dAtA[iNdEx:postIndex]); err != nil {
+					return err
+				}
+			} else {
+				if err := proto.Unmarshal(dAtA[iNdEx:postIndex], m.Allocations); err != nil {
+					return err
+				}
 			}
 			iNdEx = postIndex
 		default:

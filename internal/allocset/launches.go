@@ -1,11 +1,11 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package wire
+package allocset
 
 import "github.com/reeve-run/reeve/api"
 
-func (e *AllocationEncoder) launches(l *api.Launches) *Launches {
+func (e *Encoder) launches(l *api.Launches) *Launches {
 	w := &Launches{Id: e.name(l.ID)}
 	for _, task := range sortedKeys(l.Tasks) {
 		t := l.Tasks[task]
@@ -23,7 +23,7 @@ func (e *AllocationEncoder) launches(l *api.Launches) *Launches {
 	return w
 }
 
-func (d *allocationDecoder) launches(w *Launches) *api.Launches {
+func (d *decoder) launches(w *Launches) *api.Launches {
 	l := &api.Launches{ID: d.name(w.Id)}
 	if len(w.Tasks) > 0 {
 		l.Tasks = make(map[string]*api.Launch, len(w.Tasks))
