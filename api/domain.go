@@ -85,7 +85,7 @@ func ParseTTL(text string) (time.Duration, error) {
 	case d < 0:
 		return 0, fmt.Errorf("%q has passed already: it must not be negative", text)
 	case d > maxTTL:
-		return 0, fmt.Errorf("%q is more than 100 years: leave it out, or say 0, for ever", text)
+		return 0, fmt.Errorf("%q is more than 100 years: leave it out, or set it to 0, for no end", text)
 	}
 	return d, nil
 }

@@ -78,7 +78,7 @@ type JobExplanation struct {
 
 // DimensionStarting is the dimension of a node on which the maximum number of allocations
 // is starting.
-const DimensionStarting = "instances starting at once"
+const DimensionStarting = "starting instances"
 
 // DimensionUnit returns the unit of a resource dimension with a leading space, or "" for
 // countable things.

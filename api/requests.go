@@ -226,7 +226,7 @@ type EvaluateJobRequest struct {
 
 // EvalOptions are options of an EvaluateJobRequest.
 type EvalOptions struct {
-	ForceReschedule bool // replace failed allocations immediately, whatever their policy
+	ForceReschedule bool // replace failed allocations immediately, regardless of their policy
 }
 
 // JobStabilityRequest marks a version as suitable for a revert, or not.

@@ -17,37 +17,37 @@ const (
 	RestartFailed    = "failed"
 )
 
-// Values of JobRestart.OnError: what happens when more than MaxUnhealthy
-// allocations did not come back well.
+// Values of JobRestart.OnError: the reaction to more than MaxUnhealthy allocations that
+// did not become healthy again.
 const (
-	RestartOnErrorFail     = "fail"     // the restart ends as failed
-	RestartOnErrorPause    = "pause"    // it pauses until somebody resumes it
-	RestartOnErrorContinue = "continue" // it goes on
+	RestartOnErrorFail     = "fail"     // the restart fails
+	RestartOnErrorPause    = "pause"    // it pauses until an operator resumes it
+	RestartOnErrorContinue = "continue" // it continues
 )
 
-// A JobRestart is a rolling restart of a job's allocations, in place.
+// A JobRestart is a rolling restart of a job's allocations in place.
 type JobRestart struct {
 	ID        string
 	Namespace string
 	JobID     string
 
-	BatchSize    int           // allocations restarted at once, at least 1
-	BatchWait    time.Duration // between a batch's completion and the next one
-	Groups       []string      `json:",omitempty"` // only those of these; none: all
-	Tasks        []string      `json:",omitempty"` // only these; none: all that run
-	HealthGate   bool          `json:",omitempty"` // a batch is complete when it is healthy, not as soon as it runs
-	MaxUnhealthy int           `json:",omitempty"` // allocations that may come back badly before OnError
+	BatchSize    int           // number of allocations restarted at the same time, at least 1
+	BatchWait    time.Duration // delay after a batch completes
+	Groups       []string      `json:",omitempty"` // groups to restart; none: all
+	Tasks        []string      `json:",omitempty"` // tasks to restart; none: all running tasks
+	HealthGate   bool          `json:",omitempty"` // reports whether a batch completes when it is healthy, not when it runs
+	MaxUnhealthy int           `json:",omitempty"` // number of allocations that may stay unhealthy before OnError applies
 	OnError      string        `json:",omitempty"` // one of the RestartOnError constants
 
 	Status            string // one of the Restart constants
 	StatusDescription string
-	RestartedAllocs   []string  // ids of those told to restart, in that order
-	UnhealthyAllocs   []string  `json:",omitempty"` // ids of those that came back badly
-	NextBatch         time.Time `json:",omitzero"`  // not before, because of BatchWait
+	RestartedAllocs   []string  // ids of the restarted allocations, in order
+	UnhealthyAllocs   []string  `json:",omitempty"` // ids of those that did not become healthy
+	NextBatch         time.Time `json:",omitzero"`  // earliest start of the next batch, because of BatchWait
 
 	JobVersion     uint64
 	JobCreateIndex uint64
-	By             string `json:",omitempty"` // who started it
+	By             string `json:",omitempty"` // operator who started it
 	Reason         string `json:",omitempty"`
 
 	StartedAt   time.Time
@@ -56,7 +56,7 @@ type JobRestart struct {
 	ModifyIndex uint64
 }
 
-// JobKey names the restart's job.
+// JobKey returns the key of the restart's job.
 func (r *JobRestart) JobKey() NamespacedID { return NamespacedID{r.Namespace, r.JobID} }
 
 // IsActive reports whether the restart has not ended.
@@ -65,20 +65,20 @@ func (r *JobRestart) IsActive() bool { return r.Status == RestartRunning || r.St
 // Copy returns a copy whose fields may be set.
 func (r *JobRestart) Copy() *JobRestart {
 	c := *r
-	c.RestartedAllocs = slices.Clone(r.RestartedAllocs) // listed even if empty
+	c.RestartedAllocs = slices.Clone(r.RestartedAllocs) // an empty list stays non-nil
 	c.UnhealthyAllocs = slices.Clone(r.UnhealthyAllocs)
 	return &c
 }
 
-// JobRestartRequest starts a restart. Fields are named as the object's.
+// JobRestartRequest starts a restart. Its fields are those of a JobRestart.
 type JobRestartRequest struct {
-	BatchSize    int           // 1 when 0
+	BatchSize    int           // default: 1
 	BatchWait    time.Duration // nanoseconds
 	Groups       []string      `json:",omitempty"`
 	Tasks        []string      `json:",omitempty"`
 	HealthGate   bool          `json:",omitempty"`
 	MaxUnhealthy int           `json:",omitempty"`
-	OnError      string        `json:",omitempty"` // pause when empty
+	OnError      string        `json:",omitempty"` // default: pause
 	By           string        `json:",omitempty"`
 	Reason       string        `json:",omitempty"`
 }

@@ -44,8 +44,8 @@ const (
 	RouteTCP  = "tcp"
 )
 
-// Claim returns the route's claim, which is exclusive unless it is shared: one host and
-// path, whatever the protocol, or one of the router's ports.
+// Claim returns the route's claim, which is exclusive unless it is shared: a host and path,
+// for all protocols, or one of the router's ports.
 func (r *Route) Claim() string {
 	if r.Protocol == RouteTCP {
 		return "tcp port " + strconv.Itoa(r.Listen)

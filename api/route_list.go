@@ -3,8 +3,8 @@
 
 package api
 
-// A RouteListStub is a route as lists show it: what a group claims of the router,
-// and how many of its instances get that traffic.
+// A RouteListStub is a route in list responses: the group's claim on the router, and the
+// number of instances that receive its traffic.
 type RouteListStub struct {
 	Claim     string // host and path, or the router's port
 	Namespace string
@@ -12,7 +12,7 @@ type RouteListStub struct {
 	Group     string
 	Route     *Route
 	Weight    int     // of each instance
-	Share     float64 // part of the claim's traffic that all of them get together, 0 to 1
-	Routable  int     // instances that traffic may go to
-	Total     int     // instances that run, or are to
+	Share     float64 // share of the claim's traffic that all of them receive together, 0 to 1
+	Routable  int     // number of instances that may receive traffic
+	Total     int     // number of instances that run or are to run
 }

@@ -8,11 +8,10 @@ import (
 	"strings"
 )
 
-// ScalingHorizontal is the type of a scaling block that is about a group's
-// count.
+// ScalingHorizontal is the type of a scaling block that bounds a group's count.
 const ScalingHorizontal = "horizontal"
 
-// ScalingPolicyStub is a scaling policy as lists show it.
+// A ScalingPolicyStub is a scaling policy in list responses.
 type ScalingPolicyStub struct {
 	ID          string
 	Enabled     bool
@@ -22,7 +21,7 @@ type ScalingPolicyStub struct {
 	ModifyIndex uint64
 }
 
-// Stub returns the policy as lists show it.
+// Stub returns the policy for list responses.
 func (s *Scaling) Stub() *ScalingPolicyStub {
 	return &ScalingPolicyStub{
 		ID: s.ID, Enabled: s.Enabled == nil || *s.Enabled, Type: s.Type, Target: s.Target,
@@ -30,19 +29,18 @@ func (s *Scaling) Stub() *ScalingPolicyStub {
 	}
 }
 
-// ScalingPolicyID is the id of a group's scaling policy: always the same for
-// the same group.
+// ScalingPolicyID returns the id of a group's scaling policy, a function of its arguments.
 func ScalingPolicyID(namespace, job, group string) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{"scaling", namespace, job, group}, "\x00")))
 	var id [16]byte
 	copy(id[:], sum[:])
-	id[6] = id[6]&0x0f | 0x80 // RFC 9562, version 8: made from what it names
+	id[6] = id[6]&0x0f | 0x80 // RFC 9562, version 8: derived from a name
 	id[8] = id[8]&0x3f | 0x80
 	return FormatID(id)
 }
 
-// ScalingPolicies returns the policies that the job's groups declare; none of
-// a job that is stopped.
+// ScalingPolicies returns the policies that the job's groups declare; none for a stopped
+// job.
 func (j *Job) ScalingPolicies() (policies []*Scaling) {
 	if j.Stop {
 		return nil

@@ -11,30 +11,28 @@ import (
 	"github.com/hashicorp/cronexpr"
 )
 
-// A Schedule is what a Periodic block says, ready to be asked for times. It is
-// for one goroutine at a time.
+// A Schedule computes the due times of a Periodic block. It is not safe for concurrent use.
 //
-// Where clocks are put forward or back, a schedule follows what people expect
-// of cron: a time of day is met once on every day. One that the clocks jump over
-// is met when they have jumped; one that comes twice is met the first time. An
-// expression whose hours are "*" or a step of it goes by the time that passes
-// instead: "*/10 * * * *" is met every ten minutes, whatever the clocks do.
+// Where clocks change, a schedule follows the expectations of cron's users: a time of day is
+// due once on every day. A time that the clocks skip is due right after the change, and a
+// time that occurs twice is due the first time. An expression whose hours are "*" or a step
+// of it follows elapsed time instead: "*/10 * * * *" is due every ten minutes, also across
+// changes of the clocks.
 type Schedule struct {
 	specs []cronSpec
 	loc   *time.Location
 }
 
-// cronSpec is one cron expression.
+// A cronSpec is one cron expression.
 type cronSpec struct {
 	expr  *cronexpr.Expression
-	fixed bool // names hours of the day
+	fixed bool // reports whether it names hours of the day
 }
 
 // IsEnabled reports whether the schedule starts jobs.
 func (p *Periodic) IsEnabled() bool { return p.Enabled == nil || *p.Enabled }
 
-// ForbidsOverlap reports whether a start is passed over while an earlier one
-// has not ended.
+// ForbidsOverlap reports whether a due time is skipped while an earlier child has not ended.
 func (p *Periodic) ForbidsOverlap() bool { return p.ProhibitOverlap != nil && *p.ProhibitOverlap }
 
 // Expressions returns all cron expressions of the block.
@@ -46,7 +44,7 @@ func (p *Periodic) Expressions() []string {
 	return append(specs, p.Specs...)
 }
 
-// Schedule reads the block's expressions and time zone.
+// Schedule parses the block's expressions and time zone.
 func (p *Periodic) Schedule() (*Schedule, error) {
 	s := &Schedule{loc: time.UTC}
 	if p.TimeZone != "" && p.TimeZone != "UTC" {
@@ -71,7 +69,7 @@ func (p *Periodic) Schedule() (*Schedule, error) {
 
 func parseCron(text string) (spec cronSpec, err error) {
 	defer func() {
-		if v := recover(); v != nil { // the parser's answer to some nonsense
+		if v := recover(); v != nil { // the parser panics on some invalid input
 			err = fmt.Errorf("cron expression %q: %v", text, v)
 		}
 	}()
@@ -97,7 +95,7 @@ func parseCron(text string) (spec cronSpec, err error) {
 	return spec, nil
 }
 
-// Next is the first due time after the given one; zero if there is none.
+// Next returns the first due time after the given one; zero if no due time follows.
 func (s *Schedule) Next(after time.Time) time.Time {
 	var first time.Time
 	for i := range s.specs {
@@ -108,12 +106,12 @@ func (s *Schedule) Next(after time.Time) time.Time {
 	return first
 }
 
-// spans are how far back Latest looks, the nearest first: most schedules were
-// due not long ago, and only sparse ones are searched over years.
+// spans are the periods that Latest searches, the shortest first: most schedules were due
+// recently, and only sparse ones need a search over years.
 var spans = []time.Duration{time.Minute, time.Hour, 24 * time.Hour, 31 * 24 * time.Hour, 366 * 24 * time.Hour}
 
-// Latest is the last due time after one and not after the other; zero if there
-// is none.
+// Latest returns the last due time after one time and not after another; zero if the period
+// has none.
 func (s *Schedule) Latest(after, until time.Time) (latest time.Time) {
 	for _, span := range spans {
 		from := until.Add(-span)
@@ -133,14 +131,14 @@ func (s *Schedule) Latest(after, until time.Time) (latest time.Time) {
 	return latest
 }
 
-// next walks the stretches of time in which the zone's offset does not change.
-// In each, the expression is asked in the time that clocks on the wall show.
+// next walks the periods of constant time zone offset. In each, it evaluates the expression
+// in local time.
 func (c *cronSpec) next(after time.Time, loc *time.Location) time.Time {
 	begin, end := after.In(loc).ZoneBounds()
 	offset := offsetAt(after, loc)
 	shown := after.UTC().Add(offset)
 	if c.fixed && !begin.IsZero() {
-		// What the clocks showed before they were put back is not met again.
+		// Local times from before the clocks were put back are not due again.
 		if passed := begin.UTC().Add(offsetAt(begin.Add(-1), loc) - 1); passed.After(shown) {
 			shown = passed
 		}
@@ -157,7 +155,7 @@ func (c *cronSpec) next(after time.Time, loc *time.Location) time.Time {
 		before := offset
 		offset = offsetAt(end, loc)
 		if c.fixed && met.Before(end.UTC().Add(offset)) {
-			return end.UTC() // the clocks jump over it
+			return end.UTC() // the clocks skip it
 		}
 		shown = end.UTC().Add(offset - 1)
 		if c.fixed && before > offset {

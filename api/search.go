@@ -14,15 +14,15 @@ const (
 	SearchNodePools   = "node_pools"
 )
 
-// SearchRequest asks for objects whose id begins with Prefix.
+// A SearchRequest asks for the objects whose ids begin with Prefix.
 type SearchRequest struct {
 	Prefix    string
 	Context   string // one of the Search constants
 	Namespace string
 }
 
-// SearchResponse holds the ids found, by context, 20 each at most.
+// A SearchResponse holds the ids found, by context, at most 20 each.
 type SearchResponse struct {
 	Matches     map[string][]string
-	Truncations map[string]bool // there were more
+	Truncations map[string]bool // reports whether more were found
 }

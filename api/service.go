@@ -5,8 +5,8 @@ package api
 
 import "time"
 
-// A Service is how others find and judge a group or task: a name, a port and
-// checks.
+// A Service describes how others find a group or task and judge its health: a name, a port
+// and checks.
 type Service struct {
 	Name              string
 	Tags              []string
@@ -17,7 +17,7 @@ type Service struct {
 	Address           string
 	Checks            []*Check
 	CheckRestart      *CheckRestart
-	Connect           map[string]any // parsed to be refused by name
+	Connect           map[string]any // parsed so that it can be rejected by name
 	Meta              map[string]string
 	CanaryMeta        map[string]string
 	TaggedAddresses   map[string]string
@@ -36,7 +36,7 @@ type ServiceWeights struct {
 	Warning int
 }
 
-// A Check asks a running instance whether it is well.
+// A Check probes the health of a running instance.
 type Check struct {
 	Name                   string
 	Type                   string // one of the Check constants
@@ -65,19 +65,19 @@ type Check struct {
 	FailuresBeforeWarning  int
 	Body                   string
 	OnUpdate               string
-	// Kind says what the check decides: one of the CheckKind constants. "" is
-	// readiness, and a restart if check_restart says so.
+	// Kind selects the effect of the check: one of the CheckKind constants. "" is readiness,
+	// and a restart if check_restart is set.
 	Kind         string        `json:",omitempty"`
-	InitialDelay time.Duration `json:",omitempty"` // from the start of what it asks to the first probe
-	// StartTimeout is how long it may take until it has passed for the first time;
-	// then the task has crashed. 0: for ever.
+	InitialDelay time.Duration `json:",omitempty"` // delay from the start of the task to the first probe
+	// StartTimeout is the time within which the check must pass for the first time;
+	// afterwards the task counts as crashed. 0: no limit.
 	StartTimeout time.Duration `json:",omitempty"`
 }
 
 // Values of Check.Kind.
 const (
-	CheckKindLiveness  = "liveness"  // until it passes the instance is not RUNNING; when it fails, it has crashed
-	CheckKindReadiness = "readiness" // while it fails no traffic comes
+	CheckKindLiveness  = "liveness"  // the instance is not RUNNING until it passes, and has crashed when it fails
+	CheckKindReadiness = "readiness" // the instance receives no traffic while it fails
 )
 
 // Values of Check.Type.
@@ -88,8 +88,8 @@ const (
 	CheckScript = "script"
 )
 
-// CheckRestart restarts the task after Limit failures in a row, not counting
-// those within Grace of its start.
+// CheckRestart restarts the task after Limit consecutive failures, without those within Grace
+// of its start.
 type CheckRestart struct {
 	Limit          int
 	Grace          *time.Duration
@@ -103,7 +103,7 @@ const (
 	CheckStatusFailure = "failure"
 )
 
-// CheckStatus is the last result of one check of an allocation.
+// A CheckStatus is the last result of one check of an allocation.
 type CheckStatus struct {
 	ID         string
 	Check      string

@@ -3,27 +3,27 @@
 
 package api
 
-// AllocationStats is what an allocation uses now, by task and in sum.
+// AllocationStats holds an allocation's current usage, by task and in total.
 type AllocationStats struct {
 	ResourceUsage *ResourceUsage
 	Tasks         map[string]*TaskStats
 	Timestamp     int64 // Unix nanoseconds
 }
 
-// TaskStats is what one task uses now.
+// TaskStats holds one task's current usage.
 type TaskStats struct {
 	ResourceUsage *ResourceUsage
 	Timestamp     int64 // Unix nanoseconds
 	Pids          map[string]*ResourceUsage
 }
 
-// ResourceUsage is memory and CPU in use.
+// ResourceUsage holds the used memory and CPU.
 type ResourceUsage struct {
 	MemoryStats *MemoryStats
 	CPUStats    *CPUStats `json:"CpuStats"`
 }
 
-// MemoryStats is memory in use, in bytes.
+// MemoryStats holds the used memory, in bytes.
 type MemoryStats struct {
 	RSS            uint64
 	Cache          uint64
@@ -32,10 +32,10 @@ type MemoryStats struct {
 	MaxUsage       uint64
 	KernelUsage    uint64
 	KernelMaxUsage uint64
-	Measured       []string // which of the fields mean something
+	Measured       []string // names of the meaningful fields
 }
 
-// CPUStats is CPU in use.
+// CPUStats holds the used CPU.
 type CPUStats struct {
 	SystemMode       float64 // percent of one CPU
 	UserMode         float64
@@ -46,7 +46,7 @@ type CPUStats struct {
 	Measured         []string
 }
 
-// HostStats is what a node's machine uses now.
+// HostStats holds the current usage of a node's machine.
 type HostStats struct {
 	Memory           *HostMemoryStats
 	CPU              []*HostCPUStats
@@ -57,7 +57,7 @@ type HostStats struct {
 	Timestamp        int64   // Unix nanoseconds
 }
 
-// HostMemoryStats is a machine's memory, in bytes.
+// HostMemoryStats holds a machine's memory, in bytes.
 type HostMemoryStats struct {
 	Total     uint64
 	Available uint64
@@ -65,7 +65,7 @@ type HostMemoryStats struct {
 	Free      uint64
 }
 
-// HostCPUStats is one core's time, in percent.
+// HostCPUStats holds one core's time, in percent.
 type HostCPUStats struct {
 	CPU          string
 	User         float64
@@ -75,7 +75,7 @@ type HostCPUStats struct {
 	TotalTicks   float64 // the same in MHz
 }
 
-// HostDiskStats is one file system, in bytes.
+// HostDiskStats holds the space of one file system, in bytes.
 type HostDiskStats struct {
 	Device            string
 	Mountpoint        string

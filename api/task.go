@@ -11,7 +11,7 @@ type Task struct {
 	Driver          string
 	User            string
 	Lifecycle       *Lifecycle
-	Config          map[string]any // what the driver needs; each driver checks its own keys
+	Config          map[string]any // config of the driver; each driver checks its own keys
 	Constraints     []*Constraint
 	Affinities      []*Affinity
 	Env             map[string]string
@@ -19,7 +19,7 @@ type Task struct {
 	Resources       *Resources
 	Restart         *Restart `json:"RestartPolicy"`
 	Meta            map[string]string
-	KillTimeout     *time.Duration // between the kill signal and SIGKILL
+	KillTimeout     *time.Duration // delay between the kill signal and SIGKILL
 	Logs            *Logs          `json:"LogConfig"`
 	Artifacts       []*Artifact
 	Vault           *Vault
@@ -28,7 +28,7 @@ type Task struct {
 	DispatchPayload *DispatchPayload
 	VolumeMounts    []*VolumeMount
 	CSIPlugin       *CSIPlugin `json:"CSIPluginConfig,omitempty"`
-	Leader          bool       // when it ends, the group's other tasks are stopped
+	Leader          bool       // reports whether its end stops the group's other tasks
 	ShutdownDelay   time.Duration
 	KillSignal      string // "SIGINT" by default
 	Kind            string
@@ -38,34 +38,34 @@ type Task struct {
 	Identities      []*Identity
 	Actions         []*Action
 	Schedule        *TaskSchedule
-	Goal            string `json:",omitempty"` // one of the Goal constants; "": by the job's type and the lifecycle
-	// Essential says what its failure does: nil: it is restarted by its restart
-	// block, and ends the allocation when that is used up; true: all tasks of the
-	// group are restarted with it; false: it alone is, and the others go on without it.
+	Goal            string `json:",omitempty"` // one of the Goal constants; "": derived from the job's type and the lifecycle
+	// Essential selects the effect of the task's failure. nil: the task is restarted by its
+	// restart block, and ends the allocation when its attempts are exhausted; true: all tasks
+	// of the group are restarted with it; false: the task alone is restarted, and the others
+	// continue without it.
 	Essential *bool `json:",omitempty"`
-	// Monitor says by a command whether the task is well.
+	// Monitor probes the health of the task by a command.
 	Monitor *Monitor `json:",omitempty"`
-	// Daemon says that its process puts itself into the background: it ends with 0,
-	// and what it leaves behind is the task from then on, as long as the task's
-	// liveness checks pass. Something must watch it.
+	// Daemon reports whether the task's process puts itself into the background: it exits
+	// with code 0, and the processes that it leaves behind are the task as long as the task's
+	// liveness checks pass. Such a task needs a liveness check or a monitor.
 	Daemon bool `json:",omitempty"`
-	// After names tasks of the same hook that come first: it starts when those of
-	// them that end have ended well, and the others run and are well.
+	// After names tasks of the same hook that precede this one: it starts when those that end
+	// have succeeded, and the others run and are healthy.
 	After []string `json:",omitempty"`
-	// Timeout is how long a run of its process may take; then it is told to end, and
-	// has failed. nil: for ever.
+	// Timeout is the maximum duration of a run of its process, which is then killed and has
+	// failed. nil: no limit.
 	Timeout *time.Duration `json:",omitempty"`
-	// ResultFile is a file that a task which ends leaves in its directory, and which
-	// its node reads when it has ended well: at most MaxResult bytes.
+	// ResultFile is a file in the task's directory that its node reads after the task has
+	// succeeded: at most MaxResult bytes.
 	ResultFile string `json:",omitempty"`
 }
 
 // MaxResult bounds a task's result, in bytes.
 const MaxResult = 10 << 10
 
-// A Monitor is a liveness check of a task by a command in it: until that exits
-// with 0 the instance is not RUNNING; when it no longer does, the task has
-// crashed.
+// A Monitor is a liveness check that runs a command in the task: until the command exits with
+// code 0, the instance is not RUNNING; when it fails later, the task has crashed.
 type Monitor struct {
 	Command                string
 	Args                   []string
@@ -76,7 +76,7 @@ type Monitor struct {
 	FailuresBeforeCritical int           `json:",omitempty"`
 }
 
-// Check is the check that a monitor is.
+// Check returns the monitor's check.
 func (m *Monitor) Check() *Check {
 	return &Check{
 		Name: "monitor", Type: CheckScript, Kind: CheckKindLiveness, Command: m.Command, Args: m.Args, Interval: m.Interval,
@@ -86,15 +86,15 @@ func (m *Monitor) Check() *Check {
 
 // Values of Task.Goal.
 const (
-	GoalRunning = "running" // it goes on until it is stopped
-	GoalFinish  = "finish"  // it ends well, once for each version and directory
-	GoalOnce    = "once"    // it ends well, and is never run for the instance again
+	GoalRunning = "running" // runs until it is stopped
+	GoalFinish  = "finish"  // succeeds once for each version and directory
+	GoalOnce    = "once"    // succeeds once, and never runs again for the instance
 )
 
-// Lifecycle places a task before, beside or after the group's main tasks.
+// A Lifecycle places a task before, beside or after the group's main tasks.
 type Lifecycle struct {
 	Hook    string // one of the Hook constants
-	Sidecar bool   // keeps running; without it the task must end
+	Sidecar bool   // reports whether it keeps running; otherwise the task must end
 }
 
 // Values of Lifecycle.Hook.
@@ -104,8 +104,7 @@ const (
 	HookPoststop  = "poststop"
 )
 
-// IsMain reports whether the task is one that the group exists for: it has no
-// lifecycle hook.
+// IsMain reports whether the task has no lifecycle hook: the group exists for its main tasks.
 func (t *Task) IsMain() bool { return t.Lifecycle == nil || t.Lifecycle.Hook == "" }
 
 // IsPrestart reports whether the task starts before the main tasks.
@@ -114,13 +113,13 @@ func (t *Task) IsPrestart() bool { return t.Lifecycle != nil && t.Lifecycle.Hook
 // IsPoststart reports whether the task starts after the main tasks run.
 func (t *Task) IsPoststart() bool { return t.Lifecycle != nil && t.Lifecycle.Hook == HookPoststart }
 
-// IsPoststop reports whether the task starts after the main tasks ended.
+// IsPoststop reports whether the task starts after the main tasks have ended.
 func (t *Task) IsPoststop() bool { return t.Lifecycle != nil && t.Lifecycle.Hook == HookPoststop }
 
 // IsSidecar reports whether the task is a hook that keeps running.
 func (t *Task) IsSidecar() bool { return !t.IsMain() && t.Lifecycle.Sidecar }
 
-// Logs bounds what is kept of a task's stdout and stderr, each.
+// Logs bounds the stored stdout and stderr of a task, each.
 type Logs struct {
 	MaxFiles      *int
 	MaxFileSizeMB *int
@@ -128,8 +127,8 @@ type Logs struct {
 	Disabled      *bool
 }
 
-// DispatchPayload is where a dispatched job's payload is written, relative to
-// the task's local directory.
+// DispatchPayload names the file for a dispatched job's payload, relative to the task's local
+// directory.
 type DispatchPayload struct {
 	File string
 }
@@ -143,7 +142,7 @@ type VolumeMount struct {
 	SELinuxLabel    string
 }
 
-// Artifact is fetched into the task directory before the task starts.
+// An Artifact is fetched into the task directory before the task starts.
 type Artifact struct {
 	Source      string            `json:"GetterSource"`
 	Options     map[string]string `json:"GetterOptions"`
@@ -154,7 +153,7 @@ type Artifact struct {
 	Chown       bool
 }
 
-// Template is a file (or environment) rendered before the task starts.
+// A Template is a file (or environment) that is rendered before the task starts.
 type Template struct {
 	SourcePath    string
 	DestPath      string
@@ -175,13 +174,13 @@ type Template struct {
 	ErrMissingKey bool
 }
 
-// TemplateWait bounds how long a template waits for its data to be quiet.
+// TemplateWait bounds how long a template waits for its data to become stable.
 type TemplateWait struct {
 	Min *time.Duration
 	Max *time.Duration
 }
 
-// ChangeScript runs when a template's result changed.
+// A ChangeScript runs when a template's result has changed.
 type ChangeScript struct {
 	Command          string
 	Args             []string
@@ -190,7 +189,7 @@ type ChangeScript struct {
 	RunOnFirstRender bool
 }
 
-// Vault is parsed to be refused by name.
+// Vault is parsed so that it can be rejected by name.
 type Vault struct {
 	Policies             []string
 	Role                 string
@@ -203,7 +202,7 @@ type Vault struct {
 	AllowTokenExpiration *bool
 }
 
-// CSIPlugin makes a task a storage plugin.
+// A CSIPlugin makes a task a storage plugin.
 type CSIPlugin struct {
 	ID                  string
 	Type                string
@@ -212,7 +211,7 @@ type CSIPlugin struct {
 	HealthTimeout       time.Duration
 }
 
-// Secret is fetched from a provider into the task's environment.
+// A Secret is fetched from a provider into the task's environment.
 type Secret struct {
 	Name     string
 	Provider string
@@ -221,7 +220,7 @@ type Secret struct {
 	Env      map[string]string
 }
 
-// Identity is a signed statement of who the task is.
+// An Identity is a signed token of the task's identity.
 type Identity struct {
 	Name         string
 	Audience     []string
@@ -235,19 +234,19 @@ type Identity struct {
 	ExtraClaims  []string
 }
 
-// Action is a command that people may run inside a task by name.
+// An Action is a named command that users may run inside a task.
 type Action struct {
 	Name    string
 	Command string
 	Args    []string
 }
 
-// TaskSchedule pauses a task by the clock.
+// A TaskSchedule pauses a task at given times.
 type TaskSchedule struct {
 	Cron *TaskScheduleCron
 }
 
-// TaskScheduleCron is when a scheduled task runs.
+// TaskScheduleCron holds the times at which a scheduled task runs.
 type TaskScheduleCron struct {
 	Start    string
 	End      string

@@ -11,26 +11,24 @@ import (
 	"strings"
 )
 
-// UlimitNames are the resource limits that a task's driver config may set, as
-// setrlimit(2) names them without RLIMIT_.
+// UlimitNames lists the resource limits that a task's driver config may set, by their names
+// in setrlimit(2) without RLIMIT_.
 var UlimitNames = []string{
 	"as", "core", "cpu", "data", "fsize", "locks", "memlock", "msgqueue", "nice", "nofile", "nproc", "rtprio",
 	"rttime", "sigpending", "stack",
 }
 
-// Ulimit is one resource limit of a task's processes. Unlimited is
-// math.MaxUint64.
+// A Ulimit is one resource limit of a task's processes. math.MaxUint64 means unlimited.
 type Ulimit struct {
 	Name       string // one of UlimitNames
 	Soft, Hard uint64
 }
 
-// ParseUlimits reads the ulimit map of a driver's config: names to "SOFT:HARD",
-// or one number for both; "unlimited" is a number, too. The result is sorted by
-// name.
+// ParseUlimits parses the ulimit map of a driver's config: names to "SOFT:HARD", or one
+// number for both; a number may be "unlimited". The result is sorted by name.
 func ParseUlimits(v any) ([]Ulimit, error) {
 	if list, ok := v.([]any); ok && len(list) == 1 {
-		v = list[0] // a block rather than a map
+		v = list[0] // a block instead of a map
 	}
 	m, ok := v.(map[string]any)
 	if !ok {

@@ -3,16 +3,16 @@
 
 package api
 
-// An Uninstalled remembers a purged job for a while after its end: what its plan
-// uninstall did. Without it a follower of the plan would never see it complete.
+// An Uninstalled is the record of a purged job's plan uninstall, which is kept for a while
+// after the job's removal. It lets followers of the plan see the plan complete.
 type Uninstalled struct {
 	Namespace   string
 	JobID       string
 	JobVersion  uint64
 	EndedAt     int64                    // Unix nanoseconds
-	Allocations int                      // that ended for the purge
-	Killed      []*UninstalledAllocation // the first of them by name: their number is bounded
-	Decisions   []*Decision              `json:",omitempty"` // on the plan, oldest first; the last few
+	Allocations int                      // number of allocations that ended for the purge
+	Killed      []*UninstalledAllocation // the first of these by name, in bounded number
+	Decisions   []*Decision              `json:",omitempty"` // decisions on the plan, oldest first; the last few
 	CreateIndex uint64
 	ModifyIndex uint64
 }

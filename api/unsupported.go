@@ -8,9 +8,8 @@ import (
 	"slices"
 )
 
-// Unsupported lists, in words, what a canonicalized job asks for that Reeve
-// does not do yet. A job that needs any of it is refused: nothing that matters
-// is dropped in silence.
+// Unsupported lists the features of a canonicalized job that Reeve does not support yet. A
+// job that needs any of them is rejected: Reeve ignores no relevant setting silently.
 func Unsupported(j *Job) []string {
 	var c complaints
 	refuse := func(set bool, format string, args ...any) {
@@ -86,8 +85,8 @@ func (t *Task) unsupported(at string, refuse func(bool, string, ...any)) {
 	unsupportedServices(at, t.Services, refuse)
 }
 
-// Warnings lists what a canonicalized job says that is allowed and probably not
-// meant, or that has no effect.
+// Warnings lists the parts of a canonicalized job that are valid but probably unintended, or
+// that have no effect.
 func (j *Job) Warnings() []string {
 	var c complaints
 	j.warnOfPayload(&c)
@@ -117,7 +116,7 @@ func (j *Job) Warnings() []string {
 	return c
 }
 
-// warnOfConsul tells of services that were meant for Consul.
+// warnOfConsul warns about services for Consul.
 func warnOfConsul(c *complaints, at string, services []*Service) {
 	for _, s := range services {
 		if s.Provider == "consul" {

@@ -61,8 +61,8 @@ func (n *Node) Capacity() Usage {
 	return u
 }
 
-// Usage returns the allocation's resources on its node, whatever its state. HoldsResources
-// reports whether it still holds them.
+// Usage returns the allocation's resources on its node, in any state. HoldsResources reports
+// whether it still holds them.
 func (a *Allocation) Usage() Usage {
 	u, _ := a.Holding()
 	return u
@@ -83,8 +83,8 @@ func (a *Allocation) Holding() (u Usage, more bool) {
 	return u, more
 }
 
-// Usage returns the resources that one instance of the group requests. It adds up all
-// tasks, whatever their lifecycle.
+// Usage returns the resources that one instance of the group requests. It adds up all tasks
+// of all lifecycles.
 func (g *Group) Usage() Usage {
 	var u Usage
 	if g.EphemeralDisk != nil && g.EphemeralDisk.SizeMB != nil {

@@ -13,15 +13,14 @@ import (
 	"unicode"
 )
 
-// complaints collects everything that is wrong, so that a user fixes a job in
-// one go.
+// complaints collects all errors of a job, so that a user can fix them together.
 type complaints []string
 
 func (c *complaints) add(format string, args ...any) {
 	*c = append(*c, fmt.Sprintf(format, args...))
 }
 
-// err is the complaints as one error; nil when there are none.
+// err returns the complaints as one error; nil if there are no complaints.
 func (c complaints) err(what string) error {
 	if len(c) == 0 {
 		return nil
@@ -33,7 +32,7 @@ func (c complaints) err(what string) error {
 
 var jobTypes = []string{JobTypeService, JobTypeBatch, JobTypeSystem, JobTypeSysBatch}
 
-// maxNameLength bounds names: they are part of paths, variables and addresses.
+// maxNameLength bounds names, which are parts of paths, variables and addresses.
 const maxNameLength = 128
 
 func isJobID(s string) bool { return isName(s, "") }
@@ -54,10 +53,9 @@ func isPortLabel(s string) bool {
 // maxInstances bounds a job's total count.
 const maxInstances = 50000
 
-// Validate reports everything that makes a canonicalized job unfit to run, as
-// one *Error of CodeInvalid with a sentence for each complaint; nil when there
-// is nothing. It does not ask whether Reeve honours every field: see
-// Unsupported.
+// Validate returns all errors of a canonicalized job as one *Error of CodeInvalid with a
+// sentence for each; nil if the job is valid. It does not check whether Reeve supports every
+// field: see Unsupported.
 func (j *Job) Validate() error {
 	var c complaints
 	j.validate(&c)
@@ -364,7 +362,7 @@ func validateRestart(c *complaints, at string, r *Restart) {
 	case r.Attempts != nil && *i > *r.Attempts && (r.Mode == nil || *r.Mode != RestartModeDelay):
 		c.add("%s: restart: immediate %d is more than the %d attempts in all: raise attempts", at, *i, *r.Attempts)
 	}
-	if r.ResetAfter != nil { // attempts count since the task was last well: the interval has no say
+	if r.ResetAfter != nil { // attempts count since the task was last healthy: the interval is unused
 		if *r.ResetAfter <= 0 {
 			c.add("%s: restart: reset_after %s: must be positive: how long the task must be well for its restarts to be forgotten", at, *r.ResetAfter)
 		}

@@ -12,9 +12,8 @@ import (
 	"time"
 )
 
-// BatchProblems says what is wrong with what only jobs that end may have:
-// max_pending, max_rejections and the callback. All that is wrong with one key is one
-// problem.
+// BatchProblems returns the errors in fields that only batch jobs may have: max_pending,
+// max_rejections and the callback. It joins all errors of one key into one problem.
 func (j *Job) BatchProblems() (all []Problem) {
 	add := func(at any, key, format string, args ...any) {
 		text := fmt.Sprintf(format, args...)
@@ -62,7 +61,7 @@ func typeInWords(jobType string) string {
 	return jobType
 }
 
-// Bounds of what a callback carries.
+// Bounds of a callback's fields.
 const (
 	maxCallbackURL     = 2048
 	maxCallbackHeaders = 32
@@ -112,7 +111,7 @@ func isHeaderName(s string) bool {
 	})
 }
 
-// isOwnHeader reports whether a header is not the user's to set.
+// isOwnHeader reports whether a header is reserved for the servers.
 func isOwnHeader(name string) bool {
 	name = strings.ToLower(name)
 	return slices.Contains([]string{"host", "content-length", "content-type", "content-encoding", "transfer-encoding", "connection", "te", "trailer", "upgrade"}, name) ||

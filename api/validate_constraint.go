@@ -18,11 +18,11 @@ var operands = []string{
 	OperandIsSet, OperandIsNotSet, OperandDistinctHosts, OperandDistinctValue,
 }
 
-// nodeOperands are those that look at one node alone.
+// nodeOperands are the operands that concern a single node.
 var nodeOperands = operands[:len(operands)-2]
 
-// nodeTargets are what ${...} may name of a node; deviceTargets, of a device. A
-// name that ends with a dot is a prefix.
+// nodeTargets and deviceTargets are the names that ${...} may have for a node and for a
+// device. A name that ends with a dot is a prefix.
 var (
 	nodeTargets = []string{
 		"attr.", "meta.", "driver.", "unique.", "node.datacenter", "node.region", "node.class", "node.pool",
@@ -31,10 +31,10 @@ var (
 	deviceTargets = []string{"device.attr.", "device.vendor", "device.type", "device.model", "device.ids"}
 )
 
-// isTarget reports whether the text names something, as ${...}.
+// isTarget reports whether the text is a reference ${...}.
 func isTarget(s string) bool { return strings.HasPrefix(s, "${") && strings.HasSuffix(s, "}") }
 
-// validateTargets complains about ${...} that will never have a value.
+// validateTargets reports references ${...} that never have a value.
 func validateTargets(c *complaints, at string, known []string, targets ...string) {
 	for _, s := range targets {
 		if !isTarget(s) {
@@ -107,7 +107,7 @@ func validateDevices(c *complaints, at string, devices []*DeviceRequest) {
 	}
 }
 
-// maxDevices bounds how many devices one block may ask for.
+// maxDevices bounds the count of one device block.
 const maxDevices = 1024
 
 func validateConstraints(c *complaints, at string, constraints []*Constraint) {
@@ -160,8 +160,8 @@ func validateOperand(c *complaints, at, left, right, operand string, known []str
 	}
 }
 
-// Compiled when first used: every start of an isolated task runs this program's
-// initialization once more.
+// Compiled on first use, because every start of an isolated task repeats this program's
+// initialization.
 var versionTerm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(=|!=|>|<|>=|<=|~>)?\s*v?\d+(\.\d+)*([-+][0-9A-Za-z.+-]*)?$`)
 })

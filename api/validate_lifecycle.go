@@ -11,9 +11,8 @@ import (
 
 var fates = []string{FateShared, FateIndependent, FateCodependent}
 
-// LifecycleProblems says what is wrong with how tasks run after and beside one
-// another: orders that never come to an end, fates that nobody can have, daemons
-// that nobody watches.
+// LifecycleProblems returns the errors in the order and the fates of tasks: cycles, fates that
+// the job's type does not permit, and daemons without a liveness check.
 func (j *Job) LifecycleProblems() []Problem {
 	c := lifecycleCheck{job: j}
 	for _, g := range j.Groups {
@@ -52,7 +51,7 @@ func (c *lifecycleCheck) group(g *Group) {
 
 func (c *lifecycleCheck) task(g *Group, t *Task, at string) {
 	if t.Timeout != nil && *t.Timeout <= 0 {
-		c.add(t, "timeout", "%s: timeout %s: must be more than 0; leave it out for a task that may take for ever", at, *t.Timeout)
+		c.add(t, "timeout", "%s: timeout %s: must be more than 0; leave it out for a task without a limit", at, *t.Timeout)
 	}
 	if t.Daemon {
 		c.daemon(g, t, at)
@@ -76,14 +75,14 @@ func (c *lifecycleCheck) task(g *Group, t *Task, at string) {
 	}
 }
 
-// daemon complains of a daemon that could not be one, or that nothing watches.
+// daemon reports a task that cannot be a daemon, or that has no liveness check.
 func (c *lifecycleCheck) daemon(g *Group, t *Task, at string) {
 	if !t.KeepsRunning(c.job) {
-		c.add(t, "daemon", "%s: daemon: the task is to end, and what it leaves behind would be ended with it: only a task that keeps running can be a daemon", at)
+		c.add(t, "daemon", "%s: daemon: only a task that keeps running can be a daemon: the processes that this task leaves behind would end with it", at)
 		return
 	}
 	if t.Driver == "exec" && t.Config["pid_mode"] == "host" {
-		c.add(t, "daemon", "%s: daemon: with pid_mode \"host\" nobody would look after what it leaves behind: leave pid_mode out", at)
+		c.add(t, "daemon", "%s: daemon: with pid_mode \"host\" its background processes would be unsupervised: leave pid_mode out", at)
 	}
 	watched := t.Monitor != nil
 	for _, s := range slices.Concat(t.Services, g.Services) {
@@ -100,11 +99,11 @@ func (c *lifecycleCheck) daemon(g *Group, t *Task, at string) {
 		}
 	}
 	if !watched {
-		c.add(t, "daemon", "%s: daemon: nobody would see that it is ill: add a monitor, or a check of kind liveness", at)
+		c.add(t, "daemon", "%s: daemon: its failure would go unnoticed: add a monitor, or a check of kind liveness", at)
 	}
 }
 
-// circles complains of tasks that come after themselves, by way of others.
+// circles reports tasks that come after themselves through other tasks.
 func (c *lifecycleCheck) circles(g *Group, at string) {
 	done := map[string]bool{}
 	for _, first := range g.Tasks {
@@ -115,7 +114,7 @@ func (c *lifecycleCheck) circles(g *Group, at string) {
 		var visit func(t *Task)
 		visit = func(t *Task) {
 			if i := slices.Index(path, t.Name); i >= 0 {
-				if len(path)-i > 1 { // a task that names itself is told of already
+				if len(path)-i > 1 { // validated with the task itself
 					c.add(g.Task(path[i]), "after", "%s: tasks come after one another in a circle: %s", at, strings.Join(append(path[i:], t.Name), " after "))
 				}
 				return

@@ -36,15 +36,15 @@ func TestLifecycleProblems(t *testing.T) {
 		"codependent service":  {group: Group{Fate: FateCodependent, Tasks: []*Task{task("a")}}},
 		"a fate of its own":    {group: Group{Fate: "odd", Tasks: []*Task{task("a")}}, want: []string{`fate "odd": must be one of shared, independent, codependent`}},
 		"no time":              {group: Group{Tasks: []*Task{task("a", func(t *Task) { t.Timeout = new(-time.Second) })}}, want: []string{`task "a": timeout -1s: must be more than 0`}},
-		"daemon, unwatched":    {group: Group{Tasks: []*Task{task("a", daemon)}}, want: []string{`task "a": daemon: nobody`}},
+		"daemon, unwatched":    {group: Group{Tasks: []*Task{task("a", daemon)}}, want: []string{`task "a": daemon: its failure`}},
 		"daemon, monitored":    {group: Group{Tasks: []*Task{task("a", daemon, func(t *Task) { t.Monitor = &Monitor{Command: "true"} })}}},
 		"daemon, checked":      {group: Group{Tasks: []*Task{task("a", daemon, func(t *Task) { t.Services = liveness("") })}}},
 		"daemon of a group":    {group: Group{Services: liveness(""), Tasks: []*Task{task("a", daemon)}}},
-		"daemon beside checks": {group: Group{Services: liveness("b"), Tasks: []*Task{task("a", daemon), task("b")}}, want: []string{`task "a": daemon: nobody`}},
+		"daemon beside checks": {group: Group{Services: liveness("b"), Tasks: []*Task{task("a", daemon), task("b")}}, want: []string{`task "a": daemon: its failure`}},
 		"daemon of the host": {group: Group{Tasks: []*Task{task("a", daemon, func(t *Task) {
 			t.Driver, t.Monitor, t.Config = "exec", &Monitor{Command: "true"}, map[string]any{"pid_mode": "host"}
 		})}}, want: []string{`task "a": daemon: with pid_mode "host"`}},
-		"daemon that is to end":  {kind: JobTypeBatch, group: Group{Tasks: []*Task{task("a", daemon)}}, want: []string{`task "a": daemon: the task is to end`}},
+		"daemon that is to end":  {kind: JobTypeBatch, group: Group{Tasks: []*Task{task("a", daemon)}}, want: []string{`task "a": daemon: only a task that keeps running`}},
 		"order of another hook":  {group: Group{Tasks: []*Task{task("a"), task("b", after("a"), func(t *Task) { t.Lifecycle = &Lifecycle{Hook: HookPoststop} })}}, want: []string{`task "b": after names "a", which is a main task, while this is a poststop task`}},
 		"order of a missing one": {group: Group{Tasks: []*Task{nil, task("a", after("b"))}}, want: []string{`task "a": after names "b", which is not a task of the group`}},
 	} {

@@ -3,8 +3,8 @@
 
 package api
 
-// validateLogs compares what the task's output may take with the group's disk: each
-// task by itself, as Nomad does.
+// validateLogs checks that the output of the task fits onto the group's disk: each task by
+// itself, as Nomad does.
 func (t *Task) validateLogs(c *complaints, at string, disk *EphemeralDisk) {
 	l := t.Logs
 	if l == nil {

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Bounds of all numbers of a job. Whatever is computed with a few of them
-// neither overflows nor passes the last time that there is.
+// Bounds of all numbers of a job. Computations with a few such numbers neither overflow nor
+// exceed the latest representable time.
 const (
 	maxNumber   = math.MaxInt32
 	maxDuration = 10 * 365 * 24 * time.Hour
@@ -24,12 +24,11 @@ var serverNumbers = map[string]bool{
 	"Version": true, "SubmitTime": true, "CreateIndex": true, "ModifyIndex": true, "JobModifyIndex": true, "TaggedTime": true,
 }
 
-// validateNumbers complains about every number that is out of all proportion,
-// wherever it is: what a number means, and which are too small or too large for
-// that, is checked beside it.
+// validateNumbers reports every number that exceeds the bounds, in all fields. The stricter
+// bounds of each field are checked with that field.
 func (j *Job) validateNumbers(c *complaints) {
 	if areBounded(reflect.ValueOf(j).Elem()) {
-		return // nearly every job: no names are built for it
+		return // true for nearly every job; it avoids building names
 	}
 	own := *j
 	own.Groups = nil
@@ -50,7 +49,7 @@ func (j *Job) validateNumbers(c *complaints) {
 	}
 }
 
-// areBounded reports whether numbers would find nothing in the value.
+// areBounded reports whether all numbers of the value are within the bounds.
 func areBounded(v reflect.Value) bool {
 	switch {
 	case v.Type() == durationType:
@@ -87,8 +86,8 @@ func areBounded(v reflect.Value) bool {
 // fieldsByType caches numberFields.
 var fieldsByType sync.Map // reflect.Type -> []int
 
-// numberFields returns the indexes of a struct's fields that numbers looks at and
-// that may hold numbers.
+// numberFields returns the indexes of a struct's fields that may hold numbers and are set by
+// users.
 func numberFields(t reflect.Type) []int {
 	if known, ok := fieldsByType.Load(t); ok {
 		return known.([]int)
@@ -103,8 +102,7 @@ func numberFields(t reflect.Type) []int {
 	return fields
 }
 
-// mayHoldNumbers reports whether values of the type are numbers, or may lead to
-// some.
+// mayHoldNumbers reports whether values of the type are numbers or contain some.
 func mayHoldNumbers(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -123,8 +121,8 @@ func isUsersField(f reflect.StructField) bool {
 	return f.IsExported() && !serverNumbers[f.Name] && f.Type != reflect.TypeFor[time.Time]()
 }
 
-// numbers looks at a value and everything in it. Maps of free values, such as a
-// driver's config, are their reader's matter.
+// numbers checks a value and everything in it, except for maps of free values, such as a
+// driver's config.
 func (c *complaints) numbers(at, path string, v reflect.Value) {
 	switch {
 	case v.Type() == durationType:
@@ -169,7 +167,7 @@ func (c *complaints) numbers(at, path string, v reflect.Value) {
 	}
 }
 
-// snake is a field's name as job files write it, more or less.
+// snake returns a field's approximate name in job files.
 func snake(f reflect.StructField) string {
 	var b strings.Builder
 	small := false

@@ -10,26 +10,26 @@ import (
 	"strings"
 )
 
-// A Problem is what is wrong with a part of a job, and where.
+// A Problem is an error in a part of a job.
 type Problem struct {
-	At   any    // what is to blame: a *Job, *JobCallback, *Group, *Task, *PlanSpec, *PhaseSpec or *StepSpec
-	Key  string // which of its keys in a job file; "" is all of it
+	At   any    // invalid object: a *Job, *JobCallback, *Group, *Task, *PlanSpec, *PhaseSpec or *StepSpec
+	Key  string // its invalid key in a job file; "": the whole object
 	Text string
 }
 
 var (
 	planStrategies  = []string{StrategySerial, StrategyParallel, StrategyDependency}
 	phaseStrategies = append(planStrategies[:len(planStrategies):len(planStrategies)], StrategySerialCanary, StrategyParallelCanary)
-	// derivedPlans are made by Reeve; a job can't declare them.
+	// derivedPlans are made by Reeve; a job cannot declare them.
 	derivedPlans = []string{PlanRecovery, PlanDecommission, PlanUninstall, PlanRestart, PlanDrain}
 )
 
-// PlanProblems says what is wrong with the plans that a job declares: what
-// could never be carried out is refused before it begins.
+// PlanProblems returns the errors in the plans that a job declares, including plans that could
+// never complete.
 func (j *Job) PlanProblems() []Problem {
 	c := planCheck{job: j}
 	if slices.ContainsFunc(j.Groups, func(g *Group) bool { return g != nil && g.Size() > maxInstances }) {
-		return nil // validate refuses the count, and each index is looked at below
+		return nil // validate rejects the count, and the checks below visit each index
 	}
 	seen := map[string]bool{}
 	for _, p := range j.Plans {
@@ -46,7 +46,7 @@ func (j *Job) PlanProblems() []Problem {
 	return c.problems
 }
 
-// planCheck collects the problems of a job's plans.
+// A planCheck collects the problems of a job's plans.
 type planCheck struct {
 	job      *Job
 	problems []Problem
@@ -101,7 +101,7 @@ func (c *planCheck) plan(p *PlanSpec) {
 	if cycle := findCycle(p.Phases, func(ph *PhaseSpec) string { return ph.Name }, func(ph *PhaseSpec) []string { return ph.After }); cycle != nil {
 		c.add(phases[cycle[0]], "%s: its phases wait for each other: %s", name, strings.Join(cycle, " after "))
 	}
-	if deploys && len(p.Phases) > 0 { // else it has one for every group
+	if deploys && len(p.Phases) > 0 { // otherwise it has a phase for every group
 		c.deploys(name, p)
 	}
 }
@@ -138,7 +138,7 @@ func (c *planCheck) phase(at string, ph *PhaseSpec) {
 	}
 }
 
-// steps checks the steps of a phase and returns how many there are now.
+// steps checks the steps of a phase and returns their current number.
 func (c *planCheck) steps(at string, ph *PhaseSpec, g *Group) int {
 	if len(ph.Steps) == 0 {
 		return max(g.Size(), 0)
@@ -198,7 +198,7 @@ func (c *planCheck) steps(at string, ph *PhaseSpec, g *Group) int {
 	return total
 }
 
-// after checks what the steps of a phase come after.
+// after checks the dependencies of a phase's steps.
 func (c *planCheck) after(at string, ph *PhaseSpec, g *Group, perIndex map[int][]*StepSpec) {
 	const everyOther = -1
 	type node struct {
@@ -244,9 +244,9 @@ func (c *planCheck) after(at string, ph *PhaseSpec, g *Group, perIndex map[int][
 	}
 }
 
-// deploys checks that a deploy plan deploys everything, and nothing twice.
+// deploys checks that a deploy plan deploys everything exactly once.
 func (c *planCheck) deploys(name string, p *PlanSpec) {
-	named := map[string]bool{} // by any plan
+	named := map[string]bool{} // groups in any plan
 	for _, other := range c.job.Plans {
 		if other != nil {
 			eachTask(c.job, other, func(_ *PhaseSpec, group, task string, _ int) { named[group+"/"+task] = true })
@@ -277,8 +277,8 @@ func (c *planCheck) deploys(name string, p *PlanSpec) {
 	}
 }
 
-// eachTask calls f for every task that the plan launches, with the index of the
-// steps' instance, -1 for all others.
+// eachTask calls f for every task that the plan launches, with the index of the steps'
+// instance, or -1 for all other instances.
 func eachTask(j *Job, p *PlanSpec, f func(ph *PhaseSpec, group, task string, index int)) {
 	for _, ph := range p.Phases {
 		if ph == nil {
@@ -314,9 +314,8 @@ func eachTask(j *Job, p *PlanSpec, f func(ph *PhaseSpec, group, task string, ind
 	}
 }
 
-// IsCustomOnly reports whether a task is launched by plans that operators start
-// and by nothing else: it has an end, and a step of such a plan names it, and none
-// of the deploy plans does.
+// IsCustomOnly reports whether a task is launched only by plans that operators start: the task
+// ends, a step of such a plan names it, and no step of a deploy plan does.
 func (j *Job) IsCustomOnly(g *Group, t *Task) bool {
 	if t.Goal != GoalFinish && t.Goal != GoalOnce {
 		return false
@@ -344,13 +343,13 @@ func (j *Job) IsCustomOnly(g *Group, t *Task) bool {
 	return custom
 }
 
-// StepName is how a step is called: group-index:[task, task].
+// StepName returns the name of a step: group-index:[task, task].
 func StepName(group string, index int, tasks []string) string {
 	return InstanceName(group, index) + ":[" + strings.Join(tasks, ", ") + "]"
 }
 
-// ParseShare reads a limit: a number ("2") or a share ("25%"); one of the two
-// is 0, both are for "".
+// ParseShare parses a limit: a number ("2") or a share ("25%"). The other result is 0; both
+// are 0 for "".
 func ParseShare(s string) (number, percent int, err error) {
 	if s == "" {
 		return 0, 0, nil
@@ -370,7 +369,7 @@ func ParseShare(s string) (number, percent int, err error) {
 	return n, 0, nil
 }
 
-// ShareOf is a limit in numbers: number, or percent of total rounded up, and at
+// ShareOf converts a limit to a number: number itself, or percent of total, rounded up and at
 // least 1.
 func ShareOf(number, percent, total int) int {
 	if percent > 0 {
@@ -379,8 +378,8 @@ func ShareOf(number, percent, total int) int {
 	return max(number, 1)
 }
 
-// findCycle returns names that wait for each other in a circle, the first one
-// also last; nil if there are none.
+// findCycle returns names that wait for each other in a cycle, with the first one repeated at
+// the end; nil if no cycle exists.
 func findCycle[T any](elements []T, name func(T) string, after func(T) []string) []string {
 	waits := make(map[string][]string, len(elements))
 	for _, e := range elements {

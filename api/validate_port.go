@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// validatePorts returns the labels that checks and services may name.
+// validatePorts returns the labels that checks and services may reference.
 func (g *Group) validatePorts(c *complaints, at string) map[string]bool {
 	labels, numbers := map[string]bool{}, map[int][]Port{}
 	for _, n := range g.Networks {
@@ -25,8 +25,8 @@ func (g *Group) validatePorts(c *complaints, at string) map[string]bool {
 	return labels
 }
 
-// validatePorts notes the labels and the static numbers. mapped tells whether
-// somebody maps ports.
+// validatePorts collects the labels and the static numbers. mapped reports whether a driver
+// maps ports.
 func (n *Network) validatePorts(c *complaints, at string, mapped bool, labels map[string]bool, numbers map[int][]Port) {
 	for _, p := range slices.Concat(n.ReservedPorts, n.DynamicPorts) {
 		at := fmt.Sprintf("%s, port %q", at, p.Label)
@@ -58,11 +58,10 @@ func (n *Network) validatePorts(c *complaints, at string, mapped bool, labels ma
 	}
 }
 
-// isHost reports whether what has the network is in the host's as it is.
+// isHost reports whether the network is the host's.
 func (n *Network) isHost() bool { return n.Mode == "" || n.Mode == "host" }
 
-// unmapped are the drivers that leave ports as they are. What another one does
-// with them is its own.
+// unmapped lists the drivers that do not map ports. Other drivers may map them.
 var unmapped = []string{"raw_exec", "exec", "java", "mock", "mock_driver"}
 
 func (t *Task) mapsPorts() bool { return !slices.Contains(unmapped, t.Driver) }
@@ -71,8 +70,8 @@ func (g *Group) mapsPorts() bool {
 	return slices.ContainsFunc(g.Tasks, func(t *Task) bool { return t != nil && t.mapsPorts() })
 }
 
-// collides reports whether two ports of the same number can never be held
-// together: on different host networks they can.
+// collides reports whether two ports with the same number exclude each other. On different
+// host networks they do not.
 func (p Port) collides(q Port) bool {
 	own := func(network string) bool { return network == "" || network == HostNetworkDefault }
 	return !p.IgnoreCollision && !q.IgnoreCollision &&

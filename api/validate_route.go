@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// validateRoutes looks at the routes of all groups: within a job, too, no two
-// groups may want one port of the router's for different protocols.
+// validateRoutes checks the routes of all groups. Within a job, too, two groups must not claim
+// one port of the router for different protocols.
 func (j *Job) validateRoutes(c *complaints) {
 	seen := map[string]string{}
 	for _, g := range j.Groups {

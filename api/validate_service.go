@@ -109,8 +109,7 @@ var (
 	initialStatuses = []string{"passing", "warning", "critical"}
 )
 
-// validateRequest looks at what an http check sends, unless a variable is to be
-// replaced in it.
+// validateRequest checks the request of an http check, except for parts with variables.
 func validateRequest(c *complaints, at string, k *Check) {
 	if _, err := url.ParseRequestURI("/" + strings.TrimPrefix(k.Path, "/")); err != nil && !strings.Contains(k.Path, "${") {
 		c.add("%s: path %q: is no path of a URL: escape what may not be in one, as in %%20", at, k.Path)
@@ -125,14 +124,14 @@ func validateRequest(c *complaints, at string, k *Check) {
 	}
 }
 
-// isToken reports whether HTTP takes it for one word.
+// isToken reports whether the text is a token in HTTP.
 func isToken(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return r <= ' ' || r > '~' || strings.ContainsRune(`()<>@,;:\"/[]?={}`, r)
 	})
 }
 
-// validatePace looks at how often a check asks, and how patient it is.
+// validatePace checks the intervals and thresholds of a check.
 func validatePace(c *complaints, at string, k *Check) {
 	if k.Interval < time.Second {
 		c.add("%s: interval %s: must be at least 1s", at, k.Interval)
@@ -164,7 +163,7 @@ func (t *Task) validateMonitor(c *complaints, at string) {
 	validatePace(c, at, t.Monitor.Check())
 }
 
-// knownPort accepts a label or a number.
+// knownPort reports whether label is a defined port or a port number.
 func knownPort(label string, ports map[string]bool) bool {
 	if ports[label] {
 		return true
