@@ -97,11 +97,14 @@ func TestThresholdsOfARealProcess(t *testing.T) {
 		since = now.Since
 	}
 
-	// As liveness, the third failure in a row is a crash, and says so.
-	task.Services[0].Checks[0] = check("alive", api.CheckKindLiveness)
-	alive := jobOf("service", task)
+	// As liveness, the third failure in a row is a crash, and says so. The first
+	// allocation's check still asks its server, so the second one has its own.
+	m = newMoody(t)
+	mortal := shell("t", "exec sleep 60")
+	mortal.Restart = task.Restart
+	mortal.Services = []*api.Service{{Name: "web", PortLabel: m.port, Checks: []*api.Check{check("alive", api.CheckKindLiveness)}}}
+	alive := jobOf("service", mortal)
 	alive.ID = "alive"
-	<-m.say("+")
 	r.place(t, alive, "two")
 	r.servers.serving(t, "two", routable)
 	<-m.say("--+--+")
