@@ -24,7 +24,7 @@ import (
 const module = "github.com/reeve-run/reeve/"
 
 // maxLines bounds a file; one that grows past it holds more than one noun.
-const maxLines = 800
+const maxLines = 500
 
 // source is one Go file of the repository.
 type source struct {
@@ -238,16 +238,48 @@ func TestTestsDoNotSleep(t *testing.T) {
 			continue
 		}
 		ast.Inspect(s.ast, func(n ast.Node) bool {
-			sel, ok := n.(*ast.SelectorExpr)
-			if !ok || sel.Sel.Name != "Sleep" {
-				return true
-			}
-			if pkg, ok := sel.X.(*ast.Ident); ok && pkg.Name == "time" {
+			if sel, ok := n.(*ast.SelectorExpr); ok && isOfTime(sel, "Sleep") {
 				t.Errorf("%s: sleeps; wait for a condition, or use virtual time", s.fset.Position(n.Pos()))
 			}
 			return true
 		})
 	}
+}
+
+// timers are the functions of package time that a test would poll with.
+var timers = []string{"After", "NewTicker", "NewTimer", "Tick"}
+
+func TestTestsWaitForConditions(t *testing.T) {
+	for _, s := range sources(t) {
+		if !s.isTest() || usesVirtualTime(s) {
+			continue
+		}
+		ast.Inspect(s.ast, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.SelectorExpr:
+				if isOfTime(n, timers...) {
+					t.Errorf("%s: uses a timer; wait for a condition, and bound it with internal/testbed/wait", s.fset.Position(n.Pos()))
+				}
+			case *ast.ForStmt:
+				if n.Cond == nil {
+					return true
+				}
+				ast.Inspect(n.Cond, func(c ast.Node) bool {
+					if sel, ok := c.(*ast.SelectorExpr); ok && isOfTime(sel, "Now", "Since", "Until") {
+						t.Errorf("%s: loops until a time; wait for a condition, and bound it with internal/testbed/wait", s.fset.Position(n.Pos()))
+					}
+					return true
+				})
+			}
+			return true
+		})
+	}
+}
+
+// isOfTime reports whether the selector is one of package time's names.
+func isOfTime(sel *ast.SelectorExpr, names ...string) bool {
+	pkg, ok := sel.X.(*ast.Ident)
+	return ok && pkg.Name == "time" && slices.Contains(names, sel.Sel.Name)
 }
 
 // usesVirtualTime reports whether a test's sleeps take no real time.

@@ -17,7 +17,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 // process is a reeve that runs as a process of its own.
@@ -69,7 +70,7 @@ func (p *process) said() string {
 func (p *process) expect(pattern string) []string {
 	p.t.Helper()
 	re := regexp.MustCompile(pattern)
-	deadline := time.After(patience)
+	deadline := wait.Limit(p.t, patience)
 	for {
 		select {
 		case line, ok := <-p.lines:
@@ -88,7 +89,7 @@ func (p *process) expect(pattern string) []string {
 // end waits for the process to end and returns its exit code.
 func (p *process) end() int {
 	p.t.Helper()
-	deadline := time.After(patience)
+	deadline := wait.Limit(p.t, patience)
 	for lines := p.lines; ; {
 		select {
 		case _, ok := <-lines:

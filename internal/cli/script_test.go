@@ -22,6 +22,7 @@ import (
 	"github.com/reeve-run/reeve/client"
 	"github.com/reeve-run/reeve/internal/agent"
 	"github.com/reeve-run/reeve/internal/cli/clitest"
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 // TestScripts runs the scripts of testdata/script: each has an agent of its
@@ -162,20 +163,15 @@ func eventually(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	pattern, err := regexp.Compile("(?m)" + args[0])
 	ts.Check(err)
-	deadline := time.After(patience)
-	again := time.NewTicker(100 * time.Millisecond)
-	defer again.Stop()
-	for {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	matches := func() bool {
 		err := ts.Exec(args[1], args[2:]...)
-		if err == nil && pattern.MatchString(ts.ReadFile("stdout")) {
-			return
-		}
-		select {
-		case <-again.C:
-		case <-deadline:
-			said := ts.ReadFile("stdout") + ts.ReadFile("stderr")
-			_ = ts.Exec("reeve", "alloc", "status", "-json")
-			ts.Fatalf("%q did not appear within %s in:\n%s\nThe allocations:\n%s", args[0], patience, said, ts.ReadFile("stdout"))
-		}
+		return err == nil && pattern.MatchString(ts.ReadFile("stdout"))
+	}
+	if !wait.Poll(ctx, 100*time.Millisecond, matches) {
+		said := ts.ReadFile("stdout") + ts.ReadFile("stderr")
+		_ = ts.Exec("reeve", "alloc", "status", "-json")
+		ts.Fatalf("%q did not appear within %s in:\n%s\nThe allocations:\n%s", args[0], patience, said, ts.ReadFile("stdout"))
 	}
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
 	"github.com/reeve-run/reeve/internal/testbed"
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 // watched is a machine whose traffic is looked at from all sides: the catalog's
@@ -84,7 +85,7 @@ func (w *watched) update(u *api.CatalogUpdate) error {
 // inStream waits until the stream has told of n routable instances.
 func (w *watched) inStream(n int) time.Time {
 	w.t.Helper()
-	late := time.After(patience)
+	late := wait.Limit(w.t, patience)
 	for {
 		w.mu.Lock()
 		have, changed := len(w.entries), w.changed
@@ -109,7 +110,7 @@ func (w *watched) inDNS(name string, n int) time.Time {
 		w.t.Fatal(err)
 	}
 	defer conn.Close()
-	for late := time.Now().Add(patience); time.Now().Before(late); {
+	for late := wait.Limit(w.t, patience); !isClosed(late); {
 		q := new(dns.Msg)
 		q.SetQuestion(name, dns.TypeSRV)
 		m, _, err := c.ExchangeWithConn(q, conn)
@@ -128,7 +129,7 @@ func (w *watched) inDNS(name string, n int) time.Time {
 func (w *watched) inList(service string, n int) time.Time {
 	w.t.Helper()
 	var index uint64
-	for late := time.Now().Add(patience); time.Now().Before(late); {
+	for late := wait.Limit(w.t, patience); !isClosed(late); {
 		q := &client.QueryOptions{Index: index, Wait: 5 * time.Second}
 		all, meta, err := w.Client.Services().Get(w.t.Context(), service, q)
 		if err != nil {

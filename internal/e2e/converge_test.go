@@ -18,6 +18,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
 	"github.com/reeve-run/reeve/internal/testbed"
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 // held waits until the places of a job that something holds, orphans with a
@@ -91,12 +92,9 @@ func (m *machine) mark(domain, ttl string) {
 // half a minute apart.
 func (m *machine) passes(check func()) {
 	m.t.Helper()
-	for late := time.Now().Add(35 * time.Second); time.Now().Before(late); {
+	for end := wait.Limit(m.t, 35*time.Second); !isClosed(end); {
 		check()
-		select {
-		case <-time.After(time.Second):
-		case <-m.t.Context().Done():
-		}
+		wait.Pass(m.t.Context(), time.Second)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
 	"github.com/reeve-run/reeve/internal/testbed"
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 // TestAcknowledgedWritesSurviveKill9 ends the agent 100 times in the middle of
@@ -58,7 +59,7 @@ func TestAcknowledgedWritesSurviveKill9(t *testing.T) {
 			})
 		}
 		<-first
-		<-time.After(time.Duration(rng.IntN(40)) * time.Millisecond)
+		wait.Pass(t.Context(), time.Duration(rng.IntN(40))*time.Millisecond)
 		m.Kill()
 		cancel()
 		wg.Wait()

@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 // TestExampleKeepsAPictureOfServices runs examples/events while a job comes, the
@@ -44,7 +44,7 @@ func TestExampleKeepsAPictureOfServices(t *testing.T) {
 	services := map[string]bool{}
 	until := func(what string, ok func() bool) {
 		t.Helper()
-		for late := time.After(patience); !ok(); {
+		for late := wait.Limit(t, patience); !ok(); {
 			select {
 			case line, more := <-lines:
 				if !more {

@@ -292,9 +292,11 @@ type slowReader struct {
 }
 
 func (r *slowReader) Read(p []byte) (int, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond) // the server allows a minute for a message
+	defer cancel()
 	select {
 	case <-r.release:
-	case <-time.After(50 * time.Millisecond): // the server puts up with a minute for a message
+	case <-ctx.Done():
 		p = p[:min(len(p), 8<<10)]
 	}
 	r.conn.SetDeadline(time.Now().Add(patience))

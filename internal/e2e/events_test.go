@@ -22,6 +22,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
 	"github.com/reeve-run/reeve/internal/testbed"
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 // A told is what a reader of the event stream has been told so far.
@@ -57,7 +58,7 @@ func (d *told) hear(e *api.Event) error {
 // until waits until an event was told.
 func (d *told) until(t *testing.T, event string) {
 	t.Helper()
-	late := time.After(patience)
+	late := wait.Limit(t, patience)
 	for {
 		d.mu.Lock()
 		more, found := d.more, false
@@ -136,10 +137,7 @@ func (m *machine) followSSE(ctx context.Context, d *told, query string) error {
 		d.mu.Lock()
 		d.breaks++
 		d.mu.Unlock()
-		select {
-		case <-time.After(20 * time.Millisecond): // what retry says, and fewer
-		case <-ctx.Done():
-		}
+		wait.Pass(ctx, 20*time.Millisecond) // at least the retry time of the stream
 	}
 	return nil
 }
@@ -297,7 +295,7 @@ func (m *machine) load(writers int, seq *int, d time.Duration) {
 			}
 		})
 	}
-	<-time.After(d)
+	wait.Pass(ctx, d)
 	m.Kill()
 	cancel()
 	wg.Wait()

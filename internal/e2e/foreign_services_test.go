@@ -11,6 +11,8 @@ import (
 	"time"
 
 	nomad "github.com/hashicorp/nomad/api"
+
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 // offering has a job offer its port as a service.
@@ -25,7 +27,7 @@ func offering(job *nomad.Job, service string, tags ...string) *nomad.Job {
 func (f *foreign) registrations(service string, n int, q nomad.QueryOptions) []*nomad.ServiceRegistration {
 	f.t.Helper()
 	q.WaitTime = 5 * time.Second
-	for late := time.Now().Add(patience); time.Now().Before(late); {
+	for late := wait.Limit(f.t, patience); !isClosed(late); {
 		all, meta, err := f.api.Services().Get(service, q.WithContext(f.t.Context()))
 		if err != nil {
 			f.t.Fatal(err)

@@ -9,9 +9,10 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"time"
 
 	nomad "github.com/hashicorp/nomad/api"
+
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 // What Nomad's command line does with a node that runs something: it adds up what
@@ -69,7 +70,7 @@ func TestForeignClientFollowsALogFromItsNewestFile(t *testing.T) {
 		}
 	case err := <-errs:
 		t.Fatal(err)
-	case <-time.After(patience):
+	case <-wait.Limit(t, patience):
 		t.Fatal("following a log shows nothing of what it holds")
 	}
 	body, err := f.api.AllocFS().ReadAt(alloc, "alloc/logs/main.stdout.0", 1, -1, nil)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/testbed"
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 // TestStepsAreDoneOnceOverKill9 kills server and agent in the middle of
@@ -32,7 +33,7 @@ func TestStepsAreDoneOnceOverKill9(t *testing.T) {
 	for round := range rounds {
 		id := fmt.Sprintf("steps-%d", round)
 		m.register(steppedJob(id, instances, diary))
-		<-time.After(time.Duration(rng.IntN(80)) * time.Millisecond)
+		wait.Pass(t.Context(), time.Duration(rng.IntN(80))*time.Millisecond)
 		m.Kill()
 		m.start()
 		m.eventually(id+" is deployed", func(ctx context.Context) error {
@@ -126,7 +127,7 @@ func TestCustomRunsAreDoneOnceOverKill9(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		<-time.After(time.Duration(rng.IntN(60)) * time.Millisecond)
+		wait.Pass(t.Context(), time.Duration(rng.IntN(60))*time.Millisecond)
 		m.Kill()
 		m.start()
 		m.eventually(fmt.Sprintf("run %d is over", round), func(ctx context.Context) error {

@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 // TestLostLedgerStartsNothingTwice loses the agent's records in several ways while
@@ -45,7 +45,7 @@ func TestLostLedgerStartsNothingTwice(t *testing.T) {
 		if c.refused {
 			select {
 			case <-node.Exited():
-			case <-time.After(patience):
+			case <-wait.Limit(t, patience):
 				t.Fatalf("%s: the agent goes on", c.what)
 			}
 			if out := node.Output(); !strings.Contains(out, "is damaged") || !strings.Contains(out, "move it away and start the agent again") || strings.Contains(out, "goroutine ") {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/testbed"
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 // restarted is a job whose every start leaves a line in a file.
@@ -158,7 +159,7 @@ func TestNothingIsRestartedTwice(t *testing.T) {
 	want := slices.Repeat([]int{1}, count)
 	for round := range rounds {
 		restart := r.begin(&api.JobRestartRequest{BatchSize: 1 + rng.IntN(3)})
-		<-time.After(time.Duration(rng.IntN(60)) * time.Millisecond)
+		wait.Pass(t.Context(), time.Duration(rng.IntN(60))*time.Millisecond)
 		r.Kill()
 		r.start()
 		r.waitReady()

@@ -17,6 +17,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/testbed"
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 // routedJob is a service of three instances behind the router: traffic comes
@@ -63,10 +64,8 @@ func (m *machine) hammer(clients int) *hammer {
 			client := &http.Client{Transport: transport, Timeout: patience}
 			// At a pace: on a machine that has nothing left, what is tested is its
 			// scheduler.
-			pace := time.NewTicker(4 * time.Millisecond)
-			defer pace.Stop()
 			for ; !ended.Load(); h.sent.Add(1) {
-				<-pace.C
+				wait.Pass(context.Background(), 4*time.Millisecond)
 				if err := askOnce(client, s.HTTP); err != nil {
 					h.lost.Add(1)
 					h.mu.Lock()
@@ -138,6 +137,15 @@ func (m *machine) routed(ctx context.Context, n int) error {
 	return nil
 }
 
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
 // underLoad is how long instances are replaced one after another; the benchmark
 // "rolling" does so for a minute.
 const underLoad = 8 * time.Second
@@ -147,7 +155,7 @@ func TestRollingUpdatesUnderLoadLoseNoRequest(t *testing.T) {
 	m.deployed("1")
 	h := m.hammer(8)
 	n := 1
-	for begin := time.Now(); time.Since(begin) < underLoad; {
+	for end := wait.Limit(t, underLoad); !isClosed(end); {
 		n++
 		m.deployed(fmt.Sprint(n))
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/testbed"
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 // estate is a fleet whose first node runs a router and a name server.
@@ -137,14 +138,9 @@ func (e *estate) guest(job string, n int) *guest {
 	var wg sync.WaitGroup
 	again := func(ask func() error) {
 		wg.Go(func() {
-			tick := time.NewTicker(5 * time.Millisecond)
-			defer tick.Stop()
 			for ctx.Err() == nil {
 				note(ask())
-				select {
-				case <-tick.C:
-				case <-ctx.Done():
-				}
+				wait.Pass(ctx, 5*time.Millisecond)
 			}
 		})
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/reeve-run/reeve/internal/eventstream"
 	"github.com/reeve-run/reeve/internal/server/replica"
 	"github.com/reeve-run/reeve/internal/state"
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 // A seat is one of several servers that agree, behind its own address.
@@ -97,10 +98,7 @@ func TestEventStreamGoesOnOverAChangeOfLeader(t *testing.T) {
 				}
 			}
 			mu.Unlock()
-			select {
-			case <-ctx.Done():
-			case <-time.After(5 * time.Millisecond):
-			}
+			wait.Pass(ctx, 5*time.Millisecond)
 		}
 		t.Error("no leader")
 		return nil

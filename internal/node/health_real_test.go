@@ -18,6 +18,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/node/driver"
 	"github.com/reeve-run/reeve/internal/node/drivertest"
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 // patient is a web server that is as well as it is told; it says when it was
@@ -61,7 +62,7 @@ func (p *patient) service(kind string) []*api.Service {
 // serving waits until the servers were told that.
 func (s *fakeServers) serving(t testing.TB, id string, is func(*api.Serving) bool) *api.Serving {
 	t.Helper()
-	deadline := time.After(30 * time.Second)
+	deadline := wait.Limit(t, 30*time.Second)
 	for {
 		s.mu.Lock()
 		a, changed := s.latest[id], s.changed

@@ -14,6 +14,7 @@ import (
 	"github.com/reeve-run/reeve/internal/node/driver"
 	"github.com/reeve-run/reeve/internal/node/driver/rawexec"
 	"github.com/reeve-run/reeve/internal/node/supervise/supervisetest"
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 // launched is a message with an allocation's launches; index tells them apart.
@@ -28,7 +29,7 @@ func launched(j *api.Job, id string, index uint64, tasks map[string]*api.Launch)
 // task waits for what the servers are told of a task.
 func (s *fakeServers) task(t testing.TB, id, task, what string, is func(*api.TaskState) bool) {
 	t.Helper()
-	deadline := time.After(30 * time.Second)
+	deadline := wait.Limit(t, 30*time.Second)
 	for {
 		s.mu.Lock()
 		a, changed := s.latest[id], s.changed

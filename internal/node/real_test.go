@@ -26,6 +26,7 @@ import (
 	"github.com/reeve-run/reeve/internal/node/drivertest"
 	"github.com/reeve-run/reeve/internal/node/supervise"
 	"github.com/reeve-run/reeve/internal/node/supervise/supervisetest"
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 // shell makes a task that runs a script as a real process.
@@ -95,7 +96,7 @@ func (r *real) logs(t *testing.T, id, task string) string {
 
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	supervisetest.Eventually(t, what, ok)
+	wait.Until(t, what, ok)
 }
 
 func TestRealTaskSeesItsSurroundings(t *testing.T) {

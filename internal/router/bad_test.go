@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 func prefixes(t *testing.T, texts ...string) (all []netip.Prefix) {
@@ -197,7 +199,7 @@ func TestAClientThatLeavesEndsItsRequest(t *testing.T) {
 	l.Close()
 	select {
 	case <-left:
-	case <-time.After(deadline):
+	case <-wait.Limit(t, deadline):
 		t.Fatal("the instance still works for a client that is gone")
 	}
 }

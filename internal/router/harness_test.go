@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 // deadline bounds what a test waits for.
@@ -224,13 +225,9 @@ func (l *line) ends() {
 // eventually waits for a condition.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	until := time.Now().Add(deadline)
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for !holds() {
-		if time.Now().After(until) {
-			t.Fatalf("not within %s: %s", deadline, what)
-		}
-		<-tick.C
+	ctx, cancel := context.WithTimeout(context.Background(), deadline)
+	defer cancel()
+	if !wait.Poll(ctx, 2*time.Millisecond, holds) {
+		t.Fatalf("not within %s: %s", deadline, what)
 	}
 }

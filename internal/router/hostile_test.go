@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 // The time for an answer counts from the request's end: an upload may take
@@ -33,7 +35,7 @@ func TestAnUploadMayTakeLongerThanAnAnswer(t *testing.T) {
 			defer w.Close()
 			for range 5 {
 				w.Write(make([]byte, 1000))
-				<-time.After(limit / 2)
+				wait.Pass(t.Context(), limit/2)
 			}
 		}()
 		resp, err := client.Post("http://"+r.Addr()+"/", "", body)

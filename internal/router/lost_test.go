@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 func TestARequestThatNobodyTookGoesToAnotherInstance(t *testing.T) {
@@ -223,7 +225,7 @@ func comeAndGo(t *testing.T, method string, waits bool) {
 		left := p.targets[slices.IndexFunc(p.targets, func(t target) bool { return t.alloc == old.name })]
 		r.remove(old.name)
 		if waits {
-			<-time.After(20 * time.Millisecond) // for those that were just choosing it
+			wait.Pass(t.Context(), 20*time.Millisecond) // for those that were just choosing it
 			eventually(t, "its requests end", func() bool { return left.outstanding.Load() == 0 })
 		}
 		if err := old.Shutdown(context.Background()); err != nil {
@@ -296,7 +298,7 @@ func TestTheRouterStopsWhenWhatIsUnderWayHasEnded(t *testing.T) {
 	}
 	select {
 	case <-stopped:
-	case <-time.After(deadline):
+	case <-wait.Limit(t, deadline):
 		t.Fatal("the router does not stop")
 	}
 	if nc, err := net.Dial("tcp", r.Addr()); err == nil {

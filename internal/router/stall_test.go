@@ -5,6 +5,7 @@ package router
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"io"
 	"net/http"
@@ -17,6 +18,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 // clients are one of each protocol.
@@ -106,7 +108,7 @@ func TestAnInstanceWhoseAnswersStallIsEjected(t *testing.T) {
 // paced writes a byte of an answer after each pause.
 func paced(w io.Writer, flush func() error, pauses []time.Duration) {
 	for _, d := range pauses {
-		<-time.After(d)
+		wait.Pass(context.Background(), d)
 		w.Write([]byte("x"))
 		flush()
 	}
@@ -230,7 +232,7 @@ func TestAStreamEndsWhenItsClientLeaves(t *testing.T) {
 		r.ask(client, "x/").Body.Close()
 		select {
 		case <-left:
-		case <-time.After(deadline):
+		case <-wait.Limit(t, deadline):
 			t.Fatalf("%s: the instance still works for a client that is gone", what)
 		}
 	}
@@ -253,7 +255,7 @@ func TestAClientThatStopsReadingIsGivenUp(t *testing.T) {
 			r.ask(client, "x/?type="+kind) // whose body nobody reads
 			select {
 			case <-over:
-			case <-time.After(deadline):
+			case <-wait.Limit(t, deadline):
 				t.Fatalf("%s, %s: the instance still works for a client that takes nothing", what, kind)
 			}
 		}

@@ -21,6 +21,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 // asServer makes the test's binary a web server that is asked, so that its work
@@ -89,11 +90,11 @@ func BenchmarkTenThousandChecks(b *testing.B) {
 				s.Add(fmt.Sprint("allocation-", i), &Target{ID: "1", Check: c, Address: address, Changed: changed})
 			}
 			<-all
-			<-time.After(12 * time.Second) // until the second round has spread them out
+			wait.Pass(b.Context(), 12*time.Second) // until the second round has spread them out
 			lost.Store(0)
 			before, begun := processorTime(b), time.Now()
 			b.ResetTimer()
-			<-time.After(time.Duration(b.N) * time.Second)
+			wait.Pass(b.Context(), time.Duration(b.N)*time.Second)
 			b.StopTimer()
 			b.ReportMetric((processorTime(b)-before).Seconds()/time.Since(begun).Seconds(), "cores")
 			b.ReportMetric(float64(lost.Load()), "failed")

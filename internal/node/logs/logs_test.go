@@ -16,6 +16,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
+
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -52,7 +54,7 @@ func (c *collector) String() string {
 
 func (c *collector) until(t *testing.T, want string) {
 	t.Helper()
-	deadline := time.After(10 * time.Second)
+	deadline := wait.Limit(t, 10*time.Second)
 	for c.String() != want {
 		select {
 		case <-c.more:
@@ -158,7 +160,7 @@ func TestFollowedFileIsTruncatedAndDeleted(t *testing.T) {
 	if err := os.Truncate(name, 0); err != nil {
 		t.Fatal(err)
 	}
-	deadline := time.After(10 * time.Second)
+	deadline := wait.Limit(t, 10*time.Second)
 	for seen := 0; seen == 0; {
 		select {
 		case <-got.more:

@@ -13,6 +13,7 @@ import (
 	"github.com/reeve-run/reeve/internal/node/driver"
 	"github.com/reeve-run/reeve/internal/node/supervise"
 	"github.com/reeve-run/reeve/internal/node/supervise/supervisetest"
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 // serving is a daemon: it leaves its session and its parent, and prints its pid.
@@ -60,7 +61,7 @@ func TestDaemonGoesOnUntilItEnds(t *testing.T) {
 			t.Errorf("stats %+v, %v; want its processes", st, err)
 		}
 		touch(t, spec.Dir+"/stop")
-		if e := wait(t, p); e.Code != 7 || !e.Background || e.Err != nil {
+		if e := waitForExit(t, p); e.Code != 7 || !e.Background || e.Err != nil {
 			t.Errorf("exit %+v; want the daemon's code 7, in the background", e)
 		}
 		if !w.gone() {
@@ -80,7 +81,7 @@ func TestStoppingADaemonSignalsWhatIsLeft(t *testing.T) {
 		if err := p.Stop(t.Context(), "SIGTERM", time.Minute); err != nil {
 			t.Fatal(err)
 		}
-		if e := wait(t, p); !w.gone() || e.Code == 137 {
+		if e := waitForExit(t, p); !w.gone() || e.Code == 137 {
 			t.Errorf("exit %+v, gone: %t; want the end of a daemon that heeds the signal", e, w.gone())
 		}
 		if got := supervisetest.Output(t, spec.Logs.StdoutPrefix); !strings.Contains(got, "told") {
@@ -93,7 +94,7 @@ func TestStoppingADaemonSignalsWhatIsLeft(t *testing.T) {
 		if err := p.Stop(t.Context(), "SIGTERM", 50*time.Millisecond); err != nil {
 			t.Fatal(err)
 		}
-		if e := wait(t, p); !w.gone() || e.Signal != 9 {
+		if e := waitForExit(t, p); !w.gone() || e.Signal != 9 {
 			t.Errorf("exit %+v, gone: %t; want it ended by force", e, w.gone())
 		}
 	})
@@ -104,7 +105,7 @@ func TestDaemonThatLeavesNothingHasEnded(t *testing.T) {
 		for code := range 2 {
 			spec := daemon(t, fmt.Sprint("t/d/", code), fmt.Sprintf("exit %d", code))
 			p := start(t, c, spec)
-			if e := wait(t, p); e.Code != code || e.Background {
+			if e := waitForExit(t, p); e.Code != code || e.Background {
 				t.Errorf("exit %+v; want code %d, and nothing in the background", e, code)
 			}
 			if p.Background(t.Context()) {
@@ -116,7 +117,7 @@ func TestDaemonThatLeavesNothingHasEnded(t *testing.T) {
 		p := start(t, c, spec)
 		w := see(t, output(t, spec, 1)[0])
 		touch(t, spec.Dir+"/go")
-		if e := wait(t, p); e.Code != 5 || !w.gone() {
+		if e := waitForExit(t, p); e.Code != 5 || !w.gone() {
 			t.Errorf("exit %+v, gone: %t; want code 5, and nothing left", e, w.gone())
 		}
 	})
@@ -133,12 +134,12 @@ func TestCommandBesideADaemonDoesNotKeepIt(t *testing.T) {
 			code, _ := p.Exec(t.Context(), supervise.Command{Path: "/bin/sh", Argv: []string{"sh", "-c", "touch beside; exec sleep 1000"}, Env: spec.Env, Dir: spec.Dir}, driver.Exec{})
 			beside <- code
 		}()
-		supervisetest.Eventually(t, "the command runs", func() bool {
+		wait.Until(t, "the command runs", func() bool {
 			_, err := os.Stat(spec.Dir + "/beside")
 			return err == nil
 		})
 		touch(t, spec.Dir+"/stop")
-		if e := wait(t, p); e.Code != 7 {
+		if e := waitForExit(t, p); e.Code != 7 {
 			t.Errorf("exit %+v; want 7", e)
 		}
 		if code := <-beside; code != 137 {
@@ -167,7 +168,7 @@ func TestDaemonOutlivesAgentsAndUpgrades(t *testing.T) {
 			t.Fatalf("daemon gone: %t", w.gone())
 		}
 		touch(t, spec.Dir+"/stop")
-		if e := wait(t, p); e.Code != 7 || !e.Background {
+		if e := waitForExit(t, p); e.Code != 7 || !e.Background {
 			t.Errorf("exit %+v; want 7, in the background", e)
 		}
 	})

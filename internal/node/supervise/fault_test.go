@@ -17,6 +17,7 @@ import (
 	"github.com/reeve-run/reeve/internal/node/driver"
 	"github.com/reeve-run/reeve/internal/node/supervise"
 	"github.com/reeve-run/reeve/internal/node/supervise/supervisetest"
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 // counting prints numbers without a pause until the file stop exists, then says
@@ -57,7 +58,7 @@ func TestTasksDoNotNoticeThatTheAgentIsGone(t *testing.T) {
 	first.Close()
 
 	touch(t, counts.Dir+"/stop")
-	supervisetest.Eventually(t, "the task has ended", func() bool {
+	wait.Until(t, "the task has ended", func() bool {
 		return strings.Contains(supervisetest.Output(t, counts.Logs.StdoutPrefix), "end ")
 	})
 	second := supervisetest.ConnectTo(t, dir)
@@ -65,7 +66,7 @@ func TestTasksDoNotNoticeThatTheAgentIsGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := wait(t, p); e.Code != 5 || e.At.IsZero() {
+	if e := waitForExit(t, p); e.Code != 5 || e.At.IsZero() {
 		t.Errorf("exit %+v; want the code 5 of an exit that no agent saw", e)
 	}
 	checkCounting(t, counts)
@@ -78,7 +79,7 @@ func TestTasksDoNotNoticeThatTheAgentIsGone(t *testing.T) {
 func TestAKilledSupervisorLeaksNothing(t *testing.T) {
 	everyKind(t, func(t *testing.T, c *supervise.Client) {
 		ended := start(t, c, shell(t, "ended", "exit 7"))
-		wait(t, ended)
+		waitForExit(t, ended)
 		var specs []*supervise.Spec
 		var tasks []*supervise.Process
 		var all []witness
@@ -94,7 +95,7 @@ func TestAKilledSupervisorLeaksNothing(t *testing.T) {
 		before := c.PID()
 		unix.Kill(before, unix.SIGKILL)
 		for _, p := range tasks {
-			if e := wait(t, p); !errors.Is(e.Err, driver.ErrTaskLost) {
+			if e := waitForExit(t, p); !errors.Is(e.Err, driver.ErrTaskLost) {
 				t.Errorf("exit %+v, want ErrTaskLost", e)
 			}
 		}
@@ -103,10 +104,10 @@ func TestAKilledSupervisorLeaksNothing(t *testing.T) {
 				t.Errorf("process %d has leaked", w.pid)
 			}
 		}
-		if e := wait(t, ended); e.Code != 7 {
+		if e := waitForExit(t, ended); e.Code != 7 {
 			t.Errorf("the exit from before: %+v, want code 7", e)
 		}
-		if e := wait(t, start(t, c, shell(t, "next", "exit 8"))); e.Code != 8 || c.PID() == before {
+		if e := waitForExit(t, start(t, c, shell(t, "next", "exit 8"))); e.Code != 8 || c.PID() == before {
 			t.Errorf("a task of the next supervisor (%d): %+v, want code 8", c.PID(), e)
 		}
 		for _, p := range append(tasks, ended) {
@@ -131,7 +132,7 @@ func TestAKilledSupervisorIsFoundDeadByTheNextAgent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := wait(t, p); !errors.Is(e.Err, driver.ErrTaskLost) || !w.gone() {
+	if e := waitForExit(t, p); !errors.Is(e.Err, driver.ErrTaskLost) || !w.gone() {
 		t.Errorf("exit %+v, gone %v; want lost and gone", e, w.gone())
 	}
 }
@@ -142,7 +143,7 @@ func TestUpgradeKeepsTasks(t *testing.T) {
 		counts.Logs.MaxFiles, counts.Logs.MaxFileBytes = 1000, 1<<20
 		deaf := shell(t, "deaf", `trap "" TERM; echo $$; while :; do sleep 0.01; done`)
 		ended := start(t, c, shell(t, "ended", "exit 9"))
-		wait(t, ended)
+		waitForExit(t, ended)
 		p, s, d := start(t, c, counts), start(t, c, sleeps), start(t, c, deaf)
 		sleeper := see(t, output(t, sleeps, 1)[0])
 		output(t, counts, 100)
@@ -159,7 +160,7 @@ func TestUpgradeKeepsTasks(t *testing.T) {
 			}
 			session <- code
 		}()
-		supervisetest.Eventually(t, "the session runs", func() bool { _, err := os.Stat(sleeps.Dir + "/in"); return err == nil })
+		wait.Until(t, "the session runs", func() bool { _, err := os.Stat(sleeps.Dir + "/in"); return err == nil })
 		before := c.PID()
 		for range 3 {
 			if err := c.Upgrade(t.Context(), ""); err != nil {
@@ -174,17 +175,17 @@ func TestUpgradeKeepsTasks(t *testing.T) {
 			t.Errorf("the session ended with %d, want 6", code)
 		}
 		touch(t, counts.Dir+"/stop")
-		if e := wait(t, p); e.Code != 5 {
+		if e := waitForExit(t, p); e.Code != 5 {
 			t.Errorf("exit %+v, want code 5", e)
 		}
 		checkCounting(t, counts)
 		if err := <-stopped; err != nil {
 			t.Error(err)
 		}
-		if e := wait(t, d); e.Signal != 9 {
+		if e := waitForExit(t, d); e.Signal != 9 {
 			t.Errorf("the task that was being stopped: %+v, want SIGKILL", e)
 		}
-		if sleeper.gone() || wait(t, ended).Code != 9 {
+		if sleeper.gone() || waitForExit(t, ended).Code != 9 {
 			t.Error("an upgrade ended a task, or forgot an exit")
 		}
 		if err := s.Stop(t.Context(), "SIGTERM", time.Minute); err != nil || !sleeper.gone() {
@@ -206,7 +207,7 @@ func TestExitsDuringUpgradesAreNotLost(t *testing.T) {
 		}
 	}
 	for i, p := range tasks {
-		if e := wait(t, p); e.Code != i || e.Err != nil {
+		if e := waitForExit(t, p); e.Code != i || e.Err != nil {
 			t.Errorf("task %d: exit %+v", i, e)
 		}
 	}
@@ -226,7 +227,7 @@ func TestABinaryThatCannotTakeOverIsRefused(t *testing.T) {
 		}
 	}
 	touch(t, spec.Dir+"/stop")
-	if e := wait(t, p); e.Code != 5 {
+	if e := waitForExit(t, p); e.Code != 5 {
 		t.Errorf("exit %+v, want code 5", e)
 	}
 	checkCounting(t, spec)
@@ -237,7 +238,7 @@ func TestADamagedJournalIsPassedOver(t *testing.T) {
 	t.Cleanup(func() { supervisetest.Shutdown(t, dir) })
 	c := supervisetest.ConnectTo(t, dir)
 	for i := range 3 {
-		wait(t, start(t, c, shell(t, fmt.Sprint(i), fmt.Sprintf("exit %d", i))))
+		waitForExit(t, start(t, c, shell(t, fmt.Sprint(i), fmt.Sprintf("exit %d", i))))
 	}
 	spec := shell(t, "runs", "echo $$; sleep 1000")
 	start(t, c, spec)
@@ -268,11 +269,11 @@ func TestADamagedJournalIsPassedOver(t *testing.T) {
 	for i := range 3 {
 		p, err := c.Attach(t.Context(), fmt.Sprint(i))
 		if i != 1 {
-			if err != nil || wait(t, p).Code != i {
+			if err != nil || waitForExit(t, p).Code != i {
 				t.Errorf("task %d: %v; its record is whole", i, err)
 			}
-		} else if err == nil && wait(t, p).Err == nil {
-			t.Errorf("task 1 has an exit %+v; its record is damaged", wait(t, p))
+		} else if err == nil && waitForExit(t, p).Err == nil {
+			t.Errorf("task 1 has an exit %+v; its record is damaged", waitForExit(t, p))
 		}
 	}
 	if !w.gone() {

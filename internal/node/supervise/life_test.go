@@ -71,7 +71,7 @@ func TestWhatATaskLeavesBehindEndsWithIt(t *testing.T) {
 		p := start(t, c, spec)
 		left := output(t, spec, 2)
 		a, b := see(t, left[0]), see(t, left[1])
-		if e := wait(t, p); e.Code != 4 {
+		if e := waitForExit(t, p); e.Code != 4 {
 			t.Errorf("exit %+v, want code 4", e)
 		}
 		if !a.gone() || !b.gone() {
@@ -90,7 +90,7 @@ func TestStopWaitsThenForces(t *testing.T) {
 	if err := p.Stop(t.Context(), "SIGTERM", time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	if e := wait(t, p); e.Code != 0 || e.Signal != 0 {
+	if e := waitForExit(t, p); e.Code != 0 || e.Signal != 0 {
 		t.Errorf("polite task: %+v, want code 0", e)
 	}
 	if got := output(t, polite, 2); got[1] != "bye" {
@@ -100,7 +100,7 @@ func TestStopWaitsThenForces(t *testing.T) {
 	if err := d.Stop(t.Context(), "SIGINT", 100*time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
-	if e := wait(t, d); e.Signal != 9 || time.Since(begin) < 100*time.Millisecond {
+	if e := waitForExit(t, d); e.Signal != 9 || time.Since(begin) < 100*time.Millisecond {
 		t.Errorf("deaf task: %+v after %v, want SIGKILL after 100ms", e, time.Since(begin))
 	}
 }
@@ -134,7 +134,7 @@ func TestLogsAreBounded(t *testing.T) {
 	c := supervisetest.Connect(t)
 	spec := shell(t, "t", `i=0; while [ $i -lt 20000 ]; do echo "line $i"; i=$((i+1)); done`)
 	spec.Logs.MaxFiles, spec.Logs.MaxFileBytes = 3, 10_000
-	if e := wait(t, start(t, c, spec)); e.Code != 0 {
+	if e := waitForExit(t, start(t, c, spec)); e.Code != 0 {
 		t.Fatalf("exit %+v", e)
 	}
 	files := supervise.LogFiles(spec.Logs.StdoutPrefix)
@@ -153,7 +153,7 @@ func TestLogsAreBounded(t *testing.T) {
 	// The next run goes on where this one ended.
 	again := shell(t, "again", `echo more`)
 	again.Logs = spec.Logs
-	wait(t, start(t, c, again))
+	waitForExit(t, start(t, c, again))
 	if got := supervisetest.Output(t, spec.Logs.StdoutPrefix); !strings.HasSuffix(got, "line 19999\nmore\n") {
 		t.Errorf("after a second run: ...%q", got[max(0, len(got)-50):])
 	}
@@ -222,7 +222,7 @@ func TestALongDirectoryWorks(t *testing.T) {
 	dir := filepath.Join(supervisetest.Dir(t), strings.Repeat("long/", 40))
 	t.Cleanup(func() { supervisetest.Shutdown(t, dir) })
 	c := supervisetest.ConnectTo(t, dir)
-	if e := wait(t, start(t, c, shell(t, "t", "exit 3"))); e.Code != 3 {
+	if e := waitForExit(t, start(t, c, shell(t, "t", "exit 3"))); e.Code != 3 {
 		t.Errorf("exit %+v", e)
 	}
 	if st, err := os.Stat(dir + "/supervisor.sock"); err != nil || st.Mode().Perm() != 0o600 {
@@ -297,7 +297,7 @@ func TestASupervisorWithoutWorkEnds(t *testing.T) {
 	dir := supervisetest.Dir(t)
 	c := supervisetest.ConnectTo(t, dir)
 	p := start(t, c, shell(t, "t", "exit 6"))
-	wait(t, p)
+	waitForExit(t, p)
 	fd, err := unix.PidfdOpen(c.PID(), 0)
 	if err != nil {
 		t.Fatal(err)
@@ -316,7 +316,7 @@ func TestASupervisorWithoutWorkEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := wait(t, again); e.Code != 6 {
+	if e := waitForExit(t, again); e.Code != 6 {
 		t.Errorf("exit %+v; want the code that the one before saw", e)
 	}
 }

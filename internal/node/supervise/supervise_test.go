@@ -15,6 +15,7 @@ import (
 	"github.com/reeve-run/reeve/internal/node/driver"
 	"github.com/reeve-run/reeve/internal/node/supervise"
 	"github.com/reeve-run/reeve/internal/node/supervise/supervisetest"
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 func TestMain(m *testing.M) {
@@ -51,7 +52,7 @@ func start(t testing.TB, c *supervise.Client, spec *supervise.Spec) *supervise.P
 	return p
 }
 
-func wait(t testing.TB, p *supervise.Process) driver.Exit {
+func waitForExit(t testing.TB, p *supervise.Process) driver.Exit {
 	t.Helper()
 	e, err := p.Wait(t.Context())
 	if err != nil && !errors.Is(err, driver.ErrTaskLost) {
@@ -64,7 +65,7 @@ func wait(t testing.TB, p *supervise.Process) driver.Exit {
 func output(t testing.TB, spec *supervise.Spec, n int) []string {
 	t.Helper()
 	var lines []string
-	supervisetest.Eventually(t, "the task has printed "+strconv.Itoa(n)+" lines", func() bool {
+	wait.Until(t, "the task has printed "+strconv.Itoa(n)+" lines", func() bool {
 		lines = strings.Fields(supervisetest.Output(t, spec.Logs.StdoutPrefix))
 		return len(lines) >= n
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"github.com/reeve-run/reeve/internal/state"
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 // TestThreeServers has three servers agree, loses the leader, goes on with the
@@ -57,21 +58,16 @@ func TestThreeServers(t *testing.T) {
 	defer cancel()
 	leader := func() raft.ServerID {
 		t.Helper()
-		for ctx.Err() == nil {
+		var leader raft.ServerID
+		wait.Until(t, "a server leads", func() bool {
 			for id, r := range running {
 				if r.IsLeader() {
-					return id
+					leader = id
 				}
 			}
-			for _, r := range running { // wait for somebody to say something
-				select {
-				case <-r.LeaderCh():
-				case <-time.After(10 * time.Millisecond):
-				}
-			}
-		}
-		t.Fatal("no leader")
-		return ""
+			return leader != ""
+		})
+		return leader
 	}
 	var last uint64
 	write := func(from, to int) {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/state"
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 // written makes a directory with so many jobs in its log, and closes it.
@@ -217,7 +218,7 @@ func TestFullDisk(t *testing.T) {
 		}
 	}
 	restore()
-	deadline := time.After(10 * time.Second)
+	deadline := wait.Limit(t, 10*time.Second)
 	for !r.IsLeader() {
 		select {
 		case <-r.LeaderCh():
@@ -257,7 +258,7 @@ func TestClosedReplicaRefuses(t *testing.T) {
 			if err != nil && api.CodeOf(err) != api.CodeUnavailable {
 				t.Errorf("Propose while closing: %v", err)
 			}
-		case <-time.After(10 * time.Second):
+		case <-wait.Limit(t, 10*time.Second):
 			t.Fatal("Propose hangs after Close")
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/state"
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 // start opens a replica on dir and waits until it leads.
@@ -35,7 +36,7 @@ func awaitLeader(t testing.TB, r *Replica) {
 		if !leading {
 			t.Fatal("the only server does not lead")
 		}
-	case <-time.After(10 * time.Second):
+	case <-wait.Limit(t, 10*time.Second):
 		t.Fatal("no leader after 10 s")
 	}
 }

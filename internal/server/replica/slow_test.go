@@ -14,6 +14,7 @@ import (
 
 	"github.com/reeve-run/reeve/internal/server/replica/disk/hostile"
 	"github.com/reeve-run/reeve/internal/state"
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 // stoppable is a disk whose syncs hang while it is stopped.
@@ -47,14 +48,7 @@ func (d *stoppable) goOn() {
 // eventually waits for a condition.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	deadline := time.After(time.Minute)
-	for !holds() {
-		select {
-		case <-deadline:
-			t.Fatalf("not within a minute: %s", what)
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
+	wait.Until(t, what, holds)
 }
 
 func TestHangingDiskGivesUpLeadership(t *testing.T) {

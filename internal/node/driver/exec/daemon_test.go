@@ -12,6 +12,7 @@ import (
 
 	"github.com/reeve-run/reeve/internal/node/driver"
 	"github.com/reeve-run/reeve/internal/node/supervise/supervisetest"
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 // serving goes into the background, away from its session and its parent.
@@ -41,7 +42,7 @@ func startDaemon(t *testing.T, script string) (driver.Handle, *driver.Task, bool
 
 func appears(t *testing.T, path string) {
 	t.Helper()
-	supervisetest.Eventually(t, path+" is there", func() bool {
+	wait.Until(t, path+" is there", func() bool {
 		_, err := os.Stat(path)
 		return err == nil
 	})

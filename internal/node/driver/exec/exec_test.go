@@ -19,6 +19,7 @@ import (
 	"github.com/reeve-run/reeve/internal/node/driver"
 	"github.com/reeve-run/reeve/internal/node/driver/exec"
 	"github.com/reeve-run/reeve/internal/node/supervise/supervisetest"
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 func TestMain(m *testing.M) { supervisetest.Main(m, nil) }
@@ -167,7 +168,7 @@ func TestTasksDoNotSeeEachOther(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	supervisetest.Eventually(t, "the secret is there", func() bool {
+	wait.Until(t, "the secret is there", func() bool {
 		return supervisetest.Output(t, one.Logs.StdoutPrefix) == "ready\n"
 	})
 	two := supervisetest.Task(t, "two", supervisetest.Shell(`
@@ -329,12 +330,12 @@ func TestExecEndsWithItsContextAndItsTask(t *testing.T) {
 		_, err := h.Exec(ctx, driver.Exec{Argv: []string{"sh", "-c", "sleep 1000 & wait"}})
 		ended <- err
 	}()
-	supervisetest.Eventually(t, "the command runs", func() bool { return processes() == 3 })
+	wait.Until(t, "the command runs", func() bool { return processes() == 3 })
 	cancel()
 	if err := <-ended; err != context.Canceled {
 		t.Errorf("exec: %v", err)
 	}
-	supervisetest.Eventually(t, "the command is gone", func() bool { return processes() == 1 })
+	wait.Until(t, "the command is gone", func() bool { return processes() == 1 })
 	go func() {
 		code, err := h.Exec(t.Context(), driver.Exec{Argv: []string{"sleep", "1000"}})
 		if code != 137 {
@@ -342,7 +343,7 @@ func TestExecEndsWithItsContextAndItsTask(t *testing.T) {
 		}
 		ended <- err
 	}()
-	supervisetest.Eventually(t, "the next command runs", func() bool { return processes() == 2 })
+	wait.Until(t, "the next command runs", func() bool { return processes() == 2 })
 	if err := h.Stop(t.Context(), "SIGTERM", time.Minute); err != nil {
 		t.Fatal(err)
 	}

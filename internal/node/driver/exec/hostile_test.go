@@ -14,6 +14,7 @@ import (
 
 	"github.com/reeve-run/reeve/internal/node/driver"
 	"github.com/reeve-run/reeve/internal/node/supervise/supervisetest"
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 // host is a directory of the host that only root may look at, with a file of
@@ -182,7 +183,7 @@ func TestATaskCannotLookIntoACommandBesideIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	supervisetest.Eventually(t, "the task runs", func() bool { return supervisetest.Output(t, task.Logs.StdoutPrefix) != "" })
+	wait.Until(t, "the task runs", func() bool { return supervisetest.Output(t, task.Logs.StdoutPrefix) != "" })
 	for range 100 {
 		if code, err := h.Exec(t.Context(), driver.Exec{Argv: []string{"true"}}); err != nil || code != 0 {
 			t.Fatal(code, err)

@@ -145,18 +145,3 @@ func Output(t testing.TB, prefix string) string {
 	}
 	return all.String()
 }
-
-// Eventually waits until a condition holds.
-func Eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(20 * time.Second)
-	for !ok() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("timed out waiting until %s", what)
-		}
-	}
-}
