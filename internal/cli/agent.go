@@ -12,35 +12,38 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reeve-run/reeve/internal/agent"
 )
 
-func agentCommand(c *cli) *cobra.Command {
+func agentCommand(c *cli) *command {
 	var (
 		files []string
 		dev   bool
 		set   agentFlags
 	)
-	cmd := &cobra.Command{
-		Use:   "agent",
-		Short: "Run an agent: a server, a node, or both",
-		Long: `Runs an agent until it gets SIGINT or SIGTERM. Configuration files come first,
+	return &command{
+		use:   "agent",
+		short: "Run an agent: a server, a node, or both",
+		long: `Runs an agent until it gets SIGINT or SIGTERM. Configuration files come first,
 in order, then the flags; what comes later wins.
 
 Tasks outlive the agent: they go on running when it ends or is killed, and the
 next agent on the same data directory takes them over. Only an agent that was
 started with -dev and without -data-dir ends its tasks and takes its directory
 away, because no other could find them.`,
-		Example: `reeve agent -dev
+		example: `reeve agent -dev
 reeve agent -dev -data-dir /tmp/reeve -http-addr 127.0.0.1:4700
 reeve agent -config /etc/reeve.d`,
-		Args: exactly(0, ""),
-		Annotations: map[string]string{
-			annotationExitCodes: "0  ended by a signal\n1  it could not start, or had to give up; stderr says why",
+		exitCodes: "0  ended by a signal\n1  it could not start, or had to give up; stderr says why",
+		flags: func(f *pflag.FlagSet) {
+			f.StringArrayVar(&files, "config", nil, "read `PATH`, a file or a directory of *.hcl and *.json; may be given several times")
+			f.BoolVar(&dev, "dev", false, "server and node in one process, on loopback")
+			set.addTo(f)
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		offline: true,
+		run: func(r *call) error {
 			config, err := agent.LoadConfig(files)
 			if err != nil {
 				return err
@@ -51,14 +54,9 @@ reeve agent -config /etc/reeve.d`,
 			if err := set.apply(&config); err != nil {
 				return err
 			}
-			return c.runAgent(cmd.Context(), config)
+			return c.runAgent(r.ctx, config)
 		},
 	}
-	f := cmd.Flags()
-	f.StringArrayVar(&files, "config", nil, "read `PATH`, a file or a directory of *.hcl and *.json; may be given several times")
-	f.BoolVar(&dev, "dev", false, "server and node in one process, on loopback")
-	set.addTo(f)
-	return cmd
 }
 
 // devOver is the configuration for trying things out, with what the files say

@@ -8,21 +8,21 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
 	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
-func allocCommand(c *cli) *cobra.Command {
-	return noun(c, &cobra.Command{
-		Use:   "alloc",
-		Short: "Look at allocations, their logs and files; restart and stop them",
-		Long: `An allocation is one attempt to run an instance of a group on a node. The first
+func allocCommand(c *cli) *command {
+	return &command{
+		use:   "alloc",
+		short: "Look at allocations, their logs and files; restart and stop them",
+		long: `An allocation is one attempt to run an instance of a group on a node. The first
 characters of its id are enough wherever an id is wanted.`,
-	}, allocStatusCommand, allocLogsCommand, allocExecCommand, allocFSCommand,
-		allocRestartCommand, allocStopCommand, allocSignalCommand)
+		verbs: []constructor{allocStatusCommand, allocLogsCommand, allocExecCommand, allocFSCommand, allocRestartCommand, allocStopCommand, allocSignalCommand},
+	}
 }
 
 // target is an allocation, and one of its tasks, as named on a command line.
@@ -31,9 +31,9 @@ type target struct {
 	task string
 }
 
-func (t *target) addTo(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&t.job, "job", "", "take an allocation of `JOB`, a running one if there is one, instead of naming it")
-	cmd.Flags().StringVar(&t.task, "task", "", "`NAME` of the task; needed when there are several")
+func (t *target) addTo(f *pflag.FlagSet) {
+	f.StringVar(&t.job, "job", "", "take an allocation of `JOB`, a running one if there is one, instead of naming it")
+	f.StringVar(&t.task, "task", "", "`NAME` of the task; needed when there are several")
 }
 
 // find returns the allocation that args[0] names, or one of the job that -job

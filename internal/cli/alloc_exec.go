@@ -8,44 +8,44 @@ import (
 	"os"
 	"slices"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
-	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
 	"github.com/reeve-run/reeve/internal/cli/term"
 )
 
-func allocExecCommand(c *cli) *cobra.Command {
+func allocExecCommand(c *cli) *command {
 	var (
 		to          target
 		interactive bool
 		tty         bool
 	)
-	cmd := &cobra.Command{
-		Use:   "exec ALLOC COMMAND [ARG...]",
-		Short: "Run a command beside a task, in its surroundings",
-		Long: `Runs a command in a task's directories, environment and isolation, and ends with
+	return &command{
+		use:   "exec ALLOC COMMAND [ARG...]",
+		short: "Run a command beside a task, in its surroundings",
+		long: `Runs a command in a task's directories, environment and isolation, and ends with
 the command's exit code. On a terminal it is interactive, with a terminal of
 its own, unless -i=false or -t=false say otherwise. Everything after ALLOC is
 the command's.`,
-		Example: `reeve alloc exec 3f2a /bin/sh
+		example: `reeve alloc exec 3f2a /bin/sh
 reeve alloc exec -task server 3f2a env
 echo hello | reeve alloc exec -t=false 3f2a cat`,
-		Annotations: map[string]string{
-			annotationPassArgs:  "1",
-			annotationExitCodes: "the command's own; 1 also when it could not be run, and stderr says why",
+		exitCodes: "the command's own; 1 also when it could not be run, and stderr says why",
+		passArgs:  true,
+		ownArgs:   true, // -job takes the place of ALLOC
+		flags: func(f *pflag.FlagSet) {
+			to.addTo(f)
+			f.BoolVarP(&interactive, "interactive", "i", true, "hand stdin to the command")
+			f.BoolVarP(&tty, "tty", "t", false, "give the command a terminal (default: when this one is one)")
 		},
-		ValidArgsFunction: c.completeIDs(api.SearchAllocations),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			onTerminal := term.IsTerminal(c.Stdin) && term.IsTerminal(c.Stdout)
-			if !cmd.Flags().Changed("tty") {
-				tty = onTerminal
+		check: func(r *call) error {
+			if !r.flags.Changed("tty") {
+				tty = term.IsTerminal(c.Stdin) && term.IsTerminal(c.Stdout)
 			}
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
-			a, command, err := to.find(cmd.Context(), c, cl, args, false)
+			return nil
+		},
+		run: func(r *call) error {
+			a, command, err := to.find(r.ctx, c, r.cl, r.args, false)
 			if err != nil {
 				return err
 			}
@@ -59,15 +59,10 @@ echo hello | reeve alloc exec -t=false 3f2a cat`,
 			if err != nil {
 				return err
 			}
-			s := session{c: c, cl: cl, alloc: a.ID, request: client.Exec{Task: task, Command: command, TTY: tty}}
-			return s.run(cmd.Context(), interactive)
+			s := session{c: c, cl: r.cl, alloc: a.ID, request: client.Exec{Task: task, Command: command, TTY: tty}}
+			return s.run(r.ctx, interactive)
 		},
 	}
-	cmd.Flags().SetInterspersed(false)
-	to.addTo(cmd)
-	cmd.Flags().BoolVarP(&interactive, "interactive", "i", true, "hand stdin to the command")
-	cmd.Flags().BoolVarP(&tty, "tty", "t", false, "give the command a terminal (default: when this one is one)")
-	return cmd
 }
 
 // session is one command run beside a task.

@@ -8,7 +8,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
@@ -16,33 +16,35 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
-func allocFSCommand(c *cli) *cobra.Command {
+func allocFSCommand(c *cli) *command {
 	var (
 		to      target
 		stat    bool
 		machine bool
 		follow  bool
 		tail    tailing
-		f       format
 	)
-	cmd := &cobra.Command{
-		Use:   "fs ALLOC [PATH]",
-		Short: "List an allocation's directories and print its files",
-		Long: `Lists PATH when it is a directory, and prints it when it is a file. Paths begin
+	return &command{
+		use:   "fs ALLOC [PATH]",
+		short: "List an allocation's directories and print its files",
+		long: `Lists PATH when it is a directory, and prints it when it is a file. Paths begin
 at the allocation's directory: "alloc" is shared by its tasks, "TASK/local" is
 a task's own. "TASK/secrets" cannot be read.`,
-		Example: `reeve alloc fs 3f2a
+		example: `reeve alloc fs 3f2a
 reeve alloc fs 3f2a alloc/logs
 reeve alloc fs -stat 3f2a server/local/config.json
 reeve alloc fs -tail -f 3f2a server/local/app.log`,
-		Args:              atMost(2, "ALLOC and PATH"),
-		ValidArgsFunction: c.completeIDs(api.SearchAllocations),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
-			a, rest, err := to.find(cmd.Context(), c, cl, args, false)
+		format: true,
+		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&to.job, "job", "", "take an allocation of `JOB` instead of naming one")
+			f.BoolVar(&stat, "stat", false, "describe the file instead of printing it")
+			f.BoolVarP(&machine, "machine", "H", false, "sizes in bytes and times in full")
+			f.BoolVarP(&follow, "follow", "f", false, "go on as more is appended to the file")
+			tail.addTo(f)
+		},
+		ownArgs: true, // -job takes the place of ALLOC
+		run: func(r *call) error {
+			a, rest, err := to.find(r.ctx, c, r.cl, r.args, false)
 			if err != nil {
 				return err
 			}
@@ -50,18 +52,11 @@ reeve alloc fs -tail -f 3f2a server/local/app.log`,
 			if len(rest) > 0 {
 				path = "/" + strings.TrimPrefix(rest[0], "/")
 			}
-			tail.given = cmd.Flags().Changed("n") || cmd.Flags().Changed("c")
-			files := files{c: c, cl: cl, alloc: a.ID, path: path, follow: follow, tail: tail, machine: machine, format: f}
-			return files.show(cmd.Context(), stat)
+			tail.given = r.flags.Changed("n") || r.flags.Changed("c")
+			files := files{c: c, cl: r.cl, alloc: a.ID, path: path, follow: follow, tail: tail, machine: machine, format: r.format}
+			return files.show(r.ctx, stat)
 		},
 	}
-	f.addTo(cmd.Flags())
-	cmd.Flags().StringVar(&to.job, "job", "", "take an allocation of `JOB` instead of naming one")
-	cmd.Flags().BoolVar(&stat, "stat", false, "describe the file instead of printing it")
-	cmd.Flags().BoolVarP(&machine, "machine", "H", false, "sizes in bytes and times in full")
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on as more is appended to the file")
-	tail.addTo(cmd.Flags())
-	return cmd
 }
 
 // files shows one path of an allocation's directory.

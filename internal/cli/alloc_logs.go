@@ -9,7 +9,7 @@ import (
 	"errors"
 	"io"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
@@ -18,7 +18,7 @@ import (
 // Without -n or -c, -tail shows this many lines.
 const defaultTailLines = 10
 
-func allocLogsCommand(c *cli) *cobra.Command {
+func allocLogsCommand(c *cli) *command {
 	var (
 		to         target
 		onlyStdout bool
@@ -26,52 +26,47 @@ func allocLogsCommand(c *cli) *cobra.Command {
 		follow     bool
 		tail       tailing
 	)
-	cmd := &cobra.Command{
-		Use:   "logs ALLOC [TASK]",
-		Short: "Print what a task wrote to stdout or stderr",
-		Long: `Prints a task's output, oldest first: stdout, unless -stderr asks for stderr.
+	return &command{
+		use:   "logs ALLOC [TASK]",
+		short: "Print what a task wrote to stdout or stderr",
+		long: `Prints a task's output, oldest first: stdout, unless -stderr asks for stderr.
 With -f it goes on until the task ends; then both are followed, each to its own
 stream of this command, unless -stdout or -stderr chooses one.
 
 With -job it prints the output of all instances of the job that run, or of those
 that ended when none runs. Of several, each line begins with its instance.`,
-		Example: `reeve alloc logs 3f2a
+		example: `reeve alloc logs 3f2a
 reeve alloc logs -f -n 20 3f2a server
 reeve alloc logs -stderr -job web
 reeve alloc logs -f -job web server`,
-		Args:              atMost(2, "ALLOC and TASK"),
-		ValidArgsFunction: c.completeIDs(api.SearchAllocations),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
-			tail.given = cmd.Flags().Changed("n") || cmd.Flags().Changed("c")
+		flags: func(f *pflag.FlagSet) {
+			to.addTo(f)
+			f.BoolVar(&onlyStdout, "stdout", false, "print stdout (the default)")
+			f.BoolVar(&onlyStderr, "stderr", false, "print stderr")
+			f.BoolVarP(&follow, "follow", "f", false, "go on as more is written, until the task ends")
+			tail.addTo(f)
+			f.Bool("verbose", false, "accepted for compatibility")
+		},
+		ownArgs: true, // -job takes the place of ALLOC
+		run: func(r *call) error {
+			tail.given = r.flags.Changed("n") || r.flags.Changed("c")
 			l := &logs{
-				c: c, cl: cl, follow: follow, tail: tail, stdout: c.Stdout, stderr: c.Stderr,
+				c: c, cl: r.cl, follow: follow, tail: tail, stdout: c.Stdout, stderr: c.Stderr,
 				both: follow && !onlyStdout && !onlyStderr, kind: api.LogStdout,
 			}
 			if onlyStderr {
 				l.kind = api.LogStderr
 			}
 			if to.job != "" {
-				return l.ofJob(cmd.Context(), to, args)
+				return l.ofJob(r.ctx, to, r.args)
 			}
-			a, rest, err := to.find(cmd.Context(), c, cl, args, true)
+			a, rest, err := to.find(r.ctx, c, r.cl, r.args, true)
 			if err != nil {
 				return err
 			}
-			return l.of(cmd.Context(), a, cmp.Or(append([]string{to.task}, rest...)...))
+			return l.of(r.ctx, a, cmp.Or(append([]string{to.task}, rest...)...))
 		},
 	}
-	to.addTo(cmd)
-	f := cmd.Flags()
-	f.BoolVar(&onlyStdout, "stdout", false, "print stdout (the default)")
-	f.BoolVar(&onlyStderr, "stderr", false, "print stderr")
-	f.BoolVarP(&follow, "follow", "f", false, "go on as more is written, until the task ends")
-	tail.addTo(f)
-	f.Bool("verbose", false, "accepted for compatibility")
-	return cmd
 }
 
 // logs prints one task's output.

@@ -4,52 +4,46 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reeve-run/reeve/api"
 )
 
-func allocRestartCommand(c *cli) *cobra.Command {
+func allocRestartCommand(c *cli) *command {
 	var (
 		task string
 		all  bool
 	)
-	cmd := &cobra.Command{
-		Use:   "restart ALLOC [TASK]",
-		Short: "Restart an allocation's tasks where they are",
-		Long: `Stops tasks of an allocation with their kill signal and starts them again on the
+	return &command{
+		use:   "restart ALLOC [TASK]",
+		short: "Restart an allocation's tasks where they are",
+		long: `Stops tasks of an allocation with their kill signal and starts them again on the
 same node, in the same directory: the task that is named, else every task that
 runs. With -all-tasks also those that have ended, prestart tasks first. It does
 not count as a failure.`,
-		Example:           "reeve alloc restart 3f2a\nreeve alloc restart 3f2a server",
-		Args:              atMost(2, "ALLOC and TASK"),
-		ValidArgsFunction: c.completeIDs(api.SearchAllocations),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usagef("say which allocation to restart")
-			}
-			if len(args) == 2 {
-				task = args[1]
-			}
+		example: "reeve alloc restart 3f2a\nreeve alloc restart 3f2a server",
+		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&task, "task", "", "`NAME` of the task to restart")
+			f.BoolVar(&all, "all-tasks", false, "also restart tasks that have ended")
+		},
+		check: func(r *call) error {
+			task = cmp.Or(r.arg(1), task)
 			if all && task != "" {
 				return usagef("-all-tasks and a task exclude each other: choose one")
 			}
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
-			a, err := c.readAllocation(cmd.Context(), cl, args[0])
-			if err != nil {
-				return err
-			}
+			return nil
+		},
+		run: func(r *call) error {
+			a := r.alloc
 			if task != "" {
 				if _, err := chooseTask(a, task); err != nil {
 					return err
 				}
 			}
-			err = cl.Allocations().Restart(cmd.Context(), a.ID, api.RestartAllocationRequest{TaskName: task, AllTasks: all})
+			err := r.cl.Allocations().Restart(r.ctx, a.ID, api.RestartAllocationRequest{TaskName: task, AllTasks: all})
 			if err != nil {
 				return err
 			}
@@ -61,7 +55,4 @@ not count as a failure.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&task, "task", "", "`NAME` of the task to restart")
-	cmd.Flags().BoolVar(&all, "all-tasks", false, "also restart tasks that have ended")
-	return cmd
 }

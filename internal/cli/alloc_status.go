@@ -6,7 +6,7 @@ package cli
 import (
 	"context"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
@@ -29,40 +29,32 @@ func (c *cli) readAllocationStatus(ctx context.Context, cl *client.Client, prefi
 	return s, nil
 }
 
-func allocStatusCommand(c *cli) *cobra.Command {
-	var (
-		f    format
-		wide bool
-	)
-	cmd := &cobra.Command{
-		Use:   "status [ALLOC]",
-		Short: "List allocations, or show one with its tasks, events, ports and checks",
-		Args:  atMost(1, "ALLOC"),
-		Example: `reeve alloc status 3f2a
+func allocStatusCommand(c *cli) *command {
+	var wide bool
+	return &command{
+		use:   "status [ALLOC]",
+		short: "List allocations, or show one with its tasks, events, ports and checks",
+		example: `reeve alloc status 3f2a
 reeve alloc status -t '{{range addresses .Allocation}}{{.}}{{end}}' 3f2a`,
-		ValidArgsFunction: c.completeIDs(api.SearchAllocations),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.connect()
+		format: true,
+		flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&wide, "verbose", false, "show whole ids, and how the node was chosen")
+			f.Bool("short", false, "accepted for compatibility")
+		},
+		run: func(r *call) error {
+			if len(r.args) == 0 {
+				return c.listAllocations(r.ctx, r.cl, r.format, wide)
+			}
+			s, err := c.readAllocationStatus(r.ctx, r.cl, r.args[0])
 			if err != nil {
 				return err
 			}
-			if len(args) == 0 {
-				return c.listAllocations(cmd.Context(), cl, f, wide)
-			}
-			s, err := c.readAllocationStatus(cmd.Context(), cl, args[0])
-			if err != nil {
-				return err
-			}
-			return c.show(f, s, func(p *term.Page) {
+			return r.show(s, func(p *term.Page) {
 				view.Allocation(p, s, wide)
 				view.AllocationNext(p, s.Allocation)
 			})
 		},
 	}
-	f.addTo(cmd.Flags())
-	cmd.Flags().BoolVar(&wide, "verbose", false, "show whole ids, and how the node was chosen")
-	cmd.Flags().Bool("short", false, "accepted for compatibility")
-	return cmd
 }
 
 func (c *cli) listAllocations(ctx context.Context, cl *client.Client, f format, wide bool) error {

@@ -66,23 +66,18 @@ type globalFlags struct {
 	forceColor bool
 }
 
-// command is a constructor of one command.
-type command func(*cli) *cobra.Command
-
 // root builds the whole tree of commands.
 func (c *cli) root() *cobra.Command {
-	root := noun(c, &cobra.Command{
-		Use:   "reeve",
-		Short: "Run jobs on a fleet of machines",
-		Long: `Reeve runs jobs on a fleet of machines, keeps them running, and takes out what
+	root := c.build(&command{
+		use:   "reeve",
+		short: "Run jobs on a fleet of machines",
+		long: `Reeve runs jobs on a fleet of machines, keeps them running, and takes out what
 nobody uses any more. One binary is server, node agent and command line.
 
 Start with "reeve dev examples/web.hcl": it runs everything in one process on
 this machine, and prints where to reach it.`,
-		Version:       thisBuild().String(),
-		SilenceErrors: true,
-		SilenceUsage:  true,
 	})
+	root.Version, root.SilenceErrors, root.SilenceUsage = thisBuild().String(), true, true
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.Flags().Bool("version", false, "print which Reeve this is, as \"reeve version\" does")
 	root.SetIn(c.Stdin)
@@ -119,9 +114,9 @@ const (
 )
 
 // add adds commands to a parent, in a help group when it is not "".
-func add(parent *cobra.Command, group string, c *cli, commands ...command) {
-	for _, make := range commands {
-		cmd := make(c)
+func add(parent *cobra.Command, group string, c *cli, commands ...constructor) {
+	for _, declare := range commands {
+		cmd := c.build(declare(c))
 		cmd.GroupID = group
 		parent.AddCommand(cmd)
 	}
@@ -130,11 +125,11 @@ func add(parent *cobra.Command, group string, c *cli, commands ...command) {
 // topLevelAliases are the commands that people reach without their noun.
 func topLevelAliases(c *cli) []*cobra.Command {
 	var aliases []*cobra.Command
-	for _, make := range []command{
+	for _, declare := range []constructor{
 		jobRunCommand, jobStopCommand, jobInitCommand, jobValidateCommand,
 		jobInspectCommand, jobFmtCommand, allocLogsCommand, allocExecCommand, allocFSCommand,
 	} {
-		cmd := make(c)
+		cmd := c.build(declare(c))
 		cmd.Hidden = true
 		aliases = append(aliases, cmd)
 	}

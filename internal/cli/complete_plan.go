@@ -5,7 +5,6 @@ package cli
 
 import (
 	"context"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,27 +12,15 @@ import (
 	"github.com/reeve-run/reeve/client"
 )
 
-// completePlans completes a job, one of its plans, a phase of that and a step
-// of that. Only plans that are wanted are offered; nil wants all.
-func (c *cli) completePlans(wanted func(*api.Plan) bool) completion {
-	jobs := c.completeIDs(api.SearchJobs)
+// completePlans completes a job, one of its plans, a phase of the plan, and a step of
+// the phase. It offers plans that match; nil matches all.
+func (c *cli) completePlans(match func(*api.Plan) bool) completion {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		if len(args) == 0 {
-			return jobs(cmd, args, prefix)
+		complete := idsOf(api.SearchJobs)
+		if len(args) > 0 {
+			complete = func(r *call, _ string) ([]string, error) { return planParts(r.ctx, r.cl, r.args, match), nil }
 		}
-		cl, err := c.connect()
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		ctx, cancel := context.WithTimeout(cmd.Context(), completeTimeout)
-		defer cancel()
-		var found []string
-		for _, name := range planParts(ctx, cl, args, wanted) {
-			if strings.HasPrefix(name, prefix) {
-				found = append(found, name)
-			}
-		}
-		return found, cobra.ShellCompDirectiveNoFileComp
+		return c.completeFrom(cmd, args, prefix, complete)
 	}
 }
 

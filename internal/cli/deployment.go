@@ -3,16 +3,13 @@
 
 package cli
 
-import "github.com/spf13/cobra"
-
-func deploymentCommand(c *cli) *cobra.Command {
-	return noun(c, &cobra.Command{
-		Use:   "deployment",
-		Short: "Look at, hold, promote and end deployments of a job's version",
-		Long: `A deployment is the record of rolling a job to one version: how many instances
+func deploymentCommand(c *cli) *command {
+	return &command{
+		use:   "deployment",
+		short: "Look at, hold, promote and end deployments of a job's version",
+		long: `A deployment is the record of rolling a job to one version: how many instances
 are placed and healthy, and how it ended. Its tree of work is the plan "deploy":
 "reeve plan show -watch JOB deploy".`,
-	}, deploymentListCommand, deploymentStatusCommand, deploymentFailCommand,
-		deploymentPauseCommand, deploymentResumeCommand, deploymentPromoteCommand,
-		deploymentSetHealthCommand, deploymentUnblockCommand)
+		verbs: []constructor{deploymentListCommand, deploymentStatusCommand, deploymentFailCommand, deploymentPauseCommand, deploymentResumeCommand, deploymentPromoteCommand, deploymentSetHealthCommand, deploymentUnblockCommand},
+	}
 }

@@ -6,33 +6,29 @@ package cli
 import (
 	"sort"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reeve-run/reeve/client"
 	"github.com/reeve-run/reeve/internal/cli/term"
 	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
-func deploymentListCommand(c *cli) *cobra.Command {
-	var (
-		f format
-		q client.QueryOptions
-	)
-	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List deployments, the newest first",
-		Args:  exactly(0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
-			list, err := listAll(cmd.Context(), q, cl.Deployments().List)
+func deploymentListCommand(c *cli) *command {
+	var q client.QueryOptions
+	return &command{
+		use:    "list",
+		short:  "List deployments, the newest first",
+		format: true,
+		flags: func(f *pflag.FlagSet) {
+			addListFlags(f, &q)
+		},
+		run: func(r *call) error {
+			list, err := listAll(r.ctx, q, r.cl.Deployments().List)
 			if err != nil {
 				return err
 			}
 			sort.SliceStable(list, func(i, j int) bool { return list[i].CreateIndex > list[j].CreateIndex })
-			return c.show(f, list, func(p *term.Page) {
+			return r.show(list, func(p *term.Page) {
 				if len(list) == 0 {
 					p.Line("No deployments.")
 					return
@@ -41,7 +37,4 @@ func deploymentListCommand(c *cli) *cobra.Command {
 			})
 		},
 	}
-	f.addTo(cmd.Flags())
-	addListFlags(cmd, &q)
-	return cmd
 }

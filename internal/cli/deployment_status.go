@@ -6,7 +6,7 @@ package cli
 import (
 	"context"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
@@ -14,42 +14,33 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
-func deploymentStatusCommand(c *cli) *cobra.Command {
+func deploymentStatusCommand(c *cli) *command {
 	var (
-		f       format
 		monitor bool
 		wide    bool
 	)
-	cmd := &cobra.Command{
-		Use:               "status DEPLOYMENT",
-		Short:             "Show a deployment: its groups' progress and its allocations",
-		Args:              exactly(1, "DEPLOYMENT"),
-		ValidArgsFunction: c.completeIDs(api.SearchDeployments),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.connect()
+	return &command{
+		use:    "status DEPLOYMENT",
+		short:  "Show a deployment: its groups' progress and its allocations",
+		format: true,
+		flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&monitor, "monitor", false, "follow the deployment until it ends; exit 1 when it does not succeed")
+			f.BoolVar(&wide, "verbose", false, "show whole ids")
+		},
+		run: func(r *call) error {
+			id := r.args[0]
+			d, _, err := r.cl.Deployments().Get(r.ctx, id, nil)
 			if err != nil {
 				return err
 			}
-			id, err := c.resolveDeployment(cmd.Context(), cl, args[0])
-			if err != nil {
-				return err
-			}
-			d, _, err := cl.Deployments().Get(cmd.Context(), id, nil)
-			if err != nil {
-				return err
-			}
-			if monitor && f.forPeople() {
-				m := c.monitor(cl.WithNamespace(d.Namespace), d.JobID, wide)
+			if monitor && r.format.forPeople() {
+				m := c.monitor(r.cl.WithNamespace(d.Namespace), d.JobID, wide)
 				defer m.out.Done()
-				return m.deployment(cmd.Context(), d)
+				return m.deployment(r.ctx, d)
 			}
-			return c.showDeployment(cmd.Context(), cl, d, f, wide)
+			return c.showDeployment(r.ctx, r.cl, d, r.format, wide)
 		},
 	}
-	f.addTo(cmd.Flags())
-	cmd.Flags().BoolVar(&monitor, "monitor", false, "follow the deployment until it ends; exit 1 when it does not succeed")
-	cmd.Flags().BoolVar(&wide, "verbose", false, "show whole ids")
-	return cmd
 }
 
 func (c *cli) showDeployment(ctx context.Context, cl *client.Client, d *api.Deployment, f format, wide bool) error {

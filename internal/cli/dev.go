@@ -10,37 +10,40 @@ import (
 	"os"
 	"time"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
 	"github.com/reeve-run/reeve/internal/agent"
 )
 
-func devCommand(c *cli) *cobra.Command {
+func devCommand(c *cli) *command {
 	var (
 		file jobFile
 		set  agentFlags
 	)
-	cmd := &cobra.Command{
-		Use:   "dev [FILE...]",
-		Short: "Run everything on this machine, with job files, until Ctrl-C",
-		Long: `Starts a server and a node in this process, on loopback, registers the job
+	return &command{
+		use:   "dev [FILE...]",
+		short: "Run everything on this machine, with job files, until Ctrl-C",
+		long: `Starts a server and a node in this process, on loopback, registers the job
 files, and shows what becomes of every allocation and where to reach it. Other
 commands work meanwhile, in another terminal.
 
 Ctrl-C stops all tasks and exits. State is kept in a directory of its own that
 is taken away at the end, unless -data-dir names one.`,
-		Example: `reeve dev examples/web.hcl
+		example: `reeve dev examples/web.hcl
 reeve dev -var version=2 web.hcl worker.hcl`,
-		ValidArgsFunction: completeJobFiles,
-		Annotations: map[string]string{
-			annotationExitCodes: "0  ended by Ctrl-C or SIGTERM, and every task has ended\n1  it could not start, or a job file was refused; stderr says why",
+		exitCodes: "0  ended by Ctrl-C or SIGTERM, and every task has ended\n1  it could not start, or a job file was refused; stderr says why",
+		complete:  completeJobFiles,
+		flags: func(f *pflag.FlagSet) {
+			file.addTo(f)
+			set.addTo(f)
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			file.strict = file.strict && len(args) == 1
+		offline: true,
+		run: func(r *call) error {
+			file.strict = file.strict && len(r.args) == 1
 			var jobs []*loaded
-			for _, path := range args {
+			for _, path := range r.args {
 				in, err := file.load(c, path)
 				if err != nil {
 					return err
@@ -52,12 +55,9 @@ reeve dev -var version=2 web.hcl worker.hcl`,
 			if err := set.apply(&config); err != nil {
 				return err
 			}
-			return c.dev(cmd.Context(), config, jobs)
+			return c.dev(r.ctx, config, jobs)
 		},
 	}
-	file.addTo(cmd.Flags())
-	set.addTo(cmd.Flags())
-	return cmd
 }
 
 // dev runs an agent and jobs on it until ctx ends.

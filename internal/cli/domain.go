@@ -6,7 +6,7 @@ package cli
 import (
 	"fmt"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
@@ -14,39 +14,39 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
-func domainCommand(c *cli) *cobra.Command {
-	return noun(c, &cobra.Command{
-		Use:   "domain",
-		Short: "See which domains are fresh, and say so",
-		Long: `A domain is a set of jobs that one consumer owns: jobs name it with domain, and
+func domainCommand(c *cli) *command {
+	return &command{
+		use:   "domain",
+		short: "See which domains are fresh, and say so",
+		long: `A domain is a set of jobs that one consumer owns: jobs name it with domain, and
 those that name none are in the domain "". While a domain is fresh, its owner
 vouches that all of its jobs are registered. Only then is an instance stopped
 because no job wants it.`,
-	}, domainListCommand, domainFreshCommand, domainStaleCommand)
+		verbs: []constructor{domainListCommand, domainFreshCommand, domainStaleCommand},
+	}
 }
 
-func domainListCommand(c *cli) *cobra.Command {
-	var f format
+func domainListCommand(c *cli) *command {
 	var q client.QueryOptions
 	var all bool
-	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the domains that are fresh",
-		Args:  exactly(0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
-			of := cl.Domains().List
+	return &command{
+		use:    "list",
+		short:  "List the domains that are fresh",
+		format: true,
+		flags: func(f *pflag.FlagSet) {
+			addListFlags(f, &q)
+			f.BoolVar(&all, "all", false, "also those that are not fresh any more")
+		},
+		run: func(r *call) error {
+			of := r.cl.Domains().List
 			if all {
-				of = cl.Domains().ListAll
+				of = r.cl.Domains().ListAll
 			}
-			list, err := listAll(cmd.Context(), q, of)
+			list, err := listAll(r.ctx, q, of)
 			if err != nil {
 				return err
 			}
-			return c.show(f, list, func(p *term.Page) {
+			return r.show(list, func(p *term.Page) {
 				if len(list) == 0 {
 					p.Line("No domain is fresh.")
 					return
@@ -55,63 +55,47 @@ func domainListCommand(c *cli) *cobra.Command {
 			})
 		},
 	}
-	f.addTo(cmd.Flags())
-	addListFlags(cmd, &q)
-	cmd.Flags().BoolVar(&all, "all", false, "also those that are not fresh any more")
-	return cmd
 }
 
-func domainFreshCommand(c *cli) *cobra.Command {
-	var ttl string
-	cmd := &cobra.Command{
-		Use:   "fresh DOMAIN",
-		Short: "Vouch that all jobs of a domain are registered",
-		Long: `Marks a domain as fresh: for ever, or for the time that -ttl says. Whatever of
+func domainFreshCommand(c *cli) *command {
+	var req api.DomainRequest
+	return &command{
+		use:   "fresh DOMAIN",
+		short: "Vouch that all jobs of a domain are registered",
+		long: `Marks a domain as fresh: for ever, or for the time that -ttl says. Whatever of
 it runs and is wanted by no registered job is stopped then.`,
-		Example: `reeve domain fresh -ttl 2m cf-apps
+		example: `reeve domain fresh -ttl 2m cf-apps
 reeve domain fresh ""`,
-		Args: exactly(1, "DOMAIN"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			req := &api.DomainRequest{TTL: ttl}
-			if err := req.Validate(args[0]); err != nil {
-				return err
-			}
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
-			if _, err := cl.Domains().Mark(cmd.Context(), args[0], req); err != nil {
+		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&req.TTL, "ttl", "", "for how long: a `DURATION` such as 20s, or a number of seconds; for ever when absent")
+		},
+		check: func(r *call) error { return req.Validate(r.args[0]) },
+		run: func(r *call) error {
+			if _, err := r.cl.Domains().Mark(r.ctx, r.args[0], &req); err != nil {
 				return err
 			}
 			until := "for ever"
-			if d, _ := api.ParseTTL(ttl); d > 0 {
+			if d, _ := api.ParseTTL(req.TTL); d > 0 {
 				until = "for " + d.String()
 			}
-			fmt.Fprintf(c.Stdout, "Domain %q is fresh %s.\n", args[0], until)
+			fmt.Fprintf(c.Stdout, "Domain %q is fresh %s.\n", r.args[0], until)
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&ttl, "ttl", "", "for how long: a `DURATION` such as 20s, or a number of seconds; for ever when absent")
-	return cmd
 }
 
-func domainStaleCommand(c *cli) *cobra.Command {
-	return &cobra.Command{
-		Use:   "stale DOMAIN",
-		Short: "End the freshness of a domain",
-		Long: `Ends the freshness of a domain before its time. From then on nothing of it is
+func domainStaleCommand(c *cli) *command {
+	return &command{
+		use:   "stale DOMAIN",
+		short: "End the freshness of a domain",
+		long: `Ends the freshness of a domain before its time. From then on nothing of it is
 stopped because no job wants it; what is stopped explicitly still is.`,
-		Example: `reeve domain stale cf-apps`,
-		Args:    exactly(1, "DOMAIN"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.connect()
-			if err != nil {
+		example: `reeve domain stale cf-apps`,
+		run: func(r *call) error {
+			if _, err := r.cl.Domains().End(r.ctx, r.args[0]); err != nil {
 				return err
 			}
-			if _, err := cl.Domains().End(cmd.Context(), args[0]); err != nil {
-				return err
-			}
-			fmt.Fprintf(c.Stdout, "Domain %q is stale.\n", args[0])
+			fmt.Fprintf(c.Stdout, "Domain %q is stale.\n", r.args[0])
 			return nil
 		},
 	}

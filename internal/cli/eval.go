@@ -3,14 +3,13 @@
 
 package cli
 
-import "github.com/spf13/cobra"
-
-func evalCommand(c *cli) *cobra.Command {
-	return noun(c, &cobra.Command{
-		Use:   "eval",
-		Short: "Look at evaluations: what was decided, and what could not be placed",
-		Long: `An evaluation is a note that something changed for a job, so what should run is
+func evalCommand(c *cli) *command {
+	return &command{
+		use:   "eval",
+		short: "Look at evaluations: what was decided, and what could not be placed",
+		long: `An evaluation is a note that something changed for a job, so what should run is
 compared with what runs once more. It remembers what was decided and, for what
 could not be placed, why.`,
-	}, evalListCommand, evalStatusCommand, evalDeleteCommand, evalUnblockCommand)
+		verbs: []constructor{evalListCommand, evalStatusCommand, evalDeleteCommand, evalUnblockCommand},
+	}
 }

@@ -7,38 +7,38 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reeve-run/reeve/client"
 	"github.com/reeve-run/reeve/internal/cli/term"
 	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
-func evalListCommand(c *cli) *cobra.Command {
+func evalListCommand(c *cli) *command {
 	var (
-		f      format
 		job    string
 		status string
 		q      client.QueryOptions
 	)
-	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List evaluations, the newest first",
-		Args:  exactly(0, ""),
-		Example: `reeve eval list -job web
+	return &command{
+		use:   "list",
+		short: "List evaluations, the newest first",
+		example: `reeve eval list -job web
 reeve eval list -status blocked`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
+		format: true,
+		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&job, "job", "", "only those of `JOB`")
+			f.StringVar(&status, "status", "", "only those with `STATUS`: pending, blocked, complete, failed or canceled")
+			addListFlags(f, &q)
+		},
+		run: func(r *call) error {
 			q.Filter = evalFilter(q.Filter, job, status)
-			list, err := listAll(cmd.Context(), q, cl.Evaluations().List)
+			list, err := listAll(r.ctx, q, r.cl.Evaluations().List)
 			if err != nil {
 				return err
 			}
 			view.NewestFirst(list)
-			return c.show(f, list, func(p *term.Page) {
+			return r.show(list, func(p *term.Page) {
 				if len(list) == 0 {
 					p.Line("No evaluations.")
 					return
@@ -47,18 +47,13 @@ reeve eval list -status blocked`,
 			})
 		},
 	}
-	f.addTo(cmd.Flags())
-	cmd.Flags().StringVar(&job, "job", "", "only those of `JOB`")
-	cmd.Flags().StringVar(&status, "status", "", "only those with `STATUS`: pending, blocked, complete, failed or canceled")
-	addListFlags(cmd, &q)
-	return cmd
 }
 
 // addListFlags gives a list the flags that limit it.
-func addListFlags(cmd *cobra.Command, q *client.QueryOptions) {
-	cmd.Flags().StringVar(&q.Filter, "filter", "", "only what matches `EXPRESSION`, as in 'JobID == \"web\"'")
-	cmd.Flags().IntVar(&q.PerPage, "per-page", 0, "at most `N`")
-	cmd.Flags().StringVar(&q.NextToken, "page-token", "", "begin with the page of `TOKEN`")
+func addListFlags(f *pflag.FlagSet, q *client.QueryOptions) {
+	f.StringVar(&q.Filter, "filter", "", "only what matches `EXPRESSION`, as in 'JobID == \"web\"'")
+	f.IntVar(&q.PerPage, "per-page", 0, "at most `N`")
+	f.StringVar(&q.NextToken, "page-token", "", "begin with the page of `TOKEN`")
 }
 
 // evalFilter joins the conditions of a list.

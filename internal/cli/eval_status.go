@@ -6,7 +6,7 @@ package cli
 import (
 	"context"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
@@ -14,31 +14,20 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
-func evalStatusCommand(c *cli) *cobra.Command {
-	var (
-		f    format
-		wide bool
-	)
-	cmd := &cobra.Command{
-		Use:               "status EVAL",
-		Short:             "Show an evaluation: why it exists, what it placed, what it could not place",
-		Args:              exactly(1, "EVAL"),
-		ValidArgsFunction: c.completeIDs(api.SearchEvaluations),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
-			id, err := c.resolveEvaluation(cmd.Context(), cl, args[0])
-			if err != nil {
-				return err
-			}
-			return c.showEvaluation(cmd.Context(), cl, id, f, wide)
+func evalStatusCommand(c *cli) *command {
+	var wide bool
+	return &command{
+		use:    "status EVAL",
+		short:  "Show an evaluation: why it exists, what it placed, what it could not place",
+		format: true,
+		flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&wide, "verbose", false, "show whole ids")
+		},
+		run: func(r *call) error {
+			id := r.args[0]
+			return c.showEvaluation(r.ctx, r.cl, id, r.format, wide)
 		},
 	}
-	f.addTo(cmd.Flags())
-	cmd.Flags().BoolVar(&wide, "verbose", false, "show whole ids")
-	return cmd
 }
 
 // showEvaluation shows an evaluation: for people with what it placed, and what

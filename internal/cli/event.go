@@ -3,12 +3,11 @@
 
 package cli
 
-import "github.com/spf13/cobra"
-
-func eventCommand(c *cli) *cobra.Command {
-	return noun(c, &cobra.Command{
-		Use:   "event",
-		Short: "Watch what happens",
-		Long:  "Every change of a job, evaluation, allocation, deployment or node is an event.",
-	}, eventStreamCommand)
+func eventCommand(c *cli) *command {
+	return &command{
+		use:   "event",
+		short: "Watch what happens",
+		long:  "Every change of a job, evaluation, allocation, deployment or node is an event.",
+		verbs: []constructor{eventStreamCommand},
+	}
 }

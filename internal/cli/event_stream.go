@@ -9,23 +9,22 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
 	"github.com/reeve-run/reeve/internal/cli/term"
 )
 
-func eventStreamCommand(c *cli) *cobra.Command {
+func eventStreamCommand(c *cli) *command {
 	var (
-		f      format
 		o      client.EventOptions
 		topics []string
 	)
-	cmd := &cobra.Command{
-		Use:   "stream",
-		Short: "Print events as they happen, until interrupted",
-		Long: `Prints one line per event, until it is interrupted. With -json each line is the
+	return &command{
+		use:   "stream",
+		short: "Print events as they happen, until interrupted",
+		long: `Prints one line per event, until it is interrupted. With -json each line is the
 event as a JSON object; with -t each event goes through the template. A lost
 connection is begun again where it was, by itself.
 
@@ -41,28 +40,24 @@ about the event, whose object is Payload.TOPIC.
 What can not be told because it is too long ago, or because too much happened in
 too short a time, is said on standard error; with -snapshot everything is
 printed anew then, and with -complete the command fails.`,
-		Example: `reeve event stream
+		example: `reeve event stream
 reeve event stream -topic Deployment -topic Job:web
 reeve event stream -snapshot -topic Instance:web
 reeve event stream -topic Allocation -filter 'Payload.Allocation.ClientStatus == "failed"'
 reeve event stream -json -index 100`,
-		Args: exactly(0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
+		format: true,
+		flags: func(f *pflag.FlagSet) {
+			f.StringArrayVar(&topics, "topic", nil, "only events of `TOPIC[:KEY]`; may be given several times")
+			f.StringVar(&o.Filter, "filter", "", "only events that the `EXPRESSION` is true of")
+			f.Uint64Var(&o.Index, "index", 0, "begin with what happened at index `N`, when that is still known")
+			f.BoolVar(&o.Snapshot, "snapshot", false, "begin with all objects of the topics")
+			f.BoolVar(&o.Complete, "complete", false, "fail rather than leave events out")
+		},
+		run: func(r *call) error {
 			o.Topics, o.Namespace = parseTopics(topics), c.namespace()
-			return c.streamEvents(cmd.Context(), cl, o, f)
+			return c.streamEvents(r.ctx, r.cl, o, r.format)
 		},
 	}
-	f.addTo(cmd.Flags())
-	cmd.Flags().StringArrayVar(&topics, "topic", nil, "only events of `TOPIC[:KEY]`; may be given several times")
-	cmd.Flags().StringVar(&o.Filter, "filter", "", "only events that the `EXPRESSION` is true of")
-	cmd.Flags().Uint64Var(&o.Index, "index", 0, "begin with what happened at index `N`, when that is still known")
-	cmd.Flags().BoolVar(&o.Snapshot, "snapshot", false, "begin with all objects of the topics")
-	cmd.Flags().BoolVar(&o.Complete, "complete", false, "fail rather than leave events out")
-	return cmd
 }
 
 // parseTopics reads TOPIC and TOPIC:KEY.

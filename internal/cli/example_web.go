@@ -13,31 +13,32 @@ import (
 	"os"
 	"time"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // exampleWebCommand is a web server small enough to be understood at a glance,
 // so that the examples need nothing but this binary.
-func exampleWebCommand(c *cli) *cobra.Command {
+func exampleWebCommand(c *cli) *command {
 	var listen string
 	var startDelay time.Duration
-	cmd := &cobra.Command{
-		Use:    "example-web",
-		Short:  "A tiny web server, used by the examples",
-		Hidden: true,
-		Long: `Serves HTTP for the examples: / says which instance and version answers, and
+	return &command{
+		use:   "example-web",
+		short: "A tiny web server, used by the examples",
+		long: `Serves HTTP for the examples: / says which instance and version answers, and
 /healthz answers 200 once it has started. It listens on the port labelled
 "http" of its allocation, says VERSION from its environment and what the file
 GREETING_FILE holds, logs one line per request, and ends gracefully on SIGINT
 and SIGTERM.`,
-		Args: exactly(0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.serveExample(cmd.Context(), listen, startDelay)
+		hidden: true,
+		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&listen, "listen", "", "`HOST:PORT` to listen on instead of the allocation's")
+			f.DurationVar(&startDelay, "start-delay", 0, "`DURATION` before /healthz answers 200")
+		},
+		offline: true,
+		run: func(r *call) error {
+			return c.serveExample(r.ctx, listen, startDelay)
 		},
 	}
-	cmd.Flags().StringVar(&listen, "listen", "", "`HOST:PORT` to listen on instead of the allocation's")
-	cmd.Flags().DurationVar(&startDelay, "start-delay", 0, "`DURATION` before /healthz answers 200")
-	return cmd
 }
 
 func (c *cli) serveExample(ctx context.Context, listen string, startDelay time.Duration) error {

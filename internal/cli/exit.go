@@ -11,8 +11,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"github.com/reeve-run/reeve/internal/cli/human"
 )
 
 // Exit codes. Commands that use others say so in their help.
@@ -84,46 +82,4 @@ func (e *usageError) Error() string { return e.message }
 
 func usagef(format string, args ...any) error {
 	return &usageError{fmt.Sprintf(format, args...)}
-}
-
-// exactly wants n arguments, which are called what.
-func exactly(n int, what string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) == n {
-			return nil
-		}
-		return usagef("%s, but %s given", wanted(n, what), human.Count(len(args), "argument was", "arguments were"))
-	}
-}
-
-// atMost wants up to n arguments, which are called what.
-func atMost(n int, what string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) <= n {
-			return nil
-		}
-		return usagef("this command takes at most %s (%s), but %d were given",
-			human.Count(n, "argument", "arguments"), what, len(args))
-	}
-}
-
-func wanted(n int, what string) string {
-	if n == 0 {
-		return "this command takes no arguments"
-	}
-	return fmt.Sprintf("this command takes %s (%s)", human.Count(n, "argument", "arguments"), what)
-}
-
-// between wants at least and at most so many arguments, which are called what.
-func between(least, most int, what ...string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		switch {
-		case len(args) < least:
-			return usagef("%s, but %s given", wanted(least, strings.Join(what[:least], " ")), human.Count(len(args), "argument was", "arguments were"))
-		case len(args) > most:
-			return usagef("this command takes at most %s (%s), but %d were given",
-				human.Count(most, "argument", "arguments"), strings.Join(what[:most], " "), len(args))
-		}
-		return nil
-	}
 }

@@ -3,15 +3,13 @@
 
 package cli
 
-import "github.com/spf13/cobra"
-
-func instanceCommand(c *cli) *cobra.Command {
-	cmd := noun(c, &cobra.Command{
-		Use:   "instance",
-		Short: "Look at, kill, restart, replace and pause instances of a job",
-		Long: `An instance is one of the places of a job's group, as in web-0: allocations hold
+func instanceCommand(c *cli) *command {
+	return &command{
+		use:   "instance",
+		short: "Look at, kill, restart, replace and pause instances of a job",
+		long: `An instance is one of the places of a job's group, as in web-0: allocations hold
 it one after the other. People who come from DC/OS may say "pod" as well.`,
-	}, instanceListCommand, instanceShowCommand, instanceKillCommand, instanceRestartCommand, instanceReplaceCommand, instancePauseCommand, instanceResumeCommand)
-	cmd.Aliases = []string{"instances", "pod", "pods"}
-	return cmd
+		aliases: []string{"instances", "pod", "pods"},
+		verbs:   []constructor{instanceListCommand, instanceShowCommand, instanceKillCommand, instanceRestartCommand, instanceReplaceCommand, instancePauseCommand, instanceResumeCommand},
+	}
 }

@@ -4,12 +4,10 @@
 package cli
 
 import (
-	"github.com/spf13/cobra"
-
 	"github.com/reeve-run/reeve/api"
 )
 
-func instanceRestartCommand(c *cli) *cobra.Command {
+func instanceRestartCommand(c *cli) *command {
 	return c.instanceVerb(instanceVerb{
 		verb:  api.VerbRestart,
 		short: "Restart an instance where it is",
@@ -20,7 +18,7 @@ version that it has.`,
 	})
 }
 
-func instanceReplaceCommand(c *cli) *cobra.Command {
+func instanceReplaceCommand(c *cli) *command {
 	return c.instanceVerb(instanceVerb{
 		verb:  api.VerbReplace,
 		short: "Replace an instance, with an empty directory, anywhere",
@@ -31,7 +29,7 @@ directory. What its tasks keep in their directory is lost.`,
 	})
 }
 
-func instancePauseCommand(c *cli) *cobra.Command {
+func instancePauseCommand(c *cli) *command {
 	return c.instanceVerb(instanceVerb{
 		verb:  api.VerbPause,
 		short: "Stop an instance's tasks, and keep its place",
@@ -43,7 +41,7 @@ started again, whatever happens to the servers or the node, until "resume".`,
 	})
 }
 
-func instanceResumeCommand(c *cli) *cobra.Command {
+func instanceResumeCommand(c *cli) *command {
 	return c.instanceVerb(instanceVerb{
 		verb:    api.VerbResume,
 		short:   "Let a paused instance go on",

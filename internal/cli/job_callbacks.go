@@ -4,36 +4,24 @@
 package cli
 
 import (
-	"github.com/spf13/cobra"
-
-	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/cli/term"
 	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
-func jobCallbacksCommand(c *cli) *cobra.Command {
-	var f format
-	cmd := &cobra.Command{
-		Use:   "callbacks JOB",
-		Short: "List whom a job's end was told, the newest first",
-		Args:  exactly(1, "JOB"),
-		Example: `reeve job callbacks nightly/dispatch-1750000000-ab12cd34
+func jobCallbacksCommand(c *cli) *command {
+	return &command{
+		use:   "callbacks JOB",
+		short: "List whom a job's end was told, the newest first",
+		example: `reeve job callbacks nightly/dispatch-1750000000-ab12cd34
 reeve job callbacks -json import`,
-		ValidArgsFunction: c.completeIDs(api.SearchJobs),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.connect()
+		format: true,
+		run: func(r *call) error {
+			id := r.args[0]
+			list, _, err := r.cl.Callbacks().OfJob(r.ctx, id, nil)
 			if err != nil {
 				return err
 			}
-			id, cl, err := c.resolveJob(cmd.Context(), cl, args[0])
-			if err != nil {
-				return err
-			}
-			list, _, err := cl.Callbacks().OfJob(cmd.Context(), id, nil)
-			if err != nil {
-				return err
-			}
-			return c.show(f, list, func(p *term.Page) {
+			return r.show(list, func(p *term.Page) {
 				if len(list) == 0 {
 					p.Line("Nobody was told of the end of job %q: it has no callback block, or is not over.", id)
 					return
@@ -42,6 +30,4 @@ reeve job callbacks -json import`,
 			})
 		},
 	}
-	f.addTo(cmd.Flags())
-	return cmd
 }

@@ -4,29 +4,28 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reeve-run/reeve/api"
 )
 
-func jobDispatchCommand(c *cli) *cobra.Command {
+func jobDispatchCommand(c *cli) *command {
 	var (
 		request api.DispatchJobRequest
 		meta    []string
 		payload string
-		detach  bool
-		wide    bool
 	)
-	cmd := &cobra.Command{
-		Use:   "dispatch JOB [PAYLOAD]",
-		Short: "Start a parameterized job with meta and a payload",
-		Long: `Makes a job from a parameterized one and runs it, with the given meta and the
+	return &command{
+		use:   "dispatch JOB [PAYLOAD]",
+		short: "Start a parameterized job with meta and a payload",
+		long: `Makes a job from a parameterized one and runs it, with the given meta and the
 content of the file PAYLOAD ("-" is stdin). The new job's id is that of JOB,
 "/dispatch-", the time and a few random digits.
 
@@ -34,54 +33,39 @@ Which meta and whether a payload must or may be given is said by the job's
 parameterized block. Tasks find meta in their environment as REEVE_META_KEY
 and NOMAD_META_KEY, and the payload in the file that their dispatch_payload
 block names.`,
-		Example: `reeve job dispatch -meta day=monday import
+		example: `reeve job dispatch -meta day=monday import
 reeve job dispatch import orders.json
 generate-orders | reeve job dispatch -detach import -`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 1 || len(args) == 2 {
-				return nil
-			}
-			return usagef("this command takes JOB and, when there is one, PAYLOAD")
+		exitCodes: jobRunExitCodes,
+		flags: func(f *pflag.FlagSet) {
+			f.StringArrayVar(&meta, "meta", nil, "`KEY=VALUE` for the tasks; may be given several times")
+			f.StringVar(&payload, "payload", "", "`FILE` whose content is the payload, \"-\" for stdin; the same as the argument PAYLOAD")
+			f.StringVar(&request.IdempotencyToken, "idempotency-token", "", "`TOKEN`: if the job was dispatched with it before, answer with what came of that")
+			f.StringVar(&request.IdPrefixTemplate, "id-prefix-template", "", "`TEXT` before the time in the new job's id")
+			f.IntVar(&request.Priority, "priority", 0, "priority `N` of the new job, 1 to 100, instead of JOB's")
 		},
-		ValidArgsFunction: c.completeIDs(api.SearchJobs),
-		Annotations:       map[string]string{annotationExitCodes: jobRunExitCodes},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 2 {
-				if payload != "" {
-					return usagef("the payload is given twice: as an argument and by -payload")
-				}
-				payload = args[1]
+		check: func(r *call) error {
+			if r.arg(1) != "" && payload != "" {
+				return usagef("the payload is given twice: as an argument and by -payload")
 			}
 			var err error
 			if request.Meta, err = parseMeta(meta); err != nil {
 				return err
 			}
-			if request.Payload, err = c.readPayload(payload); err != nil {
-				return err
-			}
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
-			if request.JobID, cl, err = c.resolveJob(cmd.Context(), cl, args[0]); err != nil {
-				return err
-			}
-			resp, err := cl.Jobs().Dispatch(cmd.Context(), &request)
+			request.Payload, err = c.readPayload(cmp.Or(r.arg(1), payload))
+			return err
+		},
+		follow: true,
+		run: func(r *call) error {
+			request.JobID = r.args[0]
+			resp, err := r.cl.Jobs().Dispatch(r.ctx, &request)
 			if err != nil {
 				return err
 			}
 			done := fmt.Sprintf("Dispatched job %q as %q", request.JobID, resp.DispatchedJobID)
-			return c.follow(cmd.Context(), cl, resp.DispatchedJobID, done, resp.EvalID, detach, wide)
+			return r.followJob(resp.DispatchedJobID, done, resp.EvalID)
 		},
 	}
-	f := cmd.Flags()
-	f.StringArrayVar(&meta, "meta", nil, "`KEY=VALUE` for the tasks; may be given several times")
-	f.StringVar(&payload, "payload", "", "`FILE` whose content is the payload, \"-\" for stdin; the same as the argument PAYLOAD")
-	f.StringVar(&request.IdempotencyToken, "idempotency-token", "", "`TOKEN`: if the job was dispatched with it before, answer with what came of that")
-	f.StringVar(&request.IdPrefixTemplate, "id-prefix-template", "", "`TEXT` before the time in the new job's id")
-	f.IntVar(&request.Priority, "priority", 0, "priority `N` of the new job, 1 to 100, instead of JOB's")
-	addFollowFlags(cmd, &detach, &wide)
-	return cmd
 }
 
 // parseMeta reads KEY=VALUE arguments.

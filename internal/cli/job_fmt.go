@@ -12,28 +12,33 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reeve-run/reeve/jobspec"
 )
 
-func jobFmtCommand(c *cli) *cobra.Command {
+func jobFmtCommand(c *cli) *command {
 	var check, list, write, recursive bool
-	cmd := &cobra.Command{
-		Use:   "fmt [PATH...]",
-		Short: "Lay out job files and agent configuration in the usual way",
-		Long: `Rewrites HCL files (*.hcl, *.nomad) with the usual indentation and alignment,
+	return &command{
+		use:   "fmt [PATH...]",
+		short: "Lay out job files and agent configuration in the usual way",
+		long: `Rewrites HCL files (*.hcl, *.nomad) with the usual indentation and alignment,
 and prints the names of those that changed. PATH is a file or a directory; the
 current directory when there is none. "-" reads stdin and writes stdout.`,
-		Annotations: map[string]string{
-			annotationExitCodes: "0  done; with -check: every file is laid out well\n1  a file could not be read; with -check: a file would change",
+		exitCodes: "0  done; with -check: every file is laid out well\n1  a file could not be read; with -check: a file would change",
+		flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&check, "check", false, "write nothing; exit 1 when a file would change")
+			f.BoolVar(&list, "list", true, "print the names of files that change")
+			f.BoolVar(&write, "write", true, "write the files; -write=false prints them")
+			f.BoolVar(&recursive, "recursive", false, "also go into directories below")
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				args = []string{"."}
+		offline: true,
+		run: func(r *call) error {
+			if len(r.args) == 0 {
+				r.args = []string{"."}
 			}
 			f := formatter{c: c, list: list, write: write && !check, recursive: recursive}
-			for _, path := range args {
+			for _, path := range r.args {
 				if err := f.format(path); err != nil {
 					return err
 				}
@@ -44,11 +49,6 @@ current directory when there is none. "-" reads stdin and writes stdout.`,
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&check, "check", false, "write nothing; exit 1 when a file would change")
-	cmd.Flags().BoolVar(&list, "list", true, "print the names of files that change")
-	cmd.Flags().BoolVar(&write, "write", true, "write the files; -write=false prints them")
-	cmd.Flags().BoolVar(&recursive, "recursive", false, "also go into directories below")
-	return cmd
 }
 
 // formatter lays out files.

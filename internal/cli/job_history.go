@@ -4,55 +4,46 @@
 package cli
 
 import (
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/cli/term"
 	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
-func jobHistoryCommand(c *cli) *cobra.Command {
+func jobHistoryCommand(c *cli) *command {
 	var (
-		f       format
 		diffs   bool
 		version uint64
 		verbose bool
 	)
-	cmd := &cobra.Command{
-		Use:               "history JOB",
-		Short:             "List a job's versions, and what each one changed",
-		Args:              exactly(1, "JOB"),
-		Example:           "reeve job history -p web",
-		ValidArgsFunction: c.completeIDs(api.SearchJobs),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.connect()
+	return &command{
+		use:     "history JOB",
+		short:   "List a job's versions, and what each one changed",
+		example: "reeve job history -p web",
+		format:  true,
+		flags: func(f *pflag.FlagSet) {
+			f.BoolVarP(&diffs, "diffs", "p", false, "show what each version changed")
+			f.Uint64Var(&version, "version", 0, "show only version `N`")
+			f.BoolVar(&verbose, "verbose", false, "with -p, show also what did not change")
+		},
+		run: func(r *call) error {
+			id := r.args[0]
+			all, _, err := r.cl.Jobs().Versions(r.ctx, id, diffs, nil)
 			if err != nil {
 				return err
 			}
-			id, cl, err := c.resolveJob(cmd.Context(), cl, args[0])
-			if err != nil {
-				return err
-			}
-			all, _, err := cl.Jobs().Versions(cmd.Context(), id, diffs, nil)
-			if err != nil {
-				return err
-			}
-			if cmd.Flags().Changed("version") {
+			if r.flags.Changed("version") {
 				if all, err = onlyVersion(all, id, version); err != nil {
 					return err
 				}
 			}
-			return c.show(f, historyValue(all, diffs), func(p *term.Page) {
+			return r.show(historyValue(all, diffs), func(p *term.Page) {
 				p.Complete = verbose
 				view.History(p, all)
 			})
 		},
 	}
-	f.addTo(cmd.Flags())
-	cmd.Flags().BoolVarP(&diffs, "diffs", "p", false, "show what each version changed")
-	cmd.Flags().Uint64Var(&version, "version", 0, "show only version `N`")
-	cmd.Flags().BoolVar(&verbose, "verbose", false, "with -p, show also what did not change")
-	return cmd
 }
 
 // historyValue is the history for machines: the versions, and with diffs all

@@ -10,7 +10,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // The example that "job init" writes.
@@ -21,18 +21,21 @@ var (
 	exampleJobShort []byte
 )
 
-func jobInitCommand(c *cli) *cobra.Command {
+func jobInitCommand(c *cli) *command {
 	var short bool
-	cmd := &cobra.Command{
-		Use:   "init [FILE]",
-		Short: "Write a commented example of a job file",
-		Long: `Writes an example job file, "example.hcl" when no name is given, with a comment
+	return &command{
+		use:   "init [FILE]",
+		short: "Write a commented example of a job file",
+		long: `Writes an example job file, "example.hcl" when no name is given, with a comment
 for every block. It runs as it is. An existing file is left alone.`,
-		Args: atMost(1, "FILE"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&short, "short", false, "without comments")
+		},
+		offline: true,
+		run: func(r *call) error {
 			name := "example.hcl"
-			if len(args) == 1 {
-				name = args[0]
+			if len(r.args) == 1 {
+				name = r.args[0]
 			}
 			text := exampleJob
 			if short {
@@ -41,8 +44,6 @@ for every block. It runs as it is. An existing file is left alone.`,
 			return c.writeExample(name, text)
 		},
 	}
-	cmd.Flags().BoolVar(&short, "short", false, "without comments")
-	return cmd
 }
 
 func (c *cli) writeExample(name string, text []byte) error {

@@ -9,52 +9,43 @@ import (
 	"io"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
 )
 
-func jobInspectCommand(c *cli) *cobra.Command {
+func jobInspectCommand(c *cli) *command {
 	var (
-		f       format
 		version uint64
 		source  bool
 	)
-	cmd := &cobra.Command{
-		Use:   "inspect JOB",
-		Short: "Print a job as it is stored, or the text it was registered from",
-		Long: `Prints a job as JSON, with every default filled in, in the form that
+	return &command{
+		use:   "inspect JOB",
+		short: "Print a job as it is stored, or the text it was registered from",
+		long: `Prints a job as JSON, with every default filled in, in the form that
 "job run -json" reads back. With -hcl it prints the text of the file that the
 version was registered from.`,
-		Args:              exactly(1, "JOB"),
-		ValidArgsFunction: c.completeIDs(api.SearchJobs),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
-			id, cl, err := c.resolveJob(cmd.Context(), cl, args[0])
-			if err != nil {
-				return err
-			}
-			job, err := jobVersion(cmd.Context(), cl, id, version, cmd.Flags().Changed("version"))
+		format: true,
+		flags: func(f *pflag.FlagSet) {
+			f.Uint64Var(&version, "version", 0, "version `N` instead of the current one")
+			f.BoolVar(&source, "hcl", false, "print the text that the version was registered from")
+		},
+		run: func(r *call) error {
+			id := r.args[0]
+			job, err := jobVersion(r.ctx, r.cl, id, version, r.flags.Changed("version"))
 			if err != nil {
 				return err
 			}
 			if source {
-				return c.printSource(cmd.Context(), cl, job)
+				return c.printSource(r.ctx, r.cl, job)
 			}
-			if f.template != "" {
-				return c.show(f, job, nil)
+			if r.format.template != "" {
+				return r.show(job, nil)
 			}
 			return writeJSON(c.Stdout, map[string]*api.Job{"Job": job})
 		},
 	}
-	f.addTo(cmd.Flags())
-	cmd.Flags().Uint64Var(&version, "version", 0, "version `N` instead of the current one")
-	cmd.Flags().BoolVar(&source, "hcl", false, "print the text that the version was registered from")
-	return cmd
 }
 
 // jobVersion returns a version of a job; the current one unless chosen.

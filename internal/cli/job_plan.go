@@ -6,7 +6,7 @@ package cli
 import (
 	"context"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/cli/human"
@@ -18,7 +18,7 @@ const jobPlanExitCodes = `0    registering the file would start, stop and change
 1    it would start, stop or change allocations
 255  the plan could not be made; stderr says why`
 
-func jobPlanCommand(c *cli) *cobra.Command {
+func jobPlanCommand(c *cli) *command {
 	var (
 		file       jobFile
 		request    api.PlanJobRequest
@@ -26,38 +26,39 @@ func jobPlanCommand(c *cli) *cobra.Command {
 		template   string
 		verbose    bool
 	)
-	cmd := &cobra.Command{
-		Use:   "plan FILE",
-		Short: "Show what registering a job file would change",
-		Long: `Compares the job of a file ("-" is stdin) with the one that is registered, tries
+	return &command{
+		use:   "plan FILE",
+		short: "Show what registering a job file would change",
+		long: `Compares the job of a file ("-" is stdin) with the one that is registered, tries
 to place it, and says what would happen. It changes nothing.
 
 The last line is the command that registers exactly what was planned: it
 refuses when somebody changed the job in between.`,
-		Example: `reeve job plan web.hcl
+		example: `reeve job plan web.hcl
 reeve job plan -var version=2 web.hcl`,
-		Args:              exactly(1, "FILE"),
-		ValidArgsFunction: completeJobFiles,
-		Annotations:       map[string]string{annotationExitCodes: jobPlanExitCodes, annotationErrorCode: "255"},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			in, err := file.load(c, args[0])
+		exitCodes: jobPlanExitCodes,
+		errorCode: 255,
+		complete:  completeJobFiles,
+		flags: func(f *pflag.FlagSet) {
+			file.addTo(f)
+			f.BoolVar(&request.Diff, "diff", true, "show what differs between the registered job and the file")
+			f.BoolVar(&request.PolicyOverride, "policy-override", false, "accepted for compatibility; there are no policies to override")
+			f.BoolVar(&jsonOutput, "json-output", false, "print the plan as JSON, as the HTTP API returns it")
+			f.StringVarP(&template, "template", "t", "", "print the plan through a Go `TEMPLATE`")
+			f.BoolVar(&verbose, "verbose", false, "show also what does not change")
+		},
+		offline: true,
+		run: func(r *call) error {
+			in, err := file.load(c, r.args[0])
 			if err != nil {
 				return err
 			}
 			request.Job = in.job
-			return in.explain(c.planJob(cmd.Context(), &request, planOutput{
-				format: format{json: jsonOutput, template: template}, command: file.runCommand(args[0]), verbose: verbose,
+			return in.explain(c.planJob(r.ctx, &request, planOutput{
+				format: format{json: jsonOutput, template: template}, command: file.runCommand(r.args[0]), verbose: verbose,
 			}))
 		},
 	}
-	f := cmd.Flags()
-	file.addTo(f)
-	f.BoolVar(&request.Diff, "diff", true, "show what differs between the registered job and the file")
-	f.BoolVar(&request.PolicyOverride, "policy-override", false, "accepted for compatibility; there are no policies to override")
-	f.BoolVar(&jsonOutput, "json-output", false, "print the plan as JSON, as the HTTP API returns it")
-	f.StringVarP(&template, "template", "t", "", "print the plan through a Go `TEMPLATE`")
-	f.BoolVar(&verbose, "verbose", false, "show also what does not change")
-	return cmd
 }
 
 // planOutput is how a plan is shown, and the command that would register it.

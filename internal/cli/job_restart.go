@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
@@ -29,15 +29,12 @@ type restartFlags struct {
 	detach, yes                   bool
 }
 
-func jobRestartCommand(c *cli) *cobra.Command {
-	var (
-		f format
-		r restartFlags
-	)
-	cmd := &cobra.Command{
-		Use:   "restart JOB",
-		Short: "Restart a job's tasks where they are, a few at a time",
-		Long: `Restarts the tasks of a job's allocations in place: on the same node, in the
+func jobRestartCommand(c *cli) *command {
+	var set restartFlags
+	return &command{
+		use:   "restart JOB",
+		short: "Restart a job's tasks where they are, a few at a time",
+		long: `Restarts the tasks of a job's allocations in place: on the same node, in the
 same directory, with the same version. The servers do it, batch by batch, and
 remember which allocations they told to restart: it goes on when this command
 ends, or when another server leads, and no allocation is restarted twice.
@@ -49,34 +46,25 @@ goes on, and a new deployment cancels it.
 The command follows the restart until it ends or is paused, which it is by
 itself when too much comes back badly (-on-error pause). Ctrl-C ends only the
 command.`,
-		Example: `reeve job restart web
+		example: `reeve job restart web
 reeve job restart -batch-size 5 -batch-wait 30s -health-gate -max-unhealthy 2 web
 reeve job restart -pause 1a2b3c4d -reason 'load is high'
 reeve job restart -resume 1a2b3c4d`,
-		Args:              atMost(1, "JOB"),
-		ValidArgsFunction: c.completeIDs(api.SearchJobs),
-		Annotations:       map[string]string{annotationExitCodes: jobRestartExitCodes},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := r.check(cmd, args); err != nil {
-				return err
+		exitCodes: jobRestartExitCodes,
+		format:    true,
+		flags:     set.addTo,
+		ownArgs:   true, // -attach and others take the place of JOB
+		check:     func(r *call) error { return set.check(r.flags, r.args) },
+		run: func(r *call) error {
+			if set.attach+set.pause+set.resume+set.cancel != "" {
+				return c.changeRestart(r.ctx, r.cl, &set, r.format)
 			}
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
-			if r.attach+r.pause+r.resume+r.cancel != "" {
-				return c.changeRestart(cmd.Context(), cl, &r, f)
-			}
-			return c.startRestart(cmd.Context(), cl, args[0], &r, f)
+			return c.startRestart(r.ctx, r.cl, r.args[0], &set, r.format)
 		},
 	}
-	r.addTo(cmd)
-	f.addTo(cmd.Flags())
-	return cmd
 }
 
-func (r *restartFlags) addTo(cmd *cobra.Command) {
-	f := cmd.Flags()
+func (r *restartFlags) addTo(f *pflag.FlagSet) {
 	f.IntVar(&r.req.BatchSize, "batch-size", 1, "restart `N` allocations at once")
 	f.DurationVar(&r.req.BatchWait, "batch-wait", 0, "wait `D` between a batch's completion and the next one")
 	f.StringSliceVar(&r.req.Groups, "group", nil, "only allocations of group `NAME`; several times")
@@ -96,7 +84,7 @@ func (r *restartFlags) addTo(cmd *cobra.Command) {
 // startOnly are the flags that only make sense where a restart begins.
 var startOnly = []string{"batch-size", "batch-wait", "group", "task", "health-gate", "max-unhealthy", "on-error"}
 
-func (r *restartFlags) check(cmd *cobra.Command, args []string) error {
+func (r *restartFlags) check(flags *pflag.FlagSet, args []string) error {
 	chosen := 0
 	for _, id := range []string{r.attach, r.pause, r.resume, r.cancel} {
 		if id != "" {
@@ -126,7 +114,7 @@ func (r *restartFlags) check(cmd *cobra.Command, args []string) error {
 			api.RestartOnErrorPause, api.RestartOnErrorFail, api.RestartOnErrorContinue)
 	}
 	for _, name := range startOnly {
-		if chosen == 1 && cmd.Flags().Changed(name) {
+		if chosen == 1 && flags.Changed(name) {
 			return usagef("-%s goes with starting a restart, not with an earlier one", name)
 		}
 	}

@@ -4,36 +4,22 @@
 package cli
 
 import (
-	"github.com/spf13/cobra"
-
-	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/cli/term"
 	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
-func jobRestartsCommand(c *cli) *cobra.Command {
-	var f format
-	cmd := &cobra.Command{
-		Use:               "restarts JOB",
-		Short:             "List a job's rolling restarts, the newest first",
-		Args:              exactly(1, "JOB"),
-		ValidArgsFunction: c.completeIDs(api.SearchJobs),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.connect()
+func jobRestartsCommand(c *cli) *command {
+	return &command{
+		use:    "restarts JOB",
+		short:  "List a job's rolling restarts, the newest first",
+		format: true,
+		run: func(r *call) error {
+			id := r.args[0]
+			list, _, err := r.cl.Restarts().OfJob(r.ctx, id, nil)
 			if err != nil {
 				return err
 			}
-			id, cl, err := c.resolveJob(cmd.Context(), cl, args[0])
-			if err != nil {
-				return err
-			}
-			list, _, err := cl.Restarts().OfJob(cmd.Context(), id, nil)
-			if err != nil {
-				return err
-			}
-			return c.show(f, list, func(p *term.Page) { view.Restarts(p, id, list) })
+			return r.show(list, func(p *term.Page) { view.Restarts(p, id, list) })
 		},
 	}
-	f.addTo(cmd.Flags())
-	return cmd
 }

@@ -10,53 +10,47 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
 )
 
-func jobScaleCommand(c *cli) *cobra.Command {
+func jobScaleCommand(c *cli) *command {
 	var (
-		detach     bool
-		wide       bool
+		n          int64
 		checkIndex uint64
 		message    string
 	)
-	cmd := &cobra.Command{
-		Use:   "scale JOB [GROUP] COUNT",
-		Short: "Set how many instances of a group should run",
-		Long: `Sets the count of a job's group. GROUP may be left out when the job has only
+	return &command{
+		use:   "scale JOB [GROUP] COUNT",
+		short: "Set how many instances of a group should run",
+		long: `Sets the count of a job's group. GROUP may be left out when the job has only
 one. Instances are started or stopped, the highest index first; the others are
 left alone.`,
-		Example: `reeve job scale web 5
+		example: `reeve job scale web 5
 reeve job scale shop cart 3`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 2 || len(args) == 3 {
-				return nil
-			}
-			return usagef("this command takes JOB, GROUP (when the job has several) and COUNT")
+		exitCodes: jobRunExitCodes,
+		flags: func(f *pflag.FlagSet) {
+			f.Uint64Var(&checkIndex, "check-index", 0, "scale only if the job's modify index is `N`")
+			f.StringVar(&message, "message", "", "`TEXT` to record beside the change")
 		},
-		ValidArgsFunction: c.completeIDs(api.SearchJobs),
-		Annotations:       map[string]string{annotationExitCodes: jobRunExitCodes},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			n, err := strconv.ParseInt(args[len(args)-1], 10, 32)
+		check: func(r *call) error {
+			var err error
+			n, err = strconv.ParseInt(r.args[len(r.args)-1], 10, 32)
 			if err != nil || n < 0 {
-				return usagef("%q is not a count: give a number from 0", args[len(args)-1])
+				return usagef("%q is not a count: give a number from 0", r.args[len(r.args)-1])
 			}
-			cl, err := c.connect()
+			return nil
+		},
+		follow: true,
+		run: func(r *call) error {
+			id := r.args[0]
+			group, err := groupToScale(r.ctx, r.cl, id, r.args[1:len(r.args)-1])
 			if err != nil {
 				return err
 			}
-			id, cl, err := c.resolveJob(cmd.Context(), cl, args[0])
-			if err != nil {
-				return err
-			}
-			group, err := groupToScale(cmd.Context(), cl, id, args[1:len(args)-1])
-			if err != nil {
-				return err
-			}
-			resp, err := cl.Jobs().Scale(cmd.Context(), id, &api.ScaleJobRequest{
+			resp, err := r.cl.Jobs().Scale(r.ctx, id, &api.ScaleJobRequest{
 				Count: &n, Target: map[string]string{"Group": group}, JobModifyIndex: checkIndex,
 				Message: cmp.Or(message, "reeve job scale"),
 			})
@@ -65,13 +59,9 @@ reeve job scale shop cart 3`,
 			}
 			c.warn(resp.Warnings)
 			done := fmt.Sprintf("Group %q of job %q scaled to %d", group, id, n)
-			return c.follow(cmd.Context(), cl, id, done, resp.EvalID, detach, wide)
+			return r.followJob(id, done, resp.EvalID)
 		},
 	}
-	addFollowFlags(cmd, &detach, &wide)
-	cmd.Flags().Uint64Var(&checkIndex, "check-index", 0, "scale only if the job's modify index is `N`")
-	cmd.Flags().StringVar(&message, "message", "", "`TEXT` to record beside the change")
-	return cmd
 }
 
 // groupToScale is the group that was named, or the only one of the job.

@@ -7,7 +7,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
@@ -16,35 +16,35 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
-func jobStatusCommand(c *cli) *cobra.Command {
+func jobStatusCommand(c *cli) *command {
 	var (
-		f     format
 		all   bool
 		evals bool
 		short bool
 		wide  bool
 	)
-	cmd := &cobra.Command{
-		Use:   "status [JOB]",
-		Short: "List jobs, or show one with its groups, deployment and allocations",
-		Args:  atMost(1, "JOB"),
-		Example: `reeve job status
+	return &command{
+		use:   "status [JOB]",
+		short: "List jobs, or show one with its groups, deployment and allocations",
+		example: `reeve job status
 reeve job status web
 reeve job status -t '{{.Status}}' web`,
-		ValidArgsFunction: c.completeIDs(api.SearchJobs),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.connect()
+		format: true,
+		flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&all, "all-allocs", false, "also show allocations of an earlier job of this id")
+			f.BoolVar(&evals, "evals", false, "also show the evaluations")
+			f.BoolVar(&short, "short", false, "show neither deployment nor allocations")
+			f.BoolVar(&wide, "verbose", false, "show whole ids and more columns")
+		},
+		run: func(r *call) error {
+			if len(r.args) == 0 {
+				return c.listJobs(r.ctx, r.cl, r.format)
+			}
+			s, err := c.readJobStatus(r.ctx, r.cl, r.args[0], all)
 			if err != nil {
 				return err
 			}
-			if len(args) == 0 {
-				return c.listJobs(cmd.Context(), cl, f)
-			}
-			s, err := c.readJobStatus(cmd.Context(), cl, args[0], all)
-			if err != nil {
-				return err
-			}
-			return c.show(f, s, func(p *term.Page) {
+			return r.show(s, func(p *term.Page) {
 				if short {
 					s.Allocations, s.Deployment = nil, nil
 				}
@@ -57,12 +57,6 @@ reeve job status -t '{{.Status}}' web`,
 			})
 		},
 	}
-	f.addTo(cmd.Flags())
-	cmd.Flags().BoolVar(&all, "all-allocs", false, "also show allocations of an earlier job of this id")
-	cmd.Flags().BoolVar(&evals, "evals", false, "also show the evaluations")
-	cmd.Flags().BoolVar(&short, "short", false, "show neither deployment nor allocations")
-	cmd.Flags().BoolVar(&wide, "verbose", false, "show whole ids and more columns")
-	return cmd
 }
 
 func (c *cli) listJobs(ctx context.Context, cl *client.Client, f format) error {

@@ -9,34 +9,33 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reeve-run/reeve/api"
 )
 
-func jobValidateCommand(c *cli) *cobra.Command {
+func jobValidateCommand(c *cli) *command {
 	var file jobFile
-	cmd := &cobra.Command{
-		Use:   "validate FILE",
-		Short: "Check a job file without registering it",
-		Long: `Reads a job file ("-" is stdin) and says everything that is wrong with it, with
+	return &command{
+		use:   "validate FILE",
+		short: "Check a job file without registering it",
+		long: `Reads a job file ("-" is stdin) and says everything that is wrong with it, with
 file, line and column. Then a server checks it, too, when one can be reached;
 without one, the checks that need none are all that is done.`,
-		Args:              exactly(1, "FILE"),
-		ValidArgsFunction: completeJobFiles,
-		Annotations: map[string]string{
-			annotationExitCodes: "0  the file is well formed\n1  it is not, or could not be read",
+		exitCodes: "0  the file is well formed\n1  it is not, or could not be read",
+		complete:  completeJobFiles,
+		flags: func(f *pflag.FlagSet) {
+			file.addTo(f)
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			in, err := file.load(c, args[0])
+		offline: true,
+		run: func(r *call) error {
+			in, err := file.load(c, r.args[0])
 			if err != nil {
 				return err
 			}
-			return in.explain(c.validateJob(cmd.Context(), in.job))
+			return in.explain(c.validateJob(r.ctx, in.job))
 		},
 	}
-	file.addTo(cmd.Flags())
-	return cmd
 }
 
 func (c *cli) validateJob(ctx context.Context, job *api.Job) error {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
@@ -28,15 +28,12 @@ type drainFlags struct {
 	meta                                 []string
 }
 
-func nodeDrainCommand(c *cli) *cobra.Command {
-	var (
-		f format
-		d drainFlags
-	)
-	cmd := &cobra.Command{
-		Use:   "drain [NODE]",
-		Short: "Empty a node: move what runs there elsewhere",
-		Long: `Empties a node, or ends that. Without -enable, -disable or -monitor it shows how
+func nodeDrainCommand(c *cli) *command {
+	var d drainFlags
+	return &command{
+		use:   "drain [NODE]",
+		short: "Empty a node: move what runs there elsewhere",
+		long: `Empties a node, or ends that. Without -enable, -disable or -monitor it shows how
 far the drain is and what each allocation waits for.
 
 A node that is drained takes nothing new. Instances of services move as their
@@ -47,39 +44,29 @@ is stopped at once.
 
 The drain is complete when every task has stopped. The command follows it until
 then; Ctrl-C ends only the command.`,
-		Example: `reeve node drain -enable -deadline 30m -m "new kernel" worker-3
+		example: `reeve node drain -enable -deadline 30m -m "new kernel" worker-3
 reeve node drain worker-3
 reeve node drain -disable worker-3`,
-		Args:              atMost(1, "NODE"),
-		ValidArgsFunction: c.completeIDs(api.SearchNodes),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := d.check(cmd, args); err != nil {
-				return err
-			}
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
-			id, err := c.nodeID(cmd.Context(), cl, args, d.self)
+		format: true,
+		flags:  d.addTo,
+		check:  func(r *call) error { return d.check(r.flags, r.args) },
+		run: func(r *call) error {
+			id, err := r.nodeOrSelf(d.self)
 			if err != nil {
 				return err
 			}
 			switch {
 			case d.monitor:
-				return c.followDrain(cmd.Context(), cl, id, 0, d.wide)
+				return c.followDrain(r.ctx, r.cl, id, 0, d.wide)
 			case !d.enable && !d.disable:
-				return c.showDrain(cmd.Context(), cl, id, f, d.wide)
+				return c.showDrain(r.ctx, r.cl, id, r.format, d.wide)
 			}
-			return c.drainNode(cmd.Context(), cl, id, args, &d)
+			return c.drainNode(r.ctx, r.cl, id, &d)
 		},
 	}
-	f.addTo(cmd.Flags())
-	d.addTo(cmd)
-	return cmd
 }
 
-func (d *drainFlags) addTo(cmd *cobra.Command) {
-	f := cmd.Flags()
+func (d *drainFlags) addTo(f *pflag.FlagSet) {
 	f.BoolVar(&d.enable, "enable", false, "drain the node, or change the terms of its drain")
 	f.BoolVar(&d.disable, "disable", false, "end the drain; the node takes new allocations again")
 	f.DurationVar(&d.deadline, "deadline", time.Hour, "stop what is left after `D`")
@@ -96,7 +83,7 @@ func (d *drainFlags) addTo(cmd *cobra.Command) {
 	f.BoolVar(&d.wide, "verbose", false, "show whole ids")
 }
 
-func (d *drainFlags) check(cmd *cobra.Command, args []string) error {
+func (d *drainFlags) check(flags *pflag.FlagSet, args []string) error {
 	chosen := 0
 	for _, b := range []bool{d.enable, d.disable, d.monitor} {
 		if b {
@@ -104,7 +91,7 @@ func (d *drainFlags) check(cmd *cobra.Command, args []string) error {
 		}
 	}
 	terms := 0
-	for _, b := range []bool{d.force, d.noDeadline, cmd.Flags().Changed("deadline")} {
+	for _, b := range []bool{d.force, d.noDeadline, flags.Changed("deadline")} {
 		if b {
 			terms++
 		}
@@ -159,7 +146,7 @@ func (d *drainFlags) request() *api.NodeDrainRequest {
 }
 
 // drainNode begins or ends a drain, and follows one that began.
-func (c *cli) drainNode(ctx context.Context, cl *client.Client, id string, args []string, d *drainFlags) error {
+func (c *cli) drainNode(ctx context.Context, cl *client.Client, id string, d *drainFlags) error {
 	n, _, err := cl.Nodes().Get(ctx, id, nil)
 	if err != nil {
 		return err

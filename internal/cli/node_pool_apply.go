@@ -12,58 +12,52 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/gohcl"
 	"github.com/hashicorp/hcl/v2/hclparse"
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reeve-run/reeve/api"
 )
 
-func nodePoolApplyCommand(c *cli) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "apply FILE",
-		Short: "Make or change a node pool as a file says",
-		Long: `Makes the node pool that the file ("-" is stdin) describes, or changes it. The
+func nodePoolApplyCommand(c *cli) *command {
+	var (
+		asJSON bool
+		pool   *api.NodePool
+	)
+	return &command{
+		use:   "apply FILE",
+		short: "Make or change a node pool as a file says",
+		long: `Makes the node pool that the file ("-" is stdin) describes, or changes it. The
 file is HCL with one node_pool block, or JSON with -json or a name ending in
 .json; "node pool init" writes an example.`,
-		Example: "reeve node pool apply gpu.hcl",
-		Args:    exactly(1, "FILE"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			pool, err := c.readPool(args[0], asJSON || strings.HasSuffix(args[0], ".json"))
-			if err != nil {
+		example: "reeve node pool apply gpu.hcl",
+		flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&asJSON, "json", false, "the file is JSON, as the HTTP API has it")
+		},
+		check: func(r *call) error {
+			var err error
+			if pool, err = c.readPool(r.args[0], asJSON || strings.HasSuffix(r.args[0], ".json")); err != nil {
 				return err
 			}
-			if err := pool.Validate(); err != nil {
+			return pool.Validate()
+		},
+		run: func(r *call) error {
+			if _, err := r.cl.NodePools().Put(r.ctx, pool); err != nil {
 				return err
 			}
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
-			if _, err := cl.NodePools().Put(cmd.Context(), pool); err != nil {
-				return err
-			}
-			fmt.Fprintf(c.Stdout, "Node pool %q is as %s says.\n", pool.Name, args[0])
+			fmt.Fprintf(c.Stdout, "Node pool %q is as %s says.\n", pool.Name, r.args[0])
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "the file is JSON, as the HTTP API has it")
-	return cmd
 }
 
-func nodePoolDeleteCommand(c *cli) *cobra.Command {
-	return &cobra.Command{
-		Use:   "delete POOL",
-		Short: "Delete a node pool that has neither nodes nor jobs",
-		Args:  exactly(1, "POOL"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.connect()
-			if err != nil {
+func nodePoolDeleteCommand(c *cli) *command {
+	return &command{
+		use:   "delete POOL",
+		short: "Delete a node pool that has neither nodes nor jobs",
+		run: func(r *call) error {
+			if _, err := r.cl.NodePools().Delete(r.ctx, r.args[0]); err != nil {
 				return err
 			}
-			if _, err := cl.NodePools().Delete(cmd.Context(), args[0]); err != nil {
-				return err
-			}
-			fmt.Fprintf(c.Stdout, "Node pool %q is deleted.\n", args[0])
+			fmt.Fprintf(c.Stdout, "Node pool %q is deleted.\n", r.args[0])
 			return nil
 		},
 	}

@@ -6,7 +6,7 @@ package cli
 import (
 	_ "embed"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // The examples that "node pool init" writes.
@@ -17,25 +17,26 @@ var (
 	examplePoolJSON []byte
 )
 
-func nodePoolInitCommand(c *cli) *cobra.Command {
+func nodePoolInitCommand(c *cli) *command {
 	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "init [FILE]",
-		Short: "Write an example of a node pool's file",
-		Long: `Writes an example, "pool.nomad.hcl" (or "pool.nomad.json" with -json) when no
+	return &command{
+		use:   "init [FILE]",
+		short: "Write an example of a node pool's file",
+		long: `Writes an example, "pool.nomad.hcl" (or "pool.nomad.json" with -json) when no
 name is given. "node pool apply" makes the pool. An existing file is left alone.`,
-		Args: atMost(1, "FILE"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&asJSON, "json", false, "as JSON")
+		},
+		offline: true,
+		run: func(r *call) error {
 			name, text := "pool.nomad.hcl", examplePool
 			if asJSON {
 				name, text = "pool.nomad.json", examplePoolJSON
 			}
-			if len(args) == 1 {
-				name = args[0]
+			if len(r.args) == 1 {
+				name = r.args[0]
 			}
 			return c.writeNew(name, text)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON")
-	return cmd
 }

@@ -6,7 +6,7 @@ package cli
 import (
 	"context"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
@@ -14,37 +14,31 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
-func nodeStatusCommand(c *cli) *cobra.Command {
+func nodeStatusCommand(c *cli) *command {
 	var (
-		f    format
 		self bool
 		wide bool
 	)
-	cmd := &cobra.Command{
-		Use:               "status [NODE]",
-		Short:             "List nodes, or show one with its room, drivers and allocations",
-		Long:              "Lists the nodes, or shows one. NODE is the beginning of its id, or its name.",
-		Args:              atMost(1, "NODE"),
-		ValidArgsFunction: c.completeIDs(api.SearchNodes),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.connect()
+	return &command{
+		use:    "status [NODE]",
+		short:  "List nodes, or show one with its room, drivers and allocations",
+		long:   "Lists the nodes, or shows one. NODE is the beginning of its id, or its name.",
+		format: true,
+		flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&self, "self", false, "show the node of the agent that answers")
+			f.BoolVar(&wide, "verbose", false, "show whole ids, attributes and meta")
+		},
+		run: func(r *call) error {
+			if len(r.args) == 0 && !self {
+				return c.listNodes(r.ctx, r.cl, r.format, wide)
+			}
+			id, err := r.nodeOrSelf(self)
 			if err != nil {
 				return err
 			}
-			if len(args) == 0 && !self {
-				return c.listNodes(cmd.Context(), cl, f, wide)
-			}
-			id, err := c.nodeID(cmd.Context(), cl, args, self)
-			if err != nil {
-				return err
-			}
-			return c.showNode(cmd.Context(), cl, id, f, wide)
+			return c.showNode(r.ctx, r.cl, id, r.format, wide)
 		},
 	}
-	f.addTo(cmd.Flags())
-	cmd.Flags().BoolVar(&self, "self", false, "show the node of the agent that answers")
-	cmd.Flags().BoolVar(&wide, "verbose", false, "show whole ids, attributes and meta")
-	return cmd
 }
 
 func (c *cli) listNodes(ctx context.Context, cl *client.Client, f format, wide bool) error {
@@ -72,19 +66,19 @@ func (c *cli) listNodes(ctx context.Context, cl *client.Client, f format, wide b
 	})
 }
 
-// nodeID is the whole id of the node that was named, or of the answering
-// agent's.
-func (c *cli) nodeID(ctx context.Context, cl *client.Client, args []string, self bool) (string, error) {
+// nodeOrSelf returns the id of the node in the first argument, or of the answering
+// agent's node.
+func (r *call) nodeOrSelf(self bool) (string, error) {
 	if !self {
-		return c.resolveNode(ctx, cl, args[0])
+		return r.args[0], nil
 	}
-	agent, err := cl.Status().Self(ctx)
+	agent, err := r.cl.Status().Self(r.ctx)
 	if err != nil {
 		return "", err
 	}
 	id := agent.Stats["client"]["node_id"]
 	if id == "" {
-		return "", api.Errorf(api.CodeNotFound, "the agent at %s is no node", c.address())
+		return "", api.Errorf(api.CodeNotFound, "the agent at %s is no node", r.address())
 	}
 	return id, nil
 }

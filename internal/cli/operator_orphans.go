@@ -4,34 +4,32 @@
 package cli
 
 import (
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reeve-run/reeve/client"
 	"github.com/reeve-run/reeve/internal/cli/term"
 	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
-func operatorOrphansCommand(c *cli) *cobra.Command {
-	var f format
+func operatorOrphansCommand(c *cli) *command {
 	var q client.QueryOptions
-	cmd := &cobra.Command{
-		Use:   "orphans",
-		Short: "List what runs although no registered job is known to want it",
-		Long: `Orphans are allocations that run on a node and that the servers had never known:
+	return &command{
+		use:   "orphans",
+		short: "List what runs although no registered job is known to want it",
+		long: `Orphans are allocations that run on a node and that the servers had never known:
 they lost what they knew, or it was put back to an older state. Register the
 jobs again, and those that run what the jobs say are taken over as they are.
 What is left stops when its domain is marked as fresh.`,
-		Args: exactly(0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cl, err := c.connect()
+		format: true,
+		flags: func(f *pflag.FlagSet) {
+			addListFlags(f, &q)
+		},
+		run: func(r *call) error {
+			list, err := listAll(r.ctx, q, r.cl.Domains().Orphans)
 			if err != nil {
 				return err
 			}
-			list, err := listAll(cmd.Context(), q, cl.Domains().Orphans)
-			if err != nil {
-				return err
-			}
-			return c.show(f, list, func(p *term.Page) {
+			return r.show(list, func(p *term.Page) {
 				if len(list) == 0 {
 					p.Line("No orphans.")
 					return
@@ -40,7 +38,4 @@ What is left stops when its domain is marked as fresh.`,
 			})
 		},
 	}
-	f.addTo(cmd.Flags())
-	addListFlags(cmd, &q)
-	return cmd
 }

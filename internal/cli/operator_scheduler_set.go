@@ -6,35 +6,46 @@ package cli
 import (
 	"fmt"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reeve-run/reeve/api"
 )
 
-func operatorSchedulerSetCommand(c *cli) *cobra.Command {
+func operatorSchedulerSetCommand(c *cli) *command {
 	var set api.SchedulerConfig // what the flags say
 	var index uint64
-	cmd := &cobra.Command{
-		Use:   "set-config",
-		Short: "Change how the cluster schedules",
-		Long: `Changes the settings whose flags are given; the others stay as they are. The
+	return &command{
+		use:   "set-config",
+		short: "Change how the cluster schedules",
+		long: `Changes the settings whose flags are given; the others stay as they are. The
 change holds at once, for what is placed from now on. If somebody else changes
 the configuration at the same moment, nothing is changed.`,
-		Example: "reeve operator scheduler set-config -preempt-service-scheduler=true\nreeve operator scheduler set-config -scheduler-algorithm spread -check-index 42",
-		Args:    exactly(0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
-			res, _, err := cl.Operator().SchedulerConfig(cmd.Context(), nil)
+		example: "reeve operator scheduler set-config -preempt-service-scheduler=true\nreeve operator scheduler set-config -scheduler-algorithm spread -check-index 42",
+		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&set.Algorithm, "scheduler-algorithm", "", "`ALGORITHM`: binpack fills nodes so that others stay free, spread uses them evenly")
+			f.BoolVar(&set.Preemption.SystemSchedulerEnabled, "preempt-system-scheduler", false, "system jobs preempt allocations of lower priority")
+			f.BoolVar(&set.Preemption.SysBatchSchedulerEnabled, "preempt-sysbatch-scheduler", false, "sysbatch jobs preempt")
+			f.BoolVar(&set.Preemption.ServiceSchedulerEnabled, "preempt-service-scheduler", false, "services preempt")
+			f.BoolVar(&set.Preemption.BatchSchedulerEnabled, "preempt-batch-scheduler", false, "batch jobs preempt")
+			f.BoolVar(&set.MemoryOversubscriptionEnabled, "memory-oversubscription", false, "tasks may use up to their memory_max")
+			f.BoolVar(&set.RejectJobRegistration, "reject-job-registration", false, "no jobs are registered, scaled or reverted")
+			f.BoolVar(&set.PauseEvalBroker, "pause-eval-broker", false, "evaluations are kept and not worked out")
+			f.StringVar(&set.ZoneAttribute, "zone-attribute", "", "`ATTRIBUTE` over which services without spread of their own are spread, as in '${meta.zone}'; \"\" is none")
+			f.IntVar(&set.MaxStartingPerNode, "max-starting-per-node", 0, "`COUNT` of allocations that may be starting on a node at once; 0 is no bound")
+			f.BoolVar(&set.Rejections.MarkIneligible, "rejections-mark-ineligible", false, "nodes that keep refusing placements become ineligible")
+			f.IntVar(&set.Rejections.NodeThreshold, "rejections-threshold", 0, "`COUNT` of refusals that are too many; 0 counts none")
+			f.DurationVar(&set.Rejections.NodeWindow, "rejections-window", 0, "`DURATION` within which refusals count")
+			f.Uint64Var(&index, "check-index", 0, "change only if the configuration's modify index is `INDEX`")
+		},
+		run: func(r *call) error {
+			res, _, err := r.cl.Operator().SchedulerConfig(r.ctx, nil)
 			if err != nil {
 				return err
 			}
 			config := *res.SchedulerConfig
 			changed := 0
 			for name, take := range schedulerFlags(&config, &set) {
-				if cmd.Flags().Changed(name) {
+				if r.flags.Changed(name) {
 					take()
 					changed++
 				}
@@ -42,10 +53,10 @@ the configuration at the same moment, nothing is changed.`,
 			if changed == 0 {
 				return usagef("say what to change; \"reeve operator scheduler get-config\" shows how it is")
 			}
-			if !cmd.Flags().Changed("check-index") {
+			if !r.flags.Changed("check-index") {
 				index = config.ModifyIndex
 			}
-			done, err := cl.Operator().SetSchedulerConfig(cmd.Context(), &config, &index)
+			done, err := r.cl.Operator().SetSchedulerConfig(r.ctx, &config, &index)
 			if err != nil {
 				return err
 			}
@@ -56,22 +67,6 @@ the configuration at the same moment, nothing is changed.`,
 			return nil
 		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&set.Algorithm, "scheduler-algorithm", "", "`ALGORITHM`: binpack fills nodes so that others stay free, spread uses them evenly")
-	f.BoolVar(&set.Preemption.SystemSchedulerEnabled, "preempt-system-scheduler", false, "system jobs preempt allocations of lower priority")
-	f.BoolVar(&set.Preemption.SysBatchSchedulerEnabled, "preempt-sysbatch-scheduler", false, "sysbatch jobs preempt")
-	f.BoolVar(&set.Preemption.ServiceSchedulerEnabled, "preempt-service-scheduler", false, "services preempt")
-	f.BoolVar(&set.Preemption.BatchSchedulerEnabled, "preempt-batch-scheduler", false, "batch jobs preempt")
-	f.BoolVar(&set.MemoryOversubscriptionEnabled, "memory-oversubscription", false, "tasks may use up to their memory_max")
-	f.BoolVar(&set.RejectJobRegistration, "reject-job-registration", false, "no jobs are registered, scaled or reverted")
-	f.BoolVar(&set.PauseEvalBroker, "pause-eval-broker", false, "evaluations are kept and not worked out")
-	f.StringVar(&set.ZoneAttribute, "zone-attribute", "", "`ATTRIBUTE` over which services without spread of their own are spread, as in '${meta.zone}'; \"\" is none")
-	f.IntVar(&set.MaxStartingPerNode, "max-starting-per-node", 0, "`COUNT` of allocations that may be starting on a node at once; 0 is no bound")
-	f.BoolVar(&set.Rejections.MarkIneligible, "rejections-mark-ineligible", false, "nodes that keep refusing placements become ineligible")
-	f.IntVar(&set.Rejections.NodeThreshold, "rejections-threshold", 0, "`COUNT` of refusals that are too many; 0 counts none")
-	f.DurationVar(&set.Rejections.NodeWindow, "rejections-window", 0, "`DURATION` within which refusals count")
-	f.Uint64Var(&index, "check-index", 0, "change only if the configuration's modify index is `INDEX`")
-	return cmd
 }
 
 // schedulerFlags takes settings from one configuration into another, by the

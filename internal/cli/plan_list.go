@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
@@ -17,45 +17,44 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
-func planListCommand(c *cli) *cobra.Command {
+func planListCommand(c *cli) *command {
 	var (
-		f      format
 		active bool
 		status string
+		wanted api.PlanStatus
 	)
-	cmd := &cobra.Command{
-		Use:   "list [JOB]",
-		Short: "List the plans of a job, or of all jobs",
-		Long: `Lists plans with their status and how many of their steps are complete. Plans
+	return &command{
+		use:   "list [JOB]",
+		short: "List the plans of a job, or of all jobs",
+		long: `Lists plans with their status and how many of their steps are complete. Plans
 without steps are left out, unless -json or -t is given.`,
-		Example: `reeve plan list web
+		example: `reeve plan list web
 reeve plan list -active
 reeve plan list -status WAITING -t '{{range .}}{{.JobID}} {{.Name}} {{end}}'`,
-		Args:              atMost(1, "JOB"),
-		ValidArgsFunction: c.completeIDs(api.SearchJobs),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			wanted := api.PlanStatus(strings.ToUpper(status))
+		format:  true,
+		removed: true,
+		flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&active, "active", false, "only those that are not complete, and have been started")
+			f.StringVar(&status, "status", "", "only those in `STATUS`, as in WAITING")
+		},
+		check: func(r *call) error {
+			wanted = api.PlanStatus(strings.ToUpper(status))
 			if status != "" && !plantree.IsStatus(wanted) {
 				return usagef("-status %q: a plan is one of %s", status, plantree.JoinStatuses(plantree.Statuses))
 			}
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
-			list, err := c.listPlans(cmd.Context(), cl, args, wanted)
+			return nil
+		},
+		run: func(r *call) error {
+			list, err := c.listPlans(r.ctx, r.cl, r.args, wanted)
 			if err != nil {
 				return err
 			}
 			list = keep(list, func(pl *api.Plan) bool {
 				return (wanted == "" || pl.Status == wanted) && (!active || plantree.IsUnderWay(pl))
 			})
-			return c.show(f, list, func(p *term.Page) { view.Plans(p, list, len(args) == 0, c.namespace() == "*") })
+			return r.show(list, func(p *term.Page) { view.Plans(p, list, len(r.args) == 0, c.namespace() == "*") })
 		},
 	}
-	f.addTo(cmd.Flags())
-	cmd.Flags().BoolVar(&active, "active", false, "only those that are not complete, and have been started")
-	cmd.Flags().StringVar(&status, "status", "", "only those in `STATUS`, as in WAITING")
-	return cmd
 }
 
 func (c *cli) listPlans(ctx context.Context, cl *client.Client, args []string, status api.PlanStatus) ([]*api.Plan, error) {
@@ -66,11 +65,7 @@ func (c *cli) listPlans(ctx context.Context, cl *client.Client, args []string, s
 		}
 		return listAll(ctx, q, cl.Plans().List)
 	}
-	id, cl, err := c.resolvePlans(ctx, cl, args[0])
-	if err != nil {
-		return nil, err
-	}
-	list, _, err := cl.Plans().OfJob(ctx, id, nil)
+	list, _, err := cl.Plans().OfJob(ctx, args[0], nil)
 	return list, err
 }
 

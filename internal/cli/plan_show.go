@@ -7,7 +7,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
@@ -21,18 +21,17 @@ const planShowExitCodes = `0    shown; with -watch: the plan is complete
 2    with -timeout: it was not complete in time
 130  with -watch: ended by Ctrl-C; the plan goes on`
 
-func planShowCommand(c *cli) *cobra.Command {
+func planShowCommand(c *cli) *command {
 	var (
-		f       format
 		follow  bool
 		timeout time.Duration
 		wide    bool
 	)
-	cmd := &cobra.Command{
-		Use:     "show JOB [PLAN]",
-		Aliases: []string{"status"},
-		Short:   "Show a plan as a tree, once or for as long as it takes",
-		Long: `Shows a plan's phases and steps, what each waits for, what operators decided,
+	return &command{
+		use:     "show JOB [PLAN]",
+		aliases: []string{"status"},
+		short:   "Show a plan as a tree, once or for as long as it takes",
+		long: `Shows a plan's phases and steps, what each waits for, what operators decided,
 and what to type next. Without PLAN it shows all that has something to do. The
 plan uninstall of a purged job can be shown for 10 minutes after the job is
 gone, by the job's whole id.
@@ -40,42 +39,35 @@ gone, by the job's whole id.
 With -watch it shows every change, until the plan is complete or in error. On a
 terminal the tree is redrawn in place; elsewhere every change is a line. Without
 PLAN it follows the first one that is under way.`,
-		Example: `reeve plan show web deploy
+		example: `reeve plan show web deploy
 reeve plan show -watch web
 reeve plan show -watch -timeout 10m web deploy`,
-		Args:              between(1, 2, "JOB", "PLAN"),
-		ValidArgsFunction: c.completePlans(nil),
-		Annotations:       map[string]string{annotationExitCodes: planShowExitCodes},
-		RunE: func(cmd *cobra.Command, args []string) error {
+		exitCodes: planShowExitCodes,
+		complete:  c.completePlans(nil),
+		format:    true,
+		removed:   true,
+		flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&follow, "watch", false, "show every change, until the plan is complete")
+			f.DurationVar(&timeout, "timeout", 0, "with -watch, which it implies: give up after `D`; the plan goes on")
+			f.BoolVar(&wide, "verbose", false, "show every step, however many are in the same state")
+		},
+		check: func(r *call) error {
 			switch {
-			case follow && !f.forPeople():
+			case follow && !r.format.forPeople():
 				return usagef("-watch is for people: leave out -json and -t; programs make blocking queries of the HTTP API")
 			case timeout < 0:
 				return usagef("-timeout is a time above 0")
 			}
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
-			id, cl, err := c.resolvePlans(cmd.Context(), cl, args[0])
-			if err != nil {
-				return err
-			}
-			name := ""
-			if len(args) == 2 {
-				name = args[1]
-			}
+			return nil
+		},
+		run: func(r *call) error {
+			id, name := r.args[0], r.arg(1)
 			if follow || timeout > 0 {
-				return c.watchPlan(cmd.Context(), cl, id, name, timeout)
+				return c.watchPlan(r.ctx, r.cl, id, name, timeout)
 			}
-			return c.showPlans(cmd.Context(), cl, id, name, f, wide)
+			return c.showPlans(r.ctx, r.cl, id, name, r.format, wide)
 		},
 	}
-	f.addTo(cmd.Flags())
-	cmd.Flags().BoolVar(&follow, "watch", false, "show every change, until the plan is complete")
-	cmd.Flags().DurationVar(&timeout, "timeout", 0, "with -watch, which it implies: give up after `D`; the plan goes on")
-	cmd.Flags().BoolVar(&wide, "verbose", false, "show every step, however many are in the same state")
-	return cmd
 }
 
 // showPlans shows one plan, or all of a job that have something to do.

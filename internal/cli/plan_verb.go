@@ -11,7 +11,7 @@ import (
 	"os/user"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
@@ -38,73 +38,65 @@ const planVerbExitCodes = `0    done; with -watch: the plan is complete
      completed as it stands
 130  with -watch: ended by Ctrl-C; the plan goes on`
 
-func (c *cli) planVerb(v planVerb) *cobra.Command {
+func (c *cli) planVerb(v planVerb) *command {
 	var (
-		f      format
 		req    api.PlanRequest
 		params []string
-		yes    bool
 		follow bool
 	)
-	use, most, what := string(v.verb)+" JOB PLAN", 2, []string{"JOB", "PLAN"}
+	use := string(v.verb) + " JOB PLAN"
 	if v.parts {
-		use, most, what = use+" [PHASE [STEP]]", 4, append(what, "PHASE", "STEP")
+		use += " [PHASE [STEP]]"
 	}
-	cmd := &cobra.Command{
-		Use:               use,
-		Aliases:           v.aliases,
-		Short:             v.short,
-		Long:              v.long,
-		Example:           v.example,
-		Args:              between(2, most, what...),
-		ValidArgsFunction: c.completePlans(v.statuses()),
-		Annotations:       map[string]string{annotationExitCodes: planVerbExitCodes},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := placePartArgs(&req, args); err != nil {
+	d := &command{
+		use:       use,
+		aliases:   v.aliases,
+		short:     v.short,
+		long:      v.long,
+		example:   v.example,
+		exitCodes: planVerbExitCodes,
+		complete:  c.completePlans(v.statuses()),
+		format:    true,
+		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&req.Reason, "reason", "", "why, kept with the decision as `TEXT`")
+			f.BoolVar(&follow, "watch", false, "then follow the plan until it is complete")
+			if v.parts {
+				f.StringVar(&req.Phase, "phase", "", "`NAME` or id of the phase, instead of the argument")
+				f.StringVar(&req.Step, "step", "", "`NAME` or id of the step, instead of the argument")
+			}
+			if v.parameters {
+				f.StringArrayVarP(&params, "param", "p", nil, "parameter `NAME=VALUE`, in the environment of the plan's tasks; several times")
+			}
+		},
+		check: func(r *call) error {
+			if err := placePartArgs(&req, r.args); err != nil {
 				return err
 			}
 			var err error
 			if req.Parameters, err = parseParameters(params); err != nil {
 				return err
 			}
-			if follow && !f.forPeople() {
+			if follow && !r.format.forPeople() {
 				return usagef("-watch is for people: leave out -json and -t")
 			}
 			req.By = c.operator()
-			cl, err := c.connect()
+			return nil
+		},
+		run: func(r *call) error {
+			job := r.args[0]
+			resp, err := r.cl.Plans().Do(r.ctx, job, r.args[1], v.verb, &req)
 			if err != nil {
 				return err
 			}
-			job, cl, err := c.resolveJob(cmd.Context(), cl, args[0])
-			if err != nil {
-				return err
-			}
-			if v.careful != "" {
-				if err := c.careful(fmt.Sprintf(v.careful, partInWords(job, args[1], &req)), yes); err != nil {
-					return err
-				}
-			}
-			resp, err := cl.Plans().Do(cmd.Context(), job, args[1], v.verb, &req)
-			if err != nil {
-				return err
-			}
-			return c.planDone(cmd.Context(), cl, resp, f, follow)
+			return c.planDone(r.ctx, r.cl, resp, r.format, follow)
 		},
 	}
-	f.addTo(cmd.Flags())
-	cmd.Flags().StringVar(&req.Reason, "reason", "", "why, kept with the decision as `TEXT`")
-	cmd.Flags().BoolVar(&follow, "watch", false, "then follow the plan until it is complete")
-	if v.parts {
-		cmd.Flags().StringVar(&req.Phase, "phase", "", "`NAME` or id of the phase, instead of the argument")
-		cmd.Flags().StringVar(&req.Step, "step", "", "`NAME` or id of the step, instead of the argument")
-	}
-	if v.parameters {
-		cmd.Flags().StringArrayVarP(&params, "param", "p", nil, "parameter `NAME=VALUE`, in the environment of the plan's tasks; several times")
-	}
 	if v.careful != "" {
-		cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+		d.confirm = func(r *call) (string, error) {
+			return fmt.Sprintf(v.careful, partInWords(r.args[0], r.args[1], &req)), nil
+		}
 	}
-	return cmd
+	return d
 }
 
 // statuses are those of plans that a verb is for; nil means any.
@@ -179,15 +171,6 @@ func (c *cli) planDone(ctx context.Context, cl *client.Client, resp *api.PlanRes
 			}
 		}
 	})
-}
-
-// careful asks before something that cannot be undone, where there is somebody
-// to answer.
-func (c *cli) careful(question string, yes bool) error {
-	if yes || !term.IsTerminal(c.Stdin) {
-		return nil
-	}
-	return c.confirm(question)
 }
 
 // operator is who uses the program, as decisions name them: user@host.

@@ -4,12 +4,10 @@
 package cli
 
 import (
-	"github.com/spf13/cobra"
-
 	"github.com/reeve-run/reeve/api"
 )
 
-func planStartCommand(c *cli) *cobra.Command {
+func planStartCommand(c *cli) *command {
 	return c.planVerb(planVerb{
 		verb:  api.VerbStart,
 		short: "Start a plan that the job declares, with parameters",
@@ -21,7 +19,7 @@ started again, with others.`,
 	})
 }
 
-func planStopCommand(c *cli) *cobra.Command {
+func planStopCommand(c *cli) *command {
 	return c.planVerb(planVerb{
 		verb:  api.VerbStop,
 		short: "Stop a custom plan, and what it runs",
@@ -32,7 +30,7 @@ rest is not begun. "reeve plan start" starts it from its beginning.`,
 	})
 }
 
-func planContinueCommand(c *cli) *cobra.Command {
+func planContinueCommand(c *cli) *command {
 	return c.planVerb(planVerb{
 		verb:    api.VerbContinue,
 		aliases: []string{"resume"},
@@ -45,7 +43,7 @@ phase for that.`,
 	})
 }
 
-func planInterruptCommand(c *cli) *cobra.Command {
+func planInterruptCommand(c *cli) *command {
 	return c.planVerb(planVerb{
 		verb:    api.VerbInterrupt,
 		aliases: []string{"pause"},
@@ -57,7 +55,7 @@ begun until "reeve plan continue".`,
 	})
 }
 
-func planRestartCommand(c *cli) *cobra.Command {
+func planRestartCommand(c *cli) *command {
 	return c.planVerb(planVerb{
 		verb:    api.VerbRestart,
 		aliases: []string{"force-restart"},
@@ -70,7 +68,7 @@ complete. What was interrupted goes on.`,
 	})
 }
 
-func planForceCompleteCommand(c *cli) *cobra.Command {
+func planForceCompleteCommand(c *cli) *command {
 	return c.planVerb(planVerb{
 		verb:    api.VerbForceComplete,
 		aliases: []string{"force"},

@@ -8,51 +8,43 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/spf13/cobra"
-
-	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
 	"github.com/reeve-run/reeve/internal/cli/term"
 )
 
-func routeCommand(c *cli) *cobra.Command {
-	return noun(c, &cobra.Command{
-		Use:   "route",
-		Short: "Look at the router's routes",
-		Long: `A route of a group is a host and path, or a port of the router. The router sends
+func routeCommand(c *cli) *command {
+	return &command{
+		use:   "route",
+		short: "Look at the router's routes",
+		long: `A route of a group is a host and path, or a port of the router. The router sends
 its traffic to the group's instances. A route belongs to one job, unless several
 jobs declare it as shared.`,
-	}, routeListCommand)
+		verbs: []constructor{routeListCommand},
+	}
 }
 
-func routeListCommand(c *cli) *cobra.Command {
-	var f format
-	cmd := &cobra.Command{
-		Use:   "list [JOB]",
-		Short: "List routes, their jobs, and how many instances receive their traffic",
-		Long: `Lists routes by host and path. "Routable" counts the group's instances that
+func routeListCommand(c *cli) *command {
+	return &command{
+		use:   "list [JOB]",
+		short: "List routes, their jobs, and how many instances receive their traffic",
+		long: `Lists routes by host and path. "Routable" counts the group's instances that
 receive traffic, of those that should run. "Share" is the group's part of the
 traffic of a route that several groups or jobs share.`,
-		Args:              between(0, 1, "JOB"),
-		ValidArgsFunction: c.completeIDs(api.SearchJobs),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
+		format: true,
+		run: func(r *call) error {
 			q := &client.QueryOptions{}
-			if len(args) > 0 {
-				id, of, err := c.resolveJob(cmd.Context(), cl, args[0])
+			if len(r.args) > 0 {
+				id, of, err := c.resolveJob(r.ctx, r.cl, r.args[0])
 				if err != nil {
 					return err
 				}
-				cl, q.Params = of, url.Values{"job": {id}}
+				r.cl, q.Params = of, url.Values{"job": {id}}
 			}
-			list, _, err := cl.Routes().List(cmd.Context(), q)
+			list, _, err := r.cl.Routes().List(r.ctx, q)
 			if err != nil {
 				return err
 			}
-			return c.show(f, list, func(p *term.Page) {
+			return r.show(list, func(p *term.Page) {
 				if len(list) == 0 {
 					p.Line("There are no routes.")
 					return
@@ -69,6 +61,4 @@ traffic of a route that several groups or jobs share.`,
 			})
 		},
 	}
-	f.addTo(cmd.Flags())
-	return cmd
 }

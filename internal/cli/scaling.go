@@ -4,7 +4,7 @@
 package cli
 
 import (
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
@@ -12,41 +12,43 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
-func scalingCommand(c *cli) *cobra.Command {
-	return noun(c, &cobra.Command{
-		Use:   "scaling",
-		Short: "Look at the scaling policies that autoscalers go by",
-		Long: `A group's scaling block bounds its count: nobody can register or scale it
+func scalingCommand(c *cli) *command {
+	return &command{
+		use:   "scaling",
+		short: "Look at the scaling policies that autoscalers go by",
+		long: `A group's scaling block bounds its count: nobody can register or scale it
 beyond. Its policy is for an outside autoscaler; Reeve only hands it on.`,
-	}, scalingPolicyCommand)
+		verbs: []constructor{scalingPolicyCommand},
+	}
 }
 
-func scalingPolicyCommand(c *cli) *cobra.Command {
-	return noun(c, &cobra.Command{
-		Use:   "policy",
-		Short: "List scaling policies, or show one",
-		Long: `Every group with a scaling block has a policy. Its id stays the same for as
+func scalingPolicyCommand(c *cli) *command {
+	return &command{
+		use:   "policy",
+		short: "List scaling policies, or show one",
+		long: `Every group with a scaling block has a policy. Its id stays the same for as
 long as the group keeps its name.`,
-	}, scalingPolicyListCommand, scalingPolicyInfoCommand)
+		verbs: []constructor{scalingPolicyListCommand, scalingPolicyInfoCommand},
+	}
 }
 
-func scalingPolicyListCommand(c *cli) *cobra.Command {
+func scalingPolicyListCommand(c *cli) *command {
 	var (
-		f    format
 		job  string
 		kind string
 		wide bool
 	)
-	cmd := &cobra.Command{
-		Use:     "list",
-		Short:   "List scaling policies by job and group",
-		Args:    exactly(0, ""),
-		Example: "reeve scaling policy list -job web",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
+	return &command{
+		use:     "list",
+		short:   "List scaling policies by job and group",
+		example: "reeve scaling policy list -job web",
+		format:  true,
+		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&job, "job", "", "only those of the job with this `ID`")
+			f.StringVar(&kind, "type", "", "only those of this `TYPE`; there is only \"horizontal\"")
+			f.BoolVar(&wide, "verbose", false, "show whole ids")
+		},
+		run: func(r *call) error {
 			q := client.QueryOptions{Params: map[string][]string{}}
 			if job != "" {
 				q.Params.Set("job", job)
@@ -54,44 +56,32 @@ func scalingPolicyListCommand(c *cli) *cobra.Command {
 			if kind != "" {
 				q.Params.Set("type", kind)
 			}
-			policies, err := listAll(cmd.Context(), q, cl.Scaling().List)
+			policies, err := listAll(r.ctx, q, r.cl.Scaling().List)
 			if err != nil {
 				return err
 			}
-			return c.show(f, policies, func(p *term.Page) { view.ScalingPolicies(p, policies, wide) })
+			return r.show(policies, func(p *term.Page) { view.ScalingPolicies(p, policies, wide) })
 		},
 	}
-	f.addTo(cmd.Flags())
-	cmd.Flags().StringVar(&job, "job", "", "only those of the job with this `ID`")
-	cmd.Flags().StringVar(&kind, "type", "", "only those of this `TYPE`; there is only \"horizontal\"")
-	cmd.Flags().BoolVar(&wide, "verbose", false, "show whole ids")
-	return cmd
 }
 
-func scalingPolicyInfoCommand(c *cli) *cobra.Command {
-	var f format
-	cmd := &cobra.Command{
-		Use:   "info POLICY",
-		Short: "Show a scaling policy",
-		Args:  exactly(1, "POLICY"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cl, err := c.connect()
-			if err != nil {
-				return err
-			}
-			id, err := resolve(cmd.Context(), cl, "scaling policy", args[0], cl.Scaling().List, func(s *api.ScalingPolicyStub) match {
+func scalingPolicyInfoCommand(c *cli) *command {
+	return &command{
+		use:    "info POLICY",
+		short:  "Show a scaling policy",
+		format: true,
+		run: func(r *call) error {
+			id, err := resolve(r.ctx, r.cl, "scaling policy", r.args[0], r.cl.Scaling().List, func(s *api.ScalingPolicyStub) match {
 				return match{s.ID, "of group " + s.Target["Group"] + " of job " + s.Target["Job"]}
 			})
 			if err != nil {
 				return err
 			}
-			s, _, err := cl.Scaling().Get(cmd.Context(), id, nil)
+			s, _, err := r.cl.Scaling().Get(r.ctx, id, nil)
 			if err != nil {
 				return err
 			}
-			return c.show(f, s, func(p *term.Page) { view.ScalingPolicy(p, s) })
+			return r.show(s, func(p *term.Page) { view.ScalingPolicy(p, s) })
 		},
 	}
-	f.addTo(cmd.Flags())
-	return cmd
 }

@@ -8,15 +8,14 @@ import (
 	"os"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
-	"github.com/reeve-run/reeve/internal/cli/human"
 	"github.com/reeve-run/reeve/internal/cli/term"
 	"github.com/reeve-run/reeve/internal/cli/view"
 	"github.com/reeve-run/reeve/internal/sim"
 )
 
-func simCommand(c *cli) *cobra.Command {
+func simCommand(c *cli) *command {
 	var (
 		fleet   string
 		init    bool
@@ -27,10 +26,10 @@ func simCommand(c *cli) *cobra.Command {
 		foreign bool
 		apart   bool
 	)
-	cmd := &cobra.Command{
-		Use:   "sim SCENARIO | -nodes FLEET JOB...",
-		Short: "Play a fleet of simulated nodes against a real server",
-		Long: `Plays a scenario: thousands of simulated nodes that register with a real server
+	return &command{
+		use:   "sim SCENARIO | -nodes FLEET JOB...",
+		short: "Play a fleet of simulated nodes against a real server",
+		long: `Plays a scenario: thousands of simulated nodes that register with a real server
 over its API, hold their streams, and pretend to run what is placed on them, as
 the mock driver does. The server is a process of its own with its log on the
 disk. At the end comes a report of what was measured: placements per second,
@@ -43,18 +42,28 @@ is listed with the reasons.
 
 "reeve sim -init" prints a scenario to begin with. docs/sim.md describes the
 format.`,
-		Example: `reeve sim examples/sim/zone-loss.yaml
+		example: `reeve sim examples/sim/zone-loss.yaml
 reeve sim -nodes fleet.yaml jobs/*.hcl
 reeve sim -scale 0.01 -json examples/sim/c2m.yaml`,
-		Annotations: map[string]string{
-			annotationExitCodes: "0  everything that was wanted found room\n1  the scenario could not be played; stderr says why\n2  something waits for room, or the time was up before all was done",
+		exitCodes: "0  everything that was wanted found room\n1  the scenario could not be played; stderr says why\n2  something waits for room, or the time was up before all was done",
+		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&fleet, "nodes", "", "would the jobs fit the nodes of `FILE`? It is a scenario of which only the nodes are looked at")
+			f.BoolVar(&init, "init", false, "print a scenario to begin with")
+			f.BoolVar(&json, "json", false, "print the report as JSON; durations are in nanoseconds")
+			f.BoolVar(&quiet, "quiet", false, "do not tell meanwhile how far it is")
+			f.Float64Var(&scale, "scale", 1, "`FACTOR` for the numbers of nodes and of copies of jobs")
+			f.StringVar(&keep, "data-dir", "", "keep the server's data in `DIR`, which must be empty")
+			f.BoolVar(&foreign, "use-server", false, "use the server at -address instead of an own one: it will have the simulated nodes and jobs in its state")
+			f.BoolVar(&apart, "detached", false, "nodes only register and send heartbeats: to measure placing without them")
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
+		offline: true,
+		ownArgs: true,
+		run: func(r *call) error {
 			if init {
 				_, err := fmt.Fprint(c.Stdout, sim.Template)
 				return err
 			}
-			scenario, err := loadScenario(fleet, args)
+			scenario, err := loadScenario(fleet, r.args)
 			if err != nil {
 				return err
 			}
@@ -72,7 +81,7 @@ reeve sim -scale 0.01 -json examples/sim/c2m.yaml`,
 			if options.Binary, err = os.Executable(); err != nil {
 				return fmt.Errorf("find this program's file: %w", err)
 			}
-			report, err := sim.Run(cmd.Context(), scenario, options)
+			report, err := sim.Run(r.ctx, scenario, options)
 			if err != nil {
 				return err
 			}
@@ -85,16 +94,6 @@ reeve sim -scale 0.01 -json examples/sim/c2m.yaml`,
 			return nil
 		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&fleet, "nodes", "", "would the jobs fit the nodes of `FILE`? It is a scenario of which only the nodes are looked at")
-	f.BoolVar(&init, "init", false, "print a scenario to begin with")
-	f.BoolVar(&json, "json", false, "print the report as JSON; durations are in nanoseconds")
-	f.BoolVar(&quiet, "quiet", false, "do not tell meanwhile how far it is")
-	f.Float64Var(&scale, "scale", 1, "`FACTOR` for the numbers of nodes and of copies of jobs")
-	f.StringVar(&keep, "data-dir", "", "keep the server's data in `DIR`, which must be empty")
-	f.BoolVar(&foreign, "use-server", false, "use the server at -address instead of an own one: it will have the simulated nodes and jobs in its state")
-	f.BoolVar(&apart, "detached", false, "nodes only register and send heartbeats: to measure placing without them")
-	return cmd
 }
 
 func loadScenario(fleet string, args []string) (*sim.Scenario, error) {
@@ -105,7 +104,7 @@ func loadScenario(fleet string, args []string) (*sim.Scenario, error) {
 		return sim.LoadFit(fleet, args)
 	}
 	if len(args) != 1 {
-		return nil, usagef("%s, but %s given", wanted(1, "SCENARIO"), human.Count(len(args), "argument was", "arguments were"))
+		return nil, usagef("name one SCENARIO, not %d", len(args))
 	}
 	return sim.Load(args[0])
 }

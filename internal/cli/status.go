@@ -6,39 +6,33 @@ package cli
 import (
 	"context"
 
-	"github.com/spf13/cobra"
-
 	"github.com/reeve-run/reeve/client"
 	"github.com/reeve-run/reeve/internal/cli/term"
 	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
-func statusCommand(c *cli) *cobra.Command {
-	var f format
-	cmd := &cobra.Command{
-		Use:   "status [ID]",
-		Short: "Show the cluster: servers, nodes and jobs; or whatever an id names",
-		Long: `Without an argument, shows who leads, how the nodes are and what runs. With the
+func statusCommand(c *cli) *command {
+	return &command{
+		use:   "status [ID]",
+		short: "Show the cluster: servers, nodes and jobs; or whatever an id names",
+		long: `Without an argument, shows who leads, how the nodes are and what runs. With the
 beginning of any id, or of a job's name, shows that object, like "job status",
 "alloc status", "node status", "eval status" and "deployment status" do.`,
-		Args: atMost(1, "ID"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				return c.statusOf(cmd.Context(), args[0], f)
+		format: true,
+		check: func(r *call) error {
+			if len(r.args) == 1 {
+				return c.statusOf(r.ctx, r.args[0], r.format)
 			}
-			cl, err := c.connect()
+			return nil
+		},
+		run: func(r *call) error {
+			s, err := c.readClusterStatus(r.ctx, r.cl)
 			if err != nil {
 				return err
 			}
-			s, err := c.readClusterStatus(cmd.Context(), cl)
-			if err != nil {
-				return err
-			}
-			return c.show(f, s, func(p *term.Page) { view.Cluster(p, s) })
+			return r.show(s, func(p *term.Page) { view.Cluster(p, s) })
 		},
 	}
-	f.addTo(cmd.Flags())
-	return cmd
 }
 
 func (c *cli) readClusterStatus(ctx context.Context, cl *client.Client) (*view.ClusterStatus, error) {

@@ -37,6 +37,12 @@ func nearCommands(cmd *cobra.Command, word string) []string {
 	return elsewhere
 }
 
+// unknownCommand returns the error about a word that is no verb of cmd.
+func unknownCommand(cmd *cobra.Command, word string) error {
+	message := "there is no command \"" + cmd.CommandPath() + " " + word + "\""
+	return usagef("%s%s", message, human.DidYouMean(nearCommands(cmd, word)...))
+}
+
 // flagError is a mistake in a command's flags, with the flag that was most likely
 // meant.
 func flagError(cmd *cobra.Command, err error) error {

@@ -7,8 +7,6 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"github.com/spf13/cobra"
-
 	"github.com/reeve-run/reeve/internal/cli/term"
 )
 
@@ -23,19 +21,17 @@ type build struct {
 	Platform string
 }
 
-func versionCommand(c *cli) *cobra.Command {
-	var f format
-	cmd := &cobra.Command{
-		Use:   "version",
-		Short: "Print which Reeve this is",
-		Args:  exactly(0, ""),
-		RunE: func(*cobra.Command, []string) error {
+func versionCommand(c *cli) *command {
+	return &command{
+		use:     "version",
+		short:   "Print which Reeve this is",
+		format:  true,
+		offline: true,
+		run: func(r *call) error {
 			b := thisBuild()
-			return c.show(f, b, func(p *term.Page) { p.Line("%s", b) })
+			return r.show(b, func(p *term.Page) { p.Line("%s", b) })
 		},
 	}
-	f.addTo(cmd.Flags())
-	return cmd
 }
 
 // String is the build in one line.
