@@ -64,11 +64,6 @@ func updateAllocations(c *call, req *api.UpdateAllocationsRequest) (*api.IndexRe
 		}
 		return &api.IndexResponse{Index: index}, index, nil
 	}
-	for i, a := range req.Allocations {
-		if a == nil || a.ID == "" {
-			return nil, 0, api.Errorf(api.CodeInvalid, "Alloc[%d].ID: is missing", i)
-		}
-	}
 	index, err := c.Server.UpdateAllocations(c.r.Context(), c.id(), c.r.Header.Get(nodeSecretHeader), req.Allocations)
 	if err != nil {
 		return nil, 0, err

@@ -155,15 +155,44 @@ func TestReportsThatAreNoReports(t *testing.T) {
 		body, secret, want string
 		status             int
 	}{
-		"garbage":          {"\x0a\xff", n.SecretID, "is no " + nodeproto.Media, http.StatusBadRequest},
-		"another's":        {"", "x", "another agent owns this node ID", http.StatusForbidden},
-		"nothing at all":   {"", n.SecretID, "Index", http.StatusOK},
-		"without a status": {"\x0a\x04\x2a\x02\x0a\x00", n.SecretID, "has no ID", http.StatusBadRequest},
+		"garbage":        {"\x0a\xff", n.SecretID, "is no " + nodeproto.Media, http.StatusBadRequest},
+		"another's":      {"", "x", "another agent owns this node ID", http.StatusForbidden},
+		"nothing at all": {"", n.SecretID, "Index", http.StatusOK},
+		"without an ID":  {"\x0a\x04\x2a\x02\x0a\x00", n.SecretID, "has no ID", http.StatusBadRequest},
 	} {
 		a := h.do(http.MethodPut, path, c.body, "Content-Type", nodeproto.Media, nodeSecretHeader, c.secret)
 		if a.status != c.status || !strings.Contains(a.body, c.want) {
 			t.Errorf("%s: got %d %s, want %d with %q", name, a.status, a.body, c.status, c.want)
 		}
+	}
+	index := h.server.Store().Index()
+	for body, want := range map[string]string{ // in both encodings
+		`[null]`:                             "Alloc[0] must be an object",
+		`[{}]`:                               "Alloc[0] has no ID",
+		`[{"ID": "a"}]`:                      `Alloc[0].ClientStatus is ""`,
+		`[{"ID": "a", "ClientStatus": "?"}]`: `Alloc[0].ClientStatus is "?"`,
+		`[{"ID": "a", "ClientStatus": "failed"}, {"ClientStatus": "failed"}]`: "Alloc[1] has no ID",
+	} {
+		var allocs []*api.Allocation
+		if err := json.Unmarshal([]byte(body), &allocs); err != nil {
+			t.Fatal(err)
+		}
+		if a := h.do(http.MethodPut, path, `{"Alloc": `+body+`}`, nodeSecretHeader, n.SecretID); a.status != http.StatusBadRequest || !strings.Contains(a.body, want) {
+			t.Errorf("%s as JSON: got %d %s, want %q", body, a.status, a.body, want)
+		}
+		if allocs[0] == nil {
+			continue // the encoding has no place for it
+		}
+		encoded, err := nodeproto.EncodeReport(allocs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a := h.do(http.MethodPut, path, string(encoded), "Content-Type", nodeproto.Media, nodeSecretHeader, n.SecretID); a.status != http.StatusBadRequest || !strings.Contains(a.body, want) {
+			t.Errorf("%s as %s: got %d %s, want %q", body, nodeproto.Media, a.status, a.body, want)
+		}
+	}
+	if now := h.server.Store().Index(); now != index {
+		t.Errorf("rejected reports changed the state: index %d, want %d", now, index)
 	}
 }
 

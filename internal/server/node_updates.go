@@ -29,33 +29,41 @@ func (s *Server) ReportAllocations(ctx context.Context, nodeID, secret string, b
 }
 
 func (s *Server) takeReport(ctx context.Context, secret string, rep report) (uint64, error) {
-	nodeID, allocs := rep.nodeID, rep.allocs
-	if _, err := authenticate(s.store.Snapshot(), nodeID, secret); err != nil {
+	if _, err := authenticate(s.store.Snapshot(), rep.nodeID, secret); err != nil {
 		return 0, err
 	}
-	for i, a := range allocs {
-		if a == nil || a.ID == "" {
-			return 0, api.Errorf(api.CodeInvalid, "Alloc[%d] has no ID", i)
-		}
-		switch a.ClientStatus {
-		case api.AllocClientPending, api.AllocClientRunning, api.AllocClientComplete, api.AllocClientFailed,
-			api.AllocClientLost, api.AllocClientUnknown:
-		default:
-			return 0, api.Errorf(api.CodeInvalid, "Alloc[%d].ClientStatus is %q; it must be pending, running, complete or failed",
-				i, a.ClientStatus)
-		}
+	if err := rep.validate(); err != nil {
+		return 0, err
 	}
-	if len(allocs) == 0 {
+	if len(rep.allocs) == 0 {
 		return s.store.Index(), nil
 	}
 	return s.reports.add(ctx, rep)
 }
 
-// report is what one node says at one time.
+// A report is one node's statement about allocations.
 type report struct {
 	nodeID  string
 	allocs  []*api.Allocation
-	decoded bool // from what the log would hold
+	decoded bool // reports whether allocs come from nodeproto.DecodeReport
+}
+
+// validate checks a report, whatever its encoding. This is the only check: what
+// follows relies on it.
+func (r *report) validate() error {
+	for i, a := range r.allocs {
+		if a == nil || a.ID == "" {
+			return api.Errorf(api.CodeInvalid, "Alloc[%d] has no ID", i)
+		}
+		switch a.ClientStatus {
+		case api.AllocClientPending, api.AllocClientRunning, api.AllocClientComplete, api.AllocClientFailed,
+			api.AllocClientLost, api.AllocClientUnknown:
+		default:
+			return api.Errorf(api.CodeInvalid, "Alloc[%d].ClientStatus is %q; it must be pending, running, complete, failed, lost or unknown",
+				i, a.ClientStatus)
+		}
+	}
+	return nil
 }
 
 // writeReports writes what nodes say as one log entry, with one evaluation of

@@ -6,24 +6,19 @@ package state
 import "github.com/reeve-run/reeve/api"
 
 // UpdateAllocations stores a node's report on its allocations. It reads only the client's
-// fields and skips unknown allocations.
+// fields and skips unknown allocations. The server validates reports.
 type UpdateAllocations struct {
 	NodeID      string // "": reports of several nodes
 	Allocations []*api.Allocation
 	Evaluations []*api.Evaluation // follow-up evaluations
 	Time        int64             // Unix nanoseconds; 0: the allocations' ModifyTime
-	Decoded     bool              // reports whether Allocations come from wire.DecodeReport, as they would from the log; not logged
+	Decoded     bool              // reports whether Allocations come from nodeproto.DecodeReport, as they would from the log; not logged
 }
 
 // Name implements Command.
 func (c *UpdateAllocations) Name() string { return "UpdateAllocations" }
 
 func (c *UpdateAllocations) apply(t *txn) error {
-	for _, u := range c.Allocations {
-		if u == nil || u.ID == "" {
-			return api.Errorf(api.CodeInvalid, "an allocation update needs an ID")
-		}
-	}
 	for _, u := range c.Allocations {
 		old := t.Allocation(u.ID)
 		if old == nil || c.NodeID != "" && old.NodeID != c.NodeID {
