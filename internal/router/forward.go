@@ -83,7 +83,6 @@ func (c *conn) sessionOf(p *pool) string {
 // instance.
 func (c *conn) attempt(p *pool, t target, name, path string, query []byte, now time.Time) (keep, again bool, refused *refusal) {
 	c.writeRequest(t, path, query)
-	again = isIdempotent(http1.View(c.request.Method)) && c.body.isReplayable()
 	for u := t.idle.take(ticks(now)); ; u = nil {
 		if u == nil {
 			var err error
@@ -107,8 +106,8 @@ func (c *conn) attempt(p *pool, t target, name, path string, query []byte, now t
 		if r := c.pumpRefusal(); r != nil {
 			return false, false, r
 		}
-		untouched := sent == 0 && c.body.isReplayable() || again && errors.Is(err, errNoResponse)
-		if !untouched {
+		harmless := sent == 0 || errors.Is(err, errNoResponse) && isIdempotent(http1.View(c.request.Method))
+		if !harmless || !c.body.isReplayable() {
 			return false, false, c.unanswered(p, t, err)
 		}
 		if u.reused {
