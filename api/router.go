@@ -8,6 +8,7 @@ import "time"
 // RouterStatus is the status of an agent's router.
 type RouterStatus struct {
 	HTTP       string   // where it listens for HTTP, host:port
+	Engine     string   // that serves HTTP/1: "fast" or "standard"
 	TCPAddress string   // where the ports of TCP routes are, an IP address
 	Connected  bool     // reports whether it is connected to a server's catalog; otherwise it keeps the last table
 	Index      uint64   // index of the catalog in use

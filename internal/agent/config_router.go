@@ -10,6 +10,9 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/gohcl"
+
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/router"
 )
@@ -33,21 +36,22 @@ func (c *Config) routes() bool {
 
 // fileRouter is the router block of a configuration file.
 type fileRouter struct {
-	Enabled         *bool    `hcl:"enabled,optional"`
-	HTTP            string   `hcl:"http,optional"`
-	TCPAddress      string   `hcl:"tcp_address,optional"`
-	AccessLog       string   `hcl:"access_log,optional"`
-	AccessFormat    string   `hcl:"access_log_format,optional"`
-	AccessSample    float64  `hcl:"access_log_sample,optional"`
-	Trusted         []string `hcl:"trusted_proxies,optional"`
-	MaxHeader       int      `hcl:"max_header,optional"`
-	MaxBody         int64    `hcl:"max_body,optional"`
-	HeaderTimeout   string   `hcl:"header_timeout,optional"`
-	BodyTimeout     string   `hcl:"body_timeout,optional"`
-	IdleTimeout     string   `hcl:"idle_timeout,optional"`
-	ResponseTimeout string   `hcl:"response_timeout,optional"`
-	ConnectTimeout  string   `hcl:"connect_timeout,optional"`
-	DrainTimeout    string   `hcl:"drain_timeout,optional"`
+	Enabled         *bool          `hcl:"enabled,optional"`
+	Engine          *hcl.Attribute `hcl:"engine,optional"`
+	HTTP            string         `hcl:"http,optional"`
+	TCPAddress      string         `hcl:"tcp_address,optional"`
+	AccessLog       string         `hcl:"access_log,optional"`
+	AccessFormat    string         `hcl:"access_log_format,optional"`
+	AccessSample    float64        `hcl:"access_log_sample,optional"`
+	Trusted         []string       `hcl:"trusted_proxies,optional"`
+	MaxHeader       int            `hcl:"max_header,optional"`
+	MaxBody         int64          `hcl:"max_body,optional"`
+	HeaderTimeout   string         `hcl:"header_timeout,optional"`
+	BodyTimeout     string         `hcl:"body_timeout,optional"`
+	IdleTimeout     string         `hcl:"idle_timeout,optional"`
+	ResponseTimeout string         `hcl:"response_timeout,optional"`
+	ConnectTimeout  string         `hcl:"connect_timeout,optional"`
+	DrainTimeout    string         `hcl:"drain_timeout,optional"`
 }
 
 func (r *Router) merge(path string, f *fileRouter) error {
@@ -56,6 +60,9 @@ func (r *Router) merge(path string, f *fileRouter) error {
 	}
 	if f.Enabled != nil {
 		r.Enabled = f.Enabled
+	}
+	if err := r.mergeEngine(f.Engine); err != nil {
+		return err
 	}
 	override(&r.HTTPAddr, f.HTTP)
 	override(&r.TCPAddress, f.TCPAddress)
@@ -104,7 +111,22 @@ func (r *Router) merge(path string, f *fileRouter) error {
 	return nil
 }
 
-// problems is what is wrong with the router's configuration.
+// mergeEngine sets the engine. Its error has the position of the value.
+func (r *Router) mergeEngine(attr *hcl.Attribute) error {
+	if attr == nil {
+		return nil
+	}
+	var engine string
+	at := attr.Expr.Range()
+	if diags := gohcl.DecodeExpression(attr.Expr, nil, &engine); diags.HasErrors() || engine != router.EngineFast && engine != router.EngineStandard {
+		return api.Errorf(api.CodeInvalid, "%s:%d:%d: router: engine: unknown value; use %q or %q",
+			at.Filename, at.Start.Line, at.Start.Column, router.EngineFast, router.EngineStandard)
+	}
+	r.Engine = engine
+	return nil
+}
+
+// problems returns what is wrong with the router's configuration.
 func (r *Router) problems() (all []string) {
 	if r.HTTPAddr != "" {
 		_, port, err := net.SplitHostPort(r.HTTPAddr)
@@ -117,6 +139,9 @@ func (r *Router) problems() (all []string) {
 	}
 	if f := r.AccessFormat; f != "" && f != router.AccessJSON && f != router.AccessCombined {
 		all = append(all, fmt.Sprintf("router: access_log_format %q: must be %s or %s", f, router.AccessJSON, router.AccessCombined))
+	}
+	if e := r.Engine; e != "" && e != router.EngineFast && e != router.EngineStandard {
+		all = append(all, fmt.Sprintf("router: engine %q: must be %s or %s", e, router.EngineFast, router.EngineStandard))
 	}
 	if r.AccessSample < 0 || r.AccessSample > 1 {
 		all = append(all, fmt.Sprintf("router: access_log_sample %g: must be above 0 and at most 1", r.AccessSample))

@@ -29,6 +29,7 @@ func loadText(t *testing.T, text string) (Config, error) {
 func TestTheRouterBlockIsRead(t *testing.T) {
 	c, err := loadText(t, `router {
   enabled           = true
+  engine            = "standard"
   http              = "0.0.0.0:80"
   tcp_address       = "10.0.0.1"
   access_log        = "/var/log/access.log"
@@ -49,7 +50,7 @@ func TestTheRouterBlockIsRead(t *testing.T) {
 	}
 	yes := true
 	want := Router{Enabled: &yes, Config: router.Config{
-		HTTPAddr: "0.0.0.0:80", TCPAddress: "10.0.0.1",
+		HTTPAddr: "0.0.0.0:80", TCPAddress: "10.0.0.1", Engine: router.EngineStandard,
 		AccessLog: "/var/log/access.log", AccessFormat: "combined", AccessSample: 0.5,
 		Trusted:   []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.168.1.1/32")},
 		MaxHeader: 8192, MaxBody: 1000000,
@@ -90,6 +91,8 @@ func TestWhatIsWrongWithARouterIsToldAtOnce(t *testing.T) {
 		`router { idle_timeout = "0s" }`:        `idle_timeout = "0s": must be a duration above 0`,
 		`router { idle_timeout = "-1s" }`:       `idle_timeout = "-1s": must be a duration above 0`,
 		`router { port = 80 }`:                  `port`,
+		"router {\n  engine = \"slow\"\n}":      `agent.hcl:2:12: router: engine: unknown value; use "fast" or "standard"`,
+		"router {\n  engine = 1.5\n}":           `agent.hcl:2:12: router: engine: unknown value; use "fast" or "standard"`,
 	} {
 		if _, err := loadText(t, text); err == nil || !strings.Contains(errorText(err), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
@@ -97,9 +100,9 @@ func TestWhatIsWrongWithARouterIsToldAtOnce(t *testing.T) {
 	}
 	c := DevConfig()
 	c.DataDir = t.TempDir()
-	c.Router.Config = router.Config{HTTPAddr: "80", TCPAddress: "eth0", AccessFormat: "xml", AccessSample: 2, MaxHeader: 1, MaxBody: -1}
+	c.Router.Config = router.Config{HTTPAddr: "80", TCPAddress: "eth0", Engine: "quick", AccessFormat: "xml", AccessSample: 2, MaxHeader: 1, MaxBody: -1}
 	err := c.Validate()
-	for _, want := range []string{`http "80"`, `tcp_address "eth0"`, `access_log_format "xml"`, "access_log_sample 2", "max_header 1", "max_body -1"} {
+	for _, want := range []string{`http "80"`, `tcp_address "eth0"`, `engine "quick"`, `access_log_format "xml"`, "access_log_sample 2", "max_header 1", "max_body -1"} {
 		if err == nil || !strings.Contains(errorText(err), "router: "+want) {
 			t.Errorf("%s is not told: %v", want, err)
 		}

@@ -15,8 +15,12 @@ import (
 )
 
 func TestTheAccessLogHasALineForEachRequest(t *testing.T) {
+	onEachEngine(t, testTheAccessLogHasALineForEachRequest)
+}
+
+func testTheAccessLogHasALineForEachRequest(t *testing.T, on engine) {
 	file := filepath.Join(t.TempDir(), "access.log")
-	r := start(t, Config{AccessLog: file})
+	r := on.start(t, Config{AccessLog: file})
 	r.add("one", says(t, "hello"), route(path("/a")))
 	ask := func() {
 		l := r.dial()
@@ -63,8 +67,12 @@ func TestTheAccessLogHasALineForEachRequest(t *testing.T) {
 }
 
 func TestTheAccessLogInCombinedFormat(t *testing.T) {
+	onEachEngine(t, testTheAccessLogInCombinedFormat)
+}
+
+func testTheAccessLogInCombinedFormat(t *testing.T, on engine) {
 	file := filepath.Join(t.TempDir(), "access.log")
-	r := start(t, Config{AccessLog: file, AccessFormat: AccessCombined})
+	r := on.start(t, Config{AccessLog: file, AccessFormat: AccessCombined})
 	r.add("one", says(t, "hello"), route())
 	l := r.dial()
 	l.send("GET /x HTTP/1.1\r\nHost: web.org\r\nX-Request-Id: name\r\nReferer: http://a/\r\nUser-Agent: te\"st\r\nConnection: close\r\n\r\n")

@@ -28,10 +28,37 @@ func prefixes(t *testing.T, texts ...string) (all []netip.Prefix) {
 	return all
 }
 
+// toleratedByNetHTTP lists the requests that the engine "standard" treats
+// differently, with the status of its response. Instances never receive such a
+// request as it was: net/http writes it again.
+var toleratedByNetHTTP = map[string]int{
+	"the same length twice":        200, // sent once
+	"both framings":                200, // the length is dropped
+	"HTTP/1.0 in chunks":           200, // as a request without a body, and the connection ends
+	"a line feed alone":            200, // as the end of a line
+	"line feeds at the end":        200,
+	"a folded line":                200, // sent as one line
+	"many names in connection":     200,
+	"a lower-case version":         400, // instead of 505
+	"a space after a chunk's size": 200,
+	"a long extension of a chunk":  200, // extensions are dropped
+	"a length after the body":      200, // trailers are dropped
+	"an encoding after the body":   200,
+	"an origin after the body":     200,
+}
+
 // A request that two parsers could read in two ways must not get through, and
 // nothing that comes behind it may be read as a request.
 func TestWhatCouldBeSmuggledIsRefused(t *testing.T) {
-	r := start(t, Config{HeaderTimeout: 5 * time.Second})
+	onEachEngine(t, testWhatCouldBeSmuggledIsRefused)
+}
+
+func testWhatCouldBeSmuggledIsRefused(t *testing.T, on engine) {
+	timeout := 5 * time.Second
+	if on == standard {
+		timeout = time.Second // net/http waits for more than HTTP/0.9 has
+	}
+	r := on.start(t, Config{HeaderTimeout: timeout})
 	var reached atomic.Int32
 	r.add("one", serve(t, func(w http.ResponseWriter, q *http.Request) {
 		if q.TransferEncoding == nil {
@@ -105,6 +132,9 @@ func TestWhatCouldBeSmuggledIsRefused(t *testing.T) {
 		"HTTP/2 that comes second":      {"GET / HTTP/1.1\r\n" + host + "Content-Length: x\r\n\r\nPRI * HTTP/2.0\r\n\r\n", 400},
 		"an invalid trailer":            {"POST / HTTP/1.1\r\n" + host + "Transfer-Encoding: chunked\r\n\r\n0\r\nno trailer\r\n\r\n", 400},
 	} {
+		if want, ok := toleratedByNetHTTP[what]; ok && on == standard {
+			c.want = want
+		}
 		t.Run(what, func(t *testing.T) {
 			before := reached.Load()
 			l := r.dial()
@@ -120,22 +150,30 @@ func TestWhatCouldBeSmuggledIsRefused(t *testing.T) {
 			if !a.close {
 				t.Errorf("the answer does not announce the connection's end: %v", a.header)
 			}
-			if !strings.Contains(a.body, "request id: ") {
-				t.Errorf("the answer %q has no request id", a.body)
+			if on == standard { // net/http refuses most of them itself, and may reset the connection
+				io.Copy(io.Discard, l.r)
+			} else {
+				if !strings.Contains(a.body, "request id: ") {
+					t.Errorf("the answer %q has no request id", a.body)
+				}
+				l.ends()
 			}
-			l.ends()
 			if reached.Load() != before {
 				t.Errorf("the request got through to the instance")
 			}
 		})
 	}
-	if s := r.Status(); s.Refused < 30 {
+	if s := r.Status(); on == fast && s.Refused < 30 {
 		t.Errorf("only %d requests are counted as refused", s.Refused)
 	}
 }
 
 func TestASlowHeadAndASlowBodyAreGivenUp(t *testing.T) {
-	r := start(t, Config{HeaderTimeout: 50 * time.Millisecond, BodyTimeout: 100 * time.Millisecond})
+	onEachEngine(t, testASlowHeadAndASlowBodyAreGivenUp)
+}
+
+func testASlowHeadAndASlowBodyAreGivenUp(t *testing.T, on engine) {
+	r := on.start(t, Config{HeaderTimeout: 50 * time.Millisecond, BodyTimeout: 100 * time.Millisecond})
 	r.add("one", serve(t, func(w http.ResponseWriter, q *http.Request) { io.Copy(io.Discard, q.Body) }), route())
 	for what, text := range map[string]string{
 		"head":         "GET / HTTP/1.1\r\nHost:",
@@ -145,6 +183,10 @@ func TestASlowHeadAndASlowBodyAreGivenUp(t *testing.T) {
 	} {
 		l := r.dial()
 		l.send("%s", text)
+		if what == "head" && on == standard {
+			l.ends() // net/http closes the connection without a response
+			continue
+		}
 		if a := l.read("POST"); a.status != 408 {
 			t.Errorf("%s: %d %q, want 408", what, a.status, a.body)
 		}
@@ -152,8 +194,10 @@ func TestASlowHeadAndASlowBodyAreGivenUp(t *testing.T) {
 	}
 }
 
-func TestALargeBodyIsRefused(t *testing.T) {
-	r := start(t, Config{MaxBody: 100 << 10})
+func TestALargeBodyIsRefused(t *testing.T) { onEachEngine(t, testALargeBodyIsRefused) }
+
+func testALargeBodyIsRefused(t *testing.T, on engine) {
+	r := on.start(t, Config{MaxBody: 100 << 10})
 	r.add("one", serve(t, func(w http.ResponseWriter, q *http.Request) {
 		n, _ := io.Copy(io.Discard, q.Body)
 		fmt.Fprint(w, n)
@@ -173,7 +217,11 @@ func TestALargeBodyIsRefused(t *testing.T) {
 }
 
 func TestAnAnswerThatDoesNotComeInTime(t *testing.T) {
-	r := start(t, Config{ResponseTimeout: time.Minute})
+	onEachEngine(t, testAnAnswerThatDoesNotComeInTime)
+}
+
+func testAnAnswerThatDoesNotComeInTime(t *testing.T, on engine) {
+	r := on.start(t, Config{ResponseTimeout: time.Minute})
 	hold := make(chan struct{})
 	defer close(hold)
 	slow := serve(t, func(http.ResponseWriter, *http.Request) { <-hold })
@@ -186,7 +234,11 @@ func TestAnAnswerThatDoesNotComeInTime(t *testing.T) {
 }
 
 func TestAClientThatLeavesEndsItsRequest(t *testing.T) {
-	r := start(t, Config{})
+	onEachEngine(t, testAClientThatLeavesEndsItsRequest)
+}
+
+func testAClientThatLeavesEndsItsRequest(t *testing.T, on engine) {
+	r := on.start(t, Config{})
 	began, left := make(chan struct{}), make(chan struct{})
 	r.add("one", serve(t, func(_ http.ResponseWriter, q *http.Request) {
 		close(began)

@@ -21,6 +21,7 @@ type Config struct {
 	Source     Source
 	Logger     *slog.Logger
 
+	Engine       string         // EngineFast or EngineStandard
 	AccessLog    string         // a file, "-" for standard output; "" writes none
 	AccessFormat string         // "json" or "combined"
 	AccessSample float64        // share of the requests that are logged; above 0 to 1
@@ -44,6 +45,12 @@ const NoLimit time.Duration = -1
 // one is Complete again.
 type Source func(ctx context.Context, apply func(*api.CatalogUpdate) error, broke func(error)) error
 
+// Values of Config.Engine.
+const (
+	EngineFast     = "fast"     // HTTP/1 by package http1
+	EngineStandard = "standard" // HTTP/1 by net/http and httputil.ReverseProxy
+)
+
 // Values of Config.AccessFormat.
 const (
 	AccessJSON     = "json"
@@ -53,6 +60,7 @@ const (
 func (c Config) withDefaults() Config {
 	fallback(&c.HTTPAddr, "127.0.0.1:8080")
 	fallback(&c.TCPAddress, "127.0.0.1")
+	fallback(&c.Engine, EngineFast)
 	fallback(&c.AccessFormat, AccessJSON)
 	fallback(&c.AccessSample, 1)
 	fallback(&c.MaxHeader, 32<<10)

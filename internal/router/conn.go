@@ -66,7 +66,8 @@ func (r *Router) serveConn(nc *net.TCPConn) {
 				c.linger()
 			}
 		case first && string(head) == preface:
-			r.handOver(c, head)
+			c.forever()
+			r.handOver(newHandedConn(c.nc, append(append([]byte(nil), head...), c.unread()...)))
 			return
 		case c.handle(head) && !r.closing.Load():
 			continue

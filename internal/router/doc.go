@@ -3,30 +3,33 @@
 
 // Package router sends traffic to the routable instances of groups: HTTP/1.1,
 // WebSocket, HTTP/2 without TLS and gRPC by host and path, TCP by port. It runs
-// on any agent. All that it knows comes from the catalog's stream; it holds
-// nothing that must survive.
+// on any agent. Its only input is the stream of the catalog, and it stores
+// nothing durable.
 //
-// Three ideas carry it.
+// Its design has four parts.
 //
-// The table is immutable. One goroutine applies the catalog's updates and puts
-// a new table in place of the old one; whoever routes a request takes one look
-// at one table. A table shares with the one before it whatever did not change,
-// so that one instance that comes or goes among ten thousand costs some
-// microseconds. What must outlive a table (connections kept open, requests under
-// way, failures, counters) belongs to the instance, which tables point to.
+// The table is immutable. One goroutine applies the catalog's updates and
+// publishes a new table for each; a request uses one table from its beginning to
+// its end. A table shares all unchanged parts with its predecessor, so replacing
+// one instance among ten thousand costs some microseconds. State that outlives a
+// table (idle connections, requests in flight, failures, counters) belongs to the
+// instances, which tables point to.
 //
-// HTTP/1.1 is forwarded by a loop of its own, not by net/http. Each connection
-// of a client has one goroutine, which reads a head, writes it to a kept
-// connection of an instance, and reads the answer: four system calls and next to
-// no garbage, where net/http's server and transport hand every request through
-// three goroutines. The price is that the parser here is one more that must
-// agree with everybody else's; so it takes only what cannot be read in two ways,
-// and a fuzz test holds it to what net/http makes of the same bytes. HTTP/2, where
-// framing leaves no doubt and streams share connections, is net/http's.
+// The engine EngineFast forwards HTTP/1. One goroutine per connection of a client
+// reads a head, writes it to an idle connection of an instance, and reads the
+// response: four system calls and almost no garbage, while net/http passes each
+// request through three goroutines. The price is a parser that must agree with
+// all others; package http1 therefore accepts only unambiguous requests, and
+// tests compare it with net/http.
 //
-// A request is lost only if it may have been carried out. One that no byte of
-// was sent goes to another instance, whatever its method; one that an instance
-// did not answer goes to another instance if its method is idempotent and its
-// body is still at hand. An instance that leaves the catalog gets no new
-// requests, and those under way end in their own time.
+// The server of net/http and httputil.ReverseProxy forward HTTP/2, whose framing
+// is unambiguous and whose streams share connections, and with EngineStandard all
+// of HTTP. An exchange is one such request. Both engines share the tables, the
+// choice of an instance, the limits and the records.
+//
+// The router repeats a request only if that does no harm. It sends a request of
+// which an instance received no byte to another instance, regardless of the
+// method. If an instance received the request and did not respond, it sends an
+// idempotent request to another instance if it still has the body. An instance
+// that leaves the catalog receives no new requests, and those in flight continue.
 package router

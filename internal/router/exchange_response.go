@@ -5,58 +5,33 @@ package router
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"strconv"
 	"time"
-
-	"github.com/reeve-run/reeve/api"
 )
 
-// failed says what went wrong, and whether another instance may be asked.
-func (x *exchange) failed(req *http.Request, err error, hasBody bool) (*refusal, bool) {
-	t := x.target
-	var connecting *dialError
-	var refused *refusal
-	switch {
-	case errors.As(err, &refused):
-		return refused, false
-	case req.Context().Err() != nil:
-		return &refusal{statusClientGone, errClientGone.Error()}, false
-	case errors.As(err, &connecting):
-		x.pool.unreachable(t.instance, connecting.error)
-		return &refusal{http.StatusBadGateway, fmt.Sprintf("the instance %s at %s took no connection: %s", api.ShortID(t.alloc), t.address, inWords(connecting.error))}, true
-	}
-	x.pool.failed(t.instance, "no answer: "+inWords(err))
-	status := http.StatusBadGateway
-	if errors.Is(err, errTimeout) {
-		status = http.StatusGatewayTimeout
-	}
-	if !t.gone.Load() {
-		x.record.dropped++
-	}
-	again := status == http.StatusBadGateway && !hasBody && isIdempotent(req.Method) && x.record.dropped < 2
-	return &refusal{status, fmt.Sprintf("the instance %s at %s gave no answer: %s", api.ShortID(t.alloc), t.address, inWords(err))}, again
-}
-
-// answered looks at an instance's answer before it is passed on.
-func (x *exchange) answered(a *http.Response) {
+// responded inspects an instance's response before ReverseProxy forwards it.
+func (x *exchange) responded(a *http.Response) {
 	x.record.status = a.StatusCode
-	if a.StatusCode >= 500 {
+	switch {
+	case a.StatusCode >= 500:
 		x.pool.failed(x.target.instance, "status "+strconv.Itoa(a.StatusCode))
-	} else if x.reading.limit == 0 { // a stream, whose end may be days away
+	case x.reading.limit == 0: // a stream or a tunnel, which may last for days
 		x.target.ejection.succeeded(ticks(time.Now()))
 	}
 	if x.pool.sticky != "" && x.session != x.target.cookie() {
 		a.Header.Add("Set-Cookie", setSession(x.pool, x.target.instance))
 	}
+	if x.isHTTP1 && x.tunnel == nil && !x.body.isRead() {
+		a.Header.Set("Connection", "close") // the rest of the request must not be read as another one
+	}
 }
 
-// ended counts an answer as a success or a failure of its instance, by what
-// ended it: an error of its body, nil if nobody wanted the rest, and the cause
-// that cancelled its request.
+// ended counts a response as a success or a failure of its instance. The err is
+// the error of the response's body, nil if the router closed the body early; the
+// cause is the reason why the router cancelled the request.
 func (x *exchange) ended(req *http.Request, a *http.Response, err, cause error) {
 	switch {
 	case err == io.EOF:
@@ -71,25 +46,34 @@ func (x *exchange) ended(req *http.Request, a *http.Response, err, cause error) 
 		err = errStalled
 	}
 	x.record.truncated, x.record.why = true, cutShort(err)
-	if a.StatusCode < 500 && !x.body.bad.Load() {
+	if nc, ok := req.Context().Value(connKey{}).(*handedConn); ok && !req.ProtoAtLeast(1, 1) {
+		nc.SetLinger(0) // a reset, because a regular end would mark the end of the body
+	}
+	if a.StatusCode < 500 && x.body.refused.Load() == nil {
 		x.pool.failed(x.target.instance, x.record.why)
 	}
 }
 
-// refuse answers by the router itself; to gRPC in its own way, without which a
-// client would only see a status that it has to guess the meaning of.
+// refuse responds without an instance. A gRPC client receives a gRPC status,
+// because it would have to guess the meaning of an HTTP status.
 func (x *exchange) refuse(w http.ResponseWriter, err error) {
 	var why *refusal
 	if !errors.As(err, &why) {
 		why = &refusal{http.StatusBadGateway, inWords(err)}
 	}
 	x.record.status, x.record.why = why.status, why.why
+	h := w.Header()
+	if x.isHTTP1 && !keepsOpen(why.status, x.body.ReadCloser != http.NoBody) {
+		h.Set("Connection", "close")
+	}
 	if why.status == statusClientGone {
+		if x.isHTTP1 {
+			panic(http.ErrAbortHandler) // otherwise net/http would send 200
+		}
 		return
 	}
-	h := w.Header()
 	h.Set("X-Request-Id", x.record.id)
-	if x.grpc {
+	if x.grpc && !x.isHTTP1 {
 		h.Set("Content-Type", "application/grpc")
 		h.Set("Grpc-Status", strconv.Itoa(grpcStatus(why.status)))
 		h.Set("Grpc-Message", url.PathEscape(why.why+" (request id "+x.record.id+")"))
@@ -104,10 +88,10 @@ func (x *exchange) refuse(w http.ResponseWriter, err error) {
 	h.Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(why.status)
 	io.WriteString(w, text)
-	http.NewResponseController(w).Flush() // within the time that a client has to take it
+	http.NewResponseController(w).Flush() // within the time limit of the response
 }
 
-// grpcStatus is what gRPC calls a status.
+// grpcStatus returns the gRPC status for an HTTP status.
 func grpcStatus(status int) int {
 	switch status {
 	case http.StatusNotFound:

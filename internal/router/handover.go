@@ -6,45 +6,60 @@ package router
 import (
 	"net"
 	"sync"
+	"sync/atomic"
 )
 
-// handOver gives a connection that begins with HTTP/2's preface to the server
-// for it.
-func (r *Router) handOver(c *conn, head []byte) {
-	c.forever()
-	rest := append(append([]byte(nil), head...), c.unread()...)
-	nc := &begunConn{TCPConn: c.nc, rest: rest, closed: make(chan struct{})}
+// handOver passes a connection to the server of net/http, and returns when it is
+// closed.
+func (r *Router) handOver(c *handedConn) {
 	select {
-	case r.handed <- nc:
-		<-nc.closed // it stays among the router's connections until then
+	case r.handed <- c:
+		<-c.closed
 	case <-r.stopped:
-		c.close()
+		c.Close()
 	}
 }
 
-// A begunConn is a connection of which something was read.
-type begunConn struct {
+// A handedConn is a client's connection that the server of net/http serves. It
+// reads the rest first, which the router has already read.
+type handedConn struct {
 	*net.TCPConn
 	rest   []byte
+	silent atomic.Bool // reports whether the client has not sent anything
 	once   sync.Once
 	closed chan struct{}
 }
 
-func (c *begunConn) Read(p []byte) (int, error) {
+func newHandedConn(nc *net.TCPConn, rest []byte) *handedConn {
+	return &handedConn{TCPConn: nc, rest: rest, closed: make(chan struct{})}
+}
+
+func (c *handedConn) Read(p []byte) (int, error) {
 	if len(c.rest) > 0 {
 		n := copy(p, c.rest)
 		c.rest = c.rest[n:]
 		return n, nil
 	}
-	return c.TCPConn.Read(p)
+	n, err := c.TCPConn.Read(p)
+	if n > 0 && c.silent.Load() {
+		c.silent.Store(false)
+	}
+	return n, err
 }
 
-func (c *begunConn) Close() error {
+func (c *handedConn) Close() error {
 	defer c.once.Do(func() { close(c.closed) })
 	return c.TCPConn.Close()
 }
 
-// handedConns is a listener for connections that were handed over.
+// isIdle reports whether the router may close the connection when it stops. The
+// server of net/http closes connections between two requests, but waits for a
+// client that has not sent anything yet.
+func (c *handedConn) isIdle() bool { return c.silent.Load() }
+
+func (c *handedConn) close() { c.Close() }
+
+// handedConns is the listener of the server of net/http.
 type handedConns struct{ router *Router }
 
 func (l handedConns) Accept() (net.Conn, error) {

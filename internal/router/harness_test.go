@@ -34,8 +34,24 @@ type running struct {
 	stop    func()
 }
 
-func start(t *testing.T, config Config) *running {
+// An engine is a value of Config.Engine.
+type engine string
+
+const (
+	fast     engine = EngineFast
+	standard engine = EngineStandard
+)
+
+// onEachEngine runs a test once per engine.
+func onEachEngine(t *testing.T, test func(*testing.T, engine)) {
+	for _, on := range []engine{fast, standard} {
+		t.Run(string(on), func(t *testing.T) { test(t, on) })
+	}
+}
+
+func (e engine) start(t *testing.T, config Config) *running {
 	t.Helper()
+	config.Engine = string(e)
 	config.HTTPAddr = "127.0.0.1:0"
 	if config.DrainTimeout == 0 {
 		config.DrainTimeout = time.Second

@@ -21,7 +21,11 @@ import (
 )
 
 func TestARequestThatNobodyTookGoesToAnotherInstance(t *testing.T) {
-	r := start(t, Config{})
+	onEachEngine(t, testARequestThatNobodyTookGoesToAnotherInstance)
+}
+
+func testARequestThatNobodyTookGoesToAnotherInstance(t *testing.T, on engine) {
+	r := on.start(t, Config{})
 	r.add("good", says(t, "good"), route())
 	r.add("gone", unused(t), route())
 	for range 50 {
@@ -45,7 +49,11 @@ func TestARequestThatNobodyTookGoesToAnotherInstance(t *testing.T) {
 // An instance that closes a connection without an answer may have carried the
 // request out.
 func TestARequestWithoutAnswerIsRepeatedOnlyIfThatDoesNoHarm(t *testing.T) {
-	r := start(t, Config{})
+	onEachEngine(t, testARequestWithoutAnswerIsRepeatedOnlyIfThatDoesNoHarm)
+}
+
+func testARequestWithoutAnswerIsRepeatedOnlyIfThatDoesNoHarm(t *testing.T, on engine) {
+	r := on.start(t, Config{})
 	var dropped atomic.Int32
 	r.add("bad", serve(t, func(w http.ResponseWriter, q *http.Request) {
 		dropped.Add(1)
@@ -70,7 +78,11 @@ func TestARequestWithoutAnswerIsRepeatedOnlyIfThatDoesNoHarm(t *testing.T) {
 
 // A request that ends whoever gets it must not end them all.
 func TestARequestThatEndsInstancesIsNotGivenToAll(t *testing.T) {
-	r := start(t, Config{})
+	onEachEngine(t, testARequestThatEndsInstancesIsNotGivenToAll)
+}
+
+func testARequestThatEndsInstancesIsNotGivenToAll(t *testing.T, on engine) {
+	r := on.start(t, Config{})
 	var had atomic.Int32
 	for i := range 5 {
 		r.add(fmt.Sprint(i), serve(t, func(w http.ResponseWriter, q *http.Request) {
@@ -84,7 +96,11 @@ func TestARequestThatEndsInstancesIsNotGivenToAll(t *testing.T) {
 }
 
 func TestAConnectionThatWasClosedMeanwhileCostsNothing(t *testing.T) {
-	r := start(t, Config{})
+	onEachEngine(t, testAConnectionThatWasClosedMeanwhileCostsNothing)
+}
+
+func testAConnectionThatWasClosedMeanwhileCostsNothing(t *testing.T, on engine) {
+	r := on.start(t, Config{})
 	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) { io.Copy(w, q.Body) })}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -111,8 +127,12 @@ func TestAConnectionThatWasClosedMeanwhileCostsNothing(t *testing.T) {
 }
 
 func TestEjectionHasBackoffAndNeverTakesAll(t *testing.T) {
+	onEachEngine(t, testEjectionHasBackoffAndNeverTakesAll)
+}
+
+func testEjectionHasBackoffAndNeverTakesAll(t *testing.T, on engine) {
 	var fail atomic.Bool
-	r := start(t, Config{})
+	r := on.start(t, Config{})
 	h := func(w http.ResponseWriter, q *http.Request) {
 		if fail.Load() {
 			w.WriteHeader(500)
@@ -168,8 +188,12 @@ func TestEjectionHasBackoffAndNeverTakesAll(t *testing.T) {
 // even if instances end at once; and none at all when they end after what they
 // had taken on, as shutdown_delay has them do.
 func TestNoRequestIsLostWhileInstancesComeAndGo(t *testing.T) {
+	onEachEngine(t, testNoRequestIsLostWhileInstancesComeAndGo)
+}
+
+func testNoRequestIsLostWhileInstancesComeAndGo(t *testing.T, on engine) {
 	for method, waits := range map[string]bool{"GET": false, "PUT": false, "POST": true} {
-		t.Run(method, func(t *testing.T) { comeAndGo(t, method, waits) })
+		t.Run(method, func(t *testing.T) { comeAndGo(t, on, method, waits) })
 	}
 }
 
@@ -190,8 +214,8 @@ func (r *running) begin(name string) comer {
 	return comer{name, s}
 }
 
-func comeAndGo(t *testing.T, method string, waits bool) {
-	r := start(t, Config{})
+func comeAndGo(t *testing.T, on engine, method string, waits bool) {
+	r := on.start(t, Config{})
 	random := rand.New(rand.NewSource(1))
 	up := []comer{r.begin("a"), r.begin("b"), r.begin("c")}
 	var stop atomic.Bool
@@ -216,7 +240,8 @@ func comeAndGo(t *testing.T, method string, waits bool) {
 			}
 		})
 	}
-	for n := range 60 {
+	rounds := map[engine]int{fast: 60, standard: 20}[on]
+	for n := range rounds {
 		up = append(up, r.begin(fmt.Sprint(n)))
 		i := random.Intn(len(up))
 		old := up[i]
@@ -243,7 +268,11 @@ func comeAndGo(t *testing.T, method string, waits bool) {
 }
 
 func TestWhatIsUnderWayEndsInItsOwnTime(t *testing.T) {
-	r := start(t, Config{})
+	onEachEngine(t, testWhatIsUnderWayEndsInItsOwnTime)
+}
+
+func testWhatIsUnderWayEndsInItsOwnTime(t *testing.T, on engine) {
+	r := on.start(t, Config{})
 	hold := make(chan struct{})
 	r.add("old", serve(t, func(w http.ResponseWriter, q *http.Request) {
 		io.WriteString(w, "begin ")
@@ -275,7 +304,11 @@ func TestWhatIsUnderWayEndsInItsOwnTime(t *testing.T) {
 }
 
 func TestTheRouterStopsWhenWhatIsUnderWayHasEnded(t *testing.T) {
-	r := start(t, Config{DrainTimeout: deadline})
+	onEachEngine(t, testTheRouterStopsWhenWhatIsUnderWayHasEnded)
+}
+
+func testTheRouterStopsWhenWhatIsUnderWayHasEnded(t *testing.T, on engine) {
+	r := on.start(t, Config{DrainTimeout: deadline})
 	began, hold := make(chan struct{}), make(chan struct{})
 	r.add("one", serve(t, func(w http.ResponseWriter, q *http.Request) {
 		close(began)

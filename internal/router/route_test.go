@@ -18,7 +18,11 @@ import (
 )
 
 func TestRequestsGoByHostAndThenByTheLongestPath(t *testing.T) {
-	r := start(t, Config{})
+	onEachEngine(t, testRequestsGoByHostAndThenByTheLongestPath)
+}
+
+func testRequestsGoByHostAndThenByTheLongestPath(t *testing.T, on engine) {
+	r := on.start(t, Config{})
 	for name, to := range map[string]*api.Route{
 		"any":         route(),
 		"any/special": route(path("/special")),
@@ -63,7 +67,11 @@ func TestRequestsGoByHostAndThenByTheLongestPath(t *testing.T) {
 }
 
 func TestTheInstanceSeesThePathThatWasMatched(t *testing.T) {
-	r := start(t, Config{})
+	onEachEngine(t, testTheInstanceSeesThePathThatWasMatched)
+}
+
+func testTheInstanceSeesThePathThatWasMatched(t *testing.T, on engine) {
+	r := on.start(t, Config{})
 	seen := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, "%s prefix=%s", r.RequestURI, r.Header.Get("X-Forwarded-Prefix"))
 	})
@@ -91,7 +99,11 @@ func TestTheInstanceSeesThePathThatWasMatched(t *testing.T) {
 }
 
 func TestARequestWithoutRouteOrInstanceIsAnsweredWithTheReason(t *testing.T) {
-	r := start(t, Config{})
+	onEachEngine(t, testARequestWithoutRouteOrInstanceIsAnsweredWithTheReason)
+}
+
+func testARequestWithoutRouteOrInstanceIsAnsweredWithTheReason(t *testing.T, on engine) {
+	r := on.start(t, Config{})
 	id := func(q *http.Request) { q.Header.Set("X-Request-Id", "name-1") }
 	a := r.do("GET", "nobody.org/x", nil, id)
 	if a.status != 404 || a.header.Get("X-Request-Id") != "name-1" ||
@@ -130,8 +142,10 @@ func TestARequestWithoutRouteOrInstanceIsAnsweredWithTheReason(t *testing.T) {
 	}
 }
 
-func TestWeightsAreKept(t *testing.T) {
-	r := start(t, Config{})
+func TestWeightsAreKept(t *testing.T) { onEachEngine(t, testWeightsAreKept) }
+
+func testWeightsAreKept(t *testing.T, on engine) {
+	r := on.start(t, Config{})
 	r.add("a", says(t, "a"), route(weight(3)))
 	r.add("b", says(t, "b"), route(weight(1)))
 	r.add("c", says(t, "c"), route(weight(0)))
@@ -152,7 +166,11 @@ func TestWeightsAreKept(t *testing.T) {
 }
 
 func TestTheInstanceWithLessToDoIsPicked(t *testing.T) {
-	r := start(t, Config{})
+	onEachEngine(t, testTheInstanceWithLessToDoIsPicked)
+}
+
+func testTheInstanceWithLessToDoIsPicked(t *testing.T, on engine) {
+	r := on.start(t, Config{})
 	hold := make(chan struct{})
 	slow := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		<-hold
@@ -178,7 +196,11 @@ func TestTheInstanceWithLessToDoIsPicked(t *testing.T) {
 }
 
 func TestWhereARequestCameFromIsPassedOn(t *testing.T) {
-	r := start(t, Config{})
+	onEachEngine(t, testWhereARequestCameFromIsPassedOn)
+}
+
+func testWhereARequestCameFromIsPassedOn(t *testing.T, on engine) {
+	r := on.start(t, Config{})
 	r.add("one", serve(t, func(w http.ResponseWriter, r *http.Request) {
 		for _, name := range []string{"X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "X-Forwarded-Port", "X-Real-Ip", "Forwarded", "X-Request-Id",
 			"Keep-Alive", "X-Hop", "Connection", "Te", "Upgrade", "Proxy-Authorization"} {
@@ -197,7 +219,7 @@ func TestWhereARequestCameFromIsPassedOn(t *testing.T) {
 		t.Errorf("from anybody (-want +got):\n%s", diff)
 	}
 
-	trusting := start(t, Config{Trusted: prefixes(t, "127.0.0.0/8")})
+	trusting := on.start(t, Config{Trusted: prefixes(t, "127.0.0.0/8")})
 	trusting.add("one", r.applier.entries["one"].targets[poolKey{}][0].address, route())
 	l = trusting.dial()
 	l.send("%s", "GET / HTTP/1.1\r\nHost: web.org:80\r\n"+lies+hops+"\r\n")
@@ -209,7 +231,11 @@ func TestWhereARequestCameFromIsPassedOn(t *testing.T) {
 }
 
 func TestASessionStaysWithItsInstance(t *testing.T) {
-	r := start(t, Config{})
+	onEachEngine(t, testASessionStaysWithItsInstance)
+}
+
+func testASessionStaysWithItsInstance(t *testing.T, on engine) {
+	r := on.start(t, Config{})
 	for _, name := range []string{"a", "b", "c"} {
 		r.add(name, says(t, name), route(path("/shop"), sticky("place")))
 	}

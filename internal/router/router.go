@@ -21,7 +21,7 @@ type Router struct {
 	config   Config
 	listener *net.TCPListener
 	access   *accessLog
-	http2    *http.Server
+	server   *http.Server // of the connections that net/http serves
 	handed   chan net.Conn
 
 	table     atomic.Pointer[table]
@@ -62,7 +62,7 @@ func New(config Config) (*Router, error) {
 			return nil, api.Errorf(api.CodeUnavailable, "the router's access log cannot be opened: %v", err)
 		}
 	}
-	r.http2 = r.newHTTP2()
+	r.server = r.newServer()
 	return r, nil
 }
 
@@ -83,8 +83,12 @@ func (r *Router) Run(ctx context.Context) error {
 	if r.access != nil {
 		loops.Go(func() { r.access.run(logging) })
 	}
-	r.serving.Go(func() { r.accept(r.listener, r.serveConn) })
-	loops.Go(func() { r.http2.Serve(handedConns{r}) })
+	serve := r.serveConn
+	if r.config.Engine == EngineStandard {
+		serve = r.serveStandard
+	}
+	r.serving.Go(func() { r.accept(r.listener, serve) })
+	loops.Go(func() { r.server.Serve(handedConns{r}) })
 	loops.Go(func() { r.followCatalog(ctx) })
 	loops.Go(func() { r.upkeep(ctx) })
 	<-ctx.Done()
@@ -172,7 +176,7 @@ func (r *Router) stop() {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		r.http2.Shutdown(graceful)
+		r.server.Shutdown(graceful)
 		r.serving.Wait()
 	}()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -189,34 +193,40 @@ func (r *Router) stop() {
 			return
 		case <-over:
 			over = nil
-			r.http2.Close()
+			r.server.Close()
 			r.tunnels.close()
 		case <-tick.C:
 		}
 	}
 }
 
-// connections are the clients' of HTTP.
+// A client is a connection of an HTTP client.
+type client interface {
+	isIdle() bool // reports whether the router may close it when it stops
+	close()
+}
+
+// connections holds the connections of HTTP clients.
 type connections struct {
 	mu     sync.Mutex
-	open   map[*conn]struct{}
+	open   map[client]struct{}
 	closed bool
 }
 
-func (s *connections) add(c *conn) bool {
+func (s *connections) add(c client) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return false
 	}
 	if s.open == nil {
-		s.open = map[*conn]struct{}{}
+		s.open = map[client]struct{}{}
 	}
 	s.open[c] = struct{}{}
 	return true
 }
 
-func (s *connections) remove(c *conn) {
+func (s *connections) remove(c client) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.open, c)
@@ -234,8 +244,8 @@ func (s *connections) close(all bool) {
 	defer s.mu.Unlock()
 	s.closed = s.closed || all
 	for c := range s.open {
-		if all || c.idle.Load() {
-			c.nc.Close()
+		if all || c.isIdle() {
+			c.close()
 		}
 	}
 }

@@ -64,7 +64,11 @@ func (r *running) instance(host string) *api.RouterInstance {
 }
 
 func TestAnAnswerThatStallsIsBrokenOff(t *testing.T) {
-	r := start(t, Config{BodyTimeout: 100 * time.Millisecond})
+	onEachEngine(t, testAnAnswerThatStallsIsBrokenOff)
+}
+
+func testAnAnswerThatStallsIsBrokenOff(t *testing.T, on engine) {
+	r := on.start(t, Config{BodyTimeout: 100 * time.Millisecond})
 	for name, text := range stalled {
 		r.add(name, answers(t, text, false), route(host(name)))
 	}
@@ -85,8 +89,12 @@ func TestAnAnswerThatStallsIsBrokenOff(t *testing.T) {
 // Failures in the middle of answers are failures in a row, though each answer
 // had begun well.
 func TestAnInstanceWhoseAnswersStallIsEjected(t *testing.T) {
+	onEachEngine(t, testAnInstanceWhoseAnswersStallIsEjected)
+}
+
+func testAnInstanceWhoseAnswersStallIsEjected(t *testing.T, on engine) {
 	for what := range clients(t) {
-		r := start(t, Config{BodyTimeout: 20 * time.Millisecond})
+		r := on.start(t, Config{BodyTimeout: 20 * time.Millisecond})
 		client := clients(t)[what]
 		r.add("stalls", answers(t, stalled["length"], false), route(weight(1000)))
 		r.add("good", says(t, "good"), route())
@@ -116,10 +124,12 @@ func paced(w io.Writer, flush func() error, pauses []time.Duration) {
 
 // A byte in less than the timeout is enough, however the pauses follow one
 // another; the timeout is never shorter than it is said to be.
-func TestASlowBodyThatGoesOnPasses(t *testing.T) {
+func TestASlowBodyThatGoesOnPasses(t *testing.T) { onEachEngine(t, testASlowBodyThatGoesOnPasses) }
+
+func testASlowBodyThatGoesOnPasses(t *testing.T, on engine) {
 	const limit = 3 * time.Second
 	pauses := []time.Duration{limit * 45 / 100, limit * 8 / 10, limit / 10}
-	r := start(t, Config{BodyTimeout: limit})
+	r := on.start(t, Config{BodyTimeout: limit})
 	r.add("one", serve(t, func(w http.ResponseWriter, q *http.Request) {
 		control := http.NewResponseController(w)
 		if strings.HasPrefix(q.Host, "length") {
@@ -175,7 +185,11 @@ func (r *running) outlast() {
 // A stream of events says something when something happens. So do gRPC's
 // streams, and a WebSocket.
 func TestAStreamMayBeSilentForLongerThanBodyTimeout(t *testing.T) {
-	r := start(t, Config{BodyTimeout: 100 * time.Millisecond})
+	onEachEngine(t, testAStreamMayBeSilentForLongerThanBodyTimeout)
+}
+
+func testAStreamMayBeSilentForLongerThanBodyTimeout(t *testing.T, on engine) {
+	r := on.start(t, Config{BodyTimeout: 100 * time.Millisecond})
 	r.add("length", answers(t, stalled["length"], false), route(host("length")))
 	goOn := make(chan struct{})
 	r.add("stream", serve(t, func(w http.ResponseWriter, q *http.Request) {
@@ -220,7 +234,11 @@ func TestAStreamMayBeSilentForLongerThanBodyTimeout(t *testing.T) {
 }
 
 func TestAStreamEndsWhenItsClientLeaves(t *testing.T) {
-	r := start(t, Config{BodyTimeout: 100 * time.Millisecond})
+	onEachEngine(t, testAStreamEndsWhenItsClientLeaves)
+}
+
+func testAStreamEndsWhenItsClientLeaves(t *testing.T, on engine) {
+	r := on.start(t, Config{BodyTimeout: 100 * time.Millisecond})
 	left := make(chan struct{})
 	r.add("one", serve(t, func(w http.ResponseWriter, q *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -239,7 +257,11 @@ func TestAStreamEndsWhenItsClientLeaves(t *testing.T) {
 }
 
 func TestAClientThatStopsReadingIsGivenUp(t *testing.T) {
-	r := start(t, Config{BodyTimeout: 100 * time.Millisecond})
+	onEachEngine(t, testAClientThatStopsReadingIsGivenUp)
+}
+
+func testAClientThatStopsReadingIsGivenUp(t *testing.T, on engine) {
+	r := on.start(t, Config{BodyTimeout: 100 * time.Millisecond})
 	over := make(chan struct{})
 	r.add("one", serve(t, func(w http.ResponseWriter, q *http.Request) {
 		w.Header().Set("Content-Type", q.URL.Query().Get("type"))
@@ -269,7 +291,11 @@ func TestAClientThatStopsReadingIsGivenUp(t *testing.T) {
 // An HTTP/2 client may leave no room for a single byte; what the router itself
 // has to say waits for it no longer than anything else.
 func TestAnHTTP2ClientWithoutRoomForARefusalIsGivenUp(t *testing.T) {
-	r := start(t, Config{BodyTimeout: 100 * time.Millisecond})
+	onEachEngine(t, testAnHTTP2ClientWithoutRoomForARefusalIsGivenUp)
+}
+
+func testAnHTTP2ClientWithoutRoomForARefusalIsGivenUp(t *testing.T, on engine) {
+	r := on.start(t, Config{BodyTimeout: 100 * time.Millisecond})
 	l := r.dial()
 	frame := func(kind, flags byte, stream uint32, payload string) string {
 		head := binary.BigEndian.AppendUint32(nil, uint32(len(payload))<<8|uint32(kind))
@@ -295,7 +321,11 @@ func TestAnHTTP2ClientWithoutRoomForARefusalIsGivenUp(t *testing.T) {
 // An answer may begin before its request has ended, and have to wait for it: a
 // request that stalls is the client's fault.
 func TestAnInstanceIsNotBlamedForARequestThatStalls(t *testing.T) {
-	r := start(t, Config{BodyTimeout: 100 * time.Millisecond})
+	onEachEngine(t, testAnInstanceIsNotBlamedForARequestThatStalls)
+}
+
+func testAnInstanceIsNotBlamedForARequestThatStalls(t *testing.T, on engine) {
+	r := on.start(t, Config{BodyTimeout: 100 * time.Millisecond})
 	left := make(chan struct{})
 	r.add("one", serve(t, func(w http.ResponseWriter, q *http.Request) {
 		control := http.NewResponseController(w)
@@ -323,8 +353,10 @@ func TestAnInstanceIsNotBlamedForARequestThatStalls(t *testing.T) {
 	}
 }
 
-func TestBodiesWithoutATimeout(t *testing.T) {
-	r := start(t, Config{BodyTimeout: NoLimit})
+func TestBodiesWithoutATimeout(t *testing.T) { onEachEngine(t, testBodiesWithoutATimeout) }
+
+func testBodiesWithoutATimeout(t *testing.T, on engine) {
+	r := on.start(t, Config{BodyTimeout: NoLimit})
 	r.add("one", serve(t, func(w http.ResponseWriter, q *http.Request) {
 		text, _ := io.ReadAll(q.Body)
 		w.Write(text)
@@ -350,7 +382,7 @@ func TestBodiesWithoutATimeout(t *testing.T) {
 // The transport may still read a request's body when the answer has ended and
 // the stream with it.
 func TestManyHTTP2AnswersBeforeTheirRequestsEnd(t *testing.T) {
-	r := start(t, Config{})
+	r := fast.start(t, Config{})
 	r.add("one", serve(t, func(w http.ResponseWriter, q *http.Request) {
 		io.ReadFull(q.Body, make([]byte, 1000))
 		w.WriteHeader(http.StatusForbidden)
@@ -376,7 +408,11 @@ func TestManyHTTP2AnswersBeforeTheirRequestsEnd(t *testing.T) {
 
 // A protocol that an instance changes to unasked must not cost a connection.
 func TestAnUnaskedChangeOfProtocolIsRefusedToHTTP2(t *testing.T) {
-	r := start(t, Config{})
+	onEachEngine(t, testAnUnaskedChangeOfProtocolIsRefusedToHTTP2)
+}
+
+func testAnUnaskedChangeOfProtocolIsRefusedToHTTP2(t *testing.T, on engine) {
+	r := on.start(t, Config{})
 	r.add("one", answers(t, "HTTP/1.1 101 Switching Protocols\r\n\r\n", false), route(host("x")))
 	if resp := r.ask(h2c(t), "x/"); resp.StatusCode != http.StatusBadGateway {
 		t.Errorf("status %d, want 502", resp.StatusCode)

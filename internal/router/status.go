@@ -17,7 +17,7 @@ import (
 func (r *Router) Status() *api.RouterStatus {
 	t := r.table.Load()
 	s := &api.RouterStatus{
-		HTTP: r.Addr(), TCPAddress: r.config.TCPAddress,
+		HTTP: r.Addr(), Engine: r.config.Engine, TCPAddress: r.config.TCPAddress,
 		Connected: r.connected.Load(), Index: t.index, Updated: r.updated.Load(), Problems: r.ports.inWords(),
 		Connections: int64(r.conns.len() + r.tunnels.len()),
 		Requests:    r.requests.Load(), Refused: r.refused.Load(), NoRoute: r.noRoute.Load(),

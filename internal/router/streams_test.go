@@ -19,8 +19,10 @@ import (
 	"github.com/coder/websocket"
 )
 
-func TestWebSocket(t *testing.T) {
-	r := start(t, Config{})
+func TestWebSocket(t *testing.T) { onEachEngine(t, testWebSocket) }
+
+func testWebSocket(t *testing.T, on engine) {
+	r := on.start(t, Config{})
 	r.add("one", serve(t, func(w http.ResponseWriter, q *http.Request) {
 		c, err := websocket.Accept(w, q, nil)
 		if err != nil {
@@ -74,7 +76,11 @@ func h2c(t *testing.T) *http.Client {
 }
 
 func TestHTTP2ToInstancesThatSpeakHTTP1(t *testing.T) {
-	r := start(t, Config{MaxBody: 1 << 20})
+	onEachEngine(t, testHTTP2ToInstancesThatSpeakHTTP1)
+}
+
+func testHTTP2ToInstancesThatSpeakHTTP1(t *testing.T, on engine) {
+	r := on.start(t, Config{MaxBody: 1 << 20})
 	echo := func(w http.ResponseWriter, q *http.Request) {
 		fmt.Fprintf(w, "%s %s for=%s host=%s ", q.Proto, q.RequestURI, q.Header.Get("X-Forwarded-For"), q.Host)
 		io.Copy(w, q.Body)
@@ -121,8 +127,10 @@ func frame(text string) []byte {
 
 // A gRPC call is a POST over HTTP/2 whose answer has its status in trailers;
 // both sides may send as long as they like.
-func TestGRPC(t *testing.T) {
-	r := start(t, Config{})
+func TestGRPC(t *testing.T) { onEachEngine(t, testGRPC) }
+
+func testGRPC(t *testing.T, on engine) {
+	r := on.start(t, Config{})
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		w.Header().Set("Content-Type", "application/grpc")
 		w.Header().Set("Trailer", "Grpc-Status, Grpc-Message")
@@ -212,7 +220,7 @@ func echoTCP(t *testing.T, last string) string {
 }
 
 func TestTCP(t *testing.T) {
-	r := start(t, Config{})
+	r := fast.start(t, Config{})
 	_, port, _ := net.SplitHostPort(unused(t))
 	var listen int
 	fmt.Sscan(port, &listen)
@@ -272,7 +280,7 @@ func TestTCP(t *testing.T) {
 }
 
 func TestAPortThatSomebodyElseHasIsAProblemUntilItIsFree(t *testing.T) {
-	r := start(t, Config{})
+	r := fast.start(t, Config{})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
