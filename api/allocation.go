@@ -62,6 +62,7 @@ type Allocation struct {
 	Serving               *Serving      `json:",omitempty"` // set by the node
 	Crashes               *Crashes      `json:",omitempty"`
 	Orphan                bool          `json:",omitempty"` // reports whether it was found on its node without a registered job
+	DesiredReason         Reason        `json:",omitempty"` // code of DesiredDescription
 	PreemptedAllocations  []string
 	PreemptedByAllocation string
 	CreateIndex           uint64
@@ -298,6 +299,7 @@ type AllocationListStub struct {
 	TaskGroup             string
 	AllocatedResources    *AllocatedResources `json:",omitempty"`
 	DesiredStatus         string
+	DesiredReason         Reason `json:",omitempty"`
 	DesiredDescription    string
 	DesiredTransition     DesiredTransition
 	ClientStatus          string
@@ -321,7 +323,7 @@ func (a *Allocation) Stub() *AllocationListStub {
 	s := &AllocationListStub{
 		ID: a.ID, EvalID: a.EvalID, Name: a.Name, Namespace: a.Namespace,
 		NodeID: a.NodeID, NodeName: a.NodeName, JobID: a.JobID, TaskGroup: a.Group,
-		DesiredStatus: a.DesiredStatus, DesiredDescription: a.DesiredDescription,
+		DesiredStatus: a.DesiredStatus, DesiredReason: a.DesiredReason, DesiredDescription: a.DesiredDescription,
 		DesiredTransition: a.DesiredTransition, ClientStatus: a.ClientStatus, ClientDescription: a.ClientDescription,
 		TaskStates: a.TaskStates, DeploymentStatus: a.DeploymentStatus, Crashes: a.Crashes,
 		FollowupEvalID: a.FollowupEvalID, NextAllocation: a.NextAllocation,

@@ -56,3 +56,13 @@ func (d *Decision) JobKey() NamespacedID { return NamespacedID{d.Namespace, d.Jo
 
 // IsAboutInstance reports whether the decision is about an instance rather than a plan.
 func (d *Decision) IsAboutInstance() bool { return d.Plan == "" }
+
+// Describe returns a sentence with the operator and the reason of the decision, as in
+// "replaced by ann: disk is full".
+func (d *Decision) Describe(done string) string {
+	text := done + " by " + d.By
+	if d.Reason != "" {
+		text += ": " + d.Reason
+	}
+	return text
+}

@@ -238,6 +238,7 @@ type Allocation struct {
 	Serving            *Serving               `protobuf:"bytes,31,opt,name=serving,proto3" json:"serving,omitempty"`
 	Crashes            *Crashes               `protobuf:"bytes,32,opt,name=crashes,proto3" json:"crashes,omitempty"`
 	Orphan             bool                   `protobuf:"varint,33,opt,name=orphan,proto3" json:"orphan,omitempty"`
+	DesiredReason      uint32                 `protobuf:"varint,34,opt,name=desired_reason,json=desiredReason,proto3" json:"desired_reason,omitempty"` // api.Reason; desired_description is empty if it is the sentence of the reason
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
 }
@@ -501,6 +502,13 @@ func (x *Allocation) GetOrphan() bool {
 		return x.Orphan
 	}
 	return false
+}
+
+func (x *Allocation) GetDesiredReason() uint32 {
+	if x != nil {
+		return x.DesiredReason
+	}
+	return 0
 }
 
 type Serving struct {
@@ -2193,7 +2201,7 @@ const file_allocset_proto_rawDesc = "" +
 	"\fcreate_index\x18\x04 \x01(\x04R\vcreateIndex\x12(\n" +
 	"\x10job_modify_index\x18\x05 \x01(\x04R\x0ejobModifyIndex\x12\x18\n" +
 	"\amissing\x18\x06 \x01(\bR\amissing\x12\x12\n" +
-	"\x04json\x18\a \x01(\fR\x04json\"\xb0\t\n" +
+	"\x04json\x18\a \x01(\fR\x04json\"\xd7\t\n" +
 	"\n" +
 	"Allocation\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\fR\x02id\x12\x10\n" +
@@ -2233,7 +2241,8 @@ const file_allocset_proto_rawDesc = "" +
 	"\rlaunch_status\x18\x1e \x01(\v2\x1f.reeve.allocset.v1.LaunchStatusR\flaunchStatus\x124\n" +
 	"\aserving\x18\x1f \x01(\v2\x1a.reeve.allocset.v1.ServingR\aserving\x124\n" +
 	"\acrashes\x18  \x01(\v2\x1a.reeve.allocset.v1.CrashesR\acrashes\x12\x16\n" +
-	"\x06orphan\x18! \x01(\bR\x06orphan\"\xdb\x01\n" +
+	"\x06orphan\x18! \x01(\bR\x06orphan\x12%\n" +
+	"\x0edesired_reason\x18\" \x01(\rR\rdesiredReason\"\xdb\x01\n" +
 	"\aServing\x12\x0e\n" +
 	"\x02up\x18\x01 \x01(\bR\x02up\x12\x1a\n" +
 	"\broutable\x18\x02 \x01(\bR\broutable\x12\x16\n" +

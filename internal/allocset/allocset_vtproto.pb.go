@@ -227,6 +227,13 @@ func (m *Allocation) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
 	}
+	if m.DesiredReason != 0 {
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(m.DesiredReason))
+		i--
+		dAtA[i] = 0x2
+		i--
+		dAtA[i] = 0x90
+	}
 	if m.Orphan {
 		i--
 		if m.Orphan {
@@ -2149,6 +2156,9 @@ func (m *Allocation) SizeVT() (n int) {
 	if m.Orphan {
 		n += 3
 	}
+	if m.DesiredReason != 0 {
+		n += 2 + protohelpers.SizeOfVarint(uint64(m.DesiredReason))
+	}
 	n += len(m.unknownFields)
 	return n
 }
@@ -4032,6 +4042,25 @@ func (m *Allocation) UnmarshalVT(dAtA []byte) error {
 				}
 			}
 			m.Orphan = bool(v != 0)
+		case 34:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field DesiredReason", wireType)
+			}
+			m.DesiredReason = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.DesiredReason |= uint32(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
 		default:
 			iNdEx = preIndex
 			skippy, err := protohelpers.Skip(dAtA[iNdEx:])

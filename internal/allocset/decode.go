@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/reasons"
 )
 
 // A decoder turns a set back into allocations, which share memory for the shared
@@ -165,7 +166,6 @@ func (d *decoder) allocation(w *Allocation) *api.Allocation {
 		NodeName:           d.name(w.NodeName),
 		Group:              d.name(w.Group),
 		DesiredStatus:      d.name(w.DesiredStatus),
-		DesiredDescription: d.name(w.DesiredDescription),
 		ClientStatus:       d.name(w.ClientStatus),
 		ClientDescription:  d.name(w.ClientDescription),
 		DeploymentID:       d.name(w.Deployment),
@@ -178,6 +178,7 @@ func (d *decoder) allocation(w *Allocation) *api.Allocation {
 		CreateTime:         w.CreateTime,
 		ModifyTime:         w.ModifyTime,
 	}
+	a.DesiredReason, a.DesiredDescription = reasons.Allocation(w.DesiredReason, d.name(w.DesiredDescription))
 	if w.Job != 0 {
 		if int(w.Job) > len(d.jobs) {
 			d.fail("job %d is missing", w.Job)

@@ -12,6 +12,7 @@ import (
 	"unsafe"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/reasons"
 )
 
 // An Encoder adds allocations to a set, and writes names, jobs, shapes of resources
@@ -147,7 +148,8 @@ func (e *Encoder) Add(a *api.Allocation) {
 		Node:               e.name(a.NodeID),
 		NodeName:           e.name(a.NodeName),
 		DesiredStatus:      e.name(a.DesiredStatus),
-		DesiredDescription: e.name(a.DesiredDescription),
+		DesiredReason:      uint32(a.DesiredReason),
+		DesiredDescription: e.name(e.sentence(a)),
 		ClientStatus:       e.name(a.ClientStatus),
 		ClientDescription:  e.name(a.ClientDescription),
 		Deployment:         e.name(a.DeploymentID),
@@ -179,6 +181,15 @@ func (e *Encoder) Add(a *api.Allocation) {
 	w.Orphan = a.Orphan
 	e.addHealthAndTasks(w, a)
 	e.set.Allocations = append(e.set.Allocations, w)
+}
+
+// sentence returns the desired description to write. Nodes of earlier versions do not know
+// the reasons: nodes always receive the sentence.
+func (e *Encoder) sentence(a *api.Allocation) string {
+	if e.ForNode {
+		return a.DesiredDescription
+	}
+	return reasons.Sentence(a.DesiredReason, a.DesiredDescription)
 }
 
 // addHealthAndTasks adds how the allocation is.

@@ -6,4 +6,4 @@
 package allocset
 
 // schemaSum is the SHA-256 of the schema that the generated code is of.
-const schemaSum = "f2e8cbbb7a9c414560f6921315b0fd8ff32519ab96bb5a97e8ac88c7bb907f43"
+const schemaSum = "01c18a999efa6ae253e54b976ae788076d7538381a677811a877063b82ef5528"

@@ -42,7 +42,8 @@ type Request struct {
 // A Stop is an allocation to stop.
 type Stop struct {
 	Alloc        *api.Allocation
-	Description  string // reason in words
+	Reason       api.Reason
+	Description  string // sentence of the reason
 	ClientStatus string // api.AllocClientLost if its node is gone; else ""
 }
 

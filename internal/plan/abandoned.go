@@ -3,6 +3,8 @@
 
 package plan
 
+import "github.com/reeve-run/reeve/api"
+
 // A job that has failed for good starts nothing any more: what runs goes on to
 // its end where it is, and what would have to be started elsewhere is stopped.
 
@@ -13,16 +15,16 @@ func (s *sorter) dropAbandoned(g *group) {
 	}
 	for i := range g.instances {
 		in := &g.instances[i]
-		why := ""
+		var reason api.Reason
 		switch in.state {
 		case lost:
-			why = s.whyLost(in.alloc)
+			reason = s.whyLost(in.alloc)
 		case moving:
-			why = becauseDrained
+			reason = api.ReasonEvicted
 		default:
 			continue
 		}
-		g.addExcess(in.alloc, why)
+		g.addExcess(in.alloc, reason)
 		in.last, in.alloc, in.state = in.alloc, nil, vacant
 	}
 }

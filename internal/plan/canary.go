@@ -123,12 +123,12 @@ func (s *sorter) findCanaries(g *group) {
 	s.classify(g.canaries)
 }
 
-// whyUnwanted is why a canary is stopped; "" if that follows from elsewhere.
-func (s *sorter) whyUnwanted(g *group) string {
+// whyUnwanted is why a canary is stopped; 0 if that follows from elsewhere.
+func (s *sorter) whyUnwanted(g *group) api.Reason {
 	if g.def == nil || !s.wanted() {
-		return ""
+		return 0
 	}
-	return becauseUnpromoted
+	return api.ReasonUnpromoted
 }
 
 // chooseNodes marks the instances of a job that runs on every node that are its
@@ -160,7 +160,7 @@ func (s *sorter) isBegun(in *instance) bool {
 	case in.last == nil:
 		return false
 	}
-	return in.last.IsCanary() && s.isCurrent(in.last) || s.isMissed(in) && in.last.DesiredDescription == becauseUpdated
+	return in.last.IsCanary() && s.isCurrent(in.last) || s.isMissed(in) && in.last.DesiredReason == api.ReasonUpdated
 }
 
 // addCanaries puts a phase for the canaries of each group that waits for

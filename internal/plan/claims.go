@@ -36,7 +36,7 @@ func (s *sorter) resolveClaims(in *instance, claims []*api.Allocation) {
 		return -1
 	})
 	if done := s.finished(in, claims); done != nil {
-		s.keepClaim(in, done, claims, becauseFinished)
+		s.keepClaim(in, done, claims, api.ReasonFinishedByOther)
 		return
 	}
 	var present, away, ended []*api.Allocation
@@ -48,14 +48,14 @@ func (s *sorter) resolveClaims(in *instance, claims []*api.Allocation) {
 			in.group.addExcess(a, s.whyLost(a))
 		case s.evacuates(in.group, a):
 			if isServed(a, claims) {
-				in.group.addExcess(a, becauseMigrated)
+				in.group.addExcess(a, api.ReasonMigrated)
 			} else {
 				away = append(away, a)
 			}
 		case a.DesiredTransition.ShouldMigrate() && !s.isLast(a, claims):
 			in.group.addExcess(a, s.whyMovedAway(a))
 		case s.isSuspected(a) && isReplaced(a, claims):
-			in.group.addExcess(a, becauseUp)
+			in.group.addExcess(a, api.ReasonSuperseded)
 		case s.isUnreachable(a):
 			away = append(away, a)
 		default:
@@ -64,7 +64,7 @@ func (s *sorter) resolveClaims(in *instance, claims []*api.Allocation) {
 	}
 	for len(present) > 1 {
 		original, replacement := present[0], present[len(present)-1]
-		winner, why := s.survivor(in.group, original, replacement)
+		winner, reason := s.survivor(in.group, original, replacement)
 		if winner == nil {
 			break
 		}
@@ -72,7 +72,7 @@ func (s *sorter) resolveClaims(in *instance, claims []*api.Allocation) {
 		if winner == original {
 			loser = replacement
 		}
-		in.group.addExcess(loser, why)
+		in.group.addExcess(loser, reason)
 		present = slices.DeleteFunc(present, func(a *api.Allocation) bool { return a == loser })
 	}
 	// The newest of those that are there holds the instance for now, or else the
@@ -94,7 +94,7 @@ func (s *sorter) resolveClaims(in *instance, claims []*api.Allocation) {
 	}
 	for _, a := range ended {
 		if a != in.alloc {
-			in.group.excess = append(in.group.excess, departure{in.group, a, becauseSucceeded})
+			in.group.excess = append(in.group.excess, departure{in.group, a, api.ReasonEndedBesideOther})
 		}
 	}
 }
@@ -128,11 +128,11 @@ func (s *sorter) isLast(a *api.Allocation, claims []*api.Allocation) bool {
 }
 
 // keepClaim gives the instance to one claim and stops the others.
-func (s *sorter) keepClaim(in *instance, winner *api.Allocation, claims []*api.Allocation, why string) {
+func (s *sorter) keepClaim(in *instance, winner *api.Allocation, claims []*api.Allocation, reason api.Reason) {
 	in.alloc = winner
 	for _, a := range claims {
 		if a != winner {
-			in.group.excess = append(in.group.excess, departure{in.group, a, why})
+			in.group.excess = append(in.group.excess, departure{in.group, a, reason})
 		}
 	}
 }
@@ -153,60 +153,60 @@ func (s *sorter) finished(in *instance, claims []*api.Allocation) *api.Allocatio
 
 // survivor picks the one of two allocations that goes on, and says why the
 // other does not. It picks none as long as that has to be waited for.
-func (s *sorter) survivor(g *group, original, replacement *api.Allocation) (winner *api.Allocation, why string) {
+func (s *sorter) survivor(g *group, original, replacement *api.Allocation) (winner *api.Allocation, reason api.Reason) {
 	d := s.disconnect(original)
 	switch was, is := s.outdated(g, original), s.outdated(g, replacement); {
 	case was && !is: // also the one that a promoted canary takes the place of
-		return replacement, becauseUpdated
+		return replacement, api.ReasonUpdated
 	case is && !was && d == nil:
-		return original, becauseUpdated
+		return original, api.ReasonUpdated
 	case original.Name != replacement.Name, !s.knows(original):
-		return replacement, becauseDuplicate
+		return replacement, api.ReasonDuplicate
 	case d == nil && original.NextAllocation == "":
-		return replacement, becauseDuplicate
+		return replacement, api.ReasonDuplicate
 	case d == nil:
 		return firstUp(original, replacement)
 	case was:
-		return replacement, becauseUpdated
+		return replacement, api.ReasonUpdated
 	case is && !was && original.ClientStatus == api.AllocClientRunning:
-		return original, becauseUpdated
+		return original, api.ReasonUpdated
 	}
 	runs := isUpNow
 	strategy := of(d.Reconcile)
 	switch {
 	case strategy == api.ReconcileKeepReplacement && runs(replacement):
-		return replacement, becauseReplaced
+		return replacement, api.ReasonReplacementKept
 	case original.ClientStatus == api.AllocClientUnknown, replacement.ClientStatus == api.AllocClientUnknown:
-		return nil, "" // its node has not said yet whether it runs
+		return nil, 0 // its node has not said yet whether it runs
 	case strategy == api.ReconcileKeepReplacement:
 		if runs(original) {
-			return nil, "" // somebody has to serve until the replacement runs
+			return nil, 0 // somebody has to serve until the replacement runs
 		}
-		return replacement, becauseReplaced
+		return replacement, api.ReasonReplacementKept
 	case strategy == api.ReconcileKeepOriginal, runs(original) && !runs(replacement):
-		return original, becauseBack
+		return original, api.ReasonOriginalKept
 	case !runs(original) && runs(replacement):
-		return replacement, becauseReplaced
+		return replacement, api.ReasonReplacementKept
 	case strategy == api.ReconcileLongestRunning:
 		if since(replacement).Before(since(original)) {
-			return replacement, becauseReplaced
+			return replacement, api.ReasonReplacementKept
 		}
 	case score(replacement) > score(original):
-		return replacement, becauseReplaced
+		return replacement, api.ReasonReplacementKept
 	}
-	return original, becauseBack
+	return original, api.ReasonOriginalKept
 }
 
 // firstUp picks the one of two allocations that is up, one of which was started
 // because the other's node was not heard of.
-func firstUp(original, replacement *api.Allocation) (winner *api.Allocation, why string) {
+func firstUp(original, replacement *api.Allocation) (winner *api.Allocation, reason api.Reason) {
 	switch {
 	case isUpNow(replacement):
-		return replacement, becauseUp
+		return replacement, api.ReasonSuperseded
 	case isUpNow(original):
-		return original, becauseBack
+		return original, api.ReasonOriginalKept
 	}
-	return nil, "" // somebody has to serve until one of them does
+	return nil, 0 // somebody has to serve until one of them does
 }
 
 // since is when the last of the allocation's tasks was started that runs.

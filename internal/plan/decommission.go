@@ -11,9 +11,9 @@ import (
 
 // A departure is an allocation that is wanted no longer.
 type departure struct {
-	group *group
-	alloc *api.Allocation
-	why   string
+	group  *group
+	alloc  *api.Allocation
+	reason api.Reason // 0: it is stopping already, or the reason follows from its place
 }
 
 // A leaver builds the plans that only stop allocations: decommission and uninstall.
@@ -77,13 +77,13 @@ func (s *leaver) leavingSteps(g *group) []step {
 	places, steps := s.scratch.facts.instancesFor(n), s.scratch.tree.stepsFor(n)
 	all := make([]departure, 0, n)
 	for _, l := range g.excess {
-		if l.why == "" {
-			l.why = s.whyLeaving(g, l.alloc)
+		if l.reason == 0 {
+			l.reason = s.whyLeaving(g, l.alloc)
 		}
 		all = append(all, l)
 	}
 	for _, a := range g.going {
-		all = append(all, departure{g, a, ""})
+		all = append(all, departure{g, a, 0})
 	}
 	slices.SortStableFunc(all, func(a, b departure) int { return b.alloc.Index() - a.alloc.Index() })
 	for i, l := range all {
@@ -91,8 +91,8 @@ func (s *leaver) leavingSteps(g *group) []step {
 		if l.alloc.Job != nil && l.alloc.Job.RunsOnEveryNode() {
 			places[i].node = l.alloc.NodeID
 		}
-		steps[i] = step{on: &places[i], action: leave, status: Pending, job: l.alloc.Job, why: l.why}
-		if l.why == "" {
+		steps[i] = step{on: &places[i], action: leave, status: Pending, job: l.alloc.Job, reason: l.reason, why: l.reason.Text()}
+		if l.reason == 0 {
 			steps[i].action, steps[i].status, steps[i].why = none, Starting, l.alloc.DesiredDescription
 			if s.isUnreachable(l.alloc) {
 				steps[i].why = "it was told to stop, and its node is out of reach: nobody knows whether it still runs"
@@ -102,18 +102,18 @@ func (s *leaver) leavingSteps(g *group) []step {
 	return steps
 }
 
-func (s *leaver) whyLeaving(g *group, a *api.Allocation) string {
+func (s *leaver) whyLeaving(g *group, a *api.Allocation) api.Reason {
 	switch {
 	case a.Orphan && s.wanted() == (s.job != nil):
-		return becauseOrphaned
+		return api.ReasonOrphaned
 	case s.job == nil, s.uninstalls():
-		return becausePurged
+		return api.ReasonPurged
 	case !s.wanted():
-		return becauseStopped
+		return api.ReasonJobStopped
 	case g.def == nil:
-		return becauseLeft
+		return api.ReasonGroupRemoved
 	case g.everywhere:
 		return s.whyLeavingNode(g, a)
 	}
-	return becauseExcess
+	return api.ReasonScaledDown
 }

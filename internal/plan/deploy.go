@@ -9,37 +9,6 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Why the servers stopped an allocation. They are stored with it, and tell
-// later whether a vacant place is the deploy plan's to fill.
-const (
-	becauseUpdated   = "replaced by a newer version of the job"
-	becauseExcess    = "the group's count was lowered"
-	becauseDuplicate = "another allocation holds its place"
-	becauseLeft      = "the group was taken out of the job"
-	becauseStopped   = "the job was stopped"
-	becausePurged    = "the job was removed"
-	becauseOrphaned  = "no registered job wants it, and its domain is fresh"
-	becauseStale     = "no registered job is known to want it; it goes on, because its domain is stale"
-	becauseMoved     = "it was told to stop; its instance is started anew"
-	becauseMigrated  = "its node is drained; its instance is started anew"
-	becauseFailed    = "it failed; its instance is started anew"
-	becauseEnded     = "it ended; its instance is started anew"
-	becauseOrdered   = "; its instance is started anew, with an empty directory" // after who had it replaced
-	becauseLost      = "its node is down"
-	becauseRemoved   = "its node was removed"
-	becauseAway      = "its node was out of reach for longer than lost_after"
-	becauseFenced    = "its node was out of reach for longer than stop_on_client_after, and has stopped it"
-	becauseReplaced  = "its node is back; the replacement goes on"
-	becauseBack      = "the original's node is back; the original goes on"
-	becauseUp        = "another allocation is up in its place"
-	becauseFinished  = "another allocation has finished its work"
-	becauseSucceeded = "it ended; another allocation goes on in its place"
-	becauseDrained   = "it was told to stop, and its node takes nothing new"
-	becauseUnsuited  = "the job does not want its node any more"
-
-	becauseUnpromoted = "its version was not promoted"
-)
-
 // whyClosed is why an instance is left alone that would be replaced elsewhere.
 const whyClosed = "its node takes nothing new: it stays as it is until that changes"
 
@@ -337,7 +306,7 @@ func (s *deployer) deployStep(st *step, in *instance, stands progress) {
 		switch {
 		case !s.isMissed(in):
 			st.action = start
-		case in.last.DesiredDescription == becauseUpdated:
+		case in.last.DesiredReason == api.ReasonUpdated:
 			st.action, st.status = start, Prepared
 		case !g.rolling, s.ownVersion(in) == s.job:
 			st.action = start
@@ -410,9 +379,9 @@ func (s *deployer) goalStatus(in *instance, stands progress) (status Status, why
 			status, why = Pending, "it failed"
 		}
 	case lost:
-		status, why = Pending, becauseLost
+		status, why = Pending, api.ReasonNodeDown.Text()
 	case moving:
-		status, why = Pending, becauseMoved
+		status, why = Pending, api.ReasonMoved.Text()
 	}
 	if in.group.rolling && (stands == succeeded || stands == notNeeded) {
 		status, why = Complete, "" // what happens to it now is recovery's
@@ -483,8 +452,8 @@ func HasInstance(job *api.Job, a *api.Allocation) bool {
 // leavesGap reports whether what stopped an allocation was anything but that
 // the job did not want its instance any more.
 func leavesGap(a *api.Allocation) bool {
-	switch a.DesiredDescription {
-	case becauseExcess, becauseLeft, becauseStopped, becausePurged, becauseUnsuited:
+	switch a.DesiredReason {
+	case api.ReasonScaledDown, api.ReasonGroupRemoved, api.ReasonJobStopped, api.ReasonPurged, api.ReasonInfeasible:
 		return false
 	}
 	return true
@@ -493,5 +462,5 @@ func leavesGap(a *api.Allocation) bool {
 // needsRecovery reports whether what stopped the last allocation of a vacant
 // place was not a change of the job: then it is recovered as it was.
 func needsRecovery(last *api.Allocation) bool {
-	return leavesGap(last) && last.DesiredDescription != becauseUpdated
+	return leavesGap(last) && last.DesiredReason != api.ReasonUpdated
 }

@@ -94,10 +94,10 @@ func (s *drainer) drainStep(in *instance) (node *api.Node, st step) {
 	a, last := in.alloc, in.last
 	switch {
 	case s.isLeaving(in) && a == nil:
-		st.action, st.status, st.why = start, Prepared, becauseMigrated
+		st.action, st.status, st.why = start, Prepared, api.ReasonMigrated.Text()
 		return s.node(last), st
 	case s.isLeaving(in):
-		st.action, st.status, st.why = replace, Prepared, becauseMigrated
+		st.action, st.status, st.why = replace, Prepared, api.ReasonMigrated.Text()
 		return s.node(a), st
 	case a == nil || in.state == failed || in.state == ended || in.state == lost || in.state == moving:
 		return nil, st // recovery's
@@ -112,7 +112,7 @@ func (s *drainer) drainStep(in *instance) (node *api.Node, st step) {
 	case s.evacuated(in) != nil:
 		st.status, st.why = Starting, whyEvacuates
 		return s.node(s.evacuated(in)), st
-	case last == nil || last.ID != a.PreviousAllocation || last.DesiredDescription != becauseMigrated || !s.isDrained(last):
+	case last == nil || last.ID != a.PreviousAllocation || last.DesiredReason != api.ReasonMigrated || !s.isDrained(last):
 		return nil, st
 	}
 	switch st.status = Complete; {

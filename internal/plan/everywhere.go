@@ -64,7 +64,7 @@ func (s *sorter) stopOnClosedNodes(g *group) {
 	for i := range g.instances {
 		in := &g.instances[i]
 		if in.closed && in.alloc != nil && (in.state == moving || s.isOnUnwantedNode(in)) {
-			g.addExcess(in.alloc, "")
+			g.addExcess(in.alloc, 0)
 			continue
 		}
 		kept = append(kept, *in)
@@ -80,14 +80,14 @@ func (s *sorter) isOnUnwantedNode(in *instance) bool {
 
 // whyLeavingNode says why an allocation of a job that runs on every node does
 // not go on there.
-func (s *leaver) whyLeavingNode(g *group, a *api.Allocation) string {
+func (s *leaver) whyLeavingNode(g *group, a *api.Allocation) api.Reason {
 	switch {
 	case s.isLostWithNode(a):
 		return s.whyLost(a)
 	case a.DesiredTransition.ShouldMigrate():
-		return becauseDrained
+		return api.ReasonEvicted
 	}
-	return becauseUnsuited
+	return api.ReasonInfeasible
 }
 
 // hasStragglers reports whether an instance is left behind by a rollout that

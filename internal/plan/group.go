@@ -85,11 +85,11 @@ func (g *group) every(yield func(*instance) bool) {
 	}
 }
 
-// addExcess notes an allocation that has no place, unless it has ended anyway. Why
-// is "" if it follows from where it is.
-func (g *group) addExcess(a *api.Allocation, why string) {
+// addExcess notes an allocation that has no place, unless it has ended anyway. The
+// reason is 0 if it follows from where it is.
+func (g *group) addExcess(a *api.Allocation, reason api.Reason) {
 	if !a.IsClientTerminal() {
-		g.excess = append(g.excess, departure{g, a, why})
+		g.excess = append(g.excess, departure{g, a, reason})
 	}
 }
 

@@ -51,7 +51,7 @@ func Instances(r Reader, key api.NamespacedID, job *api.Job, now time.Time) []*a
 		from := len(rows.all)
 		for _, l := range g.excess {
 			row := rows.allocationRow(g, l.alloc.Index(), "", l.alloc)
-			row.Message = cmp.Or(row.Message, l.why)
+			row.Message = cmp.Or(row.Message, l.reason.Text())
 		}
 		if len(orphans) > 0 {
 			for _, a := range orphans {
@@ -85,10 +85,13 @@ func orphansLeft(all []*api.Allocation) map[string][]*api.Allocation {
 	return left
 }
 
+// whyStale explains an orphan that continues to run.
+const whyStale = "no registered job is known to want it; it goes on, because its domain is stale"
+
 // addOrphan makes the row of an orphan that is left alone.
 func (m *instanceRows) addOrphan(g *group, a *api.Allocation) {
 	row := m.allocationRow(g, a.Index(), "", a)
-	row.Message = cmp.Or(row.Message, becauseStale)
+	row.Message = cmp.Or(row.Message, whyStale)
 }
 
 // A instanceRows makes the rows of a job's instances.
@@ -171,7 +174,7 @@ func (m *instanceRows) vacantRow(in *instance) *api.Instance {
 	last := in.last
 	if in.alloc != nil {
 		last = in.alloc
-		row.Message = m.view.whyLost(last)
+		row.Message = m.view.whyLost(last).Text()
 	}
 	if last == nil {
 		if m.view.job != nil && m.view.job.SubmitTime > 0 {

@@ -62,9 +62,5 @@ func (o orders) replacedBy(a *api.Allocation) *api.Decision {
 
 // describeDecision tells what was done, by whom, and why.
 func describeDecision(done string, d *api.Decision) string {
-	text := done + " by " + d.By
-	if d.Reason != "" {
-		text += ": " + d.Reason
-	}
-	return text
+	return d.Describe(done)
 }

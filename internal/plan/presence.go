@@ -54,22 +54,22 @@ func isSilent(n *api.Node) bool {
 	return n.Status == api.NodeStatusDown || n.Status == api.NodeStatusDisconnected
 }
 
-// whyLost says why an allocation is lost, in words.
-func (s *presence) whyLost(a *api.Allocation) string {
+// whyLost says why an allocation is lost.
+func (s *presence) whyLost(a *api.Allocation) api.Reason {
 	n, d := s.node(a), s.disconnect(a)
 	switch {
 	case n == nil:
-		return becauseRemoved
+		return api.ReasonNodeRemoved
 	case d == nil:
 	case !isSilent(n) && d.StopOnClientAfter != nil:
-		return becauseFenced
+		return api.ReasonFenced
 	case !isSilent(n):
 	case n.Status == api.NodeStatusDisconnected && d.LostAfter != nil:
-		return becauseAway
+		return api.ReasonDisconnected
 	case d.StopOnClientAfter != nil:
-		return becauseFenced
+		return api.ReasonFenced
 	}
-	return becauseLost
+	return api.ReasonNodeDown
 }
 
 // isDrained reports whether the allocation is on a node that is drained.
@@ -93,19 +93,19 @@ func (s *presence) isLost(a *api.Allocation) bool {
 }
 
 // whyMoved says why an allocation has to stop that is to be started elsewhere.
-func (s *presence) whyMoved(a *api.Allocation) string {
+func (s *presence) whyMoved(a *api.Allocation) api.Reason {
 	if n := s.node(a); n != nil && n.DrainStrategy != nil {
-		return becauseMigrated
+		return api.ReasonMigrated
 	}
-	return becauseMoved
+	return api.ReasonMoved
 }
 
 // whyMovedAway is whyMoved for what something else has taken over from.
-func (s *presence) whyMovedAway(a *api.Allocation) string {
+func (s *presence) whyMovedAway(a *api.Allocation) api.Reason {
 	if s.isDrained(a) {
-		return becauseMigrated
+		return api.ReasonMigrated
 	}
-	return becauseDuplicate
+	return api.ReasonDuplicate
 }
 
 // isSuspect reports whether the allocation may run on a node that is not heard of.

@@ -115,7 +115,7 @@ func (w *world) checkCanaries(t *rapid.T, r *plan.Result) {
 		return
 	}
 	for _, s := range r.Stop {
-		if waits(s.Alloc.Group) && !s.Alloc.IsCanary() && !s.Alloc.IsServerTerminal() && s.Description == "replaced by a newer version of the job" && !w.isHeld(s.Alloc.Name) {
+		if waits(s.Alloc.Group) && !s.Alloc.IsCanary() && !s.Alloc.IsServerTerminal() && s.Reason == api.ReasonUpdated && !w.isHeld(s.Alloc.Name) {
 			t.Fatalf("%s was stopped before the canaries of its group were promoted\n%s%s", s.Alloc.Name, w.listing(), w.tree())
 		}
 	}

@@ -21,7 +21,7 @@ func (w *world) moving() (moving []*api.Allocation) {
 	for _, a := range w.allocations() {
 		previous := w.snapshot().Allocation(a.PreviousAllocation)
 		if !a.IsTerminal() && !a.IsCanary() && a.JobVersion() == w.newest().Version && !a.IsHealthy() &&
-			previous != nil && previous.DesiredDescription == "replaced by a newer version of the job" {
+			previous != nil && previous.DesiredReason == api.ReasonUpdated {
 			moving = append(moving, a)
 		}
 	}
@@ -61,7 +61,7 @@ func (w *world) checkMoved(t *rapid.T, before []*api.Allocation, o *placement.Ou
 	}
 	moved := map[string]int{}
 	for _, s := range o.Stop {
-		if s.Description == "replaced by a newer version of the job" {
+		if s.Reason == api.ReasonUpdated {
 			moved[s.Alloc.Group]++
 		}
 	}

@@ -153,7 +153,7 @@ func (w *world) evaluateChecked(t *rapid.T) {
 	}
 	taken := map[string]int{}
 	for _, s := range o.Stop {
-		if s.Description == "replaced by a newer version of the job" && s.Alloc.ClientStatus == api.AllocClientRunning && !s.Alloc.IsUnhealthy() && !w.isSilent(s.Alloc.NodeID) {
+		if s.Reason == api.ReasonUpdated && s.Alloc.ClientStatus == api.AllocClientRunning && !s.Alloc.IsUnhealthy() && !w.isSilent(s.Alloc.NodeID) {
 			taken[s.Alloc.Group]++
 		}
 	}

@@ -122,7 +122,7 @@ func (w *work) execute(st *step) {
 	counts := w.counts(in.group.name)
 	switch st.action {
 	case leave:
-		w.leave(departure{in.group, in.alloc, st.why})
+		w.leave(departure{in.group, in.alloc, st.reason}, st.why)
 		if st.extraOrZero().forced != nil {
 			w.result.Stop[len(w.result.Stop)-1].ClientStatus = api.AllocClientLost
 		}
@@ -224,9 +224,9 @@ func (w *work) setPredecessor(r *placement.Request, st *step) {
 		r.Tracker = in.alloc.RescheduleTracker
 		return
 	}
-	stop := &placement.Stop{Alloc: in.alloc, Description: becauseUpdated}
+	stop := newStop(in.alloc, api.ReasonUpdated)
 	if d := w.ordersOn(in).replacedBy(in.alloc); d != nil && in.state != lost && st.job == w.ownVersion(in) {
-		stop = w.stop(in.alloc, describeDecision("replaced", d)+becauseOrdered)
+		stop = w.stop(in.alloc, api.ReasonReplaced, api.ReplacedText(d))
 		r.Replaces = stop
 		if stop.ClientStatus == api.AllocClientLost {
 			r.Replaces = nil
@@ -236,12 +236,14 @@ func (w *work) setPredecessor(r *placement.Request, st *step) {
 	}
 	switch in.state {
 	case lost:
-		stop.Description, stop.ClientStatus = w.whyLost(in.alloc), api.AllocClientLost
+		stop = newStop(in.alloc, w.whyLost(in.alloc))
+		stop.ClientStatus = api.AllocClientLost
 		w.result.Stop = append(w.result.Stop, stop)
 		r.Tracker = in.alloc.RescheduleTracker
 		return
 	case moving:
-		stop = w.stop(in.alloc, w.whyMoved(in.alloc))
+		reason := w.whyMoved(in.alloc)
+		stop = w.stop(in.alloc, reason, reason.Text())
 		r.Tracker = in.alloc.RescheduleTracker
 		if isTrue(in.alloc.DesiredTransition.Reschedule) {
 			r.Tracker = track(w.policy(in), in.alloc, 0, w.now, w.now)
@@ -255,9 +257,9 @@ func (w *work) setPredecessor(r *placement.Request, st *step) {
 		return
 	case failed, ended:
 		if st.job == in.alloc.Job || w.isCurrent(in.alloc) || st.delay > 0 {
-			stop.Description = becauseFailed
+			stop = newStop(in.alloc, api.ReasonFailed)
 			if in.state == ended {
-				stop.Description = becauseEnded
+				stop = newStop(in.alloc, api.ReasonEnded)
 			}
 			since := w.failingSince(in, in.alloc)
 			if kind, _ := w.recoveredAs(in, in.alloc, w.now); kind == api.RecoveryPermanent {
@@ -268,7 +270,7 @@ func (w *work) setPredecessor(r *placement.Request, st *step) {
 		}
 	}
 	r.Replaces = stop
-	if stop.Description == becauseUpdated {
+	if stop.Reason == api.ReasonUpdated {
 		w.stopRivals(in)
 	}
 }
@@ -283,7 +285,7 @@ func (w *work) stopRivals(in *instance) {
 				w.stopped = make(map[*api.Allocation]bool)
 			}
 			w.stopped[a] = true
-			w.leave(departure{in.group, a, becauseUpdated})
+			w.leave(departure{in.group, a, api.ReasonUpdated}, api.ReasonUpdated.Text())
 		}
 	}
 }
@@ -334,18 +336,18 @@ func (w *work) change(a *api.Allocation) *api.Allocation {
 	return c
 }
 
-// leave stops what is wanted no longer.
-func (w *work) leave(l departure) {
+// leave stops an unwanted allocation. The description is the sentence of the reason.
+func (w *work) leave(l departure, description string) {
 	if !l.alloc.IsClientTerminal() {
 		w.counts(l.group.name).Stop++
 	}
-	w.result.Stop = append(w.result.Stop, w.stop(l.alloc, l.why))
+	w.result.Stop = append(w.result.Stop, w.stop(l.alloc, l.reason, description))
 }
 
 // stop has an allocation stopped. Where nobody is there to do it, and none is
 // waited for any more, it is lost.
-func (w *work) stop(a *api.Allocation, why string) *placement.Stop {
-	stop := &placement.Stop{Alloc: a, Description: why}
+func (w *work) stop(a *api.Allocation, reason api.Reason, description string) *placement.Stop {
+	stop := &placement.Stop{Alloc: a, Reason: reason, Description: description}
 	if a.IsClientTerminal() {
 		return stop
 	}
@@ -355,6 +357,11 @@ func (w *work) stop(a *api.Allocation, why string) *placement.Stop {
 	return stop
 }
 
+// newStop returns a stop with the reason's own sentence.
+func newStop(a *api.Allocation, reason api.Reason) *placement.Stop {
+	return &placement.Stop{Alloc: a, Reason: reason, Description: reason.Text()}
+}
+
 // rest settles what no step was about: allocations that go on, and those that
 // were stopping when their node was lost. It also counts what later
 // evaluations of the deployment will do.
@@ -362,7 +369,7 @@ func (w *work) rest(deploy []*phase) {
 	for _, g := range w.groups {
 		for _, a := range g.stopping {
 			w.result.Stop = append(w.result.Stop, &placement.Stop{
-				Alloc: a, Description: a.DesiredDescription, ClientStatus: api.AllocClientLost,
+				Alloc: a, Reason: a.DesiredReason, Description: a.DesiredDescription, ClientStatus: api.AllocClientLost,
 			})
 		}
 		for in := range g.every {

@@ -120,7 +120,7 @@ func (s *recoverer) recoveryStep(in *instance) step {
 			s.stay(&st, in.last)
 		}
 	case lost:
-		st.action, st.status, st.why = replace, Prepared, s.whyLost(in.alloc)
+		st.action, st.status, st.why = replace, Prepared, s.whyLost(in.alloc).Text()
 	case unknown:
 		switch {
 		case in.away == nil:
@@ -135,17 +135,17 @@ func (s *recoverer) recoveryStep(in *instance) step {
 			st.status, st.why, st.until = Delayed, "its node is out of reach: nobody takes its place until it is given up", in.away.until
 		}
 	case moving:
-		st.action, st.status, st.why = replace, Prepared, s.whyMoved(in.alloc)
+		st.action, st.status, st.why = replace, Prepared, s.whyMoved(in.alloc).Text()
 	case ended:
 		if s.job.RunsToCompletion() || in.closed {
 			return step{}
 		}
-		s.reschedule(&st, in, becauseEnded)
+		s.reschedule(&st, in, api.ReasonEnded.Text())
 	case failed:
 		if in.closed {
 			return step{}
 		}
-		s.reschedule(&st, in, becauseFailed)
+		s.reschedule(&st, in, api.ReasonFailed.Text())
 	default:
 		return step{}
 	}

@@ -120,7 +120,7 @@ func (s *rollout) recovers(in *instance) bool {
 // isLeaving reports whether the drain moves the instance now.
 func (s *rollout) isLeaving(in *instance) bool {
 	if in.alloc == nil {
-		return in.last != nil && in.last.DesiredDescription == becauseMigrated && s.isDrained(in.last) && s.recovers(in)
+		return in.last != nil && in.last.DesiredReason == api.ReasonMigrated && s.isDrained(in.last) && s.recovers(in)
 	}
 	return in.state == moving && s.isDrained(in.alloc)
 }

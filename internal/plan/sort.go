@@ -125,10 +125,10 @@ func (s *sorter) assign(g *group, a *api.Allocation) {
 		}
 		switch {
 		case a.IsClientTerminal():
-			if a.DesiredDescription == becausePurged && s.uninstalls() {
+			if a.DesiredReason == api.ReasonPurged && s.uninstalls() {
 				g.gone = append(g.gone, a)
 			}
-			if a.DesiredDescription == becauseMigrated {
+			if a.DesiredReason == api.ReasonMigrated {
 				s.node(a) // for drains
 			}
 		case s.isLostWithNode(a):
@@ -139,7 +139,7 @@ func (s *sorter) assign(g *group, a *api.Allocation) {
 		return
 	}
 	if !inside {
-		g.addExcess(a, "")
+		g.addExcess(a, 0)
 		return
 	}
 	in := &g.instances[index]

@@ -64,7 +64,8 @@ func (i *instance) was() string {
 // operator gave up: it counts as lost.
 func (s *leaver) giveUpStep(st *step, plan, phase string) {
 	if d := s.decisions.givenUp(st.on.alloc, plan, phase); d != nil {
-		st.action, st.status, st.why, st.settles = leave, Pending, describeDecision("given up", d), true
+		st.action, st.status, st.settles = leave, Pending, true
+		st.reason, st.why = api.ReasonGivenUp, api.GivenUpText(d)
 		st.mutableExtra().forced = d
 	}
 }

@@ -28,10 +28,11 @@ type step struct {
 	on      *instance // nil only where the work is not about one (deregister)
 	action  action
 	status  Status
-	next    bool     // it is a candidate: to be done now
-	blocked action   // what it will do once an operator has continued its canary phase
-	job     *api.Job // version that the instance is to have
-	why     string   // it is so, or what it waits for
+	next    bool       // it is a candidate: to be done now
+	blocked action     // what it will do once an operator has continued its canary phase
+	reason  api.Reason // of an action leave
+	job     *api.Job   // version that the instance is to have
+	why     string     // it is so, or what it waits for
 	until   time.Time
 	delay   time.Duration // of a replacement by the reschedule policy
 	// settles is set when doing the step completes it: nobody has to report

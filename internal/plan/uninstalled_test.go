@@ -23,7 +23,7 @@ func TestUninstalledKeepsTheElementsOfItsPlan(t *testing.T) {
 	o.apply(&state.RegisterJob{Job: orphanJob(2, "1")})
 	o.apply(&state.DeregisterJob{Namespace: "default", ID: "web", Purge: true, Time: 100})
 	job := o.store.Snapshot().Job("default", "web")
-	o.apply(&state.CommitPlacement{Placement: &state.Placement{Stop: []state.Stop{{ID: "a", Description: "the job was removed"}, {ID: "b", Description: "the job was removed"}}, Time: 101}})
+	o.apply(&state.CommitPlacement{Placement: &state.Placement{Stop: []state.Stop{{ID: "a", Reason: api.ReasonPurged}, {ID: "b", Reason: api.ReasonPurged}}, Time: 101}})
 	v := plan.Derive(o.store.Snapshot(), job.Key(), job, o.now)
 	going := v.Plan(api.PlanUninstall)
 	v.Release()

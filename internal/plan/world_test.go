@@ -113,7 +113,7 @@ func (w *world) evaluate(eval *api.Evaluation) (*plan.Result, *placement.Outcome
 		Restart: r.Restart, Deregister: r.Deregister, Evaluations: slices.Clone(r.FollowUps), Time: w.now.UnixNano(),
 	}
 	for _, s := range slices.Concat(r.Stop, o.Stop) {
-		p.Stop = append(p.Stop, state.Stop{ID: s.Alloc.ID, Description: s.Description, ClientStatus: s.ClientStatus})
+		p.Stop = append(p.Stop, state.Stop{ID: s.Alloc.ID, Reason: s.Reason, Description: s.Description, ClientStatus: s.ClientStatus})
 	}
 	for _, v := range o.Preempt {
 		p.Preempt = append(p.Preempt, state.Preemption{ID: v.Alloc.ID, By: v.By.ID})

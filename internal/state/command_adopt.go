@@ -58,7 +58,7 @@ func (t *txn) adopt(orphan *api.Allocation, c *AdoptAllocations) {
 	a.EvalID, a.DeploymentID, a.DeploymentStatus, a.FollowupEvalID = "", "", nil, ""
 	a.PreviousAllocation, a.NextAllocation, a.PreemptedAllocations, a.PreemptedByAllocation = "", "", nil, ""
 	a.Metrics, a.DesiredTransition = nil, api.DesiredTransition{}
-	a.DesiredStatus, a.DesiredDescription = api.AllocDesiredRun, "found on its node; no registered job is known to want it"
+	a.DesiredStatus, a.DesiredReason, a.DesiredDescription = api.AllocDesiredRun, api.ReasonAdopted, api.ReasonAdopted.Text()
 	a.CreateIndex, a.ModifyIndex, a.AllocModifyIndex, a.ModifyTime = t.index, t.index, t.index, c.Time
 	if n := t.Node(c.NodeID); n != nil {
 		a.NodeName = n.Name

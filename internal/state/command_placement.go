@@ -3,11 +3,7 @@
 
 package state
 
-import (
-	"fmt"
-
-	"github.com/reeve-run/reeve/api"
-)
+import "github.com/reeve-run/reeve/api"
 
 // CommitPlacement stores a worker's placement as a whole or not at all.
 type CommitPlacement struct {
@@ -35,7 +31,8 @@ type Placement struct {
 // A Stop requests the end of one allocation, or reports it as lost.
 type Stop struct {
 	ID             string
-	Description    string
+	Reason         api.Reason
+	Description    string // sentence of the reason
 	ClientStatus   string // api.AllocClientLost, or "" to let the node report it
 	FollowupEvalID string // id of the evaluation that will replace the allocation; "": none
 }
@@ -188,7 +185,7 @@ func (t *txn) place(placed *api.Allocation, job *api.Job, now int64) {
 	if old.PreemptedByAllocation != "" {
 		// The allocation was preempted after the snapshot of its update: the preemption
 		// stands.
-		a.DesiredStatus, a.DesiredDescription = old.DesiredStatus, old.DesiredDescription
+		a.DesiredStatus, a.DesiredReason, a.DesiredDescription = old.DesiredStatus, old.DesiredReason, old.DesiredDescription
 		a.PreemptedByAllocation = old.PreemptedByAllocation
 	}
 	t.putAllocation(a)
@@ -238,7 +235,7 @@ func (t *txn) stop(s *Stop, now int64) {
 		return
 	}
 	a := old.Copy()
-	a.DesiredStatus, a.DesiredDescription = api.AllocDesiredStop, s.Description
+	a.DesiredStatus, a.DesiredReason, a.DesiredDescription = api.AllocDesiredStop, s.Reason, s.Description
 	if s.ClientStatus != "" {
 		a.ClientStatus = s.ClientStatus
 	}
@@ -259,7 +256,7 @@ func (t *txn) preempt(p *Preemption, now int64) {
 	}
 	a := old.Copy()
 	a.DesiredStatus, a.PreemptedByAllocation = api.AllocDesiredEvict, by.ID
-	a.DesiredDescription = fmt.Sprintf("preempted by allocation %s of job %q, which has priority %d", api.ShortID(by.ID), by.JobID, by.Job.Priority)
+	a.DesiredReason, a.DesiredDescription = api.ReasonPreempted, api.PreemptedText(by)
 	a.ModifyIndex, a.AllocModifyIndex, a.ModifyTime = t.index, t.index, now
 	t.putAllocation(a)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/allocset"
+	"github.com/reeve-run/reeve/internal/reasons"
 	"github.com/reeve-run/reeve/internal/state/wire"
 )
 
@@ -23,7 +24,10 @@ func (c *CommitPlacement) encode() *wire.Command {
 		RestartJson: document(p.Restart), Deregister: p.Deregister,
 	}
 	for _, s := range p.Stop {
-		w.Stop = append(w.Stop, &wire.Stop{Id: s.ID, Description: s.Description, ClientStatus: s.ClientStatus, FollowupEvalId: s.FollowupEvalID})
+		w.Stop = append(w.Stop, &wire.Stop{
+			Id: s.ID, Reason: uint32(s.Reason), Description: reasons.Sentence(s.Reason, s.Description),
+			ClientStatus: s.ClientStatus, FollowupEvalId: s.FollowupEvalID,
+		})
 	}
 	for _, v := range p.Preempt {
 		w.Preempt = append(w.Preempt, &wire.Preemption{Id: v.ID, By: v.By})
@@ -56,7 +60,9 @@ func decodeCommitPlacement(w *wire.CommitPlacement) (_ *CommitPlacement, err err
 		return nil, err
 	}
 	for _, s := range w.Stop {
-		p.Stop = append(p.Stop, Stop{ID: s.GetId(), Description: s.GetDescription(), ClientStatus: s.GetClientStatus(), FollowupEvalID: s.GetFollowupEvalId()})
+		stop := Stop{ID: s.GetId(), ClientStatus: s.GetClientStatus(), FollowupEvalID: s.GetFollowupEvalId()}
+		stop.Reason, stop.Description = reasons.Allocation(s.GetReason(), s.GetDescription())
+		p.Stop = append(p.Stop, stop)
 	}
 	for _, v := range w.Preempt {
 		p.Preempt = append(p.Preempt, Preemption{ID: v.GetId(), By: v.GetBy()})

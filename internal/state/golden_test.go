@@ -92,7 +92,7 @@ func every() []Command {
 		&CommitPlacement{&Placement{
 			EvalID: evaluation.ID, Priority: 50, SnapshotIndex: 9, AllAtOnce: true,
 			Job:   &api.Job{Namespace: "default", ID: "web", Version: 2, CreateIndex: 3, JobModifyIndex: 4},
-			Place: []*api.Allocation{allocation}, Stop: []Stop{{"a", "stopped", "lost", "follow-up"}}, Deployment: deployment,
+			Place: []*api.Allocation{allocation}, Stop: []Stop{{ID: "a", Description: "stopped", ClientStatus: "lost", FollowupEvalID: "follow-up"}}, Deployment: deployment,
 			DeploymentUpdates: []DeploymentUpdate{{"d", "cancelled", "newer"}}, Evaluations: []*api.Evaluation{evaluation}, Time: 10,
 		}},
 		&UpdateAllocations{NodeID: allocation.NodeID, Allocations: []*api.Allocation{update}, Evaluations: []*api.Evaluation{evaluation}, Time: 11},
@@ -146,6 +146,15 @@ func grown() map[string]Command {
 		"CommitPlacement-preempt": &CommitPlacement{&Placement{
 			EvalID: "e", Job: &api.Job{Namespace: "default", ID: "web", Version: 2, CreateIndex: 3, JobModifyIndex: 4},
 			Preempt: []Preemption{{ID: "a", By: "b"}, {ID: "a", By: "c"}}, Time: 10,
+		}},
+		"CommitPlacement-reasons": &CommitPlacement{&Placement{
+			EvalID: "e", Job: &api.Job{Namespace: "default", ID: "web", Version: 2, CreateIndex: 3, JobModifyIndex: 4},
+			Place: []*api.Allocation{migrated()},
+			Stop: []Stop{
+				{ID: "a", Reason: api.ReasonUpdated, Description: api.ReasonUpdated.Text()},
+				{ID: "b", Reason: api.ReasonGivenUp, Description: "given up by ann@laptop"},
+			},
+			Time: 10,
 		}},
 		"CommitPlacement-restart": &CommitPlacement{&Placement{
 			EvalID: "e", Job: &api.Job{Namespace: "default", ID: "web", Version: 2, CreateIndex: 3, JobModifyIndex: 4},
@@ -228,6 +237,14 @@ func crashed() *api.Allocation {
 	a := steered()
 	a.ID, a.Launches = "88888888-0000-4000-8000-000000000008", nil
 	a.Crashes = &api.Crashes{Count: 2, Total: 3, Reason: "Exited with status 17", At: 5}
+	return a
+}
+
+// migrated is an allocation that the servers have told to stop.
+func migrated() *api.Allocation {
+	a := steered()
+	a.ID, a.Launches = "99999999-0000-4000-8000-000000000009", nil
+	a.DesiredStatus, a.DesiredReason, a.DesiredDescription = api.AllocDesiredStop, api.ReasonMigrated, api.ReasonMigrated.Text()
 	return a
 }
 

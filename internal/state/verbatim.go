@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/reasons"
 )
 
 // Verbatim reports whether encoding a command in the log and decoding it returns an equal
@@ -70,7 +71,7 @@ func keepsPlacement(p *Placement) bool {
 		if s := a.Serving; s != nil && !records.keeps(reflect.ValueOf(s)) {
 			return false
 		}
-		if a.Orphan {
+		if a.Orphan || !keepsReason(a.DesiredReason, a.DesiredDescription, reasons.Allocation) {
 			return false
 		}
 		if t := a.RescheduleTracker; t != nil && !records.keeps(reflect.ValueOf(t)) {
@@ -95,7 +96,21 @@ func keepsPlacement(p *Placement) bool {
 			}
 		}
 	}
+	for i := range p.Stop {
+		if !keepsReason(p.Stop[i].Reason, p.Stop[i].Description, reasons.Allocation) {
+			return false
+		}
+	}
 	return true
+}
+
+// keepsReason reports whether a reason and its description survive an encoding.
+func keepsReason(reason api.Reason, description string, decode func(uint32, string) (api.Reason, string)) bool {
+	if reason == 0 && description == "" {
+		return true
+	}
+	r, d := decode(uint32(reason), reasons.Sentence(reason, description))
+	return r == reason && d == description
 }
 
 func keepsEvaluations(evaluations []*api.Evaluation) bool {

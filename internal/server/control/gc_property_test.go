@@ -197,7 +197,7 @@ func (l *life) work(e *api.Evaluation) {
 		Deployment: result.Deployment, Evaluations: append(slices.Clone(result.FollowUps), end),
 	}
 	for _, s := range append(slices.Clone(result.Stop), outcome.Stop...) {
-		p.Stop = append(p.Stop, state.Stop{ID: s.Alloc.ID, Description: s.Description, ClientStatus: s.ClientStatus})
+		p.Stop = append(p.Stop, state.Stop{ID: s.Alloc.ID, Reason: s.Reason, Description: s.Description, ClientStatus: s.ClientStatus})
 	}
 	for _, u := range result.DeploymentUpdates {
 		p.DeploymentUpdates = append(p.DeploymentUpdates, state.DeploymentUpdate(u))

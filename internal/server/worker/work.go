@@ -163,7 +163,7 @@ func (w *work) placement() *state.Placement {
 }
 
 func stop(s *placement.Stop) state.Stop {
-	return state.Stop{ID: s.Alloc.ID, Description: s.Description, ClientStatus: s.ClientStatus}
+	return state.Stop{ID: s.Alloc.ID, Reason: s.Reason, Description: s.Description, ClientStatus: s.ClientStatus}
 }
 
 // setAside gives up placing for now. The evaluation ends, and a blocked one retries after

@@ -6,4 +6,4 @@
 package wire
 
 // schemaSum is the SHA-256 of the schema that the generated code is of.
-const schemaSum = "473ad4d3d99751d346cc4871c035a4a452d5bc019ebbb0e29875b54a552d1488"
+const schemaSum = "b6a3df2eb6bfdbde271c7806432a30a61499f3336cb8216df9073f249c8628d7"

@@ -1269,6 +1269,7 @@ type UpdateRestart struct {
 	ModifyIndex   uint64                 `protobuf:"varint,4,opt,name=modify_index,json=modifyIndex,proto3" json:"modify_index,omitempty"`
 	Evaluation    *Evaluation            `protobuf:"bytes,5,opt,name=evaluation,proto3" json:"evaluation,omitempty"`
 	Time          int64                  `protobuf:"varint,6,opt,name=time,proto3" json:"time,omitempty"`
+	Reason        uint32                 `protobuf:"varint,7,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1345,6 +1346,13 @@ func (x *UpdateRestart) GetTime() int64 {
 	return 0
 }
 
+func (x *UpdateRestart) GetReason() uint32 {
+	if x != nil {
+		return x.Reason
+	}
+	return 0
+}
+
 type PromoteDeployment struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -1352,6 +1360,7 @@ type PromoteDeployment struct {
 	Description   string                 `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
 	Evaluation    *Evaluation            `protobuf:"bytes,4,opt,name=evaluation,proto3" json:"evaluation,omitempty"`
 	Time          int64                  `protobuf:"varint,5,opt,name=time,proto3" json:"time,omitempty"`
+	Reason        uint32                 `protobuf:"varint,6,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1421,6 +1430,13 @@ func (x *PromoteDeployment) GetTime() int64 {
 	return 0
 }
 
+func (x *PromoteDeployment) GetReason() uint32 {
+	if x != nil {
+		return x.Reason
+	}
+	return 0
+}
+
 type SetAllocHealth struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	DeploymentId  string                 `protobuf:"bytes,1,opt,name=deployment_id,json=deploymentId,proto3" json:"deployment_id,omitempty"`
@@ -1433,6 +1449,7 @@ type SetAllocHealth struct {
 	JobJson       []byte                 `protobuf:"bytes,8,opt,name=job_json,json=jobJson,proto3" json:"job_json,omitempty"`
 	TroublesJson  []byte                 `protobuf:"bytes,9,opt,name=troubles_json,json=troublesJson,proto3" json:"troubles_json,omitempty"`
 	JobIndex      uint64                 `protobuf:"varint,10,opt,name=job_index,json=jobIndex,proto3" json:"job_index,omitempty"`
+	Reason        uint32                 `protobuf:"varint,11,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1533,6 +1550,13 @@ func (x *SetAllocHealth) GetTroublesJson() []byte {
 func (x *SetAllocHealth) GetJobIndex() uint64 {
 	if x != nil {
 		return x.JobIndex
+	}
+	return 0
+}
+
+func (x *SetAllocHealth) GetReason() uint32 {
+	if x != nil {
+		return x.Reason
 	}
 	return 0
 }
@@ -2335,6 +2359,7 @@ type Stop struct {
 	Description    string                 `protobuf:"bytes,2,opt,name=description,proto3" json:"description,omitempty"`
 	ClientStatus   string                 `protobuf:"bytes,3,opt,name=client_status,json=clientStatus,proto3" json:"client_status,omitempty"`
 	FollowupEvalId string                 `protobuf:"bytes,4,opt,name=followup_eval_id,json=followupEvalId,proto3" json:"followup_eval_id,omitempty"`
+	Reason         uint32                 `protobuf:"varint,5,opt,name=reason,proto3" json:"reason,omitempty"` // api.Reason; description is empty if it is the sentence of the reason
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -2397,11 +2422,19 @@ func (x *Stop) GetFollowupEvalId() string {
 	return ""
 }
 
+func (x *Stop) GetReason() uint32 {
+	if x != nil {
+		return x.Reason
+	}
+	return 0
+}
+
 type DeploymentUpdate struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Status        string                 `protobuf:"bytes,2,opt,name=status,proto3" json:"status,omitempty"`
 	Description   string                 `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
+	Reason        uint32                 `protobuf:"varint,4,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2455,6 +2488,13 @@ func (x *DeploymentUpdate) GetDescription() string {
 		return x.Description
 	}
 	return ""
+}
+
+func (x *DeploymentUpdate) GetReason() uint32 {
+	if x != nil {
+		return x.Reason
+	}
+	return 0
 }
 
 type UpdateAllocations struct {
@@ -2959,6 +2999,7 @@ type UpdateDeployment struct {
 	Time          int64                  `protobuf:"varint,6,opt,name=time,proto3" json:"time,omitempty"`
 	TroublesJson  []byte                 `protobuf:"bytes,7,opt,name=troubles_json,json=troublesJson,proto3" json:"troubles_json,omitempty"`
 	JobIndex      uint64                 `protobuf:"varint,8,opt,name=job_index,json=jobIndex,proto3" json:"job_index,omitempty"`
+	Reason        uint32                 `protobuf:"varint,9,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3045,6 +3086,13 @@ func (x *UpdateDeployment) GetTroublesJson() []byte {
 func (x *UpdateDeployment) GetJobIndex() uint64 {
 	if x != nil {
 		return x.JobIndex
+	}
+	return 0
+}
+
+func (x *UpdateDeployment) GetReason() uint32 {
+	if x != nil {
+		return x.Reason
 	}
 	return 0
 }
@@ -3556,6 +3604,7 @@ type Evaluation struct {
 	CreateTime        int64                  `protobuf:"varint,23,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
 	ModifyTime        int64                  `protobuf:"varint,24,opt,name=modify_time,json=modifyTime,proto3" json:"modify_time,omitempty"`
 	RestJson          []byte                 `protobuf:"bytes,25,opt,name=rest_json,json=restJson,proto3" json:"rest_json,omitempty"` // fields that are rarely set
+	StatusReason      uint32                 `protobuf:"varint,26,opt,name=status_reason,json=statusReason,proto3" json:"status_reason,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
 }
@@ -3765,6 +3814,13 @@ func (x *Evaluation) GetRestJson() []byte {
 	return nil
 }
 
+func (x *Evaluation) GetStatusReason() uint32 {
+	if x != nil {
+		return x.StatusReason
+	}
+	return 0
+}
+
 type Queued struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Group         string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
@@ -3927,7 +3983,7 @@ const file_state_proto_rawDesc = "" +
 	"\frestart_json\x18\x01 \x01(\fR\vrestartJson\x12:\n" +
 	"\n" +
 	"evaluation\x18\x02 \x01(\v2\x1a.reeve.state.v1.EvaluationR\n" +
-	"evaluation\"\xcc\x01\n" +
+	"evaluation\"\xe4\x01\n" +
 	"\rUpdateRestart\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06status\x18\x02 \x01(\tR\x06status\x12 \n" +
@@ -3936,7 +3992,8 @@ const file_state_proto_rawDesc = "" +
 	"\n" +
 	"evaluation\x18\x05 \x01(\v2\x1a.reeve.state.v1.EvaluationR\n" +
 	"evaluation\x12\x12\n" +
-	"\x04time\x18\x06 \x01(\x03R\x04time\"\xad\x01\n" +
+	"\x04time\x18\x06 \x01(\x03R\x04time\x12\x16\n" +
+	"\x06reason\x18\a \x01(\rR\x06reason\"\xc5\x01\n" +
 	"\x11PromoteDeployment\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06groups\x18\x02 \x03(\tR\x06groups\x12 \n" +
@@ -3944,7 +4001,8 @@ const file_state_proto_rawDesc = "" +
 	"\n" +
 	"evaluation\x18\x04 \x01(\v2\x1a.reeve.state.v1.EvaluationR\n" +
 	"evaluation\x12\x12\n" +
-	"\x04time\x18\x05 \x01(\x03R\x04time\"\xd4\x02\n" +
+	"\x04time\x18\x05 \x01(\x03R\x04time\x12\x16\n" +
+	"\x06reason\x18\x06 \x01(\rR\x06reason\"\xec\x02\n" +
 	"\x0eSetAllocHealth\x12#\n" +
 	"\rdeployment_id\x18\x01 \x01(\tR\fdeploymentId\x12\x18\n" +
 	"\ahealthy\x18\x02 \x03(\tR\ahealthy\x12\x1c\n" +
@@ -3958,7 +4016,8 @@ const file_state_proto_rawDesc = "" +
 	"\bjob_json\x18\b \x01(\fR\ajobJson\x12#\n" +
 	"\rtroubles_json\x18\t \x01(\fR\ftroublesJson\x12\x1b\n" +
 	"\tjob_index\x18\n" +
-	" \x01(\x04R\bjobIndex\"@\n" +
+	" \x01(\x04R\bjobIndex\x12\x16\n" +
+	"\x06reason\x18\v \x01(\rR\x06reason\"@\n" +
 	"\tPutDomain\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1f\n" +
 	"\vfresh_until\x18\x02 \x01(\x03R\n" +
@@ -4020,16 +4079,18 @@ const file_state_proto_rawDesc = "" +
 	"\x02id\x18\x02 \x01(\tR\x02id\x12\x18\n" +
 	"\aversion\x18\x03 \x01(\x04R\aversion\x12!\n" +
 	"\fcreate_index\x18\x04 \x01(\x04R\vcreateIndex\x12(\n" +
-	"\x10job_modify_index\x18\x05 \x01(\x04R\x0ejobModifyIndex\"\x87\x01\n" +
+	"\x10job_modify_index\x18\x05 \x01(\x04R\x0ejobModifyIndex\"\x9f\x01\n" +
 	"\x04Stop\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12 \n" +
 	"\vdescription\x18\x02 \x01(\tR\vdescription\x12#\n" +
 	"\rclient_status\x18\x03 \x01(\tR\fclientStatus\x12(\n" +
-	"\x10followup_eval_id\x18\x04 \x01(\tR\x0efollowupEvalId\"\\\n" +
+	"\x10followup_eval_id\x18\x04 \x01(\tR\x0efollowupEvalId\x12\x16\n" +
+	"\x06reason\x18\x05 \x01(\rR\x06reason\"t\n" +
 	"\x10DeploymentUpdate\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06status\x18\x02 \x01(\tR\x06status\x12 \n" +
-	"\vdescription\x18\x03 \x01(\tR\vdescription\"\xc0\x01\n" +
+	"\vdescription\x18\x03 \x01(\tR\vdescription\x12\x16\n" +
+	"\x06reason\x18\x04 \x01(\rR\x06reason\"\xc0\x01\n" +
 	"\x11UpdateAllocations\x12\x17\n" +
 	"\anode_id\x18\x01 \x01(\tR\x06nodeId\x12@\n" +
 	"\vallocations\x18\x02 \x01(\v2\x1e.reeve.allocset.v1.AllocationsR\vallocations\x12<\n" +
@@ -4067,7 +4128,7 @@ const file_state_proto_rawDesc = "" +
 	"\n" +
 	"DeleteNode\x12\x10\n" +
 	"\x03ids\x18\x01 \x03(\tR\x03ids\x12<\n" +
-	"\vevaluations\x18\x02 \x03(\v2\x1a.reeve.state.v1.EvaluationR\vevaluations\"\x89\x02\n" +
+	"\vevaluations\x18\x02 \x03(\v2\x1a.reeve.state.v1.EvaluationR\vevaluations\"\xa1\x02\n" +
 	"\x10UpdateDeployment\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06status\x18\x02 \x01(\tR\x06status\x12 \n" +
@@ -4078,7 +4139,8 @@ const file_state_proto_rawDesc = "" +
 	"\bjob_json\x18\x05 \x01(\fR\ajobJson\x12\x12\n" +
 	"\x04time\x18\x06 \x01(\x03R\x04time\x12#\n" +
 	"\rtroubles_json\x18\a \x01(\fR\ftroublesJson\x12\x1b\n" +
-	"\tjob_index\x18\b \x01(\x04R\bjobIndex\"q\n" +
+	"\tjob_index\x18\b \x01(\x04R\bjobIndex\x12\x16\n" +
+	"\x06reason\x18\t \x01(\rR\x06reason\"q\n" +
 	"\x0fSetJobStability\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\tR\x02id\x12\x18\n" +
@@ -4117,7 +4179,7 @@ const file_state_proto_rawDesc = "" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\tR\x02id\"K\n" +
 	"\vEvaluations\x12<\n" +
-	"\vevaluations\x18\x01 \x03(\v2\x1a.reeve.state.v1.EvaluationR\vevaluations\"\xb6\x06\n" +
+	"\vevaluations\x18\x01 \x03(\v2\x1a.reeve.state.v1.EvaluationR\vevaluations\"\xdb\x06\n" +
 	"\n" +
 	"Evaluation\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
@@ -4148,7 +4210,8 @@ const file_state_proto_rawDesc = "" +
 	"createTime\x12\x1f\n" +
 	"\vmodify_time\x18\x18 \x01(\x03R\n" +
 	"modifyTime\x12\x1b\n" +
-	"\trest_json\x18\x19 \x01(\fR\brestJson\"4\n" +
+	"\trest_json\x18\x19 \x01(\fR\brestJson\x12#\n" +
+	"\rstatus_reason\x18\x1a \x01(\rR\fstatusReason\"4\n" +
 	"\x06Queued\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x14\n" +
 	"\x05count\x18\x02 \x01(\x03R\x05countB0Z.github.com/reeve-run/reeve/internal/state/wireb\x06proto3"

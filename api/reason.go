@@ -1,0 +1,101 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+// A Reason is the cause of an object's desired status or status: a code that programs may
+// branch on. Descriptions state the same cause as a sentence for people, and their wording
+// may change. In JSON a reason is its name.
+//
+// The numbers are part of the log and snapshot formats: never change or reuse one.
+type Reason uint8
+
+// Reasons of an allocation's desired status.
+const (
+	ReasonUpdated          Reason = 1  // a newer version of the job replaces it
+	ReasonScaledDown       Reason = 2  // the count of its group was lowered
+	ReasonDuplicate        Reason = 3  // another allocation holds its instance
+	ReasonGroupRemoved     Reason = 4  // the job no longer has its group
+	ReasonJobStopped       Reason = 5  // the job was stopped
+	ReasonPurged           Reason = 6  // the job was purged
+	ReasonOrphaned         Reason = 7  // no registered job wants it, and its domain is fresh
+	ReasonAdopted          Reason = 8  // found on its node without a registered job; it continues to run
+	ReasonMoved            Reason = 9  // an operator or a controller moves it
+	ReasonMigrated         Reason = 10 // its node is drained
+	ReasonFailed           Reason = 11 // it failed, and is rescheduled
+	ReasonEnded            Reason = 12 // it ended, and is started again
+	ReasonReplaced         Reason = 13 // an operator replaced it
+	ReasonNodeDown         Reason = 14 // its node is down
+	ReasonNodeRemoved      Reason = 15 // its node was removed
+	ReasonDisconnected     Reason = 16 // its node was disconnected for longer than lost_after
+	ReasonFenced           Reason = 17 // its disconnected node stopped it after stop_on_client_after
+	ReasonReplacementKept  Reason = 18 // its node is connected again, and its replacement continues
+	ReasonOriginalKept     Reason = 19 // the original's node is connected again, and the original continues
+	ReasonSuperseded       Reason = 20 // another allocation of its instance runs
+	ReasonFinishedByOther  Reason = 21 // another allocation has finished the work of its instance
+	ReasonEndedBesideOther Reason = 22 // it ended, and another allocation of its instance continues
+	ReasonEvicted          Reason = 23 // it is moved, and its node accepts no new allocation
+	ReasonInfeasible       Reason = 24 // its node no longer satisfies the job
+	ReasonUnpromoted       Reason = 25 // it is a canary of a version that was not promoted
+	ReasonGivenUp          Reason = 26 // an operator gave it up
+	ReasonPreempted        Reason = 27 // an allocation with a higher priority needs its room
+)
+
+var reasonNames = [...]string{
+	ReasonUpdated: "updated", ReasonScaledDown: "scaled_down", ReasonDuplicate: "duplicate", ReasonGroupRemoved: "group_removed",
+	ReasonJobStopped: "job_stopped", ReasonPurged: "purged", ReasonOrphaned: "orphaned", ReasonAdopted: "adopted",
+	ReasonMoved: "moved", ReasonMigrated: "migrated", ReasonFailed: "failed", ReasonEnded: "ended", ReasonReplaced: "replaced",
+	ReasonNodeDown: "node_down", ReasonNodeRemoved: "node_removed", ReasonDisconnected: "disconnected", ReasonFenced: "fenced",
+	ReasonReplacementKept: "replacement_kept", ReasonOriginalKept: "original_kept", ReasonSuperseded: "superseded",
+	ReasonFinishedByOther: "finished_by_other", ReasonEndedBesideOther: "ended_beside_other", ReasonEvicted: "evicted",
+	ReasonInfeasible: "infeasible", ReasonUnpromoted: "unpromoted", ReasonGivenUp: "given_up", ReasonPreempted: "preempted",
+}
+
+// reasonsByName is the inverse of reasonNames.
+var reasonsByName = func() map[string]Reason {
+	codes := make(map[string]Reason, len(reasonNames))
+	for code, name := range reasonNames {
+		if name != "" {
+			codes[name] = Reason(code)
+		}
+	}
+	return codes
+}()
+
+// Reasons returns all reasons, in the order of their numbers.
+func Reasons() []Reason {
+	all := make([]Reason, 0, len(reasonNames))
+	for code, name := range reasonNames {
+		if name != "" {
+			all = append(all, Reason(code))
+		}
+	}
+	return all
+}
+
+// ReasonOf returns the reason with the number that the log has, or 0 if this version does
+// not know the number.
+func ReasonOf(number uint32) Reason {
+	if number >= uint32(len(reasonNames)) || reasonNames[number] == "" {
+		return 0
+	}
+	return Reason(number)
+}
+
+// String returns the name of the reason, or "" if it has none.
+func (r Reason) String() string {
+	if int(r) < len(reasonNames) {
+		return reasonNames[r]
+	}
+	return ""
+}
+
+// MarshalText returns the name of the reason.
+func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText sets the reason with the given name, or 0 if this version does not know
+// the name.
+func (r *Reason) UnmarshalText(name []byte) error {
+	*r = reasonsByName[string(name)]
+	return nil
+}

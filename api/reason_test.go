@@ -1,0 +1,70 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package api_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// TestReasonsKeepTheirNumbersAndNames compares the reasons with those of the log and of
+// API clients. Add new ones; never change or remove one.
+func TestReasonsKeepTheirNumbersAndNames(t *testing.T) {
+	got := map[api.Reason]string{}
+	for _, r := range api.Reasons() {
+		got[r] = r.String()
+	}
+	want := map[api.Reason]string{
+		1: "updated", 2: "scaled_down", 3: "duplicate", 4: "group_removed", 5: "job_stopped", 6: "purged", 7: "orphaned",
+		8: "adopted", 9: "moved", 10: "migrated", 11: "failed", 12: "ended", 13: "replaced", 14: "node_down",
+		15: "node_removed", 16: "disconnected", 17: "fenced", 18: "replacement_kept", 19: "original_kept",
+		20: "superseded", 21: "finished_by_other", 22: "ended_beside_other", 23: "evicted", 24: "infeasible",
+		25: "unpromoted", 26: "given_up", 27: "preempted",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("reasons (-want +got):\n%s", diff)
+	}
+}
+
+func TestEveryReasonHasASentenceAndIsFoundByItsName(t *testing.T) {
+	names := map[string]api.Reason{}
+	for _, r := range api.Reasons() {
+		if other, taken := names[r.String()]; taken {
+			t.Errorf("reasons %d and %d are both named %s", other, r, r)
+		}
+		names[r.String()] = r
+		if r.Text() == "" {
+			t.Errorf("reason %s has no sentence", r)
+		}
+		if api.ReasonOf(uint32(r)) != r {
+			t.Errorf("number %d is read as reason %s, want %s", r, api.ReasonOf(uint32(r)), r)
+		}
+	}
+}
+
+func TestReasonsAreNamesInJSON(t *testing.T) {
+	a := &api.AllocationListStub{DesiredReason: api.ReasonMigrated}
+	text, err := json.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields map[string]any
+	var decoded api.AllocationListStub
+	if err := json.Unmarshal(text, &fields); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &decoded); err != nil {
+		t.Fatal(err)
+	}
+	if fields["DesiredReason"] != "migrated" || decoded.DesiredReason != api.ReasonMigrated {
+		t.Errorf("reason migrated is %v in JSON, and is read as %s", fields["DesiredReason"], decoded.DesiredReason)
+	}
+	if err := json.Unmarshal([]byte(`{"DesiredReason": "of a later version"}`), &decoded); err != nil || decoded.DesiredReason != 0 {
+		t.Errorf("an unknown reason is read as %s (%v), want none", decoded.DesiredReason, err)
+	}
+}

@@ -1,0 +1,38 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package reasons encodes the reasons of stored objects. Earlier versions stored sentences
+// without reasons: earlier.txt maps the sentences that they wrote to reasons. The sentences
+// that this version writes are in api/reason_text.go.
+package reasons
+
+import "github.com/reeve-run/reeve/api"
+
+// Sentence returns the description to write next to a reason: "" if it is the reason's
+// own sentence.
+func Sentence(reason api.Reason, description string) string {
+	if description == reason.Text() {
+		return ""
+	}
+	return description
+}
+
+// Allocation decodes the reason of an allocation's desired status. The description is that
+// of the log or snapshot, where Sentence may have left it out.
+func Allocation(number uint32, description string) (api.Reason, string) {
+	return decode("allocation", number, description)
+}
+
+func decode(noun string, number uint32, description string) (api.Reason, string) {
+	if number == 0 && description == "" { // most objects
+		return 0, ""
+	}
+	reason := api.ReasonOf(number)
+	switch {
+	case description == "":
+		return reason, reason.Text()
+	case number == 0:
+		return earlier[noun].find(description), description
+	}
+	return reason, description
+}
