@@ -40,3 +40,21 @@ func TestFiltersFindEveryField(t *testing.T) {
 		}
 	}
 }
+
+func TestFiltersFindReasonsByName(t *testing.T) {
+	for expression, want := range map[string]bool{
+		`DesiredReason == "migrated"`:   true,
+		`DesiredReason == "purged"`:     false,
+		`DesiredReason matches "^migr"`: true,
+		`DesiredReason != ""`:           true,
+	} {
+		f, err := Parse(expression)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := f.Matches(&api.Allocation{DesiredReason: api.ReasonMigrated})
+		if err != nil || got != want {
+			t.Errorf("%s matches a migrated allocation: %t (%v), want %t", expression, got, err, want)
+		}
+	}
+}

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+
+	"github.com/reeve-run/reeve/api"
 )
 
 // The evaluator finds a field by the name in its JSON tag, and reads a tag without a
@@ -14,7 +16,8 @@ import (
 // twin types: the same structs with a name in every tag. Go converts between structs that
 // differ only in their tags.
 
-// named returns a value, or a pointer to one, of the twin type.
+// named returns a value, or a pointer to one, of the twin type. A reason becomes its name,
+// which is its JSON form.
 func named(v reflect.Value) reflect.Value {
 	if !v.IsValid() {
 		return v
@@ -23,6 +26,9 @@ func named(v reflect.Value) reflect.Value {
 		v = v.Elem()
 	}
 	t := v.Type()
+	if t == reflect.TypeFor[api.Reason]() {
+		return reflect.ValueOf(api.Reason(v.Uint()).String())
+	}
 	if t.Kind() == reflect.Pointer {
 		if twin := namedType(t.Elem()); twin != t.Elem() {
 			return v.Convert(reflect.PointerTo(twin))

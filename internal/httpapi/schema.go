@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"time"
+
+	"github.com/reeve-run/reeve/api"
 )
 
 // schemas collects the JSON schemas of Go types by reflection, under the
@@ -23,6 +25,9 @@ func (s schemas) of(t reflect.Type) object {
 		return object{"type": "string", "format": "date-time"}
 	case reflect.TypeFor[time.Duration]():
 		return object{"type": "integer", "format": "int64", "description": "nanoseconds"}
+	case reflect.TypeFor[api.Reason]():
+		s["Reason"] = object{"type": "string", "enum": api.Reasons()}
+		return object{"$ref": "#/components/schemas/Reason"}
 	case reflect.TypeFor[[]byte]():
 		return object{"type": "string", "contentEncoding": "base64"}
 	}
