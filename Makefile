@@ -29,25 +29,29 @@ check: build
 	@./tools/fresh.sh
 	@./tools/vulncheck.sh
 
+# A lane prints its time and its budget at the end; STRICT=1 fails a lane that exceeds it.
+LANE := ./tools/lane.sh
+
+# Packages whose tests start real processes, mount file systems or build the binary. Tests
+# of other packages that start a process begin with TestReal.
+REAL := /internal/(agent|bench|cli|e2e|node/beneath|node/driver/.*|node/supervise.*|testbed.*)$$
+
 ## race: unit tests and end-to-end tests on the real binary, with the race detector
 # What the properties draw is the same in every run; "make properties" draws more.
 race: export RAPID_SEED ?= 1
 race:
 	@./tools/need.sh gcc gcc
-	$(GO) test -race -timeout 25m ./...
-
-# Packages whose tests start real processes, mount file systems or build the binary.
-REAL := /internal/(agent|bench|cli|e2e|node/beneath|node/driver/.*|node/supervise.*|testbed.*)$$
+	@$(LANE) race 900 $(GO) test -race -timeout 25m ./...
 
 ## unit: the tests that start no real process, without the race detector
 unit: export RAPID_SEED ?= 1
 unit:
-	$(GO) test -timeout 10m $$($(GO) list ./... | grep -v -E '$(REAL)')
+	@$(LANE) unit 120 $(GO) test -timeout 10m -skip '^TestReal' $$($(GO) list ./... | grep -v -E '$(REAL)')
 
 ## e2e: the tests of the real binary and its command line, with the race detector
 e2e:
 	@./tools/need.sh gcc gcc
-	$(GO) test -race -timeout 25m ./internal/e2e ./internal/cli
+	@$(LANE) e2e 300 $(GO) test -race -parallel 4 -timeout 25m ./internal/e2e ./internal/cli
 
 ## fuzz: every fuzz target for FUZZTIME each
 FUZZTIME ?= 20s

@@ -290,6 +290,36 @@ func usesVirtualTime(s source) bool {
 
 const bubbles = module + "internal/testbed/bubble"
 
+// realPackages are those whose tests start real processes, as in the Makefile.
+var realPackages = regexp.MustCompile(`^internal/(agent|bench|cli|e2e|node/beneath|node/driver/.*|node/supervise.*|testbed.*)$`)
+
+func TestUnitTestsStartNoProcess(t *testing.T) {
+	makefile, err := os.ReadFile("Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "REAL := /" + strings.Trim(realPackages.String(), "^$") + "$$"; !strings.Contains(string(makefile), want+"\n") {
+		t.Errorf("Makefile: the lanes differ from this test, which knows %s", want)
+	}
+	for _, s := range sources(t) {
+		if !s.isTest() || realPackages.MatchString(s.dir) {
+			continue
+		}
+		for _, decl := range s.ast.Decls {
+			f, ok := decl.(*ast.FuncDecl)
+			if !ok || !strings.HasPrefix(f.Name.Name, "Test") || strings.HasPrefix(f.Name.Name, "TestReal") || f.Name.Name == "TestMain" {
+				continue
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				if id, ok := n.(*ast.Ident); ok && (id.Name == "runReal" || id.Name == "supervisetest" || id.Name == "exec") {
+					t.Errorf("%s: %s starts a process: begin its name with TestReal, so that the unit lane leaves it out", s.fset.Position(n.Pos()), f.Name.Name)
+				}
+				return true
+			})
+		}
+	}
+}
+
 func TestBubblesSurviveTheRaceDetector(t *testing.T) {
 	for _, s := range sources(t) {
 		if own, _ := strings.CutPrefix(bubbles, module); s.dir != own && bytes.Contains(s.text, []byte("synctest"+".Test(")) {

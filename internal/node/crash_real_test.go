@@ -43,7 +43,7 @@ func matches(t *testing.T, what, pattern, got string) {
 	}
 }
 
-func TestWordsOfCrashesOfRealProcesses(t *testing.T) {
+func TestRealWordsOfCrashesOfProcesses(t *testing.T) {
 	const after = ` after ([0-9]+ms|[0-9.]+s)`
 	r, small := runReal(t), 20
 	for name, c := range map[string]struct{ driver, script, want string }{
@@ -75,7 +75,7 @@ func TestWordsOfCrashesOfRealProcesses(t *testing.T) {
 }
 
 // A command that hangs is ended when its time is over, with what it started.
-func TestACheckThatHangsIsEnded(t *testing.T) {
+func TestRealACheckThatHangsIsEnded(t *testing.T) {
 	r := runReal(t)
 	for _, driver := range []string{"raw_exec", "exec"} {
 		if driver == "exec" && !r.isolates {
@@ -116,7 +116,7 @@ func TestACheckThatHangsIsEnded(t *testing.T) {
 }
 
 // A task with a root and process numbers of its own is asked inside of them.
-func TestCommandsOfChecksRunInTheTasksNamespaces(t *testing.T) {
+func TestRealCommandsOfChecksRunInTheTasksNamespaces(t *testing.T) {
 	r := runReal(t)
 	if !r.isolates {
 		return

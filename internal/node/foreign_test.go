@@ -14,7 +14,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-func TestForeignClientReadsLogsFilesAndRunsCommands(t *testing.T) {
+func TestRealForeignClientReadsLogsFilesAndRunsCommands(t *testing.T) {
 	r := runReal(t)
 	r.place(t, jobOf("service", shell("t", `echo first; echo text > f; echo second; exec sleep 60`)), "one")
 	eventually(t, "the task has written", func() bool { return strings.Contains(r.logs(t, "one", "t"), "second") })

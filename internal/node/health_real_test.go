@@ -84,7 +84,7 @@ func (s *fakeServers) serving(t testing.TB, id string, is func(*api.Serving) boo
 func routable(s *api.Serving) bool   { return s.Routable }
 func unroutable(s *api.Serving) bool { return !s.Routable }
 
-func TestLivenessOfARealProcess(t *testing.T) {
+func TestRealLivenessOfAProcess(t *testing.T) {
 	r, p := runReal(t), newPatient(t)
 	task := shell("t", "exec sleep 60")
 	delay := 10 * time.Millisecond
@@ -114,7 +114,7 @@ func TestLivenessOfARealProcess(t *testing.T) {
 	}
 }
 
-func TestARealProcessThatIsNeverHealthy(t *testing.T) {
+func TestRealAProcessThatIsNeverHealthy(t *testing.T) {
 	r := runReal(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -140,7 +140,7 @@ func TestARealProcessThatIsNeverHealthy(t *testing.T) {
 }
 
 // A monitor is asked inside the task: what it finds there decides.
-func TestMonitorOfARealProcess(t *testing.T) {
+func TestRealMonitorOfAProcess(t *testing.T) {
 	r := runReal(t)
 	task := shell("t", "touch $NOMAD_TASK_DIR/well; exec sleep 60")
 	delay := 10 * time.Millisecond
@@ -164,7 +164,7 @@ func TestMonitorOfARealProcess(t *testing.T) {
 
 // What is told to stop is out of the router first; then shutdown_delay passes
 // while it still serves, then comes the signal, and after kill_timeout the end.
-func TestDrainingOrderOfARealProcess(t *testing.T) {
+func TestRealDrainingOrderOfAProcess(t *testing.T) {
 	r, p := runReal(t), newPatient(t)
 	task := shell("t", `trap 'date +%s%N > $NOMAD_ALLOC_DIR/signaled' TERM; while :; do sleep 0.01; done`)
 	timeout, delay := 400*time.Millisecond, 300*time.Millisecond

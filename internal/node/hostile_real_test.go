@@ -39,7 +39,7 @@ func inherit(t *testing.T) {
 	t.Cleanup(func() { unix.Close(fd) })
 }
 
-func TestTasksInheritNoFilesOfTheAgent(t *testing.T) {
+func TestRealTasksInheritNoFilesOfTheAgent(t *testing.T) {
 	inherit(t)
 	r := runReal(t)
 	const wait = `; until [ -e $NOMAD_ALLOC_DIR/stop ]; do sleep 0.02; done`
@@ -101,7 +101,7 @@ func open(t *testing.T) (files, goroutines int) {
 	return len(entries), pprof.Lookup("goroutine").Count()
 }
 
-func TestSpecialFilesHoldNobodyUp(t *testing.T) {
+func TestRealSpecialFilesHoldNobodyUp(t *testing.T) {
 	r := runReal(t)
 	r.place(t, jobOf("service", shell("t", `
 		mkfifo fifo; mkdir dir; echo text > dir/file; mv $NOMAD_ALLOC_DIR/logs $NOMAD_ALLOC_DIR/moved; mkfifo $NOMAD_ALLOC_DIR/logs
@@ -150,7 +150,7 @@ func TestSpecialFilesHoldNobodyUp(t *testing.T) {
 	})
 }
 
-func TestADirectoryWithTooManyFilesIsNotListed(t *testing.T) {
+func TestRealADirectoryWithTooManyFilesIsNotListed(t *testing.T) {
 	r := runReal(t)
 	r.place(t, jobOf("service", shell("t", `exec sleep 1000`)), "one")
 	many := filepath.Join(r.dirs.Root("one"), "t", "many")

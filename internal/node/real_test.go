@@ -115,7 +115,7 @@ func TestRealTaskSeesItsSurroundings(t *testing.T) {
 	})
 }
 
-func TestFilesAreReadAndDoNotEscape(t *testing.T) {
+func TestRealFilesAreReadAndDoNotEscape(t *testing.T) {
 	r := runReal(t)
 	script := `echo 0123456789 > f; ln -s /etc/passwd passwd; ln -s ../../../../../.. up; ln -s $NOMAD_SECRETS_DIR mine; mkfifo fifo; echo x > $NOMAD_SECRETS_DIR/s; echo done; exec sleep 60`
 	r.place(t, jobOf("service", shell("t", script)), "one")
@@ -162,7 +162,7 @@ func TestFilesAreReadAndDoNotEscape(t *testing.T) {
 	}
 }
 
-func TestLogsAreFollowedToTheEnd(t *testing.T) {
+func TestRealLogsAreFollowedToTheEnd(t *testing.T) {
 	r := runReal(t)
 	r.place(t, jobOf("batch", shell("t", `echo one; while [ ! -e $NOMAD_ALLOC_DIR/go ]; do sleep 0.02; done; echo two`)), "one")
 	eventually(t, "the task runs", func() bool { return strings.Contains(r.logs(t, "one", "t"), "one") })
@@ -181,7 +181,7 @@ func TestLogsAreFollowedToTheEnd(t *testing.T) {
 	want(t, "output", "one\ntwo\n", out.String())
 }
 
-func TestExecSignalRestartAndStats(t *testing.T) {
+func TestRealExecSignalRestartAndStats(t *testing.T) {
 	r := runReal(t)
 	r.place(t, jobOf("service", shell("t", `trap 'echo hup' HUP; echo run; while :; do sleep 0.02; done`)), "one")
 	eventually(t, "the task runs", func() bool { return strings.Contains(r.logs(t, "one", "t"), "run") })
@@ -228,7 +228,7 @@ func TestExecSignalRestartAndStats(t *testing.T) {
 	}
 }
 
-func TestFailingCheckRestartsTheTask(t *testing.T) {
+func TestRealFailingCheckRestartsTheTask(t *testing.T) {
 	r := runReal(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -58,7 +58,7 @@ func (m *moody) say(answers string) <-chan struct{} {
 	return m.asked
 }
 
-func TestThresholdsOfARealProcess(t *testing.T) {
+func TestRealThresholdsOfAProcess(t *testing.T) {
 	r, m := runReal(t), newMoody(t)
 	task := shell("t", "exec sleep 60")
 	none := 0

@@ -106,7 +106,7 @@ func TestWhoListensIsFound(t *testing.T) {
 	}
 }
 
-func TestFamilyOfAProcess(t *testing.T) {
+func TestRealFamilyOfAProcess(t *testing.T) {
 	child := exec.Command("sleep", "60")
 	child.Env = []string{"REEVE_FAMILY=1"}
 	if err := child.Start(); err != nil {

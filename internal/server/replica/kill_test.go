@@ -17,11 +17,11 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-var kills = flag.Int("kills", 12, "how often TestKillLosesNothingAcknowledged kills the server")
+var kills = flag.Int("kills", 12, "how often TestRealKillLosesNothingAcknowledged kills the server")
 
-// TestKillLosesNothingAcknowledged kills a server, again and again, while it
+// TestRealKillLosesNothingAcknowledged kills a server, again and again, while it
 // writes, and looks for everything that it acknowledged.
-func TestKillLosesNothingAcknowledged(t *testing.T) {
+func TestRealKillLosesNothingAcknowledged(t *testing.T) {
 	dir := t.TempDir()
 	random := rand.New(rand.NewPCG(7, 7))
 	var acknowledged []string
