@@ -102,6 +102,7 @@ func (m *machine) passes(check func()) {
 // while nobody knew of them, and a job of two. In its stale domain the hole is
 // filled, and the surplus and what is of no job go on; in the fresh one they stop.
 func TestAStaleDomainLosesNothing(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	m.register(onTheirOwn("web", 8, `echo $$ > "$NOMAD_ALLOC_DIR/pid"; exec sleep 86421`))
 	m.register(onTheirOwn("other", 1, "exec sleep 86422"))

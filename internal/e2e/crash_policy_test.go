@@ -62,6 +62,7 @@ func (m *machine) startsOf(log string, n int) (at []time.Time) {
 // written: the first attempts at once, then after a delay, at its time; the count
 // stays while the instance crashes, and begins anew after health.
 func TestTwoCrashesAreRestartedAtOnceTheThirdWaits(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	log := filepath.Join(t.TempDir(), "starts")
 	// What crashes must not count as well before it has, on a slow machine either.

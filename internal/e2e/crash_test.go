@@ -26,6 +26,7 @@ import (
 // a load of registrations, at seeded moments, and asks after each return for
 // everything that was acknowledged.
 func TestAcknowledgedWritesSurviveKill9(t *testing.T) {
+	t.Parallel()
 	const rounds, writers = 100, 4
 	m := newMachine(t)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -96,6 +97,7 @@ func sequenceJob(id string, seq int) *api.Job {
 // same processes go on, no line of output is lost, and an exit that happened
 // meanwhile is reported with its code.
 func TestTasksSurviveKill9(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	gate := filepath.Join(m.Dir, "gate")
 	if err := syscall.Mkfifo(gate, 0o600); err != nil {

@@ -196,6 +196,7 @@ func (m *machine) readSSE(ctx context.Context, query, lastID string, take func(i
 // with the id of the last message, must have heard what one hears who reads
 // everything at the end: nothing twice, nothing left out, in one order.
 func TestEventStreamResumesOverKill9(t *testing.T) {
+	t.Parallel()
 	const rounds, writers = 8, 3
 	m := newMachine(t)
 	crashing := testbed.ShellJob("crashing", 3, "sleep 0.1; exit 3")

@@ -15,6 +15,7 @@ import (
 // TestNodeFencesItselfWithoutServers kills the server: the node stops what may
 // not run on without it, also when its agent dies meanwhile, and keeps the rest.
 func TestNodeFencesItselfWithoutServers(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, 1)
 	node := f.nodes[0]
 	fenced := movable("fenced", 1)

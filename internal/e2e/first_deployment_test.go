@@ -74,6 +74,7 @@ func TestAFirstDeploymentStartsEverythingAtOnce(t *testing.T) {
 // is being moved to a version that never becomes healthy: they come back at their own
 // version, one at a time is at the newest.
 func TestFailedInstancesCountAgainstMaxParallel(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	gates := t.TempDir()
 	job := testbed.ShellJob("web", 3, "while ! [ -e "+gates+"/$NOMAD_ALLOC_INDEX ]; do sleep 0.05; done; rm "+gates+"/$NOMAD_ALLOC_INDEX; exit 1")
@@ -181,6 +182,7 @@ func TestAGroupGoesOnWaitingForRoom(t *testing.T) {
 // for a group while the deployment of another goes on: within half a minute somebody
 // waits for room again.
 func TestAHoleIsFoundWhileADeploymentRuns(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, 1)
 	m := f.server
 	job := slowShop("shop")

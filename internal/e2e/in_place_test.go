@@ -218,6 +218,7 @@ func (m *machine) refusesWhatNeedsARestart(instances []*api.Instance) {
 // that nothing passes: one instance alone loses its traffic, the deployment fails,
 // and goes back.
 func TestChangedCheckThatFailsIsTriedOnOneInstance(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	m.deployed("1")
 	pids := m.servers()

@@ -154,6 +154,7 @@ const serving = `"(setsid sh -c 'echo $$ > $NOMAD_ALLOC_DIR/data/pid; exec sleep
 // TestEndsOfTasks has processes end in each of the ways that a user may mean
 // something by.
 func TestEndsOfTasks(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	const monitor = `monitor {
 		command  = "/usr/bin/test"

@@ -94,7 +94,7 @@ func TestAnOlderCopyOfTheDataIsNotSeenByGuests(t *testing.T) {
 
 	// A reader of the other history is not told half of each.
 	query := fmt.Sprintf("topic=Job&index=%d&timeline=%s", newest.Index+1, newest.Timeline)
-	if _, body := e.server.refused(query, http.StatusNotFound); !strings.Contains(body, "not of this cluster's history") {
+	if _, body := e.server.refused(query, http.StatusNotFound); !strings.Contains(body, "not part of this cluster's history") {
 		t.Errorf("%s: %s", query, body)
 	}
 	pictured := map[string]bool{}

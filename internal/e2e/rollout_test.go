@@ -22,6 +22,7 @@ import (
 // the command line, on one machine with real processes. Each part begins
 // where the one before it ended.
 func TestRolloutsOfAShop(t *testing.T) {
+	t.Parallel()
 	s := &shop{machine: newMachine(t)}
 	s.firstDeployment()
 	s.badVersionIsReverted()

@@ -241,6 +241,7 @@ func TestPausedAgentThatIsBackFirstKeepsItsInstance(t *testing.T) {
 // An agent that goes on when its instance runs elsewhere stops it, and is heard
 // of again.
 func TestPausedAgentThatIsBackLaterStopsWhatRunsElsewhere(t *testing.T) {
+	t.Parallel()
 	f := newRoutedFleet(t, 2)
 	f.server.register(gated(1, openGate(t)))
 	victim, was := f.place("web")

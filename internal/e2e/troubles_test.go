@@ -56,6 +56,7 @@ func brokenJob(id string, change func(*api.Group)) *api.Job {
 // TestTroublesOfProgramsThatFail runs programs that fail in the usual ways, and
 // asks what goes wrong.
 func TestTroublesOfProgramsThatFail(t *testing.T) {
+	t.Parallel()
 	m := newMachine(t)
 	foreign, err := net.Listen("tcp", ":0")
 	if err != nil {

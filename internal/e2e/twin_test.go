@@ -19,6 +19,7 @@ import (
 // A second agent on a copy of a node's data directory is refused, and runs
 // nothing. When the first one is gone it is the node.
 func TestCopiedDataDirectoryIsRefused(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, 1)
 	first := f.nodes[0]
 	f.server.register(movable("web", 1))

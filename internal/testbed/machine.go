@@ -10,13 +10,16 @@ package testbed
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -54,15 +57,25 @@ func New(reeve string) (*Machine, error) {
 	return &Machine{Reeve: reeve, Dir: dir, Addr: addr, Client: c, output: &buffer{}}, nil
 }
 
-// FreeAddress is a loopback address that nobody listened on just now.
+// FreeAddress returns a loopback address that nobody listens on, and that no other call
+// of this process returned. Its port is below those that nodes give to tasks and Linux to outgoing
+// connections: the address stays free while an agent is restarted.
 func FreeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
+	const first, count = 12_000, 8_000
+	if nextPort.Load() == 0 {
+		nextPort.CompareAndSwap(0, 1+rand.Int64N(count))
 	}
-	defer l.Close()
-	return l.Addr().String(), nil
+	for range 1000 {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", first+nextPort.Add(1)%count))
+		if err == nil {
+			return l.Addr().String(), l.Close()
+		}
+	}
+	return "", errors.New("find a free port: 1000 ports in a row are taken")
 }
+
+// nextPort counts the ports that FreeAddress tried, from a random one.
+var nextPort atomic.Int64
 
 // Start starts the agent; it may not answer yet.
 func (m *Machine) Start() error {
