@@ -13,8 +13,7 @@ import (
 var serverFields = map[string]bool{
 	"Status": true, "StatusDescription": true, "Stable": true, "Version": true, "SubmitTime": true,
 	"CreateIndex": true, "ModifyIndex": true, "JobModifyIndex": true, "VersionTag": true, "NomadTokenID": true,
-	"TaskGroups": true, "Purge": true, "Tasks": true, "ParentID": true, "Dispatched": true, "DispatchIdempotencyToken": true,
-	"Held": true, "HeldReason": true,
+	"TaskGroups": true, "Purge": true, "Tasks": true, "Failure": true, "Held": true, "HeldReason": true,
 }
 
 // DiffJobs compares two canonicalized jobs field by field. Either may be nil. If

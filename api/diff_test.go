@@ -44,6 +44,12 @@ func TestDiffJobs(t *testing.T) {
 		want   string
 	}{
 		{"nothing", func(j *Job) { j.Version, j.Stable = 3, true }, "None job web\n"},
+		{"failure and hold", func(j *Job) { j.Failure, j.Held, j.HeldReason = &JobFailure{Reason: "exit code 1", Time: 5}, true, "a" }, "None job web\n"},
+		{"started by another job", func(j *Job) { j.ParentID, j.Dispatched, j.DispatchIdempotencyToken = "batch", true, "t" }, `Edited job web
+  Added DispatchIdempotencyToken: "" -> "t"
+  Edited Dispatched: "false" -> "true"
+  Added ParentID: "" -> "batch"
+`},
 		{"count", func(j *Job) { j.Groups[0].Count = ptr(3) }, `Edited job web
   Edited group site
     Edited Count: "2" -> "3"
