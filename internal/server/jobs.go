@@ -33,12 +33,13 @@ func (s *Server) RegisterJob(ctx context.Context, req *api.RegisterJobRequest) (
 
 // registerJob registers the job over the one that is stored now.
 func (s *Server) registerJob(ctx context.Context, req *api.RegisterJobRequest) (*api.RegisterJobResponse, error) {
-	job, err := s.admit(req.Job, req.Namespace)
+	snap := s.store.Snapshot()
+	job, err := admit(snap, req.Job, req.Namespace)
 	if err != nil {
 		return nil, err
 	}
 	warnings := job.Warnings()
-	stored := s.store.Snapshot().Job(job.Namespace, job.ID)
+	stored := snap.Job(job.Namespace, job.ID)
 	if stored != nil && !stored.Stop {
 		preserve(job, stored, req)
 	}
@@ -79,8 +80,9 @@ func (s *Server) register(ctx context.Context, cmd *state.RegisterJob, warnings 
 	return res, nil
 }
 
-// admit returns the job as it would be stored, or what is wrong with it.
-func (s *Server) admit(job *api.Job, namespace string) (*api.Job, error) {
+// admit returns the job as a server accepts it, without the fields that servers write,
+// or the errors in it.
+func admit(snap *state.Snapshot, job *api.Job, namespace string) (*api.Job, error) {
 	if job == nil {
 		return nil, api.Errorf(api.CodeInvalid, "the request holds no Job: send {\"Job\": {...}}")
 	}
@@ -100,7 +102,6 @@ func (s *Server) admit(job *api.Job, namespace string) (*api.Job, error) {
 			Detail:  fields,
 		}
 	}
-	snap := s.store.Snapshot()
 	if err := checkPool(snap, job); err != nil {
 		return nil, err
 	}
@@ -190,7 +191,7 @@ func newEvaluation(job *api.Job, trigger string, now time.Time) *api.Evaluation 
 // ValidateJob lists everything that is wrong with a job.
 func (s *Server) ValidateJob(_ context.Context, job *api.Job) *api.ValidateJobResponse {
 	res := &api.ValidateJobResponse{DriverConfigValidated: true}
-	admitted, err := s.admit(job, "")
+	admitted, err := admit(s.store.Snapshot(), job, "")
 	if err == nil {
 		res.Warnings = strings.Join(admitted.Warnings(), "\n")
 		return res

@@ -15,13 +15,13 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// PlanJob says what registering the job would do now. Nothing is stored.
+// PlanJob predicts the effects of registering the job now. It stores nothing.
 func (s *Server) PlanJob(ctx context.Context, req *api.PlanJobRequest) (*api.PlanJobResponse, error) {
-	job, err := s.admit(req.Job, req.Namespace)
+	snap := s.store.Snapshot()
+	job, err := admit(snap, req.Job, req.Namespace)
 	if err != nil {
 		return nil, err
 	}
-	snap := s.store.Snapshot()
 	view, err := s.view(ctx, snap)
 	if err != nil {
 		return nil, err
@@ -29,14 +29,13 @@ func (s *Server) PlanJob(ctx context.Context, req *api.PlanJobRequest) (*api.Pla
 	now := time.Now()
 	stored := snap.Job(job.Namespace, job.ID)
 	res := &api.PlanJobResponse{Warnings: strings.Join(job.Warnings(), "\n")}
-	// What state.RegisterJob would make of it.
-	job.JobModifyIndex, job.CreateIndex, job.SubmitTime = snap.Index()+1, snap.Index()+1, now.UnixNano()
+	if err := s.checkRegistration(); err != nil {
+		res.Warnings = strings.TrimPrefix(res.Warnings+"\n"+err.Error(), "\n")
+	}
+	job.SubmitTime = now.UnixNano()
+	job = snap.JobAfterRegistration(job)
 	if stored != nil {
 		res.JobModifyIndex = stored.JobModifyIndex
-		job.CreateIndex, job.Version = stored.CreateIndex, stored.Version
-		if !api.SpecEqual(stored, job) || stored.Stop {
-			job.Version++
-		}
 	}
 	if req.Diff {
 		res.Diff = api.DiffJobs(stored, job, true)

@@ -112,6 +112,18 @@ func TestPlanOfAJobThatStartsOthers(t *testing.T) {
 	})
 }
 
+func TestPlanWarnsWhileJobsAreRejected(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		if _, err := c.SetSchedulerConfig(c.Context(), &api.SetSchedulerConfigRequest{RejectJobRegistration: true}, nil); err != nil {
+			c.Fatal(err)
+		}
+		_, err := c.RegisterJob(c.Context(), &api.RegisterJobRequest{Job: batchJob("sum", 1)})
+		if plan := c.plan(batchJob("sum", 1)); err == nil || !strings.Contains(plan.Warnings, err.Error()) {
+			c.Errorf("registering says %v, and the plan warns %q", err, plan.Warnings)
+		}
+	})
+}
+
 func TestPlanListsWhatWouldBePreempted(t *testing.T) {
 	simulate(t, func(c *cluster) {
 		c.addNode("n1", nil)

@@ -39,13 +39,30 @@ func (c *RegisterJob) apply(t *txn) error {
 
 // registerJob stores job after current (nil if it is new) and returns the stored job.
 func (t *txn) registerJob(current, job *api.Job, submission *api.JobSubmission) *api.Job {
+	j, isVersion := t.jobAfter(current, job, t.index)
+	if !isVersion {
+		submission = nil
+	}
+	t.putJob(j, isVersion, submission)
+	return j
+}
+
+// JobAfterRegistration returns the job as RegisterJob would store it in the next log
+// entry.
+func (v *Snapshot) JobAfterRegistration(job *api.Job) *api.Job {
+	j, _ := v.jobAfter(v.Job(job.Namespace, job.ID), job, v.index+1)
+	return j
+}
+
+// jobAfter returns the job that is stored after current (nil if it is new) at index, and
+// reports whether it is a new version.
+func (c *content) jobAfter(current, job *api.Job, index uint64) (after *api.Job, isVersion bool) {
 	j := *job
-	j.CreateIndex, j.ModifyIndex, j.JobModifyIndex = t.index, t.index, t.index
+	j.CreateIndex, j.ModifyIndex, j.JobModifyIndex = index, index, index
 	j.Status, j.Version, j.Stable = api.JobStatusPending, 0, false
 	j.StatusDescription, j.Purge = "", false
 	if current == nil {
-		t.putJob(&j, true, submission)
-		return &j
+		return &j, true
 	}
 	j.CreateIndex, j.Status, j.Version = current.CreateIndex, current.Status, current.Version
 	if api.SpecEqual(current, &j) && current.Stop == j.Stop {
@@ -53,13 +70,11 @@ func (t *txn) registerJob(current, job *api.Job, submission *api.JobSubmission) 
 		if j.SubmitTime == 0 {
 			j.SubmitTime = current.SubmitTime
 		}
-		t.putJob(&j, false, nil)
-		return &j
+		return &j, false
 	}
 	j.VersionTag = nil
-	j.Version = t.NextVersion(current)
-	t.putJob(&j, true, submission)
-	return &j
+	j.Version = c.NextVersion(current)
+	return &j, true
 }
 
 // NextVersion returns the version number of the next change of a stored job.
