@@ -11,10 +11,10 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Allocations are attempts to run instances on nodes.
+// Allocations calls the routes of allocations: attempts to run instances on nodes.
 type Allocations struct{ c *Client }
 
-// Allocations returns the calls about allocations.
+// Allocations returns the calls for allocations.
 func (c *Client) Allocations() Allocations { return Allocations{c} }
 
 // List lists allocations by id.
@@ -22,12 +22,12 @@ func (a Allocations) List(ctx context.Context, q *QueryOptions) ([]*api.Allocati
 	return get[[]*api.AllocationListStub](ctx, a.c, "/v1/allocations", q)
 }
 
-// Get returns an allocation by its id, or the beginning of it.
+// Get returns an allocation by its id or a prefix of it.
 func (a Allocations) Get(ctx context.Context, id string, q *QueryOptions) (*api.Allocation, *QueryMeta, error) {
 	return get[*api.Allocation](ctx, a.c, pathf("/v1/allocation/%s", id), q)
 }
 
-// Stop stops an allocation for good; its instance is placed anew.
+// Stop stops an allocation permanently; its instance is placed again.
 func (a Allocations) Stop(ctx context.Context, id string, noShutdownDelay bool) (*api.StopAllocationResponse, error) {
 	v := url.Values{}
 	if noShutdownDelay {
@@ -54,7 +54,7 @@ func (a Allocations) Checks(ctx context.Context, id string) (map[string]*api.Che
 	return out, err
 }
 
-// Stats returns what an allocation uses now.
+// Stats returns an allocation's current usage.
 func (a Allocations) Stats(ctx context.Context, id string) (*api.AllocationStats, error) {
 	out, _, err := get[*api.AllocationStats](ctx, a.c, pathf("/v1/client/allocation/%s/stats", id), nil)
 	return out, err

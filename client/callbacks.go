@@ -9,10 +9,10 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Callbacks tell somebody that a job is over.
+// Callbacks calls the routes of callbacks, which report the ends of jobs.
 type Callbacks struct{ c *Client }
 
-// Callbacks returns the calls about callbacks.
+// Callbacks returns the calls for callbacks.
 func (c *Client) Callbacks() Callbacks { return Callbacks{c} }
 
 // List lists the callbacks of all jobs, oldest first.
@@ -20,7 +20,7 @@ func (k Callbacks) List(ctx context.Context, q *QueryOptions) ([]*api.Callback, 
 	return get[[]*api.Callback](ctx, k.c, "/v1/callbacks", q)
 }
 
-// Get returns a callback by its id, or the beginning of it.
+// Get returns a callback by its id or a prefix of it.
 func (k Callbacks) Get(ctx context.Context, id string, q *QueryOptions) (*api.Callback, *QueryMeta, error) {
 	return get[*api.Callback](ctx, k.c, pathf("/v1/callback/%s", id), q)
 }

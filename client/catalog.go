@@ -13,10 +13,10 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Catalog is what traffic may go to.
+// Catalog calls the routes of the catalog of routable allocations.
 type Catalog struct{ c *Client }
 
-// Catalog returns the calls about the catalog.
+// Catalog returns the calls for the catalog.
 func (c *Client) Catalog() Catalog { return Catalog{c} }
 
 // List lists the entries of routable allocations by id.
@@ -24,29 +24,28 @@ func (k Catalog) List(ctx context.Context, q *QueryOptions) ([]*api.CatalogEntry
 	return get[[]*api.CatalogEntry](ctx, k.c, "/v1/catalog", q)
 }
 
-// How long to wait before a broken stream is begun again: soon at first, and
-// not much later, because traffic goes where it went before until then.
+// Delays before a broken stream is opened again: short at first, and never long, because
+// routes are out of date until then.
 const (
 	streamAgain     = 100 * time.Millisecond
 	streamAgainLast = 2 * time.Second
 )
 
-// Stream calls receive with the catalog of all namespaces, and then with every
-// change of it, until ctx ends or receive returns an error; that is returned.
-// While no server can be reached nothing is received: what was known holds. The
-// first update after a break is Complete. For a while it also has what was known
-// of nodes that servers which lost everything have not heard of yet, and what
-// servers that were put back to an older copy of their data do not know.
+// Stream calls receive with the catalog of all namespaces, and then with every change, until
+// ctx ends or receive returns an error, which Stream returns. While no server is reachable,
+// it receives nothing, and earlier updates stay valid. The first update after a break is
+// Complete. For some time it also contains earlier entries of nodes that new servers have
+// not heard of yet, and entries that servers with an older copy of their data lack.
 func (k Catalog) Stream(ctx context.Context, receive func(*api.CatalogUpdate) error) error {
-	return k.StreamTelling(ctx, receive, func(error) {})
+	return k.StreamReporting(ctx, receive, func(error) {})
 }
 
-// StreamTelling is Stream, and tells of each break why it was.
-func (k Catalog) StreamTelling(ctx context.Context, receive func(*api.CatalogUpdate) error, broke func(error)) error {
+// StreamReporting is Stream, and reports the reason of each break to broke.
+func (k Catalog) StreamReporting(ctx context.Context, receive func(*api.CatalogUpdate) error, broke func(error)) error {
 	wait := streamAgain
 	var known succession
 	for {
-		err := k.follow(ctx, known.told, func(u *api.CatalogUpdate) error {
+		err := k.follow(ctx, known.position, func(u *api.CatalogUpdate) error {
 			wait = streamAgain
 			if u = known.next(u, time.Now()); u == nil {
 				return nil
@@ -70,14 +69,14 @@ func (k Catalog) StreamTelling(ctx context.Context, receive func(*api.CatalogUpd
 	}
 }
 
-// receiverError marks what the receiver returned.
+// A receiverError marks an error of the receiver.
 type receiverError struct{ err error }
 
 func (e *receiverError) Error() string { return e.err.Error() }
 
 // follow reads one stream to its end.
 func (k Catalog) follow(ctx context.Context, told api.Position, receive func(*api.CatalogUpdate) error) error {
-	v := toldValues(told)
+	v := positionValues(told)
 	v.Set("namespace", "*")
 	for u, err := range stream[api.CatalogUpdate](ctx, k.c, "/v1/catalog/stream", v, nil) {
 		if err != nil {
@@ -90,10 +89,10 @@ func (k Catalog) follow(ctx context.Context, told api.Position, receive func(*ap
 	return api.Errorf(api.CodeUnavailable, "%s ended the catalog's stream", k.c.base.Host)
 }
 
-// Services are names that allocations offer something under.
+// Services calls the routes of services.
 type Services struct{ c *Client }
 
-// Services returns the calls about services.
+// Services returns the calls for services.
 func (c *Client) Services() Services { return Services{c} }
 
 // List lists the names of services by namespace, with the tags of each.
@@ -101,7 +100,7 @@ func (s Services) List(ctx context.Context, q *QueryOptions) ([]*api.ServiceList
 	return get[[]*api.ServiceListStub](ctx, s.c, "/v1/services", q)
 }
 
-// Get lists the routable registrations of a service; none is no error.
+// Get returns the routable registrations of a service; an empty list is not an error.
 func (s Services) Get(ctx context.Context, name string, q *QueryOptions) ([]*api.ServiceRegistration, *QueryMeta, error) {
 	return get[[]*api.ServiceRegistration](ctx, s.c, pathf("/v1/service/%s", name), q)
 }
@@ -111,12 +110,12 @@ func (s Services) OfJob(ctx context.Context, job string, q *QueryOptions) ([]*ap
 	return get[[]*api.ServiceRegistration](ctx, s.c, pathf("/v1/job/%s/services", job), q)
 }
 
-// OfAllocation lists what an allocation offers, if it is routable.
+// OfAllocation returns the services of an allocation if it is routable.
 func (s Services) OfAllocation(ctx context.Context, id string, q *QueryOptions) ([]*api.ServiceRegistration, *QueryMeta, error) {
 	return get[[]*api.ServiceRegistration](ctx, s.c, pathf("/v1/allocation/%s/services", id), q)
 }
 
-// Delete asks to take a registration out, which servers refuse with the reason.
+// Delete requests the removal of a registration, which servers reject with a reason.
 func (s Services) Delete(ctx context.Context, name, id string) error {
 	resp, err := s.c.do(ctx, http.MethodDelete, pathf("/v1/service/%s/%s", name, id), s.values(), nil, nil)
 	if err != nil {

@@ -10,34 +10,33 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// succession keeps traffic where it is while a cluster takes over from another
-// one. Servers that lost everything begin as another cluster, and say that
-// nothing is routable, because they have not heard of anything. They hear of it
-// from its nodes, one after another. Until they have heard a node, what the
-// cluster before said of it holds. Servers on an older copy of their data believe
-// that they have heard all nodes: what they do not know holds for a shorter time.
+// A succession keeps traffic in place while servers with less knowledge take over. Servers
+// that lost all state are a new cluster without routable allocations, and learn of these
+// from one node after another. Until they have heard of a node, its entries from the previous
+// cluster stay valid. Servers with an older copy of their data believe that they have heard
+// of all nodes; entries that they lack stay valid for a shorter time.
 type succession struct {
-	cluster string
-	told    api.Position                 // up to the last update
-	known   map[string]*api.CatalogEntry // what the servers say, by allocation
-	held    map[string]*api.CatalogEntry // what those before them said, and holds
-	until   time.Time                    // when that ends
-	rewound bool                         // nodes that were heard were heard on another timeline
+	cluster  string
+	position api.Position                 // of the last update
+	known    map[string]*api.CatalogEntry // the servers' entries, by allocation
+	held     map[string]*api.CatalogEntry // valid entries of the previous servers
+	until    time.Time                    // end of their validity
+	rewound  bool                         // reports whether the nodes were heard on another timeline
 }
 
-// heldFor is for how long at most what the servers do not know holds: a node
-// that lives comes back within seconds.
+// heldFor bounds the validity of entries that a new cluster lacks: live nodes reconnect
+// within seconds.
 const heldFor = 5 * time.Minute
 
-// heldRewound is for how long at most what servers on an older copy do not know
-// holds: agents that live connect again within seconds, and say what they run.
+// heldRewound bounds the validity of entries that servers with an older copy of their data
+// lack: live agents reconnect within seconds, and report their allocations.
 const heldRewound = 30 * time.Second
 
-// next takes in what the servers say, and returns what that means for traffic;
-// nil is nothing. An update without an index is a sign of life.
+// next applies the servers' update, and returns the resulting update for the receiver; nil
+// if nothing changes. An update without an index is a heartbeat.
 func (s *succession) next(u *api.CatalogUpdate, now time.Time) *api.CatalogUpdate {
 	if u.Index != 0 {
-		s.told.Index = u.Index
+		s.position.Index = u.Index
 	}
 	if u.Complete {
 		return s.begin(u, now)
@@ -54,10 +53,10 @@ func (s *succession) next(u *api.CatalogUpdate, now time.Time) *api.CatalogUpdat
 	if len(u.Entries)+len(u.Removed)+len(gone) == 0 {
 		return nil
 	}
-	return &api.CatalogUpdate{Index: s.told.Index, Entries: u.Entries, Removed: slices.Concat(u.Removed, gone)}
+	return &api.CatalogUpdate{Index: s.position.Index, Entries: u.Entries, Removed: slices.Concat(u.Removed, gone)}
 }
 
-// begin takes in an update that is complete.
+// begin applies a complete update.
 func (s *succession) begin(u *api.CatalogUpdate, now time.Time) *api.CatalogUpdate {
 	if another := u.Cluster != s.cluster; s.cluster != "" && (another || u.Rewound) {
 		if len(s.held) == 0 {
@@ -71,7 +70,7 @@ func (s *succession) begin(u *api.CatalogUpdate, now time.Time) *api.CatalogUpda
 			s.until, s.rewound = now.Add(heldRewound), true
 		}
 	}
-	s.told.Timeline = u.Timeline
+	s.position.Timeline = u.Timeline
 	if u.Cluster != "" {
 		s.cluster = u.Cluster
 	}
@@ -92,8 +91,8 @@ func (s *succession) begin(u *api.CatalogUpdate, now time.Time) *api.CatalogUpda
 	return &all
 }
 
-// release lets go of what is held of nodes that the servers have heard, and of
-// everything when its time is over.
+// release drops the held entries of nodes that the servers have heard of, and all of them
+// after the end of their validity.
 func (s *succession) release(nodes []string, now time.Time) (gone []string) {
 	if len(s.held) == 0 {
 		return nil

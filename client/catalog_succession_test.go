@@ -78,8 +78,8 @@ func TestTrafficStaysWhileServersOnAnOlderCopyHearOfIt(t *testing.T) {
 	r := &traffic{T: t, now: time.Unix(1000, 0)}
 	at := func(timeline string, index uint64) {
 		t.Helper()
-		if want := (api.Position{Timeline: timeline, Index: index}); r.s.told != want {
-			t.Errorf("told up to %+v, want %+v", r.s.told, want)
+		if want := (api.Position{Timeline: timeline, Index: index}); r.s.position != want {
+			t.Errorf("told up to %+v, want %+v", r.s.position, want)
 		}
 	}
 	r.tell("at first", &api.CatalogUpdate{Index: 90, Complete: true, Cluster: "one", Timeline: "a", Nodes: []string{"n"}, Entries: entries("a@n", "b@n", "c@n")}, "a@n", "b@n", "c@n")

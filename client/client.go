@@ -1,17 +1,17 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package client talks to a Reeve server or agent over its HTTP API, in the
-// words of package api.
+// Package client talks to a Reeve server or agent over its HTTP API, with the types of
+// package api.
 //
-// A Client hands out one value per noun: Jobs, Allocations, Evaluations,
-// Deployments, Plans, Restarts, Instances, Nodes, Events, Status, FS. Every call takes a context first and
-// fails with an *api.Error whose code says what kind of failure it was: a
-// refused connection is api.CodeUnavailable, an unknown id api.CodeNotFound.
-// Streams are iterators: leaving the loop ends the stream.
+// A Client returns one value per noun: Jobs, Allocations, Evaluations, Deployments, Plans,
+// Restarts, Instances, Nodes, Events, Status, FS. Every call takes a context first and fails
+// with an *api.Error whose code classifies the failure: a refused connection is
+// api.CodeUnavailable, an unknown id api.CodeNotFound. Streams are iterators: the end of the
+// loop ends the stream.
 //
-// The package holds no state beyond its connections and prints nothing. It
-// repeats reads only for a client WithPatience.
+// The package holds no state beyond its connections and prints nothing. It retries reads only
+// for a client WithPatience.
 package client
 
 import (
@@ -27,19 +27,19 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// DefaultAddress is where an agent listens unless it is told otherwise.
+// DefaultAddress is the default address of an agent.
 const DefaultAddress = "http://127.0.0.1:4646"
 
-// Config says whom to talk to, and as whom. The zero value is complete.
+// Config configures a client. The zero value is complete.
 type Config struct {
 	Address    string       // URL, host:port, or unix:///path; default: $REEVE_ADDR, $NOMAD_ADDR, DefaultAddress
 	Token      string       // default: $REEVE_TOKEN, $NOMAD_TOKEN
-	Namespace  string       // of requests that name none; default: $REEVE_NAMESPACE, $NOMAD_NAMESPACE, the server's
-	Region     string       // refused by a server of another region; default: none asked for
-	HTTPClient *http.Client // default: one made for many concurrent requests to one host
+	Namespace  string       // default namespace of requests; default: $REEVE_NAMESPACE, $NOMAD_NAMESPACE, the server's
+	Region     string       // rejected by servers of other regions; default: none
+	HTTPClient *http.Client // default: a client for many concurrent requests to one host
 
-	// Multiplex has many requests share few connections: HTTP/2, without TLS
-	// too. The other side must be a Reeve agent; HTTPClient is not looked at.
+	// Multiplex sends many requests over few connections: HTTP/2, also without TLS. The other
+	// side must be a Reeve agent; HTTPClient is ignored.
 	Multiplex bool
 }
 
@@ -50,12 +50,11 @@ type Client struct {
 	namespace string
 	region    string
 	http      *http.Client
-	agents    *atomic.Bool // the server reads what agents write: see Nodes.Stream
+	agents    *atomic.Bool // the server accepts the agents' encoding: see Nodes.Stream
 	outage    *outage      // nil: reads do not wait for the server
 }
 
-// New returns a client. It does not connect yet; it fails when the address
-// cannot be one.
+// New returns a client. It does not connect yet; it fails if the address is invalid.
 func New(c Config) (*Client, error) {
 	address := firstOf(c.Address, os.Getenv("REEVE_ADDR"), os.Getenv("NOMAD_ADDR"), DefaultAddress)
 	base, socket, err := parseAddress(address)
@@ -80,22 +79,21 @@ func New(c Config) (*Client, error) {
 	return cl, nil
 }
 
-// Address is the URL that the client talks to.
+// Address returns the URL of the server or agent.
 func (c *Client) Address() string { return c.base.String() }
 
-// WithNamespace returns a client of the same connections whose requests go to
-// another namespace.
+// WithNamespace returns a client with the same connections and another namespace.
 func (c *Client) WithNamespace(namespace string) *Client {
 	other := *c
 	other.namespace = namespace
 	return &other
 }
 
-// Close closes connections that are idle.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// parseAddress reads the forms that people write. Of a unix socket it returns
-// the path, and a URL that only fills the Host header.
+// parseAddress parses an address. For a unix socket it returns the path, and a URL that only
+// fills the Host header.
 func parseAddress(address string) (base *url.URL, socket string, err error) {
 	if path, ok := strings.CutPrefix(address, "unix://"); ok {
 		return &url.URL{Scheme: "http", Host: "localhost"}, path, nil
@@ -114,8 +112,8 @@ func parseAddress(address string) (base *url.URL, socket string, err error) {
 	return base, "", nil
 }
 
-// newTransport keeps enough connections for a busy agent: the default of two
-// idle ones per host closes and dials all the time.
+// newTransport returns a transport that keeps enough connections for a busy agent: with the
+// default of two idle ones per host, it would close and dial continuously.
 func newTransport(base *url.URL, socket string) *http.Transport {
 	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}
 	t := &http.Transport{
@@ -143,7 +141,7 @@ func newTransport(base *url.URL, socket string) *http.Transport {
 	return t
 }
 
-// multiplex has a transport speak HTTP/2 from the first byte.
+// multiplex makes a transport use HTTP/2 from the first byte.
 func multiplex(t *http.Transport) {
 	t.Protocols = new(http.Protocols)
 	t.Protocols.SetHTTP2(true)

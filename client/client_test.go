@@ -298,7 +298,7 @@ func TestFollowGoesOnWhereItWas(t *testing.T) {
 	})
 	got, broke := []string(nil), 0
 	var last error
-	o := client.EventOptions{Index: 3, Snapshot: true, Broke: func(error) { broke++ }}
+	o := client.EventOptions{Index: 3, Snapshot: true, OnBreak: func(error) { broke++ }}
 	for b, err := range c.Events().Follow(t.Context(), o) {
 		if last = err; err != nil {
 			continue

@@ -10,11 +10,11 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Domains are sets of jobs that one consumer owns each. "" is the domain of
+// Domains calls the routes of domains: sets of jobs with one owner each. "" is the domain of
 // jobs that name none.
 type Domains struct{ c *Client }
 
-// Domains returns the calls about domains.
+// Domains returns the calls for domains.
 func (c *Client) Domains() Domains { return Domains{c} }
 
 // List lists the domains that are fresh, by name.
@@ -32,18 +32,17 @@ func (d Domains) Get(ctx context.Context, name string, q *QueryOptions) (*api.Do
 	return get[*api.Domain](ctx, d.c, pathf("/v1/domain/%s", api.DomainPath(name)), q)
 }
 
-// Mark marks a domain as fresh: for a TTL, or for ever if the request has none.
+// Mark marks a domain as fresh: for a TTL, or indefinitely if the request has none.
 func (d Domains) Mark(ctx context.Context, name string, req *api.DomainRequest) (*api.IndexResponse, error) {
 	return send[*api.IndexResponse](ctx, d.c, http.MethodPut, pathf("/v1/domain/%s", api.DomainPath(name)), nil, req)
 }
 
-// End ends the freshness of a domain before its time.
+// End ends the freshness of a domain early.
 func (d Domains) End(ctx context.Context, name string) (*api.IndexResponse, error) {
 	return send[*api.IndexResponse](ctx, d.c, http.MethodDelete, pathf("/v1/domain/%s", api.DomainPath(name)), nil, nil)
 }
 
-// Orphans lists what runs on nodes although no registered job is known to want
-// it, by id.
+// Orphans lists the allocations that run without a registered job, by id.
 func (d Domains) Orphans(ctx context.Context, q *QueryOptions) ([]*api.Orphan, *QueryMeta, error) {
 	return get[[]*api.Orphan](ctx, d.c, "/v1/orphans", q)
 }

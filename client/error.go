@@ -18,8 +18,8 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// responseError reads a refusal. Servers of other makes answer in plain text;
-// their status then gives the code.
+// responseError converts an error response. Responses in plain text, of other servers, get the
+// code of their status.
 func responseError(resp *http.Response) error {
 	data, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 	var e api.Error
@@ -52,22 +52,22 @@ func codeOfStatus(status int) api.ErrorCode {
 	return api.CodeInternal
 }
 
-// A NoAnswer is the error of a request that was not answered. It wraps an
-// *api.Error of api.CodeUnavailable.
+// A NoAnswer is the error of a request without an answer. It wraps an *api.Error of
+// api.CodeUnavailable.
 type NoAnswer struct {
-	Address string // that was asked
-	Cause   string // in a few words, as "connection refused"
+	Address string // address of the server
+	Cause   string // short reason, such as "connection refused"
 	err     *api.Error
 }
 
-// Error says who did not answer, and what to do.
+// Error names the server that did not answer, and the next step.
 func (e *NoAnswer) Error() string { return e.err.Error() }
 
 // Unwrap returns the *api.Error.
 func (e *NoAnswer) Unwrap() error { return e.err }
 
-// transportError says why there was no answer. A cancelled context stays
-// recognizable with errors.Is.
+// transportError explains why no answer arrived. A cancelled context is still detectable with
+// errors.Is.
 func (c *Client) transportError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -82,7 +82,7 @@ func (c *Client) noAnswer(cause error, format string, args ...any) error {
 	return &NoAnswer{Address: c.Address(), Cause: causeOf(cause), err: api.Errorf(api.CodeUnavailable, format, args...)}
 }
 
-// causeOf is an error of a connection in a few words.
+// causeOf returns a short description of a connection's error.
 func causeOf(err error) string {
 	var number syscall.Errno
 	var timeout interface{ Timeout() bool }
@@ -101,15 +101,15 @@ func causeOf(err error) string {
 	return err.Error()
 }
 
-// isCutOff reports whether the connection, rather than what came over it, is why
-// an answer cannot be read.
+// isCutOff reports whether an answer is unreadable because the connection broke, not because
+// of its content.
 func isCutOff(err error) bool {
 	var syntax *json.SyntaxError
 	var mismatch *json.UnmarshalTypeError
 	return !errors.As(err, &syntax) && !errors.As(err, &mismatch) && err != io.EOF
 }
 
-// stillLost is the error of a read that gave up waiting for the server.
+// stillLost returns the error of a read that stopped waiting for the server.
 func stillLost(err error, after time.Duration) error {
 	var no *NoAnswer
 	if errors.As(err, &no) {

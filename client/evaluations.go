@@ -10,10 +10,10 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Evaluations are notes that a job must be looked at.
+// Evaluations calls the routes of evaluations.
 type Evaluations struct{ c *Client }
 
-// Evaluations returns the calls about evaluations.
+// Evaluations returns the calls for evaluations.
 func (c *Client) Evaluations() Evaluations { return Evaluations{c} }
 
 // List lists evaluations by id.
@@ -27,19 +27,18 @@ func (e Evaluations) Count(ctx context.Context, q *QueryOptions) (int, *QueryMet
 	return n.Count, meta, err
 }
 
-// Get returns an evaluation by its id, or the beginning of it, with stubs of
-// its relatives.
+// Get returns an evaluation by its id or a prefix of it, with stubs of related evaluations.
 func (e Evaluations) Get(ctx context.Context, id string, q *QueryOptions) (*api.Evaluation, *QueryMeta, error) {
 	return get[*api.Evaluation](ctx, e.c, pathf("/v1/evaluation/%s", id), q.with("related", "true"))
 }
 
-// Delete forgets evaluations, by id or by filter, and returns how many.
+// Delete deletes evaluations by id or by filter, and returns their number.
 func (e Evaluations) Delete(ctx context.Context, req *api.EvaluationDeleteRequest) (int, error) {
 	res, err := send[api.EvaluationDeleteResponse](ctx, e.c, http.MethodDelete, "/v1/evaluations", nil, req)
 	return res.Count, err
 }
 
-// Unblock has a blocked evaluation worked out now, whatever it waits for.
+// Unblock evaluates a blocked evaluation now.
 func (e Evaluations) Unblock(ctx context.Context, id string) (*api.EvaluationUnblockResponse, error) {
 	return send[*api.EvaluationUnblockResponse](ctx, e.c, http.MethodPut, pathf("/v1/evaluation/%s/unblock", id), nil, nil)
 }

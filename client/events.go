@@ -16,27 +16,27 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Events are changes of objects, as they happen.
+// Events calls the routes of the event stream.
 type Events struct{ c *Client }
 
-// Events returns the calls about events.
+// Events returns the calls for events.
 func (c *Client) Events() Events { return Events{c} }
 
-// EventOptions say which events are wanted.
+// EventOptions select events.
 type EventOptions struct {
 	Topics    map[string][]string // topic -> keys (ids), none or "*" for all; nil: every topic
 	Filter    string              // an expression about events
-	Index     uint64              // begin with what happened at this index, when it is still known; 0: now
-	Timeline  string              // of what was told before Index; "": any
-	Snapshot  bool                // begin with all objects, unless Index is still known, and with them anew whenever events were missed
-	Complete  bool                // without Snapshot: fail with api.CodeNotFound when events are not known any more, rather than begin later
+	Index     uint64              // start with the events of this index if the server still has them; 0: now
+	Timeline  string              // timeline of Index; "": any
+	Snapshot  bool                // start with all objects unless the server still has the events from Index, and send all again after missed events
+	Complete  bool                // without Snapshot: fail with api.CodeNotFound if events are no longer available, instead of starting later
 	Namespace string              // "*" for all; default: the client's
 
-	// Broke is told why a stream broke that Follow is about to begin again; may be
-	// nil.
-	Broke func(error)
-	// Resumed is told when the stream goes on after a break; may be nil.
-	Resumed func()
+	// OnBreak, if set, is called with the reason when Follow is about to reopen a broken
+	// stream.
+	OnBreak func(error)
+	// OnResume, if set, is called when the stream continues after a break.
+	OnResume func()
 }
 
 func (o *EventOptions) values() url.Values {
@@ -69,9 +69,9 @@ func (o *EventOptions) values() url.Values {
 	return v
 }
 
-// Stream yields the messages of the stream, in order, until it ends. Signs of
-// life are left out. Whoever sets Snapshot, or is slow, minds what a message says
-// beside its events.
+// Stream yields the messages of the stream in order until it ends, except for heartbeats.
+// Slow readers, and readers that set Snapshot, must check the fields of a message besides its
+// events.
 func (e Events) Stream(ctx context.Context, o EventOptions) iter.Seq2[*api.EventBatch, error] {
 	return func(yield func(*api.EventBatch, error) bool) {
 		for batch, err := range e.messages(ctx, o, func(http.Header) {}) {
@@ -89,7 +89,7 @@ func isSignOfLife(b *api.EventBatch) bool {
 	return len(b.Events) == 0 && b.Snapshot == "" && b.Missed == nil
 }
 
-// messages yields everything that one stream says.
+// messages yields all messages of one stream.
 func (e Events) messages(ctx context.Context, o EventOptions, began func(http.Header)) iter.Seq2[*api.EventBatch, error] {
 	return streamOf(ctx, e.c, "/v1/event/stream", o.values(), nil, func(resp *http.Response, body io.Reader) func() (*api.EventBatch, error) {
 		began(resp.Header)
@@ -101,20 +101,20 @@ func (e Events) messages(ctx context.Context, o EventOptions, began func(http.He
 	})
 }
 
-// Follow is Stream without an end: after a break it goes on where it was. It ends
-// with ctx, or with what trying again does not help: a first stream that does not
-// begin, or a refusal. With Snapshot there is none but for mistakes, and nothing
-// is ever left out.
+// Follow is Stream that reopens a broken stream at its last position. It ends with ctx, or
+// with an error that a retry cannot resolve: a failure of the first stream to open, or a
+// rejection. With Snapshot it ends only because of an invalid request, and never omits a
+// change.
 func (e Events) Follow(ctx context.Context, o EventOptions) iter.Seq2[*api.EventBatch, error] {
 	return func(yield func(*api.EventBatch, error) bool) {
 		began, broken, wait := false, false, streamAgain
-		within := false // a snapshot, of which a piece is worth nothing
+		within := false // in a snapshot, which is useless if incomplete
 		for {
 			var broke error
 			for batch, err := range e.messages(ctx, o, func(h http.Header) {
 				began, wait = true, streamAgain
-				if broken && o.Resumed != nil {
-					o.Resumed()
+				if broken && o.OnResume != nil {
+					o.OnResume()
 				}
 				broken = false
 				o.Timeline = h.Get("X-Reeve-Timeline")
@@ -139,7 +139,7 @@ func (e Events) Follow(ctx context.Context, o EventOptions) iter.Seq2[*api.Event
 					return
 				}
 				if m := batch.Missed; m != nil && o.Complete && !o.Snapshot {
-					yield(nil, api.Errorf(api.CodeNotFound, "what happened from index %d to %d is not kept any more", m.From, m.To))
+					yield(nil, api.Errorf(api.CodeNotFound, "the events from index %d to %d are no longer available", m.From, m.To))
 					return
 				}
 			}
@@ -154,8 +154,8 @@ func (e Events) Follow(ctx context.Context, o EventOptions) iter.Seq2[*api.Event
 				broke = api.Errorf(api.CodeUnavailable, "%s ended the stream of events", e.c.base.Host)
 			}
 			broken = true
-			if o.Broke != nil {
-				o.Broke(broke)
+			if o.OnBreak != nil {
+				o.OnBreak(broke)
 			}
 			select {
 			case <-ctx.Done():
@@ -167,7 +167,7 @@ func (e Events) Follow(ctx context.Context, o EventOptions) iter.Seq2[*api.Event
 	}
 }
 
-// isFinal reports whether an error comes again however often one tries.
+// isFinal reports whether every retry would fail with the same error.
 func isFinal(err error) bool {
 	switch api.CodeOf(err) {
 	case api.CodeInvalid, api.CodeNotFound, api.CodeForbidden:

@@ -19,21 +19,21 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Exec is a command to run beside a task.
+// Exec describes a command to run beside a task.
 type Exec struct {
 	Task    string
 	Command []string
 	TTY     bool
-	Stdin   io.Reader // nil: empty. A read may be left pending when Exec returns
+	Stdin   io.Reader // nil: empty. A read may be pending when Exec returns
 	Stdout  io.Writer
 	Stderr  io.Writer               // unused with TTY
 	Resize  <-chan api.TerminalSize // of the TTY; may be nil
 }
 
-// execHeartbeat keeps proxies between from closing a quiet session.
+// execHeartbeat is the interval of heartbeats, which keep proxies from closing idle sessions.
 const execHeartbeat = 10 * time.Second
 
-// Exec runs a command in a task's surroundings and returns its exit code.
+// Exec runs a command in a task's environment and returns its exit code.
 func (a Allocations) Exec(ctx context.Context, id string, e Exec) (int, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -78,8 +78,8 @@ func (a Allocations) dialExec(ctx context.Context, id string, e Exec) (*websocke
 	return conn, nil
 }
 
-// readStdin hands on what is typed. A read cannot be interrupted, so this may
-// outlive the session by one read.
+// readStdin passes input on. A read cannot be interrupted, so it may outlive the session by
+// one read.
 func readStdin(ctx context.Context, r io.Reader, input chan<- api.ExecInput) {
 	buf := make([]byte, 32<<10)
 	for {
@@ -98,7 +98,7 @@ func readStdin(ctx context.Context, r io.Reader, input chan<- api.ExecInput) {
 	}
 }
 
-// sendInput is the one writer of the connection.
+// sendInput is the only writer of the connection.
 func sendInput(ctx context.Context, conn *websocket.Conn, e Exec, input <-chan api.ExecInput) {
 	heartbeat := time.NewTicker(execHeartbeat)
 	defer heartbeat.Stop()
@@ -120,7 +120,7 @@ func sendInput(ctx context.Context, conn *websocket.Conn, e Exec, input <-chan a
 		case <-heartbeat.C:
 		}
 		if wsjson.Write(ctx, conn, in) != nil {
-			return // the reader learns why
+			return // the reader receives the reason
 		}
 	}
 }

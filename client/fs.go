@@ -14,10 +14,10 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// FS is the allocations' directories and logs.
+// FS calls the routes of allocations' directories and logs.
 type FS struct{ c *Client }
 
-// FS returns the calls about files.
+// FS returns the calls for files.
 func (c *Client) FS() FS { return FS{c} }
 
 // List lists a directory; "/" is the allocation's.
@@ -34,13 +34,13 @@ func (f FS) Stat(ctx context.Context, alloc, path string) (*api.FileInfo, error)
 	return out, err
 }
 
-// Cat reads a whole file. The caller closes it.
+// Cat returns a whole file. The caller closes it.
 func (f FS) Cat(ctx context.Context, alloc, path string) (io.ReadCloser, error) {
 	return f.read(ctx, pathf("/v1/client/fs/cat/%s", alloc), url.Values{"path": {path}})
 }
 
-// ReadAt reads at most limit bytes of a file from an offset; no limit when it
-// is 0. The caller closes it.
+// ReadAt returns at most limit bytes of a file from an offset; 0 means no limit. The caller
+// closes it.
 func (f FS) ReadAt(ctx context.Context, alloc, path string, offset, limit int64) (io.ReadCloser, error) {
 	v := url.Values{"path": {path}, "offset": {strconv.FormatInt(offset, 10)}}
 	if limit > 0 {
@@ -49,8 +49,8 @@ func (f FS) ReadAt(ctx context.Context, alloc, path string, offset, limit int64)
 	return f.read(ctx, pathf("/v1/client/fs/readat/%s", alloc), v)
 }
 
-// Snapshot reads the data of an allocation that has ended as a tar archive: its
-// alloc/data and each task's local directory. The caller closes it.
+// Snapshot returns the data of an ended allocation as a tar archive: its alloc/data and each
+// task's local directory. The caller closes it.
 func (f FS) Snapshot(ctx context.Context, alloc string) (io.ReadCloser, error) {
 	return f.read(ctx, pathf("/v1/client/allocation/%s/snapshot", alloc), url.Values{})
 }
@@ -64,11 +64,11 @@ func (f FS) read(ctx context.Context, path string, v url.Values) (io.ReadCloser,
 	return resp.Body, nil
 }
 
-// LogOptions say which log is wanted, and from where.
+// LogOptions select a log and a position in it.
 type LogOptions struct {
 	Task   string
 	Type   string // api.LogStdout (default) or api.LogStderr
-	Follow bool   // go on until the task has ended and all was read
+	Follow bool   // continue until the task has ended and its whole log was read
 	Origin string // api.OriginStart (default) or api.OriginEnd
 	Offset int64  // bytes from the origin
 }
@@ -84,8 +84,8 @@ func (f FS) Logs(ctx context.Context, alloc string, o LogOptions) iter.Seq2[*api
 	})
 }
 
-// Stream yields a file, and what is appended to it, until the loop is left.
-// The origin is api.OriginStart or api.OriginEnd.
+// Stream yields a file and all later additions until the loop ends. The origin is
+// api.OriginStart or api.OriginEnd.
 func (f FS) Stream(ctx context.Context, alloc, path, origin string, offset int64) iter.Seq2[*api.StreamFrame, error] {
 	return f.frames(ctx, pathf("/v1/client/fs/stream/%s", alloc), url.Values{
 		"path":   {path},

@@ -12,10 +12,10 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Instances are the places of a job's groups.
+// Instances calls the routes of instances.
 type Instances struct{ c *Client }
 
-// Instances returns the calls about instances.
+// Instances returns the calls for instances.
 func (c *Client) Instances() Instances { return Instances{c} }
 
 // List lists a job's instances by group and index.
@@ -23,19 +23,18 @@ func (i Instances) List(ctx context.Context, job string, q *QueryOptions) ([]*ap
 	return get[[]*api.Instance](ctx, i.c, pathf("/v1/job/%s/instances", job), q)
 }
 
-// An InstancesFilter says which instances are asked for. What is empty lets all
-// through.
+// An InstancesFilter selects instances. Empty fields match all.
 type InstancesFilter struct {
 	Job      string
-	Domain   *string // of the job; "" is that of jobs that name none
-	Node     string  // id, or its beginning
+	Domain   *string // domain of the job; "" is that of jobs that name none
+	Node     string  // id or a prefix of it
 	Instance string  // group-index, or an index
 	State    string
 	Presence string
 }
 
-// All lists the instances of all jobs of the namespace, or of all if it is "*",
-// by job, group and index.
+// All lists the instances of all jobs of the namespace, or of all namespaces if it is "*", by
+// job, group and index.
 func (i Instances) All(ctx context.Context, f InstancesFilter, q *QueryOptions) ([]*api.Instance, *QueryMeta, error) {
 	with := QueryOptions{}
 	if q != nil {
@@ -56,8 +55,7 @@ func (i Instances) All(ctx context.Context, f InstancesFilter, q *QueryOptions) 
 	return get[[]*api.Instance](ctx, i.c, "/v1/instances", &with)
 }
 
-// Kill stops what holds a job's instance; another allocation takes its place at
-// once.
+// Kill stops the allocation of a job's instance; another allocation replaces it immediately.
 func (i Instances) Kill(ctx context.Context, job, name string) (*api.KillInstanceResponse, error) {
 	return send[*api.KillInstanceResponse](ctx, i.c, http.MethodDelete, pathf("/v1/job/%s/instance/%s", job, name), nil, nil)
 }
@@ -67,8 +65,8 @@ func (i Instances) Get(ctx context.Context, job, name string, q *QueryOptions) (
 	return get[*api.Instance](ctx, i.c, pathf("/v1/job/%s/instance/%s", job, name), q)
 }
 
-// Do carries out an operator's verb on an instance: restart, replace, pause or
-// resume. Nil is the same as an empty request.
+// Do applies an operator's verb to an instance: restart, replace, pause or resume. Nil is the
+// same as an empty request.
 func (i Instances) Do(ctx context.Context, job, name string, verb api.Verb, req *api.InstanceRequest) (*api.InstanceResponse, error) {
 	if req == nil {
 		req = &api.InstanceRequest{}

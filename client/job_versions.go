@@ -11,7 +11,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Versions lists a job's versions, newest first; with diffs, what each changed.
+// Versions lists a job's versions, newest first, and optionally their changes.
 func (j Jobs) Versions(ctx context.Context, id string, diffs bool, q *QueryOptions) (*api.JobVersionsResponse, *QueryMeta, error) {
 	return get[*api.JobVersionsResponse](ctx, j.c, pathf("/v1/job/%s/versions", id), q.with("diffs", strconv.FormatBool(diffs)))
 }
@@ -22,12 +22,12 @@ func (j Jobs) Submission(ctx context.Context, id string, version uint64, q *Quer
 		q.with("version", strconv.FormatUint(version, 10)))
 }
 
-// Revert makes an older version run again, as a new version.
+// Revert registers an older version again, as a new version.
 func (j Jobs) Revert(ctx context.Context, req *api.RevertJobRequest) (*api.RegisterJobResponse, error) {
 	return send[*api.RegisterJobResponse](ctx, j.c, http.MethodPut, pathf("/v1/job/%s/revert", req.JobID), nil, req)
 }
 
-// SetStable marks a version as one that an automatic revert may go back to.
+// SetStable marks a version as a target of automatic reverts, or not.
 func (j Jobs) SetStable(ctx context.Context, id string, version uint64, stable bool) (*api.JobStabilityResponse, error) {
 	req := &api.JobStabilityRequest{JobID: id, JobVersion: version, Stable: stable}
 	return send[*api.JobStabilityResponse](ctx, j.c, http.MethodPut, pathf("/v1/job/%s/stable", id), nil, req)
@@ -38,7 +38,7 @@ func (j Jobs) Scale(ctx context.Context, id string, req *api.ScaleJobRequest) (*
 	return send[*api.RegisterJobResponse](ctx, j.c, http.MethodPut, pathf("/v1/job/%s/scale", id), nil, req)
 }
 
-// ScaleStatus returns every group's counts, and how they were changed.
+// ScaleStatus returns every group's counts and the history of their changes.
 func (j Jobs) ScaleStatus(ctx context.Context, id string, q *QueryOptions) (*api.ScaleStatus, *QueryMeta, error) {
 	return get[*api.ScaleStatus](ctx, j.c, pathf("/v1/job/%s/scale", id), q)
 }

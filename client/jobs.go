@@ -12,10 +12,10 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Jobs are what should run.
+// Jobs calls the routes of jobs.
 type Jobs struct{ c *Client }
 
-// Jobs returns the calls about jobs.
+// Jobs returns the calls for jobs.
 func (c *Client) Jobs() Jobs { return Jobs{c} }
 
 // List lists jobs by namespace and id.
@@ -28,19 +28,19 @@ func (j Jobs) Get(ctx context.Context, id string, q *QueryOptions) (*api.Job, *Q
 	return get[*api.Job](ctx, j.c, pathf("/v1/job/%s", id), q)
 }
 
-// Register asks for a job to run as written. It returns when the job and its
-// evaluation are durable; nothing has been placed yet.
+// Register registers a job. It returns when the job and its evaluation are durable; placement
+// follows.
 func (j Jobs) Register(ctx context.Context, req *api.RegisterJobRequest) (*api.RegisterJobResponse, error) {
 	return send[*api.RegisterJobResponse](ctx, j.c, http.MethodPut, "/v1/jobs", nil, req)
 }
 
-// Change changes a job without a restart of anything that runs. A change that
-// would need one is refused with the fields.
+// Change changes a job without restarting tasks. The server rejects a change that needs a
+// restart, and names the fields.
 func (j Jobs) Change(ctx context.Context, id string, change *api.JobChange) (*api.ChangeJobResponse, error) {
 	return send[*api.ChangeJobResponse](ctx, j.c, http.MethodPatch, pathf("/v1/job/%s", id), nil, change)
 }
 
-// Plan says what registering a job would do. It changes nothing.
+// Plan returns the effects of registering a job. It changes nothing.
 func (j Jobs) Plan(ctx context.Context, req *api.PlanJobRequest) (*api.PlanJobResponse, error) {
 	if req.Job == nil || req.Job.ID == "" {
 		return nil, api.Errorf(api.CodeInvalid, "the job to plan has no ID")
@@ -48,21 +48,21 @@ func (j Jobs) Plan(ctx context.Context, req *api.PlanJobRequest) (*api.PlanJobRe
 	return send[*api.PlanJobResponse](ctx, j.c, http.MethodPut, pathf("/v1/job/%s/plan", req.Job.ID), nil, req)
 }
 
-// Validate says what is wrong with a job. It changes nothing.
+// Validate returns the errors of a job. It changes nothing.
 func (j Jobs) Validate(ctx context.Context, job *api.Job) (*api.ValidateJobResponse, error) {
 	return send[*api.ValidateJobResponse](ctx, j.c, http.MethodPut, "/v1/validate/job", nil, &api.ValidateJobRequest{Job: job})
 }
 
-// Parse turns a job file's text into a job, on the server.
+// Parse parses a job file on the server.
 func (j Jobs) Parse(ctx context.Context, req *api.ParseJobRequest) (*api.Job, error) {
 	return send[*api.Job](ctx, j.c, http.MethodPut, "/v1/jobs/parse", nil, req)
 }
 
-// DeregisterOptions refine stopping a job.
+// DeregisterOptions are options of stopping a job.
 type DeregisterOptions struct {
-	Purge           bool // forget the job once nothing of it runs
-	NoShutdownDelay bool // do not wait the shutdown delays
-	EvalPriority    int  // of the evaluation; 0: the job's
+	Purge           bool // remove the job when nothing of it runs
+	NoShutdownDelay bool // skip shutdown delays
+	EvalPriority    int  // priority of the evaluation; 0: the job's
 }
 
 // Deregister stops a job.
@@ -80,7 +80,7 @@ func (j Jobs) Deregister(ctx context.Context, id string, o DeregisterOptions) (*
 	return send[*api.DeregisterJobResponse](ctx, j.c, http.MethodDelete, pathf("/v1/job/%s", id), v, nil)
 }
 
-// Evaluate has the job looked at again.
+// Evaluate creates an evaluation of the job.
 func (j Jobs) Evaluate(ctx context.Context, id string, forceReschedule bool) (*api.RegisterJobResponse, error) {
 	req := &api.EvaluateJobRequest{JobID: id, EvalOptions: api.EvalOptions{ForceReschedule: forceReschedule}}
 	return send[*api.RegisterJobResponse](ctx, j.c, http.MethodPut, pathf("/v1/job/%s/evaluate", id), nil, req)
@@ -91,8 +91,8 @@ func (j Jobs) Summary(ctx context.Context, id string, q *QueryOptions) (*api.Job
 	return get[*api.JobSummary](ctx, j.c, pathf("/v1/job/%s/summary", id), q)
 }
 
-// Allocations lists a job's allocations; with all, also those of an earlier
-// job of the same id.
+// Allocations lists a job's allocations; with all, also those of an earlier job with the same
+// id.
 func (j Jobs) Allocations(ctx context.Context, id string, all bool, q *QueryOptions) ([]*api.AllocationListStub, *QueryMeta, error) {
 	return get[[]*api.AllocationListStub](ctx, j.c, pathf("/v1/job/%s/allocations", id), q.with("all", strconv.FormatBool(all)))
 }
@@ -102,14 +102,13 @@ func (j Jobs) Evaluations(ctx context.Context, id string, q *QueryOptions) ([]*a
 	return get[[]*api.Evaluation](ctx, j.c, pathf("/v1/job/%s/evaluations", id), q)
 }
 
-// Deployments lists a job's deployments, newest first; with all, also those of
-// an earlier job of the same id.
+// Deployments lists a job's deployments, newest first; with all, also those of an earlier job
+// with the same id.
 func (j Jobs) Deployments(ctx context.Context, id string, all bool, q *QueryOptions) ([]*api.Deployment, *QueryMeta, error) {
 	return get[[]*api.Deployment](ctx, j.c, pathf("/v1/job/%s/deployments", id), q.with("all", strconv.FormatBool(all)))
 }
 
-// LatestDeployment returns a job's newest deployment, nil when it never had
-// one.
+// LatestDeployment returns a job's newest deployment; nil if it never had one.
 func (j Jobs) LatestDeployment(ctx context.Context, id string, q *QueryOptions) (*api.Deployment, *QueryMeta, error) {
 	return get[*api.Deployment](ctx, j.c, pathf("/v1/job/%s/deployment", id), q)
 }

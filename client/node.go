@@ -16,38 +16,38 @@ import (
 	"github.com/reeve-run/reeve/internal/nodeproto"
 )
 
-// nodeSecretHeader carries the proof that the caller is the node.
+// nodeSecretHeader carries the node's secret, which proves the caller's identity.
 const nodeSecretHeader = "X-Reeve-Node-Secret"
 
-// nodeAgentHeader says which agent it is that speaks for the node.
+// nodeAgentHeader identifies the agent that calls for the node.
 const nodeAgentHeader = "X-Reeve-Node-Agent"
 
-// As returns the calls of one agent. Two that speak for one node are told apart by
-// this: the machine's boot and the data directory, say. api.CodeConflict tells one
-// that another is heard.
+// As returns the calls of one agent. The mark, such as the machine's boot and the data
+// directory, distinguishes two agents of one node. An agent receives api.CodeConflict if the
+// servers accept another one.
 func (n Nodes) As(agent string) Nodes {
 	n.agent = agent
 	return n
 }
 
-// Register says what a node has. Its SecretID is fixed by the first time.
+// Register registers a node. Its first registration fixes its SecretID.
 func (n Nodes) Register(ctx context.Context, node *api.Node) (*api.NodeHeartbeatResponse, error) {
 	return nodeCall[*api.NodeHeartbeatResponse](ctx, n, pathf("/v1/node/%s/register", node.ID), node.SecretID,
 		&api.RegisterNodeRequest{Node: node})
 }
 
-// Heartbeat says that a node lives. api.CodeNotFound asks it to register again.
+// Heartbeat renews a node's lease. api.CodeNotFound requests another registration.
 func (n Nodes) Heartbeat(ctx context.Context, id, secret string) (*api.NodeHeartbeatResponse, error) {
 	return nodeCall[*api.NodeHeartbeatResponse](ctx, n, pathf("/v1/node/%s/heartbeat", id), secret, nil)
 }
 
-// OfferOrphans offers what a node runs although the servers do not know it.
+// OfferOrphans offers a node's allocations that the servers do not know.
 func (n Nodes) OfferOrphans(ctx context.Context, id, secret string, req *api.OfferOrphansRequest) (*api.OfferOrphansResponse, error) {
 	return nodeCall[*api.OfferOrphansResponse](ctx, n, pathf("/v1/node/%s/orphans", id), secret, req)
 }
 
-// UpdateAllocations reports how a node's allocations are. It returns the index
-// at which that is durable.
+// UpdateAllocations reports the states of a node's allocations. It returns the index at which
+// the report is durable.
 func (n Nodes) UpdateAllocations(ctx context.Context, id, secret string, allocations []*api.Allocation) (uint64, error) {
 	path := pathf("/v1/node/%s/allocations", id)
 	if !n.c.agents.Load() {
@@ -69,18 +69,17 @@ func (n Nodes) UpdateAllocations(ctx context.Context, id, secret string, allocat
 	return out.Index, err
 }
 
-// Stream yields what a node should run: everything first, then every change.
-// It ends with an error, or when the loop is left; a silent server counts as
-// gone after 30 seconds. A server that can sends the compact form, and is sent
-// reports in it from then on. The position is the one up to which the node
-// was told before: the first message says if the servers' history does not have
-// it.
+// Stream yields the allocations that a node must run: first all, then every change. It ends
+// with an error, or with the loop; a server counts as lost after 30 silent seconds. If the
+// server supports it, the stream and later reports use the compact encoding. told is the
+// position of the last message that the node received: the first message says whether the
+// servers' history contains it.
 func (n Nodes) Stream(ctx context.Context, id, secret string, told api.Position) iter.Seq2[*api.NodeAllocations, error] {
 	header := http.Header{nodeSecretHeader: {secret}, "Accept": {nodeproto.Media + ", application/x-ndjson"}}
-	return streamOf(ctx, n.c, pathf("/v1/node/%s/allocations/stream", id), toldValues(told), header, n.read)
+	return streamOf(ctx, n.c, pathf("/v1/node/%s/allocations/stream", id), positionValues(told), header, n.read)
 }
 
-// read returns what reads the messages of a node's stream.
+// read returns a function that reads the messages of a node's stream.
 func (n Nodes) read(resp *http.Response, body io.Reader) func() (*api.NodeAllocations, error) {
 	if resp.Header.Get("Content-Type") != nodeproto.Media {
 		dec := json.NewDecoder(body)

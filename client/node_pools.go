@@ -10,10 +10,10 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// NodePools are sets of nodes that jobs name.
+// NodePools calls the routes of node pools.
 type NodePools struct{ c *Client }
 
-// NodePools returns the calls about node pools.
+// NodePools returns the calls for node pools.
 func (c *Client) NodePools() NodePools { return NodePools{c} }
 
 // List lists node pools by name.
@@ -26,7 +26,7 @@ func (n NodePools) Get(ctx context.Context, name string, q *QueryOptions) (*api.
 	return get[*api.NodePool](ctx, n.c, pathf("/v1/node/pool/%s", name), q)
 }
 
-// Put makes or changes a node pool.
+// Put creates or changes a node pool.
 func (n NodePools) Put(ctx context.Context, pool *api.NodePool) (*api.IndexResponse, error) {
 	return send[*api.IndexResponse](ctx, n.c, http.MethodPut, "/v1/node/pools", nil, pool)
 }

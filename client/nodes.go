@@ -10,13 +10,13 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Nodes are machines with an agent.
+// Nodes calls the routes of nodes.
 type Nodes struct {
 	c     *Client
-	agent string // that speaks for its node; "": it does not say
+	agent string // mark of the node's agent; "": none
 }
 
-// Nodes returns the calls about nodes, and those that a node's agent makes.
+// Nodes returns the calls for nodes, including those of a node's agent.
 func (c *Client) Nodes() Nodes { return Nodes{c: c} }
 
 // List lists nodes by id.
@@ -24,7 +24,7 @@ func (n Nodes) List(ctx context.Context, q *QueryOptions) ([]*api.NodeListStub, 
 	return get[[]*api.NodeListStub](ctx, n.c, "/v1/nodes", q)
 }
 
-// Get returns a node by its id, or the beginning of it.
+// Get returns a node by its id or a prefix of it.
 func (n Nodes) Get(ctx context.Context, id string, q *QueryOptions) (*api.Node, *QueryMeta, error) {
 	return get[*api.Node](ctx, n.c, pathf("/v1/node/%s", id), q)
 }
@@ -34,14 +34,14 @@ func (n Nodes) Allocations(ctx context.Context, id string, q *QueryOptions) ([]*
 	return get[[]*api.Allocation](ctx, n.c, pathf("/v1/node/%s/allocations", id), q)
 }
 
-// SetEligibility says whether new allocations may be placed on a node:
-// api.NodeEligible or api.NodeIneligible.
+// SetEligibility sets whether new allocations may be placed on a node: api.NodeEligible or
+// api.NodeIneligible.
 func (n Nodes) SetEligibility(ctx context.Context, id, eligibility string) (*api.NodeEligibilityResponse, error) {
 	req := &api.NodeEligibilityRequest{NodeID: id, Eligibility: eligibility}
 	return send[*api.NodeEligibilityResponse](ctx, n.c, http.MethodPut, pathf("/v1/node/%s/eligibility", id), nil, req)
 }
 
-// Stats returns what a node's machine uses now; "" is the answering agent's.
+// Stats returns the current usage of a node's machine; "" is that of the answering agent.
 func (n Nodes) Stats(ctx context.Context, id string) (*api.HostStats, error) {
 	q := &QueryOptions{}
 	if id != "" {
@@ -51,22 +51,22 @@ func (n Nodes) Stats(ctx context.Context, id string) (*api.HostStats, error) {
 	return out, err
 }
 
-// Drain begins a node's drain, changes its terms, or ends it.
+// Drain starts, changes or ends a node's drain.
 func (n Nodes) Drain(ctx context.Context, id string, req *api.NodeDrainRequest) (*api.NodeDrainResponse, error) {
 	return send[*api.NodeDrainResponse](ctx, n.c, http.MethodPut, pathf("/v1/node/%s/drain", id), nil, req)
 }
 
-// DrainStatus tells how far a node's drain is.
+// DrainStatus returns the progress of a node's drain.
 func (n Nodes) DrainStatus(ctx context.Context, id string, q *QueryOptions) (*api.NodeDrainStatus, *QueryMeta, error) {
 	return get[*api.NodeDrainStatus](ctx, n.c, pathf("/v1/node/%s/drain", id), q)
 }
 
-// Purge forgets a node; what it ran is lost and replaced.
+// Purge removes a node; its allocations are lost and replaced.
 func (n Nodes) Purge(ctx context.Context, id string) (*api.NodePurgeResponse, error) {
 	return send[*api.NodePurgeResponse](ctx, n.c, http.MethodPut, pathf("/v1/node/%s/purge", id), nil, nil)
 }
 
-// Evaluate has the jobs looked at that have something on a node.
+// Evaluate evaluates all jobs with allocations on a node.
 func (n Nodes) Evaluate(ctx context.Context, id string) (*api.NodeEvaluateResponse, error) {
 	return send[*api.NodeEvaluateResponse](ctx, n.c, http.MethodPut, pathf("/v1/node/%s/evaluate", id), nil, nil)
 }

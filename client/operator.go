@@ -12,20 +12,19 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Operator is what concerns the cluster as a whole.
+// Operator calls the routes of the whole cluster.
 type Operator struct{ c *Client }
 
-// Operator returns the calls about the cluster as a whole.
+// Operator returns the calls for the whole cluster.
 func (c *Client) Operator() Operator { return Operator{c} }
 
-// SchedulerConfig returns how the cluster schedules.
+// SchedulerConfig returns the scheduler's configuration.
 func (o Operator) SchedulerConfig(ctx context.Context, q *QueryOptions) (*api.SchedulerConfigResponse, *QueryMeta, error) {
 	return get[*api.SchedulerConfigResponse](ctx, o.c, "/v1/operator/scheduler/configuration", q)
 }
 
-// SetSchedulerConfig changes how the cluster schedules. With checkIndex, only
-// if the stored configuration has that modify index; the answer says whether
-// it had.
+// SetSchedulerConfig changes the scheduler's configuration. With checkIndex, it does so only
+// if the stored configuration has that modify index, which the answer reports.
 func (o Operator) SetSchedulerConfig(ctx context.Context, config *api.SchedulerConfig, checkIndex *uint64) (*api.SetSchedulerConfigResponse, error) {
 	v := url.Values{}
 	if checkIndex != nil {

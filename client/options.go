@@ -11,26 +11,26 @@ import (
 	"time"
 )
 
-// QueryOptions refine a read. Nil is the same as the zero value.
+// QueryOptions are options of a read. Nil is the same as the zero value.
 type QueryOptions struct {
 	Namespace string        // "*" lists all; default: the client's
 	Index     uint64        // wait until the answer is newer than this index
 	Wait      time.Duration // wait no longer than this; default 5 minutes, at most 10
 	Prefix    string        // list only ids that begin with this
-	Filter    string        // list only what matches this expression
-	PerPage   int           // list at most this many, and say where the next page begins
+	Filter    string        // list only objects that match this expression
+	PerPage   int           // list at most this many, and return the position of the next page
 	NextToken string        // list from here: QueryMeta.NextToken of the page before
-	Reverse   bool          // list the other way round
-	Stale     bool          // any server may answer, from what it knows
+	Reverse   bool          // list in reverse order
+	Stale     bool          // any server may answer, from its own data
 	Params    url.Values    // further parameters of a route
 }
 
-// QueryMeta is said beside the answer of a read.
+// QueryMeta holds the metadata of a read's answer.
 type QueryMeta struct {
-	Index       uint64 // of the answer; give it as QueryOptions.Index to wait for the next
-	NextToken   string // where the next page begins; "" after the last
+	Index       uint64 // index of the answer; pass it as QueryOptions.Index to wait for the next
+	NextToken   string // position of the next page; "" after the last
 	KnownLeader bool
-	LastContact time.Duration // of the answering server with the leader
+	LastContact time.Duration // time since the answering server's last contact with the leader
 }
 
 func (o *QueryOptions) values(c *Client) url.Values {

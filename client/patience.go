@@ -11,18 +11,17 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Patience has the reads of a client outlast an outage of the server: a read
-// that gets no answer is repeated until it gets one. A blocking query then
-// returns what the server says at once, because a server that lost its data
-// counts from another index.
+// Patience lets the reads of a client outlast an outage of the server: a read without an
+// answer is retried until it has one. A blocking query then returns the current state
+// immediately, because a server that lost its data has other indexes.
 type Patience struct {
-	For  time.Duration // of one outage; 0 or less: reads fail at once
-	Lost func(error)   // told why, once an outage; may be nil
-	Back func()        // told when the last read that waits has its answer; may be nil
+	For    time.Duration // longest outage; 0 or less: reads fail immediately
+	OnLost func(error)   // called with the reason, once per outage; may be nil
+	OnBack func()        // called when the last waiting read has its answer; may be nil
 }
 
-// WithPatience returns a client of the same connections whose reads wait for the
-// server. Writes do not: the server may have carried out what it did not answer.
+// WithPatience returns a client with the same connections whose reads wait for the server.
+// Writes do not wait: the server may have executed a write without an answer.
 func (c *Client) WithPatience(p Patience) *Client {
 	other := *c
 	other.outage = nil
@@ -32,7 +31,7 @@ func (c *Client) WithPatience(p Patience) *Client {
 	return &other
 }
 
-// IsLost reports whether reads wait for the server now.
+// IsLost reports whether reads are waiting for the server.
 func (c *Client) IsLost() bool {
 	if c.outage == nil {
 		return false
@@ -42,9 +41,8 @@ func (c *Client) IsLost() bool {
 	return c.outage.waiting > 0
 }
 
-// Outlast repeats an attempt that failed with err until it gets an answer, a
-// refusal too, or the client's patience is over. Without patience, it returns
-// err.
+// Outlast retries an attempt that failed with err until the server answers, even with a
+// rejection, or the client's patience ends. Without patience, it returns err.
 func (c *Client) Outlast(ctx context.Context, err error, try func(context.Context) error) error {
 	if c.outage == nil || api.CodeOf(err) != api.CodeUnavailable {
 		return err
@@ -52,11 +50,11 @@ func (c *Client) Outlast(ctx context.Context, err error, try func(context.Contex
 	return c.outage.outlast(ctx, err, try)
 }
 
-// outage is what the reads of a client have in common while the server is away.
+// An outage is shared by the reads of a client while the server is unreachable.
 type outage struct {
 	Patience
 	mu      sync.Mutex
-	waiting int // reads
+	waiting int // number of waiting reads
 }
 
 func (o *outage) outlast(ctx context.Context, err error, try func(context.Context) error) error {
@@ -91,15 +89,15 @@ func (o *outage) outlast(ctx context.Context, err error, try func(context.Contex
 func (o *outage) begin(err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.waiting++; o.waiting == 1 && o.Lost != nil {
-		o.Lost(err)
+	if o.waiting++; o.waiting == 1 && o.OnLost != nil {
+		o.OnLost(err)
 	}
 }
 
 func (o *outage) end(answered bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.waiting--; o.waiting == 0 && answered && o.Back != nil {
-		o.Back()
+	if o.waiting--; o.waiting == 0 && answered && o.OnBack != nil {
+		o.OnBack()
 	}
 }

@@ -63,14 +63,14 @@ func patientClient(t *testing.T, f *fragile, patience time.Duration) (c *client.
 	say := func(what string) { *told = append(*told, time.Since(start).String()+" "+what) }
 	return plain.WithPatience(client.Patience{
 		For: patience,
-		Lost: func(err error) {
+		OnLost: func(err error) {
 			var no *client.NoAnswer
 			if errors.As(err, &no) {
 				err = errors.New(no.Address + " " + no.Cause)
 			}
 			say("lost: " + err.Error())
 		},
-		Back: func() { say("back") },
+		OnBack: func() { say("back") },
 	}), told
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// get reads one answer into a new T, with the client's patience.
+// get decodes an answer into a new T, with the client's patience.
 func get[T any](ctx context.Context, c *Client, path string, q *QueryOptions) (out T, meta *QueryMeta, err error) {
 	v := q.values(c)
 	out, meta, err = getOnce[T](ctx, c, path, v)
@@ -42,7 +42,7 @@ func getOnce[T any](ctx context.Context, c *Client, path string, v url.Values) (
 	return out, metaOf(resp.Header), nil
 }
 
-// send writes in (nil: no body) and reads the answer into a new T.
+// send sends in (nil: no body) and decodes the answer into a new T.
 func send[T any](ctx context.Context, c *Client, method, path string, v url.Values, in any) (T, error) {
 	var out T
 	if v == nil {
@@ -57,8 +57,8 @@ func send[T any](ctx context.Context, c *Client, method, path string, v url.Valu
 	return out, c.decode(ctx, resp, &out)
 }
 
-// do sends one request and returns its answer when that is a good one. What is
-// sent is written as JSON, unless it is bytes already.
+// do sends one request and returns a successful response. It encodes in as JSON, unless it is
+// bytes.
 func (c *Client) do(ctx context.Context, method, path string, v url.Values, in any, header http.Header) (*http.Response, error) {
 	var body io.Reader
 	switch in := in.(type) {
@@ -116,7 +116,7 @@ func (c *Client) decode(ctx context.Context, resp *http.Response, out any) error
 	return nil
 }
 
-// pathf joins a path, escaping every argument.
+// pathf formats a path with escaped arguments.
 func pathf(format string, ids ...string) string {
 	args := make([]any, len(ids))
 	for i, id := range ids {

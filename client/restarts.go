@@ -10,10 +10,10 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Restarts are rolling restarts of jobs, in place.
+// Restarts calls the routes of rolling restarts of jobs.
 type Restarts struct{ c *Client }
 
-// Restarts returns the calls about restarts.
+// Restarts returns the calls for restarts.
 func (c *Client) Restarts() Restarts { return Restarts{c} }
 
 // List lists the restarts of all jobs, oldest first.
@@ -21,7 +21,7 @@ func (r Restarts) List(ctx context.Context, q *QueryOptions) ([]*api.JobRestart,
 	return get[[]*api.JobRestart](ctx, r.c, "/v1/restarts", q)
 }
 
-// Get returns a restart by its id, or the beginning of it.
+// Get returns a restart by its id or a prefix of it.
 func (r Restarts) Get(ctx context.Context, id string, q *QueryOptions) (*api.JobRestart, *QueryMeta, error) {
 	return get[*api.JobRestart](ctx, r.c, pathf("/v1/restart/%s", id), q)
 }
@@ -31,8 +31,8 @@ func (r Restarts) OfJob(ctx context.Context, job string, q *QueryOptions) ([]*ap
 	return get[[]*api.JobRestart](ctx, r.c, pathf("/v1/job/%s/restarts", job), q)
 }
 
-// Start begins to restart a job's allocations. Nil is the same as an empty
-// request: one at a time.
+// Start starts a restart of a job's allocations. Nil is the same as an empty request: one at a
+// time.
 func (r Restarts) Start(ctx context.Context, job string, req *api.JobRestartRequest) (*api.JobRestart, error) {
 	if req == nil {
 		req = &api.JobRestartRequest{}
@@ -40,18 +40,18 @@ func (r Restarts) Start(ctx context.Context, job string, req *api.JobRestartRequ
 	return send[*api.JobRestart](ctx, r.c, http.MethodPut, pathf("/v1/job/%s/restart", job), nil, req)
 }
 
-// Pause has a restart begin nothing new. Of all three verbs, a nil request is
-// the same as an empty one.
+// Pause stops a restart from restarting further allocations. For Pause, Resume and Cancel, a
+// nil request is the same as an empty one.
 func (r Restarts) Pause(ctx context.Context, job, id string, req *api.JobRestartVerbRequest) (*api.JobRestart, error) {
 	return r.do(ctx, http.MethodPut, pathf("/v1/job/%s/restart/%s/pause", job, id), req)
 }
 
-// Resume lets a paused restart go on.
+// Resume continues a paused restart.
 func (r Restarts) Resume(ctx context.Context, job, id string, req *api.JobRestartVerbRequest) (*api.JobRestart, error) {
 	return r.do(ctx, http.MethodPut, pathf("/v1/job/%s/restart/%s/resume", job, id), req)
 }
 
-// Cancel ends a restart before it is complete.
+// Cancel ends a restart early.
 func (r Restarts) Cancel(ctx context.Context, job, id string, req *api.JobRestartVerbRequest) (*api.JobRestart, error) {
 	return r.do(ctx, http.MethodDelete, pathf("/v1/job/%s/restart/%s", job, id), req)
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Routes are what jobs ask the router to do.
+// Routes calls the routes of jobs' routes on the router.
 type Routes struct{ c *Client }
 
-// Routes returns the calls about routes.
+// Routes returns the calls for routes.
 func (c *Client) Routes() Routes { return Routes{c} }
 
-// List lists the routes of all jobs of the namespace, or of all if it is "*", by
+// List lists the routes of all jobs of the namespace, or of all namespaces if it is "*", by
 // host and path.
 func (r Routes) List(ctx context.Context, q *QueryOptions) ([]*api.RouteListStub, *QueryMeta, error) {
 	return get[[]*api.RouteListStub](ctx, r.c, "/v1/routes", q)

@@ -9,10 +9,10 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Scaling is what outside autoscalers go by.
+// Scaling calls the routes of scaling policies, for external autoscalers.
 type Scaling struct{ c *Client }
 
-// Scaling returns the calls about scaling policies.
+// Scaling returns the calls for scaling policies.
 func (c *Client) Scaling() Scaling { return Scaling{c} }
 
 // List lists scaling policies by job and group.

@@ -13,13 +13,13 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Status is how the cluster and the answering agent are.
+// Status calls the routes of the state of the cluster and of the answering agent.
 type Status struct{ c *Client }
 
-// Status returns the calls about the cluster.
+// Status returns the calls for the cluster's state.
 func (c *Client) Status() Status { return Status{c} }
 
-// Leader returns the leader's address, "" when there is none.
+// Leader returns the leader's address; "" without a leader.
 func (s Status) Leader(ctx context.Context) (string, error) {
 	out, _, err := get[string](ctx, s.c, "/v1/status/leader", nil)
 	return out, err
@@ -31,13 +31,13 @@ func (s Status) Peers(ctx context.Context) ([]string, error) {
 	return out, err
 }
 
-// Self returns what the answering agent says of itself.
+// Self describes the answering agent.
 func (s Status) Self(ctx context.Context) (*api.AgentSelf, error) {
 	out, _, err := get[*api.AgentSelf](ctx, s.c, "/v1/agent/self", nil)
 	return out, err
 }
 
-// Router returns what the answering agent's router says of itself.
+// Router returns the state of the answering agent's router.
 func (s Status) Router(ctx context.Context) (*api.RouterStatus, error) {
 	out, _, err := get[*api.RouterStatus](ctx, s.c, "/v1/agent/router", nil)
 	return out, err
@@ -49,8 +49,7 @@ func (s Status) Members(ctx context.Context) (*api.AgentMembers, error) {
 	return out, err
 }
 
-// Health returns whether the answering agent works. An answer that says it does
-// not is no error.
+// Health returns the health of the answering agent. An unhealthy answer is not an error.
 func (s Status) Health(ctx context.Context) (*api.AgentHealth, error) {
 	out, _, err := get[*api.AgentHealth](ctx, s.c, "/v1/agent/health", nil)
 	var refused *api.Error
@@ -77,7 +76,7 @@ func (s Status) Search(ctx context.Context, req *api.SearchRequest) (*api.Search
 	return send[*api.SearchResponse](ctx, s.c, http.MethodPut, "/v1/search", nil, req)
 }
 
-// CollectGarbage takes out everything that has ended, however young.
+// CollectGarbage deletes all ended objects, regardless of their age.
 func (s Status) CollectGarbage(ctx context.Context) error {
 	_, err := send[json.RawMessage](ctx, s.c, http.MethodPut, "/v1/system/gc", url.Values{}, nil)
 	return err

@@ -17,15 +17,15 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// silence is how long a stream may say nothing: servers send a sign of life
-// every ten seconds.
+// silence is the longest time without a message on a stream: servers send a heartbeat every
+// ten seconds.
 const silence = 30 * time.Second
 
 var errSilent = api.Errorf(api.CodeUnavailable, "the stream said nothing for %s: the connection is taken for lost", silence)
 
-// stream yields the JSON values of an endless answer, one a line. The server's
-// end of it, a clean one too, ends the loop without an error only when ctx is
-// the reason or the body ended between two values.
+// stream yields the JSON values of an endless response, one per line. If the server ends it,
+// even cleanly, the loop ends without an error only if ctx is the reason or the body ended
+// between two values.
 func stream[T any](ctx context.Context, c *Client, path string, v url.Values, header http.Header) iter.Seq2[*T, error] {
 	return streamOf(ctx, c, path, v, header, func(_ *http.Response, body io.Reader) func() (*T, error) {
 		dec := json.NewDecoder(body)
@@ -36,8 +36,8 @@ func stream[T any](ctx context.Context, c *Client, path string, v url.Values, he
 	})
 }
 
-// streamOf yields the values of an endless answer, as the function that begin
-// returns reads them: nil is a sign of life, io.EOF the end between two values.
+// streamOf yields the values of an endless response, as read by the function that begin
+// returns: nil is a heartbeat, io.EOF the end between two values.
 func streamOf[T any](ctx context.Context, c *Client, path string, v url.Values, header http.Header,
 	begin func(*http.Response, io.Reader) func() (*T, error)) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
@@ -76,7 +76,7 @@ func streamOf[T any](ctx context.Context, c *Client, path string, v url.Values, 
 	}
 }
 
-// watchedReader puts the watchdog off with everything that arrives.
+// A watchedReader resets the watchdog with each read.
 type watchedReader struct {
 	r        io.Reader
 	watchdog *time.Timer
@@ -90,9 +90,9 @@ func (w *watchedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// toldValues are the parameters of a stream whose reader was told up to a position
-// before.
-func toldValues(p api.Position) url.Values {
+// positionValues returns the parameters of a stream whose reader has received all changes up to a
+// position.
+func positionValues(p api.Position) url.Values {
 	v := url.Values{}
 	if p.Timeline != "" {
 		v.Set("timeline", p.Timeline)

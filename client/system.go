@@ -8,13 +8,13 @@ import (
 	"net/http"
 )
 
-// System is what concerns a cluster as a whole.
+// System calls the routes of the whole cluster.
 type System struct{ c *Client }
 
-// System returns the calls about the cluster as a whole.
+// System returns the calls for the whole cluster.
 func (c *Client) System() System { return System{c} }
 
-// CollectGarbage forgets at once all that has ended and is not needed.
+// CollectGarbage immediately deletes all ended objects that are not needed.
 func (s System) CollectGarbage(ctx context.Context) error {
 	_, err := send[any](ctx, s.c, http.MethodPut, "/v1/system/gc", nil, nil)
 	return err

@@ -11,16 +11,15 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// What Tail reads at most.
+// Limits of Tail.
 const (
 	maxTailBytes = 16 << 10
-	maxTailLine  = 512 // runes of a line
+	maxTailLine  = 512 // runes per line
 )
 
-// Tail returns the last lines of a task's log, at most n, to be shown on a
-// terminal: without control characters, and long lines cut. Kind is
-// api.LogStdout or api.LogStderr. Lines that are not wholly in the last 16 KiB of
-// the log are left out, and so are empty ones.
+// Tail returns the last lines of a task's log, at most n, for display on a terminal: without
+// control characters, and with long lines cut. kind is api.LogStdout or api.LogStderr. Empty
+// lines, and lines that are not completely in the last 16 KiB of the log, are left out.
 func (f FS) Tail(ctx context.Context, alloc, task, kind string, n int) ([]string, error) {
 	var text bytes.Buffer
 	for frame, err := range f.Logs(ctx, alloc, LogOptions{Task: task, Type: kind, Origin: api.OriginEnd, Offset: maxTailBytes}) {
@@ -28,15 +27,15 @@ func (f FS) Tail(ctx context.Context, alloc, task, kind string, n int) ([]string
 			return nil, err
 		}
 		text.Write(frame.Data)
-		if text.Len() > 2*maxTailBytes { // it is written to faster than it is read
+		if text.Len() > 2*maxTailBytes { // the task writes faster than Tail reads
 			break
 		}
 	}
 	return lastLines(text.String(), text.Len() >= maxTailBytes, n), nil
 }
 
-// lastLines are the last n lines of a text that are not empty, made fit to be
-// shown. Cut reports whether the text begins within a line.
+// lastLines returns the last n non-empty lines of a text, made printable. cut reports whether
+// the text begins within a line.
 func lastLines(text string, cut bool, n int) []string {
 	if cut {
 		if _, rest, found := strings.Cut(text, "\n"); found {

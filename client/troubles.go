@@ -9,11 +9,10 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Troubles lists what keeps a job's instances from being as they should be, now:
-// the most telling first. What came up a moment ago may be gone in the next, such as
-// a check that a task does not answer yet while it starts: At says since when it is
-// so. FS.Tail reads what a task said last. The parameter "instance" picks those
-// of one instance, "version" those of one version.
+// Troubles lists the current problems of a job's instances, the most relevant first. A recent
+// one may disappear soon, such as a check that fails while its task starts: At is the time
+// since when it exists. FS.Tail returns a task's last output. The parameter "instance"
+// selects the troubles of one instance, "version" those of one version.
 func (j Jobs) Troubles(ctx context.Context, id string, q *QueryOptions) ([]*api.Trouble, *QueryMeta, error) {
 	return get[[]*api.Trouble](ctx, j.c, pathf("/v1/job/%s/troubles", id), q)
 }

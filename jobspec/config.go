@@ -14,8 +14,8 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// finishConfig complains about keys and values of a known driver's config. The
-// config of a driver that Reeve does not know may hold anything.
+// finishConfig reports unknown keys and invalid values of a known driver's config. The config
+// of other drivers may hold anything.
 func (d *decoder) finishConfig(t *api.Task, task *block) {
 	known, ok := api.DriverConfigKeys(t.Driver)
 	if !ok {
@@ -33,13 +33,13 @@ func (d *decoder) finishConfig(t *api.Task, task *block) {
 			d.addAt(at[name], "%s", problem)
 		}
 	}
-	// With an unknown key about, the command is probably not missing but mistyped.
+	// With an unknown key, the command is probably mistyped, not missing.
 	if !unknown && slices.Contains(known, "command") && at["command"] == (hcl.Range{}) && task.body.Attributes["config"] == nil {
 		d.addAt(task.kindRange, "%s needs a command: the driver %q takes config { command = \"...\" }", task.title(), t.Driver)
 	}
 }
 
-// configPlaces finds where each config key of a task is written.
+// configPlaces returns where each config key of a task is written.
 func configPlaces(task *block) map[string]hcl.Range {
 	at := map[string]hcl.Range{}
 	for _, b := range task.body.Blocks {
@@ -76,12 +76,12 @@ func unknownConfig(driver, name string, known []string) string {
 	return fmt.Sprintf("the driver %q has no config key %q%s", driver, name, hint)
 }
 
-// fixConfig makes a config value what the driver takes, where numbers and truth
-// values only have to be written as text; else it says what is wrong.
+// fixConfig converts a config value to the driver's type if numbers or booleans only need to
+// be written as text. Otherwise it returns the problem.
 func fixConfig(driver string, config map[string]any, name string) string {
 	v, ok := config[name]
 	if !ok {
-		return "" // its value was a problem already
+		return "" // its value was reported
 	}
 	problem := configValueProblem(driver, name, v)
 	if problem == "" {
@@ -98,7 +98,7 @@ func configValueProblem(driver, name string, v any) string {
 	for _, p := range api.DriverConfigProblems(driver, map[string]any{name: v}) {
 		if strings.HasPrefix(p, name+" ") {
 			rule, _, isType := strings.Cut(strings.TrimPrefix(p, name), ", not ")
-			if !isType || name == "ulimit" { // it says already what is wrong inside
+			if !isType || name == "ulimit" { // the problem describes the inner value
 				return fmt.Sprintf("%q%s", name, strings.TrimPrefix(p, name))
 			}
 			return fmt.Sprintf("%q%s, not %s", name, rule, describePlain(v))
@@ -107,7 +107,7 @@ func configValueProblem(driver, name string, v any) string {
 	return ""
 }
 
-// describePlain names a value as JSON has it for an error.
+// describePlain describes a JSON value for an error.
 func describePlain(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -124,7 +124,7 @@ func describePlain(v any) string {
 	return fmt.Sprint(v)
 }
 
-// asText writes scalars as text, in lists too.
+// asText converts scalars to text, also in lists.
 func asText(v any) any {
 	switch v := v.(type) {
 	case []any:

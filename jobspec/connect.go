@@ -12,9 +12,8 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// shape is the table of a block that the job holds as plain JSON: Reeve reads
-// Consul Connect only to refuse it by name, and has no types for it. Values are
-// JSON keys.
+// A shape is the schema of a block that the job holds as plain JSON: Reeve parses Consul
+// Connect only to reject it by name, and has no types for it. The values are JSON keys.
 type shape struct {
 	noun     string
 	attrs    map[string]string
@@ -25,7 +24,7 @@ type shape struct {
 	labelled map[string]part // blocks with a label, which make a map
 }
 
-// part is a nested block of a shape.
+// A part is a nested block of a shape.
 type part struct {
 	key   string
 	shape *shape
@@ -45,7 +44,7 @@ func (s *shape) keys() *keys {
 	return k
 }
 
-// read makes the block's JSON object.
+// read returns the block's JSON object.
 func (s *shape) read(d *decoder, b *block) map[string]any {
 	out := map[string]any{}
 	for _, a := range inOrder(b.body.Attributes) {
@@ -116,7 +115,7 @@ func (s *shape) readNested(d *decoder, b, nb *block, out map[string]any) {
 
 func readConnect(d *decoder, s *api.Service, b *block) { s.Connect = connectShape.read(d, b) }
 
-// pascal gives arguments the JSON keys that are their names in another case.
+// pascal maps arguments to JSON keys that are the same names in Pascal case.
 func pascal(names ...string) map[string]string {
 	out := map[string]string{}
 	for _, n := range names {
@@ -138,7 +137,7 @@ func pascal(names ...string) map[string]string {
 	return out
 }
 
-// connectShape is service.connect with everything below it.
+// connectShape is the schema of service.connect.
 var connectShape = &shape{
 	noun:  "connect",
 	attrs: pascal("native"),

@@ -61,14 +61,13 @@ var affinitySchema = &schema[api.Affinity]{
 	},
 }
 
-// operand is the short way to write an operator and its value, as in
-// version = ">= 1.2".
+// operand sets an operator and its value, for the short form version = ">= 1.2".
 func operand(op, value *string, name string) any {
 	return func(s string) { *op, *value = name, s }
 }
 
-// presence is the short way to write is_set and is_not_set, as in
-// is_set = "${meta.rack}" with no attribute.
+// presence sets is_set or is_not_set, for the short form is_set = "${meta.rack}" without
+// attribute.
 func presence(c *api.Constraint, name string) any {
 	return func(attribute string) { c.Operand, c.LTarget = name, attribute }
 }

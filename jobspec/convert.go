@@ -14,10 +14,10 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 )
 
-// assign stores a value in a field, converting as a reader would expect: 3 and
-// "3" are the same number, 8080 may stand where text is wanted, "30s" is a
-// duration. dst is a pointer to the field or a setter. null leaves the field as it
-// is. The error completes a sentence that begins with the field's name.
+// assign stores a value in a field with conversions: 3 and "3" are the same number, 8080 is
+// valid text, and "30s" is a duration. dst is a pointer to the field, or a setter. null
+// leaves the field unchanged. The error completes a sentence that begins with the field's
+// name.
 func assign(dst any, v cty.Value) error {
 	if v.IsNull() {
 		return nil
@@ -110,7 +110,7 @@ func toBool(v cty.Value) (bool, error) {
 	return false, fmt.Errorf("must be true or false, not %s", describe(v))
 }
 
-// toNumber accepts numbers and text that is one.
+// toNumber converts numbers, and text that holds a number.
 func toNumber(v cty.Value) (*big.Float, bool) {
 	if v.IsNull() || v.Type() == cty.Bool {
 		return nil, false

@@ -77,8 +77,8 @@ func eachEntry(v cty.Value, visit func(string, cty.Value) error) error {
 	return nil
 }
 
-// toAny makes what encoding/json would make of the value, so that a job is the
-// same whether it came as HCL or over the wire.
+// toAny converts a value to the types of encoding/json, so that a job from HCL equals the same
+// job from JSON.
 func toAny(v cty.Value) (any, error) {
 	t := v.Type()
 	switch {
@@ -116,7 +116,7 @@ func toAny(v cty.Value) (any, error) {
 	return nil, fmt.Errorf("has a value that a job cannot hold: %s", describe(v))
 }
 
-// describe names a value for an error.
+// describe describes a value for an error.
 func describe(v cty.Value) string {
 	t := v.Type()
 	switch {
@@ -138,7 +138,7 @@ func describe(v cty.Value) string {
 	return "a " + t.FriendlyName()
 }
 
-// shorten keeps errors readable.
+// shorten shortens text for an error.
 func shorten(s string) string {
 	if r := []rune(s); len(r) > 40 {
 		return string(r[:37]) + "..."

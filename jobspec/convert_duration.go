@@ -12,8 +12,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// minDuration is the least that a bare number may mean: durations in the API are
-// nanoseconds, and nobody means 30 of them.
+// minDuration is the smallest duration without a unit: durations in the API are nanoseconds,
+// and a small bare number is probably meant in seconds.
 const minDuration = time.Millisecond
 
 func toDuration(v cty.Value) (time.Duration, error) {

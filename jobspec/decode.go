@@ -13,40 +13,39 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// A schema is the table of one kind of block: what may be written in it, and
-// where in a T each thing goes. Decoding, unknown-key errors and suggestions all
-// come from it.
+// A schema describes one kind of block: its arguments and nested blocks, and their fields in a
+// T. Decoding, unknown-key errors and suggestions are derived from it.
 type schema[T any] struct {
-	noun     string           // how errors name the block
-	label    string           // what its label is, "" if it has none
-	optional bool             // the label may be left out
-	name     func(*T) *string // where the label goes
+	noun     string           // name of the block in errors
+	label    string           // meaning of its label; "" if it has none
+	optional bool             // reports whether the label may be omitted
+	name     func(*T) *string // field of the label
 	attrs    attrs[T]
 	blocks   blocks[T]
-	required []string            // arguments that must be there
-	oneOf    map[string][]string // the values that an argument may have
+	required []string            // required arguments
+	oneOf    map[string][]string // permitted values of arguments
 	finish   func(d *decoder, obj *T, b *block)
 }
 
-// attrs says for each argument which field it sets: the function returns a
-// pointer to the field, or a setter (see assign).
+// attrs maps each argument to its field: the function returns a pointer to the field, or a
+// setter (see assign).
 type attrs[T any] map[string]func(*T) any
 
-// blocks says for each nested block how it is read.
+// blocks maps each nested block to its reader.
 type blocks[T any] map[string]child[T]
 
-// child reads one kind of nested block into its parent.
+// A child reads one kind of nested block into its parent.
 type child[T any] struct {
-	single bool // may be there only once
+	single bool // reports whether it may occur only once
 	known  *keys
 	block  func(d *decoder, parent *T, b *block)
-	// attr reads the same thing written as an argument (meta = { ... }); nil if
-	// only a block will do.
+	// attr reads the same content written as an argument (meta = { ... }); nil if it must be
+	// a block.
 	attr func(d *decoder, parent *T, sc *scope, a *hclsyntax.Attribute)
 }
 
-// block is one nested block with the scope it is read in: a dynamic block makes
-// several from one piece of text.
+// A block is a nested block with the scope of its expressions. A dynamic block produces
+// several from the same text.
 type block struct {
 	kind      string
 	kindRange hcl.Range
@@ -64,14 +63,14 @@ func (b *block) title() string {
 	return b.kind
 }
 
-// decoder reads one HCL file.
+// A decoder reads one HCL file.
 type decoder struct {
 	problems
 	meter *meter
-	root  func() *keys // for hints: the names of the outermost block; nil outside a job
-	// places are where parts of the job stand in the text.
+	root  func() *keys // for hints: the names of the outermost block; nil outside of a job
+	// places holds the positions of parts of the job.
 	places  map[place]hcl.Range
-	section *section // the part that is being read; nil if nobody asks where parts are
+	section *section // the part being read; nil unless positions are recorded
 }
 
 func (d *decoder) addAt(r hcl.Range, format string, args ...any) {
@@ -162,7 +161,7 @@ func readAttr[T any](d *decoder, s *schema[T], b *block, obj *T, a *hclsyntax.At
 	}
 }
 
-// one reads a block that may be there once.
+// one reads a block that may occur once.
 func one[T, U any](s *schema[U], field func(*T) **U) child[T] {
 	return child[T]{single: true, known: s.keys(), block: func(d *decoder, parent *T, b *block) {
 		obj := new(U)
@@ -171,8 +170,7 @@ func one[T, U any](s *schema[U], field func(*T) **U) child[T] {
 	}}
 }
 
-// many reads a block that may be there any number of times. Blocks with a
-// label must not share it.
+// many reads a block that may occur several times, with distinct labels.
 func many[T, U any](s *schema[U], field func(*T) *[]*U) child[T] {
 	return child[T]{known: s.keys(), block: func(d *decoder, parent *T, b *block) {
 		obj := new(U)
@@ -186,7 +184,7 @@ func many[T, U any](s *schema[U], field func(*T) *[]*U) child[T] {
 	}}
 }
 
-// inOrder lists attributes as they stand in the file.
+// inOrder returns attributes in the order of the file.
 func inOrder(as hclsyntax.Attributes) []*hclsyntax.Attribute {
 	return slices.SortedFunc(maps.Values(as), func(a, b *hclsyntax.Attribute) int {
 		return cmp.Compare(a.SrcRange.Start.Byte, b.SrcRange.Start.Byte)

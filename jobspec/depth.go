@@ -8,27 +8,26 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// The HCL library parses and evaluates by recursion and sets itself no limit; a
-// stack that overflows ends the process and cannot be caught. So the tokens are
-// counted before they are parsed.
+// The HCL library parses and evaluates recursively without a limit, and a stack overflow ends
+// the process. So the tokens are counted before they are parsed.
 const (
 	maxDepth     = 250  // brackets, quotes and directives within each other
 	maxOperators = 1000 // operators and index brackets in one expression
 )
 
-// depth follows the nesting of a text, token by token.
+// depth tracks the nesting of a text, token by token.
 type depth struct {
 	levels     []level
 	directives int
 }
 
-// level is what is between two brackets.
+// A level is the text between two brackets.
 type level struct {
 	opener    hclsyntax.TokenType
 	operators int
 }
 
-// tooDeep finds the place at which a text nests too deep.
+// tooDeep finds the position at which a text exceeds the limits.
 func tooDeep(text []byte, name string) (hcl.Range, bool) {
 	tokens, _ := hclsyntax.LexConfig(text, name, hcl.InitialPos)
 	d := depth{levels: make([]level, 1, maxDepth)}
@@ -59,7 +58,7 @@ func (d *depth) take(t hclsyntax.TokenType) {
 	case hclsyntax.TokenComma:
 		here.operators = 0
 	case hclsyntax.TokenNewline:
-		// In parentheses and lists an expression goes on over the line's end.
+		// In parentheses and lists, an expression continues on the next line.
 		if here.opener == hclsyntax.TokenOBrace || here.opener == 0 {
 			here.operators = 0
 		}
@@ -69,7 +68,7 @@ func (d *depth) take(t hclsyntax.TokenType) {
 	}
 }
 
-// direct counts the %{ if } and %{ for } that are open.
+// direct counts the open %{ if } and %{ for } directives.
 func (d *depth) direct(keyword string) {
 	switch keyword {
 	case "if", "for":

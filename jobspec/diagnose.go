@@ -16,11 +16,10 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 )
 
-// maxDiags is how many mistakes of one expression are told: a loop makes the
-// same one with each element.
+// maxDiags bounds the errors of one expression: a loop repeats an error for each element.
 const maxDiags = 20
 
-// addDiags records what the HCL library complains about.
+// addDiags records the errors of the HCL library.
 func (d *decoder) addDiags(diags hcl.Diagnostics) {
 	told := 0
 	for _, diag := range diags {
@@ -38,10 +37,10 @@ func (d *decoder) addDiags(diags hcl.Diagnostics) {
 	}
 }
 
-// addSyntax records what the HCL library says about a text's syntax. After a
-// text that is not closed, everything further is noise.
+// addSyntax records the HCL library's syntax errors. It drops those after an unterminated
+// text, which are consequences.
 func (d *decoder) addSyntax(diags hcl.Diagnostics) {
-	// The library lists what its scanner found before what its parser found.
+	// The library returns the errors of its scanner before those of its parser.
 	slices.SortStableFunc(diags, func(a, b *hcl.Diagnostic) int { return cmp.Compare(start(a), start(b)) })
 	for _, diag := range diags {
 		switch diag.Summary {
@@ -67,7 +66,7 @@ func start(diag *hcl.Diagnostic) int {
 	return diag.Subject.Start.Byte
 }
 
-// openHeredoc finds the << that has no end.
+// openHeredoc finds the << without an end.
 func (d *decoder) openHeredoc() (hcl.Range, bool) {
 	tokens, _ := hclsyntax.LexConfig(d.text, d.file, hcl.InitialPos)
 	var open []hcl.Range
@@ -85,8 +84,7 @@ func (d *decoder) openHeredoc() (hcl.Range, bool) {
 	return open[len(open)-1], true
 }
 
-// plainer are sentences for what the library says about frequent mistakes, by
-// its summary.
+// plainer maps the library's summaries of frequent errors to clearer sentences.
 var plainer = map[string]string{
 	"Argument or block definition required":           "expected NAME = VALUE or NAME { ... } here",
 	"Extra characters after interpolation expression": "this is no HCL expression; to have ${ itself in the text, for a shell for example, write $${",
@@ -108,7 +106,7 @@ var (
 
 var typeNames = []string{"string", "number", "bool", "any", "list", "set", "map", "object", "tuple"}
 
-// diagMessage is a diagnostic in this package's tone.
+// diagMessage returns a diagnostic in this package's wording.
 func diagMessage(diag *hcl.Diagnostic) string {
 	call, isCall := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](diag)
 	if isCall && call.FunctionCallError() != nil {

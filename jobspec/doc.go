@@ -1,25 +1,22 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package jobspec turns the text of a job file into an api.Job: HCL as Nomad's
-// HCL2 job files are written, or JSON or YAML of the API's model.
+// Package jobspec parses the text of a job file into an api.Job: HCL in the syntax of Nomad's
+// HCL2 job files, or JSON or YAML in the API's model.
 //
-// The reader of an error is somebody at an editor, so every complaint has a
-// file, line and column, shows the line with a caret, and names the nearest
-// valid key where one was mistyped; all complaints about a file come at once.
-// An unknown key is always an error here, however harmless it looks.
+// A user reads its errors in an editor. So each error has a file, line and column, shows the
+// line with a caret, and suggests the nearest valid key for a mistyped one. All errors of a
+// file are reported together. Unknown keys are always errors.
 //
-// HCL is read by one table per block (see schema): the table says which
-// arguments and blocks exist, where in the api type each goes, and therefore
-// also what an error may suggest. JSON and YAML are read into one tree with
-// positions and then into the api types by their JSON keys.
+// Each HCL block has a table (see schema) of its arguments, its nested blocks and their
+// fields in the api types; suggestions in errors are derived from it. JSON and YAML are
+// parsed into one kind of tree with positions, and then into the api types by their JSON
+// keys.
 //
-// The job that comes out is what the user wrote and nothing else: defaults are
-// filled in by api.Job.Canonicalize, and what only the whole job can tell wrong
-// is found by api.Job.Validate. Text that only the node can fill in, such as
-// ${attr.kernel.name} or ${NOMAD_PORT_http}, is left in the job as it stands.
+// The job contains exactly the text of the user: api.Job.Canonicalize sets the defaults, and
+// api.Job.Validate finds errors that concern the whole job. Text that only the node can
+// complete, such as ${attr.kernel.name} or ${NOMAD_PORT_http}, stays in the job unchanged.
 //
-// The package reads no environment and no clock of its own accord; it touches
-// files only for ParseFile, variable files, and, where Options.AllowFS permits,
-// functions like file().
+// The package reads neither the environment nor the clock. It reads files only for ParseFile,
+// for variable files, and, if Options.AllowFS permits, for functions such as file().
 package jobspec

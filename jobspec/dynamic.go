@@ -10,8 +10,8 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 )
 
-// expand pairs blocks with their scope; a dynamic block becomes one block for
-// each element of its for_each.
+// expand pairs blocks with their scopes. A dynamic block becomes one block for each element of
+// its for_each.
 func (d *decoder) expand(bs hclsyntax.Blocks, sc *scope) []*block {
 	var out []*block
 	for _, b := range bs {
@@ -71,8 +71,7 @@ func (d *decoder) expandDynamic(b *hclsyntax.Block, sc *scope) (out []*block) {
 	return out
 }
 
-// dynamicBody finds the content block and refuses everything else that does not
-// belong.
+// dynamicBody returns the content block, and reports invalid parts of the dynamic block.
 func (d *decoder) dynamicBody(b *hclsyntax.Block) *hclsyntax.Block {
 	known := &keys{noun: "dynamic", attrs: []string{"for_each", "iterator", "labels"}, blocks: []string{"content"}}
 	outer := &block{kind: "dynamic", labels: b.Labels}

@@ -14,22 +14,22 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Error is everything that is wrong with one job file, in the file's order.
+// Error holds all errors of one job file, in the order of the file.
 type Error struct {
 	Problems []Problem
-	cause    *api.Error // whose details these are; nil if the text itself is wrong
+	cause    *api.Error // the error with these details; nil if the text itself is invalid
 }
 
-// Problem is one thing that is wrong, and where.
+// A Problem is one error and its position.
 type Problem struct {
 	File    string
-	Line    int    // from 1; 0 when the problem has no place in a file
+	Line    int    // from 1; 0 if the problem has no position
 	Column  int    // from 1, in characters
-	Message string // what is wrong and what to do, in one or a few sentences
+	Message string // the error and its correction, in one or a few sentences
 	Excerpt string // the line with a caret below, each line ending in a newline
 }
 
-// Error shows every problem with its excerpt.
+// Error formats every problem with its excerpt.
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.cause != nil {
@@ -48,7 +48,7 @@ func (e *Error) Error() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// Unwrap gives the error to callers that only know api.Error.
+// Unwrap returns the error as an *api.Error.
 func (e *Error) Unwrap() error {
 	err := &api.Error{Code: api.CodeInvalid}
 	if e.cause != nil {
@@ -68,7 +68,7 @@ func (e *Error) Unwrap() error {
 	return err
 }
 
-// String is the problem without its excerpt, as compilers print them.
+// String formats the problem without its excerpt, in the format of compilers.
 func (p Problem) String() string {
 	switch {
 	case p.Line > 0:
@@ -79,10 +79,10 @@ func (p Problem) String() string {
 	return p.Message
 }
 
-// span is a piece of a text, in byte offsets.
+// A span is a piece of a text, in byte offsets.
 type span struct{ start, end int }
 
-// problems collects what is wrong with one text.
+// problems collects the errors of one text.
 type problems struct {
 	file string
 	text []byte
@@ -93,7 +93,7 @@ type problems struct {
 // add records a problem at a piece of the text.
 func (ps *problems) add(at span, format string, args ...any) {
 	if slices.Contains(ps.at, at) {
-		return // a dynamic block repeats its mistakes, and one place needs one complaint
+		return // a dynamic block repeats its errors; report each position once
 	}
 	line, column, excerpt := locate(ps.text, at)
 	p := Problem{File: ps.file, Line: line, Column: column, Excerpt: excerpt, Message: fmt.Sprintf(format, args...)}
@@ -101,13 +101,13 @@ func (ps *problems) add(at span, format string, args ...any) {
 	ps.at = append(ps.at, at)
 }
 
-// addOther records a problem that is not in this text.
+// addOther records a problem without a position in this text.
 func (ps *problems) addOther(p Problem) {
 	ps.list = append(ps.list, p)
 	ps.at = append(ps.at, span{-1, -1})
 }
 
-// err is the collected Error in the text's order, or nil.
+// err returns the collected Error in the order of the text, or nil.
 func (ps *problems) err() error {
 	if len(ps.list) == 0 {
 		return nil
@@ -124,10 +124,10 @@ func (ps *problems) err() error {
 	return &Error{Problems: sorted}
 }
 
-// maxExcerpt bounds how much of a long line an excerpt shows, in characters.
+// maxExcerpt bounds the part of a long line in an excerpt, in characters.
 const maxExcerpt = 120
 
-// locate finds line and column of a piece of text and draws its excerpt.
+// locate returns the line and column of a piece of text, with its excerpt.
 func locate(text []byte, at span) (line, column int, excerpt string) {
 	start := min(max(at.start, 0), len(text))
 	end := min(max(at.end, start), len(text))
@@ -157,7 +157,7 @@ func locate(text []byte, at span) (line, column int, excerpt string) {
 		strings.Repeat(" ", len(gutter)-2) + "| " + blank(pad) + strings.Repeat("^", marks) + "\n"
 }
 
-// clean replaces what a terminal would act on.
+// clean replaces characters that a terminal would interpret.
 func clean(runes []rune) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\t' && (r < ' ' || r == 0x7f) {
@@ -167,7 +167,7 @@ func clean(runes []rune) string {
 	}, string(runes))
 }
 
-// blank turns text into space of the same width, keeping tabs.
+// blank converts text to spaces of the same width, and keeps tabs.
 func blank(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\t' {

@@ -9,9 +9,9 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 )
 
-// Format rewrites a job file in HCL in the canonical layout: two spaces per
-// level, equal signs of neighbouring lines under each other, one newline at the
-// end. It changes no meaning. The error is an *Error as Parse returns it.
+// Format rewrites an HCL job file in the canonical layout: two spaces per level, aligned equal
+// signs on neighbouring lines, one newline at the end. The meaning is unchanged. The error is
+// an *Error as from Parse.
 func Format(src []byte, name string) ([]byte, error) {
 	if len(src) > MaxSize {
 		return nil, tooLarge(name, len(src))

@@ -11,8 +11,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// texts reads a block of free keys and text values, such as env and meta, also
-// written as an argument with a map. Several of them add up.
+// texts reads a block of free keys with text values, such as env and meta, or an argument with
+// a map. Several of them are merged.
 func texts[T any](field func(*T) *map[string]string) child[T] {
 	return mapOf(field, func(d *decoder, b *block) map[string]string {
 		out := map[string]string{}
@@ -31,7 +31,7 @@ func texts[T any](field func(*T) *map[string]string) child[T] {
 	})
 }
 
-// textLists is texts with a list of values per key, as HTTP headers have.
+// textLists is texts with a list of values per key, for HTTP headers.
 func textLists[T any](field func(*T) *map[string][]string) child[T] {
 	return mapOf(field, func(d *decoder, b *block) map[string][]string {
 		out := map[string][]string{}
@@ -53,8 +53,8 @@ func textLists[T any](field func(*T) *map[string][]string) child[T] {
 	})
 }
 
-// anything reads a block whose keys and nesting are nobody's business here, such
-// as a driver's config. A nested block becomes a list of maps.
+// anything reads a block without a schema, such as a driver's config. A nested block becomes a
+// list of maps.
 func anything[T any](field func(*T) *map[string]any) child[T] {
 	c := child[T]{single: true}
 	c.block = func(d *decoder, parent *T, b *block) {
@@ -79,7 +79,7 @@ func anything[T any](field func(*T) *map[string]any) child[T] {
 	return c
 }
 
-// free is a block's content as JSON would hold it.
+// free returns a block's content in the types of encoding/json.
 func (d *decoder) free(b *block) map[string]any {
 	out := map[string]any{}
 	for _, a := range inOrder(b.body.Attributes) {
@@ -111,7 +111,7 @@ func (d *decoder) free(b *block) map[string]any {
 	return out
 }
 
-// mapOf is the common part of the free blocks with one kind of value.
+// mapOf is the common part of the blocks with free keys and one kind of value.
 func mapOf[T, V any](field func(*T) *map[string]V, content func(*decoder, *block) map[string]V) child[T] {
 	merge := func(parent *T, m map[string]V) {
 		if *field(parent) == nil {
@@ -136,7 +136,7 @@ func mapOf[T, V any](field func(*T) *map[string]V, content func(*decoder, *block
 	}
 }
 
-// eachFree visits the arguments of a block that may hold any key.
+// eachFree visits the arguments of a block with free keys.
 func (d *decoder) eachFree(b *block, visit func(*hclsyntax.Attribute, cty.Value)) {
 	if len(b.labels) > 0 {
 		d.addAt(b.labelAt[0], "%s takes no name: write %s { ... }", b.kind, b.kind)

@@ -14,8 +14,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 )
 
-// functions are what a job file may call; those that read files depend on the
-// options.
+// functions returns the functions of job files. Those that read files depend on the options.
 func functions(opts Options) map[string]function.Function {
 	fs := maps.Clone(pureFunctions())
 	maps.Copy(fs, fileFunctions(opts))

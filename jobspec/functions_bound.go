@@ -13,14 +13,14 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 )
 
-// maxOutput bounds what one call of a function makes, in bytes.
+// maxOutput bounds the result of one function call, in bytes.
 const maxOutput = 16 << 20
 
-// unbounded are functions that evaluate their arguments themselves.
+// unbounded lists the functions that evaluate their arguments themselves.
 var unbounded = map[string]bool{"try": true, "can": true, "convert": true}
 
-// metered wraps functions: a call costs what its arguments hold, and one that
-// would make too much of them is refused before it begins.
+// functions wraps functions with a meter: a call costs the size of its arguments, and fails
+// before it produces a too large result.
 func (m *meter) functions(fs map[string]function.Function) map[string]function.Function {
 	out := make(map[string]function.Function, len(fs))
 	for name, f := range fs {
@@ -52,7 +52,7 @@ func (m *meter) function(name string, f function.Function) function.Function {
 	})
 }
 
-// take pays for values, and checks what a function would make of them.
+// take charges for values, and checks the size of a function's result.
 func (m *meter) take(name string, values []cty.Value) error {
 	room := maxOutput
 	for _, v := range values {
@@ -78,8 +78,8 @@ func (m *meter) take(name string, values []cty.Value) error {
 	return nil
 }
 
-// output is about how many bytes a function makes of its arguments, where that
-// may be more than a small multiple of them.
+// output returns the approximate size of a function's result in bytes, where it may exceed a
+// small multiple of the arguments.
 func output(name string, args []cty.Value) int {
 	switch name {
 	case "format", "formatlist":
@@ -104,11 +104,11 @@ func output(name string, args []cty.Value) int {
 	return 0
 }
 
-// hugeNumber is text that, taken for a number, has very many digits.
+// hugeNumber matches text that, as a number, has very many digits.
 var hugeNumber = regexp.MustCompile(`[eEpP][+-]?[0-9]{4,}`)
 
-// formatted is about how much a format makes: each verb may show any argument,
-// and a list's elements are formatted one by one.
+// formatted returns the approximate size of a format's result: each verb may show any
+// argument, and the elements of a list are formatted one by one.
 func formatted(args []cty.Value) int {
 	format := content(args[0])
 	verbs, times, single, lists := strings.Count(format, "%"), 1, 0, 0
@@ -135,7 +135,7 @@ func content(v cty.Value) string {
 	return v.AsString()
 }
 
-// size is what fits counts of a value.
+// size returns the size of a value, as counted by fits.
 func size(v cty.Value) int {
 	room := maxOutput
 	fits(v, &room)

@@ -13,7 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 )
 
-// anyValue is a parameter that takes everything.
+// anyValue returns a parameter of any type.
 func anyValue(name string) function.Parameter {
 	return function.Parameter{Name: name, Type: cty.DynamicPseudoType}
 }
@@ -89,7 +89,7 @@ var indexFunc = function.New(&function.Spec{
 	},
 })
 
-// oneFunc is the element of a collection that has one, or null.
+// oneFunc returns the only element of a collection, or null if it is empty.
 var oneFunc = function.New(&function.Spec{
 	Params: []function.Parameter{anyValue("values")},
 	Type: func(args []cty.Value) (cty.Type, error) {
@@ -116,7 +116,7 @@ func onlyElement(v cty.Value) (cty.Value, error) {
 	}
 }
 
-// listFunc makes a list of its arguments, as [a, b] does.
+// listFunc returns a list of its arguments, as [a, b] does.
 var listFunc = function.New(&function.Spec{
 	VarParam: &function.Parameter{Name: "values", Type: cty.DynamicPseudoType, AllowNull: true},
 	Type: func(args []cty.Value) (cty.Type, error) {
@@ -129,7 +129,7 @@ var listFunc = function.New(&function.Spec{
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) { return cty.TupleVal(args), nil },
 })
 
-// mapFunc makes a map of keys and values in turn, as { key = value } does.
+// mapFunc returns a map of alternating keys and values, as { key = value } does.
 var mapFunc = function.New(&function.Spec{
 	VarParam: &function.Parameter{Name: "values", Type: cty.DynamicPseudoType},
 	Type: func(args []cty.Value) (cty.Type, error) {

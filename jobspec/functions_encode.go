@@ -112,7 +112,7 @@ func hashFunctions() map[string]function.Function {
 
 var uuidNamespaces = map[string]byte{"dns": 0x10, "url": 0x11, "oid": 0x12, "x500": 0x14}
 
-// uuidV5 derives an id from a name within a namespace: a well known one or a UUID.
+// uuidV5 derives an id from a name in a namespace: a well-known one or a UUID.
 func uuidV5(args []string) (string, error) {
 	var space [16]byte
 	if last, ok := uuidNamespaces[args[0]]; ok {

@@ -21,7 +21,7 @@ import (
 
 var errNoFS = errors.New("reading files is not allowed here: the file may not be read on the machine that parses the job; run the command beside the file, or pass its text as a variable")
 
-// files are the functions that look at the file system, if they may.
+// files implements the functions that access the file system, if it is permitted.
 type files struct {
 	base    string
 	allowed bool
@@ -58,7 +58,7 @@ func expandHome(p string) (string, error) {
 	return home + rest, err
 }
 
-// resolve makes a path that does not depend on the working directory.
+// resolve returns a path that is independent of the working directory.
 func (f files) resolve(p string) string {
 	if expanded, err := expandHome(p); err == nil {
 		p = expanded
@@ -126,8 +126,8 @@ func (f files) existsFunc() function.Function {
 	})
 }
 
-// setFunc lists the files of a directory that match a pattern, by their paths
-// in it. Two stars stand for any number of directories.
+// setFunc lists the files of a directory that match a pattern, as paths relative to it. Two
+// stars match any number of directories.
 func (f files) setFunc() function.Function {
 	return function.New(&function.Spec{
 		Params: []function.Parameter{text("path"), text("pattern")},

@@ -55,7 +55,7 @@ func parsePrefix(s string) (netip.Prefix, error) {
 	return p.Masked(), nil
 }
 
-// wholeNumber is a number argument that must be whole and fit.
+// wholeNumber converts a number argument, which must be an integer in range.
 func wholeNumber(f *big.Float) (*big.Int, error) {
 	if !f.IsInt() || f.MantExp(nil) > 129 {
 		return nil, errors.New("takes whole numbers of at most 128 bits")
@@ -64,7 +64,7 @@ func wholeNumber(f *big.Float) (*big.Int, error) {
 	return i, nil
 }
 
-// cidrHost is the n-th address of a network; below 0 counts from its end.
+// cidrHost returns the n-th address of a network; negative n counts from its end.
 func cidrHost(prefix string, host *big.Float) (string, error) {
 	p, err := parsePrefix(prefix)
 	if err != nil {
@@ -110,7 +110,7 @@ func cidrNetmask(prefix string) (string, error) {
 	return netip.AddrFrom4([4]byte{byte(mask >> 24), byte(mask >> 16), byte(mask >> 8), byte(mask)}).String(), nil
 }
 
-// cidrSubnet is the n-th network inside prefix that is longer by bits.
+// cidrSubnet returns the n-th network inside prefix whose length is greater by bits.
 func cidrSubnet(prefix string, bits, network *big.Float) (string, error) {
 	p, err := parsePrefix(prefix)
 	if err != nil {
@@ -135,7 +135,7 @@ func cidrSubnet(prefix string, bits, network *big.Float) (string, error) {
 	return netip.PrefixFrom(offset(p.Addr(), n.Lsh(n, uint(width-length))), length).String(), nil
 }
 
-// cidrSubnets lays networks of the given lengths one after the other.
+// cidrSubnets places networks of the given lengths one after the other.
 func cidrSubnets(args []cty.Value, _ cty.Type) (cty.Value, error) {
 	p, err := parsePrefix(args[0].AsString())
 	if err != nil {

@@ -14,12 +14,12 @@ import (
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 )
 
-// text is a parameter that takes text.
+// text returns a parameter of type text.
 func text(name string) function.Parameter {
 	return function.Parameter{Name: name, Type: cty.String}
 }
 
-// textFunc is a function from texts to a text.
+// textFunc returns a function from texts to a text.
 func textFunc(f func(args []string) (string, error), params ...string) function.Function {
 	spec := &function.Spec{Type: function.StaticReturnType(cty.String)}
 	for _, p := range params {
@@ -39,7 +39,7 @@ func textFunc(f func(args []string) (string, error), params ...string) function.
 	return function.New(spec)
 }
 
-// textTest is a function from two texts to true or false.
+// textTest returns a function from two texts to a boolean.
 func textTest(test func(a, b string) bool, a, b string) function.Function {
 	return function.New(&function.Spec{
 		Params: []function.Parameter{text(a), text(b)},
@@ -56,8 +56,8 @@ var (
 	containsTextFunc = textTest(strings.Contains, "text", "part")
 )
 
-// The library's functions below make as much output as a number in their
-// arguments says. A job file may come from anybody, so the numbers are bounded.
+// The output of the library's functions below grows with a number in their arguments. Job
+// files are untrusted, so the numbers are bounded.
 
 const maxWidth = 1000
 

@@ -3,8 +3,7 @@
 
 package jobspec
 
-// gatewayShape is connect.gateway: read, like all of connect, to be refused by
-// name.
+// gatewayShape is the schema of connect.gateway, which is parsed only to be rejected by name.
 var gatewayShape = &shape{
 	noun: "gateway",
 	one: map[string]part{

@@ -9,13 +9,13 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// groupText is a group as the file has it: what its tasks share is written once.
+// A groupText is a group as written, where blocks that its tasks share are written once.
 type groupText struct {
 	api.Group
 	shared
 }
 
-// shared are blocks that hold for every task below that has no such block itself.
+// shared holds blocks that apply to every task of the group without such a block.
 type shared struct {
 	vault   *api.Vault
 	secrets []*api.Secret
@@ -62,7 +62,7 @@ var groupSchema = &schema[groupText]{
 	},
 }
 
-// hand gives the shared blocks to a task.
+// hand copies the shared blocks to a task.
 func (s *shared) hand(t *api.Task) {
 	if t.Vault == nil && s.vault != nil {
 		v := *s.vault
@@ -85,7 +85,7 @@ func (s *shared) hand(t *api.Task) {
 	}
 }
 
-// readVolume files a volume under its name.
+// readVolume reads a volume and stores it by name.
 func readVolume(d *decoder, g *groupText, b *block) {
 	v := new(api.VolumeRequest)
 	read(d, volumeSchema, b, v)

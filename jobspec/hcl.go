@@ -10,7 +10,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// parseHCL reads a job file in HCL2.
+// parseHCL parses a job file in HCL2.
 func parseHCL(src Source, opts Options) (*api.Job, error) {
 	d := &decoder{problems: problems{file: src.Name, text: src.Text}, meter: newMeter(opts), section: opts.sections}
 	body := d.parseBody()
@@ -53,7 +53,7 @@ func parseHCL(src Source, opts Options) (*api.Job, error) {
 
 var topKeys = &keys{noun: "job file", blocks: []string{"job", "variable", "variables", "locals"}}
 
-// parseBody is the syntax tree, or nil after recording why there is none.
+// parseBody returns the syntax tree, or nil after it has recorded the errors.
 func (d *decoder) parseBody() *hclsyntax.Body {
 	if at, deep := tooDeep(d.text, d.file); deep {
 		d.addAt(at, "this is nested more than %d deep", maxDepth)

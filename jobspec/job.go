@@ -9,7 +9,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// jobText is a job as the file has it.
+// A jobText is a job as written.
 type jobText struct {
 	api.Job
 	shared
@@ -60,7 +60,7 @@ var jobSchema = &schema[jobText]{
 	finish: finishJob,
 }
 
-// readGroup reads a group and gives its tasks what they share.
+// readGroup reads a group and copies its shared blocks to its tasks.
 func readGroup(d *decoder, j *jobText, b *block) {
 	var g groupText
 	read(d, groupSchema, b, &g)
@@ -71,7 +71,7 @@ func readGroup(d *decoder, j *jobText, b *block) {
 	addGroup(d, j, b, &g.Group)
 }
 
-// readLoneTask makes a group of a task that stands directly in the job.
+// readLoneTask makes a group for a task that is written directly in the job.
 func readLoneTask(d *decoder, j *jobText, b *block) {
 	t := new(api.Task)
 	read(d, taskSchema, b, t)

@@ -5,8 +5,8 @@ package jobspec
 
 import "github.com/reeve-run/reeve/api"
 
-// parseJSON reads the API's JSON: a job, or an object with a job in it as
-// register requests have it.
+// parseJSON parses the API's JSON: a job, or an object that contains a job, as in register
+// requests.
 func parseJSON(src Source, opts Options) (*api.Job, error) {
 	m := &modelDecoder{problems: problems{file: src.Name, text: src.Text}, syntax: "JSON", section: opts.sections}
 	d := &decoder{problems: m.problems}
@@ -15,8 +15,8 @@ func parseJSON(src Source, opts Options) (*api.Job, error) {
 	return m.job(root)
 }
 
-// parseJSONTree reads the decoder's text as JSON, nil after recording what is
-// wrong with it.
+// parseJSONTree parses the decoder's text as JSON. It returns nil after it has recorded
+// errors.
 func (d *decoder) parseJSONTree() *node {
 	p := &jsonParser{text: d.text}
 	n, problem := p.document()

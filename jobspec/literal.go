@@ -12,14 +12,14 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// literalizer replaces references that only the node can resolve by their own
-// text, so that evaluating keeps them. That is every reference to a name that the
-// file does not define: a job file may hand a shell's ${HOME} on.
+// A literalizer replaces references that only the node can resolve by their own text, so that
+// evaluation keeps them: all references to names that the file does not define. A job file
+// may pass a shell's ${HOME} on.
 type literalizer struct {
 	d     *decoder
 	scope *scope
 	quote int // depth of templates around the expression
-	try   int // depth of try and can: what fails there may fail
+	try   int // depth of try and can, inside of which failures are permitted
 	state *literalState
 }
 
@@ -83,7 +83,7 @@ func (l *literalizer) all(exprs []hclsyntax.Expression) {
 	}
 }
 
-// loop rewrites a for expression: its own names are defined inside it.
+// loop rewrites a for expression, whose own names are defined inside of it.
 func (l *literalizer) loop(e *hclsyntax.ForExpr) {
 	e.CollExpr = l.rewrite(e.CollExpr)
 	inner := *l
@@ -101,8 +101,8 @@ func (l *literalizer) loop(e *hclsyntax.ForExpr) {
 	}
 }
 
-// reference decides about one reference: a defined name is left for the
-// evaluation, any other becomes its own text.
+// reference keeps a reference to a defined name for the evaluation, and replaces any other by
+// its text.
 func (l *literalizer) reference(e *hclsyntax.ScopeTraversalExpr) hclsyntax.Expression {
 	root := e.Traversal.RootName()
 	if l.scope.has(root) {
@@ -126,15 +126,14 @@ func (l *literalizer) reference(e *hclsyntax.ScopeTraversalExpr) hclsyntax.Expre
 	return &hclsyntax.LiteralValueExpr{Val: cty.StringVal("${" + text + "}"), SrcRange: e.SrcRange}
 }
 
-// fail records a problem; the expression has no value then.
+// fail records a problem. The expression then has no value.
 func (l *literalizer) fail(e hclsyntax.Expression, at hcl.Range, format string, args ...any) hclsyntax.Expression {
 	l.d.addAt(at, format, args...)
 	l.state.failed = true
 	return e
 }
 
-// checkAttribute complains about a mistyped attribute of an object, such as an
-// iterator's.
+// checkAttribute reports a mistyped attribute of an object, such as that of an iterator.
 func (l *literalizer) checkAttribute(e *hclsyntax.ScopeTraversalExpr) {
 	if l.state.failed {
 		return
@@ -156,7 +155,7 @@ func (l *literalizer) checkAttribute(e *hclsyntax.ScopeTraversalExpr) {
 	}
 }
 
-// resolve sees to it that the value behind a reference is there.
+// resolve resolves the value of a reference.
 func (l *literalizer) resolve(e *hclsyntax.ScopeTraversalExpr) {
 	top := l.scope
 	for top.parent != nil {
@@ -181,7 +180,7 @@ func (l *literalizer) resolve(e *hclsyntax.ScopeTraversalExpr) {
 	}
 }
 
-// call checks the function's name, which may be mistyped.
+// call checks the function's name.
 func (l *literalizer) call(e *hclsyntax.FunctionCallExpr) {
 	top := l.scope
 	for top.parent != nil {
@@ -196,14 +195,13 @@ func (l *literalizer) call(e *hclsyntax.FunctionCallExpr) {
 		defer func() { l.try-- }()
 	}
 	if e.Name == "convert" && len(e.Args) == 2 {
-		e.Args[0] = l.rewrite(e.Args[0]) // the second is a type
+		e.Args[0] = l.rewrite(e.Args[0]) // the second argument is a type
 		return
 	}
 	l.all(e.Args)
 }
 
-// maxExponent bounds numbers, so that turning one into text takes no
-// more memory than the file did.
+// maxExponent bounds numbers, so that their text needs no more memory than the file.
 const maxExponent = 4096
 
 func (l *literalizer) number(e *hclsyntax.LiteralValueExpr) {

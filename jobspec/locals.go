@@ -13,15 +13,15 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// locals are the named values of a file. They may refer to each other in any
-// order, so each is evaluated when it is first needed.
+// locals holds the named values of a file. They may refer to each other in any order, so each
+// is evaluated on first use.
 type locals struct {
 	d      *decoder
 	scope  *scope
 	exprs  map[string]*hclsyntax.Attribute
 	values map[string]cty.Value
 	bad    map[string]bool
-	path   []string // being evaluated: a name that comes again is a circle
+	path   []string // names being evaluated: a repeated name is a cycle
 }
 
 func (d *decoder) declaredLocals(body *hclsyntax.Body, sc *scope) *locals {
@@ -53,7 +53,7 @@ func (ls *locals) resolveAll() {
 	}
 }
 
-// resolve makes sure that scope.names["local"] has the name; "" stands for all.
+// resolve adds the name to scope.names["local"]; "" adds all names.
 func (ls *locals) resolve(name string, at hcl.Range) bool {
 	if name == "" {
 		ls.resolveAll()

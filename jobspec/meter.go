@@ -13,23 +13,22 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// A job file may come from anybody, and a few of its characters can ask for any
-// amount of work: loops within loops, blocks made by blocks, texts that double
-// each other. So one file has a budget, which every expression that is evaluated
-// takes from, each time: far more than any file needs that people write, and
-// far less than what hurts. The HCL library sets itself no limit and goes on
-// after errors, therefore the end of the budget is a panic, which eval catches.
+// Job files are untrusted, and a few characters can cause any amount of work: nested loops,
+// blocks that produce blocks, texts that double each other. So each file has a budget, from
+// which every evaluation of an expression is charged: far more than real files need, and far
+// less than the amount that would harm. The HCL library has no limit and continues after
+// errors, so the end of the budget is a panic, which eval recovers.
 const (
-	maxSteps = 1 << 20   // expressions that are evaluated, blocks that are made
-	maxWork  = 256 << 20 // bytes that functions read and write, and values have
+	maxSteps = 1 << 20   // evaluated expressions and created blocks
+	maxWork  = 256 << 20 // bytes that functions read and write, and sizes of values
 )
 
-// meter is what is left of one file's budget.
+// A meter holds the remaining budget of one file.
 type meter struct {
 	ctx   context.Context
 	steps int
 	work  int
-	over  string // why nothing more is evaluated; "" while there is a budget
+	over  string // why the evaluation ended; "" while budget is left
 }
 
 func newMeter(opts Options) *meter {
@@ -43,7 +42,7 @@ func newMeter(opts Options) *meter {
 	return m
 }
 
-// spend takes from the budget. It panics with the meter when that is used up.
+// spend charges the budget. It panics with the meter when the budget is exhausted.
 func (m *meter) spend(steps, work int) {
 	m.steps -= steps
 	m.work -= work
@@ -54,15 +53,15 @@ func (m *meter) spend(steps, work int) {
 	case m.work < 0:
 		m.over = fmt.Sprintf("evaluating the file makes values of more than %d MB, which is the most that is allowed: use fewer or smaller values", maxWork>>20)
 	case m.steps%256 == 0 && m.ctx.Err() != nil:
-		m.over = "whoever wanted to know what is in this file has left"
+		m.over = "the evaluation of the file was cancelled: its caller has left"
 	default:
 		return
 	}
 	panic(m)
 }
 
-// caught turns the end of the budget into a problem at a place. It is deferred
-// around everything that spends.
+// caught converts the end of the budget to a problem at a position. Defer it around every
+// charge.
 func (d *decoder) caught(at hcl.Range) {
 	switch r := recover(); r {
 	case nil:
@@ -73,13 +72,13 @@ func (d *decoder) caught(at hcl.Range) {
 	}
 }
 
-// metered is an expression whose evaluation costs.
+// A metered expression charges for its evaluation.
 type metered struct {
 	hclsyntax.Expression
 	meter *meter
 }
 
-// compared has the operands of a comparison cost what they hold.
+// compared charges for the size of a comparison's operands.
 func (l *literalizer) compared(expr hclsyntax.Expression) hclsyntax.Expression {
 	if e, ok := expr.(*hclsyntax.ScopeTraversalExpr); ok {
 		return &metered{e, l.d.meter}
@@ -87,8 +86,7 @@ func (l *literalizer) compared(expr hclsyntax.Expression) hclsyntax.Expression {
 	return expr
 }
 
-// meter has an expression cost something if it can make others cost more, or
-// makes something of its own.
+// meter wraps an expression that can increase the cost of others, or that produces a value.
 func (l *literalizer) meter(expr hclsyntax.Expression) hclsyntax.Expression {
 	switch expr.(type) {
 	case *hclsyntax.ForExpr, *hclsyntax.FunctionCallExpr, *hclsyntax.TemplateExpr, *hclsyntax.TemplateJoinExpr, *hclsyntax.SplatExpr,
@@ -102,7 +100,7 @@ func (e *metered) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	e.meter.spend(1, 0)
 	v, diags := e.Expression.Value(ctx)
 	if e.meter.over != "" {
-		panic(e.meter) // the library turned an inner panic into an error
+		panic(e.meter) // the library converted an inner panic to an error
 	}
 	room := maxOutput
 	ok := fits(v, &room)
@@ -115,10 +113,10 @@ func (e *metered) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	return v, diags
 }
 
-// tooLargeValue refuses what must not be copied, compared or written out.
+// tooLargeValue is the error of a value that must not be copied, compared or written.
 var tooLargeValue = fmt.Sprintf("the value is larger than %d MB, or a number in it is out of range", maxOutput>>20)
 
-// extent is how many steps a value's elements count for.
+// extent returns the number of steps for a value's elements.
 func extent(v cty.Value) int {
 	if v, _ = v.Unmark(); v == cty.NilVal || !v.IsKnown() || v.IsNull() {
 		return 0
@@ -132,11 +130,11 @@ func extent(v cty.Value) int {
 	return 0
 }
 
-// listed is what a list of n costs: to make one of a tuple, the library compares
-// the types of all pairs.
+// listed returns the cost of a list of n: to convert it from a tuple, the library compares the
+// types of all pairs.
 func listed(n int) int { return n + n*n>>8 }
 
-// inRange reports whether a number's digits are few enough to write out.
+// inRange reports whether a number has few enough digits to write.
 func inRange(x *big.Float) bool {
 	return !x.IsInf() && x.MantExp(nil) <= maxExponent && x.MantExp(nil) >= -maxExponent
 }

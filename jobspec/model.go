@@ -13,17 +13,17 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// modelDecoder reads a JSON or YAML tree into the api types by their JSON keys,
-// in any case and with or without underscores.
+// A modelDecoder decodes a JSON or YAML tree into the api types by their JSON keys, which may
+// differ in case and underscores.
 type modelDecoder struct {
 	problems
 	syntax  string
-	places  map[place]span // where parts of the job stand in the text
-	section *section       // the job; nil if nobody asks where its parts are
-	lenient bool           // numbers and truth values may stand for text, as YAML writers expect
+	places  map[place]span // positions of parts of the job
+	section *section       // the job; nil unless positions are recorded
+	lenient bool           // numbers and booleans may stand for text, as users of YAML expect
 }
 
-// job reads the document: a job, or what register requests hold.
+// job decodes the document: a job, or the content of a register request.
 func (m *modelDecoder) job(root *node) (*api.Job, error) {
 	if root == nil {
 		return nil, m.err()
@@ -66,7 +66,7 @@ func (m *modelDecoder) job(root *node) (*api.Job, error) {
 	return j, nil
 }
 
-// hclInJSON recognises { "job": { "NAME": { ... } } } and returns the name.
+// hclInJSON returns the name from { "job": { "NAME": { ... } } }.
 func hclInJSON(job *node) string {
 	if len(job.fields) != 1 || job.fields[0].value.kind != objectNode && job.fields[0].value.kind != listNode {
 		return ""
@@ -79,7 +79,7 @@ func hclInJSON(job *node) string {
 
 var durationType = reflect.TypeFor[time.Duration]()
 
-// decode stores a node in a value of an api type. what names it in errors.
+// decode stores a node in a value of an api type. what names the value in errors.
 func (m *modelDecoder) decode(n *node, v reflect.Value, what string) {
 	if n.kind == nullNode {
 		return
@@ -129,7 +129,7 @@ func (m *modelDecoder) mapping(n *node, v reflect.Value, what string) {
 	seen := map[string]bool{}
 	for _, f := range n.fields {
 		if seen[f.name] {
-			m.add(f.at, "%q is there twice", f.name)
+			m.add(f.at, "%q is set twice", f.name)
 			continue
 		}
 		seen[f.name] = true
@@ -184,7 +184,7 @@ func (m *modelDecoder) object(n *node, v reflect.Value, what string) {
 			continue
 		}
 		if earlier, dup := seen[i]; dup {
-			m.add(f.at, "%q is there twice%s", f.name, alsoAs(earlier, f.name))
+			m.add(f.at, "%q is set twice%s", f.name, alsoAs(earlier, f.name))
 			continue
 		}
 		seen[i] = f.name

@@ -39,8 +39,7 @@ func jsonKey(f reflect.StructField) string {
 	return f.Name
 }
 
-// inHCL are keys that job files in HCL have under another name than the API: who
-// mixes them up is told.
+// inHCL maps keys of HCL job files to their names in the API, for hints.
 var inHCL = map[string][]string{
 	"group": {"TaskGroups"}, "groups": {"TaskGroups"},
 	"restart": {"RestartPolicy"}, "reschedule": {"ReschedulePolicy"}, "parameterized": {"ParameterizedJob"},
@@ -53,8 +52,8 @@ var inHCL = map[string][]string{
 	"port": {"PortLabel", "DynamicPorts"}, "static": {"Value"}, "cron": {"Spec"}, "crons": {"Specs"}, "aud": {"Audience"}, "task": {"TaskName", "Tasks"},
 }
 
-// keyHint suggests a key of the type: in snake case to who writes so in YAML,
-// else as the API has it.
+// keyHint suggests a key of the type: in snake case if YAML is written so, and otherwise as in
+// the API.
 func keyHint(t reflect.Type, name string, asAPI bool) string {
 	var keys []string
 	for i := range t.NumField() {
@@ -78,7 +77,7 @@ func keyHint(t reflect.Type, name string, asAPI bool) string {
 	return "; did you mean " + quote(found) + "?"
 }
 
-// snake writes TaskGroups as task_groups and SizeMB as size_mb.
+// snake converts TaskGroups to task_groups and SizeMB to size_mb.
 func snake(s string) string {
 	var b strings.Builder
 	runes := []rune(s)

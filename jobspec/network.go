@@ -55,7 +55,7 @@ var portSchema = &schema[api.Port]{
 	},
 }
 
-// readPort files a port under the reserved ones if its number is fixed.
+// readPort adds a port to the reserved ones if its number is fixed.
 func readPort(d *decoder, n *api.Network, b *block) {
 	var p api.Port
 	read(d, portSchema, b, &p)

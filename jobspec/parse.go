@@ -17,7 +17,7 @@ import (
 // Syntax is the syntax of a job file.
 type Syntax string
 
-// Syntaxes. FormatAuto decides by the file's extension, then by its content.
+// Syntaxes. FormatAuto detects the syntax by the file's extension, then by its content.
 const (
 	FormatAuto Syntax = ""
 	FormatHCL  Syntax = "hcl"
@@ -28,51 +28,48 @@ const (
 // MaxSize bounds the text of a job file, in bytes.
 const MaxSize = 8 << 20
 
-// Source is the text of one job file.
+// A Source is the text of one job file.
 type Source struct {
-	Name   string // as errors show it; its extension tells the format
+	Name   string // name in errors; its extension selects the format
 	Text   []byte
 	Format Syntax
 }
 
-// Options are what a job file may refer to. The zero value is a file without
-// variables that may not read other files.
+// Options are the inputs of a job file. The zero value is for a file without variables that
+// may not read other files.
 type Options struct {
-	// Vars are values for the file's variables, as given with -var name=value.
-	// They win over VarFiles, which win over VarText, which wins over Env.
+	// Vars are values of the file's variables, as in -var name=value. They override VarFiles,
+	// which override VarText, which overrides Env.
 	Vars map[string]string
-	// VarFiles are files of name = value lines (HCL, or JSON when the name ends
-	// in .json), a later one winning over an earlier one.
+	// VarFiles are files of name = value lines (HCL, or JSON if the name ends in .json);
+	// later ones override earlier ones.
 	VarFiles []string
-	// VarText is the text of one more such file, for callers that hold it in
-	// memory.
+	// VarText is the text of one more such file, for callers that have it in memory.
 	VarText string
-	// Env holds NAME=value pairs as os.Environ returns them; REEVE_VAR_x and
-	// NOMAD_VAR_x give variable x a value.
+	// Env holds NAME=value pairs as from os.Environ; REEVE_VAR_x and NOMAD_VAR_x set the
+	// variable x.
 	Env []string
-	// Strict makes a value for a variable that the file does not declare an
-	// error, whether the file could not have it (JSON and YAML have no variables)
-	// or only does not. A value in Env is never an error.
+	// Strict rejects values of variables that the file does not declare, including those of
+	// JSON and YAML files, which have no variables. Values in Env are always permitted.
 	Strict bool
-	// AllowFS lets functions such as file() and fileset() read files; relative
-	// names start at BaseDir.
+	// AllowFS permits functions such as file() and fileset() to read files; relative names
+	// start at BaseDir.
 	AllowFS bool
 	BaseDir string
-	// Context ends the evaluation of a file that nobody waits for any more; nil
-	// is the background.
+	// Context ends the evaluation early; nil means the background context.
 	Context context.Context
 
-	sections *section // to be filled
-	scarce   int      // divides the budget, so that tests reach its end soon
+	sections *section // filled by Parse
+	scarce   int      // divides the budget, for tests
 }
 
-// Parse reads a job file. The job is as written: not canonicalized, not
-// validated as a whole. The error is an *Error with every problem found.
+// Parse parses a job file. The job is as written: neither canonicalized nor validated as a
+// whole. The error is an *Error with every problem.
 func Parse(src Source, opts Options) (*api.Job, error) {
 	if len(src.Text) > MaxSize {
 		return nil, tooLarge(src.Name, len(src.Text))
 	}
-	src.Text = bytes.TrimPrefix(src.Text, []byte("\ufeff")) // a byte order mark
+	src.Text = bytes.TrimPrefix(src.Text, []byte("\ufeff")) // byte order mark
 	format := DetectFormat(src)
 	if format == FormatHCL {
 		return parseHCL(src, opts)
@@ -86,8 +83,8 @@ func Parse(src Source, opts Options) (*api.Job, error) {
 	return parseYAML(src, opts)
 }
 
-// ParseFile reads a job file from disk. Functions that read files start at its
-// directory unless opts.BaseDir is set.
+// ParseFile parses a job file from disk. Functions that read files start at its directory
+// unless opts.BaseDir is set.
 func ParseFile(path string, opts Options) (*api.Job, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -104,8 +101,8 @@ var (
 	yamlLine = regexp.MustCompile(`(?m)^[ \t]*[A-Za-z_]+:([ \t\r]|$)`)
 )
 
-// DetectFormat is the source's format: what it says, else what its extension
-// says, else what its text looks like.
+// DetectFormat returns the source's format: the declared one, or that of its extension, or
+// that of its text.
 func DetectFormat(src Source) Syntax {
 	if src.Format != FormatAuto {
 		return src.Format

@@ -11,19 +11,19 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// A place is where a part of a job stands, or a key of it, of which it is known only with the
-// whole job whether it is right.
+// A place identifies a part of a job, or one of its keys, whose validity depends on the whole
+// job.
 type place struct {
-	of  any // as in api.Problem
+	of  any // as api.Problem.At
 	key string
 }
 
-// placedKeys are keys that api.Problem may name.
+// placedKeys lists the keys that api.Problem may name.
 var placedKeys = []string{
 	"after", "daemon", "fate", "timeout", "max_pending", "max_rejections", "url", "headers", "secret", "give_up_after",
 }
 
-// notePlace remembers where a part of a job stands.
+// notePlace records the position of a part of a job.
 func notePlace[T any](d *decoder, obj *T, b *block) {
 	if d.places == nil {
 		d.places = map[place]hcl.Range{}
@@ -44,7 +44,7 @@ func notePlace[T any](d *decoder, obj *T, b *block) {
 	}
 }
 
-// checkWhole complains of what could never be carried out as the job has it.
+// checkWhole reports errors that concern the whole job.
 func (d *decoder) checkWhole(j *api.Job) {
 	for _, p := range wholeProblems(j) {
 		at, ok := d.places[place{p.At, p.Key}]
@@ -59,7 +59,7 @@ func wholeProblems(j *api.Job) []api.Problem {
 	return slices.Concat(j.BatchProblems(), j.LifecycleProblems(), j.PlanProblems())
 }
 
-// notePlace is the same for a part of a JSON or YAML tree.
+// notePlace records the position of a part of a JSON or YAML tree.
 func (m *modelDecoder) notePlace(obj any, n *node) {
 	switch obj.(type) {
 	case *api.PlanSpec, *api.PhaseSpec, *api.StepSpec, *api.Group, *api.Task, *api.Job, *api.JobCallback:

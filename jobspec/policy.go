@@ -29,7 +29,7 @@ var updateSchema = &schema[api.Update]{
 	},
 }
 
-// maxParallel takes a number or a share of the instances.
+// maxParallel sets a number, or a share of the instances.
 func maxParallel(u *api.Update) any {
 	return func(v cty.Value) error {
 		if text, err := toText(v); err == nil && strings.HasSuffix(text, "%") {

@@ -23,7 +23,7 @@ var routeSchema = &schema[api.Route]{
 	},
 }
 
-// namedTag is a metric tag with its name: the block's label.
+// A namedTag is a metric tag with its name, the block's label.
 type namedTag struct {
 	name string
 	api.MetricTag
@@ -40,7 +40,7 @@ var metricTagSchema = &schema[namedTag]{
 	},
 }
 
-// readMetricTag files a tag under its name.
+// readMetricTag reads a tag and stores it by name.
 func readMetricTag(d *decoder, g *groupText, b *block) {
 	var t namedTag
 	read(d, metricTagSchema, b, &t)

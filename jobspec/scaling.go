@@ -18,7 +18,7 @@ var scalingSchema = &schema[api.Scaling]{
 	},
 }
 
-// taskScalingSchema is a task's scaling block: its label says which resource.
+// taskScalingSchema is the schema of a task's scaling block, whose label names the resource.
 var taskScalingSchema = &schema[api.Scaling]{
 	noun:   "scaling",
 	label:  "resource",

@@ -13,17 +13,17 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// scope is what expressions may refer to at one place of a file.
+// A scope holds the names that expressions may refer to at one position of a file.
 type scope struct {
 	parent *scope
 	names  map[string]cty.Value
 	ctx    *hcl.EvalContext
-	// resolve gives names their values on first use; false if there is none, which
-	// has been recorded unless it is to be quiet about names that do not exist.
+	// resolve computes the value of a name on first use. It returns false after it has
+	// recorded a problem, except for unknown names if quiet.
 	resolve func(root, name string, at hcl.Range, quiet bool) bool
 }
 
-// with is the scope inside a block that defines further names.
+// with returns the scope inside of a block that defines further names.
 func (sc *scope) with(names map[string]cty.Value) *scope {
 	ctx := sc.ctx.NewChild()
 	ctx.Variables = names
@@ -40,7 +40,7 @@ func (sc *scope) has(root string) bool {
 	return false
 }
 
-// value is what a name stands for, or cty.NilVal.
+// value returns the value of a name, or cty.NilVal.
 func (sc *scope) value(root string) cty.Value {
 	for ; sc != nil; sc = sc.parent {
 		if v, ok := sc.names[root]; ok {
@@ -50,7 +50,7 @@ func (sc *scope) value(root string) cty.Value {
 	return cty.NilVal
 }
 
-// visible lists all names that are defined.
+// visible returns all defined names.
 func (sc *scope) visible() []string {
 	var names []string
 	for ; sc != nil; sc = sc.parent {
@@ -59,8 +59,8 @@ func (sc *scope) visible() []string {
 	return names
 }
 
-// atRuntime reports whether a name is one that only the node that runs a task
-// knows. References to it stay in the job as text.
+// atRuntime reports whether only the node that runs a task knows the name. References to it
+// stay in the job as text.
 func atRuntime(root string) bool {
 	switch root {
 	case "attr", "meta", "node", "env", "unique", "device", "driver":
@@ -69,12 +69,11 @@ func atRuntime(root string) bool {
 	return strings.HasPrefix(root, "NOMAD_") || strings.HasPrefix(root, "REEVE_")
 }
 
-// keptWork is what a byte counts for that ends up in the job, which is copied,
-// stored and sent.
+// keptWork is the cost of a byte that becomes part of the job, which is copied, stored and
+// sent.
 const keptWork = 8
 
-// eval is the value of an expression; false when it has none, which has been
-// recorded as a problem then.
+// eval evaluates an expression. It returns false after it has recorded a problem.
 func (d *decoder) eval(sc *scope, expr hclsyntax.Expression) (value cty.Value, ok bool) {
 	if d.meter.over != "" {
 		return cty.NilVal, false

@@ -65,7 +65,7 @@ var identitySchema = &schema[api.Identity]{
 	},
 }
 
-// readIdentity tells a task's default identity from its named ones.
+// readIdentity distinguishes a task's default identity from its named ones.
 func readIdentity(d *decoder, t *api.Task, b *block) {
 	id := new(api.Identity)
 	read(d, identitySchema, b, id)

@@ -17,17 +17,15 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Places are where the parts of a job stand in its file. What is wrong with a
-// whole job is found where nobody has the file any more, by its validation or by
-// a server, and is said with names: group "web", route 2: weight -1. Places lead
-// from these back to lines.
+// Places hold the positions of the parts of a job in its file. Validation and servers, which
+// do not have the file, report errors with names: group "web", route 2: weight -1. Places
+// map these back to lines.
 type Places struct {
 	src Source
 	job *section
 }
 
-// A section is a block of a job file, or an object of one in JSON or YAML. Kinds
-// and keys are folded.
+// A section is a block of a job file, or an object in JSON or YAML. Kinds and keys are folded.
 type section struct {
 	kind  string
 	name  string // its label, or its argument "name"
@@ -36,7 +34,7 @@ type section struct {
 	parts []*section
 }
 
-// ParseWithPlaces is Parse, and tells where the parts of the job stand.
+// ParseWithPlaces is Parse, and also returns the positions of the job's parts.
 func ParseWithPlaces(src Source, opts Options) (*api.Job, *Places, error) {
 	p := &Places{src: src, job: &section{kind: "job"}}
 	opts.sections = p.job
@@ -47,8 +45,8 @@ func ParseWithPlaces(src Source, opts Options) (*api.Job, *Places, error) {
 	return job, p, nil
 }
 
-// Explain shows what an *api.Error says of the job in its file: each detail with
-// line, column and excerpt, in the file's order. Other errors stay as they are.
+// Explain adds positions in the job's file to the details of an *api.Error: line, column and
+// excerpt, in the order of the file. It returns other errors unchanged.
 func (p *Places) Explain(err error) error {
 	var e *api.Error
 	if !errors.As(err, &e) || len(e.Detail) == 0 || p == nil {
@@ -77,8 +75,8 @@ var (
 	word = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[A-Za-z_]+`)
 )
 
-// find is the piece of text that a sentence is about: the first of its words that
-// is an argument of the part that it names, or else that part.
+// find returns the text that a sentence concerns: the first of its words that is an argument
+// of the part that it names, or else that part.
 func (p *section) find(sentence string) (at span, found bool) {
 	at, rest := p.at, sentence
 	for {
@@ -88,7 +86,7 @@ func (p *section) find(sentence string) (at span, found bool) {
 		}
 		if next := p.part(fold(m[1]), m[2]); next != nil {
 			p, at, found = next, next.at, true
-		} else if m[1] != "group" { // a task that stands by itself makes its group
+		} else if m[1] != "group" { // a task outside of a group makes its group
 			break
 		}
 		rest = rest[len(m[0]):]
@@ -106,7 +104,7 @@ func (p *section) find(sentence string) (at span, found bool) {
 	return at, found
 }
 
-// part is the one of a kind with a number, from 1, or a quoted name; without
+// part returns the part of a kind with a number, from 1, or with a quoted name; without
 // either, the first.
 func (p *section) part(kind, which string) *section {
 	var all []*section
@@ -128,7 +126,7 @@ func (p *section) part(kind, which string) *section {
 	if i := slices.IndexFunc(all, func(part *section) bool { return part.name == name }); i >= 0 {
 		return all[i]
 	}
-	// What has no name gets one; with two of these nobody knows which.
+	// Unnamed parts may match the name, but only if a single one exists.
 	all = slices.DeleteFunc(all, func(part *section) bool { return part.name != "" })
 	if len(all) == 1 {
 		return all[0]
@@ -136,7 +134,7 @@ func (p *section) part(kind, which string) *section {
 	return nil
 }
 
-// enter begins a part of the section that is being read, and returns how to end it.
+// enter starts a part of the section being read, and returns the function that ends it.
 func (d *decoder) enter(b *block) (leave func()) {
 	outer := d.section
 	if outer == nil {
@@ -150,7 +148,7 @@ func (d *decoder) enter(b *block) (leave func()) {
 	return func() { d.section = outer }
 }
 
-// noteAttr notes where an argument of the part stands.
+// noteAttr records the position of an argument of the part.
 func (d *decoder) noteAttr(a *hclsyntax.Attribute) {
 	if d.section == nil {
 		return
@@ -161,10 +159,10 @@ func (d *decoder) noteAttr(a *hclsyntax.Attribute) {
 	d.section.attrs[fold(a.Name)] = spanOf(hcl.RangeBetween(a.NameRange, a.Expr.Range()))
 }
 
-// modelKinds are the words of sentences for keys that have others.
+// modelKinds maps keys to their words in sentences, where these differ.
 var modelKinds = map[string]string{"taskgroup": "group"}
 
-// note makes a section of an object of a tree.
+// note makes a section for an object of a tree.
 func (p *section) note(n *node) {
 	p.at, p.attrs = n.at, map[string]span{}
 	for _, f := range n.fields {

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Nearest is the candidate that somebody who wrote name most likely meant, or
-// "". Equal up to case, underscores and a plural is always near; otherwise at most
-// a third of the letters may differ, or the one be the beginning of the other.
+// Nearest returns the candidate that name was most likely meant to be, or "". Names that are
+// equal up to case, underscores and a plural are always near; others if at most a third of
+// the letters differ, or if one is a prefix of the other.
 func Nearest(name string, candidates []string) string {
 	folded := fold(name)
 	best, bestDistance := "", max(1, (len(folded)+1)/3)+1
@@ -36,10 +36,10 @@ func Nearest(name string, candidates []string) string {
 
 var separators = strings.NewReplacer("_", "", "-", "")
 
-// fold makes names comparable across the ways of writing them.
+// fold normalizes names for comparison.
 func fold(s string) string { return strings.ToLower(separators.Replace(s)) }
 
-// didYouMean is the clause to append to a complaint about name, or "".
+// didYouMean returns a clause with a suggestion for name, or "".
 func didYouMean(name string, candidates []string) string {
 	if s := Nearest(name, candidates); s != "" {
 		return `; did you mean "` + s + `"?`
@@ -47,8 +47,8 @@ func didYouMean(name string, candidates []string) string {
 	return ""
 }
 
-// distance counts the letters to insert, delete, replace or swap with their
-// neighbour to make a into b.
+// distance counts the letters to insert, delete, replace or swap with their neighbour to
+// convert a to b.
 func distance(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	before, above, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)

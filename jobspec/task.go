@@ -124,7 +124,7 @@ var taskCronSchema = &schema[api.TaskScheduleCron]{
 	},
 }
 
-// finishTask checks what depends on several of the task's blocks.
+// finishTask checks conditions across several of the task's blocks.
 func finishTask(d *decoder, t *api.Task, b *block) {
 	d.finishConfig(t, b)
 	notePlace(d, t, b)

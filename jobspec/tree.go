@@ -10,7 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// nodeKind is what a node of a tree is.
+// A nodeKind is the type of a node.
 type nodeKind uint8
 
 const (
@@ -22,23 +22,23 @@ const (
 	objectNode
 )
 
-// node is a value of a JSON or YAML document with its place in the text.
+// A node is a value of a JSON or YAML document with its position.
 type node struct {
 	kind   nodeKind
 	at     span
-	text   string // of a text, a number and true or false: as written
+	text   string // of a text, number or boolean: as written
 	items  []*node
 	fields []field
 }
 
-// field is one key of an object.
+// A field is one key of an object.
 type field struct {
 	name  string
 	at    span
 	value *node
 }
 
-// describe names a node for an error.
+// describe describes a node for an error.
 func (n *node) describe() string {
 	switch n.kind {
 	case boolNode:
@@ -55,7 +55,7 @@ func (n *node) describe() string {
 	return "null"
 }
 
-// cty is the node as an HCL value.
+// cty converts the node to an HCL value.
 func (n *node) cty() cty.Value {
 	switch n.kind {
 	case boolNode:
@@ -87,7 +87,7 @@ func (n *node) isScalar() bool {
 	return n.kind == textNode || n.kind == numberNode || n.kind == boolNode
 }
 
-// plain is the node as encoding/json would decode it into an any.
+// plain converts the node to the types of encoding/json.
 func (n *node) plain() any {
 	switch n.kind {
 	case boolNode:

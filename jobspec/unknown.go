@@ -12,7 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// keys are the names that a block knows.
+// keys holds the names that a block accepts.
 type keys struct {
 	noun   string
 	attrs  []string
@@ -24,7 +24,7 @@ func (k *keys) all() []string { return slices.Concat(k.attrs, k.blocks) }
 
 func (k *keys) ofBlocks() []string { return k.blocks }
 
-// keys lists the schema's names.
+// keys returns the schema's names.
 func (s *schema[T]) keys() *keys {
 	k := &keys{noun: s.noun, nested: map[string]*keys{}}
 	k.attrs = slices.Sorted(maps.Keys(s.attrs))
@@ -37,8 +37,7 @@ func (s *schema[T]) keys() *keys {
 	return k
 }
 
-// homes lists the blocks that a name may be written in, as one of what pick
-// returns of a block's names.
+// homes returns the blocks that accept a name. pick selects the kind of names to search.
 func (d *decoder) homes(name string, pick func(*keys) []string) []string {
 	if d.root == nil {
 		return nil
@@ -64,8 +63,8 @@ func (d *decoder) homes(name string, pick func(*keys) []string) []string {
 	return found
 }
 
-// hint is the clause that helps with an unknown name: the nearest valid one, or
-// the block in which the name would be right, as one of what pick returns.
+// hint returns a clause for an unknown name: the nearest valid name, or the block in which the
+// name is valid.
 func (d *decoder) hint(k *keys, name string, pick func(*keys) []string) string {
 	if s := didYouMean(name, k.all()); s != "" {
 		return s
@@ -98,11 +97,11 @@ func (d *decoder) unknownBlock(k *keys, parent, b *block) {
 	d.addAt(b.kindRange, "%s has no block %q%s", parent.title(), b.kind, d.hint(k, b.kind, (*keys).ofBlocks))
 }
 
-// maxListed is how many values are listed when a suggestion will do.
+// maxListed bounds the values that are listed if a suggestion exists.
 const maxListed = 8
 
-// oneOf complains about a text that is none of the values allowed. Text that
-// is filled in later may be anything.
+// oneOf reports a text that is not one of the permitted values. Text with variables may be
+// anything.
 func (d *decoder) oneOf(a *hclsyntax.Attribute, v cty.Value, allowed []string) bool {
 	if len(allowed) == 0 || v.IsNull() || v.Type() != cty.String {
 		return true

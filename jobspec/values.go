@@ -16,8 +16,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// giveValues sets the variables from the options, the weakest source first,
-// and complains about those that are left without a value.
+// giveValues sets the variables from the options, the weakest source first, and reports
+// variables without a value.
 func (d *decoder) giveValues(vars map[string]*variable, opts Options) {
 	for _, prefix := range []string{"NOMAD_VAR_", "REEVE_VAR_"} {
 		for _, pair := range opts.Env {
@@ -59,8 +59,8 @@ func undeclared(vars map[string]*variable, name string) string {
 	return fmt.Sprintf("the job file declares no variable %q%s", name, didYouMean(name, slices.Collect(maps.Keys(vars))))
 }
 
-// giveText sets a variable from a command line or environment: plain text for
-// text, numbers and truth values, an HCL expression for anything else.
+// giveText sets a variable from a command line or environment: plain text for text, numbers
+// and booleans, and an HCL expression for other types.
 func (d *decoder) giveText(v *variable, from, text string) {
 	value := cty.StringVal(text)
 	want := v.typ
@@ -104,7 +104,7 @@ func (d *decoder) expression() (cty.Value, bool) {
 	return d.eval(d.constants(Options{}), expr)
 }
 
-// constants is a scope that defines functions only.
+// constants returns a scope with functions only.
 func (d *decoder) constants(opts Options) *scope {
 	return &scope{ctx: &hcl.EvalContext{Functions: d.meter.functions(functions(opts))}}
 }

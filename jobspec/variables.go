@@ -15,19 +15,18 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 )
 
-// variable is one declared input of a job file.
+// A variable is a declared input of a job file.
 type variable struct {
 	name        string
 	at          hcl.Range
-	typ         cty.Type // cty.DynamicPseudoType if the file says nothing
+	typ         cty.Type // cty.DynamicPseudoType if not declared
 	defaults    *typeexpr.Defaults
-	value       cty.Value // the default, then what was given; cty.NilVal if none
-	bad         bool      // a problem was recorded: do not complain again where it is used
+	value       cty.Value // the default, then the given value; cty.NilVal if neither exists
+	bad         bool      // reports whether a problem was recorded, so that uses report none
 	validations []*hclsyntax.Block
 }
 
-// topScope is what the job's expressions may refer to: var, local and the
-// functions.
+// topScope returns the scope of the job's expressions: var, local and the functions.
 func (d *decoder) topScope(body *hclsyntax.Body, opts Options) *scope {
 	names := map[string]cty.Value{"var": cty.EmptyObjectVal, "local": cty.EmptyObjectVal}
 	sc := &scope{names: names, ctx: &hcl.EvalContext{Functions: d.meter.functions(functions(opts)), Variables: names}}
@@ -164,7 +163,7 @@ func (d *decoder) declaredVariable(b *hclsyntax.Block, sc *scope) *variable {
 	return v
 }
 
-// set gives the variable a value of its type. The error completes a sentence.
+// set converts a value to the variable's type and sets it. The error completes a sentence.
 func (v *variable) set(value cty.Value) error {
 	if v.defaults != nil && !value.IsNull() {
 		value = v.defaults.Apply(value)
@@ -180,7 +179,7 @@ func (v *variable) set(value cty.Value) error {
 	return nil
 }
 
-// validate evaluates the variable's own rules.
+// validate evaluates the variable's validation rules.
 func (d *decoder) validate(v *variable, sc *scope) {
 	for _, b := range v.validations {
 		known := &keys{noun: "validation", attrs: []string{"condition", "error_message"}}

@@ -16,10 +16,10 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// maxNodes bounds what aliases may multiply a document to.
+// maxNodes bounds the size of a document after the expansion of its aliases.
 const maxNodes = 1 << 18
 
-// parseYAML reads the API's model written as YAML.
+// parseYAML parses the API's model written as YAML.
 func parseYAML(src Source, opts Options) (*api.Job, error) {
 	m := &modelDecoder{problems: problems{file: src.Name, text: src.Text}, syntax: "YAML", lenient: true, section: opts.sections}
 	y := newYAMLReader(&m.problems)
@@ -30,15 +30,14 @@ func parseYAML(src Source, opts Options) (*api.Job, error) {
 	return m.job(root)
 }
 
-// yamlReader turns the library's syntax tree into ours, resolving anchors and
-// merges.
+// A yamlReader converts the library's syntax tree, and resolves anchors and merges.
 type yamlReader struct {
 	*problems
 	lines   []int // byte offset of each line
 	anchors map[string]ast.Node
 	open    []string // anchors being resolved
 	nodes   int
-	bytes   int // of text
+	bytes   int // total size of texts
 	depth   int
 }
 
@@ -83,8 +82,8 @@ func (y *yamlReader) document() *node {
 	return y.node(docs[0].Body)
 }
 
-// deepYAML finds nesting that would exhaust the parser's stack: brackets, or
-// indentation of more levels than anybody writes.
+// deepYAML finds nesting that would exhaust the parser's stack: of brackets, or of
+// indentation.
 func deepYAML(text []byte) (span, bool) {
 	depth := 0
 	for i, line := 0, []byte(nil); i < len(text); i += len(line) + 1 {
@@ -126,7 +125,7 @@ func (y *yamlReader) syntaxError(err error) {
 	y.add(span{}, "%s", message)
 }
 
-// yamlMessage adds advice to what the library says about frequent mistakes.
+// yamlMessage adds advice to the library's messages about frequent errors.
 func yamlMessage(message string) string {
 	switch {
 	case strings.Contains(message, "'\t' that cannot start any token"), strings.Contains(message, "'	' that cannot start any token"):
@@ -137,7 +136,7 @@ func yamlMessage(message string) string {
 	return message
 }
 
-// span is where a token stands.
+// span returns the position of a token.
 func (y *yamlReader) span(t *token.Token) span {
 	if t == nil || t.Position == nil || t.Position.Line < 1 || t.Position.Line > len(y.lines) {
 		return span{}

@@ -11,8 +11,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// node converts one node; what is wrong with it has been recorded when it
-// returns null.
+// node converts one node. It returns null after it has recorded a problem.
 func (y *yamlReader) node(n ast.Node) *node {
 	y.nodes++
 	y.depth++
@@ -92,8 +91,8 @@ func (y *yamlReader) alias(n *ast.AliasNode) *node {
 	return &out
 }
 
-// entries reads the keys of a mapping. Merged keys (<<) come last and do not
-// replace what the mapping says itself.
+// entries reads the keys of a mapping. Merged keys (<<) come last, and do not override the
+// mapping's own keys.
 func (y *yamlReader) entries(out *node, values []*ast.MappingValueNode) {
 	own := map[string]bool{}
 	var merged []field
@@ -122,8 +121,8 @@ func (y *yamlReader) entries(out *node, values []*ast.MappingValueNode) {
 	}
 }
 
-// firstOf makes a mapping stand where its first key does: the library places it
-// at the colon.
+// firstOf moves a mapping to the position of its first key: the library places it at the
+// colon.
 func (y *yamlReader) firstOf(out *node, key span) span {
 	if len(out.fields) == 0 {
 		return key
@@ -147,7 +146,7 @@ func (y *yamlReader) merge(n ast.Node) []field {
 	}
 }
 
-// plainNumber writes YAML's 0x1f, 0o17 and 1_000 as a decimal number.
+// plainNumber converts YAML's 0x1f, 0o17 and 1_000 to a decimal number.
 func plainNumber(s string) string {
 	if i, ok := new(big.Int).SetString(strings.TrimPrefix(s, "+"), 0); ok {
 		return i.String()

@@ -41,7 +41,7 @@ func follow(ctx context.Context) error {
 	var before map[string]string    // while a snapshot is read, what there was before it
 	for batch, err := range cl.Events().Follow(ctx, client.EventOptions{
 		Topics: map[string][]string{api.TopicService: nil}, Snapshot: true,
-		Broke: func(err error) { fmt.Println("!", err) },
+		OnBreak: func(err error) { fmt.Println("!", err) },
 	}) {
 		if err != nil {
 			return err

@@ -42,7 +42,7 @@ func (a *Agent) catalog() (router.Source, error) {
 	}
 	cl := a.client
 	return func(ctx context.Context, apply func(*api.CatalogUpdate) error, broke func(error)) error {
-		return cl.Catalog().StreamTelling(ctx, apply, broke)
+		return cl.Catalog().StreamReporting(ctx, apply, broke)
 	}, nil
 }
 

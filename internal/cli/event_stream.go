@@ -78,13 +78,13 @@ func parseTopics(list []string) map[string][]string {
 
 func (c *cli) streamEvents(ctx context.Context, cl *client.Client, o client.EventOptions, f format) error {
 	said := false
-	o.Broke = func(err error) {
+	o.OnBreak = func(err error) {
 		if !said {
 			said = true
 			c.tell("%s\nTrying again until it is back; Ctrl-C ends this command only.", c.stderrStyle().Yellow(lost(cl, err)))
 		}
 	}
-	o.Resumed = func() {
+	o.OnResume = func() {
 		said = false
 		c.tell("The server is back.")
 	}

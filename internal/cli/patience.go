@@ -37,11 +37,11 @@ func (c *cli) serverWait() (time.Duration, error) {
 func (c *cli) patient(cl *client.Client, say func(format string, args ...any)) *client.Client {
 	return cl.WithPatience(client.Patience{
 		For: c.wait,
-		Lost: func(err error) {
+		OnLost: func(err error) {
 			say("%s\nWaiting up to %s for it (-server-wait); Ctrl-C ends this command only.",
 				c.stderrStyle().Yellow(lost(cl, err)), human.Duration(c.wait))
 		},
-		Back: func() { say("The server is back.") },
+		OnBack: func() { say("The server is back.") },
 	})
 }
 

@@ -149,7 +149,7 @@ func (s *Server) Run(ctx context.Context) error {
 		}
 	}
 	wg.Go(func() {
-		_ = s.config.Client.Catalog().StreamTelling(ctx, func(u *api.CatalogUpdate) error {
+		_ = s.config.Client.Catalog().StreamReporting(ctx, func(u *api.CatalogUpdate) error {
 			s.zone.update(u)
 			return nil
 		}, func(err error) { s.log.Debug("catalog stream broke; what was known holds", "error", err) })

@@ -92,7 +92,7 @@ func (d *told) list(last string) []string {
 
 // followNDJSON reads as the Go client does, until ctx ends.
 func (m *machine) followNDJSON(ctx context.Context, d *told, index uint64) error {
-	o := client.EventOptions{Index: index, Namespace: "*", Broke: func(error) { d.mu.Lock(); d.breaks++; d.mu.Unlock() }}
+	o := client.EventOptions{Index: index, Namespace: "*", OnBreak: func(error) { d.mu.Lock(); d.breaks++; d.mu.Unlock() }}
 	for b, err := range m.Client.Events().Follow(ctx, o) {
 		switch {
 		case ctx.Err() != nil:
