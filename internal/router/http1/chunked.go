@@ -32,13 +32,13 @@ const (
 
 var (
 	errChunk       = bad("the chunked body is not valid")
-	errTrailer     = bad("the trailers after the body are not valid, or larger than 8 KiB")
+	errTrailer     = bad("the trailers after the body are not valid, or larger than 4 KiB")
 	errTrailerName = bad("a field after the body may only be in a head")
 )
 
 const (
 	maxExtension = 256
-	maxTrailers  = 8 << 10
+	maxTrailers  = 4 << 10 // as many as net/http accepts
 )
 
 // advance consumes the bytes up to the body's end, and returns their number.
@@ -91,12 +91,12 @@ func (c *chunks) step(x byte) *Error {
 	case chunkTrailer:
 		return c.trailer(x)
 	case chunkTrailerEnd:
-		if x != '\n' {
+		if c.total++; x != '\n' {
 			return errTrailer
 		}
 		c.state, c.line = chunkTrailer, 0
 	case chunkLast:
-		if x != '\n' {
+		if c.total++; x != '\n' || c.total > maxTrailers {
 			return errTrailer
 		}
 		c.state = chunkDone

@@ -5,6 +5,7 @@ package http1
 
 import (
 	"bytes"
+	"net/netip"
 	"unsafe"
 )
 
@@ -50,9 +51,40 @@ func all(b []byte, of byte) bool {
 // names. An empty b does.
 func IsToken(b []byte) bool { return all(b, isToken) }
 
-// IsHost reports whether b consists of the characters of a host with a port. An
-// empty b does.
-func IsHost(b []byte) bool { return all(b, isHost) }
+// IsHost reports whether b is a name, an IPv4 address or an IPv6 address in
+// brackets, and optionally a port. An empty b is one.
+func IsHost(b []byte) bool {
+	if !all(b, isHost) {
+		return false
+	}
+	name, port := b, []byte(nil)
+	if len(b) > 0 && b[0] == '[' {
+		end := bytes.IndexByte(b, ']')
+		if end < 0 {
+			return false
+		}
+		if a, err := netip.ParseAddr(View(b[1:end])); err != nil || !a.Is6() {
+			return false
+		}
+		name, port = nil, b[end+1:]
+	} else if i := bytes.IndexByte(b, ':'); i >= 0 {
+		name, port = b[:i], b[i:]
+	}
+	return bytes.IndexByte(name, '[') < 0 && bytes.IndexByte(name, ']') < 0 && isPort(port)
+}
+
+// isPort reports whether b is empty, or a colon and decimal digits.
+func isPort(b []byte) bool {
+	if len(b) > 0 && b[0] != ':' {
+		return false
+	}
+	for i := 1; i < len(b); i++ {
+		if b[i] < '0' || b[i] > '9' {
+			return false
+		}
+	}
+	return true
+}
 
 // IsTarget reports whether b consists of the characters of a request's target.
 // An empty b does.
