@@ -63,7 +63,6 @@ var unrevised = []string{
 	"internal/httpapi",
 	"internal/placement",
 	"internal/plan",
-	"internal/router",
 	"internal/server",
 	"internal/server/applier",
 	"internal/server/broker",

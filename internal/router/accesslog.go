@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// An accessLog writes a line for each request, or for a sample of them. Lines
-// are gathered, and in the file within a second.
+// An accessLog writes a line for each request, or for a sample of them. It buffers
+// lines for at most a second.
 type accessLog struct {
 	path   string
 	format string
@@ -43,8 +43,7 @@ func (l *accessLog) reopen() (err error) {
 	return err
 }
 
-// run flushes once a second, and opens the file anew when somebody moved it
-// away.
+// run flushes once a second, and opens a new file after a rotation.
 func (l *accessLog) run(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -68,7 +67,7 @@ func (l *accessLog) flush() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.out.Flush() != nil {
-		l.out.Reset(l.file) // else it would never write again, even with room on the disk
+		l.out.Reset(l.file) // because a bufio.Writer keeps its error after the disk has room again
 	}
 	if l.path == "-" {
 		return
@@ -80,17 +79,17 @@ func (l *accessLog) flush() {
 	}
 	old := l.file
 	if l.reopen() != nil {
-		l.file = old // go on where nobody looks, rather than fail
+		l.file = old // continue with the renamed file
 		return
 	}
 	old.Close()
 	l.out.Reset(l.file)
 }
 
-// wants reports whether a request is in the sample.
+// wants reports whether to log a request.
 func (l *accessLog) wants() bool { return l.sample >= 1 || rand.Float64() < l.sample }
 
-// write writes a request's line.
+// write writes the line of a request.
 func (l *accessLog) write(rec *record, took time.Duration) {
 	if !rec.logged {
 		return
@@ -105,8 +104,8 @@ func (l *accessLog) write(rec *record, took time.Duration) {
 	l.out.Write(l.line)
 }
 
-// appendCombined is the format that Apache and nginx call combined, with the
-// request id behind.
+// appendCombined appends a line in Apache's combined format, followed by the
+// request id.
 func appendCombined(b []byte, rec *record) []byte {
 	b = append(append(b, rec.client...), " - - ["...)
 	b = rec.begun.AppendFormat(b, "02/Jan/2006:15:04:05 -0700")

@@ -12,22 +12,22 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// remembered is how long a route whose last instance left is answered with 503:
-// it is more likely to come back than to be gone for good. The catalog only
-// tells of instances, not of routes without any.
+// remembered is the time for which the router responds 503 for a route without
+// instances, because an instance will probably come back. The catalog contains
+// only routes with instances.
 const remembered = 5 * time.Minute
 
-// An applier turns the catalog's updates into tables. Only one goroutine uses
+// An applier computes tables from the catalog's updates. Only one goroutine uses
 // it.
 type applier struct {
 	table     *table
 	entries   map[string]*entry         // by allocation
 	instances map[instanceKey]*instance // by address
-	empty     map[poolKey]*pool         // those that are remembered
+	empty     map[poolKey]*pool         // pools without instances
 	listens   map[int]bool              // ports of TCP routes
 }
 
-// An entry is one allocation as the catalog told of it last.
+// An entry is the latest version of an allocation in the catalog.
 type entry struct {
 	job     string
 	targets map[poolKey][]target
@@ -40,13 +40,13 @@ func newApplier() *applier {
 	}
 }
 
-// A change is what an update does to one pool.
+// A change is the effect of an update on one pool.
 type change struct {
 	leave map[string]bool // allocations
 	join  []target
 }
 
-// apply makes the table after an update, and returns the instances that left.
+// apply computes the table after an update, and returns the instances that left.
 func (a *applier) apply(u *api.CatalogUpdate, now time.Time) (left []*instance) {
 	changes := map[poolKey]*change{}
 	of := func(k poolKey) *change {
@@ -109,7 +109,7 @@ func (a *applier) apply(u *api.CatalogUpdate, now time.Time) (left []*instance) 
 	return left
 }
 
-// add takes in an allocation.
+// add adds an allocation.
 func (a *applier) add(e *api.CatalogEntry) *entry {
 	n := &entry{job: e.Namespace + "/" + e.JobID, targets: make(map[poolKey][]target, len(e.Endpoints))}
 	for _, p := range e.Endpoints {
@@ -130,7 +130,7 @@ func (a *applier) add(e *api.CatalogEntry) *entry {
 	return n
 }
 
-// changed is a pool after a change.
+// changed returns a pool after a change.
 func (a *applier) changed(k poolKey, c *change, now time.Time) *pool {
 	before := a.table.get(k)
 	var targets []target
@@ -157,8 +157,8 @@ func (a *applier) changed(k poolKey, c *change, now time.Time) *pool {
 	return p
 }
 
-// without copies targets without those that leave, with room for some more.
-// They are found, and not looked for, because a pool may be large.
+// without copies targets without those that leave, with room for more. It uses
+// binary search, because a pool may be large.
 func without(targets []target, leave map[string]bool, more int) []target {
 	kept := append(make([]target, 0, len(targets)+more), targets...)
 	if len(leave) > 4 {
@@ -179,15 +179,14 @@ func byAllocation(a, b target) int {
 	return cmp.Or(strings.Compare(a.alloc, b.alloc), strings.Compare(a.address, b.address))
 }
 
-// expire forgets what is due without an update, and reports whether there was
-// anything.
+// expire removes expired pools, and reports whether it found any.
 func (a *applier) expire(now time.Time) bool {
 	pools := map[poolKey]*pool{}
 	a.replace(a.table.index, pools, now)
 	return len(pools) > 0
 }
 
-// replace makes the next table, without pools that have been empty for long.
+// replace computes the next table, without expired pools.
 func (a *applier) replace(index uint64, pools map[poolKey]*pool, now time.Time) {
 	for k, p := range a.empty {
 		if now.Sub(p.emptied) >= remembered {

@@ -5,10 +5,10 @@ package router
 
 import "time"
 
-// began is before everything that the router measures.
+// began precedes each time that the router measures.
 var began = time.Now().Add(-time.Second)
 
-// ticks is a moment in nanoseconds of the clock that nobody sets. Ejections and
-// the ages of idle connections are counted in it: a wall clock that is set back
-// by an hour would keep an instance out for that hour.
+// ticks converts a time to nanoseconds of the monotonic clock. Ejections and the
+// ages of idle connections use it: a wall clock that is set back by an hour would
+// prolong an ejection by an hour.
 func ticks(at time.Time) int64 { return int64(at.Sub(began)) }

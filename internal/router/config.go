@@ -13,8 +13,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Config is all that a router can be told. The zero value of a field means its
-// default.
+// Config configures a router. The zero value of a field means its default.
 type Config struct {
 	HTTPAddr   string // host:port of HTTP/1.1 and HTTP/2 without TLS
 	TCPAddress string // IP address of the listeners of TCP routes
@@ -24,25 +23,25 @@ type Config struct {
 	Engine       string         // EngineFast or EngineStandard
 	AccessLog    string         // a file, "-" for standard output; "" writes none
 	AccessFormat string         // "json" or "combined"
-	AccessSample float64        // share of the requests that are logged; above 0 to 1
-	Trusted      []netip.Prefix // proxies in front of this one, whose X-Forwarded-For is believed
+	AccessSample float64        // fraction of the requests in the log; above 0 to 1
+	Trusted      []netip.Prefix // proxies in front of this one, whose fields about the origin of a request are trusted
 
-	MaxHeader       int           // bytes of a head; 32 KiB
-	MaxBody         int64         // bytes of a request's body; 0: no bound
-	HeaderTimeout   time.Duration // from a head's first byte to its last; 10 s
-	BodyTimeout     time.Duration // without any byte of a body, or room for one, either way; NoLimit, or 60 s
-	IdleTimeout     time.Duration // between two requests of a connection; 75 s
-	ResponseTimeout time.Duration // from a request's end to its answer's head, unless its route says otherwise; 60 s
-	ConnectTimeout  time.Duration // to an instance; 2 s
-	DrainTimeout    time.Duration // for requests under way when the router stops; 5 s
+	MaxHeader       int           // bytes of a head; default 32 KiB
+	MaxBody         int64         // bytes of a request's body; default unlimited
+	HeaderTimeout   time.Duration // from the first byte of a request's head to its last; default 10 s
+	BodyTimeout     time.Duration // longest pause within a body, in either direction; NoLimit for none, default 60 s
+	IdleTimeout     time.Duration // between two requests of a connection; default 75 s
+	ResponseTimeout time.Duration // from the end of a request to the head of its response, unless the route sets it; default 60 s
+	ConnectTimeout  time.Duration // for a connection to an instance; default 2 s
+	DrainTimeout    time.Duration // for requests in flight when the router stops; default 5 s
 }
 
-// NoLimit as Config.BodyTimeout lets bodies take for ever.
+// NoLimit as Config.BodyTimeout lets bodies pause indefinitely.
 const NoLimit time.Duration = -1
 
-// A Source hands over the catalog's updates, one after another and the first
-// one Complete, until the context ends. It says when they stop coming; the next
-// one is Complete again.
+// A Source passes the catalog's updates to apply in order, until the context
+// ends. The first one is Complete. It calls broke when it loses the catalog; the
+// next update is Complete again.
 type Source func(ctx context.Context, apply func(*api.CatalogUpdate) error, broke func(error)) error
 
 // Values of Config.Engine.
@@ -78,5 +77,5 @@ func (c Config) withDefaults() Config {
 
 func fallback[T comparable](dst *T, v T) { *dst = cmp.Or(*dst, v) }
 
-// attempts is how many instances a request is offered to.
+// attempts is the number of instances that the router tries for one request.
 const attempts = 3

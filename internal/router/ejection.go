@@ -9,34 +9,34 @@ import (
 	"time"
 )
 
-// An ejection keeps traffic from an instance that failed again and again, for
-// longer each time. It is what the router sees by itself, between two results
-// of the instance's checks; the catalog has the last word on everything else.
+// An ejection withholds traffic from an instance that failed repeatedly, for longer
+// each time. It reflects only what the router observes between two results of the
+// instance's checks; the catalog decides everything else.
 type ejection struct {
-	until atomic.Int64 // in ticks; 0: never ejected, or well since
-	row   atomic.Int32 // failures without an answer below 500 between them
+	until atomic.Int64 // end in ticks; 0 if not ejected since the last success
+	row   atomic.Int32 // consecutive failures
 
 	mu     sync.Mutex
-	times  int // in a row: each is twice as long as the one before
+	times  int // consecutive ejections, each twice as long as the one before
 	count  uint64
 	reason string
 }
 
 const (
-	failuresToConnect = 2 // in a row: nobody listens, or the machine is gone
-	failuresToAnswer  = 5 // in a row: it answers, but with errors
+	failuresToConnect = 2 // consecutive failed connections before an ejection
+	failuresToAnswer  = 5 // consecutive failed responses before an ejection
 	firstEjection     = time.Second
 	longestEjection   = 30 * time.Second
 )
 
-// isOut reports whether traffic is kept away at a time.
+// isOut reports whether the instance is ejected at a time.
 func (e *ejection) isOut(now int64) bool {
 	until := e.until.Load()
 	return until != 0 && until > now
 }
 
-// succeeded forgets failures. An instance whose ejection has run out and that
-// answers well starts from nothing.
+// succeeded resets the failures, and after an ejection has expired, the number of
+// ejections too.
 func (e *ejection) succeeded(now int64) {
 	if e.row.Load() != 0 {
 		e.row.Store(0)
@@ -49,9 +49,9 @@ func (e *ejection) succeeded(now int64) {
 	}
 }
 
-// failed counts a failure, and ejects when there were too many and the pool can
-// do without the instance. One that comes back from an ejection and fails is
-// out again at once.
+// failed counts a failure, and ejects the instance at the limit if the pool can
+// spare it. An instance that fails right after an ejection is ejected again
+// immediately.
 func (e *ejection) failed(limit int32, why string, now int64, spare func() bool) {
 	row := e.row.Add(1)
 	if until := e.until.Load(); until > now || until == 0 && row < limit || !spare() {
@@ -70,7 +70,7 @@ func (e *ejection) failed(limit int32, why string, now int64, spare func() bool)
 	e.until.Store(now + int64(d))
 }
 
-// state is what there is to show.
+// state returns the ejection's state for the router's status.
 func (e *ejection) state(now int64) (until int64, reason string, count uint64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

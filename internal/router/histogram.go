@@ -12,7 +12,7 @@ import (
 )
 
 // A histogram counts durations in buckets that are a quarter of a power of two
-// wide, from a microsecond to minutes: a percentile is right within a tenth.
+// wide, from a microsecond to minutes. Its percentiles are accurate to a tenth.
 type histogram struct {
 	buckets [buckets]atomic.Uint64
 	sum     atomic.Int64 // ns
@@ -32,7 +32,8 @@ func (h *histogram) add(d time.Duration) {
 	}
 }
 
-// bucketOf finds a bucket by the highest three bits of the microseconds.
+// bucketOf returns the bucket of a duration, by the highest three bits of its
+// microseconds.
 func bucketOf(d time.Duration) int {
 	us := uint64(max(d, 0) / time.Microsecond)
 	if us < 4 {
@@ -42,7 +43,7 @@ func bucketOf(d time.Duration) int {
 	return min((exp+1)*4+int(us>>exp)&3, buckets-1)
 }
 
-// bound is the first duration above a bucket.
+// bound returns the lowest duration above a bucket.
 func bound(i int) time.Duration {
 	if i < 4 {
 		return time.Duration(i+1) * time.Microsecond

@@ -11,29 +11,29 @@ import (
 )
 
 const (
-	maxIdle      = 256              // connections kept to one instance
-	longestIdle  = 30 * time.Second // what is unused for longer is closed
-	upstreamRoom = 4 << 10          // bytes of an answer read at once, as long as they suffice
+	maxIdle      = 256              // idle connections to one instance
+	longestIdle  = 30 * time.Second // age at which an idle connection is closed
+	upstreamRoom = 4 << 10          // initial size of an instance's read buffer
 )
 
-// idleConns are kept connections to one instance, the one used last on top: the
-// others grow old and are closed.
+// idleConns is a stack of idle connections to one instance, with the most recently
+// used one on top, so that unneeded ones age and are closed.
 type idleConns struct {
 	mu     sync.Mutex
 	stack  []*upstream
 	closed bool
 }
 
-// An upstream is a connection to an instance. One goroutine has it at a time.
+// An upstream is a connection to an instance. One goroutine at a time uses it.
 type upstream struct {
 	wire
 	reused bool
-	age    int64 // Unix nanoseconds when it was parked
+	age    int64 // ticks when it was parked
 }
 
-// take returns the connection used last that is still alive, or nil. It looks
-// at each: what an instance sent after its answer, because it counted wrong or
-// because somebody made it, would be taken for the answer to the next request.
+// take returns the most recently used connection that is still usable, or nil. It
+// checks each for unread bytes: the router would mistake bytes that an instance
+// sent after a response for the response to the next request.
 func (c *idleConns) take(now int64) *upstream {
 	for {
 		c.mu.Lock()
@@ -67,7 +67,7 @@ func (c *idleConns) park(u *upstream, now int64) {
 	c.mu.Unlock()
 }
 
-// sweep closes connections that are unused for too long.
+// sweep closes connections that have been unused for too long.
 func (c *idleConns) sweep(now int64) {
 	c.mu.Lock()
 	old := 0
@@ -82,7 +82,7 @@ func (c *idleConns) sweep(now int64) {
 	}
 }
 
-// close closes all, and whatever is parked later.
+// close closes all connections, and those parked later.
 func (c *idleConns) close() {
 	c.mu.Lock()
 	closing := c.stack
@@ -93,8 +93,8 @@ func (c *idleConns) close() {
 	}
 }
 
-// dial connects to an instance. Its limits are the instance's to keep, and a
-// connection is known dead within a minute when its machine is gone.
+// dial connects to an instance. Keep-alive probes detect a lost machine within a
+// minute.
 func dial(ctx context.Context, address string, timeout time.Duration) (*net.TCPConn, error) {
 	d := net.Dialer{Timeout: timeout, KeepAliveConfig: keepAlive}
 	nc, err := d.DialContext(ctx, "tcp", address)

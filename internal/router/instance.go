@@ -10,24 +10,24 @@ import (
 	"sync/atomic"
 )
 
-// An instance is one address of one allocation: all that must outlive a table.
-// Routes that lead to the same address share it.
+// An instance is one address of one allocation, with the state that outlives a
+// table. Routes to the same address share it.
 type instance struct {
 	alloc   string
 	job     string // namespace/job
 	address string
-	cookie  func() string // how a sticky session names it
+	cookie  func() string // value of the cookie of sticky sessions
 
-	outstanding atomic.Int64 // requests under way
+	outstanding atomic.Int64 // requests in flight
 	requests    atomic.Uint64
 	failures    atomic.Uint64
 	ejection    ejection
 	idle        idleConns
-	gone        atomic.Bool // it left the catalog: nothing new goes to it
+	gone        atomic.Bool // reports whether it left the catalog and receives no new requests
 
-	plain, streams link // for requests that came over HTTP/2
+	plain, streams link // for requests that net/http forwards
 
-	routes int // that lead to it; only the applier's
+	routes int // number of its routes; owned by the applier
 }
 
 type instanceKey struct {
@@ -38,16 +38,16 @@ func newInstance(k instanceKey, job string) *instance {
 	return &instance{alloc: k.alloc, job: job, address: k.address, cookie: sync.OnceValue(func() string { return cookieOf(k) })}
 }
 
-// cookieOf names an instance for a client: the same in every router, and
-// without telling its id. Whoever makes one up gets at most to an instance that
-// the route leads to anyway.
+// cookieOf returns the cookie of an instance. All routers compute the same one, and
+// it does not reveal the id of the allocation. A forged cookie reaches only
+// instances of the route.
 func cookieOf(k instanceKey) string {
 	sum := sha256.Sum256([]byte("reeve sticky\x00" + k.alloc + "\x00" + k.address))
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
-// leave ends what is kept for an instance that left the catalog. Requests under
-// way go on; their connections are closed after them.
+// leave closes the idle connections of an instance that left the catalog. Requests
+// in flight continue, and the router closes their connections afterwards.
 func (i *instance) leave() {
 	i.gone.Store(true)
 	i.idle.close()

@@ -13,12 +13,12 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// A target is one instance as one route leads to it.
+// A target is an instance behind a route.
 type target struct {
 	*instance
 	route  *api.Route
 	weight int
-	index  uint64 // of the catalog's entry; the newest route's settings count for the pool
+	index  uint64 // index of the catalog's entry; the pool uses the settings of the newest route
 }
 
 func weightOf(r *api.Route) int {
@@ -28,24 +28,24 @@ func weightOf(r *api.Route) int {
 	return *r.Weight
 }
 
-// A pool is the targets of one host and path, or of one port. It is immutable,
+// A pool holds the targets of one host and path, or of one port. It is immutable,
 // except for its counters, which all versions of a pool share.
 type pool struct {
 	key     poolKey
-	targets []target       // by allocation and address
-	sums    []int          // of weights up to and with each target; nil: all are equal, and not 0
+	targets []target       // sorted by allocation and address
+	sums    []int          // cumulative weights of the targets; nil if all weights are equal and above 0
 	sticky  string         // name of the cookie, "" for none
-	byName  map[string]int // targets by cookie; nil without sticky
+	byName  map[string]int // indexes of targets by cookie; nil without sticky
 	counts  *counters
-	emptied time.Time // when the last instance left
+	emptied time.Time // time when the last instance left
 }
 
-// poolKey is what a pool is found by.
+// poolKey identifies a pool.
 type poolKey struct {
 	grpc   bool
 	host   string // "*.example.com" for a wildcard, "" for any
 	path   string // without a slash at its end; "" for all paths
-	listen int    // for tcp, which has no host and path
+	listen int    // port of a TCP route, which has no host and path
 }
 
 func keyOf(r *api.Route) poolKey {
@@ -65,7 +65,7 @@ func (k poolKey) protocol() string {
 	return api.RouteHTTP
 }
 
-// newPool makes a pool of targets, which it keeps.
+// newPool returns a pool that owns the targets.
 func newPool(key poolKey, targets []target, counts *counters) *pool {
 	p := &pool{key: key, targets: targets, counts: counts}
 	sum, equal, newest := 0, true, 0
@@ -97,7 +97,7 @@ func newPool(key poolKey, targets []target, counts *counters) *pool {
 	return p
 }
 
-// draw takes a target by chance and weight; -1 when all weights are 0.
+// draw returns a random target by weight, or -1 if all weights are 0.
 func (p *pool) draw() int {
 	switch {
 	case len(p.targets) == 0:
@@ -113,12 +113,11 @@ func (p *pool) draw() int {
 	return i
 }
 
-// pick chooses the target of a request, and none of those tried before: of two
-// drawn by weight, the one with less to do for its weight. That needs neither a
-// lock nor a counter that all requests share, as taking turns would, and it
-// keeps away from an instance that is slow, which taking turns cannot see. At
-// little load it is the weights alone that decide. The session's instance comes
-// first, if it is there and well.
+// pick chooses the target of a request, which must not be one of those tried
+// before. It draws two targets by weight, and chooses the one with fewer
+// outstanding requests relative to its weight. Unlike round robin, this needs no
+// lock or counter that all requests share, and avoids slow instances. At low load
+// the weights alone decide. The session's instance comes first if it is available.
 func (p *pool) pick(session string, tried []*instance, now int64) (target, bool) {
 	if session != "" {
 		if i, ok := p.byName[session]; ok && p.targets[i].weight > 0 && p.fit(i, tried, now) {
@@ -150,7 +149,7 @@ func (p *pool) fit(i int, tried []*instance, now int64) bool {
 	return !t.ejection.isOut(now) && !t.gone.Load() && !slices.Contains(tried, t)
 }
 
-// drawFit draws until a target may be taken; -1 when chance finds none.
+// drawFit draws a few times, and returns the first available target, or -1.
 func (p *pool) drawFit(tried []*instance, now int64) int {
 	for range 4 {
 		if i := p.draw(); i < 0 || p.fit(i, tried, now) {
@@ -160,8 +159,8 @@ func (p *pool) drawFit(tried []*instance, now int64) int {
 	return -1
 }
 
-// anyFit looks at all targets: first at those that may be taken, then at those
-// that are ejected, for an instance that failed is better than none.
+// anyFit searches all targets: first the available ones, then the ejected ones,
+// because an instance that failed is better than none.
 func (p *pool) anyFit(tried []*instance, now int64) (target, bool) {
 	if len(p.targets) == 0 {
 		return target{}, false
@@ -178,8 +177,8 @@ func (p *pool) anyFit(tried []*instance, now int64) (target, bool) {
 	return target{}, false
 }
 
-// spare reports whether an instance can be ejected: half of the pool, rounded
-// up, must stay, or with last, one.
+// spare reports whether the pool can eject an instance: at least half of its
+// instances must stay, or with last, at least one.
 func (p *pool) spare(i *instance, last bool, now int64) bool {
 	stay := 0
 	for _, t := range p.targets {
@@ -193,23 +192,23 @@ func (p *pool) spare(i *instance, last bool, now int64) bool {
 	return stay*2 >= len(p.targets)
 }
 
-// unreachable counts that an instance took no connection.
+// unreachable counts a failed connection to an instance.
 func (p *pool) unreachable(i *instance, err error) {
 	i.failures.Add(1)
 	now := ticks(time.Now())
 	i.ejection.failed(failuresToConnect, "no connection: "+inWords(err), now, func() bool { return p.spare(i, true, now) })
 }
 
-// failed counts that an instance gave no answer, or a bad one.
+// failed counts a missing or failed response of an instance.
 func (p *pool) failed(i *instance, why string) {
 	i.failures.Add(1)
 	now := ticks(time.Now())
 	i.ejection.failed(failuresToAnswer, why, now, func() bool { return p.spare(i, false, now) })
 }
 
-// counters are a route's, over all versions of its pool.
+// counters holds the counters of a route, which all versions of its pool share.
 type counters struct {
-	classes  [6]atomic.Uint64 // requests by the first digit of their status; 0: no answer was seen by the client
+	classes  [6]atomic.Uint64 // requests by the first digit of their status; 0 for those without one
 	retries  atomic.Uint64
 	unserved atomic.Uint64
 	bytesIn  atomic.Uint64

@@ -32,17 +32,16 @@ type Router struct {
 	applier  *applier
 	ports    ports
 
-	serving sync.WaitGroup // connections, and what accepts them
+	serving sync.WaitGroup // connections and listeners
 	conns   connections
 	tunnels tunnels
 	closing atomic.Bool
-	stopped chan struct{} // closed when nothing is accepted any more
+	stopped chan struct{} // closed when the router accepts no more connections
 
 	requests, refused, noRoute atomic.Uint64
 }
 
-// New takes the router's address, which the error names when somebody else has
-// it. Nothing is routed before Run.
+// New listens on the router's address. The router forwards nothing before Run.
 func New(config Config) (*Router, error) {
 	r := &Router{
 		config: config.withDefaults(), applier: newApplier(), handed: make(chan net.Conn), stopped: make(chan struct{}),
@@ -66,17 +65,17 @@ func New(config Config) (*Router, error) {
 	return r, nil
 }
 
-// Addr is where the router listens for HTTP, as host:port.
+// Addr returns the address of HTTP, as host:port.
 func (r *Router) Addr() string { return r.listener.Addr().String() }
 
-// Close gives the address back. It is for a router that is not run; Run does it
-// by itself.
+// Close releases the address of a router that does not run. Run releases it at
+// its end.
 func (r *Router) Close() error { return r.listener.Close() }
 
 const upkeepInterval = 2 * time.Second
 
-// Run routes until the context ends. Then it takes no more connections, gives
-// requests under way the time to end, and closes what is left.
+// Run routes until the context ends. Then it accepts no more connections, waits
+// for requests in flight up to DrainTimeout, and closes the remaining ones.
 func (r *Router) Run(ctx context.Context) error {
 	var loops sync.WaitGroup
 	logging, stopLogging := context.WithCancel(context.WithoutCancel(ctx))
@@ -98,8 +97,8 @@ func (r *Router) Run(ctx context.Context) error {
 	return nil
 }
 
-// followCatalog applies the catalog's updates. While there are none to be had,
-// the last table stays in use.
+// followCatalog applies the catalog's updates. It keeps the last table while the
+// catalog is unreachable.
 func (r *Router) followCatalog(ctx context.Context) {
 	if r.config.Source == nil {
 		return
@@ -110,13 +109,13 @@ func (r *Router) followCatalog(ctx context.Context) {
 		return nil
 	}, func(err error) {
 		if r.connected.Swap(false) && ctx.Err() == nil {
-			r.config.Logger.Warn("the router lost the catalog; it goes on with what it knows", "error", err)
+			r.config.Logger.Warn("the router lost the catalog; it continues with its last table", "error", err)
 		}
 	})
 }
 
-// Apply puts the table after an update in place of the present one. What leaves
-// gets no requests that begin later.
+// Apply replaces the table with the one after an update. Instances that leave
+// receive no later requests.
 func (r *Router) Apply(u *api.CatalogUpdate) {
 	r.applying.Lock()
 	defer r.applying.Unlock()
@@ -128,8 +127,8 @@ func (r *Router) Apply(u *api.CatalogUpdate) {
 	}
 }
 
-// publish puts the applier's table in use. A port that a route wants is open
-// before the table is.
+// publish makes the applier's table the current one, after it has opened the
+// ports of new TCP routes.
 func (r *Router) publish(now time.Time) {
 	if !r.closing.Load() {
 		r.follow(r.applier.listens)
@@ -138,8 +137,8 @@ func (r *Router) publish(now time.Time) {
 	r.updated.Store(now.UnixNano())
 }
 
-// upkeep closes connections that are not used, forgets routes that have been
-// without instances for long, and tries ports again.
+// upkeep closes unused connections, removes routes that have had no instance for
+// a long time, and retries ports that did not open.
 func (r *Router) upkeep(ctx context.Context) {
 	tick := time.NewTicker(upkeepInterval)
 	defer tick.Stop()
@@ -165,7 +164,7 @@ func (r *Router) tidy(now time.Time) {
 }
 
 func (r *Router) stop() {
-	r.applying.Lock() // no update opens a port any more
+	r.applying.Lock() // later updates open no ports
 	r.closing.Store(true)
 	r.follow(nil)
 	r.applying.Unlock()
@@ -238,7 +237,7 @@ func (s *connections) len() int {
 	return len(s.open)
 }
 
-// close closes those between two requests, or all.
+// close closes the idle connections, or all.
 func (s *connections) close(all bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -250,7 +249,7 @@ func (s *connections) close(all bool) {
 	}
 }
 
-// tunnels are connections that no request ends.
+// tunnels holds the connections of TCP routes and of upgraded requests.
 type tunnels struct {
 	mu     sync.Mutex
 	open   map[*net.TCPConn]struct{}

@@ -13,7 +13,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Status is what there is to say of the router now.
+// Status returns the router's current status.
 func (r *Router) Status() *api.RouterStatus {
 	t := r.table.Load()
 	s := &api.RouterStatus{
@@ -76,14 +76,14 @@ func (p *pool) status(now time.Time) *api.RouterRoute {
 
 var classNames = [6]string{"none", "1xx", "2xx", "3xx", "4xx", "5xx"}
 
-// failed reports whether a port could not be opened.
+// failed reports whether a port did not open.
 func (p *ports) failed() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.problems) > 0
 }
 
-// inWords are the problems, by port.
+// inWords returns the problems, sorted by port.
 func (p *ports) inWords() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

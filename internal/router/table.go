@@ -9,20 +9,20 @@ import (
 	"strings"
 )
 
-// A table finds the pool of a request. It is immutable: an update makes another
-// one, which shares all shards that did not change.
+// A table finds the pool of a request. It is immutable: an update creates another
+// one, which shares all unchanged shards.
 type table struct {
 	index  uint64
 	shards [shards]map[poolKey]*pool
-	hosts  [shards]map[string]int // how many pools of HTTP and gRPC a host has
-	// longest bounds the paths of pools, so that a request's path costs no more to
-	// look up than the routes' do.
+	hosts  [shards]map[string]int // number of HTTP and gRPC pools per host
+	// longest is the length of the longest path of a pool. A lookup ignores the rest
+	// of a longer path.
 	longest int
 }
 
 const shards = 512
 
-// seed is the process's: which shard a key is in matters to nobody else.
+// seed differs per process, which is harmless: no other process sees a shard.
 var seed = maphash.MakeSeed()
 
 func shardOf(k *poolKey) int {
@@ -37,8 +37,7 @@ func hostShard(host string) int { return int(maphash.String(seed, host) % shards
 
 func (t *table) get(k poolKey) *pool { return t.shards[shardOf(&k)][k] }
 
-// with returns a table in which pools are as given; a nil pool takes its key
-// away.
+// with returns a table with changed pools. A nil pool removes its key.
 func (t *table) with(index uint64, changed map[poolKey]*pool) *table {
 	next := *t
 	next.index = index
@@ -85,10 +84,9 @@ func cloned[K comparable, V any](m map[K]V) map[K]V {
 
 func (t *table) hasHost(host string) bool { return t.hosts[hostShard(host)][host] > 0 }
 
-// find returns the pool for a request: the host itself before the wildcard
-// above it, before any host; then the longest path. A gRPC request takes what
-// speaks gRPC if there is something at the same place, any other one takes what
-// does not.
+// find returns the pool for a request. The host itself precedes its wildcard, which
+// precedes an empty host; then the longest path wins. If a host and path has both,
+// gRPC requests go to the gRPC pool, and all others to the HTTP pool.
 func (t *table) find(host, path string, grpc bool) *pool {
 	if host != "" {
 		if p := t.findPath(host, path, grpc); p != nil {
@@ -103,7 +101,8 @@ func (t *table) find(host, path string, grpc bool) *pool {
 	return t.findPath("", path, grpc)
 }
 
-// findWildcard looks for "*" and a host's end from its first dot on.
+// findWildcard searches the pools of "*" followed by parent, which begins with a
+// dot.
 func (t *table) findWildcard(parent, path string, grpc bool) *pool {
 	var room [128]byte
 	name := append(append(room[:0], '*'), parent...)

@@ -14,16 +14,16 @@ import (
 	"time"
 )
 
-// ports are the listeners of TCP routes. Only the applier's goroutine changes
+// ports holds the listeners of TCP routes. Only the applier's goroutine changes
 // them.
 type ports struct {
 	mu       sync.Mutex
 	open     map[int]*net.TCPListener
-	problems map[int]string // as told in the log too
+	problems map[int]string // by port, as in the log
 }
 
-// follow opens and closes listeners so that they are those of a table. One that
-// cannot be opened is a problem that is shown, and tried again.
+// follow opens and closes listeners to match a table. The router's status shows a
+// port that does not open, and upkeep retries it.
 func (r *Router) follow(listens map[int]bool) {
 	p := &r.ports
 	p.mu.Lock()
@@ -63,7 +63,7 @@ func listen(address string) (*net.TCPListener, error) {
 	return l.(*net.TCPListener), nil
 }
 
-// accept serves a listener's connections until it is closed.
+// accept serves the connections of a listener until it is closed.
 func (r *Router) accept(l *net.TCPListener, serve func(*net.TCPConn)) {
 	for {
 		nc, err := l.AcceptTCP()
@@ -72,7 +72,7 @@ func (r *Router) accept(l *net.TCPListener, serve func(*net.TCPConn)) {
 			r.serving.Go(func() { serve(nc) })
 		case errors.Is(err, net.ErrClosed):
 			return
-		default: // too many open files, most likely: some will be closed
+		default: // probably too many open files, until a connection ends
 			r.config.Logger.Warn("no connection can be accepted", "address", l.Addr().String(), "error", err)
 			select {
 			case <-time.After(50 * time.Millisecond):
@@ -83,8 +83,8 @@ func (r *Router) accept(l *net.TCPListener, serve func(*net.TCPConn)) {
 	}
 }
 
-// serveTCP passes a connection on to an instance: to another one when the first
-// takes none.
+// serveTCP connects a client to an instance, and tries other instances if a
+// connection fails.
 func (r *Router) serveTCP(nc *net.TCPConn, port int) {
 	open := r.tunnels.add(nc)
 	defer r.tunnels.remove(open)
@@ -132,6 +132,6 @@ func (r *Router) serveTCP(nc *net.TCPConn, port int) {
 	}
 	rec.status = 503
 	rec.logged = r.access != nil && r.access.wants()
-	nc.SetLinger(0) // the client sees a reset, not an empty answer
+	nc.SetLinger(0) // a reset, because a regular end would look like an empty response
 	r.finish(&rec)
 }

@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// A watch ends a wait that takes longer than a limit. One timer serves all waits
-// of a stream: it fires once per limit and looks how old the present wait is, so
-// that a wait costs neither a timer nor a message to the connection's loop.
+// A watch interrupts a wait that takes longer than a limit. One timer serves all
+// waits of a stream: it fires once per limit and checks the age of the current
+// wait, so that a wait costs neither a timer nor a deadline.
 type watch struct {
-	limit time.Duration // 0 or less: waits may take for ever
-	over  func()        // interrupts the wait; it is not called after stop
-	other *watch        // while it waits, this one's time does not run; may be nil
+	limit time.Duration // 0 or less for no limit
+	over  func()        // interrupts the wait; never called after stop
+	other *watch        // suspends this watch while it waits; may be nil
 
 	mu      sync.Mutex
-	since   time.Time // when the present wait began; zero: nobody waits
-	last    time.Time // when the last wait ended
+	since   time.Time // beginning of the current wait; zero outside of a wait
+	last    time.Time // end of the last wait
 	timer   *time.Timer
 	stopped bool
 }
@@ -44,8 +44,8 @@ func (w *watch) end() {
 	w.since, w.last = time.Time{}, time.Now()
 }
 
-// look interrupts the present wait if it is too old, or looks again when it
-// would be.
+// look interrupts the current wait if it is too old. Otherwise it sets the timer to
+// the time when it will be.
 func (w *watch) look() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -67,7 +67,7 @@ func (w *watch) look() {
 	w.timer.Reset(left)
 }
 
-// moved returns the end of the last wait, which is now during a wait.
+// moved returns the end of the last wait, or now during a wait.
 func (w *watch) moved(now time.Time) time.Time {
 	if w == nil {
 		return time.Time{}
@@ -80,7 +80,7 @@ func (w *watch) moved(now time.Time) time.Time {
 	return w.last
 }
 
-// stop ends the watch: what over refers to may go.
+// stop ends the watch. It never calls over afterwards.
 func (w *watch) stop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
