@@ -29,8 +29,8 @@ func prefixes(t *testing.T, texts ...string) (all []netip.Prefix) {
 }
 
 // toleratedByNetHTTP lists the requests that the engine "standard" treats
-// differently, with the status of its response. Instances never receive such a
-// request as it was: net/http writes it again.
+// differently, with the status of its response. Instances never receive them
+// unchanged, because net/http writes each request anew.
 var toleratedByNetHTTP = map[string]int{
 	"the same length twice":        200, // sent once
 	"both framings":                200, // the length is dropped
@@ -47,8 +47,8 @@ var toleratedByNetHTTP = map[string]int{
 	"an origin after the body":     200,
 }
 
-// A request that two parsers could read in two ways must not get through, and
-// nothing that comes behind it may be read as a request.
+// The router rejects requests that two parsers could read differently, and reads
+// no request after them.
 func TestWhatCouldBeSmuggledIsRefused(t *testing.T) {
 	onEachEngine(t, testWhatCouldBeSmuggledIsRefused)
 }

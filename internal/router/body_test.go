@@ -162,8 +162,8 @@ func testAnAnswerBeforeTheRequestsEnd(t *testing.T, on engine) {
 	l.ends()
 }
 
-// answers is an instance that sends bytes, whatever it is asked, and closes the
-// connection when it is told to.
+// answers starts an instance that responds to everything with the same bytes, and
+// then closes the connection if closes is true.
 func answers(t *testing.T, text string, closes bool) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Both protocols have the same limits and retries, whichever engine serves them.
+// Both protocols have the same retries with both engines.
 func TestBothProtocolsRepeatARequestWithASmallBody(t *testing.T) {
 	onEachEngine(t, testBothProtocolsRepeatARequestWithASmallBody)
 }
@@ -57,8 +57,8 @@ func testBothProtocolsRepeatARequestWithASmallBody(t *testing.T, on engine) {
 	}
 }
 
-// A response arrives as the instance sent it: without a guessed content type, and
-// without a date.
+// The client receives a response without a guessed content type and without a date
+// of the router.
 func TestTheRouterAddsNoFieldsToAResponse(t *testing.T) {
 	onEachEngine(t, testTheRouterAddsNoFieldsToAResponse)
 }
@@ -95,7 +95,7 @@ func testInvalidResponsesAreRefusedToBothProtocols(t *testing.T, on engine) {
 	}
 }
 
-// OPTIONS * is a question to the instance, and not to the router.
+// OPTIONS * asks the instance, not the router.
 func TestAnInstanceRespondsToOptionsOfAWholeServer(t *testing.T) {
 	onEachEngine(t, testAnInstanceRespondsToOptionsOfAWholeServer)
 }
@@ -140,8 +140,8 @@ func testAnHTTP10ClientReceivesNoInterimResponse(t *testing.T, on engine) {
 	l.ends()
 }
 
-// The rest of a request that the instance did not wait for is not read as another
-// request.
+// The router does not mistake the rest of a request, which the instance did not
+// read, for another request.
 func TestTheRestOfARequestIsNotARequest(t *testing.T) {
 	onEachEngine(t, testTheRestOfARequestIsNotARequest)
 }

@@ -21,11 +21,10 @@ import (
 	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
-// deadline bounds what a test waits for.
+// deadline limits each wait of a test.
 const deadline = 15 * time.Second
 
-// running is a router on sockets of this machine, with a catalog that the test
-// makes up.
+// running is a router on loopback, with a catalog that the test provides.
 type running struct {
 	*Router
 	t       *testing.T
@@ -85,7 +84,7 @@ func (l testLog) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// route is a route in its canonical form.
+// route returns a route in its canonical form.
 func route(changes ...func(*api.Route)) *api.Route {
 	one := 1
 	r := &api.Route{Protocol: api.RouteHTTP, Path: "/", Port: "http", Weight: &one}
@@ -129,13 +128,13 @@ func serve(t *testing.T, h http.HandlerFunc) string {
 	return s.Listener.Addr().String()
 }
 
-// says is an instance that answers with a word.
+// says starts an instance that responds with a word.
 func says(t *testing.T, word string) string {
 	t.Helper()
 	return serve(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, word) })
 }
 
-// unused is an address on which nobody listens.
+// unused returns an address without a listener.
 func unused(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -146,7 +145,8 @@ func unused(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// get asks the router and returns the answer's status and body.
+// get sends a request to the router, and returns the status and body of the
+// response.
 func (r *running) get(hostAndPath string, change ...func(*http.Request)) (int, string) {
 	r.t.Helper()
 	a := r.do(http.MethodGet, hostAndPath, nil, change...)
@@ -183,14 +183,14 @@ func (r *running) do(method, hostAndPath string, body io.Reader, change ...func(
 	return reply{resp.StatusCode, resp.Header, string(text), resp.Close}
 }
 
-// oneShot keeps no connections.
+// oneShot is a client without keep-alive connections.
 var oneShot = &http.Client{
 	Transport:     &http.Transport{DisableKeepAlives: true},
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	Timeout:       deadline,
 }
 
-// A line is a connection for bytes that no client would send.
+// A line is a connection for bytes that no regular client sends.
 type line struct {
 	net.Conn
 	t *testing.T
@@ -215,7 +215,7 @@ func (l *line) send(format string, args ...any) {
 	}
 }
 
-// read reads one answer.
+// read reads one response.
 func (l *line) read(method string) reply {
 	l.t.Helper()
 	resp, err := http.ReadResponse(l.r, &http.Request{Method: method})

@@ -20,8 +20,8 @@ import (
 	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
-// The time for an answer counts from the request's end: an upload may take
-// longer than an instance may think.
+// The time limit of a response counts from the end of the request: an upload may
+// take longer than the limit.
 func TestAnUploadMayTakeLongerThanAnAnswer(t *testing.T) {
 	onEachEngine(t, testAnUploadMayTakeLongerThanAnAnswer)
 }
@@ -54,8 +54,7 @@ func testAnUploadMayTakeLongerThanAnAnswer(t *testing.T, on engine) {
 	}
 }
 
-// An instance that reads its request and then says nothing has its time, with a
-// body that is passed on too.
+// The time limit of a response also applies to requests with a streamed body.
 func TestAnAnswerToALargeBodyThatDoesNotComeInTime(t *testing.T) {
 	onEachEngine(t, testAnAnswerToALargeBodyThatDoesNotComeInTime)
 }
@@ -80,8 +79,8 @@ func testAnAnswerToALargeBodyThatDoesNotComeInTime(t *testing.T, on engine) {
 	}
 }
 
-// What an instance sends after its answer must not become the answer to
-// somebody else's request: that is how answers are smuggled.
+// Bytes that an instance sends after a response must not become the response to
+// another client's request: attackers smuggle responses that way.
 func TestWhatFollowsAnAnswerIsNobodysAnswer(t *testing.T) {
 	onEachEngine(t, testWhatFollowsAnAnswerIsNobodysAnswer)
 }
@@ -131,7 +130,7 @@ func testWhatFollowsAnAnswerIsNobodysAnswer(t *testing.T, on engine) {
 	}
 }
 
-// In HTTP/2 by upgrade, requests would go past the router's routes.
+// After an upgrade to HTTP/2, requests would bypass the router's routes.
 func TestHTTP2IsNotToBeHadByUpgrade(t *testing.T) { onEachEngine(t, testHTTP2IsNotToBeHadByUpgrade) }
 
 func testHTTP2IsNotToBeHadByUpgrade(t *testing.T, on engine) {
@@ -148,8 +147,8 @@ func testHTTP2IsNotToBeHadByUpgrade(t *testing.T, on engine) {
 	}
 }
 
-// Fields that programs take for others are not passed on: underscores for
-// dashes, and Proxy for the environment's HTTP_PROXY.
+// The router does not forward fields that programs mistake for others: those with
+// underscores instead of dashes, and Proxy, which CGI turns into HTTP_PROXY.
 func TestFieldsInDisguiseAreNotPassedOn(t *testing.T) {
 	onEachEngine(t, testFieldsInDisguiseAreNotPassedOn)
 }
@@ -181,8 +180,8 @@ func testFieldsInDisguiseAreNotPassedOn(t *testing.T, on engine) {
 	}
 }
 
-// HTTP/2 can carry what would be something else in HTTP/1.1, which the instance
-// speaks.
+// HTTP/2 can carry requests that HTTP/1.1, which the instance speaks, would read
+// differently.
 func TestHTTP2RequestsThatHTTP11CannotCarryAreRefused(t *testing.T) {
 	for what, c := range map[string]struct {
 		method, host, target string
@@ -208,8 +207,7 @@ func TestHTTP2RequestsThatHTTP11CannotCarryAreRefused(t *testing.T) {
 	}
 }
 
-// What HTTP/1.1 requests may not do with their bodies, those of HTTP/2 may not
-// either: hold an instance by saying nothing, or be larger than they may.
+// The limits of the time and size of bodies apply to HTTP/2 as to HTTP/1.1.
 func TestHTTP2BodiesThatAreLateOrTooLarge(t *testing.T) {
 	onEachEngine(t, testHTTP2BodiesThatAreLateOrTooLarge)
 }
@@ -242,8 +240,8 @@ func testHTTP2BodiesThatAreLateOrTooLarge(t *testing.T, on engine) {
 	}
 }
 
-// A body without length ends with its connection; one that was cut must not
-// look like it.
+// A body without a length ends with its connection. A truncated one must not look
+// complete.
 func TestABodyWithoutLengthThatIsCutEndsInAReset(t *testing.T) {
 	onEachEngine(t, testABodyWithoutLengthThatIsCutEndsInAReset)
 }
@@ -287,7 +285,7 @@ func testABodyWithoutLengthThatIsCutEndsInAReset(t *testing.T, on engine) {
 	}
 }
 
-// A head is bounded, in whatever pieces it comes and whatever came before it.
+// The limit of a head does not depend on the request before it.
 func TestALargeHeadBehindALargeBodyIsRefused(t *testing.T) {
 	onEachEngine(t, testALargeHeadBehindALargeBodyIsRefused)
 }
@@ -311,8 +309,8 @@ func testALargeHeadBehindALargeBodyIsRefused(t *testing.T, on engine) {
 	l.ends()
 }
 
-// An upgrade that the instance does not agree to is a plain request: what comes
-// behind it is routed like any other, and not passed on unseen.
+// An upgrade that the instance rejects is a plain request: the router routes the
+// requests after it as usual.
 func TestAnUpgradeThatIsRefusedOpensNothing(t *testing.T) {
 	onEachEngine(t, testAnUpgradeThatIsRefusedOpensNothing)
 }
@@ -336,8 +334,7 @@ func testAnUpgradeThatIsRefusedOpensNothing(t *testing.T, on engine) {
 	}
 }
 
-// A body is passed on while it comes, and so is its answer: neither is ever
-// whole in the router.
+// The router streams the bodies of requests and of responses.
 func TestBodiesArePassedOnPieceByPiece(t *testing.T) {
 	onEachEngine(t, testBodiesArePassedOnPieceByPiece)
 }
@@ -382,8 +379,8 @@ func testBodiesArePassedOnPieceByPiece(t *testing.T, on engine) {
 	}
 }
 
-// What the router answers itself leaves the connection as it was, if nothing
-// speaks against it.
+// The router keeps a connection after a response of its own, unless the request
+// has a body.
 func TestAConnectionGoesOnAfterErrors(t *testing.T) {
 	onEachEngine(t, testAConnectionGoesOnAfterErrors)
 }

@@ -46,8 +46,8 @@ func testARequestThatNobodyTookGoesToAnotherInstance(t *testing.T, on engine) {
 	}
 }
 
-// An instance that closes a connection without an answer may have carried the
-// request out.
+// An instance that closes a connection without a response may have executed the
+// request.
 func TestARequestWithoutAnswerIsRepeatedOnlyIfThatDoesNoHarm(t *testing.T) {
 	onEachEngine(t, testARequestWithoutAnswerIsRepeatedOnlyIfThatDoesNoHarm)
 }
@@ -76,7 +76,7 @@ func testARequestWithoutAnswerIsRepeatedOnlyIfThatDoesNoHarm(t *testing.T, on en
 	}
 }
 
-// A request that ends whoever gets it must not end them all.
+// A request that crashes each instance must not reach all of them.
 func TestARequestThatEndsInstancesIsNotGivenToAll(t *testing.T) {
 	onEachEngine(t, testARequestThatEndsInstancesIsNotGivenToAll)
 }
@@ -184,9 +184,9 @@ func testEjectionHasBackoffAndNeverTakesAll(t *testing.T, on engine) {
 	}
 }
 
-// Instances come and go under load. No request is lost that may be repeated,
-// even if instances end at once; and none at all when they end after what they
-// had taken on, as shutdown_delay has them do.
+// Instances join and leave under load. The router loses no idempotent request, even
+// if instances end abruptly, and no request at all if they first complete their
+// requests, as with shutdown_delay.
 func TestNoRequestIsLostWhileInstancesComeAndGo(t *testing.T) {
 	onEachEngine(t, testNoRequestIsLostWhileInstancesComeAndGo)
 }
@@ -197,7 +197,7 @@ func testNoRequestIsLostWhileInstancesComeAndGo(t *testing.T, on engine) {
 	}
 }
 
-// A comer is an instance that comes and goes.
+// A comer is an instance that joins and leaves.
 type comer struct {
 	name string
 	*http.Server

@@ -21,12 +21,12 @@ import (
 	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
-// clients are one of each protocol.
+// clients returns a client for each protocol.
 func clients(t *testing.T) map[string]*http.Client {
 	return map[string]*http.Client{"HTTP/1.1": oneShot, "HTTP/2": h2c(t)}
 }
 
-// stalled are answers that begin and do not go on, by the host that gives them.
+// stalled holds responses that begin and then stall, by host.
 var stalled = map[string]string{
 	"length":      "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf",
 	"head":        "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n",
@@ -34,7 +34,7 @@ var stalled = map[string]string{
 	"until-close": "HTTP/1.1 200 OK\r\n\r\nhalf",
 }
 
-// ask asks, and returns when the answer's head is there.
+// ask sends a request, and returns after the head of its response.
 func (r *running) ask(client *http.Client, hostAndPath string) *http.Response {
 	r.t.Helper()
 	name, rest, _ := strings.Cut(hostAndPath, "/")
@@ -51,7 +51,7 @@ func (r *running) ask(client *http.Client, hostAndPath string) *http.Response {
 	return resp
 }
 
-// instance is the state of the one instance of a host.
+// instance returns the state of the only instance of a host.
 func (r *running) instance(host string) *api.RouterInstance {
 	r.t.Helper()
 	for _, to := range r.Status().Routes {
@@ -86,8 +86,7 @@ func testAnAnswerThatStallsIsBrokenOff(t *testing.T, on engine) {
 	}
 }
 
-// Failures in the middle of answers are failures in a row, though each answer
-// had begun well.
+// Responses that stall are consecutive failures, although each began well.
 func TestAnInstanceWhoseAnswersStallIsEjected(t *testing.T) {
 	onEachEngine(t, testAnInstanceWhoseAnswersStallIsEjected)
 }
@@ -113,7 +112,7 @@ func testAnInstanceWhoseAnswersStallIsEjected(t *testing.T, on engine) {
 	}
 }
 
-// paced writes a byte of an answer after each pause.
+// paced writes a byte of a response after each pause.
 func paced(w io.Writer, flush func() error, pauses []time.Duration) {
 	for _, d := range pauses {
 		wait.Pass(context.Background(), d)
@@ -122,8 +121,8 @@ func paced(w io.Writer, flush func() error, pauses []time.Duration) {
 	}
 }
 
-// A byte in less than the timeout is enough, however the pauses follow one
-// another; the timeout is never shorter than it is said to be.
+// A byte within the timeout is enough, for any sequence of pauses. The timeout is
+// never shorter than configured.
 func TestASlowBodyThatGoesOnPasses(t *testing.T) { onEachEngine(t, testASlowBodyThatGoesOnPasses) }
 
 func testASlowBodyThatGoesOnPasses(t *testing.T, on engine) {
@@ -171,8 +170,8 @@ func testASlowBodyThatGoesOnPasses(t *testing.T, on engine) {
 	}
 }
 
-// outlast returns when body_timeout has passed since it was called: when
-// answers that stall were broken off.
+// outlast returns after body_timeout, when the router has broken off responses that
+// stall.
 func (r *running) outlast() {
 	r.t.Helper()
 	for range 3 {
@@ -182,8 +181,7 @@ func (r *running) outlast() {
 	}
 }
 
-// A stream of events says something when something happens. So do gRPC's
-// streams, and a WebSocket.
+// Streams of events, gRPC streams and WebSockets may pause.
 func TestAStreamMayBeSilentForLongerThanBodyTimeout(t *testing.T) {
 	onEachEngine(t, testAStreamMayBeSilentForLongerThanBodyTimeout)
 }
@@ -288,8 +286,8 @@ func testAClientThatStopsReadingIsGivenUp(t *testing.T, on engine) {
 	}
 }
 
-// An HTTP/2 client may leave no room for a single byte; what the router itself
-// has to say waits for it no longer than anything else.
+// The time limit of a response applies to a refusal too, whose client may leave no
+// room for a single byte.
 func TestAnHTTP2ClientWithoutRoomForARefusalIsGivenUp(t *testing.T) {
 	onEachEngine(t, testAnHTTP2ClientWithoutRoomForARefusalIsGivenUp)
 }
@@ -318,8 +316,8 @@ func testAnHTTP2ClientWithoutRoomForARefusalIsGivenUp(t *testing.T, on engine) {
 	}
 }
 
-// An answer may begin before its request has ended, and have to wait for it: a
-// request that stalls is the client's fault.
+// A response may begin before the end of its request, and wait for it. The client
+// is responsible for a request that stalls.
 func TestAnInstanceIsNotBlamedForARequestThatStalls(t *testing.T) {
 	onEachEngine(t, testAnInstanceIsNotBlamedForARequestThatStalls)
 }
@@ -379,8 +377,8 @@ func testBodiesWithoutATimeout(t *testing.T, on engine) {
 	}
 }
 
-// The transport may still read a request's body when the answer has ended and
-// the stream with it.
+// The transport may still read the body of a request when the response and the
+// stream have ended.
 func TestManyHTTP2AnswersBeforeTheirRequestsEnd(t *testing.T) {
 	r := fast.start(t, Config{})
 	r.add("one", serve(t, func(w http.ResponseWriter, q *http.Request) {
@@ -406,7 +404,7 @@ func TestManyHTTP2AnswersBeforeTheirRequestsEnd(t *testing.T) {
 	}
 }
 
-// A protocol that an instance changes to unasked must not cost a connection.
+// A protocol change that the client did not request must not leak a connection.
 func TestAnUnaskedChangeOfProtocolIsRefusedToHTTP2(t *testing.T) {
 	onEachEngine(t, testAnUnaskedChangeOfProtocolIsRefusedToHTTP2)
 }

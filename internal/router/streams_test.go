@@ -66,7 +66,7 @@ func testWebSocket(t *testing.T, on engine) {
 	eventually(t, "the tunnel is counted", func() bool { return r.Status().Routes[0].Responses["1xx"] == 1 })
 }
 
-// h2c is a client that speaks HTTP/2 without TLS.
+// h2c returns a client that speaks HTTP/2 without TLS.
 func h2c(t *testing.T) *http.Client {
 	var only http.Protocols
 	only.SetUnencryptedHTTP2(true)
@@ -119,14 +119,14 @@ func testHTTP2ToInstancesThatSpeakHTTP1(t *testing.T, on engine) {
 	}
 }
 
-// frame is a message as gRPC frames it.
+// frame returns a message with the framing of gRPC.
 func frame(text string) []byte {
 	b := binary.BigEndian.AppendUint32([]byte{0}, uint32(len(text)))
 	return append(b, text...)
 }
 
-// A gRPC call is a POST over HTTP/2 whose answer has its status in trailers;
-// both sides may send as long as they like.
+// A gRPC call is a POST over HTTP/2 whose response has its status in trailers. Both
+// sides may send indefinitely.
 func TestGRPC(t *testing.T) { onEachEngine(t, testGRPC) }
 
 func testGRPC(t *testing.T, on engine) {
@@ -195,7 +195,7 @@ func testGRPC(t *testing.T, on engine) {
 	}
 }
 
-// echoTCP is an instance that sends back what it gets, and a last word.
+// echoTCP starts an instance that returns all bytes, and then a last word.
 func echoTCP(t *testing.T, last string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -14,7 +14,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// manyEntries are 10,000 instances, spread over routes.
+// manyEntries returns 10,000 instances, spread over routes.
 func manyEntries(routes int) []*api.CatalogEntry {
 	var all []*api.CatalogEntry
 	for i := range 10_000 {
@@ -62,8 +62,8 @@ func BenchmarkFind(b *testing.B) {
 	}
 }
 
-// After any updates, a table is what one update with the same entries makes,
-// and whatever is not in it any more has left.
+// A sequence of updates results in the same table as one update with the same
+// entries, and reports each instance that left.
 func TestAnyUpdatesEndInTheSameTable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, want := newApplier(), map[string]*api.CatalogEntry{}
@@ -111,7 +111,7 @@ func TestAnyUpdatesEndInTheSameTable(t *testing.T) {
 	})
 }
 
-// pictureOf lists what a table leads to.
+// pictureOf lists the targets of a table.
 func pictureOf(t *table) string {
 	var b strings.Builder
 	for n := range 4 {
