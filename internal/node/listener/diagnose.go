@@ -30,7 +30,7 @@ func Diagnose(q Question) (kind api.TroubleKind, words string) {
 	if err != nil || !isLocal(to.Addr()) {
 		return "", "" // the port belongs to another machine or namespace
 	}
-	all, err := On(q.PID, to.Port())
+	all, err := listenersOn(q.PID, to.Port())
 	if err != nil {
 		return "", ""
 	}
@@ -43,7 +43,7 @@ func Diagnose(q Question) (kind api.TroubleKind, words string) {
 	if len(there) == 0 {
 		return "", ""
 	}
-	owners := Owners(there)
+	owners := ownersOf(there)
 	foreign := slices.DeleteFunc(slices.Clone(owners), func(o Owner) bool { return q.Family.Has(o.PID) })
 	switch {
 	case len(owners) == 0:

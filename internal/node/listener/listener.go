@@ -36,9 +36,9 @@ func (l Listener) Covers(to netip.Addr) bool {
 	return at == to
 }
 
-// On returns the listeners on a port in the network namespace of a process; 0 means this
+// listenersOn returns the listeners on a port in the network namespace of a process; 0 means this
 // process.
-func On(pid int, port uint16) ([]Listener, error) {
+func listenersOn(pid int, port uint16) ([]Listener, error) {
 	return on(procDir(pid), port)
 }
 

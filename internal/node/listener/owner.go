@@ -25,9 +25,9 @@ func (o Owner) String() string {
 	return "process " + strconv.Itoa(o.PID) + " (" + o.Name + ")"
 }
 
-// Owners finds the processes that hold one of the sockets, except those that it may not
+// ownersOf finds the processes that hold one of the sockets, except those that it may not
 // inspect. It visits every process of the machine.
-func Owners(of []Listener) (all []Owner) {
+func ownersOf(of []Listener) (all []Owner) {
 	wanted := make(map[string]bool, len(of))
 	for _, l := range of {
 		wanted["socket:["+l.inode+"]"] = true

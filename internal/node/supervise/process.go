@@ -102,7 +102,7 @@ func (p *Process) Wait(ctx context.Context) (driver.Exit, error) {
 
 // Signal sends a signal, by name, to the main process.
 func (p *Process) Signal(ctx context.Context, name string) error {
-	sig, err := ParseSignal(name)
+	sig, err := parseSignal(name)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (p *Process) Stop(ctx context.Context, signal string, timeout time.Duration
 	sig := unix.SIGTERM
 	if signal != "" {
 		var err error
-		if sig, err = ParseSignal(signal); err != nil {
+		if sig, err = parseSignal(signal); err != nil {
 			return err
 		}
 	}

@@ -40,12 +40,12 @@ func FuzzParseStat(f *testing.F) {
 
 func TestParseSignal(t *testing.T) {
 	for name, want := range map[string]unix.Signal{"SIGTERM": unix.SIGTERM, "term": unix.SIGTERM, " Hup ": unix.SIGHUP, "9": unix.SIGKILL} {
-		if got, err := ParseSignal(name); err != nil || got != want {
+		if got, err := parseSignal(name); err != nil || got != want {
 			t.Errorf("%q: %v, %v; want %v", name, got, err, want)
 		}
 	}
 	for _, bad := range []string{"", "SIG", "SIGFOO", "0", "-1", "65"} {
-		if got, err := ParseSignal(bad); err == nil {
+		if got, err := parseSignal(bad); err == nil {
 			t.Errorf("%q was read as %v", bad, got)
 		}
 	}

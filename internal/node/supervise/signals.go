@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ParseSignal parses a signal's name: "SIGTERM", "TERM" or "15".
-func ParseSignal(name string) (unix.Signal, error) {
+// parseSignal parses a signal's name: "SIGTERM", "TERM" or "15".
+func parseSignal(name string) (unix.Signal, error) {
 	n := strings.ToUpper(strings.TrimSpace(name))
 	if v, err := strconv.Atoi(n); err == nil && v > 0 && v < 65 {
 		return unix.Signal(v), nil

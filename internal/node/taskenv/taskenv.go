@@ -21,8 +21,8 @@ import (
 
 // Prefixes of the variables that Reeve sets.
 const (
-	Prefix       = "REEVE_"
-	CompatPrefix = "NOMAD_"
+	prefix       = "REEVE_"
+	compatPrefix = "NOMAD_"
 )
 
 // Input holds the inputs of an environment.
@@ -62,8 +62,8 @@ func Build(in Input) *Env {
 
 // set sets a variable under both prefixes.
 func (e *Env) set(name, value string) {
-	e.vars[CompatPrefix+name] = value
-	e.vars[Prefix+name] = value
+	e.vars[compatPrefix+name] = value
+	e.vars[prefix+name] = value
 }
 
 // Get returns a variable's value; "" if it is not set.

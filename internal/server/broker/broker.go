@@ -24,8 +24,8 @@ type Limits struct {
 	FollowUpJitter time.Duration // maximum random addition to FollowUp
 }
 
-// DefaultLimits are the limits of a server.
-var DefaultLimits = Limits{
+// defaultLimits are the limits of a server.
+var defaultLimits = Limits{
 	AckDeadline: time.Minute, Deliveries: 3, FirstBackoff: time.Second, Backoff: 20 * time.Second,
 	FollowUp: time.Minute, FollowUpJitter: 5 * time.Minute,
 }
@@ -57,7 +57,7 @@ type Broker struct {
 // New returns an empty broker.
 func New(cfg Config) *Broker {
 	if cfg.Limits == (Limits{}) {
-		cfg.Limits = DefaultLimits
+		cfg.Limits = defaultLimits
 	}
 	w := &storeLookup{fleet: cfg.Fleet}
 	b := &Broker{cfg: cfg, world: w, q: newQueue(cfg.Limits, w), saves: make(chan struct{}, 1)}

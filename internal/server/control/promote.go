@@ -21,7 +21,7 @@ func PromoteDeployment(snap *state.Snapshot, d *api.Deployment, groups []string,
 	}
 	cmd := &state.PromoteDeployment{
 		ID: d.ID, Description: promoted.StatusDescription, Time: now.UnixNano(),
-		Evaluation: DeploymentEvaluation(snap, d, now),
+		Evaluation: deploymentEvaluation(snap, d, now),
 	}
 	for name, g := range promoted.Groups {
 		if g.Promoted && !d.Groups[name].Promoted {
@@ -40,7 +40,7 @@ func SetHealth(snap *state.Snapshot, d *api.Deployment, healthy, unhealthy []str
 	}
 	cmd := &state.SetAllocHealth{DeploymentID: d.ID, Healthy: healthy, Unhealthy: unhealthy, Time: now.UnixNano()}
 	if len(unhealthy) == 0 {
-		cmd.Evaluation = DeploymentEvaluation(snap, d, now)
+		cmd.Evaluation = deploymentEvaluation(snap, d, now)
 		return cmd, nil
 	}
 	reverts := false

@@ -21,7 +21,7 @@ func FailDeployment(snap *state.Snapshot, d *api.Deployment, description string,
 func failDeployment(snap *state.Snapshot, d *api.Deployment, description string, revert bool, now time.Time) *state.UpdateDeployment {
 	cmd := &state.UpdateDeployment{
 		ID: d.ID, Status: api.DeploymentFailed, Description: description, Time: now.UnixNano(),
-		Evaluation: DeploymentEvaluation(snap, d, now), Troubles: troublesOf(snap, d, now),
+		Evaluation: deploymentEvaluation(snap, d, now), Troubles: troublesOf(snap, d, now),
 	}
 	current := snap.Job(d.Namespace, d.JobID)
 	if revert = revert && current != nil && current.Version == d.JobVersion; !revert {
@@ -67,9 +67,9 @@ func StableVersion(snap *state.Snapshot, d *api.Deployment) *uint64 {
 	return nil
 }
 
-// DeploymentEvaluation is the next evaluation of a deployment's job; nil when
+// deploymentEvaluation is the next evaluation of a deployment's job; nil when
 // the job is gone.
-func DeploymentEvaluation(snap *state.Snapshot, d *api.Deployment, now time.Time) *api.Evaluation {
+func deploymentEvaluation(snap *state.Snapshot, d *api.Deployment, now time.Time) *api.Evaluation {
 	job := snap.Job(d.Namespace, d.JobID)
 	if job == nil {
 		return nil

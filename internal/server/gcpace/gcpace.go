@@ -23,26 +23,26 @@ const (
 	minPercent     = 25 // of the live heap, even if that exceeds maxBytes
 )
 
-// Percent returns the share of live bytes that the process may allocate before the
+// percentOf returns the share of live bytes that the process may allocate before the
 // next collection, for debug.SetGCPercent.
-func Percent(live uint64) int {
+func percentOf(live uint64) int {
 	if live == 0 {
 		return defaultPercent
 	}
 	return max(minPercent, int(min(defaultPercent, maxBytes*100/live)))
 }
 
-// Bound applies Percent after every collection until stop is called. Call it once:
+// Bound applies percentOf after every collection until stop is called. Call it once:
 // the setting belongs to the whole process.
 func Bound() (stop func()) {
-	before := debug.SetGCPercent(Percent(live()))
+	before := debug.SetGCPercent(percentOf(live()))
 	var stopped atomic.Bool
 	var set atomic.Int64
 	afterCollection(func() (again bool) {
 		if stopped.Load() {
 			return false
 		}
-		if p := Percent(live()); p != int(set.Swap(int64(p))) {
+		if p := percentOf(live()); p != int(set.Swap(int64(p))) {
 			debug.SetGCPercent(p) // stops the world for a moment
 		}
 		return true

@@ -16,7 +16,7 @@ func TestHeadroomIsBounded(t *testing.T) {
 		live uint64
 		want int // percent
 	}{{0, 200}, {20 * mb, 200}, {256 * mb, 200}, {512 * mb, 100}, {1024 * mb, 50}, {2048 * mb, 25}, {8192 * mb, 25}} {
-		if got := Percent(c.live); got != c.want {
+		if got := percentOf(c.live); got != c.want {
 			t.Errorf("with %d MB in use: %d %%, want %d %%", c.live/mb, got, c.want)
 		}
 	}
