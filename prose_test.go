@@ -28,32 +28,10 @@ const helpPage = "docs/cli.md"
 // entry after you rewrite its prose. Do not add entries.
 var unrevised = []string{
 	"api/reason_text.go",
-	"docs/agent-config.md",
 	"docs/api.md",
-	"docs/cli.md",
-	"docs/compatibility.md",
-	"docs/design/README.md",
-	"docs/design/adding-a-noun.md",
-	"docs/design/evaluations.md",
-	"docs/design/log.md",
-	"docs/design/plans.md",
-	"docs/design/supervisor.md",
-	"docs/domains.md",
-	"docs/exit-codes.md",
-	"docs/getting-started.md",
-	"docs/health-and-traffic.md",
-	"docs/job-files.md",
-	"docs/one-off-tasks.md",
-	"docs/operations.md",
-	"docs/rollouts.md",
-	"docs/scheduling.md",
-	"docs/sdk.md",
-	"docs/sim.md",
-	"docs/tasks.md",
 	"examples/events",
 	"internal/agent",
 	"internal/bench",
-	"internal/cli",
 	"internal/cli/plantree",
 	"internal/cli/term",
 	"internal/cli/view",
@@ -124,6 +102,9 @@ func ban(words string) *regexp.Regexp { return regexp.MustCompile(`(?i)\b(` + wo
 // quoted matches literals in prose: code and quotations are exempt.
 var quoted = regexp.MustCompile("`[^`]*`|\"[^\"]*\"")
 
+// conditions matches "as soon as it is" and the like, which name a time or a condition.
+var conditions = regexp.MustCompile(`(?i)\bas (soon|long|far|often) as (it|they) (is|are|was|were)\b`)
+
 // questions matches questions, which may begin with "what".
 var questions = regexp.MustCompile(`\b[Ww]hat\b[^.;:|]*\?`)
 
@@ -133,7 +114,9 @@ func findBanned(line string) []string {
 		return nil
 	}
 	var found []string
-	line = questions.ReplaceAllString(quoted.ReplaceAllString(line, ""), "")
+	for _, exempt := range []*regexp.Regexp{quoted, questions, conditions} {
+		line = exempt.ReplaceAllString(line, "")
+	}
 	for _, b := range banned {
 		if words := b.words.FindString(line); words != "" {
 			found = append(found, fmt.Sprintf("%q: write %s", words, b.instead))

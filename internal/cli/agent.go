@@ -26,20 +26,20 @@ func agentCommand(c *cli) *command {
 	return &command{
 		use:   "agent",
 		short: "Run an agent: a server, a node, or both",
-		long: `Runs an agent until it gets SIGINT or SIGTERM. Configuration files come first,
-in order, then the flags; what comes later wins.
+		long: `Run an agent until it receives SIGINT or SIGTERM. The agent reads configuration
+files in order, then the flags; later values override earlier ones.
 
-Tasks outlive the agent: they go on running when it ends or is killed, and the
-next agent on the same data directory takes them over. Only an agent that was
-started with -dev and without -data-dir ends its tasks and takes its directory
-away, because no other could find them.`,
+Tasks outlive the agent: they continue to run after it ends or is killed, and
+the next agent with the same data directory takes them over. Only an agent with
+-dev and without -data-dir stops its tasks and deletes its directory, because no
+other agent could find them.`,
 		example: `reeve agent -dev
 reeve agent -dev -data-dir /tmp/reeve -http-addr 127.0.0.1:4700
 reeve agent -config /etc/reeve.d`,
-		exitCodes: "0  ended by a signal\n1  it could not start, or had to give up; stderr says why",
+		exitCodes: "0  a signal ended the agent\n1  the agent could not start, or failed; stderr has the reason",
 		flags: func(f *pflag.FlagSet) {
-			f.StringArrayVar(&files, "config", nil, "read `PATH`, a file or a directory of *.hcl and *.json; may be given several times")
-			f.BoolVar(&dev, "dev", false, "server and node in one process, on loopback")
+			f.StringArrayVar(&files, "config", nil, "read `PATH`, a file or a directory of *.hcl and *.json; repeatable")
+			f.BoolVar(&dev, "dev", false, "run a server and a node in one process, on loopback")
 			set.addTo(f)
 		},
 		offline: true,
@@ -80,7 +80,7 @@ func (c *cli) runAgent(ctx context.Context, config agent.Config) error {
 	if throwaway {
 		dir, err := os.MkdirTemp("", "reeve-dev-")
 		if err != nil {
-			return fmt.Errorf("make a data directory: %w", err)
+			return fmt.Errorf("create a data directory: %w", err)
 		}
 		defer os.RemoveAll(dir)
 		config.DataDir = dir
@@ -118,7 +118,7 @@ func runThrowaway(ctx context.Context, a *agent.Agent) error {
 func splitPair(flag, text string) (name, value string, err error) {
 	name, value, ok := strings.Cut(text, "=")
 	if !ok || name == "" {
-		return "", "", usagef("-%s %q: write it as NAME=VALUE", flag, text)
+		return "", "", usagef("-%s %q is not NAME=VALUE", flag, text)
 	}
 	return name, value, nil
 }

@@ -18,23 +18,23 @@ type agentFlags struct {
 }
 
 func (a *agentFlags) addTo(f *pflag.FlagSet) {
-	f.StringVar(&a.config.DataDir, "data-dir", "", "keep everything that must survive a restart in `DIR`")
-	f.StringVar(&a.config.HTTPAddr, "http-addr", "", "serve the API on `HOST:PORT` (default "+agent.DefaultHTTPAddr+"); port 0 takes a free one")
+	f.StringVar(&a.config.DataDir, "data-dir", "", "store the agent's state in `DIR`")
+	f.StringVar(&a.config.HTTPAddr, "http-addr", "", "serve the API on `HOST:PORT` (default "+agent.DefaultHTTPAddr+"); port 0 chooses a free port")
 	f.StringVar(&a.config.Name, "node", "", "`NAME` of this machine instead of its host name")
 	f.StringVar(&a.config.Datacenter, "dc", "", "`NAME` of the datacenter (default dc1)")
-	f.BoolVar(&a.config.Server.Enabled, "server", false, "be a server")
-	f.BoolVar(&a.config.Client.Enabled, "client", false, "be a node")
-	f.StringArrayVar(&a.config.Client.Servers, "servers", nil, "`URL` of a server for a node that is none itself; may be given several times")
+	f.BoolVar(&a.config.Server.Enabled, "server", false, "run a server")
+	f.BoolVar(&a.config.Client.Enabled, "client", false, "run a node")
+	f.StringArrayVar(&a.config.Client.Servers, "servers", nil, "`URL` of a server, for an agent without a server of its own; repeatable")
 	f.StringVar(&a.config.Client.NodeClass, "node-class", "", "`CLASS` of the node, for constraints")
 	f.StringVar(&a.config.Client.NodePool, "node-pool", "", "`POOL` that the node belongs to")
-	f.StringArrayVar(&a.meta, "meta", nil, "publish `NAME=VALUE` with the node, for constraints; may be given several times")
-	f.BoolFunc("router", "send traffic to instances by their jobs' routes (default: only with -dev, and in reeve dev)", func(text string) error {
+	f.StringArrayVar(&a.meta, "meta", nil, "publish `NAME=VALUE` with the node, for constraints; repeatable")
+	f.BoolFunc("router", "run the router, which sends traffic to instances (default: only with -dev and in \"reeve dev\")", func(text string) error {
 		on, err := strconv.ParseBool(text)
 		a.config.Router.Enabled = &on
 		return err
 	})
-	f.StringVar(&a.config.Router.HTTPAddr, "router-http", "", "route HTTP that comes to `HOST:PORT` (default "+agent.DefaultRouterAddr+"); port 0 takes a free one")
-	f.StringVar(&a.config.LogLevel, "log-level", "", "log from `LEVEL` on: debug, info, warn or error (default info)")
+	f.StringVar(&a.config.Router.HTTPAddr, "router-http", "", "accept HTTP traffic for routes on `HOST:PORT` (default "+agent.DefaultRouterAddr+"); port 0 chooses a free port")
+	f.StringVar(&a.config.LogLevel, "log-level", "", "log messages of `LEVEL` and above: debug, info, warn or error (default info)")
 }
 
 // apply sets what flags were given over a configuration.

@@ -18,9 +18,9 @@ import (
 func allocCommand(c *cli) *command {
 	return &command{
 		use:   "alloc",
-		short: "Look at allocations, their logs and files; restart and stop them",
-		long: `An allocation is one attempt to run an instance of a group on a node. The first
-characters of its id are enough wherever an id is wanted.`,
+		short: "Inspect, restart and stop allocations; read their logs and files",
+		long: `An allocation is one attempt to run an instance of a group on a node. Commands
+accept a unique prefix of its id.`,
 		verbs: []constructor{allocStatusCommand, allocLogsCommand, allocExecCommand, allocFSCommand, allocRestartCommand, allocStopCommand, allocSignalCommand},
 	}
 }
@@ -32,8 +32,8 @@ type target struct {
 }
 
 func (t *target) addTo(f *pflag.FlagSet) {
-	f.StringVar(&t.job, "job", "", "take an allocation of `JOB`, a running one if there is one, instead of naming it")
-	f.StringVar(&t.task, "task", "", "`NAME` of the task; needed when there are several")
+	f.StringVar(&t.job, "job", "", "choose an allocation of `JOB`, preferably a running one")
+	f.StringVar(&t.task, "task", "", "`NAME` of the task; required if the allocation has several")
 }
 
 // find returns the allocation that args[0] names, or one of the job that -job
@@ -49,7 +49,7 @@ func (t *target) find(ctx context.Context, c *cli, cl *client.Client, args []str
 		return a, args, err
 	}
 	if len(args) == 0 {
-		return nil, nil, usagef("say which allocation, or which job with -job")
+		return nil, nil, usagef("missing argument ALLOC; or name a job with -job")
 	}
 	a, err := c.readAllocation(ctx, cl, args[0])
 	return a, args[1:], err
@@ -126,5 +126,5 @@ func chooseTask(a *api.Allocation, named string) (string, error) {
 	if len(main) == 1 {
 		return main[0], nil
 	}
-	return "", usagef("allocation %s has several tasks: say which of %s", a, strings.Join(names, ", "))
+	return "", usagef("allocation %s has several tasks: name one of %s", a, strings.Join(names, ", "))
 }

@@ -22,21 +22,21 @@ func allocExecCommand(c *cli) *command {
 	)
 	return &command{
 		use:   "exec ALLOC COMMAND [ARG...]",
-		short: "Run a command beside a task, in its surroundings",
-		long: `Runs a command in a task's directories, environment and isolation, and ends with
-the command's exit code. On a terminal it is interactive, with a terminal of
-its own, unless -i=false or -t=false say otherwise. Everything after ALLOC is
-the command's.`,
+		short: "Run a command in the environment of a task",
+		long: `Run a command in a task's directories, environment and isolation, and exit with
+the command's exit code. On a terminal the command is interactive and has a
+terminal, unless -i=false or -t=false is set. Everything after ALLOC belongs to
+the command.`,
 		example: `reeve alloc exec 3f2a /bin/sh
 reeve alloc exec -task server 3f2a env
 echo hello | reeve alloc exec -t=false 3f2a cat`,
-		exitCodes: "the command's own; 1 also when it could not be run, and stderr says why",
+		exitCodes: "the command's own; also 1 if the command could not run: stderr has the reason",
 		passArgs:  true,
 		ownArgs:   true, // -job takes the place of ALLOC
 		flags: func(f *pflag.FlagSet) {
 			to.addTo(f)
-			f.BoolVarP(&interactive, "interactive", "i", true, "hand stdin to the command")
-			f.BoolVarP(&tty, "tty", "t", false, "give the command a terminal (default: when this one is one)")
+			f.BoolVarP(&interactive, "interactive", "i", true, "pass stdin to the command")
+			f.BoolVarP(&tty, "tty", "t", false, "allocate a terminal (default: if stdin and stdout are terminals)")
 		},
 		check: func(r *call) error {
 			if !r.flags.Changed("tty") {
@@ -53,7 +53,7 @@ echo hello | reeve alloc exec -t=false 3f2a cat`,
 				command = command[1:]
 			}
 			if len(command) == 0 {
-				return usagef("say which command to run")
+				return usagef("missing argument COMMAND")
 			}
 			task, err := chooseTask(a, to.task)
 			if err != nil {

@@ -26,20 +26,20 @@ func allocFSCommand(c *cli) *command {
 	)
 	return &command{
 		use:   "fs ALLOC [PATH]",
-		short: "List an allocation's directories and print its files",
-		long: `Lists PATH when it is a directory, and prints it when it is a file. Paths begin
-at the allocation's directory: "alloc" is shared by its tasks, "TASK/local" is
-a task's own. "TASK/secrets" cannot be read.`,
+		short: "List the directories of an allocation and print its files",
+		long: `List PATH if it is a directory, or print it if it is a file. Paths are relative
+to the allocation's directory: tasks share "alloc", and "TASK/local" belongs to
+one task. "TASK/secrets" is not readable.`,
 		example: `reeve alloc fs 3f2a
 reeve alloc fs 3f2a alloc/logs
 reeve alloc fs -stat 3f2a server/local/config.json
 reeve alloc fs -tail -f 3f2a server/local/app.log`,
 		format: true,
 		flags: func(f *pflag.FlagSet) {
-			f.StringVar(&to.job, "job", "", "take an allocation of `JOB` instead of naming one")
+			f.StringVar(&to.job, "job", "", "choose an allocation of `JOB`, preferably a running one")
 			f.BoolVar(&stat, "stat", false, "describe the file instead of printing it")
-			f.BoolVarP(&machine, "machine", "H", false, "sizes in bytes and times in full")
-			f.BoolVarP(&follow, "follow", "f", false, "go on as more is appended to the file")
+			f.BoolVarP(&machine, "machine", "H", false, "print sizes in bytes and full times")
+			f.BoolVarP(&follow, "follow", "f", false, "follow the file as it grows")
 			tail.addTo(f)
 		},
 		ownArgs: true, // -job takes the place of ALLOC

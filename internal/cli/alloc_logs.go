@@ -28,13 +28,14 @@ func allocLogsCommand(c *cli) *command {
 	)
 	return &command{
 		use:   "logs ALLOC [TASK]",
-		short: "Print what a task wrote to stdout or stderr",
-		long: `Prints a task's output, oldest first: stdout, unless -stderr asks for stderr.
-With -f it goes on until the task ends; then both are followed, each to its own
-stream of this command, unless -stdout or -stderr chooses one.
+		short: "Print the output of a task",
+		long: `Print the output of a task, oldest first: its stdout, or its stderr with
+-stderr. With -f, follow stdout and stderr until the task ends, each to the same
+stream of this command; -stdout or -stderr follows only one.
 
-With -job it prints the output of all instances of the job that run, or of those
-that ended when none runs. Of several, each line begins with its instance.`,
+With -job, print the output of all running instances of the job, or of the ended
+ones if no instance runs. If there are several, each line starts with its
+instance.`,
 		example: `reeve alloc logs 3f2a
 reeve alloc logs -f -n 20 3f2a server
 reeve alloc logs -stderr -job web
@@ -43,7 +44,7 @@ reeve alloc logs -f -job web server`,
 			to.addTo(f)
 			f.BoolVar(&onlyStdout, "stdout", false, "print stdout (the default)")
 			f.BoolVar(&onlyStderr, "stderr", false, "print stderr")
-			f.BoolVarP(&follow, "follow", "f", false, "go on as more is written, until the task ends")
+			f.BoolVarP(&follow, "follow", "f", false, "follow the output until the task ends")
 			tail.addTo(f)
 			f.Bool("verbose", false, "accepted for compatibility")
 		},

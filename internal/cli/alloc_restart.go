@@ -19,11 +19,11 @@ func allocRestartCommand(c *cli) *command {
 	)
 	return &command{
 		use:   "restart ALLOC [TASK]",
-		short: "Restart an allocation's tasks where they are",
-		long: `Stops tasks of an allocation with their kill signal and starts them again on the
-same node, in the same directory: the task that is named, else every task that
-runs. With -all-tasks also those that have ended, prestart tasks first. It does
-not count as a failure.`,
+		short: "Restart tasks of an allocation in place",
+		long: `Stop tasks of an allocation with their kill signal and start them again, on the
+same node and in the same directory: TASK, or every running task. With
+-all-tasks, also start tasks that have ended, prestart tasks first. The restart
+does not count as a failure.`,
 		example: "reeve alloc restart 3f2a\nreeve alloc restart 3f2a server",
 		flags: func(f *pflag.FlagSet) {
 			f.StringVar(&task, "task", "", "`NAME` of the task to restart")
@@ -32,7 +32,7 @@ not count as a failure.`,
 		check: func(r *call) error {
 			task = cmp.Or(r.arg(1), task)
 			if all && task != "" {
-				return usagef("-all-tasks and a task exclude each other: choose one")
+				return usagef("choose either -all-tasks or a task")
 			}
 			return nil
 		},
@@ -51,7 +51,7 @@ not count as a failure.`,
 			if task != "" {
 				what = fmt.Sprintf("Task %q of allocation %s", task, a)
 			}
-			fmt.Fprintf(c.Stdout, "%s is told to restart.\n", what)
+			fmt.Fprintf(c.Stdout, "%s restarts.\n", what)
 			return nil
 		},
 	}

@@ -21,7 +21,7 @@ func allocSignalCommand(c *cli) *command {
 		example: "reeve alloc signal -s SIGHUP 3f2a",
 		flags: func(f *pflag.FlagSet) {
 			f.StringVarP(&signal, "signal", "s", "SIGKILL", "`NAME` of the signal")
-			f.StringVar(&task, "task", "", "`NAME` of the task; all of them otherwise")
+			f.StringVar(&task, "task", "", "`NAME` of the task (default: all tasks)")
 		},
 		run: func(r *call) error {
 			a := r.alloc

@@ -38,7 +38,7 @@ func allocStatusCommand(c *cli) *command {
 reeve alloc status -t '{{range addresses .Allocation}}{{.}}{{end}}' 3f2a`,
 		format: true,
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&wide, "verbose", false, "show whole ids, and how the node was chosen")
+			f.BoolVar(&wide, "verbose", false, "show full ids, and the scores of nodes")
 			f.Bool("short", false, "accepted for compatibility")
 		},
 		run: func(r *call) error {

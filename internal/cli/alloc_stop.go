@@ -13,13 +13,13 @@ func allocStopCommand(c *cli) *command {
 	var noDelay bool
 	return &command{
 		use:   "stop ALLOC",
-		short: "Stop an allocation; its instance is placed anew",
-		long: `Stops one allocation for good. Its job still wants the instance, so a new
-allocation takes its place, perhaps on another node. To have fewer instances
-use "job scale", to have none "job stop".`,
+		short: "Stop an allocation, and replace it",
+		long: `Stop one allocation permanently. The job's count does not change, so the servers
+place a new allocation, possibly on another node. Use "job scale" to reduce the
+number of instances, or "job stop" to stop them all.`,
 		example: "reeve alloc stop 3f2a",
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&noDelay, "no-shutdown-delay", false, "do not wait the group's and tasks' shutdown delays")
+			f.BoolVar(&noDelay, "no-shutdown-delay", false, "skip the shutdown delays of the group and its tasks")
 		},
 		follow: true,
 		run: func(r *call) error {
@@ -28,7 +28,7 @@ use "job scale", to have none "job stop".`,
 			if err != nil {
 				return err
 			}
-			done := fmt.Sprintf("Allocation %s is told to stop", a)
+			done := fmt.Sprintf("Stopping allocation %s", a)
 			return r.followJob(a.JobID, done, resp.EvalID)
 		},
 	}

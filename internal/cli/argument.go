@@ -163,7 +163,7 @@ func missingInstance(r *call) error {
 	if n := len(names); n > maxMatches {
 		names = append(names[:maxMatches], fmt.Sprintf("and %d more", n-maxMatches))
 	}
-	return usagef("say which INSTANCE of job %q: %s", r.args[0], cmp.Or(strings.Join(names, ", "), "it has none"))
+	return usagef("missing argument INSTANCE: instances of job %q: %s", r.args[0], cmp.Or(strings.Join(names, ", "), "none"))
 }
 
 // idsOf completes ids of one kind.

@@ -107,12 +107,12 @@ func (d *command) finish(r *call) error {
 // confirm asks a question that needs "y" on a terminal.
 func (c *cli) confirm(question string) error {
 	if !term.IsTerminal(c.Stdin) {
-		return usagef("%s Give the whole id, or -yes", question)
+		return usagef("%s Give the full id, or set -yes", question)
 	}
 	fmt.Fprintf(c.Stderr, "%s [y/N] ", question)
 	answer, _ := bufio.NewReader(c.Stdin).ReadString('\n')
 	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
-		return errors.New("nothing was done")
+		return errors.New("cancelled")
 	}
 	return nil
 }

@@ -71,15 +71,15 @@ func (c *cli) root() *cobra.Command {
 	root := c.build(&command{
 		use:   "reeve",
 		short: "Run jobs on a fleet of machines",
-		long: `Reeve runs jobs on a fleet of machines, keeps them running, and takes out what
-nobody uses any more. One binary is server, node agent and command line.
+		long: `Reeve runs jobs on a fleet of machines, keeps them running, and removes unused
+objects. One binary contains the server, the node agent and the command line.
 
 Start with "reeve dev examples/web.hcl": it runs everything in one process on
-this machine, and prints where to reach it.`,
+this machine, and prints the addresses.`,
 	})
 	root.Version, root.SilenceErrors, root.SilenceUsage = thisBuild().String(), true, true
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.Flags().Bool("version", false, "print which Reeve this is, as \"reeve version\" does")
+	root.Flags().Bool("version", false, "print the version, like \"reeve version\"")
 	root.SetIn(c.Stdin)
 	root.SetOut(c.Stdout)
 	root.SetErr(c.Stderr)
@@ -88,7 +88,7 @@ this machine, and prints where to reach it.`,
 
 	root.AddGroup(
 		&cobra.Group{ID: groupStart, Title: "Start here"},
-		&cobra.Group{ID: groupNouns, Title: "Look and change"},
+		&cobra.Group{ID: groupNouns, Title: "Inspect and change"},
 		&cobra.Group{ID: groupMore, Title: "More"},
 	)
 

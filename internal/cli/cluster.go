@@ -31,13 +31,13 @@ func (c *cli) connect() (*client.Client, error) {
 // cluster; "" when it is about something else.
 func (c *cli) connectionHint(err error) string {
 	if errors.Is(err, context.Canceled) {
-		return "interrupted; what the servers were asked for goes on without this command"
+		return "interrupted; the servers continue without this command"
 	}
 	var no *client.NoAnswer
 	if !errors.As(err, &no) {
 		return ""
 	}
-	return fmt.Sprintf("%s\nThe address is %s; -address or REEVE_ADDR choose another.", err, no.Address)
+	return fmt.Sprintf("%s\nThe address is %s; set -address or REEVE_ADDR to use another.", err, no.Address)
 }
 
 // withResources asks a list of allocations for their ports, too.

@@ -100,11 +100,11 @@ func (d *command) addFlags(r *call) {
 		r.format.addTo(r.flags)
 	}
 	if d.follow {
-		r.flags.BoolVar(&r.detach, "detach", false, "return as soon as the change is registered")
-		r.flags.BoolVar(&r.wide, "verbose", false, "print whole ids")
+		r.flags.BoolVar(&r.detach, "detach", false, "return after the change is registered")
+		r.flags.BoolVar(&r.wide, "verbose", false, "print full ids")
 	}
 	if d.confirm != nil {
-		r.flags.BoolVarP(&r.yes, "yes", "y", false, "do not ask")
+		r.flags.BoolVarP(&r.yes, "yes", "y", false, "do not ask for confirmation")
 	}
 	if d.flags != nil {
 		d.flags(r.flags)

@@ -15,9 +15,9 @@ func deploymentFailCommand(*cli) *command {
 	return deploymentVerb(&command{
 		use:   "fail DEPLOYMENT",
 		short: "End a deployment as failed",
-		long: `Ends a running deployment as failed. What runs goes on running; with auto_revert
-the job goes back to its last stable version.`,
-	}, "is failed", "", func(r *call) (*api.DeploymentResponse, error) {
+		long: `End a running deployment as failed. Running instances continue to run. With
+auto_revert the job reverts to its last stable version.`,
+	}, "has failed", "", func(r *call) (*api.DeploymentResponse, error) {
 		return r.cl.Deployments().Fail(r.ctx, r.args[0])
 	})
 }
@@ -25,18 +25,18 @@ the job goes back to its last stable version.`,
 func deploymentPauseCommand(*cli) *command {
 	return deploymentPause(&command{
 		use:   "pause DEPLOYMENT",
-		short: "Stop a deployment from going on",
-		long: `Stops a running deployment from placing more, as "plan interrupt JOB deploy"
-does. "deployment resume" lets it go on.`,
-	}, true, "is paused", "Go on:  reeve deployment resume ")
+		short: "Pause a deployment",
+		long: `Pause a running deployment: it places no further instances. "plan interrupt JOB
+deploy" does the same. "deployment resume" continues it.`,
+	}, true, "is paused", "Resume it:  reeve deployment resume ")
 }
 
 func deploymentResumeCommand(*cli) *command {
 	return deploymentPause(&command{
 		use:   "resume DEPLOYMENT",
-		short: "Let a paused deployment go on",
-		long:  "Lets a paused deployment go on where it stopped.",
-	}, false, "goes on", followDeployment)
+		short: "Resume a paused deployment",
+		long:  "Continue a paused deployment from its current state.",
+	}, false, "continues", followDeployment)
 }
 
 // deploymentPause completes the declaration of a command that pauses or resumes a
@@ -44,7 +44,7 @@ func deploymentResumeCommand(*cli) *command {
 func deploymentPause(d *command, pause bool, done, next string) *command {
 	var reason string
 	d.flags = func(f *pflag.FlagSet) {
-		f.StringVar(&reason, "reason", "", "why, kept with the decision as `TEXT`")
+		f.StringVar(&reason, "reason", "", "record `TEXT` as the reason of the decision")
 	}
 	return deploymentVerb(d, done, next, func(r *call) (*api.DeploymentResponse, error) {
 		return r.cl.Deployments().PauseAs(r.ctx, r.args[0], pause, r.operator(), reason)
@@ -55,13 +55,13 @@ func deploymentPromoteCommand(*cli) *command {
 	var groups []string
 	return deploymentVerb(&command{
 		use:   "promote DEPLOYMENT",
-		short: "Have canaries take the places of what they stand beside",
-		long: `Promotes the canaries of a deployment, of all groups or of those that are named:
-they take the places of the old instances, which are stopped, and the rest
-follows. It is refused while a canary is not healthy.`,
+		short: "Promote canaries",
+		long: `Promote the canaries of a deployment, in all groups or in the named ones: they
+replace old instances, and the rollout continues with the other instances. The
+server rejects the promotion while a canary is not healthy.`,
 		example: "reeve deployment promote 1a2b3c4d\nreeve deployment promote -group web -group api 1a2b3c4d",
 		flags: func(f *pflag.FlagSet) {
-			f.StringSliceVar(&groups, "group", nil, "only the canaries of group `NAME`; several times")
+			f.StringSliceVar(&groups, "group", nil, "promote only the canaries of group `NAME`; repeatable")
 		},
 	}, "is promoted", followDeployment, func(r *call) (*api.DeploymentResponse, error) {
 		return r.cl.Deployments().Promote(r.ctx, r.args[0], groups...)
@@ -71,8 +71,8 @@ follows. It is refused while a canary is not healthy.`,
 func deploymentUnblockCommand(*cli) *command {
 	return deploymentVerb(&command{
 		use:   "unblock DEPLOYMENT",
-		short: "Let a blocked deployment end",
-		long:  "Lets a deployment end that waits for other regions.",
+		short: "Unblock a deployment",
+		long:  "Complete a deployment that waits for other regions.",
 	}, "is unblocked", "", func(r *call) (*api.DeploymentResponse, error) {
 		return r.cl.Deployments().Unblock(r.ctx, r.args[0])
 	})
@@ -92,7 +92,7 @@ func deploymentVerb(d *command, done, next string, do func(*call) (*api.Deployme
 		id := api.ShortID(r.args[0])
 		fmt.Fprintf(r.Stdout, "Deployment %s %s.\n", id, done)
 		if resp.RevertedJobVersion != nil {
-			fmt.Fprintf(r.Stdout, "The job goes back to version %d.\n", *resp.RevertedJobVersion)
+			fmt.Fprintf(r.Stdout, "The job reverts to version %d.\n", *resp.RevertedJobVersion)
 		}
 		if next != "" {
 			fmt.Fprintf(r.Stdout, "\n%s\n", next+id)

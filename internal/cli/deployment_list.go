@@ -17,7 +17,7 @@ func deploymentListCommand(c *cli) *command {
 	var q client.QueryOptions
 	return &command{
 		use:    "list",
-		short:  "List deployments, the newest first",
+		short:  "List deployments, newest first",
 		format: true,
 		flags: func(f *pflag.FlagSet) {
 			addListFlags(f, &q)

@@ -13,22 +13,22 @@ func deploymentSetHealthCommand(*cli) *command {
 	var healthy, unhealthy []string
 	return deploymentVerb(&command{
 		use:   "set-health DEPLOYMENT",
-		short: "Say by hand which allocations are healthy",
-		long: `Says which of a deployment's allocations are healthy and which are not: for
-groups whose update block has health_check = "manual", and against what checks
-say for the others.`,
+		short: "Set the health of allocations by hand",
+		long: `Set the health of a deployment's allocations. Groups with health_check =
+"manual" in their update block need this command; for other groups it overrides
+the result of their checks.`,
 		example: "reeve deployment set-health -healthy 5e6f7a8b -healthy 9c0d1e2f 1a2b3c4d",
 		flags: func(f *pflag.FlagSet) {
-			f.StringSliceVar(&healthy, "healthy", nil, "the allocation `ID` is healthy; several times")
-			f.StringSliceVar(&unhealthy, "unhealthy", nil, "the allocation `ID` is not; several times")
+			f.StringSliceVar(&healthy, "healthy", nil, "set allocation `ID` healthy; repeatable")
+			f.StringSliceVar(&unhealthy, "unhealthy", nil, "set allocation `ID` unhealthy; repeatable")
 		},
 		check: func(*call) error {
 			if len(healthy)+len(unhealthy) == 0 {
-				return usagef("say which allocations: -healthy or -unhealthy, with their ids")
+				return usagef("name allocations with -healthy or -unhealthy")
 			}
 			return nil
 		},
-	}, "knows their health", "", func(r *call) (*api.DeploymentResponse, error) {
+	}, "has the new health", "", func(r *call) (*api.DeploymentResponse, error) {
 		for _, list := range [][]string{healthy, unhealthy} {
 			for i, prefix := range list {
 				whole, err := r.resolveAllocation(r.ctx, r.cl, prefix)

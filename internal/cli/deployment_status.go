@@ -21,11 +21,11 @@ func deploymentStatusCommand(c *cli) *command {
 	)
 	return &command{
 		use:    "status DEPLOYMENT",
-		short:  "Show a deployment: its groups' progress and its allocations",
+		short:  "Show the groups and allocations of a deployment",
 		format: true,
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&monitor, "monitor", false, "follow the deployment until it ends; exit 1 when it does not succeed")
-			f.BoolVar(&wide, "verbose", false, "show whole ids")
+			f.BoolVar(&monitor, "monitor", false, "follow the deployment until it ends; exit 1 unless it succeeds")
+			f.BoolVar(&wide, "verbose", false, "show full ids")
 		},
 		run: func(r *call) error {
 			id := r.args[0]

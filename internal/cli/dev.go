@@ -24,16 +24,16 @@ func devCommand(c *cli) *command {
 	)
 	return &command{
 		use:   "dev [FILE...]",
-		short: "Run everything on this machine, with job files, until Ctrl-C",
-		long: `Starts a server and a node in this process, on loopback, registers the job
-files, and shows what becomes of every allocation and where to reach it. Other
-commands work meanwhile, in another terminal.
+		short: "Run a server, a node and jobs on this machine until Ctrl-C",
+		long: `Start a server and a node in this process, on loopback, register the job files,
+and show the state and addresses of every allocation. Use other commands in
+another terminal.
 
-Ctrl-C stops all tasks and exits. State is kept in a directory of its own that
-is taken away at the end, unless -data-dir names one.`,
+Ctrl-C stops all tasks and exits. The state is in a temporary directory, unless
+-data-dir names one.`,
 		example: `reeve dev examples/web.hcl
 reeve dev -var version=2 web.hcl worker.hcl`,
-		exitCodes: "0  ended by Ctrl-C or SIGTERM, and every task has ended\n1  it could not start, or a job file was refused; stderr says why",
+		exitCodes: "0  Ctrl-C or SIGTERM ended the command, and every task has ended\n1  the start failed, or a job file was rejected; stderr has the reason",
 		complete:  completeJobFiles,
 		flags: func(f *pflag.FlagSet) {
 			file.addTo(f)
@@ -66,7 +66,7 @@ func (c *cli) dev(ctx context.Context, config agent.Config, jobs []*loaded) erro
 	if config.DataDir == "" {
 		dir, err := os.MkdirTemp("", "reeve-dev-")
 		if err != nil {
-			return fmt.Errorf("make a data directory: %w", err)
+			return fmt.Errorf("create a data directory: %w", err)
 		}
 		defer os.RemoveAll(dir)
 		config.DataDir = dir
@@ -132,7 +132,7 @@ func (c *cli) devRun(ctx context.Context, cl *client.Client, a *agent.Agent, job
 	v.out.Say("Reeve runs at %s.", v.style.Bold(cl.Address()))
 	v.sayRouter(ctx)
 	if address, zone := a.DNS(); address != "" {
-		v.out.Say("Services have names, as in web.default.svc.%s, at the name server %s.", zone, v.style.Bold(address))
+		v.out.Say("Services have DNS names such as web.default.svc.%s on the name server %s.", zone, v.style.Bold(address))
 	}
 	for _, in := range jobs {
 		if err := v.register(ctx, in); err != nil {
@@ -140,7 +140,7 @@ func (c *cli) devRun(ctx context.Context, cl *client.Client, a *agent.Agent, job
 		}
 	}
 	if len(jobs) == 0 {
-		v.out.Say("No job files were given: \"reeve job run FILE\" registers one. Ctrl-C ends it.")
+		v.out.Say("No job files: \"reeve job run FILE\" registers one. Press Ctrl-C to end.")
 	}
 	return v.follow(ctx)
 }
@@ -162,7 +162,7 @@ func (c *cli) devEnd(ctx context.Context, cl *client.Client, a *agent.Agent, job
 	}
 	err := errors.Join(a.StopTasks(grace), stop())
 	if err == nil {
-		fmt.Fprintf(c.Stderr, "Everything has ended, after %s.\n", time.Since(started).Round(time.Millisecond))
+		fmt.Fprintf(c.Stderr, "All tasks ended after %s.\n", time.Since(started).Round(time.Millisecond))
 	}
 	return err
 }

@@ -19,7 +19,7 @@ func (v *devView) sayRouter(ctx context.Context) {
 		return // there is none
 	}
 	v.router = s.HTTP
-	v.out.Say("Its router is at %s.", v.style.Bold("http://"+s.HTTP))
+	v.out.Say("The router listens at %s.", v.style.Bold("http://"+s.HTTP))
 }
 
 // sayRoutes lists what the router leads to the jobs.
@@ -30,7 +30,7 @@ func (v *devView) sayRoutes() {
 	for _, job := range v.jobs {
 		for _, g := range job.Groups {
 			for _, r := range g.Routes {
-				v.out.Say("  %s leads to %s", v.style.Cyan(routeURL(r, v.router)), job.ID+"."+g.Name)
+				v.out.Say("  %s routes to %s", v.style.Cyan(routeURL(r, v.router)), job.ID+"."+g.Name)
 			}
 		}
 	}

@@ -117,7 +117,7 @@ func (v *devView) follow(ctx context.Context) error {
 		}
 		if !v.told && len(v.jobs) > 0 && v.everythingRuns(list) {
 			v.told = true
-			v.out.Say("%s Ctrl-C stops it.%s", v.style.Green("Everything runs."), tryIt(list))
+			v.out.Say("%s Press Ctrl-C to stop.%s", v.style.Green("All tasks run."), tryIt(list))
 			v.sayRoutes()
 		}
 		q.Index = meta.Index

@@ -115,16 +115,16 @@ func helpOf(cmd *cobra.Command) string {
 
 const referenceIntroduction = `# Commands
 
-This page is made from the commands' own help; ` + "`go generate ./internal/cli`" + ` makes it anew.
+This page is generated from the commands' help; ` + "`go generate ./internal/cli`" + ` regenerates it.
 
-- Flags may be written with one dash or two, before or after the arguments.
-- The beginning of an id is enough, as long as only one object's id begins so. Of a job's id, too.
-- What a command found out goes to stdout; what it has to say meanwhile, and errors, go to stderr.
-- Every command that reads takes ` + "`-json`" + ` and ` + "`-t TEMPLATE`" + `, a Go template over the same object. Field names are those of the
-  Go types: ` + "`-json`" + ` shows ` + "`TaskGroups`" + `, a template says ` + "`.Groups`" + `. Templates may call ` + "`json`, `short` (an id's first eight\n  characters), `join SEP LIST`, `upper`, `lower`, `time` and `age` (of Unix nanoseconds), `addresses` (of an allocation's ports)" + `.
+- Flags take one dash or two, before or after the arguments.
+- Commands accept a unique prefix of an id, also of a job's id.
+- Commands write results to stdout, and progress and errors to stderr.
+- Every command that reads objects has ` + "`-json`" + ` and ` + "`-t TEMPLATE`" + `, a Go template over the same object. Field names are those of the
+  Go types: ` + "`-json`" + ` shows ` + "`TaskGroups`" + `, a template uses ` + "`.Groups`" + `. Templates can call ` + "`json`, `short` (an id's first eight\n  characters), `join SEP LIST`, `upper`, `lower`, `time` and `age` (of Unix nanoseconds), `addresses` (of an allocation's ports)" + `.
 - ` + "`run`, `stop`, `init`, `validate`, `inspect`, `fmt`, `logs`, `exec` and `fs`" + ` also work without ` + "`job`" + ` or ` + "`alloc`" + ` before them.
 - ` + "`reeve completion bash`" + ` (or zsh, fish, powershell) prints a script that completes commands, flags and ids.
-- Colours are left out when stdout is not a terminal, with ` + "`-no-color`" + `, and when ` + "`NO_COLOR`" + ` is set.
+- Output has no colours if stdout is not a terminal, with ` + "`-no-color`" + `, and if ` + "`NO_COLOR`" + ` is set.
 - Exit codes are in [exit-codes.md](exit-codes.md).
 
 `

@@ -17,11 +17,10 @@ import (
 func domainCommand(c *cli) *command {
 	return &command{
 		use:   "domain",
-		short: "See which domains are fresh, and say so",
-		long: `A domain is a set of jobs that one consumer owns: jobs name it with domain, and
-those that name none are in the domain "". While a domain is fresh, its owner
-vouches that all of its jobs are registered. Only then is an instance stopped
-because no job wants it.`,
+		short: "List fresh domains, and mark domains as fresh",
+		long: `A domain is a set of jobs with one owner. Jobs set it with domain; other jobs
+are in the domain "". While a domain is fresh, its owner guarantees that all of
+its jobs are registered. Servers stop orphans of fresh domains only.`,
 		verbs: []constructor{domainListCommand, domainFreshCommand, domainStaleCommand},
 	}
 }
@@ -31,11 +30,11 @@ func domainListCommand(c *cli) *command {
 	var all bool
 	return &command{
 		use:    "list",
-		short:  "List the domains that are fresh",
+		short:  "List fresh domains",
 		format: true,
 		flags: func(f *pflag.FlagSet) {
 			addListFlags(f, &q)
-			f.BoolVar(&all, "all", false, "also those that are not fresh any more")
+			f.BoolVar(&all, "all", false, "include domains that are no longer fresh")
 		},
 		run: func(r *call) error {
 			of := r.cl.Domains().List
@@ -61,20 +60,20 @@ func domainFreshCommand(c *cli) *command {
 	var req api.DomainRequest
 	return &command{
 		use:   "fresh DOMAIN",
-		short: "Vouch that all jobs of a domain are registered",
-		long: `Marks a domain as fresh: for ever, or for the time that -ttl says. Whatever of
-it runs and is wanted by no registered job is stopped then.`,
+		short: "Mark a domain as fresh: all of its jobs are registered",
+		long: `Mark a domain as fresh, for the duration of -ttl or without limit. Servers then
+stop allocations of the domain that belong to no registered job.`,
 		example: `reeve domain fresh -ttl 2m cf-apps
 reeve domain fresh ""`,
 		flags: func(f *pflag.FlagSet) {
-			f.StringVar(&req.TTL, "ttl", "", "for how long: a `DURATION` such as 20s, or a number of seconds; for ever when absent")
+			f.StringVar(&req.TTL, "ttl", "", "expire after `DURATION`, such as 20s, or a number of seconds (default: never)")
 		},
 		check: func(r *call) error { return req.Validate(r.args[0]) },
 		run: func(r *call) error {
 			if _, err := r.cl.Domains().Mark(r.ctx, r.args[0], &req); err != nil {
 				return err
 			}
-			until := "for ever"
+			until := "without limit"
 			if d, _ := api.ParseTTL(req.TTL); d > 0 {
 				until = "for " + d.String()
 			}
@@ -87,9 +86,9 @@ reeve domain fresh ""`,
 func domainStaleCommand(c *cli) *command {
 	return &command{
 		use:   "stale DOMAIN",
-		short: "End the freshness of a domain",
-		long: `Ends the freshness of a domain before its time. From then on nothing of it is
-stopped because no job wants it; what is stopped explicitly still is.`,
+		short: "Mark a domain as stale",
+		long: `End the freshness of a domain early. Servers then keep the domain's orphans
+running. Explicit stops still work.`,
 		example: `reeve domain stale cf-apps`,
 		run: func(r *call) error {
 			if _, err := r.cl.Domains().End(r.ctx, r.args[0]); err != nil {

@@ -6,10 +6,10 @@ package cli
 func evalCommand(c *cli) *command {
 	return &command{
 		use:   "eval",
-		short: "Look at evaluations: what was decided, and what could not be placed",
-		long: `An evaluation is a note that something changed for a job, so what should run is
-compared with what runs once more. It remembers what was decided and, for what
-could not be placed, why.`,
+		short: "Inspect evaluations, and retry or delete them",
+		long: `An evaluation is a request to compare a job's specification with its running
+allocations, because something changed. It records the decisions and, for
+instances that could not be placed, the reasons.`,
 		verbs: []constructor{evalListCommand, evalStatusCommand, evalDeleteCommand, evalUnblockCommand},
 	}
 }

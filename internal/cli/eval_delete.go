@@ -16,19 +16,18 @@ func evalDeleteCommand(c *cli) *command {
 	var filter string
 	return &command{
 		use:   "delete [EVAL]",
-		short: "Forget evaluations, by id or all that match a filter",
-		long: `Forgets evaluations. What a pending or blocked one was to bring about does not
-happen: its job stays as it is until something else has it evaluated, at the
-latest the servers' periodic comparison of what should run with what runs. One
-that is being worked out at this moment is refused.`,
+		short: "Delete evaluations by id or filter",
+		long: `Delete evaluations. After a pending or blocked evaluation is deleted, its job
+does not change until the next evaluation, at the latest the servers' periodic
+one. The server rejects an evaluation that a worker is processing.`,
 		example: `reeve eval delete 5c1f
 reeve eval delete -filter 'Status == "blocked" and JobID matches "^import-"'`,
 		flags: func(f *pflag.FlagSet) {
-			f.StringVar(&filter, "filter", "", "all that match `EXPRESSION`, as in 'Status == \"blocked\"'")
+			f.StringVar(&filter, "filter", "", "delete all evaluations that match `EXPRESSION`, such as 'Status == \"blocked\"'")
 		},
 		check: func(r *call) error {
 			if (len(r.args) == 0) == (filter == "") {
-				return usagef("say which evaluation, or -filter")
+				return usagef("name one evaluation, or set -filter")
 			}
 			return nil
 		},
@@ -42,7 +41,7 @@ reeve eval delete -filter 'Status == "blocked" and JobID matches "^import-"'`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(c.Stdout, "%s forgotten.\n", human.Count(n, "evaluation is", "evaluations are"))
+			fmt.Fprintf(c.Stdout, "Deleted %s.\n", human.Count(n, "evaluation", "evaluations"))
 			return nil
 		},
 	}

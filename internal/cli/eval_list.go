@@ -22,13 +22,13 @@ func evalListCommand(c *cli) *command {
 	)
 	return &command{
 		use:   "list",
-		short: "List evaluations, the newest first",
+		short: "List evaluations, newest first",
 		example: `reeve eval list -job web
 reeve eval list -status blocked`,
 		format: true,
 		flags: func(f *pflag.FlagSet) {
-			f.StringVar(&job, "job", "", "only those of `JOB`")
-			f.StringVar(&status, "status", "", "only those with `STATUS`: pending, blocked, complete, failed or canceled")
+			f.StringVar(&job, "job", "", "list only evaluations of `JOB`")
+			f.StringVar(&status, "status", "", "list only evaluations with `STATUS`: pending, blocked, complete, failed or canceled")
 			addListFlags(f, &q)
 		},
 		run: func(r *call) error {
@@ -51,9 +51,9 @@ reeve eval list -status blocked`,
 
 // addListFlags gives a list the flags that limit it.
 func addListFlags(f *pflag.FlagSet, q *client.QueryOptions) {
-	f.StringVar(&q.Filter, "filter", "", "only what matches `EXPRESSION`, as in 'JobID == \"web\"'")
-	f.IntVar(&q.PerPage, "per-page", 0, "at most `N`")
-	f.StringVar(&q.NextToken, "page-token", "", "begin with the page of `TOKEN`")
+	f.StringVar(&q.Filter, "filter", "", "list only objects that match `EXPRESSION`, such as 'JobID == \"web\"'")
+	f.IntVar(&q.PerPage, "per-page", 0, "list at most `N` objects")
+	f.StringVar(&q.NextToken, "page-token", "", "start with the page of `TOKEN`")
 }
 
 // evalFilter joins the conditions of a list.

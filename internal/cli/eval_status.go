@@ -18,10 +18,10 @@ func evalStatusCommand(c *cli) *command {
 	var wide bool
 	return &command{
 		use:    "status EVAL",
-		short:  "Show an evaluation: why it exists, what it placed, what it could not place",
+		short:  "Show an evaluation: its trigger, placements and failures",
 		format: true,
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&wide, "verbose", false, "show whole ids")
+			f.BoolVar(&wide, "verbose", false, "show full ids")
 		},
 		run: func(r *call) error {
 			id := r.args[0]

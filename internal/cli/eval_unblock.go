@@ -12,17 +12,17 @@ import (
 func evalUnblockCommand(c *cli) *command {
 	return &command{
 		use:   "unblock EVAL",
-		short: "Have a blocked evaluation tried now, whatever it waits for",
-		long: `A blocked evaluation waits for a change that could help it, and is woken by it.
-This has it tried at once. If its instances still have no place, a new blocked
-evaluation waits on.`,
+		short: "Retry a blocked evaluation now",
+		long: `Retry a blocked evaluation immediately. Without this command it waits for a
+change that could help. If its instances still cannot be placed, the servers
+create a new blocked evaluation.`,
 		example: `reeve eval unblock 5c1f`,
 		run: func(r *call) error {
 			id := r.args[0]
 			if _, err := r.cl.Evaluations().Unblock(r.ctx, id); err != nil {
 				return err
 			}
-			fmt.Fprintf(c.Stdout, "Evaluation %s is tried again; \"reeve eval status %s\" shows what came of it.\n", api.ShortID(id), api.ShortID(id))
+			fmt.Fprintf(c.Stdout, "Retrying evaluation %s; \"reeve eval status %s\" shows the result.\n", api.ShortID(id), api.ShortID(id))
 			return nil
 		},
 	}

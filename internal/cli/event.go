@@ -6,7 +6,7 @@ package cli
 func eventCommand(c *cli) *command {
 	return &command{
 		use:   "event",
-		short: "Watch what happens",
+		short: "Follow events",
 		long:  "Every change of a job, evaluation, allocation, deployment or node is an event.",
 		verbs: []constructor{eventStreamCommand},
 	}

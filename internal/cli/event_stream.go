@@ -23,23 +23,23 @@ func eventStreamCommand(c *cli) *command {
 	)
 	return &command{
 		use:   "stream",
-		short: "Print events as they happen, until interrupted",
-		long: `Prints one line per event, until it is interrupted. With -json each line is the
-event as a JSON object; with -t each event goes through the template. A lost
-connection is begun again where it was, by itself.
+		short: "Print events until interrupted",
+		long: `Print one line per event until interrupted. With -json each line is a JSON
+object; with -t each event is printed through the template. The command
+reconnects automatically and continues after the last event.
 
-Topics are Job, Evaluation, Allocation, Deployment, Node, NodePool, Plan (what
-operators decide), Restart, Domain, Instance (what became of each) and Service
-(what traffic may go to); "TOPIC:KEY" is one object of a topic, or those of a
-job.
+Topics are Job, Evaluation, Allocation, Deployment, Node, NodePool, Plan
+(decisions of operators), Restart, Domain, Instance (states of instances) and
+Service (addresses that receive traffic). "TOPIC:KEY" selects one object of a
+topic, or the objects of a job.
 
-With -snapshot all objects of the topics come first, as events whose type ends
-in Snapshot, and then what changes after exactly that. A filter is an expression
-about the event, whose object is Payload.TOPIC.
+With -snapshot the command first prints all objects of the topics, as events
+whose type ends in Snapshot, and then every later change. A filter is an
+expression over the event, whose object is Payload.TOPIC.
 
-What can not be told because it is too long ago, or because too much happened in
-too short a time, is said on standard error; with -snapshot everything is
-printed anew then, and with -complete the command fails.`,
+The command reports on standard error if events are missing, because they are
+too old or too many. With -snapshot it then prints all objects again; with
+-complete it fails.`,
 		example: `reeve event stream
 reeve event stream -topic Deployment -topic Job:web
 reeve event stream -snapshot -topic Instance:web
@@ -47,11 +47,11 @@ reeve event stream -topic Allocation -filter 'Payload.Allocation.ClientStatus ==
 reeve event stream -json -index 100`,
 		format: true,
 		flags: func(f *pflag.FlagSet) {
-			f.StringArrayVar(&topics, "topic", nil, "only events of `TOPIC[:KEY]`; may be given several times")
-			f.StringVar(&o.Filter, "filter", "", "only events that the `EXPRESSION` is true of")
-			f.Uint64Var(&o.Index, "index", 0, "begin with what happened at index `N`, when that is still known")
-			f.BoolVar(&o.Snapshot, "snapshot", false, "begin with all objects of the topics")
-			f.BoolVar(&o.Complete, "complete", false, "fail rather than leave events out")
+			f.StringArrayVar(&topics, "topic", nil, "print only events of `TOPIC[:KEY]`; repeatable")
+			f.StringVar(&o.Filter, "filter", "", "print only events that match `EXPRESSION`")
+			f.Uint64Var(&o.Index, "index", 0, "start at index `N`, if the servers still keep it")
+			f.BoolVar(&o.Snapshot, "snapshot", false, "start with all objects of the topics")
+			f.BoolVar(&o.Complete, "complete", false, "fail if events are missing")
 		},
 		run: func(r *call) error {
 			o.Topics, o.Namespace = parseTopics(topics), c.namespace()
@@ -81,12 +81,12 @@ func (c *cli) streamEvents(ctx context.Context, cl *client.Client, o client.Even
 	o.OnBreak = func(err error) {
 		if !said {
 			said = true
-			c.tell("%s\nTrying again until it is back; Ctrl-C ends this command only.", c.stderrStyle().Yellow(lost(cl, err)))
+			c.tell("%s\nReconnecting; Ctrl-C ends this command only.", c.stderrStyle().Yellow(lost(cl, err)))
 		}
 	}
 	o.OnResume = func() {
 		said = false
-		c.tell("The server is back.")
+		c.tell("Connected again.")
 	}
 	for batch, err := range cl.Events().Follow(ctx, o) {
 		if errors.Is(err, context.Canceled) {
@@ -96,7 +96,7 @@ func (c *cli) streamEvents(ctx context.Context, cl *client.Client, o client.Even
 			return err
 		}
 		if m := batch.Missed; m != nil {
-			fmt.Fprintf(c.Stderr, "what happened from index %d to %d is not kept any more\n", m.From, m.To)
+			fmt.Fprintf(c.Stderr, "events from index %d to %d are missing\n", m.From, m.To)
 		}
 		for _, e := range batch.Events {
 			if err := c.writeEvent(e, f); err != nil {

@@ -24,15 +24,15 @@ func exampleWebCommand(c *cli) *command {
 	return &command{
 		use:   "example-web",
 		short: "A tiny web server, used by the examples",
-		long: `Serves HTTP for the examples: / says which instance and version answers, and
-/healthz answers 200 once it has started. It listens on the port labelled
-"http" of its allocation, says VERSION from its environment and what the file
-GREETING_FILE holds, logs one line per request, and ends gracefully on SIGINT
-and SIGTERM.`,
+		long: `Serve HTTP for the examples: / returns the instance and version, and /healthz
+returns 200 after the start. The server listens on the port labelled "http" of
+its allocation, prints VERSION from its environment and the content of
+GREETING_FILE, logs one line per request, and ends gracefully on SIGINT and
+SIGTERM.`,
 		hidden: true,
 		flags: func(f *pflag.FlagSet) {
-			f.StringVar(&listen, "listen", "", "`HOST:PORT` to listen on instead of the allocation's")
-			f.DurationVar(&startDelay, "start-delay", 0, "`DURATION` before /healthz answers 200")
+			f.StringVar(&listen, "listen", "", "listen on `HOST:PORT` instead of the allocation's port")
+			f.DurationVar(&startDelay, "start-delay", 0, "wait `DURATION` before /healthz returns 200")
 		},
 		offline: true,
 		run: func(r *call) error {
@@ -45,7 +45,7 @@ func (c *cli) serveExample(ctx context.Context, listen string, startDelay time.D
 	address := cmp.Or(listen, c.Getenv("NOMAD_ADDR_http"), ":"+cmp.Or(c.Getenv("PORT"), "8080"))
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return fmt.Errorf("example-web cannot listen: %w", err)
+		return fmt.Errorf("listen: %w", err)
 	}
 	server := &http.Server{Handler: c.exampleHandler(c.Now().Add(startDelay))}
 	fmt.Fprintf(c.Stdout, "listening on %s\n", listener.Addr())

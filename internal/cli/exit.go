@@ -65,7 +65,7 @@ func (c *cli) finish(cmd *cobra.Command, err error) int {
 	fmt.Fprintln(c.Stderr, red, strings.TrimRight(c.explain(err), "\n"))
 	var usage *usageError
 	if errors.As(err, &usage) && cmd != nil {
-		fmt.Fprintf(c.Stderr, "\nUsage: %s\n\"%s -help\" says more.\n", useLine(cmd), cmd.CommandPath())
+		fmt.Fprintf(c.Stderr, "\nUsage: %s\nRun \"%s -help\" for details.\n", useLine(cmd), cmd.CommandPath())
 	}
 	return code
 }

@@ -21,13 +21,13 @@ import (
 // to, and how.
 func (c *cli) addGlobalFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
-	f.StringVar(&c.flags.address, "address", "", "`URL` of the agent to talk to; REEVE_ADDR, then NOMAD_ADDR, then http://127.0.0.1:4646")
-	f.StringVar(&c.flags.namespace, "namespace", "", "`NAME` of the namespace; REEVE_NAMESPACE, then \"default\". \"*\" means all, in lists")
-	f.StringVar(&c.flags.region, "region", "", "`NAME` of the region; REEVE_REGION")
-	f.StringVar(&c.flags.tokenFile, "token-file", "", "use the token in `FILE`, such as agent.token in the agent's data directory; then REEVE_TOKEN, then NOMAD_TOKEN")
-	f.StringVar(&c.flags.serverWait, "server-wait", "", "wait `D` for a server that is lost while a command follows something, 0 not at all; REEVE_SERVER_WAIT, then 2m")
-	f.BoolVar(&c.flags.noColor, "no-color", false, "plain text; also with NO_COLOR set, or when stdout is not a terminal")
-	f.BoolVar(&c.flags.forceColor, "force-color", false, "colours even when stdout is not a terminal")
+	f.StringVar(&c.flags.address, "address", "", "`URL` of the agent (default: REEVE_ADDR, NOMAD_ADDR, or http://127.0.0.1:4646)")
+	f.StringVar(&c.flags.namespace, "namespace", "", "`NAME` of the namespace (default: REEVE_NAMESPACE, or \"default\"); in lists, \"*\" means all")
+	f.StringVar(&c.flags.region, "region", "", "`NAME` of the region (default: REEVE_REGION)")
+	f.StringVar(&c.flags.tokenFile, "token-file", "", "read the token from `FILE`, such as agent.token in the agent's data directory (default: REEVE_TOKEN, or NOMAD_TOKEN)")
+	f.StringVar(&c.flags.serverWait, "server-wait", "", "while following, wait `D` for a lost server; 0 fails immediately (default: REEVE_SERVER_WAIT, or 2m)")
+	f.BoolVar(&c.flags.noColor, "no-color", false, "print plain text; also if NO_COLOR is set, or stdout is not a terminal")
+	f.BoolVar(&c.flags.forceColor, "force-color", false, "print colours even if stdout is not a terminal")
 	root.SetFlagErrorFunc(flagError)
 }
 
@@ -56,16 +56,16 @@ func (c *cli) token() (string, error) {
 	}
 	f, err := os.Open(c.flags.tokenFile)
 	if err != nil {
-		return "", api.Errorf(api.CodeInvalid, "read -token-file: %v; name a file that this user may read", err)
+		return "", api.Errorf(api.CodeInvalid, "read -token-file: %v; name a readable file", err)
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, longestToken+1))
 	token := strings.TrimSpace(string(text))
 	if err == nil && (token == "" || len(text) > longestToken || strings.ContainsFunc(token, unicode.IsControl)) {
-		err = errors.New("it does not hold one line with a token")
+		err = errors.New("it does not contain exactly one token")
 	}
 	if err != nil {
-		return "", api.Errorf(api.CodeInvalid, "read -token-file %s: %v; name the file that holds the token", c.flags.tokenFile, err)
+		return "", api.Errorf(api.CodeInvalid, "read -token-file %s: %v; name a file with one token", c.flags.tokenFile, err)
 	}
 	return token, nil
 }
@@ -81,7 +81,7 @@ type format struct {
 
 func (f *format) addTo(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.json, "json", false, "print the object as JSON, as the HTTP API returns it")
-	flags.StringVarP(&f.template, "template", "t", "", "print the object through a Go `TEMPLATE`, as in '{{.ID}}'")
+	flags.StringVarP(&f.template, "template", "t", "", "print the object through a Go `TEMPLATE`, such as '{{.ID}}'")
 }
 
 // forPeople reports whether neither JSON nor a template was asked for.

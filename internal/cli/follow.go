@@ -21,7 +21,7 @@ func (c *cli) follow(ctx context.Context, cl *client.Client, jobID, done, evalID
 			return nil
 		}
 		fmt.Fprintf(c.Stdout, "%s; evaluation %s.\n", done, m.id(evalID))
-		fmt.Fprintf(c.Stderr, "\"reeve eval status %s\" shows what comes of it.\n", api.ShortID(evalID))
+		fmt.Fprintf(c.Stderr, "\"reeve eval status %s\" shows the result.\n", api.ShortID(evalID))
 		return nil
 	}
 	fmt.Fprintf(c.Stderr, "%s; evaluation %s\n", done, m.id(evalID))

@@ -23,7 +23,7 @@ import (
 func (c *cli) show(f format, v any, people func(*term.Page)) error {
 	switch {
 	case f.json && f.template != "":
-		return usagef("-json and -t exclude each other: choose one")
+		return usagef("choose either -json or -t")
 	case f.json:
 		return writeJSON(c.Stdout, v)
 	case f.template != "":
@@ -45,11 +45,11 @@ func writeJSON(w io.Writer, v any) error {
 func (c *cli) writeTemplate(text string, v any) error {
 	t, err := template.New("-t").Funcs(c.templateFuncs()).Parse(text)
 	if err != nil {
-		return fmt.Errorf("the template of -t: %w", err)
+		return fmt.Errorf("run template -t: %w", err)
 	}
 	var b bytes.Buffer
 	if err := t.Execute(&b, v); err != nil {
-		return fmt.Errorf("the template of -t: %w", err)
+		return fmt.Errorf("run template -t: %w", err)
 	}
 	if b.Len() > 0 && !bytes.HasSuffix(b.Bytes(), []byte("\n")) {
 		b.WriteByte('\n')

@@ -19,7 +19,7 @@ import (
 const annotationExitCodes = "reeve/exit-codes"
 
 // defaultExitCodes are those of a command that names no others.
-const defaultExitCodes = "0  done\n1  it could not be done; stderr says why"
+const defaultExitCodes = "0  done\n1  failed; stderr has the reason"
 
 // addHelp makes -h and "reeve help" print our own pages.
 func (c *cli) addHelp(root *cobra.Command) {
@@ -46,10 +46,10 @@ func writeHelp(w io.Writer, cmd *cobra.Command, s term.Style) {
 	}
 	writeFlags(w, s.Bold("Flags:"), cmd.LocalNonPersistentFlags())
 	if cmd.HasParent() {
-		fmt.Fprintf(w, "\n\"reeve -help\" lists the flags that every command takes.\n")
+		fmt.Fprintf(w, "\nRun \"reeve -help\" for the flags of every command.\n")
 	} else {
 		writeFlags(w, s.Bold("Flags of every command:"), cmd.PersistentFlags())
-		fmt.Fprintf(w, "\nFlags may be written with one dash or two. \"reeve COMMAND -help\" says more about a command.\n")
+		fmt.Fprintf(w, "\nFlags take one dash or two. Run \"reeve COMMAND -help\" for details of a command.\n")
 	}
 }
 
@@ -144,7 +144,7 @@ func flagName(f *pflag.Flag) string {
 func flagMessage(err error) string {
 	message := strings.ReplaceAll(err.Error(), "--", "-")
 	if name, ok := strings.CutPrefix(message, "unknown flag: "); ok {
-		return "there is no flag " + name
+		return "unknown flag " + name
 	}
 	return message
 }

@@ -12,11 +12,10 @@ import (
 func instanceKillCommand(*cli) *command {
 	return &command{
 		use:   "kill JOB INSTANCE",
-		short: "Stop what holds an instance; it comes straight back",
-		long: `Stops the allocation that holds an instance: it gets no more traffic, waits
-its shutdown_delay, and is ended. What should run stays the same, so another
-allocation takes its place at once. One that is CRASHED is tried again now, and
-one that is UNCLAIMED is looked at again.
+		short: "Kill the allocation of an instance; another replaces it",
+		long: `Stop the allocation of an instance: it receives no more traffic, waits for its
+shutdown_delay, and ends. Another allocation replaces it immediately. A CRASHED
+instance is retried now. An UNCLAIMED instance is evaluated again.
 
 INSTANCE is a name such as web-0 or, if the job has one group, a number.`,
 		example:   "reeve instance kill web 0",
@@ -31,13 +30,13 @@ INSTANCE is a name such as web-0 or, if the job has one group, a number.`,
 			return r.show(resp, func(p *term.Page) {
 				switch i := resp.Killed; {
 				case i.Allocation == "":
-					p.Line("%s of job %q is not held by anything; it is looked at again.", i.Name, job)
+					p.Line("%s of job %q has no allocation; its job is evaluated again.", i.Name, job)
 				case i.State == api.InstanceCrashed:
-					p.Line("%s of job %q is tried again now.", i.Name, job)
+					p.Line("%s of job %q is retried now.", i.Name, job)
 				default:
-					p.Line("%s of job %q is killed: allocation %s. Another one takes its place.", i.Name, job, api.ShortID(i.Allocation))
+					p.Line("Killed %s of job %q: allocation %s. Another allocation replaces it.", i.Name, job, api.ShortID(i.Allocation))
 				}
-				p.Next("Look at it:  reeve instance show " + human.ShellQuote(job) + " " + human.ShellQuote(resp.Killed.Name))
+				p.Next("Show it:  reeve instance show " + human.ShellQuote(job) + " " + human.ShellQuote(resp.Killed.Name))
 			})
 		},
 	}

@@ -18,22 +18,22 @@ func instanceListCommand(c *cli) *command {
 	)
 	return &command{
 		use:   "list [JOB]",
-		short: "List instances: where each is, how it is, and what is done to it",
-		long: `Lists the instances of a job, or of all. UNCLAIMED: nothing holds it; CLAIMED:
-placed, not up yet; RUNNING; CRASHED: what held it last has failed; COMPLETE: it
-has done its work. One that is RUNNING gets traffic unless its readiness checks
-fail. What stands beside an instance has a row of its own: "evacuating" goes on
-until another one is up in its place, "suspect" is on a node that is not heard
-of, "canary" waits for promotion.`,
+		short: "List instances with their nodes, states and plans",
+		long: `List the instances of a job, or of all jobs. States are UNCLAIMED (no
+allocation), CLAIMED (placed, but not up), RUNNING, CRASHED (the last allocation
+failed) and COMPLETE (the work is done). A RUNNING instance receives traffic
+unless its readiness checks fail. Additional allocations of an instance have
+their own rows: "evacuating" runs until its replacement is up, "suspect" is on a
+silent node, and "canary" waits for promotion.`,
 		example: `reeve instance list web
 reeve instance list -node 3fa9 -state crashed
 reeve instance list -domain billing`,
 		format: true,
 		flags: func(f *pflag.FlagSet) {
-			f.StringVar(&domain, "domain", "", "only those of jobs of the domain `NAME`; \"\": of those that name none")
-			f.StringVar(&node, "node", "", "only those on the `NODE`")
-			f.StringVar(&asked.State, "state", "", "only those that are `STATE`: unclaimed, claimed, running or crashed")
-			f.StringVar(&asked.Presence, "presence", "", "only those that are `PRESENCE`: ordinary, evacuating or suspect")
+			f.StringVar(&domain, "domain", "", "list only instances of jobs in the domain `NAME`; \"\" selects jobs without a domain")
+			f.StringVar(&node, "node", "", "list only instances on `NODE`")
+			f.StringVar(&asked.State, "state", "", "list only instances in `STATE`: unclaimed, claimed, running or crashed")
+			f.StringVar(&asked.Presence, "presence", "", "list only instances with `PRESENCE`: ordinary, evacuating or suspect")
 		},
 		run: func(r *call) error {
 			asked.Job = r.arg(0)
@@ -59,7 +59,7 @@ reeve instance list -domain billing`,
 				case asked.Job != "":
 					p.Line("Job %q has no instances.", asked.Job)
 				default:
-					p.Line("There are no instances.")
+					p.Line("No instances.")
 				}
 			})
 		},

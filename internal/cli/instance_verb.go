@@ -23,8 +23,8 @@ type instanceVerb struct {
 	careful string // what to ask before, with the instance and the job; "": nothing
 }
 
-const instanceVerbExitCodes = `0  the servers do it; "reeve instance show" says how far they are
-1  refused, and nothing was changed`
+const instanceVerbExitCodes = `0  accepted; "reeve instance show" shows the progress
+1  rejected; nothing has changed`
 
 func (c *cli) instanceVerb(v instanceVerb) *command {
 	var req api.InstanceRequest
@@ -36,9 +36,9 @@ func (c *cli) instanceVerb(v instanceVerb) *command {
 		exitCodes: instanceVerbExitCodes,
 		format:    true,
 		flags: func(f *pflag.FlagSet) {
-			f.StringVar(&req.Reason, "reason", "", "why, kept with the decision as `TEXT`")
+			f.StringVar(&req.Reason, "reason", "", "record `TEXT` as the reason of the decision")
 			if v.tasks {
-				f.StringSliceVar(&req.Tasks, "task", nil, "only the task `NAME`; several times")
+				f.StringSliceVar(&req.Tasks, "task", nil, "select only the task `NAME`; repeatable")
 			}
 		},
 		run: func(r *call) error {

@@ -10,9 +10,9 @@ import (
 func instanceRestartCommand(c *cli) *command {
 	return c.instanceVerb(instanceVerb{
 		verb:  api.VerbRestart,
-		short: "Restart an instance where it is",
-		long: `Restarts an instance's tasks on the same node, in the same directory, with the
-version that it has.`,
+		short: "Restart an instance in place",
+		long: `Restart the tasks of an instance on the same node, in the same directory, with
+their current version.`,
 		example: "reeve instance restart web web-0 -reason 'it leaks'",
 		tasks:   true,
 	})
@@ -21,21 +21,21 @@ version that it has.`,
 func instanceReplaceCommand(c *cli) *command {
 	return c.instanceVerb(instanceVerb{
 		verb:  api.VerbReplace,
-		short: "Replace an instance, with an empty directory, anywhere",
-		long: `Gives an instance up and starts it anew on any node that suits, with an empty
-directory. What its tasks keep in their directory is lost.`,
+		short: "Replace an instance on any node, with an empty directory",
+		long: `Stop an instance and start it again on any feasible node, with an empty
+directory. The content of its directory is lost.`,
 		example: "reeve instance replace web web-0",
-		careful: "Replace %s of job %q? What it keeps in its directory is lost.",
+		careful: "Replace %s of job %q? The content of its directory is lost.",
 	})
 }
 
 func instancePauseCommand(c *cli) *command {
 	return c.instanceVerb(instanceVerb{
 		verb:  api.VerbPause,
-		short: "Stop an instance's tasks, and keep its place",
-		long: `Stops an instance's tasks, and leaves everything else as it is: its place, its
-ports and its directory, in which "reeve alloc fs" and "exec" work. It is not
-started again, whatever happens to the servers or the node, until "resume".`,
+		short: "Pause an instance: stop its tasks, and keep its allocation",
+		long: `Stop the tasks of an instance, and keep its allocation, ports and directory.
+"reeve alloc fs" and "exec" continue to work. The tasks start again only after
+"resume", even if servers or the node restart.`,
 		example: "reeve instance pause web web-0 -task server",
 		tasks:   true,
 	})
@@ -44,8 +44,8 @@ started again, whatever happens to the servers or the node, until "resume".`,
 func instanceResumeCommand(c *cli) *command {
 	return c.instanceVerb(instanceVerb{
 		verb:    api.VerbResume,
-		short:   "Let a paused instance go on",
-		long:    "Starts the tasks of an instance that was paused.",
+		short:   "Resume a paused instance",
+		long:    "Start the tasks of a paused instance.",
 		example: "reeve instance resume web web-0",
 		tasks:   true,
 	})

@@ -6,9 +6,9 @@ package cli
 func jobCommand(c *cli) *command {
 	return &command{
 		use:   "job",
-		short: "Run, plan, look at, change and stop jobs",
-		long: `A job says what should run: groups of tasks, and the policies for placing,
-updating and recovering them. Every accepted change makes a new version.`,
+		short: "Run, plan, inspect, change and stop jobs",
+		long: `A job specifies groups of tasks, and the policies to place, update and recover
+them. Every accepted change creates a new version.`,
 		verbs: []constructor{jobRunCommand, jobPlanCommand, jobExplainCommand, jobValidateCommand, jobStatusCommand, jobInspectCommand, jobHistoryCommand, jobRevertCommand, jobScaleCommand, jobRestartCommand, jobRestartsCommand, jobCallbacksCommand, jobStopCommand, jobDispatchCommand, jobPeriodicCommand, jobInitCommand, jobFmtCommand},
 	}
 }

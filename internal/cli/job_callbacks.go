@@ -11,7 +11,7 @@ import (
 func jobCallbacksCommand(c *cli) *command {
 	return &command{
 		use:   "callbacks JOB",
-		short: "List whom a job's end was told, the newest first",
+		short: "List the completion callbacks of a job, newest first",
 		example: `reeve job callbacks nightly/dispatch-1750000000-ab12cd34
 reeve job callbacks -json import`,
 		format: true,
@@ -23,7 +23,7 @@ reeve job callbacks -json import`,
 			}
 			return r.show(list, func(p *term.Page) {
 				if len(list) == 0 {
-					p.Line("Nobody was told of the end of job %q: it has no callback block, or is not over.", id)
+					p.Line("No callbacks of job %q: it has no callback block, or has not ended.", id)
 					return
 				}
 				view.Callbacks(p, list)

@@ -25,28 +25,27 @@ func jobDispatchCommand(c *cli) *command {
 	return &command{
 		use:   "dispatch JOB [PAYLOAD]",
 		short: "Start a parameterized job with meta and a payload",
-		long: `Makes a job from a parameterized one and runs it, with the given meta and the
-content of the file PAYLOAD ("-" is stdin). The new job's id is that of JOB,
-"/dispatch-", the time and a few random digits.
+		long: `Create a job from a parameterized job and run it, with the given meta and the
+content of the file PAYLOAD ("-" is stdin). The id of the new job consists of
+JOB, "/dispatch-", the time and some random digits.
 
-Which meta and whether a payload must or may be given is said by the job's
-parameterized block. Tasks find meta in their environment as REEVE_META_KEY
-and NOMAD_META_KEY, and the payload in the file that their dispatch_payload
-block names.`,
+The parameterized block specifies the allowed and required meta and payload.
+Tasks find meta in their environment as REEVE_META_KEY and NOMAD_META_KEY, and
+the payload in the file of their dispatch_payload block.`,
 		example: `reeve job dispatch -meta day=monday import
 reeve job dispatch import orders.json
 generate-orders | reeve job dispatch -detach import -`,
 		exitCodes: jobRunExitCodes,
 		flags: func(f *pflag.FlagSet) {
-			f.StringArrayVar(&meta, "meta", nil, "`KEY=VALUE` for the tasks; may be given several times")
-			f.StringVar(&payload, "payload", "", "`FILE` whose content is the payload, \"-\" for stdin; the same as the argument PAYLOAD")
-			f.StringVar(&request.IdempotencyToken, "idempotency-token", "", "`TOKEN`: if the job was dispatched with it before, answer with what came of that")
-			f.StringVar(&request.IdPrefixTemplate, "id-prefix-template", "", "`TEXT` before the time in the new job's id")
-			f.IntVar(&request.Priority, "priority", 0, "priority `N` of the new job, 1 to 100, instead of JOB's")
+			f.StringArrayVar(&meta, "meta", nil, "pass `KEY=VALUE` to the tasks; repeatable")
+			f.StringVar(&payload, "payload", "", "read the payload from `FILE`, \"-\" for stdin; the same as the argument PAYLOAD")
+			f.StringVar(&request.IdempotencyToken, "idempotency-token", "", "return the earlier job if JOB was dispatched with `TOKEN` before")
+			f.StringVar(&request.IdPrefixTemplate, "id-prefix-template", "", "insert `TEXT` before the time in the new job's id")
+			f.IntVar(&request.Priority, "priority", 0, "set the priority `N` of the new job, 1 to 100 (default: the priority of JOB)")
 		},
 		check: func(r *call) error {
 			if r.arg(1) != "" && payload != "" {
-				return usagef("the payload is given twice: as an argument and by -payload")
+				return usagef("give the payload either as an argument or with -payload")
 			}
 			var err error
 			if request.Meta, err = parseMeta(meta); err != nil {
@@ -74,7 +73,7 @@ func parseMeta(args []string) (map[string]string, error) {
 	for _, arg := range args {
 		key, value, ok := strings.Cut(arg, "=")
 		if !ok || key == "" {
-			return nil, usagef("-meta %q: must be KEY=VALUE", arg)
+			return nil, usagef("-meta %q is not KEY=VALUE", arg)
 		}
 		meta[key] = value
 	}
@@ -91,7 +90,7 @@ func (c *cli) readPayload(path string) ([]byte, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("the payload %s cannot be read: %w", path, errors.Unwrap(err))
+		return nil, fmt.Errorf("read payload %s: %w", path, errors.Unwrap(err))
 	}
 	defer f.Close()
 	return readUpTo(f)
@@ -101,9 +100,9 @@ func readUpTo(r io.Reader) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, api.DispatchPayloadLimit+1))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("the payload cannot be read: %w", err)
+		return nil, fmt.Errorf("read payload: %w", err)
 	case len(data) > api.DispatchPayloadLimit:
-		return nil, usagef("the payload has more than %d bytes, which is the most: put it where tasks can fetch it, and its address into -meta", api.DispatchPayloadLimit)
+		return nil, usagef("the payload has more than %d bytes: store it elsewhere, and pass its address with -meta", api.DispatchPayloadLimit)
 	}
 	return data, nil
 }

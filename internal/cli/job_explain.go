@@ -11,12 +11,12 @@ import (
 func jobExplainCommand(c *cli) *command {
 	return &command{
 		use:   "explain JOB",
-		short: "Say why instances of a job are not placed, and what would help",
-		long: `Looks at every node there is, and says for each group of the job which could
-take another instance now, and everything that is in the way on the others: not
-only what was met first. The nodes that lack least are named.
+		short: "Explain why instances of a job cannot be placed",
+		long: `Evaluate every node for each group of the job. Count the nodes that could run
+another instance now, list all obstacles on the other nodes, and name the nodes
+that come closest.
 
-It changes nothing, and answers for jobs that lack nothing, too.`,
+The command changes nothing. It also works for jobs whose instances are placed.`,
 		example: `reeve job explain web
 reeve job explain -json web`,
 		format: true,

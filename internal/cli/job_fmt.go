@@ -21,16 +21,16 @@ func jobFmtCommand(c *cli) *command {
 	var check, list, write, recursive bool
 	return &command{
 		use:   "fmt [PATH...]",
-		short: "Lay out job files and agent configuration in the usual way",
-		long: `Rewrites HCL files (*.hcl, *.nomad) with the usual indentation and alignment,
-and prints the names of those that changed. PATH is a file or a directory; the
-current directory when there is none. "-" reads stdin and writes stdout.`,
-		exitCodes: "0  done; with -check: every file is laid out well\n1  a file could not be read; with -check: a file would change",
+		short: "Format job files and agent configuration",
+		long: `Rewrite HCL files (*.hcl, *.nomad) with the standard indentation and alignment,
+and print the names of changed files. PATH is a file or a directory (default:
+the current directory). "-" reads stdin and writes stdout.`,
+		exitCodes: "0  done; with -check: all files are formatted\n1  a file could not be read; with -check: a file would change",
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&check, "check", false, "write nothing; exit 1 when a file would change")
-			f.BoolVar(&list, "list", true, "print the names of files that change")
-			f.BoolVar(&write, "write", true, "write the files; -write=false prints them")
-			f.BoolVar(&recursive, "recursive", false, "also go into directories below")
+			f.BoolVar(&check, "check", false, "write nothing; exit 1 if a file would change")
+			f.BoolVar(&list, "list", true, "print the names of changed files")
+			f.BoolVar(&write, "write", true, "write the files; -write=false prints them instead")
+			f.BoolVar(&recursive, "recursive", false, "descend into subdirectories")
 		},
 		offline: true,
 		run: func(r *call) error {

@@ -19,13 +19,13 @@ func jobHistoryCommand(c *cli) *command {
 	)
 	return &command{
 		use:     "history JOB",
-		short:   "List a job's versions, and what each one changed",
+		short:   "List the versions of a job, and their changes",
 		example: "reeve job history -p web",
 		format:  true,
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVarP(&diffs, "diffs", "p", false, "show what each version changed")
+			f.BoolVarP(&diffs, "diffs", "p", false, "show the changes of each version")
 			f.Uint64Var(&version, "version", 0, "show only version `N`")
-			f.BoolVar(&verbose, "verbose", false, "with -p, show also what did not change")
+			f.BoolVar(&verbose, "verbose", false, "with -p, also show unchanged fields")
 		},
 		run: func(r *call) error {
 			id := r.args[0]
@@ -66,5 +66,5 @@ func onlyVersion(all *api.JobVersionsResponse, id string, version uint64) (*api.
 		}
 		return one, nil
 	}
-	return nil, api.Errorf(api.CodeNotFound, "version %d of job %q is not kept; \"job history %s\" lists those that are", version, id, id)
+	return nil, api.Errorf(api.CodeNotFound, "job %[2]q has no version %[1]d; \"job history %[3]s\" lists its versions", version, id, id)
 }

@@ -25,11 +25,12 @@ func jobInitCommand(c *cli) *command {
 	var short bool
 	return &command{
 		use:   "init [FILE]",
-		short: "Write a commented example of a job file",
-		long: `Writes an example job file, "example.hcl" when no name is given, with a comment
-for every block. It runs as it is. An existing file is left alone.`,
+		short: "Write an example job file",
+		long: `Write an example job file with a comment for every block (default:
+"example.hcl"). The example runs without changes. The command does not overwrite
+files.`,
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&short, "short", false, "without comments")
+			f.BoolVar(&short, "short", false, "leave comments out")
 		},
 		offline: true,
 		run: func(r *call) error {
@@ -58,7 +59,7 @@ func (c *cli) writeExample(name string, text []byte) error {
 func (c *cli) writeNew(name string, text []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s exists already: choose another name", name)
+		return fmt.Errorf("write %s: the file exists; choose another name", name)
 	}
 	if err != nil {
 		return err

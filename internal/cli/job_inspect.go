@@ -22,14 +22,13 @@ func jobInspectCommand(c *cli) *command {
 	)
 	return &command{
 		use:   "inspect JOB",
-		short: "Print a job as it is stored, or the text it was registered from",
-		long: `Prints a job as JSON, with every default filled in, in the form that
-"job run -json" reads back. With -hcl it prints the text of the file that the
-version was registered from.`,
+		short: "Print a stored job, or its source text",
+		long: `Print a job as JSON, with all defaults, in the format that "job run -json"
+reads. With -hcl, print the text of the file that registered the version.`,
 		format: true,
 		flags: func(f *pflag.FlagSet) {
-			f.Uint64Var(&version, "version", 0, "version `N` instead of the current one")
-			f.BoolVar(&source, "hcl", false, "print the text that the version was registered from")
+			f.Uint64Var(&version, "version", 0, "print version `N` instead of the current version")
+			f.BoolVar(&source, "hcl", false, "print the text of the file that registered the version")
 		},
 		run: func(r *call) error {
 			id := r.args[0]
@@ -65,13 +64,13 @@ func jobVersion(ctx context.Context, cl *client.Client, id string, version uint6
 		}
 		kept = append(kept, fmt.Sprint(job.Version))
 	}
-	return nil, api.Errorf(api.CodeNotFound, "job %q has no version %d; these are kept: %s", id, version, strings.Join(kept, ", "))
+	return nil, api.Errorf(api.CodeNotFound, "job %q has no version %d; its versions are %s", id, version, strings.Join(kept, ", "))
 }
 
 func (c *cli) printSource(ctx context.Context, cl *client.Client, job *api.Job) error {
 	s, _, err := cl.Jobs().Submission(ctx, job.ID, job.Version, nil)
 	if api.CodeOf(err) == api.CodeNotFound || (err == nil && (s == nil || s.Source == "")) {
-		return api.Errorf(api.CodeNotFound, "version %d of job %q was registered without its text", job.Version, job.ID)
+		return api.Errorf(api.CodeNotFound, "version %d of job %q has no source text", job.Version, job.ID)
 	}
 	if err != nil {
 		return err

@@ -10,9 +10,9 @@ import (
 func jobPeriodicCommand(c *cli) *command {
 	return &command{
 		use:   "periodic",
-		short: "Start periodic jobs out of turn",
-		long: `A periodic job runs nothing itself: at the times of its schedule it starts a
-job of its own, its child. "reeve job status JOB" shows when the next is due.`,
+		short: "Start periodic jobs by hand",
+		long: `A periodic job runs no tasks itself: at the times of its schedule it starts
+child jobs. "reeve job status JOB" shows the next start.`,
 		verbs: []constructor{jobPeriodicForceCommand},
 	}
 }
@@ -22,9 +22,8 @@ func jobPeriodicForceCommand(c *cli) *command {
 	return &command{
 		use:   "force JOB",
 		short: "Start a periodic job now",
-		long: `Starts a child of a periodic job now, whatever its schedule says, and although
-an earlier child has not ended and prohibit_overlap is set. The schedule goes on
-as if nothing had happened.`,
+		long: `Start a child of a periodic job now, regardless of its schedule and of
+prohibit_overlap. The schedule does not change.`,
 		example:   `reeve job periodic force backup`,
 		follow:    true,
 		exitCodes: jobRunExitCodes,

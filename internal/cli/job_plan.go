@@ -14,9 +14,9 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
-const jobPlanExitCodes = `0    registering the file would start, stop and change nothing
-1    it would start, stop or change allocations
-255  the plan could not be made; stderr says why`
+const jobPlanExitCodes = `0    registering the file would not start, stop or change allocations
+1    registering the file would start, stop or change allocations
+255  the plan failed; stderr has the reason`
 
 func jobPlanCommand(c *cli) *command {
 	var (
@@ -28,12 +28,12 @@ func jobPlanCommand(c *cli) *command {
 	)
 	return &command{
 		use:   "plan FILE",
-		short: "Show what registering a job file would change",
-		long: `Compares the job of a file ("-" is stdin) with the one that is registered, tries
-to place it, and says what would happen. It changes nothing.
+		short: "Preview the registration of a job file",
+		long: `Compare the job of a file ("-" is stdin) with the registered job, place it
+tentatively, and show the result. The command changes nothing.
 
-The last line is the command that registers exactly what was planned: it
-refuses when somebody changed the job in between.`,
+The last line is the command that registers exactly this plan. It fails if the
+job has changed since.`,
 		example: `reeve job plan web.hcl
 reeve job plan -var version=2 web.hcl`,
 		exitCodes: jobPlanExitCodes,
@@ -41,11 +41,11 @@ reeve job plan -var version=2 web.hcl`,
 		complete:  completeJobFiles,
 		flags: func(f *pflag.FlagSet) {
 			file.addTo(f)
-			f.BoolVar(&request.Diff, "diff", true, "show what differs between the registered job and the file")
-			f.BoolVar(&request.PolicyOverride, "policy-override", false, "accepted for compatibility; there are no policies to override")
+			f.BoolVar(&request.Diff, "diff", true, "show the differences between the registered job and the file")
+			f.BoolVar(&request.PolicyOverride, "policy-override", false, "accepted for compatibility; without effect")
 			f.BoolVar(&jsonOutput, "json-output", false, "print the plan as JSON, as the HTTP API returns it")
 			f.StringVarP(&template, "template", "t", "", "print the plan through a Go `TEMPLATE`")
-			f.BoolVar(&verbose, "verbose", false, "show also what does not change")
+			f.BoolVar(&verbose, "verbose", false, "also show unchanged fields")
 		},
 		offline: true,
 		run: func(r *call) error {

@@ -18,9 +18,9 @@ import (
 )
 
 const jobRestartExitCodes = `0    the restart is complete (-detach: started; -pause, -resume, -cancel: done)
-1    refused, or the restart failed or was cancelled
-2    the restart is paused, by itself or by somebody; it can be resumed
-130  ended by Ctrl-C; the restart goes on`
+1    rejected, or the restart failed or was cancelled
+2    the restart is paused, by -on-error or an operator; resume it to continue
+130  ended by Ctrl-C; the restart continues`
 
 // restartFlags are what "job restart" was told.
 type restartFlags struct {
@@ -33,19 +33,19 @@ func jobRestartCommand(c *cli) *command {
 	var set restartFlags
 	return &command{
 		use:   "restart JOB",
-		short: "Restart a job's tasks where they are, a few at a time",
-		long: `Restarts the tasks of a job's allocations in place: on the same node, in the
-same directory, with the same version. The servers do it, batch by batch, and
-remember which allocations they told to restart: it goes on when this command
-ends, or when another server leads, and no allocation is restarted twice.
+		short: "Restart the tasks of a job in place, in batches",
+		long: `Restart the tasks of a job's allocations in place: on the same node, in the same
+directory, with the same version. The servers restart batch after batch and
+record their progress: the restart continues after this command ends or the
+leader changes, and restarts no allocation twice.
 
 A batch is complete when its tasks run again; with -health-gate, when its
-allocations are healthy. It is refused while a deployment or another restart
-goes on, and a new deployment cancels it.
+allocations are healthy. The server rejects a restart during a deployment or
+another restart. A new deployment cancels it.
 
-The command follows the restart until it ends or is paused, which it is by
-itself when too much comes back badly (-on-error pause). Ctrl-C ends only the
-command.`,
+The command follows the restart until it ends or is paused. The servers pause it
+if too many allocations are unhealthy afterwards (-on-error pause). Ctrl-C ends
+only the command.`,
 		example: `reeve job restart web
 reeve job restart -batch-size 5 -batch-wait 30s -health-gate -max-unhealthy 2 web
 reeve job restart -pause 1a2b3c4d -reason 'load is high'
@@ -65,20 +65,20 @@ reeve job restart -resume 1a2b3c4d`,
 }
 
 func (r *restartFlags) addTo(f *pflag.FlagSet) {
-	f.IntVar(&r.req.BatchSize, "batch-size", 1, "restart `N` allocations at once")
-	f.DurationVar(&r.req.BatchWait, "batch-wait", 0, "wait `D` between a batch's completion and the next one")
-	f.StringSliceVar(&r.req.Groups, "group", nil, "only allocations of group `NAME`; several times")
-	f.StringSliceVar(&r.req.Tasks, "task", nil, "only tasks called `NAME`; several times")
-	f.BoolVar(&r.req.HealthGate, "health-gate", false, "a batch is complete when its allocations are healthy")
-	f.IntVar(&r.req.MaxUnhealthy, "max-unhealthy", 0, "up to `N` allocations may come back badly")
-	f.StringVar(&r.req.OnError, "on-error", "", "when more come back badly: `WHAT` to do: pause (the default), fail or continue")
-	f.StringVar(&r.req.Reason, "reason", "", "why, kept with the restart as `TEXT`")
-	f.BoolVar(&r.detach, "detach", false, "return as soon as the restart has begun")
-	f.StringVar(&r.attach, "attach", "", "only follow the restart `ID`")
-	f.StringVar(&r.pause, "pause", "", "begin no further batch of the restart `ID`")
-	f.StringVar(&r.resume, "resume", "", "let the paused restart `ID` go on, and follow it")
-	f.StringVar(&r.cancel, "cancel", "", "end the restart `ID`; it cannot be resumed")
-	f.BoolVarP(&r.yes, "yes", "y", false, "do not ask")
+	f.IntVar(&r.req.BatchSize, "batch-size", 1, "restart `N` allocations at the same time")
+	f.DurationVar(&r.req.BatchWait, "batch-wait", 0, "wait `D` between batches")
+	f.StringSliceVar(&r.req.Groups, "group", nil, "restart only allocations of group `NAME`; repeatable")
+	f.StringSliceVar(&r.req.Tasks, "task", nil, "restart only the task `NAME`; repeatable")
+	f.BoolVar(&r.req.HealthGate, "health-gate", false, "complete a batch only when its allocations are healthy")
+	f.IntVar(&r.req.MaxUnhealthy, "max-unhealthy", 0, "tolerate `N` allocations that are unhealthy after their restart")
+	f.StringVar(&r.req.OnError, "on-error", "", "do `ACTION` after more unhealthy allocations: pause (the default), fail or continue")
+	f.StringVar(&r.req.Reason, "reason", "", "record `TEXT` as the reason of the restart")
+	f.BoolVar(&r.detach, "detach", false, "return after the restart has started")
+	f.StringVar(&r.attach, "attach", "", "follow the restart `ID`")
+	f.StringVar(&r.pause, "pause", "", "pause the restart `ID` after its current batch")
+	f.StringVar(&r.resume, "resume", "", "resume the paused restart `ID`, and follow it")
+	f.StringVar(&r.cancel, "cancel", "", "cancel the restart `ID` permanently")
+	f.BoolVarP(&r.yes, "yes", "y", false, "do not ask for confirmation")
 }
 
 // startOnly are the flags that only make sense where a restart begins.
@@ -95,27 +95,27 @@ func (r *restartFlags) check(flags *pflag.FlagSet, args []string) error {
 	case chosen > 1:
 		return usagef("choose one of -attach, -pause, -resume and -cancel")
 	case chosen == 1 && len(args) > 0:
-		return usagef("-attach, -pause, -resume and -cancel take the id of a restart: leave out %q", args[0])
+		return usagef("-attach, -pause, -resume and -cancel take the id of a restart: omit %q", args[0])
 	case chosen == 0 && len(args) == 0:
-		return usagef("say which JOB to restart, or -attach, -pause, -resume or -cancel with the id of a restart")
+		return usagef("missing argument JOB; or set -attach, -pause, -resume or -cancel to the id of a restart")
 	case r.attach != "" && r.detach:
 		return usagef("choose one of -attach and -detach")
 	case r.req.BatchSize < 1:
-		return usagef("-batch-size is 1 or more, not %d", r.req.BatchSize)
+		return usagef("-batch-size %d is not 1 or more", r.req.BatchSize)
 	case r.req.BatchWait < 0:
-		return usagef("-batch-wait is 0 or more, not %s", r.req.BatchWait)
+		return usagef("-batch-wait %s is not 0 or more", r.req.BatchWait)
 	case r.req.MaxUnhealthy < 0:
-		return usagef("-max-unhealthy is 0 or more, not %d", r.req.MaxUnhealthy)
+		return usagef("-max-unhealthy %d is not 0 or more", r.req.MaxUnhealthy)
 	}
 	switch r.req.OnError {
 	case "", api.RestartOnErrorFail, api.RestartOnErrorPause, api.RestartOnErrorContinue:
 	default:
-		return usagef("-on-error %q: it is one of %s, %s, %s", r.req.OnError,
+		return usagef("-on-error %q is not %s, %s or %s", r.req.OnError,
 			api.RestartOnErrorPause, api.RestartOnErrorFail, api.RestartOnErrorContinue)
 	}
 	for _, name := range startOnly {
 		if chosen == 1 && flags.Changed(name) {
-			return usagef("-%s goes with starting a restart, not with an earlier one", name)
+			return usagef("-%s applies only to a new restart", name)
 		}
 	}
 	return nil
@@ -138,7 +138,7 @@ func (c *cli) startRestart(ctx context.Context, cl *client.Client, arg string, f
 	}
 	if flags.detach {
 		return c.show(f, r, func(p *term.Page) {
-			p.Line("Restart %s of job %q has begun: %s.", api.ShortID(r.ID), r.JobID, restartTerms(r))
+			p.Line("Started restart %s of job %q: %s.", api.ShortID(r.ID), r.JobID, restartTerms(r))
 			p.Next(view.RestartNext(r)...)
 		})
 	}
@@ -165,14 +165,14 @@ func (c *cli) changeRestart(ctx context.Context, cl *client.Client, flags *resta
 		done = "is cancelled"
 		r, err = cl.Restarts().Cancel(ctx, r.JobID, r.ID, req)
 	default:
-		done = "goes on"
+		done = "continues"
 		r, err = cl.Restarts().Resume(ctx, r.JobID, r.ID, req)
 	}
 	switch {
 	case err != nil:
 		return err
 	case flags.resume != "" && !flags.detach:
-		fmt.Fprintf(c.Stderr, "Restart %s of job %q goes on.\n", api.ShortID(r.ID), r.JobID)
+		fmt.Fprintf(c.Stderr, "Restart %s of job %q continues.\n", api.ShortID(r.ID), r.JobID)
 		return c.followRestart(ctx, cl, r, f)
 	}
 	return c.show(f, r, func(p *term.Page) {
@@ -185,10 +185,10 @@ func (c *cli) changeRestart(ctx context.Context, cl *client.Client, flags *resta
 func restartTerms(r *api.JobRestart) string {
 	parts := []string{fmt.Sprintf("%d at a time", r.BatchSize)}
 	if r.BatchWait > 0 {
-		parts = append(parts, fmt.Sprintf("%s between", r.BatchWait))
+		parts = append(parts, fmt.Sprintf("%s between batches", r.BatchWait))
 	}
 	if r.HealthGate {
-		parts = append(parts, "each batch until it is healthy")
+		parts = append(parts, "batches wait for health")
 	}
 	if len(r.Groups) > 0 {
 		parts = append(parts, "only group "+strings.Join(r.Groups, ", "))
@@ -202,7 +202,7 @@ func restartTerms(r *api.JobRestart) string {
 func restartedInWords(r *api.JobRestart) string {
 	text := human.Count(len(r.RestartedAllocs), "allocation", "allocations") + " restarted"
 	if n := len(r.UnhealthyAllocs); n > 0 {
-		text += fmt.Sprintf(", %d of them badly", n)
+		text += fmt.Sprintf(", %d of them unhealthy", n)
 	}
 	return text
 }

@@ -36,7 +36,7 @@ func (c *cli) followRestart(ctx context.Context, cl *client.Client, r *api.JobRe
 			if ended != nil {
 				r = ended
 			}
-			fmt.Fprintf(c.Stderr, "The restart goes on without this command.\n%s\n", strings.Join(view.RestartNext(r), "\n"))
+			fmt.Fprintf(c.Stderr, "The restart continues without this command.\n%s\n", strings.Join(view.RestartNext(r), "\n"))
 			return exitWith(exitInterrupted)
 		}
 		if err != nil {
@@ -62,9 +62,9 @@ func (c *cli) followRestart(ctx context.Context, cl *client.Client, r *api.JobRe
 // toldPaused says why a restart is paused, and how to go on.
 func (c *cli) toldPaused(r *api.JobRestart) error {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s.\n", cmp.Or(r.StatusDescription, "Nobody said why"))
+	fmt.Fprintf(&out, "%s.\n", cmp.Or(r.StatusDescription, "No reason given"))
 	for _, id := range r.UnhealthyAllocs {
-		fmt.Fprintf(&out, "This did not come back well:  reeve alloc status %s\n", api.ShortID(id))
+		fmt.Fprintf(&out, "Unhealthy after its restart:  reeve alloc status %s\n", api.ShortID(id))
 	}
 	fmt.Fprintln(&out, strings.Join(view.RestartNext(r), "\n"))
 	fmt.Fprint(c.Stderr, out.String())

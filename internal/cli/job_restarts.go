@@ -11,7 +11,7 @@ import (
 func jobRestartsCommand(c *cli) *command {
 	return &command{
 		use:    "restarts JOB",
-		short:  "List a job's rolling restarts, the newest first",
+		short:  "List the rolling restarts of a job, newest first",
 		format: true,
 		run: func(r *call) error {
 			id := r.args[0]

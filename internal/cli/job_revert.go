@@ -14,16 +14,16 @@ func jobRevertCommand(c *cli) *command {
 	var version uint64
 	return &command{
 		use:   "revert JOB VERSION",
-		short: "Run an older version of a job again, as a new version",
-		long: `Registers an older version of a job again. It becomes a new version: numbers
-only go up. "job history" lists the versions that are kept.`,
+		short: "Revert a job to an earlier version",
+		long: `Register an earlier version of a job again, as a new version. "job history"
+lists the available versions.`,
 		example:   "reeve job revert web 0",
 		exitCodes: jobRunExitCodes,
 		check: func(r *call) error {
 			var err error
 			version, err = strconv.ParseUint(r.args[1], 10, 64)
 			if err != nil {
-				return usagef("%q is not a version: versions are numbers from 0", r.args[1])
+				return usagef("%q is not a version; give a number from 0", r.args[1])
 			}
 			return nil
 		},
@@ -35,7 +35,7 @@ only go up. "job history" lists the versions that are kept.`,
 				return err
 			}
 			c.warn(resp.Warnings)
-			done := fmt.Sprintf("Job %q reverted to version %d", id, version)
+			done := fmt.Sprintf("Reverted job %q to version %d", id, version)
 			return r.followJob(id, done, resp.EvalID)
 		},
 	}

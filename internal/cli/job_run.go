@@ -12,9 +12,9 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-const jobRunExitCodes = `0  registered, placed, and its deployment succeeded (-detach: registered)
+const jobRunExitCodes = `0  registered, placed, and the deployment succeeded (-detach: registered)
 1  not registered, an allocation or the deployment failed, or no connection
-2  registered, but some of it cannot be placed now; stderr says why`
+2  registered, but some instances cannot be placed now; stderr has the reasons`
 
 func jobRunCommand(c *cli) *command {
 	var (
@@ -27,14 +27,14 @@ func jobRunCommand(c *cli) *command {
 	)
 	return &command{
 		use:   "run FILE",
-		short: "Register a job file and follow it until it runs",
-		long: `Registers the job of a file ("-" is stdin) as written, and follows the
-evaluation and the deployment until the job runs as it should, or does not. At
-the end it prints the allocations and their addresses.
+		short: "Register a job file, and follow its deployment",
+		long: `Register the job of a file ("-" is stdin), and follow the evaluation and the
+deployment until they succeed or fail. Then print the allocations and their
+addresses.
 
-Registering a job that exists makes a new version of it, unless nothing
-changed. What cannot be placed now stays queued and is placed as soon as
-something changes that helps, even after this command has ended.`,
+Registering an existing job creates a new version, unless nothing has changed.
+Instances that cannot be placed now stay queued. The servers place them when
+resources become available, even after this command has ended.`,
 		example: `reeve job run web.hcl
 reeve job run -var version=2 web.hcl
 reeve job plan web.hcl; reeve job run -check-index 42 web.hcl
@@ -43,15 +43,15 @@ reeve job run -no-restart web.hcl`,
 		complete:  completeJobFiles,
 		flags: func(f *pflag.FlagSet) {
 			file.addTo(f)
-			f.Uint64Var(&checkIndex, "check-index", 0, "register only if the job's modify index is `N`, as \"job plan\" printed it; 0: only if the job is new")
-			f.BoolVar(&detach, "detach", false, "return as soon as the job is registered")
-			f.IntVar(&request.EvalPriority, "eval-priority", 0, "priority `N` of the evaluation, 1 to 100, instead of the job's")
-			f.BoolVar(&output, "output", false, "print the job as JSON, with all defaults, and do not register it")
-			f.BoolVar(&request.NoRestart, "no-restart", false, "refuse, with the fields, what would restart or replace something that runs")
-			f.BoolVar(&request.PreserveCounts, "preserve-counts", false, "keep the counts that the job's groups have now")
-			f.BoolVar(&request.PreserveResources, "preserve-resources", false, "keep the resources that the job's tasks have now")
-			f.BoolVar(&request.PolicyOverride, "policy-override", false, "accepted for compatibility; there are no policies to override")
-			f.BoolVar(&wide, "verbose", false, "print whole ids")
+			f.Uint64Var(&checkIndex, "check-index", 0, "register only if the job's modify index is `N`, which \"job plan\" prints; 0 means a new job")
+			f.BoolVar(&detach, "detach", false, "return after the job is registered")
+			f.IntVar(&request.EvalPriority, "eval-priority", 0, "set the priority `N` of the evaluation, 1 to 100 (default: the job's)")
+			f.BoolVar(&output, "output", false, "print the job as JSON with all defaults; do not register it")
+			f.BoolVar(&request.NoRestart, "no-restart", false, "reject a change that would restart or replace running allocations, and list its fields")
+			f.BoolVar(&request.PreserveCounts, "preserve-counts", false, "keep the current counts of the job's groups")
+			f.BoolVar(&request.PreserveResources, "preserve-resources", false, "keep the current resources of the job's tasks")
+			f.BoolVar(&request.PolicyOverride, "policy-override", false, "accepted for compatibility; without effect")
+			f.BoolVar(&wide, "verbose", false, "print full ids")
 		},
 		offline: true,
 		run: func(r *call) error {

@@ -24,22 +24,22 @@ func jobScaleCommand(c *cli) *command {
 	)
 	return &command{
 		use:   "scale JOB [GROUP] COUNT",
-		short: "Set how many instances of a group should run",
-		long: `Sets the count of a job's group. GROUP may be left out when the job has only
-one. Instances are started or stopped, the highest index first; the others are
-left alone.`,
+		short: "Set the count of a group",
+		long: `Set the count of a job's group. GROUP is optional if the job has only one.
+Scaling down stops the instances with the highest indexes. Other instances do
+not change.`,
 		example: `reeve job scale web 5
 reeve job scale shop cart 3`,
 		exitCodes: jobRunExitCodes,
 		flags: func(f *pflag.FlagSet) {
 			f.Uint64Var(&checkIndex, "check-index", 0, "scale only if the job's modify index is `N`")
-			f.StringVar(&message, "message", "", "`TEXT` to record beside the change")
+			f.StringVar(&message, "message", "", "record `TEXT` with the change")
 		},
 		check: func(r *call) error {
 			var err error
 			n, err = strconv.ParseInt(r.args[len(r.args)-1], 10, 32)
 			if err != nil || n < 0 {
-				return usagef("%q is not a count: give a number from 0", r.args[len(r.args)-1])
+				return usagef("%q is not a count; give a number from 0", r.args[len(r.args)-1])
 			}
 			return nil
 		},
@@ -58,7 +58,7 @@ reeve job scale shop cart 3`,
 				return err
 			}
 			c.warn(resp.Warnings)
-			done := fmt.Sprintf("Group %q of job %q scaled to %d", group, id, n)
+			done := fmt.Sprintf("Scaled group %q of job %q to %d", group, id, n)
 			return r.followJob(id, done, resp.EvalID)
 		},
 	}
@@ -80,5 +80,5 @@ func groupToScale(ctx context.Context, cl *client.Client, id string, named []str
 	for _, g := range job.Groups {
 		names = append(names, g.Name)
 	}
-	return "", usagef("job %q has several groups: say which of %s to scale", id, strings.Join(names, ", "))
+	return "", usagef("job %q has several groups: name one of %s", id, strings.Join(names, ", "))
 }

@@ -25,16 +25,16 @@ func jobStatusCommand(c *cli) *command {
 	)
 	return &command{
 		use:   "status [JOB]",
-		short: "List jobs, or show one with its groups, deployment and allocations",
+		short: "List jobs, or show a job with its groups, deployment and allocations",
 		example: `reeve job status
 reeve job status web
 reeve job status -t '{{.Status}}' web`,
 		format: true,
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&all, "all-allocs", false, "also show allocations of an earlier job of this id")
-			f.BoolVar(&evals, "evals", false, "also show the evaluations")
-			f.BoolVar(&short, "short", false, "show neither deployment nor allocations")
-			f.BoolVar(&wide, "verbose", false, "show whole ids and more columns")
+			f.BoolVar(&all, "all-allocs", false, "also show allocations of earlier jobs with this id")
+			f.BoolVar(&evals, "evals", false, "also show evaluations")
+			f.BoolVar(&short, "short", false, "omit the deployment and allocations")
+			f.BoolVar(&wide, "verbose", false, "show full ids and more columns")
 		},
 		run: func(r *call) error {
 			if len(r.args) == 0 {

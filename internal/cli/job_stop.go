@@ -15,18 +15,18 @@ func jobStopCommand(c *cli) *command {
 	var options client.DeregisterOptions
 	return &command{
 		use:   "stop JOB...",
-		short: "Stop jobs, and forget them with -purge",
-		long: `Stops every instance of the jobs and waits until none runs any more. A stopped
-job is still known: "job run", "job revert" and "job history" work, until it is
-collected some hours later. With -purge it is forgotten at once.
+		short: "Stop jobs; delete them with -purge",
+		long: `Stop every instance of the jobs, and wait until they have stopped. The servers
+keep a stopped job for some hours: "job run", "job revert" and "job history"
+continue to work. With -purge, delete the job immediately.
 
-When an id is only the beginning of a job's id, it asks before it stops the
-job; -yes answers.`,
+The command asks for confirmation if JOB is only a prefix of a job's id; -yes
+confirms.`,
 		example: "reeve job stop web\nreeve job stop -purge web",
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&options.Purge, "purge", false, "forget the job and its versions")
-			f.BoolVar(&options.NoShutdownDelay, "no-shutdown-delay", false, "do not wait the groups' and tasks' shutdown delays")
-			f.IntVar(&options.EvalPriority, "eval-priority", 0, "priority `N` of the evaluation, 1 to 100, instead of the job's")
+			f.BoolVar(&options.Purge, "purge", false, "delete the job and its versions")
+			f.BoolVar(&options.NoShutdownDelay, "no-shutdown-delay", false, "skip the shutdown delays of groups and tasks")
+			f.IntVar(&options.EvalPriority, "eval-priority", 0, "set the priority `N` of the evaluation, 1 to 100 (default: the job's)")
 		},
 		follow: true,
 		each:   true,
@@ -47,7 +47,7 @@ func (c *cli) stopJob(r *call, o client.DeregisterOptions) error {
 	if err != nil {
 		return err
 	}
-	done := fmt.Sprintf("Job %q is told to stop", id)
+	done := fmt.Sprintf("Stopping job %q", id)
 	m := c.monitor(r.cl, id, r.wide)
 	if r.detach || resp.EvalID == "" {
 		return c.follow(r.ctx, r.cl, id, done, resp.EvalID, true, r.wide)

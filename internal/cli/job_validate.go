@@ -19,10 +19,9 @@ func jobValidateCommand(c *cli) *command {
 	return &command{
 		use:   "validate FILE",
 		short: "Check a job file without registering it",
-		long: `Reads a job file ("-" is stdin) and says everything that is wrong with it, with
-file, line and column. Then a server checks it, too, when one can be reached;
-without one, the checks that need none are all that is done.`,
-		exitCodes: "0  the file is well formed\n1  it is not, or could not be read",
+		long: `Validate a job file ("-" is stdin), and report all errors with file, line and
+column. If a server is reachable, it also validates the job.`,
+		exitCodes: "0  the file is valid\n1  the file is not valid, or could not be read",
 		complete:  completeJobFiles,
 		flags: func(f *pflag.FlagSet) {
 			file.addTo(f)
@@ -45,15 +44,15 @@ func (c *cli) validateJob(ctx context.Context, job *api.Job) error {
 		return err
 	}
 	if refused := api.Unsupported(checked); len(refused) > 0 {
-		return &api.Error{Code: api.CodeInvalid, Message: "the job asks for what Reeve does not do yet", Detail: refused}
+		return &api.Error{Code: api.CodeInvalid, Message: "the job uses features that Reeve does not support", Detail: refused}
 	}
 	if done, err := c.validateOnServer(ctx, job); err != nil {
 		return err
 	} else if !done {
 		c.warn(strings.Join(checked.Warnings(), "\n"))
-		fmt.Fprintf(c.Stderr, "No server at %s: checked here only.\n", c.address())
+		fmt.Fprintf(c.Stderr, "No server at %s: validated locally only.\n", c.address())
 	}
-	fmt.Fprintf(c.Stdout, "%s\n", c.stdoutStyle().Green(fmt.Sprintf("Job %q is well formed.", job.ID)))
+	fmt.Fprintf(c.Stdout, "%s\n", c.stdoutStyle().Green(fmt.Sprintf("Job %q is valid.", job.ID)))
 	return nil
 }
 

@@ -25,10 +25,10 @@ type jobFile struct {
 }
 
 func (f *jobFile) addTo(flags *pflag.FlagSet) {
-	flags.BoolVar(&f.json, "json", false, "the file is JSON, whatever its name; {\"Job\": {...}} and the bare job both work")
-	flags.BoolVar(&f.strict, "hcl2-strict", true, "a -var or -var-file value that the file does not declare is an error")
-	flags.StringArrayVar(&f.vars, "var", nil, "`NAME=VALUE` of a variable of the file; may be given several times")
-	flags.StringArrayVar(&f.varFiles, "var-file", nil, "`FILE` of NAME = VALUE lines; may be given several times")
+	flags.BoolVar(&f.json, "json", false, "read the file as JSON, either {\"Job\": {...}} or a plain job")
+	flags.BoolVar(&f.strict, "hcl2-strict", true, "reject a -var or -var-file value that the file does not declare")
+	flags.StringArrayVar(&f.vars, "var", nil, "set a variable of the file to `NAME=VALUE`; repeatable")
+	flags.StringArrayVar(&f.varFiles, "var-file", nil, "read variables from `FILE`, one NAME = VALUE per line; repeatable")
 }
 
 // loaded is a job file's content.
@@ -78,7 +78,7 @@ func (f *jobFile) read(c *cli, path string) (jobspec.Source, error) {
 		src.Text, err = os.ReadFile(path)
 	}
 	if err != nil {
-		return src, fmt.Errorf("read the job file: %w", err)
+		return src, fmt.Errorf("read job file: %w", err)
 	}
 	return src, nil
 }
@@ -88,7 +88,7 @@ func (f *jobFile) variables() (map[string]string, error) {
 	for _, v := range f.vars {
 		name, value, ok := strings.Cut(v, "=")
 		if !ok || name == "" {
-			return nil, usagef("-var %q: write it as NAME=VALUE", v)
+			return nil, usagef("-var %q is not NAME=VALUE", v)
 		}
 		vars[name] = value
 	}

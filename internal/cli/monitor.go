@@ -99,13 +99,13 @@ func (m *monitor) placed(e *api.Evaluation) error {
 	case e.Status == api.EvalStatusFailed:
 		return fmt.Errorf("evaluation %s failed: %s", m.id(e.ID), cmp.Or(e.StatusDescription, "no reason given"))
 	case e.Status == api.EvalStatusCanceled:
-		m.out.Say("Evaluation %s was canceled: %s", m.id(e.ID), cmp.Or(e.StatusDescription, "a newer one does its work"))
+		m.out.Say("Evaluation %s was canceled: %s", m.id(e.ID), cmp.Or(e.StatusDescription, "a newer evaluation replaces it"))
 	case len(e.FailedGroups) > 0:
 		p := &term.Page{Style: m.style, Now: m.c.Now()}
 		view.PlacementFailures(p, e.FailedGroups)
 		m.out.Say("%s", strings.TrimRight(p.String(), "\n"))
-		m.out.Say("The rest is queued and placed as soon as something changes that helps.\n"+
-			"\"reeve job explain %s\" says all that is in the way; \"reeve job stop %s\" gives up.", m.jobID, m.jobID)
+		m.out.Say("The other instances are queued until resources become available.\n"+
+			"\"reeve job explain %s\" lists all obstacles; \"reeve job stop %s\" gives up.", m.jobID, m.jobID)
 		return exitWith(exitBlocked)
 	}
 	return nil

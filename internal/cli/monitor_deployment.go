@@ -135,7 +135,7 @@ func (m *monitor) deploymentEnded(ctx context.Context, d *api.Deployment) error 
 	if !m.sumUp(ctx, d.JobVersion, d.Troubles) {
 		m.explainFailures(ctx)
 	}
-	return fmt.Errorf("deployment %s is %s: %s\n\"reeve deployment status %s\" shows the whole of it",
+	return fmt.Errorf("deployment %s is %s: %s\n\"reeve deployment status %s\" shows details",
 		m.id(d.ID), d.Status, cmp.Or(d.StatusDescription, "no reason given"), api.ShortID(d.ID))
 }
 
@@ -163,7 +163,7 @@ func (m *monitor) allocations(ctx context.Context, job *api.Job) error {
 				continue
 			}
 			cancel()
-			m.out.Say("Not everything has started after %s; it goes on without this command.", startTimeout)
+			m.out.Say("Not all allocations have started after %s; the servers continue without this command.", startTimeout)
 			return m.finish(ctx)
 		case u := <-updates:
 			if u.err != nil && ctx.Err() == nil {
@@ -245,7 +245,7 @@ func (m *monitor) explainFailures(ctx context.Context) {
 				m.out.Say("  %s: %s", task, cmp.Or(view.EventInWords(e), e.Type))
 			}
 		}
-		m.out.Say("  \"reeve alloc logs -stderr %s\" shows what it said.", api.ShortID(id))
+		m.out.Say("  \"reeve alloc logs -stderr %s\" shows its output.", api.ShortID(id))
 	}
 }
 

@@ -33,7 +33,7 @@ func (m *monitor) stopped(ctx context.Context, evalID string, purged bool) error
 		if err := m.waitRemoved(ctx); err != nil {
 			return err
 		}
-		word = "stopped and forgotten"
+		word = "stopped and deleted"
 	}
 	fmt.Fprintf(m.c.Stdout, "Job %q is %s.\n", m.jobID, word)
 	return nil

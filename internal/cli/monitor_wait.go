@@ -77,9 +77,9 @@ func waitsFor(pl *api.Plan) string {
 		}
 		for _, s := range phase.Steps {
 			if s.Status == api.PlanWaiting {
-				return s.Name + ": " + cmp.Or(s.Message, "waits for somebody to continue")
+				return s.Name + ": " + cmp.Or(s.Message, "waits for an operator to continue it")
 			}
 		}
 	}
-	return "it waits for somebody to continue"
+	return "waits for an operator to continue it"
 }

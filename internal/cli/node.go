@@ -6,8 +6,8 @@ package cli
 func nodeCommand(c *cli) *command {
 	return &command{
 		use:   "node",
-		short: "Look at nodes, empty them, and say whether they take new allocations",
-		long:  "A node is a machine with an agent. It runs the allocations that are placed on\nit.",
+		short: "Inspect and drain nodes, and set their eligibility",
+		long:  "A node is a machine with an agent that runs allocations.",
 		verbs: []constructor{nodeStatusCommand, nodeExplainCommand, nodeDrainCommand, nodeEligibilityCommand, nodeEvaluateCommand, nodePurgeCommand, nodePoolCommand},
 	}
 }

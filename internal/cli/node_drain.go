@@ -32,15 +32,15 @@ func nodeDrainCommand(c *cli) *command {
 	var d drainFlags
 	return &command{
 		use:   "drain [NODE]",
-		short: "Empty a node: move what runs there elsewhere",
-		long: `Empties a node, or ends that. Without -enable, -disable or -monitor it shows how
-far the drain is and what each allocation waits for.
+		short: "Drain a node: move its allocations to other nodes",
+		long: `Start or end the drain of a node. Without -enable, -disable or -monitor, show
+the progress of the drain and what each allocation waits for.
 
-A node that is drained takes nothing new. Instances of services move as their
-group's migrate block says: the next one when the replacement of the one before
-is healthy. Batch jobs run on until they end. System jobs are stopped last. An
-allocation whose replacement finds no room stays. What is left at the deadline
-is stopped at once.
+A draining node is ineligible for new allocations. Instances of services migrate
+according to their group's migrate block: the next one after the previous
+replacement is healthy. Batch jobs run until they end. System jobs stop last. An
+allocation stays if its replacement cannot be placed. At the deadline, the
+servers stop all remaining allocations immediately.
 
 The drain is complete when every task has stopped. The command follows it until
 then; Ctrl-C ends only the command.`,
@@ -67,20 +67,20 @@ reeve node drain -disable worker-3`,
 }
 
 func (d *drainFlags) addTo(f *pflag.FlagSet) {
-	f.BoolVar(&d.enable, "enable", false, "drain the node, or change the terms of its drain")
-	f.BoolVar(&d.disable, "disable", false, "end the drain; the node takes new allocations again")
-	f.DurationVar(&d.deadline, "deadline", time.Hour, "stop what is left after `D`")
-	f.BoolVar(&d.force, "force", false, "stop everything at once")
-	f.BoolVar(&d.noDeadline, "no-deadline", false, "wait as long as it takes")
-	f.BoolVar(&d.ignoreSystem, "ignore-system", false, "leave allocations of system jobs alone")
-	f.BoolVar(&d.out, "keep-ineligible", false, "with -disable: the node goes on taking nothing new")
-	f.StringVarP(&d.message, "message", "m", "", "why, kept with the drain's record as `TEXT`")
-	f.StringArrayVar(&d.meta, "meta", nil, "`NAME=VALUE` to keep with the drain's record; several times")
-	f.BoolVar(&d.monitor, "monitor", false, "only follow the drain that goes on")
+	f.BoolVar(&d.enable, "enable", false, "start the drain, or change its options")
+	f.BoolVar(&d.disable, "disable", false, "end the drain, and make the node eligible again")
+	f.DurationVar(&d.deadline, "deadline", time.Hour, "stop the remaining allocations after `D`")
+	f.BoolVar(&d.force, "force", false, "stop all allocations immediately")
+	f.BoolVar(&d.noDeadline, "no-deadline", false, "wait without limit")
+	f.BoolVar(&d.ignoreSystem, "ignore-system", false, "keep allocations of system jobs running")
+	f.BoolVar(&d.out, "keep-ineligible", false, "with -disable: keep the node ineligible")
+	f.StringVarP(&d.message, "message", "m", "", "record `TEXT` as the reason of the drain")
+	f.StringArrayVar(&d.meta, "meta", nil, "record `NAME=VALUE` with the drain; repeatable")
+	f.BoolVar(&d.monitor, "monitor", false, "only follow the current drain")
 	f.BoolVar(&d.detach, "detach", false, "do not follow the drain")
-	f.BoolVar(&d.self, "self", false, "the node of the agent that answers")
-	f.BoolVarP(&d.yes, "yes", "y", false, "do not ask")
-	f.BoolVar(&d.wide, "verbose", false, "show whole ids")
+	f.BoolVar(&d.self, "self", false, "select the node of the contacted agent")
+	f.BoolVarP(&d.yes, "yes", "y", false, "do not ask for confirmation")
+	f.BoolVar(&d.wide, "verbose", false, "show full ids")
 }
 
 func (d *drainFlags) check(flags *pflag.FlagSet, args []string) error {
@@ -98,17 +98,17 @@ func (d *drainFlags) check(flags *pflag.FlagSet, args []string) error {
 	}
 	switch {
 	case len(args) == 0 && !d.self:
-		return usagef("say which node, or -self")
+		return usagef("missing argument NODE; or set -self")
 	case chosen > 1:
 		return usagef("choose one of -enable, -disable and -monitor")
 	case terms > 1:
 		return usagef("choose one of -deadline, -force and -no-deadline")
 	case !d.enable && (terms > 0 || d.ignoreSystem):
-		return usagef("-deadline, -force, -no-deadline and -ignore-system go with -enable")
+		return usagef("-deadline, -force, -no-deadline and -ignore-system need -enable")
 	case !d.disable && d.out:
-		return usagef("-keep-ineligible goes with -disable")
+		return usagef("-keep-ineligible needs -disable")
 	case d.deadline <= 0:
-		return usagef("-deadline is a time above 0; -force stops everything at once")
+		return usagef("-deadline %s is not above 0; -force stops all allocations immediately", d.deadline)
 	}
 	for _, pair := range d.meta {
 		if name, _, ok := strings.Cut(pair, "="); !ok || name == "" {
@@ -165,16 +165,16 @@ func (c *cli) drainNode(ctx context.Context, cl *client.Client, id string, d *dr
 	name := fmt.Sprintf("%s (%s)", api.ShortID(id), n.Name)
 	switch {
 	case d.disable && d.out:
-		fmt.Fprintf(c.Stdout, "The drain of node %s has ended; it stays ineligible.\n", name)
+		fmt.Fprintf(c.Stdout, "Ended the drain of node %s; the node stays ineligible.\n", name)
 		return nil
 	case d.disable:
-		fmt.Fprintf(c.Stdout, "The drain of node %s has ended; it takes new allocations again.\n", name)
+		fmt.Fprintf(c.Stdout, "Ended the drain of node %s; the node is eligible again.\n", name)
 		return nil
 	case d.detach:
-		fmt.Fprintf(c.Stdout, "Node %s is being drained, %s.\n", name, drainTerms(req.DrainSpec))
+		fmt.Fprintf(c.Stdout, "Node %s drains %s.\n", name, drainTerms(req.DrainSpec))
 		return nil
 	}
-	fmt.Fprintf(c.Stderr, "Node %s is being drained, %s\n", name, drainTerms(req.DrainSpec))
+	fmt.Fprintf(c.Stderr, "Node %s drains %s\n", name, drainTerms(req.DrainSpec))
 	return c.followDrain(ctx, cl, id, resp.NodeModifyIndex, d.wide)
 }
 
@@ -182,12 +182,12 @@ func drainTerms(s *api.DrainSpec) string {
 	text := "without a deadline"
 	switch {
 	case s.Deadline < 0:
-		text = "everything at once"
+		text = "immediately"
 	case s.Deadline > 0:
 		text = "with a deadline of " + human.Duration(s.Deadline)
 	}
 	if s.IgnoreSystemJobs {
-		text += ", system jobs left alone"
+		text += ", without system jobs"
 	}
 	return text
 }
@@ -199,7 +199,7 @@ func (c *cli) showDrain(ctx context.Context, cl *client.Client, id string, f for
 	}
 	return c.show(f, s, func(p *term.Page) {
 		if s.DrainStrategy == nil {
-			p.Line("Node %s is not being drained.", api.ShortID(id))
+			p.Line("Node %s is not draining.", api.ShortID(id))
 			view.LastDrain(p, s.LastDrain)
 			return
 		}

@@ -100,7 +100,7 @@ func (m *drainMonitor) goesOn(ctx context.Context, id string) string {
 	if err != nil {
 		return ""
 	}
-	return fmt.Sprintf("; goes on as %s on %s", m.id(next.ID), cmp.Or(next.NodeName, api.ShortID(next.NodeID)))
+	return fmt.Sprintf("; replaced by %s on %s", m.id(next.ID), cmp.Or(next.NodeName, api.ShortID(next.NodeID)))
 }
 
 func (m *drainMonitor) waiting(n int) string {
@@ -130,11 +130,11 @@ func (m *drainMonitor) ended(s *api.NodeDrainStatus) error {
 	r := s.LastDrain
 	switch {
 	case r == nil:
-		return errors.New("the node was never drained")
+		return errors.New("the node has never drained")
 	case r.Status == api.DrainStatusCanceled:
 		return fmt.Errorf("the drain was canceled after %s", human.Duration(r.UpdatedAt.Sub(r.StartedAt).Round(time.Second)))
 	}
-	fmt.Fprintf(m.c.Stdout, "Node %s is drained: everything that had to leave has stopped, after %s.\n",
+	fmt.Fprintf(m.c.Stdout, "Node %s is drained: all its allocations stopped after %s.\n",
 		api.ShortID(s.NodeID), r.UpdatedAt.Sub(r.StartedAt).Round(100*time.Millisecond))
 	return nil
 }

@@ -15,20 +15,20 @@ func nodeEligibilityCommand(c *cli) *command {
 	var enable, disable, self bool
 	return &command{
 		use:     "eligibility [NODE]",
-		short:   "Say whether new allocations may be placed on a node",
-		long:    "Marks a node as eligible for new allocations, or not. What runs there goes on.",
+		short:   "Set whether a node is eligible for new allocations",
+		long:    "Mark a node as eligible or ineligible for new allocations. Its allocations\ncontinue to run.",
 		example: "reeve node eligibility -disable 51c0",
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&enable, "enable", false, "new allocations may be placed there")
-			f.BoolVar(&disable, "disable", false, "no new allocations are placed there")
-			f.BoolVar(&self, "self", false, "the node of the agent that answers")
+			f.BoolVar(&enable, "enable", false, "allow new allocations on the node")
+			f.BoolVar(&disable, "disable", false, "place no new allocations on the node")
+			f.BoolVar(&self, "self", false, "select the node of the contacted agent")
 		},
 		check: func(r *call) error {
 			if enable == disable {
-				return usagef("choose -enable or -disable")
+				return usagef("choose either -enable or -disable")
 			}
 			if len(r.args) == 0 && !self {
-				return usagef("say which node, or -self")
+				return usagef("missing argument NODE; or set -self")
 			}
 			return nil
 		},

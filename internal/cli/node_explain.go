@@ -11,11 +11,11 @@ import (
 func nodeExplainCommand(c *cli) *command {
 	return &command{
 		use:   "explain NODE JOB",
-		short: "Say whether a node could take another instance of a job, and what is in the way",
-		long: `Says for each group of the job whether the node could take another instance of
-it now, and everything that is in the way: not only what was met first.
+		short: "Explain whether a node could run another instance of a job",
+		long: `Evaluate the node for each group of the job: report whether it could run another
+instance now, and list all obstacles.
 
-NODE is the beginning of its id, or its name.`,
+NODE is a prefix of the node's id, or its name.`,
 		example: `reeve node explain worker-3 web`,
 		format:  true,
 		run: func(r *call) error {

@@ -6,10 +6,10 @@ package cli
 func nodePoolCommand(c *cli) *command {
 	return &command{
 		use:   "pool",
-		short: "Look at node pools, make, change and delete them",
-		long: `A node pool is a set of nodes that jobs name with node_pool. Every node is in
-one: the one that its agent names, or "default". Every node is in "all" too. A
-pool may have an algorithm of its own.`,
+		short: "List, create, change and delete node pools",
+		long: `A node pool is a set of nodes. Jobs select a pool with node_pool. Every node
+belongs to the pool that its agent configures, or to "default", and also to
+"all". A pool may have its own scheduling algorithm.`,
 		verbs: []constructor{nodePoolListCommand, nodePoolInfoCommand, nodePoolNodesCommand, nodePoolJobsCommand, nodePoolInitCommand, nodePoolApplyCommand, nodePoolDeleteCommand},
 	}
 }

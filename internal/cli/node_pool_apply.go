@@ -24,13 +24,13 @@ func nodePoolApplyCommand(c *cli) *command {
 	)
 	return &command{
 		use:   "apply FILE",
-		short: "Make or change a node pool as a file says",
-		long: `Makes the node pool that the file ("-" is stdin) describes, or changes it. The
-file is HCL with one node_pool block, or JSON with -json or a name ending in
-.json; "node pool init" writes an example.`,
+		short: "Create or update a node pool from a file",
+		long: `Create or update the node pool of a file ("-" is stdin). The file is HCL with
+one node_pool block, or JSON with -json or a name that ends in .json. "node pool
+init" writes an example.`,
 		example: "reeve node pool apply gpu.hcl",
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&asJSON, "json", false, "the file is JSON, as the HTTP API has it")
+			f.BoolVar(&asJSON, "json", false, "read the file as JSON, like the HTTP API")
 		},
 		check: func(r *call) error {
 			var err error
@@ -43,7 +43,7 @@ file is HCL with one node_pool block, or JSON with -json or a name ending in
 			if _, err := r.cl.NodePools().Put(r.ctx, pool); err != nil {
 				return err
 			}
-			fmt.Fprintf(c.Stdout, "Node pool %q is as %s says.\n", pool.Name, r.args[0])
+			fmt.Fprintf(c.Stdout, "Applied node pool %q from %s.\n", pool.Name, r.args[0])
 			return nil
 		},
 	}
@@ -52,12 +52,12 @@ file is HCL with one node_pool block, or JSON with -json or a name ending in
 func nodePoolDeleteCommand(c *cli) *command {
 	return &command{
 		use:   "delete POOL",
-		short: "Delete a node pool that has neither nodes nor jobs",
+		short: "Delete a node pool without nodes and jobs",
 		run: func(r *call) error {
 			if _, err := r.cl.NodePools().Delete(r.ctx, r.args[0]); err != nil {
 				return err
 			}
-			fmt.Fprintf(c.Stdout, "Node pool %q is deleted.\n", r.args[0])
+			fmt.Fprintf(c.Stdout, "Deleted node pool %q.\n", r.args[0])
 			return nil
 		},
 	}
@@ -108,10 +108,10 @@ func parsePool(name string, text []byte) (*api.NodePool, error) {
 		diags = gohcl.DecodeBody(file.Body, nil, &f)
 	}
 	if diags.HasErrors() {
-		return nil, fmt.Errorf("%s is not a node pool's file: %w", name, diags)
+		return nil, fmt.Errorf("read node pool from %s: %w", name, diags)
 	}
 	if len(f.Pools) != 1 {
-		return nil, fmt.Errorf("%s: there must be one node_pool block, and there are %d", name, len(f.Pools))
+		return nil, fmt.Errorf("read node pool from %s: want one node_pool block, found %d", name, len(f.Pools))
 	}
 	in := f.Pools[0]
 	pool := &api.NodePool{Name: in.Name, Description: in.Description}

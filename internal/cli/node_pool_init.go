@@ -21,11 +21,12 @@ func nodePoolInitCommand(c *cli) *command {
 	var asJSON bool
 	return &command{
 		use:   "init [FILE]",
-		short: "Write an example of a node pool's file",
-		long: `Writes an example, "pool.nomad.hcl" (or "pool.nomad.json" with -json) when no
-name is given. "node pool apply" makes the pool. An existing file is left alone.`,
+		short: "Write an example node pool file",
+		long: `Write an example node pool file (default: "pool.nomad.hcl", or "pool.nomad.json"
+with -json). "node pool apply" creates the pool. The command does not overwrite
+files.`,
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&asJSON, "json", false, "as JSON")
+			f.BoolVar(&asJSON, "json", false, "write JSON")
 		},
 		offline: true,
 		run: func(r *call) error {

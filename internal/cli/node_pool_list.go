@@ -52,7 +52,7 @@ func nodePoolNodesCommand(c *cli) *command {
 		short:  "List the nodes of a node pool",
 		format: true,
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&wide, "verbose", false, "show whole ids and versions")
+			f.BoolVar(&wide, "verbose", false, "show full ids and versions")
 		},
 		run: func(r *call) error {
 			if _, _, err := r.cl.NodePools().Get(r.ctx, r.args[0], nil); err != nil {

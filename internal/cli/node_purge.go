@@ -13,10 +13,10 @@ import (
 func nodePurgeCommand(c *cli) *command {
 	return &command{
 		use:   "purge NODE",
-		short: "Forget a node; what it ran is lost and replaced",
-		long: `Forgets a node that will not come back, rather than wait until it is collected.
-What it ran counts as lost and is replaced elsewhere. An agent that lives
-registers again, and stops what it ran before. Drain a node that works instead.`,
+		short: "Delete a node, and replace its allocations",
+		long: `Delete a node that will not return, before garbage collection does. Its
+allocations become lost, and are replaced on other nodes. A live agent registers
+again and stops its old allocations: drain a live node instead.`,
 		example: "reeve node purge 51c0",
 		strict:  true,
 		confirm: func(r *call) (string, error) {
@@ -24,7 +24,7 @@ registers again, and stops what it ran before. Drain a node that works instead.`
 			if err != nil || n.Status != api.NodeStatusReady {
 				return "", err
 			}
-			return fmt.Sprintf("Node %s (%s) is alive. Forget it all the same?", api.ShortID(n.ID), n.Name), nil
+			return fmt.Sprintf("Node %s (%s) is alive. Delete it anyway?", api.ShortID(n.ID), n.Name), nil
 		},
 		run: func(r *call) error {
 			id := r.args[0]
@@ -36,7 +36,7 @@ registers again, and stops what it ran before. Drain a node that works instead.`
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(c.Stdout, "Node %s (%s) is forgotten; %s.\n", api.ShortID(id), n.Name, evaluated(resp.EvalIDs))
+			fmt.Fprintf(c.Stdout, "Deleted node %s (%s); %s.\n", api.ShortID(id), n.Name, evaluated(resp.EvalIDs))
 			return nil
 		},
 	}
@@ -44,7 +44,7 @@ registers again, and stops what it ran before. Drain a node that works instead.`
 
 func evaluated(ids []string) string {
 	if len(ids) == 0 {
-		return "no job had anything on it"
+		return "no job had allocations on it"
 	}
 	return human.Count(len(ids), "job is evaluated", "jobs are evaluated")
 }
@@ -52,8 +52,8 @@ func evaluated(ids []string) string {
 func nodeEvaluateCommand(c *cli) *command {
 	return &command{
 		use:     "evaluate NODE",
-		short:   "Have the jobs looked at that have something on a node",
-		long:    "Makes an evaluation for every job that has an allocation on the node.",
+		short:   "Evaluate the jobs with allocations on a node",
+		long:    "Create an evaluation for every job with an allocation on the node.",
 		example: "reeve node evaluate 51c0",
 		run: func(r *call) error {
 			id := r.args[0]

@@ -21,12 +21,12 @@ func nodeStatusCommand(c *cli) *command {
 	)
 	return &command{
 		use:    "status [NODE]",
-		short:  "List nodes, or show one with its room, drivers and allocations",
-		long:   "Lists the nodes, or shows one. NODE is the beginning of its id, or its name.",
+		short:  "List nodes, or show a node with its capacity, drivers and allocations",
+		long:   "List nodes, or show one. NODE is a prefix of its id, or its name.",
 		format: true,
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&self, "self", false, "show the node of the agent that answers")
-			f.BoolVar(&wide, "verbose", false, "show whole ids, attributes and meta")
+			f.BoolVar(&self, "self", false, "select the node of the contacted agent")
+			f.BoolVar(&wide, "verbose", false, "show full ids, attributes and meta")
 		},
 		run: func(r *call) error {
 			if len(r.args) == 0 && !self {
@@ -59,7 +59,7 @@ func (c *cli) listNodes(ctx context.Context, cl *client.Client, f format, wide b
 	}
 	return c.show(f, nodes, func(p *term.Page) {
 		if len(nodes) == 0 {
-			p.Line("No nodes. \"reeve agent\" makes a machine one.")
+			p.Line("No nodes. \"reeve agent\" turns a machine into a node.")
 			return
 		}
 		view.NodesWithDrains(p, nodes, left, wide)
@@ -78,7 +78,7 @@ func (r *call) nodeOrSelf(self bool) (string, error) {
 	}
 	id := agent.Stats["client"]["node_id"]
 	if id == "" {
-		return "", api.Errorf(api.CodeNotFound, "the agent at %s is no node", r.address())
+		return "", api.Errorf(api.CodeNotFound, "the agent at %s does not run a node", r.address())
 	}
 	return id, nil
 }

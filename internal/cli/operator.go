@@ -6,8 +6,8 @@ package cli
 func operatorCommand(c *cli) *command {
 	return &command{
 		use:   "operator",
-		short: "Look at the cluster as a whole, and change how it works",
-		long:  "Commands for whoever runs the cluster.",
+		short: "Inspect and configure the cluster",
+		long:  "Commands for operators of the cluster.",
 		verbs: []constructor{operatorSchedulerCommand, operatorOrphansCommand},
 	}
 }
@@ -15,10 +15,10 @@ func operatorCommand(c *cli) *command {
 func operatorSchedulerCommand(c *cli) *command {
 	return &command{
 		use:   "scheduler",
-		short: "See and change how the cluster schedules",
-		long: `The scheduler's configuration says how instances are placed, which jobs may
-preempt others, and whether jobs are taken at all. It is kept by the servers and
-holds at once. A node pool may have an algorithm of its own.`,
+		short: "Show and change the scheduler configuration",
+		long: `The scheduler configuration controls placement, preemption and job registration.
+The servers store it, and apply changes immediately. A node pool may have its
+own algorithm.`,
 		verbs: []constructor{operatorSchedulerGetCommand, operatorSchedulerSetCommand},
 	}
 }

@@ -15,11 +15,11 @@ func operatorOrphansCommand(c *cli) *command {
 	var q client.QueryOptions
 	return &command{
 		use:   "orphans",
-		short: "List what runs although no registered job is known to want it",
-		long: `Orphans are allocations that run on a node and that the servers had never known:
-they lost what they knew, or it was put back to an older state. Register the
-jobs again, and those that run what the jobs say are taken over as they are.
-What is left stops when its domain is marked as fresh.`,
+		short: "List orphans: allocations without a registered job",
+		long: `Orphans are running allocations that the servers do not know, because they lost
+their state or restored an older one. Register their jobs again: the jobs adopt
+orphans that match their specification. The servers stop the other orphans when
+their domain becomes fresh.`,
 		format: true,
 		flags: func(f *pflag.FlagSet) {
 			addListFlags(f, &q)

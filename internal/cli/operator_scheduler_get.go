@@ -11,7 +11,7 @@ import (
 func operatorSchedulerGetCommand(c *cli) *command {
 	return &command{
 		use:    "get-config",
-		short:  "Show how the cluster schedules",
+		short:  "Show the scheduler configuration",
 		format: true,
 		run: func(r *call) error {
 			res, _, err := r.cl.Operator().SchedulerConfig(r.ctx, nil)

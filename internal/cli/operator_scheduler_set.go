@@ -16,26 +16,26 @@ func operatorSchedulerSetCommand(c *cli) *command {
 	var index uint64
 	return &command{
 		use:   "set-config",
-		short: "Change how the cluster schedules",
-		long: `Changes the settings whose flags are given; the others stay as they are. The
-change holds at once, for what is placed from now on. If somebody else changes
-the configuration at the same moment, nothing is changed.`,
+		short: "Change the scheduler configuration",
+		long: `Change the settings of the given flags; other settings do not change. New
+placements use the new configuration immediately. The command fails if another
+operator changes the configuration at the same time.`,
 		example: "reeve operator scheduler set-config -preempt-service-scheduler=true\nreeve operator scheduler set-config -scheduler-algorithm spread -check-index 42",
 		flags: func(f *pflag.FlagSet) {
-			f.StringVar(&set.Algorithm, "scheduler-algorithm", "", "`ALGORITHM`: binpack fills nodes so that others stay free, spread uses them evenly")
-			f.BoolVar(&set.Preemption.SystemSchedulerEnabled, "preempt-system-scheduler", false, "system jobs preempt allocations of lower priority")
-			f.BoolVar(&set.Preemption.SysBatchSchedulerEnabled, "preempt-sysbatch-scheduler", false, "sysbatch jobs preempt")
-			f.BoolVar(&set.Preemption.ServiceSchedulerEnabled, "preempt-service-scheduler", false, "services preempt")
-			f.BoolVar(&set.Preemption.BatchSchedulerEnabled, "preempt-batch-scheduler", false, "batch jobs preempt")
-			f.BoolVar(&set.MemoryOversubscriptionEnabled, "memory-oversubscription", false, "tasks may use up to their memory_max")
-			f.BoolVar(&set.RejectJobRegistration, "reject-job-registration", false, "no jobs are registered, scaled or reverted")
-			f.BoolVar(&set.PauseEvalBroker, "pause-eval-broker", false, "evaluations are kept and not worked out")
-			f.StringVar(&set.ZoneAttribute, "zone-attribute", "", "`ATTRIBUTE` over which services without spread of their own are spread, as in '${meta.zone}'; \"\" is none")
-			f.IntVar(&set.MaxStartingPerNode, "max-starting-per-node", 0, "`COUNT` of allocations that may be starting on a node at once; 0 is no bound")
-			f.BoolVar(&set.Rejections.MarkIneligible, "rejections-mark-ineligible", false, "nodes that keep refusing placements become ineligible")
-			f.IntVar(&set.Rejections.NodeThreshold, "rejections-threshold", 0, "`COUNT` of refusals that are too many; 0 counts none")
-			f.DurationVar(&set.Rejections.NodeWindow, "rejections-window", 0, "`DURATION` within which refusals count")
-			f.Uint64Var(&index, "check-index", 0, "change only if the configuration's modify index is `INDEX`")
+			f.StringVar(&set.Algorithm, "scheduler-algorithm", "", "place with `ALGORITHM`: binpack fills one node after another, spread uses all nodes evenly")
+			f.BoolVar(&set.Preemption.SystemSchedulerEnabled, "preempt-system-scheduler", false, "let system jobs preempt allocations of lower priority")
+			f.BoolVar(&set.Preemption.SysBatchSchedulerEnabled, "preempt-sysbatch-scheduler", false, "let sysbatch jobs preempt")
+			f.BoolVar(&set.Preemption.ServiceSchedulerEnabled, "preempt-service-scheduler", false, "let services preempt")
+			f.BoolVar(&set.Preemption.BatchSchedulerEnabled, "preempt-batch-scheduler", false, "let batch jobs preempt")
+			f.BoolVar(&set.MemoryOversubscriptionEnabled, "memory-oversubscription", false, "let tasks use memory up to their memory_max")
+			f.BoolVar(&set.RejectJobRegistration, "reject-job-registration", false, "reject registration, scaling and reverts of jobs")
+			f.BoolVar(&set.PauseEvalBroker, "pause-eval-broker", false, "pause evaluations: they stay queued")
+			f.StringVar(&set.ZoneAttribute, "zone-attribute", "", "spread services without their own spread over `ATTRIBUTE`, such as '${meta.zone}'; \"\" disables this")
+			f.IntVar(&set.MaxStartingPerNode, "max-starting-per-node", 0, "start at most `COUNT` allocations on a node at the same time; 0 sets no limit")
+			f.BoolVar(&set.Rejections.MarkIneligible, "rejections-mark-ineligible", false, "mark nodes that repeatedly reject placements as ineligible")
+			f.IntVar(&set.Rejections.NodeThreshold, "rejections-threshold", 0, "mark a node after `COUNT` rejections; 0 disables this")
+			f.DurationVar(&set.Rejections.NodeWindow, "rejections-window", 0, "count rejections within `DURATION`")
+			f.Uint64Var(&index, "check-index", 0, "change the configuration only if its modify index is `INDEX`")
 		},
 		run: func(r *call) error {
 			res, _, err := r.cl.Operator().SchedulerConfig(r.ctx, nil)
@@ -51,7 +51,7 @@ the configuration at the same moment, nothing is changed.`,
 				}
 			}
 			if changed == 0 {
-				return usagef("say what to change; \"reeve operator scheduler get-config\" shows how it is")
+				return usagef("set at least one flag; \"reeve operator scheduler get-config\" shows the configuration")
 			}
 			if !r.flags.Changed("check-index") {
 				index = config.ModifyIndex
@@ -61,9 +61,9 @@ the configuration at the same moment, nothing is changed.`,
 				return err
 			}
 			if !done.Updated {
-				return api.Errorf(api.CodeConflict, "nothing was changed: the configuration's modify index is %d, not %d; look at it and try again", done.Index, index)
+				return api.Errorf(api.CodeConflict, "change scheduler configuration: its modify index is %d, not %d; read it and try again", done.Index, index)
 			}
-			fmt.Fprintf(c.Stdout, "The scheduler's configuration is changed, at index %d.\n", done.Index)
+			fmt.Fprintf(c.Stdout, "Changed the scheduler configuration at index %d.\n", done.Index)
 			return nil
 		},
 	}

@@ -38,10 +38,10 @@ func (c *cli) patient(cl *client.Client, say func(format string, args ...any)) *
 	return cl.WithPatience(client.Patience{
 		For: c.wait,
 		OnLost: func(err error) {
-			say("%s\nWaiting up to %s for it (-server-wait); Ctrl-C ends this command only.",
+			say("%s\nWaiting up to %s for the server (-server-wait); Ctrl-C ends this command only.",
 				c.stderrStyle().Yellow(lost(cl, err)), human.Duration(c.wait))
 		},
-		OnBack: func() { say("The server is back.") },
+		OnBack: func() { say("Connected again.") },
 	})
 }
 
@@ -49,7 +49,7 @@ func (c *cli) patient(cl *client.Client, say func(format string, args ...any)) *
 func lost(cl *client.Client, err error) string {
 	var no *client.NoAnswer
 	if errors.As(err, &no) {
-		return fmt.Sprintf("Lost the server at %s: %s.", no.Address, no.Cause)
+		return fmt.Sprintf("Lost the connection to the server at %s: %s.", no.Address, no.Cause)
 	}
 	return fmt.Sprintf("The server at %s does not answer: %v.", cl.Address(), err)
 }

@@ -11,18 +11,18 @@ import (
 func planCommand(c *cli) *command {
 	return &command{
 		use:   "plan",
-		short: "Look at, hold and continue what is being done to a job",
-		long: `A plan is a tree of what there is to do for a job: phases, and in them steps,
-each of which is the work on some tasks of one instance. Every job has the plan
-deploy; recovery, decommission, uninstall, restart and drain are there when
-they are needed, and others are declared in the job and started by hand.
+		short: "Inspect, interrupt and continue the plans of a job",
+		long: `A plan is the tree of work for a job: phases contain steps, and a step is the
+work on some tasks of one instance. Every job has the plan deploy. The plans
+recovery, decommission, uninstall, restart and drain exist while they have work.
+Jobs can declare custom plans, which operators start.
 
-"reeve plan show -watch JOB PLAN" follows one. To see what registering a job
-file would change, use "reeve job plan FILE".`,
+"reeve plan show -watch JOB PLAN" follows a plan. To preview the registration of
+a job file, use "reeve job plan FILE".`,
 		aliases: []string{"plans"},
 		unknown: func(word string) error {
 			if word == "-" || slices.Contains(jobFileEndings, filepath.Ext(word)) {
-				return usagef("what registering a job file would change is shown by \"reeve job plan %s\"", word)
+				return usagef("unknown command; to preview the registration of a job file, use \"reeve job plan %s\"", word)
 			}
 			return nil
 		},

@@ -26,21 +26,21 @@ func planListCommand(c *cli) *command {
 	return &command{
 		use:   "list [JOB]",
 		short: "List the plans of a job, or of all jobs",
-		long: `Lists plans with their status and how many of their steps are complete. Plans
-without steps are left out, unless -json or -t is given.`,
+		long: `List plans with their status and progress. Plans without steps are omitted,
+unless -json or -t is set.`,
 		example: `reeve plan list web
 reeve plan list -active
 reeve plan list -status WAITING -t '{{range .}}{{.JobID}} {{.Name}} {{end}}'`,
 		format:  true,
 		removed: true,
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&active, "active", false, "only those that are not complete, and have been started")
-			f.StringVar(&status, "status", "", "only those in `STATUS`, as in WAITING")
+			f.BoolVar(&active, "active", false, "list only plans that have started and are not complete")
+			f.StringVar(&status, "status", "", "list only plans with `STATUS`, such as WAITING")
 		},
 		check: func(r *call) error {
 			wanted = api.PlanStatus(strings.ToUpper(status))
 			if status != "" && !plantree.IsStatus(wanted) {
-				return usagef("-status %q: a plan is one of %s", status, plantree.JoinStatuses(plantree.Statuses))
+				return usagef("-status %q is not one of %s", status, plantree.JoinStatuses(plantree.Statuses))
 			}
 			return nil
 		},

@@ -16,10 +16,10 @@ import (
 )
 
 const planShowExitCodes = `0    shown; with -watch: the plan is complete
-1    it cannot be shown; with -watch: the plan cannot be completed as it stands,
-     or its version failed and another one runs in its place
-2    with -timeout: it was not complete in time
-130  with -watch: ended by Ctrl-C; the plan goes on`
+1    failed; with -watch: the plan is in error, or its version failed and another
+     version replaced it
+2    with -timeout: the plan was not complete in time
+130  with -watch: ended by Ctrl-C; the plan continues`
 
 func planShowCommand(c *cli) *command {
 	var (
@@ -30,15 +30,15 @@ func planShowCommand(c *cli) *command {
 	return &command{
 		use:     "show JOB [PLAN]",
 		aliases: []string{"status"},
-		short:   "Show a plan as a tree, once or for as long as it takes",
-		long: `Shows a plan's phases and steps, what each waits for, what operators decided,
-and what to type next. Without PLAN it shows all that has something to do. The
-plan uninstall of a purged job can be shown for 10 minutes after the job is
-gone, by the job's whole id.
+		short:   "Show plans as trees, and follow them",
+		long: `Show the phases and steps of a plan, their reasons to wait, decisions of
+operators, and next commands. Without PLAN, show all plans with work. The plan
+uninstall of a purged job remains visible for 10 minutes after the job's
+removal, by the job's full id.
 
-With -watch it shows every change, until the plan is complete or in error. On a
-terminal the tree is redrawn in place; elsewhere every change is a line. Without
-PLAN it follows the first one that is under way.`,
+With -watch, show every change until the plan is complete or in error. On a
+terminal the command redraws the tree in place; otherwise it prints one line per
+change. Without PLAN, follow the first active plan.`,
 		example: `reeve plan show web deploy
 reeve plan show -watch web
 reeve plan show -watch -timeout 10m web deploy`,
@@ -48,15 +48,15 @@ reeve plan show -watch -timeout 10m web deploy`,
 		removed:   true,
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&follow, "watch", false, "show every change, until the plan is complete")
-			f.DurationVar(&timeout, "timeout", 0, "with -watch, which it implies: give up after `D`; the plan goes on")
-			f.BoolVar(&wide, "verbose", false, "show every step, however many are in the same state")
+			f.DurationVar(&timeout, "timeout", 0, "give up after `D`; implies -watch; the plan continues")
+			f.BoolVar(&wide, "verbose", false, "show every step, even if many have the same state")
 		},
 		check: func(r *call) error {
 			switch {
 			case follow && !r.format.forPeople():
-				return usagef("-watch is for people: leave out -json and -t; programs make blocking queries of the HTTP API")
+				return usagef("-watch excludes -json and -t; programs can use blocking queries of the HTTP API")
 			case timeout < 0:
-				return usagef("-timeout is a time above 0")
+				return usagef("-timeout %s is not above 0", timeout)
 			}
 			return nil
 		},
@@ -99,7 +99,7 @@ func (c *cli) showPlans(ctx context.Context, cl *client.Client, job, name string
 	}
 	return c.show(f, trees, func(p *term.Page) {
 		if len(trees) == 0 {
-			p.Line("No plan of job %q has anything to do.", job)
+			p.Line("No plan of job %q has work.", job)
 		}
 		for i, pl := range trees {
 			if i > 0 {

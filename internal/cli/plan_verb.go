@@ -34,9 +34,8 @@ type planVerb struct {
 }
 
 const planVerbExitCodes = `0    done; with -watch: the plan is complete
-1    refused, and nothing was changed; with -watch also: the plan cannot be
-     completed as it stands
-130  with -watch: ended by Ctrl-C; the plan goes on`
+1    rejected, nothing has changed; with -watch also: the plan is in error
+130  with -watch: ended by Ctrl-C; the plan continues`
 
 func (c *cli) planVerb(v planVerb) *command {
 	var (
@@ -58,14 +57,14 @@ func (c *cli) planVerb(v planVerb) *command {
 		complete:  c.completePlans(v.statuses()),
 		format:    true,
 		flags: func(f *pflag.FlagSet) {
-			f.StringVar(&req.Reason, "reason", "", "why, kept with the decision as `TEXT`")
-			f.BoolVar(&follow, "watch", false, "then follow the plan until it is complete")
+			f.StringVar(&req.Reason, "reason", "", "record `TEXT` as the reason of the decision")
+			f.BoolVar(&follow, "watch", false, "follow the plan until it is complete")
 			if v.parts {
-				f.StringVar(&req.Phase, "phase", "", "`NAME` or id of the phase, instead of the argument")
-				f.StringVar(&req.Step, "step", "", "`NAME` or id of the step, instead of the argument")
+				f.StringVar(&req.Phase, "phase", "", "`NAME` or id of the phase; the same as PHASE")
+				f.StringVar(&req.Step, "step", "", "`NAME` or id of the step; the same as STEP")
 			}
 			if v.parameters {
-				f.StringArrayVarP(&params, "param", "p", nil, "parameter `NAME=VALUE`, in the environment of the plan's tasks; several times")
+				f.StringArrayVarP(&params, "param", "p", nil, "set `NAME=VALUE` in the environment of the plan's tasks; repeatable")
 			}
 		},
 		check: func(r *call) error {
@@ -77,7 +76,7 @@ func (c *cli) planVerb(v planVerb) *command {
 				return err
 			}
 			if follow && !r.format.forPeople() {
-				return usagef("-watch is for people: leave out -json and -t")
+				return usagef("-watch excludes -json and -t")
 			}
 			req.By = c.operator()
 			return nil
@@ -133,7 +132,7 @@ func parseParameters(pairs []string) (map[string]string, error) {
 			return nil, usagef("-p %q is not NAME=VALUE", pair)
 		}
 		if _, twice := m[name]; twice {
-			return nil, usagef("-p %s is given twice", name)
+			return nil, usagef("-p %s is set twice", name)
 		}
 		m[name] = value
 	}

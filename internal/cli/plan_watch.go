@@ -192,7 +192,7 @@ func (w *planWatch) ended(ctx context.Context) (bool, error) {
 		}
 		return true, w.replaced(ctx)
 	case api.PlanError:
-		return true, fmt.Errorf("plan %s of job %q cannot be completed as it stands: %s", w.last.Name, w.job,
+		return true, fmt.Errorf("plan %s of job %q is in error: %s", w.last.Name, w.job,
 			cmp.Or(strings.Join(w.last.Errors, "; "), w.last.Message, "no reason given"))
 	}
 	return false, nil
@@ -212,7 +212,7 @@ func (w *planWatch) replaced(ctx context.Context) error {
 	for _, t := range d.Troubles {
 		why += "\n  " + t.String()
 	}
-	return fmt.Errorf("version %d of job %q failed, and version %d runs in its place: %s", d.JobVersion, w.job, w.last.JobVersion, why)
+	return fmt.Errorf("version %d of job %q failed, and version %d replaced it: %s", d.JobVersion, w.job, w.last.JobVersion, why)
 }
 
 // gone is how it ends when the plan is there no more: it was over before the
@@ -226,7 +226,7 @@ func (w *planWatch) gone(err error) error {
 		w.removed()
 		return nil
 	case api.PlanDecommission, api.PlanRecovery, api.PlanRestart, api.PlanDrain:
-		fmt.Fprintf(w.c.Stdout, "Plan %s of job %q is over: nothing is left to do.\n", w.last.Name, w.job)
+		fmt.Fprintf(w.c.Stdout, "Plan %s of job %q is complete.\n", w.last.Name, w.job)
 		return nil
 	}
 	return err
@@ -234,7 +234,7 @@ func (w *planWatch) gone(err error) error {
 
 // removed says how an uninstall ends.
 func (w *planWatch) removed() {
-	fmt.Fprintf(w.c.Stdout, "Job %q is removed: nothing of it is left.\n", w.job)
+	fmt.Fprintf(w.c.Stdout, "Job %q is removed.\n", w.job)
 }
 
 // exitNotInTime is the exit code of a wait whose time was up.
@@ -251,8 +251,8 @@ func (w *planWatch) left(ctx context.Context) error {
 		if w.last != nil {
 			status = w.last.Status
 		}
-		return &exit{code: exitNotInTime, err: fmt.Errorf("plan %s of job %q is not complete in time, but %s; it goes on without this command",
-			w.plan, w.job, cmp.Or(string(status), "not known yet"))}
+		return &exit{code: exitNotInTime, err: fmt.Errorf("plan %s of job %q was not complete in time: its status is %s; the plan continues without this command",
+			w.plan, w.job, cmp.Or(string(status), "unknown"))}
 	}
 	return exitWith(exitInterrupted)
 }

@@ -32,10 +32,10 @@ func TestWatchOfAPlanEndsWithTheVersionThatWasWatched(t *testing.T) {
 		want   string // of the error; "": none
 	}{
 		{"it was reverted", tree(3, api.PlanComplete, ""), api.DeploymentFailed,
-			"version 2 of job \"web\" failed, and version 3 runs in its place: Failed due to progress deadline\n  web-0: boom"},
+			"version 2 of job \"web\" failed, and version 3 replaced it: Failed due to progress deadline\n  web-0: boom"},
 		{"a newer one took its turn", tree(3, api.PlanComplete, ""), api.DeploymentCancelled, ""},
 		{"it succeeded", tree(2, api.PlanComplete, ""), api.DeploymentSuccessful, ""},
-		{"it failed", tree(2, api.PlanError, "d"), api.DeploymentFailed, "cannot be completed as it stands"},
+		{"it failed", tree(2, api.PlanError, "d"), api.DeploymentFailed, "is in error"},
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			var answer any = tree(2, api.PlanStarted, "d")

@@ -112,7 +112,7 @@ func TestDevRunsAFileAndStopsEverything(t *testing.T) {
 	t.Setenv("TMPDIR", shortTempDir(t))
 	p := startReeve(t, "dev", "-http-addr", "127.0.0.1:0", "../../examples/web.hcl", "../../examples/batch.hcl")
 	p.expect(`Reeve runs at http://127\.0\.0\.1:\d+`)
-	url := p.expect(`Everything runs\. .* curl (http://127\.0\.0\.1:\d+)`)[1]
+	url := p.expect(`All tasks run\. .* curl (http://127\.0\.0\.1:\d+)`)[1]
 	answer, err := http.Get(url)
 	if err != nil {
 		t.Fatal(err)
@@ -197,7 +197,7 @@ func TestCtrlCLeavesARestartAlone(t *testing.T) {
 	id := p.expect(`^Restart ([0-9a-f]{8}) of job`)[1]
 	p.expect(`restart \(.*\) \(`) // the tree: it is being followed
 	p.cmd.Process.Signal(os.Interrupt)
-	p.expect("The restart goes on without this command")
+	p.expect("The restart continues without this command")
 	p.expect("reeve job restart -attach " + id)
 	if code := p.end(); code != exitInterrupted {
 		t.Errorf("exit code %d after Ctrl-C, want %d", code, exitInterrupted)

@@ -35,15 +35,15 @@ func (c *cli) runJob(ctx context.Context, req *api.RegisterJobRequest, detach, w
 // startInWords says what starts a job that runs nothing itself.
 func (c *cli) startInWords(j *api.Job) string {
 	if j.IsParameterized() {
-		return fmt.Sprintf("Nothing runs yet: \"reeve job dispatch %s\" starts it.", j.ID)
+		return fmt.Sprintf("No instance runs yet: \"reeve job dispatch %s\" starts it.", j.ID)
 	}
-	return fmt.Sprintf("Nothing runs yet: next start %s.", view.NextStart(c.Now(), j))
+	return fmt.Sprintf("No instance runs yet. Next start: %s.", view.NextStart(c.Now(), j))
 }
 
 // registerError adds what to do about a check-and-set that failed.
 func registerError(err error, req *api.RegisterJobRequest) error {
 	if req.EnforceIndex && api.CodeOf(err) == api.CodeConflict {
-		return fmt.Errorf("%w\nSomebody changed the job since it was planned: run \"job plan\" again", err)
+		return fmt.Errorf("%w\nThe job has changed since the plan: run \"job plan\" again", err)
 	}
 	return err
 }

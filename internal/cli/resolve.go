@@ -69,7 +69,7 @@ func resolve[T any](ctx context.Context, cl *client.Client, noun, prefix string,
 	list func(context.Context, *client.QueryOptions) ([]T, *client.QueryMeta, error), describe func(T) match,
 ) (string, error) {
 	if prefix == "" {
-		return "", usagef("an id of %s is needed, and the one given is empty", withArticle(noun))
+		return "", usagef("the id of %s is empty", withArticle(noun))
 	}
 	if len(prefix) == term.IDWidth {
 		return prefix, nil
@@ -89,12 +89,12 @@ func resolve[T any](ctx context.Context, cl *client.Client, noun, prefix string,
 func theOne(noun, what, prefix string, matches []match) (string, error) {
 	switch len(matches) {
 	case 0:
-		return "", api.Errorf(api.CodeNotFound, "no %s has %s %s that begins with %q", noun, articleOf(what), what, prefix)
+		return "", api.Errorf(api.CodeNotFound, "no %s has %s %s with the prefix %q", noun, articleOf(what), what, prefix)
 	case 1:
 		return matches[0].id, nil
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%q could be any of %d %ss; type more of the %s:", prefix, len(matches), noun, what)
+	fmt.Fprintf(&b, "%q matches %d %ss; type more of the %s:", prefix, len(matches), noun, what)
 	for i, m := range matches {
 		if i == maxMatches {
 			fmt.Fprintf(&b, "\n  and %d more", len(matches)-i)
@@ -118,7 +118,7 @@ func articleOf(noun string) string {
 // job's id begins so. It returns a client for the job's namespace.
 func (c *cli) resolveJob(ctx context.Context, cl *client.Client, prefix string) (string, *client.Client, error) {
 	if prefix == "" {
-		return "", nil, usagef("the id of a job is needed, and the one given is empty")
+		return "", nil, usagef("the id of the job is empty")
 	}
 	// The job whose id is the whole prefix comes first, however many begin so.
 	found, _, err := cl.Jobs().List(ctx, &client.QueryOptions{Prefix: prefix, PerPage: maxMatches + 1})

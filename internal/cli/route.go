@@ -15,10 +15,9 @@ import (
 func routeCommand(c *cli) *command {
 	return &command{
 		use:   "route",
-		short: "Look at the router's routes",
-		long: `A route of a group is a host and path, or a port of the router. The router sends
-its traffic to the group's instances. A route belongs to one job, unless several
-jobs declare it as shared.`,
+		short: "List routes",
+		long: `A route maps a host and path, or a port of the router, to the instances of a
+group. A route belongs to one job, unless several jobs declare it as shared.`,
 		verbs: []constructor{routeListCommand},
 	}
 }
@@ -26,10 +25,10 @@ jobs declare it as shared.`,
 func routeListCommand(c *cli) *command {
 	return &command{
 		use:   "list [JOB]",
-		short: "List routes, their jobs, and how many instances receive their traffic",
-		long: `Lists routes by host and path. "Routable" counts the group's instances that
-receive traffic, of those that should run. "Share" is the group's part of the
-traffic of a route that several groups or jobs share.`,
+		short: "List routes with their jobs and routable instances",
+		long: `List routes by host and path. "Routable" is the number of the group's instances
+that receive traffic, of its count. "Share" is the group's part of the traffic
+of a route that several groups or jobs share.`,
 		format: true,
 		run: func(r *call) error {
 			q := &client.QueryOptions{}
@@ -46,7 +45,7 @@ traffic of a route that several groups or jobs share.`,
 			}
 			return r.show(list, func(p *term.Page) {
 				if len(list) == 0 {
-					p.Line("There are no routes.")
+					p.Line("No routes.")
 					return
 				}
 				var rows [][]string

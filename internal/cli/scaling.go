@@ -15,9 +15,9 @@ import (
 func scalingCommand(c *cli) *command {
 	return &command{
 		use:   "scaling",
-		short: "Look at the scaling policies that autoscalers go by",
-		long: `A group's scaling block bounds its count: nobody can register or scale it
-beyond. Its policy is for an outside autoscaler; Reeve only hands it on.`,
+		short: "List scaling policies",
+		long: `The scaling block of a group limits its count: the servers reject other counts.
+Its policy is for an external autoscaler; Reeve only stores it.`,
 		verbs: []constructor{scalingPolicyCommand},
 	}
 }
@@ -26,8 +26,8 @@ func scalingPolicyCommand(c *cli) *command {
 	return &command{
 		use:   "policy",
 		short: "List scaling policies, or show one",
-		long: `Every group with a scaling block has a policy. Its id stays the same for as
-long as the group keeps its name.`,
+		long: `Every group with a scaling block has a policy. Its id does not change while the
+group keeps its name.`,
 		verbs: []constructor{scalingPolicyListCommand, scalingPolicyInfoCommand},
 	}
 }
@@ -44,9 +44,9 @@ func scalingPolicyListCommand(c *cli) *command {
 		example: "reeve scaling policy list -job web",
 		format:  true,
 		flags: func(f *pflag.FlagSet) {
-			f.StringVar(&job, "job", "", "only those of the job with this `ID`")
-			f.StringVar(&kind, "type", "", "only those of this `TYPE`; there is only \"horizontal\"")
-			f.BoolVar(&wide, "verbose", false, "show whole ids")
+			f.StringVar(&job, "job", "", "list only policies of the job `ID`")
+			f.StringVar(&kind, "type", "", "list only policies of `TYPE`; the only type is \"horizontal\"")
+			f.BoolVar(&wide, "verbose", false, "show full ids")
 		},
 		run: func(r *call) error {
 			q := client.QueryOptions{Params: map[string][]string{}}

@@ -6,10 +6,9 @@ package cli
 func serviceCommand(c *cli) *command {
 	return &command{
 		use:   "service",
-		short: "Look at services, and at who offers them now",
-		long: `A service is a name that instances of jobs are found under. Only instances that
-traffic may go to are listed: they run, their checks pass, and they do not
-leave.`,
+		short: "List services and their addresses",
+		long: `A service is a name for the addresses of instances. Only routable instances are
+listed: they run, their checks pass, and they are not stopping.`,
 		aliases: []string{"services"},
 		verbs:   []constructor{serviceListCommand, serviceInfoCommand},
 	}

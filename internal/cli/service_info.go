@@ -20,15 +20,15 @@ func serviceInfoCommand(c *cli) *command {
 	)
 	return &command{
 		use:   "info SERVICE",
-		short: "Show who offers a service now, and where",
+		short: "List the instances and addresses of a service",
 		example: `reeve service info web
 reeve service info -tag blue -choose '1|client-17' web`,
 		format: true,
 		flags: func(f *pflag.FlagSet) {
 			addListFlags(f, &q)
-			f.StringArrayVar(&tags, "tag", nil, "only those with `TAG`; several times: with all of them")
-			f.StringVar(&choose, "choose", "", "only some of them, as `'N|KEY'`: the same for a key as long as they are there")
-			f.BoolVar(&wide, "verbose", false, "show whole ids")
+			f.StringArrayVar(&tags, "tag", nil, "list only instances with `TAG`; repeat for instances with all tags")
+			f.StringVar(&choose, "choose", "", "choose `'N|KEY'`: N instances, always the same for a KEY while they are routable")
+			f.BoolVar(&wide, "verbose", false, "show full ids")
 		},
 		run: func(r *call) error {
 			q.Params = map[string][]string{}
@@ -44,7 +44,7 @@ reeve service info -tag blue -choose '1|client-17' web`,
 			}
 			return r.show(list, func(p *term.Page) {
 				if len(list) == 0 {
-					p.Line("Nobody offers service %q now.", r.args[0])
+					p.Line("Service %q has no routable instances.", r.args[0])
 					return
 				}
 				view.Registrations(p, list, wide)

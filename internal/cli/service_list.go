@@ -15,7 +15,7 @@ func serviceListCommand(c *cli) *command {
 	var q client.QueryOptions
 	return &command{
 		use:    "list",
-		short:  "List the services that are offered now, with their tags",
+		short:  "List services with routable instances, and their tags",
 		format: true,
 		flags: func(f *pflag.FlagSet) {
 			addListFlags(f, &q)

@@ -28,33 +28,32 @@ func simCommand(c *cli) *command {
 	)
 	return &command{
 		use:   "sim SCENARIO | -nodes FLEET JOB...",
-		short: "Play a fleet of simulated nodes against a real server",
-		long: `Plays a scenario: thousands of simulated nodes that register with a real server
-over its API, hold their streams, and pretend to run what is placed on them, as
-the mock driver does. The server is a process of its own with its log on the
-disk. At the end comes a report of what was measured: placements per second,
-latencies, how full and how spread out the fleet is, what waits and why, and
-what the server needed. Everything takes real time.
+		short: "Simulate a fleet of nodes against a real server",
+		long: `Run a scenario: thousands of simulated nodes register with a real server over
+its API, hold their streams, and simulate tasks like the mock driver. The server
+is a separate process with its log on disk. The final report contains placements
+per second, latencies, utilization and spread of the fleet, waiting instances
+with their reasons, and the server's resource usage. A scenario runs in real
+time.
 
-With -nodes, asks whether jobs would fit a fleet: the file says what nodes there
-are, the arguments are job files. Nothing ends by itself then; what does not fit
-is listed with the reasons.
+With -nodes, check whether jobs fit on a fleet: the file specifies the nodes,
+and the arguments are job files. Tasks then never end by themselves, and the
+report lists instances that do not fit, with the reasons.
 
-"reeve sim -init" prints a scenario to begin with. docs/sim.md describes the
-format.`,
+"reeve sim -init" prints an example scenario. docs/sim.md describes the format.`,
 		example: `reeve sim examples/sim/zone-loss.yaml
 reeve sim -nodes fleet.yaml jobs/*.hcl
 reeve sim -scale 0.01 -json examples/sim/c2m.yaml`,
-		exitCodes: "0  everything that was wanted found room\n1  the scenario could not be played; stderr says why\n2  something waits for room, or the time was up before all was done",
+		exitCodes: "0  all instances were placed\n1  the scenario failed; stderr has the reason\n2  instances wait for resources, or the time limit was reached",
 		flags: func(f *pflag.FlagSet) {
-			f.StringVar(&fleet, "nodes", "", "would the jobs fit the nodes of `FILE`? It is a scenario of which only the nodes are looked at")
-			f.BoolVar(&init, "init", false, "print a scenario to begin with")
+			f.StringVar(&fleet, "nodes", "", "check whether the jobs fit on the nodes of the scenario `FILE`")
+			f.BoolVar(&init, "init", false, "print an example scenario")
 			f.BoolVar(&json, "json", false, "print the report as JSON; durations are in nanoseconds")
-			f.BoolVar(&quiet, "quiet", false, "do not tell meanwhile how far it is")
-			f.Float64Var(&scale, "scale", 1, "`FACTOR` for the numbers of nodes and of copies of jobs")
-			f.StringVar(&keep, "data-dir", "", "keep the server's data in `DIR`, which must be empty")
-			f.BoolVar(&foreign, "use-server", false, "use the server at -address instead of an own one: it will have the simulated nodes and jobs in its state")
-			f.BoolVar(&apart, "detached", false, "nodes only register and send heartbeats: to measure placing without them")
+			f.BoolVar(&quiet, "quiet", false, "do not report progress")
+			f.Float64Var(&scale, "scale", 1, "multiply the numbers of nodes and of job copies by `FACTOR`")
+			f.StringVar(&keep, "data-dir", "", "keep the server's data in the empty directory `DIR`")
+			f.BoolVar(&foreign, "use-server", false, "use the server at -address: simulated nodes and jobs stay in its state")
+			f.BoolVar(&apart, "detached", false, "register nodes and send heartbeats only, to measure placement alone")
 		},
 		offline: true,
 		ownArgs: true,
@@ -68,7 +67,7 @@ reeve sim -scale 0.01 -json examples/sim/c2m.yaml`,
 				return err
 			}
 			if scale <= 0 {
-				return usagef("-scale %v: it must be above 0", scale)
+				return usagef("-scale %v is not above 0", scale)
 			}
 			scenario.Scale(scale)
 			options := sim.Options{KeepData: keep, Detached: apart}
@@ -79,7 +78,7 @@ reeve sim -scale 0.01 -json examples/sim/c2m.yaml`,
 				return err
 			}
 			if options.Binary, err = os.Executable(); err != nil {
-				return fmt.Errorf("find this program's file: %w", err)
+				return fmt.Errorf("find the path of this program: %w", err)
 			}
 			report, err := sim.Run(r.ctx, scenario, options)
 			if err != nil {
@@ -99,12 +98,12 @@ reeve sim -scale 0.01 -json examples/sim/c2m.yaml`,
 func loadScenario(fleet string, args []string) (*sim.Scenario, error) {
 	if fleet != "" {
 		if len(args) == 0 {
-			return nil, usagef("-nodes asks whether jobs would fit: name at least one job file")
+			return nil, usagef("missing argument JOB: -nodes needs at least one job file")
 		}
 		return sim.LoadFit(fleet, args)
 	}
 	if len(args) != 1 {
-		return nil, usagef("name one SCENARIO, not %d", len(args))
+		return nil, usagef("want one argument SCENARIO, found %d", len(args))
 	}
 	return sim.Load(args[0])
 }
@@ -113,9 +112,9 @@ func loadScenario(fleet string, args []string) (*sim.Scenario, error) {
 func (c *cli) simulatedServer(foreign bool) (string, error) {
 	switch {
 	case foreign && c.flags.address == "":
-		return "", usagef("-use-server needs -address: say which server, it will hold simulated nodes afterwards")
+		return "", usagef("-use-server needs -address: the server stores the simulated nodes")
 	case !foreign && c.flags.address != "":
-		return "", usagef("-address names a server that is there, which would hold simulated nodes afterwards: if you want that, add -use-server")
+		return "", usagef("-address names a real server, which would store simulated nodes; to allow this, set -use-server")
 	case foreign && !strings.Contains(c.flags.address, "://"):
 		return "http://" + c.flags.address, nil
 	}

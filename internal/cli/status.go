@@ -14,10 +14,10 @@ import (
 func statusCommand(c *cli) *command {
 	return &command{
 		use:   "status [ID]",
-		short: "Show the cluster: servers, nodes and jobs; or whatever an id names",
-		long: `Without an argument, shows who leads, how the nodes are and what runs. With the
-beginning of any id, or of a job's name, shows that object, like "job status",
-"alloc status", "node status", "eval status" and "deployment status" do.`,
+		short: "Show the cluster, or any object by its id",
+		long: `Without ID, show the leader, nodes and jobs. ID is a prefix of the id of a job,
+allocation, node, evaluation or deployment; the output is the same as that of
+"job status", "alloc status" and so on.`,
 		format: true,
 		check: func(r *call) error {
 			if len(r.args) == 1 {

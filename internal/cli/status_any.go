@@ -84,5 +84,5 @@ func (c *cli) showAny(ctx context.Context, cl *client.Client, kind, id string, f
 	case "node":
 		return c.showNode(ctx, cl, id, f, false)
 	}
-	return api.Errorf(api.CodeInvalid, "%q is %s, which this command cannot show", id, withArticle(kind))
+	return api.Errorf(api.CodeInvalid, "cannot show %q: it is %s", id, withArticle(kind))
 }

@@ -39,7 +39,7 @@ func nearCommands(cmd *cobra.Command, word string) []string {
 
 // unknownCommand returns the error about a word that is no verb of cmd.
 func unknownCommand(cmd *cobra.Command, word string) error {
-	message := "there is no command \"" + cmd.CommandPath() + " " + word + "\""
+	message := "unknown command \"" + cmd.CommandPath() + " " + word + "\""
 	return usagef("%s%s", message, human.DidYouMean(nearCommands(cmd, word)...))
 }
 
@@ -71,7 +71,7 @@ const suggestJobs = 1000
 // noSuchJob is the error that no job has the id, with the job that was most
 // likely meant.
 func noSuchJob(ctx context.Context, cl *client.Client, id string) error {
-	message := "no job has an id that begins with \"" + id + "\""
+	message := "no job has an id with the prefix \"" + id + "\""
 	jobs, _, err := cl.Jobs().List(ctx, &client.QueryOptions{PerPage: suggestJobs})
 	if err != nil {
 		return api.Errorf(api.CodeNotFound, "%s", message)
@@ -80,7 +80,7 @@ func noSuchJob(ctx context.Context, cl *client.Client, id string) error {
 	for i, j := range jobs {
 		names[i] = j.ID
 	}
-	hint := "; \"reeve job status\" lists the jobs"
+	hint := "; \"reeve job status\" lists jobs"
 	if near := jobspec.Nearest(id, names); near != "" {
 		hint = human.DidYouMean(near)
 	}

@@ -10,7 +10,7 @@ import (
 func systemCommand(c *cli) *command {
 	return &command{
 		use:   "system",
-		short: "What concerns the cluster as a whole",
+		short: "Maintain the cluster",
 		verbs: []constructor{systemGCCommand},
 	}
 }
@@ -18,16 +18,16 @@ func systemCommand(c *cli) *command {
 func systemGCCommand(c *cli) *command {
 	return &command{
 		use:   "gc",
-		short: "Forget now all that has ended",
-		long: `Servers forget what ended some time ago by themselves: evaluations, allocations,
-deployments, dead jobs and nodes that are gone. This does it at once, however
-short ago something ended. What runs, or is still needed, stays.`,
+		short: "Delete ended objects now",
+		long: `Collect garbage now. Servers delete ended evaluations, allocations, deployments,
+dead jobs and lost nodes automatically after some time; this command does not
+wait. Objects that run or are still in use stay.`,
 		example: `reeve system gc`,
 		run: func(r *call) error {
 			if err := r.cl.System().CollectGarbage(r.ctx); err != nil {
 				return err
 			}
-			fmt.Fprintln(c.Stdout, "What had ended is forgotten.")
+			fmt.Fprintln(c.Stdout, "Deleted ended objects.")
 			return nil
 		},
 	}

@@ -24,9 +24,9 @@ type tailing struct {
 }
 
 func (t *tailing) addTo(f *pflag.FlagSet) {
-	f.BoolVar(&t.on, "tail", false, "only the end: the last 10 lines, unless -n or -c say otherwise")
-	f.Int64VarP(&t.lines, "n", "n", 0, "only the last `N` lines")
-	f.Int64VarP(&t.bytes, "c", "c", 0, "only the last `N` bytes")
+	f.BoolVar(&t.on, "tail", false, "print only the last 10 lines, or as many as -n or -c set")
+	f.Int64VarP(&t.lines, "n", "n", 0, "print only the last `N` lines")
+	f.Int64VarP(&t.bytes, "c", "c", 0, "print only the last `N` bytes")
 }
 
 // bytesPerLine is how much of the end is read for each wanted line. Lines are

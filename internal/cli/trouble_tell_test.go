@@ -53,7 +53,7 @@ func TestTroublesAreToldWhenTheyAreKnown(t *testing.T) {
 		t.Errorf("what changes is said again; got:\n%s", &out)
 	}
 	out.Reset()
-	if !tell.sumUp(t.Context(), list) || said("What is wrong") != 1 || said("- server-0") != 1 || said("- cache-0") != 1 {
+	if !tell.sumUp(t.Context(), list) || said("Problems") != 1 || said("- server-0") != 1 || said("- cache-0") != 1 {
 		t.Errorf("the summary has them all; got:\n%s", &out)
 	}
 	if (&teller{}).sumUp(t.Context(), nil) {

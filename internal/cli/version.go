@@ -24,7 +24,7 @@ type build struct {
 func versionCommand(c *cli) *command {
 	return &command{
 		use:     "version",
-		short:   "Print which Reeve this is",
+		short:   "Print the version of Reeve",
 		format:  true,
 		offline: true,
 		run: func(r *call) error {

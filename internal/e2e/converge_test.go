@@ -184,7 +184,7 @@ func TestStoppingAnOrphanIsExplicit(t *testing.T) {
 	m.forget(func() {})
 	m.held("web", "orphans", "0*", "1*")
 	shown := m.reeve("operator", "orphans")
-	for _, part := range []string{"web.main[0]", "web.main[1]", `"cf"`, "goes on: its domain is stale"} {
+	for _, part := range []string{"web.main[0]", "web.main[1]", `"cf"`, "none: its domain is stale"} {
 		if !strings.Contains(shown, part) {
 			t.Errorf("%q is not shown:\n%s", part, shown)
 		}

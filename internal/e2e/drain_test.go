@@ -38,7 +38,7 @@ func TestDrainMovesRealTasksToAnotherNode(t *testing.T) {
 		from = f.nodes[1] // the second one waits for the first one's replacement
 	}
 	out := f.reeve("node", "drain", "-enable", "-yes", "-m", "new kernel", f.name(from))
-	for _, words := range []string{"is being drained, with a deadline of 1h", "replaced by", "healthy", "is drained: everything that had to leave has stopped"} {
+	for _, words := range []string{"drains with a deadline of 1h", "replaced by", "healthy", "is drained: all its allocations stopped"} {
 		if !strings.Contains(out, words) {
 			t.Errorf("the drain did not say %q:\n%s", words, out)
 		}

@@ -48,7 +48,7 @@ func (f Frame) Lines(pl *api.Plan) []string {
 	}
 	if len(tree) > room {
 		left := len(tree) - room + 1
-		tree = append(tree[:room-1:room-1], f.Style.Dim(fmt.Sprintf("... %d more lines: make the window higher", left)))
+		tree = append(tree[:room-1:room-1], f.Style.Dim(fmt.Sprintf("... %d more lines: enlarge the window", left)))
 	}
 	all := append(append(head, tree...), foot...)
 	return all[:min(len(all), max(f.Height-1, 1))]

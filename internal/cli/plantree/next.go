@@ -25,9 +25,9 @@ func Next(pl *api.Plan) []string {
 		n.add("Start it", "reeve plan start", pl.JobID, pl.Name)
 		return n.commands
 	case pl.Interrupted && pl.Name == api.PlanRestart && pl.Run != "":
-		n.add("Go on", "reeve job restart -resume", api.ShortID(pl.Run))
+		n.add("Resume it", "reeve job restart -resume", api.ShortID(pl.Run))
 	case pl.Interrupted:
-		n.add("Go on", "reeve plan continue", pl.JobID, pl.Name)
+		n.add("Continue it", "reeve plan continue", pl.JobID, pl.Name)
 	}
 	for _, phase := range pl.Phases {
 		n.phase(phase)
@@ -65,12 +65,12 @@ func (n *nextCommands) phase(phase *api.Phase) {
 	case phase.Status == api.PlanComplete:
 		return
 	case phase.Interrupted:
-		n.add("Go on with "+phase.Name, "reeve plan continue", pl.JobID, pl.Name, phase.Name)
+		n.add("Continue "+phase.Name, "reeve plan continue", pl.JobID, pl.Name, phase.Name)
 	case awaitsCanary(phase) && isMoving(phase):
 	case awaitsCanary(phase):
-		label := "Let the rest of " + phase.Name + " go"
+		label := "Release the other steps of " + phase.Name
 		if canariesHeld(phase) > 1 {
-			label = "Begin with the first of " + phase.Name
+			label = "Release the first step of " + phase.Name
 		}
 		n.add(label, "reeve plan continue", pl.JobID, pl.Name, phase.Name)
 	case awaitsPromotion(pl, phase):
@@ -85,13 +85,13 @@ func (n *nextCommands) step(phase *api.Phase, s *api.Step) {
 	pl := n.plan
 	switch {
 	case s.Interrupted && s.Status == api.PlanWaiting && !awaitsCanary(phase):
-		n.add("Go on with "+s.Name, "reeve plan continue", pl.JobID, pl.Name, phase.Name, s.Name)
+		n.add("Continue "+s.Name, "reeve plan continue", pl.JobID, pl.Name, phase.Name, s.Name)
 	case s.Status == api.PlanStarted && s.Allocation != "" && awaitsCanary(phase):
-		n.add("See how "+s.Name+" does", "reeve alloc status", api.ShortID(s.Allocation))
+		n.add("Inspect "+s.Name, "reeve alloc status", api.ShortID(s.Allocation))
 	case s.Status == api.PlanError && s.Allocation != "":
-		n.add("What went wrong", "reeve alloc status", api.ShortID(s.Allocation))
+		n.add("Inspect the failure", "reeve alloc status", api.ShortID(s.Allocation))
 	case s.Status == api.PlanPrepared && s.Message != "" && s.Allocation == "":
-		n.add("What is in the way", "reeve job explain", pl.JobID)
+		n.add("List obstacles", "reeve job explain", pl.JobID)
 	}
 }
 

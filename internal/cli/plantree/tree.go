@@ -131,7 +131,7 @@ func (t *treeText) stepNotes(s *api.Step, phase *api.Phase) []string {
 		notes = append(notes, "interrupted")
 	}
 	if s.Status == api.PlanDelayed && !s.Until.IsZero() {
-		notes = append(notes, "goes on "+human.Until(t.now, s.Until))
+		notes = append(notes, "continues "+human.Until(t.now, s.Until))
 	}
 	switch {
 	case s.Forced != nil:
@@ -156,9 +156,9 @@ func WaitsUntil(now time.Time, why string, until time.Time) string {
 	case until.IsZero():
 		return why
 	case why == "":
-		return "goes on " + human.Until(now, until)
+		return "continues " + human.Until(now, until)
 	}
-	return why + ", goes on " + human.Until(now, until)
+	return why + ", continues " + human.Until(now, until)
 }
 
 // wordOf is a status as a word in a sentence.

@@ -25,7 +25,7 @@ func Raw(ctx context.Context, tty *os.File) (restore func(), sizes <-chan api.Te
 	}
 	before, err := term.MakeRaw(fd)
 	if err != nil {
-		return nil, nil, fmt.Errorf("put the terminal into raw mode: %w", err)
+		return nil, nil, fmt.Errorf("set the terminal to raw mode: %w", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	changed := make(chan os.Signal, 1)

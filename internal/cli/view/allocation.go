@@ -95,13 +95,13 @@ func Allocation(p *term.Page, s *AllocationStatus, wide bool) {
 		term.Field{"Desired", desired},
 		term.Field{"Status", status},
 		term.Field{"Crashed", crashed(p, a.Crashes)},
-		term.Field{"Tried again", triedAgain(p, a.Crashes)},
+		term.Field{"Next attempt", triedAgain(p, a.Crashes)},
 		term.Field{"Serving", serving(p, a)},
 		term.Field{"Replaces", id(a.PreviousAllocation)},
 		term.Field{"Replaced by", id(a.NextAllocation)},
 		term.Field{"Preempted by", id(a.PreemptedByAllocation)},
 		term.Field{"Preempted", preemptedIDs(a, id)},
-		term.Field{"Next attempt", id(a.FollowupEvalID)},
+		term.Field{"Follow-up evaluation", id(a.FollowupEvalID)},
 		term.Field{"Created", human.When(p.Now, a.CreateTime)},
 		term.Field{"Changed", human.When(p.Now, a.ModifyTime)},
 	)
@@ -155,16 +155,16 @@ func attempts(p *term.Page, a *api.Allocation, id func(string) string) {
 	if a.RescheduleTracker == nil || len(a.RescheduleTracker.Events) == 0 {
 		return
 	}
-	p.Section("Failed before")
+	p.Section("Previous failures")
 	var rows [][]string
 	for _, e := range slices.Backward(a.RescheduleTracker.Events) {
-		waited := "at once"
+		waited := "immediately"
 		if e.Delay > 0 {
 			waited = "after " + e.Delay.String()
 		}
 		rows = append(rows, []string{id(e.PrevAllocID), id(e.PrevNodeID), waited, human.Age(p.Now, time.Unix(0, e.RescheduleTime))})
 	}
-	p.Table([]string{"Allocation", "Node", "Tried again", "When"}, rows)
+	p.Table([]string{"Allocation", "Node", "Retried", "When"}, rows)
 }
 
 func portTable(p *term.Page, a *api.Allocation) {
@@ -200,12 +200,12 @@ func checkTable(p *term.Page, checks map[string]*api.CheckStatus) {
 		rows = append(rows, []string{human.Dash(c.Service), human.Dash(cmp.Or(c.Task, c.Group)), c.Check, human.Dash(c.Kind), p.Style.Status(c.Status),
 			looked, firstLine(c.Output)})
 	}
-	p.Table([]string{"Service", "Of", "Check", "Kind", "Status", "Looked", "Output"}, rows)
+	p.Table([]string{"Service", "Of", "Check", "Kind", "Status", "Checked", "Output"}, rows)
 }
 
 // placementMetrics writes how an allocation got its node.
 func placementMetrics(p *term.Page, m *api.PlacementMetrics) {
-	p.Line("%s looked at, %d excluded, %d full, in %s", human.Count(m.NodesEvaluated, "node", "nodes"),
+	p.Line("%s evaluated, %d filtered, %d exhausted, in %s", human.Count(m.NodesEvaluated, "node", "nodes"),
 		m.NodesFiltered, m.NodesExhausted, m.AllocationTime)
 	for _, line := range explainPlacement(m) {
 		p.Line("  * %s", line)
@@ -221,7 +221,7 @@ func placementMetrics(p *term.Page, m *api.PlacementMetrics) {
 		}
 		rows = append(rows, []string{api.ShortID(s.NodeID), fmt.Sprintf("%.3g", s.NormScore), strings.Join(parts, ", ")})
 	}
-	p.Table([]string{"Node", "Score", "Of which"}, rows)
+	p.Table([]string{"Node", "Score", "Parts"}, rows)
 }
 
 // SortAllocations sorts allocations by job and index, the newest of an index first.
@@ -275,7 +275,7 @@ func AllocationNext(p *term.Page, a *api.Allocation) {
 	for _, task := range TaskOrder(a) {
 		s := a.TaskStates[task]
 		if s != nil && (s.Failed || s.Restarts > 0) {
-			p.Next(fmt.Sprintf("What it said:  reeve alloc logs -stderr %s %s", id, task))
+			p.Next(fmt.Sprintf("Its output:  reeve alloc logs -stderr %s %s", id, task))
 			return
 		}
 	}

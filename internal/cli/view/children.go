@@ -72,11 +72,11 @@ func dueInWords(now, due time.Time) string {
 // children writes the jobs that a job started: how many, and the newest.
 func children(p *term.Page, parent *api.Job, summary *api.JobSummary, children []*api.JobListStub) {
 	if s := summary; s != nil && s.Launches != nil && !s.Launches.LastSkipped.IsZero() {
-		p.Fields(term.Field{"Passed over", fmt.Sprintf("the start at %s: the one before had not ended", s.Launches.LastSkipped.UTC().Format(time.RFC3339))})
+		p.Fields(term.Field{"Skipped", fmt.Sprintf("the start at %s: the previous job had not ended", s.Launches.LastSkipped.UTC().Format(time.RFC3339))})
 	}
 	kind := "Dispatched jobs"
 	if parent.IsPeriodic() {
-		kind = "Jobs it started"
+		kind = "Child jobs"
 	}
 	p.Section(kind)
 	if s := summary; s != nil && s.Children != nil {
@@ -97,6 +97,6 @@ func children(p *term.Page, parent *api.Job, summary *api.JobSummary, children [
 	}
 	p.Table([]string{"ID", "Status", "Instances", "Submitted"}, rows)
 	if more := len(children) - len(shown); more > 0 {
-		p.Line("and %d older: reeve job status lists all", more)
+		p.Line("and %d older jobs; \"reeve job status\" lists all jobs", more)
 	}
 }

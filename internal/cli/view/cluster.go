@@ -31,7 +31,7 @@ func Cluster(p *term.Page, s *ClusterStatus) {
 	}
 	leader := s.Leader
 	if leader == "" {
-		leader = p.Style.Red("none: nothing can be changed until there is one")
+		leader = p.Style.Red("none: the cluster accepts no changes without a leader")
 	}
 	fields := []term.Field{
 		{"Address", s.Address},
@@ -57,7 +57,7 @@ func Cluster(p *term.Page, s *ClusterStatus) {
 	var next []string
 	for _, j := range s.Jobs {
 		if wrong := ailingInWords(j.JobSummary); wrong != "" {
-			next = append(next, fmt.Sprintf("What is wrong with %s:  reeve job status %s", j.ID, j.ID))
+			next = append(next, fmt.Sprintf("Problems of %s:  reeve job status %s", j.ID, j.ID))
 		}
 	}
 	const most = 5

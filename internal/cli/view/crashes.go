@@ -20,7 +20,7 @@ func crashed(p *term.Page, c *api.Crashes) string {
 	}
 	words := human.Count(c.Count, "time", "times")
 	if c.Total != c.Count {
-		words += fmt.Sprintf(" (%d in all)", c.Total)
+		words += fmt.Sprintf(" (%d in total)", c.Total)
 	}
 	return p.Style.Red(words) + ", last " + human.NanosAge(p.Now, c.At) + ": " + c.Reason
 }
@@ -55,6 +55,6 @@ func crashes(p *term.Page, list []*api.AllocationListStub) {
 	}
 	if len(rows) > 0 {
 		p.Section("Crashes")
-		p.Table([]string{"Allocation", "Name", "Crashes", "In all", "Last", "Tried again", "Reason"}, rows)
+		p.Table([]string{"Allocation", "Name", "Crashes", "Total", "Last", "Next attempt", "Reason"}, rows)
 	}
 }

@@ -62,7 +62,7 @@ func Deployment(p *term.Page, d *api.Deployment, wide bool) {
 	for _, g := range d.Groups {
 		canaries = canaries || g.DesiredCanaries > 0
 	}
-	heading := []string{"Group", "Wanted", "Placed", "Healthy", "Unhealthy", "Progress by"}
+	heading := []string{"Group", "Desired", "Placed", "Healthy", "Unhealthy", "Progress by"}
 	if canaries {
 		heading = append(heading, "Canaries", "Promoted")
 	}
@@ -88,13 +88,13 @@ func deploymentNext(d *api.Deployment) []string {
 	}
 	id := api.ShortID(d.ID)
 	if d.Status == api.DeploymentPaused {
-		return []string{"Go on:  reeve deployment resume " + id}
+		return []string{"Resume it:  reeve deployment resume " + id}
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Groups)) {
 		if g := d.Groups[name]; g.DesiredCanaries > 0 && !g.Promoted && g.HealthyAllocs >= g.DesiredCanaries && !g.AutoPromote {
 			return []string{
 				"The canaries are healthy. Promote them:  reeve deployment promote " + id,
-				"Or go back:                              reeve deployment fail " + id,
+				"Or revert:                               reeve deployment fail " + id,
 			}
 		}
 	}

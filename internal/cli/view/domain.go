@@ -25,11 +25,11 @@ func Domains(p *term.Page, list []*api.Domain, now time.Time) {
 func freshness(d *api.Domain, now time.Time) string {
 	switch {
 	case d.Stale:
-		return "no: it was ended"
+		return "no: an operator ended it"
 	case d.FreshUntil.IsZero() && d.Unproven:
-		return "until something unknown is found to run"
+		return "until the servers find an unknown allocation"
 	case d.FreshUntil.IsZero():
-		return "for ever"
+		return "without limit"
 	case !d.IsFresh(now):
 		return "no: it ended " + human.Age(now, d.FreshUntil)
 	}

@@ -45,21 +45,21 @@ func triggerInWords(trigger string) string {
 		api.TriggerJobRegister:          "the job was registered",
 		api.TriggerJobDeregister:        "the job was stopped",
 		api.TriggerJobScale:             "the job was scaled",
-		api.TriggerPeriodicJob:          "its time came",
+		api.TriggerPeriodicJob:          "a periodic start was due",
 		api.TriggerJobDispatch:          "the job was dispatched",
 		api.TriggerNodeUpdate:           "a node changed",
-		api.TriggerNodeDrain:            "a node is being drained",
+		api.TriggerNodeDrain:            "a node drains",
 		api.TriggerAllocFailure:         "an allocation failed",
-		api.TriggerAllocStop:            "an allocation was stopped by hand",
-		api.TriggerAllocReconnect:       "a node came back",
-		api.TriggerMaxDisconnect:        "a node out of reach is given up",
-		api.TriggerReschedule:           "a failed allocation's next attempt is due",
-		api.TriggerDeploymentWatcher:    "the deployment goes on",
-		api.TriggerRestart:              "the job is being restarted",
-		api.TriggerQueuedAllocs:         "instances wait for a place",
-		api.TriggerMaxPlacementAttempts: "too many placements were refused",
-		api.TriggerPreemption:           "a job of higher priority took its place",
-		api.TriggerFailedFollowUp:       "an earlier attempt failed",
+		api.TriggerAllocStop:            "an operator stopped an allocation",
+		api.TriggerAllocReconnect:       "a node reconnected",
+		api.TriggerMaxDisconnect:        "a disconnected node was given up",
+		api.TriggerReschedule:           "the next attempt of a failed allocation was due",
+		api.TriggerDeploymentWatcher:    "the deployment progressed",
+		api.TriggerRestart:              "the job restarts",
+		api.TriggerQueuedAllocs:         "instances could not be placed",
+		api.TriggerMaxPlacementAttempts: "too many placements were rejected",
+		api.TriggerPreemption:           "a job of higher priority preempted it",
+		api.TriggerFailedFollowUp:       "an earlier evaluation failed",
 	}[trigger]
 	if !ok {
 		return trigger
@@ -93,7 +93,7 @@ func Evaluation(p *term.Page, e *api.Evaluation, placed []*api.AllocationListStu
 		term.Field{"Changed", human.When(p.Now, e.ModifyTime)},
 	)
 	if len(e.FailedGroups) > 0 {
-		p.Section("Could not be placed")
+		p.Section("Not placed")
 		PlacementFailures(p, e.FailedGroups)
 	}
 	if len(placed) > 0 {
@@ -116,11 +116,11 @@ func Evaluation(p *term.Page, e *api.Evaluation, placed []*api.AllocationListStu
 		p.WriteByte('\n')
 		p.Line("%s", blockedInWords(e))
 		if waits != nil && len(waits.Unblock) > 0 {
-			p.Line("It would go on with any of these:")
+			p.Line("Any of these changes would unblock it:")
 			for _, text := range waits.Unblock {
 				p.Line("  * %s", text)
 			}
-			p.Line("\"reeve job explain %s\" tells more.", e.JobID)
+			p.Line("\"reeve job explain %s\" shows details.", e.JobID)
 		}
 	}
 }
@@ -136,13 +136,13 @@ func blockedEval(e *api.Evaluation, id func(string) string) string {
 	if e.BlockedEval == "" {
 		return ""
 	}
-	return id(e.BlockedEval) + " waits with what could not be placed"
+	return id(e.BlockedEval) + " waits for resources"
 }
 
 // blockedInWords says what a blocked evaluation waits for.
 func blockedInWords(e *api.Evaluation) string {
 	if e.EscapedComputedClass || len(e.ClassEligibility) == 0 {
-		return "It waits for any node to change or to have room."
+		return "It waits for a change of any node."
 	}
 	eligible := 0
 	for _, ok := range e.ClassEligibility {
@@ -151,16 +151,16 @@ func blockedInWords(e *api.Evaluation) string {
 		}
 	}
 	if eligible == 0 {
-		return "It waits for a node of another class than those that were looked at."
+		return "It waits for a node of another class."
 	}
-	return fmt.Sprintf("It waits for room on a node of %s, or for a node of a class not seen yet.",
+	return fmt.Sprintf("It waits for resources on a node of %s, or for a node of a new class.",
 		human.Count(eligible, "eligible class", "eligible classes"))
 }
 
 // desiredUpdates writes what an evaluation would do to each group.
 func desiredUpdates(p *term.Page, updates map[string]*api.DesiredUpdates) {
 	for _, group := range slices.Sorted(maps.Keys(updates)) {
-		p.Line("%s: %s", group, cmp.Or(desiredInWords(updates[group]), "nothing changes"))
+		p.Line("%s: %s", group, cmp.Or(desiredInWords(updates[group]), "no changes"))
 	}
 }
 

@@ -20,14 +20,14 @@ func JobExplanation(p *term.Page, e *api.JobExplanation) {
 		term.Field{"Namespace", human.Unless(e.Namespace, api.DefaultNamespace)},
 		term.Field{"Version", strconv.FormatUint(e.Version, 10)},
 		term.Field{"Status", p.Style.Status(e.Status)},
-		term.Field{"Waits in", blockedIn(e.BlockedEval)},
+		term.Field{"Blocked in", blockedIn(e.BlockedEval)},
 	)
 	for _, g := range e.Groups {
 		p.Section(fmt.Sprintf("Group %q", g.Group))
 		groupExplanation(p, g)
 	}
 	if len(e.Unblock) > 0 {
-		p.Section("What would help")
+		p.Section("Possible solutions")
 		for _, text := range e.Unblock {
 			p.Line("* %s", text)
 		}
@@ -44,12 +44,12 @@ func blockedIn(id string) string {
 func groupExplanation(p *term.Page, g *api.GroupExplanation) {
 	placed := fmt.Sprintf("%d of %s placed", g.Placed, human.Count(g.Count, "instance", "instances"))
 	if g.Waiting > 0 {
-		placed += ", " + p.Style.Yellow(fmt.Sprintf("%d waiting for a place", g.Waiting))
+		placed += ", " + p.Style.Yellow(fmt.Sprintf("%d not placed", g.Waiting))
 	}
 	p.Line("%s", placed)
 	p.Line("%d of %s could take another instance", g.Fitting, human.Count(g.Nodes, "node", "nodes"))
 	if len(g.Obstacles) > 0 {
-		p.Line("What is in the way (a node may be in several lines):")
+		p.Line("Obstacles (a node can have several):")
 		var rows [][]string
 		for _, o := range g.Obstacles {
 			rows = append(rows, []string{"  " + human.Count(o.Nodes, "node", "nodes"), o.Filter, o.Reason + nearDriver(o.Reason)})
@@ -69,7 +69,7 @@ func groupExplanation(p *term.Page, g *api.GroupExplanation) {
 func NodeExplanation(p *term.Page, n *api.NodeExplanation) {
 	p.Section(fmt.Sprintf("Group %q", n.Group))
 	if n.Instances > 0 {
-		p.Line("%s of it on the node already", human.Count(n.Instances, "instance", "instances"))
+		p.Line("%s already on the node", human.Count(n.Instances, "instance", "instances"))
 	}
 	if n.Fits {
 		p.Line("%s", p.Style.Green(fmt.Sprintf("Node %s could take another instance.", n.NodeName)))
@@ -80,7 +80,7 @@ func NodeExplanation(p *term.Page, n *api.NodeExplanation) {
 
 // obstacles writes everything that keeps an instance from the node.
 func obstacles(p *term.Page, indent string, n *api.NodeExplanation) {
-	p.Line("%sNode %s (%s, %s) cannot take it:", indent, n.NodeName, api.ShortID(n.NodeID), n.Datacenter)
+	p.Line("%sNode %s (%s, %s) has obstacles:", indent, n.NodeName, api.ShortID(n.NodeID), n.Datacenter)
 	for _, o := range n.Obstacles {
 		p.Line("%s  * %s: %s%s", indent, o.Filter, o.Reason, shortage(o))
 	}
@@ -92,5 +92,5 @@ func shortage(o api.Obstacle) string {
 		return ""
 	}
 	unit := api.DimensionUnit(o.Dimension)
-	return fmt.Sprintf(": %d%s wanted, %d%s free", o.Needed, unit, o.Free, unit)
+	return fmt.Sprintf(": needs %d%s, has %d%s free", o.Needed, unit, o.Free, unit)
 }

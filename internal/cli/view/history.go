@@ -32,7 +32,7 @@ func History(p *term.Page, all *api.JobVersionsResponse) {
 			continue
 		}
 		if all.Diffs[i].Type == api.DiffNone {
-			p.Line("%s", fmt.Sprintf("Nothing changed since version %d.", job.Version-1))
+			p.Line("%s", fmt.Sprintf("No changes since version %d.", job.Version-1))
 			continue
 		}
 		diff(p, all.Diffs[i])

@@ -92,12 +92,12 @@ func Instance(p *term.Page, i *api.Instance) {
 	if !i.NextAttempt.IsZero() {
 		attempt = "in " + human.Duration(i.NextAttempt.Sub(p.Now))
 	} else if i.State == api.InstanceCrashed {
-		attempt = "none: it was given up"
+		attempt = "none: no attempts are left"
 	}
 	if i.CrashCount > 0 {
 		crashes = strconv.Itoa(i.CrashCount)
 		if i.CrashReason != "" {
-			crashes += ", the last one: " + i.CrashReason
+			crashes += ", last: " + i.CrashReason
 		}
 	}
 	var ports, tags []string
@@ -148,10 +148,10 @@ func Instance(p *term.Page, i *api.Instance) {
 func instanceNext(p *term.Page, i *api.Instance) {
 	var commands []string
 	if i.Paused {
-		commands = append(commands, "Go on:  reeve instance resume "+human.ShellQuote(i.JobID)+" "+human.ShellQuote(i.Name))
+		commands = append(commands, "Resume it:  reeve instance resume "+human.ShellQuote(i.JobID)+" "+human.ShellQuote(i.Name))
 	}
 	if i.State == api.InstanceCrashed && !i.NextAttempt.IsZero() {
-		commands = append(commands, "Try it now:  reeve instance kill "+human.ShellQuote(i.JobID)+" "+human.ShellQuote(i.Name))
+		commands = append(commands, "Retry it now:  reeve instance kill "+human.ShellQuote(i.JobID)+" "+human.ShellQuote(i.Name))
 	}
 	if i.State == api.InstanceCrashed && i.Allocation != "" {
 		commands = append(commands, "Why it failed:  reeve alloc status "+api.ShortID(i.Allocation))
@@ -170,15 +170,15 @@ func InstanceDone(p *term.Page, job string, v api.Verb, resp *api.InstanceRespon
 	}
 	switch v {
 	case api.VerbPause:
-		p.Line("%s of job %q is being paused: its tasks are stopped, and it keeps its place.", what, job)
-		p.Next("Go on:       reeve instance resume "+human.ShellQuote(job)+" "+resp.Instance, "Look at it:  reeve instance show "+human.ShellQuote(job)+" "+resp.Instance)
+		p.Line("Pausing %s of job %q: its tasks stop, and it keeps its allocation.", what, job)
+		p.Next("Resume it:  reeve instance resume "+human.ShellQuote(job)+" "+resp.Instance, "Show it:    reeve instance show "+human.ShellQuote(job)+" "+resp.Instance)
 		return
 	case api.VerbResume:
-		p.Line("%s of job %q goes on.", what, job)
+		p.Line("Resuming %s of job %q.", what, job)
 	case api.VerbReplace:
-		p.Line("%s of job %q is being replaced: anywhere, with an empty directory.", what, job)
+		p.Line("Replacing %s of job %q on any node, with an empty directory.", what, job)
 	default:
-		p.Line("%s of job %q is being restarted where it is.", what, job)
+		p.Line("Restarting %s of job %q in place.", what, job)
 	}
-	p.Next("Look at it:  reeve instance show " + human.ShellQuote(job) + " " + resp.Instance)
+	p.Next("Show it:  reeve instance show " + human.ShellQuote(job) + " " + resp.Instance)
 }

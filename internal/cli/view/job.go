@@ -36,7 +36,7 @@ func Jobs(p *term.Page, list []*api.JobListStub, namespaces bool) {
 	heading := []string{"ID", "Type", "Priority", "Status", "Instances", "Version", "Submitted"}
 	wrong := slices.ContainsFunc(list, func(j *api.JobListStub) bool { return ailingInWords(j.JobSummary) != "" })
 	if wrong {
-		heading = append(heading, "Wrong")
+		heading = append(heading, "Problems")
 	}
 	if namespaces {
 		heading = append(heading, "Namespace")
@@ -229,7 +229,7 @@ func groups(p *term.Page, j *api.Job, summary *api.JobSummary) {
 		rows = append(rows, []string{name, wantedCount(j, name), strconv.Itoa(g.Queued), strconv.Itoa(g.Starting),
 			strconv.Itoa(g.Running), alarming(p, g.Failed), strconv.Itoa(g.Complete), alarming(p, g.Lost), strconv.Itoa(g.Unknown)})
 	}
-	p.Table([]string{"Group", "Wanted", "Queued", "Starting", "Running", "Failed", "Complete", "Lost", "Unknown"}, rows)
+	p.Table([]string{"Group", "Desired", "Queued", "Starting", "Running", "Failed", "Complete", "Lost", "Unknown"}, rows)
 }
 
 // alarming colours a number that should be 0.
@@ -259,10 +259,10 @@ func blockedGroups(p *term.Page, evals []*api.Evaluation) {
 	if len(failed) == 0 {
 		return
 	}
-	p.Section("Waiting for a place")
+	p.Section("Not placed")
 	PlacementFailures(p, failed)
 	if blocked != nil {
-		p.Line("Evaluation %s goes on as soon as something changes that could help.", api.ShortID(blocked.ID))
+		p.Line("Evaluation %s continues after any change that could help.", api.ShortID(blocked.ID))
 	}
 }
 
@@ -295,7 +295,7 @@ func JobNext(p *term.Page, s *JobStatus) {
 		}
 	}
 	if d := s.Deployment; d != nil && d.Status == api.DeploymentFailed && d.JobVersion == s.Version && s.Version > 0 {
-		commands = append(commands, fmt.Sprintf("Go back:  reeve job history -p %s; reeve job revert %s VERSION", s.ID, s.ID))
+		commands = append(commands, fmt.Sprintf("Revert it:  reeve job history -p %s; reeve job revert %s VERSION", s.ID, s.ID))
 	}
 	p.Next(commands...)
 }

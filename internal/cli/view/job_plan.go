@@ -22,7 +22,7 @@ func plannedTrees(p *term.Page, plans []*api.Plan) {
 		f = plantree.FoldNothing
 	}
 	for _, pl := range plans {
-		p.Section("Plan that would run:")
+		p.Section("Resulting plan:")
 		for _, line := range plantree.Lines(pl, p.Style, p.Now, f) {
 			p.Line("%s", line)
 		}
@@ -57,12 +57,12 @@ func JobPlan(p *term.Page, plan *api.PlanJobResponse, req *api.PlanJobRequest, c
 	plannedTrees(p, plan.Plans)
 	p.WriteByte('\n')
 	p.Line("Job Modify Index: %d", plan.JobModifyIndex)
-	p.Line("To register exactly this, unless somebody changes the job meanwhile:")
+	p.Line("To register exactly this plan, unless the job changes in the meantime:")
 	p.WriteByte('\n')
 	p.Line("    reeve job run -check-index %d %s", plan.JobModifyIndex, strings.Join(command, " "))
 	if plan.Diff != nil && plan.Diff.Type == api.DiffNone && !PlanChanges(plan) {
 		p.WriteByte('\n')
-		p.Line("%s", fmt.Sprintf("The file is what is registered: job %q would not change.", req.Job.ID))
+		p.Line("%s", fmt.Sprintf("Job %q would not change.", req.Job.ID))
 	}
 }
 
@@ -71,7 +71,7 @@ func preemptions(p *term.Page, annotations *api.PlanAnnotations) {
 	if annotations == nil || len(annotations.PreemptedAllocs) == 0 {
 		return
 	}
-	p.Line("%s", p.Style.Yellow("- These would be stopped to make room, as their jobs have a lower priority:"))
+	p.Line("%s", p.Style.Yellow("- These allocations of jobs with a lower priority would be preempted:"))
 	p.WriteByte('\n')
 	var rows [][]string
 	for _, a := range annotations.PreemptedAllocs {
@@ -90,14 +90,14 @@ func plannedPlacement(p *term.Page, plan *api.PlanJobResponse) {
 	if plan.Annotations != nil {
 		updates = plan.Annotations.DesiredUpdates
 	}
-	title, all := "Placement:", "- Everything can be placed."
+	title, all := "Placement:", "- All instances can be placed."
 	if plan.Start != nil {
 		updates = plan.Start
-		title, all = "Placement of one start:", "- A start could be placed at once."
+		title, all = "Placement of one start:", "- All instances can be placed."
 	}
 	p.Line("%s", p.Style.Bold(title))
 	for _, group := range slices.Sorted(maps.Keys(updates)) {
-		p.Line("- %s: %s", group, cmp.Or(desiredInWords(updates[group]), "nothing changes"))
+		p.Line("- %s: %s", group, cmp.Or(desiredInWords(updates[group]), "no changes"))
 		if nodes := plan.Nodes[group]; len(nodes) > 0 {
 			p.Line("  started on %s", nodesInWords(p, nodes))
 		}
@@ -105,12 +105,12 @@ func plannedPlacement(p *term.Page, plan *api.PlanJobResponse) {
 	if len(plan.FailedGroups) == 0 {
 		p.Line("%s", p.Style.Green(all))
 	} else {
-		p.Line("%s", p.Style.Yellow("- Not everything can be placed now; the rest would wait:"))
+		p.Line("%s", p.Style.Yellow("- Some instances cannot be placed now, and would wait:"))
 		PlacementFailures(p, plan.FailedGroups)
 	}
 	preemptions(p, plan.Annotations)
 	if next := plan.NextPeriodicLaunch; !next.IsZero() {
-		p.Line("- Registered now, it starts first at %s", dueInWords(p.Now, next))
+		p.Line("- First start after registration now: %s", dueInWords(p.Now, next))
 	}
 }
 

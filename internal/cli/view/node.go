@@ -36,7 +36,7 @@ func NodesWithDrains(p *term.Page, list []*api.NodeListStub, left map[string]int
 			human.Dash(strings.Join(healthyDrivers(n.Drivers), ",")), p.Style.Status(eligibility(n.SchedulingEligibility, n.Drain)),
 			p.Style.Status(nodeStatus(n.Status, n.SilentSince))}
 		if left, known := left[n.ID]; known {
-			row[len(row)-2] = fmt.Sprintf("draining, %d left", left)
+			row[len(row)-2] = fmt.Sprintf("draining, %d allocations left", left)
 		}
 		if wide {
 			row = append(row, human.Dash(n.Version))
@@ -61,7 +61,7 @@ func massLoss(p *term.Page, list []*api.NodeListStub) {
 	if first == nil {
 		return
 	}
-	p.Line("%s", p.Style.Red(fmt.Sprintf("%s silent, the first for %s, and not given up yet: %s.",
+	p.Line("%s", p.Style.Red(fmt.Sprintf("%s silent, the first for %s, but not declared down: %s.",
 		human.Count(silent, "node is", "nodes are"), human.Duration(p.Now.Sub(time.Unix(first.SilentSince, 0))), first.StatusDescription)))
 	p.Line("")
 }
@@ -98,7 +98,7 @@ func Node(p *term.Page, n *api.Node, drain *api.NodeDrainStatus, allocs []*api.A
 	}
 	status := p.Style.Status(nodeStatus(n.Status, n.SilentSince))
 	if n.SilentSince != 0 {
-		status += " (not heard of for " + human.Duration(p.Now.Sub(time.Unix(n.SilentSince, 0))) + ", not given up yet)"
+		status += " (silent for " + human.Duration(p.Now.Sub(time.Unix(n.SilentSince, 0))) + ", not declared down)"
 	} else if n.StatusUpdatedAt > 0 {
 		status += " (since " + human.Age(p.Now, time.Unix(n.StatusUpdatedAt, 0)) + ")"
 	}
@@ -181,7 +181,7 @@ func nodeRoom(p *term.Page, n *api.Node, allocs []*api.Allocation) {
 	if cores := coresRow(n, allocs); cores != nil {
 		rows = slices.Insert(rows, 1, cores)
 	}
-	p.Table([]string{"What", "Taken", "Of"}, rows)
+	p.Table([]string{"Resource", "Allocated", "Total"}, rows)
 	nodeDevices(p, n, allocs)
 	hostNetworks(p, n)
 }
@@ -197,7 +197,7 @@ func drivers(p *term.Page, drivers map[string]*api.DriverStatus) {
 		state := "healthy"
 		switch {
 		case !d.Detected:
-			state = "not here"
+			state = "not detected"
 		case !d.Healthy:
 			state = "unhealthy"
 		}
@@ -215,5 +215,5 @@ func nodeEvents(p *term.Page, events []*api.NodeEvent) {
 	for _, e := range events {
 		rows = append(rows, []string{e.Timestamp.In(p.Now.Location()).Format(time.RFC3339), e.Subsystem, e.Message})
 	}
-	p.Table([]string{"Time", "Of", "What happened"}, rows)
+	p.Table([]string{"Time", "Subsystem", "Message"}, rows)
 }

@@ -23,7 +23,7 @@ func Drain(p *term.Page, s *api.NodeDrainStatus, wide bool) {
 	p.Fields(
 		term.Field{"Since", human.Age(p.Now, s.DrainStrategy.StartedAt)},
 		term.Field{"Deadline", deadline(p, s.DrainStrategy)},
-		term.Field{"System jobs", map[bool]string{true: "left alone", false: "stopped last"}[s.DrainStrategy.IgnoreSystemJobs]},
+		term.Field{"System jobs", map[bool]string{true: "keep running", false: "stop last"}[s.DrainStrategy.IgnoreSystemJobs]},
 		term.Field{"Why", drainReason(s.LastDrain)},
 		term.Field{"Left", DrainCount(s)},
 	)
@@ -47,7 +47,7 @@ func deadline(p *term.Page, d *api.DrainStrategy) string {
 	case d.ForceDeadline.IsZero():
 		return "none"
 	case d.IsPast(p.Now):
-		return "over: everything is being stopped"
+		return "reached: all allocations stop"
 	}
 	return "in " + human.Duration(d.ForceDeadline.Sub(p.Now).Round(time.Second))
 }
@@ -86,10 +86,10 @@ func DrainCount(s *api.NodeDrainStatus) string {
 		text += ": " + strings.Join(parts, ", ")
 	}
 	if s.Gone > 0 {
-		text += fmt.Sprintf("; %d gone", s.Gone)
+		text += fmt.Sprintf("; %d ended", s.Gone)
 	}
 	if s.Ignored > 0 {
-		text += fmt.Sprintf("; %d stay", s.Ignored)
+		text += fmt.Sprintf("; %d ignored", s.Ignored)
 	}
 	return text
 }
@@ -116,7 +116,7 @@ func LastDrain(p *term.Page, r *api.DrainRecord) {
 	if r == nil || r.Status == api.DrainStatusDraining {
 		return
 	}
-	text := fmt.Sprintf("The last drain was %s %s after it began, %s", r.Status, human.Duration(r.UpdatedAt.Sub(r.StartedAt).Round(time.Second)), human.Age(p.Now, r.UpdatedAt))
+	text := fmt.Sprintf("The last drain was %s %s after its start, %s", r.Status, human.Duration(r.UpdatedAt.Sub(r.StartedAt).Round(time.Second)), human.Age(p.Now, r.UpdatedAt))
 	if why := drainReason(r); why != "" {
 		text += " (" + why + ")"
 	}

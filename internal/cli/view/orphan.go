@@ -15,11 +15,11 @@ func Orphans(p *term.Page, list []*api.Orphan) {
 	var rows [][]string
 	for _, o := range list {
 		a := o.Allocation
-		next := "goes on: its domain is stale"
+		next := "none: its domain is stale"
 		if o.Fresh {
-			next = "stops, unless its job takes it over"
+			next = "stop, unless its job adopts it"
 		}
 		rows = append(rows, []string{api.ShortID(a.ID), a.Name, a.NodeName, a.ClientStatus, fmt.Sprintf("%q", o.Domain), next})
 	}
-	p.Table([]string{"ID", "Name", "Node", "Status", "Domain", "What comes"}, rows)
+	p.Table([]string{"ID", "Name", "Node", "Status", "Domain", "Next action"}, rows)
 }

@@ -38,7 +38,7 @@ func explainPlacement(m *api.PlacementMetrics) []string {
 			return nodes + " excluded by the network: " + what
 		}
 		if dimension == api.DimensionStarting {
-			return nodes + " with as many instances starting as may start at once"
+			return nodes + " with the maximum number of starting allocations"
 		}
 		if what, ok := strings.CutPrefix(dimension, "devices: "); ok {
 			return fmt.Sprintf("%s without enough free devices: %s", nodes, what)
@@ -46,7 +46,7 @@ func explainPlacement(m *api.PlacementMetrics) []string {
 		return fmt.Sprintf("%s without enough %s%s", nodes, dimension, askedFor(m, dimension))
 	})...)
 	if m.NodesExhausted > 0 && len(m.DimensionExhausted) == 0 {
-		lines = append(lines, human.Count(m.NodesExhausted, "node is full", "nodes are full"))
+		lines = append(lines, human.Count(m.NodesExhausted, "node is exhausted", "nodes are exhausted"))
 	}
 	for _, quota := range m.QuotaExhausted {
 		lines = append(lines, "quota limit reached: "+quota)
@@ -107,7 +107,7 @@ func askedFor(m *api.PlacementMetrics, dimension string) string {
 	if total == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (asked for: %d%s)", total, unit)
+	return fmt.Sprintf(" (requested: %d%s)", total, unit)
 }
 
 // countedReasons writes each reason with its number of nodes, the biggest
@@ -129,7 +129,7 @@ func PlacementFailures(p *term.Page, failed map[string]*api.PlacementMetrics) {
 		p.Line("%s %s", p.Style.Yellow(fmt.Sprintf("Group %q:", group)),
 			human.Count(1+m.CoalescedFailures, "instance could not be placed", "instances could not be placed"))
 		if m.NodesEvaluated > 0 {
-			p.Line("  %s looked at", human.Count(m.NodesEvaluated, "node", "nodes"))
+			p.Line("  %s evaluated", human.Count(m.NodesEvaluated, "node", "nodes"))
 		}
 		for _, line := range explainPlacement(m) {
 			p.Line("  * %s", line)

@@ -40,7 +40,7 @@ func Plans(p *term.Page, list []*api.Plan, ofAllJobs, namespaces bool) {
 		rows = append(rows, row)
 	}
 	if len(rows) == 0 {
-		p.Line("No plan has anything to do.")
+		p.Line("No plan has work.")
 		return
 	}
 	p.Table(heading, rows)
@@ -75,7 +75,7 @@ func activePlans(p *term.Page, list []*api.Plan) {
 	for _, pl := range list {
 		rows = append(rows, []string{pl.Name, plantree.Status(p.Style, pl.Status), plantree.Progress(pl.Completed, pl.Total), human.Dash(planMessage(p.Now, pl)), p.Style.Dim(showCommand(pl))})
 	}
-	p.Table([]string{"Plan", "Status", "Done", "Waits for", "The whole of it"}, rows)
+	p.Table([]string{"Plan", "Status", "Done", "Waits for", "Details"}, rows)
 }
 
 // showCommand shows the whole of a plan.
@@ -91,7 +91,7 @@ func planMessage(now time.Time, pl *api.Plan) string {
 	case len(pl.Errors) > 0:
 		return pl.Errors[0]
 	case plantree.IsUnstarted(pl):
-		return "an operator starts it"
+		return "an operator to start it"
 	}
 	return ""
 }

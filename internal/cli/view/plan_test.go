@@ -43,7 +43,7 @@ func TestWhatIsDelayedSaysUntilWhen(t *testing.T) {
 	p := &term.Page{Now: clitest.Now}
 	Plans(p, []*api.Plan{recovery}, false, false)
 	Instances(p, []*api.Instance{{Name: "web-1", State: api.InstanceCrashed, Plan: api.PlanRecovery, Message: "it failed", Until: recovery.Until}}, false)
-	if got := strings.Count(p.String(), "it failed, goes on in 47s\n"); got != 2 {
+	if got := strings.Count(p.String(), "it failed, continues in 47s\n"); got != 2 {
 		t.Errorf("%d lines say until when, want 2:\n%s", got, p)
 	}
 	for _, c := range []struct {
@@ -52,8 +52,8 @@ func TestWhatIsDelayedSaysUntilWhen(t *testing.T) {
 		want  string
 	}{
 		{"it failed", time.Time{}, "it failed"},
-		{"", recovery.Until, "goes on in 47s"},
-		{"it failed", clitest.Now.Add(-time.Second), "it failed, goes on now"},
+		{"", recovery.Until, "continues in 47s"},
+		{"it failed", clitest.Now.Add(-time.Second), "it failed, continues now"},
 	} {
 		if got := plantree.WaitsUntil(clitest.Now, c.why, c.until); got != c.want {
 			t.Errorf("WaitsUntil(%q) = %q, want %q", c.why, got, c.want)

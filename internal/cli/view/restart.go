@@ -17,9 +17,9 @@ func RestartNext(r *api.JobRestart) []string {
 	id := api.ShortID(r.ID)
 	switch r.Status {
 	case api.RestartRunning:
-		return []string{"Follow it:  reeve job restart -attach " + id, "Hold it:    reeve job restart -pause " + id, "End it:     reeve job restart -cancel " + id}
+		return []string{"Follow it:  reeve job restart -attach " + id, "Pause it:   reeve job restart -pause " + id, "Cancel it:  reeve job restart -cancel " + id}
 	case api.RestartPaused:
-		return []string{"Go on:   reeve job restart -resume " + id, "End it:  reeve job restart -cancel " + id}
+		return []string{"Resume it:  reeve job restart -resume " + id, "Cancel it:  reeve job restart -cancel " + id}
 	}
 	return nil
 }
@@ -27,7 +27,7 @@ func RestartNext(r *api.JobRestart) []string {
 // Restarts writes a list of restarts.
 func Restarts(p *term.Page, job string, list []*api.JobRestart) {
 	if len(list) == 0 {
-		p.Line("Job %q was not restarted lately.", job)
+		p.Line("No recent restarts of job %q.", job)
 		p.Next("Restart it:  reeve job restart " + human.ShellQuote(job))
 		return
 	}

@@ -17,22 +17,22 @@ import (
 func SchedulerConfig(p *term.Page, s *api.SchedulerConfig) {
 	rejections := "reported"
 	if s.Rejections.MarkIneligible {
-		rejections = "made ineligible"
+		rejections = "marked ineligible"
 	}
 	if s.Rejections.NodeThreshold == 0 || s.Rejections.NodeWindow == 0 {
 		rejections = "off"
 	} else {
-		rejections = fmt.Sprintf("%s after %d refusals in %s", rejections, s.Rejections.NodeThreshold, human.Duration(s.Rejections.NodeWindow))
+		rejections = fmt.Sprintf("%s after %d rejections in %s", rejections, s.Rejections.NodeThreshold, human.Duration(s.Rejections.NodeWindow))
 	}
 	p.Fields(
 		term.Field{"Algorithm", s.Algorithm},
-		term.Field{"Even spread over", orWord(s.ZoneAttribute, "nothing")},
-		term.Field{"Starting per node", orWord(unlessZero(s.MaxStartingPerNode), "no bound")},
+		term.Field{"Spread over", orWord(s.ZoneAttribute, "nothing")},
+		term.Field{"Maximum starting per node", orWord(unlessZero(s.MaxStartingPerNode), "no limit")},
 		term.Field{"Memory oversubscription", onOff(s.MemoryOversubscriptionEnabled)},
 		term.Field{"Preemption", preempting(s.Preemption)},
-		term.Field{"Nodes that keep refusing", rejections},
+		term.Field{"Nodes that reject placements", rejections},
 		term.Field{"Job registration", map[bool]string{false: "open", true: "rejected"}[s.RejectJobRegistration]},
-		term.Field{"Evaluations", map[bool]string{false: "worked out", true: "paused"}[s.PauseEvalBroker]},
+		term.Field{"Evaluations", map[bool]string{false: "processed", true: "paused"}[s.PauseEvalBroker]},
 		term.Field{"Modify index", strconv.FormatUint(s.ModifyIndex, 10)},
 	)
 }

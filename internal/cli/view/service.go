@@ -54,7 +54,7 @@ func Services(p *term.Page, list []*api.ServiceListStub, namespaces bool) {
 		}
 	}
 	if len(rows) == 0 {
-		p.Line("No services are offered now.")
+		p.Line("No services have routable instances.")
 		return
 	}
 	heading := []string{"Service", "Tags"}

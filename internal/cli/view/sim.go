@@ -34,12 +34,12 @@ func SimReport(p *term.Page, r *sim.Report, fit bool) {
 func simAnswer(p *term.Page, r *sim.Report) {
 	switch {
 	case r.Limit:
-		p.Line("%s", p.Style.Yellow("The time was up before every evaluation was done: this is no answer yet."))
+		p.Line("%s", p.Style.Yellow("The time limit was reached before all evaluations were complete: the result is not final."))
 	case r.Fits():
-		p.Line("%s", p.Style.Green(fmt.Sprintf("Everything fits: %s on %s of %d nodes.",
+		p.Line("%s", p.Style.Green(fmt.Sprintf("All jobs fit: %s on %s of %d nodes.",
 			human.Count(int(r.Instances.Placed), "instance", "instances"), thousands(int64(r.NodesUsed)), r.Nodes.Registered)))
 	default:
-		p.Line("%s", p.Style.Yellow(fmt.Sprintf("It does not fit: %s have no room; %s have, on %d of %d nodes.",
+		p.Line("%s", p.Style.Yellow(fmt.Sprintf("The jobs do not fit: %s not placed; %s placed, on %d of %d nodes.",
 			human.Count(int(r.Instances.Waiting), "instance", "instances"), thousands(r.Instances.Placed), r.NodesUsed, r.Nodes.Registered)))
 	}
 }
@@ -49,7 +49,7 @@ func simWaiting(p *term.Page, r *sim.Report) {
 	if len(r.Waiting) == 0 {
 		return
 	}
-	p.Section("What waits, and why")
+	p.Section("Waiting instances")
 	for _, w := range r.Waiting {
 		name := fmt.Sprintf("Job %q, group %q:", w.Job, w.Group)
 		words := human.Count(w.Instances, "instance waits", "instances wait")
@@ -71,8 +71,8 @@ func simWaiting(p *term.Page, r *sim.Report) {
 func simFleet(p *term.Page, r *sim.Report) {
 	p.Section("Fleet")
 	p.Fields(
-		term.Field{"Nodes", fmt.Sprintf("%d, %d of them hold something at the end", r.Nodes.Registered, r.NodesUsed)},
-		term.Field{"Instances", fmt.Sprintf("%s wanted, %s placed; at the end %s run, %s wait for room, %s complete, %s failed", thousands(r.Instances.Wanted),
+		term.Field{"Nodes", fmt.Sprintf("%d, %d of them with allocations at the end", r.Nodes.Registered, r.NodesUsed)},
+		term.Field{"Instances", fmt.Sprintf("%s requested, %s placed; at the end %s running, %s waiting, %s complete, %s failed", thousands(r.Instances.Wanted),
 			thousands(r.Instances.Placed), thousands(r.Instances.Running), thousands(r.Instances.Waiting), thousands(r.Instances.Complete), thousands(r.Instances.Failed))},
 	)
 	p.Line("")
@@ -81,7 +81,7 @@ func simFleet(p *term.Page, r *sim.Report) {
 		rows = append(rows, []string{d.Dimension, amount(d.Dimension, d.Capacity), percent(d.Peak, d.Capacity), percent(d.Used, d.Capacity),
 			amount(d.Dimension, d.Free), percent(d.Stranded, d.Free)})
 	}
-	p.Table([]string{"", "Capacity", "Fullest", "At the end", "Free", "Of that stranded"}, rows)
+	p.Table([]string{"", "Capacity", "Peak use", "Final use", "Free", "Stranded of free"}, rows)
 }
 
 // eventsShown is how many events the report lists.
@@ -106,8 +106,8 @@ func simSpeed(p *term.Page, r *sim.Report) {
 		name string
 		sim.Latency
 	}{
-		{"registered -> on its node", r.Placed},
-		{"registered -> known to run", r.Running},
+		{"registered -> placed", r.Placed},
+		{"registered -> running", r.Running},
 		{"node lost -> replaced", r.Replaced},
 	} {
 		if l.Count > 0 {
@@ -127,7 +127,7 @@ func simSpeed(p *term.Page, r *sim.Report) {
 		}
 	}
 	if r.Limit {
-		p.Line("%s", p.Style.Yellow("The time was up before everything was done."))
+		p.Line("%s", p.Style.Yellow("The time limit was reached before all work was complete."))
 	}
 }
 
@@ -144,7 +144,7 @@ func simSpread(p *term.Page, r *sim.Report) {
 		}
 		rows = append(rows, []string{s.Job, s.Group, s.Attribute, fmt.Sprintf("%.1f", s.Error), fmt.Sprintf("%.1f", s.MeanError), example})
 	}
-	p.Table([]string{"Job", "Group", "Over", "Off by at most", "On average", "Instances"}, rows)
+	p.Table([]string{"Job", "Group", "Over", "Maximum error", "Mean error", "Instances"}, rows)
 }
 
 func simServer(p *term.Page, r *sim.Report) {
@@ -165,8 +165,8 @@ func simServer(p *term.Page, r *sim.Report) {
 	fields := []term.Field{{"Evaluations", human.Dash(evaluations)}, {"Requests of nodes", requests}}
 	if s := r.Server; s != nil {
 		fields = append(fields,
-			term.Field{"Memory", fmt.Sprintf("%s, %s at its most", bytesWords(s.Memory), bytesWords(s.PeakMemory))},
-			term.Field{"Processor time", fmt.Sprintf("%s, %s for each instance placed", brief(s.CPUTime), brief(s.PerPlaced))},
+			term.Field{"Memory", fmt.Sprintf("%s, %s at its peak", bytesWords(s.Memory), bytesWords(s.PeakMemory))},
+			term.Field{"Processor time", fmt.Sprintf("%s, %s per placed instance", brief(s.CPUTime), brief(s.PerPlaced))},
 			term.Field{"Disk", fmt.Sprintf("%s of log, %s with snapshots; %s written", bytesWords(s.LogBytes), bytesWords(s.DataBytes), bytesWords(s.Written))})
 	}
 	if s := r.Server; s != nil && s.Quiet.Took > 0 {

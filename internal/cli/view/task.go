@@ -70,7 +70,7 @@ func task(p *term.Page, a *api.Allocation, name string, stats *api.AllocationSta
 	for _, e := range state.Events {
 		rows = append(rows, []string{time.Unix(0, e.Time).In(p.Now.Location()).Format(time.RFC3339), e.Type, EventInWords(e)})
 	}
-	p.Table([]string{"Time", "Event", "What happened"}, rows)
+	p.Table([]string{"Time", "Event", "Description"}, rows)
 }
 
 // result writes what a task left as its result.
@@ -99,7 +99,7 @@ func restarts(now time.Time, s *api.TaskState) string {
 	if s.Restarts == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d, the last %s", s.Restarts, human.Age(now, s.LastRestart))
+	return fmt.Sprintf("%d, last %s", s.Restarts, human.Age(now, s.LastRestart))
 }
 
 func whenTime(now, t time.Time) string {

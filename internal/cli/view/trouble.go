@@ -21,7 +21,7 @@ func Troubles(p *term.Page, job string, list []*api.Trouble) {
 	if len(list) == 0 {
 		return
 	}
-	p.Section("What is wrong")
+	p.Section("Problems")
 	for _, t := range list {
 		p.Line("%s", p.Style.Red("- ")+term.Wrap(TroubleInWords(t, p.Now), 2, p.TextWidth()))
 		for _, next := range TroubleNext(job, t) {
@@ -102,18 +102,18 @@ func TroubleNext(job string, t *api.Trouble) []string {
 	}
 	switch t.Kind {
 	case api.TroubleNoRoom:
-		return []string{"See all that is in the way:  reeve job explain " + job}
+		return []string{"List all obstacles:  reeve job explain " + job}
 	case api.TroubleNodeSilent:
 		if t.NodeID != "" {
-			return []string{"See its node:  reeve node status " + api.ShortID(t.NodeID)}
+			return []string{"Show its node:  reeve node status " + api.ShortID(t.NodeID)}
 		}
 	case api.TroubleExited, api.TroubleKilled:
 		return next
 	case api.TroubleOutOfMemory:
-		next = append(next, "Give it more:  resources { memory = ... } in task \""+t.Task+"\" of the job file")
+		next = append(next, "Increase its memory:  resources { memory = ... } in task \""+t.Task+"\" of the job file")
 	}
 	if id != "" {
-		next = append(next, "See all of it: reeve alloc status "+id)
+		next = append(next, "Show details:  reeve alloc status "+id)
 	}
 	return next
 }
