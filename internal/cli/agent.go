@@ -59,8 +59,7 @@ reeve agent -config /etc/reeve.d`,
 	}
 }
 
-// devOver is the configuration for trying things out, with what the files say
-// over it.
+// devOver returns the configuration of -dev, overridden by the configuration files.
 func devOver(c agent.Config) agent.Config {
 	dev := agent.DevConfig()
 	c.Dev, c.Server.Enabled, c.Client.Enabled = true, true, true
@@ -69,8 +68,7 @@ func devOver(c agent.Config) agent.Config {
 	return c
 }
 
-// stopTimeout bounds how long an agent waits for its tasks to end when it ends
-// them.
+// stopTimeout limits the time in which an ending agent stops its tasks.
 const stopTimeout = 30 * time.Second
 
 // runAgent runs an agent until ctx ends.
@@ -95,8 +93,7 @@ func (c *cli) runAgent(ctx context.Context, config agent.Config) error {
 	return runThrowaway(ctx, a)
 }
 
-// runThrowaway runs an agent whose tasks end with it: they are stopped while
-// it still runs.
+// runThrowaway runs an agent until ctx ends, and then stops its tasks before the agent.
 func runThrowaway(ctx context.Context, a *agent.Agent) error {
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()

@@ -11,7 +11,7 @@ import (
 	"github.com/reeve-run/reeve/internal/agent"
 )
 
-// agentFlags are the parts of an agent's configuration that flags can set.
+// agentFlags holds the parts of an agent's configuration that flags can set.
 type agentFlags struct {
 	config agent.Config
 	meta   []string
@@ -37,7 +37,7 @@ func (a *agentFlags) addTo(f *pflag.FlagSet) {
 	f.StringVar(&a.config.LogLevel, "log-level", "", "log messages of `LEVEL` and above: debug, info, warn or error (default info)")
 }
 
-// apply sets what flags were given over a configuration.
+// apply overrides a configuration with the given flags.
 func (a *agentFlags) apply(c *agent.Config) error {
 	for _, s := range []struct {
 		to   *string

@@ -25,7 +25,7 @@ accept a unique prefix of its id.`,
 	}
 }
 
-// target is an allocation, and one of its tasks, as named on a command line.
+// A target is an allocation and one of its tasks on a command line.
 type target struct {
 	job  string // choose an allocation of this job
 	task string
@@ -36,9 +36,8 @@ func (t *target) addTo(f *pflag.FlagSet) {
 	f.StringVar(&t.task, "task", "", "`NAME` of the task; required if the allocation has several")
 }
 
-// find returns the allocation that args[0] names, or one of the job that -job
-// names, and the other arguments. The first of those names the task where
-// -task does not and takesTask is set.
+// find returns the allocation of args[0], or one of the job of -job, and the other
+// arguments. With takesTask, the first of those names the task unless -task does.
 func (t *target) find(ctx context.Context, c *cli, cl *client.Client, args []string, takesTask bool) (*api.Allocation, []string, error) {
 	if t.job != "" {
 		task := t.task
@@ -55,7 +54,7 @@ func (t *target) find(ctx context.Context, c *cli, cl *client.Client, args []str
 	return a, args[1:], err
 }
 
-// readAllocation returns an allocation by the beginning of its id.
+// readAllocation returns an allocation by a prefix of its id.
 func (c *cli) readAllocation(ctx context.Context, cl *client.Client, prefix string) (*api.Allocation, error) {
 	id, err := c.resolveAllocation(ctx, cl, prefix)
 	if err != nil {
@@ -65,8 +64,8 @@ func (c *cli) readAllocation(ctx context.Context, cl *client.Client, prefix stri
 	return a, err
 }
 
-// anyAllocation chooses an allocation of a job: one that has the task, if one
-// is named; a running one, the newest first.
+// anyAllocation chooses an allocation of a job: with the task, if one is named; running,
+// if one runs; the newest.
 func (c *cli) anyAllocation(ctx context.Context, cl *client.Client, job, task string) (*api.Allocation, error) {
 	id, cl, err := c.resolveJob(ctx, cl, job)
 	if err != nil {
@@ -104,8 +103,7 @@ func compareBools(a, b bool) int {
 	return -1
 }
 
-// chooseTask is the task that was named, or the only one there is. A group's
-// one main task counts as the only one.
+// chooseTask returns the named task, or the only task, or the only main task.
 func chooseTask(a *api.Allocation, named string) (string, error) {
 	names := view.TaskOrder(a)
 	if named != "" {

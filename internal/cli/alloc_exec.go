@@ -65,7 +65,7 @@ echo hello | reeve alloc exec -t=false 3f2a cat`,
 	}
 }
 
-// session is one command run beside a task.
+// A session is a command that runs in the environment of a task.
 type session struct {
 	c       *cli
 	cl      *client.Client

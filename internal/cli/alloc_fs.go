@@ -89,7 +89,7 @@ func (f *files) show(ctx context.Context, stat bool) error {
 	return f.c.show(f.format, list, func(p *term.Page) { view.Files(p, list, f.machine) })
 }
 
-// print writes the file, or its end, and with -f all that follows.
+// print writes the file, or its end, and with -f everything that is appended.
 func (f *files) print(ctx context.Context) error {
 	if !f.follow && !f.tail.on && !f.tail.given {
 		body, err := f.cl.FS().Cat(ctx, f.alloc, f.path)
@@ -134,7 +134,7 @@ func (f *files) size(ctx context.Context) (int64, error) {
 	return info.Size, nil
 }
 
-// readEnd reads the last n of the file's bytes.
+// readEnd reads the last n bytes of the file.
 func (f *files) readEnd(ctx context.Context, size, n int64) ([]byte, error) {
 	body, err := f.cl.FS().ReadAt(ctx, f.alloc, f.path, max(0, size-n), 0)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/reeve-run/reeve/client"
 )
 
-// Without -n or -c, -tail shows this many lines.
+// defaultTailLines is the number of lines of -tail without -n and -c.
 const defaultTailLines = 10
 
 func allocLogsCommand(c *cli) *command {
@@ -70,7 +70,7 @@ reeve alloc logs -f -job web server`,
 	}
 }
 
-// logs prints one task's output.
+// logs prints the output of tasks.
 type logs struct {
 	c      *cli
 	cl     *client.Client
@@ -80,11 +80,11 @@ type logs struct {
 	tail   tailing
 	stdout io.Writer
 	stderr io.Writer
-	kind   string // what goes to stdout
-	both   bool   // stderr goes to stderr
+	kind   string // stream that is written to stdout
+	both   bool   // stderr is also written, to stderr
 }
 
-// of prints the output of an allocation's task; "": of the only one.
+// of prints the output of a task of an allocation; "" selects the only task.
 func (l *logs) of(ctx context.Context, a *api.Allocation, task string) error {
 	var err error
 	if l.task, err = chooseTask(a, task); err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
-// readAllocationStatus gathers all that is shown of an allocation. A node that
-// cannot be asked has neither checks nor stats.
+// readAllocationStatus reads everything that "alloc status" shows. Checks and stats are
+// absent if the node does not respond.
 func (c *cli) readAllocationStatus(ctx context.Context, cl *client.Client, prefix string) (*view.AllocationStatus, error) {
 	a, err := c.readAllocation(ctx, cl, prefix)
 	if err != nil {

@@ -10,12 +10,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// normaliseArgs turns long flags written with one dash (-json, -var k=v) into
-// the two dashes that the flag library wants. Both forms work for every flag.
+// normaliseArgs turns long flags with one dash (-json, -var k=v) into the two dashes
+// that the flag library needs. Both forms work for every flag.
 //
-// It has to know which flags take a value, so that a value which begins with a
-// dash is left alone; so it walks the arguments down the tree of commands as
-// the library will.
+// A value may begin with a dash. So normaliseArgs walks down the tree of commands like
+// the library, and keeps the values of flags unchanged.
 func normaliseArgs(root *cobra.Command, args []string) []string {
 	if len(args) > 1 && isCompletion(args[0]) {
 		return append([]string{args[0]}, normaliseArgs(root, args[1:])...)
@@ -52,14 +51,13 @@ func normaliseArgs(root *cobra.Command, args []string) []string {
 	return out
 }
 
-// isCompletion reports whether arg is one of the hidden commands that shells
-// call to complete a line.
+// isCompletion reports whether arg is one of the hidden commands that shells use for
+// completion.
 func isCompletion(arg string) bool {
 	return arg == cobra.ShellCompRequestCmd || arg == cobra.ShellCompNoDescRequestCmd
 }
 
-// twoDashes writes a flag as the library wants it: a name of one letter keeps
-// its one dash.
+// twoDashes writes a flag for the library: a name of one letter keeps its single dash.
 func twoDashes(arg, name string) string {
 	if strings.HasPrefix(arg, "--") || len(name) == 1 {
 		return arg
@@ -76,7 +74,7 @@ func subcommand(cmd *cobra.Command, name string) *cobra.Command {
 	return nil
 }
 
-// lookupFlag finds a flag of the command or of those above it.
+// lookupFlag returns a flag of the command or of its parents.
 func lookupFlag(cmd *cobra.Command, name string) *pflag.Flag {
 	for ; cmd != nil; cmd = cmd.Parent() {
 		for _, set := range []*pflag.FlagSet{cmd.Flags(), cmd.PersistentFlags()} {
@@ -93,8 +91,8 @@ func lookupFlag(cmd *cobra.Command, name string) *pflag.Flag {
 	return nil
 }
 
-// annotationPassArgs marks a command that hands all after its first argument
-// on as they are.
+// annotationPassArgs marks a command that passes everything after its first argument to
+// another program.
 const annotationPassArgs = "reeve/pass-args"
 
 func stopsAtArguments(cmd *cobra.Command) bool { return cmd.Annotations[annotationPassArgs] != "" }

@@ -65,8 +65,8 @@ func checkArguments(list []argument, args []string, lenient bool) error {
 	return nil
 }
 
-// An argumentNoun says how arguments of one name are completed and resolved. The
-// names of arguments without an entry have no meaning of their own.
+// An argumentNoun completes and resolves the arguments of one name. Arguments without an
+// argumentNoun are plain values.
 type argumentNoun struct {
 	// complete lists values that begin with a prefix. Earlier arguments are as typed.
 	complete func(r *call, prefix string) ([]string, error)
@@ -76,7 +76,7 @@ type argumentNoun struct {
 	missing func(r *call) error
 }
 
-// nouns are the arguments that name objects.
+// nouns holds the arguments that name objects.
 var nouns map[string]argumentNoun
 
 func init() {

@@ -85,7 +85,8 @@ func (d *command) execute(r *call) error {
 	return errors.Join(errs...)
 }
 
-// finish resolves the arguments of a checked call, asks, and runs it.
+// finish resolves the arguments of a checked call, asks for confirmation, and runs the
+// command.
 func (d *command) finish(r *call) error {
 	if !d.offline && !d.ownArgs {
 		if err := r.resolveArguments(argumentsOf(d.use)); err != nil {

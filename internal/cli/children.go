@@ -12,7 +12,7 @@ import (
 	"github.com/reeve-run/reeve/client"
 )
 
-// readChildren lists the jobs that a job started.
+// readChildren lists the child jobs of a job, newest first.
 func readChildren(ctx context.Context, cl *client.Client, parent string) ([]*api.JobListStub, error) {
 	q := client.QueryOptions{Prefix: parent + "/", Filter: "ParentID == " + strconv.Quote(parent)}
 	children, err := listAll(ctx, q, cl.Jobs().List)

@@ -19,7 +19,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A Process is what the command line needs of the process it runs in.
+// A Process is the part of its process that the command line uses.
 type Process struct {
 	Args   []string // without the program's name
 	Stdin  io.Reader
@@ -29,7 +29,7 @@ type Process struct {
 	Now    func() time.Time
 }
 
-// OS is the process that the program really runs in.
+// OS returns the real process of the program.
 func OS() Process {
 	return Process{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
@@ -37,7 +37,7 @@ func OS() Process {
 	}
 }
 
-// Main runs the command that p.Args name and returns the exit code.
+// Main runs the command in p.Args and returns the exit code.
 func Main(ctx context.Context, p Process) int {
 	c := &cli{Process: p}
 	root := c.root()
@@ -46,16 +46,16 @@ func Main(ctx context.Context, p Process) int {
 	return c.finish(cmd, err)
 }
 
-// cli is one run of the program: its process, its global flags, and what
-// follows from both.
+// cli is one run of the program: its process, its global flags, and values derived from
+// both.
 type cli struct {
 	Process
 	flags    globalFlags
-	ownToken string        // of the agent that runs in this process
-	wait     time.Duration // for a server that was lost; set by connect
+	ownToken string        // token of the agent in this process
+	wait     time.Duration // time to wait for a lost server; set by connect
 }
 
-// globalFlags are taken by every command that talks to a cluster.
+// globalFlags holds the flags of every command.
 type globalFlags struct {
 	address    string
 	namespace  string
@@ -66,7 +66,7 @@ type globalFlags struct {
 	forceColor bool
 }
 
-// root builds the whole tree of commands.
+// root builds the tree of commands.
 func (c *cli) root() *cobra.Command {
 	root := c.build(&command{
 		use:   "reeve",
@@ -113,7 +113,7 @@ const (
 	groupMore  = "more"
 )
 
-// add adds commands to a parent, in a help group when it is not "".
+// add builds commands and adds them to a parent, in a help group unless it is "".
 func add(parent *cobra.Command, group string, c *cli, commands ...constructor) {
 	for _, declare := range commands {
 		cmd := c.build(declare(c))
@@ -122,7 +122,7 @@ func add(parent *cobra.Command, group string, c *cli, commands ...constructor) {
 	}
 }
 
-// topLevelAliases are the commands that people reach without their noun.
+// topLevelAliases returns the commands that also work without their noun.
 func topLevelAliases(c *cli) []*cobra.Command {
 	var aliases []*cobra.Command
 	for _, declare := range []constructor{

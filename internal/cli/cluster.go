@@ -12,7 +12,7 @@ import (
 	"github.com/reeve-run/reeve/client"
 )
 
-// connect returns a client of the cluster that flags and environment name.
+// connect returns a client of the cluster that flags and environment select.
 func (c *cli) connect() (*client.Client, error) {
 	var err error
 	if c.wait, err = c.serverWait(); err != nil {
@@ -27,8 +27,7 @@ func (c *cli) connect() (*client.Client, error) {
 	})
 }
 
-// connectionHint says what to do about an error that is about reaching the
-// cluster; "" when it is about something else.
+// connectionHint returns advice for errors of connections, or "" for other errors.
 func (c *cli) connectionHint(err error) string {
 	if errors.Is(err, context.Canceled) {
 		return "interrupted; the servers continue without this command"
@@ -40,12 +39,12 @@ func (c *cli) connectionHint(err error) string {
 	return fmt.Sprintf("%s\nThe address is %s; set -address or REEVE_ADDR to use another.", err, no.Address)
 }
 
-// withResources asks a list of allocations for their ports, too.
+// withResources returns options of lists of allocations that include ports.
 func withResources() *client.QueryOptions {
 	return &client.QueryOptions{Params: url.Values{"resources": {"true"}}}
 }
 
-// listAll reads a list page by page until its end.
+// listAll reads all pages of a list.
 func listAll[T any](ctx context.Context, q client.QueryOptions,
 	list func(context.Context, *client.QueryOptions) ([]T, *client.QueryMeta, error),
 ) ([]T, error) {

@@ -24,7 +24,7 @@ func (c *cli) completePlans(match func(*api.Plan) bool) completion {
 	}
 }
 
-// planParts are the names that may follow a job, a plan or a phase.
+// planParts lists the names that can follow a job, a plan or a phase.
 func planParts(ctx context.Context, cl *client.Client, args []string, wanted func(*api.Plan) bool) []string {
 	var names []string
 	if len(args) == 1 {

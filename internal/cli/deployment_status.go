@@ -55,7 +55,7 @@ func (c *cli) showDeployment(ctx context.Context, cl *client.Client, d *api.Depl
 	wrong := d.Troubles
 	if d.IsActive() {
 		wrong, _, err = cl.WithNamespace(d.Namespace).Jobs().Troubles(ctx, d.JobID, ofVersion(d.JobVersion))
-		if err != nil && api.CodeOf(err) != api.CodeNotFound { // of a server that is older than this command
+		if err != nil && api.CodeOf(err) != api.CodeNotFound { // older servers have no troubles
 			return err
 		}
 	}

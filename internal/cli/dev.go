@@ -60,7 +60,7 @@ reeve dev -var version=2 web.hcl worker.hcl`,
 	}
 }
 
-// dev runs an agent and jobs on it until ctx ends.
+// dev runs an agent and its jobs until ctx ends.
 func (c *cli) dev(ctx context.Context, config agent.Config, jobs []*loaded) error {
 	config.Version = version
 	if config.DataDir == "" {
@@ -94,10 +94,10 @@ func (c *cli) dev(ctx context.Context, config agent.Config, jobs []*loaded) erro
 	}))
 }
 
-// errAgentEnded says that the agent ended by itself.
+// errAgentEnded reports that the agent ended by itself.
 var errAgentEnded = errors.New("the agent ended")
 
-// devSession registers the jobs and shows what becomes of them, until ctx ends.
+// devSession registers the jobs and shows their allocations until ctx ends.
 func (c *cli) devSession(ctx context.Context, cl *client.Client, a *agent.Agent, jobs []*loaded, ended chan error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -145,8 +145,7 @@ func (c *cli) devRun(ctx context.Context, cl *client.Client, a *agent.Agent, job
 	return v.follow(ctx)
 }
 
-// devEnd stops the jobs in good order, then everything that is left, then the
-// agent.
+// devEnd stops the jobs in order, then all other tasks, then the agent.
 func (c *cli) devEnd(ctx context.Context, cl *client.Client, a *agent.Agent, jobs []*loaded, stop func() error) error {
 	fmt.Fprintln(c.Stderr, "\nStopping all tasks.")
 	grace, cancel := context.WithTimeout(ctx, stopTimeout)

@@ -12,17 +12,17 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// sayRouter says where the router is.
+// sayRouter prints the router's address.
 func (v *devView) sayRouter(ctx context.Context) {
 	s, err := v.cl.Status().Router(ctx)
 	if err != nil {
-		return // there is none
+		return // no router
 	}
 	v.router = s.HTTP
 	v.out.Say("The router listens at %s.", v.style.Bold("http://"+s.HTTP))
 }
 
-// sayRoutes lists what the router leads to the jobs.
+// sayRoutes lists the routes of the jobs.
 func (v *devView) sayRoutes() {
 	if v.router == "" {
 		return
@@ -36,7 +36,7 @@ func (v *devView) sayRoutes() {
 	}
 }
 
-// routeURL is how to reach a route through a router.
+// routeURL returns the address of a route through a router.
 func routeURL(r *api.Route, router string) string {
 	ip, port, err := net.SplitHostPort(router)
 	if err != nil {

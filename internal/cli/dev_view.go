@@ -19,26 +19,26 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
-// A devView shows what becomes of every allocation of a "reeve dev".
+// A devView prints the state of every allocation of "reeve dev".
 type devView struct {
 	c      *cli
 	cl     *client.Client
 	out    *term.Live
 	style  term.Style
-	router string // where the router listens; "" without one
+	router string // address of the router, or ""
 	jobs   []*api.Job
-	lines  map[string]string // what was said last, by allocation
-	told   bool              // that everything runs
+	lines  map[string]string // last printed line, by allocation
+	told   bool              // reports whether "All tasks run." was printed
 }
 
 func (c *cli) newDevView(cl *client.Client) *devView {
 	return &devView{c: c, cl: cl, out: c.live(), style: c.stderrStyle(), lines: map[string]string{}}
 }
 
-// readyTimeout bounds how long the agent may take until its node is ready.
+// readyTimeout limits the time until the agent's node is ready.
 const readyTimeout = 20 * time.Second
 
-// waitForNode waits until jobs can be placed.
+// waitForNode waits until a node is ready.
 func (v *devView) waitForNode(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, readyTimeout, fmt.Errorf("the node was not ready after %s", readyTimeout))
 	defer cancel()
@@ -63,7 +63,7 @@ func (v *devView) waitForNode(ctx context.Context) error {
 	}
 }
 
-// register registers one job and says so.
+// register registers one job, and prints its placement failures.
 func (v *devView) register(ctx context.Context, in *loaded) error {
 	cl := v.cl.WithNamespace(in.job.Namespace)
 	resp, err := cl.Jobs().Register(ctx, &api.RegisterJobRequest{Job: in.job, Submission: in.submission})
@@ -91,7 +91,7 @@ func (v *devView) register(ctx context.Context, in *loaded) error {
 	return err
 }
 
-// follow says what changes, until ctx ends.
+// follow prints changes until ctx ends.
 func (v *devView) follow(ctx context.Context) error {
 	var telling sync.WaitGroup
 	ctx, cancel := context.WithCancel(ctx)
@@ -124,7 +124,7 @@ func (v *devView) follow(ctx context.Context) error {
 	}
 }
 
-// say writes an allocation's line when it is not what it was.
+// say prints the line of an allocation if it has changed.
 func (v *devView) say(a *api.AllocationListStub) {
 	line := v.line(a)
 	before, known := v.lines[a.ID]
@@ -135,8 +135,8 @@ func (v *devView) say(a *api.AllocationListStub) {
 	v.out.Say("%s", line)
 }
 
-// line is an allocation with its tasks and addresses. It holds no time, so
-// that it only changes when there is something to say.
+// line formats an allocation with its tasks and addresses. It contains no times, so that
+// it changes only with the state.
 func (v *devView) line(a *api.AllocationListStub) string {
 	status := a.ClientStatus
 	if a.DesiredStatus != api.AllocDesiredRun && a.ClientStatus == api.AllocClientRunning {
@@ -157,7 +157,7 @@ func (v *devView) line(a *api.AllocationListStub) string {
 	return strings.Join(parts, "  ")
 }
 
-// taskInWords is a task's state, with what happened last when it is not well.
+// taskInWords formats a task's state, with its last failure.
 func (v *devView) taskInWords(s *api.TaskState) string {
 	switch {
 	case s.State == api.TaskStateDead && s.Failed:
@@ -185,8 +185,7 @@ func lastWords(s *api.TaskState) string {
 	return ""
 }
 
-// portURL is where a port is reached; as a link when its label says that it
-// speaks HTTP.
+// portURL returns the address of a port; a URL if its label names HTTP.
 func portURL(port api.PortMapping) string {
 	if strings.HasPrefix(port.Label, "http") || port.Label == "web" {
 		scheme := "http"
@@ -198,7 +197,7 @@ func portURL(port api.PortMapping) string {
 	return port.Label + " " + view.HostPort(port)
 }
 
-// tryIt is a command that asks an instance something, when one speaks HTTP.
+// tryIt suggests a request to an instance that serves HTTP.
 func tryIt(list []*api.AllocationListStub) string {
 	for _, a := range list {
 		if a.ClientStatus != api.AllocClientRunning || a.AllocatedResources == nil {
@@ -213,8 +212,8 @@ func tryIt(list []*api.AllocationListStub) string {
 	return ""
 }
 
-// everythingRuns reports whether every instance of every job is as it should
-// be: running, and healthy where a deployment looks at that, or complete.
+// everythingRuns reports whether every instance of every job is complete, or running
+// and, in a deployment, healthy.
 func (v *devView) everythingRuns(list []*api.AllocationListStub) bool {
 	for _, job := range v.jobs {
 		for _, g := range job.Groups {

@@ -49,14 +49,14 @@ reeve eval list -status blocked`,
 	}
 }
 
-// addListFlags gives a list the flags that limit it.
+// addListFlags adds the flags that filter and page a list.
 func addListFlags(f *pflag.FlagSet, q *client.QueryOptions) {
 	f.StringVar(&q.Filter, "filter", "", "list only objects that match `EXPRESSION`, such as 'JobID == \"web\"'")
 	f.IntVar(&q.PerPage, "per-page", 0, "list at most `N` objects")
 	f.StringVar(&q.NextToken, "page-token", "", "start with the page of `TOKEN`")
 }
 
-// evalFilter joins the conditions of a list.
+// evalFilter combines the conditions of a list.
 func evalFilter(filter, job, status string) string {
 	var all []string
 	if filter != "" {

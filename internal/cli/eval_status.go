@@ -30,8 +30,8 @@ func evalStatusCommand(c *cli) *command {
 	}
 }
 
-// showEvaluation shows an evaluation: for people with what it placed, and what
-// would help it if it is blocked.
+// showEvaluation shows an evaluation. People also see its placements and, if it is
+// blocked, possible solutions.
 func (c *cli) showEvaluation(ctx context.Context, cl *client.Client, id string, f format, wide bool) error {
 	e, _, err := cl.Evaluations().Get(ctx, id, nil)
 	if err != nil {

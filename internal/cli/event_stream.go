@@ -127,7 +127,7 @@ func (c *cli) writeEvent(e *api.Event, f format) error {
 	return err
 }
 
-// eventSubject says what an event is about, from its object.
+// eventSubject describes the object of an event.
 func eventSubject(e *api.Event) string {
 	for _, object := range e.Payload {
 		fields, ok := object.(map[string]any)
@@ -137,7 +137,7 @@ func eventSubject(e *api.Event) string {
 		var parts []string
 		for _, name := range []string{"Name", "JobID", "TriggeredBy", "DesiredStatus", "ClientStatus", "Status", "StatusDescription", "ServiceName", "State", "CrashReason"} {
 			if name == "CrashReason" && fields["State"] != api.InstanceCrashed {
-				continue // it has come back since
+				continue // it has reconnected since
 			}
 			if s, ok := fields[name].(string); ok && s != "" && s != e.Key {
 				parts = append(parts, s)

@@ -16,8 +16,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// exampleWebCommand is a web server small enough to be understood at a glance,
-// so that the examples need nothing but this binary.
+// exampleWebCommand declares a small web server, so that the examples need only this
+// binary.
 func exampleWebCommand(c *cli) *command {
 	var listen string
 	var startDelay time.Duration
@@ -67,8 +67,8 @@ func (c *cli) serveExample(ctx context.Context, listen string, startDelay time.D
 	return nil
 }
 
-// exampleHandler answers as an instance of a service would; it is healthy from
-// the given time on.
+// exampleHandler responds like an instance of a service. It is healthy from the given
+// time on.
 func (c *cli) exampleHandler(healthyFrom time.Time) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {

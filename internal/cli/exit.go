@@ -13,16 +13,16 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Exit codes. Commands that use others say so in their help.
+// Exit codes. The help of commands lists other codes.
 const (
 	exitOK      = 0
-	exitError   = 1   // the command could not do what it was asked
-	exitBlocked = 2   // job run: registered, but not all of it could be placed
-	exitChanges = 1   // job plan: registering would change something
-	exitPlan    = 255 // job plan: could not plan
+	exitError   = 1   // the command failed
+	exitBlocked = 2   // job run: registered, but some instances were not placed
+	exitChanges = 1   // job plan: registration would change allocations
+	exitPlan    = 255 // job plan: the plan failed
 )
 
-// exit ends the program with a code. With an error, that is printed.
+// exit ends the program with a code, after printing its error.
 type exit struct {
 	code int
 	err  error
@@ -37,14 +37,13 @@ func (e *exit) Error() string {
 
 func (e *exit) Unwrap() error { return e.err }
 
-// exitWith ends the program with a code and says nothing more.
+// exitWith returns an error that ends the program with a code and prints nothing.
 func exitWith(code int) error { return &exit{code: code} }
 
-// annotationErrorCode is the exit code of a command's errors when it is not
-// exitError.
+// annotationErrorCode is the exit code of a command's errors, if it is not exitError.
 const annotationErrorCode = "reeve/error-code"
 
-// finish prints the error that a command ended with and returns the exit code.
+// finish prints the error of a command, and returns the exit code.
 func (c *cli) finish(cmd *cobra.Command, err error) int {
 	if err == nil {
 		return exitOK
@@ -70,12 +69,12 @@ func (c *cli) finish(cmd *cobra.Command, err error) int {
 	return code
 }
 
-// explain is an error in words for whoever typed the command.
+// explain formats an error for the operator.
 func (c *cli) explain(err error) string {
 	return cmp.Or(c.connectionHint(err), err.Error())
 }
 
-// usageError is a command line that makes no sense.
+// usageError is the error of an invalid command line.
 type usageError struct{ message string }
 
 func (e *usageError) Error() string { return e.message }

@@ -17,8 +17,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// addGlobalFlags gives every command the flags that say which cluster to talk
-// to, and how.
+// addGlobalFlags adds the flags of every command: how to reach which cluster.
 func (c *cli) addGlobalFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.StringVar(&c.flags.address, "address", "", "`URL` of the agent (default: REEVE_ADDR, NOMAD_ADDR, or http://127.0.0.1:4646)")
@@ -31,15 +30,14 @@ func (c *cli) addGlobalFlags(root *cobra.Command) {
 	root.SetFlagErrorFunc(flagError)
 }
 
-// address is where to reach the cluster.
+// address returns the address of the cluster's agent.
 func (c *cli) address() string {
 	return cmp.Or(c.flags.address, c.Getenv("REEVE_ADDR"), c.Getenv("NOMAD_ADDR"), defaultAddress)
 }
 
 const defaultAddress = "http://127.0.0.1:4646"
 
-// namespace is the namespace to work in; "" leaves it to the server or the job
-// file.
+// namespace returns the selected namespace; "" leaves it to the server or the job file.
 func (c *cli) namespace() string {
 	return cmp.Or(c.flags.namespace, c.Getenv("REEVE_NAMESPACE"), c.Getenv("NOMAD_NAMESPACE"))
 }
@@ -48,8 +46,8 @@ func (c *cli) region() string {
 	return cmp.Or(c.flags.region, c.Getenv("REEVE_REGION"), c.Getenv("NOMAD_REGION"))
 }
 
-// token is what lets this user in who is not trusted otherwise; "" for none. It
-// is no flag: all users of a machine see the arguments of its processes.
+// token returns the token of requests, or "". It is not a flag, because all users of a
+// machine can read the arguments of its processes.
 func (c *cli) token() (string, error) {
 	if c.flags.tokenFile == "" {
 		return cmp.Or(c.ownToken, c.Getenv("REEVE_TOKEN"), c.Getenv("NOMAD_TOKEN")), nil
@@ -72,8 +70,7 @@ func (c *cli) token() (string, error) {
 
 const longestToken = 4 << 10
 
-// format is how a read is to be shown: for people, as JSON, or through a
-// template.
+// format selects the output of a read: for people, as JSON, or through a template.
 type format struct {
 	json     bool
 	template string
@@ -84,5 +81,5 @@ func (f *format) addTo(flags *pflag.FlagSet) {
 	flags.StringVarP(&f.template, "template", "t", "", "print the object through a Go `TEMPLATE`, such as '{{.ID}}'")
 }
 
-// forPeople reports whether neither JSON nor a template was asked for.
+// forPeople reports whether neither JSON nor a template is selected.
 func (f *format) forPeople() bool { return !f.json && f.template == "" }

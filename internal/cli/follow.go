@@ -11,8 +11,8 @@ import (
 	"github.com/reeve-run/reeve/client"
 )
 
-// follow says what was done to a job and follows the evaluation that came of
-// it, unless the user wants to detach. Then the evaluation's id is the answer.
+// follow reports a change of a job and follows its evaluation. With detach, it prints
+// only the evaluation's id.
 func (c *cli) follow(ctx context.Context, cl *client.Client, jobID, done, evalID string, detach, wide bool) error {
 	m := c.monitor(cl, jobID, wide)
 	if detach || evalID == "" {

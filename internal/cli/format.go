@@ -18,8 +18,7 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
-// show prints v as asked for by the format, or calls people when neither JSON
-// nor a template was asked for.
+// show prints v in the selected format: for people, as JSON, or through a template.
 func (c *cli) show(f format, v any, people func(*term.Page)) error {
 	switch {
 	case f.json && f.template != "":
@@ -58,8 +57,7 @@ func (c *cli) writeTemplate(text string, v any) error {
 	return err
 }
 
-// templateFuncs are the helpers that templates may call. docs/cli.md lists
-// them.
+// templateFuncs returns the functions of templates. docs/cli.md lists them.
 func (c *cli) templateFuncs() template.FuncMap {
 	return template.FuncMap{
 		"json":  templateJSON,

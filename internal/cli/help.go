@@ -14,14 +14,14 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/term"
 )
 
-// annotationExitCodes holds a command's exit codes, one "CODE meaning" a line,
-// when it has others than 0 and 1.
+// annotationExitCodes holds a command's exit codes, one "CODE  meaning" per line, if it
+// has codes other than 0 and 1.
 const annotationExitCodes = "reeve/exit-codes"
 
-// defaultExitCodes are those of a command that names no others.
+// defaultExitCodes describes the exit codes of other commands.
 const defaultExitCodes = "0  done\n1  failed; stderr has the reason"
 
-// addHelp makes -h and "reeve help" print our own pages.
+// addHelp makes -h and "reeve help" print pages of this package.
 func (c *cli) addHelp(root *cobra.Command) {
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { writeHelp(c.Stdout, cmd, c.stdoutStyle()) })
 	root.SetUsageFunc(func(cmd *cobra.Command) error {
@@ -30,8 +30,8 @@ func (c *cli) addHelp(root *cobra.Command) {
 	})
 }
 
-// writeHelp prints one command's help: usage, what it does, examples, exit
-// codes, flags.
+// writeHelp prints the help of one command: usage, description, examples, exit codes,
+// flags.
 func writeHelp(w io.Writer, cmd *cobra.Command, s term.Style) {
 	fmt.Fprintf(w, "%s %s\n\n", s.Bold("Usage:"), useLine(cmd))
 	fmt.Fprintln(w, longText(cmd))
@@ -53,7 +53,7 @@ func writeHelp(w io.Writer, cmd *cobra.Command, s term.Style) {
 	}
 }
 
-// useLine is the command with its flags and arguments.
+// useLine returns the command with its flags and arguments.
 func useLine(cmd *cobra.Command) string {
 	path := cmd.CommandPath()
 	if cmd.HasAvailableSubCommands() {
@@ -80,7 +80,7 @@ func exitCodes(cmd *cobra.Command) string {
 	return defaultExitCodes
 }
 
-// writeSubcommands lists what is below a command, by group.
+// writeSubcommands lists the commands below a command, by group.
 func writeSubcommands(w io.Writer, cmd *cobra.Command, s term.Style) {
 	width := 0
 	for _, sub := range cmd.Commands() {
@@ -104,7 +104,7 @@ func writeSubcommands(w io.Writer, cmd *cobra.Command, s term.Style) {
 	}
 }
 
-// writeFlags lists flags, each with what it takes and its default.
+// writeFlags lists flags with their values and defaults.
 func writeFlags(w io.Writer, title string, flags *pflag.FlagSet) {
 	var names, usages []string
 	width := 0
@@ -132,7 +132,7 @@ func writeFlags(w io.Writer, title string, flags *pflag.FlagSet) {
 	}
 }
 
-// flagName is how a flag is written: -json, or -t when that is its short form.
+// flagName formats the names of a flag, as in "-t, -template".
 func flagName(f *pflag.Flag) string {
 	if f.Shorthand != "" {
 		return "-" + f.Shorthand + ", -" + f.Name
@@ -140,7 +140,7 @@ func flagName(f *pflag.Flag) string {
 	return "-" + f.Name
 }
 
-// flagMessage is what the flag library complains about, in our form of flags.
+// flagMessage formats an error of the flag library with single dashes.
 func flagMessage(err error) string {
 	message := strings.ReplaceAll(err.Error(), "--", "-")
 	if name, ok := strings.CutPrefix(message, "unknown flag: "); ok {

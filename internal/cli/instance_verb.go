@@ -13,14 +13,14 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
-// instanceVerb describes a command that does one thing to an instance.
+// instanceVerb describes a command that applies one verb to an instance.
 type instanceVerb struct {
 	verb    api.Verb
 	short   string
 	long    string
 	example string
-	tasks   bool   // it may be about some tasks only
-	careful string // what to ask before, with the instance and the job; "": nothing
+	tasks   bool   // the verb can apply to single tasks
+	careful string // question to confirm, a format of instance and job; "" asks nothing
 }
 
 const instanceVerbExitCodes = `0  accepted; "reeve instance show" shows the progress

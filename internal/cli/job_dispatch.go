@@ -80,7 +80,7 @@ func parseMeta(args []string) (map[string]string, error) {
 	return meta, nil
 }
 
-// readPayload reads a payload, no more of it than would be refused.
+// readPayload reads a payload, up to the limit of the servers.
 func (c *cli) readPayload(path string) ([]byte, error) {
 	switch path {
 	case "":

@@ -51,7 +51,7 @@ the current directory). "-" reads stdin and writes stdout.`,
 	}
 }
 
-// formatter lays out files.
+// A formatter formats files.
 type formatter struct {
 	c         *cli
 	list      bool

@@ -46,8 +46,8 @@ func jobHistoryCommand(c *cli) *command {
 	}
 }
 
-// historyValue is the history for machines: the versions, and with diffs all
-// that the API returned.
+// historyValue returns the history for JSON and templates: the versions, or with diffs
+// the whole response.
 func historyValue(all *api.JobVersionsResponse, diffs bool) any {
 	if diffs {
 		return all

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// The example that "job init" writes.
+// Examples that "job init" writes.
 var (
 	//go:embed example.hcl
 	exampleJob []byte
@@ -55,7 +55,7 @@ func (c *cli) writeExample(name string, text []byte) error {
 	return nil
 }
 
-// writeNew writes a file that does not exist yet.
+// writeNew writes a file, unless it exists.
 func (c *cli) writeNew(name string, text []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {

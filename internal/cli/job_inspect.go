@@ -47,7 +47,7 @@ reads. With -hcl, print the text of the file that registered the version.`,
 	}
 }
 
-// jobVersion returns a version of a job; the current one unless chosen.
+// jobVersion returns the chosen version of a job, or the current one.
 func jobVersion(ctx context.Context, cl *client.Client, id string, version uint64, chosen bool) (*api.Job, error) {
 	if !chosen {
 		job, _, err := cl.Jobs().Get(ctx, id, nil)

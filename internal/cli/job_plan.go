@@ -61,14 +61,14 @@ reeve job plan -var version=2 web.hcl`,
 	}
 }
 
-// planOutput is how a plan is shown, and the command that would register it.
+// planOutput selects the output of a plan, and holds the command that would register it.
 type planOutput struct {
 	format  format
 	command []string
 	verbose bool
 }
 
-// runCommand is the "job run" that registers this file with these variables.
+// runCommand returns the arguments of "job run" for this file with these variables.
 func (f *jobFile) runCommand(path string) []string {
 	var args []string
 	if f.json {

@@ -22,7 +22,7 @@ const jobRestartExitCodes = `0    the restart is complete (-detach: started; -pa
 2    the restart is paused, by -on-error or an operator; resume it to continue
 130  ended by Ctrl-C; the restart continues`
 
-// restartFlags are what "job restart" was told.
+// restartFlags holds the flags of "job restart".
 type restartFlags struct {
 	req                           api.JobRestartRequest
 	attach, pause, resume, cancel string // ids
@@ -81,7 +81,7 @@ func (r *restartFlags) addTo(f *pflag.FlagSet) {
 	f.BoolVarP(&r.yes, "yes", "y", false, "do not ask for confirmation")
 }
 
-// startOnly are the flags that only make sense where a restart begins.
+// startOnly lists the flags that apply only to a new restart.
 var startOnly = []string{"batch-size", "batch-wait", "group", "task", "health-gate", "max-unhealthy", "on-error"}
 
 func (r *restartFlags) check(flags *pflag.FlagSet, args []string) error {
@@ -181,7 +181,7 @@ func (c *cli) changeRestart(ctx context.Context, cl *client.Client, flags *resta
 	})
 }
 
-// restartTerms is how a restart goes about it: "2 at a time, 30s between".
+// restartTerms describes the options of a restart: "2 at a time, 30s between batches".
 func restartTerms(r *api.JobRestart) string {
 	parts := []string{fmt.Sprintf("%d at a time", r.BatchSize)}
 	if r.BatchWait > 0 {

@@ -17,18 +17,17 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
-// restartAnswer is one answer about a restart.
+// restartAnswer is one response about a restart.
 type restartAnswer struct {
 	restart *api.JobRestart
 	err     error
 }
 
-// exitPaused is the exit code of following a restart that has been paused: it
-// goes on only when somebody says so.
+// exitPaused is the exit code after a restart was paused, which an operator must resume.
 const exitPaused = 2
 
-// followRestart follows a restart until it ends or is paused, as the tree of its
-// plan; it fails unless the restart completes.
+// followRestart follows a restart until it ends or is paused, as the tree of its plan.
+// It fails unless the restart completes.
 func (c *cli) followRestart(ctx context.Context, cl *client.Client, r *api.JobRestart, f format) error {
 	if r.Status == api.RestartRunning {
 		ended, err := c.untilRestarted(ctx, cl, r)
@@ -52,15 +51,15 @@ func (c *cli) followRestart(ctx context.Context, cl *client.Client, r *api.JobRe
 	}
 	switch r.Status {
 	case api.RestartPaused:
-		return c.toldPaused(r)
+		return c.reportPause(r)
 	case api.RestartComplete:
 		return nil
 	}
 	return fmt.Errorf("restart %s is %s: %s", api.ShortID(r.ID), r.Status, cmp.Or(r.StatusDescription, "no reason given"))
 }
 
-// toldPaused says why a restart is paused, and how to go on.
-func (c *cli) toldPaused(r *api.JobRestart) error {
+// reportPause prints why a restart is paused, and how to resume it.
+func (c *cli) reportPause(r *api.JobRestart) error {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s.\n", cmp.Or(r.StatusDescription, "No reason given"))
 	for _, id := range r.UnhealthyAllocs {
@@ -71,8 +70,8 @@ func (c *cli) toldPaused(r *api.JobRestart) error {
 	return exitWith(exitPaused)
 }
 
-// untilRestarted shows the plan of a restart until the restart has ended or is
-// paused, and returns what was heard of it last.
+// untilRestarted shows the plan of a restart until the restart ends or is paused, and
+// returns its last state.
 func (c *cli) untilRestarted(ctx context.Context, cl *client.Client, r *api.JobRestart) (*api.JobRestart, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -98,7 +97,7 @@ func (c *cli) untilRestarted(ctx context.Context, cl *client.Client, r *api.JobR
 			}
 		case a := <-restarts:
 			if a.err == nil && a.restart.ModifyIndex < r.ModifyIndex {
-				continue // of a server that has not heard of its beginning yet
+				continue // the server has not applied the start of the restart yet
 			}
 			if a.err != nil || a.restart.Status != api.RestartRunning {
 				if pl, _, err := w.cl.Plans().Get(ctx, r.JobID, api.PlanRestart, nil); err == nil && pl.Run == r.ID {
@@ -111,8 +110,8 @@ func (c *cli) untilRestarted(ctx context.Context, cl *client.Client, r *api.JobR
 	}
 }
 
-// watchRestart repeats a blocking query and sends every answer, until ctx ends
-// or the query fails.
+// watchRestart repeats a blocking query and sends every response, until ctx ends or the
+// query fails.
 func watchRestart(ctx context.Context, cl *client.Client, id string, out chan<- restartAnswer) {
 	q := &client.QueryOptions{}
 	for {

@@ -70,7 +70,7 @@ reeve job run -no-restart web.hcl`,
 	}
 }
 
-// warn prints what a server has to say about a job that it accepts.
+// warn prints the servers' warnings about an accepted job.
 func (c *cli) warn(warnings string) {
 	warnings = strings.TrimSpace(warnings)
 	if warnings != "" {

@@ -64,7 +64,7 @@ reeve job scale shop cart 3`,
 	}
 }
 
-// groupToScale is the group that was named, or the only one of the job.
+// groupToScale returns the named group, or the only group of the job.
 func groupToScale(ctx context.Context, cl *client.Client, id string, named []string) (string, error) {
 	if len(named) == 1 {
 		return named[0], nil

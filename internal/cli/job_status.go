@@ -73,7 +73,7 @@ func (c *cli) listJobs(ctx context.Context, cl *client.Client, f format) error {
 	})
 }
 
-// readJobStatus gathers all that is shown of a job.
+// readJobStatus reads everything that "job status" shows.
 func (c *cli) readJobStatus(ctx context.Context, cl *client.Client, prefix string, all bool) (*view.JobStatus, error) {
 	id, cl, err := c.resolveJob(ctx, cl, prefix)
 	if err != nil {
@@ -90,7 +90,7 @@ func (c *cli) readJobStatus(ctx context.Context, cl *client.Client, prefix strin
 	s.Evaluations, _, errs[4] = jobs.Evaluations(ctx, id, nil)
 	plans, _, errs[5] = cl.Plans().OfJob(ctx, id, nil)
 	if api.CodeOf(errs[5]) == api.CodeNotFound {
-		errs[5] = nil // a server that is older than this command
+		errs[5] = nil // older servers have no plans
 	}
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (c *cli) readJobStatus(ctx context.Context, cl *client.Client, prefix strin
 		}
 	}
 	s.Troubles, _, err = jobs.Troubles(ctx, id, nil)
-	if err != nil && api.CodeOf(err) != api.CodeNotFound { // of a server that is older than this command
+	if err != nil && api.CodeOf(err) != api.CodeNotFound { // older servers have no troubles
 		return nil, err
 	}
 	s.ActivePlans, err = keep(plans, plantree.IsUnderWay), nil

@@ -56,8 +56,8 @@ func (c *cli) validateJob(ctx context.Context, job *api.Job) error {
 	return nil
 }
 
-// validateOnServer has a server check the job; it reports whether there was
-// one.
+// validateOnServer lets a server validate the job. It reports whether a server
+// responded.
 func (c *cli) validateOnServer(ctx context.Context, job *api.Job) (bool, error) {
 	cl, err := c.connect()
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/reeve-run/reeve/jobspec"
 )
 
-// jobFile is a job file as named on a command line, with its variables.
+// jobFile is a job file with its variables, as given on a command line.
 type jobFile struct {
 	json     bool
 	strict   bool
@@ -31,14 +31,14 @@ func (f *jobFile) addTo(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.varFiles, "var-file", nil, "read variables from `FILE`, one NAME = VALUE per line; repeatable")
 }
 
-// loaded is a job file's content.
+// loaded is the content of a job file.
 type loaded struct {
 	job        *api.Job
 	submission *api.JobSubmission
 	places     *jobspec.Places
 }
 
-// explain shows in the file what is wrong with its job.
+// explain adds positions in the file to an error about its job.
 func (l *loaded) explain(err error) error { return l.places.Explain(err) }
 
 // load reads the file at path, or stdin for "-".
@@ -102,7 +102,7 @@ func baseDir(path string) string {
 	return "."
 }
 
-// submissionOf is the text that the server keeps beside the job's version.
+// submissionOf returns the source text that the servers store with a version.
 func submissionOf(src jobspec.Source, vars map[string]string) *api.JobSubmission {
 	format := map[jobspec.Syntax]string{
 		jobspec.FormatJSON: "json", jobspec.FormatYAML: "yaml",

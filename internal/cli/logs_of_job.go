@@ -16,8 +16,8 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
-// instancesOf are the allocations of a job that run; when none does, the newest of
-// each instance. With a task, only those that have it.
+// instancesOf returns the running allocations of a job or, if none runs, the newest
+// allocation of each instance. With a task, it returns only allocations with this task.
 func (c *cli) instancesOf(ctx context.Context, cl *client.Client, job, task string) ([]*api.AllocationListStub, error) {
 	list, _, err := cl.Jobs().Allocations(ctx, job, true, nil)
 	if err != nil {
@@ -46,8 +46,8 @@ func (c *cli) instancesOf(ctx context.Context, cl *client.Client, job, task stri
 	return nil, api.Errorf(api.CodeNotFound, "no allocation of job %q has a task %q", job, task)
 }
 
-// logName is the instance whose log it is: of a job that runs on every node, the
-// node tells one from another.
+// logName returns the instance that a log belongs to. Jobs on every node have one
+// instance per node.
 func logName(a *api.AllocationListStub) string {
 	if a.JobType == api.JobTypeSystem || a.JobType == api.JobTypeSysBatch {
 		return a.TaskGroup + "@" + api.ShortID(a.NodeID)
@@ -55,9 +55,8 @@ func logName(a *api.AllocationListStub) string {
 	return api.InstanceName(a.TaskGroup, view.IndexOf(a))
 }
 
-// ofJob prints what a task of a job's instances wrote. Of several, each line is
-// behind the name of its instance: one instance after another, or all at once as
-// they write.
+// ofJob prints the output of a task of a job's instances. With several instances, each
+// line starts with its instance: one instance after another or, with -f, mixed.
 func (l *logs) ofJob(ctx context.Context, to target, args []string) error {
 	id, cl, err := l.c.resolveJob(ctx, l.cl, to.job)
 	if err != nil {
@@ -99,7 +98,7 @@ func (l *logs) ofJob(ctx context.Context, to target, args []string) error {
 	return errors.Join(errs...)
 }
 
-// each returns what prints the output of each allocation behind its name.
+// each returns a printer for the output of each allocation, with its prefix.
 func (l *logs) each(ctx context.Context, list []*api.AllocationListStub, task string) (all []*logs, prefixed []*linePrefix, err error) {
 	var mu sync.Mutex
 	prefix := func(w io.Writer, name string) io.Writer {
@@ -123,16 +122,16 @@ func (l *logs) each(ctx context.Context, list []*api.AllocationListStub, task st
 	return all, prefixed, nil
 }
 
-// longestHeld is how much of a line without an end is kept back.
+// longestHeld limits the part of an incomplete line that is held back.
 const longestHeld = 64 << 10
 
-// A linePrefix writes whole lines behind a prefix, so that the lines of several
-// writers do not mix.
+// A linePrefix writes whole lines with a prefix, so that the lines of several writers do
+// not mix.
 type linePrefix struct {
-	mu     *sync.Mutex // of all that write to w
+	mu     *sync.Mutex // shared by all writers to w
 	w      io.Writer
 	prefix string
-	held   []byte // of a line that has not ended
+	held   []byte // incomplete line
 }
 
 func (p *linePrefix) Write(data []byte) (int, error) {
@@ -147,7 +146,7 @@ func (p *linePrefix) Write(data []byte) (int, error) {
 	return len(data), err
 }
 
-// end writes what is left.
+// end writes the held part of a line.
 func (p *linePrefix) end() error {
 	err := p.write(p.held)
 	p.held = nil

@@ -16,9 +16,8 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
-// A monitor follows what a change of a job leads to: its evaluation, then its
-// deployment or, when it has none, its allocations. It says on stderr what
-// happens, as it happens.
+// A monitor follows the effects of a change of a job: its evaluation, then its
+// deployment or, without one, its allocations. It reports progress on stderr.
 type monitor struct {
 	c       *cli
 	cl      *client.Client // in the job's namespace
@@ -27,9 +26,9 @@ type monitor struct {
 	jobID   string
 	wide    bool
 	started time.Time
-	seen    map[string]string // what was said last, by allocation id
-	failed  map[string]bool   // allocations that failed meanwhile
-	waits   string            // what was said last of what it waits for
+	seen    map[string]string // last report, by allocation id
+	failed  map[string]bool   // failed allocations
+	waits   string            // last reported reason to wait
 	trouble *teller
 }
 
@@ -42,8 +41,7 @@ func (c *cli) monitor(cl *client.Client, jobID string, wide bool) *monitor {
 	}
 }
 
-// startTimeout is how long a job without a deployment may take to start before
-// the monitor stops waiting for it.
+// startTimeout limits the time that the monitor waits for a job without a deployment.
 const startTimeout = 30 * time.Second
 
 func (m *monitor) id(id string) string {
@@ -53,7 +51,7 @@ func (m *monitor) id(id string) string {
 	return api.ShortID(id)
 }
 
-// follow waits for an evaluation and all that comes of it.
+// follow waits for an evaluation and its effects.
 func (m *monitor) follow(ctx context.Context, evalID string) error {
 	defer m.out.Done()
 	e, err := m.evaluation(ctx, evalID)
@@ -74,10 +72,10 @@ func (m *monitor) follow(ctx context.Context, evalID string) error {
 	case d != nil && (d.IsActive() || d.ModifyIndex > e.CreateIndex):
 		return m.deployment(ctx, d)
 	}
-	return m.allocations(ctx, job) // there is no deployment, or it ended before
+	return m.allocations(ctx, job) // no deployment, or it has ended
 }
 
-// evaluation waits until an evaluation was worked out.
+// evaluation waits until an evaluation is processed.
 func (m *monitor) evaluation(ctx context.Context, id string) (*api.Evaluation, error) {
 	m.out.Show("waiting for evaluation %s", m.id(id))
 	q := &client.QueryOptions{}
@@ -93,7 +91,7 @@ func (m *monitor) evaluation(ctx context.Context, id string) (*api.Evaluation, e
 	}
 }
 
-// placed says how an evaluation ended, and fails unless all was placed.
+// placed reports the result of an evaluation. It fails unless all instances were placed.
 func (m *monitor) placed(e *api.Evaluation) error {
 	switch {
 	case e.Status == api.EvalStatusFailed:
@@ -111,8 +109,7 @@ func (m *monitor) placed(e *api.Evaluation) error {
 	return nil
 }
 
-// deploymentOf finds the deployment that an evaluation began or went on with;
-// nil when there is none.
+// deploymentOf returns the deployment that an evaluation created or continued, or nil.
 func (m *monitor) deploymentOf(ctx context.Context, e *api.Evaluation, job *api.Job) (*api.Deployment, error) {
 	if e.DeploymentID != "" {
 		d, _, err := m.cl.Deployments().Get(ctx, e.DeploymentID, nil)
@@ -125,7 +122,7 @@ func (m *monitor) deploymentOf(ctx context.Context, e *api.Evaluation, job *api.
 	return d, nil
 }
 
-// finish prints the job's running allocations and where to reach them.
+// finish prints the running allocations of the job with their addresses.
 func (m *monitor) finish(ctx context.Context) error {
 	m.out.Done()
 	stubs, _, err := m.cl.Jobs().Allocations(ctx, m.jobID, false, withResources())

@@ -19,18 +19,18 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
-// An update is one answer of one of the queries that a monitor watches.
+// An update is one response to one of the monitor's queries.
 type update struct {
 	deployment *api.Deployment
 	allocs     []*api.AllocationListStub
 	plan       *api.Plan
 	troubles   []*api.Trouble
-	looked     bool // for troubles; none is an answer, too
+	looked     bool // troubles is set, even if it is empty
 	err        error
 }
 
-// watch repeats a blocking query and sends every answer, until ctx ends or the
-// query fails.
+// watch repeats a blocking query and sends every response, until ctx ends or the query
+// fails.
 func watch[T any](ctx context.Context, updates chan<- update,
 	get func(context.Context, *client.QueryOptions) (T, *client.QueryMeta, error), wrap func(T) update,
 ) {
@@ -65,10 +65,11 @@ func (m *monitor) watchDeployment(ctx context.Context, id string, updates chan<-
 	}, func(d *api.Deployment) update { return update{deployment: d} })
 }
 
-// redraw is how often the elapsed time on a terminal is brought up to date.
+// redraw is the interval at which a terminal's elapsed time is updated.
 const redraw = 500 * time.Millisecond
 
-// deployment follows a deployment until it ends; it fails unless it succeeds.
+// deployment follows a deployment until it ends. It fails unless the deployment
+// succeeds.
 func (m *monitor) deployment(ctx context.Context, d *api.Deployment) error {
 	watching, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -112,7 +113,7 @@ func (m *monitor) deployment(ctx context.Context, d *api.Deployment) error {
 	}
 }
 
-// deploymentProgress is how far each group is.
+// deploymentProgress describes the progress of each group.
 func deploymentProgress(d *api.Deployment) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(d.Groups)) {
@@ -139,8 +140,8 @@ func (m *monitor) deploymentEnded(ctx context.Context, d *api.Deployment) error 
 		m.id(d.ID), d.Status, cmp.Or(d.StatusDescription, "no reason given"), api.ShortID(d.ID))
 }
 
-// allocations follows a job that has no deployment until each of its
-// allocations has started or ended.
+// allocations follows a job without a deployment until each of its allocations has
+// started or ended.
 func (m *monitor) allocations(ctx context.Context, job *api.Job) error {
 	watching, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -196,7 +197,7 @@ func (m *monitor) allocationsStarted(ctx context.Context, version uint64) error 
 	return m.finish(ctx)
 }
 
-// allStarted reports whether no allocation that should run is still pending.
+// allStarted reports whether no desired allocation is pending.
 func allStarted(list []*api.AllocationListStub) bool {
 	for _, a := range list {
 		if a.DesiredStatus == api.AllocDesiredRun && a.ClientStatus == api.AllocClientPending {
@@ -206,7 +207,7 @@ func allStarted(list []*api.AllocationListStub) bool {
 	return true
 }
 
-// sayAllocations says what is new about the allocations of a version.
+// sayAllocations reports changes of the allocations of a version.
 func (m *monitor) sayAllocations(list []*api.AllocationListStub, version uint64) {
 	sort.SliceStable(list, func(i, j int) bool { return list[i].Name < list[j].Name })
 	for _, a := range list {
@@ -232,7 +233,7 @@ func (m *monitor) sayAllocations(list []*api.AllocationListStub, version uint64)
 	}
 }
 
-// explainFailures says why allocations failed, and where to look.
+// explainFailures reports why allocations failed, and suggests commands.
 func (m *monitor) explainFailures(ctx context.Context) {
 	for _, id := range slices.Sorted(maps.Keys(m.failed)) {
 		a, _, err := m.cl.Allocations().Get(ctx, id, nil)

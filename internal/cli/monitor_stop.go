@@ -12,8 +12,8 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/human"
 )
 
-// stopped waits until nothing of a stopped job runs any more, and says so. A
-// purged job may be unknown by then, and its evaluation with it.
+// stopped waits until a stopped job has no running allocations, and reports it. A purged
+// job and its evaluation may no longer exist by then.
 func (m *monitor) stopped(ctx context.Context, evalID string, purged bool) error {
 	defer m.out.Done()
 	e, err := m.evaluation(ctx, evalID)
@@ -39,8 +39,8 @@ func (m *monitor) stopped(ctx context.Context, evalID string, purged bool) error
 	return nil
 }
 
-// waitStopped waits until no allocation of the job runs any more. The job's
-// own list cannot be used: a purged job has none.
+// waitStopped waits until no allocation of the job runs. It filters all allocations,
+// because a purged job has no list of its own.
 func (m *monitor) waitStopped(ctx context.Context) error {
 	q := withResources()
 	q.Filter = fmt.Sprintf("JobID == %q", m.jobID)
@@ -64,9 +64,9 @@ func (m *monitor) waitStopped(ctx context.Context) error {
 	}
 }
 
-// waitRemoved waits until the plan that removes a purged job is complete, and
-// says what it waits for. A job without the plan was registered again, or is gone
-// for long.
+// waitRemoved waits until the plan uninstall of a purged job is complete, and reports
+// its reasons to wait. The plan does not exist if the job was registered again, or was
+// removed some time before.
 func (m *monitor) waitRemoved(ctx context.Context) error {
 	q := &client.QueryOptions{}
 	for {

@@ -12,8 +12,8 @@ import (
 	"github.com/reeve-run/reeve/client"
 )
 
-// watchTroubles watches what is wrong with a version of the job. What the monitor
-// comes to does not depend on it.
+// watchTroubles watches the troubles of a version. The monitor's result does not depend
+// on them.
 func (m *monitor) watchTroubles(ctx context.Context, version uint64, updates chan<- update) {
 	watchTroubles(ctx, m.cl, m.jobID, ofVersion(version), func(list []*api.Trouble) {
 		select {
@@ -23,13 +23,13 @@ func (m *monitor) watchTroubles(ctx context.Context, version uint64, updates cha
 	})
 }
 
-// ofVersion asks for the troubles of one version of a job.
+// ofVersion returns options that select the troubles of one version.
 func ofVersion(version uint64) *client.QueryOptions {
 	return &client.QueryOptions{Params: url.Values{"version": {strconv.FormatUint(version, 10)}}}
 }
 
-// sumUp says at the end what was wrong with a version, as its deployment kept it
-// or as it is now; it reports whether anything was.
+// sumUp lists the troubles of a version at the end, from its deployment or the current
+// ones. It reports whether any exist.
 func (m *monitor) sumUp(ctx context.Context, version uint64, kept []*api.Trouble) bool {
 	if len(kept) == 0 {
 		kept, _, _ = m.cl.Jobs().Troubles(ctx, m.jobID, ofVersion(version))

@@ -13,9 +13,9 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/plantree"
 )
 
-// watchPlan watches the plan of a job's deployment: all of its tree while it
-// waits for somebody, and only its status otherwise. It gives up when it cannot
-// be had: what the monitor comes to does not depend on it.
+// watchPlan watches the plan deploy of the job: its whole tree while it waits for an
+// operator, otherwise only its status. It ends if the query fails, because the monitor's
+// result does not depend on it.
 func (m *monitor) watchPlan(ctx context.Context, updates chan<- update) {
 	q := &client.QueryOptions{}
 	for {
@@ -42,8 +42,8 @@ func (m *monitor) watchPlan(ctx context.Context, updates chan<- update) {
 	}
 }
 
-// sayWait says what a deployment waits for when that is a person, in the words
-// of its tree, and what to type.
+// sayWait reports that a deployment waits for an operator, with the reason and the next
+// commands.
 func (m *monitor) sayWait(pl *api.Plan) {
 	if pl == nil {
 		return
@@ -60,7 +60,7 @@ func (m *monitor) sayWait(pl *api.Plan) {
 	}
 }
 
-// waitsFor is what keeps a plan that waits for somebody; "" when none does.
+// waitsFor returns the reason why a plan waits for an operator, or "".
 func waitsFor(pl *api.Plan) string {
 	if pl.Status != api.PlanWaiting {
 		return ""

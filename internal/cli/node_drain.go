@@ -18,7 +18,7 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
-// drainFlags are what "node drain" was told.
+// drainFlags holds the flags of "node drain".
 type drainFlags struct {
 	enable, disable, monitor, detach     bool
 	self, yes, wide                      bool
@@ -145,7 +145,7 @@ func (d *drainFlags) request() *api.NodeDrainRequest {
 	return req
 }
 
-// drainNode begins or ends a drain, and follows one that began.
+// drainNode starts or ends a drain, and follows a started one.
 func (c *cli) drainNode(ctx context.Context, cl *client.Client, id string, d *drainFlags) error {
 	n, _, err := cl.Nodes().Get(ctx, id, nil)
 	if err != nil {

@@ -17,18 +17,17 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
-// drainMonitor says on stderr what happens while a node is drained.
+// A drainMonitor reports the progress of a drain on stderr.
 type drainMonitor struct {
 	c     *cli
 	cl    *client.Client
 	out   *term.Live
 	wide  bool
-	known map[string]*api.DrainingAllocation // as they were last, by id
-	waits map[string]string                  // what was said last of a group's waiting allocations
+	known map[string]*api.DrainingAllocation // last state, by id
+	waits map[string]string                  // last report of waiting allocations, by group
 }
 
-// followDrain follows a drain until it is complete; it fails when it is ended
-// before.
+// followDrain follows a drain until it is complete. It fails if the drain is cancelled.
 func (c *cli) followDrain(ctx context.Context, cl *client.Client, id string, index uint64, wide bool) error {
 	out := c.live()
 	cl = c.patient(cl, out.Say)
@@ -40,7 +39,7 @@ func (c *cli) followDrain(ctx context.Context, cl *client.Client, id string, ind
 		if err != nil {
 			return err
 		}
-		if meta.Index < index { // the server that answers does not know of it yet
+		if meta.Index < index { // the server has not applied the drain yet
 			q.Index = meta.Index
 			continue
 		}
@@ -54,7 +53,7 @@ func (c *cli) followDrain(ctx context.Context, cl *client.Client, id string, ind
 	}
 }
 
-// say tells what is new.
+// say reports changes of the drain.
 func (m *drainMonitor) say(ctx context.Context, s *api.NodeDrainStatus) {
 	now := map[string]*api.DrainingAllocation{}
 	waiting, why := map[string]int{}, map[string]string{}
@@ -78,7 +77,7 @@ func (m *drainMonitor) say(ctx context.Context, s *api.NodeDrainStatus) {
 	}
 	for id, old := range m.known {
 		if now[id] == nil {
-			m.out.Say("  %s %s has ended%s", m.id(id), old.Name, m.goesOn(ctx, id))
+			m.out.Say("  %s %s has ended%s", m.id(id), old.Name, m.replacementOf(ctx, id))
 		}
 	}
 	for _, group := range groups {
@@ -90,8 +89,8 @@ func (m *drainMonitor) say(ctx context.Context, s *api.NodeDrainStatus) {
 	m.known = now
 }
 
-// goesOn tells where an allocation that has ended goes on.
-func (m *drainMonitor) goesOn(ctx context.Context, id string) string {
+// replacementOf describes the replacement of an ended allocation.
+func (m *drainMonitor) replacementOf(ctx context.Context, id string) string {
 	a, _, err := m.cl.Allocations().Get(ctx, id, nil)
 	if err != nil || a.NextAllocation == "" {
 		return ""
@@ -125,7 +124,7 @@ func (m *drainMonitor) id(id string) string {
 	return api.ShortID(id)
 }
 
-// ended tells how the drain ended.
+// ended reports the end of the drain.
 func (m *drainMonitor) ended(s *api.NodeDrainStatus) error {
 	r := s.LastDrain
 	switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// The examples that "node pool init" writes.
+// Examples that "node pool init" writes.
 var (
 	//go:embed example_pool.hcl
 	examplePool []byte

@@ -12,7 +12,7 @@ import (
 )
 
 func operatorSchedulerSetCommand(c *cli) *command {
-	var set api.SchedulerConfig // what the flags say
+	var set api.SchedulerConfig // values of the flags
 	var index uint64
 	return &command{
 		use:   "set-config",
@@ -69,8 +69,8 @@ operator changes the configuration at the same time.`,
 	}
 }
 
-// schedulerFlags takes settings from one configuration into another, by the
-// flag that sets each.
+// schedulerFlags maps each flag to the copy of its setting from one configuration into
+// another.
 func schedulerFlags(into, from *api.SchedulerConfig) map[string]func() {
 	return map[string]func(){
 		"scheduler-algorithm":        func() { into.Algorithm = from.Algorithm },

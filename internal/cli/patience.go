@@ -12,11 +12,10 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/human"
 )
 
-// defaultServerWait is how long a command that follows something waits for a
-// server that it lost.
+// defaultServerWait limits the time that a following command waits for a lost server.
 const defaultServerWait = 2 * time.Minute
 
-// serverWait is how long to wait for a server that was lost; 0: do not wait.
+// serverWait returns the time to wait for a lost server; 0 means no wait.
 func (c *cli) serverWait() (time.Duration, error) {
 	text, from := c.flags.serverWait, "-server-wait"
 	if text == "" {
@@ -32,8 +31,8 @@ func (c *cli) serverWait() (time.Duration, error) {
 	return d, nil
 }
 
-// patient returns a client whose reads outlast an outage of the server, and says
-// on what the outage begins and ends.
+// patient returns a client whose reads survive an outage of the server. It reports the
+// start and end of the outage.
 func (c *cli) patient(cl *client.Client, say func(format string, args ...any)) *client.Client {
 	return cl.WithPatience(client.Patience{
 		For: c.wait,
@@ -45,7 +44,7 @@ func (c *cli) patient(cl *client.Client, say func(format string, args ...any)) *
 	})
 }
 
-// lost says that the server is gone, and why.
+// lost describes the loss of the server, with the cause.
 func lost(cl *client.Client, err error) string {
 	var no *client.NoAnswer
 	if errors.As(err, &no) {

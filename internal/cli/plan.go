@@ -30,5 +30,5 @@ a job file, use "reeve job plan FILE".`,
 	}
 }
 
-// jobFileEndings are those of files that somebody may want to plan.
+// jobFileEndings are the file extensions of job files.
 var jobFileEndings = []string{".hcl", ".nomad", ".json", ".yaml", ".yml"}

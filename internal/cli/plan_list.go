@@ -69,7 +69,7 @@ func (c *cli) listPlans(ctx context.Context, cl *client.Client, args []string, s
 	return list, err
 }
 
-// keep returns those of a list that are wanted; never nil.
+// keep returns the matching elements of a list; never nil.
 func keep[T any](list []T, wanted func(T) bool) []T {
 	kept := []T{}
 	for _, v := range list {

@@ -70,7 +70,7 @@ reeve plan show -watch -timeout 10m web deploy`,
 	}
 }
 
-// showPlans shows one plan, or all of a job that have something to do.
+// showPlans shows one plan, or all plans of a job with work.
 func (c *cli) showPlans(ctx context.Context, cl *client.Client, job, name string, f format, wide bool) error {
 	if name != "" {
 		pl, _, err := cl.Plans().Get(ctx, job, name, nil)
@@ -90,7 +90,7 @@ func (c *cli) showPlans(ctx context.Context, cl *client.Client, job, name string
 		}
 		tree, _, err := cl.Plans().Get(ctx, job, pl.Name, nil)
 		if api.CodeOf(err) == api.CodeNotFound {
-			continue // it was over in between
+			continue // it completed since the list
 		}
 		if err != nil {
 			return err

@@ -21,16 +21,16 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
-// planVerb describes a command that does one thing to a plan, phase or step.
+// planVerb describes a command that applies one verb to a plan, phase or step.
 type planVerb struct {
 	verb       api.Verb
 	aliases    []string
 	short      string
 	long       string
 	example    string
-	parts      bool   // it may be about a phase or step
-	parameters bool   // it takes -p
-	careful    string // what to ask before, with what it is about; "": nothing
+	parts      bool   // the verb can apply to a phase or step
+	parameters bool   // the command has -p
+	careful    string // question to confirm, a format of the object; "" asks nothing
 }
 
 const planVerbExitCodes = `0    done; with -watch: the plan is complete
@@ -98,7 +98,7 @@ func (c *cli) planVerb(v planVerb) *command {
 	return d
 }
 
-// statuses are those of plans that a verb is for; nil means any.
+// statuses returns the filter of completed plans; nil means any.
 func (v planVerb) statuses() func(*api.Plan) bool {
 	if v.verb == api.VerbStart || v.verb == api.VerbStop {
 		return (*api.Plan).IsCustom
@@ -106,8 +106,7 @@ func (v planVerb) statuses() func(*api.Plan) bool {
 	return nil
 }
 
-// placePartArgs puts the phase and step that were given as arguments where
-// those of the flags are.
+// placePartArgs copies the arguments PHASE and STEP to the request.
 func placePartArgs(req *api.PlanRequest, args []string) error {
 	for i, part := range []*string{&req.Phase, &req.Step} {
 		if len(args) <= i+2 {
@@ -139,7 +138,7 @@ func parseParameters(pairs []string) (map[string]string, error) {
 	return m, nil
 }
 
-// partInWords names what a verb is about.
+// partInWords describes the object of a verb.
 func partInWords(job, plan string, req *api.PlanRequest) string {
 	text := "plan " + plan + " of job " + job
 	switch {
@@ -153,7 +152,7 @@ func partInWords(job, plan string, req *api.PlanRequest) string {
 	return text
 }
 
-// planDone shows the plan as it is with a decision, or follows it.
+// planDone shows the plan after a decision, or follows it.
 func (c *cli) planDone(ctx context.Context, cl *client.Client, resp *api.PlanResponse, f format, follow bool) error {
 	if follow && resp.Plan != nil {
 		if d := resp.Decision; d != nil {
@@ -172,7 +171,7 @@ func (c *cli) planDone(ctx context.Context, cl *client.Client, resp *api.PlanRes
 	})
 }
 
-// operator is who uses the program, as decisions name them: user@host.
+// operator returns the user of the program, as recorded in decisions: user@host.
 func (c *cli) operator() string {
 	name := cmp.Or(c.Getenv("USER"), c.Getenv("LOGNAME"))
 	if name == "" {

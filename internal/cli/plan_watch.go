@@ -20,34 +20,34 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
-// errNotInTime is returned when a plan is not complete in time.
+// errNotInTime reports that a plan was not complete in time.
 var errNotInTime = errors.New("not in time")
 
 // A planWatch follows one plan with blocking queries.
 type planWatch struct {
 	c       *cli
-	cl      *client.Client // in the job's namespace, with patience
+	cl      *client.Client // in the job's namespace; survives outages
 	job     string
 	plan    string
 	out     io.Writer
 	style   term.Style
-	screen  *term.Screen // nil: line by line
+	screen  *term.Screen // nil without a terminal
 	log     plantree.Log
 	started time.Time
 	turn    int
-	first   *api.Plan              // the last answer about the version that was there at first
-	last    *api.Plan              // nil until the first answer
-	notice  atomic.Pointer[string] // on the screen: of a server that is lost
+	first   *api.Plan              // last response about the initial version
+	last    *api.Plan              // last response, or nil
+	notice  atomic.Pointer[string] // on the screen, about a lost server
 }
 
-// planAnswer is one answer about a plan.
+// planAnswer is one response about a plan.
 type planAnswer struct {
 	plan *api.Plan
 	err  error
 }
 
-// watchPlan follows a plan until it ends; without a name, the first of the job
-// that is under way.
+// watchPlan follows a plan until it ends; without a name, the first active plan of the
+// job.
 func (c *cli) watchPlan(ctx context.Context, cl *client.Client, job, name string, timeout time.Duration) error {
 	if name == "" {
 		list, _, err := cl.Plans().OfJob(ctx, job, nil)
@@ -64,7 +64,7 @@ func (c *cli) watchPlan(ctx context.Context, cl *client.Client, job, name string
 	return c.planWatch(cl, job, name).run(ctx)
 }
 
-// planWatch returns a watch on stdout.
+// planWatch returns a planWatch that writes to stdout.
 func (c *cli) planWatch(cl *client.Client, job, name string) *planWatch {
 	w := &planWatch{
 		c: c, job: job, plan: name, started: c.Now(),
@@ -74,7 +74,7 @@ func (c *cli) planWatch(cl *client.Client, job, name string) *planWatch {
 	return w
 }
 
-// say tells of the server: beside the tree, or on stderr.
+// say reports the state of the connection: below the tree, or on stderr.
 func (w *planWatch) say(format string, args ...any) {
 	if w.screen == nil {
 		w.c.tell(format, args...)
@@ -84,8 +84,8 @@ func (w *planWatch) say(format string, args ...any) {
 	w.notice.Store(&text)
 }
 
-// firstUnderWay is the plan that is worth watching most. The only plan of a
-// removed job is uninstall.
+// firstUnderWay returns the most interesting plan to follow. The only plan of a removed
+// job is uninstall.
 func firstUnderWay(list []*api.Plan) string {
 	if pl := view.WorthFollowing(list); pl != nil {
 		return pl.Name
@@ -96,8 +96,7 @@ func firstUnderWay(list []*api.Plan) string {
 	return api.PlanDeploy
 }
 
-// answers repeats the query and sends every answer, until ctx ends or the query
-// fails.
+// answers repeats the query and sends every response, until ctx ends or the query fails.
 func (w *planWatch) answers(ctx context.Context, out chan<- planAnswer) {
 	q := &client.QueryOptions{}
 	for {
@@ -114,7 +113,7 @@ func (w *planWatch) answers(ctx context.Context, out chan<- planAnswer) {
 	}
 }
 
-// redrawTree is how often times on a live tree are brought up to date.
+// redrawTree is the interval at which the times of a live tree are updated.
 const redrawTree = 200 * time.Millisecond
 
 func (w *planWatch) run(ctx context.Context) error {
@@ -146,7 +145,7 @@ func (w *planWatch) run(ctx context.Context) error {
 	}
 }
 
-// show shows a new answer.
+// show shows a new response.
 func (w *planWatch) show(pl *api.Plan) {
 	if w.last = pl; w.first == nil || pl.JobVersion == w.first.JobVersion {
 		w.first = pl
@@ -162,7 +161,7 @@ func (w *planWatch) show(pl *api.Plan) {
 	}
 }
 
-// redraw draws the last answer with the time as it is now.
+// redraw draws the last response with the current time.
 func (w *planWatch) redraw() {
 	if w.screen == nil || w.last == nil {
 		return
@@ -176,14 +175,14 @@ func (w *planWatch) redraw() {
 	w.turn++
 }
 
-// leave gives the terminal back.
+// leave releases the terminal.
 func (w *planWatch) leave() {
 	if w.screen != nil {
 		w.screen.Leave()
 	}
 }
 
-// ended reports whether the plan has ended, and how.
+// ended reports whether the plan has ended, with its error.
 func (w *planWatch) ended(ctx context.Context) (bool, error) {
 	switch w.last.Status {
 	case api.PlanComplete:
@@ -198,15 +197,15 @@ func (w *planWatch) ended(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// replaced is the error that the version that was watched at first failed, if
-// another one was deployed in its place, as auto_revert does.
+// replaced returns an error if the followed version failed and another version replaced
+// it, as with auto_revert.
 func (w *planWatch) replaced(ctx context.Context) error {
 	if w.first.Name != api.PlanDeploy || w.first.JobVersion == w.last.JobVersion || w.first.Run == "" {
 		return nil
 	}
 	d, _, err := w.cl.Deployments().Get(ctx, w.first.Run, nil)
 	if err != nil || d.Status != api.DeploymentFailed {
-		return nil // a newer version took its turn; or nobody knows any more
+		return nil // a newer version replaced it, or the deployment was deleted
 	}
 	why := d.StatusDescription
 	for _, t := range d.Troubles {
@@ -215,8 +214,8 @@ func (w *planWatch) replaced(ctx context.Context) error {
 	return fmt.Errorf("version %d of job %q failed, and version %d replaced it: %s", d.JobVersion, w.job, w.last.JobVersion, why)
 }
 
-// gone is how it ends when the plan is there no more: it was over before the
-// last answer, or it never was.
+// gone handles the removal of the plan: it completed before the last response, or it
+// never existed.
 func (w *planWatch) gone(err error) error {
 	if w.last == nil || api.CodeOf(err) != api.CodeNotFound {
 		return err
@@ -232,19 +231,18 @@ func (w *planWatch) gone(err error) error {
 	return err
 }
 
-// removed says how an uninstall ends.
+// removed reports the end of an uninstall.
 func (w *planWatch) removed() {
 	fmt.Fprintf(w.c.Stdout, "Job %q is removed.\n", w.job)
 }
 
-// exitNotInTime is the exit code of a wait whose time was up.
+// exitNotInTime is the exit code of a wait that timed out.
 const exitNotInTime = 2
 
-// exitInterrupted is the exit code of a command that Ctrl-C ended while what it
-// followed goes on.
+// exitInterrupted is the exit code of a following command after Ctrl-C.
 const exitInterrupted = 130
 
-// left is how it ends when the time is up or somebody pressed Ctrl-C.
+// left returns the result after a timeout or Ctrl-C.
 func (w *planWatch) left(ctx context.Context) error {
 	if errors.Is(context.Cause(ctx), errNotInTime) {
 		status := api.PlanStatus("")

@@ -11,7 +11,7 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
-// runJob registers a job and, unless told otherwise, follows it.
+// runJob registers a job and follows it, unless detach is set.
 func (c *cli) runJob(ctx context.Context, req *api.RegisterJobRequest, detach, wide bool) error {
 	cl, err := c.connect()
 	if err != nil {
@@ -32,7 +32,7 @@ func (c *cli) runJob(ctx context.Context, req *api.RegisterJobRequest, detach, w
 	return c.follow(ctx, cl, req.Job.ID, fmt.Sprintf("Registered job %q", req.Job.ID), resp.EvalID, detach, wide)
 }
 
-// startInWords says what starts a job that runs nothing itself.
+// startInWords describes what starts the instances of a periodic or parameterized job.
 func (c *cli) startInWords(j *api.Job) string {
 	if j.IsParameterized() {
 		return fmt.Sprintf("No instance runs yet: \"reeve job dispatch %s\" starts it.", j.ID)
@@ -40,7 +40,7 @@ func (c *cli) startInWords(j *api.Job) string {
 	return fmt.Sprintf("No instance runs yet. Next start: %s.", view.NextStart(c.Now(), j))
 }
 
-// registerError adds what to do about a check-and-set that failed.
+// registerError adds advice to the error of a failed check-and-set.
 func registerError(err error, req *api.RegisterJobRequest) error {
 	if req.EnforceIndex && api.CodeOf(err) == api.CodeConflict {
 		return fmt.Errorf("%w\nThe job has changed since the plan: run \"job plan\" again", err)

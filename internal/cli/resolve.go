@@ -14,13 +14,13 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/term"
 )
 
-// maxMatches bounds how many matches of an ambiguous prefix are shown.
+// maxMatches limits the listed matches of an ambiguous prefix.
 const maxMatches = 20
 
-// match is one object whose id begins with what was typed.
+// A match is one object whose id has the given prefix.
 type match struct{ id, about string }
 
-// resolveAllocation turns the beginning of an id into the whole of it.
+// resolveAllocation returns the full id for a prefix.
 func (c *cli) resolveAllocation(ctx context.Context, cl *client.Client, prefix string) (string, error) {
 	return resolve(ctx, cl, "allocation", prefix, cl.Allocations().List, func(a *api.AllocationListStub) match {
 		return match{a.ID, fmt.Sprintf("%s, %s, created %s", a.Name, a.ClientStatus, human.NanosAge(c.Now(), a.CreateTime))}
@@ -40,7 +40,7 @@ func (c *cli) resolveNode(ctx context.Context, cl *client.Client, prefix string)
 	})
 }
 
-// nodesNamed finds nodes by the whole of their name.
+// nodesNamed returns the nodes with a name.
 func nodesNamed(ctx context.Context, cl *client.Client, name string) ([]*api.NodeListStub, *client.QueryMeta, error) {
 	all, meta, err := cl.Nodes().List(ctx, nil)
 	var named []*api.NodeListStub
@@ -64,7 +64,7 @@ func (c *cli) resolveDeployment(ctx context.Context, cl *client.Client, prefix s
 	})
 }
 
-// resolve finds the one object whose id begins with a prefix.
+// resolve returns the id of the only object with a prefix.
 func resolve[T any](ctx context.Context, cl *client.Client, noun, prefix string,
 	list func(context.Context, *client.QueryOptions) ([]T, *client.QueryMeta, error), describe func(T) match,
 ) (string, error) {
@@ -85,7 +85,7 @@ func resolve[T any](ctx context.Context, cl *client.Client, noun, prefix string,
 	return theOne(noun, "id", prefix, matches)
 }
 
-// theOne is the only match, or an error that lists them.
+// theOne returns the only match, or an error that lists the matches.
 func theOne(noun, what, prefix string, matches []match) (string, error) {
 	switch len(matches) {
 	case 0:
@@ -114,13 +114,13 @@ func articleOf(noun string) string {
 	return "a"
 }
 
-// resolveJob finds a job by its id, or by the beginning of it when only one
-// job's id begins so. It returns a client for the job's namespace.
+// resolveJob returns the id of the job with this id, or of the only job with this
+// prefix, and a client in the job's namespace.
 func (c *cli) resolveJob(ctx context.Context, cl *client.Client, prefix string) (string, *client.Client, error) {
 	if prefix == "" {
 		return "", nil, usagef("the id of the job is empty")
 	}
-	// The job whose id is the whole prefix comes first, however many begin so.
+	// A job with exactly this id comes first in the list.
 	found, _, err := cl.Jobs().List(ctx, &client.QueryOptions{Prefix: prefix, PerPage: maxMatches + 1})
 	if err != nil {
 		return "", nil, err
@@ -142,8 +142,8 @@ func (c *cli) resolveJob(ctx context.Context, cl *client.Client, prefix string) 
 	return id, cl.WithNamespace(found[0].Namespace), nil
 }
 
-// resolvePlans is resolveJob for those who read plans: the plan uninstall of a
-// removed job can be read for a while, by the job's whole id.
+// resolvePlans is resolveJob for readers of plans: it also finds the plan uninstall of a
+// removed job, by the job's full id.
 func (c *cli) resolvePlans(ctx context.Context, cl *client.Client, prefix string) (string, *client.Client, error) {
 	id, in, err := c.resolveJob(ctx, cl, prefix)
 	if id == prefix {

@@ -108,7 +108,7 @@ func loadScenario(fleet string, args []string) (*sim.Scenario, error) {
 	return sim.Load(args[0])
 }
 
-// simulatedServer is the address of the server to use; "" is an own one.
+// simulatedServer returns the address of the server to use; "" means a new one.
 func (c *cli) simulatedServer(foreign bool) (string, error) {
 	switch {
 	case foreign && c.flags.address == "":

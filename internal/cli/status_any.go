@@ -14,7 +14,7 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
-// statusOf shows whatever object an id, or the beginning of one, names.
+// statusOf shows the object whose id has a prefix.
 func (c *cli) statusOf(ctx context.Context, prefix string, f format) error {
 	cl, err := c.connect()
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/reeve-run/reeve/jobspec"
 )
 
-// nearCommands are the commands that somebody who typed a word after cmd most
-// likely meant: one of cmd's own, else one of that name elsewhere.
+// nearCommands suggests commands for an unknown word after cmd: a similar command below
+// cmd, or commands of that name elsewhere.
 func nearCommands(cmd *cobra.Command, word string) []string {
 	var names []string
 	for _, sub := range cmd.Commands() {
@@ -43,8 +43,7 @@ func unknownCommand(cmd *cobra.Command, word string) error {
 	return usagef("%s%s", message, human.DidYouMean(nearCommands(cmd, word)...))
 }
 
-// flagError is a mistake in a command's flags, with the flag that was most likely
-// meant.
+// flagError returns the error about an invalid flag, with a suggestion.
 func flagError(cmd *cobra.Command, err error) error {
 	message := flagMessage(err)
 	var unknown *pflag.NotExistError
@@ -65,11 +64,10 @@ func flagError(cmd *cobra.Command, err error) error {
 	return &usageError{message}
 }
 
-// suggestJobs is how many jobs are looked at for one that was most likely meant.
+// suggestJobs limits the jobs that are searched for a similar id.
 const suggestJobs = 1000
 
-// noSuchJob is the error that no job has the id, with the job that was most
-// likely meant.
+// noSuchJob returns the error about an unknown job id, with a suggestion.
 func noSuchJob(ctx context.Context, cl *client.Client, id string) error {
 	message := "no job has an id with the prefix \"" + id + "\""
 	jobs, _, err := cl.Jobs().List(ctx, &client.QueryOptions{PerPage: suggestJobs})

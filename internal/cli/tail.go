@@ -15,12 +15,12 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// tailing says how much of the end of a file or log is wanted.
+// tailing selects the end of a file or log.
 type tailing struct {
 	on    bool
 	lines int64
 	bytes int64
-	given bool // -n or -c were
+	given bool // reports whether -n or -c is set
 }
 
 func (t *tailing) addTo(f *pflag.FlagSet) {
@@ -29,12 +29,12 @@ func (t *tailing) addTo(f *pflag.FlagSet) {
 	f.Int64VarP(&t.bytes, "c", "c", 0, "print only the last `N` bytes")
 }
 
-// bytesPerLine is how much of the end is read for each wanted line. Lines are
-// shorter than this almost always; where they are not, fewer are shown.
+// bytesPerLine is the number of bytes that are read for each line of the end. If lines
+// are longer, fewer are shown.
 const bytesPerLine = 512
 
-// start sets where to begin reading so that only the wanted end is read. It
-// returns how many bytes of that to leave out, so that whole lines remain.
+// start sets the position so that only the selected end is read. It returns the number
+// of bytes to skip, so that only whole lines are shown.
 func (t *tailing) start(origin *string, offset *int64, read func(origin string, offset int64) ([]byte, error)) (int, error) {
 	if !t.on && !t.given {
 		return 0, nil
@@ -58,7 +58,7 @@ func (t *tailing) start(origin *string, offset *int64, read func(origin string, 
 	return 0, nil
 }
 
-// lastLines is the end of a text that holds n lines.
+// lastLines returns the last n lines of a text.
 func lastLines(text []byte, n int) []byte {
 	end := len(bytes.TrimSuffix(text, []byte("\n")))
 	for i := end - 1; i >= 0; i-- {
@@ -79,8 +79,8 @@ func collect(frames iter.Seq2[*api.StreamFrame, error]) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// writeFrames writes what a stream brings, without its first bytes. Being
-// interrupted is how following a stream ends, and no error.
+// writeFrames writes the frames of a stream after skipping bytes. An interrupt ends a
+// followed stream without an error.
 func writeFrames(frames iter.Seq2[*api.StreamFrame, error], skip int, w io.Writer) error {
 	for frame, err := range frames {
 		if errors.Is(err, context.Canceled) {

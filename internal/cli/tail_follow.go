@@ -15,22 +15,21 @@ import (
 	"github.com/reeve-run/reeve/client"
 )
 
-// A following copies a log or a file as it grows, and outlasts the loss of the
-// server: it then goes on behind the last byte that it copied.
+// A following copies a log or a file as it grows. It survives the loss of the server: it
+// then continues after the last copied byte.
 type following struct {
-	cl    *client.Client // with patience
+	cl    *client.Client // survives outages
 	w     io.Writer
 	begin func(ctx context.Context) iter.Seq2[*api.StreamFrame, error]
-	// resume has begin start behind a frame.
+	// resume makes begin start after a frame.
 	resume func(ctx context.Context, last *api.StreamFrame) error
 	// reach fails with api.CodeUnavailable while the stream cannot begin.
 	reach func(ctx context.Context) error
-	// ended reports whether a stream that ended does so for good.
+	// ended reports whether the stream has ended permanently.
 	ended func(ctx context.Context) (bool, error)
 }
 
-// pauseBetweenStreams keeps streams that end at once from following one another
-// without rest.
+// pauseBetweenStreams limits the rate of streams that end immediately.
 const pauseBetweenStreams = 200 * time.Millisecond
 
 func (f *following) run(ctx context.Context) error {
@@ -42,7 +41,7 @@ func (f *following) run(ctx context.Context) error {
 		err := f.copy(ctx, &last)
 		switch {
 		case ctx.Err() != nil:
-			return nil // being interrupted is how following ends
+			return nil // an interrupt ends following
 		case err == nil:
 			over, err := f.ended(ctx)
 			if over || err != nil {
@@ -67,7 +66,7 @@ func (f *following) run(ctx context.Context) error {
 	}
 }
 
-// interrupted is err, or nil when ctx ended.
+// interrupted returns err, or nil after ctx ended.
 func interrupted(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil
@@ -75,7 +74,7 @@ func interrupted(ctx context.Context, err error) error {
 	return err
 }
 
-// copy copies one stream, and remembers where it was.
+// copy copies one stream, and records its position.
 func (f *following) copy(ctx context.Context, last **api.StreamFrame) error {
 	for frame, err := range f.begin(ctx) {
 		if err != nil {
@@ -112,8 +111,8 @@ func (l *logs) followLog(ctx context.Context, o client.LogOptions, w io.Writer) 
 	return f.run(ctx)
 }
 
-// offsetBehind counts the bytes of a log's files up to the end of a frame.
-// Rotation may have removed files since.
+// offsetBehind returns the offset in a log after a frame. Rotation may have removed
+// files since.
 func offsetBehind(files []*api.FileInfo, last *api.StreamFrame) int64 {
 	prefix, number, _ := rotation(last.File)
 	var offset int64
@@ -130,7 +129,7 @@ func offsetBehind(files []*api.FileInfo, last *api.StreamFrame) int64 {
 	return offset
 }
 
-// rotation takes the name of a log's file, as "web.stdout.3", apart.
+// rotation splits the name of a log's file, such as "web.stdout.3".
 func rotation(name string) (prefix string, number int, ok bool) {
 	i := strings.LastIndexByte(name, '.')
 	if i < 0 {
@@ -140,7 +139,7 @@ func rotation(name string) (prefix string, number int, ok bool) {
 	return name[:i], number, err == nil
 }
 
-// followFile writes what is appended to a file.
+// followFile writes bytes that are appended to a file.
 func (f *files) followFile(ctx context.Context, from int64) error {
 	at := from
 	cl := f.c.patient(f.cl, f.c.tell)

@@ -14,18 +14,18 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
-// A teller says what is wrong with a job while somebody watches it: each trouble
-// once, until it changes.
+// A teller reports the troubles of a job while a command follows it: each trouble once,
+// until it changes.
 type teller struct {
 	job   string
 	style term.Style
 	now   func() time.Time
 	out   *term.Live
-	said  func(context.Context, *api.Trouble) []string // by its task, at last
+	said  func(context.Context, *api.Trouble) []string // last output of the task
 
 	told     map[string]bool
-	troubles []*api.Trouble       // as they were last
-	since    map[string]time.Time // when each was seen first, as long as it lasts
+	troubles []*api.Trouble       // current list
+	since    map[string]time.Time // first report of each current trouble
 }
 
 func (c *cli) teller(cl *client.Client, job string, out *term.Live) *teller {
@@ -35,7 +35,7 @@ func (c *cli) teller(cl *client.Client, job string, out *term.Live) *teller {
 	}
 }
 
-// take takes in what is wrong now.
+// take records the current troubles.
 func (t *teller) take(list []*api.Trouble) {
 	since := make(map[string]time.Time, len(list))
 	for _, trouble := range list {
@@ -49,7 +49,7 @@ func (t *teller) take(list []*api.Trouble) {
 	t.troubles, t.since = list, since
 }
 
-// tell says what is new and not just a slow start.
+// tell reports new troubles. A failed check counts only after view.CheckPatience.
 func (t *teller) tell(ctx context.Context) {
 	for _, trouble := range t.troubles {
 		key := view.TroubleKey(trouble)
@@ -59,7 +59,7 @@ func (t *teller) tell(ctx context.Context) {
 	}
 }
 
-// tellOne says what is wrong, what the task said last, and what to type.
+// tellOne reports a trouble, the task's last output, and the next commands.
 func (t *teller) tellOne(ctx context.Context, trouble *api.Trouble) {
 	t.told[view.TroubleKey(trouble)] = true
 	t.out.Say("  %s", t.style.Red("Trouble: ")+term.Wrap(view.TroubleInWords(trouble, t.now()), 4, t.out.Width()))
@@ -71,7 +71,7 @@ func (t *teller) tellOne(ctx context.Context, trouble *api.Trouble) {
 	}
 }
 
-// sumUp says at the end what was wrong; it reports whether anything was.
+// sumUp lists the troubles at the end, and reports whether any exist.
 func (t *teller) sumUp(ctx context.Context, list []*api.Trouble) bool {
 	if len(list) == 0 {
 		list = t.troubles
@@ -91,15 +91,15 @@ func (t *teller) sumUp(ctx context.Context, list []*api.Trouble) bool {
 	return true
 }
 
-// saidLines is how many of a task's last lines are shown with its trouble, and
-// tailTimeout how long reading them may take.
+// saidLines is the number of the task's last lines that are shown with a trouble, and
+// tailTimeout limits the time to read them.
 const (
 	saidLines   = 6
 	tailTimeout = 3 * time.Second
 )
 
-// lastSaid are the last lines that the task of a trouble wrote; none when they
-// cannot be had soon.
+// lastSaid returns the last lines of output of the task of a trouble; none if they are
+// not available soon.
 func lastSaid(ctx context.Context, cl *client.Client, t *api.Trouble) []string {
 	if t.Log == "" || t.Task == "" || t.Allocation == "" {
 		return nil
@@ -113,8 +113,8 @@ func lastSaid(ctx context.Context, cl *client.Client, t *api.Trouble) []string {
 	return lines
 }
 
-// watchTroubles sends what is wrong with a job, now and whenever it changes, until
-// ctx ends. It gives up when it cannot be had.
+// watchTroubles sends the troubles of a job, now and after each change, until ctx ends
+// or the query fails.
 func watchTroubles(ctx context.Context, cl *client.Client, job string, q *client.QueryOptions, send func([]*api.Trouble)) {
 	for {
 		list, meta, err := cl.Jobs().Troubles(ctx, job, q)
@@ -126,7 +126,7 @@ func watchTroubles(ctx context.Context, cl *client.Client, job string, q *client
 	}
 }
 
-// follow says what is wrong until ctx ends.
+// follow reports troubles until ctx ends.
 func (t *teller) follow(ctx context.Context, cl *client.Client) {
 	lists := make(chan []*api.Trouble)
 	go watchTroubles(ctx, cl, t.job, &client.QueryOptions{}, func(list []*api.Trouble) {

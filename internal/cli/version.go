@@ -10,10 +10,10 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/term"
 )
 
-// version is the release that this binary is; the linker sets it.
+// version is the release of this binary. The linker sets it.
 var version = "0.1.0-dev"
 
-// build is what "version" shows.
+// build is the information that "version" shows.
 type build struct {
 	Version  string
 	Revision string `json:",omitempty"`
@@ -34,7 +34,7 @@ func versionCommand(c *cli) *command {
 	}
 }
 
-// String is the build in one line.
+// String formats the build in one line.
 func (b build) String() string {
 	text := "Reeve " + b.Version
 	if b.Revision != "" {
@@ -43,7 +43,7 @@ func (b build) String() string {
 	return text + ", " + b.Go + ", " + b.Platform
 }
 
-// thisBuild reads what the Go tool wrote into the binary.
+// thisBuild reads the build information of the binary.
 func thisBuild() build {
 	b := build{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -13,18 +13,17 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/term"
 )
 
-// A Log tells what is new in a plan, line by line, for where nothing can be
-// redrawn.
+// A Log reports changes of a plan line by line, for output that cannot be redrawn.
 type Log struct {
 	Style term.Style
-	known map[string]string // what was said last, by id of plan, phase or step
+	known map[string]string // last report, by id of plan, phase or step
 }
 
-// maxChanged bounds how many steps one answer tells of one by one.
+// maxChanged limits the steps that one response reports individually.
 const maxChanged = 20
 
-// Changes are the lines about what changed since the last call. The first call
-// returns the whole tree.
+// Changes returns lines about changes since the last call. The first call returns the
+// whole tree.
 func (l *Log) Changes(pl *api.Plan, now time.Time) []string {
 	first := l.known == nil
 	if first {
@@ -84,7 +83,7 @@ func (l *Log) Changes(pl *api.Plan, now time.Time) []string {
 	return lines
 }
 
-// stepNote is what there is to say about a step besides its status.
+// stepNote describes a step in addition to its status.
 func stepNote(s *api.Step, now time.Time) string {
 	switch {
 	case s.Forced != nil:

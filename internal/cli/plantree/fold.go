@@ -7,22 +7,22 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// A fold says how much of a tree is shown.
+// A fold selects the shown part of a tree.
 type fold int
 
-// Folds, each of which leaves out more.
+// Folds, from the least to the most folding.
 const (
 	FoldNothing fold = iota
-	FoldLong         // runs of quiet steps in phases with more than longPhase
+	FoldLong         // runs of quiet steps in phases with more than longPhase steps
 	foldQuiet        // all runs of quiet steps
-	foldDone         // also all steps of phases where nothing happens
+	foldDone         // also all steps of quiet phases
 	foldRuns         // all runs of steps in the same status
 	foldSteps        // all steps
 )
 
 const (
-	longPhase = 20 // steps; more of them are folded
-	longRun   = 3  // steps; fewer are not worth folding
+	longPhase = 20 // steps; longer phases are folded
+	longRun   = 3  // steps; shorter runs are not folded
 )
 
 // A stepRow is one step, or a run of steps in one status.
@@ -30,10 +30,10 @@ type stepRow struct {
 	step    *api.Step
 	status  api.PlanStatus
 	count   int
-	message string // that all of a run say
+	message string // common message of a run
 }
 
-// steps are the rows of a phase.
+// steps returns the rows of a phase.
 func (f fold) steps(phase *api.Phase) []stepRow {
 	folds := func(*api.Step) bool { return false }
 	least := longRun
@@ -61,7 +61,7 @@ func (f fold) steps(phase *api.Phase) []stepRow {
 	return rows
 }
 
-// runOf is how many steps at the beginning are in one status and fold.
+// runOf counts the steps at the beginning that have the same status and fold.
 func runOf(steps []*api.Step, folds func(*api.Step) bool) int {
 	n := 0
 	for n < len(steps) && folds(steps[n]) && steps[n].Status == steps[0].Status {

@@ -13,25 +13,24 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/term"
 )
 
-// A Frame is what a live tree shows at one moment: pure, so that it can be
-// looked at without a terminal.
+// A Frame is one frame of a live tree. It is pure, so that tests need no terminal.
 type Frame struct {
 	Style         term.Style
 	Now           time.Time
-	Started       time.Time // when the watching began
+	Started       time.Time // start of the watch
 	Width, Height int
-	Turn          int // how many frames were drawn before
+	Turn          int // number of earlier frames
 	Notice        []string
 }
 
-// spinner turns while something is under way.
+// spinner shows activity.
 var spinner = []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
 
-// frameDecisions is how many decisions a live tree shows.
+// frameDecisions limits the decisions of a live tree.
 const frameDecisions = 3
 
-// Lines are the frame's lines: never more than fit. What is quiet is folded
-// first, then what is below the tree is left out, then more of the tree.
+// Lines returns the lines of the frame, at most as many as fit. It folds quiet steps
+// first, then omits the lines below the tree, then more of the tree.
 func (f Frame) Lines(pl *api.Plan) []string {
 	head := append([]string{f.head(pl)}, append(f.Notice, "")...)
 	var tree, foot []string
@@ -54,7 +53,7 @@ func (f Frame) Lines(pl *api.Plan) []string {
 	return all[:min(len(all), max(f.Height-1, 1))]
 }
 
-// head is one line: whether it moves, of what it is, and how far.
+// head is the first line: activity, plan and progress.
 func (f Frame) head(pl *api.Plan) string {
 	mark := f.Style.Green("✓")
 	switch pl.Status {
@@ -73,18 +72,18 @@ func (f Frame) head(pl *api.Plan) string {
 	return text + "  " + f.Style.Dim(human.Duration(max(0, f.Now.Sub(f.Started))))
 }
 
-// barWidth is how many characters a bar takes.
+// barWidth is the width of the progress bar, in characters.
 const barWidth = 20
 
-// bar draws how much of something is complete.
+// bar draws the completed fraction.
 func (f Frame) bar(completed, total int) string {
 	full := barWidth * completed / total
 	return f.Style.Green(strings.Repeat("█", full)) + f.Style.Dim(strings.Repeat("░", barWidth-full)) +
 		fmt.Sprintf(" %d of %d", completed, total)
 }
 
-// foot is what stands below the tree: errors, decisions, what to type next. The
-// short one has only the latter.
+// foot returns the lines below the tree: errors, decisions, next commands. The short
+// form has only the next commands.
 func (f Frame) foot(pl *api.Plan, short bool) []string {
 	var lines []string
 	if len(pl.Errors) > 0 && !short {

@@ -11,11 +11,10 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/human"
 )
 
-// maxNext bounds how many commands are suggested.
+// maxNext limits the suggested commands.
 const maxNext = 4
 
-// Next suggests what to type next: how what waits goes on, and where to
-// look for why something does not.
+// Next suggests commands: to continue work that waits, and to inspect failures.
 func Next(pl *api.Plan) []string {
 	n := &nextCommands{plan: pl}
 	switch {
@@ -35,7 +34,7 @@ func Next(pl *api.Plan) []string {
 	return n.commands
 }
 
-// nextCommands gathers suggestions, each only once.
+// nextCommands collects suggestions without duplicates.
 type nextCommands struct {
 	plan     *api.Plan
 	commands []string
@@ -95,15 +94,14 @@ func (n *nextCommands) step(phase *api.Phase, s *api.Step) {
 	}
 }
 
-// awaitsCanary reports whether a phase waits for a "continue" because of its
-// strategy.
+// awaitsCanary reports whether a phase waits for a "continue" because of its strategy.
 func awaitsCanary(phase *api.Phase) bool {
 	canary := phase.Strategy == api.StrategySerialCanary || phase.Strategy == api.StrategyParallelCanary
 	return canary && canariesHeld(phase) > 0
 }
 
-// isMoving reports whether a step of a phase is under way: nobody can know yet
-// whether the rest should follow.
+// isMoving reports whether a step of a phase is active, so that an operator cannot judge
+// it yet.
 func isMoving(phase *api.Phase) bool {
 	for _, s := range phase.Steps {
 		switch s.Status {
@@ -114,7 +112,7 @@ func isMoving(phase *api.Phase) bool {
 	return false
 }
 
-// canariesHeld is how many steps of a phase wait for a "continue".
+// canariesHeld counts the steps of a phase that wait for a "continue".
 func canariesHeld(phase *api.Phase) int {
 	held := 0
 	for _, s := range phase.Steps {
@@ -125,8 +123,8 @@ func canariesHeld(phase *api.Phase) int {
 	return held
 }
 
-// awaitsPromotion reports whether a phase of a deployment waits for its
-// canaries to be promoted.
+// awaitsPromotion reports whether a phase of a deployment waits for the promotion of its
+// canaries.
 func awaitsPromotion(pl *api.Plan, phase *api.Phase) bool {
 	return pl.Name == api.PlanDeploy && pl.Run != "" && !pl.Interrupted && phase.Status == api.PlanWaiting && !anyInterrupted(phase)
 }
@@ -140,7 +138,7 @@ func anyInterrupted(phase *api.Phase) bool {
 	return phase.Interrupted
 }
 
-// Head is the line above a tree: of which job, and what it carries out.
+// Head returns the line above a tree: the job, its version and the run.
 func Head(pl *api.Plan) string {
 	text := pl.JobID
 	if pl.Namespace != "" && pl.Namespace != api.DefaultNamespace {

@@ -18,8 +18,8 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/term"
 )
 
-// A treeText turns a plan into lines: one for the plan, one for each phase, and
-// one for each step or run of steps that are folded into one.
+// A treeText turns a plan into lines: one for the plan, for each phase, and for each
+// step or run of folded steps.
 type treeText struct {
 	style term.Style
 	now   time.Time
@@ -27,10 +27,10 @@ type treeText struct {
 	lines []string
 }
 
-// unknownWord stands for a name, strategy or status that a server left out.
+// unknownWord replaces a missing name, strategy or status.
 const unknownWord = "<UNKNOWN>"
 
-// Lines are a plan's lines.
+// Lines returns the lines of a plan.
 func Lines(pl *api.Plan, s term.Style, now time.Time, f fold) []string {
 	t := &treeText{style: s, now: now, fold: f}
 	t.element("", pl.Name, pl.Strategy, pl.Status, t.planNotes(pl))
@@ -80,7 +80,7 @@ func (t *treeText) row(before string, row stepRow, phase *api.Phase) {
 	t.write(before, fmt.Sprintf("%s (%s)", cmp.Or(s.Name, unknownWord), cmp.Or(Status(t.style, s.Status), unknownWord)), t.stepNotes(s, phase))
 }
 
-// write writes one line: the element, and beside it what there is to say.
+// write writes one line: an element with its notes.
 func (t *treeText) write(before, text string, notes []string) {
 	line := t.style.Dim(before) + text
 	notes = slices.DeleteFunc(notes, func(n string) bool { return n == "" })
@@ -137,7 +137,7 @@ func (t *treeText) stepNotes(s *api.Step, phase *api.Phase) []string {
 	case s.Forced != nil:
 		notes = append(notes, "forced by "+decidedBy(t.now, s.Forced))
 	case s.Status == api.PlanPending:
-		notes = append(notes, human.Unless(s.Message, phase.Message)) // it is said once
+		notes = append(notes, human.Unless(s.Message, phase.Message)) // the phase has it already
 	default:
 		notes = append(notes, s.Message)
 	}
@@ -150,7 +150,7 @@ func (t *treeText) stepNotes(s *api.Step, phase *api.Phase) []string {
 	return notes
 }
 
-// WaitsUntil says with a reason to wait when that is over; zero: it is not known.
+// WaitsUntil adds the end of the wait to its reason. The zero time is an unknown end.
 func WaitsUntil(now time.Time, why string, until time.Time) string {
 	switch {
 	case until.IsZero():
@@ -161,5 +161,5 @@ func WaitsUntil(now time.Time, why string, until time.Time) string {
 	return why + ", continues " + human.Until(now, until)
 }
 
-// wordOf is a status as a word in a sentence.
+// wordOf formats a status as a word of a sentence.
 func wordOf(s api.PlanStatus) string { return strings.ToLower(strings.ReplaceAll(string(s), "_", " ")) }

@@ -16,7 +16,7 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/term"
 )
 
-// Statuses are all statuses, in the order of a step's life.
+// Statuses lists all statuses, in the order of a step's life.
 var Statuses = []api.PlanStatus{
 	api.PlanPending, api.PlanWaiting, api.PlanPrepared, api.PlanStarting, api.PlanStarted,
 	api.PlanInProgress, api.PlanDelayed, api.PlanComplete, api.PlanError,
@@ -39,7 +39,7 @@ func JoinStatuses(list []api.PlanStatus) string {
 	return strings.Join(names, ", ")
 }
 
-// Status colours a status by what it means.
+// Status colours a status by its meaning.
 func Status(s term.Style, status api.PlanStatus) string {
 	text := string(status)
 	switch status {
@@ -55,26 +55,23 @@ func Status(s term.Style, status api.PlanStatus) string {
 	return s.Cyan(text)
 }
 
-// Progress is how many steps are complete.
+// Progress formats the number of complete steps.
 func Progress(completed, total int) string { return fmt.Sprintf("%d/%d", completed, total) }
 
-// IsUnstarted reports whether a plan is a custom one that nobody has started.
+// IsUnstarted reports whether a plan is custom and not started.
 func IsUnstarted(pl *api.Plan) bool {
 	return pl.IsCustom() && pl.Run == "" && pl.Status != api.PlanError
 }
 
-// IsUnderWay reports whether there is something to follow: the plan is neither
-// complete nor waiting for its start.
+// IsUnderWay reports whether a plan is neither complete nor waiting for its start.
 func IsUnderWay(pl *api.Plan) bool { return pl.Status != api.PlanComplete && !IsUnstarted(pl) }
 
-// isQuiet reports whether nothing happens to a step, and nothing has to be said
-// about it.
+// isQuiet reports whether a step is pending or complete without notes.
 func isQuiet(s *api.Step) bool {
 	return (s.Status == api.PlanComplete && s.Forced == nil || s.Status == api.PlanPending) && !s.Interrupted
 }
 
-// Decided is a decision in words: "alice@laptop continued phase web, 2m ago:
-// looks good".
+// Decided describes a decision: "alice@laptop continued phase web, 2m ago: looks good".
 func Decided(now time.Time, d *api.Decision) string {
 	text := fmt.Sprintf("%s %s", cmp.Or(d.By, "unknown"), pastOf(d.Verb))
 	switch {
@@ -96,7 +93,7 @@ func Decided(now time.Time, d *api.Decision) string {
 	return text + sinceAndWhy(now, d)
 }
 
-// decidedBy says who decided, when and why.
+// decidedBy describes the operator, time and reason of a decision.
 func decidedBy(now time.Time, d *api.Decision) string {
 	return cmp.Or(d.By, "unknown") + sinceAndWhy(now, d)
 }
@@ -136,8 +133,7 @@ func parametersInWords(m map[string]string) string {
 	return strings.Join(parts, " ")
 }
 
-// NamespaceFlag is what a command about a plan's job needs besides the job's
-// id.
+// NamespaceFlag returns the flag -namespace that commands for a plan's job need, or "".
 func NamespaceFlag(pl *api.Plan) string {
 	if pl.Namespace == "" || pl.Namespace == api.DefaultNamespace {
 		return ""

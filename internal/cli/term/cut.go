@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Cut shortens a line to a width. Colours take no room, and are ended.
+// Cut shortens a line to a width. Colours take no space, and are reset.
 func Cut(line string, width int) string {
 	if VisibleWidth(line) <= width {
 		return line
@@ -41,8 +41,7 @@ func Cut(line string, width int) string {
 	return b.String()
 }
 
-// VisibleWidth counts the characters of a cell that take up room: colour codes
-// do not.
+// VisibleWidth counts the characters of a cell without colour codes.
 func VisibleWidth(s string) int {
 	width := 0
 	for len(s) > 0 {

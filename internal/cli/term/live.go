@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// A Live writes progress line by line. On a terminal the last line is a status
-// that is redrawn in place; elsewhere there is none.
+// A Live writes progress line by line. On a terminal, its last line is a status that is
+// redrawn in place.
 type Live struct {
 	mu     sync.Mutex
 	w      io.Writer
@@ -18,10 +18,10 @@ type Live struct {
 	status string
 }
 
-// NewLive returns a live that writes to w.
+// NewLive returns a Live that writes to w.
 func NewLive(w io.Writer) *Live { return &Live{w: w, tty: IsTerminal(w)} }
 
-// Width is how wide a sentence may be.
+// Width returns the maximum width of a sentence.
 func (l *Live) Width() int {
 	if width := Width(l.w); width > 0 {
 		return width
@@ -47,7 +47,7 @@ func (l *Live) Show(format string, args ...any) {
 	l.draw()
 }
 
-// Done takes the status away.
+// Done removes the status.
 func (l *Live) Done() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

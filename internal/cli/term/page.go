@@ -17,11 +17,11 @@ type Page struct {
 	bytes.Buffer
 	Style    Style
 	Now      time.Time
-	Complete bool // diffs show also what is the same
-	Width    int  // of the terminal; 0: as wide as it takes
+	Complete bool // diffs include unchanged parts
+	Width    int  // columns of the terminal; 0 means no limit
 }
 
-// TextWidth is how wide a sentence may be.
+// TextWidth returns the maximum width of a sentence.
 func (p *Page) TextWidth() int {
 	if p.Width == 0 {
 		return unlimited
@@ -29,7 +29,7 @@ func (p *Page) TextWidth() int {
 	return p.Width
 }
 
-// unlimited is a width that nothing reaches.
+// unlimited is a width that no text reaches.
 const unlimited = 1 << 20
 
 // Line writes one line.
@@ -38,7 +38,7 @@ func (p *Page) Line(format string, args ...any) {
 	p.WriteByte('\n')
 }
 
-// Section starts a new part of the page, under a title.
+// Section starts a new section with a title.
 func (p *Page) Section(title string) {
 	if p.Len() > 0 {
 		p.WriteByte('\n')
@@ -49,8 +49,7 @@ func (p *Page) Section(title string) {
 // Field is one line of a block: a name and a value.
 type Field [2]string
 
-// Fields writes names and values in two columns; a field without a value is
-// left out.
+// Fields writes names and values in two columns. It omits fields without a value.
 func (p *Page) Fields(fields ...Field) {
 	width := 0
 	for _, f := range fields {
@@ -65,7 +64,7 @@ func (p *Page) Fields(fields ...Field) {
 	}
 }
 
-// Next writes what could be done now, below the page.
+// Next writes suggested commands below the page.
 func (p *Page) Next(commands ...string) {
 	if len(commands) == 0 {
 		return

@@ -15,9 +15,8 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Raw hands every key of a terminal on as it is, and sends the
-// terminal's size now and whenever it changes. The caller puts the terminal
-// back with restore.
+// Raw passes every key of a terminal on unchanged, and sends the terminal's size now and
+// after every change. restore resets the terminal.
 func Raw(ctx context.Context, tty *os.File) (restore func(), sizes <-chan api.TerminalSize, err error) {
 	fd := int(tty.Fd())
 	if !term.IsTerminal(fd) {

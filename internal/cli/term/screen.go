@@ -12,17 +12,17 @@ import (
 	"golang.org/x/term"
 )
 
-// A Screen is the lower end of a terminal, on which a block of lines is drawn
-// again and again in the same place.
+// A Screen is the lower end of a terminal. It draws a block of lines in place,
+// repeatedly.
 type Screen struct {
 	w     io.Writer
 	Size  func() (width, height int)
-	width int // that it was drawn for
-	drawn int // lines
+	width int // width at the last draw
+	drawn int // lines of the last draw
 }
 
-// ScreenOf returns a screen on a stream, or nil when that is not a terminal that
-// can be drawn on.
+// ScreenOf returns a Screen on a stream, or nil if the stream is not a terminal that
+// supports it.
 func ScreenOf(stream io.Writer, terminal string) *Screen {
 	f, ok := stream.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || terminal == "dumb" {
@@ -48,14 +48,14 @@ const (
 	doWrap      = "\x1b[?7h"
 )
 
-// Draw replaces what was drawn before. What does not fit the width is cut.
+// Draw replaces the previous block. It cuts lines at the width of the terminal.
 func (s *Screen) Draw(lines []string) {
 	width, _ := s.Size()
 	var b strings.Builder
 	b.WriteString(hideCursor + noWrap)
 	switch {
 	case s.drawn > 0 && width != s.width:
-		b.WriteString(clearScreen) // lines that were wrapped anew are not where they were
+		b.WriteString(clearScreen) // the terminal has wrapped the old lines differently
 	case s.drawn > 0:
 		fmt.Fprintf(&b, "\r\x1b[%dA", s.drawn)
 	}
@@ -67,7 +67,7 @@ func (s *Screen) Draw(lines []string) {
 	s.width, s.drawn = width, len(lines)
 }
 
-// Leave gives the terminal back, with the last block on it.
+// Leave releases the terminal, and keeps the last block.
 func (s *Screen) Leave() {
 	io.WriteString(s.w, showCursor)
 	s.drawn = 0

@@ -11,7 +11,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Style colours text, or leaves it alone.
+// A Style colours text, or returns it unchanged.
 type Style struct{ On bool }
 
 func (s Style) wrap(code, text string) string {
@@ -33,7 +33,7 @@ func (s Style) Yellow(t string) string { return s.wrap("33", t) }
 
 func (s Style) Cyan(t string) string { return s.wrap("36", t) }
 
-// Status colours a status by what it means.
+// Status colours a status by its meaning.
 func (s Style) Status(t string) string {
 	switch t {
 	case api.JobStatusRunning, api.EvalStatusComplete, api.DeploymentSuccessful,
@@ -48,7 +48,7 @@ func (s Style) Status(t string) string {
 	return t
 }
 
-// Width is how many columns a stream has; 0 when it is no terminal.
+// Width returns the number of columns of a stream; 0 if it is not a terminal.
 func Width(stream any) int {
 	f, ok := stream.(*os.File)
 	if !ok {

@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// Table writes rows under a heading, every column as wide as its widest cell.
-// Cells may hold colours: those take no room. On a terminal that is too narrow
-// the widest columns are clipped.
+// Table writes rows below a heading. Every column is as wide as its widest cell, without
+// colours. On a narrow terminal, Table clips the widest columns.
 func (p *Page) Table(heading []string, rows [][]string) {
 	widths := columnWidths(heading, rows)
 	if p.Width > 0 {
@@ -22,8 +21,8 @@ func (p *Page) Table(heading []string, rows [][]string) {
 	}
 }
 
-// TableLess is table; on a terminal that is too narrow it first leaves out the
-// columns that less names, one by one.
+// TableLess is Table, but on a narrow terminal it first omits the columns in less, one
+// by one.
 func (p *Page) TableLess(heading []string, rows [][]string, less ...string) {
 	for _, name := range less {
 		i := slices.Index(heading, name)
@@ -40,7 +39,7 @@ func (p *Page) TableLess(heading []string, rows [][]string, less ...string) {
 	p.Table(heading, rows)
 }
 
-// columnWidths are the widths of the widest cells.
+// columnWidths returns the widths of the widest cells.
 func columnWidths(heading []string, rows [][]string) []int {
 	widths := make([]int, len(heading))
 	for i, h := range heading {
@@ -54,7 +53,7 @@ func columnWidths(heading []string, rows [][]string) []int {
 	return widths
 }
 
-// columnGap is the room between two columns.
+// columnGap is the space between two columns.
 const columnGap = 2
 
 func tableWidth(widths []int) int {
@@ -65,8 +64,8 @@ func tableWidth(widths []int) int {
 	return width
 }
 
-// leastWidths are how narrow columns may become: none narrower than a short id,
-// and whole ids stay whole.
+// leastWidths returns the minimum widths of columns: at least a short id, and full ids
+// stay complete.
 func leastWidths(rows [][]string, columns int) []int {
 	least := slices.Repeat([]int{8}, columns)
 	for _, row := range rows {
@@ -79,7 +78,7 @@ func leastWidths(rows [][]string, columns int) []int {
 	return least
 }
 
-// narrow takes from the widest columns what a line has more than its width.
+// narrow reduces the widest columns until a line fits its width.
 func narrow(widths, least []int, width int) {
 	for over := tableWidth(widths) - width; over > 0; over-- {
 		widest := -1
@@ -111,5 +110,5 @@ func (p *Page) row(widths []int, cells []string, paint func(string) string) {
 	p.Line("%s", text)
 }
 
-// IDWidth is the length of a whole id.
+// IDWidth is the length of a full id.
 const IDWidth = 36

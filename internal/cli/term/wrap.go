@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Wrap breaks text into lines of a width, all but the first indented.
+// Wrap breaks text into lines of a width. It indents all lines but the first.
 func Wrap(text string, margin, width int) string {
 	var b strings.Builder
 	column := margin

@@ -41,7 +41,7 @@ func Allocations(p *term.Page, list []*api.AllocationListStub, wide bool) {
 	p.TableLess(heading, rows, "Created", "Desired", "Version")
 }
 
-// Health is an allocation's part in its deployment, in a word.
+// Health returns the health of an allocation in its deployment, or "-".
 func Health(s *api.AllocDeploymentStatus) string {
 	switch {
 	case s == nil || s.Healthy == nil:
@@ -52,7 +52,7 @@ func Health(s *api.AllocDeploymentStatus) string {
 	return "unhealthy"
 }
 
-// StubAddresses are where a listed allocation's ports are reached.
+// StubAddresses returns the addresses of a running allocation's ports.
 func StubAddresses(a *api.AllocationListStub) string {
 	if a.AllocatedResources == nil || a.ClientStatus != api.AllocClientRunning {
 		return "-"
@@ -64,8 +64,7 @@ func StubAddresses(a *api.AllocationListStub) string {
 	return human.Dash(strings.Join(list, ","))
 }
 
-// Allocation writes one allocation: what it is, its tasks with what happened
-// to them, its ports, resources and checks.
+// Allocation writes one allocation: its fields, failures, ports, checks and tasks.
 func Allocation(p *term.Page, s *AllocationStatus, wide bool) {
 	a := s.Allocation
 	id := func(s string) string {
@@ -117,8 +116,8 @@ func Allocation(p *term.Page, s *AllocationStatus, wide bool) {
 	}
 }
 
-// serving says whether the instance is up and traffic may come to it, and why
-// not; "" of what nobody asks that.
+// serving describes whether the instance is up and routable, with the reason; "" for
+// ended allocations.
 func serving(p *term.Page, a *api.Allocation) string {
 	s := a.Serving
 	if s == nil || a.IsClientTerminal() && !a.IsSuspect() {
@@ -140,7 +139,7 @@ func serving(p *term.Page, a *api.Allocation) string {
 	return text
 }
 
-// preemptedIDs names what the allocation took its room from.
+// preemptedIDs lists the allocations that the allocation preempted.
 func preemptedIDs(a *api.Allocation, id func(string) string) string {
 	ids := make([]string, 0, len(a.PreemptedAllocations))
 	for _, p := range a.PreemptedAllocations {
@@ -149,8 +148,7 @@ func preemptedIDs(a *api.Allocation, id func(string) string) string {
 	return strings.Join(ids, ", ")
 }
 
-// attempts lists the failures that led to the allocation, as far as they are
-// kept, the last one first.
+// attempts lists the recorded failures before the allocation, latest first.
 func attempts(p *term.Page, a *api.Allocation, id func(string) string) {
 	if a.RescheduleTracker == nil || len(a.RescheduleTracker.Events) == 0 {
 		return
@@ -203,7 +201,7 @@ func checkTable(p *term.Page, checks map[string]*api.CheckStatus) {
 	p.Table([]string{"Service", "Of", "Check", "Kind", "Status", "Checked", "Output"}, rows)
 }
 
-// placementMetrics writes how an allocation got its node.
+// placementMetrics writes the evaluated nodes and scores of an allocation's placement.
 func placementMetrics(p *term.Page, m *api.PlacementMetrics) {
 	p.Line("%s evaluated, %d filtered, %d exhausted, in %s", human.Count(m.NodesEvaluated, "node", "nodes"),
 		m.NodesFiltered, m.NodesExhausted, m.AllocationTime)
@@ -238,9 +236,10 @@ func SortAllocations(list []*api.AllocationListStub) {
 	})
 }
 
+// IndexOf returns the index of an allocation in its group.
 func IndexOf(a *api.AllocationListStub) int { return (&api.Allocation{Name: a.Name}).Index() }
 
-// AllocationsWithAddresses writes where the allocations of a job are reached.
+// AllocationsWithAddresses writes the allocations of a job with their addresses.
 func AllocationsWithAddresses(p *term.Page, list []*api.AllocationListStub) {
 	SortAllocations(list)
 	var rows [][]string
@@ -262,14 +261,14 @@ func labelledAddresses(a *api.AllocationListStub) string {
 	return human.Dash(strings.Join(list, ", "))
 }
 
-// AllocationStatus is what "alloc status ALLOC" shows.
+// AllocationStatus is the object of "alloc status ALLOC".
 type AllocationStatus struct {
 	*api.Allocation
 	Checks map[string]*api.CheckStatus `json:",omitempty"`
-	Stats  *api.AllocationStats        `json:",omitempty"` // what its tasks use now
+	Stats  *api.AllocationStats        `json:",omitempty"` // current usage of its tasks
 }
 
-// AllocationNext suggests what to look at next for an allocation.
+// AllocationNext suggests the next command for an allocation.
 func AllocationNext(p *term.Page, a *api.Allocation) {
 	id := api.ShortID(a.ID)
 	for _, task := range TaskOrder(a) {
@@ -284,7 +283,7 @@ func AllocationNext(p *term.Page, a *api.Allocation) {
 	}
 }
 
-// ports are the ports that an allocation owns on its node.
+// ports returns the ports that an allocation owns on its node.
 func ports(a *api.Allocation) []api.PortMapping {
 	if a.AllocatedResources == nil {
 		return nil
@@ -292,7 +291,7 @@ func ports(a *api.Allocation) []api.PortMapping {
 	return a.AllocatedResources.Shared.Ports
 }
 
-// Addresses are where an allocation's ports are reached: label and host:port.
+// Addresses returns the addresses of an allocation's ports: label and host:port.
 func Addresses(a *api.Allocation) []string {
 	var list []string
 	for _, p := range ports(a) {
@@ -301,6 +300,7 @@ func Addresses(a *api.Allocation) []string {
 	return list
 }
 
+// HostPort returns the address of a port, as host:port.
 func HostPort(p api.PortMapping) string {
 	host := p.HostIP
 	if strings.Contains(host, ":") {

@@ -29,7 +29,7 @@ func Callbacks(p *term.Page, list []*api.Callback) {
 	p.Table([]string{"ID", "Version", "Job ended", "Callback", "Attempts", "Last answer", "URL"}, rows)
 }
 
-// callbackStatus is how far a callback is, and when it goes on.
+// callbackStatus describes the progress of a callback, and its next attempt.
 func callbackStatus(p *term.Page, k *api.Callback) string {
 	switch k.Status {
 	case api.CallbackPending:

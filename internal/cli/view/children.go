@@ -15,13 +15,13 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/term"
 )
 
-// childrenShown is how many of a job's children "job status" lists.
+// childrenShown limits the child jobs that "job status" lists.
 const childrenShown = 10
 
-// StartsOthers reports whether a job runs nothing itself.
+// StartsOthers reports whether a job runs no tasks itself, but starts child jobs.
 func StartsOthers(j *api.Job) bool { return j.IsPeriodic() || j.IsParameterized() }
 
-// starts says in one line each by what a job starts others.
+// starts returns fields about the causes that start a job's children.
 func starts(now time.Time, j *api.Job) (fields []term.Field) {
 	if p := j.Periodic; p != nil {
 		fields = append(fields, term.Field{"Schedule", scheduleInWords(p)}, term.Field{"Next start", NextStart(now, j)})
@@ -46,7 +46,8 @@ func scheduleInWords(p *api.Periodic) string {
 	return words
 }
 
-// NextStart says when a periodic job is due.
+// NextStart returns the time of a periodic job's next start, or the reason why it has
+// none.
 func NextStart(now time.Time, j *api.Job) string {
 	switch {
 	case j.Stop:
@@ -69,7 +70,7 @@ func dueInWords(now, due time.Time) string {
 	return fmt.Sprintf("%s (in %s)", due.UTC().Format(time.RFC3339), human.Duration(due.Sub(now)))
 }
 
-// children writes the jobs that a job started: how many, and the newest.
+// children writes the number of a job's children, and the newest ones.
 func children(p *term.Page, parent *api.Job, summary *api.JobSummary, children []*api.JobListStub) {
 	if s := summary; s != nil && s.Launches != nil && !s.Launches.LastSkipped.IsZero() {
 		p.Fields(term.Field{"Skipped", fmt.Sprintf("the start at %s: the previous job had not ended", s.Launches.LastSkipped.UTC().Format(time.RFC3339))})

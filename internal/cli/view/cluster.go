@@ -11,17 +11,17 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/term"
 )
 
-// ClusterStatus is what "status" shows.
+// ClusterStatus is the object of "status".
 type ClusterStatus struct {
 	Address string
 	Leader  string
-	Problem string `json:",omitempty"` // of the server that answers
+	Problem string `json:",omitempty"` // problem of the contacted server
 	Servers []string
 	Nodes   []*api.NodeListStub
 	Jobs    []*api.JobListStub
 }
 
-// Cluster writes the state of the whole.
+// Cluster writes the state of the cluster.
 func Cluster(p *term.Page, s *ClusterStatus) {
 	ready := 0
 	for _, n := range s.Nodes {

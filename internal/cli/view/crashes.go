@@ -13,7 +13,7 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/term"
 )
 
-// crashed tells how often an instance crashed, and why at last.
+// crashed describes the crashes of an instance, with the last reason.
 func crashed(p *term.Page, c *api.Crashes) string {
 	if c == nil {
 		return ""
@@ -25,7 +25,7 @@ func crashed(p *term.Page, c *api.Crashes) string {
 	return p.Style.Red(words) + ", last " + human.NanosAge(p.Now, c.At) + ": " + c.Reason
 }
 
-// triedAgain tells when the next attempt is made.
+// triedAgain returns the time of the next attempt.
 func triedAgain(p *term.Page, c *api.Crashes) string {
 	if c == nil || c.Next == 0 {
 		return ""
@@ -38,8 +38,7 @@ func triedAgain(p *term.Page, c *api.Crashes) string {
 	return at + " (now)"
 }
 
-// crashes lists the instances that crashed, each as its last allocation counts
-// them.
+// crashes lists crashed instances, by their last allocations.
 func crashes(p *term.Page, list []*api.AllocationListStub) {
 	var rows [][]string
 	for _, a := range list {

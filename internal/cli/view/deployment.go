@@ -25,7 +25,8 @@ func Deployments(p *term.Page, list []*api.Deployment) {
 	p.Table([]string{"ID", "Job", "Version", "Status", "Healthy", "Description", "Changed"}, rows)
 }
 
-// deploymentStatus colours a status; running is not the end yet.
+// deploymentStatus colours a status. A running deployment has its own colour, because it
+// is not complete.
 func deploymentStatus(p *term.Page, status string) string {
 	if status == api.DeploymentRunning {
 		return p.Style.Cyan(status)
@@ -33,7 +34,7 @@ func deploymentStatus(p *term.Page, status string) string {
 	return p.Style.Status(status)
 }
 
-// healthyOfWanted is a deployment's progress as a fraction.
+// healthyOfWanted returns the progress of a deployment as a fraction.
 func healthyOfWanted(d *api.Deployment) string {
 	healthy, total := 0, 0
 	for _, g := range d.Groups {
@@ -43,7 +44,7 @@ func healthyOfWanted(d *api.Deployment) string {
 	return fmt.Sprintf("%d/%d", healthy, total)
 }
 
-// Deployment writes one deployment and its groups' progress.
+// Deployment writes one deployment and the progress of its groups.
 func Deployment(p *term.Page, d *api.Deployment, wide bool) {
 	id := api.ShortID(d.ID)
 	if wide {
@@ -81,7 +82,7 @@ func Deployment(p *term.Page, d *api.Deployment, wide bool) {
 	p.Next(deploymentNext(d)...)
 }
 
-// deploymentNext suggests what a deployment that waits for somebody needs.
+// deploymentNext suggests the next commands for a deployment that waits for an operator.
 func deploymentNext(d *api.Deployment) []string {
 	if !d.IsActive() {
 		return nil
@@ -101,8 +102,8 @@ func deploymentNext(d *api.Deployment) []string {
 	return nil
 }
 
-// progressBy says when a group must have made progress; only a deployment that
-// goes on has such a deadline, and none while it waits for promotion.
+// progressBy returns the progress deadline of a group. Only an active deployment has
+// one, and none while it waits for promotion.
 func progressBy(g *api.DeploymentState, active bool, now time.Time) string {
 	waits := g.DesiredCanaries > 0 && !g.Promoted && g.HealthyAllocs >= g.DesiredCanaries
 	if !active || waits || g.RequireProgressBy.IsZero() {

@@ -13,9 +13,8 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/term"
 )
 
-// diff writes what changed between two jobs as a tree: "+" is new, "-" is
-// gone, "+/-" is changed. What is the same on both sides is left out, unless
-// the page is to be complete.
+// diff writes the differences of two jobs as a tree: "+" is added, "-" is removed, "+/-"
+// is changed. Unchanged parts are omitted unless the page is complete.
 func diff(p *term.Page, d *api.JobDiff) {
 	p.Line("%s %s", mark(p, d.Type), p.Style.Bold("Job: "+quoted(d.ID)))
 	if d.Type == api.DiffAdded && !p.Complete {
@@ -30,8 +29,7 @@ func diff(p *term.Page, d *api.JobDiff) {
 	}
 }
 
-// outline writes the groups and tasks of a job that is new as a whole: what is
-// in them is what the file says.
+// outline writes the groups and tasks of a new job without their fields.
 func outline(p *term.Page, d *api.JobDiff) {
 	for _, g := range d.Groups {
 		brief := *g
@@ -43,7 +41,7 @@ func outline(p *term.Page, d *api.JobDiff) {
 	}
 }
 
-// leavesOut reports whether a part of a diff is not shown.
+// leavesOut reports whether a part of a diff is omitted.
 func leavesOut(p *term.Page, kind string) bool { return kind == api.DiffNone && !p.Complete }
 
 func groupDiff(p *term.Page, g *api.GroupDiff) {
@@ -96,7 +94,7 @@ func fieldChange(p *term.Page, f *api.FieldDiff) string {
 	return quoted(f.New)
 }
 
-// mark is the sign before a line of a diff, three characters wide.
+// mark returns the sign before a line of a diff, three characters wide.
 func mark(p *term.Page, kind string) string {
 	switch kind {
 	case api.DiffAdded:
@@ -118,8 +116,8 @@ func annotations(p *term.Page, list []string) string {
 
 func quoted(s string) string { return fmt.Sprintf("%q", s) }
 
-// updatesInWords says how many instances of a group would be created, changed
-// and so on.
+// updatesInWords counts the instances of a group that would be created, changed and so
+// on.
 func updatesInWords(updates map[string]uint64, s term.Style) string {
 	var parts []string
 	for _, kind := range slices.Sorted(maps.Keys(updates)) {

@@ -21,7 +21,7 @@ func Domains(p *term.Page, list []*api.Domain, now time.Time) {
 	p.Table([]string{"Domain", "Fresh"}, rows)
 }
 
-// freshness says until when a domain is fresh.
+// freshness describes the end of a domain's freshness.
 func freshness(d *api.Domain, now time.Time) string {
 	switch {
 	case d.Stale:

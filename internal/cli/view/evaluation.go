@@ -28,7 +28,7 @@ func Evaluations(p *term.Page, list []*api.Evaluation) {
 	p.Table([]string{"ID", "Job", "Priority", "Because", "Status", "Placed", "Created"}, rows)
 }
 
-// placedInWords says whether an evaluation placed all that was wanted.
+// placedInWords describes whether an evaluation placed all instances.
 func placedInWords(e *api.Evaluation) string {
 	switch {
 	case len(e.FailedGroups) > 0:
@@ -39,7 +39,7 @@ func placedInWords(e *api.Evaluation) string {
 	return "-"
 }
 
-// triggerInWords says what made an evaluation.
+// triggerInWords describes the trigger of an evaluation.
 func triggerInWords(trigger string) string {
 	words, ok := map[string]string{
 		api.TriggerJobRegister:          "the job was registered",
@@ -67,8 +67,8 @@ func triggerInWords(trigger string) string {
 	return words
 }
 
-// Evaluation writes one evaluation: why it exists, how it ended, and what
-// could not be placed. Of a blocked one, waits says what would help it.
+// Evaluation writes one evaluation: its trigger, result and failures. For a blocked
+// evaluation, waits contains possible solutions.
 func Evaluation(p *term.Page, e *api.Evaluation, placed []*api.AllocationListStub, waits *api.JobExplanation, wide bool) {
 	id := api.ShortID
 	if wide {
@@ -139,7 +139,7 @@ func blockedEval(e *api.Evaluation, id func(string) string) string {
 	return id(e.BlockedEval) + " waits for resources"
 }
 
-// blockedInWords says what a blocked evaluation waits for.
+// blockedInWords describes the changes that unblock an evaluation.
 func blockedInWords(e *api.Evaluation) string {
 	if e.EscapedComputedClass || len(e.ClassEligibility) == 0 {
 		return "It waits for a change of any node."
@@ -157,14 +157,14 @@ func blockedInWords(e *api.Evaluation) string {
 		human.Count(eligible, "eligible class", "eligible classes"))
 }
 
-// desiredUpdates writes what an evaluation would do to each group.
+// desiredUpdates writes the changes of an evaluation to each group.
 func desiredUpdates(p *term.Page, updates map[string]*api.DesiredUpdates) {
 	for _, group := range slices.Sorted(maps.Keys(updates)) {
 		p.Line("%s: %s", group, cmp.Or(desiredInWords(updates[group]), "no changes"))
 	}
 }
 
-// desiredInWords counts what would happen to a group's instances.
+// desiredInWords counts the changes to the instances of a group.
 func desiredInWords(u *api.DesiredUpdates) string {
 	if u == nil {
 		return ""
@@ -186,7 +186,7 @@ func desiredInWords(u *api.DesiredUpdates) string {
 	return strings.Join(parts, ", ")
 }
 
-// NewestFirst sorts evaluations by their creation.
+// NewestFirst sorts evaluations by creation, newest first.
 func NewestFirst(list []*api.Evaluation) {
 	sort.SliceStable(list, func(i, j int) bool { return list[i].CreateIndex > list[j].CreateIndex })
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/term"
 )
 
-// JobExplanation writes how every group of a job stands, and what would help
-// those that wait.
+// JobExplanation writes the placement of every group of a job, and possible solutions
+// for waiting instances.
 func JobExplanation(p *term.Page, e *api.JobExplanation) {
 	p.Fields(
 		term.Field{"Job", e.JobID},
@@ -64,8 +64,7 @@ func groupExplanation(p *term.Page, g *api.GroupExplanation) {
 	}
 }
 
-// NodeExplanation writes whether one node could take another instance of a
-// group.
+// NodeExplanation writes whether a node could run another instance of a group.
 func NodeExplanation(p *term.Page, n *api.NodeExplanation) {
 	p.Section(fmt.Sprintf("Group %q", n.Group))
 	if n.Instances > 0 {
@@ -78,7 +77,7 @@ func NodeExplanation(p *term.Page, n *api.NodeExplanation) {
 	obstacles(p, "", n)
 }
 
-// obstacles writes everything that keeps an instance from the node.
+// obstacles writes the obstacles of an instance on a node.
 func obstacles(p *term.Page, indent string, n *api.NodeExplanation) {
 	p.Line("%sNode %s (%s, %s) has obstacles:", indent, n.NodeName, api.ShortID(n.NodeID), n.Datacenter)
 	for _, o := range n.Obstacles {
@@ -86,7 +85,7 @@ func obstacles(p *term.Page, indent string, n *api.NodeExplanation) {
 	}
 }
 
-// shortage says how much of a dimension is wanted and how much is free.
+// shortage describes the needed and free amount of a dimension.
 func shortage(o api.Obstacle) string {
 	if o.Needed == 0 {
 		return ""

@@ -12,7 +12,7 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/term"
 )
 
-// Files writes a listing.
+// Files writes a list of files.
 func Files(p *term.Page, list []*api.FileInfo, machine bool) {
 	var rows [][]string
 	for _, f := range list {

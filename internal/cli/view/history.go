@@ -12,7 +12,7 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/term"
 )
 
-// History writes a job's versions, newest first.
+// History writes the versions of a job, newest first.
 func History(p *term.Page, all *api.JobVersionsResponse) {
 	for i, job := range all.Versions {
 		if i > 0 {

@@ -16,7 +16,7 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/term"
 )
 
-// Instances writes a list of instances, of one job or of several.
+// Instances writes a list of instances.
 func Instances(p *term.Page, list []*api.Instance, several bool) {
 	head := []string{"Instance", "State", "Traffic", "Node", "Allocation", "Version", "For", "Plan", "Why"}
 	if several {
@@ -38,7 +38,7 @@ func Instances(p *term.Page, list []*api.Instance, several bool) {
 	p.TableLess(head, rows, "Version", "For", "Plan")
 }
 
-// traffic says whether an instance gets any.
+// traffic describes whether an instance receives traffic.
 func traffic(i *api.Instance) string {
 	switch {
 	case i.Routable:
@@ -49,7 +49,7 @@ func traffic(i *api.Instance) string {
 	return "-"
 }
 
-// whyInstance says why an instance is not as it should be.
+// whyInstance returns the reason of an instance's state.
 func whyInstance(i *api.Instance) string {
 	if i.State == api.InstanceCrashed {
 		return cmp.Or(i.CrashReason, i.Message)
@@ -78,7 +78,7 @@ func instanceState(p *term.Page, i *api.Instance) string {
 	return state
 }
 
-// Instance writes one instance: where it is, its tasks, and what works on it.
+// Instance writes one instance: its state, node, addresses and tasks.
 func Instance(p *term.Page, i *api.Instance) {
 	allocation := ""
 	if i.Allocation != "" {
@@ -162,7 +162,7 @@ func instanceNext(p *term.Page, i *api.Instance) {
 	p.Next(commands...)
 }
 
-// InstanceDone says what comes of a verb, and what to type next.
+// InstanceDone writes the effect of a verb, and the next commands.
 func InstanceDone(p *term.Page, job string, v api.Verb, resp *api.InstanceResponse) {
 	what := resp.Instance
 	if len(resp.Tasks) > 0 {

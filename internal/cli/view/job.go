@@ -17,18 +17,18 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/term"
 )
 
-// JobStatus is all that "job status JOB" shows.
+// JobStatus is the object of "job status JOB".
 type JobStatus struct {
 	*api.Job
 	Summary     *api.JobSummary `json:"JobSummary"`
 	Allocations []*api.AllocationListStub
-	Deployment  *api.Deployment `json:"LatestDeployment"` // nil when there was none
+	Deployment  *api.Deployment `json:"LatestDeployment"` // nil without a deployment
 	Evaluations []*api.Evaluation
-	Children    []*api.JobListStub `json:",omitempty"` // jobs that a periodic or parameterized one started
-	// ActivePlans are those that are neither complete nor waiting for their start.
+	Children    []*api.JobListStub `json:",omitempty"` // child jobs of a periodic or parameterized job
+	// ActivePlans holds the plans that are neither complete nor waiting for their start.
 	ActivePlans []*api.Plan     `json:",omitempty"`
 	Troubles    []*api.Trouble  `json:",omitempty"`
-	Callbacks   []*api.Callback `json:",omitempty"` // whom its end was told, or is to be
+	Callbacks   []*api.Callback `json:",omitempty"` // completion callbacks
 }
 
 // Jobs writes a list of jobs.
@@ -57,7 +57,7 @@ func Jobs(p *term.Page, list []*api.JobListStub, namespaces bool) {
 	p.TableLess(heading, rows, "Priority", "Version", "Submitted")
 }
 
-// aside qualifies the status of a job that was stopped, or that an operator holds.
+// aside qualifies the status of a stopped job, or of one that an operator holds.
 func aside(stopped, held bool) string {
 	switch {
 	case stopped:
@@ -68,8 +68,7 @@ func aside(stopped, held bool) string {
 	return ""
 }
 
-// kindOf is a job's type, and how it is started when that is not by registering
-// it.
+// kindOf returns the type of a job, and its trigger if that is not registration.
 func kindOf(j *api.Job) string { return jobKind(j.Stub(nil)) }
 
 func jobKind(j *api.JobListStub) string {
@@ -82,7 +81,7 @@ func jobKind(j *api.JobListStub) string {
 	return j.Type
 }
 
-// instancesInWords sums a job's allocations over its groups.
+// instancesInWords sums the allocations of a job over its groups.
 func instancesInWords(s *api.JobSummary) string {
 	if s == nil {
 		return "-"
@@ -115,7 +114,7 @@ func instancesInWords(s *api.JobSummary) string {
 	return strings.Join(parts, ", ")
 }
 
-// ailing counts the instances of a job that crash, and those whose checks fail.
+// ailing counts the crashing instances of a job, and those with failing checks.
 func ailing(s *api.JobSummary) (crashing, failing int) {
 	if s == nil {
 		return 0, 0
@@ -127,8 +126,7 @@ func ailing(s *api.JobSummary) (crashing, failing int) {
 	return crashing, failing
 }
 
-// ailingInWords is what is wrong with a job's instances; "" if nothing is known
-// to be.
+// ailingInWords describes the problems of a job's instances; "" without known problems.
 func ailingInWords(s *api.JobSummary) string {
 	crashing, failing := ailing(s)
 	var parts []string
@@ -141,8 +139,7 @@ func ailingInWords(s *api.JobSummary) string {
 	return strings.Join(parts, ", ")
 }
 
-// Job writes one job: what it is, its groups' counts, the deployment's
-// progress and the allocations.
+// Job writes one job: its fields, groups, deployment and allocations.
 func Job(p *term.Page, s *JobStatus, wide bool) {
 	j := s.Job
 	status := p.Style.Status(j.Status) + aside(j.Stop, j.Held)
@@ -192,7 +189,7 @@ func Job(p *term.Page, s *JobStatus, wide bool) {
 	Allocations(p, s.Allocations, wide)
 }
 
-// limitInWords is how long something may take; "" if it may for ever.
+// limitInWords formats a time limit; "" without limit.
 func limitInWords(d *time.Duration) string {
 	if d == nil {
 		return ""
@@ -200,7 +197,7 @@ func limitInWords(d *time.Duration) string {
 	return human.Duration(*d)
 }
 
-// callbackTarget is who is told of the job's end.
+// callbackTarget returns the URL of the job's completion callbacks.
 func callbackTarget(j *api.Job) string {
 	if j.Callback == nil {
 		return ""
@@ -215,7 +212,7 @@ func stability(j *api.Job) string {
 	return ""
 }
 
-// groups writes how many instances of each group should run and how they are.
+// groups writes the desired and actual instances of each group.
 func groups(p *term.Page, j *api.Job, summary *api.JobSummary) {
 	names := slices.Sorted(maps.Keys(summary.Summary))
 	order := make(map[string]int, len(j.Groups))
@@ -241,7 +238,7 @@ func alarming(p *term.Page, n int) string {
 	return text
 }
 
-// wantedCount is how many instances of a group should run.
+// wantedCount returns the desired count of a group.
 func wantedCount(j *api.Job, group string) string {
 	g := j.Group(group)
 	switch {
@@ -253,7 +250,7 @@ func wantedCount(j *api.Job, group string) string {
 	return strconv.Itoa(g.Size())
 }
 
-// blockedGroups says why instances of a job still wait for a place.
+// blockedGroups writes the reasons why instances of a job are not placed.
 func blockedGroups(p *term.Page, evals []*api.Evaluation) {
 	failed, blocked := waitingGroups(evals)
 	if len(failed) == 0 {
@@ -266,8 +263,8 @@ func blockedGroups(p *term.Page, evals []*api.Evaluation) {
 	}
 }
 
-// waitingGroups finds the groups with instances that wait in a blocked
-// evaluation.
+// waitingGroups returns the groups of a blocked evaluation with instances that are not
+// placed.
 func waitingGroups(evals []*api.Evaluation) (map[string]*api.PlacementMetrics, *api.Evaluation) {
 	for _, e := range evals {
 		if e.Status != api.EvalStatusBlocked {
@@ -285,7 +282,7 @@ func waitingGroups(evals []*api.Evaluation) (map[string]*api.PlacementMetrics, *
 	return nil, nil
 }
 
-// JobNext suggests what to look at next, when something of a job is not well.
+// JobNext suggests the next commands for a job with problems.
 func JobNext(p *term.Page, s *JobStatus) {
 	var commands []string
 	for _, a := range s.Allocations {

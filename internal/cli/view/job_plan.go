@@ -15,7 +15,7 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/term"
 )
 
-// plannedTrees writes the trees that would be worked on.
+// plannedTrees writes the plans that would run.
 func plannedTrees(p *term.Page, plans []*api.Plan) {
 	f := plantree.FoldLong
 	if p.Complete {
@@ -30,8 +30,7 @@ func plannedTrees(p *term.Page, plans []*api.Plan) {
 	}
 }
 
-// PlanChanges reports whether registering would start, stop or change
-// allocations.
+// PlanChanges reports whether registration would start, stop or change allocations.
 func PlanChanges(plan *api.PlanJobResponse) bool {
 	if plan.Annotations == nil {
 		return plan.Diff != nil && plan.Diff.Type != api.DiffNone
@@ -47,7 +46,7 @@ func PlanChanges(plan *api.PlanJobResponse) bool {
 	return false
 }
 
-// JobPlan writes a dry run: the difference, where it would go, and how to go on.
+// JobPlan writes a dry run: the differences, the placement, and the next command.
 func JobPlan(p *term.Page, plan *api.PlanJobResponse, req *api.PlanJobRequest, command []string) {
 	if plan.Diff != nil {
 		diff(p, plan.Diff)
@@ -66,7 +65,7 @@ func JobPlan(p *term.Page, plan *api.PlanJobResponse, req *api.PlanJobRequest, c
 	}
 }
 
-// preemptions lists what registering would preempt.
+// preemptions lists the allocations that registration would preempt.
 func preemptions(p *term.Page, annotations *api.PlanAnnotations) {
 	if annotations == nil || len(annotations.PreemptedAllocs) == 0 {
 		return
@@ -80,11 +79,10 @@ func preemptions(p *term.Page, annotations *api.PlanAnnotations) {
 	p.Table([]string{"Allocation", "Job", "Group", "Node", "Name"}, rows)
 }
 
-// plannedNodes is how many nodes of a group a plan names, without -verbose.
+// plannedNodes limits the listed nodes of a group, without -verbose.
 const plannedNodes = 8
 
-// plannedPlacement writes what would be done to each group's instances, and
-// where.
+// plannedPlacement writes the changes to each group's instances, with their nodes.
 func plannedPlacement(p *term.Page, plan *api.PlanJobResponse) {
 	updates := map[string]*api.DesiredUpdates{}
 	if plan.Annotations != nil {
@@ -114,7 +112,7 @@ func plannedPlacement(p *term.Page, plan *api.PlanJobResponse) {
 	}
 }
 
-// nodesInWords lists nodes with how many of something each has.
+// nodesInWords lists nodes with their counts.
 func nodesInWords(p *term.Page, nodes map[string]int) string {
 	names := slices.Sorted(maps.Keys(nodes))
 	var parts []string

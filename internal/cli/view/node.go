@@ -18,8 +18,8 @@ import (
 // Nodes writes a list of nodes.
 func Nodes(p *term.Page, list []*api.NodeListStub, wide bool) { NodesWithDrains(p, list, nil, wide) }
 
-// NodesWithDrains writes a list of nodes, and how many allocations are left on
-// those that are drained, by node, where it is known.
+// NodesWithDrains writes a list of nodes. left contains the numbers of remaining
+// allocations of draining nodes, by node id.
 func NodesWithDrains(p *term.Page, list []*api.NodeListStub, left map[string]int, wide bool) {
 	massLoss(p, list)
 	heading := []string{"ID", "Name", "Datacenter", "Pool", "Class", "Address", "Drivers", "Eligibility", "Status"}
@@ -46,7 +46,7 @@ func NodesWithDrains(p *term.Page, list []*api.NodeListStub, left map[string]int
 	p.TableLess(heading, rows, "Class", "Pool", "Datacenter", "Address")
 }
 
-// massLoss tells that nodes are silent and why they are not given up.
+// massLoss reports silent nodes that are not declared down, with the reason.
 func massLoss(p *term.Page, list []*api.NodeListStub) {
 	var first *api.NodeListStub
 	silent := 0
@@ -90,7 +90,7 @@ func healthyDrivers(drivers map[string]*api.DriverStatus) []string {
 	return names
 }
 
-// Node writes one node: what it is and has, its drivers, and what runs on it.
+// Node writes one node: its fields, resources, drivers and allocations.
 func Node(p *term.Page, n *api.Node, drain *api.NodeDrainStatus, allocs []*api.Allocation, wide bool) {
 	id := api.ShortID(n.ID)
 	if wide {
@@ -152,7 +152,7 @@ func pairs(p *term.Page, m map[string]string) {
 	p.Fields(fields...)
 }
 
-// nodeRoom writes what a node has, and how much of it is taken.
+// nodeRoom writes the total and allocated resources of a node.
 func nodeRoom(p *term.Page, n *api.Node, allocs []*api.Allocation) {
 	if n.Resources == nil {
 		return

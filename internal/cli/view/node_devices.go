@@ -14,8 +14,7 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/term"
 )
 
-// coresRow says how many of the node's cores belong to tasks alone; nil if none
-// does.
+// coresRow returns a row about the node's reserved cores, or nil without any.
 func coresRow(n *api.Node, allocs []*api.Allocation) []string {
 	var taken []uint16
 	for _, a := range allocs {
@@ -32,7 +31,7 @@ func coresRow(n *api.Node, allocs []*api.Allocation) []string {
 	return []string{"Cores", fmt.Sprintf("%d (%s)", len(taken), api.FormatCores(taken)), fmt.Sprint(len(n.Resources.CPU.ReservableCPUCores))}
 }
 
-// nodeDevices writes what devices a node has, and who holds them.
+// nodeDevices writes the devices of a node, with the allocations that hold them.
 func nodeDevices(p *term.Page, n *api.Node, allocs []*api.Allocation) {
 	if n.Resources == nil || len(n.Resources.Devices) == 0 {
 		return
@@ -73,7 +72,7 @@ func attributesInWords(attributes map[string]*api.DeviceAttribute) string {
 	return strings.Join(words, ", ")
 }
 
-// hostNetworks writes the node's named addresses.
+// hostNetworks writes the named addresses of the node.
 func hostNetworks(p *term.Page, n *api.Node) {
 	if len(n.HostNetworks) == 0 {
 		return

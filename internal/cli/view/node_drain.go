@@ -16,8 +16,8 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/term"
 )
 
-// Drain writes how far a drain is: its terms, what is left, and what each
-// allocation waits for.
+// Drain writes the progress of a drain: its options, and the remaining allocations with
+// their reasons to wait.
 func Drain(p *term.Page, s *api.NodeDrainStatus, wide bool) {
 	p.Section("Drain")
 	p.Fields(
@@ -68,8 +68,8 @@ func drainReason(r *api.DrainRecord) string {
 	return strings.Join(parts, ", ")
 }
 
-// DrainCount tells what is left on a node: "3 allocations left: 1 moving, 2
-// waiting".
+// DrainCount counts the remaining allocations of a node: "3 allocations left: 1 moving,
+// 2 waiting".
 func DrainCount(s *api.NodeDrainStatus) string {
 	states := map[string]int{}
 	for _, a := range s.Allocations {
@@ -94,7 +94,7 @@ func DrainCount(s *api.NodeDrainStatus) string {
 	return text
 }
 
-// Replacement tells where an allocation goes on.
+// Replacement describes the replacement of an allocation.
 func Replacement(a *api.DrainingAllocation, wide bool) string {
 	r := a.Replacement
 	if r == nil {
@@ -111,7 +111,7 @@ func Replacement(a *api.DrainingAllocation, wide bool) string {
 	return text
 }
 
-// LastDrain tells how a node's last drain ended.
+// LastDrain describes the end of a node's last drain.
 func LastDrain(p *term.Page, r *api.DrainRecord) {
 	if r == nil || r.Status == api.DrainStatusDraining {
 		return

@@ -39,7 +39,7 @@ func NodePool(p *term.Page, n *api.NodePool) {
 	p.Fields(append(fields, term.Field{"Modify index", strconv.FormatUint(n.ModifyIndex, 10)})...)
 }
 
-// poolAlgorithm is the algorithm of the pool's own; "" if it has none.
+// poolAlgorithm returns the pool's own scheduling algorithm, or "".
 func poolAlgorithm(n *api.NodePool) string {
 	if n.SchedulerConfig == nil {
 		return ""

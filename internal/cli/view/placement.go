@@ -16,8 +16,8 @@ import (
 	"github.com/reeve-run/reeve/jobspec"
 )
 
-// explainPlacement says in words why instances of a group could not be placed:
-// one line per reason, the reason that took out most nodes first.
+// explainPlacement describes why instances of a group could not be placed: one line per
+// reason, starting with the reason of most nodes.
 func explainPlacement(m *api.PlacementMetrics) []string {
 	if m == nil {
 		return nil
@@ -54,11 +54,10 @@ func explainPlacement(m *api.PlacementMetrics) []string {
 	return lines
 }
 
-// missingDriver begins the reason of nodes that lack a task's driver.
+// missingDriver is the prefix of the reason of nodes without a task's driver.
 const missingDriver = "missing drivers: "
 
-// nearDriver names the driver that a reason's unknown one was most likely meant
-// to be.
+// nearDriver suggests a known driver for the unknown driver in a reason.
 func nearDriver(reason string) string {
 	driver, ok := strings.CutPrefix(reason, missingDriver)
 	known := api.BuiltInDrivers()
@@ -90,7 +89,7 @@ func noNodes(m *api.PlacementMetrics) []string {
 	return []string{"no node is ready in datacenter " + strings.Join(empty, ", ")}
 }
 
-// askedFor says how much of a dimension the tasks wanted.
+// askedFor describes the requested amount of a dimension.
 func askedFor(m *api.PlacementMetrics, dimension string) string {
 	total := 0
 	unit := ""
@@ -110,8 +109,7 @@ func askedFor(m *api.PlacementMetrics, dimension string) string {
 	return fmt.Sprintf(" (requested: %d%s)", total, unit)
 }
 
-// countedReasons writes each reason with its number of nodes, the biggest
-// first.
+// countedReasons formats reasons with their numbers of nodes, largest first.
 func countedReasons(reasons map[string]int, text func(reason, nodes string) string) []string {
 	keys := slices.Sorted(maps.Keys(reasons))
 	sort.SliceStable(keys, func(i, j int) bool { return reasons[keys[i]] > reasons[keys[j]] })
@@ -122,7 +120,7 @@ func countedReasons(reasons map[string]int, text func(reason, nodes string) stri
 	return lines
 }
 
-// PlacementFailures writes the groups that could not be placed, and why.
+// PlacementFailures writes the groups that could not be placed, with the reasons.
 func PlacementFailures(p *term.Page, failed map[string]*api.PlacementMetrics) {
 	for _, group := range slices.Sorted(maps.Keys(failed)) {
 		m := failed[group]

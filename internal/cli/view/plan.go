@@ -49,8 +49,8 @@ func Plans(p *term.Page, list []*api.Plan, ofAllJobs, namespaces bool) {
 	}
 }
 
-// WorthFollowing is the first plan that moves by itself, else the first that is
-// under way; nil if none is.
+// WorthFollowing returns the first plan that progresses by itself, else the first active
+// plan, or nil.
 func WorthFollowing(list []*api.Plan) *api.Plan {
 	var first *api.Plan
 	for _, pl := range list {
@@ -65,7 +65,7 @@ func WorthFollowing(list []*api.Plan) *api.Plan {
 	return first
 }
 
-// activePlans writes what is being done to a job, and where to look.
+// activePlans writes the active plans of a job.
 func activePlans(p *term.Page, list []*api.Plan) {
 	if len(list) == 0 {
 		return
@@ -78,12 +78,12 @@ func activePlans(p *term.Page, list []*api.Plan) {
 	p.Table([]string{"Plan", "Status", "Done", "Waits for", "Details"}, rows)
 }
 
-// showCommand shows the whole of a plan.
+// showCommand returns the command that shows a plan.
 func showCommand(pl *api.Plan) string {
 	return "reeve plan show" + plantree.NamespaceFlag(pl) + " " + human.ShellQuote(pl.JobID) + " " + human.ShellQuote(pl.Name)
 }
 
-// planMessage says what a plan waits for, and until when.
+// planMessage describes the reason why a plan waits, and the end of the wait.
 func planMessage(now time.Time, pl *api.Plan) string {
 	switch {
 	case pl.Message != "" || !pl.Until.IsZero():
@@ -96,7 +96,7 @@ func planMessage(now time.Time, pl *api.Plan) string {
 	return ""
 }
 
-// PlanTree writes a plan for people.
+// PlanTree writes a plan with its errors, decisions and next commands.
 func PlanTree(p *term.Page, pl *api.Plan, wide bool) {
 	f := plantree.FoldLong
 	if wide {
@@ -111,7 +111,7 @@ func PlanTree(p *term.Page, pl *api.Plan, wide bool) {
 	p.Next(plantree.Next(pl)...)
 }
 
-// planErrors lists why a plan cannot be completed.
+// planErrors lists the errors of a plan.
 func planErrors(p *term.Page, pl *api.Plan) {
 	if len(pl.Errors) == 0 {
 		return
@@ -122,10 +122,10 @@ func planErrors(p *term.Page, pl *api.Plan) {
 	}
 }
 
-// decisionsShown is how many decisions a page lists, the newest ones.
+// decisionsShown limits the listed decisions to the newest ones.
 const decisionsShown = 8
 
-// decisions lists what operators decided, oldest first.
+// decisions lists decisions of operators, oldest first.
 func decisions(p *term.Page, list []*api.Decision) {
 	if len(list) == 0 {
 		return

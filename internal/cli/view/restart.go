@@ -12,7 +12,7 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/term"
 )
 
-// RestartNext suggests what can be done with a restart.
+// RestartNext suggests the next commands for a restart.
 func RestartNext(r *api.JobRestart) []string {
 	id := api.ShortID(r.ID)
 	switch r.Status {
@@ -45,7 +45,8 @@ func Restarts(p *term.Page, job string, list []*api.JobRestart) {
 	}
 }
 
-// restartStatus colours a status; running is not the end yet.
+// restartStatus colours a status. A running restart has its own colour, because it is
+// not complete.
 func restartStatus(p *term.Page, status string) string {
 	switch status {
 	case api.RestartComplete:

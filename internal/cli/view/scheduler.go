@@ -13,7 +13,7 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/term"
 )
 
-// SchedulerConfig writes how the cluster schedules.
+// SchedulerConfig writes the scheduler configuration.
 func SchedulerConfig(p *term.Page, s *api.SchedulerConfig) {
 	rejections := "reported"
 	if s.Rejections.MarkIneligible {
@@ -37,7 +37,7 @@ func SchedulerConfig(p *term.Page, s *api.SchedulerConfig) {
 	)
 }
 
-// preempting lists the types of job that preempt.
+// preempting lists the types of jobs that preempt.
 func preempting(p api.PreemptionConfig) string {
 	var types []string
 	for _, t := range []string{api.JobTypeSystem, api.JobTypeSysBatch, api.JobTypeService, api.JobTypeBatch} {

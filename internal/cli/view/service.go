@@ -15,7 +15,7 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/term"
 )
 
-// Registrations writes who offers a service.
+// Registrations writes the instances of a service.
 func Registrations(p *term.Page, list []*api.ServiceRegistration, wide bool) {
 	short := api.ShortID
 	if wide {
@@ -33,7 +33,7 @@ func Registrations(p *term.Page, list []*api.ServiceRegistration, wide bool) {
 	for _, r := range list {
 		row := []string{r.JobID, strconv.Itoa(r.Instance), net.JoinHostPort(r.Address, strconv.Itoa(r.Port)),
 			human.Dash(strings.Join(r.Tags, ", ")), short(r.NodeID), short(r.AllocID)}
-		if zones { // one that all have in common says nothing
+		if zones { // a common zone is not informative
 			row = append(row, human.Dash(r.Zone))
 		}
 		rows = append(rows, row)
@@ -41,7 +41,7 @@ func Registrations(p *term.Page, list []*api.ServiceRegistration, wide bool) {
 	p.Table(head, rows)
 }
 
-// Services writes the names of services.
+// Services writes a list of services.
 func Services(p *term.Page, list []*api.ServiceListStub, namespaces bool) {
 	var rows [][]string
 	for _, n := range list {

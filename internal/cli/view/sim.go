@@ -14,8 +14,8 @@ import (
 	"github.com/reeve-run/reeve/internal/sim"
 )
 
-// SimReport writes what a simulation measured; of one that asked whether jobs
-// would fit, the answer comes first.
+// SimReport writes the results of a simulation. If the question was whether jobs fit,
+// the answer comes first.
 func SimReport(p *term.Page, r *sim.Report, fit bool) {
 	if fit {
 		simAnswer(p, r)
@@ -44,7 +44,7 @@ func simAnswer(p *term.Page, r *sim.Report) {
 	}
 }
 
-// simWaiting writes what has no room, and why.
+// simWaiting writes the waiting instances with their reasons.
 func simWaiting(p *term.Page, r *sim.Report) {
 	if len(r.Waiting) == 0 {
 		return
@@ -67,7 +67,7 @@ func simWaiting(p *term.Page, r *sim.Report) {
 	}
 }
 
-// simFleet writes how full the fleet is.
+// simFleet writes the utilization of the fleet.
 func simFleet(p *term.Page, r *sim.Report) {
 	p.Section("Fleet")
 	p.Fields(
@@ -84,10 +84,10 @@ func simFleet(p *term.Page, r *sim.Report) {
 	p.Table([]string{"", "Capacity", "Peak use", "Final use", "Free", "Stranded of free"}, rows)
 }
 
-// eventsShown is how many events the report lists.
+// eventsShown limits the events of the report.
 const eventsShown = 6
 
-// simSpeed writes how long things took.
+// simSpeed writes the measured times.
 func simSpeed(p *term.Page, r *sim.Report) {
 	p.Section("Speed")
 	fields := []term.Field{
@@ -176,7 +176,7 @@ func simServer(p *term.Page, r *sim.Report) {
 	p.Fields(fields...)
 }
 
-// amount is a quantity of a dimension.
+// amount formats a quantity of a dimension.
 func amount(dimension string, n int64) string {
 	if dimension == "cpu" {
 		return thousands(n) + " MHz"
@@ -201,7 +201,7 @@ func bytesWords(n int64) string {
 	return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
 }
 
-// thousands writes a number with its thousands apart.
+// thousands formats a number with commas.
 func thousands(n int64) string {
 	text := fmt.Sprint(n)
 	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
@@ -210,7 +210,7 @@ func thousands(n int64) string {
 	return text
 }
 
-// brief is a measured time with as many digits as mean something.
+// brief formats a measured time with its significant digits.
 func brief(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:

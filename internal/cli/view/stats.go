@@ -11,8 +11,7 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/human"
 )
 
-// inUse is what a task uses now of what is reserved for it; "" when that is not
-// known.
+// inUse describes a task's current usage of its reserved resources; "" if it is unknown.
 func inUse(a *api.Allocation, task string, stats *api.AllocationStats) string {
 	if stats == nil || stats.Tasks[task] == nil || stats.Tasks[task].ResourceUsage == nil {
 		return ""
@@ -34,7 +33,7 @@ func inUse(a *api.Allocation, task string, stats *api.AllocationStats) string {
 	return strings.Join(parts, ", ")
 }
 
-// share is an amount against another one.
+// share formats an amount with its percentage of the whole.
 func share(used, of string, amount, whole float64) string {
 	if whole <= 0 {
 		return used

@@ -21,8 +21,7 @@ func firstLine(s string) string {
 	return line
 }
 
-// TaskOrder lists an allocation's tasks as the job declares them; those that
-// the job does not know come last.
+// TaskOrder lists an allocation's tasks in the order of the job, then unknown tasks.
 func TaskOrder(a *api.Allocation) []string {
 	var names []string
 	seen := map[string]bool{}
@@ -73,7 +72,7 @@ func task(p *term.Page, a *api.Allocation, name string, stats *api.AllocationSta
 	p.Table([]string{"Time", "Event", "Description"}, rows)
 }
 
-// result writes what a task left as its result.
+// result writes the result of a task.
 func result(p *term.Page, text string) {
 	if text == "" {
 		return
@@ -109,7 +108,7 @@ func whenTime(now, t time.Time) string {
 	return human.When(now, t.UnixNano())
 }
 
-// TaskKind says what a task is to its group.
+// TaskKind returns the role of a task in its group.
 func TaskKind(a *api.Allocation, name string) string {
 	if a.Job == nil {
 		return ""
@@ -128,7 +127,7 @@ func TaskKind(a *api.Allocation, name string) string {
 	return t.Lifecycle.Hook
 }
 
-// taskResources is what a task holds on its node.
+// taskResources describes the resources that a task holds on its node.
 func taskResources(a *api.Allocation, name string) string {
 	if a.AllocatedResources == nil || a.AllocatedResources.Tasks[name] == nil {
 		return ""
@@ -147,7 +146,7 @@ func taskResources(a *api.Allocation, name string) string {
 	return text
 }
 
-// EventInWords is what an event says for people.
+// EventInWords returns the description of an event.
 func EventInWords(e *api.TaskEvent) string {
 	return cmp.Or(e.DisplayMessage, e.Message, e.DriverError, e.SetupError, e.KillReason, e.RestartReason)
 }

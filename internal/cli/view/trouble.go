@@ -15,8 +15,7 @@ import (
 	"github.com/reeve-run/reeve/internal/cli/term"
 )
 
-// Troubles writes what is wrong with a job's instances, and what to type about
-// each.
+// Troubles writes the troubles of a job, with the next commands for each.
 func Troubles(p *term.Page, job string, list []*api.Trouble) {
 	if len(list) == 0 {
 		return
@@ -30,13 +29,13 @@ func Troubles(p *term.Page, job string, list []*api.Trouble) {
 	}
 }
 
-// longestWords bounds what is shown of a trouble, in characters.
+// longestWords limits the length of a trouble, in characters.
 const longestWords = 320
 
-// pageBegins finds where an answer is a page for browsers.
+// pageBegins matches the start of an HTML page in a response.
 var pageBegins = regexp.MustCompile(`(?i):?\s*<(!doctype|html|head|body)\b`)
 
-// troubleWords is what is wrong, without pages for browsers.
+// troubleWords returns the message of a trouble without HTML pages.
 func troubleWords(t *api.Trouble) string {
 	words := t.String()
 	if at := pageBegins.FindStringIndex(words); at != nil {
@@ -45,7 +44,7 @@ func troubleWords(t *api.Trouble) string {
 	return term.Cut(words, longestWords)
 }
 
-// IsOfCheck reports whether it is a check that fails.
+// IsOfCheck reports whether a check fails.
 func IsOfCheck(t *api.Trouble) bool {
 	switch t.Kind {
 	case api.TroubleCheckFailed, api.TroubleCheckTimeout, api.TroubleCheckRefused:
@@ -54,8 +53,7 @@ func IsOfCheck(t *api.Trouble) bool {
 	return false
 }
 
-// WithoutSlowStarts leaves out checks that have failed for a moment only, where
-// something else is wrong.
+// WithoutSlowStarts omits checks that have failed only briefly, if other troubles exist.
 func WithoutSlowStarts(list []*api.Trouble, now time.Time) []*api.Trouble {
 	settled := slices.DeleteFunc(slices.Clone(list), func(t *api.Trouble) bool { return IsOfCheck(t) && now.Sub(t.At) < CheckPatience })
 	if len(settled) == 0 {
@@ -64,7 +62,7 @@ func WithoutSlowStarts(list []*api.Trouble, now time.Time) []*api.Trouble {
 	return settled
 }
 
-// TroubleInWords is a trouble with how often it happened, and what comes next.
+// TroubleInWords describes a trouble with its frequency and next attempt.
 func TroubleInWords(t *api.Trouble, now time.Time) string {
 	var about []string
 	if t.Count > 1 {
@@ -89,7 +87,7 @@ func TroubleInWords(t *api.Trouble, now time.Time) string {
 	return troubleWords(t) + " (" + strings.Join(about, ", ") + ")"
 }
 
-// TroubleNext suggests what to type about a trouble.
+// TroubleNext suggests the next commands for a trouble.
 func TroubleNext(job string, t *api.Trouble) []string {
 	id := api.ShortID(t.Allocation)
 	var next []string
@@ -118,8 +116,8 @@ func TroubleNext(job string, t *api.Trouble) []string {
 	return next
 }
 
-// TroubleKey is the same for a trouble as long as nobody needs to hear of it
-// again: numbers in its words, as ports and process ids, may change.
+// TroubleKey returns a key that is the same for repeated reports of a trouble. It
+// ignores numbers in messages, such as ports and process ids.
 func TroubleKey(t *api.Trouble) string {
 	return fmt.Sprint(t.Group, t.JobVersion, t.Kind, t.Task, t.Service, t.Check, t.ExitCode, t.Signal, t.StatusCode,
 		strings.Map(func(r rune) rune {
@@ -130,6 +128,6 @@ func TroubleKey(t *api.Trouble) string {
 		}, t.Message))
 }
 
-// CheckPatience is for how long a check fails before that is said: tasks need a
-// moment until they listen.
+// CheckPatience is the time for which a check must fail before it is reported, because
+// tasks need a moment until they listen.
 const CheckPatience = 3 * time.Second

@@ -23,7 +23,7 @@ func onOff(on bool) string {
 	return "off"
 }
 
-// orWord is s, or the word when there is nothing to say.
+// orWord returns s, or the word if s is empty.
 func orWord(s, word string) string {
 	if s == "" {
 		return word
