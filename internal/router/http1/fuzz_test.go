@@ -10,7 +10,8 @@ import (
 )
 
 // net/http accepts each request that this package accepts, with the same method,
-// target, host, fields and body, and the same end.
+// target, host, fields and body, and the same end. It also reads the same from
+// the request that the proxy forwards.
 func FuzzRequestsMeanTheSameToNetHTTP(f *testing.F) {
 	for _, s := range []string{
 		"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
@@ -47,6 +48,9 @@ func FuzzRequestsMeanTheSameToNetHTTP(f *testing.F) {
 		}
 		if d := difference(ours, theirs); d != "" {
 			t.Fatalf("%q: (-ours +net/http)\n%s", text, d)
+		}
+		if problem := rewritten(text, ours); problem != "" {
+			t.Fatalf("%q: %s", text, problem)
 		}
 	})
 }
