@@ -173,7 +173,7 @@ func (s *deployer) applyRestart(p *phase, st *step, d *api.Decision) {
 	}
 	wanted := make(map[string]*api.Launch)
 	least, known, goesOn := Complete, true, false
-	for _, name := range st.restartedTasks() {
+	for _, name := range restartedTasks(st) {
 		task := st.on.group.def.Task(name)
 		goesOn = goesOn || task != nil && goalOf(s.job, task) == api.GoalRunning
 		if task == nil || a.Launches != nil && a.Launches.Tasks[name] != nil && a.Launches.Tasks[name].Index >= d.CreateIndex {
@@ -227,7 +227,7 @@ func (s *deployer) showRestartedStep(st *step, d *api.Decision) {
 		st.action != none, st.status != Complete, st.on.state != placed && st.on.state != running:
 		return
 	}
-	for _, name := range st.restartedTasks() {
+	for _, name := range restartedTasks(st) {
 		if task := st.on.group.def.Task(name); task != nil {
 			if is := taskStatus(s.job, a, task); is == Starting || is == Started && st.status == Complete {
 				st.status, st.why = is, restartReason(d)
@@ -238,7 +238,7 @@ func (s *deployer) showRestartedStep(st *step, d *api.Decision) {
 
 // restartedTasks are the tasks that a restart of the step runs again: those that it
 // names, or else those that go on running.
-func (st *step) restartedTasks() []string {
+func restartedTasks(st *step) []string {
 	if st.tasks != nil {
 		return st.tasks
 	}

@@ -69,7 +69,7 @@ func isDeployed(phases []*phase) bool {
 
 // hasExcess reports whether allocations of the deployed groups are yet to be told to
 // stop: an evaluation does that.
-func (s *facts) hasExcess() bool {
+func (s *checker) hasExcess() bool {
 	return slices.ContainsFunc(s.groups, func(g *group) bool { return g.rolling && len(g.excess) > 0 })
 }
 

@@ -12,7 +12,7 @@ type place struct {
 	node  string // of a job that runs on every node
 }
 
-func (i *instance) place() place { return place{i.group.name, i.index, i.node} }
+func (i *instance) place() place { return place{group: i.group.name, index: i.index, node: i.node} }
 
 // name is group-index, or group@node of a job that runs on every node; a canary
 // is told apart from the instance whose place it is to take.
