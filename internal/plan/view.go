@@ -30,7 +30,7 @@ func Derive(r Reader, key api.NamespacedID, job *api.Job, now time.Time) *View {
 // Release gives the view's memory back. What it returned before stays as it is.
 func (v *View) Release() {
 	if v.plans != nil {
-		v.release()
+		v.plans.release()
 	}
 	v.plans = nil
 }
