@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/plan"
+	"github.com/reeve-run/reeve/internal/plan/view"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -29,24 +29,24 @@ func BenchmarkDerive(b *testing.B) {
 	register("1")
 	w.evaluate(w.evaluation())
 	w.say("healthy", w.allocations())
-	measure := func(what string, show func(*plan.View)) {
+	measure := func(what string, show func(*view.View)) {
 		b.Run(what, func(b *testing.B) {
 			snap, job := w.snapshot(), w.newest()
 			b.ReportAllocs()
 			for b.Loop() {
-				v := plan.Derive(snap, job.Key(), job, w.now)
+				v := view.Derive(snap, job.Key(), job, w.now)
 				show(v)
 				v.Release()
 			}
 		})
 	}
-	list := func(v *plan.View) {
+	list := func(v *view.View) {
 		if len(v.List()) == 0 {
 			b.Fatal("no plan")
 		}
 	}
 	measure("well", list)
-	measure("well/whole", func(v *plan.View) { v.All() })
+	measure("well/whole", func(v *view.View) { v.All() })
 	register("2")
 	measure("older", list)
 	register("1")
@@ -87,7 +87,7 @@ func BenchmarkStatuses(b *testing.B) {
 	for b.Loop() {
 		snap, plans := w.snapshot(), 0
 		for job := range snap.Jobs() {
-			v := plan.Derive(snap, job.Key(), job, w.now)
+			v := view.Derive(snap, job.Key(), job, w.now)
 			plans += len(v.List())
 			v.Release()
 		}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/plan"
+	"github.com/reeve-run/reeve/internal/plan/operator"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -26,7 +26,7 @@ import (
 //	deployment                  print how the newest one stands
 func init() {
 	verbs["promote"] = func(w *world, args, _ []string) string {
-		d, err := plan.Promote(w.snapshot(), w.latest(), args)
+		d, err := operator.Promote(w.snapshot(), w.latest(), args)
 		if err != nil {
 			return "refused: " + err.Error() + "\n"
 		}
@@ -51,7 +51,7 @@ func init() {
 			unhealthy = ids
 		}
 		d := w.latest()
-		if err := plan.CheckHealth(w.snapshot(), d, healthy, unhealthy); err != nil {
+		if err := operator.CheckHealth(w.snapshot(), d, healthy, unhealthy); err != nil {
 			return "refused: " + err.Error() + "\n"
 		}
 		cmd := &state.SetAllocHealth{DeploymentID: d.ID, Healthy: healthy, Unhealthy: unhealthy, Time: w.now.UnixNano()}
@@ -62,7 +62,7 @@ func init() {
 		return w.print(w.evaluation())
 	}
 	verbs["unblock"] = func(w *world, _, _ []string) string {
-		return "refused: " + plan.Unblock(w.latest()).Error() + "\n"
+		return "refused: " + operator.Unblock(w.latest()).Error() + "\n"
 	}
 	verbs["deployment"] = func(w *world, _, _ []string) string { return w.standing() }
 	events["revert"] = func(w *world, args, _ []string) {
@@ -90,7 +90,7 @@ func (w *world) latest() *api.Deployment {
 // promote has the canaries of the groups promoted.
 func (w *world) promote(groups []string) {
 	w.t.Helper()
-	d, err := plan.Promote(w.snapshot(), w.latest(), groups)
+	d, err := operator.Promote(w.snapshot(), w.latest(), groups)
 	if err != nil {
 		w.t.Fatal(err)
 	}

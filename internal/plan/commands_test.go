@@ -13,7 +13,8 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/placement"
-	"github.com/reeve-run/reeve/internal/plan"
+	"github.com/reeve-run/reeve/internal/plan/deployment"
+	"github.com/reeve-run/reeve/internal/plan/view"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -286,7 +287,7 @@ func (w *world) check() string {
 	if !d.IsActive() {
 		return fmt.Sprintf("deployment of v%d has ended: %s\n", d.JobVersion, d.Status)
 	}
-	v := plan.CheckDeployment(w.snapshot(), w.newest(), d, w.now)
+	v := deployment.Check(w.snapshot(), w.newest(), d, w.now)
 	if len(v.Promote) > 0 {
 		w.promote(v.Promote)
 		return fmt.Sprintf("promotes %s\n", strings.Join(v.Promote, ", "))
@@ -321,7 +322,7 @@ func (w *world) after(duration string) string {
 func (w *world) tree() string {
 	var out strings.Builder
 	for _, p := range w.plans() {
-		out.WriteString(plan.Draw(p))
+		out.WriteString(view.Draw(p))
 	}
 	return out.String()
 }

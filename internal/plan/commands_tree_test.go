@@ -14,7 +14,8 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/placement"
-	"github.com/reeve-run/reeve/internal/plan"
+	"github.com/reeve-run/reeve/internal/plan/operator"
+	"github.com/reeve-run/reeve/internal/plan/view"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -75,7 +76,7 @@ func (w *world) decide(args []string) string {
 // decided stores what an operator decides, unless that makes no sense.
 func (w *world) decided(name string, verb api.Verb, req *api.PlanRequest) error {
 	w.t.Helper()
-	d, err := plan.Decide(w.snapshot(), w.newest(), name, verb, req, w.now)
+	d, err := operator.Decide(w.snapshot(), w.newest(), name, verb, req, w.now)
 	if err != nil {
 		return err
 	}
@@ -92,7 +93,7 @@ func (w *world) decided(name string, verb api.Verb, req *api.PlanRequest) error 
 			cmd.DeploymentUpdate = &state.DeploymentUpdate{ID: latest.ID, Status: api.DeploymentRunning}
 		}
 	}
-	if status, ok := plan.RestartStatus(verb); ok && d.Plan == api.PlanRestart && d.Phase == "" {
+	if status, ok := operator.RestartStatus(verb); ok && d.Plan == api.PlanRestart && d.Phase == "" {
 		cmd.UpdateRestart = &state.UpdateRestart{ID: d.Run, Status: status, Description: "by op", Time: w.now.UnixNano()}
 	}
 	w.apply(cmd)
@@ -203,7 +204,7 @@ func (w *world) launched(names []string) {
 }
 
 func (w *world) statuses() string {
-	v := plan.Derive(w.snapshot(), w.key(), w.newest(), w.now)
+	v := view.Derive(w.snapshot(), w.key(), w.newest(), w.now)
 	defer v.Release()
 	var out strings.Builder
 	for _, p := range v.List() {

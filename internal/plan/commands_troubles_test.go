@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/plan"
+	"github.com/reeve-run/reeve/internal/plan/view"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -85,7 +85,7 @@ func (w *world) crashes(args []string) {
 }
 
 func (w *world) troubles(args []string) string {
-	of := plan.TroubleFilter{}
+	of := view.TroubleFilter{}
 	if len(args) > 0 {
 		var version uint64
 		if n, _ := fmt.Sscanf(args[0], "v%d", &version); n == 1 {
@@ -95,7 +95,7 @@ func (w *world) troubles(args []string) string {
 		}
 	}
 	var b strings.Builder
-	for _, t := range plan.Troubles(w.snapshot(), w.key(), w.newest(), of, w.now) {
+	for _, t := range view.Troubles(w.snapshot(), w.key(), w.newest(), of, w.now) {
 		fmt.Fprintf(&b, "%s v%d %s", t.Kind, t.JobVersion, t)
 		if t.NodeName != "" {
 			b.WriteString(", on " + t.NodeName)

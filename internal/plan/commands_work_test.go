@@ -13,6 +13,8 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/plan"
+	"github.com/reeve-run/reeve/internal/plan/operator"
+	"github.com/reeve-run/reeve/internal/plan/view"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -72,7 +74,7 @@ func (w *world) startRestart(options map[string]string) string {
 	req.BatchSize, _ = strconv.Atoi(options["batch"])
 	req.MaxUnhealthy, _ = strconv.Atoi(options["max"])
 	req.BatchWait, _ = time.ParseDuration(options["wait"])
-	j, err := plan.NewRestart(w.snapshot(), w.newest(), req, w.now)
+	j, err := operator.NewRestart(w.snapshot(), w.newest(), req, w.now)
 	if err != nil {
 		return refused(w.t, err)
 	}
@@ -112,7 +114,7 @@ func (w *world) restartOf() string {
 
 func (w *world) instanceVerb(verb, name string, options map[string]string) string {
 	w.t.Helper()
-	d, err := plan.DecideInstance(w.snapshot(), w.newest(), name, api.Verb(verb),
+	d, err := operator.DecideInstance(w.snapshot(), w.newest(), name, api.Verb(verb),
 		&api.InstanceRequest{Tasks: listOf(options["tasks"]), By: "op", Reason: options["why"]}, w.now)
 	if err != nil {
 		return refused(w.t, err)
@@ -127,7 +129,7 @@ func (w *world) instanceVerb(verb, name string, options map[string]string) strin
 
 func (w *world) listInstances() string {
 	var out strings.Builder
-	for _, in := range plan.Instances(w.snapshot(), w.key(), w.newest(), w.now) {
+	for _, in := range view.Instances(w.snapshot(), w.key(), w.newest(), w.now) {
 		fmt.Fprintf(&out, "%s %s v%d", in.Name, in.State, in.JobVersion)
 		if in.NodeID != "" {
 			out.WriteString(" on " + in.NodeID)

@@ -4,18 +4,14 @@
 package plan
 
 import (
-	"crypto/sha256"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/plan/ident"
+	"github.com/reeve-run/reeve/internal/plan/reschedule"
 )
-
-// together is how far apart the due times of instances may be that are started
-// anew by one evaluation.
-const together = time.Second
 
 // An followUp is something to be looked at again at a known time.
 type followUp struct {
@@ -29,7 +25,7 @@ type followUp struct {
 func (w *work) followUps() {
 	waiting := slices.DeleteFunc(w.due, func(p followUp) bool {
 		e := w.evaluation(p.about.FollowupEvalID)
-		return e != nil && !e.IsTerminal() && e.ID != w.eval.ID && !e.WaitUntil.After(p.due.Add(together))
+		return e != nil && !e.IsTerminal() && e.ID != w.Eval.ID && !e.WaitUntil.After(p.due.Add(reschedule.Together))
 	})
 	slices.SortStableFunc(waiting, func(a, b followUp) int {
 		if c := strings.Compare(a.trigger, b.trigger); c != 0 {
@@ -39,7 +35,7 @@ func (w *work) followUps() {
 	})
 	for len(waiting) > 0 {
 		first, n := waiting[0], 1
-		for n < len(waiting) && waiting[n].trigger == first.trigger && waiting[n].due.Sub(first.due) <= together {
+		for n < len(waiting) && waiting[n].trigger == first.trigger && waiting[n].due.Sub(first.due) <= reschedule.Together {
 			n++
 		}
 		e := w.followUp(first.trigger, waiting[n-1].due, first.about.ID)
@@ -65,7 +61,7 @@ func (w *work) evaluation(id string) *api.Evaluation {
 	if id == "" {
 		return nil
 	}
-	return w.r.Evaluation(id)
+	return w.R.Evaluation(id)
 }
 
 func (w *work) followUp(trigger string, due time.Time, about string) *api.Evaluation {
@@ -74,20 +70,11 @@ func (w *work) followUp(trigger string, due time.Time, about string) *api.Evalua
 		description = "gives up allocations whose node is out of reach by then"
 	}
 	return &api.Evaluation{
-		ID: deriveID(w.eval.ID, trigger, about), Namespace: w.key.Namespace, JobID: w.key.ID,
-		Priority: w.job.Priority, Type: w.job.Type, TriggeredBy: trigger,
-		JobModifyIndex: w.job.JobModifyIndex, Status: api.EvalStatusPending,
+		ID: ident.Derive(w.Eval.ID, trigger, about), Namespace: w.Key.Namespace, JobID: w.Key.ID,
+		Priority: w.Job.Priority, Type: w.Job.Type, TriggeredBy: trigger,
+		JobModifyIndex: w.Job.JobModifyIndex, Status: api.EvalStatusPending,
 		StatusDescription: description,
-		WaitUntil:         due, PreviousEval: w.eval.ID,
-		CreateTime: w.now.UnixNano(), ModifyTime: w.now.UnixNano(),
+		WaitUntil:         due, PreviousEval: w.Eval.ID,
+		CreateTime: w.Now.UnixNano(), ModifyTime: w.Now.UnixNano(),
 	}
-}
-
-// deriveID makes an identifier in UUID form from what it is about: deriving
-// twice from the same gives the same.
-func deriveID(parts ...string) string {
-	h := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
-	h[6] = h[6]&0x0f | 0x80 // version 8: made by a method of one's own
-	h[8] = h[8]&0x3f | 0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", h[0:4], h[4:6], h[6:8], h[8:10], h[10:16])
 }

@@ -3,46 +3,50 @@
 
 package plan
 
-import "github.com/reeve-run/reeve/api"
+import (
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/plan/decision"
+	"github.com/reeve-run/reeve/internal/plan/tree"
+)
 
 // holds says what the job waits for an operator with; "" if it does not. A job
 // that an operator holds is not over, although nothing of it may run. Rolling
 // restarts, drains and custom plans are left out: they work on allocations that
 // are alive.
 func (w *work) holds() string {
-	if w.job == nil || w.job.Failure != nil {
+	if w.Job == nil || w.Job.Failure != nil {
 		return ""
 	}
-	for _, t := range w.trees {
-		switch t.name {
+	for _, t := range w.Trees {
+		switch t.Name {
 		case api.PlanDeploy, api.PlanRecovery, api.PlanDecommission, api.PlanUninstall:
 			if why := w.holdsTree(t); why != "" {
-				return "plan " + t.name + ": " + why
+				return "plan " + t.Name + ": " + why
 			}
 		}
 	}
 	return ""
 }
 
-func (w *work) holdsTree(t *tree) string {
-	for _, p := range t.phases {
+func (w *work) holdsTree(t *tree.Tree) string {
+	for _, p := range t.Phases {
 		switch {
-		case t.held:
+		case t.Held:
 			if w.hasRest(p) {
-				return t.holdReason(w.deployment)
+				return t.HoldReason(w.Deployment)
 			}
-		case p.canaries:
-			if p.waitsForPromotion() {
-				return "the canaries of group " + p.group.name + " wait for promotion"
+		case p.Canaries:
+			if p.WaitsForPromotion() {
+				return "the canaries of group " + p.Group.Name + " wait for promotion"
 			}
-		case !p.open || p.unpromoted:
-		case p.held:
+		case !p.Open || p.Unpromoted:
+		case p.Held:
 			if w.hasRest(p) {
-				return "phase " + p.name + ": " + whyHeld(p.heldBy)
+				return "phase " + p.Name + ": " + decision.WhyHeld(p.HeldBy)
 			}
-		case p.waits > 0:
+		case p.Waits > 0:
 			if w.hasRest(p) {
-				return "phase " + p.name + ": " + whyCanary
+				return "phase " + p.Name + ": " + tree.WhyCanary
 			}
 		default:
 			if why := w.holdsStep(t, p); why != "" {
@@ -54,18 +58,18 @@ func (w *work) holdsTree(t *tree) string {
 }
 
 // hasRest reports whether steps of the phase have yet to be begun.
-func (w *work) hasRest(p *phase) bool {
-	for i := range p.steps {
-		st := &p.steps[i]
-		isLater := i > 0 && st.on != nil && p.steps[i-1].on == st.on
+func (w *work) hasRest(p *tree.Phase) bool {
+	for i := range p.Steps {
+		st := &p.Steps[i]
+		isLater := i > 0 && st.On != nil && p.Steps[i-1].On == st.On
 		if w.isBegunElsewhere(st) && !isLater { // recovery begins the first step of an instance
 			continue
 		}
-		switch st.shown() {
-		case Pending, Waiting, Delayed:
+		switch st.Shown() {
+		case tree.Pending, tree.Waiting, tree.Delayed:
 			return true
-		case Prepared:
-			if !st.next {
+		case tree.Prepared:
+			if !st.Next {
 				return true
 			}
 		}
@@ -75,25 +79,19 @@ func (w *work) hasRest(p *phase) bool {
 
 // isBegunElsewhere reports whether another plan does now what the step is about:
 // recovery brings an instance back at the newest version.
-func (w *work) isBegunElsewhere(st *step) bool {
-	return st.on != nil && w.asked[st.on.number] && w.ownVersion(st.on) == w.job
+func (w *work) isBegunElsewhere(st *tree.Step) bool {
+	return st.On != nil && w.asked[st.On.Number] && w.OwnVersion(st.On) == w.Job
 }
 
 // holdsStep says why a step of the phase is held by itself.
-func (w *work) holdsStep(t *tree, p *phase) string {
-	if !t.rulings.rulesSteps() {
+func (w *work) holdsStep(t *tree.Tree, p *tree.Phase) string {
+	if !t.Rulings.RulesSteps() {
 		return ""
 	}
-	for i := range p.steps {
-		if st := &p.steps[i]; st.status == Waiting && st.extraOrZero().held != nil && !w.isBegunElsewhere(st) {
-			return st.name() + ": " + whyHeld(st.extraOrZero().held)
+	for i := range p.Steps {
+		if st := &p.Steps[i]; st.Status == tree.Waiting && st.ExtraOrZero().Held != nil && !w.isBegunElsewhere(st) {
+			return st.Name() + ": " + decision.WhyHeld(st.ExtraOrZero().Held)
 		}
 	}
 	return ""
-}
-
-// waitsForPromotion reports whether the phase's canaries are well, and wait for
-// somebody to promote them.
-func (p *phase) waitsForPromotion() bool {
-	return len(p.steps) > 0 && p.areHealthy() && !of(p.group.def.Update.AutoPromote)
 }

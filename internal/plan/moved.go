@@ -3,7 +3,10 @@
 
 package plan
 
-import "github.com/reeve-run/reeve/api"
+import (
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/plan/launch"
+)
 
 // hasMoved reports whether what a node said of an allocation's tasks may let
 // another step of some plan begin: one whose launch the servers wait for did
@@ -52,7 +55,7 @@ func ends(a *api.Allocation, task string) bool {
 	}
 	for _, t := range g.Tasks {
 		if t.Name == task {
-			return goalOf(a.Job, t) != api.GoalRunning
+			return launch.GoalOf(a.Job, t) != api.GoalRunning
 		}
 	}
 	return false

@@ -10,6 +10,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/plan"
+	"github.com/reeve-run/reeve/internal/plan/view"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -125,7 +126,7 @@ func TestOrphansThatGoOnAreInstances(t *testing.T) {
 		t.Helper()
 		snap := o.store.Snapshot()
 		var got []string
-		for _, in := range plan.Instances(snap, api.NamespacedID{Namespace: "default", ID: "web"}, snap.Job("default", "web"), o.now) {
+		for _, in := range view.Instances(snap, api.NamespacedID{Namespace: "default", ID: "web"}, snap.Job("default", "web"), o.now) {
 			word := in.Name + " " + in.State
 			if in.Orphan {
 				word += " orphan"

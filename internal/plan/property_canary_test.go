@@ -11,6 +11,8 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/plan"
+	"github.com/reeve-run/reeve/internal/plan/deployment"
+	"github.com/reeve-run/reeve/internal/plan/operator"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -40,7 +42,7 @@ func (w *world) promoteAny(t *rapid.T) {
 	if rapid.Bool().Draw(t, "by group") {
 		groups = []string{"g0"}
 	}
-	if promoted, err := plan.Promote(w.snapshot(), d, groups); err == nil {
+	if promoted, err := operator.Promote(w.snapshot(), d, groups); err == nil {
 		for name, g := range promoted.Groups {
 			if g.Promoted && !d.Groups[name].Promoted {
 				w.promote([]string{name})
@@ -61,12 +63,12 @@ func (w *world) judgeAny(t *rapid.T) {
 	if !well {
 		healthy, unhealthy = nil, healthy
 	}
-	if plan.CheckHealth(w.snapshot(), d, healthy, unhealthy) != nil {
+	if operator.CheckHealth(w.snapshot(), d, healthy, unhealthy) != nil {
 		return
 	}
 	cmd := &state.SetAllocHealth{DeploymentID: d.ID, Healthy: healthy, Unhealthy: unhealthy, Time: w.now.UnixNano()}
 	if !well {
-		cmd.Status, cmd.Description = api.DeploymentFailed, plan.FailedUnhealthy
+		cmd.Status, cmd.Description = api.DeploymentFailed, deployment.FailedUnhealthy
 	}
 	w.apply(cmd)
 }

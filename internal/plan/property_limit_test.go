@@ -12,6 +12,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/placement"
 	"github.com/reeve-run/reeve/internal/plan"
+	"github.com/reeve-run/reeve/internal/plan/tree"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -97,7 +98,7 @@ func (w *world) checkHeld(t *rapid.T, r *plan.Result) {
 	for _, p := range plans {
 		for _, ph := range p.Phases {
 			for _, st := range ph.Steps {
-				recovered[api.InstanceName(st.Group, st.Index)] = recovered[api.InstanceName(st.Group, st.Index)] || p.Name == api.PlanRecovery && st.Status == plan.Prepared
+				recovered[api.InstanceName(st.Group, st.Index)] = recovered[api.InstanceName(st.Group, st.Index)] || p.Name == api.PlanRecovery && st.Status == tree.Prepared
 			}
 		}
 	}
@@ -107,14 +108,14 @@ func (w *world) checkHeld(t *rapid.T, r *plan.Result) {
 		for _, ph := range p.Phases {
 			may = may || ph.Interrupted
 			for _, st := range ph.Steps {
-				waits := st.Status == plan.Waiting && !strings.HasSuffix(st.Message, "when the canaries of every group are")
+				waits := st.Status == tree.Waiting && !strings.HasSuffix(st.Message, "when the canaries of every group are")
 				may = may || waits
-				moves = moves || isUnderWay(st) || st.Status == plan.Prepared || st.Status == plan.Delayed || st.Status == plan.Error || st.Status == plan.Waiting && !waits
+				moves = moves || isUnderWay(st) || st.Status == tree.Prepared || st.Status == tree.Delayed || st.Status == tree.Error || st.Status == tree.Waiting && !waits
 				moves = moves || recovered[api.InstanceName(st.Group, st.Index)]
-				must = must || p.Name == api.PlanDeploy && p.Interrupted && (st.Status == plan.Pending || waits) && !recovered[api.InstanceName(st.Group, st.Index)]
+				must = must || p.Name == api.PlanDeploy && p.Interrupted && (st.Status == tree.Pending || waits) && !recovered[api.InstanceName(st.Group, st.Index)]
 			}
 		}
-		must = must || p.Name == api.PlanDeploy && p.Status == plan.Waiting && !moves
+		must = must || p.Name == api.PlanDeploy && p.Status == tree.Waiting && !moves
 	}
 	if job.Held && !may || must && !job.Held {
 		t.Fatalf("the job is held %v (%s)\n%s", job.Held, job.HeldReason, w.tree())

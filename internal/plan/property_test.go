@@ -14,7 +14,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/placement"
-	"github.com/reeve-run/reeve/internal/plan"
+	"github.com/reeve-run/reeve/internal/plan/tree"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -278,20 +278,20 @@ func (w *world) checkReasons(t *rapid.T, o *placement.Outcome) {
 				a := w.snapshot().Allocation(st.Allocation)
 				problem := ""
 				switch st.Status {
-				case plan.Prepared:
+				case tree.Prepared:
 					if e := w.snapshot().BlockedEvaluation(api.DefaultNamespace, w.job); o.Queued[st.Group] == 0 || e == nil || e.QueuedAllocations[st.Group] == 0 {
 						problem = "nothing of its group is queued"
 					}
-				case plan.Delayed:
+				case tree.Delayed:
 					e := w.snapshot().Evaluation(a.FollowupEvalID)
 					if e == nil || e.IsTerminal() || e.WaitUntil.After(st.Until.Add(time.Second)) || !st.Until.After(w.now) {
 						problem = fmt.Sprintf("no evaluation is due at %s: %+v", st.Until, e)
 					}
-				case plan.Starting, plan.Started:
+				case tree.Starting, tree.Started:
 					if a == nil || a.IsClientTerminal() || a.IsServerTerminal() != (p.Name == api.PlanDecommission) {
 						problem = "nothing is under way"
 					}
-				case plan.Error, plan.Waiting:
+				case tree.Error, tree.Waiting:
 					if st.Message == "" {
 						problem = "no reason is given"
 					}

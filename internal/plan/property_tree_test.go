@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/plan"
+	"github.com/reeve-run/reeve/internal/plan/view"
 )
 
 // TestAnyRollout lets random things happen to a job with a random declared plan:
@@ -177,7 +177,7 @@ func (r *rollout) restartServer(t *rapid.T) {
 func (r *rollout) plan() *api.Plan { return r.planOf(api.PlanDeploy) }
 
 func (r *rollout) planOf(name string) *api.Plan {
-	v := plan.Derive(r.snapshot(), r.key(), r.newest(), r.now)
+	v := view.Derive(r.snapshot(), r.key(), r.newest(), r.now)
 	defer v.Release()
 	return v.Plan(name)
 }
@@ -265,23 +265,23 @@ func (r *rollout) checkBegun(t *rapid.T, before, after *api.Plan, ran map[run]bo
 			}
 			switch {
 			case after.Interrupted, ph.Interrupted, st.Interrupted:
-				t.Fatalf("%s was begun although it is interrupted:\n%s", st.Name, plan.Draw(after))
+				t.Fatalf("%s was begun although it is interrupted:\n%s", st.Name, view.Draw(after))
 			case j > 0 && ph.Steps[j-1].Index == st.Index && ph.Steps[j-1].Status != api.PlanComplete:
-				t.Fatalf("%s was begun before %s was complete:\n%s", st.Name, ph.Steps[j-1].Name, plan.Draw(after))
+				t.Fatalf("%s was begun before %s was complete:\n%s", st.Name, ph.Steps[j-1].Name, view.Draw(after))
 			}
 			for _, name := range ph.After {
 				if !complete[name] {
-					t.Fatalf("%s was begun before phase %s was complete:\n%s", st.Name, name, plan.Draw(after))
+					t.Fatalf("%s was begun before phase %s was complete:\n%s", st.Name, name, view.Draw(after))
 				}
 			}
 			for _, earlier := range after.Phases[:i] {
 				if after.Strategy == api.StrategySerial && !complete[earlier.Name] {
-					t.Fatalf("%s was begun before phase %s was complete:\n%s", st.Name, earlier.Name, plan.Draw(after))
+					t.Fatalf("%s was begun before phase %s was complete:\n%s", st.Name, earlier.Name, view.Draw(after))
 				}
 			}
 		}
 		if begins > 0 && strings.HasPrefix(ph.Strategy, api.StrategySerial) && len(underWay) > max(ph.MaxParallel, 1) {
-			t.Fatalf("%d instances of %s are under way, and %d may be:\n%s", len(underWay), ph.Name, ph.MaxParallel, plan.Draw(after))
+			t.Fatalf("%d instances of %s are under way, and %d may be:\n%s", len(underWay), ph.Name, ph.MaxParallel, view.Draw(after))
 		}
 	}
 }
@@ -304,7 +304,7 @@ func (r *rollout) checkOrder(t *rapid.T, p *api.Plan) {
 	for _, ph := range p.Phases {
 		for j, st := range ph.Steps {
 			if j > 0 && ph.Steps[j-1].Index == st.Index && isUnderWay(st) && ph.Steps[j-1].Status == api.PlanPending && !slices.ContainsFunc(p.Decisions, func(d *api.Decision) bool { return d.Verb == api.VerbRestart }) {
-				t.Fatalf("%s runs before %s:\n%s", st.Name, ph.Steps[j-1].Name, plan.Draw(p))
+				t.Fatalf("%s runs before %s:\n%s", st.Name, ph.Steps[j-1].Name, view.Draw(p))
 			}
 		}
 	}
@@ -318,11 +318,11 @@ func (r *rollout) checkWaits(t *rapid.T, p *api.Plan) {
 			case (st.Status == api.PlanWaiting || st.Status == api.PlanDelayed || st.Status == api.PlanError) && st.Message == "",
 				st.Status == api.PlanDelayed && !st.Until.After(r.now),
 				st.Forced != nil && st.Status != api.PlanComplete:
-				t.Fatalf("%s is %s: %q until %s:\n%s", st.Name, st.Status, st.Message, st.Until, plan.Draw(p))
+				t.Fatalf("%s is %s: %q until %s:\n%s", st.Name, st.Status, st.Message, st.Until, view.Draw(p))
 			}
 		}
 		if ph.Status == api.PlanError && !slices.ContainsFunc(ph.Steps, func(st *api.Step) bool { return st.Status == api.PlanError }) {
-			t.Fatalf("phase %s is in error, and no step is:\n%s", ph.Name, plan.Draw(p))
+			t.Fatalf("phase %s is in error, and no step is:\n%s", ph.Name, view.Draw(p))
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/plan"
+	"github.com/reeve-run/reeve/internal/plan/view"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -31,7 +31,7 @@ func TestPurgedJobLeavesItsNextNoCrashes(t *testing.T) {
 				t.Errorf("the new allocation comes after %q, with %+v and %+v; want a first one", a.PreviousAllocation, a.Crashes, a.RescheduleTracker)
 			}
 			key := api.NamespacedID{Namespace: api.DefaultNamespace, ID: "web"}
-			for _, row := range plan.Instances(w.snapshot(), key, w.snapshot().Job(key.Namespace, key.ID), w.now) {
+			for _, row := range view.Instances(w.snapshot(), key, w.snapshot().Job(key.Namespace, key.ID), w.now) {
 				if row.CrashCount != 0 || row.CrashReason != "" {
 					t.Errorf("instance %d has %d crashes: %s", row.Index, row.CrashCount, row.CrashReason)
 				}

@@ -10,28 +10,44 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/placement"
+	"github.com/reeve-run/reeve/internal/plan/derive"
+	"github.com/reeve-run/reeve/internal/plan/facts"
+	"github.com/reeve-run/reeve/internal/plan/ident"
+	"github.com/reeve-run/reeve/internal/plan/launch"
+	"github.com/reeve-run/reeve/internal/plan/opt"
+	"github.com/reeve-run/reeve/internal/plan/reschedule"
+	"github.com/reeve-run/reeve/internal/plan/tree"
 )
+
+// canaryStatus marks an allocation as a canary.
+func canaryStatus(s *api.AllocDeploymentStatus) *api.AllocDeploymentStatus {
+	c := api.AllocDeploymentStatus{Canary: true}
+	if s != nil {
+		c.Healthy, c.Timestamp = s.Healthy, s.Timestamp
+	}
+	return &c
+}
 
 // Reconcile works out what is to be done now about the evaluation's job. Job is
 // its newest version; nil if it was purged.
-func Reconcile(r Reader, job *api.Job, eval *api.Evaluation, now time.Time) *Result {
-	p := derivePlans(r, eval.JobKey(), job, eval, now)
-	defer p.release()
-	w := &work{plans: p, result: &Result{Updates: make(map[string]*api.DesiredUpdates)}}
-	w.asked, w.renewed = p.instanceFlags(), p.instanceFlags()
-	trees := w.trees
-	var deploy []*phase
-	if len(trees) > 0 && trees[0].name == api.PlanDeploy {
-		deploy = trees[0].phases
+func Reconcile(r facts.Reader, job *api.Job, eval *api.Evaluation, now time.Time) *Result {
+	p := derive.All(r, eval.JobKey(), job, eval, now)
+	defer p.Release()
+	w := &work{Plans: p, result: &Result{Updates: make(map[string]*api.DesiredUpdates)}}
+	w.asked, w.renewed = p.InstanceFlags(), p.InstanceFlags()
+	trees := w.Trees
+	var deploy []*tree.Phase
+	if len(trees) > 0 && trees[0].Name == api.PlanDeploy {
+		deploy = trees[0].Phases
 	}
 	w.settleDeployment(deploy)
 	asking := 0 // plans that ask for instances
 	for _, t := range trees {
 		asked := len(w.result.Start)
-		for _, p := range t.phases {
-			w.executeAll(p.chosen)
-			if p.waiter != nil {
-				w.due = append(w.due, followUp{p.waiter, p.until, api.TriggerPlanOperation})
+		for _, p := range t.Phases {
+			w.executeAll(p.Chosen)
+			if p.Waiter != nil {
+				w.due = append(w.due, followUp{p.Waiter, p.Until, api.TriggerPlanOperation})
 			}
 		}
 		if len(w.result.Start) > asked {
@@ -54,7 +70,7 @@ func Reconcile(r Reader, job *api.Job, eval *api.Evaluation, now time.Time) *Res
 
 // work turns steps into a Result.
 type work struct {
-	*plans
+	*derive.Plans
 	result *Result
 	active *api.Deployment // the one that new allocations belong to; nil: none
 	due    []followUp
@@ -68,7 +84,7 @@ type work struct {
 	changed map[string]*api.Allocation
 }
 
-func (w *work) executeAll(steps []*step) {
+func (w *work) executeAll(steps []*tree.Step) {
 	w.result.Start = slices.Grow(w.result.Start, starting(steps))
 	for i, st := range steps {
 		w.left = len(steps) - i - 1
@@ -80,10 +96,10 @@ func (w *work) executeAll(steps []*step) {
 // their indexes: where there is room for some only, the lower ones get it. Canaries
 // come first, as in their plan.
 func (w *work) orderByIndex() {
-	if w.job == nil || w.job.RunsOnEveryNode() {
+	if w.Job == nil || w.Job.RunsOnEveryNode() {
 		return
 	}
-	groups := make(map[string]int, len(w.groups))
+	groups := make(map[string]int, len(w.Groups))
 	for _, r := range w.result.Start {
 		if _, seen := groups[r.Group.Name]; !seen {
 			groups[r.Group.Name] = len(groups)
@@ -103,9 +119,9 @@ func (w *work) orderByIndex() {
 }
 
 // starting counts the steps that ask for an instance.
-func starting(steps []*step) (n int) {
+func starting(steps []*tree.Step) (n int) {
 	for _, st := range steps {
-		if st.action == start || st.action == replace {
+		if st.Action == tree.Start || st.Action == tree.Replace {
 			n++
 		}
 	}
@@ -113,41 +129,41 @@ func starting(steps []*step) (n int) {
 }
 
 // execute carries one step out.
-func (w *work) execute(st *step) {
-	if st.action == deregister {
+func (w *work) execute(st *tree.Step) {
+	if st.Action == tree.Deregister {
 		w.result.Deregister = true
 		return
 	}
-	in := st.on
-	counts := w.counts(in.group.name)
-	switch st.action {
-	case leave:
-		w.leave(departure{in.group, in.alloc, st.reason}, st.why)
-		if st.extraOrZero().forced != nil {
+	in := st.On
+	counts := w.counts(in.Group.Name)
+	switch st.Action {
+	case tree.Leave:
+		w.leave(facts.Departure{Group: in.Group, Alloc: in.Alloc, Reason: st.Reason}, st.Why)
+		if st.ExtraOrZero().Forced != nil {
 			w.result.Stop[len(w.result.Stop)-1].ClientStatus = api.AllocClientLost
 		}
-	case launch:
+	case tree.Launch:
 		w.launch(st)
-	case update:
-		if !w.renewed[in.number] { // by another of its steps
-			w.renewed[in.number] = true
+	case tree.Update:
+		if !w.renewed[in.Number] { // by another of its steps
+			w.renewed[in.Number] = true
 			counts.InPlaceUpdate++
 			w.update(in)
 		}
-	case later:
+	case tree.Later:
 		counts.RescheduleLater++
-		w.due = append(w.due, followUp{in.alloc, st.until, api.TriggerReschedule})
-	case start, replace:
+		w.due = append(w.due, followUp{in.Alloc, st.Until, api.TriggerReschedule})
+	case tree.Start, tree.Replace:
 		w.start(st)
 		switch {
-		case in.state == moving:
+		case in.State == facts.Moving:
 			counts.Migrate++
-		case in.state == failed || in.state == ended:
+		case in.State == facts.Failed || in.State == facts.Ended:
 			counts.RescheduleNow++
 			counts.Place++
-		case in.canary && st.action == start:
+		case in.Canary && st.Action == tree.Start:
 			counts.Canary++
-		case in.alloc == nil || in.state == lost || st.action == start:
+		case in.Alloc == nil || in.State == facts.Lost || st.Action == tree.Start:
 			counts.Place++
 		default:
 			counts.DestructiveUpdate++
@@ -156,77 +172,77 @@ func (w *work) execute(st *step) {
 }
 
 // start asks for an instance, and says what it takes the place of.
-func (w *work) start(st *step) {
-	in, def := st.on, st.job.Group(st.on.group.name)
+func (w *work) start(st *tree.Step) {
+	in, def := st.On, st.Job.Group(st.On.Group.Name)
 	r := w.make.request()
 	*r = placement.Request{
-		Job: st.job, Group: def, Index: in.index, NodeID: in.node,
-		Name: w.name(in), Previous: in.alloc, Canary: in.canary,
+		Job: st.Job, Group: def, Index: in.Index, NodeID: in.Node,
+		Name: w.name(in), Previous: in.Alloc, Canary: in.Canary,
 	}
 	if r.Previous == nil {
-		r.Previous = in.last
+		r.Previous = in.Last
 	}
-	if w.active != nil && in.group.rolling && st.job == w.job {
+	if w.active != nil && in.Group.Rolling && st.Job == w.Job {
 		r.Deployment = w.active.ID
 	}
 	w.setPredecessor(r, st)
-	w.asked[in.number] = true
+	w.asked[in.Number] = true
 	w.setRecovery(r, st)
-	first, own := w.firstLaunches(in, r.Previous, st.job, r.Recovery), st.extraOrZero().launches
-	if own == nil && st.job == w.job {
-		own = w.rollout.firstStage(in, first)
+	first, own := w.firstLaunches(in, r.Previous, st.Job, r.Recovery), st.ExtraOrZero().Launches
+	if own == nil && st.Job == w.Job {
+		own = w.Rollout.FirstStage(in, first)
 	}
-	r.Launches = launches(mergeLaunches(first, own))
+	r.Launches = launch.New(launch.Merge(first, own))
 	w.result.Start = append(w.result.Start, r)
 }
 
 // setRecovery says where the request may be placed, and what of its predecessor's
 // it takes over.
-func (w *work) setRecovery(r *placement.Request, st *step) {
-	in := st.on
+func (w *work) setRecovery(r *placement.Request, st *tree.Step) {
+	in := st.On
 	switch {
 	case r.Previous == nil:
 		return
-	case w.ordersOn(in).replacedBy(r.Previous) != nil:
-	case permanentAfter(in.group.def) == 0, st.job != w.ownVersion(in):
+	case w.OrdersOn(in).ReplacedBy(r.Previous) != nil:
+	case facts.PermanentAfter(in.Group.Def) == 0, st.Job != w.OwnVersion(in):
 		return
 	}
-	kind, until := w.recoveredAs(in, r.Previous, w.now)
+	kind, until := w.RecoveredAs(in, r.Previous, w.Now)
 	if r.Recovery = kind; kind != api.RecoveryTransient {
 		return
 	}
 	r.NodeID = r.Previous.NodeID
-	if in.node == "" { // if there is no room on that node, somebody has to look again
-		w.addFollowUp(deriveID("permanent", r.Previous.ID), until, api.TriggerReschedule, "recovers instances anywhere that could not be recovered on their nodes")
+	if in.Node == "" { // if there is no room on that node, somebody has to look again
+		w.addFollowUp(ident.Derive("permanent", r.Previous.ID), until, api.TriggerReschedule, "recovers instances anywhere that could not be recovered on their nodes")
 	}
 }
 
 // name is the instance's; those of a job that runs on every node share it.
-func (w *work) name(in *instance) string {
-	if in.node == "" {
-		return w.make.name(w.key.ID, in.group.name, in.index, w.left)
+func (w *work) name(in *facts.Instance) string {
+	if in.Node == "" {
+		return w.make.name(w.Key.ID, in.Group.Name, in.Index, w.left)
 	}
-	return w.make.sharedName(w.key.ID, in.group.name)
+	return w.make.sharedName(w.Key.ID, in.Group.Name)
 }
 
 // setPredecessor fills in what must be known of the predecessor.
-func (w *work) setPredecessor(r *placement.Request, st *step) {
-	in := st.on
-	if in.alloc == nil {
-		if in.last != nil && needsRecovery(in.last) {
-			r.Tracker = in.last.RescheduleTracker
+func (w *work) setPredecessor(r *placement.Request, st *tree.Step) {
+	in := st.On
+	if in.Alloc == nil {
+		if in.Last != nil && facts.NeedsRecovery(in.Last) {
+			r.Tracker = in.Last.RescheduleTracker
 		}
 		return
 	}
-	if st.action == start || in.away != nil && in.away.suspect || in.state == moving && w.evacuates(in.group, in.alloc) {
+	if st.Action == tree.Start || in.Away != nil && in.Away.Suspect || in.State == facts.Moving && w.Evacuates(in.Group, in.Alloc) {
 		// Beside one that is out of reach, and may come back, or that goes on until it
 		// is relieved.
-		r.Tracker = in.alloc.RescheduleTracker
+		r.Tracker = in.Alloc.RescheduleTracker
 		return
 	}
-	stop := newStop(in.alloc, api.ReasonUpdated)
-	if d := w.ordersOn(in).replacedBy(in.alloc); d != nil && in.state != lost && st.job == w.ownVersion(in) {
-		stop = w.stop(in.alloc, api.ReasonReplaced, api.ReplacedText(d))
+	stop := newStop(in.Alloc, api.ReasonUpdated)
+	if d := w.OrdersOn(in).ReplacedBy(in.Alloc); d != nil && in.State != facts.Lost && st.Job == w.OwnVersion(in) {
+		stop = w.stop(in.Alloc, api.ReasonReplaced, api.ReplacedText(d))
 		r.Replaces = stop
 		if stop.ClientStatus == api.AllocClientLost {
 			r.Replaces = nil
@@ -234,39 +250,39 @@ func (w *work) setPredecessor(r *placement.Request, st *step) {
 		}
 		return
 	}
-	switch in.state {
-	case lost:
-		stop = newStop(in.alloc, w.whyLost(in.alloc))
+	switch in.State {
+	case facts.Lost:
+		stop = newStop(in.Alloc, w.WhyLost(in.Alloc))
 		stop.ClientStatus = api.AllocClientLost
 		w.result.Stop = append(w.result.Stop, stop)
-		r.Tracker = in.alloc.RescheduleTracker
+		r.Tracker = in.Alloc.RescheduleTracker
 		return
-	case moving:
-		reason := w.whyMoved(in.alloc)
-		stop = w.stop(in.alloc, reason, reason.Text())
-		r.Tracker = in.alloc.RescheduleTracker
-		if isTrue(in.alloc.DesiredTransition.Reschedule) {
-			r.Tracker = track(w.policy(in), in.alloc, 0, w.now, w.now)
-			r.Penalised = penalised(r.Tracker)
+	case facts.Moving:
+		reason := w.WhyMoved(in.Alloc)
+		stop = w.stop(in.Alloc, reason, reason.Text())
+		r.Tracker = in.Alloc.RescheduleTracker
+		if opt.IsTrue(in.Alloc.DesiredTransition.Reschedule) {
+			r.Tracker = reschedule.Track(w.Policy(in), in.Alloc, 0, w.Now, w.Now)
+			r.Penalised = reschedule.Penalised(r.Tracker)
 		}
-		if w.mayStay(in.alloc) {
+		if w.MayStay(in.Alloc) {
 			r.Replaces = stop
 		} else {
 			w.result.Stop = append(w.result.Stop, stop)
 		}
 		return
-	case failed, ended:
-		if st.job == in.alloc.Job || w.isCurrent(in.alloc) || st.delay > 0 {
-			stop = newStop(in.alloc, api.ReasonFailed)
-			if in.state == ended {
-				stop = newStop(in.alloc, api.ReasonEnded)
+	case facts.Failed, facts.Ended:
+		if st.Job == in.Alloc.Job || w.IsCurrent(in.Alloc) || st.Delay > 0 {
+			stop = newStop(in.Alloc, api.ReasonFailed)
+			if in.State == facts.Ended {
+				stop = newStop(in.Alloc, api.ReasonEnded)
 			}
-			since := w.failingSince(in, in.alloc)
-			if kind, _ := w.recoveredAs(in, in.alloc, w.now); kind == api.RecoveryPermanent {
-				since = w.now // it begins anew elsewhere
+			since := w.FailingSince(in, in.Alloc)
+			if kind, _ := w.RecoveredAs(in, in.Alloc, w.Now); kind == api.RecoveryPermanent {
+				since = w.Now // it begins anew elsewhere
 			}
-			r.Tracker = track(w.policy(in), in.alloc, st.delay, since, w.now)
-			r.Penalised = penalised(r.Tracker)
+			r.Tracker = reschedule.Track(w.Policy(in), in.Alloc, st.Delay, since, w.Now)
+			r.Penalised = reschedule.Penalised(r.Tracker)
 		}
 	}
 	r.Replaces = stop
@@ -277,45 +293,36 @@ func (w *work) setPredecessor(r *placement.Request, st *step) {
 
 // stopRivals stops what may come back to claim an instance of which the deploy plan
 // makes something else. What is suspect keeps its traffic until that is up.
-func (w *work) stopRivals(in *instance) {
-	for _, a := range in.group.behind {
-		claims := a.Name == in.alloc.Name && (in.node == "" && a.IsCanary() == in.canary || a.NodeID == in.node)
-		if claims && !w.stopped[a] && !w.isSuspected(a) {
+func (w *work) stopRivals(in *facts.Instance) {
+	for _, a := range in.Group.Behind {
+		claims := a.Name == in.Alloc.Name && (in.Node == "" && a.IsCanary() == in.Canary || a.NodeID == in.Node)
+		if claims && !w.stopped[a] && !w.IsSuspected(a) {
 			if w.stopped == nil {
 				w.stopped = make(map[*api.Allocation]bool)
 			}
 			w.stopped[a] = true
-			w.leave(departure{in.group, a, api.ReasonUpdated}, api.ReasonUpdated.Text())
+			w.leave(facts.Departure{Group: in.Group, Alloc: a, Reason: api.ReasonUpdated}, api.ReasonUpdated.Text())
 		}
 	}
-}
-
-// penalised are the nodes on which the instance failed before.
-func penalised(t *api.RescheduleTracker) []string {
-	nodes := make([]string, 0, len(t.Events))
-	for _, e := range t.Events {
-		nodes = append(nodes, e.PrevNodeID)
-	}
-	return nodes
 }
 
 // update changes an allocation in place. What runs goes on running, so health
 // that was known, or was never asked for, counts for the new version too.
-func (w *work) update(in *instance) {
+func (w *work) update(in *facts.Instance) {
 	w.result.Kept = append(w.result.Kept, w.renew(in))
 }
 
 // renew gives an allocation the newest version of the job.
-func (w *work) renew(in *instance) *api.Allocation {
-	a := w.change(in.alloc)
-	a.Job, a.EvalID, a.Orphan = w.job, w.eval.ID, false
+func (w *work) renew(in *facts.Instance) *api.Allocation {
+	a := w.change(in.Alloc)
+	a.Job, a.EvalID, a.Orphan = w.Job, w.Eval.ID, false
 	a.DeploymentID, a.DeploymentStatus = "", nil
-	if w.active != nil && in.group.rolling {
+	if w.active != nil && in.Group.Rolling {
 		a.DeploymentID = w.active.ID
-		if healthy := w.carried(in); healthy != nil {
-			a.DeploymentStatus = &api.AllocDeploymentStatus{Healthy: healthy, Timestamp: w.now}
+		if healthy := w.CarriedHealth(in); healthy != nil {
+			a.DeploymentStatus = &api.AllocDeploymentStatus{Healthy: healthy, Timestamp: w.Now}
 		}
-		if in.canary {
+		if in.Canary {
 			a.DeploymentStatus = canaryStatus(a.DeploymentStatus)
 		}
 	}
@@ -337,11 +344,11 @@ func (w *work) change(a *api.Allocation) *api.Allocation {
 }
 
 // leave stops an unwanted allocation. The description is the sentence of the reason.
-func (w *work) leave(l departure, description string) {
-	if !l.alloc.IsClientTerminal() {
-		w.counts(l.group.name).Stop++
+func (w *work) leave(l facts.Departure, description string) {
+	if !l.Alloc.IsClientTerminal() {
+		w.counts(l.Group.Name).Stop++
 	}
-	w.result.Stop = append(w.result.Stop, w.stop(l.alloc, l.reason, description))
+	w.result.Stop = append(w.result.Stop, w.stop(l.Alloc, l.Reason, description))
 }
 
 // stop has an allocation stopped. Where nobody is there to do it, and none is
@@ -351,7 +358,7 @@ func (w *work) stop(a *api.Allocation, reason api.Reason, description string) *p
 	if a.IsClientTerminal() {
 		return stop
 	}
-	if w.isLost(a) {
+	if w.IsLost(a) {
 		stop.ClientStatus = api.AllocClientLost
 	}
 	return stop
@@ -365,33 +372,33 @@ func newStop(a *api.Allocation, reason api.Reason) *placement.Stop {
 // rest settles what no step was about: allocations that go on, and those that
 // were stopping when their node was lost. It also counts what later
 // evaluations of the deployment will do.
-func (w *work) rest(deploy []*phase) {
-	for _, g := range w.groups {
-		for _, a := range g.stopping {
+func (w *work) rest(deploy []*tree.Phase) {
+	for _, g := range w.Groups {
+		for _, a := range g.Stopping {
 			w.result.Stop = append(w.result.Stop, &placement.Stop{
 				Alloc: a, Reason: a.DesiredReason, Description: a.DesiredDescription, ClientStatus: api.AllocClientLost,
 			})
 		}
-		for in := range g.every {
-			if w.dirty.isDirty(in) || in.alloc == nil {
+		for in := range g.Every {
+			if w.Dirty.IsDirty(in) || in.Alloc == nil {
 				continue
 			}
-			if !in.alloc.IsClientTerminal() {
-				w.result.Kept = append(w.result.Kept, cmp.Or(w.changed[in.alloc.ID], in.alloc))
+			if !in.Alloc.IsClientTerminal() {
+				w.result.Kept = append(w.result.Kept, cmp.Or(w.changed[in.Alloc.ID], in.Alloc))
 			}
 		}
 	}
 	for _, p := range deploy {
-		counts := w.counts(p.group.name)
-		for i := range p.steps {
-			st := &p.steps[i]
-			switch does := cmp.Or(st.action, st.blocked); {
-			case w.dirty.isDirty(st.on), i > 0 && p.steps[i-1].on == st.on:
-			case does == replace:
+		counts := w.counts(p.Group.Name)
+		for i := range p.Steps {
+			st := &p.Steps[i]
+			switch does := cmp.Or(st.Action, st.Blocked); {
+			case w.Dirty.IsDirty(st.On), i > 0 && p.Steps[i-1].On == st.On:
+			case does == tree.Replace:
 				counts.DestructiveUpdate++
-			case does == start:
+			case does == tree.Start:
 				counts.Place++
-			case st.blocked == update:
+			case st.Blocked == tree.Update:
 				counts.InPlaceUpdate++
 			default:
 				counts.Ignore++
@@ -418,12 +425,12 @@ func (w *work) counts(group string) *api.DesiredUpdates {
 // afterwards has the job evaluated again when its deployment succeeds although
 // an operator completed steps by force that never placed anything: then filling
 // these places is recovery's.
-func (w *work) afterwards(deploy []*phase) {
+func (w *work) afterwards(deploy []*tree.Phase) {
 	succeeds := slices.ContainsFunc(w.result.DeploymentUpdates, func(u DeploymentUpdate) bool { return u.Status == api.DeploymentSuccessful })
 	for _, p := range deploy {
-		for i := range p.steps {
-			if st := &p.steps[i]; succeeds && st.extra != nil && st.extra.forced != nil && st.on.alloc == nil {
-				w.result.FollowUps = append(w.result.FollowUps, w.followUp(api.TriggerPlanOperation, w.now, "forced"))
+		for i := range p.Steps {
+			if st := &p.Steps[i]; succeeds && st.Extra != nil && st.Extra.Forced != nil && st.On.Alloc == nil {
+				w.result.FollowUps = append(w.result.FollowUps, w.followUp(api.TriggerPlanOperation, w.Now, "forced"))
 				return
 			}
 		}

@@ -12,7 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/plan"
+	"github.com/reeve-run/reeve/internal/plan/operator"
+	"github.com/reeve-run/reeve/internal/plan/view"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -33,7 +34,7 @@ func TestAnyRestart(t *testing.T) {
 			MaxUnhealthy: rapid.IntRange(0, 2).Draw(t, "max unhealthy"),
 			OnError:      rapid.SampledFrom([]string{"", api.RestartOnErrorFail, api.RestartOnErrorContinue}).Draw(t, "on error"),
 		}
-		j, err := plan.NewRestart(w.snapshot(), w.newest(), req, w.now)
+		j, err := operator.NewRestart(w.snapshot(), w.newest(), req, w.now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +68,7 @@ func TestAnyRestart(t *testing.T) {
 			if now.Status == api.RestartPaused {
 				w.changeRestart(api.RestartRunning)
 			}
-			for _, in := range plan.Instances(w.snapshot(), w.key(), w.newest(), w.now) {
+			for _, in := range view.Instances(w.snapshot(), w.key(), w.newest(), w.now) {
 				if in.Paused {
 					w.order(t, in.Name, api.VerbResume)
 				}
@@ -147,14 +148,14 @@ func (w *world) anySays(t *rapid.T, what string) {
 
 // anyOrder has an operator do something to an instance.
 func (w *world) anyOrder(t *rapid.T) {
-	all := plan.Instances(w.snapshot(), w.key(), w.newest(), w.now)
+	all := view.Instances(w.snapshot(), w.key(), w.newest(), w.now)
 	in := rapid.SampledFrom(all).Draw(t, "instance")
 	verb := rapid.SampledFrom([]api.Verb{api.VerbRestart, api.VerbReplace, api.VerbPause, api.VerbResume}).Draw(t, "verb")
 	w.order(t, in.Name, verb)
 }
 
 func (w *world) order(t *rapid.T, name string, verb api.Verb) {
-	if _, err := plan.DecideInstance(w.snapshot(), w.newest(), name, verb, nil, w.now); err == nil {
+	if _, err := operator.DecideInstance(w.snapshot(), w.newest(), name, verb, nil, w.now); err == nil {
 		w.instanceVerb(string(verb), name, map[string]string{})
 	} else if api.CodeOf(err) != api.CodeConflict {
 		t.Fatal(err)

@@ -3,27 +3,32 @@
 
 package plan
 
-import "github.com/reeve-run/reeve/api"
+import (
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/plan/decision"
+	"github.com/reeve-run/reeve/internal/plan/facts"
+	"github.com/reeve-run/reeve/internal/plan/launch"
+)
 
 // steer has the tasks of living allocations held that an operator paused, or
 // whose run of a custom plan was stopped, and the others let go. It is no step:
 // it neither waits for anybody nor holds anything up.
 func (w *work) steer() {
-	for _, g := range w.groups {
-		for in := range g.every {
-			if a := in.alloc; a != nil && !a.IsClientTerminal() && !w.asked[in.number] && (a.Launches != nil || len(w.ordersOn(in)) > 0) {
+	for _, g := range w.Groups {
+		for in := range g.Every {
+			if a := in.Alloc; a != nil && !a.IsClientTerminal() && !w.asked[in.Number] && (a.Launches != nil || len(w.OrdersOn(in)) > 0) {
 				w.steerInstance(in)
 			}
 		}
 	}
 }
 
-func (w *work) steerInstance(in *instance) {
-	a := in.alloc
+func (w *work) steerInstance(in *facts.Instance) {
+	a := in.Alloc
 	if c := w.changed[a.ID]; c != nil {
 		a = c
 	}
-	def := a.Job.Group(in.group.name)
+	def := a.Job.Group(in.Group.Name)
 	if def == nil {
 		return
 	}
@@ -42,27 +47,27 @@ func (w *work) steerInstance(in *instance) {
 }
 
 // steered is what the task's launch becomes; nil if it stays as it is.
-func (w *work) steered(in *instance, a *api.Allocation, t *api.Task) *api.Launch {
-	l, launched := launchOf(a, t.Name)
-	d := w.ordersOn(in).latest(t.Name, api.VerbPause, api.VerbResume)
+func (w *work) steered(in *facts.Instance, a *api.Allocation, t *api.Task) *api.Launch {
+	l, launched := launch.Of(a, t.Name)
+	d := w.OrdersOn(in).Latest(t.Name, api.VerbPause, api.VerbResume)
 	held := d != nil && d.Verb == api.VerbPause
-	stop := w.decisions.stoppedBy(&l)
-	wanted := held || stop != nil && !hasDone(a, t.Name)
+	stop := w.Decisions.StoppedBy(&l)
+	wanted := held || stop != nil && !launch.IsDone(a, t.Name)
 	if l.Hold == wanted || l.Done {
 		return nil
 	}
 	l.Hold = wanted
 	switch {
 	case held:
-		l.Index, l.Why = max(l.Index, d.CreateIndex), describeDecision("paused", d)
+		l.Index, l.Why = max(l.Index, d.CreateIndex), decision.Describe("paused", d)
 		if l.Token == "" && launched {
 			l.Token = d.ID // what ran from the beginning
 		}
 	case wanted:
-		l.Index, l.Why = max(l.Index, stop.CreateIndex), describeDecision("stopped", stop)
+		l.Index, l.Why = max(l.Index, stop.CreateIndex), decision.Describe("stopped", stop)
 	case d != nil:
-		l.Index, l.Why = max(l.Index, d.CreateIndex), describeDecision("resumed", d)
-		if launched && !l.Alone && goalOf(a.Job, t) == api.GoalRunning {
+		l.Index, l.Why = max(l.Index, d.CreateIndex), decision.Describe("resumed", d)
+		if launched && !l.Alone && launch.GoalOf(a.Job, t) == api.GoalRunning {
 			l.Token = d.ID
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/plan"
+	"github.com/reeve-run/reeve/internal/plan/view"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -24,14 +24,14 @@ func TestUninstalledKeepsTheElementsOfItsPlan(t *testing.T) {
 	o.apply(&state.DeregisterJob{Namespace: "default", ID: "web", Purge: true, Time: 100})
 	job := o.store.Snapshot().Job("default", "web")
 	o.apply(&state.CommitPlacement{Placement: &state.Placement{Stop: []state.Stop{{ID: "a", Reason: api.ReasonPurged}, {ID: "b", Reason: api.ReasonPurged}}, Time: 101}})
-	v := plan.Derive(o.store.Snapshot(), job.Key(), job, o.now)
+	v := view.Derive(o.store.Snapshot(), job.Key(), job, o.now)
 	going := v.Plan(api.PlanUninstall)
 	v.Release()
 	o.apply(&state.UpdateAllocations{Time: 102, Allocations: []*api.Allocation{
 		{ID: "a", ClientStatus: api.AllocClientComplete}, {ID: "b", ClientStatus: api.AllocClientComplete},
 	}})
 	o.apply(&state.CommitPlacement{Placement: &state.Placement{Job: job, Deregister: true, Time: 103}})
-	gone := plan.Uninstalled(o.store.Snapshot().Uninstalled("default", "web"), true)
+	gone := view.Uninstalled(o.store.Snapshot().Uninstalled("default", "web"), true)
 
 	if diff := cmp.Diff(elements(going), elements(gone)); diff != "" {
 		t.Errorf("elements of the plan (-before +after):\n%s", diff)
@@ -43,7 +43,7 @@ func TestUninstalledKeepsTheElementsOfItsPlan(t *testing.T) {
 └─ deregister (serial strategy) (COMPLETE)
    └─ deregister (COMPLETE)
 `
-	if diff := cmp.Diff(want, plan.Draw(gone)); diff != "" {
+	if diff := cmp.Diff(want, view.Draw(gone)); diff != "" {
 		t.Errorf("the plan of the removed job (-want +got):\n%s", diff)
 	}
 	if !gone.Since.Equal(time.Unix(0, 103)) {
@@ -65,7 +65,7 @@ func elements(p *api.Plan) string {
 }
 
 func TestUninstalledSaysWhatItLeavesOut(t *testing.T) {
-	p := plan.Uninstalled(&api.Uninstalled{Namespace: "default", JobID: "web", Allocations: 5, Killed: []*api.UninstalledAllocation{{ID: "a", Group: "g"}}}, true)
+	p := view.Uninstalled(&api.Uninstalled{Namespace: "default", JobID: "web", Allocations: 5, Killed: []*api.UninstalledAllocation{{ID: "a", Group: "g"}}}, true)
 	kill := p.Phases[0]
 	if p.Total != 6 || p.Completed != 6 || kill.Total != 5 || len(kill.Steps) != 1 || !strings.HasPrefix(kill.Message, "4 more steps are complete") {
 		t.Errorf("the phase is %+v of %+v, want all steps counted and the missing ones told", kill, p)

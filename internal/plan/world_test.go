@@ -14,6 +14,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/placement"
 	"github.com/reeve-run/reeve/internal/plan"
+	"github.com/reeve-run/reeve/internal/plan/view"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -190,7 +191,7 @@ func newNode(name string) *api.Node {
 
 // plans are the job's, with everything.
 func (w *world) plans() []*api.Plan {
-	v := plan.Derive(w.snapshot(), w.key(), w.newest(), w.now)
+	v := view.Derive(w.snapshot(), w.key(), w.newest(), w.now)
 	defer v.Release()
 	return v.All()
 }

@@ -13,7 +13,8 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/plan"
+	"github.com/reeve-run/reeve/internal/plan/tree"
+	"github.com/reeve-run/reeve/internal/plan/view"
 	"github.com/reeve-run/reeve/internal/server"
 	"github.com/reeve-run/reeve/internal/state"
 )
@@ -304,12 +305,12 @@ func neverStarted(snap *state.Snapshot, job *api.Job) (n int) {
 	if deploymentStatus(snap, job.ID) != api.DeploymentFailed {
 		return 0
 	}
-	view := plan.Derive(snap, job.Key(), job, time.Now())
+	view := view.Derive(snap, job.Key(), job, time.Now())
 	defer view.Release()
 	for _, p := range view.All() {
 		for _, phase := range p.Phases {
 			for _, step := range phase.Steps {
-				if p.Name == "deploy" && step.Status == plan.Pending && step.Message == "the deployment failed before the instance was started" {
+				if p.Name == "deploy" && step.Status == tree.Pending && step.Message == "the deployment failed before the instance was started" {
 					n++
 				}
 			}

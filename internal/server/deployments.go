@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/plan"
+	"github.com/reeve-run/reeve/internal/plan/operator"
 	"github.com/reeve-run/reeve/internal/server/control"
 	"github.com/reeve-run/reeve/internal/state"
 )
@@ -112,7 +112,7 @@ func (s *Server) UnblockDeployment(_ context.Context, id string) (*api.Deploymen
 	if err != nil {
 		return nil, err
 	}
-	return nil, plan.Unblock(d)
+	return nil, operator.Unblock(d)
 }
 
 func deploymentChanged(index uint64, eval *api.Evaluation) *api.DeploymentResponse {

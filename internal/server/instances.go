@@ -14,7 +14,8 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/plan"
+	"github.com/reeve-run/reeve/internal/plan/operator"
+	"github.com/reeve-run/reeve/internal/plan/view"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -29,7 +30,7 @@ func (s *Server) Instances(_ context.Context, ns, id string) ([]*api.Instance, u
 func instancesOf(snap *state.Snapshot, ns, id string) ([]*api.Instance, error) {
 	job, err := jobOf(snap, ns, id)
 	key := api.NamespacedID{Namespace: cmp.Or(ns, api.DefaultNamespace), ID: id}
-	all := plan.Instances(snap, key, job, time.Now())
+	all := view.Instances(snap, key, job, time.Now())
 	if job == nil && len(all) == 0 {
 		return nil, err
 	}
@@ -60,7 +61,7 @@ func (s *Server) AllInstances(_ context.Context, f InstanceFilter) ([]*api.Insta
 		part := &parts[len(parts)-1]
 		derived.Go(func() {
 			for _, j := range some {
-				*part = append(*part, f.only(plan.Instances(snap, j.key, j.job, now))...)
+				*part = append(*part, f.only(view.Instances(snap, j.key, j.job, now))...)
 			}
 		})
 	}
@@ -74,7 +75,7 @@ func (s *Server) InstancesByJob(f InstanceFilter) (iter.Seq[[]*api.Instance], ui
 	snap, now := s.store.Snapshot(), time.Now()
 	return func(yield func([]*api.Instance) bool) {
 		for _, j := range f.jobs(snap) {
-			if !yield(f.only(plan.Instances(snap, j.key, j.job, now))) {
+			if !yield(f.only(view.Instances(snap, j.key, j.job, now))) {
 				return
 			}
 		}
@@ -200,7 +201,7 @@ func (s *Server) InstanceVerb(ctx context.Context, ns, id, name string, verb api
 		req = &api.InstanceRequest{}
 	}
 	cmd, index, err := s.decide(ctx, ns, id, func(snap *state.Snapshot, job *api.Job, now time.Time) (*state.Decide, error) {
-		d, err := plan.DecideInstance(snap, job, name, verb, req, now)
+		d, err := operator.DecideInstance(snap, job, name, verb, req, now)
 		if err != nil {
 			return nil, err
 		}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/plan"
+	"github.com/reeve-run/reeve/internal/plan/update"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -94,7 +94,7 @@ func changeable(stored *api.Job) error {
 
 // inPlace refuses a version that would restart something that runs.
 func inPlace(stored, job *api.Job) error {
-	fields := plan.NeedRestart(stored, job)
+	fields := update.NeedRestart(stored, job)
 	if len(fields) == 0 {
 		return nil
 	}

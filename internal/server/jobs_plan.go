@@ -10,7 +10,8 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/placement"
-	"github.com/reeve-run/reeve/internal/plan"
+	"github.com/reeve-run/reeve/internal/plan/facts"
+	"github.com/reeve-run/reeve/internal/plan/view"
 	"github.com/reeve-run/reeve/internal/server/worker"
 	"github.com/reeve-run/reeve/internal/state"
 )
@@ -45,7 +46,7 @@ func (s *Server) PlanJob(ctx context.Context, req *api.PlanJobRequest) (*api.Pla
 		planStart(res, snap, view, job, now)
 		return res, nil
 	}
-	if hint := plan.OrderHint(snap, job); hint != "" {
+	if hint := facts.OrderHint(snap, job); hint != "" {
 		res.Warnings = strings.TrimPrefix(res.Warnings+"\n"+hint, "\n")
 	}
 	eval.AnnotatePlan = true
@@ -65,7 +66,7 @@ func (s *Server) PlanJob(ctx context.Context, req *api.PlanJobRequest) (*api.Pla
 // trees are the plans of a job that has something to do, as they would be right
 // after it was registered.
 func trees(snap *state.Snapshot, job *api.Job, now time.Time) []*api.Plan {
-	v := plan.Derive(snap, job.Key(), job, now)
+	v := view.Derive(snap, job.Key(), job, now)
 	defer v.Release()
 	var open []*api.Plan
 	for _, p := range v.List() {

@@ -5,7 +5,7 @@ package server
 
 import (
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/plan"
+	"github.com/reeve-run/reeve/internal/plan/update"
 )
 
 // What a diff says of a task that changed.
@@ -64,7 +64,7 @@ func taskAnnotation(d *api.TaskDiff, group string, old, new *api.Job) string {
 	}
 	a, b := *old.Group(group), *old.Group(group) // alike in everything but the task
 	a.Tasks, b.Tasks = []*api.Task{before}, []*api.Task{after}
-	if plan.Destructive(old, &a, old, &b) {
+	if update.Destructive(old, &a, old, &b) {
 		return forcesReplace
 	}
 	return forcesInPlace

@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/plan"
+	"github.com/reeve-run/reeve/internal/plan/deployment"
+	"github.com/reeve-run/reeve/internal/plan/operator"
+	"github.com/reeve-run/reeve/internal/plan/view"
 	"github.com/reeve-run/reeve/internal/server/control"
 	"github.com/reeve-run/reeve/internal/state"
 )
@@ -40,7 +42,7 @@ func (s *Server) Plans(_ context.Context, ns string) ([]*api.Plan, uint64, error
 	}
 	var removed []*api.Plan
 	for u := range snap.UninstalledJobs(ns) {
-		removed = append(removed, plan.Uninstalled(u, false))
+		removed = append(removed, view.Uninstalled(u, false))
 	}
 	derived.Wait()
 	parts = append(parts, removed)
@@ -53,7 +55,7 @@ const fewJobs = 64
 func listPlans(snap *state.Snapshot, jobs []*api.Job, now time.Time) []*api.Plan {
 	plans := make([]*api.Plan, 0, 2*len(jobs))
 	for _, job := range jobs {
-		v := plan.Derive(snap, job.Key(), job, now)
+		v := view.Derive(snap, job.Key(), job, now)
 		plans = append(plans, v.List()...)
 		v.Release()
 	}
@@ -67,11 +69,11 @@ func (s *Server) JobPlans(_ context.Context, ns, id string) ([]*api.Plan, uint64
 	job, err := jobOf(snap, ns, id)
 	if err != nil {
 		if u := uninstalledOf(snap, ns, id); u != nil {
-			return []*api.Plan{plan.Uninstalled(u, false)}, snap.TableIndex(planTables...), nil
+			return []*api.Plan{view.Uninstalled(u, false)}, snap.TableIndex(planTables...), nil
 		}
 		return nil, 0, err
 	}
-	v := plan.Derive(snap, job.Key(), job, time.Now())
+	v := view.Derive(snap, job.Key(), job, time.Now())
 	defer v.Release()
 	return v.List(), snap.TableIndex(planTables...), nil
 }
@@ -85,10 +87,10 @@ func (s *Server) JobPlan(_ context.Context, ns, id, name string) (*api.Plan, uin
 		switch {
 		case u == nil:
 			return nil, 0, err
-		case name != api.PlanUninstall && name != plan.UninstallID(u.Key()):
+		case name != api.PlanUninstall && name != view.UninstallID(u.Key()):
 			return nil, 0, api.Errorf(api.CodeNotFound, "job %q is removed: of its plans only %s can still be read", id, api.PlanUninstall)
 		}
-		return plan.Uninstalled(u, true), snap.TableIndex(planTables...), nil
+		return view.Uninstalled(u, true), snap.TableIndex(planTables...), nil
 	}
 	p, err := planOf(snap, job, name, time.Now())
 	return p, snap.TableIndex(planTables...), err
@@ -101,7 +103,7 @@ func uninstalledOf(snap *state.Snapshot, ns, id string) *api.Uninstalled {
 
 // planOf derives one plan, or says which there are.
 func planOf(snap *state.Snapshot, job *api.Job, name string, now time.Time) (*api.Plan, error) {
-	v := plan.Derive(snap, job.Key(), job, now)
+	v := view.Derive(snap, job.Key(), job, now)
 	defer v.Release()
 	if p := v.Plan(name); p != nil {
 		return p, nil
@@ -120,7 +122,7 @@ func planOf(snap *state.Snapshot, job *api.Job, name string, now time.Time) (*ap
 // and returns the plan as it is with the decision.
 func (s *Server) PlanVerb(ctx context.Context, ns, id, name string, verb api.Verb, req *api.PlanRequest) (*api.PlanResponse, error) {
 	cmd, index, err := s.decide(ctx, ns, id, func(snap *state.Snapshot, job *api.Job, now time.Time) (*state.Decide, error) {
-		d, err := plan.Decide(snap, job, name, verb, req, now)
+		d, err := operator.Decide(snap, job, name, verb, req, now)
 		if err != nil {
 			return nil, err
 		}
@@ -143,7 +145,7 @@ func (s *Server) PlanVerb(ctx context.Context, ns, id, name string, verb api.Ver
 	}
 	snap := s.store.Snapshot()
 	if job := snap.Job(cmd.Decision.Namespace, cmd.Decision.JobID); job != nil {
-		v := plan.Derive(snap, job.Key(), job, time.Now())
+		v := view.Derive(snap, job.Key(), job, time.Now())
 		res.Plan = v.Plan(cmd.Decision.Plan)
 		v.Release()
 	}
@@ -159,7 +161,7 @@ func deploymentVerb(snap *state.Snapshot, job *api.Job, d *api.Decision) *state.
 	case d.Verb == api.VerbInterrupt && current.Status == api.DeploymentRunning:
 		return &state.DeploymentUpdate{ID: current.ID, Status: api.DeploymentPaused, Description: control.Paused + by(d)}
 	case (d.Verb == api.VerbContinue || d.Verb == api.VerbRestart) && current.Status == api.DeploymentPaused:
-		return &state.DeploymentUpdate{ID: current.ID, Status: api.DeploymentRunning, Description: plan.Standing(current)}
+		return &state.DeploymentUpdate{ID: current.ID, Status: api.DeploymentRunning, Description: deployment.Standing(current)}
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/plan"
+	"github.com/reeve-run/reeve/internal/plan/operator"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -22,7 +22,7 @@ func (s *Server) StartRestart(ctx context.Context, ns, id string, req *api.JobRe
 	if req == nil {
 		req = &api.JobRestartRequest{}
 	}
-	r, err := plan.NewRestart(snap, job, req, now)
+	r, err := operator.NewRestart(snap, job, req, now)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (s *Server) restart(r *api.JobRestart) *api.JobRestart {
 // plan is interrupted.
 func restartVerb(snap *state.Snapshot, job *api.Job, d *api.Decision) *state.UpdateRestart {
 	current := snap.LatestRestart(job.Namespace, job.ID)
-	status, ok := plan.RestartStatus(d.Verb)
+	status, ok := operator.RestartStatus(d.Verb)
 	if !ok || current == nil || !current.IsActive() || current.Status == status {
 		return nil
 	}

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/plan"
+	"github.com/reeve-run/reeve/internal/plan/view"
 )
 
 // TroubleFilter says which troubles are asked for.
-type TroubleFilter = plan.TroubleFilter
+type TroubleFilter = view.TroubleFilter
 
 // Troubles returns what keeps a job's instances from being as they should be now,
 // and the index that it is of.
@@ -22,5 +22,5 @@ func (s *Server) Troubles(_ context.Context, ns, id string, of TroubleFilter) ([
 	if err != nil {
 		return nil, 0, err
 	}
-	return plan.Troubles(snap, job.Key(), job, of, time.Now()), snap.TableIndex(planTables...), nil
+	return view.Troubles(snap, job.Key(), job, of, time.Now()), snap.TableIndex(planTables...), nil
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/plan"
+	"github.com/reeve-run/reeve/internal/plan/facts"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -169,10 +169,10 @@ func (c *collection) isSpareAllocation(a *api.Allocation) bool {
 	case job.Stop:
 		return true
 	case a.IsServerTerminal():
-		return !plan.IsMissed(c.snap, job, a)
+		return !facts.IsMissed(c.snap, job, a)
 	}
 	// One that ended beside the next one, and was never stopped, claims its instance.
-	return a.NextAllocation != "" && !plan.HasInstance(job, a)
+	return a.NextAllocation != "" && !facts.HasInstance(job, a)
 }
 
 // threshold is how long what a job made is kept: no longer than the job itself

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/plan"
+	"github.com/reeve-run/reeve/internal/plan/view"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -56,7 +56,7 @@ func (pending) Act(snap *state.Snapshot, key string, now time.Time) ([]state.Com
 	if !mayWaitInVain(job) {
 		return nil, time.Time{}
 	}
-	waits := plan.Waits(snap, job, now)
+	waits := view.Waits(snap, job, now)
 	if len(waits) == 0 {
 		return nil, time.Time{}
 	}
@@ -71,7 +71,7 @@ func (pending) Act(snap *state.Snapshot, key string, now time.Time) ([]state.Com
 }
 
 // whyInVain says what was waited for.
-func whyInVain(waits []plan.Wait, limit time.Duration, end time.Time) string {
+func whyInVain(waits []view.Wait, limit time.Duration, end time.Time) string {
 	others := 0
 	for _, w := range waits[1:] {
 		if !w.Since.Add(limit).After(end) {

@@ -8,14 +8,15 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/plan"
+	"github.com/reeve-run/reeve/internal/plan/deployment"
+	"github.com/reeve-run/reeve/internal/plan/operator"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
 // PromoteDeployment lets the canaries of the groups take the places of older
 // instances; those of all groups, if none is named.
 func PromoteDeployment(snap *state.Snapshot, d *api.Deployment, groups []string, now time.Time) (*state.PromoteDeployment, error) {
-	promoted, err := plan.Promote(snap, d, groups)
+	promoted, err := operator.Promote(snap, d, groups)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +36,7 @@ func PromoteDeployment(snap *state.Snapshot, d *api.Deployment, groups []string,
 // SetHealth stores somebody's word on the health of allocations of a deployment.
 // Where one is unhealthy, that fails: whoever says so does not want more of them.
 func SetHealth(snap *state.Snapshot, d *api.Deployment, healthy, unhealthy []string, now time.Time) (*state.SetAllocHealth, error) {
-	if err := plan.CheckHealth(snap, d, healthy, unhealthy); err != nil {
+	if err := operator.CheckHealth(snap, d, healthy, unhealthy); err != nil {
 		return nil, err
 	}
 	cmd := &state.SetAllocHealth{DeploymentID: d.ID, Healthy: healthy, Unhealthy: unhealthy, Time: now.UnixNano()}
@@ -49,7 +50,7 @@ func SetHealth(snap *state.Snapshot, d *api.Deployment, healthy, unhealthy []str
 			reverts = reverts || g.AutoRevert
 		}
 	}
-	end := failDeployment(snap, d, plan.FailedUnhealthy, reverts, now)
+	end := failDeployment(snap, d, deployment.FailedUnhealthy, reverts, now)
 	cmd.Status, cmd.Description, cmd.Evaluation = end.Status, end.Description, end.Evaluation
 	cmd.Job, cmd.JobIndex = end.Job, end.JobIndex
 	cmd.Troubles = end.Troubles

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/plan"
+	"github.com/reeve-run/reeve/internal/plan/view"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -38,7 +38,7 @@ func failDeployment(snap *state.Snapshot, d *api.Deployment, description string,
 
 // troublesOf are what keeps the deployment from going on, to be kept with it.
 func troublesOf(snap *state.Snapshot, d *api.Deployment, now time.Time) []*api.Trouble {
-	all := plan.Troubles(snap, d.JobKey(), snap.Job(d.Namespace, d.JobID), plan.TroubleFilter{Version: &d.JobVersion}, now)
+	all := view.Troubles(snap, d.JobKey(), snap.Job(d.Namespace, d.JobID), view.TroubleFilter{Version: &d.JobVersion}, now)
 	return all[:min(len(all), api.TroublesKept)]
 }
 

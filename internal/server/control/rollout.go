@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/plan"
+	"github.com/reeve-run/reeve/internal/plan/deployment"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -61,7 +61,7 @@ func (rollout) Act(snap *state.Snapshot, key string, now time.Time) ([]state.Com
 	if job == nil || job.Stop || job.Version != d.JobVersion {
 		return nil, time.Time{} // the job's next evaluation cancels it
 	}
-	verdict := plan.CheckDeployment(snap, job, d, now)
+	verdict := deployment.Check(snap, job, d, now)
 	switch verdict.Status {
 	case "":
 		if len(verdict.Promote) > 0 {

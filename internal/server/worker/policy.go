@@ -8,12 +8,12 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/placement"
-	"github.com/reeve-run/reeve/internal/plan"
+	"github.com/reeve-run/reeve/internal/plan/facts"
 )
 
 // A Reader provides the state for an evaluation. A state.Snapshot is a Reader.
 type Reader interface {
-	plan.Reader
+	facts.Reader
 	SchedulerConfig() *api.SchedulerConfig
 	NodePool(name string) *api.NodePool
 	AllocationsByNode(id string) iter.Seq[*api.Allocation]

@@ -1,0 +1,78 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package facts
+
+import (
+	"github.com/reeve-run/reeve/api"
+)
+
+// KnownHealth is what is known of an instance's health and goes on to hold
+// when it is updated in place; nil if its node has yet to say.
+func KnownHealth(in *Instance) *bool {
+	a := in.Alloc
+	switch {
+	case a.DeploymentStatus != nil && a.DeploymentStatus.Healthy != nil:
+		return a.DeploymentStatus.Healthy
+	case a.DeploymentID == "" && in.State == Running:
+		return new(true) // it was never asked about, and serves
+	}
+	return nil
+}
+
+// IsPinned reports whether the instance would be replaced, if its node let it.
+func (f *Facts) IsPinned(in *Instance) bool {
+	switch {
+	case in.State == Ended && f.Job.RunsToCompletion():
+		return !f.IsCurrent(in.Alloc) && !f.IsDone(in)
+	case in.State == Failed, in.State == Ended:
+		return true
+	}
+	return !f.IsCurrent(in.Alloc) && f.IsDestructive(in.Group, in.Alloc)
+}
+
+// IsDone reports whether a task that runs to completion has done what the
+// newest version asks for already, under an older one that was no different.
+func (f *Facts) IsDone(in *Instance) bool {
+	return f.Job.RunsToCompletion() && in.State == Ended && !f.IsDestructive(in.Group, in.Alloc)
+}
+
+// HasOutdated reports whether instances of an older version are left in the group,
+// even if only to be recovered.
+func (f *Facts) HasOutdated(g *Group) bool {
+	old, known := f.old[g]
+	if !known {
+		for i := range g.Instances {
+			old = old || f.OwnVersion(&g.Instances[i]) != f.Job
+		}
+		note(&f.old, g, old)
+	}
+	return old
+}
+
+// HasStragglers reports whether an instance is left behind by a rollout that
+// succeeded: its node took nothing new at the time, and does now.
+func (f *Facts) HasStragglers() bool {
+	for _, g := range f.Groups {
+		for i := range g.Instances {
+			in := &g.Instances[i]
+			if g.Everywhere && g.Rolling && in.Alloc != nil && !in.Closed && !f.IsCurrent(in.Alloc) && f.IsDestructive(g, in.Alloc) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// CarriedHealth is what is known of an instance's health and goes on to hold when it is
+// given the newest version in place; nil if it has to be found out.
+func (f *Facts) CarriedHealth(in *Instance) *bool {
+	if f.NeedsProof(in.Group, in.Alloc) {
+		return nil
+	}
+	return KnownHealth(in)
+}
+
+// IsAnswering reports whether the allocation passes what it is asked now, as far as
+// anybody says.
+func IsAnswering(a *api.Allocation) bool { return a.Serving == nil || a.Serving.Routable }

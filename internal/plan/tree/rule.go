@@ -1,0 +1,87 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package tree
+
+import (
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/plan/decision"
+)
+
+// ApplyRulings applies what operators decided to the tree: what they hold is held, what
+// they completed is complete. What is to be done again is up to the plan.
+func (t *Tree) ApplyRulings(r *decision.Rulings) {
+	if r == nil {
+		return
+	}
+	t.Rulings = r
+	if d := r.Plan.Held; d != nil {
+		t.Held, t.HeldBy = true, d
+	}
+	steps := r.RulesSteps()
+	for _, p := range t.Phases {
+		on := r.OnPhase(p.Name)
+		if p.released = on.Released; on.Held != nil {
+			p.Held, p.HeldBy = true, on.Held
+			for i := range p.Steps {
+				p.Steps[i].Settles = false // it is not done now
+			}
+		}
+		for i := range p.Steps {
+			if !steps {
+				break
+			}
+			st := &p.Steps[i]
+			on := r.OnStep(p.Name, st.Key())
+			switch {
+			case on.Forced != nil && (st.Status != Complete || st.On != nil && st.On.Alloc == nil):
+				st.force(on.Forced)
+			case on.Forced != nil && on.Forced.Step != "":
+				st.MutableExtra().Forced = on.Forced
+			case on.Held != nil && st.begun():
+				st.MutableExtra().Held = on.Held // goes on: it is too late to hold it
+			case on.Held != nil && st.Status != Complete:
+				st.MutableExtra().Held = on.Held
+				st.Action, st.Status, st.Why, st.Settles = None, Waiting, decision.WhyHeld(on.Held), false
+			}
+		}
+	}
+}
+
+// begun reports whether something is under way that holding the step does not
+// stop.
+func (st *Step) begun() bool {
+	return st.Status == Starting || st.Status == Started || st.Action == Start && st.Status == Prepared
+}
+
+// Key is the step's name, told apart from those on other nodes.
+func (st *Step) Key() string {
+	if st.On != nil && st.On.Node != "" {
+		return st.Name() + "@" + st.On.Node
+	}
+	return st.Name()
+}
+
+// ResetHeld has nothing that is held count as begun.
+func (t *Tree) ResetHeld() {
+	for _, p := range t.Phases {
+		for i := range p.Steps {
+			if st := &p.Steps[i]; (t.Held || p.Held) && st.Action == Replace && st.Status == Prepared {
+				st.Status = Pending
+			}
+		}
+	}
+}
+
+// Recovers reports whether the decision is on an instance as it is recovered now.
+func (t *Tree) Recovers(d *api.Decision) bool {
+	if t == nil {
+		return false
+	}
+	for _, p := range t.Phases {
+		if p.Name == d.Phase {
+			return p.Steps[0].On.HolderID() == d.Allocation
+		}
+	}
+	return false
+}
