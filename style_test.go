@@ -161,6 +161,7 @@ var rooms = []struct {
 	{"internal/eventstream", []string{"api", "internal/state", "internal/catalog", "internal/filter"}},
 	{"internal/httpapi", []string{"api", "client", "jobspec", "internal/door", "internal/filter", "internal/eventstream", "internal/nodeproto", "internal/state", "internal/server", "internal/catalog"}},
 	{"internal/dialect", []string{"api", "internal/state"}},
+	{"internal/router/http1", nil},
 	{"internal/router", []string{"api", "client"}},
 	{"internal/dns", []string{"api", "client"}},
 	{"internal/agent", []string{"internal/dns", "internal/door", "api", "client", "internal/router", "internal/state", "internal/server", "internal/node", "internal/httpapi", "internal/dialect"}},
