@@ -1,10 +1,10 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command events keeps a picture of all services, and prints what comes and
-// goes, as a load balancer's configuration would follow it. It may run for ever:
-// when the server is started again it goes on where it was, and when it has
-// missed something it gets everything anew. It never asks for a list.
+// Command events maintains a list of all services, and prints its changes, like
+// the configuration of a load balancer. It can run indefinitely: after a restart
+// of the server it continues after the last event, and after missed events the
+// server sends all objects again. It never requests a list.
 //
 //	reeve dev examples/in-place.hcl
 //	go run ./examples/events            # in another terminal
@@ -47,7 +47,7 @@ func follow(ctx context.Context) error {
 			return err
 		}
 		if m := batch.Missed; m != nil {
-			fmt.Printf("! missed what happened from index %d to %d\n", m.From, m.To)
+			fmt.Printf("! missed events from index %d to %d\n", m.From, m.To)
 		}
 		if batch.Snapshot == api.SnapshotBegin {
 			before, services = services, map[string]string{}

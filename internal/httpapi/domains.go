@@ -33,7 +33,7 @@ func listDomains(c *call, v *state.Snapshot) ([]*api.Domain, uint64, error) {
 
 func getDomain(c *call, v *state.Snapshot) (*api.Domain, uint64, error) {
 	name := api.DomainOfPath(c.id())
-	d, err := orNotFound(v.Domain(name), "domain %q not found: nobody ever marked it as fresh", name)
+	d, err := orNotFound(v.Domain(name), "domain %q not found: it was never marked as fresh", name)
 	if err != nil {
 		return nil, v.TableIndex(c.route.Tables...), err
 	}

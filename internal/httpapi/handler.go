@@ -20,14 +20,14 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// Config says what is behind the API.
+// Config holds the parts of a process that the API serves.
 type Config struct {
-	Server  *server.Server           // this process's server; nil: requests are forwarded to Servers
-	Servers func() []string          // addresses (host:port) of servers, the best first
-	Node    http.Handler             // this process's node agent, serving /v1/client/...; nil: none
-	NodeID  func() string            // of Node
-	Router  func() *api.RouterStatus // what /v1/agent/router answers; nil: there is none
-	Logger  *slog.Logger             // nil: nowhere
+	Server  *server.Server           // this process's server; nil to forward requests to Servers
+	Servers func() []string          // addresses (host:port) of servers, best first
+	Node    http.Handler             // this process's node agent, which serves /v1/client/..., or nil
+	NodeID  func() string            // id of Node
+	Router  func() *api.RouterStatus // response of /v1/agent/router; nil without a router
+	Logger  *slog.Logger             // nil discards the log
 
 	Region     string // "global" when empty
 	Datacenter string // "dc1" when empty

@@ -158,7 +158,7 @@ func (c *call) nodeOf(v *state.Snapshot) (*api.Node, error) {
 	}
 	node := v.Node(a.NodeID)
 	if node == nil {
-		return nil, api.Errorf(api.CodeNotFound, "node %s of allocation %s is not known any more", api.ShortID(a.NodeID), api.ShortID(a.ID))
+		return nil, api.Errorf(api.CodeNotFound, "node %s of allocation %s is no longer known", api.ShortID(a.NodeID), api.ShortID(a.ID))
 	}
 	return node, nil
 }

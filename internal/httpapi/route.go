@@ -47,11 +47,11 @@ type route struct {
 	Params     []string      // further query parameters, keys of paramDocs
 	Stream     string        // content type of an answer that the route writes itself
 	BodyLimit  int64         // bytes; 0: none is read
-	BodyOK     bool          // may be absent
-	Local      bool          // answered by this agent even when it has no server
-	Encoded    bool          // takes a body of nodeproto.Media, too
-	Strict     bool          // refuses a body with keys that it has not; Nomad's routes take them
-	Open       bool          // answered whoever asks: see package door
+	BodyOK     bool          // the body may be absent
+	Local      bool          // this agent answers, even without a server
+	Encoded    bool          // also accepts a body of nodeproto.Media
+	Strict     bool          // rejects unknown keys in the body; Nomad's routes accept them
+	Open       bool          // serves every client: see package door
 
 	serve func(*call) error
 }

@@ -162,7 +162,7 @@ func refuseServiceDelete(c *call, _ *none) (none, uint64, error) {
 		return none{}, 0, api.Errorf(api.CodeNotFound, "registration %q of service %q not found", id, name)
 	}
 	return none{}, 0, api.Errorf(api.CodeInvalid,
-		"registration %q is there because allocation %s runs and its checks pass; it goes when that does not. Stop the allocation, or change the service in job %s",
+		"registration %q exists while allocation %s runs and its checks pass. Stop the allocation, or change the service in job %s",
 		id, api.ShortID(all[i].AllocID), c.jobName(all[i].JobID))
 }
 

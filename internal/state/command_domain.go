@@ -73,7 +73,7 @@ func (c *EndFreshness) Name() string { return "EndFreshness" }
 func (c *EndFreshness) apply(t *txn) error {
 	for _, name := range c.Domains {
 		if t.Domain(name) == nil {
-			return api.Errorf(api.CodeNotFound, "domain %q not found: nobody ever marked it as fresh", name)
+			return api.Errorf(api.CodeNotFound, "domain %q not found: it was never marked as fresh", name)
 		}
 	}
 	for _, name := range c.Domains {
