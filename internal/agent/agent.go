@@ -1,12 +1,12 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package agent puts one process together: a server, a node, or both, behind
-// one HTTP listener. It holds no logic of its own: it decides who is started
-// with what, in which order, and who is stopped first.
+// Package agent assembles one process: a server, a node, or both, behind one HTTP listener. It
+// decides which parts start, with which parameters and in which order, and the order of their
+// stop.
 //
-// A node talks to its servers over their HTTP API also when both are in one
-// process: there is one way in, and it is the public one.
+// A node talks to its servers over their HTTP API even if both are in one process: the public
+// API is the only interface.
 package agent
 
 import (
@@ -53,11 +53,11 @@ type Agent struct {
 
 	supervisor *supervise.Client
 	door       *door.Door
-	broken     chan error // why the process has to end: the log's disk failed
+	broken     chan error // errors that must end the process, such as a failed disk of the log
 }
 
-// New checks the configuration, takes the data directory and the address for
-// itself, and prepares what Run starts. Nothing is left behind when it fails.
+// New checks the configuration, locks the data directory, listens on the address, and prepares
+// the parts that Run starts. On failure it releases everything.
 func New(config Config) (*Agent, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
@@ -126,12 +126,12 @@ func (a *Agent) open() (err error) {
 	return nil
 }
 
-// Addr is where the HTTP API listens, as host:port.
+// Addr returns the address of the HTTP API, as host:port.
 func (a *Agent) Addr() string { return a.listener.Addr().String() }
 
-// Run serves until the context ends. Then requests under way are ended, streams
-// among them, the node leaves its tasks alone, and the server, which both use,
-// closes last. Tasks go on running; see StopTasks.
+// Run serves until the context ends. Then it ends the active requests, including streams,
+// stops the node without its tasks, and closes the server last, because the other parts use
+// it. Tasks continue; see StopTasks.
 func (a *Agent) Run(ctx context.Context) error {
 	defer a.release()
 	if a.server != nil {
@@ -187,7 +187,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	return err
 }
 
-// release gives back what New took. It is called once, at the end.
+// release releases the resources of New. It is called once, at the end.
 func (a *Agent) release() {
 	if a.handler != nil {
 		a.handler.Close()
@@ -212,7 +212,7 @@ func (a *Agent) release() {
 	}
 }
 
-// newHandler makes the HTTP API of this process.
+// newHandler returns the HTTP API of this process.
 func (a *Agent) newHandler() *httpapi.Handler {
 	config := httpapi.Config{
 		Server: a.server, Servers: a.servers, Logger: a.log,
@@ -235,8 +235,7 @@ func (a *Agent) newHandler() *httpapi.Handler {
 	return httpapi.New(config)
 }
 
-// servers are the addresses of the servers that a node without one in its own
-// process forwards to.
+// servers returns the addresses to which a node without a local server forwards requests.
 func (a *Agent) servers() []string {
 	var addrs []string
 	for _, s := range a.config.Client.Servers {

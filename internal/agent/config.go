@@ -24,18 +24,17 @@ import (
 	"github.com/reeve-run/reeve/internal/server/control"
 )
 
-// DefaultHTTPAddr is where an agent listens unless told otherwise.
+// DefaultHTTPAddr is the default address of an agent's HTTP API.
 const DefaultHTTPAddr = "127.0.0.1:4646"
 
-// Config is all that an agent can be told. The zero value of a field means its
-// default.
+// Config configures an agent. The zero value of a field means its default.
 type Config struct {
-	Name       string   // of the machine; its host name by default
-	Region     string   // "global"
-	Datacenter string   // "dc1"
-	DataDir    string   // everything that must survive a restart
+	Name       string   // of the machine; default: its host name
+	Region     string   // default: "global"
+	Datacenter string   // default: "dc1"
+	DataDir    string   // directory of all data that must survive a restart
 	HTTPAddr   string   // host:port of the API
-	Hosts      []string // names of the agent that requests may give as their host
+	Hosts      []string // additional host names of the agent that requests may use
 	LogLevel   string   // "debug", "info", "warn" or "error"
 
 	Server   Server
@@ -44,10 +43,10 @@ type Config struct {
 	Dialects Dialects
 	DNS      DNS
 
-	Dev bool // server and node in one process, for trying things out
+	Dev bool // server and node in one process, for trying Reeve
 
-	Version string       // what the agent says of itself
-	Logger  *slog.Logger // one that writes to stderr at LogLevel when nil
+	Version string       // the agent's reported version
+	Logger  *slog.Logger // default: a logger that writes to stderr at LogLevel
 }
 
 func (c Config) logger() *slog.Logger {
@@ -56,20 +55,19 @@ func (c Config) logger() *slog.Logger {
 	}
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
-		level = slog.LevelInfo // Validate has refused anything else
+		level = slog.LevelInfo // Validate rejects all other values
 	}
 	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
 }
 
-// Dialects are other APIs' ways to speak of the same things, each on paths of
-// its own.
+// Dialects configures other APIs for the same objects, each on its own paths.
 type Dialects struct {
-	// SDK is the API of schedulers built with the DC/OS SDK: /v1/multi/, /service/,
-	// and a part of /v1/service/. Nil: only with Dev.
+	// SDK enables the API of schedulers built with the DC/OS SDK: /v1/multi/, /service/,
+	// and a part of /v1/service/. Nil: enabled only with Dev.
 	SDK *bool
 }
 
-// speaksSDK reports whether the agent answers as the DC/OS SDK's schedulers do.
+// speaksSDK reports whether the agent serves the API of the DC/OS SDK's schedulers.
 func (c *Config) speaksSDK() bool {
 	if c.Dialects.SDK == nil {
 		return c.Dev
@@ -77,12 +75,12 @@ func (c *Config) speaksSDK() bool {
 	return *c.Dialects.SDK
 }
 
-// Server configures the part that keeps state and decides.
+// Server configures the part that stores the state and schedules.
 type Server struct {
 	Enabled               bool
-	Workers               int           // that evaluate at once; 16 for each processor by default
-	HeartbeatTTL          time.Duration // a node must be heard of within
-	HeartbeatGrace        time.Duration // and this much later, at the latest
+	Workers               int           // number of concurrent workers; default: 16 per processor
+	HeartbeatTTL          time.Duration // time within which a node must send a heartbeat
+	HeartbeatGrace        time.Duration // additional time before the node counts as lost
 	MassLoss              control.MassLoss
 	EvaluationGCThreshold time.Duration
 	BatchEvalGCThreshold  time.Duration
@@ -93,7 +91,7 @@ type Server struct {
 	RestartGCThreshold    time.Duration
 }
 
-// thresholds are the collector's, with the defaults for what is not set.
+// thresholds returns the garbage collector's thresholds, with defaults for unset ones.
 func (s Server) thresholds() control.Thresholds {
 	t := control.DefaultThresholds
 	override(&t.Evaluation, s.EvaluationGCThreshold)
@@ -109,19 +107,19 @@ func (s Server) thresholds() control.Thresholds {
 // Client configures the part that runs tasks.
 type Client struct {
 	Enabled       bool
-	Servers       []string // addresses of servers' APIs; this agent's own when it is one
+	Servers       []string // addresses of servers' APIs; default: this agent's own if it is a server
 	NodeClass     string
 	NodePool      string
 	Meta          map[string]string
 	Reserved      api.NodeReserved
-	ReservedCores []uint16 // ids of cores that tasks never have for themselves
+	ReservedCores []uint16 // ids of cores that are never dedicated to tasks
 	Devices       []*api.NodeDeviceGroup
 	HostNetworks  []api.HostNetwork
-	MaxAllocsKept int // ended allocations whose directories are kept
+	MaxAllocsKept int // number of ended allocations whose directories are kept
 }
 
-// DevConfig is for one machine and one person: server and node together, on
-// loopback. DataDir is left for the caller to choose.
+// DevConfig returns the configuration for one user on one machine: server and node together,
+// on loopback. The caller sets DataDir.
 func DevConfig() Config {
 	return Config{
 		Dev: true, HTTPAddr: DefaultHTTPAddr, LogLevel: "info",
@@ -129,8 +127,8 @@ func DevConfig() Config {
 	}
 }
 
-// fileConfig is a configuration file. Names are those of Nomad's agent where
-// both have the thing.
+// A fileConfig is a configuration file. Its names are those of Nomad's agent where both have
+// the setting.
 type fileConfig struct {
 	Name       string        `hcl:"name,optional"`
 	Region     string        `hcl:"region,optional"`
@@ -200,9 +198,9 @@ type fileReserved struct {
 	Cores  string `hcl:"cores,optional"`
 }
 
-// LoadConfig reads configuration files (HCL, or JSON for *.json) and all *.hcl
-// and *.json files of directories, in order; later ones win. Every error has
-// its file, line and column.
+// LoadConfig reads configuration files (HCL, or JSON for *.json) and all *.hcl and *.json files
+// of directories, in order; later ones override earlier ones. Every error has its file, line
+// and column.
 func LoadConfig(paths []string) (Config, error) {
 	var c Config
 	for _, path := range paths {
@@ -358,7 +356,7 @@ func configError(parser *hclparse.Parser, diags hcl.Diagnostics) error {
 	return e
 }
 
-// Validate fills in defaults, and reports everything that is wrong.
+// Validate sets the defaults, and reports all errors.
 func (c *Config) Validate() error {
 	if c.Name == "" {
 		name, err := os.Hostname()

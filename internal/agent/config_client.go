@@ -17,14 +17,14 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// fileDevice declares equal devices of the machine.
+// A fileDevice declares equal devices of the machine.
 type fileDevice struct {
 	Name       string    `hcl:"name,label"` // vendor/type/model
 	IDs        []string  `hcl:"ids"`
 	Attributes cty.Value `hcl:"attributes,optional"`
 }
 
-// fileHostNetwork names one of the machine's addresses.
+// A fileHostNetwork names one of the machine's addresses.
 type fileHostNetwork struct {
 	Name          string `hcl:"name,label"`
 	CIDR          string `hcl:"cidr,optional"`
@@ -111,8 +111,8 @@ func (f *fileDevice) group() (*api.NodeDeviceGroup, error) {
 	return g, nil
 }
 
-// deviceAttribute keeps the type that the file gives a value. Text is a number
-// only if it has a unit: a driver's version may look like one.
+// deviceAttribute keeps the type of a value in the file. Text is a number only if it has a
+// unit: a driver's version may look like a number.
 func deviceAttribute(v cty.Value) (*api.DeviceAttribute, error) {
 	if v.IsNull() {
 		return nil, fmt.Errorf("the value is null")
@@ -147,7 +147,7 @@ func (f *fileHostNetwork) check() error {
 	return nil
 }
 
-// checkPorts reports what is wrong with a list such as "22,80,8000-8100".
+// checkPorts validates a list such as "22,80,8000-8100".
 func checkPorts(list string) error {
 	if list == "" {
 		return nil

@@ -14,15 +14,15 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// DefaultDNSAddr is where an agent answers names unless told otherwise.
+// DefaultDNSAddr is the default address of the name server.
 const DefaultDNSAddr = "127.0.0.1:8600"
 
-// DNS configures the part that answers names with the addresses of instances.
+// DNS configures the name server, which returns the addresses of instances.
 type DNS struct {
-	Enabled   *bool         // nil: only with Dev
-	Address   string        // host:port; DefaultDNSAddr, or with Dev any free port if that is taken
-	Zone      string        // "reeve"
-	TTL       time.Duration // that answers may be kept for; 0: not at all
+	Enabled   *bool         // nil: enabled only with Dev
+	Address   string        // host:port; default: DefaultDNSAddr, or with Dev a free port if that is taken
+	Zone      string        // default: "reeve"
+	TTL       time.Duration // time for which answers may be cached; 0: not at all
 	Upstreams []string      // host:port of name servers for all other names; none: those are refused
 }
 
@@ -62,10 +62,10 @@ func (d *DNS) merge(f *fileDNS) error {
 	return nil
 }
 
-// maxTTL bounds for how long others may go on with what was true once.
+// maxTTL bounds how long others may use outdated answers.
 const maxTTL = time.Hour
 
-// problems fills in defaults, and says what is wrong.
+// problems sets the defaults, and returns all errors.
 func (d *DNS) problems() (problems []string) {
 	fallback(&d.Zone, "reeve")
 	if _, ok := miekg.IsDomainName(d.Zone); !ok || d.Zone == "." {

@@ -17,13 +17,13 @@ import (
 	"github.com/reeve-run/reeve/internal/router"
 )
 
-// Router configures the part that sends traffic to instances.
+// Router configures the part that routes traffic to instances.
 type Router struct {
-	Enabled *bool // nil: only with Dev
+	Enabled *bool // nil: enabled only with Dev
 	router.Config
 }
 
-// DefaultRouterAddr is where a router listens for HTTP unless told otherwise.
+// DefaultRouterAddr is the default address of a router for HTTP.
 const DefaultRouterAddr = "127.0.0.1:8080"
 
 // routes reports whether the agent has a router.

@@ -13,9 +13,9 @@ import (
 	"github.com/reeve-run/reeve/client"
 )
 
-// dataFrom fetches the data of allocations of other nodes: the servers know
-// where they are. An allocation that is to stop is waited for; of one that is
-// meant to go on nothing is taken.
+// dataFrom returns a function that fetches the data of allocations on other nodes, which the
+// servers locate. It waits for a stopping allocation to end, and fetches nothing from one that
+// continues.
 func dataFrom(c *client.Client) func(ctx context.Context, alloc string) (io.ReadCloser, error) {
 	return func(ctx context.Context, alloc string) (io.ReadCloser, error) {
 		q := &client.QueryOptions{Wait: time.Minute}
@@ -36,8 +36,8 @@ func dataFrom(c *client.Client) func(ctx context.Context, alloc string) (io.Read
 	}
 }
 
-// endOf waits for the end of allocations of other nodes, which the servers know.
-// What is not known any more, or whose node is not heard of, is not waited for.
+// endOf returns a function that waits for the end of an allocation on another node. It does
+// not wait for unknown allocations or lost nodes.
 func endOf(c *client.Client) func(ctx context.Context, alloc string) error {
 	return func(ctx context.Context, alloc string) error {
 		q := &client.QueryOptions{Wait: time.Minute}

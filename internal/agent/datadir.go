@@ -15,8 +15,8 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// lockDir makes the data directory and takes it for this process. The lock is
-// the kernel's: it ends with the process, however that ends.
+// lockDir creates the data directory and locks it for this process. The kernel releases the
+// lock when the process ends.
 func lockDir(dir string) (*os.File, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, unusable(dir, err)
@@ -33,9 +33,9 @@ func lockDir(dir string) (*os.File, error) {
 		}
 		return nil, unusable(dir, err)
 	}
-	// Who holds it, for the error that the next one gets. Written in place, so that
-	// it takes no room; and a disk that refuses even that does not keep anybody
-	// from reading what is on it.
+	// Record the holder, for the error of the next process. The record has a fixed length and is
+	// written in place, so that it needs no space; a failure of the disk must not prevent the
+	// agent from reading its data.
 	_, _ = f.WriteAt(fmt.Appendf(nil, "%-19d\n", os.Getpid()), 0)
 	return f, nil
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/reeve-run/reeve/internal/dns"
 )
 
-// openDNS takes the name server's address. A developer's second agent, who has
-// not asked for an address, gets any free one.
+// openDNS listens on the name server's address. A second development agent without a
+// configured address uses a free port.
 func (a *Agent) openDNS() (err error) {
 	d := a.config.DNS
 	config := dns.Config{Address: d.Address, Zone: d.Zone, TTL: d.TTL, Upstreams: d.Upstreams, Client: a.client, Logger: a.log}
@@ -28,8 +28,7 @@ func (a *Agent) openDNS() (err error) {
 	return err
 }
 
-// DNS is where the agent answers names, and the zone that they end with; both
-// are "" for an agent that does not.
+// DNS returns the address of the name server, and its zone; both are "" without one.
 func (a *Agent) DNS() (address, zone string) {
 	if a.dns == nil {
 		return "", ""

@@ -8,8 +8,8 @@ import (
 	"github.com/reeve-run/reeve/internal/door"
 )
 
-// openDoor reads or makes the token, which everybody needs who may not use the
-// API by its user alone: the agent itself, too.
+// openDoor reads or creates the token. All callers that are not admitted by their user need
+// it, including the agent itself.
 func (a *Agent) openDoor() error {
 	token, path, err := door.OpenToken(a.config.DataDir)
 	if err != nil {
@@ -19,10 +19,10 @@ func (a *Agent) openDoor() error {
 	return err
 }
 
-// Token is what the agent's API lets anybody in for.
+// Token returns the secret that admits any caller to the agent's API.
 func (a *Agent) Token() string { return a.door.Token }
 
-// connect makes the client with which the agent talks to its own API.
+// connect creates the client with which the agent calls its own API.
 func (a *Agent) connect() (err error) {
 	a.client, err = client.New(client.Config{Address: "http://" + a.Addr(), Token: a.Token(), Multiplex: true})
 	return err

@@ -19,14 +19,14 @@ import (
 	"github.com/reeve-run/reeve/internal/node/supervise"
 )
 
-// supervisorPatience bounds the wait for the supervisor: a new one answers in
-// milliseconds, one that is busy being replaced a little later.
-const supervisorPatience = 10 * time.Second
+// supervisorTimeout bounds the wait for the supervisor: a new one answers within
+// milliseconds, one that is being replaced a little later.
+const supervisorTimeout = 10 * time.Second
 
-// newNode connects to the machine's supervisor, starting it if there is none,
-// and prepares the node.
+// newNode connects to the machine's supervisor, which it starts if necessary, and prepares the
+// node.
 func (a *Agent) newNode() (*node.Node, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), supervisorPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), supervisorTimeout)
 	defer cancel()
 	var err error
 	a.supervisor, err = supervise.Connect(ctx, supervise.Config{Dir: filepath.Join(a.config.DataDir, "supervisor"), Logger: a.log})
@@ -51,13 +51,12 @@ func (a *Agent) newNode() (*node.Node, error) {
 		Keeper: a.supervisor, Logger: a.log,
 	}
 	if a.config.Dev {
-		config.Address = "127.0.0.1" // what a person at this machine can reach
+		config.Address = "127.0.0.1" // reachable for a user at this machine
 	}
 	return node.New(config)
 }
 
-// StopTasks ends every task of the node and its supervisor. Call it while Run
-// runs.
+// StopTasks stops every task of the node and its supervisor. Call it while Run runs.
 func (a *Agent) StopTasks(ctx context.Context) error {
 	if a.node == nil {
 		return nil
@@ -65,7 +64,7 @@ func (a *Agent) StopTasks(ctx context.Context) error {
 	return errors.Join(a.node.StopAll(ctx), a.supervisor.Shutdown(ctx, time.Second))
 }
 
-// servers is the public client as a node sees it.
+// servers adapts the public client to the node's interface.
 type servers struct{ nodes client.Nodes }
 
 func (s servers) Register(ctx context.Context, n *api.Node) (*api.NodeHeartbeatResponse, error) {

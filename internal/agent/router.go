@@ -11,8 +11,8 @@ import (
 	"github.com/reeve-run/reeve/internal/router"
 )
 
-// openRouter takes the router's address. On a machine of somebody who tries
-// things out another one does as well as the default.
+// openRouter listens on the router's address. A development agent uses another one if the
+// default is taken.
 func (a *Agent) openRouter() (err error) {
 	config := a.config.Router.Config
 	config.Logger = a.log
@@ -32,8 +32,8 @@ func (a *Agent) openRouter() (err error) {
 	return err
 }
 
-// catalog is the catalog's stream, which comes over the API as everything that
-// an agent knows of the cluster does.
+// catalog returns the catalog's stream, which the agent reads from the API like all data of
+// the cluster.
 func (a *Agent) catalog() (router.Source, error) {
 	if a.client == nil {
 		if err := a.connect(); err != nil {
@@ -46,8 +46,7 @@ func (a *Agent) catalog() (router.Source, error) {
 	}, nil
 }
 
-// RouterAddr is where the router listens for HTTP, as host:port; "" without a
-// router.
+// RouterAddr returns the router's address for HTTP, as host:port; "" without a router.
 func (a *Agent) RouterAddr() string {
 	if a.router == nil {
 		return ""

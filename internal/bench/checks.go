@@ -5,8 +5,8 @@ package main
 
 import "context"
 
-// checking measures what a node's checks cost, and how soon the servers know of
-// what they find.
+// checking measures the cost of a node's checks, and the delay until the servers know of their
+// results.
 func checking(ctx context.Context, b *bench) error {
 	m := metrics{}
 	if err := m.run(ctx, "internal/node/check", "^BenchmarkTenThousandChecks$", "10x"); err != nil {

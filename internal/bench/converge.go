@@ -5,7 +5,7 @@ package main
 
 import "context"
 
-// converging measures the pass that compares what should run with what runs.
+// converging measures the comparison of desired and running instances.
 func converging(ctx context.Context, b *bench) error {
 	m := metrics{}
 	if err := m.run(ctx, "internal/server/control", "^BenchmarkConverge$", "20x"); err != nil {

@@ -13,14 +13,14 @@ import (
 	"github.com/reeve-run/reeve/internal/testbed"
 )
 
-// crashRounds is how often a task is killed of each kind.
+// crashRounds is the number of kills of a task of each kind.
 const crashRounds = 100
 
 const crashBar = "p50 <= 30 ms"
 
-// crash measures from the moment that a task's process is killed until the next
-// one of its instance is started: in place by the restart policy, and by a new
-// allocation where that allows nothing, both with attempts that are made at once.
+// crash measures from the kill of a task's process to the start of the instance's next one: in
+// place by the restart policy, and in a new allocation if that policy allows no restart, both
+// with immediate attempts.
 func crash(ctx context.Context, b *bench) error {
 	m, err := b.machine(ctx)
 	if err != nil {
@@ -50,7 +50,7 @@ func crash(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// crashes kills the process of a job's only task again and again.
+// crashes kills the process of a job's only task repeatedly.
 func crashes(ctx context.Context, m *machine, job *api.Job) (t times, err error) {
 	if err := register(ctx, m, job); err != nil {
 		return nil, err
@@ -96,8 +96,8 @@ func crashes(ctx context.Context, m *machine, job *api.Job) (t times, err error)
 	return t, err
 }
 
-// newestStart is when the newest process of a job's task was started, as its node
-// says, and which one that is.
+// newestStart returns when the newest process of a job's task was started, as reported by its
+// node, and its pid.
 func newestStart(ctx context.Context, m *machine, job string) (at time.Time, pid int, err error) {
 	list, _, err := m.Client.Jobs().Allocations(ctx, job, true, nil)
 	if err != nil {

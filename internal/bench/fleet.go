@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// simulation is what is read of the report of "reeve sim -json".
+// simulation holds the used part of the report of "reeve sim -json".
 type simulation struct {
 	Limit     bool
 	Nodes     struct{ PerSecond float64 }
@@ -35,7 +35,7 @@ type simulation struct {
 	}
 }
 
-// simulate runs a scenario with the binary that is measured.
+// simulate runs a scenario with the measured binary.
 func (b *bench) simulate(ctx context.Context, args ...string) (*simulation, error) {
 	cmd := exec.CommandContext(ctx, b.reeve, append([]string{"sim", "-quiet", "-json"}, args...)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
@@ -49,7 +49,7 @@ func (b *bench) simulate(ctx context.Context, args ...string) (*simulation, erro
 	return s, nil
 }
 
-// replay is the two million instances of examples/sim/c2m.yaml.
+// replay runs the two million instances of examples/sim/c2m.yaml.
 func replay(ctx context.Context, b *bench) error {
 	s, err := b.simulate(ctx, "examples/sim/c2m.yaml")
 	if err != nil {
@@ -65,7 +65,7 @@ func replay(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// heartbeatScenario is a fleet that has nothing to do.
+// heartbeatScenario is an idle fleet.
 const heartbeatScenario = `name: heartbeats
 limit: 2m
 quiet_for: 20s
@@ -73,7 +73,7 @@ nodes:
   - {count: 10000}
 `
 
-// nodes registers 10,000 nodes and has them do nothing.
+// nodes registers 10,000 nodes and leaves them idle.
 func nodes(ctx context.Context, b *bench) error {
 	dir, err := os.MkdirTemp("", "reeve-bench-")
 	if err != nil {
@@ -95,8 +95,8 @@ func nodes(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// attached compares what an instance costs the server with and without nodes that
-// take it: the same jobs on nodes that are registered but not connected.
+// attached compares the server's cost of an instance with and without nodes that run it: the
+// same jobs on nodes that are registered but not connected.
 func attached(ctx context.Context, b *bench) error {
 	with, err := b.simulate(ctx, "-scale", "0.1", "examples/sim/c2m.yaml")
 	if err != nil {

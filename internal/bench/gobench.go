@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// metrics are what Go benchmarks reported: by benchmark and unit.
+// metrics holds the results of Go benchmarks, by benchmark and unit.
 type metrics map[string]map[string]float64
 
-// goBenchmarks runs benchmarks of a package and adds what they report.
+// run runs benchmarks of a package and adds their results.
 func (m metrics) run(ctx context.Context, pkg, pattern, benchtime string) error {
 	out, err := exec.CommandContext(ctx, "go", "test", "./"+pkg, "-run", "^$", "-bench", pattern, "-benchtime", benchtime, "-benchmem").CombinedOutput()
 	if err != nil {
@@ -26,7 +26,7 @@ func (m metrics) run(ctx context.Context, pkg, pattern, benchtime string) error 
 	return nil
 }
 
-// parse reads the output of go test -bench, and reports whether it held any.
+// parse parses the output of go test -bench, and reports whether it contains any result.
 func (m metrics) parse(out string) (any bool) {
 	for line := range strings.Lines(out) {
 		f := strings.Fields(line)
@@ -35,7 +35,7 @@ func (m metrics) parse(out string) (any bool) {
 		}
 		name := strings.TrimPrefix(f[0], "Benchmark")
 		if i := strings.LastIndexByte(name, '-'); i > 0 {
-			name = name[:i] // the number of processors
+			name = name[:i] // number of processors
 		}
 		values := map[string]float64{}
 		for i := 2; i+1 < len(f); i += 2 {
@@ -48,8 +48,7 @@ func (m metrics) parse(out string) (any bool) {
 	return any
 }
 
-// of is one figure; it fails when there is none, so that a benchmark that was
-// renamed is missed.
+// of returns one figure. It fails without one, so that a renamed benchmark is noticed.
 func (m metrics) of(benchmark, unit string) (float64, error) {
 	v, ok := m[benchmark][unit]
 	if !ok {
@@ -58,7 +57,7 @@ func (m metrics) of(benchmark, unit string) (float64, error) {
 	return v, nil
 }
 
-// figure is one row that a Go benchmark fills.
+// A figure is a row that a Go benchmark fills.
 type figure struct{ what, benchmark, unit, words, bar string }
 
 // show adds a row for each figure.
@@ -73,7 +72,7 @@ func (b *bench) show(m metrics, figures []figure) error {
 	return nil
 }
 
-// amount writes a figure with as many digits as mean something.
+// amount formats a figure with its significant digits.
 func amount(v float64) string {
 	if v < 100 {
 		return strconv.FormatFloat(v, 'g', 3, 64)

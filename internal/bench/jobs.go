@@ -29,9 +29,8 @@ func startExec(ctx context.Context, b *bench) error {
 	return startLatency(ctx, b, "exec", "p50 <= 25 ms")
 }
 
-// startLatency measures from sending a registration to the start of the task's
-// process, as the node's clock (the same one) saw it, and to the moment that the
-// API shows it running.
+// startLatency measures from the sending of a registration to the start of the task's process,
+// by the clock that the node shares, and to its appearance as running in the API.
 func startLatency(ctx context.Context, b *bench, driver, bar string) error {
 	m, err := b.machine(ctx)
 	if err != nil {

@@ -16,16 +16,15 @@ import (
 	"time"
 )
 
-// A load is clients that send one request again and again and do as little else
-// as they can: on a machine that they share with what they measure, they are a
-// part of the result.
+// A load is a set of clients that repeat one request with minimal work of their own: they
+// share the machine with the measured processes, so their cost is part of the result.
 type load struct {
 	addr    string
 	request []byte
-	size    int // of an answer, head and all
+	size    int // size of an answer including its head
 }
 
-// newLoad asks once to learn how long an answer is.
+// newLoad sends one request to learn the size of an answer.
 func newLoad(addr, host string) (*load, error) {
 	l := &load{addr: addr, request: fmt.Appendf(nil, "GET / HTTP/1.1\r\nHost: %s\r\nUser-Agent: bench\r\nAccept: */*\r\n\r\n", host)}
 	nc, err := net.Dial("tcp", addr)
@@ -71,7 +70,7 @@ func (l *load) ask(nc net.Conn, room []byte) error {
 	return nil
 }
 
-// clients runs n of them, each with its own connection, until the first error.
+// clients runs n clients, each with its own connection, until the first error.
 func (l *load) clients(ctx context.Context, n int, run func(ctx context.Context, i int, ask func() error) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -93,8 +92,7 @@ func (l *load) clients(ctx context.Context, n int, run func(ctx context.Context,
 	return context.Cause(ctx)
 }
 
-// most is how many requests a second n clients get answered that each wait for
-// nothing but their answer.
+// most returns the rate at which n clients get answers if each waits only for its answers.
 func (l *load) most(ctx context.Context, n int, d time.Duration) (float64, error) {
 	var done atomic.Int64
 	begin := time.Now()
@@ -110,8 +108,8 @@ func (l *load) most(ctx context.Context, n int, d time.Duration) (float64, error
 	return float64(done.Load()) / time.Since(begin).Seconds(), err
 }
 
-// at sends requests at a rate, whether or not those before were answered in
-// time, and returns how long each took from the moment it was due.
+// at sends requests at a fixed rate, regardless of delayed answers, and returns the time of
+// each from the moment it was due.
 func (l *load) at(ctx context.Context, rate float64, n int, d time.Duration) (times, error) {
 	var mu sync.Mutex
 	var all times

@@ -11,11 +11,11 @@ import (
 	"github.com/reeve-run/reeve/internal/testbed"
 )
 
-// machine is a testbed.Machine that was timed while it started.
+// A machine is a testbed.Machine whose start was timed.
 type machine struct {
 	*testbed.Machine
 	answers time.Duration // from exec to the first answer
-	ready   time.Duration // from exec to a node that takes work
+	ready   time.Duration // from exec to a node that accepts work
 }
 
 func (b *bench) machine(ctx context.Context) (*machine, error) {
@@ -42,7 +42,7 @@ func (b *bench) machine(ctx context.Context) (*machine, error) {
 	return m, nil
 }
 
-// poll asks every millisecond; what it measures is that much coarser.
+// poll calls try every millisecond, which is the resolution of its measurements.
 func (m *machine) poll(ctx context.Context, try func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -60,7 +60,7 @@ func (m *machine) allRunning(ctx context.Context, id string, n int) error {
 	})
 }
 
-// ownMemory is the resident memory of the agent and its supervisor, in bytes.
+// ownMemory returns the resident memory of the agent and its supervisor, in bytes.
 func (m *machine) ownMemory() int64 {
 	return testbed.ResidentBytes(m.PID()) + testbed.ResidentBytes(m.Supervisor())
 }

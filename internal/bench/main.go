@@ -1,9 +1,9 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command bench measures what docs/benchmarks.md reports: it starts the real
-// binary on this machine, uses it as a client would, and prints each figure
-// beside its bar. Nothing is asserted: absolute times depend on the machine.
+// Command bench measures the figures of docs/benchmarks.md: it starts the real binary on this
+// machine, uses it as a client would, and prints each figure beside its target. It asserts
+// nothing, because absolute times depend on the machine.
 //
 //	go run ./internal/bench -reeve bin/reeve [-only NAME] [-write docs/benchmarks.md]
 package main
@@ -18,7 +18,7 @@ import (
 	"strings"
 )
 
-// measurement is one part of the table.
+// A measurement is one part of the table.
 type measurement struct {
 	name string
 	run  func(ctx context.Context, b *bench) error
@@ -56,7 +56,7 @@ var measurements = []measurement{
 	{"c2m", replay},
 }
 
-// bench is one run of the measurements.
+// A bench is one run of the measurements.
 type bench struct {
 	reeve string
 	rows  []row

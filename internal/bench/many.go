@@ -14,10 +14,10 @@ import (
 	"github.com/reeve-run/reeve/internal/testbed"
 )
 
-// manyClients is how many clients flood a server.
+// manyClients is the number of clients that flood a server.
 const manyClients = 64
 
-// flood has many clients do something a number of times, as fast as they can.
+// flood calls do from many clients, as fast as possible.
 func flood(ctx context.Context, total int64, do func(i int64) error) (all times, rate float64, err error) {
 	var next atomic.Int64
 	var mu sync.Mutex
@@ -45,9 +45,8 @@ func flood(ctx context.Context, total int64, do func(i int64) error) (all times,
 	return all, float64(len(all)) / time.Since(begin).Seconds(), err
 }
 
-// registerMany has 64 clients register jobs that want nothing to run, so that
-// what is measured is registering (job and evaluation, durable) with the
-// evaluations being worked off beside it.
+// registerMany lets 64 clients register jobs without instances. So it measures registration
+// (job and evaluation, durable) while evaluations are processed in parallel.
 func registerMany(ctx context.Context, b *bench) error {
 	m, err := b.machine(ctx)
 	if err != nil {
@@ -64,9 +63,8 @@ func registerMany(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// dispatchMany has 64 clients dispatch one parameterized job with a little meta
-// and payload. Its group has count 0, as in registerMany. The agent's memory is
-// taken before and after.
+// dispatchMany lets 64 clients dispatch one parameterized job with a little meta and payload.
+// Its group has count 0, as in registerMany. It measures the agent's memory before and after.
 func dispatchMany(ctx context.Context, b *bench) error {
 	const total = 10000
 	m, err := b.machine(ctx)

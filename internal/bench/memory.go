@@ -38,7 +38,7 @@ func startTime(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// settle gives an idle process time to hand unused memory back.
+// settle is the time in which an idle process returns unused memory.
 const settle = 10 * time.Second
 
 func idleMemory(ctx context.Context, b *bench) error {
@@ -91,8 +91,7 @@ func taskMemory(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// stateBars are the metrics of the store's own benchmarks that are shown, with
-// their bars.
+// stateBars lists the metrics of the store's benchmarks that are shown, with their targets.
 var stateBars = []struct{ benchmark, metric, what, bar string }{
 	{"StoreMillion/memory", "B/alloc-beyond", "1,000,000 allocations: memory beyond the objects", "<= 500 B each"},
 	{"StoreMillion/memory", "B/alloc-object", "1,000,000 allocations: the objects themselves", ""},
@@ -104,7 +103,7 @@ var stateBars = []struct{ benchmark, metric, what, bar string }{
 	{"StoreSnapshotFile/restore", "ns/op", "... restored", "<= 300,000,000 ns"},
 }
 
-// stateBenchmarks runs the store's own benchmarks and shows their metrics.
+// stateBenchmarks runs the store's benchmarks and shows their metrics.
 func stateBenchmarks(ctx context.Context, b *bench) error {
 	m := metrics{}
 	for _, run := range [][2]string{{"StoreMillion", "20000x"}, {"StoreInsert", "200x"}, {"StoreSnapshotFile", "10x"}} {

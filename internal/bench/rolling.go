@@ -17,16 +17,15 @@ import (
 	"github.com/reeve-run/reeve/internal/testbed"
 )
 
-// How long, and by how many clients, a service is asked for while it is
-// updated. Half of the clients keep their connections.
+// Duration and clients of the load during updates. Half of the clients keep their connections.
 const (
 	rollingTime    = time.Minute
 	rollingClients = 16
 	rollingPace    = 5 * time.Millisecond // of each client
 )
 
-// rolling updates a service of three instances behind the router, again and
-// again, and counts the requests that are not answered well.
+// rolling updates a service of three instances behind the router repeatedly, and counts failed
+// requests.
 func rolling(ctx context.Context, b *bench) error {
 	m, err := b.machine(ctx)
 	if err != nil {
@@ -83,7 +82,7 @@ func rolling(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// roll updates the service and waits until all instances are the new ones'.
+// roll updates the service and waits until all instances are new.
 func (m *machine) roll(ctx context.Context, reeve string, version int) error {
 	job := testbed.Job("rolled", "raw_exec", 3, map[string]any{"command": reeve, "args": []string{"example-web"}})
 	one, healthy, delay := 1, 100*time.Millisecond, 500*time.Millisecond

@@ -26,7 +26,7 @@ import (
 	"github.com/reeve-run/reeve/internal/testbed"
 )
 
-// routing measures the router: the same instance asked directly, through the
+// routing measures the router: it sends requests to the same instance directly, through the
 // router by HTTP and by TCP, and through the standard library's proxy, in turns.
 func routing(ctx context.Context, b *bench) error {
 	m, err := b.machine(ctx)
@@ -58,12 +58,12 @@ func routing(ctx context.Context, b *bench) error {
 
 const routerClients = 64
 
-// A way is one way to an instance.
+// A way is one path to an instance.
 type way struct {
 	name string
 	load *load
-	rate []float64 // requests a second, by round
-	cost []float64 // processor time of all who take part for a request, ns
+	rate []float64 // requests per second, by round
+	cost []float64 // processor time of all involved processes per request, ns
 }
 
 func (b *bench) ways(ctx context.Context, m *machine) (ways []*way, proxy int, end func(), err error) {
@@ -111,16 +111,17 @@ func (b *bench) ways(ctx context.Context, m *machine) (ways []*way, proxy int, e
 	return ways, proxy, end, nil
 }
 
-// throughput asks as fast as it can, way after way, several times over.
+// throughput sends requests as fast as possible over one way after the other, in several
+// rounds.
 //
-// What two processors can do is what a request costs all of them together. The
-// rates say the same on a machine that does nothing else; beside other work,
-// where more processes get a larger share, only the cost does.
+// The cost of a request is the processor time of all involved processes. On an idle machine
+// the rates express the same; beside other load, where more processes get a larger share,
+// only the cost does.
 func (b *bench) throughput(ctx context.Context, ways []*way, pids []int) error {
 	const rounds, each = 16, 700 * time.Millisecond
 	for round := range rounds {
 		for i := range ways {
-			w := ways[(round+i)%len(ways)] // each comes after each other one
+			w := ways[(round+i)%len(ways)] // each way follows each other one
 			before, begin := processorTime(pids), time.Now()
 			rate, err := w.load.most(ctx, routerClients, each)
 			if err != nil {
@@ -146,7 +147,7 @@ func (b *bench) throughput(ctx context.Context, ways []*way, pids []int) error {
 	return nil
 }
 
-// added compares latencies at half of what the router can do.
+// added compares latencies at half of the router's maximum rate.
 func (b *bench) added(ctx context.Context, ways []*way) error {
 	half := median(ways[1].rate) / 2
 	const rounds, each = 10, time.Second
@@ -169,7 +170,7 @@ func (b *bench) added(ctx context.Context, ways []*way) error {
 	return nil
 }
 
-// processorTime is what processes have used together, to 10 ms.
+// processorTime returns the total time of processes, to 10 ms.
 func processorTime(pids []int) (sum time.Duration) {
 	for _, pid := range pids {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -177,7 +178,7 @@ func processorTime(pids []int) (sum time.Duration) {
 			continue
 		}
 		f := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-		for _, i := range []int{11, 12} { // in user mode, in the kernel
+		for _, i := range []int{11, 12} { // user mode, kernel mode
 			ticks, _ := strconv.ParseInt(f[i], 10, 64)
 			sum += time.Duration(ticks) * 10 * time.Millisecond
 		}
@@ -190,8 +191,8 @@ func median(v []float64) float64 {
 	return sorted[len(sorted)/2]
 }
 
-// ratio is the median of the rounds' ratios: what disturbs one round disturbs
-// both sides of it.
+// ratio returns the median of the rounds' ratios, because a disturbance of a round affects both
+// of its sides.
 func ratio(a, b []float64) float64 {
 	var all []float64
 	for i := range a {
@@ -200,8 +201,7 @@ func ratio(a, b []float64) float64 {
 	return median(all)
 }
 
-// startProxy runs the standard library's proxy in a process of its own, as the
-// router is in one.
+// startProxy runs the standard library's proxy in a separate process, like the router.
 func startProxy(ctx context.Context, to string) (addr string, pid int, end func(), err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -227,9 +227,8 @@ func startProxy(ctx context.Context, to string) (addr string, pid int, end func(
 	return strings.TrimSpace(line), cmd.Process.Pid, end, nil
 }
 
-// standardProxy is the fastest that could be made of httputil.ReverseProxy: it
-// keeps enough connections, which the default does not, borrows its buffers,
-// and does nothing that the router does besides.
+// standardProxy is the fastest proxy on httputil.ReverseProxy: it keeps enough connections,
+// which the default does not, reuses buffers, and has no other features of the router.
 func standardProxy(to string) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

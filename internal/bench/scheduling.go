@@ -8,8 +8,8 @@ import (
 	"fmt"
 )
 
-// placing measures the placement of 1,000 instances at a time: alone, and through
-// plan, placement and the applier's check.
+// placing measures the placement of 1,000 instances at a time: alone, and with plan, placement
+// and the applier's check.
 func placing(ctx context.Context, b *bench) error {
 	m := metrics{}
 	for _, run := range [][3]string{
@@ -33,12 +33,12 @@ func placing(ctx context.Context, b *bench) error {
 		{"... regexp, version, static port, distinct_hosts, device: through all three", "Evaluation/everything/nodes=10000", rate, words, ">= 100,000/s"},
 		{"system job over 10,000 nodes: placement alone", "PlaceSystem/nodes=10000", rate, words, ""},
 		{"system job over 10,000 nodes: through all three", "Evaluation/system/nodes=10000", rate, words, ">= 300,000/s"},
-		{"garbage per placed allocation (what is stored included)", "Evaluation/plain/nodes=10000", "B/placement", "B", "<= 600 B"},
+		{"garbage per placed allocation (including stored objects)", "Evaluation/plain/nodes=10000", "B/placement", "B", "<= 600 B"},
 		{"... objects", "Evaluation/plain/nodes=10000", "objects/placement", "objects", "<= 4"},
 	})
 }
 
-// growing measures how the placement of one instance grows with the fleet.
+// growing measures the placement of one instance in fleets of growing size.
 func growing(ctx context.Context, b *bench) error {
 	m := metrics{}
 	if err := m.run(ctx, "internal/placement", "^BenchmarkPlaceOne$/^(plain|constraint|spread)$", "20000x"); err != nil {
@@ -58,8 +58,8 @@ func growing(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// evaluating measures single-instance batch jobs from their registration to the
-// committed allocation, with a durable log.
+// evaluating measures single-instance batch jobs from their registration to the committed
+// allocation, with a durable log.
 func evaluating(ctx context.Context, b *bench) error {
 	m := metrics{}
 	if err := m.run(ctx, "internal/server", "^BenchmarkPipeline(Registered|Pending)$/^nodes=(10000|100000)$", "20000x"); err != nil {

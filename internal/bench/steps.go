@@ -15,8 +15,8 @@ import (
 
 const stepBar = "p50 <= 30 ms"
 
-// stepToStep measures plans: from the end of one step, as the node saw it, to the
-// start of the next step's process.
+// stepToStep measures plans: from the end of one step, as seen by the node, to the start of
+// the next step's process.
 func stepToStep(ctx context.Context, b *bench) error {
 	m, err := b.machine(ctx)
 	if err != nil {
@@ -38,8 +38,8 @@ func stepToStep(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// deriving measures all plans of one large job, as they are when it is well, when
-// all of it waits to be moved to a newer version, and when half of it has failed.
+// deriving measures all plans of one large job: while it is healthy, while all of it waits for
+// an update, and while half of it has failed.
 func deriving(ctx context.Context, b *bench) error {
 	const instances = 10_000
 	m := metrics{}
@@ -78,8 +78,8 @@ func listing(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// instanceByInstance deploys instances in series: a step is complete when its
-// allocation is healthy.
+// instanceByInstance deploys instances serially: a step completes when its allocation is
+// healthy.
 func instanceByInstance(ctx context.Context, b *bench, m *machine) error {
 	const n = 50
 	job := testbed.Job("steps", "raw_exec", n, sleepForever)
@@ -112,8 +112,8 @@ func instanceByInstance(ctx context.Context, b *bench, m *machine) error {
 
 func startOf(a *api.AllocationListStub) time.Time { return a.TaskStates["task"].StartedAt }
 
-// taskByTask launches the tasks of one instance one after another: a step is
-// complete when its task has finished.
+// taskByTask launches the tasks of one instance serially: a step completes when its task has
+// finished.
 func taskByTask(ctx context.Context, m *machine, id string) (t times, err error) {
 	const n = 20
 	job := testbed.Job(id, "raw_exec", 1, sleepForever)

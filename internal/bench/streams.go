@@ -22,15 +22,15 @@ import (
 	"github.com/reeve-run/reeve/internal/testbed"
 )
 
-// How many readers follow the events, and how many events each of two sets of
-// followers is timed with.
+// Number of readers of the event stream, and of the timed events of each of two sets of
+// readers.
 const (
 	idleStreams = 5000
 	timedEvents = 300
 )
 
-// streams measures what readers of the event stream cost that have nothing to
-// read, and how long an event takes to one that has.
+// streams measures the cost of idle readers of the event stream, and the delay of an event to
+// an active one.
 func streams(ctx context.Context, b *bench) error {
 	m, err := b.machine(ctx)
 	if err != nil {
@@ -51,7 +51,7 @@ func streams(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	// Each has been sent a sign of life by then, and what that took was given back.
+	// Each reader has received a heartbeat by then, and its buffers were released.
 	if err := pause(ctx, 2*settle+settle/2); err != nil {
 		return err
 	}
@@ -76,9 +76,8 @@ func streams(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// eventTimes registers jobs one after another, and takes the time from the request
-// to the event's arrival, which may be before that of the answer: both come after
-// the entry is in the log.
+// eventTimes registers jobs one after another, and measures from the request to the event's
+// arrival. The event may precede the response, because both follow the log entry.
 func eventTimes(ctx context.Context, m *machine, name string) (t times, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -125,13 +124,13 @@ func eventTimes(ctx context.Context, m *machine, name string) (t times, err erro
 	return t, nil
 }
 
-// idle is connections on which events may come.
+// idle holds connections on which events may arrive.
 type idle struct {
 	conns []net.Conn
 	read  []*bufio.Reader
 }
 
-// openStreams begins streams that nothing is said on: they want one job.
+// openStreams opens streams without events: they select one job.
 func openStreams(ctx context.Context, addr string, n int) (*idle, error) {
 	all := &idle{}
 	for range n {
@@ -163,7 +162,7 @@ func (a *idle) close() {
 	}
 }
 
-// told has something happen that all want, and says how long each waited for it.
+// told triggers an event for all streams, and returns the delay of each.
 func (a *idle) told(ctx context.Context, m *machine) (times, error) {
 	took, errs := make(times, len(a.read)), make([]error, len(a.read))
 	var wg sync.WaitGroup
@@ -208,7 +207,7 @@ func (a *idle) told(ctx context.Context, m *machine) (times, error) {
 	return took, errors.Join(slices.Compact(errs)...)
 }
 
-// askingInstances asks for some of 250,000 instances.
+// askingInstances queries some of 250,000 instances.
 func askingInstances(ctx context.Context, b *bench) error {
 	f := metrics{}
 	if err := f.run(ctx, "internal/server", "^BenchmarkInstances$", "20x"); err != nil {

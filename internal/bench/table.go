@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 )
 
-// row is one line of the table.
+// A row is one line of the table.
 type row struct {
 	what     string
 	measured string
@@ -25,7 +25,7 @@ func (b *bench) add(what, bar, format string, args ...any) {
 	b.rows = append(b.rows, row{what, fmt.Sprintf(format, args...), bar})
 }
 
-// table is a Markdown table, aligned so that it reads well in a terminal too.
+// table formats a Markdown table, aligned for terminals.
 func (b *bench) table() string {
 	rows := append([]row{{"what", "measured", "bar"}}, b.rows...)
 	var w [3]int
@@ -57,7 +57,7 @@ func kernel() string {
 	return "Linux " + strings.TrimSpace(string(text))
 }
 
-// The table stands between these in the page.
+// Markers around the table in the page.
 const (
 	beginMark = "<!-- table: made by make bench -->\n"
 	endMark   = "<!-- end of table -->\n"
@@ -76,7 +76,7 @@ func writeInto(path, table string) error {
 	return os.WriteFile(path, slices.Concat(before, []byte(beginMark), []byte(table), []byte(endMark), after), 0o644)
 }
 
-// percentiles of a set of times.
+// times is a set of times with percentiles.
 type times []time.Duration
 
 func (t times) at(p float64) time.Duration {

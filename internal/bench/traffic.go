@@ -28,15 +28,14 @@ import (
 
 const trafficBar = "p99 <= 20 ms"
 
-// How many instances lose their traffic, and how often.
+// Numbers of instances that lose their traffic, and of rounds.
 const (
 	trafficInstances = 20
 	trafficRounds    = 5
 )
 
-// traffic measures from the moment that an instance is not to get traffic any
-// more until the catalog's stream has said so, and until neither the name server
-// nor the router knows it.
+// traffic measures from the moment at which an instance must not receive traffic until the
+// catalog's stream reports it, and until neither the name server nor the router uses it.
 func traffic(ctx context.Context, b *bench) error {
 	m, names, err := b.withNames(ctx)
 	if err != nil {
@@ -55,7 +54,7 @@ func traffic(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	crashes.show(b, "a task is told to crash")
+	crashes.show(b, "a task is made to crash")
 	lost, err := unready(ctx, m, w)
 	if err != nil {
 		return err
@@ -64,7 +63,7 @@ func traffic(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// departures is how long instances took to leave what leads traffic to them.
+// departures holds the times that instances took to leave the traffic's directories.
 type departures struct {
 	all, stream, names, router times
 }
@@ -105,7 +104,7 @@ func catalogBenchmarks(ctx context.Context, b *bench) error {
 	}
 	return b.show(f, []figure{
 		{"catalog: one of 250,000 instances comes or goes, followed by 1,000", "Flip/followers=1000", "ns/op", "ns", ""},
-		{"catalog: an allocation changes that stays as routable as it was", "Untouched", "ns/op", "ns", ""},
+		{"catalog: an allocation changes and its routability does not", "Untouched", "ns/op", "ns", ""},
 		{"catalog: memory of one of 250,000 instances", "Memory", "B/entry", "B", ""},
 		{"names: questions over UDP, askers in the same process", "Query", "queries/s", "/s", ""},
 	})

@@ -10,18 +10,18 @@ import (
 	"github.com/miekg/dns"
 )
 
-// mostRecords bounds an answer: what does not fit into one goes round. A record
-// takes at least smallestRecord bytes, so more than that many need not be made.
+// maxRecords bounds an answer: larger sets rotate. A record takes at least smallestRecord
+// bytes, which bounds the number of useful records.
 const (
-	mostRecords    = 1000
+	maxRecords     = 1000
 	smallestRecord = 16
 )
 
-// most is how many records to make for an answer of a size: one more than can
-// fit at best, so that it is seen that some do not.
-func most(size int) int { return min(mostRecords, size/smallestRecord+1) }
+// recordLimit returns the number of records to create for an answer of a size: one more than
+// the maximum that fits, so that truncation is detected.
+func recordLimit(size int) int { return min(maxRecords, size/smallestRecord+1) }
 
-// answer fills in what the zone has for a question.
+// answer adds the zone's records for a question.
 func (s *Server) answer(m *dns.Msg, q dns.Question, labels []string, size int) {
 	m.Authoritative = true
 	f := s.zone.find(labels)
@@ -29,16 +29,16 @@ func (s *Server) answer(m *dns.Msg, q dns.Question, labels []string, size int) {
 	case !f.exists:
 		m.Rcode = dns.RcodeNameError
 	case q.Qtype == dns.TypeANY:
-		// RFC 8482: whoever asks for anything gets something, not everything.
+		// RFC 8482: a query for all types gets a minimal answer.
 		m.Answer = append(m.Answer, &dns.HINFO{Hdr: s.header(q.Name, dns.TypeHINFO), Cpu: "RFC8482"})
 	case f.apex:
 		s.answerApex(m, q)
 	case f.self:
 		s.answerSelf(m, q)
 	case q.Qtype == dns.TypeSRV:
-		s.answerSRV(m, q, f.offers, most(size))
+		s.answerSRV(m, q, f.offers, recordLimit(size))
 	case !f.srv && (q.Qtype == dns.TypeA || q.Qtype == dns.TypeAAAA):
-		s.answerAddresses(m, q, f.offers, most(size))
+		s.answerAddresses(m, q, f.offers, recordLimit(size))
 	}
 	if len(m.Answer) == 0 {
 		m.Ns = append(m.Ns, s.soa())
@@ -51,8 +51,7 @@ func (s *Server) header(name string, kind uint16) dns.RR_Header {
 
 func (s *Server) nameServer() string { return "ns." + labelSelf + "." + s.zoneName }
 
-// soa says how long an answer that there is nothing may be kept: as short as all
-// others.
+// soa returns the zone's SOA record, whose TTL for negative answers is that of all others.
 func (s *Server) soa() *dns.SOA {
 	s.zone.mu.RLock()
 	serial := uint32(s.zone.index)
@@ -92,8 +91,8 @@ func (s *Server) address(name string, ip netip.Addr) dns.RR {
 	return &dns.AAAA{Hdr: s.header(name, dns.TypeAAAA), AAAA: ip.AsSlice()}
 }
 
-// answerAddresses lists each address once, beginning anywhere: most clients take
-// the first. A service that is only known by a name is an alias of that.
+// answerAddresses adds each address once, starting at a random one, because most clients use
+// the first. A service that has only a host name becomes an alias of it.
 func (s *Server) answerAddresses(m *dns.Msg, q dns.Question, offers []offer, most int) {
 	seen := make(map[netip.Addr]bool, min(len(offers), 16))
 	alias := ""
@@ -105,7 +104,7 @@ func (s *Server) answerAddresses(m *dns.Msg, q dns.Question, offers []offer, mos
 			seen[o.ip] = true
 			m.Answer = append(m.Answer, s.address(q.Name, o.ip))
 		case !isOfType(o.ip, q.Qtype):
-			seen[netip.Addr{}] = true // it has addresses of the other kind
+			seen[netip.Addr{}] = true // it has addresses of the other family
 		}
 		if len(m.Answer) == most {
 			return
@@ -116,9 +115,8 @@ func (s *Server) answerAddresses(m *dns.Msg, q dns.Question, offers []offer, mos
 	}
 }
 
-// answerSRV lists address and port of each. What it points to says the address
-// itself: a name of the instance could mean another one by the time it is asked
-// for.
+// answerSRV adds the address and port of each instance. The target name encodes the address
+// itself: the name of an instance could refer to another address by the time of its query.
 func (s *Server) answerSRV(m *dns.Msg, q dns.Question, offers []offer, most int) {
 	seen := make(map[netip.Addr]bool, min(len(offers), 16))
 	for o := range around(offers) {
@@ -140,7 +138,7 @@ func (s *Server) answerSRV(m *dns.Msg, q dns.Question, offers []offer, most int)
 	}
 }
 
-// around yields all, from a random one on.
+// around yields all offers, starting at a random one.
 func around(offers []offer) func(func(offer) bool) {
 	return func(yield func(offer) bool) {
 		if len(offers) == 0 {

@@ -10,14 +10,14 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Bounds of what is passed on.
+// Bounds of forwarded queries.
 const (
 	upstreamTimeout = 2 * time.Second
-	mostForwarded   = 1024 // at once
+	maxForwarded    = 1024 // concurrently
 )
 
-// forward passes a question on that is not the zone's, and returns the answer of
-// the first upstream that has one.
+// forward forwards a question outside of the zone, and returns the answer of the first
+// upstream that has one.
 func (s *Server) forward(ctx context.Context, r *dns.Msg, network string) *dns.Msg {
 	if len(s.config.Upstreams) == 0 {
 		return refusal(r, dns.RcodeRefused)
@@ -39,7 +39,7 @@ func (s *Server) forward(ctx context.Context, r *dns.Msg, network string) *dns.M
 	return refusal(r, dns.RcodeServerFailure)
 }
 
-// refusal answers with nothing but a code.
+// refusal returns an answer that contains only a code.
 func refusal(r *dns.Msg, code int) *dns.Msg {
 	m := new(dns.Msg)
 	m.SetRcode(r, code)

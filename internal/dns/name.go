@@ -17,20 +17,20 @@ const (
 	labelService  = "svc"
 	labelInstance = "inst"
 	labelAddress  = "addr"
-	labelSelf     = "dns"   // of the server itself
-	labelStack    = "stack" // kept for stacks
+	labelSelf     = "dns"   // the server itself
+	labelStack    = "stack" // reserved for stacks
 )
 
-// found is what a name stands for.
+// found is the object that a name denotes.
 type found struct {
 	exists bool
 	apex   bool
-	self   bool // the server itself
+	self   bool // reports whether it is the server itself
 	offers []offer
-	srv    bool // the name is one that only SRV records have
+	srv    bool // reports whether only SRV records have the name
 }
 
-// find looks a name below the zone up. Labels are unescaped and in lower case.
+// find looks up a name below the zone. Labels are unescaped and in lower case.
 func (z *zone) find(labels []string) found {
 	if len(labels) == 0 {
 		return found{exists: true, apex: true}
@@ -47,11 +47,11 @@ func (z *zone) find(labels []string) found {
 	case labelSelf:
 		return found{exists: len(below) == 0 || len(below) == 1 && below[0] == "ns", self: len(below) == 1}
 	}
-	return found{} // labelStack too, until there are stacks
+	return found{} // also for labelStack, until stacks exist
 }
 
-// findService reads [TAG.]SERVICE.NAMESPACE and _SERVICE._tcp.NAMESPACE. Services
-// and tags may have dots in them: the longest service wins.
+// findService parses [TAG.]SERVICE.NAMESPACE and _SERVICE._tcp.NAMESPACE. Services and tags may
+// contain dots: the longest service wins.
 func (z *zone) findService(labels []string) found {
 	z.mu.RLock()
 	defer z.mu.RUnlock()
@@ -89,8 +89,8 @@ func (z *zone) findService(labels []string) found {
 	return found{exists: z.isAboveService(labels, namespace)}
 }
 
-// isAboveService reports whether there is a service, or a tag, below the name:
-// of service a.b, there is b.
+// isAboveService reports whether the name is an ancestor of a service or tag: for the service
+// a.b, b exists.
 func (z *zone) isAboveService(labels []string, namespace string) bool {
 	suffix := "." + strings.Join(labels, ".") + "." + namespace
 	for name, offers := range z.services {
@@ -107,7 +107,7 @@ func (z *zone) isAboveService(labels []string, namespace string) bool {
 	return false
 }
 
-// tagged are the offers with a tag.
+// tagged returns the offers with a tag.
 func tagged(offers []offer, tag string) (with []offer) {
 	for _, o := range offers {
 		if slices.ContainsFunc(o.tags, func(t string) bool { return strings.EqualFold(t, tag) }) {
@@ -125,7 +125,7 @@ func (z *zone) findInstance(labels []string) found {
 	return found{exists: len(labels) == 0 || len(offers) > 0 || z.above[name] > 0, offers: offers}
 }
 
-// findAddress reads the address that a name is made of.
+// findAddress decodes the address in a name.
 func findAddress(labels []string) found {
 	if len(labels) == 0 {
 		return found{exists: true}
@@ -138,13 +138,13 @@ func findAddress(labels []string) found {
 	return found{exists: true, offers: []offer{{ip: ip}}}
 }
 
-// addressName is the name of an address.
+// addressName returns the name that encodes an address.
 func addressName(ip netip.Addr, zone string) string {
 	return hex.EncodeToString(ip.AsSlice()) + "." + labelAddress + "." + zone
 }
 
-// labelsBelow takes the zone off a name, and the escapes out of its labels. It
-// returns false for a name outside the zone.
+// labelsBelow removes the zone from a name, and unescapes its labels. It returns false for a
+// name outside of the zone.
 func labelsBelow(name, zone string) ([]string, bool) {
 	name = strings.ToLower(name)
 	if !dns.IsSubDomain(zone, name) {
@@ -160,7 +160,7 @@ func labelsBelow(name, zone string) ([]string, bool) {
 	return labels, true
 }
 
-// unescape reads \. and \046.
+// unescape decodes \. and \046.
 func unescape(label string) string {
 	var b strings.Builder
 	for i := 0; i < len(label); i++ {

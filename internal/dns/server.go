@@ -20,14 +20,14 @@ import (
 	"github.com/reeve-run/reeve/client"
 )
 
-// Config says what the server answers, and where.
+// Config configures the server.
 type Config struct {
-	Address   string        // host:port; port 0: any free one
-	Zone      string        // "reeve" when empty
-	TTL       time.Duration // that answers may be kept for; whole seconds
-	Upstreams []string      // host:port of name servers for everything else; none: it is refused
+	Address   string        // host:port; port 0: any free port
+	Zone      string        // default: "reeve"
+	TTL       time.Duration // time for which answers may be cached; whole seconds
+	Upstreams []string      // host:port of name servers for other names; none: those are refused
 	Client    *client.Client
-	Logger    *slog.Logger // nil: nowhere
+	Logger    *slog.Logger // default: no logging
 }
 
 func (c Config) logger() *slog.Logger {
@@ -37,36 +37,36 @@ func (c Config) logger() *slog.Logger {
 	return c.Logger
 }
 
-// Bounds of answers over UDP. Above, packets may be cut on their way.
+// Bounds of answers over UDP. Larger packets may be fragmented.
 const (
 	udpSize    = 1232
 	udpMinimum = dns.MinMsgSize
 )
 
-// How long a connection may be silent.
+// idleTimeout is the longest time without a query on a connection.
 const idleTimeout = 10 * time.Second
 
-// A Server answers questions over UDP and TCP.
+// A Server answers queries over UDP and TCP.
 type Server struct {
 	config     Config
 	log        *slog.Logger
 	zone       *zone
 	zoneName   string     // fully qualified, in lower case
 	ttl        uint32     // seconds
-	self       netip.Addr // not valid if it listens on all
+	self       netip.Addr // invalid if it listens on all addresses
 	udp        net.PacketConn
 	tcp        net.Listener
 	forwarding chan struct{}
 }
 
-// Listen takes the address. Run answers.
+// Listen listens on the address. Run serves.
 func Listen(c Config) (*Server, error) {
 	if c.Zone == "" {
 		c.Zone = "reeve"
 	}
 	s := &Server{
 		config: c, log: c.logger(), zone: newZone(), zoneName: strings.ToLower(dns.Fqdn(c.Zone)),
-		ttl: uint32(c.TTL / time.Second), forwarding: make(chan struct{}, mostForwarded),
+		ttl: uint32(c.TTL / time.Second), forwarding: make(chan struct{}, maxForwarded),
 	}
 	if err := s.listen(); err != nil {
 		return nil, err
@@ -77,8 +77,8 @@ func Listen(c Config) (*Server, error) {
 	return s, nil
 }
 
-// listenAttempts is how many free ports are tried, if any will do: one that is
-// free for TCP may be taken for UDP.
+// listenAttempts bounds the tried free ports: a port that is free for TCP may be taken for
+// UDP.
 const listenAttempts = 10
 
 func (s *Server) listen() (err error) {
@@ -107,23 +107,23 @@ func (s *Server) listen() (err error) {
 	return api.Errorf(api.CodeUnavailable, "dns: cannot listen on %s: %v", s.config.Address, err)
 }
 
-// TakenError says that somebody else has the address.
+// A TakenError reports that another process uses the address.
 type TakenError struct{ Address string }
 
 func (e *TakenError) Error() string {
 	return "dns: address " + e.Address + " is already in use: another name server or agent may be running; choose another address in dns { }, or set enabled = false there"
 }
 
-// Addr is where the server listens, as host:port, for UDP and TCP.
+// Addr returns the server's address, as host:port, for UDP and TCP.
 func (s *Server) Addr() string { return s.tcp.Addr().String() }
 
-// Zone is the zone's name, without the last dot.
+// Zone returns the zone's name, without the final dot.
 func (s *Server) Zone() string { return strings.TrimSuffix(s.zoneName, ".") }
 
-// Close gives the address back, of a server that does not run.
+// Close closes the listeners of a server that does not run.
 func (s *Server) Close() error { return errors.Join(s.udp.Close(), s.tcp.Close()) }
 
-// Run answers until ctx ends.
+// Run serves until ctx ends.
 func (s *Server) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -152,7 +152,7 @@ func (s *Server) Run(ctx context.Context) error {
 		_ = s.config.Client.Catalog().StreamReporting(ctx, func(u *api.CatalogUpdate) error {
 			s.zone.update(u)
 			return nil
-		}, func(err error) { s.log.Debug("catalog stream broke; what was known holds", "error", err) })
+		}, func(err error) { s.log.Debug("catalog stream broke; keeping the last known catalog", "error", err) })
 	})
 	var err error
 	select {

@@ -1,24 +1,22 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package door decides which requests an agent's HTTP API serves at all. An
-// address on loopback is no boundary: every user of the machine can connect to
-// it, and so can every web page in a browser there, under any name that its
-// site's name server makes up.
+// Package door decides which requests an agent's HTTP API serves. A loopback address is no
+// boundary: every user of the machine can connect to it, and so can every web page in a
+// browser there, under any host name that the page's site resolves to it.
 //
-// A request comes in when its Host names this agent, no page of another site
-// sent it, and its caller is trusted. Trusted are
+// A request is admitted if its Host names this agent, no page of another site sent it, and
+// its caller is trusted. Trusted are
 //
-//   - who presents the agent's token, which is in a file in the data directory;
-//   - processes of the agent's own user, of root, and of the user who started
-//     the agent through sudo. The kernel says whose a connection is.
+//   - callers that present the agent's token, which is in a file in the data directory;
+//   - processes of the agent's own user, of root, and of the user who started the
+//     agent through sudo. The kernel reports the user of a connection.
 //
-// Two kinds of process need the token although they run as such a user: isolated
-// tasks, which have a root directory other than the agent's, and the agent
-// itself, because its router, checks and callbacks send requests on behalf of
-// others. Whatever cannot be told is not trusted.
+// Two kinds of processes need the token even as such a user: isolated tasks, which have
+// another root directory than the agent, and the agent itself, because its router, checks
+// and callbacks send requests on behalf of others. Unidentified callers are not trusted.
 //
-// The package knows connections and requests. It knows neither routes nor jobs.
+// The package handles connections and requests. It knows neither routes nor jobs.
 package door
 
 import (
@@ -38,11 +36,11 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Config says what a Door lets in.
+// Config configures a Door.
 type Config struct {
-	Token     string   // secret that lets anybody in
-	TokenFile string   // where the token is, for messages
-	Hosts     []string // names of the agent beside localhost and loopback addresses
+	Token     string   // secret that admits any caller
+	TokenFile string   // path of the token's file, for messages
+	Hosts     []string // additional names of the agent besides localhost and loopback addresses
 
 	// Identify returns the process behind a connection; nil asks the kernel.
 	Identify func(local, remote netip.AddrPort) (Caller, error)
@@ -51,14 +49,14 @@ type Config struct {
 // A Door guards one agent's listener. Make one with New.
 type Door struct {
 	Config
-	users []uint32 // whose processes are trusted
+	users []uint32 // users whose processes are trusted
 }
 
 // A Caller is the process at the other end of a connection.
 type Caller struct {
 	UID      uint32
-	Self     bool // the process is this one
-	Isolated bool // the process has another root directory
+	Self     bool // reports whether it is this process
+	Isolated bool // reports whether it has another root directory
 }
 
 // New returns the door of this process.
@@ -78,10 +76,10 @@ func New(c Config) (*Door, error) {
 	return d, nil
 }
 
-// nobody is the user of isolated tasks that name none; it is never trusted.
+// nobody is the default user of isolated tasks; it is never trusted.
 const nobody = 65534
 
-// trustedUsers lists the agent's user, root, and who called sudo to become root.
+// trustedUsers returns the agent's user, root, and the user who became root through sudo.
 func trustedUsers(own int, sudo string) []uint32 {
 	users := []uint32{0}
 	if own != 0 {
@@ -95,7 +93,7 @@ func trustedUsers(own int, sudo string) []uint32 {
 
 type connKey struct{}
 
-// conn is a connection whose caller is looked up when its first request arrives.
+// A conn is a connection whose caller is looked up on its first request.
 type conn struct {
 	local, remote net.Addr
 	identify      sync.Once
@@ -103,20 +101,20 @@ type conn struct {
 	err           error
 }
 
-// Mark has the requests of a connection know it: it is an http.Server's
+// Mark attaches a connection to the context of its requests. Use it as an http.Server's
 // ConnContext.
 func (d *Door) Mark(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, &conn{local: c.LocalAddr(), remote: c.RemoteAddr()})
 }
 
-// Admit returns why a request's caller may not come in; nil if it may.
+// Admit returns the reason why a request's caller is rejected; nil if it is admitted.
 func (d *Door) Admit(r *http.Request) error {
 	if d.hasToken(r.Header) {
 		return nil
 	}
 	c, ok := r.Context().Value(connKey{}).(*conn)
 	if !ok {
-		return d.refuse("whose connection this is cannot be told")
+		return d.refuse("the user of this connection cannot be identified")
 	}
 	c.identify.Do(func() {
 		local, err1 := netip.ParseAddrPort(c.local.String())
@@ -129,7 +127,7 @@ func (d *Door) Admit(r *http.Request) error {
 	})
 	switch who := c.caller; {
 	case c.err != nil:
-		return d.refuse("whose connection this is cannot be told: " + c.err.Error())
+		return d.refuse("the user of this connection cannot be identified: " + c.err.Error())
 	case !slices.Contains(d.users, who.UID):
 		return d.refuse(userName(who.UID) + " may not use this API")
 	case who.Isolated:
@@ -144,7 +142,7 @@ func (d *Door) refuse(why string) error {
 	return api.Errorf(api.CodeForbidden, "%s without the agent's token: pass the content of %s as REEVE_TOKEN, NOMAD_TOKEN, or the header X-Nomad-Token, or name the file with -token-file", why, d.TokenFile)
 }
 
-// hasToken reports whether the headers carry the agent's token.
+// hasToken reports whether the headers contain the agent's token.
 func (d *Door) hasToken(h http.Header) bool {
 	return d.isToken(h.Get("X-Nomad-Token")) || d.isToken(bearer(h))
 }
@@ -161,8 +159,8 @@ func bearer(h http.Header) string {
 	return strings.TrimSpace(token)
 }
 
-// Strip takes the agent's token out of the headers of a request that is passed
-// on to another agent, which must not learn it.
+// Strip removes the agent's token from the headers of a request that is forwarded to another
+// agent, which must not learn it.
 func (d *Door) Strip(h http.Header) {
 	if d.isToken(h.Get("X-Nomad-Token")) {
 		h.Del("X-Nomad-Token")

@@ -15,10 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// askKernel returns the process that holds the other end of a connection. It
-// looks for the process only where the user alone does not decide: isolated
-// tasks may run as root or as the agent's user, and their sockets say no more
-// than that.
+// askKernel returns the process that holds the other end of a connection. It searches for the
+// process only if the user does not decide alone: isolated tasks may run as root or as the
+// agent's user.
 func (d *Door) askKernel(local, remote netip.AddrPort) (Caller, error) {
 	s, err := findSocket(local, remote)
 	if err != nil {
@@ -27,7 +26,7 @@ func (d *Door) askKernel(local, remote netip.AddrPort) (Caller, error) {
 	c := Caller{UID: s.uid}
 	own := uint32(os.Geteuid())
 	if !slices.Contains(d.users, s.uid) || own != 0 && s.uid != own {
-		return c, nil // only root sees what others have open, and only root's agent isolates
+		return c, nil // only root sees other processes' files, and only root's agent isolates
 	}
 	pid, err := findHolder("/proc", s.inode)
 	if err != nil {
@@ -38,12 +37,12 @@ func (d *Door) askKernel(local, remote netip.AddrPort) (Caller, error) {
 	return c, nil
 }
 
-// errNoHolder says that no process was found to have a socket open.
+// errNoHolder is returned if no process has a socket open.
 var errNoHolder = errors.New("no process has its socket open")
 
-// findHolder returns a process that has the socket open and shares this one's
-// root directory; 0 when only others have it. It begins with the newest: most
-// callers are commands that were started just now.
+// findHolder returns a process that has the socket open and shares this one's root directory;
+// 0 if only other processes have it. It starts with the newest process: most callers are
+// commands that were just started.
 func findHolder(proc string, inode uint32) (pid int, err error) {
 	pids, err := processes(proc)
 	if err != nil {
@@ -69,7 +68,7 @@ func findHolder(proc string, inode uint32) (pid int, err error) {
 	return 0, err
 }
 
-// processes lists process ids, the highest first.
+// processes returns the process ids, the highest first.
 func processes(proc string) ([]int, error) {
 	d, err := os.Open(proc)
 	if err != nil {
@@ -91,7 +90,7 @@ func processes(proc string) ([]int, error) {
 	return pids, nil
 }
 
-// holds reports whether one of a process's open files is the one of that link.
+// holds reports whether one of a process's open files is the given link.
 func holds(dir, link string) bool {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// CheckSite returns why a request may not be one that a person or a program of
-// this machine meant for this agent; nil if it may. A name that the agent does
-// not have comes from a page whose site gave its own name the agent's address.
+// CheckSite returns the reason why a user of this machine may not have meant a request for
+// this agent; nil if it is acceptable. An unknown host name comes from a page whose site
+// resolves its own name to the agent's address.
 func (d *Door) CheckSite(r *http.Request) error {
 	if !d.knows(r.Host) {
 		return api.Errorf(api.CodeForbidden, "host %q is not this agent: use localhost, or a loopback address, or name it in the agent's configuration, as in http { hosts = [\"reeve.example.com\"] }", r.Host)
@@ -28,7 +28,7 @@ func (d *Door) CheckSite(r *http.Request) error {
 	return nil
 }
 
-// knows reports whether a Host, with or without a port, is this agent.
+// knows reports whether a Host, with or without a port, names this agent.
 func (d *Door) knows(host string) bool {
 	name, ok := cutPort(host)
 	if !ok {
@@ -45,7 +45,7 @@ func (d *Door) knows(host string) bool {
 	return name == "localhost" || slices.Contains(d.Hosts, name)
 }
 
-// cutPort takes the port off a host, if it has one.
+// cutPort removes the port from a host.
 func cutPort(host string) (name string, ok bool) {
 	i := strings.LastIndexByte(host, ':')
 	if i < 0 || strings.HasSuffix(host, "]") {
@@ -57,10 +57,10 @@ func cutPort(host string) (name string, ok bool) {
 	return host[:i], i > 0
 }
 
-// canonical is the one spelling of a host's name.
+// canonical returns the canonical spelling of a host's name.
 func canonical(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }
 
-// isName reports whether a name can be a host's.
+// isName reports whether a name is a valid host name.
 func isName(name string) bool {
 	name = canonical(name)
 	for label := range strings.SplitSeq(name, ".") {
@@ -71,9 +71,9 @@ func isName(name string) bool {
 	return net.ParseIP(name) == nil
 }
 
-// sameSite reports whether no page of another site sent the request. Browsers
-// say where a request comes from; other programs say nothing. Following a link
-// of another site is not refused: its page does not see the answer.
+// sameSite reports whether no page of another site sent the request. Browsers report the
+// origin of a request; other programs do not. A followed link of another site is admitted,
+// because its page does not see the answer.
 func sameSite(r *http.Request) bool {
 	if origin := r.Header.Get("Origin"); origin != "" {
 		u, err := url.Parse(origin)

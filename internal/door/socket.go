@@ -13,14 +13,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A socket is one end of a connection, as the kernel describes it.
+// A socket is one end of a connection, as described by the kernel.
 type socket struct {
 	state byte
 	uid   uint32 // of its creator
-	inode uint32 // 0: no process has it open
+	inode uint32 // 0 if no process has it open
 }
 
-// States of a TCP socket whose connection stands.
+// States of a TCP socket with a live connection.
 const (
 	established = 1
 	finWait1    = 4
@@ -28,8 +28,8 @@ const (
 	closeWait   = 8
 )
 
-// stands reports whether a process holds the socket of a connection that
-// stands. Of any other socket the kernel does not keep the user: it says root.
+// stands reports whether a process holds the socket of a live connection. For other sockets
+// the kernel reports root instead of the user.
 func (s socket) stands() bool {
 	switch s.state {
 	case established, finWait1, finWait2, closeWait:
@@ -45,8 +45,8 @@ const (
 	messageSize      = 72
 )
 
-// findSocket asks the kernel for the socket at remote of the connection to
-// local. It costs a few microseconds, however many sockets exist.
+// findSocket asks the kernel for the socket at remote of the connection to local. It takes a
+// few microseconds, independent of the number of sockets.
 func findSocket(local, remote netip.AddrPort) (socket, error) {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, unix.NETLINK_INET_DIAG)
 	if err != nil {
@@ -115,7 +115,7 @@ func parseDiag(answer []byte, local, remote netip.AddrPort) (socket, error) {
 	case kind != sockDiagByFamily || len(body) < messageSize:
 		return socket{}, errors.New("hear of a socket: the answer is not about one")
 	}
-	// Where no connection is, the kernel answers with a listener, if one fits.
+	// Without a connection, the kernel returns a matching listener.
 	s := socket{state: body[1], uid: native.Uint32(body[64:]), inode: native.Uint32(body[68:])}
 	if id := body[4:]; !s.stands() || diagAddr(body[0], id, 0) != unmap(remote) || diagAddr(body[0], id, 1) != unmap(local) {
 		return socket{}, errors.New("its socket is closed")
@@ -123,7 +123,7 @@ func parseDiag(answer []byte, local, remote netip.AddrPort) (socket, error) {
 	return s, nil
 }
 
-// diagAddr reads the source (0) or the destination (1) of a socket's id.
+// diagAddr returns the source (0) or the destination (1) of a socket's id.
 func diagAddr(family byte, id []byte, i int) netip.AddrPort {
 	size := net.IPv6len
 	if family == unix.AF_INET {

@@ -21,11 +21,11 @@ import (
 // tokenName is the token's file in the data directory.
 const tokenName = "agent.token"
 
-// shortestToken is what keeps a token from being guessed.
-const shortestToken = 20
+// minTokenLength is the minimum length that makes a token hard to guess.
+const minTokenLength = 20
 
-// OpenToken returns the token that a data directory holds, and the path of its
-// file. The first call makes them. The caller holds the directory's lock.
+// OpenToken returns the token of a data directory and the path of its file. The first call
+// creates them. The caller holds the directory's lock.
 func OpenToken(dir string) (token, path string, err error) {
 	path = filepath.Join(dir, tokenName)
 	token, err = readToken(path)
@@ -58,14 +58,14 @@ func readToken(path string) (string, error) {
 		return "", err
 	}
 	token := strings.TrimSpace(string(text))
-	if len(token) < shortestToken {
-		return "", fmt.Errorf("its token has %d characters, at least %d are needed", len(token), shortestToken)
+	if len(token) < minTokenLength {
+		return "", fmt.Errorf("its token has %d characters, at least %d are needed", len(token), minTokenLength)
 	}
 	return token, nil
 }
 
-// writeToken makes a token. The file appears whole: an agent that is killed
-// meanwhile leaves none.
+// writeToken creates a token. The file is created atomically: an agent that is killed in the
+// meantime leaves none.
 func writeToken(dir, path string) (token string, err error) {
 	f, err := os.CreateTemp(dir, tokenName+".*") // with mode 0600
 	if err != nil {

@@ -17,7 +17,7 @@ func TestTokenIsMadeOnceAndKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	info, err := os.Stat(path)
-	if err != nil || info.Mode().Perm() != 0o600 || len(token) < shortestToken {
+	if err != nil || info.Mode().Perm() != 0o600 || len(token) < minTokenLength {
 		t.Errorf("token of %d characters in %v, %v; want a long one in a file of mode 0600", len(token), info, err)
 	}
 	if again, _, err := OpenToken(dir); err != nil || again != token {
@@ -32,7 +32,7 @@ func TestTokenIsMadeOnceAndKept(t *testing.T) {
 }
 
 func TestTokenThatOthersMayKnowIsRefused(t *testing.T) {
-	long := strings.Repeat("x", shortestToken)
+	long := strings.Repeat("x", minTokenLength)
 	for what, c := range map[string]struct {
 		make func(path string) error
 		say  string

@@ -11,22 +11,22 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// forever is a run that ends only when it is told to.
+// forever is the length of a run that ends only when it is stopped.
 const forever = time.Duration(-1)
 
-// behaviour is how instances of a group live: what the config of its mock tasks
-// says, and the scenario for the rest.
+// A behaviour describes how instances of a group behave: by the config of their mock tasks,
+// and otherwise by the scenario.
 type behaviour struct {
 	tasks     []string
-	start     time.Duration // from being told to running
+	start     time.Duration // delay from its arrival until it runs
 	startFail bool
-	runFor    time.Duration // forever, or until all main tasks have ended
-	fails     bool          // ends as failed
-	kill      time.Duration // from being stopped to having ended
-	batch     bool          // may end for good
-	restarts  int           // in place, before the allocation fails
-	delay     time.Duration // before each restart
-	healthy   time.Duration // how long it must run to be healthy; negative: it does not say
+	runFor    time.Duration // forever, or the time until all main tasks have ended
+	fails     bool          // reports whether it ends as failed
+	kill      time.Duration // delay from a stop until it has ended
+	batch     bool          // reports whether it may complete
+	restarts  int           // number of restarts in place before the allocation fails
+	delay     time.Duration // delay before each restart
+	healthy   time.Duration // running time until it is healthy; negative: it reports no health
 
 	scenario *Tasks
 }
@@ -84,7 +84,7 @@ func (b *behaviour) addTask(task *api.Task, t *Tasks) error {
 	return config.err
 }
 
-// life is what was drawn for one run of an instance.
+// life holds the values drawn for one run of an instance.
 type life struct {
 	start  time.Duration
 	runFor time.Duration
@@ -106,7 +106,7 @@ func (r Range) draw(rng *rand.Rand) time.Duration {
 	return r.Min + time.Duration(rng.Int64N(int64(r.Max-r.Min)))
 }
 
-// config reads the mock driver's keys and remembers the first that is wrong.
+// config reads the mock driver's keys and records the first invalid one.
 type config struct {
 	values map[string]any
 	err    error

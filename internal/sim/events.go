@@ -15,23 +15,23 @@ import (
 	"github.com/reeve-run/reeve/client"
 )
 
-// An act is an event, or its undoing, with the nodes that were drawn for it.
+// An act is an event or its reversal, with the nodes drawn for it.
 type act struct {
 	at    time.Duration
 	words string
 	do    func(ctx context.Context, n *node) error
 	nodes []int
-	stop  string // a job
+	stop  string // job to stop
 }
 
-// singular is what happens to one node.
+// singular returns the description for a single node.
 func (a act) singular() string {
 	words := strings.Replace(a.words, "are ", "is ", 1)
 	words = strings.Replace(words, "have ", "has ", 1)
 	return strings.Replace(words, "lose ", "loses ", 1)
 }
 
-// acts are what will happen, in order.
+// acts returns the acts of the run, in order.
 func (r *run) acts() []act {
 	var list []act
 	all := make([]*api.Node, len(r.nodes))
@@ -68,7 +68,7 @@ func (r *run) acts() []act {
 	return list
 }
 
-// apart makes one act for each node, if they are to be apart.
+// apart splits an act into one for each node, if each is set.
 func apart(a act, each time.Duration) []act {
 	if each <= 0 {
 		return []act{a}
@@ -83,7 +83,7 @@ func apart(a act, each time.Duration) []act {
 	return list
 }
 
-// happen has the events happen, each when its time has come.
+// happen executes the acts at their times.
 func (r *run) happen(ctx context.Context) error {
 	for _, a := range r.acts() {
 		if !until(ctx, r.began.Add(a.at)) {
@@ -104,13 +104,13 @@ func (r *run) happen(ctx context.Context) error {
 		if len(a.nodes) == 1 {
 			words = fmt.Sprintf("node %s: %s", r.nodes[a.nodes[0]].self.Name, a.singular())
 		}
-		r.report.Events = append(r.report.Events, EventReport{At: time.Since(r.began), What: words})
+		r.report.Events = append(r.report.Events, EventReport{At: time.Since(r.began), Description: words})
 		r.tell("%6s  %s", short(time.Since(r.began)), words)
 	}
 	return nil
 }
 
-// told gives a node an order.
+// told returns a function that sends an order to a node.
 func told(what int) func(context.Context, *node) error {
 	return func(ctx context.Context, n *node) error {
 		done := make(chan struct{})
@@ -123,7 +123,7 @@ func told(what int) func(context.Context, *node) error {
 	}
 }
 
-// drain has a node emptied.
+// drain returns a function that starts a node's drain.
 func drain(deadline time.Duration) func(context.Context, *node) error {
 	return func(ctx context.Context, n *node) error {
 		_, err := n.nodes.Drain(ctx, n.self.ID, &api.NodeDrainRequest{DrainSpec: &api.DrainSpec{Deadline: deadline}})

@@ -7,13 +7,13 @@ import (
 	_ "embed"
 )
 
-// Template is a scenario to begin with.
+// Template is a scenario to start from.
 //
 //go:embed template.yaml
 var Template string
 
-// LoadFit reads the nodes of a scenario, and job files that are asked to fit
-// them: nothing ends, and nothing else happens.
+// LoadFit loads the nodes of a scenario and job files, to find out whether the jobs fit on the
+// nodes: tasks never end, and no events happen.
 func LoadFit(fleet string, jobs []string) (*Scenario, error) {
 	s, err := Load(fleet)
 	if err != nil {

@@ -16,11 +16,11 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// agentVersion is what simulated nodes say that they run.
+// agentVersion is the version that simulated nodes report.
 const agentVersion = "0.1.0"
 
-// fleet is the scenario's nodes as they register. Their ids are drawn with the
-// seed: the same scenario always has the same fleet.
+// fleet returns the scenario's nodes as they register. Their ids are drawn with the seed, so
+// the same scenario always has the same fleet.
 func (s *Scenario) fleet() []*api.Node {
 	rng := rand.New(rand.NewPCG(s.Seed, 1))
 	var nodes []*api.Node
@@ -76,7 +76,7 @@ func (d *Device) group(node string) *api.NodeDeviceGroup {
 	return g
 }
 
-// deviceAttribute reads "24 GiB", "1.5", "true" or text.
+// deviceAttribute parses "24 GiB", "1.5", "true" or text.
 func deviceAttribute(text string) *api.DeviceAttribute {
 	number, unit, _ := strings.Cut(text, " ")
 	if n, err := strconv.ParseInt(number, 10, 64); err == nil {

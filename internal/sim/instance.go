@@ -19,25 +19,25 @@ type instance struct {
 
 	status     string // api.AllocClient...
 	stopping   bool
-	deployment bool          // somebody waits to hear whether it is healthy
-	healthy    *bool         // what it said
-	launches   *api.Launches // which tasks run; nil: all
+	deployment bool          // reports whether its health is awaited
+	healthy    *bool         // reported health
+	launches   *api.Launches // launches of its tasks; nil: all run
 	restarts   int
-	run        int // counts its starts: what was arranged for an earlier one is void
+	run        int // number of starts; appointments of earlier ones are void
 	life       life
 
 	arrived time.Time
 	started time.Time
 	ended   time.Time
 
-	holds    bool   // its resources
-	first    int    // 1 + its position in the node's placed, if it replaces none
-	marked   bool   // is among what is to be reported
-	said     string // its status in the report under way
-	reported string // the status that the servers acknowledged last
+	holds    bool   // reports whether it holds resources
+	first    int    // 1 + its position in the node's placed; 0 if it replaces another
+	marked   bool   // reports whether it is among those to report
+	said     string // status in the report in flight
+	reported string // last status that the servers acknowledged
 }
 
-// instanceName says which instance of which job it is.
+// instanceName returns a name that is unique among all jobs.
 func (inst *instance) instanceName() string { return inst.job.spec.ID + "\x00" + inst.name }
 
 // Kinds of appointments.
@@ -48,7 +48,7 @@ const (
 	doHealthy
 )
 
-// An appointment is something that an instance will do.
+// An appointment is a future action of an instance.
 type appointment struct {
 	at   time.Time
 	inst *instance
@@ -56,7 +56,7 @@ type appointment struct {
 	what int
 }
 
-// arrange notes that an instance will do something; at once if that is now.
+// arrange schedules an action of an instance, or does it immediately if it is due.
 func (n *node) arrange(inst *instance, what int, in time.Duration, now time.Time) {
 	if in <= 0 {
 		n.do(inst, what, now)
@@ -78,7 +78,7 @@ func (n *node) drop() {
 	n.agenda.Clear()
 }
 
-// keep does what is due.
+// keep does the actions that are due.
 func (n *node) keep(now time.Time) {
 	for n.agenda.Len() > 0 && !n.agenda.Items[0].at.After(now) {
 		a := n.agenda.Pop()
@@ -104,7 +104,7 @@ func (n *node) do(inst *instance, what int, now time.Time) {
 	}
 }
 
-// begin starts a run of an instance that has just come.
+// begin starts the first run of an instance.
 func (n *node) begin(inst *instance, now time.Time) {
 	inst.run++
 	inst.life = inst.group.behaviour.draw(n.rng)
@@ -126,8 +126,7 @@ func (n *node) start(inst *instance, now time.Time) {
 	}
 }
 
-// end is the end of a run by itself: the instance is done, starts again, or has
-// failed.
+// end handles the end of a run by itself: the instance completes, restarts or fails.
 func (n *node) end(inst *instance, now time.Time) {
 	b := inst.group.behaviour
 	switch {
@@ -164,7 +163,7 @@ func (n *node) set(inst *instance, status string) {
 	n.mark(inst)
 }
 
-// mark notes that the instance has something to report.
+// mark notes that the instance must be reported.
 func (n *node) mark(inst *instance) {
 	if !inst.marked {
 		inst.marked = true
@@ -172,8 +171,8 @@ func (n *node) mark(inst *instance) {
 	}
 }
 
-// reports are instances as an agent tells them. What began and ended at the same
-// moment shares its tasks' states.
+// reports returns the reports of instances, as an agent sends them. Instances that started and
+// ended at the same time share their tasks' states.
 func reports(instances []*instance) []*api.Allocation {
 	list := make([]api.Allocation, len(instances))
 	all := make([]*api.Allocation, len(instances))
@@ -235,7 +234,7 @@ func (inst *instance) taskStates() map[string]*api.TaskState {
 	return states
 }
 
-// follow makes a task's state that of one which does as its launch says.
+// follow sets a task's state to that after its launch.
 func follow(s *api.TaskState, l *api.Launch) {
 	s.Launch = l.Token
 	switch {
@@ -247,8 +246,7 @@ func follow(s *api.TaskState, l *api.Launch) {
 	}
 }
 
-// reach makes the state of a task that has something to finish, and runs, that of
-// one which has: it takes no time.
+// reach sets the state of a running task with an end to that of a finished one.
 func reach(s *api.TaskState) {
 	if s.State == api.TaskStateRunning {
 		s.State, s.FinishedAt = api.TaskStateDead, time.Now()
@@ -256,8 +254,8 @@ func reach(s *api.TaskState) {
 	}
 }
 
-// isPartial reports whether a task has yet to be launched, or is held: nobody
-// can say then whether the instance is healthy.
+// isPartial reports whether a task awaits its launch or is held, so that the instance has no
+// health.
 func (inst *instance) isPartial() bool {
 	if inst.launches == nil {
 		return false

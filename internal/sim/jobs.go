@@ -16,7 +16,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// The dimensions that are accounted for.
+// Dimensions of resources.
 const (
 	cpu = iota
 	memory
@@ -31,24 +31,24 @@ func amounts(u api.Usage) [dimensions]int64 { return [dimensions]int64{u.CPU, u.
 // A job is one copy of a scenario's job.
 type job struct {
 	spec      *api.Job
-	file      string // which of the scenario's jobs it is a copy of
+	file      string // job file of the scenario that it is a copy of
 	at        time.Duration
 	groups    map[string]*group
 	submitted atomic.Int64 // Unix nanoseconds
-	foreign   bool         // somebody else registered it, with a server that is not ours
+	foreign   bool         // reports whether another client registered it
 }
 
 func (j *job) submittedAt() time.Time { return time.Unix(0, j.submitted.Load()) }
 
-// A group is one of a job's; copies of a job share theirs.
+// A group is one group of a job. Copies of a job share it.
 type group struct {
 	spec      *api.Group
 	behaviour *behaviour
-	spreads   []*api.Spread // the job's too
-	wanted    int           // of one copy; 0 of system jobs, which want as many as there are nodes
+	spreads   []*api.Spread // including the job's
+	wanted    int           // instances per copy; 0 for system jobs, whose number depends on the nodes
 }
 
-// prepareJobs makes the copies.
+// prepareJobs creates the copies.
 func (r *run) prepareJobs() error {
 	for i := range r.scenario.Jobs {
 		g := &r.scenario.Jobs[i]
@@ -104,7 +104,7 @@ func withCount(spec *api.Job, count int) *api.Job {
 	return c
 }
 
-// wanted is how many instances the jobs want that have a number.
+// wanted returns the number of instances of all jobs with a count.
 func (r *run) wanted() int64 {
 	var n int64
 	for _, j := range r.order {
@@ -115,7 +115,7 @@ func (r *run) wanted() int64 {
 	return n
 }
 
-// submit registers the jobs, each when its time has come.
+// submit registers the jobs at their times.
 func (r *run) submit(ctx context.Context) error {
 	var next atomic.Int64
 	var clients sync.WaitGroup
@@ -144,7 +144,7 @@ func (r *run) submit(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// until waits for a time; false means that ctx ended first.
+// until waits until a time. It returns false if ctx ended first.
 func until(ctx context.Context, at time.Time) bool {
 	wait := time.Until(at)
 	if wait <= 0 {
@@ -158,8 +158,8 @@ func until(ctx context.Context, at time.Time) bool {
 	}
 }
 
-// meet takes in jobs that a node is told of. Those that are not the scenario's live
-// as their files say, and nobody waits for them.
+// meet adds jobs that a node receives. Jobs outside of the scenario run as their specs say, and
+// the run does not wait for them.
 func (r *run) meet(specs []*api.Job, now time.Time) {
 	for _, spec := range specs {
 		if r.jobs[spec.ID] != nil {
@@ -181,7 +181,7 @@ func (r *run) meet(specs []*api.Job, now time.Time) {
 	}
 }
 
-// instance is an allocation of a job that the run knows; nil for others.
+// instance returns an allocation of a known job; nil for other allocations.
 func (r *run) instance(a *api.Allocation) *instance {
 	j := r.jobs[a.JobID]
 	if j == nil {

@@ -23,8 +23,8 @@ import (
 	"github.com/reeve-run/reeve/jobspec"
 )
 
-// Load reads a scenario and the job files that it names. Everything that is
-// wrong is reported with file and line.
+// Load loads a scenario and the job files that it names. It reports all errors with file and
+// line.
 func Load(file string) (*Scenario, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -56,7 +56,7 @@ func parse(file string, text []byte) (*Scenario, error) {
 	return s, nil
 }
 
-// message is what the library has to say, as FILE:LINE: TEXT.
+// message formats an error of the library as FILE:LINE: TEXT.
 func message(file string, tree *ast.File, err error) string {
 	var e yaml.Error
 	if !errors.As(err, &e) || e.GetToken() == nil {
@@ -68,11 +68,11 @@ func message(file string, tree *ast.File, err error) string {
 	return fmt.Sprintf("%s:%d: %s", file, e.GetToken().Position.Line, text)
 }
 
-// quoted is a value in a message.
+// quoted matches a value in a message.
 var quoted = regexp.MustCompile(`"([^"]+)"`)
 
-// lineOf finds the value that a message without a place is about: that of a time
-// that is none.
+// lineOf finds the line of the value that a message without a position concerns: an invalid
+// time.
 func lineOf(tree *ast.File, err error) int {
 	value := quoted.FindStringSubmatch(err.Error())
 	if tree == nil || value == nil {
@@ -88,7 +88,7 @@ func lineOf(tree *ast.File, err error) int {
 	return 1
 }
 
-// loadJob reads the job file of a group.
+// loadJob loads the job file of a group.
 func (s *Scenario) loadJob(g *JobGroup) (*api.Job, error) {
 	name := g.File
 	if !filepath.IsAbs(name) {
@@ -119,7 +119,7 @@ func (s *Scenario) AddJob(file string) error {
 	return nil
 }
 
-// Scale multiplies the numbers of nodes and of copies.
+// Scale multiplies the numbers of nodes and copies.
 func (s *Scenario) Scale(by float64) {
 	for i := range s.Nodes {
 		s.Nodes[i].Count = scaled(s.Nodes[i].Count, by)
@@ -131,7 +131,7 @@ func (s *Scenario) Scale(by float64) {
 
 func scaled(n int, by float64) int { return max(1, int(float64(n)*by+0.5)) }
 
-// fillIn sets what was left out.
+// fillIn sets the defaults.
 func (s *Scenario) fillIn() {
 	if s.Name == "" {
 		s.Name = strings.TrimSuffix(filepath.Base(s.file), filepath.Ext(s.file))
@@ -175,15 +175,15 @@ func fallback[T comparable](v *T, to T) {
 	}
 }
 
-// checker collects what is wrong, with lines.
+// A checker collects errors with lines.
 type checker struct {
 	file     string
 	tree     *ast.File
 	problems []string
 }
 
-// fail notes a problem of what is at a path such as $.nodes[0].count, or of
-// what holds it if that is not written.
+// fail records an error of the value at a path such as $.nodes[0].count, or of its parent if
+// the file does not contain it.
 func (c *checker) fail(at, format string, args ...any) {
 	c.problems = append(c.problems, fmt.Sprintf("%s:%d: %s", c.file, c.line(at), fmt.Sprintf(format, args...)))
 }
@@ -198,7 +198,7 @@ func (c *checker) line(at string) int {
 	return 1
 }
 
-// token is the first of what is at a path; nil if nothing is.
+// token returns the first token at a path; nil if the file does not contain it.
 func (c *checker) token(at string) *token.Token {
 	p, err := yaml.PathString(at)
 	if err != nil {
@@ -211,7 +211,7 @@ func (c *checker) token(at string) *token.Token {
 	return n.GetToken()
 }
 
-// text is what is written at a path.
+// text returns the text at a path.
 func (c *checker) text(at string) string {
 	if t := c.token(at); t != nil {
 		return t.Value
@@ -221,7 +221,7 @@ func (c *checker) text(at string) string {
 
 func (s *Scenario) check(c *checker) {
 	if len(s.Nodes) == 0 {
-		c.fail("$", "nodes: there are none; say what the fleet has, as in \"nodes: [{count: 10, cpu: 4000, memory: 8192}]\"")
+		c.fail("$", "nodes: the list is empty; describe the fleet, as in \"nodes: [{count: 10, cpu: 4000, memory: 8192}]\"")
 	}
 	for i, n := range s.Nodes {
 		at := fmt.Sprintf("$.nodes[%d]", i)
@@ -272,10 +272,10 @@ func (s *Server) check(c *checker) {
 	}
 }
 
-// memoryLimit is what the Go runtime takes in GOMEMLIMIT.
+// memoryLimit matches the values that the Go runtime accepts in GOMEMLIMIT.
 var memoryLimit = regexp.MustCompile(`^[1-9][0-9]*(MiB|GiB)$`)
 
-// positive refuses what is not above 0; what is not written has its default.
+// positive reports a value that is not above 0; an absent one has its default.
 func positive(c *checker, at, name string, n int64) {
 	if c.text(at) == "0" {
 		n = 0
@@ -323,7 +323,7 @@ func isSelectable(key string) bool {
 	return strings.HasPrefix(key, "meta.") || strings.HasPrefix(key, "attr.")
 }
 
-// UnmarshalYAML reads "200ms" or "100ms..2s".
+// UnmarshalYAML parses "200ms" or "100ms..2s".
 func (r *Range) UnmarshalYAML(read func(any) error) error {
 	var text string
 	if err := read(&text); err != nil {

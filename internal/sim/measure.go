@@ -17,10 +17,10 @@ import (
 	"github.com/reeve-run/reeve/client"
 )
 
-// statuses of evaluations.
+// statuses lists the statuses of evaluations.
 var statuses = []string{api.EvalStatusPending, api.EvalStatusBlocked, api.EvalStatusComplete, api.EvalStatusFailed, api.EvalStatusCanceled}
 
-// ask takes down what only the server knows, before the nodes fall silent.
+// ask reads the data that only the server knows, before the nodes become silent.
 func (r *run) ask(ctx context.Context) error {
 	r.report.Evaluations = map[string]int{}
 	for _, status := range statuses {
@@ -57,7 +57,7 @@ func (r *run) ask(ctx context.Context) error {
 	return nil
 }
 
-// countPlaced asks the server what is placed, as the nodes do not know.
+// countPlaced reads the number of placed instances from the server.
 func (r *run) countPlaced(ctx context.Context) error {
 	jobs, _, err := r.client.Jobs().List(ctx, nil)
 	if err != nil {
@@ -74,7 +74,7 @@ func (r *run) countPlaced(ctx context.Context) error {
 	return nil
 }
 
-// collectWaiting puts copies of a job that wait for the same reasons together.
+// collectWaiting groups the copies of a job that wait for the same reasons.
 func (r *run) collectWaiting(blocked []*api.Evaluation) {
 	at := map[string]int{}
 	for _, e := range blocked {
@@ -103,10 +103,10 @@ func (r *run) collectWaiting(blocked []*api.Evaluation) {
 	}
 }
 
-// explained is for how many of what waits the server is asked why.
+// explained bounds the waiting groups for which the server is asked for an explanation.
 const explained = 20
 
-// explainWaiting asks the server which nodes are nearest, and what they lack.
+// explainWaiting asks the server for the nearest nodes and their obstacles.
 func (r *run) explainWaiting(ctx context.Context) error {
 	for i := range r.report.Waiting[:min(len(r.report.Waiting), explained)] {
 		w := &r.report.Waiting[i]
@@ -123,7 +123,7 @@ func (r *run) explainWaiting(ctx context.Context) error {
 	return nil
 }
 
-// measure works out the rest from the nodes' books. They do not run any more.
+// measure computes the other figures from the nodes' records, after the nodes have stopped.
 func (r *run) measure() {
 	rep := r.report
 	rep.Jobs.Registered = len(r.order)
@@ -199,8 +199,7 @@ func perSecond(n int, took time.Duration) float64 {
 	return float64(n) / took.Seconds()
 }
 
-// measureCapacity says how full the fleet is, and how much of what is free is of
-// no use.
+// measureCapacity computes how full the fleet is, and how much free capacity is unusable.
 func (r *run) measureCapacity() {
 	least, any := r.leastAsk()
 	rep := make([]DimensionReport, dimensions)
@@ -229,7 +228,7 @@ func (r *run) measureCapacity() {
 	r.report.Capacity = rep
 }
 
-// leastAsk is the smallest amount that any group asks for, by dimension.
+// leastAsk returns the smallest amount that any group requests, by dimension.
 func (r *run) leastAsk() (least [dimensions]int64, any bool) {
 	for _, j := range r.order {
 		for _, g := range j.groups {
@@ -245,7 +244,7 @@ func (r *run) leastAsk() (least [dimensions]int64, any bool) {
 	return least, any
 }
 
-// measureSpread compares where instances run with where they should.
+// measureSpread compares the actual with the desired distribution of instances.
 func (r *run) measureSpread() {
 	for _, name := range r.files() {
 		for _, g := range name.groups {
@@ -258,7 +257,7 @@ func (r *run) measureSpread() {
 	}
 }
 
-// files is one job for each of the scenario's, in the order of their names.
+// files returns one job for each of the scenario's job files, by name.
 func (r *run) files() (list []*job) {
 	seen := map[string]bool{}
 	for _, j := range r.order {
@@ -303,14 +302,14 @@ func (r *run) spreadOf(first *job, g *group, s *api.Spread) SpreadReport {
 	return rep
 }
 
-// selectable turns ${meta.zone} into meta.zone.
+// selectable converts ${meta.zone} to meta.zone.
 func selectable(attribute string) string {
 	name := strings.TrimSuffix(strings.TrimPrefix(attribute, "${"), "}")
 	name = strings.TrimPrefix(name, "node.")
 	return strings.TrimPrefix(name, "unique.")
 }
 
-// spreadError is the most that any value has too many or too few, in instances.
+// spreadError returns the largest deviation of any value, in instances.
 func spreadError(s *api.Spread, byValue map[string]int, values map[string]bool) (worst float64) {
 	total := 0
 	for _, n := range byValue {
@@ -337,8 +336,8 @@ func spreadError(s *api.Spread, byValue map[string]int, values map[string]bool) 
 	return worst
 }
 
-// live reports whether a node of ours can be reached. The caller knows that
-// nothing is under way.
+// live reports whether one of the run's nodes is reachable. The caller knows that no request
+// is in flight.
 func (r *run) live(id string) (live, ours bool) {
 	i, ok := r.position[id]
 	if !ok {

@@ -15,8 +15,8 @@ import (
 	"github.com/reeve-run/reeve/internal/heap"
 )
 
-// A node is one simulated machine. Its loop owns all that it holds; the
-// goroutines of its session only talk to the servers.
+// A node is one simulated machine. Its loop owns all its fields; the goroutines of its session
+// only talk to the servers.
 type node struct {
 	run    *run
 	self   *api.Node
@@ -26,22 +26,22 @@ type node struct {
 
 	instances map[string]*instance
 	agenda    heap.Heap[appointment]
-	marked    []*instance // to be reported
-	sending   []*instance // in the report under way
-	open      int64       // how many of both the run waits for
-	session   *session    // nil: cut off
+	marked    []*instance // instances to report
+	sending   []*instance // instances in the report in flight
+	open      int64       // number of instances in both that the run waits for
+	session   *session    // nil while the node is disconnected
 	power     bool
-	up        atomic.Bool // power and session are there
+	up        atomic.Bool // reports whether it has power and a session
 	used      [dimensions]int64
 
-	placed   []arrival // first instances, in the order they came
+	placed   []arrival // first instances, in order of arrival
 	replaced []time.Duration
-	phase    float64 // of its heartbeats, 0 to 1
+	phase    float64 // phase of its heartbeats, 0 to 1
 	finished chan struct{}
 }
 
-// arrival is when an instance came and when the servers knew that it ran, after
-// its job was submitted.
+// An arrival holds the times, after its job's registration, at which an instance arrived and
+// at which the servers knew that it runs.
 type arrival struct {
 	placed, running time.Duration
 	inst            *instance
@@ -49,9 +49,9 @@ type arrival struct {
 
 // Orders to a node.
 const (
-	cut     = iota // the network goes
-	connect        // and comes back
-	off            // the power goes
+	cut     = iota // disconnect the network
+	connect        // reconnect the network
+	off            // switch the power off
 	on
 )
 
@@ -60,10 +60,10 @@ type order struct {
 	done chan<- struct{}
 }
 
-// maxReport is how many allocations one report holds.
+// maxReport bounds the allocations of one report.
 const maxReport = 4096
 
-// session is a node's connection to the servers.
+// A session is a node's connection to the servers.
 type session struct {
 	cancel  context.CancelFunc
 	running sync.WaitGroup
@@ -81,7 +81,7 @@ func newNode(r *run, self *api.Node, c *client.Client, number int) *node {
 	}
 }
 
-// loop lives the node's life until ctx ends. The node is registered already.
+// loop runs the node until ctx ends. The node is already registered.
 func (n *node) loop(ctx context.Context) {
 	defer close(n.finished)
 	n.connect(ctx, false)
@@ -145,8 +145,8 @@ func (n *node) obey(ctx context.Context, o order) {
 	}
 }
 
-// connect begins a session: heartbeats, the stream, and reports. A machine that
-// was switched on registers first.
+// connect starts a session: heartbeats, the stream, and reports. A machine that was switched
+// off registers first.
 func (n *node) connect(ctx context.Context, register bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	s := &session{cancel: cancel, inbox: make(chan *api.NodeAllocations), reports: make(chan []*api.Allocation), acks: make(chan error)}
@@ -179,7 +179,7 @@ func (n *node) heartbeat(ctx context.Context, register bool) {
 		_, err := n.nodes.Register(ctx, n.self)
 		n.run.count(&n.run.registrations, err, ctx)
 	}
-	// Nodes that began together do not send their heartbeats together.
+	// Spread the heartbeats of nodes that started together.
 	wait := time.Duration(float64(ttl/3) * n.phase)
 	for {
 		select {
@@ -242,7 +242,7 @@ func (n *node) report(ctx context.Context, s *session) {
 	}
 }
 
-// send hands what is marked to the session, unless a report is under way.
+// send passes the marked instances to the session, unless a report is in flight.
 func (n *node) send() {
 	if n.session == nil || len(n.sending) > 0 || len(n.marked) == 0 {
 		return
@@ -254,11 +254,10 @@ func (n *node) send() {
 		inst.marked = false
 		inst.said = inst.status
 	}
-	n.session.reports <- reports(n.sending) // its goroutine waits for it
+	n.session.reports <- reports(n.sending) // its goroutine waits for the reports
 }
 
-// recount has the run wait for what is not reported yet, unless nobody can hear
-// it.
+// recount makes the run wait for unreported instances, unless the node is disconnected.
 func (n *node) recount() {
 	open := int64(0)
 	if n.session != nil {
@@ -270,7 +269,7 @@ func (n *node) recount() {
 	}
 }
 
-// acknowledged takes in that the last report is durable, or failed.
+// acknowledged handles the result of the last report.
 func (n *node) acknowledged(err error, now time.Time) {
 	if err != nil {
 		n.putBack()
@@ -289,7 +288,7 @@ func (n *node) acknowledged(err error, now time.Time) {
 	n.sending = n.sending[:0]
 }
 
-// putBack marks what a report that did not arrive was about.
+// putBack marks the instances of a failed report again.
 func (n *node) putBack() {
 	for _, inst := range n.sending {
 		if n.instances[inst.id] == inst {
@@ -299,7 +298,7 @@ func (n *node) putBack() {
 	n.sending = n.sending[:0]
 }
 
-// receive takes in what the servers want.
+// receive applies a message of the servers.
 func (n *node) receive(m *api.NodeAllocations, now time.Time) {
 	if m.Complete {
 		there := make(map[string]bool, len(m.Allocations))
@@ -332,11 +331,11 @@ func (n *node) receive(m *api.NodeAllocations, now time.Time) {
 	}
 }
 
-// take begins with an allocation that is new here.
+// take adds a new allocation.
 func (n *node) take(a *api.NodeAllocation, now time.Time) {
 	inst := n.run.instance(a.Allocation)
 	if inst == nil {
-		return // of a job that cannot be simulated
+		return // its job cannot be simulated
 	}
 	inst.arrived = now
 	n.instances[a.ID] = inst
@@ -353,7 +352,7 @@ func (n *node) take(a *api.NodeAllocation, now time.Time) {
 	inst.watch(a.Allocation)
 	inst.launches = a.Launches
 	if a.ClientStatus == api.AllocClientRunning {
-		inst.reported = api.AllocClientRunning // of before the power went
+		inst.reported = api.AllocClientRunning // from before the power was switched off
 	}
 	since, replaces, back := n.run.found(inst, now)
 	switch {
@@ -369,7 +368,7 @@ func (n *node) take(a *api.NodeAllocation, now time.Time) {
 	n.begin(inst, now)
 }
 
-// stop ends an instance that the servers do not want any more.
+// stop ends an instance on the servers' request.
 func (n *node) stop(inst *instance, now time.Time) {
 	if inst.stopping || !inst.ended.IsZero() {
 		return
@@ -379,7 +378,7 @@ func (n *node) stop(inst *instance, now time.Time) {
 	n.arrange(inst, doStop, inst.group.behaviour.kill, now)
 }
 
-// watch takes in that a deployment waits for the instance.
+// watch notes that a deployment awaits the instance's health.
 func (inst *instance) watch(a *api.Allocation) {
 	inst.deployment = a.DeploymentID != ""
 	if s := a.DeploymentStatus; s != nil && s.Healthy != nil {
@@ -387,8 +386,7 @@ func (inst *instance) watch(a *api.Allocation) {
 	}
 }
 
-// launch takes in what the servers want of an instance that is here. A simulated
-// task does at once what its launch says.
+// launch applies the launches of an instance. A simulated task follows its launch immediately.
 func (n *node) launch(inst *instance, a *api.Allocation, now time.Time) {
 	inst.watch(a)
 	if a.Launches == nil || inst.launches != nil && inst.launches.ID == a.Launches.ID || inst.stopping || !inst.ended.IsZero() {
@@ -407,7 +405,7 @@ func (n *node) forget(inst *instance) {
 	delete(n.instances, inst.id)
 }
 
-// release gives back what an instance holds.
+// release returns an instance's resources.
 func (n *node) release(inst *instance) {
 	if !inst.holds {
 		return

@@ -9,81 +9,79 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// A Report is what a run measured. Times are real; durations are nanoseconds in
-// JSON.
+// A Report holds the measurements of a run. Times are real; durations are nanoseconds in JSON.
 type Report struct {
 	Scenario string
 	Seed     uint64
-	Limit    bool // the time was up before everything was done
+	Limit    bool // reports whether the time limit ended the run
 
 	Nodes     NodesReport
 	Jobs      JobsReport
 	Instances InstancesReport
 	Events    []EventReport `json:",omitempty"`
 
-	// From the first registration of a job until the last instance was on its
-	// node, and until the servers knew of the last that it runs; without those
-	// that replace others.
+	// The time from the first registration of a job until the last instance was on its node,
+	// and until the servers knew that the last one runs, without replacements.
 	AllPlaced           time.Duration
 	AllRunning          time.Duration
 	PlacementsPerSecond float64
 
-	Placed   Latency // registered -> on its node
-	Running  Latency // registered -> the servers know that it runs
-	Replaced Latency // its node was lost -> a replacement is on another
+	Placed   Latency // from registration to arrival on its node
+	Running  Latency // from registration until the servers know that it runs
+	Replaced Latency // from the loss of its node to the arrival of a replacement
 
 	Capacity  []DimensionReport
-	NodesUsed int            // that hold something at the end
+	NodesUsed int            // nodes with instances at the end
 	Spread    []SpreadReport `json:",omitempty"`
 
-	Evaluations map[string]int  // by status
+	Evaluations map[string]int  // number by status
 	Waiting     []WaitingReport `json:",omitempty"`
 
 	Requests RequestsReport
-	Server   *ServerReport `json:",omitempty"` // nil of a server that the run did not start
+	Server   *ServerReport `json:",omitempty"` // nil for a server that the run did not start
 }
 
-// NodesReport is about registering nodes.
+// NodesReport holds measurements of the registration of nodes.
 type NodesReport struct {
 	Registered int
 	Took       time.Duration
 	PerSecond  float64
 }
 
-// JobsReport is about registering jobs.
+// JobsReport holds measurements of the registration of jobs.
 type JobsReport struct {
 	Registered int
-	Took       time.Duration // with the waiting for their times
+	Took       time.Duration // including waits for registration times
 }
 
-// InstancesReport counts instances. Placed and Started are of all that were
-// wanted first; the others are as it was at the end.
+// InstancesReport counts instances. Placed and Started count the initially desired ones; the
+// other fields describe the end of the run.
 type InstancesReport struct {
-	Wanted   int64 // of jobs that have a number
+	Wanted   int64 // desired number of jobs with a count
 	Placed   int64
 	Started  int64
 	Running  int64
 	Pending  int64
 	Complete int64
 	Failed   int64
-	Waiting  int64 // for room
+	Waiting  int64 // blocked for lack of capacity
 }
 
-// EventReport is something that happened.
+// An EventReport describes an event of the run.
 type EventReport struct {
-	At   time.Duration
-	What string
+	At          time.Duration
+	Description string `json:"What"`
 }
 
-// Latency is how long things took.
+// Latency summarizes durations.
 type Latency struct {
 	Count              int
 	P50, P90, P99, Max time.Duration
 }
 
-// DimensionReport is how full the fleet is in one dimension. Stranded is what is
-// free on nodes where nothing more fits: not even an instance of the group that
-// asks for least.
+// A DimensionReport describes the use of the fleet in one dimension. Stranded is the free
+// capacity of nodes on which no further instance fits, not even of the group with the smallest
+// request.
 type DimensionReport struct {
 	Dimension string
 	Capacity  int64
@@ -93,18 +91,18 @@ type DimensionReport struct {
 	Stranded  int64
 }
 
-// SpreadReport is how far a group is from the spread that it asks for, in
-// instances: the most for any value, of all copies of the job.
+// A SpreadReport is the largest deviation of a group from its desired spread, in instances,
+// over all values and all copies of the job.
 type SpreadReport struct {
 	Job, Group, Attribute string
 	Copies                int
-	Error                 float64 // the worst copy's
+	Error                 float64 // of the worst copy
 	MeanError             float64
-	Example               map[string]int // instances by value, of the worst copy
+	Example               map[string]int // instances by value in the worst copy
 }
 
-// WaitingReport is what could not be placed, and why: copies of a job that wait
-// for the same reasons are one.
+// A WaitingReport describes instances that could not be placed. Copies of a job that wait for
+// the same reasons are combined.
 type WaitingReport struct {
 	Job, Group string
 	Copies     int
@@ -113,32 +111,32 @@ type WaitingReport struct {
 	Explained  *api.GroupExplanation `json:",omitempty"` // of the first copy, at the end
 }
 
-// RequestsReport counts what the nodes sent.
+// RequestsReport counts the requests of the nodes.
 type RequestsReport struct {
 	Heartbeats, Reports, Messages, Failed int64
 	FirstFailure                          string `json:",omitempty"`
 }
 
-// ServerReport is about the server's process.
+// A ServerReport holds measurements of the server's process.
 type ServerReport struct {
 	PeakMemory int64         // bytes, resident
 	Memory     int64         // at the end
 	CPUTime    time.Duration // from its start to the end of the run
-	PerPlaced  time.Duration // processor time for each instance placed, from the first job on
-	LogBytes   int64         // that the log takes at the end
-	DataBytes  int64         // that log and snapshots take
-	Written    int64         // bytes to the disk
+	PerPlaced  time.Duration // processor time per placed instance, from the first job on
+	LogBytes   int64         // size of the log at the end
+	DataBytes  int64         // size of log and snapshots
+	Written    int64         // bytes written to the disk
 
-	PlacedMemory int64       // resident when the last instance was placed
-	Quiet        QuietReport // of Scenario.QuietFor
+	PlacedMemory int64       // resident memory when the last instance was placed
+	Quiet        QuietReport // during Scenario.QuietFor
 }
 
-// QuietReport is what a fleet costs that does nothing.
+// A QuietReport holds the cost of an idle fleet.
 type QuietReport struct {
 	Took       time.Duration
-	CPUTime    time.Duration // the server's
+	CPUTime    time.Duration // of the server
 	Heartbeats int64
 }
 
-// Fits reports whether everything that was wanted found room.
+// Fits reports whether all desired instances were placed.
 func (r *Report) Fits() bool { return len(r.Waiting) == 0 && !r.Limit }

@@ -18,44 +18,44 @@ import (
 	"github.com/reeve-run/reeve/client"
 )
 
-// Options say how a scenario is run.
+// Options are options of a run.
 type Options struct {
-	Binary   string    // of Reeve, for the scenario's own server
-	Address  string    // of a server that is there; "": an own one is started
-	KeepData string    // directory of the server's data, which is kept; "": a temporary one
-	Progress io.Writer // what happens, as it happens; nil: nothing is told
-	Detached bool      // nodes only register and send heartbeats: what is placed stays where it is
+	Binary   string    // Reeve's executable, for the scenario's own server
+	Address  string    // address of an existing server; "": start one
+	KeepData string    // directory for the server's data, which is kept; "": a temporary one
+	Progress io.Writer // receives a description of the progress; nil: none
+	Detached bool      // nodes only register and send heartbeats, and run no allocations
 }
 
-// nodesPerConnection is how many simulated nodes share a connection.
+// nodesPerConnection is the number of simulated nodes per connection.
 const nodesPerConnection = 200
 
-// registering is how many nodes register at once, and submitting how many jobs.
+// Numbers of concurrent registrations of nodes and of jobs.
 const (
 	registering = 64
 	submitting  = 16
 )
 
-// run is one run of a scenario.
+// A run is one run of a scenario.
 type run struct {
 	scenario *Scenario
 	options  Options
-	server   *server // nil: not ours
+	server   *server // nil unless the run started it
 	client   *client.Client
 	clients  []*client.Client
 	nodes    []*node
-	position map[string]int // of nodes, by id
+	position map[string]int // indexes of nodes, by id
 	jobs     map[string]*job
 	order    []*job
 	ttl      time.Duration
-	began    time.Time // of the clock that the scenario's times are on
+	began    time.Time // start of the scenario's clock
 	report   *Report
 
-	cpuBefore    time.Duration // of the server, when the first job was submitted
-	placedMemory int64         // of the server, when all was placed
+	cpuBefore    time.Duration // of the server, at the first job's registration
+	placedMemory int64         // of the server, when all instances were placed
 	quietReport  QuietReport
 
-	// What the nodes count.
+	// Counters of the nodes.
 	placed, running                              atomic.Int64
 	lastPlaced, lastRunning                      atomic.Int64 // Unix nanoseconds
 	messages, heartbeats, reports, registrations atomic.Int64
@@ -63,17 +63,17 @@ type run struct {
 	used                                         [dimensions]atomic.Int64
 	peak                                         [dimensions]int64
 
-	busy    atomic.Int64 // appointments that the run waits for
+	busy    atomic.Int64 // number of appointments that the run waits for
 	anyLost atomic.Bool
 	mu      sync.Mutex
-	foreign map[string]*job      // that the scenario does not have, by id
-	lost    map[string]bool      // allocations of nodes that were cut off
-	missed  map[string]time.Time // instances that no node runs since, by job and name
+	foreign map[string]*job      // jobs outside of the scenario, by id
+	lost    map[string]bool      // allocations of disconnected nodes
+	missed  map[string]time.Time // times since when no node runs an instance, by job and name
 	failure error                // the first failed request
 }
 
-// Run plays a scenario to its end. The report holds what was measured until
-// then also when ctx ended it early.
+// Run plays a scenario to its end. If ctx ends it early, the report holds the measurements
+// until then.
 func Run(ctx context.Context, s *Scenario, o Options) (*Report, error) {
 	r := &run{scenario: s, options: o, jobs: map[string]*job{}, position: map[string]int{}, lost: map[string]bool{}, missed: map[string]time.Time{}, report: &Report{Scenario: s.Name, Seed: s.Seed}}
 	if err := r.prepareJobs(); err != nil {
@@ -97,7 +97,7 @@ func Run(ctx context.Context, s *Scenario, o Options) (*Report, error) {
 	return r.report, nil
 }
 
-// explain adds what the server said last to an error, if it is ours.
+// explain adds the last lines of the server's log to an error.
 func (r *run) explain(err error) error {
 	if r.server == nil {
 		return err
@@ -108,15 +108,15 @@ func (r *run) explain(err error) error {
 	return err
 }
 
-// dial opens the connections, one after the other: requests that find none
-// would each open their own.
+// dial opens the connections one after the other: concurrent requests without a connection
+// would each open one.
 func (r *run) dial(ctx context.Context) error {
 	address := r.options.Address
 	if r.server != nil {
 		address = r.server.address
 	}
 	fleet := r.scenario.fleet()
-	for range 2 + len(fleet)/nodesPerConnection { // the first is for all that nodes do not do
+	for range 2 + len(fleet)/nodesPerConnection { // the first is for requests that do not belong to nodes
 		c, err := client.New(client.Config{Address: address, Multiplex: true})
 		if err != nil {
 			return err
@@ -140,8 +140,8 @@ func (r *run) closeClients() {
 	}
 }
 
-// play registers the nodes, lets them live, submits the jobs, has happen what
-// is to happen, and waits until all is quiet.
+// play registers the nodes, starts them, submits the jobs, executes the events, and waits
+// until the cluster is settled.
 func (r *run) play(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -190,8 +190,8 @@ func (r *run) play(ctx context.Context) error {
 	return nil
 }
 
-// configure tells the server how to schedule, if the scenario says so. A server
-// that is not ours stays as it is.
+// configure sets the scheduler's configuration if the scenario has one. It does not change a
+// server that the run did not start.
 func (r *run) configure(ctx context.Context) error {
 	s := r.scenario.Server
 	if r.server == nil || s.Algorithm == "" && s.Zone == "" && s.Preempt == nil && s.Starting == 0 {
@@ -249,7 +249,7 @@ func (r *run) registerNodes(ctx context.Context) error {
 	return nil
 }
 
-// count notes the outcome of a request of a node.
+// count records the outcome of a node's request.
 func (r *run) count(kind *atomic.Int64, err error, ctx context.Context) {
 	if kind != nil {
 		kind.Add(1)
@@ -265,12 +265,12 @@ func (r *run) count(kind *atomic.Int64, err error, ctx context.Context) {
 	}
 }
 
-// awaits reports whether the run goes on while an instance has yet to do it.
+// awaits reports whether the run waits for an action of an instance.
 func (r *run) awaits(inst *instance, what int) bool {
 	return !inst.job.foreign && (what != doEnd || r.scenario.Until == untilDone && inst.group.behaviour.batch)
 }
 
-// touch notes the newest time.
+// touch records the newest time.
 func (r *run) touch(last *atomic.Int64, now time.Time) {
 	for nanos := now.UnixNano(); ; {
 		old := last.Load()
@@ -280,7 +280,7 @@ func (r *run) touch(last *atomic.Int64, now time.Time) {
 	}
 }
 
-// lose notes that allocations cannot be reached from now on.
+// lose records that allocations are unreachable.
 func (r *run) lose(instances map[string]*instance, now time.Time) {
 	r.anyLost.Store(true)
 	r.mu.Lock()
@@ -296,8 +296,8 @@ func (r *run) lose(instances map[string]*instance, now time.Time) {
 	}
 }
 
-// found takes in that an instance is on a node: since reports how long none was.
-// An allocation that was lost before is back, not new.
+// found records that an instance is on a node. since is the time without an allocation. A lost
+// allocation that returns is not new.
 func (r *run) found(inst *instance, now time.Time) (since time.Duration, replaces, back bool) {
 	if !r.anyLost.Load() {
 		return 0, false, false
@@ -316,7 +316,7 @@ func (r *run) tell(format string, args ...any) {
 	}
 }
 
-// rng is a source of its own for each purpose.
+// rng returns a separate random source for each purpose.
 func (r *run) rng(purpose uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(r.scenario.Seed, 1<<40+purpose))
 }

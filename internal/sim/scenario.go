@@ -9,18 +9,17 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// A Scenario is what a file describes: a fleet, jobs, and what happens. Load
-// reads one.
+// A Scenario describes a fleet, jobs and events. Load loads one from a file.
 type Scenario struct {
-	Name  string        `yaml:"name"`  // the file's name by default
-	Seed  uint64        `yaml:"seed"`  // of everything that is drawn; 1 by default
-	Limit time.Duration `yaml:"limit"` // the run ends then, settled or not; 5 m by default
+	Name  string        `yaml:"name"`  // default: the file's name
+	Seed  uint64        `yaml:"seed"`  // seed of all random values; default: 1
+	Limit time.Duration `yaml:"limit"` // maximum length of the run; default: 5m
 
-	// QuietFor is how long the fleet then does nothing but send heartbeats, to
-	// measure what that costs.
+	// QuietFor is the time for which the fleet is then idle except for heartbeats, to
+	// measure the cost.
 	QuietFor time.Duration `yaml:"quiet_for"`
 
-	Until string `yaml:"until"` // running (all that was wanted and has room) or done (batch jobs have ended, too)
+	Until string `yaml:"until"` // running (all placeable instances run) or done (batch jobs have ended, too)
 
 	Server Server      `yaml:"server"`
 	Tasks  Tasks       `yaml:"tasks"`
@@ -37,89 +36,88 @@ const (
 	untilDone    = "done"
 )
 
-// Server is how the scenario's own server runs. Zero fields are its defaults.
+// Server configures the scenario's own server. Zero fields mean its defaults.
 type Server struct {
 	HeartbeatTTL   time.Duration `yaml:"heartbeat_ttl"`
 	HeartbeatGrace time.Duration `yaml:"heartbeat_grace"`
 	Workers        int           `yaml:"workers"`
 	Algorithm      string        `yaml:"algorithm"`    // binpack or spread
-	Zone           string        `yaml:"zone"`         // attribute over which services are spread that ask for nothing
-	Preempt        []string      `yaml:"preempt"`      // job types that may preempt; those of a new cluster if absent
-	Starting       int           `yaml:"starting"`     // how many instances may be starting on a node
-	MemoryLimit    string        `yaml:"memory_limit"` // the Go runtime's, such as 2GiB
+	Zone           string        `yaml:"zone"`         // attribute over which services without a spread are spread
+	Preempt        []string      `yaml:"preempt"`      // job types that may preempt; default: those of a new cluster
+	Starting       int           `yaml:"starting"`     // maximum number of starting instances per node
+	MemoryLimit    string        `yaml:"memory_limit"` // memory limit of the Go runtime, such as 2GiB
 }
 
-// Tasks is how tasks behave beyond what their own config says.
+// Tasks configures the behaviour of tasks beyond their own config.
 type Tasks struct {
-	Start   Range         `yaml:"start"`   // how long a task takes to start
-	RunFor  time.Duration `yaml:"run_for"` // of tasks of batch jobs that are not the mock driver's; 10 s by default
+	Start   Range         `yaml:"start"`   // delay until a task has started
+	RunFor  time.Duration `yaml:"run_for"` // running time of batch tasks without the mock driver; default: 10s
 	Fail    float64       `yaml:"fail"`    // share of runs that fail, 0 to 1
-	FailIn  Range         `yaml:"fail_in"` // how long a run that fails lasts; 1 s to 10 s by default
-	Forever bool          `yaml:"-"`       // nothing ends: only room is asked about
+	FailIn  Range         `yaml:"fail_in"` // length of a failing run; default: 1s to 10s
+	Forever bool          `yaml:"-"`       // tasks never end: only the fit is of interest
 }
 
-// A NodeGroup is a number of nodes that are alike.
+// A NodeGroup is a number of equal nodes.
 type NodeGroup struct {
-	Count      int               `yaml:"count"` // 1 by default
-	Name       string            `yaml:"name"`  // nodes are NAME-1 and on
+	Count      int               `yaml:"count"` // default: 1
+	Name       string            `yaml:"name"`  // prefix of the nodes' names: NAME-1, ...
 	Datacenter string            `yaml:"datacenter"`
 	Class      string            `yaml:"class"`
 	Pool       string            `yaml:"pool"`
-	CPU        int64             `yaml:"cpu"`    // MHz; 4000 by default
-	Cores      int               `yaml:"cores"`  // CPU/1000 by default
-	Memory     int64             `yaml:"memory"` // MB; 8192 by default
-	Disk       int64             `yaml:"disk"`   // MB; 100000 by default
+	CPU        int64             `yaml:"cpu"`    // MHz; default: 4000
+	Cores      int               `yaml:"cores"`  // default: CPU/1000
+	Memory     int64             `yaml:"memory"` // MB; default: 8192
+	Disk       int64             `yaml:"disk"`   // MB; default: 100000
 	Attributes map[string]string `yaml:"attributes"`
 	Meta       map[string]string `yaml:"meta"`
-	Drivers    []string          `yaml:"drivers"` // beside mock; raw_exec, exec and docker by default
+	Drivers    []string          `yaml:"drivers"` // in addition to mock; default: raw_exec, exec and docker
 	Devices    []Device          `yaml:"devices"`
 }
 
-// A Device is what each node of a group has of one kind.
+// A Device describes the devices of one kind on each node of a group.
 type Device struct {
 	Vendor     string            `yaml:"vendor"`
 	Type       string            `yaml:"type"`
 	Name       string            `yaml:"name"`
-	Count      int               `yaml:"count"` // 1 by default
+	Count      int               `yaml:"count"` // default: 1
 	Attributes map[string]string `yaml:"attributes"`
 }
 
 // A JobGroup is one job file, registered once or several times.
 type JobGroup struct {
 	File   string            `yaml:"file"`   // relative to the scenario
-	Copies int               `yaml:"copies"` // 1 by default; with more, ids get -1 and on
-	Count  *int              `yaml:"count"`  // of every group, instead of the file's
+	Copies int               `yaml:"copies"` // default: 1; several copies have the suffixes -1, -2, ...
+	Count  *int              `yaml:"count"`  // count of every group; default: the file's
 	Vars   map[string]string `yaml:"vars"`
-	At     time.Duration     `yaml:"at"`   // after all nodes are registered
-	Over   time.Duration     `yaml:"over"` // copies are spread over this time
+	At     time.Duration     `yaml:"at"`   // time after the registration of all nodes
+	Over   time.Duration     `yaml:"over"` // period over which the copies are registered
 
 	job *api.Job
 }
 
-// An Event is one thing that happens to some nodes. Exactly one of its verbs is
-// given.
+// An Event is an event that affects some nodes. It has exactly one verb.
 type Event struct {
-	At        time.Duration `yaml:"at"`        // after the nodes are registered
+	At        time.Duration `yaml:"at"`        // time after the registration of the nodes
 	Kill      *Selection    `yaml:"kill"`      // lose power
-	Revive    *Selection    `yaml:"revive"`    // of those that were killed
-	Partition *Selection    `yaml:"partition"` // cannot be reached, but go on
-	Heal      *Selection    `yaml:"heal"`      // of those that were partitioned
-	Drain     *Selection    `yaml:"drain"`     // are to be emptied
+	Revive    *Selection    `yaml:"revive"`    // restore the power of killed nodes
+	Partition *Selection    `yaml:"partition"` // disconnect nodes, which keep running
+	Heal      *Selection    `yaml:"heal"`      // reconnect partitioned nodes
+	Drain     *Selection    `yaml:"drain"`     // drain nodes
 	Stop      string        `yaml:"stop"`      // a job, or all copies of one
-	For       time.Duration `yaml:"for"`       // undone after this time: revive, heal
-	Each      time.Duration `yaml:"each"`      // one node after the other, so far apart
-	Deadline  time.Duration `yaml:"deadline"`  // of a drain; 1 h by default
+	For       time.Duration `yaml:"for"`       // time after which it is reversed by revive or heal
+	Each      time.Duration `yaml:"each"`      // interval between nodes, one after the other
+	Deadline  time.Duration `yaml:"deadline"`  // of a drain; default: 1h
 }
 
-// A Selection is a part of the fleet.
+// A Selection selects a part of the fleet.
 type Selection struct {
-	Count   int               `yaml:"count"`   // at most so many, drawn with the seed; all by default
-	Percent float64           `yaml:"percent"` // the same as a share of those that match
-	Where   map[string]string `yaml:"where"`   // name, datacenter, class, pool, meta.X or attr.X: a glob
+	Count   int               `yaml:"count"`   // maximum number, drawn with the seed; default: all
+	Percent float64           `yaml:"percent"` // the same as a share of the matching nodes
+	Where   map[string]string `yaml:"where"`   // globs by name, datacenter, class, pool, meta.X or attr.X
 }
 
-// A Range is a time that is drawn evenly between two bounds, written as "200ms"
-// or "100ms..2s".
+// A Range is a duration that is drawn uniformly between two bounds, written as "200ms" or
+// "100ms..2s".
 type Range struct {
 	Min, Max time.Duration
 }

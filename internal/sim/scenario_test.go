@@ -49,7 +49,7 @@ func TestTheTemplateIsAScenario(t *testing.T) {
 
 func TestMistakesHaveLines(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                                                       "s.yaml:1: nodes: there are none",
+		"":                                                       "s.yaml:1: nodes: the list is empty",
 		"nodes: [{cpu: -4}]":                                     "s.yaml:1: cpu is -4, which is not above 0",
 		"nodes:\n- {devices: [{name: L4}]}":                      "s.yaml:2: a device needs a type",
 		"nodes: [{}]\njobs:\n- {copies: 2}":                      "s.yaml:3: a job needs a file",

@@ -19,8 +19,8 @@ import (
 	"github.com/reeve-run/reeve/client"
 )
 
-// server is the scenario's own: a process of the same program, so that its
-// memory and processor time can be told from the simulator's.
+// A server is the scenario's own server: a separate process, so that its memory and processor
+// time can be measured apart from the simulator's.
 type server struct {
 	cmd     *exec.Cmd
 	dir     string
@@ -29,7 +29,7 @@ type server struct {
 	exited  chan struct{}
 }
 
-// patience bounds how long the server may take to answer first, or to stop.
+// patience bounds the server's time to its first answer, and to its end.
 const patience = 20 * time.Second
 
 func startServer(ctx context.Context, s Server, o Options) (_ *server, err error) {
@@ -86,7 +86,7 @@ func freeAddress() (string, error) {
 
 func (v *server) logFile() string { return filepath.Join(v.dir, "server.log") }
 
-// writeConfig writes what has no flag.
+// writeConfig writes the settings without a flag.
 func (v *server) writeConfig(s Server) (string, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "server {\n  enabled = true\n")
@@ -104,7 +104,7 @@ func (v *server) writeConfig(s Server) (string, error) {
 	return path, os.WriteFile(path, b.Bytes(), 0o644)
 }
 
-// await returns when the server leads.
+// await returns when the server is the leader.
 func (v *server) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -128,7 +128,7 @@ func (v *server) await(ctx context.Context) error {
 	}
 }
 
-// lastWords is the end of the server's log.
+// lastWords returns the end of the server's log.
 func (v *server) lastWords() string {
 	text, err := os.ReadFile(v.logFile())
 	if err != nil {
@@ -137,7 +137,7 @@ func (v *server) lastWords() string {
 	return string(bytes.TrimSpace(text[max(0, len(text)-2000):]))
 }
 
-// stop ends the server and takes its data away.
+// stop stops the server and removes its data.
 func (v *server) stop() {
 	if v.cmd != nil {
 		v.cmd.Process.Signal(syscall.SIGTERM)
@@ -153,7 +153,7 @@ func (v *server) stop() {
 	}
 }
 
-// memory is the process's resident memory now and at its most, in bytes.
+// memory returns the process's current and peak resident memory, in bytes.
 func (v *server) memory() (now, peak int64) {
 	status, _ := os.ReadFile(v.proc("status"))
 	return field(status, "VmRSS:"), field(status, "VmHWM:")
@@ -169,7 +169,7 @@ func field(status []byte, name string) int64 {
 	return 0
 }
 
-// cpuTime is the processor time that the process has used.
+// cpuTime returns the processor time of the process.
 func (v *server) cpuTime() time.Duration {
 	stat, _ := os.ReadFile(v.proc("stat"))
 	f := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
@@ -185,8 +185,7 @@ func (v *server) proc(name string) string {
 	return filepath.Join("/proc", strconv.Itoa(v.cmd.Process.Pid), name)
 }
 
-// dataBytes is what the server's data takes on the disk, and how much of that is
-// the log.
+// dataBytes returns the disk usage of the server's data, and the log's part of it.
 func (v *server) dataBytes() (data, log int64) {
 	filepath.WalkDir(filepath.Join(v.dir, "data"), func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -206,8 +205,8 @@ func (v *server) dataBytes() (data, log int64) {
 	return data, log
 }
 
-// allocated is what a file takes of the disk: a log's segment is as large as it
-// may become, and mostly empty.
+// allocated returns the disk usage of a file: a segment of the log has its maximum size, and is
+// mostly sparse.
 func allocated(info os.FileInfo) int64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return min(info.Size(), st.Blocks*512)
@@ -215,7 +214,7 @@ func allocated(info os.FileInfo) int64 {
 	return info.Size()
 }
 
-// written is how much the process has had written to the disk.
+// written returns the number of bytes that the process wrote to the disk.
 func (v *server) written() int64 {
 	text, _ := os.ReadFile(v.proc("io"))
 	for line := range bytes.Lines(text) {

@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	looking = 50 * time.Millisecond  // how often the run looks at itself
-	telling = 2 * time.Second        // how often it says how far it is
-	asking  = 500 * time.Millisecond // how often it asks the server whether all is done
-	quiet   = 300 * time.Millisecond // nothing may have come for so long
+	looking = 50 * time.Millisecond  // interval at which the run checks itself
+	telling = 2 * time.Second        // interval of progress reports
+	asking  = 500 * time.Millisecond // interval at which it asks the server whether it is settled
+	quiet   = 300 * time.Millisecond // required time without a new allocation
 )
 
-// watch waits until everything is done that will be, or the time is up. Done
-// gets the outcome of submitting and of the events.
+// watch waits until all work is done or the time limit is reached. done receives the results
+// of the submission and of the events.
 func (r *run) watch(ctx context.Context, done <-chan error) error {
 	ticker := time.NewTicker(looking)
 	defer ticker.Stop()
@@ -65,8 +65,8 @@ func (r *run) watch(ctx context.Context, done <-chan error) error {
 	}
 }
 
-// rest measures what the fleet costs while it does nothing. Of a server that is not
-// ours nobody knows the processor time.
+// rest measures the cost of the idle fleet. The processor time is known only for the run's own
+// server.
 func (r *run) rest(ctx context.Context) error {
 	if r.scenario.QuietFor <= 0 {
 		return nil
@@ -88,8 +88,8 @@ func (r *run) rest(ctx context.Context) error {
 	return nil
 }
 
-// isSettled reports whether the server has nothing left to do: no evaluation is
-// pending, no node is being drained, and it knows which nodes live.
+// isSettled reports whether the server has finished its work: no evaluation is pending, no
+// node is draining, and it knows which nodes are live.
 func (r *run) isSettled(ctx context.Context) (bool, error) {
 	pending, _, err := r.client.Evaluations().Count(ctx, &client.QueryOptions{Params: url.Values{"status": {api.EvalStatusPending}}})
 	if err != nil || pending > 0 {
@@ -110,7 +110,7 @@ func (r *run) isSettled(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// sample notes how full the fleet is.
+// sample records how full the fleet is.
 func (r *run) sample() {
 	for d := range r.peak {
 		r.peak[d] = max(r.peak[d], r.used[d].Load())
@@ -129,7 +129,7 @@ func (r *run) progress(now time.Time) {
 	r.tell("%s", words)
 }
 
-// short is a time as people read it.
+// short formats a duration for people.
 func short(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:
@@ -142,7 +142,7 @@ func short(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// grouped is a number with its thousands apart.
+// grouped formats a number with grouped thousands.
 func grouped(n int64) string {
 	text := fmt.Sprint(n)
 	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {

@@ -9,8 +9,8 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Job is a service of one group "main" with one small task "task", all of whose
-// instances may be replaced at once, and are healthy as soon as they run.
+// Job returns a service with one group "main" and one small task "task". All its instances may
+// be replaced together, and are healthy as soon as they run.
 func Job(id, driver string, count int, config map[string]any) *api.Job {
 	return &api.Job{
 		ID: id,
@@ -27,7 +27,7 @@ func Job(id, driver string, count int, config map[string]any) *api.Job {
 	}
 }
 
-// ShellJob is a Job whose task is a shell script run by raw_exec.
+// ShellJob returns a Job whose task is a shell script, run by raw_exec.
 func ShellJob(id string, count int, script string) *api.Job {
 	return Job(id, "raw_exec", count, map[string]any{"command": "/bin/sh", "args": []string{"-c", script}})
 }

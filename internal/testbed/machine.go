@@ -1,10 +1,9 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package testbed runs the real binary on this machine, for end-to-end tests
-// and benchmarks: an agent (server and node together) with an own data
-// directory, on an own port of the loopback interface. It knows Reeve only from
-// outside: its command line, its API and its processes.
+// Package testbed runs the real binary on this machine, for end-to-end tests and benchmarks:
+// an agent (server and node together) with its own data directory and its own port on the
+// loopback interface. It uses only Reeve's command line, API and processes.
 package testbed
 
 import (
@@ -27,12 +26,12 @@ import (
 	"github.com/reeve-run/reeve/client"
 )
 
-// A Machine is one agent and whatever it started.
+// A Machine is one agent with its child processes.
 type Machine struct {
 	Reeve  string   // the binary
 	Dir    string   // its data directory
 	Addr   string   // host:port of its API
-	Args   []string // what kind of agent it is; a server and a node when empty
+	Args   []string // flags that select the kind of agent; default: a server and a node
 	Client *client.Client
 
 	cmd    *exec.Cmd
@@ -40,7 +39,7 @@ type Machine struct {
 	output *buffer
 }
 
-// New makes a data directory and chooses an address; nothing runs yet.
+// New creates a data directory and chooses an address. It starts nothing.
 func New(reeve string) (*Machine, error) {
 	dir, err := os.MkdirTemp("", "reeve-m-")
 	if err != nil {
@@ -57,7 +56,7 @@ func New(reeve string) (*Machine, error) {
 	return &Machine{Reeve: reeve, Dir: dir, Addr: addr, Client: c, output: &buffer{}}, nil
 }
 
-// FreeAddress returns a loopback address that nobody listens on, and that no other call
+// FreeAddress returns a loopback address without a listener, which no other call
 // of this process returned. Its port is below those that nodes give to tasks and Linux to outgoing
 // connections: the address stays free while an agent is restarted.
 func FreeAddress() (string, error) {
@@ -77,7 +76,7 @@ func FreeAddress() (string, error) {
 // nextPort counts the ports that FreeAddress tried, from a random one.
 var nextPort atomic.Int64
 
-// Start starts the agent; it may not answer yet.
+// Start starts the agent, which may not answer yet.
 func (m *Machine) Start() error {
 	kind := m.Args
 	if len(kind) == 0 {
@@ -98,16 +97,16 @@ func (m *Machine) Start() error {
 	return nil
 }
 
-// Exited is closed when the agent has ended.
+// Exited returns a channel that is closed when the agent has ended.
 func (m *Machine) Exited() <-chan struct{} { return m.exited }
 
-// PID is the agent's process id.
+// PID returns the agent's process id.
 func (m *Machine) PID() int { return m.cmd.Process.Pid }
 
-// Output is what the agent has written since its last start.
+// Output returns the agent's output since its last start.
 func (m *Machine) Output() string { return m.output.String() }
 
-// Ready reports, as an error, why the agent's node does not take work yet.
+// Ready returns the reason why the agent's node does not accept work yet; nil if it does.
 func (m *Machine) Ready(ctx context.Context) error {
 	nodes, _, err := m.Client.Nodes().List(ctx, nil)
 	if err != nil {
@@ -119,8 +118,8 @@ func (m *Machine) Ready(ctx context.Context) error {
 	return nil
 }
 
-// Poll tries every interval until it succeeds, the agent ends, or ctx does; it
-// returns the last failure then.
+// Poll calls try at an interval until it succeeds, or the agent or ctx ends; it then returns
+// the last failure.
 func (m *Machine) Poll(ctx context.Context, interval time.Duration, try func(context.Context) error) error {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
@@ -131,7 +130,7 @@ func (m *Machine) Poll(ctx context.Context, interval time.Duration, try func(con
 			return nil
 		}
 		if ctx.Err() != nil && last != nil {
-			err = last // says more than that the time was over
+			err = last // describes more than the timeout
 		}
 		last = err
 		select {
@@ -144,15 +143,13 @@ func (m *Machine) Poll(ctx context.Context, interval time.Duration, try func(con
 	}
 }
 
-// Kill ends the agent as a crash would: it does not run another instruction.
-// Its supervisor and tasks go on.
+// Kill kills the agent as a crash would. Its supervisor and tasks continue.
 func (m *Machine) Kill() {
 	m.cmd.Process.Kill()
 	<-m.exited
 }
 
-// Destroy ends everything that the machine started, and removes what is left of
-// it: directory, mounts and cgroups.
+// Destroy stops all processes of the machine, and removes its directory, mounts and cgroups.
 func (m *Machine) Destroy() {
 	if m.cmd != nil && m.cmd.Process != nil {
 		m.Kill()
@@ -177,7 +174,7 @@ func (m *Machine) Destroy() {
 	os.RemoveAll(m.Dir)
 }
 
-// Supervisor is the process id of the machine's supervisor, or 0.
+// Supervisor returns the process id of the machine's supervisor, or 0.
 func (m *Machine) Supervisor() int {
 	for _, pid := range m.Processes() {
 		if argv := CommandLine(pid); len(argv) > 1 && argv[1] == "supervise" {
@@ -187,7 +184,7 @@ func (m *Machine) Supervisor() int {
 	return 0
 }
 
-// buffer is written by a process while others read.
+// A buffer is written by a process while others read it.
 type buffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer

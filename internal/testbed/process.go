@@ -12,9 +12,8 @@ import (
 	"strings"
 )
 
-// Processes lists the supervisor and the tasks with their children: those whose
-// command line or environment names the data directory, and all that descend
-// from them. Zombies, which have neither, do not count.
+// Processes returns the supervisor and the tasks with their children: processes whose command
+// line or environment contains the data directory, and their descendants, without zombies.
 func (m *Machine) Processes() []int {
 	parents, own := map[int]int{}, map[int]bool{}
 	entries, _ := os.ReadDir("/proc")
@@ -76,8 +75,8 @@ func noteGroups(pid int, groups map[string]bool) {
 	}
 }
 
-// removeGroup removes the directories of a cgroup in every hierarchy. What is
-// still in use stays: its processes have been sent SIGKILL and are on their way.
+// removeGroup removes the directories of a cgroup in every hierarchy. Directories in use stay:
+// their processes have received SIGKILL and are ending.
 func removeGroup(name string) {
 	for _, pattern := range []string{"/sys/fs/cgroup/reeve/", "/sys/fs/cgroup/*/reeve/"} {
 		tasks, _ := filepath.Glob(pattern + name + "/*/")
@@ -88,7 +87,7 @@ func removeGroup(name string) {
 	}
 }
 
-// CommandLine is a process's arguments; nil when it is gone.
+// CommandLine returns a process's arguments; nil if it has ended.
 func CommandLine(pid int) []string {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	if err != nil || len(text) == 0 {
@@ -97,7 +96,7 @@ func CommandLine(pid int) []string {
 	return strings.Split(strings.TrimRight(string(text), "\x00"), "\x00")
 }
 
-// ResidentBytes is the memory of a process; 0 when it is gone.
+// ResidentBytes returns the memory of a process; 0 if it has ended.
 func ResidentBytes(pid int) int64 {
 	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	for line := range strings.Lines(string(status)) {

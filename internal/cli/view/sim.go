@@ -121,7 +121,7 @@ func simSpeed(p *term.Page, r *sim.Report) {
 	for i, e := range r.Events {
 		switch left := len(r.Events) - eventsShown; {
 		case left <= 1 || i < eventsShown/2 || i >= eventsShown/2+left:
-			p.Line("%8s  %s", brief(e.At), e.What)
+			p.Line("%8s  %s", brief(e.At), e.Description)
 		case i == eventsShown/2:
 			p.Line("%8s  %d more", "...", left)
 		}

@@ -23,8 +23,7 @@ type Handler struct {
 	routes []route
 }
 
-// New returns a handler that asks core. The logger is told what goes wrong
-// here; nil: nobody is.
+// New returns a handler that calls core. A nil logger discards errors.
 func New(core Core, logger *slog.Logger) *Handler {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)

@@ -1,15 +1,14 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package bubble runs tests in a bubble of their own time, as testing/synctest
-// does, and keeps the race detector alive while it watches one.
+// Package bubble runs tests in a bubble with virtual time, as testing/synctest does, and keeps
+// the race detector alive in it.
 //
-// The runtime has one race context for all timers of a bubble, and several
-// processors may fire timers of one bubble at a time. Then two threads use the
-// detector's state of one, and it dies with "ThreadSanitizer: CHECK failed"
-// (https://go.dev/issue/78156). With one processor they fire one after the
-// other; what the detector finds does not depend on how many there are, because
-// it goes by what orders two accesses and not by when they happen.
+// The runtime has one race context for all timers of a bubble, but several processors may run
+// timers of one bubble at the same time. Then two threads use one context, and the detector
+// aborts with "ThreadSanitizer: CHECK failed" (https://go.dev/issue/78156). With a single
+// processor, timers run one after the other. The findings do not depend on the number of
+// processors, because the detector considers the synchronization of accesses, not their time.
 package bubble
 
 import (
@@ -19,8 +18,8 @@ import (
 	"testing/synctest"
 )
 
-// Test runs f in a new bubble: see [synctest.Test]. With the race detector, the
-// process has one processor meanwhile.
+// Test runs f in a new bubble: see [synctest.Test]. With the race detector, the process has
+// one processor in the meantime.
 func Test(t *testing.T, f func(*testing.T)) {
 	t.Helper()
 	if detectsRaces {
@@ -31,9 +30,9 @@ func Test(t *testing.T, f func(*testing.T)) {
 }
 
 var (
-	mu      sync.Mutex // guards those below
+	mu      sync.Mutex // guards the fields below
 	bubbles int
-	before  int // processors
+	before  int // number of processors
 )
 
 func slow() {
