@@ -203,10 +203,12 @@ func TestAHoleIsFoundWhileADeploymentRuns(t *testing.T) {
 		})
 		return id
 	}
-	first := blocked("the second group waits for room", "")
-	if _, err := m.Client.Evaluations().Delete(t.Context(), &api.EvaluationDeleteRequest{EvalIDs: []string{first}}); err != nil {
-		t.Fatal(err)
-	}
+	first := ""
+	m.eventually("the blocked evaluation is deleted", func(ctx context.Context) error { // it may be evaluated again just now
+		first = blocked("the second group waits for room", "")
+		_, err := m.Client.Evaluations().Delete(ctx, &api.EvaluationDeleteRequest{EvalIDs: []string{first}})
+		return err
+	})
 	blocked("the hole was found", first)
 	f.join()
 	m.allocations("shop", "the second group runs on the new node", func(list []*api.AllocationListStub) bool { return on(list, "node-1") == 4 })
