@@ -78,7 +78,7 @@ func (d *deployer) stageStep(in *facts.Instance, c stages, k int, whole tree.Ste
 			st.Action, st.Status, st.Why = tree.None, tree.Complete, ""
 			return st
 		}
-		if l := d.stageLaunches(in, c, k); len(l) > 0 {
+		if l := d.stageLaunches(in, c, k, d.isInside(in)); len(l) > 0 {
 			st.MutableExtra().Launches = l
 		}
 	case in.Alloc == nil, len(c) == 1, in.State == facts.Ended && whole.Status == tree.Complete:
@@ -107,7 +107,7 @@ func (d *deployer) stageInPlace(st *tree.Step, c stages, k int, whole tree.Step)
 		return
 	case !launch.IsLaunched(a, st.Tasks) && !later && !(keeps && !knowsTasks(a, st.Tasks)):
 		st.Action, st.Status, st.Why, st.Settles = tree.Launch, tree.Pending, "", false
-		st.MutableExtra().Launches = d.stageLaunches(st.On, c, k)
+		st.MutableExtra().Launches = d.stageLaunches(st.On, c, k, d.isInside(st.On))
 		st.Extra.Updates = !keeps && !d.IsCurrent(a)
 		return
 	case keeps && !launch.Awaits(a):

@@ -54,10 +54,11 @@ func (r *Rollout) follows(in *facts.Instance, first, second stage) bool {
 
 // stageLaunches says of each task of the instance what the stage wants of it:
 // its own run, those of later stages do not run yet, and the allocation does
-// not count as healthy without them. What runs already is not mentioned.
-func (r *Rollout) stageLaunches(in *facts.Instance, c stages, k int) map[string]*api.Launch {
+// not count as healthy without them. inside reports whether the allocation that holds
+// the instance runs them: then tasks that run already are not mentioned. Otherwise the
+// launches are those of a new allocation.
+func (r *Rollout) stageLaunches(in *facts.Instance, c stages, k int, inside bool) map[string]*api.Launch {
 	wanted := make(map[string]*api.Launch)
-	inside := in.Alloc != nil && (in.State == facts.Placed || in.State == facts.Running || in.State == facts.Unknown) && !r.IsOutdated(in.Group, in.Alloc)
 	for _, t := range in.Group.Def.Tasks {
 		at := slices.IndexFunc(c, func(sg stage) bool { return slices.Contains(sg.tasks, t.Name) })
 		switch {
@@ -78,6 +79,12 @@ func (r *Rollout) stageLaunches(in *facts.Instance, c stages, k int) map[string]
 	return wanted
 }
 
+// isInside reports whether steps of the instance launch tasks in the allocation that
+// holds it.
+func (r *Rollout) isInside(in *facts.Instance) bool {
+	return in.Alloc != nil && (in.State == facts.Placed || in.State == facts.Running || in.State == facts.Unknown) && !r.IsOutdated(in.Group, in.Alloc)
+}
+
 // FirstStage says which tasks an instance that is started anew begins with: those of
 // the first stage that is not done for good.
 func (r *Rollout) FirstStage(in *facts.Instance, first map[string]*api.Launch) map[string]*api.Launch {
@@ -87,7 +94,7 @@ func (r *Rollout) FirstStage(in *facts.Instance, first map[string]*api.Launch) m
 	c := r.stages[in.Group.Name].of(in.Index)
 	for k := range c {
 		if slices.ContainsFunc(c[k].tasks, func(name string) bool { return first[name] == nil || !first[name].Done }) && !r.isForced(in, c[k]) {
-			return r.stageLaunches(in, c, k)
+			return r.stageLaunches(in, c, k, false)
 		}
 	}
 	return nil
