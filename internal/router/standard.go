@@ -81,7 +81,10 @@ func (l *link) get(grpc bool, config *Config) *http.Transport {
 				if err != nil {
 					return nil, &dialError{err}
 				}
-				return nc, nil
+				if grpc {
+					return nc, nil
+				}
+				return newInstanceConn(nc)
 			},
 			HTTP2: &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 5 * time.Second},
 		}
@@ -95,6 +98,30 @@ func (l *link) close() {
 	if l.transport != nil {
 		l.transport.CloseIdleConnections()
 	}
+}
+
+// An instanceConn is a transport's connection to an instance. It does not write to
+// a connection that the instance has closed, so that the transport knows that the
+// instance received nothing, and sends the request on another connection.
+type instanceConn struct {
+	*net.TCPConn
+	peeking wire
+}
+
+func newInstanceConn(nc *net.TCPConn) (net.Conn, error) {
+	w, err := newWire(nc, 0)
+	if err != nil {
+		nc.Close()
+		return nil, &dialError{err}
+	}
+	return &instanceConn{nc, w}, nil
+}
+
+func (c *instanceConn) Write(p []byte) (int, error) {
+	if c.peeking.isGone() {
+		return 0, net.ErrClosed
+	}
+	return c.TCPConn.Write(p)
 }
 
 // A dialError is an error before the router sent anything.
