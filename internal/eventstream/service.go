@@ -7,7 +7,7 @@ import (
 	"iter"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/catalog"
+	"github.com/reeve-run/reeve/internal/catalogentry"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -22,7 +22,7 @@ func serviceEvents(index uint64, transitions []transition) (events []*api.Event)
 			continue
 		}
 		for _, r := range after {
-			if old := serviceIn(before, r.ID); old == nil || !catalog.IsSameService(old, r) {
+			if old := serviceIn(before, r.ID); old == nil || !catalogentry.IsSameService(old, r) {
 				events = append(events, serviceEvent(index, r, api.EventTypeServiceAdded))
 			}
 		}
@@ -40,7 +40,7 @@ func servicesOf(a *api.Allocation) []*api.ServiceRegistration {
 	if a == nil {
 		return nil
 	}
-	if e := catalog.Of(a); e != nil {
+	if e := catalogentry.Of(a); e != nil {
 		return e.Services
 	}
 	return nil

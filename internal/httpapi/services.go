@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/catalog"
+	"github.com/reeve-run/reeve/internal/catalogentry"
 	"github.com/reeve-run/reeve/internal/state"
 
 	live "github.com/reeve-run/reeve/internal/server/catalog"
@@ -114,7 +114,7 @@ func getService(c *call) error {
 		}
 		page, err := registrationsPage(c, slices.Values(all))
 		if err == nil && choose.n > 0 {
-			page = catalog.Choose(page, choose.n, choose.key)
+			page = catalogentry.Choose(page, choose.n, choose.key)
 		}
 		return page, index, err
 	})

@@ -19,7 +19,7 @@ import (
 	"github.com/tidwall/btree"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/catalog"
+	"github.com/reeve-run/reeve/internal/catalogentry"
 	"github.com/reeve-run/reeve/internal/server/feed"
 	"github.com/reeve-run/reeve/internal/state"
 )
@@ -133,7 +133,7 @@ func (c *Catalog) apply(b *state.Batch) {
 
 // of is an allocation's entry, with its zone; nil if no traffic may go to it.
 func (c *Catalog) of(a *api.Allocation) *api.CatalogEntry {
-	e := catalog.Of(a)
+	e := catalogentry.Of(a)
 	if e != nil {
 		e.Zone = c.nodes.zoneOf(e.NodeID)
 		for _, r := range e.Services {
@@ -183,7 +183,7 @@ func isUntouched(old, a *api.Allocation) bool {
 // set puts an entry, or takes it out, and reports whether that changes anything.
 func (c *Catalog) set(id string, e *api.CatalogEntry, index uint64) bool {
 	old, _ := c.entries.Get(id)
-	if catalog.IsSame(old, e) {
+	if catalogentry.IsSame(old, e) {
 		return false
 	}
 	if e != nil {
@@ -208,7 +208,7 @@ func keepIndexes(e, old *api.CatalogEntry) {
 	}
 	for i, r := range e.Services {
 		for _, before := range old.Services {
-			if catalog.IsSameService(r, before) {
+			if catalogentry.IsSameService(r, before) {
 				e.Services[i] = before
 			}
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/catalog"
+	"github.com/reeve-run/reeve/internal/catalogentry"
 	"github.com/reeve-run/reeve/internal/state"
 	"github.com/reeve-run/reeve/internal/testbed/bubble"
 )
@@ -245,7 +245,7 @@ func TestFollowersKnowWhatThereIs(t *testing.T) {
 	s.drain(t, slow)
 	want := map[string]*api.CatalogEntry{}
 	for id, a := range w.now {
-		if e := catalog.Of(a); e != nil {
+		if e := catalogentry.Of(a); e != nil {
 			want[id] = e
 		}
 	}
@@ -254,7 +254,7 @@ func TestFollowersKnowWhatThereIs(t *testing.T) {
 			t.Errorf("the %s reader knows %d entries, want %d", name, len(f.entries), len(want))
 		}
 		for id, e := range want {
-			if !catalog.IsSame(f.entries[id], e) {
+			if !catalogentry.IsSame(f.entries[id], e) {
 				t.Errorf("the %s reader has another entry of %s (-want +got):\n%s", name, id, cmp.Diff(e, f.entries[id]))
 			}
 		}

@@ -1,14 +1,13 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package catalog derives what traffic may go to: of one allocation, the
-// services that it offers and the ends of its group's routes.
+// Package catalogentry derives an allocation's entry in the catalog: the services
+// that the allocation offers, and the endpoints of its group's routes.
 //
-// It is pure: an allocation in, an entry out. Whether an allocation is routable
-// is not decided here, but by what its node and the servers say of it (see
-// api.Allocation.IsRoutable). Who keeps all entries and tells of changes is
-// package server/catalog.
-package catalog
+// It is pure: an allocation in, an entry out. The node and the servers decide
+// whether an allocation is routable (see api.Allocation.IsRoutable). Package
+// server/catalog keeps all entries and publishes their changes.
+package catalogentry
 
 import (
 	"maps"

@@ -1,7 +1,7 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package catalog_test
+package catalogentry_test
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/catalog"
+	"github.com/reeve-run/reeve/internal/catalogentry"
 )
 
 // routed is a routable allocation of a group with routes to ports.
@@ -33,15 +33,15 @@ func TestOf(t *testing.T) {
 		Services:  []*api.ServiceRegistration{{ID: "r", ServiceName: "web", Address: "10.0.0.7", Port: 80, Tags: []string{}, CreateIndex: 5, ModifyIndex: 9}},
 		Endpoints: []*api.Endpoint{{Route: http, Address: "[2001:db8::1]:8080"}, {Route: grpc, Address: "[2001:db8::1]:9090"}},
 	}
-	if diff := cmp.Diff(want, catalog.Of(a)); diff != "" {
+	if diff := cmp.Diff(want, catalogentry.Of(a)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	a.AllocatedResources.Shared.Ports = a.AllocatedResources.Shared.Ports[1:]
-	if e := catalog.Of(a); len(e.Endpoints) != 1 || e.Endpoints[0].Address != "10.0.0.7:9090" {
+	if e := catalogentry.Of(a); len(e.Endpoints) != 1 || e.Endpoints[0].Address != "10.0.0.7:9090" {
 		t.Errorf("a port on all addresses leads to %+v, want the service's address", e.Endpoints)
 	}
 	a.Serving.Services = nil
-	if e := catalog.Of(a); e.Endpoints[0].Address != "127.0.0.1:9090" {
+	if e := catalogentry.Of(a); e.Endpoints[0].Address != "127.0.0.1:9090" {
 		t.Errorf("a port of which no address is known leads to %s", e.Endpoints[0].Address)
 	}
 }
@@ -56,35 +56,35 @@ func TestOfWhatIsNotRoutable(t *testing.T) {
 	} {
 		a := routed()
 		change(a)
-		if e := catalog.Of(a); e != nil {
+		if e := catalogentry.Of(a); e != nil {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}
 	suspect := routed()
 	suspect.ClientStatus = api.AllocClientUnknown
-	if catalog.Of(suspect) == nil {
+	if catalogentry.Of(suspect) == nil {
 		t.Error("what is not heard of loses its traffic before anything is in its place")
 	}
 }
 
 func TestIsSame(t *testing.T) {
 	weight := 2
-	a, b := catalog.Of(routed(&api.Route{Port: "http"})), catalog.Of(routed(&api.Route{Port: "http"}))
-	if !catalog.IsSame(a, b) || catalog.IsSame(a, nil) || !catalog.IsSame(nil, nil) {
+	a, b := catalogentry.Of(routed(&api.Route{Port: "http"})), catalogentry.Of(routed(&api.Route{Port: "http"}))
+	if !catalogentry.IsSame(a, b) || catalogentry.IsSame(a, nil) || !catalogentry.IsSame(nil, nil) {
 		t.Error("equal entries differ, or others do not")
 	}
 	b.Services[0].Tags = []string{"x"}
-	if catalog.IsSame(a, b) {
+	if catalogentry.IsSame(a, b) {
 		t.Error("a new tag is no difference")
 	}
 	b.Services[0].Tags = a.Services[0].Tags
 	b.Services[0].ModifyIndex = 77
-	if !catalog.IsSame(a, b) {
+	if !catalogentry.IsSame(a, b) {
 		t.Error("an index is a difference")
 	}
 	a.Endpoints = []*api.Endpoint{{Route: &api.Route{Port: "http"}, Address: "x:1"}}
 	b.Endpoints = []*api.Endpoint{{Route: &api.Route{Port: "http", Weight: &weight}, Address: "x:1"}}
-	if catalog.IsSame(a, b) {
+	if catalogentry.IsSame(a, b) {
 		t.Error("another weight is no difference")
 	}
 }
@@ -99,9 +99,9 @@ func TestChooseMovesFewKeys(t *testing.T) {
 	shares := map[string]int{}
 	for i := range 10_000 {
 		key := fmt.Sprint("key-", i)
-		best := catalog.Choose(all, 1, key)[0]
+		best := catalogentry.Choose(all, 1, key)[0]
 		shares[best.ID]++
-		if left := catalog.Choose(all[1:], 1, key)[0]; best != all[0] && left != best {
+		if left := catalogentry.Choose(all[1:], 1, key)[0]; best != all[0] && left != best {
 			t.Fatalf("%s moves from %s to %s though %s went", key, best.ID, left.ID, all[0].ID)
 		}
 	}
@@ -110,7 +110,7 @@ func TestChooseMovesFewKeys(t *testing.T) {
 			t.Errorf("%s is chosen for %d of 10,000 keys, want about 1,000", id, n)
 		}
 	}
-	if n := len(catalog.Choose(all, 99, "x")); n != 10 {
+	if n := len(catalogentry.Choose(all, 99, "x")); n != 10 {
 		t.Errorf("99 of 10 are %d", n)
 	}
 }

@@ -1,7 +1,7 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package catalog
+package catalogentry
 
 import (
 	"cmp"
