@@ -23,7 +23,7 @@ type pass struct {
 	turn      int32 // slot that comes first among equals
 	newID     func() string
 	blank     []api.Allocation // unused allocations of the current block
-	memory    *scratch
+	scratch   *scratch
 	out       *Outcome
 
 	preemptor *preemptor // nil until needed
@@ -32,7 +32,7 @@ type pass struct {
 func newPass(v *View, o *Order) *pass {
 	m := memories.Get().(*scratch)
 	p := &pass{
-		view: v, order: o, touched: m.touched, instances: make(map[string]map[int32]int32), memory: m,
+		view: v, order: o, touched: m.touched, instances: make(map[string]map[int32]int32), scratch: m,
 		rand: o.Seed*0x9e3779b97f4a7c15 + 1, newID: o.NewID, out: &Outcome{},
 	}
 	if p.newID == nil {
@@ -55,14 +55,14 @@ func (p *pass) release() {
 	for _, b := range p.batches {
 		b.release()
 	}
-	p.memory.release()
-	p.memory, p.touched, p.instances = nil, nil, nil
+	p.scratch.release()
+	p.scratch, p.touched, p.instances = nil, nil, nil
 }
 
 func (p *pass) count(slot int32, group string) {
 	slots := p.instances[group]
 	if slots == nil {
-		slots = p.memory.counts()
+		slots = p.scratch.counts()
 		p.instances[group] = slots
 	}
 	slots[slot]++
@@ -73,7 +73,7 @@ func (p *pass) overlay(slot int32) *overlay {
 	o := p.touched[slot]
 	if o == nil {
 		pg, i := p.view.page(slot)
-		o = p.memory.overlay()
+		o = p.scratch.overlay()
 		*o = pg.at(i)
 		p.touched[slot] = o
 	}

@@ -110,7 +110,7 @@ const explained = 3
 
 // top returns the n best candidates over all buckets, best first.
 func (b *batch) top(n int, least []float64) []candidate {
-	m := b.pass.memory
+	m := b.pass.scratch
 	best := m.best[:0]
 	for _, bk := range b.buckets {
 		known := bk.best(n, m.known)

@@ -66,13 +66,13 @@ func populate(b *testing.B, p proposer, nodes int) {
 	}
 }
 
-// work is what happened in the state since it was begun.
-type work struct {
+// A workload counts the changes of the state since its beginning.
+type workload struct {
 	*state.Subscription
 	evaluations, placed int
 }
 
-func (w *work) until(b *testing.B, evaluations, placed int) {
+func (w *workload) until(b *testing.B, evaluations, placed int) {
 	b.Helper()
 	for w.evaluations < evaluations || w.placed < placed {
 		batch, err := w.Next(b.Context())
@@ -153,7 +153,7 @@ func BenchmarkPipelineRegistered(b *testing.B) {
 					}
 				})
 			}
-			(&work{Subscription: sub}).until(b, b.N, b.N)
+			(&workload{Subscription: sub}).until(b, b.N, b.N)
 			callers.Wait()
 			b.StopTimer()
 			before.reportSince(b, c.Replica(), "eval", b.N)
@@ -181,7 +181,7 @@ func BenchmarkPipelinePending(b *testing.B) {
 				b.Fatal(err)
 			}
 			b.ResetTimer()
-			(&work{Subscription: sub}).until(b, b.N, b.N)
+			(&workload{Subscription: sub}).until(b, b.N, b.N)
 			b.StopTimer()
 			before.reportSince(b, c.Replica(), "eval", b.N)
 			if err := c.Shutdown(b.Context()); err != nil {

@@ -39,7 +39,7 @@ func BenchmarkReplay(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.ResetTimer()
-	(&work{Subscription: sub}).until(b, b.N, 1_000*b.N)
+	(&workload{Subscription: sub}).until(b, b.N, 1_000*b.N)
 	b.StopTimer()
 	before.reportSince(b, c.Replica(), "alloc", 1_000*b.N)
 	b.ReportMetric(peakMemory(b)/(1<<20), "peak-MB")

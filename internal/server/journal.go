@@ -11,7 +11,7 @@ import (
 )
 
 // journal is where commands are written before they are applied: a
-// replica.Replica, or memory.
+// replica.Replica, or a memoryJournal.
 type journal interface {
 	ProposeEach(ctx context.Context, cmds ...state.Command) (index uint64, errs []error, err error)
 	IsLeader() bool
@@ -22,14 +22,14 @@ type journal interface {
 	Close() error
 }
 
-// memory is the journal of a server without a data directory: commands are
+// A memoryJournal is the journal of a server without a data directory: commands are
 // applied at once and kept nowhere. It always leads.
-type memory struct {
+type memoryJournal struct {
 	mu    sync.Mutex
 	store *state.Store
 }
 
-func (m *memory) ProposeEach(ctx context.Context, cmds ...state.Command) (uint64, []error, error) {
+func (m *memoryJournal) ProposeEach(ctx context.Context, cmds ...state.Command) (uint64, []error, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, nil, err
 	}
@@ -39,9 +39,9 @@ func (m *memory) ProposeEach(ctx context.Context, cmds ...state.Command) (uint64
 	return index, m.store.Apply(index, cmds), nil
 }
 
-func (m *memory) IsLeader() bool                { return true }
-func (m *memory) LeaderCh() <-chan bool         { return nil }
-func (m *memory) Barrier(context.Context) error { return nil }
-func (m *memory) Troubled() <-chan struct{}     { return nil }
-func (m *memory) Degraded() (string, bool)      { return "", true }
-func (m *memory) Close() error                  { return nil }
+func (m *memoryJournal) IsLeader() bool                { return true }
+func (m *memoryJournal) LeaderCh() <-chan bool         { return nil }
+func (m *memoryJournal) Barrier(context.Context) error { return nil }
+func (m *memoryJournal) Troubled() <-chan struct{}     { return nil }
+func (m *memoryJournal) Degraded() (string, bool)      { return "", true }
+func (m *memoryJournal) Close() error                  { return nil }

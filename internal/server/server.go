@@ -20,7 +20,7 @@ type Server struct {
 	cfg        Config
 	store      *state.Store
 	journal    journal
-	replica    *replica.Replica // the journal; nil if that is memory
+	replica    *replica.Replica // the journal; nil if that is a memoryJournal
 	heartbeats *control.Heartbeats
 	streams    *streams
 	catalog    *catalog.Catalog
@@ -42,7 +42,7 @@ func New(cfg Config) (*Server, error) {
 	s.reports, s.arrivals = newGatherer(s.writeReports), newGatherer(s.writeArrivals)
 	s.arrivals.linger = arrivalsLinger
 	if cfg.DataDir == "" {
-		s.journal = &memory{store: s.store}
+		s.journal = &memoryJournal{store: s.store}
 		return s, nil
 	}
 	var err error

@@ -22,7 +22,7 @@ import (
 // empty hands: all it needs to know is in the state.
 type term struct {
 	broker     *broker.Broker
-	fleet      *fleet.Fleet
+	fleet      *fleet.Tracker
 	applier    *applier.Applier
 	rejections *rejections
 	cancel     context.CancelFunc
@@ -77,7 +77,7 @@ func (s *Server) beginTerm(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	t := &term{cancel: cancel, fleet: fleet.New()}
 	t.broker = broker.New(broker.Config{
-		Logger: s.cfg.Logger, Fleet: t.fleet,
+		Logger: s.cfg.Logger, Capacity: t.fleet,
 		Write: func(ctx context.Context, evals []*api.Evaluation) error {
 			_, err := s.propose(ctx, &state.PutEvaluations{Evaluations: evals})
 			return err

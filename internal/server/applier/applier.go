@@ -82,7 +82,7 @@ const (
 // Env holds the dependencies of an Applier.
 type Env struct {
 	Store *state.Store
-	Fleet *fleet.Fleet
+	Fleet *fleet.Tracker
 	// Propose writes commands into one log entry. It returns one error per command, or one
 	// for all.
 	Propose func(context.Context, ...state.Command) (index uint64, errs []error, err error)

@@ -104,7 +104,7 @@ func BenchmarkFreedRoom(b *testing.B) {
 	}
 	store.Apply(1, cmds)
 	before := heap()
-	br := broker.New(broker.Config{Logger: slog.New(slog.DiscardHandler), Fleet: free})
+	br := broker.New(broker.Config{Logger: slog.New(slog.DiscardHandler), Capacity: free})
 	ctx, cancel := context.WithCancel(b.Context())
 	done := make(chan struct{})
 	go func() {

@@ -32,9 +32,9 @@ var defaultLimits = Limits{
 
 // Config holds the dependencies of a Broker.
 type Config struct {
-	Limits Limits
-	Logger *slog.Logger
-	Fleet  Fleet // nil: assume that every change is large enough for every evaluation
+	Limits   Limits
+	Logger   *slog.Logger
+	Capacity Capacity // nil: assume that every change is large enough for every evaluation
 	// Write stores evaluations that the broker has ended.
 	Write func(context.Context, []*api.Evaluation) error
 }
@@ -59,7 +59,7 @@ func New(cfg Config) *Broker {
 	if cfg.Limits == (Limits{}) {
 		cfg.Limits = defaultLimits
 	}
-	w := &storeLookup{fleet: cfg.Fleet}
+	w := &storeLookup{capacity: cfg.Capacity}
 	b := &Broker{cfg: cfg, world: w, q: newQueue(cfg.Limits, w), saves: make(chan struct{}, 1)}
 	b.work.L = &b.mu
 	return b

@@ -39,12 +39,12 @@ func run(t *testing.T, f func(b *bench)) {
 
 // start runs a broker for as long as f runs.
 func (b *bench) start(f func(b *bench)) {
-	var fleet broker.Fleet
+	var fleet broker.Capacity
 	if b.free != nil {
 		fleet = b.free
 	}
 	b.broker = broker.New(broker.Config{
-		Fleet: fleet,
+		Capacity: fleet,
 		Limits: broker.Limits{
 			AckDeadline: time.Minute, Deliveries: 3, FirstBackoff: time.Second,
 			Backoff: 20 * time.Second, FollowUp: time.Minute,

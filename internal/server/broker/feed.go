@@ -32,7 +32,7 @@ func (b *Broker) Run(ctx context.Context, store *state.Store) error {
 
 // load adds the content of a snapshot to the broker.
 func (b *Broker) load(ctx context.Context, snap *state.Snapshot, now time.Time) {
-	if b.cfg.Fleet != nil && b.cfg.Fleet.Wait(ctx, snap.Index()) != nil {
+	if b.cfg.Capacity != nil && b.cfg.Capacity.Wait(ctx, snap.Index()) != nil {
 		return // the term ended
 	}
 	b.mu.Lock()
@@ -61,7 +61,7 @@ func (b *Broker) load(ctx context.Context, snap *state.Snapshot, now time.Time) 
 // later ones.
 func (b *Broker) apply(ctx context.Context, batch *state.Batch, snap *state.Snapshot, now time.Time) {
 	h := unblockEventsOf(batch, snap)
-	if len(h.nodes) > 0 && b.cfg.Fleet != nil && b.cfg.Fleet.Wait(ctx, batch.Index) != nil {
+	if len(h.nodes) > 0 && b.cfg.Capacity != nil && b.cfg.Capacity.Wait(ctx, batch.Index) != nil {
 		return // the term ended
 	}
 	b.mu.Lock()

@@ -104,7 +104,7 @@ func isUp(n *api.Node) bool {
 
 // listen gives up nodes that have been silent for too long.
 func (b heartbeat) listen(snap *state.Snapshot, now time.Time) (cmds []state.Command, next time.Time) {
-	v := b.h.judge(now, func(id string) bool { return isUp(snap.Node(id)) })
+	v := b.h.findMissed(now, func(id string) bool { return isUp(snap.Node(id)) })
 	b.tell(v)
 	next = v.next
 	more := false // than one log entry is about
@@ -154,21 +154,21 @@ func (b heartbeat) giveUp(snap *state.Snapshot, n *api.Node, seen map[api.Namesp
 	return cmd
 }
 
-func (v verdict) why() string {
+func (v missedHeartbeats) why() string {
 	if v.deaf {
-		return fmt.Sprintf("no heartbeat, but none of %d nodes is heard: the servers are likelier cut off than all nodes gone", v.fleet)
+		return fmt.Sprintf("no heartbeat, but none of %d nodes is heard: the servers are likelier cut off than all nodes gone", v.nodes)
 	}
-	return fmt.Sprintf("no heartbeat, but %d of %d nodes fell silent at once: that is likelier a broken network than so many losses", v.late, v.fleet)
+	return fmt.Sprintf("no heartbeat, but %d of %d nodes fell silent at once: that is likelier a broken network than so many losses", v.late, v.nodes)
 }
 
 // tell logs that a mass loss begins or ends.
-func (b heartbeat) tell(v verdict) {
+func (b heartbeat) tell(v missedHeartbeats) {
 	switch {
 	case v.begin:
 		b.log.Error("many nodes are silent at once: they get nothing new, and are given up slowly or not at all",
-			"silent", v.late, "nodes", v.fleet, "none_heard", v.deaf, "given_up_per_minute", b.h.silence.MassLoss.Rate*float64(v.fleet))
+			"silent", v.late, "nodes", v.nodes, "none_heard", v.deaf, "given_up_per_minute", b.h.silence.MassLoss.Rate*float64(v.nodes))
 	case v.end:
-		b.log.Warn("the mass loss of nodes is over", "silent", v.late, "nodes", v.fleet)
+		b.log.Warn("the mass loss of nodes is over", "silent", v.late, "nodes", v.nodes)
 	}
 }
 

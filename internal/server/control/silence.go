@@ -65,7 +65,7 @@ type speaker struct {
 
 // loss is a mass loss that goes on.
 type loss struct {
-	fleet  int       // nodes that were up when it began
+	nodes  int       // number of nodes that were up when it began
 	most   int       // nodes that were silent together
 	at     time.Time // when budget was reckoned
 	budget float64   // nodes that may be given up
@@ -173,22 +173,22 @@ func (h *Heartbeats) heard(e *list.Element) time.Time {
 	return h.since
 }
 
-// A verdict is what silence says about nodes at a time. Longest silent ones
-// come first.
-type verdict struct {
-	gone  []string // to be given up
-	held  []string // silent for as long, and not given up yet
-	late  int      // silent for a TTL or longer; in a mass loss the most that were
-	fleet int      // that are up, as far as is known; in a mass loss that were when it began
-	deaf  bool     // no node at all is heard
-	begin bool     // a mass loss begins, or
-	end   bool     // ends, with this
-	next  time.Time
+// missedHeartbeats holds the nodes that are silent at one time, those that have been
+// silent longest first.
+type missedHeartbeats struct {
+	gone  []string  // nodes to give up
+	held  []string  // nodes that are silent for as long, but are not given up yet
+	late  int       // number of nodes silent for a TTL or longer; during a mass loss, their maximum
+	nodes int       // number of nodes that are up; during a mass loss, their number when it began
+	deaf  bool      // reports whether every node is silent
+	begin bool      // reports whether a mass loss begins now
+	end   bool      // reports whether a mass loss ends now
+	next  time.Time // time of the next check
 }
 
-// judge says who is silent now. isUp tells whether the state has a node as up;
-// others are forgotten.
-func (h *Heartbeats) judge(now time.Time, isUp func(nodeID string) bool) (v verdict) {
+// findMissed returns the nodes that are silent now. isUp reports whether a node is up in
+// the state; findMissed forgets other nodes.
+func (h *Heartbeats) findMissed(now time.Time, isUp func(nodeID string) bool) (v missedHeartbeats) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.runs(now)
@@ -211,8 +211,8 @@ func (h *Heartbeats) judge(now time.Time, isUp func(nodeID string) bool) (v verd
 		}
 		e = next
 	}
-	v.fleet = h.order.Len()
-	v.deaf = v.late == v.fleet && v.late >= h.silence.MassLoss.Nodes
+	v.nodes = h.order.Len()
+	v.deaf = v.late == v.nodes && v.late >= h.silence.MassLoss.Nodes
 	allowed := h.allowance(&v, len(silent), now)
 	v.gone, v.held = silent[:allowed], silent[allowed:]
 	v.next = now.Add(limit)
@@ -226,11 +226,11 @@ func (h *Heartbeats) judge(now time.Time, isUp func(nodeID string) bool) (v verd
 }
 
 // allowance is how many of the silent may be given up now.
-func (h *Heartbeats) allowance(v *verdict, silent int, now time.Time) int {
+func (h *Heartbeats) allowance(v *missedHeartbeats, silent int, now time.Time) int {
 	m := h.silence.MassLoss
-	switch many := v.late >= m.Nodes && float64(v.late) >= min(m.Fraction, 1)*float64(v.fleet); {
+	switch many := v.late >= m.Nodes && float64(v.late) >= min(m.Fraction, 1)*float64(v.nodes); {
 	case h.loss == nil && silent > 0 && many:
-		h.loss, v.begin = &loss{fleet: v.fleet, at: now}, true
+		h.loss, v.begin = &loss{nodes: v.nodes, at: now}, true
 	case h.loss != nil && v.late < m.Nodes:
 		h.loss, v.end = nil, true
 	}
@@ -239,8 +239,8 @@ func (h *Heartbeats) allowance(v *verdict, silent int, now time.Time) int {
 		return silent
 	}
 	l.most = max(l.most, v.late)
-	v.late, v.fleet = l.most, l.fleet
-	perSecond := m.Rate * float64(l.fleet) / 60
+	v.late, v.nodes = l.most, l.nodes
+	perSecond := m.Rate * float64(l.nodes) / 60
 	if !v.deaf {
 		l.budget = min(l.budget+perSecond*now.Sub(l.at).Seconds(), 2*max(perSecond, 1))
 	}

@@ -1,10 +1,10 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fleet keeps the leader's one picture of the nodes and of what is
-// taken on each: what the change feed says is placed, and what the applier is
-// just having written. Workers place on it, the applier checks against it, so
-// the two cannot disagree about what a node has left.
+// Package fleet keeps the leader's placement.Fleet current: with the placements of
+// the change feed, and with those that the applier is writing. Workers place on it
+// and the applier checks against it, so the two cannot disagree about a node's free
+// resources.
 package fleet
 
 import (
@@ -17,8 +17,9 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// A Fleet follows a store. Its methods may be called from any goroutine.
-type Fleet struct {
+// A Tracker keeps a placement.Fleet current with a store. Its methods may be called
+// from any goroutine.
+type Tracker struct {
 	mu       sync.Mutex
 	fleet    *placement.Fleet // nil until Run has filled it
 	view     *placement.View  // nil when the fleet changed since it was taken
@@ -29,64 +30,64 @@ type Fleet struct {
 	turn sync.Mutex // to place; taken before mu
 }
 
-// New returns a fleet that Run has to fill.
-func New() *Fleet {
-	return &Fleet{reserved: map[string]*api.Allocation{}, moved: make(chan struct{})}
+// New returns a tracker that Run has to fill.
+func New() *Tracker {
+	return &Tracker{reserved: map[string]*api.Allocation{}, moved: make(chan struct{})}
 }
 
 // Run keeps the fleet current until ctx ends.
-func (f *Fleet) Run(ctx context.Context, store *state.Store) error {
-	return feed.Follow(ctx, store, f.start, f.apply)
+func (t *Tracker) Run(ctx context.Context, store *state.Store) error {
+	return feed.Follow(ctx, store, t.start, t.apply)
 }
 
-func (f *Fleet) start(snap *state.Snapshot) {
+func (t *Tracker) start(snap *state.Snapshot) {
 	fresh := placement.NewFleet(snap)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for id, a := range f.reserved {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for id, a := range t.reserved {
 		if snap.Allocation(id) != nil {
-			delete(f.reserved, id)
+			delete(t.reserved, id)
 		} else {
 			fresh.Reserve([]*api.Allocation{a})
 		}
 	}
-	f.fleet = fresh
-	f.move()
+	t.fleet = fresh
+	t.move()
 }
 
-func (f *Fleet) apply(b *state.Batch) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+func (t *Tracker) apply(b *state.Batch) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	for i := range b.Changes {
 		switch c := &b.Changes[i]; c.Table {
 		case state.TableAllocations:
 			if a, _ := c.New.(*api.Allocation); a != nil {
-				delete(f.reserved, a.ID)
+				delete(t.reserved, a.ID)
 			}
-			f.fleet.Change(c.Old, c.New)
+			t.fleet.Change(c.Old, c.New)
 		case state.TableNodes:
-			f.fleet.Change(c.Old, c.New)
+			t.fleet.Change(c.Old, c.New)
 		}
 	}
-	f.fleet.SetIndex(b.Index)
-	f.move()
+	t.fleet.SetIndex(b.Index)
+	t.move()
 }
 
 // move lets everybody see what changed; the caller holds the lock.
-func (f *Fleet) move() {
-	f.view = nil
-	close(f.moved)
-	f.moved = make(chan struct{})
+func (t *Tracker) move() {
+	t.view = nil
+	close(t.moved)
+	t.moved = make(chan struct{})
 }
 
 // View waits until the fleet is at least as new as the index, and returns it
 // as it then is.
-func (f *Fleet) View(ctx context.Context, index uint64) (v *placement.View, err error) {
-	err = f.at(ctx, index, func() {
-		if f.view == nil {
-			f.view = f.fleet.View()
+func (t *Tracker) View(ctx context.Context, index uint64) (v *placement.View, err error) {
+	err = t.at(ctx, index, func() {
+		if t.view == nil {
+			t.view = t.fleet.View()
 		}
-		v = f.view
+		v = t.view
 	})
 	return v, err
 }
@@ -96,51 +97,51 @@ func (f *Fleet) View(ctx context.Context, index uint64) (v *placement.View, err 
 // So workers of this server never place on the same room. Placing is a small
 // part of an evaluation: what the turns cost is far less than what collisions
 // would, as the best node for one is the best for all.
-func (f *Fleet) Claim(ctx context.Context, index uint64, place func(*placement.View) []*api.Allocation) error {
-	if _, err := f.View(ctx, index); err != nil { // waits before it is this one's turn
+func (t *Tracker) Claim(ctx context.Context, index uint64, place func(*placement.View) []*api.Allocation) error {
+	if _, err := t.View(ctx, index); err != nil { // waits before it is this one's turn
 		return err
 	}
-	f.turn.Lock()
-	defer f.turn.Unlock()
-	v, err := f.View(ctx, index)
+	t.turn.Lock()
+	defer t.turn.Unlock()
+	v, err := t.View(ctx, index)
 	if err != nil {
 		return err
 	}
-	f.Reserve(place(v))
+	t.Reserve(place(v))
 	return nil
 }
 
 // Settle checks allocations on the fleet as it is once it is at least as new as
 // the index: see placement.Check. Those that were claimed for them are given
 // back, and what accept returns is reserved instead, in one go.
-func (f *Fleet) Settle(ctx context.Context, index uint64, claimed, place []*api.Allocation,
+func (t *Tracker) Settle(ctx context.Context, index uint64, claimed, place []*api.Allocation,
 	existing func(id string) *api.Allocation, accept func([]placement.Refusal) []*api.Allocation) error {
 	var reserved []*api.Allocation
-	err := f.at(ctx, index, func() {
-		f.release(claimed)
-		reserved = accept(placement.Check(f.fleet.Live(), place, existing))
-		f.reserve(reserved)
+	err := t.at(ctx, index, func() {
+		t.release(claimed)
+		reserved = accept(placement.Check(t.fleet.Live(), place, existing))
+		t.reserve(reserved)
 	})
 	if err != nil {
-		f.Release(claimed)
-	} else if len(reserved) < len(claimed) && f.released != nil {
-		f.released(claimed)
+		t.Release(claimed)
+	} else if len(reserved) < len(claimed) && t.released != nil {
+		t.released(claimed)
 	}
 	return err
 }
 
 // at waits until the fleet is at least as new as the index, and calls do with
 // the lock held.
-func (f *Fleet) at(ctx context.Context, index uint64, do func()) error {
+func (t *Tracker) at(ctx context.Context, index uint64, do func()) error {
 	for {
-		f.mu.Lock()
-		if f.fleet != nil && f.fleet.Index() >= index {
+		t.mu.Lock()
+		if t.fleet != nil && t.fleet.Index() >= index {
 			do()
-			f.mu.Unlock()
+			t.mu.Unlock()
 			return nil
 		}
-		moved := f.moved
-		f.mu.Unlock()
+		moved := t.moved
+		t.mu.Unlock()
 		select {
 		case <-moved:
 		case <-ctx.Done():
@@ -151,47 +152,47 @@ func (f *Fleet) at(ctx context.Context, index uint64, do func()) error {
 
 // Reserve counts allocations that are being written, so that nobody else
 // places on what they take. The change feed takes them over.
-func (f *Fleet) Reserve(place []*api.Allocation) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.reserve(place)
+func (t *Tracker) Reserve(place []*api.Allocation) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.reserve(place)
 }
 
-func (f *Fleet) reserve(place []*api.Allocation) {
+func (t *Tracker) reserve(place []*api.Allocation) {
 	if len(place) == 0 {
 		return
 	}
 	for _, a := range place {
-		f.reserved[a.ID] = a
+		t.reserved[a.ID] = a
 	}
-	f.fleet.Reserve(place)
-	f.view = nil
+	t.fleet.Reserve(place)
+	t.view = nil
 }
 
 // Release gives back what was reserved and will not be written.
-func (f *Fleet) Release(place []*api.Allocation) {
+func (t *Tracker) Release(place []*api.Allocation) {
 	if len(place) == 0 {
 		return
 	}
-	f.mu.Lock()
-	held := f.release(place)
-	f.mu.Unlock()
-	if held && f.released != nil {
-		f.released(place)
+	t.mu.Lock()
+	held := t.release(place)
+	t.mu.Unlock()
+	if held && t.released != nil {
+		t.released(place)
 	}
 }
 
 // release reports whether any of them was reserved.
-func (f *Fleet) release(place []*api.Allocation) (held bool) {
+func (t *Tracker) release(place []*api.Allocation) (held bool) {
 	for _, a := range place {
-		if f.reserved[a.ID] != nil {
-			delete(f.reserved, a.ID)
+		if t.reserved[a.ID] != nil {
+			delete(t.reserved, a.ID)
 			held = true
 		}
 	}
 	if held {
-		f.fleet.Release(place)
-		f.view = nil
+		t.fleet.Release(place)
+		t.view = nil
 	}
 	return held
 }
@@ -199,13 +200,13 @@ func (f *Fleet) release(place []*api.Allocation) (held bool) {
 // Free is what the node has left for allocations, as far as amounts go: those
 // that are being written are taken from it. It is false for a node that takes
 // no allocations.
-func (f *Fleet) Free(nodeID string) (api.Usage, bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.fleet == nil {
+func (t *Tracker) Free(nodeID string) (api.Usage, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.fleet == nil {
 		return api.Usage{}, false
 	}
-	v := f.fleet.Live()
+	v := t.fleet.Live()
 	n := v.Node(nodeID)
 	if n == nil || !n.IsReady() {
 		return api.Usage{}, false
@@ -214,8 +215,8 @@ func (f *Fleet) Free(nodeID string) (api.Usage, bool) {
 }
 
 // Wait returns once the fleet is at least as new as the index.
-func (f *Fleet) Wait(ctx context.Context, index uint64) error { return f.at(ctx, index, func() {}) }
+func (t *Tracker) Wait(ctx context.Context, index uint64) error { return t.at(ctx, index, func() {}) }
 
 // OnRelease has f called with what was reserved for nothing, from now on. It
 // must be set before Run.
-func (f *Fleet) OnRelease(released func([]*api.Allocation)) { f.released = released }
+func (t *Tracker) OnRelease(released func([]*api.Allocation)) { t.released = released }

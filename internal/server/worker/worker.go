@@ -32,7 +32,7 @@ import (
 type Env struct {
 	Store   *state.Store
 	Broker  *broker.Broker
-	Fleet   *fleet.Fleet
+	Fleet   *fleet.Tracker
 	Applier *applier.Applier
 	Logger  *slog.Logger
 	// Rejected is called for every allocation that the applier refused.
@@ -98,30 +98,30 @@ func (env Env) settle(ctx context.Context, d *broker.Delivery) (kept *api.Evalua
 	var claimed []*api.Allocation // claimed but not submitted yet
 	defer func() { env.Fleet.Release(claimed) }()
 	for fruitless := 0; ; {
-		w, err := env.work(ctx, d, index, &claimed)
+		pr, err := env.evaluate(ctx, d, index, &claimed)
 		if err != nil {
 			return nil, err
 		}
-		if w.changesNothing() {
-			return w.blocked, nil
+		if pr.changesNothing() {
+			return pr.blocked, nil
 		}
-		if w.nothingToCommit() && len(w.ends) == 0 {
+		if pr.nothingToCommit() && len(pr.ends) == 0 {
 			return nil, nil // the evaluations have ended elsewhere meanwhile
 		}
 		if fruitless == attempts {
 			env.Logger.Warn("placements refused again and again", "evaluation", d.Evaluation.ID, "job", d.Evaluation.JobID,
 				"reasons", refused)
-			_, err = env.submit(ctx, d, w.setAside(refused))
-			return w.blocked, err
+			_, err = env.submit(ctx, d, pr.setAside(refused))
+			return pr.blocked, err
 		}
-		s := w.submission()
+		s := pr.submission()
 		s.Claimed, claimed = claimed, nil
 		res, err := env.submit(ctx, d, s)
 		if err != nil {
 			return nil, err
 		}
 		if res.Whole {
-			return w.blocked, nil
+			return pr.blocked, nil
 		}
 		if res.Placed == 0 {
 			fruitless++
@@ -138,9 +138,9 @@ func (env Env) settle(ctx context.Context, d *broker.Delivery) (kept *api.Evalua
 	}
 }
 
-// work compares and places on a state at least as new as the index. It claims the
+// evaluate compares and places on a state at least as new as the index. It claims the
 // allocations that it places: the caller must submit or release them.
-func (env Env) work(ctx context.Context, d *broker.Delivery, index uint64, claimed *[]*api.Allocation) (*work, error) {
+func (env Env) evaluate(ctx context.Context, d *broker.Delivery, index uint64, claimed *[]*api.Allocation) (*proposal, error) {
 	if err := env.Store.Wait(ctx, index); err != nil {
 		return nil, err
 	}
@@ -159,7 +159,7 @@ func (env Env) work(ctx context.Context, d *broker.Delivery, index uint64, claim
 		}
 		result.Placed()
 	}
-	return newWork(d, snap, job, result, outcome, now), nil
+	return newProposal(d, snap, job, result, outcome, now), nil
 }
 
 // refusedOf returns the refused allocations: all, if a refusal names none.

@@ -10,26 +10,26 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// A Fleet knows the free room of nodes. A fleet.Fleet is a Fleet.
-type Fleet interface {
-	// Wait returns once the fleet is at least as new as the index.
+// A Capacity knows the free room of nodes. A fleet.Tracker is a Capacity.
+type Capacity interface {
+	// Wait returns once the capacity is at least as new as the index.
 	Wait(ctx context.Context, index uint64) error
 	// Free returns the node's free room. It returns false if the node takes no
 	// allocations.
 	Free(nodeID string) (api.Usage, bool)
 }
 
-// storeLookup implements world with the state and the fleet.
+// storeLookup implements lookup with the state and the capacity.
 type storeLookup struct {
 	snapshot func() *state.Snapshot
-	fleet    Fleet // nil: free room is unknown
+	capacity Capacity // nil: free room is unknown
 }
 
 func (w *storeLookup) free(node string) (free api.Usage, sized, ready bool) {
-	if w.fleet == nil {
+	if w.capacity == nil {
 		return api.Usage{}, false, true
 	}
-	free, ready = w.fleet.Free(node)
+	free, ready = w.capacity.Free(node)
 	return free, true, ready
 }
 
