@@ -12,7 +12,7 @@ import (
 // Decisions holds the operators' decisions on a job and its instances.
 type Decisions struct {
 	job    *api.Job
-	All    []*api.Decision // on the job as it was registered last, oldest first
+	All    []*api.Decision // on the last registration of the job, oldest first
 	Orders map[Place]Orders
 	Newest string // id of the newest stored decision on a job of that name
 }
@@ -69,14 +69,14 @@ func (d *Decisions) IsOnVersion(one *api.Decision) bool {
 	return d.job != nil && one.JobVersion == d.job.Version
 }
 
-// HoldsOn are the rulings that hold the plan, or let it go on.
+// HoldsOn returns the rulings that hold the plan, or continue it.
 func (s *Decisions) HoldsOn(plan string, bears func(*api.Decision) bool) *Rulings {
 	return s.RulingsOf(plan, func(d *api.Decision) bool {
 		return (d.Verb == api.VerbInterrupt || d.Verb == api.VerbContinue) && bears(d)
 	})
 }
 
-// GivenUpBy is the decision that gives the allocation up; nil if there is none.
+// GivenUpBy returns the decision that gives the allocation up, or nil.
 func (s *Decisions) GivenUpBy(a *api.Allocation, plan, phase string) *api.Decision {
 	for _, d := range s.All {
 		switch {
@@ -88,8 +88,8 @@ func (s *Decisions) GivenUpBy(a *api.Allocation, plan, phase string) *api.Decisi
 	return nil
 }
 
-// StoppedBy is the decision that stopped the run of a custom plan that a launch
-// belongs to; nil if it was not stopped.
+// StoppedBy returns the decision that stopped the launch's run of a custom plan; nil
+// if the run was not stopped.
 func (s *Decisions) StoppedBy(l *api.Launch) *api.Decision {
 	if !l.Alone || l.Token == "" {
 		return nil

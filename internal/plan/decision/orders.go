@@ -9,14 +9,14 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Orders are what operators decided about instances: restart, replace, pause
-// and resume. They are about an instance, whichever allocation holds it, but for
-// restart and replace, which are about the allocation that held it then: what
-// is carried out once is not carried out again on what comes after it.
+// Orders are the decisions of operators about one instance: restart, replace, pause
+// and resume, oldest first. Pause and resume concern every allocation that holds the
+// instance. Restart and replace concern only the allocation that held it at the time,
+// so that they are not repeated on its successor.
 type Orders []*api.Decision
 
-// Latest returns the newest of the orders that is one of the verbs and covers the
-// task; nil if none is.
+// Latest returns the newest order that has one of the verbs and covers the task, or
+// nil.
 func (o Orders) Latest(task string, verbs ...api.Verb) *api.Decision {
 	for _, d := range slices.Backward(o) {
 		if slices.Contains(verbs, d.Verb) && (len(d.Tasks) == 0 || slices.Contains(d.Tasks, task)) {
@@ -26,7 +26,7 @@ func (o Orders) Latest(task string, verbs ...api.Verb) *api.Decision {
 	return nil
 }
 
-// PausedBy returns the decision that holds the task of the instance; nil if none does.
+// PausedBy returns the decision that holds the task of the instance, or nil.
 func (o Orders) PausedBy(task string) *api.Decision {
 	if d := o.Latest(task, api.VerbPause, api.VerbResume); d != nil && d.Verb == api.VerbPause {
 		return d
@@ -34,8 +34,8 @@ func (o Orders) PausedBy(task string) *api.Decision {
 	return nil
 }
 
-// AllPausedBy returns the decision that holds all of the tasks; nil if one of them
-// is not held.
+// AllPausedBy returns the decision that holds the last of the tasks; nil if one of the
+// tasks is not held.
 func (o Orders) AllPausedBy(tasks []string) (by *api.Decision) {
 	for _, task := range tasks {
 		d := o.PausedBy(task)
@@ -47,7 +47,7 @@ func (o Orders) AllPausedBy(tasks []string) (by *api.Decision) {
 	return by
 }
 
-// ReplacedBy returns the decision to replace the allocation; nil if there is none.
+// ReplacedBy returns the decision to replace the allocation, or nil.
 func (o Orders) ReplacedBy(a *api.Allocation) *api.Decision {
 	if a == nil {
 		return nil
@@ -60,7 +60,7 @@ func (o Orders) ReplacedBy(a *api.Allocation) *api.Decision {
 	return nil
 }
 
-// Describe tells what was done, by whom, and why.
+// Describe returns what an operator did, with the name and the reason of the operator.
 func Describe(done string, d *api.Decision) string {
 	return d.Describe(done)
 }

@@ -10,24 +10,24 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// A ruling is what the operators' decisions on a plan, a phase or a step come to:
-// each was applied in its turn to what the ones before it had left.
+// A ruling is the result of all decisions on a plan, a phase or a step, applied in
+// their order.
 type ruling struct {
-	Held   *api.Decision // interrupts it, and nobody has continued it since
-	Forced *api.Decision // newest that completes it
-	Again  *api.Decision // newest that has it done again
-	// Released are the continues that came while nobody interrupted it: the
-	// first lets a canary begin, the second the others.
+	Held   *api.Decision // newest interrupt without a later continue
+	Forced *api.Decision // newest force-complete
+	Again  *api.Decision // newest restart
+	// Released are the continues that ended no interrupt: the first lets a canary
+	// begin, the second lets the others begin.
 	Released []*api.Decision
 }
 
-// Rulings are what the decisions on one run of a plan come to. Nil: there are
-// none.
+// Rulings are the results of all decisions on one run of a plan. Nil means no
+// decision.
 type Rulings struct {
 	Plan   ruling
 	phases map[string]*ruling
 	steps  map[stepKey]*ruling
-	All    []*api.Decision // that bear on it, oldest first
+	All    []*api.Decision // decisions on the run, oldest first
 }
 
 type stepKey struct{ phase, step string }
@@ -82,7 +82,7 @@ func in[K comparable](m *map[K]*ruling, key K) *ruling {
 	return (*m)[key]
 }
 
-// OnPhase is what was decided on a phase itself.
+// OnPhase returns the ruling on a phase itself.
 func (r *Rulings) OnPhase(name string) ruling {
 	if r == nil || r.phases[name] == nil {
 		return ruling{}
@@ -90,9 +90,8 @@ func (r *Rulings) OnPhase(name string) ruling {
 	return *r.phases[name]
 }
 
-// OnStep is what holds for a step: what was decided on it, and of completing it
-// and doing it again also what was decided on its phase or plan. Of these two
-// the newest counts.
+// OnStep returns the ruling on a step. A force-complete or restart of its phase or
+// plan counts for the step, too; the newest of them wins.
 func (r *Rulings) OnStep(phase, step string) ruling {
 	if r == nil {
 		return ruling{}
@@ -114,7 +113,7 @@ func (r *Rulings) OnStep(phase, step string) ruling {
 	return on
 }
 
-// RulesSteps reports whether anything was decided that concerns single steps.
+// RulesSteps reports whether a decision concerns single steps.
 func (r *Rulings) RulesSteps() bool {
 	if r == nil {
 		return false

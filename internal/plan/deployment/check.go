@@ -46,26 +46,25 @@ func (c *checker) hasExcess() bool {
 	return slices.ContainsFunc(c.Groups, func(g *facts.Group) bool { return g.Rolling && len(g.Excess) > 0 })
 }
 
-// A Verdict is what CheckDeployment finds. Status is "" while the deployment
-// goes on; then it is to be asked again when an allocation of the job changes,
-// and at Wake (never, if zero) at the latest.
+// A Verdict is the result of Check. Status is "" while the deployment is active; then
+// the caller checks again when an allocation of the job changes, and at Wake at the
+// latest (never, if zero).
 type Verdict struct {
 	Status      string // api.DeploymentSuccessful, api.DeploymentFailed or ""
 	Description string
-	AutoRevert  bool     // failed, and a group that failed wants the last stable version back
-	Promote     []string // groups whose canaries are to be promoted now, with nobody asked
+	AutoRevert  bool     // reports whether the failed group wants the last stable version back
+	Promote     []string // groups whose canaries are to be promoted automatically, now
 	Wake        time.Time
 }
 
-// Check says whether the running deployment d of the job has
-// succeeded or failed by now. Whoever acts on it writes state.UpdateDeployment.
+// Check decides whether the running deployment d of the job has succeeded or failed.
+// The caller writes state.UpdateDeployment.
 //
-// A group fails when its progress deadline passes without another instance
-// having become healthy, counted from when its turn came; at its first
-// unhealthy instance if the deadline is 0; and when an instance may not be
-// rescheduled any more. That goes for canaries too. While nothing is under way
-// because somebody has to promote or continue it, there is no deadline; when that
-// is done it begins again.
+// A group fails if its progress deadline passes without another instance having
+// become healthy (counted from the group's turn), at its first unhealthy instance if
+// the deadline is 0, and if an instance may no longer be rescheduled. The same holds
+// for canaries. No deadline runs while the deployment waits for an operator to promote
+// or continue it; it starts again afterwards.
 func Check(r facts.Reader, job *api.Job, d *api.Deployment, now time.Time) Verdict {
 	p := derive.DeployOnly(r, d.JobKey(), job, nil, now)
 	defer p.Release()

@@ -283,3 +283,8 @@ func (c *customizer) runLaunches(in *facts.Instance, tasks []string, token strin
 	}
 	return wanted
 }
+
+// IsCustom reports whether the job declares the plan for operators to start.
+func IsCustom(job *api.Job, name string) bool {
+	return job != nil && name != api.PlanDeploy && slices.ContainsFunc(job.Plans, func(p *api.PlanSpec) bool { return p.Name == name })
+}

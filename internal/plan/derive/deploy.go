@@ -12,11 +12,6 @@ import (
 	"github.com/reeve-run/reeve/internal/plan/tree"
 )
 
-// abandonStep makes the step of such an instance.
-func (d *deployer) abandonStep(st *tree.Step) {
-	st.Action, st.Status, st.Why = tree.None, tree.Error, "the job has failed: "+d.Job.Failure.Reason
-}
-
 // whyClosed is why an instance is left alone that would be replaced elsewhere.
 const whyClosed = "its node takes nothing new: it stays as it is until that changes"
 
@@ -34,7 +29,7 @@ type progress uint8
 
 const (
 	notNeeded progress = iota // nothing has to be moved under one
-	Needed                    // there is none yet
+	Needed                    // a deployment is needed, and does not exist yet
 	Ongoing                   // it runs, or is paused
 	succeeded
 	given // it failed, or nobody knows any more: what is old stays old
@@ -247,4 +242,9 @@ func (d *deployer) goalStatus(in *facts.Instance, stands progress) (status tree.
 		status, why = tree.Complete, "" // what happens to it now is recovery's
 	}
 	return status, why, until
+}
+
+// abandonStep makes the step of such an instance.
+func (d *deployer) abandonStep(st *tree.Step) {
+	st.Action, st.Status, st.Why = tree.None, tree.Error, "the job has failed: "+d.Job.Failure.Reason
 }

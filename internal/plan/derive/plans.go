@@ -12,7 +12,7 @@ import (
 )
 
 // Plans holds the plans of a job at one moment, in the order of their priority,
-// and what was found while they were derived.
+// and the results that other packages need.
 type Plans struct {
 	*facts.Facts
 	scratch *scratch

@@ -46,7 +46,7 @@ type Restart struct {
 	Unwell []string
 }
 
-// IsActive reports whether there is a restart that goes on.
+// IsActive reports whether the job has a restart that has not ended.
 func (r *Restart) IsActive() bool { return r != nil && r.Job.IsActive() }
 
 // buildRestart derives the plan of the job's newest restart; nil if it has none.

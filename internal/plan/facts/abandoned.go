@@ -7,10 +7,10 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// A job that has failed for good starts nothing any more: what runs goes on to
-// its end where it is, and what would have to be started elsewhere is stopped.
+// A job that has failed permanently starts no instance. Running instances continue
+// until they end; instances that would have to move are stopped.
 
-// dropAbandoned takes what nothing will come after out of its place.
+// dropAbandoned removes allocations that will have no successor from their instances.
 func (s *sorter) dropAbandoned(g *Group) {
 	if s.Job == nil || s.Job.Failure == nil {
 		return
@@ -31,8 +31,8 @@ func (s *sorter) dropAbandoned(g *Group) {
 	}
 }
 
-// IsAbandoned reports whether the instance is left as it is because its job has
-// failed for good.
+// IsAbandoned reports whether the instance stays vacant or failed because its job has
+// failed permanently.
 func (f *Facts) IsAbandoned(in *Instance) bool {
 	return f.Job != nil && f.Job.Failure != nil && (in.State == Vacant || in.State == Failed || in.IsReplaced())
 }

@@ -9,21 +9,21 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// An absence is what may be hoped of an allocation whose node is silent: what the
-// disconnect or the recovery block says; without them, that it comes back before
-// its replacement is up. Without an absence it is lost.
+// An absence says how long Reeve waits for an allocation whose node is silent: as long
+// as the disconnect or the recovery block says, or else until its replacement is up.
+// Without an absence the allocation is lost.
 type absence struct {
-	Until    time.Time // then it is lost; zero: as long as its node is known
-	Replaced bool      // its instance is started elsewhere meanwhile
-	// Recovered is set when that is by the recovery block: its instance goes on
-	// where it is, if it can.
+	Until    time.Time // end of the wait, when it is lost; zero: no end while its node is known
+	Replaced bool      // reports whether its instance is started elsewhere in the meantime
+	// Recovered reports whether the recovery block grants the absence: the instance
+	// continues on its node, if the node returns in time.
 	Recovered bool
-	// Suspect is set when it is lost as soon as its replacement is up.
+	// Suspect reports whether it is lost as soon as its replacement is up.
 	Suspect bool
 }
 
-// AbsenceOf returns the absence of an allocation; nil if its node is there, or if it
-// is lost.
+// AbsenceOf returns the absence of an allocation; nil if its node responds, or if the
+// allocation is lost.
 func (p *presence) AbsenceOf(a *api.Allocation) *absence {
 	n := p.Node(a)
 	if n == nil || !IsSilent(n) {

@@ -15,8 +15,8 @@ func (f *Facts) Evacuates(g *Group, a *api.Allocation) bool {
 		a.DesiredTransition.ShouldMigrate() && !a.IsServerTerminal() && IsUpNow(a) && f.MayStay(a) && !f.IsLostWithNode(a) && !f.IsUnreachable(a)
 }
 
-// Evacuated is what the allocation that holds the instance is to relieve on a
-// node that is drained; nil if there is none.
+// Evacuated returns the allocation on a drained node that the instance's holder is to
+// relieve, or nil.
 func (f *Facts) Evacuated(in *Instance) *api.Allocation {
 	for _, a := range in.Group.Behind {
 		if a.ID == in.Alloc.PreviousAllocation && a.DesiredTransition.ShouldMigrate() && f.IsDrained(a) {

@@ -10,28 +10,17 @@ import (
 	"github.com/reeve-run/reeve/internal/plan/decision"
 )
 
-// HasFailed reports whether the deployment of the newest version has failed: then
-// so has the plan, whatever becomes of its instances.
-func (f *Facts) HasFailed() bool {
-	return f.DeploysCurrent(f.Deployment) && f.Deployment.Status == api.DeploymentFailed
-}
-
-// DeploysCurrent reports whether the deployment is that of the newest version.
-func (f *Facts) DeploysCurrent(d *api.Deployment) bool {
-	return d != nil && f.Job != nil && d.JobVersion == f.Job.Version && d.JobCreateIndex == f.Job.CreateIndex
-}
-
-// Facts holds what is known about one job at one moment: its instances, by group
-// and index, and what the store says about them. Nothing changes them after
-// newFacts returns; the plans are derived from them.
+// Facts describes one job at one moment: its instances by group and index, and what
+// the store says about them. It never changes after New returns; the plans are derived
+// from it.
 type Facts struct {
 	versions
 	presence
 	Decisions  decision.Decisions
 	R          Reader
 	Key        api.NamespacedID
-	Job        *api.Job // newest version; nil: purged
-	Eval       *api.Evaluation
+	Job        *api.Job        // newest version; nil: purged
+	Eval       *api.Evaluation // that asks for the facts; nil: none
 	Now        time.Time
 	Groups     []*Group          // of the job in declared order, then those that left it
 	Instances  int               // number of instances, canaries included
@@ -79,4 +68,15 @@ func (f *Facts) Paused(in *Instance, tasks []string) *api.Decision {
 		tasks = TaskNames(in.Group.Def)
 	}
 	return o.AllPausedBy(tasks)
+}
+
+// HasFailed reports whether the deployment of the newest version has failed. Then the
+// plan has failed, too, even if its instances recover.
+func (f *Facts) HasFailed() bool {
+	return f.DeploysCurrent(f.Deployment) && f.Deployment.Status == api.DeploymentFailed
+}
+
+// DeploysCurrent reports whether the deployment is that of the newest version.
+func (f *Facts) DeploysCurrent(d *api.Deployment) bool {
+	return d != nil && f.Job != nil && d.JobVersion == f.Job.Version && d.JobCreateIndex == f.Job.CreateIndex
 }

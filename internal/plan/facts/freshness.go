@@ -9,14 +9,14 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Domains tells which domains are fresh.
+// Domains finds domains.
 type Domains interface {
-	// Domain is nil if nobody ever marked it.
+	// Domain returns nil for a domain that was never marked fresh or stale.
 	Domain(name string) *api.Domain
 }
 
-// IsFresh reports whether the orphan's domain is fresh: that of its registered
-// job if there is one, else the one that it brought along.
+// IsFresh reports whether the orphan's domain is fresh: the domain of its registered
+// job, or else the domain that the allocation itself names.
 func IsFresh(d Domains, job *api.Job, orphan *api.Allocation, now time.Time) bool {
 	return d.Domain(api.DomainOf(job, orphan)).IsFresh(now)
 }

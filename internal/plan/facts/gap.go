@@ -7,17 +7,16 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// IsMissed reports whether the last allocation of a vacant place says how that
-// is to be filled. Any other last one might as well have been forgotten, and may
-// not make a difference: one from before the job was removed and registered
-// again, or that the job itself did not want any more.
+// IsMissed reports whether the last allocation of a vacant instance decides how the
+// instance is filled again. Any other last allocation may be deleted at any time, so
+// it must make no difference: one of an earlier registration of the job, or one that
+// the job itself no longer wanted.
 func (f *Facts) IsMissed(in *Instance) bool {
 	return in.Last != nil && f.Knows(in.Last) && leavesGap(in.Last)
 }
 
-// IsMissed reports whether a stopped allocation, the last one of its instance,
-// says how that is to be filled again: until that is done, it must not be
-// forgotten.
+// IsMissed reports whether a stopped allocation, the last one of its instance, decides
+// how the instance is filled again. It must not be deleted before that.
 func IsMissed(r Reader, job *api.Job, a *api.Allocation) bool {
 	g := job.Group(a.Group)
 	if g == nil || job.Stop || a.IsCanary() && !job.RunsOnEveryNode() || a.NextAllocation != "" || !rolls(job, g) || a.Job == nil || a.Job.CreateIndex != job.CreateIndex || !leavesGap(a) {
@@ -31,14 +30,14 @@ func IsMissed(r Reader, job *api.Job, a *api.Allocation) bool {
 }
 
 // HasInstance reports whether the job still has the instance that the allocation
-// was made for. One that runs on every node may have it again at any time.
+// was made for. A job that runs on every node may have it again at any time.
 func HasInstance(job *api.Job, a *api.Allocation) bool {
 	g := job.Group(a.Group)
 	return g != nil && (job.RunsOnEveryNode() || a.Index() < g.Size())
 }
 
-// leavesGap reports whether what stopped an allocation was anything but that
-// the job did not want its instance any more.
+// leavesGap reports whether the instance of a stopped allocation has to be filled
+// again: the job did not stop wanting it.
 func leavesGap(a *api.Allocation) bool {
 	switch a.DesiredReason {
 	case api.ReasonScaledDown, api.ReasonGroupRemoved, api.ReasonJobStopped, api.ReasonPurged, api.ReasonInfeasible:
@@ -47,8 +46,8 @@ func leavesGap(a *api.Allocation) bool {
 	return true
 }
 
-// NeedsRecovery reports whether what stopped the last allocation of a vacant
-// place was not a change of the job: then it is recovered as it was.
+// NeedsRecovery reports whether the last allocation of a vacant instance was stopped
+// for another reason than a change of the job. Recovery then restores its version.
 func NeedsRecovery(last *api.Allocation) bool {
 	return leavesGap(last) && last.DesiredReason != api.ReasonUpdated
 }

@@ -22,20 +22,20 @@ type Group struct {
 	open       int
 	closed     map[string]int
 	Excess     []Departure
-	Stopping   []*api.Allocation // on a lost node, and told to stop before
-	Going      []*api.Allocation // told to stop, and not known to have ended; nobody comes after them
+	Stopping   []*api.Allocation // stopping, on a lost node
+	Going      []*api.Allocation // stopping, without successor
 	Gone       []*api.Allocation // ended, of a job that is being removed
 	// rivals are further allocations that claim an instance, by its index; behind
 	// are those of them that stay for now.
 	rivals map[int][]*api.Allocation
 	Behind []*api.Allocation
-	// Unpromoted is set while the group waits for its canaries to be promoted.
-	// Those that run beside the older instances are canaries, by index; beside is
-	// what was placed as one.
+	// Unpromoted reports whether the group waits for the promotion of its canaries.
+	// Canaries holds those that run beside the older instances, by index; beside
+	// holds all allocations that were placed as canaries.
 	Unpromoted bool
 	Canaries   []Instance
 	beside     []*api.Allocation
-	// differs is memory of survey.differs, for the version that was asked about last.
+	// differs is the memory of versions.differs for the version from.
 	from    *api.Job
 	differs bool
 }
@@ -47,28 +47,29 @@ type Instance struct {
 	Node   string          // the only one that it may run on; "": any
 	Alloc  *api.Allocation // holds the place: wanted, and newer than others
 	Last   *api.Allocation // newest one that was stopped, if none holds it
-	State  state
+	State  State
 	Number int // of the instance among all of the job, from 1; 0: it has no place
-	// Canary is set while it waits, or will wait, for promotion.
+	// Canary reports whether it waits, or will wait, for promotion.
 	Canary bool
-	// Closed is set when its node takes nothing new: what is there stays as it is.
+	// Closed reports whether its node accepts no new allocations: its allocation stays
+	// unchanged.
 	Closed bool
-	// Away is set when its node is silent, and its allocation not lost yet.
+	// Away is the absence of its allocation while its node is silent; nil: none.
 	Away *absence
 }
 
-// A state is how the allocation that holds an instance is.
-type state uint8
+// A State is the state of the allocation that holds an instance.
+type State uint8
 
 const (
-	Vacant  state = iota // no allocation holds the instance
-	Placed               // the node has not said anything of it yet
+	Vacant  State = iota // no allocation holds the instance
+	Placed               // its node has not reported it yet
 	Running              // its tasks run
-	Unknown              // its node is out of reach, or has not spoken since it is back
+	Unknown              // its node is unreachable, or has not reported since it returned
 	Failed               // its tasks failed, and the restart policy gave up
 	Ended                // its tasks ended well
-	Lost                 // its node is gone
-	Moving               // somebody stopped it, or its node is drained
+	Lost                 // its node was given up or removed
+	Moving               // a user stopped it, or its node is drained
 )
 
 // Every yields the group's instances, canaries first.
@@ -85,8 +86,8 @@ func (g *Group) Every(yield func(*Instance) bool) {
 	}
 }
 
-// addExcess notes an allocation that has no place, unless it has ended anyway. The
-// reason is 0 if it follows from where it is.
+// addExcess records an allocation without an instance, unless it has ended. The reason
+// is 0 if it follows from the allocation's place.
 func (g *Group) addExcess(a *api.Allocation, reason api.Reason) {
 	if !a.IsClientTerminal() {
 		g.Excess = append(g.Excess, Departure{g, a, reason})
@@ -103,13 +104,14 @@ func (i *Instance) Serves() bool {
 // silent.
 func (i *Instance) IsReplaced() bool { return i.Away != nil && i.Away.Replaced && !i.Closed }
 
-// What an instance is worth to users, from nothing upwards.
+// The value of an instance to users.
 const (
-	NoWorth   = iota // it does not run, or is not well
-	someWorth        // it runs, and its node has not said yet whether it is well
-	HighWorth
+	NoWorth   = iota // it does not run, or is unhealthy
+	someWorth        // it runs, and its health is not known yet
+	HighWorth        // it runs, and is healthy
 )
 
+// Rank returns the value of the instance to users.
 func (i *Instance) Rank() int {
 	switch {
 	case !i.Serves():
@@ -120,6 +122,7 @@ func (i *Instance) Rank() int {
 	return HighWorth
 }
 
+// newer reports whether a was placed after b; nil is older than any allocation.
 func newer(a, b *api.Allocation) bool {
 	switch {
 	case b == nil:

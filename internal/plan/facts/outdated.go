@@ -7,20 +7,20 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// KnownHealth is what is known of an instance's health and goes on to hold
-// when it is updated in place; nil if its node has yet to say.
+// KnownHealth returns the known health of an instance, which stays valid when the
+// instance is updated in place; nil if its node has not reported it.
 func KnownHealth(in *Instance) *bool {
 	a := in.Alloc
 	switch {
 	case a.DeploymentStatus != nil && a.DeploymentStatus.Healthy != nil:
 		return a.DeploymentStatus.Healthy
 	case a.DeploymentID == "" && in.State == Running:
-		return new(true) // it was never asked about, and serves
+		return new(true) // its health was never checked, and it serves
 	}
 	return nil
 }
 
-// IsPinned reports whether the instance would be replaced, if its node let it.
+// IsPinned reports whether only its closed node keeps the instance from being replaced.
 func (f *Facts) IsPinned(in *Instance) bool {
 	switch {
 	case in.State == Ended && f.Job.RunsToCompletion():
@@ -64,8 +64,8 @@ func (f *Facts) HasStragglers() bool {
 	return false
 }
 
-// CarriedHealth is what is known of an instance's health and goes on to hold when it is
-// given the newest version in place; nil if it has to be found out.
+// CarriedHealth returns the health of an instance that stays valid under the newest
+// version; nil if the new version probes it differently, or the health is unknown.
 func (f *Facts) CarriedHealth(in *Instance) *bool {
 	if f.NeedsProof(in.Group, in.Alloc) {
 		return nil
@@ -73,6 +73,6 @@ func (f *Facts) CarriedHealth(in *Instance) *bool {
 	return KnownHealth(in)
 }
 
-// IsAnswering reports whether the allocation passes what it is asked now, as far as
-// anybody says.
+// IsAnswering reports whether the allocation passes its current checks, as far as its
+// node reports.
 func IsAnswering(a *api.Allocation) bool { return a.Serving == nil || a.Serving.Routable }

@@ -12,8 +12,8 @@ func (i *Instance) Place() decision.Place {
 	return decision.Place{Group: i.Group.Name, Index: i.Index, Node: i.Node}
 }
 
-// Name is group-index, or group@node of a job that runs on every node; a canary
-// is told apart from the instance whose place it is to take.
+// Name returns group-index, or group@node for a job that runs on every node. The name
+// of a canary differs from that of the instance whose place it is to take.
 func (i *Instance) Name() string {
 	name := InstanceName(i.Group.Name, i.Index, i.Node)
 	if i.Canary {
@@ -40,7 +40,7 @@ func TaskNames(g *api.Group) []string {
 	return names
 }
 
-// HolderID is the id of the allocation that holds the instance, or held it last.
+// HolderID returns the id of the allocation that holds the instance, or held it last.
 func (i *Instance) HolderID() string {
 	switch {
 	case i.Alloc != nil:

@@ -85,8 +85,8 @@ func (p *presence) MayStay(a *api.Allocation) bool {
 	return n != nil && n.DrainStrategy != nil && !n.DrainStrategy.IsPast(p.now)
 }
 
-// IsLost reports whether nobody is there to stop the allocation, and none is
-// waited for any more.
+// IsLost reports whether no node can stop the allocation, and Reeve no longer waits for
+// its node.
 func (p *presence) IsLost(a *api.Allocation) bool {
 	ab := p.AbsenceOf(a)
 	return p.IsLostWithNode(a) || ab != nil && (ab.Until.IsZero() || ab.Recovered)

@@ -11,7 +11,7 @@ import (
 	"github.com/reeve-run/reeve/internal/plan/reschedule"
 )
 
-// PermanentAfter is the time that the group's recovery block gives; 0: there is none.
+// PermanentAfter returns the time that the group's recovery block grants; 0 without one.
 func PermanentAfter(g *api.Group) time.Duration {
 	if g == nil || g.Recovery == nil {
 		return 0
@@ -66,9 +66,9 @@ func (f *Facts) AwaitsHealth(in *Instance) bool {
 	return f.Now.Before(StartedAt(in.Alloc).Add(opt.Of(in.Group.Def.Migrate.HealthyDeadline)))
 }
 
-// OwnVersion is the version that an instance is recovered to: that of its last
-// allocation, unless that is not missed, the newest runs the same, or the job
-// was removed and registered again since: then the old one is not known any more.
+// OwnVersion returns the version that an instance is recovered to: the version of its
+// last allocation, or the newest one if the allocation is not missed, if both versions
+// run the same, or if the job was removed and registered again since.
 func (f *Facts) OwnVersion(in *Instance) *api.Job {
 	a := in.Alloc
 	if a == nil && f.IsMissed(in) {
@@ -82,8 +82,8 @@ func (f *Facts) OwnVersion(in *Instance) *api.Job {
 	return a.Job
 }
 
-// Policy is the reschedule policy of an instance: the newest one, which is
-// changed in place.
+// Policy returns the reschedule policy of an instance: that of the newest version,
+// which changes in place.
 func (f *Facts) Policy(in *Instance) *api.Reschedule {
 	if in.Group.Def != nil {
 		return in.Group.Def.Reschedule

@@ -162,7 +162,7 @@ func (s *sorter) indexOf(g *Group, a *api.Allocation) (index int, inside bool) {
 	return index, index >= 0 && index < len(g.Instances)
 }
 
-func (s *sorter) stateOf(in *Instance) state {
+func (s *sorter) stateOf(in *Instance) State {
 	a := in.Alloc
 	if a == nil {
 		return Vacant

@@ -63,9 +63,8 @@ func note[K comparable, V any](m *map[K]V, key K, value V) {
 	(*m)[key] = value
 }
 
-// IsDestructive reports whether the allocation must be replaced to have the
-// newest version. A change of where it may run counts only if its node is not
-// fit any more.
+// IsDestructive reports whether the allocation must be replaced to have the newest
+// version. A change of constraints counts only if its node no longer qualifies.
 func (v *versions) IsDestructive(g *Group, a *api.Allocation) bool {
 	return v.differs(g, a) || !v.stillSuits(g, a)
 }
@@ -207,13 +206,12 @@ func (v *versions) outdatedVersions() (all []*api.Job) {
 	return all
 }
 
-// Uninstalls reports whether the job is to be forgotten as soon as nothing of
-// it runs any more.
+// Uninstalls reports whether the job is removed as soon as all its allocations have
+// ended.
 func (v *versions) Uninstalls() bool { return v.job != nil && v.job.Stop && v.job.Purge }
 
-// ReplacesDeployed reports whether the newest version replaces what was deployed of
-// the group: instances of a version since the last one that was deployed would have
-// to be stopped.
+// ReplacesDeployed reports whether the newest version replaces deployed instances of
+// the group: a version since the last deployed one differs destructively.
 func (v *versions) ReplacesDeployed(g *Group) bool {
 	if !v.WasDeployed() {
 		return false

@@ -12,8 +12,8 @@ import (
 	"github.com/reeve-run/reeve/internal/plan/ident"
 )
 
-// New makes what an allocation is told of its tasks: nil if there is
-// nothing to tell.
+// New returns the launches of an allocation's tasks; nil if all tasks simply run from
+// the beginning.
 func New(tasks map[string]*api.Launch) *api.Launches {
 	if len(tasks) == 0 {
 		return nil
@@ -35,8 +35,8 @@ func New(tasks map[string]*api.Launch) *api.Launches {
 	return &api.Launches{ID: ident.Derive("launches", b.String()), Tasks: tasks}
 }
 
-// Of is what the allocation is told of the task; a task that simply runs
-// from the beginning is told nothing, and launched.
+// Of returns the launch of the task. A task that simply runs from the beginning has an
+// empty one, and counts as launched.
 func Of(a *api.Allocation, task string) (l api.Launch, launched bool) {
 	if a.Launches != nil {
 		if told := a.Launches.Tasks[task]; told != nil {
@@ -46,9 +46,9 @@ func Of(a *api.Allocation, task string) (l api.Launch, launched bool) {
 	return l, true
 }
 
-// KeepsRunning reports whether the task is one that can be restarted in place: it has
-// been launched, it keeps running (or, if nobody has said what it is to reach,
-// runs now), and no operator's plan runs it.
+// KeepsRunning reports whether the task can be restarted in place: it has been
+// launched, it keeps running (or runs now, if the job does not declare its goal), and
+// no custom plan runs it.
 func KeepsRunning(a *api.Allocation, g *api.Group, t *api.Task) bool {
 	l, launched := Of(a, t.Name)
 	if !launched || l.Alone || a.Job.IsCustomOnly(g, t) {
@@ -72,7 +72,7 @@ func IsDone(a *api.Allocation, task string) bool {
 	return is.IsSuccessful()
 }
 
-// First is that of one task; nil if it runs from the beginning.
+// First returns the first launch of one task; nil if it runs from the beginning.
 func First(previous *api.Allocation, job *api.Job, g *api.Group, t *api.Task, kind string) *api.Launch {
 	custom := job.IsCustomOnly(g, t)
 	inherits := false
@@ -100,8 +100,8 @@ func First(previous *api.Allocation, job *api.Job, g *api.Group, t *api.Task, ki
 	return nil
 }
 
-// Merge are the launches of a new allocation: what it begins with, and what the
-// step that places it says of its tasks. What is done or held stays so.
+// Merge returns the launches of a new allocation: its first launches, changed by those
+// of the step that places it. Launches that are done or held stay so.
 func Merge(first, step map[string]*api.Launch) map[string]*api.Launch {
 	if len(first) == 0 {
 		return step

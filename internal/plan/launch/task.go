@@ -9,8 +9,8 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// DeployToken is the token of tasks that a deploy step launches in an allocation
-// that is there.
+// DeployToken is the token of tasks that a deploy step launches in an existing
+// allocation.
 const DeployToken = "deploy"
 
 // IsLaunched reports whether the tasks were launched in the allocation.
@@ -48,8 +48,8 @@ func Awaits(a *api.Allocation) bool {
 	return false
 }
 
-// LaunchHealth is what the node says of the allocation since its launches last
-// changed.
+// LaunchHealth returns what the node has reported of the allocation's health since its
+// launches last changed.
 func LaunchHealth(a *api.Allocation) (healthy, unhealthy bool) {
 	if a.LaunchStatus == nil || a.Launches == nil || a.LaunchStatus.ID != a.Launches.ID || a.LaunchStatus.Healthy == nil {
 		return false, false
@@ -57,7 +57,7 @@ func LaunchHealth(a *api.Allocation) (healthy, unhealthy bool) {
 	return *a.LaunchStatus.Healthy, !*a.LaunchStatus.Healthy
 }
 
-// GoalOf is what the task is to reach.
+// GoalOf returns the goal of the task.
 func GoalOf(job *api.Job, t *api.Task) string {
 	switch {
 	case t.Goal != "":

@@ -14,9 +14,9 @@ import (
 // longestAfterRejection bounds the delay after a rejection.
 const longestAfterRejection = 30 * time.Second
 
-// AfterRejection is the attempt that follows a rejection: a node's refusal to run
-// an instance is no attempt at its work, and does not count as one. Another node
-// is tried at once; then the delays grow, as it may be that there is no other.
+// AfterRejection returns the attempt that follows a rejection. A node's refusal to run
+// an instance does not count as an attempt. The first retry on another node is
+// immediate; then the delays grow, because no other node may exist.
 func AfterRejection(job *api.Job, a *api.Allocation) (_ Attempt, rejected bool) {
 	allowed, counted := job.RejectionsAllowed()
 	d := a.DesiredTransition

@@ -11,37 +11,11 @@ import (
 	"github.com/reeve-run/reeve/internal/plan/opt"
 )
 
-// Together is how far apart the due times of instances may be that are started
-// anew by one evaluation.
+// Together is the longest time between the due times of instances that one evaluation
+// starts again.
 const Together = time.Second
 
-// Penalised are the nodes on which the instance failed before.
-func Penalised(t *api.RescheduleTracker) []string {
-	nodes := make([]string, 0, len(t.Events))
-	for _, e := range t.Events {
-		nodes = append(nodes, e.PrevNodeID)
-	}
-	return nodes
-}
-
-// DelayAfter is the delay before an attempt, n having been delayed before it.
-func DelayAfter(p *api.Reschedule, n int) time.Duration {
-	delay, before := opt.Of(p.Delay), time.Duration(0)
-	for range n {
-		switch opt.Of(p.DelayFunction) {
-		case api.DelayExponential:
-			delay *= 2
-		case api.DelayFibonacci:
-			delay, before = delay+before, delay
-		}
-		if limit := opt.Of(p.MaxDelay); limit > 0 && delay >= limit {
-			return limit
-		}
-	}
-	return delay
-}
-
-// An Attempt is what the reschedule policy says of a failed allocation.
+// An Attempt is the next attempt that the reschedule policy grants a failed allocation.
 type Attempt struct {
 	Never bool
 	Due   time.Time     // not before
@@ -185,4 +159,30 @@ func Track(p *api.Reschedule, a *api.Allocation, delay time.Duration, since, now
 		RescheduleTime: now.UnixNano(), PrevAllocID: a.ID, PrevNodeID: a.NodeID, Delay: delay, Rejected: refusal(a),
 	})
 	return &api.RescheduleTracker{Events: all, LastReschedule: "ok", Since: since.UnixNano(), Rejections: rejections(a)}
+}
+
+// DelayAfter is the delay before an attempt, n having been delayed before it.
+func DelayAfter(p *api.Reschedule, n int) time.Duration {
+	delay, before := opt.Of(p.Delay), time.Duration(0)
+	for range n {
+		switch opt.Of(p.DelayFunction) {
+		case api.DelayExponential:
+			delay *= 2
+		case api.DelayFibonacci:
+			delay, before = delay+before, delay
+		}
+		if limit := opt.Of(p.MaxDelay); limit > 0 && delay >= limit {
+			return limit
+		}
+	}
+	return delay
+}
+
+// Penalised returns the nodes on which the instance failed before.
+func Penalised(t *api.RescheduleTracker) []string {
+	nodes := make([]string, 0, len(t.Events))
+	for _, e := range t.Events {
+		nodes = append(nodes, e.PrevNodeID)
+	}
+	return nodes
 }

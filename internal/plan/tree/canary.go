@@ -29,8 +29,8 @@ func (p *Phase) AreHealthy() bool {
 	return true
 }
 
-// WaitsForPromotion reports whether the phase's canaries are well, and wait for
-// somebody to promote them.
+// WaitsForPromotion reports whether the phase's canaries are healthy, and wait for an
+// operator to promote them.
 func (p *Phase) WaitsForPromotion() bool {
 	return len(p.Steps) > 0 && p.AreHealthy() && !opt.Of(p.Group.Def.Update.AutoPromote)
 }

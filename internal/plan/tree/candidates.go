@@ -9,20 +9,6 @@ import (
 	"github.com/reeve-run/reeve/internal/plan/facts"
 )
 
-// isTrying reports whether the change in place of one instance of the phase is to
-// show whether it works: none has been found healthy by the newest version yet.
-func (p *Phase) isTrying() bool {
-	proving := false
-	for i := range p.Steps {
-		st := &p.Steps[i]
-		proving = proving || st.Proves
-		if a := st.On.Alloc; st.Action == None && st.Status == Complete && a != nil && a.JobVersion() == st.Job.Version && a.IsHealthy() {
-			return false
-		}
-	}
-	return proving
-}
-
 // candidates returns the steps that may be done now: all that only add, then as
 // many of the others as the limit allows, those whose instance is worth least
 // first. In a phase that is held or whose turn has not come, a place that was
@@ -73,4 +59,18 @@ func (p *Phase) candidates(dirty *DirtySet, m *Scratch) []*Step {
 		}
 	}
 	return chosen
+}
+
+// isTrying reports whether the change in place of one instance of the phase is to
+// show whether it works: none has been found healthy by the newest version yet.
+func (p *Phase) isTrying() bool {
+	proving := false
+	for i := range p.Steps {
+		st := &p.Steps[i]
+		proving = proving || st.Proves
+		if a := st.On.Alloc; st.Action == None && st.Status == Complete && a != nil && a.JobVersion() == st.Job.Version && a.IsHealthy() {
+			return false
+		}
+	}
+	return proving
 }

@@ -12,13 +12,13 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// This file carries out strategies to the letter: those of plans that jobs
-// declare, and of every tree that sets literal. What the generated deploy plan
-// may do besides is in strategy.go.
+// This file executes strategies literally: those of declared plans, and of every tree
+// that sets Literal. The generated deploy plan has its own rules (candidates.go, and
+// strategy.go of package derive).
 
 const canarySuffix = "-canary"
 
-// WhyCanary is why a canary phase does not go on.
+// WhyCanary is the message of a canary phase that waits.
 const WhyCanary = "canary: waits for continue"
 
 // openPhases sets which phases the plan's strategy lets begin.

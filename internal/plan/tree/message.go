@@ -12,8 +12,7 @@ import (
 	"github.com/reeve-run/reeve/internal/plan/reschedule"
 )
 
-// This file says why something is as it is: for whatever waits, what it waits
-// for, and since when it has been so.
+// This file explains statuses: what a waiting element waits for, and since when.
 
 // HoldReason says why the plan waits; "" if it does not. D is the job's deployment.
 func (t *Tree) HoldReason(d *api.Deployment) string {
@@ -52,8 +51,8 @@ func (t *Tree) WaitReason(is Status) string {
 	return ""
 }
 
-// ResumesAt is when the first of the plan's steps goes on that are DELAYED; zero if
-// that is not known.
+// ResumesAt returns the time at which the first of the plan's DELAYED steps continues;
+// zero if it is not known.
 func (t *Tree) ResumesAt() (at time.Time) {
 	for _, ph := range t.Phases {
 		for i := range ph.Steps {

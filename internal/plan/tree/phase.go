@@ -11,47 +11,7 @@ import (
 	"github.com/reeve-run/reeve/internal/plan/facts"
 )
 
-// HoldTurn has the steps hold their places whose turn has come and whose instances
-// are not ready: nothing overtakes them.
-func (p *Phase) HoldTurn() {
-	room := len(p.Steps)
-	if strings.HasPrefix(p.Strategy, api.StrategySerial) {
-		room = max(p.Limit, 1)
-	}
-	for i := range p.Steps {
-		st := &p.Steps[i]
-		if st.Status == Complete || room == 0 {
-			continue
-		}
-		if room--; st.ExtraOrZero().Awaits && len(st.ExtraOrZero().After) == 0 && (i == 0 || p.Steps[i-1].On != st.On || p.Steps[i-1].isSettled()) {
-			st.Status = Prepared
-		}
-	}
-}
-
-// ResolveAfter finds the steps that declared ones name.
-func (p *Phase) ResolveAfter() {
-	if p.Strategy != api.StrategyDependency {
-		return
-	}
-	for i := range p.Steps {
-		st := &p.Steps[i]
-		if st.Extra == nil || st.Extra.Spec == nil || len(st.Extra.Spec.After) == 0 {
-			continue
-		}
-		for _, before := range st.Extra.Spec.After {
-			for j := range p.Steps {
-				other := &p.Steps[j]
-				sibling := other.On == st.On && other.Extra != nil && other.Extra.Spec != nil && other.Extra.Spec.Name == before
-				if sibling || other.Name() == before {
-					st.Extra.After = append(st.Extra.After, j)
-				}
-			}
-		}
-	}
-}
-
-// A Phase is steps of one plan under one strategy.
+// A Phase is a list of steps of one plan under one strategy.
 type Phase struct {
 	Name     string
 	Group    *facts.Group // that all of its steps are about; nil if of several
@@ -63,27 +23,28 @@ type Phase struct {
 	Most     int           // that a generated one shows as its limit, also while there is nothing to protect
 	Stagger  time.Duration // between a step's completion and the next one's begin
 	Rolling  bool          // it waits for the phases before it, and holds up those after
-	// canaries is set in the phase of a group's canaries; unpromoted in the others of
-	// the group until these are promoted.
+	// Canaries is set in the phase of a group's canaries, and Unpromoted in the other
+	// phases of the group until the canaries are promoted.
 	Canaries, Unpromoted bool
-	// Reverts is set when it goes back to a version that has proved itself: what
-	// fails is replaced at once.
+	// Reverts reports whether it reverts to a stable version: failed instances are
+	// replaced immediately.
 	Reverts bool
-	// Open is set when the phases before it let it begin.
+	// Open reports whether the phases before it let it begin.
 	Open   bool
 	Held   bool // by an operator
 	HeldBy *api.Decision
-	why    string // it is so, in words
-	// Of a canary phase: the continues that operators gave it, and how many steps
-	// wait for one. Uncanary is set when it goes on without.
+	why    string // reason of its status
+	// Of a canary phase: the continues of operators, and the number of steps that wait
+	// for one. Uncanary reports whether it needs none.
 	released []*api.Decision
 	Waits    int
 	waiting  *Step // the first of them
 	Uncanary bool
-	// Until is when a staggered phase goes on; waiter is what it waits after.
+	// Until is the time at which a staggered phase continues; Waiter is the allocation
+	// that it waits after.
 	Until  time.Time
 	Waiter *api.Allocation
-	Chosen []*Step // candidates, in the order in which they are done
+	Chosen []*Step // candidates, in the order of their execution
 }
 
 // IsComplete reports whether every step is, or will be with this evaluation.
@@ -108,3 +69,43 @@ func (p *Phase) underWay() (n int) {
 
 // begins reports whether the phase may begin new steps.
 func (p *Phase) begins() bool { return p.Open && !p.Held }
+
+// ResolveAfter finds the steps that declared ones name.
+func (p *Phase) ResolveAfter() {
+	if p.Strategy != api.StrategyDependency {
+		return
+	}
+	for i := range p.Steps {
+		st := &p.Steps[i]
+		if st.Extra == nil || st.Extra.Spec == nil || len(st.Extra.Spec.After) == 0 {
+			continue
+		}
+		for _, before := range st.Extra.Spec.After {
+			for j := range p.Steps {
+				other := &p.Steps[j]
+				sibling := other.On == st.On && other.Extra != nil && other.Extra.Spec != nil && other.Extra.Spec.Name == before
+				if sibling || other.Name() == before {
+					st.Extra.After = append(st.Extra.After, j)
+				}
+			}
+		}
+	}
+}
+
+// HoldTurn has the steps hold their places whose turn has come and whose instances
+// are not ready: nothing overtakes them.
+func (p *Phase) HoldTurn() {
+	room := len(p.Steps)
+	if strings.HasPrefix(p.Strategy, api.StrategySerial) {
+		room = max(p.Limit, 1)
+	}
+	for i := range p.Steps {
+		st := &p.Steps[i]
+		if st.Status == Complete || room == 0 {
+			continue
+		}
+		if room--; st.ExtraOrZero().Awaits && len(st.ExtraOrZero().After) == 0 && (i == 0 || p.Steps[i-1].On != st.On || p.Steps[i-1].isSettled()) {
+			st.Status = Prepared
+		}
+	}
+}

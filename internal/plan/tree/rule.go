@@ -8,8 +8,9 @@ import (
 	"github.com/reeve-run/reeve/internal/plan/decision"
 )
 
-// ApplyRulings applies what operators decided to the tree: what they hold is held, what
-// they completed is complete. What is to be done again is up to the plan.
+// ApplyRulings applies the operators' rulings to the tree: it holds the elements that
+// they interrupted, and completes the steps that they forced. The plan itself restarts
+// steps.
 func (t *Tree) ApplyRulings(r *decision.Rulings) {
 	if r == nil {
 		return
@@ -73,7 +74,7 @@ func (t *Tree) ResetHeld() {
 	}
 }
 
-// Recovers reports whether the decision is on an instance as it is recovered now.
+// Recovers reports whether the decision concerns the current recovery of an instance.
 func (t *Tree) Recovers(d *api.Decision) bool {
 	if t == nil {
 		return false

@@ -10,44 +10,44 @@ import (
 	"github.com/reeve-run/reeve/internal/plan/facts"
 )
 
-// An action is what a step does to its instance when it is a candidate.
-type action uint8
+// An Action is what a step does to its instance when it is a candidate.
+type Action uint8
 
 const (
-	None       action = iota
-	Start             // nothing is there: place an instance
-	Replace           // stop what is there, and place an instance
-	Update            // change what is there in place
+	None       Action = iota
+	Start             // place an instance
+	Replace           // stop the allocation, and place an instance
+	Update            // change the allocation in place
 	Later             // place an instance at a known time
-	Launch            // have tasks run in the allocation that is there
-	Leave             // stop the allocation: nothing comes after it
-	Deregister        // forget the job
+	Launch            // launch tasks in the existing allocation
+	Leave             // stop the allocation, without successor
+	Deregister        // remove the job
 )
 
 // A Step is the work of one plan on one instance, or on some tasks of it.
 type Step struct {
-	On      *facts.Instance // nil only where the work is not about one (deregister)
-	Action  action
+	On      *facts.Instance // nil: the step concerns no instance (Deregister)
+	Action  Action
 	Status  Status
-	Next    bool       // it is a candidate: to be done now
-	Blocked action     // what it will do once an operator has continued its canary phase
+	Next    bool       // reports whether it is a candidate, which runs now
+	Blocked Action     // action after an operator has continued its canary phase
 	Reason  api.Reason // of an action leave
 	Job     *api.Job   // version that the instance is to have
-	Why     string     // it is so, or what it waits for
+	Why     string     // reason of its status
 	Until   time.Time
 	Delay   time.Duration // of a replacement by the reschedule policy
-	// Settles is set when doing the step completes it: nobody has to report
-	// anything first.
+	// Settles reports whether executing the step completes it, without a report of the
+	// node.
 	Settles bool
-	// Proves is set when its instance is changed in place, and has to be found
-	// healthy again.
+	// Proves reports whether its instance is changed in place, and has to become healthy
+	// again.
 	Proves bool
-	Tasks  []string   // that it is about; nil: all of the group
-	Extra  *stepExtra // nil for most
+	Tasks  []string   // tasks that it concerns; nil: all of the group
+	Extra  *StepExtra // nil for most
 }
 
-// What few steps have.
-type stepExtra struct {
+// StepExtra holds fields that few steps have.
+type StepExtra struct {
 	Name     string                 // instead of instance:[task, task]
 	Recovery string                 // one of the api.Recovery constants
 	Launches map[string]*api.Launch // of an action launch, by task
@@ -61,17 +61,17 @@ type stepExtra struct {
 }
 
 // MutableExtra returns what few steps have, to be set.
-func (st *Step) MutableExtra() *stepExtra {
+func (st *Step) MutableExtra() *StepExtra {
 	if st.Extra == nil {
-		st.Extra = new(stepExtra)
+		st.Extra = new(StepExtra)
 	}
 	return st.Extra
 }
 
 // ExtraOrZero returns what few steps have, to be looked at.
-func (st *Step) ExtraOrZero() stepExtra {
+func (st *Step) ExtraOrZero() StepExtra {
 	if st.Extra == nil {
-		return stepExtra{}
+		return StepExtra{}
 	}
 	return *st.Extra
 }

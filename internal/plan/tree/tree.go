@@ -17,13 +17,13 @@ type Tree struct {
 	Phases   []*Phase
 	Held     bool          // by an operator: nothing is begun
 	HeldBy   *api.Decision // nil: the deployment was paused
-	Message  string        // what it waits for, in words
-	Run      string        // what it carries out
+	Message  string        // what it waits for
+	Run      string        // id of the deployment, restart or run that it executes
 	// Parameters are those that a custom plan was started with.
 	Parameters map[string]string
 	Errors     []string          // its own
-	Failed     bool              // what it carries out has failed: nothing of it goes on
-	Literal    bool              // its strategies are carried out to the letter
+	Failed     bool              // reports whether the deployment that it executes has failed
+	Literal    bool              // reports whether its strategies are executed literally
 	Rulings    *decision.Rulings // of operators; nil: none
 }
 

@@ -15,9 +15,8 @@ import (
 	"github.com/reeve-run/reeve/internal/plan/tree"
 )
 
-// Uninstalled returns the plan uninstall of a purged job that is gone, complete.
-// Its elements have the ids that they had while it went on. Whole adds phases,
-// steps and decisions.
+// Uninstalled returns the complete plan uninstall of a removed job. Its elements have
+// the same ids as before the removal. Whole adds phases, steps and decisions.
 func Uninstalled(u *api.Uninstalled, whole bool) *api.Plan {
 	key, at := u.Key(), time.Unix(0, u.EndedAt)
 	p := &api.Plan{

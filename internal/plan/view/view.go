@@ -15,21 +15,20 @@ import (
 	"github.com/reeve-run/reeve/internal/plan/tree"
 )
 
-// A View is a job's plans as they are at one moment, to be shown. Lists are
-// cheap: the wire forms of phases and steps are made only where asked for.
+// A View displays a job's plans at one moment. Lists are cheap: phases and steps are
+// converted to their wire form only on demand.
 type View struct {
 	*derive.Plans
 	reasons map[string]string // memory of placementErrors
 }
 
-// Derive returns the job's plans as they are now: deploy, and the others if they
-// have something to say. Nothing is changed by it. Job may be nil if it was
-// purged. The view is to be released.
+// Derive returns the job's current plans: deploy, and the other plans that have work.
+// It changes nothing. Job may be nil if it was purged. The caller releases the view.
 func Derive(r facts.Reader, key api.NamespacedID, job *api.Job, now time.Time) *View {
 	return &View{Plans: derive.All(r, key, job, nil, now)}
 }
 
-// Release gives the view's memory back. What it returned before stays as it is.
+// Release returns the view's memory. Its earlier results stay valid.
 func (v *View) Release() {
 	if v.Plans != nil {
 		v.Plans.Release()
@@ -55,7 +54,7 @@ func (v *View) All() []*api.Plan {
 	return all
 }
 
-// Plan returns the plan of that name or id with everything; nil if there is none.
+// Plan returns the plan of that name or id with all phases and steps, or nil.
 func (v *View) Plan(name string) *api.Plan {
 	for _, t := range v.Trees {
 		if t.Name == name || v.PlanID(t) == name {

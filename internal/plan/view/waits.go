@@ -17,7 +17,7 @@ import (
 type Wait struct {
 	Instance string
 	Since    time.Time // that it may be placed; in the future while the attempt is not due
-	Why      string    // it has none yet; "" if nobody has said
+	Why      string    // it has no place yet; "" if unknown
 }
 
 // Waits lists the instances of the job that have no place, the longest wait
