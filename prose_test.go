@@ -77,6 +77,13 @@ var banned = []struct {
 	{ban(`(come|comes|came) of (it|this|that|them)`), "the result"},
 	{ban(`what (is|are|was|were)`), "name the subject"},
 	{ban(`whatever`), "regardless of, or any"},
+	{ban(`(take|takes|taken|took) out`), "remove"},
+	{ban(`in the way`), "obstacles"},
+	{ban(`(look|looks|looked) at`), "inspect, read or evaluate"},
+	{ban(`(says|say|said) so`), "report, or set"},
+	{ban(`(is|are|was|were) asked`), "receives a request"},
+	{ban(`(is|are|was|were) wanted`), "desired, or requested"},
+	{regexp.MustCompile(`(^|[.;:] )(Who|Whom|What) [a-z]+ `), "name the subject"},
 }
 
 // anyBanned matches every line that contains banned words.

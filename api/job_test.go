@@ -130,7 +130,7 @@ func TestServicesForConsulAreWarnedAbout(t *testing.T) {
 	j := webJob()
 	j.Groups[0].Services[0].Provider = "consul"
 	j.Canonicalize()
-	if w := strings.Join(j.Warnings(), "\n"); !strings.Contains(w, `provider = "consul": no Consul is asked`) {
+	if w := strings.Join(j.Warnings(), "\n"); !strings.Contains(w, `provider = "consul": Reeve does not use Consul`) {
 		t.Errorf("warnings: %s", w)
 	}
 	if w := canonical().Warnings(); len(w) > 0 {

@@ -120,7 +120,7 @@ func (j *Job) Warnings() []string {
 func warnOfConsul(c *complaints, at string, services []*Service) {
 	for _, s := range services {
 		if s.Provider == "consul" {
-			c.add("%s, service %q: provider = \"consul\": no Consul is asked; the service is in Reeve's own catalog, as with provider = \"nomad\"", at, s.Name)
+			c.add("%s, service %q: provider = \"consul\": Reeve does not use Consul; the service is in Reeve's own catalog, as with provider = \"nomad\"", at, s.Name)
 		}
 	}
 }

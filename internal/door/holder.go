@@ -50,7 +50,7 @@ func findHolder(proc string, inode uint32) (pid int, err error) {
 	}
 	var root unix.Stat_t
 	if err := unix.Stat("/", &root); err != nil {
-		return 0, fmt.Errorf("look at the root directory: %w", err)
+		return 0, fmt.Errorf("inspect the root directory: %w", err)
 	}
 	link := "socket:[" + strconv.FormatUint(uint64(inode), 10) + "]"
 	err = errNoHolder

@@ -12,8 +12,8 @@
 // Routes, parameters, headers and JSON are those of Nomad's API where it has
 // the thing, so that its clients work unchanged.
 //
-// Nothing is decided here. Reads look at one snapshot; writes call one verb of
-// the server; what an object may look like is package api's matter.
+// The package decides nothing: a read uses one snapshot, a write calls one verb of
+// the server, and package api validates objects.
 package httpapi
 
 //go:generate go test -run TestDocumentsAreFresh -rewrite .

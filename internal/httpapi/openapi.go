@@ -100,7 +100,7 @@ func openAPI(table []route) []byte {
 		"servers": []any{object{"url": "http://127.0.0.1:4646"}},
 		"paths":   paths,
 		"components": object{"schemas": collected, "parameters": shared, "responses": object{"Error": object{
-			"description": "What went wrong.",
+			"description": "The error.",
 			"content": object{
 				"text/plain":       object{"schema": object{"type": "string"}},
 				"application/json": object{"schema": collected.of(reflect.TypeFor[api.Error]())},

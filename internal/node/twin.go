@@ -35,7 +35,7 @@ const placeKey = "place"
 func (n *Node) notePlace() error {
 	var st unix.Stat_t
 	if err := unix.Stat(n.config.DataDir, &st); err != nil {
-		return fmt.Errorf("look at the data directory: %w", err)
+		return fmt.Errorf("inspect the data directory: %w", err)
 	}
 	place := strconv.FormatUint(st.Ino, 16)
 	was := n.ledger.Get(placeKey)

@@ -18,7 +18,7 @@ func explain(m *api.PlacementMetrics) string {
 	if m == nil {
 		return "no node suits"
 	}
-	reasons := []string{fmt.Sprintf("%d nodes were looked at", m.NodesEvaluated)}
+	reasons := []string{fmt.Sprintf("%d nodes were evaluated", m.NodesEvaluated)}
 	for _, why := range slices.Sorted(maps.Keys(m.ConstraintFiltered)) {
 		reasons = append(reasons, fmt.Sprintf("%d left out by %s", m.ConstraintFiltered[why], why))
 	}

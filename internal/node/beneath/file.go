@@ -34,7 +34,7 @@ func (d *Dir) Append(name string, mode fs.FileMode) (*os.File, int64, error) {
 		case err == unix.ENOENT: // it was just removed
 			continue
 		case err != nil:
-			return nil, 0, d.fail("look at", name, err)
+			return nil, 0, d.fail("inspect", name, err)
 		case isOwn(&st):
 			return d.appendTo(name)
 		case !holdsData(&st):

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package drivertest is a driver for tests of code that uses drivers: its processes are
-// numbers, and end when the test says so.
+// numbers, and end when the test ends them.
 package drivertest
 
 import (

@@ -55,8 +55,8 @@ func (c *Commit) Wait() error {
 // ErrClosed is the error of writes to a closed ledger.
 var ErrClosed = errors.New("the node's ledger is closed")
 
-// Open opens or creates the ledger at path. It locks the file: for a second process, Open
-// returns an error that says so.
+// Open opens or creates the ledger at path. It locks the file: a second process receives an
+// error.
 func Open(path string) (*Ledger, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("create the node's data directory: %w", err)

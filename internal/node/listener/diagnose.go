@@ -22,7 +22,7 @@ type Question struct {
 	Refused bool // reports whether the connection was refused
 }
 
-// Diagnose looks at the listening sockets for the reason why the task does not answer at its
+// Diagnose searches the listening sockets for the reason why the task does not answer at its
 // address: the task listens at another address, or a process outside of the allocation
 // listens there. It returns the kind "" if it finds no reason.
 func Diagnose(q Question) (kind api.TroubleKind, words string) {

@@ -68,7 +68,7 @@ func (st *Step) MutableExtra() *StepExtra {
 	return st.Extra
 }
 
-// ExtraOrZero returns what few steps have, to be looked at.
+// ExtraOrZero returns the extra fields of a step, or zero values if it has none.
 func (st *Step) ExtraOrZero() StepExtra {
 	if st.Extra == nil {
 		return StepExtra{}
