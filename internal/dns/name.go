@@ -50,19 +50,44 @@ func (z *zone) find(labels []string) found {
 	return found{} // also for labelStack, until stacks exist
 }
 
-// findService parses [TAG.]SERVICE.NAMESPACE and _SERVICE._tcp.NAMESPACE. Services and tags may
-// contain dots: the longest service wins.
+// findService parses [TAG.]SERVICE.NAMESPACE and _SERVICE._tcp.NAMESPACE. Namespaces, services
+// and tags may contain dots: the longest namespace with such a service wins, then the longest
+// service.
 func (z *zone) findService(labels []string) found {
 	z.mu.RLock()
 	defer z.mu.RUnlock()
 	if len(labels) == 0 {
 		return found{exists: true}
 	}
-	last := len(labels) - 1
-	namespace, labels := labels[last], labels[:last]
-	if z.namespaces[namespace] == 0 {
-		return found{}
+	exists := false
+	for i := range labels {
+		namespace := strings.Join(labels[i:], ".")
+		if z.namespaces[namespace] == 0 {
+			continue
+		}
+		f := z.findServiceIn(labels[:i], namespace)
+		if len(f.offers) > 0 {
+			return f
+		}
+		exists = exists || f.exists
 	}
+	return found{exists: exists || z.isAboveNamespace(labels)}
+}
+
+// isAboveNamespace reports whether a nested namespace is below the name: above sandbox.dev
+// is dev, even if dev itself has no services.
+func (z *zone) isAboveNamespace(labels []string) bool {
+	suffix := "." + strings.Join(labels, ".")
+	for namespace := range z.namespaces {
+		if strings.HasSuffix(namespace, suffix) {
+			return true
+		}
+	}
+	return false
+}
+
+// findServiceIn looks up [TAG.]SERVICE or _SERVICE._tcp in a namespace with services.
+func (z *zone) findServiceIn(labels []string, namespace string) found {
 	if len(labels) == 0 {
 		return found{exists: true}
 	}
@@ -71,11 +96,11 @@ func (z *zone) findService(labels []string) found {
 		if !ok {
 			return found{exists: len(labels) == 1}
 		}
-		offers := z.services[name+"."+namespace]
+		offers := z.services[inNamespace{name, namespace}]
 		return found{exists: len(offers) > 0, offers: offers, srv: true}
 	}
 	for i := range labels {
-		offers, ok := z.services[strings.Join(labels[i:], ".")+"."+namespace]
+		offers, ok := z.services[inNamespace{strings.Join(labels[i:], "."), namespace}]
 		if !ok {
 			continue
 		}
@@ -92,12 +117,15 @@ func (z *zone) findService(labels []string) found {
 // isAboveService reports whether the name is an ancestor of a service or tag: for the service
 // a.b, b exists.
 func (z *zone) isAboveService(labels []string, namespace string) bool {
-	suffix := "." + strings.Join(labels, ".") + "." + namespace
-	for name, offers := range z.services {
-		if strings.HasSuffix(name, suffix) {
+	suffix := "." + strings.Join(labels, ".")
+	for service, offers := range z.services {
+		if service.namespace != namespace {
+			continue
+		}
+		if strings.HasSuffix(service.name, suffix) {
 			return true
 		}
-		tail, ok := strings.CutSuffix(suffix, "."+name)
+		tail, ok := strings.CutSuffix(suffix, "."+service.name)
 		if ok && slices.ContainsFunc(offers, func(o offer) bool {
 			return slices.ContainsFunc(o.tags, func(t string) bool { return strings.HasSuffix(strings.ToLower(t), tail) })
 		}) {
@@ -117,12 +145,18 @@ func tagged(offers []offer, tag string) (with []offer) {
 	return with
 }
 
+// findInstance reads INDEX.GROUP.JOB.NAMESPACE. Jobs and namespaces may contain dots: the
+// longest namespace with such an instance wins.
 func (z *zone) findInstance(labels []string) found {
 	z.mu.RLock()
 	defer z.mu.RUnlock()
-	name := strings.Join(labels, ".")
-	offers := z.instances[name]
-	return found{exists: len(labels) == 0 || len(offers) > 0 || z.above[name] > 0, offers: offers}
+	for i := range labels {
+		offers := z.instances[inNamespace{strings.Join(labels[:i], "."), strings.Join(labels[i:], ".")}]
+		if len(offers) > 0 {
+			return found{exists: true, offers: offers}
+		}
+	}
+	return found{exists: len(labels) == 0 || z.above[strings.Join(labels, ".")] > 0}
 }
 
 // findAddress decodes the address in a name.

@@ -20,11 +20,16 @@ type zone struct {
 	known      bool   // a complete update came
 	index      uint64 // of the last update
 	entries    map[string]*api.CatalogEntry
-	services   map[string][]offer // by SERVICE.NAMESPACE
-	instances  map[string][]offer // by INDEX.GROUP.JOB.NAMESPACE
-	namespaces map[string]int     // how many services each has
-	above      map[string]int     // names above instances, and how many are below
+	services   map[inNamespace][]offer // by service
+	instances  map[inNamespace][]offer // by INDEX.GROUP.JOB
+	namespaces map[string]int          // number of services by namespace
+	above      map[string]int          // names above instances, and how many are below
 }
+
+// inNamespace is a name within a namespace. Both are in lower case. The namespace is
+// written as in DNS: that of dev/sandbox is sandbox.dev. Names and namespaces may contain
+// dots, so the two are not joined.
+type inNamespace struct{ name, namespace string }
 
 // offer is where something is offered.
 type offer struct {
@@ -43,7 +48,7 @@ func newZone() *zone {
 }
 
 func (z *zone) clear() {
-	z.entries, z.services, z.instances = map[string]*api.CatalogEntry{}, map[string][]offer{}, map[string][]offer{}
+	z.entries, z.services, z.instances = map[string]*api.CatalogEntry{}, map[inNamespace][]offer{}, map[inNamespace][]offer{}
 	z.namespaces, z.above = map[string]int{}, map[string]int{}
 }
 
@@ -70,13 +75,13 @@ func (z *zone) add(e *api.CatalogEntry) {
 	for _, r := range e.Services {
 		name := serviceName(r)
 		if len(z.services[name]) == 0 {
-			z.namespaces[strings.ToLower(r.Namespace)]++
+			z.namespaces[name.namespace]++
 		}
 		z.services[name] = append(z.services[name], offerOf(r))
 	}
 	name := instanceName(e)
 	z.instances[name] = append(z.instances[name], offersOf(e)...)
-	for above := range parents(name) {
+	for above := range parents(name.name + "." + name.namespace) {
 		z.above[above]++
 	}
 }
@@ -89,21 +94,19 @@ func (z *zone) remove(alloc string) {
 	delete(z.entries, alloc)
 	for _, r := range e.Services {
 		if name := serviceName(r); len(z.services[name]) > 0 && without(z.services, name, alloc) {
-			if ns := strings.ToLower(r.Namespace); countDown(z.namespaces, ns) {
-				delete(z.namespaces, ns)
-			}
+			countDown(z.namespaces, name.namespace)
 		}
 	}
 	name := instanceName(e)
 	without(z.instances, name, alloc)
-	for above := range parents(name) {
+	for above := range parents(name.name + "." + name.namespace) {
 		countDown(z.above, above)
 	}
 }
 
 // without takes an allocation's offers out of a name's, and reports whether none
 // is left. Lists are never changed: readers may hold them.
-func without(of map[string][]offer, name, alloc string) bool {
+func without(of map[inNamespace][]offer, name inNamespace, alloc string) bool {
 	var rest []offer
 	for _, o := range of[name] {
 		if o.alloc != alloc {
@@ -127,12 +130,19 @@ func countDown(counts map[string]int, name string) bool {
 	return true
 }
 
-func serviceName(r *api.ServiceRegistration) string {
-	return strings.ToLower(r.ServiceName + "." + r.Namespace)
+func serviceName(r *api.ServiceRegistration) inNamespace {
+	return inNamespace{strings.ToLower(r.ServiceName), namespaceName(r.Namespace)}
 }
 
-func instanceName(e *api.CatalogEntry) string {
-	return strings.ToLower(strconv.Itoa(e.Instance) + "." + e.Group + "." + e.JobID + "." + e.Namespace)
+func instanceName(e *api.CatalogEntry) inNamespace {
+	return inNamespace{strings.ToLower(strconv.Itoa(e.Instance) + "." + e.Group + "." + e.JobID), namespaceName(e.Namespace)}
+}
+
+// namespaceName returns the name of a namespace in DNS: the parent follows the child.
+func namespaceName(namespace string) string {
+	labels := strings.Split(strings.ToLower(namespace), "/")
+	slices.Reverse(labels)
+	return strings.Join(labels, ".")
 }
 
 // parents yields the names above a name.
