@@ -44,13 +44,3 @@ type AgentPartHealth struct {
 	Ok      bool   `json:"ok"`
 	Message string `json:"message"`
 }
-
-// A Namespace isolates names.
-type Namespace struct {
-	Name        string
-	Description string
-	Quota       string
-	Meta        map[string]string
-	CreateIndex uint64
-	ModifyIndex uint64
-}

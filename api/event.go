@@ -16,6 +16,7 @@ const (
 	TopicRestart    = "Restart"  // restarts of jobs
 	TopicCallback   = "Callback" // callbacks about the end of jobs
 	TopicDomain     = "Domain"
+	TopicNamespace  = "Namespace"
 	TopicInstance   = "Instance" // derived: the instance of each allocation that holds one
 	TopicService    = "Service"  // derived: services of routable allocations
 )
@@ -34,6 +35,8 @@ const (
 	EventTypeNodeStatusUpdated  = "NodeEvent"
 	EventTypeNodePoolUpserted   = "NodePoolUpserted"
 	EventTypeNodePoolDeleted    = "NodePoolDeleted"
+	EventTypeNamespaceUpserted  = "NamespaceUpserted"
+	EventTypeNamespaceDeleted   = "NamespaceDeleted"
 	EventTypeEvaluationDeleted  = "EvaluationDeleted"
 	EventTypeAllocationDeleted  = "AllocationDeleted"
 	EventTypeDeploymentDeleted  = "DeploymentDeleted"

@@ -146,7 +146,7 @@ func TestValidateCollectsEverything(t *testing.T) {
 	}{
 		{"id", func(j *Job) { j.ID, j.Name = "", "" }, "has no ID"},
 		{"id with spaces", func(j *Job) { j.ID = "a b" }, `job ID "a b"`},
-		{"namespace", func(j *Job) { j.Namespace = "prod" }, `namespace "prod" does not exist`},
+		{"namespace", func(j *Job) { j.Namespace = "prod/" }, `namespace "prod/": must be`},
 		{"type", func(j *Job) { j.Type = "cron" }, `type "cron"`},
 		{"priority", func(j *Job) { j.Priority = 200 }, "priority 200"},
 		{"no groups", func(j *Job) { j.Groups = nil }, "no group"},

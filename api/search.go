@@ -12,6 +12,7 @@ const (
 	SearchDeployments = "deployment"
 	SearchNodes       = "nodes"
 	SearchNodePools   = "node_pools"
+	SearchNamespaces  = "namespaces"
 )
 
 // A SearchRequest asks for the objects whose ids begin with Prefix.

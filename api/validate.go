@@ -78,8 +78,8 @@ func (j *Job) validate(c *complaints) {
 	case !isJobID(j.ID):
 		c.add("job ID %q: must be 1 to 128 characters without white space", j.ID)
 	}
-	if j.Namespace != DefaultNamespace {
-		c.add("namespace %q does not exist; there is only %q", j.Namespace, DefaultNamespace)
+	if !IsNamespaceName(j.Namespace) {
+		c.add("namespace %q: %s", j.Namespace, namespaceNameRule)
 	}
 	if !slices.Contains(jobTypes, j.Type) {
 		c.add("type %q: must be one of %s", j.Type, strings.Join(jobTypes, ", "))

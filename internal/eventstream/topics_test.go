@@ -43,7 +43,7 @@ func TestEveryTopicIsDocumented(t *testing.T) {
 
 // fieldOf is a field of each topic's payload.
 var fieldOf = map[string]string{
-	api.TopicNodePool: "Name", api.TopicDomain: "Name",
+	api.TopicNodePool: "Name", api.TopicDomain: "Name", api.TopicNamespace: "Name",
 	api.TopicPlan: "Verb", api.TopicInstance: "State", api.TopicService: "ServiceName",
 }
 

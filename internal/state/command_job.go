@@ -25,6 +25,9 @@ func (c *RegisterJob) apply(t *txn) error {
 	if c.Job == nil || c.Job.ID == "" {
 		return api.Errorf(api.CodeInvalid, "a job needs an ID")
 	}
+	if err := t.checkNamespace(c.Job); err != nil {
+		return err
+	}
 	current := t.Job(c.Job.Namespace, c.Job.ID)
 	if err := checkIndex(c.Job.ID, current, c.EnforceIndex); err != nil {
 		return err

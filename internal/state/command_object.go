@@ -33,7 +33,7 @@ func (c *putObject[T]) apply(t *txn) error {
 		return err
 	}
 	if c.noun.admit != nil {
-		if err := c.noun.admit(t.content, old, &object); err != nil {
+		if err := c.noun.admit(c.noun, t.content, old, &object); err != nil {
 			return err
 		}
 	}
@@ -82,7 +82,7 @@ func (c *deleteObject[T]) apply(t *txn) error {
 		return err
 	}
 	if c.noun.admit != nil {
-		if err := c.noun.admit(t.content, old, nil); err != nil {
+		if err := c.noun.admit(c.noun, t.content, old, nil); err != nil {
 			return err
 		}
 	}

@@ -35,6 +35,7 @@ type dump struct {
 	Pools       []*api.NodePool
 	Domains     []*api.Domain
 	Uninstalled []*api.Uninstalled
+	Namespaces  []*api.Namespace
 	Cluster     string
 	Timelines   []timeline
 	Orphans     int
@@ -105,6 +106,7 @@ func dumpOf(v *Snapshot) *dump {
 	d.Domains, d.Cluster, d.Timelines = slices.Collect(v.Domains()), v.ClusterID(), v.cluster.timelines
 	d.Orphans = v.OrphanCount()
 	d.Uninstalled = slices.Collect(v.UninstalledJobs("*"))
+	d.Namespaces = slices.Collect(v.NamespacesPrefix(""))
 	for c := range v.CallbacksPrefix("") {
 		d.Callbacks = append(d.Callbacks, c)
 		for of := range v.CallbacksByJob(c.Namespace, c.JobID) {

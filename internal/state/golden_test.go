@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"flag"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -306,7 +307,9 @@ func TestCommandsSurviveTheLog(t *testing.T) {
 // TestLogFormatIsKept reads entries as this format's first version wrote them,
 // and writes them the same.
 func TestLogFormatIsKept(t *testing.T) {
-	for name, c := range goldens() {
+	all := goldens()
+	maps.Copy(all, objectCommands())
+	for name, c := range all {
 		path := filepath.Join("testdata", "commands", "v1", name+".hex")
 		entry := EncodeCommands([]Command{c})
 		if *rewrite {
@@ -432,6 +435,7 @@ func TestSnapshotFormatIsKept(t *testing.T) {
 	t.Run("domains", func(t *testing.T) { snapshotIsKept(t, domainStore(t)) })
 	t.Run("cluster", func(t *testing.T) { snapshotIsKept(t, clusterStore(t)) })
 	t.Run("uninstalled", func(t *testing.T) { snapshotIsKept(t, uninstalledStore(t)) })
+	t.Run("namespaces", func(t *testing.T) { snapshotIsKept(t, namespaceStore(t)) })
 }
 
 func snapshotIsKept(t *testing.T, s *Store) {

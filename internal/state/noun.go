@@ -34,8 +34,9 @@ type noun[T any] struct {
 	eventType func(Op, *T) string
 	search    string // context of the noun in searches; "": none
 	// admit returns an error if the change is not allowed. old is nil for a new object,
-	// new for a deleted one. A nil admit allows every change.
-	admit func(c *content, old, new *T) error
+	// new for a deleted one. A nil admit allows every change. It reads objects of the noun
+	// through n: the noun's variable is not initialized yet where admit is declared.
+	admit func(n *noun[T], c *content, old, new *T) error
 	// count returns a pointer to the noun's counter in the end record of snapshots. If it
 	// is nil, endRecord.Nouns counts the objects.
 	count func(*endRecord) *int

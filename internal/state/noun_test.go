@@ -24,7 +24,7 @@ var shelves = declare(noun[shelf]{
 	name: "shelves", singular: "shelf", verb: "Shelf", frame: 255,
 	key:   func(s *shelf) string { return s.Name },
 	stamp: func(s *shelf) (create, modify *uint64) { return &s.CreateIndex, &s.ModifyIndex },
-	admit: func(_ *content, old, new *shelf) error {
+	admit: func(_ *noun[shelf], _ *content, old, new *shelf) error {
 		if new == nil && old.Label == "full" {
 			return api.Errorf(api.CodeConflict, "shelf %q is full: empty it first", old.Name)
 		}

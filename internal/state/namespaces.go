@@ -1,0 +1,116 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import (
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// namespaces holds the namespaces of jobs. The default namespace exists even if nobody
+// ever changed it.
+var namespaces = declare(noun[api.Namespace]{
+	name: "namespaces", singular: "namespace", verb: "Namespace", frame: 13,
+	key:       func(n *api.Namespace) string { return n.Name },
+	stamp:     func(n *api.Namespace) (create, modify *uint64) { return &n.CreateIndex, &n.ModifyIndex },
+	builtIn:   []*api.Namespace{{Name: api.DefaultNamespace, Description: "Default namespace", CreateIndex: 1, ModifyIndex: 1}},
+	topic:     api.TopicNamespace,
+	eventType: putOrDelete[api.Namespace](api.EventTypeNamespaceUpserted, api.EventTypeNamespaceDeleted),
+	search:    api.SearchNamespaces,
+	admit:     admitNamespace,
+})
+
+// TableNamespaces holds *api.Namespace, without an unchanged default namespace.
+var TableNamespaces = namespaces.table
+
+// Namespace returns the namespace of that name, nil if it does not exist.
+func (c *content) Namespace(name string) *api.Namespace { return namespaces.find(c, name) }
+
+// NamespacesPrefix yields the namespaces whose name begins with prefix, ordered by name.
+func (c *content) NamespacesPrefix(prefix string) iter.Seq[*api.Namespace] {
+	return namespaces.all(c, prefix)
+}
+
+// PutNamespace returns the command that stores a namespace, new or changed. If enforce is
+// set, the stored namespace must have this modify index; 0: it must not exist.
+func PutNamespace(n *api.Namespace, enforce *uint64) Command {
+	return &putObject[api.Namespace]{namespaces, n, enforce}
+}
+
+// DeleteNamespace returns the command that deletes a namespace without jobs and children.
+func DeleteNamespace(name string, enforce *uint64) Command {
+	return &deleteObject[api.Namespace]{namespaces, name, enforce}
+}
+
+func admitNamespace(all *noun[api.Namespace], c *content, old, new *api.Namespace) error {
+	switch {
+	case new == nil:
+		return admitNamespaceDeletion(all, c, old)
+	case new.Name == "":
+		return api.Errorf(api.CodeInvalid, "a namespace needs a Name")
+	case old != nil:
+		return nil
+	}
+	if parent := api.ParentNamespace(new.Name); parent != "" && all.find(c, parent) == nil {
+		return api.Errorf(api.CodeInvalid, "namespace %q needs its parent %q, which does not exist; create it with: reeve namespace apply %s", new.Name, parent, parent)
+	}
+	for other := range all.all(c, "") {
+		if strings.EqualFold(other.Name, new.Name) {
+			return api.Errorf(api.CodeConflict, "namespace %q differs from %q only in case, which names in DNS ignore; choose another name", new.Name, other.Name)
+		}
+	}
+	return nil
+}
+
+// admitNamespaceDeletion rejects the deletion of a namespace that is in use. Dead jobs do
+// not use it.
+func admitNamespaceDeletion(all *noun[api.Namespace], c *content, old *api.Namespace) error {
+	if old.Name == api.DefaultNamespace {
+		return api.Errorf(api.CodeInvalid, "namespace %q is built in and cannot be deleted", old.Name)
+	}
+	var children, jobs []string
+	for n := range all.all(c, old.Name+"/") {
+		children = append(children, n.Name)
+	}
+	for j := range c.JobsPrefix(old.Name, "") {
+		if j.Status != api.JobStatusDead {
+			jobs = append(jobs, j.ID)
+		}
+	}
+	if len(children) > 0 {
+		return api.Errorf(api.CodeConflict, "namespace %q has %s; delete children first: reeve namespace delete %s", old.Name, some(children, "child namespace"), children[len(children)-1])
+	}
+	if len(jobs) > 0 {
+		return api.Errorf(api.CodeConflict, "namespace %q has %s; stop its jobs first: reeve job stop -namespace %s %s", old.Name, some(jobs, "job"), old.Name, jobs[0])
+	}
+	return nil
+}
+
+// checkNamespace rejects a job whose namespace does not exist.
+func (c *content) checkNamespace(job *api.Job) error {
+	if c.Namespace(job.Namespace) == nil {
+		e := api.Errorf(api.CodeInvalid, "job %q belongs to an unknown namespace", job.ID)
+		e.Detail = []string{fmt.Sprintf("namespace %q does not exist; create it with: reeve namespace apply %s", job.Namespace, job.Namespace)}
+		return e
+	}
+	return nil
+}
+
+// CheckNamespace rejects a job whose namespace does not exist or does not allow it.
+func (c *content) CheckNamespace(job *api.Job) error {
+	if err := c.checkNamespace(job); err != nil {
+		return err
+	}
+	if refusals := c.Namespace(job.Namespace).Refusals(job); len(refusals) > 0 {
+		return &api.Error{
+			Code:    api.CodeInvalid,
+			Message: "the job uses drivers or network modes that its namespace does not allow; remove them, or see: reeve namespace inspect " + job.Namespace,
+			Detail:  refusals,
+		}
+	}
+	return nil
+}
