@@ -65,12 +65,6 @@ func (s Status) Regions(ctx context.Context) ([]string, error) {
 	return out, err
 }
 
-// Namespaces returns the namespaces.
-func (s Status) Namespaces(ctx context.Context) ([]*api.Namespace, error) {
-	out, _, err := get[[]*api.Namespace](ctx, s.c, "/v1/namespaces", nil)
-	return out, err
-}
-
 // Search returns the ids that begin with a prefix, by kind.
 func (s Status) Search(ctx context.Context, req *api.SearchRequest) (*api.SearchResponse, error) {
 	return send[*api.SearchResponse](ctx, s.c, http.MethodPut, "/v1/search", nil, req)

@@ -163,6 +163,16 @@ func (c *call) number(name string) (uint64, error) {
 	return v, nil
 }
 
+// cas returns the modify index that the stored object must have, nil if the caller does
+// not request a check.
+func (c *call) cas() (*uint64, error) {
+	if !c.query.Has("cas") {
+		return nil, nil
+	}
+	index, err := c.number("cas")
+	return &index, err
+}
+
 // id is the {id} of the path.
 func (c *call) id() string { return c.r.PathValue("id") }
 

@@ -199,24 +199,3 @@ func TestJobIDsWithSlashes(t *testing.T) {
 		}
 	}
 }
-
-func TestOnlyTheDefaultNamespaceExists(t *testing.T) {
-	h := newHarness(t)
-	a := h.do(http.MethodPut, "/v1/jobs?namespace=other", samples["PUT /v1/jobs"])
-	if a.status != http.StatusBadRequest || !strings.Contains(a.body, `there is no namespace "other"`) {
-		t.Errorf("got %d %s", a.status, a.body)
-	}
-	var namespaces []*api.Namespace
-	h.get("/v1/namespaces", &namespaces)
-	if len(namespaces) != 1 || namespaces[0].Name != api.DefaultNamespace {
-		t.Errorf("namespaces are %v", namespaces)
-	}
-	h.register("web")
-	for namespace, want := range map[string]int{"": 1, "default": 1, "*": 1, "other": 0} {
-		var jobs []*api.JobListStub
-		h.get("/v1/jobs?namespace="+namespace, &jobs)
-		if len(jobs) != want {
-			t.Errorf("namespace %q lists %d jobs, want %d", namespace, len(jobs), want)
-		}
-	}
-}

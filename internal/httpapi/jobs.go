@@ -131,9 +131,6 @@ func (c *call) takeNamespace(job *api.Job, requested *string) error {
 		job.Namespace = c.namespace
 	}
 	*requested = job.Namespace
-	if job.Namespace != api.DefaultNamespace {
-		return api.Errorf(api.CodeInvalid, "Job.Namespace: there is no namespace %q: the only one is %q", job.Namespace, api.DefaultNamespace)
-	}
 	return nil
 }
 

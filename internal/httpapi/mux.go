@@ -19,8 +19,8 @@ func newMux(h *Handler, table []route) *http.ServeMux {
 	for i := range table {
 		r := &table[i]
 		for _, method := range r.methods() {
-			mux.HandleFunc(method+" "+r.Pattern, func(w http.ResponseWriter, req *http.Request) { h.dispatch(w, req, r) })
-			allowed[r.Pattern] = append(allowed[r.Pattern], method)
+			mux.HandleFunc(method+" "+r.muxPattern(), func(w http.ResponseWriter, req *http.Request) { h.dispatch(w, req, r) })
+			allowed[r.muxPattern()] = append(allowed[r.muxPattern()], method)
 		}
 	}
 	for pattern, methods := range allowed {

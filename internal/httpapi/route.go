@@ -7,6 +7,7 @@ import (
 	"iter"
 	"net/http"
 	"reflect"
+	"strings"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/state"
@@ -51,6 +52,7 @@ type route struct {
 	Local      bool          // this agent answers, even without a server
 	Encoded    bool          // also accepts a body of nodeproto.Media
 	Strict     bool          // rejects unknown keys in the body; Nomad's routes accept them
+	Nested     bool          // the id, which ends the pattern, may contain slashes, escaped or not
 	Open       bool          // serves every client: see package door
 
 	serve func(*call) error
@@ -110,6 +112,20 @@ func (r route) local() route {
 func (r route) strict() route {
 	r.Strict = true
 	return r
+}
+
+// nested allows slashes in the id that ends the pattern.
+func (r route) nested() route {
+	r.Nested = true
+	return r
+}
+
+// muxPattern returns the pattern for http.ServeMux, without the method.
+func (r *route) muxPattern() string {
+	if r.Nested {
+		return strings.TrimSuffix(r.Pattern, "}") + "...}"
+	}
+	return r.Pattern
 }
 
 // open marks a route that callers get who are not trusted.

@@ -39,6 +39,7 @@ const (
 var (
 	nodePools   = state.TableNodePools
 	domains     = state.TableDomains
+	namespaces  = state.TableNamespaces
 	uninstalled = state.TableUninstalled
 )
 
@@ -189,8 +190,12 @@ func routes() []route {
 		plain("/v1/agent/router", ReadAgent, "Returns the state of the answering agent's router: its routes, their instances and traffic.", getRouter).local(),
 		plain("/v1/agent/members", ReadAgent, "Lists the servers.", getMembers),
 		speaking[none, api.AgentHealth](raw(fetch, "/v1/agent/health", Anonymous, "Returns the health of the answering agent; 500 if it is unhealthy.", "application/json", getHealth).params("type").local().open()),
-		read("/v1/namespaces", Anonymous, "Lists the namespaces.", listNamespaces),
-		read("/v1/namespace/{id}", Anonymous, "Returns a namespace.", getNamespace),
+		list("/v1/namespaces", ReadJob, "Lists the namespaces by name.", namespacesByName, listNamespaces, showNamespace).blocking(namespaces),
+		write(put, "/v1/namespaces", WriteOperator, "Creates or changes a namespace.", putNamespace).params("cas"),
+		write(put, "/v1/namespace", WriteOperator, "Creates or changes a namespace.", putNamespace).params("cas"),
+		read("/v1/namespace/{id}", ReadJob, "Returns a namespace.", getNamespace).blocking(namespaces).nested(),
+		write(put, "/v1/namespace/{id}", WriteOperator, "Creates or changes a namespace under its name.", putNamedNamespace).params("cas").nested(),
+		write(del, "/v1/namespace/{id}", WriteOperator, "Deletes a namespace without jobs and children.", deleteNamespace).params("cas").nested(),
 		speaking[none, api.MetricsSummary](raw(fetch, "/v1/metrics", Anonymous, "Returns the agent's metrics, by Nomad's names.", "application/json", getMetrics).params("format").local()),
 		raw(fetch, "/.well-known/jwks.json", Anonymous, "Returns the keys that sign tasks' identities: an empty list, because tasks have no identities.", "application/json", getKeys).local(),
 		write(put, "/v1/search", ReadJob, "Returns ids with a prefix by kind, at most 20 of each.", search),
@@ -203,7 +208,7 @@ func routes() []route {
 var paramDocs = map[string]string{
 	"all":               "include objects of earlier jobs with the same id; of domains: include stale ones",
 	"by":                "the operator, unless the body has it",
-	"cas":               "change only if the stored configuration has this modify index",
+	"cas":               "change only if the stored object has this modify index; 0: only if it does not exist",
 	"choose":            "`N|KEY`: N registrations, always the same for a key while they exist",
 	"command":           "the command, as a JSON list of strings",
 	"complete":          "fail (404) if the events since `index` are no longer stored, instead of starting with the oldest stored event",

@@ -17,13 +17,9 @@ func getSchedulerConfig(c *call, v *state.Snapshot) (*api.SchedulerConfigRespons
 // setSchedulerConfig answers Updated: false, and no error, when the index of
 // cas is not the stored configuration's: clients read it so.
 func setSchedulerConfig(c *call, req *api.SetSchedulerConfigRequest) (*api.SetSchedulerConfigResponse, uint64, error) {
-	var enforce *uint64
-	if c.query.Has("cas") {
-		cas, err := c.number("cas")
-		if err != nil {
-			return nil, 0, err
-		}
-		enforce = &cas
+	enforce, err := c.cas()
+	if err != nil {
+		return nil, 0, err
 	}
 	index, err := c.Server.SetSchedulerConfig(c.r.Context(), req, enforce)
 	if enforce != nil && api.CodeOf(err) == api.CodeConflict {

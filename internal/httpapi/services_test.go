@@ -86,6 +86,7 @@ func TestServicesByNamespaceTagAndFilter(t *testing.T) {
 		h := New(Config{Server: srv.Server})
 		srv.offer(t, idOf("a"), "default", "web")
 		srv.offer(t, idOf("b"), "default", "web", "admin")
+		srv.apply(t, state.PutNamespace(&api.Namespace{Name: "other"}, nil))
 		srv.offer(t, idOf("c"), "other", "web")
 		for path, want := range map[string]string{
 			"/v1/service/web":                                 "a b",
@@ -194,6 +195,7 @@ func TestCatalogStream(t *testing.T) {
 		srv := newIdleServer(t)
 		h := New(Config{Server: srv.Server})
 		srv.offer(t, idOf("a"), "default", "web")
+		srv.apply(t, state.PutNamespace(&api.Namespace{Name: "other"}, nil))
 		all := streamLines(t, h, "/v1/catalog/stream?namespace=*")
 		other := streamLines(t, h, "/v1/catalog/stream?namespace=other")
 		first := <-all

@@ -8,7 +8,6 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/server"
-	"github.com/reeve-run/reeve/internal/state"
 )
 
 func getLeader(c *call) (string, error) { return c.Server.Leader(), nil }
@@ -22,19 +21,6 @@ func getPeers(c *call) ([]string, error) {
 }
 
 func getRegions(c *call) ([]string, error) { return []string{c.Region}, nil }
-
-func listNamespaces(c *call, _ *state.Snapshot) ([]*api.Namespace, uint64, error) {
-	return []*api.Namespace{defaultNamespace}, 1, nil
-}
-
-var defaultNamespace = &api.Namespace{Name: api.DefaultNamespace, Description: "Default namespace", CreateIndex: 1, ModifyIndex: 1}
-
-func getNamespace(c *call, _ *state.Snapshot) (*api.Namespace, uint64, error) {
-	if c.id() != api.DefaultNamespace {
-		return nil, 1, api.Errorf(api.CodeNotFound, "namespace %q not found", c.id())
-	}
-	return defaultNamespace, 1, nil
-}
 
 func collectGarbage(c *call, _ *none) (none, uint64, error) {
 	return none{}, 0, c.Server.CollectGarbage(c.r.Context())

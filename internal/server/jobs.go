@@ -102,6 +102,9 @@ func admit(snap *state.Snapshot, job *api.Job, namespace string) (*api.Job, erro
 			Detail:  fields,
 		}
 	}
+	if err := snap.CheckNamespace(job); err != nil {
+		return nil, err
+	}
 	if err := checkPool(snap, job); err != nil {
 		return nil, err
 	}
