@@ -87,6 +87,8 @@ func init() {
 		"EVAL":       {complete: idsOf(api.SearchEvaluations), resolve: (*call).evaluationArgument},
 		"DEPLOYMENT": {complete: idsOf(api.SearchDeployments), resolve: (*call).deploymentArgument},
 		"INSTANCE":   {complete: instanceNames, missing: missingInstance},
+		"NAMESPACE":  {complete: idsOf(api.SearchNamespaces)},
+		"POOL":       {complete: idsOf(api.SearchNodePools)},
 		"POLICY":     {resolve: (*call).policyArgument},
 	}
 }

@@ -4,6 +4,8 @@
 package cli
 
 import (
+	"context"
+
 	"github.com/spf13/pflag"
 
 	"github.com/reeve-run/reeve/client"
@@ -36,13 +38,17 @@ func nodePoolInfoCommand(c *cli) *command {
 		short:  "Show a node pool",
 		format: true,
 		run: func(r *call) error {
-			pool, _, err := r.cl.NodePools().Get(r.ctx, r.args[0], nil)
-			if err != nil {
-				return err
-			}
-			return r.show(pool, func(p *term.Page) { view.NodePool(p, pool) })
+			return c.showNodePool(r.ctx, r.cl, r.args[0], r.format)
 		},
 	}
+}
+
+func (c *cli) showNodePool(ctx context.Context, cl *client.Client, name string, f format) error {
+	pool, _, err := cl.NodePools().Get(ctx, name, nil)
+	if err != nil {
+		return err
+	}
+	return c.show(f, pool, func(p *term.Page) { view.NodePool(p, pool) })
 }
 
 func nodePoolNodesCommand(c *cli) *command {

@@ -126,6 +126,11 @@ func (c *cli) resolveJob(ctx context.Context, cl *client.Client, prefix string) 
 		return "", nil, err
 	}
 	matches := make([]match, 0, len(found))
+	if all := c.namespace() == "*"; all {
+		if found, err = exactFirst(ctx, cl, prefix, found); err != nil {
+			return "", nil, err
+		}
+	}
 	for _, j := range found {
 		if j.ID == prefix {
 			return j.ID, cl.WithNamespace(j.Namespace), nil
@@ -140,6 +145,20 @@ func (c *cli) resolveJob(ctx context.Context, cl *client.Client, prefix string) 
 		return "", nil, err
 	}
 	return id, cl.WithNamespace(found[0].Namespace), nil
+}
+
+// exactFirst puts the job of exactly this id before the other jobs of all namespaces. It
+// returns an error if several namespaces have such a job.
+func exactFirst(ctx context.Context, cl *client.Client, id string, found []*api.JobListStub) ([]*api.JobListStub, error) {
+	exact, _, err := cl.Jobs().List(ctx, &client.QueryOptions{Prefix: id, Filter: fmt.Sprintf("ID == %q", id)})
+	if err != nil || len(exact) < 2 {
+		return append(exact, found...), err
+	}
+	e := api.Errorf(api.CodeInvalid, "job %q exists in %d namespaces; choose one of them with -namespace", id, len(exact))
+	for _, j := range exact {
+		e.Detail = append(e.Detail, fmt.Sprintf("%s: %s, %s", j.Namespace, j.Type, j.Status))
+	}
+	return nil, e
 }
 
 // resolvePlans is resolveJob for readers of plans: it also finds the plan uninstall of a

@@ -52,6 +52,10 @@ func kindInWords(kind string) string {
 		return "deployment"
 	case api.SearchNodes:
 		return "node"
+	case api.SearchNodePools:
+		return "node pool"
+	case api.SearchNamespaces:
+		return "namespace"
 	}
 	return kind
 }
@@ -83,6 +87,10 @@ func (c *cli) showAny(ctx context.Context, cl *client.Client, kind, id string, f
 		return c.showDeployment(ctx, cl, d, f, false)
 	case "node":
 		return c.showNode(ctx, cl, id, f, false)
+	case "node pool":
+		return c.showNodePool(ctx, cl, id, f)
+	case "namespace":
+		return c.showNamespace(ctx, cl, id, f)
 	}
 	return api.Errorf(api.CodeInvalid, "cannot show %q: it is %s", id, withArticle(kind))
 }
