@@ -19,7 +19,7 @@ type Refusal struct {
 }
 
 // Check returns the allocations that cannot be committed on the view's fleet. The applier
-// rejects an allocation if its node is gone or takes no new allocations, if the node lacks
+// rejects an allocation if its node was removed or takes no new allocations, if the node lacks
 // room, or if one of its ports, cores or devices is taken.
 //
 // Check accepts allocations that exist already (updates in place) while they stay on their
@@ -140,7 +140,7 @@ func (o *overlay) collides(r *api.AllocatedResources, n *api.Node) (reason strin
 				is := device{d.Vendor, d.Type, d.Name, id}
 				switch {
 				case !hasDevice(n, is):
-					return fmt.Sprintf("device %s %s is gone or not healthy", deviceName(d.Vendor, d.Type, d.Name), id)
+					return fmt.Sprintf("device %s %s is missing or not healthy", deviceName(d.Vendor, d.Type, d.Name), id)
 				case rest.hasDevice(is):
 					return fmt.Sprintf("device %s %s is taken", deviceName(d.Vendor, d.Type, d.Name), id)
 				}

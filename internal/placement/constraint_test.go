@@ -123,7 +123,7 @@ func TestSuits(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			job, n := testJob(1), node.Copy()
 			test.change(job, n)
-			reason, ok := Suits(job, job.Groups[0], n)
+			reason, ok := IsFeasible(job, job.Groups[0], n)
 			if reason != test.reason || ok != (test.reason == "") {
 				t.Errorf("%q, %t; want %q", reason, ok, test.reason)
 			}

@@ -37,12 +37,12 @@
 //
 // # Room
 //
-// An allocation holds its resources and ports until its node reports that none of its
-// processes run any more (api.Allocation.HoldsResources). A stop command frees nothing. A
+// An allocation holds its resources and ports until its node reports that all of its
+// processes have ended (api.Allocation.HoldsResources). A stop command frees nothing. A
 // replacement is therefore handled in one of three ways:
 //
 //   - If the node has room for both, the new instance starts beside its predecessor.
-//   - If the new instance has room only once the predecessor is gone, the predecessor
+//   - If the new instance has room only after the predecessor has ended, the predecessor
 //     is stopped and the new instance waits for the room in the blocked evaluation
 //     ([Outcome.Waiting]).
 //   - If the new instance would have no room even then, the predecessor keeps running.

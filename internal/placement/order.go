@@ -44,7 +44,7 @@ type Stop struct {
 	Alloc        *api.Allocation
 	Reason       api.Reason
 	Description  string // sentence of the reason
-	ClientStatus string // api.AllocClientLost if its node is gone; else ""
+	ClientStatus string // api.AllocClientLost if its node was removed; else ""
 }
 
 // An Order holds all placement requests of one evaluation.

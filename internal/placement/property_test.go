@@ -111,7 +111,7 @@ func TestPlacementsHold(t *testing.T) {
 		perNode, perRack := map[string]int{}, map[string]int{}
 		for _, a := range out.Place {
 			node := view.Node(a.NodeID)
-			if reason, ok := Suits(job, g, node); !ok {
+			if reason, ok := IsFeasible(job, g, node); !ok {
 				t.Fatalf("%s is on %s in spite of %s", a.Name, node.Name, reason)
 			}
 			perNode[node.ID]++

@@ -163,10 +163,10 @@ func unmet(conditions []*condition, n *api.Node) string {
 	return ""
 }
 
-// Suits reports whether the node may run the group as far as this does not depend on room
+// IsFeasible reports whether the node may run the group as far as this does not depend on room
 // or on other instances: pool, datacenter, drivers and constraints. If not, reason names
 // the obstacle.
-func Suits(job *api.Job, group *api.Group, n *api.Node) (reason string, ok bool) {
+func IsFeasible(job *api.Job, group *api.Group, n *api.Node) (reason string, ok bool) {
 	return NewSuitability(job, group).Of(n)
 }
 

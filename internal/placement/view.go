@@ -167,7 +167,7 @@ type View struct {
 	priorities  priorities
 }
 
-// View returns the fleet as it is now. It costs a pointer per 2,048 nodes.
+// View returns the current fleet. It costs a pointer per 2,048 nodes.
 func (f *Fleet) View() *View {
 	f.reindex()
 	v := &View{

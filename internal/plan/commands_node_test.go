@@ -137,7 +137,7 @@ func (w *world) drain(name string, options map[string]string) {
 func (w *world) suits(name string) string {
 	var out strings.Builder
 	for _, g := range w.newest().Groups {
-		reason, ok := placement.Suits(w.newest(), g, w.snapshot().Node(name))
+		reason, ok := placement.IsFeasible(w.newest(), g, w.snapshot().Node(name))
 		if ok {
 			reason = "suits"
 		}

@@ -147,7 +147,7 @@ func (w *world) evaluateChecked(t *rapid.T) {
 	r, o := w.evaluate(w.evaluation())
 	w.checkMoved(t, before, o)
 	for _, a := range o.Place {
-		if reason, ok := placement.Suits(a.Job, a.Job.Group(a.Group), w.snapshot().Node(a.NodeID)); !ok {
+		if reason, ok := placement.IsFeasible(a.Job, a.Job.Group(a.Group), w.snapshot().Node(a.NodeID)); !ok {
 			t.Fatalf("%s was placed on %s in spite of %s", a.Name, a.NodeID, reason)
 		}
 	}
@@ -320,7 +320,7 @@ func (w *world) checkEverywhere(t *rapid.T, o *placement.Outcome) {
 			there := slices.ContainsFunc(w.allocations(), func(a *api.Allocation) bool {
 				return a.Group == g.Name && a.NodeID == n.ID && !a.IsServerTerminal()
 			})
-			if _, suits := placement.Suits(job, g, n); suits && n.IsReady() && g.Size() > 0 && !there {
+			if _, suits := placement.IsFeasible(job, g, n); suits && n.IsReady() && g.Size() > 0 && !there {
 				missing++
 			}
 		}
