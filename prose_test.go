@@ -34,20 +34,6 @@ var unrevised = []string{
 	"internal/plan/operator",
 	"internal/plan/update",
 	"internal/plan/view",
-	"internal/server",
-	"internal/server/applier",
-	"internal/server/broker",
-	"internal/server/callback",
-	"internal/server/catalog",
-	"internal/server/control",
-	"internal/server/fleet",
-	"internal/server/replica",
-	"internal/server/replica/disk",
-	"internal/server/replica/disk/hostile",
-	"internal/server/replica/snapshots",
-	"internal/server/replica/wal",
-	"internal/server/worker",
-	"internal/state",
 }
 
 // banned lists words that hide the actor or the field's own term, and replacements.

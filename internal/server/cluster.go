@@ -12,9 +12,9 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// SetSchedulerConfig stores how the cluster schedules. What the request leaves
-// out stays as it is. If enforceIndex is not nil, the stored configuration must
-// have that modify index: CodeConflict says that it has not.
+// SetSchedulerConfig stores the scheduler's configuration. Absent settings keep their values.
+// If enforceIndex is not nil and differs from the stored modify index, it returns
+// CodeConflict.
 func (s *Server) SetSchedulerConfig(ctx context.Context, req *api.SetSchedulerConfigRequest, enforceIndex *uint64) (uint64, error) {
 	for attempt := 1; ; attempt++ {
 		stored := s.store.Snapshot().SchedulerConfig()

@@ -21,9 +21,8 @@ type Config struct {
 	// Addr is where its HTTP API is reached, as host:port: what Leader answers.
 	Addr   string
 	Logger *slog.Logger
-	// Workers is how many evaluations are under way at once (16 per
-	// processor). Nearly all of that time they wait for the disk: the more
-	// wait together, the more go into one log entry.
+	// Workers is the number of concurrent evaluations (16 per processor). They mostly wait
+	// for the disk, and concurrent ones share log entries.
 	Workers        int
 	HeartbeatTTL   time.Duration      // a node reports at least this often (10 s)
 	HeartbeatGrace time.Duration      // and is down when it is this late (4 s)

@@ -33,8 +33,8 @@ func (s *Server) FailDeployment(ctx context.Context, id string) (*api.Deployment
 	return res, nil
 }
 
-// PauseDeployment holds a deployment where it is, or lets it go on. That is the
-// same as interrupting or continuing its plan.
+// PauseDeployment pauses or resumes a deployment, like an interruption or continuation of its
+// plan.
 func (s *Server) PauseDeployment(ctx context.Context, id string, req *api.DeploymentPauseRequest) (*api.DeploymentResponse, error) {
 	snap := s.store.Snapshot()
 	d, err := activeDeployment(snap, id)
@@ -81,9 +81,9 @@ func (s *Server) PromoteDeployment(ctx context.Context, id string, groups []stri
 	return deploymentChanged(index, cmd.Evaluation), nil
 }
 
-// SetAllocationHealth stores somebody's word on the health of allocations of a
-// deployment. A single unhealthy one fails that; if its group says auto_revert,
-// the job goes back to its latest stable version.
+// SetAllocationHealth stores an operator's verdict on the health of a deployment's
+// allocations. An unhealthy one fails the deployment; if its group has auto_revert, the job
+// returns to its latest stable version.
 func (s *Server) SetAllocationHealth(ctx context.Context, id string, healthy, unhealthy []string) (*api.DeploymentResponse, error) {
 	snap := s.store.Snapshot()
 	d, err := activeDeployment(snap, id)
@@ -105,8 +105,8 @@ func (s *Server) SetAllocationHealth(ctx context.Context, id string, healthy, un
 	return res, nil
 }
 
-// UnblockDeployment lets a deployment go on that waits for those of other
-// regions. As there are none, no deployment does.
+// UnblockDeployment continues a deployment that waits for other regions. Without other
+// regions, no deployment waits.
 func (s *Server) UnblockDeployment(_ context.Context, id string) (*api.DeploymentResponse, error) {
 	d, err := activeDeployment(s.store.Snapshot(), id)
 	if err != nil {

@@ -69,8 +69,8 @@ func dispatchedBefore(snap *state.Snapshot, child *api.Job) *api.DispatchJobResp
 	return res
 }
 
-// ForcePeriodic starts a child of a periodic job now, whatever its schedule
-// says and whether or not an earlier one has ended.
+// ForcePeriodic starts a child of a periodic job now, regardless of its schedule and of earlier
+// children.
 func (s *Server) ForcePeriodic(ctx context.Context, ns, id string) (*api.ForcePeriodicResponse, error) {
 	for attempt := 1; ; attempt++ {
 		res, err := s.forcePeriodic(ctx, ns, id)

@@ -15,10 +15,9 @@ import (
 // deletionsPerEntry bounds the evaluations that one log entry deletes.
 const deletionsPerEntry = 4096
 
-// DeleteEvaluations forgets evaluations, whatever their status. What they were
-// to bring about does not happen: a job whose evaluation is deleted before it
-// was worked out stays as it is until something else evaluates it. One that a
-// worker is at is refused, and then none is deleted.
+// DeleteEvaluations deletes evaluations of any status, and cancels their effects: a job whose
+// pending evaluation is deleted stays unchanged until its next evaluation. If a worker holds
+// one of the evaluations, none is deleted.
 func (s *Server) DeleteEvaluations(ctx context.Context, ids []string) (index uint64, err error) {
 	t := s.term.Load()
 	if t == nil {
@@ -30,7 +29,7 @@ func (s *Server) DeleteEvaluations(ctx context.Context, ids []string) (index uin
 		case snap.Evaluation(id) == nil:
 			return 0, api.Errorf(api.CodeNotFound, "evaluation %q not found", id)
 		case t.broker.IsOutstanding(id):
-			return 0, api.Errorf(api.CodeConflict, "evaluation %s is being worked out: try again in a moment", api.ShortID(id))
+			return 0, api.Errorf(api.CodeConflict, "evaluation %s is in progress: try again in a moment", api.ShortID(id))
 		}
 	}
 	for len(ids) > 0 {
@@ -43,8 +42,7 @@ func (s *Server) DeleteEvaluations(ctx context.Context, ids []string) (index uin
 	return index, nil
 }
 
-// UnblockEvaluation has a blocked evaluation worked out now, whatever it waits
-// for.
+// UnblockEvaluation evaluates a blocked evaluation now.
 func (s *Server) UnblockEvaluation(ctx context.Context, id string) (uint64, error) {
 	t := s.term.Load()
 	if t == nil {

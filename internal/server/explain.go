@@ -14,9 +14,8 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// ExplainJob says which nodes could take another instance of each of the job's
-// groups, what is in the way on the others, and what would let instances that
-// wait be placed.
+// ExplainJob returns the nodes that can take another instance of each of the job's groups, the
+// obstacles on the other nodes, and the changes that would unblock waiting instances.
 func (s *Server) ExplainJob(ctx context.Context, ns, id string) (*api.JobExplanation, error) {
 	x, err := s.explainer(ctx, ns, id)
 	if err != nil {
@@ -113,7 +112,7 @@ func blockedEvaluation(snap *state.Snapshot, job *api.Job) *api.Evaluation {
 // obstacles of the nodes that are nearest to it.
 func unblock(g *api.GroupExplanation) (words []string) {
 	if g.Nodes == 0 {
-		return []string{fmt.Sprintf("group %q: a node, there is none", g.Group)}
+		return []string{fmt.Sprintf("group %q: a node is added; the cluster has none", g.Group)}
 	}
 	if g.Fitting > 0 {
 		return []string{fmt.Sprintf("group %q: nothing more, %d nodes fit by now", g.Group, g.Fitting)}
@@ -148,7 +147,7 @@ func remedy(n *api.NodeExplanation, o api.Obstacle) string {
 	case api.FilterDistinct:
 		return fmt.Sprintf("the job's instances there move (%s)", o.Reason)
 	case api.FilterStarting:
-		return "what is starting there has started"
+		return "its starting instances have started"
 	case api.FilterConstraint:
 		return fmt.Sprintf("it meets %q", o.Reason)
 	case api.FilterDriver:

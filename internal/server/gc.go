@@ -11,7 +11,7 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// CollectGarbage forgets at once whatever has ended and is not needed.
+// CollectGarbage immediately deletes all ended objects that are not needed.
 func (s *Server) CollectGarbage(ctx context.Context) error {
 	var at control.Position
 	for swept := false; !swept; {

@@ -19,8 +19,8 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// Instances returns a job's instances as they are now, and the index that they
-// are of. Of a job that is not registered they are what runs nevertheless.
+// Instances returns a job's current instances and their index. For a job that is not
+// registered, they are its running orphans.
 func (s *Server) Instances(_ context.Context, ns, id string) ([]*api.Instance, uint64, error) {
 	snap := s.store.Snapshot()
 	all, err := instancesOf(snap, ns, id)
@@ -37,8 +37,7 @@ func instancesOf(snap *state.Snapshot, ns, id string) ([]*api.Instance, error) {
 	return all, nil
 }
 
-// An InstanceFilter says which instances are asked for. What is empty lets all
-// through.
+// An InstanceFilter selects instances. Empty fields match all.
 type InstanceFilter struct {
 	Namespace string // "*": all
 	Job       string
@@ -48,8 +47,8 @@ type InstanceFilter struct {
 	From api.NamespacedID
 }
 
-// AllInstances returns the instances of all jobs as they are now, by namespace
-// and job, and the index that they are of.
+// AllInstances returns the current instances of all jobs, by namespace and job, and their
+// index.
 func (s *Server) AllInstances(_ context.Context, f InstanceFilter) ([]*api.Instance, uint64, error) {
 	snap, now := s.store.Snapshot(), time.Now()
 	asked := f.jobs(snap)
@@ -136,9 +135,8 @@ func (f *InstanceFilter) only(all []*api.Instance) []*api.Instance {
 	})
 }
 
-// KillInstance stops what holds an instance. Nothing else is changed, so another
-// allocation takes its place at once; one that waits for its next attempt is
-// tried now.
+// KillInstance stops the allocation of an instance. Another allocation replaces it
+// immediately; an instance that waits for its next attempt is retried now.
 func (s *Server) KillInstance(ctx context.Context, ns, id, name string, noShutdownDelay bool) (*api.KillInstanceResponse, error) {
 	snap := s.store.Snapshot()
 	all, err := instancesOf(snap, ns, id)

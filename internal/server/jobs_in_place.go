@@ -17,8 +17,8 @@ import (
 // changed meanwhile.
 const changeAttempts = 8
 
-// ChangeJob changes a job without a restart of anything that runs. What it leaves
-// out stays as it is; if that leaves everything as it is, nothing is written.
+// ChangeJob changes a job without restarting tasks. Absent fields keep their values; a change
+// without an effect writes nothing.
 func (s *Server) ChangeJob(ctx context.Context, ns, id string, change *api.JobChange) (*api.ChangeJobResponse, error) {
 	if err := s.checkRegistration(); err != nil {
 		return nil, err

@@ -68,8 +68,8 @@ func undrained(snap *state.Snapshot, n *api.Node, now time.Time) (evals []*api.E
 	return evals
 }
 
-// PurgeNode forgets a node; what runs there counts as lost and is replaced. An
-// agent that lives registers again, and is told to stop what it ran.
+// PurgeNode deletes a node; its allocations count as lost and are replaced. A live agent
+// registers again, and receives the order to stop them.
 func (s *Server) PurgeNode(ctx context.Context, nodeID string) (*api.NodePurgeResponse, error) {
 	snap := s.store.Snapshot()
 	if snap.Node(nodeID) == nil {

@@ -18,11 +18,10 @@ import (
 // signOfLife is how long a stream says nothing.
 const signOfLife = 10 * time.Second
 
-// NodeStream sends a node its allocations: all of them first, then what the
-// servers change, as soon as it is committed, until ctx ends or send fails. A nil
-// message is a sign of life: nothing else was to be sent for a while. Nothing of
-// a message may be used after send returns. The position is the one up to which
-// the node was told what it runs; the zero one makes no difference.
+// NodeStream sends a node its allocations until ctx ends or send fails: first all of them, then
+// the servers' changes as soon as they are committed. A nil message is a heartbeat of an idle
+// stream. The content of a message is invalid after send returns. told is the position of the
+// last message that the node received; the zero position has no effect.
 func (s *Server) NodeStream(ctx context.Context, nodeID, secret string, told api.Position, send func(*NodeMessage) error) error {
 	if _, err := authenticate(s.store.Snapshot(), nodeID, secret); err != nil {
 		return err

@@ -79,8 +79,8 @@ func (s *Server) SpeakFor(nodeID, secret, agent string) error {
 		"Stop one of the two; if both are to be nodes, empty the copy, which makes it a node of its own", name, silent.Round(time.Millisecond))
 }
 
-// Heartbeat notes that a node is alive; one that was down is ready again. An
-// unknown node is told so by CodeNotFound: it has to register.
+// Heartbeat records that a node is alive; a node that was down becomes ready. It returns
+// CodeNotFound for an unknown node, which must register.
 func (s *Server) Heartbeat(ctx context.Context, nodeID, secret string) (*api.NodeHeartbeatResponse, error) {
 	if !s.IsLeader() {
 		return nil, errNoLeader

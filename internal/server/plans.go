@@ -118,8 +118,8 @@ func planOf(snap *state.Snapshot, job *api.Job, name string, now time.Time) (*ap
 	return nil, e
 }
 
-// PlanVerb decides something about a plan of a job, or a phase or step of it,
-// and returns the plan as it is with the decision.
+// PlanVerb records a decision about a job's plan, or about a phase or step of it, and returns
+// the resulting plan.
 func (s *Server) PlanVerb(ctx context.Context, ns, id, name string, verb api.Verb, req *api.PlanRequest) (*api.PlanResponse, error) {
 	cmd, index, err := s.decide(ctx, ns, id, func(snap *state.Snapshot, job *api.Job, now time.Time) (*state.Decide, error) {
 		d, err := operator.Decide(snap, job, name, verb, req, now)

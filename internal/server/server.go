@@ -84,8 +84,7 @@ func (s *Server) Start(ctx context.Context) error {
 	}
 }
 
-// Shutdown ends what the server does and closes its log. What was acknowledged
-// is durable.
+// Shutdown stops the server and closes its log. Acknowledged changes are durable.
 func (s *Server) Shutdown(context.Context) error {
 	if s.stop != nil {
 		s.stop()

@@ -23,7 +23,7 @@ type allocationRow struct {
 	inDeploy   uint32
 }
 
-// Allocation returns the allocation of that id, nil if there is none.
+// Allocation returns the allocation of that id; nil if it does not exist.
 func (c *content) Allocation(id string) *api.Allocation {
 	if r := c.allocations.find(id); r != nil {
 		return r.allocation

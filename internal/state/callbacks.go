@@ -24,7 +24,7 @@ type callbackRow struct {
 // callbacksKept is the number of ended callbacks kept per job.
 const callbacksKept = 8
 
-// Callback returns the callback of that id, nil if there is none.
+// Callback returns the callback of that id; nil if it does not exist.
 func (c *content) Callback(id string) *api.Callback {
 	if r := c.callbacks.find(id); r != nil {
 		return r.callback
@@ -167,7 +167,7 @@ func (l *loader) loadCallbacks(slot uint32, job *jobRow, callbacks []*api.Callba
 		}
 		_, row := l.callbacks.ensure(l.gen, c.ID)
 		if row.callback != nil {
-			return fmt.Errorf("callback %s is there twice", c.ID)
+			return fmt.Errorf("callback %s occurs twice", c.ID)
 		}
 		row.callback, row.job = c, slot
 	}

@@ -48,7 +48,7 @@ func tokenName(namespace, parent, token string) string {
 }
 
 // Dispatched returns the child that was dispatched from a job with an idempotency token,
-// nil if there is none.
+// nil if it does not exist.
 func (c *content) Dispatched(namespace, parent, token string) *api.Job {
 	slot, ok := c.tokens.get(tokenName(namespace, parent, token))
 	if !ok {

@@ -15,7 +15,8 @@ import (
 //
 // An orphan is evidence of missing jobs, so it ends the freshness of its domain if that
 // freshness is unproven (no operator vouched for it). An orphan that this very cluster
-// once knew shows that the state went back in time, so that no domain is fresh any more.
+// once knew shows that the state went back in time, so that it ends the freshness of every
+// domain.
 type AdoptAllocations struct {
 	NodeID      string
 	Allocations []*api.Allocation // with their jobs

@@ -9,8 +9,8 @@ import "github.com/reeve-run/reeve/api"
 // immediate effects.
 type Decide struct {
 	Decision *api.Decision
-	// After is the id of the job's newest decision at the time of the operator's choice,
-	// or "" if there was none. A later decision may have changed which choices make sense.
+	// After is the id of the job's newest decision at the time of the operator's choice; ""
+	// without decisions. A later decision may have changed which choices are sensible.
 	After            string
 	Evaluation       *api.Evaluation   // nil: none
 	DeploymentUpdate *DeploymentUpdate // nil: none
@@ -76,7 +76,7 @@ func (t *txn) checkRun(d *api.Decision) error {
 		}
 	}
 	if latest != d.Run {
-		return api.Errorf(api.CodeConflict, "plan %q of job %q began anew meanwhile: look at it and try again", d.Plan, d.JobID)
+		return api.Errorf(api.CodeConflict, "plan %q of job %q has started again in the meantime: look at it and try again", d.Plan, d.JobID)
 	}
 	return nil
 }

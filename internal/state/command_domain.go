@@ -39,7 +39,7 @@ func (c *BeginCluster) encode() *wire.Command {
 	return &wire.Command{Kind: &wire.Command_BeginCluster{BeginCluster: &wire.BeginCluster{Id: c.ID, Time: c.Time}}}
 }
 
-// PutDomain marks a domain as fresh until a time, whatever its previous state.
+// PutDomain marks a domain as fresh until a time, in any previous state.
 type PutDomain struct {
 	Domain     string
 	FreshUntil int64 // Unix nanoseconds; 0: indefinitely

@@ -167,7 +167,7 @@ func (c *SetJobStability) apply(t *txn) error {
 	}
 	v := t.JobVersion(c.Namespace, c.ID, c.Version)
 	if v == nil {
-		return api.Errorf(api.CodeNotFound, "job %q has no version %d any more", c.ID, c.Version)
+		return api.Errorf(api.CodeNotFound, "job %q no longer has a version %d", c.ID, c.Version)
 	}
 	t.setStable(v, c.Stable)
 	return nil

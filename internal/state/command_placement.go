@@ -139,7 +139,7 @@ func (t *txn) resolveJobs(p *Placement) ([]*api.Job, error) {
 			found = row.resolve(job.Version)
 		}
 		if found == nil || row.job == nil || job.JobModifyIndex != 0 && job.CreateIndex != found.CreateIndex {
-			return nil, api.Errorf(api.CodeConflict, "placement for evaluation %s: job %q version %d is not stored any more", p.EvalID, job.ID, job.Version)
+			return nil, api.Errorf(api.CodeConflict, "placement for evaluation %s: job %q version %d is no longer stored", p.EvalID, job.ID, job.Version)
 		}
 		jobs[i] = found
 	}

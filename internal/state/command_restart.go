@@ -77,7 +77,7 @@ func (c *UpdateRestart) check(t *txn) error {
 	case !old.IsActive():
 		return api.Errorf(api.CodeConflict, "restart %s has ended: it is %s", api.ShortID(c.ID), old.Status)
 	case c.ModifyIndex != 0 && c.ModifyIndex != old.ModifyIndex:
-		return api.Errorf(api.CodeConflict, "restart %s went on meanwhile: try again", api.ShortID(c.ID))
+		return api.Errorf(api.CodeConflict, "restart %s has changed in the meantime: try again", api.ShortID(c.ID))
 	case old.Status == c.Status:
 		return api.Errorf(api.CodeConflict, "restart %s is %s already", api.ShortID(c.ID), old.Status)
 	}

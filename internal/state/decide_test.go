@@ -113,7 +113,7 @@ func TestDecisionIsRefusedWhenWhatItIsAboutChanged(t *testing.T) {
 	ended.DeploymentUpdate = &DeploymentUpdate{ID: "gone", Status: api.DeploymentPaused}
 	d.refused(ended, "ended meanwhile")
 	d.ok(&CommitPlacement{&Placement{Job: d.job(), Deployment: &api.Deployment{ID: "dep", Namespace: "default", JobID: "web", Status: api.DeploymentRunning}}})
-	d.refused(d.decide(func(x *api.Decision) { x.Run = "another" }), "began anew")
+	d.refused(d.decide(func(x *api.Decision) { x.Run = "another" }), "started again")
 	paused := d.decide(func(x *api.Decision) { x.Run, x.Verb = "dep", api.VerbInterrupt })
 	paused.DeploymentUpdate = &DeploymentUpdate{ID: "dep", Status: api.DeploymentPaused, Description: "paused"}
 	d.ok(paused)
@@ -185,7 +185,7 @@ func TestOneRestartAtATime(t *testing.T) {
 	d.refused(d.restart("r2"), "is being restarted")
 	d.ok(&UpdateRestart{ID: "r1", Status: api.RestartPaused, Description: "paused", Time: 5})
 	d.refused(&UpdateRestart{ID: "r1", Status: api.RestartPaused}, "is paused already")
-	d.refused(&UpdateRestart{ID: "r1", Status: api.RestartRunning, ModifyIndex: 1}, "went on meanwhile")
+	d.refused(&UpdateRestart{ID: "r1", Status: api.RestartRunning, ModifyIndex: 1}, "has changed in the meantime")
 	d.refused(d.restart("r2"), "is being restarted")
 	d.ok(&UpdateRestart{ID: "r1", Status: api.RestartCancelled, Time: 6})
 	d.refused(&UpdateRestart{ID: "r1", Status: api.RestartRunning}, "has ended")

@@ -17,7 +17,7 @@ type decisionRow struct {
 	job      uint32
 }
 
-// Decision returns the decision of that id, nil if there is none.
+// Decision returns the decision of that id; nil if it does not exist.
 func (c *content) Decision(id string) *api.Decision {
 	if r := c.decisions.find(id); r != nil {
 		return r.decision
@@ -105,7 +105,7 @@ func (l *loader) loadDecisions(slot uint32, job *jobRow, decisions []*api.Decisi
 		}
 		_, row := l.decisions.ensure(l.gen, d.ID)
 		if row.decision != nil {
-			return fmt.Errorf("decision %s is there twice", d.ID)
+			return fmt.Errorf("decision %s occurs twice", d.ID)
 		}
 		row.decision, row.job = d, slot
 	}

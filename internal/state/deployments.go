@@ -19,7 +19,7 @@ type deploymentRow struct {
 	inJob       uint32
 }
 
-// Deployment returns the deployment of that id, nil if there is none.
+// Deployment returns the deployment of that id; nil if it does not exist.
 func (c *content) Deployment(id string) *api.Deployment {
 	if r := c.deployments.find(id); r != nil {
 		return r.deployment

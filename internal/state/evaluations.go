@@ -18,7 +18,7 @@ type evaluationRow struct {
 	inJob       uint32
 }
 
-// Evaluation returns the evaluation of that id, nil if there is none.
+// Evaluation returns the evaluation of that id; nil if it does not exist.
 func (c *content) Evaluation(id string) *api.Evaluation {
 	if r := c.evaluations.find(id); r != nil {
 		return r.evaluation
@@ -137,7 +137,7 @@ func (t *txn) findNewest(job *jobRow) {
 	}
 }
 
-// NewestEvaluation returns the job's newest evaluation, nil if there is none.
+// NewestEvaluation returns the job's newest evaluation; nil if it does not exist.
 func (c *content) NewestEvaluation(namespace, id string) *api.Evaluation {
 	if r := c.job(namespace, id); r != nil && r.newest > 0 {
 		return c.evaluations.rows.at(r.newest - 1).evaluation
@@ -145,7 +145,7 @@ func (c *content) NewestEvaluation(namespace, id string) *api.Evaluation {
 	return nil
 }
 
-// BlockedEvaluation returns the job's blocked evaluation, nil if there is none.
+// BlockedEvaluation returns the job's blocked evaluation; nil if it does not exist.
 func (c *content) BlockedEvaluation(namespace, id string) *api.Evaluation {
 	if r := c.job(namespace, id); r != nil && r.blocked > 0 {
 		return c.evaluations.rows.at(r.blocked - 1).evaluation

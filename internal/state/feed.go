@@ -131,9 +131,9 @@ func (f *feed) after(index uint64) uint64 {
 	return f.first + uint64(sort.Search(held, func(i int) bool { return (*f.at(f.first + uint64(i))).Index > index }))
 }
 
-// BatchAfter returns the first batch above index. It returns nil if there is none yet, and
-// ErrHistoryGone if the history does not reach back that far. It serves readers that store
-// only an index.
+// BatchAfter returns the first batch above index. It returns nil if the history ends at index,
+// and ErrHistoryGone if it does not reach back that far. It serves readers that store only an
+// index.
 func (s *Store) BatchAfter(index uint64) (*Batch, error) {
 	f := &s.feed
 	f.mu.Lock()

@@ -56,7 +56,7 @@ type usedVersion struct {
 // jobName returns the name of a job's row, which sorts by namespace, then id.
 func jobName(namespace, id string) string { return namespace + "\x00" + id }
 
-// Job returns the current version of a job, nil if there is none.
+// Job returns the current version of a job; nil if it does not exist.
 func (c *content) Job(namespace, id string) *api.Job {
 	if r := c.job(namespace, id); r != nil {
 		return r.job
@@ -129,7 +129,7 @@ func (c *content) JobVersion(namespace, id string, version uint64) *api.Job {
 	return nil
 }
 
-// Submission returns the source text of a kept version, nil if there was none.
+// Submission returns the source text of a kept version; nil if it does not exist.
 func (c *content) Submission(namespace, id string, version uint64) *api.JobSubmission {
 	if v := c.jobVersion(namespace, id, version); v != nil {
 		return v.submission

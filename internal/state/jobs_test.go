@@ -105,7 +105,7 @@ func TestRefusedJobCommandsChangeNothing(t *testing.T) {
 	s.refuse(api.CodeInvalid, "-1", &ScaleJob{Namespace: "default", ID: "web", Group: "web", Count: ptr(int64(-1))})
 	s.refuse(api.CodeNotFound, "version 9", &SetJobStability{Namespace: "default", ID: "web", Version: 9})
 	gone := testJob("gone")
-	s.refuse(api.CodeConflict, "not stored", &CommitPlacement{&Placement{Job: gone, Place: []*api.Allocation{{ID: "a", Job: gone, JobID: "gone", Namespace: "default"}}}})
+	s.refuse(api.CodeConflict, "no longer stored", &CommitPlacement{&Placement{Job: gone, Place: []*api.Allocation{{ID: "a", Job: gone, JobID: "gone", Namespace: "default"}}}})
 	s.refuse(api.CodeNotFound, `"a"`, &SetTransition{AllocationIDs: []string{"a"}})
 	s.refuse(api.CodeNotFound, `"d"`, &UpdateDeployment{ID: "d"})
 	s.refuse(api.CodeNotFound, `"n"`, &UpdateNodeStatus{NodeID: "n", Status: api.NodeStatusDown})

@@ -16,7 +16,7 @@ type nodeRow struct {
 	allocations list
 }
 
-// Node returns the node of that id, nil if there is none.
+// Node returns the node of that id; nil if it does not exist.
 func (c *content) Node(id string) *api.Node {
 	if r := c.nodes.find(id); r != nil {
 		return r.node

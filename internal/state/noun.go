@@ -72,7 +72,7 @@ func declare[T any](n noun[T]) *noun[T] {
 	return &n
 }
 
-// nounNamed returns the noun whose table has the name, nil if there is none.
+// nounNamed returns the noun whose table has the name; nil if it does not exist.
 func nounNamed(name string) registered {
 	for _, n := range nouns {
 		if n.title() == name {
@@ -220,7 +220,7 @@ func (n *noun[T]) load(l *loader, payload []byte) error {
 	var loaded int
 	err := loadEach(payload, &loaded, func(object *T) error {
 		if old := n.store(&l.txn, object); old != nil {
-			return fmt.Errorf("%s %q is there twice", n.name, n.key(object))
+			return fmt.Errorf("%s %q occurs twice", n.name, n.key(object))
 		}
 		return nil
 	})

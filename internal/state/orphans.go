@@ -42,7 +42,7 @@ func (l *loader) loadOrphan(a *api.Allocation) error {
 // OrphanCount returns the number of orphans, including ended ones.
 func (c *content) OrphanCount() int { return c.orphans }
 
-// Orphans yields the orphans, ordered by id. It costs nothing if there are none.
+// Orphans yields the orphans, ordered by id. It is free without orphans.
 func (c *content) Orphans() iter.Seq[*api.Allocation] {
 	return func(yield func(*api.Allocation) bool) {
 		if c.orphans == 0 {

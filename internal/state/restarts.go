@@ -18,7 +18,7 @@ type restartRow struct {
 	job     uint32
 }
 
-// Restart returns the restart of that id, nil if there is none.
+// Restart returns the restart of that id; nil if it does not exist.
 func (c *content) Restart(id string) *api.JobRestart {
 	if r := c.restarts.find(id); r != nil {
 		return r.restart
@@ -125,7 +125,7 @@ func (l *loader) loadRestarts(slot uint32, job *jobRow, restarts []*api.JobResta
 		}
 		_, row := l.restarts.ensure(l.gen, r.ID)
 		if row.restart != nil {
-			return fmt.Errorf("restart %s is there twice", r.ID)
+			return fmt.Errorf("restart %s occurs twice", r.ID)
 		}
 		row.restart, row.job = r, slot
 	}

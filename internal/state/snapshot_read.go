@@ -147,7 +147,7 @@ func loadEach[T any](payload []byte, seen *int, load func(*T) error) error {
 func (l *loader) loadJob(r *jobRecord) error {
 	slot, row := l.editJob(r.Namespace, r.ID)
 	if row.job != nil || row.versions != nil {
-		return fmt.Errorf("job %q is there twice", r.ID)
+		return fmt.Errorf("job %q occurs twice", r.ID)
 	}
 	row.scaling, row.queued, row.summarized, row.schedule = r.Scaling, r.Queued, r.Summarized, r.Schedule
 	for _, v := range r.Versions {
@@ -200,7 +200,7 @@ func (l *loader) loadJob(r *jobRecord) error {
 func (l *loader) loadNode(n *api.Node) error {
 	_, row := l.nodes.ensure(l.gen, n.ID)
 	if row.node != nil {
-		return fmt.Errorf("node %s is there twice", n.ID)
+		return fmt.Errorf("node %s occurs twice", n.ID)
 	}
 	row.node = n
 	if n.NodePool != "" && l.NodePool(n.NodePool) == nil { // versions from before pools were stored
@@ -212,7 +212,7 @@ func (l *loader) loadNode(n *api.Node) error {
 func (l *loader) loadEvaluation(e *api.Evaluation) error {
 	slot, row := l.evaluations.ensure(l.gen, e.ID)
 	if row.evaluation != nil {
-		return fmt.Errorf("evaluation %s is there twice", e.ID)
+		return fmt.Errorf("evaluation %s occurs twice", e.ID)
 	}
 	row.evaluation = e
 	var job *jobRow
@@ -231,7 +231,7 @@ func (l *loader) loadEvaluation(e *api.Evaluation) error {
 func (l *loader) loadDeployment(d *api.Deployment) error {
 	slot, row := l.deployments.ensure(l.gen, d.ID)
 	if row.deployment != nil {
-		return fmt.Errorf("deployment %s is there twice", d.ID)
+		return fmt.Errorf("deployment %s occurs twice", d.ID)
 	}
 	for name, g := range d.Groups {
 		if g == nil {
@@ -273,7 +273,7 @@ func (l *loader) loadAllocation(a *api.Allocation, version, createIndex uint64) 
 func (l *loader) linkLoaded(a *api.Allocation, job *jobRow) error {
 	slot, row := l.allocations.ensure(l.gen, a.ID)
 	if row.allocation != nil {
-		return fmt.Errorf("allocation %s is there twice", a.ID)
+		return fmt.Errorf("allocation %s occurs twice", a.ID)
 	}
 	row.allocation = a
 	l.countOrphans(nil, a)

@@ -17,7 +17,7 @@ type table[R any] struct {
 
 func newTable[R any]() table[R] { return table[R]{ids: newIDs()} }
 
-// find returns the row of that name for reading, nil if there is none.
+// find returns the row of that name for reading; nil if it does not exist.
 func (t *table[R]) find(id string) *R {
 	slot, ok := t.ids.get(id)
 	if !ok {

@@ -28,14 +28,13 @@ var uninstalls = declare(noun[api.Uninstalled]{
 // TableUninstalled holds *api.Uninstalled.
 var TableUninstalled = uninstalls.table
 
-// Uninstalled returns what is remembered of a job that was purged a short while
-// ago, nil if nothing is.
+// Uninstalled returns the record of a recently purged job; nil if it does not exist.
 func (c *content) Uninstalled(namespace, id string) *api.Uninstalled {
 	return uninstalls.find(c, jobName(namespace, id))
 }
 
-// UninstalledJobs yields what is remembered of the purged jobs of a namespace, or
-// of all if it is "*", ordered by namespace, then id.
+// UninstalledJobs yields the records of the purged jobs of a namespace, or of all namespaces
+// if it is "*", ordered by namespace, then id.
 func (c *content) UninstalledJobs(namespace string) iter.Seq[*api.Uninstalled] {
 	if namespace == "*" {
 		return uninstalls.all(c, "")
@@ -43,8 +42,8 @@ func (c *content) UninstalledJobs(namespace string) iter.Seq[*api.Uninstalled] {
 	return uninstalls.all(c, jobName(namespace, ""))
 }
 
-// ForgetUninstalled returns the command that forgets what is remembered of a
-// purged job, unless the job was purged again meanwhile.
+// ForgetUninstalled returns the command that deletes the record of a purged job, unless the
+// job was purged again in the meantime.
 func ForgetUninstalled(u *api.Uninstalled) Command {
 	modified := u.ModifyIndex
 	return &deleteObject[api.Uninstalled]{uninstalls, uninstalls.key(u), &modified}

@@ -180,7 +180,7 @@ func TestPages(t *testing.T) {
 				LastDrain: &api.DrainRecord{Status: api.DrainStatusDraining, Meta: map[string]string{"message": "new kernel", "ticket": "OPS-7"}},
 				Allocations: []*api.DrainingAllocation{
 					{ID: clitest.AllocID, Name: "web.server[0]", JobID: "web", TaskGroup: "server", ClientStatus: api.AllocClientRunning, State: api.DrainStopping,
-						Description: "was told to stop, and its node has not said yet that it has ended",
+						Description: "its node has not reported its end yet",
 						Replacement: &api.DrainReplacement{ID: clitest.OtherID, NodeName: "rack-2", ClientStatus: api.AllocClientRunning, Healthy: ptr(true)}},
 					{ID: clitest.OtherID, Name: "web.server[1]", JobID: "web", TaskGroup: "server", ClientStatus: api.AllocClientRunning, State: api.DrainWaiting,
 						Description: "max_parallel is 1: waits for a2a2a2a2 (web.server[0]), which is pending"},
@@ -194,7 +194,7 @@ func TestPages(t *testing.T) {
 				{ID: clitest.NodeID, Name: "rack-1", Datacenter: "dc1", NodePool: "default", Status: api.NodeStatusReady, SchedulingEligibility: api.NodeIneligible, Drain: true},
 				{ID: clitest.OtherID, Name: "rack-2", Datacenter: "dc1", NodePool: "default", Status: api.NodeStatusReady, SchedulingEligibility: api.NodeEligible,
 					SilentSince:       clitest.Now.Unix() - 40,
-					StatusDescription: "no heartbeat, but 400 of 1000 nodes fell silent at once: that is likelier a broken network than so many losses"},
+					StatusDescription: "no heartbeat, but 400 of 1000 nodes fell silent together: a broken network is likelier than so many losses"},
 			}, map[string]int{clitest.NodeID: 3}, false)
 		},
 		"placement": func(p *term.Page) {

@@ -28,16 +28,16 @@
 //
 // Reserving before the outcome is known is safe because of these invariants:
 //
-//  1. A placement only takes room; a stop command frees none. Room becomes free when a
-//     node reports that nothing of an allocation runs any more (and the node of a lost
-//     allocation takes no allocations). If an earlier entry fails, later checked
-//     placements therefore still fit: the order of entries in flight does not matter,
-//     and none has to be undone. A placement that preempts waits, on its node, until
-//     the preempted allocations end. It is checked as if these were gone, and both are
-//     counted until they are. Everything that may run at the same time therefore always
-//     fits, and promised room goes to no other allocation. Two placements may wait for
-//     the same allocation if there is room for both: each lists what it preempts, so
-//     neither depends on the other's entry.
+//  1. A placement only takes capacity; a stop command frees none. Capacity is freed when a
+//     node reports that an allocation has ended (and the node of a lost allocation
+//     accepts no allocations). If an earlier entry fails, later checked placements
+//     therefore still fit: the order of entries in flight does not matter, and none has
+//     to be undone. A placement that preempts waits, on its node, until the preempted
+//     allocations end. The check ignores the preempted allocations, and both are counted
+//     until these end. All allocations that may run at the same time therefore always
+//     fit, and promised capacity goes to no other allocation. Two placements may wait for
+//     the same allocation if the capacity suffices for both: each lists the allocations
+//     that it preempts, so neither depends on the other's entry.
 //  2. Only the leader's applier commits placements, and one goroutine checks them. The
 //     reservations of a term start empty, after all entries of earlier terms are
 //     applied.

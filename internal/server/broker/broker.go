@@ -199,7 +199,7 @@ func (b *Broker) fail(evals []*api.Evaluation, d *Delivery, now time.Time) {
 	for _, e := range evals {
 		failed := e.Copy()
 		failed.Status = api.EvalStatusFailed
-		failed.StatusDescription = fmt.Sprintf("not worked out in %d attempts%s; evaluation %s tries again", d.Attempt, reason, api.ShortID(next.ID))
+		failed.StatusDescription = fmt.Sprintf("not evaluated in %d attempts%s; evaluation %s tries again", d.Attempt, reason, api.ShortID(next.ID))
 		failed.NextEval, failed.ModifyTime = next.ID, now.UnixNano()
 		b.save(failed)
 	}

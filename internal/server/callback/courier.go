@@ -1,16 +1,13 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package callback tells those who asked for it that a job is over: it posts
-// what the state says is to be delivered, again and again, until it is answered
-// or given up.
+// Package callback delivers job completion callbacks: it posts the pending callbacks of the
+// state, and repeats each until the receiver answers or the callback expires.
 //
-// What is to be delivered, and how far that is, is in the state; nothing is
-// remembered here. A leader that takes over delivers what is pending, maybe for
-// the second time: whoever receives it knows it by its id. Requests are made
-// apart from everything else that the leader does, a bounded number at a time,
-// and only some of them to one host, so that one which does not answer holds
-// nobody up.
+// The state holds the callbacks and their progress; this package stores nothing. A new leader
+// delivers the pending callbacks, possibly for the second time: receivers recognize them by
+// their ids. Requests run apart from the leader's other work. Their number is bounded, in
+// total and per host, so that a host that does not answer delays no other.
 package callback
 
 import (

@@ -1,13 +1,12 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package catalog keeps a live picture of what traffic may go to: all entries
-// of routable allocations, by allocation and by service. It is derived from the
-// state's change feed and from nothing else, so every server has the same one.
+// Package catalog maintains a live index of all routable allocations, by allocation and by
+// service. It is derived only from the state's change feed, so it is the same on every server.
 //
-// Readers get what is there now, wait for a service to change, or follow all
-// changes. A change costs the same however many follow: they share each message
-// and hold only a place in the recent past.
+// Readers get the current entries, wait for a service to change, or follow all changes. The
+// cost of a change is independent of the number of followers: they share each message, and
+// hold only a position in the recent history.
 package catalog
 
 import (

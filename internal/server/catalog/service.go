@@ -100,9 +100,8 @@ func (c *Catalog) changed(s *service, key string, index uint64) {
 	c.waiters.wake(key)
 }
 
-// Service returns a service's registrations by id, and the index at which they
-// were last changed: a lower bound of it for those that have been as they are
-// since the server started.
+// Service returns a service's registrations by id, and the index of their last change. For
+// registrations that have not changed since the server started, it is a lower bound.
 func (c *Catalog) Service(namespace, name string) ([]*api.ServiceRegistration, uint64) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

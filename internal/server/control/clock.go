@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A Clock tells the time of the machine's wall clock, which may be set, and of one
-// that nobody sets, each since a moment of its own.
+// A Clock returns the machine's wall clock, which may be set, and its monotonic clock, each
+// since an arbitrary time.
 type Clock func() (wall, steady time.Duration)
 
 // MachineClock is the machine's.
@@ -25,9 +25,8 @@ const (
 	clockSlack = 500 * time.Millisecond // less than that nobody minds
 )
 
-// WatchClock calls back, until ctx ends, when the wall clock was set back: what
-// was to end at a time of it would go on for longer by that. One that is set
-// forward ends things early, which is the safe side.
+// WatchClock calls back, until ctx ends, when the wall clock was set back, because deadlines
+// on it would be late. A clock that is set forward makes them early, which is safe.
 func WatchClock(ctx context.Context, clock Clock, back func(by time.Duration)) {
 	tick := time.NewTicker(clockEvery)
 	defer tick.Stop()

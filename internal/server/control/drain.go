@@ -101,8 +101,8 @@ func (s *drainSurvey) commands(now time.Time) (cmds []state.Command) {
 	return cmds
 }
 
-// DrainStatus tells what is left on a node that is drained, and what each
-// allocation waits for.
+// DrainStatus returns the remaining allocations of a draining node, and what each of them
+// waits for.
 func DrainStatus(snap *state.Snapshot, n *api.Node, now time.Time) *api.NodeDrainStatus {
 	status := &api.NodeDrainStatus{NodeID: n.ID, DrainStrategy: n.DrainStrategy, LastDrain: n.LastDrain, Allocations: []*api.DrainingAllocation{}}
 	if n.DrainStrategy == nil {

@@ -111,9 +111,9 @@ func (s *drainSurvey) surveyNode(n *api.Node) (paced []*leaver) {
 		a := l.alloc
 		switch marked := a.DesiredTransition.ShouldMigrate(); {
 		case a.IsServerTerminal():
-			l.state, l.why = api.DrainStopping, "was told to stop, and its node has not said yet that it has ended"
+			l.state, l.why = api.DrainStopping, "its node has not reported its end yet"
 			if !isUp(n) {
-				l.why = "its node is " + n.Status + ": nobody knows whether it still runs"
+				l.why = "its node is " + n.Status + ", so its state is unknown"
 			}
 		case n.IsGone():
 			l.state, l.why = api.DrainStopping, "its node is down: it counts as lost at its job's next evaluation"
@@ -141,7 +141,7 @@ func (s *drainSurvey) surveyNode(n *api.Node) (paced []*leaver) {
 
 const (
 	placedElsewhere  = "is being placed elsewhere"
-	startedElsewhere = "goes on until its replacement serves"
+	startedElsewhere = "continues until its replacement serves"
 )
 
 // placing tells what an allocation that has to move waits for.
@@ -199,7 +199,7 @@ func (s *drainSurvey) pace(key api.NamespacedID, on []*leaver) {
 		}
 		switch {
 		case g.def == nil:
-			l.state, l.why = api.DrainWaiting, "is not wanted any more: its job's next evaluation stops it"
+			l.state, l.why = api.DrainWaiting, "is no longer wanted: its job's next evaluation stops it"
 		case g.missing[l.alloc.ID] != "": // it does not serve: nothing is lost by moving it
 			l.state, l.why = api.DrainMoving, placedElsewhere
 			s.moveNow(l)

@@ -151,7 +151,7 @@ func TestDrainMovesServicesAtTheirPace(t *testing.T) {
 	w.put("web", 0, "new-0", "b", "web-0")
 	w.expect("the replacement is placed", "")
 	w.expectWaits("a",
-		"web-0 stopping: was told to stop, and its node has not said yet that it has ended",
+		"web-0 stopping: its node has not reported its end yet",
 		"web-1 waiting: max_parallel is 1: waits for new-0 (web.g[0]), which is pending",
 		"web-2 waiting: max_parallel is 1: waits for new-0 (web.g[0]), which is pending")
 	w.is("web-0", api.AllocClientComplete)
@@ -209,7 +209,7 @@ func TestSystemJobsLeaveLast(t *testing.T) {
 	w.expect("the service is stopping", "")
 	w.expectWaits("a",
 		"logs-0 waiting: system jobs leave last: 1 other allocation is still here",
-		"web-0 stopping: was told to stop, and its node has not said yet that it has ended")
+		"web-0 stopping: its node has not reported its end yet")
 	w.is("web-0", api.AllocClientComplete)
 	w.expect("the service has ended", "move logs-0")
 	w.is("logs-0", api.AllocClientComplete)

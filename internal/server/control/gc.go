@@ -12,7 +12,7 @@ import (
 // Thresholds say how long things are kept after they ended. A zero threshold
 // keeps nothing that is not needed.
 type Thresholds struct {
-	Interval   time.Duration // everything is looked at once in this time
+	Interval   time.Duration // period in which all objects are examined
 	Evaluation time.Duration // and allocations
 	BatchEval  time.Duration // the same for batch jobs
 	Deployment time.Duration

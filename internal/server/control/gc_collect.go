@@ -25,21 +25,20 @@ var sweepOrder = [...]state.Table{
 	state.TableRestarts,
 }
 
-// Collect looks at the next objects of a sweep and names those that may be
-// forgotten, nil if there are none; next is where the sweep goes on, and swept
-// says that it is over.
+// Collect examines the next objects of a sweep, and returns the command that deletes the
+// collectable ones, nil if none is. next is the position from which the sweep continues, and
+// swept reports whether it is complete.
 //
-// Never collected is: what has not ended; an allocation that a live one
-// replaced, or that its job's next evaluation has to know of: the last one of
-// an instance says that a batch job's work is done, how often it was tried, or
-// which version of a service is to be brought back when there is room again;
-// an evaluation that allocations refer to, or that is its job's newest; a job's
-// latest deployment; a job of which something runs, or whose children do; a
-// node with allocations.
+// Collect never deletes: an object that has not ended; an allocation that a live one
+// replaced, or that its job's next evaluation needs: the last one of an instance records that
+// a batch job's work is done, the number of attempts, or the version of a service to restore
+// when capacity is available; an evaluation that allocations refer to, or that is its job's
+// newest; a job's latest deployment; a job with live allocations or children; a node with
+// allocations.
 //
-// A dead job goes first and alone, in one small step. What it leaves is then
-// nobody's, and follows as fast as passes allow: a job of 50,000 allocations
-// never makes a large log entry, and is never seen half collected.
+// A dead job is deleted first, in one small step. Its other objects then have no owner, and
+// follow as fast as passes allow: a job of 50,000 allocations never causes a large log entry,
+// and is never visible in part.
 func Collect(snap *state.Snapshot, now time.Time, t Thresholds, at Position) (cmd *state.Collect, next Position, swept bool) {
 	c := &collection{snap: snap, now: now, t: t}
 	for ; at.table < len(sweepOrder); at = (Position{table: at.table + 1}) {

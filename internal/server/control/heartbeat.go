@@ -158,14 +158,14 @@ func (v missedHeartbeats) why() string {
 	if v.deaf {
 		return fmt.Sprintf("no heartbeat, but none of %d nodes is heard: the servers are likelier cut off than all nodes gone", v.nodes)
 	}
-	return fmt.Sprintf("no heartbeat, but %d of %d nodes fell silent at once: that is likelier a broken network than so many losses", v.late, v.nodes)
+	return fmt.Sprintf("no heartbeat, but %d of %d nodes fell silent together: a broken network is likelier than so many losses", v.late, v.nodes)
 }
 
 // tell logs that a mass loss begins or ends.
 func (b heartbeat) tell(v missedHeartbeats) {
 	switch {
 	case v.begin:
-		b.log.Error("many nodes are silent at once: they get nothing new, and are given up slowly or not at all",
+		b.log.Error("many nodes fell silent together: they get no new allocations, and are marked down slowly or not at all",
 			"silent", v.late, "nodes", v.nodes, "none_heard", v.deaf, "given_up_per_minute", b.h.silence.MassLoss.Rate*float64(v.nodes))
 	case v.end:
 		b.log.Warn("the mass loss of nodes is over", "silent", v.late, "nodes", v.nodes)

@@ -16,8 +16,8 @@ func NodeEvaluations(snap *state.Snapshot, nodeID string, now time.Time) []*api.
 	return nodeEvaluations(snap, nodeID, api.TriggerNodeUpdate, map[api.NamespacedID]bool{}, now)
 }
 
-// ReturnEvaluations is one evaluation for every job that has something on a
-// node that was given up and is there again, unless it is in seen.
+// ReturnEvaluations returns one evaluation for every job with allocations on a node that was
+// down and has returned, except for jobs in seen.
 func ReturnEvaluations(snap *state.Snapshot, nodeID string, seen map[api.NamespacedID]bool, now time.Time) []*api.Evaluation {
 	trigger := api.TriggerNodeUpdate
 	if n := snap.Node(nodeID); n != nil && n.Status == api.NodeStatusDisconnected {

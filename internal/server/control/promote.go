@@ -33,8 +33,8 @@ func PromoteDeployment(snap *state.Snapshot, d *api.Deployment, groups []string,
 	return cmd, nil
 }
 
-// SetHealth stores somebody's word on the health of allocations of a deployment.
-// Where one is unhealthy, that fails: whoever says so does not want more of them.
+// SetHealth stores an operator's verdict on the health of a deployment's allocations. An
+// unhealthy allocation fails the deployment.
 func SetHealth(snap *state.Snapshot, d *api.Deployment, healthy, unhealthy []string, now time.Time) (*state.SetAllocHealth, error) {
 	if err := operator.CheckHealth(snap, d, healthy, unhealthy); err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func SetHealth(snap *state.Snapshot, d *api.Deployment, healthy, unhealthy []str
 	for _, id := range unhealthy {
 		if a := snap.Allocation(id); len(cmd.Troubles) < api.TroublesKept {
 			cmd.Troubles = append(cmd.Troubles, &api.Trouble{
-				Kind: api.TroubleUnhealthy, Message: "somebody marked it as unhealthy", Group: a.Group, Instance: api.InstanceName(a.Group, a.Index()),
+				Kind: api.TroubleUnhealthy, Message: "an operator marked it as unhealthy", Group: a.Group, Instance: api.InstanceName(a.Group, a.Index()),
 				Instances: 1, JobVersion: a.JobVersion(), Allocation: a.ID, NodeID: a.NodeID, NodeName: a.NodeName, At: now,
 			})
 		}

@@ -51,8 +51,8 @@ func revertsItself(d *api.Deployment) bool {
 	return false
 }
 
-// StableVersion is the newest stable version before the deployment's, if it
-// differs from it: going back to the same would fail the same way, for ever.
+// StableVersion returns the newest stable version before the deployment's, if it differs: a
+// revert to an equal version would fail again, without end.
 func StableVersion(snap *state.Snapshot, d *api.Deployment) *uint64 {
 	current := snap.JobVersion(d.Namespace, d.JobID, d.JobVersion)
 	for _, v := range snap.JobVersions(d.Namespace, d.JobID) {

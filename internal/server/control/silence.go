@@ -19,9 +19,8 @@ type Silence struct {
 	MassLoss MassLoss
 }
 
-// MassLoss says when so many nodes are silent at once that it is likelier that
-// they cannot be heard than that they are gone, and how fast they are given up
-// then.
+// MassLoss defines when so many nodes are silent at the same time that a broken network is
+// likelier than their loss, and how fast they are marked down in that case.
 type MassLoss struct {
 	Fraction float64 // of the nodes that were up; 1 or more: only when none is heard
 	Nodes    int     // and at least so many
@@ -31,14 +30,14 @@ type MassLoss struct {
 // DefaultMassLoss is what a server does.
 var DefaultMassLoss = MassLoss{Fraction: 0.3, Nodes: 20, Rate: 0.05}
 
-// Heartbeats remembers when each node was heard of last. It is the only thing
-// in this package that is not in the state: a new leader gives every node a
-// whole period before it counts as silent.
+// Heartbeats holds the time of each node's last heartbeat. It is the only data of this package
+// outside of the state: a new leader gives every node a whole period before the node counts
+// as silent.
 //
-// A server that did not run for a while (it was stopped, its machine was
-// suspended or starved) heard nobody, which says nothing about the nodes. So it
-// watches itself, too, and after a pause gives every node a whole period again.
-// All times are of the monotonic clock, which nobody sets.
+// A server that did not run for some time (it was stopped, or its machine was suspended or
+// starved) received no heartbeats, which says nothing about the nodes. So it also watches
+// itself, and gives every node a whole period after a pause. All times are of the monotonic
+// clock, which cannot be set.
 type Heartbeats struct {
 	silence Silence
 

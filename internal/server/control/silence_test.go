@@ -170,7 +170,7 @@ func TestMassLossIsHeldAndEndsWhenTheNodesComeBack(t *testing.T) {
 		t.Errorf("one minute after, %d are given up, want about the 5 %% of the fleet that a minute allows", given)
 	}
 	n := l.store.Snapshot().Node(lost[3_999])
-	if n.Status != api.NodeStatusReady || n.IsReady() || !strings.Contains(n.StatusDescription, "4000 of 10000 nodes fell silent at once") {
+	if n.Status != api.NodeStatusReady || n.IsReady() || !strings.Contains(n.StatusDescription, "4000 of 10000 nodes fell silent together") {
 		t.Errorf("a silent node is %s (%s), takes work: %t", n.Status, n.StatusDescription, n.IsReady())
 	}
 	if e := n.Events[len(n.Events)-1]; !strings.Contains(e.Message, "Node is silent") {
@@ -181,7 +181,7 @@ func TestMassLossIsHeldAndEndsWhenTheNodesComeBack(t *testing.T) {
 	if l.count(quiet) != 0 || l.count(down) != 0 || len(l.heard) > given+10 {
 		t.Errorf("after they came back %d are silent, %d down, and %d were given up instead of %d", l.count(quiet), l.count(down), len(l.heard), given)
 	}
-	for _, line := range []string{"many nodes are silent at once", "the mass loss of nodes is over"} {
+	for _, line := range []string{"many nodes fell silent together", "the mass loss of nodes is over"} {
 		if n := strings.Count(l.log.String(), line); n != 1 {
 			t.Errorf("the log says %d times %q:\n%s", n, line, l.log)
 		}

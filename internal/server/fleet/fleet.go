@@ -92,11 +92,10 @@ func (t *Tracker) View(ctx context.Context, index uint64) (v *placement.View, er
 	return v, err
 }
 
-// Claim has an order placed on the fleet as it is once it is at least as new as
-// the index, and reserves what place returns before anybody else's turn comes.
-// So workers of this server never place on the same room. Placing is a small
-// part of an evaluation: what the turns cost is far less than what collisions
-// would, as the best node for one is the best for all.
+// Claim calls place with a view that is at least as new as the index, and reserves the
+// returned allocations before the next call. So workers of this server never place on the same
+// capacity. Placement is a small part of an evaluation: the serialization costs far less than
+// collisions would, because the best node for one worker is the best for all.
 func (t *Tracker) Claim(ctx context.Context, index uint64, place func(*placement.View) []*api.Allocation) error {
 	if _, err := t.View(ctx, index); err != nil { // waits before it is this one's turn
 		return err
@@ -111,9 +110,9 @@ func (t *Tracker) Claim(ctx context.Context, index uint64, place func(*placement
 	return nil
 }
 
-// Settle checks allocations on the fleet as it is once it is at least as new as
-// the index: see placement.Check. Those that were claimed for them are given
-// back, and what accept returns is reserved instead, in one go.
+// Settle checks allocations on a view that is at least as new as the index: see
+// placement.Check. It atomically releases their claims and reserves the allocations that
+// accept returns.
 func (t *Tracker) Settle(ctx context.Context, index uint64, claimed, place []*api.Allocation,
 	existing func(id string) *api.Allocation, accept func([]placement.Refusal) []*api.Allocation) error {
 	var reserved []*api.Allocation
@@ -150,8 +149,8 @@ func (t *Tracker) at(ctx context.Context, index uint64, do func()) error {
 	}
 }
 
-// Reserve counts allocations that are being written, so that nobody else
-// places on what they take. The change feed takes them over.
+// Reserve counts allocations that are being written, so that no other placement uses their
+// capacity. The change feed replaces the reservation.
 func (t *Tracker) Reserve(place []*api.Allocation) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -169,7 +168,7 @@ func (t *Tracker) reserve(place []*api.Allocation) {
 	t.view = nil
 }
 
-// Release gives back what was reserved and will not be written.
+// Release releases reservations of allocations that will not be written.
 func (t *Tracker) Release(place []*api.Allocation) {
 	if len(place) == 0 {
 		return
@@ -217,6 +216,5 @@ func (t *Tracker) Free(nodeID string) (api.Usage, bool) {
 // Wait returns once the fleet is at least as new as the index.
 func (t *Tracker) Wait(ctx context.Context, index uint64) error { return t.at(ctx, index, func() {}) }
 
-// OnRelease has f called with what was reserved for nothing, from now on. It
-// must be set before Run.
+// OnRelease sets a function that receives released reservations. Call it before Run.
 func (t *Tracker) OnRelease(released func([]*api.Allocation)) { t.released = released }

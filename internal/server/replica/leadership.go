@@ -111,7 +111,7 @@ func (r *Replica) Degraded() (why string, writable bool) {
 		return fmt.Sprintf("the log cannot be written: %v; reads are answered, changes are refused", failure), false
 	}
 	if err := r.machine.failure.Load(); err != nil {
-		return fmt.Sprintf("the state cannot be kept up to date: %v; reads are answered with what was before, changes are refused", *err), false
+		return fmt.Sprintf("the state cannot be kept up to date: %v; reads return the last good state, changes are rejected", *err), false
 	}
 	if r.disk.isSlow() {
 		return fmt.Sprintf("the disk of %s is slow: a sync took longer than %s (the last one %s); changes wait for it",

@@ -89,8 +89,8 @@ var bodies = sync.Pool{New: func() any { return new([]byte) }}
 // maxBody bounds the buffers that are kept for later proposals.
 const maxBody = 1 << 20
 
-// ProposeEach is Propose with the outcome of each command. The commands, and
-// what they refer to, must not be changed any more: see state.Verbatim.
+// ProposeEach is Propose with the outcome of each command. The caller must not modify the
+// commands or their objects later: see state.Verbatim.
 func (r *Replica) ProposeEach(ctx context.Context, commands ...state.Command) (index uint64, errs []error, err error) {
 	if !r.leading.Load() {
 		return 0, nil, r.notLeading()
@@ -162,7 +162,7 @@ func (r *Replica) answer(e *entry, err error) {
 func (r *Replica) explain(err error) error {
 	switch failure := r.log.Failure(); {
 	case failure != nil:
-		return api.Errorf(api.CodeUnavailable, "the change was not made: the log in %s cannot be written: %v; free or repair the disk, the server goes on by itself", r.config.Dir, failure)
+		return api.Errorf(api.CodeUnavailable, "the change was not made: the log in %s cannot be written: %v; free or repair the disk, and the server continues by itself", r.config.Dir, failure)
 	case errors.Is(err, raft.ErrRaftShutdown):
 		return errShutdown()
 	case errors.Is(err, raft.ErrNotLeader), errors.Is(err, raft.ErrLeadershipTransferInProgress):

@@ -26,8 +26,8 @@ type Config struct {
 	Store  *state.Store // is filled from the directory
 	Logger *slog.Logger // nil: none
 	FS     disk.FS      // that log and snapshots are on; disk.OS
-	// Broken is called, once, when a sync failed: it is not known any more what
-	// is on the disk, and the process is to end. It must not block.
+	// Broken is called, once, when a sync has failed: the content of the disk is unknown, and
+	// the process must end. It must not block.
 	Broken func(error)
 
 	SegmentBytes    int64  // size of a log file; 16 MB
@@ -204,7 +204,7 @@ func (r *Replica) compact() {
 			continue
 		}
 		if err := r.Snapshot(); err != nil {
-			r.logger.Warn("snapshot was not taken: the log goes on growing", "error", err, "next_attempt", snapshotRetry)
+			r.logger.Warn("snapshot failed: the log keeps growing", "error", err, "next_attempt", snapshotRetry)
 			select {
 			case <-r.stop:
 				return
@@ -231,8 +231,8 @@ func (r *Replica) Snapshot() error {
 // closeTimeout bounds how long Close waits for what is in flight.
 const closeTimeout = 5 * time.Second
 
-// Close stops the replica and gives the directory up. Whatever was acknowledged
-// is in it.
+// Close stops the replica and releases the directory, which contains all acknowledged
+// entries.
 func (r *Replica) Close() error {
 	var err error
 	r.stopped.Do(func() {

@@ -91,7 +91,7 @@ func (pr *proposal) end() {
 		pr.ends = append(pr.ends, c)
 	}
 	for _, e := range pr.delivery.Riders {
-		finish(e, api.EvalStatusComplete, "worked out together with evaluation "+api.ShortID(lead.ID))
+		finish(e, api.EvalStatusComplete, "evaluated together with evaluation "+api.ShortID(lead.ID))
 	}
 	if lead != pr.delivery.Blocked {
 		finish(lead, api.EvalStatusComplete, "")

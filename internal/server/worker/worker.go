@@ -63,7 +63,7 @@ func Run(ctx context.Context, env Env) {
 		case errors.Is(err, errLost), ctx.Err() != nil:
 			env.Broker.Nack(d)
 		default:
-			env.Logger.Warn("evaluation not worked out", "evaluation", d.Evaluation.ID, "job", d.Evaluation.JobID,
+			env.Logger.Warn("evaluation failed", "evaluation", d.Evaluation.ID, "job", d.Evaluation.JobID,
 				"attempt", d.Attempt, "error", err)
 			d.Failure = brief(err)
 			env.Broker.Nack(d)

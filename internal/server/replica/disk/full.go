@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SyncError says that a sync failed. What is on the disk is not known any more,
-// and trying again would not tell: who gets it has to stop.
+// SyncError reports a failed sync. The content of the disk is unknown, and a retry would not
+// reveal it: the caller must stop.
 type SyncError struct {
 	Path string
 	Err  error

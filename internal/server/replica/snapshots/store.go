@@ -45,7 +45,7 @@ func compare(a, b name) int {
 	return cmp.Or(cmp.Compare(a.term, b.term), cmp.Compare(a.index, b.index), cmp.Compare(a.milliseconds, b.milliseconds))
 }
 
-// Open opens the directory, or makes it, and removes what was never finished.
+// Open opens or creates the directory, and removes unfinished snapshots.
 func Open(fs disk.FS, dir string) (*Store, error) {
 	s := &Store{fs: fs, dir: dir}
 	if err := disk.MakeDir(fs, dir); err != nil {
@@ -91,7 +91,7 @@ type Snapshot struct {
 	Sealed bool // it has checksums of all its files
 }
 
-// Newest describes the newest snapshot; nil if there is none.
+// Newest describes the newest snapshot; nil if the store is empty.
 func (s *Store) Newest() (*Snapshot, error) {
 	names, err := s.names()
 	if err != nil {

@@ -1,14 +1,14 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package wal keeps the replicated log on disk: segments of checksummed
-// records, one write and one sync for each batch appended.
+// Package wal stores the replicated log on disk: segments of checksummed records, with one
+// write and one sync for each appended batch.
 //
-// What it promises: an append that returned is on the disk; one that failed
-// left nothing behind and may be tried again, unless its sync failed: then
-// nothing is written any more; a record that was damaged is never returned, and
-// is told apart from a write that a crash cut short. It knows nothing of what
-// the entries mean. docs/design/log.md has the invariants and the fault model.
+// Its guarantees: a successful append is on the disk. A failed append left no entry behind and
+// may be retried, unless its sync failed: then all further writes are rejected. A damaged
+// record is never returned, and is distinguished from a write that a crash interrupted. The
+// package does not interpret entries. docs/design/log.md has the invariants and the fault
+// model.
 //
 // # Format
 //
@@ -32,11 +32,10 @@
 //
 // # Torn or damaged
 //
-// A crash in the middle of an append leaves any part of one batch, and nothing
-// after it: the next batch was not begun before the sync returned. So if no
-// valid record of a later batch follows the place where reading stops, the log
-// ends there and what is left over is overwritten. If one does follow, the
-// record was whole once: that is damage, and Open refuses, naming file and
-// offset. Damage to the very last batch looks like a torn append; the replica
-// recognizes it by the index that it noted as acknowledged.
+// A crash during an append leaves any part of one batch, and no data after it: the next batch
+// does not start before the sync returns. So if no valid record of a later batch follows the
+// position where reading stops, the log ends there, and the rest is overwritten. If one
+// follows, the record was once complete: this is damage, and Open fails with the file and
+// the offset. Damage of the very last batch looks like a torn append; the replica detects it
+// by the recorded acknowledged index.
 package wal

@@ -8,7 +8,7 @@ import (
 	"fmt"
 )
 
-// DamageError says that the disk does not hold what was written to it.
+// DamageError reports that the disk does not contain the written data.
 type DamageError struct {
 	File    string
 	Offset  int64

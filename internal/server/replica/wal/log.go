@@ -26,7 +26,7 @@ var _ raft.LogStore = (*Log)(nil)
 // is not asked more often.
 const retryPause = 200 * time.Millisecond
 
-// Log is a raft.LogStore. Reads may go on beside one append.
+// Log is a raft.LogStore. Reads may run concurrently with one append.
 type Log struct {
 	fs    disk.FS
 	dir   string
@@ -99,10 +99,10 @@ func (l *Log) openNext(path string, snapshot uint64, isLast bool) error {
 	case want <= snapshot+1 && first <= snapshot+1 && want < first:
 		return l.removeOldest(n)
 	}
-	return &DamageError{File: path, Index: min(want, first), Problem: fmt.Sprintf("the log goes on with entry %d where entry %d should be: a segment is missing or was cut short", first, want)}
+	return &DamageError{File: path, Index: min(want, first), Problem: fmt.Sprintf("the log continues with entry %d instead of entry %d: a segment is missing or was cut short", first, want)}
 }
 
-// FirstIndex is the index of the oldest entry, 0 if there is none.
+// FirstIndex returns the index of the oldest entry; 0 if the log is empty.
 func (l *Log) FirstIndex() (uint64, error) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -112,7 +112,7 @@ func (l *Log) FirstIndex() (uint64, error) {
 	return max(l.first, l.segments[0].first), nil
 }
 
-// LastIndex is the index of the newest entry, 0 if there is none.
+// LastIndex returns the index of the newest entry; 0 if the log is empty.
 func (l *Log) LastIndex() (uint64, error) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()

@@ -116,7 +116,7 @@ func (s *Stable) Set(key, value []byte) error {
 	return nil
 }
 
-// Sync stores what is stored once more: to learn how the disk does.
+// Sync rewrites the stored values, to test the disk.
 func (s *Stable) Sync() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

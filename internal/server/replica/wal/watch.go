@@ -10,12 +10,12 @@ import (
 	"github.com/reeve-run/reeve/internal/server/replica/disk"
 )
 
-// Watch is told how the disk does. Its functions may be nil, and must not block.
+// Watch receives events of the disk. Its functions may be nil, and must not block.
 type Watch struct {
 	Began  func()                   // a sync begins
 	Synced func(took time.Duration) // and ends; what it was of is on the disk
-	Failed func(err error)          // an append failed; it left nothing behind
-	Broken func(err error)          // a sync failed: nothing is written any more
+	Failed func(err error)          // an append failed, and left no entry behind
+	Broken func(err error)          // a sync failed: all further writes are rejected
 }
 
 func (w Watch) begin() time.Time {

@@ -30,7 +30,7 @@ type Call struct {
 type Fault struct {
 	Err   error         // it fails; a write or sync may have been done in part
 	Crash bool          // the machine or process ends in the middle of it
-	Wait  chan struct{} // it goes on when this is closed
+	Wait  chan struct{} // closed to let it continue
 }
 
 // FS is a disk.FS.
@@ -61,8 +61,8 @@ func (f *FS) Calls() int {
 	return f.calls
 }
 
-// Reboot brings the machine up again after its power failed: of what was not
-// synced, some is there.
+// Reboot restarts the machine after a power failure: a random part of the unsynced data
+// survives.
 func (f *FS) Reboot() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -70,8 +70,7 @@ func (f *FS) Reboot() {
 	f.boot, f.down = f.boot+1, false
 }
 
-// Restart is a process that was killed and started again: all is as it was, on
-// the disk or not.
+// Restart restarts a killed process: all data survives, synced or not.
 func (f *FS) Restart() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
