@@ -49,7 +49,7 @@ func (s *Server) DeleteNodePool(ctx context.Context, name string) (uint64, error
 func (s *Server) checkRegistration() error {
 	if s.store.Snapshot().SchedulerConfig().RejectJobRegistration {
 		return api.Errorf(api.CodeForbidden,
-			"jobs are not taken at the moment: the scheduler's configuration says so (RejectJobRegistration; an operator may set it to false)")
+			"register job: the scheduler's configuration rejects registrations; an operator can set RejectJobRegistration to false")
 	}
 	return nil
 }

@@ -5,8 +5,7 @@
 // leader the broker, the workers, the applier and the controllers. Its verbs
 // are everything that can be asked of a server; one file per noun.
 //
-// A verb checks what it is asked, proposes commands, and returns when they are
-// durable and applied. Reading needs no verb: it goes to Store().Snapshot().
-// Nothing in here may decide where or whether something runs; that is what
-// packages plan and placement are for.
+// A verb validates its request, proposes commands, and returns when they are durable and
+// applied. Reads need no verb: they use Store().Snapshot(). This package must not decide where
+// or whether an instance runs; that is the task of packages plan and placement.
 package server

@@ -44,8 +44,8 @@ func (s *Server) ExplainJob(ctx context.Context, ns, id string) (*api.JobExplana
 	return e, nil
 }
 
-// ExplainNode says of one node whether it could take another instance of each
-// of the job's groups, and everything that is in the way.
+// ExplainNode reports whether one node can take another instance of each of the job's groups,
+// with all obstacles.
 func (s *Server) ExplainNode(ctx context.Context, nodeID, ns, id string) ([]*api.NodeExplanation, error) {
 	x, err := s.explainer(ctx, ns, id)
 	if err != nil {

@@ -68,8 +68,8 @@ func (s *Server) AllInstances(_ context.Context, f InstanceFilter) ([]*api.Insta
 	return slices.Concat(parts...), snap.TableIndex(planTables...), nil
 }
 
-// InstancesByJob is AllInstances for those who do not want all: it yields the
-// instances of one job after another, and derives none before they are asked for.
+// InstancesByJob is AllInstances for readers that may stop early: it yields the instances of
+// one job after another, and derives them on demand.
 func (s *Server) InstancesByJob(f InstanceFilter) (iter.Seq[[]*api.Instance], uint64) {
 	snap, now := s.store.Snapshot(), time.Now()
 	return func(yield func([]*api.Instance) bool) {

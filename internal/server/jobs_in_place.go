@@ -30,7 +30,7 @@ func (s *Server) ChangeJob(ctx context.Context, ns, id string, change *api.JobCh
 			return nil, err
 		}
 		if want := change.JobModifyIndex; want != 0 && want != stored.JobModifyIndex {
-			return nil, api.Errorf(api.CodeConflict, "job %q was changed meanwhile: its job modify index is %d, not %d; look at the change and try again",
+			return nil, api.Errorf(api.CodeConflict, "job %q was changed meanwhile: its job modify index is %d, not %d; check the change and try again",
 				id, stored.JobModifyIndex, want)
 		}
 		resp, err := s.changeJob(ctx, snap, stored, change)

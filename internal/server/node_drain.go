@@ -83,7 +83,7 @@ func (s *Server) PurgeNode(ctx context.Context, nodeID string) (*api.NodePurgeRe
 	return &api.NodePurgeResponse{EvalIDs: ids(cmd.Evaluations), EvalCreateIndex: madeAt(index, cmd.Evaluations), NodeModifyIndex: index, Index: index}, nil
 }
 
-// EvaluateNode has every job looked at that has something on the node.
+// EvaluateNode evaluates every job with allocations on the node.
 func (s *Server) EvaluateNode(ctx context.Context, nodeID string) (*api.NodeEvaluateResponse, error) {
 	snap := s.store.Snapshot()
 	n := snap.Node(nodeID)

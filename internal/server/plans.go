@@ -220,7 +220,7 @@ func (s *Server) decide(ctx context.Context, ns, id string, make func(*state.Sna
 		if first == nil {
 			first = d
 		} else if d.JobCreateIndex != first.JobCreateIndex || d.JobVersion != first.JobVersion || d.Verb != api.VerbStart && d.Run != first.Run {
-			return nil, 0, api.Errorf(api.CodeConflict, "job %q was changed meanwhile: look at its plans and try again", job.ID)
+			return nil, 0, api.Errorf(api.CodeConflict, "job %q was changed meanwhile: check its plans and try again", job.ID)
 		}
 		index, err := s.propose(ctx, cmd)
 		if err == nil {

@@ -11,11 +11,10 @@ import (
 	"github.com/reeve-run/reeve/internal/plan/view"
 )
 
-// TroubleFilter says which troubles are asked for.
+// A TroubleFilter selects troubles.
 type TroubleFilter = view.TroubleFilter
 
-// Troubles returns what keeps a job's instances from being as they should be now,
-// and the index that it is of.
+// Troubles returns the current problems of a job's instances, and their index.
 func (s *Server) Troubles(_ context.Context, ns, id string, of TroubleFilter) ([]*api.Trouble, uint64, error) {
 	snap := s.store.Snapshot()
 	job, err := jobOf(snap, ns, id)

@@ -60,7 +60,7 @@ func checkIndex(id string, current *api.Job, enforce *uint64) error {
 	case current == nil:
 		return api.Errorf(api.CodeConflict, "job %q does not exist: index %d asks for a stored one", id, *enforce)
 	case current.JobModifyIndex != *enforce:
-		return api.Errorf(api.CodeConflict, "job %q was changed meanwhile: its job modify index is %d, not %d; look at the change and try again", id, current.JobModifyIndex, *enforce)
+		return api.Errorf(api.CodeConflict, "job %q was changed meanwhile: its job modify index is %d, not %d; check the change and try again", id, current.JobModifyIndex, *enforce)
 	}
 	return nil
 }

@@ -36,6 +36,6 @@ func (c *SetSchedulerConfig) apply(t *txn) error {
 
 // SchedulerConfigChanged rejects a change that is based on an older configuration.
 func SchedulerConfigChanged(stored *api.SchedulerConfig, enforced uint64) error {
-	return api.Errorf(api.CodeConflict, "the scheduler's configuration was changed meanwhile: its modify index is %d, not %d; look at the change and try again",
+	return api.Errorf(api.CodeConflict, "the scheduler's configuration was changed meanwhile: its modify index is %d, not %d; check the change and try again",
 		stored.ModifyIndex, enforced)
 }

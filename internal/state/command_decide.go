@@ -33,9 +33,9 @@ func (c *Decide) apply(t *txn) error {
 	case t.Decision(d.ID) != nil:
 		return api.Errorf(api.CodeConflict, "decision %s is stored already", api.ShortID(d.ID))
 	case job.CreateIndex != d.JobCreateIndex || job.Version != d.JobVersion:
-		return api.Errorf(api.CodeConflict, "job %q was changed meanwhile: it is at version %d, and %q was decided about version %d; look at its plans and try again", d.JobID, job.Version, d.Verb, d.JobVersion)
+		return api.Errorf(api.CodeConflict, "job %q was changed meanwhile: it is at version %d, and %q was decided about version %d; check its plans and try again", d.JobID, job.Version, d.Verb, d.JobVersion)
 	case c.After != newestDecision(t.Decisions(d.Namespace, d.JobID)):
-		return api.Errorf(api.CodeConflict, "something else was decided about job %q meanwhile: look at its plans and try again", d.JobID)
+		return api.Errorf(api.CodeConflict, "something else was decided about job %q meanwhile: check its plans and try again", d.JobID)
 	}
 	if err := t.checkRun(d); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (t *txn) checkRun(d *api.Decision) error {
 		}
 	}
 	if latest != d.Run {
-		return api.Errorf(api.CodeConflict, "plan %q of job %q has started again in the meantime: look at it and try again", d.Plan, d.JobID)
+		return api.Errorf(api.CodeConflict, "plan %q of job %q has started again in the meantime: check it and try again", d.Plan, d.JobID)
 	}
 	return nil
 }

@@ -10,8 +10,7 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// NodeEvaluations is one evaluation for every job that has something on the
-// node, for when the node is looked at again.
+// NodeEvaluations returns one evaluation for every job with allocations on the node.
 func NodeEvaluations(snap *state.Snapshot, nodeID string, now time.Time) []*api.Evaluation {
 	return nodeEvaluations(snap, nodeID, api.TriggerNodeUpdate, map[api.NamespacedID]bool{}, now)
 }

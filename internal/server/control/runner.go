@@ -24,8 +24,8 @@ type Controller interface {
 	All(*state.Snapshot) []string
 	// Touched adds the keys of the objects that the change is about.
 	Touched(c *state.Change, add func(key string))
-	// Act returns what to do about one object now, and when to look at it
-	// again although nothing changed; zero for never.
+	// Act returns the commands for one object, and the time at which to call it again without
+	// a change; zero for never.
 	Act(snap *state.Snapshot, key string, now time.Time) (cmds []state.Command, wake time.Time)
 }
 

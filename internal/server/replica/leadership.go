@@ -120,7 +120,7 @@ func (r *Replica) Degraded() (why string, writable bool) {
 	return "", true
 }
 
-// Stats is what operators look at.
+// Stats holds the replica's statistics for operators.
 type Stats struct {
 	ServerID      string
 	IsLeader      bool

@@ -149,11 +149,10 @@ func (l *Log) GetLog(index uint64, entry *raft.Log) error {
 	return raft.ErrLogNotFound
 }
 
-// Rebase tells the log that a snapshot holds everything up to the entry of that
-// index and term. What the log has stays if it is the same history: entries
-// behind the snapshot may have been acknowledged. Of another history, and where
-// the log ends before the snapshot does, only entries behind the snapshot stay:
-// raft compares those with the leader's itself.
+// Rebase informs the log that a snapshot holds everything up to the entry with that index and
+// term. The log keeps its entries if they have the same history, because entries behind the
+// snapshot may have been acknowledged. Otherwise, and where the log ends before the snapshot,
+// it keeps only entries behind the snapshot, which raft compares with the leader's.
 func (l *Log) Rebase(index, term uint64) error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
