@@ -94,7 +94,7 @@ func TestUniqueTargetsEscapeTheClass(t *testing.T) {
 	}
 }
 
-func TestSuits(t *testing.T) {
+func TestIsFeasible(t *testing.T) {
 	node := testNode(1)
 	for _, test := range []struct {
 		name   string

@@ -170,7 +170,7 @@ func IsFeasible(job *api.Job, group *api.Group, n *api.Node) (reason string, ok 
 	return NewSuitability(job, group).Of(n)
 }
 
-// A Suitability evaluates Suits for one group and many nodes. It belongs to one goroutine.
+// A Suitability evaluates IsFeasible for one group and many nodes. It belongs to one goroutine.
 type Suitability struct {
 	rules   *rules
 	classes map[string]string // by computed class: the obstacle shared by all nodes of the class, or ""
@@ -181,7 +181,7 @@ func NewSuitability(job *api.Job, group *api.Group) *Suitability {
 	return &Suitability{newRules(job, group, Policy{}), make(map[string]string)}
 }
 
-// Of is Suits for the node.
+// Of is IsFeasible for the node.
 func (s *Suitability) Of(n *api.Node) (reason string, ok bool) {
 	if n == nil {
 		return "the node is not registered", false
