@@ -42,11 +42,11 @@ type indexPosition struct {
 
 // touch marks the slot's node as possibly changed.
 func (f *Fleet) touch(slot int32) {
-	for int(slot) >= len(f.seats) {
-		f.seats = append(f.seats, indexPosition{})
+	for int(slot) >= len(f.indexPositions) {
+		f.indexPositions = append(f.indexPositions, indexPosition{})
 	}
-	if !f.seats[slot].stale {
-		f.seats[slot].stale = true
+	if !f.indexPositions[slot].stale {
+		f.indexPositions[slot].stale = true
 		f.stale = append(f.stale, slot)
 	}
 }
@@ -55,7 +55,7 @@ func (f *Fleet) touch(slot int32) {
 func (f *Fleet) reindex() {
 	f.ready.epoch = f.epoch
 	for _, slot := range f.stale {
-		s := &f.seats[slot]
+		s := &f.indexPositions[slot]
 		s.stale = false
 		n := slot >> pageBits
 		p := f.chapters[n>>chapterBits].pages[n&(chapterSize-1)]

@@ -163,7 +163,7 @@ func (m classMatches) of(n *api.Node) bool {
 	})
 }
 
-// assignDevices chooses the device group of the node for each device block: s.seats[i] is
+// assignDevices chooses the device group of the node for each device block: s.assignedDevices[i] is
 // the group of block i. If the node cannot serve all blocks together, assignDevices
 // returns the first block that it cannot serve alone, or else the last block.
 func (s *resources) assignDevices(n *api.Node, o *overlay) (missing *deviceRequest, ok bool) {
@@ -207,7 +207,7 @@ func (s *resources) assignDevicesFrom(i int, matches [][]deviceMatch) bool {
 			continue
 		}
 		s.free[m.group] -= a.count
-		s.seats[i] = m
+		s.assignedDevices[i] = m
 		ok := s.assignDevicesFrom(i+1, matches)
 		s.free[m.group] += a.count
 		if ok {
@@ -222,7 +222,7 @@ func (s *resources) assignDevicesFrom(i int, matches [][]deviceMatch) bool {
 func (s *resources) pickDevices(n *api.Node, o *overlay) []*api.AllocatedDevice {
 	var given []*api.AllocatedDevice
 	for i, a := range s.devices {
-		g := n.Resources.Devices[s.seats[i].group]
+		g := n.Resources.Devices[s.assignedDevices[i].group]
 		d := &api.AllocatedDevice{Vendor: g.Vendor, Type: g.Type, Name: g.Name, DeviceIDs: make([]string, 0, a.count)}
 		for _, instance := range g.Instances {
 			if len(d.DeviceIDs) == a.count {

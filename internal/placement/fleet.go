@@ -22,18 +22,18 @@ type Source interface {
 // A Fleet holds the current nodes and the resources taken on each. The change feed keeps
 // it current. One goroutine at a time may call its methods; any goroutine may use a View.
 type Fleet struct {
-	chapters []*directory
-	epoch    uint64 // grows with each View; data of an older epoch is shared with a View
-	slots    *btree.Map[string, int32]
-	free     []int32 // slots of removed nodes
-	nodes    int
-	classes  []*nodeClass // append-only until renumbered, because views share it
-	kindOf   map[string]int32
-	counts   *classCounts
-	seats    []indexPosition // by slot
-	stale    []int32         // slots that reindex must update
-	ready    index
-	cache    *feasibilityCache
+	chapters       []*directory
+	epoch          uint64 // grows with each View; data of an older epoch is shared with a View
+	slots          *btree.Map[string, int32]
+	free           []int32 // slots of removed nodes
+	nodes          int
+	classes        []*nodeClass // append-only until renumbered, because views share it
+	classIndex     map[string]int32
+	counts         *classCounts
+	indexPositions []indexPosition // by slot
+	stale          []int32         // slots that reindex must update
+	ready          index
+	cache          *feasibilityCache
 	// classesFrom changes whenever classes are renumbered. Class numbers compare only
 	// within one classesFrom.
 	classesFrom uint64
@@ -45,10 +45,10 @@ type Fleet struct {
 // NewFleet returns a fleet with the content of the source.
 func NewFleet(src Source) *Fleet {
 	f := &Fleet{
-		slots:    new(btree.Map[string, int32]),
-		kindOf:   make(map[string]int32),
-		reserved: make(map[string]*api.Allocation),
-		counts:   &classCounts{}, cache: &feasibilityCache{byKey: make(map[string]*feasibility)},
+		slots:      new(btree.Map[string, int32]),
+		classIndex: make(map[string]int32),
+		reserved:   make(map[string]*api.Allocation),
+		counts:     &classCounts{}, cache: &feasibilityCache{byKey: make(map[string]*feasibility)},
 	}
 	for n := range src.Nodes() {
 		f.Change((*api.Node)(nil), n)
@@ -237,7 +237,7 @@ func (f *Fleet) classOf(n *api.Node) int32 {
 	if class == "" {
 		class = api.ComputeClass(n)
 	}
-	if k, ok := f.kindOf[class]; ok {
+	if k, ok := f.classIndex[class]; ok {
 		return k
 	}
 	if len(f.classes) > 2*f.nodes+spareClasses {
@@ -245,7 +245,7 @@ func (f *Fleet) classOf(n *api.Node) int32 {
 	}
 	k := int32(len(f.classes))
 	f.classes = append(f.classes, &nodeClass{id: class, node: n})
-	f.kindOf[class] = k
+	f.classIndex[class] = k
 	return k
 }
 
@@ -259,18 +259,18 @@ func (f *Fleet) forgetClasses() {
 	f.classes = nil
 	f.classesFrom++
 	f.counts = &classCounts{epoch: f.epoch}
-	clear(f.kindOf)
+	clear(f.classIndex)
 	for slot := range int32(f.nodes) {
 		p, i := f.at(slot)
 		if p.class[i] == noClass {
 			continue
 		}
 		class := old[p.class[i]].id
-		k, ok := f.kindOf[class]
+		k, ok := f.classIndex[class]
 		if !ok {
 			k = int32(len(f.classes))
 			f.classes = append(f.classes, &nodeClass{id: class, node: p.nodes[i]})
-			f.kindOf[class] = k
+			f.classIndex[class] = k
 		}
 		p.ownColumns()
 		p.class[i] = k

@@ -23,9 +23,9 @@ type resources struct {
 	networks []string // host networks of the requested ports
 	static   []requestedPort
 
-	found map[string]classMatches // by computed class
-	free  []int                   // free devices by the node's device group
-	seats []deviceMatch           // assigned device group by device block
+	found           map[string]classMatches // by computed class
+	free            []int                   // free devices by the node's device group
+	assignedDevices []deviceMatch           // assigned device group by device block
 }
 
 // newResources returns the group's needs, or nil if the group has none.
@@ -62,7 +62,7 @@ func newResources(g *api.Group, ask *portRequest) *resources {
 	if s.cores == 0 && len(s.devices) == 0 && len(s.networks) == 0 {
 		return nil
 	}
-	s.seats = make([]deviceMatch, len(s.devices))
+	s.assignedDevices = make([]deviceMatch, len(s.devices))
 	return s
 }
 
@@ -166,7 +166,7 @@ func (s *resources) score(n *api.Node, o *overlay) float64 {
 	sum, n2 := 0.0, 0
 	for i, a := range s.devices {
 		if len(a.wishes) > 0 {
-			sum += s.seats[i].score
+			sum += s.assignedDevices[i].score
 			n2++
 		}
 	}

@@ -14,20 +14,19 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// What a drain does with an allocation depends on what it is of:
+// The action of a drain on an allocation depends on its job:
 //
-//   - a service's instances move as the group's migrate block says: so many at
-//     a time that at most max_parallel of the group's instances do not serve.
-//     An instance serves when it runs and was found healthy; so the next one
-//     moves when the replacement of the one before is healthy. What does not
-//     serve anyway moves at once. Nodes that are drained together share this;
-//   - a batch job's go on until they end, or the deadline;
-//   - system jobs' are stopped when nothing else is left, unless they are left
-//     alone altogether;
-//   - at the deadline everything that is left is stopped at once.
+//   - Instances of services move as the group's migrate block says: at most
+//     max_parallel instances of the group are out of service at the same time. An
+//     instance is in service when it runs and was found healthy, so the next one
+//     moves when the previous replacement is healthy. Instances that are out of
+//     service move immediately. Nodes that are drained together share the limit.
+//   - Instances of batch jobs continue until they end, or until the deadline.
+//   - Instances of system jobs are stopped last, unless the drain ignores them.
+//   - At the deadline all remaining instances are stopped.
 //
-// A drain is complete when nothing that has to leave runs any more: not when it
-// was told to stop, but when its node says that it has ended.
+// A drain is complete when all allocations that must leave have ended, as reported by their
+// node.
 //
 // Nothing of this is remembered: the marks on allocations, and how their
 // replacements are, say how far each drain is.

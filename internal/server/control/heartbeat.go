@@ -12,31 +12,30 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// heartbeat marks silent nodes as down, or as disconnected where a group there
-// says how long that may last, and has what they ran looked at. When many nodes
-// fall silent at once it marks them as silent first: they get nothing new, keep
-// what they run, and are given up one after the other if they do not come back.
+// heartbeat marks silent nodes as down, or as disconnected if a group permits an absence, and
+// evaluates the jobs of their allocations. If many nodes fall silent together, it first marks
+// them as silent: they get no new allocations, keep theirs, and are marked down one after the
+// other unless they return.
 type heartbeat struct {
 	h   *Heartbeats
 	log *slog.Logger
 }
 
-// NewHeartbeat returns the controller of silent nodes. Its keys are node ids,
-// and one for all that are listened to.
+// NewHeartbeat returns the controller of silent nodes. Its keys are node ids, and one key for
+// all nodes that send heartbeats.
 func NewHeartbeat(h *Heartbeats, log *slog.Logger) Controller { return heartbeat{h, log} }
 
-// everybody is the key of all nodes that are listened to.
-const everybody = "\x00everybody"
+// allNodesKey is the key of all nodes that send heartbeats.
+const allNodesKey = "\x00everybody"
 
-// lookAgain is how often a disconnected node is looked at.
-const lookAgain = 15 * time.Second
+// recheckInterval is the interval at which a disconnected node is examined.
+const recheckInterval = 15 * time.Second
 
-// together is how far apart nodes are given up: so many jobs are evaluated less
-// often.
-const together = 250 * time.Millisecond
+// lossInterval is the interval between losses of nodes, so that jobs are evaluated less often.
+const lossInterval = 250 * time.Millisecond
 
-// givenUpAtOnce bounds the nodes that one log entry is about.
-const givenUpAtOnce = 512
+// maxLostPerEntry bounds the nodes in one log entry.
+const maxLostPerEntry = 512
 
 func (heartbeat) Name() string { return "heartbeat" }
 
@@ -44,7 +43,7 @@ func (heartbeat) All(snap *state.Snapshot) (keys []string) {
 	for n := range snap.Nodes() {
 		keys = append(keys, n.ID)
 	}
-	return append(keys, everybody)
+	return append(keys, allNodesKey)
 }
 
 func (heartbeat) Touched(c *state.Change, add func(string)) {
@@ -64,7 +63,7 @@ func (heartbeat) Touched(c *state.Change, add func(string)) {
 }
 
 func (b heartbeat) Act(snap *state.Snapshot, key string, now time.Time) ([]state.Command, time.Time) {
-	if key == everybody {
+	if key == allNodesKey {
 		return b.listen(snap, now)
 	}
 	n := snap.Node(key)
@@ -87,8 +86,8 @@ func (b heartbeat) Act(snap *state.Snapshot, key string, now time.Time) ([]state
 	}
 	until := time.Unix(n.StatusUpdatedAt, 0).Add(lostAfter(snap, n.ID))
 	if now.Before(until) {
-		// What may wait that long may end before.
-		return cmds, now.Add(min(until.Sub(now), lookAgain))
+		// An allocation with a longer limit may end before it.
+		return cmds, now.Add(min(until.Sub(now), recheckInterval))
 	}
 	return append(cmds, &state.UpdateNodeStatus{
 		NodeID: n.ID, Status: api.NodeStatusDown, Time: now.UnixNano(),
@@ -102,18 +101,18 @@ func isUp(n *api.Node) bool {
 	return n != nil && n.Status != api.NodeStatusDown && n.Status != api.NodeStatusDisconnected
 }
 
-// listen gives up nodes that have been silent for too long.
+// listen marks the nodes that have been silent for too long.
 func (b heartbeat) listen(snap *state.Snapshot, now time.Time) (cmds []state.Command, next time.Time) {
 	v := b.h.findMissed(now, func(id string) bool { return isUp(snap.Node(id)) })
 	b.tell(v)
 	next = v.next
-	more := false // than one log entry is about
+	more := false // than fit into one log entry
 	for _, id := range v.held {
 		n := snap.Node(id)
 		if n.SilentSince != 0 {
 			continue
 		}
-		if len(cmds) == givenUpAtOnce {
+		if len(cmds) == maxLostPerEntry {
 			more = true
 			break
 		}
@@ -123,22 +122,22 @@ func (b heartbeat) listen(snap *state.Snapshot, now time.Time) (cmds []state.Com
 	}
 	seen := map[api.NamespacedID]bool{}
 	for i, id := range v.gone {
-		if i == givenUpAtOnce {
+		if i == maxLostPerEntry {
 			more = true
 			break
 		}
 		cmds = append(cmds, b.giveUp(snap, snap.Node(id), seen, now))
 	}
-	switch later := now.Add(together); {
+	switch later := now.Add(lossInterval); {
 	case more:
 		next = now
 	case len(cmds) > 0 && next.Before(later):
-		next = later // what falls silent one after the other is given up together
+		next = later // nodes that fall silent one after the other are marked together
 	}
 	return cmds, next
 }
 
-// giveUp marks a silent node. A job that is evaluated already is not again.
+// giveUp marks a silent node. It evaluates no job that was already evaluated.
 func (b heartbeat) giveUp(snap *state.Snapshot, n *api.Node, seen map[api.NamespacedID]bool, now time.Time) state.Command {
 	cmd := &state.UpdateNodeStatus{
 		NodeID: n.ID, Status: api.NodeStatusDown, Time: now.UnixNano(),
@@ -161,7 +160,7 @@ func (v missedHeartbeats) why() string {
 	return fmt.Sprintf("no heartbeat, but %d of %d nodes fell silent together: a broken network is likelier than so many losses", v.late, v.nodes)
 }
 
-// tell logs that a mass loss begins or ends.
+// tell logs the start or end of a mass loss.
 func (b heartbeat) tell(v missedHeartbeats) {
 	switch {
 	case v.begin:
@@ -172,8 +171,8 @@ func (b heartbeat) tell(v missedHeartbeats) {
 	}
 }
 
-// lostAfter is the longest time for which something that runs on the node may
-// do so without being heard of; 0 when nothing may.
+// lostAfter returns the longest time for which an allocation on the node may run without a
+// heartbeat; 0 if none may.
 func lostAfter(snap *state.Snapshot, nodeID string) (longest time.Duration) {
 	for a := range snap.AllocationsByNode(nodeID) {
 		if a.IsTerminal() {
@@ -193,8 +192,8 @@ func lostAfter(snap *state.Snapshot, nodeID string) (longest time.Duration) {
 	return longest
 }
 
-// strandedJobs are evaluations of jobs that have something on a node that went
-// down, if that came there after the evaluations that its going down made.
+// strandedJobs returns evaluations of jobs whose allocations arrived on a lost node after the
+// evaluations of its loss.
 func strandedJobs(snap *state.Snapshot, n *api.Node, now time.Time) (evals []*api.Evaluation) {
 	late := map[api.NamespacedID]bool{}
 	for a := range snap.AllocationsByNode(n.ID) {

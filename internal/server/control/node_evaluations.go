@@ -25,7 +25,7 @@ func ReturnEvaluations(snap *state.Snapshot, nodeID string, seen map[api.Namespa
 	return nodeEvaluations(snap, nodeID, trigger, seen, now)
 }
 
-// nodeEvaluations leaves out jobs in seen, and adds to it.
+// nodeEvaluations skips the jobs in seen, and adds the others to it.
 func nodeEvaluations(snap *state.Snapshot, nodeID, trigger string, seen map[api.NamespacedID]bool, now time.Time) (evals []*api.Evaluation) {
 	var modified uint64
 	if n := snap.Node(nodeID); n != nil {

@@ -19,9 +19,8 @@ const (
 	revertsTo    = " - rolling back to job version %d"
 )
 
-// rollout ends deployments: well when all is healthy, badly when nothing moves
-// any more. What moves them on is the evaluation that comes with every change
-// of an allocation's health.
+// rollout ends deployments: successfully when all instances are healthy, and as failed without
+// progress. The evaluation that follows every change of an allocation's health advances them.
 type rollout struct{}
 
 // NewRollout returns the controller of deployments. Its keys are jobs.

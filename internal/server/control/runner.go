@@ -16,24 +16,23 @@ import (
 	"github.com/reeve-run/reeve/internal/heap"
 )
 
-// A Controller keeps one thing about the fleet as it should be, one object at
-// a time. The runner calls its methods from one goroutine at a time each.
+// A Controller maintains one aspect of the cluster, one object at a time. The runner calls the
+// methods of a controller from one goroutine.
 type Controller interface {
 	Name() string
-	// All lists the keys of every object that may need something.
+	// All returns the keys of all objects that may need an action.
 	All(*state.Snapshot) []string
-	// Touched adds the keys of the objects that the change is about.
+	// Touched adds the keys of the objects that a change concerns.
 	Touched(c *state.Change, add func(key string))
 	// Act returns the commands for one object, and the time at which to call it again without
 	// a change; zero for never.
 	Act(snap *state.Snapshot, key string, now time.Time) (cmds []state.Command, wake time.Time)
 }
 
-// Env is what a Runner needs from its server.
+// Env holds the parts of the server that a Runner uses.
 type Env struct {
 	Store *state.Store
-	// Propose returns when the commands are applied: one error per command, or
-	// one for all.
+	// Propose returns when the commands are applied: one error per command, or one for all.
 	Propose func(context.Context, ...state.Command) ([]error, error)
 	Logger  *slog.Logger
 }
@@ -41,10 +40,10 @@ type Env struct {
 // passSize bounds the commands that one pass proposes.
 const passSize = 1024
 
-// maxNap is how long the runner sleeps at most when something will be due.
-const maxNap = 30 * time.Second
+// maxSleep bounds the runner's sleep while an action is scheduled.
+const maxSleep = 30 * time.Second
 
-// retryAfter is how long the runner waits after a failed proposal.
+// retryAfter is the delay after a failed proposal.
 const retryAfter = time.Second
 
 // Run drives the controllers until ctx ends.
@@ -94,7 +93,7 @@ func (l *loop) apply(b *state.Batch) {
 	}
 }
 
-// touch marks a key dirty; the caller holds the lock.
+// touch marks a key as dirty. The caller holds the lock.
 func (l *loop) touch(key string) {
 	if l.dirty[key] {
 		return
@@ -123,7 +122,7 @@ func (l *loop) run(ctx context.Context) {
 	}
 }
 
-// pass acts on dirty and due keys, and reports whether some are left.
+// pass acts on dirty and due keys, and reports whether some remain.
 func (l *loop) pass(ctx context.Context) bool {
 	now := time.Now()
 	keys := l.take(now)
@@ -160,7 +159,7 @@ func (l *loop) pass(ctx context.Context) bool {
 	}
 	for i, err := range errs {
 		if err != nil {
-			// Something changed since the snapshot: look again.
+			// The object has changed since the snapshot: call Act again.
 			l.env.Logger.Debug("controller's command refused", "controller", l.c.Name(), "key", owners[i], "error", err)
 			l.setWake(owners[i], now.Add(retryAfter))
 		}
@@ -168,7 +167,7 @@ func (l *loop) pass(ctx context.Context) bool {
 	return true
 }
 
-// take empties the queue of dirty keys and adds those whose time has come.
+// take empties the queue of dirty keys, and adds the due keys.
 func (l *loop) take(now time.Time) []string {
 	l.mu.Lock()
 	keys := l.queue
@@ -201,12 +200,12 @@ func (l *loop) untilWake(now time.Time) time.Duration {
 	if !ok {
 		return time.Hour
 	}
-	// No longer than this at once: a timer stands still while the machine
-	// sleeps, and does not know that its clock was set.
-	return min(first.at.Sub(now), maxNap)
+	// Bound the sleep: a timer stops while the machine is suspended, and does not notice that
+	// the clock was set.
+	return min(first.at.Sub(now), maxSleep)
 }
 
-// setWake replaces the time at which a key is looked at again.
+// setWake sets the time of a key's next action.
 func (l *loop) setWake(key string, at time.Time) {
 	w := l.wakes[key]
 	switch {
@@ -224,7 +223,7 @@ func (l *loop) setWake(key string, at time.Time) {
 	}
 }
 
-// wake is when a key is looked at although nothing touched it.
+// A wake is the scheduled time of a key's action.
 type wake struct {
 	key   string
 	at    time.Time

@@ -17,7 +17,7 @@ import (
 )
 
 // everybody is the heartbeat controller's key of all nodes.
-const everybody = "\x00everybody"
+const allNodesKey = "\x00everybody"
 
 var silence = control.Silence{TTL: 10 * time.Second, Grace: 4 * time.Second, MassLoss: control.DefaultMassLoss}
 
@@ -60,7 +60,7 @@ func listen(t *testing.T, nodes int) *listener {
 
 func (l *listener) act(key string) {
 	cmds, wake := l.c.Act(l.store.Snapshot(), key, l.now)
-	if key == everybody {
+	if key == allNodesKey {
 		l.wake = wake
 	}
 	l.apply(cmds...)
@@ -91,7 +91,7 @@ func (l *listener) pass(d time.Duration) {
 			if l.wake.After(l.now) {
 				break
 			}
-			l.act(everybody)
+			l.act(allNodesKey)
 		}
 	}
 }
@@ -236,7 +236,7 @@ func TestServerThatStoodStillGivesEverybodyAWholePeriod(t *testing.T) {
 	l := listen(t, 15)
 	l.pass(20 * time.Second)
 	l.now = l.now.Add(10 * time.Minute) // SIGSTOP: nobody was heard meanwhile
-	l.act(everybody)
+	l.act(allNodesKey)
 	if got := l.count(down); got != 0 {
 		t.Fatalf("%d nodes are down because the server stood still", got)
 	}
