@@ -29,10 +29,10 @@ func namespaceApplyCommand(c *cli) *command {
 		use:   "apply NAMESPACE|FILE",
 		short: "Create or change a namespace",
 		long: `Creates a namespace, or changes the settings that the flags name. With a file
-("-" is stdin), the whole namespace becomes as the file says. The file is HCL, or
-JSON with -json or a name that ends in .json. An argument with a dot is a file,
-because names of namespaces have none. The parent of a nested namespace must
-exist.`,
+("-" is stdin), the whole namespace becomes as the file says. The file is HCL,
+or JSON with -json or a name that ends in .json. An argument with a dot is a
+file, because names of namespaces have none. The parent of a nested namespace
+must exist.`,
 		example: `reeve namespace apply dev
 reeve namespace apply -description "for experiments" -meta team=web dev/sandbox
 reeve namespace apply dev.hcl`,
