@@ -74,4 +74,14 @@ type CatalogUpdate struct {
 	Nodes    []string        `json:",omitempty"` // nodes that have reported their allocations: all of them if Complete, otherwise the new ones
 	Entries  []*CatalogEntry `json:",omitempty"` // new or changed entries
 	Removed  []string        `json:",omitempty"` // allocation ids
+	Stacks   []*StackShare   `json:",omitempty"` // shares of stacks: all if Complete, otherwise the changed ones
+}
+
+// A StackShare is the part of its unit's traffic that a stack receives. The instances of a
+// stack without a share belong to an ordinary job.
+type StackShare struct {
+	Namespace string
+	Stack     string  // also the id of its job
+	Share     float64 // from 0 to 1
+	Removed   bool    `json:",omitempty"` // reports that the stack is terminated
 }

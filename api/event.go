@@ -17,6 +17,9 @@ const (
 	TopicCallback   = "Callback" // callbacks about the end of jobs
 	TopicDomain     = "Domain"
 	TopicNamespace  = "Namespace"
+	TopicStack      = "Stack"
+	TopicUnit       = "Unit"     // rules of units
+	TopicShift      = "Shift"    // of traffic between stacks
 	TopicInstance   = "Instance" // derived: the instance of each allocation that holds one
 	TopicService    = "Service"  // derived: services of routable allocations
 )
@@ -48,6 +51,14 @@ const (
 	EventTypeCallbackDeleted    = "CallbackDeleted"
 	EventTypeDomainFresh        = "DomainFresh"
 	EventTypeDomainStale        = "DomainStale" // ended early; the regular end is not an event
+	EventTypeStackState         = "StackState"  // new status, verdict or expiry
+	EventTypeStackForgotten     = "StackForgotten"
+	EventTypeUnitUpserted       = "UnitUpserted"
+	EventTypeUnitDeleted        = "UnitDeleted"
+	EventTypeShiftStep          = "ShiftStep"
+	EventTypeShiftWaiting       = "ShiftWaiting"
+	EventTypeShiftReversed      = "ShiftReversed"
+	EventTypeShiftDone          = "ShiftDone"
 	EventTypeInstanceCreated    = "InstanceCreated"
 	EventTypeInstanceChanged    = "InstanceChanged"
 	EventTypeInstanceCrashed    = "InstanceCrashed" // its outcome follows in other events

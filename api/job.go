@@ -75,6 +75,7 @@ type Job struct {
 	Plans           []*PlanSpec `json:",omitempty"`
 	Domain          string      `json:",omitempty"` // domain whose freshness guards its instances
 	Annotation      string      `json:",omitempty"` // data for its owner; at most MaxAnnotation bytes
+	Stack           *StackSpec  `json:",omitempty"` // makes the job a unit that is deployed in versions
 
 	// Of batch jobs, written by the user.
 

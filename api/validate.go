@@ -120,7 +120,7 @@ func (j *Job) validate(c *complaints) {
 		total = min(total+min(max(g.Size(), 0), maxInstances+1), maxNumber)
 		g.validate(c, j, i)
 	}
-	for _, p := range slices.Concat(j.BatchProblems(), j.LifecycleProblems(), j.PlanProblems()) {
+	for _, p := range slices.Concat(j.BatchProblems(), j.LifecycleProblems(), j.PlanProblems(), j.StackProblems()) {
 		c.add("%s", p.Text)
 	}
 	if total > maxInstances {

@@ -50,10 +50,10 @@ func (s *succession) next(u *api.CatalogUpdate, now time.Time) *api.CatalogUpdat
 		delete(s.held, id)
 	}
 	gone := s.release(u.Nodes, now)
-	if len(u.Entries)+len(u.Removed)+len(gone) == 0 {
+	if len(u.Entries)+len(u.Removed)+len(gone)+len(u.Stacks) == 0 {
 		return nil
 	}
-	return &api.CatalogUpdate{Index: s.position.Index, Entries: u.Entries, Removed: slices.Concat(u.Removed, gone)}
+	return &api.CatalogUpdate{Index: s.position.Index, Entries: u.Entries, Removed: slices.Concat(u.Removed, gone), Stacks: u.Stacks}
 }
 
 // begin applies a complete update.

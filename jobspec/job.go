@@ -51,6 +51,7 @@ var jobSchema = &schema[jobText]{
 		"reschedule":    one(rescheduleSchema, func(j *jobText) **api.Reschedule { return &j.Reschedule }),
 		"migrate":       one(migrateSchema, func(j *jobText) **api.Migrate { return &j.Migrate }),
 		"callback":      one(callbackSchema, func(j *jobText) **api.JobCallback { return &j.Callback }),
+		"stack":         one(stackSchema, func(j *jobText) **api.StackSpec { return &j.Stack }),
 		"meta":          texts(func(j *jobText) *map[string]string { return &j.Meta }),
 		"ui":            one(uiSchema, func(j *jobText) **api.JobUI { return &j.UI }),
 		"vault":         one(vaultSchema, func(j *jobText) **api.Vault { return &j.vault }),

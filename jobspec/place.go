@@ -21,6 +21,8 @@ type place struct {
 // placedKeys lists the keys that api.Problem may name.
 var placedKeys = []string{
 	"after", "daemon", "fate", "timeout", "max_pending", "max_rejections", "url", "headers", "secret", "give_up_after",
+	"version", "initial_ttl", "extend_ttl", "grace", "idle", "max_stacks", "policy", "majors", "features", "patches", "host", "route",
+	"over", "steps", "after_failure", "min_requests", "interval", "failures", "metric", "max", "than", "http",
 }
 
 // notePlace records the position of a part of a job.
@@ -56,7 +58,7 @@ func (d *decoder) checkWhole(j *api.Job) {
 }
 
 func wholeProblems(j *api.Job) []api.Problem {
-	return slices.Concat(j.BatchProblems(), j.LifecycleProblems(), j.PlanProblems())
+	return slices.Concat(j.BatchProblems(), j.LifecycleProblems(), j.PlanProblems(), j.StackProblems())
 }
 
 // notePlace records the position of a part of a JSON or YAML tree.

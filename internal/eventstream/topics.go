@@ -112,7 +112,9 @@ func declaredTopics() []topic {
 			if c.Op == state.Delete {
 				object = c.Old
 			}
-			e.Type, e.Key, e.Payload = n.EventType(c.Op, object), n.Key(object), map[string]any{n.Topic: object}
+			key := n.EventKey(object)
+			e.Key, e.Namespace, e.FilterKeys = key.Key, key.Namespace, key.FilterKeys
+			e.Type, e.Payload = n.EventType(c.Op, object), map[string]any{n.Topic: object}
 		}
 		t.events = func(v *state.Snapshot) iter.Seq[*api.Event] { return currentEvents(&t, n.All(v, "")) }
 		declared = append(declared, t)

@@ -23,7 +23,7 @@ func TestTablesWithoutATopicAreKnown(t *testing.T) {
 			without = append(without, table.String())
 		}
 	}
-	want := []string{"job versions", "scaling", "scheduler configuration", "uninstalled jobs"}
+	want := []string{"job versions", "scaling", "scheduler configuration", "audit records", "lifecycle sweeps", "stack jobs", "uninstalled jobs"}
 	if diff := cmp.Diff(want, without); diff != "" {
 		t.Errorf("tables without a topic (-want +got):\n%s", diff)
 	}
@@ -43,7 +43,7 @@ func TestEveryTopicIsDocumented(t *testing.T) {
 
 // fieldOf is a field of each topic's payload.
 var fieldOf = map[string]string{
-	api.TopicNodePool: "Name", api.TopicDomain: "Name", api.TopicNamespace: "Name",
+	api.TopicNodePool: "Name", api.TopicDomain: "Name", api.TopicNamespace: "Name", api.TopicUnit: "Name",
 	api.TopicPlan: "Verb", api.TopicInstance: "State", api.TopicService: "ServiceName",
 }
 

@@ -87,7 +87,12 @@ func (c *call) catalogLine(m *live.Message) ([]byte, error) {
 			u.Entries = append(u.Entries, e)
 		}
 	}
-	if !u.Complete && len(u.Entries) == 0 && len(u.Removed) == 0 && len(u.Nodes) == 0 {
+	for _, s := range m.Stacks {
+		if c.inNamespace(s.Namespace) {
+			u.Stacks = append(u.Stacks, s)
+		}
+	}
+	if !u.Complete && len(u.Entries)+len(u.Removed)+len(u.Nodes)+len(u.Stacks) == 0 {
 		return nil, nil
 	}
 	return (&live.Message{CatalogUpdate: u}).Line()

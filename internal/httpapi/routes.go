@@ -41,6 +41,10 @@ var (
 	domains     = state.TableDomains
 	namespaces  = state.TableNamespaces
 	uninstalled = state.TableUninstalled
+	stacks      = state.TableStacks
+	units       = state.TableUnits
+	shifts      = state.TableShifts
+	audit       = state.TableAudit
 )
 
 // planTables are the tables that plans and instances are derived from.
@@ -97,6 +101,32 @@ func routes() []route {
 		read("/v1/job/{id}/callbacks", ReadJob, "Lists a job's completion callbacks, newest first.", getJobCallbacks).blocking(callbacks),
 		list("/v1/callbacks", ReadJob, "Lists callbacks, oldest first.", callbacksByTime, listCallbacks, showCallback).blocking(callbacks).params("job", "status"),
 		read("/v1/callback/{id}", ReadJob, "Returns a callback: the outcome of a job, the receiver, and the state of its delivery.", getCallback).blocking(callbacks),
+		read("/v1/stacks", ReadJob, "Lists stacks by unit, newest version first, without terminated ones.", listStacks).blocking(stacks, units, shifts).params("unit", "version", "status"),
+		write(put, "/v1/stacks", SubmitJob, "Deploys stacks: versions of units. A version that is deployed already with the same content is a success.", deployStacks).strict(),
+		write(put, "/v1/stacks/plan", SubmitJob, "Checks a deployment of stacks without storing it.", planStacks).strict(),
+		write(put, "/v1/stacks/sweep", SubmitJob, "Sweeps all stacks now, or decides without changing anything.", sweepStacks).params("dry_run"),
+		read("/v1/stacks/graph", ReadJob, "Returns stacks and what uses them.", getStackGraph).blocking(stacks, units, shifts),
+		read("/v1/stack/{id}", ReadJob, "Returns a stack by its name or id.", getStack).blocking(stacks, units, shifts),
+		read("/v1/stack/{id}/verdicts", ReadJob, "Lists the audit records of a stack, newest first.", getStackVerdicts).blocking(audit),
+		write(del, "/v1/stack/{id}", SubmitJob, "Stops a stack: it becomes garbage, and is removed after its grace, or immediately.", stopStack).strict().bodyOptional().params("now", "by", "reason"),
+		write(put, "/v1/stack/{id}/hold", SubmitJob, "Holds a stack: it is kept, regardless of its policy.", stackVerb("hold")).strict().bodyOptional().params("by", "reason"),
+		write(put, "/v1/stack/{id}/unhold", SubmitJob, "Ends the hold of a stack.", stackVerb("unhold")).strict().bodyOptional().params("by", "reason"),
+		write(put, "/v1/stack/{id}/extend", SubmitJob, "Gives a stack more time.", stackVerb("extend")).strict().bodyOptional().params("by", "reason"),
+		write(put, "/v1/stack/{id}/expire", SubmitJob, "Ends the time of a stack: the next sweep makes it garbage, unless something uses it or its policy keeps it.", stackVerb("expire")).strict().bodyOptional().params("by", "reason"),
+		write(put, "/v1/stack/{id}/rescue", SubmitJob, "Makes a garbage stack ready again.", stackVerb("rescue")).strict().bodyOptional().params("by", "reason"),
+		write(put, "/v1/stack/{id}/stop", SubmitJob, "Makes a stack garbage, even if something uses it.", stackVerb("stop")).strict().bodyOptional().params("by", "reason"),
+		read("/v1/units", ReadJob, "Lists units with their stacks.", listUnits).blocking(stacks, units, shifts),
+		read("/v1/unit/{id}", ReadJob, "Returns a unit with its stacks.", getUnit).blocking(stacks, units, shifts),
+		write(put, "/v1/unit/{id}/shift", SubmitJob, "Begins a shift of a unit's traffic to one of its ready stacks.", startShift).strict().params("by"),
+		write(put, "/v1/unit/{id}/deprecate", SubmitJob, "Deprecates a feature version of a unit: nothing new may depend on it.", unitVerb("deprecate")).strict().params("by", "reason"),
+		write(put, "/v1/unit/{id}/undeprecate", SubmitJob, "Allows new dependencies on a deprecated version again.", unitVerb("undeprecate")).strict().params("by", "reason"),
+		write(put, "/v1/unit/{id}/tag", SubmitJob, "Gives a version of a unit a name, or removes the name.", unitVerb("tag")).strict().params("by", "reason"),
+		write(put, "/v1/unit/{id}/policy", SubmitJob, "Sets or removes the retention policy of all stacks of a unit.", unitVerb("policy")).strict().params("by", "reason"),
+		read("/v1/shifts", ReadJob, "Lists shifts of traffic, newest first.", listShifts).blocking(shifts),
+		read("/v1/shift/{id}", ReadJob, "Returns a shift by its id, or the running shift of a unit.", getShift).blocking(shifts),
+		write(put, "/v1/shift/{id}/{verb}", SubmitJob, "Applies a verb to a shift: `pause`, `resume`, `reverse`, `finish`, `set`.", shiftVerb).strict().bodyOptional().params("by", "reason"),
+		read("/v1/audit", ReadJob, "Lists audit records, newest first.", listAudit).blocking(audit).params("stack", "unit", "shift"),
+
 		list("/v1/restarts", ReadJob, "Lists restarts, oldest first.", restartsByTime, listRestarts, showRestart).blocking(restarts).params("job", "status"),
 		read("/v1/restart/{id}", ReadJob, "Returns a restart.", getRestart).blocking(restarts),
 
@@ -221,6 +251,11 @@ var paramDocs = map[string]string{
 	"idempotency_token": "a repeated dispatch with the same token returns the same child; also `IdempotencyToken` of the body",
 	"index":             "of events: start at this index; 0 starts with the oldest stored event (default: new events only); of other streams, with `timeline`: the last index that the reader received",
 	"include_children":  "include child jobs",
+	"unit":              "only those of this unit",
+	"stack":             "only records of this stack",
+	"shift":             "only records of this shift",
+	"dry_run":           "decide without changing anything",
+	"now":               "without the grace",
 	"instance":          "only this instance: `GROUP-INDEX`, or an index",
 	"job":               "only objects of this job",
 	"limit":             "maximum number of bytes (default, and 0 or less: no limit)",

@@ -11,6 +11,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/plan"
+	"github.com/reeve-run/reeve/internal/plan/deployment"
 	"github.com/reeve-run/reeve/internal/plan/operator"
 	"github.com/reeve-run/reeve/internal/state"
 )
@@ -67,7 +68,7 @@ func (w *world) judgeAny(t *rapid.T) {
 	}
 	cmd := &state.SetAllocHealth{DeploymentID: d.ID, Healthy: healthy, Unhealthy: unhealthy, Time: w.now.UnixNano()}
 	if !well {
-		cmd.Status, cmd.Reason, cmd.Description = api.DeploymentFailed, api.ReasonDeploymentUnhealthy, api.ReasonDeploymentUnhealthy.Text()
+		cmd.Status, cmd.Description = api.DeploymentFailed, deployment.FailedUnhealthy
 	}
 	w.apply(cmd)
 }

@@ -54,6 +54,5 @@ func (r *Result) IsEmpty() bool {
 type DeploymentUpdate struct {
 	ID          string
 	Status      string
-	Reason      api.Reason
-	Description string // sentence of the reason
+	Description string
 }

@@ -21,10 +21,12 @@ const remembered = 5 * time.Minute
 // it.
 type applier struct {
 	table     *table
-	entries   map[string]*entry         // by allocation
-	instances map[instanceKey]*instance // by address
-	empty     map[poolKey]*pool         // pools without instances
-	listens   map[int]bool              // ports of TCP routes
+	entries   map[string]*entry          // by allocation
+	instances map[instanceKey]*instance  // by address
+	empty     map[poolKey]*pool          // pools without instances
+	listens   map[int]bool               // ports of TCP routes
+	shares    map[string]float64         // shares of stacks, by job
+	jobs      map[string]map[poolKey]int // number of targets of each job in each pool
 }
 
 // An entry is the latest version of an allocation in the catalog.
@@ -37,6 +39,7 @@ func newApplier() *applier {
 	return &applier{
 		table: &table{}, entries: map[string]*entry{},
 		instances: map[instanceKey]*instance{}, empty: map[poolKey]*pool{}, listens: map[int]bool{},
+		shares: map[string]float64{}, jobs: map[string]map[poolKey]int{},
 	}
 }
 
@@ -66,6 +69,7 @@ func (a *applier) apply(u *api.CatalogUpdate, now time.Time) (left []*instance) 
 		delete(a.entries, id)
 		for k, targets := range old.targets {
 			of(k).leave[id] = true
+			a.count(old.job, k, -len(targets))
 			for _, t := range targets {
 				t.routes--
 				maybe = append(maybe, t.instance)
@@ -92,6 +96,11 @@ func (a *applier) apply(u *api.CatalogUpdate, now time.Time) (left []*instance) 
 		for k, targets := range added.targets {
 			c := of(k)
 			c.join = append(c.join, targets...)
+		}
+	}
+	for _, job := range a.applyShares(u) {
+		for k := range a.jobs[job] {
+			of(k)
 		}
 	}
 	pools := make(map[poolKey]*pool, len(changes))
@@ -125,9 +134,23 @@ func (a *applier) add(e *api.CatalogEntry) *entry {
 		i.routes++
 		key := keyOf(p.Route)
 		n.targets[key] = append(n.targets[key], target{i, p.Route, weightOf(p.Route), e.Index})
+		a.count(n.job, key, 1)
 	}
 	a.entries[e.AllocID] = n
 	return n
+}
+
+// count notes how many targets a job has in a pool.
+func (a *applier) count(job string, k poolKey, more int) {
+	if a.jobs[job] == nil {
+		a.jobs[job] = map[poolKey]int{}
+	}
+	if a.jobs[job][k] += more; a.jobs[job][k] <= 0 {
+		delete(a.jobs[job], k)
+	}
+	if len(a.jobs[job]) == 0 {
+		delete(a.jobs, job)
+	}
 }
 
 // changed returns a pool after a change.
@@ -148,7 +171,7 @@ func (a *applier) changed(k poolKey, c *change, now time.Time) *pool {
 			targets = slices.Insert(targets, at, t)
 		}
 	}
-	p := newPool(k, targets, counts)
+	p := newSharedPool(k, targets, counts, a.shares)
 	delete(a.empty, k)
 	if len(targets) == 0 {
 		p.emptied = now

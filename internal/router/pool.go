@@ -38,6 +38,10 @@ type pool struct {
 	byName  map[string]int // indexes of targets by cookie; nil without sticky
 	counts  *counters
 	emptied time.Time // time when the last instance left
+	// stacks divide the targets by stack; nil: no target belongs to one. A request is
+	// drawn by share first, and then by weight and load in the stack, so that a fast
+	// stack does not take more than its share.
+	stacks []stackPool
 }
 
 // poolKey identifies a pool.
@@ -119,6 +123,9 @@ func (p *pool) draw() int {
 // lock or counter that all requests share, and avoids slow instances. At low load
 // the weights alone decide. The session's instance comes first if it is available.
 func (p *pool) pick(session string, tried []*instance, now int64) (target, bool) {
+	if p.stacks != nil {
+		return p.pickStack(session, tried, now)
+	}
 	if session != "" {
 		if i, ok := p.byName[session]; ok && p.targets[i].weight > 0 && p.fit(i, tried, now) {
 			return p.targets[i], true

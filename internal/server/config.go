@@ -28,6 +28,7 @@ type Config struct {
 	HeartbeatGrace time.Duration      // and is down when it is this late (4 s)
 	MassLoss       control.MassLoss   // control.DefaultMassLoss
 	GC             control.Thresholds // control.DefaultThresholds
+	SweepInterval  time.Duration      // between two sweeps of stacks: control.SweepInterval
 	// Broken is called, once, when a sync of the log failed: the process is to
 	// end. It must not block.
 	Broken func(error)
@@ -56,6 +57,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.MassLoss == (control.MassLoss{}) {
 		c.MassLoss = control.DefaultMassLoss
+	}
+	if c.SweepInterval <= 0 {
+		c.SweepInterval = control.SweepInterval
 	}
 	if c.GC == (control.Thresholds{}) {
 		c.GC = control.DefaultThresholds

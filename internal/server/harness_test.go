@@ -175,6 +175,7 @@ type event struct {
 	after   time.Duration
 	status  string
 	healthy *bool
+	unready bool // of a stack: it takes no requests, although it is healthy
 }
 
 func healthy(ok bool) *bool { return &ok }
@@ -314,6 +315,10 @@ func (n *fakeNode) play(ctx context.Context, a *api.Allocation, events []event) 
 			u := &api.Allocation{ID: a.ID, ClientStatus: e.status}
 			if e.healthy != nil {
 				u.DeploymentStatus = &api.AllocDeploymentStatus{Healthy: e.healthy, Timestamp: time.Now()}
+			}
+			if a.Job != nil && a.Job.Stack != nil && e.status == api.AllocClientRunning {
+				routable := e.healthy != nil && *e.healthy && !e.unready
+				u.Serving = &api.Serving{Up: true, Routable: routable}
 			}
 			n.tellTasks(u)
 			if ran = ran || e.status == api.AllocClientRunning; ran && a.Job != nil && e.status == api.AllocClientFailed {

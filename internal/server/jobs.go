@@ -81,8 +81,15 @@ func (s *Server) register(ctx context.Context, cmd *state.RegisterJob, warnings 
 }
 
 // admit returns the job as a server accepts it, without the fields that servers write,
-// or the errors in it.
+// or the errors in it. A job with a stack block is deployed as a stack.
 func admit(snap *state.Snapshot, job *api.Job, namespace string) (*api.Job, error) {
+	if job != nil && job.Stack != nil {
+		return nil, api.Errorf(api.CodeInvalid, "job %q has a stack block: it is deployed in versions; deploy it with: reeve stack deploy FILE", job.ID)
+	}
+	return admitJob(snap, job, namespace)
+}
+
+func admitJob(snap *state.Snapshot, job *api.Job, namespace string) (*api.Job, error) {
 	if job == nil {
 		return nil, api.Errorf(api.CodeInvalid, "the request holds no Job: send {\"Job\": {...}}")
 	}

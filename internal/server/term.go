@@ -113,7 +113,8 @@ func (s *Server) beginTerm(ctx context.Context) error {
 			},
 		},
 			control.NewRollout(), control.NewHeartbeat(s.heartbeats, s.cfg.Logger), control.NewArrival(), control.NewDrain(),
-			control.NewPeriodic(), control.NewPending(), control.NewConverge(), control.NewGC(s.cfg.GC), control.NewUninstalled())
+			control.NewPeriodic(), control.NewPending(), control.NewConverge(), control.NewGC(s.cfg.GC), control.NewUninstalled(),
+			control.NewStacks(), control.NewShifts(nil), control.NewSweep(s.cfg.SweepInterval, nil))
 	})
 	t.running.Go(func() {
 		callback.Run(ctx, callback.Env{

@@ -49,8 +49,7 @@ type Preemption struct {
 type DeploymentUpdate struct {
 	ID          string
 	Status      string
-	Reason      api.Reason
-	Description string // sentence of the reason
+	Description string
 }
 
 // Name implements Command.

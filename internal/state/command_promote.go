@@ -14,8 +14,7 @@ import (
 type PromoteDeployment struct {
 	ID          string
 	Groups      []string
-	Reason      api.Reason
-	Description string          // sentence of the reason; "": the deployment keeps its reason
+	Description string          // new description of the deployment; "": unchanged
 	Evaluation  *api.Evaluation // nil: none
 	Time        int64           // Unix nanoseconds
 }
@@ -43,7 +42,7 @@ func (c *PromoteDeployment) apply(t *txn) error {
 		}
 	}
 	if c.Description != "" {
-		d.StatusReason, d.StatusDescription = c.Reason, c.Description
+		d.StatusDescription = c.Description
 	}
 	d.ModifyIndex, d.ModifyTime = t.index, c.Time
 	t.decide(d.Namespace, d.JobID)
@@ -69,8 +68,7 @@ type SetAllocHealth struct {
 	Healthy      []string // ids
 	Unhealthy    []string
 	Status       string // new status of the deployment; "": unchanged
-	Reason       api.Reason
-	Description  string          // sentence of the reason
+	Description  string
 	Evaluation   *api.Evaluation // nil: none
 	Job          *api.Job        // version to register; nil: none
 	Troubles     []*api.Trouble  // reasons for a failure, stored with the deployment
@@ -97,7 +95,7 @@ func (c *SetAllocHealth) apply(t *txn) error {
 		}
 	}
 	end := &UpdateDeployment{
-		ID: c.DeploymentID, Status: c.Status, Reason: c.Reason, Description: c.Description,
+		ID: c.DeploymentID, Status: c.Status, Description: c.Description,
 		Evaluation: c.Evaluation, Job: c.Job, JobIndex: c.JobIndex, Troubles: c.Troubles, Time: c.Time,
 	}
 	if err := end.checkJob(t, d); err != nil {

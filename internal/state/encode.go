@@ -140,6 +140,8 @@ func decodeCommand(w *wire.Command) (Command, error) {
 		return decodePutObject(k.PutObject)
 	case *wire.Command_DeleteObject:
 		return decodeDeleteObject(k.DeleteObject)
+	case *wire.Command_Document:
+		return decodeDocument(k.Document)
 	case *wire.Command_Collect:
 		return decodeCollect(k.Collect)
 	}

@@ -33,10 +33,17 @@ type noun[T any] struct {
 	topic     string
 	eventType func(Op, *T) string
 	search    string // context of the noun in searches; "": none
+	// eventKey returns the key, namespace and filter keys of an object's events. If it is
+	// nil, the key is that of the object.
+	eventKey func(*T) EventKey
 	// admit returns an error if the change is not allowed. old is nil for a new object,
 	// new for a deleted one. A nil admit allows every change. It reads objects of the noun
 	// through n: the noun's variable is not initialized yet where admit is declared.
 	admit func(n *noun[T], c *content, old, new *T) error
+	// changed is called after a change of an object, and changes other nouns that depend
+	// on it. old is nil for a new object, new for a deleted one. It must not change its
+	// own noun.
+	changed func(t *txn, old, new *T)
 	// count returns a pointer to the noun's counter in the end record of snapshots. If it
 	// is nil, endRecord.Nouns counts the objects.
 	count func(*endRecord) *int
@@ -187,6 +194,9 @@ func (n *noun[T]) put(t *txn, object *T) {
 		*create = *was
 	}
 	t.emit(n.table, Put, orNil(old), object)
+	if n.changed != nil {
+		n.changed(t, old, object)
+	}
 }
 
 // store sets the row of the object's key and returns the previous object.
@@ -208,6 +218,9 @@ func (n *noun[T]) delete(t *txn, key string) {
 	r.remove(t.gen, key, slot)
 	r.changed = true
 	t.emit(n.table, Delete, old, nil)
+	if n.changed != nil {
+		n.changed(t, old, nil)
+	}
 }
 
 // write appends the noun's frames to a snapshot.

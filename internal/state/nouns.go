@@ -13,8 +13,16 @@ type Noun struct {
 	Search    string // context of searches; "": none
 	Empty     any    // an object without content
 	EventType func(op Op, object any) string
+	EventKey  func(object any) EventKey
 	Key       func(object any) string
 	All       func(v *Snapshot, prefix string) iter.Seq[any] // objects whose key begins with prefix, ordered by key
+}
+
+// An EventKey identifies the object of an event.
+type EventKey struct {
+	Key        string
+	Namespace  string   // "": the object has none
+	FilterKeys []string // further keys by which followers find the object
 }
 
 // Nouns returns the declared nouns, in the order of their tables.
@@ -29,6 +37,12 @@ func Nouns() []Noun {
 func (n *noun[T]) describe() Noun {
 	return Noun{
 		Table: n.table, Topic: n.topic, Search: n.search, Empty: new(T),
+		EventKey: func(object any) EventKey {
+			if n.eventKey == nil {
+				return EventKey{Key: n.key(object.(*T))}
+			}
+			return n.eventKey(object.(*T))
+		},
 		EventType: func(op Op, object any) string { return n.eventType(op, object.(*T)) },
 		Key:       func(object any) string { return n.key(object.(*T)) },
 		All: func(v *Snapshot, prefix string) iter.Seq[any] {

@@ -25,8 +25,9 @@ import (
 // the restart has a health gate), and the next one begins a while after that.
 
 const (
-	phaseInstances = "instances"
-	whyNewer       = "it is newer than the restart"
+	DescribeRestarting = "Restart is running"
+	phaseInstances     = "instances"
+	whyNewer           = "it is newer than the restart"
 )
 
 // A restarter builds the plan restart.
@@ -73,7 +74,7 @@ func (r *restarter) restartTree(j *api.JobRestart) *tree.Tree {
 	case j.Status == api.RestartPaused:
 		t.Held = true
 	}
-	if j.StatusReason == api.ReasonRestartRunning {
+	if j.StatusDescription == DescribeRestarting {
 		t.Message = ""
 	}
 	r.judgeRestarted(j)

@@ -47,8 +47,7 @@ func Promote(r facts.Reader, d *api.Deployment, groups []string) (*api.Deploymen
 		}
 		g.Promoted = true
 	}
-	promoted.StatusReason = deployment.Standing(promoted)
-	promoted.StatusDescription = promoted.StatusReason.Text()
+	promoted.StatusDescription = deployment.Standing(promoted)
 	return promoted, nil
 }
 

@@ -35,6 +35,7 @@ type Catalog struct {
 	gone     uint64                      // log index at which a name last went
 	history  func() (cluster, timeline string)
 	nodes    nodes
+	shares   shares
 	waiters  waiters
 	past     past
 }
@@ -65,6 +66,7 @@ func (c *Catalog) start(snap *state.Snapshot) {
 	defer c.mu.Unlock()
 	c.entries, c.services = btree.Map[string, *api.CatalogEntry]{}, btree.Map[string, *service]{}
 	c.nodes.start(snap)
+	c.shares.start(snap)
 	c.floor, c.names, c.gone = index, index, index
 	for a := range snap.Allocations() {
 		if e := c.of(a); e != nil {
@@ -94,6 +96,10 @@ func (c *Catalog) apply(b *state.Batch) {
 			lock()
 			c.nodes.apply(change)
 			continue
+		case state.TableStacks, state.TableShifts, state.TableUnits:
+			lock()
+			c.shares.apply(change)
+			continue
 		case state.TableAllocations:
 		default:
 			continue
@@ -120,9 +126,9 @@ func (c *Catalog) apply(b *state.Batch) {
 	}
 	c.seen.Store(b.Index)
 	if locked {
-		if came := c.nodes.news(); len(touched)+len(came) > 0 {
+		if came, shares := c.nodes.news(), c.shares.news(); len(touched)+len(came)+len(shares) > 0 {
 			m := c.message(b.Index, touched)
-			m.Nodes = came
+			m.Nodes, m.Stacks = came, shares
 			c.past.add(m)
 		}
 		c.mu.Unlock()

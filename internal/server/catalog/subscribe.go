@@ -36,7 +36,9 @@ func (m *Message) Line() ([]byte, error) {
 	return m.line, m.err
 }
 
-func (m *Message) changes() int { return 1 + len(m.Entries) + len(m.Removed) + len(m.Nodes) }
+func (m *Message) changes() int {
+	return 1 + len(m.Entries) + len(m.Removed) + len(m.Nodes) + len(m.Stacks)
+}
 
 // past is the last messages, numbered from the start of the process. Who follows
 // holds a number.
@@ -144,12 +146,12 @@ func (s *Subscription) Next(ctx context.Context) (*Message, error) {
 // complete is everything, and the number of the message that comes after it.
 func (c *Catalog) complete() (*Message, uint64) {
 	c.mu.Lock()
-	all, index, nodes, history := c.entries.Copy(), c.seen.Load(), c.nodes.heard(), c.history
+	all, index, nodes, history, shares := c.entries.Copy(), c.seen.Load(), c.nodes.heard(), c.history, c.shares.all()
 	c.past.mu.Lock()
 	next := c.past.next
 	c.past.mu.Unlock()
 	c.mu.Unlock()
-	u := &api.CatalogUpdate{Index: index, Complete: true, Nodes: nodes, Entries: all.Values()}
+	u := &api.CatalogUpdate{Index: index, Complete: true, Nodes: nodes, Entries: all.Values(), Stacks: shares}
 	u.Cluster, u.Timeline = history()
 	return &Message{CatalogUpdate: u}, next
 }

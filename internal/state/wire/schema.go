@@ -6,4 +6,4 @@
 package wire
 
 // schemaSum is the SHA-256 of the schema that the generated code is of.
-const schemaSum = "b6a3df2eb6bfdbde271c7806432a30a61499f3336cb8216df9073f249c8628d7"
+const schemaSum = "0bb82134a2f0f92a4f6caa9b05fc6ffd57aacf3c31409ffc70b0dc9130dd7bae"

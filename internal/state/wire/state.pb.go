@@ -112,6 +112,7 @@ type Command struct {
 	//	*Command_BeginTimeline
 	//	*Command_PutObject
 	//	*Command_DeleteObject
+	//	*Command_Document
 	Kind          isCommand_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -460,6 +461,15 @@ func (x *Command) GetDeleteObject() *DeleteObject {
 	return nil
 }
 
+func (x *Command) GetDocument() *Document {
+	if x != nil {
+		if x, ok := x.Kind.(*Command_Document); ok {
+			return x.Document
+		}
+	}
+	return nil
+}
+
 type isCommand_Kind interface {
 	isCommand_Kind()
 }
@@ -600,6 +610,10 @@ type Command_DeleteObject struct {
 	DeleteObject *DeleteObject `protobuf:"bytes,71,opt,name=delete_object,json=deleteObject,proto3,oneof"`
 }
 
+type Command_Document struct {
+	Document *Document `protobuf:"bytes,80,opt,name=document,proto3,oneof"`
+}
+
 func (*Command_RegisterJob) isCommand_Kind() {}
 
 func (*Command_DeregisterJob) isCommand_Kind() {}
@@ -667,6 +681,8 @@ func (*Command_BeginTimeline) isCommand_Kind() {}
 func (*Command_PutObject) isCommand_Kind() {}
 
 func (*Command_DeleteObject) isCommand_Kind() {}
+
+func (*Command_Document) isCommand_Kind() {}
 
 type RegisterJob struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
@@ -873,6 +889,59 @@ func (x *PutObject) GetEnforceIndex() uint64 {
 	return 0
 }
 
+// A rare command as its canonical JSON.
+type Document struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Json          []byte                 `protobuf:"bytes,2,opt,name=json,proto3" json:"json,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Document) Reset() {
+	*x = Document{}
+	mi := &file_state_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Document) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Document) ProtoMessage() {}
+
+func (x *Document) ProtoReflect() protoreflect.Message {
+	mi := &file_state_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Document.ProtoReflect.Descriptor instead.
+func (*Document) Descriptor() ([]byte, []int) {
+	return file_state_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Document) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Document) GetJson() []byte {
+	if x != nil {
+		return x.Json
+	}
+	return nil
+}
+
 type DeleteObject struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Noun          string                 `protobuf:"bytes,1,opt,name=noun,proto3" json:"noun,omitempty"`
@@ -884,7 +953,7 @@ type DeleteObject struct {
 
 func (x *DeleteObject) Reset() {
 	*x = DeleteObject{}
-	mi := &file_state_proto_msgTypes[5]
+	mi := &file_state_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -896,7 +965,7 @@ func (x *DeleteObject) String() string {
 func (*DeleteObject) ProtoMessage() {}
 
 func (x *DeleteObject) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[5]
+	mi := &file_state_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -909,7 +978,7 @@ func (x *DeleteObject) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteObject.ProtoReflect.Descriptor instead.
 func (*DeleteObject) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{5}
+	return file_state_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *DeleteObject) GetNoun() string {
@@ -954,7 +1023,7 @@ type LaunchJob struct {
 
 func (x *LaunchJob) Reset() {
 	*x = LaunchJob{}
-	mi := &file_state_proto_msgTypes[6]
+	mi := &file_state_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -966,7 +1035,7 @@ func (x *LaunchJob) String() string {
 func (*LaunchJob) ProtoMessage() {}
 
 func (x *LaunchJob) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[6]
+	mi := &file_state_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -979,7 +1048,7 @@ func (x *LaunchJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LaunchJob.ProtoReflect.Descriptor instead.
 func (*LaunchJob) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{6}
+	return file_state_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *LaunchJob) GetNamespace() string {
@@ -1083,7 +1152,7 @@ type MetaEntry struct {
 
 func (x *MetaEntry) Reset() {
 	*x = MetaEntry{}
-	mi := &file_state_proto_msgTypes[7]
+	mi := &file_state_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1095,7 +1164,7 @@ func (x *MetaEntry) String() string {
 func (*MetaEntry) ProtoMessage() {}
 
 func (x *MetaEntry) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[7]
+	mi := &file_state_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1108,7 +1177,7 @@ func (x *MetaEntry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MetaEntry.ProtoReflect.Descriptor instead.
 func (*MetaEntry) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{7}
+	return file_state_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *MetaEntry) GetKey() string {
@@ -1139,7 +1208,7 @@ type Decide struct {
 
 func (x *Decide) Reset() {
 	*x = Decide{}
-	mi := &file_state_proto_msgTypes[8]
+	mi := &file_state_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1151,7 +1220,7 @@ func (x *Decide) String() string {
 func (*Decide) ProtoMessage() {}
 
 func (x *Decide) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[8]
+	mi := &file_state_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1164,7 +1233,7 @@ func (x *Decide) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Decide.ProtoReflect.Descriptor instead.
 func (*Decide) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{8}
+	return file_state_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Decide) GetDecisionJson() []byte {
@@ -1219,7 +1288,7 @@ type PutRestart struct {
 
 func (x *PutRestart) Reset() {
 	*x = PutRestart{}
-	mi := &file_state_proto_msgTypes[9]
+	mi := &file_state_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1231,7 +1300,7 @@ func (x *PutRestart) String() string {
 func (*PutRestart) ProtoMessage() {}
 
 func (x *PutRestart) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[9]
+	mi := &file_state_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1244,7 +1313,7 @@ func (x *PutRestart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutRestart.ProtoReflect.Descriptor instead.
 func (*PutRestart) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{9}
+	return file_state_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *PutRestart) GetRestartJson() []byte {
@@ -1276,7 +1345,7 @@ type UpdateRestart struct {
 
 func (x *UpdateRestart) Reset() {
 	*x = UpdateRestart{}
-	mi := &file_state_proto_msgTypes[10]
+	mi := &file_state_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1288,7 +1357,7 @@ func (x *UpdateRestart) String() string {
 func (*UpdateRestart) ProtoMessage() {}
 
 func (x *UpdateRestart) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[10]
+	mi := &file_state_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1301,7 +1370,7 @@ func (x *UpdateRestart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateRestart.ProtoReflect.Descriptor instead.
 func (*UpdateRestart) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{10}
+	return file_state_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *UpdateRestart) GetId() string {
@@ -1367,7 +1436,7 @@ type PromoteDeployment struct {
 
 func (x *PromoteDeployment) Reset() {
 	*x = PromoteDeployment{}
-	mi := &file_state_proto_msgTypes[11]
+	mi := &file_state_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1379,7 +1448,7 @@ func (x *PromoteDeployment) String() string {
 func (*PromoteDeployment) ProtoMessage() {}
 
 func (x *PromoteDeployment) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[11]
+	mi := &file_state_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1392,7 +1461,7 @@ func (x *PromoteDeployment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromoteDeployment.ProtoReflect.Descriptor instead.
 func (*PromoteDeployment) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{11}
+	return file_state_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *PromoteDeployment) GetId() string {
@@ -1456,7 +1525,7 @@ type SetAllocHealth struct {
 
 func (x *SetAllocHealth) Reset() {
 	*x = SetAllocHealth{}
-	mi := &file_state_proto_msgTypes[12]
+	mi := &file_state_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1468,7 +1537,7 @@ func (x *SetAllocHealth) String() string {
 func (*SetAllocHealth) ProtoMessage() {}
 
 func (x *SetAllocHealth) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[12]
+	mi := &file_state_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1481,7 +1550,7 @@ func (x *SetAllocHealth) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetAllocHealth.ProtoReflect.Descriptor instead.
 func (*SetAllocHealth) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{12}
+	return file_state_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *SetAllocHealth) GetDeploymentId() string {
@@ -1571,7 +1640,7 @@ type PutDomain struct {
 
 func (x *PutDomain) Reset() {
 	*x = PutDomain{}
-	mi := &file_state_proto_msgTypes[13]
+	mi := &file_state_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1583,7 +1652,7 @@ func (x *PutDomain) String() string {
 func (*PutDomain) ProtoMessage() {}
 
 func (x *PutDomain) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[13]
+	mi := &file_state_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1596,7 +1665,7 @@ func (x *PutDomain) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutDomain.ProtoReflect.Descriptor instead.
 func (*PutDomain) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{13}
+	return file_state_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *PutDomain) GetName() string {
@@ -1623,7 +1692,7 @@ type EndFreshness struct {
 
 func (x *EndFreshness) Reset() {
 	*x = EndFreshness{}
-	mi := &file_state_proto_msgTypes[14]
+	mi := &file_state_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1635,7 +1704,7 @@ func (x *EndFreshness) String() string {
 func (*EndFreshness) ProtoMessage() {}
 
 func (x *EndFreshness) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[14]
+	mi := &file_state_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1648,7 +1717,7 @@ func (x *EndFreshness) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndFreshness.ProtoReflect.Descriptor instead.
 func (*EndFreshness) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{14}
+	return file_state_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *EndFreshness) GetNames() []string {
@@ -1677,7 +1746,7 @@ type AdoptAllocations struct {
 
 func (x *AdoptAllocations) Reset() {
 	*x = AdoptAllocations{}
-	mi := &file_state_proto_msgTypes[15]
+	mi := &file_state_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1689,7 +1758,7 @@ func (x *AdoptAllocations) String() string {
 func (*AdoptAllocations) ProtoMessage() {}
 
 func (x *AdoptAllocations) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[15]
+	mi := &file_state_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1702,7 +1771,7 @@ func (x *AdoptAllocations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AdoptAllocations.ProtoReflect.Descriptor instead.
 func (*AdoptAllocations) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{15}
+	return file_state_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *AdoptAllocations) GetNodeId() string {
@@ -1743,7 +1812,7 @@ type BeginCluster struct {
 
 func (x *BeginCluster) Reset() {
 	*x = BeginCluster{}
-	mi := &file_state_proto_msgTypes[16]
+	mi := &file_state_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1755,7 +1824,7 @@ func (x *BeginCluster) String() string {
 func (*BeginCluster) ProtoMessage() {}
 
 func (x *BeginCluster) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[16]
+	mi := &file_state_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1768,7 +1837,7 @@ func (x *BeginCluster) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BeginCluster.ProtoReflect.Descriptor instead.
 func (*BeginCluster) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{16}
+	return file_state_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *BeginCluster) GetId() string {
@@ -1794,7 +1863,7 @@ type BeginTimeline struct {
 
 func (x *BeginTimeline) Reset() {
 	*x = BeginTimeline{}
-	mi := &file_state_proto_msgTypes[17]
+	mi := &file_state_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1806,7 +1875,7 @@ func (x *BeginTimeline) String() string {
 func (*BeginTimeline) ProtoMessage() {}
 
 func (x *BeginTimeline) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[17]
+	mi := &file_state_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1819,7 +1888,7 @@ func (x *BeginTimeline) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BeginTimeline.ProtoReflect.Descriptor instead.
 func (*BeginTimeline) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{17}
+	return file_state_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *BeginTimeline) GetId() string {
@@ -1843,7 +1912,7 @@ type UpdateCallback struct {
 
 func (x *UpdateCallback) Reset() {
 	*x = UpdateCallback{}
-	mi := &file_state_proto_msgTypes[18]
+	mi := &file_state_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1855,7 +1924,7 @@ func (x *UpdateCallback) String() string {
 func (*UpdateCallback) ProtoMessage() {}
 
 func (x *UpdateCallback) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[18]
+	mi := &file_state_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1868,7 +1937,7 @@ func (x *UpdateCallback) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateCallback.ProtoReflect.Descriptor instead.
 func (*UpdateCallback) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{18}
+	return file_state_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *UpdateCallback) GetId() string {
@@ -1926,7 +1995,7 @@ type FailJob struct {
 
 func (x *FailJob) Reset() {
 	*x = FailJob{}
-	mi := &file_state_proto_msgTypes[19]
+	mi := &file_state_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1938,7 +2007,7 @@ func (x *FailJob) String() string {
 func (*FailJob) ProtoMessage() {}
 
 func (x *FailJob) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[19]
+	mi := &file_state_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1951,7 +2020,7 @@ func (x *FailJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailJob.ProtoReflect.Descriptor instead.
 func (*FailJob) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{19}
+	return file_state_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *FailJob) GetNamespace() string {
@@ -1998,7 +2067,7 @@ type PutEvaluations struct {
 
 func (x *PutEvaluations) Reset() {
 	*x = PutEvaluations{}
-	mi := &file_state_proto_msgTypes[20]
+	mi := &file_state_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2010,7 +2079,7 @@ func (x *PutEvaluations) String() string {
 func (*PutEvaluations) ProtoMessage() {}
 
 func (x *PutEvaluations) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[20]
+	mi := &file_state_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2023,7 +2092,7 @@ func (x *PutEvaluations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutEvaluations.ProtoReflect.Descriptor instead.
 func (*PutEvaluations) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{20}
+	return file_state_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *PutEvaluations) GetEvaluations() []*Evaluation {
@@ -2042,7 +2111,7 @@ type DeleteEvaluations struct {
 
 func (x *DeleteEvaluations) Reset() {
 	*x = DeleteEvaluations{}
-	mi := &file_state_proto_msgTypes[21]
+	mi := &file_state_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2054,7 +2123,7 @@ func (x *DeleteEvaluations) String() string {
 func (*DeleteEvaluations) ProtoMessage() {}
 
 func (x *DeleteEvaluations) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[21]
+	mi := &file_state_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2067,7 +2136,7 @@ func (x *DeleteEvaluations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteEvaluations.ProtoReflect.Descriptor instead.
 func (*DeleteEvaluations) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{21}
+	return file_state_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *DeleteEvaluations) GetIds() []string {
@@ -2099,7 +2168,7 @@ type CommitPlacement struct {
 
 func (x *CommitPlacement) Reset() {
 	*x = CommitPlacement{}
-	mi := &file_state_proto_msgTypes[22]
+	mi := &file_state_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2111,7 +2180,7 @@ func (x *CommitPlacement) String() string {
 func (*CommitPlacement) ProtoMessage() {}
 
 func (x *CommitPlacement) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[22]
+	mi := &file_state_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2124,7 +2193,7 @@ func (x *CommitPlacement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommitPlacement.ProtoReflect.Descriptor instead.
 func (*CommitPlacement) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{22}
+	return file_state_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *CommitPlacement) GetEvalId() string {
@@ -2235,7 +2304,7 @@ type Preemption struct {
 
 func (x *Preemption) Reset() {
 	*x = Preemption{}
-	mi := &file_state_proto_msgTypes[23]
+	mi := &file_state_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2247,7 +2316,7 @@ func (x *Preemption) String() string {
 func (*Preemption) ProtoMessage() {}
 
 func (x *Preemption) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[23]
+	mi := &file_state_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2260,7 +2329,7 @@ func (x *Preemption) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Preemption.ProtoReflect.Descriptor instead.
 func (*Preemption) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{23}
+	return file_state_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Preemption) GetId() string {
@@ -2290,7 +2359,7 @@ type JobRef struct {
 
 func (x *JobRef) Reset() {
 	*x = JobRef{}
-	mi := &file_state_proto_msgTypes[24]
+	mi := &file_state_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2302,7 +2371,7 @@ func (x *JobRef) String() string {
 func (*JobRef) ProtoMessage() {}
 
 func (x *JobRef) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[24]
+	mi := &file_state_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2315,7 +2384,7 @@ func (x *JobRef) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobRef.ProtoReflect.Descriptor instead.
 func (*JobRef) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{24}
+	return file_state_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *JobRef) GetNamespace() string {
@@ -2366,7 +2435,7 @@ type Stop struct {
 
 func (x *Stop) Reset() {
 	*x = Stop{}
-	mi := &file_state_proto_msgTypes[25]
+	mi := &file_state_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2378,7 +2447,7 @@ func (x *Stop) String() string {
 func (*Stop) ProtoMessage() {}
 
 func (x *Stop) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[25]
+	mi := &file_state_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2391,7 +2460,7 @@ func (x *Stop) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stop.ProtoReflect.Descriptor instead.
 func (*Stop) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{25}
+	return file_state_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Stop) GetId() string {
@@ -2441,7 +2510,7 @@ type DeploymentUpdate struct {
 
 func (x *DeploymentUpdate) Reset() {
 	*x = DeploymentUpdate{}
-	mi := &file_state_proto_msgTypes[26]
+	mi := &file_state_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2453,7 +2522,7 @@ func (x *DeploymentUpdate) String() string {
 func (*DeploymentUpdate) ProtoMessage() {}
 
 func (x *DeploymentUpdate) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[26]
+	mi := &file_state_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2466,7 +2535,7 @@ func (x *DeploymentUpdate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeploymentUpdate.ProtoReflect.Descriptor instead.
 func (*DeploymentUpdate) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{26}
+	return file_state_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *DeploymentUpdate) GetId() string {
@@ -2509,7 +2578,7 @@ type UpdateAllocations struct {
 
 func (x *UpdateAllocations) Reset() {
 	*x = UpdateAllocations{}
-	mi := &file_state_proto_msgTypes[27]
+	mi := &file_state_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2521,7 +2590,7 @@ func (x *UpdateAllocations) String() string {
 func (*UpdateAllocations) ProtoMessage() {}
 
 func (x *UpdateAllocations) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[27]
+	mi := &file_state_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2534,7 +2603,7 @@ func (x *UpdateAllocations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateAllocations.ProtoReflect.Descriptor instead.
 func (*UpdateAllocations) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{27}
+	return file_state_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *UpdateAllocations) GetNodeId() string {
@@ -2576,7 +2645,7 @@ type SetTransition struct {
 
 func (x *SetTransition) Reset() {
 	*x = SetTransition{}
-	mi := &file_state_proto_msgTypes[28]
+	mi := &file_state_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2588,7 +2657,7 @@ func (x *SetTransition) String() string {
 func (*SetTransition) ProtoMessage() {}
 
 func (x *SetTransition) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[28]
+	mi := &file_state_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2601,7 +2670,7 @@ func (x *SetTransition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetTransition.ProtoReflect.Descriptor instead.
 func (*SetTransition) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{28}
+	return file_state_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *SetTransition) GetAllocationIds() []string {
@@ -2635,7 +2704,7 @@ type RegisterNode struct {
 
 func (x *RegisterNode) Reset() {
 	*x = RegisterNode{}
-	mi := &file_state_proto_msgTypes[29]
+	mi := &file_state_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2647,7 +2716,7 @@ func (x *RegisterNode) String() string {
 func (*RegisterNode) ProtoMessage() {}
 
 func (x *RegisterNode) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[29]
+	mi := &file_state_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2660,7 +2729,7 @@ func (x *RegisterNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RegisterNode.ProtoReflect.Descriptor instead.
 func (*RegisterNode) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{29}
+	return file_state_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *RegisterNode) GetNodeJson() []byte {
@@ -2691,7 +2760,7 @@ type UpdateNodeStatus struct {
 
 func (x *UpdateNodeStatus) Reset() {
 	*x = UpdateNodeStatus{}
-	mi := &file_state_proto_msgTypes[30]
+	mi := &file_state_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2703,7 +2772,7 @@ func (x *UpdateNodeStatus) String() string {
 func (*UpdateNodeStatus) ProtoMessage() {}
 
 func (x *UpdateNodeStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[30]
+	mi := &file_state_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2716,7 +2785,7 @@ func (x *UpdateNodeStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateNodeStatus.ProtoReflect.Descriptor instead.
 func (*UpdateNodeStatus) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{30}
+	return file_state_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *UpdateNodeStatus) GetNodeId() string {
@@ -2774,7 +2843,7 @@ type SetNodeEligibility struct {
 
 func (x *SetNodeEligibility) Reset() {
 	*x = SetNodeEligibility{}
-	mi := &file_state_proto_msgTypes[31]
+	mi := &file_state_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2786,7 +2855,7 @@ func (x *SetNodeEligibility) String() string {
 func (*SetNodeEligibility) ProtoMessage() {}
 
 func (x *SetNodeEligibility) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[31]
+	mi := &file_state_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2799,7 +2868,7 @@ func (x *SetNodeEligibility) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetNodeEligibility.ProtoReflect.Descriptor instead.
 func (*SetNodeEligibility) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{31}
+	return file_state_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *SetNodeEligibility) GetNodeId() string {
@@ -2853,7 +2922,7 @@ type SetNodeDrain struct {
 
 func (x *SetNodeDrain) Reset() {
 	*x = SetNodeDrain{}
-	mi := &file_state_proto_msgTypes[32]
+	mi := &file_state_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2865,7 +2934,7 @@ func (x *SetNodeDrain) String() string {
 func (*SetNodeDrain) ProtoMessage() {}
 
 func (x *SetNodeDrain) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[32]
+	mi := &file_state_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2878,7 +2947,7 @@ func (x *SetNodeDrain) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetNodeDrain.ProtoReflect.Descriptor instead.
 func (*SetNodeDrain) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{32}
+	return file_state_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *SetNodeDrain) GetNodeId() string {
@@ -2947,7 +3016,7 @@ type DeleteNode struct {
 
 func (x *DeleteNode) Reset() {
 	*x = DeleteNode{}
-	mi := &file_state_proto_msgTypes[33]
+	mi := &file_state_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2959,7 +3028,7 @@ func (x *DeleteNode) String() string {
 func (*DeleteNode) ProtoMessage() {}
 
 func (x *DeleteNode) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[33]
+	mi := &file_state_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2972,7 +3041,7 @@ func (x *DeleteNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteNode.ProtoReflect.Descriptor instead.
 func (*DeleteNode) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{33}
+	return file_state_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *DeleteNode) GetIds() []string {
@@ -3006,7 +3075,7 @@ type UpdateDeployment struct {
 
 func (x *UpdateDeployment) Reset() {
 	*x = UpdateDeployment{}
-	mi := &file_state_proto_msgTypes[34]
+	mi := &file_state_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3018,7 +3087,7 @@ func (x *UpdateDeployment) String() string {
 func (*UpdateDeployment) ProtoMessage() {}
 
 func (x *UpdateDeployment) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[34]
+	mi := &file_state_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3031,7 +3100,7 @@ func (x *UpdateDeployment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateDeployment.ProtoReflect.Descriptor instead.
 func (*UpdateDeployment) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{34}
+	return file_state_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *UpdateDeployment) GetId() string {
@@ -3109,7 +3178,7 @@ type SetJobStability struct {
 
 func (x *SetJobStability) Reset() {
 	*x = SetJobStability{}
-	mi := &file_state_proto_msgTypes[35]
+	mi := &file_state_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3121,7 +3190,7 @@ func (x *SetJobStability) String() string {
 func (*SetJobStability) ProtoMessage() {}
 
 func (x *SetJobStability) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[35]
+	mi := &file_state_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3134,7 +3203,7 @@ func (x *SetJobStability) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetJobStability.ProtoReflect.Descriptor instead.
 func (*SetJobStability) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{35}
+	return file_state_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *SetJobStability) GetNamespace() string {
@@ -3180,7 +3249,7 @@ type ScaleJob struct {
 
 func (x *ScaleJob) Reset() {
 	*x = ScaleJob{}
-	mi := &file_state_proto_msgTypes[36]
+	mi := &file_state_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3192,7 +3261,7 @@ func (x *ScaleJob) String() string {
 func (*ScaleJob) ProtoMessage() {}
 
 func (x *ScaleJob) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[36]
+	mi := &file_state_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3205,7 +3274,7 @@ func (x *ScaleJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScaleJob.ProtoReflect.Descriptor instead.
 func (*ScaleJob) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{36}
+	return file_state_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ScaleJob) GetNamespace() string {
@@ -3271,7 +3340,7 @@ type Collect struct {
 
 func (x *Collect) Reset() {
 	*x = Collect{}
-	mi := &file_state_proto_msgTypes[37]
+	mi := &file_state_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3283,7 +3352,7 @@ func (x *Collect) String() string {
 func (*Collect) ProtoMessage() {}
 
 func (x *Collect) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[37]
+	mi := &file_state_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3296,7 +3365,7 @@ func (x *Collect) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Collect.ProtoReflect.Descriptor instead.
 func (*Collect) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{37}
+	return file_state_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Collect) GetEvaluations() []string {
@@ -3351,7 +3420,7 @@ type SetSchedulerConfig struct {
 
 func (x *SetSchedulerConfig) Reset() {
 	*x = SetSchedulerConfig{}
-	mi := &file_state_proto_msgTypes[38]
+	mi := &file_state_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3363,7 +3432,7 @@ func (x *SetSchedulerConfig) String() string {
 func (*SetSchedulerConfig) ProtoMessage() {}
 
 func (x *SetSchedulerConfig) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[38]
+	mi := &file_state_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3376,7 +3445,7 @@ func (x *SetSchedulerConfig) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetSchedulerConfig.ProtoReflect.Descriptor instead.
 func (*SetSchedulerConfig) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{38}
+	return file_state_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *SetSchedulerConfig) GetConfigJson() []byte {
@@ -3402,7 +3471,7 @@ type PutNodePool struct {
 
 func (x *PutNodePool) Reset() {
 	*x = PutNodePool{}
-	mi := &file_state_proto_msgTypes[39]
+	mi := &file_state_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3414,7 +3483,7 @@ func (x *PutNodePool) String() string {
 func (*PutNodePool) ProtoMessage() {}
 
 func (x *PutNodePool) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[39]
+	mi := &file_state_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3427,7 +3496,7 @@ func (x *PutNodePool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutNodePool.ProtoReflect.Descriptor instead.
 func (*PutNodePool) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{39}
+	return file_state_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *PutNodePool) GetPoolJson() []byte {
@@ -3446,7 +3515,7 @@ type DeleteNodePool struct {
 
 func (x *DeleteNodePool) Reset() {
 	*x = DeleteNodePool{}
-	mi := &file_state_proto_msgTypes[40]
+	mi := &file_state_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3458,7 +3527,7 @@ func (x *DeleteNodePool) String() string {
 func (*DeleteNodePool) ProtoMessage() {}
 
 func (x *DeleteNodePool) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[40]
+	mi := &file_state_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3471,7 +3540,7 @@ func (x *DeleteNodePool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteNodePool.ProtoReflect.Descriptor instead.
 func (*DeleteNodePool) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{40}
+	return file_state_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *DeleteNodePool) GetName() string {
@@ -3491,7 +3560,7 @@ type JobName struct {
 
 func (x *JobName) Reset() {
 	*x = JobName{}
-	mi := &file_state_proto_msgTypes[41]
+	mi := &file_state_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3503,7 +3572,7 @@ func (x *JobName) String() string {
 func (*JobName) ProtoMessage() {}
 
 func (x *JobName) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[41]
+	mi := &file_state_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3516,7 +3585,7 @@ func (x *JobName) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobName.ProtoReflect.Descriptor instead.
 func (*JobName) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{41}
+	return file_state_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *JobName) GetNamespace() string {
@@ -3542,7 +3611,7 @@ type Evaluations struct {
 
 func (x *Evaluations) Reset() {
 	*x = Evaluations{}
-	mi := &file_state_proto_msgTypes[42]
+	mi := &file_state_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3554,7 +3623,7 @@ func (x *Evaluations) String() string {
 func (*Evaluations) ProtoMessage() {}
 
 func (x *Evaluations) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[42]
+	mi := &file_state_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3567,7 +3636,7 @@ func (x *Evaluations) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Evaluations.ProtoReflect.Descriptor instead.
 func (*Evaluations) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{42}
+	return file_state_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Evaluations) GetEvaluations() []*Evaluation {
@@ -3611,7 +3680,7 @@ type Evaluation struct {
 
 func (x *Evaluation) Reset() {
 	*x = Evaluation{}
-	mi := &file_state_proto_msgTypes[43]
+	mi := &file_state_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3623,7 +3692,7 @@ func (x *Evaluation) String() string {
 func (*Evaluation) ProtoMessage() {}
 
 func (x *Evaluation) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[43]
+	mi := &file_state_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3636,7 +3705,7 @@ func (x *Evaluation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Evaluation.ProtoReflect.Descriptor instead.
 func (*Evaluation) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{43}
+	return file_state_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Evaluation) GetId() string {
@@ -3831,7 +3900,7 @@ type Queued struct {
 
 func (x *Queued) Reset() {
 	*x = Queued{}
-	mi := &file_state_proto_msgTypes[44]
+	mi := &file_state_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3843,7 +3912,7 @@ func (x *Queued) String() string {
 func (*Queued) ProtoMessage() {}
 
 func (x *Queued) ProtoReflect() protoreflect.Message {
-	mi := &file_state_proto_msgTypes[44]
+	mi := &file_state_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3856,7 +3925,7 @@ func (x *Queued) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Queued.ProtoReflect.Descriptor instead.
 func (*Queued) Descriptor() ([]byte, []int) {
-	return file_state_proto_rawDescGZIP(), []int{44}
+	return file_state_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Queued) GetGroup() string {
@@ -3879,7 +3948,7 @@ const file_state_proto_rawDesc = "" +
 	"\n" +
 	"\vstate.proto\x12\x0ereeve.state.v1\x1a\x0eallocset.proto\"<\n" +
 	"\x05Entry\x123\n" +
-	"\bcommands\x18\x01 \x03(\v2\x17.reeve.state.v1.CommandR\bcommands\"\x83\x13\n" +
+	"\bcommands\x18\x01 \x03(\v2\x17.reeve.state.v1.CommandR\bcommands\"\xbb\x13\n" +
 	"\aCommand\x12@\n" +
 	"\fregister_job\x18\x01 \x01(\v2\x1b.reeve.state.v1.RegisterJobH\x00R\vregisterJob\x12F\n" +
 	"\x0ederegister_job\x18\x02 \x01(\v2\x1d.reeve.state.v1.DeregisterJobH\x00R\rderegisterJob\x12I\n" +
@@ -3920,7 +3989,8 @@ const file_state_proto_rawDesc = "" +
 	"\x0ebegin_timeline\x18B \x01(\v2\x1d.reeve.state.v1.BeginTimelineH\x00R\rbeginTimeline\x12:\n" +
 	"\n" +
 	"put_object\x18F \x01(\v2\x19.reeve.state.v1.PutObjectH\x00R\tputObject\x12C\n" +
-	"\rdelete_object\x18G \x01(\v2\x1c.reeve.state.v1.DeleteObjectH\x00R\fdeleteObjectB\x06\n" +
+	"\rdelete_object\x18G \x01(\v2\x1c.reeve.state.v1.DeleteObjectH\x00R\fdeleteObject\x126\n" +
+	"\bdocument\x18P \x01(\v2\x18.reeve.state.v1.DocumentH\x00R\bdocumentB\x06\n" +
 	"\x04kind\"\xc9\x01\n" +
 	"\vRegisterJob\x12\x19\n" +
 	"\bjob_json\x18\x01 \x01(\fR\ajobJson\x12'\n" +
@@ -3943,7 +4013,10 @@ const file_state_proto_rawDesc = "" +
 	"\vobject_json\x18\x02 \x01(\fR\n" +
 	"objectJson\x12(\n" +
 	"\renforce_index\x18\x03 \x01(\x04H\x00R\fenforceIndex\x88\x01\x01B\x10\n" +
-	"\x0e_enforce_index\"p\n" +
+	"\x0e_enforce_index\"2\n" +
+	"\bDocument\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
+	"\x04json\x18\x02 \x01(\fR\x04json\"p\n" +
 	"\fDeleteObject\x12\x12\n" +
 	"\x04noun\x18\x01 \x01(\tR\x04noun\x12\x10\n" +
 	"\x03key\x18\x02 \x01(\tR\x03key\x12(\n" +
@@ -4228,128 +4301,130 @@ func file_state_proto_rawDescGZIP() []byte {
 	return file_state_proto_rawDescData
 }
 
-var file_state_proto_msgTypes = make([]protoimpl.MessageInfo, 45)
+var file_state_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
 var file_state_proto_goTypes = []any{
 	(*Entry)(nil),                // 0: reeve.state.v1.Entry
 	(*Command)(nil),              // 1: reeve.state.v1.Command
 	(*RegisterJob)(nil),          // 2: reeve.state.v1.RegisterJob
 	(*DeregisterJob)(nil),        // 3: reeve.state.v1.DeregisterJob
 	(*PutObject)(nil),            // 4: reeve.state.v1.PutObject
-	(*DeleteObject)(nil),         // 5: reeve.state.v1.DeleteObject
-	(*LaunchJob)(nil),            // 6: reeve.state.v1.LaunchJob
-	(*MetaEntry)(nil),            // 7: reeve.state.v1.MetaEntry
-	(*Decide)(nil),               // 8: reeve.state.v1.Decide
-	(*PutRestart)(nil),           // 9: reeve.state.v1.PutRestart
-	(*UpdateRestart)(nil),        // 10: reeve.state.v1.UpdateRestart
-	(*PromoteDeployment)(nil),    // 11: reeve.state.v1.PromoteDeployment
-	(*SetAllocHealth)(nil),       // 12: reeve.state.v1.SetAllocHealth
-	(*PutDomain)(nil),            // 13: reeve.state.v1.PutDomain
-	(*EndFreshness)(nil),         // 14: reeve.state.v1.EndFreshness
-	(*AdoptAllocations)(nil),     // 15: reeve.state.v1.AdoptAllocations
-	(*BeginCluster)(nil),         // 16: reeve.state.v1.BeginCluster
-	(*BeginTimeline)(nil),        // 17: reeve.state.v1.BeginTimeline
-	(*UpdateCallback)(nil),       // 18: reeve.state.v1.UpdateCallback
-	(*FailJob)(nil),              // 19: reeve.state.v1.FailJob
-	(*PutEvaluations)(nil),       // 20: reeve.state.v1.PutEvaluations
-	(*DeleteEvaluations)(nil),    // 21: reeve.state.v1.DeleteEvaluations
-	(*CommitPlacement)(nil),      // 22: reeve.state.v1.CommitPlacement
-	(*Preemption)(nil),           // 23: reeve.state.v1.Preemption
-	(*JobRef)(nil),               // 24: reeve.state.v1.JobRef
-	(*Stop)(nil),                 // 25: reeve.state.v1.Stop
-	(*DeploymentUpdate)(nil),     // 26: reeve.state.v1.DeploymentUpdate
-	(*UpdateAllocations)(nil),    // 27: reeve.state.v1.UpdateAllocations
-	(*SetTransition)(nil),        // 28: reeve.state.v1.SetTransition
-	(*RegisterNode)(nil),         // 29: reeve.state.v1.RegisterNode
-	(*UpdateNodeStatus)(nil),     // 30: reeve.state.v1.UpdateNodeStatus
-	(*SetNodeEligibility)(nil),   // 31: reeve.state.v1.SetNodeEligibility
-	(*SetNodeDrain)(nil),         // 32: reeve.state.v1.SetNodeDrain
-	(*DeleteNode)(nil),           // 33: reeve.state.v1.DeleteNode
-	(*UpdateDeployment)(nil),     // 34: reeve.state.v1.UpdateDeployment
-	(*SetJobStability)(nil),      // 35: reeve.state.v1.SetJobStability
-	(*ScaleJob)(nil),             // 36: reeve.state.v1.ScaleJob
-	(*Collect)(nil),              // 37: reeve.state.v1.Collect
-	(*SetSchedulerConfig)(nil),   // 38: reeve.state.v1.SetSchedulerConfig
-	(*PutNodePool)(nil),          // 39: reeve.state.v1.PutNodePool
-	(*DeleteNodePool)(nil),       // 40: reeve.state.v1.DeleteNodePool
-	(*JobName)(nil),              // 41: reeve.state.v1.JobName
-	(*Evaluations)(nil),          // 42: reeve.state.v1.Evaluations
-	(*Evaluation)(nil),           // 43: reeve.state.v1.Evaluation
-	(*Queued)(nil),               // 44: reeve.state.v1.Queued
-	(*allocset.Allocations)(nil), // 45: reeve.allocset.v1.Allocations
+	(*Document)(nil),             // 5: reeve.state.v1.Document
+	(*DeleteObject)(nil),         // 6: reeve.state.v1.DeleteObject
+	(*LaunchJob)(nil),            // 7: reeve.state.v1.LaunchJob
+	(*MetaEntry)(nil),            // 8: reeve.state.v1.MetaEntry
+	(*Decide)(nil),               // 9: reeve.state.v1.Decide
+	(*PutRestart)(nil),           // 10: reeve.state.v1.PutRestart
+	(*UpdateRestart)(nil),        // 11: reeve.state.v1.UpdateRestart
+	(*PromoteDeployment)(nil),    // 12: reeve.state.v1.PromoteDeployment
+	(*SetAllocHealth)(nil),       // 13: reeve.state.v1.SetAllocHealth
+	(*PutDomain)(nil),            // 14: reeve.state.v1.PutDomain
+	(*EndFreshness)(nil),         // 15: reeve.state.v1.EndFreshness
+	(*AdoptAllocations)(nil),     // 16: reeve.state.v1.AdoptAllocations
+	(*BeginCluster)(nil),         // 17: reeve.state.v1.BeginCluster
+	(*BeginTimeline)(nil),        // 18: reeve.state.v1.BeginTimeline
+	(*UpdateCallback)(nil),       // 19: reeve.state.v1.UpdateCallback
+	(*FailJob)(nil),              // 20: reeve.state.v1.FailJob
+	(*PutEvaluations)(nil),       // 21: reeve.state.v1.PutEvaluations
+	(*DeleteEvaluations)(nil),    // 22: reeve.state.v1.DeleteEvaluations
+	(*CommitPlacement)(nil),      // 23: reeve.state.v1.CommitPlacement
+	(*Preemption)(nil),           // 24: reeve.state.v1.Preemption
+	(*JobRef)(nil),               // 25: reeve.state.v1.JobRef
+	(*Stop)(nil),                 // 26: reeve.state.v1.Stop
+	(*DeploymentUpdate)(nil),     // 27: reeve.state.v1.DeploymentUpdate
+	(*UpdateAllocations)(nil),    // 28: reeve.state.v1.UpdateAllocations
+	(*SetTransition)(nil),        // 29: reeve.state.v1.SetTransition
+	(*RegisterNode)(nil),         // 30: reeve.state.v1.RegisterNode
+	(*UpdateNodeStatus)(nil),     // 31: reeve.state.v1.UpdateNodeStatus
+	(*SetNodeEligibility)(nil),   // 32: reeve.state.v1.SetNodeEligibility
+	(*SetNodeDrain)(nil),         // 33: reeve.state.v1.SetNodeDrain
+	(*DeleteNode)(nil),           // 34: reeve.state.v1.DeleteNode
+	(*UpdateDeployment)(nil),     // 35: reeve.state.v1.UpdateDeployment
+	(*SetJobStability)(nil),      // 36: reeve.state.v1.SetJobStability
+	(*ScaleJob)(nil),             // 37: reeve.state.v1.ScaleJob
+	(*Collect)(nil),              // 38: reeve.state.v1.Collect
+	(*SetSchedulerConfig)(nil),   // 39: reeve.state.v1.SetSchedulerConfig
+	(*PutNodePool)(nil),          // 40: reeve.state.v1.PutNodePool
+	(*DeleteNodePool)(nil),       // 41: reeve.state.v1.DeleteNodePool
+	(*JobName)(nil),              // 42: reeve.state.v1.JobName
+	(*Evaluations)(nil),          // 43: reeve.state.v1.Evaluations
+	(*Evaluation)(nil),           // 44: reeve.state.v1.Evaluation
+	(*Queued)(nil),               // 45: reeve.state.v1.Queued
+	(*allocset.Allocations)(nil), // 46: reeve.allocset.v1.Allocations
 }
 var file_state_proto_depIdxs = []int32{
 	1,  // 0: reeve.state.v1.Entry.commands:type_name -> reeve.state.v1.Command
 	2,  // 1: reeve.state.v1.Command.register_job:type_name -> reeve.state.v1.RegisterJob
 	3,  // 2: reeve.state.v1.Command.deregister_job:type_name -> reeve.state.v1.DeregisterJob
-	20, // 3: reeve.state.v1.Command.put_evaluations:type_name -> reeve.state.v1.PutEvaluations
-	21, // 4: reeve.state.v1.Command.delete_evaluations:type_name -> reeve.state.v1.DeleteEvaluations
-	22, // 5: reeve.state.v1.Command.commit_placement:type_name -> reeve.state.v1.CommitPlacement
-	27, // 6: reeve.state.v1.Command.update_allocations:type_name -> reeve.state.v1.UpdateAllocations
-	28, // 7: reeve.state.v1.Command.set_transition:type_name -> reeve.state.v1.SetTransition
-	29, // 8: reeve.state.v1.Command.register_node:type_name -> reeve.state.v1.RegisterNode
-	30, // 9: reeve.state.v1.Command.update_node_status:type_name -> reeve.state.v1.UpdateNodeStatus
-	31, // 10: reeve.state.v1.Command.set_node_eligibility:type_name -> reeve.state.v1.SetNodeEligibility
-	33, // 11: reeve.state.v1.Command.delete_node:type_name -> reeve.state.v1.DeleteNode
-	34, // 12: reeve.state.v1.Command.update_deployment:type_name -> reeve.state.v1.UpdateDeployment
-	35, // 13: reeve.state.v1.Command.set_job_stability:type_name -> reeve.state.v1.SetJobStability
-	36, // 14: reeve.state.v1.Command.scale_job:type_name -> reeve.state.v1.ScaleJob
-	37, // 15: reeve.state.v1.Command.collect:type_name -> reeve.state.v1.Collect
-	38, // 16: reeve.state.v1.Command.set_scheduler_config:type_name -> reeve.state.v1.SetSchedulerConfig
-	39, // 17: reeve.state.v1.Command.put_node_pool:type_name -> reeve.state.v1.PutNodePool
-	40, // 18: reeve.state.v1.Command.delete_node_pool:type_name -> reeve.state.v1.DeleteNodePool
-	32, // 19: reeve.state.v1.Command.set_node_drain:type_name -> reeve.state.v1.SetNodeDrain
-	6,  // 20: reeve.state.v1.Command.launch_job:type_name -> reeve.state.v1.LaunchJob
-	8,  // 21: reeve.state.v1.Command.decide:type_name -> reeve.state.v1.Decide
-	9,  // 22: reeve.state.v1.Command.put_restart:type_name -> reeve.state.v1.PutRestart
-	10, // 23: reeve.state.v1.Command.update_restart:type_name -> reeve.state.v1.UpdateRestart
-	11, // 24: reeve.state.v1.Command.promote_deployment:type_name -> reeve.state.v1.PromoteDeployment
-	12, // 25: reeve.state.v1.Command.set_alloc_health:type_name -> reeve.state.v1.SetAllocHealth
-	13, // 26: reeve.state.v1.Command.put_domain:type_name -> reeve.state.v1.PutDomain
-	14, // 27: reeve.state.v1.Command.end_freshness:type_name -> reeve.state.v1.EndFreshness
-	15, // 28: reeve.state.v1.Command.adopt_allocations:type_name -> reeve.state.v1.AdoptAllocations
-	16, // 29: reeve.state.v1.Command.begin_cluster:type_name -> reeve.state.v1.BeginCluster
-	18, // 30: reeve.state.v1.Command.update_callback:type_name -> reeve.state.v1.UpdateCallback
-	19, // 31: reeve.state.v1.Command.fail_job:type_name -> reeve.state.v1.FailJob
-	17, // 32: reeve.state.v1.Command.begin_timeline:type_name -> reeve.state.v1.BeginTimeline
+	21, // 3: reeve.state.v1.Command.put_evaluations:type_name -> reeve.state.v1.PutEvaluations
+	22, // 4: reeve.state.v1.Command.delete_evaluations:type_name -> reeve.state.v1.DeleteEvaluations
+	23, // 5: reeve.state.v1.Command.commit_placement:type_name -> reeve.state.v1.CommitPlacement
+	28, // 6: reeve.state.v1.Command.update_allocations:type_name -> reeve.state.v1.UpdateAllocations
+	29, // 7: reeve.state.v1.Command.set_transition:type_name -> reeve.state.v1.SetTransition
+	30, // 8: reeve.state.v1.Command.register_node:type_name -> reeve.state.v1.RegisterNode
+	31, // 9: reeve.state.v1.Command.update_node_status:type_name -> reeve.state.v1.UpdateNodeStatus
+	32, // 10: reeve.state.v1.Command.set_node_eligibility:type_name -> reeve.state.v1.SetNodeEligibility
+	34, // 11: reeve.state.v1.Command.delete_node:type_name -> reeve.state.v1.DeleteNode
+	35, // 12: reeve.state.v1.Command.update_deployment:type_name -> reeve.state.v1.UpdateDeployment
+	36, // 13: reeve.state.v1.Command.set_job_stability:type_name -> reeve.state.v1.SetJobStability
+	37, // 14: reeve.state.v1.Command.scale_job:type_name -> reeve.state.v1.ScaleJob
+	38, // 15: reeve.state.v1.Command.collect:type_name -> reeve.state.v1.Collect
+	39, // 16: reeve.state.v1.Command.set_scheduler_config:type_name -> reeve.state.v1.SetSchedulerConfig
+	40, // 17: reeve.state.v1.Command.put_node_pool:type_name -> reeve.state.v1.PutNodePool
+	41, // 18: reeve.state.v1.Command.delete_node_pool:type_name -> reeve.state.v1.DeleteNodePool
+	33, // 19: reeve.state.v1.Command.set_node_drain:type_name -> reeve.state.v1.SetNodeDrain
+	7,  // 20: reeve.state.v1.Command.launch_job:type_name -> reeve.state.v1.LaunchJob
+	9,  // 21: reeve.state.v1.Command.decide:type_name -> reeve.state.v1.Decide
+	10, // 22: reeve.state.v1.Command.put_restart:type_name -> reeve.state.v1.PutRestart
+	11, // 23: reeve.state.v1.Command.update_restart:type_name -> reeve.state.v1.UpdateRestart
+	12, // 24: reeve.state.v1.Command.promote_deployment:type_name -> reeve.state.v1.PromoteDeployment
+	13, // 25: reeve.state.v1.Command.set_alloc_health:type_name -> reeve.state.v1.SetAllocHealth
+	14, // 26: reeve.state.v1.Command.put_domain:type_name -> reeve.state.v1.PutDomain
+	15, // 27: reeve.state.v1.Command.end_freshness:type_name -> reeve.state.v1.EndFreshness
+	16, // 28: reeve.state.v1.Command.adopt_allocations:type_name -> reeve.state.v1.AdoptAllocations
+	17, // 29: reeve.state.v1.Command.begin_cluster:type_name -> reeve.state.v1.BeginCluster
+	19, // 30: reeve.state.v1.Command.update_callback:type_name -> reeve.state.v1.UpdateCallback
+	20, // 31: reeve.state.v1.Command.fail_job:type_name -> reeve.state.v1.FailJob
+	18, // 32: reeve.state.v1.Command.begin_timeline:type_name -> reeve.state.v1.BeginTimeline
 	4,  // 33: reeve.state.v1.Command.put_object:type_name -> reeve.state.v1.PutObject
-	5,  // 34: reeve.state.v1.Command.delete_object:type_name -> reeve.state.v1.DeleteObject
-	43, // 35: reeve.state.v1.RegisterJob.evaluation:type_name -> reeve.state.v1.Evaluation
-	43, // 36: reeve.state.v1.DeregisterJob.evaluation:type_name -> reeve.state.v1.Evaluation
-	7,  // 37: reeve.state.v1.LaunchJob.meta:type_name -> reeve.state.v1.MetaEntry
-	43, // 38: reeve.state.v1.LaunchJob.evaluation:type_name -> reeve.state.v1.Evaluation
-	43, // 39: reeve.state.v1.Decide.evaluation:type_name -> reeve.state.v1.Evaluation
-	26, // 40: reeve.state.v1.Decide.deployment_update:type_name -> reeve.state.v1.DeploymentUpdate
-	10, // 41: reeve.state.v1.Decide.update_restart:type_name -> reeve.state.v1.UpdateRestart
-	43, // 42: reeve.state.v1.PutRestart.evaluation:type_name -> reeve.state.v1.Evaluation
-	43, // 43: reeve.state.v1.UpdateRestart.evaluation:type_name -> reeve.state.v1.Evaluation
-	43, // 44: reeve.state.v1.PromoteDeployment.evaluation:type_name -> reeve.state.v1.Evaluation
-	43, // 45: reeve.state.v1.SetAllocHealth.evaluation:type_name -> reeve.state.v1.Evaluation
-	45, // 46: reeve.state.v1.AdoptAllocations.allocations:type_name -> reeve.allocset.v1.Allocations
-	43, // 47: reeve.state.v1.PutEvaluations.evaluations:type_name -> reeve.state.v1.Evaluation
-	24, // 48: reeve.state.v1.CommitPlacement.job:type_name -> reeve.state.v1.JobRef
-	45, // 49: reeve.state.v1.CommitPlacement.place:type_name -> reeve.allocset.v1.Allocations
-	25, // 50: reeve.state.v1.CommitPlacement.stop:type_name -> reeve.state.v1.Stop
-	26, // 51: reeve.state.v1.CommitPlacement.deployment_updates:type_name -> reeve.state.v1.DeploymentUpdate
-	43, // 52: reeve.state.v1.CommitPlacement.evaluations:type_name -> reeve.state.v1.Evaluation
-	23, // 53: reeve.state.v1.CommitPlacement.preempt:type_name -> reeve.state.v1.Preemption
-	45, // 54: reeve.state.v1.UpdateAllocations.allocations:type_name -> reeve.allocset.v1.Allocations
-	43, // 55: reeve.state.v1.UpdateAllocations.evaluations:type_name -> reeve.state.v1.Evaluation
-	43, // 56: reeve.state.v1.SetTransition.evaluations:type_name -> reeve.state.v1.Evaluation
-	43, // 57: reeve.state.v1.RegisterNode.evaluations:type_name -> reeve.state.v1.Evaluation
-	43, // 58: reeve.state.v1.UpdateNodeStatus.evaluations:type_name -> reeve.state.v1.Evaluation
-	43, // 59: reeve.state.v1.SetNodeEligibility.evaluations:type_name -> reeve.state.v1.Evaluation
-	43, // 60: reeve.state.v1.SetNodeDrain.evaluations:type_name -> reeve.state.v1.Evaluation
-	43, // 61: reeve.state.v1.DeleteNode.evaluations:type_name -> reeve.state.v1.Evaluation
-	43, // 62: reeve.state.v1.UpdateDeployment.evaluation:type_name -> reeve.state.v1.Evaluation
-	43, // 63: reeve.state.v1.ScaleJob.evaluation:type_name -> reeve.state.v1.Evaluation
-	41, // 64: reeve.state.v1.Collect.jobs:type_name -> reeve.state.v1.JobName
-	43, // 65: reeve.state.v1.Evaluations.evaluations:type_name -> reeve.state.v1.Evaluation
-	44, // 66: reeve.state.v1.Evaluation.queued:type_name -> reeve.state.v1.Queued
-	67, // [67:67] is the sub-list for method output_type
-	67, // [67:67] is the sub-list for method input_type
-	67, // [67:67] is the sub-list for extension type_name
-	67, // [67:67] is the sub-list for extension extendee
-	0,  // [0:67] is the sub-list for field type_name
+	6,  // 34: reeve.state.v1.Command.delete_object:type_name -> reeve.state.v1.DeleteObject
+	5,  // 35: reeve.state.v1.Command.document:type_name -> reeve.state.v1.Document
+	44, // 36: reeve.state.v1.RegisterJob.evaluation:type_name -> reeve.state.v1.Evaluation
+	44, // 37: reeve.state.v1.DeregisterJob.evaluation:type_name -> reeve.state.v1.Evaluation
+	8,  // 38: reeve.state.v1.LaunchJob.meta:type_name -> reeve.state.v1.MetaEntry
+	44, // 39: reeve.state.v1.LaunchJob.evaluation:type_name -> reeve.state.v1.Evaluation
+	44, // 40: reeve.state.v1.Decide.evaluation:type_name -> reeve.state.v1.Evaluation
+	27, // 41: reeve.state.v1.Decide.deployment_update:type_name -> reeve.state.v1.DeploymentUpdate
+	11, // 42: reeve.state.v1.Decide.update_restart:type_name -> reeve.state.v1.UpdateRestart
+	44, // 43: reeve.state.v1.PutRestart.evaluation:type_name -> reeve.state.v1.Evaluation
+	44, // 44: reeve.state.v1.UpdateRestart.evaluation:type_name -> reeve.state.v1.Evaluation
+	44, // 45: reeve.state.v1.PromoteDeployment.evaluation:type_name -> reeve.state.v1.Evaluation
+	44, // 46: reeve.state.v1.SetAllocHealth.evaluation:type_name -> reeve.state.v1.Evaluation
+	46, // 47: reeve.state.v1.AdoptAllocations.allocations:type_name -> reeve.allocset.v1.Allocations
+	44, // 48: reeve.state.v1.PutEvaluations.evaluations:type_name -> reeve.state.v1.Evaluation
+	25, // 49: reeve.state.v1.CommitPlacement.job:type_name -> reeve.state.v1.JobRef
+	46, // 50: reeve.state.v1.CommitPlacement.place:type_name -> reeve.allocset.v1.Allocations
+	26, // 51: reeve.state.v1.CommitPlacement.stop:type_name -> reeve.state.v1.Stop
+	27, // 52: reeve.state.v1.CommitPlacement.deployment_updates:type_name -> reeve.state.v1.DeploymentUpdate
+	44, // 53: reeve.state.v1.CommitPlacement.evaluations:type_name -> reeve.state.v1.Evaluation
+	24, // 54: reeve.state.v1.CommitPlacement.preempt:type_name -> reeve.state.v1.Preemption
+	46, // 55: reeve.state.v1.UpdateAllocations.allocations:type_name -> reeve.allocset.v1.Allocations
+	44, // 56: reeve.state.v1.UpdateAllocations.evaluations:type_name -> reeve.state.v1.Evaluation
+	44, // 57: reeve.state.v1.SetTransition.evaluations:type_name -> reeve.state.v1.Evaluation
+	44, // 58: reeve.state.v1.RegisterNode.evaluations:type_name -> reeve.state.v1.Evaluation
+	44, // 59: reeve.state.v1.UpdateNodeStatus.evaluations:type_name -> reeve.state.v1.Evaluation
+	44, // 60: reeve.state.v1.SetNodeEligibility.evaluations:type_name -> reeve.state.v1.Evaluation
+	44, // 61: reeve.state.v1.SetNodeDrain.evaluations:type_name -> reeve.state.v1.Evaluation
+	44, // 62: reeve.state.v1.DeleteNode.evaluations:type_name -> reeve.state.v1.Evaluation
+	44, // 63: reeve.state.v1.UpdateDeployment.evaluation:type_name -> reeve.state.v1.Evaluation
+	44, // 64: reeve.state.v1.ScaleJob.evaluation:type_name -> reeve.state.v1.Evaluation
+	42, // 65: reeve.state.v1.Collect.jobs:type_name -> reeve.state.v1.JobName
+	44, // 66: reeve.state.v1.Evaluations.evaluations:type_name -> reeve.state.v1.Evaluation
+	45, // 67: reeve.state.v1.Evaluation.queued:type_name -> reeve.state.v1.Queued
+	68, // [68:68] is the sub-list for method output_type
+	68, // [68:68] is the sub-list for method input_type
+	68, // [68:68] is the sub-list for extension type_name
+	68, // [68:68] is the sub-list for extension extendee
+	0,  // [0:68] is the sub-list for field type_name
 }
 
 func init() { file_state_proto_init() }
@@ -4392,19 +4467,20 @@ func file_state_proto_init() {
 		(*Command_BeginTimeline)(nil),
 		(*Command_PutObject)(nil),
 		(*Command_DeleteObject)(nil),
+		(*Command_Document)(nil),
 	}
 	file_state_proto_msgTypes[2].OneofWrappers = []any{}
 	file_state_proto_msgTypes[4].OneofWrappers = []any{}
-	file_state_proto_msgTypes[5].OneofWrappers = []any{}
-	file_state_proto_msgTypes[36].OneofWrappers = []any{}
-	file_state_proto_msgTypes[38].OneofWrappers = []any{}
+	file_state_proto_msgTypes[6].OneofWrappers = []any{}
+	file_state_proto_msgTypes[37].OneofWrappers = []any{}
+	file_state_proto_msgTypes[39].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_state_proto_rawDesc), len(file_state_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   45,
+			NumMessages:   46,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,0 +1,99 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import "slices"
+
+var shiftPolicies = []string{"", ShiftLinear, ShiftAtomic, ShiftSteps, ShiftNone}
+
+func (c *stackCheck) shift() {
+	s := c.spec.Shift
+	if s == nil {
+		return
+	}
+	if c.shape != ShapeService {
+		c.add(s, "", "shift: the job has no port that traffic can be shifted to; remove the block, or label one port %q", defaultPort)
+	}
+	if !slices.Contains(shiftPolicies, s.Policy) {
+		c.add(s, "policy", "shift: policy %q: must be %s, %s, %s or %s", Printable(s.Policy, 64), ShiftLinear, ShiftAtomic, ShiftSteps, ShiftNone)
+	}
+	if s.AfterFailure != "" && s.AfterFailure != AfterFailureReverse && s.AfterFailure != AfterFailureHold {
+		c.add(s, "after_failure", "shift: after_failure %q: must be %s or %s", Printable(s.AfterFailure, 64), AfterFailureReverse, AfterFailureHold)
+	}
+	c.shiftTimes(s)
+	c.shiftSteps(s)
+	c.shiftChecks(s)
+}
+
+func (c *stackCheck) shiftTimes(s *ShiftSpec) {
+	if s.Over != 0 && (s.Over < minShiftOver || s.Over > maxShiftOver) {
+		c.add(s, "over", "shift: over %s: must be between %s and %s", s.Over, minShiftOver, maxShiftOver)
+	}
+	if s.Interval != 0 && (s.Interval < minInterval || s.Interval > maxInterval) {
+		c.add(s, "interval", "shift: interval %s: must be between %s and %s", s.Interval, minInterval, maxInterval)
+	}
+	if s.Failures < 0 || s.Failures > maxFailures {
+		c.add(s, "failures", "shift: failures %d: must be between 1 and %d", s.Failures, maxFailures)
+	}
+	if s.MinRequests < 0 || s.MinRequests > maxNumber {
+		c.add(s, "min_requests", "shift: min_requests %d: must be between 0 and %d", s.MinRequests, int64(maxNumber))
+	}
+}
+
+func (c *stackCheck) shiftSteps(s *ShiftSpec) {
+	switch {
+	case s.Policy == ShiftSteps && len(s.Steps) == 0:
+		c.add(s, "steps", "shift: policy %s needs steps, such as [\"5%%\", \"5m\", \"50%%\", \"wait\"]", ShiftSteps)
+	case s.Policy != ShiftSteps && len(s.Steps) > 0:
+		c.add(s, "steps", "shift: steps need policy = %q", ShiftSteps)
+	}
+	if _, err := ParseShiftSteps(s.Steps); err != nil {
+		c.add(s, "steps", "shift: %v", err)
+	}
+}
+
+func (c *stackCheck) shiftChecks(s *ShiftSpec) {
+	if len(s.Checks) > maxChecks {
+		c.add(s, "", "shift: %d checks are more than %d", len(s.Checks), maxChecks)
+		return
+	}
+	seen := make(map[string]bool)
+	for _, k := range s.Checks {
+		switch {
+		case k == nil:
+			c.add(s, "", "shift: a check is null")
+			continue
+		case !isName(k.Name, ""):
+			c.add(k, "", "check %q: must have a name of 1 to %d characters without white space", Printable(k.Name, 64), maxNameLength)
+		case seen[k.Name]:
+			c.add(k, "", "check %q is declared twice", k.Name)
+		}
+		seen[k.Name] = true
+		c.shiftCheck(k)
+	}
+}
+
+func (c *stackCheck) shiftCheck(k *ShiftCheck) {
+	switch {
+	case (k.Metric == "") == (k.HTTP == ""):
+		c.add(k, "", "check %q: must have either metric or http", k.Name)
+		return
+	case k.HTTP != "" && (k.Max != "" || k.Than != ""):
+		c.add(k, "", "check %q: max and than need metric", k.Name)
+	case k.HTTP != "" && !isHTTPAddress(k.HTTP):
+		c.add(k, "http", "check %q: http %q: must be an address that begins with http:// or https://", k.Name, Printable(k.HTTP, 64))
+	case k.HTTP != "":
+	case k.Metric != MetricErrors && k.Metric != MetricP99:
+		c.add(k, "metric", "check %q: metric %q: must be %s or %s", k.Name, Printable(k.Metric, 64), MetricErrors, MetricP99)
+	case k.Max == "" && k.Than == "":
+		c.add(k, "", "check %q: needs max, than, or both", k.Name)
+	default:
+		if _, err := ParseShiftLevel(k.Max, k.Metric); err != nil && k.Max != "" {
+			c.add(k, "max", "check %q: max %v", k.Name, err)
+		}
+		if _, err := ParseShiftBound(k.Than, k.Metric); err != nil && k.Than != "" {
+			c.add(k, "than", "check %q: than %v", k.Name, err)
+		}
+	}
+}

@@ -1,0 +1,226 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/cli/human"
+	"github.com/reeve-run/reeve/internal/cli/term"
+)
+
+// Stacks writes a list of stacks.
+func Stacks(p *term.Page, list []*api.StackStatus) {
+	if len(list) == 0 {
+		p.Line("No stacks.")
+		p.Next("Deploy one:  reeve stack deploy FILE")
+		return
+	}
+	p.Table([]string{"Stack", "State", "Share", "Callers", "Expires", "Why"}, stackRows(p, list))
+	for _, s := range list {
+		if s.Status == api.StackGarbage {
+			p.Next("Rescue it:  reeve stack rescue " + s.Name)
+			return
+		}
+	}
+}
+
+func stackRows(p *term.Page, list []*api.StackStatus) (rows [][]string) {
+	for _, s := range list {
+		rows = append(rows, []string{
+			s.Name, stackState(p, s.Shown), stackShare(s), callers(s.Callers), expiry(p.Now, s), human.Dash(whyStack(s)),
+		})
+	}
+	return rows
+}
+
+func stackState(p *term.Page, state string) string {
+	switch state {
+	case api.StackReady:
+		return p.Style.Green(state)
+	case api.StackFailed:
+		return p.Style.Red(state)
+	case api.StackDeprecated, api.StackGarbage:
+		return p.Style.Yellow(state)
+	}
+	return p.Style.Cyan(state)
+}
+
+func stackShare(s *api.StackStatus) string {
+	if s.Status != api.StackReady || s.Shape != api.ShapeService {
+		return "-"
+	}
+	return formatShare(s.Share)
+}
+
+func formatShare(share float64) string {
+	return strconv.FormatFloat(math.Round(share*10000)/100, 'f', -1, 64) + " %"
+}
+
+// callers names the first few callers of a stack.
+func callers(names []string) string {
+	const few = 3
+	if len(names) == 0 {
+		return "-"
+	}
+	text := strings.Join(names[:min(few, len(names))], ", ")
+	if more := len(names) - few; more > 0 {
+		text += fmt.Sprintf(" +%d", more)
+	}
+	return text
+}
+
+func expiry(now time.Time, s *api.StackStatus) string {
+	switch {
+	case s.IsHeld(now):
+		return "held"
+	case s.Expires.IsZero() || s.Status == api.StackTerminated:
+		return "-"
+	case s.Expires.After(now):
+		return "in " + human.Duration(s.Expires.Sub(now))
+	}
+	return "now"
+}
+
+// whyStack says why a stack is kept, or why it has its state.
+func whyStack(s *api.StackStatus) string {
+	if s.Status == api.StackReady && s.Verdict != nil {
+		if s.Verdict.Kept {
+			return s.Why
+		}
+		return "not kept: " + s.Why
+	}
+	return s.StatusReason
+}
+
+// StackLine describes the state of a stack in a line.
+func StackLine(s *api.StackStatus) string {
+	text := fmt.Sprintf("%s  %s", s.Name, s.Shown)
+	if s.Status == api.StackReady && s.Shape == api.ShapeService {
+		text += "  share " + formatShare(s.Share)
+	}
+	if s.StatusReason != "" {
+		text += "  " + s.StatusReason
+	}
+	return text
+}
+
+// StackNext suggests commands for a stack.
+func StackNext(p *term.Page, s *api.StackStatus) {
+	switch s.Status {
+	case api.StackFailed:
+		p.Next("See what happened:  reeve stack why "+s.Name, "See its job:        reeve job status "+s.Name)
+	case api.StackGarbage:
+		p.Next("Rescue it:  reeve stack rescue " + s.Name)
+	case api.StackReady:
+		p.Next("See why it is kept:  reeve stack why " + s.Name)
+	}
+}
+
+// Stack writes a stack with its audit records.
+func Stack(p *term.Page, s *api.StackStatus, records []*api.AuditRecord) {
+	fields := []term.Field{
+		{"Stack", s.Name}, {"Unit", s.Unit + " " + s.Version.String()}, {"Namespace", s.Namespace},
+		{"State", strings.TrimSpace(stackState(p, s.Shown) + "  " + s.StatusReason)},
+		{"Share", stackShare(s)}, {"Callers", callers(s.Callers)},
+		{"Policy", policyOf(s)}, {"Expires", expiry(p.Now, s)}, {"Kept", human.Dash(whyStack(s))},
+		{"Job", cmp.Or(s.JobState, "-")},
+	}
+	p.Fields(fields...)
+	if len(records) > 0 {
+		p.Section("History")
+		AuditRecords(p, records)
+	}
+	StackNext(p, s)
+}
+
+func policyOf(s *api.StackStatus) string {
+	if s.Spec != nil && s.Spec.Policy != nil {
+		return s.Spec.Policy.Name
+	}
+	return api.DefaultRetention(s.Shape).Name
+}
+
+// AuditRecords writes audit records, newest first.
+func AuditRecords(p *term.Page, records []*api.AuditRecord) {
+	if len(records) == 0 {
+		p.Line("Nothing is recorded.")
+		return
+	}
+	var rows [][]string
+	for _, r := range records {
+		rows = append(rows, []string{human.Age(p.Now, r.Time), r.Action, human.Dash(r.By), human.Dash(r.Reason)})
+	}
+	p.Table([]string{"When", "What", "By", "Why"}, rows)
+}
+
+// Deployed writes the outcome of a deployment of stacks.
+func Deployed(p *term.Page, res *api.DeployStacksResponse) {
+	for _, s := range res.Stacks {
+		p.Line("%s", StackLine(s))
+	}
+	for _, s := range res.Stacks {
+		if s.Status == api.StackFailed {
+			StackNext(p, s)
+			return
+		}
+	}
+}
+
+// StackPlan writes what a deployment would do.
+func StackPlan(p *term.Page, res *api.DeployStacksResponse, files []string) {
+	for i, s := range res.Stacks {
+		if res.Existing[i] {
+			p.Line("%s %s is deployed already, as %s.", s.Unit, s.Version, s.Name)
+			continue
+		}
+		p.Line("%s %s would be deployed as a new stack.", s.Unit, s.Version)
+	}
+	var quoted []string
+	for _, f := range files {
+		quoted = append(quoted, human.ShellQuote(f))
+	}
+	p.Next("Deploy:  reeve stack deploy " + strings.Join(quoted, " "))
+}
+
+// StackGraph writes what uses what.
+func StackGraph(p *term.Page, g *api.StackGraph) {
+	if len(g.Nodes) == 0 {
+		p.Line("No stacks.")
+		return
+	}
+	used := make(map[string]bool)
+	var rows [][]string
+	for _, e := range g.Edges {
+		used[e.To] = true
+		rows = append(rows, []string{e.From, e.To, human.Dash(e.Want), formatShare(e.Share), e.Kind})
+	}
+	for _, s := range g.Nodes {
+		if !used[s.Name] {
+			rows = append(rows, []string{"-", s.Name, "-", "-", "not used"})
+		}
+	}
+	p.Table([]string{"From", "To", "Wants", "Share", "Kind"}, rows)
+}
+
+// Sweep writes the decisions of a sweep: those that change a stack, or all.
+func Sweep(p *term.Page, res *api.SweepResponse, all bool) {
+	var rows [][]string
+	for _, d := range res.Decisions {
+		if all || d.Action != "" {
+			rows = append(rows, []string{d.Stack, cmp.Or(d.Action, map[bool]string{true: "kept", false: "declined"}[d.Verdict.Kept]), d.Why})
+		}
+	}
+	if len(rows) == 0 {
+		p.Line("The sweep changes nothing of %s.", human.Count(len(res.Decisions), "stack", "stacks"))
+		return
+	}
+	p.Table([]string{"Stack", "Decision", "Why"}, rows)
+}

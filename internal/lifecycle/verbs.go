@@ -1,0 +1,147 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// Hold suspends the expiry of a stack until a time, or without limit if the time is zero.
+func Hold(s *api.Stack, who, reason string, until, now time.Time) (*api.Stack, error) {
+	if s.Status == api.StackTerminated || s.Status == api.StackFailed {
+		return nil, refuseStack("hold", s)
+	}
+	if !until.IsZero() && !until.After(now) {
+		return nil, api.Errorf(api.CodeInvalid, "hold until %s: that time has passed", until.Format(time.RFC3339))
+	}
+	n := s.Copy()
+	n.Hold = &api.StackHold{By: who, Reason: reason, Since: now, Until: until}
+	return n, nil
+}
+
+// Unhold ends the hold of a stack. Its time is then at least one extension.
+func Unhold(s *api.Stack, now time.Time) (*api.Stack, error) {
+	if s.Hold == nil {
+		return nil, api.Errorf(api.CodeConflict, "stack %s is not held: nothing to undo", s.Name)
+	}
+	n := s.Copy()
+	n.Hold = nil
+	if !n.Expires.IsZero() {
+		n.Expires = later(n.Expires, now.Add(n.Spec.Extension()))
+	}
+	return n, nil
+}
+
+// maxExtension bounds the time that an operator can grant at once.
+const maxExtension = 10 * 365 * 24 * time.Hour
+
+// Extend moves the end of a ready stack's time to at least now plus a duration: never to an earlier time. A duration
+// of 0 is the extension that its policy grants.
+func Extend(s *api.Stack, by time.Duration, now time.Time) (*api.Stack, error) {
+	switch {
+	case by < 0 || by > maxExtension:
+		return nil, api.Errorf(api.CodeInvalid, "extend by %s: must be between 0 and 10 years", by)
+	case s.Status != api.StackReady:
+		return nil, refuseStack("extend", s)
+	case by == 0:
+		by = s.Spec.Extension()
+	}
+	n := s.Copy()
+	n.Expires = later(s.Expires, now.Add(by))
+	return n, nil
+}
+
+// Expire ends the time of a ready stack: the next sweep makes it garbage, unless something uses it or
+// its policy keeps it.
+func Expire(s *api.Stack, now time.Time) (*api.Stack, error) {
+	if s.Status != api.StackReady {
+		return nil, refuseStack("expire", s)
+	}
+	n := s.Copy()
+	n.Expires = now
+	return n, nil
+}
+
+// Rescue makes a ready stack of garbage again, with the time of a duration; 0: its initial time.
+func Rescue(s *api.Stack, by time.Duration, now time.Time) (*api.Stack, error) {
+	switch {
+	case by < 0 || by > maxExtension:
+		return nil, api.Errorf(api.CodeInvalid, "rescue for %s: must be between 0 and 10 years", by)
+	case s.Status != api.StackGarbage:
+		return nil, refuseStack("rescue", s)
+	case by == 0:
+		by = s.Spec.TTL()
+	}
+	n := s.Copy()
+	n.Status, n.StatusBefore, n.StatusSince = s.StatusBefore, "", now
+	n.StatusReason = "rescued from garbage"
+	n.Expires = now.Add(by)
+	return n, nil
+}
+
+// Stop makes a stack garbage, even if something uses it. It is removed after its grace, or immediately.
+func Stop(s *api.Stack, atOnce bool, now time.Time) (*api.Stack, error) {
+	if s.Status == api.StackTerminated {
+		return nil, refuseStack("stop", s)
+	}
+	n := s
+	if s.Status != api.StackGarbage && s.Status != api.StackFailed {
+		n = MarkGarbage(s, "stopped", now)
+	}
+	n = n.Copy()
+	n.Hold = nil
+	if s.Status == api.StackPending {
+		n.Expires = now // nothing of it runs
+	}
+	if atOnce || s.Status == api.StackPending {
+		n.Removing = true
+	}
+	return n, nil
+}
+
+// MarkGarbage makes a ready stack garbage. It runs without traffic until its grace ends.
+func MarkGarbage(s *api.Stack, reason string, now time.Time) *api.Stack {
+	n := s.Copy()
+	n.Status, n.StatusBefore, n.StatusSince, n.StatusReason = api.StackGarbage, s.Status, now, reason
+	n.Expires = now.Add(s.Spec.GraceAfter(api.StackGarbage))
+	return n
+}
+
+// MarkFailed makes a stack failed that did not become ready.
+func MarkFailed(s *api.Stack, reason string, now time.Time) *api.Stack {
+	n := s.Copy()
+	n.Status, n.StatusSince, n.StatusReason = api.StackFailed, now, reason
+	n.Expires = now.Add(s.Spec.GraceAfter(api.StackFailed))
+	return n
+}
+
+func refuseStack(verb string, s *api.Stack) error {
+	options := possibleVerbs(s.Status)
+	text := "nothing can be done with it"
+	if len(options) > 0 {
+		text = "possible: " + strings.Join(options, ", ")
+	}
+	return api.Errorf(api.CodeConflict, "%s", fmt.Sprintf("cannot %s stack %s: it is %s; %s", verb, s.Name, s.Status, text))
+}
+
+// possibleVerbs lists what an operator can do with a stack in a status.
+func possibleVerbs(status string) []string {
+	switch status {
+	case api.StackPending, api.StackDeploying, api.StackWarming:
+		return []string{"hold", "stop"}
+	case api.StackReady:
+		return []string{"hold", "extend", "expire", "redeploy", "stop"}
+	case api.StackGarbage:
+		return []string{"rescue", "hold", "stop"}
+	case api.StackFailed:
+		return []string{"redeploy", "stop"}
+	case api.StackTerminated:
+		return []string{"redeploy"}
+	}
+	return nil
+}

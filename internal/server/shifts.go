@@ -1,0 +1,188 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/lifecycle"
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+// Shifts lists the shifts of a namespace, or of all if it is "*", newest first, and the index of
+// their last change.
+func Shifts(snap *state.Snapshot, namespace string) ([]*api.Shift, uint64) {
+	list := []*api.Shift{}
+	for shift := range snap.Shifts() {
+		if namespace == "*" || shift.Namespace == namespace {
+			list = append(list, shift)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *api.Shift) int { return b.StartedAt.Compare(a.StartedAt) })
+	return list, snap.LifecycleIndex()
+}
+
+// Shift returns the shift of an id or of its beginning, or the running shift of a unit.
+func Shift(snap *state.Snapshot, namespace, name string) (*api.Shift, uint64, error) {
+	shift, err := findShift(snap, namespace, name)
+	return shift, snap.LifecycleIndex(), err
+}
+
+func findShift(snap *state.Snapshot, namespace, name string) (*api.Shift, error) {
+	if shift := snap.Shift(name); shift != nil {
+		return shift, nil
+	}
+	var found *api.Shift
+	for shift := range snap.Shifts() {
+		if len(name) >= 4 && strings.HasPrefix(shift.ID, name) {
+			if found != nil {
+				return nil, api.Errorf(api.CodeInvalid, "several shifts have ids that begin with %q: give more of it", name)
+			}
+			found = shift
+		}
+	}
+	if found != nil {
+		return found, nil
+	}
+	return unitShift(snap, namespace, name)
+}
+
+// StartShift begins a shift of a unit's traffic to one of its ready stacks.
+func (s *Server) StartShift(ctx context.Context, namespace, unit string, req *api.ShiftRequest) (*api.ShiftResponse, error) {
+	if req == nil || req.To == "" {
+		return nil, api.Errorf(api.CodeInvalid, "begin a shift: the request names no stack; send {\"To\": \"VERSION or STACK\"}")
+	}
+	snap, now := s.store.Snapshot(), time.Now()
+	to, err := shiftTarget(snap, namespace, unit, req.To)
+	if err != nil {
+		return nil, err
+	}
+	x := unitIndexOf(snap, namespace, unit)
+	t := x.Shares(namespace, unit, to.Version.Major)
+	if t.Next != nil && req.Supersede {
+		if err := s.supersede(ctx, snap.Shift(x.ShiftOf(t.Next)), req.By, now); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case t.Stack == nil:
+		return nil, api.Errorf(api.CodeConflict, "unit %s %d.x has no ready stack to shift from", unit, to.Version.Major)
+	case t.Stack.Name == to.Name:
+		return nil, api.Errorf(api.CodeConflict, "%s receives all traffic of %s %d.x already", to.Name, unit, to.Version.Major)
+	}
+	spec := req.Spec
+	if spec == nil {
+		spec = to.Spec.ShiftPolicy()
+	}
+	shift := lifecycle.NewShift(api.NewID(), t.Stack, to, spec, cmp.Or(req.By, "unknown"), now)
+	if shift.Spec.Policy == api.ShiftNone {
+		shift.Spec.Policy = "" // an operator asks for traffic
+	}
+	index, err := s.propose(ctx, state.PutShift(shift))
+	if err != nil {
+		return nil, err
+	}
+	return &api.ShiftResponse{Shift: s.store.Snapshot().Shift(shift.ID), Index: index}, nil
+}
+
+// supersede reverses a running shift at once.
+func (s *Server) supersede(ctx context.Context, old *api.Shift, by string, now time.Time) error {
+	if old == nil {
+		return nil
+	}
+	next, err := lifecycle.Reverse(old, "superseded by "+cmp.Or(by, "unknown"), true, now)
+	if err != nil {
+		return err
+	}
+	next.Status, next.ChangedBy = api.ShiftSuperseded, cmp.Or(by, "unknown")
+	_, err = s.propose(ctx, state.PutShift(next))
+	return err
+}
+
+// shiftTarget finds the ready stack of a name or version.
+func shiftTarget(snap *state.Snapshot, namespace, unit, name string) (*api.Stack, error) {
+	var ready []string
+	for s := range snap.StacksOfUnit(namespace, unit) {
+		if s.Name != name && s.ID != name && s.Version.String() != name {
+			if s.IsRoutable() {
+				ready = append(ready, s.Name)
+			}
+			continue
+		}
+		if !s.IsRoutable() {
+			return nil, api.Errorf(api.CodeConflict, "cannot shift to stack %s: it is %s; only ready stacks receive traffic", s.Name, s.Status)
+		}
+		return s, nil
+	}
+	if len(ready) == 0 {
+		return nil, api.Errorf(api.CodeNotFound, "unit %s not found: it has no ready stack in namespace %s", unit, namespace)
+	}
+	return nil, api.Errorf(api.CodeNotFound, "stack of unit %s not found: no ready stack is %s in namespace %s; ready are %s", unit, name, namespace, strings.Join(ready[:min(len(ready), 5)], ", "))
+}
+
+func unitIndexOf(snap *state.Snapshot, namespace, unit string) *lifecycle.Index {
+	in := lifecycle.Input{Stacks: slices.Collect(snap.StacksOfUnit(namespace, unit)), Shifts: slices.Collect(snap.Shifts())}
+	if u := snap.Unit(namespace, unit); u != nil {
+		in.Units = append(in.Units, u)
+	}
+	return lifecycle.NewIndex(in)
+}
+
+// ShiftVerbs lists the verbs of ShiftVerb.
+func ShiftVerbs() []string { return []string{"pause", "resume", "reverse", "finish", "set"} }
+
+// ShiftVerb pauses, resumes, reverses or finishes a shift, or sets its share. The name is a
+// shift's id, or that of a unit with one running shift.
+func (s *Server) ShiftVerb(ctx context.Context, namespace, name, verb string, req *api.ShiftVerbRequest) (*api.ShiftResponse, error) {
+	if req == nil {
+		req = &api.ShiftVerbRequest{}
+	}
+	for attempt := 1; ; attempt++ {
+		old, err := findShift(s.store.Snapshot(), namespace, name)
+		if err != nil {
+			return nil, err
+		}
+		next, err := changeShift(old, verb, req, time.Now())
+		if err != nil {
+			return nil, err
+		}
+		var index uint64
+		if next != old {
+			next.ChangedBy = cmp.Or(req.By, "unknown")
+			index, err = s.propose(ctx, state.PutShift(next))
+		}
+		if api.CodeOf(err) == api.CodeConflict && attempt < changeAttempts {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		return &api.ShiftResponse{Shift: s.store.Snapshot().Shift(old.ID), Index: index}, nil
+	}
+}
+
+func changeShift(old *api.Shift, verb string, req *api.ShiftVerbRequest, now time.Time) (*api.Shift, error) {
+	by := cmp.Or(req.By, "unknown")
+	switch verb {
+	case "pause":
+		return lifecycle.Pause(old, "paused by "+by+because(req.Reason), now)
+	case "resume":
+		return lifecycle.Resume(old, now)
+	case "reverse":
+		return lifecycle.Reverse(old, "reversed by "+by+because(req.Reason), req.Now, now)
+	case "finish":
+		return lifecycle.Finish(old, by+because(req.Reason), now)
+	case "set":
+		if req.Share == nil {
+			return nil, api.Errorf(api.CodeInvalid, "set the share of a shift: the request has no Share; send {\"Share\": 0.25}")
+		}
+		return lifecycle.SetShare(old, *req.Share, by+because(req.Reason), now)
+	}
+	return nil, api.Errorf(api.CodeInvalid, "unknown verb %q of a shift: use one of %s", verb, strings.Join(ShiftVerbs(), ", "))
+}

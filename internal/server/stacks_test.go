@@ -1,0 +1,220 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package server_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/server"
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+// stackJob returns a unit's job of a version, with one port and two instances. Dependencies are
+// such as "db@2.1".
+func stackJob(unit, version string, depends ...string) *api.Job {
+	job := serviceJob(unit, 2)
+	job.Groups[0].Networks = []*api.Network{{DynamicPorts: []api.Port{{Label: "http"}}}}
+	job.Stack = &api.StackSpec{Version: version}
+	for _, d := range depends {
+		unit, want, _ := strings.Cut(d, "@")
+		job.Stack.Depends = append(job.Stack.Depends, &api.StackDependency{Unit: unit, Version: want})
+	}
+	return job
+}
+
+// deploy deploys stacks and returns the names of the new ones.
+func (c *cluster) deploy(jobs ...*api.Job) []string {
+	c.Helper()
+	res, err := c.DeployStacks(c.Context(), &api.DeployStacksRequest{Jobs: jobs, By: "ann"}, "default")
+	if err != nil {
+		c.Fatalf("deploy %s: %v", jobs[0].ID, err)
+	}
+	var names []string
+	for _, s := range res.Stacks {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// untilStack waits for the status of a stack.
+func (c *cluster) untilStack(name, status string, limit time.Duration) {
+	c.Helper()
+	c.within(limit, name+" is "+status, func(snap *state.Snapshot) bool {
+		s := snap.Stack("default", name)
+		return s != nil && s.Status == status
+	})
+}
+
+func TestTheLifeOfAStack(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		c.addNode("n1", nil)
+		first := c.deploy(stackJob("inventory", "1.0.0"))[0]
+		c.untilStack(first, api.StackReady, time.Minute)
+		shop := stackJob("shop", "2.4.0", "inventory@1.0")
+		shop.Stack.Policy = &api.RetentionPolicy{Name: api.RetainAlways}
+		c.untilStack(c.deploy(shop)[0], api.StackReady, time.Minute)
+		c.pass(2 * time.Hour)
+		c.untilStack(first, api.StackReady, time.Minute)
+
+		second := c.deploy(stackJob("inventory", "1.1.0"))[0]
+		c.untilStack(second, api.StackReady, time.Minute)
+		began := time.Now()
+		c.within(15*time.Minute, "half of the traffic is shifted", func(snap *state.Snapshot) bool {
+			for s := range snap.Shifts() {
+				return s.Share >= 0.5
+			}
+			return false
+		})
+		if took := time.Since(began); took < 9*time.Minute || took > 11*time.Minute {
+			t.Errorf("half of the shift took %s, want 10 min", took)
+		}
+		c.untilStack(first, api.StackReady, time.Minute)
+		c.within(15*time.Minute, "the shift is complete", func(snap *state.Snapshot) bool {
+			u := snap.Unit("default", "inventory")
+			return u != nil && u.Targets[1] == second
+		})
+		c.untilStack(first, api.StackGarbage, 2*time.Hour)
+		if got := len(running(c.Store().Snapshot(), first)); got != 2 {
+			t.Errorf("%d instances of garbage run, want both", got)
+		}
+		c.untilStack(first, api.StackTerminated, 26*time.Hour)
+		if job := c.Store().Snapshot().Job("default", first); job != nil {
+			t.Errorf("the job of a terminated stack is stored: %s", job.Status)
+		}
+		c.untilStack(second, api.StackReady, time.Minute)
+		var actions []string
+		for r := range c.Store().Snapshot().Audit("default", api.AuditStack, first) {
+			actions = append(actions, r.Action)
+		}
+		want := "pending deploying warming ready kept declined garbage removed terminated"
+		if got := strings.Join(actions, " "); got != want {
+			t.Errorf("audit records: %s, want %s", got, want)
+		}
+	})
+}
+
+func TestTheSameVersionTwiceIsOneStack(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		c.addNode("n1", nil)
+		names := make([]string, 5)
+		var deploys sync.WaitGroup
+		for i := range names {
+			deploys.Go(func() { names[i] = c.deploy(stackJob("inventory", "1.0.0"))[0] })
+		}
+		deploys.Wait()
+		for _, name := range names {
+			if name != names[0] {
+				t.Errorf("five equal deployments answered %v, want one name", names)
+				break
+			}
+		}
+		changed := stackJob("inventory", "1.0.0")
+		changed.Meta = map[string]string{"changed": "yes"}
+		_, err := c.DeployStacks(c.Context(), &api.DeployStacksRequest{Jobs: []*api.Job{changed}}, "default")
+		if api.CodeOf(err) != api.CodeConflict || !strings.Contains(err.Error(), "-redeploy") {
+			t.Errorf("another content of the version: %v, want a conflict that names -redeploy", err)
+		}
+		if res, err := c.DeployStacks(c.Context(), &api.DeployStacksRequest{Jobs: []*api.Job{changed}, Redeploy: true}, "default"); err != nil || res.Stacks[0].Name == names[0] {
+			t.Errorf("redeployment: %v, want a second stack", err)
+		}
+	})
+}
+
+func TestABrokenStackIsOvertakenByItsFix(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		c.addNode("n1", func(_ *api.Allocation, job *api.Job) []event {
+			ready := job.Stack.Version != "1.1.0"
+			return []event{{status: api.AllocClientRunning}, {status: api.AllocClientRunning, healthy: healthy(true), unready: !ready}}
+		})
+		c.untilStack(c.deploy(stackJob("inventory", "1.0.0"))[0], api.StackReady, time.Minute)
+		broken := c.deploy(stackJob("inventory", "1.1.0"))[0]
+		c.untilStack(broken, api.StackWarming, time.Minute)
+		fix := c.deploy(stackJob("inventory", "1.1.1"))[0]
+		c.untilStack(fix, api.StackReady, time.Minute)
+		c.untilStack(broken, api.StackFailed, time.Minute)
+		if s := c.Store().Snapshot().Stack("default", broken); !strings.Contains(s.StatusReason, "overtaken by "+fix) {
+			t.Errorf("reason %q, want that %s overtook it", s.StatusReason, fix)
+		}
+		c.untilStack(broken, api.StackTerminated, 3*time.Hour)
+	})
+}
+
+func TestAnOperatorStopsHoldsAndRescuesStacks(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		c.addNode("n1", nil)
+		name := c.deploy(stackJob("inventory", "1.0.0"))[0]
+		c.untilStack(name, api.StackReady, time.Minute)
+		verb := func(verb string, req *api.StackVerbRequest) error {
+			_, err := c.StackVerb(c.Context(), "default", name, verb, req)
+			return err
+		}
+		if err := verb("rescue", nil); api.CodeOf(err) != api.CodeConflict || !strings.Contains(err.Error(), "it is ready; possible: hold, extend, expire") {
+			t.Errorf("rescue of a ready stack: %v", err)
+		}
+		if err := verb("stop", &api.StackVerbRequest{By: "ann", Reason: "the stand is over"}); err != nil {
+			t.Fatal(err)
+		}
+		s := c.Store().Snapshot().Stack("default", name)
+		if s.Status != api.StackGarbage || s.StatusBy != "ann" || s.StatusReason != "the stand is over" {
+			t.Errorf("after stop: %s by %s: %s", s.Status, s.StatusBy, s.StatusReason)
+		}
+		if err := verb("rescue", &api.StackVerbRequest{By: "bob", For: 48 * time.Hour}); err != nil {
+			t.Fatal(err)
+		}
+		c.pass(47 * time.Hour)
+		c.untilStack(name, api.StackReady, time.Minute)
+		if err := verb("stop", &api.StackVerbRequest{By: "ann", Now: true}); err != nil {
+			t.Fatal(err)
+		}
+		c.untilStack(name, api.StackTerminated, time.Minute)
+	})
+}
+
+func TestShiftsAreRefusedWithWhatIsPossible(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		c.addNode("n1", nil)
+		old := c.deploy(stackJob("inventory", "1.0.0"))[0]
+		c.untilStack(old, api.StackReady, time.Minute)
+		next := c.deploy(stackJob("inventory", "1.1.0"))[0]
+		c.untilStack(next, api.StackReady, time.Minute)
+		c.pass(time.Minute)
+		share := 0.25
+		res, err := c.ShiftVerb(c.Context(), "default", "inventory", "set", &api.ShiftVerbRequest{By: "ann", Share: &share})
+		if err != nil || res.Shift.Share != 0.25 || res.Shift.Status != api.ShiftPaused {
+			t.Fatalf("set 25%%: %+v, %v", res, err)
+		}
+		if _, err := c.ShiftVerb(c.Context(), "default", "inventory", "reverse", &api.ShiftVerbRequest{Now: true}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.ShiftVerb(c.Context(), "default", res.Shift.ID, "reverse", nil); api.CodeOf(err) != api.CodeConflict {
+			t.Errorf("a second reversal: %v, want a conflict", err)
+		}
+		if u := c.Store().Snapshot().Unit("default", "inventory"); u.Targets[1] != old {
+			t.Errorf("target %s after the reversal, want %s", u.Targets[1], old)
+		}
+		if _, err := c.StartShift(c.Context(), "default", "inventory", &api.ShiftRequest{To: "1.1.0", By: "ann"}); err != nil {
+			t.Errorf("shift again: %v", err)
+		}
+	})
+}
+
+func TestAJobWithAStackBlockIsNotRegistered(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		_, err := c.RegisterJob(c.Context(), &api.RegisterJobRequest{Job: stackJob("inventory", "1.0.0")})
+		if api.CodeOf(err) != api.CodeInvalid || !strings.Contains(err.Error(), "reeve stack deploy") {
+			t.Errorf("registering a stack as a job: %v, want that it names reeve stack deploy", err)
+		}
+		_, err = c.DeployStacks(c.Context(), &api.DeployStacksRequest{Jobs: []*api.Job{stackJob("shop", "1.0.0", "inventory@1.0", "db@2.1")}}, "default")
+		if api.CodeOf(err) != api.CodeInvalid || !strings.Contains(err.Error(), "unit inventory") || !strings.Contains(err.Error(), "unit db") {
+			t.Errorf("missing dependencies: %v, want both named", err)
+		}
+		if n, _ := server.Stacks(c.Store().Snapshot(), server.StackFilter{Namespace: "*"}); len(n) != 0 {
+			t.Errorf("%d stacks after refused deployments", len(n))
+		}
+	})
+}

@@ -1,0 +1,140 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import (
+	"iter"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// stacks holds every stack that was not removed a long time ago.
+var stacks = declare(noun[api.Stack]{
+	name: "stacks", singular: "stack", verb: "Stack", frame: 14,
+	key:   func(s *api.Stack) string { return jobName(s.Namespace, s.Name) },
+	stamp: func(s *api.Stack) (create, modify *uint64) { return &s.CreateIndex, &s.ModifyIndex },
+	topic: api.TopicStack,
+	eventKey: func(s *api.Stack) EventKey {
+		return EventKey{Key: s.Name, Namespace: s.Namespace, FilterKeys: []string{s.Unit}}
+	},
+	eventType: func(op Op, s *api.Stack) string {
+		if op == Delete {
+			return api.EventTypeStackForgotten
+		}
+		return api.EventTypeStackState
+	},
+})
+
+// What follows a change reads the noun, so it cannot be part of the noun's own declaration.
+func init() { stacks.changed = stackChanged }
+
+// stackChanged writes the audit record of a new status, chooses the first target of a major
+// version, and deletes what belongs to a deleted stack.
+func stackChanged(t *txn, old, new *api.Stack) {
+	if new == nil {
+		stackJobs.delete(t, stacks.key(old))
+		t.deleteAudit(old.Namespace, api.AuditStack, old.Name)
+		return
+	}
+	if old != nil && old.Status == new.Status {
+		return
+	}
+	t.audit(&api.AuditRecord{
+		Time: new.StatusSince, Namespace: new.Namespace, Kind: api.AuditStack, Object: new.Name, Unit: new.Unit,
+		Action: new.Status, By: new.StatusBy, Reason: new.StatusReason,
+	})
+	if new.Status == api.StackReady {
+		t.setFirstTarget(new)
+	}
+}
+
+// TableStacks holds *api.Stack.
+var TableStacks = stacks.table
+
+// stackJobs holds the submitted job of each stack, under the stack's name.
+var stackJobs = declare(noun[api.StackJob]{
+	name: "stack jobs", singular: "job of a stack", verb: "StackJob", frame: 15,
+	key:   func(j *api.StackJob) string { return jobName(j.Namespace, j.Name) },
+	stamp: func(j *api.StackJob) (create, modify *uint64) { return &j.CreateIndex, &j.ModifyIndex },
+})
+
+// Stack returns the stack of that name, nil if it does not exist.
+func (c *content) Stack(namespace, name string) *api.Stack {
+	return stacks.find(c, jobName(namespace, name))
+}
+
+// Stacks yields the stacks of a namespace, or of all if it is "*", ordered by namespace,
+// then name.
+func (c *content) Stacks(namespace string) iter.Seq[*api.Stack] {
+	if namespace == "*" {
+		return stacks.all(c, "")
+	}
+	return stacks.all(c, jobName(namespace, ""))
+}
+
+// StacksOfUnit yields the stacks of a unit in a namespace, ordered by name.
+func (c *content) StacksOfUnit(namespace, unit string) iter.Seq[*api.Stack] {
+	return stacks.all(c, jobName(namespace, unit+"--"))
+}
+
+// StackJob returns the submitted job of a stack, nil if it is not kept.
+func (c *content) StackJob(namespace, name string) *api.Job {
+	if j := stackJobs.find(c, jobName(namespace, name)); j != nil {
+		return j.Job
+	}
+	return nil
+}
+
+// PutStack returns the command that stores a changed stack, unless it was changed since it was read.
+func PutStack(s *api.Stack) Command {
+	modified := s.ModifyIndex
+	return &putObject[api.Stack]{stacks, s, &modified}
+}
+
+// ForgetStack returns the command that deletes a stack with its job and its audit
+// records, unless it was changed since it was read.
+func ForgetStack(s *api.Stack) Command {
+	modified := s.ModifyIndex
+	return &deleteObject[api.Stack]{stacks, stacks.key(s), &modified}
+}
+
+// LifecycleIndex returns the index of the last change that can change what a stack
+// depends on or who depends on it.
+func (c *content) LifecycleIndex() uint64 {
+	return max(c.indexes[TableStacks], c.indexes[TableUnits], c.indexes[TableShifts])
+}
+
+// DeployStacks stores new stacks with their jobs, all or none. It is rejected if the
+// stacks, units or shifts have changed since Index: their dependencies were resolved then.
+type DeployStacks struct {
+	Index  uint64
+	Stacks []*api.Stack
+	Jobs   []*api.Job // one per stack
+}
+
+// Name implements Command.
+func (c *DeployStacks) Name() string { return "DeployStacks" }
+
+func (c *DeployStacks) apply(t *txn) error {
+	if len(c.Stacks) == 0 || len(c.Stacks) != len(c.Jobs) {
+		return api.Errorf(api.CodeInvalid, "%d stacks and %d jobs to deploy: must be the same number, and at least 1", len(c.Stacks), len(c.Jobs))
+	}
+	if index := t.LifecycleIndex(); index > c.Index {
+		return api.Errorf(api.CodeConflict, "stacks changed at index %d, after their dependencies were resolved at %d: try again", index, c.Index)
+	}
+	for i, s := range c.Stacks {
+		if s == nil || c.Jobs[i] == nil {
+			return api.Errorf(api.CodeInvalid, "stack %d to deploy is missing", i+1)
+		}
+		if t.Stack(s.Namespace, s.Name) != nil {
+			return api.Errorf(api.CodeConflict, "stack %s exists already", s.Name)
+		}
+	}
+	for i, s := range c.Stacks {
+		stored := *s
+		stacks.put(t, &stored)
+		stackJobs.put(t, &api.StackJob{Namespace: s.Namespace, Name: s.Name, Job: c.Jobs[i]})
+	}
+	return nil
+}

@@ -1,0 +1,57 @@
+variable "version" {
+  type    = string
+  default = "1.1.0"
+}
+
+job "inventory" {
+  stack {
+    version = var.version
+    depends "db" {
+      version = "2.1"
+    }
+    depends "search" {
+      version  = "1.4"
+      optional = true
+    }
+    policy      = "retain-active"
+    initial_ttl = "30m"
+    extend_ttl  = "30m"
+    grace       = "24h"
+    idle        = "168h"
+    max_stacks  = 10
+    shift {
+      policy        = "steps"
+      steps         = ["5%", "5m", "25%", "wait", "50%", "10m"]
+      after_failure = "reverse"
+      check "errors" {
+        metric = "http_5xx"
+        max    = "1%"
+        than   = "from+0.5%"
+      }
+      check "slow" {
+        metric = "http_p99"
+        than   = "from*1.5"
+      }
+      check "smoke" {
+        http = "https://ci.example.com/gate"
+      }
+      min_requests = 100
+      interval     = "30s"
+      failures     = 2
+    }
+    expose {
+      host = "inventory.example.com"
+    }
+  }
+  group "api" {
+    network {
+      port "http" {}
+    }
+    task "server" {
+      driver = "raw_exec"
+      config {
+        command = "/bin/server"
+      }
+    }
+  }
+}
