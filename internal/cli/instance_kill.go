@@ -7,6 +7,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/cli/human"
 	"github.com/reeve-run/reeve/internal/cli/term"
+	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
 func instanceKillCommand(*cli) *command {
@@ -36,7 +37,7 @@ INSTANCE is a name such as web-0 or, if the job has one group, a number.`,
 				default:
 					p.Line("Killed %s of job %q: allocation %s. Another allocation replaces it.", i.Name, job, api.ShortID(i.Allocation))
 				}
-				p.Next("Show it:  reeve instance show " + human.ShellQuote(job) + " " + human.ShellQuote(resp.Killed.Name))
+				p.Next("Show it:  reeve instance show " + view.JobArgs(resp.Killed.Namespace, job) + " " + human.ShellQuote(resp.Killed.Name))
 			})
 		},
 	}

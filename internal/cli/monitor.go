@@ -103,7 +103,7 @@ func (m *monitor) placed(e *api.Evaluation) error {
 		view.PlacementFailures(p, e.FailedGroups)
 		m.out.Say("%s", strings.TrimRight(p.String(), "\n"))
 		m.out.Say("The other instances are queued until resources become available.\n"+
-			"\"reeve job explain %s\" lists all obstacles; \"reeve job stop %s\" gives up.", m.jobID, m.jobID)
+			"\"reeve job explain %[1]s\" lists all obstacles; \"reeve job stop %[1]s\" gives up.", view.JobArgs(e.Namespace, m.jobID))
 		return exitWith(exitBlocked)
 	}
 	return nil

@@ -35,7 +35,7 @@ func (c *cli) runJob(ctx context.Context, req *api.RegisterJobRequest, detach, w
 // startInWords describes what starts the instances of a periodic or parameterized job.
 func (c *cli) startInWords(j *api.Job) string {
 	if j.IsParameterized() {
-		return fmt.Sprintf("No instance runs yet: \"reeve job dispatch %s\" starts it.", j.ID)
+		return fmt.Sprintf("No instance runs yet: \"reeve job dispatch %s\" starts it.", view.JobArgs(j.Namespace, j.ID))
 	}
 	return fmt.Sprintf("No instance runs yet. Next start: %s.", view.NextStart(c.Now(), j))
 }

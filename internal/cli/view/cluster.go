@@ -57,7 +57,7 @@ func Cluster(p *term.Page, s *ClusterStatus) {
 	var next []string
 	for _, j := range s.Jobs {
 		if wrong := ailingInWords(j.JobSummary); wrong != "" {
-			next = append(next, fmt.Sprintf("Problems of %s:  reeve job status %s", j.ID, j.ID))
+			next = append(next, fmt.Sprintf("Problems of %s:  reeve job status %s", j.ID, JobArgs(j.Namespace, j.ID)))
 		}
 	}
 	const most = 5

@@ -120,7 +120,7 @@ func Evaluation(p *term.Page, e *api.Evaluation, placed []*api.AllocationListStu
 			for _, text := range waits.Unblock {
 				p.Line("  * %s", text)
 			}
-			p.Line("\"reeve job explain %s\" shows details.", e.JobID)
+			p.Line("\"reeve job explain %s\" shows details.", JobArgs(e.Namespace, e.JobID))
 		}
 	}
 }

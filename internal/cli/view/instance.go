@@ -148,22 +148,26 @@ func Instance(p *term.Page, i *api.Instance) {
 func instanceNext(p *term.Page, i *api.Instance) {
 	var commands []string
 	if i.Paused {
-		commands = append(commands, "Resume it:  reeve instance resume "+human.ShellQuote(i.JobID)+" "+human.ShellQuote(i.Name))
+		commands = append(commands, "Resume it:  reeve instance resume "+JobArgs(i.Namespace, i.JobID)+" "+human.ShellQuote(i.Name))
 	}
 	if i.State == api.InstanceCrashed && !i.NextAttempt.IsZero() {
-		commands = append(commands, "Retry it now:  reeve instance kill "+human.ShellQuote(i.JobID)+" "+human.ShellQuote(i.Name))
+		commands = append(commands, "Retry it now:  reeve instance kill "+JobArgs(i.Namespace, i.JobID)+" "+human.ShellQuote(i.Name))
 	}
 	if i.State == api.InstanceCrashed && i.Allocation != "" {
 		commands = append(commands, "Why it failed:  reeve alloc status "+api.ShortID(i.Allocation))
 	}
 	if i.Plan != "" {
-		commands = append(commands, "Follow it:  reeve plan show -watch "+human.ShellQuote(i.JobID)+" "+human.ShellQuote(i.Plan))
+		commands = append(commands, "Follow it:  reeve plan show -watch "+JobArgs(i.Namespace, i.JobID)+" "+human.ShellQuote(i.Plan))
 	}
 	p.Next(commands...)
 }
 
 // InstanceDone writes the effect of a verb, and the next commands.
 func InstanceDone(p *term.Page, job string, v api.Verb, resp *api.InstanceResponse) {
+	arguments := human.ShellQuote(job)
+	if resp.Decision != nil {
+		arguments = JobArgs(resp.Decision.Namespace, job)
+	}
 	what := resp.Instance
 	if len(resp.Tasks) > 0 {
 		what += ":[" + strings.Join(resp.Tasks, ", ") + "]"
@@ -171,7 +175,7 @@ func InstanceDone(p *term.Page, job string, v api.Verb, resp *api.InstanceRespon
 	switch v {
 	case api.VerbPause:
 		p.Line("Pausing %s of job %q: its tasks stop, and it keeps its allocation.", what, job)
-		p.Next("Resume it:  reeve instance resume "+human.ShellQuote(job)+" "+resp.Instance, "Show it:    reeve instance show "+human.ShellQuote(job)+" "+resp.Instance)
+		p.Next("Resume it:  reeve instance resume "+arguments+" "+resp.Instance, "Show it:    reeve instance show "+arguments+" "+resp.Instance)
 		return
 	case api.VerbResume:
 		p.Line("Resuming %s of job %q.", what, job)
@@ -180,5 +184,5 @@ func InstanceDone(p *term.Page, job string, v api.Verb, resp *api.InstanceRespon
 	default:
 		p.Line("Restarting %s of job %q in place.", what, job)
 	}
-	p.Next("Show it:  reeve instance show " + human.ShellQuote(job) + " " + resp.Instance)
+	p.Next("Show it:  reeve instance show " + arguments + " " + resp.Instance)
 }

@@ -292,7 +292,8 @@ func JobNext(p *term.Page, s *JobStatus) {
 		}
 	}
 	if d := s.Deployment; d != nil && d.Status == api.DeploymentFailed && d.JobVersion == s.Version && s.Version > 0 {
-		commands = append(commands, fmt.Sprintf("Revert it:  reeve job history -p %s; reeve job revert %s VERSION", s.ID, s.ID))
+		job := JobArgs(s.Namespace, s.ID)
+		commands = append(commands, fmt.Sprintf("Revert it:  reeve job history -p %s; reeve job revert %s VERSION", job, job))
 	}
 	p.Next(commands...)
 }
