@@ -29,6 +29,7 @@ type Deployment struct {
 	IsMultiregion      bool
 	Groups             map[string]*DeploymentState `json:"TaskGroups"`
 	Status             string                      // one of the Deployment constants
+	StatusReason       Reason                      `json:",omitempty"` // code of StatusDescription
 	StatusDescription  string
 	EvalPriority       int `json:",omitempty"` // priority of the evaluation that started it
 	// Troubles are the problems that blocked a failed deployment at the time of its

@@ -54,6 +54,7 @@ type Evaluation struct {
 	NodeModifyIndex      uint64
 	DeploymentID         string
 	Status               string // one of the EvalStatus constants
+	StatusReason         Reason `json:",omitempty"` // code of StatusDescription
 	StatusDescription    string
 	Wait                 time.Duration
 	WaitUntil            time.Time // not delivered to a worker before
@@ -105,6 +106,7 @@ type EvaluationStub struct {
 	NodeID            string
 	DeploymentID      string
 	Status            string
+	StatusReason      Reason `json:",omitempty"`
 	StatusDescription string
 	WaitUntil         time.Time
 	NextEval          string
@@ -121,7 +123,7 @@ func (e *Evaluation) Stub() *EvaluationStub {
 	return &EvaluationStub{
 		ID: e.ID, Priority: e.Priority, Type: e.Type, TriggeredBy: e.TriggeredBy,
 		Namespace: e.Namespace, JobID: e.JobID, NodeID: e.NodeID, DeploymentID: e.DeploymentID,
-		Status: e.Status, StatusDescription: e.StatusDescription, WaitUntil: e.WaitUntil,
+		Status: e.Status, StatusReason: e.StatusReason, StatusDescription: e.StatusDescription, WaitUntil: e.WaitUntil,
 		NextEval: e.NextEval, PreviousEval: e.PreviousEval, BlockedEval: e.BlockedEval,
 		CreateIndex: e.CreateIndex, ModifyIndex: e.ModifyIndex,
 		CreateTime: e.CreateTime, ModifyTime: e.ModifyTime,

@@ -55,6 +55,7 @@ type DeploymentOverview struct {
 	IsActive          bool
 	JobVersion        uint64
 	Status            string
+	StatusReason      Reason `json:",omitempty"`
 	StatusDescription string
 	AllAutoPromote    bool
 	RequiresPromotion bool

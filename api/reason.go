@@ -41,6 +41,50 @@ const (
 	ReasonPreempted        Reason = 27 // an allocation with a higher priority needs its room
 )
 
+// Reasons of a deployment's status.
+const (
+	ReasonDeploymentRunning          Reason = 40
+	ReasonDeploymentNeedsPromotion   Reason = 41 // an operator must promote canaries
+	ReasonDeploymentAutoPromotes     Reason = 42 // canaries are promoted when all are healthy
+	ReasonDeploymentPaused           Reason = 43
+	ReasonDeploymentSuccessful       Reason = 44
+	ReasonDeploymentSuperseded       Reason = 45 // the job has a newer version
+	ReasonDeploymentJobStopped       Reason = 46
+	ReasonDeploymentDeadline         Reason = 47 // no progress within progress_deadline
+	ReasonDeploymentExhausted        Reason = 48 // an instance used up its attempts
+	ReasonDeploymentUnhealthy        Reason = 49 // an allocation is unhealthy
+	ReasonDeploymentFailedByOperator Reason = 50
+)
+
+// Reasons of a restart's status.
+const (
+	ReasonRestartRunning    Reason = 60
+	ReasonRestartPaused     Reason = 61 // by an operator
+	ReasonRestartResumed    Reason = 62
+	ReasonRestartCancelled  Reason = 63 // by an operator
+	ReasonRestartJobStopped Reason = 64
+	ReasonRestartDeployed   Reason = 65 // a deployment of the job cancelled it
+	ReasonRestartFailed     Reason = 66 // too many allocations did not become healthy
+	ReasonRestartTripped    Reason = 67 // the same, and it is paused
+	ReasonRestartComplete   Reason = 68
+)
+
+// Reasons of an evaluation's status.
+const (
+	ReasonEvalReschedule      Reason = 80 // starts failed instances after their delay
+	ReasonEvalMaxDisconnect   Reason = 81 // gives up allocations of disconnected nodes
+	ReasonEvalRestartBatch    Reason = 82 // starts the next batch of a restart
+	ReasonEvalRecoverAnywhere Reason = 83 // recovers instances that could not stay on their nodes
+	ReasonEvalNoRoom          Reason = 84 // no node has room for some instances
+	ReasonEvalJoined          Reason = 85 // another evaluation of the job did its work
+	ReasonEvalJobStopped      Reason = 86
+	ReasonEvalJobFailed       Reason = 87
+	ReasonEvalRejected        Reason = 88 // the applier rejected all of its placements
+	ReasonEvalAttemptsFailed  Reason = 89 // all attempts to evaluate failed
+	ReasonEvalSuperseded      Reason = 90 // the job has a newer blocked evaluation
+	ReasonEvalUnblocked       Reason = 91 // by an operator
+)
+
 var reasonNames = [...]string{
 	ReasonUpdated: "updated", ReasonScaledDown: "scaled_down", ReasonDuplicate: "duplicate", ReasonGroupRemoved: "group_removed",
 	ReasonJobStopped: "job_stopped", ReasonPurged: "purged", ReasonOrphaned: "orphaned", ReasonAdopted: "adopted",
@@ -49,6 +93,22 @@ var reasonNames = [...]string{
 	ReasonReplacementKept: "replacement_kept", ReasonOriginalKept: "original_kept", ReasonSuperseded: "superseded",
 	ReasonFinishedByOther: "finished_by_other", ReasonEndedBesideOther: "ended_beside_other", ReasonEvicted: "evicted",
 	ReasonInfeasible: "infeasible", ReasonUnpromoted: "unpromoted", ReasonGivenUp: "given_up", ReasonPreempted: "preempted",
+
+	ReasonDeploymentRunning: "deployment_running", ReasonDeploymentNeedsPromotion: "deployment_needs_promotion",
+	ReasonDeploymentAutoPromotes: "deployment_auto_promotes", ReasonDeploymentPaused: "deployment_paused",
+	ReasonDeploymentSuccessful: "deployment_successful", ReasonDeploymentSuperseded: "deployment_superseded",
+	ReasonDeploymentJobStopped: "deployment_job_stopped", ReasonDeploymentDeadline: "deployment_deadline",
+	ReasonDeploymentExhausted: "deployment_exhausted", ReasonDeploymentUnhealthy: "deployment_unhealthy",
+	ReasonDeploymentFailedByOperator: "deployment_failed_by_operator",
+
+	ReasonRestartRunning: "restart_running", ReasonRestartPaused: "restart_paused", ReasonRestartResumed: "restart_resumed",
+	ReasonRestartCancelled: "restart_cancelled", ReasonRestartJobStopped: "restart_job_stopped", ReasonRestartDeployed: "restart_deployed",
+	ReasonRestartFailed: "restart_failed", ReasonRestartTripped: "restart_tripped", ReasonRestartComplete: "restart_complete",
+
+	ReasonEvalReschedule: "eval_reschedule", ReasonEvalMaxDisconnect: "eval_max_disconnect", ReasonEvalRestartBatch: "eval_restart_batch",
+	ReasonEvalRecoverAnywhere: "eval_recover_anywhere", ReasonEvalNoRoom: "eval_no_room", ReasonEvalJoined: "eval_joined",
+	ReasonEvalJobStopped: "eval_job_stopped", ReasonEvalJobFailed: "eval_job_failed", ReasonEvalRejected: "eval_rejected",
+	ReasonEvalAttemptsFailed: "eval_attempts_failed", ReasonEvalSuperseded: "eval_superseded", ReasonEvalUnblocked: "eval_unblocked",
 }
 
 // reasonsByName is the inverse of reasonNames.

@@ -25,6 +25,14 @@ func TestReasonsKeepTheirNumbersAndNames(t *testing.T) {
 		15: "node_removed", 16: "disconnected", 17: "fenced", 18: "replacement_kept", 19: "original_kept",
 		20: "superseded", 21: "finished_by_other", 22: "ended_beside_other", 23: "evicted", 24: "infeasible",
 		25: "unpromoted", 26: "given_up", 27: "preempted",
+		40: "deployment_running", 41: "deployment_needs_promotion", 42: "deployment_auto_promotes", 43: "deployment_paused",
+		44: "deployment_successful", 45: "deployment_superseded", 46: "deployment_job_stopped", 47: "deployment_deadline",
+		48: "deployment_exhausted", 49: "deployment_unhealthy", 50: "deployment_failed_by_operator",
+		60: "restart_running", 61: "restart_paused", 62: "restart_resumed", 63: "restart_cancelled", 64: "restart_job_stopped",
+		65: "restart_deployed", 66: "restart_failed", 67: "restart_tripped", 68: "restart_complete",
+		80: "eval_reschedule", 81: "eval_max_disconnect", 82: "eval_restart_batch", 83: "eval_recover_anywhere", 84: "eval_no_room",
+		85: "eval_joined", 86: "eval_job_stopped", 87: "eval_job_failed", 88: "eval_rejected", 89: "eval_attempts_failed",
+		90: "eval_superseded", 91: "eval_unblocked",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("reasons (-want +got):\n%s", diff)

@@ -3,7 +3,10 @@
 
 package api
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // This file holds the sentences of all reasons. Descriptions are made here and nowhere
 // else, and no code depends on their wording. Earlier versions stored sentences without
@@ -37,6 +40,41 @@ var reasonTexts = [...]string{
 	ReasonUnpromoted:       "its version was not promoted",
 	ReasonGivenUp:          "given up by an operator",
 	ReasonPreempted:        "preempted by another allocation",
+
+	ReasonDeploymentRunning:          "Deployment is running",
+	ReasonDeploymentNeedsPromotion:   "Deployment is running but requires manual promotion",
+	ReasonDeploymentAutoPromotes:     "Deployment is running pending automatic promotion",
+	ReasonDeploymentPaused:           "Deployment is paused",
+	ReasonDeploymentSuccessful:       "Deployment completed successfully",
+	ReasonDeploymentSuperseded:       "Cancelled due to newer version of job",
+	ReasonDeploymentJobStopped:       "Cancelled because job is stopped",
+	ReasonDeploymentDeadline:         "Failed due to progress deadline",
+	ReasonDeploymentExhausted:        "Failed because an instance failed too often",
+	ReasonDeploymentUnhealthy:        "Failed due to unhealthy allocations",
+	ReasonDeploymentFailedByOperator: "Deployment marked as failed",
+
+	ReasonRestartRunning:    "Restart is running",
+	ReasonRestartPaused:     "paused",
+	ReasonRestartResumed:    "resumed",
+	ReasonRestartCancelled:  "cancelled",
+	ReasonRestartJobStopped: "Cancelled because the job is stopped",
+	ReasonRestartDeployed:   "Cancelled by a deployment of the job",
+	ReasonRestartFailed:     "Failed",
+	ReasonRestartTripped:    "Paused",
+	ReasonRestartComplete:   "Restarted all allocations",
+
+	ReasonEvalReschedule:      "starts failed instances anew when their delay is over",
+	ReasonEvalMaxDisconnect:   "gives up allocations whose node is out of reach by then",
+	ReasonEvalRestartBatch:    "begins the next batch of a restart",
+	ReasonEvalRecoverAnywhere: "recovers instances anywhere that could not be recovered on their nodes",
+	ReasonEvalNoRoom:          "waits for room for what could not be placed",
+	ReasonEvalJoined:          "evaluated together with another evaluation",
+	ReasonEvalJobStopped:      "the job was stopped",
+	ReasonEvalJobFailed:       "the job has failed",
+	ReasonEvalRejected:        "all placements were refused",
+	ReasonEvalAttemptsFailed:  "not evaluated",
+	ReasonEvalSuperseded:      "superseded by a newer blocked evaluation of the job",
+	ReasonEvalUnblocked:       "unblocked by hand",
 }
 
 // Text returns the sentence of the reason. The functions below complete the sentences of
@@ -60,4 +98,86 @@ func GivenUpText(d *Decision) string { return d.Describe("given up") }
 // PreemptedText completes ReasonPreempted with the allocation that takes the room.
 func PreemptedText(by *Allocation) string {
 	return fmt.Sprintf("preempted by allocation %s of job %q, which has priority %d", ShortID(by.ID), by.JobID, by.Job.Priority)
+}
+
+// PausedText completes ReasonDeploymentPaused with the operator and the operator's reason,
+// which may be "".
+func PausedText(by, reason string) string {
+	text := ReasonDeploymentPaused.Text()
+	if by != "" {
+		text += " by " + by
+	}
+	return text + inBrackets(reason)
+}
+
+// RevertText completes the reason of a failed deployment with the version to which the job
+// returns.
+func RevertText(r Reason, version uint64) string {
+	return fmt.Sprintf("%s - rolling back to job version %d", r.Text(), version)
+}
+
+// RestartChangedText completes a reason of a restart with the operator who paused, resumed
+// or cancelled it, and the operator's reason, which may be "".
+func RestartChangedText(r Reason, by, reason string) string {
+	return r.Text() + " by " + by + inBrackets(reason)
+}
+
+// RestartDeployedText completes ReasonRestartDeployed with the version that is deployed.
+func RestartDeployedText(version uint64) string {
+	return fmt.Sprintf("Cancelled because version %d of the job is deployed", version)
+}
+
+// RestartCancelledText completes ReasonRestartDeployed with the deployment that cancelled
+// the restart.
+func RestartCancelledText(d *Deployment) string {
+	return fmt.Sprintf("cancelled by deployment %s of version %d", ShortID(d.ID), d.JobVersion)
+}
+
+// RestartProgressText completes ReasonRestartFailed, ReasonRestartTripped and
+// ReasonRestartComplete with the numbers of allocations.
+func RestartProgressText(r Reason, j *JobRestart) string {
+	unhealthy := countAllocations(len(j.UnhealthyAllocs)) + " did not come back well"
+	switch {
+	case r == ReasonRestartFailed:
+		return "Failed because " + unhealthy
+	case r == ReasonRestartTripped:
+		return "Paused because " + unhealthy + ": resume it to go on"
+	case len(j.UnhealthyAllocs) == 0:
+		return "Restarted " + countAllocations(len(j.RestartedAllocs))
+	}
+	return "Restarted " + countAllocations(len(j.RestartedAllocs)) + "; " + unhealthy
+}
+
+// EvalJoinedText completes ReasonEvalJoined with the id of the evaluation that did the work.
+func EvalJoinedText(id string) string {
+	return "evaluated together with evaluation " + ShortID(id)
+}
+
+// EvalRejectedText completes ReasonEvalRejected with the number of attempts and the causes
+// of their rejections.
+func EvalRejectedText(attempts int, causes []string) string {
+	return fmt.Sprintf("placements were refused %d times in a row (%s)", attempts, strings.Join(causes, "; "))
+}
+
+// EvalAttemptsText completes ReasonEvalAttemptsFailed with the number of attempts, the last
+// error ("" if unknown) and the id of the evaluation that retries.
+func EvalAttemptsText(attempts int, last, next string) string {
+	if last != "" {
+		last = ", at last because of: " + last
+	}
+	return fmt.Sprintf("not evaluated in %d attempts%s; evaluation %s tries again", attempts, last, ShortID(next))
+}
+
+func inBrackets(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return " (" + reason + ")"
+}
+
+func countAllocations(n int) string {
+	if n == 1 {
+		return "1 allocation"
+	}
+	return fmt.Sprintf("%d allocations", n)
 }

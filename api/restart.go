@@ -40,6 +40,7 @@ type JobRestart struct {
 	OnError      string        `json:",omitempty"` // one of the RestartOnError constants
 
 	Status            string // one of the Restart constants
+	StatusReason      Reason `json:",omitempty"` // code of StatusDescription
 	StatusDescription string
 	RestartedAllocs   []string  // ids of the restarted allocations, in order
 	UnhealthyAllocs   []string  `json:",omitempty"` // ids of those that did not become healthy

@@ -28,11 +28,10 @@ func namespaceApplyCommand(c *cli) *command {
 	return &command{
 		use:   "apply NAMESPACE|FILE",
 		short: "Create or change a namespace",
-		long: `Creates a namespace, or changes the settings that the flags name. With a file
-("-" is stdin), the whole namespace becomes as the file says. The file is HCL,
-or JSON with -json or a name that ends in .json. An argument with a dot is a
-file, because names of namespaces have none. The parent of a nested namespace
-must exist.`,
+		long: `Create a namespace, or change the settings of the given flags. A file ("-" is
+stdin) replaces the whole namespace. The file is HCL, or JSON with -json or a
+name that ends in .json. An argument with a dot is a file, because names of
+namespaces contain no dots. The parent of a nested namespace must exist.`,
 		example: `reeve namespace apply dev
 reeve namespace apply -description "for experiments" -meta team=web dev/sandbox
 reeve namespace apply dev.hcl`,
@@ -40,7 +39,7 @@ reeve namespace apply dev.hcl`,
 			change.flags = f
 			f.StringVar(&change.description, "description", "", "set the description to `TEXT`")
 			f.StringToStringVar(&change.meta, "meta", nil, "set `KEY=VALUE`; an empty value removes the key; repeatable")
-			f.BoolVar(&asJSON, "json", false, "read the file as JSON, as the HTTP API has it")
+			f.BoolVar(&asJSON, "json", false, "read the file as JSON, like the HTTP API")
 		},
 		run: func(r *call) error {
 			n, created, err := c.applyNamespace(r.ctx, r.cl, r.args[0], &change, asJSON)

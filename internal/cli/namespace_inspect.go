@@ -7,7 +7,7 @@ func namespaceInspectCommand(*cli) *command {
 	return &command{
 		use:     "inspect NAMESPACE",
 		short:   "Print a namespace as JSON",
-		long:    `Prints a namespace as the HTTP API returns it. "namespace apply -json" reads it.`,
+		long:    "Print a namespace as JSON, for \"namespace apply -json\".",
 		example: "reeve namespace inspect dev > dev.json",
 		format:  true,
 		run: func(r *call) error {

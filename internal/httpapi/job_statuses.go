@@ -98,7 +98,7 @@ func overviewOf(v *state.Snapshot, j *api.Job) *api.JobOverview {
 
 func deploymentOverview(d *api.Deployment) *api.DeploymentOverview {
 	o := &api.DeploymentOverview{
-		ID: d.ID, IsActive: d.IsActive(), JobVersion: d.JobVersion, Status: d.Status, StatusDescription: d.StatusDescription,
+		ID: d.ID, IsActive: d.IsActive(), JobVersion: d.JobVersion, Status: d.Status, StatusReason: d.StatusReason, StatusDescription: d.StatusDescription,
 		AllAutoPromote: len(d.Groups) > 0, RequiresPromotion: d.IsActive() && d.NeedsPromotion(),
 	}
 	for _, g := range d.Groups {

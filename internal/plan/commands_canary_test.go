@@ -37,7 +37,7 @@ func init() {
 			}
 		}
 		slices.Sort(groups)
-		w.apply(&state.PromoteDeployment{ID: d.ID, Groups: groups, Description: d.StatusDescription, Time: w.now.UnixNano()})
+		w.apply(&state.PromoteDeployment{ID: d.ID, Groups: groups, Reason: d.StatusReason, Description: d.StatusDescription, Time: w.now.UnixNano()})
 		return w.print(w.evaluation())
 	}
 	verbs["judge"] = func(w *world, args, _ []string) string {
@@ -94,7 +94,7 @@ func (w *world) promote(groups []string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.apply(&state.PromoteDeployment{ID: d.ID, Groups: groups, Description: d.StatusDescription, Time: w.now.UnixNano()})
+	w.apply(&state.PromoteDeployment{ID: d.ID, Groups: groups, Reason: d.StatusReason, Description: d.StatusDescription, Time: w.now.UnixNano()})
 }
 
 // named is the newest allocation of that name, whatever has become of it.

@@ -298,8 +298,8 @@ func (w *world) check() string {
 		}
 		return fmt.Sprintf("goes on, ask again in %s\n", v.Wake.Sub(w.now))
 	}
-	w.apply(&state.UpdateDeployment{ID: d.ID, Status: v.Status, Description: v.Description, Time: w.now.UnixNano()})
-	return fmt.Sprintf("%s: %s (revert: %t)\n", v.Status, v.Description, v.AutoRevert)
+	w.apply(&state.UpdateDeployment{ID: d.ID, Status: v.Status, Reason: v.Reason, Description: v.Reason.Text(), Time: w.now.UnixNano()})
+	return fmt.Sprintf("%s: %s (revert: %t)\n", v.Status, v.Reason.Text(), v.AutoRevert)
 }
 
 func (w *world) after(duration string) string {

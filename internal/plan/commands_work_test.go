@@ -85,9 +85,16 @@ func (w *world) startRestart(options map[string]string) string {
 func (w *world) changeRestart(status string) {
 	w.t.Helper()
 	j := w.snapshot().LatestRestart(api.DefaultNamespace, w.job)
-	w.apply(&state.UpdateRestart{ID: j.ID, Status: status, Description: map[string]string{
-		api.RestartPaused: "Paused by op", api.RestartRunning: "Restart is running", api.RestartCancelled: "Cancelled by op",
-	}[status], Time: w.now.UnixNano()})
+	cmd := &state.UpdateRestart{ID: j.ID, Status: status, Time: w.now.UnixNano()}
+	switch status {
+	case api.RestartPaused:
+		cmd.Reason, cmd.Description = api.ReasonRestartPaused, "Paused by op"
+	case api.RestartRunning:
+		cmd.Reason, cmd.Description = api.ReasonRestartRunning, api.ReasonRestartRunning.Text()
+	case api.RestartCancelled:
+		cmd.Reason, cmd.Description = api.ReasonRestartCancelled, "Cancelled by op"
+	}
+	w.apply(cmd)
 }
 
 func (w *world) restartOf() string {

@@ -21,11 +21,11 @@ func (w *work) settleDeployment(phases []*tree.Phase) {
 	switch {
 	case d == nil || !d.IsActive():
 	case !w.IsWanted():
-		w.end(d, api.DeploymentCancelled, deployment.DescribeStopped)
+		w.end(d, api.DeploymentCancelled, api.ReasonDeploymentJobStopped)
 	case !w.DeploysCurrent(d):
-		w.end(d, api.DeploymentCancelled, deployment.DescribeNewer)
+		w.end(d, api.DeploymentCancelled, api.ReasonDeploymentSuperseded)
 	case d.Status == api.DeploymentRunning && deployment.IsDeployed(phases):
-		w.end(d, api.DeploymentSuccessful, deployment.DescribeSuccessful)
+		w.end(d, api.DeploymentSuccessful, api.ReasonDeploymentSuccessful)
 	}
 	switch w.Rollout.Stands {
 	case derive.Ongoing:
@@ -34,13 +34,13 @@ func (w *work) settleDeployment(phases []*tree.Phase) {
 		w.active = w.newDeployment(phases)
 		w.result.Deployment = w.active
 		if deployment.IsDeployed(phases) { // all of it happens in place, now
-			w.end(w.active, api.DeploymentSuccessful, deployment.DescribeSuccessful)
+			w.end(w.active, api.DeploymentSuccessful, api.ReasonDeploymentSuccessful)
 		}
 	}
 }
 
-func (w *work) end(d *api.Deployment, status, description string) {
-	w.result.DeploymentUpdates = append(w.result.DeploymentUpdates, DeploymentUpdate{d.ID, status, description})
+func (w *work) end(d *api.Deployment, status string, reason api.Reason) {
+	w.result.DeploymentUpdates = append(w.result.DeploymentUpdates, DeploymentUpdate{d.ID, status, reason, reason.Text()})
 }
 
 func (w *work) newDeployment(phases []*tree.Phase) *api.Deployment {
@@ -53,7 +53,7 @@ func (w *work) newDeployment(phases []*tree.Phase) *api.Deployment {
 		CreateTime: w.Now.UnixNano(), ModifyTime: w.Now.UnixNano(),
 	}
 	if w.Rollout.Held {
-		d.Status, d.StatusDescription = api.DeploymentPaused, deployment.DescribePaused
+		d.Status = api.DeploymentPaused
 	}
 	for _, p := range phases {
 		if !p.Rolling {
@@ -66,6 +66,7 @@ func (w *work) newDeployment(phases []*tree.Phase) *api.Deployment {
 			DesiredCanaries: p.Group.CountCanaries(),
 		}
 	}
-	d.StatusDescription = deployment.Standing(d)
+	d.StatusReason = deployment.Standing(d)
+	d.StatusDescription = d.StatusReason.Text()
 	return d
 }

@@ -48,12 +48,12 @@ func (w *work) followUps() {
 }
 
 // addFollowUp makes an evaluation that is not about an allocation, once.
-func (w *work) addFollowUp(id string, due time.Time, trigger, why string) {
+func (w *work) addFollowUp(id string, due time.Time, trigger string, reason api.Reason) {
 	if w.evaluation(id) != nil || slices.ContainsFunc(w.result.FollowUps, func(e *api.Evaluation) bool { return e.ID == id }) {
 		return
 	}
 	e := w.followUp(trigger, due, id)
-	e.ID, e.StatusDescription = id, why
+	e.ID, e.StatusReason, e.StatusDescription = id, reason, reason.Text()
 	w.result.FollowUps = append(w.result.FollowUps, e)
 }
 
@@ -65,16 +65,16 @@ func (w *work) evaluation(id string) *api.Evaluation {
 }
 
 func (w *work) followUp(trigger string, due time.Time, about string) *api.Evaluation {
-	description := "starts failed instances anew when their delay is over"
+	reason := api.ReasonEvalReschedule
 	if trigger == api.TriggerMaxDisconnect {
-		description = "gives up allocations whose node is out of reach by then"
+		reason = api.ReasonEvalMaxDisconnect
 	}
 	return &api.Evaluation{
 		ID: ident.Derive(w.Eval.ID, trigger, about), Namespace: w.Key.Namespace, JobID: w.Key.ID,
 		Priority: w.Job.Priority, Type: w.Job.Type, TriggeredBy: trigger,
 		JobModifyIndex: w.Job.JobModifyIndex, Status: api.EvalStatusPending,
-		StatusDescription: description,
-		WaitUntil:         due, PreviousEval: w.Eval.ID,
+		StatusReason: reason, StatusDescription: reason.Text(),
+		WaitUntil: due, PreviousEval: w.Eval.ID,
 		CreateTime: w.Now.UnixNano(), ModifyTime: w.Now.UnixNano(),
 	}
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/plan"
-	"github.com/reeve-run/reeve/internal/plan/deployment"
 	"github.com/reeve-run/reeve/internal/plan/operator"
 	"github.com/reeve-run/reeve/internal/state"
 )
@@ -68,7 +67,7 @@ func (w *world) judgeAny(t *rapid.T) {
 	}
 	cmd := &state.SetAllocHealth{DeploymentID: d.ID, Healthy: healthy, Unhealthy: unhealthy, Time: w.now.UnixNano()}
 	if !well {
-		cmd.Status, cmd.Description = api.DeploymentFailed, deployment.FailedUnhealthy
+		cmd.Status, cmd.Reason, cmd.Description = api.DeploymentFailed, api.ReasonDeploymentUnhealthy, api.ReasonDeploymentUnhealthy.Text()
 	}
 	w.apply(cmd)
 }

@@ -56,7 +56,7 @@ func (w *work) setRecovery(r *placement.Request, st *tree.Step) {
 	}
 	r.NodeID = r.Previous.NodeID
 	if in.Node == "" { // if there is no room on that node, somebody has to look again
-		w.addFollowUp(ident.Derive("permanent", r.Previous.ID), until, api.TriggerReschedule, "recovers instances anywhere that could not be recovered on their nodes")
+		w.addFollowUp(ident.Derive("permanent", r.Previous.ID), until, api.TriggerReschedule, api.ReasonEvalRecoverAnywhere)
 	}
 }
 

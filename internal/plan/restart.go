@@ -23,9 +23,9 @@ func (w *work) noteRestart() {
 	next := j.Copy()
 	switch {
 	case !w.IsWanted():
-		next.Status, next.StatusDescription = api.RestartCancelled, "Cancelled because the job is stopped"
+		setStatus(next, api.RestartCancelled, api.ReasonRestartJobStopped, api.ReasonRestartJobStopped.Text())
 	case w.Rollout.IsUnderWay():
-		next.Status, next.StatusDescription = api.RestartCancelled, fmt.Sprintf("Cancelled because version %d of the job is deployed", w.Job.Version)
+		setStatus(next, api.RestartCancelled, api.ReasonRestartDeployed, api.RestartDeployedText(w.Job.Version))
 	default:
 		w.continueRestart(next)
 	}
@@ -42,12 +42,12 @@ func (w *work) continueRestart(j *api.JobRestart) {
 		tripped := derive.Tripped(j, unwell)
 		j.UnhealthyAllocs = append(j.UnhealthyAllocs, unwell...)
 		if tripped && j.OnError == api.RestartOnErrorFail {
-			j.Status, j.NextBatch = api.RestartFailed, time.Time{}
-			j.StatusDescription = fmt.Sprintf("Failed because %s", badly(j))
+			j.NextBatch = time.Time{}
+			setStatus(j, api.RestartFailed, api.ReasonRestartFailed, api.RestartProgressText(api.ReasonRestartFailed, j))
 			return
 		}
 		if tripped {
-			j.Status, j.StatusDescription = api.RestartPaused, fmt.Sprintf("Paused because %s: resume it to go on", badly(j))
+			setStatus(j, api.RestartPaused, api.ReasonRestartTripped, api.RestartProgressText(api.ReasonRestartTripped, j))
 		}
 	}
 	if len(p.Chosen) > 0 {
@@ -68,29 +68,18 @@ func (w *work) continueRestart(j *api.JobRestart) {
 	case open == 0 && j.Status == api.RestartPaused && j.OnError == api.RestartOnErrorPause && len(j.UnhealthyAllocs) > j.MaxUnhealthy:
 		// The last batch came back badly: nobody is to take it for done unseen.
 	case open == 0:
-		j.Status, j.NextBatch = api.RestartComplete, time.Time{}
-		j.StatusDescription = fmt.Sprintf("Restarted %s", counted(len(j.RestartedAllocs), "allocation"))
-		if len(j.UnhealthyAllocs) > 0 {
-			j.StatusDescription += "; " + badly(j)
-		}
+		j.NextBatch = time.Time{}
+		setStatus(j, api.RestartComplete, api.ReasonRestartComplete, api.RestartProgressText(api.ReasonRestartComplete, j))
 	case waits && j.NextBatch.IsZero():
 		j.NextBatch = w.Now.Add(j.BatchWait).UTC()
 	}
 	if waits && j.IsActive() && j.NextBatch.After(w.Now) {
-		w.addFollowUp(ident.Derive("batch", j.ID, fmt.Sprint(len(j.RestartedAllocs)), fmt.Sprint(j.NextBatch.UnixNano())), j.NextBatch, api.TriggerRestart, "begins the next batch of a restart")
+		w.addFollowUp(ident.Derive("batch", j.ID, fmt.Sprint(len(j.RestartedAllocs)), fmt.Sprint(j.NextBatch.UnixNano())), j.NextBatch, api.TriggerRestart, api.ReasonEvalRestartBatch)
 	}
 }
 
-// badly tells how many did not come back.
-func badly(j *api.JobRestart) string {
-	return fmt.Sprintf("%s did not come back well", counted(len(j.UnhealthyAllocs), "allocation"))
-}
-
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
+func setStatus(j *api.JobRestart, status string, reason api.Reason, description string) {
+	j.Status, j.StatusReason, j.StatusDescription = status, reason, description
 }
 
 // sameRestart reports whether nothing of it has changed.

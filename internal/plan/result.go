@@ -54,5 +54,6 @@ func (r *Result) IsEmpty() bool {
 type DeploymentUpdate struct {
 	ID          string
 	Status      string
-	Description string
+	Reason      api.Reason
+	Description string // sentence of the reason
 }

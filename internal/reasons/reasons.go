@@ -23,6 +23,21 @@ func Allocation(number uint32, description string) (api.Reason, string) {
 	return decode("allocation", number, description)
 }
 
+// Deployment decodes the reason of a deployment's status.
+func Deployment(number uint32, description string) (api.Reason, string) {
+	return decode("deployment", number, description)
+}
+
+// Restart decodes the reason of a restart's status.
+func Restart(number uint32, description string) (api.Reason, string) {
+	return decode("restart", number, description)
+}
+
+// Evaluation decodes the reason of an evaluation's status.
+func Evaluation(number uint32, description string) (api.Reason, string) {
+	return decode("evaluation", number, description)
+}
+
 func decode(noun string, number uint32, description string) (api.Reason, string) {
 	if number == 0 && description == "" { // most objects
 		return 0, ""

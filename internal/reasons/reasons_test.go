@@ -69,3 +69,26 @@ func TestUnknownReasonKeepsItsSentence(t *testing.T) {
 		}
 	}
 }
+
+func TestSentencesOfEveryNounHaveReasons(t *testing.T) {
+	for _, c := range []struct {
+		find     func(uint32, string) (api.Reason, string)
+		sentence string
+		want     api.Reason
+	}{
+		{reasons.Deployment, "Deployment is paused by ann (maintenance)", api.ReasonDeploymentPaused},
+		{reasons.Deployment, "Failed due to progress deadline - rolling back to job version 3", api.ReasonDeploymentDeadline},
+		{reasons.Deployment, "Failed due to progress deadline", api.ReasonDeploymentDeadline},
+		{reasons.Deployment, "the job was stopped", 0},
+		{reasons.Restart, "plan restart: interrupt by ann", api.ReasonRestartPaused},
+		{reasons.Restart, "cancelled by deployment a2a2a2a2 of version 3", api.ReasonRestartDeployed},
+		{reasons.Restart, "cancelled by ann", api.ReasonRestartCancelled},
+		{reasons.Restart, "Restarted 3 allocations; 1 allocation did not come back well", api.ReasonRestartComplete},
+		{reasons.Evaluation, "the job was stopped", api.ReasonEvalJobStopped},
+		{reasons.Evaluation, "worked out together with evaluation a2a2a2a2", api.ReasonEvalJoined},
+	} {
+		if got, description := c.find(0, c.sentence); got != c.want || description != c.sentence {
+			t.Errorf("%q is read as reason %s (%q), want %s and the same sentence", c.sentence, got, description, c.want)
+		}
+	}
+}

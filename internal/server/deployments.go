@@ -21,7 +21,7 @@ func (s *Server) FailDeployment(ctx context.Context, id string) (*api.Deployment
 	if err != nil {
 		return nil, err
 	}
-	cmd := control.FailDeployment(snap, d, control.FailedByUser, time.Now())
+	cmd := control.FailDeployment(snap, d, api.ReasonDeploymentFailedByOperator, time.Now())
 	index, err := s.propose(ctx, cmd)
 	if err != nil {
 		return nil, err

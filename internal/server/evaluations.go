@@ -58,7 +58,8 @@ func (s *Server) UnblockEvaluation(ctx context.Context, id string) (uint64, erro
 		return s.store.Index(), nil // that is happening
 	}
 	e = e.Copy()
-	e.Status, e.StatusDescription, e.WaitUntil = api.EvalStatusPending, "unblocked by hand", time.Time{}
+	e.Status, e.WaitUntil = api.EvalStatusPending, time.Time{}
+	e.StatusReason, e.StatusDescription = api.ReasonEvalUnblocked, api.ReasonEvalUnblocked.Text()
 	e.ModifyTime = time.Now().UnixNano()
 	return s.propose(ctx, &state.PutEvaluations{Evaluations: []*api.Evaluation{e}})
 }

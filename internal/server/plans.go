@@ -6,7 +6,6 @@ package server
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"runtime"
 	"slices"
 	"sync"
@@ -16,7 +15,6 @@ import (
 	"github.com/reeve-run/reeve/internal/plan/deployment"
 	"github.com/reeve-run/reeve/internal/plan/operator"
 	"github.com/reeve-run/reeve/internal/plan/view"
-	"github.com/reeve-run/reeve/internal/server/control"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -159,27 +157,15 @@ func deploymentVerb(snap *state.Snapshot, job *api.Job, d *api.Decision) *state.
 	switch {
 	case current == nil || !current.IsActive() || current.JobVersion != job.Version:
 	case d.Verb == api.VerbInterrupt && current.Status == api.DeploymentRunning:
-		return &state.DeploymentUpdate{ID: current.ID, Status: api.DeploymentPaused, Description: control.Paused + by(d)}
+		return &state.DeploymentUpdate{
+			ID: current.ID, Status: api.DeploymentPaused,
+			Reason: api.ReasonDeploymentPaused, Description: api.PausedText(d.By, d.Reason),
+		}
 	case (d.Verb == api.VerbContinue || d.Verb == api.VerbRestart) && current.Status == api.DeploymentPaused:
-		return &state.DeploymentUpdate{ID: current.ID, Status: api.DeploymentRunning, Description: deployment.Standing(current)}
+		reason := deployment.Standing(current)
+		return &state.DeploymentUpdate{ID: current.ID, Status: api.DeploymentRunning, Reason: reason, Description: reason.Text()}
 	}
 	return nil
-}
-
-// by says who decided and why, as far as that is known.
-func by(d *api.Decision) string {
-	if d.By == "" {
-		return because(d.Reason)
-	}
-	return " by " + d.By + because(d.Reason)
-}
-
-// because is a reason in brackets, if one was given.
-func because(reason string) string {
-	if reason == "" {
-		return ""
-	}
-	return fmt.Sprintf(" (%s)", reason)
 }
 
 // stored is a decision as the store has it.

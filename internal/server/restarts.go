@@ -35,6 +35,13 @@ func (s *Server) StartRestart(ctx context.Context, ns, id string, req *api.JobRe
 	return s.restart(r), nil
 }
 
+// restartReasons holds the reasons of the statuses that an operator gives a restart.
+var restartReasons = map[string]api.Reason{
+	api.RestartPaused:    api.ReasonRestartPaused,
+	api.RestartRunning:   api.ReasonRestartResumed,
+	api.RestartCancelled: api.ReasonRestartCancelled,
+}
+
 // ChangeRestart pauses, resumes or cancels a restart: status is the one that it
 // is to have.
 func (s *Server) ChangeRestart(ctx context.Context, id, status string, req *api.JobRestartVerbRequest) (*api.JobRestart, error) {
@@ -50,8 +57,8 @@ func (s *Server) ChangeRestart(ctx context.Context, id, status string, req *api.
 	if err != nil {
 		return nil, err
 	}
-	words := map[string]string{api.RestartPaused: "paused", api.RestartRunning: "resumed", api.RestartCancelled: "cancelled"}[status]
-	if words == "" {
+	reason := restartReasons[status]
+	if reason == 0 {
 		return nil, api.Errorf(api.CodeInvalid, "a restart can be paused, resumed or cancelled; it cannot be made %q", status)
 	}
 	by := req.By
@@ -59,7 +66,7 @@ func (s *Server) ChangeRestart(ctx context.Context, id, status string, req *api.
 		by = "unknown"
 	}
 	cmd := &state.UpdateRestart{
-		ID: r.ID, Status: status, Description: words + " by " + by + because(req.Reason),
+		ID: r.ID, Status: status, Reason: reason, Description: api.RestartChangedText(reason, by, req.Reason),
 		Evaluation: evaluationOf(job, api.TriggerRestart, 0, now), Time: now.UnixNano(),
 	}
 	if _, err := s.propose(ctx, cmd); err != nil {
@@ -84,5 +91,8 @@ func restartVerb(snap *state.Snapshot, job *api.Job, d *api.Decision) *state.Upd
 	if !ok || current == nil || !current.IsActive() || current.Status == status {
 		return nil
 	}
-	return &state.UpdateRestart{ID: current.ID, Status: status, Description: "plan restart: " + string(d.Verb) + " by " + d.By + because(d.Reason), Time: d.Time}
+	reason := restartReasons[status]
+	return &state.UpdateRestart{
+		ID: current.ID, Status: status, Reason: reason, Description: api.RestartChangedText(reason, d.By, d.Reason), Time: d.Time,
+	}
 }

@@ -186,3 +186,11 @@ func changeShift(old *api.Shift, verb string, req *api.ShiftVerbRequest, now tim
 	}
 	return nil, api.Errorf(api.CodeInvalid, "unknown verb %q of a shift: use one of %s", verb, strings.Join(ShiftVerbs(), ", "))
 }
+
+// because appends an operator's reason to a sentence.
+func because(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return ": " + reason
+}

@@ -10,7 +10,8 @@ import "github.com/reeve-run/reeve/api"
 type UpdateDeployment struct {
 	ID          string
 	Status      string
-	Description string
+	Reason      api.Reason
+	Description string          // sentence of the reason
 	Evaluation  *api.Evaluation // nil: none
 	Job         *api.Job        // version to register; nil: none
 	Troubles    []*api.Trouble  // reasons for a failure, stored with the deployment
@@ -33,7 +34,7 @@ func (c *UpdateDeployment) apply(t *txn) error {
 		return err
 	}
 	t.decide(d.Namespace, d.JobID)
-	t.endDeployment(DeploymentUpdate{c.ID, c.Status, c.Description}, c.Troubles, c.Time)
+	t.endDeployment(DeploymentUpdate{c.ID, c.Status, c.Reason, c.Description}, c.Troubles, c.Time)
 	modifyIndex := uint64(0)
 	if current := t.Job(d.Namespace, d.JobID); c.Job != nil && current != nil {
 		stored := t.registerJob(current, c.Job, t.Submission(d.Namespace, d.JobID, c.Job.Version))
@@ -63,7 +64,7 @@ func (t *txn) endDeployment(u DeploymentUpdate, troubles []*api.Trouble, now int
 		return
 	}
 	d := old.Copy()
-	d.Status, d.StatusDescription = u.Status, u.Description
+	d.Status, d.StatusReason, d.StatusDescription = u.Status, u.Reason, u.Description
 	if len(troubles) > 0 {
 		d.Troubles = troubles
 	}
@@ -98,7 +99,7 @@ func (t *txn) placeDeployment(placed *api.Deployment, now int64) {
 	}
 	d.CreateIndex, d.CreateTime = old.CreateIndex, old.CreateTime
 	if !old.IsActive() {
-		d.Status, d.StatusDescription = old.Status, old.StatusDescription
+		d.Status, d.StatusReason, d.StatusDescription = old.Status, old.StatusReason, old.StatusDescription
 	}
 	for name, g := range d.Groups {
 		if o := old.Groups[name]; o != nil {

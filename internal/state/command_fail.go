@@ -53,7 +53,8 @@ func (t *txn) cancelWaiting(c *FailJob) {
 	}
 	for _, e := range waiting {
 		ended := e.Copy()
-		ended.Status, ended.StatusDescription, ended.ModifyTime = api.EvalStatusCanceled, "the job has failed", c.Time
+		ended.Status, ended.ModifyTime = api.EvalStatusCanceled, c.Time
+		ended.StatusReason, ended.StatusDescription = api.ReasonEvalJobFailed, api.ReasonEvalJobFailed.Text()
 		ended.QueuedAllocations = map[string]int{}
 		t.putEvaluation(ended)
 	}

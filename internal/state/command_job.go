@@ -124,7 +124,7 @@ func (c *DeregisterJob) apply(t *txn) error {
 		t.putJob(&j, false, nil)
 	case !current.Stop:
 		t.decide(c.Namespace, c.ID)
-		t.endRestart(c.Namespace, c.ID, api.RestartCancelled, "cancelled: the job was stopped", c.Time)
+		t.endRestart(c.Namespace, c.ID, api.ReasonRestartJobStopped, api.ReasonRestartJobStopped.Text(), c.Time)
 		j := *current
 		j.Stop, j.Stable, j.VersionTag = true, false, nil
 		if c.Purge {

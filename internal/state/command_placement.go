@@ -49,7 +49,8 @@ type Preemption struct {
 type DeploymentUpdate struct {
 	ID          string
 	Status      string
-	Description string
+	Reason      api.Reason
+	Description string // sentence of the reason
 }
 
 // Name implements Command.

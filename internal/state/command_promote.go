@@ -14,7 +14,8 @@ import (
 type PromoteDeployment struct {
 	ID          string
 	Groups      []string
-	Description string          // new description of the deployment; "": unchanged
+	Reason      api.Reason
+	Description string          // sentence of the reason; "": the deployment keeps its reason
 	Evaluation  *api.Evaluation // nil: none
 	Time        int64           // Unix nanoseconds
 }
@@ -42,7 +43,7 @@ func (c *PromoteDeployment) apply(t *txn) error {
 		}
 	}
 	if c.Description != "" {
-		d.StatusDescription = c.Description
+		d.StatusReason, d.StatusDescription = c.Reason, c.Description
 	}
 	d.ModifyIndex, d.ModifyTime = t.index, c.Time
 	t.decide(d.Namespace, d.JobID)
@@ -68,7 +69,8 @@ type SetAllocHealth struct {
 	Healthy      []string // ids
 	Unhealthy    []string
 	Status       string // new status of the deployment; "": unchanged
-	Description  string
+	Reason       api.Reason
+	Description  string          // sentence of the reason
 	Evaluation   *api.Evaluation // nil: none
 	Job          *api.Job        // version to register; nil: none
 	Troubles     []*api.Trouble  // reasons for a failure, stored with the deployment
@@ -95,7 +97,7 @@ func (c *SetAllocHealth) apply(t *txn) error {
 		}
 	}
 	end := &UpdateDeployment{
-		ID: c.DeploymentID, Status: c.Status, Description: c.Description,
+		ID: c.DeploymentID, Status: c.Status, Reason: c.Reason, Description: c.Description,
 		Evaluation: c.Evaluation, Job: c.Job, JobIndex: c.JobIndex, Troubles: c.Troubles, Time: c.Time,
 	}
 	if err := end.checkJob(t, d); err != nil {

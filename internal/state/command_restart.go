@@ -4,7 +4,6 @@
 package state
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -52,7 +51,8 @@ func (c *PutRestart) apply(t *txn) error {
 type UpdateRestart struct {
 	ID          string
 	Status      string // one of the api.Restart constants
-	Description string
+	Reason      api.Reason
+	Description string          // sentence of the reason
 	ModifyIndex uint64          // reject unless this is the restart's; 0: any
 	Evaluation  *api.Evaluation // nil: none
 	Time        int64           // Unix nanoseconds
@@ -86,7 +86,7 @@ func (c *UpdateRestart) check(t *txn) error {
 
 func (c *UpdateRestart) do(t *txn) {
 	r := t.Restart(c.ID).Copy()
-	r.Status, r.StatusDescription = c.Status, c.Description
+	r.Status, r.StatusReason, r.StatusDescription = c.Status, c.Reason, c.Description
 	r.UpdatedAt, r.ModifyIndex = unixNano(c.Time), t.index
 	if !r.IsActive() {
 		r.NextBatch = time.Time{}
@@ -111,6 +111,5 @@ func (t *txn) placeRestart(placed *api.JobRestart, now int64) {
 
 // cancelForDeployment cancels the restart of a job that is being deployed.
 func (t *txn) cancelForDeployment(d *api.Deployment, now int64) {
-	t.endRestart(d.Namespace, d.JobID, api.RestartCancelled,
-		fmt.Sprintf("cancelled by deployment %s of version %d", api.ShortID(d.ID), d.JobVersion), now)
+	t.endRestart(d.Namespace, d.JobID, api.ReasonRestartDeployed, api.RestartCancelledText(d), now)
 }

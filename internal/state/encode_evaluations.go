@@ -12,6 +12,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/allocset"
+	"github.com/reeve-run/reeve/internal/reasons"
 	"github.com/reeve-run/reeve/internal/state/wire"
 )
 
@@ -23,7 +24,7 @@ func encodeEvaluation(e *api.Evaluation) *wire.Evaluation {
 		Id: e.ID, Priority: int64(e.Priority), Type: e.Type, TriggeredBy: e.TriggeredBy,
 		Namespace: e.Namespace, JobId: e.JobID, JobModifyIndex: e.JobModifyIndex,
 		NodeId: e.NodeID, NodeModifyIndex: e.NodeModifyIndex, DeploymentId: e.DeploymentID,
-		Status: e.Status, StatusDescription: e.StatusDescription,
+		Status: e.Status, StatusReason: uint32(e.StatusReason), StatusDescription: reasons.Sentence(e.StatusReason, e.StatusDescription),
 		Wait: int64(e.Wait), WaitUntil: allocset.Nanos(e.WaitUntil),
 		NextEval: e.NextEval, PreviousEval: e.PreviousEval, BlockedEval: e.BlockedEval,
 		QueuedKnown: e.QueuedAllocations != nil, SnapshotIndex: e.SnapshotIndex,
@@ -54,12 +55,13 @@ func decodeEvaluation(w *wire.Evaluation) (*api.Evaluation, error) {
 		ID: w.Id, Priority: int(w.Priority), Type: w.Type, TriggeredBy: w.TriggeredBy,
 		Namespace: w.Namespace, JobID: w.JobId, JobModifyIndex: w.JobModifyIndex,
 		NodeID: w.NodeId, NodeModifyIndex: w.NodeModifyIndex, DeploymentID: w.DeploymentId,
-		Status: w.Status, StatusDescription: w.StatusDescription,
-		Wait: time.Duration(w.Wait), WaitUntil: allocset.FromNanos(w.WaitUntil),
+		Status: w.Status,
+		Wait:   time.Duration(w.Wait), WaitUntil: allocset.FromNanos(w.WaitUntil),
 		NextEval: w.NextEval, PreviousEval: w.PreviousEval, BlockedEval: w.BlockedEval,
 		SnapshotIndex: w.SnapshotIndex, CreateIndex: w.CreateIndex, ModifyIndex: w.ModifyIndex,
 		CreateTime: w.CreateTime, ModifyTime: w.ModifyTime,
 	}
+	e.StatusReason, e.StatusDescription = reasons.Evaluation(w.StatusReason, w.StatusDescription)
 	if w.QueuedKnown {
 		e.QueuedAllocations = make(map[string]int, len(w.Queued))
 		for _, q := range w.Queued {

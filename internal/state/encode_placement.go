@@ -32,8 +32,8 @@ func (c *CommitPlacement) encode() *wire.Command {
 	for _, v := range p.Preempt {
 		w.Preempt = append(w.Preempt, &wire.Preemption{Id: v.ID, By: v.By})
 	}
-	for _, u := range p.DeploymentUpdates {
-		w.DeploymentUpdates = append(w.DeploymentUpdates, &wire.DeploymentUpdate{Id: u.ID, Status: u.Status, Description: u.Description})
+	for i := range p.DeploymentUpdates {
+		w.DeploymentUpdates = append(w.DeploymentUpdates, encodeDeploymentUpdate(&p.DeploymentUpdates[i]))
 	}
 	return &wire.Command{Kind: &wire.Command_CommitPlacement{CommitPlacement: w}}
 }
@@ -50,13 +50,14 @@ func decodeCommitPlacement(w *wire.CommitPlacement) (_ *CommitPlacement, err err
 		return nil, err
 	}
 	if d := p.Deployment; d != nil {
+		readReason(&d.StatusReason, d.StatusDescription, reasons.Deployment)
 		for name, g := range d.Groups {
 			if g == nil {
 				return nil, fmt.Errorf("deployment %s: group %q is null", d.ID, name)
 			}
 		}
 	}
-	if p.Restart, err = parse[api.JobRestart](w.RestartJson); err != nil {
+	if p.Restart, err = parseRestart(w.RestartJson); err != nil {
 		return nil, err
 	}
 	for _, s := range w.Stop {
@@ -68,10 +69,27 @@ func decodeCommitPlacement(w *wire.CommitPlacement) (_ *CommitPlacement, err err
 		p.Preempt = append(p.Preempt, Preemption{ID: v.GetId(), By: v.GetBy()})
 	}
 	for _, u := range w.DeploymentUpdates {
-		p.DeploymentUpdates = append(p.DeploymentUpdates, DeploymentUpdate{ID: u.GetId(), Status: u.GetStatus(), Description: u.GetDescription()})
+		p.DeploymentUpdates = append(p.DeploymentUpdates, decodeDeploymentUpdate(u))
 	}
 	p.Evaluations, err = decodeEvaluations(w.Evaluations)
 	return &CommitPlacement{p}, err
+}
+
+func encodeDeploymentUpdate(u *DeploymentUpdate) *wire.DeploymentUpdate {
+	return &wire.DeploymentUpdate{Id: u.ID, Status: u.Status, Reason: uint32(u.Reason), Description: reasons.Sentence(u.Reason, u.Description)}
+}
+
+func decodeDeploymentUpdate(w *wire.DeploymentUpdate) DeploymentUpdate {
+	u := DeploymentUpdate{ID: w.GetId(), Status: w.GetStatus()}
+	u.Reason, u.Description = reasons.Deployment(w.GetReason(), w.GetDescription())
+	return u
+}
+
+// readReason sets the reason of an object that an earlier version wrote without one.
+func readReason(reason *api.Reason, description string, find func(uint32, string) (api.Reason, string)) {
+	if *reason == 0 {
+		*reason, _ = find(0, description)
+	}
 }
 
 // A job in a placement is encoded as a reference, because the store has the job.
@@ -91,13 +109,14 @@ func decodeJobRef(w *wire.JobRef) *api.Job {
 
 func (c *UpdateDeployment) encode() *wire.Command {
 	return &wire.Command{Kind: &wire.Command_UpdateDeployment{UpdateDeployment: &wire.UpdateDeployment{
-		Id: c.ID, Status: c.Status, Description: c.Description,
+		Id: c.ID, Status: c.Status, Reason: uint32(c.Reason), Description: reasons.Sentence(c.Reason, c.Description),
 		Evaluation: encodeEvaluation(c.Evaluation), JobJson: document(c.Job), JobIndex: c.JobIndex, Time: c.Time, TroublesJson: encodeTroubles(c.Troubles),
 	}}}
 }
 
 func decodeUpdateDeployment(w *wire.UpdateDeployment) (_ *UpdateDeployment, err error) {
-	c := &UpdateDeployment{ID: w.Id, Status: w.Status, Description: w.Description, JobIndex: w.JobIndex, Time: w.Time}
+	c := &UpdateDeployment{ID: w.Id, Status: w.Status, JobIndex: w.JobIndex, Time: w.Time}
+	c.Reason, c.Description = reasons.Deployment(w.Reason, w.Description)
 	if c.Troubles, err = decodeTroubles(w.TroublesJson); err != nil {
 		return nil, err
 	}

@@ -7,13 +7,14 @@ import (
 	"slices"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/reasons"
 	"github.com/reeve-run/reeve/internal/state/wire"
 )
 
 func (c *Decide) encode() *wire.Command {
 	w := &wire.Decide{DecisionJson: document(c.Decision), After: c.After, Evaluation: encodeEvaluation(c.Evaluation), Time: c.Time}
 	if u := c.DeploymentUpdate; u != nil {
-		w.DeploymentUpdate = &wire.DeploymentUpdate{Id: u.ID, Status: u.Status, Description: u.Description}
+		w.DeploymentUpdate = encodeDeploymentUpdate(u)
 	}
 	if c.UpdateRestart != nil {
 		w.UpdateRestart = c.UpdateRestart.wire()
@@ -24,7 +25,8 @@ func (c *Decide) encode() *wire.Command {
 func decodeDecide(w *wire.Decide) (_ *Decide, err error) {
 	c := &Decide{After: w.After, Time: w.Time}
 	if u := w.DeploymentUpdate; u != nil {
-		c.DeploymentUpdate = &DeploymentUpdate{ID: u.Id, Status: u.Status, Description: u.Description}
+		update := decodeDeploymentUpdate(u)
+		c.DeploymentUpdate = &update
 	}
 	if w.UpdateRestart != nil {
 		if c.UpdateRestart, err = decodeUpdateRestart(w.UpdateRestart); err != nil {
@@ -46,11 +48,19 @@ func (c *PutRestart) encode() *wire.Command {
 
 func decodePutRestart(w *wire.PutRestart) (_ *PutRestart, err error) {
 	c := &PutRestart{}
-	if c.Restart, err = parse[api.JobRestart](w.RestartJson); err != nil {
+	if c.Restart, err = parseRestart(w.RestartJson); err != nil {
 		return nil, err
 	}
 	c.Evaluation, err = decodeEvaluation(w.Evaluation)
 	return c, err
+}
+
+func parseRestart(text []byte) (*api.JobRestart, error) {
+	r, err := parse[api.JobRestart](text)
+	if r != nil {
+		readReason(&r.StatusReason, r.StatusDescription, reasons.Restart)
+	}
+	return r, err
 }
 
 func (c *UpdateRestart) encode() *wire.Command {
@@ -59,40 +69,45 @@ func (c *UpdateRestart) encode() *wire.Command {
 
 func (c *UpdateRestart) wire() *wire.UpdateRestart {
 	return &wire.UpdateRestart{
-		Id: c.ID, Status: c.Status, Description: c.Description, ModifyIndex: c.ModifyIndex,
+		Id: c.ID, Status: c.Status, Reason: uint32(c.Reason), Description: reasons.Sentence(c.Reason, c.Description), ModifyIndex: c.ModifyIndex,
 		Evaluation: encodeEvaluation(c.Evaluation), Time: c.Time,
 	}
 }
 
 func decodeUpdateRestart(w *wire.UpdateRestart) (_ *UpdateRestart, err error) {
-	c := &UpdateRestart{ID: w.Id, Status: w.Status, Description: w.Description, ModifyIndex: w.ModifyIndex, Time: w.Time}
+	c := &UpdateRestart{ID: w.Id, Status: w.Status, ModifyIndex: w.ModifyIndex, Time: w.Time}
+	c.Reason, c.Description = reasons.Restart(w.Reason, w.Description)
 	c.Evaluation, err = decodeEvaluation(w.Evaluation)
 	return c, err
 }
 
 func (c *PromoteDeployment) encode() *wire.Command {
 	return &wire.Command{Kind: &wire.Command_PromoteDeployment{PromoteDeployment: &wire.PromoteDeployment{
-		Id: c.ID, Groups: c.Groups, Description: c.Description, Evaluation: encodeEvaluation(c.Evaluation), Time: c.Time,
+		Id: c.ID, Groups: c.Groups, Reason: uint32(c.Reason), Description: reasons.Sentence(c.Reason, c.Description),
+		Evaluation: encodeEvaluation(c.Evaluation), Time: c.Time,
 	}}}
 }
 
 func decodePromoteDeployment(w *wire.PromoteDeployment) (_ *PromoteDeployment, err error) {
-	c := &PromoteDeployment{ID: w.Id, Groups: w.Groups, Description: w.Description, Time: w.Time}
+	c := &PromoteDeployment{ID: w.Id, Groups: w.Groups, Time: w.Time}
+	c.Reason, c.Description = reasons.Deployment(w.Reason, w.Description)
 	c.Evaluation, err = decodeEvaluation(w.Evaluation)
 	return c, err
 }
 
 func (c *SetAllocHealth) encode() *wire.Command {
 	return &wire.Command{Kind: &wire.Command_SetAllocHealth{SetAllocHealth: &wire.SetAllocHealth{
-		DeploymentId: c.DeploymentID, Healthy: c.Healthy, Unhealthy: c.Unhealthy, Status: c.Status, Description: c.Description,
+		DeploymentId: c.DeploymentID, Healthy: c.Healthy, Unhealthy: c.Unhealthy,
+		Status: c.Status, Reason: uint32(c.Reason), Description: reasons.Sentence(c.Reason, c.Description),
 		Evaluation: encodeEvaluation(c.Evaluation), JobJson: document(c.Job), JobIndex: c.JobIndex, Time: c.Time, TroublesJson: encodeTroubles(c.Troubles),
 	}}}
 }
 
 func decodeSetAllocHealth(w *wire.SetAllocHealth) (_ *SetAllocHealth, err error) {
 	c := &SetAllocHealth{
-		DeploymentID: w.DeploymentId, Healthy: w.Healthy, Unhealthy: w.Unhealthy, Status: w.Status, Description: w.Description, JobIndex: w.JobIndex, Time: w.Time,
+		DeploymentID: w.DeploymentId, Healthy: w.Healthy, Unhealthy: w.Unhealthy, Status: w.Status, JobIndex: w.JobIndex, Time: w.Time,
 	}
+	c.Reason, c.Description = reasons.Deployment(w.Reason, w.Description)
 	if c.Troubles, err = decodeTroubles(w.TroublesJson); err != nil {
 		return nil, err
 	}

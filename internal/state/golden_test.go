@@ -94,7 +94,7 @@ func every() []Command {
 			EvalID: evaluation.ID, Priority: 50, SnapshotIndex: 9, AllAtOnce: true,
 			Job:   &api.Job{Namespace: "default", ID: "web", Version: 2, CreateIndex: 3, JobModifyIndex: 4},
 			Place: []*api.Allocation{allocation}, Stop: []Stop{{ID: "a", Description: "stopped", ClientStatus: "lost", FollowupEvalID: "follow-up"}}, Deployment: deployment,
-			DeploymentUpdates: []DeploymentUpdate{{"d", "cancelled", "newer"}}, Evaluations: []*api.Evaluation{evaluation}, Time: 10,
+			DeploymentUpdates: []DeploymentUpdate{{ID: "d", Status: "cancelled", Description: "newer"}}, Evaluations: []*api.Evaluation{evaluation}, Time: 10,
 		}},
 		&UpdateAllocations{NodeID: allocation.NodeID, Allocations: []*api.Allocation{update}, Evaluations: []*api.Evaluation{evaluation}, Time: 11},
 		&SetTransition{AllocationIDs: []string{"a"}, Transition: api.DesiredTransition{Reschedule: ptr(true)}, Evaluations: []*api.Evaluation{evaluation}},
@@ -124,9 +124,9 @@ func every() []Command {
 			Skip: true, Exclusive: true, Meta: map[string]string{"a": "1", "b": "2"}, Payload: []byte("input"),
 			IdempotencyToken: "once", Priority: 70, Evaluation: evaluation,
 		},
-		&Decide{Decision: fullDecision(), After: "earlier", Evaluation: evaluation, DeploymentUpdate: &DeploymentUpdate{"d", "paused", "why"}, Time: 19},
+		&Decide{Decision: fullDecision(), After: "earlier", Evaluation: evaluation, DeploymentUpdate: &DeploymentUpdate{ID: "d", Status: "paused", Description: "why"}, Time: 19},
 		&PutRestart{Restart: fullRestart(), Evaluation: evaluation},
-		&UpdateRestart{ID: "r", Status: api.RestartPaused, Description: "paused by somebody", ModifyIndex: 5, Evaluation: evaluation, Time: 20},
+		&UpdateRestart{ID: "r", Status: api.RestartPaused, Reason: api.ReasonRestartPaused, Description: "paused by somebody", ModifyIndex: 5, Evaluation: evaluation, Time: 20},
 		&PromoteDeployment{ID: "d", Groups: []string{"web"}, Description: "promoted", Evaluation: evaluation, Time: 21},
 		&SetAllocHealth{DeploymentID: "d", Healthy: []string{"a"}, Unhealthy: []string{"b"}, Status: "failed", Description: "why", Evaluation: evaluation, Job: testJob("web"), Time: 22},
 		&BeginCluster{ID: "99999999-0000-4000-8000-000000000009", Time: 23},
@@ -147,15 +147,6 @@ func grown() map[string]Command {
 		"CommitPlacement-preempt": &CommitPlacement{&Placement{
 			EvalID: "e", Job: &api.Job{Namespace: "default", ID: "web", Version: 2, CreateIndex: 3, JobModifyIndex: 4},
 			Preempt: []Preemption{{ID: "a", By: "b"}, {ID: "a", By: "c"}}, Time: 10,
-		}},
-		"CommitPlacement-reasons": &CommitPlacement{&Placement{
-			EvalID: "e", Job: &api.Job{Namespace: "default", ID: "web", Version: 2, CreateIndex: 3, JobModifyIndex: 4},
-			Place: []*api.Allocation{migrated()},
-			Stop: []Stop{
-				{ID: "a", Reason: api.ReasonUpdated, Description: api.ReasonUpdated.Text()},
-				{ID: "b", Reason: api.ReasonGivenUp, Description: "given up by ann@laptop"},
-			},
-			Time: 10,
 		}},
 		"CommitPlacement-restart": &CommitPlacement{&Placement{
 			EvalID: "e", Job: &api.Job{Namespace: "default", ID: "web", Version: 2, CreateIndex: 3, JobModifyIndex: 4},
@@ -241,14 +232,6 @@ func crashed() *api.Allocation {
 	return a
 }
 
-// migrated is an allocation that the servers have told to stop.
-func migrated() *api.Allocation {
-	a := steered()
-	a.ID, a.Launches = "99999999-0000-4000-8000-000000000009", nil
-	a.DesiredStatus, a.DesiredReason, a.DesiredDescription = api.AllocDesiredStop, api.ReasonMigrated, api.ReasonMigrated.Text()
-	return a
-}
-
 // serving has every field set.
 func serving() *api.Serving {
 	return &api.Serving{Up: true, Reason: "check \"ready\" failed", Since: 12, Services: []*api.ServiceRegistration{
@@ -263,8 +246,13 @@ func serving() *api.Serving {
 // goldens are all commands, by the name of their golden file.
 func goldens() map[string]Command {
 	all := grown()
+	maps.Copy(all, withReasons())
 	for _, c := range every() {
-		all[c.Name()] = c
+		name := c.Name()
+		if now, ok := rewritten[name]; ok {
+			name = now
+		}
+		all[name] = c
 	}
 	return all
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/reasons"
 )
 
 // A restartRow is a restart. The job's row lists its restarts in order.
@@ -83,14 +84,14 @@ func (t *txn) putRestart(r *api.JobRestart) {
 	t.emit(TableRestarts, Put, orNil(old), r)
 }
 
-// endRestart ends the job's active restart, if it has one.
-func (t *txn) endRestart(namespace, id, status, description string, now int64) {
+// endRestart cancels the job's active restart, if it has one.
+func (t *txn) endRestart(namespace, id string, reason api.Reason, description string, now int64) {
 	active := t.LatestRestart(namespace, id)
 	if active == nil || !active.IsActive() {
 		return
 	}
 	r := active.Copy()
-	r.Status, r.StatusDescription, r.NextBatch = status, description, time.Time{}
+	r.Status, r.StatusReason, r.StatusDescription, r.NextBatch = api.RestartCancelled, reason, description, time.Time{}
 	r.UpdatedAt, r.ModifyIndex = unixNano(now), t.index
 	t.putRestart(r)
 }
@@ -123,6 +124,7 @@ func (l *loader) loadRestarts(slot uint32, job *jobRow, restarts []*api.JobResta
 		if r == nil || r.Namespace != job.namespace || r.JobID != job.id {
 			return fmt.Errorf("job %q has a restart that is not its own", job.id)
 		}
+		readReason(&r.StatusReason, r.StatusDescription, reasons.Restart)
 		_, row := l.restarts.ensure(l.gen, r.ID)
 		if row.restart != nil {
 			return fmt.Errorf("restart %s occurs twice", r.ID)

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/reasons"
 )
 
 // Restore returns a store with the content of a snapshot's WriteTo.
@@ -241,6 +242,7 @@ func (l *loader) loadDeployment(d *api.Deployment) error {
 	if slices.Contains(d.Troubles, nil) {
 		return fmt.Errorf("deployment %s: a trouble is null", d.ID)
 	}
+	readReason(&d.StatusReason, d.StatusDescription, reasons.Deployment)
 	row.deployment = d
 	var job *jobRow
 	row.job, job = l.editJob(d.Namespace, d.JobID)

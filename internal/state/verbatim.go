@@ -47,8 +47,13 @@ func Verbatim(c Command) bool {
 }
 
 func keepsPlacement(p *Placement) bool {
-	if !keepsEvaluations(p.Evaluations) || p.Deployment != nil && !records.keeps(reflect.ValueOf(p.Deployment)) ||
-		p.Restart != nil && !documents.keeps(reflect.ValueOf(p.Restart)) {
+	if !keepsEvaluations(p.Evaluations) {
+		return false
+	}
+	if d := p.Deployment; d != nil && !(records.keeps(reflect.ValueOf(d)) && keepsReason(d.StatusReason, d.StatusDescription, reasons.Deployment)) {
+		return false
+	}
+	if r := p.Restart; r != nil && !(documents.keeps(reflect.ValueOf(r)) && keepsReason(r.StatusReason, r.StatusDescription, reasons.Restart)) {
 		return false
 	}
 	// Allocations of one placement share most of the objects that they refer to.
@@ -101,6 +106,11 @@ func keepsPlacement(p *Placement) bool {
 			return false
 		}
 	}
+	for i := range p.DeploymentUpdates {
+		if u := &p.DeploymentUpdates[i]; !keepsReason(u.Reason, u.Description, reasons.Deployment) {
+			return false
+		}
+	}
 	return true
 }
 
@@ -125,6 +135,9 @@ func keepsEvaluations(evaluations []*api.Evaluation) bool {
 func keepsEvaluation(e *api.Evaluation) bool {
 	if e == nil {
 		return true
+	}
+	if !keepsReason(e.StatusReason, e.StatusDescription, reasons.Evaluation) {
+		return false
 	}
 	if e.FailedGroups != nil || e.ClassEligibility != nil || e.RelatedEvals != nil || e.Annotations != nil {
 		return records.keeps(reflect.ValueOf(e))
@@ -181,6 +194,9 @@ var never = test(func(reflect.Value) bool { return false })
 func (k *keeper) build(t reflect.Type, empty bool) test {
 	if t == reflect.TypeFor[time.Time]() {
 		return func(v reflect.Value) bool { return keepsTime(v.Interface().(time.Time)) }
+	}
+	if t == reflect.TypeFor[api.Reason]() {
+		return func(v reflect.Value) bool { return v.Uint() == 0 || api.Reason(v.Uint()).String() != "" }
 	}
 	if encodesItself(t) || encodesItself(reflect.PointerTo(t)) {
 		return never

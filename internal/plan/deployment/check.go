@@ -50,11 +50,11 @@ func (c *checker) hasExcess() bool {
 // the caller checks again when an allocation of the job changes, and at Wake at the
 // latest (never, if zero).
 type Verdict struct {
-	Status      string // api.DeploymentSuccessful, api.DeploymentFailed or ""
-	Description string
-	AutoRevert  bool     // reports whether the failed group wants the last stable version back
-	Promote     []string // groups whose canaries are to be promoted automatically, now
-	Wake        time.Time
+	Status     string // api.DeploymentSuccessful, api.DeploymentFailed or ""
+	Reason     api.Reason
+	AutoRevert bool     // reports whether the failed group wants the last stable version back
+	Promote    []string // groups whose canaries are to be promoted automatically, now
+	Wake       time.Time
 }
 
 // Check decides whether the running deployment d of the job has succeeded or failed.
@@ -76,7 +76,7 @@ func Check(r facts.Reader, job *api.Job, d *api.Deployment, now time.Time) Verdi
 		if s.hasExcess() {
 			return Verdict{} // whoever has them stopped ends it, in one commit with that
 		}
-		return Verdict{Status: api.DeploymentSuccessful, Description: DescribeSuccessful}
+		return Verdict{Status: api.DeploymentSuccessful, Reason: api.ReasonDeploymentSuccessful}
 	}
 	var v Verdict
 	base := s.lastProgress(phases)
@@ -85,9 +85,9 @@ func Check(r facts.Reader, job *api.Job, d *api.Deployment, now time.Time) Verdi
 		if g == nil || !p.Rolling || !p.Open || !p.IsMoving() {
 			continue
 		}
-		why, due := s.judge(p, g, base)
-		if why != "" {
-			return Verdict{Status: api.DeploymentFailed, Description: why, AutoRevert: g.AutoRevert}
+		reason, due := s.judge(p, g, base)
+		if reason != 0 {
+			return Verdict{Status: api.DeploymentFailed, Reason: reason, AutoRevert: g.AutoRevert}
 		}
 		if !due.IsZero() && (v.Wake.IsZero() || due.Before(v.Wake)) {
 			v.Wake = due
@@ -101,26 +101,26 @@ func Check(r facts.Reader, job *api.Job, d *api.Deployment, now time.Time) Verdi
 type checker struct{ *facts.Facts }
 
 // judge says why the group's deployment failed, or when its deadline is.
-func (c *checker) judge(p *tree.Phase, g *api.DeploymentState, base time.Time) (why string, due time.Time) {
+func (c *checker) judge(p *tree.Phase, g *api.DeploymentState, base time.Time) (reason api.Reason, due time.Time) {
 	for i := range p.Steps {
 		switch st := &p.Steps[i]; {
 		case st.Status == tree.Error:
-			return describeExhausted, due
+			return api.ReasonDeploymentExhausted, due
 		case g.ProgressDeadline == 0 && st.On.Alloc != nil && c.IsCurrent(st.On.Alloc) && st.On.Alloc.IsUnhealthy():
-			return FailedUnhealthy, due
+			return api.ReasonDeploymentUnhealthy, due
 		}
 	}
 	if g.ProgressDeadline == 0 {
-		return "", due
+		return 0, due
 	}
 	due = base.Add(g.ProgressDeadline)
 	if g.RequireProgressBy.After(due) {
 		due = g.RequireProgressBy
 	}
 	if !due.After(c.Now) {
-		return describeDeadline, due
+		return api.ReasonDeploymentDeadline, due
 	}
-	return "", due
+	return 0, due
 }
 
 // lastProgress is when the deployment last moved: it was made, resumed, promoted

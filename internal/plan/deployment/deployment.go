@@ -10,22 +10,6 @@ import (
 	"github.com/reeve-run/reeve/internal/plan/facts"
 )
 
-// Descriptions of how a deployment stands, as users read them.
-const (
-	describeRunning    = "Deployment is running"
-	describeManual     = "Deployment is running but requires manual promotion"
-	describeAuto       = "Deployment is running pending automatic promotion"
-	DescribePaused     = "Deployment is paused"
-	DescribeSuccessful = "Deployment completed successfully"
-	DescribeNewer      = "Cancelled due to newer version of job"
-	DescribeStopped    = "Cancelled because job is stopped"
-	describeDeadline   = "Failed due to progress deadline"
-	describeExhausted  = "Failed because an instance failed too often"
-)
-
-// FailedUnhealthy describes a deployment that failed for an unhealthy allocation.
-const FailedUnhealthy = "Failed due to unhealthy allocations"
-
 // HealthyCanaries counts the group's canaries that are well.
 func HealthyCanaries(r facts.Reader, d *api.Deployment, group string) (n int) {
 	for a := range r.AllocationsByJob(d.Namespace, d.JobID) {
@@ -55,15 +39,15 @@ func GroupNames(d *api.Deployment) (names []string) {
 }
 
 // Standing says how an active deployment stands.
-func Standing(d *api.Deployment) string {
+func Standing(d *api.Deployment) api.Reason {
 	waiting := WaitingGroups(d)
 	for _, name := range waiting {
 		if !d.Groups[name].AutoPromote {
-			return describeManual
+			return api.ReasonDeploymentNeedsPromotion
 		}
 	}
 	if len(waiting) > 0 {
-		return describeAuto
+		return api.ReasonDeploymentAutoPromotes
 	}
-	return describeRunning
+	return api.ReasonDeploymentRunning
 }

@@ -25,9 +25,8 @@ import (
 // the restart has a health gate), and the next one begins a while after that.
 
 const (
-	DescribeRestarting = "Restart is running"
-	phaseInstances     = "instances"
-	whyNewer           = "it is newer than the restart"
+	phaseInstances = "instances"
+	whyNewer       = "it is newer than the restart"
 )
 
 // A restarter builds the plan restart.
@@ -74,7 +73,7 @@ func (r *restarter) restartTree(j *api.JobRestart) *tree.Tree {
 	case j.Status == api.RestartPaused:
 		t.Held = true
 	}
-	if j.StatusDescription == DescribeRestarting {
+	if j.StatusReason == api.ReasonRestartRunning {
 		t.Message = ""
 	}
 	r.judgeRestarted(j)

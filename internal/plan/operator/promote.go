@@ -47,7 +47,8 @@ func Promote(r facts.Reader, d *api.Deployment, groups []string) (*api.Deploymen
 		}
 		g.Promoted = true
 	}
-	promoted.StatusDescription = deployment.Standing(promoted)
+	promoted.StatusReason = deployment.Standing(promoted)
+	promoted.StatusDescription = promoted.StatusReason.Text()
 	return promoted, nil
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/plan/decision"
-	"github.com/reeve-run/reeve/internal/plan/derive"
 	"github.com/reeve-run/reeve/internal/plan/facts"
 	"github.com/reeve-run/reeve/internal/plan/ident"
 	"github.com/reeve-run/reeve/internal/plan/launch"
@@ -46,7 +45,7 @@ func NewRestart(r facts.Reader, job *api.Job, req *api.JobRestartRequest, now ti
 		Namespace: job.Namespace, JobID: job.ID, JobVersion: job.Version, JobCreateIndex: job.CreateIndex,
 		BatchSize: max(req.BatchSize, 1), BatchWait: req.BatchWait, Groups: req.Groups, Tasks: req.Tasks,
 		HealthGate: req.HealthGate, MaxUnhealthy: req.MaxUnhealthy, OnError: req.OnError,
-		Status: api.RestartRunning, StatusDescription: derive.DescribeRestarting, RestartedAllocs: []string{},
+		Status: api.RestartRunning, StatusReason: api.ReasonRestartRunning, StatusDescription: api.ReasonRestartRunning.Text(), RestartedAllocs: []string{},
 		By: decision.OrUnknown(req.By), Reason: req.Reason, StartedAt: now.UTC(), UpdatedAt: now.UTC(),
 	}
 	if j.OnError == "" {

@@ -5,7 +5,6 @@ package broker
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"sync"
@@ -192,14 +191,10 @@ func (b *Broker) fail(evals []*api.Evaluation, d *Delivery, now time.Time) {
 		CreateTime: now.UnixNano(), ModifyTime: now.UnixNano(),
 	}
 	b.save(next)
-	reason := ""
-	if d.Failure != "" {
-		reason = ", at last because of: " + d.Failure
-	}
 	for _, e := range evals {
 		failed := e.Copy()
 		failed.Status = api.EvalStatusFailed
-		failed.StatusDescription = fmt.Sprintf("not evaluated in %d attempts%s; evaluation %s tries again", d.Attempt, reason, api.ShortID(next.ID))
+		failed.StatusReason, failed.StatusDescription = api.ReasonEvalAttemptsFailed, api.EvalAttemptsText(d.Attempt, d.Failure, next.ID)
 		failed.NextEval, failed.ModifyTime = next.ID, now.UnixNano()
 		b.save(failed)
 	}
@@ -209,7 +204,8 @@ func (b *Broker) fail(evals []*api.Evaluation, d *Delivery, now time.Time) {
 // cancel ends a blocked evaluation whose job has a newer one.
 func (b *Broker) cancel(e *api.Evaluation, now time.Time) {
 	done := e.Copy()
-	done.Status, done.StatusDescription = api.EvalStatusCanceled, "superseded by a newer blocked evaluation of the job"
+	done.Status = api.EvalStatusCanceled
+	done.StatusReason, done.StatusDescription = api.ReasonEvalSuperseded, api.ReasonEvalSuperseded.Text()
 	done.ModifyTime = now.UnixNano()
 	b.save(done)
 }

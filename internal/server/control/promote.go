@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/plan/deployment"
 	"github.com/reeve-run/reeve/internal/plan/operator"
 	"github.com/reeve-run/reeve/internal/state"
 )
@@ -21,7 +20,7 @@ func PromoteDeployment(snap *state.Snapshot, d *api.Deployment, groups []string,
 		return nil, err
 	}
 	cmd := &state.PromoteDeployment{
-		ID: d.ID, Description: promoted.StatusDescription, Time: now.UnixNano(),
+		ID: d.ID, Reason: promoted.StatusReason, Description: promoted.StatusDescription, Time: now.UnixNano(),
 		Evaluation: deploymentEvaluation(snap, d, now),
 	}
 	for name, g := range promoted.Groups {
@@ -50,8 +49,8 @@ func SetHealth(snap *state.Snapshot, d *api.Deployment, healthy, unhealthy []str
 			reverts = reverts || g.AutoRevert
 		}
 	}
-	end := failDeployment(snap, d, deployment.FailedUnhealthy, reverts, now)
-	cmd.Status, cmd.Description, cmd.Evaluation = end.Status, end.Description, end.Evaluation
+	end := failDeployment(snap, d, api.ReasonDeploymentUnhealthy, reverts, now)
+	cmd.Status, cmd.Reason, cmd.Description, cmd.Evaluation = end.Status, end.Reason, end.Description, end.Evaluation
 	cmd.Job, cmd.JobIndex = end.Job, end.JobIndex
 	cmd.Troubles = end.Troubles
 	for _, id := range unhealthy {

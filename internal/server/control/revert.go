@@ -4,7 +4,6 @@
 package control
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -14,13 +13,13 @@ import (
 
 // FailDeployment ends a deployment as failed. If one of its groups says
 // auto_revert, the same command registers the latest stable version again.
-func FailDeployment(snap *state.Snapshot, d *api.Deployment, description string, now time.Time) *state.UpdateDeployment {
-	return failDeployment(snap, d, description, revertsItself(d), now)
+func FailDeployment(snap *state.Snapshot, d *api.Deployment, reason api.Reason, now time.Time) *state.UpdateDeployment {
+	return failDeployment(snap, d, reason, revertsItself(d), now)
 }
 
-func failDeployment(snap *state.Snapshot, d *api.Deployment, description string, revert bool, now time.Time) *state.UpdateDeployment {
+func failDeployment(snap *state.Snapshot, d *api.Deployment, reason api.Reason, revert bool, now time.Time) *state.UpdateDeployment {
 	cmd := &state.UpdateDeployment{
-		ID: d.ID, Status: api.DeploymentFailed, Description: description, Time: now.UnixNano(),
+		ID: d.ID, Status: api.DeploymentFailed, Reason: reason, Description: reason.Text(), Time: now.UnixNano(),
 		Evaluation: deploymentEvaluation(snap, d, now), Troubles: troublesOf(snap, d, now),
 	}
 	current := snap.Job(d.Namespace, d.JobID)
@@ -31,7 +30,7 @@ func failDeployment(snap *state.Snapshot, d *api.Deployment, description string,
 		job := snap.JobVersion(d.Namespace, d.JobID, *version).Copy()
 		job.SubmitTime = now.UnixNano()
 		cmd.Job, cmd.JobIndex = job, current.JobModifyIndex
-		cmd.Description += fmt.Sprintf(revertsTo, *version)
+		cmd.Description = api.RevertText(reason, *version)
 	}
 	return cmd
 }

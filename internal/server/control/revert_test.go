@@ -38,7 +38,10 @@ func TestRevertOnlyOfTheVersionThatFailed(t *testing.T) {
 	}}})
 	fail := func() *state.UpdateDeployment {
 		snap := store.Snapshot()
-		return FailDeployment(snap, snap.Deployment("d"), "why", time.Unix(1, 0))
+		return FailDeployment(snap, snap.Deployment("d"), api.ReasonDeploymentUnhealthy, time.Unix(1, 0))
+	}
+	if cmd := fail(); cmd.Reason != api.ReasonDeploymentUnhealthy || cmd.Description != api.RevertText(cmd.Reason, 0) {
+		t.Errorf("the deployment failed for reason %s (%s), want unhealthy allocations, and the version of the revert", cmd.Reason, cmd.Description)
 	}
 	if cmd := fail(); cmd.Job == nil || cmd.Job.Version != 0 || cmd.JobIndex != job.JobModifyIndex {
 		t.Errorf("the failed version is not gone back from: %+v", cmd)

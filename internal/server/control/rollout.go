@@ -11,14 +11,6 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// Descriptions of deployments, as users read them.
-const (
-	Running      = "Deployment is running"
-	Paused       = "Deployment is paused"
-	FailedByUser = "Deployment marked as failed"
-	revertsTo    = " - rolling back to job version %d"
-)
-
 // rollout ends deployments: successfully when all instances are healthy, and as failed without
 // progress. The evaluation that follows every change of an allocation's health advances them.
 type rollout struct{}
@@ -70,9 +62,9 @@ func (rollout) Act(snap *state.Snapshot, key string, now time.Time) ([]state.Com
 		}
 		return nil, verdict.Wake
 	case api.DeploymentFailed:
-		return []state.Command{failDeployment(snap, d, verdict.Description, verdict.AutoRevert, now)}, time.Time{}
+		return []state.Command{failDeployment(snap, d, verdict.Reason, verdict.AutoRevert, now)}, time.Time{}
 	}
 	return []state.Command{&state.UpdateDeployment{
-		ID: d.ID, Status: verdict.Status, Description: verdict.Description, Time: now.UnixNano(),
+		ID: d.ID, Status: verdict.Status, Reason: verdict.Reason, Description: verdict.Reason.Text(), Time: now.UnixNano(),
 	}}, time.Time{}
 }

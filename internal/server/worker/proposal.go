@@ -4,9 +4,7 @@
 package worker
 
 import (
-	"fmt"
 	"maps"
-	"strings"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -61,7 +59,8 @@ func (pr *proposal) block(trigger string) {
 			TriggeredBy: trigger, PreviousEval: lead.ID, CreateTime: pr.now.UnixNano(),
 		}
 	}
-	b.Status, b.StatusDescription = api.EvalStatusBlocked, "waits for room for what could not be placed"
+	b.Status = api.EvalStatusBlocked
+	b.StatusReason, b.StatusDescription = api.ReasonEvalNoRoom, api.ReasonEvalNoRoom.Text()
 	b.WaitUntil = time.Time{}
 	b.JobModifyIndex, b.ModifyTime = lead.JobModifyIndex, pr.now.UnixNano()
 	b.SnapshotIndex = pr.snap.Index()
@@ -73,12 +72,12 @@ func (pr *proposal) block(trigger string) {
 // end records how the evaluations of the delivery end.
 func (pr *proposal) end() {
 	lead := pr.delivery.Evaluation
-	finish := func(e *api.Evaluation, status, description string) {
+	finish := func(e *api.Evaluation, status string, reason api.Reason, description string) {
 		if stored := pr.snap.Evaluation(e.ID); stored == nil || stored.IsTerminal() {
 			return
 		}
 		c := e.Copy()
-		c.Status, c.StatusDescription = status, description
+		c.Status, c.StatusReason, c.StatusDescription = status, reason, description
 		c.FailedGroups, c.QueuedAllocations, c.Held = pr.outcome.Failed, pr.queued, pr.result.Held
 		c.SnapshotIndex, c.ModifyTime = pr.snap.Index(), pr.now.UnixNano()
 		c.DeploymentID = pr.deployment()
@@ -91,19 +90,19 @@ func (pr *proposal) end() {
 		pr.ends = append(pr.ends, c)
 	}
 	for _, e := range pr.delivery.Riders {
-		finish(e, api.EvalStatusComplete, "evaluated together with evaluation "+api.ShortID(lead.ID))
+		finish(e, api.EvalStatusComplete, api.ReasonEvalJoined, api.EvalJoinedText(lead.ID))
 	}
 	if lead != pr.delivery.Blocked {
-		finish(lead, api.EvalStatusComplete, "")
+		finish(lead, api.EvalStatusComplete, 0, "")
 	}
 	switch b := pr.delivery.Blocked; {
 	case pr.blocked != nil:
 		pr.ends = append(pr.ends, pr.blocked)
 	case b == nil:
 	case pr.job == nil || pr.job.Stop:
-		finish(b, api.EvalStatusCanceled, "the job was stopped")
+		finish(b, api.EvalStatusCanceled, api.ReasonEvalJobStopped, api.ReasonEvalJobStopped.Text())
 	default:
-		finish(b, api.EvalStatusComplete, "")
+		finish(b, api.EvalStatusComplete, 0, "")
 	}
 }
 
@@ -175,7 +174,7 @@ func (pr *proposal) setAside(refused []string) *applier.Submission {
 	maps.Copy(pr.queued, pr.result.Queued)
 	pr.block(api.TriggerMaxPlacementAttempts)
 	pr.blocked.WaitUntil = pr.now.Add(retryAfter).UTC()
-	pr.blocked.StatusDescription = fmt.Sprintf("placements were refused %d times in a row (%s)", attempts, strings.Join(refused, "; "))
+	pr.blocked.StatusReason, pr.blocked.StatusDescription = api.ReasonEvalRejected, api.EvalRejectedText(attempts, refused)
 	pr.ends = nil
 	pr.end()
 	return &applier.Submission{Job: pr.delivery.Evaluation.JobKey(), Placement: &state.Placement{}, Ends: pr.ends}
