@@ -30,7 +30,7 @@ var effects = map[reflect.Type]map[string]effect{
 		"Reschedule": inPlace, "Migrate": inPlace, "Meta": replaces, "UI": inPlace,
 		"ConsulNamespace": replaces, "VaultNamespace": replaces, "Plans": inPlace,
 		"Stop": inPlace, "Purge": inPlace, "ParentID": inPlace, "Dispatched": inPlace, "DispatchIdempotencyToken": inPlace,
-		"Payload": replaces, "NomadTokenID": inPlace, "Status": inPlace, "StatusDescription": inPlace, "Held": inPlace, "HeldReason": inPlace,
+		"Payload": replaces, "NomadTokenID": inPlace, "Stack": inPlace, "Status": inPlace, "StatusDescription": inPlace, "Held": inPlace, "HeldReason": inPlace,
 		"Stable": inPlace, "Version": inPlace, "SubmitTime": inPlace, "CreateIndex": inPlace,
 		"ModifyIndex": inPlace, "JobModifyIndex": inPlace, "VersionTag": inPlace,
 		"Domain": inPlace, "Annotation": inPlace, "MaxPending": inPlace, "MaxRejections": inPlace, "Callback": inPlace,
