@@ -70,7 +70,15 @@ func (c *stackCheck) shiftChecks(s *ShiftSpec) {
 			c.add(k, "", "check %q is declared twice", k.Name)
 		}
 		seen[k.Name] = true
-		c.shiftCheck(k)
+		before := len(c.problems)
+		if c.shiftCheck(k); len(c.problems) == before {
+			c.add(k, "", "check %q: this version cannot check shifts, because routers do not report their figures to servers; remove the block", k.Name)
+		}
+	}
+	for _, key := range s.checkKeys() {
+		if len(s.Checks) == 0 {
+			c.add(s, key, "shift: %s needs checks, which this version does not have; remove it", key)
+		}
 	}
 }
 
@@ -96,4 +104,15 @@ func (c *stackCheck) shiftCheck(k *ShiftCheck) {
 			c.add(k, "than", "check %q: than %v", k.Name, err)
 		}
 	}
+}
+
+// checkKeys lists the keys of the shift that only checks use, as far as they are set.
+func (s *ShiftSpec) checkKeys() (keys []string) {
+	if s.MinRequests != 0 {
+		keys = append(keys, "min_requests")
+	}
+	if s.Interval != 0 {
+		keys = append(keys, "interval")
+	}
+	return keys
 }

@@ -84,6 +84,7 @@ func formatMetric(metric string, v float64) string {
 // judgeChecks counts the outcomes of an interval of checks, and reverses or holds the shift when one of them
 // has failed often enough.
 func judgeChecks(s *api.Shift, o Observation, now time.Time) {
+	s.CheckedAt = now // a crash counts once
 	if o.ToCrashed {
 		if fail(s, "crash", s.To+" crashed", now) {
 			return
@@ -92,7 +93,6 @@ func judgeChecks(s *api.Shift, o Observation, now time.Time) {
 	if o.Checks == nil {
 		return
 	}
-	s.CheckedAt = now
 	inconclusive := false
 	for _, c := range s.Spec.Checks {
 		if c.Metric != "" && s.Share == 0 {

@@ -103,6 +103,20 @@ func TestAFailingCheckReversesAShift(t *testing.T) {
 	}
 }
 
+func TestASecondCrashReversesAShift(t *testing.T) {
+	s, now := advance(newShift(t, nil), start, 2*time.Minute, always)
+	crash := routable
+	crash.ToCrashed = true
+	s, _ = lifecycle.Advance(s, crash, now.Add(5*time.Second))
+	if s.Status != api.ShiftRunning || !s.CheckedAt.Equal(now.Add(5*time.Second)) {
+		t.Fatalf("%s, checked at %s: want that one crash counts once and does not reverse", s.Status, s.CheckedAt)
+	}
+	s, _ = lifecycle.Advance(s, crash, now.Add(10*time.Second))
+	if s.Status != api.ShiftReversing || !strings.Contains(s.Reason, s.To+" crashed") {
+		t.Errorf("%s (%s), want reversing because of the crash", s.Status, s.Reason)
+	}
+}
+
 func TestInconclusiveChecksHoldAShiftAndThenWait(t *testing.T) {
 	s, now := advance(newShift(t, &api.ShiftSpec{Checks: errorCheck}), start, time.Minute, always)
 	at := s.Share

@@ -23,21 +23,7 @@ job "inventory" {
       policy        = "steps"
       steps         = ["5%", "5m", "25%", "wait", "50%", "10m"]
       after_failure = "reverse"
-      check "errors" {
-        metric = "http_5xx"
-        max    = "1%"
-        than   = "from+0.5%"
-      }
-      check "slow" {
-        metric = "http_p99"
-        than   = "from*1.5"
-      }
-      check "smoke" {
-        http = "https://ci.example.com/gate"
-      }
-      min_requests = 100
-      interval     = "30s"
-      failures     = 2
+      failures      = 2
     }
     expose {
       host = "inventory.example.com"

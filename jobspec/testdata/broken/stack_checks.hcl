@@ -1,0 +1,24 @@
+job "inventory" {
+  stack {
+    version = "1.0.0"
+    shift {
+      check "errors" {
+        metric = "http_5xx"
+        max    = "1%"
+      }
+      min_requests = 100
+      interval     = "30s"
+    }
+  }
+  group "api" {
+    network {
+      port "http" {}
+    }
+    task "server" {
+      driver = "raw_exec"
+      config {
+        command = "/bin/server"
+      }
+    }
+  }
+}
