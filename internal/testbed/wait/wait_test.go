@@ -48,7 +48,7 @@ func TestLimitEndsAfterItsTime(t *testing.T) {
 			t.Error("the limit ended early")
 		default:
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		select {
 		case <-limit:
