@@ -36,6 +36,12 @@ type dump struct {
 	Domains     []*api.Domain
 	Uninstalled []*api.Uninstalled
 	Namespaces  []*api.Namespace
+	Stacks      []*api.Stack
+	StackJobs   []*api.StackJob
+	Units       []*api.Unit
+	Shifts      []*api.Shift
+	Audit       []*api.AuditRecord
+	Sweep       *api.LifecycleSweep
 	Cluster     string
 	Timelines   []timeline
 	Orphans     int
@@ -107,6 +113,9 @@ func dumpOf(v *Snapshot) *dump {
 	d.Orphans = v.OrphanCount()
 	d.Uninstalled = slices.Collect(v.UninstalledJobs("*"))
 	d.Namespaces = slices.Collect(v.NamespacesPrefix(""))
+	d.Stacks, d.StackJobs = slices.Collect(v.Stacks("*")), slices.Collect(stackJobs.all(&v.content, ""))
+	d.Units, d.Shifts = slices.Collect(v.Units()), slices.Collect(v.Shifts())
+	d.Audit, d.Sweep = slices.Collect(v.AllAudit("*")), v.LastSweep()
 	for c := range v.CallbacksPrefix("") {
 		d.Callbacks = append(d.Callbacks, c)
 		for of := range v.CallbacksByJob(c.Namespace, c.JobID) {

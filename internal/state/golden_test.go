@@ -247,6 +247,7 @@ func serving() *api.Serving {
 func goldens() map[string]Command {
 	all := grown()
 	maps.Copy(all, withReasons())
+	maps.Copy(all, stackCommands())
 	for _, c := range every() {
 		name := c.Name()
 		if now, ok := rewritten[name]; ok {
@@ -297,6 +298,7 @@ func TestCommandsSurviveTheLog(t *testing.T) {
 func TestLogFormatIsKept(t *testing.T) {
 	all := goldens()
 	maps.Copy(all, objectCommands())
+	maps.Copy(all, stackObjectCommands())
 	for name, c := range all {
 		path := filepath.Join("testdata", "commands", "v1", name+".hex")
 		entry := EncodeCommands([]Command{c})
@@ -424,6 +426,7 @@ func TestSnapshotFormatIsKept(t *testing.T) {
 	t.Run("cluster", func(t *testing.T) { snapshotIsKept(t, clusterStore(t)) })
 	t.Run("uninstalled", func(t *testing.T) { snapshotIsKept(t, uninstalledStore(t)) })
 	t.Run("namespaces", func(t *testing.T) { snapshotIsKept(t, namespaceStore(t)) })
+	t.Run("stacks", func(t *testing.T) { snapshotIsKept(t, stackStore(t)) })
 }
 
 func snapshotIsKept(t *testing.T, s *Store) {

@@ -1,0 +1,98 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import (
+	"testing"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+// at returns the time that is a number of minutes after the start of these tests.
+func at(minutes int) time.Time { return time.Unix(int64(1000+60*minutes), 0).UTC() }
+
+// fullStack has a value in every kind of field.
+func fullStack(unit, version, hash, status string) *api.Stack {
+	v, err := api.ParseStackVersion(version)
+	if err != nil {
+		panic(err)
+	}
+	return &api.Stack{
+		ID: "stack-" + hash, Name: api.StackName(unit, v, hash), Namespace: "default", Unit: unit, Version: v, Shape: api.ShapeService,
+		Spec: &api.StackSpec{
+			Version: version, Depends: []*api.StackDependency{{Unit: "db", Version: "2.1", Optional: true}}, Grace: ptr(time.Hour), MaxStacks: ptr(5),
+			Policy: &api.RetentionPolicy{Name: api.RetainLatest, Majors: 2}, Expose: []*api.StackExposure{{Host: unit + ".example.org"}},
+			Shift: &api.ShiftSpec{Policy: api.ShiftSteps, Steps: []string{"25%", "5m", "wait"}, Checks: []*api.ShiftCheck{{Name: "errors", Metric: api.MetricErrors, Max: "1%"}}},
+		},
+		Digest: "digest", Status: status, StatusReason: "as it should", StatusBy: "ann", StatusSince: at(0), DeployedAt: at(0),
+		RunningAt: at(1), Expires: at(30), CalledAt: at(2), Hold: &api.StackHold{By: "bob", Reason: "demo", Since: at(1), Until: at(90)},
+		Verdict: &api.Verdict{At: at(2), Kept: true, Policy: api.RetainLatest, Reason: api.KeptUnfinished, Before: at(20), After: at(30)},
+	}
+}
+
+// fullShift has every field set.
+func fullShift(id, from, to string) *api.Shift {
+	return &api.Shift{
+		ID: id, Namespace: "default", Unit: "shop", Major: 1, From: from, To: to,
+		Spec:  api.ShiftSpec{Policy: api.ShiftSteps, Steps: []string{"25%", "5m", "wait"}, MinRequests: 10, Interval: time.Minute, Failures: 3},
+		Steps: []api.ShiftStep{{Share: ptr(0.25)}, {Pause: 5 * time.Minute}, {Wait: true}}, Status: api.ShiftReversing, Reason: "reversed by ann",
+		ChangedBy: "ann", Share: 0.25, Held: true, Elapsed: time.Minute, Step: 2, StepFor: time.Second, ReverseFrom: 0.5, ReverseOver: time.Minute,
+		Failures: map[string]int{"errors": 1}, Inconclusive: 2, CheckedAt: at(3), AdvancedAt: at(4), By: "bob", StartedAt: at(1),
+	}
+}
+
+// fullUnit has every field set.
+func fullUnit() *api.Unit {
+	return &api.Unit{
+		Namespace: api.AnyNamespace, Name: "shop", Deprecated: []*api.Deprecation{{Version: api.FeatureVersion{Major: 1, Minor: 2}, By: "ann", Reason: "old", Since: at(3)}},
+		Tags: map[string]api.StackVersion{"demo": {Major: 1, Minor: 2, Patch: 3}}, Policy: &api.RetentionPolicy{Name: api.RetainAlways},
+		Targets: map[uint32]string{1: "shop--1-0-0--aaaaaaaa", 2: "shop--2-0-0--bbbbbbbb"},
+	}
+}
+
+// stackCommands are the commands of stacks that write many objects, by the name of their golden file.
+func stackCommands() map[string]Command {
+	s := fullStack("shop", "1.0.0", "aaaaaaaa", api.StackPending)
+	return map[string]Command{
+		"DeployStacks": &DeployStacks{Index: 3, Stacks: []*api.Stack{s}, Jobs: []*api.Job{testJob(s.Name)}},
+		"SweepStacks": &SweepStacks{
+			Index: 4, Sweep: api.LifecycleSweep{Time: at(5), Stale: []string{"dev"}},
+			Extended: []StackExtension{{Expires: at(60), Called: true, Stacks: []string{jobName("default", s.Name)}}},
+			Decided: []StackDecision{{
+				Namespace: "default", Name: "shop--1-1-0--bbbbbbbb", ModifyIndex: 4, Verdict: *s.Verdict, Text: "nothing uses it",
+				Expires: at(90), Called: true, Status: api.StackGarbage, Remove: true,
+			}},
+		},
+	}
+}
+
+// stackObjectCommands are the commands of stacks that write one object, by the name of their golden file.
+func stackObjectCommands() map[string]Command {
+	s, shift, u := fullStack("shop", "1.0.0", "aaaaaaaa", api.StackReady), fullShift("shift-1", "a", "b"), fullUnit()
+	s.ModifyIndex, shift.ModifyIndex, u.ModifyIndex = 3, 4, 5
+	return map[string]Command{
+		"PutStack": PutStack(s), "DeleteStack": ForgetStack(s), "PutUnit": PutUnit(u), "PutShift": PutShift(shift), "DeleteShift": ForgetShift(shift),
+	}
+}
+
+// stackStore holds what the format learned to hold with stacks: all of their nouns.
+func stackStore(t testing.TB) *Store {
+	s := New()
+	first, second := fullStack("shop", "1.0.0", "aaaaaaaa", api.StackPending), fullStack("shop", "1.1.0", "bbbbbbbb", api.StackReady)
+	must(t, s.Apply(5, []Command{&DeployStacks{Stacks: []*api.Stack{first, second}, Jobs: []*api.Job{testJob(first.Name), testJob(second.Name)}}}))
+	ready := s.Snapshot().Stack("default", first.Name).Copy()
+	ready.Status, ready.StatusSince = api.StackReady, at(2)
+	must(t, s.Apply(6, []Command{PutStack(ready), PutUnit(fullUnit()), PutShift(fullShift("shift-1", first.Name, second.Name))}))
+	snap := s.Snapshot()
+	must(t, s.Apply(7, []Command{&SweepStacks{
+		Index: snap.LifecycleIndex(), Sweep: api.LifecycleSweep{Time: at(5), Stale: []string{"dev"}},
+		Extended: []StackExtension{{Expires: at(60), Called: true, Stacks: []string{jobName("default", second.Name)}}},
+		Decided: []StackDecision{{
+			Namespace: "default", Name: first.Name, ModifyIndex: 6, Verdict: api.Verdict{At: at(5), Reason: api.DeclinedLate, Before: at(30), After: at(90)},
+			Text: "nothing uses it", Expires: at(90), Status: api.StackGarbage,
+		}},
+	}}))
+	return s
+}
