@@ -54,6 +54,21 @@ func AppendWrites(objects []Object, c Command) []Object {
 		}
 	case *UpdateRestart:
 		return append(objects, Object{Table: TableRestarts, ID: c.ID})
+	case *DeployStacks:
+		for _, s := range c.Stacks {
+			if s != nil {
+				objects = append(objects, Object{Table: TableStacks, ID: stacks.key(s)})
+			}
+		}
+	case *SweepStacks:
+		for _, e := range c.Extended {
+			for _, key := range e.Stacks {
+				objects = append(objects, Object{Table: TableStacks, ID: key})
+			}
+		}
+		for i := range c.Decided {
+			objects = append(objects, Object{Table: TableStacks, ID: jobName(c.Decided[i].Namespace, c.Decided[i].Name)})
+		}
 	case writer:
 		return append(objects, c.writes())
 	}
