@@ -51,9 +51,15 @@ var shifts = declare(noun[api.Shift]{
 	},
 })
 
-// admitShift rejects a second running shift of a major version of a unit.
+// admitShift rejects a second running shift of a major version of a unit, and any change of a
+// shift that has ended.
 func admitShift(n *noun[api.Shift], c *content, old, new *api.Shift) error {
-	if old != nil || new == nil {
+	switch {
+	case new == nil:
+		return nil
+	case old != nil && !old.IsActive():
+		return api.Errorf(api.CodeConflict, "shift %s has ended (%s): begin another", api.ShortID(old.ID), old.Status)
+	case old != nil:
 		return nil
 	}
 	for other := range n.all(c, "") {

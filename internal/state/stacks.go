@@ -5,6 +5,7 @@ package state
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/reeve-run/reeve/api"
 )
@@ -127,7 +128,7 @@ func (c *DeployStacks) apply(t *txn) error {
 		if s == nil || c.Jobs[i] == nil {
 			return api.Errorf(api.CodeInvalid, "stack %d to deploy is missing", i+1)
 		}
-		if t.Stack(s.Namespace, s.Name) != nil {
+		if t.Stack(s.Namespace, s.Name) != nil || slices.ContainsFunc(c.Stacks[:i], func(other *api.Stack) bool { return other.Key() == s.Key() }) {
 			return api.Errorf(api.CodeConflict, "stack %s exists already", s.Name)
 		}
 	}
