@@ -35,13 +35,16 @@ func (j *Job) StackProblems() []Problem {
 		return nil
 	}
 	c := stackCheck{job: j, spec: j.Stack, shape: j.StackShape()}
-	c.unit()
+	c.version()
+	if _, _, _, registered := ParseStackName(j.ID); !registered { // else Reeve gave it its name and routes
+		c.unit()
+		c.routes()
+	}
 	c.times()
 	c.depends()
 	c.policy()
 	c.shift()
 	c.expose()
-	c.routes()
 	return c.problems
 }
 
@@ -61,6 +64,9 @@ func (c *stackCheck) unit() {
 	if err := ValidateUnitName(c.job.ID); err != nil {
 		c.add(c.job, "", "%v", err)
 	}
+}
+
+func (c *stackCheck) version() {
 	v, err := ParseStackVersion(c.spec.Version)
 	switch {
 	case err != nil:

@@ -129,3 +129,24 @@ func (n *node) isAmongLatest(policy api.RetentionPolicy) bool {
 	}
 	return majors < policy.Majors && features < policy.Features && patches < policy.Patches
 }
+
+// Fires reports whether a periodic stack starts children: it is the newest ready stack of its
+// unit, or of its major or minor version if its policy keeps several of those.
+func (x *Index) Fires(s *api.Stack) bool {
+	n := x.find(s.Namespace, s.Name)
+	if n == nil || !s.IsRoutable() {
+		return false
+	}
+	policy := n.policyOf()
+	for i := range n.unit.nodes {
+		other := n.unit.nodes[i].stack
+		sameMajor, sameFeature := other.Version.Major == s.Version.Major, other.Version.Feature() == s.Version.Feature()
+		if !other.IsRoutable() || policy.Majors > 1 && !sameMajor || policy.Features > 1 && sameMajor && !sameFeature {
+			continue
+		}
+		if compareVersions(other, s) > 0 {
+			return false
+		}
+	}
+	return true
+}

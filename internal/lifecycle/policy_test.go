@@ -112,3 +112,26 @@ func TestRoutingOfTheFixture(t *testing.T) {
 		t.Errorf("edges (-want +got):\n%s", diff)
 	}
 }
+
+func TestTheNewestPeriodicStackFires(t *testing.T) {
+	for _, test := range []struct{ policy, versions, want string }{
+		{api.RetainLatest, "1.9.0 2.0.0 2.1.0", "2.1.0"},
+		{api.RetainTwoMajor, "1.8.0 1.9.0 2.0.0 2.1.0", "1.9.0 2.1.0"},
+		{api.RetainTwoFeature, "2.0.0 2.0.1 2.1.0", "2.0.1 2.1.0"},
+	} {
+		f := newFleet(t)
+		for v := range strings.FieldsSeq(test.versions) {
+			f.stack("report "+v, policy(test.policy), func(s *api.Stack) { s.Shape = api.ShapePeriodic })
+		}
+		f.stack("report 3.0.0", policy(test.policy), status(api.StackWarming))
+		var fires []string
+		for _, s := range f.in.Stacks {
+			if f.index().Fires(s) {
+				fires = append(fires, s.Version.String())
+			}
+		}
+		if got := strings.Join(fires, " "); got != test.want {
+			t.Errorf("%s of %s: %s fires, want %s", test.policy, test.versions, got, test.want)
+		}
+	}
+}

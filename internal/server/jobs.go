@@ -86,8 +86,14 @@ func admit(snap *state.Snapshot, job *api.Job, namespace string) (*api.Job, erro
 	if job != nil && job.Stack != nil {
 		return nil, api.Errorf(api.CodeInvalid, "job %q has a stack block: it is deployed in versions; deploy it with: reeve stack deploy FILE", job.ID)
 	}
-	return admitJob(snap, job, namespace)
+	admitted, err := admitJob(snap, job, namespace)
+	if err == nil && snap.Stack(admitted.Namespace, admitted.ID) != nil {
+		return nil, api.Errorf(api.CodeConflict, "job %q belongs to a stack, which never changes: deploy another version with: reeve stack deploy FILE", admitted.ID)
+	}
+	return admitted, err
 }
+
+// admitJob is admit for the jobs of stacks, too.
 
 func admitJob(snap *state.Snapshot, job *api.Job, namespace string) (*api.Job, error) {
 	if job == nil {

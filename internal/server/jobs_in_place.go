@@ -50,7 +50,7 @@ func (s *Server) changeJob(ctx context.Context, snap *state.Snapshot, stored *ap
 	if err != nil {
 		return nil, err
 	}
-	if job, err = admit(snap, job, stored.Namespace); err != nil {
+	if job, err = admitJob(snap, job, stored.Namespace); err != nil {
 		return nil, err
 	}
 	// What only servers write stays.

@@ -74,6 +74,9 @@ func (s *Server) admitStack(submitted *api.Job, namespace string) (*newStack, er
 	if err != nil {
 		return nil, err
 	}
+	if err := api.ValidateUnitName(job.ID); err != nil {
+		return nil, api.Errorf(api.CodeInvalid, "%v", err)
+	}
 	version, err := api.ParseStackVersion(job.Stack.Version)
 	if err != nil {
 		return nil, api.Errorf(api.CodeInvalid, "stack %q: %v", job.ID, err)

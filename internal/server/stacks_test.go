@@ -218,3 +218,62 @@ func TestAJobWithAStackBlockIsNotRegistered(t *testing.T) {
 		}
 	})
 }
+
+func TestTheJobOfAStackChangesOnlyInPlace(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		c.addNode("n1", nil)
+		job := stackJob("inventory", "1.0.0")
+		job.Stack.Expose = []*api.StackExposure{{Host: "inventory.example.com"}}
+		name := c.deploy(job)[0]
+		c.untilStack(name, api.StackReady, time.Minute)
+		_, err := c.RegisterJob(c.Context(), &api.RegisterJobRequest{Job: serviceJob(name, 1)})
+		if api.CodeOf(err) != api.CodeConflict || !strings.Contains(err.Error(), "belongs to a stack") {
+			t.Errorf("registering a job over that of a stack: %v, want a conflict", err)
+		}
+		annotation := "for the stand"
+		if _, err := c.ChangeJob(c.Context(), "default", name, &api.JobChange{Annotation: &annotation}); err != nil {
+			t.Errorf("annotating the job of a stack: %v", err)
+		}
+		if _, err := c.ScaleJob(c.Context(), "default", name, &api.ScaleJobRequest{Count: ptr(int64(3)), Target: map[string]string{"Group": "web"}}); err != nil {
+			t.Errorf("scaling the job of a stack: %v", err)
+		}
+		_, err = c.DeployStacks(c.Context(), &api.DeployStacksRequest{Jobs: []*api.Job{stackJob("inventory--1-0-0--aaaaaaaa", "1.0.0")}}, "default")
+		if api.CodeOf(err) != api.CodeInvalid {
+			t.Errorf("deploying a unit with the name of a stack: %v, want that it is invalid", err)
+		}
+	})
+}
+
+func TestOneVersionOfAPeriodicUnitFires(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		c.addNode("n1", nil)
+		report := func(version string) *api.Job {
+			job := periodicJob("report", api.Periodic{Specs: []string{"*/10 * * * *"}})
+			job.Stack = &api.StackSpec{Version: version}
+			return job
+		}
+		first := c.deploy(report("2.0.0"))[0]
+		c.untilStack(first, api.StackReady, time.Minute)
+		c.pass(25 * time.Minute)
+		second := c.deploy(report("2.1.0"))[0]
+		c.untilStack(second, api.StackReady, time.Minute)
+		before := c.children(first)
+		c.pass(25 * time.Minute)
+		if got := c.children(first); got != before || before == 0 {
+			t.Errorf("the older version started %d children, and then %d more, want some and none", before, got-before)
+		}
+		if got := c.children(second); got < 2 || got > 3 {
+			t.Errorf("the newer version started %d children in 25 minutes, want one each ten minutes", got)
+		}
+	})
+}
+
+// children counts the jobs that a job has started.
+func (c *cluster) children(parent string) (n int) {
+	for job := range c.Store().Snapshot().Jobs() {
+		if job.ParentID == parent {
+			n++
+		}
+	}
+	return n
+}

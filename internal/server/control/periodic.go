@@ -68,7 +68,17 @@ func (periodic) Act(snap *state.Snapshot, key string, now time.Time) ([]state.Co
 			cmd.Skip, cmd.Exclusive, cmd.Evaluation = true, false, nil
 		}
 	}
+	if job.Stack != nil && !firesStack(snap, job) {
+		cmd.Skip, cmd.Exclusive, cmd.Evaluation = true, false, nil
+	}
 	return []state.Command{cmd}, next
+}
+
+// firesStack reports whether the job of a periodic stack starts children. The job of another
+// stack of the unit starts them otherwise.
+func firesStack(snap *state.Snapshot, job *api.Job) bool {
+	s := snap.Stack(job.Namespace, job.ID)
+	return s != nil && unitIndex(snap, s.Namespace, s.Unit).Fires(s)
 }
 
 // lastDue is the time after which due times of a job count.
