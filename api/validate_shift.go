@@ -3,9 +3,26 @@
 
 package api
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 var shiftPolicies = []string{"", ShiftLinear, ShiftAtomic, ShiftSteps, ShiftNone}
+
+// Validate returns all errors in the spec of a shift that an operator begins.
+func (s *ShiftSpec) Validate() error {
+	c := stackCheck{spec: &StackSpec{Shift: s}, shape: ShapeService}
+	c.shift()
+	if len(c.problems) == 0 {
+		return nil
+	}
+	texts := make([]string, len(c.problems))
+	for i, p := range c.problems {
+		texts[i] = p.Text
+	}
+	return Errorf(CodeInvalid, "%s", strings.Join(texts, "; "))
+}
 
 func (c *stackCheck) shift() {
 	s := c.spec.Shift

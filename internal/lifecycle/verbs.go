@@ -16,8 +16,12 @@ func Hold(s *api.Stack, who, reason string, until, now time.Time) (*api.Stack, e
 	if s.Status == api.StackTerminated || s.Status == api.StackFailed {
 		return nil, refuseStack("hold", s)
 	}
-	if !until.IsZero() && !until.After(now) {
+	switch {
+	case until.IsZero():
+	case !until.After(now):
 		return nil, api.Errorf(api.CodeInvalid, "hold until %s: that time has passed", until.Format(time.RFC3339))
+	case until.After(now.Add(maxExtension)):
+		return nil, api.Errorf(api.CodeInvalid, "hold until %s: must be at most 10 years; without a time the hold has no limit", until.Format(time.RFC3339))
 	}
 	n := s.Copy()
 	n.Hold = &api.StackHold{By: who, Reason: reason, Since: now, Until: until}
@@ -37,7 +41,7 @@ func Unhold(s *api.Stack, now time.Time) (*api.Stack, error) {
 	return n, nil
 }
 
-// maxExtension bounds the time that an operator can grant at once.
+// maxExtension bounds the time that an operator can grant or hold at once.
 const maxExtension = 10 * 365 * 24 * time.Hour
 
 // Extend moves the end of a ready stack's time to at least now plus a duration: never to an earlier time. A duration

@@ -58,6 +58,11 @@ func (s *Server) StartShift(ctx context.Context, namespace, unit string, req *ap
 	if req == nil || req.To == "" {
 		return nil, api.Errorf(api.CodeInvalid, "begin a shift: the request names no stack; send {\"To\": \"VERSION or STACK\"}")
 	}
+	if req.Spec != nil {
+		if err := req.Spec.Validate(); err != nil {
+			return nil, err
+		}
+	}
 	snap, now := s.store.Snapshot(), time.Now()
 	to, err := shiftTarget(snap, namespace, unit, req.To)
 	if err != nil {
@@ -65,16 +70,16 @@ func (s *Server) StartShift(ctx context.Context, namespace, unit string, req *ap
 	}
 	x := unitIndexOf(snap, namespace, unit)
 	t := x.Shares(namespace, unit, to.Version.Major)
-	if t.Next != nil && req.Supersede {
-		if err := s.supersede(ctx, snap.Shift(x.ShiftOf(t.Next)), req.By, now); err != nil {
-			return nil, err
-		}
-	}
 	switch {
 	case t.Stack == nil:
 		return nil, api.Errorf(api.CodeConflict, "unit %s %d.x has no ready stack to shift from", unit, to.Version.Major)
 	case t.Stack.Name == to.Name:
 		return nil, api.Errorf(api.CodeConflict, "%s receives all traffic of %s %d.x already", to.Name, unit, to.Version.Major)
+	}
+	if t.Next != nil && req.Supersede {
+		if err := s.supersede(ctx, snap.Shift(x.ShiftOf(t.Next)), req.By, now); err != nil {
+			return nil, err
+		}
 	}
 	spec := req.Spec
 	if spec == nil {

@@ -48,6 +48,11 @@ func (s *Server) deployStacks(ctx context.Context, req *api.DeployStacksRequest,
 		if err != nil {
 			return nil, err
 		}
+		for _, other := range new {
+			if other.deploy.Namespace == n.deploy.Namespace && other.deploy.Unit == n.deploy.Unit && other.deploy.Version == n.deploy.Version {
+				return nil, api.Errorf(api.CodeInvalid, "unit %q: version %s occurs twice in the request; remove one of them", n.deploy.Unit, n.deploy.Version)
+			}
+		}
 		new = append(new, n)
 	}
 	for attempt := 1; ; attempt++ {
