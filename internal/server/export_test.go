@@ -70,3 +70,8 @@ func (s *Server) DryRun(ctx context.Context, job *api.Job) (*plan.Result, *place
 	result, outcome := worker.Compute(snap, view, job, newEvaluation(job, api.TriggerJobRegister, time.Now()), time.Now())
 	return result, outcome, nil
 }
+
+// Propose writes commands to the log.
+func (s *Server) Propose(ctx context.Context, cmds ...state.Command) (uint64, error) {
+	return s.propose(ctx, cmds...)
+}

@@ -51,11 +51,17 @@ func (c *sweep) Act(snap *state.Snapshot, _ string, now time.Time) ([]state.Comm
 			return nil, next
 		}
 	}
-	cmd := Sweep(snap, c.interval, c.uses, now)
-	if last == nil && len(cmd.Decided) == 0 && len(cmd.Extended) == 0 {
-		return nil, time.Time{} // there has never been a stack
+	if last == nil && !hasStack(snap) {
+		return nil, time.Time{} // the first stack touches the sweep
 	}
-	return []state.Command{cmd}, now.Add(c.interval)
+	return []state.Command{Sweep(snap, c.interval, c.uses, now)}, now.Add(c.interval)
+}
+
+func hasStack(snap *state.Snapshot) bool {
+	for range snap.Stacks("*") {
+		return true
+	}
+	return false
 }
 
 // Sweep computes a sweep at a time, as the command that stores it.

@@ -1,0 +1,214 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package server_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/server"
+	"github.com/reeve-run/reeve/internal/server/control"
+	"github.com/reeve-run/reeve/internal/state"
+	"github.com/reeve-run/reeve/internal/testbed/bubble"
+)
+
+// refusal returns the error of a deployment, and fails without one.
+func (c *cluster) refusal(jobs ...*api.Job) string {
+	c.Helper()
+	_, err := c.DeployStacks(c.Context(), &api.DeployStacksRequest{Jobs: jobs}, "default")
+	if api.CodeOf(err) != api.CodeInvalid {
+		c.Fatalf("deploy %s: %v, want a refusal", jobs[0].ID, err)
+	}
+	return err.Error()
+}
+
+func TestDeploymentNeedsItsDependencies(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		c.addNode("n1", nil)
+		shop := stackJob("shop", "1.0.0", "db@2.1")
+		if text := c.refusal(shop); !strings.Contains(text, "the unit has no stacks; deploy it first") {
+			t.Errorf("refusal %q, want the next step", text)
+		}
+		c.untilStack(c.deploy(stackJob("db", "2.0.0"))[0], api.StackReady, time.Minute)
+		if text := c.refusal(shop); !strings.Contains(text, "2.0.0 (ready)") {
+			t.Errorf("refusal %q, want the version that exists", text)
+		}
+		db := c.deploy(stackJob("db", "2.1.0"))[0]
+		c.untilStack(db, api.StackReady, time.Minute)
+		c.untilStack(c.deploy(shop)[0], api.StackReady, time.Minute)
+		if _, err := c.UnitVerb(c.Context(), "default", "db", "deprecate", &api.UnitVerbRequest{Version: "2.1", By: "ann"}); err != nil {
+			t.Fatal(err)
+		}
+		if text := c.refusal(stackJob("cart", "1.0.0", "db@2.1")); !strings.Contains(text, "deprecated") {
+			t.Errorf("refusal %q, want that the version is deprecated", text)
+		}
+	})
+}
+
+func TestStacksOfOneRequestAreDeployedAfterTheirDependencies(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		c.addNode("n1", nil)
+		res, err := c.DeployStacks(c.Context(), &api.DeployStacksRequest{Jobs: []*api.Job{
+			stackJob("shop", "1.0.0", "cart@1.0", "db@2.1"), stackJob("cart", "1.0.0", "db@2.1"), stackJob("db", "2.1.0"),
+		}}, "default")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var order []string
+		for _, name := range res.Order {
+			unit, _, _ := strings.Cut(name, "--")
+			order = append(order, unit)
+		}
+		if want := []string{"db", "cart", "shop"}; !slices.Equal(order, want) {
+			t.Errorf("order %v, want %v", order, want)
+		}
+		for i, unit := range []string{"shop", "cart", "db"} {
+			if res.Stacks[i].Unit != unit {
+				t.Errorf("stack %d is of unit %s, want %s as in the request", i+1, res.Stacks[i].Unit, unit)
+			}
+			c.untilStack(res.Stacks[i].Name, api.StackReady, time.Minute)
+		}
+	})
+}
+
+func TestCallerDeployedDuringASweepKeepsItsDependency(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		c.addNode("n1", nil)
+		idle := stackJob("db", "2.1.0")
+		idle.Stack.Idle, idle.Stack.InitialTTL, idle.Stack.ExtendTTL = ptr(time.Duration(0)), ptr(time.Second), ptr(time.Second)
+		db := c.deploy(idle)[0]
+		c.untilStack(db, api.StackReady, time.Minute)
+		c.pass(5 * time.Second)
+		before := c.Store().Snapshot()
+		sweep := control.Sweep(before, control.SweepInterval, nil, time.Now())
+		if !slices.ContainsFunc(sweep.Decided, func(d state.StackDecision) bool { return d.Name == db && d.Status == api.StackGarbage }) {
+			t.Fatalf("the sweep does not mark the stack: %+v", sweep.Decided)
+		}
+		c.deploy(stackJob("shop", "1.0.0", "db@2.1"))
+		if _, err := c.Propose(c.Context(), sweep); err != nil {
+			t.Fatal(err)
+		}
+		if s := c.Store().Snapshot().Stack("default", db); s.Status != api.StackReady {
+			t.Errorf("the dependency of a new stack is %s: %s", s.Status, s.StatusReason)
+		}
+	})
+}
+
+func TestHeldStackIsKeptUntilTheHoldEnds(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		c.addNode("n1", nil)
+		job := stackJob("db", "2.1.0")
+		job.Stack.Idle, job.Stack.ExtendTTL = ptr(time.Duration(0)), ptr(time.Minute)
+		job.Stack.InitialTTL = ptr(time.Minute)
+		db := c.deploy(job)[0]
+		c.untilStack(db, api.StackReady, time.Minute)
+		if _, err := c.StackVerb(c.Context(), "default", db, "hold", &api.StackVerbRequest{By: "ann", For: time.Hour}); err != nil {
+			t.Fatal(err)
+		}
+		c.pass(59 * time.Minute)
+		if s := c.Store().Snapshot().Stack("default", db); s.Status != api.StackReady {
+			t.Errorf("a held stack is %s: %s", s.Status, s.StatusReason)
+		}
+		c.untilStack(db, api.StackGarbage, time.Hour)
+	})
+}
+
+func TestPurgedJobTerminatesItsStack(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		c.addNode("n1", nil)
+		db := c.deploy(stackJob("db", "2.1.0"))[0]
+		c.untilStack(db, api.StackReady, time.Minute)
+		if _, err := c.DeregisterJob(c.Context(), "default", db, server.DeregisterOptions{Purge: true}); err != nil {
+			t.Fatal(err)
+		}
+		c.untilStack(db, api.StackTerminated, time.Minute)
+		c.within(time.Minute, "the job is gone", func(s *state.Snapshot) bool { return s.Job("default", db) == nil })
+		if s := c.Store().Snapshot().Stack("default", db); s.StatusReason != "its job was stopped" {
+			t.Errorf("reason %q", s.StatusReason)
+		}
+	})
+}
+
+func TestShiftContinuesAfterARestart(t *testing.T) {
+	cfg := server.Config{DataDir: t.TempDir()}
+	bubble.Test(t, func(t *testing.T) {
+		c := start(t, cfg)
+		node := c.addNode("n1", nil).node
+		c.untilStack(c.deploy(stackJob("shop", "1.0.0"))[0], api.StackReady, time.Minute)
+		next := c.deploy(stackJob("shop", "1.1.0"))[0]
+		c.untilStack(next, api.StackReady, time.Minute)
+		c.within(15*time.Minute, "half of the traffic is shifted", func(*state.Snapshot) bool { return c.shift().Share >= 0.5 })
+		c.close()
+		before := c.shift().Share
+
+		time.Sleep(time.Hour)
+		c = start(t, cfg)
+		defer c.close()
+		c.connect(node, nil)
+		last := before
+		c.within(30*time.Minute, "the shift is complete", func(s *state.Snapshot) bool {
+			share := c.shift().Share
+			if share < last || share > last+0.05 {
+				t.Errorf("the share went from %v to %v", last, share)
+			}
+			last = share
+			return s.Unit("default", "shop").Targets[1] == next
+		})
+	})
+}
+
+func TestSweepMarksNothingWhileADomainIsStale(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		c.addNode("n1", nil)
+		caller := serviceJob("caller", 1)
+		caller.Domain = "cf"
+		mark := func(ttl string) {
+			t.Helper()
+			if _, err := c.MarkDomain(c.Context(), "cf", &api.DomainRequest{TTL: ttl}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		mark("10m")
+		c.register(caller)
+		job := stackJob("db", "2.1.0")
+		job.Stack.Idle, job.Stack.ExtendTTL, job.Stack.InitialTTL = ptr(time.Duration(0)), ptr(time.Minute), ptr(time.Hour)
+		db := c.deploy(job)[0]
+		c.untilStack(db, api.StackReady, time.Minute)
+		c.pass(48 * time.Hour)
+		if s := c.Store().Snapshot().Stack("default", db); s.Status != api.StackReady || s.Verdict == nil || s.Verdict.Reason != api.KeptStale {
+			t.Errorf("in a stale domain the stack is %s: %+v", s.Status, s.Verdict)
+		}
+		mark("")
+		c.untilStack(db, api.StackGarbage, 2*time.Hour)
+	})
+}
+
+func TestSweepOfManyStacksIsOneLogEntry(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		for batch := range 2 {
+			var jobs []*api.Job
+			for i := range 100 {
+				jobs = append(jobs, stackJob(fmt.Sprintf("unit-%d-%d", batch, i), "1.0.0"))
+			}
+			for _, name := range c.deploy(jobs...) {
+				if _, err := c.StackVerb(c.Context(), "default", name, "stop", nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		c.pass(time.Minute)
+		before := c.Store().Snapshot().Index()
+		res, err := c.SweepStacks(c.Context(), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if index := c.Store().Snapshot().Index(); res.Index != before+1 || index > before+2 {
+			t.Errorf("the sweep was written at %d and the state is at %d, want one entry after %d", res.Index, index, before)
+		}
+	})
+}
