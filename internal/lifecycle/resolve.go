@@ -68,3 +68,13 @@ func (x *Index) ShareOf(s *api.Stack) float64 {
 	}
 	return 0
 }
+
+// RoutedShareOf returns the part of the traffic of its exposed hosts that a stack receives, from 0
+// to 1: that of its major version's traffic, and 0 while a lower major version has all
+// hosts that it exposes.
+func (x *Index) RoutedShareOf(s *api.Stack) float64 {
+	if n := x.find(s.Namespace, s.Name); n != nil && n.exposed == "" && len(exposures(s)) > 0 {
+		return 0
+	}
+	return x.ShareOf(s)
+}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/lifecycle"
 )
@@ -51,6 +53,27 @@ func TestCallersReachTheVersionThatTheyWant(t *testing.T) {
 				t.Errorf("%s: inventory@%s resolves to %q, want %q", test.name, want, got, versions)
 			}
 		}
+	}
+}
+
+func TestAnExposedHostStaysWithTheLowerMajorVersion(t *testing.T) {
+	f := newFleet(t)
+	expose := func(s *api.Stack) { s.Spec.Expose = []*api.StackExposure{{Host: "shop.example.com"}} }
+	old, next := f.stack("shop 1.0.0", expose), f.stack("shop 1.1.0", expose)
+	major := f.stack("shop 2.0.0", expose)
+	f.shift(old, next, 0.25)
+	shares := func() (all []float64) {
+		for _, s := range []*api.Stack{old, next, major} {
+			all = append(all, f.index().RoutedShareOf(f.get(s)))
+		}
+		return all
+	}
+	if diff := cmp.Diff([]float64{0.75, 0.25, 0}, shares()); diff != "" {
+		t.Errorf("shares of 1.0.0, 1.1.0 and 2.0.0 (-want +got):\n%s", diff)
+	}
+	f.in.Shifts, f.in.Stacks = nil, f.in.Stacks[2:]
+	if got := f.index().RoutedShareOf(f.get(major)); got != 1 {
+		t.Errorf("share %v of 2.0.0 without 1.x, want 1", got)
 	}
 }
 

@@ -93,7 +93,7 @@ func (s *shares) news() (changed []*api.StackShare) {
 			}
 			share := 0.0
 			if stack.IsRoutable() {
-				share = x.ShareOf(stack)
+				share = x.RoutedShareOf(stack)
 			}
 			if old, known := s.now[stack.Key()]; !known || old != share {
 				s.now[stack.Key()] = share
