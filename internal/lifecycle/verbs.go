@@ -139,13 +139,11 @@ func possibleVerbs(status string) []string {
 	case api.StackPending, api.StackDeploying, api.StackWarming:
 		return []string{"hold", "stop"}
 	case api.StackReady:
-		return []string{"hold", "extend", "expire", "redeploy", "stop"}
+		return []string{"hold", "extend", "expire", "stop"}
 	case api.StackGarbage:
 		return []string{"rescue", "hold", "stop"}
 	case api.StackFailed:
-		return []string{"redeploy", "stop"}
-	case api.StackTerminated:
-		return []string{"redeploy"}
+		return []string{"stop"}
 	}
 	return nil
 }

@@ -212,3 +212,19 @@ func TestSweepOfManyStacksIsOneLogEntry(t *testing.T) {
 		}
 	})
 }
+
+func TestAStackDeploysAfterItsDependencyIsReady(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		c.addNode("n1", func(*api.Allocation, *api.Job) []event {
+			return []event{{status: api.AllocClientRunning}, {after: 10 * time.Second, status: api.AllocClientRunning, healthy: healthy(true)}}
+		})
+		names := c.deploy(stackJob("shop", "1.0.0", "db@1.0"), stackJob("db", "1.0.0"))
+		c.within(time.Minute, "the caller deploys", func(snap *state.Snapshot) bool {
+			return snap.Stack("default", names[0]).Status != api.StackPending
+		})
+		if s := c.Store().Snapshot().Stack("default", names[1]); s.Status != api.StackReady {
+			t.Errorf("the caller deploys while its dependency is %s, want ready", s.Status)
+		}
+		c.untilStack(names[0], api.StackReady, time.Minute)
+	})
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/reeve-run/reeve/api"
 )
@@ -21,9 +22,12 @@ var audits = declare(noun[api.AuditRecord]{
 // TableAudit holds *api.AuditRecord.
 var TableAudit = audits.table
 
+// auditSeparator stands between the parts of a record's id. No namespace, stack or unit has it in its name.
+const auditSeparator = "|"
+
 // auditPrefix begins the ids of an object's records.
 func auditPrefix(namespace, kind, object string) string {
-	return jobName(namespace, kind) + "\x00" + object + "\x00"
+	return strings.Join([]string{namespace, kind, object, ""}, auditSeparator)
 }
 
 // Audit yields the records of an object, oldest first.
@@ -36,7 +40,7 @@ func (c *content) AllAudit(namespace string) iter.Seq[*api.AuditRecord] {
 	if namespace == "*" {
 		return audits.all(c, "")
 	}
-	return audits.all(c, jobName(namespace, ""))
+	return audits.all(c, namespace+auditSeparator)
 }
 
 // audit stores a record and deletes the oldest ones of its object beyond the limit.

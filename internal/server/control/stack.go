@@ -5,6 +5,8 @@ package control
 
 import (
 	"fmt"
+	"path"
+	"strings"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -108,6 +110,9 @@ func removeStack(s *api.Stack, job *api.Job, now time.Time) ([]state.Command, ti
 
 // deployStack registers the job of a pending stack when few enough others deploy.
 func deployStack(snap *state.Snapshot, s *api.Stack, job *api.Job, now time.Time) ([]state.Command, time.Time) {
+	if awaitsDependency(snap, s) {
+		return nil, now.Add(stackRetry)
+	}
 	deploying := 0
 	for other := range snap.Stacks("*") {
 		if other.Status == api.StackDeploying {
@@ -128,6 +133,29 @@ func deployStack(snap *state.Snapshot, s *api.Stack, job *api.Job, now time.Time
 		cmds = append(cmds, &state.RegisterJob{Job: job, Evaluation: stackEvaluation(job, api.TriggerJobRegister, now), EnforceIndex: new(uint64)})
 	}
 	return append(cmds, state.PutStack(withStatus(s, api.StackDeploying, "its job is registered", now))), time.Time{}
+}
+
+// awaitsDependency reports whether a dependency of a stack is still on its way: no ready
+// stack satisfies it, but one does that is being deployed.
+func awaitsDependency(snap *state.Snapshot, s *api.Stack) bool {
+	for _, dep := range s.Spec.Depends {
+		ready, coming := false, false
+		for namespace := s.Namespace; namespace != ""; namespace = path.Dir(namespace) {
+			for other := range snap.StacksOfUnit(namespace, dep.Unit) {
+				if other.Version.Satisfies(dep.Wants()) {
+					ready = ready || other.IsRoutable()
+					coming = coming || other.IsLive()
+				}
+			}
+			if !strings.Contains(namespace, "/") {
+				break
+			}
+		}
+		if coming && !ready {
+			return true
+		}
+	}
+	return false
 }
 
 // stackEvaluation returns a new evaluation of a stack's job, nil if the job only starts others.
