@@ -269,11 +269,14 @@ func TestSlowReadersAreToldWhatTheyMissed(t *testing.T) {
 	quick := m.messages("topic=Job")
 	readers, ends := make([]*slowReader, slow), make([]error, slow)
 	release := make(chan struct{})
-	var reading sync.WaitGroup
+	var reading, missing sync.WaitGroup // missing: readers that do not know yet what they missed
+	missing.Add(slow)
 	for i := range readers {
 		readers[i] = m.slowReader(newest, release)
 		reading.Go(func() {
-			if ends[i] = readers[i].read(""); ends[i] == nil {
+			ends[i] = readers[i].read("")
+			missing.Done()
+			if ends[i] == nil {
 				ends[i] = readers[i].read("next")
 			}
 		})
@@ -310,6 +313,7 @@ func TestSlowReadersAreToldWhatTheyMissed(t *testing.T) {
 		t.Errorf("the server grew by %d MB while %d readers took hardly anything", grown>>20, slow)
 	}
 	close(release)
+	missing.Wait() // a reader that is told later would miss the next job, too
 	m.register(sequenceJob("next", 1))
 	reading.Wait()
 	for i, err := range ends {
@@ -319,7 +323,8 @@ func TestSlowReadersAreToldWhatTheyMissed(t *testing.T) {
 	}
 }
 
-// A slowReader takes some tens of kilobytes a second until it is released.
+// A slowReader takes 25 kB a second until it is released: a message in half of the
+// minute that the server allows, and much less than is written on the slowest machine.
 type slowReader struct {
 	conn    net.Conn
 	release chan struct{}
@@ -328,7 +333,7 @@ type slowReader struct {
 }
 
 func (r *slowReader) Read(p []byte) (int, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond) // the server allows a minute for a message
+	ctx, cancel := context.WithTimeout(context.Background(), 320*time.Millisecond)
 	defer cancel()
 	select {
 	case <-r.release:
