@@ -12,6 +12,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/lifecycle"
+	"github.com/reeve-run/reeve/internal/server/control"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -68,7 +69,7 @@ func (s *Server) StartShift(ctx context.Context, namespace, unit string, req *ap
 	if err != nil {
 		return nil, err
 	}
-	x := unitIndexOf(snap, namespace, unit)
+	x := control.UnitIndex(snap, namespace, unit)
 	t := x.Shares(namespace, unit, to.Version.Major)
 	switch {
 	case t.Stack == nil:
@@ -129,14 +130,6 @@ func shiftTarget(snap *state.Snapshot, namespace, unit, name string) (*api.Stack
 		return nil, api.Errorf(api.CodeNotFound, "unit %s not found: it has no ready stack in namespace %s", unit, namespace)
 	}
 	return nil, api.Errorf(api.CodeNotFound, "stack of unit %s not found: no ready stack is %s in namespace %s; ready are %s", unit, name, namespace, strings.Join(ready[:min(len(ready), 5)], ", "))
-}
-
-func unitIndexOf(snap *state.Snapshot, namespace, unit string) *lifecycle.Index {
-	in := lifecycle.Input{Stacks: slices.Collect(snap.StacksOfUnit(namespace, unit)), Shifts: slices.Collect(snap.Shifts())}
-	if u := snap.Unit(namespace, unit); u != nil {
-		in.Units = append(in.Units, u)
-	}
-	return lifecycle.NewIndex(in)
 }
 
 // ShiftVerbs lists the verbs of ShiftVerb.

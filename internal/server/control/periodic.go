@@ -78,7 +78,7 @@ func (periodic) Act(snap *state.Snapshot, key string, now time.Time) ([]state.Co
 // stack of the unit starts them otherwise.
 func firesStack(snap *state.Snapshot, job *api.Job) bool {
 	s := snap.Stack(job.Namespace, job.ID)
-	return s != nil && unitIndex(snap, s.Namespace, s.Unit).Fires(s)
+	return s != nil && UnitIndex(snap, s.Namespace, s.Unit).Fires(s)
 }
 
 // lastDue is the time after which due times of a job count.

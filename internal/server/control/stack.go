@@ -213,7 +213,7 @@ func isStarted(snap *state.Snapshot, s *api.Stack, job *api.Job) bool {
 
 // promoteStack decides about a warming stack together with the others of its unit.
 func promoteStack(snap *state.Snapshot, s *api.Stack, now time.Time) ([]state.Command, time.Time) {
-	x := unitIndex(snap, s.Namespace, s.Unit)
+	x := UnitIndex(snap, s.Namespace, s.Unit)
 	warmth := func(s *api.Stack) lifecycle.Warmth { return warmthOf(snap, s) }
 	for _, p := range x.Promote(s.Namespace, s.Unit, s.Version.Major, warmth) {
 		if p.Stack.Name != s.Name {
@@ -274,8 +274,8 @@ func warmthOf(snap *state.Snapshot, s *api.Stack) lifecycle.Warmth {
 	return w
 }
 
-// unitIndex indexes the stacks of one unit in one namespace.
-func unitIndex(snap *state.Snapshot, namespace, unit string) *lifecycle.Index {
+// UnitIndex indexes the stacks of one unit in one namespace.
+func UnitIndex(snap *state.Snapshot, namespace, unit string) *lifecycle.Index {
 	var in lifecycle.Input
 	for s := range snap.StacksOfUnit(namespace, unit) {
 		if s.Status != api.StackTerminated {

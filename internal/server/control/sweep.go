@@ -66,7 +66,7 @@ func hasStack(snap *state.Snapshot) bool {
 
 // Sweep computes a sweep at a time, as the command that stores it.
 func Sweep(snap *state.Snapshot, interval time.Duration, uses func() []lifecycle.Use, now time.Time) *state.SweepStacks {
-	result := sweepStacks(snap, interval, uses, now)
+	result := SweepResult(snap, interval, uses, now)
 	cmd := &state.SweepStacks{
 		Index: snap.LifecycleIndex(),
 		Sweep: api.LifecycleSweep{Time: now, Stale: slices.Sorted(maps.Keys(result.Stale))},
@@ -114,12 +114,8 @@ func isNews(old, new *api.Verdict) bool {
 		old.Subject != new.Subject || !slices.Equal(old.Callers, new.Callers)
 }
 
-// SweepResult computes a sweep at a time without a command, for a dry run.
+// SweepResult computes the decisions of a sweep at a time, without the command that stores them.
 func SweepResult(snap *state.Snapshot, interval time.Duration, uses func() []lifecycle.Use, now time.Time) lifecycle.Sweep {
-	return sweepStacks(snap, interval, uses, now)
-}
-
-func sweepStacks(snap *state.Snapshot, interval time.Duration, uses func() []lifecycle.Use, now time.Time) lifecycle.Sweep {
 	o := lifecycle.Sweeping{Now: now, Interval: interval, Stale: staleNamespaces(snap, now), WasStale: make(map[string]bool)}
 	if last := snap.LastSweep(); last != nil {
 		o.Last = last.Time
