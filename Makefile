@@ -6,11 +6,15 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X github.com/reeve-run/reeve/internal/cli.version=$(VERSION)
 TOOLS   := -modfile=tools/go.mod
 
-.PHONY: dev build test check race unit e2e fuzz properties bench generate clean
+.PHONY: dev stacks build test check race unit e2e fuzz properties bench generate clean
 
 ## dev: run a web service and a batch job on this machine: real processes, one command
 dev: build
 	./bin/reeve dev examples/web.hcl examples/batch.hcl
+
+## stacks: show the life of a stack on this machine: deploy, shift, deprecate, expire, rescue
+stacks: build
+	REEVE=bin/reeve ./examples/stacks/walk.sh
 
 ## build: the one binary, static, at bin/reeve
 build:

@@ -35,6 +35,30 @@ func TestDesignPageListsEveryPackage(t *testing.T) {
 	}
 }
 
+// TestPagesShowBlocksThatParse checks that no page shows a block with two attributes on one line, which HCL
+// rejects.
+func TestPagesShowBlocksThatParse(t *testing.T) {
+	twoAttributes := regexp.MustCompile(`\w+( "[^"]*")* \{ *\w+ *= *("[^"]*"|[^ "{}]+) *,? +\w+ *= `)
+	if !twoAttributes.MatchString(`shift { policy = "linear"  over = "30s" }`) || twoAttributes.MatchString(`port "http" { static = 80 }`) {
+		t.Fatal("the pattern does not find what it is for")
+	}
+	pages, err := filepath.Glob("docs/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatal("no pages:", err)
+	}
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range strings.Split(string(text), "\n") {
+			if twoAttributes.MatchString(line) {
+				t.Errorf("%s:%d: HCL rejects a block with two attributes on one line: %s", page, i+1, line)
+			}
+		}
+	}
+}
+
 // roomsOf returns the packages that the code blocks of a text list. An indented line
 // continues the path of the last line that is not indented.
 func roomsOf(text string) map[string]bool {

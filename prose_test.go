@@ -24,18 +24,6 @@ var measuredPages = []string{"docs/benchmarks.md"}
 // helpPage shows the help texts of all commands, in code blocks.
 const helpPage = "docs/cli.md"
 
-// unrevised lists files, and directories without those below them, that still contain banned words. Remove an
-// entry after you rewrite its prose. Do not add entries.
-var unrevised = []string{
-	"api/reason_text.go",
-	"internal/plan",
-	"internal/plan/derive",
-	"internal/plan/facts",
-	"internal/plan/operator",
-	"internal/plan/update",
-	"internal/plan/view",
-}
-
 // banned lists words that hide the actor or the field's own term, and replacements.
 // CONTRIBUTING.md explains the rules.
 var banned = []struct {
@@ -109,61 +97,36 @@ func findBanned(line string) []string {
 	return found
 }
 
-// prose collects findings, and holds back those of unrevised paths.
-type prose struct {
-	t       *testing.T
-	pending map[string]int // findings by entry of unrevised
-}
-
-// check reports the banned words of a text that starts at a line of a file.
-func (p *prose) check(path string, line int, text string) {
-	p.t.Helper()
+// checkProse reports the banned words of a text that starts at a line of a file.
+func checkProse(t *testing.T, path string, line int, text string) {
+	t.Helper()
 	for i, l := range strings.Split(text, "\n") {
 		for _, found := range findBanned(l) {
-			p.report(path, line+i, found)
+			t.Errorf("%s:%d: %s", path, line+i, found)
 		}
 	}
-}
-
-func (p *prose) report(path string, line int, found string) {
-	p.t.Helper()
-	i := slices.IndexFunc(unrevised, func(u string) bool { return u == path || u == filepath.ToSlash(filepath.Dir(path)) })
-	if i < 0 {
-		p.t.Errorf("%s:%d: %s", path, line, found)
-		return
-	}
-	p.pending[unrevised[i]]++
 }
 
 // TestProseIsPlainEnglish looks for banned words in pages, in string literals of Go code, and
 // in comments and names of exported identifiers.
 func TestProseIsPlainEnglish(t *testing.T) {
-	p := &prose{t, map[string]int{}}
-	checkPages(p)
+	checkPages(t)
 	for _, s := range sources(t) {
 		if !s.isTest() && !s.isGenerated() {
-			checkLiterals(p, s)
-			checkExported(p, s)
+			checkLiterals(t, s)
+			checkExported(t, s)
 		}
-	}
-	for _, entry := range unrevised {
-		if p.pending[entry] == 0 {
-			t.Errorf("%s: no banned words are left: remove its entry from unrevised in prose_test.go", entry)
-		}
-	}
-	if testing.Verbose() {
-		t.Logf("banned words that are left: %v", p.pending)
 	}
 }
 
 // checkPages checks the prose of all pages, outside of code blocks.
-func checkPages(p *prose) {
-	p.t.Helper()
-	pages := pagesOfProse(p.t)
+func checkPages(t *testing.T) {
+	t.Helper()
+	pages := pagesOfProse(t)
 	for _, page := range pages {
 		text, err := os.ReadFile(page)
 		if err != nil {
-			p.t.Fatal(err)
+			t.Fatal(err)
 		}
 		code := false
 		for i, line := range strings.Split(string(text), "\n") {
@@ -171,12 +134,12 @@ func checkPages(p *prose) {
 			case strings.HasPrefix(strings.TrimSpace(line), "```"):
 				code = !code
 			case !code || page == helpPage:
-				p.check(page, i+1, line)
+				checkProse(t, page, i+1, line)
 			}
 		}
 	}
 	if len(pages) < 20 {
-		p.t.Errorf("only %d pages were read: the walk is wrong", len(pages))
+		t.Errorf("only %d pages were read: the walk is wrong", len(pages))
 	}
 }
 
@@ -198,8 +161,8 @@ func pagesOfProse(t *testing.T) []string {
 
 // checkLiterals checks the string literals of a file that hold more than one word: errors,
 // messages, help texts.
-func checkLiterals(p *prose, s source) {
-	p.t.Helper()
+func checkLiterals(t *testing.T, s source) {
+	t.Helper()
 	ast.Inspect(s.ast, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.ImportSpec:
@@ -208,7 +171,7 @@ func checkLiterals(p *prose, s source) {
 			n.Tag = nil
 		case *ast.BasicLit:
 			if text, err := strconv.Unquote(n.Value); err == nil && n.Kind == token.STRING && strings.Contains(text, " ") {
-				p.check(s.path, s.fset.Position(n.Pos()).Line, text)
+				checkProse(t, s.path, s.fset.Position(n.Pos()).Line, text)
 			}
 		}
 		return true
@@ -216,12 +179,12 @@ func checkLiterals(p *prose, s source) {
 }
 
 // checkExported checks the names of exported identifiers, and their comments.
-func checkExported(p *prose, s source) {
-	p.t.Helper()
+func checkExported(t *testing.T, s source) {
+	t.Helper()
 	comment := func(groups ...*ast.CommentGroup) {
 		for _, g := range groups {
 			if g != nil {
-				p.check(s.path, s.fset.Position(g.Pos()).Line, g.Text())
+				checkProse(t, s.path, s.fset.Position(g.Pos()).Line, g.Text())
 			}
 		}
 	}
@@ -230,7 +193,7 @@ func checkExported(p *prose, s source) {
 		for _, id := range idents {
 			if id.IsExported() {
 				exported = true
-				checkName(p, s, id)
+				checkName(t, s, id)
 			}
 		}
 		return exported
@@ -284,11 +247,11 @@ var bannedNames = []string{
 }
 
 // checkName checks the words of one exported name.
-func checkName(p *prose, s source, id *ast.Ident) {
-	p.t.Helper()
+func checkName(t *testing.T, s source, id *ast.Ident) {
+	t.Helper()
 	for _, word := range camelWords(id.Name) {
 		if slices.Contains(bannedNames, word) {
-			p.report(s.path, s.fset.Position(id.Pos()).Line, fmt.Sprintf("%s: %q does not say what it names", id.Name, word))
+			t.Errorf("%s:%d: %s: %q does not say what it names", s.path, s.fset.Position(id.Pos()).Line, id.Name, word)
 		}
 	}
 }

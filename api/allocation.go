@@ -254,6 +254,8 @@ const (
 	EventLost             = "Lost" // its supervisor died, and the process with it
 	EventNotLaunched      = "Not Launched"
 	EventLaunched         = "Launched"
+	EventWarming          = "Warming"
+	EventWarmed           = "Warmed Up"
 	EventHeld             = "Held" // on hold until its launch changes
 )
 

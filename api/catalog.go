@@ -3,6 +3,11 @@
 
 package api
 
+import (
+	"slices"
+	"time"
+)
+
 // A ServiceRegistration is one allocation that provides a service.
 type ServiceRegistration struct {
 	ID          string // unique, and stable while the allocation and the service's name and port stay the same
@@ -48,13 +53,17 @@ type CatalogEntry struct {
 	Zone      string                 `json:",omitempty"` // zone of the node
 	Services  []*ServiceRegistration `json:",omitempty"`
 	Endpoints []*Endpoint            `json:",omitempty"` // targets of its group's routes
-	Index     uint64                 // log index of its last change
+	// StackAddress is the address of the port that callers of a stack use, host:port; "" for
+	// an allocation without one.
+	StackAddress string `json:",omitempty"`
+	Index        uint64 // log index of its last change
 }
 
 // An Endpoint is the address of a route's target in one allocation.
 type Endpoint struct {
-	Route   *Route // canonical; shared
-	Address string // host:port
+	Route    *Route         // canonical; shared
+	Address  string         // host:port
+	Exposure *StackExposure `json:",omitempty"` // the exposure of a stack that the route serves; nil for others
 }
 
 // A CatalogUpdate is one message of the catalog's stream. The first message is Complete:
@@ -77,11 +86,42 @@ type CatalogUpdate struct {
 	Stacks   []*StackShare   `json:",omitempty"` // shares of stacks: all if Complete, otherwise the changed ones
 }
 
-// A StackShare is the part of its unit's traffic that a stack receives. The instances of a
-// stack without a share belong to an ordinary job.
+// A StackShare describes a stack to routers and name servers: its part of the traffic of its
+// unit's major version, and the facts that names of stacks are resolved by.
 type StackShare struct {
 	Namespace string
 	Stack     string  // also the id of its job
 	Share     float64 // from 0 to 1
 	Removed   bool    `json:",omitempty"` // reports that the stack is terminated
+
+	Status     string    `json:",omitempty"` // as users see it
+	Target     bool      `json:",omitempty"` // reports whether it is the current target of its major version
+	ShiftEnd   string    `json:",omitempty"` // one of the ShiftEnd constants if a running shift divides traffic; "": none
+	Tags       []string  `json:",omitempty"` // of its version, in order
+	Elsewhere  []string  `json:",omitempty"` // exposed hosts whose traffic another major version receives, in order
+	DeployedAt time.Time `json:",omitzero"`
+}
+
+// Ends of a shift.
+const (
+	ShiftEndFrom = "from"
+	ShiftEndTo   = "to"
+)
+
+// IsReady reports whether the stack may receive traffic of its unit.
+func (s *StackShare) IsReady() bool {
+	return s.Status == StackReady || s.Status == StackDeprecated
+}
+
+// IsComing reports whether the stack is on its way to traffic.
+func (s *StackShare) IsComing() bool {
+	return s.Status == StackPending || s.Status == StackDeploying || s.Status == StackWarming
+}
+
+// HostShare returns the part of the traffic of an exposed host that the stack receives.
+func (s *StackShare) HostShare(host string) float64 {
+	if _, elsewhere := slices.BinarySearch(s.Elsewhere, host); elsewhere {
+		return 0
+	}
+	return s.Share
 }

@@ -13,57 +13,71 @@ func (j *Job) Copy() *Job {
 	return deepCopy(reflect.ValueOf(j)).Interface().(*Job)
 }
 
-// deepCopy copies any type that encoding/json supports. This package has no functions or
-// channels.
+// deepCopy returns a copy of a pointer, slice or map of any type that encoding/json supports, and of all
+// that it leads to. This package has no functions or channels.
 func deepCopy(v reflect.Value) reflect.Value {
+	c := reflect.New(v.Type()).Elem()
+	c.Set(v)
+	unshare(c)
+	return c
+}
+
+// unshare replaces everything that a settable value shares with the value that it was copied from by copies.
+func unshare(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
-		if v.IsNil() {
-			return v
+		if !v.IsNil() {
+			c := reflect.New(v.Type().Elem())
+			c.Elem().Set(v.Elem())
+			unshare(c.Elem())
+			v.Set(c)
 		}
-		c := reflect.New(v.Type().Elem())
-		c.Elem().Set(deepCopy(v.Elem()))
-		return c
 	case reflect.Interface:
-		if v.IsNil() {
-			return v
+		if !v.IsNil() && !isFlat(v.Elem().Kind()) {
+			v.Set(deepCopy(v.Elem()))
 		}
-		c := reflect.New(v.Type()).Elem()
-		c.Set(deepCopy(v.Elem()))
-		return c
 	case reflect.Struct:
-		c := reflect.New(v.Type()).Elem()
-		c.Set(v)
 		for i := range v.NumField() {
-			if !isFlat(v.Type().Field(i).Type.Kind()) && c.Field(i).CanSet() {
-				c.Field(i).Set(deepCopy(v.Field(i)))
+			if f := v.Field(i); !isFlat(f.Kind()) && f.CanSet() {
+				unshare(f)
 			}
 		}
-		return c
 	case reflect.Slice:
-		if v.IsNil() {
-			return v
-		}
-		c := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
-		if isFlat(v.Type().Elem().Kind()) {
+		if !v.IsNil() {
+			c := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
 			reflect.Copy(c, v)
-			return c
+			v.Set(c)
+			unshareElements(v)
 		}
-		for i := range v.Len() {
-			c.Index(i).Set(deepCopy(v.Index(i)))
-		}
-		return c
+	case reflect.Array:
+		unshareElements(v)
 	case reflect.Map:
-		if v.IsNil() {
-			return v
+		if !v.IsNil() {
+			v.Set(copyMap(v))
 		}
-		c := reflect.MakeMapWithSize(v.Type(), v.Len())
-		for it := v.MapRange(); it.Next(); {
-			c.SetMapIndex(it.Key(), deepCopy(it.Value()))
-		}
-		return c
 	}
-	return v
+}
+
+func unshareElements(v reflect.Value) {
+	if isFlat(v.Type().Elem().Kind()) {
+		return
+	}
+	for i := range v.Len() {
+		unshare(v.Index(i))
+	}
+}
+
+func copyMap(v reflect.Value) reflect.Value {
+	c := reflect.MakeMapWithSize(v.Type(), v.Len())
+	flat := isFlat(v.Type().Elem().Kind())
+	for it := v.MapRange(); it.Next(); {
+		value := it.Value()
+		if !flat {
+			value = deepCopy(value)
+		}
+		c.SetMapIndex(it.Key(), value)
+	}
+	return c
 }
 
 func isFlat(k reflect.Kind) bool {

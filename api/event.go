@@ -56,6 +56,7 @@ const (
 	EventTypeUnitUpserted       = "UnitUpserted"
 	EventTypeUnitDeleted        = "UnitDeleted"
 	EventTypeShiftStep          = "ShiftStep"
+	EventTypeShiftHeld          = "ShiftHeld" // no instance of the newer stack takes requests
 	EventTypeShiftWaiting       = "ShiftWaiting"
 	EventTypeShiftReversed      = "ShiftReversed"
 	EventTypeShiftDone          = "ShiftDone"

@@ -49,7 +49,7 @@ var namespaceName = regexp.MustCompile(`^[a-zA-Z0-9-]+(/[a-zA-Z0-9-]+)*$`)
 
 // IsNamespaceName reports whether a name may be that of a namespace.
 func IsNamespaceName(name string) bool {
-	return len(name) <= maxNameLength && namespaceName.MatchString(name)
+	return name == DefaultNamespace || len(name) <= maxNameLength && namespaceName.MatchString(name)
 }
 
 // ParentNamespace returns the name of a namespace's parent; "" if it has none.

@@ -25,6 +25,8 @@ const (
 // job declares under other names come last, in declared order.
 const (
 	PlanDeploy       = "deploy"
+	PlanWarming      = "warming" // only of stacks
+	PlanShift        = "shift"   // only of stacks
 	PlanRecovery     = "recovery"
 	PlanDecommission = "decommission"
 	PlanUninstall    = "uninstall"
@@ -81,6 +83,9 @@ func (p *Plan) IsCustom() bool {
 	switch p.Name {
 	case PlanDeploy, PlanRecovery, PlanDecommission, PlanUninstall, PlanRestart, PlanDrain:
 		return false
+	case PlanWarming, PlanShift:
+		_, _, _, isStack := ParseStackName(p.JobID)
+		return !isStack
 	}
 	return true
 }

@@ -18,7 +18,7 @@ const (
 	ReasonGroupRemoved     Reason = 4  // the job no longer has its group
 	ReasonJobStopped       Reason = 5  // the job was stopped
 	ReasonPurged           Reason = 6  // the job was purged
-	ReasonOrphaned         Reason = 7  // no registered job wants it, and its domain is fresh
+	ReasonOrphaned         Reason = 7  // no registered job specifies it, and its domain is fresh
 	ReasonAdopted          Reason = 8  // found on its node without a registered job; it continues to run
 	ReasonMoved            Reason = 9  // an operator or a controller moves it
 	ReasonMigrated         Reason = 10 // its node is drained

@@ -16,27 +16,27 @@ var reasonTexts = [...]string{
 	ReasonUpdated:          "replaced by a newer version of the job",
 	ReasonScaledDown:       "the group's count was lowered",
 	ReasonDuplicate:        "another allocation holds its place",
-	ReasonGroupRemoved:     "the group was taken out of the job",
+	ReasonGroupRemoved:     "the group was removed from the job",
 	ReasonJobStopped:       "the job was stopped",
 	ReasonPurged:           "the job was removed",
-	ReasonOrphaned:         "no registered job wants it, and its domain is fresh",
-	ReasonAdopted:          "found on its node; no registered job is known to want it",
-	ReasonMoved:            "it was told to stop; its instance is started anew",
-	ReasonMigrated:         "its node is drained; its instance is started anew",
-	ReasonFailed:           "it failed; its instance is started anew",
-	ReasonEnded:            "it ended; its instance is started anew",
+	ReasonOrphaned:         "no registered job specifies it, and its domain is fresh",
+	ReasonAdopted:          "found on its node; no known registered job specifies it",
+	ReasonMoved:            "stopped on request; its instance is started again",
+	ReasonMigrated:         "its node is drained; its instance is started again",
+	ReasonFailed:           "it failed; its instance is started again",
+	ReasonEnded:            "it ended; its instance is started again",
 	ReasonReplaced:         "replaced by an operator" + startedEmpty,
 	ReasonNodeDown:         "its node is down",
 	ReasonNodeRemoved:      "its node was removed",
 	ReasonDisconnected:     "its node was out of reach for longer than lost_after",
 	ReasonFenced:           "its node was out of reach for longer than stop_on_client_after, and has stopped it",
-	ReasonReplacementKept:  "its node is back; the replacement goes on",
-	ReasonOriginalKept:     "the original's node is back; the original goes on",
+	ReasonReplacementKept:  "its node is back; the replacement continues",
+	ReasonOriginalKept:     "the original's node is back; the original continues",
 	ReasonSuperseded:       "another allocation is up in its place",
 	ReasonFinishedByOther:  "another allocation has finished its work",
-	ReasonEndedBesideOther: "it ended; another allocation goes on in its place",
-	ReasonEvicted:          "it was told to stop, and its node takes nothing new",
-	ReasonInfeasible:       "the job does not want its node any more",
+	ReasonEndedBesideOther: "it ended; another allocation continues in its place",
+	ReasonEvicted:          "stopped on request; its node accepts no new allocations",
+	ReasonInfeasible:       "its node no longer qualifies for the job",
 	ReasonUnpromoted:       "its version was not promoted",
 	ReasonGivenUp:          "given up by an operator",
 	ReasonPreempted:        "preempted by another allocation",
@@ -63,11 +63,11 @@ var reasonTexts = [...]string{
 	ReasonRestartTripped:    "Paused",
 	ReasonRestartComplete:   "Restarted all allocations",
 
-	ReasonEvalReschedule:      "starts failed instances anew when their delay is over",
+	ReasonEvalReschedule:      "starts failed instances again after their delay",
 	ReasonEvalMaxDisconnect:   "gives up allocations whose node is out of reach by then",
 	ReasonEvalRestartBatch:    "begins the next batch of a restart",
 	ReasonEvalRecoverAnywhere: "recovers instances anywhere that could not be recovered on their nodes",
-	ReasonEvalNoRoom:          "waits for room for what could not be placed",
+	ReasonEvalNoRoom:          "waits for room for the unplaced instances",
 	ReasonEvalJoined:          "evaluated together with another evaluation",
 	ReasonEvalJobStopped:      "the job was stopped",
 	ReasonEvalJobFailed:       "the job has failed",
@@ -87,7 +87,7 @@ func (r Reason) Text() string {
 }
 
 // startedEmpty completes the sentence of a replacement.
-const startedEmpty = "; its instance is started anew, with an empty directory"
+const startedEmpty = "; its instance is started again, with an empty directory"
 
 // ReplacedText completes ReasonReplaced with the operator's decision.
 func ReplacedText(d *Decision) string { return d.Describe("replaced") + startedEmpty }
@@ -136,12 +136,12 @@ func RestartCancelledText(d *Deployment) string {
 // RestartProgressText completes ReasonRestartFailed, ReasonRestartTripped and
 // ReasonRestartComplete with the numbers of allocations.
 func RestartProgressText(r Reason, j *JobRestart) string {
-	unhealthy := countAllocations(len(j.UnhealthyAllocs)) + " did not come back well"
+	unhealthy := countAllocations(len(j.UnhealthyAllocs)) + " did not become healthy again"
 	switch {
 	case r == ReasonRestartFailed:
 		return "Failed because " + unhealthy
 	case r == ReasonRestartTripped:
-		return "Paused because " + unhealthy + ": resume it to go on"
+		return "Paused because " + unhealthy + ": resume it to continue"
 	case len(j.UnhealthyAllocs) == 0:
 		return "Restarted " + countAllocations(len(j.RestartedAllocs))
 	}

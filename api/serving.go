@@ -17,6 +17,7 @@ type Serving struct {
 	Since    int64                  `json:",omitempty"` // time of the last change of Up or Routable; Unix nanoseconds
 	Services []*ServiceRegistration `json:",omitempty"` // interpolated by the node; set once Up
 	Failing  []*CheckFailure        `json:",omitempty"` // failing checks, in the order of the job
+	Warm     *WarmProgress          `json:",omitempty"` // of its stack's warm block, since its tasks started
 }
 
 // IsUp reports whether the allocation's instance is RUNNING: it has started and its

@@ -67,6 +67,8 @@ type ShiftCheck struct {
 	Max    string `json:",omitempty"` // upper bound of the new stack, such as "1%" or "200ms"
 	Than   string `json:",omitempty"` // upper bound relative to the old stack, such as "from+0.5%" or "from*1.5"
 	HTTP   string `json:",omitempty"` // address to ask: 200 passes, 4xx fails, everything else is unknown
+	// Interval is the time between two requests to HTTP; 0: that of the shift's checks.
+	Interval time.Duration `json:",omitempty"`
 }
 
 // A Shift moves the traffic of a unit's major version from one stack to another. Its
@@ -96,7 +98,7 @@ type Shift struct {
 	ReverseFrom  float64        `json:",omitempty"`
 	ReverseOver  time.Duration  `json:",omitempty"`
 	Failures     map[string]int `json:",omitempty"` // consecutive failures by check
-	Inconclusive int            `json:",omitempty"` // consecutive inconclusive intervals
+	Inconclusive int            `json:",omitempty"` // consecutive inconclusive intervals; below 0: intervals that do not stop the share
 	CheckedAt    time.Time      `json:",omitzero"`  // end of the last interval of checks
 	// AdvancedAt is the last time that a leader advanced the shift: time without a leader does
 	// not count as progress.
@@ -107,6 +109,9 @@ type Shift struct {
 	EndedAt     time.Time `json:",omitzero"`
 	CreateIndex uint64
 	ModifyIndex uint64
+
+	// Traffic holds the figures of the last seconds in answers to readers; it is not stored.
+	Traffic *ShiftTraffic `json:",omitempty"`
 }
 
 // IsActive reports whether the shift has not ended.

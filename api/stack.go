@@ -43,12 +43,18 @@ type Stack struct {
 	DeployedAt   time.Time
 	RunningAt    time.Time `json:",omitzero"` // end of its first deployment
 
-	Removing    bool       `json:",omitempty"` // its job is being purged
-	Expires     time.Time  `json:",omitzero"`  // end of its time; zero: none yet
-	CalledAt    time.Time  `json:",omitzero"`  // last sweep that found a caller
-	Hold        *StackHold `json:",omitempty"` // suspends its expiry
-	Verdict     *Verdict   `json:",omitempty"` // of the last sweep that decided on it
-	Address     string     `json:",omitempty"` // host:port of a stack outside of Reeve
+	Removing bool `json:",omitempty"` // its job is being purged
+	// RemovalWaits is the time since which the removal waits for nodes that do not answer;
+	// zero: it does not.
+	RemovalWaits time.Time   `json:",omitzero"`
+	Expires      time.Time   `json:",omitzero"`  // end of its time; zero: none yet
+	CalledAt     time.Time   `json:",omitzero"`  // last sweep that found a caller
+	Hold         *StackHold  `json:",omitempty"` // suspends its expiry
+	Order        *StackOrder `json:",omitempty"` // last verb of an operator that did not change its status
+	Verdict      *Verdict    `json:",omitempty"` // of the last sweep that decided on it
+	Address      string      `json:",omitempty"` // host:port of a stack outside of Reeve
+	// Observed holds undeclared callers, newest first, as of the sweep that saw the last of them.
+	Observed    []StackUse `json:",omitempty"`
 	CreateIndex uint64
 	ModifyIndex uint64
 }
@@ -71,6 +77,13 @@ const (
 	ShapeExternal      = "external"      // runs outside of Reeve; registered by hand
 )
 
+// A StackUse is a caller that sends requests to a stack without a declared dependency.
+type StackUse struct {
+	Caller string    // address of the caller, and its node
+	Want   string    `json:",omitempty"` // feature version that the caller named; "": it named the stack
+	Last   time.Time // of its requests
+}
+
 // A StackHold suspends the expiry of a stack.
 type StackHold struct {
 	By     string `json:",omitempty"`
@@ -79,10 +92,18 @@ type StackHold struct {
 	Until  time.Time `json:",omitzero"` // zero: without limit
 }
 
+// A StackOrder is a verb of an operator that changed how long a stack is kept.
+type StackOrder struct {
+	Verb   string // hold, unhold, extend, expire, or stop of garbage
+	By     string
+	Reason string `json:",omitempty"`
+	Time   time.Time
+}
+
 // Key identifies the stack by its namespace and name.
 func (s *Stack) Key() NamespacedID { return NamespacedID{Namespace: s.Namespace, ID: s.Name} }
 
-// Copy returns a copy whose fields may be set. Spec, Hold and Verdict are shared: replace them.
+// Copy returns a copy whose fields may be set. Spec, Hold, Order and Verdict are shared: replace them.
 func (s *Stack) Copy() *Stack {
 	c := *s
 	return &c

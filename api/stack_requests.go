@@ -7,8 +7,11 @@ import "time"
 
 // DeployStacksRequest deploys stacks: one, or several that may depend on each other.
 type DeployStacksRequest struct {
-	Jobs     []*Job // each with a stack block; the id of a job is the name of its unit
-	Redeploy bool   // deploys a version again that a live stack already has
+	Jobs []*Job // each with a stack block; the id of a job is the name of its unit
+	// From names earlier stacks, whose submitted jobs are deployed too: UNIT@VERSION or the
+	// name of a stack, after NAMESPACE: if that is another one. They follow those of Jobs.
+	From     []string `json:",omitempty"`
+	Redeploy bool     // deploys a version again that a live stack already has
 	By       string
 }
 
@@ -26,12 +29,16 @@ type StackStatus struct {
 	*Stack
 	// Shown is the status as users see it: a ready stack of a deprecated version is deprecated.
 	Shown    string
+	Standing string   // why it has the status now, as a sentence
 	Share    float64  // of its major version's traffic, from 0 to 1
 	Target   bool     // reports whether it is the target of its major version
 	Callers  []string // stacks, host names, tags and addresses that use it
 	Why      string   // the last verdict as a sentence
 	ShiftID  string   `json:",omitempty"` // running shift that it is an end of
 	JobState string   `json:",omitempty"` // status of its job
+	// Warm is the sum of the warm-ups of its running instances; nil without a warm block, and
+	// before the first has begun.
+	Warm *WarmProgress `json:",omitempty"`
 }
 
 // StackVerbRequest changes one stack.
@@ -45,7 +52,9 @@ type StackVerbRequest struct {
 // StackResponse answers a change of a stack.
 type StackResponse struct {
 	Stack *StackStatus
-	Index uint64
+	// Warnings name what used a stack that was stopped, and what serves it now.
+	Warnings []string `json:",omitempty"`
+	Index    uint64
 }
 
 // UnitVerbRequest changes the rules of a unit.

@@ -18,6 +18,7 @@ type StackSpec struct {
 	MaxStacks  *int               `json:",omitempty"` // live stacks of the unit
 	Shift      *ShiftSpec         `json:",omitempty"`
 	Expose     []*StackExposure   `json:",omitempty"`
+	Warm       *WarmUp            `json:",omitempty"`
 }
 
 // A StackDependency is a unit that a stack calls.
@@ -25,7 +26,13 @@ type StackDependency struct {
 	Unit     string
 	Version  string // major.minor: the same major version, and at least this minor version
 	Optional bool   `json:",omitempty"` // reports whether a deployment may go ahead without it
+	// Found is set by the servers when they deploy the stack; nil if they found no stack then.
+	Found *FoundDependency `json:",omitempty"`
 }
+
+// IsNamed reports whether the tasks of the stack receive the dependency's address: those of
+// an optional one that was absent when the stack was deployed do not.
+func (d *StackDependency) IsNamed() bool { return d.Found != nil || !d.Optional }
 
 // Wants returns the feature version that the dependency asks for: the zero version if it is invalid.
 func (d *StackDependency) Wants() FeatureVersion {
@@ -37,7 +44,20 @@ func (d *StackDependency) Wants() FeatureVersion {
 }
 
 // A StackExposure is a host name that sends traffic from outside to a unit.
-type StackExposure struct{ Host string }
+type StackExposure struct {
+	Host    string
+	Sticky  string `json:",omitempty"` // StickyClient, or "" for none
+	Preview string `json:",omitempty"` // who may preview the stack, one of the Preview constants; "": no request
+}
+
+// StickyClient as StackExposure.Sticky keeps a client on one stack while shares are constant.
+const StickyClient = "client"
+
+// Values of StackExposure.Preview.
+const (
+	PreviewTrusted = "trusted" // requests from trusted proxies
+	PreviewPublic  = "public"  // all requests
+)
 
 // Names of retention policies. The last four are spellings of RetainLatest with numbers.
 const (

@@ -110,7 +110,7 @@ func mayHoldNumbers(t reflect.Type) bool {
 	case reflect.Slice:
 		return t.Elem().Kind() != reflect.Uint8 && mayHoldNumbers(t.Elem())
 	case reflect.Struct:
-		return true
+		return len(numberFields(t)) > 0
 	}
 	v := reflect.Zero(t)
 	return v.CanInt() || v.CanUint() || v.CanFloat()

@@ -22,6 +22,8 @@ var (
 	phaseStrategies = append(planStrategies[:len(planStrategies):len(planStrategies)], StrategySerialCanary, StrategyParallelCanary)
 	// derivedPlans are made by Reeve; a job cannot declare them.
 	derivedPlans = []string{PlanRecovery, PlanDecommission, PlanUninstall, PlanRestart, PlanDrain}
+	// stackPlans are made by Reeve for jobs with a stack block; other jobs can declare them.
+	stackPlans = []string{PlanWarming, PlanShift}
 )
 
 // PlanProblems returns the errors in the plans that a job declares, including plans that could
@@ -61,7 +63,7 @@ func (c *planCheck) plan(p *PlanSpec) {
 	switch {
 	case !isTaskName(p.Name):
 		c.add(p, "%s: a name must be 1 to 128 characters without white space or slashes", name)
-	case slices.Contains(derivedPlans, p.Name):
+	case slices.Contains(derivedPlans, p.Name), c.job.Stack != nil && slices.Contains(stackPlans, p.Name):
 		c.add(p, "%s: Reeve makes that plan itself; a job may declare %q, %q and plans of its own names", name, PlanDeploy, PlanUpdate)
 	}
 	if !slices.Contains(planStrategies, orSerial(p.Strategy)) {

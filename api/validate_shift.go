@@ -4,6 +4,7 @@
 package api
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -87,28 +88,32 @@ func (c *stackCheck) shiftChecks(s *ShiftSpec) {
 			c.add(k, "", "check %q is declared twice", k.Name)
 		}
 		seen[k.Name] = true
-		before := len(c.problems)
-		if c.shiftCheck(k); len(c.problems) == before {
-			c.add(k, "", "check %q: this version cannot check shifts, because routers do not report their figures to servers; remove the block", k.Name)
-		}
+		c.shiftCheck(s, k)
 	}
 	for _, key := range s.checkKeys() {
 		if len(s.Checks) == 0 {
-			c.add(s, key, "shift: %s needs checks, which this version does not have; remove it", key)
+			c.add(s, key, "shift: %s needs a check; add a check block, or remove it", key)
 		}
 	}
 }
 
-func (c *stackCheck) shiftCheck(k *ShiftCheck) {
+func (c *stackCheck) shiftCheck(s *ShiftSpec, k *ShiftCheck) {
+	if interval := cmp.Or(s.Interval, DefaultShiftInterval); k.Interval != 0 && (k.Interval < interval || k.Interval > maxInterval) {
+		c.add(k, "interval", "check %q: interval %s: must be between the interval of the shift's checks (%s) and %s", k.Name, k.Interval, interval, maxInterval)
+	}
 	switch {
 	case (k.Metric == "") == (k.HTTP == ""):
 		c.add(k, "", "check %q: must have either metric or http", k.Name)
 		return
 	case k.HTTP != "" && (k.Max != "" || k.Than != ""):
 		c.add(k, "", "check %q: max and than need metric", k.Name)
-	case k.HTTP != "" && !isHTTPAddress(k.HTTP):
-		c.add(k, "http", "check %q: http %q: must be an address that begins with http:// or https://", k.Name, Printable(k.HTTP, 64))
+	case k.HTTP != "" && (!isHTTPAddress(k.HTTP) || len(k.HTTP) > maxGateAddress):
+		c.add(k, "http", "check %q: http %q: must be an address that begins with http:// or https://, of at most %d bytes", k.Name, Printable(k.HTTP, 64), maxGateAddress)
 	case k.HTTP != "":
+	case k.Interval != 0:
+		c.add(k, "interval", "check %q: interval needs http: metrics are compared in every interval of the shift", k.Name)
+	case s.Policy == ShiftAtomic:
+		c.add(k, "metric", "check %q: with policy %s the new stack has no traffic to measure before the switch; use http, or another policy", k.Name, ShiftAtomic)
 	case k.Metric != MetricErrors && k.Metric != MetricP99:
 		c.add(k, "metric", "check %q: metric %q: must be %s or %s", k.Name, Printable(k.Metric, 64), MetricErrors, MetricP99)
 	case k.Max == "" && k.Than == "":

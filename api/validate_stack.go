@@ -14,14 +14,15 @@ import (
 
 // Bounds of a stack block.
 const (
-	maxStackLimit = 1000
-	maxDepends    = 200
-	maxExposures  = 50
-	maxChecks     = 20
-	minShiftOver  = time.Second
-	minInterval   = 5 * time.Second
-	maxInterval   = time.Hour
-	maxFailures   = 100
+	maxStackLimit  = 1000
+	maxDepends     = 200
+	maxExposures   = 50
+	maxChecks      = 20
+	maxGateAddress = 2048
+	minShiftOver   = time.Second
+	minInterval    = 5 * time.Second
+	maxInterval    = time.Hour
+	maxFailures    = 100
 )
 
 var retentionPolicies = []string{
@@ -35,16 +36,13 @@ func (j *Job) StackProblems() []Problem {
 		return nil
 	}
 	c := stackCheck{job: j, spec: j.Stack, shape: j.StackShape()}
-	c.version()
 	if _, _, _, registered := ParseStackName(j.ID); !registered { // else Reeve gave it its name and routes
 		c.unit()
 		c.routes()
+		c.dependencyNames()
 	}
-	c.times()
-	c.depends()
-	c.policy()
-	c.shift()
-	c.expose()
+	c.block()
+	c.warm()
 	return c.problems
 }
 
@@ -58,6 +56,16 @@ type stackCheck struct {
 
 func (c *stackCheck) add(at any, key, format string, args ...any) {
 	c.problems = append(c.problems, Problem{At: at, Key: key, Text: fmt.Sprintf(format, args...)})
+}
+
+// block checks the block alone, without the rest of the job.
+func (c *stackCheck) block() {
+	c.version()
+	c.times()
+	c.depends()
+	c.policy()
+	c.shift()
+	c.expose()
 }
 
 func (c *stackCheck) unit() {
@@ -120,6 +128,21 @@ func (c *stackCheck) depends() {
 	}
 }
 
+// dependencyNames refuses dependencies that would set the same variables of tasks.
+func (c *stackCheck) dependencyNames() {
+	versions := make(map[string]string)
+	for _, d := range c.spec.Depends {
+		if d == nil {
+			continue
+		}
+		if earlier, ok := versions[d.Unit]; ok && earlier != d.Version {
+			c.add(d, "", "depends %q: versions %s and %s both set %s; remove one of the blocks", d.Unit, earlier, d.Version, d.Variable("HOST"))
+			continue
+		}
+		versions[d.Unit] = d.Version
+	}
+}
+
 func (c *stackCheck) policy() {
 	if p := c.spec.Policy; p != nil {
 		for key, text := range p.problems() {
@@ -143,6 +166,10 @@ func (c *stackCheck) expose() {
 			c.add(e, "host", "expose: host %q: must be a host name in lower case, without a port", Printable(e.Host, 64))
 		case seen[e.Host]:
 			c.add(e, "host", "expose: host %q is exposed twice; remove one of the blocks", e.Host)
+		case e.Sticky != "" && e.Sticky != StickyClient:
+			c.add(e, "sticky", "expose %q: sticky %q: must be %q, or absent", e.Host, Printable(e.Sticky, 64), StickyClient)
+		case e.Preview != "" && e.Preview != PreviewTrusted && e.Preview != PreviewPublic:
+			c.add(e, "preview", "expose %q: preview %q: must be true (requests from trusted proxies), %q or false", e.Host, Printable(e.Preview, 64), PreviewPublic)
 		case c.shape != ShapeService:
 			c.add(e, "", "expose: the job has no port that requests can be sent to; remove the block, or label one port %q", defaultPort)
 		}

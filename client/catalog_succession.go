@@ -22,6 +22,7 @@ type succession struct {
 	held     map[string]*api.CatalogEntry // valid entries of the previous servers
 	until    time.Time                    // end of their validity
 	rewound  bool                         // reports whether the nodes were heard on another timeline
+	stacks   heritage
 }
 
 // heldFor bounds the validity of entries that a new cluster lacks: live nodes reconnect
@@ -50,15 +51,20 @@ func (s *succession) next(u *api.CatalogUpdate, now time.Time) *api.CatalogUpdat
 		delete(s.held, id)
 	}
 	gone := s.release(u.Nodes, now)
-	if len(u.Entries)+len(u.Removed)+len(gone)+len(u.Stacks) == 0 {
+	dropped := append(s.stacks.learn(u.Stacks), s.stacks.prune(s.known, s.held)...)
+	stacks := slices.Concat(u.Stacks, removed(dropped))
+	if len(u.Entries)+len(u.Removed)+len(gone)+len(stacks) == 0 {
 		return nil
 	}
-	return &api.CatalogUpdate{Index: s.position.Index, Entries: u.Entries, Removed: slices.Concat(u.Removed, gone), Stacks: u.Stacks}
+	return &api.CatalogUpdate{Index: s.position.Index, Entries: u.Entries, Removed: slices.Concat(u.Removed, gone), Stacks: stacks}
 }
 
 // begin applies a complete update.
 func (s *succession) begin(u *api.CatalogUpdate, now time.Time) *api.CatalogUpdate {
-	if another := u.Cluster != s.cluster; s.cluster != "" && (another || u.Rewound) {
+	another := u.Cluster != s.cluster
+	succeeds := s.cluster != "" && (another || u.Rewound)
+	s.stacks.begin(u.Stacks, succeeds)
+	if succeeds {
 		if len(s.held) == 0 {
 			s.held = map[string]*api.CatalogEntry{}
 		}
@@ -80,10 +86,12 @@ func (s *succession) begin(u *api.CatalogUpdate, now time.Time) *api.CatalogUpda
 		delete(s.held, e.AllocID)
 	}
 	s.release(u.Nodes, now)
-	if len(s.held) == 0 {
+	s.stacks.prune(s.known, s.held)
+	if len(s.held)+len(s.stacks.inherited) == 0 {
 		return u
 	}
 	all := *u
+	all.Stacks = slices.Concat(u.Stacks, s.stacks.all())
 	all.Entries = slices.Clip(u.Entries)
 	for _, e := range s.held {
 		all.Entries = append(all.Entries, e)

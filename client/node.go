@@ -46,6 +46,12 @@ func (n Nodes) OfferOrphans(ctx context.Context, id, secret string, req *api.Off
 	return nodeCall[*api.OfferOrphansResponse](ctx, n, pathf("/v1/node/%s/orphans", id), secret, req)
 }
 
+// ReportTraffic reports what a router counted. The report of a router on a node's machine needs
+// the node's secret.
+func (n Nodes) ReportTraffic(ctx context.Context, secret string, report *api.TrafficReport) (*api.TrafficResponse, error) {
+	return nodeCall[*api.TrafficResponse](ctx, n, "/v1/traffic", secret, report)
+}
+
 // UpdateAllocations reports the states of a node's allocations. It returns the index at which
 // the report is durable.
 func (n Nodes) UpdateAllocations(ctx context.Context, id, secret string, allocations []*api.Allocation) (uint64, error) {

@@ -61,7 +61,13 @@ func (s Stacks) Plan(ctx context.Context, req *api.DeployStacksRequest) (*api.De
 	return send[*api.DeployStacksResponse](ctx, s.c, http.MethodPut, "/v1/stacks/plan", nil, req)
 }
 
-// Do applies a verb to a stack: hold, unhold, extend, expire, rescue or stop.
+// Register registers a stack that runs outside of Reeve.
+func (s Stacks) Register(ctx context.Context, req *api.RegisterStackRequest) (*api.RegisterStackResponse, error) {
+	return send[*api.RegisterStackResponse](ctx, s.c, http.MethodPut, "/v1/stacks/register", nil, req)
+}
+
+// Do applies a verb to a stack: hold, unhold, extend, expire, rescue, stop or redeploy. The
+// answer to redeploy is the new stack.
 func (s Stacks) Do(ctx context.Context, name, verb string, req *api.StackVerbRequest) (*api.StackResponse, error) {
 	if req == nil {
 		req = &api.StackVerbRequest{}

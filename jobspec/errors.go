@@ -6,6 +6,7 @@ package jobspec
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,6 +47,30 @@ func (e *Error) Error() string {
 		}
 	}
 	return strings.TrimRight(b.String(), "\n")
+}
+
+// Join returns the problems of errors about one file in the order of the file. It returns the first error
+// that is not an *Error.
+func Join(errs ...error) error {
+	all := new(Error)
+	for _, err := range errs {
+		var e *Error
+		switch {
+		case err == nil:
+			continue
+		case !errors.As(err, &e):
+			return err
+		}
+		all.Problems = append(all.Problems, e.Problems...)
+		all.cause = cmp.Or(all.cause, e.cause)
+	}
+	if len(all.Problems) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(all.Problems, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return all
 }
 
 // Unwrap returns the error as an *api.Error.

@@ -45,10 +45,7 @@ func parseHCL(src Source, opts Options) (*api.Job, error) {
 		d.section.at = spanOf(first.TypeRange)
 	}
 	read(d, jobSchema, &block{kind: "job", kindRange: first.TypeRange, labels: first.Labels, labelAt: first.LabelRanges, body: first.Body, scope: sc}, &j)
-	if err := d.err(); err != nil {
-		return nil, err
-	}
-	return &j.Job, nil
+	return &j.Job, d.err()
 }
 
 var topKeys = &keys{noun: "job file", blocks: []string{"job", "variable", "variables", "locals"}}

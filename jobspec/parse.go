@@ -66,6 +66,15 @@ type Options struct {
 // Parse parses a job file. The job is as written: neither canonicalized nor validated as a
 // whole. The error is an *Error with every problem.
 func Parse(src Source, opts Options) (*api.Job, error) {
+	job, err := parse(src, opts)
+	if err != nil {
+		return nil, err
+	}
+	return job, nil
+}
+
+// parse is Parse. The job of a file in HCL that has errors is returned as far as it could be read.
+func parse(src Source, opts Options) (*api.Job, error) {
 	if len(src.Text) > MaxSize {
 		return nil, tooLarge(src.Name, len(src.Text))
 	}

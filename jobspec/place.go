@@ -20,8 +20,9 @@ type place struct {
 
 // placedKeys lists the keys that api.Problem may name.
 var placedKeys = []string{
+	"path", "requests",
 	"after", "daemon", "fate", "timeout", "max_pending", "max_rejections", "url", "headers", "secret", "give_up_after",
-	"version", "initial_ttl", "extend_ttl", "grace", "idle", "max_stacks", "policy", "majors", "features", "patches", "host", "route",
+	"version", "initial_ttl", "extend_ttl", "grace", "idle", "max_stacks", "policy", "majors", "features", "patches", "host", "sticky", "preview", "route",
 	"over", "steps", "after_failure", "min_requests", "interval", "failures", "metric", "max", "than", "http",
 }
 

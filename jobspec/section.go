@@ -34,15 +34,16 @@ type section struct {
 	parts []*section
 }
 
-// ParseWithPlaces is Parse, and also returns the positions of the job's parts.
+// ParseWithPlaces is Parse, and also returns the positions of the job's parts. With an error, it
+// returns the job as far as it could be read, or no job.
 func ParseWithPlaces(src Source, opts Options) (*api.Job, *Places, error) {
 	p := &Places{src: src, job: &section{kind: "job"}}
 	opts.sections = p.job
-	job, err := Parse(src, opts)
-	if err != nil {
+	job, err := parse(src, opts)
+	if job == nil {
 		return nil, nil, err
 	}
-	return job, p, nil
+	return job, p, err
 }
 
 // Explain adds positions in the job's file to the details of an *api.Error: line, column and

@@ -23,6 +23,7 @@ var stackSchema = &schema[api.StackSpec]{
 		"depends":       many(dependsSchema, func(s *api.StackSpec) *[]*api.StackDependency { return &s.Depends }),
 		"retain_latest": one(retainLatestSchema, func(s *api.StackSpec) **api.RetentionPolicy { return &s.Policy }),
 		"shift":         one(shiftSchema, func(s *api.StackSpec) **api.ShiftSpec { return &s.Shift }),
+		"warm":          one(warmSchema, func(s *api.StackSpec) **api.WarmUp { return &s.Warm }),
 		"expose":        many(exposeSchema, func(s *api.StackSpec) *[]*api.StackExposure { return &s.Expose }),
 	},
 	finish: notePlace[api.StackSpec],
@@ -80,10 +81,11 @@ var shiftCheckSchema = &schema[api.ShiftCheck]{
 	name:  func(c *api.ShiftCheck) *string { return &c.Name },
 	oneOf: map[string][]string{"metric": {api.MetricErrors, api.MetricP99}},
 	attrs: attrs[api.ShiftCheck]{
-		"metric": func(c *api.ShiftCheck) any { return &c.Metric },
-		"max":    func(c *api.ShiftCheck) any { return &c.Max },
-		"than":   func(c *api.ShiftCheck) any { return &c.Than },
-		"http":   func(c *api.ShiftCheck) any { return &c.HTTP },
+		"metric":   func(c *api.ShiftCheck) any { return &c.Metric },
+		"max":      func(c *api.ShiftCheck) any { return &c.Max },
+		"than":     func(c *api.ShiftCheck) any { return &c.Than },
+		"http":     func(c *api.ShiftCheck) any { return &c.HTTP },
+		"interval": func(c *api.ShiftCheck) any { return &c.Interval },
 	},
 	finish: notePlace[api.ShiftCheck],
 }
@@ -92,7 +94,41 @@ var exposeSchema = &schema[api.StackExposure]{
 	noun:     "expose",
 	required: []string{"host"},
 	attrs: attrs[api.StackExposure]{
-		"host": func(e *api.StackExposure) any { return &e.Host },
+		"host":   func(e *api.StackExposure) any { return &e.Host },
+		"sticky": func(e *api.StackExposure) any { return &e.Sticky },
+		"preview": func(e *api.StackExposure) any {
+			return func(text string) { e.Preview = previewOf(text) }
+		},
 	},
 	finish: notePlace[api.StackExposure],
+}
+
+// previewOf returns the value of preview = true, false or "public".
+func previewOf(text string) string {
+	switch text {
+	case "true":
+		return api.PreviewTrusted
+	case "false":
+		return ""
+	}
+	return text
+}
+
+var warmSchema = &schema[api.WarmUp]{
+	noun: "warm",
+	blocks: blocks[api.WarmUp]{
+		"http": many(warmRequestsSchema, func(w *api.WarmUp) *[]*api.WarmRequests { return &w.HTTP }),
+	},
+	finish: notePlace[api.WarmUp],
+}
+
+var warmRequestsSchema = &schema[api.WarmRequests]{
+	noun:     "http",
+	required: []string{"path", "requests", "over"},
+	attrs: attrs[api.WarmRequests]{
+		"path":     func(r *api.WarmRequests) any { return &r.Path },
+		"requests": func(r *api.WarmRequests) any { return &r.Requests },
+		"over":     func(r *api.WarmRequests) any { return &r.Over },
+	},
+	finish: notePlace[api.WarmRequests],
 }

@@ -29,13 +29,29 @@ job "inventory" {
     extend_ttl  = "1m"
     grace       = "5m"
 
+    # Each new instance answers requests before it receives traffic.
+    warm {
+      http {
+        path     = "/"
+        requests = 20
+        over     = "2s"
+      }
+    }
+
     shift {
       policy = "linear"
       over   = "30s"
     }
 
+    # During a shift a client stays on one version, and every client may preview a
+    # version that receives no traffic yet. With preview = true, only requests of
+    # trusted proxies could:
+    #
+    #     curl -H 'Reeve-Stack: 1.1.0' http://inventory.localhost:8080/
     expose {
-      host = "inventory.localhost"
+      host    = "inventory.localhost"
+      sticky  = "client"
+      preview = "public"
     }
   }
 

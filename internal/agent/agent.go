@@ -26,6 +26,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/dialect/nelson"
 	"github.com/reeve-run/reeve/internal/dialect/sdk"
 	"github.com/reeve-run/reeve/internal/dns"
 	"github.com/reeve-run/reeve/internal/door"
@@ -95,7 +96,7 @@ func (a *Agent) open() (err error) {
 			DataDir: filepath.Join(a.config.DataDir, "server"), Name: a.config.Name, Region: a.config.Region,
 			Addr: a.Addr(), Logger: a.log, Workers: s.Workers,
 			HeartbeatTTL: s.HeartbeatTTL, HeartbeatGrace: s.HeartbeatGrace, MassLoss: s.MassLoss, GC: s.thresholds(),
-			Broken: func(err error) { a.broken <- err },
+			SweepInterval: s.StackSweepInterval, LoopbackStacks: a.config.Dev, Broken: func(err error) { a.broken <- err },
 		})
 		if err != nil {
 			return err
@@ -111,13 +112,13 @@ func (a *Agent) open() (err error) {
 			return err
 		}
 	}
-	if a.config.Client.Enabled {
-		if a.node, err = a.newNode(); err != nil {
+	if a.config.routes() {
+		if err := a.openRouter(); err != nil {
 			return err
 		}
 	}
-	if a.config.routes() {
-		if err := a.openRouter(); err != nil {
+	if a.config.Client.Enabled {
+		if a.node, err = a.newNode(); err != nil {
 			return err
 		}
 	}
@@ -229,6 +230,13 @@ func (a *Agent) newHandler() *httpapi.Handler {
 		dialect := httpapi.Dialect{Claims: sdk.Claims}
 		if a.server != nil {
 			dialect.Handler = sdk.New(a.server, a.log)
+		}
+		config.Dialects = append(config.Dialects, dialect)
+	}
+	if a.config.speaksNelson() {
+		dialect := httpapi.Dialect{Claims: nelson.Claims}
+		if a.server != nil {
+			dialect.Handler = nelson.New(nelsonCore{a.server}, a.config.Version, a.log)
 		}
 		config.Dialects = append(config.Dialects, dialect)
 	}

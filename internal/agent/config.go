@@ -4,6 +4,7 @@
 package agent
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -65,6 +66,16 @@ type Dialects struct {
 	// SDK enables the API of schedulers built with the DC/OS SDK: /v1/multi/, /service/,
 	// and a part of /v1/service/. Nil: enabled only with Dev.
 	SDK *bool
+	// Nelson enables Nelson's API, below /nelson/. Nil: enabled only with Dev.
+	Nelson *bool
+}
+
+// speaksNelson reports whether the agent serves Nelson's API.
+func (c *Config) speaksNelson() bool {
+	if c.Dialects.Nelson == nil {
+		return c.Dev
+	}
+	return *c.Dialects.Nelson
 }
 
 // speaksSDK reports whether the agent serves the API of the DC/OS SDK's schedulers.
@@ -89,6 +100,7 @@ type Server struct {
 	DeploymentGCThreshold time.Duration
 	NodeGCThreshold       time.Duration
 	RestartGCThreshold    time.Duration
+	StackSweepInterval    time.Duration // between two sweeps of stacks; default: control.SweepInterval
 }
 
 // thresholds returns the garbage collector's thresholds, with defaults for unset ones.
@@ -150,7 +162,8 @@ type fileHTTP struct {
 }
 
 type fileDialects struct {
-	SDK *bool `hcl:"sdk,optional"`
+	SDK    *bool `hcl:"sdk,optional"`
+	Nelson *bool `hcl:"nelson,optional"`
 }
 
 type filePorts struct {
@@ -169,6 +182,7 @@ type fileServer struct {
 	DeploymentGCThreshold string        `hcl:"deployment_gc_threshold,optional"`
 	NodeGCThreshold       string        `hcl:"node_gc_threshold,optional"`
 	RestartGCThreshold    string        `hcl:"restart_gc_threshold,optional"`
+	StackSweepInterval    string        `hcl:"stack_sweep_interval,optional"`
 	MassLoss              *fileMassLoss `hcl:"mass_loss,block"`
 }
 
@@ -276,6 +290,7 @@ func (c *Config) mergeFile(path string) error {
 			{"deployment_gc_threshold", s.DeploymentGCThreshold, &c.Server.DeploymentGCThreshold},
 			{"node_gc_threshold", s.NodeGCThreshold, &c.Server.NodeGCThreshold},
 			{"restart_gc_threshold", s.RestartGCThreshold, &c.Server.RestartGCThreshold},
+			{"stack_sweep_interval", s.StackSweepInterval, &c.Server.StackSweepInterval},
 		} {
 			if d.text == "" {
 				continue
@@ -293,8 +308,8 @@ func (c *Config) mergeFile(path string) error {
 	if err := c.Router.merge(path, f.Router); err != nil {
 		return err
 	}
-	if d := f.Dialects; d != nil && d.SDK != nil {
-		c.Dialects.SDK = d.SDK
+	if d := f.Dialects; d != nil {
+		c.Dialects.SDK, c.Dialects.Nelson = cmp.Or(d.SDK, c.Dialects.SDK), cmp.Or(d.Nelson, c.Dialects.Nelson)
 	}
 	if f.DNS != nil {
 		if err := c.DNS.merge(f.DNS); err != nil {

@@ -44,6 +44,7 @@ type fileRouter struct {
 	AccessFormat    string         `hcl:"access_log_format,optional"`
 	AccessSample    float64        `hcl:"access_log_sample,optional"`
 	Trusted         []string       `hcl:"trusted_proxies,optional"`
+	StackClients    []string       `hcl:"stack_clients,optional"`
 	MaxHeader       int            `hcl:"max_header,optional"`
 	MaxBody         int64          `hcl:"max_body,optional"`
 	HeaderTimeout   string         `hcl:"header_timeout,optional"`
@@ -71,18 +72,19 @@ func (r *Router) merge(path string, f *fileRouter) error {
 	override(&r.AccessSample, f.AccessSample)
 	override(&r.MaxHeader, f.MaxHeader)
 	override(&r.MaxBody, f.MaxBody)
-	if f.Trusted != nil {
-		r.Trusted = nil
-	}
-	for _, text := range f.Trusted {
-		p, err := netip.ParsePrefix(text)
-		if a, addrErr := netip.ParseAddr(text); err != nil && addrErr == nil {
-			p, err = a.Prefix(a.BitLen())
+	for _, n := range []struct {
+		name  string
+		texts []string
+		into  *[]netip.Prefix
+	}{{"trusted_proxies", f.Trusted, &r.Trusted}, {"stack_clients", f.StackClients, &r.StackClients}} {
+		if n.texts == nil {
+			continue
 		}
+		networks, err := parseNetworks(n.texts)
 		if err != nil {
-			return api.Errorf(api.CodeInvalid, "%s: router: trusted_proxies: %q: must be an address or a network, such as \"10.0.0.0/8\"", path, text)
+			return api.Errorf(api.CodeInvalid, "%s: router: %s: %v", path, n.name, err)
 		}
-		r.Trusted = append(r.Trusted, p)
+		*n.into = networks
 	}
 	for _, d := range []struct {
 		name, text string
@@ -109,6 +111,22 @@ func (r *Router) merge(path string, f *fileRouter) error {
 		*d.into = v
 	}
 	return nil
+}
+
+// parseNetworks returns addresses and networks as networks. An empty list is not nil.
+func parseNetworks(texts []string) ([]netip.Prefix, error) {
+	networks := []netip.Prefix{}
+	for _, text := range texts {
+		p, err := netip.ParsePrefix(text)
+		if a, addrErr := netip.ParseAddr(text); err != nil && addrErr == nil {
+			p, err = a.Prefix(a.BitLen())
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%q: must be an address or a network, such as \"10.0.0.0/8\"", text)
+		}
+		networks = append(networks, p)
+	}
+	return networks, nil
 }
 
 // mergeEngine sets the engine. Its error has the position of the value.

@@ -4,6 +4,7 @@
 package agent
 
 import (
+	"fmt"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -83,9 +84,31 @@ func TestARouterIsThereWhenItIsWantedOrForTryingThingsOut(t *testing.T) {
 	}
 }
 
+// An empty list closes the names of stacks, and a missing one leaves the default.
+func TestTheRoutersStackClientsCanBeClosed(t *testing.T) {
+	for text, want := range map[string]string{
+		`router { }`:                    "[]",
+		`router { stack_clients = [] }`: "[] closed",
+		`router { stack_clients = ["10.0.0.0/8", "fd00::1"] }`: "[10.0.0.0/8 fd00::1/128]",
+	} {
+		c, err := loadText(t, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := fmt.Sprint(c.Router.StackClients)
+		if c.Router.StackClients != nil && len(c.Router.StackClients) == 0 {
+			got += " closed"
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
 func TestWhatIsWrongWithARouterIsToldAtOnce(t *testing.T) {
 	for text, want := range map[string]string{
 		`router { trusted_proxies = ["here"] }`: `trusted_proxies: "here": must be an address or a network`,
+		`router { stack_clients = ["all"] }`:    `stack_clients: "all": must be an address or a network`,
 		`router { body_timeout = "soon" }`:      `body_timeout = "soon": must be a duration above 0`,
 		`router { body_timeout = "-1s" }`:       `body_timeout = "-1s": must be a duration above 0`,
 		`router { idle_timeout = "0s" }`:        `idle_timeout = "0s": must be a duration above 0`,

@@ -33,6 +33,7 @@ ports { http = 5000 }
 server {
   enabled           = true
   heartbeat_grace   = "3s"
+  stack_sweep_interval = "30s"
   mass_loss {
     fraction = 0.5
   }
@@ -42,7 +43,8 @@ server {
   restart_gc_threshold = "6h"
 }
 dialects {
-  sdk = true
+  sdk    = true
+  nelson = true
 }
 client {
   enabled    = true
@@ -69,11 +71,11 @@ client {
 	}
 	want := Config{
 		DataDir: "/srv/reeve", Datacenter: "west", HTTPAddr: "127.0.0.1:5000",
-		Server: Server{Enabled: true, HeartbeatGrace: 3 * time.Second, MassLoss: control.MassLoss{Fraction: 0.5, Nodes: 20, Rate: 0.05}, EvaluationGCThreshold: 30 * time.Minute, BatchEvalGCThreshold: 2 * time.Hour, GCInterval: time.Minute, RestartGCThreshold: 6 * time.Hour},
+		Server: Server{Enabled: true, HeartbeatGrace: 3 * time.Second, MassLoss: control.MassLoss{Fraction: 0.5, Nodes: 20, Rate: 0.05}, EvaluationGCThreshold: 30 * time.Minute, BatchEvalGCThreshold: 2 * time.Hour, GCInterval: time.Minute, RestartGCThreshold: 6 * time.Hour, StackSweepInterval: 30 * time.Second},
 		Client: Client{Enabled: true, NodeClass: "small", Meta: map[string]string{"rack": "r1", "row": "7"}},
 	}
 	on := true
-	want.Dialects.SDK = &on
+	want.Dialects.SDK, want.Dialects.Nelson = &on, &on
 	want.Client.ReservedCores = []uint16{0, 1}
 	want.Client.Devices = []*api.NodeDeviceGroup{{
 		Vendor: "acme", Type: "gpu", Name: "one", Instances: []*api.NodeDevice{{ID: "g0", Healthy: true}, {ID: "g1", Healthy: true}},
@@ -175,6 +177,10 @@ func TestDialectsAreOnWithDevOnly(t *testing.T) {
 		config := Config{Dev: c.dev, Dialects: Dialects{SDK: c.said}}
 		if got := config.speaksSDK(); got != c.want {
 			t.Errorf("%+v speaks it: %v, want %v", c, got, c.want)
+		}
+		config = Config{Dev: c.dev, Dialects: Dialects{Nelson: c.said}}
+		if got := config.speaksNelson(); got != c.want {
+			t.Errorf("%+v speaks Nelson's API: %v, want %v", c, got, c.want)
 		}
 	}
 }

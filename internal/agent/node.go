@@ -6,7 +6,10 @@ package agent
 import (
 	"context"
 	"errors"
+	"net"
+	"net/netip"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -17,6 +20,7 @@ import (
 	"github.com/reeve-run/reeve/internal/node/driver/mock"
 	"github.com/reeve-run/reeve/internal/node/driver/rawexec"
 	"github.com/reeve-run/reeve/internal/node/supervise"
+	"github.com/reeve-run/reeve/internal/node/taskenv"
 )
 
 // supervisorTimeout bounds the wait for the supervisor: a new one answers within
@@ -48,12 +52,25 @@ func (a *Agent) newNode() (*node.Node, error) {
 			"mock":        mocked,
 			"mock_driver": mocked,
 		},
-		Keeper: a.supervisor, Logger: a.log,
+		Keeper: a.supervisor, Logger: a.log, Traffic: taskenv.Traffic{Router: localRouter(a.RouterAddr()), Zone: strings.ToLower(strings.TrimSuffix(a.config.DNS.Zone, "."))},
 	}
 	if a.config.Dev {
 		config.Address = "127.0.0.1" // reachable for a user at this machine
 	}
 	return node.New(config)
+}
+
+// localRouter returns the address at which tasks of the machine reach a router: loopback
+// if it listens on all addresses.
+func localRouter(address string) string {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return ""
+	}
+	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
 }
 
 // StopTasks stops every task of the node and its supervisor. Call it while Run runs.

@@ -15,10 +15,11 @@ import (
 // default is taken.
 func (a *Agent) openRouter() (err error) {
 	config := a.config.Router.Config
-	config.Logger = a.log
+	config.Logger, config.Zone = a.log, a.config.DNS.Zone
 	if config.Source, err = a.catalog(); err != nil {
 		return err
 	}
+	config.Report = a.reportTraffic
 	wanted := config.HTTPAddr
 	if wanted == "" {
 		config.HTTPAddr = DefaultRouterAddr
@@ -52,4 +53,19 @@ func (a *Agent) RouterAddr() string {
 		return ""
 	}
 	return a.router.Addr()
+}
+
+// reportTraffic sends the figures of the agent's router to the servers, for its node if it has
+// one.
+func (a *Agent) reportTraffic(ctx context.Context, r *api.TrafficReport) (string, error) {
+	secret := ""
+	if a.node != nil {
+		self := a.node.Node()
+		r.Node, secret = self.ID, self.SecretID
+	}
+	res, err := a.client.Nodes().ReportTraffic(ctx, secret, r)
+	if err != nil {
+		return "", err
+	}
+	return res.Term, nil
 }

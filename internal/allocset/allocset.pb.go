@@ -519,6 +519,7 @@ type Serving struct {
 	Since         int64                  `protobuf:"varint,4,opt,name=since,proto3" json:"since,omitempty"`
 	Services      []*Registration        `protobuf:"bytes,5,rep,name=services,proto3" json:"services,omitempty"`
 	Failing       []*CheckFailure        `protobuf:"bytes,6,rep,name=failing,proto3" json:"failing,omitempty"`
+	Warm          *WarmProgress          `protobuf:"bytes,7,opt,name=warm,proto3" json:"warm,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -595,6 +596,89 @@ func (x *Serving) GetFailing() []*CheckFailure {
 	return nil
 }
 
+func (x *Serving) GetWarm() *WarmProgress {
+	if x != nil {
+		return x.Warm
+	}
+	return nil
+}
+
+type WarmProgress struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Total         int64                  `protobuf:"varint,1,opt,name=total,proto3" json:"total,omitempty"`
+	Sent          int64                  `protobuf:"varint,2,opt,name=sent,proto3" json:"sent,omitempty"`
+	Failed        int64                  `protobuf:"varint,3,opt,name=failed,proto3" json:"failed,omitempty"`
+	Failure       string                 `protobuf:"bytes,4,opt,name=failure,proto3" json:"failure,omitempty"`
+	Done          bool                   `protobuf:"varint,5,opt,name=done,proto3" json:"done,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WarmProgress) Reset() {
+	*x = WarmProgress{}
+	mi := &file_allocset_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WarmProgress) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WarmProgress) ProtoMessage() {}
+
+func (x *WarmProgress) ProtoReflect() protoreflect.Message {
+	mi := &file_allocset_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WarmProgress.ProtoReflect.Descriptor instead.
+func (*WarmProgress) Descriptor() ([]byte, []int) {
+	return file_allocset_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *WarmProgress) GetTotal() int64 {
+	if x != nil {
+		return x.Total
+	}
+	return 0
+}
+
+func (x *WarmProgress) GetSent() int64 {
+	if x != nil {
+		return x.Sent
+	}
+	return 0
+}
+
+func (x *WarmProgress) GetFailed() int64 {
+	if x != nil {
+		return x.Failed
+	}
+	return 0
+}
+
+func (x *WarmProgress) GetFailure() string {
+	if x != nil {
+		return x.Failure
+	}
+	return ""
+}
+
+func (x *WarmProgress) GetDone() bool {
+	if x != nil {
+		return x.Done
+	}
+	return false
+}
+
 type CheckFailure struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Kind          uint32                 `protobuf:"varint,1,opt,name=kind,proto3" json:"kind,omitempty"`
@@ -611,7 +695,7 @@ type CheckFailure struct {
 
 func (x *CheckFailure) Reset() {
 	*x = CheckFailure{}
-	mi := &file_allocset_proto_msgTypes[4]
+	mi := &file_allocset_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -623,7 +707,7 @@ func (x *CheckFailure) String() string {
 func (*CheckFailure) ProtoMessage() {}
 
 func (x *CheckFailure) ProtoReflect() protoreflect.Message {
-	mi := &file_allocset_proto_msgTypes[4]
+	mi := &file_allocset_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -636,7 +720,7 @@ func (x *CheckFailure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckFailure.ProtoReflect.Descriptor instead.
 func (*CheckFailure) Descriptor() ([]byte, []int) {
-	return file_allocset_proto_rawDescGZIP(), []int{4}
+	return file_allocset_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *CheckFailure) GetKind() uint32 {
@@ -721,7 +805,7 @@ type Registration struct {
 
 func (x *Registration) Reset() {
 	*x = Registration{}
-	mi := &file_allocset_proto_msgTypes[5]
+	mi := &file_allocset_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -733,7 +817,7 @@ func (x *Registration) String() string {
 func (*Registration) ProtoMessage() {}
 
 func (x *Registration) ProtoReflect() protoreflect.Message {
-	mi := &file_allocset_proto_msgTypes[5]
+	mi := &file_allocset_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -746,7 +830,7 @@ func (x *Registration) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Registration.ProtoReflect.Descriptor instead.
 func (*Registration) Descriptor() ([]byte, []int) {
-	return file_allocset_proto_rawDescGZIP(), []int{5}
+	return file_allocset_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Registration) GetId() uint32 {
@@ -878,7 +962,7 @@ type Crashes struct {
 
 func (x *Crashes) Reset() {
 	*x = Crashes{}
-	mi := &file_allocset_proto_msgTypes[6]
+	mi := &file_allocset_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -890,7 +974,7 @@ func (x *Crashes) String() string {
 func (*Crashes) ProtoMessage() {}
 
 func (x *Crashes) ProtoReflect() protoreflect.Message {
-	mi := &file_allocset_proto_msgTypes[6]
+	mi := &file_allocset_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -903,7 +987,7 @@ func (x *Crashes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Crashes.ProtoReflect.Descriptor instead.
 func (*Crashes) Descriptor() ([]byte, []int) {
-	return file_allocset_proto_rawDescGZIP(), []int{6}
+	return file_allocset_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Crashes) GetCount() int64 {
@@ -979,7 +1063,7 @@ type Launches struct {
 
 func (x *Launches) Reset() {
 	*x = Launches{}
-	mi := &file_allocset_proto_msgTypes[7]
+	mi := &file_allocset_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -991,7 +1075,7 @@ func (x *Launches) String() string {
 func (*Launches) ProtoMessage() {}
 
 func (x *Launches) ProtoReflect() protoreflect.Message {
-	mi := &file_allocset_proto_msgTypes[7]
+	mi := &file_allocset_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1004,7 +1088,7 @@ func (x *Launches) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Launches.ProtoReflect.Descriptor instead.
 func (*Launches) Descriptor() ([]byte, []int) {
-	return file_allocset_proto_rawDescGZIP(), []int{7}
+	return file_allocset_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Launches) GetId() uint32 {
@@ -1038,7 +1122,7 @@ type Launch struct {
 
 func (x *Launch) Reset() {
 	*x = Launch{}
-	mi := &file_allocset_proto_msgTypes[8]
+	mi := &file_allocset_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1050,7 +1134,7 @@ func (x *Launch) String() string {
 func (*Launch) ProtoMessage() {}
 
 func (x *Launch) ProtoReflect() protoreflect.Message {
-	mi := &file_allocset_proto_msgTypes[8]
+	mi := &file_allocset_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1063,7 +1147,7 @@ func (x *Launch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Launch.ProtoReflect.Descriptor instead.
 func (*Launch) Descriptor() ([]byte, []int) {
-	return file_allocset_proto_rawDescGZIP(), []int{8}
+	return file_allocset_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Launch) GetTask() uint32 {
@@ -1140,7 +1224,7 @@ type LaunchStatus struct {
 
 func (x *LaunchStatus) Reset() {
 	*x = LaunchStatus{}
-	mi := &file_allocset_proto_msgTypes[9]
+	mi := &file_allocset_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1152,7 +1236,7 @@ func (x *LaunchStatus) String() string {
 func (*LaunchStatus) ProtoMessage() {}
 
 func (x *LaunchStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_allocset_proto_msgTypes[9]
+	mi := &file_allocset_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1165,7 +1249,7 @@ func (x *LaunchStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LaunchStatus.ProtoReflect.Descriptor instead.
 func (*LaunchStatus) Descriptor() ([]byte, []int) {
-	return file_allocset_proto_rawDescGZIP(), []int{9}
+	return file_allocset_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *LaunchStatus) GetId() uint32 {
@@ -1198,7 +1282,7 @@ type TaskSet struct {
 
 func (x *TaskSet) Reset() {
 	*x = TaskSet{}
-	mi := &file_allocset_proto_msgTypes[10]
+	mi := &file_allocset_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1210,7 +1294,7 @@ func (x *TaskSet) String() string {
 func (*TaskSet) ProtoMessage() {}
 
 func (x *TaskSet) ProtoReflect() protoreflect.Message {
-	mi := &file_allocset_proto_msgTypes[10]
+	mi := &file_allocset_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1223,7 +1307,7 @@ func (x *TaskSet) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskSet.ProtoReflect.Descriptor instead.
 func (*TaskSet) Descriptor() ([]byte, []int) {
-	return file_allocset_proto_rawDescGZIP(), []int{10}
+	return file_allocset_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *TaskSet) GetTasks() []*TaskState {
@@ -1245,7 +1329,7 @@ type DeploymentStatus struct {
 
 func (x *DeploymentStatus) Reset() {
 	*x = DeploymentStatus{}
-	mi := &file_allocset_proto_msgTypes[11]
+	mi := &file_allocset_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1257,7 +1341,7 @@ func (x *DeploymentStatus) String() string {
 func (*DeploymentStatus) ProtoMessage() {}
 
 func (x *DeploymentStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_allocset_proto_msgTypes[11]
+	mi := &file_allocset_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1270,7 +1354,7 @@ func (x *DeploymentStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeploymentStatus.ProtoReflect.Descriptor instead.
 func (*DeploymentStatus) Descriptor() ([]byte, []int) {
-	return file_allocset_proto_rawDescGZIP(), []int{11}
+	return file_allocset_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *DeploymentStatus) GetHealthy() bool {
@@ -1315,7 +1399,7 @@ type Port struct {
 
 func (x *Port) Reset() {
 	*x = Port{}
-	mi := &file_allocset_proto_msgTypes[12]
+	mi := &file_allocset_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1327,7 +1411,7 @@ func (x *Port) String() string {
 func (*Port) ProtoMessage() {}
 
 func (x *Port) ProtoReflect() protoreflect.Message {
-	mi := &file_allocset_proto_msgTypes[12]
+	mi := &file_allocset_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1340,7 +1424,7 @@ func (x *Port) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Port.ProtoReflect.Descriptor instead.
 func (*Port) Descriptor() ([]byte, []int) {
-	return file_allocset_proto_rawDescGZIP(), []int{12}
+	return file_allocset_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Port) GetLabel() uint32 {
@@ -1397,7 +1481,7 @@ type Shape struct {
 
 func (x *Shape) Reset() {
 	*x = Shape{}
-	mi := &file_allocset_proto_msgTypes[13]
+	mi := &file_allocset_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1409,7 +1493,7 @@ func (x *Shape) String() string {
 func (*Shape) ProtoMessage() {}
 
 func (x *Shape) ProtoReflect() protoreflect.Message {
-	mi := &file_allocset_proto_msgTypes[13]
+	mi := &file_allocset_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1422,7 +1506,7 @@ func (x *Shape) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Shape.ProtoReflect.Descriptor instead.
 func (*Shape) Descriptor() ([]byte, []int) {
-	return file_allocset_proto_rawDescGZIP(), []int{13}
+	return file_allocset_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Shape) GetTasks() []*ShapeTask {
@@ -1460,7 +1544,7 @@ type ShapeTask struct {
 
 func (x *ShapeTask) Reset() {
 	*x = ShapeTask{}
-	mi := &file_allocset_proto_msgTypes[14]
+	mi := &file_allocset_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1472,7 +1556,7 @@ func (x *ShapeTask) String() string {
 func (*ShapeTask) ProtoMessage() {}
 
 func (x *ShapeTask) ProtoReflect() protoreflect.Message {
-	mi := &file_allocset_proto_msgTypes[14]
+	mi := &file_allocset_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1485,7 +1569,7 @@ func (x *ShapeTask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShapeTask.ProtoReflect.Descriptor instead.
 func (*ShapeTask) Descriptor() ([]byte, []int) {
-	return file_allocset_proto_rawDescGZIP(), []int{14}
+	return file_allocset_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ShapeTask) GetName() uint32 {
@@ -1553,7 +1637,7 @@ type Metrics struct {
 
 func (x *Metrics) Reset() {
 	*x = Metrics{}
-	mi := &file_allocset_proto_msgTypes[15]
+	mi := &file_allocset_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1565,7 +1649,7 @@ func (x *Metrics) String() string {
 func (*Metrics) ProtoMessage() {}
 
 func (x *Metrics) ProtoReflect() protoreflect.Message {
-	mi := &file_allocset_proto_msgTypes[15]
+	mi := &file_allocset_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1578,7 +1662,7 @@ func (x *Metrics) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Metrics.ProtoReflect.Descriptor instead.
 func (*Metrics) Descriptor() ([]byte, []int) {
-	return file_allocset_proto_rawDescGZIP(), []int{15}
+	return file_allocset_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Metrics) GetNodesEvaluated() int64 {
@@ -1696,7 +1780,7 @@ type Count struct {
 
 func (x *Count) Reset() {
 	*x = Count{}
-	mi := &file_allocset_proto_msgTypes[16]
+	mi := &file_allocset_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1708,7 +1792,7 @@ func (x *Count) String() string {
 func (*Count) ProtoMessage() {}
 
 func (x *Count) ProtoReflect() protoreflect.Message {
-	mi := &file_allocset_proto_msgTypes[16]
+	mi := &file_allocset_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1721,7 +1805,7 @@ func (x *Count) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Count.ProtoReflect.Descriptor instead.
 func (*Count) Descriptor() ([]byte, []int) {
-	return file_allocset_proto_rawDescGZIP(), []int{16}
+	return file_allocset_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Count) GetName() uint32 {
@@ -1748,7 +1832,7 @@ type Score struct {
 
 func (x *Score) Reset() {
 	*x = Score{}
-	mi := &file_allocset_proto_msgTypes[17]
+	mi := &file_allocset_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1760,7 +1844,7 @@ func (x *Score) String() string {
 func (*Score) ProtoMessage() {}
 
 func (x *Score) ProtoReflect() protoreflect.Message {
-	mi := &file_allocset_proto_msgTypes[17]
+	mi := &file_allocset_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1773,7 +1857,7 @@ func (x *Score) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Score.ProtoReflect.Descriptor instead.
 func (*Score) Descriptor() ([]byte, []int) {
-	return file_allocset_proto_rawDescGZIP(), []int{17}
+	return file_allocset_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Score) GetName() uint32 {
@@ -1801,7 +1885,7 @@ type NodeScore struct {
 
 func (x *NodeScore) Reset() {
 	*x = NodeScore{}
-	mi := &file_allocset_proto_msgTypes[18]
+	mi := &file_allocset_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1813,7 +1897,7 @@ func (x *NodeScore) String() string {
 func (*NodeScore) ProtoMessage() {}
 
 func (x *NodeScore) ProtoReflect() protoreflect.Message {
-	mi := &file_allocset_proto_msgTypes[18]
+	mi := &file_allocset_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1826,7 +1910,7 @@ func (x *NodeScore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeScore.ProtoReflect.Descriptor instead.
 func (*NodeScore) Descriptor() ([]byte, []int) {
-	return file_allocset_proto_rawDescGZIP(), []int{18}
+	return file_allocset_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *NodeScore) GetNode() uint32 {
@@ -1868,7 +1952,7 @@ type TaskState struct {
 
 func (x *TaskState) Reset() {
 	*x = TaskState{}
-	mi := &file_allocset_proto_msgTypes[19]
+	mi := &file_allocset_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1880,7 +1964,7 @@ func (x *TaskState) String() string {
 func (*TaskState) ProtoMessage() {}
 
 func (x *TaskState) ProtoReflect() protoreflect.Message {
-	mi := &file_allocset_proto_msgTypes[19]
+	mi := &file_allocset_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1893,7 +1977,7 @@ func (x *TaskState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskState.ProtoReflect.Descriptor instead.
 func (*TaskState) Descriptor() ([]byte, []int) {
-	return file_allocset_proto_rawDescGZIP(), []int{19}
+	return file_allocset_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *TaskState) GetTask() uint32 {
@@ -1990,7 +2074,7 @@ type TaskEvent struct {
 
 func (x *TaskEvent) Reset() {
 	*x = TaskEvent{}
-	mi := &file_allocset_proto_msgTypes[20]
+	mi := &file_allocset_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2002,7 +2086,7 @@ func (x *TaskEvent) String() string {
 func (*TaskEvent) ProtoMessage() {}
 
 func (x *TaskEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_allocset_proto_msgTypes[20]
+	mi := &file_allocset_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2015,7 +2099,7 @@ func (x *TaskEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskEvent.ProtoReflect.Descriptor instead.
 func (*TaskEvent) Descriptor() ([]byte, []int) {
-	return file_allocset_proto_rawDescGZIP(), []int{20}
+	return file_allocset_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *TaskEvent) GetType() uint32 {
@@ -2140,7 +2224,7 @@ type Detail struct {
 
 func (x *Detail) Reset() {
 	*x = Detail{}
-	mi := &file_allocset_proto_msgTypes[21]
+	mi := &file_allocset_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2152,7 +2236,7 @@ func (x *Detail) String() string {
 func (*Detail) ProtoMessage() {}
 
 func (x *Detail) ProtoReflect() protoreflect.Message {
-	mi := &file_allocset_proto_msgTypes[21]
+	mi := &file_allocset_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2165,7 +2249,7 @@ func (x *Detail) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Detail.ProtoReflect.Descriptor instead.
 func (*Detail) Descriptor() ([]byte, []int) {
-	return file_allocset_proto_rawDescGZIP(), []int{21}
+	return file_allocset_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Detail) GetKey() uint32 {
@@ -2242,14 +2326,21 @@ const file_allocset_proto_rawDesc = "" +
 	"\aserving\x18\x1f \x01(\v2\x1a.reeve.allocset.v1.ServingR\aserving\x124\n" +
 	"\acrashes\x18  \x01(\v2\x1a.reeve.allocset.v1.CrashesR\acrashes\x12\x16\n" +
 	"\x06orphan\x18! \x01(\bR\x06orphan\x12%\n" +
-	"\x0edesired_reason\x18\" \x01(\rR\rdesiredReason\"\xdb\x01\n" +
+	"\x0edesired_reason\x18\" \x01(\rR\rdesiredReason\"\x90\x02\n" +
 	"\aServing\x12\x0e\n" +
 	"\x02up\x18\x01 \x01(\bR\x02up\x12\x1a\n" +
 	"\broutable\x18\x02 \x01(\bR\broutable\x12\x16\n" +
 	"\x06reason\x18\x03 \x01(\rR\x06reason\x12\x14\n" +
 	"\x05since\x18\x04 \x01(\x03R\x05since\x12;\n" +
 	"\bservices\x18\x05 \x03(\v2\x1f.reeve.allocset.v1.RegistrationR\bservices\x129\n" +
-	"\afailing\x18\x06 \x03(\v2\x1f.reeve.allocset.v1.CheckFailureR\afailing\"\xd2\x01\n" +
+	"\afailing\x18\x06 \x03(\v2\x1f.reeve.allocset.v1.CheckFailureR\afailing\x123\n" +
+	"\x04warm\x18\a \x01(\v2\x1f.reeve.allocset.v1.WarmProgressR\x04warm\"~\n" +
+	"\fWarmProgress\x12\x14\n" +
+	"\x05total\x18\x01 \x01(\x03R\x05total\x12\x12\n" +
+	"\x04sent\x18\x02 \x01(\x03R\x04sent\x12\x16\n" +
+	"\x06failed\x18\x03 \x01(\x03R\x06failed\x12\x18\n" +
+	"\afailure\x18\x04 \x01(\tR\afailure\x12\x12\n" +
+	"\x04done\x18\x05 \x01(\bR\x04done\"\xd2\x01\n" +
 	"\fCheckFailure\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\rR\x04kind\x12\x18\n" +
 	"\aservice\x18\x02 \x01(\rR\aservice\x12\x14\n" +
@@ -2418,66 +2509,68 @@ func file_allocset_proto_rawDescGZIP() []byte {
 	return file_allocset_proto_rawDescData
 }
 
-var file_allocset_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_allocset_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_allocset_proto_goTypes = []any{
 	(*Allocations)(nil),      // 0: reeve.allocset.v1.Allocations
 	(*AllocationJob)(nil),    // 1: reeve.allocset.v1.AllocationJob
 	(*Allocation)(nil),       // 2: reeve.allocset.v1.Allocation
 	(*Serving)(nil),          // 3: reeve.allocset.v1.Serving
-	(*CheckFailure)(nil),     // 4: reeve.allocset.v1.CheckFailure
-	(*Registration)(nil),     // 5: reeve.allocset.v1.Registration
-	(*Crashes)(nil),          // 6: reeve.allocset.v1.Crashes
-	(*Launches)(nil),         // 7: reeve.allocset.v1.Launches
-	(*Launch)(nil),           // 8: reeve.allocset.v1.Launch
-	(*LaunchStatus)(nil),     // 9: reeve.allocset.v1.LaunchStatus
-	(*TaskSet)(nil),          // 10: reeve.allocset.v1.TaskSet
-	(*DeploymentStatus)(nil), // 11: reeve.allocset.v1.DeploymentStatus
-	(*Port)(nil),             // 12: reeve.allocset.v1.Port
-	(*Shape)(nil),            // 13: reeve.allocset.v1.Shape
-	(*ShapeTask)(nil),        // 14: reeve.allocset.v1.ShapeTask
-	(*Metrics)(nil),          // 15: reeve.allocset.v1.Metrics
-	(*Count)(nil),            // 16: reeve.allocset.v1.Count
-	(*Score)(nil),            // 17: reeve.allocset.v1.Score
-	(*NodeScore)(nil),        // 18: reeve.allocset.v1.NodeScore
-	(*TaskState)(nil),        // 19: reeve.allocset.v1.TaskState
-	(*TaskEvent)(nil),        // 20: reeve.allocset.v1.TaskEvent
-	(*Detail)(nil),           // 21: reeve.allocset.v1.Detail
+	(*WarmProgress)(nil),     // 4: reeve.allocset.v1.WarmProgress
+	(*CheckFailure)(nil),     // 5: reeve.allocset.v1.CheckFailure
+	(*Registration)(nil),     // 6: reeve.allocset.v1.Registration
+	(*Crashes)(nil),          // 7: reeve.allocset.v1.Crashes
+	(*Launches)(nil),         // 8: reeve.allocset.v1.Launches
+	(*Launch)(nil),           // 9: reeve.allocset.v1.Launch
+	(*LaunchStatus)(nil),     // 10: reeve.allocset.v1.LaunchStatus
+	(*TaskSet)(nil),          // 11: reeve.allocset.v1.TaskSet
+	(*DeploymentStatus)(nil), // 12: reeve.allocset.v1.DeploymentStatus
+	(*Port)(nil),             // 13: reeve.allocset.v1.Port
+	(*Shape)(nil),            // 14: reeve.allocset.v1.Shape
+	(*ShapeTask)(nil),        // 15: reeve.allocset.v1.ShapeTask
+	(*Metrics)(nil),          // 16: reeve.allocset.v1.Metrics
+	(*Count)(nil),            // 17: reeve.allocset.v1.Count
+	(*Score)(nil),            // 18: reeve.allocset.v1.Score
+	(*NodeScore)(nil),        // 19: reeve.allocset.v1.NodeScore
+	(*TaskState)(nil),        // 20: reeve.allocset.v1.TaskState
+	(*TaskEvent)(nil),        // 21: reeve.allocset.v1.TaskEvent
+	(*Detail)(nil),           // 22: reeve.allocset.v1.Detail
 }
 var file_allocset_proto_depIdxs = []int32{
 	1,  // 0: reeve.allocset.v1.Allocations.jobs:type_name -> reeve.allocset.v1.AllocationJob
-	13, // 1: reeve.allocset.v1.Allocations.shapes:type_name -> reeve.allocset.v1.Shape
-	15, // 2: reeve.allocset.v1.Allocations.metrics:type_name -> reeve.allocset.v1.Metrics
+	14, // 1: reeve.allocset.v1.Allocations.shapes:type_name -> reeve.allocset.v1.Shape
+	16, // 2: reeve.allocset.v1.Allocations.metrics:type_name -> reeve.allocset.v1.Metrics
 	2,  // 3: reeve.allocset.v1.Allocations.allocations:type_name -> reeve.allocset.v1.Allocation
-	10, // 4: reeve.allocset.v1.Allocations.task_sets:type_name -> reeve.allocset.v1.TaskSet
-	11, // 5: reeve.allocset.v1.Allocation.deployment_status:type_name -> reeve.allocset.v1.DeploymentStatus
-	12, // 6: reeve.allocset.v1.Allocation.ports:type_name -> reeve.allocset.v1.Port
-	19, // 7: reeve.allocset.v1.Allocation.tasks:type_name -> reeve.allocset.v1.TaskState
-	7,  // 8: reeve.allocset.v1.Allocation.launches:type_name -> reeve.allocset.v1.Launches
-	9,  // 9: reeve.allocset.v1.Allocation.launch_status:type_name -> reeve.allocset.v1.LaunchStatus
+	11, // 4: reeve.allocset.v1.Allocations.task_sets:type_name -> reeve.allocset.v1.TaskSet
+	12, // 5: reeve.allocset.v1.Allocation.deployment_status:type_name -> reeve.allocset.v1.DeploymentStatus
+	13, // 6: reeve.allocset.v1.Allocation.ports:type_name -> reeve.allocset.v1.Port
+	20, // 7: reeve.allocset.v1.Allocation.tasks:type_name -> reeve.allocset.v1.TaskState
+	8,  // 8: reeve.allocset.v1.Allocation.launches:type_name -> reeve.allocset.v1.Launches
+	10, // 9: reeve.allocset.v1.Allocation.launch_status:type_name -> reeve.allocset.v1.LaunchStatus
 	3,  // 10: reeve.allocset.v1.Allocation.serving:type_name -> reeve.allocset.v1.Serving
-	6,  // 11: reeve.allocset.v1.Allocation.crashes:type_name -> reeve.allocset.v1.Crashes
-	5,  // 12: reeve.allocset.v1.Serving.services:type_name -> reeve.allocset.v1.Registration
-	4,  // 13: reeve.allocset.v1.Serving.failing:type_name -> reeve.allocset.v1.CheckFailure
-	21, // 14: reeve.allocset.v1.Registration.meta:type_name -> reeve.allocset.v1.Detail
-	8,  // 15: reeve.allocset.v1.Launches.tasks:type_name -> reeve.allocset.v1.Launch
-	21, // 16: reeve.allocset.v1.Launch.env:type_name -> reeve.allocset.v1.Detail
-	19, // 17: reeve.allocset.v1.TaskSet.tasks:type_name -> reeve.allocset.v1.TaskState
-	14, // 18: reeve.allocset.v1.Shape.tasks:type_name -> reeve.allocset.v1.ShapeTask
-	16, // 19: reeve.allocset.v1.Metrics.nodes_available:type_name -> reeve.allocset.v1.Count
-	16, // 20: reeve.allocset.v1.Metrics.class_filtered:type_name -> reeve.allocset.v1.Count
-	16, // 21: reeve.allocset.v1.Metrics.constraint_filtered:type_name -> reeve.allocset.v1.Count
-	16, // 22: reeve.allocset.v1.Metrics.class_exhausted:type_name -> reeve.allocset.v1.Count
-	16, // 23: reeve.allocset.v1.Metrics.dimension_exhausted:type_name -> reeve.allocset.v1.Count
-	17, // 24: reeve.allocset.v1.Metrics.scores:type_name -> reeve.allocset.v1.Score
-	18, // 25: reeve.allocset.v1.Metrics.node_scores:type_name -> reeve.allocset.v1.NodeScore
-	17, // 26: reeve.allocset.v1.NodeScore.scores:type_name -> reeve.allocset.v1.Score
-	20, // 27: reeve.allocset.v1.TaskState.events:type_name -> reeve.allocset.v1.TaskEvent
-	21, // 28: reeve.allocset.v1.TaskEvent.details:type_name -> reeve.allocset.v1.Detail
-	29, // [29:29] is the sub-list for method output_type
-	29, // [29:29] is the sub-list for method input_type
-	29, // [29:29] is the sub-list for extension type_name
-	29, // [29:29] is the sub-list for extension extendee
-	0,  // [0:29] is the sub-list for field type_name
+	7,  // 11: reeve.allocset.v1.Allocation.crashes:type_name -> reeve.allocset.v1.Crashes
+	6,  // 12: reeve.allocset.v1.Serving.services:type_name -> reeve.allocset.v1.Registration
+	5,  // 13: reeve.allocset.v1.Serving.failing:type_name -> reeve.allocset.v1.CheckFailure
+	4,  // 14: reeve.allocset.v1.Serving.warm:type_name -> reeve.allocset.v1.WarmProgress
+	22, // 15: reeve.allocset.v1.Registration.meta:type_name -> reeve.allocset.v1.Detail
+	9,  // 16: reeve.allocset.v1.Launches.tasks:type_name -> reeve.allocset.v1.Launch
+	22, // 17: reeve.allocset.v1.Launch.env:type_name -> reeve.allocset.v1.Detail
+	20, // 18: reeve.allocset.v1.TaskSet.tasks:type_name -> reeve.allocset.v1.TaskState
+	15, // 19: reeve.allocset.v1.Shape.tasks:type_name -> reeve.allocset.v1.ShapeTask
+	17, // 20: reeve.allocset.v1.Metrics.nodes_available:type_name -> reeve.allocset.v1.Count
+	17, // 21: reeve.allocset.v1.Metrics.class_filtered:type_name -> reeve.allocset.v1.Count
+	17, // 22: reeve.allocset.v1.Metrics.constraint_filtered:type_name -> reeve.allocset.v1.Count
+	17, // 23: reeve.allocset.v1.Metrics.class_exhausted:type_name -> reeve.allocset.v1.Count
+	17, // 24: reeve.allocset.v1.Metrics.dimension_exhausted:type_name -> reeve.allocset.v1.Count
+	18, // 25: reeve.allocset.v1.Metrics.scores:type_name -> reeve.allocset.v1.Score
+	19, // 26: reeve.allocset.v1.Metrics.node_scores:type_name -> reeve.allocset.v1.NodeScore
+	18, // 27: reeve.allocset.v1.NodeScore.scores:type_name -> reeve.allocset.v1.Score
+	21, // 28: reeve.allocset.v1.TaskState.events:type_name -> reeve.allocset.v1.TaskEvent
+	22, // 29: reeve.allocset.v1.TaskEvent.details:type_name -> reeve.allocset.v1.Detail
+	30, // [30:30] is the sub-list for method output_type
+	30, // [30:30] is the sub-list for method input_type
+	30, // [30:30] is the sub-list for extension type_name
+	30, // [30:30] is the sub-list for extension extendee
+	0,  // [0:30] is the sub-list for field type_name
 }
 
 func init() { file_allocset_proto_init() }
@@ -2485,15 +2578,15 @@ func file_allocset_proto_init() {
 	if File_allocset_proto != nil {
 		return
 	}
-	file_allocset_proto_msgTypes[9].OneofWrappers = []any{}
-	file_allocset_proto_msgTypes[11].OneofWrappers = []any{}
+	file_allocset_proto_msgTypes[10].OneofWrappers = []any{}
+	file_allocset_proto_msgTypes[12].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_allocset_proto_rawDesc), len(file_allocset_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   22,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

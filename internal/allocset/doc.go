@@ -13,4 +13,4 @@
 //	go generate ./internal/allocset
 package allocset
 
-//go:generate ./generate.sh
+//go:generate ../../tools/protobuf.sh allocset allocset.proto

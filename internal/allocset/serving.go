@@ -22,6 +22,9 @@ func (e *Encoder) addServing(w *Allocation, a *api.Allocation) {
 				})
 			}
 		}
+		if p := s.Warm; p != nil {
+			w.Serving.Warm = &WarmProgress{Total: int64(p.Total), Sent: int64(p.Sent), Failed: int64(p.Failed), Failure: p.Failure, Done: p.Done}
+		}
 	}
 	if c := a.Crashes; c != nil {
 		w.Crashes = &Crashes{
@@ -62,6 +65,9 @@ func (d *decoder) serving(w *Serving, own string) *api.Serving {
 			Kind: api.TroubleKind(d.name(f.GetKind())), Service: d.name(f.GetService()), Check: d.name(f.GetCheck()), Task: d.name(f.GetTask()),
 			Answer: f.GetAnswer(), StatusCode: int(f.GetStatusCode()), ExitCode: int(f.GetExitCode()), Since: f.GetSince(),
 		})
+	}
+	if p := w.Warm; p != nil {
+		s.Warm = &api.WarmProgress{Total: int(p.Total), Sent: int(p.Sent), Failed: int(p.Failed), Failure: p.Failure, Done: p.Done}
 	}
 	return s
 }

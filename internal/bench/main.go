@@ -53,6 +53,7 @@ var measurements = []measurement{
 	{"catalog", catalogBenchmarks},
 	{"streams", streams},
 	{"instances", askingInstances},
+	{"lifecycle", lifecycleStacks},
 	{"c2m", replay},
 }
 

@@ -40,7 +40,35 @@ func Of(a *api.Allocation) *api.CatalogEntry {
 		e.Services = append(e.Services, &c)
 	}
 	e.Endpoints = endpoints(a)
+	e.StackAddress = stackAddress(a)
 	return e
+}
+
+// stackAddress returns the address of the port that callers of a stack use, or "" if the
+// allocation has none.
+func stackAddress(a *api.Allocation) string {
+	if a.Job == nil || a.Job.Stack == nil {
+		return ""
+	}
+	group, label, ok := a.Job.StackPort()
+	if !ok || group != a.Group {
+		return ""
+	}
+	address, _ := addressOf(a, a.PortMappings(), label)
+	return address
+}
+
+// exposureOf returns the exposure of a stack that a route serves, or nil.
+func exposureOf(job *api.Job, r *api.Route) *api.StackExposure {
+	if job.Stack == nil {
+		return nil
+	}
+	for _, e := range job.Stack.Expose {
+		if e != nil && e.Host == r.Host {
+			return e
+		}
+	}
+	return nil
 }
 
 // endpoints finds where each of the group's routes leads. A route whose port the
@@ -56,17 +84,24 @@ func endpoints(a *api.Allocation) []*api.Endpoint {
 	ports := a.PortMappings()
 	all := make([]*api.Endpoint, 0, len(g.Routes))
 	for _, r := range g.Routes {
-		i := slices.IndexFunc(ports, func(p api.PortMapping) bool { return p.Label == r.Port })
-		if i < 0 {
-			continue
+		if address, ok := addressOf(a, ports, r.Port); ok {
+			all = append(all, &api.Endpoint{Route: r, Address: address, Exposure: exposureOf(a.Job, r)})
 		}
-		host := ports[i].HostIP
-		if isNowhere(host) {
-			host = elsewhere(a, ports)
-		}
-		all = append(all, &api.Endpoint{Route: r, Address: net.JoinHostPort(host, strconv.Itoa(ports[i].Value))})
 	}
 	return all
+}
+
+// addressOf returns the address of a port of an allocation.
+func addressOf(a *api.Allocation, ports []api.PortMapping, label string) (address string, ok bool) {
+	i := slices.IndexFunc(ports, func(p api.PortMapping) bool { return p.Label == label })
+	if i < 0 {
+		return "", false
+	}
+	host := ports[i].HostIP
+	if isNowhere(host) {
+		host = elsewhere(a, ports)
+	}
+	return net.JoinHostPort(host, strconv.Itoa(ports[i].Value)), true
 }
 
 // isNowhere reports whether an address says only "on every address here".
@@ -97,7 +132,7 @@ func IsSame(a, b *api.CatalogEntry) bool {
 		return a == b
 	}
 	return a.AllocID == b.AllocID && a.Namespace == b.Namespace && a.JobID == b.JobID && a.Group == b.Group &&
-		a.Instance == b.Instance && a.NodeID == b.NodeID && a.NodeName == b.NodeName && a.Zone == b.Zone &&
+		a.Instance == b.Instance && a.NodeID == b.NodeID && a.NodeName == b.NodeName && a.Zone == b.Zone && a.StackAddress == b.StackAddress &&
 		slices.EqualFunc(a.Services, b.Services, IsSameService) && slices.EqualFunc(a.Endpoints, b.Endpoints, isSameEndpoint)
 }
 
@@ -110,7 +145,11 @@ func IsSameService(a, b *api.ServiceRegistration) bool {
 }
 
 func isSameEndpoint(a, b *api.Endpoint) bool {
-	return a.Address == b.Address && (a.Route == b.Route || isSameRoute(a.Route, b.Route))
+	return a.Address == b.Address && (a.Route == b.Route || isSameRoute(a.Route, b.Route)) && isSameExposure(a.Exposure, b.Exposure)
+}
+
+func isSameExposure(a, b *api.StackExposure) bool {
+	return a == b || a != nil && b != nil && *a == *b
 }
 
 func isSameRoute(a, b *api.Route) bool {

@@ -114,3 +114,35 @@ func TestChooseMovesFewKeys(t *testing.T) {
 		t.Errorf("99 of 10 are %d", n)
 	}
 }
+
+func TestAStacksEntryHasTheAddressOfItsCallersPort(t *testing.T) {
+	a := routed(&api.Route{Port: "default", Host: "shop.test"}, &api.Route{Port: "default", Host: "other.test"})
+	exposure := &api.StackExposure{Host: "shop.test"}
+	a.Job.Stack = &api.StackSpec{Expose: []*api.StackExposure{nil, exposure}}
+	a.Job.Groups[0].Networks = []*api.Network{{DynamicPorts: []api.Port{{Label: "default"}, {Label: "admin"}}}}
+	a.AllocatedResources = &api.AllocatedResources{}
+	a.AllocatedResources.Shared.Ports = []api.PortMapping{{Label: "admin", Value: 81, HostIP: "10.0.0.7"}, {Label: "default", Value: 80, HostIP: "10.0.0.7"}}
+	e := catalogentry.Of(a)
+	if e.StackAddress != "10.0.0.7:80" {
+		t.Errorf("callers of the stack use %q, want the port with the label default", e.StackAddress)
+	}
+	if e.Endpoints[0].Exposure != exposure || e.Endpoints[1].Exposure != nil {
+		t.Errorf("exposures of the endpoints: %v and %v, want that of shop.test alone", e.Endpoints[0].Exposure, e.Endpoints[1].Exposure)
+	}
+	same, other := catalogentry.Of(a), catalogentry.Of(a)
+	same.Endpoints[0].Exposure = &api.StackExposure{Host: "shop.test"}
+	other.Endpoints[0].Exposure = nil
+	if !catalogentry.IsSame(e, same) || catalogentry.IsSame(e, other) {
+		t.Error("an equal exposure is a difference, or a missing one is none")
+	}
+	other = catalogentry.Of(a)
+	other.StackAddress = "10.0.0.7:81"
+	if catalogentry.IsSame(e, other) {
+		t.Error("another address of the stack is no difference")
+	}
+	a.Job.Groups = append(a.Job.Groups, &api.Group{Name: "db", Networks: []*api.Network{{DynamicPorts: []api.Port{{Label: "pg"}}}}})
+	a.Group = "db"
+	if e := catalogentry.Of(a); e.StackAddress != "" {
+		t.Errorf("a group without the port of callers has their address %q", e.StackAddress)
+	}
+}

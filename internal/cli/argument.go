@@ -89,6 +89,8 @@ func init() {
 		"INSTANCE":   {complete: instanceNames, missing: missingInstance},
 		"NAMESPACE":  {complete: idsOf(api.SearchNamespaces)},
 		"POOL":       {complete: idsOf(api.SearchNodePools)},
+		"STACK":      {complete: stackNames},
+		"UNIT":       {complete: unitNames},
 		"POLICY":     {resolve: (*call).policyArgument},
 	}
 }
@@ -119,8 +121,11 @@ func (r *call) resolveArguments(list []argument) error {
 
 func (r *call) jobArgument(text string) (string, error) {
 	resolve := r.resolveJob
-	if r.removed {
+	switch {
+	case r.removed:
 		resolve = r.resolvePlans
+	case r.units:
+		resolve = r.resolveStarter
 	}
 	id, cl, err := resolve(r.ctx, r.cl, text)
 	r.cl = cl

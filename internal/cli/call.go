@@ -31,6 +31,7 @@ type call struct {
 	wide    bool // -verbose
 	yes     bool // -yes
 	removed bool // see command
+	units   bool // see command
 }
 
 // arg returns the i-th argument, or "" if it is absent.

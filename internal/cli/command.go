@@ -34,6 +34,7 @@ type command struct {
 	passArgs bool       // everything after the first argument belongs to another program
 	offline  bool       // the command needs no client
 	removed  bool       // JOB may name a removed job whose plan uninstall still exists
+	units    bool       // JOB may name a unit: UNIT or UNIT@VERSION
 
 	// check rejects flags and arguments before anything is sent.
 	check func(*call) error
@@ -66,7 +67,7 @@ func (c *cli) build(d *command) *cobra.Command {
 		c.buildNoun(cmd, d)
 		return cmd
 	}
-	r := &call{cli: c, flags: cmd.Flags(), removed: d.removed}
+	r := &call{cli: c, flags: cmd.Flags(), removed: d.removed, units: d.units}
 	d.addFlags(r)
 	cmd.ValidArgsFunction = d.complete
 	if d.complete == nil {

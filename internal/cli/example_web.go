@@ -8,9 +8,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -28,7 +30,7 @@ func exampleWebCommand(c *cli) *command {
 returns 200 after the start. The server listens on the port labelled "http" of
 its allocation, prints VERSION from its environment and the content of
 GREETING_FILE, logs one line per request, and ends gracefully on SIGINT and
-SIGTERM.`,
+SIGTERM. ERRORS is the percentage of requests to / that it answers with 500.`,
 		hidden: true,
 		flags: func(f *pflag.FlagSet) {
 			f.StringVar(&listen, "listen", "", "listen on `HOST:PORT` instead of the allocation's port")
@@ -71,8 +73,13 @@ func (c *cli) serveExample(ctx context.Context, listen string, startDelay time.D
 // time on.
 func (c *cli) exampleHandler(healthyFrom time.Time) http.Handler {
 	mux := http.NewServeMux()
+	errorRate, _ := strconv.Atoi(c.Getenv("ERRORS"))
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(c.Stdout, "%s %s from %s\n", r.Method, r.URL.Path, r.RemoteAddr)
+		if rand.IntN(100) < errorRate {
+			http.Error(w, "an error, as ERRORS says", http.StatusInternalServerError)
+			return
+		}
 		fmt.Fprintf(w, "Hello from %s, instance %s, version %s\n", cmp.Or(c.Getenv("NOMAD_JOB_NAME"), "example-web"),
 			cmp.Or(c.Getenv("NOMAD_ALLOC_INDEX"), "0"), cmp.Or(c.Getenv("VERSION"), "1"))
 		if greeting, err := os.ReadFile(c.Getenv("GREETING_FILE")); err == nil {

@@ -29,6 +29,9 @@ func jobDispatchCommand(c *cli) *command {
 content of the file PAYLOAD ("-" is stdin). The id of the new job consists of
 JOB, "/dispatch-", the time and some random digits.
 
+JOB is also UNIT or UNIT@VERSION of a parameterized unit: its target starts the
+job.
+
 The parameterized block specifies the allowed and required meta and payload.
 Tasks find meta in their environment as REEVE_META_KEY and NOMAD_META_KEY, and
 the payload in the file of their dispatch_payload block.`,
@@ -55,6 +58,7 @@ generate-orders | reeve job dispatch -detach import -`,
 			return err
 		},
 		follow: true,
+		units:  true,
 		run: func(r *call) error {
 			request.JobID = r.args[0]
 			resp, err := r.cl.Jobs().Dispatch(r.ctx, &request)

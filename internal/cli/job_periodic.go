@@ -18,14 +18,15 @@ child jobs. "reeve job status JOB" shows the next start.`,
 }
 
 func jobPeriodicForceCommand(c *cli) *command {
-
 	return &command{
 		use:   "force JOB",
 		short: "Start a periodic job now",
 		long: `Start a child of a periodic job now, regardless of its schedule and of
-prohibit_overlap. The schedule does not change.`,
+prohibit_overlap. The schedule does not change. JOB is also UNIT or UNIT@VERSION
+of a periodic unit: its newest stack starts the child.`,
 		example:   `reeve job periodic force backup`,
 		follow:    true,
+		units:     true,
 		exitCodes: jobRunExitCodes,
 		run: func(r *call) error {
 			id := r.args[0]

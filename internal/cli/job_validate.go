@@ -29,6 +29,9 @@ column. If a server is reachable, it also validates the job.`,
 		offline: true,
 		run: func(r *call) error {
 			in, err := file.load(c, r.args[0])
+			if cl, failed := c.connect(); err != nil && in != nil && failed == nil {
+				return refuseFiles(r.ctx, cl, []*loaded{in}, []error{err})
+			}
 			if err != nil {
 				return err
 			}

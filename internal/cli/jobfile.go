@@ -41,7 +41,8 @@ type loaded struct {
 // explain adds positions in the file to an error about its job.
 func (l *loaded) explain(err error) error { return l.places.Explain(err) }
 
-// load reads the file at path, or stdin for "-".
+// load reads the file at path, or stdin for "-". With an error about the content of a file, it returns the
+// job as far as it could be read, or nothing.
 func (f *jobFile) load(c *cli, path string) (*loaded, error) {
 	vars, err := f.variables()
 	if err != nil {
@@ -54,7 +55,7 @@ func (f *jobFile) load(c *cli, path string) (*loaded, error) {
 	job, places, err := jobspec.ParseWithPlaces(src, jobspec.Options{
 		Vars: vars, VarFiles: f.varFiles, Env: os.Environ(), Strict: f.strict, AllowFS: true, BaseDir: baseDir(path),
 	})
-	if err != nil {
+	if job == nil {
 		return nil, err
 	}
 	if ns := c.flags.namespace; ns != "" && ns != "*" {
@@ -62,7 +63,7 @@ func (f *jobFile) load(c *cli, path string) (*loaded, error) {
 	} else if job.Namespace == "" {
 		job.Namespace = c.namespace()
 	}
-	return &loaded{job: job, submission: submissionOf(src, vars), places: places}, nil
+	return &loaded{job: job, submission: submissionOf(src, vars), places: places}, err
 }
 
 func (f *jobFile) read(c *cli, path string) (jobspec.Source, error) {

@@ -15,7 +15,8 @@ func planCommand(c *cli) *command {
 		long: `A plan is the tree of work for a job: phases contain steps, and a step is the
 work on some tasks of one instance. Every job has the plan deploy. The plans
 recovery, decommission, uninstall, restart and drain exist while they have work.
-Jobs can declare custom plans, which operators start.
+Jobs can declare custom plans, which operators start. Stacks also have the plans
+warming and shift. JOB can be the name of a stack or unit, or UNIT@VERSION.
 
 "reeve plan show -watch JOB PLAN" follows a plan. To preview the registration of
 a job file, use "reeve job plan FILE".`,

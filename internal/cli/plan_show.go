@@ -38,10 +38,12 @@ removal, by the job's full id.
 
 With -watch, show every change until the plan is complete or in error. On a
 terminal the command redraws the tree in place; otherwise it prints one line per
-change. Without PLAN, follow the first active plan.`,
+change. Without PLAN, follow the first active plan; for a stack, follow all
+plans until the stack has its traffic.`,
 		example: `reeve plan show web deploy
 reeve plan show -watch web
-reeve plan show -watch -timeout 10m web deploy`,
+reeve plan show -watch -timeout 10m web deploy
+reeve plan show -watch inventory@1.1`,
 		exitCodes: planShowExitCodes,
 		complete:  c.completePlans(nil),
 		format:    true,

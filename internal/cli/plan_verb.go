@@ -56,6 +56,7 @@ func (c *cli) planVerb(v planVerb) *command {
 		exitCodes: planVerbExitCodes,
 		complete:  c.completePlans(v.statuses()),
 		format:    true,
+		removed:   true,
 		flags: func(f *pflag.FlagSet) {
 			f.StringVar(&req.Reason, "reason", "", "record `TEXT` as the reason of the decision")
 			f.BoolVar(&follow, "watch", false, "follow the plan until it is complete")

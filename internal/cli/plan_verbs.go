@@ -22,11 +22,12 @@ started again with other parameters.`,
 func planStopCommand(c *cli) *command {
 	return c.planVerb(planVerb{
 		verb:  api.VerbStop,
-		short: "Stop a custom plan and its tasks",
+		short: "Stop a custom plan and its tasks, or reverse a shift",
 		long: `End the run of a custom plan: stop its tasks, and start no further steps. "reeve
-plan start" starts the plan from the beginning.`,
-		example: "reeve plan stop web backup",
-		careful: "Stop %s and its tasks?",
+plan start" starts the plan from the beginning. For the plan shift of a stack:
+return the traffic to the stack that had it before.`,
+		example: "reeve plan stop web backup\nreeve plan stop -reason 'too many errors' inventory@1.1 shift",
+		careful: "Stop %s and its work?",
 	})
 }
 
@@ -37,7 +38,7 @@ func planContinueCommand(c *cli) *command {
 		short:   "Continue an interrupted plan, phase or step",
 		long: `Continue an interrupted plan, phase or step. In a phase with a canary strategy,
 name the phase: the first "continue" releases one step, the second one all other
-steps.`,
+steps. A plan shift also continues past a step "wait".`,
 		example: "reeve plan continue web deploy web -reason 'looks good'",
 		parts:   true,
 	})
@@ -49,7 +50,8 @@ func planInterruptCommand(c *cli) *command {
 		aliases: []string{"pause"},
 		short:   "Interrupt a plan, phase or step",
 		long: `Interrupt a plan, phase or step: started steps complete, and no further steps
-start until "reeve plan continue".`,
+start until "reeve plan continue". An interrupted plan shift keeps the share of
+traffic, and an interrupted plan uninstall of a stack holds the stack.`,
 		example: "reeve plan interrupt web deploy -reason 'lunch'\nreeve plan interrupt web deploy web",
 		parts:   true,
 	})
@@ -75,7 +77,11 @@ func planForceCompleteCommand(c *cli) *command {
 		short:   "Mark a plan, phase or step as complete",
 		long: `Mark a step, or all steps of a phase or plan, as complete in their current
 state, if they cannot complete otherwise. Running tasks continue to run, and the
-plan does not start pending steps. The tree shows the operator and the reason.`,
+plan does not start pending steps. The tree shows the operator and the reason.
+
+A completed step of a plan shift has moved its share of the traffic, and a
+completed plan shift all traffic. The phase grace of a stack's plan uninstall
+ends immediately.`,
 		example: "reeve plan force-complete -reason 'the node was removed' web uninstall kill 'kill-web-2'",
 		parts:   true,
 		careful: "Mark %s as complete, regardless of its state?",

@@ -49,17 +49,20 @@ type planAnswer struct {
 // watchPlan follows a plan until it ends; without a name, the first active plan of the
 // job.
 func (c *cli) watchPlan(ctx context.Context, cl *client.Client, job, name string, timeout time.Duration) error {
+	if timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, timeout, errNotInTime)
+		defer cancel()
+	}
 	if name == "" {
 		list, _, err := cl.Plans().OfJob(ctx, job, nil)
 		if err != nil {
 			return err
 		}
+		if isOnItsWay(list) {
+			return c.watchLife(ctx, cl, job)
+		}
 		name = firstUnderWay(list)
-	}
-	if timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, timeout, errNotInTime)
-		defer cancel()
 	}
 	return c.planWatch(cl, job, name).run(ctx)
 }
@@ -224,7 +227,7 @@ func (w *planWatch) gone(err error) error {
 	case api.PlanUninstall:
 		w.removed()
 		return nil
-	case api.PlanDecommission, api.PlanRecovery, api.PlanRestart, api.PlanDrain:
+	case api.PlanDecommission, api.PlanRecovery, api.PlanRestart, api.PlanDrain, api.PlanWarming:
 		fmt.Fprintf(w.c.Stdout, "Plan %s of job %q is complete.\n", w.last.Name, w.job)
 		return nil
 	}

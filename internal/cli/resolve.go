@@ -6,6 +6,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/reeve-run/reeve/api"
@@ -161,15 +162,46 @@ func exactFirst(ctx context.Context, cl *client.Client, id string, found []*api.
 	return nil, e
 }
 
-// resolvePlans is resolveJob for readers of plans: it also finds the plan uninstall of a
-// removed job, by the job's full id.
-func (c *cli) resolvePlans(ctx context.Context, cl *client.Client, prefix string) (string, *client.Client, error) {
-	id, in, err := c.resolveJob(ctx, cl, prefix)
-	if id == prefix {
-		return id, in, err
+// resolvePlans is resolveJob for plans: it also finds the plan uninstall of a removed job, by
+// the job's full id, and the stack of a unit's name, of UNIT@VERSION, or that is not registered yet.
+func (c *cli) resolvePlans(ctx context.Context, cl *client.Client, name string) (string, *client.Client, error) {
+	id, in, err := c.resolveJob(ctx, cl, name)
+	if err == nil && id == name {
+		return id, in, nil
 	}
-	if pl, _, failed := cl.Plans().Get(ctx, prefix, api.PlanUninstall, nil); failed == nil {
-		return prefix, cl.WithNamespace(pl.Namespace), nil
+	if stack := c.stackOfPlans(ctx, cl, name); stack != "" {
+		return stack, cl, nil
+	}
+	if pl, _, failed := cl.Plans().Get(ctx, name, api.PlanUninstall, nil); failed == nil {
+		return name, cl.WithNamespace(pl.Namespace), nil
 	}
 	return id, in, err
+}
+
+// stackOfPlans returns the name of the stack that a name means; "" if it means none. A unit's name means
+// its newest stack that is on its way, else the one that traffic shifts to, else the current target.
+func (c *cli) stackOfPlans(ctx context.Context, cl *client.Client, name string) string {
+	if name == "" || c.namespace() == "*" {
+		return ""
+	}
+	unit, _, err := cl.Units().Get(ctx, name, nil)
+	if err != nil || len(unit.Stacks) == 0 {
+		stack, _, err := cl.Stacks().Get(ctx, name, nil)
+		if err != nil {
+			return ""
+		}
+		return stack.Name
+	}
+	for _, wanted := range []func(*api.StackStatus) bool{
+		func(s *api.StackStatus) bool { return s.IsLive() && s.Status != api.StackReady },
+		func(s *api.StackStatus) bool {
+			return slices.ContainsFunc(unit.Shifts, func(shift *api.Shift) bool { return shift.To == s.Name })
+		},
+		func(s *api.StackStatus) bool { return s.Target },
+	} {
+		if i := slices.IndexFunc(unit.Stacks, wanted); i >= 0 {
+			return unit.Stacks[i].Name
+		}
+	}
+	return unit.Stacks[0].Name
 }

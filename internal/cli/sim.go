@@ -43,14 +43,15 @@ report lists instances that do not fit, with the reasons.
 "reeve sim -init" prints an example scenario. docs/sim.md describes the format.`,
 		example: `reeve sim examples/sim/zone-loss.yaml
 reeve sim -nodes fleet.yaml jobs/*.hcl
-reeve sim -scale 0.01 -json examples/sim/c2m.yaml`,
-		exitCodes: "0  all instances were placed\n1  the scenario failed; stderr has the reason\n2  instances wait for resources, or the time limit was reached",
+reeve sim -scale 0.01 -json examples/sim/c2m.yaml
+reeve sim examples/sim/stacks.yaml`,
+		exitCodes: "0  all instances were placed\n1  the scenario failed; stderr has the reason\n2  instances wait, the time limit was reached, or a stack with a caller became garbage",
 		flags: func(f *pflag.FlagSet) {
 			f.StringVar(&fleet, "nodes", "", "check whether the jobs fit on the nodes of the scenario `FILE`")
 			f.BoolVar(&init, "init", false, "print an example scenario")
 			f.BoolVar(&json, "json", false, "print the report as JSON; durations are in nanoseconds")
 			f.BoolVar(&quiet, "quiet", false, "do not report progress")
-			f.Float64Var(&scale, "scale", 1, "multiply the numbers of nodes and of job copies by `FACTOR`")
+			f.Float64Var(&scale, "scale", 1, "multiply the numbers of nodes, job copies and units by `FACTOR`")
 			f.StringVar(&keep, "data-dir", "", "keep the server's data in the empty directory `DIR`")
 			f.BoolVar(&foreign, "use-server", false, "use the server at -address: simulated nodes and jobs stay in its state")
 			f.BoolVar(&apart, "detached", false, "register nodes and send heartbeats only, to measure placement alone")
@@ -87,7 +88,7 @@ reeve sim -scale 0.01 -json examples/sim/c2m.yaml`,
 			if err := c.show(format{json: json}, report, func(p *term.Page) { view.SimReport(p, report, fleet != "") }); err != nil {
 				return err
 			}
-			if !report.Fits() {
+			if !report.Fits() || !report.IsProven() {
 				return exitWith(exitBlocked)
 			}
 			return nil

@@ -11,7 +11,8 @@ func stackCommand(*cli) *command {
 job of its own that never changes. Stacks of a unit run side by side, traffic
 shifts from one to the next, and a stack that nothing uses is removed.`,
 		verbs: []constructor{
-			stackDeployCommand, stackPlanCommand, stackListCommand, stackStatusCommand, stackWhyCommand,
+			stackDeployCommand, stackRedeployCommand, stackPlanCommand, stackRegisterCommand,
+			stackListCommand, stackStatusCommand, stackWhyCommand,
 			stackHoldCommand, stackUnholdCommand, stackExtendCommand, stackExpireCommand, stackRescueCommand, stackStopCommand,
 			stackShiftCommand, stackGraphCommand, stackSweepCommand, stackPoliciesCommand,
 		},

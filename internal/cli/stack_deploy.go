@@ -4,9 +4,7 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -17,18 +15,19 @@ import (
 
 const stackDeployExitCodes = `0    deployed, and all traffic is shifted (-until ready: ready; -detach: accepted)
 1    refused
-2    the stack failed, or its shift was reversed or waits for an operator
+2    the stack failed, or its shift was reversed
 130  ended by Ctrl-C; the deployment continues`
 
 func stackDeployCommand(c *cli) *command {
 	var (
 		file     jobFile
+		from     []string
 		redeploy bool
 		detach   bool
 		until    string
 	)
 	return &command{
-		use:   "deploy FILE...",
+		use:   "deploy [FILE...]",
 		short: "Deploy the versions of units that job files describe",
 		long: `Deploys each file's job as a new stack of its unit. The stack block of the job
 names the version. Several files are accepted or refused together, and deploy
@@ -38,34 +37,40 @@ To deploy the same version with the same content again is a success that names
 the stack. Another content of a version is refused; -redeploy makes a second
 stack.
 
-The command follows the stacks until all traffic is shifted. Ctrl-C ends only
-the command.`,
+-from deploys what an earlier stack was deployed from, with the same values of
+variables: another version as a fast way back, or a version of another
+namespace. Reeve keeps it until 90 days after the end of the stack.
+
+The command follows the stacks until all traffic is shifted, also while a
+deployment or shift waits for an operator. Ctrl-C ends only the command.`,
 		example: `reeve stack deploy -var version=1.1.0 inventory.hcl
 reeve stack deploy db.hcl inventory.hcl
-reeve stack deploy -until ready inventory.hcl`,
+reeve stack deploy -until ready inventory.hcl
+reeve stack deploy -from inventory@1.0.0
+reeve stack deploy -from dev:inventory@1.1.0 -namespace prod`,
 		exitCodes: stackDeployExitCodes,
 		format:    true,
 		complete:  completeJobFiles,
 		flags: func(f *pflag.FlagSet) {
 			file.addVariables(f)
+			addFrom(f, &from)
 			f.BoolVar(&redeploy, "redeploy", false, "deploy a version again that is deployed already")
-			f.BoolVar(&detach, "detach", false, "return as soon as the deployment is accepted")
-			f.StringVar(&until, "until", "shifted", "follow until the stack is `STATE`: ready or shifted")
+			addFollow(f, &detach, &until)
 		},
-		check: func(*call) error {
-			if until != "ready" && until != "shifted" {
-				return usagef("-until %q: use ready or shifted", until)
+		check: func(r *call) error {
+			if err := file.checkFrom(r.args, from); err != nil {
+				return err
 			}
-			return nil
+			return checkUntil(until)
 		},
 		run: func(r *call) error {
-			in, err := file.loadAll(c, r.args)
+			in, err := file.loadAll(r, r.args)
 			if err != nil {
 				return err
 			}
-			res, err := r.cl.Stacks().Deploy(r.ctx, &api.DeployStacksRequest{Jobs: jobsOf(in), Redeploy: redeploy, By: c.operator()})
+			res, err := r.cl.Stacks().Deploy(r.ctx, &api.DeployStacksRequest{Jobs: jobsOf(in), From: from, Redeploy: redeploy, By: c.operator()})
 			if err != nil {
-				return explainAll(in, err)
+				return explainAll(in, len(from) == 0, err)
 			}
 			c.warnStacks(res)
 			if detach {
@@ -79,29 +84,32 @@ reeve stack deploy -until ready inventory.hcl`,
 func stackPlanCommand(c *cli) *command {
 	var (
 		file     jobFile
+		from     []string
 		redeploy bool
 	)
 	return &command{
-		use:      "plan FILE...",
+		use:      "plan [FILE...]",
 		short:    "Check a deployment of stacks without starting it",
 		example:  `reeve stack plan -var version=1.1.0 inventory.hcl`,
 		format:   true,
 		complete: completeJobFiles,
 		flags: func(f *pflag.FlagSet) {
 			file.addVariables(f)
+			addFrom(f, &from)
 			f.BoolVar(&redeploy, "redeploy", false, "deploy a version again that is deployed already")
 		},
+		check: func(r *call) error { return file.checkFrom(r.args, from) },
 		run: func(r *call) error {
-			in, err := file.loadAll(c, r.args)
+			in, err := file.loadAll(r, r.args)
 			if err != nil {
 				return err
 			}
-			res, err := r.cl.Stacks().Plan(r.ctx, &api.DeployStacksRequest{Jobs: jobsOf(in), Redeploy: redeploy})
+			res, err := r.cl.Stacks().Plan(r.ctx, &api.DeployStacksRequest{Jobs: jobsOf(in), From: from, Redeploy: redeploy})
 			if err != nil {
-				return explainAll(in, err)
+				return explainAll(in, len(from) == 0, err)
 			}
 			c.warnStacks(res)
-			return r.show(res, func(p *term.Page) { view.StackPlan(p, res, r.args) })
+			return r.show(res, func(p *term.Page) { view.StackPlan(p, res, r.args, from) })
 		},
 	}
 }
@@ -113,50 +121,19 @@ func (f *jobFile) addVariables(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.varFiles, "var-file", nil, "`FILE` of NAME = VALUE lines; may be given several times")
 }
 
-func (f *jobFile) loadAll(c *cli, paths []string) ([]*loaded, error) {
-	var all []*loaded
-	var errs []error
-	for _, path := range paths {
-		in, err := f.load(c, path)
-		if err == nil && in.job.Stack == nil {
-			err = fmt.Errorf("%s: job %q has no stack block: add stack { version = \"1.0.0\" }, or run it with: reeve job run %s", path, in.job.ID, path)
-		}
-		all, errs = append(all, in), append(errs, err)
-	}
-	return all, errors.Join(errs...)
+func addFrom(flags *pflag.FlagSet, from *[]string) {
+	flags.StringArrayVar(from, "from", nil, "deploy again from the `SOURCE` UNIT@VERSION, NAMESPACE:UNIT@VERSION or a stack's name; may be given several times")
 }
 
-func jobsOf(in []*loaded) (jobs []*api.Job) {
-	for _, l := range in {
-		jobs = append(jobs, l.job)
+// checkFrom returns an error unless there is something to deploy, and a use for every variable.
+func (f *jobFile) checkFrom(paths, from []string) error {
+	switch {
+	case len(paths)+len(from) == 0:
+		return usagef("name a FILE, or an earlier stack with -from UNIT@VERSION")
+	case len(paths) == 0 && len(f.vars)+len(f.varFiles) > 0:
+		return usagef("-var and -var-file set variables of files, and -from keeps the values of the earlier deployment; name a FILE instead of -from")
 	}
-	return jobs
-}
-
-// explainAll shows in the files what a server refused. The details about a job begin with
-// its unit if there are several.
-func explainAll(in []*loaded, err error) error {
-	var e *api.Error
-	if !errors.As(err, &e) || len(e.Detail) == 0 {
-		return err
-	}
-	var errs []error
-	for _, l := range in {
-		part := &api.Error{Code: e.Code, Message: e.Message}
-		for _, text := range e.Detail {
-			own, ok := strings.CutPrefix(text, fmt.Sprintf("unit %q, ", l.job.ID))
-			if ok || len(in) == 1 {
-				part.Detail = append(part.Detail, own)
-			}
-		}
-		if len(part.Detail) > 0 {
-			errs = append(errs, l.explain(part))
-		}
-	}
-	if len(errs) == 0 {
-		return err
-	}
-	return errors.Join(errs...)
+	return nil
 }
 
 func (c *cli) warnStacks(res *api.DeployStacksResponse) {

@@ -4,11 +4,17 @@
 package cli
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"sync"
+	"time"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/plantree"
 	"github.com/reeve-run/reeve/internal/cli/term"
 	"github.com/reeve-run/reeve/internal/cli/view"
 )
@@ -16,12 +22,14 @@ import (
 // exitStackFailed is the exit code of a deployment whose stack did not get its traffic.
 const exitStackFailed = 2
 
-// errStackFailed reports that a followed stack failed, with what the screen showed already.
-var errStackFailed = errors.New("the deployment did not succeed")
+// stackFailure returns a line of the error about a stack that is not ready, or did not get its traffic.
+func stackFailure(stack, what, why string) string {
+	return fmt.Sprintf("%s %s: %s; see its history: reeve stack why %s", stack, what, cmp.Or(why, "no reason is known"), stack)
+}
 
 // followStacks follows new stacks until they are ready, or until their traffic is shifted.
 func (r *call) followStacks(res *api.DeployStacksResponse, untilReady bool) error {
-	failed := false
+	var failures []string
 	for i, s := range res.Stacks {
 		if res.Existing[i] {
 			fmt.Fprintf(r.Stderr, "Version %s of %s is deployed already, as %s.\n", s.Version, s.Unit, s.Name)
@@ -33,7 +41,7 @@ func (r *call) followStacks(res *api.DeployStacksResponse, untilReady bool) erro
 		}
 		res.Stacks[i] = last
 		if last.Status != api.StackReady {
-			failed = true
+			failures = append(failures, stackFailure(s.Name, "is "+last.Status, last.StatusReason))
 			continue
 		}
 		if !untilReady && last.ShiftID != "" {
@@ -41,7 +49,9 @@ func (r *call) followStacks(res *api.DeployStacksResponse, untilReady bool) erro
 			if err != nil {
 				return r.stackInterrupted(err)
 			}
-			failed = failed || shift.Status != api.ShiftComplete
+			if shift.Status != api.ShiftComplete {
+				failures = append(failures, stackFailure(s.Name, "did not get its traffic", cmp.Or(shift.Reason, "its shift is "+shift.Status)))
+			}
 		}
 		if res.Stacks[i], _, err = cl.Stacks().Get(r.ctx, s.Name, nil); err != nil {
 			return r.stackInterrupted(err)
@@ -50,8 +60,8 @@ func (r *call) followStacks(res *api.DeployStacksResponse, untilReady bool) erro
 	if err := r.show(res, func(p *term.Page) { view.Deployed(p, res) }); err != nil {
 		return err
 	}
-	if failed {
-		return &exit{code: exitStackFailed, err: errStackFailed}
+	if len(failures) > 0 {
+		return &exit{code: exitStackFailed, err: errors.New(strings.Join(failures, "\n"))}
 	}
 	return nil
 }
@@ -64,34 +74,98 @@ func (r *call) stackInterrupted(err error) error {
 	return err
 }
 
-// followStack prints the changes of a stack until it is ready or has failed.
+// warmUpShown is the time between two looks at a warm-up.
+const warmUpShown = 2 * time.Second
+
+// followStack prints the changes of a stack until it is ready or has failed, the troubles of its instances,
+// and the operators' decisions that it waits for.
 func (r *call) followStack(cl *client.Client, s *api.StackStatus) (*api.StackStatus, error) {
-	var index uint64
-	shown := ""
+	out := term.NewLive(r.Stderr)
+	troubles := r.teller(cl, s.Name, out)
+	ctx, cancel := context.WithCancel(r.ctx)
+	var telling sync.WaitGroup
+	stop := sync.OnceFunc(func() { cancel(); telling.Wait() })
+	defer stop()
+	begin := sync.OnceFunc(func() { telling.Go(func() { troubles.follow(ctx, cl) }) })
+	var index, stackIndex uint64
+	shown, waits := "", ""
 	for {
-		stack, meta, err := cl.Stacks().Get(r.ctx, s.Name, &client.QueryOptions{Index: index})
+		q := &client.QueryOptions{Index: index}
+		if s.Spec != nil && s.Spec.Warm != nil {
+			q.Wait = warmUpShown // the progress of a warm-up changes no plan
+		}
+		plans, meta, err := cl.Plans().OfJob(r.ctx, s.Name, q)
+		wait := &client.QueryOptions{}
+		switch {
+		case err == nil:
+			index = meta.Index
+		case api.CodeOf(err) == api.CodeNotFound:
+			wait.Index = stackIndex // a stack without plans
+		default:
+			return nil, err
+		}
+		stack, meta, err := cl.Stacks().Get(r.ctx, s.Name, wait)
 		if err != nil {
 			return nil, err
 		}
-		index = meta.Index
+		stackIndex = meta.Index
 		if line := view.StackLine(stack); line != shown {
-			fmt.Fprintln(r.Stderr, line)
+			out.Say("%s", line)
 			shown = line
 		}
 		switch stack.Status {
-		case api.StackPending, api.StackDeploying, api.StackWarming:
+		case api.StackPending:
+		case api.StackDeploying, api.StackWarming:
+			begin() // its job exists now
 		default:
+			stop()
+			if stack.Status == api.StackFailed {
+				list, _, _ := cl.Jobs().Troubles(r.ctx, s.Name, nil)
+				troubles.sumUp(r.ctx, list)
+			}
 			return stack, nil
+		}
+		if line := r.deployWaits(cl, s.Name, plans); line != waits {
+			waits = tellWait(out, line)
 		}
 	}
 }
 
-// followShift prints the progress of a shift until it ends or waits for an operator.
+// deployWaits returns the reason why the plan deploy waits for an operator, with commands; "" if it
+// does not wait.
+func (r *call) deployWaits(cl *client.Client, stack string, plans []*api.Plan) string {
+	for _, pl := range plans {
+		if pl.Name != api.PlanDeploy || pl.Status != api.PlanWaiting {
+			continue
+		}
+		if tree, _, err := cl.Plans().Get(r.ctx, stack, pl.Name, nil); err == nil {
+			pl = tree
+		}
+		if why := waitsFor(pl); why != "" {
+			return strings.Join(append([]string{why}, plantree.Next(pl)...), "\n  ")
+		}
+	}
+	return ""
+}
+
+// tellWait prints the reason of a wait, if any, and returns it.
+func tellWait(out *term.Live, line string) string {
+	if line != "" {
+		out.Say("Waiting: %s", line)
+	}
+	return line
+}
+
+// figuresEvery is the time after which the figures of a shift that stands still are read again.
+const figuresEvery = 5 * time.Second
+
+// followShift prints the progress of a shift until it ends. While it waits for an operator, it
+// shows the commands that continue it.
 func (r *call) followShift(cl *client.Client, id string) (*api.Shift, error) {
 	var index uint64
-	shown := ""
+	shown, waits := "", ""
 	for {
-		shift, meta, err := cl.Shifts().Get(r.ctx, id, &client.QueryOptions{Index: index})
+		shift, meta, err := cl.Shifts().Get(r.ctx, id, &client.QueryOptions{Index: index, Wait: figuresEvery})
 		if err != nil {
 			return nil, err
 		}
@@ -100,8 +174,15 @@ func (r *call) followShift(cl *client.Client, id string) (*api.Shift, error) {
 			fmt.Fprintln(r.Stderr, line)
 			shown = line
 		}
-		if !shift.IsActive() || shift.Status == api.ShiftPaused || shift.Status == api.ShiftWaiting {
+		line := ""
+		switch {
+		case !shift.IsActive():
 			return shift, nil
+		case shift.Status == api.ShiftPaused || shift.Status == api.ShiftWaiting:
+			line = strings.Join(append([]string{cmp.Or(shift.Reason, "an operator must continue the shift")}, view.ShiftCommands(shift)...), "\n  ")
+		}
+		if line != waits {
+			waits = tellWait(term.NewLive(r.Stderr), line)
 		}
 	}
 }

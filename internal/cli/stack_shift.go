@@ -31,7 +31,7 @@ reeve stack shift inventory set 25%
 reeve stack shift -now inventory reverse`,
 		exitCodes: `0    done; a shift that was followed is complete
 1    refused
-2    the followed shift was reversed, or waits for an operator
+2    the followed shift was reversed
 130  ended by Ctrl-C; the shift continues`,
 		format: true,
 		flags: func(f *pflag.FlagSet) {

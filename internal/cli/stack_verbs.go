@@ -48,7 +48,13 @@ func stackVerbCommand(c *cli, s stackVerbSpec) *command {
 			if err != nil {
 				return err
 			}
-			return r.show(res, func(p *term.Page) { p.Line("%s", view.StackLine(res.Stack)); view.StackNext(p, res.Stack) })
+			return r.show(res, func(p *term.Page) {
+				p.Line("%s", view.StackLine(res.Stack))
+				for _, w := range res.Warnings {
+					p.Line("Warning: %s", w)
+				}
+				view.StackNext(p, res.Stack)
+			})
 		},
 	}
 }

@@ -69,6 +69,9 @@ const suggestJobs = 1000
 
 // noSuchJob returns the error about an unknown job id, with a suggestion.
 func noSuchJob(ctx context.Context, cl *client.Client, id string) error {
+	if s, _, err := cl.Stacks().Get(ctx, id, nil); err == nil && s.IsExternal() {
+		return api.Errorf(api.CodeNotFound, "stack %s has no job: it runs outside of Reeve, at %s; see it with: reeve stack status %s", s.Name, s.Address, s.Name)
+	}
 	message := "no job has an id with the prefix \"" + id + "\""
 	jobs, _, err := cl.Jobs().List(ctx, &client.QueryOptions{PerPage: suggestJobs})
 	if err != nil {

@@ -35,6 +35,10 @@ func (s *Server) answer(m *dns.Msg, q dns.Question, labels []string, size int) {
 		s.answerApex(m, q)
 	case f.self:
 		s.answerSelf(m, q)
+	case f.parts != nil && q.Qtype == dns.TypeSRV:
+		s.answerSRV(m, q, weigh(f.parts), recordLimit(size))
+	case f.parts != nil && !f.srv && (q.Qtype == dns.TypeA || q.Qtype == dns.TypeAAAA):
+		s.answerAddresses(m, q, drawPart(f.parts), recordLimit(size))
 	case q.Qtype == dns.TypeSRV:
 		s.answerSRV(m, q, f.offers, recordLimit(size))
 	case !f.srv && (q.Qtype == dns.TypeA || q.Qtype == dns.TypeAAAA):
@@ -42,6 +46,21 @@ func (s *Server) answer(m *dns.Msg, q dns.Question, labels []string, size int) {
 	}
 	if len(m.Answer) == 0 {
 		m.Ns = append(m.Ns, s.soa())
+	}
+	if f.stack {
+		neverCache(m)
+	}
+}
+
+// neverCache sets all TTLs to 0: each answer with addresses of stacks is a draw of its own.
+func neverCache(m *dns.Msg) {
+	for _, section := range [][]dns.RR{m.Answer, m.Ns, m.Extra} {
+		for _, rr := range section {
+			rr.Header().Ttl = 0
+			if soa, ok := rr.(*dns.SOA); ok {
+				soa.Minttl = 0
+			}
+		}
 	}
 }
 

@@ -14,7 +14,8 @@ import (
 func FuzzRespond(f *testing.F) {
 	s := &Server{zone: newZone(), zoneName: "reeve.", log: Config{}.logger(), forwarding: make(chan struct{}, 1)}
 	s.zone.update(shop())
-	for _, name := range []string{"web.default.svc.reeve.", `v1\.2.web.default.svc.reeve.`, "0.web.shop.default.inst.reeve.", "0a000001.addr.reeve.", "reeve.", ".", "_web._tcp.default.svc.reeve."} {
+	s.zone.update(inventory(0.3))
+	for _, name := range []string{"web.default.svc.reeve.", `v1\.2.web.default.svc.reeve.`, "0.web.shop.default.inst.reeve.", "0a000001.addr.reeve.", "reeve.", ".", "_web._tcp.default.svc.reeve.", "1-1.inventory.sandbox.dev.stack.reeve.", "_inventory._tcp.1.dev.stack.reeve.", "canary.inventory.dev.stack.reeve."} {
 		for _, kind := range []uint16{dns.TypeA, dns.TypeSRV, dns.TypeANY, dns.TypeSOA} {
 			m := new(dns.Msg)
 			m.SetQuestion(name, kind)

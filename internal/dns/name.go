@@ -17,8 +17,8 @@ const (
 	labelService  = "svc"
 	labelInstance = "inst"
 	labelAddress  = "addr"
-	labelSelf     = "dns"   // the server itself
-	labelStack    = "stack" // reserved for stacks
+	labelSelf     = "dns" // the server itself
+	labelStack    = "stack"
 )
 
 // found is the object that a name denotes.
@@ -28,6 +28,8 @@ type found struct {
 	self   bool // reports whether it is the server itself
 	offers []offer
 	srv    bool // reports whether only SRV records have the name
+	stack  bool // reports whether the name is below that of stacks
+	parts  []part
 }
 
 // find looks up a name below the zone. Labels are unescaped and in lower case.
@@ -46,8 +48,10 @@ func (z *zone) find(labels []string) found {
 		return findAddress(below)
 	case labelSelf:
 		return found{exists: len(below) == 0 || len(below) == 1 && below[0] == "ns", self: len(below) == 1}
+	case labelStack:
+		return z.findStack(below)
 	}
-	return found{} // also for labelStack, until stacks exist
+	return found{}
 }
 
 // findService parses [TAG.]SERVICE.NAMESPACE and _SERVICE._tcp.NAMESPACE. Namespaces, services

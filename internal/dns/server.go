@@ -152,7 +152,9 @@ func (s *Server) Run(ctx context.Context) error {
 		_ = s.config.Client.Catalog().StreamReporting(ctx, func(u *api.CatalogUpdate) error {
 			s.zone.update(u)
 			return nil
-		}, func(err error) { s.log.Debug("catalog stream broke; keeping the last known catalog", "error", err) })
+		}, func(err error) {
+			s.log.Debug("the catalog stream ended; the last known catalog stays in use", "error", err)
+		})
 	})
 	var err error
 	select {
@@ -170,13 +172,15 @@ func (s *Server) Run(ctx context.Context) error {
 	return err
 }
 
-func (s *Server) invalid(_ []byte, err error) { s.log.Debug("a packet is no question", "error", err) }
+func (s *Server) invalid(_ []byte, err error) {
+	s.log.Debug("ignored a packet that is not a query", "error", err)
+}
 
 // serve answers one question.
 func (s *Server) serve(ctx context.Context, w dns.ResponseWriter, r *dns.Msg) {
 	network := w.RemoteAddr().Network()
 	if err := w.WriteMsg(s.respond(ctx, r, network)); err != nil {
-		s.log.Debug("cannot answer a question", "from", w.RemoteAddr(), "error", err)
+		s.log.Debug("cannot answer a query", "from", w.RemoteAddr(), "error", err)
 	}
 }
 

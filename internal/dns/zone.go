@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/lifecycle"
 )
 
 // zone is what is known of the catalog, by name. Names are in lower case,
@@ -24,6 +25,7 @@ type zone struct {
 	instances  map[inNamespace][]offer // by INDEX.GROUP.JOB
 	namespaces map[string]int          // number of services by namespace
 	above      map[string]int          // names above instances, and how many are below
+	stacks     stacks
 }
 
 // inNamespace is a name within a namespace. Both are in lower case. The namespace is
@@ -50,6 +52,7 @@ func newZone() *zone {
 func (z *zone) clear() {
 	z.entries, z.services, z.instances = map[string]*api.CatalogEntry{}, map[inNamespace][]offer{}, map[inNamespace][]offer{}
 	z.namespaces, z.above = map[string]int{}, map[string]int{}
+	z.stacks = newStacks()
 }
 
 // update takes over a message of the catalog's stream.
@@ -67,6 +70,7 @@ func (z *zone) update(u *api.CatalogUpdate) {
 		z.remove(e.AllocID)
 		z.add(e)
 	}
+	z.stacks.directory.Apply(u)
 	z.index = u.Index
 }
 
@@ -84,6 +88,7 @@ func (z *zone) add(e *api.CatalogEntry) {
 	for above := range parents(name.name + "." + name.namespace) {
 		z.above[above]++
 	}
+	z.stacks.add(e)
 }
 
 func (z *zone) remove(alloc string) {
@@ -102,6 +107,7 @@ func (z *zone) remove(alloc string) {
 	for above := range parents(name.name + "." + name.namespace) {
 		countDown(z.above, above)
 	}
+	z.stacks.remove(e)
 }
 
 // without takes an allocation's offers out of a name's, and reports whether none
@@ -131,18 +137,11 @@ func countDown(counts map[string]int, name string) bool {
 }
 
 func serviceName(r *api.ServiceRegistration) inNamespace {
-	return inNamespace{strings.ToLower(r.ServiceName), namespaceName(r.Namespace)}
+	return inNamespace{strings.ToLower(r.ServiceName), lifecycle.NamespaceName(r.Namespace)}
 }
 
 func instanceName(e *api.CatalogEntry) inNamespace {
-	return inNamespace{strings.ToLower(strconv.Itoa(e.Instance) + "." + e.Group + "." + e.JobID), namespaceName(e.Namespace)}
-}
-
-// namespaceName returns the name of a namespace in DNS: the parent follows the child.
-func namespaceName(namespace string) string {
-	labels := strings.Split(strings.ToLower(namespace), "/")
-	slices.Reverse(labels)
-	return strings.Join(labels, ".")
+	return inNamespace{strings.ToLower(strconv.Itoa(e.Instance) + "." + e.Group + "." + e.JobID), lifecycle.NamespaceName(e.Namespace)}
 }
 
 // parents yields the names above a name.

@@ -64,7 +64,7 @@ func TestAFirstDeploymentStartsEverythingAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		out, code := (&shop{m}).try("job", "plan", file)
-		if code > 1 || strings.Contains(out, "at once") != (plan == "") || strings.Contains(out, hint) != (plan == "") {
+		if code > 1 || strings.Contains(out, "at the same time") != (plan == "") || strings.Contains(out, hint) != (plan == "") {
 			t.Errorf("job plan of groups with %q ends with %d and says\n%s", plan, code, out)
 		}
 	}

@@ -53,6 +53,12 @@ func (m *machine) hammer(clients int) *hammer {
 	if err != nil {
 		m.t.Fatal(err)
 	}
+	return hammerWith(m.t, clients, func(client *http.Client) error { return askOnce(client, s.HTTP) })
+}
+
+// hammerWith is clients that ask all the time.
+func hammerWith(t *testing.T, clients int, ask func(*http.Client) error) *hammer {
+	t.Helper()
 	h := &hammer{}
 	var ended atomic.Bool
 	var wg sync.WaitGroup
@@ -66,7 +72,7 @@ func (m *machine) hammer(clients int) *hammer {
 			// scheduler.
 			for ; !ended.Load(); h.sent.Add(1) {
 				wait.Pass(context.Background(), 4*time.Millisecond)
-				if err := askOnce(client, s.HTTP); err != nil {
+				if err := ask(client); err != nil {
 					h.lost.Add(1)
 					h.mu.Lock()
 					if h.first == "" {
@@ -81,7 +87,7 @@ func (m *machine) hammer(clients int) *hammer {
 		ended.Store(true)
 		wg.Wait()
 	})
-	m.t.Cleanup(h.stop)
+	t.Cleanup(h.stop)
 	return h
 }
 
@@ -89,21 +95,27 @@ func askOnce(client *http.Client, addr string) error { return askFor(client, add
 
 // askFor asks the router at an address for a host.
 func askFor(client *http.Client, addr, host string) error {
+	_, err := textFor(client, addr, host)
+	return err
+}
+
+// textFor asks the router at an address for a host, and returns the answer.
+func textFor(client *http.Client, addr, host string) (string, error) {
 	q, err := http.NewRequest(http.MethodGet, "http://"+addr+"/", nil)
 	if err != nil {
-		return err
+		return "", err
 	}
 	q.Host = host
 	resp, err := client.Do(q)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
 	if err == nil && resp.StatusCode != http.StatusOK {
 		err = fmt.Errorf("%s: %s", resp.Status, text)
 	}
-	return err
+	return string(text), err
 }
 
 func (m *machine) deployed(version string) {

@@ -11,7 +11,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// getSelf answers with what this process knows of itself.
+// getSelf answers with the configuration and statistics of this process.
 func getSelf(c *call) (*api.AgentSelf, error) {
 	enabled := func(part bool) map[string]any { return map[string]any{"Enabled": part} }
 	self := &api.AgentSelf{

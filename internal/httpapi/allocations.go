@@ -11,7 +11,7 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// allocationsByTime lists the oldest first, as do evaluations and deployments.
+// allocationsByTime lists allocations, the oldest first.
 var allocationsByTime = order[*api.Allocation]{
 	key:   func(a *api.Allocation) key { return key{index: a.CreateIndex, id: a.ID} },
 	dated: true,
@@ -23,7 +23,7 @@ func listAllocations(c *call, v *state.Snapshot) iter.Seq[*api.Allocation] {
 	return where(v.AllocationsPrefix(c.prefix), func(a *api.Allocation) bool { return c.inNamespace(a.Namespace) })
 }
 
-// showAllocation is the stub, with more or less in it as the caller asks.
+// showAllocation returns the stub, with the optional fields that the caller requests.
 func showAllocation(c *call, _ *state.Snapshot, a *api.Allocation) *api.AllocationListStub {
 	stub := a.Stub()
 	if resources, _ := c.flag("resources"); resources {

@@ -17,16 +17,16 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// An answer smaller than this is not worth compressing.
+// gzipFrom is the minimum size of compressed answers, in bytes.
 const gzipFrom = 4 << 10
 
-// writeTimeout is how long a slow reader may take for one answer, or one piece
-// of a stream.
+// writeTimeout bounds the time in which a client must receive an answer, or one part of a
+// stream.
 const writeTimeout = time.Minute
 
-// answerRead answers with what look returns, for a blocking query when its
-// index has passed the one the caller knows, or the wait is over. Waiting costs
-// nothing until one of the route's tables changes.
+// answerRead answers with the result of look. A blocking query waits until the index of
+// the result exceeds that of the caller, or until its wait ends. Waiting costs nothing
+// until one of the route's tables changes.
 func (c *call) answerRead(look func(*state.Snapshot) (any, uint64, error)) error {
 	store := c.Server.Store()
 	blocks := c.index > 0 && len(c.route.Tables) > 0
@@ -60,7 +60,7 @@ func (c *call) answerRead(look func(*state.Snapshot) (any, uint64, error)) error
 	}
 }
 
-// answerWrite answers with what a verb returned.
+// answerWrite answers with the result of a verb.
 func (c *call) answerWrite(answer any, index uint64) error {
 	if index == 0 && c.Server != nil {
 		index = c.Server.Store().Index()
@@ -94,7 +94,7 @@ var compressors = sync.Pool{New: func() any {
 	return z
 }}
 
-// keepBuffer is the largest buffer that is kept for reuse.
+// keepBuffer is the largest pooled buffer, in bytes.
 const keepBuffer = 1 << 20
 
 func (c *call) writeJSON(status int, answer any) error {
@@ -118,12 +118,12 @@ func (c *call) writeJSON(status int, answer any) error {
 	return nil
 }
 
-// writeBody sends an answer, compressed when it is large and the caller can
-// read that. A caller that does not take it loses the connection.
+// writeBody sends an answer, compressed if it is large and the caller accepts that. A
+// caller that does not receive it in time loses the connection.
 func (c *call) writeBody(status int, body []byte) {
 	h := c.w.Header()
-	// The last piece is sent after this returns, so the deadline stays; the
-	// connection's next request takes it off.
+	// The server sends the last part after this returns, so the deadline stays; the
+	// connection's next request removes it.
 	http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(writeTimeout))
 	if len(body) >= gzipFrom {
 		h["Vary"] = []string{"Accept-Encoding"}

@@ -24,11 +24,10 @@ const (
 	nodeBodyLimit    = 32 << 20 // a batch of allocations
 )
 
-// readTimeout is how long a caller may take to send a body.
+// readTimeout bounds the time in which a caller must send a body.
 const readTimeout = 30 * time.Second
 
-// readBody reads the request's JSON into v. Keys that nothing is known of are
-// kept as warnings.
+// readBody reads the request's JSON into v, and records unknown keys as warnings.
 func (c *call) readBody(v any) error {
 	if c.route.BodyLimit == 0 {
 		return nil
@@ -62,7 +61,7 @@ func (c *call) readBody(v any) error {
 	return err
 }
 
-// unknownKeys refuses a body's keys, with those that it may have.
+// unknownKeys returns an error about unknown keys of a body, which lists the known ones.
 func unknownKeys(warnings []string, in reflect.Type) error {
 	var known []string
 	for _, f := range reflect.VisibleFields(in) {
@@ -80,7 +79,7 @@ func unknownKeys(warnings []string, in reflect.Type) error {
 	return e
 }
 
-// bareKey is what spellings of a key have in common.
+// bareKey normalizes the spelling of a key.
 func bareKey(k string) string {
 	return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(k))
 }

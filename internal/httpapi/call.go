@@ -22,10 +22,10 @@ const (
 	maxWait     = 10 * time.Minute
 )
 
-// allNamespaces as a namespace lists the objects of all.
+// allNamespaces stands for all namespaces in a list request.
 const allNamespaces = "*"
 
-// call is one request being answered.
+// call is a request and its answer.
 type call struct {
 	*Handler
 	w     http.ResponseWriter
@@ -82,14 +82,14 @@ func (c *call) parseBlocking(q url.Values) (err error) {
 	}
 	c.wait = min(c.wait, maxWait)
 	if c.wait > 0 {
-		// Many clients that began together do not come back together.
+		// Jitter: clients that began together do not return together.
 		c.wait += rand.N(c.wait/16 + 1)
 	}
 	return nil
 }
 
-// told is the position up to which the reader of a stream was told before; without
-// a timeline if it does not say.
+// told returns the position up to which the client of a stream has read; without a
+// timeline if the request contains none.
 func (c *call) told() api.Position {
 	return api.Position{Timeline: c.query.Get("timeline"), Index: c.index}
 }
@@ -134,7 +134,7 @@ func (c *call) parseList(q url.Values) (err error) {
 	return nil
 }
 
-// flag reads a boolean parameter; naming it without a value is true.
+// flag reads a boolean parameter; a name without a value is true.
 func (c *call) flag(name string) (bool, error) {
 	values, ok := c.query[name]
 	if !ok || len(values) == 0 {
@@ -150,7 +150,7 @@ func (c *call) flag(name string) (bool, error) {
 	return v, nil
 }
 
-// number reads a whole-number parameter; absent is 0.
+// number reads an integer parameter; 0 if it is absent.
 func (c *call) number(name string) (uint64, error) {
 	s := c.query.Get(name)
 	if s == "" {
@@ -173,15 +173,15 @@ func (c *call) cas() (*uint64, error) {
 	return &index, err
 }
 
-// id is the {id} of the path.
+// id returns the {id} of the path.
 func (c *call) id() string { return c.r.PathValue("id") }
 
-// inNamespace reports whether an object is among those asked for.
+// inNamespace reports whether the request includes the namespace of an object.
 func (c *call) inNamespace(namespace string) bool {
 	return c.namespace == allNamespaces || c.namespace == namespace
 }
 
-// warned joins what was odd about the request's body with a verb's warnings.
+// warned joins the warnings about the request's body with those of a verb.
 func (c *call) warned(warnings string) string {
 	all := c.warnings
 	if warnings != "" {
@@ -190,7 +190,7 @@ func (c *call) warned(warnings string) string {
 	return strings.Join(all, "\n")
 }
 
-// jobName says a job for a message.
+// jobName names a job in a message.
 func (c *call) jobName(id string) string {
 	if c.namespace == api.DefaultNamespace {
 		return fmt.Sprintf("%q", id)

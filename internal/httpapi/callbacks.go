@@ -23,7 +23,7 @@ func listCallbacks(c *call, v *state.Snapshot) iter.Seq[*api.Callback] {
 	}))
 }
 
-// shown leaves out what only the receivers may know, also to filters.
+// shown removes the secrets of the receivers, also before filters see them.
 func shown(all iter.Seq[*api.Callback]) iter.Seq[*api.Callback] {
 	return func(yield func(*api.Callback) bool) {
 		for is := range all {

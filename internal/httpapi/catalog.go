@@ -36,8 +36,8 @@ func listCatalog(c *call, v *state.Snapshot) ([]*api.CatalogEntry, uint64, error
 	return page, v.TableIndex(c.route.Tables...), err
 }
 
-// streamCatalog sends everything first, and then what changes. Who reads too
-// slowly for what changes gets everything anew.
+// streamCatalog sends all entries, and then the changes. Slow readers are
+// resynchronized with all entries.
 func streamCatalog(c *call) error {
 	if err := c.seeCatalog(); err != nil {
 		return err
@@ -75,8 +75,8 @@ func streamCatalog(c *call) error {
 	return s.end(err)
 }
 
-// catalogLine is what a caller may see of a message. Those who ask for all
-// namespaces share it.
+// catalogLine returns the part of a message that a caller may see. Callers that request
+// all namespaces share one line.
 func (c *call) catalogLine(m *live.Message) ([]byte, error) {
 	if c.namespace == allNamespaces {
 		return m.Line()

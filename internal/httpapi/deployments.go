@@ -94,7 +94,7 @@ func setAllocationHealth(c *call, req *api.DeploymentAllocationHealthRequest) (*
 	return deploymentChanged(c.Server.SetAllocationHealth(c.r.Context(), d.ID, healthy, unhealthy))
 }
 
-// allocationIDs completes ids that were shortened.
+// allocationIDs completes shortened ids.
 func allocationIDs(v *state.Snapshot, ids []string) ([]string, error) {
 	whole := make([]string, len(ids))
 	for i, id := range ids {
@@ -118,7 +118,7 @@ func unblockDeployment(c *call, req *api.DeploymentUnblockRequest) (*api.Deploym
 	return deploymentChanged(c.Server.UnblockDeployment(c.r.Context(), d.ID))
 }
 
-// takeDeploymentID refuses a body about another deployment than the path.
+// takeDeploymentID rejects a body about another deployment than that of the path.
 func (c *call) takeDeploymentID(id string) error {
 	if id != "" && id != c.id() {
 		return api.Errorf(api.CodeInvalid, "DeploymentID: the request is about %q, but the path says %q", id, c.id())

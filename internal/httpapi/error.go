@@ -14,15 +14,16 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// statusClientGone is logged by nobody and read by nobody: the caller left.
+// statusClientGone is the status after the caller disconnected. It is neither logged nor
+// sent.
 const statusClientGone = 499
 
 func internalError(id string) *api.Error {
 	return api.Errorf(api.CodeInternal, "something went wrong in the server; its log says what, at request %s", id)
 }
 
-// fail answers with an error. What is nobody's fault but the server's is
-// logged, and shown as a number to look for in the log.
+// fail answers with an error. It logs internal errors, and answers with a number that
+// finds the error in the log.
 func (c *call) fail(err error) {
 	var shown *api.Error
 	switch {
@@ -40,8 +41,8 @@ func (c *call) fail(err error) {
 	writeError(c.w, c.r, shown)
 }
 
-// writeError writes an error as text, which is what clients print, or as JSON
-// for those that ask for it.
+// writeError writes an error as text, which clients print, or as JSON for clients that
+// request it.
 func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	var e *api.Error
 	if !errors.As(err, &e) {

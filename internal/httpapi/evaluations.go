@@ -110,7 +110,7 @@ func unblockEvaluation(c *call, _ *none) (*api.EvaluationUnblockResponse, uint64
 	return &api.EvaluationUnblockResponse{EvalID: e.ID, Index: index}, index, nil
 }
 
-// relatives follows the links of an evaluation both ways, as far as they go.
+// relatives returns all evaluations that are linked with one, in both directions.
 func relatives(v *state.Snapshot, e *api.Evaluation) []*api.EvaluationStub {
 	stubs := []*api.EvaluationStub{}
 	seen := map[string]bool{"": true, e.ID: true}

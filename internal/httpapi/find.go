@@ -10,10 +10,10 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// ambiguousShown is how many objects an ambiguous id prefix is answered with.
+// ambiguousShown is the maximum number of objects in the error of an ambiguous prefix.
 const ambiguousShown = 10
 
-// find returns the object of that id, or the only one whose id begins with it.
+// find returns the object with the id, or the only object whose id begins with it.
 func find[T any](noun, id string, exact *T, withPrefix func(string) iter.Seq[*T], idOf func(*T) string) (*T, error) {
 	if exact != nil {
 		return exact, nil

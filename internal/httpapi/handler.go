@@ -40,8 +40,7 @@ type Config struct {
 	Dialects []Dialect // asked in this order, before the API's own routes
 }
 
-// A Dialect is another API's way to speak of the same things, on paths of its
-// own.
+// A Dialect is another API for the same objects, on its own paths.
 type Dialect struct {
 	Claims  func(*url.URL) bool // whether a path is the dialect's
 	Handler http.Handler        // nil where there is no server: its requests are forwarded to one
@@ -101,18 +100,18 @@ func New(c Config) *Handler {
 	return h
 }
 
-// Close closes the connections that are kept to other agents.
+// Close closes the idle connections to other agents.
 func (h *Handler) Close() { h.transport.CloseIdleConnections() }
 
-// streamsPerConnection is how many requests an HTTP/2 connection carries at
-// once. Each connection is one goroutine's work on both sides, so a client with
-// thousands of streams should have a few of them.
+// streamsPerConnection is the maximum number of concurrent requests on an HTTP/2
+// connection. One goroutine serves each connection on both sides, so a client with
+// thousands of streams should open several.
 const streamsPerConnection = 512
 
 // NewServer returns an HTTP server for the handler whose timeouts suit an API
-// with long streams: headers must arrive soon, bodies and answers are timed per
-// request. It speaks HTTP/1.1 and, to those who begin with it, HTTP/2, also
-// without TLS: agents have a stream and reports on one connection.
+// with long streams: headers must arrive soon, and bodies and answers have a timeout per
+// request. It supports HTTP/1.1 and, also without TLS, HTTP/2: agents use one connection
+// for a stream and reports.
 func NewServer(h *Handler, logger *slog.Logger) *http.Server {
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
@@ -171,14 +170,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.mux.ServeHTTP(w, r)
 }
 
-// ofPools reports whether the path is of node pools. Some of theirs could be
-// nodes', too, so they are routed apart.
+// ofPools reports whether the path belongs to node pools. Some could also belong to nodes,
+// so they are routed separately.
 func ofPools(path string) bool {
 	return path == "/v1/node/pools" || strings.HasPrefix(path, "/v1/node/pool/")
 }
 
-// admit returns why a request is not answered at all; nil if it is. Whoever is
-// not trusted gets the open routes, and everything else is refused the same way.
+// admit returns an error if the request is rejected. Untrusted callers may use the open
+// routes, and receive the same error for all others.
 func (h *Handler) admit(r *http.Request) error {
 	if h.Door == nil {
 		return nil
@@ -189,9 +188,9 @@ func (h *Handler) admit(r *http.Request) error {
 	return h.Door.Admit(r)
 }
 
-// cutJobVerb takes apart what follows /v1/job/: the longest end that a route has
-// is the verb, as long as it leaves an id. What operators do not do to plans or
-// instances is taken for a verb only where nothing else fits.
+// cutJobVerb splits the path after /v1/job/: the verb is the longest suffix that a route
+// has and that leaves an id. An unknown verb of plans or instances is a verb only if no
+// other split matches.
 func (h *Handler) cutJobVerb(rest string) (id, verb string) {
 	segments := strings.Split(rest, "/")
 	for _, strict := range []bool{true, false} {
@@ -206,7 +205,7 @@ func (h *Handler) cutJobVerb(rest string) (id, verb string) {
 	return rest, ""
 }
 
-// isJobVerb reports whether the end of a path is that of a route's pattern.
+// isJobVerb reports whether the suffix of a path matches that of a route's pattern.
 func isJobVerb(segments, pattern []string, strict bool) bool {
 	for i, p := range pattern {
 		switch {
@@ -226,9 +225,8 @@ func isJobVerb(segments, pattern []string, strict bool) bool {
 	return true
 }
 
-// escapeJobID makes one segment of a job's id that holds slashes and was not
-// escaped, as in /v1/job/backup/periodic-17/summary. It returns nil when
-// nothing is to do.
+// escapeJobID escapes the slashes in a job's id, as in
+// /v1/job/backup/periodic-17/summary. It returns nil if the path needs no change.
 func (h *Handler) escapeJobID(u *url.URL) *url.URL {
 	const prefix = "/v1/job/"
 	rest, ok := strings.CutPrefix(u.EscapedPath(), prefix)

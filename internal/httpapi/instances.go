@@ -64,7 +64,7 @@ func addInstanceKeys(all map[*api.Instance]key, job []*api.Instance) {
 	}
 }
 
-// someDerived lists the same, of no more jobs than whoever reads it asks for.
+// someDerived lists the same, and derives only the instances of the jobs that are read.
 func someDerived(jobs iter.Seq[[]*api.Instance]) (order[*api.Instance], iter.Seq[*api.Instance]) {
 	keys := map[*api.Instance]key{}
 	by := order[*api.Instance]{key: func(in *api.Instance) key { return keys[in] }, stored: true, byName: true}
@@ -80,7 +80,7 @@ func someDerived(jobs iter.Seq[[]*api.Instance]) (order[*api.Instance], iter.Seq
 	}
 }
 
-// askedInstances are the instances that the parameters let through.
+// askedInstances returns the instances that match the parameters.
 func (c *call) askedInstances(instances iter.Seq[*api.Instance]) (iter.Seq[*api.Instance], error) {
 	if err := c.oneOf("state", api.InstanceUnclaimed, api.InstanceClaimed, api.InstanceRunning, api.InstanceCrashed, api.InstanceComplete); err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (c *call) askedInstances(instances iter.Seq[*api.Instance]) (iter.Seq[*api.
 	}), nil
 }
 
-// oneOf refuses a parameter that is none of the words.
+// oneOf rejects a parameter that is none of the words.
 func (c *call) oneOf(param string, words ...string) error {
 	value := c.query.Get(param)
 	if value == "" || slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, value) }) {
@@ -137,7 +137,7 @@ func listInstances(c *call, v *state.Snapshot) ([]*api.Instance, uint64, error) 
 	return page, index, err
 }
 
-// pageOfInstances derives no more than the page takes.
+// pageOfInstances derives only the instances of the page.
 func (c *call) pageOfInstances(f server.InstanceFilter) ([]*api.Instance, uint64, error) {
 	if c.token != "" {
 		from, err := (order[*api.Instance]{byName: true}).parseToken(c.token)
@@ -185,7 +185,7 @@ func getJobInstance(c *call, v *state.Snapshot) (*api.Instance, uint64, error) {
 	return nil, index, api.Errorf(api.CodeNotFound, "instance %q not found: job %s has %s", name, c.jobName(c.id()), someInstances(instances))
 }
 
-// instancesShown is how many names an unknown one is answered with.
+// instancesShown is the maximum number of names in the error of an unknown name.
 const instancesShown = 10
 
 func someInstances(instances []*api.Instance) string {
@@ -215,7 +215,7 @@ func killInstance(c *call, _ *none) (*api.KillInstanceResponse, uint64, error) {
 	return resp, resp.Index, nil
 }
 
-// instanceVerbs are what operators do to instances.
+// instanceVerbs lists the verbs of instances.
 var instanceVerbs = []api.Verb{api.VerbRestart, api.VerbReplace, api.VerbPause, api.VerbResume}
 
 func instanceVerb(c *call, req *api.InstanceRequest) (*api.InstanceResponse, uint64, error) {

@@ -89,8 +89,8 @@ func countAllocation(g *api.GroupScaleStatus, a *api.Allocation) {
 	}
 }
 
-// changeJob changes a job in place. A field that this cannot change is refused
-// rather than passed over: whoever sends it believes that it is changed.
+// changeJob changes a job in place. It rejects a field that cannot be changed in place
+// instead of ignoring it: the caller would believe that it was changed.
 func changeJob(c *call, req *api.JobChange) (*api.ChangeJobResponse, uint64, error) {
 	if len(c.warnings) > 0 {
 		fields := make([]string, len(c.warnings))

@@ -11,9 +11,9 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// ofJob is the answer of a route about what belongs to one job: its index is
-// the newest of the objects', so that a blocking query does not wake for other
-// jobs. An empty answer has the tables' index.
+// ofJob returns the answer of a route about the objects of one job. Its index is the
+// newest of the objects, so that a blocking query does not wake for other jobs. An empty
+// answer has the index of the tables.
 func ofJob[T, S any](c *call, v *state.Snapshot, objects iter.Seq[T], modified func(T) uint64, show func(T) S) ([]S, uint64, error) {
 	answer := make([]S, 0)
 	var index uint64
@@ -24,7 +24,7 @@ func ofJob[T, S any](c *call, v *state.Snapshot, objects iter.Seq[T], modified f
 	if len(answer) == 0 {
 		index = v.TableIndex(c.route.Tables...)
 	}
-	// An object that went away leaves no newer one behind.
+	// The removal of an object leaves no newer object.
 	if c.seen >= 0 && c.seen != len(answer) {
 		index = max(index, v.TableIndex(c.route.Tables...))
 	}

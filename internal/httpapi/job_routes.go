@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/server"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -19,8 +20,8 @@ var routesByClaim = order[*api.RouteListStub]{
 	},
 }
 
-// listRoutes lists the routes of the jobs that hold theirs. Prefix is of the
-// claim.
+// listRoutes lists the routes of the jobs that hold theirs, and those of stacks outside of Reeve.
+// Prefix is of the claim.
 func listRoutes(c *call, v *state.Snapshot) ([]*api.RouteListStub, uint64, error) {
 	asked := c.query.Get("job")
 	var all []*api.RouteListStub
@@ -29,7 +30,12 @@ func listRoutes(c *call, v *state.Snapshot) ([]*api.RouteListStub, uint64, error
 			all = append(all, routesOf(v, job)...)
 		}
 	}
-	divide(all)
+	for stack := range v.Stacks(c.namespace) {
+		all = append(all, externalRoutes(stack)...)
+	}
+	divide(all, func(r *api.RouteListStub) (float64, bool) {
+		return server.HostShare(v, r.Namespace, r.JobID, r.Route.Host)
+	})
 	all = slices.DeleteFunc(all, func(r *api.RouteListStub) bool {
 		return !strings.HasPrefix(r.Claim, c.prefix) || asked != "" && r.JobID != asked
 	})
@@ -37,20 +43,54 @@ func listRoutes(c *call, v *state.Snapshot) ([]*api.RouteListStub, uint64, error
 	return page, v.TableIndex(c.route.Tables...), err
 }
 
-// divide says what part of its claim's traffic each route gets. HTTP and gRPC are
-// divided apart from one another.
-func divide(all []*api.RouteListStub) {
+// divide computes the share of its claim's traffic that each route receives. HTTP and gRPC are
+// divided separately. As in routers, stacks divide a host by their shares: shareOf returns that of a
+// job, and whether the job is a stack. Other jobs beside stacks receive nothing, and neither do
+// routes without routable instances.
+func divide(all []*api.RouteListStub, shareOf func(*api.RouteListStub) (share float64, isStack bool)) {
 	type traffic struct{ namespace, protocol, claim string }
 	of := func(r *api.RouteListStub) traffic { return traffic{r.Namespace, r.Route.Protocol, r.Claim} }
-	sums := map[traffic]int{}
-	for _, r := range all {
-		sums[of(r)] += r.Weight * r.Routable
-	}
-	for _, r := range all {
-		if sum := sums[of(r)]; sum > 0 {
-			r.Share = float64(r.Weight*r.Routable) / float64(sum)
+	sums, stacks := map[traffic]float64{}, map[traffic]bool{}
+	shares, isStacks := make([]float64, len(all)), make([]bool, len(all))
+	for i, r := range all {
+		share, isStack := shareOf(r)
+		shares[i], isStacks[i] = share, isStack
+		switch {
+		case isStack && !stacks[of(r)]:
+			stacks[of(r)], sums[of(r)] = true, 0
+		case !isStack && stacks[of(r)]:
+			continue
+		}
+		switch {
+		case !isStack:
+			sums[of(r)] += float64(r.Weight * r.Routable)
+		case r.Routable > 0:
+			sums[of(r)] += share
 		}
 	}
+	for i, r := range all {
+		sum := sums[of(r)]
+		switch {
+		case sum == 0 || r.Routable == 0 || isStacks[i] != stacks[of(r)]:
+		case isStacks[i]:
+			r.Share = shares[i] / sum
+		default:
+			r.Share = float64(r.Weight*r.Routable) / sum
+		}
+	}
+}
+
+// externalRoutes returns the routes of a stack outside of Reeve, whose address counts as an instance.
+func externalRoutes(s *api.Stack) (all []*api.RouteListStub) {
+	if !s.IsExternal() || s.Status == api.StackTerminated {
+		return nil
+	}
+	for _, r := range s.ExternalJob().Groups[0].Routes {
+		all = append(all, &api.RouteListStub{
+			Claim: r.Claim(), Namespace: s.Namespace, JobID: s.Name, Group: api.ShapeExternal, Route: r, Weight: 1, Routable: 1, Total: 1,
+		})
+	}
+	return all
 }
 
 func routesOf(v *state.Snapshot, job *api.Job) (all []*api.RouteListStub) {

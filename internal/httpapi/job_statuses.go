@@ -10,13 +10,13 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// jobsByChange lists first what was changed the longest time ago.
+// jobsByChange lists jobs, the least recently changed first.
 var jobsByChange = order[*api.Job]{
 	key:   func(j *api.Job) key { return key{index: j.ModifyIndex, id: j.ID} },
 	dated: true,
 }
 
-// listJobStatuses shows all jobs, but no children unless they are asked for.
+// listJobStatuses shows all jobs; children only on request.
 func listJobStatuses(c *call) error {
 	children, err := c.flag("include_children")
 	if err != nil {

@@ -37,8 +37,8 @@ func showJob(c *call, v *state.Snapshot, j *api.Job) *api.JobListStub {
 	return stub
 }
 
-// summaryOf is a job's summary, nil if there is no such job. It has children also
-// of a job that starts none, because other clients follow them unasked.
+// summaryOf returns a job's summary; nil if the job does not exist. It always contains the
+// counts of children, because other clients read them without a check.
 func summaryOf(v *state.Snapshot, namespace, id string) *api.JobSummary {
 	s := v.JobSummary(namespace, id)
 	if s != nil && s.Children == nil {
@@ -56,6 +56,10 @@ func getJob(c *call, v *state.Snapshot) (*api.Job, uint64, error) {
 }
 
 func (c *call) noJob() error {
+	snap := c.Server.Store().Snapshot()
+	if s := snap.Stack(c.namespace, c.id()); s != nil && s.IsExternal() {
+		return snap.JobNotFound(c.namespace, c.id())
+	}
 	return api.Errorf(api.CodeNotFound, "job %s not found", c.jobName(c.id()))
 }
 
@@ -73,8 +77,8 @@ func registerJob(c *call, req *api.RegisterJobRequest) (*api.RegisterJobResponse
 	return resp, resp.Index, nil
 }
 
-// enforced words a refused check-and-set so that clients which look for these
-// words recognize it.
+// enforced adds words to the error of a failed check-and-set by which clients recognize
+// it.
 func enforced(req *api.RegisterJobRequest, err error) error {
 	var e *api.Error
 	if !req.EnforceIndex || !errors.As(err, &e) || e.Code != api.CodeConflict || len(e.Detail) > 0 {
@@ -134,7 +138,7 @@ func (c *call) takeNamespace(job *api.Job, requested *string) error {
 	return nil
 }
 
-// takeJobID refuses a body about another job than the path.
+// takeJobID rejects a body about another job than that of the path.
 func (c *call) takeJobID(job *api.Job) error {
 	if job == nil || job.ID == "" {
 		return api.Errorf(api.CodeInvalid, "Job.ID: the request's job has none")
@@ -145,7 +149,7 @@ func (c *call) takeJobID(job *api.Job) error {
 	return nil
 }
 
-// parseJob turns text into a job; its errors show the lines they are about.
+// parseJob parses a job file; its errors name the lines.
 func parseJob(c *call, req *api.ParseJobRequest) (*api.Job, uint64, error) {
 	job, err := jobspec.Parse(jobspec.Source{Name: "job", Text: []byte(req.JobHCL)}, jobspec.Options{VarText: req.Variables, Context: c.r.Context()})
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 // prometheusText is the content type of metrics for Prometheus.
 const prometheusText = "text/plain; version=0.0.4; charset=utf-8"
 
-// getMetrics answers with what is measured, by the names that Nomad has for it.
+// getMetrics answers with all metrics, under the names that Nomad uses.
 func getMetrics(c *call) error {
 	switch format := c.query.Get("format"); format {
 	case "":
@@ -35,8 +35,8 @@ func getMetrics(c *call) error {
 	}
 }
 
-// measure counts. No figure is of a single job or allocation: there may be a
-// hundred thousand.
+// measure computes the metrics. No metric concerns a single job or allocation: a cluster
+// may have a hundred thousand.
 func (c *call) measure(now time.Time) *api.MetricsSummary {
 	m := &api.MetricsSummary{
 		Timestamp: now.UTC().Round(time.Second).String(), Gauges: []*api.Gauge{}, Points: []*api.Gauge{}, Counters: []*api.Counter{}, Samples: []*api.Counter{},
@@ -81,7 +81,7 @@ func (c *call) measure(now time.Time) *api.MetricsSummary {
 	return m
 }
 
-// What Nomad calls the figures of the scheduler.
+// Nomad's names of the scheduler's metrics.
 var (
 	schedulerMetrics = map[string]string{
 		"evaluations_ready": "nomad.nomad.broker.total_ready", "evaluations_delayed": "nomad.nomad.broker.total_waiting",
@@ -123,7 +123,7 @@ func measureState(v *state.Snapshot, gauge func(string, float64, map[string]stri
 	}
 }
 
-// measureNode counts what this agent's node runs, and what is left of it.
+// measureNode measures the used and the free resources of this agent's node.
 func measureNode(v *state.Snapshot, id string, gauge func(string, float64, map[string]string)) {
 	node := v.Node(id)
 	if node == nil {
@@ -189,8 +189,8 @@ func prometheus(m *api.MetricsSummary) []byte {
 
 var labelEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
-// getKeys answers with the keys that sign the identities of tasks: there are
-// none, because tasks have no identities. Clients that start with asking go on.
+// getKeys answers with an empty list of keys that sign the identities of tasks, because
+// tasks have no identities. Clients that begin with this request then continue.
 func getKeys(c *call) error {
 	return c.writeJSON(http.StatusOK, map[string][]any{"keys": {}})
 }

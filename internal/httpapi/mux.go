@@ -12,7 +12,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// newMux routes requests by the table, and refuses the rest in words.
+// newMux routes requests by the table, and answers all others with an error.
 func newMux(h *Handler, table []route) *http.ServeMux {
 	mux := http.NewServeMux()
 	allowed := map[string][]string{}
@@ -41,7 +41,7 @@ func newMux(h *Handler, table []route) *http.ServeMux {
 	return mux
 }
 
-// methods are what the route answers to.
+// methods returns the methods of the route.
 func (r *route) methods() []string {
 	if r.Method == http.MethodPut {
 		return []string{http.MethodPut, http.MethodPost}
@@ -49,7 +49,7 @@ func (r *route) methods() []string {
 	return []string{r.Method}
 }
 
-// dispatch answers a request that the mux found a route for.
+// dispatch answers a request for which the mux found a route.
 func (h *Handler) dispatch(w http.ResponseWriter, r *http.Request, rt *route) {
 	if r.ProtoMajor < 2 {
 		http.NewResponseController(w).SetWriteDeadline(time.Time{}) // of the connection's last answer

@@ -18,10 +18,10 @@ import (
 // nodeSecretHeader carries the proof that the caller is the node.
 const nodeSecretHeader = "X-Reeve-Node-Secret"
 
-// nodeAgentHeader says which agent it is that speaks for the node.
+// nodeAgentHeader carries the id of the agent that represents the node.
 const nodeAgentHeader = "X-Reeve-Node-Agent"
 
-// signOfLife is how often a quiet stream says that it lives.
+// signOfLife is the interval of keepalives on an idle stream.
 const signOfLife = 10 * time.Second
 
 func registerNode(c *call, req *api.RegisterNodeRequest) (*api.NodeHeartbeatResponse, uint64, error) {
@@ -55,7 +55,7 @@ func heartbeatAnswer(resp *api.NodeHeartbeatResponse, err error) (*api.NodeHeart
 	return resp, resp.Index, nil
 }
 
-// updateAllocations takes a node's report, as agents write it or as JSON.
+// updateAllocations accepts a node's report, in the format of agents or as JSON.
 func updateAllocations(c *call, req *api.UpdateAllocationsRequest) (*api.IndexResponse, uint64, error) {
 	if c.encoded != nil {
 		index, err := c.Server.ReportAllocations(c.r.Context(), c.id(), c.r.Header.Get(nodeSecretHeader), c.encoded)
@@ -71,8 +71,14 @@ func updateAllocations(c *call, req *api.UpdateAllocationsRequest) (*api.IndexRe
 	return &api.IndexResponse{Index: index}, index, nil
 }
 
-// streamAllocations holds a node's stream open: a frame per message for agents,
-// a line of JSON for everybody else.
+// reportTraffic accepts the counters of a router.
+func reportTraffic(c *call, req *api.TrafficReport) (*api.TrafficResponse, uint64, error) {
+	res, err := c.Server.TakeTraffic(c.r.Header.Get(nodeSecretHeader), req)
+	return res, 0, err
+}
+
+// streamAllocations keeps a node's stream open: a frame per message for agents, a line of
+// JSON for other clients.
 func streamAllocations(c *call) error {
 	if !strings.Contains(c.r.Header.Get("Accept"), nodeproto.Media) {
 		s := newStream(c, "application/x-ndjson")
@@ -92,12 +98,12 @@ func streamAllocations(c *call) error {
 	})
 }
 
-// frames are buffers of messages to nodes. Streams share them: each is quiet
-// nearly all the time.
+// frames pools the buffers of messages to nodes, because each stream is idle most of the
+// time.
 var frames = sync.Pool{New: func() any { return new([]byte) }}
 
-// hold sends the node's messages until the stream ends. One goroutine does, with
-// the signs of life between them: there are thousands of such streams.
+// hold sends the node's messages and keepalives until the stream ends. It uses a single
+// goroutine, because a server holds thousands of such streams.
 func (s *stream) hold(signOfLife string, send func(*server.NodeMessage) error) error {
 	quiet := []byte(signOfLife)
 	err := s.c.Server.NodeStream(s.c.r.Context(), s.c.id(), s.c.r.Header.Get(nodeSecretHeader), s.c.told(), func(m *server.NodeMessage) error {
@@ -109,8 +115,8 @@ func (s *stream) hold(signOfLife string, send func(*server.NodeMessage) error) e
 	return s.end(err)
 }
 
-// stream writes an endless answer of JSON lines. Its header goes out with the
-// first line, so that what fails before is an ordinary error.
+// stream writes an endless answer of JSON lines. It sends the header with the first line,
+// so that an earlier failure is an ordinary error.
 type stream struct {
 	c       *call
 	control *http.ResponseController
@@ -159,7 +165,7 @@ func (s *stream) write(line []byte) error {
 		h.Set("X-Accel-Buffering", "no")
 		s.c.w.WriteHeader(http.StatusOK)
 	}
-	// A reader that takes nothing for a minute is gone.
+	// A client that receives nothing for a minute is disconnected.
 	s.control.SetWriteDeadline(time.Now().Add(writeTimeout))
 	if _, s.err = s.c.w.Write(line); s.err == nil {
 		s.err = s.control.Flush()
@@ -167,8 +173,8 @@ func (s *stream) write(line []byte) error {
 	return s.err
 }
 
-// keepAlive writes a line whenever ten seconds have passed, until the returned
-// function is called; that waits for the last.
+// keepAlive writes a line every ten seconds until the caller calls stop, which waits for
+// the last write.
 func (s *stream) keepAlive(line string) (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -192,8 +198,8 @@ func (s *stream) keepAlive(line string) (stop func()) {
 	}
 }
 
-// end closes the stream. An error after the header can only be told by
-// breaking the connection, so that nobody takes the end for a good one.
+// end closes the stream. After the header, it reports an error by breaking the
+// connection, so that the client does not mistake it for a regular end.
 func (s *stream) end(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -201,7 +207,7 @@ func (s *stream) end(err error) error {
 		return err
 	}
 	if err != nil && s.c.r.Context().Err() == nil {
-		s.c.Logger.Debug("stream broke", "path", s.c.r.URL.Path, "error", err)
+		s.c.Logger.Debug("the stream ended", "path", s.c.r.URL.Path, "error", err)
 		panic(http.ErrAbortHandler)
 	}
 	return nil

@@ -25,8 +25,8 @@ func (k key) compare(other key) int {
 	return cmp.Or(cmp.Compare(k.index, other.index), cmp.Compare(k.namespace, other.namespace), cmp.Compare(k.id, other.id))
 }
 
-// order is how a list is sorted. A page's token is the key of the next page's
-// first object, written so that it says itself.
+// order is the sort order of a list. The token of a page is the readable key of the next
+// page's first object.
 type order[T any] struct {
 	key      func(T) key
 	stored   bool // the table iterates in this order
@@ -62,9 +62,8 @@ func (o order[T]) parseToken(s string) (key, error) {
 	return key{id: s}, nil
 }
 
-// pageOf returns the page that the call asks for, sorted, and sets the call's
-// next token. It looks at every object once and keeps no more than about two
-// pages of them.
+// pageOf returns the requested page, sorted, and sets the call's next token. It reads
+// every object once and holds at most about two pages.
 func pageOf[T any](c *call, o order[T], objects iter.Seq[T]) ([]T, error) {
 	direction := 1
 	if c.reverse {

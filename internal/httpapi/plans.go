@@ -15,7 +15,7 @@ import (
 )
 
 // planPriority are the plans that every job may have, the most urgent first.
-var planPriority = []string{api.PlanDeploy, api.PlanRecovery, api.PlanDecommission, api.PlanUninstall, api.PlanRestart, api.PlanDrain}
+var planPriority = []string{api.PlanDeploy, api.PlanWarming, api.PlanShift, api.PlanRecovery, api.PlanDecommission, api.PlanUninstall, api.PlanRestart, api.PlanDrain}
 
 // inOrder lists plans as they come: by namespace and job, and a job's by
 // priority, those that it declares itself last and as declared. Their keys say
@@ -29,7 +29,7 @@ func inOrder(plans []*api.Plan) order[*api.Plan] {
 				job, own = of, 0
 			}
 			rank := slices.Index(planPriority, p.Name)
-			if rank < 0 {
+			if rank < 0 || p.IsCustom() {
 				rank = len(planPriority) + own
 				own++
 			}
@@ -58,8 +58,8 @@ func getJobPlans(c *call, v *state.Snapshot) ([]*api.Plan, uint64, error) {
 	return page, index, err
 }
 
-// askedPlans are the plans that the parameters prefix, of the job's id, and
-// status let through.
+// askedPlans returns the plans that match the parameters prefix (of the job's id) and
+// status.
 func (c *call) askedPlans(plans []*api.Plan) iter.Seq[*api.Plan] {
 	status := c.query.Get("status")
 	return where(slices.Values(plans), func(p *api.Plan) bool {
@@ -75,7 +75,7 @@ func getJobPlan(c *call, v *state.Snapshot) (*api.Plan, uint64, error) {
 	return p, index, nil
 }
 
-// planVerbs are what operators do to plans, phases and steps.
+// planVerbs lists the verbs of plans, phases and steps.
 var planVerbs = []api.Verb{api.VerbStart, api.VerbStop, api.VerbContinue, api.VerbInterrupt, api.VerbRestart, api.VerbForceComplete}
 
 func planVerb(c *call, req *api.PlanRequest) (*api.PlanResponse, uint64, error) {
@@ -93,7 +93,7 @@ func planVerb(c *call, req *api.PlanRequest) (*api.PlanResponse, uint64, error) 
 	return resp, resp.Index, nil
 }
 
-// verb is the {verb} of the path, one of those that there are.
+// verb returns the {verb} of the path; an error if it is unknown.
 func (c *call) verb(of string, known []api.Verb) (api.Verb, error) {
 	verb := api.Verb(c.r.PathValue("verb"))
 	if slices.Contains(known, verb) {
@@ -106,7 +106,7 @@ func (c *call) verb(of string, known []api.Verb) (api.Verb, error) {
 	return "", api.Errorf(api.CodeNotFound, "verb %q not found: those of %s are %s", verb, of, strings.Join(names, ", "))
 }
 
-// fillIn sets from the query, by parameter, what the body leaves out.
+// fillIn sets the fields that the body omits from the parameters of the query.
 func (c *call) fillIn(fields map[string]*string) error {
 	for name, field := range fields {
 		value := c.query.Get(name)

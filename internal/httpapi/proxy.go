@@ -17,8 +17,8 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// forwardedHeader marks a request that an agent passed on, so that two agents
-// cannot send one to each other for ever.
+// forwardedHeader marks a request that an agent forwarded, so that two agents cannot
+// forward it to each other indefinitely.
 const forwardedHeader = "X-Reeve-Forwarded"
 
 // newProxyTransport keeps many connections per agent: the default of two makes
@@ -42,7 +42,7 @@ func (b *proxyBuffers) Put(p []byte) { b.pool.Put(&p) }
 
 var copyBuffers = &proxyBuffers{sync.Pool{New: func() any { p := make([]byte, 32<<10); return &p }}}
 
-// targetKey carries the address to pass a request on to.
+// targetKey is the context key of the address to which a request is forwarded.
 type targetKey struct{}
 
 func newReverseProxy(transport http.RoundTripper, h *Handler, what string) *httputil.ReverseProxy {
@@ -68,7 +68,7 @@ func newReverseProxy(transport http.RoundTripper, h *Handler, what string) *http
 	}
 }
 
-// passToken replaces this agent's token by what the other agent wants to see.
+// passToken replaces this agent's token by that of the other agent.
 func (h *Handler) passToken(header http.Header, what string) {
 	if h.Door != nil {
 		h.Door.Strip(header)
@@ -82,7 +82,7 @@ func proxyTo(proxy *httputil.ReverseProxy, w http.ResponseWriter, r *http.Reques
 	proxy.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), targetKey{}, target)))
 }
 
-// nodeProxy brings requests about tasks to the agent that runs them.
+// nodeProxy forwards requests about tasks to the agent that runs them.
 type nodeProxy struct {
 	h     *Handler
 	proxy *httputil.ReverseProxy
@@ -92,8 +92,8 @@ func newNodeProxy(transport http.RoundTripper, h *Handler) *nodeProxy {
 	return &nodeProxy{h: h, proxy: newReverseProxy(transport, h, "node")}
 }
 
-// serveNode answers a route of /v1/client: here when the node is this agent's,
-// else by the node's agent.
+// serveNode answers a route of /v1/client if this agent owns the node, and otherwise
+// forwards it to the node's agent.
 func serveNode(c *call) error {
 	if c.Server == nil {
 		return c.serveNodeWithoutServer()
@@ -116,8 +116,8 @@ func serveNode(c *call) error {
 	return nil
 }
 
-// serveNodeWithoutServer is for an agent that is no server: what a server sent
-// is about this node; a server must say where all else belongs.
+// serveNodeWithoutServer answers on an agent without a server: requests that a server
+// forwarded concern this node, and a server must route all others.
 func (c *call) serveNodeWithoutServer() error {
 	about := c.query.Get("node_id")
 	local := c.r.Header.Get(forwardedHeader) == "node" || c.r.PathValue("alloc") == "" && (about == "" || about == c.NodeID())
@@ -129,8 +129,8 @@ func (c *call) serveNodeWithoutServer() error {
 	return nil
 }
 
-// nodeOf says which node the request is about, and completes a shortened
-// allocation id in its path.
+// nodeOf returns the node that the request concerns, and completes a shortened allocation
+// id in its path.
 func (c *call) nodeOf(v *state.Snapshot) (*api.Node, error) {
 	id := c.r.PathValue("alloc")
 	if id == "" {
@@ -163,7 +163,7 @@ func (c *call) nodeOf(v *state.Snapshot) (*api.Node, error) {
 	return node, nil
 }
 
-// serverProxy passes requests of an agent without a server on to one.
+// serverProxy forwards requests of an agent without a server to a server.
 type serverProxy struct {
 	h     *Handler
 	proxy *httputil.ReverseProxy

@@ -47,8 +47,8 @@ func getJobRestart(c *call, v *state.Snapshot) (*api.JobRestart, uint64, error) 
 	return r, r.ModifyIndex, nil
 }
 
-// jobRestart is the {rid} of the path: the id of one of the job's restarts, or
-// the beginning of it.
+// jobRestart returns the job's restart whose id, or a prefix of it, is the {rid} of the
+// path.
 func (c *call) jobRestart(v *state.Snapshot) (*api.JobRestart, error) {
 	ofThisJob := func(r *api.JobRestart) bool { return r.Namespace == c.namespace && r.JobID == c.id() }
 	rid := c.r.PathValue("rid")

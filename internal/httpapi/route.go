@@ -13,8 +13,7 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// A Capability is what a caller must be allowed to do. Routes declare theirs in
-// the table.
+// A Capability is a permission that a caller needs. Routes declare theirs in the table.
 type Capability string
 
 // Capabilities.
@@ -58,44 +57,43 @@ type route struct {
 	serve func(*call) error
 }
 
-// blocking marks what a read's answer is made of.
+// blocking declares the tables on which the answer of a read depends.
 func (r route) blocking(tables ...state.Table) route {
 	r.Tables = tables
 	return r
 }
 
-// params names further query parameters.
+// params declares further query parameters.
 func (r route) params(names ...string) route {
 	r.Params = names
 	return r
 }
 
-// filtered says that the read takes list parameters though its answer is no
-// list.
+// filtered declares that the read accepts list parameters although its answer is no list.
 func (r route) filtered() route {
 	r.List = true
 	return r
 }
 
-// bodyOptional allows an empty body.
+// bodyOptional permits an empty body.
 func (r route) bodyOptional() route {
 	r.BodyOK = true
 	return r
 }
 
-// taking has a read take a body with what it asks for.
+// taking declares the type of the body that a read accepts.
 func (r route) taking(body reflect.Type) route {
 	r.Method, r.In, r.BodyLimit = http.MethodPut, body, defaultBodyLimit
 	return r
 }
 
-// upTo sets the largest body.
+// upTo sets the maximum size of the body.
 func (r route) upTo(bytes int64) route {
 	r.BodyLimit = bytes
 	return r
 }
 
-// encoded says that a body in the form for agents is taken, too.
+// encoded declares that the route also accepts a body in the format of agents.
 func (r route) encoded() route {
 	r.Encoded = true
 	return r
@@ -107,14 +105,14 @@ func (r route) local() route {
 	return r
 }
 
-// strict has a route refuse a body with keys that it has not. A mistyped one
-// would otherwise widen what is done, as a batch size does.
+// strict rejects a body with unknown keys. Otherwise a mistyped key, such as a batch size,
+// would extend the effect of the request.
 func (r route) strict() route {
 	r.Strict = true
 	return r
 }
 
-// nested allows slashes in the id that ends the pattern.
+// nested permits slashes in the id at the end of the pattern.
 func (r route) nested() route {
 	r.Nested = true
 	return r
@@ -128,14 +126,14 @@ func (r *route) muxPattern() string {
 	return r.Pattern
 }
 
-// open marks a route that callers get who are not trusted.
+// open marks a route that untrusted callers may use.
 func (r route) open() route {
 	r.Open = true
 	return r
 }
 
-// read is a route that looks at one snapshot. Its function returns the answer
-// and the index at which that was last changed, beside an error too.
+// read returns a route that reads one snapshot. Its function returns the answer and the
+// index of its last change, even together with an error.
 func read[Out any](pattern string, can Capability, summary string, f func(*call, *state.Snapshot) (Out, uint64, error)) route {
 	return route{
 		Method: http.MethodGet, Pattern: pattern, Capability: can, Summary: summary, Out: reflect.TypeFor[Out](),
@@ -145,12 +143,12 @@ func read[Out any](pattern string, can Capability, summary string, f func(*call,
 	}
 }
 
-// answering is a read whose function looks, waits and answers by itself.
+// answering returns a read whose function itself reads, waits and answers.
 func answering[Out any](pattern string, can Capability, summary string, f func(*call) error) route {
 	return route{Method: http.MethodGet, Pattern: pattern, Capability: can, Summary: summary, Out: reflect.TypeFor[Out](), serve: f}
 }
 
-// list is a read whose answer is a page of objects, shown as stubs.
+// list returns a read whose answer is a page of objects, as stubs.
 func list[T, S any](pattern string, can Capability, summary string, o order[T], f func(*call, *state.Snapshot) iter.Seq[T], show func(*call, *state.Snapshot, T) S) route {
 	r := read(pattern, can, summary, func(c *call, v *state.Snapshot) ([]S, uint64, error) {
 		page, err := pageOf(c, o, f(c, v))
@@ -167,8 +165,8 @@ func list[T, S any](pattern string, can Capability, summary string, o order[T], 
 	return r
 }
 
-// write is a route that takes a JSON body and calls a verb. Its function
-// returns the answer and the index of what was written, 0 if nothing was.
+// write returns a route that accepts a JSON body and calls a verb. Its function returns
+// the answer and the index of the write; 0 if it wrote nothing.
 func write[In, Out any](method, pattern string, can Capability, summary string, f func(*call, *In) (Out, uint64, error)) route {
 	r := route{
 		Method: method, Pattern: pattern, Capability: can, Summary: summary,
@@ -194,7 +192,7 @@ func write[In, Out any](method, pattern string, can Capability, summary string, 
 	return r
 }
 
-// plain is a route whose answer comes from neither state nor verbs.
+// plain returns a route whose answer depends on neither state nor verbs.
 func plain[Out any](pattern string, can Capability, summary string, f func(*call) (Out, error)) route {
 	return route{
 		Method: http.MethodGet, Pattern: pattern, Capability: can, Summary: summary, Out: reflect.TypeFor[Out](),
@@ -208,13 +206,13 @@ func plain[Out any](pattern string, can Capability, summary string, f func(*call
 	}
 }
 
-// raw is a route that writes its answer itself.
+// raw returns a route that writes its answer itself.
 func raw(method, pattern string, can Capability, summary, contentType string, f func(*call) error) route {
 	return route{Method: method, Pattern: pattern, Capability: can, Summary: summary, Stream: contentType, serve: f}
 }
 
-// speaking says what JSON a raw route takes and answers, for the documents;
-// none for nothing.
+// speaking declares the JSON types of the body and the answer of a raw route, for the
+// documents; the type none means no body.
 func speaking[In, Out any](r route) route {
 	if in := reflect.TypeFor[In](); in != reflect.TypeFor[none]() {
 		r.In = in
@@ -228,7 +226,7 @@ func speaking[In, Out any](r route) route {
 // none is the body or answer of routes without one.
 type none struct{}
 
-// orNotFound makes an error of an object that is not there.
+// orNotFound returns the object, or an error if it does not exist.
 func orNotFound[T any](object *T, format string, args ...any) (*T, error) {
 	if object == nil {
 		return nil, api.Errorf(api.CodeNotFound, format, args...)

@@ -50,6 +50,9 @@ var (
 // planTables are the tables that plans and instances are derived from.
 var planTables = []state.Table{jobs, allocations, evaluations, deployments, nodes, decisions, restarts, uninstalled}
 
+// lifeTables are the tables that plans, with those of stacks, are derived from.
+var lifeTables = append(planTables[:len(planTables):len(planTables)], stacks, shifts)
+
 // routes returns the table of all routes.
 func routes() []route {
 	return []route{
@@ -82,9 +85,9 @@ func routes() []route {
 		write(put, "/v1/job/{id}/periodic/force", SubmitJob, "Starts a periodic job now.", forcePeriodic),
 		write(put, "/v1/job/{id}/evaluate", SubmitJob, "Evaluates a job again.", evaluateJob).bodyOptional(),
 
-		read("/v1/plans", ReadJob, "Lists the plans of all jobs, without their phases, by job and priority.", listPlans).blocking(planTables...).filtered().params("status"),
-		read("/v1/job/{id}/plans", ReadJob, "Lists a job's plans, without their phases, by priority.", getJobPlans).blocking(planTables...).filtered().params("status"),
-		read("/v1/job/{id}/plan/{plan}", ReadJob, "Returns a job's plan, by name or id: its phases, steps and decisions.", getJobPlan).blocking(planTables...),
+		read("/v1/plans", ReadJob, "Lists the plans of all jobs, without their phases, by job and priority.", listPlans).blocking(lifeTables...).filtered().params("status"),
+		read("/v1/job/{id}/plans", ReadJob, "Lists a job's plans, without their phases, by priority.", getJobPlans).blocking(lifeTables...).filtered().params("status"),
+		read("/v1/job/{id}/plan/{plan}", ReadJob, "Returns a job's plan, by name or id: its phases, steps and decisions.", getJobPlan).blocking(lifeTables...),
 		write(put, "/v1/job/{id}/plan/{plan}/{verb}", SubmitJob, "Applies a verb to a plan, or to a phase or step of it: `start`, `stop`, `continue`, `interrupt`, `restart`, `force-complete`.", planVerb).strict().bodyOptional().params("phase", "step", "by", "reason"),
 		read("/v1/job/{id}/decisions", ReadJob, "Lists the decisions about a job's plans and instances, oldest first.", getJobDecisions).blocking(decisions, jobs).filtered(),
 		read("/v1/job/{id}/instances", ReadJob, "Lists a job's instances by group and index.", getJobInstances).blocking(planTables...).filtered().params("state", "presence", "instance"),
@@ -104,16 +107,18 @@ func routes() []route {
 		read("/v1/stacks", ReadJob, "Lists stacks by unit, newest version first, without terminated ones.", listStacks).blocking(stacks, units, shifts).params("unit", "version", "status"),
 		write(put, "/v1/stacks", SubmitJob, "Deploys stacks: versions of units. A version that is deployed already with the same content is a success.", deployStacks).strict(),
 		write(put, "/v1/stacks/plan", SubmitJob, "Checks a deployment of stacks without storing it.", planStacks).strict(),
+		write(put, "/v1/stacks/register", WriteOperator, "Registers a stack that runs outside of Reeve at an address, to which routers then connect.", registerStack).strict().params("by"),
 		write(put, "/v1/stacks/sweep", SubmitJob, "Sweeps all stacks now, or decides without changing anything.", sweepStacks).params("dry_run"),
 		read("/v1/stacks/graph", ReadJob, "Returns stacks and what uses them.", getStackGraph).blocking(stacks, units, shifts),
 		read("/v1/stack/{id}", ReadJob, "Returns a stack by its name or id.", getStack).blocking(stacks, units, shifts),
-		read("/v1/stack/{id}/verdicts", ReadJob, "Lists the audit records of a stack, newest first.", getStackVerdicts).blocking(audit),
+		read("/v1/stack/{id}/verdicts", ReadJob, "Lists the audit records of a stack and of its shifts, newest first.", getStackVerdicts).blocking(audit),
 		write(del, "/v1/stack/{id}", SubmitJob, "Stops a stack: it becomes garbage, and is removed after its grace, or immediately.", stopStack).strict().bodyOptional().params("now", "by", "reason"),
 		write(put, "/v1/stack/{id}/hold", SubmitJob, "Holds a stack: it is kept, regardless of its policy.", stackVerb("hold")).strict().bodyOptional().params("by", "reason"),
 		write(put, "/v1/stack/{id}/unhold", SubmitJob, "Ends the hold of a stack.", stackVerb("unhold")).strict().bodyOptional().params("by", "reason"),
 		write(put, "/v1/stack/{id}/extend", SubmitJob, "Gives a stack more time.", stackVerb("extend")).strict().bodyOptional().params("by", "reason"),
 		write(put, "/v1/stack/{id}/expire", SubmitJob, "Ends the time of a stack: the next sweep makes it garbage, unless something uses it or its policy keeps it.", stackVerb("expire")).strict().bodyOptional().params("by", "reason"),
 		write(put, "/v1/stack/{id}/rescue", SubmitJob, "Makes a garbage stack ready again.", stackVerb("rescue")).strict().bodyOptional().params("by", "reason"),
+		write(put, "/v1/stack/{id}/redeploy", SubmitJob, "Deploys a second stack from the stored submission of one, and returns the new stack.", redeployStack).strict().bodyOptional().params("by", "reason"),
 		write(put, "/v1/stack/{id}/stop", SubmitJob, "Makes a stack garbage, even if something uses it.", stackVerb("stop")).strict().bodyOptional().params("by", "reason"),
 		read("/v1/units", ReadJob, "Lists units with their stacks.", listUnits).blocking(stacks, units, shifts),
 		read("/v1/unit/{id}", ReadJob, "Returns a unit with its stacks.", getUnit).blocking(stacks, units, shifts),
@@ -123,7 +128,7 @@ func routes() []route {
 		write(put, "/v1/unit/{id}/tag", SubmitJob, "Gives a version of a unit a name, or removes the name.", unitVerb("tag")).strict().params("by", "reason"),
 		write(put, "/v1/unit/{id}/policy", SubmitJob, "Sets or removes the retention policy of all stacks of a unit.", unitVerb("policy")).strict().params("by", "reason"),
 		read("/v1/shifts", ReadJob, "Lists shifts of traffic, newest first.", listShifts).blocking(shifts),
-		read("/v1/shift/{id}", ReadJob, "Returns a shift by its id, or the running shift of a unit.", getShift).blocking(shifts),
+		read("/v1/shift/{id}", ReadJob, "Returns a shift by its id, or the running shift of a unit, or its last one.", getShift).blocking(shifts),
 		write(put, "/v1/shift/{id}/{verb}", SubmitJob, "Applies a verb to a shift: `pause`, `resume`, `reverse`, `finish`, `set`.", shiftVerb).strict().bodyOptional().params("by", "reason"),
 		read("/v1/audit", ReadJob, "Lists audit records, newest first.", listAudit).blocking(audit).params("stack", "unit", "shift"),
 
@@ -151,7 +156,7 @@ func routes() []route {
 		write(put, "/v1/deployment/allocation-health/{id}", SubmitJob, "Sets the health of a deployment's allocations by hand.", setAllocationHealth),
 		write(put, "/v1/deployment/unblock/{id}", SubmitJob, "Completes a deployment that waits for other regions.", unblockDeployment).bodyOptional(),
 
-		read("/v1/routes", ReadJob, "Lists the routes of jobs by host and path, with the numbers of routable instances.", listRoutes).blocking(jobs, allocations).filtered().params("job"),
+		read("/v1/routes", ReadJob, "Lists the routes of jobs and of stacks outside of Reeve by host and path, with the numbers of routable instances.", listRoutes).blocking(jobs, allocations, stacks, units, shifts).filtered().params("job"),
 
 		list("/v1/scaling/policies", ReadJob, "Lists the scaling policies of jobs by job and group.", policiesByName, listScalingPolicies, showScalingPolicy).blocking(scaling, jobs).params("job", "type"),
 		read("/v1/scaling/policy/{id}", ReadJob, "Returns a scaling policy.", getScalingPolicy).blocking(scaling, jobs),
@@ -186,6 +191,7 @@ func routes() []route {
 		write(put, "/v1/node/{id}/orphans", BeNode, "Reports the orphans of a node: allocations that the servers do not know.", offerOrphans).upTo(nodeBodyLimit),
 		write(put, "/v1/node/{id}/heartbeat", BeNode, "Records the heartbeat of a node.", heartbeatNode),
 		speaking[none, api.NodeAllocations](raw(fetch, "/v1/node/{id}/allocations/stream", BeNode, "Sends a node its allocations: all of them first, then every change, one JSON object per line.", lines, streamAllocations).params("timeline", "index")),
+		write(put, "/v1/traffic", BeNode, "Records the requests to stacks that a router counted.", reportTraffic).upTo(nodeBodyLimit),
 		write(put, "/v1/node/{id}/allocations", BeNode, "Records the status of a node's allocations.", updateAllocations).upTo(nodeBodyLimit).encoded(),
 
 		speaking[none, []*api.FileInfo](raw(fetch, "/v1/client/fs/ls/{alloc}", ReadFS, "Lists a directory of an allocation.", "application/json", serveNode).params("path").local()),

@@ -14,8 +14,8 @@ func getSchedulerConfig(c *call, v *state.Snapshot) (*api.SchedulerConfigRespons
 	return &api.SchedulerConfigResponse{SchedulerConfig: config, Index: index}, index, nil
 }
 
-// setSchedulerConfig answers Updated: false, and no error, when the index of
-// cas is not the stored configuration's: clients read it so.
+// setSchedulerConfig answers with Updated: false instead of an error if the index of cas
+// is not that of the stored configuration, as clients expect.
 func setSchedulerConfig(c *call, req *api.SetSchedulerConfigRequest) (*api.SetSchedulerConfigResponse, uint64, error) {
 	enforce, err := c.cas()
 	if err != nil {

@@ -17,8 +17,8 @@ type schemas map[string]any
 
 type object = map[string]any
 
-// of returns the schema of a type. Named structs go to the collection and are
-// referred to.
+// of returns the schema of a type. It adds named structs to the collection, and refers to
+// them.
 func (s schemas) of(t reflect.Type) object {
 	switch t {
 	case reflect.TypeFor[time.Time]():
@@ -56,7 +56,7 @@ func (s schemas) of(t reflect.Type) object {
 	return object{} // anything
 }
 
-// nullable allows null beside what a schema says.
+// nullable extends a schema by null.
 func nullable(schema object) object {
 	switch kind := schema["type"].(type) {
 	case string:

@@ -24,16 +24,16 @@ var servicesByName = order[live.Name]{
 	stored: true,
 }
 
-// registrationsByID lists what offers a service by namespace and id.
+// registrationsByID lists the registrations of a service by namespace and id.
 var registrationsByID = order[*api.ServiceRegistration]{
 	key:    func(r *api.ServiceRegistration) key { return key{namespace: r.Namespace, id: r.ID} },
 	byName: true,
 	stored: true,
 }
 
-// answerService answers with what look returns, for a blocking query once its
-// index has passed the one the caller knows, or the wait is over. Of all that
-// happens, only changes of the service that is named wake it; "" is all.
+// answerService answers with the result of look. A blocking query waits until the index of
+// the result exceeds that of the caller, or until its wait ends. Only changes of the named
+// service wake it; "" means all services.
 func (c *call) answerService(name string, look func() (any, uint64, error)) error {
 	k, ctx := c.Server.Catalog(), c.r.Context()
 	if err := k.WaitSeen(ctx, c.Server.Store().Snapshot().TableIndex(allocations)); err != nil {
@@ -61,7 +61,7 @@ func (c *call) answerService(name string, look func() (any, uint64, error)) erro
 	return c.writeJSON(200, answer)
 }
 
-// namespaceOf is the namespace to wait for a service in.
+// namespaceOf returns the namespace in which the call waits for a service.
 func (c *call) namespaceOf(name string) string {
 	if name == "" {
 		return ""
@@ -81,7 +81,7 @@ func listServices(c *call) error {
 	})
 }
 
-// byNamespace gathers the names of each namespace.
+// byNamespace groups the names by namespace.
 func byNamespace(names []live.Name) []*api.ServiceListStub {
 	all := make([]*api.ServiceListStub, 0, 1)
 	for _, n := range names {
@@ -120,7 +120,7 @@ func getService(c *call) error {
 	})
 }
 
-// registrationsPage is the page of those that have the tags asked for.
+// registrationsPage returns the page of the registrations with the requested tags.
 func registrationsPage(c *call, all iter.Seq[*api.ServiceRegistration]) ([]*api.ServiceRegistration, error) {
 	page, err := pageOf(c, registrationsByID, where(all, func(r *api.ServiceRegistration) bool {
 		return !slices.ContainsFunc(c.query["tag"], func(tag string) bool { return !slices.Contains(r.Tags, tag) })

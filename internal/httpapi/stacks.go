@@ -36,9 +36,7 @@ func getStackVerdicts(c *call, v *state.Snapshot) ([]*api.AuditRecord, uint64, e
 	if err != nil {
 		return nil, v.TableIndex(c.route.Tables...), err
 	}
-	records := slices.AppendSeq([]*api.AuditRecord{}, v.Audit(stack.Namespace, api.AuditStack, stack.Name))
-	slices.Reverse(records)
-	return records, v.TableIndex(c.route.Tables...), nil
+	return server.StackAudit(v, stack.Stack), v.TableIndex(c.route.Tables...), nil
 }
 
 func deployStacks(c *call, req *api.DeployStacksRequest) (*api.DeployStacksResponse, uint64, error) {
@@ -52,6 +50,17 @@ func deployStacks(c *call, req *api.DeployStacksRequest) (*api.DeployStacksRespo
 func planStacks(c *call, req *api.DeployStacksRequest) (*api.DeployStacksResponse, uint64, error) {
 	res, err := c.Server.PlanStacks(c.r.Context(), req, c.namespace)
 	return res, 0, err
+}
+
+func registerStack(c *call, req *api.RegisterStackRequest) (*api.RegisterStackResponse, uint64, error) {
+	if err := c.fillIn(map[string]*string{"by": &req.By}); err != nil {
+		return nil, 0, err
+	}
+	res, err := c.Server.RegisterStack(c.r.Context(), req, c.namespace)
+	if err != nil {
+		return nil, 0, err
+	}
+	return res, res.Index, nil
 }
 
 // stackVerb returns the function of a verb's route.
@@ -75,6 +84,17 @@ func (c *call) changeStack(verb string, req *api.StackVerbRequest) (*api.StackRe
 		return nil, 0, err
 	}
 	res, err := c.Server.StackVerb(c.r.Context(), c.namespace, c.id(), verb, req)
+	if err != nil {
+		return nil, 0, err
+	}
+	return res, res.Index, nil
+}
+
+func redeployStack(c *call, req *api.StackVerbRequest) (*api.StackResponse, uint64, error) {
+	if err := c.fillIn(map[string]*string{"by": &req.By, "reason": &req.Reason}); err != nil {
+		return nil, 0, err
+	}
+	res, err := c.Server.RedeployStack(c.r.Context(), c.namespace, c.id(), req)
 	if err != nil {
 		return nil, 0, err
 	}

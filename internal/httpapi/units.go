@@ -45,11 +45,15 @@ func startShift(c *call, req *api.ShiftRequest) (*api.ShiftResponse, uint64, err
 
 func listShifts(c *call, v *state.Snapshot) ([]*api.Shift, uint64, error) {
 	shifts, index := server.Shifts(v, c.namespace)
+	for i := range shifts {
+		shifts[i] = c.Server.WithTraffic(shifts[i])
+	}
 	return shifts, index, nil
 }
 
 func getShift(c *call, v *state.Snapshot) (*api.Shift, uint64, error) {
-	return server.Shift(v, c.namespace, c.id())
+	shift, index, err := server.Shift(v, c.namespace, c.id())
+	return c.Server.WithTraffic(shift), index, err
 }
 
 func shiftVerb(c *call, req *api.ShiftVerbRequest) (*api.ShiftResponse, uint64, error) {

@@ -28,8 +28,8 @@ type Edge struct {
 	Kind  string  // one of the Edge constants
 }
 
-// observedFor is how long a request keeps the stack that served it.
-const observedFor = time.Hour
+// ObservedFor is how long a request keeps the stack that served it.
+const ObservedFor = time.Hour
 
 // connect finds everything that points to a stack.
 func (x *Index) connect(uses []Use) {
@@ -41,10 +41,32 @@ func (x *Index) connect(uses []Use) {
 		u.connectTags()
 	}
 	for _, use := range uses {
-		if n := x.find(use.Stack.Namespace, use.Stack.ID); n != nil && use.Caller != n.stack.Name {
+		for _, n := range x.usedBy(use) {
 			n.uses = append(n.uses, use)
 		}
 	}
+}
+
+// usedBy returns the stacks that the next request of a caller would reach: those that its feature
+// version resolves to, as far as they have a share, otherwise the stack that served it last.
+func (x *Index) usedBy(use Use) []*node {
+	last := x.find(use.Stack.Namespace, use.Stack.ID)
+	if last == nil {
+		return nil
+	}
+	want, err := api.ParseFeatureVersion(use.Want)
+	if use.Want == "" || err != nil {
+		return []*node{last}
+	}
+	t := x.Resolve(last.stack.Namespace, last.stack.Unit, want)
+	if t.Stack == nil {
+		return []*node{last}
+	}
+	used := []*node{x.find(t.Stack.Namespace, t.Stack.Name)}
+	if t.Next != nil {
+		used = append(used, x.find(t.Next.Namespace, t.Next.Name))
+	}
+	return used
 }
 
 // declaredEdges calls add for every stack that a declared dependency of a live stack
@@ -67,30 +89,41 @@ func (x *Index) declaredEdges(add func(caller *api.Stack, to *node, dep *api.Sta
 	}
 }
 
-// connectExposures gives each host name to the lowest major version that exposes it: a new
-// major version takes a host name over only when the older one is gone.
+// connectExposures gives each exposed host to one major version: the lowest one of which a
+// stack with a share of the traffic exposes the host. A new major version takes a host over
+// only when the older one no longer serves it.
 func (u *unit) connectExposures() {
-	taken := make(map[string]bool)
 	for i := range u.majors {
-		m := &u.majors[i]
-		var hosts []string
-		for _, n := range m.routable {
+		t := u.majors[i].resolve(api.FeatureVersion{Major: u.majors[i].number})
+		for _, part := range t.parts() {
+			if part.Stack == nil || part.Share == 0 {
+				continue
+			}
+			n := u.named(part.Stack)
 			for _, e := range exposures(n.stack) {
-				if !taken[e.Host] {
-					taken[e.Host] = true
-					hosts = append(hosts, e.Host)
+				if u.hosts == nil {
+					u.hosts = make(map[string]uint32)
+				}
+				if _, taken := u.hosts[e.Host]; !taken {
+					u.hosts[e.Host] = u.majors[i].number
+				}
+				if u.hosts[e.Host] == u.majors[i].number {
+					n.exposed = append(n.exposed, e.Host)
 				}
 			}
-		}
-		if len(hosts) == 0 {
-			continue
-		}
-		host := slices.Min(hosts)
-		m.target.exposed = host
-		if m.shift != nil {
-			m.from.exposed, m.to.exposed = host, host
+			slices.Sort(n.exposed)
 		}
 	}
+}
+
+// named returns the node of a stack of the unit.
+func (u *unit) named(s *api.Stack) *node {
+	for i := range u.nodes {
+		if u.nodes[i].stack == s {
+			return &u.nodes[i]
+		}
+	}
+	return nil
 }
 
 func exposures(s *api.Stack) []*api.StackExposure {
@@ -100,16 +133,36 @@ func exposures(s *api.Stack) []*api.StackExposure {
 	return s.Spec.Expose
 }
 
+// connectTags finds the tags of each stack. A tag of the namespace hides a tag of the same name
+// of all namespaces.
 func (u *unit) connectTags() {
 	for _, rules := range []*api.Unit{u.rules, u.global} {
-		for _, tag := range sortedTags(rules) {
+		if rules == nil {
+			continue
+		}
+		for tag, version := range rules.Tags {
+			if _, hidden := u.ownTag(tag); hidden && rules != u.rules {
+				continue
+			}
 			for i := range u.nodes {
-				if n := &u.nodes[i]; n.tag == "" && n.stack.Version == rules.Tags[tag] {
-					n.tag = tag
+				if n := &u.nodes[i]; n.stack.Version == version {
+					n.tags = append(n.tags, tag)
 				}
 			}
 		}
 	}
+	for i := range u.nodes {
+		slices.Sort(u.nodes[i].tags)
+	}
+}
+
+// ownTag returns the version that a tag of the namespace names.
+func (u *unit) ownTag(tag string) (api.StackVersion, bool) {
+	if u.rules == nil {
+		return api.StackVersion{}, false
+	}
+	v, ok := u.rules.Tags[tag]
+	return v, ok
 }
 
 // Edges returns the graph at a time: an edge for everything that uses a stack, ordered by the
@@ -121,15 +174,15 @@ func (x *Index) Edges(now time.Time) []Edge {
 	})
 	for i := range x.nodes {
 		n := &x.nodes[i]
-		if n.exposed != "" {
-			edges = append(edges, Edge{From: n.exposed, To: n.stack.Key(), Share: x.ShareOf(n.stack), Kind: EdgeExposed})
+		for _, host := range n.exposed {
+			edges = append(edges, Edge{From: host, To: n.stack.Key(), Share: x.ShareOf(n.stack), Kind: EdgeExposed})
 		}
-		if n.tag != "" {
-			edges = append(edges, Edge{From: n.tag, To: n.stack.Key(), Kind: EdgeTag})
+		for _, tag := range n.tags {
+			edges = append(edges, Edge{From: tag, To: n.stack.Key(), Kind: EdgeTag})
 		}
 		for _, use := range n.uses {
-			if now.Sub(use.Last) < observedFor {
-				edges = append(edges, Edge{From: use.Caller, To: n.stack.Key(), Share: 1, Kind: EdgeObserved})
+			if now.Sub(use.Last) < ObservedFor {
+				edges = append(edges, Edge{From: use.Caller, To: n.stack.Key(), Want: use.Want, Share: 1, Kind: EdgeObserved})
 			}
 		}
 	}
@@ -152,11 +205,7 @@ func (x *Index) Callers(s *api.Stack) []string {
 	for _, c := range n.callers {
 		callers = append(callers, c.Name)
 	}
-	for _, text := range []string{n.exposed, n.tag} {
-		if text != "" {
-			callers = append(callers, text)
-		}
-	}
+	callers = append(append(callers, n.exposed...), n.tags...)
 	for _, use := range n.uses {
 		callers = append(callers, use.Caller)
 	}

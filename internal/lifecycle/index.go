@@ -5,10 +5,8 @@ package lifecycle
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/reeve-run/reeve/api"
 )
@@ -23,9 +21,8 @@ type Input struct {
 
 // A Use is a caller that sends requests to a stack without a declared dependency.
 type Use struct {
-	Stack  api.NamespacedID
-	Caller string // stack, job or address of the caller
-	Last   time.Time
+	Stack api.NamespacedID // that served the last request
+	api.StackUse
 }
 
 // An Index finds stacks by namespace, unit and major version. It is immutable.
@@ -45,7 +42,8 @@ type unit struct {
 	global *api.Unit // of all namespaces; may be nil
 	first  int       // of its nodes in Index.nodes
 	nodes  []node
-	majors []major // in ascending order
+	majors []major           // in ascending order
+	hosts  map[string]uint32 // major versions that have the exposed hosts
 }
 
 // A major holds the routable stacks of one major version of a unit.
@@ -63,8 +61,8 @@ type node struct {
 	unit    *unit
 	uses    []Use
 	callers []*api.Stack // with declared dependencies that resolve to the stack
-	exposed string       // a host name whose traffic it receives
-	tag     string       // a tag of its version
+	exposed []string     // host names whose traffic it receives, in order
+	tags    []string     // tags of its version, in order
 	shifted bool         // reports whether it is an end of a running shift
 	target  bool         // reports whether it is the target of its major version
 }
@@ -164,13 +162,16 @@ func (x *Index) addShifts(shifts []*api.Shift) {
 
 // chooseTargets chooses the stack of each major version that receives all traffic while
 // no shift runs: the stored one as long as it is routable, otherwise the newest that is
-// not deprecated, otherwise the newest.
+// not deprecated, otherwise the newest. No shift leads to a stack that has no port, so a
+// stored target without one does not count.
 func (u *unit) chooseTargets() {
 	for i := range u.majors {
 		m := &u.majors[i]
 		if u.rules != nil {
 			if name := u.rules.Targets[m.number]; name != "" {
-				m.target = m.named(name)
+				if m.target = m.named(name); m.target != nil && !isShiftable(m.target.stack.Shape) {
+					m.target = nil
+				}
 			}
 		}
 		if m.target == nil && m.shift != nil {
@@ -184,6 +185,15 @@ func (u *unit) chooseTargets() {
 		}
 		m.target.target = true
 	}
+}
+
+// isShiftable reports whether traffic can be shifted to stacks of a shape.
+func isShiftable(shape string) bool {
+	switch shape {
+	case api.ShapeWorker, api.ShapePeriodic, api.ShapeParameterized:
+		return false
+	}
+	return true
 }
 
 func (m *major) named(name string) *node {
@@ -240,12 +250,4 @@ func (x *Index) StatusOf(s *api.Stack) string {
 func parentOf(namespace string) (string, bool) {
 	i := strings.LastIndexByte(namespace, '/')
 	return namespace[:max(i, 0)], i > 0
-}
-
-// sortedTags returns the names of a unit's tags in order.
-func sortedTags(u *api.Unit) []string {
-	if u == nil {
-		return nil
-	}
-	return slices.Sorted(maps.Keys(u.Tags))
 }

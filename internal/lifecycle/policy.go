@@ -49,13 +49,13 @@ func (n *node) use(now time.Time) api.Verdict {
 		return v
 	case n.shifted:
 		return api.Verdict{Kept: true, Reason: api.KeptShift}
-	case n.exposed != "":
-		return api.Verdict{Kept: true, Reason: api.KeptExposed, Subject: n.exposed}
-	case n.tag != "":
-		return api.Verdict{Kept: true, Reason: api.KeptTagged, Subject: n.tag}
+	case len(n.exposed) > 0:
+		return api.Verdict{Kept: true, Reason: api.KeptExposed, Subject: n.exposed[0]}
+	case len(n.tags) > 0:
+		return api.Verdict{Kept: true, Reason: api.KeptTagged, Subject: n.tags[0]}
 	}
 	for _, use := range n.uses {
-		if now.Sub(use.Last) < observedFor {
+		if now.Sub(use.Last) < ObservedFor {
 			return api.Verdict{Kept: true, Reason: api.KeptObserved, Subject: use.Caller}
 		}
 	}

@@ -3,7 +3,11 @@
 
 package lifecycle
 
-import "github.com/reeve-run/reeve/api"
+import (
+	"slices"
+
+	"github.com/reeve-run/reeve/api"
+)
 
 // A Target is the answer to a caller that asks for a unit: one stack, or the two stacks
 // of a running shift.
@@ -12,6 +16,16 @@ type Target struct {
 	Next  *api.Stack // newer end of a running shift; nil: Stack receives everything
 	Share float64    // of Next, from 0 to 1
 }
+
+// A Part is a stack with its part of the traffic.
+type Part struct {
+	Stack *api.Stack
+	Share float64 // from 0 to 1
+}
+
+// parts returns the stacks of a target with their shares, the newer end of a shift first. A
+// target without a shift has one part.
+func (t Target) parts() [2]Part { return [2]Part{{t.Next, t.Share}, {t.Stack, 1 - t.Share}} }
 
 // Resolve finds the stacks that serve a caller in a namespace which wants a feature version of a
 // unit. It looks in the namespace, then in the namespaces around it, and stops at the
@@ -69,12 +83,54 @@ func (x *Index) ShareOf(s *api.Stack) float64 {
 	return 0
 }
 
-// RoutedShareOf returns the part of the traffic of its exposed hosts that a stack receives, from 0
-// to 1: that of its major version's traffic, and 0 while a lower major version has all
-// hosts that it exposes.
-func (x *Index) RoutedShareOf(s *api.Stack) float64 {
-	if n := x.find(s.Namespace, s.Name); n != nil && n.exposed == "" && len(exposures(s)) > 0 {
+// ShiftEndOf returns which end of a running shift that divides traffic a stack is, one of the
+// api.ShiftEnd constants, or "".
+func (x *Index) ShiftEndOf(s *api.Stack) string {
+	n := x.find(s.Namespace, s.Name)
+	if n == nil {
+		return ""
+	}
+	if m := n.unit.major(s.Version.Major); m != nil && m.shift != nil {
+		switch n {
+		case m.from:
+			return api.ShiftEndFrom
+		case m.to:
+			return api.ShiftEndTo
+		}
+	}
+	return ""
+}
+
+// HostsElsewhere returns the hosts that a stack exposes and whose traffic another major
+// version receives, in order.
+func (x *Index) HostsElsewhere(s *api.Stack) (hosts []string) {
+	n := x.find(s.Namespace, s.Name)
+	if n == nil {
+		return nil
+	}
+	for _, e := range exposures(s) {
+		if owner, taken := n.unit.hosts[e.Host]; taken && owner != s.Version.Major {
+			hosts = append(hosts, e.Host)
+		}
+	}
+	slices.Sort(hosts)
+	return hosts
+}
+
+// HostShareOf returns the part of the traffic of an exposed host that a stack receives, from
+// 0 to 1.
+func (x *Index) HostShareOf(s *api.Stack, host string) float64 {
+	n := x.find(s.Namespace, s.Name)
+	if n == nil || !slices.Contains(n.exposed, host) {
 		return 0
 	}
 	return x.ShareOf(s)
+}
+
+// TagsOf returns the tags of a stack's version, in order.
+func (x *Index) TagsOf(s *api.Stack) []string {
+	if n := x.find(s.Namespace, s.Name); n != nil {
+		return n.tags
+	}
+	return nil
 }

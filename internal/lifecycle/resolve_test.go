@@ -4,6 +4,7 @@
 package lifecycle_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,25 +57,69 @@ func TestCallersReachTheVersionThatTheyWant(t *testing.T) {
 	}
 }
 
+// exposing exposes hosts.
+func exposing(hosts ...string) func(*api.Stack) {
+	return func(s *api.Stack) {
+		for _, host := range hosts {
+			s.Spec.Expose = append(s.Spec.Expose, &api.StackExposure{Host: host})
+		}
+	}
+}
+
+// shares returns the share of each stack of the traffic of a host.
+func (f *fleet) shares(host string, stacks ...*api.Stack) (all []float64) {
+	for _, s := range stacks {
+		all = append(all, f.index().HostShareOf(f.get(s), host))
+	}
+	return all
+}
+
 func TestAnExposedHostStaysWithTheLowerMajorVersion(t *testing.T) {
 	f := newFleet(t)
-	expose := func(s *api.Stack) { s.Spec.Expose = []*api.StackExposure{{Host: "shop.example.com"}} }
-	old, next := f.stack("shop 1.0.0", expose), f.stack("shop 1.1.0", expose)
-	major := f.stack("shop 2.0.0", expose)
+	old, next := f.stack("shop 1.0.0", exposing("shop.example.com")), f.stack("shop 1.1.0", exposing("shop.example.com"))
+	major := f.stack("shop 2.0.0", exposing("shop.example.com"))
 	f.shift(old, next, 0.25)
-	shares := func() (all []float64) {
-		for _, s := range []*api.Stack{old, next, major} {
-			all = append(all, f.index().RoutedShareOf(f.get(s)))
-		}
-		return all
-	}
-	if diff := cmp.Diff([]float64{0.75, 0.25, 0}, shares()); diff != "" {
+	if diff := cmp.Diff([]float64{0.75, 0.25, 0}, f.shares("shop.example.com", old, next, major)); diff != "" {
 		t.Errorf("shares of 1.0.0, 1.1.0 and 2.0.0 (-want +got):\n%s", diff)
 	}
-	f.in.Shifts, f.in.Stacks = nil, f.in.Stacks[2:]
-	if got := f.index().RoutedShareOf(f.get(major)); got != 1 {
-		t.Errorf("share %v of 2.0.0 without 1.x, want 1", got)
+	if diff := cmp.Diff([]string{"shop.example.com"}, f.index().HostsElsewhere(major)); diff != "" {
+		t.Errorf("hosts that 2.0.0 exposes without their traffic (-want +got):\n%s", diff)
 	}
+	f.in.Shifts, f.in.Stacks = nil, f.in.Stacks[2:]
+	if diff := cmp.Diff([]float64{1}, f.shares("shop.example.com", major)); diff != "" {
+		t.Errorf("share of 2.0.0 without 1.x (-want +got):\n%s", diff)
+	}
+}
+
+// Ownership is per host: a new major version serves the hosts that only it exposes.
+func TestEachHostBelongsToTheLowestMajorVersionThatServesIt(t *testing.T) {
+	f := newFleet(t)
+	one := f.stack("shop 1.0.0", exposing("shop.example.com"))
+	two := f.stack("shop 2.0.0", exposing("shop.example.com", "new.example.com"))
+	check := func(when string, want map[string][]float64) {
+		t.Helper()
+		for host, shares := range want {
+			if diff := cmp.Diff(shares, f.shares(host, one, two)); diff != "" {
+				t.Errorf("%s: shares of 1.0.0 and 2.0.0 of %s (-want +got):\n%s", when, host, diff)
+			}
+		}
+	}
+	check("both majors", map[string][]float64{"shop.example.com": {1, 0}, "new.example.com": {0, 1}})
+	if got := f.index().Callers(two); !slices.Equal(got, []string{"new.example.com"}) {
+		t.Errorf("callers of 2.0.0: %v, want its own host alone", got)
+	}
+
+	// Version 1.1.0 exposes nothing. While the shift runs, 1.0.0 has the host; at its end 2.0.0
+	// has it, because no stack of 1.x that serves traffic exposes it.
+	next := f.stack("shop 1.1.0")
+	f.unit("shop").Targets = map[uint32]string{1: one.Name}
+	shift := f.shift(one, next, 0.75)
+	check("a shift to a version without the host", map[string][]float64{"shop.example.com": {0.25, 0}, "new.example.com": {0, 1}})
+	shift.Share = 1
+	check("the shift's last step", map[string][]float64{"shop.example.com": {0, 1}})
+	f.in.Shifts = nil
+	f.unit("shop").Targets = map[uint32]string{1: next.Name}
+	check("after the shift", map[string][]float64{"shop.example.com": {0, 1}, "new.example.com": {0, 1}})
 }
 
 func TestNamespacesAreSearchedUpwards(t *testing.T) {

@@ -4,6 +4,7 @@
 package lifecycle
 
 import (
+	"fmt"
 	"math"
 	"time"
 
@@ -23,66 +24,84 @@ const (
 	maxInconclusive = 10
 )
 
-// An Observation holds the leader's knowledge about a shift's stacks.
+// An Observation holds the leader's knowledge about the newer stack of a shift.
 type Observation struct {
-	FromRoutable bool // at least one instance of From takes requests
-	ToRoutable   bool // at least one instance of To does
-	ToCrashed    bool // an instance of To crashed since the last checks
-	// Checks holds the outcome of each check over the last interval, by name; nil:
-	// the interval has not ended.
+	ToRoutable bool // at least one instance of To takes requests
+	ToCrashed  bool // an instance of To crashed since the last checks
+	// CrashReason is the reason of the last crash; "": unknown.
+	CrashReason string
+	// Checks holds the outcomes of the last interval, by name of the check; nil: the
+	// interval has not ended. A check that is missing was not due.
 	Checks map[string]CheckResult
 }
+
+// hasNews reports whether there are outcomes to judge.
+func (o Observation) hasNews() bool { return o.Checks != nil || o.ToCrashed }
 
 // Advance computes the shift at a time, and the time of the next advance. It returns the same
 // pointer if nothing changed. A zero time means that nothing will change without an
 // operator.
 //
 // Progress is the sum of the times between advances, so a shift stands still while no
-// leader advances it: it never jumps.
+// leader advances it: it never jumps. Time during which the share stood still does not count
+// either.
 func Advance(s *api.Shift, o Observation, now time.Time) (*api.Shift, time.Time) {
 	if !s.IsActive() {
 		return s, time.Time{}
 	}
-	if next := s.AdvancedAt.Add(shiftTick); now.Before(next) && o.Checks == nil {
+	judges := o.hasNews() && s.Status != api.ShiftReversing
+	if next := s.AdvancedAt.Add(shiftTick); now.Before(next) && !judges {
 		return s, next
 	}
 	n := s.Copy()
 	passed := now.Sub(s.AdvancedAt)
-	if passed < 0 || passed > shiftGap {
+	if passed < 0 || passed > shiftGap || !moves(s) {
 		passed = 0
 	}
 	n.AdvancedAt = now
-	n.Held = !o.ToRoutable && s.Status != api.ShiftReversing
-	switch s.Status {
-	case api.ShiftRunning:
-		if o.Checks != nil || o.ToCrashed {
-			judgeChecks(n, o, now)
-		}
-		if n.Status == api.ShiftRunning && !n.Held && n.Inconclusive == 0 {
-			n.Elapsed += passed
-			progress(n, now)
-		}
-	case api.ShiftWaiting, api.ShiftPaused:
-		if o.Checks != nil || o.ToCrashed {
-			judgeChecks(n, o, now)
-		}
-	case api.ShiftReversing:
+	if s.Status == api.ShiftReversing {
+		n.Held = false
 		n.Elapsed += passed
 		recede(n, now)
+		return n, now.Add(shiftTick)
+	}
+	hold(n, !o.ToRoutable)
+	if judges {
+		judgeChecks(n, o, now)
+	}
+	switch {
+	case n.Status == api.ShiftRunning && moves(n):
+		n.Elapsed += passed
+		progress(n, now)
+	case !judges && !moves(s) && n.Held == s.Held:
+		return s, now.Add(shiftTick)
+	}
+	if n.Status != s.Status {
+		n.ChangedBy = "" // the status is Reeve's decision
 	}
 	return n, now.Add(shiftTick)
 }
 
-// EffectiveShare returns the share of To that routers use: a stack without routable instances gives its
-// share to the other one.
-func EffectiveShare(share float64, fromRoutable, toRoutable bool) float64 {
-	switch {
-	case fromRoutable == toRoutable:
-		return share
-	case toRoutable:
-		return 1
+// hold notes whether the stack To cannot take traffic. Routers send its share to From.
+func hold(s *api.Shift, held bool) {
+	if s.Status == api.ShiftRunning && held != s.Held {
+		s.Reason = ""
+		if held {
+			s.Reason = fmt.Sprintf("no instance of %s takes requests: %s answers for it, and the share stands still", s.To, s.From)
+		}
 	}
-	return 0
+	s.Held = held
+}
+
+// moves reports whether the share of a shift changes with time.
+func moves(s *api.Shift) bool {
+	switch s.Status {
+	case api.ShiftRunning:
+		return !s.Held && s.Inconclusive <= 0
+	case api.ShiftReversing:
+		return true
+	}
+	return false
 }
 
 // progress sets the share that belongs to the shift's elapsed time, and completes the shift at its end.
@@ -116,7 +135,7 @@ func takeSteps(s *api.Shift) {
 		case step.Share != nil:
 			s.Share = max(s.Share, roundShare(*step.Share)) // an operator may have set more
 		case step.Wait:
-			s.Status, s.Reason = api.ShiftWaiting, "the step wait needs an operator: reeve stack shift resume "+s.Unit
+			s.Status, s.Reason = api.ShiftWaiting, "the step wait needs an operator: reeve stack shift "+s.Unit+" resume"
 		case s.Elapsed-s.StepFor < step.Pause:
 			return
 		}

@@ -30,16 +30,16 @@ type CheckResult struct {
 
 // A Sample is what routers counted for one stack in one interval.
 type Sample struct {
-	Requests int
-	Errors   int     // responses with status 500 to 599
+	Requests uint64
+	Errors   uint64  // responses with status 500 to 599
 	P99      float64 // seconds
 }
 
 // EvaluateMetric compares the samples of the new and the old stack as a check says. Fewer requests
-// to the new stack than the minimum are inconclusive.
+// to the new stack than the minimum are inconclusive, and so is an old stack without any.
 func EvaluateMetric(c *api.ShiftCheck, from, to Sample, minRequests int) CheckResult {
-	if to.Requests < max(minRequests, 1) {
-		return CheckResult{Text: fmt.Sprintf("%d of %d requests", to.Requests, max(minRequests, 1))}
+	if least := uint64(max(minRequests, 1)); to.Requests < least {
+		return CheckResult{Text: fmt.Sprintf("%d of the %d requests that check %s needs", to.Requests, least, c.Name)}
 	}
 	base, got := from.metric(c.Metric), to.metric(c.Metric)
 	result := CheckResult{Outcome: Passed, Text: fmt.Sprintf("%s %s against %s", metricName(c.Metric), formatMetric(c.Metric, got), formatMetric(c.Metric, base))}
@@ -54,7 +54,7 @@ func EvaluateMetric(c *api.ShiftCheck, from, to Sample, minRequests int) CheckRe
 		case err != nil:
 			result.Outcome = Failed
 		case from.Requests == 0:
-			result.Outcome = Inconclusive
+			result.Outcome, result.Text = Inconclusive, fmt.Sprintf("no request to the older stack, to which check %s compares", c.Name)
 		case got > bound.Limit(base):
 			result.Outcome = Failed
 		}
@@ -81,24 +81,24 @@ func formatMetric(metric string, v float64) string {
 	return strconv.FormatFloat(v*100, 'f', 1, 64) + " %"
 }
 
+// crashes is the name under which a shift counts crashes. No check has it, because names of
+// checks contain no white space.
+const crashes = "crash of an instance"
+
 // judgeChecks counts the outcomes of an interval of checks, and reverses or holds the shift when one of them
 // has failed often enough.
 func judgeChecks(s *api.Shift, o Observation, now time.Time) {
 	s.CheckedAt = now // a crash counts once
-	if o.ToCrashed {
-		if fail(s, "crash", s.To+" crashed", now) {
-			return
-		}
-	}
-	if o.Checks == nil {
+	if o.ToCrashed && fail(s, crashes, describeCrash(s, o.CrashReason), now) || o.Checks == nil {
 		return
 	}
-	inconclusive := false
+	var inconclusive *CheckResult
 	for _, c := range s.Spec.Checks {
-		if c.Metric != "" && s.Share == 0 {
+		r, due := o.Checks[c.Name]
+		if !due || c.Metric != "" && (s.Share == 0 || s.Held) {
 			continue // without traffic nothing can be measured
 		}
-		switch r := o.Checks[c.Name]; r.Outcome {
+		switch r.Outcome {
 		case Passed:
 			delete(s.Failures, c.Name)
 		case Failed:
@@ -106,17 +106,33 @@ func judgeChecks(s *api.Shift, o Observation, now time.Time) {
 				return
 			}
 		default:
-			inconclusive = true
+			inconclusive = &r
 		}
 	}
-	if !inconclusive {
+	if inconclusive == nil {
+		if s.Inconclusive > 0 && s.Status == api.ShiftRunning {
+			s.Reason = ""
+		}
 		s.Inconclusive = 0
 		return
 	}
-	if s.Inconclusive++; s.Inconclusive >= maxInconclusive && s.Status == api.ShiftRunning {
+	s.Inconclusive++
+	switch {
+	case s.Status != api.ShiftRunning || s.Inconclusive <= 0:
+	case s.Inconclusive >= maxInconclusive:
 		s.Status = api.ShiftWaiting
-		s.Reason = fmt.Sprintf("checks were inconclusive for %d intervals: resume or reverse the shift", s.Inconclusive)
+		s.Reason = fmt.Sprintf("checks were inconclusive for %d intervals, the last one because of %s: resume or reverse the shift", s.Inconclusive, inconclusive.Text)
+	default:
+		s.Reason = "the share stands still: " + inconclusive.Text
 	}
+}
+
+func describeCrash(s *api.Shift, reason string) string {
+	text := "an instance of " + s.To + " crashed"
+	if reason != "" {
+		text += ": " + reason
+	}
+	return text
 }
 
 // fail counts a failure of a check. It reports whether the shift ended its way forward.
@@ -136,10 +152,10 @@ func fail(s *api.Shift, check, text string, now time.Time) bool {
 		return false
 	}
 	if s.Spec.AfterFailure == api.AfterFailureHold {
-		s.Status, s.Reason = api.ShiftWaiting, fmt.Sprintf("check %s failed: %s", check, text)
+		s.Status, s.Reason = api.ShiftWaiting, "stopped: "+text+"; resume or reverse the shift"
 		s.Failures = nil
 		return true
 	}
-	reverse(s, fmt.Sprintf("reversed: check %s failed: %s", check, text), false, now)
+	reverse(s, "reversed: "+text, false, now)
 	return true
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/reeve-run/reeve/internal/lifecycle"
 )
 
-var routable = lifecycle.Observation{FromRoutable: true, ToRoutable: true}
+var routable = lifecycle.Observation{ToRoutable: true}
 
 // newShift returns a shift from inventory 1.0.0 to 1.1.0 at its beginning.
 func newShift(t testing.TB, spec *api.ShiftSpec) *api.Shift {
@@ -76,7 +76,7 @@ func TestStepsWaitForTimeAndForAnOperator(t *testing.T) {
 		t.Errorf("share %v in the first pause, want 0.05", s.Share)
 	}
 	s, now = advance(s, now, time.Hour, always)
-	if s.Share != 0.25 || s.Status != api.ShiftWaiting || !strings.Contains(s.Reason, "reeve stack shift resume inventory") {
+	if s.Share != 0.25 || s.Status != api.ShiftWaiting || !strings.Contains(s.Reason, "reeve stack shift inventory resume") {
 		t.Errorf("%s (%s) with share %v, want waiting with 0.25 and the command", s.Status, s.Reason, s.Share)
 	}
 	s, err := lifecycle.Resume(s, now)
@@ -117,6 +117,44 @@ func TestASecondCrashReversesAShift(t *testing.T) {
 	}
 }
 
+// TestAResumedShiftGoesOnForAnInterval has checks that are inconclusive in each step.
+func TestAResumedShiftGoesOnForAnInterval(t *testing.T) {
+	unclear := func(time.Time) lifecycle.Observation {
+		o := routable
+		o.Checks = map[string]lifecycle.CheckResult{"errors": {Text: "too few requests"}}
+		return o
+	}
+	s, now := advance(newShift(t, &api.ShiftSpec{Checks: errorCheck, Over: time.Minute}), start, 5*time.Second, always)
+	s, now = advance(s, now, time.Minute, unclear)
+	at := s.Share
+	for range 2 {
+		if s.Status != api.ShiftWaiting || s.Share != at {
+			t.Fatalf("%s (%s) with share %v, want that it waits at %v", s.Status, s.Reason, s.Share, at)
+		}
+		var err error
+		if s, err = lifecycle.Resume(s, now); err != nil {
+			t.Fatal(err)
+		}
+		at += 0.08
+		if s, now = advance(s, now, time.Minute, unclear); s.Share < at || s.Share > at+0.01 {
+			t.Errorf("share %v a minute after the operator resumed, want about %v", s.Share, at)
+		}
+		at = s.Share
+	}
+}
+
+func TestAReversalIgnoresChecks(t *testing.T) {
+	s, now := advance(newShift(t, &api.ShiftSpec{Checks: errorCheck}), start, 5*time.Minute, always)
+	s, err := lifecycle.Reverse(s, "by ann", false, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := checked(lifecycle.Failed, "bad")(start)
+	if next, wake := lifecycle.Advance(s, o, now.Add(time.Second)); next != s || !wake.Equal(now.Add(5*time.Second)) {
+		t.Errorf("the reversal changes one second later, and then at %s: want that it advances in steps of 5 s", wake)
+	}
+}
+
 func TestInconclusiveChecksHoldAShiftAndThenWait(t *testing.T) {
 	s, now := advance(newShift(t, &api.ShiftSpec{Checks: errorCheck}), start, time.Minute, always)
 	at := s.Share
@@ -151,20 +189,19 @@ func TestAShiftStandsStillWithoutALeader(t *testing.T) {
 	}
 }
 
-func TestAStackWithoutInstancesGivesItsShareAway(t *testing.T) {
+func TestAShiftHoldsWhileItsStackHasNoInstances(t *testing.T) {
 	s, now := advance(newShift(t, nil), start, 5*time.Minute, always)
 	at := s.Share
-	s, _ = advance(s, now, 5*time.Minute, func(time.Time) lifecycle.Observation { return lifecycle.Observation{FromRoutable: true} })
+	s, now = advance(s, now, 5*time.Minute, func(time.Time) lifecycle.Observation { return lifecycle.Observation{} })
 	if s.Share != at || !s.Held {
 		t.Errorf("share %v, held %v, want %v and held", s.Share, s.Held, at)
 	}
-	for _, c := range []struct {
-		from, to bool
-		want     float64
-	}{{true, true, 0.25}, {true, false, 0}, {false, true, 1}, {false, false, 0.25}} {
-		if got := lifecycle.EffectiveShare(0.25, c.from, c.to); got != c.want {
-			t.Errorf("from %v, to %v: effective share %v, want %v", c.from, c.to, got, c.want)
-		}
+	if !strings.Contains(s.Reason, s.From+" answers for it") {
+		t.Errorf("reason %q, want that %s answers", s.Reason, s.From)
+	}
+	s, _ = advance(s, now, 10*time.Second, always)
+	if s.Held || s.Reason != "" || s.Share > at+0.011 {
+		t.Errorf("held %v (%s) with share %v after the instances returned, want that the time without them does not count", s.Held, s.Reason, s.Share)
 	}
 }
 
@@ -219,7 +256,7 @@ func TestAnyShift(t *testing.T) {
 			case "set":
 				next, err = lifecycle.SetShare(s, rapid.Float64Range(0, 1).Draw(t, "share"), "ann", now)
 			default:
-				o := lifecycle.Observation{FromRoutable: true, ToRoutable: rapid.Bool().Draw(t, "routable")}
+				o := lifecycle.Observation{ToRoutable: rapid.Bool().Draw(t, "routable")}
 				if rapid.Bool().Draw(t, "checked") {
 					o.Checks = map[string]lifecycle.CheckResult{"errors": {Outcome: lifecycle.Outcome(rapid.IntRange(0, 2).Draw(t, "outcome"))}}
 				}
@@ -240,13 +277,24 @@ func TestAnyShift(t *testing.T) {
 		}
 		if s.Status != api.ShiftReversing {
 			var err error
-			if s, err = lifecycle.Reverse(s, "by ann", false, now); err != nil {
+			before, atOnce := s, rapid.Bool().Draw(t, "at once")
+			if s, err = lifecycle.Reverse(s, "by ann", atOnce, now); err != nil {
 				t.Fatal(err)
 			}
+			if !atOnce && before.Elapsed > time.Second && s.Share != before.Share {
+				t.Fatalf("the reversal began with share %v, want %v", s.Share, before.Share)
+			}
 		}
-		for range 1000 {
+		o := lifecycle.Observation{ToRoutable: rapid.Bool().Draw(t, "to routable")}
+		for last := s.Share; s.IsActive() && now.Before(start.Add(3*time.Hour)); last = s.Share {
 			now = now.Add(5 * time.Second)
-			s, _ = lifecycle.Advance(s, routable, now)
+			least := last
+			if s.ReverseOver > 0 {
+				least = max(last-s.ReverseFrom*float64(now.Sub(s.AdvancedAt))/float64(s.ReverseOver)-0.0002, 0)
+			}
+			if s, _ = lifecycle.Advance(s, o, now); s.Share > last || s.Share < least {
+				t.Fatalf("the share went from %v to %v with one advance of a reversal, want at least %v", last, s.Share, least)
+			}
 		}
 		if s.Status != api.ShiftReversed || s.Share != 0 {
 			t.Fatalf("%s with share %v, want that a reversal ends with all traffic on the older stack", s.Status, s.Share)

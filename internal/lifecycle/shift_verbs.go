@@ -40,8 +40,11 @@ func Resume(s *api.Shift, now time.Time) (*api.Shift, error) {
 	switch s.Status {
 	case api.ShiftPaused, api.ShiftWaiting:
 		return change(s, now, func(n *api.Shift) {
-			n.Status, n.Reason, n.Inconclusive, n.Failures = api.ShiftRunning, "", 0, nil
+			n.Status, n.Reason, n.Failures = api.ShiftRunning, "", nil
 			n.CheckedAt = now
+			if n.Inconclusive = 0; s.Inconclusive >= maxInconclusive {
+				n.Inconclusive = -1 // the operator decided to go on for at least one more interval
+			}
 		}), nil
 	case api.ShiftRunning:
 		return s, nil
@@ -86,13 +89,13 @@ func SetShare(s *api.Shift, share float64, by string, now time.Time) (*api.Shift
 func Reverse(s *api.Shift, reason string, atOnce bool, now time.Time) (*api.Shift, error) {
 	switch {
 	case s.Status == api.ShiftReversing && !atOnce:
-		return nil, api.Errorf(api.CodeConflict, "shift of %s is reversing already, since its share was %s; end it with: reeve stack shift reverse -now %s",
+		return nil, api.Errorf(api.CodeConflict, "shift of %s is reversing already, since its share was %s; end it with: reeve stack shift -now %s reverse",
 			s.Unit, percent(s.ReverseFrom), s.Unit)
 	case s.Status == api.ShiftReversed:
 		return nil, api.Errorf(api.CodeConflict, "shift of %s has been reversed: all traffic is on %s", s.Unit, s.From)
 	case !s.IsActive():
-		return nil, api.Errorf(api.CodeConflict, "shift of %s has ended (%s): all traffic is on %s; return it with: reeve stack shift -to %s",
-			s.Unit, s.Status, s.To, s.From)
+		return nil, api.Errorf(api.CodeConflict, "shift of %s has ended (%s): all traffic is on %s; return it with: reeve stack shift -to %s %s",
+			s.Unit, s.Status, s.To, s.From, s.Unit)
 	}
 	return change(s, now, func(n *api.Shift) { reverse(n, reason, atOnce, now) }), nil
 }
@@ -123,11 +126,11 @@ func refuse(verb string, s *api.Shift) error {
 func possible(s *api.Shift) string {
 	switch {
 	case s.Status == api.ShiftReversing:
-		return fmt.Sprintf("its share of %s falls to 0: reeve stack shift reverse -now %s ends it", percent(s.Share), s.Unit)
+		return fmt.Sprintf("its share of %s falls to 0: reeve stack shift -now %s reverse ends it", percent(s.Share), s.Unit)
 	case s.Status == api.ShiftComplete:
-		return fmt.Sprintf("all traffic is on %s: start another with: reeve stack shift -to STACK", s.To)
+		return fmt.Sprintf("all traffic is on %s: start another with: reeve stack shift -to STACK %s", s.To, s.Unit)
 	}
-	return fmt.Sprintf("all traffic is on %s: start another with: reeve stack shift -to STACK", s.From)
+	return fmt.Sprintf("all traffic is on %s: start another with: reeve stack shift -to STACK %s", s.From, s.Unit)
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.4g %%", share*100) }

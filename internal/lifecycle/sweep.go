@@ -69,13 +69,13 @@ func (x *Index) SweepStacks(o Sweeping) Sweep {
 		}
 		first := len(s.Decisions)
 		for i := range u.nodes {
-			n := &u.nodes[i]
-			d := n.decide(o.Now)
-			n.settle(&d, o, s.Gap, stale, domain)
-			s.Decisions = append(s.Decisions, d)
+			s.Decisions = append(s.Decisions, u.nodes[i].decide(o.Now))
 		}
 		if !stale {
 			u.limit(s.Decisions[first:], o.Now)
+		}
+		for i := range u.nodes {
+			u.nodes[i].settle(&s.Decisions[first+i], o, s.Gap, stale, domain)
 		}
 	}
 	for i := range s.Decisions {
@@ -151,7 +151,7 @@ func (u *unit) limit(decisions []Decision, now time.Time) {
 	}
 	var idle []int
 	for i, d := range decisions {
-		if d.Stack.Status == api.StackReady && !d.Called && d.Verdict.Reason != api.KeptHeld && !u.nodes[i].target {
+		if d.Stack.Status == api.StackReady && !d.Called && !d.Stack.IsHeld(now) && !u.nodes[i].target {
 			idle = append(idle, i)
 		}
 	}
@@ -181,7 +181,9 @@ func (d *Decision) expire(now time.Time) {
 		d.Action, d.Verdict.Kept, d.Verdict.Reason = Fail, false, api.DeclinedLate
 		d.Expires = now.Add(d.Stack.Spec.GraceAfter(api.StackFailed))
 	case api.StackGarbage, api.StackFailed:
-		d.Action = Remove
+		if !d.Stack.Removing {
+			d.Action = Remove
+		}
 	}
 	d.Verdict.After = d.Expires
 }

@@ -98,7 +98,7 @@ func TestAnUndeclaredCallerKeepsAStackForAnHour(t *testing.T) {
 	f := newFleet(t)
 	s := f.stack("db 2.1.0", idle(0))
 	for range 12 {
-		f.in.Uses = []lifecycle.Use{{Stack: s.Key(), Caller: "10.0.0.7", Last: f.now}}
+		f.in.Uses = []lifecycle.Use{{Stack: s.Key(), StackUse: api.StackUse{Caller: "10.0.0.7", Last: f.now}}}
 		f.run(10 * time.Minute)
 	}
 	f.wantStatus(s, api.StackReady)
@@ -184,6 +184,25 @@ func TestTheOldestUnusedStacksOfACrowdedUnitGo(t *testing.T) {
 	f.wantStatus(used, api.StackReady)
 	f.wantStatus(second, api.StackGarbage)
 	f.wantStatus(third, api.StackReady)
+}
+
+func TestACrowdedUnitHasAnExtensionAfterTimeWithoutALeader(t *testing.T) {
+	f := newFleet(t)
+	one := 1
+	limit := func(s *api.Stack) { s.Spec.MaxStacks = &one }
+	old := f.stack("job 1.0.0", limit, policy(api.RetainAlways))
+	f.stack("job 2.0.0", limit, policy(api.RetainAlways))
+	middle := f.stack("job 1.1.0", limit, policy(api.RetainAlways))
+	f.unit("job").Targets = map[uint32]string{1: middle.Name}
+	f.now = f.now.Add(3 * time.Hour)
+	f.sweep()
+	f.wantStatus(old, api.StackReady)
+	if got := f.get(old); got.Expires.Before(f.now.Add(api.DefaultExtendTTL)) || got.Verdict.Reason != api.DeclinedCrowded {
+		t.Errorf("expires %s with verdict %s, want %s and at least one extension after %s", got.Expires, got.Verdict.Reason, api.DeclinedCrowded, f.now)
+	}
+	f.run(time.Hour)
+	f.run(3 * time.Hour)
+	f.wantStatus(old, api.StackGarbage)
 }
 
 func TestASweepChangesNothingOfItsInput(t *testing.T) {

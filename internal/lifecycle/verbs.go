@@ -4,7 +4,6 @@
 package lifecycle
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -15,6 +14,9 @@ import (
 func Hold(s *api.Stack, who, reason string, until, now time.Time) (*api.Stack, error) {
 	if s.Status == api.StackTerminated || s.Status == api.StackFailed {
 		return nil, refuseStack("hold", s)
+	}
+	if s.Removing {
+		return nil, refuseRemoved("hold", s)
 	}
 	switch {
 	case until.IsZero():
@@ -31,7 +33,7 @@ func Hold(s *api.Stack, who, reason string, until, now time.Time) (*api.Stack, e
 // Unhold ends the hold of a stack. Its time is then at least one extension.
 func Unhold(s *api.Stack, now time.Time) (*api.Stack, error) {
 	if s.Hold == nil {
-		return nil, api.Errorf(api.CodeConflict, "stack %s is not held: nothing to undo", s.Name)
+		return nil, refuseStack("unhold", s)
 	}
 	n := s.Copy()
 	n.Hold = nil
@@ -76,6 +78,8 @@ func Rescue(s *api.Stack, by time.Duration, now time.Time) (*api.Stack, error) {
 	switch {
 	case by < 0 || by > maxExtension:
 		return nil, api.Errorf(api.CodeInvalid, "rescue for %s: must be between 0 and 10 years", by)
+	case s.Status == api.StackGarbage && s.Removing:
+		return nil, refuseRemoved("rescue", s)
 	case s.Status != api.StackGarbage:
 		return nil, refuseStack("rescue", s)
 	case by == 0:
@@ -124,17 +128,35 @@ func MarkFailed(s *api.Stack, reason string, now time.Time) *api.Stack {
 	return n
 }
 
+// refuseStack returns the error of a verb that a stack's status does not allow, with the verbs that it allows.
 func refuseStack(verb string, s *api.Stack) error {
-	options := possibleVerbs(s.Status)
+	options := possibleVerbs(s)
 	text := "nothing can be done with it"
 	if len(options) > 0 {
 		text = "possible: " + strings.Join(options, ", ")
 	}
-	return api.Errorf(api.CodeConflict, "%s", fmt.Sprintf("cannot %s stack %s: it is %s; %s", verb, s.Name, s.Status, text))
+	is := s.Status
+	if verb == "unhold" && s.Hold == nil {
+		is += " and not held"
+	}
+	return api.Errorf(api.CodeConflict, "cannot %s stack %s: it is %s; %s", verb, s.Name, is, text)
 }
 
-// possibleVerbs lists what an operator can do with a stack in a status.
-func possibleVerbs(status string) []string {
+// refuseRemoved returns the error of a verb that comes after the end of a stack's grace.
+func refuseRemoved(verb string, s *api.Stack) error {
+	return api.Errorf(api.CodeConflict, "cannot %s stack %s: its grace has ended, and its job is being removed; see the progress with: reeve plan show %s uninstall", verb, s.Name, s.Name)
+}
+
+// possibleVerbs lists the verbs that change a stack.
+func possibleVerbs(s *api.Stack) []string {
+	if s.Hold != nil {
+		return append(statusVerbs(s.Status), "unhold")
+	}
+	return statusVerbs(s.Status)
+}
+
+// statusVerbs lists the verbs that change a stack in a status, whether it is held or not.
+func statusVerbs(status string) []string {
 	switch status {
 	case api.StackPending, api.StackDeploying, api.StackWarming:
 		return []string{"hold", "stop"}

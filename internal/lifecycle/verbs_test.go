@@ -4,41 +4,61 @@
 package lifecycle_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/lifecycle"
 )
 
+// TestVerbsInTheWrongStatusNameWhatIsPossible applies every verb to a stack in every status.
+// A refusal lists exactly the verbs that the stack accepts.
 func TestVerbsInTheWrongStatusNameWhatIsPossible(t *testing.T) {
 	verbs := map[string]func(*api.Stack) (*api.Stack, error){
 		"hold": func(s *api.Stack) (*api.Stack, error) {
 			return lifecycle.Hold(s, "ann", "", time.Time{}, start)
 		},
+		"unhold": func(s *api.Stack) (*api.Stack, error) { return lifecycle.Unhold(s, start) },
 		"extend": func(s *api.Stack) (*api.Stack, error) { return lifecycle.Extend(s, time.Hour, start) },
 		"expire": func(s *api.Stack) (*api.Stack, error) { return lifecycle.Expire(s, start) },
 		"rescue": func(s *api.Stack) (*api.Stack, error) { return lifecycle.Rescue(s, time.Hour, start) },
+		"stop":   func(s *api.Stack) (*api.Stack, error) { return lifecycle.Stop(s, false, start) },
 	}
-	allowed := map[string]string{
-		api.StackPending: "hold", api.StackDeploying: "hold", api.StackWarming: "hold", api.StackReady: "hold extend expire",
-		api.StackGarbage: "hold rescue", api.StackFailed: "", api.StackTerminated: "",
-	}
-	for name, verb := range verbs {
-		for stored, possible := range allowed {
-			f := newFleet(t)
-			s := f.stack("inventory 1.0.0", status(stored), func(s *api.Stack) { s.StatusBefore = api.StackReady })
-			before := *s
-			_, err := verb(s)
-			if got, want := err == nil, strings.Contains(possible, name); got != want {
-				t.Errorf("%s of a stack that is %s: %v, want allowed %v", name, stored, err, want)
+	for stored, possible := range map[string]string{
+		api.StackPending: "hold, stop", api.StackDeploying: "hold, stop", api.StackWarming: "hold, stop",
+		api.StackReady: "hold, extend, expire, stop", api.StackGarbage: "rescue, hold, stop", api.StackFailed: "stop", api.StackTerminated: "",
+	} {
+		for _, held := range []bool{false, true} {
+			want := strings.Split(possible, ", ")
+			if held {
+				want = append(want, "unhold")
 			}
-			if err != nil && (api.CodeOf(err) != api.CodeConflict || !strings.Contains(err.Error(), "it is "+stored+"; ")) {
-				t.Errorf("%s of a stack that is %s: %v, want a conflict that names the status and what is possible", name, stored, err)
-			}
-			if s.Status != before.Status || !s.Expires.Equal(before.Expires) || s.Hold != before.Hold {
-				t.Errorf("%s changed the stored stack", name)
+			for name, verb := range verbs {
+				s := newFleet(t).stack("inventory 1.0.0", status(stored), func(s *api.Stack) {
+					s.StatusBefore = api.StackReady
+					if held {
+						s.Hold = &api.StackHold{By: "bob", Since: start}
+					}
+				})
+				before := *s
+				_, err := verb(s)
+				if got := err == nil; got != slices.Contains(want, name) {
+					t.Errorf("%s of a stack that is %s, held %t: %v, want that only %v are allowed", name, stored, held, err, want)
+				}
+				options := "possible: " + strings.TrimPrefix(strings.Join(want, ", "), ", ")
+				if possible == "" && !held {
+					options = "nothing can be done with it"
+				}
+				if err != nil && (api.CodeOf(err) != api.CodeConflict || !strings.Contains(err.Error(), "it is "+stored) || !strings.HasSuffix(err.Error(), "; "+options)) {
+					t.Errorf("%s of a stack that is %s, held %t: %v, want a conflict that ends with %q", name, stored, held, err, options)
+				}
+				if diff := cmp.Diff(&before, s); diff != "" {
+					t.Errorf("%s changed the stored stack:\n%s", name, diff)
+				}
 			}
 		}
 	}

@@ -142,7 +142,7 @@ func (n *Node) accept(na *api.NodeAllocation, arrived map[versionKey]*api.Job) {
 		}
 		if previous != nil && isSticky(a) {
 			if err := n.dirs.Inherit(previous.ID(), r.ID(), r.TaskNames()); err != nil {
-				n.log.Warn("inherit an allocation's data", "allocation", r.ID(), "previous", previous.ID(), "error", err)
+				n.log.Warn("cannot inherit an allocation's data", "allocation", r.ID(), "previous", previous.ID(), "error", err)
 			}
 		}
 		switch {
@@ -217,7 +217,7 @@ func (n *Node) useJob(j *api.Job) {
 	n.jobs[key] = &keptJob{job: j, uses: 1}
 	data, err := json.Marshal(j)
 	if err != nil {
-		n.log.Error("encode a job", "job", j.ID, "error", err)
+		n.log.Error("cannot encode a job", "job", j.ID, "error", err)
 		return
 	}
 	n.ledger.Put(key, data)
@@ -257,7 +257,7 @@ func (n *Node) discard(id, why string) {
 // remove deletes the remains of an ended allocation.
 func (n *Node) remove(r *runner.Runner) {
 	if err := n.dirs.Remove(r.ID()); err != nil {
-		n.log.Warn("remove an allocation's directory", "allocation", r.ID(), "error", err)
+		n.log.Warn("cannot remove an allocation's directory", "allocation", r.ID(), "error", err)
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -317,7 +317,7 @@ func (n *Node) restore() error {
 	err := n.ledger.Each(runner.KeyJob, func(key string, value []byte) error {
 		var j api.Job
 		if err := json.Unmarshal(value, &j); err != nil {
-			n.log.Error("read a job from the node's ledger: its allocations are taken from the servers", "key", key, "error", err)
+			n.log.Error("cannot read a job from the node's ledger: its allocations are taken from the servers", "key", key, "error", err)
 			return nil
 		}
 		jobs[key] = &j
@@ -340,7 +340,7 @@ func (n *Node) restore() error {
 	err = n.ledger.Each(runner.KeyAllocation, func(key string, value []byte) error {
 		r, err := runner.Restore(n.host, value, find)
 		if err != nil {
-			n.log.Error("restore an allocation", "key", key, "error", err)
+			n.log.Error("cannot restore an allocation", "key", key, "error", err)
 			return nil
 		}
 		r.Adopt(n.claim(r.ID()))

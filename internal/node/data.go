@@ -50,7 +50,7 @@ func (n *Node) awaitEnd(r *runner.Runner, previous string) {
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		n.log.Warn("wait for the end of an allocation on another node", "allocation", r.ID(), "previous", previous, "error", err)
+		n.log.Warn("cannot wait for the end of an allocation on another node", "allocation", r.ID(), "previous", previous, "error", err)
 		if !pause.wait(ctx) {
 			return
 		}
@@ -92,7 +92,7 @@ func (n *Node) takeOver(r *runner.Runner, previous string) {
 		data.Close()
 	}
 	if err != nil && ctx.Err() == nil {
-		n.log.Warn("take over an allocation's data from another node", "allocation", r.ID(), "previous", previous, "error", err)
+		n.log.Warn("cannot take over an allocation's data from another node", "allocation", r.ID(), "previous", previous, "error", err)
 	}
 }
 
@@ -107,7 +107,7 @@ func (n *Node) serveSnapshot(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.Header().Set("Content-Type", "application/x-tar")
 	if err := n.dirs.Pack(run.ID(), run.TaskNames(), w); err != nil {
-		n.log.Warn("send an allocation's data", "allocation", run.ID(), "error", err)
+		n.log.Warn("cannot send an allocation's data", "allocation", run.ID(), "error", err)
 		panic(http.ErrAbortHandler) // the client must not take a part for the whole
 	}
 	return nil

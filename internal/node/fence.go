@@ -74,7 +74,7 @@ func (n *Node) recordContact() {
 	at := time.Duration(n.contact.Load())
 	data, err := json.Marshal(contact{Boot: bootID(), Uptime: at, Wall: time.Now().Add(at - n.config.Uptime())})
 	if err != nil {
-		n.log.Error("encode the last contact", "error", err)
+		n.log.Error("cannot encode the last contact", "error", err)
 		return
 	}
 	n.ledger.Put(contactKey, data)

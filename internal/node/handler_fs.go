@@ -159,7 +159,7 @@ func (n *Node) serveBytes(w http.ResponseWriter, r *http.Request, offset, limit 
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	if _, err := io.Copy(w, from); err != nil {
-		n.log.Debug("send a file", "error", err)
+		n.log.Debug("cannot send a file", "error", err)
 		panic(http.ErrAbortHandler) // the client must not take a part for the whole
 	}
 	return nil
@@ -292,7 +292,7 @@ func (n *Node) stream(w http.ResponseWriter, r *http.Request, plain bool, read f
 	cancel()
 	beats.Wait()
 	if err != nil { // the client has left, the agent is stopping, or the file cannot be read
-		n.log.Debug("stream a file", "error", err)
+		n.log.Debug("cannot stream a file", "error", err)
 		panic(http.ErrAbortHandler) // the client must not take a part for the whole
 	}
 	return nil

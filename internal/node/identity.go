@@ -96,7 +96,7 @@ func (n *Node) keepPassport() {
 		err = replaceFile(filepath.Join(n.config.DataDir, identityFile), append(data, '\n'))
 	}
 	if err != nil {
-		n.log.Error("write the node's identity beside its ledger: it would be lost with it", "error", err)
+		n.log.Error("cannot write the node's identity beside its ledger: it would be lost with it", "error", err)
 	}
 }
 

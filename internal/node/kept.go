@@ -128,7 +128,7 @@ func (n *Node) endTasks(ctx context.Context, ids []string, why string) {
 				if err == nil || ctx.Err() != nil {
 					return
 				}
-				n.log.Error("end a task that an earlier agent left", "task", id, "error", err)
+				n.log.Error("cannot end a task that an earlier agent left", "task", id, "error", err)
 				if !pause.wait(ctx) {
 					return
 				}
@@ -159,7 +159,7 @@ func (n *Node) endUnclaimed(m *api.NodeAllocations) {
 	var ids []string
 	if foreign := n.keptOf != "" && m.ClusterID != "" && n.keptOf != m.ClusterID; foreign || m.Rewound {
 		for _, alloc := range slices.Sorted(maps.Keys(n.kept)) {
-			n.log.Error("tasks run that neither the node's ledger nor these servers know, which may have lost them: they continue until an operator stops them",
+			n.log.Error("found tasks that neither the node's ledger nor the servers know; the servers may have lost them: the tasks continue until an operator stops them",
 				"allocation", alloc, "tasks", n.kept[alloc].ids(alloc))
 		}
 	} else {
@@ -180,7 +180,7 @@ func (n *Node) endUnclaimed(m *api.NodeAllocations) {
 func (n *Node) sweep() {
 	names, err := n.dirs.List()
 	if err != nil {
-		n.log.Warn("remove directories that no allocation owns", "error", err)
+		n.log.Warn("cannot remove directories that no allocation owns", "error", err)
 		return
 	}
 	for _, id := range names {
@@ -191,7 +191,7 @@ func (n *Node) sweep() {
 			continue
 		}
 		if err := n.dirs.Remove(id); err != nil {
-			n.log.Warn("remove a directory that no allocation owns", "allocation", id, "error", err)
+			n.log.Warn("cannot remove a directory that no allocation owns", "allocation", id, "error", err)
 		}
 	}
 }

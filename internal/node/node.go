@@ -29,6 +29,7 @@ import (
 	"github.com/reeve-run/reeve/internal/node/fingerprint"
 	"github.com/reeve-run/reeve/internal/node/ledger"
 	"github.com/reeve-run/reeve/internal/node/runner"
+	"github.com/reeve-run/reeve/internal/node/taskenv"
 )
 
 // Servers is the part of the servers' API that a node uses. Errors carry the codes of
@@ -77,6 +78,7 @@ type Config struct {
 	Drivers map[string]driver.Driver // by their names in job files
 	Keeper  Keeper                   // keeps tasks that outlive the agent; nil: no driver has such tasks
 	Logger  *slog.Logger
+	Traffic taskenv.Traffic
 	// Uptime returns how long the machine has been up, including suspension; default: the
 	// kernel's value.
 	Uptime func() time.Duration
@@ -174,7 +176,7 @@ func New(c Config) (*Node, error) {
 	n.reporter = newReporter(n.sendReports, n.acknowledged)
 	n.host = &runner.Host{
 		Drivers: c.Drivers, Dirs: dirs, Ledger: l, Checks: n.checks, Node: n.Node, Environ: os.Environ(), Logger: c.Logger,
-		Context: ctx,
+		Context: ctx, Traffic: c.Traffic,
 		Changed: func(r *runner.Runner, urgent bool) { n.reporter.mark(r.ID(), r.Report, urgent) },
 	}
 	n.self.Store(n.describe(ctx))

@@ -146,7 +146,7 @@ func (n *Node) sendReports(ctx context.Context, allocs []*api.Allocation) error 
 		if api.CodeOf(err) == api.CodeNotFound {
 			n.registerAgain()
 		}
-		n.log.Warn("report allocations", "allocations", len(allocs), "error", err)
+		n.log.Warn("cannot report allocations", "allocations", len(allocs), "error", err)
 	}
 	return err
 }

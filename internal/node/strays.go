@@ -79,7 +79,7 @@ func (n *Node) position() api.Position {
 // rewind prepares all allocations for servers that run from an older copy of their data, and
 // continue their indexes from there. The mutex is held.
 func (n *Node) rewind() {
-	n.log.Warn("the servers run from an older copy of their data: allocations that they no longer know continue, and are offered to them",
+	n.log.Warn("the servers run on an older copy of their data: allocations that they no longer know continue, and are offered to them",
 		"allocations", len(n.runners))
 	for id, r := range n.runners {
 		if _, stray := n.strays[id]; !stray && !n.doomed[id] {
@@ -176,7 +176,7 @@ func (n *Node) offer(ctx context.Context) bool {
 		refused, err := n.config.Servers.OfferOrphans(ctx, n.identity.ID, n.identity.Secret, batch)
 		if err != nil {
 			if ctx.Err() == nil {
-				n.log.Warn("offer allocations that the servers do not know", "allocations", len(batch), "error", err)
+				n.log.Warn("cannot offer allocations that the servers do not know", "allocations", len(batch), "error", err)
 			}
 			return false
 		}

@@ -41,7 +41,7 @@ func (n *Node) notePlace() error {
 	was := n.ledger.Get(placeKey)
 	n.moved = was != nil && string(was) != place
 	if n.moved {
-		n.log.Warn("the data directory was moved, or is a copy: what it says runs is resumed when the servers know this agent", "data_dir", n.config.DataDir)
+		n.log.Warn("the data directory was moved or copied: its allocations resume when the servers recognize this agent", "data_dir", n.config.DataDir)
 	}
 	if was == nil || n.moved {
 		n.ledger.Put(placeKey, []byte(place))
@@ -64,7 +64,7 @@ func (n *Node) isTwin(err error, ttl time.Duration) {
 	}
 	now := n.config.Uptime()
 	if n.rejectedSince.CompareAndSwap(0, max(int64(now), 1)) {
-		n.log.Error("the servers do not listen to this agent", "data_dir", n.config.DataDir, "error", err)
+		n.log.Error("the servers reject this agent", "data_dir", n.config.DataDir, "error", err)
 		return
 	}
 	if now-time.Duration(n.rejectedSince.Load()) < maxRejectedTTLs*ttl {

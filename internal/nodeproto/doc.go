@@ -17,4 +17,4 @@
 //	go generate ./internal/nodeproto
 package nodeproto
 
-//go:generate ./generate.sh
+//go:generate ../../tools/protobuf.sh nodeproto node.proto ../allocset

@@ -33,6 +33,7 @@ import (
 //	        [attempts=N] [interval=D] [delay=D] [function=F] [max_delay=D] [immediate=N]              reschedule
 //	        [recreate=true]                                                                           migrate
 //	        [lost_after=D] [stop_on_client_after=D] [replace=BOOL] [reconcile=STRATEGY]               disconnect
+//	register ...                register a job as job does, without an evaluation
 //	use NAME                    the commands that follow are about this job
 //	evaluate                    evaluate and print
 //	dry                         print what an evaluation would do, by group
@@ -78,6 +79,7 @@ type verb func(w *world, args, lines []string) string
 
 var verbs = map[string]verb{
 	"nodes":       func(w *world, args, _ []string) string { w.nodes(args); return "" },
+	"register":    func(w *world, args, lines []string) string { w.register(args, lines); return "" },
 	"use":         func(w *world, args, _ []string) string { w.job = args[0]; return "" },
 	"dry":         func(w *world, _, _ []string) string { return w.dry() },
 	"pause":       func(w *world, _, _ []string) string { w.deployment(api.DeploymentPaused); return "" },

@@ -108,7 +108,7 @@ func (w *world) restartOf() string {
 		if a := w.snapshot().Allocation(id); a != nil {
 			fmt.Fprintf(&out, "restarted %s", describe(a))
 			if slices.Contains(j.UnhealthyAllocs, id) {
-				out.WriteString(", and it did not come back well")
+				out.WriteString(", and it did not become healthy again")
 			}
 			out.WriteByte('\n')
 		}

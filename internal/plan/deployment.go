@@ -52,9 +52,6 @@ func (w *work) newDeployment(phases []*tree.Phase) *api.Deployment {
 		Status: api.DeploymentRunning, EvalPriority: w.Eval.Priority,
 		CreateTime: w.Now.UnixNano(), ModifyTime: w.Now.UnixNano(),
 	}
-	if w.Rollout.Held {
-		d.Status = api.DeploymentPaused
-	}
 	for _, p := range phases {
 		if !p.Rolling {
 			continue
@@ -68,5 +65,8 @@ func (w *work) newDeployment(phases []*tree.Phase) *api.Deployment {
 	}
 	d.StatusReason = deployment.Standing(d)
 	d.StatusDescription = d.StatusReason.Text()
+	if by := w.Rollout.HeldBy; by != nil {
+		d.Status, d.StatusReason, d.StatusDescription = api.DeploymentPaused, api.ReasonDeploymentPaused, api.PausedText(by.By, by.Reason)
+	}
 	return d
 }

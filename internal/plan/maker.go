@@ -12,10 +12,10 @@ import (
 	"github.com/reeve-run/reeve/internal/placement"
 )
 
-// A maker makes requests and their names, several in one piece of memory. All
-// names of a piece stay as long as one does, so pieces are small.
+// A maker makes requests and their names, several in one piece of memory. A piece
+// stays allocated while one of its names is in use, so pieces are small.
 type maker struct {
-	requests []placement.Request // what is left of the last piece
+	requests []placement.Request // unused rest of the last piece
 	pieces   []*requestPiece
 	names    strings.Builder
 	prefix   string // of names in group
@@ -31,7 +31,7 @@ var requestPieces = sync.Pool{New: func() any { return new(requestPiece) }}
 
 const namePiece = 512 // bytes
 
-// request returns one to be filled in.
+// request returns an empty request.
 func (m *maker) request() *placement.Request {
 	if len(m.requests) == 0 {
 		p := requestPieces.Get().(*requestPiece)
@@ -42,9 +42,8 @@ func (m *maker) request() *placement.Request {
 	return r
 }
 
-// Placed tells that an outcome was worked out from Start. Nothing refers to the
-// requests any more: Start becomes nil, and their memory the next result's. It
-// need not be called.
+// Placed recycles the requests of Start for later results, and sets Start to nil. A
+// caller may call it when nothing refers to the requests, after their placement.
 func (r *Result) Placed() {
 	r.Start = nil
 	for _, p := range r.pieces {
@@ -63,7 +62,8 @@ func (m *maker) sharedName(job, group string) string {
 	return m.shared
 }
 
-// name is api.AllocName.
+// name returns api.AllocName of the instance. Left is the number of names that will
+// follow.
 func (m *maker) name(job, group string, index, left int) string {
 	if m.prefix == "" || m.group != group {
 		m.group = group
@@ -76,8 +76,7 @@ func (m *maker) name(job, group string, index, left int) string {
 		m.names.Reset()
 		m.names.Grow(max(min(size*(left+1), namePiece), size))
 	}
-	// What is written later goes behind it, into room that is there: the string
-	// stays what it is.
+	// Later names are appended within the capacity, so this string never changes.
 	from := m.names.Len()
 	m.names.WriteString(m.prefix)
 	m.names.Write(digits)

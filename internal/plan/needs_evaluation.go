@@ -8,9 +8,8 @@ import (
 	"github.com/reeve-run/reeve/internal/plan/facts"
 )
 
-// NeedsEvaluation reports whether what a node said of an allocation (old is
-// what was known before) calls for an evaluation of its job, and the trigger to
-// give it.
+// NeedsEvaluation reports whether a node's report, which changed an allocation from old to
+// new, requires an evaluation of its job, and returns the trigger of the evaluation.
 func NeedsEvaluation(old, new *api.Allocation) (trigger string, needed bool) {
 	switch {
 	case old.ClientStatus == api.AllocClientUnknown && new.ClientStatus != api.AllocClientUnknown:
@@ -29,7 +28,7 @@ func NeedsEvaluation(old, new *api.Allocation) (trigger string, needed bool) {
 		return api.TriggerDeploymentWatcher, true
 	case isOfDeployment(new) && old.ClientStatus != new.ClientStatus && new.Job != nil && len(new.Job.Groups) > 1:
 		return api.TriggerDeploymentWatcher, true // the next group may begin
-	case isAwaited(old, new): // the last: callers may pass over it where nothing is contested
+	case isAwaited(old, new): // the last: callers may skip it if no place is contested
 		return api.TriggerAllocReconnect, true
 	}
 	return "", false
@@ -37,9 +36,9 @@ func NeedsEvaluation(old, new *api.Allocation) (trigger string, needed bool) {
 
 func isOfDeployment(a *api.Allocation) bool { return a.DeploymentID != "" && !a.IsServerTerminal() }
 
-// isAwaited reports whether an allocation is up or serves now that may be the
-// replacement of one whose node is silent, back again or drained, or the one that
-// is back.
+// isAwaited reports whether the allocation has just become up or begun to serve, and may
+// be a replacement (of an allocation whose node is silent, returned or drained) or a
+// returned original.
 func isAwaited(old, new *api.Allocation) bool {
 	return (new.PreviousAllocation != "" || new.NextAllocation != "") && !new.IsServerTerminal() &&
 		(facts.IsUpNow(new) && !facts.IsUpNow(old) || facts.ServesNow(new) && !facts.ServesNow(old))

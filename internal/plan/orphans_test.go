@@ -86,7 +86,7 @@ func TestOrphansOfAnUnknownJobStopOnlyInAFreshDomain(t *testing.T) {
 	o.want("stale", nil, nil, 0)
 	o.apply(&state.PutDomain{FreshUntil: o.now.Add(time.Second).UnixNano()})
 	r := o.want("fresh", nil, []string{"a", "b", "c"}, 0)
-	if why := r.Stop[0].Description; why != "no registered job wants it, and its domain is fresh" {
+	if why := r.Stop[0].Description; why != "no registered job specifies it, and its domain is fresh" {
 		t.Errorf("they stop because %q", why)
 	}
 	o.now = o.now.Add(time.Second)

@@ -13,6 +13,7 @@ import (
 	"github.com/reeve-run/reeve/internal/placement"
 	"github.com/reeve-run/reeve/internal/plan"
 	"github.com/reeve-run/reeve/internal/plan/tree"
+	"github.com/reeve-run/reeve/internal/plan/update"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -37,25 +38,28 @@ func rolls(job *api.Job) bool {
 }
 
 // checkMoved checks that an evaluation moves at most max_parallel instances of a
-// group that was deployed before, failed instances included. before holds the
-// allocations of instances that were being moved before the evaluation.
+// group, failed instances included, if the newest version replaces deployed instances of
+// the group. before holds the allocations of instances that were being moved before the
+// evaluation.
 func (w *world) checkMoved(t *rapid.T, before []*api.Allocation, o *placement.Outcome) {
 	job := w.newest()
 	if job.RunsToCompletion() {
 		return
 	}
-	deployed := map[string]bool{} // groups of the versions since the last deployed one
+	replaces := map[string]bool{} // groups that differ from one of the versions since the last deployed one
 	proven := false
 	for _, old := range w.snapshot().JobVersions(job.Namespace, job.ID) {
-		if old.Version >= job.Version || old.CreateIndex != job.CreateIndex {
-			continue
+		if old.Version >= job.Version || old.CreateIndex != job.CreateIndex || old.Stop {
+			continue // a stopped version is never deployed
 		}
 		if old.Stable && api.SpecEqual(old, job) {
 			return // a revert replaces failed instances at once
 		}
 		if !proven {
-			for _, g := range old.Groups {
-				deployed[g.Name] = true
+			for _, was := range old.Groups {
+				if g := job.Group(was.Name); g != nil && (update.Destructive(old, was, job, g) || update.MovesAbout(old, was, job, g)) {
+					replaces[g.Name] = true
+				}
 			}
 		}
 		proven = proven || old.Stable || !rolls(old)
@@ -68,13 +72,15 @@ func (w *world) checkMoved(t *rapid.T, before []*api.Allocation, o *placement.Ou
 	}
 	moving := map[string]int{}
 	for _, a := range before {
-		// The instance of a job that runs on every node ends with its node.
-		if !job.RunsOnEveryNode() || w.snapshot().Allocation(a.ID).ClientStatus != api.AllocClientLost {
+		// The instance of a job that runs on every node ends with its node, or if an operator
+		// stops it on a node that accepts no new allocations.
+		is := w.snapshot().Allocation(a.ID)
+		if !job.RunsOnEveryNode() || is.ClientStatus != api.AllocClientLost && is.DesiredReason != api.ReasonEvicted {
 			moving[a.Group]++
 		}
 	}
 	for group, n := range moved {
-		if limit := w.limit(group); proven && deployed[group] && limit > 0 && n+moving[group] > limit {
+		if limit := w.limit(group); proven && replaces[group] && limit > 0 && n+moving[group] > limit {
 			t.Fatalf("%d instances of %s were moved beside %d that are not known to be healthy, max_parallel is %d\n%s%s", n, group, moving[group], limit, w.listing(), w.tree())
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/reeve-run/reeve/internal/plan/tree"
 )
 
-// Reconcile works out what is to be done now about the evaluation's job. Job is
-// its newest version; nil if it was purged.
+// Reconcile computes the work to do now for the evaluation's job. Job is its newest
+// version; nil if the job was purged.
 func Reconcile(r facts.Reader, job *api.Job, eval *api.Evaluation, now time.Time) *Result {
 	p := derive.All(r, eval.JobKey(), job, eval, now)
 	defer p.Release()

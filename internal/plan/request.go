@@ -20,7 +20,7 @@ func (w *work) start(st *tree.Step) {
 	r := w.make.request()
 	*r = placement.Request{
 		Job: st.Job, Group: def, Index: in.Index, NodeID: in.Node,
-		Name: w.name(in), Previous: in.Alloc, Canary: in.Canary,
+		Name: w.name(in), Previous: in.Alloc, Canary: in.Canary && (in.Node == "" || st.Job == w.Job),
 	}
 	if r.Previous == nil {
 		r.Previous = in.Last
@@ -115,7 +115,7 @@ func (w *work) setPredecessor(r *placement.Request, st *tree.Step) {
 		}
 		return
 	case facts.Failed, facts.Ended:
-		if st.Job == in.Alloc.Job || w.IsCurrent(in.Alloc) || st.Delay > 0 {
+		if st.Reason != 0 || st.Job == in.Alloc.Job || w.IsCurrent(in.Alloc) || st.Delay > 0 {
 			stop = newStop(in.Alloc, api.ReasonFailed)
 			if in.State == facts.Ended {
 				stop = newStop(in.Alloc, api.ReasonEnded)

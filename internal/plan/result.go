@@ -8,43 +8,44 @@ import (
 	"github.com/reeve-run/reeve/internal/placement"
 )
 
-// A Result is what is to be done now about one job.
+// A Result is the work to do now for one job.
 type Result struct {
-	// Start are instances to place. Where one replaces an allocation, the stop
-	// of that is in the request: it is to happen only if the placement does.
+	// Start holds the instances to place. A request that replaces an allocation
+	// contains its stop, which happens only together with the placement.
 	Start []*placement.Request
-	// Stop are allocations to stop whatever becomes of Start.
+	// Stop holds the allocations to stop, independently of Start.
 	Stop []*placement.Stop
-	// Update are allocations updated in place: copies of existing ones with the
+	// Update holds the allocations updated in place: copies of existing ones with the
 	// new job version, or with the id of the evaluation that will replace them.
 	Update []*api.Allocation
-	// Kept are the job's allocations that go on running, Update included.
+	// Kept holds the job's allocations that continue to run, including Update.
 	Kept []*api.Allocation
 
-	// Deployment is a new deployment, or the running one with what changed; nil
-	// if neither.
+	// Deployment is a new deployment, or the running one with its changes; nil
+	// if neither exists.
 	Deployment        *api.Deployment
 	DeploymentUpdates []DeploymentUpdate
-	// Restart is the job's active restart with what changed; nil if nothing did.
+	// Restart is the job's active restart with its changes; nil if nothing changed.
 	Restart *api.JobRestart
-	// Deregister is set when nothing is left of a job that is to be forgotten.
+	// Deregister reports whether the job is to be removed: nothing of it is left.
 	Deregister bool
-	// FollowUps are evaluations for instances whose next attempt is due later.
+	// FollowUps holds evaluations for instances whose next attempt is due later.
 	FollowUps []*api.Evaluation
 
-	// Held is what the job waits for an operator with, in words; "" if it does not.
+	// Held is a sentence about the part of the job that waits for an operator; "" if
+	// no part does.
 	Held string
 
-	// Updates counts, by group, what this evaluation does.
+	// Updates counts, by group, the changes of this evaluation.
 	Updates map[string]*api.DesiredUpdates
-	// Queued counts, by group, the instances in Start. What was not placed is in
-	// the placement's outcome.
+	// Queued counts, by group, the instances in Start. The placement's outcome lists
+	// the unplaced ones.
 	Queued map[string]int
 
-	pieces []*requestPiece // what Start is made of
+	pieces []*requestPiece // memory of Start
 }
 
-// IsEmpty reports whether nothing is to be done.
+// IsEmpty reports whether the result contains no work.
 func (r *Result) IsEmpty() bool {
 	return len(r.Start) == 0 && len(r.Stop) == 0 && len(r.Update) == 0 &&
 		r.Restart == nil && !r.Deregister && r.Deployment == nil && len(r.DeploymentUpdates) == 0 && len(r.FollowUps) == 0

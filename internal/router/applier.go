@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/lifecycle"
 )
 
 // remembered is the time for which the router responds 503 for a route without
@@ -25,8 +26,11 @@ type applier struct {
 	instances map[instanceKey]*instance  // by address
 	empty     map[poolKey]*pool          // pools without instances
 	listens   map[int]bool               // ports of TCP routes
-	shares    map[string]float64         // shares of stacks, by job
+	shares    map[string]*api.StackShare // stacks, by job
 	jobs      map[string]map[poolKey]int // number of targets of each job in each pool
+	directory *lifecycle.Directory       // stacks by unit
+	tags      map[string]int             // number of stacks by tag
+	stacks    map[string]*stackCounters  // by job; also of stacks whose instances left
 }
 
 // An entry is the latest version of an allocation in the catalog.
@@ -39,7 +43,8 @@ func newApplier() *applier {
 	return &applier{
 		table: &table{}, entries: map[string]*entry{},
 		instances: map[instanceKey]*instance{}, empty: map[poolKey]*pool{}, listens: map[int]bool{},
-		shares: map[string]float64{}, jobs: map[string]map[poolKey]int{},
+		shares: map[string]*api.StackShare{}, jobs: map[string]map[poolKey]int{}, stacks: map[string]*stackCounters{},
+		directory: lifecycle.NewDirectory(), tags: map[string]int{},
 	}
 }
 
@@ -100,7 +105,9 @@ func (a *applier) apply(u *api.CatalogUpdate, now time.Time) (left []*instance) 
 	}
 	for _, job := range a.applyShares(u) {
 		for k := range a.jobs[job] {
-			of(k)
+			if _, whole := jobOfStack(k); !whole {
+				of(k)
+			}
 		}
 	}
 	pools := make(map[poolKey]*pool, len(changes))
@@ -108,36 +115,48 @@ func (a *applier) apply(u *api.CatalogUpdate, now time.Time) (left []*instance) 
 		pools[k] = a.changed(k, c, now)
 	}
 	a.replace(u.Index, pools, now)
+	a.renew(a.directory.Apply(u), changes)
 	for _, i := range maybe {
 		k := instanceKey{i.alloc, i.address}
 		if i.routes == 0 && a.instances[k] == i {
 			delete(a.instances, k)
 			left = append(left, i)
+			i.stack.lost(now)
 		}
 	}
 	return left
 }
 
-// add adds an allocation.
+// add adds an allocation: its endpoints, and its address for callers of its stack.
 func (a *applier) add(e *api.CatalogEntry) *entry {
 	n := &entry{job: e.Namespace + "/" + e.JobID, targets: make(map[poolKey][]target, len(e.Endpoints))}
 	for _, p := range e.Endpoints {
 		if p == nil || p.Route == nil || p.Address == "" {
 			continue
 		}
-		k := instanceKey{e.AllocID, p.Address}
-		i := a.instances[k]
-		if i == nil {
-			i = newInstance(k, n.job)
-			a.instances[k] = i
+		a.addTarget(n, e, p.Address, keyOf(p.Route), target{route: p.Route, weight: weightOf(p.Route), index: e.Index, exposure: p.Exposure})
+	}
+	if e.StackAddress != "" {
+		for _, r := range stackRoutes {
+			a.addTarget(n, e, e.StackAddress, keyOfStack(n.job, r.Protocol == api.RouteGRPC), target{route: r, weight: 1, index: e.Index})
 		}
-		i.routes++
-		key := keyOf(p.Route)
-		n.targets[key] = append(n.targets[key], target{i, p.Route, weightOf(p.Route), e.Index})
-		a.count(n.job, key, 1)
 	}
 	a.entries[e.AllocID] = n
 	return n
+}
+
+// addTarget adds the instance at an address of an allocation to a pool.
+func (a *applier) addTarget(n *entry, e *api.CatalogEntry, address string, key poolKey, t target) {
+	k := instanceKey{e.AllocID, address}
+	if t.instance = a.instances[k]; t.instance == nil {
+		t.instance = newInstance(k, n.job)
+		t.instance.stack = a.stackOf(e.Namespace, e.JobID)
+		t.instance.stack.gained()
+		a.instances[k] = t.instance
+	}
+	t.instance.routes++
+	n.targets[key] = append(n.targets[key], t)
+	a.count(n.job, key, 1)
 }
 
 // count notes how many targets a job has in a pool.
@@ -171,7 +190,12 @@ func (a *applier) changed(k poolKey, c *change, now time.Time) *pool {
 			targets = slices.Insert(targets, at, t)
 		}
 	}
-	p := newSharedPool(k, targets, counts, a.shares)
+	var p *pool
+	if _, whole := jobOfStack(k); whole {
+		p = newPool(k, targets, counts)
+	} else {
+		p = newSharedPool(k, targets, counts, a.shares)
+	}
 	delete(a.empty, k)
 	if len(targets) == 0 {
 		p.emptied = now

@@ -23,7 +23,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// benchRouter runs a router with one instance, which is also behind a TCP port.
+// benchRouter runs a router with one instance of a stack, which is also behind a TCP port.
 func benchRouter(tb testing.TB, engine, instance string) (addr, tcp string) {
 	tb.Helper()
 	r, err := New(Config{HTTPAddr: "127.0.0.1:0", Engine: engine})
@@ -46,7 +46,7 @@ func benchRouter(tb testing.TB, engine, instance string) (addr, tcp string) {
 	}
 	port := free.Addr().(*net.TCPAddr).Port
 	free.Close()
-	r.Apply(&api.CatalogUpdate{Index: 1, Complete: true, Entries: []*api.CatalogEntry{{AllocID: "one", Namespace: "default", JobID: "web", Endpoints: []*api.Endpoint{
+	r.Apply(&api.CatalogUpdate{Index: 1, Complete: true, Entries: []*api.CatalogEntry{{AllocID: "one", Namespace: "default", JobID: newStack, Endpoints: []*api.Endpoint{
 		{Route: &api.Route{Host: "bench.example"}, Address: instance},
 		{Route: &api.Route{Protocol: api.RouteTCP, Listen: port}, Address: instance},
 	}}}})

@@ -18,12 +18,15 @@ type Config struct {
 	HTTPAddr   string // host:port of HTTP/1.1 and HTTP/2 without TLS
 	TCPAddress string // IP address of the listeners of TCP routes
 	Source     Source
+	Report     Report
 	Logger     *slog.Logger
 
 	Engine       string         // EngineFast or EngineStandard
 	AccessLog    string         // a file, "-" for standard output; "" writes none
 	AccessFormat string         // "json" or "combined"
 	AccessSample float64        // fraction of the requests in the log; above 0 to 1
+	Zone         string         // of the names of stacks; default "reeve"
+	StackClients []netip.Prefix // networks whose clients may use the names of stacks; nil: private networks
 	Trusted      []netip.Prefix // proxies in front of this one, whose fields about the origin of a request are trusted
 
 	MaxHeader       int           // bytes of a head; default 32 KiB
@@ -44,6 +47,10 @@ const NoLimit time.Duration = -1
 // next update is Complete again.
 type Source func(ctx context.Context, apply func(*api.CatalogUpdate) error, broke func(error)) error
 
+// A Report sends the figures of stacks to the servers, and returns the term of the leader
+// that accepted them.
+type Report func(context.Context, *api.TrafficReport) (term string, err error)
+
 // Values of Config.Engine.
 const (
 	EngineFast     = "fast"     // HTTP/1 by package http1
@@ -62,6 +69,7 @@ func (c Config) withDefaults() Config {
 	fallback(&c.Engine, EngineFast)
 	fallback(&c.AccessFormat, AccessJSON)
 	fallback(&c.AccessSample, 1)
+	fallback(&c.Zone, "reeve")
 	fallback(&c.MaxHeader, 32<<10)
 	fallback(&c.HeaderTimeout, 10*time.Second)
 	fallback(&c.BodyTimeout, time.Minute)
@@ -69,6 +77,9 @@ func (c Config) withDefaults() Config {
 	fallback(&c.ResponseTimeout, time.Minute)
 	fallback(&c.ConnectTimeout, 2*time.Second)
 	fallback(&c.DrainTimeout, 5*time.Second)
+	if c.StackClients == nil {
+		c.StackClients = privateNetworks
+	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}

@@ -8,9 +8,11 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strings"
 	"sync/atomic"
 	"time"
 
+	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/router/http1"
 )
 
@@ -26,6 +28,15 @@ type conn struct {
 	forwarded string // fields that are equal for all its requests
 
 	idle atomic.Bool // reports whether the connection is between two requests
+
+	stack     string  // field Reeve-Stack that the instance receives; "": none
+	previewed bool    // reports whether that field of the client chose the stack
+	position  float64 // of the client, or anywhere
+	newClient string  // cookie of a client without one
+
+	called     *stackCounters     // of the last noted call
+	calledWant api.FeatureVersion // of its pool
+	calledAt   int64              // ticks of that call
 
 	request  http1.Request
 	response http1.Response
@@ -144,6 +155,7 @@ func (c *conn) begin() {
 		begun = time.Now()
 	}
 	c.record = record{begun: begun, client: c.peerText, proto: "HTTP/1.1"}
+	c.stack, c.previewed, c.position, c.newClient = "", false, anywhere, ""
 	c.request.Reset()
 }
 
@@ -162,7 +174,7 @@ func (c *conn) handle(head []byte) bool {
 		path, query = http1.SplitTarget(q.Target)
 	}
 	c.record.request(q)
-	grpc := false
+	asked := asked{host: http1.HostName(q.Host), path: path, peer: c.peer, trusted: c.trusted, origin: c}
 	for i := range q.Fields {
 		switch f := &q.Fields[i]; f.Kind {
 		case http1.RequestID:
@@ -170,15 +182,20 @@ func (c *conn) handle(head []byte) bool {
 				c.record.id = string(f.Value)
 			}
 		case http1.ContentType:
-			grpc = isGRPC(http1.View(f.Value))
+			asked.grpc = isGRPC(http1.View(f.Value))
+		case http1.Stack:
+			asked.stack = http1.View(f.Value)
+			asked.stacks++
 		}
 	}
 	if c.record.id == "" {
 		c.record.id = newRequestID()
 	}
-	p := c.router.table.Load().find(http1.HostName(q.Host), path, grpc)
+	to := c.router.choose(c.router.table.Load(), &asked)
+	p := to.pool
+	c.stack, c.previewed = to.stack, to.preview
 	keep := true
-	if refused := c.prepare(p); refused != nil {
+	if refused := c.prepare(p, to.refused); refused != nil {
 		c.refuse(refused) // sets q.Close if the connection ends
 	} else {
 		keep = c.forward(p, path, query)
@@ -194,10 +211,13 @@ func (c *conn) handle(head []byte) bool {
 
 // prepare checks the request before the router picks an instance, and reads a
 // small body.
-func (c *conn) prepare(p *pool) *refusal {
+func (c *conn) prepare(p *pool, refused *refusal) *refusal {
 	q := &c.request
 	c.body.begin(q)
 	switch bound := c.router.config.MaxBody; {
+	case refused != nil:
+		c.router.countUnrouted(refused)
+		return refused
 	case p == nil:
 		c.router.noRoute.Add(1)
 		return noRoute(q.Host, q.Target)
@@ -208,6 +228,27 @@ func (c *conn) prepare(p *pool) *refusal {
 	}
 	c.record.counts = p.counts
 	return c.body.load(c)
+}
+
+// forwardedFor returns the addresses that proxies reported for the request.
+func (c *conn) forwardedFor() string {
+	var all []string
+	for i := range c.request.Fields {
+		if f := &c.request.Fields[i]; f.Kind == http1.ForwardedFor {
+			all = append(all, string(f.Value))
+		}
+	}
+	return strings.Join(all, ",")
+}
+
+// isSecure reports whether a trusted proxy received the request over HTTPS.
+func (c *conn) isSecure() bool {
+	for i := range c.request.Fields {
+		if f := &c.request.Fields[i]; c.trusted && f.Kind == http1.ForwardedProto && http1.EqualFold(f.Value, "https") {
+			return true
+		}
+	}
+	return false
 }
 
 // send writes to the client. It fails if the client does not read.

@@ -24,6 +24,10 @@ type exchange struct {
 	pool    *pool
 	record  record
 	session string
+	choice  chosen
+	client  float64 // position of the client, or anywhere
+	fresh   string  // cookie of a client without one
+	secure  bool    // reports whether a trusted proxy received the request over HTTPS
 	path    string
 	query   string
 	body    countedBody
@@ -48,7 +52,7 @@ func isGRPC(contentType string) bool {
 
 // newExchange returns the exchange of a request, whose target is still unknown.
 func (r *Router) newExchange(req *http.Request) *exchange {
-	x := &exchange{router: r, grpc: isGRPC(req.Header.Get("Content-Type")), isHTTP1: req.ProtoMajor == 1}
+	x := &exchange{router: r, grpc: isGRPC(req.Header.Get("Content-Type")), isHTTP1: req.ProtoMajor == 1, client: anywhere}
 	host, _, _ := net.SplitHostPort(req.RemoteAddr)
 	x.record = record{
 		begun: time.Now(), id: req.Header.Get("X-Request-Id"), client: host, method: req.Method, host: req.Host, target: req.RequestURI,
@@ -100,6 +104,13 @@ func (r *Router) serveExchange(forward *httputil.ReverseProxy, w http.ResponseWr
 			x.session = cookie.Value
 		}
 	}
+	if x.pool.byClient {
+		value := ""
+		if cookie, err := req.Cookie(clientCookie); err == nil {
+			value = cookie.Value
+		}
+		x.client, x.fresh = clientOf(value)
+	}
 	req = req.WithContext(context.WithValue(req.Context(), exchangeKey{}, x))
 	forward.ServeHTTP(response, req)
 }
@@ -116,8 +127,11 @@ func (x *exchange) find(req *http.Request) *refusal {
 		path, query := http1.SplitTarget(target)
 		x.path, x.query = path, string(query)
 	}
-	x.pool = r.table.Load().find(http1.HostName([]byte(req.Host)), x.path, x.grpc)
+	x.choose(req)
 	switch bound := r.config.MaxBody; {
+	case x.choice.refused != nil:
+		r.countUnrouted(x.choice.refused)
+		return x.choice.refused
 	case x.pool == nil:
 		r.noRoute.Add(1)
 		return noRoute([]byte(req.Host), target)
@@ -129,6 +143,24 @@ func (x *exchange) find(req *http.Request) *refusal {
 	x.record.counts = x.pool.counts
 	return nil
 }
+
+// choose finds the pool of a request.
+func (x *exchange) choose(req *http.Request) {
+	peer, _ := netip.ParseAddr(x.record.client)
+	asked := asked{
+		host: http1.HostName([]byte(req.Host)), path: x.path, grpc: x.grpc, peer: peer.Unmap(), trusted: x.router.trusts(peer), origin: headerOrigin(req.Header),
+	}
+	if fields := req.Header[stackField]; len(fields) > 0 {
+		asked.stack, asked.stacks = fields[0], len(fields)
+	}
+	x.secure = asked.trusted && strings.EqualFold(req.Header.Get("X-Forwarded-Proto"), "https")
+	x.choice = x.router.choose(x.router.table.Load(), &asked)
+	x.pool = x.choice.pool
+}
+
+type headerOrigin http.Header
+
+func (h headerOrigin) forwardedFor() string { return strings.Join(h["X-Forwarded-For"], ",") }
 
 // targetOf returns the target of a request in origin form. It refuses a request
 // that HTTP/2 can carry, but that HTTP/1.1 cannot carry or that HTTP/1.1 servers
@@ -210,6 +242,10 @@ func (r *Router) rewrite(p *httputil.ProxyRequest) {
 		for _, name := range []string{"X-Real-Ip", "X-Forwarded-Port", "X-Forwarded-Prefix"} {
 			p.Out.Header.Del(name)
 		}
+	}
+	p.Out.Header.Del(stackField)
+	if x.choice.stack != "" {
+		p.Out.Header.Set(stackField, x.choice.stack)
 	}
 	for name := range p.Out.Header {
 		if name == "Proxy" || name == "Http2-Settings" || http1.LooksLikeAnother([]byte(name)) {

@@ -28,17 +28,19 @@ func (t picking) RoundTrip(req *http.Request) (*http.Response, error) {
 	tried := room[:0]
 	var last *refusal
 	for len(tried) < attempts {
-		chosen, ok := p.pick(x.session, tried, ticks(time.Now()))
+		chosen, ok := p.pickAt(x.client, x.session, tried, ticks(time.Now()))
 		if !ok {
 			break
 		}
 		if len(tried) > 0 {
 			p.counts.retries.Add(1)
+			tried[len(tried)-1].retried()
 		}
 		tried = append(tried, chosen.instance)
 		x.target, x.record.attempts, x.record.instance = chosen, len(tried), chosen.instance
 		response, err := x.attempt(req)
 		if err == nil {
+			x.noteCall(p)
 			return response, nil
 		}
 		var again bool

@@ -22,7 +22,13 @@ func (x *exchange) responded(a *http.Response) {
 		x.target.ejection.succeeded(ticks(time.Now()))
 	}
 	if x.pool.sticky != "" && x.session != x.target.cookie() {
-		a.Header.Add("Set-Cookie", setSession(x.pool, x.target.instance))
+		a.Header.Add("Set-Cookie", setSession(x.pool, x.target.instance, x.secure))
+	}
+	if x.fresh != "" {
+		a.Header.Add("Set-Cookie", setCookie(clientCookie, x.fresh, "/", x.secure))
+	}
+	if x.choice.preview { // no cache may serve a preview to others
+		a.Header.Add("Vary", stackField)
 	}
 	if x.isHTTP1 && x.tunnel == nil && !x.body.isRead() {
 		a.Header.Set("Connection", "close") // the rest of the request must not be read as another one

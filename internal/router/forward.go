@@ -22,12 +22,15 @@ func (c *conn) forward(p *pool, path string, query []byte) bool {
 	tried := room[:0]
 	name := ""
 	if p.sticky != "" {
-		name = c.sessionOf(p)
+		name = c.cookie(p.sticky)
+	}
+	if p.byClient {
+		c.position, c.newClient = clientOf(c.cookie(clientCookie))
 	}
 	var last *refusal
 	for {
 		now := time.Now()
-		t, ok := p.pick(name, tried, ticks(now))
+		t, ok := p.pickAt(c.position, name, tried, ticks(now))
 		if !ok {
 			if last == nil {
 				last = noInstance(p)
@@ -37,6 +40,7 @@ func (c *conn) forward(p *pool, path string, query []byte) bool {
 		}
 		if len(tried) > 0 {
 			p.counts.retries.Add(1)
+			tried[len(tried)-1].retried()
 		}
 		tried = append(tried, t.instance)
 		c.record.attempts, c.record.instance = len(tried), t.instance
@@ -45,6 +49,7 @@ func (c *conn) forward(p *pool, path string, query []byte) bool {
 		keep, again, refused := c.attempt(p, t, name, path, query, now)
 		t.outstanding.Add(-1)
 		if refused == nil {
+			c.noteCall(p, t.instance, now)
 			c.finish()
 			return keep
 		}
@@ -60,17 +65,25 @@ func (c *conn) forward(p *pool, path string, query []byte) bool {
 // current returns the newest version of a pool: since the router picked an
 // instance that did not take the request, instances may have left and joined.
 func (r *Router) current(p *pool) *pool {
+	if p.unit.Unit != "" {
+		if u := r.table.Load().unit(p.unit); u != nil {
+			if newest := u.ways[wayOf(p.key.grpc)].find(p.want); newest != nil {
+				return newest
+			}
+		}
+		return p
+	}
 	if newest := r.table.Load().get(p.key); newest != nil {
 		return newest
 	}
 	return p
 }
 
-// sessionOf returns the session in the request's cookies.
-func (c *conn) sessionOf(p *pool) string {
+// cookie returns the value of a cookie of the request.
+func (c *conn) cookie(name string) string {
 	for i := range c.request.Fields {
 		if f := &c.request.Fields[i]; f.Kind == http1.Cookie {
-			if v := session(http1.View(f.Value), p.sticky); v != "" {
+			if v := session(http1.View(f.Value), name); v != "" {
 				return v
 			}
 		}

@@ -50,10 +50,10 @@ func session(cookies, name string) string {
 
 // setSession returns the value of the Set-Cookie field that keeps a client on an
 // instance.
-func setSession(p *pool, i *instance) string {
+func setSession(p *pool, i *instance, secure bool) string {
 	path := p.key.path
 	if path == "" || strings.ContainsAny(path, ";,") {
 		path = "/"
 	}
-	return p.sticky + "=" + i.cookie() + "; Path=" + path + "; HttpOnly; SameSite=Lax"
+	return setCookie(p.sticky, i.cookie(), path, secure)
 }

@@ -16,7 +16,8 @@ type instance struct {
 	alloc   string
 	job     string // namespace/job
 	address string
-	cookie  func() string // value of the cookie of sticky sessions
+	cookie  func() string  // value of the cookie of sticky sessions
+	stack   *stackCounters // of the job; nil if it is not a stack
 
 	outstanding atomic.Int64 // requests in flight
 	requests    atomic.Uint64

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/lifecycle"
 )
 
 // A target is an instance behind a route.
@@ -19,6 +20,8 @@ type target struct {
 	route  *api.Route
 	weight int
 	index  uint64 // index of the catalog's entry; the pool uses the settings of the newest route
+	// exposure is the exposure of a stack that the route serves; nil for other routes.
+	exposure *api.StackExposure
 }
 
 func weightOf(r *api.Route) int {
@@ -41,7 +44,13 @@ type pool struct {
 	// stacks divide the targets by stack; nil: no target belongs to one. A request is
 	// drawn by share first, and then by weight and load in the stack, so that a fast
 	// stack does not take more than its share.
-	stacks []stackPool
+	stacks   []stackPool
+	byClient bool // reports whether a client's cookie decides about its stack
+	previews bool // reports whether stacks may be previewed
+	// unit is the unit of a pool that serves the names of stacks, and want the version that its
+	// callers want.
+	unit lifecycle.Place
+	want api.FeatureVersion
 }
 
 // poolKey identifies a pool.
@@ -117,14 +126,19 @@ func (p *pool) draw() int {
 	return i
 }
 
-// pick chooses the target of a request, which must not be one of those tried
-// before. It draws two targets by weight, and chooses the one with fewer
+// pick chooses the target of a request that no cookie binds to a stack.
+func (p *pool) pick(session string, tried []*instance, now int64) (target, bool) {
+	return p.pickAt(anywhere, session, tried, now)
+}
+
+// pickAt chooses the target of a request, which must not be one of those tried
+// before. The position of the client decides about its stack. Among the instances of a stack, it draws two targets by weight, and chooses the one with fewer
 // outstanding requests relative to its weight. Unlike round robin, this needs no
 // lock or counter that all requests share, and avoids slow instances. At low load
 // the weights alone decide. The session's instance comes first if it is available.
-func (p *pool) pick(session string, tried []*instance, now int64) (target, bool) {
+func (p *pool) pickAt(position float64, session string, tried []*instance, now int64) (target, bool) {
 	if p.stacks != nil {
-		return p.pickStack(session, tried, now)
+		return p.pickStack(position, session, tried, now)
 	}
 	if session != "" {
 		if i, ok := p.byName[session]; ok && p.targets[i].weight > 0 && p.fit(i, tried, now) {

@@ -64,6 +64,9 @@ func (c *conn) finish() {
 func (r *Router) finish(rec *record) {
 	took := time.Since(rec.begun)
 	r.requests.Add(1)
+	if rec.instance != nil && rec.instance.stack != nil {
+		rec.instance.stack.answered(rec.status, took)
+	}
 	if rec.counts != nil {
 		rec.counts.answered(rec.status, rec.in, rec.out, took)
 		if rec.why != "" && !rec.truncated && rec.status >= 502 && rec.status <= 504 {

@@ -41,6 +41,13 @@ func noRoute(host, target []byte) *refusal {
 	return &refusal{http.StatusNotFound, fmt.Sprintf("no route leads from host %q and path %q to a job", host, pathOf(target))}
 }
 
+// countUnrouted counts a request that was refused because no stack serves it.
+func (r *Router) countUnrouted(why *refusal) {
+	if why.status == http.StatusNotFound {
+		r.noRoute.Add(1)
+	}
+}
+
 func pathOf(target []byte) string {
 	path, _, _ := strings.Cut(string(target), "?")
 	if len(path) > 200 {
@@ -53,6 +60,8 @@ func pathOf(target []byte) string {
 func noInstance(p *pool) *refusal {
 	why := "no instance of " + p.where() + " can take traffic"
 	switch {
+	case len(p.stacks) > 0:
+		why += ": its stacks have no share of the traffic"
 	case len(p.targets) > 0:
 		why += ": the routes to all of them have weight 0"
 	case !p.emptied.IsZero():
@@ -63,6 +72,12 @@ func noInstance(p *pool) *refusal {
 
 // where describes a pool.
 func (p *pool) where() string {
+	if job, ok := jobOfStack(p.key); ok {
+		if job != "" {
+			return "stack " + job
+		}
+		return fmt.Sprintf("unit %s in namespace %s that satisfies version %s", p.unit.Unit, p.unit.Namespace, p.want)
+	}
 	switch {
 	case p.key.listen != 0:
 		return fmt.Sprintf("TCP port %d", p.key.listen)

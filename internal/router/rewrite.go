@@ -22,6 +22,9 @@ func (c *conn) writeRequest(t target, path string, query []byte) {
 	if prefix != "" {
 		out = append(append(append(out, "X-Forwarded-Prefix: "...), prefix...), '\r', '\n')
 	}
+	if c.stack != "" {
+		out = append(append(append(out, stackField+": "...), c.stack...), '\r', '\n')
+	}
 	out = append(append(out, "X-Request-Id: "...), c.record.id...)
 	c.out = append(out, "\r\n\r\n"...)
 }
@@ -65,7 +68,13 @@ func (c *conn) writeResponse(p *pool, t target, session string, upgraded bool) {
 	a := &c.response
 	out := a.AppendHead(c.out[:0])
 	if a.Status >= 200 && p.sticky != "" && t.route.Protocol != api.RouteTCP && session != t.cookie() {
-		out = append(append(append(out, "Set-Cookie: "...), setSession(p, t.instance)...), '\r', '\n')
+		out = append(append(append(out, "Set-Cookie: "...), setSession(p, t.instance, c.isSecure())...), '\r', '\n')
+	}
+	if a.Status >= 200 && c.newClient != "" {
+		out = append(append(append(out, "Set-Cookie: "...), setCookie(clientCookie, c.newClient, "/", c.isSecure())...), '\r', '\n')
+	}
+	if a.Status >= 200 && c.previewed { // no cache may serve a preview to others
+		out = append(out, "Vary: "+stackField+"\r\n"...)
 	}
 	out = a.AppendConnection(out, &c.request, upgraded)
 	c.out = append(out, '\r', '\n')

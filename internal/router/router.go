@@ -8,6 +8,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -23,6 +24,8 @@ type Router struct {
 	access   *accessLog
 	server   *http.Server // of the connections that net/http serves
 	handed   chan net.Conn
+
+	stackNames string // end of the names of stacks: ".stack.ZONE"
 
 	table     atomic.Pointer[table]
 	connected atomic.Bool
@@ -48,6 +51,7 @@ func New(config Config) (*Router, error) {
 		ports: ports{open: map[int]*net.TCPListener{}, problems: map[int]string{}},
 	}
 	r.table.Store(r.applier.table)
+	r.stackNames = ".stack." + strings.ToLower(strings.TrimSuffix(r.config.Zone, "."))
 	var err error
 	if r.listener, err = listen(r.config.HTTPAddr); err != nil {
 		if errors.Is(err, syscall.EADDRINUSE) {
@@ -90,6 +94,7 @@ func (r *Router) Run(ctx context.Context) error {
 	loops.Go(func() { r.server.Serve(handedConns{r}) })
 	loops.Go(func() { r.followCatalog(ctx) })
 	loops.Go(func() { r.upkeep(ctx) })
+	loops.Go(func() { r.report(ctx) })
 	<-ctx.Done()
 	r.stop()
 	stopLogging()

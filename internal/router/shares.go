@@ -4,6 +4,7 @@
 package router
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -17,25 +18,28 @@ type stackPool struct {
 	upTo  float64 // sum of the shares up to and with this stack, of all that have targets
 	share float64
 	pool  *pool
+	stack *api.StackShare // nil for a job that is no stack, and for pools of names
+	// preview tells who may preview the stack on the pool's host, one of the api.Preview constants or "".
+	preview string
 }
 
 // applyShares takes in the shares of an update, and returns the jobs whose share has changed.
 func (a *applier) applyShares(u *api.CatalogUpdate) (changed []string) {
 	before := a.shares
 	if u.Complete {
-		a.shares = make(map[string]float64, len(u.Stacks))
+		a.shares = make(map[string]*api.StackShare, len(u.Stacks))
 	}
 	for _, s := range u.Stacks {
+		if s == nil {
+			continue
+		}
 		job := s.Namespace + "/" + s.Stack
-		share, known := before[job]
 		if s.Removed {
 			delete(a.shares, job)
 		} else {
-			a.shares[job] = s.Share
+			a.shares[job] = s
 		}
-		if s.Removed || !known || share != s.Share {
-			changed = append(changed, job)
-		}
+		changed = append(changed, job)
 	}
 	if u.Complete {
 		for job := range before {
@@ -47,9 +51,10 @@ func (a *applier) applyShares(u *api.CatalogUpdate) (changed []string) {
 	return changed
 }
 
-// newSharedPool makes a pool, and divides it by stack if some of its targets belong to stacks, whose
-// shares are given by job. Targets without a stack have a share of 0 beside stacks.
-func newSharedPool(key poolKey, targets []target, counts *counters, shares map[string]float64) *pool {
+// newSharedPool makes a pool, and divides it by stack if some of its targets belong to stacks, which
+// are given by job. Each stack has its share of the pool's host. Targets without a stack have a
+// share of 0 beside stacks.
+func newSharedPool(key poolKey, targets []target, counts *counters, shares map[string]*api.StackShare) *pool {
 	p := newPool(key, targets, counts)
 	isShared := func(t target) bool { _, ok := shares[t.job]; return ok }
 	if len(shares) == 0 || !slices.ContainsFunc(targets, isShared) {
@@ -63,24 +68,56 @@ func newSharedPool(key poolKey, targets []target, counts *counters, shares map[s
 		}
 		byJob[t.job] = append(byJob[t.job], t)
 	}
-	slices.SortFunc(jobs, strings.Compare)
+	slices.SortFunc(jobs, func(a, b string) int {
+		return cmp.Or(cmp.Compare(rank(shares[a]), rank(shares[b])), strings.Compare(a, b))
+	})
 	sum := 0.0
 	for _, job := range jobs {
-		sum += shares[job]
-		p.stacks = append(p.stacks, stackPool{job: job, upTo: sum, share: shares[job], pool: newPool(key, byJob[job], counts)})
+		s := stackPool{job: job, pool: newPool(key, byJob[job], counts), stack: shares[job]}
+		if s.stack != nil {
+			s.share = s.stack.HostShare(key.host)
+		}
+		if e := s.pool.exposure(); e != nil {
+			s.preview = e.Preview
+			p.byClient = p.byClient || e.Sticky == api.StickyClient && s.share > 0
+			p.previews = p.previews || e.Preview != ""
+		}
+		sum += s.share
+		s.upTo = sum
+		p.stacks = append(p.stacks, s)
 	}
 	return p
 }
 
-// pickStack draws a stack by share, and an instance of it. The sum of the shares is that of
-// stacks with targets, so a stack without any gives its share to the others. If no
-// instance of the stack fits, another stack with a share serves the request.
-func (p *pool) pickStack(session string, tried []*instance, now int64) (target, bool) {
+// rank puts the newer end of a shift first: it has the positions of clients from 0 to its share.
+func rank(s *api.StackShare) int {
+	if s != nil && s.ShiftEnd == api.ShiftEndTo {
+		return 0
+	}
+	return 1
+}
+
+// exposure returns the exposure that the pool's targets serve, or nil.
+func (p *pool) exposure() *api.StackExposure {
+	if len(p.targets) == 0 {
+		return nil
+	}
+	return p.targets[0].exposure
+}
+
+// pickStack chooses a stack by the client's position, or draws one by share, and chooses an
+// instance of it. The sum of the shares is that of stacks with targets, so a stack without any
+// gives its share to the others. If no instance of the stack fits, another stack with a share
+// serves the request.
+func (p *pool) pickStack(position float64, session string, tried []*instance, now int64) (target, bool) {
 	total := p.stacks[len(p.stacks)-1].upTo
 	if total == 0 {
 		return target{}, false
 	}
-	u := rand.Float64() * total
+	if position == anywhere {
+		position = rand.Float64()
+	}
+	u := position * total
 	drawn := 0
 	for drawn < len(p.stacks)-1 && (p.stacks[drawn].share == 0 || u >= p.stacks[drawn].upTo) {
 		drawn++

@@ -101,6 +101,22 @@ func TestAStackWithoutInstancesGivesItsRequestsToTheOther(t *testing.T) {
 	}
 }
 
+func TestAStackGetsNoRequestsOfAHostThatAnotherMajorVersionHas(t *testing.T) {
+	a, pool := stacked(0.5)
+	shares := shareOf(0.5)
+	shares[1].Elsewhere = []string{"another.example.com", "inventory.example.com"}
+	a.apply(&api.CatalogUpdate{Index: 2, Stacks: shares}, time.Now())
+	if got := drawn(t, pool(), 1000); got != 0 {
+		t.Errorf("the stack got %v of the requests", got)
+	}
+	shares = shareOf(0.5)
+	shares[1].Elsewhere = []string{"another.example.com"}
+	a.apply(&api.CatalogUpdate{Index: 3, Stacks: shares}, time.Now())
+	if got := drawn(t, pool(), 100_000); math.Abs(got-0.5) > 0.005 {
+		t.Errorf("the stack got %v of the requests, want its share of 0.5", got)
+	}
+}
+
 func TestATerminatedStackLeavesItsPool(t *testing.T) {
 	a, pool := stacked(1)
 	a.apply(&api.CatalogUpdate{Index: 2, Removed: []string{"alloc-0", "alloc-1", "alloc-2", "alloc-3"}, Stacks: []*api.StackShare{

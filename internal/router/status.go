@@ -5,12 +5,14 @@ package router
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/lifecycle"
 )
 
 // Status returns the router's current status.
@@ -26,13 +28,43 @@ func (r *Router) Status() *api.RouterStatus {
 	now := time.Now()
 	for _, shard := range t.shards {
 		for _, p := range shard {
+			if job, whole := jobOfStack(p.key); whole {
+				s.Routes = r.appendNamed(s.Routes, p, nameOfStack(job), now)
+				continue
+			}
 			s.Routes = append(s.Routes, p.status(now))
+		}
+	}
+	for _, shard := range t.units {
+		for place, u := range shard {
+			for _, w := range u.ways {
+				if len(w.steps) > 0 {
+					s.Routes = r.appendNamed(s.Routes, w.steps[len(w.steps)-1].pool, place.Unit+"."+place.Namespace, now)
+				}
+			}
 		}
 	}
 	slices.SortFunc(s.Routes, func(a, b *api.RouterRoute) int {
 		return cmp.Or(cmp.Compare(a.Listen, b.Listen), strings.Compare(a.Host, b.Host), strings.Compare(a.Path, b.Path), strings.Compare(a.Protocol, b.Protocol))
 	})
 	return s
+}
+
+// appendNamed appends the status of a name of stacks if it has been used.
+func (r *Router) appendNamed(routes []*api.RouterRoute, p *pool, name string, now time.Time) []*api.RouterRoute {
+	s := p.status(now)
+	if s.Requests == 0 {
+		return routes
+	}
+	s.Host = name + r.stackNames
+	return append(routes, s)
+}
+
+// nameOfStack returns the exact name of a stack, without ".stack.ZONE".
+func nameOfStack(job string) string {
+	namespace, stack := splitJob(job)
+	unit, v, _, _ := api.ParseStackName(stack)
+	return fmt.Sprintf("%d-%d-%d.%s.%s", v.Major, v.Minor, v.Patch, unit, lifecycle.NamespaceName(namespace))
 }
 
 func (p *pool) status(now time.Time) *api.RouterRoute {

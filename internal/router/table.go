@@ -7,6 +7,8 @@ import (
 	"hash/maphash"
 	"maps"
 	"strings"
+
+	"github.com/reeve-run/reeve/internal/lifecycle"
 )
 
 // A table finds the pool of a request. It is immutable: an update creates another
@@ -15,6 +17,10 @@ type table struct {
 	index  uint64
 	shards [shards]map[poolKey]*pool
 	hosts  [shards]map[string]int // number of HTTP and gRPC pools per host
+	units  [unitShards]map[lifecycle.Place]*unit
+	tags   map[string]int // number of stacks by tag
+	// previews is the number of pools whose stacks may be previewed.
+	previews int
 	// longest is the length of the longest path of a pool. A lookup ignores the rest
 	// of a longer path.
 	longest int
@@ -48,7 +54,13 @@ func (t *table) with(index uint64, changed map[poolKey]*pool) *table {
 			copied[i] = true
 			next.shards[i] = cloned(next.shards[i])
 		}
-		_, before := next.shards[i][k]
+		old, before := next.shards[i][k]
+		if old != nil && old.previews {
+			next.previews--
+		}
+		if p != nil && p.previews {
+			next.previews++
+		}
 		next.longest = max(next.longest, len(k.path))
 		if p == nil {
 			delete(next.shards[i], k)

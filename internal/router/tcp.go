@@ -44,7 +44,7 @@ func (r *Router) follow(listens map[int]bool) {
 			why := fmt.Sprintf("TCP port %d cannot be opened: %s", port, inWords(err))
 			if p.problems[port] != why {
 				p.problems[port] = why
-				r.config.Logger.Warn("a route's port cannot be opened", "port", port, "address", r.config.TCPAddress, "error", inWords(err))
+				r.config.Logger.Warn("cannot open the port of a route", "port", port, "address", r.config.TCPAddress, "error", inWords(err))
 			}
 			continue
 		}
@@ -73,7 +73,7 @@ func (r *Router) accept(l *net.TCPListener, serve func(*net.TCPConn)) {
 		case errors.Is(err, net.ErrClosed):
 			return
 		default: // probably too many open files, until a connection ends
-			r.config.Logger.Warn("no connection can be accepted", "address", l.Addr().String(), "error", err)
+			r.config.Logger.Warn("cannot accept connections", "address", l.Addr().String(), "error", err)
 			select {
 			case <-time.After(50 * time.Millisecond):
 			case <-r.stopped:

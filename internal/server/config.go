@@ -29,11 +29,15 @@ type Config struct {
 	MassLoss       control.MassLoss   // control.DefaultMassLoss
 	GC             control.Thresholds // control.DefaultThresholds
 	SweepInterval  time.Duration      // between two sweeps of stacks: control.SweepInterval
+	// LoopbackStacks allows loopback addresses of stacks outside of Reeve, for development on one machine.
+	LoopbackStacks bool
 	// Broken is called, once, when a sync of the log failed: the process is to
 	// end. It must not block.
 	Broken func(error)
 	// CallbackTransport makes the requests of callbacks; for tests.
 	CallbackTransport http.RoundTripper
+	// GateTransport asks the addresses of shifts' checks; for tests.
+	GateTransport http.RoundTripper
 }
 
 func (c Config) withDefaults() Config {

@@ -4,8 +4,11 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"path"
+	"strings"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -17,8 +20,8 @@ import (
 // changed at the same moment.
 const launchAttempts = 5
 
-// DispatchJob starts a child of a parameterized job. Dispatching again with
-// the same idempotency token answers with the same child.
+// DispatchJob starts a child of a parameterized job, or of the target of a parameterized unit. Dispatching
+// again with the same idempotency token answers with the same child.
 func (s *Server) DispatchJob(ctx context.Context, ns, id string, req *api.DispatchJobRequest) (*api.DispatchJobResponse, error) {
 	for attempt := 1; ; attempt++ {
 		res, err := s.dispatch(ctx, ns, id, req)
@@ -30,7 +33,7 @@ func (s *Server) DispatchJob(ctx context.Context, ns, id string, req *api.Dispat
 
 func (s *Server) dispatch(ctx context.Context, ns, id string, req *api.DispatchJobRequest) (*api.DispatchJobResponse, error) {
 	snap := s.store.Snapshot()
-	job, err := jobOf(snap, ns, id)
+	job, err := startingJob(snap, ns, id)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +41,7 @@ func (s *Server) dispatch(ctx context.Context, ns, id string, req *api.DispatchJ
 		return nil, err
 	}
 	if token := req.IdempotencyToken; token != "" {
-		if child := snap.Dispatched(job.Namespace, job.ID, token); child != nil {
+		if child := snap.DispatchedFrom(job, token); child != nil {
 			return dispatchedBefore(snap, child), nil
 		}
 	}
@@ -56,6 +59,43 @@ func (s *Server) dispatch(ctx context.Context, ns, id string, req *api.DispatchJ
 	return &api.DispatchJobResponse{
 		DispatchedJobID: cmd.ID, EvalID: cmd.Evaluation.ID, EvalCreateIndex: index, JobCreateIndex: index, Index: index,
 	}, nil
+}
+
+// startingJob returns the job that starts the children of a name: the job with this id, or the job of the
+// stack that UNIT or UNIT@VERSION means. The job of a stack that is not ready starts none.
+func startingJob(snap *state.Snapshot, ns, name string) (*api.Job, error) {
+	ns = cmp.Or(ns, api.DefaultNamespace)
+	job := snap.Job(ns, name)
+	if job == nil {
+		s, err := startingStack(snap, ns, name)
+		switch {
+		case err != nil:
+			return nil, err
+		case s != nil:
+			job = snap.Job(ns, s.Name)
+		default:
+			return nil, noStartingJob(snap, ns, name)
+		}
+	}
+	if job == nil {
+		return nil, noStartingJob(snap, ns, name)
+	}
+	if s := snap.Stack(ns, job.ID); s != nil && !s.IsRoutable() {
+		return nil, api.Errorf(api.CodeConflict, "stack %s is %s: it starts no jobs; name the unit %s instead", s.Name, s.Status, s.Unit)
+	}
+	return job, nil
+}
+
+// noStartingJob says that a name is neither a job nor a unit, and where the unit is if it is in a namespace
+// around the one asked for.
+func noStartingJob(snap *state.Snapshot, ns, name string) error {
+	unit, _, _ := strings.Cut(name, "@")
+	for outer := path.Dir(ns); outer != "."; outer = path.Dir(outer) {
+		if hasStacks(snap, outer, unit) {
+			return api.Errorf(api.CodeNotFound, "job %q not found in namespace %q; unit %s is in namespace %s: name it with -namespace %s", name, ns, unit, outer, outer)
+		}
+	}
+	return api.Errorf(api.CodeNotFound, "job %q not found in namespace %q", name, ns)
 }
 
 // dispatchedBefore describes a child that was made by an earlier request.
@@ -82,7 +122,7 @@ func (s *Server) ForcePeriodic(ctx context.Context, ns, id string) (*api.ForcePe
 
 func (s *Server) forcePeriodic(ctx context.Context, ns, id string) (*api.ForcePeriodicResponse, error) {
 	snap := s.store.Snapshot()
-	job, err := jobOf(snap, ns, id)
+	job, err := startingJob(snap, ns, id)
 	switch {
 	case err != nil:
 		return nil, err

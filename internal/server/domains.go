@@ -46,6 +46,6 @@ func (s *Server) clockWasSetBack(ctx context.Context, by time.Duration) {
 		return
 	}
 	if _, err := s.propose(ctx, &state.EndFreshness{Domains: names}); err != nil {
-		s.cfg.Logger.Error("end the freshness of domains after the wall clock was set back", "domains", names, "error", err)
+		s.cfg.Logger.Error("cannot end the freshness of domains after the wall clock was set back", "domains", names, "error", err)
 	}
 }

@@ -140,6 +140,13 @@ func clearServerFields(job *api.Job) {
 	job.Status, job.StatusDescription, job.Stable, job.Version = "", "", false, 0
 	job.SubmitTime, job.CreateIndex, job.ModifyIndex, job.JobModifyIndex = 0, 0, 0, 0
 	job.VersionTag, job.Failure, job.Held, job.HeldReason = nil, nil, false, ""
+	if job.Stack != nil {
+		for _, d := range job.Stack.Depends {
+			if d != nil {
+				d.Found = nil
+			}
+		}
+	}
 }
 
 // checkKind refuses to turn a job into something that runs in another way.
@@ -205,18 +212,35 @@ func newEvaluation(job *api.Job, trigger string, now time.Time) *api.Evaluation 
 }
 
 // ValidateJob lists everything that is wrong with a job.
-func (s *Server) ValidateJob(_ context.Context, job *api.Job) *api.ValidateJobResponse {
+func (s *Server) ValidateJob(ctx context.Context, job *api.Job) *api.ValidateJobResponse {
 	res := &api.ValidateJobResponse{DriverConfigValidated: true}
+	if job != nil && job.Stack != nil {
+		return s.validateStack(ctx, job, res)
+	}
 	admitted, err := admit(s.store.Snapshot(), job, "")
 	if err == nil {
 		res.Warnings = strings.Join(admitted.Warnings(), "\n")
 		return res
 	}
+	return invalidJob(res, err)
+}
+
+// validateStack checks a job with a stack block as its deployment does. A version that is deployed already
+// with other content is not an error of the file.
+func (s *Server) validateStack(ctx context.Context, job *api.Job, res *api.ValidateJobResponse) *api.ValidateJobResponse {
+	plan, err := s.PlanStacks(ctx, &api.DeployStacksRequest{Jobs: []*api.Job{job}, Redeploy: true}, api.DefaultNamespace)
+	if err != nil {
+		return invalidJob(res, err)
+	}
+	res.Warnings = strings.TrimSpace(plan.Warnings)
+	return res
+}
+
+func invalidJob(res *api.ValidateJobResponse, err error) *api.ValidateJobResponse {
 	res.Error = err.Error()
+	res.ValidationErrors = []string{err.Error()}
 	if e, ok := err.(*api.Error); ok && len(e.Detail) > 0 {
 		res.ValidationErrors = e.Detail
-	} else {
-		res.ValidationErrors = []string{err.Error()}
 	}
 	return res
 }
@@ -288,5 +312,5 @@ func jobOf(snap *state.Snapshot, ns, id string) (*api.Job, error) {
 	if job := snap.Job(ns, id); job != nil {
 		return job, nil
 	}
-	return nil, api.Errorf(api.CodeNotFound, "job %q not found in namespace %q", id, ns)
+	return nil, snap.JobNotFound(ns, id)
 }

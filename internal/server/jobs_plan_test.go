@@ -170,8 +170,8 @@ func TestPlanSaysHowToOrderAFirstDeployment(t *testing.T) {
 			job  *api.Job
 			want string
 		}{
-			{shop, "all 4 instances at once, whatever \"update\" says. To start them in order (it has 2 groups)"},
-			{store, "all 3 instances at once, whatever \"update\" says. To start them in order (group \"web\" keeps data with its instances)"},
+			{shop, "all 4 instances at the same time, regardless of \"update\". To start them in order (it has 2 groups)"},
+			{store, "all 3 instances at the same time, regardless of \"update\". To start them in order (group \"web\" keeps data with its instances)"},
 			{ordered, ""},
 			{serviceJob("web", 5), ""},
 			{batchJob("sum", 5), ""},

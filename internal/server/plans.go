@@ -8,6 +8,7 @@ import (
 	"context"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,13 +16,14 @@ import (
 	"github.com/reeve-run/reeve/internal/plan/deployment"
 	"github.com/reeve-run/reeve/internal/plan/operator"
 	"github.com/reeve-run/reeve/internal/plan/view"
+	"github.com/reeve-run/reeve/internal/server/control"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
 // planTables are what plans are derived from.
 var planTables = []state.Table{
 	state.TableJobs, state.TableAllocations, state.TableDeployments, state.TableDecisions, state.TableRestarts,
-	state.TableEvaluations, state.TableNodes, state.TableUninstalled,
+	state.TableEvaluations, state.TableNodes, state.TableUninstalled, state.TableStacks, state.TableShifts,
 }
 
 // Plans returns the plans of all jobs of a namespace, or of all if it is "*",
@@ -31,31 +33,46 @@ func (s *Server) Plans(_ context.Context, ns string) ([]*api.Plan, uint64, error
 	snap, now := s.store.Snapshot(), time.Now()
 	jobs := slices.Collect(snap.JobsPrefix(ns, ""))
 	// Each processor derives those of some jobs that follow each other.
+	shifts := shiftsByTarget(snap)
 	parts := make([][]*api.Plan, 0, runtime.GOMAXPROCS(0))
 	var derived sync.WaitGroup
 	for some := range slices.Chunk(jobs, max(len(jobs)/cap(parts)+1, fewJobs)) {
 		parts = append(parts, nil)
 		part := &parts[len(parts)-1]
-		derived.Go(func() { *part = listPlans(snap, some, now) })
+		derived.Go(func() { *part = listPlans(snap, some, shifts, now) })
 	}
-	var removed []*api.Plan
+	rest := unregisteredPlans(snap, ns, now)
 	for u := range snap.UninstalledJobs(ns) {
-		removed = append(removed, view.Uninstalled(u, false))
+		removed := []*api.Plan{view.Uninstalled(u, false)}
+		if stack := stackOf(snap, u.Key()); stack != nil {
+			removed = stackPlans(control.StackLife(snap, stack, nil, nil, now), removed)
+		}
+		rest = append(rest, removed...)
 	}
 	derived.Wait()
-	parts = append(parts, removed)
-	return slices.Concat(parts...), snap.TableIndex(planTables...), nil
+	list := slices.Concat(parts...)
+	if len(rest) > 0 {
+		list = append(list, rest...)
+		slices.SortStableFunc(list, func(a, b *api.Plan) int {
+			return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.JobID, b.JobID))
+		})
+	}
+	return list, snap.TableIndex(planTables...), nil
 }
 
 // fewJobs are not worth another goroutine.
 const fewJobs = 64
 
-func listPlans(snap *state.Snapshot, jobs []*api.Job, now time.Time) []*api.Plan {
+func listPlans(snap *state.Snapshot, jobs []*api.Job, shifts map[api.NamespacedID]*api.Shift, now time.Time) []*api.Plan {
 	plans := make([]*api.Plan, 0, 2*len(jobs))
 	for _, job := range jobs {
 		v := view.Derive(snap, job.Key(), job, now)
-		plans = append(plans, v.List()...)
+		list := v.List()
 		v.Release()
+		if stack := stackOf(snap, job.Key()); stack != nil {
+			list = stackPlans(control.StackLife(snap, stack, job, shifts[stack.Key()], now), list)
+		}
+		plans = append(plans, list...)
 	}
 	return plans
 }
@@ -63,7 +80,14 @@ func listPlans(snap *state.Snapshot, jobs []*api.Job, now time.Time) []*api.Plan
 // JobPlans returns a job's plans without their phases: of a job that was purged a
 // short while ago, the plan uninstall.
 func (s *Server) JobPlans(_ context.Context, ns, id string) ([]*api.Plan, uint64, error) {
-	snap := s.store.Snapshot()
+	snap, now := s.store.Snapshot(), time.Now()
+	if life := findLife(snap, ns, id, now); life != nil {
+		list, err := stackPlans(life, plansOfJob(snap, life, false)), error(nil)
+		if len(list) == 0 {
+			err = noStackPlans(life.Stack)
+		}
+		return list, snap.TableIndex(planTables...), err
+	}
 	job, err := jobOf(snap, ns, id)
 	if err != nil {
 		if u := uninstalledOf(snap, ns, id); u != nil {
@@ -71,14 +95,18 @@ func (s *Server) JobPlans(_ context.Context, ns, id string) ([]*api.Plan, uint64
 		}
 		return nil, 0, err
 	}
-	v := view.Derive(snap, job.Key(), job, time.Now())
+	v := view.Derive(snap, job.Key(), job, now)
 	defer v.Release()
 	return v.List(), snap.TableIndex(planTables...), nil
 }
 
 // JobPlan returns one plan of a job, by its name or id, with everything.
 func (s *Server) JobPlan(_ context.Context, ns, id, name string) (*api.Plan, uint64, error) {
-	snap := s.store.Snapshot()
+	snap, now := s.store.Snapshot(), time.Now()
+	if life := findLife(snap, ns, id, now); life != nil {
+		p, err := stackPlan(snap, life, name)
+		return p, snap.TableIndex(planTables...), err
+	}
 	job, err := jobOf(snap, ns, id)
 	if err != nil {
 		u := uninstalledOf(snap, ns, id)
@@ -90,7 +118,7 @@ func (s *Server) JobPlan(_ context.Context, ns, id, name string) (*api.Plan, uin
 		}
 		return view.Uninstalled(u, true), snap.TableIndex(planTables...), nil
 	}
-	p, err := planOf(snap, job, name, time.Now())
+	p, err := planOf(snap, job, name, now)
 	return p, snap.TableIndex(planTables...), err
 }
 
@@ -99,27 +127,38 @@ func uninstalledOf(snap *state.Snapshot, ns, id string) *api.Uninstalled {
 	return snap.Uninstalled(cmp.Or(ns, api.DefaultNamespace), id)
 }
 
-// planOf derives one plan, or says which there are.
+// planOf derives one plan, or returns an error that lists the plans.
 func planOf(snap *state.Snapshot, job *api.Job, name string, now time.Time) (*api.Plan, error) {
 	v := view.Derive(snap, job.Key(), job, now)
 	defer v.Release()
 	if p := v.Plan(name); p != nil {
 		return p, nil
 	}
-	e := api.Errorf(api.CodeNotFound, "job %q has no plan %q now", job.ID, name)
-	for _, p := range v.List() {
+	return nil, noPlan(job.ID, name, v.List())
+}
+
+// noPlan returns the error of a plan that does not exist, with those that do.
+func noPlan(job, name string, list []*api.Plan) error {
+	e := api.Errorf(api.CodeNotFound, "job %q has no plan %q now", job, name)
+	for _, p := range list {
 		e.Detail = append(e.Detail, p.Name)
 	}
 	if len(e.Detail) > 0 {
-		e.Message += "; there are"
+		e.Message += "; its plans are"
 	}
-	return nil, e
+	return e
 }
 
 // PlanVerb records a decision about a job's plan, or about a phase or step of it, and returns
 // the resulting plan.
 func (s *Server) PlanVerb(ctx context.Context, ns, id, name string, verb api.Verb, req *api.PlanRequest) (*api.PlanResponse, error) {
+	if life := findLife(s.store.Snapshot(), ns, id, time.Now()); life != nil && life.Job == nil {
+		return s.decideUnregistered(ctx, ns, id, name, verb, req)
+	}
 	cmd, index, err := s.decide(ctx, ns, id, func(snap *state.Snapshot, job *api.Job, now time.Time) (*state.Decide, error) {
+		if cmd, err := decideStack(snap, job, name, verb, req, now); cmd != nil || err != nil {
+			return cmd, err
+		}
 		d, err := operator.Decide(snap, job, name, verb, req, now)
 		if err != nil {
 			return nil, err
@@ -141,12 +180,7 @@ func (s *Server) PlanVerb(ctx context.Context, ns, id, name string, verb api.Ver
 	if cmd.Evaluation != nil {
 		res.EvalID = cmd.Evaluation.ID
 	}
-	snap := s.store.Snapshot()
-	if job := snap.Job(cmd.Decision.Namespace, cmd.Decision.JobID); job != nil {
-		v := view.Derive(snap, job.Key(), job, time.Now())
-		res.Plan = v.Plan(cmd.Decision.Plan)
-		v.Release()
-	}
+	res.Plan, _, _ = s.JobPlan(ctx, cmd.Decision.Namespace, cmd.Decision.JobID, cmd.Decision.Plan)
 	return res, nil
 }
 
@@ -202,7 +236,9 @@ func (s *Server) decide(ctx context.Context, ns, id string, make func(*state.Sna
 		if all := snap.Decisions(job.Namespace, job.ID); len(all) > 0 {
 			cmd.After = all[len(all)-1].ID
 		}
-		cmd.Evaluation, cmd.Time = evaluationOf(job, api.TriggerPlanOperation, 0, now), now.UnixNano()
+		if cmd.Time = now.UnixNano(); cmd.Shift == nil && cmd.Stack == nil {
+			cmd.Evaluation = evaluationOf(job, api.TriggerPlanOperation, 0, now)
+		}
 		if first == nil {
 			first = d
 		} else if d.JobCreateIndex != first.JobCreateIndex || d.JobVersion != first.JobVersion || d.Verb != api.VerbStart && d.Run != first.Run {

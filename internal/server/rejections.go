@@ -53,7 +53,7 @@ func (r *rejections) run(ctx context.Context) {
 		case refusal := <-r.refused:
 			if command := r.note(r.s.store.Snapshot(), refusal, time.Now()); command != nil {
 				if _, err := r.s.propose(ctx, command); err != nil && ctx.Err() == nil {
-					r.s.cfg.Logger.Error("cannot mark the node that refuses placements", "node", refusal.NodeID, "error", err)
+					r.s.cfg.Logger.Error("cannot mark the node that rejects placements", "node", refusal.NodeID, "error", err)
 				}
 			}
 		}
@@ -78,7 +78,7 @@ func (r *rejections) note(snap *state.Snapshot, refusal placement.Refusal, now t
 		return nil
 	}
 	delete(r.byNode, node.ID)
-	r.s.cfg.Logger.Warn("node keeps refusing placements", "node", node.ID, "name", node.Name, "refusals", len(times),
+	r.s.cfg.Logger.Warn("a node rejects placements repeatedly", "node", node.ID, "name", node.Name, "refusals", len(times),
 		"within", now.Sub(times[0]), "last_reason", refusal.Reason, "marked_ineligible", config.MarkIneligible)
 	c := &state.SetNodeEligibility{
 		NodeID: node.ID, Time: now.UnixNano(),

@@ -29,13 +29,15 @@ func Shifts(snap *state.Snapshot, namespace string) ([]*api.Shift, uint64) {
 	return list, snap.LifecycleIndex()
 }
 
-// Shift returns the shift of an id or of its beginning, or the running shift of a unit.
+// Shift returns the shift of an id or of its beginning, the newest shift of a stack, or the running shift
+// of a unit, or the unit's last one.
 func Shift(snap *state.Snapshot, namespace, name string) (*api.Shift, uint64, error) {
-	shift, err := findShift(snap, namespace, name)
+	shift, err := findShift(snap, namespace, name, lastShift)
 	return shift, snap.LifecycleIndex(), err
 }
 
-func findShift(snap *state.Snapshot, namespace, name string) (*api.Shift, error) {
+// findShift returns the shift of an id or of its beginning. Any other name is that of a unit.
+func findShift(snap *state.Snapshot, namespace, name string, ofUnit func(*state.Snapshot, string, string) (*api.Shift, error)) (*api.Shift, error) {
 	if shift := snap.Shift(name); shift != nil {
 		return shift, nil
 	}
@@ -51,7 +53,10 @@ func findShift(snap *state.Snapshot, namespace, name string) (*api.Shift, error)
 	if found != nil {
 		return found, nil
 	}
-	return unitShift(snap, namespace, name)
+	if end := shiftEnd(snap, namespace, name); end != nil {
+		return stackShift(snap, end)
+	}
+	return ofUnit(snap, namespace, name)
 }
 
 // StartShift begins a shift of a unit's traffic to one of its ready stacks.
@@ -111,42 +116,22 @@ func (s *Server) supersede(ctx context.Context, old *api.Shift, by string, now t
 	return err
 }
 
-// shiftTarget finds the ready stack of a name or version.
-func shiftTarget(snap *state.Snapshot, namespace, unit, name string) (*api.Stack, error) {
-	var ready []string
-	for s := range snap.StacksOfUnit(namespace, unit) {
-		if s.Name != name && s.ID != name && s.Version.String() != name {
-			if s.IsRoutable() {
-				ready = append(ready, s.Name)
-			}
-			continue
-		}
-		if !s.IsRoutable() {
-			return nil, api.Errorf(api.CodeConflict, "cannot shift to stack %s: it is %s; only ready stacks receive traffic", s.Name, s.Status)
-		}
-		return s, nil
-	}
-	if len(ready) == 0 {
-		return nil, api.Errorf(api.CodeNotFound, "unit %s not found: it has no ready stack in namespace %s", unit, namespace)
-	}
-	return nil, api.Errorf(api.CodeNotFound, "stack of unit %s not found: no ready stack is %s in namespace %s; ready are %s", unit, name, namespace, strings.Join(ready[:min(len(ready), 5)], ", "))
-}
-
 // ShiftVerbs lists the verbs of ShiftVerb.
 func ShiftVerbs() []string { return []string{"pause", "resume", "reverse", "finish", "set"} }
 
 // ShiftVerb pauses, resumes, reverses or finishes a shift, or sets its share. The name is a
-// shift's id, or that of a unit with one running shift.
+// shift's id, that of a stack, or that of a unit with one running shift.
 func (s *Server) ShiftVerb(ctx context.Context, namespace, name, verb string, req *api.ShiftVerbRequest) (*api.ShiftResponse, error) {
 	if req == nil {
 		req = &api.ShiftVerbRequest{}
 	}
 	for attempt := 1; ; attempt++ {
-		old, err := findShift(s.store.Snapshot(), namespace, name)
+		snap := s.store.Snapshot()
+		old, err := findShift(snap, namespace, name, unitShift)
 		if err != nil {
 			return nil, err
 		}
-		next, err := changeShift(old, verb, req, time.Now())
+		next, err := changeShift(old, shiftEnd(snap, namespace, name), verb, req, time.Now())
 		if err != nil {
 			return nil, err
 		}
@@ -165,7 +150,9 @@ func (s *Server) ShiftVerb(ctx context.Context, namespace, name, verb string, re
 	}
 }
 
-func changeShift(old *api.Shift, verb string, req *api.ShiftVerbRequest, now time.Time) (*api.Shift, error) {
+// changeShift applies a verb to a shift. The end is the stack that the operator named, nil if it was the unit or
+// the shift.
+func changeShift(old *api.Shift, end *api.Stack, verb string, req *api.ShiftVerbRequest, now time.Time) (*api.Shift, error) {
 	by := cmp.Or(req.By, "unknown")
 	switch verb {
 	case "pause":
@@ -173,6 +160,9 @@ func changeShift(old *api.Shift, verb string, req *api.ShiftVerbRequest, now tim
 	case "resume":
 		return lifecycle.Resume(old, now)
 	case "reverse":
+		if end != nil {
+			return lifecycle.ReverseFor(old, end.Name, "reversed by "+by+because(req.Reason), req.Now, now)
+		}
 		return lifecycle.Reverse(old, "reversed by "+by+because(req.Reason), req.Now, now)
 	case "finish":
 		return lifecycle.Finish(old, by+because(req.Reason), now)
@@ -191,4 +181,28 @@ func because(reason string) string {
 		return ""
 	}
 	return ": " + reason
+}
+
+// StackAudit returns the audit records of a stack and of the shifts that it is an end of, newest first.
+func StackAudit(snap *state.Snapshot, s *api.Stack) []*api.AuditRecord {
+	records := slices.AppendSeq([]*api.AuditRecord{}, snap.Audit(s.Namespace, api.AuditStack, s.Name))
+	for shift := range snap.ShiftsOfUnit(s.Namespace, s.Unit) {
+		if shift.From == s.Name || shift.To == s.Name {
+			records = slices.AppendSeq(records, snap.Audit(s.Namespace, api.AuditShift, shift.ID))
+		}
+	}
+	slices.SortStableFunc(records, func(a, b *api.AuditRecord) int {
+		return cmp.Or(cmp.Compare(b.CreateIndex, a.CreateIndex), strings.Compare(b.ID, a.ID))
+	})
+	return records
+}
+
+// lastShiftOf returns the last shift that a stack is an end of, nil if there was no shift.
+func lastShiftOf(snap *state.Snapshot, s *api.Stack) (last *api.Shift) {
+	for shift := range snap.ShiftsOfUnit(s.Namespace, s.Unit) {
+		if (shift.From == s.Name || shift.To == s.Name) && (last == nil || shift.StartedAt.After(last.StartedAt)) {
+			last = shift
+		}
+	}
+	return last
 }

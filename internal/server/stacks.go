@@ -37,23 +37,42 @@ func (s *Server) PlanStacks(ctx context.Context, req *api.DeployStacksRequest, n
 
 func (s *Server) deployStacks(ctx context.Context, req *api.DeployStacksRequest, namespace string, dry bool) (*api.DeployStacksResponse, error) {
 	switch {
-	case req == nil || len(req.Jobs) == 0:
-		return nil, api.Errorf(api.CodeInvalid, "the request holds no Jobs: send {\"Jobs\": [{...}]}")
-	case len(req.Jobs) > maxBatch:
-		return nil, api.Errorf(api.CodeInvalid, "%d stacks are more than %d: deploy them in several requests", len(req.Jobs), maxBatch)
+	case req == nil || len(req.Jobs)+len(req.From) == 0:
+		return nil, api.Errorf(api.CodeInvalid, "the request holds no Jobs: send {\"Jobs\": [{...}]} or {\"From\": [\"UNIT@VERSION\"]}")
+	case len(req.Jobs)+len(req.From) > maxBatch:
+		return nil, api.Errorf(api.CodeInvalid, "%d stacks are more than %d: deploy them in several requests", len(req.Jobs)+len(req.From), maxBatch)
 	}
 	var new []*newStack
 	for _, job := range req.Jobs {
 		n, err := s.admitStack(job, namespace)
 		if err != nil {
-			return nil, err
-		}
-		for _, other := range new {
-			if other.deploy.Namespace == n.deploy.Namespace && other.deploy.Unit == n.deploy.Unit && other.deploy.Version == n.deploy.Version {
-				return nil, api.Errorf(api.CodeInvalid, "unit %q: version %s occurs twice in the request; remove one of them", n.deploy.Unit, n.deploy.Version)
-			}
+			return nil, s.refuseJobs(req.Jobs, namespace, err)
 		}
 		new = append(new, n)
+	}
+	for _, source := range req.From {
+		n, err := s.admitSource(source, namespace)
+		if err != nil {
+			return nil, err
+		}
+		new = append(new, n)
+	}
+	return s.deployAdmitted(ctx, new, req, dry)
+}
+
+// deployAdmitted stores new stacks, unless one version occurs twice.
+func (s *Server) deployAdmitted(ctx context.Context, new []*newStack, req *api.DeployStacksRequest, dry bool) (*api.DeployStacksResponse, error) {
+	type version struct {
+		namespace, unit string
+		version         api.StackVersion
+	}
+	seen := make(map[version]bool)
+	for _, n := range new {
+		v := version{n.deploy.Namespace, n.deploy.Unit, n.deploy.Version}
+		if seen[v] {
+			return nil, api.Errorf(api.CodeInvalid, "unit %q: version %s occurs twice in the request; remove one of them", v.unit, v.version)
+		}
+		seen[v] = true
 	}
 	for attempt := 1; ; attempt++ {
 		res, err := s.tryDeployStacks(ctx, new, req, dry)
@@ -67,6 +86,7 @@ func (s *Server) deployStacks(ctx context.Context, req *api.DeployStacksRequest,
 type newStack struct {
 	job    *api.Job // as it is registered, under the unit's name
 	digest string
+	reason string // "": the job was submitted with the request
 	deploy lifecycle.Deployable
 }
 
@@ -117,11 +137,12 @@ func (s *Server) tryDeployStacks(ctx context.Context, list []*newStack, req *api
 			res.Warnings += strings.Join(warnings, "\n") + "\n"
 		}
 	}
-	refusals, order := control.LifecycleIndex(snap, nil).CheckDeployment(deployables)
+	x, units := control.DeploymentIndex(snap, deployables)
+	refusals, order := x.CheckDeployment(deployables)
 	if len(refusals) > 0 {
 		return nil, refuseDeployment(deployables, refusals)
 	}
-	cmd := &state.DeployStacks{Index: snap.LifecycleIndex()}
+	cmd := &state.DeployStacks{Index: snap.LifecycleIndex(), Units: units}
 	for _, i := range order {
 		n := list[positions[i]]
 		stack, job, err := n.build(now, req.By)
@@ -151,10 +172,20 @@ func (s *Server) tryDeployStacks(ctx context.Context, list []*newStack, req *api
 		res.Index = index
 	}
 	snap = s.store.Snapshot()
+	var all *lifecycle.Index
 	for i, n := range list {
-		if stack := snap.Stack(n.job.Namespace, names[i]); stack != nil {
-			res.Stacks = append(res.Stacks, stackStatus(snap, nil, stack))
+		stack := snap.Stack(n.job.Namespace, names[i])
+		switch {
+		case stack == nil:
+			continue
+		case res.Existing[i] && all == nil:
+			all = control.LifecycleIndex(snap, nil)
 		}
+		x := all
+		if !res.Existing[i] {
+			x = control.UnitIndex(snap, stack.Namespace, stack.Unit) // nothing outside of its unit uses it yet
+		}
+		res.Stacks = append(res.Stacks, stackStatus(snap, x, stack))
 	}
 	return res, nil
 }
@@ -200,7 +231,7 @@ func (n *newStack) build(now time.Time, by string) (*api.Stack, *api.Job, error)
 	stack := &api.Stack{
 		ID: api.NewID(), Name: api.StackName(n.job.ID, n.deploy.Version, hash), Namespace: n.job.Namespace, Unit: n.job.ID,
 		Version: n.deploy.Version, Spec: n.job.Stack, Shape: n.job.StackShape(), Digest: n.digest,
-		Status: api.StackPending, StatusReason: "waits for its turn to deploy", StatusBy: by, StatusSince: now, DeployedAt: now,
+		Status: api.StackPending, StatusReason: cmp.Or(n.reason, "waits for its turn to deploy"), StatusBy: by, StatusSince: now, DeployedAt: now,
 	}
 	job := n.job.Copy()
 	if job.Name == job.ID {
@@ -220,7 +251,7 @@ func expose(job *api.Job) {
 		return
 	}
 	for _, e := range job.Stack.Expose {
-		g.Routes = append(g.Routes, &api.Route{Protocol: api.RouteHTTP, Host: e.Host, Path: "/", Port: port, Shared: true})
+		g.Routes = append(g.Routes, api.StackRoute(e, port))
 	}
 }
 
@@ -235,26 +266,6 @@ func stackHash() (string, error) {
 		random[i] = letters[int(b)%len(letters)]
 	}
 	return string(random), nil
-}
-
-// findStack returns the stack of a name or id in a namespace.
-func findStack(snap *state.Snapshot, namespace, name string) (*api.Stack, error) {
-	if s := snap.Stack(namespace, name); s != nil {
-		return s, nil
-	}
-	var near []string
-	for s := range snap.Stacks(namespace) {
-		if s.ID == name {
-			return s, nil
-		}
-		if strings.HasPrefix(s.Name, name) || s.Unit == name {
-			near = append(near, s.Name)
-		}
-	}
-	if len(near) > 0 {
-		return nil, api.Errorf(api.CodeNotFound, "stack %q not found in namespace %s; did you mean %s?", name, namespace, strings.Join(near[:min(len(near), 5)], ", "))
-	}
-	return nil, api.Errorf(api.CodeNotFound, "stack %q not found in namespace %s; list stacks with: reeve stack list", name, namespace)
 }
 
 // A stackVerb computes the changed stack of an operator's verb.
@@ -300,15 +311,19 @@ func (s *Server) StackVerb(ctx context.Context, namespace, name, verb string, re
 		req = &api.StackVerbRequest{}
 	}
 	for attempt := 1; ; attempt++ {
-		old, err := findStack(s.store.Snapshot(), namespace, name)
+		before := s.store.Snapshot()
+		old, err := findStack(before, namespace, name)
 		if err != nil {
 			return nil, err
 		}
-		next, err := change(old, req, time.Now())
+		now := time.Now()
+		next, err := change(old, req, now)
 		if err != nil {
 			return nil, err
 		}
-		if next.Status != old.Status {
+		if next.Status == old.Status {
+			next.Order = &api.StackOrder{Verb: verb, By: cmp.Or(req.By, "unknown"), Reason: req.Reason, Time: now}
+		} else {
 			next.StatusBy = cmp.Or(req.By, "unknown")
 			if req.Reason != "" {
 				next.StatusReason = req.Reason
@@ -326,7 +341,11 @@ func (s *Server) StackVerb(ctx context.Context, namespace, name, verb string, re
 		if err != nil {
 			return nil, err
 		}
-		return &api.StackResponse{Stack: stackStatus(snap, nil, stored), Index: index}, nil
+		res := &api.StackResponse{Stack: stackStatus(snap, nil, stored), Index: index}
+		if verb == "stop" {
+			res.Warnings = movedCallers(before, snap, old, now)
+		}
+		return res, nil
 	}
 }
 
@@ -375,13 +394,31 @@ func stackStatus(snap *state.Snapshot, x *lifecycle.Index, s *api.Stack) *api.St
 	status := &api.StackStatus{
 		Stack: s, Shown: x.StatusOf(s), Share: x.ShareOf(s), Target: x.IsTarget(s), Callers: x.Callers(s), ShiftID: x.ShiftOf(s),
 	}
+	status.Standing = lifecycle.Standing(s, lastShiftOf(snap, s))
 	if s.Verdict != nil {
 		status.Why = lifecycle.Explain(s.Verdict)
 	}
 	if job := snap.Job(s.Namespace, s.Name); job != nil {
 		status.JobState = job.Status
 	}
+	if s.Spec != nil && s.Spec.Warm != nil {
+		for a := range snap.AllocationsByJob(s.Namespace, s.Name) {
+			if !a.IsTerminal() && a.Serving != nil {
+				status.Warm = status.Warm.Plus(a.Serving.Warm)
+			}
+		}
+	}
 	return status
+}
+
+// HostShare returns the part of the traffic of an exposed host that a job receives, and whether
+// the job is a stack.
+func HostShare(snap *state.Snapshot, namespace, job, host string) (share float64, isStack bool) {
+	s := snap.Stack(namespace, job)
+	if s == nil {
+		return 0, false
+	}
+	return control.UnitIndex(snap, namespace, s.Unit).HostShareOf(s, host), true
 }
 
 // StackGraph returns the stacks of a namespace that are not terminated, and what uses them.
@@ -400,7 +437,7 @@ func StackGraph(snap *state.Snapshot, namespace string) (*api.StackGraph, uint64
 func (s *Server) SweepStacks(ctx context.Context, dry bool) (*api.SweepResponse, error) {
 	snap, now := s.store.Snapshot(), time.Now()
 	res := &api.SweepResponse{DryRun: dry, Decisions: []api.SweepDecision{}}
-	for _, d := range control.SweepResult(snap, s.cfg.SweepInterval, nil, now).Decisions {
+	for _, d := range control.SweepResult(snap, s.cfg.SweepInterval, s.observedUses, now).Decisions {
 		action := map[lifecycle.Action]string{lifecycle.Fail: api.StackFailed, lifecycle.Mark: api.StackGarbage, lifecycle.Remove: "removed"}[d.Action]
 		res.Decisions = append(res.Decisions, api.SweepDecision{
 			Namespace: d.Stack.Namespace, Stack: d.Stack.Name, Verdict: d.Verdict, Why: lifecycle.Explain(&d.Verdict), Action: action,
@@ -409,7 +446,7 @@ func (s *Server) SweepStacks(ctx context.Context, dry bool) (*api.SweepResponse,
 	if dry {
 		return res, nil
 	}
-	index, err := s.propose(ctx, control.Sweep(snap, s.cfg.SweepInterval, nil, now))
+	index, err := s.propose(ctx, control.Sweep(snap, s.cfg.SweepInterval, s.observedUses, now))
 	res.Index = index
 	return res, err
 }

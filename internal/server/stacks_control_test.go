@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -76,6 +77,42 @@ func TestStacksOfOneRequestAreDeployedAfterTheirDependencies(t *testing.T) {
 	})
 }
 
+func TestFourStacksDeployAtATime(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		for i := range 5 {
+			c.addNode(fmt.Sprintf("n%d", i), func(*api.Allocation, *api.Job) []event {
+				return []event{{status: api.AllocClientRunning}, {after: time.Second, status: api.AllocClientRunning, healthy: healthy(true)}}
+			})
+		}
+		var jobs []*api.Job
+		for i := range 20 {
+			jobs = append(jobs, stackJob(fmt.Sprintf("unit-%d", i), "1.0.0"))
+		}
+		began := time.Now()
+		c.deploy(jobs...)
+		most := 0
+		c.within(time.Minute, "all stacks are ready", func(snap *state.Snapshot) bool {
+			deploying, ready := 0, 0
+			for s := range snap.Stacks("default") {
+				switch s.Status {
+				case api.StackDeploying:
+					deploying++
+				case api.StackReady:
+					ready++
+				}
+			}
+			most = max(most, deploying)
+			return ready == len(jobs)
+		})
+		if most != 4 {
+			t.Errorf("at most %d stacks deployed at the same time, want 4", most)
+		}
+		if took := time.Since(began); took > 8*time.Second {
+			t.Errorf("5 rounds of deployments of 1 s took %s, want that the next one begins when one ends", took)
+		}
+	})
+}
+
 func TestCallerDeployedDuringASweepKeepsItsDependency(t *testing.T) {
 	simulate(t, func(c *cluster) {
 		c.addNode("n1", nil)
@@ -97,6 +134,40 @@ func TestCallerDeployedDuringASweepKeepsItsDependency(t *testing.T) {
 			t.Errorf("the dependency of a new stack is %s: %s", s.Status, s.StatusReason)
 		}
 	})
+}
+
+func TestSweepMarksWhileOtherUnitsChange(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		c.addNode("n1", nil)
+		idle := stackJob("db", "2.1.0")
+		idle.Stack.Idle, idle.Stack.InitialTTL, idle.Stack.ExtendTTL = ptr(time.Duration(0)), ptr(time.Second), ptr(time.Second)
+		db := c.deploy(idle)[0]
+		c.untilStack(db, api.StackReady, time.Minute)
+		c.pass(5 * time.Second)
+		sweep := control.Sweep(c.Store().Snapshot(), control.SweepInterval, nil, time.Now())
+		c.deploy(stackJob("shop", "1.0.0"))
+		if _, err := c.Propose(c.Context(), sweep); err != nil {
+			t.Fatal(err)
+		}
+		if s := c.Store().Snapshot().Stack("default", db); s.Status != api.StackGarbage {
+			t.Errorf("the stack without callers is %s, want garbage: the deployment in between does not concern it", s.Status)
+		}
+	})
+}
+
+func TestManyUnitsAreDeployedAtTheSameTime(t *testing.T) {
+	c := start(t, server.Config{DataDir: t.TempDir()})
+	defer c.close()
+	var deploys sync.WaitGroup
+	for i := range 200 {
+		deploys.Go(func() {
+			_, err := c.DeployStacks(t.Context(), &api.DeployStacksRequest{Jobs: []*api.Job{stackJob(fmt.Sprintf("unit-%d", i), "1.0.0")}}, "default")
+			if err != nil {
+				t.Errorf("deploy unit-%d: %v", i, err)
+			}
+		})
+	}
+	deploys.Wait()
 }
 
 func TestHeldStackIsKeptUntilTheHoldEnds(t *testing.T) {

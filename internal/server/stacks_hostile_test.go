@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -16,6 +17,7 @@ import (
 // refusedUnchanged fails unless the error is a sentence of a refusal, and the request changed nothing.
 func (c *cluster) refusedUnchanged(what string, request func() error) {
 	c.Helper()
+	synctest.Wait() // for the controllers to answer earlier requests
 	before := c.Store().Snapshot().LifecycleIndex()
 	err := request()
 	code := api.CodeOf(err)

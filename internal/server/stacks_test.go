@@ -4,10 +4,13 @@
 package server_test
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/server"
@@ -172,6 +175,71 @@ func TestAnOperatorStopsHoldsAndRescuesStacks(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.untilStack(name, api.StackTerminated, time.Minute)
+	})
+}
+
+func TestAStopTellsWhatServesTheCallersNow(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		c.addNode("n1", nil)
+		older := stackJob("inventory", "1.0.0")
+		older.Stack.Expose = []*api.StackExposure{{Host: "inventory.test"}}
+		first := c.deploy(older)[0]
+		c.untilStack(first, api.StackReady, time.Minute)
+		shop := c.deploy(stackJob("shop", "2.4.0", "inventory@1.0"))[0]
+		c.untilStack(shop, api.StackReady, time.Minute)
+		newer := stackJob("inventory", "1.1.0")
+		newer.Stack.Expose, newer.Stack.Shift = older.Stack.Expose, &api.ShiftSpec{Policy: api.ShiftNone}
+		second := c.deploy(newer)[0]
+		c.untilStack(second, api.StackReady, time.Minute)
+		stop := func(name string) []string {
+			res, err := c.StackVerb(c.Context(), "default", name, "stop", &api.StackVerbRequest{By: "ann"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return res.Warnings
+		}
+		want := []string{shop + " used it, and now reaches " + second, "inventory.test used it, and now reaches " + second}
+		if diff := cmp.Diff(want, stop(first)); diff != "" {
+			t.Errorf("stop of the target, want(-) got(+):\n%s", diff)
+		}
+		want = []string{
+			shop + " used it, and no other stack of inventory serves it now",
+			"inventory.test used it, and no other stack of inventory serves it now",
+		}
+		if diff := cmp.Diff(want, stop(second)); diff != "" {
+			t.Errorf("stop of the last stack, want(-) got(+):\n%s", diff)
+		}
+		if got := stop(shop); len(got) > 0 {
+			t.Errorf("stop of a stack that nobody uses warns: %q", got)
+		}
+	})
+}
+
+func TestVerbsOfOperatorsAreInTheHistoryOnce(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		c.addNode("n1", nil)
+		name := c.deploy(stackJob("inventory", "1.0.0"))[0]
+		c.untilStack(name, api.StackReady, time.Minute)
+		verbs := []string{"hold", "unhold", "extend", "expire"}
+		for i, verb := range verbs {
+			req := &api.StackVerbRequest{By: "bob", Reason: fmt.Sprint("reason ", i)}
+			if _, err := c.StackVerb(c.Context(), "default", name, verb, req); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.pass(time.Hour) // sweeps change the stack, and repeat nothing
+		var got, want []string
+		for r := range c.Store().Snapshot().Audit("default", api.AuditStack, name) {
+			if r.By == "bob" {
+				got = append(got, r.Action+": "+r.Reason)
+			}
+		}
+		for i, verb := range verbs {
+			want = append(want, fmt.Sprint(verb, ": reason ", i))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("verbs in the history, want(-) got(+):\n%s", diff)
+		}
 	})
 }
 

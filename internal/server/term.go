@@ -14,6 +14,7 @@ import (
 	"github.com/reeve-run/reeve/internal/server/callback"
 	"github.com/reeve-run/reeve/internal/server/control"
 	"github.com/reeve-run/reeve/internal/server/fleet"
+	"github.com/reeve-run/reeve/internal/server/traffic"
 	"github.com/reeve-run/reeve/internal/server/worker"
 	"github.com/reeve-run/reeve/internal/state"
 )
@@ -25,6 +26,7 @@ type term struct {
 	fleet      *fleet.Tracker
 	applier    *applier.Applier
 	rejections *rejections
+	traffic    *traffic.Traffic
 	cancel     context.CancelFunc
 	running    sync.WaitGroup
 }
@@ -42,7 +44,7 @@ func (s *Server) followLeadership(ctx context.Context, led func()) {
 		case leads && !leading:
 			if err := s.beginTerm(ctx); err != nil {
 				if ctx.Err() == nil {
-					s.cfg.Logger.Error("cannot begin to lead", "error", err)
+					s.cfg.Logger.Error("cannot start to lead", "error", err)
 				}
 				again = time.After(beginAgain)
 				break
@@ -75,7 +77,7 @@ func (s *Server) beginTerm(ctx context.Context) error {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	t := &term{cancel: cancel, fleet: fleet.New()}
+	t := &term{cancel: cancel, fleet: fleet.New(), traffic: traffic.New(ctx, s.cfg.GateTransport)}
 	t.broker = broker.New(broker.Config{
 		Logger: s.cfg.Logger, Capacity: t.fleet,
 		Write: func(ctx context.Context, evals []*api.Evaluation) error {
@@ -114,7 +116,7 @@ func (s *Server) beginTerm(ctx context.Context) error {
 		},
 			control.NewRollout(), control.NewHeartbeat(s.heartbeats, s.cfg.Logger), control.NewArrival(), control.NewDrain(),
 			control.NewPeriodic(), control.NewPending(), control.NewConverge(), control.NewGC(s.cfg.GC), control.NewUninstalled(),
-			control.NewStacks(), control.NewShifts(nil), control.NewSweep(s.cfg.SweepInterval, nil))
+			control.NewStacks(), control.NewShifts(t.traffic), control.NewSweep(s.cfg.SweepInterval, s.observedUses))
 	})
 	t.running.Go(func() {
 		callback.Run(ctx, callback.Env{
@@ -134,5 +136,6 @@ func (s *Server) endTerm() {
 	if t := s.term.Swap(nil); t != nil {
 		t.cancel()
 		t.running.Wait()
+		t.traffic.Wait()
 	}
 }

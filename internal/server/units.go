@@ -181,11 +181,29 @@ func hasStacks(snap *state.Snapshot, namespace, unit string) bool {
 	return false
 }
 
+// lastShift returns the running shift of a unit in a namespace, or the last one that ended.
+func lastShift(snap *state.Snapshot, namespace, unit string) (*api.Shift, error) {
+	running, err := unitShift(snap, namespace, unit)
+	if api.CodeOf(err) != api.CodeNotFound {
+		return running, err
+	}
+	var last *api.Shift
+	for s := range snap.ShiftsOfUnit(namespace, unit) {
+		if last == nil || s.EndedAt.After(last.EndedAt) {
+			last = s
+		}
+	}
+	if last == nil {
+		return nil, err
+	}
+	return last, nil
+}
+
 // unitShift returns the running shift of a unit in a namespace: the only one, or that of a major version.
 func unitShift(snap *state.Snapshot, namespace, unit string) (*api.Shift, error) {
 	var found []*api.Shift
-	for s := range snap.Shifts() {
-		if s.IsActive() && s.Namespace == namespace && s.Unit == unit {
+	for s := range snap.ShiftsOfUnit(namespace, unit) {
+		if s.IsActive() {
 			found = append(found, s)
 		}
 	}

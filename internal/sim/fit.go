@@ -19,7 +19,7 @@ func LoadFit(fleet string, jobs []string) (*Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Jobs, s.Events, s.Tasks = nil, nil, Tasks{Forever: true}
+	s.Jobs, s.Events, s.Stacks, s.Tasks = nil, nil, nil, Tasks{Forever: true}
 	for _, file := range jobs {
 		if err := s.AddJob(file); err != nil {
 			return nil, err

@@ -207,6 +207,9 @@ func (inst *instance) report(a *api.Allocation) {
 	case api.AllocClientFailed:
 		a.ClientDescription = "A task failed"
 	}
+	if inst.job.spec.Stack != nil && inst.status == api.AllocClientRunning {
+		a.Serving = &api.Serving{Up: true, Routable: true} // checks are not simulated
+	}
 	if l := inst.launches; l != nil {
 		a.LaunchStatus = &api.LaunchStatus{ID: l.ID, Timestamp: time.Now()}
 		if inst.status == api.AllocClientRunning {

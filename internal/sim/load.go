@@ -49,11 +49,28 @@ func parse(file string, text []byte) (*Scenario, error) {
 		return nil, &api.Error{Code: api.CodeInvalid, Message: "the scenario is not valid", Detail: c.problems}
 	}
 	for i := range s.Jobs {
-		if s.Jobs[i].job, err = s.loadJob(&s.Jobs[i]); err != nil {
+		if s.Jobs[i].job, err = s.loadJob(s.Jobs[i].File, s.Jobs[i].Vars); err != nil {
 			return nil, err
 		}
 	}
+	if s.Stacks != nil {
+		return s, s.loadStacks()
+	}
 	return s, nil
+}
+
+// loadStacks loads the job file of the units.
+func (s *Scenario) loadStacks() (err error) {
+	if s.Stacks.job, err = s.loadJob(s.Stacks.File, s.Stacks.Vars); err != nil {
+		return err
+	}
+	switch spec := s.Stacks.job.Stack; {
+	case spec == nil:
+		return api.Errorf(api.CodeInvalid, "%s: has no stack block, which describes a unit; add stack { version = \"1.0.0\" }", s.Stacks.File)
+	case len(spec.Depends) > 0 || len(spec.Expose) > 0:
+		return api.Errorf(api.CodeInvalid, "%s: the stack block of a simulated unit has depends or expose: remove them; the simulation draws dependencies, and all units use the file", s.Stacks.File)
+	}
+	return nil
 }
 
 // message formats an error of the library as FILE:LINE: TEXT.
@@ -88,13 +105,12 @@ func lineOf(tree *ast.File, err error) int {
 	return 1
 }
 
-// loadJob loads the job file of a group.
-func (s *Scenario) loadJob(g *JobGroup) (*api.Job, error) {
-	name := g.File
+// loadJob loads a job file.
+func (s *Scenario) loadJob(name string, vars map[string]string) (*api.Job, error) {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(filepath.Dir(s.file), name)
 	}
-	return readJob(name, g.Vars)
+	return readJob(name, vars)
 }
 
 func readJob(name string, vars map[string]string) (*api.Job, error) {
@@ -126,6 +142,9 @@ func (s *Scenario) Scale(by float64) {
 	}
 	for i := range s.Jobs {
 		s.Jobs[i].Copies = scaled(s.Jobs[i].Copies, by)
+	}
+	if s.Stacks != nil {
+		s.Stacks.Units = scaled(s.Stacks.Units, by)
 	}
 }
 
@@ -165,6 +184,20 @@ func (s *Scenario) fillIn() {
 	}
 	for i := range s.Events {
 		fallback(&s.Events[i].Deadline, time.Hour)
+	}
+	if s.Stacks != nil {
+		s.Stacks.fillIn()
+	}
+}
+
+func (s *Stacks) fillIn() {
+	fallback(&s.Units, 10)
+	fallback(&s.Every, time.Second)
+	fallback(&s.For, 30*time.Second)
+	fallback(&s.Sweep, 2*time.Second)
+	if s.Depends == nil {
+		two := 2
+		s.Depends = &two
 	}
 }
 
@@ -255,6 +288,25 @@ func (s *Scenario) check(c *checker) {
 	}
 	for i := range s.Events {
 		s.Events[i].check(c, fmt.Sprintf("$.events[%d]", i))
+	}
+	if s.Stacks != nil {
+		s.Stacks.check(c)
+	}
+}
+
+func (s *Stacks) check(c *checker) {
+	if s.File == "" {
+		c.fail("$.stacks", "stacks need a file: the job file of a unit")
+	}
+	positive(c, "$.stacks.units", "units", int64(s.Units))
+	positive(c, "$.stacks.every", "every", int64(s.Every))
+	positive(c, "$.stacks.for", "for", int64(s.For))
+	positive(c, "$.stacks.sweep", "sweep", int64(s.Sweep))
+	if *s.Depends < 0 {
+		c.fail("$.stacks.depends", "depends is %d, which is below 0", *s.Depends)
+	}
+	if !(s.Leave >= 0 && s.Leave <= 1) {
+		c.fail("$.stacks.leave", "leave is %v; it is a share from 0 to 1", s.Leave)
 	}
 }
 

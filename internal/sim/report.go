@@ -37,6 +37,8 @@ type Report struct {
 	Evaluations map[string]int  // number by status
 	Waiting     []WaitingReport `json:",omitempty"`
 
+	Stacks *StacksReport `json:",omitempty"` // nil for a scenario without stacks
+
 	Requests RequestsReport
 	Server   *ServerReport `json:",omitempty"` // nil for a server that the run did not start
 }
@@ -137,6 +139,26 @@ type QuietReport struct {
 	CPUTime    time.Duration // of the server
 	Heartbeats int64
 }
+
+// StacksReport describes the stacks of a scenario.
+type StacksReport struct {
+	Units    int
+	Deployed int // accepted deployments
+	Refused  int // deployments whose dependencies no longer existed
+	Stopped  int // callers that left
+	Sweeps   int
+	Verdicts map[string]int // of all sweeps, such as "kept called"
+	States   map[string]int // stacks at the end, by status
+	Accepted Latency        // from the request of a deployment to its answer
+	Ready    Latency        // from the request until the stack is ready
+	Marked   int            // stacks that sweeps made garbage
+	// Violations describes marked stacks that had a caller, according to the dependencies that
+	// the scenario deployed.
+	Violations []string `json:",omitempty"`
+}
+
+// IsProven reports whether no stack with a caller was made garbage.
+func (r *Report) IsProven() bool { return r.Stacks == nil || len(r.Stacks.Violations) == 0 }
 
 // Fits reports whether all desired instances were placed.
 func (r *Report) Fits() bool { return len(r.Waiting) == 0 && !r.Limit }

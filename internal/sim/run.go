@@ -76,6 +76,9 @@ type run struct {
 // until then.
 func Run(ctx context.Context, s *Scenario, o Options) (*Report, error) {
 	r := &run{scenario: s, options: o, jobs: map[string]*job{}, position: map[string]int{}, lost: map[string]bool{}, missed: map[string]time.Time{}, report: &Report{Scenario: s.Name, Seed: s.Seed}}
+	if o.Detached && s.Stacks != nil {
+		return nil, api.Errorf(api.CodeInvalid, "detached nodes run no stacks: remove -detached, or remove stacks from the scenario")
+	}
 	if err := r.prepareJobs(); err != nil {
 		return nil, err
 	}
@@ -164,13 +167,14 @@ func (r *run) play(ctx context.Context) error {
 	acting, cancel := context.WithTimeout(ctx, r.scenario.Limit)
 	defer cancel()
 	var acts sync.WaitGroup
-	failed := make(chan error, 2)
+	failed := make(chan error, 3)
 	acts.Go(func() { failed <- r.submit(acting) })
 	acts.Go(func() { failed <- r.happen(acting) })
+	acts.Go(func() { failed <- r.playStacks(acting) })
 	done := make(chan error, 1)
 	go func() {
 		acts.Wait()
-		done <- errors.Join(<-failed, <-failed)
+		done <- errors.Join(<-failed, <-failed, <-failed)
 	}()
 	err := r.watch(acting, done)
 	cancel()

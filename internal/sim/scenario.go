@@ -26,6 +26,7 @@ type Scenario struct {
 	Nodes  []NodeGroup `yaml:"nodes"`
 	Jobs   []JobGroup  `yaml:"jobs"`
 	Events []Event     `yaml:"events"`
+	Stacks *Stacks     `yaml:"stacks"`
 
 	file string
 }
@@ -91,6 +92,20 @@ type JobGroup struct {
 	Vars   map[string]string `yaml:"vars"`
 	At     time.Duration     `yaml:"at"`   // time after the registration of all nodes
 	Over   time.Duration     `yaml:"over"` // period over which the copies are registered
+
+	job *api.Job
+}
+
+// Stacks describes units whose versions are deployed as stacks. They call each other.
+type Stacks struct {
+	File    string            `yaml:"file"` // job file of a unit, relative to the scenario
+	Vars    map[string]string `yaml:"vars"`
+	Units   int               `yaml:"units"`   // number of units; default: 10
+	Depends *int              `yaml:"depends"` // most dependencies of a version; default: 2
+	Every   time.Duration     `yaml:"every"`   // time between two deployments; default: 1s
+	For     time.Duration     `yaml:"for"`     // time of deployments after the first versions; default: 30s
+	Sweep   time.Duration     `yaml:"sweep"`   // time between two sweeps; default: 2s
+	Leave   float64           `yaml:"leave"`   // share of deployments in place of which a caller is stopped, 0 to 1
 
 	job *api.Job
 }

@@ -60,6 +60,22 @@ func (c *content) Dispatched(namespace, parent, token string) *api.Job {
 	return nil
 }
 
+// DispatchedFrom returns the child that was dispatched with an idempotency token from a job or, if the
+// job belongs to a stack, from any stack of the unit; nil if it does not exist.
+func (c *content) DispatchedFrom(parent *api.Job, token string) *api.Job {
+	if child := c.Dispatched(parent.Namespace, parent.ID, token); child != nil || parent.Stack == nil {
+		return child
+	}
+	if unit, _, _, ok := api.ParseStackName(parent.ID); ok {
+		for s := range c.StacksOfUnit(parent.Namespace, unit) {
+			if child := c.Dispatched(s.Namespace, s.Name, token); child != nil {
+				return child
+			}
+		}
+	}
+	return nil
+}
+
 // JobsWithScaling yields the jobs with scaling policies of a namespace, or of all
 // namespaces if it is "*", ordered by namespace, then id.
 func (c *content) JobsWithScaling(namespace string) iter.Seq[*api.Job] {

@@ -44,7 +44,11 @@ func (t *txn) putJobEvaluation(e *api.Evaluation, jobModifyIndex uint64) {
 	t.putEvaluation(c)
 }
 
-func jobNotFound(namespace, id string) error {
+// JobNotFound returns an error that says that a job does not exist. A stack outside of Reeve has none.
+func (c *content) JobNotFound(namespace, id string) error {
+	if s := c.Stack(namespace, id); s != nil && s.IsExternal() {
+		return api.Errorf(api.CodeNotFound, "stack %s has no job: it runs outside of Reeve, at %s; see it with: reeve stack status %s", id, s.Address, id)
+	}
 	return api.Errorf(api.CodeNotFound, "job %q not found in namespace %q", id, namespace)
 }
 

@@ -15,7 +15,11 @@ type Decide struct {
 	Evaluation       *api.Evaluation   // nil: none
 	DeploymentUpdate *DeploymentUpdate // nil: none
 	UpdateRestart    *UpdateRestart    // nil: none
-	Time             int64             // Unix nanoseconds
+	// Shift and Stack are stored with the decision, unless they were changed since they
+	// were read; nil: none.
+	Shift *api.Shift
+	Stack *api.Stack
+	Time  int64 // Unix nanoseconds
 }
 
 // Name implements Command.
@@ -29,7 +33,7 @@ func (c *Decide) apply(t *txn) error {
 	job := t.Job(d.Namespace, d.JobID)
 	switch {
 	case job == nil:
-		return jobNotFound(d.Namespace, d.JobID)
+		return t.JobNotFound(d.Namespace, d.JobID)
 	case t.Decision(d.ID) != nil:
 		return api.Errorf(api.CodeConflict, "decision %s is stored already", api.ShortID(d.ID))
 	case job.CreateIndex != d.JobCreateIndex || job.Version != d.JobVersion:
@@ -50,7 +54,14 @@ func (c *Decide) apply(t *txn) error {
 			return err
 		}
 	}
+	put, err := c.checkStack(t)
+	if err != nil {
+		return err
+	}
 	t.putDecision(d)
+	for _, do := range put {
+		do(t)
+	}
 	if c.UpdateRestart != nil {
 		c.UpdateRestart.do(t)
 	}
@@ -59,6 +70,55 @@ func (c *Decide) apply(t *txn) error {
 	}
 	t.putJobEvaluation(c.Evaluation, job.JobModifyIndex)
 	return nil
+}
+
+// checkStack returns the functions that put the stack and the shift, or an error if one of them
+// cannot be put.
+func (c *Decide) checkStack(t *txn) (put []func(*txn), _ error) {
+	if c.Shift != nil {
+		shift := putShift(c.Shift)
+		if err := shift.check(t); err != nil {
+			return nil, err
+		}
+		put = append(put, shift.do)
+	}
+	if c.Stack != nil {
+		stack := putStack(c.Stack)
+		if err := stack.check(t); err != nil {
+			return nil, err
+		}
+		put = append(put, func(t *txn) {
+			c.auditStack(t)
+			stack.do(t)
+		})
+	}
+	return put, nil
+}
+
+// auditStack records the operator whose decision holds the stack, ends its hold, or removes it.
+func (c *Decide) auditStack(t *txn) {
+	s, d := c.Stack, c.Decision
+	action := "unheld"
+	switch {
+	case s.Removing:
+		action = "removed"
+	case s.Hold != nil:
+		action = "held"
+	}
+	t.audit(&api.AuditRecord{
+		Time: unixNano(c.Time), Namespace: s.Namespace, Kind: api.AuditStack, Object: s.Name, Unit: s.Unit, Action: action, By: d.By, Reason: d.Reason,
+	})
+}
+
+// writes returns the objects that the command writes besides the decision.
+func (c *Decide) writes() (objects []Object) {
+	if c.Shift != nil {
+		objects = append(objects, putShift(c.Shift).writes())
+	}
+	if c.Stack != nil {
+		objects = append(objects, putStack(c.Stack).writes())
+	}
+	return objects
 }
 
 // checkRun rejects a decision about a run of a plan that is no longer the latest run.

@@ -25,7 +25,7 @@ func (c *FailJob) apply(t *txn) error {
 	current := t.Job(c.Namespace, c.ID)
 	switch {
 	case current == nil:
-		return jobNotFound(c.Namespace, c.ID)
+		return t.JobNotFound(c.Namespace, c.ID)
 	case current.JobModifyIndex != c.JobModifyIndex:
 		return api.Errorf(api.CodeConflict, "job %q was changed meanwhile", c.ID)
 	case current.Stop || current.Failure != nil || current.Status == api.JobStatusDead:

@@ -111,7 +111,7 @@ func (c *DeregisterJob) Name() string { return "DeregisterJob" }
 func (c *DeregisterJob) apply(t *txn) error {
 	current := t.Job(c.Namespace, c.ID)
 	if current == nil {
-		return jobNotFound(c.Namespace, c.ID)
+		return t.JobNotFound(c.Namespace, c.ID)
 	}
 	switch {
 	case c.Purge && !t.holdsResources(c.Namespace, c.ID):
@@ -163,7 +163,7 @@ func (c *SetJobStability) Name() string { return "SetJobStability" }
 
 func (c *SetJobStability) apply(t *txn) error {
 	if t.Job(c.Namespace, c.ID) == nil {
-		return jobNotFound(c.Namespace, c.ID)
+		return t.JobNotFound(c.Namespace, c.ID)
 	}
 	v := t.JobVersion(c.Namespace, c.ID, c.Version)
 	if v == nil {
@@ -210,7 +210,7 @@ func (c *ScaleJob) Name() string { return "ScaleJob" }
 func (c *ScaleJob) apply(t *txn) error {
 	current := t.Job(c.Namespace, c.ID)
 	if current == nil {
-		return jobNotFound(c.Namespace, c.ID)
+		return t.JobNotFound(c.Namespace, c.ID)
 	}
 	if err := checkIndex(c.ID, current, c.EnforceIndex); err != nil {
 		return err

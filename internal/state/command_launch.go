@@ -41,7 +41,7 @@ func (c *LaunchJob) Name() string { return "LaunchJob" }
 func (c *LaunchJob) apply(t *txn) error {
 	parent := t.Job(c.Namespace, c.ParentID)
 	if parent == nil {
-		return jobNotFound(c.Namespace, c.ParentID)
+		return t.JobNotFound(c.Namespace, c.ParentID)
 	}
 	_, row := t.editJob(c.Namespace, c.ParentID)
 	switch {
@@ -57,7 +57,7 @@ func (c *LaunchJob) apply(t *txn) error {
 		return api.Errorf(api.CodeConflict, "job %q was started for that time already", c.ParentID)
 	case c.Due == 0 && t.Job(c.Namespace, c.ID) != nil:
 		return api.Errorf(api.CodeConflict, "job %q exists already", c.ID)
-	case c.IdempotencyToken != "" && t.Dispatched(c.Namespace, c.ParentID, c.IdempotencyToken) != nil:
+	case c.IdempotencyToken != "" && t.DispatchedFrom(parent, c.IdempotencyToken) != nil:
 		return api.Errorf(api.CodeConflict, "job %q was dispatched with that idempotency token already", c.ParentID)
 	}
 	if c.Due != 0 {

@@ -24,21 +24,34 @@ type putObject[T any] struct {
 func (c *putObject[T]) Name() string { return "Put" + c.noun.verb }
 
 func (c *putObject[T]) apply(t *txn) error {
+	if err := c.check(t); err != nil {
+		return err
+	}
+	c.do(t)
+	return nil
+}
+
+// check returns an error if the object cannot be put.
+func (c *putObject[T]) check(t *txn) error {
 	if c.object == nil {
 		return api.Errorf(api.CodeInvalid, "the object to put is missing")
 	}
-	object := *c.object
-	old := c.noun.find(t.content, c.noun.key(&object))
-	if err := c.noun.enforce(c.noun.key(&object), old, c.enforce); err != nil {
+	key := c.noun.key(c.object)
+	old := c.noun.find(t.content, key)
+	if err := c.noun.enforce(key, old, c.enforce); err != nil {
 		return err
 	}
 	if c.noun.admit != nil {
-		if err := c.noun.admit(c.noun, t.content, old, &object); err != nil {
-			return err
-		}
+		object := *c.object
+		return c.noun.admit(c.noun, t.content, old, &object)
 	}
-	c.noun.put(t, &object)
 	return nil
+}
+
+// do puts the object, which check has accepted.
+func (c *putObject[T]) do(t *txn) {
+	object := *c.object
+	c.noun.put(t, &object)
 }
 
 func (c *putObject[T]) encode() *wire.Command {

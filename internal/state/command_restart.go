@@ -26,7 +26,7 @@ func (c *PutRestart) apply(t *txn) error {
 	job := t.Job(r.Namespace, r.JobID)
 	switch {
 	case job == nil:
-		return jobNotFound(r.Namespace, r.JobID)
+		return t.JobNotFound(r.Namespace, r.JobID)
 	case t.Restart(r.ID) != nil:
 		return api.Errorf(api.CodeConflict, "restart %s is stored already", api.ShortID(r.ID))
 	case job.CreateIndex != r.JobCreateIndex || job.Version != r.JobVersion:

@@ -4,7 +4,6 @@
 package state
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -13,13 +12,25 @@ import (
 
 // SweepStacks stores what a sweep decided about stacks.
 type SweepStacks struct {
-	// Index is the LifecycleIndex that the sweep was computed from. If it has changed,
-	// no stack becomes garbage: it may have a new caller.
-	Index uint64
+	// Index is the LifecycleIndex that a sweep of an earlier version of Reeve was computed
+	// from. If it has changed, no stack becomes garbage: it may have a new caller.
+	Index uint64 `json:",omitempty"`
+	// Since is the LifecycleIndex that the sweep was computed from. A stack does not become garbage
+	// if its unit may have new callers since then. 0: Index applies.
+	Since uint64 `json:",omitempty"`
 	Sweep api.LifecycleSweep
 	// Extended holds the stacks whose verdict stayed the same, by their new expiry.
 	Extended []StackExtension `json:",omitempty"`
 	Decided  []StackDecision  `json:",omitempty"`
+	// Observed holds the stacks whose undeclared callers have changed.
+	Observed []StackObservation `json:",omitempty"`
+}
+
+// A StackObservation holds the undeclared callers of a stack, newest first.
+type StackObservation struct {
+	Namespace string
+	Name      string
+	Uses      []api.StackUse
 }
 
 // A StackExtension is a new expiry of stacks.
@@ -53,7 +64,7 @@ type StackDecision struct {
 func (c *SweepStacks) Name() string { return "SweepStacks" }
 
 func (c *SweepStacks) apply(t *txn) error {
-	changed := t.LifecycleIndex() > c.Index
+	changed := c.changes(t)
 	for _, e := range c.Extended {
 		for _, key := range e.Stacks {
 			if old := stacks.find(t.content, key); old != nil && old.Status != api.StackTerminated {
@@ -66,12 +77,32 @@ func (c *SweepStacks) apply(t *txn) error {
 	for i := range c.Decided {
 		d := &c.Decided[i]
 		if old := t.Stack(d.Namespace, d.Name); old != nil && old.Status != api.StackTerminated {
-			c.decide(t, old, d, changed)
+			c.decide(t, old, d, changed(old.Unit))
+		}
+	}
+	for _, o := range c.Observed {
+		if old := t.Stack(o.Namespace, o.Name); old != nil && old.Status != api.StackTerminated {
+			s := old.Copy()
+			s.Observed = o.Uses
+			stacks.put(t, s)
 		}
 	}
 	sweep := c.Sweep
 	sweeps.put(t, &sweep)
 	return nil
+}
+
+// changes returns a function that reports whether a unit may have new callers since the sweep was computed.
+func (c *SweepStacks) changes(t *txn) func(unit string) bool {
+	switch {
+	case c.Since == 0:
+		changed := t.LifecycleIndex() > c.Index
+		return func(string) bool { return changed }
+	case t.LifecycleIndex() <= c.Since:
+		return func(string) bool { return false }
+	}
+	units := t.changedUnits(c.Since)
+	return func(unit string) bool { return units[unit] }
 }
 
 // expire sets the expiry of a stack. It never moves backwards.
@@ -121,28 +152,6 @@ func (c *SweepStacks) encode() *wire.Command {
 }
 
 func (c *DeployStacks) encode() *wire.Command { return documentCommand(c) }
-
-// documentCommand encodes a rare command as its canonical JSON.
-func documentCommand(c Command) *wire.Command {
-	text, err := json.Marshal(c)
-	if err != nil {
-		panic("state: encode " + c.Name() + ": " + err.Error()) // the types hold only what JSON has
-	}
-	return &wire.Command{Kind: &wire.Command_Document{Document: &wire.Document{Name: c.Name(), Json: text}}}
-}
-
-func decodeDocument(w *wire.Document) (Command, error) {
-	var c Command
-	switch w.GetName() {
-	case "SweepStacks":
-		c = new(SweepStacks)
-	case "DeployStacks":
-		c = new(DeployStacks)
-	default:
-		return nil, unknownNoun(w.GetName())
-	}
-	return c, json.Unmarshal(w.GetJson(), c)
-}
 
 // sweeps holds one object: the last sweep.
 var sweeps = declare(noun[api.LifecycleSweep]{

@@ -19,6 +19,7 @@ func (c *Decide) encode() *wire.Command {
 	if c.UpdateRestart != nil {
 		w.UpdateRestart = c.UpdateRestart.wire()
 	}
+	w.ShiftJson, w.StackJson = document(c.Shift), document(c.Stack)
 	return &wire.Command{Kind: &wire.Command_Decide{Decide: w}}
 }
 
@@ -34,6 +35,12 @@ func decodeDecide(w *wire.Decide) (_ *Decide, err error) {
 		}
 	}
 	if c.Decision, err = parse[api.Decision](w.DecisionJson); err != nil {
+		return nil, err
+	}
+	if c.Shift, err = parse[api.Shift](w.ShiftJson); err != nil {
+		return nil, err
+	}
+	if c.Stack, err = parse[api.Stack](w.StackJson); err != nil {
 		return nil, err
 	}
 	c.Evaluation, err = decodeEvaluation(w.Evaluation)

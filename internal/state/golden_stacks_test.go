@@ -57,6 +57,10 @@ func stackCommands() map[string]Command {
 	s := fullStack("shop", "1.0.0", "aaaaaaaa", api.StackPending)
 	return map[string]Command{
 		"DeployStacks": &DeployStacks{Index: 3, Stacks: []*api.Stack{s}, Jobs: []*api.Job{testJob(s.Name)}},
+		"DeployStacks-units": &DeployStacks{
+			Index: 3, Units: []api.NamespacedID{{Namespace: "default", ID: "db"}}, Stacks: []*api.Stack{s}, Jobs: []*api.Job{testJob(s.Name)},
+		},
+		"SweepStacks-since": &SweepStacks{Since: 4, Sweep: api.LifecycleSweep{Time: at(5)}},
 		"SweepStacks": &SweepStacks{
 			Index: 4, Sweep: api.LifecycleSweep{Time: at(5), Stale: []string{"dev"}},
 			Extended: []StackExtension{{Expires: at(60), Called: true, Stacks: []string{jobName("default", s.Name)}}},

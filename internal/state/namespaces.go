@@ -72,7 +72,7 @@ func admitNamespaceDeletion(all *noun[api.Namespace], c *content, old *api.Names
 	if old.Name == api.DefaultNamespace {
 		return api.Errorf(api.CodeInvalid, "namespace %q is built in and cannot be deleted", old.Name)
 	}
-	var children, jobs []string
+	var children, jobs, stacks []string
 	for n := range all.all(c, old.Name+"/") {
 		children = append(children, n.Name)
 	}
@@ -81,11 +81,19 @@ func admitNamespaceDeletion(all *noun[api.Namespace], c *content, old *api.Names
 			jobs = append(jobs, j.ID)
 		}
 	}
+	for s := range c.Stacks(old.Name) {
+		if s.Status == api.StackPending || s.IsExternal() && s.Status != api.StackTerminated { // without a job, which is checked above
+			stacks = append(stacks, s.Name)
+		}
+	}
 	if len(children) > 0 {
 		return api.Errorf(api.CodeConflict, "namespace %q has %s; delete children first: reeve namespace delete %s", old.Name, some(children, "child namespace"), children[len(children)-1])
 	}
 	if len(jobs) > 0 {
 		return api.Errorf(api.CodeConflict, "namespace %q has %s; stop its jobs first: reeve job stop -namespace %s %s", old.Name, some(jobs, "job"), old.Name, jobs[0])
+	}
+	if len(stacks) > 0 {
+		return api.Errorf(api.CodeConflict, "namespace %q has %s; stop its stacks first: reeve stack stop -now -namespace %s %s", old.Name, some(stacks, "stack"), old.Name, stacks[0])
 	}
 	return nil
 }

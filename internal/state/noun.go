@@ -23,6 +23,9 @@ type noun[T any] struct {
 	verb     string          // singular in camel case; names the commands: "Put" + verb
 	frame    byte            // kind of the noun's frames in snapshots: never change or reuse it
 	key      func(*T) string // identifies an object; lists are ordered by it
+	// group returns what else objects are found by, such as an owner; it may change with the
+	// object. If it is nil, the noun has no groups.
+	group func(*T) string
 	// stamp returns pointers to the object's create and modify indexes.
 	stamp func(*T) (create, modify *uint64)
 	// builtIn lists objects that exist without being stored, ordered by key. A stored
@@ -109,7 +112,8 @@ type rows interface {
 // nounRows implements rows.
 type nounRows[T any] struct {
 	table[*T]
-	changed bool // reports whether the rows changed since they were last published
+	groups  table[*T] // by group and key
+	changed bool      // reports whether the rows changed since they were last published
 }
 
 func (r *nounRows[T]) published(previous rows) rows {
@@ -117,7 +121,8 @@ func (r *nounRows[T]) published(previous rows) rows {
 		return previous
 	}
 	r.changed = false
-	return &nounRows[T]{table: r.table.published(&previous.(*nounRows[T]).table)}
+	was := previous.(*nounRows[T])
+	return &nounRows[T]{table: r.table.published(&was.table), groups: r.groups.published(&was.groups)}
 }
 
 // publishNouns returns the rows for readers. previous holds the last published ones.
@@ -143,7 +148,9 @@ func (n *noun[T]) kind() byte    { return n.frame }
 func (n *noun[T]) isCounted() bool { return n.count != nil }
 
 // empty returns empty rows that replace all previously published rows.
-func (n *noun[T]) empty() rows { return &nounRows[T]{table: newTable[*T](), changed: true} }
+func (n *noun[T]) empty() rows {
+	return &nounRows[T]{table: newTable[*T](), groups: newTable[*T](), changed: true}
+}
 
 func (n *noun[T]) in(c *content) *nounRows[T] { return c.nouns[n.table-coreTables].(*nounRows[T]) }
 
@@ -183,6 +190,15 @@ func (n *noun[T]) stored(c *content, prefix string) iter.Seq[*T] {
 	}
 }
 
+// ofGroup yields the stored objects of a group, ordered by key.
+func (n *noun[T]) ofGroup(c *content, group string) iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		n.in(c).groups.prefix(groupName(group, ""), func(_ string, row **T) bool { return yield(*row) })
+	}
+}
+
+func groupName(group, key string) string { return group + "\x00" + key }
+
 // put stamps and stores the object, which becomes part of the store.
 func (n *noun[T]) put(t *txn, object *T) {
 	old := n.find(t.content, n.key(object))
@@ -204,7 +220,27 @@ func (n *noun[T]) store(t *txn, object *T) (old *T) {
 	r := n.in(t.content)
 	_, row := r.ensure(t.gen, n.key(object))
 	old, *row, r.changed = *row, object, true
+	n.regroup(t, old, object)
 	return old
+}
+
+// regroup replaces an object by another of the same key in the groups. old is nil for a new
+// object, new for a deleted one.
+func (n *noun[T]) regroup(t *txn, old, new *T) {
+	if n.group == nil {
+		return
+	}
+	groups := &n.in(t.content).groups
+	if old != nil && (new == nil || n.group(old) != n.group(new)) {
+		name := groupName(n.group(old), n.key(old))
+		if slot, ok := groups.ids.get(name); ok {
+			groups.remove(t.gen, name, slot)
+		}
+	}
+	if new != nil {
+		_, row := groups.ensure(t.gen, groupName(n.group(new), n.key(new)))
+		*row = new
+	}
 }
 
 // delete deletes the object of that key if it exists.
@@ -216,6 +252,7 @@ func (n *noun[T]) delete(t *txn, key string) {
 	}
 	old := *r.rows.at(slot)
 	r.remove(t.gen, key, slot)
+	n.regroup(t, old, nil)
 	r.changed = true
 	t.emit(n.table, Delete, old, nil)
 	if n.changed != nil {

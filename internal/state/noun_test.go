@@ -23,6 +23,7 @@ type shelf struct {
 var shelves = declare(noun[shelf]{
 	name: "shelves", singular: "shelf", verb: "Shelf", frame: 255,
 	key:   func(s *shelf) string { return s.Name },
+	group: func(s *shelf) string { return s.Label },
 	stamp: func(s *shelf) (create, modify *uint64) { return &s.CreateIndex, &s.ModifyIndex },
 	admit: func(_ *noun[shelf], _ *content, old, new *shelf) error {
 		if new == nil && old.Label == "full" {
@@ -84,6 +85,45 @@ func TestDeclaredNounIsStoredListedAndDeleted(t *testing.T) {
 	}
 	if got := after.TableIndex(shelves.table); got != 6 {
 		t.Errorf("the table's index is %d, want 6", got)
+	}
+}
+
+func TestObjectsAreFoundByTheirGroup(t *testing.T) {
+	s := New()
+	ofGroup := func(v *Snapshot, group string) (names []string) {
+		for s := range shelves.ofGroup(&v.content, group) {
+			names = append(names, s.Name)
+		}
+		return names
+	}
+	for _, c := range []Command{putShelf("b", "red", nil), putShelf("a", "red", nil), putShelf("c", "redder", nil), putShelf("d", "", nil)} {
+		must(t, s.Apply(s.Index()+1, []Command{throughLog(t, c)}))
+	}
+	before := s.Snapshot()
+	must(t, s.Apply(s.Index()+1, []Command{putShelf("a", "redder", nil)}))
+	must(t, s.Apply(s.Index()+1, []Command{deleteShelf("b", nil)}))
+	var written bytes.Buffer
+	if _, err := s.Snapshot().WriteTo(&written); err != nil {
+		t.Fatal(err)
+	}
+	restored, err := Restore(&written)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, loaded := s.Snapshot(), restored.Snapshot()
+	for _, is := range []struct {
+		of    string
+		v     *Snapshot
+		group string
+		want  []string
+	}{
+		{"before", before, "red", []string{"a", "b"}}, {"before", before, "redder", []string{"c"}}, {"before", before, "", []string{"d"}},
+		{"after", after, "red", nil}, {"after", after, "redder", []string{"a", "c"}},
+		{"loaded", loaded, "red", nil}, {"loaded", loaded, "redder", []string{"a", "c"}}, {"loaded", loaded, "", []string{"d"}},
+	} {
+		if got := ofGroup(is.v, is.group); !slices.Equal(got, is.want) {
+			t.Errorf("%s: group %q holds %v, want %v", is.of, is.group, got, is.want)
+		}
 	}
 }
 

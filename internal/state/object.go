@@ -69,6 +69,11 @@ func AppendWrites(objects []Object, c Command) []Object {
 		for i := range c.Decided {
 			objects = append(objects, Object{Table: TableStacks, ID: jobName(c.Decided[i].Namespace, c.Decided[i].Name)})
 		}
+		for _, o := range c.Observed {
+			objects = append(objects, Object{Table: TableStacks, ID: jobName(o.Namespace, o.Name)})
+		}
+	case *Decide:
+		return append(objects, c.writes()...)
 	case writer:
 		return append(objects, c.writes())
 	}

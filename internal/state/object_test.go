@@ -18,6 +18,7 @@ func TestCommandsThatWriteTheSameStackShareNoEntry(t *testing.T) {
 		"a deletion":   ForgetStack(s),
 		"a deployment": &DeployStacks{Stacks: []*api.Stack{nil, s}, Jobs: []*api.Job{nil, testJob(s.Name)}},
 		"an extension": &SweepStacks{Extended: []StackExtension{{Stacks: []string{jobName("default", s.Name)}}}},
+		"a verb":       &Decide{Decision: fullDecision(), Stack: s},
 		"a decision":   &SweepStacks{Decided: []StackDecision{{Namespace: "default", Name: s.Name}}},
 	} {
 		if diff := cmp.Diff(want, AppendWrites(nil, c)); diff != "" {

@@ -58,6 +58,7 @@ func (c *content) CheckRoutes(job *api.Job) error {
 			}
 		}
 	}
+	taken = append(taken, c.externalClaims(job, wanted)...)
 	if len(taken) == 0 {
 		return nil
 	}
@@ -67,6 +68,23 @@ func (c *content) CheckRoutes(job *api.Job) error {
 			"or share the routes with jobs of the same namespace by shared = true in each", job.ID),
 		Detail: taken,
 	}
+}
+
+// externalClaims describes the routes that a job wants and that stacks outside of Reeve hold.
+func (c *content) externalClaims(job *api.Job, wanted map[string]routeClaim) (taken []string) {
+	for s := range c.Stacks("*") {
+		if !s.IsExternal() || s.Status == api.StackTerminated || s.Namespace == job.Namespace && s.Name == job.ID {
+			continue
+		}
+		for _, r := range s.ExternalJob().Groups[0].Routes {
+			claim := r.Claim()
+			if mine, ok := wanted[claim]; ok && !(mine.shared && s.Namespace == job.Namespace) {
+				taken = append(taken, fmt.Sprintf("%s: %s is routed to stack %s in namespace %q%s", mine.where, claim, s.Name, s.Namespace, whyUnshared(mine.shared, true)))
+				delete(wanted, claim)
+			}
+		}
+	}
+	return taken
 }
 
 // whyUnshared explains why a claim is not shared.

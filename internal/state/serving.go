@@ -74,7 +74,7 @@ func mergedServing(a *api.Allocation, s *api.Serving) *api.Serving {
 		return withSharedNames(s, a)
 	}
 	if old.Up == s.Up && old.Routable == s.Routable && old.Reason == s.Reason && old.Since == s.Since &&
-		slices.EqualFunc(old.Failing, s.Failing, isSameFailure) {
+		slices.EqualFunc(old.Failing, s.Failing, isSameFailure) && isSameWarmUp(old.Warm, s.Warm) {
 		return old
 	}
 	merged := *s
@@ -87,6 +87,10 @@ func isSameRegistration(a, b *api.ServiceRegistration) bool {
 		a.NodeID == b.NodeID && a.Datacenter == b.Datacenter && a.JobID == b.JobID && a.AllocID == b.AllocID &&
 		a.Address == b.Address && a.Port == b.Port && a.CreateIndex == b.CreateIndex && a.ModifyIndex == b.ModifyIndex &&
 		a.Weight == b.Weight && a.Instance == b.Instance && slices.Equal(a.Tags, b.Tags) && maps.Equal(a.Meta, b.Meta)
+}
+
+func isSameWarmUp(a, b *api.WarmProgress) bool {
+	return a == b || a != nil && b != nil && *a == *b
 }
 
 func isSameFailure(a, b *api.CheckFailure) bool {

@@ -55,7 +55,17 @@ func TestServingIsKeptAsTheNodeSaysIt(t *testing.T) {
 		t.Error("a report that changes whether it is routable copies the services, too, or does not change it")
 	}
 
-	report(t, s, 10, &api.Allocation{ID: id, ClientStatus: api.AllocClientRunning})
+	for i, sent := range []int{4, 4, 5} {
+		warming := *lost
+		warming.Warm = &api.WarmProgress{Total: 9, Sent: sent}
+		report(t, s, uint64(10+i), &api.Allocation{ID: id, ClientStatus: api.AllocClientRunning, Serving: &warming})
+		if got := s.Snapshot().Allocation(id).Serving.Warm; got == nil || got.Sent != sent {
+			t.Errorf("the warm-up is stored as %+v, want %d requests", got, sent)
+		}
+	}
+	flipped = s.Snapshot().Allocation(id)
+
+	report(t, s, 13, &api.Allocation{ID: id, ClientStatus: api.AllocClientRunning})
 	if s.Snapshot().Allocation(id).Serving != flipped.Serving {
 		t.Error("a report that does not mention it changes it")
 	}

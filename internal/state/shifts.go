@@ -4,6 +4,7 @@
 package state
 
 import (
+	"cmp"
 	"iter"
 
 	"github.com/reeve-run/reeve/api"
@@ -13,6 +14,7 @@ import (
 var shifts = declare(noun[api.Shift]{
 	name: "shifts", singular: "shift", verb: "Shift", frame: 17,
 	key:   func(s *api.Shift) string { return s.ID },
+	group: func(s *api.Shift) string { return jobName(s.Namespace, s.Unit) },
 	stamp: func(s *api.Shift) (create, modify *uint64) { return &s.CreateIndex, &s.ModifyIndex },
 	topic: api.TopicShift,
 	eventKey: func(s *api.Shift) EventKey {
@@ -20,6 +22,10 @@ var shifts = declare(noun[api.Shift]{
 	},
 	eventType: func(_ Op, s *api.Shift) string {
 		switch s.Status {
+		case api.ShiftRunning:
+			if s.Held {
+				return api.EventTypeShiftHeld
+			}
 		case api.ShiftWaiting:
 			return api.EventTypeShiftWaiting
 		case api.ShiftReversed:
@@ -45,7 +51,7 @@ var shifts = declare(noun[api.Shift]{
 		if old == nil || old.Status != new.Status {
 			t.audit(&api.AuditRecord{
 				Time: new.AdvancedAt, Namespace: new.Namespace, Kind: api.AuditShift, Object: new.ID, Unit: new.Unit,
-				Action: new.Status, By: new.ChangedBy, Reason: new.Reason,
+				Action: new.Status, By: new.ChangedBy, Reason: cmp.Or(new.Reason, "from "+new.From+" to "+new.To),
 			})
 		}
 	},
@@ -62,8 +68,8 @@ func admitShift(n *noun[api.Shift], c *content, old, new *api.Shift) error {
 	case old != nil:
 		return nil
 	}
-	for other := range n.all(c, "") {
-		if other.IsActive() && other.Namespace == new.Namespace && other.Unit == new.Unit && other.Major == new.Major {
+	for other := range n.ofGroup(c, jobName(new.Namespace, new.Unit)) {
+		if other.IsActive() && other.Major == new.Major {
 			return api.Errorf(api.CodeConflict, "shift %s of %s %d.x is %s: wait for its end, or reverse it",
 				api.ShortID(other.ID), other.Unit, other.Major, other.Status)
 		}
@@ -80,9 +86,16 @@ func (c *content) Shift(id string) *api.Shift { return shifts.find(c, id) }
 // Shifts yields all shifts, ordered by id.
 func (c *content) Shifts() iter.Seq[*api.Shift] { return shifts.all(c, "") }
 
+// ShiftsOfUnit yields the shifts of a unit in a namespace, ordered by id.
+func (c *content) ShiftsOfUnit(namespace, unit string) iter.Seq[*api.Shift] {
+	return shifts.ofGroup(c, jobName(namespace, unit))
+}
+
 // PutShift returns the command that stores a new or changed shift, unless it was changed
 // since it was read.
-func PutShift(s *api.Shift) Command {
+func PutShift(s *api.Shift) Command { return putShift(s) }
+
+func putShift(s *api.Shift) *putObject[api.Shift] {
 	modified := s.ModifyIndex
 	return &putObject[api.Shift]{shifts, s, &modified}
 }

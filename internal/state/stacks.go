@@ -4,8 +4,10 @@
 package state
 
 import (
+	"errors"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/reeve-run/reeve/api"
 )
@@ -39,6 +41,18 @@ func stackChanged(t *txn, old, new *api.Stack) {
 		return
 	}
 	if old != nil && old.Status == new.Status {
+		if old.RemovalWaits.IsZero() && !new.RemovalWaits.IsZero() {
+			t.audit(&api.AuditRecord{
+				Time: new.RemovalWaits, Namespace: new.Namespace, Kind: api.AuditStack, Object: new.Name, Unit: new.Unit,
+				Action: "waits", Reason: new.StatusReason,
+			})
+		}
+		if o := new.Order; o != nil && (old.Order == nil || old.Order.Verb != o.Verb || !old.Order.Time.Equal(o.Time)) {
+			t.audit(&api.AuditRecord{
+				Time: o.Time, Namespace: new.Namespace, Kind: api.AuditStack, Object: new.Name, Unit: new.Unit,
+				Action: o.Verb, By: o.By, Reason: o.Reason,
+			})
+		}
 		return
 	}
 	t.audit(&api.AuditRecord{
@@ -88,7 +102,9 @@ func (c *content) StackJob(namespace, name string) *api.Job {
 }
 
 // PutStack returns the command that stores a changed stack, unless it was changed since it was read.
-func PutStack(s *api.Stack) Command {
+func PutStack(s *api.Stack) Command { return putStack(s) }
+
+func putStack(s *api.Stack) *putObject[api.Stack] {
 	modified := s.ModifyIndex
 	return &putObject[api.Stack]{stacks, s, &modified}
 }
@@ -106,12 +122,15 @@ func (c *content) LifecycleIndex() uint64 {
 	return max(c.indexes[TableStacks], c.indexes[TableUnits], c.indexes[TableShifts])
 }
 
-// DeployStacks stores new stacks with their jobs, all or none. It is rejected if the
-// stacks, units or shifts have changed since Index: their dependencies were resolved then.
+// DeployStacks stores new stacks with their jobs, all or none. It is rejected if something that it was
+// checked against has changed since Index.
 type DeployStacks struct {
-	Index  uint64
+	Index uint64
+	// Units lists the units that it was checked against. If the list is empty, any change of
+	// stacks, units or shifts rejects the command.
+	Units  []api.NamespacedID `json:",omitempty"`
 	Stacks []*api.Stack
-	Jobs   []*api.Job // one per stack
+	Jobs   []*api.Job // one per stack; nil for a stack outside of Reeve
 }
 
 // Name implements Command.
@@ -122,20 +141,64 @@ func (c *DeployStacks) apply(t *txn) error {
 		return api.Errorf(api.CodeInvalid, "%d stacks and %d jobs to deploy: must be the same number, and at least 1", len(c.Stacks), len(c.Jobs))
 	}
 	if index := t.LifecycleIndex(); index > c.Index {
-		return api.Errorf(api.CodeConflict, "stacks changed at index %d, after their dependencies were resolved at %d: try again", index, c.Index)
+		if err := c.conflict(t, index); err != nil {
+			return err
+		}
 	}
 	for i, s := range c.Stacks {
-		if s == nil || c.Jobs[i] == nil {
+		if s == nil || c.Jobs[i] == nil && !s.IsExternal() {
 			return api.Errorf(api.CodeInvalid, "stack %d to deploy is missing", i+1)
 		}
 		if t.Stack(s.Namespace, s.Name) != nil || slices.ContainsFunc(c.Stacks[:i], func(other *api.Stack) bool { return other.Key() == s.Key() }) {
 			return api.Errorf(api.CodeConflict, "stack %s exists already", s.Name)
 		}
+		if s.IsExternal() {
+			if err := t.CheckExternal(s); err != nil {
+				return err
+			}
+		}
 	}
 	for i, s := range c.Stacks {
 		stored := *s
 		stacks.put(t, &stored)
-		stackJobs.put(t, &api.StackJob{Namespace: s.Namespace, Name: s.Name, Job: c.Jobs[i]})
+		if c.Jobs[i] != nil {
+			stackJobs.put(t, &api.StackJob{Namespace: s.Namespace, Name: s.Name, Job: c.Jobs[i]})
+		}
 	}
 	return nil
+}
+
+// conflict returns an error if something that the deployment was checked against has changed.
+func (c *DeployStacks) conflict(t *txn, index uint64) error {
+	if len(c.Units) == 0 {
+		return api.Errorf(api.CodeConflict, "stacks changed at index %d, after their dependencies were resolved at %d: try again", index, c.Index)
+	}
+	if unit := t.changedUnit(c.Units, c.Index); unit != "" {
+		return api.Errorf(api.CodeConflict, "unit %s changed after the deployment was checked at index %d: try again", unit, c.Index)
+	}
+	if stack := t.changedExposure(c.Stacks, c.Index); stack != "" {
+		return api.Errorf(api.CodeConflict, "stack %s with the same host changed after the deployment was checked at index %d: try again", stack, c.Index)
+	}
+	return nil
+}
+
+// CheckExternal rejects a stack outside of Reeve whose namespace does not exist, whose name a job
+// has, or whose hosts others route.
+func (c *content) CheckExternal(s *api.Stack) error {
+	if c.Namespace(s.Namespace) == nil {
+		return api.Errorf(api.CodeInvalid, "namespace %q does not exist; create it with: reeve namespace apply %s", api.Printable(s.Namespace, 64), api.Printable(s.Namespace, 64))
+	}
+	if c.Job(s.Namespace, s.Name) != nil {
+		return api.Errorf(api.CodeConflict, "job %q exists already: a stack outside of Reeve cannot have its name", s.Name)
+	}
+	err := c.CheckRoutes(s.ExternalJob())
+	var e *api.Error
+	if errors.As(err, &e) {
+		e.Message = "the stack exposes hosts that others route: choose other hosts, or stop those jobs or stacks first"
+		for i, text := range e.Detail {
+			_, held, _ := strings.Cut(text, ": ")
+			e.Detail[i] = "stack, expose: " + held
+		}
+	}
+	return err
 }

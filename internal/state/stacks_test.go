@@ -5,9 +5,12 @@ package state
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/reeve-run/reeve/api"
 )
@@ -68,6 +71,41 @@ func TestDeployedStacksAreStoredAllOrNone(t *testing.T) {
 	}
 	if got := s.Snapshot(); got.Stack("default", fresh.Name) != nil || got.LifecycleIndex() != 5 {
 		t.Errorf("rejected deployments changed stacks at index %d", got.LifecycleIndex())
+	}
+}
+
+func TestAStackOutsideOfReeveIsStoredWithoutAJob(t *testing.T) {
+	s, names := storedStacks(t, api.StackReady, 1)
+	external := fullStack("db", "2.0.0", "dddddddd", api.StackWarming)
+	external.Shape, external.Address = api.ShapeExternal, "10.0.0.7:5432"
+	if err := apply(s, throughLog(t, &DeployStacks{Index: 5, Stacks: []*api.Stack{external}, Jobs: []*api.Job{nil}})); err != nil {
+		t.Fatal(err)
+	}
+	if snap := s.Snapshot(); snap.Stack("default", external.Name) == nil || snap.StackJob("default", external.Name) != nil {
+		t.Error("the stack is not stored, or it has a job")
+	}
+	job := testJob("web")
+	job.Groups[0].Routes = []*api.Route{{Protocol: api.RouteHTTP, Host: "db.example.org", Path: "/", Port: "http"}}
+	if err := apply(s, &RegisterJob{Job: job}); api.CodeOf(err) != api.CodeConflict || !strings.Contains(err.Error(), external.Name) {
+		t.Errorf("a job takes the stack's host: %v", err)
+	}
+	taken := fullStack("web", "1.0.0", "eeeeeeee", api.StackWarming)
+	taken.Shape = api.ShapeExternal
+	index := s.Snapshot().LifecycleIndex()
+	taken.Namespace = "nowhere"
+	if err := apply(s, &DeployStacks{Index: index, Stacks: []*api.Stack{taken}, Jobs: []*api.Job{nil}}); api.CodeOf(err) != api.CodeInvalid {
+		t.Errorf("a stack in an unknown namespace: %v", err)
+	}
+	taken.Namespace = "default"
+	if err := apply(s, &RegisterJob{Job: testJob(taken.Name)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := apply(s, &DeployStacks{Index: index, Stacks: []*api.Stack{taken}, Jobs: []*api.Job{nil}}); api.CodeOf(err) != api.CodeConflict {
+		t.Errorf("a stack with the name of a job: %v", err)
+	}
+	stored := s.Snapshot().Stack("default", external.Name)
+	if err := apply(s, ForgetStack(stored)); err != nil || s.Snapshot().Stack("default", names[0]) == nil {
+		t.Errorf("forget: %v", err)
 	}
 }
 
@@ -236,6 +274,37 @@ func TestSweepIsReplayedTheSame(t *testing.T) {
 		}
 	}
 	sameState(t, "a restored store applies a sweep differently", s.Snapshot(), restored.Snapshot())
+}
+
+func TestLargeSweepIsCompressedInTheLog(t *testing.T) {
+	sweep := &SweepStacks{Since: 5, Sweep: api.LifecycleSweep{Time: at(40)}}
+	for i := range 10_000 {
+		sweep.Decided = append(sweep.Decided, StackDecision{
+			Namespace: "default", Name: fmt.Sprintf("unit-%d--1-0-0--%08x", i, i*2654435761), ModifyIndex: uint64(i), Expires: at(100), Text: "is stale, so callers may be unknown",
+			Verdict: api.Verdict{Kept: true, Policy: api.RetainActive, Reason: api.KeptStale, Before: at(i), After: at(100), At: at(40)},
+		})
+	}
+	entry := EncodeCommands([]Command{sweep})
+	if len(entry) > 1<<20 {
+		t.Errorf("the sweep takes %d bytes, want at most 1 MB", len(entry))
+	}
+	read, err := DecodeCommands(entry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]Command{sweep}, read); diff != "" {
+		t.Errorf("the sweep changed on its way through the log:\n%s", diff)
+	}
+	for _, damage := range []func([]byte) []byte{
+		func(b []byte) []byte { return b[:len(b)/2] },
+		func(b []byte) []byte { b[len(b)/2] ^= 0xff; return b },
+	} {
+		d := documentCommand(sweep).GetDocument()
+		d.JsonDeflated = damage(d.JsonDeflated)
+		if _, err := decodeDocument(d); err == nil {
+			t.Error("a damaged sweep was read without an error")
+		}
+	}
 }
 
 func TestTerminatedStackIsNotSwept(t *testing.T) {

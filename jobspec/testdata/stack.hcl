@@ -25,6 +25,18 @@ job "inventory" {
       after_failure = "reverse"
       failures      = 2
     }
+    warm {
+      http {
+        path     = "/warm?size=1"
+        requests = 200
+        over     = "30s"
+      }
+      http {
+        path     = "/"
+        requests = 1
+        over     = "1s"
+      }
+    }
     expose {
       host = "inventory.example.com"
     }

@@ -5,6 +5,7 @@ package plantree
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/reeve-run/reeve/api"
@@ -28,10 +29,29 @@ func Next(pl *api.Plan) []string {
 	case pl.Interrupted:
 		n.add("Continue it", "reeve plan continue", pl.JobID, pl.Name)
 	}
+	n.stack()
 	for _, phase := range pl.Phases {
 		n.phase(phase)
 	}
 	return n.commands
+}
+
+// stack suggests commands for the plans that only stacks have.
+func (n *nextCommands) stack() {
+	pl := n.plan
+	if pl.IsCustom() || len(pl.Phases) == 0 {
+		return
+	}
+	first := pl.Phases[0]
+	canRescue := func(s *api.Step) bool { return !strings.HasPrefix(s.Message, api.StackFailed) }
+	switch {
+	case pl.Name == api.PlanShift && pl.Status == api.PlanWaiting:
+		n.add("Continue it", "reeve plan continue", pl.JobID, pl.Name)
+		n.add("Finish it", "reeve plan force-complete", pl.JobID, pl.Name)
+		n.add("Reverse it", "reeve plan stop", pl.JobID, pl.Name)
+	case pl.Name == api.PlanUninstall && first.Name == "grace" && first.Status != api.PlanComplete && slices.ContainsFunc(first.Steps, canRescue):
+		n.add("Rescue the stack", "reeve stack rescue", pl.JobID)
+	}
 }
 
 // nextCommands collects suggestions without duplicates.
@@ -152,6 +172,8 @@ func Head(pl *api.Plan) string {
 			kind = "deployment"
 		case api.PlanRestart:
 			kind = "restart"
+		case api.PlanShift:
+			kind = "shift"
 		}
 		text += ", " + kind + " " + api.ShortID(pl.Run)
 	}

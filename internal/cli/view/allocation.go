@@ -96,6 +96,7 @@ func Allocation(p *term.Page, s *AllocationStatus, wide bool) {
 		term.Field{"Crashed", crashed(p, a.Crashes)},
 		term.Field{"Next attempt", triedAgain(p, a.Crashes)},
 		term.Field{"Serving", serving(p, a)},
+		term.Field{"Warm-up", warmUpOf(a)},
 		term.Field{"Replaces", id(a.PreviousAllocation)},
 		term.Field{"Replaced by", id(a.NextAllocation)},
 		term.Field{"Preempted by", id(a.PreemptedByAllocation)},
@@ -135,6 +136,22 @@ func serving(p *term.Page, a *api.Allocation) string {
 	}
 	if reason := s.Reason; reason != "" {
 		text += ": " + reason
+	}
+	return text
+}
+
+func warmUpOf(a *api.Allocation) string {
+	if a.Serving == nil {
+		return ""
+	}
+	return warmUp(a.Serving.Warm)
+}
+
+// warmUp describes the progress of a warm-up with the last failure; "" without one.
+func warmUp(w *api.WarmProgress) string {
+	text := w.String()
+	if w != nil && w.Failure != "" {
+		text += "; the last failure: " + w.Failure
 	}
 	return text
 }

@@ -26,6 +26,7 @@ func SimReport(p *term.Page, r *sim.Report, fit bool) {
 		simSpeed(p, r)
 	}
 	simSpread(p, r)
+	simStacks(p, r)
 	if !fit {
 		simServer(p, r)
 	}
@@ -147,6 +148,58 @@ func simSpread(p *term.Page, r *sim.Report) {
 	p.Table([]string{"Job", "Group", "Over", "Maximum error", "Mean error", "Instances"}, rows)
 }
 
+// violationsShown limits the stacks with callers that were made garbage.
+const violationsShown = 10
+
+// simStacks writes the life of the stacks, and whether one that had a caller was made garbage.
+func simStacks(p *term.Page, r *sim.Report) {
+	s := r.Stacks
+	if s == nil {
+		return
+	}
+	p.Section("Stacks")
+	p.Fields(
+		term.Field{"Units", fmt.Sprintf("%s, %s deployed, %s refused, %s stopped", thousands(int64(s.Units)),
+			human.Count(s.Deployed, "version", "versions"), thousands(int64(s.Refused)), thousands(int64(s.Stopped)))},
+		term.Field{"Stacks at the end", human.Dash(counted(s.States))},
+		term.Field{"Sweeps", fmt.Sprintf("%s; verdicts: %s", thousands(int64(s.Sweeps)), human.Dash(counted(s.Verdicts)))},
+	)
+	var rows [][]string
+	for _, l := range []struct {
+		name string
+		sim.Latency
+	}{{"deployed -> accepted", s.Accepted}, {"deployed -> ready", s.Ready}} {
+		if l.Count > 0 {
+			rows = append(rows, []string{l.name, thousands(int64(l.Count)), brief(l.P50), brief(l.P90), brief(l.P99), brief(l.Max)})
+		}
+	}
+	if len(rows) > 0 {
+		p.Line("")
+		p.Table([]string{"", "Stacks", "p50", "p90", "p99", "max"}, rows)
+	}
+	if r.IsProven() {
+		p.Line("%s", p.Style.Green(fmt.Sprintf("Sweeps made %s garbage, and none of them had a caller.", human.Count(s.Marked, "stack", "stacks"))))
+		return
+	}
+	p.Line("%s", p.Style.Red(fmt.Sprintf("Sweeps made %s garbage, and %d of them had a caller:", human.Count(s.Marked, "stack", "stacks"), len(s.Violations))))
+	for _, text := range s.Violations[:min(len(s.Violations), violationsShown)] {
+		p.Line("  * %s", text)
+	}
+}
+
+// counted writes counters by name, such as "3 ready, 1 warming".
+func counted(counts map[string]int) (text string) {
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		if n := counts[name]; n > 0 {
+			if text != "" {
+				text += ", "
+			}
+			text += thousands(int64(n)) + " " + name
+		}
+	}
+	return text
+}
+
 func simServer(p *term.Page, r *sim.Report) {
 	p.Section("Server")
 	var evaluations string
@@ -166,7 +219,7 @@ func simServer(p *term.Page, r *sim.Report) {
 	if s := r.Server; s != nil {
 		fields = append(fields,
 			term.Field{"Memory", fmt.Sprintf("%s, %s at its peak", bytesWords(s.Memory), bytesWords(s.PeakMemory))},
-			term.Field{"Processor time", fmt.Sprintf("%s, %s per placed instance", brief(s.CPUTime), brief(s.PerPlaced))},
+			term.Field{"Processor time", processorTime(s)},
 			term.Field{"Disk", fmt.Sprintf("%s of log, %s with snapshots; %s written", bytesWords(s.LogBytes), bytesWords(s.DataBytes), bytesWords(s.Written))})
 	}
 	if s := r.Server; s != nil && s.Quiet.Took > 0 {
@@ -174,6 +227,14 @@ func simServer(p *term.Page, r *sim.Report) {
 			100*s.Quiet.CPUTime.Seconds()/s.Quiet.Took.Seconds(), thousands(int64(float64(s.Quiet.Heartbeats)/s.Quiet.Took.Seconds())))})
 	}
 	p.Fields(fields...)
+}
+
+// processorTime formats the server's processor time.
+func processorTime(s *sim.ServerReport) string {
+	if s.PerPlaced == 0 {
+		return brief(s.CPUTime)
+	}
+	return fmt.Sprintf("%s, %s per placed instance", brief(s.CPUTime), brief(s.PerPlaced))
 }
 
 // amount formats a quantity of a dimension.

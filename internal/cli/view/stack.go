@@ -25,7 +25,7 @@ func Stacks(p *term.Page, list []*api.StackStatus) {
 	}
 	p.Table([]string{"Stack", "State", "Share", "Callers", "Expires", "Why"}, stackRows(p, list))
 	for _, s := range list {
-		if s.Status == api.StackGarbage {
+		if s.Status == api.StackGarbage && !s.Removing {
 			p.Next("Rescue it:  reeve stack rescue " + s.Name)
 			return
 		}
@@ -54,11 +54,14 @@ func stackState(p *term.Page, state string) string {
 }
 
 func stackShare(s *api.StackStatus) string {
-	if s.Status != api.StackReady || s.Shape != api.ShapeService {
+	if s.Status != api.StackReady || !hasShare(s) {
 		return "-"
 	}
 	return formatShare(s.Share)
 }
+
+// hasShare reports whether callers can send requests to a stack.
+func hasShare(s *api.StackStatus) bool { return s.Shape == api.ShapeService || s.IsExternal() }
 
 func formatShare(share float64) string {
 	return strconv.FormatFloat(math.Round(share*10000)/100, 'f', -1, 64) + " %"
@@ -97,17 +100,23 @@ func whyStack(s *api.StackStatus) string {
 		}
 		return "not kept: " + s.Why
 	}
-	return s.StatusReason
+	return standing(s)
 }
+
+// standing says why a stack has its state. Servers of earlier versions send only the stored reason.
+func standing(s *api.StackStatus) string { return cmp.Or(s.Standing, s.StatusReason) }
 
 // StackLine describes the state of a stack in a line.
 func StackLine(s *api.StackStatus) string {
 	text := fmt.Sprintf("%s  %s", s.Name, s.Shown)
-	if s.Status == api.StackReady && s.Shape == api.ShapeService {
+	if s.Status == api.StackReady && hasShare(s) {
 		text += "  share " + formatShare(s.Share)
 	}
-	if s.StatusReason != "" {
-		text += "  " + s.StatusReason
+	switch why := standing(s); {
+	case s.Warm != nil && !s.Warm.Done:
+		text += "  " + s.Warm.String()
+	case why != "":
+		text += "  " + why
 	}
 	return text
 }
@@ -118,7 +127,9 @@ func StackNext(p *term.Page, s *api.StackStatus) {
 	case api.StackFailed:
 		p.Next("See what happened:  reeve stack why "+s.Name, "See its job:        reeve job status "+s.Name)
 	case api.StackGarbage:
-		p.Next("Rescue it:  reeve stack rescue " + s.Name)
+		if !s.Removing {
+			p.Next("Rescue it:  reeve stack rescue " + s.Name)
+		}
 	case api.StackReady:
 		p.Next("See why it is kept:  reeve stack why " + s.Name)
 	}
@@ -128,10 +139,16 @@ func StackNext(p *term.Page, s *api.StackStatus) {
 func Stack(p *term.Page, s *api.StackStatus, records []*api.AuditRecord) {
 	fields := []term.Field{
 		{"Stack", s.Name}, {"Unit", s.Unit + " " + s.Version.String()}, {"Namespace", s.Namespace},
-		{"State", strings.TrimSpace(stackState(p, s.Shown) + "  " + s.StatusReason)},
+		{"State", strings.TrimSpace(stackState(p, s.Shown) + "  " + standing(s))},
 		{"Share", stackShare(s)}, {"Callers", callers(s.Callers)},
 		{"Policy", policyOf(s)}, {"Expires", expiry(p.Now, s)}, {"Kept", human.Dash(whyStack(s))},
 		{"Job", cmp.Or(s.JobState, "-")},
+	}
+	if s.IsExternal() {
+		fields[len(fields)-1] = term.Field{"Address", s.Address + ", outside of Reeve"}
+	}
+	if s.Warm != nil {
+		fields = append(fields, term.Field{"Warm-up", warmUp(s.Warm)})
 	}
 	p.Fields(fields...)
 	if len(records) > 0 {
@@ -156,7 +173,11 @@ func AuditRecords(p *term.Page, records []*api.AuditRecord) {
 	}
 	var rows [][]string
 	for _, r := range records {
-		rows = append(rows, []string{human.Age(p.Now, r.Time), r.Action, human.Dash(r.By), human.Dash(r.Reason)})
+		what := r.Action
+		if r.Kind == api.AuditShift {
+			what = "shift " + what
+		}
+		rows = append(rows, []string{human.Age(p.Now, r.Time), what, human.Dash(r.By), human.Dash(r.Reason)})
 	}
 	p.Table([]string{"When", "What", "By", "Why"}, rows)
 }
@@ -175,7 +196,7 @@ func Deployed(p *term.Page, res *api.DeployStacksResponse) {
 }
 
 // StackPlan writes what a deployment would do.
-func StackPlan(p *term.Page, res *api.DeployStacksResponse, files []string) {
+func StackPlan(p *term.Page, res *api.DeployStacksResponse, files, from []string) {
 	for i, s := range res.Stacks {
 		if res.Existing[i] {
 			p.Line("%s %s is deployed already, as %s.", s.Unit, s.Version, s.Name)
@@ -186,6 +207,9 @@ func StackPlan(p *term.Page, res *api.DeployStacksResponse, files []string) {
 	var quoted []string
 	for _, f := range files {
 		quoted = append(quoted, human.ShellQuote(f))
+	}
+	for _, source := range from {
+		quoted = append(quoted, "-from "+human.ShellQuote(source))
 	}
 	p.Next("Deploy:  reeve stack deploy " + strings.Join(quoted, " "))
 }

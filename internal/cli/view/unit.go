@@ -6,9 +6,11 @@ package view
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/cli/human"
@@ -76,8 +78,8 @@ func Unit(p *term.Page, u *api.UnitStatus) {
 // ShiftLine describes the progress of a shift in a line.
 func ShiftLine(s *api.Shift) string {
 	text := fmt.Sprintf("shift %s to %s  %s  %s", s.From, s.To, s.Status, formatShare(s.Share))
-	if s.Held {
-		text += "  held: " + s.To + " takes no requests"
+	if f := s.Traffic; f != nil && f.To.Requests+f.From.Requests > 0 {
+		text += "  " + shiftFigures(f)
 	}
 	if s.Reason != "" {
 		text += "  " + s.Reason
@@ -85,14 +87,42 @@ func ShiftLine(s *api.Shift) string {
 	return text
 }
 
+// shiftFigures describes the requests to the newer stack of a shift, with the figures of the older one
+// in brackets.
+func shiftFigures(f *api.ShiftTraffic) string {
+	text := fmt.Sprintf("%.4g req/s  5xx %.1f %% (from %.1f %%)", math.Round(f.To.Rate*10)/10, f.To.Errors*100, f.From.Errors*100)
+	if f.To.Requests == 0 {
+		return text
+	}
+	text += "  p99 " + milliseconds(f.To.P99) + " ms"
+	if f.From.Requests > 0 {
+		text += " (" + milliseconds(f.From.P99) + ")"
+	}
+	return text
+}
+
+// milliseconds formats a duration as a number of milliseconds with two digits or more.
+func milliseconds(d time.Duration) string {
+	ms := float64(d) / float64(time.Millisecond)
+	if ms >= 10 {
+		return strconv.FormatFloat(ms, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(ms, 'g', 2, 64)
+}
+
 // ShiftNext suggests commands for a shift.
-func ShiftNext(p *term.Page, s *api.Shift) {
+func ShiftNext(p *term.Page, s *api.Shift) { p.Next(ShiftCommands(s)...) }
+
+// ShiftCommands returns commands for a shift.
+func ShiftCommands(s *api.Shift) []string {
+	command := "reeve stack shift " + s.Unit
 	switch s.Status {
 	case api.ShiftRunning:
-		p.Next("Pause it:    reeve stack shift "+s.Unit+" pause", "Reverse it:  reeve stack shift "+s.Unit+" reverse")
+		return []string{"Pause it:    " + command + " pause", "Reverse it:  " + command + " reverse"}
 	case api.ShiftPaused, api.ShiftWaiting:
-		p.Next("Resume it:   reeve stack shift "+s.Unit+" resume", "Reverse it:  reeve stack shift "+s.Unit+" reverse", "Finish it:   reeve stack shift "+s.Unit+" finish")
+		return []string{"Resume it:   " + command + " resume", "Reverse it:  " + command + " reverse", "Finish it:   " + command + " finish"}
 	}
+	return nil
 }
 
 // A RetentionPolicy is a policy with its explanation.

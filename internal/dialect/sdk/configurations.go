@@ -12,7 +12,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// derivedID makes an id that is always the same for the same words.
+// derivedID returns an id that depends only on the words.
 func derivedID(words ...string) string {
 	h := sha256.New()
 	for _, word := range words {
@@ -26,7 +26,7 @@ func derivedID(words ...string) string {
 	return api.FormatID(b)
 }
 
-// configurationID is the id of a job's version.
+// configurationID returns the id of a job's version.
 func configurationID(job *api.Job) string {
 	if job == nil {
 		return ""
@@ -34,7 +34,7 @@ func configurationID(job *api.Job) string {
 	return derivedID("configuration", job.Namespace, job.ID, strconv.FormatUint(job.CreateIndex, 10), strconv.FormatUint(job.Version, 10))
 }
 
-// configurations are the versions of the job that are kept, oldest first.
+// configurations returns the stored versions of the job, oldest first.
 func (q *request) configurations() []*api.Job {
 	var all []*api.Job
 	for _, job := range q.v.JobVersions(q.job.Namespace, q.job.ID) {
@@ -55,7 +55,7 @@ func listConfigurations(q *request) error {
 
 var uuid = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
 
-// configuration is the version with the id of the path.
+// configuration returns the version whose id the path contains.
 func (q *request) configuration() (*api.Job, error) {
 	id := q.r.PathValue("id")
 	if !uuid.MatchString(id) {

@@ -83,7 +83,7 @@ func debugPlans(q *request) error {
 	return q.json(http.StatusOK, body)
 }
 
-// debugPlanOf writes a plan, or the phase and step of it that were named.
+// debugPlanOf converts a plan, or only its named phase and step.
 func debugPlanOf(p *api.Plan, phase, step string) debugPlan {
 	body := debugPlan{
 		Name: p.Name, Status: string(p.Status), Strategy: p.Strategy,
@@ -104,7 +104,7 @@ func debugPlanOf(p *api.Plan, phase, step string) debugPlan {
 	return body
 }
 
-// topology is the tree of pod types, pods and tasks.
+// topology returns the tree of pod types, pods and tasks.
 func (q *request) topology() ([]debugTopology, error) {
 	pods, err := q.pods()
 	all := []debugTopology{}
@@ -150,7 +150,7 @@ type debugReservation struct {
 	Resources []taskResource `json:"resources"`
 }
 
-// debugReservations lists by node what the service's pods hold there.
+// debugReservations lists, by node, the resources that the service's pods hold.
 func debugReservations(q *request) error {
 	pods, err := q.pods()
 	if err != nil {
@@ -168,7 +168,7 @@ func debugReservations(q *request) error {
 	return q.json(http.StatusOK, body)
 }
 
-// debugThreads lists what the server's goroutines are doing, alike ones once.
+// debugThreads lists the stacks of the server's goroutines, equal ones once.
 func debugThreads(q *request) error {
 	var text bytes.Buffer
 	if err := pprof.Lookup("goroutine").WriteTo(&text, 1); err != nil {
@@ -186,12 +186,11 @@ type debugOutcome struct {
 	Offer       string `json:"offer"`
 }
 
-// outcomesShown is how many placements are remembered in an answer.
+// outcomesShown is the maximum number of placements in an answer.
 const outcomesShown = 100
 
-// debugOffers tells where pods were placed, and what is in the way of those
-// that were not, the newest last. There are no offers: a placement stands for
-// the one that was taken.
+// debugOffers lists the nodes of placed pods, and the obstacles of unplaced ones, the
+// newest last. Reeve has no offers: a placement represents the accepted one.
 func debugOffers(q *request) error {
 	type dated struct {
 		debugOutcome

@@ -12,7 +12,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// endpoint is where the service's pods listen under one name.
+// endpoint holds the addresses of the service's pods under one name.
 type endpoint struct {
 	name    string
 	group   string
@@ -20,8 +20,8 @@ type endpoint struct {
 	address []string
 }
 
-// endpoints are the job's services and ports, by name: a port has its label's
-// name unless services have names for it.
+// endpoints returns the job's services and ports, by name: a port has the name of its
+// label unless services name it.
 func (q *request) endpoints() ([]*endpoint, error) {
 	var all []*endpoint
 	for _, g := range q.job.Groups {
@@ -51,7 +51,7 @@ func (q *request) endpoints() ([]*endpoint, error) {
 	return all, err
 }
 
-// add puts in where an allocation that runs listens.
+// add adds the addresses of a running allocation.
 func (e *endpoint) add(q *request, a *api.Allocation) {
 	if a == nil || a.ClientStatus != api.AllocClientRunning || a.AllocatedResources == nil {
 		return

@@ -13,7 +13,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// explain says why a pod was placed nowhere.
+// explain returns the reason why a pod was not placed.
 func explain(m *api.PlacementMetrics) string {
 	if m == nil {
 		return "no node suits"

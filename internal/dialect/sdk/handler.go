@@ -31,14 +31,14 @@ func New(core Core, logger *slog.Logger) *Handler {
 	return &Handler{core: core, log: logger, now: time.Now, routes: routes()}
 }
 
-// A route is one row of the table: a method, a path below a service's, and who
-// answers.
+// A route is one row of the table: a method, a path below that of a service, and the
+// function that answers.
 type route struct {
 	method string // POST answers PUT, too, and the other way round
 	path   []string
 	serve  func(*request) error
-	// uninstalled reports whether the row also answers for a service that was
-	// uninstalled a short while ago.
+	// uninstalled reports whether the row also answers for recently uninstalled
+	// services.
 	uninstalled bool
 }
 
@@ -46,14 +46,14 @@ func on(method, path string, serve func(*request) error) route {
 	return route{method: method, path: strings.Split(path, "/"), serve: serve}
 }
 
-// includeUninstalled has the row answer for uninstalled services, too.
+// includeUninstalled returns a row that also answers for uninstalled services.
 func (rt route) includeUninstalled() route {
 	rt.uninstalled = true
 	return rt
 }
 
-// routes is the table. A variable matches any segment; rows that name it come
-// first.
+// routes returns the table. A variable matches any segment; rows with a literal segment
+// precede it.
 func routes() []route {
 	const get, post, put = http.MethodGet, http.MethodPost, http.MethodPut
 	return []route{
@@ -111,8 +111,7 @@ func routes() []route {
 	}
 }
 
-// match reports whether the row is for a path, and sets the request's variables
-// if so.
+// match reports whether the row matches a path, and if so sets the request's variables.
 func (rt *route) match(r *http.Request, path []string) bool {
 	if len(path) != len(rt.path) {
 		return false
@@ -174,8 +173,7 @@ func (h *Handler) serve(req *request) error {
 	return failf(http.StatusNotFound, "there is nothing at %s", req.r.URL.Path)
 }
 
-// fail answers with an error as text. What is nobody's fault but the server's
-// is logged.
+// fail answers with an error as text. It logs errors that the server caused.
 func (h *Handler) fail(req *request, err error) {
 	var f *failure
 	var e *api.Error
@@ -192,7 +190,7 @@ func (h *Handler) fail(req *request, err error) {
 	}
 }
 
-// failure is an answer that is no good one.
+// failure is an answer that reports an error.
 type failure struct {
 	status int
 	text   string

@@ -11,16 +11,16 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// health is how a service is, as a number that is the answer's status, too,
-// where HTTP has such an answer.
+// health is the health of a service: a number, which is also the status of the answer
+// if HTTP defines such a status.
 type health struct {
 	value  int
 	name   string
 	reason string
 }
 
-// The healths of a service. 206 and 326 are never seen: nothing is worked out
-// for them in the original either.
+// The healths of a service. 206 and 326 never occur: the original does not compute them
+// either.
 var (
 	running           = health{200, "RUNNING", "everything is as it should be"}
 	deployingStarting = health{202, "DEPLOYING_STARTING", "steps of the deploy plan are starting"}
@@ -54,8 +54,8 @@ func getHealth(q *request) error {
 	return q.json(status, body)
 }
 
-// health looks at the plans in the order of what matters most, and says which
-// steps made it so.
+// health evaluates the plans by importance. It returns the health, and the steps that
+// caused it.
 func (q *request) health() (health, []string, error) {
 	plans, _, err := q.core.JobPlans(q.r.Context(), q.job.Namespace, q.job.ID)
 	if err != nil {
@@ -117,7 +117,7 @@ func inStatus(statuses ...api.PlanStatus) func(*api.Step) bool {
 
 func isHeld(st *api.Step) bool { return st.Interrupted || st.Status == api.PlanWaiting }
 
-// stepsOf names the plan's steps that something is said of.
+// stepsOf returns names and statuses of the plan's steps for which is returns true.
 func stepsOf(p *api.Plan, is func(*api.Step) bool) []string {
 	var names []string
 	for _, ph := range p.Phases {

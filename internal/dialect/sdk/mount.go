@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// nouns are what a service's paths begin with. By them the dialect's paths are
-// told from others below /v1/service/.
+// nouns are the first segments of a service's paths. They distinguish the dialect's
+// paths from others below /v1/service/.
 var nouns = []string{"plans", "plan", "pod", "configurations", "state", "endpoints", "artifacts", "debug", "health"}
 
 // Claims reports whether a path is one of the dialect's.
@@ -19,14 +19,13 @@ func Claims(u *url.URL) bool {
 	return ok
 }
 
-// cut takes a path apart into the service and what is asked of it, unescaped
-// segment by segment:
+// cut splits a path into the service and the rest, and unescapes each segment:
 //
 //	/v1/multi/NAME/[v1/]plans/deploy
 //	/v1/service/NAME/[v1/]plans/deploy
 //	/service/NAME/v1/plans/deploy
 //
-// Names below /service/ may have slashes.
+// Names below /service/ may contain slashes.
 func cut(u *url.URL) (service string, rest []string, ok bool) {
 	segments := strings.Split(strings.TrimPrefix(u.EscapedPath(), "/"), "/")
 	for i, s := range segments {

@@ -16,7 +16,7 @@ import (
 	"strconv"
 )
 
-// environmentName is what a parameter may be called.
+// environmentName matches the permitted names of parameters.
 var environmentName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // maxParameters bounds the body of a start, in bytes.
@@ -49,7 +49,7 @@ func (q *request) parameters() (map[string]string, error) {
 	return parameters, nil
 }
 
-// notAnObject says why a body is not what parameters are sent as.
+// notAnObject returns the reason why a body is not an object of parameters.
 func notAnObject(err error) string {
 	const want = `send a JSON object such as {"LABEL": "friday"}, {} for none`
 	var (
@@ -70,8 +70,8 @@ func notAnObject(err error) string {
 	return "the body ends before its JSON does: " + want
 }
 
-// textOf is the value as environment has it: numbers and booleans as they are
-// written.
+// textOf returns the value as text of an environment variable: numbers and booleans
+// keep their spelling.
 func textOf(value any) (text string, ok bool) {
 	switch v := value.(type) {
 	case string:
@@ -84,7 +84,7 @@ func textOf(value any) (text string, ok bool) {
 	return "", false
 }
 
-// kindOf names what cannot be environment.
+// kindOf names the kind of a value that an environment variable cannot hold.
 func kindOf(value any) string {
 	switch value.(type) {
 	case nil:

@@ -29,11 +29,11 @@ type stepBody struct {
 	Status  string `json:"status"`
 	Name    string `json:"name"`
 	Message string `json:"message"`
-	Reason  string `json:"reason,omitempty"` // what it waits for; not in the original
+	Reason  string `json:"reason,omitempty"` // cause of its status; an extension of the original
 }
 
-// planBodyOf writes a plan's tree. Paused are the instances of which every task
-// is held, by name.
+// planBodyOf converts a plan's tree. Paused holds the names of the instances of which an
+// operator holds every task.
 func planBodyOf(p *api.Plan, paused map[string]bool) planBody {
 	body := planBody{Phases: []phaseBody{}, Errors: orEmpty(p.Errors), Strategy: p.Strategy, Status: string(p.Status)}
 	for _, ph := range p.Phases {
@@ -65,7 +65,7 @@ func stepBodyOf(st *api.Step, paused map[string]bool) stepBody {
 	return stepBody{ID: st.ID, Status: shown, Name: st.Name, Message: message, Reason: st.Message}
 }
 
-// pausedStatus is how a step is shown whose instance is paused.
+// pausedStatus returns the displayed status of a step whose instance is paused.
 func pausedStatus(s api.PlanStatus) string {
 	switch s {
 	case api.PlanComplete, api.PlanStarted:
@@ -83,7 +83,7 @@ func instanceOf(st *api.Step) string {
 	return api.InstanceName(st.Group, st.Index)
 }
 
-// pausedInstances are the plan's instances of which every task is held.
+// pausedInstances returns the plan's instances of which an operator holds every task.
 func (q *request) pausedInstances(p *api.Plan) (map[string]bool, error) {
 	paused := map[string]bool{}
 	if len(p.Phases) == 0 {

@@ -13,8 +13,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// do records an operator's decision on a plan, or the phase or step of it with
-// these ids.
+// do records an operator's decision on a plan, or on its phase or step with these ids.
 func (q *request) do(p *api.Plan, verb api.Verb, req api.PlanRequest) error {
 	req.By = q.by()
 	_, err := q.core.PlanVerb(q.r.Context(), q.job.Namespace, q.job.ID, p.Name, verb, &req)
@@ -23,8 +22,8 @@ func (q *request) do(p *api.Plan, verb api.Verb, req api.PlanRequest) error {
 
 func (q *request) pathPlan() (*api.Plan, error) { return q.plan(q.r.PathValue("plan")) }
 
-// startPlan starts a plan of the job's own. One that every job has is always
-// started: it is let go on, or done again when it is complete.
+// startPlan starts a plan that the job declares. The plans of every job are always
+// started: startPlan continues them, or restarts them if they are complete.
 func startPlan(q *request) error {
 	parameters, err := q.parameters()
 	if err != nil {
@@ -34,7 +33,7 @@ func startPlan(q *request) error {
 	if err != nil {
 		return err
 	}
-	isOwn := !slices.Contains(builtIn, p.Name)
+	isOwn := p.IsCustom()
 	switch {
 	case isOwn && p.Run != "" && p.Interrupted && p.Status != api.PlanComplete && len(parameters) == 0:
 		err = q.do(p, api.VerbContinue, api.PlanRequest{})
@@ -56,7 +55,7 @@ func startPlan(q *request) error {
 	return q.received("start %s with parameters: %s", q.r.PathValue("plan"), shownMap(parameters))
 }
 
-// shownMap writes a map as Java does, in order.
+// shownMap formats a map like Java, sorted by key.
 func shownMap(m map[string]string) string {
 	var pairs []string
 	for _, k := range slices.Sorted(maps.Keys(m)) {
@@ -65,14 +64,14 @@ func shownMap(m map[string]string) string {
 	return "{" + strings.Join(pairs, ", ") + "}"
 }
 
-// stopPlan ends the run of a plan of the job's own. Others begin nothing new.
+// stopPlan ends the run of a plan that the job declares, and interrupts other plans.
 func stopPlan(q *request) error {
 	p, err := q.pathPlan()
 	if err != nil {
 		return err
 	}
 	switch {
-	case !slices.Contains(builtIn, p.Name):
+	case p.IsCustom():
 		err = q.do(p, api.VerbStop, api.PlanRequest{})
 		if api.CodeOf(err) == api.CodeConflict {
 			return already() // it does not run
@@ -86,7 +85,7 @@ func stopPlan(q *request) error {
 	return q.received("stop")
 }
 
-// continuePlan lets go on what waits.
+// continuePlan continues the waiting parts of a plan.
 func continuePlan(q *request) error {
 	p, err := q.pathPlan()
 	if err != nil {
@@ -122,17 +121,17 @@ func continuePlan(q *request) error {
 	return q.received("continue")
 }
 
-// planWaits reports whether anything of the plan waits to be continued.
+// planWaits reports whether a part of the plan waits to be continued.
 func planWaits(p *api.Plan) bool { return p.Interrupted || slices.ContainsFunc(p.Phases, phaseWaits) }
 
 func phaseWaits(ph *api.Phase) bool {
 	return ph.Interrupted || slices.ContainsFunc(ph.Steps, func(st *api.Step) bool { return st.Interrupted || st.Status == api.PlanWaiting })
 }
 
-// isIdle reports whether it is a plan of the job's own that nobody started.
-func isIdle(p *api.Plan) bool { return p.Run == "" && !slices.Contains(builtIn, p.Name) }
+// isIdle reports whether the job declares the plan and no operator started it.
+func isIdle(p *api.Plan) bool { return p.Run == "" && p.IsCustom() }
 
-// interruptPlan has nothing new begun.
+// interruptPlan prevents the plan from beginning further steps.
 func interruptPlan(q *request) error {
 	p, err := q.pathPlan()
 	if err != nil {
@@ -163,7 +162,7 @@ func interruptPlan(q *request) error {
 	return q.received("interrupt")
 }
 
-// phases are the plan's phases with the name or id that the query names.
+// phases returns the plan's phases with the name or id in the query.
 func (q *request) phases(p *api.Plan) ([]*api.Phase, error) {
 	name := q.query.Get("phase")
 	var found []*api.Phase
@@ -178,7 +177,7 @@ func (q *request) phases(p *api.Plan) ([]*api.Phase, error) {
 	return found, nil
 }
 
-// element is what a verb on a plan, phase or step is about.
+// element is the plan, phase or step on which a verb acts.
 type element struct {
 	plan        *api.Plan
 	request     api.PlanRequest // that names it
@@ -186,8 +185,8 @@ type element struct {
 	interrupted bool
 }
 
-// element finds what the query names: the first phase of that name, and the one
-// step of it.
+// element returns the element that the query names: the first phase of that name, and
+// its only step with the name.
 func (q *request) element() (*element, error) {
 	p, err := q.pathPlan()
 	if err != nil {
@@ -237,7 +236,7 @@ func forceCompletePlan(q *request) error {
 	return q.received("forceComplete for %s", q.named())
 }
 
-// restartPlan has something done again. What is held is let go on first.
+// restartPlan restarts an element, and first continues it if an operator holds it.
 func restartPlan(q *request) error {
 	e, err := q.element()
 	if err != nil {
@@ -257,7 +256,7 @@ func restartPlan(q *request) error {
 	return q.received("restart for %s", q.named())
 }
 
-// named says what the request is about in its own words.
+// named returns the element as the request names it.
 func (q *request) named() string {
 	name := func(key string) string {
 		if !q.query.Has(key) {

@@ -10,15 +10,13 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// builtIn are the plans that no job declares as its own.
-var builtIn = []string{api.PlanDeploy, api.PlanRecovery, api.PlanDecommission, api.PlanUninstall, api.PlanRestart, api.PlanDrain}
-
 func listPlans(q *request) error {
 	plans, _, err := q.core.JobPlans(q.r.Context(), q.job.Namespace, q.job.ID)
 	if err != nil {
 		return err
 	}
-	if q.isLeaving(plans) {
+	if q.job.Purge {
+		// It shows the progress of the uninstall, which clients that remove a package poll.
 		return q.json(http.StatusOK, []string{api.PlanDeploy})
 	}
 	names := []string{api.PlanDeploy, api.PlanRecovery} // which are always there
@@ -30,14 +28,7 @@ func listPlans(q *request) error {
 	return q.json(http.StatusOK, names)
 }
 
-// isLeaving reports whether the service is being uninstalled. The only plan is
-// deploy then: it shows how far the uninstall is, which is what those who remove
-// a package poll.
-func (q *request) isLeaving(plans []*api.Plan) bool {
-	return slices.ContainsFunc(plans, func(p *api.Plan) bool { return p.Name == api.PlanUninstall })
-}
-
-// plan returns the tree that the name stands for.
+// plan returns the plan with the name.
 func (q *request) plan(name string) (*api.Plan, error) {
 	ctx := q.r.Context()
 	if name == api.PlanDeploy && q.job.Purge {
@@ -68,7 +59,7 @@ func getPlan(q *request) error {
 	return q.json(planCode(p.Status), planBodyOf(p, paused))
 }
 
-// ofDeploy makes a verb of the paths from before there were several plans.
+// ofDeploy converts a verb to one on the plan deploy, for older paths without a plan.
 func ofDeploy(serve func(*request) error) func(*request) error {
 	return func(q *request) error {
 		q.r.SetPathValue("plan", api.PlanDeploy)
@@ -76,7 +67,7 @@ func ofDeploy(serve func(*request) error) func(*request) error {
 	}
 }
 
-// planCode is the status with which a plan is answered.
+// planCode returns the HTTP status of an answer with the plan.
 func planCode(s api.PlanStatus) int {
 	switch s {
 	case api.PlanError:
@@ -87,7 +78,7 @@ func planCode(s api.PlanStatus) int {
 	return http.StatusAccepted
 }
 
-// isRunning reports whether something is under way in what has the status.
+// isRunning reports whether work is in progress in a plan, phase or step with the status.
 func isRunning(s api.PlanStatus) bool {
 	switch s {
 	case api.PlanPrepared, api.PlanStarting, api.PlanStarted, api.PlanInProgress:

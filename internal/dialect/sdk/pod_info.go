@@ -11,7 +11,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// value is how the dialect wraps ids and numbers.
+// value wraps an id or a number.
 type value[T any] struct {
 	Value T `json:"value"`
 }
@@ -108,7 +108,7 @@ func (p pod) info(t *api.Task) taskInfo {
 	}
 }
 
-// resources are what the task has, and the pod's ports.
+// resources returns the task's resources and the pod's ports.
 func (p pod) resources(task string) []taskResource {
 	all := []taskResource{}
 	scalar := func(name string, n float64) {
@@ -135,10 +135,10 @@ func (p pod) resources(task string) []taskResource {
 	return all
 }
 
-// megahertzPerCPU is what one of the dialect's cpus is taken for.
+// megahertzPerCPU is the assumed speed of one cpu of the dialect.
 const megahertzPerCPU = 1000
 
-// cpus are a share of processors: cores, or megahertz by thousands.
+// cpus returns a share of processors: cores, or thousands of megahertz.
 func cpus(c api.AllocatedCPU) float64 {
 	if len(c.ReservedCores) > 0 {
 		return float64(len(c.ReservedCores))
@@ -160,7 +160,7 @@ func (p pod) state(task string) *taskState {
 	return s
 }
 
-// commandOf is the command line of a task whose driver has one.
+// commandOf returns the command line of a task; "" if its driver has none.
 func commandOf(t *api.Task) string {
 	command, _ := t.Config["command"].(string)
 	words := []string{command}

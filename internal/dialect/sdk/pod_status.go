@@ -5,8 +5,8 @@ package sdk
 
 import "github.com/reeve-run/reeve/api"
 
-// taskStatus is a task's state in the words of the dialect: a Mesos state
-// without TASK_, or what an operator has done to it.
+// taskStatus returns a task's state in the dialect: a Mesos state without TASK_, or the
+// effect of an operator's verb.
 func (p pod) taskStatus(task string) string {
 	a, state := p.allocation, p.allocation.TaskStates[task]
 	running := state != nil && state.State == api.TaskStateRunning

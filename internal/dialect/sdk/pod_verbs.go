@@ -18,8 +18,8 @@ func replacePod(q *request) error { return q.podVerb(api.VerbReplace, nil) }
 func pausePod(q *request) error   { return q.filteredPodVerb(api.VerbPause) }
 func resumePod(q *request) error  { return q.filteredPodVerb(api.VerbResume) }
 
-// filteredPodVerb is about the tasks that the body lists, as "server" or
-// "hello-0-server"; all when there is no body.
+// filteredPodVerb applies a verb to the tasks that the body lists, as "server" or
+// "hello-0-server"; to all tasks without a body.
 func (q *request) filteredPodVerb(verb api.Verb) error {
 	var filter []string
 	dec := json.NewDecoder(http.MaxBytesReader(q.w, q.r.Body, maxParameters))
@@ -61,7 +61,7 @@ func (q *request) podVerb(verb api.Verb, filter []string) error {
 	}{p.Name, names})
 }
 
-// named are the pod's tasks that a filter names, all when it is empty.
+// named returns the pod's tasks that a filter names; all if it is empty.
 func (p pod) named(filter []string) ([]string, error) {
 	var tasks []string
 	for _, t := range p.tasks() {
@@ -77,7 +77,7 @@ func (p pod) named(filter []string) ([]string, error) {
 	return tasks, nil
 }
 
-// isAlready reports whether tasks are paused, or not, as the verb wants them.
+// isAlready reports whether the tasks already have the state that the verb sets.
 func (p pod) isAlready(verb api.Verb, tasks []string) bool {
 	if verb != api.VerbPause && verb != api.VerbResume {
 		return false

@@ -16,14 +16,14 @@ type pod struct {
 	allocation *api.Allocation // nil: it has never been launched
 }
 
-// pods are the service's instances.
+// pods returns the service's instances.
 func (q *request) pods() ([]pod, error) {
 	instances, _, err := q.core.Instances(q.r.Context(), q.job.Namespace, q.job.ID)
 	if err != nil {
 		return nil, err
 	}
-	// The first row of a name is the instance; what leaves it, or runs beside it, is
-	// no pod.
+	// The first row of a name is the instance; an allocation that leaves it, or runs
+	// beside it, is no pod.
 	instances = slices.CompactFunc(instances, func(a, b *api.Instance) bool { return a.Name == b.Name })
 	instances = slices.DeleteFunc(instances, func(in *api.Instance) bool { return in.Orphan || in.Canary })
 	newest := map[string]*api.Allocation{}
@@ -43,7 +43,7 @@ func (q *request) pods() ([]pod, error) {
 	return pods, nil
 }
 
-// pathPod is the instance that the path names.
+// pathPod returns the instance that the path names.
 func (q *request) pathPod() (pod, error) {
 	name := q.r.PathValue("pod")
 	pods, err := q.pods()
@@ -131,7 +131,7 @@ func (p pod) body() podBody {
 	return body
 }
 
-// tasks are those of the pod that have been launched, or soon will be.
+// tasks returns the pod's tasks that were launched, or soon will be.
 func (p pod) tasks() []*api.Task {
 	if p.allocation == nil || p.allocation.Job == nil {
 		return nil
@@ -156,8 +156,8 @@ func (p pod) launch(task string) *api.Launch {
 	return p.allocation.Launches.Tasks[task]
 }
 
-// taskName is how the dialect calls a task of the pod: pod-task.
+// taskName returns the dialect's name of a task of the pod: pod-task.
 func (p pod) taskName(task string) string { return p.Name + "-" + task }
 
-// taskID names one life of a task: its allocation's.
+// taskID returns the id of a task in one allocation.
 func (p pod) taskID(task string) string { return p.taskName(task) + "__" + p.allocation.ID }

@@ -16,7 +16,7 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// request is one request about a service being answered.
+// request is a request about a service, and its answer.
 type request struct {
 	core  Core
 	now   func() time.Time
@@ -29,9 +29,9 @@ type request struct {
 	v       *state.Snapshot // that it was found in
 }
 
-// find looks the service up: by the job's id, or by that with dots for slashes,
-// which is how names with folders are written in paths. With uninstalled, it also
-// finds services that were uninstalled a short while ago.
+// find looks up the service by the job's id, or by the id with dots instead of slashes,
+// as paths contain names with folders. If uninstalled is true, it also finds recently
+// uninstalled services.
 func (q *request) find(service string, uninstalled bool) error {
 	q.v = q.core.Store().Snapshot()
 	namespace := q.query.Get("namespace")
@@ -58,8 +58,7 @@ func (q *request) find(service string, uninstalled bool) error {
 	return nil
 }
 
-// uninstalled returns what names a job that was uninstalled a short while ago, nil
-// if there is none of that name.
+// uninstalled returns a recently uninstalled job; nil if none has that name.
 func (q *request) uninstalled(namespace, name string) *api.Job {
 	found := q.v.Uninstalled(namespace, name)
 	if found == nil && strings.Contains(name, ".") {
@@ -84,7 +83,7 @@ func notFound(what, name string) error {
 	return failf(http.StatusNotFound, "%s %s not found", what, name)
 }
 
-// already says that what was asked for has been done or is being done.
+// already returns the failure of a verb whose effect exists or is in progress.
 func already() error {
 	return failf(http.StatusAlreadyReported, "Command has already been reported or completed")
 }
@@ -115,14 +114,14 @@ func (q *request) write(status int, kind, body string) {
 	q.w.Write([]byte(body))
 }
 
-// received answers a command that was carried out.
+// received answers a command that succeeded.
 func (q *request) received(format string, args ...any) error {
 	return q.json(http.StatusOK, struct {
 		Message string `json:"message"`
 	}{"Received cmd: " + fmt.Sprintf(format, args...)})
 }
 
-// by is who decides: the dialect has no word for it.
+// by returns the author of decisions: requests of the dialect contain none.
 func (q *request) by() string {
 	if by := q.query.Get("by"); by != "" {
 		return by

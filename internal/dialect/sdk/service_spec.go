@@ -11,7 +11,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// serviceSpec is a version of a job as the dialect writes configurations.
+// serviceSpec is a version of a job as a configuration of the dialect.
 type serviceSpec struct {
 	Name                     string             `json:"name"`
 	Goal                     string             `json:"goal"`
@@ -113,7 +113,7 @@ func taskSpecOf(job *api.Job, t *api.Task) taskSpec {
 	return spec
 }
 
-// goalOf is what a task is to reach, in the dialect's words.
+// goalOf returns the dialect's name of a task's goal.
 func goalOf(job *api.Job, t *api.Task) string {
 	switch t.Goal {
 	case api.GoalOnce:
@@ -136,8 +136,8 @@ func jobGoal(job *api.Job) string {
 	return "RUNNING"
 }
 
-// templateName is what the dialect calls a file that is written from a template:
-// the last part of its path.
+// templateName returns the dialect's name of a template: the last segment of its
+// destination.
 func templateName(t *api.Template) string {
 	return t.DestPath[strings.LastIndexByte(t.DestPath, '/')+1:]
 }

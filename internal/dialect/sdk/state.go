@@ -12,13 +12,12 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// getFrameworkID answers with an id that is the service's for as long as it is
-// registered.
+// getFrameworkID answers with an id that the service keeps while it is registered.
 func getFrameworkID(q *request) error {
 	return q.json(http.StatusOK, []string{derivedID("framework", q.job.Namespace, q.job.ID, strconv.FormatUint(q.job.CreateIndex, 10))})
 }
 
-// listFiles: nothing is kept for a service besides its job.
+// listFiles answers with an empty list: Reeve stores nothing for a service but its job.
 func listFiles(q *request) error {
 	q.text(http.StatusOK, "[]")
 	return nil
@@ -30,7 +29,7 @@ func putFile(*request) error {
 	return failf(http.StatusNotImplemented, "files are not kept for a service: put the text into a template or the meta of its job")
 }
 
-// zones are the zones of the service's live tasks by the tasks' names.
+// zones returns the zones of the service's live tasks, by task name.
 func (q *request) zones() (map[string]string, error) {
 	pods, err := q.pods()
 	zones := map[string]string{}
@@ -45,7 +44,7 @@ func (q *request) zones() (map[string]string, error) {
 	return zones, err
 }
 
-// zoneOf is where a node is: its zone if it says one, else its datacenter.
+// zoneOf returns the zone of a node, or its datacenter if it has no zone.
 func (q *request) zoneOf(id string) string {
 	n := q.v.Node(id)
 	if n == nil {
@@ -111,7 +110,7 @@ func addressOf(n *api.Node) string {
 // metaPrefix begins the names of properties that are meta of the job.
 const metaPrefix = "meta."
 
-// properties are what there is to know about the service besides its plans.
+// properties returns the names and values of all properties of the service.
 func (q *request) properties() ([]string, map[string]string) {
 	names := []string{"deployment-completed", "job-version"}
 	values := map[string]string{
@@ -157,5 +156,5 @@ func getProperty(q *request) error {
 	return nil
 }
 
-// refreshState has nothing to do: what is answered is always read anew.
+// refreshState does nothing: every answer reads the present state.
 func refreshState(q *request) error { return q.received("refresh") }

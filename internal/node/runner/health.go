@@ -169,7 +169,7 @@ func (h *healthWatch) isHealthy() (bool, string) {
 		}
 	}
 	if !h.checks {
-		return true, ""
+		return r.isWarmed(), r.warm.describe()
 	}
 	for _, c := range r.judgedChecks() {
 		switch {
@@ -179,7 +179,7 @@ func (h *healthWatch) isHealthy() (bool, string) {
 			return false, c.String() + " has not been asked yet"
 		}
 	}
-	return true, ""
+	return r.isWarmed(), r.warm.describe()
 }
 
 // unmetCondition describes the condition of the task that is not met yet, as the end of a

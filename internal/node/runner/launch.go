@@ -192,7 +192,7 @@ func (t *task) release(ctx context.Context) {
 // waitRecorded waits until the reason for ending the task is on record.
 func (t *task) waitRecorded(intent *ledger.Commit) {
 	if err := intent.Wait(); err != nil {
-		t.r.host.Logger.Error("record a task's launch", "allocation", t.r.id, "task", t.name, "error", err)
+		t.r.host.Logger.Error("cannot record a task's launch", "allocation", t.r.id, "task", t.name, "error", err)
 	}
 }
 

@@ -29,6 +29,7 @@ type record struct {
 	Serving    *api.Serving      `json:",omitempty"`
 	Passed     []string          `json:",omitempty"` // checks that passed
 	Crashes    *api.Crashes      `json:",omitempty"`
+	Warmed     string            `json:",omitempty"` // tasks whose warm-up has ended
 }
 
 type taskRecord struct {
@@ -69,6 +70,9 @@ func (r *Runner) encode() []byte {
 	a.Job, a.Metrics, a.TaskStates = nil, nil, nil
 	rec := record{Allocation: &a, JobVersion: r.alloc.JobVersion(), JobKey: JobKey(r.alloc.Job), Modified: r.modified, Deployment: r.deployment, Fenced: r.fenced, Launched: r.launched, Serving: r.serving, Passed: r.passingChecks(), Crashes: r.crashes,
 		Tasks: make(map[string]*taskRecord, len(r.tasks))}
+	if r.warm != nil && r.warm.progress.Done {
+		rec.Warmed = r.warm.of
+	}
 	for _, t := range r.tasks {
 		rec.Tasks[t.name] = &taskRecord{State: t.state, Stage: t.stage, Ran: t.ran, Run: t.run, Over: t.recordedRun, Policy: t.policy, HealthySince: t.healthySince,
 			Cut: t.interrupted, Leaving: t.leaving, Again: t.request}
@@ -76,7 +80,7 @@ func (r *Runner) encode() []byte {
 	r.mu.Unlock()
 	data, err := json.Marshal(&rec)
 	if err != nil { // every field of a record can be encoded
-		r.host.Logger.Error("encode an allocation's record", "allocation", r.id, "error", err)
+		r.host.Logger.Error("cannot encode an allocation's record", "allocation", r.id, "error", err)
 	}
 	return data
 }
@@ -107,6 +111,9 @@ func Restore(h *Host, data []byte, job func(key, namespace, id string, version u
 			t.state, t.stage, t.ran, t.run, t.recordedRun, t.policy = tr.State, tr.Stage, tr.Ran, tr.Run, tr.Over, tr.Policy
 			t.interrupted, t.leaving, t.healthySince, t.request = tr.Cut, tr.Leaving, tr.HealthySince, tr.Again
 		}
+	}
+	if rec.Warmed != "" && rec.Serving != nil && rec.Serving.Warm != nil {
+		r.warm = &warmUp{of: rec.Warmed, progress: *rec.Serving.Warm}
 	}
 	return r, nil
 }
@@ -216,7 +223,7 @@ func (t *task) forget(ctx context.Context) {
 	}
 	if h, err := d.Recover(ctx, t.driverTask(alloc, group, spec, run)); err == nil {
 		if err := h.Destroy(ctx); err != nil && ctx.Err() == nil {
-			r.host.Logger.Warn("clean up after a task", "allocation", r.id, "task", t.name, "error", err)
+			r.host.Logger.Warn("cannot clean up after a task", "allocation", r.id, "task", t.name, "error", err)
 		}
 	}
 }
@@ -232,7 +239,7 @@ func (t *task) recover(ctx context.Context, dt *driver.Task) (driver.Handle, err
 		if err == nil || errors.Is(err, driver.ErrTaskLost) || errors.Is(err, driver.ErrTaskUnknown) || ctx.Err() != nil {
 			return h, err
 		}
-		t.r.host.Logger.Warn("look for a task of an earlier agent", "allocation", t.r.id, "task", t.name, "error", err)
+		t.r.host.Logger.Warn("cannot look for a task of an earlier agent", "allocation", t.r.id, "task", t.name, "error", err)
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():

@@ -16,6 +16,7 @@ package runner
 import (
 	"context"
 	"log/slog"
+	"net"
 	"sync"
 	"time"
 
@@ -24,6 +25,7 @@ import (
 	"github.com/reeve-run/reeve/internal/node/check"
 	"github.com/reeve-run/reeve/internal/node/driver"
 	"github.com/reeve-run/reeve/internal/node/ledger"
+	"github.com/reeve-run/reeve/internal/node/taskenv"
 )
 
 // Host holds the parts of the node that runners share.
@@ -34,6 +36,9 @@ type Host struct {
 	Checks  *check.Scheduler
 	Node    func() *api.Node
 	Environ []string // the agent's environment
+	Traffic taskenv.Traffic
+	// Dial connects to an instance for its warm-up; default: over the network.
+	Dial    func(ctx context.Context, network, address string) (net.Conn, error)
 	Logger  *slog.Logger
 	Context context.Context // ends with the agent; tasks outlive it
 	// Changed is called when the servers need a report of the runner: soon, or immediately
@@ -72,6 +77,7 @@ type Runner struct {
 	registeredCanary  bool              // reports whether they were made for a canary
 	crashes           *api.Crashes      // replaced, never changed in place; nil before the first
 	limit             *time.Timer       // max_run_duration
+	warm              *warmUp           // of the running tasks; nil before it starts
 	fenced            string            // why it was stopped without the servers; "" otherwise
 	ended             chan struct{}     // closed when all tasks are dead
 	modified          int64             // Unix nanoseconds
@@ -285,6 +291,7 @@ func (r *Runner) deriveStatus() {
 		case <-r.ended:
 		default:
 			r.removeChecks()
+			r.warm.stop()
 			r.health.stop()
 			r.launching.stop()
 			r.health, r.launching = nil, nil
@@ -293,7 +300,7 @@ func (r *Runner) deriveStatus() {
 			}
 			r.loops.Go(func() {
 				if err := r.host.Dirs.RemoveSecrets(r.id); err != nil {
-					r.host.Logger.Warn("remove an allocation's secrets", "allocation", r.id, "error", err)
+					r.host.Logger.Warn("cannot remove an allocation's secrets", "allocation", r.id, "error", err)
 				}
 			})
 			close(r.ended)

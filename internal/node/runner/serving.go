@@ -28,13 +28,15 @@ func (r *Runner) updateServing() {
 			return // keep the earlier agent's verdict until the process is found
 		}
 	}
+	down := r.downReason()
+	warmed := r.updateWarmUp(down == "")
 	old := r.serving
 	if old == nil {
 		old = &api.Serving{}
 	}
-	now := &api.Serving{Up: true, Routable: true, Since: old.Since, Services: old.Services}
-	if why := r.downReason(); why != "" {
-		now.Up, now.Routable, now.Reason = false, false, why
+	now := &api.Serving{Up: true, Routable: true, Since: old.Since, Services: old.Services, Warm: warmed}
+	if down != "" {
+		now.Up, now.Routable, now.Reason = false, false, down
 	} else if why := r.unreadyReason(); why != "" {
 		now.Routable, now.Reason = false, why
 	}
@@ -57,15 +59,24 @@ func (r *Runner) updateServing() {
 }
 
 // reportsServing reports whether the servers need to know if the allocation serves: it has
-// services, routes or a monitor. For others, the client status is enough.
+// services, routes, the port of a stack's callers, or a monitor. For others, the client status is enough.
 func (r *Runner) reportsServing() bool {
-	if len(r.group.Services) > 0 || len(r.group.Routes) > 0 {
+	if len(r.group.Services) > 0 || len(r.group.Routes) > 0 || r.hasStackPort() {
 		return true
 	}
 	for _, t := range r.group.Tasks {
 		if len(t.Services) > 0 || t.Monitor != nil {
 			return true
 		}
+	}
+	return false
+}
+
+// hasStackPort reports whether callers of a stack reach the group.
+func (r *Runner) hasStackPort() bool {
+	if j := r.alloc.Job; j != nil && j.Stack != nil {
+		group, _, ok := j.StackPort()
+		return ok && group == r.group.Name
 	}
 	return false
 }
@@ -92,7 +103,13 @@ func (r *Runner) unreadyReason() string {
 	case r.ending != nil:
 		return "it is ending: " + r.ending.why.message
 	}
-	return r.failingCheck(func(c *api.Check) bool { return c.Kind != api.CheckKindLiveness })
+	if why := r.failingCheck(func(c *api.Check) bool { return c.Kind != api.CheckKindLiveness }); why != "" {
+		return why
+	}
+	if !r.isWarmed() {
+		return r.warm.describe()
+	}
+	return ""
 }
 
 // failingCheck describes a check of a kind that does not pass; "" if all pass.

@@ -181,7 +181,7 @@ func (t *task) driverTask(a *api.Allocation, g *api.Group, s *api.Task, run int)
 }
 
 func (h *Host) env(a *api.Allocation, g *api.Group, s *api.Task, dir driver.Dir) *taskenv.Env {
-	in := taskenv.Input{Node: h.Node(), Alloc: a, Group: g, Task: s, Dir: dir, Host: h.Environ}
+	in := taskenv.Input{Node: h.Node(), Alloc: a, Group: g, Task: s, Dir: dir, Host: h.Environ, Traffic: h.Traffic}
 	if s != nil && a.Launches != nil && a.Launches.Tasks[s.Name] != nil {
 		in.Launch = a.Launches.Tasks[s.Name].Env
 	}

@@ -213,10 +213,10 @@ func (t *task) handleExit(ctx context.Context, h driver.Handle, x driver.Exit) (
 	r.mu.Unlock()
 	// The exit must be on record before the driver may forget it.
 	if err := saved.Wait(); err != nil {
-		r.host.Logger.Error("record a task's exit", "allocation", r.id, "task", t.name, "error", err)
+		r.host.Logger.Error("cannot record a task's exit", "allocation", r.id, "task", t.name, "error", err)
 	}
 	if err := h.Destroy(ctx); err != nil && ctx.Err() == nil {
-		r.host.Logger.Warn("clean up after a task", "allocation", r.id, "task", t.name, "error", err)
+		r.host.Logger.Warn("cannot clean up after a task", "allocation", r.id, "task", t.name, "error", err)
 	}
 	if dead {
 		t.release(ctx)

@@ -55,7 +55,7 @@ func (s *supervisor) continueInBackground(t *task) bool {
 	st := t.status()
 	s.mu.Unlock()
 	if err := s.journal.put(st); err != nil {
-		s.log.Error("record that a task continues in the background", "task", t.id, "error", err)
+		s.log.Error("cannot record that a task continues in the background", "task", t.id, "error", err)
 	}
 	s.publish(st)
 	go s.watchRemains(t)

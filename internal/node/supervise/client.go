@@ -122,7 +122,7 @@ func (c *Client) keep(l *link) {
 			if l, err = c.connect(c.ctx); err == nil {
 				break
 			}
-			c.cfg.Logger.Error("connect to the supervisor", "dir", c.cfg.Dir, "error", err)
+			c.cfg.Logger.Error("cannot connect to the supervisor", "dir", c.cfg.Dir, "error", err)
 			select {
 			case <-time.After(wait):
 			case <-c.ctx.Done():

@@ -18,15 +18,15 @@ func (s *supervisor) reclaim() {
 	defer cancel()
 	for _, g := range s.tree.Groups() {
 		if err := g.Kill(ctx); err != nil {
-			s.log.Error("end an abandoned task", "error", err)
+			s.log.Error("cannot end an abandoned task", "error", err)
 		}
 		if err := g.Remove(); err != nil {
-			s.log.Warn("remove cgroup", "error", err)
+			s.log.Warn("cannot remove cgroup", "error", err)
 		}
 	}
 	if s.tree.Version == cgroup.None { // also processes without a record
 		if err := killByWalk(ctx, markerOf(s.dir, ""), 0, 0); err != nil {
-			s.log.Error("end an abandoned task", "error", err)
+			s.log.Error("cannot end an abandoned task", "error", err)
 		}
 	}
 	for id, r := range s.journal.live {
@@ -34,7 +34,7 @@ func (s *supervisor) reclaim() {
 		if t.exit == nil {
 			if s.journal.started(r) {
 				if err := killByWalk(ctx, markerOf(s.dir, id), r.PID, r.StartTime); err != nil {
-					s.log.Error("end an abandoned task", "error", err)
+					s.log.Error("cannot end an abandoned task", "error", err)
 				}
 			}
 			t.exit = &ExitState{At: time.Now(), Lost: true}

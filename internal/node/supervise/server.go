@@ -78,7 +78,7 @@ func serve(dir, cgroups string, resume bool) int {
 		closeInherited()
 	}
 	if err := s.open(resume); err != nil {
-		s.log.Error("the supervisor cannot start", "error", err)
+		s.log.Error("cannot start the supervisor", "error", err)
 		if ready != nil {
 			fmt.Fprint(ready, err)
 		}
@@ -166,7 +166,7 @@ func (s *supervisor) run() {
 			select {} // an upgrade or the end is in progress
 		}
 		if err != nil {
-			s.log.Error("accept", "error", err)
+			s.log.Error("cannot accept a connection", "error", err)
 			time.Sleep(10 * time.Millisecond) // out of files: slow down
 			continue
 		}

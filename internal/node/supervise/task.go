@@ -107,7 +107,7 @@ func (s *supervisor) killLater(t *task, at time.Time) {
 	}
 	t.killer = time.AfterFunc(time.Until(at), func() {
 		if err := t.killAll(); err != nil {
-			s.log.Error("stop task", "task", t.id, "error", err)
+			s.log.Error("cannot stop task", "task", t.id, "error", err)
 		}
 	})
 }
@@ -127,18 +127,18 @@ func (s *supervisor) close(t *task, ws unix.WaitStatus) {
 	st := t.status()
 	st.Exit = exit
 	if err := s.journal.put(st); err != nil {
-		s.log.Error("record exit", "task", t.id, "error", err)
+		s.log.Error("cannot record the exit of a task", "task", t.id, "error", err)
 	}
 	// The task ends with its main process: kill the processes that it left behind. Without a
 	// writer, the output is complete.
 	if err := t.killAll(); err != nil {
-		s.log.Error("end what a task left behind", "task", t.id, "error", err)
+		s.log.Error("cannot end processes that a task left behind", "task", t.id, "error", err)
 	}
 	for _, p := range t.output {
 		p.close(drainTimeout)
 	}
 	if err := t.group.Remove(); err != nil {
-		s.log.Warn("remove cgroup", "task", t.id, "error", err)
+		s.log.Warn("cannot remove cgroup", "task", t.id, "error", err)
 	}
 	s.mu.Lock()
 	t.exit = exit

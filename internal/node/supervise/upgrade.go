@@ -257,7 +257,7 @@ func (s *supervisor) takeSession(h handoverSession) {
 	conn, err := net.FileConn(file)
 	file.Close()
 	if err != nil {
-		s.log.Error("take over a session", "error", err)
+		s.log.Error("cannot take over a session", "error", err)
 		return
 	}
 	ss := &session{id: h.ID, conn: conn.(*net.UnixConn), pid: h.PID}

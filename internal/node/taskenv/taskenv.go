@@ -5,7 +5,7 @@
 // job file that the node completes. It does no I/O.
 //
 // Every variable that Reeve sets exists twice: as NOMAD_X, for existing job files, and as
-// REEVE_X.
+// REEVE_X. The variables of stacks exist only as REEVE_X.
 package taskenv
 
 import (
@@ -38,7 +38,8 @@ type Input struct {
 	Host     []string // the agent's environment, KEY=value
 	// Launch holds the variables of the task's launch. They are not interpolated, and
 	// override those of the job file.
-	Launch map[string]string
+	Launch  map[string]string
+	Traffic Traffic
 }
 
 // An Env is a task's environment.
@@ -54,6 +55,7 @@ func Build(in Input) *Env {
 	e.addBase(in)
 	e.addAllocation(in)
 	e.addPorts(in.Alloc, in.Task)
+	e.addStack(in)
 	if in.Task != nil {
 		e.addTask(in)
 	}

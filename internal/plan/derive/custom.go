@@ -249,15 +249,15 @@ func (c *customizer) notReady(in *facts.Instance, tasks []string) string {
 	name := in.Name()
 	switch a := in.Alloc; {
 	case a == nil, a.IsClientTerminal(), in.State == facts.Lost:
-		return name + " does not run: it is launched there when that is back"
+		return name + " does not run: the task is launched when the instance runs again"
 	case in.State == facts.Placed:
-		return name + " is starting: it is launched there when that runs"
+		return name + " is starting: the task is launched when the instance runs"
 	case in.State == facts.Unknown:
-		return "the node of " + name + " is out of reach: it is launched there when that is back"
+		return "the node of " + name + " is out of reach: the task is launched when the node returns"
 	case in.State == facts.Moving:
-		return name + " is being moved: it is launched there when that is done"
+		return name + " is being moved: the task is launched after the move"
 	case a.Job.Group(in.Group.Name) == nil || slices.ContainsFunc(tasks, func(t string) bool { return a.Job.Group(in.Group.Name).Task(t) == nil }):
-		return name + " has version " + fmt.Sprint(a.JobVersion()) + ", which has no such task: it is launched when that is at the newest"
+		return name + " has version " + fmt.Sprint(a.JobVersion()) + ", which has no such task: the task is launched when the instance has the newest version"
 	}
 	for _, t := range tasks {
 		if d := c.OrdersOn(in).PausedBy(t); d != nil {

@@ -90,7 +90,7 @@ func (s *leaver) leavingSteps(g *facts.Group) []tree.Step {
 		if l.Reason == 0 {
 			steps[i].Action, steps[i].Status, steps[i].Why = tree.None, tree.Starting, l.Alloc.DesiredDescription
 			if s.IsUnreachable(l.Alloc) {
-				steps[i].Why = "it was told to stop, and its node is out of reach: nobody knows whether it still runs"
+				steps[i].Why = "a stop is requested, but its node is out of reach: the allocation may still run"
 			}
 		}
 	}

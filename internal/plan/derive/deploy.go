@@ -12,10 +12,10 @@ import (
 	"github.com/reeve-run/reeve/internal/plan/tree"
 )
 
-// whyClosed is why an instance is left alone that would be replaced elsewhere.
-const whyClosed = "its node takes nothing new: it stays as it is until that changes"
+// whyClosed explains why an instance keeps its version although a new one is deployed.
+const whyClosed = "its node accepts no new allocations: the instance stays unchanged until the node accepts them again"
 
-// What the deploy plan says of instances that a deployment that failed left out.
+// Sentences about instances that a failed deployment did not reach.
 const (
 	WhyKept      = "the deployment failed; the instance keeps its older version"
 	WhyUnstarted = "the deployment failed before the instance was started"
@@ -88,7 +88,7 @@ func (d *deployer) deployTree() *tree.Tree {
 	case d.Stands == Ongoing && d.Deployment.Status == api.DeploymentRunning:
 		t.Held, t.HeldBy = false, nil // whoever resumed it continued the plan too
 	case d.Stands == Needed:
-		d.Held = t.Held
+		d.HeldBy = t.HeldBy
 	}
 	if spec == nil {
 		d.openPhases(t.Phases)
@@ -197,7 +197,7 @@ func (d *deployer) deployStep(st *tree.Step, in *facts.Instance, stands progress
 	case in.State == facts.Failed, in.State == facts.Ended, d.IsDestructive(g, in.Alloc):
 		st.Action = tree.Replace // a new version is also a new attempt
 	case in.State == facts.Lost, in.State == facts.Moving, in.IsReplaced():
-		st.Why = "recovery starts it anew, at the newest version"
+		st.Why = "recovery starts it again, at the newest version"
 	default:
 		st.Action = tree.Update
 		st.Settles, st.Proves = opt.Of(d.CarriedHealth(in)), d.NeedsProof(g, in.Alloc)

@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	whyEvacuates  = "it is started elsewhere; where it was it goes on until that serves"
-	whyDrainWaits = "it waits for the drain's turn: the group's migrate block says how many may move at a time"
-	whyDrainEnds  = "its node is drained: it goes on until it ends, at most until the drain's deadline"
-	whyDrainLast  = "its node is drained: what runs on every node leaves last"
+	whyEvacuates  = "a replacement starts on another node; the original runs until the replacement serves"
+	whyDrainWaits = "it waits: the group's migrate block limits how many instances move at a time"
+	whyDrainEnds  = "its node is drained: it runs until it ends, at most until the drain's deadline"
+	whyDrainLast  = "its node is drained: instances that run on every node leave last"
 )
 
 // A drainer builds the plan drain.

@@ -14,16 +14,16 @@ import (
 	"github.com/reeve-run/reeve/internal/plan/tree"
 )
 
-// Where an instance is recovered. A group without a recovery block recovers
-// anywhere, at once, and what is in the directory goes along only if the disk
-// block says so. With one, an instance is recovered on its own node, in its own
-// directory (TRANSIENT), until it has been failing, or its node has been silent,
-// for permanent_after; then anywhere, with an empty one (PERMANENT). So is what
-// an operator has replaced, at once.
+// The place of a recovery: an instance of a group without a recovery block recovers
+// immediately on any node, and takes its directory along only if the disk block requests
+// that. With the block, an instance recovers on its own node, in its own directory
+// (TRANSIENT), until it has failed, or its node has been silent, for permanent_after; then
+// on any node, with an empty directory (PERMANENT). An instance that an operator replaces
+// recovers like that immediately.
 
-const whyRecoveredThere = "its node is down: it goes on there if that is back by then, and is started anywhere else after that"
+const whyRecoveredThere = "its node is down: it continues there if the node returns by then, and starts on any other node after that"
 
-const whyBeside = "its node is out of reach: if that is back first, it goes on there"
+const whyBeside = "its node is out of reach: it continues there if the node returns first"
 
 // recoveryShown is the kind that people see, which is known without a recovery
 // block too.
@@ -66,7 +66,7 @@ func (r *recoverer) stay(st *tree.Step, a *api.Allocation) {
 	case facts.IsSilent(n):
 		st.Why = whyRecoveredThere
 	case !n.IsReady():
-		st.Why = "its node takes nothing new: it is started there if that changes by then, and anywhere else after that"
+		st.Why = "its node accepts no new allocations: it starts there if that changes by then, and on any other node after that"
 	default:
 		return
 	}
@@ -231,9 +231,9 @@ func (r *recoverer) recoveryStep(in *facts.Instance) tree.Step {
 		case in.IsReplaced():
 			st.Action, st.Status, st.Why = tree.Start, tree.Prepared, "its node is out of reach"
 		case in.Away.Until.IsZero():
-			st.Status, st.Why = tree.Waiting, "its node is out of reach: nobody takes its place until that is back or removed"
+			st.Status, st.Why = tree.Waiting, "its node is out of reach: no replacement starts until the node returns or is removed"
 		default:
-			st.Status, st.Why, st.Until = tree.Delayed, "its node is out of reach: nobody takes its place until it is given up", in.Away.Until
+			st.Status, st.Why, st.Until = tree.Delayed, "its node is out of reach: no replacement starts until the allocation is given up", in.Away.Until
 		}
 	case facts.Moving:
 		st.Action, st.Status, st.Why = tree.Replace, tree.Prepared, r.WhyMoved(in.Alloc).Text()
@@ -241,12 +241,12 @@ func (r *recoverer) recoveryStep(in *facts.Instance) tree.Step {
 		if r.Job.RunsToCompletion() || in.Closed {
 			return tree.Step{}
 		}
-		r.reschedule(&st, in, api.ReasonEnded.Text())
+		r.reschedule(&st, in, api.ReasonEnded)
 	case facts.Failed:
 		if in.Closed {
 			return tree.Step{}
 		}
-		r.reschedule(&st, in, api.ReasonFailed.Text())
+		r.reschedule(&st, in, api.ReasonFailed)
 	default:
 		return tree.Step{}
 	}
@@ -254,9 +254,9 @@ func (r *recoverer) recoveryStep(in *facts.Instance) tree.Step {
 }
 
 // reschedule applies the reschedule policy.
-func (r *recoverer) reschedule(st *tree.Step, in *facts.Instance, why string) {
+func (r *recoverer) reschedule(st *tree.Step, in *facts.Instance, why api.Reason) {
 	a := r.AttemptAt(in)
-	st.Delay, st.Why = a.Delay, why
+	st.Delay, st.Reason, st.Why = a.Delay, why, why.Text()
 	now := r.Now
 	if r.Eval != nil && r.Eval.ID == in.Alloc.FollowupEvalID {
 		now = now.Add(reschedule.Together) // what this evaluation was made for is due

@@ -40,7 +40,7 @@ type restarter struct {
 type Restart struct {
 	Job  *api.JobRestart
 	Tree *tree.Tree
-	// Unwell are allocations that it restarted, that did not come back well, and that
+	// Unwell are allocations that it restarted, that did not become healthy again, and that
 	// the stored restart does not list yet.
 	Unwell []string
 }
@@ -134,17 +134,17 @@ func (r *restarter) restartStep(in *facts.Instance, j *api.JobRestart, tasks []s
 	a := in.Alloc
 	switch {
 	case a == nil, a.IsClientTerminal(), in.State == facts.Lost:
-		st.Why = "it does not run: what starts it anew restarts it"
+		st.Why = "it does not run: its next start counts as the restart"
 	case told[a.ID]:
 		st.Status, st.Why = r.cameBack(j, a)
 	case a.CreateIndex > j.CreateIndex:
 		st.Why = whyNewer
 	case r.Paused(in, nil) != nil:
-		st.Why = decision.Describe("paused", r.Paused(in, nil)) + "; resuming it starts it anew"
+		st.Why = decision.Describe("paused", r.Paused(in, nil)) + "; resuming it starts it again"
 	case len(tasks) == 0:
-		st.Why = "none of its tasks that are to be restarted runs"
+		st.Why = "none of the tasks to restart runs"
 	case in.State == facts.Unknown:
-		st.Status, st.Why = tree.Pending, "its node is out of reach: it is restarted when that is back"
+		st.Status, st.Why = tree.Pending, "its node is out of reach: it is restarted when the node returns"
 	case r.dirty.IsTouched(in):
 		st.Status, st.Why = tree.Pending, "another plan works on it"
 	default:
@@ -165,7 +165,7 @@ func (r *restarter) restartStep(in *facts.Instance, j *api.JobRestart, tasks []s
 // cameBack says how far an allocation is that was told to restart.
 func (r *restarter) cameBack(j *api.JobRestart, a *api.Allocation) (is tree.Status, why string) {
 	if slices.Contains(j.UnhealthyAllocs, a.ID) || slices.Contains(r.unwell, a.ID) {
-		return tree.Complete, "it did not come back well"
+		return tree.Complete, "it did not become healthy again"
 	}
 	if a.Launches == nil {
 		return tree.Complete, ""
@@ -197,7 +197,7 @@ func isJudged(a *api.Allocation) bool {
 	return a.Launches != nil && a.LaunchStatus != nil && a.LaunchStatus.ID == a.Launches.ID && a.LaunchStatus.Healthy != nil
 }
 
-// judgeRestarted finds what did not come back well, and is not noted yet.
+// judgeRestarted finds what did not become healthy again, and is not noted yet.
 func (r *restarter) judgeRestarted(j *api.JobRestart) {
 	if len(j.RestartedAllocs) == 0 {
 		return
@@ -235,8 +235,8 @@ func restartedBadly(j *api.JobRestart, a *api.Allocation) bool {
 	return under && !a.IsServerTerminal() && (a.ClientStatus == api.AllocClientFailed || isJudged(a) && !*a.LaunchStatus.Healthy)
 }
 
-// Tripped reports whether too much has come back badly for the restart to go on
-// by itself.
+// Tripped reports whether too many allocations became unhealthy for the restart to
+// continue by itself.
 func Tripped(j *api.JobRestart, unwell []string) bool {
 	return len(unwell) > 0 && j.OnError != api.RestartOnErrorContinue && len(j.UnhealthyAllocs)+len(unwell) > j.MaxUnhealthy
 }
@@ -291,7 +291,7 @@ func (r *restarter) restarted(p *tree.Phase, j *api.JobRestart) {
 			if in.Alloc != nil && told[in.Alloc.ID] > 0 {
 				st := tree.Step{On: in, Job: in.Alloc.Job, Tasks: r.restartable(in, j), Status: tree.Complete}
 				if slices.Contains(j.UnhealthyAllocs, in.Alloc.ID) {
-					st.Why = "it did not come back well"
+					st.Why = "it did not become healthy again"
 				}
 				p.Steps = append(p.Steps, st)
 			}

@@ -20,7 +20,7 @@ type Rollout struct {
 	spec    *api.PlanSpec           // that declares how it is deployed; nil: the plan is generated
 	stages  map[string]*groupStages // of a declared plan, by group
 	rulings *decision.Rulings       // of operators on the plan
-	Held    bool                    // reports whether the plan was interrupted before its deployment existed
+	HeldBy  *api.Decision           // interrupted the plan before its deployment existed; nil: none did
 }
 
 // hasEnded reports whether the deployment of the newest version has ended.
@@ -85,8 +85,8 @@ func (r *Rollout) isInside(in *facts.Instance) bool {
 	return in.Alloc != nil && (in.State == facts.Placed || in.State == facts.Running || in.State == facts.Unknown) && !r.IsOutdated(in.Group, in.Alloc)
 }
 
-// FirstStage says which tasks an instance that is started anew begins with: those of
-// the first stage that is not done for good.
+// FirstStage returns the launches of the tasks with which a new attempt of an instance
+// begins: those of the first stage that is not permanently complete.
 func (r *Rollout) FirstStage(in *facts.Instance, first map[string]*api.Launch) map[string]*api.Launch {
 	if r.spec == nil || r.stages[in.Group.Name] == nil {
 		return nil
@@ -125,7 +125,7 @@ func (r *Rollout) recovers(in *facts.Instance) bool {
 	if !r.IsMissed(in) {
 		return r.Stands == notNeeded && in.Group.Rolling
 	}
-	return in.Group.Rolling && facts.NeedsRecovery(in.Last)
+	return !r.Job.RunsToCompletion() && facts.NeedsRecovery(in.Last)
 }
 
 // isLeaving reports whether the drain moves the instance now.

@@ -28,9 +28,10 @@ import (
 //     complete, are at most max_parallel. An instance that has failed goes first,
 //     within the limit. Where no version of the job was ever deployed, the limit
 //     holds only while an instance of an older version serves.
-//     Where the newest version is one that has proved itself before, instances that
-//     fail are replaced at once, whatever the limit: nobody is served by them.
-//     So is one that changes in place what an instance is asked (proof.go): the first
+//     If the newest version has proved itself before, or changes the deployed group only
+//     in place, failed instances are replaced immediately and without a limit: they serve
+//     no client, and run nothing new.
+//     A step that changes in place the checks of an instance (proof.go) is limited too: the first
 //     instance alone has to be found healthy, then those that follow are limited.
 //  3. Where the newest version replaces what was deployed, groups are updated in
 //     declared order: a group begins when the ones before it are complete (healthy).
@@ -86,9 +87,9 @@ func (d *deployer) openPhases(phases []*tree.Phase) {
 	}
 }
 
-// waitsForRoom reports whether instances of the group, as the newest version has
-// it, were found to have no room. It is false while an instance is to be recovered
-// at an older version: that may be the one that has no room.
+// waitsForRoom reports whether the deployment has begun the group and waits for room for
+// its instances. It is false while recovery fills a place that an older version held last:
+// that may be the instance without room.
 func (d *deployer) waitsForRoom(g *facts.Group) bool {
 	e := d.R.BlockedEvaluation(d.Key.Namespace, d.Key.ID)
 	if e == nil || e.SnapshotIndex < d.Job.JobModifyIndex || e.QueuedAllocations[g.Name] == 0 {
@@ -97,7 +98,7 @@ func (d *deployer) waitsForRoom(g *facts.Group) bool {
 	for i := range g.Instances {
 		switch in := &g.Instances[i]; {
 		case in.Alloc == nil:
-			if d.IsMissed(in) && facts.NeedsRecovery(in.Last) && d.OwnVersion(in) != d.Job {
+			if d.IsMissed(in) && facts.NeedsRecovery(in.Last) && !d.IsCurrent(in.Last) {
 				return false
 			}
 		case d.IsCurrent(in.Alloc), in.State == facts.Placed, in.State == facts.Running, in.State == facts.Unknown && !in.IsReplaced():

@@ -68,14 +68,14 @@ func (l *leaver) uninstallTree() *tree.Tree {
 	t := &tree.Tree{Name: api.PlanUninstall, Strategy: api.StrategySerial, Phases: []*tree.Phase{kill, forget}}
 	t.ApplyRulings(l.Decisions.HoldsOn(api.PlanUninstall, l.Decisions.IsOnVersion))
 	if forget.Open = kill.IsComplete(); !forget.Open && forget.Steps[0].Action != tree.None {
-		forget.Steps[0].Why = "nothing of the job may be left"
+		forget.Steps[0].Why = "all allocations of the job must end first"
 	}
 	return t
 }
 
 const (
-	whyKillWaits = "it was told to stop, and its node has not said yet that it has ended"
-	whyKillStuck = "it was told to stop, and its node does not answer: force the step to complete if it never will"
+	whyKillWaits = "a stop is requested; its node has not reported the allocation's end yet"
+	whyKillStuck = "a stop is requested, but its node does not answer: force the step to complete if the node is lost"
 )
 
 // KillName is what the step that ends an allocation is called.

@@ -104,7 +104,9 @@ func (s *sorter) whyUnwanted(g *Group) api.Reason {
 }
 
 // chooseNodes marks the instances of a job that runs on every node that are its
-// canaries: those that were made so, then others of an older version.
+// canaries: those that were made so, then others of an older version in the order of
+// their nodes. Whether an instance runs does not matter: its state changes while it
+// is recovered, and the choice must not.
 func (s *sorter) chooseNodes(g *Group, n int) {
 	for i := range g.Instances {
 		if in := &g.Instances[i]; n > 0 && s.isBegun(in) {
@@ -113,15 +115,21 @@ func (s *sorter) chooseNodes(g *Group, n int) {
 		}
 	}
 	for i := range g.Instances {
-		if in := &g.Instances[i]; n > 0 && !in.Canary && !in.Closed && in.isThere() && s.IsOutdated(g, in.Alloc) {
+		if in := &g.Instances[i]; n > 0 && !in.Canary && !in.Closed && s.isOfOlderVersion(in) {
 			in.Canary = true
 			n--
 		}
 	}
 }
 
-// isThere reports whether the instance's allocation runs, or begins to.
-func (i *Instance) isThere() bool { return i.State == Placed || i.State == Running }
+// isOfOlderVersion reports whether an older version holds the instance, or held it
+// before it lost its allocation.
+func (s *sorter) isOfOlderVersion(in *Instance) bool {
+	if in.Alloc != nil {
+		return s.IsOutdated(in.Group, in.Alloc)
+	}
+	return s.IsMissed(in) && s.IsOutdated(in.Group, in.Last)
+}
 
 // isBegun reports whether the place of an older version was taken by, or made
 // free for, a canary of the newest one.

@@ -7,7 +7,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// A Departure is an allocation that is wanted no longer.
+// A Departure is an allocation that is no longer desired.
 type Departure struct {
 	Group  *Group
 	Alloc  *api.Allocation

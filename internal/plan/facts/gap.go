@@ -19,7 +19,7 @@ func (f *Facts) IsMissed(in *Instance) bool {
 // how the instance is filled again. It must not be deleted before that.
 func IsMissed(r Reader, job *api.Job, a *api.Allocation) bool {
 	g := job.Group(a.Group)
-	if g == nil || job.Stop || a.IsCanary() && !job.RunsOnEveryNode() || a.NextAllocation != "" || !rolls(job, g) || a.Job == nil || a.Job.CreateIndex != job.CreateIndex || !leavesGap(a) {
+	if g == nil || job.Stop || a.IsCanary() && !job.RunsOnEveryNode() || a.NextAllocation != "" || job.RunsToCompletion() || a.Job == nil || a.Job.CreateIndex != job.CreateIndex || !leavesGap(a) {
 		return false
 	}
 	if job.RunsOnEveryNode() {

@@ -11,9 +11,9 @@ import (
 	"github.com/reeve-run/reeve/internal/plan/opt"
 )
 
-// OrderHint says how to have the first deployment of the job in order, where it
-// looks as if that were wanted: it has several groups, keeps data with its
-// instances, or orders another of its plans. "" where there is nothing to say.
+// OrderHint returns a hint how to start the first deployment of the job in order; "" if
+// the job does not seem to need an order. A job seems to need one if it has several
+// groups, keeps data with its instances, or orders another of its plans.
 func OrderHint(r Reader, job *api.Job) string {
 	s := &versions{r: r, key: job.Key(), job: job}
 	if !s.IsWanted() || job.RunsToCompletion() || s.DeploySpec() != nil || s.WasDeployed() {
@@ -36,7 +36,7 @@ func OrderHint(r Reader, job *api.Job) string {
 	}
 	for _, p := range job.Plans {
 		if p.Strategy == api.StrategyDependency {
-			why = append(why, fmt.Sprintf("its plan %q says what comes after what", p.Name))
+			why = append(why, fmt.Sprintf("its plan %q orders its steps", p.Name))
 		}
 	}
 	if len(why) == 0 {
@@ -46,7 +46,7 @@ func OrderHint(r Reader, job *api.Job) string {
 	if job.RunsOnEveryNode() {
 		all = "all instances"
 	}
-	return fmt.Sprintf("the first deployment starts %s at once, whatever \"update\" says. To start them in order (%s), add: plan \"deploy\" { strategy = \"serial\" }",
+	return fmt.Sprintf("the first deployment starts %s at the same time, regardless of \"update\". To start them in order (%s), add: plan \"deploy\" { strategy = \"serial\" }",
 		all, strings.Join(why, "; "))
 }
 

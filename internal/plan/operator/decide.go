@@ -19,9 +19,9 @@ import (
 	"github.com/reeve-run/reeve/internal/plan/view"
 )
 
-// Decide makes the decision that an operator takes about a plan of the job, or a
-// phase or step of it. What cannot be decided, because there is no such thing or
-// because it makes no sense as things are, is an error that lists what there is.
+// Decide returns an operator's decision about a plan of the job, or about a phase or step
+// of the plan. If the object does not exist, or its status does not permit the verb, the
+// error lists the existing objects or the permitted ones.
 func Decide(r facts.Reader, job *api.Job, plan string, verb api.Verb, req *api.PlanRequest, now time.Time) (*api.Decision, error) {
 	v := view.Derive(r, job.Key(), job, now)
 	defer v.Release()
@@ -170,9 +170,9 @@ const maxListed = 20
 
 func noSuch(message, what string, names []string) error {
 	if len(names) == 0 {
-		return api.Errorf(api.CodeNotFound, "%s; there are no %s", message, what)
+		return api.Errorf(api.CodeNotFound, "%s; it has no %s", message, what)
 	}
-	e := api.Errorf(api.CodeNotFound, "%s; there are", message)
+	e := api.Errorf(api.CodeNotFound, "%s; its %s are", message, what)
 	e.Detail = shorten(names)
 	return e
 }
@@ -187,10 +187,10 @@ func shorten(names []string) []string {
 // isEnvName matches what may be the name of a parameter.
 var isEnvName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`).MatchString
 
-// allows checks that the verb makes sense now.
+// allows returns an error if the status does not permit the verb.
 func (c *decisionTarget) allows() error {
 	if c.verb != api.VerbStart && len(c.req.Parameters) > 0 {
-		return api.Errorf(api.CodeInvalid, "parameters are for starting a custom plan: %s takes none", c.verb)
+		return api.Errorf(api.CodeInvalid, "%s takes no parameters: only the start of a custom plan does", c.verb)
 	}
 	if err := c.allowsHere(); err != nil {
 		return err
@@ -210,7 +210,7 @@ func (c *decisionTarget) allows() error {
 		}
 		return nil
 	}
-	return api.Errorf(api.CodeInvalid, "%q is no verb of plans: there are start, stop, continue, interrupt, restart and force-complete", c.verb)
+	return api.Errorf(api.CodeInvalid, "%q is no verb of plans: use start, stop, continue, interrupt, restart or force-complete", c.verb)
 }
 
 // allowsHere checks that there is something in the plan that the verb could
@@ -224,11 +224,11 @@ func (c *decisionTarget) allowsHere() error {
 	case steers && c.tree.Name == api.PlanRestart && !c.view.Restart.IsActive():
 		return c.refuse("the restart has ended: start another one")
 	case forces && c.tree.Name == api.PlanRecovery:
-		return api.Errorf(api.CodeInvalid, "plan %q brings back what is missing, and what was forced would stay missing: interrupt it, pause the instance, or lower the group's count", c.tree.Name)
+		return api.Errorf(api.CodeInvalid, "plan %q starts missing instances again, and a forced instance would stay missing: interrupt the plan, pause the instance, or lower the group's count", c.tree.Name)
 	case forces && c.tree.Name == api.PlanDrain:
 		return api.Errorf(api.CodeInvalid, "plan %q is complete when its nodes are empty: end the drain, or give it a deadline", c.tree.Name)
 	case forces && c.tree.Name == api.PlanUninstall && c.phase != nil && c.phase.Name == derive.PhaseDeregister:
-		return c.refuse("it is done as soon as nothing of the job is left: force the steps of phase " + derive.PhaseKill)
+		return c.refuse("it is complete when all allocations of the job have ended: force the steps of phase " + derive.PhaseKill)
 	}
 	return nil
 }
@@ -247,14 +247,14 @@ func (c *decisionTarget) allowsCustom() error {
 				names = append(names, p.Name)
 			}
 		}
-		e := api.Errorf(api.CodeInvalid, "plan %q goes by itself: %s is for plans that the job declares under names of their own", c.tree.Name, c.verb)
+		e := api.Errorf(api.CodeInvalid, "plan %q starts by itself: %s applies only to custom plans that the job declares", c.tree.Name, c.verb)
 		if e.Detail = names; len(names) == 0 {
-			e.Message += ", and it declares none"
+			e.Message += ", and the job declares none"
 		}
 		return e
 	}
 	if c.phase != nil {
-		return api.Errorf(api.CodeInvalid, "%s is for all of a plan: leave phase and step out", c.verb)
+		return api.Errorf(api.CodeInvalid, "%s applies to a whole plan: omit phase and step", c.verb)
 	}
 	var wrong []string
 	for name := range c.req.Parameters {
@@ -282,7 +282,7 @@ func (c *decisionTarget) allowsCustom() error {
 func (c *decisionTarget) allowsCancel() error {
 	switch {
 	case c.phase != nil:
-		return api.Errorf(api.CodeInvalid, "%s is for all of a plan: leave phase and step out", c.verb)
+		return api.Errorf(api.CodeInvalid, "%s applies to a whole plan: omit phase and step", c.verb)
 	case !c.view.Restart.IsActive():
 		return c.refuse("the restart has ended: there is nothing to stop")
 	}
@@ -321,9 +321,9 @@ func (c *decisionTarget) allowsContinue() error {
 			return nil
 		}
 	}
-	e := c.refuse("nothing of it waits for continue").(*api.Error)
+	e := c.refuse("no part of it waits for continue").(*api.Error)
 	if held := c.heldNames(); len(held) > 0 {
-		e.Message += "; these do"
+		e.Message += "; these parts do"
 		e.Detail = held
 	}
 	return e
@@ -355,7 +355,7 @@ func (c *decisionTarget) allowsInterrupt() error {
 	case c.step != nil && c.step.ExtraOrZero().Held != nil:
 		return c.refuse("it is already " + decision.WhyHeld(c.step.ExtraOrZero().Held))
 	case c.step != nil && (is == tree.Starting || is == tree.Started):
-		return c.refuse("what has begun goes on: a step can be interrupted before")
+		return c.refuse("a step that has begun continues: interrupt a step before it begins")
 	case c.step == nil && c.phase != nil && c.phase.HeldBy != nil:
 		return c.refuse("it is already " + decision.WhyHeld(c.phase.HeldBy))
 	case c.phase == nil && c.tree.Held && c.tree.HeldBy != nil:
@@ -371,9 +371,9 @@ func (c *decisionTarget) allowsInterrupt() error {
 func (c *decisionTarget) allowsRestart() error {
 	switch c.tree.Name {
 	case api.PlanDecommission, api.PlanUninstall, api.PlanDrain:
-		return api.Errorf(api.CodeInvalid, "plan %q stops what is wanted no longer: that is not done twice. Continue or interrupt it, or its phases and steps", c.tree.Name)
+		return api.Errorf(api.CodeInvalid, "plan %q stops each allocation only once: continue or interrupt the plan, or its phases and steps", c.tree.Name)
 	case api.PlanRecovery:
-		return api.Errorf(api.CodeInvalid, "plan %q tries again by itself: restart or replace the instance to have that done now", c.tree.Name)
+		return api.Errorf(api.CodeInvalid, "plan %q tries again by itself: restart or replace the instance to try again now", c.tree.Name)
 	case api.PlanRestart:
 		return api.Errorf(api.CodeInvalid, "plan %q is the restart that runs: start another one when it has ended", c.tree.Name)
 	}
@@ -391,7 +391,7 @@ func (c *decisionTarget) allowsRestart() error {
 			}
 		}
 	}
-	return c.refuse("nothing of it has begun: there is nothing to do again")
+	return c.refuse("no part of it has begun: restart it after it begins")
 }
 
 // isLeftOut reports whether it is about instances that a deployment that failed
@@ -428,7 +428,7 @@ func (c *decisionTarget) status() tree.Status {
 	return c.tree.Status()
 }
 
-// refuse says that the verb makes no sense, and why.
+// refuse returns the error of a verb that the status does not permit.
 func (c *decisionTarget) refuse(why string) error {
 	what := "plan " + strconv.Quote(c.tree.Name)
 	if c.phase != nil {

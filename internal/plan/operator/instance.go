@@ -16,9 +16,8 @@ import (
 	"github.com/reeve-run/reeve/internal/plan/view"
 )
 
-// DecideInstance makes the decision that an operator takes about an instance of
-// the job: restart, replace, pause or resume. What cannot be decided is an error
-// that lists what there is.
+// DecideInstance returns an operator's decision about an instance of the job: restart,
+// replace, pause or resume. If the instance does not exist, the error lists those that do.
 func DecideInstance(r facts.Reader, job *api.Job, name string, verb api.Verb, req *api.InstanceRequest, now time.Time) (*api.Decision, error) {
 	v := view.Derive(r, job.Key(), job, now)
 	defer v.Release()
@@ -87,7 +86,7 @@ func allowsTasks(in *facts.Instance, verb api.Verb, tasks []string) error {
 		}
 	}
 	if verb == api.VerbReplace && len(tasks) > 0 {
-		return api.Errorf(api.CodeInvalid, "an instance is replaced as a whole: leave the tasks out, or restart them")
+		return api.Errorf(api.CodeInvalid, "replace applies to a whole instance: omit the tasks, or restart them")
 	}
 	return nil
 }
@@ -110,13 +109,13 @@ func allowsVerb(in *facts.Instance, orders decision.Orders, verb api.Verb, tasks
 	case api.VerbRestart:
 		switch {
 		case !alive:
-			return api.Errorf(api.CodeConflict, "instance %q does not run: there is nothing to restart in place; what works on it is in plan recovery", name)
+			return api.Errorf(api.CodeConflict, "instance %q does not run, so it cannot be restarted in place: see plan recovery for its next start", name)
 		case held == len(about):
 			return api.Errorf(api.CodeConflict, "instance %q is paused: resume it", name)
 		}
 		g := in.Alloc.Job.Group(in.Group.Name)
 		if g == nil || !slices.ContainsFunc(g.Tasks, func(t *api.Task) bool { return slices.Contains(about, t.Name) && launch.KeepsRunning(in.Alloc, g, t) }) {
-			return api.Errorf(api.CodeConflict, "no task of instance %q keeps running: those that finish are not run again by a restart", name)
+			return api.Errorf(api.CodeConflict, "no task of instance %q keeps running: a restart does not repeat tasks that finish", name)
 		}
 	case api.VerbReplace:
 		switch {
@@ -134,7 +133,7 @@ func allowsVerb(in *facts.Instance, orders decision.Orders, verb api.Verb, tasks
 			return api.Errorf(api.CodeConflict, "instance %q is not paused: there is nothing to resume", name)
 		}
 	default:
-		return api.Errorf(api.CodeInvalid, "%q is no verb of instances: there are restart, replace, pause and resume", verb)
+		return api.Errorf(api.CodeInvalid, "%q is no verb of instances: use restart, replace, pause or resume", verb)
 	}
 	return nil
 }

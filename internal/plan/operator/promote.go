@@ -13,9 +13,9 @@ import (
 	"github.com/reeve-run/reeve/internal/plan/facts"
 )
 
-// Promote returns the deployment as it is once the canaries of the groups are
-// promoted; of all that have canaries, if none is named. It is refused as long as
-// a canary is not healthy: what is promoted takes the place of something that is.
+// Promote returns a copy of the deployment in which the canaries of the groups are
+// promoted; without groups, those of all groups that wait for promotion. It returns an
+// error while a canary is unhealthy, because promoted canaries replace healthy instances.
 func Promote(r facts.Reader, d *api.Deployment, groups []string) (*api.Deployment, error) {
 	if err := checkActive(d); err != nil {
 		return nil, err
@@ -52,14 +52,14 @@ func Promote(r facts.Reader, d *api.Deployment, groups []string) (*api.Deploymen
 	return promoted, nil
 }
 
-// CheckHealth says whether somebody may set the health of these allocations: all
-// have to be live ones of the deployment.
+// CheckHealth returns an error if an operator may not set the health of these allocations:
+// all must be live allocations of the deployment.
 func CheckHealth(r facts.Reader, d *api.Deployment, healthy, unhealthy []string) error {
 	if err := checkActive(d); err != nil {
 		return err
 	}
 	if len(healthy)+len(unhealthy) == 0 {
-		return api.Errorf(api.CodeInvalid, "no allocation is named: say which are healthy, and which are not")
+		return api.Errorf(api.CodeInvalid, "no allocation is named: name the healthy or the unhealthy allocations")
 	}
 	live := make(map[string]bool)
 	for a := range r.AllocationsByJob(d.Namespace, d.JobID) {
@@ -72,16 +72,16 @@ func CheckHealth(r facts.Reader, d *api.Deployment, healthy, unhealthy []string)
 		case !ours:
 			return api.Errorf(api.CodeInvalid, "allocation %q is not part of deployment %s", id, api.ShortID(d.ID))
 		case !running:
-			return api.Errorf(api.CodeInvalid, "allocation %s of deployment %s has ended, or was told to: its health does not count any more", api.ShortID(id), api.ShortID(d.ID))
+			return api.Errorf(api.CodeInvalid, "allocation %s of deployment %s has ended or is stopping: its health no longer counts", api.ShortID(id), api.ShortID(d.ID))
 		case slices.Contains(healthy, id) && slices.Contains(unhealthy, id):
-			return api.Errorf(api.CodeInvalid, "allocation %s cannot be healthy and unhealthy at once", api.ShortID(id))
+			return api.Errorf(api.CodeInvalid, "allocation %s is named as healthy and as unhealthy: name it once", api.ShortID(id))
 		}
 	}
 	return nil
 }
 
-// Unblock refuses: deployments are blocked only by those of other regions, which
-// there are none of.
+// Unblock returns an error unless the deployment is blocked. Only deployments of other
+// regions block a deployment, and a cluster has one region.
 func Unblock(d *api.Deployment) error {
 	if err := checkActive(d); err != nil {
 		return err
@@ -101,9 +101,9 @@ func checkActive(d *api.Deployment) error {
 
 func thoseThatWait(names []string) string {
 	if len(names) == 0 {
-		return "nothing waits for promotion"
+		return "no group waits for promotion"
 	}
-	return "what waits for promotion is " + quoted(names)
+	return "these wait for promotion: " + quoted(names)
 }
 
 func quoted(names []string) string {

@@ -26,7 +26,7 @@ func NewRestart(r facts.Reader, job *api.Job, req *api.JobRestartRequest, now ti
 		return nil, err
 	}
 	if job.Stop || job.IsPeriodic() || job.IsParameterized() {
-		return nil, api.Errorf(api.CodeConflict, "nothing of job %q runs: there is nothing to restart", job.ID)
+		return nil, api.Errorf(api.CodeConflict, "no allocation of job %q runs: nothing can be restarted", job.ID)
 	}
 	if d := r.LatestDeployment(job.Namespace, job.ID); d != nil && d.IsActive() && d.JobCreateIndex == job.CreateIndex {
 		return nil, api.Errorf(api.CodeConflict, "job %q is being deployed: deployment %s is %s; wait for its end, or fail it", job.ID, api.ShortID(d.ID), d.Status)
@@ -54,17 +54,17 @@ func NewRestart(r facts.Reader, job *api.Job, req *api.JobRestartRequest, now ti
 	return j, nil
 }
 
-// checkRestart checks what was asked for against the job.
+// checkRestart checks a request against the job.
 func checkRestart(job *api.Job, req *api.JobRestartRequest) error {
 	switch {
 	case req.BatchSize < 0:
-		return api.Errorf(api.CodeInvalid, "BatchSize is %d: it is how many allocations are restarted at once, at least 1", req.BatchSize)
+		return api.Errorf(api.CodeInvalid, "BatchSize is %d: set the number of allocations to restart at the same time, at least 1", req.BatchSize)
 	case req.BatchWait < 0:
-		return api.Errorf(api.CodeInvalid, "BatchWait is %s: it is the time between batches, not less than 0", req.BatchWait)
+		return api.Errorf(api.CodeInvalid, "BatchWait is %s: set the time between batches, at least 0", req.BatchWait)
 	case req.MaxUnhealthy < 0:
-		return api.Errorf(api.CodeInvalid, "MaxUnhealthy is %d: it is how many allocations may come back badly, not less than 0", req.MaxUnhealthy)
+		return api.Errorf(api.CodeInvalid, "MaxUnhealthy is %d: set the number of allocations that may stay unhealthy, at least 0", req.MaxUnhealthy)
 	case !slices.Contains([]string{"", api.RestartOnErrorFail, api.RestartOnErrorPause, api.RestartOnErrorContinue}, req.OnError):
-		return api.Errorf(api.CodeInvalid, "OnError is %q: it is %s, %s or %s", req.OnError, api.RestartOnErrorFail, api.RestartOnErrorPause, api.RestartOnErrorContinue)
+		return api.Errorf(api.CodeInvalid, "OnError is %q: set it to %s, %s or %s", req.OnError, api.RestartOnErrorFail, api.RestartOnErrorPause, api.RestartOnErrorContinue)
 	}
 	var groups, tasks []string
 	for _, g := range job.Groups {
@@ -105,11 +105,11 @@ func checkRuns(r facts.Reader, job *api.Job, req *api.JobRestartRequest, now tim
 	restartable = slices.Compact(restartable)
 	switch {
 	case len(restartable) == 0:
-		return api.Errorf(api.CodeConflict, "nothing of job %q runs that could be restarted in place: see reeve plan show %s", job.ID, job.ID)
+		return api.Errorf(api.CodeConflict, "no running allocation of job %q can be restarted in place: see reeve plan show %s", job.ID, job.ID)
 	case len(req.Tasks) == 0, slices.ContainsFunc(req.Tasks, func(name string) bool { return slices.Contains(restartable, name) }):
 		return nil
 	}
-	e := api.Errorf(api.CodeConflict, "no task %s of job %q keeps running: those that finish are not run again by a restart; these can be restarted", quoted(req.Tasks), job.ID)
+	e := api.Errorf(api.CodeConflict, "no task %s of job %q keeps running: a restart does not repeat tasks that finish; these can be restarted", quoted(req.Tasks), job.ID)
 	e.Detail = shorten(restartable)
 	return e
 }

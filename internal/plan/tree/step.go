@@ -31,7 +31,7 @@ type Step struct {
 	Status  Status
 	Next    bool       // reports whether it is a candidate, which runs now
 	Blocked Action     // action after an operator has continued its canary phase
-	Reason  api.Reason // of an action leave
+	Reason  api.Reason // of the stop, if recovery replaces a failed allocation or the action is leave; 0: see its state
 	Job     *api.Job   // version that the instance is to have
 	Why     string     // reason of its status
 	Until   time.Time

@@ -12,9 +12,9 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// NeedRestart lists the fields in which two canonicalized versions of a job differ
-// and which cannot be changed while its instances go on: they would be restarted,
-// replaced, moved or, because their group is gone, ended. None: the new version
+// NeedRestart lists the fields in which two canonicalized versions of a job differ and
+// that cannot change while its instances run: the instances would be restarted, replaced,
+// moved or, if their group was removed, stopped. If the list is empty, the new version
 // takes effect in place.
 func NeedRestart(old, new *api.Job) []string {
 	list := restartFields(old, new, "")
@@ -22,7 +22,7 @@ func NeedRestart(old, new *api.Job) []string {
 		at := fmt.Sprintf("group %q", was.Name)
 		is := new.Group(was.Name)
 		if is == nil {
-			list = append(list, at+": it is gone")
+			list = append(list, at+": it was removed")
 			continue
 		}
 		list = append(list, restartFields(was, is, at+", ")...)
@@ -31,7 +31,7 @@ func NeedRestart(old, new *api.Job) []string {
 			in := fmt.Sprintf("%s, task %q", at, t.Name)
 			now := is.Task(t.Name)
 			if now == nil {
-				list = append(list, in+": it is gone")
+				list = append(list, in+": it was removed")
 				continue
 			}
 			list = append(list, restartFields(t, now, in+", ")...)
@@ -39,7 +39,7 @@ func NeedRestart(old, new *api.Job) []string {
 		}
 		for _, t := range is.Tasks {
 			if was.Task(t.Name) == nil {
-				list = append(list, fmt.Sprintf("%s, task %q: it is new", at, t.Name))
+				list = append(list, fmt.Sprintf("%s, task %q: it was added", at, t.Name))
 			}
 		}
 	}

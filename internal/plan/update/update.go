@@ -66,9 +66,8 @@ var effects = map[reflect.Type]map[string]effect{
 }
 
 // Destructive reports whether an instance of the old job version's group must
-// be replaced to have the new one's; otherwise it is updated in place. It does
-// not look at constraints, datacenters and pool: whether those matter depends
-// on the node.
+// be replaced to get the new version's group; otherwise it is updated in place. It ignores
+// constraints, datacenters and pool: their effect depends on the node.
 func Destructive(oldJob *api.Job, old *api.Group, newJob *api.Job, new *api.Group) bool {
 	return differs(oldJob, newJob) || differs(old, new) ||
 		servicesDiffer(old.Services, new.Services) || tasksDiffer(old.Tasks, new.Tasks)

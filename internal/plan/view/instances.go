@@ -17,11 +17,10 @@ import (
 	"github.com/reeve-run/reeve/internal/plan/tree"
 )
 
-// Instances returns the instances of the job as they are now: of each group in
-// declared order, by index (or by node, of a job that runs on every node), each
-// followed by what stands beside it: a canary, what is evacuated, what is
-// suspect. Last come those that have no place: above the count, or of no
-// registered job. Job may be nil.
+// Instances returns the present instances of the job: those of each group in declared
+// order, by index (or by node, if the job runs on every node). The allocations beside an
+// instance follow it: a canary, an evacuated or a suspect allocation. Allocations without
+// an instance come last: those above the count, and orphans. Job may be nil.
 func Instances(r facts.Reader, key api.NamespacedID, job *api.Job, now time.Time) []*api.Instance {
 	v := Derive(r, key, job, now)
 	defer v.Release()
@@ -90,7 +89,7 @@ func orphansLeft(all []*api.Allocation) map[string][]*api.Allocation {
 }
 
 // whyStale explains an orphan that continues to run.
-const whyStale = "no registered job is known to want it; it goes on, because its domain is stale"
+const whyStale = "no known registered job specifies it; it continues, because its domain is stale"
 
 // addOrphan makes the row of an orphan that is left alone.
 func (m *instanceRows) addOrphan(g *facts.Group, a *api.Allocation) {

@@ -31,6 +31,7 @@ const (
 	ForwardedProto
 	ForwardedHost
 	RequestID
+	Stack // the stack that the client asks for
 	Cookie
 	ContentType
 )
@@ -68,6 +69,8 @@ func KindOf(name []byte) Kind {
 			return k
 		}
 		return is("keep-alive", Hop)
+	case 11:
+		return is("reeve-stack", Stack)
 	case 12:
 		if k := is("content-type", ContentType); k != Plain {
 			return k

@@ -198,7 +198,7 @@ func (b *Broker) fail(evals []*api.Evaluation, d *Delivery, now time.Time) {
 		failed.NextEval, failed.ModifyTime = next.ID, now.UnixNano()
 		b.save(failed)
 	}
-	b.cfg.Logger.Warn("evaluation given up", "evaluation", e.ID, "job", e.JobID, "attempts", d.Attempt, "next", next.ID)
+	b.cfg.Logger.Warn("evaluation abandoned", "evaluation", e.ID, "job", e.JobID, "attempts", d.Attempt, "next", next.ID)
 }
 
 // cancel ends a blocked evaluation whose job has a newer one.

@@ -245,11 +245,11 @@ func (c *courier) deliver(ctx context.Context, is *api.Callback) bool {
 	cmd := outcome(is, a, now)
 	switch cmd.Status {
 	case api.CallbackRefused, api.CallbackGivenUp:
-		c.env.Logger.Warn("callback is not delivered", "callback", is.ID, "job", is.JobID, "status", cmd.Status, "attempts", cmd.Attempt, "answer", cmd.Answer)
+		c.env.Logger.Warn("cannot deliver a callback", "callback", is.ID, "job", is.JobID, "status", cmd.Status, "attempts", cmd.Attempt, "answer", cmd.Answer)
 	}
 	if err := c.env.Propose(ctx, cmd); err != nil {
 		if ctx.Err() == nil && api.CodeOf(err) != api.CodeConflict && api.CodeOf(err) != api.CodeNotFound {
-			c.env.Logger.Warn("cannot write what came of a callback", "callback", is.ID, "error", err)
+			c.env.Logger.Warn("cannot record the result of a callback", "callback", is.ID, "error", err)
 		}
 		return false
 	}

@@ -73,6 +73,11 @@ func (c *Catalog) start(snap *state.Snapshot) {
 			c.put(e, e.Index)
 		}
 	}
+	for s := range snap.Stacks("*") {
+		if e := catalogentry.OfStack(s); e != nil {
+			c.put(e, e.Index)
+		}
+	}
 	c.floor, c.names, c.gone = index, index, index
 	c.seen.Store(index)
 	c.past.reset()
@@ -99,6 +104,9 @@ func (c *Catalog) apply(b *state.Batch) {
 		case state.TableStacks, state.TableShifts, state.TableUnits:
 			lock()
 			c.shares.apply(change)
+			if id := c.applyExternal(change, b.Index); id != "" {
+				touched = append(touched, id)
+			}
 			continue
 		case state.TableAllocations:
 		default:
@@ -134,6 +142,26 @@ func (c *Catalog) apply(b *state.Batch) {
 		c.mu.Unlock()
 	}
 	c.waiters.wakeSeen()
+}
+
+// applyExternal takes in a change of a stack outside of Reeve. It returns the id of the entry that
+// changed, or "".
+func (c *Catalog) applyExternal(change *state.Change, index uint64) string {
+	old, _ := change.Old.(*api.Stack)
+	s, _ := change.New.(*api.Stack)
+	var e *api.CatalogEntry
+	switch {
+	case s != nil && s.IsExternal():
+		e = catalogentry.OfStack(s)
+	case s == nil && old != nil && old.IsExternal():
+		s = old
+	default:
+		return ""
+	}
+	if !c.set(s.ID, e, index) {
+		return ""
+	}
+	return s.ID
 }
 
 // of is an allocation's entry, with its zone; nil if no traffic may go to it.

@@ -69,13 +69,15 @@ func (w *world) report(id, status string) {
 	w.apply(&state.UpdateAllocations{Time: t0.UnixNano(), Allocations: []*api.Allocation{{ID: id, ClientStatus: status}}})
 }
 
-func (w *world) stop(job *api.Job, ids ...string) {
+// stop stops an allocation that the job no longer needs.
+func (w *world) stop(job *api.Job, id string) {
 	w.Helper()
-	p := &state.Placement{Job: job, Time: t0.UnixNano()}
-	for _, id := range ids {
-		p.Stop = append(p.Stop, state.Stop{ID: id})
-	}
-	w.apply(&state.CommitPlacement{Placement: p})
+	w.stopFor(job, id, api.ReasonScaledDown)
+}
+
+func (w *world) stopFor(job *api.Job, id string, reason api.Reason) {
+	w.Helper()
+	w.apply(&state.CommitPlacement{Placement: &state.Placement{Job: job, Time: t0.UnixNano(), Stop: []state.Stop{{ID: id, Reason: reason}}}})
 }
 
 func (w *world) deregister(id string, purge bool) {
@@ -181,6 +183,17 @@ func TestKeepsTheLastAttemptOfAnInstance(t *testing.T) {
 			w.wantCollected(after(25*time.Hour), state.Collect{Evaluations: []string{"e2"}})
 		})
 	}
+}
+
+// Recovery fills the instance again, at the version of its last allocation, also in a group
+// that is updated without a deployment.
+func TestKeepsTheLastAllocationOfALostInstance(t *testing.T) {
+	w := newWorld(t)
+	job := w.job("web", api.JobTypeService)
+	w.place(job, "e1", "a1")
+	w.stopFor(job, "a1", api.ReasonNodeRemoved)
+	w.report("a1", api.AllocClientLost)
+	w.wantCollected(after(25*time.Hour), state.Collect{})
 }
 
 func TestCollectsADeadJobWithAllThatIsLeftOfIt(t *testing.T) {

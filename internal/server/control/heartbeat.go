@@ -164,7 +164,7 @@ func (v missedHeartbeats) why() string {
 func (b heartbeat) tell(v missedHeartbeats) {
 	switch {
 	case v.begin:
-		b.log.Error("many nodes fell silent together: they get no new allocations, and are marked down slowly or not at all",
+		b.log.Error("many nodes stopped sending heartbeats together: they get no new allocations, and are marked down slowly or not at all",
 			"silent", v.late, "nodes", v.nodes, "none_heard", v.deaf, "given_up_per_minute", b.h.silence.MassLoss.Rate*float64(v.nodes))
 	case v.end:
 		b.log.Warn("the mass loss of nodes is over", "silent", v.late, "nodes", v.nodes)

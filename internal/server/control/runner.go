@@ -150,7 +150,7 @@ func (l *loop) pass(ctx context.Context) bool {
 	errs, err := l.env.Propose(ctx, cmds...)
 	if err != nil {
 		if !errors.Is(err, context.Canceled) {
-			l.env.Logger.Warn("controller cannot write", "controller", l.c.Name(), "error", err)
+			l.env.Logger.Warn("a controller cannot write", "controller", l.c.Name(), "error", err)
 		}
 		for _, key := range owners {
 			l.setWake(key, now.Add(retryAfter))
@@ -160,7 +160,7 @@ func (l *loop) pass(ctx context.Context) bool {
 	for i, err := range errs {
 		if err != nil {
 			// The object has changed since the snapshot: call Act again.
-			l.env.Logger.Debug("controller's command refused", "controller", l.c.Name(), "key", owners[i], "error", err)
+			l.env.Logger.Debug("a controller's command was rejected", "controller", l.c.Name(), "key", owners[i], "error", err)
 			l.setWake(owners[i], now.Add(retryAfter))
 		}
 	}

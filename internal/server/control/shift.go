@@ -11,18 +11,23 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// ShiftObserver returns the outcome of each check of a shift over its last interval, nil if the
-// interval has not ended.
-type ShiftObserver func(s *api.Shift, now time.Time) map[string]lifecycle.CheckResult
+// A ShiftObserver observes the newer stacks of shifts.
+type ShiftObserver interface {
+	// Observe returns what happened since the last outcomes that the shift has taken in. It leaves
+	// out whether the stack is routable.
+	Observe(snap *state.Snapshot, s *api.Shift, now time.Time) lifecycle.Observation
+	// Forget forgets a shift that has ended.
+	Forget(id string)
+}
 
 // shiftKept is how long a shift can be read after its end.
 const shiftKept = 30 * 24 * time.Hour
 
 // shifts advances shifts of traffic.
-type shifts struct{ observe ShiftObserver }
+type shifts struct{ observer ShiftObserver }
 
 // NewShifts returns the controller of shifts. Its keys are their ids.
-func NewShifts(observe ShiftObserver) Controller { return shifts{observe} }
+func NewShifts(observer ShiftObserver) Controller { return shifts{observer} }
 
 func (shifts) Name() string { return "shifts" }
 
@@ -45,6 +50,7 @@ func (c shifts) Act(snap *state.Snapshot, key string, now time.Time) ([]state.Co
 	case s == nil:
 		return nil, time.Time{}
 	case !s.IsActive():
+		c.observer.Forget(s.ID)
 		if end := s.EndedAt.Add(shiftKept); now.Before(end) {
 			return nil, end
 		}
@@ -53,7 +59,9 @@ func (c shifts) Act(snap *state.Snapshot, key string, now time.Time) ([]state.Co
 	if ended := endWithStack(snap, s, now); ended != nil {
 		return []state.Command{state.PutShift(ended)}, time.Time{}
 	}
-	next, wake := lifecycle.Advance(s, c.observation(snap, s, now), now)
+	observation := c.observer.Observe(snap, s, now)
+	observation.ToRoutable = isStackRoutable(snap, s.Namespace, s.To)
+	next, wake := lifecycle.Advance(s, observation, now)
 	if next == s {
 		return nil, wake
 	}
@@ -82,25 +90,12 @@ func endWithStack(snap *state.Snapshot, s *api.Shift, now time.Time) *api.Shift 
 	return n
 }
 
-// observation collects what the state and the observer say about a shift's stacks.
-func (c shifts) observation(snap *state.Snapshot, s *api.Shift, now time.Time) lifecycle.Observation {
-	o := lifecycle.Observation{
-		FromRoutable: isStackRoutable(snap, s.Namespace, s.From),
-		ToRoutable:   isStackRoutable(snap, s.Namespace, s.To),
-	}
-	for a := range snap.AllocationsByJob(s.Namespace, s.To) {
-		if a.ClientStatus == api.AllocClientFailed && time.Unix(0, a.ModifyTime).After(s.CheckedAt) {
-			o.ToCrashed = true
-		}
-	}
-	if c.observe != nil {
-		o.Checks = c.observe(s, now)
-	}
-	return o
-}
-
-// isStackRoutable reports whether at least one instance of a stack takes requests.
+// isStackRoutable reports whether at least one instance of a stack takes requests. Reeve cannot see
+// instances of a stack outside of Reeve, and trusts its operator.
 func isStackRoutable(snap *state.Snapshot, namespace, name string) bool {
+	if s := snap.Stack(namespace, name); s != nil && s.IsExternal() {
+		return true
+	}
 	for a := range snap.AllocationsByJob(namespace, name) {
 		if a.IsRoutable() {
 			return true

@@ -181,7 +181,7 @@ func TestMassLossIsHeldAndEndsWhenTheNodesComeBack(t *testing.T) {
 	if l.count(quiet) != 0 || l.count(down) != 0 || len(l.heard) > given+10 {
 		t.Errorf("after they came back %d are silent, %d down, and %d were given up instead of %d", l.count(quiet), l.count(down), len(l.heard), given)
 	}
-	for _, line := range []string{"many nodes fell silent together", "the mass loss of nodes is over"} {
+	for _, line := range []string{"many nodes stopped sending heartbeats together", "the mass loss of nodes is over"} {
 		if n := strings.Count(l.log.String(), line); n != 1 {
 			t.Errorf("the log says %d times %q:\n%s", n, line, l.log)
 		}

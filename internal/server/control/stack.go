@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -17,30 +18,46 @@ import (
 const (
 	// stacksDeploying bounds the stacks that deploy at the same time.
 	stacksDeploying = 4
-	// stackRetry is the time between two looks at a stack that waits for something that
+	// stackRetry is the longest time between two looks at a stack that waits for something that
 	// no change of its own reports: a free place to deploy, or the end of a shift.
 	stackRetry = 2 * time.Second
 )
 
 // stacks moves stacks from pending to ready, and removes those that a sweep gave up.
-type stacks struct{}
+type stacks struct {
+	mu        sync.Mutex      // changes arrive in another goroutine
+	deploying map[string]bool // keys of stacks that deploy, also of those whose command is not applied yet
+	waiting   map[string]bool // keys of pending stacks that wait for their turn
+}
 
 // NewStacks returns the controller of stacks. Its keys are the namespaces and names of stacks.
-func NewStacks() Controller { return stacks{} }
+func NewStacks() Controller {
+	return &stacks{deploying: make(map[string]bool), waiting: make(map[string]bool)}
+}
 
-func (stacks) Name() string { return "stacks" }
+func (*stacks) Name() string { return "stacks" }
 
-func (stacks) All(snap *state.Snapshot) (keys []string) {
+func (c *stacks) All(snap *state.Snapshot) (keys []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.deploying)
 	for s := range snap.Stacks("*") {
-		keys = append(keys, jobKey(s.Key()))
+		key := jobKey(s.Key())
+		keys = append(keys, key)
+		if s.Status == api.StackDeploying {
+			c.deploying[key] = true
+		}
 	}
 	return keys
 }
 
-func (stacks) Touched(c *state.Change, add func(string)) {
-	switch o := c.New.(type) {
+func (c *stacks) Touched(change *state.Change, add func(string)) {
+	switch o := change.New.(type) {
 	case *api.Stack:
 		add(jobKey(o.Key()))
+		if old, ok := change.Old.(*api.Stack); ok && old.Status != o.Status {
+			c.wakeWaiting(add)
+		}
 		return
 	case *api.Allocation:
 		if o.Job != nil && o.Job.Stack != nil {
@@ -51,32 +68,29 @@ func (stacks) Touched(c *state.Change, add func(string)) {
 			add(jobKey(api.NamespacedID{Namespace: o.Namespace, ID: o.JobID}))
 		}
 	}
-	for _, o := range []any{c.Old, c.New} {
+	for _, o := range []any{change.Old, change.New} {
 		if job, _ := o.(*api.Job); job != nil && job.Stack != nil {
 			add(jobKey(job.Key()))
 		}
 	}
 }
 
-func (stacks) Act(snap *state.Snapshot, key string, now time.Time) ([]state.Command, time.Time) {
+func (c *stacks) Act(snap *state.Snapshot, key string, now time.Time) ([]state.Command, time.Time) {
 	id := parseJobKey(key)
 	s := snap.Stack(id.Namespace, id.ID)
+	c.note(key, s != nil && s.Status == api.StackDeploying)
 	if s == nil {
 		return nil, time.Time{}
 	}
 	job := snap.Job(s.Namespace, s.Name)
 	switch {
 	case s.Status == api.StackTerminated:
-		if end := s.StatusSince.Add(api.AuditKept); now.Before(end) {
-			return nil, end
-		}
-		return []state.Command{state.ForgetStack(s)}, time.Time{}
+		return forgetStacks(snap, s, now)
 	case s.Removing:
-		return removeStack(s, job, now)
+		return removeStack(snap, s, job, now)
 	case s.Status == api.StackPending:
-		return deployStack(snap, s, job, now)
-	case s.Shape == api.ShapeExternal:
-	case job == nil || job.Stop:
+		return c.deployStack(snap, s, job, now)
+	case !s.IsExternal() && (job == nil || job.Stop):
 		return []state.Command{state.PutStack(withStatus(s, api.StackTerminated, "its job was stopped", now))}, time.Time{}
 	case s.Status == api.StackDeploying:
 		return followDeployment(snap, s, job, now)
@@ -86,40 +100,53 @@ func (stacks) Act(snap *state.Snapshot, key string, now time.Time) ([]state.Comm
 	return nil, time.Time{}
 }
 
+// note notes whether a stack deploys.
+func (c *stacks) note(key string, deploys bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if delete(c.deploying, key); deploys {
+		c.deploying[key] = true
+	}
+}
+
+// take reports whether few enough others deploy for a pending stack to deploy now.
+func (c *stacks) take(key string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.deploying) >= stacksDeploying {
+		return false
+	}
+	c.deploying[key] = true
+	return true
+}
+
+// wait has the next change of another stack's status touch a pending stack.
+func (c *stacks) wait(key string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waiting[key] = true
+}
+
+// wakeWaiting adds the pending stacks that wait: another stack may have made room, or may be their dependency.
+func (c *stacks) wakeWaiting(add func(string)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for key := range c.waiting {
+		add(key)
+	}
+	clear(c.waiting)
+}
+
 func withStatus(s *api.Stack, status, reason string, now time.Time) *api.Stack {
 	n := s.Copy()
 	n.Status, n.StatusSince, n.StatusReason, n.StatusBy = status, now, reason, ""
 	return n
 }
 
-// removeStack purges the job of a stack, and terminates the stack when the job is gone.
-func removeStack(s *api.Stack, job *api.Job, now time.Time) ([]state.Command, time.Time) {
-	if job == nil {
-		n := withStatus(s, api.StackTerminated, "removed", now)
-		n.Removing = false
-		return []state.Command{state.PutStack(n)}, time.Time{}
-	}
-	if job.Purge {
-		return nil, time.Time{} // the end of the job touches the stack
-	}
-	return []state.Command{&state.DeregisterJob{
-		Namespace: s.Namespace, ID: s.Name, Purge: true, Time: now.UnixNano(),
-		Evaluation: stackEvaluation(job, api.TriggerJobDeregister, now),
-	}}, time.Time{}
-}
-
-// deployStack registers the job of a pending stack when few enough others deploy.
-func deployStack(snap *state.Snapshot, s *api.Stack, job *api.Job, now time.Time) ([]state.Command, time.Time) {
-	if awaitsDependency(snap, s) {
-		return nil, now.Add(stackRetry)
-	}
-	deploying := 0
-	for other := range snap.Stacks("*") {
-		if other.Status == api.StackDeploying {
-			deploying++
-		}
-	}
-	if deploying >= stacksDeploying {
+// deployStack registers the job of a pending stack when its dependencies are ready and few enough others deploy.
+func (c *stacks) deployStack(snap *state.Snapshot, s *api.Stack, job *api.Job, now time.Time) ([]state.Command, time.Time) {
+	if key := jobKey(s.Key()); awaitsDependency(snap, s) || !c.take(key) {
+		c.wait(key)
 		return nil, now.Add(stackRetry)
 	}
 	var cmds []state.Command
@@ -130,6 +157,7 @@ func deployStack(snap *state.Snapshot, s *api.Stack, job *api.Job, now time.Time
 		}
 		job = submitted.Copy()
 		job.SubmitTime = now.UnixNano()
+		findDependencies(snap, s, job)
 		cmds = append(cmds, &state.RegisterJob{Job: job, Evaluation: stackEvaluation(job, api.TriggerJobRegister, now), EnforceIndex: new(uint64)})
 	}
 	return append(cmds, state.PutStack(withStatus(s, api.StackDeploying, "its job is registered", now))), time.Time{}
@@ -246,9 +274,9 @@ func promote(p lifecycle.Promotion, now time.Time) []state.Command {
 	case p.Target:
 		n.StatusReason = fmt.Sprintf("first of %d.x: it receives all traffic", s.Version.Major)
 	case p.Lower:
-		n.StatusReason = "a higher version, or one that is not deprecated, receives the traffic; shift to it with: reeve stack shift -to " + s.Name
+		n.StatusReason = "a higher version, or one that is not deprecated, receives the traffic; shift to it with: reeve stack shift -to " + s.Name + " " + s.Unit
 	case p.ShiftFrom == nil:
-		n.StatusReason = "ready without traffic, as its shift policy says; shift to it with: reeve stack shift -to " + s.Name
+		n.StatusReason = "ready without traffic, as its shift policy says; shift to it with: reeve stack shift -to " + s.Name + " " + s.Unit
 	default:
 		n.StatusReason = fmt.Sprintf("traffic shifts to it from %s", p.ShiftFrom.Name)
 		return []state.Command{
@@ -259,9 +287,13 @@ func promote(p lifecycle.Promotion, now time.Time) []state.Command {
 	return []state.Command{state.PutStack(n)}
 }
 
-// warmthOf counts the healthy instances of a stack.
+// warmthOf counts the healthy instances of a stack. A stack outside of Reeve counts as one that is healthy:
+// its operator says so.
 func warmthOf(snap *state.Snapshot, s *api.Stack) lifecycle.Warmth {
 	var w lifecycle.Warmth
+	if s.IsExternal() {
+		w.Passing++
+	}
 	for a := range snap.AllocationsByJob(s.Namespace, s.Name) {
 		switch {
 		case a.IsServerTerminal():
@@ -272,25 +304,4 @@ func warmthOf(snap *state.Snapshot, s *api.Stack) lifecycle.Warmth {
 		}
 	}
 	return w
-}
-
-// UnitIndex indexes the stacks of one unit in one namespace.
-func UnitIndex(snap *state.Snapshot, namespace, unit string) *lifecycle.Index {
-	var in lifecycle.Input
-	for s := range snap.StacksOfUnit(namespace, unit) {
-		if s.Status != api.StackTerminated {
-			in.Stacks = append(in.Stacks, s)
-		}
-	}
-	for _, u := range []*api.Unit{snap.Unit(namespace, unit), snap.Unit(api.AnyNamespace, unit)} {
-		if u != nil {
-			in.Units = append(in.Units, u)
-		}
-	}
-	for s := range snap.Shifts() {
-		if s.IsActive() && s.Namespace == namespace && s.Unit == unit {
-			in.Shifts = append(in.Shifts, s)
-		}
-	}
-	return lifecycle.NewIndex(in)
 }

@@ -4,8 +4,10 @@
 package control
 
 import (
+	"cmp"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -22,12 +24,12 @@ const sweepKey = "sweep"
 // sweep decides which stacks are kept.
 type sweep struct {
 	interval time.Duration
-	uses     func() []lifecycle.Use
+	uses     func(*state.Snapshot) []lifecycle.Use
 }
 
 // NewSweep returns the controller that sweeps stacks. Uses returns the callers that routers
 // observed; nil: none.
-func NewSweep(interval time.Duration, uses func() []lifecycle.Use) Controller {
+func NewSweep(interval time.Duration, uses func(*state.Snapshot) []lifecycle.Use) Controller {
 	if interval <= 0 {
 		interval = SweepInterval
 	}
@@ -65,10 +67,10 @@ func hasStack(snap *state.Snapshot) bool {
 }
 
 // Sweep computes a sweep at a time, as the command that stores it.
-func Sweep(snap *state.Snapshot, interval time.Duration, uses func() []lifecycle.Use, now time.Time) *state.SweepStacks {
+func Sweep(snap *state.Snapshot, interval time.Duration, uses func(*state.Snapshot) []lifecycle.Use, now time.Time) *state.SweepStacks {
 	result := SweepResult(snap, interval, uses, now)
 	cmd := &state.SweepStacks{
-		Index: snap.LifecycleIndex(),
+		Since: snap.LifecycleIndex(),
 		Sweep: api.LifecycleSweep{Time: now, Stale: slices.Sorted(maps.Keys(result.Stale))},
 	}
 	extended := make(map[state.StackExpiry]int)
@@ -89,7 +91,43 @@ func Sweep(snap *state.Snapshot, interval time.Duration, uses func() []lifecycle
 		}
 		cmd.Decided = append(cmd.Decided, decision(d))
 	}
+	if uses != nil {
+		cmd.Observed = observations(snap, uses(snap))
+	}
 	return cmd
+}
+
+const (
+	// maxUses bounds the stored callers of a stack, and maxObserved the stacks whose callers one
+	// sweep stores.
+	maxUses     = 10
+	maxObserved = 5000
+)
+
+// observations returns the callers of stacks to store: a new leader begins without those that routers
+// reported.
+func observations(snap *state.Snapshot, uses []lifecycle.Use) (list []state.StackObservation) {
+	byStack := make(map[api.NamespacedID][]api.StackUse)
+	for _, use := range uses {
+		byStack[use.Stack] = append(byStack[use.Stack], use.StackUse)
+	}
+	for key, of := range byStack {
+		slices.SortFunc(of, func(a, b api.StackUse) int {
+			return cmp.Or(b.Last.Compare(a.Last), strings.Compare(a.Caller, b.Caller), strings.Compare(a.Want, b.Want))
+		})
+		of = of[:min(len(of), maxUses)]
+		if s := snap.Stack(key.Namespace, key.ID); s != nil && !slices.EqualFunc(s.Observed, of, isSameUse) {
+			list = append(list, state.StackObservation{Namespace: key.Namespace, Name: key.ID, Uses: of})
+		}
+	}
+	slices.SortFunc(list, func(a, b state.StackObservation) int {
+		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+	})
+	return list[:min(len(list), maxObserved)]
+}
+
+func isSameUse(a, b api.StackUse) bool {
+	return a.Caller == b.Caller && a.Want == b.Want && a.Last.Equal(b.Last)
 }
 
 func decision(d lifecycle.Decision) state.StackDecision {
@@ -115,7 +153,7 @@ func isNews(old, new *api.Verdict) bool {
 }
 
 // SweepResult computes the decisions of a sweep at a time, without the command that stores them.
-func SweepResult(snap *state.Snapshot, interval time.Duration, uses func() []lifecycle.Use, now time.Time) lifecycle.Sweep {
+func SweepResult(snap *state.Snapshot, interval time.Duration, uses func(*state.Snapshot) []lifecycle.Use, now time.Time) lifecycle.Sweep {
 	o := lifecycle.Sweeping{Now: now, Interval: interval, Stale: staleNamespaces(snap, now), WasStale: make(map[string]bool)}
 	if last := snap.LastSweep(); last != nil {
 		o.Last = last.Time
@@ -124,26 +162,6 @@ func SweepResult(snap *state.Snapshot, interval time.Duration, uses func() []lif
 		}
 	}
 	return LifecycleIndex(snap, uses).SweepStacks(o)
-}
-
-// LifecycleIndex indexes all stacks that are not terminated.
-func LifecycleIndex(snap *state.Snapshot, uses func() []lifecycle.Use) *lifecycle.Index {
-	var in lifecycle.Input
-	for s := range snap.Stacks("*") {
-		if s.Status != api.StackTerminated {
-			in.Stacks = append(in.Stacks, s)
-		}
-	}
-	in.Units = slices.Collect(snap.Units())
-	for s := range snap.Shifts() {
-		if s.IsActive() {
-			in.Shifts = append(in.Shifts, s)
-		}
-	}
-	if uses != nil {
-		in.Uses = uses()
-	}
-	return lifecycle.NewIndex(in)
 }
 
 // staleNamespaces returns a stale domain for each namespace that has a job in one.

@@ -25,7 +25,7 @@ import (
 // and writes: meta.json, lock, acknowledged, log/, snapshots/.
 const directoryFormat = 1
 
-// directory is a server's data directory, held by this process alone.
+// directory is a server's data directory, locked by this process.
 type directory struct {
 	path string
 	lock *os.File
@@ -33,14 +33,14 @@ type directory struct {
 	mark *watermark
 }
 
-// meta says whose directory it is.
+// meta identifies the server that owns the directory.
 type meta struct {
 	Format   int
 	ServerID string
 }
 
-// openDirectory makes the directory if need be, locks it and reads whose it is.
-// A new one belongs to the server of that id, or to a new one if id is "".
+// openDirectory creates the directory if necessary, locks it and reads its owner. A new
+// directory belongs to the server with the id, or to a new server if id is "".
 func openDirectory(path, id string) (_ *directory, err error) {
 	if err := os.MkdirAll(filepath.Join(path, "log"), 0o700); err != nil {
 		return nil, fmt.Errorf("data directory cannot be used: %w; choose one that this user can write to", err)
@@ -74,8 +74,7 @@ func (d *directory) close() {
 
 func (d *directory) logPath() string { return filepath.Join(d.path, "log") }
 
-// acquire takes the lock, which the kernel gives up when the process ends,
-// however it ends.
+// acquire takes the lock. The kernel releases it when the process ends in any way.
 func (d *directory) acquire() error {
 	path := filepath.Join(d.path, "lock")
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -91,7 +90,8 @@ func (d *directory) acquire() error {
 		}
 		return fmt.Errorf("data directory %s is in use by %s: stop that one, or give this one its own directory", d.path, who)
 	}
-	// Written in place: on a full disk too. It is only for the next one's error.
+	// Write it in place, which also works on a full disk. Only the error of the next
+	// process that tries to lock the directory uses it.
 	_, _ = f.WriteAt(fmt.Appendf(nil, "%-19d\n", os.Getpid()), 0)
 	return nil
 }
@@ -150,10 +150,10 @@ func (d *directory) writeMeta(path string) error {
 	return nil
 }
 
-// watermark is the index of the last entry that was acknowledged, in a page of
-// memory that the kernel keeps when the process is killed. After a power
-// failure it may be too low, never too high: it is stored after the entry is on
-// the disk. So a log that ends below it has lost something.
+// watermark is the index of the last acknowledged entry, in a mapped page that the kernel
+// keeps when the process is killed. After a power failure it may be too low, never too
+// high: it is stored after the entry is on the disk. So a log that ends below it has lost
+// acknowledged entries.
 type watermark struct {
 	memory []byte
 }
@@ -181,8 +181,8 @@ func openWatermark(path string) (*watermark, error) {
 
 func (w *watermark) load() uint64 { return binary.LittleEndian.Uint64(w.memory) }
 
-// raise stores an index. One aligned word is written at once, so a kill never
-// leaves half of it.
+// raise stores an index. The write of one aligned word is atomic, so a kill never leaves
+// half of it.
 func (w *watermark) raise(index uint64) {
 	if index <= w.load() {
 		return

@@ -30,24 +30,24 @@ type machine struct {
 	early   sync.Map    // *byte, an entry's first -> *decoded
 }
 
-// decoded is an entry of this server's own that is decoded while the disk
-// writes it, so that the store need not wait for that afterwards. Commands that
-// the log would change, in details such as time zones, are decoded from the
-// same bytes as on every other server; others are taken as they are.
+// decoded is an entry that this server proposed. It is decoded while the disk writes it, so
+// that the store need not wait for that later. Commands that the log changes, in details
+// such as time zones, are decoded from the same bytes as on every other server; other
+// commands are used without decoding.
 type decoded struct {
 	done     chan struct{}
 	commands []state.Command
 	err      error
 }
 
-// expect notes that an entry is about to be proposed.
+// expect registers an entry that is about to be proposed.
 func (m *machine) expect(data []byte) *decoded {
 	d := &decoded{done: make(chan struct{})}
 	m.early.Store(&data[0], d)
 	return d
 }
 
-// decode is called once.
+// decode decodes the commands of the proposals. The caller calls it once.
 func (d *decoded) decode(proposals []*proposal) {
 	defer close(d.done)
 	for _, p := range proposals {
@@ -66,10 +66,10 @@ func (d *decoded) decode(proposals []*proposal) {
 	}
 }
 
-// forget drops an entry that was answered, applied or not.
+// forget drops an answered entry, applied or not.
 func (m *machine) forget(data []byte) { m.early.Delete(&data[0]) }
 
-// commands returns what an entry holds.
+// commands returns the commands of an entry.
 func (m *machine) commands(data []byte) ([]state.Command, error) {
 	if len(data) > 0 {
 		if d, ok := m.early.Load(&data[0]); ok {
@@ -97,8 +97,8 @@ func (m *machine) ApplyBatch(logs []*raft.Log) []any {
 		}
 		commands, err := m.commands(l.Data)
 		if err != nil {
-			// The store must not go on without this entry: it would become
-			// another store than that of the other servers.
+			// The store must not continue without this entry: its state would diverge
+			// from that of the other servers.
 			err = fmt.Errorf("log entry %d cannot be applied: %w; was it written by a newer version of Reeve?", l.Index, err)
 			m.failure.Store(&err)
 			m.damaged(err)
@@ -129,7 +129,7 @@ func (m *machine) Restore(r io.ReadCloser) error {
 	return m.store.Restore(r)
 }
 
-// image is a snapshot on its way to the disk.
+// image is a snapshot that is being written to the disk.
 type image struct {
 	snapshot *state.Snapshot
 	size     *atomic.Int64 // where to say how large it is

@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// IsLeader reports whether this server leads and has applied everything that
-// came before: it may be written to.
+// IsLeader reports whether this server leads and has applied all earlier entries, so that
+// it accepts writes.
 func (r *Replica) IsLeader() bool { return r.leading.Load() }
 
-// LeaderCh gets true when this server leads and has applied everything that
-// came before, and false when it stops leading. Only the newest value is kept
-// for a reader who is late. It is closed by Close.
+// LeaderCh receives true when this server leads and has applied all earlier entries, and
+// false when it stops leading. A slow reader receives only the newest value. Close closes
+// the channel.
 func (r *Replica) LeaderCh() <-chan bool { return r.leaderCh }
 
-// followLeadership turns raft's word on leadership into ours, which includes
-// having caught up.
+// followLeadership converts raft's leadership to that of the replica, which begins only
+// when all earlier entries are applied.
 func (r *Replica) followLeadership() {
 	defer r.running.Done()
 	defer close(r.leaderCh)
@@ -48,8 +48,8 @@ func (r *Replica) tell(leading bool) {
 	r.leaderCh <- leading
 }
 
-// Barrier returns when everything that was acknowledged anywhere before is
-// applied here.
+// Barrier returns when this server has applied all entries that any server acknowledged
+// before the call.
 func (r *Replica) Barrier(ctx context.Context) error {
 	done := make(chan error, 1)
 	r.running.Add(1)
@@ -69,8 +69,8 @@ func (r *Replica) Barrier(ctx context.Context) error {
 }
 
 // ReadIndex returns the index up to which the store must be applied for a read
-// to see every write acknowledged before the call; on the leader it is applied
-// already. It asks a majority whether this server still leads.
+// to see every write acknowledged before the call; the leader has applied it already.
+// ReadIndex confirms with a majority that this server still leads.
 func (r *Replica) ReadIndex(ctx context.Context) (uint64, error) {
 	if !r.leading.Load() {
 		return 0, r.notLeading()
@@ -94,18 +94,18 @@ func (r *Replica) ReadIndex(ctx context.Context) (uint64, error) {
 	}
 }
 
-// Leader is the id of the server that leads, "" if none is known.
+// Leader returns the id of the leader; "" if none is known.
 func (r *Replica) Leader() string {
 	_, id := r.raft.LeaderWithID()
 	return string(id)
 }
 
-// Troubled is closed when something keeps, or kept, this server from being
-// written to: Degraded says what.
+// Troubled returns a channel that is closed when a cause prevents, or prevented, writes to
+// this server. Degraded returns the cause.
 func (r *Replica) Troubled() <-chan struct{} { return r.disk.troubled }
 
-// Degraded says in words why this server does less than it should, "" if it does
-// not; and whether it can be written to all the same.
+// Degraded returns a sentence about the cause why this server is degraded, "" if it is
+// not; and reports whether the server accepts writes nevertheless.
 func (r *Replica) Degraded() (why string, writable bool) {
 	if failure := r.log.Failure(); failure != nil {
 		return fmt.Sprintf("the log cannot be written: %v; reads are answered, changes are refused", failure), false
@@ -137,7 +137,7 @@ type Stats struct {
 	LastSync      time.Duration
 }
 
-// Stats returns the replica's state in numbers.
+// Stats returns the replica's statistics.
 func (r *Replica) Stats() Stats {
 	s := Stats{
 		ServerID: r.ServerID(), IsLeader: r.IsLeader(), Leader: r.Leader(),

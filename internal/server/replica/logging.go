@@ -11,8 +11,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// newRaftLogger hands raft's log lines to logger, one level quieter than raft
-// thinks of them: elections are its daily business, not the operator's.
+// newRaftLogger forwards raft's log lines to logger, one level lower than raft's own:
+// operators need not know about routine elections.
 func newRaftLogger(logger *slog.Logger) hclog.Logger {
 	l := hclog.NewInterceptLogger(&hclog.LoggerOptions{Output: io.Discard, Level: hclog.Off})
 	l.RegisterSink(&logSink{logger})

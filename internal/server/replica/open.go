@@ -16,8 +16,8 @@ import (
 	"github.com/reeve-run/reeve/internal/server/replica/wal"
 )
 
-// open reads the directory and starts raft on it. Nothing that it refuses does it
-// change.
+// open reads the directory and starts raft on it. If it rejects the directory, it changes
+// nothing.
 func (r *Replica) open() (err error) {
 	if r.dir, err = openDirectory(r.config.Dir, r.config.ServerID); err != nil {
 		return err
@@ -66,7 +66,7 @@ func (r *Replica) open() (err error) {
 		return fmt.Errorf("open log: %w", err)
 	}
 	r.machine = &machine{store: r.config.Store, mark: r.dir.mark, damaged: func(err error) {
-		r.logger.Error("state cannot be kept up to date: restart the server", "error", err)
+		r.logger.Error("cannot keep the state up to date: restart the server", "error", err)
 		r.disk.fail()
 	}}
 	if err := r.catchUp(snapshot.Index); err != nil {
@@ -75,19 +75,19 @@ func (r *Replica) open() (err error) {
 	return r.startRaft(newRaftLogger(r.logger), &rebasing{images, r.log, r.broken})
 }
 
-// broken is told that a sync failed.
+// broken handles the failure of a sync.
 func (r *Replica) broken(err error) {
 	r.disk.fail()
 	r.breaks.Do(func() {
-		r.logger.Error("the disk failed: the server ends", "error", err)
+		r.logger.Error("the disk failed: the server exits", "error", err)
 		if r.config.Broken != nil {
 			r.config.Broken(err)
 		}
 	})
 }
 
-// load fills the store with the newest snapshot; without any, what it returns is
-// zero.
+// load fills the store with the newest snapshot. Without a snapshot, it returns zero
+// values.
 func (r *Replica) load(images *snapshots.Store, newest *snapshots.Snapshot) (meta raft.SnapshotMeta, err error) {
 	if newest == nil {
 		return meta, nil
@@ -106,8 +106,8 @@ func (r *Replica) load(images *snapshots.Store, newest *snapshots.Snapshot) (met
 	return newest.SnapshotMeta, nil
 }
 
-// checkIndex compares the index that a snapshot says it has with that of the last
-// command in its state. Between the two are only entries that change no state.
+// checkIndex compares the recorded index of a snapshot with that of the last command in
+// its state. Only entries that change no state may lie between the two.
 func (r *Replica) checkIndex(s *snapshots.Snapshot) error {
 	held := r.config.Store.Index()
 	if held > s.Index {
@@ -129,7 +129,7 @@ func (r *Replica) checkIndex(s *snapshots.Snapshot) error {
 	return nil
 }
 
-// checkContinuity refuses a log that lacks what was acknowledged.
+// checkContinuity returns an error if the log lacks acknowledged entries.
 func (r *Replica) checkContinuity(snapshot uint64) error {
 	first, _ := r.log.FirstIndex()
 	last, _ := r.log.LastIndex()
@@ -143,8 +143,8 @@ func (r *Replica) checkContinuity(snapshot uint64) error {
 	return nil
 }
 
-// checkVotes refuses votes that are older than the log: a server stores a term
-// before it writes an entry of it.
+// checkVotes returns an error if the votes are older than the log: a server stores a term
+// before it writes an entry of that term.
 func (r *Replica) checkVotes(term uint64) error {
 	if last, _ := r.log.LastIndex(); last > 0 {
 		var e raft.Log
@@ -164,10 +164,10 @@ func (r *Replica) checkVotes(term uint64) error {
 	return nil
 }
 
-// catchUp applies what is known to be committed, because it was acknowledged. So
-// the state can be read before there is a leader, and though there may be none:
-// electing one takes a write, and the disk may be full. Raft applies the same
-// entries again, which changes nothing.
+// catchUp applies the entries that are known to be committed, because they were
+// acknowledged. So clients can read the state before the election of a leader, and without
+// one: an election needs a write, and the disk may be full. Raft applies the same entries
+// again, which changes nothing.
 func (r *Replica) catchUp(snapshot uint64) error {
 	last, _ := r.log.LastIndex()
 	const atOnce = 512

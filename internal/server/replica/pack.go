@@ -14,7 +14,7 @@ type packer struct {
 	size     int // of the entry, in bytes
 }
 
-// wait returns when an entry can be begun, and false when stop is closed before.
+// wait returns true when an entry can begin, and false if stop is closed before.
 func (k *packer) wait(stop <-chan struct{}) bool {
 	if len(k.deferred) > 0 {
 		return true
@@ -28,8 +28,8 @@ func (k *packer) wait(stop <-chan struct{}) bool {
 	}
 }
 
-// collect returns the next entry's proposals and their size. Those that were
-// deferred come first, so each gets its turn.
+// collect returns the next entry's proposals and their size. Deferred proposals come
+// first, so none is deferred indefinitely.
 func (k *packer) collect() ([]*proposal, int) {
 	k.entry, k.size = nil, 0
 	clear(k.written)
@@ -49,8 +49,8 @@ func (k *packer) collect() ([]*proposal, int) {
 	return k.entry, k.size
 }
 
-// add takes the proposal into the entry, or defers it if the entry is full or
-// writes one of its objects already.
+// add adds the proposal to the entry, or defers it if the entry is full or already writes
+// one of its objects.
 func (k *packer) add(p *proposal) {
 	full := len(k.entry) > 0 && k.size >= maxEntryBytes
 	for _, o := range p.writes {
@@ -67,7 +67,7 @@ func (k *packer) add(p *proposal) {
 	k.size += len(p.body)
 }
 
-// refuse answers those who wait to be packed.
+// refuse rejects the proposals that wait to be packed.
 func (k *packer) refuse() {
 	for _, p := range k.deferred {
 		p.done <- outcome{err: errShutdown()}
@@ -82,7 +82,7 @@ func (k *packer) refuse() {
 	}
 }
 
-// pack puts proposals together into entries.
+// pack combines proposals into entries.
 func (r *Replica) pack() {
 	defer r.running.Done()
 	k := &packer{queue: r.proposals, written: map[state.Object]bool{}}

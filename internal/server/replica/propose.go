@@ -18,33 +18,31 @@ import (
 
 // Group commit.
 //
-// An acknowledged command is on the disk, and a disk does some thousands of
-// syncs a second whoever asks. Proposing each command as its own log entry
-// would make that the limit; collecting commands for a fixed time would make
-// everybody wait, also one who is alone.
+// An acknowledged command is on the disk, and a disk performs only some thousands of
+// syncs per second. One log entry per command would limit the throughput to that;
+// collecting commands for a fixed time would delay every proposer, even a lone one.
 //
-// Instead, whatever arrives while an entry is being written goes together into
-// the next one. A lone proposer finds nothing in flight and starts at once: one
-// sync. Under load, entries grow until they fill the time of a sync. Proposers
+// Instead, all commands that arrive while an entry is being written form the next entry.
+// A lone proposer finds no entry in flight and starts immediately: one sync. Under load,
+// entries grow until they fill the time of a sync. Proposers
 // encode their own commands, in parallel; an entry is the concatenation. Two
 // entries may be in flight: while the store applies one, the disk writes the
 // next.
 //
 // Order: proposals of one goroutine that waits for each are in order, those of
-// several are in any order. Each is applied whole, within one entry, so nothing
-// is seen between two of its commands.
+// several are in any order. Each is applied whole, within one entry, so no reader
+// sees a state between two of its commands.
 //
 // Two proposals that write one object never share an entry. An entry's index is
-// the modify index of everything it writes, and the one thing by which a writer
-// tells its own write from a later one: a check-and-set with the index of a
-// write that was overwritten has to fail.
+// the modify index of all objects that it writes, and distinguishes a write from a
+// later one: a check-and-set with the index of an overwritten write must fail.
 const (
 	entriesInFlight = 2
 	maxEntryBytes   = 4 << 20  // a larger entry takes no more commands
 	maxProposal     = 64 << 20 // a larger proposal is refused
 )
 
-// proposal is what one caller wants in the log.
+// proposal holds the commands that one caller proposes.
 type proposal struct {
 	body     []byte
 	buffer   *[]byte         // that the body began in
@@ -60,16 +58,16 @@ type outcome struct {
 	err   error   // why none was applied, as far as is known
 }
 
-// entry is a log entry on its way.
+// entry is a log entry in flight.
 type entry struct {
 	future    raft.ApplyFuture
 	proposals []*proposal
 }
 
-// Propose has the commands written and applied, together and in order, and
-// returns the index of their entry. If commands were refused it returns the
-// first refusal; the others were applied all the same. If ctx ends before the
-// outcome is known it returns ctx's error: the commands may be applied yet.
+// Propose writes and applies the commands, together and in order, and returns the index
+// of their entry. If the store rejects commands, it returns the first rejection; the other
+// commands are applied nevertheless. If ctx ends before the outcome is known, it returns
+// the error of ctx: the commands may still be applied.
 func (r *Replica) Propose(ctx context.Context, commands ...state.Command) (uint64, error) {
 	index, errs, err := r.ProposeEach(ctx, commands...)
 	if err != nil {
@@ -83,10 +81,10 @@ func (r *Replica) Propose(ctx context.Context, commands ...state.Command) (uint6
 	return index, nil
 }
 
-// bodies are buffers for what proposals encode to, until they are packed.
+// bodies pools the buffers of encoded proposals that wait to be packed.
 var bodies = sync.Pool{New: func() any { return new([]byte) }}
 
-// maxBody bounds the buffers that are kept for later proposals.
+// maxBody bounds the pooled buffers, in bytes.
 const maxBody = 1 << 20
 
 // ProposeEach is Propose with the outcome of each command. The caller must not modify the
@@ -132,7 +130,7 @@ func (r *Replica) ProposeEach(ctx context.Context, commands ...state.Command) (i
 	}
 }
 
-// answer tells everybody what became of their commands.
+// answer sends the proposers the outcomes of their commands.
 func (r *Replica) answer(e *entry, err error) {
 	var errs []error
 	if err == nil {
@@ -158,7 +156,7 @@ func (r *Replica) answer(e *entry, err error) {
 	}
 }
 
-// explain turns the log's errors into what a user is told.
+// explain converts the log's errors to messages for users.
 func (r *Replica) explain(err error) error {
 	switch failure := r.log.Failure(); {
 	case failure != nil:
@@ -187,7 +185,7 @@ func errShutdown() error {
 	return api.Errorf(api.CodeUnavailable, "the server is shutting down")
 }
 
-// counters are what Stats shows.
+// counters holds the counters of Stats.
 type counters struct {
 	entries, proposals, snapshots atomic.Uint64
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/reeve-run/reeve/internal/server/replica/wal"
 )
 
-// A disk is slow from the first sync that takes slowSync on, until quickSyncs of
-// them in a row took less than half of that.
+// A disk is slow from the first sync that takes slowSync, until quickSyncs consecutive
+// syncs take less than half of that.
 const (
 	slowSync   = 500 * time.Millisecond
 	quickSyncs = 8
@@ -20,7 +20,7 @@ const (
 	probeEvery = time.Second            // how often a slow disk is tried
 )
 
-// pulse is how the disk does.
+// pulse measures the health of the disk.
 type pulse struct {
 	began  atomic.Int64 // of the sync under way, Unix nanoseconds; 0: none
 	slow   atomic.Bool
@@ -33,7 +33,7 @@ type pulse struct {
 
 func newPulse() *pulse { return &pulse{troubled: make(chan struct{})} }
 
-// fail notes that something keeps this server from being written to.
+// fail records that a cause prevents writes to this server.
 func (p *pulse) fail() { p.once.Do(func() { close(p.troubled) }) }
 
 func (p *pulse) watch(broken func(error)) wal.Watch {

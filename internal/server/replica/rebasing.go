@@ -12,13 +12,13 @@ import (
 	"github.com/reeve-run/reeve/internal/server/replica/wal"
 )
 
-// rebasing is the store of snapshots; the log learns of each that is complete,
-// its own or another server's.
+// rebasing is the store of snapshots. It informs the log about each complete snapshot,
+// this server's or another one's.
 //
-// Raft must not tidy the log up itself after it installed a snapshot:
-// https://github.com/hashicorp/raft/issues/697. What is left of that: a server
-// whose log ends with the very entry that a snapshot ends with, but of another
-// history, catches up only when it is restarted.
+// Raft must not clean the log up itself after it installs a snapshot:
+// https://github.com/hashicorp/raft/issues/697. One limitation remains: if a server's log
+// ends at the same index as a snapshot, but with another history, the server catches up
+// only after a restart.
 type rebasing struct {
 	raft.SnapshotStore
 	log    *wal.Log

@@ -19,7 +19,7 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// Config says where and how a replica keeps its log. Zero values mean the
+// Config configures the directory and the log of a replica. Zero values mean the
 // defaults.
 type Config struct {
 	Dir    string       // the server's data directory; made if it does not exist
@@ -35,19 +35,18 @@ type Config struct {
 	SnapshotBytes   int64  // or so many bytes; 64 MB
 	TrailingEntries uint64 // entries kept behind a snapshot; 1,024
 
-	// With several servers: who this one is, what connects them, and who they
-	// were when the cluster began. Nil: one server, alone.
+	// With several servers: this server's id, the transport, and the servers at the
+	// beginning of the cluster. Nil: a single server.
 	ServerID        string
 	Transport       raft.Transport
 	Servers         []raft.Server
 	ElectionTimeout time.Duration // 1 s
 }
 
-// Timing of elections. Alone, a server waits for nobody: it becomes leader
-// after one to two timeouts.
+// Timing of elections. A single server becomes leader after one to two timeouts.
 const aloneTimeout = 10 * time.Millisecond
 
-// Replica is one server's part in the replicated log.
+// Replica is one server's replica of the log.
 type Replica struct {
 	config  Config
 	logger  *slog.Logger
@@ -169,8 +168,8 @@ func (r *Replica) startRaft(logger hclog.Logger, snapshots raft.SnapshotStore) e
 	return nil
 }
 
-// beginAnew forgets the term of a beginning that was cut short: before the log's
-// first entry was written, and so before any vote.
+// beginAnew forgets the term of an interrupted beginning: the crash preceded the log's
+// first entry, and so any vote.
 func (r *Replica) beginAnew(snapshots raft.SnapshotStore) error {
 	last, _ := r.log.LastIndex()
 	voted, err := r.stable.GetUint64([]byte("LastVoteTerm"))
@@ -183,7 +182,7 @@ func (r *Replica) beginAnew(snapshots raft.SnapshotStore) error {
 	return r.stable.SetUint64([]byte("CurrentTerm"), 0)
 }
 
-// snapshotRetry is how long after a failure a snapshot is tried again.
+// snapshotRetry is the delay before a failed snapshot is retried.
 const snapshotRetry = 30 * time.Second
 
 // compact takes a snapshot when the log has grown enough.
@@ -198,8 +197,8 @@ func (r *Replica) compact() {
 			return
 		case <-tick.C:
 		}
-		// A snapshot costs as much as the state is large: it waits until the log
-		// has grown as much again.
+		// The cost of a snapshot is proportional to the size of the state: wait until the
+		// log has grown by that size.
 		if r.raft.AppliedIndex()-last < r.config.SnapshotEntries && r.machine.bytes.Load() < max(r.config.SnapshotBytes, r.machine.size.Load()) {
 			continue
 		}
@@ -228,7 +227,7 @@ func (r *Replica) Snapshot() error {
 	return nil
 }
 
-// closeTimeout bounds how long Close waits for what is in flight.
+// closeTimeout bounds the time that Close waits for entries in flight.
 const closeTimeout = 5 * time.Second
 
 // Close stops the replica and releases the directory, which contains all acknowledged
@@ -237,8 +236,7 @@ func (r *Replica) Close() error {
 	var err error
 	r.stopped.Do(func() {
 		close(r.stop)
-		// Entries in flight are answered while raft runs; once it stops, it
-		// answers nobody.
+		// Raft answers entries in flight only while it runs.
 		idle := make(chan struct{})
 		go func() {
 			r.running.Wait()
@@ -255,7 +253,7 @@ func (r *Replica) Close() error {
 	return err
 }
 
-// release closes what open opened.
+// release closes the log, the stable store and the directory.
 func (r *Replica) release() error {
 	var errs []error
 	if r.log != nil {
@@ -270,8 +268,8 @@ func (r *Replica) release() error {
 	return errors.Join(errs...)
 }
 
-// ServerID is this server's name among the replicas.
+// ServerID returns this server's id among the replicas.
 func (r *Replica) ServerID() string { return r.dir.meta.ServerID }
 
-// Dir is the data directory.
+// Dir returns the data directory.
 func (r *Replica) Dir() string { return r.config.Dir }

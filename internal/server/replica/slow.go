@@ -12,18 +12,16 @@ import (
 
 // A leader whose disk is slow.
 //
-// Every write waits for the leader's disk. If other servers vote, one of them
-// is the better leader, so a leader whose sync takes too long gives leadership
-// up, and stands for none until its disk is quick again: it goes on following
-// and voting. While the sync hangs, raft's own loop hangs in it and can give up
-// nothing; but its heartbeats go on, and keep the others from electing. They are
-// held back. A server that is alone leads all the same, and says that it is
-// degraded.
+// Every write waits for the leader's disk. If other servers vote, one of them is the better
+// leader. So a leader whose sync takes too long resigns, and is no candidate until its disk
+// is fast again; it continues to follow and vote. While the sync hangs, raft's own loop hangs
+// too and cannot resign, but its heartbeats continue and prevent an election: they are held
+// back. A single server leads nevertheless, and reports that it is degraded.
 
-// neverStands is an election timeout that does not come.
+// neverStands is an election timeout that never expires.
 const neverStands = 24 * 365 * time.Hour
 
-// followDisk acts when the disk becomes slow, or quick again.
+// followDisk reacts when the disk becomes slow, or fast again.
 func (r *Replica) followDisk() {
 	defer r.running.Done()
 	tick := time.NewTicker(pulseEvery)
@@ -41,7 +39,7 @@ func (r *Replica) followDisk() {
 			r.logger.Warn("the disk is slow: a sync took too long", "limit", slowSync, "directory", r.config.Dir, "other_voters", r.hasOthers())
 			r.stand(false)
 		case !isSlow && wasSlow:
-			r.logger.Info("the disk is quick again", "directory", r.config.Dir)
+			r.logger.Info("the disk is fast again", "directory", r.config.Dir)
 			r.stand(true)
 		}
 		wasSlow = isSlow
@@ -66,8 +64,7 @@ func (r *Replica) hasOthers() bool {
 	return n > 1
 }
 
-// stand says whether this server may stand for leadership; alone, it always
-// does.
+// stand sets whether this server may be a candidate. A single server always is.
 func (r *Replica) stand(may bool) {
 	if r.config.Transport == nil {
 		return
@@ -78,11 +75,11 @@ func (r *Replica) stand(may bool) {
 		c.HeartbeatTimeout, c.ElectionTimeout = neverStands, neverStands
 	}
 	if err := r.raft.ReloadConfig(c); err != nil {
-		r.logger.Error("election timeouts cannot be changed", "error", err)
+		r.logger.Error("cannot change the election timeouts", "error", err)
 	}
 }
 
-// resign gives leadership to another server, without waiting for that.
+// resign transfers leadership to another server, without waiting for the transfer.
 func (r *Replica) resign() {
 	if r.raft.State() != raft.Leader || !r.resigning.CompareAndSwap(false, true) {
 		return
@@ -92,12 +89,12 @@ func (r *Replica) resign() {
 		defer r.running.Done()
 		defer r.resigning.Store(false)
 		if err := r.raft.LeadershipTransfer().Error(); err != nil && !errors.Is(err, raft.ErrNotLeader) {
-			r.logger.Warn("leadership was not given up though the disk is slow", "error", err)
+			r.logger.Warn("cannot transfer leadership although the disk is slow", "error", err)
 		}
 	}()
 }
 
-// held is a transport that holds heartbeats back while the disk hangs.
+// held is a transport that holds back heartbeats while the disk hangs.
 type held struct {
 	raft.Transport
 	disk *pulse
@@ -122,7 +119,7 @@ func (t *held) AppendEntriesPipeline(id raft.ServerID, target raft.ServerAddress
 	return &heldPipeline{p, t.disk}, nil
 }
 
-// heldPipeline is held, for the pipelines that raft uses once a server follows
+// heldPipeline does the same for the pipelines that raft uses to servers that follow
 // closely: their empty messages are heartbeats too.
 type heldPipeline struct {
 	raft.AppendPipeline
@@ -145,13 +142,13 @@ func (t *held) Close() error {
 	return nil
 }
 
-// voting is one that asks before it stands.
+// voting is a held transport that supports pre-votes.
 type voting struct {
 	*held
 	raft.WithPreVote
 }
 
-// hold returns the transport with heartbeats held back while the disk hangs.
+// hold wraps the transport: it holds back heartbeats while the disk hangs.
 func hold(t raft.Transport, disk *pulse) raft.Transport {
 	h := &held{t, disk}
 	if asks, ok := t.(raft.WithPreVote); ok {

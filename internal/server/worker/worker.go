@@ -109,7 +109,7 @@ func (env Env) settle(ctx context.Context, d *broker.Delivery) (kept *api.Evalua
 			return nil, nil // the evaluations have ended elsewhere meanwhile
 		}
 		if fruitless == attempts {
-			env.Logger.Warn("placements refused again and again", "evaluation", d.Evaluation.ID, "job", d.Evaluation.JobID,
+			env.Logger.Warn("placements are rejected repeatedly", "evaluation", d.Evaluation.ID, "job", d.Evaluation.JobID,
 				"reasons", refused)
 			_, err = env.submit(ctx, d, pr.setAside(refused))
 			return pr.blocked, err

@@ -15,4 +15,4 @@
 // generated files with the schema that they were made from.
 package wire
 
-//go:generate ./generate.sh
+//go:generate ../../../tools/protobuf.sh wire state.proto ../../allocset

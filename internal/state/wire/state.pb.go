@@ -894,6 +894,7 @@ type Document struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	Json          []byte                 `protobuf:"bytes,2,opt,name=json,proto3" json:"json,omitempty"`
+	JsonDeflated  []byte                 `protobuf:"bytes,3,opt,name=json_deflated,json=jsonDeflated,proto3" json:"json_deflated,omitempty"` // instead of json, for large documents: RFC 1951
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -938,6 +939,13 @@ func (x *Document) GetName() string {
 func (x *Document) GetJson() []byte {
 	if x != nil {
 		return x.Json
+	}
+	return nil
+}
+
+func (x *Document) GetJsonDeflated() []byte {
+	if x != nil {
+		return x.JsonDeflated
 	}
 	return nil
 }
@@ -1202,6 +1210,8 @@ type Decide struct {
 	DeploymentUpdate *DeploymentUpdate      `protobuf:"bytes,4,opt,name=deployment_update,json=deploymentUpdate,proto3" json:"deployment_update,omitempty"`
 	Time             int64                  `protobuf:"varint,5,opt,name=time,proto3" json:"time,omitempty"`
 	UpdateRestart    *UpdateRestart         `protobuf:"bytes,6,opt,name=update_restart,json=updateRestart,proto3" json:"update_restart,omitempty"`
+	ShiftJson        []byte                 `protobuf:"bytes,7,opt,name=shift_json,json=shiftJson,proto3" json:"shift_json,omitempty"`
+	StackJson        []byte                 `protobuf:"bytes,8,opt,name=stack_json,json=stackJson,proto3" json:"stack_json,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
 }
@@ -1274,6 +1284,20 @@ func (x *Decide) GetTime() int64 {
 func (x *Decide) GetUpdateRestart() *UpdateRestart {
 	if x != nil {
 		return x.UpdateRestart
+	}
+	return nil
+}
+
+func (x *Decide) GetShiftJson() []byte {
+	if x != nil {
+		return x.ShiftJson
+	}
+	return nil
+}
+
+func (x *Decide) GetStackJson() []byte {
+	if x != nil {
+		return x.StackJson
 	}
 	return nil
 }
@@ -4013,10 +4037,11 @@ const file_state_proto_rawDesc = "" +
 	"\vobject_json\x18\x02 \x01(\fR\n" +
 	"objectJson\x12(\n" +
 	"\renforce_index\x18\x03 \x01(\x04H\x00R\fenforceIndex\x88\x01\x01B\x10\n" +
-	"\x0e_enforce_index\"2\n" +
+	"\x0e_enforce_index\"W\n" +
 	"\bDocument\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
-	"\x04json\x18\x02 \x01(\fR\x04json\"p\n" +
+	"\x04json\x18\x02 \x01(\fR\x04json\x12#\n" +
+	"\rjson_deflated\x18\x03 \x01(\fR\fjsonDeflated\"p\n" +
 	"\fDeleteObject\x12\x12\n" +
 	"\x04noun\x18\x01 \x01(\tR\x04noun\x12\x10\n" +
 	"\x03key\x18\x02 \x01(\tR\x03key\x12(\n" +
@@ -4041,7 +4066,7 @@ const file_state_proto_rawDesc = "" +
 	"evaluation\"3\n" +
 	"\tMetaEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value\"\xa8\x02\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"\xe6\x02\n" +
 	"\x06Decide\x12#\n" +
 	"\rdecision_json\x18\x01 \x01(\fR\fdecisionJson\x12\x14\n" +
 	"\x05after\x18\x02 \x01(\tR\x05after\x12:\n" +
@@ -4050,7 +4075,11 @@ const file_state_proto_rawDesc = "" +
 	"evaluation\x12M\n" +
 	"\x11deployment_update\x18\x04 \x01(\v2 .reeve.state.v1.DeploymentUpdateR\x10deploymentUpdate\x12\x12\n" +
 	"\x04time\x18\x05 \x01(\x03R\x04time\x12D\n" +
-	"\x0eupdate_restart\x18\x06 \x01(\v2\x1d.reeve.state.v1.UpdateRestartR\rupdateRestart\"k\n" +
+	"\x0eupdate_restart\x18\x06 \x01(\v2\x1d.reeve.state.v1.UpdateRestartR\rupdateRestart\x12\x1d\n" +
+	"\n" +
+	"shift_json\x18\a \x01(\fR\tshiftJson\x12\x1d\n" +
+	"\n" +
+	"stack_json\x18\b \x01(\fR\tstackJson\"k\n" +
 	"\n" +
 	"PutRestart\x12!\n" +
 	"\frestart_json\x18\x01 \x01(\fR\vrestartJson\x12:\n" +

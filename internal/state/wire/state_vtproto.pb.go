@@ -1028,6 +1028,13 @@ func (m *Document) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
 	}
+	if len(m.JsonDeflated) > 0 {
+		i -= len(m.JsonDeflated)
+		copy(dAtA[i:], m.JsonDeflated)
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(len(m.JsonDeflated)))
+		i--
+		dAtA[i] = 0x1a
+	}
 	if len(m.Json) > 0 {
 		i -= len(m.Json)
 		copy(dAtA[i:], m.Json)
@@ -1303,6 +1310,20 @@ func (m *Decide) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 	if m.unknownFields != nil {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
+	}
+	if len(m.StackJson) > 0 {
+		i -= len(m.StackJson)
+		copy(dAtA[i:], m.StackJson)
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(len(m.StackJson)))
+		i--
+		dAtA[i] = 0x42
+	}
+	if len(m.ShiftJson) > 0 {
+		i -= len(m.ShiftJson)
+		copy(dAtA[i:], m.ShiftJson)
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(len(m.ShiftJson)))
+		i--
+		dAtA[i] = 0x3a
 	}
 	if m.UpdateRestart != nil {
 		size, err := m.UpdateRestart.MarshalToSizedBufferVT(dAtA[:i])
@@ -4390,6 +4411,10 @@ func (m *Document) SizeVT() (n int) {
 	if l > 0 {
 		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
 	}
+	l = len(m.JsonDeflated)
+	if l > 0 {
+		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
+	}
 	n += len(m.unknownFields)
 	return n
 }
@@ -4518,6 +4543,14 @@ func (m *Decide) SizeVT() (n int) {
 	}
 	if m.UpdateRestart != nil {
 		l = m.UpdateRestart.SizeVT()
+		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
+	}
+	l = len(m.ShiftJson)
+	if l > 0 {
+		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
+	}
+	l = len(m.StackJson)
+	if l > 0 {
 		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
 	}
 	n += len(m.unknownFields)
@@ -7753,6 +7786,40 @@ func (m *Document) UnmarshalVT(dAtA []byte) error {
 				m.Json = []byte{}
 			}
 			iNdEx = postIndex
+		case 3:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field JsonDeflated", wireType)
+			}
+			var byteLen int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				byteLen |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			if byteLen < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			postIndex := iNdEx + byteLen
+			if postIndex < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.JsonDeflated = append(m.JsonDeflated[:0], dAtA[iNdEx:postIndex]...)
+			if m.JsonDeflated == nil {
+				m.JsonDeflated = []byte{}
+			}
+			iNdEx = postIndex
 		default:
 			iNdEx = preIndex
 			skippy, err := protohelpers.Skip(dAtA[iNdEx:])
@@ -8644,6 +8711,74 @@ func (m *Decide) UnmarshalVT(dAtA []byte) error {
 			}
 			if err := m.UpdateRestart.UnmarshalVT(dAtA[iNdEx:postIndex]); err != nil {
 				return err
+			}
+			iNdEx = postIndex
+		case 7:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field ShiftJson", wireType)
+			}
+			var byteLen int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				byteLen |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			if byteLen < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			postIndex := iNdEx + byteLen
+			if postIndex < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.ShiftJson = append(m.ShiftJson[:0], dAtA[iNdEx:postIndex]...)
+			if m.ShiftJson == nil {
+				m.ShiftJson = []byte{}
+			}
+			iNdEx = postIndex
+		case 8:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field StackJson", wireType)
+			}
+			var byteLen int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				byteLen |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			if byteLen < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			postIndex := iNdEx + byteLen
+			if postIndex < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.StackJson = append(m.StackJson[:0], dAtA[iNdEx:postIndex]...)
+			if m.StackJson == nil {
+				m.StackJson = []byte{}
 			}
 			iNdEx = postIndex
 		default:

@@ -3,11 +3,29 @@ job "inventory" {
     version = "1.0.0"
     shift {
       check "errors" {
-        metric = "http_5xx"
-        max    = "1%"
+        metric   = "http_5xx"
+        max      = "1"
+        interval = "1m"
       }
-      min_requests = 100
-      interval     = "30s"
+      check "slow" {
+        metric = "http_p99"
+      }
+      check "both" {
+        metric = "http_p99"
+        max    = "1s"
+        http   = "https://ci.example.com/gate"
+      }
+      check "gate" {
+        http     = "ftp://ci.example.com/gate"
+        interval = "10s"
+      }
+      check "gate" {
+        http = "https://ci.example.com/gate"
+        than = "from"
+      }
+      min_requests = -1
+      interval     = "1s"
+      failures     = 101
     }
   }
   group "api" {

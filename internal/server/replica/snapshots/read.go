@@ -31,7 +31,7 @@ const (
 
 var ecma = crc64.MakeTable(crc64.ECMA)
 
-// meta is what meta.json holds.
+// meta is the content of meta.json.
 type meta struct {
 	raft.SnapshotMeta
 	CRC []byte // of state.bin
@@ -76,7 +76,7 @@ func (s *Store) readMeta(n name) (*meta, error) {
 	return m, nil
 }
 
-// parseSums reads what sha256sum writes: the checksums of both files.
+// parseSums parses the output of sha256sum: the checksums of both files.
 func parseSums(text []byte) (map[string]string, error) {
 	sums := map[string]string{}
 	for line := range strings.Lines(string(text)) {
@@ -92,7 +92,7 @@ func parseSums(text []byte) (map[string]string, error) {
 	return sums, nil
 }
 
-// openState reads state.bin through, and returns it for reading.
+// openState verifies state.bin, and returns it for reading.
 func (s *Store) openState(n name, m *meta) (_ io.ReadCloser, err error) {
 	f, err := s.fs.Open(filepath.Join(s.dir, n.String(), stateFile))
 	if err != nil {

@@ -53,7 +53,7 @@ func (k *sink) Write(b []byte) (int, error) {
 	return n, disk.Explain(k.store.fs, k.store.dir, err)
 }
 
-// Close finishes the snapshot: from now on it has its name.
+// Close completes the snapshot and gives it its name.
 func (k *sink) Close() error {
 	if k.ended {
 		return nil
@@ -97,8 +97,8 @@ func (k *sink) finish() error {
 		return err
 	}
 	if err := fs.SyncDir(dir); err != nil {
-		// It has its name in memory, and maybe not on the disk: whoever opens the
-		// store next is not to rely on it.
+		// The name may be only in memory: remove it, so that the next Open does not rely
+		// on it.
 		_ = fs.Rename(named, k.path())
 		return &disk.SyncError{Path: dir, Err: err}
 	}
@@ -117,7 +117,7 @@ func (k *sink) write(file string, text []byte) error {
 	return f.Sync()
 }
 
-// Cancel gives the snapshot up.
+// Cancel discards the snapshot.
 func (k *sink) Cancel() error {
 	if k.ended {
 		return nil

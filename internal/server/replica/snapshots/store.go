@@ -31,7 +31,7 @@ type Store struct {
 	dir string
 }
 
-// name is what a snapshot's directory is called.
+// name is the parsed name of a snapshot's directory.
 type name struct{ term, index, milliseconds uint64 }
 
 func (n name) String() string { return fmt.Sprintf("%d-%d-%d", n.term, n.index, n.milliseconds) }
@@ -62,7 +62,7 @@ func Open(fs disk.FS, dir string) (*Store, error) {
 			}
 		}
 	}
-	// A name that a crash left in memory only is not to be relied on.
+	// After a crash, a name may be only in memory: sync it before relying on it.
 	if err := fs.SyncDir(dir); err != nil {
 		return nil, &disk.SyncError{Path: dir, Err: err}
 	}
@@ -107,7 +107,7 @@ func (s *Store) Newest() (*Snapshot, error) {
 	return &Snapshot{m.SnapshotMeta, m.sum != ""}, nil
 }
 
-// List implements raft.SnapshotStore: the newest snapshot, if there is one.
+// List implements raft.SnapshotStore: it returns at most the newest snapshot.
 func (s *Store) List() ([]*raft.SnapshotMeta, error) {
 	newest, err := s.Newest()
 	if newest == nil {
@@ -116,8 +116,7 @@ func (s *Store) List() ([]*raft.SnapshotMeta, error) {
 	return []*raft.SnapshotMeta{&newest.SnapshotMeta}, nil
 }
 
-// Open implements raft.SnapshotStore. It reads the snapshot through before it
-// hands it out.
+// Open implements raft.SnapshotStore. It verifies the snapshot before it returns it.
 func (s *Store) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 	n, ok := parseName(id)
 	if !ok {
@@ -134,15 +133,15 @@ func (s *Store) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 	return &m.SnapshotMeta, f, nil
 }
 
-// damaged says what is wrong with a snapshot and what to do.
+// damaged returns the error of a damaged snapshot, with the next step.
 func (s *Store) damaged(id string, err error) error {
 	return fmt.Errorf("snapshot %s is damaged: %w; nothing was changed; put it back from a copy; or move it away, "+
 		"and an older one is used if the log reaches back to it; or start with an empty data directory and restore a snapshot",
 		filepath.Join(s.dir, id), err)
 }
 
-// Damaged is the error of a snapshot whose files are whole and whose state is
-// not what they say.
+// Damaged returns the error of a snapshot whose files are intact but contradict its
+// state.
 func (s *Store) Damaged(id string, err error) error { return s.damaged(id, err) }
 
 // Create implements raft.SnapshotStore.

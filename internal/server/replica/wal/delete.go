@@ -5,8 +5,7 @@ package wal
 
 import "fmt"
 
-// DeleteRange deletes the oldest entries, up to max, or the newest ones, from
-// min on.
+// DeleteRange deletes the oldest entries, up to max, or the newest entries, from min.
 func (l *Log) DeleteRange(min, max uint64) error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
@@ -46,8 +45,8 @@ func (l *Log) removeOldest(n int) error {
 	return nil
 }
 
-// deleteFrom empties and removes the newest segments first: what a crash leaves
-// is a log that ends earlier, and a file that comes back has nothing in it.
+// deleteFrom empties and removes the newest segments first: after a crash, the log ends
+// earlier, and a removed file that reappears is empty.
 func (l *Log) deleteFrom(min uint64) error {
 	for {
 		n := len(l.segments)
@@ -61,7 +60,7 @@ func (l *Log) deleteFrom(min uint64) error {
 	}
 }
 
-// cut drops the segment's entries from min on.
+// cut drops the segment's entries from min.
 func (l *Log) cut(s *segment, min uint64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -75,9 +74,9 @@ func (l *Log) cut(s *segment, min uint64) error {
 	return s.clean(l.size)
 }
 
-// remove deletes a segment's file, and leaves the others. It returns when that is
-// on the disk: removals that reach it in another order than they were made in
-// leave a log that lacks a segment in its middle, which is damage.
+// remove deletes a segment's file, and keeps the others. It returns when the removal is on
+// the disk: if removals reached the disk in another order, the log could lack a segment
+// in its middle, which is damage.
 func (l *Log) remove(s *segment, others []*segment) error {
 	if err := l.fs.Remove(s.file.Name()); err != nil {
 		return err

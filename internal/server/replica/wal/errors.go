@@ -16,12 +16,12 @@ type DamageError struct {
 	Problem string
 }
 
-// Error names the file, the place and what can be done.
+// Error names the file, the place and the next step.
 func (e *DamageError) Error() string {
 	return fmt.Sprintf("log entry %d is damaged (%s, offset %d): %s; nothing was changed; "+
 		"put the file back from a copy, or start with an empty data directory and restore a snapshot", e.Index, e.File, e.Offset, e.Problem)
 }
 
-// errTornCreate says that a segment's file was made, but a crash came before
+// errTornCreate reports that a crash interrupted the creation of a segment's file before
 // its header was on the disk.
 var errTornCreate = errors.New("segment was never begun")

@@ -17,13 +17,13 @@ import (
 	"github.com/reeve-run/reeve/internal/server/replica/disk"
 )
 
-// It is no raft.MonotonicLogStore: raft empties such a store after a snapshot was
-// installed, with entries beyond it that were acknowledged, and then never
-// finds what it still believes to be there. See Rebase.
+// Log does not implement raft.MonotonicLogStore: after raft installs a snapshot, it
+// empties such a store, including acknowledged entries after the snapshot, and later
+// fails to find entries that it expects. See Rebase.
 var _ raft.LogStore = (*Log)(nil)
 
-// retryPause is how long a failed append takes: a disk that is full or failing
-// is not asked more often.
+// retryPause is the duration of a failed append. It limits the retries on a full or
+// failing disk.
 const retryPause = 200 * time.Millisecond
 
 // Log is a raft.LogStore. Reads may run concurrently with one append.
@@ -44,19 +44,19 @@ type Log struct {
 	closed   chan struct{}
 }
 
-// base is the last entry that a snapshot has in it.
+// base is the last entry that a snapshot contains.
 type base struct{ index, term uint64 }
 
-// Open opens the log in dir, which exists, or begins one. SegmentSize is in
-// bytes; snapshot is the index up to which entries are not needed.
+// Open opens the log in the existing directory dir, or begins one. SegmentSize is in
+// bytes; entries up to the index snapshot are not needed.
 func Open(fs disk.FS, dir string, segmentSize int64, snapshot uint64, watch Watch) (*Log, error) {
 	names, err := fs.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
 	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasSuffix(n, ".log") })
-	// What a crash left in memory only, a segment's name or its removal, is not
-	// to be relied on.
+	// After a crash, the name of a segment or its removal may be only in memory: sync
+	// the directory before relying on it.
 	if err := syncDir(fs, dir); err != nil {
 		return nil, err
 	}
@@ -90,8 +90,8 @@ func (l *Log) openNext(path string, snapshot uint64, isLast bool) error {
 	if n == 0 || l.segments[n-1].last()+1 == first {
 		return nil
 	}
-	// A removal that did not reach the disk leaves, of the newest segments, empty
-	// ones; and of the oldest, such as hold only what the snapshot does.
+	// A removal that did not reach the disk leaves empty newest segments, or oldest
+	// segments that contain only entries of the snapshot.
 	want := l.segments[n-1].last() + 1
 	switch {
 	case len(s.offsets) == 0:
@@ -127,8 +127,8 @@ func (l *Log) empty() bool {
 	return n == 0 || l.segments[n-1].last() < max(l.first, l.segments[0].first)
 }
 
-// GetLog reads the entry of an index. Of the newest snapshot's last entry, if
-// the log begins behind it, there is only the term.
+// GetLog reads the entry of an index. For the newest snapshot's last entry it returns only
+// the term if the log begins after it.
 func (l *Log) GetLog(index uint64, entry *raft.Log) error {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -174,7 +174,7 @@ func (l *Log) Rebase(index, term uint64) error {
 			}
 			rest = append(rest, e)
 		}
-		// The newest first: what a crash leaves is dropped when the log is opened.
+		// The newest first: after a crash, Open drops the remaining ones.
 		if err := l.note(l.deleteFrom(first)); err != nil {
 			return err
 		}
@@ -188,7 +188,7 @@ func (l *Log) Rebase(index, term uint64) error {
 	return l.note(l.store(rest))
 }
 
-// agrees reports whether the log has the entry, or goes on right behind it.
+// agrees reports whether the log contains the entry, or begins directly after it.
 func (l *Log) agrees(index, term uint64) (bool, error) {
 	var e raft.Log
 	switch err := l.GetLog(index, &e); {
@@ -204,8 +204,8 @@ func (l *Log) agrees(index, term uint64) (bool, error) {
 // StoreLog appends one entry.
 func (l *Log) StoreLog(entry *raft.Log) error { return l.StoreLogs([]*raft.Log{entry}) }
 
-// StoreLogs appends entries and returns when they are on the disk. If it fails
-// it has appended none of them, and may be tried again.
+// StoreLogs appends entries and returns when they are on the disk. If it fails, it has
+// appended none of them, and the caller may retry.
 func (l *Log) StoreLogs(entries []*raft.Log) error {
 	if len(entries) == 0 {
 		return nil
@@ -227,13 +227,13 @@ func (l *Log) StoreLogs(entries []*raft.Log) error {
 	return err
 }
 
-// buffers are for records, until they are on the disk.
+// buffers pools memory for records that are being written.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// maxBuffer bounds the buffers that are kept.
+// maxBuffer bounds the pooled buffers, in bytes.
 const maxBuffer = 8 << 20
 
-// note remembers a sync that failed: after it, nothing is written any more.
+// note records the failure of a sync. After that, the log rejects all writes.
 func (l *Log) note(err error) error {
 	if l.broken == nil && isSyncError(err) {
 		l.broken = err
@@ -309,7 +309,7 @@ func (l *Log) tail(next uint64) (*segment, error) {
 	return s, nil
 }
 
-// Failure is why the last append failed, nil if it did not.
+// Failure returns the error of the last append; nil if it succeeded.
 func (l *Log) Failure() error {
 	l.mu.RLock()
 	defer l.mu.RUnlock()

@@ -33,7 +33,7 @@ func appendHeader(b []byte, first uint64) []byte {
 	return append(b, make([]byte, headerSize-(len(b)-start))...)
 }
 
-// checkHeader returns what is wrong with a segment's header.
+// checkHeader returns the error in a segment's header; nil if it is valid.
 func checkHeader(b []byte, first uint64) error {
 	const summed = len(magic) + 4 + 8
 	switch {
@@ -75,8 +75,8 @@ func appendRecord(b []byte, l *raft.Log, batch uint64) []byte {
 	return b
 }
 
-// recordSize is how many bytes the record at the beginning of b takes, 0 if
-// there cannot be one: not enough bytes, or an impossible length.
+// recordSize returns the size in bytes of the record at the beginning of b; 0 if b is too
+// short or the length is impossible.
 func recordSize(b []byte) int {
 	if len(b) < prefixSize+fixedSize {
 		return 0
@@ -88,8 +88,8 @@ func recordSize(b []byte) int {
 	return (prefixSize + n + 7) &^ 7
 }
 
-// checkRecord reads the keys of the record at the beginning of b; ok is false
-// if it is not whole.
+// checkRecord reads the keys of the record at the beginning of b; ok reports whether the
+// record is complete and its checksum matches.
 func checkRecord(b []byte) (index, batch uint64, size int, ok bool) {
 	size = recordSize(b)
 	if size == 0 || size > len(b) {
@@ -102,8 +102,7 @@ func checkRecord(b []byte) (index, batch uint64, size int, ok bool) {
 	return binary.LittleEndian.Uint64(b[8:]), binary.LittleEndian.Uint64(b[16:]), size, true
 }
 
-// decodeRecord fills l from a record that checkRecord found whole. The entry
-// refers to b.
+// decodeRecord fills l from a record that checkRecord accepted. The entry refers to b.
 func decodeRecord(b []byte, l *raft.Log) error {
 	n := int(binary.LittleEndian.Uint32(b))
 	body := b[prefixSize : prefixSize+n]

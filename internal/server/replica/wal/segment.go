@@ -27,8 +27,8 @@ func (s *segment) last() uint64 { return s.first + uint64(len(s.offsets)) - 1 }
 
 func segmentName(first uint64) string { return fmt.Sprintf("%020d.log", first) }
 
-// createSegment makes an empty segment of a size that is allocated now, so
-// that a full disk shows here and not in the middle of an append.
+// createSegment creates an empty segment and allocates its size, so that a full disk
+// fails here and not in the middle of an append.
 func createSegment(fs disk.FS, dir string, first uint64, size int64) (_ *segment, err error) {
 	path := filepath.Join(dir, segmentName(first))
 	f, err := fs.Create(path)
@@ -56,8 +56,8 @@ func createSegment(fs disk.FS, dir string, first uint64, size int64) (_ *segment
 	return &segment{file: f, first: first, end: headerSize}, nil
 }
 
-// openSegment reads a segment through. Only the last one of a log may end in a
-// torn append.
+// openSegment reads a whole segment. Only the last segment of a log may end in a torn
+// append.
 func openSegment(fs disk.FS, path string, first uint64, isLast bool) (*segment, error) {
 	f, err := fs.Open(path)
 	if err != nil {
@@ -109,11 +109,10 @@ func (s *segment) scan(isLast bool) error {
 	return nil
 }
 
-// settle has the disk hold what was read. A process that was killed before its
-// sync, or ended because that failed, leaves entries that are in memory only;
-// to the one that opens the log they are as good as written. They are of the
-// last batch. It is written again: a sync does not look at what one before has
-// given up.
+// settle ensures that the entries that were read are on the disk. If a process was killed
+// before its sync, or ended because the sync failed, the entries of the last batch may be
+// only in the page cache, and still be readable. settle writes that batch again, because
+// a sync does not retry pages that an earlier sync failed to write.
 func (s *segment) settle(data []byte, last int64) error {
 	if last < s.end {
 		if _, err := s.file.WriteAt(data[last:s.end], last); err != nil {
@@ -126,11 +125,11 @@ func (s *segment) settle(data []byte, last int64) error {
 	return nil
 }
 
-// followed reports whether a whole record of a later batch than the one that
-// entry next was in comes somewhere in b.
+// followed reports whether b contains a complete record of a later batch than that of
+// entry next.
 func followed(b []byte, next uint64) bool {
 	for len(b) >= prefixSize+fixedSize {
-		// A look at the index first: checksums of every offset would take long.
+		// Check the index first: a checksum at every offset would be slow.
 		if index := binary.LittleEndian.Uint64(b[8:]); index > next && index-next < 1<<32 {
 			if _, batch, _, ok := checkRecord(b); ok && batch > next {
 				return true
@@ -156,8 +155,8 @@ func isZero(b []byte) bool {
 	return true
 }
 
-// append writes records that were encoded together and waits until they are on
-// the disk. If it fails, nothing was appended.
+// append writes a batch of encoded records and waits until they are on the disk. If it
+// fails, nothing was appended.
 func (s *segment) append(records []byte, size int64, watch Watch) error {
 	if s.unclean {
 		if err := s.clean(size); err != nil {
@@ -178,7 +177,7 @@ func (s *segment) append(records []byte, size int64, watch Watch) error {
 	return nil
 }
 
-// clean removes what follows the last record.
+// clean removes the data after the last record.
 func (s *segment) clean(size int64) error {
 	if err := s.file.Truncate(s.end); err != nil {
 		return err
@@ -193,7 +192,7 @@ func (s *segment) clean(size int64) error {
 	return nil
 }
 
-// read returns the entry of an index that the segment holds.
+// read reads the entry of an index in the segment.
 func (s *segment) read(index uint64, l *raft.Log) error {
 	i := index - s.first
 	offset, end := s.offsets[i], s.end

@@ -23,10 +23,10 @@ var _ raft.StableStore = (*Stable)(nil)
 
 // Stable is a raft.StableStore: a few values, such as the term and the vote.
 //
-// It is one file of two slots. A value is written to one of them and synced,
-// then to the other: a write that is cut short spoils one slot, and damage to
-// one slot, whenever it comes, loses nothing that was acknowledged. The file
-// never grows, so a full disk cannot keep a vote from being stored.
+// It is one file of two slots. Stable writes a value to one slot, syncs it, and then
+// writes the other slot: an interrupted write spoils only one slot, and damage to one slot
+// loses no acknowledged value. The file never grows, so a full disk cannot prevent a
+// vote.
 type Stable struct {
 	mu       sync.Mutex
 	file     disk.File
@@ -39,8 +39,8 @@ type Stable struct {
 
 const slotSize = 4096
 
-// OpenStable opens the file "stable" in dir. It makes one if fresh: a server that
-// has a log or a snapshot had votes too.
+// OpenStable opens the file "stable" in dir. It creates the file only if fresh is true: a
+// server with a log or a snapshot must have one.
 func OpenStable(fs disk.FS, dir string, fresh bool, watch Watch) (*Stable, error) {
 	path := filepath.Join(dir, "stable")
 	f, err := fs.Open(path)
@@ -96,8 +96,8 @@ func (s *Stable) load(fresh bool) error {
 	if s.sequence == 0 {
 		return lostVotes(s.file.Name(), "is damaged")
 	}
-	// Whoever wrote this may have been killed before it was on the disk; and a
-	// slot may be damaged.
+	// The previous process may have been killed before the values were on the disk, and
+	// one slot may be damaged.
 	return s.write()
 }
 
@@ -155,7 +155,7 @@ func (s *Stable) write() error {
 	return nil
 }
 
-// Get returns a value, nil if it was never set.
+// Get returns a value; nil if it was never set.
 func (s *Stable) Get(key []byte) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,7 +167,7 @@ func (s *Stable) SetUint64(key []byte, value uint64) error {
 	return s.Set(key, binary.LittleEndian.AppendUint64(nil, value))
 }
 
-// GetUint64 returns a number, 0 if it was never set.
+// GetUint64 returns a number; 0 if it was never set.
 func (s *Stable) GetUint64(key []byte) (uint64, error) {
 	b, err := s.Get(key)
 	if err != nil || len(b) != 8 {

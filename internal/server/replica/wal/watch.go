@@ -13,7 +13,7 @@ import (
 // Watch receives events of the disk. Its functions may be nil, and must not block.
 type Watch struct {
 	Began  func()                   // a sync begins
-	Synced func(took time.Duration) // and ends; what it was of is on the disk
+	Synced func(took time.Duration) // a sync ended; the written data is on the disk
 	Failed func(err error)          // an append failed, and left no entry behind
 	Broken func(err error)          // a sync failed: all further writes are rejected
 }
