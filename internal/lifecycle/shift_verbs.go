@@ -100,6 +100,16 @@ func Reverse(s *api.Shift, reason string, atOnce bool, now time.Time) (*api.Shif
 	return change(s, now, func(n *api.Shift) { reverse(n, reason, atOnce, now) }), nil
 }
 
+// Supersede ends a running shift immediately, because an operator begins another one of its major version.
+func Supersede(s *api.Shift, by string, now time.Time) (*api.Shift, error) {
+	n, err := Reverse(s, "superseded by "+by, true, now)
+	if err != nil {
+		return nil, err
+	}
+	n.Status, n.ChangedBy = api.ShiftSuperseded, by
+	return n, nil
+}
+
 // ReverseFor reverses the shift of a stack that an operator named. The stack must be the one that
 // receives the traffic.
 func ReverseFor(s *api.Shift, stack, reason string, atOnce bool, now time.Time) (*api.Shift, error) {

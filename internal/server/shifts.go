@@ -69,51 +69,54 @@ func (s *Server) StartShift(ctx context.Context, namespace, unit string, req *ap
 			return nil, err
 		}
 	}
-	snap, now := s.store.Snapshot(), time.Now()
+	for attempt := 1; ; attempt++ {
+		begin, err := newShift(s.store.Snapshot(), namespace, unit, req, time.Now())
+		if err != nil {
+			return nil, err
+		}
+		index, err := s.propose(ctx, begin)
+		if api.CodeOf(err) == api.CodeConflict && begin.Ended != nil && attempt < changeAttempts {
+			continue // the shift to supersede advanced
+		}
+		if err != nil {
+			return nil, err
+		}
+		return &api.ShiftResponse{Shift: s.store.Snapshot().Shift(begin.Shift.ID), Index: index}, nil
+	}
+}
+
+// newShift returns the command that begins the shift of a request.
+func newShift(snap *state.Snapshot, namespace, unit string, req *api.ShiftRequest, now time.Time) (*state.BeginShift, error) {
 	to, err := shiftTarget(snap, namespace, unit, req.To)
 	if err != nil {
 		return nil, err
 	}
 	x := control.UnitIndex(snap, namespace, unit)
 	t := x.Shares(namespace, unit, to.Version.Major)
+	by := cmp.Or(req.By, "unknown")
 	switch {
 	case t.Stack == nil:
 		return nil, api.Errorf(api.CodeConflict, "unit %s %d.x has no ready stack to shift from", unit, to.Version.Major)
+	case t.Stack.Name == to.Name && t.Next != nil:
+		return nil, api.Errorf(api.CodeConflict, "traffic shifts from %s to %s: return it with: reeve stack shift %s reverse", to.Name, t.Next.Name, unit)
 	case t.Stack.Name == to.Name:
 		return nil, api.Errorf(api.CodeConflict, "%s receives all traffic of %s %d.x already", to.Name, unit, to.Version.Major)
-	}
-	if t.Next != nil && req.Supersede {
-		if err := s.supersede(ctx, snap.Shift(x.ShiftOf(t.Next)), req.By, now); err != nil {
-			return nil, err
-		}
 	}
 	spec := req.Spec
 	if spec == nil {
 		spec = to.Spec.ShiftPolicy()
 	}
-	shift := lifecycle.NewShift(api.NewID(), t.Stack, to, spec, cmp.Or(req.By, "unknown"), now)
-	if shift.Spec.Policy == api.ShiftNone {
-		shift.Spec.Policy = "" // an operator asks for traffic
+	begin := &state.BeginShift{Shift: lifecycle.NewShift(api.NewID(), t.Stack, to, spec, by, now)}
+	if begin.Shift.Spec.Policy == api.ShiftNone {
+		begin.Shift.Spec.Policy = "" // an operator asks for traffic
 	}
-	index, err := s.propose(ctx, state.PutShift(shift))
-	if err != nil {
-		return nil, err
+	if t.Next == nil || !req.Supersede {
+		return begin, nil
 	}
-	return &api.ShiftResponse{Shift: s.store.Snapshot().Shift(shift.ID), Index: index}, nil
-}
-
-// supersede reverses a running shift at once.
-func (s *Server) supersede(ctx context.Context, old *api.Shift, by string, now time.Time) error {
-	if old == nil {
-		return nil
+	if running := snap.Shift(x.ShiftOf(t.Next)); running != nil {
+		begin.Ended, err = lifecycle.Supersede(running, by, now)
 	}
-	next, err := lifecycle.Reverse(old, "superseded by "+cmp.Or(by, "unknown"), true, now)
-	if err != nil {
-		return err
-	}
-	next.Status, next.ChangedBy = api.ShiftSuperseded, cmp.Or(by, "unknown")
-	_, err = s.propose(ctx, state.PutShift(next))
-	return err
+	return begin, err
 }
 
 // ShiftVerbs lists the verbs of ShiftVerb.

@@ -271,6 +271,36 @@ func TestShiftsAreRefusedWithWhatIsPossible(t *testing.T) {
 	})
 }
 
+// TestASupersededShiftEndsWithTheEntryThatBeginsTheNext looks at the state after each log entry: a server that is
+// killed after any of them leaves the unit with one running shift.
+func TestASupersededShiftEndsWithTheEntryThatBeginsTheNext(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		c.addNode("n1", nil)
+		for _, version := range []string{"1.0.0", "1.1.0", "1.2.0"} {
+			job := stackJob("inventory", version)
+			job.Stack.Shift = &api.ShiftSpec{Policy: api.ShiftNone}
+			c.untilStack(c.deploy(job)[0], api.StackReady, time.Minute)
+		}
+		first, err := c.StartShift(c.Context(), "default", "inventory", &api.ShiftRequest{To: "1.1.0", By: "ann"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.pass(time.Minute)
+		next, err := c.StartShift(c.Context(), "default", "inventory", &api.ShiftRequest{To: "1.2.0", By: "bob"})
+		if api.CodeOf(err) != api.CodeConflict {
+			t.Fatalf("a second shift: %+v, %v, want a conflict", next, err)
+		}
+		if next, err = c.StartShift(c.Context(), "default", "inventory", &api.ShiftRequest{To: "1.2.0", By: "bob", Supersede: true}); err != nil {
+			t.Fatal(err)
+		}
+		snap := c.Store().Snapshot()
+		ended, running := snap.Shift(first.Shift.ID), snap.Shift(next.Shift.ID)
+		if ended.Status != api.ShiftSuperseded || ended.ChangedBy != "bob" || !running.IsActive() || ended.ModifyIndex != running.CreateIndex {
+			t.Errorf("the first shift is %s since index %d, the second one is %s since index %d: want one entry for both", ended.Status, ended.ModifyIndex, running.Status, running.CreateIndex)
+		}
+	})
+}
+
 func TestAJobWithAStackBlockIsNotRegistered(t *testing.T) {
 	simulate(t, func(c *cluster) {
 		_, err := c.RegisterJob(c.Context(), &api.RegisterJobRequest{Job: stackJob("inventory", "1.0.0")})

@@ -113,10 +113,10 @@ func (c *Decide) auditStack(t *txn) {
 // writes returns the objects that the command writes besides the decision.
 func (c *Decide) writes() (objects []Object) {
 	if c.Shift != nil {
-		objects = append(objects, putShift(c.Shift).writes())
+		objects = append(objects, putShift(c.Shift).writes()...)
 	}
 	if c.Stack != nil {
-		objects = append(objects, putStack(c.Stack).writes())
+		objects = append(objects, putStack(c.Stack).writes()...)
 	}
 	return objects
 }

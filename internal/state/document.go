@@ -52,6 +52,8 @@ func decodeDocument(w *wire.Document) (Command, error) {
 		c = new(SweepStacks)
 	case "DeployStacks":
 		c = new(DeployStacks)
+	case "BeginShift":
+		c = new(BeginShift)
 	default:
 		return nil, unknownNoun(w.GetName())
 	}

@@ -43,6 +43,13 @@ func fullShift(id, from, to string) *api.Shift {
 	}
 }
 
+// supersededShift returns a copy of a shift that another one supersedes.
+func supersededShift(s *api.Shift) *api.Shift {
+	c := s.Copy()
+	c.Status, c.Reason, c.EndedAt, c.Share = api.ShiftSuperseded, "superseded by ann", at(5), 0
+	return c
+}
+
 // fullUnit has every field set.
 func fullUnit() *api.Unit {
 	return &api.Unit{
@@ -60,6 +67,10 @@ func stackCommands() map[string]Command {
 		"DeployStacks-units": &DeployStacks{
 			Index: 3, Units: []api.NamespacedID{{Namespace: "default", ID: "db"}}, Stacks: []*api.Stack{s}, Jobs: []*api.Job{testJob(s.Name)},
 		},
+		"BeginShift": &BeginShift{
+			Ended: supersededShift(fullShift("shift-1", "a", "b")), Shift: fullShift("shift-2", "a", "c"), Stack: fullStack("shop", "1.1.0", "bbbbbbbb", api.StackReady),
+		},
+		"BeginShift-alone": &BeginShift{Shift: fullShift("shift-1", "a", "b")},
 		"SweepStacks-since": &SweepStacks{Since: 4, Sweep: api.LifecycleSweep{Time: at(5)}},
 		"SweepStacks": &SweepStacks{
 			Index: 4, Sweep: api.LifecycleSweep{Time: at(5), Stale: []string{"dev"}},

@@ -47,6 +47,9 @@ type noun[T any] struct {
 	// on it. old is nil for a new object, new for a deleted one. It must not change its
 	// own noun.
 	changed func(t *txn, old, new *T)
+	// alsoWrites returns the objects with a check-and-set that changed may write when an object is put. If it
+	// is nil, changed writes none.
+	alsoWrites func(*T) []Object
 	// count returns a pointer to the noun's counter in the end record of snapshots. If it
 	// is nil, endRecord.Nouns counts the objects.
 	count func(*endRecord) *int

@@ -57,7 +57,7 @@ func AppendWrites(objects []Object, c Command) []Object {
 	case *DeployStacks:
 		for _, s := range c.Stacks {
 			if s != nil {
-				objects = append(objects, Object{Table: TableStacks, ID: stacks.key(s)})
+				objects = append(objects, putStack(s).writes()...)
 			}
 		}
 	case *SweepStacks:
@@ -72,22 +72,24 @@ func AppendWrites(objects []Object, c Command) []Object {
 		for _, o := range c.Observed {
 			objects = append(objects, Object{Table: TableStacks, ID: jobName(o.Namespace, o.Name)})
 		}
-	case *Decide:
-		return append(objects, c.writes()...)
 	case writer:
-		return append(objects, c.writes())
+		return append(objects, c.writes()...)
 	}
 	return objects
 }
 
-// A writer is a command that writes one object of a declared noun.
-type writer interface{ writes() Object }
+// A writer is a command that lists what it writes.
+type writer interface{ writes() []Object }
 
-func (c *putObject[T]) writes() Object {
+func (c *putObject[T]) writes() []Object {
 	if c.object == nil {
-		return Object{Table: c.noun.table}
+		return []Object{{Table: c.noun.table}}
 	}
-	return Object{Table: c.noun.table, ID: c.noun.key(c.object)}
+	objects := []Object{{Table: c.noun.table, ID: c.noun.key(c.object)}}
+	if c.noun.alsoWrites != nil {
+		objects = append(objects, c.noun.alsoWrites(c.object)...)
+	}
+	return objects
 }
 
-func (c *deleteObject[T]) writes() Object { return Object{Table: c.noun.table, ID: c.key} }
+func (c *deleteObject[T]) writes() []Object { return []Object{{Table: c.noun.table, ID: c.key}} }

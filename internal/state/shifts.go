@@ -36,6 +36,12 @@ var shifts = declare(noun[api.Shift]{
 		return api.EventTypeShiftStep
 	},
 	admit: admitShift,
+	alsoWrites: func(s *api.Shift) []Object {
+		if s.IsActive() {
+			return nil // only the end of a shift changes the target
+		}
+		return []Object{unitObject(s.Namespace, s.Unit)}
+	},
 	changed: func(t *txn, old, new *api.Shift) {
 		if new == nil {
 			t.deleteAudit(old.Namespace, api.AuditShift, old.ID)
@@ -68,8 +74,14 @@ func admitShift(n *noun[api.Shift], c *content, old, new *api.Shift) error {
 	case old != nil:
 		return nil
 	}
+	return checkOnlyShift(n, c, new, "")
+}
+
+// checkOnlyShift rejects a new shift while another one of its major version runs, apart from the one
+// with the id except.
+func checkOnlyShift(n *noun[api.Shift], c *content, new *api.Shift, except string) error {
 	for other := range n.ofGroup(c, jobName(new.Namespace, new.Unit)) {
-		if other.IsActive() && other.Major == new.Major {
+		if other.IsActive() && other.Major == new.Major && other.ID != except {
 			return api.Errorf(api.CodeConflict, "shift %s of %s %d.x is %s: wait for its end, or reverse it",
 				api.ShortID(other.ID), other.Unit, other.Major, other.Status)
 		}

@@ -27,6 +27,12 @@ var stacks = declare(noun[api.Stack]{
 		}
 		return api.EventTypeStackState
 	},
+	alsoWrites: func(s *api.Stack) []Object {
+		if s.Status != api.StackReady {
+			return nil
+		}
+		return []Object{unitObject(s.Namespace, s.Unit)} // it may become the first target
+	},
 })
 
 // What follows a change reads the noun, so it cannot be part of the noun's own declaration.

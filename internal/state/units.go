@@ -39,6 +39,11 @@ func PutUnit(u *api.Unit) Command {
 	return &putObject[api.Unit]{units, u, &modified}
 }
 
+// unitObject returns the rules of a unit as an object that commands write.
+func unitObject(namespace, name string) Object {
+	return Object{Table: TableUnits, ID: jobName(namespace, name)}
+}
+
 // setTarget makes a stack the target of its major version.
 func (t *txn) setTarget(namespace, unit string, major uint32, stack string) {
 	u := &api.Unit{Namespace: namespace, Name: unit}

@@ -279,10 +279,9 @@ func promote(p lifecycle.Promotion, now time.Time) []state.Command {
 		n.StatusReason = "ready without traffic, as its shift policy says; shift to it with: reeve stack shift -to " + s.Name + " " + s.Unit
 	default:
 		n.StatusReason = fmt.Sprintf("traffic shifts to it from %s", p.ShiftFrom.Name)
-		return []state.Command{
-			state.PutShift(lifecycle.NewShift(api.NewID(), p.ShiftFrom, s, s.Spec.ShiftPolicy(), "", now)),
-			state.PutStack(n),
-		}
+		return []state.Command{&state.BeginShift{
+			Shift: lifecycle.NewShift(api.NewID(), p.ShiftFrom, s, s.Spec.ShiftPolicy(), "", now), Stack: n,
+		}}
 	}
 	return []state.Command{state.PutStack(n)}
 }
