@@ -54,6 +54,8 @@ func decodeDocument(w *wire.Document) (Command, error) {
 		c = new(DeployStacks)
 	case "BeginShift":
 		c = new(BeginShift)
+	case "RevokeMember":
+		c = new(RevokeMember)
 	default:
 		return nil, unknownNoun(w.GetName())
 	}

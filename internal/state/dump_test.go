@@ -36,6 +36,9 @@ type dump struct {
 	Domains     []*api.Domain
 	Uninstalled []*api.Uninstalled
 	Namespaces  []*api.Namespace
+	Servers     []*api.Server
+	Revocations []*api.Revocation
+	Trust       *Trust
 	Stacks      []*api.Stack
 	StackJobs   []*api.StackJob
 	Units       []*api.Unit
@@ -113,6 +116,7 @@ func dumpOf(v *Snapshot) *dump {
 	d.Orphans = v.OrphanCount()
 	d.Uninstalled = slices.Collect(v.UninstalledJobs("*"))
 	d.Namespaces = slices.Collect(v.NamespacesPrefix(""))
+	d.Servers, d.Revocations, d.Trust = slices.Collect(v.Servers()), slices.Collect(v.Revocations()), v.Trust()
 	d.Stacks, d.StackJobs = slices.Collect(v.Stacks("*")), slices.Collect(stackJobs.all(&v.content, ""))
 	d.Units, d.Shifts = slices.Collect(v.Units()), slices.Collect(v.Shifts())
 	d.Audit, d.Sweep = slices.Collect(v.AllAudit("*")), v.LastSweep()

@@ -17,6 +17,9 @@ func objectCommands() map[string]Command {
 			Capabilities: &api.NamespaceCapabilities{EnabledTaskDrivers: []string{"exec"}, DisabledNetworkModes: []string{"host"}},
 		}, ptr(uint64(3))),
 		"DeleteNamespace": DeleteNamespace("dev", nil),
+		"PutServer":       PutServer(goldenServer(), ptr(uint64(0))),
+		"PutTrust":        PutTrust(goldenTrust(), ptr(uint64(9))),
+		"RevokeMember":    &RevokeMember{ID: "0b9c", Member: "db-3", Reason: "removed by an operator", Time: 1_790_000_000_000_000_000},
 	}
 }
 
@@ -33,6 +36,33 @@ func namespaceStore(t testing.TB) *Store {
 		}, nil),
 		PutNamespace(&api.Namespace{Name: "dev/sandbox"}, ptr(uint64(0))),
 		&RegisterJob{Job: job},
+	} {
+		must(t, s.Apply(uint64(5+i), []Command{c}))
+	}
+	return s
+}
+
+func goldenServer() *api.Server {
+	return &api.Server{
+		ID: "5f3e", Name: "one", Address: "10.0.0.1:4646", Version: "0.1.0", Region: "global", Datacenter: "dc1",
+		Joined: 1_790_000_000_000_000_000, Expires: 1_797_776_000_000_000_000, SealKey: []byte{1, 2}, SealedKey: []byte{3, 4},
+	}
+}
+
+func goldenTrust() *Trust {
+	return &Trust{
+		ClusterID: "c1", Roots: "-----BEGIN CERTIFICATE-----", CAKey: []byte{5},
+		Tokens: map[string][]byte{"node": {6}, "server": {7}}, Operators: [][]byte{{8}},
+	}
+}
+
+// membersStore holds what the format learned to hold with servers that trust each other.
+func membersStore(t testing.TB) *Store {
+	s := New()
+	for i, c := range []Command{
+		PutTrust(goldenTrust(), ptr(uint64(0))),
+		PutServer(goldenServer(), ptr(uint64(0))),
+		&RevokeMember{ID: "0b9c", Member: "db-3", Reason: "removed by an operator", Time: 1_790_000_000_000_000_000},
 	} {
 		must(t, s.Apply(uint64(5+i), []Command{c}))
 	}

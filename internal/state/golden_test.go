@@ -441,6 +441,7 @@ func TestSnapshotFormatIsKept(t *testing.T) {
 	t.Run("uninstalled", func(t *testing.T) { snapshotIsKept(t, uninstalledStore(t)) })
 	t.Run("namespaces", func(t *testing.T) { snapshotIsKept(t, namespaceStore(t)) })
 	t.Run("stacks", func(t *testing.T) { snapshotIsKept(t, stackStore(t)) })
+	t.Run("members", func(t *testing.T) { snapshotIsKept(t, membersStore(t)) })
 }
 
 func snapshotIsKept(t *testing.T, s *Store) {

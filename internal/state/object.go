@@ -72,6 +72,10 @@ func AppendWrites(objects []Object, c Command) []Object {
 		for _, o := range c.Observed {
 			objects = append(objects, Object{Table: TableStacks, ID: jobName(o.Namespace, o.Name)})
 		}
+	case *RevokeMember:
+		return append(objects, Object{Table: TableServers, ID: c.ID})
+	case *Decide:
+		return append(objects, c.writes()...)
 	case writer:
 		return append(objects, c.writes()...)
 	}
