@@ -64,6 +64,9 @@ func New(config Config) (*Agent, error) {
 		return nil, err
 	}
 	a := &Agent{config: config, log: config.logger(), broken: make(chan error, 1)}
+	if config.Logger == nil {
+		logLibraries(a.log.Handler())
+	}
 	if config.Server.Enabled && os.Getenv("GOGC") == "" {
 		gcpace.Bound()
 	}

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"log"
 	"log/slog"
 	"net"
 	"os"
@@ -59,6 +60,13 @@ func (c Config) logger() *slog.Logger {
 		level = slog.LevelInfo // Validate rejects all other values
 	}
 	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+}
+
+// logLibraries sends the log of the standard library to the agent's, at level debug:
+// net/http logs bytes that an instance sends unasked, so that any task could fill the log.
+func logLibraries(to slog.Handler) {
+	log.SetFlags(0)
+	log.SetOutput(slog.NewLogLogger(to, slog.LevelDebug).Writer())
 }
 
 // Dialects configures other APIs for the same objects, each on its own paths.

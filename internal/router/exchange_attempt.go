@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strings"
 	"sync"
@@ -75,7 +76,11 @@ func (x *exchange) attempt(req *http.Request) (*http.Response, error) {
 	wait := &countdown{limit: limit}
 	wait.start(func() { cancel(errTimeout) })
 	x.body.wait.Store(wait)
-	out := req.Clone(ctx)
+	unusable := false // reports whether the transport chose a connection that carries no request
+	out := req.Clone(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) {
+		c, ok := got.Conn.(*instanceConn)
+		unusable = ok && got.Reused && !c.settle()
+	}}))
 	out.URL = u
 	if t.route.StripPath {
 		out.Header.Set("X-Forwarded-Prefix", strings.TrimRight(t.route.Path, "/"))
@@ -93,6 +98,10 @@ func (x *exchange) attempt(req *http.Request) (*http.Response, error) {
 	t.requests.Add(1)
 	t.outstanding.Add(1)
 	a, err := transport.RoundTrip(out)
+	for err != nil && unusable && ctx.Err() == nil && x.rewind(out) {
+		unusable = false // if the transport finds no other connection
+		a, err = transport.RoundTrip(out)
+	}
 	wait.stop()
 	if err == nil {
 		if err = checkStatus(out, a); err != nil {
@@ -110,6 +119,17 @@ func (x *exchange) attempt(req *http.Request) (*http.Response, error) {
 	a.Request = req
 	x.follow(req, a, ctx, cancel)
 	return a, nil
+}
+
+// rewind restores the body of a request that the transport did not send. It returns
+// false if the router does not have the whole body.
+func (x *exchange) rewind(out *http.Request) bool {
+	if out.GetBody == nil {
+		return out.Body == nil || out.Body == http.NoBody
+	}
+	body, err := out.GetBody()
+	out.Body = body
+	return err == nil
 }
 
 // checkStatus rejects a response that no client may receive.

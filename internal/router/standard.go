@@ -100,30 +100,6 @@ func (l *link) close() {
 	}
 }
 
-// An instanceConn is a transport's connection to an instance. It does not write to
-// a connection that the instance has closed, so that the transport knows that the
-// instance received nothing, and sends the request on another connection.
-type instanceConn struct {
-	*net.TCPConn
-	peeking wire
-}
-
-func newInstanceConn(nc *net.TCPConn) (net.Conn, error) {
-	w, err := newWire(nc, 0)
-	if err != nil {
-		nc.Close()
-		return nil, &dialError{err}
-	}
-	return &instanceConn{nc, w}, nil
-}
-
-func (c *instanceConn) Write(p []byte) (int, error) {
-	if c.peeking.isGone() {
-		return 0, net.ErrClosed
-	}
-	return c.TCPConn.Write(p)
-}
-
 // A dialError is an error before the router sent anything.
 type dialError struct{ error }
 

@@ -157,7 +157,7 @@ func (c *wire) isQuiet() bool {
 // isGone reports whether the peer has closed the connection.
 func (c *wire) isGone() bool {
 	n, err := c.peek()
-	return n == 0 && err != syscall.EAGAIN && err != syscall.EINTR
+	return n == 0 && err != syscall.EAGAIN
 }
 
 // peek returns the number of bytes that a read would return, without reading or
@@ -166,8 +166,10 @@ func (c *wire) peek() (n int, err error) {
 	if c.look == nil {
 		c.look = func(fd uintptr) {
 			var one [1]byte
-			n, _, e := syscall.RawSyscall6(syscall.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(&one)), 1, syscall.MSG_PEEK|syscall.MSG_DONTWAIT, 0, 0)
-			c.seen, c.seenBy = int(n), e
+			for c.seenBy = syscall.EINTR; c.seenBy == syscall.EINTR; {
+				n, _, e := syscall.RawSyscall6(syscall.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(&one)), 1, syscall.MSG_PEEK|syscall.MSG_DONTWAIT, 0, 0)
+				c.seen, c.seenBy = int(n), e
+			}
 		}
 	}
 	if err := c.raw.Control(c.look); err != nil {
