@@ -79,7 +79,7 @@ const (
 
 // A StackUse is a caller that sends requests to a stack without a declared dependency.
 type StackUse struct {
-	Caller string    // address of the caller, and its node
+	Caller string    // name of the stack, "job NAME", or address of the caller and its node
 	Want   string    `json:",omitempty"` // feature version that the caller named; "": it named the stack
 	Last   time.Time // of its requests
 }

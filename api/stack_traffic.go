@@ -35,10 +35,12 @@ type LatencyCount struct {
 // A StackCall reports that an address sent requests to a stack.
 type StackCall struct {
 	Namespace string
-	Stack     string        // that served the last request
-	Want      string        `json:",omitempty"` // feature version that the caller named; "": it named the stack
-	Address   string        // IP address of the caller
-	Ago       time.Duration `json:",omitempty"` // age of the last request
+	Stack     string // that served the last request
+	Want      string `json:",omitempty"` // feature version that the caller named; "": it named the stack
+	Address   string // IP address of the caller
+	// Allocation is the id of the caller on the router's node; "": not known.
+	Allocation string        `json:",omitempty"`
+	Ago        time.Duration `json:",omitempty"` // age of the last request
 }
 
 // A TrafficResponse answers a report.

@@ -6,9 +6,11 @@ package agent
 import (
 	"context"
 	"net"
+	"net/netip"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/router"
+	"github.com/reeve-run/reeve/internal/socket"
 )
 
 // openRouter listens on the router's address. A development agent uses another one if the
@@ -19,7 +21,7 @@ func (a *Agent) openRouter() (err error) {
 	if config.Source, err = a.catalog(); err != nil {
 		return err
 	}
-	config.Report = a.reportTraffic
+	config.Report, config.Caller = a.reportTraffic, a.callerOf
 	wanted := config.HTTPAddr
 	if wanted == "" {
 		config.HTTPAddr = DefaultRouterAddr
@@ -53,6 +55,19 @@ func (a *Agent) RouterAddr() string {
 		return ""
 	}
 	return a.router.Addr()
+}
+
+// callerOf returns the id of the allocation of the agent's node whose task holds the remote end
+// of a connection to the router; "" if it is not known.
+func (a *Agent) callerOf(local, remote netip.AddrPort) string {
+	if a.node == nil {
+		return ""
+	}
+	s, err := socket.Find(local, remote)
+	if err != nil {
+		return "" // on another machine, or closed
+	}
+	return a.node.CallerIn(s.Group)
 }
 
 // reportTraffic sends the figures of the agent's router to the servers, for its node if it has

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/node/supervise/cgroup"
 )
 
 // checkedJob describes a version of the unit web whose shift compares errors each five seconds.
@@ -111,4 +112,27 @@ func TestUndeclaredCallersAreObserved(t *testing.T) {
 	if text := m.reeve("stack", "graph"); !strings.Contains(text, "observed") {
 		t.Errorf("the graph does not show the caller:\n%s", text)
 	}
+	if version := cgroup.Detect().Version(); version != cgroup.V2 && version != cgroup.Hybrid {
+		return // tasks are then known by their node
+	}
+	m.runText(fmt.Sprintf(`job "poller" {
+  group "g" {
+    task "ask" {
+      driver = "raw_exec"
+      config {
+        command = "/bin/bash"
+        args    = ["-c", "while exec 3<>/dev/tcp/127.0.0.1/%s; do printf 'GET / HTTP/1.0\\r\\nHost: 1.web.default.stack.reeve\\r\\n\\r\\n' >&3; read -r line <&3; sleep 0.2; done"]
+      }
+    }
+  }
+}`, s.HTTP[strings.LastIndexByte(s.HTTP, ':')+1:]))
+	m.eventually("the graph names the job that calls", func(ctx context.Context) error {
+		if _, err := m.Client.Stacks().Sweep(ctx, false); err != nil {
+			return err
+		}
+		if text := m.reeve("stack", "graph"); !strings.Contains(text, "job poller") {
+			return fmt.Errorf("graph:\n%s", text)
+		}
+		return nil
+	})
 }

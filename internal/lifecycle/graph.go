@@ -42,7 +42,9 @@ func (x *Index) connect(uses []Use) {
 	}
 	for _, use := range uses {
 		for _, n := range x.usedBy(use) {
-			n.uses = append(n.uses, use)
+			if n.stack.Name != use.Caller { // a stack that calls its own unit does not keep itself alive
+				n.uses = append(n.uses, use)
+			}
 		}
 	}
 }

@@ -29,6 +29,8 @@ type Keeper interface {
 	Kept(ctx context.Context) ([]string, error)
 	// End stops a task, by force after the timeout, and forgets it.
 	End(ctx context.Context, id string, timeout time.Duration) error
+	// TaskIn returns the id of the task whose v2 control group has that id; "": none has.
+	TaskIn(group uint64) string
 }
 
 const (

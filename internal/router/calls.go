@@ -4,6 +4,8 @@
 package router
 
 import (
+	"context"
+	"net"
 	"net/netip"
 	"strings"
 	"sync"
@@ -31,12 +33,13 @@ type calls struct {
 	last map[callKey]*callTimes
 }
 
-// A callKey identifies a caller by its address and by the stacks that its requests can reach: those
-// that satisfy a feature version, or one.
+// A callKey identifies a caller by its address, by its allocation, and by the stacks that its
+// requests can reach: those that satisfy a feature version, or one.
 type callKey struct {
-	address netip.Addr
-	isNamed bool // reports whether the caller asked for a feature version
-	want    api.FeatureVersion
+	address    netip.Addr
+	allocation string // "": not known
+	isNamed    bool   // reports whether the caller asked for a feature version
+	want       api.FeatureVersion
 }
 
 // callTimes holds ticks: times of the monotonic clock.
@@ -77,7 +80,7 @@ func (c *calls) take(s *stackCounters, to []*api.StackCall, all bool, now int64)
 			continue
 		}
 		t.reported = t.last
-		call := &api.StackCall{Namespace: s.namespace, Stack: s.stack, Address: k.address.String(), Ago: time.Duration(now - t.last)}
+		call := &api.StackCall{Namespace: s.namespace, Stack: s.stack, Address: k.address.String(), Allocation: k.allocation, Ago: time.Duration(now - t.last)}
 		if k.isNamed {
 			call.Want = k.want.String()
 		}
@@ -91,8 +94,34 @@ func (c *calls) take(s *stackCounters, to []*api.StackCall, all bool, now int64)
 func (p *pool) isCall() bool { return strings.HasPrefix(p.key.host, hostOfStack) }
 
 // callOf returns the key of a caller of the pool.
-func (p *pool) callOf(address netip.Addr) callKey {
-	return callKey{address: address, isNamed: p.unit.Unit != "", want: p.want}
+func (p *pool) callOf(address netip.Addr, allocation string) callKey {
+	return callKey{address: address, allocation: allocation, isNamed: p.unit.Unit != "", want: p.want}
+}
+
+// A peer finds the allocation at the other end of a connection, once.
+type peer struct {
+	once       sync.Once
+	allocation string
+}
+
+// identify asks for the allocation when a connection calls a stack for the first time, before the
+// response: afterwards, a client with one request is gone. Other connections ask nothing.
+func (e *peer) identify(r *Router, nc net.Conn) string {
+	e.once.Do(func() {
+		local, isLocal := nc.LocalAddr().(*net.TCPAddr)
+		remote, isRemote := nc.RemoteAddr().(*net.TCPAddr)
+		if r.config.Caller != nil && isLocal && isRemote {
+			e.allocation = r.config.Caller(local.AddrPort(), remote.AddrPort())
+		}
+	})
+	return e.allocation
+}
+
+// identify finds the allocation of a client that calls a stack.
+func (c *conn) identify(p *pool) {
+	if p.isCall() {
+		c.caller.identify(c.router, c.nc)
+	}
 }
 
 // noteCall notes that the client called the instance's stack. A connection notes the same
@@ -103,7 +132,14 @@ func (c *conn) noteCall(p *pool, i *instance, now time.Time) {
 		return
 	}
 	c.called, c.calledWant, c.calledAt = i.stack, p.want, at
-	i.stack.calls.note(p.callOf(c.peer), at)
+	i.stack.calls.note(p.callOf(c.peer, c.caller.allocation), at)
+}
+
+// identify finds the allocation of the client of a request that calls a stack.
+func (x *exchange) identify(ctx context.Context) {
+	if nc, ok := ctx.Value(connKey{}).(*handedConn); ok && x.pool.isCall() {
+		x.caller = nc.caller.identify(x.router, nc)
+	}
 }
 
 // noteCall notes that the client called the stack of the exchange's instance.
@@ -113,6 +149,6 @@ func (x *exchange) noteCall(p *pool) {
 		return
 	}
 	if peer, err := netip.ParseAddr(x.record.client); err == nil {
-		i.stack.calls.note(p.callOf(peer.Unmap()), ticks(time.Now()))
+		i.stack.calls.note(p.callOf(peer.Unmap(), x.caller), ticks(time.Now()))
 	}
 }

@@ -19,6 +19,7 @@ type Config struct {
 	TCPAddress string // IP address of the listeners of TCP routes
 	Source     Source
 	Report     Report
+	Caller     Caller // nil: callers are known by their addresses alone
 	Logger     *slog.Logger
 
 	Engine       string         // EngineFast or EngineStandard
@@ -50,6 +51,10 @@ type Source func(ctx context.Context, apply func(*api.CatalogUpdate) error, brok
 // A Report sends the figures of stacks to the servers, and returns the term of the leader
 // that accepted them.
 type Report func(context.Context, *api.TrafficReport) (term string, err error)
+
+// A Caller returns the id of the allocation of this machine that holds the remote end of a
+// connection; "" if it is not known.
+type Caller func(local, remote netip.AddrPort) (allocation string)
 
 // Values of Config.Engine.
 const (

@@ -34,6 +34,7 @@ type conn struct {
 	position  float64 // of the client, or anywhere
 	newClient string  // cookie of a client without one
 
+	caller     peer               // of a client that calls stacks
 	called     *stackCounters     // of the last noted call
 	calledWant api.FeatureVersion // of its pool
 	calledAt   int64              // ticks of that call

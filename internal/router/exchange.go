@@ -27,6 +27,7 @@ type exchange struct {
 	choice  chosen
 	client  float64 // position of the client, or anywhere
 	fresh   string  // cookie of a client without one
+	caller  string  // id of the client's allocation; "": not known
 	secure  bool    // reports whether a trusted proxy received the request over HTTPS
 	path    string
 	query   string

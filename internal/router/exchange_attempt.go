@@ -25,6 +25,7 @@ type picking struct{ router *Router }
 func (t picking) RoundTrip(req *http.Request) (*http.Response, error) {
 	x := exchangeOf(req)
 	p := x.pool
+	x.identify(req.Context())
 	var room [attempts]*instance
 	tried := room[:0]
 	var last *refusal

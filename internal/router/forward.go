@@ -18,6 +18,7 @@ import (
 // the response. It reports whether the client's connection can carry another
 // request.
 func (c *conn) forward(p *pool, path string, query []byte) bool {
+	c.identify(p)
 	var room [attempts]*instance
 	tried := room[:0]
 	name := ""

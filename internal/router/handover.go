@@ -28,6 +28,7 @@ type handedConn struct {
 	silent atomic.Bool // reports whether the client has not sent anything
 	once   sync.Once
 	closed chan struct{}
+	caller peer // of a client that calls stacks
 }
 
 func newHandedConn(nc *net.TCPConn, rest []byte) *handedConn {

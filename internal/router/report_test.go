@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -127,6 +128,60 @@ func TestCallersOfNamedStacksAreReported(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, r.collected(true).Calls); diff != "" {
 			t.Errorf("calls for a new leader (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestCallersAreIdentifiedOncePerConnection sends requests to a name, to a host and to a name that is refused. Only the
+// connection of the name asks who its client is, once, and before the client can leave.
+func TestCallersAreIdentifiedOncePerConnection(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, on engine) {
+		var asked, answered atomic.Int64
+		r := on.start(t, Config{Caller: func(local, remote netip.AddrPort) string {
+			if answered.Load() > 0 {
+				t.Error("the router asks after the answer")
+			}
+			asked.Add(1)
+			return "alloc of " + remote.Addr().Unmap().String() + " at " + local.Addr().Unmap().String()
+		}})
+		address := says(t, "hello")
+		share := &api.StackShare{Namespace: "default", Stack: oldStack, Share: 1, Status: api.StackReady, Target: true}
+		r.Apply(&api.CatalogUpdate{Index: 1, Stacks: []*api.StackShare{share}, Entries: []*api.CatalogEntry{{
+			AllocID: "a1", Namespace: "default", JobID: oldStack, Index: 1, StackAddress: address,
+			Endpoints: []*api.Endpoint{{Route: route(host("inventory.example.com")), Address: address}},
+		}}})
+		for range 3 {
+			r.get("inventory.example.com/")
+			r.get("7.inventory.default.stack.reeve/")
+		}
+		if n := asked.Load(); n > 0 {
+			t.Fatalf("requests that call no stack asked %d times", n)
+		}
+		client := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 1}}
+		defer client.CloseIdleConnections()
+		for range 3 {
+			req, err := http.NewRequest(http.MethodGet, "http://"+r.Addr(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Host = "1.inventory.default.stack.reeve"
+			res, err := client.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answered.Add(1)
+			io.Copy(io.Discard, res.Body)
+			res.Body.Close()
+			if res.StatusCode != http.StatusOK {
+				t.Fatalf("status %d", res.StatusCode)
+			}
+		}
+		if n := asked.Load(); n != 1 {
+			t.Errorf("three requests of a connection asked %d times, want once", n)
+		}
+		want := []*api.StackCall{{Namespace: "default", Stack: oldStack, Address: "127.0.0.1", Allocation: "alloc of 127.0.0.1 at 127.0.0.1", Want: "1.0"}}
+		if diff := cmp.Diff(want, r.collected(false).Calls); diff != "" {
+			t.Errorf("calls (-want +got):\n%s", diff)
 		}
 	})
 }

@@ -6,9 +6,12 @@ package server_test
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/server"
@@ -111,6 +114,60 @@ func TestCallersOnTheNodeOfADeclaredCallerAreNotUndeclared(t *testing.T) {
 		s := c.Store().Snapshot().Stack("default", db)
 		if len(s.Observed) != 1 || s.Observed[0].Caller != "127.0.0.1 (node n1)" {
 			t.Errorf("observed %+v, want the call before the declaration alone, with its node", s.Observed)
+		}
+	})
+}
+
+// TestCallersAreNamedByTheirAllocations reports calls with allocations of the router's node, of another node, and of
+// none.
+func TestCallersAreNamedByTheirAllocations(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		c.addNode("n1", nil)
+		db := c.deploy(impatient("2.1.0"))[0]
+		c.untilStack(db, api.StackReady, time.Minute)
+		shop := c.deploy(stackJob("shop", "1.0.0", "db@2.1"))[0]
+		c.untilStack(shop, api.StackReady, time.Minute)
+		cart := c.deploy(stackJob("cart", "1.0.0"))[0]
+		c.untilStack(cart, api.StackReady, time.Minute)
+		c.register(serviceJob("web", 2))
+		c.pass(time.Minute)
+		of := func(id string) string {
+			for a := range c.Store().Snapshot().AllocationsByJob("default", id) {
+				return a.ID
+			}
+			t.Fatalf("job %s has no allocation", id)
+			return ""
+		}
+		c.addNode("n2", nil)
+		sequence := uint64(0)
+		call := func(node, want, allocation string) {
+			t.Helper()
+			sequence++
+			if _, err := c.TakeTraffic("secret-"+node, &api.TrafficReport{Router: "r-" + node, Sequence: sequence, Node: node, Calls: []*api.StackCall{
+				{Namespace: "default", Stack: db, Want: want, Address: "127.0.0.1", Allocation: allocation},
+			}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		call("n1", "2.1", of(shop)) // declares it
+		call("n1", "2.1", of(db))   // calls itself
+		call("n1", "2.1", of(cart))
+		for a := range c.Store().Snapshot().AllocationsByJob("default", "web") {
+			call("n1", "2.0", a.ID)
+		}
+		call("n2", "2.0", of("web")) // not an allocation of this router's node
+		call("n2", "", "ffffffff-0000-0000-0000-000000000000")
+		if _, err := c.SweepStacks(c.Context(), false); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, use := range c.Store().Snapshot().Stack("default", db).Observed {
+			got = append(got, use.Caller+" "+use.Want)
+		}
+		slices.Sort(got)
+		want := []string{"127.0.0.1 (node n2) ", "127.0.0.1 (node n2) 2.0", cart + " 2.1", "job web 2.0"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("callers (-want +got):\n%s", diff)
 		}
 	})
 }

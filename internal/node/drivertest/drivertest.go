@@ -94,6 +94,18 @@ func (d *Driver) Kept(context.Context) ([]string, error) {
 	return slices.Sorted(maps.Keys(d.processes)), nil
 }
 
+// TaskIn returns the id of the process whose PID is the group's id.
+func (d *Driver) TaskIn(group uint64) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for id, p := range d.processes {
+		if uint64(p.PID()) == group {
+			return id
+		}
+	}
+	return ""
+}
+
 // End stops a process and forgets it.
 func (d *Driver) End(ctx context.Context, id string, timeout time.Duration) error {
 	d.mu.Lock()

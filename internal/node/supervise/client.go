@@ -357,7 +357,7 @@ func (c *Client) track(id string) *Process {
 	defer c.mu.Unlock()
 	p := c.procs[id]
 	if p == nil {
-		p = &Process{c: c, id: id, done: make(chan struct{}), gone: make(chan struct{})}
+		p = &Process{c: c, id: id, group: groupName(id), done: make(chan struct{}), gone: make(chan struct{})}
 		c.procs[id] = p
 	}
 	return p

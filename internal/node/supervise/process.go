@@ -16,10 +16,11 @@ import (
 // A Process is the agent's view of a task's process. It implements driver.Handle except for
 // Exec, which needs a driver's knowledge of the task.
 type Process struct {
-	c    *Client
-	id   string
-	done chan struct{} // closed when exit is set
-	gone chan struct{} // closed when its first process has ended, not later than done
+	c     *Client
+	id    string
+	group string        // name of its control group, if it has one
+	done  chan struct{} // closed when exit is set
+	gone  chan struct{} // closed when its first process has ended, not later than done
 
 	status atomic.Pointer[Status]
 	exit   *ExitState // guarded by Client.mu until done is closed

@@ -41,11 +41,20 @@ func (c *calls) take(snap *state.Snapshot, r *api.TrafficReport, now time.Time) 
 		if stack == nil || stack.Status == api.StackTerminated || now.Sub(last) >= lifecycle.ObservedFor {
 			continue
 		}
-		nodes := c.hosts.nodesAt(call.Address, r.Node)
-		if declares(snap, nodes, stack) {
-			continue
+		caller := ""
+		if a := callerOf(snap, r.Node, call.Allocation); a != nil {
+			caller = nameCaller(snap, a, stack)
+			if jobOf(a) == stack.Key() || declaresCall(snap, a, stack) {
+				continue
+			}
+		} else {
+			nodes := c.hosts.nodesAt(call.Address, r.Node)
+			if declares(snap, nodes, stack) {
+				continue
+			}
+			caller = describeCaller(snap, nodes, call.Address)
 		}
-		c.note(stack.Key(), useKey{describeCaller(snap, nodes, call.Address), call.Want}, last)
+		c.note(stack.Key(), useKey{caller, call.Want}, last)
 	}
 }
 
@@ -86,16 +95,7 @@ func (c *calls) uses(known func(api.NamespacedID) bool, now time.Time) (uses []l
 func declares(snap *state.Snapshot, nodes []string, of *api.Stack) bool {
 	for _, node := range nodes {
 		for a := range snap.AllocationsByNode(node) {
-			if a.IsTerminal() || a.JobID == of.Name && a.Namespace == of.Namespace {
-				continue
-			}
-			caller := snap.Stack(a.Namespace, a.JobID)
-			if caller == nil || !caller.IsLive() || caller.Spec == nil {
-				continue
-			}
-			if slices.ContainsFunc(caller.Spec.Depends, func(d *api.StackDependency) bool {
-				return d.Unit == of.Unit && of.Version.Satisfies(d.Wants())
-			}) {
+			if !a.IsTerminal() && declaresCall(snap, a, of) {
 				return true
 			}
 		}

@@ -1,15 +1,14 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package door
+package socket
 
 import (
+	"encoding/binary"
 	"errors"
 	"net"
 	"net/netip"
 	"os"
-	"path/filepath"
-	"strconv"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -37,8 +36,8 @@ func pair(t testing.TB, listen, network, address string) (server, client *net.TC
 	return s.(*net.TCPConn), c.(*net.TCPConn)
 }
 
-func find(c net.Conn) (socket, error) {
-	return findSocket(netip.MustParseAddrPort(c.LocalAddr().String()), netip.MustParseAddrPort(c.RemoteAddr().String()))
+func find(c net.Conn) (Socket, error) {
+	return Find(netip.MustParseAddrPort(c.LocalAddr().String()), netip.MustParseAddrPort(c.RemoteAddr().String()))
 }
 
 func fdOf(t testing.TB, c *net.TCPConn, f func(fd int) error) {
@@ -58,23 +57,20 @@ func TestTheKernelSaysWhoseASocketIs(t *testing.T) {
 	} {
 		server, client := pair(t, c.listen, c.network, c.address)
 		s, err := find(server)
-		if err != nil || s.uid != uint32(os.Geteuid()) {
-			t.Errorf("%v: user %d, %v; want this one's", c, s.uid, err)
+		if err != nil || s.UID != uint32(os.Geteuid()) {
+			t.Errorf("%v: user %d, %v; want this one's", c, s.UID, err)
 		}
 		var own unix.Stat_t
 		fdOf(t, client, func(fd int) error { return unix.Fstat(fd, &own) })
-		if uint64(s.inode) != own.Ino {
-			t.Errorf("%v: inode %d, want the client's %d", c, s.inode, own.Ino)
-		}
-		if pid, err := findHolder("/proc", s.inode); err != nil || pid != os.Getpid() {
-			t.Errorf("%v: process %d, %v; want this one", c, pid, err)
+		if uint64(s.Inode) != own.Ino {
+			t.Errorf("%v: inode %d, want the client's %d", c, s.Inode, own.Ino)
 		}
 		if os.Geteuid() != 0 {
 			continue
 		}
 		fdOf(t, client, func(fd int) error { return unix.Fchown(fd, 65534, -1) })
-		if s, err := find(server); err != nil || s.uid != 65534 {
-			t.Errorf("%v: user %d, %v; want 65534", c, s.uid, err)
+		if s, err := find(server); err != nil || s.UID != 65534 {
+			t.Errorf("%v: user %d, %v; want 65534", c, s.UID, err)
 		}
 	}
 }
@@ -100,8 +96,8 @@ func TestAMappedClientIsFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer server.Close()
-	if s, err := find(server); err != nil || s.uid != uint32(os.Geteuid()) {
-		t.Errorf("user %d, %v; want this one's", s.uid, err)
+	if s, err := find(server); err != nil || s.UID != uint32(os.Geteuid()) {
+		t.Errorf("user %d, %v; want this one's", s.UID, err)
 	}
 }
 
@@ -110,16 +106,16 @@ func TestAClosedSocketIsNobodys(t *testing.T) {
 	server, client := pair(t, "127.0.0.1:0", "tcp4", "127.0.0.1")
 	client.Close()
 	if s, err := find(server); err == nil {
-		t.Errorf("a closed socket is user %d's", s.uid)
+		t.Errorf("a closed socket is user %d's", s.UID)
 	}
 	server.Close()
 	if s, err := find(server); err == nil {
-		t.Errorf("a socket after its end is user %d's", s.uid)
+		t.Errorf("a socket after its end is user %d's", s.UID)
 	}
 	half, client2 := pair(t, "127.0.0.1:0", "tcp4", "127.0.0.1")
 	client2.CloseWrite()
-	if s, err := find(half); err != nil || s.uid != uint32(os.Geteuid()) {
-		t.Errorf("a caller that has sent everything: user %d, %v; want this one's", s.uid, err)
+	if s, err := find(half); err != nil || s.UID != uint32(os.Geteuid()) {
+		t.Errorf("a caller that has sent everything: user %d, %v; want this one's", s.UID, err)
 	}
 }
 
@@ -130,41 +126,12 @@ func TestAListenerIsNoCaller(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if s, err := findSocket(netip.MustParseAddrPort("127.0.0.1:9"), netip.MustParseAddrPort(l.Addr().String())); err == nil {
-		t.Errorf("a listener is taken for a caller of user %d", s.uid)
+	if s, err := Find(netip.MustParseAddrPort("127.0.0.1:9"), netip.MustParseAddrPort(l.Addr().String())); err == nil {
+		t.Errorf("a listener is taken for a caller of user %d", s.UID)
 	}
 	for _, remote := range []string{"192.0.2.1:80", "[::1%lo]:80", "[::1]:80"} {
-		if s, err := findSocket(netip.MustParseAddrPort("127.0.0.1:9"), netip.MustParseAddrPort(remote)); err == nil {
-			t.Errorf("%s is taken for a caller of user %d", remote, s.uid)
-		}
-	}
-}
-
-func TestHolderHasTheSameRoot(t *testing.T) {
-	proc, other := t.TempDir(), t.TempDir()
-	process := func(pid int, root string, links ...string) {
-		dir := filepath.Join(proc, strconv.Itoa(pid))
-		if err := os.MkdirAll(filepath.Join(dir, "fd"), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(root, filepath.Join(dir, "root")); err != nil {
-			t.Fatal(err)
-		}
-		for i, link := range links {
-			if err := os.Symlink(link, filepath.Join(dir, "fd", strconv.Itoa(i))); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	process(10, "/", "/dev/null", "socket:[7]", "socket:[71]")
-	process(11, other, "socket:[7]", "socket:[8]")
-	process(12, "/", "socket:[7", "pipe:[8]", "socket:[9]0")
-	for inode, want := range map[uint32]struct {
-		pid int
-		err error
-	}{7: {10, nil}, 71: {10, nil}, 8: {0, nil}, 9: {0, errNoHolder}} {
-		if pid, err := findHolder(proc, inode); pid != want.pid || err != want.err {
-			t.Errorf("socket %d: process %d, %v; want %d, %v", inode, pid, err, want.pid, want.err)
+		if s, err := Find(netip.MustParseAddrPort("127.0.0.1:9"), netip.MustParseAddrPort(remote)); err == nil {
+			t.Errorf("%s is taken for a caller of user %d", remote, s.UID)
 		}
 	}
 }
@@ -178,32 +145,43 @@ func FuzzAnswersOfTheKernel(f *testing.F) {
 	f.Add([]byte{})
 	f.Add(request)
 	f.Fuzz(func(t *testing.T, answer []byte) {
-		if s, err := parseDiag(answer, local, remote); err == nil && s.inode == 0 {
+		if s, err := parseDiag(answer, local, remote); err == nil && s.Inode == 0 {
 			t.Errorf("a socket without an inode: %+v", s)
 		}
 	})
 }
 
-// BenchmarkIdentify is what a new connection costs more.
-func BenchmarkIdentify(b *testing.B) {
-	d, err := New(Config{Token: secret})
-	if err != nil {
-		b.Fatal(err)
+func TestAttributesOfASocketAreBounded(t *testing.T) {
+	group := func(size, kind uint16, value uint64) []byte {
+		b := binary.NativeEndian.AppendUint16(nil, size)
+		b = binary.NativeEndian.AppendUint16(b, kind)
+		return binary.NativeEndian.AppendUint64(b, value)
 	}
+	for _, test := range []struct {
+		name       string
+		attributes []byte
+		want       uint64
+	}{
+		{"none", nil, 0},
+		{"the group", group(12, attributeGroup, 7), 7},
+		{"after another", append(group(12, 8, 9), group(12, attributeGroup, 7)...), 7},
+		{"after one of odd length", append([]byte{5, 0, 8, 0, 1, 0, 0, 0}, group(12, attributeGroup, 7)...), 7},
+		{"too short", group(8, attributeGroup, 7), 0},
+		{"without a length", group(0, attributeGroup, 7), 0},
+		{"cut", group(12, attributeGroup, 7)[:10], 0},
+	} {
+		if got := groupOf(test.attributes); got != test.want {
+			t.Errorf("%s: group %d, want %d", test.name, got, test.want)
+		}
+	}
+}
+
+// BenchmarkFind measures the lookup of one socket.
+func BenchmarkFind(b *testing.B) {
 	server, _ := pair(b, "127.0.0.1:0", "tcp4", "127.0.0.1")
-	local, remote := netip.MustParseAddrPort(server.LocalAddr().String()), netip.MustParseAddrPort(server.RemoteAddr().String())
-	b.Run("socket", func(b *testing.B) {
-		for b.Loop() {
-			if _, err := findSocket(local, remote); err != nil {
-				b.Fatal(err)
-			}
+	for b.Loop() {
+		if _, err := find(server); err != nil {
+			b.Fatal(err)
 		}
-	})
-	b.Run("process", func(b *testing.B) {
-		for b.Loop() {
-			if _, err := d.Identify(local, remote); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
+	}
 }

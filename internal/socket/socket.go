@@ -1,7 +1,7 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package door
+package socket
 
 import (
 	"encoding/binary"
@@ -13,11 +13,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A socket is one end of a connection, as described by the kernel.
-type socket struct {
+// A Socket is one end of a connection, as described by the kernel.
+type Socket struct {
+	UID   uint32 // of its creator
+	Inode uint32 // never 0
+	Group uint64 // id of the v2 control group in which it was created; 0: unknown
 	state byte
-	uid   uint32 // of its creator
-	inode uint32 // 0 if no process has it open
 }
 
 // States of a TCP socket with a live connection.
@@ -30,10 +31,10 @@ const (
 
 // stands reports whether a process holds the socket of a live connection. For other sockets
 // the kernel reports root instead of the user.
-func (s socket) stands() bool {
+func (s Socket) stands() bool {
 	switch s.state {
 	case established, finWait1, finWait2, closeWait:
-		return s.inode != 0
+		return s.Inode != 0
 	}
 	return false
 }
@@ -43,33 +44,36 @@ const (
 	sockDiagByFamily = 20
 	requestSize      = unix.SizeofNlMsghdr + 56
 	messageSize      = 72
+	attributeHeader  = 4
+	attributeGroup   = 21 // INET_DIAG_CGROUP_ID, since Linux 5.8
 )
 
-// findSocket asks the kernel for the socket at remote of the connection to local. It takes a
-// few microseconds, independent of the number of sockets.
-func findSocket(local, remote netip.AddrPort) (socket, error) {
+// Find asks the kernel for the socket at remote of the connection to local. It takes a few
+// microseconds, independent of the number of sockets. Sockets of other machines and of other
+// network namespaces are not found.
+func Find(local, remote netip.AddrPort) (Socket, error) {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, unix.NETLINK_INET_DIAG)
 	if err != nil {
-		return socket{}, fmt.Errorf("open a netlink socket: %w", err)
+		return Socket{}, fmt.Errorf("open a netlink socket: %w", err)
 	}
 	defer unix.Close(fd)
 	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 1}); err != nil {
-		return socket{}, fmt.Errorf("bound the wait for the kernel: %w", err)
+		return Socket{}, fmt.Errorf("bound the wait for the kernel: %w", err)
 	}
 	request, err := diagRequest(local, remote)
 	if err != nil {
-		return socket{}, err
+		return Socket{}, err
 	}
 	if err := unix.Sendto(fd, request, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
-		return socket{}, fmt.Errorf("ask the kernel for a socket: %w", err)
+		return Socket{}, fmt.Errorf("ask the kernel for a socket: %w", err)
 	}
 	answer := make([]byte, 4096)
 	n, from, err := unix.Recvfrom(fd, answer, 0)
 	if err != nil {
-		return socket{}, fmt.Errorf("hear of a socket from the kernel: %w", err)
+		return Socket{}, fmt.Errorf("hear of a socket from the kernel: %w", err)
 	}
 	if sender, ok := from.(*unix.SockaddrNetlink); !ok || sender.Pid != 0 {
-		return socket{}, errors.New("hear of a socket: the answer is not the kernel's")
+		return Socket{}, errors.New("hear of a socket: the answer is not the kernel's")
 	}
 	return parseDiag(answer[:n], local, remote)
 }
@@ -99,28 +103,44 @@ func diagRequest(local, remote netip.AddrPort) ([]byte, error) {
 	return b, nil
 }
 
-func parseDiag(answer []byte, local, remote netip.AddrPort) (socket, error) {
+func parseDiag(answer []byte, local, remote netip.AddrPort) (Socket, error) {
 	native := binary.NativeEndian
 	if len(answer) < unix.SizeofNlMsghdr+4 {
-		return socket{}, errors.New("hear of a socket: the answer is too short")
+		return Socket{}, errors.New("hear of a socket: the answer is too short")
 	}
 	body := answer[unix.SizeofNlMsghdr:]
 	switch kind := native.Uint16(answer[4:]); {
 	case kind == unix.NLMSG_ERROR:
 		errno := unix.Errno(-int32(native.Uint32(body)))
 		if errno == unix.ENOENT {
-			return socket{}, errors.New("its socket is not on this machine, or is closed")
+			return Socket{}, errors.New("its socket is not on this machine, or is closed")
 		}
-		return socket{}, fmt.Errorf("ask the kernel for a socket: %w", errno)
+		return Socket{}, fmt.Errorf("ask the kernel for a socket: %w", errno)
 	case kind != sockDiagByFamily || len(body) < messageSize:
-		return socket{}, errors.New("hear of a socket: the answer is not about one")
+		return Socket{}, errors.New("hear of a socket: the answer is not about one")
 	}
 	// Without a connection, the kernel returns a matching listener.
-	s := socket{state: body[1], uid: native.Uint32(body[64:]), inode: native.Uint32(body[68:])}
+	s := Socket{state: body[1], UID: native.Uint32(body[64:]), Inode: native.Uint32(body[68:]), Group: groupOf(body[messageSize:])}
 	if id := body[4:]; !s.stands() || diagAddr(body[0], id, 0) != unmap(remote) || diagAddr(body[0], id, 1) != unmap(local) {
-		return socket{}, errors.New("its socket is closed")
+		return Socket{}, errors.New("its socket is closed")
 	}
 	return s, nil
+}
+
+// groupOf returns the control group among a message's attributes; 0 if it is missing.
+func groupOf(attributes []byte) uint64 {
+	native := binary.NativeEndian
+	for len(attributes) >= attributeHeader {
+		size := int(native.Uint16(attributes))
+		if size < attributeHeader || size > len(attributes) {
+			return 0
+		}
+		if native.Uint16(attributes[2:]) == attributeGroup && size == attributeHeader+8 {
+			return native.Uint64(attributes[attributeHeader:])
+		}
+		attributes = attributes[min((size+3)&^3, len(attributes)):]
+	}
+	return 0
 }
 
 // diagAddr returns the source (0) or the destination (1) of a socket's id.
