@@ -3,6 +3,7 @@
 #
 #     reeve stack deploy examples/stacks/shop.hcl examples/stacks/inventory.hcl
 #     reeve stack graph
+#     curl http://shop.localhost:8080/
 #
 # While a shop 2.x runs, the stack of inventory that it calls is kept.
 variable "version" {
@@ -59,11 +60,17 @@ job "shop" {
 
       config {
         command = "${attr.reeve.binary}"
-        args    = ["example-web"]
+        # Each response contains the one of inventory. The URL stays the same while
+        # the traffic of inventory shifts to another version.
+        args = ["example-web", "-call", "${REEVE_DEP_INVENTORY_URL}"]
       }
 
       env {
         VERSION = "shop ${var.version}"
+
+        # The node's router knows the name in the URL. Without this line, the resolver
+        # of the machine must know it.
+        http_proxy = "http://${REEVE_ROUTER_ADDR}"
       }
 
       resources {
