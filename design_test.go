@@ -5,6 +5,7 @@ package reeve_test
 
 import (
 	"cmp"
+	"go/ast"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -119,6 +120,38 @@ func TestNounTablesNameFilesThatExist(t *testing.T) {
 	}
 	if found < 100 {
 		t.Errorf("%s: the tables name %d files, want many more: the test reads them wrongly", designPage, found)
+	}
+}
+
+// TestPagesNameTestsThatExist keeps the names right that the design pages give as proofs.
+func TestPagesNameTestsThatExist(t *testing.T) {
+	exist := make(map[string]bool)
+	for _, s := range sources(t) {
+		for _, d := range s.ast.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok {
+				exist[f.Name.Name] = true
+			}
+		}
+	}
+	quoted := regexp.MustCompile("`((?:Test|Benchmark|Fuzz)[A-Z]\\w*)`")
+	pages, err := filepath.Glob("docs/design/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range quoted.FindAllStringSubmatch(string(text), -1) {
+			if found++; !exist[m[1]] {
+				t.Errorf("%s: no test is named %s", page, m[1])
+			}
+		}
+	}
+	if found < 30 {
+		t.Errorf("the pages name %d tests, want many more: this test reads them wrongly", found)
 	}
 }
 
