@@ -18,12 +18,12 @@ import (
 // snapshots: what serves it now.
 func movedCallers(before, after *state.Snapshot, stopped *api.Stack, now time.Time) (warnings []string) {
 	served := make(map[string][]string) // by caller
-	for _, e := range control.LifecycleIndex(after, nil).Edges(now) {
+	for _, e := range control.CallersIndex(after, stopped.Unit).Edges(now) {
 		if unit, _, _, ok := api.ParseStackName(e.To.ID); ok && unit == stopped.Unit && e.Kind != lifecycle.EdgeTag {
 			served[e.From] = append(served[e.From], e.To.ID)
 		}
 	}
-	for _, e := range control.LifecycleIndex(before, nil).Edges(now) {
+	for _, e := range control.CallersIndex(before, stopped.Unit).Edges(now) {
 		if e.To != stopped.Key() || e.Kind == lifecycle.EdgeTag || e.Share == 0 {
 			continue
 		}

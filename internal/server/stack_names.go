@@ -6,6 +6,7 @@ package server
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -24,34 +25,50 @@ func findStack(snap *state.Snapshot, namespace, name string) (*api.Stack, error)
 	if s := snap.Stack(namespace, name); s != nil {
 		return s, nil
 	}
-	var live, ended, near []*api.Stack
+	unit, _, _ := strings.Cut(name, "@")
+	unit, _, _ = strings.Cut(unit, "--")
+	if found := meantStacks(snap.StacksOfUnit(namespace, unit), name); len(found) > 0 {
+		return onlyStack(found, namespace, name)
+	}
+	var near []*api.Stack
 	for s := range snap.Stacks(namespace) {
 		switch {
 		case s.ID == name:
 			return s, nil
+		case name != "" && (s.Unit == unit || strings.HasPrefix(s.Name, name)):
+			near = append(near, s)
+		}
+	}
+	if len(near) > 0 {
+		return nil, api.Errorf(api.CodeNotFound, "stack %q not found in namespace %s; did you mean %s?", name, namespace, listStacks(near))
+	}
+	return nil, api.Errorf(api.CodeNotFound, "stack %q not found in namespace %s; list stacks with: reeve stack list", name, namespace)
+}
+
+// meantStacks returns the stacks that an incomplete name can mean.
+func meantStacks(stacks iter.Seq[*api.Stack], name string) []*api.Stack {
+	var live, ended []*api.Stack
+	for s := range stacks {
+		switch {
 		case !isMeant(s, name):
-			if unit, _, _ := strings.Cut(name, "@"); name != "" && (s.Unit == unit || strings.HasPrefix(s.Name, name)) {
-				near = append(near, s)
-			}
 		case s.Status == api.StackTerminated:
 			ended = append(ended, s)
 		default:
 			live = append(live, s)
 		}
 	}
-	found := live
 	if len(live) == 0 {
-		found = ended
+		return ended
 	}
-	switch {
-	case len(found) == 1:
-		return found[0], nil
-	case len(found) > 1:
+	return live
+}
+
+// onlyStack returns the stack that a name means, or an error if it can mean several.
+func onlyStack(found []*api.Stack, namespace, name string) (*api.Stack, error) {
+	if len(found) > 1 {
 		return nil, api.Errorf(api.CodeInvalid, "%q is ambiguous in namespace %s: it can mean %s; give more of the name", name, namespace, listStacks(found))
-	case len(near) > 0:
-		return nil, api.Errorf(api.CodeNotFound, "stack %q not found in namespace %s; did you mean %s?", name, namespace, listStacks(near))
 	}
-	return nil, api.Errorf(api.CodeNotFound, "stack %q not found in namespace %s; list stacks with: reeve stack list", name, namespace)
+	return found[0], nil
 }
 
 // isMeant reports whether a name that is not complete can mean a stack. The beginning of a name reaches
@@ -131,12 +148,7 @@ func shiftEnd(snap *state.Snapshot, namespace, name string) *api.Stack {
 
 // stackShift returns the newest shift that leads to a stack or away from it.
 func stackShift(snap *state.Snapshot, s *api.Stack) (newest *api.Shift, err error) {
-	for shift := range snap.Shifts() {
-		if shift.Namespace == s.Namespace && (shift.From == s.Name || shift.To == s.Name) && (newest == nil || shift.StartedAt.After(newest.StartedAt)) {
-			newest = shift
-		}
-	}
-	if newest == nil {
+	if newest = lastShiftOf(snap, s); newest == nil {
 		return nil, api.Errorf(api.CodeNotFound, "shift not found: no traffic has been shifted to stack %s or away from it; begin a shift with: reeve stack shift -to %s %s", s.Name, s.Version, s.Unit)
 	}
 	return newest, nil

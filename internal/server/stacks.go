@@ -172,16 +172,12 @@ func (s *Server) tryDeployStacks(ctx context.Context, list []*newStack, req *api
 		res.Index = index
 	}
 	snap = s.store.Snapshot()
-	var all *lifecycle.Index
 	for i, n := range list {
 		stack := snap.Stack(n.job.Namespace, names[i])
-		switch {
-		case stack == nil:
+		if stack == nil {
 			continue
-		case res.Existing[i] && all == nil:
-			all = control.LifecycleIndex(snap, nil)
 		}
-		x := all
+		var x *lifecycle.Index
 		if !res.Existing[i] {
 			x = control.UnitIndex(snap, stack.Namespace, stack.Unit) // nothing outside of its unit uses it yet
 		}
@@ -359,7 +355,12 @@ type StackFilter struct {
 
 // Stacks lists the stacks that a filter selects, by namespace, unit and version, and the index of their last change.
 func Stacks(snap *state.Snapshot, f StackFilter) ([]*api.StackStatus, uint64) {
-	x := control.LifecycleIndex(snap, nil)
+	var x *lifecycle.Index
+	if f.Unit != "" {
+		x = control.CallersIndex(snap, f.Unit)
+	} else {
+		x = control.LifecycleIndex(snap, nil)
+	}
 	list := make([]*api.StackStatus, 0)
 	for stack := range snap.Stacks(f.Namespace) {
 		if f.Unit != "" && stack.Unit != f.Unit || f.Version != "" && stack.Version.String() != f.Version {
@@ -386,10 +387,10 @@ func Stack(snap *state.Snapshot, namespace, name string) (*api.StackStatus, uint
 	return stackStatus(snap, nil, stack), snap.LifecycleIndex(), nil
 }
 
-// stackStatus derives the status of a stack. The index may be nil.
+// stackStatus derives the status of a stack from an index that knows its callers, nil: one of its own.
 func stackStatus(snap *state.Snapshot, x *lifecycle.Index, s *api.Stack) *api.StackStatus {
 	if x == nil {
-		x = control.LifecycleIndex(snap, nil)
+		x = control.CallersIndex(snap, s.Unit)
 	}
 	status := &api.StackStatus{
 		Stack: s, Shown: x.StatusOf(s), Share: x.ShareOf(s), Target: x.IsTarget(s), Callers: x.Callers(s), ShiftID: x.ShiftOf(s),

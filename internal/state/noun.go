@@ -23,9 +23,9 @@ type noun[T any] struct {
 	verb     string          // singular in camel case; names the commands: "Put" + verb
 	frame    byte            // kind of the noun's frames in snapshots: never change or reuse it
 	key      func(*T) string // identifies an object; lists are ordered by it
-	// group returns what else objects are found by, such as an owner; it may change with the
-	// object. If it is nil, the noun has no groups.
-	group func(*T) string
+	// groups returns what else an object is found by, such as an owner, each at most once. They
+	// may change with the object. If it is nil, the noun has no groups.
+	groups func(*T) []string
 	// stamp returns pointers to the object's create and modify indexes.
 	stamp func(*T) (create, modify *uint64)
 	// builtIn lists objects that exist without being stored, ordered by key. A stored
@@ -230,18 +230,28 @@ func (n *noun[T]) store(t *txn, object *T) (old *T) {
 // regroup replaces an object by another of the same key in the groups. old is nil for a new
 // object, new for a deleted one.
 func (n *noun[T]) regroup(t *txn, old, new *T) {
-	if n.group == nil {
+	if n.groups == nil {
 		return
 	}
+	var before, now []string
+	if old != nil {
+		before = n.groups(old)
+	}
+	if new != nil {
+		now = n.groups(new)
+	}
 	groups := &n.in(t.content).groups
-	if old != nil && (new == nil || n.group(old) != n.group(new)) {
-		name := groupName(n.group(old), n.key(old))
+	for _, group := range before {
+		if slices.Contains(now, group) {
+			continue
+		}
+		name := groupName(group, n.key(old))
 		if slot, ok := groups.ids.get(name); ok {
 			groups.remove(t.gen, name, slot)
 		}
 	}
-	if new != nil {
-		_, row := groups.ensure(t.gen, groupName(n.group(new), n.key(new)))
+	for _, group := range now {
+		_, row := groups.ensure(t.gen, groupName(group, n.key(new)))
 		*row = new
 	}
 }

@@ -22,9 +22,9 @@ type shelf struct {
 
 var shelves = declare(noun[shelf]{
 	name: "shelves", singular: "shelf", verb: "Shelf", frame: 255,
-	key:   func(s *shelf) string { return s.Name },
-	group: func(s *shelf) string { return s.Label },
-	stamp: func(s *shelf) (create, modify *uint64) { return &s.CreateIndex, &s.ModifyIndex },
+	key:    func(s *shelf) string { return s.Name },
+	groups: func(s *shelf) []string { return strings.Split(s.Label, ",") },
+	stamp:  func(s *shelf) (create, modify *uint64) { return &s.CreateIndex, &s.ModifyIndex },
 	admit: func(_ *noun[shelf], _ *content, old, new *shelf) error {
 		if new == nil && old.Label == "full" {
 			return api.Errorf(api.CodeConflict, "shelf %q is full: empty it first", old.Name)
@@ -96,12 +96,13 @@ func TestObjectsAreFoundByTheirGroup(t *testing.T) {
 		}
 		return names
 	}
-	for _, c := range []Command{putShelf("b", "red", nil), putShelf("a", "red", nil), putShelf("c", "redder", nil), putShelf("d", "", nil)} {
+	for _, c := range []Command{putShelf("b", "red", nil), putShelf("a", "red", nil), putShelf("c", "redder", nil), putShelf("d", "", nil), putShelf("e", "red,blue", nil)} {
 		must(t, s.Apply(s.Index()+1, []Command{throughLog(t, c)}))
 	}
 	before := s.Snapshot()
 	must(t, s.Apply(s.Index()+1, []Command{putShelf("a", "redder", nil)}))
 	must(t, s.Apply(s.Index()+1, []Command{deleteShelf("b", nil)}))
+	must(t, s.Apply(s.Index()+1, []Command{putShelf("e", "green,blue", nil)}))
 	var written bytes.Buffer
 	if _, err := s.Snapshot().WriteTo(&written); err != nil {
 		t.Fatal(err)
@@ -117,7 +118,9 @@ func TestObjectsAreFoundByTheirGroup(t *testing.T) {
 		group string
 		want  []string
 	}{
-		{"before", before, "red", []string{"a", "b"}}, {"before", before, "redder", []string{"c"}}, {"before", before, "", []string{"d"}},
+		{"before", before, "red", []string{"a", "b", "e"}}, {"before", before, "redder", []string{"c"}}, {"before", before, "", []string{"d"}},
+		{"before", before, "blue", []string{"e"}}, {"after", after, "blue", []string{"e"}}, {"after", after, "green", []string{"e"}},
+		{"loaded", loaded, "blue", []string{"e"}},
 		{"after", after, "red", nil}, {"after", after, "redder", []string{"a", "c"}},
 		{"loaded", loaded, "red", nil}, {"loaded", loaded, "redder", []string{"a", "c"}}, {"loaded", loaded, "", []string{"d"}},
 	} {

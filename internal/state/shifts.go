@@ -13,10 +13,10 @@ import (
 // shifts holds the running shifts, and those that ended a while ago.
 var shifts = declare(noun[api.Shift]{
 	name: "shifts", singular: "shift", verb: "Shift", frame: 17,
-	key:   func(s *api.Shift) string { return s.ID },
-	group: func(s *api.Shift) string { return jobName(s.Namespace, s.Unit) },
-	stamp: func(s *api.Shift) (create, modify *uint64) { return &s.CreateIndex, &s.ModifyIndex },
-	topic: api.TopicShift,
+	key:    func(s *api.Shift) string { return s.ID },
+	groups: func(s *api.Shift) []string { return []string{jobName(s.Namespace, s.Unit)} },
+	stamp:  func(s *api.Shift) (create, modify *uint64) { return &s.CreateIndex, &s.ModifyIndex },
+	topic:  api.TopicShift,
 	eventKey: func(s *api.Shift) EventKey {
 		return EventKey{Key: s.ID, Namespace: s.Namespace, FilterKeys: []string{s.Unit, s.From, s.To}}
 	},

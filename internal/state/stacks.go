@@ -15,9 +15,10 @@ import (
 // stacks holds every stack that was not removed a long time ago.
 var stacks = declare(noun[api.Stack]{
 	name: "stacks", singular: "stack", verb: "Stack", frame: 14,
-	key:   func(s *api.Stack) string { return jobName(s.Namespace, s.Name) },
-	stamp: func(s *api.Stack) (create, modify *uint64) { return &s.CreateIndex, &s.ModifyIndex },
-	topic: api.TopicStack,
+	key:    func(s *api.Stack) string { return jobName(s.Namespace, s.Name) },
+	stamp:  func(s *api.Stack) (create, modify *uint64) { return &s.CreateIndex, &s.ModifyIndex },
+	groups: stackGroups,
+	topic:  api.TopicStack,
 	eventKey: func(s *api.Stack) EventKey {
 		return EventKey{Key: s.Name, Namespace: s.Namespace, FilterKeys: []string{s.Unit}}
 	},
@@ -34,6 +35,27 @@ var stacks = declare(noun[api.Stack]{
 		return []Object{unitObject(s.Namespace, s.Unit)} // it may become the first target
 	},
 })
+
+// stackGroups returns the groups of a stack that is not terminated: its unit, and the units that it
+// declares to depend on, in any namespace.
+func stackGroups(s *api.Stack) []string {
+	if s.Status == api.StackTerminated {
+		return nil
+	}
+	groups := []string{namesakesOf(s.Unit)}
+	if s.Spec == nil {
+		return groups
+	}
+	for _, dep := range s.Spec.Depends {
+		if group := dependentsOf(dep.Unit); !slices.Contains(groups, group) {
+			groups = append(groups, group)
+		}
+	}
+	return groups
+}
+
+func namesakesOf(unit string) string  { return "unit/" + unit }
+func dependentsOf(unit string) string { return "depends/" + unit }
 
 // What follows a change reads the noun, so it cannot be part of the noun's own declaration.
 func init() { stacks.changed = stackChanged }
@@ -97,6 +119,18 @@ func (c *content) Stacks(namespace string) iter.Seq[*api.Stack] {
 // StacksOfUnit yields the stacks of a unit in a namespace, ordered by name.
 func (c *content) StacksOfUnit(namespace, unit string) iter.Seq[*api.Stack] {
 	return stacks.all(c, jobName(namespace, unit+"--"))
+}
+
+// Namesakes yields the stacks of a unit in all namespaces that are not terminated, ordered by
+// namespace, then name.
+func (c *content) Namesakes(unit string) iter.Seq[*api.Stack] {
+	return stacks.ofGroup(c, namesakesOf(unit))
+}
+
+// Dependents yields the stacks in all namespaces that are not terminated and declare that they
+// depend on a unit of that name, ordered by namespace, then name.
+func (c *content) Dependents(unit string) iter.Seq[*api.Stack] {
+	return stacks.ofGroup(c, dependentsOf(unit))
 }
 
 // StackJob returns the submitted job of a stack, nil if it is not kept.

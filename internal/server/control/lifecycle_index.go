@@ -76,6 +76,38 @@ func UnitIndex(snap *state.Snapshot, namespace, unit string) *lifecycle.Index {
 	return lifecycle.NewIndex(in)
 }
 
+// CallersIndex indexes the stacks of the units of a name in all namespaces, and all stacks that declare to depend on
+// them. About the stacks of these units it knows the same as LifecycleIndex without observed uses, also who calls them.
+func CallersIndex(snap *state.Snapshot, unit string) *lifecycle.Index {
+	var in lifecycle.Input
+	namespace := ""
+	for s := range snap.Namesakes(unit) {
+		in.Stacks = append(in.Stacks, s)
+		in.Uses = append(in.Uses, storedUses(s, nil)...)
+		if s.Namespace == namespace {
+			continue
+		}
+		namespace = s.Namespace
+		if rules := snap.Unit(namespace, unit); rules != nil {
+			in.Units = append(in.Units, rules)
+		}
+		for shift := range snap.ShiftsOfUnit(namespace, unit) {
+			if shift.IsActive() {
+				in.Shifts = append(in.Shifts, shift)
+			}
+		}
+	}
+	if rules := snap.Unit(api.AnyNamespace, unit); rules != nil {
+		in.Units = append(in.Units, rules)
+	}
+	for s := range snap.Dependents(unit) {
+		if s.Unit != unit {
+			in.Stacks = append(in.Stacks, s)
+		}
+	}
+	return lifecycle.NewIndex(in)
+}
+
 // DeploymentIndex indexes the stacks of the units that a deployment concerns: its own units, everything that
 // they depend on, directly or not, and units that expose its hosts. It also returns the units, in order.
 func DeploymentIndex(snap *state.Snapshot, list []lifecycle.Deployable) (*lifecycle.Index, []api.NamespacedID) {

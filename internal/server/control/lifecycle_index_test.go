@@ -52,8 +52,12 @@ func drawStacks(t *rapid.T, store *state.Store) {
 	var ready []*api.Stack
 	for i := range rapid.IntRange(0, 20).Draw(t, "stacks") {
 		v, unit := drawVersion(t), rapid.SampledFrom(drawnUnits).Draw(t, "unit")
+		var used []api.StackUse
+		if rapid.IntRange(0, 3).Draw(t, "observed") == 0 {
+			used = []api.StackUse{{Caller: "10.0.0.7", Want: rapid.SampledFrom([]string{"", "1.0", "2.1"}).Draw(t, "wanted"), Last: time.Now()}}
+		}
 		s := &api.Stack{
-			Name: api.StackName(unit, v, fmt.Sprintf("hash%04d", i)), Namespace: rapid.SampledFrom(drawnNamespaces).Draw(t, "namespace"), Unit: unit,
+			Observed: used, Name: api.StackName(unit, v, fmt.Sprintf("hash%04d", i)), Namespace: rapid.SampledFrom(drawnNamespaces).Draw(t, "namespace"), Unit: unit,
 			Version: v, Spec: drawSpec(t, v), DeployedAt: t0.Add(time.Duration(i)), StatusSince: t0,
 			Shape:  rapid.SampledFrom([]string{api.ShapeService, api.ShapeService, api.ShapeWorker}).Draw(t, "shape"),
 			Status: rapid.SampledFrom([]string{api.StackReady, api.StackReady, api.StackPending, api.StackGarbage, api.StackTerminated}).Draw(t, "status"),
@@ -63,8 +67,8 @@ func drawStacks(t *rapid.T, store *state.Store) {
 			ready = append(ready, s)
 		}
 	}
-	if len(ready) > 1 && rapid.Bool().Draw(t, "shifts") {
-		put(state.PutShift(lifecycle.NewShift("id", ready[0], ready[1], nil, "", t0)))
+	if from, to := pairOf(ready); to != nil && rapid.Bool().Draw(t, "shifts") {
+		put(state.PutShift(lifecycle.NewShift("id", from, to, nil, "", t0)))
 	}
 	for _, namespace := range []string{"dev", api.AnyNamespace} {
 		name := rapid.SampledFrom(drawnUnits).Draw(t, "ruled unit")
@@ -75,6 +79,18 @@ func drawStacks(t *rapid.T, store *state.Store) {
 		rules.Deprecated = []*api.Deprecation{{Version: api.FeatureVersion{Major: 1, Minor: 1}}}
 		put(state.PutUnit(rules))
 	}
+}
+
+// pairOf returns the first two stacks of one major version of a unit.
+func pairOf(ready []*api.Stack) (from, to *api.Stack) {
+	for i, from := range ready {
+		for _, to := range ready[i+1:] {
+			if from.Namespace == to.Namespace && from.Unit == to.Unit && from.Version.Major == to.Version.Major {
+				return from, to
+			}
+		}
+	}
+	return nil, nil
 }
 
 func TestAnyDeploymentIsCheckedByTheStacksThatItConcerns(t *testing.T) {
@@ -98,6 +114,31 @@ func TestAnyDeploymentIsCheckedByTheStacksThatItConcerns(t *testing.T) {
 		}
 		if diff := cmp.Diff(wantOrder, order); diff != "" {
 			t.Fatalf("the index of the deployment gives another order than that of all stacks:\n%s", diff)
+		}
+	})
+}
+
+func TestTheCallersOfAUnitAreThoseAmongAllStacks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		store := state.New()
+		drawStacks(t, store)
+		snap := store.Snapshot()
+		all := control.LifecycleIndex(snap, nil)
+		for s := range snap.Stacks("*") {
+			x := control.CallersIndex(snap, s.Unit)
+			describe := func(x *lifecycle.Index) string {
+				var edges []lifecycle.Edge
+				for _, e := range x.Edges(time.Now()) {
+					if e.To == s.Key() {
+						edges = append(edges, e)
+					}
+				}
+				return fmt.Sprintf("%s, share %v, target %v, shift %q, callers %q, hosts elsewhere %q, edges %+v",
+					x.StatusOf(s), x.ShareOf(s), x.IsTarget(s), x.ShiftOf(s), x.Callers(s), x.HostsElsewhere(s), edges)
+			}
+			if diff := cmp.Diff(describe(all), describe(x)); diff != "" {
+				t.Fatalf("stack %s of namespace %s, in the index of all stacks and in that of its unit:\n%s", s.Name, s.Namespace, diff)
+			}
 		}
 	})
 }
