@@ -16,6 +16,7 @@ package client
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"net/http"
 	"net/url"
@@ -37,6 +38,7 @@ type Config struct {
 	Namespace  string       // default namespace of requests; default: $REEVE_NAMESPACE, $NOMAD_NAMESPACE, the server's
 	Region     string       // rejected by servers of other regions; default: none
 	HTTPClient *http.Client // default: a client for many concurrent requests to one host
+	TLS        *tls.Config  // verifies the servers of https addresses; default: by the system's roots. HTTPClient excludes it
 
 	// Multiplex sends many requests over few connections: HTTP/2, also without TLS. The other
 	// side must be a Reeve agent; HTTPClient is ignored.
@@ -71,6 +73,7 @@ func New(c Config) (*Client, error) {
 	}
 	if cl.http == nil || c.Multiplex {
 		t := newTransport(base, socket)
+		t.TLSClientConfig = c.TLS
 		if c.Multiplex {
 			multiplex(t)
 		}

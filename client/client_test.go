@@ -5,6 +5,8 @@ package client_test
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -310,5 +312,21 @@ func TestFollowGoesOnWhereItWas(t *testing.T) {
 	}
 	if broke != 3 || len(got) != 6 || api.CodeOf(last) != api.CodeNotFound {
 		t.Errorf("%d messages, %d breaks, then %v; want 6, 3, not found", len(got), broke, last)
+	}
+}
+
+func TestServersAreVerifiedByTLS(t *testing.T) {
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `"10.0.0.1:4646"`) }))
+	defer server.Close()
+	roots := x509.NewCertPool()
+	roots.AddCert(server.Certificate())
+	for _, c := range []struct {
+		config *tls.Config
+		ok     bool
+	}{{&tls.Config{RootCAs: roots}, true}, {nil, false}} {
+		cl := newClient(t, client.Config{Address: server.URL, TLS: c.config})
+		if _, err := cl.Status().Leader(t.Context()); (err == nil) != c.ok {
+			t.Errorf("with %v: %v", c.config, err)
+		}
 	}
 }
