@@ -73,6 +73,9 @@ func (r *Roots) PEM() []byte {
 	return text
 }
 
+// Pool returns the certificates for a TLS configuration.
+func (r *Roots) Pool() *x509.CertPool { return r.pool.Clone() }
+
 // ClusterID returns the id of the cluster.
 func (r *Roots) ClusterID() string { return organization(r.certs[0]) }
 
