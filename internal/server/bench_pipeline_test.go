@@ -199,8 +199,8 @@ func await(b *testing.B, dir string, nodes, jobs, count int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for leads := false; !leads; {
-		leads = <-r.LeaderCh()
+	for reign := uint64(0); reign == 0; {
+		reign = <-r.LeaderCh()
 	}
 	populate(b, r, nodes)
 	for i := 0; i < jobs; {

@@ -20,14 +20,20 @@ type Propose func(context.Context, ...state.Command) (uint64, []error, error)
 
 // A Lead says whether a server leads.
 type Lead struct {
-	leads atomic.Bool
-	ch    chan bool
+	number uint64 // of the last leadership
+	reign  atomic.Uint64
+	ch     chan uint64
 }
 
 // Set begins or ends the server's leading.
 func (l *Lead) Set(leads bool) {
-	l.leads.Store(leads)
-	l.ch <- leads
+	reign := uint64(0)
+	if leads {
+		l.number++
+		reign = l.number
+	}
+	l.reign.Store(reign)
+	l.ch <- reign
 }
 
 // disturbed is a journal in memory whose writes and leadership a test has in
@@ -41,8 +47,8 @@ type disturbed struct {
 func (d *disturbed) ProposeEach(ctx context.Context, cmds ...state.Command) (uint64, []error, error) {
 	return d.wrap(d.journal.ProposeEach)(ctx, cmds...)
 }
-func (d *disturbed) IsLeader() bool        { return d.lead.leads.Load() }
-func (d *disturbed) LeaderCh() <-chan bool { return d.lead.ch }
+func (d *disturbed) Reign() uint64           { return d.lead.reign.Load() }
+func (d *disturbed) LeaderCh() <-chan uint64 { return d.lead.ch }
 
 // NewDisturbed is New for a server in memory.
 func NewDisturbed(cfg Config, wrap func(Propose) Propose) (*Server, *Lead, error) {
@@ -50,8 +56,8 @@ func NewDisturbed(cfg Config, wrap func(Propose) Propose) (*Server, *Lead, error
 	if err != nil {
 		return nil, nil, err
 	}
-	lead := &Lead{ch: make(chan bool)}
-	lead.leads.Store(true)
+	lead := &Lead{number: 1, ch: make(chan uint64)}
+	lead.reign.Store(1)
 	s.journal = &disturbed{journal: s.journal, lead: lead, wrap: wrap}
 	return s, lead, nil
 }

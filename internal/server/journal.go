@@ -14,8 +14,10 @@ import (
 // replica.Replica, or a memoryJournal.
 type journal interface {
 	ProposeEach(ctx context.Context, cmds ...state.Command) (index uint64, errs []error, err error)
-	IsLeader() bool
-	LeaderCh() <-chan bool
+	// Reign is the number of this server's leadership, 0 while another server leads.
+	// LeaderCh receives its newest value.
+	Reign() uint64
+	LeaderCh() <-chan uint64
 	Barrier(ctx context.Context) error
 	Troubled() <-chan struct{}
 	Degraded() (why string, writable bool)
@@ -39,8 +41,8 @@ func (m *memoryJournal) ProposeEach(ctx context.Context, cmds ...state.Command) 
 	return index, m.store.Apply(index, cmds), nil
 }
 
-func (m *memoryJournal) IsLeader() bool                { return true }
-func (m *memoryJournal) LeaderCh() <-chan bool         { return nil }
+func (m *memoryJournal) Reign() uint64                 { return 1 }
+func (m *memoryJournal) LeaderCh() <-chan uint64       { return nil }
 func (m *memoryJournal) Barrier(context.Context) error { return nil }
 func (m *memoryJournal) Troubled() <-chan struct{}     { return nil }
 func (m *memoryJournal) Degraded() (string, bool)      { return "", true }

@@ -37,26 +37,30 @@ const beginAgain = time.Second
 // followLeadership begins and ends terms until ctx ends.
 func (s *Server) followLeadership(ctx context.Context, led func()) {
 	defer s.endTerm()
-	leads := s.journal.IsLeader()
+	reign, current := s.journal.Reign(), uint64(0) // of the term that runs
 	for {
 		var again <-chan time.Time
-		switch leading := s.term.Load() != nil; {
-		case leads && !leading:
-			if err := s.beginTerm(ctx); err != nil {
+		if current != 0 && current != reign {
+			// Also if this server leads again: another one may have led in between, and have
+			// heard what this term did not.
+			s.endTerm()
+			current = 0
+		}
+		if reign != 0 && current == 0 {
+			if err := s.beginTerm(ctx); err == nil {
+				current = reign
+				led()
+			} else {
 				if ctx.Err() == nil {
 					s.cfg.Logger.Error("cannot start to lead", "error", err)
 				}
 				again = time.After(beginAgain)
-				break
 			}
-			led()
-		case !leads && leading:
-			s.endTerm()
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case leads = <-s.journal.LeaderCh():
+		case reign = <-s.journal.LeaderCh():
 		case <-again:
 		}
 	}

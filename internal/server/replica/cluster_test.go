@@ -24,7 +24,7 @@ func TestThreeServers(t *testing.T) {
 	dirs := map[raft.ServerID]string{}
 	for i := range 3 {
 		id := raft.ServerID(fmt.Sprint("server-", i))
-		_, transport := raft.NewInmemTransport(raft.ServerAddress(id))
+		_, transport := raft.NewInmemTransportWithTimeout(raft.ServerAddress(id), 50*time.Millisecond)
 		servers = append(servers, raft.Server{ID: id, Address: raft.ServerAddress(id)})
 		transports[id], dirs[id] = transport, t.TempDir()
 	}

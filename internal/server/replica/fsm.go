@@ -28,6 +28,8 @@ type machine struct {
 	failure atomic.Pointer[error]
 	damaged func(error) // called once, when an entry cannot be applied
 	early   sync.Map    // *byte, an entry's first -> *decoded
+
+	configured atomic.Uint64 // index of the newest committed configuration
 }
 
 // decoded is an entry that this server proposed. It is decoded while the disk writes it, so
@@ -88,6 +90,9 @@ func (m *machine) Apply(l *raft.Log) any { return m.ApplyBatch([]*raft.Log{l})[0
 func (m *machine) ApplyBatch(logs []*raft.Log) []any {
 	answers := make([]any, len(logs))
 	for i, l := range logs {
+		if l.Type == raft.LogConfiguration {
+			m.configured.Store(max(l.Index, m.configured.Load()))
+		}
 		if l.Type != raft.LogCommand || l.Index <= m.store.Index() {
 			continue // applied before raft began, see catchUp
 		}

@@ -14,10 +14,21 @@ import (
 // it accepts writes.
 func (r *Replica) IsLeader() bool { return r.leading.Load() }
 
-// LeaderCh receives true when this server leads and has applied all earlier entries, and
-// false when it stops leading. A slow reader receives only the newest value. Close closes
-// the channel.
-func (r *Replica) LeaderCh() <-chan bool { return r.leaderCh }
+// LeaderCh receives the number of a leadership when this server leads and has applied all
+// earlier entries, and 0 when it stops leading. Each leadership has another number. A slow
+// reader receives only the newest value; a number that differs from the previous one tells
+// it that another server may have led in between. Close closes the channel.
+func (r *Replica) LeaderCh() <-chan uint64 { return r.leaderCh }
+
+// Reign returns the number of this server's leadership, as LeaderCh does; 0 if it does not
+// lead.
+func (r *Replica) Reign() uint64 {
+	number := r.reign.Load()
+	if !r.leading.Load() {
+		return 0
+	}
+	return number
+}
 
 // followLeadership converts raft's leadership to that of the replica, which begins only
 // when all earlier entries are applied.
@@ -30,42 +41,44 @@ func (r *Replica) followLeadership() {
 			r.leading.Store(false)
 			return
 		case elected := <-r.notify:
+			if elected {
+				r.contacts.clear()
+				r.electedAt.Store(time.Now().UnixNano())
+			}
 			ready := elected && r.raft.Barrier(0).Error() == nil && r.machine.failure.Load() == nil
 			if ready == r.leading.Load() {
 				continue
 			}
-			r.leading.Store(ready)
-			r.tell(ready)
+			if !ready {
+				r.leading.Store(false)
+				r.tell(0)
+				continue
+			}
+			number := r.reign.Add(1)
+			r.leading.Store(true)
+			r.tell(number)
+			r.running.Go(r.correctAddress)
 		}
 	}
 }
 
-func (r *Replica) tell(leading bool) {
+func (r *Replica) tell(reign uint64) {
 	select {
 	case <-r.leaderCh:
 	default:
 	}
-	r.leaderCh <- leading
+	r.leaderCh <- reign
 }
 
 // Barrier returns when this server has applied all entries that any server acknowledged
 // before the call.
 func (r *Replica) Barrier(ctx context.Context) error {
-	done := make(chan error, 1)
-	r.running.Add(1)
-	go func() {
-		defer r.running.Done()
-		done <- r.raft.Barrier(0).Error()
-	}()
-	select {
-	case err := <-done:
-		if err != nil {
+	return r.await(ctx, func() error {
+		if err := r.raft.Barrier(0).Error(); err != nil {
 			return r.explain(err)
 		}
 		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	})
 }
 
 // ReadIndex returns the index up to which the store must be applied for a read
@@ -77,27 +90,28 @@ func (r *Replica) ReadIndex(ctx context.Context) (uint64, error) {
 	}
 	future := r.raft.VerifyLeader()
 	index := r.config.Store.Index()
-	done := make(chan error, 1)
-	r.running.Add(1)
-	go func() {
-		defer r.running.Done()
-		done <- future.Error()
-	}()
-	select {
-	case err := <-done:
-		if err != nil {
-			return 0, r.explain(err)
+	err := r.await(ctx, func() error {
+		if err := future.Error(); err != nil {
+			return r.explain(err)
 		}
-		return index, nil
-	case <-ctx.Done():
-		return 0, ctx.Err()
+		return nil
+	})
+	if err != nil {
+		return 0, err
 	}
+	return index, nil
 }
 
 // Leader returns the id of the leader; "" if none is known.
 func (r *Replica) Leader() string {
 	_, id := r.raft.LeaderWithID()
 	return string(id)
+}
+
+// LeaderAddr returns the id and the address of the leader; "" if none is known.
+func (r *Replica) LeaderAddr() (id, address string) {
+	a, leader := r.raft.LeaderWithID()
+	return string(leader), string(a)
 }
 
 // Troubled returns a channel that is closed when a cause prevents, or prevented, writes to
@@ -112,6 +126,10 @@ func (r *Replica) Degraded() (why string, writable bool) {
 	}
 	if err := r.machine.failure.Load(); err != nil {
 		return fmt.Sprintf("the state cannot be kept up to date: %v; reads return the last good state, changes are rejected", *err), false
+	}
+	if r.IsOutside() {
+		return fmt.Sprintf("this server (%s) was removed from the cluster: it answers reads of its last state, and refuses changes; "+
+			"stop it, or, to add it again, start it with an empty data directory and a join token", r.ServerID()), false
 	}
 	if r.disk.isSlow() {
 		return fmt.Sprintf("the disk of %s is slow: a sync took longer than %s (the last one %s); changes wait for it",

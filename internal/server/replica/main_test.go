@@ -44,7 +44,7 @@ func serve(dir string) error {
 	if err != nil {
 		return err
 	}
-	if leading := <-r.LeaderCh(); !leading {
+	if reign := <-r.LeaderCh(); reign == 0 {
 		return fmt.Errorf("not leading")
 	}
 	out := bufio.NewWriter(os.Stdout)

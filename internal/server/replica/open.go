@@ -69,6 +69,7 @@ func (r *Replica) open() (err error) {
 		r.logger.Error("cannot keep the state up to date: restart the server", "error", err)
 		r.disk.fail()
 	}}
+	r.machine.configured.Store(snapshot.ConfigurationIndex)
 	if err := r.catchUp(snapshot.Index); err != nil {
 		return err
 	}

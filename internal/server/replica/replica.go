@@ -35,16 +35,20 @@ type Config struct {
 	SnapshotBytes   int64  // or so many bytes; 64 MB
 	TrailingEntries uint64 // entries kept behind a snapshot; 1,024
 
-	// With several servers: this server's id, the transport, and the servers at the
-	// beginning of the cluster. Nil: a single server.
-	ServerID        string
-	Transport       raft.Transport
-	Servers         []raft.Server
-	ElectionTimeout time.Duration // 1 s
+	// ServerID is the id of a new directory's server. "": a random one. An existing directory
+	// must belong to it.
+	ServerID string
+	// Transport connects the servers, see NewTransport. Nil: this is the only server, ever.
+	Transport raft.Transport
+	// Bootstrap has a new directory begin a cluster with this server as the only voter.
+	// Without it, a server with a transport waits until a leader adds it.
+	Bootstrap bool
+	// Servers begins a cluster with several voters: for tests.
+	Servers []raft.Server
+	// ElectionTimeout is the silence of the leader after which followers elect another one,
+	// within twice that time. 250 ms.
+	ElectionTimeout time.Duration
 }
-
-// Timing of elections. A single server becomes leader after one to two timeouts.
-const aloneTimeout = 10 * time.Millisecond
 
 // Replica is one server's replica of the log.
 type Replica struct {
@@ -58,8 +62,12 @@ type Replica struct {
 	raft    *raft.Raft
 
 	proposals chan *proposal
-	leading   atomic.Bool // leader, and everything before is applied
-	leaderCh  chan bool
+	leading   atomic.Bool   // leader, and everything before is applied
+	reign     atomic.Uint64 // number of the leadership; see Reign
+	electedAt atomic.Int64  // Unix nanoseconds
+	contacts  contacts
+	opened    time.Time
+	leaderCh  chan uint64
 	notify    chan bool
 	stop      chan struct{} // closed when Close begins
 	answered  chan struct{} // closed when everybody has got an answer who ever will
@@ -70,8 +78,7 @@ type Replica struct {
 	counters  counters
 }
 
-// Open opens the directory, or begins it with this server as the only voter,
-// and fills the store with its newest snapshot. The rest of the log is applied
+// Open opens the directory, or begins it, and fills the store with its newest snapshot. The rest of the log is applied
 // once the server leads: see LeaderCh and Barrier.
 func Open(config Config) (*Replica, error) {
 	config = config.withDefaults()
@@ -79,7 +86,8 @@ func Open(config Config) (*Replica, error) {
 		config:    config,
 		logger:    config.Logger,
 		proposals: make(chan *proposal, 1024),
-		leaderCh:  make(chan bool, 1),
+		leaderCh:  make(chan uint64, 1),
+		opened:    time.Now(),
 		notify:    make(chan bool, 8),
 		stop:      make(chan struct{}),
 		answered:  make(chan struct{}),
@@ -117,7 +125,7 @@ func (c Config) withDefaults() Config {
 		c.TrailingEntries = 1024
 	}
 	if c.ElectionTimeout == 0 {
-		c.ElectionTimeout = time.Second
+		c.ElectionTimeout = 250 * time.Millisecond
 	}
 	return c
 }
@@ -128,23 +136,37 @@ func (r *Replica) startRaft(logger hclog.Logger, snapshots raft.SnapshotStore) e
 	c.LocalID = id
 	c.Logger = logger
 	c.BatchApplyCh = true
-	c.MaxAppendEntries = 512
+	c.MaxAppendEntries = maxBatch
 	c.TrailingLogs = r.config.TrailingEntries
 	c.SnapshotThreshold = 1 << 62 // ours is in compact
 	c.SnapshotInterval = time.Hour
 	c.NoSnapshotRestoreOnStart = true // load did
 	c.NotifyCh = r.notify
 	c.NoLegacyTelemetry = true
-	timeout := r.config.ElectionTimeout
-	transport := r.config.Transport
-	if transport == nil {
-		timeout = aloneTimeout
+	transport, alone := r.config.Transport, r.config.Transport == nil
+	if alone {
 		_, transport = raft.NewInmemTransport(raft.ServerAddress(id))
 	} else {
-		transport = hold(transport, r.disk)
+		transport = hold(transport, r.disk, &r.contacts)
 	}
+	timeout := r.config.ElectionTimeout
 	c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = timeout, timeout, timeout
 
+	if alone || r.config.Bootstrap || len(r.config.Servers) > 0 {
+		if err := r.begin(c, snapshots, transport); err != nil {
+			return err
+		}
+	}
+	var err error
+	r.raft, err = raft.NewRaft(c, r.machine, r.log, r.stable, snapshots, transport)
+	if err != nil {
+		return fmt.Errorf("start replica: %w", err)
+	}
+	return r.hasten()
+}
+
+// begin writes the first configuration of a new cluster, unless the log has entries.
+func (r *Replica) begin(c *raft.Config, snapshots raft.SnapshotStore, transport raft.Transport) error {
 	if err := r.beginAnew(snapshots); err != nil {
 		return err
 	}
@@ -152,18 +174,31 @@ func (r *Replica) startRaft(logger hclog.Logger, snapshots raft.SnapshotStore) e
 	if err != nil {
 		return fmt.Errorf("read log: %w", err)
 	}
-	if !existing {
-		servers := raft.Configuration{Servers: r.config.Servers}
-		if len(servers.Servers) == 0 {
-			servers.Servers = []raft.Server{{ID: id, Address: transport.LocalAddr()}}
-		}
-		if err := raft.BootstrapCluster(c, r.log, r.stable, snapshots, transport, servers); err != nil {
-			return fmt.Errorf("begin log: %w", err)
-		}
+	if existing {
+		return nil
 	}
-	r.raft, err = raft.NewRaft(c, r.machine, r.log, r.stable, snapshots, transport)
-	if err != nil {
-		return fmt.Errorf("start replica: %w", err)
+	servers := raft.Configuration{Servers: r.config.Servers}
+	if len(servers.Servers) == 0 {
+		servers.Servers = []raft.Server{{ID: c.LocalID, Address: transport.LocalAddr()}}
+	}
+	if err := raft.BootstrapCluster(c, r.log, r.stable, snapshots, transport, servers); err != nil {
+		return fmt.Errorf("begin log: %w", err)
+	}
+	return nil
+}
+
+// hasten starts an election at once if this server is the only voter: there is no leader to
+// wait for. Raft looks for one when its timeout is reduced.
+func (r *Replica) hasten() error {
+	if r.hasOthers() || r.IsEmpty() {
+		return nil
+	}
+	c := r.raft.ReloadableConfig()
+	for _, timeout := range []time.Duration{2 * r.config.ElectionTimeout, r.config.ElectionTimeout} {
+		c.HeartbeatTimeout, c.ElectionTimeout = timeout, timeout
+		if err := r.raft.ReloadConfig(c); err != nil {
+			return fmt.Errorf("set election timeouts: %w", err)
+		}
 	}
 	return nil
 }
@@ -227,11 +262,16 @@ func (r *Replica) Snapshot() error {
 	return nil
 }
 
-// closeTimeout bounds the time that Close waits for entries in flight.
-const closeTimeout = 5 * time.Second
+// closeTimeout bounds the time that Close waits for entries in flight, and transferTimeout
+// the time that it waits until another server leads.
+const (
+	closeTimeout    = 5 * time.Second
+	transferTimeout = 2 * time.Second
+)
 
 // Close stops the replica and releases the directory, which contains all acknowledged
-// entries.
+// entries. A leader first transfers leadership to another voter, so that the others need
+// not wait for an election.
 func (r *Replica) Close() error {
 	var err error
 	r.stopped.Do(func() {
@@ -247,10 +287,28 @@ func (r *Replica) Close() error {
 		case <-time.After(closeTimeout):
 			r.logger.Warn("closing the log did not wait for all changes in flight", "waited", closeTimeout)
 		}
+		r.handOver()
 		close(r.answered)
 		err = errors.Join(r.raft.Shutdown().Error(), r.release())
 	})
 	return err
+}
+
+// handOver transfers leadership before the end, if this server leads and others vote.
+func (r *Replica) handOver() {
+	if r.raft.State() != raft.Leader || r.disk.hangs() || !r.hasOthers() {
+		return
+	}
+	done := make(chan error, 1)
+	go func() { done <- r.raft.LeadershipTransfer().Error() }() // ends with raft at the latest
+	select {
+	case err := <-done:
+		if err != nil && !errors.Is(err, raft.ErrNotLeader) {
+			r.logger.Warn("cannot transfer leadership before the end: the other servers elect a leader", "error", err)
+		}
+	case <-time.After(transferTimeout):
+		r.logger.Warn("cannot transfer leadership before the end: the other servers elect a leader", "waited", transferTimeout)
+	}
 }
 
 // release closes the log, the stable store and the directory.

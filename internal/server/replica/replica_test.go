@@ -32,8 +32,8 @@ func start(t testing.TB, config Config) (*Replica, *state.Store) {
 func awaitLeader(t testing.TB, r *Replica) {
 	t.Helper()
 	select {
-	case leading := <-r.LeaderCh():
-		if !leading {
+	case reign := <-r.LeaderCh():
+		if reign == 0 {
 			t.Fatal("the only server does not lead")
 		}
 	case <-wait.Limit(t, 10*time.Second):

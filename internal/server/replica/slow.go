@@ -94,10 +94,12 @@ func (r *Replica) resign() {
 	}()
 }
 
-// held is a transport that holds back heartbeats while the disk hangs.
+// held is a transport that holds back heartbeats while the disk hangs, and notes the
+// answers to them.
 type held struct {
 	raft.Transport
-	disk *pulse
+	disk     *pulse
+	contacts *contacts
 }
 
 var errHeld = errors.New("the disk hangs: this server does not lead now")
@@ -107,7 +109,11 @@ func (t *held) AppendEntries(id raft.ServerID, target raft.ServerAddress, args *
 	if t.disk.hangs() {
 		return errHeld
 	}
-	return t.Transport.AppendEntries(id, target, args, resp)
+	if err := t.Transport.AppendEntries(id, target, args, resp); err != nil {
+		return err
+	}
+	t.contacts.note(id, resp)
+	return nil
 }
 
 // AppendEntriesPipeline implements raft.Transport.
@@ -148,9 +154,9 @@ type voting struct {
 	raft.WithPreVote
 }
 
-// hold wraps the transport: it holds back heartbeats while the disk hangs.
-func hold(t raft.Transport, disk *pulse) raft.Transport {
-	h := &held{t, disk}
+// hold wraps the transport in a held one.
+func hold(t raft.Transport, disk *pulse, contacts *contacts) raft.Transport {
+	h := &held{t, disk, contacts}
 	if asks, ok := t.(raft.WithPreVote); ok {
 		return voting{h, asks}
 	}

@@ -46,7 +46,7 @@ func (d *stoppable) goOn() {
 }
 
 // eventually waits for a condition.
-func eventually(t *testing.T, what string, holds func() bool) {
+func eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	wait.Until(t, what, holds)
 }
@@ -56,7 +56,7 @@ func TestHangingDiskGivesUpLeadership(t *testing.T) {
 	transports := map[raft.ServerID]*raft.InmemTransport{}
 	for i := range 3 {
 		id := raft.ServerID(fmt.Sprint("server-", i))
-		_, transports[id] = raft.NewInmemTransport(raft.ServerAddress(id))
+		_, transports[id] = raft.NewInmemTransportWithTimeout(raft.ServerAddress(id), 50*time.Millisecond)
 		servers = append(servers, raft.Server{ID: id, Address: raft.ServerAddress(id)})
 	}
 	for a, from := range transports {
@@ -121,7 +121,7 @@ func TestHangingDiskGivesUpLeadership(t *testing.T) {
 	eventually(t, "the server knows what the next leader wrote", func() bool { return has(r.config.Store, "by-the-next") })
 	eventually(t, "the server is well", func() bool {
 		why, _ := r.Degraded()
-		return why == "" && r.raft.ReloadableConfig().ElectionTimeout == time.Second
+		return why == "" && r.raft.ReloadableConfig().ElectionTimeout == r.config.ElectionTimeout
 	})
 	if !has(r.config.Store, "before") || r.IsLeader() && leader("") != slow {
 		t.Errorf("%s leads beside %s, or lost what was acknowledged", slow, next)
