@@ -85,6 +85,9 @@ func New(c Config) (*Client, error) {
 // Address returns the URL of the server or agent.
 func (c *Client) Address() string { return c.base.String() }
 
+// Namespace returns the namespace of requests; "": the default one.
+func (c *Client) Namespace() string { return c.namespace }
+
 // WithNamespace returns a client with the same connections and another namespace.
 func (c *Client) WithNamespace(namespace string) *Client {
 	other := *c

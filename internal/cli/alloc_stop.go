@@ -17,7 +17,8 @@ func allocStopCommand(c *cli) *command {
 		long: `Stop one allocation permanently. The job's count does not change, so the servers
 place a new allocation, possibly on another node. Use "job scale" to reduce the
 number of instances, or "job stop" to stop them all.`,
-		example: "reeve alloc stop 3f2a",
+		example:   "reeve alloc stop 3f2a",
+		exitCodes: jobRunExitCodes,
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&noDelay, "no-shutdown-delay", false, "skip the shutdown delays of the group and its tasks")
 		},

@@ -9,12 +9,14 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
 	"github.com/reeve-run/reeve/internal/cli/term"
+	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
 // A call is one execution of a command.
@@ -27,11 +29,12 @@ type call struct {
 	alloc   *api.Allocation // allocation that ALLOC names
 	flags   *pflag.FlagSet
 	format  format
-	detach  bool // -detach
-	wide    bool // -verbose
-	yes     bool // -yes
-	removed bool // see command
-	units   bool // see command
+	detach  bool          // -detach
+	timeout time.Duration // -timeout; 0: none
+	wide    bool          // -verbose
+	yes     bool          // -yes
+	removed bool          // see command
+	units   bool          // see command
 }
 
 // arg returns the i-th argument, or "" if it is absent.
@@ -47,7 +50,18 @@ func (r *call) show(v any, people func(*term.Page)) error { return r.cli.show(r.
 
 // followJob reports a change of a job, and follows its evaluation unless -detach is set.
 func (r *call) followJob(job, done, eval string) error {
-	return r.cli.follow(r.ctx, r.cl, job, done, eval, r.detach, r.wide)
+	return r.watchJob(job, func(r *call) error { return r.cli.follow(r.ctx, r.cl, job, done, eval, r.detach, r.wide) })
+}
+
+// watchJob follows a change of a job, for the time of -timeout.
+func (r *call) watchJob(job string, follow func(*call) error) error {
+	limited, cancel := r.limited()
+	defer cancel()
+	err := follow(limited)
+	if isLate(limited.ctx, err) {
+		return lateError(fmt.Sprintf("the change of job %q", job), r.timeout, "reeve plan show -watch "+view.JobArgs(r.cl.Namespace(), job))
+	}
+	return err
 }
 
 // ask asks a question, unless it is empty. It returns an error if the answer is no.
@@ -61,6 +75,9 @@ func (r *call) ask(question string, strict bool) error {
 // execute checks a call, connects, and finishes the call.
 func (d *command) execute(r *call) error {
 	if err := checkArguments(argumentsOf(d.use), r.args, d.ownArgs); err != nil {
+		return err
+	}
+	if err := d.checkTimeout(r); err != nil {
 		return err
 	}
 	if d.check != nil {

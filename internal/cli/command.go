@@ -27,7 +27,8 @@ type command struct {
 
 	flags    func(*pflag.FlagSet)
 	format   bool       // the command has -json and -t; call.show uses them
-	follow   bool       // the command has -detach and -verbose; call.follow uses them
+	follow   bool       // the command has -detach, -verbose and -timeout; call.followJob uses them
+	limit    bool       // the command has -timeout; call.limited uses it
 	complete completion // replaces the completion of arguments by their names
 	each     bool       // the command runs once per argument
 	ownArgs  bool       // run reports missing arguments, and resolves them
@@ -103,6 +104,9 @@ func (d *command) addFlags(r *call) {
 	if d.follow {
 		r.flags.BoolVar(&r.detach, "detach", false, "return after the change is registered")
 		r.flags.BoolVar(&r.wide, "verbose", false, "print full ids")
+	}
+	if d.follow || d.limit {
+		r.flags.DurationVar(&r.timeout, "timeout", 0, "stop watching after `D`, with exit code 124; the operation continues")
 	}
 	if d.confirm != nil {
 		r.flags.BoolVarP(&r.yes, "yes", "y", false, "do not ask for confirmation")

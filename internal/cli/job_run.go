@@ -12,18 +12,17 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-const jobRunExitCodes = `0  registered, placed, and the deployment succeeded (-detach: registered)
-1  not registered, an allocation or the deployment failed, or no connection
-2  registered, but some instances cannot be placed now; stderr has the reasons`
+const jobRunExitCodes = `0    registered, placed, and the deployment succeeded (-detach: registered)
+1    not registered, an allocation or the deployment failed, or no connection
+2    registered, but some instances cannot be placed now; stderr has the reasons
+124  registered, and the deployment did not end within -timeout; it continues`
 
 func jobRunCommand(c *cli) *command {
 	var (
 		file       jobFile
 		request    api.RegisterJobRequest
 		checkIndex uint64
-		detach     bool
 		output     bool
-		wide       bool
 	)
 	return &command{
 		use:   "run FILE",
@@ -41,17 +40,16 @@ reeve job plan web.hcl; reeve job run -check-index 42 web.hcl
 reeve job run -no-restart web.hcl`,
 		exitCodes: jobRunExitCodes,
 		complete:  completeJobFiles,
+		follow:    true,
 		flags: func(f *pflag.FlagSet) {
 			file.addTo(f)
 			f.Uint64Var(&checkIndex, "check-index", 0, "register only if the job's modify index is `N`, which \"job plan\" prints; 0 means a new job")
-			f.BoolVar(&detach, "detach", false, "return after the job is registered")
 			f.IntVar(&request.EvalPriority, "eval-priority", 0, "set the priority `N` of the evaluation, 1 to 100 (default: the job's)")
 			f.BoolVar(&output, "output", false, "print the job as JSON with all defaults; do not register it")
 			f.BoolVar(&request.NoRestart, "no-restart", false, "reject a change that would restart or replace running allocations, and list its fields")
 			f.BoolVar(&request.PreserveCounts, "preserve-counts", false, "keep the current counts of the job's groups")
 			f.BoolVar(&request.PreserveResources, "preserve-resources", false, "keep the current resources of the job's tasks")
 			f.BoolVar(&request.PolicyOverride, "policy-override", false, "accepted for compatibility; without effect")
-			f.BoolVar(&wide, "verbose", false, "print full ids")
 		},
 		offline: true,
 		run: func(r *call) error {
@@ -65,7 +63,7 @@ reeve job run -no-restart web.hcl`,
 			}
 			request.Job, request.Submission = in.job, in.submission
 			request.EnforceIndex, request.JobModifyIndex = r.flags.Changed("check-index"), checkIndex
-			return in.explain(c.runJob(r.ctx, &request, detach, wide))
+			return in.explain(r.runJob(&request))
 		},
 	}
 }

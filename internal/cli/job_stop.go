@@ -22,7 +22,8 @@ continue to work. With -purge, delete the job immediately.
 
 The command asks for confirmation if JOB is only a prefix of a job's id; -yes
 confirms.`,
-		example: "reeve job stop web\nreeve job stop -purge web",
+		example:   "reeve job stop web\nreeve job stop -purge web",
+		exitCodes: "0    stopped\n1    failed; stderr has the reason\n124  an instance still ran after -timeout; the stop continues",
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&options.Purge, "purge", false, "delete the job and its versions")
 			f.BoolVar(&options.NoShutdownDelay, "no-shutdown-delay", false, "skip the shutdown delays of groups and tasks")
@@ -53,5 +54,5 @@ func (c *cli) stopJob(r *call, o client.DeregisterOptions) error {
 		return c.follow(r.ctx, r.cl, id, done, resp.EvalID, true, r.wide)
 	}
 	fmt.Fprintf(c.Stderr, "%s; evaluation %s\n", done, m.id(resp.EvalID))
-	return m.stopped(r.ctx, resp.EvalID, o.Purge)
+	return r.watchJob(id, func(r *call) error { return m.stopped(r.ctx, resp.EvalID, o.Purge) })
 }

@@ -4,32 +4,30 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/cli/view"
 )
 
-// runJob registers a job and follows it, unless detach is set.
-func (c *cli) runJob(ctx context.Context, req *api.RegisterJobRequest, detach, wide bool) error {
-	cl, err := c.connect()
-	if err != nil {
+// runJob registers a job and follows it, unless -detach is set.
+func (r *call) runJob(req *api.RegisterJobRequest) (err error) {
+	if r.cl, err = r.connect(); err != nil {
 		return err
 	}
 	if req.Job.Namespace != "" {
-		cl = cl.WithNamespace(req.Job.Namespace)
+		r.cl = r.cl.WithNamespace(req.Job.Namespace)
 	}
-	resp, err := cl.Jobs().Register(ctx, req)
+	resp, err := r.cl.Jobs().Register(r.ctx, req)
 	if err != nil {
 		return registerError(err, req)
 	}
-	c.warn(resp.Warnings)
+	r.warn(resp.Warnings)
 	if resp.EvalID == "" {
-		fmt.Fprintf(c.Stdout, "Registered job %q. %s\n", req.Job.ID, c.startInWords(req.Job))
+		fmt.Fprintf(r.Stdout, "Registered job %q. %s\n", req.Job.ID, r.startInWords(req.Job))
 		return nil
 	}
-	return c.follow(ctx, cl, req.Job.ID, fmt.Sprintf("Registered job %q", req.Job.ID), resp.EvalID, detach, wide)
+	return r.followJob(req.Job.ID, fmt.Sprintf("Registered job %q", req.Job.ID), resp.EvalID)
 }
 
 // startInWords describes what starts the instances of a periodic or parameterized job.

@@ -16,6 +16,7 @@ import (
 const stackDeployExitCodes = `0    deployed, and all traffic is shifted (-until ready: ready; -detach: accepted)
 1    refused
 2    the stack failed, or its shift was reversed
+124  the deployment did not end within -timeout; it continues
 130  ended by Ctrl-C; the deployment continues`
 
 func stackDeployCommand(c *cli) *command {
@@ -50,6 +51,7 @@ reeve stack deploy -from inventory@1.0.0
 reeve stack deploy -from dev:inventory@1.1.0 -namespace prod`,
 		exitCodes: stackDeployExitCodes,
 		format:    true,
+		limit:     true,
 		complete:  completeJobFiles,
 		flags: func(f *pflag.FlagSet) {
 			file.addVariables(f)

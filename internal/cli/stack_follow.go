@@ -27,10 +27,25 @@ func stackFailure(stack, what, why string) string {
 	return fmt.Sprintf("%s %s: %s; see its history: reeve stack why %s", stack, what, cmp.Or(why, "no reason is known"), stack)
 }
 
-// followStacks follows new stacks until they are ready, or until their traffic is shifted.
+// followStacks follows new stacks until they are ready, or until their traffic is shifted, for the time of
+// -timeout.
 func (r *call) followStacks(res *api.DeployStacksResponse, untilReady bool) error {
+	limited, cancel := r.limited()
+	defer cancel()
+	at := 0
+	err := limited.followEach(res, untilReady, &at)
+	if isLate(limited.ctx, err) {
+		s := res.Stacks[at]
+		return lateError("the deployment of "+s.Name, r.timeout, "reeve plan show -watch "+view.JobArgs(s.Namespace, s.Name))
+	}
+	return err
+}
+
+// followEach follows one stack after the other. It keeps in at which one it follows.
+func (r *call) followEach(res *api.DeployStacksResponse, untilReady bool, at *int) error {
 	var failures []string
 	for i, s := range res.Stacks {
+		*at = i
 		if res.Existing[i] {
 			fmt.Fprintf(r.Stderr, "Version %s of %s is deployed already, as %s.\n", s.Version, s.Unit, s.Name)
 		}
@@ -67,7 +82,7 @@ func (r *call) followStacks(res *api.DeployStacksResponse, untilReady bool) erro
 }
 
 func (r *call) stackInterrupted(err error) error {
-	if r.ctx.Err() != nil {
+	if r.ctx.Err() != nil && !errors.Is(context.Cause(r.ctx), errNotInTime) {
 		fmt.Fprintln(r.Stderr, "The deployment continues without this command.  See its state:  reeve stack list")
 		return exitWith(exitInterrupted)
 	}

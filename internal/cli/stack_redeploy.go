@@ -28,6 +28,7 @@ The command follows the new stack until all traffic is shifted. Ctrl-C ends
 only the command.`,
 		exitCodes: stackDeployExitCodes,
 		format:    true,
+		limit:     true,
 		flags: func(f *pflag.FlagSet) {
 			f.StringVar(&req.Reason, "reason", "", "why, kept in the audit record as `TEXT`")
 			addFollow(f, &detach, &until)

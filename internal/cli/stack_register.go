@@ -38,6 +38,7 @@ newest stack of its unit exposes.
 reeve stack register -version 1.2.0 -address 10.0.0.8:8080 -shift none inventory`,
 		exitCodes: stackDeployExitCodes,
 		format:    true,
+		limit:     true,
 		flags: func(f *pflag.FlagSet) {
 			f.StringVar(&version, "version", "", "the `VERSION`: major.minor.patch (required)")
 			f.StringVar(&address, "address", "", "its `ADDRESS`: an IP address and a port (required)")

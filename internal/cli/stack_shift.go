@@ -32,8 +32,10 @@ reeve stack shift -now inventory reverse`,
 		exitCodes: `0    done; a shift that was followed is complete
 1    refused
 2    the followed shift was reversed
+124  the shift did not end within -timeout; it continues
 130  ended by Ctrl-C; the shift continues`,
 		format: true,
+		limit:  true,
 		flags: func(f *pflag.FlagSet) {
 			f.StringVar(&to, "to", "", "begin a shift to the ready stack with this `VERSION` or name")
 			f.BoolVar(&supersede, "supersede", false, "with -to: end a running shift immediately")
@@ -86,6 +88,8 @@ func checkShift(r *call, to string) error {
 		return usagef("unknown verb %q of a shift: use pause, resume, reverse, finish or set", verb)
 	}
 	switch {
+	case to == "" && r.timeout > 0:
+		return usagef("-timeout limits the watch of a shift that -to begins; to watch a running one: reeve plan show -watch -timeout %s %s", r.timeout, r.args[0])
 	case to != "" && verb != "":
 		return usagef("-to begins a shift: leave out %q", verb)
 	case verb == "set" && len(r.args) < 3:
@@ -121,8 +125,13 @@ func (r *call) showShift(s *api.Shift) error {
 
 // awaitShift follows a shift to its end.
 func (r *call) awaitShift(s *api.Shift) error {
-	last, err := r.followShift(r.cl.WithNamespace(s.Namespace), s.ID)
-	if err != nil {
+	limited, cancel := r.limited()
+	defer cancel()
+	last, err := limited.followShift(r.cl.WithNamespace(s.Namespace), s.ID)
+	switch {
+	case isLate(limited.ctx, err):
+		return lateError("the shift to "+s.To, r.timeout, "reeve plan show -watch "+view.JobArgs(s.Namespace, s.To)+" "+api.PlanShift)
+	case err != nil:
 		return r.stackInterrupted(err)
 	}
 	if err := r.showShift(last); err != nil {
