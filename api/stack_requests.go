@@ -34,8 +34,10 @@ type StackStatus struct {
 	Target   bool     // reports whether it is the target of its major version
 	Callers  []string // stacks, host names, tags and addresses that use it
 	Why      string   // the last verdict as a sentence
-	ShiftID  string   `json:",omitempty"` // running shift that it is an end of
-	JobState string   `json:",omitempty"` // status of its job
+	// Trouble is the main problem of its instances while it deploys or warms, as a short phrase; "": none.
+	Trouble  string `json:",omitempty"`
+	ShiftID  string `json:",omitempty"` // running shift that it is an end of
+	JobState string `json:",omitempty"` // status of its job
 	// Warm is the sum of the warm-ups of its running instances; nil without a warm block, and
 	// before the first has begun.
 	Warm *WarmProgress `json:",omitempty"`

@@ -400,7 +400,7 @@ func stackStatus(snap *state.Snapshot, x *lifecycle.Index, s *api.Stack) *api.St
 		status.Why = lifecycle.Explain(s.Verdict)
 	}
 	if job := snap.Job(s.Namespace, s.Name); job != nil {
-		status.JobState = job.Status
+		status.JobState, status.Trouble = job.Status, stackTrouble(snap, s, job)
 	}
 	if s.Spec != nil && s.Spec.Warm != nil {
 		for a := range snap.AllocationsByJob(s.Namespace, s.Name) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/plan/view"
+	"github.com/reeve-run/reeve/internal/state"
 )
 
 // A TroubleFilter selects troubles.
@@ -22,4 +23,19 @@ func (s *Server) Troubles(_ context.Context, ns, id string, of TroubleFilter) ([
 		return nil, 0, err
 	}
 	return view.Troubles(snap, job.Key(), job, of, time.Now()), snap.TableIndex(planTables...), nil
+}
+
+// phraseMax bounds a trouble's phrase in lists, in characters.
+const phraseMax = 120
+
+// stackTrouble describes the first trouble of a stack that is not ready yet, causes before symptoms; "" without one.
+func stackTrouble(snap *state.Snapshot, s *api.Stack, job *api.Job) string {
+	if s.Status != api.StackDeploying && s.Status != api.StackWarming {
+		return ""
+	}
+	list := view.Troubles(snap, job.Key(), job, TroubleFilter{Version: &job.Version}, time.Now())
+	if len(list) == 0 {
+		return ""
+	}
+	return api.Printable(list[0].String(), phraseMax)
 }

@@ -34,9 +34,11 @@ func Stacks(p *term.Page, list []*api.StackStatus) {
 
 func stackRows(p *term.Page, list []*api.StackStatus) (rows [][]string) {
 	for _, s := range list {
-		rows = append(rows, []string{
-			s.Name, stackState(p, s.Shown), stackShare(s), callers(s.Callers), expiry(p.Now, s), human.Dash(whyStack(s)),
-		})
+		why := human.Dash(whyStack(s))
+		if s.Trouble != "" {
+			why = p.Style.Yellow("in trouble:") + " " + s.Trouble
+		}
+		rows = append(rows, []string{s.Name, stackState(p, s.Shown), stackShare(s), callers(s.Callers), expiry(p.Now, s), why})
 	}
 	return rows
 }
@@ -124,6 +126,10 @@ func StackLine(s *api.StackStatus) string {
 // StackNext suggests commands for a stack.
 func StackNext(p *term.Page, s *api.StackStatus) {
 	switch s.Status {
+	case api.StackDeploying, api.StackWarming:
+		if s.Trouble != "" {
+			p.Next("See its instances:  reeve job status " + JobArgs(s.Namespace, s.Name))
+		}
 	case api.StackFailed:
 		p.Next("See what happened:  reeve stack why "+s.Name, "See its job:        reeve job status "+s.Name)
 	case api.StackGarbage:
@@ -146,6 +152,9 @@ func Stack(p *term.Page, s *api.StackStatus, records []*api.AuditRecord) {
 	}
 	if s.IsExternal() {
 		fields[len(fields)-1] = term.Field{"Address", s.Address + ", outside of Reeve"}
+	}
+	if s.Trouble != "" {
+		fields = append(fields, term.Field{"Trouble", p.Style.Yellow(s.Trouble)})
 	}
 	if s.Warm != nil {
 		fields = append(fields, term.Field{"Warm-up", warmUp(s.Warm)})
