@@ -85,6 +85,38 @@ const (
 	ReasonEvalUnblocked       Reason = 91 // by an operator
 )
 
+// Reasons of a stack's status.
+const (
+	ReasonStackWaitsTurn         Reason = 100 // pending: other stacks deploy, or a dependency is not ready
+	ReasonStackFromSubmission    Reason = 101 // pending: deployed with -from
+	ReasonStackDeploying         Reason = 102
+	ReasonStackDeployed          Reason = 103
+	ReasonStackRegistered        Reason = 104 // a stack outside of Reeve
+	ReasonStackWaitsHealth       Reason = 105
+	ReasonStackWaitsShift        Reason = 106
+	ReasonStackWaitsEarlier      Reason = 107
+	ReasonStackFirst             Reason = 108
+	ReasonStackLower             Reason = 109
+	ReasonStackNoTraffic         Reason = 110
+	ReasonStackShift             Reason = 111
+	ReasonStackPortless          Reason = 112
+	ReasonStackRescued           Reason = 113
+	ReasonStackJobMissing        Reason = 114
+	ReasonStackJobRejected       Reason = 115 // something changed between the deployment and its turn
+	ReasonStackJobFailed         Reason = 116
+	ReasonStackDeploymentFailed  Reason = 117
+	ReasonStackOvertaken         Reason = 118
+	ReasonStackLate              Reason = 119
+	ReasonStackUncalled          Reason = 120
+	ReasonStackOutdated          Reason = 121
+	ReasonStackVersionDeprecated Reason = 122
+	ReasonStackCrowded           Reason = 123
+	ReasonStackStopped           Reason = 124 // by an operator
+	ReasonStackRemovalWaits      Reason = 125
+	ReasonStackJobStopped        Reason = 126
+	ReasonStackRemoved           Reason = 127
+)
+
 var reasonNames = [...]string{
 	ReasonUpdated: "updated", ReasonScaledDown: "scaled_down", ReasonDuplicate: "duplicate", ReasonGroupRemoved: "group_removed",
 	ReasonJobStopped: "job_stopped", ReasonPurged: "purged", ReasonOrphaned: "orphaned", ReasonAdopted: "adopted",
@@ -109,6 +141,17 @@ var reasonNames = [...]string{
 	ReasonEvalRecoverAnywhere: "eval_recover_anywhere", ReasonEvalNoRoom: "eval_no_room", ReasonEvalJoined: "eval_joined",
 	ReasonEvalJobStopped: "eval_job_stopped", ReasonEvalJobFailed: "eval_job_failed", ReasonEvalRejected: "eval_rejected",
 	ReasonEvalAttemptsFailed: "eval_attempts_failed", ReasonEvalSuperseded: "eval_superseded", ReasonEvalUnblocked: "eval_unblocked",
+
+	ReasonStackWaitsTurn: "stack_waits_turn", ReasonStackFromSubmission: "stack_from_submission", ReasonStackDeploying: "stack_deploying",
+	ReasonStackDeployed: "stack_deployed", ReasonStackRegistered: "stack_registered", ReasonStackWaitsHealth: "stack_waits_health",
+	ReasonStackWaitsShift: "stack_waits_shift", ReasonStackWaitsEarlier: "stack_waits_earlier", ReasonStackFirst: "stack_first",
+	ReasonStackLower: "stack_lower", ReasonStackNoTraffic: "stack_no_traffic", ReasonStackShift: "stack_shift",
+	ReasonStackPortless: "stack_portless", ReasonStackRescued: "stack_rescued", ReasonStackJobMissing: "stack_job_missing",
+	ReasonStackJobRejected: "stack_job_rejected", ReasonStackJobFailed: "stack_job_failed", ReasonStackDeploymentFailed: "stack_deployment_failed",
+	ReasonStackOvertaken: "stack_overtaken", ReasonStackLate: "stack_late", ReasonStackUncalled: "stack_uncalled",
+	ReasonStackOutdated: "stack_outdated", ReasonStackVersionDeprecated: "stack_version_deprecated", ReasonStackCrowded: "stack_crowded",
+	ReasonStackStopped: "stack_stopped", ReasonStackRemovalWaits: "stack_removal_waits", ReasonStackJobStopped: "stack_job_stopped",
+	ReasonStackRemoved: "stack_removed",
 }
 
 // reasonsByName is the inverse of reasonNames.

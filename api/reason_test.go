@@ -33,6 +33,13 @@ func TestReasonsKeepTheirNumbersAndNames(t *testing.T) {
 		80: "eval_reschedule", 81: "eval_max_disconnect", 82: "eval_restart_batch", 83: "eval_recover_anywhere", 84: "eval_no_room",
 		85: "eval_joined", 86: "eval_job_stopped", 87: "eval_job_failed", 88: "eval_rejected", 89: "eval_attempts_failed",
 		90: "eval_superseded", 91: "eval_unblocked",
+		100: "stack_waits_turn", 101: "stack_from_submission", 102: "stack_deploying", 103: "stack_deployed",
+		104: "stack_registered", 105: "stack_waits_health", 106: "stack_waits_shift", 107: "stack_waits_earlier",
+		108: "stack_first", 109: "stack_lower", 110: "stack_no_traffic", 111: "stack_shift",
+		112: "stack_portless", 113: "stack_rescued", 114: "stack_job_missing", 115: "stack_job_rejected",
+		116: "stack_job_failed", 117: "stack_deployment_failed", 118: "stack_overtaken", 119: "stack_late",
+		120: "stack_uncalled", 121: "stack_outdated", 122: "stack_version_deprecated", 123: "stack_crowded",
+		124: "stack_stopped", 125: "stack_removal_waits", 126: "stack_job_stopped", 127: "stack_removed",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("reasons (-want +got):\n%s", diff)

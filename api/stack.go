@@ -35,8 +35,11 @@ type Stack struct {
 	Digest    string // of the submitted job, to recognize a repeated deployment
 
 	Status       string // one of the stored Stack constants
-	StatusReason string // why it has the status; a sentence
-	StatusBy     string `json:",omitempty"` // operator who gave it the status; "": Reeve
+	StatusReason Reason `json:",omitempty"` // why it has the status
+	// StatusDescription completes the sentence of StatusReason, or is the operator's reason; "": StatusText
+	// returns the sentence of the reason.
+	StatusDescription string `json:",omitempty"`
+	StatusBy          string `json:",omitempty"` // operator who gave it the status; "": Reeve
 	// StatusBefore is the status before StackGarbage, which a rescue restores.
 	StatusBefore string    `json:",omitempty"`
 	StatusSince  time.Time // start of the status

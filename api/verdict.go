@@ -60,3 +60,20 @@ type LifecycleSweep struct {
 	CreateIndex uint64
 	ModifyIndex uint64
 }
+
+// StatusReason returns the reason of the status that a declined stack receives; 0: the verdict changes no status.
+func (r VerdictReason) StatusReason() Reason {
+	switch r {
+	case DeclinedUncalled:
+		return ReasonStackUncalled
+	case DeclinedOutdated:
+		return ReasonStackOutdated
+	case DeclinedDeprecated:
+		return ReasonStackVersionDeprecated
+	case DeclinedCrowded:
+		return ReasonStackCrowded
+	case DeclinedLate:
+		return ReasonStackLate
+	}
+	return 0
+}

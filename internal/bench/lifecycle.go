@@ -118,7 +118,7 @@ func (b *bench) shiftedUnit(ctx context.Context, m *machine) (*shiftedUnit, erro
 		err = m.poll(ctx, func(ctx context.Context) error {
 			stack, _, err := m.Client.Stacks().Get(ctx, res.Stacks[0].Name, nil)
 			if err == nil && stack.Status != api.StackReady {
-				err = fmt.Errorf("stack %s is %s: %s", stack.Name, stack.Status, stack.StatusReason)
+				err = fmt.Errorf("stack %s is %s: %s", stack.Name, stack.Status, stack.StatusText())
 			}
 			return err
 		})

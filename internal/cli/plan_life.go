@@ -57,7 +57,7 @@ func (c *cli) lifeEnded(ctx context.Context, cl *client.Client, name string) err
 		return err
 	}
 	if s.Status != api.StackReady {
-		return fmt.Errorf("stack %s is %s: %s", s.Name, s.Shown, s.StatusReason)
+		return fmt.Errorf("stack %s is %s: %s", s.Name, s.Shown, s.StatusText())
 	}
 	fmt.Fprintf(c.Stdout, "Stack %s is %s.\n", s.Name, s.Shown)
 	return nil

@@ -56,7 +56,7 @@ func (r *call) followEach(res *api.DeployStacksResponse, untilReady bool, at *in
 		}
 		res.Stacks[i] = last
 		if last.Status != api.StackReady {
-			failures = append(failures, stackFailure(s.Name, "is "+last.Status, last.StatusReason))
+			failures = append(failures, stackFailure(s.Name, "is "+last.Status, last.StatusText()))
 			continue
 		}
 		if !untilReady && last.ShiftID != "" {

@@ -107,8 +107,8 @@ func TestRemovalOfAStackWaitsForItsNode(t *testing.T) {
 	})
 	m.eventually("the stack says why it is not removed", func(ctx context.Context) error {
 		s, _, err := m.Client.Stacks().Get(ctx, stack, nil)
-		if err == nil && (s.Status != api.StackGarbage || !strings.Contains(s.StatusReason, "node-0")) {
-			err = fmt.Errorf("it is %s: %s", s.Status, s.StatusReason)
+		if err == nil && (s.Status != api.StackGarbage || !strings.Contains(s.StatusText(), "node-0")) {
+			err = fmt.Errorf("it is %s: %s", s.Status, s.StatusText())
 		}
 		return err
 	})

@@ -84,7 +84,7 @@ func (m *machine) inState(stack, state string) {
 			return err
 		}
 		if s.Shown != state {
-			return fmt.Errorf("%s: %s", s.Shown, s.StatusReason)
+			return fmt.Errorf("%s: %s", s.Shown, s.StatusText())
 		}
 		return nil
 	})

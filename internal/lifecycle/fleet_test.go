@@ -117,9 +117,9 @@ func (f *fleet) sweep() map[string]lifecycle.Decision {
 		s := d.Stack
 		switch d.Action {
 		case lifecycle.Mark:
-			s = lifecycle.MarkGarbage(s, lifecycle.Explain(&d.Verdict), f.now)
+			s = lifecycle.MarkGarbage(s, d.Verdict.Reason.StatusReason(), f.now)
 		case lifecycle.Fail:
-			s = lifecycle.MarkFailed(s, lifecycle.Explain(&d.Verdict), f.now)
+			s = lifecycle.MarkFailed(s, d.Verdict.Reason.StatusReason(), "", f.now)
 		case lifecycle.Remove:
 			s = s.Copy()
 			s.Status = api.StackTerminated

@@ -22,7 +22,7 @@ func (w Warmth) IsHealthy() bool { return w.Passing > w.Failing }
 // A Wait says why a warming stack is not promoted yet.
 type Wait string
 
-// Reasons of a warming stack to wait. The sentences are those of Wait.Sentence.
+// Reasons of a warming stack to wait. Wait.Reason returns those that a stack stores.
 const (
 	WaitHealth  Wait = "health"  // most instances are not healthy
 	WaitShift   Wait = "shift"   // a shift of its major version runs

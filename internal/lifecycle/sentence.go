@@ -12,6 +12,9 @@ import (
 
 // Explain returns a verdict as a sentence, without the stack's name.
 func Explain(v *api.Verdict) string {
+	if reason := v.Reason.StatusReason(); reason != 0 {
+		return reason.Text()
+	}
 	switch v.Reason {
 	case api.KeptHeld:
 		return "held" + by(v.Subject)
@@ -37,16 +40,6 @@ func Explain(v *api.Verdict) string {
 		return fmt.Sprintf("%s is stale, so callers may be unknown", domainName(v.Subject))
 	case api.KeptUnfinished:
 		return "not ready yet"
-	case api.DeclinedUncalled:
-		return "no caller"
-	case api.DeclinedOutdated:
-		return "newer versions replace it"
-	case api.DeclinedDeprecated:
-		return "its version is deprecated"
-	case api.DeclinedCrowded:
-		return "its unit has more stacks than max_stacks"
-	case api.DeclinedLate:
-		return "not ready at its deadline"
 	case api.DeclinedGarbage:
 		return "garbage"
 	case api.DeclinedFailed:
@@ -80,15 +73,15 @@ func domainName(domain string) string {
 	return fmt.Sprintf("domain %q", domain)
 }
 
-// Sentence returns why a stack waits, as a sentence. Other is that of the promotion.
-func (w Wait) Sentence(other string) string {
+// Reason returns why a stack waits, and the text that completes the reason. Other is that of the promotion.
+func (w Wait) Reason(other string) (reason api.Reason, text string) {
 	switch w {
 	case WaitHealth:
-		return "waits until most of its instances are healthy"
+		return api.ReasonStackWaitsHealth, ""
 	case WaitShift:
-		return fmt.Sprintf("waits for the end of shift %s", other)
+		return api.ReasonStackWaitsShift, api.WaitsShiftText(other)
 	case WaitEarlier:
-		return fmt.Sprintf("waits for %s, which is promoted first", other)
+		return api.ReasonStackWaitsEarlier, api.WaitsEarlierText(other)
 	}
-	return ""
+	return 0, ""
 }

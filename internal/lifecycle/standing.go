@@ -11,23 +11,44 @@ import (
 
 // Standing returns why a stack has its status now, as a sentence. The traffic of a ready stack moves
 // after it became ready: the last of the shifts that the stack is an end of says more than its
-// stored reason.
-func Standing(s *api.Stack, last *api.Shift) string {
+// stored reason, and its present share of the traffic decides whether either is still true.
+func Standing(s *api.Stack, last *api.Shift, share float64) string {
 	switch {
-	case last == nil || s.Status != api.StackReady || !last.IsActive() && s.StatusSince.After(last.EndedAt):
-		return s.StatusReason
-	case last.Status == api.ShiftReversing && last.To == s.Name:
-		return last.Reason
-	case last.IsActive() && last.To == s.Name:
-		return "traffic shifts to it from " + last.From
-	case last.IsActive():
-		return "traffic shifts from it to " + last.To
-	case last.Status == api.ShiftComplete && last.To == s.Name:
-		return "received the traffic of " + last.From
-	case last.Status == api.ShiftComplete:
-		return "its traffic was shifted to " + last.To
-	case last.To == s.Name:
-		return last.Reason
+	case s.Status != api.StackReady:
+		return s.StatusText()
+	case last != nil && last.IsActive():
+		return shifting(s, last)
 	}
-	return fmt.Sprintf("kept its traffic: the shift to %s was %s", last.To, last.Status)
+	text, hasTraffic := s.StatusText(), s.StatusReason != api.ReasonStackLower && s.StatusReason != api.ReasonStackNoTraffic
+	if last != nil && !s.StatusSince.After(last.EndedAt) {
+		text, hasTraffic = shifted(s, last)
+	}
+	if share == 1 && !hasTraffic {
+		return fmt.Sprintf("receives all traffic of %d.x: the stack that had it is no longer ready", s.Version.Major)
+	}
+	return text
+}
+
+// shifting describes a stack during a shift.
+func shifting(s *api.Stack, shift *api.Shift) string {
+	switch {
+	case shift.To != s.Name:
+		return "traffic shifts from it to " + shift.To
+	case shift.Status == api.ShiftReversing:
+		return shift.Reason
+	}
+	return api.ShiftsText(shift.From)
+}
+
+// shifted describes a stack after the end of a shift, and reports whether the shift left it the traffic.
+func shifted(s *api.Stack, shift *api.Shift) (text string, hasTraffic bool) {
+	switch isTo, complete := shift.To == s.Name, shift.Status == api.ShiftComplete; {
+	case complete && isTo:
+		return "received the traffic of " + shift.From, true
+	case complete:
+		return "its traffic was shifted to " + shift.To, false
+	case isTo:
+		return shift.Reason, false
+	}
+	return fmt.Sprintf("kept its traffic: the shift to %s was %s", shift.To, shift.Status), true
 }

@@ -87,7 +87,7 @@ func Rescue(s *api.Stack, by time.Duration, now time.Time) (*api.Stack, error) {
 	}
 	n := s.Copy()
 	n.Status, n.StatusBefore, n.StatusSince = s.StatusBefore, "", now
-	n.StatusReason = "rescued from garbage"
+	n.StatusReason, n.StatusDescription = api.ReasonStackRescued, ""
 	n.Expires = now.Add(by)
 	return n, nil
 }
@@ -99,7 +99,7 @@ func Stop(s *api.Stack, atOnce bool, now time.Time) (*api.Stack, error) {
 	}
 	n := s
 	if s.Status != api.StackGarbage && s.Status != api.StackFailed {
-		n = MarkGarbage(s, "stopped", now)
+		n = MarkGarbage(s, api.ReasonStackStopped, now)
 	}
 	n = n.Copy()
 	n.Hold = nil
@@ -113,17 +113,18 @@ func Stop(s *api.Stack, atOnce bool, now time.Time) (*api.Stack, error) {
 }
 
 // MarkGarbage makes a ready stack garbage. It runs without traffic until its grace ends.
-func MarkGarbage(s *api.Stack, reason string, now time.Time) *api.Stack {
+func MarkGarbage(s *api.Stack, reason api.Reason, now time.Time) *api.Stack {
 	n := s.Copy()
-	n.Status, n.StatusBefore, n.StatusSince, n.StatusReason = api.StackGarbage, s.Status, now, reason
+	n.Status, n.StatusBefore, n.StatusSince = api.StackGarbage, s.Status, now
+	n.StatusReason, n.StatusDescription = reason, ""
 	n.Expires = now.Add(s.Spec.GraceAfter(api.StackGarbage))
 	return n
 }
 
-// MarkFailed makes a stack failed that did not become ready.
-func MarkFailed(s *api.Stack, reason string, now time.Time) *api.Stack {
+// MarkFailed makes a stack failed that did not become ready. The description completes the reason; it may be "".
+func MarkFailed(s *api.Stack, reason api.Reason, description string, now time.Time) *api.Stack {
 	n := s.Copy()
-	n.Status, n.StatusSince, n.StatusReason = api.StackFailed, now, reason
+	n.Status, n.StatusSince, n.StatusReason, n.StatusDescription = api.StackFailed, now, reason, description
 	n.Expires = now.Add(s.Spec.GraceAfter(api.StackFailed))
 	return n
 }

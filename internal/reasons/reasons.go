@@ -38,6 +38,9 @@ func Evaluation(number uint32, description string) (api.Reason, string) {
 	return decode("evaluation", number, description)
 }
 
+// Stack decodes the sentence that an earlier version stored as the reason of a stack's status.
+func Stack(sentence string) (api.Reason, string) { return decode("stack", 0, sentence) }
+
 func decode(noun string, number uint32, description string) (api.Reason, string) {
 	if number == 0 && description == "" { // most objects
 		return 0, ""

@@ -246,8 +246,8 @@ func TestUninstallWaitsForNodesThatDoNotAnswer(t *testing.T) {
 		node.kill()
 		c.pass(5 * time.Hour)
 		s := c.Store().Snapshot().Stack("default", stack)
-		if s.Status != api.StackGarbage || !s.Removing || !strings.Contains(s.StatusReason, "node n1") {
-			t.Fatalf("the stack is %s (%s) while its node is away, want it garbage, and the node", s.Status, s.StatusReason)
+		if s.Status != api.StackGarbage || !s.Removing || !strings.Contains(s.StatusText(), "node n1") {
+			t.Fatalf("the stack is %s (%s) while its node is away, want it garbage, and the node", s.Status, s.StatusText())
 		}
 		p := c.stackPlan(stack, api.PlanUninstall)
 		if p.Status != api.PlanInProgress || !strings.Contains(view.Draw(p), "its node does not answer") {

@@ -143,13 +143,11 @@ func (s *Server) admitSubmission(snap *state.Snapshot, stack *api.Stack, namespa
 	if err != nil {
 		return nil, fmt.Errorf("deploy the submission of stack %s: %w", stack.Name, err)
 	}
-	n.reason = "deployed from the submission of " + stack.Name
+	from := ""
 	if stack.Namespace != namespace {
-		n.reason += " in namespace " + stack.Namespace
+		from = stack.Namespace
 	}
-	if reason != "" {
-		n.reason += ": " + reason
-	}
+	n.reason = api.FromSubmissionText(stack.Name, from, reason)
 	return n, nil
 }
 

@@ -59,8 +59,8 @@ func TestATerminatedVersionIsDeployedAgainFromItsSubmission(t *testing.T) {
 			t.Fatalf("deploy 1.0.0 again 89 days after its end: %v", err)
 		}
 		again := res.Stacks[0]
-		if want := "deployed from the submission of " + first; again.StatusReason != want || again.StatusBy != "ann" {
-			t.Errorf("the new stack: %q by %q, want %q by ann", again.StatusReason, again.StatusBy, want)
+		if want := "deployed from the submission of " + first; again.StatusText() != want || again.StatusBy != "ann" {
+			t.Errorf("the new stack: %q by %q, want %q by ann", again.StatusText(), again.StatusBy, want)
 		}
 		c.untilStack(again.Name, api.StackReady, time.Minute)
 		copied := c.Store().Snapshot().StackJob("default", again.Name).Copy()
@@ -93,7 +93,7 @@ func TestRedeployMakesASecondStackAndChangesNoOther(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s := res.Stack; s.Name == first || s.Version != (api.StackVersion{Major: 1}) || !strings.HasSuffix(s.StatusReason, "stuck caches") || res.Index == 0 {
+		if s := res.Stack; s.Name == first || s.Version != (api.StackVersion{Major: 1}) || !strings.HasSuffix(s.StatusText(), "stuck caches") || res.Index == 0 {
 			t.Errorf("redeploying: %+v at %d, want another stack of 1.0.0 with the reason", s.Stack, res.Index)
 		}
 		c.untilStack(res.Stack.Name, api.StackReady, time.Minute)
@@ -118,8 +118,8 @@ func TestAVersionIsDeployedFromAnotherNamespace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s := res.Stacks[0]; s.Namespace != "prod" || !strings.HasSuffix(s.StatusReason, "in namespace dev") {
-			t.Errorf("the new stack: namespace %s, %q, want prod, and where it is from", s.Namespace, s.StatusReason)
+		if s := res.Stacks[0]; s.Namespace != "prod" || !strings.HasSuffix(s.StatusText(), "in namespace dev") {
+			t.Errorf("the new stack: namespace %s, %q, want prod, and where it is from", s.Namespace, s.StatusText())
 		}
 		if job := c.Store().Snapshot().StackJob("prod", res.Stacks[0].Name); job.Namespace != "prod" {
 			t.Errorf("its job is in namespace %q", job.Namespace)

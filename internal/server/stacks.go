@@ -86,7 +86,7 @@ func (s *Server) deployAdmitted(ctx context.Context, new []*newStack, req *api.D
 type newStack struct {
 	job    *api.Job // as it is registered, under the unit's name
 	digest string
-	reason string // "": the job was submitted with the request
+	reason string // completes ReasonStackFromSubmission; "": the job was submitted with the request
 	deploy lifecycle.Deployable
 }
 
@@ -224,10 +224,14 @@ func (n *newStack) build(now time.Time, by string) (*api.Stack, *api.Job, error)
 	if err != nil {
 		return nil, nil, err
 	}
+	waits := api.ReasonStackWaitsTurn
+	if n.reason != "" {
+		waits = api.ReasonStackFromSubmission
+	}
 	stack := &api.Stack{
 		ID: api.NewID(), Name: api.StackName(n.job.ID, n.deploy.Version, hash), Namespace: n.job.Namespace, Unit: n.job.ID,
 		Version: n.deploy.Version, Spec: n.job.Stack, Shape: n.job.StackShape(), Digest: n.digest,
-		Status: api.StackPending, StatusReason: cmp.Or(n.reason, "waits for its turn to deploy"), StatusBy: by, StatusSince: now, DeployedAt: now,
+		Status: api.StackPending, StatusReason: waits, StatusDescription: n.reason, StatusBy: by, StatusSince: now, DeployedAt: now,
 	}
 	job := n.job.Copy()
 	if job.Name == job.ID {
@@ -322,7 +326,7 @@ func (s *Server) StackVerb(ctx context.Context, namespace, name, verb string, re
 		} else {
 			next.StatusBy = cmp.Or(req.By, "unknown")
 			if req.Reason != "" {
-				next.StatusReason = req.Reason
+				next.StatusDescription = req.Reason
 			}
 		}
 		index, err := s.propose(ctx, state.PutStack(next))
@@ -395,7 +399,7 @@ func stackStatus(snap *state.Snapshot, x *lifecycle.Index, s *api.Stack) *api.St
 	status := &api.StackStatus{
 		Stack: s, Shown: x.StatusOf(s), Share: x.ShareOf(s), Target: x.IsTarget(s), Callers: x.Callers(s), ShiftID: x.ShiftOf(s),
 	}
-	status.Standing = lifecycle.Standing(s, lastShiftOf(snap, s))
+	status.Standing = lifecycle.Standing(s, lastShiftOf(snap, s), status.Share)
 	if s.Verdict != nil {
 		status.Why = lifecycle.Explain(s.Verdict)
 	}

@@ -131,7 +131,7 @@ func TestCallerDeployedDuringASweepKeepsItsDependency(t *testing.T) {
 			t.Fatal(err)
 		}
 		if s := c.Store().Snapshot().Stack("default", db); s.Status != api.StackReady {
-			t.Errorf("the dependency of a new stack is %s: %s", s.Status, s.StatusReason)
+			t.Errorf("the dependency of a new stack is %s: %s", s.Status, s.StatusText())
 		}
 	})
 }
@@ -183,7 +183,7 @@ func TestHeldStackIsKeptUntilTheHoldEnds(t *testing.T) {
 		}
 		c.pass(59 * time.Minute)
 		if s := c.Store().Snapshot().Stack("default", db); s.Status != api.StackReady {
-			t.Errorf("a held stack is %s: %s", s.Status, s.StatusReason)
+			t.Errorf("a held stack is %s: %s", s.Status, s.StatusText())
 		}
 		c.untilStack(db, api.StackGarbage, time.Hour)
 	})
@@ -199,8 +199,8 @@ func TestPurgedJobTerminatesItsStack(t *testing.T) {
 		}
 		c.untilStack(db, api.StackTerminated, time.Minute)
 		c.within(time.Minute, "the job is gone", func(s *state.Snapshot) bool { return s.Job("default", db) == nil })
-		if s := c.Store().Snapshot().Stack("default", db); s.StatusReason != "its job was stopped" {
-			t.Errorf("reason %q", s.StatusReason)
+		if s := c.Store().Snapshot().Stack("default", db); s.StatusText() != "its job was stopped" {
+			t.Errorf("reason %q", s.StatusText())
 		}
 	})
 }

@@ -97,7 +97,7 @@ func externalStack(snap *state.Snapshot, req *api.RegisterStackRequest, namespac
 	return &api.Stack{
 		ID: api.NewID(), Name: api.StackName(req.Unit, version, hash), Namespace: namespace, Unit: req.Unit,
 		Version: version, Spec: &spec, Shape: api.ShapeExternal, Digest: hex.EncodeToString(sum[:]), Address: address,
-		Status: api.StackWarming, StatusReason: "registered; waits for its turn to receive traffic", StatusBy: req.By,
+		Status: api.StackWarming, StatusReason: api.ReasonStackRegistered, StatusBy: req.By,
 		StatusSince: now, DeployedAt: now, RunningAt: now,
 	}, nil
 }

@@ -106,7 +106,7 @@ func (w *stackWorld) printStacks(args []string) string {
 		if s.Namespace != "dev" {
 			name = s.Namespace + ":" + name
 		}
-		why := s.StatusReason
+		why := s.StatusText()
 		if s.Verdict != nil && s.Verdict.Reason != api.KeptUnfinished && !s.Removing {
 			why = s.Why
 		}

@@ -140,8 +140,8 @@ func TestABrokenStackIsOvertakenByItsFix(t *testing.T) {
 		fix := c.deploy(stackJob("inventory", "1.1.1"))[0]
 		c.untilStack(fix, api.StackReady, time.Minute)
 		c.untilStack(broken, api.StackFailed, time.Minute)
-		if s := c.Store().Snapshot().Stack("default", broken); !strings.Contains(s.StatusReason, "overtaken by "+fix) {
-			t.Errorf("reason %q, want that %s overtook it", s.StatusReason, fix)
+		if s := c.Store().Snapshot().Stack("default", broken); !strings.Contains(s.StatusText(), "overtaken by "+fix) {
+			t.Errorf("reason %q, want that %s overtook it", s.StatusText(), fix)
 		}
 		c.untilStack(broken, api.StackTerminated, 3*time.Hour)
 	})
@@ -163,8 +163,8 @@ func TestAnOperatorStopsHoldsAndRescuesStacks(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := c.Store().Snapshot().Stack("default", name)
-		if s.Status != api.StackGarbage || s.StatusBy != "ann" || s.StatusReason != "the stand is over" {
-			t.Errorf("after stop: %s by %s: %s", s.Status, s.StatusBy, s.StatusReason)
+		if s.Status != api.StackGarbage || s.StatusBy != "ann" || s.StatusText() != "the stand is over" {
+			t.Errorf("after stop: %s by %s: %s", s.Status, s.StatusBy, s.StatusText())
 		}
 		if err := verb("rescue", &api.StackVerbRequest{By: "bob", For: 48 * time.Hour}); err != nil {
 			t.Fatal(err)

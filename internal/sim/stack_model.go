@@ -60,7 +60,7 @@ func (m *stackModel) apply(index uint64, changes []stackChange) {
 		}
 		m.marked++
 		if users := m.usersOf(c.stack.Name); len(users) > 0 {
-			m.errors = append(m.errors, fmt.Sprintf("at index %d, %s became garbage (%s), and %s used it", index, c.stack.Name, c.stack.StatusReason, strings.Join(users, ", ")))
+			m.errors = append(m.errors, fmt.Sprintf("at index %d, %s became garbage (%s), and %s used it", index, c.stack.Name, c.stack.StatusText(), strings.Join(users, ", ")))
 		}
 	}
 	for _, c := range changes {

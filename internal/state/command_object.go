@@ -70,7 +70,13 @@ func decodePutObject(w *wire.PutObject) (Command, error) {
 
 func (n *noun[T]) decodePut(text []byte, enforce *uint64) (Command, error) {
 	object := new(T)
-	if err := json.Unmarshal(text, object); err != nil {
+	var err error
+	if n.decode != nil {
+		object, err = n.decode(text)
+	} else {
+		err = json.Unmarshal(text, object)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return &putObject[T]{n, object, enforce}, nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/reasons"
 	"github.com/reeve-run/reeve/internal/state/wire"
 )
 
@@ -126,7 +127,9 @@ func (c *SweepStacks) decide(t *txn, old *api.Stack, d *StackDecision, changed b
 		if d.Status == api.StackGarbage {
 			s.StatusBefore = old.Status
 		}
-		s.Status, s.StatusSince, s.StatusReason, s.StatusBy = d.Status, c.Sweep.Time, d.Text, ""
+		s.Status, s.StatusSince, s.StatusBy = d.Status, c.Sweep.Time, ""
+		s.StatusReason = verdict.Reason.StatusReason()
+		s.StatusDescription = reasons.Sentence(s.StatusReason, d.Text)
 		s.Expires = d.Expires
 	} else if old.Status == api.StackReady || s.Removing {
 		t.audit(&api.AuditRecord{

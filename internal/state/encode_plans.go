@@ -40,7 +40,7 @@ func decodeDecide(w *wire.Decide) (_ *Decide, err error) {
 	if c.Shift, err = parse[api.Shift](w.ShiftJson); err != nil {
 		return nil, err
 	}
-	if c.Stack, err = parse[api.Stack](w.StackJson); err != nil {
+	if c.Stack, err = parseStack(w.StackJson); err != nil {
 		return nil, err
 	}
 	c.Evaluation, err = decodeEvaluation(w.Evaluation)

@@ -4,8 +4,12 @@
 package state
 
 import (
+	"encoding/json"
+	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/reeve-run/reeve/api"
 )
@@ -26,7 +30,7 @@ func fullStack(unit, version, hash, status string) *api.Stack {
 			Policy: &api.RetentionPolicy{Name: api.RetainLatest, Majors: 2}, Expose: []*api.StackExposure{{Host: unit + ".example.org"}},
 			Shift: &api.ShiftSpec{Policy: api.ShiftSteps, Steps: []string{"25%", "5m", "wait"}, Checks: []*api.ShiftCheck{{Name: "errors", Metric: api.MetricErrors, Max: "1%"}}},
 		},
-		Digest: "digest", Status: status, StatusReason: "as it should", StatusBy: "ann", StatusSince: at(0), DeployedAt: at(0),
+		Digest: "digest", Status: status, StatusDescription: "as it should", StatusBy: "ann", StatusSince: at(0), DeployedAt: at(0),
 		RunningAt: at(1), Expires: at(30), CalledAt: at(2), Hold: &api.StackHold{By: "bob", Reason: "demo", Since: at(1), Until: at(90)},
 		Verdict: &api.Verdict{At: at(2), Kept: true, Policy: api.RetainLatest, Reason: api.KeptUnfinished, Before: at(20), After: at(30)},
 	}
@@ -63,14 +67,14 @@ func fullUnit() *api.Unit {
 func stackCommands() map[string]Command {
 	s := fullStack("shop", "1.0.0", "aaaaaaaa", api.StackPending)
 	return map[string]Command{
-		"DeployStacks": &DeployStacks{Index: 3, Stacks: []*api.Stack{s}, Jobs: []*api.Job{testJob(s.Name)}},
-		"DeployStacks-units": &DeployStacks{
+		"DeployStacks-reason": &DeployStacks{Index: 3, Stacks: []*api.Stack{s}, Jobs: []*api.Job{testJob(s.Name)}},
+		"DeployStacks-units-reason": &DeployStacks{
 			Index: 3, Units: []api.NamespacedID{{Namespace: "default", ID: "db"}}, Stacks: []*api.Stack{s}, Jobs: []*api.Job{testJob(s.Name)},
 		},
 		"BeginShift": &BeginShift{
 			Ended: supersededShift(fullShift("shift-1", "a", "b")), Shift: fullShift("shift-2", "a", "c"), Stack: fullStack("shop", "1.1.0", "bbbbbbbb", api.StackReady),
 		},
-		"BeginShift-alone": &BeginShift{Shift: fullShift("shift-1", "a", "b")},
+		"BeginShift-alone":  &BeginShift{Shift: fullShift("shift-1", "a", "b")},
 		"SweepStacks-since": &SweepStacks{Since: 4, Sweep: api.LifecycleSweep{Time: at(5)}},
 		"SweepStacks": &SweepStacks{
 			Index: 4, Sweep: api.LifecycleSweep{Time: at(5), Stale: []string{"dev"}},
@@ -87,8 +91,52 @@ func stackCommands() map[string]Command {
 func stackObjectCommands() map[string]Command {
 	s, shift, u := fullStack("shop", "1.0.0", "aaaaaaaa", api.StackReady), fullShift("shift-1", "a", "b"), fullUnit()
 	s.ModifyIndex, shift.ModifyIndex, u.ModifyIndex = 3, 4, 5
+	coded := s.Copy()
+	coded.StatusReason, coded.StatusDescription = api.ReasonStackShift, api.ShiftsText("shop--0-9-0--bbbbbbbb")
 	return map[string]Command{
-		"PutStack": PutStack(s), "DeleteStack": ForgetStack(s), "PutUnit": PutUnit(u), "PutShift": PutShift(shift), "DeleteShift": ForgetShift(shift),
+		"PutStack-reason": PutStack(s), "PutStack-code": PutStack(coded), "DeleteStack": ForgetStack(s), "PutUnit": PutUnit(u), "PutShift": PutShift(shift), "DeleteShift": ForgetShift(shift),
+	}
+}
+
+// sentences holds the entries of versions that wrote a sentence as the reason of a stack: the golden file that has
+// the same entry with the sentence in its own field.
+var sentences = map[string]string{
+	"DeployStacks": "DeployStacks-reason", "DeployStacks-units": "DeployStacks-units-reason", "PutStack": "PutStack-reason", "Decide-stack": "Decide-stack-reason",
+}
+
+func TestStacksWithASentenceAsReasonAreRead(t *testing.T) {
+	file := func(name string) []byte { return unhex(t, filepath.Join("testdata", "commands", "v1", name+".hex")) }
+	for before, now := range sentences {
+		decoded, err := DecodeCommands(file(before))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(file(now)), string(EncodeCommands(decoded))); diff != "" {
+			t.Errorf("%s is not read as %s (-want +got):\n%s", before, now, diff)
+		}
+	}
+}
+
+func TestSentencesOfStacksBecomeReasons(t *testing.T) {
+	for sentence, want := range map[string]api.Reason{
+		"first of 2.x: it receives all traffic":                    api.ReasonStackFirst,
+		"waits for the end of shift 1234abcd":                      api.ReasonStackWaitsShift,
+		"waits for shop--1-0-0--aaaaaaaa, which is promoted first": api.ReasonStackWaitsEarlier,
+		"the stand is over":                                        0,
+	} {
+		text, err := json.Marshal(map[string]any{"Name": "s", "StatusReason": sentence})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := decodeStack(text)
+		if err != nil || s.StatusReason != want || s.StatusText() != sentence {
+			t.Errorf("%q is read as reason %q with the text %q (%v), want %q and the same text", sentence, s.StatusReason, s.StatusText(), err, want)
+		}
+	}
+	for _, text := range []string{"null", "[]", `{"StatusReason": 3}`, `{"StatusReason": {}}`} {
+		if s, err := decodeStack([]byte(text)); err == nil {
+			t.Errorf("%s is read as stack %+v, want an error", text, s)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@
 package state
 
 import (
+	"encoding/json"
 	"fmt"
 	"iter"
 	"slices"
@@ -50,6 +51,8 @@ type noun[T any] struct {
 	// alsoWrites returns the objects with a check-and-set that changed may write when an object is put. If it
 	// is nil, changed writes none.
 	alsoWrites func(*T) []Object
+	// decode reads an object as a log or snapshot has it; nil: as plain JSON.
+	decode func(text []byte) (*T, error)
 	// count returns a pointer to the noun's counter in the end record of snapshots. If it
 	// is nil, endRecord.Nouns counts the objects.
 	count func(*endRecord) *int
@@ -281,12 +284,24 @@ func (n *noun[T]) write(v *Snapshot, f *frameWriter, end *endRecord) {
 // load stores the objects of a snapshot's frame.
 func (n *noun[T]) load(l *loader, payload []byte) error {
 	var loaded int
-	err := loadEach(payload, &loaded, func(object *T) error {
+	store := func(object *T) error {
 		if old := n.store(&l.txn, object); old != nil {
 			return fmt.Errorf("%s %q occurs twice", n.name, n.key(object))
 		}
 		return nil
-	})
+	}
+	var err error
+	if n.decode == nil {
+		err = loadEach(payload, &loaded, store)
+	} else {
+		err = loadEach(payload, &loaded, func(text *json.RawMessage) error {
+			object, err := n.decode(*text)
+			if err != nil {
+				return err
+			}
+			return store(object)
+		})
+	}
 	n.tally(&l.seen, loaded)
 	return err
 }

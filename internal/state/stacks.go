@@ -18,6 +18,7 @@ var stacks = declare(noun[api.Stack]{
 	key:    func(s *api.Stack) string { return jobName(s.Namespace, s.Name) },
 	stamp:  func(s *api.Stack) (create, modify *uint64) { return &s.CreateIndex, &s.ModifyIndex },
 	groups: stackGroups,
+	decode: decodeStack,
 	topic:  api.TopicStack,
 	eventKey: func(s *api.Stack) EventKey {
 		return EventKey{Key: s.Name, Namespace: s.Namespace, FilterKeys: []string{s.Unit}}
@@ -72,7 +73,7 @@ func stackChanged(t *txn, old, new *api.Stack) {
 		if old.RemovalWaits.IsZero() && !new.RemovalWaits.IsZero() {
 			t.audit(&api.AuditRecord{
 				Time: new.RemovalWaits, Namespace: new.Namespace, Kind: api.AuditStack, Object: new.Name, Unit: new.Unit,
-				Action: "waits", Reason: new.StatusReason,
+				Action: "waits", Reason: new.StatusText(),
 			})
 		}
 		if o := new.Order; o != nil && (old.Order == nil || old.Order.Verb != o.Verb || !old.Order.Time.Equal(o.Time)) {
@@ -85,7 +86,7 @@ func stackChanged(t *txn, old, new *api.Stack) {
 	}
 	t.audit(&api.AuditRecord{
 		Time: new.StatusSince, Namespace: new.Namespace, Kind: api.AuditStack, Object: new.Name, Unit: new.Unit,
-		Action: new.Status, By: new.StatusBy, Reason: new.StatusReason,
+		Action: new.Status, By: new.StatusBy, Reason: new.StatusText(),
 	})
 	if new.Status == api.StackReady {
 		t.setFirstTarget(new)

@@ -183,7 +183,7 @@ func TestAnObjectKeepsItsNewestAuditRecords(t *testing.T) {
 	for i := range 3 * api.AuditPerObject {
 		stack := s.Snapshot().Stack("default", names[0]).Copy()
 		stack.Status = []string{api.StackDeploying, api.StackWarming}[i%2]
-		stack.StatusReason, stack.StatusSince = stack.Status, at(i)
+		stack.StatusDescription, stack.StatusSince = stack.Status, at(i)
 		if err := apply(s, PutStack(stack)); err != nil {
 			t.Fatal(err)
 		}
@@ -269,7 +269,7 @@ func TestSweepIsReplayedTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, store := range []*Store{s, restored} {
-		for _, name := range []string{"SweepStacks", "DeployStacks"} {
+		for _, name := range []string{"SweepStacks", "DeployStacks-reason"} {
 			_ = apply(store, throughLog(t, stackCommands()[name])) // a deployment of an existing stack is rejected by both
 		}
 	}

@@ -106,7 +106,7 @@ func whyStack(s *api.StackStatus) string {
 }
 
 // standing says why a stack has its state. Servers of earlier versions send only the stored reason.
-func standing(s *api.StackStatus) string { return cmp.Or(s.Standing, s.StatusReason) }
+func standing(s *api.StackStatus) string { return cmp.Or(s.Standing, s.StatusText()) }
 
 // StackLine describes the state of a stack in a line.
 func StackLine(s *api.StackStatus) string {

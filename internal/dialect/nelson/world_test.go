@@ -135,7 +135,7 @@ func (w *world) addStack(t *testing.T, i int, unit, version, status string) {
 	v, _ := api.ParseStackVersion(version)
 	s := &api.Stack{
 		ID: fmt.Sprintf("%d0000000-0000-4000-8000-000000000000", i+1), Name: w.name(unit, version), Namespace: "dev", Unit: unit, Version: v, Shape: api.ShapeService,
-		Spec: &api.StackSpec{Version: version}, Status: api.StackPending, StatusReason: "waits for its turn to deploy", StatusBy: "ann", StatusSince: began,
+		Spec: &api.StackSpec{Version: version}, Status: api.StackPending, StatusReason: api.ReasonStackWaitsTurn, StatusBy: "ann", StatusSince: began,
 		DeployedAt: began.Add(time.Duration(i) * time.Minute),
 	}
 	dcs := []string{"*"}
@@ -155,7 +155,7 @@ func (w *world) addStack(t *testing.T, i int, unit, version, status string) {
 		w.apply(t, &state.DeployStacks{Index: w.store.Index(), Stacks: []*api.Stack{s}, Jobs: []*api.Job{job}}, &state.RegisterJob{Job: job})
 	}
 	next := w.store.Snapshot().Stack("dev", s.Name).Copy()
-	next.Status, next.StatusReason, next.StatusBy, next.StatusSince = status, "it is "+status+" now", "", began.Add(time.Hour)
+	next.Status, next.StatusDescription, next.StatusBy, next.StatusSince = status, "it is "+status+" now", "", began.Add(time.Hour)
 	next.Expires = began.Add(2 * time.Hour)
 	w.apply(t, state.PutStack(next))
 }

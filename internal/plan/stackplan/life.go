@@ -90,9 +90,9 @@ func WithoutPhases(p *api.Plan) *api.Plan {
 
 // Pending makes a plan of a stack whose job is not registered yet: no step has started.
 func (l *Life) Pending(p *api.Plan) {
-	p.Message, p.Completed, p.Since = l.Stack.StatusReason, 0, l.Stack.StatusSince
+	p.Message, p.Completed, p.Since = l.Stack.StatusText(), 0, l.Stack.StatusSince
 	if p.Status = api.PlanPending; l.Stack.Status == api.StackFailed {
-		p.Status, p.Errors = api.PlanError, []string{l.Stack.StatusReason}
+		p.Status, p.Errors = api.PlanError, []string{l.Stack.StatusText()}
 	}
 	for _, ph := range p.Phases {
 		ph.Status, ph.Message, ph.Completed = api.PlanPending, "", 0

@@ -92,7 +92,7 @@ func (l *Life) Unconfirmed() (all []*api.Allocation) {
 // graceStep adds the step that ends with the grace of the stack.
 func (l *Life) graceStep(p *api.Plan, ph *api.Phase) {
 	s := l.Stack
-	st := l.step(p, ph, phaseGrace, api.PlanDelayed, s.Status+": "+s.StatusReason)
+	st := l.step(p, ph, phaseGrace, api.PlanDelayed, s.Status+": "+s.StatusText())
 	st.Since = s.StatusSince
 	switch {
 	case s.Removing:

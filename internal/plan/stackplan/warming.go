@@ -5,7 +5,6 @@ package stackplan
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/lifecycle"
@@ -44,15 +43,16 @@ func (l *Life) warming() *api.Plan {
 		}
 		healthy.Status, healthy.Message = api.PlanComplete, ""
 		turn.Status, turn.Message = api.PlanStarted, ""
-		if strings.HasPrefix(s.StatusReason, "waits") {
-			turn.Message = s.StatusReason
+		switch s.StatusReason {
+		case api.ReasonStackWaitsHealth, api.ReasonStackWaitsShift, api.ReasonStackWaitsEarlier:
+			turn.Message = s.StatusText()
 		}
 		p.Status = api.PlanInProgress
 	case api.StackFailed:
 		if s.RunningAt.IsZero() {
 			return nil // it failed before it could warm
 		}
-		healthy.Status, healthy.Message, healthy.Errors = api.PlanError, s.StatusReason, []string{s.StatusReason}
+		healthy.Status, healthy.Message, healthy.Errors = api.PlanError, s.StatusText(), []string{s.StatusText()}
 		p.Status, p.Since = api.PlanError, s.StatusSince
 	default:
 		return nil

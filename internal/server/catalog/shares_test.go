@@ -111,7 +111,7 @@ func TestFollowersReceiveTheChangedStacksAlone(t *testing.T) {
 		{"garbage", next, garbage, []string{"dev shop--1-1-0 garbage 0[canary][]"}},
 		{"the end of a stack", garbage, gone, []string{"dev shop--1-1-0--aaaaaaaa removed"}},
 		{"its record is forgotten", gone, nil, []string{}},
-		{"a change that concerns no traffic", two, func() any { n := two.Copy(); n.StatusReason = "x"; return n }(), []string{}},
+		{"a change that concerns no traffic", two, func() any { n := two.Copy(); n.StatusDescription = "x"; return n }(), []string{}},
 		{"the record of a live stack is forgotten", one, nil, []string{"dev shop--1-0-0--aaaaaaaa removed", "dev shop--2-0-0 ready 1 target[][]"}},
 	} {
 		if diff := cmp.Diff(step.want, w.change(step.old, step.new)); diff != "" {

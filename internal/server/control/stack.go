@@ -4,7 +4,6 @@
 package control
 
 import (
-	"fmt"
 	"path"
 	"strings"
 	"sync"
@@ -91,7 +90,7 @@ func (c *stacks) Act(snap *state.Snapshot, key string, now time.Time) ([]state.C
 	case s.Status == api.StackPending:
 		return c.deployStack(snap, s, job, now)
 	case !s.IsExternal() && (job == nil || job.Stop):
-		return []state.Command{state.PutStack(withStatus(s, api.StackTerminated, "its job was stopped", now))}, time.Time{}
+		return []state.Command{state.PutStack(withStatus(s, api.StackTerminated, api.ReasonStackJobStopped, now))}, time.Time{}
 	case s.Status == api.StackDeploying:
 		return followDeployment(snap, s, job, now)
 	case s.Status == api.StackWarming:
@@ -137,9 +136,9 @@ func (c *stacks) wakeWaiting(add func(string)) {
 	clear(c.waiting)
 }
 
-func withStatus(s *api.Stack, status, reason string, now time.Time) *api.Stack {
+func withStatus(s *api.Stack, status string, reason api.Reason, now time.Time) *api.Stack {
 	n := s.Copy()
-	n.Status, n.StatusSince, n.StatusReason, n.StatusBy = status, now, reason, ""
+	n.Status, n.StatusSince, n.StatusReason, n.StatusDescription, n.StatusBy = status, now, reason, "", ""
 	return n
 }
 
@@ -153,14 +152,14 @@ func (c *stacks) deployStack(snap *state.Snapshot, s *api.Stack, job *api.Job, n
 	if job == nil {
 		submitted := snap.StackJob(s.Namespace, s.Name)
 		if submitted == nil {
-			return []state.Command{state.PutStack(lifecycle.MarkFailed(s, "its submitted job is not stored", now))}, time.Time{}
+			return []state.Command{state.PutStack(lifecycle.MarkFailed(s, api.ReasonStackJobMissing, "", now))}, time.Time{}
 		}
 		job = submitted.Copy()
 		job.SubmitTime = now.UnixNano()
 		findDependencies(snap, s, job)
 		cmds = append(cmds, &state.RegisterJob{Job: job, Evaluation: stackEvaluation(job, api.TriggerJobRegister, now), EnforceIndex: new(uint64)})
 	}
-	return append(cmds, state.PutStack(withStatus(s, api.StackDeploying, "its job is registered", now))), time.Time{}
+	return append(cmds, state.PutStack(withStatus(s, api.StackDeploying, api.ReasonStackDeploying, now))), time.Time{}
 }
 
 // awaitsDependency reports whether a dependency of a stack is still on its way: no ready
@@ -203,18 +202,18 @@ func followDeployment(snap *state.Snapshot, s *api.Stack, job *api.Job, now time
 	d := snap.LatestDeployment(s.Namespace, s.Name)
 	switch {
 	case job.Failure != nil:
-		return []state.Command{state.PutStack(lifecycle.MarkFailed(s, "its job has failed: "+job.StatusDescription, now))}, time.Time{}
+		return []state.Command{state.PutStack(lifecycle.MarkFailed(s, api.ReasonStackJobFailed, api.JobFailedText(job.StatusDescription), now))}, time.Time{}
 	case d == nil && !isStarted(snap, s, job):
 		return nil, time.Time{}
 	case d != nil && d.IsActive():
 		return nil, time.Time{}
 	case d != nil && d.Status != api.DeploymentSuccessful:
-		return []state.Command{state.PutStack(lifecycle.MarkFailed(s, fmt.Sprintf("deployment %s: %s", api.ShortID(d.ID), d.StatusDescription), now))}, time.Time{}
+		return []state.Command{state.PutStack(lifecycle.MarkFailed(s, api.ReasonStackDeploymentFailed, api.DeploymentFailedText(d), now))}, time.Time{}
 	}
-	n := withStatus(s, api.StackWarming, "its first deployment is complete", now)
+	n := withStatus(s, api.StackWarming, api.ReasonStackDeployed, now)
 	n.RunningAt, n.Expires = now, lifecycle.WarmingDeadline(s, now)
 	if s.Shape != api.ShapeService {
-		n.Status, n.StatusReason = api.StackReady, "deployed; it has no port, so nothing warms it"
+		n.Status, n.StatusReason = api.StackReady, api.ReasonStackPortless
 		n.Expires = now.Add(s.Spec.TTL())
 	}
 	return []state.Command{state.PutStack(n)}, time.Time{}
@@ -249,11 +248,11 @@ func promoteStack(snap *state.Snapshot, s *api.Stack, now time.Time) ([]state.Co
 		}
 		switch {
 		case p.Overtaken:
-			return []state.Command{state.PutStack(lifecycle.MarkFailed(s, "overtaken by "+p.Other+", which is healthy", now))}, time.Time{}
+			return []state.Command{state.PutStack(lifecycle.MarkFailed(s, api.ReasonStackOvertaken, api.OvertakenText(p.Other), now))}, time.Time{}
 		case p.Wait != "":
-			if reason := p.Wait.Sentence(p.Other); reason != s.StatusReason {
+			if reason, text := p.Wait.Reason(p.Other); reason != s.StatusReason || text != s.StatusDescription {
 				n := s.Copy()
-				n.StatusReason = reason
+				n.StatusReason, n.StatusDescription = reason, text
 				return []state.Command{state.PutStack(n)}, now.Add(stackRetry)
 			}
 			return nil, now.Add(stackRetry)
@@ -266,19 +265,19 @@ func promoteStack(snap *state.Snapshot, s *api.Stack, now time.Time) ([]state.Co
 // promote makes a stack ready, and begins the shift to it.
 func promote(p lifecycle.Promotion, now time.Time) []state.Command {
 	s := p.Stack
-	n := withStatus(s, api.StackReady, "", now)
+	n := withStatus(s, api.StackReady, api.ReasonStackShift, now)
 	if end := now.Add(s.Spec.Extension()); end.After(n.Expires) {
 		n.Expires = end
 	}
 	switch {
 	case p.Target:
-		n.StatusReason = fmt.Sprintf("first of %d.x: it receives all traffic", s.Version.Major)
+		n.StatusReason = api.ReasonStackFirst
 	case p.Lower:
-		n.StatusReason = "a higher version, or one that is not deprecated, receives the traffic; shift to it with: reeve stack shift -to " + s.Name + " " + s.Unit
+		n.StatusReason = api.ReasonStackLower
 	case p.ShiftFrom == nil:
-		n.StatusReason = "ready without traffic, as its shift policy says; shift to it with: reeve stack shift -to " + s.Name + " " + s.Unit
+		n.StatusReason = api.ReasonStackNoTraffic
 	default:
-		n.StatusReason = fmt.Sprintf("traffic shifts to it from %s", p.ShiftFrom.Name)
+		n.StatusDescription = api.ShiftsText(p.ShiftFrom.Name)
 		return []state.Command{&state.BeginShift{
 			Shift: lifecycle.NewShift(api.NewID(), p.ShiftFrom, s, s.Spec.ShiftPolicy(), "", now), Stack: n,
 		}}

@@ -35,7 +35,7 @@ func removeStack(snap *state.Snapshot, s *api.Stack, job *api.Job, now time.Time
 		return cmds, now.Add(stackRetry)
 	}
 	if job == nil {
-		n := withStatus(s, api.StackTerminated, "removed", now)
+		n := withStatus(s, api.StackTerminated, api.ReasonStackRemoved, now)
 		n.Removing, n.RemovalWaits = false, time.Time{}
 		return []state.Command{state.PutStack(n)}, time.Time{}
 	}
@@ -44,12 +44,12 @@ func removeStack(snap *state.Snapshot, s *api.Stack, job *api.Job, now time.Time
 	}
 	if silent := StackLife(snap, s, job, nil, now).Unconfirmed(); len(silent) > 0 {
 		n := s.Copy()
-		n.StatusReason = whyNotRemoved(snap, silent)
+		n.StatusReason, n.StatusDescription = api.ReasonStackRemovalWaits, whyNotRemoved(snap, silent)
 		if s.RemovalWaits.IsZero() {
 			n.RemovalWaits = now
 		}
 		wake := now.Add(removalRetry(n, now))
-		if n.StatusReason == s.StatusReason {
+		if n.StatusText() == s.StatusText() {
 			return nil, wake
 		}
 		return []state.Command{state.PutStack(n)}, wake

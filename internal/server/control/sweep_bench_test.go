@@ -39,7 +39,7 @@ func (f *lifecycleFleet) stack(unit, minor int) *api.Stack {
 	name := fmt.Sprintf("unit-%d", unit)
 	s := &api.Stack{
 		Name: api.StackName(name, v, fmt.Sprintf("%08x", f.made)), ID: api.NewID(), Namespace: "default", Unit: name, Version: v,
-		Spec: &api.StackSpec{Version: v.String()}, Shape: api.ShapeService, Status: api.StackReady, StatusReason: "traffic shifts to it",
+		Spec: &api.StackSpec{Version: v.String()}, Shape: api.ShapeService, Status: api.StackReady, StatusReason: api.ReasonStackShift,
 		StatusSince: f.now, DeployedAt: f.now.Add(time.Duration(f.made)), RunningAt: f.now, Expires: f.now.Add(api.DefaultInitialTTL),
 	}
 	f.made++
@@ -121,7 +121,7 @@ func (f *lifecycleFleet) day(day int) (log int) {
 func (f *lifecycleFleet) deploy(unit, minor int) {
 	s := f.stack(unit, minor)
 	for _, status := range []string{api.StackPending, api.StackDeploying, api.StackWarming, api.StackReady} {
-		s.Status, s.StatusReason = status, "its first deployment is complete"
+		s.Status, s.StatusReason = status, api.ReasonStackDeployed
 		f.apply(state.PutStack(s))
 		s = f.store.Snapshot().Stack(s.Namespace, s.Name).Copy()
 	}
