@@ -78,8 +78,8 @@ func TestAnOlderCopyOfTheDataRemovesNoStack(t *testing.T) {
 	if kept := is.StatusSince.Sub(fresh); kept < ttl {
 		t.Errorf("%s became garbage %s after its domain was fresh, want at least %s", spare, kept, ttl)
 	}
-	if is.StatusReason != "no caller" {
-		t.Errorf("%s is garbage: %q, want \"no caller\"", spare, is.StatusReason)
+	if is.StatusText() != "no caller" {
+		t.Errorf("%s is garbage: %q, want \"no caller\"", spare, is.StatusText())
 	}
 	e.keptBecause(web, again+" calls it")
 }
