@@ -58,7 +58,7 @@ func TestAnOlderCopyOfTheDataRemovesNoStack(t *testing.T) {
 	for end := wait.Limit(t, 3*ttl); !isClosed(end); wait.Pass(t.Context(), 200*time.Millisecond) {
 		for _, name := range []string{web, spare} {
 			if is := e.stack(name); is.Shown != api.StackReady {
-				t.Fatalf("%s is %s in a stale domain: %s", name, is.Shown, is.StatusReason)
+				t.Fatalf("%s is %s in a stale domain: %s", name, is.Shown, is.StatusText())
 			}
 		}
 	}

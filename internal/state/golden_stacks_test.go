@@ -159,3 +159,10 @@ func stackStore(t testing.TB) *Store {
 	}}))
 	return s
 }
+
+// stackStoreBeforeReasons is stackStore as a version without reasons wrote it: its sentence is none that a version wrote.
+func stackStoreBeforeReasons(t testing.TB) *Store {
+	s := stackStore(t)
+	s.Snapshot().Stack("default", "shop--1-0-0--aaaaaaaa").StatusReason = 0
+	return s
+}
