@@ -250,9 +250,9 @@ func promoteStack(snap *state.Snapshot, s *api.Stack, now time.Time) ([]state.Co
 		case p.Overtaken:
 			return []state.Command{state.PutStack(lifecycle.MarkFailed(s, api.ReasonStackOvertaken, api.OvertakenText(p.Other), now))}, time.Time{}
 		case p.Wait != "":
-			if reason, text := p.Wait.Reason(p.Other); reason != s.StatusReason || text != s.StatusDescription {
-				n := s.Copy()
-				n.StatusReason, n.StatusDescription = reason, text
+			n := s.Copy()
+			n.StatusReason, n.StatusDescription = p.Wait.Reason(p.Other)
+			if n.StatusReason != s.StatusReason || n.StatusDescription != s.StatusDescription {
 				return []state.Command{state.PutStack(n)}, now.Add(stackRetry)
 			}
 			return nil, now.Add(stackRetry)

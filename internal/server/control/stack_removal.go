@@ -49,7 +49,7 @@ func removeStack(snap *state.Snapshot, s *api.Stack, job *api.Job, now time.Time
 			n.RemovalWaits = now
 		}
 		wake := now.Add(removalRetry(n, now))
-		if n.StatusText() == s.StatusText() {
+		if n.StatusReason == s.StatusReason && n.StatusDescription == s.StatusDescription {
 			return nil, wake
 		}
 		return []state.Command{state.PutStack(n)}, wake
