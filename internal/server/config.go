@@ -10,6 +10,8 @@ import (
 	"time"
 	_ "time/tzdata" // schedules name time zones, and machines may have none
 
+	"github.com/hashicorp/raft"
+
 	"github.com/reeve-run/reeve/internal/server/control"
 )
 
@@ -19,8 +21,18 @@ type Config struct {
 	Name    string // "server"
 	Region  string // "global"
 	// Addr is where its HTTP API is reached, as host:port: what Leader answers.
-	Addr   string
-	Logger *slog.Logger
+	Addr string
+	// ServerID is the id of a server with a new data directory; "": a random one.
+	ServerID string
+	// Transport connects the servers of a cluster, see replica.NewTransport; nil: this is the
+	// only server. The server closes it.
+	Transport raft.Transport
+	// Bootstrap has a server with a transport and a new data directory begin a cluster.
+	// Otherwise it waits until a leader adds it.
+	Bootstrap bool
+	// ElectionTimeout is the silence of a leader after which another one is elected (250 ms).
+	ElectionTimeout time.Duration
+	Logger          *slog.Logger
 	// Workers is the number of concurrent evaluations (16 per processor). They mostly wait
 	// for the disk, and concurrent ones share log entries.
 	Workers        int

@@ -46,7 +46,10 @@ func New(cfg Config) (*Server, error) {
 		return s, nil
 	}
 	var err error
-	s.replica, err = replica.Open(replica.Config{Dir: cfg.DataDir, Store: s.store, Logger: cfg.Logger, Broken: cfg.Broken})
+	s.replica, err = replica.Open(replica.Config{
+		Dir: cfg.DataDir, Store: s.store, Logger: cfg.Logger, Broken: cfg.Broken,
+		ServerID: cfg.ServerID, Transport: cfg.Transport, Bootstrap: cfg.Bootstrap, ElectionTimeout: cfg.ElectionTimeout,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -57,18 +60,26 @@ func New(cfg Config) (*Server, error) {
 // patience is how long Start waits for leadership.
 const patience = 10 * time.Second
 
-// Start runs the server until Shutdown. It returns when the server leads; or, as
-// reads are answered without, when it knows that it cannot be written to, or has
+// Start runs the server until Shutdown. It returns when this server or another one leads; or,
+// as reads are answered without, when it knows that it cannot be written to, or has
 // waited for long; or when ctx ends.
 func (s *Server) Start(ctx context.Context) error {
 	background, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	led := make(chan struct{})
+	ready := sync.OnceFunc(func() { close(led) })
 	s.running.Go(func() { s.streams.run(background, s.store) })
 	s.running.Go(func() { _ = s.catalog.Run(background, s.store) })
 	s.running.Go(func() { s.reports.run(background) })
 	s.running.Go(func() { s.arrivals.run(background) })
-	s.running.Go(func() { s.followLeadership(background, sync.OnceFunc(func() { close(led) })) })
+	s.running.Go(func() { s.followLeadership(background, ready) })
+	if s.cfg.Transport != nil {
+		s.running.Go(func() {
+			if s.replica.AwaitOther(background) == nil {
+				ready()
+			}
+		})
+	}
 	select {
 	case <-led:
 		return nil
@@ -110,10 +121,18 @@ func (s *Server) IsLeader() bool { return s.term.Load() != nil }
 // not; and whether it can be written to all the same.
 func (s *Server) Degraded() (why string, writable bool) { return s.journal.Degraded() }
 
-// Leader is the address of the leader's HTTP API; "" while none is known.
+// Leader is the address of the leader's HTTP API; "" while none is known, or while this
+// server was elected and does not act yet.
 func (s *Server) Leader() string {
 	if s.IsLeader() {
 		return s.cfg.Addr
 	}
-	return ""
+	if s.cfg.Transport == nil || s.replica == nil {
+		return ""
+	}
+	id, address := s.replica.LeaderAddr()
+	if id == s.replica.ServerID() {
+		return ""
+	}
+	return address
 }

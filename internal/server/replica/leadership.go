@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/hashicorp/raft"
 )
 
 // IsLeader reports whether this server leads and has applied all earlier entries, so that
@@ -112,6 +114,28 @@ func (r *Replica) Leader() string {
 func (r *Replica) LeaderAddr() (id, address string) {
 	a, leader := r.raft.LeaderWithID()
 	return string(leader), string(a)
+}
+
+// AwaitOther returns when this server knows that another one leads, or with the error of
+// ctx.
+func (r *Replica) AwaitOther(ctx context.Context) error {
+	news := make(chan raft.Observation, 8)
+	o := raft.NewObserver(news, false, func(o *raft.Observation) bool {
+		_, ok := o.Data.(raft.LeaderObservation)
+		return ok
+	})
+	r.raft.RegisterObserver(o)
+	defer r.raft.DeregisterObserver(o)
+	for {
+		if id := r.Leader(); id != "" && id != r.ServerID() {
+			return nil
+		}
+		select {
+		case <-news:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // Troubled returns a channel that is closed when a cause prevents, or prevented, writes to
