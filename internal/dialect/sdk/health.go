@@ -61,9 +61,13 @@ func (q *request) health() (health, []string, error) {
 	if err != nil {
 		return health{}, nil, err
 	}
-	var errors []string
+	var errors, reversed []string
 	for _, p := range plans {
-		if p.Status == api.PlanError {
+		switch {
+		case p.Status != api.PlanError:
+		case p.Name == api.PlanShift && q.isStack():
+			reversed = append([]string{"plan " + p.Name}, p.Errors...)
+		default:
 			errors = append(errors, append([]string{"plan " + p.Name}, p.Errors...)...)
 		}
 	}
@@ -108,7 +112,14 @@ func (q *request) health() (health, []string, error) {
 			}
 		}
 	}
-	return running, nil, nil
+	return running, reversed, nil
+}
+
+// isStack reports whether the service is a stack. The plan shift of a stack moves traffic between services, and the
+// original has no such plan: its plans roll out or recover the service, and an operator must correct their errors. A
+// reversed shift has ended, nothing must be corrected, and the service continues to run without traffic.
+func (q *request) isStack() bool {
+	return q.v.Stack(q.job.Namespace, q.job.ID) != nil
 }
 
 func inStatus(statuses ...api.PlanStatus) func(*api.Step) bool {

@@ -33,6 +33,7 @@ var rewrite = flag.Bool("rewrite", false, "write the answers into the scripts")
 //	@ works POD PLAN                 a plan has the instance under work
 //	@ purge                          the job is being purged
 //	@ removed                        nothing of it is left
+//	@ stack                          the service is a stack
 //	@ register                       the job is registered again
 //	@ refuse CODE WORDS              so answers the core to the next verb
 //	@ GET|POST|PUT|DELETE PATH       status, body, and what was decided
@@ -148,6 +149,9 @@ func (s *session) set(words []string) error {
 	case "removed":
 		job := s.w.store.Snapshot().Job("default", "hello-world")
 		s.w.apply(s.t, &state.CommitPlacement{Placement: &state.Placement{Job: job, Deregister: true, Time: began}})
+		return nil
+	case "stack":
+		s.w.apply(s.t, state.PutStack(&api.Stack{ID: "s", Namespace: "default", Name: "hello-world", Unit: "hello-world", Status: api.StackReady, Shape: api.ShapeService}))
 		return nil
 	case "register":
 		s.w.plans = nil
