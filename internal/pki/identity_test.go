@@ -98,7 +98,7 @@ func TestIdentifyRefusesOthers(t *testing.T) {
 		{"CA of the same name", sign(&namesake, leafOf("s1", RoleServer), day), ReasonForeign, "another cluster"},
 		{"CA of the same name, presented with it", append(sign(&namesake, leafOf("s1", RoleServer), day), namesake.root), ReasonForeign, "another cluster"},
 		{"leaf used as a CA", []*x509.Certificate{byLeaf, memberChain[0]}, ReasonForeign, "another cluster"},
-		{"long chain", long, ReasonMalformed, "5 certificates"},
+		{"long chain", long, ReasonMalformed, "6 certificates"},
 		{"the root itself", []*x509.Certificate{root}, ReasonMalformed, "authority"},
 		{"leaf with the CA bit", leaf(func(c *x509.Certificate) { c.IsCA = true }), ReasonMalformed, "authority"},
 		{"other cluster id", leaf(func(c *x509.Certificate) { c.Subject.Organization = []string{"other"} }), ReasonCluster, `cluster "other"`},

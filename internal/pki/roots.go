@@ -18,6 +18,9 @@ import (
 type Roots struct {
 	certs []*x509.Certificate
 	pool  *x509.CertPool
+
+	external bool   // reports whether they belong to authorities outside of the cluster
+	region   string // of members with external certificates; "" for any
 }
 
 // ParseRoots returns the roots of a PEM text, newest first.
@@ -76,8 +79,13 @@ func (r *Roots) PEM() []byte {
 // Pool returns the certificates for a TLS configuration.
 func (r *Roots) Pool() *x509.CertPool { return r.pool.Clone() }
 
-// ClusterID returns the id of the cluster.
-func (r *Roots) ClusterID() string { return organization(r.certs[0]) }
+// ClusterID returns the id of the cluster; "" for external authorities.
+func (r *Roots) ClusterID() string {
+	if r.external {
+		return ""
+	}
+	return organization(r.certs[0])
+}
 
 // Expires returns the time at which the newest root expires.
 func (r *Roots) Expires() time.Time { return r.certs[0].NotAfter }

@@ -141,6 +141,14 @@ func ownerOf(info fs.FileInfo) int {
 	return os.Geteuid()
 }
 
+// inodeOf returns the number of a file on its disk.
+func inodeOf(info fs.FileInfo) uint64 {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return stat.Ino
+	}
+	return 0
+}
+
 // commit replaces files in one atomic step. The rename of the staged directory is the moment
 // of the change; recover finishes the rest after a crash. The caller holds the lock.
 func (d directory) commit(changes files) error {

@@ -5,7 +5,6 @@ package trust
 
 import (
 	"crypto/sha256"
-	"crypto/tls"
 	"crypto/x509"
 	"sync"
 	"time"
@@ -69,25 +68,4 @@ func (p *peers) remind(id pki.Identity, now time.Time) bool {
 	}
 	p.warned[id.ID] = now
 	return true
-}
-
-// verify identifies the peer of a handshake, and warns of an expired certificate.
-func (s *Store) verify(st *state, chain []*x509.Certificate) (pki.Identity, error) {
-	now := time.Now()
-	id, err := st.peers.identify(st.roots, chain, now)
-	if err == nil && st.peers.remind(id, now) {
-		s.logger().Warn("a member's certificate expired: it cannot renew it", "role", id.Role, "member", id.ID, "expired", id.NotAfter)
-	}
-	return id, err
-}
-
-// Peer returns the member at the other end of a connection; false if it presented no
-// certificate, or one that the roots do not verify (any longer).
-func (s *Store) Peer(c tls.ConnectionState) (pki.Identity, bool) {
-	st := s.current.Load()
-	if st.roots == nil || len(c.PeerCertificates) == 0 {
-		return pki.Identity{}, false
-	}
-	id, err := st.peers.identify(st.roots, c.PeerCertificates, time.Now())
-	return id, err == nil
 }

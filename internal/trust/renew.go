@@ -6,6 +6,7 @@ package trust
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -114,7 +115,11 @@ func (s *Store) Renew(ctx context.Context, ask func(ctx context.Context, csrPEM 
 		}
 		delay := s.retryDelay(failures)
 		failures, retry = failures+1, time.Now().Add(delay)
-		s.logger().Warn("certificate was not renewed", "error", err, "expires", s.Expires(), "retry", delay)
+		level := slog.LevelWarn
+		if s.Warning(time.Now()) != "" {
+			level = slog.LevelError
+		}
+		s.logger().Log(ctx, level, "certificate was not renewed", "error", err, "expires", s.Expires(), "retry", delay)
 	}
 }
 

@@ -186,8 +186,8 @@ func (s *Store) SetServers(addrs []string) error {
 	servers, err := checkServers(addrs)
 	if err == nil {
 		err = s.change(func(st *state) (files, error) {
-			if !st.joined() {
-				return nil, errors.New("the agent is no member of a cluster")
+			if st.member.ID == "" {
+				return nil, errors.New("the agent has not prepared to join a cluster")
 			}
 			if slices.Equal(st.member.Servers, servers) {
 				return nil, nil
@@ -234,6 +234,8 @@ func (s *Store) change(decide func(*state) (files, error)) error {
 		return nil
 	})
 }
+
+func (s *Store) newest() *state { return s.current.Load() }
 
 func (s *Store) logger() *slog.Logger {
 	if s.Logger != nil {

@@ -196,7 +196,7 @@ func TestSlowClockIsNamed(t *testing.T) {
 func TestServersAreRemembered(t *testing.T) {
 	dir, c := identityDir(t), newCA()
 	s := must(Open(dir))
-	wantWords(t, "before joining", s.SetServers([]string{"10.0.0.1:4646"}), "no member")
+	wantWords(t, "before Prepare", s.SetServers([]string{"10.0.0.1:4646"}), "not prepared")
 	s = c.join(t, dir, member("n1", pki.RoleNode))
 	want := []string{"10.0.0.2:4646", "[fd00::1]:4646", "s3.example.com:4646"}
 	if err := s.SetServers(append(want, want[0])); err != nil {

@@ -6,8 +6,10 @@ package trust
 import (
 	"bytes"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/reeve-run/reeve/internal/pki"
@@ -15,14 +17,31 @@ import (
 
 var errNotJoined = errors.New("this agent has not joined a cluster yet")
 
+// A source gives handshakes the newest identity. Store and External are sources.
+type source interface {
+	newest() *state
+	logger() *slog.Logger
+}
+
 // ServerConfig returns the configuration of this agent's listener. Each handshake uses the
 // newest certificate and roots. Clients may present a certificate: a member's passes, also if
 // it is expired; any other one ends the handshake. Before Enter, the listener presents a
 // temporary certificate, and identifies no client.
-func (s *Store) ServerConfig(protocols ...string) *tls.Config {
+func (s *Store) ServerConfig(protocols ...string) *tls.Config { return serverConfig(s, protocols) }
+
+// ClientConfig returns the configuration with which this member dials servers. Each handshake
+// uses the newest certificate and roots, and verifies that the peer is a server of this
+// cluster.
+func (s *Store) ClientConfig(protocols ...string) *tls.Config { return clientConfig(s, protocols) }
+
+// Peer returns the member at the other end of a connection; false if it presented no
+// certificate, or one that the roots do not verify (any longer).
+func (s *Store) Peer(c tls.ConnectionState) (pki.Identity, bool) { return peerOf(s, c) }
+
+func serverConfig(from source, protocols []string) *tls.Config {
 	c := newConfig(protocols)
 	c.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
-		st := s.current.Load()
+		st := from.newest()
 		if st.cert == nil {
 			return nil, errNotJoined
 		}
@@ -35,7 +54,7 @@ func (s *Store) ServerConfig(protocols ...string) *tls.Config {
 				if len(cs.PeerCertificates) == 0 {
 					return nil // a user, who presents a token
 				}
-				_, err := s.verify(st, cs.PeerCertificates)
+				_, err := verify(from, st, cs.PeerCertificates)
 				return err
 			}
 		}
@@ -50,31 +69,47 @@ func newConfig(protocols []string) *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS13, NextProtos: protocols, SessionTicketsDisabled: true}
 }
 
-// ClientConfig returns the configuration with which this member dials servers. Each handshake
-// uses the newest certificate and roots, and verifies that the peer is a server of this
-// cluster.
-func (s *Store) ClientConfig(protocols ...string) *tls.Config {
+func clientConfig(from source, protocols []string) *tls.Config {
 	c := newConfig(protocols)
 	c.InsecureSkipVerify = true // VerifyConnection verifies, and ignores the host name
 	c.VerifyConnection = func(cs tls.ConnectionState) error {
-		st := s.current.Load()
+		st := from.newest()
 		if st.roots == nil {
 			return errNotJoined
 		}
-		id, err := s.verify(st, cs.PeerCertificates)
+		id, err := verify(from, st, cs.PeerCertificates)
 		if err != nil {
 			return err
 		}
 		return wantServer(id)
 	}
 	c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-		st := s.current.Load()
-		if !st.joined() {
+		st := from.newest()
+		if st.roots == nil {
 			return nil, errNotJoined
 		}
 		return st.cert, nil
 	}
 	return c
+}
+
+// verify identifies the peer of a handshake, and warns of an expired certificate.
+func verify(from source, st *state, chain []*x509.Certificate) (pki.Identity, error) {
+	now := time.Now()
+	id, err := st.peers.identify(st.roots, chain, now)
+	if err == nil && st.peers.remind(id, now) {
+		from.logger().Warn("a member's certificate expired: it could not renew it", "role", id.Role, "member", id.ID, "expired", id.NotAfter)
+	}
+	return id, err
+}
+
+func peerOf(from source, c tls.ConnectionState) (pki.Identity, bool) {
+	st := from.newest()
+	if st.roots == nil || len(c.PeerCertificates) == 0 {
+		return pki.Identity{}, false
+	}
+	id, err := st.peers.identify(st.roots, c.PeerCertificates, time.Now())
+	return id, err == nil
 }
 
 func wantServer(id pki.Identity) error {

@@ -31,14 +31,19 @@ func (s *Store) Warning(now time.Time) string {
 	if !late && !stuck && !now.After(after) {
 		return ""
 	}
-	text := "certificate expires in " + span(after.Sub(now))
-	if now.After(after) {
-		text = "certificate expired " + span(now.Sub(after)) + " ago"
-	}
+	text := expiry(after, now)
 	if cause == nil {
 		return text + " and was not renewed: check that this agent reaches a server"
 	}
 	return fmt.Sprintf("%s and could not be renewed: %v", text, cause)
+}
+
+// expiry says when a certificate expires, or expired.
+func expiry(at, now time.Time) string {
+	if now.After(at) {
+		return "certificate expired " + span(now.Sub(at)) + " ago"
+	}
+	return "certificate expires in " + span(at.Sub(now))
 }
 
 // span writes a duration in its largest unit.
