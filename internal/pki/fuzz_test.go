@@ -55,7 +55,7 @@ func FuzzSign(f *testing.F) {
 	f.Add(newRequest(), "n1", "[::1%lo]:4646", "eu-1")
 	f.Add([]byte("-----BEGIN CERTIFICATE REQUEST-----\n"), "", "", "")
 	f.Fuzz(func(t *testing.T, csr []byte, id, address, region string) {
-		text, err := a.Sign(csr, Leaf{ID: id, Role: RoleNode, ClusterID: cluster, Region: region, Address: address}, day)
+		text, err := a.Sign(csr, Leaf{ID: id, Role: RoleServer, ClusterID: cluster, Region: region, Address: address}, day)
 		if err != nil {
 			return
 		}
@@ -64,7 +64,7 @@ func FuzzSign(f *testing.F) {
 			t.Fatalf("the signed certificate is damaged: %v", err)
 		}
 		got, err := roots.Identify(chain, day)
-		if err != nil || got.ID != id || got.Role != RoleNode || got.Expired || chain[0].IsCA {
+		if err != nil || got.ID != id || got.Role != RoleServer || got.Expired || chain[0].IsCA {
 			t.Errorf("Sign(%q, %q, %q, %q) made %+v, %v", csr, id, address, region, got, err)
 		}
 	})

@@ -34,7 +34,7 @@ type Leaf struct {
 	Role      Role
 	ClusterID string
 	Region    string
-	Address   string        // advertised HOST:PORT
+	Address   string        // advertised HOST:PORT of a server; "" for none
 	Lifetime  time.Duration // 0: DefaultLifetime; at least MinLifetime
 }
 
@@ -99,10 +99,17 @@ func (a *Authority) template(leaf Leaf, now time.Time) (*x509.Certificate, error
 
 // alternatives returns the names and addresses by which clients outside of the cluster, such
 // as browsers, reach a member.
+//
+// A node's certificate has no address. Such clients know nothing of roles, and a node chooses
+// the address that it advertises: with the address of a server in its certificate, it could
+// take the place of that server.
 func alternatives(leaf Leaf) (names []string, ips []net.IP, err error) {
-	host, ip, err := splitAddress(leaf.Address)
-	if err != nil {
-		return nil, nil, err
+	var host string
+	var ip netip.Addr
+	if leaf.Role == RoleServer && leaf.Address != "" {
+		if host, ip, err = splitAddress(leaf.Address); err != nil {
+			return nil, nil, err
+		}
 	}
 	role := string(leaf.Role) + "." + leaf.Region + ".reeve"
 	if !isHost(role) {
@@ -112,7 +119,7 @@ func alternatives(leaf Leaf) (names []string, ips []net.IP, err error) {
 	addrs := []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}
 	if ip.IsValid() {
 		addrs = append(addrs, ip)
-	} else {
+	} else if host != "" {
 		names = append(names, host)
 	}
 	slices.SortFunc(addrs, netip.Addr.Compare)

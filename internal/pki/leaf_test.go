@@ -31,6 +31,7 @@ func TestLeafNamesItsOwner(t *testing.T) {
 		{"[fe80::1%eth0]:4646", []string{"localhost", "server.global.reeve"}, []string{"127.0.0.1", "::1", "fe80::1"}},
 		{"s1.example.com:4646", []string{"localhost", "s1.example.com", "server.global.reeve"}, []string{"127.0.0.1", "::1"}},
 		{"localhost:4646", []string{"localhost", "server.global.reeve"}, []string{"127.0.0.1", "::1"}},
+		{"", []string{"localhost", "server.global.reeve"}, []string{"127.0.0.1", "::1"}},
 	} {
 		leaf := leafOf("s1", RoleServer)
 		leaf.Address = c.address
@@ -59,6 +60,24 @@ func TestLeafNamesItsOwner(t *testing.T) {
 	}
 }
 
+// TestNodesCannotTakeThePlaceOfServers checks that clients that verify host names, and not
+// roles, accept a node under no server's address.
+func TestNodesCannotTakeThePlaceOfServers(t *testing.T) {
+	a := newAuthority(t)
+	for _, address := range []string{"10.0.0.1:4646", "s1.example.com:4646", "server.global.reeve:4646"} {
+		leaf := leafOf("n1", RoleNode)
+		leaf.Address = address
+		cert := sign(a, leaf, day)[0]
+		host, _, _ := net.SplitHostPort(address)
+		if err := cert.VerifyHostname(host); err == nil {
+			t.Errorf("a node that advertises %s passes for it", address)
+		}
+		if err := cert.VerifyHostname("node.global.reeve"); err != nil {
+			t.Errorf("a node does not pass for a node: %v", err)
+		}
+	}
+}
+
 func TestSignTakesOnlyTheKeyOfARequest(t *testing.T) {
 	a := newAuthority(t)
 	key := edKey()
@@ -79,7 +98,7 @@ func TestSignTakesOnlyTheKeyOfARequest(t *testing.T) {
 	if diff := cmp.Diff([]string{"localhost", "node.global.reeve"}, cert.DNSNames); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
-	if len(cert.IPAddresses) != 3 || len(cert.URIs) != 0 || len(cert.EmailAddresses) != 0 {
+	if len(cert.IPAddresses) != 2 || len(cert.URIs) != 0 || len(cert.EmailAddresses) != 0 {
 		t.Errorf("the request decided about %v %v %v", cert.IPAddresses, cert.URIs, cert.EmailAddresses)
 	}
 	id := must(rootsOf(a).Identify([]*x509.Certificate{cert}, day))
@@ -149,7 +168,7 @@ func TestSignRejectsLeaves(t *testing.T) {
 		{"before the root", func(*Leaf) {}, day.Add(-2 * time.Hour), "correct the clock"},
 		{"after the root", func(*Leaf) {}, day.Add(rootLifetime), "rotate it"},
 	} {
-		leaf := leafOf("n1", RoleNode)
+		leaf := leafOf("s1", RoleServer)
 		c.change(&leaf)
 		_, err := a.Sign(newRequest(), leaf, c.now)
 		wantWords(t, c.what, err, c.say)
