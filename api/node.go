@@ -26,7 +26,6 @@ const (
 // A Node is a machine with an agent.
 type Node struct {
 	ID                    string
-	SecretID              string // secret that authenticates the node; shown as ""
 	Datacenter            string
 	Name                  string
 	HTTPAddr              string // host:port of its agent
@@ -200,16 +199,6 @@ type NodeListStub struct {
 
 // NodeAttrVersion is the attribute with the version of a node's agent.
 const NodeAttrVersion = "reeve.version"
-
-// WithoutSecret returns the node without its secret, as callers of the API see it.
-func (n *Node) WithoutSecret() *Node {
-	if n == nil || n.SecretID == "" {
-		return n
-	}
-	n = n.Copy()
-	n.SecretID = ""
-	return n
-}
 
 // Stub returns the node for list responses.
 func (n *Node) Stub() *NodeListStub {

@@ -234,7 +234,7 @@ func TestASilentStreamIsTakenForLost(t *testing.T) {
 				w.Write([]byte("\n"))
 			}
 		}()
-		for m, err := range c.Nodes().Stream(t.Context(), "n", "s", api.Position{}) {
+		for m, err := range c.Nodes().Stream(t.Context(), "n", api.Position{}) {
 			if err != nil {
 				last = err
 				break

@@ -16,9 +16,6 @@ import (
 	"github.com/reeve-run/reeve/internal/nodeproto"
 )
 
-// nodeSecretHeader carries the node's secret, which proves the caller's identity.
-const nodeSecretHeader = "X-Reeve-Node-Secret"
-
 // nodeAgentHeader identifies the agent that calls for the node.
 const nodeAgentHeader = "X-Reeve-Node-Agent"
 
@@ -30,41 +27,39 @@ func (n Nodes) As(agent string) Nodes {
 	return n
 }
 
-// Register registers a node. Its first registration fixes its SecretID.
+// Register registers a node.
 func (n Nodes) Register(ctx context.Context, node *api.Node) (*api.NodeHeartbeatResponse, error) {
-	return nodeCall[*api.NodeHeartbeatResponse](ctx, n, pathf("/v1/node/%s/register", node.ID), node.SecretID,
-		&api.RegisterNodeRequest{Node: node})
+	return nodeCall[*api.NodeHeartbeatResponse](ctx, n, pathf("/v1/node/%s/register", node.ID), &api.RegisterNodeRequest{Node: node})
 }
 
 // Heartbeat renews a node's lease. api.CodeNotFound requests another registration.
-func (n Nodes) Heartbeat(ctx context.Context, id, secret string) (*api.NodeHeartbeatResponse, error) {
-	return nodeCall[*api.NodeHeartbeatResponse](ctx, n, pathf("/v1/node/%s/heartbeat", id), secret, nil)
+func (n Nodes) Heartbeat(ctx context.Context, id string) (*api.NodeHeartbeatResponse, error) {
+	return nodeCall[*api.NodeHeartbeatResponse](ctx, n, pathf("/v1/node/%s/heartbeat", id), nil)
 }
 
 // OfferOrphans offers a node's allocations that the servers do not know.
-func (n Nodes) OfferOrphans(ctx context.Context, id, secret string, req *api.OfferOrphansRequest) (*api.OfferOrphansResponse, error) {
-	return nodeCall[*api.OfferOrphansResponse](ctx, n, pathf("/v1/node/%s/orphans", id), secret, req)
+func (n Nodes) OfferOrphans(ctx context.Context, id string, req *api.OfferOrphansRequest) (*api.OfferOrphansResponse, error) {
+	return nodeCall[*api.OfferOrphansResponse](ctx, n, pathf("/v1/node/%s/orphans", id), req)
 }
 
-// ReportTraffic reports what a router counted. The report of a router on a node's machine needs
-// the node's secret.
-func (n Nodes) ReportTraffic(ctx context.Context, secret string, report *api.TrafficReport) (*api.TrafficResponse, error) {
-	return nodeCall[*api.TrafficResponse](ctx, n, "/v1/traffic", secret, report)
+// ReportTraffic reports what a router counted.
+func (n Nodes) ReportTraffic(ctx context.Context, report *api.TrafficReport) (*api.TrafficResponse, error) {
+	return nodeCall[*api.TrafficResponse](ctx, n, "/v1/traffic", report)
 }
 
 // UpdateAllocations reports the states of a node's allocations. It returns the index at which
 // the report is durable.
-func (n Nodes) UpdateAllocations(ctx context.Context, id, secret string, allocations []*api.Allocation) (uint64, error) {
+func (n Nodes) UpdateAllocations(ctx context.Context, id string, allocations []*api.Allocation) (uint64, error) {
 	path := pathf("/v1/node/%s/allocations", id)
 	if !n.c.agents.Load() {
-		resp, err := nodeCall[api.IndexResponse](ctx, n, path, secret, &api.UpdateAllocationsRequest{Allocations: allocations})
+		resp, err := nodeCall[api.IndexResponse](ctx, n, path, &api.UpdateAllocationsRequest{Allocations: allocations})
 		return resp.Index, err
 	}
 	body, err := nodeproto.EncodeReport(allocations)
 	if err != nil {
 		return 0, err
 	}
-	header := http.Header{nodeSecretHeader: {secret}, "Content-Type": {nodeproto.Media}}
+	header := http.Header{"Content-Type": {nodeproto.Media}}
 	resp, err := n.c.do(ctx, http.MethodPut, path, url.Values{}, body, header)
 	if err != nil {
 		return 0, err
@@ -80,8 +75,8 @@ func (n Nodes) UpdateAllocations(ctx context.Context, id, secret string, allocat
 // server supports it, the stream and later reports use the compact encoding. told is the
 // position of the last message that the node received: the first message says whether the
 // servers' history contains it.
-func (n Nodes) Stream(ctx context.Context, id, secret string, told api.Position) iter.Seq2[*api.NodeAllocations, error] {
-	header := http.Header{nodeSecretHeader: {secret}, "Accept": {nodeproto.Media + ", application/x-ndjson"}}
+func (n Nodes) Stream(ctx context.Context, id string, told api.Position) iter.Seq2[*api.NodeAllocations, error] {
+	header := http.Header{"Accept": {nodeproto.Media + ", application/x-ndjson"}}
 	return streamOf(ctx, n.c, pathf("/v1/node/%s/allocations/stream", id), positionValues(told), header, n.read)
 }
 
@@ -99,9 +94,9 @@ func (n Nodes) read(resp *http.Response, body io.Reader) func() (*api.NodeAlloca
 	return func() (*api.NodeAllocations, error) { return nodeproto.ReadFrame(r) }
 }
 
-func nodeCall[T any](ctx context.Context, n Nodes, path, secret string, in any) (T, error) {
+func nodeCall[T any](ctx context.Context, n Nodes, path string, in any) (T, error) {
 	var out T
-	header := http.Header{nodeSecretHeader: {secret}}
+	header := http.Header{}
 	if n.agent != "" {
 		header.Set(nodeAgentHeader, n.agent)
 	}

@@ -88,12 +88,12 @@ func (s servers) Register(ctx context.Context, n *api.Node) (*api.NodeHeartbeatR
 	return s.nodes.Register(ctx, n)
 }
 
-func (s servers) Heartbeat(ctx context.Context, id, secret string) (*api.NodeHeartbeatResponse, error) {
-	return s.nodes.Heartbeat(ctx, id, secret)
+func (s servers) Heartbeat(ctx context.Context, id string) (*api.NodeHeartbeatResponse, error) {
+	return s.nodes.Heartbeat(ctx, id)
 }
 
-func (s servers) Stream(ctx context.Context, id, secret string, told api.Position, receive func(*api.NodeAllocations) error) error {
-	for message, err := range s.nodes.Stream(ctx, id, secret, told) {
+func (s servers) Stream(ctx context.Context, id string, told api.Position, receive func(*api.NodeAllocations) error) error {
+	for message, err := range s.nodes.Stream(ctx, id, told) {
 		if err != nil {
 			return err
 		}
@@ -104,15 +104,15 @@ func (s servers) Stream(ctx context.Context, id, secret string, told api.Positio
 	return ctx.Err()
 }
 
-func (s servers) OfferOrphans(ctx context.Context, id, secret string, orphans []*api.OfferedOrphan) (map[string]string, error) {
-	resp, err := s.nodes.OfferOrphans(ctx, id, secret, &api.OfferOrphansRequest{Orphans: orphans})
+func (s servers) OfferOrphans(ctx context.Context, id string, orphans []*api.OfferedOrphan) (map[string]string, error) {
+	resp, err := s.nodes.OfferOrphans(ctx, id, &api.OfferOrphansRequest{Orphans: orphans})
 	if err != nil {
 		return nil, err
 	}
 	return resp.Refused, nil
 }
 
-func (s servers) UpdateAllocations(ctx context.Context, id, secret string, allocs []*api.Allocation) error {
-	_, err := s.nodes.UpdateAllocations(ctx, id, secret, allocs)
+func (s servers) UpdateAllocations(ctx context.Context, id string, allocs []*api.Allocation) error {
+	_, err := s.nodes.UpdateAllocations(ctx, id, allocs)
 	return err
 }

@@ -73,12 +73,10 @@ func (a *Agent) callerOf(local, remote netip.AddrPort) string {
 // reportTraffic sends the figures of the agent's router to the servers, for its node if it has
 // one.
 func (a *Agent) reportTraffic(ctx context.Context, r *api.TrafficReport) (string, error) {
-	secret := ""
 	if a.node != nil {
-		self := a.node.Node()
-		r.Node, secret = self.ID, self.SecretID
+		r.Node = a.node.ID()
 	}
-	res, err := a.client.Nodes().ReportTraffic(ctx, secret, r)
+	res, err := a.client.Nodes().ReportTraffic(ctx, r)
 	if err != nil {
 		return "", err
 	}

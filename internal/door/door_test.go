@@ -21,14 +21,14 @@ import (
 const secret = "the-agents-own-secret-token"
 
 // serve serves a door whose callers are said to be c.
-func serve(t *testing.T, identify func() (Caller, error)) *httptest.Server {
+func serve(t *testing.T, identify func() (Process, error)) *httptest.Server {
 	t.Helper()
-	d, err := New(Config{Token: secret, TokenFile: "/data/agent.token", Identify: func(_, _ netip.AddrPort) (Caller, error) { return identify() }})
+	d, err := New(Config{Token: secret, TokenFile: "/data/agent.token", Identify: func(_, _ netip.AddrPort) (Process, error) { return identify() }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := d.Admit(r); err != nil {
+		if _, err := d.Caller(r); err != nil {
 			http.Error(w, err.Error(), api.CodeOf(err).HTTPStatus())
 		}
 	}))
@@ -66,19 +66,19 @@ func TestWhoIsTrusted(t *testing.T) {
 	own := uint32(os.Geteuid())
 	for _, c := range []struct {
 		what   string
-		caller Caller
+		caller Process
 		err    error
 		say    string // of the refusal; "" for none
 	}{
-		{"the agent's user", Caller{UID: own}, nil, ""},
-		{"root", Caller{UID: 0}, nil, ""},
-		{"nobody", Caller{UID: 65534}, nil, "(65534)"},
-		{"a stranger", Caller{UID: 4242424}, nil, "user 4242424"},
-		{"an isolated task as root", Caller{UID: 0, Isolated: true}, nil, "isolated task"},
-		{"the agent itself", Caller{UID: own, Self: true}, nil, "agent does not pass on"},
-		{"nobody knows who", Caller{}, errors.New("no such socket"), "no such socket"},
+		{"the agent's user", Process{UID: own}, nil, ""},
+		{"root", Process{UID: 0}, nil, ""},
+		{"nobody", Process{UID: 65534}, nil, "(65534)"},
+		{"a stranger", Process{UID: 4242424}, nil, "user 4242424"},
+		{"an isolated task as root", Process{UID: 0, Isolated: true}, nil, "isolated task"},
+		{"the agent itself", Process{UID: own, Self: true}, nil, "agent does not pass on"},
+		{"nobody knows who", Process{}, errors.New("no such socket"), "no such socket"},
 	} {
-		s := serve(t, func() (Caller, error) { return c.caller, c.err })
+		s := serve(t, func() (Process, error) { return c.caller, c.err })
 		status, said := ask(t, s.Client(), s.URL)
 		if c.say == "" {
 			if status != http.StatusOK {
@@ -108,17 +108,17 @@ func TestWhoIsTrusted(t *testing.T) {
 }
 
 func TestADoorWithoutATokenTakesNone(t *testing.T) {
-	d, err := New(Config{Identify: func(_, _ netip.AddrPort) (Caller, error) { return Caller{UID: 65534}, nil }})
+	d, err := New(Config{Identify: func(_, _ netip.AddrPort) (Process, error) { return Process{UID: 65534}, nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
-	if d.Admit(r) == nil {
+	if _, err := d.Caller(r); err == nil {
 		t.Error("a request whose connection is not known came in")
 	}
 	r.Header.Set("X-Nomad-Token", "")
 	r.Header.Set("Authorization", "Bearer ")
-	if d.Admit(r) == nil {
+	if _, err := d.Caller(r); err == nil {
 		t.Error("an empty token came in")
 	}
 }
@@ -126,7 +126,7 @@ func TestADoorWithoutATokenTakesNone(t *testing.T) {
 func TestACallerIsLookedUpOncePerConnection(t *testing.T) {
 	for _, http2 := range []bool{false, true} {
 		lookups := 0
-		s := serve(t, func() (Caller, error) { lookups++; return Caller{UID: 0}, nil })
+		s := serve(t, func() (Process, error) { lookups++; return Process{UID: 0}, nil })
 		transport := &http.Transport{Protocols: new(http.Protocols)}
 		transport.Protocols.SetHTTP1(!http2)
 		transport.Protocols.SetUnencryptedHTTP2(http2)

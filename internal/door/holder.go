@@ -20,19 +20,19 @@ import (
 // askKernel returns the process that holds the other end of a connection. It searches for the
 // process only if the user does not decide alone: isolated tasks may run as root or as the
 // agent's user.
-func (d *Door) askKernel(local, remote netip.AddrPort) (Caller, error) {
+func (d *Door) askKernel(local, remote netip.AddrPort) (Process, error) {
 	s, err := socket.Find(local, remote)
 	if err != nil {
-		return Caller{}, err
+		return Process{}, err
 	}
-	c := Caller{UID: s.UID}
+	c := Process{UID: s.UID}
 	own := uint32(os.Geteuid())
 	if !slices.Contains(d.users, s.UID) || own != 0 && s.UID != own {
 		return c, nil // only root sees other processes' files, and only root's agent isolates
 	}
 	pid, err := findHolder("/proc", s.Inode)
 	if err != nil {
-		return Caller{}, err
+		return Process{}, err
 	}
 	c.Self = pid == os.Getpid()
 	c.Isolated = pid == 0

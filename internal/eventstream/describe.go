@@ -61,7 +61,7 @@ func describeNode(e *api.Event, c change[api.Node]) {
 	default:
 		e.Type = api.EventTypeNodeStatusUpdated
 	}
-	e.Payload = map[string]any{e.Topic: c.object.WithoutSecret()}
+	e.Payload = map[string]any{e.Topic: c.object}
 }
 
 func describeDecision(e *api.Event, c change[api.Decision]) {

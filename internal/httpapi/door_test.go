@@ -43,7 +43,7 @@ func withDialect(c *Config) {
 }
 
 func TestEveryRouteRefusesACallerWhoIsNotTrusted(t *testing.T) {
-	for what, caller := range map[string]door.Caller{
+	for what, caller := range map[string]door.Process{
 		"nobody": {UID: 65534}, "an isolated task as root": {Isolated: true}, "what the router passes on": {Self: true},
 	} {
 		h := newHarness(t, withDialect, func(c *Config) { c.Door = doorFor(t, caller) })

@@ -141,7 +141,7 @@ func TestSnapshotAndEventsGiveTheState(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			srv := newIdleServer(t)
 			c := serve(t, New(Config{Server: srv.Server}))
-			srv.apply(t, &state.RegisterNode{Node: &api.Node{ID: testNode, Name: "n", SecretID: "hush"}})
+			srv.apply(t, &state.RegisterNode{Node: &api.Node{ID: testNode, Name: "n"}})
 			w := &writer{srv: srv, rng: rand.New(rand.NewPCG(seed, 5))}
 			for range 60 {
 				w.write(t)

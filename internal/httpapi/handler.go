@@ -6,6 +6,7 @@ package httpapi
 import (
 	"log/slog"
 	"net/http"
+	"net/http/httputil"
 	"net/url"
 	"runtime/debug"
 	"slices"
@@ -34,8 +35,18 @@ type Config struct {
 	Name       string // of this agent
 	Version    string
 
-	Door        *door.Door // decides which requests come in; nil: all
-	ServerToken string     // for requests that are passed on to a server; "": none
+	Door        *door.Door // identifies callers; nil: every caller is a local user
+	ServerToken string     // for requests that are passed on to a server without TLS; "": none
+
+	// Transport returns the transport for requests to other members, by TLS with this member's
+	// certificate; nil, or a nil transport: requests to other agents are plain HTTP.
+	Transport func() *http.Transport
+	// Leader returns the address (host:port) of another server that leads; not known while
+	// the cluster has no leader, or while this server is about to lead. Nil: this server answers every
+	// request itself.
+	Leader func() (addr string, known bool)
+	// Self returns this agent's id, for messages about forwarded requests; nil: Name.
+	Self func() (id string)
 
 	Dialects []Dialect // asked in this order, before the API's own routes
 }
@@ -43,7 +54,7 @@ type Config struct {
 // A Dialect is another API for the same objects, on its own paths.
 type Dialect struct {
 	Claims  func(*url.URL) bool // whether a path is the dialect's
-	Handler http.Handler        // nil where there is no server: its requests are forwarded to one
+	Handler http.Handler        // nil on an agent without a server, which forwards its requests
 }
 
 // Handler serves the API. Make one with New.
@@ -53,9 +64,10 @@ type Handler struct {
 	open      map[string]bool // paths that are answered whoever asks
 	pools     *http.ServeMux  // of the routes that ofPools tells
 	jobVerbs  [][]string      // what follows /v1/job/{id}/, by segment, the longest first
-	nodes     *nodeProxy
-	servers   *serverProxy
-	transport *http.Transport // of both proxies
+	nodes     *httputil.ReverseProxy
+	forwarder *httputil.ReverseProxy
+	lastGood  lastGood        // of the servers
+	transport *http.Transport // of both proxies, without TLS
 	events    *eventstream.Hub
 	openapi   func() []byte // written when first asked for
 	started   time.Time
@@ -79,11 +91,10 @@ func New(c Config) *Handler {
 		c.Servers = func() []string { return nil }
 	}
 	h := &Handler{Config: c, open: map[string]bool{}, started: time.Now()}
-	transport := newProxyTransport()
-	h.transport = transport
+	h.transport = newProxyTransport()
 	h.events = eventstream.NewHub(func() *state.Store { return h.Server.Store() })
-	h.nodes = newNodeProxy(transport, h)
-	h.servers = newServerProxy(transport, h)
+	h.nodes = newNodeProxy(h)
+	h.forwarder = newForwarder(h)
 	table := routes()
 	h.openapi = sync.OnceValue(func() []byte { return openAPI(table) })
 	h.mux = newMux(h, slices.DeleteFunc(slices.Clone(table), func(r route) bool { return ofPools(r.Pattern) }))
@@ -144,17 +155,15 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			writeError(w, r, internalError(id))
 		}
 	}()
-	if err := h.admit(r); err != nil {
+	admitted, err := h.admit(r)
+	if err != nil {
 		writeError(w, r, err)
 		return
 	}
+	r = admitted
 	for _, d := range h.Dialects {
 		if d.Claims(r.URL) {
-			if d.Handler == nil {
-				h.servers.forward(w, r)
-				return
-			}
-			d.Handler.ServeHTTP(w, r)
+			h.serveDialect(w, r, d)
 			return
 		}
 	}
@@ -176,16 +185,17 @@ func ofPools(path string) bool {
 	return path == "/v1/node/pools" || strings.HasPrefix(path, "/v1/node/pool/")
 }
 
-// admit returns an error if the request is rejected. Untrusted callers may use the open
-// routes, and receive the same error for all others.
-func (h *Handler) admit(r *http.Request) error {
-	if h.Door == nil {
-		return nil
+// serveDialect answers a request of a dialect, which nodes have no use for.
+func (h *Handler) serveDialect(w http.ResponseWriter, r *http.Request, d Dialect) {
+	c := &call{Handler: h, w: w, r: r, route: &route{Method: r.Method, Pattern: r.URL.Path, Capability: SubmitJob}}
+	if err := c.authorize(); err != nil {
+		c.fail(err)
+		return
 	}
-	if err := h.Door.CheckSite(r); err != nil || h.open[r.URL.Path] && r.Method == http.MethodGet {
-		return err
+	if c.forwards() && c.forward() {
+		return
 	}
-	return h.Door.Admit(r)
+	d.Handler.ServeHTTP(w, c.r)
 }
 
 // cutJobVerb splits the path after /v1/job/: the verb is the longest suffix that a route

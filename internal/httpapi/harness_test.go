@@ -49,7 +49,7 @@ func newHarness(t *testing.T, change ...func(*Config)) *harness {
 		f(&c)
 	}
 	if c.Door == nil {
-		c.Door = doorFor(t, door.Caller{UID: uint32(os.Geteuid())})
+		c.Door = doorFor(t, door.Process{UID: uint32(os.Geteuid())})
 	}
 	h := &harness{t: t, server: s, handler: New(c)}
 	h.http = httptest.NewUnstartedServer(h.handler)
@@ -75,11 +75,11 @@ func newHarness(t *testing.T, change ...func(*Config)) *harness {
 const doorToken = "the-agents-own-secret-token"
 
 // doorFor is a door all of whose callers are the same.
-func doorFor(t *testing.T, caller door.Caller) *door.Door {
+func doorFor(t *testing.T, caller door.Process) *door.Door {
 	t.Helper()
 	d, err := door.New(door.Config{
 		Token: doorToken, TokenFile: "agent.token",
-		Identify: func(_, _ netip.AddrPort) (door.Caller, error) { return caller, nil },
+		Identify: func(_, _ netip.AddrPort) (door.Process, error) { return caller, nil },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -33,7 +33,7 @@ func BenchmarkHeartbeatsOf10000Nodes(b *testing.B) {
 					return
 				}
 				ids[i] = api.NewID()
-				if _, err := s.RegisterNode(b.Context(), &api.Node{ID: ids[i], Name: fmt.Sprint("n", i), SecretID: "s"}); err != nil {
+				if _, err := s.RegisterNode(b.Context(), &api.Node{ID: ids[i], Name: fmt.Sprint("n", i)}); err != nil {
 					done <- err
 					return
 				}
@@ -52,7 +52,7 @@ func BenchmarkHeartbeatsOf10000Nodes(b *testing.B) {
 	b.ResetTimer()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			if _, err := c.Nodes().Heartbeat(b.Context(), ids[int(n.Add(1))%nodes], "s"); err != nil {
+			if _, err := c.Nodes().Heartbeat(b.Context(), ids[int(n.Add(1))%nodes]); err != nil {
 				b.Error(err)
 				return
 			}

@@ -139,28 +139,6 @@ func TestRelativesOfAnEvaluation(t *testing.T) {
 	}
 }
 
-func TestNodeSecretsAreNeverShown(t *testing.T) {
-	srv := newIdleServer(t)
-	h := New(Config{Server: srv.Server})
-	srv.apply(t, &state.RegisterNode{Node: &api.Node{ID: testNode, Name: "n", SecretID: "hush"}})
-	for _, path := range []string{"/v1/nodes", "/v1/nodes?resources=true", "/v1/node/" + testNode, "/v1/node/" + testNode + "?pretty"} {
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
-		if w.Code != http.StatusOK || strings.Contains(w.Body.String(), "hush") {
-			t.Errorf("GET %s: got %d %s", path, w.Code, w.Body)
-		}
-	}
-	// Nor can it be guessed, letter by letter, with a filter.
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/v1/nodes?filter="+url.QueryEscape(`SecretID matches "h.*"`), nil))
-	if strings.Contains(w.Body.String(), testNode) {
-		t.Errorf("a filter on the secret found the node: %s", w.Body)
-	}
-	if stored := srv.Store().Snapshot().Node(testNode); stored.SecretID != "hush" {
-		t.Error("showing the node changed it")
-	}
-}
-
 func TestJobsAreListedByDomainAndAnnotation(t *testing.T) {
 	srv := newIdleServer(t)
 	h := New(Config{Server: srv.Server})

@@ -55,9 +55,18 @@ func (h *Handler) dispatch(w http.ResponseWriter, r *http.Request, rt *route) {
 		http.NewResponseController(w).SetWriteDeadline(time.Time{}) // of the connection's last answer
 	}
 	c := &call{Handler: h, w: w, r: r, route: rt, seen: -1}
-	if h.Server == nil && !rt.Local {
-		h.servers.forward(w, r)
+	if err := c.authorize(); err != nil {
+		c.fail(err)
 		return
+	}
+	if c.forwards() && c.forward() {
+		return
+	}
+	if !rt.Local {
+		if err := c.authorizeAllocation(); err != nil {
+			c.fail(err)
+			return
+		}
 	}
 	if err := c.parseQuery(); err != nil {
 		c.fail(err)

@@ -11,12 +11,10 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/door"
 	"github.com/reeve-run/reeve/internal/nodeproto"
 	"github.com/reeve-run/reeve/internal/server"
 )
-
-// nodeSecretHeader carries the proof that the caller is the node.
-const nodeSecretHeader = "X-Reeve-Node-Secret"
 
 // nodeAgentHeader carries the id of the agent that represents the node.
 const nodeAgentHeader = "X-Reeve-Node-Agent"
@@ -31,21 +29,17 @@ func registerNode(c *call, req *api.RegisterNodeRequest) (*api.NodeHeartbeatResp
 	case req.Node.ID != c.id():
 		return nil, 0, api.Errorf(api.CodeInvalid, "Node.ID: the node is %q, but the path says %q", req.Node.ID, c.id())
 	}
-	if secret := c.r.Header.Get(nodeSecretHeader); secret != "" {
-		req.Node.SecretID = secret
-	}
-	if err := c.Server.SpeakFor(req.Node.ID, req.Node.SecretID, c.r.Header.Get(nodeAgentHeader)); err != nil {
+	if err := c.Server.SpeakFor(req.Node.ID, c.r.Header.Get(nodeAgentHeader)); err != nil {
 		return nil, 0, err
 	}
 	return heartbeatAnswer(c.Server.RegisterNode(c.r.Context(), req.Node))
 }
 
 func heartbeatNode(c *call, _ *none) (*api.NodeHeartbeatResponse, uint64, error) {
-	secret := c.r.Header.Get(nodeSecretHeader)
-	if err := c.Server.SpeakFor(c.id(), secret, c.r.Header.Get(nodeAgentHeader)); err != nil {
+	if err := c.Server.SpeakFor(c.id(), c.r.Header.Get(nodeAgentHeader)); err != nil {
 		return nil, 0, err
 	}
-	return heartbeatAnswer(c.Server.Heartbeat(c.r.Context(), c.id(), secret))
+	return heartbeatAnswer(c.Server.Heartbeat(c.r.Context(), c.id()))
 }
 
 func heartbeatAnswer(resp *api.NodeHeartbeatResponse, err error) (*api.NodeHeartbeatResponse, uint64, error) {
@@ -58,22 +52,25 @@ func heartbeatAnswer(resp *api.NodeHeartbeatResponse, err error) (*api.NodeHeart
 // updateAllocations accepts a node's report, in the format of agents or as JSON.
 func updateAllocations(c *call, req *api.UpdateAllocationsRequest) (*api.IndexResponse, uint64, error) {
 	if c.encoded != nil {
-		index, err := c.Server.ReportAllocations(c.r.Context(), c.id(), c.r.Header.Get(nodeSecretHeader), c.encoded)
+		index, err := c.Server.ReportAllocations(c.r.Context(), c.id(), c.encoded)
 		if err != nil {
 			return nil, 0, err
 		}
 		return &api.IndexResponse{Index: index}, index, nil
 	}
-	index, err := c.Server.UpdateAllocations(c.r.Context(), c.id(), c.r.Header.Get(nodeSecretHeader), req.Allocations)
+	index, err := c.Server.UpdateAllocations(c.r.Context(), c.id(), req.Allocations)
 	if err != nil {
 		return nil, 0, err
 	}
 	return &api.IndexResponse{Index: index}, index, nil
 }
 
-// reportTraffic accepts the counters of a router.
+// reportTraffic accepts the counters of a router. A node reports only for itself.
 func reportTraffic(c *call, req *api.TrafficReport) (*api.TrafficResponse, uint64, error) {
-	res, err := c.Server.TakeTraffic(c.r.Header.Get(nodeSecretHeader), req)
+	if who := callerOf(c.r); who.Kind == door.Node && req.Node != "" && req.Node != who.ID {
+		return nil, 0, c.forbidden("a node may report only for itself, not for node %.64q", req.Node)
+	}
+	res, err := c.Server.TakeTraffic(req)
 	return res, 0, err
 }
 
@@ -106,7 +103,7 @@ var frames = sync.Pool{New: func() any { return new([]byte) }}
 // goroutine, because a server holds thousands of such streams.
 func (s *stream) hold(signOfLife string, send func(*server.NodeMessage) error) error {
 	quiet := []byte(signOfLife)
-	err := s.c.Server.NodeStream(s.c.r.Context(), s.c.id(), s.c.r.Header.Get(nodeSecretHeader), s.c.told(), func(m *server.NodeMessage) error {
+	err := s.c.Server.NodeStream(s.c.r.Context(), s.c.id(), s.c.told(), func(m *server.NodeMessage) error {
 		if m == nil {
 			return s.write(quiet)
 		}

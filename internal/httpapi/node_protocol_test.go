@@ -49,7 +49,7 @@ func (h *harness) agents() (address string, connections func() int) {
 
 func testNodeOf(id string) *api.Node {
 	return &api.Node{
-		ID: id, SecretID: "secret-" + id, Name: id, Attributes: map[string]string{"driver.mock": "1"},
+		ID: id, Name: id, Attributes: map[string]string{"driver.mock": "1"},
 		Drivers: map[string]*api.DriverStatus{"mock": {Detected: true, Healthy: true}},
 		Resources: &api.NodeResources{
 			CPU: api.NodeCPU{CPUShares: 4000}, Memory: api.NodeMemory{MemoryMB: 4000}, Disk: api.NodeDisk{DiskMB: 40000},
@@ -60,7 +60,7 @@ func testNodeOf(id string) *api.Node {
 
 // firstAllocations reads a node's stream until something is to run.
 func firstAllocations(ctx context.Context, nodes client.Nodes, n *api.Node) (*api.NodeAllocations, error) {
-	for m, err := range nodes.Stream(ctx, n.ID, n.SecretID, api.Position{}) {
+	for m, err := range nodes.Stream(ctx, n.ID, api.Position{}) {
 		if err != nil || len(m.Allocations) > 0 {
 			return m, err
 		}
@@ -93,7 +93,6 @@ func TestAgentsAndPeopleGetTheSameStream(t *testing.T) {
 
 	// The same over HTTP/1.1 as JSON.
 	req, _ := http.NewRequestWithContext(ctx, http.MethodGet, h.http.URL+"/v1/node/"+n.ID+"/allocations/stream", nil)
-	req.Header.Set(nodeSecretHeader, n.SecretID)
 	resp, err := h.http.Client().Do(req)
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +113,7 @@ func TestAgentsAndPeopleGetTheSameStream(t *testing.T) {
 	// What the agent says now goes in its own encoding.
 	id := got.Allocations[0].ID
 	now := time.Now().UTC()
-	index, err := agent.Nodes().UpdateAllocations(ctx, n.ID, n.SecretID, []*api.Allocation{{
+	index, err := agent.Nodes().UpdateAllocations(ctx, n.ID, []*api.Allocation{{
 		ID: id, ClientStatus: api.AllocClientRunning, JobID: "not the node's to say",
 		TaskStates: map[string]*api.TaskState{"main": {State: api.TaskStateRunning, StartedAt: now}},
 	}})
@@ -152,15 +151,14 @@ func TestReportsThatAreNoReports(t *testing.T) {
 	}
 	path := "/v1/node/" + n.ID + "/allocations"
 	for name, c := range map[string]struct {
-		body, secret, want string
-		status             int
+		body, want string
+		status     int
 	}{
-		"garbage":        {"\x0a\xff", n.SecretID, "is no " + nodeproto.Media, http.StatusBadRequest},
-		"another's":      {"", "x", "another agent owns this node ID", http.StatusForbidden},
-		"nothing at all": {"", n.SecretID, "Index", http.StatusOK},
-		"without an ID":  {"\x0a\x04\x2a\x02\x0a\x00", n.SecretID, "has no ID", http.StatusBadRequest},
+		"garbage":        {"\x0a\xff", "is no " + nodeproto.Media, http.StatusBadRequest},
+		"nothing at all": {"", "Index", http.StatusOK},
+		"without an ID":  {"\x0a\x04\x2a\x02\x0a\x00", "has no ID", http.StatusBadRequest},
 	} {
-		a := h.do(http.MethodPut, path, c.body, "Content-Type", nodeproto.Media, nodeSecretHeader, c.secret)
+		a := h.do(http.MethodPut, path, c.body, "Content-Type", nodeproto.Media)
 		if a.status != c.status || !strings.Contains(a.body, c.want) {
 			t.Errorf("%s: got %d %s, want %d with %q", name, a.status, a.body, c.status, c.want)
 		}
@@ -177,7 +175,7 @@ func TestReportsThatAreNoReports(t *testing.T) {
 		if err := json.Unmarshal([]byte(body), &allocs); err != nil {
 			t.Fatal(err)
 		}
-		if a := h.do(http.MethodPut, path, `{"Alloc": `+body+`}`, nodeSecretHeader, n.SecretID); a.status != http.StatusBadRequest || !strings.Contains(a.body, want) {
+		if a := h.do(http.MethodPut, path, `{"Alloc": `+body+`}`); a.status != http.StatusBadRequest || !strings.Contains(a.body, want) {
 			t.Errorf("%s as JSON: got %d %s, want %q", body, a.status, a.body, want)
 		}
 		if allocs[0] == nil {
@@ -187,7 +185,7 @@ func TestReportsThatAreNoReports(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a := h.do(http.MethodPut, path, string(encoded), "Content-Type", nodeproto.Media, nodeSecretHeader, n.SecretID); a.status != http.StatusBadRequest || !strings.Contains(a.body, want) {
+		if a := h.do(http.MethodPut, path, string(encoded), "Content-Type", nodeproto.Media); a.status != http.StatusBadRequest || !strings.Contains(a.body, want) {
 			t.Errorf("%s as %s: got %d %s, want %q", body, nodeproto.Media, a.status, a.body, want)
 		}
 	}
@@ -216,7 +214,7 @@ func TestManyNodesShareConnections(t *testing.T) {
 		}
 		go func() {
 			first := true
-			for _, err := range c.Nodes().Stream(ctx, n.ID, n.SecretID, api.Position{}) {
+			for _, err := range c.Nodes().Stream(ctx, n.ID, api.Position{}) {
 				if first {
 					began <- err
 				}

@@ -13,9 +13,8 @@ import (
 )
 
 var nodesByID = order[*api.Node]{
-	key:      func(n *api.Node) key { return key{id: n.ID} },
-	stored:   true,
-	redacted: (*api.Node).WithoutSecret,
+	key:    func(n *api.Node) key { return key{id: n.ID} },
+	stored: true,
 }
 
 func listNodes(c *call, v *state.Snapshot) iter.Seq[*api.Node] { return v.NodesPrefix(c.prefix) }
@@ -36,7 +35,7 @@ func getNode(c *call, v *state.Snapshot) (*api.Node, uint64, error) {
 	if err != nil {
 		return nil, v.TableIndex(c.route.Tables...), err
 	}
-	return n.WithoutSecret(), n.ModifyIndex, nil
+	return n, n.ModifyIndex, nil
 }
 
 func findNode(v *state.Snapshot, id string) (*api.Node, error) {

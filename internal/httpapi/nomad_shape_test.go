@@ -69,7 +69,7 @@ var decided = map[string]string{
 	"Namespace":              "Capabilities ConsulConfiguration Meta NodePoolConfiguration OptionalExtraClaims RequiredExtraClaims VaultConfiguration",
 	"NetworkResource":        "CNI DNS DynamicPorts MBits ReservedPorts", // MBits is deprecated
 	// Resources and Reserved are deprecated: NodeResources and ReservedResources say it.
-	"Node":                   "CSIControllerPlugins CSINodePlugins DrainStrategy GCVolumesOnNodeGC HostNetworks HostVolumes LastDrain Links NodeMaxAllocs Reserved Resources",
+	"Node":                   "CSIControllerPlugins CSINodePlugins DrainStrategy GCVolumesOnNodeGC HostNetworks HostVolumes LastDrain Links NodeMaxAllocs Reserved Resources SecretID",
 	"NodeCpuResources":       "ReservableCpuCores",
 	"NodeEvent":              "Details",
 	"NodeListStub":           "LastDrain",
@@ -187,7 +187,7 @@ func collectLacking(t reflect.Type, v any, at string, found map[string]string) {
 func (h *harness) populate() map[string]string {
 	h.t.Helper()
 	node := &api.Node{
-		ID: "11111111-2222-3333-4444-555555555555", SecretID: "hush", Name: "n", Datacenter: "dc1", HTTPAddr: "127.0.0.1:4646", NodePool: api.NodePoolDefault,
+		ID: "11111111-2222-3333-4444-555555555555", Name: "n", Datacenter: "dc1", HTTPAddr: "127.0.0.1:4646", NodePool: api.NodePoolDefault,
 		Attributes: map[string]string{"os.name": "linux"}, Meta: map[string]string{},
 		Resources: &api.NodeResources{CPU: api.NodeCPU{CPUShares: 4000, TotalCPUCores: 4}, Memory: api.NodeMemory{MemoryMB: 4000}, Disk: api.NodeDisk{DiskMB: 40000},
 			Networks: []*api.Network{{Mode: "host", Device: "lo", IP: "127.0.0.1", CIDR: "127.0.0.1/32"}}},
@@ -197,7 +197,7 @@ func (h *harness) populate() map[string]string {
 	if _, err := h.server.RegisterNode(h.t.Context(), node); err != nil {
 		h.t.Fatal(err)
 	}
-	h.do(http.MethodPut, "/v1/node/"+node.ID+"/heartbeat", "", nodeSecretHeader, "hush")
+	h.do(http.MethodPut, "/v1/node/"+node.ID+"/heartbeat", "")
 	job := testJob("web")
 	job.Groups[0].Networks = []*api.Network{{DynamicPorts: []api.Port{{Label: "http"}}}}
 	job.Groups[0].Scaling = &api.Scaling{Max: ptr(int64(3))}

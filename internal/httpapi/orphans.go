@@ -36,7 +36,7 @@ func listOrphans(c *call, v *state.Snapshot) ([]*api.Orphan, uint64, error) {
 }
 
 func offerOrphans(c *call, req *api.OfferOrphansRequest) (*api.OfferOrphansResponse, uint64, error) {
-	res, err := c.Server.OfferOrphans(c.r.Context(), c.id(), c.r.Header.Get(nodeSecretHeader), req)
+	res, err := c.Server.OfferOrphans(c.r.Context(), c.id(), req)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -28,11 +28,10 @@ func (k key) compare(other key) int {
 // order is the sort order of a list. The token of a page is the readable key of the next
 // page's first object.
 type order[T any] struct {
-	key      func(T) key
-	stored   bool // the table iterates in this order
-	dated    bool // keys have an index
-	byName   bool // keys have a namespace
-	redacted func(T) T
+	key    func(T) key
+	stored bool // the table iterates in this order
+	dated  bool // keys have an index
+	byName bool // keys have a namespace
 }
 
 func (o order[T]) token(k key) string {
@@ -82,7 +81,7 @@ func pageOf[T any](c *call, o order[T], objects iter.Seq[T]) ([]T, error) {
 		if c.token != "" && direction*o.key(object).compare(from) < 0 {
 			continue
 		}
-		if ok, err := matchesRedacted(c, o, object); err != nil {
+		if ok, err := c.matches(object); err != nil {
 			return nil, err
 		} else if !ok {
 			continue
@@ -111,12 +110,10 @@ func pageOf[T any](c *call, o order[T], objects iter.Seq[T]) ([]T, error) {
 	return page, nil
 }
 
-func matchesRedacted[T any](c *call, o order[T], object T) (bool, error) {
+// matches reports whether the caller's filter selects an object.
+func (c *call) matches(object any) (bool, error) {
 	if c.filter == nil {
 		return true, nil
-	}
-	if o.redacted != nil {
-		object = o.redacted(object)
 	}
 	return c.filter.Matches(object)
 }

@@ -14,12 +14,9 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/door"
 	"github.com/reeve-run/reeve/internal/state"
 )
-
-// forwardedHeader marks a request that an agent forwarded, so that two agents cannot
-// forward it to each other indefinitely.
-const forwardedHeader = "X-Reeve-Forwarded"
 
 // newProxyTransport keeps many connections per agent: the default of two makes
 // a proxy four times slower.
@@ -45,51 +42,40 @@ var copyBuffers = &proxyBuffers{sync.Pool{New: func() any { p := make([]byte, 32
 // targetKey is the context key of the address to which a request is forwarded.
 type targetKey struct{}
 
-func newReverseProxy(transport http.RoundTripper, h *Handler, what string) *httputil.ReverseProxy {
+// newNodeProxy returns the proxy of requests about tasks to the agent that runs them.
+func newNodeProxy(h *Handler) *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
-		Transport:     transport,
+		Transport:     outboundOf{h},
 		FlushInterval: -1,
 		BufferPool:    copyBuffers,
 		Rewrite: func(p *httputil.ProxyRequest) {
 			target := p.In.Context().Value(targetKey{}).(string)
-			p.SetURL(&url.URL{Scheme: "http", Host: target})
+			_, scheme := h.outbound()
+			p.SetURL(&url.URL{Scheme: scheme, Host: target})
 			p.Out.Host = target
-			p.Out.Header.Del("Origin") // checked here, against the Host that the caller gave
-			p.Out.Header.Set(forwardedHeader, what)
-			h.passToken(p.Out.Header, what)
+			h.prepare(p.Out, toNode)
 		},
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 			if r.Context().Err() != nil {
 				panic(http.ErrAbortHandler)
 			}
 			target := r.Context().Value(targetKey{}).(string)
-			writeError(w, r, api.Errorf(api.CodeUnavailable, "the %s at %s does not answer: %v", what, target, err))
+			writeError(w, r, api.Errorf(api.CodeUnavailable, "the node at %s does not answer: %v", target, err))
 		},
 	}
 }
 
-// passToken replaces this agent's token by that of the other agent.
-func (h *Handler) passToken(header http.Header, what string) {
-	if h.Door != nil {
-		h.Door.Strip(header)
-	}
-	if what == "server" && h.ServerToken != "" {
-		header.Set("X-Nomad-Token", h.ServerToken)
-	}
+// outboundOf sends requests to other agents.
+type outboundOf struct{ h *Handler }
+
+// RoundTrip implements http.RoundTripper.
+func (o outboundOf) RoundTrip(r *http.Request) (*http.Response, error) {
+	transport, _ := o.h.outbound()
+	return transport.RoundTrip(r)
 }
 
 func proxyTo(proxy *httputil.ReverseProxy, w http.ResponseWriter, r *http.Request, target string) {
 	proxy.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), targetKey{}, target)))
-}
-
-// nodeProxy forwards requests about tasks to the agent that runs them.
-type nodeProxy struct {
-	h     *Handler
-	proxy *httputil.ReverseProxy
-}
-
-func newNodeProxy(transport http.RoundTripper, h *Handler) *nodeProxy {
-	return &nodeProxy{h: h, proxy: newReverseProxy(transport, h, "node")}
 }
 
 // serveNode answers a route of /v1/client if this agent owns the node, and otherwise
@@ -97,6 +83,9 @@ func newNodeProxy(transport http.RoundTripper, h *Handler) *nodeProxy {
 func serveNode(c *call) error {
 	if c.Server == nil {
 		return c.serveNodeWithoutServer()
+	}
+	if err := c.authorizeAllocation(); err != nil {
+		return err
 	}
 	v := c.Server.Store().Snapshot()
 	node, err := c.nodeOf(v)
@@ -111,7 +100,10 @@ func serveNode(c *call) error {
 	case node.HTTPAddr == "":
 		return api.Errorf(api.CodeUnavailable, "node %s (%s) has no address", api.ShortID(node.ID), node.Name)
 	default:
-		proxyTo(c.nodes.proxy, c.w, c.r, node.HTTPAddr)
+		if err := c.checkHops(c.r); err != nil {
+			return err
+		}
+		proxyTo(c.nodes, c.w, c.r, node.HTTPAddr)
 	}
 	return nil
 }
@@ -120,12 +112,12 @@ func serveNode(c *call) error {
 // forwarded concern this node, and a server must route all others.
 func (c *call) serveNodeWithoutServer() error {
 	about := c.query.Get("node_id")
-	local := c.r.Header.Get(forwardedHeader) == "node" || c.r.PathValue("alloc") == "" && (about == "" || about == c.NodeID())
-	if local && c.Node != nil {
+	local := isForNode(c.r.Header) || c.r.PathValue("alloc") == "" && (about == "" || about == c.NodeID())
+	if local && c.Node != nil && callerOf(c.r).Kind != door.Bearer {
 		c.Node.ServeHTTP(c.w, c.r)
 		return nil
 	}
-	c.servers.forward(c.w, c.r)
+	c.forward()
 	return nil
 }
 
@@ -161,26 +153,4 @@ func (c *call) nodeOf(v *state.Snapshot) (*api.Node, error) {
 		return nil, api.Errorf(api.CodeNotFound, "node %s of allocation %s is no longer known", api.ShortID(a.NodeID), api.ShortID(a.ID))
 	}
 	return node, nil
-}
-
-// serverProxy forwards requests of an agent without a server to a server.
-type serverProxy struct {
-	h     *Handler
-	proxy *httputil.ReverseProxy
-}
-
-func newServerProxy(transport http.RoundTripper, h *Handler) *serverProxy {
-	return &serverProxy{h: h, proxy: newReverseProxy(transport, h, "server")}
-}
-
-func (p *serverProxy) forward(w http.ResponseWriter, r *http.Request) {
-	servers := p.h.Servers()
-	switch {
-	case r.Header.Get(forwardedHeader) != "":
-		writeError(w, r, api.Errorf(api.CodeUnavailable, "this agent is no server, and was sent a server's request by another agent"))
-	case len(servers) == 0:
-		writeError(w, r, api.Errorf(api.CodeUnavailable, "this agent is no server and knows of none"))
-	default:
-		proxyTo(p.proxy, w, r, servers[0])
-	}
 }

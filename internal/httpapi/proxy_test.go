@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -165,32 +166,43 @@ func TestNodeProtocol(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	nodes := h.client.Nodes()
-	if _, err := nodes.Heartbeat(ctx, testNode, "s"); api.CodeOf(err) != api.CodeNotFound {
+	if _, err := nodes.Heartbeat(ctx, testNode); api.CodeOf(err) != api.CodeNotFound {
 		t.Fatalf("heartbeat of an unknown node: got %v, want not_found", err)
 	}
-	resp, err := nodes.Register(ctx, &api.Node{ID: testNode, SecretID: "s", Name: "n"})
+	resp, err := nodes.Register(ctx, &api.Node{ID: testNode, Name: "n"})
 	if err != nil || resp.HeartbeatTTL <= 0 || resp.Status != api.NodeStatusReady {
 		t.Fatalf("register: got %+v, %v", resp, err)
 	}
-	if _, err := nodes.Heartbeat(ctx, testNode, "s"); err != nil {
+	if _, err := nodes.Heartbeat(ctx, testNode); err != nil {
 		t.Fatalf("heartbeat: %v", err)
 	}
-	if _, err := nodes.Heartbeat(ctx, testNode, "other"); api.CodeOf(err) != api.CodeForbidden {
-		t.Errorf("heartbeat with a wrong secret: got %v, want forbidden", err)
-	}
-	for message, err := range nodes.Stream(ctx, testNode, "s", api.Position{}) {
+	for message, err := range nodes.Stream(ctx, testNode, api.Position{}) {
 		if err != nil || !message.Complete {
 			t.Errorf("the stream's first message is %+v, %v; want a complete one", message, err)
 		}
 		break
 	}
-	for _, err := range nodes.Stream(ctx, testNode, "other", api.Position{}) {
-		if api.CodeOf(err) != api.CodeForbidden {
-			t.Errorf("a stream with a wrong secret: got %v, want forbidden", err)
-		}
-		break
-	}
-	if _, err := nodes.UpdateAllocations(ctx, testNode, "s", nil); err != nil {
+	if _, err := nodes.UpdateAllocations(ctx, testNode, nil); err != nil {
 		t.Errorf("an empty report: %v", err)
+	}
+}
+
+// TestAgentsOfEarlierReleasesMayServeNodes checks that the secrets of earlier agents are
+// neither needed nor shown.
+func TestAgentsOfEarlierReleasesMayServeNodes(t *testing.T) {
+	h := newHarness(t)
+	path, secret := "/v1/node/"+testNode, []string{"X-Reeve-Node-Secret", "hush"}
+	if got := h.do(http.MethodPut, path+"/register", `{"Node": {"ID": "`+testNode+`", "Name": "n", "SecretID": "hush"}}`, secret...); got.status != http.StatusOK {
+		t.Fatalf("register: %d %s", got.status, got.body)
+	}
+	for _, verb := range []string{"/heartbeat", "/allocations"} {
+		if got := h.do(http.MethodPut, path+verb, "{}", secret...); got.status != http.StatusOK {
+			t.Errorf("%s: %d %s", verb, got.status, got.body)
+		}
+	}
+	for _, shown := range []string{path, "/v1/nodes?resources=true", "/v1/nodes?filter=" + url.QueryEscape(`SecretID matches "h.*"`)} {
+		if got := h.do(http.MethodGet, shown, ""); strings.Contains(got.body, "hush") {
+			t.Errorf("%s shows the secret: %s", shown, got.body)
+		}
 	}
 }

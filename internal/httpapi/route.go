@@ -28,7 +28,7 @@ const (
 	AllocExec     Capability = "alloc-exec"
 	ReadNode      Capability = "node:read"
 	WriteNode     Capability = "node:write"
-	BeNode        Capability = "node:self" // the node's own secret
+	BeNode        Capability = "node:self" // a node may use it for itself
 	ReadAgent     Capability = "agent:read"
 	ReadOperator  Capability = "operator:read"
 	WriteOperator Capability = "operator:write"
@@ -52,7 +52,11 @@ type route struct {
 	Encoded    bool          // also accepts a body of nodeproto.Media
 	Strict     bool          // rejects unknown keys in the body; Nomad's routes accept them
 	Nested     bool          // the id, which ends the pattern, may contain slashes, escaped or not
-	Open       bool          // serves every client: see package door
+	Open       bool          // serves every caller, also an unknown one
+	Nodes      nodeAccess    // the requests of nodes that it serves
+	Renews     bool          // also serves nodes whose certificate has expired
+	AnyServer  bool          // a server that does not lead answers too
+	OnNode     bool          // the agent of a node answers, to which servers forward
 
 	serve func(*call) error
 }
@@ -130,6 +134,30 @@ func (r *route) muxPattern() string {
 func (r route) open() route {
 	r.Open = true
 	return r
+}
+
+// forNodes marks a route that nodes may use.
+func (r route) forNodes(access nodeAccess) route {
+	r.Nodes = access
+	return r
+}
+
+// renewing marks a route that nodes may use although their certificate has expired.
+func (r route) renewing() route {
+	r.Renews = true
+	return r
+}
+
+// anyServer marks a route that a server answers without the leader.
+func (r route) anyServer() route {
+	r.AnyServer = true
+	return r
+}
+
+// onNode marks a route that the agent of a node answers.
+func (r route) onNode() route {
+	r.OnNode = true
+	return r.local()
 }
 
 // read returns a route that reads one snapshot. Its function returns the answer and the

@@ -119,7 +119,7 @@ func TestEveryRouteAnswers(t *testing.T) {
 	h := newHarness(t)
 	h.register("web")
 	h.register("old")
-	if _, err := h.client.Nodes().Register(t.Context(), &api.Node{ID: testNode, SecretID: "s", Name: "n"}); err != nil {
+	if _, err := h.client.Nodes().Register(t.Context(), &api.Node{ID: testNode, Name: "n"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range routes() {
@@ -136,7 +136,7 @@ func TestEveryRouteAnswers(t *testing.T) {
 			if r.Method == http.MethodDelete && !strings.Contains(path, unknownID) {
 				path = "/v1/job/old"
 			}
-			got := h.do(r.Method, path, body, nodeSecretHeader, "s")
+			got := h.do(r.Method, path, body)
 			want := http.StatusOK
 			switch {
 			case r.Pattern == "/v1/evaluation/{id}/allocations": // of what is not known there are none
@@ -224,7 +224,7 @@ func TestEveryBodyIsChecked(t *testing.T) {
 			"too large":  {`"` + strings.Repeat("x", int(r.BodyLimit)) + `"`, http.StatusRequestEntityTooLarge, "larger than"},
 			"wrong type": {`{"Job": 7, "Jobs": 7, "JobID": 7, "JobHCL": 7, "Target": 7, "Pause": 7, "DeploymentID": 7, "Eligibility": 7, "Node": 7, "Alloc": 7, "Prefix": 7, "Name": 7, "SchedulerAlgorithm": 7, "DrainSpec": 7, "EvalIDs": 7, "By": 7, "TTL": 7, "Orphans": 7, "Annotation": 7}`, http.StatusBadRequest, " must be "},
 		} {
-			got := h.do(r.Method, path, c.body, nodeSecretHeader, "s")
+			got := h.do(r.Method, path, c.body)
 			if got.status != c.status || !strings.Contains(got.body, c.says) {
 				t.Errorf("%s %s with a body that is %s: got %d %q, want %d and %q in it", r.Method, r.Pattern, name, got.status, got.body, c.status, c.says)
 			}

@@ -102,11 +102,11 @@ func TestNodePools(t *testing.T) {
 		t.Fatal(err)
 	}
 	for id, in := range map[string]string{testNode: "gpu", unknownID: "edge"} {
-		if _, err := h.client.Nodes().Register(t.Context(), &api.Node{ID: id, SecretID: "s", Name: in, NodePool: in}); err != nil {
+		if _, err := h.client.Nodes().Register(t.Context(), &api.Node{ID: id, Name: in, NodePool: in}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := h.client.Nodes().Register(t.Context(), &api.Node{ID: api.NewID(), SecretID: "s", Name: "n", NodePool: "all"}); api.CodeOf(err) != api.CodeInvalid {
+	if _, err := h.client.Nodes().Register(t.Context(), &api.Node{ID: api.NewID(), Name: "n", NodePool: "all"}); api.CodeOf(err) != api.CodeInvalid {
 		t.Errorf("a node that names the pool of all nodes: %v", err)
 	}
 

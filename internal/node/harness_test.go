@@ -68,7 +68,7 @@ func (s *fakeServers) Register(_ context.Context, n *api.Node) (*api.NodeHeartbe
 	return answer, nil
 }
 
-func (s *fakeServers) Heartbeat(context.Context, string, string) (*api.NodeHeartbeatResponse, error) {
+func (s *fakeServers) Heartbeat(context.Context, string) (*api.NodeHeartbeatResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.away {
@@ -81,7 +81,7 @@ func (s *fakeServers) Heartbeat(context.Context, string, string) (*api.NodeHeart
 	return &api.NodeHeartbeatResponse{HeartbeatTTL: 15 * time.Second, Status: api.NodeStatusReady}, nil
 }
 
-func (s *fakeServers) Stream(ctx context.Context, _, _ string, told api.Position, receive func(*api.NodeAllocations) error) error {
+func (s *fakeServers) Stream(ctx context.Context, _ string, told api.Position, receive func(*api.NodeAllocations) error) error {
 	s.mu.Lock()
 	s.told = told
 	s.mu.Unlock()
@@ -100,7 +100,7 @@ func (s *fakeServers) Stream(ctx context.Context, _, _ string, told api.Position
 	}
 }
 
-func (s *fakeServers) OfferOrphans(_ context.Context, _, _ string, orphans []*api.OfferedOrphan) (map[string]string, error) {
+func (s *fakeServers) OfferOrphans(_ context.Context, _ string, orphans []*api.OfferedOrphan) (map[string]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.away || s.deaf {
@@ -122,7 +122,7 @@ func (s *fakeServers) begin(cluster string) {
 	s.cluster, s.forgotten, s.offered = cluster, true, nil
 }
 
-func (s *fakeServers) UpdateAllocations(ctx context.Context, _, _ string, allocs []*api.Allocation) error {
+func (s *fakeServers) UpdateAllocations(ctx context.Context, _ string, allocs []*api.Allocation) error {
 	s.mu.Lock()
 	slow, fail := s.slow, s.fail
 	if s.away {

@@ -4,6 +4,7 @@
 package node
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,10 +16,9 @@ import (
 	"github.com/reeve-run/reeve/internal/node/ledger"
 )
 
-// identity is the node's id, with the secret that proves it.
+// identity is the node's id. Its certificate proves it.
 type identity struct {
-	ID     string
-	Secret string
+	ID string
 }
 
 const (
@@ -36,20 +36,24 @@ type passport struct {
 }
 
 // loadIdentity reads the node's identity from the ledger, or else from the file beside it.
-// Otherwise it creates an identity, records it before it is used, and reports made.
-func loadIdentity(l *ledger.Ledger, dir string) (id identity, made bool, err error) {
+// Otherwise it creates an identity, records it before it is used, and reports made. The
+// identity must be that of the node's certificate, if member is not "".
+func loadIdentity(l *ledger.Ledger, dir, member string) (id identity, made bool, err error) {
 	if data := l.Get(identityKey); data != nil {
 		if err := json.Unmarshal(data, &id); err != nil {
 			return id, false, fmt.Errorf("read the node's identity: %w", err)
 		}
-		return id, false, nil
+		return id, false, id.check(dir, member)
 	}
 	p, err := readPassport(dir)
 	if err != nil {
 		return id, false, err
 	}
 	if made = p.ID == ""; made {
-		p.identity = identity{ID: api.NewID(), Secret: api.NewID()}
+		p.identity = identity{ID: cmp.Or(member, api.NewID())}
+	}
+	if err := p.check(dir, member); err != nil {
+		return id, false, err
 	}
 	if p.Cluster != "" {
 		l.Put(keyCluster, []byte(p.Cluster))
@@ -64,6 +68,21 @@ func loadIdentity(l *ledger.Ledger, dir string) (id identity, made bool, err err
 	return p.identity, made, l.Put(identityKey, data).Wait()
 }
 
+// check returns an error unless the identity is that of a certificate.
+func (id identity) check(dir, member string) error {
+	if member == "" || id.ID == member {
+		return nil
+	}
+	return api.Errorf(api.CodeInvalid, "%s is the data of node %s, but this machine joined its cluster as node %s: move the directory away, or restore the identity directory that belongs to it", dir, id.ID, member)
+}
+
+// ReadID returns the id of the node whose data is in a directory; "" for an empty directory. A
+// machine joins its cluster with this id, so that the servers recognise what it runs.
+func ReadID(dir string) (string, error) {
+	p, err := readPassport(dir)
+	return p.ID, err
+}
+
 // readPassport reads the passport; an empty one if the file is missing.
 func readPassport(dir string) (p passport, err error) {
 	path := filepath.Join(dir, identityFile)
@@ -74,8 +93,8 @@ func readPassport(dir string) (p passport, err error) {
 	if err == nil {
 		err = json.Unmarshal(data, &p)
 	}
-	if err == nil && (p.ID == "" || p.Secret == "") {
-		err = errors.New("it holds no id, or no secret")
+	if err == nil && p.ID == "" {
+		err = errors.New("it holds no id")
 	}
 	if err != nil {
 		return p, fmt.Errorf("read the node's identity from %s: %w; restore it from a backup, or remove it to have the agent register as a new node", path, err)

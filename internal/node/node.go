@@ -36,19 +36,20 @@ import (
 // package api; CodeNotFound means that the servers do not know the node.
 type Servers interface {
 	Register(ctx context.Context, n *api.Node) (*api.NodeHeartbeatResponse, error)
-	Heartbeat(ctx context.Context, nodeID, secret string) (*api.NodeHeartbeatResponse, error)
+	Heartbeat(ctx context.Context, nodeID string) (*api.NodeHeartbeatResponse, error)
 	// Stream calls receive for every message until ctx ends or the stream breaks. told is
 	// the position of the last message that the node received.
-	Stream(ctx context.Context, nodeID, secret string, told api.Position, receive func(*api.NodeAllocations) error) error
-	UpdateAllocations(ctx context.Context, nodeID, secret string, allocs []*api.Allocation) error
+	Stream(ctx context.Context, nodeID string, told api.Position, receive func(*api.NodeAllocations) error) error
+	UpdateAllocations(ctx context.Context, nodeID string, allocs []*api.Allocation) error
 	// OfferOrphans returns the reasons for rejected orphans, by allocation id.
-	OfferOrphans(ctx context.Context, nodeID, secret string, orphans []*api.OfferedOrphan) (map[string]string, error)
+	OfferOrphans(ctx context.Context, nodeID string, orphans []*api.OfferedOrphan) (map[string]string, error)
 }
 
 // Config configures a node. DataDir, Servers and Drivers are required; all other fields have
 // defaults.
 type Config struct {
 	DataDir       string
+	ID            string // with which the machine joined its cluster; default: one of the node's own
 	Name          string // default: the host's name
 	Datacenter    string // default: "dc1"
 	Pool          string // default: "default"
@@ -160,7 +161,7 @@ func New(c Config) (*Node, error) {
 		l.Close()
 		return nil, err
 	}
-	id, anew, err := loadIdentity(l, c.DataDir)
+	id, anew, err := loadIdentity(l, c.DataDir, c.ID)
 	if err != nil {
 		l.Close()
 		return nil, err
@@ -275,7 +276,7 @@ func (n *Node) describe(ctx context.Context) *api.Node {
 	}
 	self := &api.Node{
 		HostNetworks: networks,
-		ID:           n.identity.ID, SecretID: n.identity.Secret, Datacenter: c.Datacenter, Name: c.Name, HTTPAddr: c.HTTPAddr,
+		ID:           n.identity.ID, Datacenter: c.Datacenter, Name: c.Name, HTTPAddr: c.HTTPAddr,
 		Attributes: m.Attributes, Resources: m.Resources, Meta: c.Meta, NodeClass: c.Class, NodePool: c.Pool,
 		Reserved: &api.NodeReserved{
 			CPU:      api.NodeReservedCPU{CPUShares: c.ReservedCPU},

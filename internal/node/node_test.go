@@ -29,7 +29,6 @@ func TestIdentityStaysAcrossAgents(t *testing.T) {
 		n.stop()
 		again := start().Node.Node()
 		want(t, "id", id.ID, again.ID)
-		want(t, "secret", id.SecretID, again.SecretID)
 		want(t, "class", id.ComputedClass, again.ComputedClass)
 	})
 }

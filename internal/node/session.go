@@ -32,7 +32,7 @@ func (n *Node) keepRegistered(ctx context.Context) {
 		// A server that does not answer must not delay the next attempt.
 		asking, done := context.WithTimeout(ctx, max(ttl/2, minAnswerTime))
 		if known {
-			answer, err = n.config.Servers.Heartbeat(asking, n.identity.ID, n.identity.Secret)
+			answer, err = n.config.Servers.Heartbeat(asking, n.identity.ID)
 		} else {
 			doing = "register the node"
 			answer, err = n.config.Servers.Register(asking, n.registration())
@@ -112,7 +112,7 @@ func (n *Node) keepStreaming(ctx context.Context) {
 	}
 	pause := newBackoff(50*time.Millisecond, 5*time.Second)
 	for ctx.Err() == nil {
-		err := n.config.Servers.Stream(ctx, n.identity.ID, n.identity.Secret, n.position(), func(m *api.NodeAllocations) error {
+		err := n.config.Servers.Stream(ctx, n.identity.ID, n.position(), func(m *api.NodeAllocations) error {
 			if n.rejectedSince.Load() != 0 {
 				return errTwin // the stream is complete once the servers accept this agent again
 			}
@@ -141,7 +141,7 @@ func (n *Node) sendReports(ctx context.Context, allocs []*api.Allocation) error 
 	if n.rejectedSince.Load() != 0 {
 		return errTwin
 	}
-	err := n.config.Servers.UpdateAllocations(ctx, n.identity.ID, n.identity.Secret, allocs)
+	err := n.config.Servers.UpdateAllocations(ctx, n.identity.ID, allocs)
 	if err != nil && ctx.Err() == nil {
 		if api.CodeOf(err) == api.CodeNotFound {
 			n.registerAgain()

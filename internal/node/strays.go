@@ -173,7 +173,7 @@ func (n *Node) offer(ctx context.Context) bool {
 	n.mu.Unlock()
 	slices.SortFunc(orphans, func(a, b *api.OfferedOrphan) int { return strings.Compare(a.Allocation.ID, b.Allocation.ID) })
 	for batch := range slices.Chunk(orphans, offerBatch) {
-		refused, err := n.config.Servers.OfferOrphans(ctx, n.identity.ID, n.identity.Secret, batch)
+		refused, err := n.config.Servers.OfferOrphans(ctx, n.identity.ID, batch)
 		if err != nil {
 			if ctx.Err() == nil {
 				n.log.Warn("cannot offer allocations that the servers do not know", "allocations", len(batch), "error", err)

@@ -114,7 +114,7 @@ func (w *world) addNodes(n int) {
 	var commands []state.Command
 	for i := range n {
 		node := &api.Node{
-			ID: fmt.Sprintf("node-%06d", i), SecretID: "secret", Name: fmt.Sprintf("n%d", i), Datacenter: fmt.Sprintf("dc%d", i%3+1),
+			ID: fmt.Sprintf("node-%06d", i), Name: fmt.Sprintf("n%d", i), Datacenter: fmt.Sprintf("dc%d", i%3+1),
 			NodePool: "default", Status: api.NodeStatusReady, SchedulingEligibility: api.NodeEligible,
 			Attributes: map[string]string{"kernel.name": "linux", "kernel.version": "6.1.0"},
 			Meta:       map[string]string{"rack": fmt.Sprintf("r%d", i%10)},

@@ -31,7 +31,7 @@ func orphanJob(count int, env string) *api.Job {
 
 func newOrphanage(t *testing.T, count int) *orphanage {
 	o := &orphanage{t, state.New(), time.Unix(1000, 0)}
-	o.apply(&state.BeginCluster{ID: "c"}, &state.RegisterNode{Node: &api.Node{ID: "n", SecretID: "s", Name: "n", Status: api.NodeStatusReady}})
+	o.apply(&state.BeginCluster{ID: "c"}, &state.RegisterNode{Node: &api.Node{ID: "n", Name: "n", Status: api.NodeStatusReady}})
 	adopt := &state.AdoptAllocations{NodeID: "n", Time: 5}
 	for i := range count {
 		adopt.Allocations = append(adopt.Allocations, &api.Allocation{

@@ -178,7 +178,7 @@ func (w *world) addNode(name string, cpu, memory int64, datacenter string, meta 
 // newNode is a node of 1,000 MHz and 1,000 MB in dc1.
 func newNode(name string) *api.Node {
 	return &api.Node{
-		ID: name, Name: name, SecretID: "s", Datacenter: "dc1", NodePool: "default", Status: api.NodeStatusReady,
+		ID: name, Name: name, Datacenter: "dc1", NodePool: "default", Status: api.NodeStatusReady,
 		SchedulingEligibility: api.NodeEligible,
 		Attributes:            map[string]string{"kernel.name": "linux"},
 		Drivers:               map[string]*api.DriverStatus{"mock": {Detected: true, Healthy: true}},

@@ -28,7 +28,7 @@ import (
 func fleetNode(i int) *api.Node {
 	size := int64(1 << (i % 4))
 	n := &api.Node{
-		ID: api.NewID(), SecretID: "secret", Name: fmt.Sprintf("node-%d", i), Datacenter: fmt.Sprintf("dc%d", i%3+1), NodePool: "default",
+		ID: api.NewID(), Name: fmt.Sprintf("node-%d", i), Datacenter: fmt.Sprintf("dc%d", i%3+1), NodePool: "default",
 		Status: api.NodeStatusReady, SchedulingEligibility: api.NodeEligible,
 		Attributes: map[string]string{"kernel.name": "linux", "driver.mock_driver": "1", "unique.hostname": fmt.Sprint("node-", i)},
 		Drivers:    map[string]*api.DriverStatus{"mock_driver": {Detected: true, Healthy: true}},

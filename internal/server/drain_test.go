@@ -218,8 +218,8 @@ func TestManyNodesThatReturnTogetherMakeFewEvaluations(t *testing.T) {
 		if got := count(api.TriggerNodeUpdate); got > 10 {
 			t.Errorf("15 nodes that went silent together made %d evaluations of their one job", got)
 		}
-		for id, n := range c.nodes {
-			go c.Heartbeat(c.Context(), id, n.node.SecretID)
+		for id := range c.nodes {
+			go c.Heartbeat(c.Context(), id)
 		}
 		c.pass(time.Second)
 		if got := count(api.TriggerAllocReconnect); got == 0 || got > 3 {

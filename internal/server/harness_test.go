@@ -188,7 +188,7 @@ func (c *cluster) addNode(id string, run func(*api.Allocation, *api.Job) []event
 
 func newNode(id string) *api.Node {
 	return &api.Node{
-		ID: id, SecretID: "secret-" + id, Name: id, Datacenter: "dc1", NodePool: "default",
+		ID: id, Name: id, Datacenter: "dc1", NodePool: "default",
 		Attributes: map[string]string{"kernel.name": "linux", "driver.mock_driver": "1", "driver.raw_exec": "1"},
 		Drivers: map[string]*api.DriverStatus{
 			"mock_driver": {Detected: true, Healthy: true}, "mock": {Detected: true, Healthy: true},
@@ -212,7 +212,7 @@ func (c *cluster) connect(node *api.Node, run func(*api.Allocation, *api.Job) []
 	ctx, cancel := context.WithCancel(c.Context())
 	n.cancel = cancel
 	n.running.Go(func() {
-		_ = c.NodeStream(ctx, node.ID, node.SecretID, api.Position{}, func(m *server.NodeMessage) error {
+		_ = c.NodeStream(ctx, node.ID, api.Position{}, func(m *server.NodeMessage) error {
 			if m == nil {
 				return nil // a sign of life
 			}
@@ -228,7 +228,7 @@ func (c *cluster) connect(node *api.Node, run func(*api.Allocation, *api.Job) []
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				_, _ = c.Heartbeat(ctx, node.ID, node.SecretID)
+				_, _ = c.Heartbeat(ctx, node.ID)
 			}
 		}
 	})
@@ -324,7 +324,7 @@ func (n *fakeNode) play(ctx context.Context, a *api.Allocation, events []event) 
 			if ran = ran || e.status == api.AllocClientRunning; ran && a.Job != nil && e.status == api.AllocClientFailed {
 				tellFailed(u, a.Job, a.Group)
 			}
-			if _, err := n.c.UpdateAllocations(ctx, n.node.ID, n.node.SecretID, []*api.Allocation{u}); err != nil && ctx.Err() == nil {
+			if _, err := n.c.UpdateAllocations(ctx, n.node.ID, []*api.Allocation{u}); err != nil && ctx.Err() == nil {
 				n.c.Errorf("node %s reports %s: %v", n.node.ID, e.status, err)
 			}
 		}
@@ -394,7 +394,7 @@ func (c *cluster) addBigNode(tb testing.TB, arrived func(*api.Allocation)) *fake
 	tb.Helper()
 	id := fmt.Sprintf("big-%d", len(c.nodes))
 	return c.connect(&api.Node{
-		ID: id, SecretID: "secret", Name: id, Datacenter: "dc1", NodePool: "default",
+		ID: id, Name: id, Datacenter: "dc1", NodePool: "default",
 		Attributes: map[string]string{"kernel.name": "linux", "driver.mock_driver": "1"},
 		Drivers:    map[string]*api.DriverStatus{"mock_driver": {Detected: true, Healthy: true}},
 		Resources: &api.NodeResources{

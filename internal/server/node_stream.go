@@ -22,8 +22,8 @@ const signOfLife = 10 * time.Second
 // the servers' changes as soon as they are committed. A nil message is a heartbeat of an idle
 // stream. The content of a message is invalid after send returns. told is the position of the
 // last message that the node received; the zero position has no effect.
-func (s *Server) NodeStream(ctx context.Context, nodeID, secret string, told api.Position, send func(*NodeMessage) error) error {
-	if _, err := authenticate(s.store.Snapshot(), nodeID, secret); err != nil {
+func (s *Server) NodeStream(ctx context.Context, nodeID string, told api.Position, send func(*NodeMessage) error) error {
+	if _, err := registered(s.store.Snapshot(), nodeID); err != nil {
 		return err
 	}
 	st := s.streams.open(nodeID)

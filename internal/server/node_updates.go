@@ -15,21 +15,21 @@ import (
 
 // UpdateAllocations stores what a node says of its allocations, and makes an
 // evaluation for every job that has to react. It returns when that is durable.
-func (s *Server) UpdateAllocations(ctx context.Context, nodeID, secret string, allocs []*api.Allocation) (uint64, error) {
-	return s.takeReport(ctx, secret, report{nodeID: nodeID, allocs: allocs})
+func (s *Server) UpdateAllocations(ctx context.Context, nodeID string, allocs []*api.Allocation) (uint64, error) {
+	return s.takeReport(ctx, report{nodeID: nodeID, allocs: allocs})
 }
 
 // ReportAllocations is UpdateAllocations for what nodeproto.EncodeReport wrote.
-func (s *Server) ReportAllocations(ctx context.Context, nodeID, secret string, body []byte) (uint64, error) {
+func (s *Server) ReportAllocations(ctx context.Context, nodeID string, body []byte) (uint64, error) {
 	allocs, err := nodeproto.DecodeReport(body)
 	if err != nil {
 		return 0, api.Errorf(api.CodeInvalid, "the request's body is no %s: %v", nodeproto.Media, err)
 	}
-	return s.takeReport(ctx, secret, report{nodeID: nodeID, allocs: allocs, decoded: true})
+	return s.takeReport(ctx, report{nodeID: nodeID, allocs: allocs, decoded: true})
 }
 
-func (s *Server) takeReport(ctx context.Context, secret string, rep report) (uint64, error) {
-	if _, err := authenticate(s.store.Snapshot(), rep.nodeID, secret); err != nil {
+func (s *Server) takeReport(ctx context.Context, rep report) (uint64, error) {
+	if _, err := registered(s.store.Snapshot(), rep.nodeID); err != nil {
 		return 0, err
 	}
 	if err := rep.validate(); err != nil {

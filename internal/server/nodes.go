@@ -5,7 +5,6 @@ package server
 
 import (
 	"context"
-	"crypto/subtle"
 	"fmt"
 	"time"
 
@@ -13,8 +12,7 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// RegisterNode stores what an agent says of its node. The secret that a node
-// registered with first is the only one that may speak for it.
+// RegisterNode stores what an agent says of its node.
 func (s *Server) RegisterNode(ctx context.Context, node *api.Node) (*api.NodeHeartbeatResponse, error) {
 	if err := checkNode(node); err != nil {
 		return nil, err
@@ -31,9 +29,6 @@ func (s *Server) RegisterNode(ctx context.Context, node *api.Node) (*api.NodeHea
 		node.Datacenter = "dc1"
 	}
 	if stored != nil {
-		if !sameSecret(stored, node.SecretID) {
-			return nil, wrongSecret(node.ID)
-		}
 		// What operators decided outlives the agent's restarts.
 		node.SchedulingEligibility = stored.SchedulingEligibility
 		node.Drain, node.DrainStrategy, node.LastDrain = stored.Drain, stored.DrainStrategy, stored.LastDrain
@@ -59,20 +54,16 @@ func (s *Server) RegisterNode(ctx context.Context, node *api.Node) (*api.NodeHea
 // SpeakFor notes which agent speaks for a node; "" is one that does not say. Two
 // at a time, on copies of one data directory, would run everything twice: the
 // second gets api.CodeConflict until the first has been silent for a TTL.
-func (s *Server) SpeakFor(nodeID, secret, agent string) error {
+func (s *Server) SpeakFor(nodeID, agent string) error {
 	if agent == "" || !s.IsLeader() {
 		return nil
-	}
-	node := s.store.Snapshot().Node(nodeID)
-	if node != nil && !sameSecret(node, secret) {
-		return wrongSecret(nodeID)
 	}
 	silent, ok := s.heartbeats.Speak(nodeID, agent, time.Now())
 	if ok {
 		return nil
 	}
 	name := api.ShortID(nodeID)
-	if node != nil {
+	if node := s.store.Snapshot().Node(nodeID); node != nil {
 		name = fmt.Sprintf("%s (%s, %s)", node.Name, name, node.HTTPAddr)
 	}
 	return api.Errorf(api.CodeConflict, "another agent speaks for node %s, and was heard %s ago: one of them runs on a copy of the other's data directory. "+
@@ -81,12 +72,12 @@ func (s *Server) SpeakFor(nodeID, secret, agent string) error {
 
 // Heartbeat records that a node is alive; a node that was down becomes ready. It returns
 // CodeNotFound for an unknown node, which must register.
-func (s *Server) Heartbeat(ctx context.Context, nodeID, secret string) (*api.NodeHeartbeatResponse, error) {
+func (s *Server) Heartbeat(ctx context.Context, nodeID string) (*api.NodeHeartbeatResponse, error) {
 	if !s.IsLeader() {
 		return nil, errNoLeader
 	}
 	snap := s.store.Snapshot()
-	node, err := authenticate(snap, nodeID, secret)
+	node, err := registered(snap, nodeID)
 	if err != nil {
 		return nil, err
 	}
@@ -128,8 +119,6 @@ func checkNode(node *api.Node) error {
 		return api.Errorf(api.CodeInvalid, "the request holds no Node: send {\"Node\": {...}}")
 	case node.ID == "":
 		return api.Errorf(api.CodeInvalid, "Node.ID is missing")
-	case node.SecretID == "":
-		return api.Errorf(api.CodeInvalid, "Node.SecretID is missing: it is what proves later calls to be this node's")
 	case node.Name == "":
 		return api.Errorf(api.CodeInvalid, "Node.Name is missing")
 	}
@@ -139,23 +128,11 @@ func checkNode(node *api.Node) error {
 	return nil
 }
 
-// authenticate returns the node if the caller may speak for it.
-func authenticate(snap *state.Snapshot, nodeID, secret string) (*api.Node, error) {
+// registered returns the node, or an error that makes its agent register it.
+func registered(snap *state.Snapshot, nodeID string) (*api.Node, error) {
 	node := snap.Node(nodeID)
 	if node == nil {
 		return nil, api.Errorf(api.CodeNotFound, "node %q is not registered: register it first", nodeID)
 	}
-	if !sameSecret(node, secret) {
-		return nil, wrongSecret(nodeID)
-	}
 	return node, nil
-}
-
-func sameSecret(node *api.Node, secret string) bool {
-	return subtle.ConstantTimeCompare([]byte(node.SecretID), []byte(secret)) == 1
-}
-
-func wrongSecret(nodeID string) error {
-	return api.Errorf(api.CodeForbidden,
-		"the secret is not the one that node %s registered with: another agent owns this node ID", api.ShortID(nodeID))
 }

@@ -15,20 +15,13 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-func TestNodeSecretOwnsItsID(t *testing.T) {
+func TestUnknownNodesMustRegister(t *testing.T) {
 	simulate(t, func(c *cluster) {
-		n := c.addNode("n1", nil)
-		stranger := n.node.Copy()
-		stranger.SecretID = "other"
-		_, err := c.RegisterNode(c.Context(), stranger)
-		c.refused(err, api.CodeForbidden, "n1")
-		_, err = c.Heartbeat(c.Context(), "n1", "other")
-		c.refused(err, api.CodeForbidden, "n1")
-		_, err = c.UpdateAllocations(c.Context(), "n1", "other", []*api.Allocation{{ID: "x", ClientStatus: "running"}})
-		c.refused(err, api.CodeForbidden, "n1")
-		err = c.NodeStream(c.Context(), "n1", "other", api.Position{}, nil)
-		c.refused(err, api.CodeForbidden, "n1")
-		_, err = c.Heartbeat(c.Context(), "n2", "secret")
+		_, err := c.Heartbeat(c.Context(), "n2")
+		c.refused(err, api.CodeNotFound, "register")
+		_, err = c.UpdateAllocations(c.Context(), "n2", []*api.Allocation{{ID: "x", ClientStatus: "running"}})
+		c.refused(err, api.CodeNotFound, "register")
+		err = c.NodeStream(c.Context(), "n2", api.Position{}, nil)
 		c.refused(err, api.CodeNotFound, "register")
 	})
 }
@@ -45,7 +38,7 @@ func TestSilentNodeGoesDownAndHeartbeatRevivesIt(t *testing.T) {
 		if s := c.Store().Snapshot().Node("n1").Status; s != api.NodeStatusDown {
 			c.Fatalf("a silent node is %s after 16s, want it down", s)
 		}
-		res, err := c.Heartbeat(c.Context(), "n1", n.node.SecretID)
+		res, err := c.Heartbeat(c.Context(), "n1")
 		if err != nil || res.Status != api.NodeStatusReady {
 			c.Errorf("heartbeat: %+v, %v; want it ready again", res, err)
 		}
@@ -54,7 +47,7 @@ func TestSilentNodeGoesDownAndHeartbeatRevivesIt(t *testing.T) {
 
 func TestStreamSendsAllThenChanges(t *testing.T) {
 	simulate(t, func(c *cluster) {
-		n := c.addNode("n1", nil)
+		c.addNode("n1", nil)
 		c.register(serviceJob("a", 2))
 		c.until("2 run", func(s *state.Snapshot) bool { return len(running(s, "a")) == 2 })
 		c.pass(time.Minute)
@@ -64,7 +57,7 @@ func TestStreamSendsAllThenChanges(t *testing.T) {
 		var quiet atomic.Int64 // signs of life
 		done := make(chan error, 1)
 		go func() {
-			done <- c.NodeStream(ctx, "n1", n.node.SecretID, api.Position{}, func(m *server.NodeMessage) error {
+			done <- c.NodeStream(ctx, "n1", api.Position{}, func(m *server.NodeMessage) error {
 				if m == nil {
 					quiet.Add(1)
 					return nil

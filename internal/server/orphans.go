@@ -14,9 +14,9 @@ import (
 
 // OfferOrphans takes in what a node runs although this cluster does not know it.
 // It returns when that is durable.
-func (s *Server) OfferOrphans(ctx context.Context, nodeID, secret string, req *api.OfferOrphansRequest) (*api.OfferOrphansResponse, error) {
+func (s *Server) OfferOrphans(ctx context.Context, nodeID string, req *api.OfferOrphansRequest) (*api.OfferOrphansResponse, error) {
 	snap := s.store.Snapshot()
-	if _, err := authenticate(snap, nodeID, secret); err != nil {
+	if _, err := registered(snap, nodeID); err != nil {
 		return nil, err
 	}
 	res := &api.OfferOrphansResponse{Index: snap.Index()}

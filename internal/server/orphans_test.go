@@ -24,7 +24,7 @@ func strayOf(ns, job string) *api.OfferedOrphan {
 }
 
 func (c *cluster) offer(node string, orphans ...*api.OfferedOrphan) (map[string]string, error) {
-	res, err := c.OfferOrphans(c.Context(), node, "secret-"+node, &api.OfferOrphansRequest{Orphans: orphans})
+	res, err := c.OfferOrphans(c.Context(), node, &api.OfferOrphansRequest{Orphans: orphans})
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (c *cluster) offer(node string, orphans ...*api.OfferedOrphan) (map[string]
 func (c *cluster) bring(nodes ...string) {
 	c.Helper()
 	for _, n := range nodes {
-		if _, err := c.RegisterNode(c.Context(), &api.Node{ID: n, SecretID: "secret-" + n, Name: n, LastCluster: "another"}); err != nil {
+		if _, err := c.RegisterNode(c.Context(), &api.Node{ID: n, Name: n, LastCluster: "another"}); err != nil {
 			c.Fatal(err)
 		}
 	}
@@ -119,9 +119,6 @@ func TestOrphansThatCannotBeStoredAreRefused(t *testing.T) {
 			if _, err := c.offer("n1", o); api.CodeOf(err) != api.CodeInvalid || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "Orphans[0]") {
 				t.Errorf("want %q: %v", want, err)
 			}
-		}
-		if _, err := c.OfferOrphans(t.Context(), "n1", "wrong", &api.OfferOrphansRequest{}); api.CodeOf(err) != api.CodeForbidden {
-			t.Errorf("with another's secret: %v", err)
 		}
 		if _, err := c.offer("nobody"); api.CodeOf(err) != api.CodeNotFound {
 			t.Errorf("of an unknown node: %v", err)

@@ -43,7 +43,7 @@ func TestPlacementErrorsAreSaidAndTriedAgain(t *testing.T) {
 			}
 		}
 		c.connect(&api.Node{
-			ID: "n2", SecretID: "s", Name: "n2", Datacenter: "dc9", NodePool: "default",
+			ID: "n2", Name: "n2", Datacenter: "dc9", NodePool: "default",
 			Attributes: map[string]string{"kernel.name": "linux", "driver.exec": "1", "driver.mock_driver": "1"}, Meta: map[string]string{"gpu": "yes"},
 			Drivers: map[string]*api.DriverStatus{"exec": {Detected: true, Healthy: true}, "mock_driver": {Detected: true, Healthy: true}},
 			Resources: &api.NodeResources{

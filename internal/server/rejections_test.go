@@ -31,7 +31,7 @@ func TestNodesThatKeepRefusing(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			config := *api.DefaultSchedulerConfig()
 			config.Rejections = api.RejectionConfig{MarkIneligible: c.mark, NodeThreshold: threshold, NodeWindow: window}
-			node := &api.Node{ID: "n", SecretID: "s", Name: "n", Status: api.NodeStatusReady, SchedulingEligibility: api.NodeEligible}
+			node := &api.Node{ID: "n", Name: "n", Status: api.NodeStatusReady, SchedulingEligibility: api.NodeEligible}
 			if c.down {
 				node.Status = api.NodeStatusDown
 			}

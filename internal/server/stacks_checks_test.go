@@ -44,7 +44,7 @@ func (r *fakeRouter) run(d time.Duration) {
 			report.Stacks = append(report.Stacks,
 				stackTraffic(s.From, r.perTick-to, 0, 10*time.Millisecond), stackTraffic(s.To, to, errors, max(r.took, 10*time.Millisecond)))
 		}
-		if _, err := r.c.TakeTraffic("", report); err != nil {
+		if _, err := r.c.TakeTraffic(report); err != nil {
 			r.c.Fatal(err)
 		}
 	}
@@ -171,7 +171,7 @@ func TestAShiftHoldsWithoutInstances(t *testing.T) {
 			for _, a := range running(c.Store().Snapshot(), to) {
 				u := *a
 				u.Serving = &api.Serving{Up: true, Routable: routable}
-				if _, err := c.UpdateAllocations(c.Context(), n.node.ID, n.node.SecretID, []*api.Allocation{&u}); err != nil {
+				if _, err := c.UpdateAllocations(c.Context(), n.node.ID, []*api.Allocation{&u}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -361,7 +361,7 @@ func TestACrashOfTheNewStackCountsAsAFailure(t *testing.T) {
 			a := running(c.Store().Snapshot(), to)[0]
 			u := *a
 			u.Crashes = &api.Crashes{Count: total, Total: total, Reason: `task "server": exit code 1`, At: time.Now().UnixNano()}
-			if _, err := c.UpdateAllocations(c.Context(), n.node.ID, n.node.SecretID, []*api.Allocation{&u}); err != nil {
+			if _, err := c.UpdateAllocations(c.Context(), n.node.ID, []*api.Allocation{&u}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -399,13 +399,12 @@ func TestHostileReportsChangeNothing(t *testing.T) {
 			"overflowing latencies": {Router: "r", Sequence: 1, Stacks: []*api.StackTraffic{{Namespace: "default", Stack: to, Requests: 2, Latency: []api.LatencyCount{{Below: 1, Count: 1}, {Below: 1, Count: 1 << 63}}}}},
 			"too many":              {Router: "r", Sequence: 1, Stacks: many},
 			"unknown node":          {Router: "r", Sequence: 1, Node: "n2", Stacks: []*api.StackTraffic{good}},
-			"a node without secret": {Router: "r", Sequence: 1, Node: "n1", Stacks: []*api.StackTraffic{good}},
 			"null call":             {Router: "r", Sequence: 1, Calls: []*api.StackCall{nil}},
 			"a call from a name":    {Router: "r", Sequence: 1, Calls: []*api.StackCall{{Address: "localhost"}}},
 			"a call from tomorrow":  {Router: "r", Sequence: 1, Calls: []*api.StackCall{{Address: "10.0.0.7", Ago: -time.Hour}}},
 			"a call with a zone":    {Router: "r", Sequence: 1, Calls: []*api.StackCall{{Address: "fe80::1%" + strings.Repeat("z", 1000)}}},
 		} {
-			if _, err := c.TakeTraffic("", r); err == nil {
+			if _, err := c.TakeTraffic(r); err == nil {
 				t.Errorf("%s: the report is accepted", name)
 			}
 		}
@@ -415,12 +414,12 @@ func TestHostileReportsChangeNothing(t *testing.T) {
 		}
 		r := &api.TrafficReport{Router: "r", Sequence: 7, Stacks: []*api.StackTraffic{good, stackTraffic("unknown--1-0-0--aaaaaaaa", 5, 0, time.Second)}}
 		for range 3 {
-			if _, err := c.TakeTraffic("", r); err != nil {
+			if _, err := c.TakeTraffic(r); err != nil {
 				t.Fatal(err)
 			}
 		}
 		r.Sequence = 6
-		if _, err := c.TakeTraffic("", r); err != nil {
+		if _, err := c.TakeTraffic(r); err != nil {
 			t.Fatal(err)
 		}
 		if f := c.watched().Traffic; f.To.Requests != 1000 {

@@ -21,7 +21,7 @@ import (
 // calls reports one call of a stack from an address.
 func (c *cluster) calls(sequence uint64, stack, want, address string) {
 	c.Helper()
-	if _, err := c.TakeTraffic("secret-n1", &api.TrafficReport{Router: "r", Sequence: sequence, Node: "n1", Calls: []*api.StackCall{
+	if _, err := c.TakeTraffic(&api.TrafficReport{Router: "r", Sequence: sequence, Node: "n1", Calls: []*api.StackCall{
 		{Namespace: "default", Stack: stack, Want: want, Address: address},
 	}}); err != nil {
 		c.Fatal(err)
@@ -143,7 +143,7 @@ func TestCallersAreNamedByTheirAllocations(t *testing.T) {
 		call := func(node, want, allocation string) {
 			t.Helper()
 			sequence++
-			if _, err := c.TakeTraffic("secret-"+node, &api.TrafficReport{Router: "r-" + node, Sequence: sequence, Node: node, Calls: []*api.StackCall{
+			if _, err := c.TakeTraffic(&api.TrafficReport{Router: "r-" + node, Sequence: sequence, Node: node, Calls: []*api.StackCall{
 				{Namespace: "default", Stack: db, Want: want, Address: "127.0.0.1", Allocation: allocation},
 			}}); err != nil {
 				t.Fatal(err)
@@ -209,7 +209,7 @@ func TestManyUndeclaredCallersAreBounded(t *testing.T) {
 			r.Calls = append(r.Calls, &api.StackCall{Namespace: "default", Stack: db, Address: "10.9." + string(rune('0'+i%10)) + "." + string(rune('0'+i/100)), Ago: time.Duration(i) * time.Second})
 		}
 		r.Calls = append(r.Calls, &api.StackCall{Namespace: "default", Stack: "unknown--1-0-0--aaaaaaaa", Address: "10.9.0.7"})
-		if _, err := c.TakeTraffic("", r); err != nil {
+		if _, err := c.TakeTraffic(r); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := c.SweepStacks(c.Context(), false); err != nil {

@@ -281,7 +281,7 @@ func (w *stackWorld) serve(stack string, routable bool) string {
 				continue
 			}
 			u := &api.Allocation{ID: a.ID, ClientStatus: a.ClientStatus, Serving: &api.Serving{Up: true, Routable: routable}}
-			if _, err := w.UpdateAllocations(w.Context(), n.node.ID, n.node.SecretID, []*api.Allocation{u}); err != nil {
+			if _, err := w.UpdateAllocations(w.Context(), n.node.ID, []*api.Allocation{u}); err != nil {
 				w.t.Fatal(err)
 			}
 		}

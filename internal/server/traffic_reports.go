@@ -12,14 +12,14 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// TakeTraffic takes in the report of a router. A report for a node needs the node's secret.
-func (s *Server) TakeTraffic(secret string, r *api.TrafficReport) (*api.TrafficResponse, error) {
+// TakeTraffic takes in the report of a router.
+func (s *Server) TakeTraffic(r *api.TrafficReport) (*api.TrafficResponse, error) {
 	if err := traffic.Validate(r); err != nil {
 		return nil, err
 	}
 	snap := s.store.Snapshot()
 	if r.Node != "" {
-		if _, err := authenticate(snap, r.Node, secret); err != nil {
+		if _, err := registered(snap, r.Node); err != nil {
 			return nil, err
 		}
 	}

@@ -35,7 +35,7 @@ func (s *Scenario) fleet() []*api.Node {
 func (g *NodeGroup) node(number int, rng *rand.Rand) *api.Node {
 	name := fmt.Sprintf("%s-%d", g.Name, number)
 	n := &api.Node{
-		ID: drawID(rng), SecretID: drawID(rng), Name: name, Datacenter: g.Datacenter, NodeClass: g.Class, NodePool: g.Pool,
+		ID: drawID(rng), Name: name, Datacenter: g.Datacenter, NodeClass: g.Class, NodePool: g.Pool,
 		Attributes: map[string]string{
 			"kernel.name": "linux", "cpu.arch": "amd64", "cpu.numcores": strconv.Itoa(g.Cores),
 			"cpu.totalcompute": strconv.FormatInt(g.CPU, 10), "memory.totalbytes": strconv.FormatInt(g.Memory<<20, 10),

@@ -188,7 +188,7 @@ func (n *node) heartbeat(ctx context.Context, register bool) {
 			return
 		}
 		wait = ttl / 3
-		_, err := n.nodes.Heartbeat(ctx, n.self.ID, n.self.SecretID)
+		_, err := n.nodes.Heartbeat(ctx, n.self.ID)
 		n.run.count(&n.run.heartbeats, err, ctx)
 		if api.CodeOf(err) == api.CodeNotFound {
 			_, err := n.nodes.Register(ctx, n.self)
@@ -199,7 +199,7 @@ func (n *node) heartbeat(ctx context.Context, register bool) {
 
 func (n *node) stream(ctx context.Context, s *session) {
 	for ctx.Err() == nil {
-		for m, err := range n.nodes.Stream(ctx, n.self.ID, n.self.SecretID, api.Position{}) {
+		for m, err := range n.nodes.Stream(ctx, n.self.ID, api.Position{}) {
 			if err != nil {
 				n.run.count(nil, err, ctx)
 				break
@@ -222,7 +222,7 @@ func (n *node) report(ctx context.Context, s *session) {
 	for {
 		select {
 		case allocs := <-s.reports:
-			_, err := n.nodes.UpdateAllocations(ctx, n.self.ID, n.self.SecretID, allocs)
+			_, err := n.nodes.UpdateAllocations(ctx, n.self.ID, allocs)
 			n.run.count(&n.run.reports, err, ctx)
 			if err != nil {
 				select {

@@ -90,8 +90,8 @@ func TestTheSameSeedIsTheSameFleet(t *testing.T) {
 	if len(gpu.Instances) != 2 || *gpu.Attributes["memory"].Int != 24 || gpu.Attributes["memory"].Unit != "GiB" || !*gpu.Attributes["ecc"].Bool {
 		t.Errorf("its devices are %+v", gpu)
 	}
-	if fleet[0].ID == n.ID || fleet[0].SecretID == n.SecretID {
-		t.Error("two nodes share an id or a secret")
+	if fleet[0].ID == n.ID {
+		t.Error("two nodes share an id")
 	}
 }
 

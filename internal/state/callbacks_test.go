@@ -42,7 +42,7 @@ func runningStore(t *testing.T, change func(*api.Job)) *Store {
 	s, j := New(), calling("web")
 	change(j)
 	must(t, s.Apply(1, []Command{
-		&BeginCluster{ID: "c"}, &RegisterNode{Node: &api.Node{ID: "n", SecretID: "s", Name: "node-1"}}, &RegisterJob{Job: j},
+		&BeginCluster{ID: "c"}, &RegisterNode{Node: &api.Node{ID: "n", Name: "node-1"}}, &RegisterJob{Job: j},
 	}))
 	stored := s.Snapshot().Job("default", "web")
 	must(t, s.Apply(2, []Command{&CommitPlacement{&Placement{

@@ -17,7 +17,7 @@ import (
 func drained(t *testing.T, types ...string) *Store {
 	t.Helper()
 	s := New()
-	must(t, s.Apply(1, []Command{&RegisterNode{Node: &api.Node{ID: "n", SecretID: "s", Name: "n", Status: api.NodeStatusReady}}}))
+	must(t, s.Apply(1, []Command{&RegisterNode{Node: &api.Node{ID: "n", Name: "n", Status: api.NodeStatusReady}}}))
 	for i, kind := range types {
 		job := testJob(kind)
 		job.Type = kind

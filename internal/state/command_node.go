@@ -32,9 +32,6 @@ func (c *RegisterNode) apply(t *txn) error {
 	n.CreateIndex, n.ModifyIndex = t.index, t.index
 	n.Events = nil
 	if old := t.Node(n.ID); old != nil {
-		if old.SecretID != "" && old.SecretID != n.SecretID {
-			return api.Errorf(api.CodeForbidden, "node %s is registered with another secret", n.ID)
-		}
 		n.CreateIndex = old.CreateIndex
 		n.SchedulingEligibility = old.SchedulingEligibility
 		n.Drain, n.DrainStrategy, n.LastDrain = old.Drain, old.DrainStrategy, old.LastDrain

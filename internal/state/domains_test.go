@@ -56,7 +56,7 @@ func orphanStore(t *testing.T) *Store {
 	s := New()
 	must(t, s.Apply(1, []Command{
 		&BeginCluster{ID: "c"}, &PutDomain{Domain: "cf"},
-		&RegisterNode{Node: &api.Node{ID: "n", SecretID: "s", Name: "node-1"}},
+		&RegisterNode{Node: &api.Node{ID: "n", Name: "node-1"}},
 	}))
 	return s
 }

@@ -98,7 +98,7 @@ func every() []Command {
 		}},
 		&UpdateAllocations{NodeID: allocation.NodeID, Allocations: []*api.Allocation{update}, Evaluations: []*api.Evaluation{evaluation}, Time: 11},
 		&SetTransition{AllocationIDs: []string{"a"}, Transition: api.DesiredTransition{Reschedule: ptr(true)}, Evaluations: []*api.Evaluation{evaluation}},
-		&RegisterNode{Node: &api.Node{ID: allocation.NodeID, SecretID: "secret", Name: "node-1", Attributes: map[string]string{"os": "linux"}, Status: "ready"}, Evaluations: []*api.Evaluation{evaluation}},
+		&RegisterNode{Node: &api.Node{ID: allocation.NodeID, Name: "node-1", Attributes: map[string]string{"os": "linux"}, Status: "ready"}, Evaluations: []*api.Evaluation{evaluation}},
 		&UpdateNodeStatus{NodeID: "n", Status: "down", Description: "missed", Time: 12, Evaluations: []*api.Evaluation{evaluation}},
 		&SetNodeEligibility{NodeID: "n", Eligibility: "ineligible", Time: 13, Evaluations: []*api.Evaluation{evaluation}},
 		&SetNodeDrain{
@@ -335,7 +335,7 @@ func goldenStore(t testing.TB) *Store {
 	evaluation, allocation := fullEvaluation(), fullAllocation()
 	allocation.Job = nil
 	must(t, s.Apply(5, []Command{
-		&RegisterNode{Node: &api.Node{ID: allocation.NodeID, SecretID: "secret", Name: "node-1", Status: "ready"}},
+		&RegisterNode{Node: &api.Node{ID: allocation.NodeID, Name: "node-1", Status: "ready"}},
 		&RegisterJob{Job: testJob("web"), Submission: &api.JobSubmission{Source: "job {}", Format: "hcl2"}, Evaluation: evaluation},
 		&ScaleJob{Namespace: "default", ID: "web", Group: "web", Count: ptr(int64(3)), Event: &api.ScalingEvent{Message: "more", Time: 15}},
 	}))
@@ -362,7 +362,7 @@ func clusterStore(t testing.TB) *Store {
 	must(t, s.Apply(7, []Command{
 		&SetSchedulerConfig{Config: config},
 		&PutNodePool{&api.NodePool{Name: "gpu", SchedulerConfig: &api.NodePoolSchedulerConfig{Algorithm: api.AlgorithmBinpack}}},
-		&RegisterNode{Node: &api.Node{ID: "44444444-0000-4000-8000-000000000004", SecretID: "secret", Name: "node-2", NodePool: "edge"}},
+		&RegisterNode{Node: &api.Node{ID: "44444444-0000-4000-8000-000000000004", Name: "node-2", NodePool: "edge"}},
 	}))
 	return s
 }
@@ -377,7 +377,7 @@ func plansStore(t testing.TB) *Store {
 	a := steered()
 	a.Job = nil
 	must(t, s.Apply(6, []Command{
-		&RegisterNode{Node: &api.Node{ID: "n", SecretID: "secret", Name: "node-1", Status: "ready"}},
+		&RegisterNode{Node: &api.Node{ID: "n", Name: "node-1", Status: "ready"}},
 		&Decide{Decision: decision, Evaluation: &api.Evaluation{ID: "e", Namespace: "default", JobID: "web", Status: api.EvalStatusBlocked}},
 		&PutRestart{Restart: restart},
 		&CommitPlacement{&Placement{Job: s.Snapshot().Job("default", "web"), Place: []*api.Allocation{a}, Time: 10}},
@@ -390,7 +390,7 @@ func domainStore(t testing.TB) *Store {
 	s := New()
 	must(t, s.Apply(5, []Command{
 		&BeginCluster{ID: "99999999-0000-4000-8000-000000000009", Time: 5},
-		&RegisterNode{Node: &api.Node{ID: "n", SecretID: "secret", Name: "node-1", Status: "ready"}},
+		&RegisterNode{Node: &api.Node{ID: "n", Name: "node-1", Status: "ready"}},
 		&PutDomain{Domain: "cf", FreshUntil: 24}, &PutDomain{Domain: "for-ever"},
 	}))
 	must(t, s.Apply(6, []Command{&AdoptAllocations{NodeID: "n", Allocations: []*api.Allocation{orphan()}, Time: 6}}))

@@ -18,7 +18,7 @@ func servingStore(t testing.TB) (*Store, string) {
 	a := crashed()
 	a.Job, a.NodeID = nil, "n"
 	must(t, s.Apply(5, []Command{
-		&RegisterNode{Node: &api.Node{ID: "n", SecretID: "secret", Name: "node-1", Status: "ready"}},
+		&RegisterNode{Node: &api.Node{ID: "n", Name: "node-1", Status: "ready"}},
 		&RegisterJob{Job: testJob("web")},
 	}))
 	must(t, s.Apply(6, []Command{&CommitPlacement{&Placement{Job: s.Snapshot().Job("default", "web"), Place: []*api.Allocation{a}, Time: 10}}}))

@@ -91,8 +91,8 @@ func newWorld(t *testing.T) *world {
 	w := &world{store: state.New()}
 	w.apply(t,
 		state.PutNamespace(&api.Namespace{Name: "dev"}, nil),
-		&state.RegisterNode{Node: &api.Node{ID: "n1", Name: "east", Datacenter: "dc1", HTTPAddr: "10.0.0.1:4646", SecretID: "s"}},
-		&state.RegisterNode{Node: &api.Node{ID: "n2", Name: "west", Datacenter: "dc2", HTTPAddr: "10.0.0.2:4646", SecretID: "s"}},
+		&state.RegisterNode{Node: &api.Node{ID: "n1", Name: "east", Datacenter: "dc1", HTTPAddr: "10.0.0.1:4646"}},
+		&state.RegisterNode{Node: &api.Node{ID: "n2", Name: "west", Datacenter: "dc2", HTTPAddr: "10.0.0.2:4646"}},
 	)
 	for i, s := range []struct{ unit, version, status string }{
 		{"inventory", "1.0.0", api.StackReady}, {"inventory", "1.1.0", api.StackReady}, {"inventory", "0.9.0", api.StackReady},

@@ -102,8 +102,8 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{store: state.New(), paused: map[string]bool{}, works: map[string]string{}}
 	w.apply(t,
-		&state.RegisterNode{Node: &api.Node{ID: oneNode, Name: "east", Datacenter: "dc1", HTTPAddr: "10.0.0.1:4646", SecretID: "s", Meta: map[string]string{"zone": "a"}}},
-		&state.RegisterNode{Node: &api.Node{ID: otherNode, Name: "west", Datacenter: "dc1", HTTPAddr: "10.0.0.2:4646", SecretID: "s"}},
+		&state.RegisterNode{Node: &api.Node{ID: oneNode, Name: "east", Datacenter: "dc1", HTTPAddr: "10.0.0.1:4646", Meta: map[string]string{"zone": "a"}}},
+		&state.RegisterNode{Node: &api.Node{ID: otherNode, Name: "west", Datacenter: "dc1", HTTPAddr: "10.0.0.2:4646"}},
 		&state.RegisterJob{Job: helloWorld(1)},
 		&state.RegisterJob{Job: helloWorld(2)},
 		&state.RegisterJob{Job: &api.Job{Namespace: "default", ID: "team/db", Name: "team/db", Type: api.JobTypeService}},

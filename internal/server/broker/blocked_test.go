@@ -20,7 +20,7 @@ func blocked(id, job string, classes map[string]bool) *api.Evaluation {
 
 func node(id, class string) *api.Node {
 	return &api.Node{
-		ID: id, SecretID: "s", Name: id, ComputedClass: class,
+		ID: id, Name: id, ComputedClass: class,
 		Status: api.NodeStatusReady, SchedulingEligibility: api.NodeEligible,
 	}
 }

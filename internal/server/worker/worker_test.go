@@ -73,7 +73,7 @@ func (r *rig) confirm() {
 
 func (r *rig) node() *state.RegisterNode {
 	n := &api.Node{
-		ID: "n", SecretID: "s", Name: "n", Datacenter: "dc1", NodePool: "default",
+		ID: "n", Name: "n", Datacenter: "dc1", NodePool: "default",
 		Status: api.NodeStatusReady, SchedulingEligibility: api.NodeEligible,
 		Attributes: map[string]string{"driver.mock_driver": "1"},
 		Drivers:    map[string]*api.DriverStatus{"mock_driver": {Detected: true, Healthy: true}},

@@ -1,0 +1,211 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httputil"
+	"sync/atomic"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/door"
+)
+
+// leaderPatience bounds the time without a leader that a request waits for.
+const leaderPatience = 10 * time.Second
+
+// Pauses between looks for a leader.
+const (
+	minLeaderPause = 10 * time.Millisecond
+	maxLeaderPause = 250 * time.Millisecond
+)
+
+// notLeaderHeader marks an error of a server that does not lead and did nothing with the
+// request, so that its sender may send it to another server. No other answer has it.
+const notLeaderHeader = "X-Reeve-Not-Leader"
+
+// errLeading is returned if this server became the leader while it forwarded a request.
+var errLeading = errors.New("this server leads")
+
+// errNotLeading wraps the error of a request with which no server did anything.
+var errNotLeading = errors.New("no server did anything with the request")
+
+// forwards reports whether this agent forwards a request to a server instead of answering it.
+func (c *call) forwards() bool {
+	switch {
+	case c.route.Local:
+		return false
+	case c.Server == nil:
+		return true
+	case c.Leader == nil || c.Server.IsLeader():
+		return false
+	}
+	return !c.route.AnyServer && !c.isStaleRead()
+}
+
+// isStaleRead reports whether the caller accepts the data of any server.
+func (c *call) isStaleRead() bool {
+	return c.r.URL.Query().Has("stale") && c.route.Method == http.MethodGet
+}
+
+// forward forwards a request to a server. It reports false if this server must answer the
+// request itself, because it leads now.
+func (c *call) forward() (done bool) {
+	if err := c.checkHops(c.r); err != nil {
+		c.w.Header().Set(notLeaderHeader, c.self())
+		writeError(c.w, c.r, err)
+		return true
+	}
+	limit := int64(defaultBodyLimit)
+	if c.route.BodyLimit > 0 {
+		limit = c.route.BodyLimit
+	}
+	d := &delivery{Handler: c.Handler, body: newRecorder(c.r.Body, limit), hasBody: c.r.Body != nil && c.r.ContentLength != 0, caller: callerOf(c.r)}
+	r := c.r.WithContext(context.WithValue(c.r.Context(), deliveryKey{}, d))
+	r.Body = d.body.reader()
+	c.forwarder.ServeHTTP(c.w, r)
+	if d.leads {
+		c.r.Body = d.body.reader()
+	}
+	return !d.leads
+}
+
+// deliveryKey is the context key of a forwarded request's delivery.
+type deliveryKey struct{}
+
+// A delivery is one forwarded request on its way to a server. It implements http.RoundTripper.
+type delivery struct {
+	*Handler
+	body    *recorder
+	hasBody bool
+	caller  door.Caller
+	leads   bool // reports whether this server must answer itself
+}
+
+// newForwarder returns the proxy of requests to servers.
+func newForwarder(h *Handler) *httputil.ReverseProxy {
+	return &httputil.ReverseProxy{
+		Transport:     deliverer{},
+		FlushInterval: -1,
+		BufferPool:    copyBuffers,
+		Rewrite: func(p *httputil.ProxyRequest) {
+			h.prepare(p.Out, toServer)
+			d := p.In.Context().Value(deliveryKey{}).(*delivery)
+			if _, scheme := h.outbound(); h.Server != nil && scheme == "https" { // the leader relies on the check of this server
+				p.Out.Header.Del("X-Nomad-Token")
+				p.Out.Header.Del("Authorization")
+				p.Out.Header.Set(door.CallerHeader, d.caller.Header())
+			}
+		},
+		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
+			d := r.Context().Value(deliveryKey{}).(*delivery)
+			switch {
+			case r.Context().Err() != nil:
+				panic(http.ErrAbortHandler)
+			case errors.Is(err, errLeading):
+				d.leads = true
+				return
+			case errors.Is(err, errNotLeading):
+				w.Header().Set(notLeaderHeader, h.self())
+			}
+			var shown *api.Error
+			if !errors.As(err, &shown) {
+				shown = api.Errorf(api.CodeUnavailable, "cannot forward the request to a server: %v", err)
+			}
+			writeError(w, r, shown)
+		},
+	}
+}
+
+// A deliverer sends a request by its delivery.
+type deliverer struct{}
+
+// RoundTrip implements http.RoundTripper.
+func (deliverer) RoundTrip(r *http.Request) (*http.Response, error) {
+	d := r.Context().Value(deliveryKey{}).(*delivery)
+	if d.Server != nil {
+		return d.toLeader(r)
+	}
+	return d.toServers(r)
+}
+
+// toLeader sends a request to the leader. It waits for a leader, and for another one if the
+// first one fails and did not receive the request, or if a repetition is harmless.
+func (d *delivery) toLeader(r *http.Request) (*http.Response, error) {
+	since, pause := time.Now(), minLeaderPause
+	last := error(api.Errorf(api.CodeUnavailable, "the cluster has no leader: a majority of its servers must run and reach each other; see `reeve server list` on a server"))
+	for {
+		if d.Server.IsLeader() {
+			return nil, errLeading
+		}
+		if addr, known := d.Leader(); known {
+			resp, sent, err := d.attempt(r, addr)
+			switch {
+			case err == nil && resp.Header.Get(notLeaderHeader) == "":
+				return resp, nil
+			case err == nil:
+				last = d.refusal(resp, addr)
+			case sent && !isRepeatable(r):
+				return nil, lostOnTheWay(addr, err)
+			default:
+				last = unreachable(addr, err)
+				if sent { // it was there, so its successor has the usual time
+					since = time.Now()
+				}
+			}
+		}
+		if !d.canRepeat() || time.Since(since) > leaderPatience {
+			return nil, errors.Join(errNotLeading, last)
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-r.Context().Done():
+			timer.Stop()
+			return nil, r.Context().Err()
+		}
+		pause = min(2*pause, maxLeaderPause)
+	}
+}
+
+// toServers sends a request of an agent without a server to one of the servers: the next one
+// if a server did not receive the request or does nothing with it, or if a repetition is
+// harmless.
+func (d *delivery) toServers(r *http.Request) (*http.Response, error) {
+	servers := d.rank(d.Servers())
+	if len(servers) == 0 {
+		return nil, api.Errorf(api.CodeUnavailable, "this agent is no server and knows of none: name one with -servers, or with servers = [\"HOST:PORT\"] in client { }")
+	}
+	var last error
+	for _, addr := range servers {
+		resp, sent, err := d.attempt(r, addr)
+		switch {
+		case err == nil && resp.Header.Get(notLeaderHeader) == "":
+			d.lastGood.Store(&addr)
+			return resp, nil
+		case err == nil:
+			last = d.refusal(resp, addr)
+		case sent && !isRepeatable(r):
+			return nil, lostOnTheWay(addr, err)
+		default:
+			last = unreachable(addr, err)
+		}
+		if r.Context().Err() != nil {
+			return nil, r.Context().Err()
+		}
+		if !d.canRepeat() {
+			break
+		}
+	}
+	return nil, errors.Join(errNotLeading, last)
+}
+
+// canRepeat reports whether the request can be sent once more.
+func (d *delivery) canRepeat() bool { return !d.hasBody || d.body.canRepeat() }
+
+// lastGood is the address of the server that answered last; nil before the first answer.
+type lastGood = atomic.Pointer[string]
