@@ -71,23 +71,23 @@ func signCertificate(template, parent *x509.Certificate, public crypto.PublicKey
 	return x509.ParseCertificate(der)
 }
 
-// ParseAuthority returns the authority with a root certificate and its key.
+// ParseAuthority returns the authority with a private key. The certificates are those of the
+// cluster's roots; during a rotation, the key decides which of them is the authority's.
 func ParseAuthority(certPEM, keyPEM []byte) (*Authority, error) {
 	roots, err := ParseRoots(certPEM)
 	if err != nil {
 		return nil, fmt.Errorf("read authority: %w", err)
 	}
-	if len(roots.certs) != 1 {
-		return nil, fmt.Errorf("read authority: %d root certificates; expected one", len(roots.certs))
-	}
 	key, err := ParseKey(keyPEM)
 	if err != nil {
 		return nil, fmt.Errorf("read authority: %w", err)
 	}
-	if !samePublicKey(roots.certs[0].PublicKey, key.Public()) {
-		return nil, errors.New("read authority: the private key does not belong to the root certificate")
+	for _, root := range roots.certs {
+		if samePublicKey(root.PublicKey, key.Public()) {
+			return &Authority{root: root, key: key}, nil
+		}
 	}
-	return &Authority{root: roots.certs[0], key: key}, nil
+	return nil, errors.New("read authority: the private key belongs to no root certificate")
 }
 
 func samePublicKey(a, b crypto.PublicKey) bool {

@@ -108,16 +108,14 @@ func (r *Roots) Pin(digest string) (*Roots, bool) {
 	return nil, false
 }
 
-// Digest returns the digest of a root certificate, which tokens contain.
-func Digest(rootCertPEM []byte) (string, error) {
-	roots, err := ParseRoots(rootCertPEM)
+// Digest returns the digest of the oldest of a cluster's roots, which tokens contain. Until a
+// rotation ends, members verify old and new certificates with the oldest root.
+func Digest(rootsPEM []byte) (string, error) {
+	roots, err := ParseRoots(rootsPEM)
 	if err != nil {
 		return "", err
 	}
-	if len(roots.certs) != 1 {
-		return "", fmt.Errorf("compute digest of root: %d certificates; expected one", len(roots.certs))
-	}
-	return digestOf(roots.certs[0].Raw), nil
+	return digestOf(roots.certs[len(roots.certs)-1].Raw), nil
 }
 
 func digestOf(der []byte) string {

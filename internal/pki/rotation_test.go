@@ -52,7 +52,7 @@ func TestRotationOfAFleetNeverBreaksTrust(t *testing.T) {
 		m.roots = rootsOf(next, old)
 		wantMutualTrust(t, m.id+" knows both roots", fleet, start)
 		// A joiner has the digest of the old root until the rotation ends: it verifies every server.
-		joiner, ok := rootsOf(next, old).Pin(must(Digest(old.CertPEM())))
+		joiner, ok := rootsOf(next, old).Pin(must(Digest(rootsOf(next, old).PEM())))
 		if !ok {
 			t.Fatal("the old root is not among both")
 		}
@@ -63,6 +63,11 @@ func TestRotationOfAFleetNeverBreaksTrust(t *testing.T) {
 		}
 	}
 
+	for _, a := range []*Authority{next, old} {
+		if got := must(ParseAuthority(rootsOf(next, old).PEM(), must(a.KeyPEM()))); !bytes.Equal(got.CertPEM(), a.CertPEM()) {
+			t.Error("ParseAuthority returned the root of the other key")
+		}
+	}
 	stale := sign(old, leafOf("stale", RoleServer), start)
 	end, err := next.WithCrossSigned(nil)
 	if err != nil {
