@@ -31,7 +31,7 @@ type Query struct {
 
 // admits reports whether the subscriber receives an event.
 func (q *Query) admits(e *api.Event) (bool, error) {
-	if e.Namespace != "" && q.Namespace != allNamespaces && q.Namespace != e.Namespace || !q.Topics.has(e) {
+	if isNamespaced(e) && q.Namespace != allNamespaces && q.Namespace != e.Namespace || !q.Topics.has(e) {
 		return false, nil
 	}
 	return matchesEvent(q.Filter, e)
@@ -61,4 +61,10 @@ func ParseID(id string) (index uint64, skip int, err error) {
 		return index, skip, nil
 	}
 	return index + 1, 0, nil
+}
+
+// isNamespaced reports whether an event concerns one namespace. Nodes belong to none, and rules of a unit
+// for all namespaces concern each.
+func isNamespaced(e *api.Event) bool {
+	return e.Namespace != "" && e.Namespace != api.AnyNamespace
 }

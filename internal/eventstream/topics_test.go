@@ -6,6 +6,7 @@ package eventstream
 import (
 	"fmt"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -114,6 +115,51 @@ func TestIDsNameThePositionAfterAnEvent(t *testing.T) {
 		index, skip, err := ParseID(tc.id)
 		if index != tc.index || skip != tc.skip || (err == nil) != tc.ok {
 			t.Errorf("%q: got %d, %d, %v; want %d, %d", tc.id, index, skip, err, tc.index, tc.skip)
+		}
+	}
+}
+
+// TestObjectsOfANamespaceHaveEventsOfIt covers every stored object with a namespace: without it in the event, the
+// subscribers of all namespaces would receive the object.
+func TestObjectsOfANamespaceHaveEventsOfIt(t *testing.T) {
+	tested := 0
+	for _, topic := range topics {
+		if topic.describe == nil || reflect.TypeOf(topic.object).Elem().Kind() != reflect.Struct {
+			continue
+		}
+		object := reflect.New(reflect.TypeOf(topic.object).Elem())
+		field := object.Elem().FieldByName("Namespace")
+		if !field.IsValid() {
+			continue
+		}
+		tested++
+		field.SetString("dev")
+		for _, op := range []state.Op{state.Put, state.Delete} {
+			c := state.Change{Op: op, New: object.Interface()}
+			if op == state.Delete {
+				c.Old, c.New = c.New, nil
+			}
+			e := topic.event(1, c)
+			for namespace, want := range map[string]bool{"dev": true, "prod": false, "dev/sandbox": false, "*": true} {
+				q := &Query{Namespace: namespace, Topics: Selection{topic.name: nil}}
+				if got, err := q.admits(e); got != want || err != nil {
+					t.Errorf("%s of namespace dev (%v): a subscriber of namespace %s receives it: %v (%v), want %v", topic.name, op, namespace, got, err, want)
+				}
+			}
+		}
+	}
+	if tested < 8 {
+		t.Errorf("%d topics have objects in namespaces, want at least those of jobs, allocations, stacks, units and shifts", tested)
+	}
+}
+
+func TestRulesOfAllNamespacesConcernEachSubscriber(t *testing.T) {
+	topic := topicsByTable[state.TableUnits]
+	e := topic.event(1, state.Change{Op: state.Put, New: &api.Unit{Namespace: api.AnyNamespace, Name: "inventory"}})
+	for _, namespace := range []string{"dev", "*"} {
+		q := &Query{Namespace: namespace, Topics: Selection{api.TopicUnit: nil}}
+		if got, err := q.admits(e); !got || err != nil {
+			t.Errorf("a subscriber of namespace %s receives the rules for all namespaces: %v (%v), want true", namespace, got, err)
 		}
 	}
 }

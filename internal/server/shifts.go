@@ -36,14 +36,16 @@ func Shift(snap *state.Snapshot, namespace, name string) (*api.Shift, uint64, er
 	return shift, snap.LifecycleIndex(), err
 }
 
-// findShift returns the shift of an id or of its beginning. Any other name is that of a unit.
+// findShift returns the shift of an id or of its beginning in a namespace ("*": in any). Any other name is
+// that of a unit.
 func findShift(snap *state.Snapshot, namespace, name string, ofUnit func(*state.Snapshot, string, string) (*api.Shift, error)) (*api.Shift, error) {
-	if shift := snap.Shift(name); shift != nil {
+	isIn := func(s *api.Shift) bool { return namespace == "*" || s.Namespace == namespace }
+	if shift := snap.Shift(name); shift != nil && isIn(shift) {
 		return shift, nil
 	}
 	var found *api.Shift
 	for shift := range snap.Shifts() {
-		if len(name) >= 4 && strings.HasPrefix(shift.ID, name) {
+		if len(name) >= 4 && strings.HasPrefix(shift.ID, name) && isIn(shift) {
 			if found != nil {
 				return nil, api.Errorf(api.CodeInvalid, "several shifts have ids that begin with %q: give more of it", name)
 			}

@@ -299,3 +299,80 @@ func TestAStackDeploysAfterItsDependencyIsReady(t *testing.T) {
 		c.untilStack(names[0], api.StackReady, time.Minute)
 	})
 }
+
+func TestStacksWithoutRoomDelayNoOthers(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		var large []string
+		for i := range 6 {
+			job := stackJob(fmt.Sprintf("large-%d", i), "1.0.0")
+			job.Groups[0].Tasks[0].Resources.MemoryMB = ptr(1 << 20)
+			large = append(large, c.deploy(job)...)
+		}
+		c.addNode("n1", nil)
+		for _, name := range large {
+			c.untilStack(name, api.StackDeploying, time.Minute)
+		}
+		c.untilStack(c.deploy(stackJob("small", "1.0.0"))[0], api.StackReady, time.Minute)
+		for _, name := range large {
+			if s := c.Store().Snapshot().Stack("default", name); s.Status != api.StackDeploying {
+				t.Errorf("%s is %s, want it to wait for room", name, s.Status)
+			}
+		}
+	})
+}
+
+func TestAStackWhoseJobIsRejectedFailsWithTheCause(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		job := stackJob("inventory", "1.0.0", "db@2.0")
+		job.Stack.Depends[0].Optional = true
+		job.Stack.Expose = []*api.StackExposure{{Host: "inventory.example.com"}}
+		job.Groups[0].Tasks[0].Resources.MemoryMB = ptr(1 << 20)
+		db := c.deploy(stackJob("db", "2.0.0"))[0] // inventory waits for it: there is no node
+		name := c.deploy(job)[0]
+		other := serviceJob("other", 1)
+		other.Groups[0].Networks = []*api.Network{{DynamicPorts: []api.Port{{Label: "http"}}}}
+		other.Groups[0].Routes = []*api.Route{{Host: "inventory.example.com", Port: "http"}}
+		if _, err := c.RegisterJob(c.Context(), &api.RegisterJobRequest{Job: other}); err != nil {
+			t.Fatal(err)
+		}
+		c.addNode("n1", nil)
+		c.untilStack(db, api.StackReady, time.Minute)
+		c.untilStack(name, api.StackFailed, time.Minute)
+		if s := c.Store().Snapshot().Stack("default", name); s.StatusReason != api.ReasonStackJobRejected || !strings.Contains(s.StatusText(), "routes that other jobs hold") {
+			t.Errorf("the stack failed with %s (%s), want that its job was rejected, and why", s.StatusReason, s.StatusText())
+		}
+	})
+}
+
+func TestShiftsAreFoundInTheirNamespace(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		c.addNode("n1", nil)
+		for _, version := range []string{"1.0.0", "1.1.0"} {
+			c.untilStack(c.deploy(stackJob("inventory", version))[0], api.StackReady, time.Minute)
+		}
+		if _, err := c.PutNamespace(c.Context(), &api.Namespace{Name: "dev"}, nil); err != nil {
+			t.Fatal(err)
+		}
+		shift := c.shift()
+		for _, name := range []string{shift.ID, shift.ID[:8], "inventory", shift.To} {
+			snap := c.Store().Snapshot()
+			for _, namespace := range []string{"default", "*"} {
+				if namespace == "*" && !strings.HasPrefix(shift.ID, name) {
+					continue // names of units and stacks need a namespace
+				}
+				if got, _, err := server.Shift(snap, namespace, name); err != nil || got.ID != shift.ID {
+					t.Errorf("%s in namespace %s: %+v, %v, want the shift", name, namespace, got, err)
+				}
+			}
+			if got, _, err := server.Shift(snap, "dev", name); api.CodeOf(err) != api.CodeNotFound {
+				t.Errorf("%s in namespace dev: %+v, %v, want that no such shift is found", name, got, err)
+			}
+			if _, err := c.ShiftVerb(c.Context(), "dev", name, "pause", nil); api.CodeOf(err) != api.CodeNotFound {
+				t.Errorf("pausing %s in namespace dev: %v, want that no such shift is found", name, err)
+			}
+		}
+		if now := c.shift(); now.Status != api.ShiftRunning {
+			t.Errorf("the shift is %s after refused verbs", now.Status)
+		}
+	})
+}

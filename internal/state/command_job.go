@@ -25,19 +25,24 @@ func (c *RegisterJob) apply(t *txn) error {
 	if c.Job == nil || c.Job.ID == "" {
 		return api.Errorf(api.CodeInvalid, "a job needs an ID")
 	}
-	if err := t.checkNamespace(c.Job); err != nil {
+	if err := t.CheckRegistration(c.Job, c.EnforceIndex); err != nil {
 		return err
 	}
-	current := t.Job(c.Job.Namespace, c.Job.ID)
-	if err := checkIndex(c.Job.ID, current, c.EnforceIndex); err != nil {
-		return err
-	}
-	if err := t.CheckRoutes(c.Job); err != nil {
-		return err
-	}
-	stored := t.registerJob(current, c.Job, c.Submission)
+	stored := t.registerJob(t.Job(c.Job.Namespace, c.Job.ID), c.Job, c.Submission)
 	t.putJobEvaluation(c.Evaluation, stored.JobModifyIndex)
 	return nil
+}
+
+// CheckRegistration rejects a job whose namespace does not allow it, whose current version has another index,
+// or whose routes other jobs hold.
+func (c *content) CheckRegistration(job *api.Job, enforce *uint64) error {
+	if err := c.checkNamespace(job); err != nil {
+		return err
+	}
+	if err := checkIndex(job.ID, c.Job(job.Namespace, job.ID), enforce); err != nil {
+		return err
+	}
+	return c.CheckRoutes(job)
 }
 
 // registerJob stores job after current (nil if it is new) and returns the stored job.

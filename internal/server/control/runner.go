@@ -16,8 +16,9 @@ import (
 	"github.com/reeve-run/reeve/internal/heap"
 )
 
-// A Controller maintains one aspect of the cluster, one object at a time. The runner calls the
-// methods of a controller from one goroutine.
+// A Controller maintains one aspect of the cluster, one object at a time. The runner calls All and
+// Touched from the goroutine that follows the change feed, and Act from another one: a controller
+// guards what they share. No method is called twice at the same time.
 type Controller interface {
 	Name() string
 	// All returns the keys of all objects that may need an action.
@@ -51,7 +52,7 @@ func Run(ctx context.Context, env Env, controllers ...Controller) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	for _, c := range controllers {
-		l := &loop{env: env, c: c, dirty: map[string]bool{}, wakes: map[string]*wake{}, signal: make(chan struct{}, 1),
+		l := &loop{env: env, c: c, dirty: map[string]bool{}, wakes: map[string]*wake{}, brake: brake{paid: map[string]time.Time{}}, signal: make(chan struct{}, 1),
 			times: heap.NewIndexed(
 				func(a, b *wake) bool { return a.at.Before(b.at) },
 				func(w *wake) *int { return &w.index },
@@ -73,6 +74,7 @@ type loop struct {
 
 	wakes map[string]*wake // only used by run
 	times heap.Indexed[*wake]
+	brake brake
 }
 
 func (l *loop) start(snap *state.Snapshot) {
@@ -129,6 +131,7 @@ func (l *loop) pass(ctx context.Context) bool {
 	if len(keys) == 0 {
 		return false
 	}
+	l.brake.forget(now)
 	snap := l.env.Store.Snapshot()
 	var cmds []state.Command
 	var owners []string // key by command
@@ -137,8 +140,15 @@ func (l *loop) pass(ctx context.Context) bool {
 			l.putBack(keys[i:])
 			break
 		}
+		if free := l.brake.release(key, now); free.After(now) {
+			l.setWake(key, free)
+			continue
+		}
 		more, wake := l.c.Act(snap, key, now)
 		l.setWake(key, wake)
+		if len(more) > 0 || !wake.IsZero() && !wake.After(now) {
+			l.brake.charge(key, now)
+		}
 		cmds = append(cmds, more...)
 		for range more {
 			owners = append(owners, key)

@@ -25,7 +25,9 @@ const (
 // stacks moves stacks from pending to ready, and removes those that a sweep gave up.
 type stacks struct {
 	mu        sync.Mutex      // changes arrive in another goroutine
-	deploying map[string]bool // keys of stacks that deploy, also of those whose command is not applied yet
+	// deploying holds the keys of stacks that deploy, also of those whose command is not applied yet. It leaves
+	// out stacks without room: they start nothing, and would delay the others for as long as the room lacks.
+	deploying map[string]bool
 	waiting   map[string]bool // keys of pending stacks that wait for their turn
 }
 
@@ -43,7 +45,7 @@ func (c *stacks) All(snap *state.Snapshot) (keys []string) {
 	for s := range snap.Stacks("*") {
 		key := jobKey(s.Key())
 		keys = append(keys, key)
-		if s.Status == api.StackDeploying {
+		if isDeploying(snap, s) {
 			c.deploying[key] = true
 		}
 	}
@@ -63,8 +65,13 @@ func (c *stacks) Touched(change *state.Change, add func(string)) {
 			add(jobKey(api.NamespacedID{Namespace: o.Namespace, ID: o.JobID}))
 		}
 	case *api.Deployment:
-		if _, _, _, ok := api.ParseStackName(o.JobID); ok {
-			add(jobKey(api.NamespacedID{Namespace: o.Namespace, ID: o.JobID}))
+		touchStack(o.Namespace, o.JobID, add)
+	case *api.Evaluation:
+		if isBlocked := o.Status == api.EvalStatusBlocked; isBlocked || wasBlocked(change) {
+			touchStack(o.Namespace, o.JobID, add)
+			if isBlocked {
+				c.wakeWaiting(add)
+			}
 		}
 	}
 	for _, o := range []any{change.Old, change.New} {
@@ -74,10 +81,22 @@ func (c *stacks) Touched(change *state.Change, add func(string)) {
 	}
 }
 
+// touchStack adds the key of the stack that has the job.
+func touchStack(namespace, job string, add func(string)) {
+	if _, _, _, ok := api.ParseStackName(job); ok {
+		add(jobKey(api.NamespacedID{Namespace: namespace, ID: job}))
+	}
+}
+
+func wasBlocked(change *state.Change) bool {
+	old, ok := change.Old.(*api.Evaluation)
+	return ok && old.Status == api.EvalStatusBlocked
+}
+
 func (c *stacks) Act(snap *state.Snapshot, key string, now time.Time) ([]state.Command, time.Time) {
 	id := parseJobKey(key)
 	s := snap.Stack(id.Namespace, id.ID)
-	c.note(key, s != nil && s.Status == api.StackDeploying)
+	c.note(key, s != nil && isDeploying(snap, s))
 	if s == nil {
 		return nil, time.Time{}
 	}
@@ -97,6 +116,11 @@ func (c *stacks) Act(snap *state.Snapshot, key string, now time.Time) ([]state.C
 		return promoteStack(snap, s, now)
 	}
 	return nil, time.Time{}
+}
+
+// isDeploying reports whether a stack's first deployment makes progress: no instance waits for room.
+func isDeploying(snap *state.Snapshot, s *api.Stack) bool {
+	return s.Status == api.StackDeploying && snap.BlockedEvaluation(s.Namespace, s.Name) == nil
 }
 
 // note notes whether a stack deploys.
@@ -157,6 +181,9 @@ func (c *stacks) deployStack(snap *state.Snapshot, s *api.Stack, job *api.Job, n
 		job = submitted.Copy()
 		job.SubmitTime = now.UnixNano()
 		findDependencies(snap, s, job)
+		if err := snap.CheckRegistration(job, new(uint64)); err != nil {
+			return []state.Command{state.PutStack(lifecycle.MarkFailed(s, api.ReasonStackJobRejected, api.JobRejectedText(err), now))}, time.Time{}
+		}
 		cmds = append(cmds, &state.RegisterJob{Job: job, Evaluation: stackEvaluation(job, api.TriggerJobRegister, now), EnforceIndex: new(uint64)})
 	}
 	return append(cmds, state.PutStack(withStatus(s, api.StackDeploying, api.ReasonStackDeploying, now))), time.Time{}
