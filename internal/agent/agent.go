@@ -237,7 +237,7 @@ func (a *Agent) newHandler() *httpapi.Handler {
 		config.Dialects = append(config.Dialects, dialect)
 	}
 	if a.config.speaksNelson() {
-		dialect := httpapi.Dialect{Claims: nelson.Claims}
+		dialect := httpapi.Dialect{Claims: nelson.Claims, Open: nelson.IsLogin}
 		if a.server != nil {
 			dialect.Handler = nelson.New(nelsonCore{a.server}, a.config.Version, a.log)
 		}

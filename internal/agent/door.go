@@ -5,6 +5,7 @@ package agent
 
 import (
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/dialect/nelson"
 	"github.com/reeve-run/reeve/internal/door"
 )
 
@@ -15,7 +16,11 @@ func (a *Agent) openDoor() error {
 	if err != nil {
 		return err
 	}
-	a.door, err = door.New(door.Config{Token: token, TokenFile: path, Hosts: a.config.Hosts})
+	config := door.Config{Token: token, TokenFile: path, Hosts: a.config.Hosts}
+	if a.config.speaksNelson() {
+		config.Cookies = []door.Cookie{{Name: nelson.SessionCookie, Claims: nelson.Claims}}
+	}
+	a.door, err = door.New(config)
 	return err
 }
 

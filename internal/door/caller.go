@@ -86,6 +86,7 @@ func parseCaller(text string) (Caller, bool) {
 // Caller returns the sender of a request. For an unknown one, the error contains the reason and
 // the next step.
 func (d *Door) Caller(r *http.Request) (Caller, error) {
+	r = d.withCookie(r)
 	if r.TLS == nil {
 		return d.localCaller(r)
 	}

@@ -9,7 +9,7 @@
 // agent. Callers are
 //
 //   - servers and nodes of the cluster, by the certificate of their TLS connection;
-//   - operators, by their token;
+//   - operators, by their token, which some dialects send in a cookie;
 //   - local ones without TLS, by the agent's token, which is in a file in the data
 //     directory, or as processes of the agent's own user, of root, and of the user who
 //     started the agent through sudo. The kernel reports the user of a connection.
@@ -42,6 +42,7 @@ type Config struct {
 	Token     string   // secret that admits any caller
 	TokenFile string   // path of the token's file, for messages
 	Hosts     []string // additional names of the agent besides localhost and loopback addresses
+	Cookies   []Cookie // cookies that may hold a token
 
 	// Identify returns the process behind a connection; nil asks the kernel.
 	Identify func(local, remote netip.AddrPort) (Process, error)

@@ -47,4 +47,5 @@ func (d *Door) Strip(h http.Header) {
 	if d.isAgentToken(bearerToken(h)) {
 		h.Del("Authorization")
 	}
+	d.stripCookies(h)
 }

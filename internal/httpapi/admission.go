@@ -26,7 +26,7 @@ func (h *Handler) admit(r *http.Request) (*http.Request, error) {
 		}
 		var err error
 		caller, err = h.Door.Caller(r)
-		if err != nil && !(h.open[r.URL.Path] && r.Method == http.MethodGet) {
+		if err != nil && !(h.open[r.URL.Path] && r.Method == http.MethodGet) && !h.isOpenDialect(r) {
 			return nil, err
 		}
 	}
@@ -34,6 +34,18 @@ func (h *Handler) admit(r *http.Request) (*http.Request, error) {
 	r.Header.Del(door.CallerHeader) // it counts only here, and this agent may forward the request
 	return r, nil
 }
+
+// isOpenDialect reports whether the dialect of a path accepts the request from everyone.
+func (h *Handler) isOpenDialect(r *http.Request) bool {
+	for _, d := range h.Dialects {
+		if d.Claims(r.URL) {
+			return d.isOpen(r)
+		}
+	}
+	return false
+}
+
+func (d Dialect) isOpen(r *http.Request) bool { return d.Open != nil && d.Open(r) }
 
 // callerOf returns the caller of an admitted request.
 func callerOf(r *http.Request) door.Caller { return r.Context().Value(callerKey{}).(door.Caller) }

@@ -68,6 +68,26 @@ func TestEveryRouteRefusesACallerWhoIsNotTrusted(t *testing.T) {
 	}
 }
 
+// TestADialectsLoginIsOpen sends the one request of a dialect that everyone may send, and others.
+func TestADialectsLoginIsOpen(t *testing.T) {
+	h := newHarness(t, withDialect, func(c *Config) {
+		c.Door = doorFor(t, door.Process{UID: 65534})
+		c.Dialects[0].Open = func(r *http.Request) bool { return r.Method == http.MethodPost && r.URL.Path == "/service/login" }
+	})
+	for request, want := range map[string]int{
+		"POST /service/login": http.StatusOK, "GET /service/login": http.StatusForbidden, "POST /service/login/x": http.StatusForbidden,
+		"POST /service/x": http.StatusForbidden, "POST /v1/jobs": http.StatusForbidden,
+	} {
+		method, path, _ := strings.Cut(request, " ")
+		if got := h.do(method, path, "{}"); got.status != want {
+			t.Errorf("%s: %d %s, want %d", request, got.status, got.body, want)
+		}
+	}
+	if got := h.do(http.MethodPost, "/service/login", "{}", "Origin", "https://evil.example"); got.status != http.StatusForbidden {
+		t.Errorf("the login for a page of another site: %d %s, want 403", got.status, got.body)
+	}
+}
+
 func TestEveryRouteRefusesAnotherHost(t *testing.T) {
 	h := newHarness(t, withDialect)
 	before := h.server.Store().Index()

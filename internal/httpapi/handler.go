@@ -55,6 +55,9 @@ type Config struct {
 type Dialect struct {
 	Claims  func(*url.URL) bool // whether a path is the dialect's
 	Handler http.Handler        // nil on an agent without a server, which forwards its requests
+	// Open reports whether everyone may send a request, which must neither change nor show
+	// anything: a login; nil: none.
+	Open func(*http.Request) bool
 }
 
 // Handler serves the API. Make one with New.
@@ -187,12 +190,13 @@ func ofPools(path string) bool {
 
 // serveDialect answers a request of a dialect, which nodes have no use for.
 func (h *Handler) serveDialect(w http.ResponseWriter, r *http.Request, d Dialect) {
-	c := &call{Handler: h, w: w, r: r, route: &route{Method: r.Method, Pattern: r.URL.Path, Capability: SubmitJob}}
+	open := d.isOpen(r)
+	c := &call{Handler: h, w: w, r: r, route: &route{Method: r.Method, Pattern: r.URL.Path, Capability: SubmitJob, Open: open}}
 	if err := c.authorize(); err != nil {
 		c.fail(err)
 		return
 	}
-	if c.forwards() && c.forward() {
+	if !(open && d.Handler != nil) && c.forwards() && c.forward() {
 		return
 	}
 	d.Handler.ServeHTTP(w, c.r)

@@ -151,7 +151,7 @@ func FuzzRequests(f *testing.F) {
 		}
 		r := httptest.NewRequest(http.MethodGet, "/", strings.NewReader(body))
 		r.Method, r.URL = method, u
-		r.AddCookie(&http.Cookie{Name: sessionCookie, Value: "x"})
+		r.AddCookie(&http.Cookie{Name: SessionCookie, Value: "x"})
 		w := httptest.NewRecorder()
 		New(newWorld(t), "", nil).ServeHTTP(w, r)
 		if w.Code >= 500 && w.Code != http.StatusNotImplemented {

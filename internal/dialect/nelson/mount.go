@@ -4,6 +4,7 @@
 package nelson
 
 import (
+	"net/http"
 	"net/url"
 	"strings"
 )
@@ -15,6 +16,12 @@ const prefix = "/nelson"
 func Claims(u *url.URL) bool {
 	path := u.EscapedPath()
 	return path == prefix || strings.HasPrefix(path, prefix+"/")
+}
+
+// IsLogin reports whether a request makes a session of a token. It neither checks the token nor
+// needs one.
+func IsLogin(r *http.Request) bool {
+	return r.Method == http.MethodPost && r.URL.EscapedPath() == prefix+"/auth/github"
 }
 
 // cut returns the segments of a path below the prefix, unescaped. It reports false for

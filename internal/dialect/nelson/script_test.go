@@ -127,7 +127,7 @@ func (s *session) run(words []string, body string) string {
 func (s *session) ask(method, path, body string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, prefix+path, strings.NewReader(body))
 	if s.cookie != "" {
-		r.AddCookie(&http.Cookie{Name: sessionCookie, Value: s.cookie})
+		r.AddCookie(&http.Cookie{Name: SessionCookie, Value: s.cookie})
 	}
 	w := httptest.NewRecorder()
 	s.handler.ServeHTTP(w, r)

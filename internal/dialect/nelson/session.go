@@ -11,8 +11,10 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
+// SessionCookie is the name of the cookie that holds the token of a session.
+const SessionCookie = "nelson.session"
+
 const (
-	sessionCookie = "nelson.session"
 	// sessionTime is the validity that clients see. Nelson's command line renews an expired session at
 	// a wrong address, so servers end sessions instead.
 	sessionTime = 10 * 365 * 24 * time.Hour
@@ -21,7 +23,7 @@ const (
 
 // token returns the token of the session's cookie, or "".
 func (q *request) token() string {
-	c, err := q.r.Cookie(sessionCookie)
+	c, err := q.r.Cookie(SessionCookie)
 	if err != nil || len(c.Value) > maxToken {
 		return ""
 	}
@@ -54,7 +56,7 @@ func isForbiddenInCookies(r rune) bool {
 }
 
 func logout(q *request) error {
-	http.SetCookie(q.w, &http.Cookie{Name: sessionCookie, Path: prefix, MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	http.SetCookie(q.w, &http.Cookie{Name: SessionCookie, Path: prefix, MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteStrictMode})
 	return done(q)
 }
 
