@@ -16,6 +16,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/reeve-run/reeve/internal/pki"
 	"github.com/reeve-run/reeve/internal/testbed/bubble"
 )
@@ -309,6 +311,11 @@ func TestOpenExternalRefuses(t *testing.T) {
 		{"no key_file", "", func(_ *testing.T, f *Files) { f.Key = "" }, []string{"key_file", "together"}},
 		{"missing certificate", "", func(_ *testing.T, f *Files) { f.Cert += "x" }, []string{"cert_file", "no such file"}},
 		{"directory", "", func(_ *testing.T, f *Files) { f.CA = filepath.Dir(f.CA) }, []string{"ca_file", "no regular file"}},
+		{"named pipe", "", func(t *testing.T, f *Files) {
+			if err := errors.Join(os.Remove(f.Cert), unix.Mkfifo(f.Cert, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}, []string{"cert_file", "no regular file"}},
 		{"key of others", "", func(t *testing.T, f *Files) { chmod(t, f.Key, 0o604) }, []string{"key_file", "0604", "chmod o-rwx"}},
 		{"CA that all may write", "", func(t *testing.T, f *Files) { chmod(t, f.CA, 0o606) }, []string{"ca_file", "chmod o-rwx"}},
 		{"huge CA", "", func(t *testing.T, f *Files) { replace(t, f.CA, make([]byte, maxFileSize+1)) }, []string{"ca_file", "more than 65536"}},

@@ -18,7 +18,7 @@ import (
 const (
 	minRetry   = 5 * time.Second // delay after the first failure; it doubles with each
 	maxRetry   = time.Hour
-	lateRetry  = time.Minute // maximum delay when the certificate expires soon
+	lateRetry  = time.Minute // maximum delay when the certificate expires soon, and minimum time between renewals
 	askTimeout = time.Minute
 	checkClock = time.Hour // maximum sleep: the clock may jump, and a machine may be suspended
 )
@@ -110,7 +110,9 @@ func (s *Store) Renew(ctx context.Context, ask func(ctx context.Context, csrPEM 
 		}
 		s.renewal.record(err)
 		if err == nil {
-			wanted, failures, retry, spread = false, 0, time.Time{}, rand.Float64()
+			// The pause is for a new certificate that is due already, as a server with a slow
+			// clock signs it.
+			wanted, failures, retry, spread = false, 0, time.Now().Add(lateRetry), rand.Float64()
 			continue
 		}
 		delay := s.retryDelay(failures)

@@ -28,6 +28,7 @@ type signer struct {
 	m Member
 
 	mu    sync.Mutex
+	slow  time.Duration // error of the clock
 	err   error
 	times []time.Time
 	keys  [][]byte
@@ -55,7 +56,7 @@ func (s *signer) ask(_ context.Context, csr []byte) (cert, roots []byte, err err
 	if s.err != nil {
 		return nil, nil, s.err
 	}
-	return s.sign(csr, s.m, 0), s.CertPEM(), nil
+	return s.sign(csr, s.m, s.slow), s.CertPEM(), nil
 }
 
 // renewing starts the loop of a new member, and returns its store and signer.
@@ -178,6 +179,25 @@ func TestShortFailuresCauseNoWarning(t *testing.T) {
 		if len(a.attempts()) != n+1 {
 			t.Errorf("%d further attempts long before the renewal is due", len(a.attempts())-n-1)
 		}
+	})
+}
+
+func TestSlowClockOfAServerCausesNoFlood(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		a := &signer{ca: newCA(), m: member("n1", pki.RoleNode)}
+		time.Sleep(100 * days)
+		s := a.join(t, identityDir(t), a.m)
+		a.slow = 85 * days // its certificates are due when they are new
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); s.Renew(ctx, a.ask) }()
+		s.RenewNow()
+		time.Sleep(time.Hour)
+		if n := len(a.attempts()); n < 2 || n > 62 {
+			t.Errorf("%d renewals in an hour, want one a minute", n)
+		}
+		cancel()
+		<-done
 	})
 }
 
