@@ -40,7 +40,7 @@ job "inventory" {
       }
 
       interval     = "5s"
-      min_requests = 10
+      min_requests = 5
     }
 
     expose {

@@ -60,6 +60,7 @@ func (r *call) followEach(res *api.DeployStacksResponse, untilReady bool, at *in
 			continue
 		}
 		if !untilReady && last.ShiftID != "" {
+			fmt.Fprintln(r.Stderr, view.StackLine(last))
 			shift, err := r.followShift(cl, last.ShiftID)
 			if err != nil {
 				return r.stackInterrupted(err)
@@ -93,7 +94,8 @@ func (r *call) stackInterrupted(err error) error {
 const warmUpShown = 2 * time.Second
 
 // followStack prints the changes of a stack until it is ready or has failed, the troubles of its instances,
-// and the operators' decisions that it waits for.
+// and the operators' decisions that it waits for. It does not print that the stack is ready, because the
+// command's result says that.
 func (r *call) followStack(cl *client.Client, s *api.StackStatus) (*api.StackStatus, error) {
 	out := term.NewLive(r.Stderr)
 	troubles := r.teller(cl, s.Name, out)
@@ -124,7 +126,7 @@ func (r *call) followStack(cl *client.Client, s *api.StackStatus) (*api.StackSta
 			return nil, err
 		}
 		stackIndex = meta.Index
-		if line := view.StackLine(stack); line != shown {
+		if line := view.StackLine(stack); line != shown && stack.Status != api.StackReady {
 			out.Say("%s", line)
 			shown = line
 		}

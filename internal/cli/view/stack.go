@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -96,13 +97,29 @@ func expiry(now time.Time, s *api.StackStatus) string {
 
 // whyStack says why a stack is kept, or why it has its state.
 func whyStack(s *api.StackStatus) string {
-	if s.Status == api.StackReady && s.Verdict != nil {
+	if s.Status == api.StackReady && s.Verdict != nil && !isOutdated(s) {
 		if s.Verdict.Kept {
 			return s.Why
 		}
 		return "not kept: " + s.Why
 	}
 	return standing(s)
+}
+
+// isOutdated reports whether the callers of a stack contradict the verdict of the last sweep: traffic has moved
+// since.
+func isOutdated(s *api.StackStatus) bool {
+	called := func(name string) bool { return slices.Contains(s.Callers, name) }
+	switch v := s.Verdict; v.Reason {
+	case api.KeptCalled:
+		return !slices.ContainsFunc(v.Callers, called)
+	case api.KeptExposed, api.KeptTagged, api.KeptObserved:
+		return !called(v.Subject)
+	case api.KeptHeld, api.KeptStale, api.DeclinedCrowded:
+		return false
+	default:
+		return !v.Kept && len(s.Callers) > 0
+	}
 }
 
 // standing says why a stack has its state. Servers of earlier versions send only the stored reason.
@@ -115,7 +132,7 @@ func StackLine(s *api.StackStatus) string {
 		text += "  share " + formatShare(s.Share)
 	}
 	switch why := standing(s); {
-	case s.Warm != nil && !s.Warm.Done:
+	case s.Warm != nil && (!s.Warm.Done || s.Status == api.StackDeploying):
 		text += "  " + s.Warm.String()
 	case why != "":
 		text += "  " + why
