@@ -4,11 +4,11 @@
 package stackplan
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/lifecycle"
 	"github.com/reeve-run/reeve/internal/plan/decision"
 	"github.com/reeve-run/reeve/internal/plan/derive"
 )
@@ -100,7 +100,7 @@ func (l *Life) graceStep(p *api.Plan, ph *api.Phase) {
 	case s.IsHeld(l.Now):
 		st.Status, st.Message, st.Since = api.PlanWaiting, heldBy(s.Hold), s.Hold.Since
 	case s.Verdict != nil && s.Verdict.Reason == api.KeptStale:
-		st.Status, st.Message = api.PlanPrepared, fmt.Sprintf("%s; it ends when the domain %q is fresh", st.Message, s.Verdict.Subject)
+		st.Status, st.Message = api.PlanPrepared, st.Message+"; the grace does not end while "+lifecycle.Explain(s.Verdict)
 	case !s.Expires.After(l.Now):
 		st.Status, st.Message = api.PlanPrepared, st.Message+"; the next sweep removes it"
 	default:
