@@ -98,7 +98,8 @@ func (m *meter) isNew(r *api.TrafficReport, now time.Time) bool {
 	return true
 }
 
-// makeRoom forgets silent routers, and any router if there are too many.
+// makeRoom forgets silent routers, and a tenth of all routers if there are too many: one at a time, reports with
+// random ids would search all routers again and again.
 func (m *meter) makeRoom(now time.Time) {
 	if len(m.routers) < maxRouters {
 		return
@@ -108,8 +109,11 @@ func (m *meter) makeRoom(now time.Time) {
 			delete(m.routers, id)
 		}
 	}
+	if len(m.routers) < maxRouters {
+		return
+	}
 	for id := range m.routers {
-		if len(m.routers) < maxRouters {
+		if len(m.routers) <= maxRouters-maxRouters/10 {
 			return
 		}
 		delete(m.routers, id)
