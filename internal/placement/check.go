@@ -64,7 +64,7 @@ func check(v *View, m *scratch, a *api.Allocation, existing func(id string) *api
 		*t = p.at(i)
 		m.touched[slot] = t
 	}
-	u, more := a.Holding()
+	u, more := m.measure.holding(a)
 	held := t
 	if len(a.PreemptedAllocations) > 0 {
 		t = t.without(v, a, existing)

@@ -5,6 +5,7 @@ package placement
 
 import (
 	"iter"
+	"maps"
 	"slices"
 
 	"github.com/tidwall/btree"
@@ -40,6 +41,7 @@ type Fleet struct {
 	reserved    map[string]*api.Allocation // proposed, not yet in the change feed
 	index       uint64
 	priorities  priorities
+	measure     measurement
 }
 
 // NewFleet returns a fleet with the content of the source.
@@ -136,14 +138,16 @@ func (f *Fleet) changeAllocation(old, new *api.Allocation) {
 // allocation is nearly always the one that is then placed, so nothing has to be counted
 // again.
 func holdAlike(a, b *api.Allocation) bool {
-	u, more := a.Holding()
-	v, evenMore := b.Holding()
-	if a.NodeID != b.NodeID || u != v || more || evenMore || a.IsStarting() != b.IsStarting() ||
-		!a.HoldsResources() || !b.HoldsResources() {
+	if a.NodeID != b.NodeID || a.IsStarting() != b.IsStarting() || !a.HoldsResources() || !b.HoldsResources() {
 		return false
 	}
 	r, s := a.AllocatedResources, b.AllocatedResources
-	return r == s || r != nil && s != nil && slices.Equal(r.Shared.Ports, s.Shared.Ports)
+	if r == s {
+		return true
+	}
+	u, more := a.Holding()
+	v, evenMore := b.Holding()
+	return u == v && !more && !evenMore && r != nil && s != nil && slices.Equal(r.Shared.Ports, s.Shared.Ports)
 }
 
 // Reserve counts placements that passed the check and are being proposed, so that later
@@ -158,21 +162,28 @@ func (f *Fleet) Reserve(place []*api.Allocation) {
 	}
 }
 
-// Release drops reservations that the change feed has not taken over.
-func (f *Fleet) Release(place []*api.Allocation) {
+// Release drops reservations that the change feed has not taken over. It reports whether
+// any was dropped.
+func (f *Fleet) Release(place []*api.Allocation) (dropped bool) {
 	for _, a := range place {
 		if r, ok := f.reserved[a.ID]; ok {
 			delete(f.reserved, a.ID)
 			f.hold(r, -1)
+			dropped = true
 		}
 	}
+	return dropped
 }
+
+// Reserved yields the reservations that the change feed has not taken over.
+func (f *Fleet) Reserved() iter.Seq[*api.Allocation] { return maps.Values(f.reserved) }
 
 // hold adds (sign 1) or subtracts (sign -1) the allocation's resources on its node.
 func (f *Fleet) hold(a *api.Allocation, sign int) {
 	slot := f.slot(a.NodeID)
 	p, i := f.at(slot)
-	p.hold(i, a, sign)
+	u, more := f.measure.holding(a)
+	p.hold(i, a, u, more, sign)
 	f.priorities.count(a, sign)
 	if sign < 0 && p.nodes[i] == nil {
 		f.forget(a.NodeID, slot)

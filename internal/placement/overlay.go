@@ -105,6 +105,23 @@ func (o *overlay) hold(a *api.Allocation, sign int) {
 	o.holdMeasured(a, u, more, sign)
 }
 
+// A measurement remembers the resources that were measured last. Most allocations of a job share
+// their resources, so a run of them costs one measurement.
+type measurement struct {
+	of    *api.AllocatedResources
+	usage api.Usage
+	more  bool
+}
+
+// holding returns the allocation's Holding.
+func (m *measurement) holding(a *api.Allocation) (u api.Usage, more bool) {
+	if a.AllocatedResources != m.of {
+		m.of = a.AllocatedResources
+		m.usage, m.more = a.Holding()
+	}
+	return m.usage, m.more
+}
+
 // holdMeasured is hold for an allocation whose Holding is known.
 func (o *overlay) holdMeasured(a *api.Allocation, u api.Usage, more bool, sign int) {
 	set := o.bind

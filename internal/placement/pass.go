@@ -105,6 +105,7 @@ type scratch struct {
 	tabled   int
 	best     candidates // see batch.top
 	known    candidates
+	measure  measurement
 }
 
 var memories = sync.Pool{New: func() any { return &scratch{touched: make(map[int32]*overlay)} }}
@@ -147,7 +148,7 @@ func (m *scratch) release() {
 		clear(m.overlays[piece][:min(left, overlayPiece)])
 	}
 	clear(m.touched)
-	m.used, m.tabled = 0, 0
+	m.used, m.tabled, m.measure = 0, 0, measurement{}
 	memories.Put(m)
 }
 

@@ -102,11 +102,12 @@ func (p *page) reserve(i int, old, new *api.Node) {
 	p.set(i, &o)
 }
 
-// hold adds (sign 1) or subtracts (sign -1) the allocation's resources.
-func (p *page) hold(i int, a *api.Allocation, sign int) {
+// hold adds (sign 1) or subtracts (sign -1) the allocation's resources: u, and more if its
+// Holding says so.
+func (p *page) hold(i int, a *api.Allocation, u api.Usage, more bool, sign int) {
 	p.held[i] += int32(sign)
 	o := p.at(i)
-	o.hold(a, sign)
+	o.holdMeasured(a, u, more, sign)
 	p.set(i, &o)
 }
 

@@ -58,6 +58,7 @@ func keepsPlacement(p *Placement) bool {
 	}
 	// Allocations of one placement share most of the objects that they refer to.
 	var metrics *api.PlacementMetrics
+	var resources *api.AllocatedResources
 	var tasks uintptr
 	for _, a := range p.Place {
 		if a == nil || a.Resources != nil || a.SharedResources != nil || a.TaskResources != nil || hasLifecycles(a) || a.TaskStates != nil || a.NetworkStatus != nil ||
@@ -88,7 +89,7 @@ func keepsPlacement(p *Placement) bool {
 			}
 			metrics = a.Metrics
 		}
-		if r := a.AllocatedResources; r != nil {
+		if r := a.AllocatedResources; r != nil && r != resources {
 			t := reflect.ValueOf(r.Tasks)
 			if t.Pointer() == 0 || t.Pointer() != tasks {
 				if !records.keeps(t) {
@@ -99,6 +100,7 @@ func keepsPlacement(p *Placement) bool {
 			if !records.keeps(reflect.ValueOf(&r.Shared).Elem()) {
 				return false
 			}
+			resources = r
 		}
 	}
 	for i := range p.Stop {

@@ -23,17 +23,14 @@ type Tracker struct {
 	mu       sync.Mutex
 	fleet    *placement.Fleet // nil until Run has filled it
 	view     *placement.View  // nil when the fleet changed since it was taken
-	reserved map[string]*api.Allocation
-	moved    chan struct{} // closed when the index moves
+	moved    chan struct{}    // closed when the index moves
 	released func([]*api.Allocation)
 
 	turn sync.Mutex // to place; taken before mu
 }
 
 // New returns a tracker that Run has to fill.
-func New() *Tracker {
-	return &Tracker{reserved: map[string]*api.Allocation{}, moved: make(chan struct{})}
-}
+func New() *Tracker { return &Tracker{moved: make(chan struct{})} }
 
 // Run keeps the fleet current until ctx ends.
 func (t *Tracker) Run(ctx context.Context, store *state.Store) error {
@@ -44,11 +41,11 @@ func (t *Tracker) start(snap *state.Snapshot) {
 	fresh := placement.NewFleet(snap)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for id, a := range t.reserved {
-		if snap.Allocation(id) != nil {
-			delete(t.reserved, id)
-		} else {
-			fresh.Reserve([]*api.Allocation{a})
+	if t.fleet != nil {
+		for a := range t.fleet.Reserved() {
+			if snap.Allocation(a.ID) == nil {
+				fresh.Reserve([]*api.Allocation{a})
+			}
 		}
 	}
 	t.fleet = fresh
@@ -60,12 +57,7 @@ func (t *Tracker) apply(b *state.Batch) {
 	defer t.mu.Unlock()
 	for i := range b.Changes {
 		switch c := &b.Changes[i]; c.Table {
-		case state.TableAllocations:
-			if a, _ := c.New.(*api.Allocation); a != nil {
-				delete(t.reserved, a.ID)
-			}
-			t.fleet.Change(c.Old, c.New)
-		case state.TableNodes:
+		case state.TableAllocations, state.TableNodes:
 			t.fleet.Change(c.Old, c.New)
 		}
 	}
@@ -161,9 +153,6 @@ func (t *Tracker) reserve(place []*api.Allocation) {
 	if len(place) == 0 {
 		return
 	}
-	for _, a := range place {
-		t.reserved[a.ID] = a
-	}
 	t.fleet.Reserve(place)
 	t.view = nil
 }
@@ -183,17 +172,11 @@ func (t *Tracker) Release(place []*api.Allocation) {
 
 // release reports whether any of them was reserved.
 func (t *Tracker) release(place []*api.Allocation) (held bool) {
-	for _, a := range place {
-		if t.reserved[a.ID] != nil {
-			delete(t.reserved, a.ID)
-			held = true
-		}
-	}
-	if held {
-		t.fleet.Release(place)
+	if t.fleet != nil && t.fleet.Release(place) {
 		t.view = nil
+		return true
 	}
-	return held
+	return false
 }
 
 // Free is what the node has left for allocations, as far as amounts go: those
