@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 	"unsafe"
@@ -40,6 +42,11 @@ type Encoder struct {
 	lastShape  uint32
 	lastStates uintptr
 	lastStated *Allocation
+
+	// Memory for the next allocations and their ids. A set is written and dropped as a whole,
+	// so its allocations share memory.
+	blank  []Allocation
+	packed []byte
 }
 
 // jobReference is a version of a job by its names.
@@ -52,13 +59,20 @@ type jobReference struct {
 
 // NewEncoder returns an encoder of a set of about size allocations.
 func NewEncoder(size int) *Encoder {
-	return &Encoder{
-		set:     &Allocations{Allocations: make([]*Allocation, 0, size)},
+	e := &Encoder{
 		names:   map[string]uint32{},
 		jobs:    map[jobReference]uint32{},
 		shapes:  map[string]uint32{},
 		metrics: map[*api.PlacementMetrics]uint32{},
 	}
+	e.begin(size)
+	return e
+}
+
+// begin begins a set of about size allocations.
+func (e *Encoder) begin(size int) {
+	e.set = &Allocations{Allocations: make([]*Allocation, 0, size)}
+	e.blank, e.packed = make([]Allocation, size), make([]byte, 0, size*packedSize)
 }
 
 // Encode returns the set of the allocations; nil if it would be empty.
@@ -67,7 +81,7 @@ func Encode(allocations []*api.Allocation) *Allocations {
 		return nil
 	}
 	e := encoders.Get().(*Encoder)
-	e.set = &Allocations{Allocations: make([]*Allocation, 0, len(allocations))}
+	e.begin(len(allocations))
 	for _, a := range allocations {
 		e.Add(a)
 	}
@@ -100,6 +114,20 @@ func (e *Encoder) reset() {
 	clear(e.recent[:])
 	e.set, e.lastTasks, e.lastShared, e.lastShape = nil, 0, api.AllocatedShared{}, 0
 	e.lastStates, e.lastStated = 0, nil
+	e.blank, e.packed = nil, nil
+}
+
+// next returns the next allocation of the set. Only its id is set.
+func (e *Encoder) next(id string) *Allocation {
+	if len(e.blank) == 0 {
+		e.blank = make([]Allocation, 1) // the set is larger than expected
+	}
+	w := &e.blank[0]
+	e.blank = e.blank[1:]
+	from := len(e.packed)
+	e.packed = appendID(e.packed, id)
+	w.Id = e.packed[from:len(e.packed):len(e.packed)]
+	return w
 }
 
 // sortedKeys are the keys of a map in order.
@@ -140,31 +168,29 @@ func (e *Encoder) Set() *Allocations { return e.set }
 
 // Add adds an allocation to the set.
 func (e *Encoder) Add(a *api.Allocation) {
-	w := &Allocation{
-		Id:                 PackID(a.ID),
-		Job:                e.job(a),
-		Group:              e.name(a.Group),
-		Eval:               e.name(a.EvalID),
-		Node:               e.name(a.NodeID),
-		NodeName:           e.name(a.NodeName),
-		DesiredStatus:      e.name(a.DesiredStatus),
-		DesiredReason:      uint32(a.DesiredReason),
-		DesiredDescription: e.name(e.sentence(a)),
-		ClientStatus:       e.name(a.ClientStatus),
-		ClientDescription:  e.name(a.ClientDescription),
-		Deployment:         e.name(a.DeploymentID),
-		FollowupEval:       e.name(a.FollowupEvalID),
-		Previous:           e.name(a.PreviousAllocation),
-		Next:               e.name(a.NextAllocation),
-		Metrics:            e.metric(a.Metrics),
-		CreateIndex:        a.CreateIndex,
-		ModifyIndex:        a.ModifyIndex,
-		AllocModifyIndex:   a.AllocModifyIndex,
-		CreateTime:         a.CreateTime,
-		ModifyTime:         a.ModifyTime,
-		RestJson:           restOfAllocation(a),
-	}
-	if i := a.Index(); i >= 0 && a.Name == api.AllocName(a.JobID, a.Group, i) {
+	w := e.next(a.ID)
+	w.Job = e.job(a)
+	w.Group = e.name(a.Group)
+	w.Eval = e.name(a.EvalID)
+	w.Node = e.name(a.NodeID)
+	w.NodeName = e.name(a.NodeName)
+	w.DesiredStatus = e.name(a.DesiredStatus)
+	w.DesiredReason = uint32(a.DesiredReason)
+	w.DesiredDescription = e.name(e.sentence(a))
+	w.ClientStatus = e.name(a.ClientStatus)
+	w.ClientDescription = e.name(a.ClientDescription)
+	w.Deployment = e.name(a.DeploymentID)
+	w.FollowupEval = e.name(a.FollowupEvalID)
+	w.Previous = e.name(a.PreviousAllocation)
+	w.Next = e.name(a.NextAllocation)
+	w.Metrics = e.metric(a.Metrics)
+	w.CreateIndex = a.CreateIndex
+	w.ModifyIndex = a.ModifyIndex
+	w.AllocModifyIndex = a.AllocModifyIndex
+	w.CreateTime = a.CreateTime
+	w.ModifyTime = a.ModifyTime
+	w.RestJson = restOfAllocation(a)
+	if i := a.Index(); i >= 0 && isNamed(a, i) {
 		w.Instance = uint32(i) + 1
 	} else {
 		w.Name = e.name(a.Name)
@@ -181,6 +207,17 @@ func (e *Encoder) Add(a *api.Allocation) {
 	w.Orphan = a.Orphan
 	e.addHealthAndTasks(w, a)
 	e.set.Allocations = append(e.set.Allocations, w)
+}
+
+// isNamed reports whether the allocation's name is api.AllocName with the index.
+func isNamed(a *api.Allocation, index int) bool {
+	var digits [20]byte
+	rest, inJob := strings.CutPrefix(a.Name, a.JobID)
+	rest, hasDot := strings.CutPrefix(rest, ".")
+	rest, inGroup := strings.CutPrefix(rest, a.Group)
+	rest, opens := strings.CutPrefix(rest, "[")
+	rest, closes := strings.CutSuffix(rest, "]")
+	return inJob && hasDot && inGroup && opens && closes && rest == string(strconv.AppendInt(digits[:0], int64(index), 10))
 }
 
 // sentence returns the desired description to write. Nodes of earlier versions do not know

@@ -12,14 +12,13 @@ func EncodeUpdates(updates []*api.Allocation) *Allocations {
 		return nil
 	}
 	e := encoders.Get().(*Encoder)
-	e.set = &Allocations{Allocations: make([]*Allocation, 0, len(updates))}
-	list := make([]Allocation, len(updates))
-	for i, u := range updates {
+	e.begin(len(updates))
+	for _, u := range updates {
 		if u == nil {
 			continue
 		}
-		w := &list[i]
-		w.Id, w.ModifyTime = PackID(u.ID), u.ModifyTime
+		w := e.next(u.ID)
+		w.ModifyTime = u.ModifyTime
 		w.ClientStatus, w.ClientDescription = e.name(u.ClientStatus), e.name(u.ClientDescription)
 		if u.NetworkStatus != nil {
 			w.RestJson = restOfAllocation(&api.Allocation{NetworkStatus: u.NetworkStatus})

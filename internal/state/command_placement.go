@@ -154,7 +154,8 @@ func (t *txn) place(placed *api.Allocation, job *api.Job, now int64) {
 	a.Namespace, a.JobID = job.Namespace, job.ID
 	a.ModifyIndex, a.AllocModifyIndex, a.CreateIndex = t.index, t.index, t.index
 	a.ModifyTime = now
-	old := t.Allocation(a.ID)
+	_, row := t.allocations.ensure(t.gen, a.ID)
+	old := row.allocation
 	if old == nil {
 		if a.CreateTime == 0 {
 			a.CreateTime = now

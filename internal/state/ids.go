@@ -73,6 +73,27 @@ func (x *ids) set(id string, slot uint32) {
 	x.others.Set(id, slot)
 }
 
+// ensure returns the slot of the name. If the name has none, ensure sets it to vacant, and
+// reports that it was added.
+func (x *ids) ensure(id string, vacant uint32) (slot uint32, added bool) {
+	p, ok := pack(id)
+	if !ok {
+		if slot, ok := x.others.Get(id); ok {
+			return slot, false
+		}
+		x.dirty = true
+		x.others.Set(id, vacant)
+		return vacant, true
+	}
+	if found, ok := x.packed.Get(p); ok {
+		return found.slot, false
+	}
+	x.dirty = true
+	p.slot = vacant
+	x.packed.Set(p)
+	return vacant, true
+}
+
 func (x *ids) remove(id string) {
 	x.dirty = true
 	if p, ok := pack(id); ok {

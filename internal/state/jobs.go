@@ -165,10 +165,9 @@ func (t *txn) editJob(namespace, id string) (uint32, *jobRow) {
 		return t.lastSlot, t.editJobAt(t.lastSlot)
 	}
 	name := jobName(namespace, id)
-	slot, ok := t.jobs.ids.get(name)
-	if !ok {
-		slot, _ = t.jobs.add(t.gen, name)
-		*t.jobs.rows.edit(t.gen, slot) = &jobRow{gen: t.gen, namespace: namespace, id: id}
+	slot, row := t.jobs.ensure(t.gen, name)
+	if *row == nil {
+		*row = &jobRow{gen: t.gen, namespace: namespace, id: id}
 	}
 	t.lastJob, t.lastSlot, t.lastOK = key, slot, true
 	return slot, t.editJobAt(slot)

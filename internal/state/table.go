@@ -26,29 +26,33 @@ func (t *table[R]) find(id string) *R {
 	return t.rows.at(slot)
 }
 
-// add adds an empty row.
-func (t *table[R]) add(gen uint64, id string) (uint32, *R) {
-	var slot uint32
-	if n := len(t.free); n > 0 {
-		slot, t.free = t.free[n-1], t.free[:n-1]
-	} else {
-		slot = t.next
-		t.next++
-	}
-	t.ids.set(id, slot)
-	return slot, t.rows.edit(gen, slot)
-}
-
 // ensure returns the row of that name for writing. It creates the row if necessary.
 func (t *table[R]) ensure(gen uint64, id string) (uint32, *R) {
 	if id != t.lastID || id == "" {
-		slot, ok := t.ids.get(id)
-		if !ok {
-			slot, _ = t.add(gen, id)
+		slot, added := t.ids.ensure(id, t.vacant())
+		if added {
+			t.occupy()
 		}
 		t.lastID, t.lastSlot = id, slot
 	}
 	return t.lastSlot, t.rows.edit(gen, t.lastSlot)
+}
+
+// vacant returns the slot of the next row that is added.
+func (t *table[R]) vacant() uint32 {
+	if n := len(t.free); n > 0 {
+		return t.free[n-1]
+	}
+	return t.next
+}
+
+// occupy marks the vacant slot as used.
+func (t *table[R]) occupy() {
+	if n := len(t.free); n > 0 {
+		t.free = t.free[:n-1]
+	} else {
+		t.next++
+	}
 }
 
 // remove removes a row and its name.
