@@ -66,14 +66,7 @@ func (d *drain) Touched(c *state.Change, add func(string)) {
 }
 
 func (d *drain) Act(snap *state.Snapshot, _ string, now time.Time) ([]state.Command, time.Time) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	var nodes []*api.Node
-	for id := range d.nodes {
-		if n := snap.Node(id); n != nil && n.DrainStrategy != nil {
-			nodes = append(nodes, n)
-		}
-	}
+	nodes := d.drained(snap)
 	if len(nodes) == 0 {
 		return nil, time.Time{}
 	}
@@ -83,6 +76,18 @@ func (d *drain) Act(snap *state.Snapshot, _ string, now time.Time) ([]state.Comm
 	d.last = now
 	s := decideDrains(snap, nodes, now)
 	return s.commands(now), s.wake
+}
+
+// drained returns the nodes that are drained.
+func (d *drain) drained(snap *state.Snapshot) (nodes []*api.Node) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for id := range d.nodes {
+		if n := snap.Node(id); n != nil && n.DrainStrategy != nil {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
 }
 
 // commands carry the decision out.

@@ -17,13 +17,14 @@ import (
 )
 
 // A Controller maintains one aspect of the cluster, one object at a time. The runner calls All and
-// Touched from the goroutine that follows the change feed, and Act from another one: a controller
-// guards what they share. No method is called twice at the same time.
+// Touched one after the other, and Act from another goroutine: a controller guards what they share.
+// No method is called twice at the same time.
 type Controller interface {
 	Name() string
 	// All returns the keys of all objects that may need an action.
 	All(*state.Snapshot) []string
-	// Touched adds the keys of the objects that a change concerns.
+	// Touched adds the keys of the objects that a change concerns. The runner may call it
+	// during Act. It must return at once: all controllers wait for it.
 	Touched(c *state.Change, add func(key string))
 	// Act returns the commands for one object, and the time at which to call it again without
 	// a change; zero for never.
@@ -51,14 +52,30 @@ const retryAfter = time.Second
 func Run(ctx context.Context, env Env, controllers ...Controller) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
-	for _, c := range controllers {
-		l := &loop{env: env, c: c, dirty: map[string]bool{}, wakes: map[string]*wake{}, brake: brake{paid: map[string]time.Time{}}, signal: make(chan struct{}, 1),
-			times: heap.NewIndexed(
-				func(a, b *wake) bool { return a.at.Before(b.at) },
-				func(w *wake) *int { return &w.index },
-			)}
-		wg.Go(func() { _ = feed.Follow(ctx, env.Store, l.start, l.apply) })
+	loops := make(loops, len(controllers))
+	for i, c := range controllers {
+		l := newLoop(env, c)
+		loops[i] = l
 		wg.Go(func() { l.run(ctx) })
+	}
+	wg.Go(func() { _ = feed.Follow(ctx, env.Store, loops.start, loops.apply) })
+}
+
+// loops are the loops of all controllers. One goroutine reads the change feed for them: with
+// a goroutine per controller, every log entry would wake each of them.
+type loops []*loop
+
+func (ls loops) start(snap *state.Snapshot) {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	for _, l := range ls {
+		wg.Go(func() { l.start(snap) })
+	}
+}
+
+func (ls loops) apply(b *state.Batch) {
+	for _, l := range ls {
+		l.apply(b)
 	}
 }
 
@@ -66,6 +83,7 @@ func Run(ctx context.Context, env Env, controllers ...Controller) {
 type loop struct {
 	env Env
 	c   Controller
+	add func(key string) // touch, bound once
 
 	mu     sync.Mutex
 	dirty  map[string]bool
@@ -77,26 +95,32 @@ type loop struct {
 	brake brake
 }
 
+func newLoop(env Env, c Controller) *loop {
+	l := &loop{env: env, c: c, dirty: map[string]bool{}, wakes: map[string]*wake{}, brake: brake{paid: map[string]time.Time{}}, signal: make(chan struct{}, 1),
+		times: heap.NewIndexed(
+			func(a, b *wake) bool { return a.at.Before(b.at) },
+			func(w *wake) *int { return &w.index },
+		)}
+	l.add = l.touch
+	return l
+}
+
 func (l *loop) start(snap *state.Snapshot) {
-	keys := l.c.All(snap)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, key := range keys {
+	for _, key := range l.c.All(snap) {
 		l.touch(key)
 	}
 }
 
 func (l *loop) apply(b *state.Batch) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	touch := l.touch
 	for i := range b.Changes {
-		l.c.Touched(&b.Changes[i], touch)
+		l.c.Touched(&b.Changes[i], l.add)
 	}
 }
 
-// touch marks a key as dirty. The caller holds the lock.
+// touch marks a key as dirty.
 func (l *loop) touch(key string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.dirty[key] {
 		return
 	}
@@ -198,8 +222,6 @@ func (l *loop) take(now time.Time) []string {
 }
 
 func (l *loop) putBack(keys []string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	for _, key := range keys {
 		l.touch(key)
 	}
