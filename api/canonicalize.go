@@ -293,8 +293,9 @@ func merge[T any](own, base *T) *T {
 	}
 	to, from := reflect.ValueOf(&m).Elem(), reflect.ValueOf(base).Elem()
 	for i := range to.NumField() {
-		if to.Field(i).IsNil() {
-			to.Field(i).Set(deepCopy(from.Field(i)))
+		if f := to.Field(i); f.IsNil() {
+			f.Set(from.Field(i))
+			unshare(f)
 		}
 	}
 	return &m

@@ -125,14 +125,17 @@ func (m *NodeMessage) add(a *api.Allocation) {
 // API is the message in the form for people and their tools.
 func (m *NodeMessage) API() *api.NodeAllocations {
 	out := &api.NodeAllocations{Complete: m.complete, Index: m.index, ClusterID: m.clusterID, Timeline: m.timeline, Rewound: m.rewound, Jobs: slices.Clone(m.jobs), Removed: slices.Clone(m.removed)}
-	for _, a := range m.allocations {
-		slim := *a
-		slim.Job, slim.Metrics = nil, nil
-		na := &api.NodeAllocation{Allocation: &slim, JobVersion: a.JobVersion()}
+	out.Allocations = slices.Grow(out.Allocations, len(m.allocations))
+	slim := make([]api.Allocation, len(m.allocations))
+	of := make([]api.NodeAllocation, len(m.allocations))
+	for i, a := range m.allocations {
+		slim[i] = *a
+		slim[i].Job, slim[i].Metrics = nil, nil
+		of[i] = api.NodeAllocation{Allocation: &slim[i], JobVersion: a.JobVersion()}
 		if a.Job != nil {
-			na.JobCreateIndex = a.Job.CreateIndex
+			of[i].JobCreateIndex = a.Job.CreateIndex
 		}
-		out.Allocations = append(out.Allocations, na)
+		out.Allocations = append(out.Allocations, &of[i])
 	}
 	return out
 }
