@@ -24,7 +24,7 @@ type Controller interface {
 	// All returns the keys of all objects that may need an action.
 	All(*state.Snapshot) []string
 	// Touched adds the keys of the objects that a change concerns. The runner may call it
-	// during Act. It must return at once: all controllers wait for it.
+	// during Act. It must not wait: one goroutine calls it for all controllers.
 	Touched(c *state.Change, add func(key string))
 	// Act returns the commands for one object, and the time at which to call it again without
 	// a change; zero for never.
