@@ -24,7 +24,7 @@ const (
 
 // stacks moves stacks from pending to ready, and removes those that a sweep gave up.
 type stacks struct {
-	mu        sync.Mutex      // changes arrive in another goroutine
+	mu sync.Mutex // changes arrive in another goroutine
 	// deploying holds the keys of stacks that deploy, also of those whose command is not applied yet. It leaves
 	// out stacks without room: they start nothing, and would delay the others for as long as the room lacks.
 	deploying map[string]bool
