@@ -36,6 +36,9 @@ func (w *work) start(st *tree.Step) {
 		own = w.Rollout.FirstStage(in, first)
 	}
 	r.Launches = launch.New(launch.Merge(first, own))
+	if ending := in.Ending(); ending != nil && r.Replaces == nil {
+		r.Previous = ending // its room is promised to this request, and no other predecessor must make room
+	}
 	w.result.Start = append(w.result.Start, r)
 }
 

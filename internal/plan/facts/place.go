@@ -40,6 +40,16 @@ func TaskNames(g *api.Group) []string {
 	return names
 }
 
+// Ending returns the allocation that held the instance after the present one, was stopped, and has
+// not ended yet; nil without one. It was stopped early, to make room for its successor, while an
+// older allocation is out of reach.
+func (i *Instance) Ending() *api.Allocation {
+	if i.Last == nil || i.Last.IsClientTerminal() || !newer(i.Last, i.Alloc) {
+		return nil
+	}
+	return i.Last
+}
+
 // HolderID returns the id of the allocation that holds the instance, or held it last.
 func (i *Instance) HolderID() string {
 	switch {
