@@ -115,6 +115,7 @@ const (
 	ReasonStackRemovalWaits      Reason = 125
 	ReasonStackJobStopped        Reason = 126
 	ReasonStackRemoved           Reason = 127
+	ReasonStackUnconfirmed       Reason = 128 // removed, while a silent node may still run instances
 )
 
 var reasonNames = [...]string{
@@ -151,7 +152,7 @@ var reasonNames = [...]string{
 	ReasonStackOvertaken: "stack_overtaken", ReasonStackLate: "stack_late", ReasonStackUncalled: "stack_uncalled",
 	ReasonStackOutdated: "stack_outdated", ReasonStackVersionDeprecated: "stack_version_deprecated", ReasonStackCrowded: "stack_crowded",
 	ReasonStackStopped: "stack_stopped", ReasonStackRemovalWaits: "stack_removal_waits", ReasonStackJobStopped: "stack_job_stopped",
-	ReasonStackRemoved: "stack_removed",
+	ReasonStackRemoved: "stack_removed", ReasonStackUnconfirmed: "stack_unconfirmed",
 }
 
 // reasonsByName is the inverse of reasonNames.

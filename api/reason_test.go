@@ -39,7 +39,7 @@ func TestReasonsKeepTheirNumbersAndNames(t *testing.T) {
 		112: "stack_portless", 113: "stack_rescued", 114: "stack_job_missing", 115: "stack_job_rejected",
 		116: "stack_job_failed", 117: "stack_deployment_failed", 118: "stack_overtaken", 119: "stack_late",
 		120: "stack_uncalled", 121: "stack_outdated", 122: "stack_version_deprecated", 123: "stack_crowded",
-		124: "stack_stopped", 125: "stack_removal_waits", 126: "stack_job_stopped", 127: "stack_removed",
+		124: "stack_stopped", 125: "stack_removal_waits", 126: "stack_job_stopped", 127: "stack_removed", 128: "stack_unconfirmed",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("reasons (-want +got):\n%s", diff)

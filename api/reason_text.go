@@ -104,6 +104,7 @@ var reasonTexts = [...]string{
 	ReasonStackRemovalWaits:      "its removal waits for nodes that do not answer",
 	ReasonStackJobStopped:        "its job was stopped",
 	ReasonStackRemoved:           "removed",
+	ReasonStackUnconfirmed:       "removed; a node that does not answer has not confirmed the end of its instances",
 }
 
 // Text returns the sentence of the reason. The functions below complete the sentences of

@@ -163,11 +163,12 @@ type fakeNode struct {
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 
-	mu   sync.Mutex
-	jobs map[string]*api.Job
-	seen map[string]string          // the deployment for which each allocation was watched last
-	told map[string]bool            // to stop
-	now  map[string]*api.Allocation // with launches or goals: as last sent
+	mu        sync.Mutex
+	jobs      map[string]*api.Job
+	seen      map[string]string          // the deployment for which each allocation was watched last
+	told      map[string]bool            // to stop
+	now       map[string]*api.Allocation // with launches or goals: as last sent
+	endsAfter time.Duration              // how long stopped instances take to end
 }
 
 // event is what a node reports of an allocation after a while.
@@ -274,7 +275,7 @@ func (n *fakeNode) receive(ctx context.Context, m *api.NodeAllocations) {
 			}
 		case a.DesiredStatus != api.AllocDesiredRun && !n.told[a.ID]:
 			n.told[a.ID] = true
-			end := event{status: api.AllocClientComplete}
+			end := event{status: api.AllocClientComplete, after: n.endsAfter}
 			if a.DesiredStatus == api.AllocDesiredEvict {
 				end.after = 2 * time.Second // it takes its time, while another waits
 			}

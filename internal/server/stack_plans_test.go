@@ -270,6 +270,29 @@ func TestUninstallWaitsForNodesThatDoNotAnswer(t *testing.T) {
 	})
 }
 
+func TestARemovedStackNamesTheNodeThatDidNotConfirmItsEnd(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		node := c.addNode("n1", nil)
+		node.mu.Lock()
+		node.endsAfter = time.Hour
+		node.mu.Unlock()
+		stack := c.deploy(stackJob("inventory", "1.0.0"))[0]
+		c.untilStack(stack, api.StackReady, time.Minute)
+		if _, err := c.StackVerb(c.Context(), "default", stack, "stop", &api.StackVerbRequest{By: "ann", Now: true}); err != nil {
+			t.Fatal(err)
+		}
+		c.pass(10 * time.Second)
+		if s := c.Store().Snapshot().Stack("default", stack); s.Status != api.StackGarbage {
+			t.Fatalf("the stack is %s (%s) while its instances end, want garbage", s.Status, s.StatusText())
+		}
+		node.kill()
+		c.untilStack(stack, api.StackTerminated, time.Hour)
+		if s := c.Store().Snapshot().Stack("default", stack); s.StatusReason != api.ReasonStackUnconfirmed || !strings.Contains(s.StatusText(), "node n1 fell silent") {
+			t.Errorf("the stack is terminated with %s (%s), want that node n1 may still run it", s.StatusReason, s.StatusText())
+		}
+	})
+}
+
 func TestOperatorGivesUpInstancesOfGarbageOnANodeThatIsAway(t *testing.T) {
 	simulate(t, func(c *cluster) {
 		c.addNode("n1", nil)

@@ -36,6 +36,9 @@ func removeStack(snap *state.Snapshot, s *api.Stack, job *api.Job, now time.Time
 	}
 	if job == nil {
 		n := withStatus(s, api.StackTerminated, api.ReasonStackRemoved, now)
+		if lost := unconfirmedEnds(snap, s); len(lost) > 0 {
+			n.StatusReason, n.StatusDescription = api.ReasonStackUnconfirmed, whyUnconfirmed(snap, lost)
+		}
 		n.Removing, n.RemovalWaits = false, time.Time{}
 		return []state.Command{state.PutStack(n)}, time.Time{}
 	}
@@ -76,8 +79,35 @@ func removalRetry(s *api.Stack, now time.Time) time.Duration {
 const nodesNamed = 3
 
 func whyNotRemoved(snap *state.Snapshot, silent []*api.Allocation) string {
-	var nodes []string
-	for _, a := range silent {
+	nodes, more := namesOfNodes(snap, silent)
+	if len(nodes) == 1 {
+		return fmt.Sprintf("its removal waits for node %s, which runs instances of it and does not answer", nodes[0])
+	}
+	return fmt.Sprintf("its removal waits for nodes %s%s, which run instances of it and do not answer", strings.Join(nodes, ", "), more)
+}
+
+// unconfirmedEnds returns the allocations of a stack without a job that count as lost because their nodes
+// fell silent after they had received the stop. Such a node may still run them.
+func unconfirmedEnds(snap *state.Snapshot, s *api.Stack) (lost []*api.Allocation) {
+	for a := range snap.AllocationsByJob(s.Namespace, s.Name) {
+		if n := snap.Node(a.NodeID); a.ClientStatus == api.AllocClientLost && n != nil && facts.IsSilent(n) {
+			lost = append(lost, a)
+		}
+	}
+	return lost
+}
+
+func whyUnconfirmed(snap *state.Snapshot, lost []*api.Allocation) string {
+	nodes, more := namesOfNodes(snap, lost)
+	if len(nodes) == 1 {
+		return fmt.Sprintf("removed; node %s fell silent before it confirmed the end of its instances, and may still run them until it is back", nodes[0])
+	}
+	return fmt.Sprintf("removed; nodes %s%s fell silent before they confirmed the end of their instances, and may still run them until they are back", strings.Join(nodes, ", "), more)
+}
+
+// namesOfNodes returns the first names of the nodes of allocations, and a text that counts the others, or "".
+func namesOfNodes(snap *state.Snapshot, list []*api.Allocation) (nodes []string, more string) {
+	for _, a := range list {
 		name := api.ShortID(a.NodeID)
 		if n := snap.Node(a.NodeID); n != nil && n.Name != "" {
 			name = n.Name
@@ -86,12 +116,8 @@ func whyNotRemoved(snap *state.Snapshot, silent []*api.Allocation) string {
 	}
 	slices.Sort(nodes)
 	nodes = slices.Compact(nodes)
-	if len(nodes) == 1 {
-		return fmt.Sprintf("its removal waits for node %s, which runs instances of it and does not answer", nodes[0])
-	}
-	more := ""
 	if n := len(nodes) - nodesNamed; n > 0 {
 		nodes, more = nodes[:nodesNamed], fmt.Sprintf(" and %d more", n)
 	}
-	return fmt.Sprintf("its removal waits for nodes %s%s, which run instances of it and do not answer", strings.Join(nodes, ", "), more)
+	return nodes, more
 }
