@@ -192,6 +192,9 @@ func (s *Scenario) fillIn() {
 
 func (s *Stacks) fillIn() {
 	fallback(&s.Units, 10)
+	if len(s.Namespaces) == 0 {
+		s.Namespaces = []string{api.DefaultNamespace}
+	}
 	fallback(&s.Every, time.Second)
 	fallback(&s.For, 30*time.Second)
 	fallback(&s.Sweep, 2*time.Second)
@@ -297,6 +300,17 @@ func (s *Scenario) check(c *checker) {
 func (s *Stacks) check(c *checker) {
 	if s.File == "" {
 		c.fail("$.stacks", "stacks need a file: the job file of a unit")
+	}
+	for i, name := range s.Namespaces {
+		at := fmt.Sprintf("$.stacks.namespaces[%d]", i)
+		switch {
+		case !api.IsNamespaceName(name):
+			c.fail(at, "%q is not the name of a namespace", name)
+		case i > 0 && !strings.HasPrefix(name, s.Namespaces[0]+"/"):
+			c.fail(at, "namespace %q is not below the first one, %q, where every unit has its first version", name, s.Namespaces[0])
+		case slices.Contains(s.Namespaces[:i], name):
+			c.fail(at, "namespace %q is listed twice", name)
+		}
 	}
 	positive(c, "$.stacks.units", "units", int64(s.Units))
 	positive(c, "$.stacks.every", "every", int64(s.Every))

@@ -98,14 +98,18 @@ type JobGroup struct {
 
 // Stacks describes units whose versions are deployed as stacks. They call each other.
 type Stacks struct {
-	File    string            `yaml:"file"` // job file of a unit, relative to the scenario
-	Vars    map[string]string `yaml:"vars"`
-	Units   int               `yaml:"units"`   // number of units; default: 10
-	Depends *int              `yaml:"depends"` // most dependencies of a version; default: 2
-	Every   time.Duration     `yaml:"every"`   // time between two deployments; default: 1s
-	For     time.Duration     `yaml:"for"`     // time of deployments after the first versions; default: 30s
-	Sweep   time.Duration     `yaml:"sweep"`   // time between two sweeps; default: 2s
-	Leave   float64           `yaml:"leave"`   // share of deployments in place of which a caller is stopped, 0 to 1
+	File string            `yaml:"file"` // job file of a unit, relative to the scenario
+	Vars map[string]string `yaml:"vars"`
+	// Namespaces are created for the run. The first one has the first version of every unit, and contains the
+	// others, whose callers use its stacks until they have their own. Default: default.
+	Namespaces []string `yaml:"namespaces"`
+
+	Units   int           `yaml:"units"`   // number of units; default: 10
+	Depends *int          `yaml:"depends"` // most dependencies of a version; default: 2
+	Every   time.Duration `yaml:"every"`   // time between two deployments; default: 1s
+	For     time.Duration `yaml:"for"`     // time of deployments after the first versions; default: 30s
+	Sweep   time.Duration `yaml:"sweep"`   // time between two sweeps; default: 2s
+	Leave   float64       `yaml:"leave"`   // share of deployments in place of which a caller is stopped, 0 to 1
 
 	job *api.Job
 }

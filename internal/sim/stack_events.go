@@ -17,7 +17,7 @@ import (
 func (s *stackPlay) follow(ctx context.Context, begun chan<- struct{}) error {
 	topics := map[string][]string{api.TopicStack: nil, api.TopicUnit: nil, api.TopicShift: nil}
 	began := false
-	for batch, err := range s.run.client.Events().Stream(ctx, client.EventOptions{Topics: topics, Snapshot: true}) {
+	for batch, err := range s.run.client.Events().Stream(ctx, client.EventOptions{Topics: topics, Namespace: "*", Snapshot: true}) {
 		switch {
 		case ctx.Err() != nil:
 			return nil

@@ -12,15 +12,19 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// modelStack returns a stack such as "db 1.2.0".
+// modelStack returns a stack of namespace dev such as "db 1.2.0", or of the sandbox in it such as "sandbox/db 1.2.0".
 func modelStack(t *testing.T, name, status string) *api.Stack {
 	t.Helper()
+	namespace := "dev"
+	if inner, ok := strings.CutPrefix(name, "sandbox/"); ok {
+		name, namespace = inner, "dev/sandbox"
+	}
 	unit, version, _ := strings.Cut(name, " ")
 	v, err := api.ParseStackVersion(version)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &api.Stack{Name: api.StackName(unit, v, "aaaaaaaa"), Unit: unit, Version: v, Status: status}
+	return &api.Stack{Name: api.StackName(unit, v, "aaaaaaaa"), Namespace: namespace, Unit: unit, Version: v, Status: status}
 }
 
 // usedModel returns a model of db 1.0.0 to 1.2.0, of which 1.1.0 is the target, and of a shop that calls
@@ -36,18 +40,22 @@ func usedModel(t *testing.T, want string) *stackModel {
 	m.apply(1, []stackChange{
 		{stack: modelStack(t, "db 1.0.0", api.StackReady)}, {stack: modelStack(t, "db 1.1.0", api.StackReady)},
 		{stack: modelStack(t, "db 1.2.0", api.StackReady)}, {stack: modelStack(t, "shop 1.0.0", api.StackReady)},
-		{unit: &api.Unit{Name: "db", Targets: map[uint32]string{1: "db--1-1-0--aaaaaaaa"}}},
+		{unit: &api.Unit{Namespace: "dev", Name: "db", Targets: map[uint32]string{1: "db--1-1-0--aaaaaaaa"}}},
 	})
 	return m
 }
 
 func TestModelFindsTheStackThatServesADependency(t *testing.T) {
-	shifts := stackChange{shift: &api.Shift{ID: "s", Unit: "db", Major: 1, From: "db--1-0-0--aaaaaaaa", To: "db--1-1-0--aaaaaaaa", Status: api.ShiftPaused}}
+	shifts := stackChange{shift: &api.Shift{ID: "s", Namespace: "dev", Unit: "db", Major: 1, From: "db--1-0-0--aaaaaaaa", To: "db--1-1-0--aaaaaaaa", Status: api.ShiftPaused}}
 	for _, c := range []struct {
 		what, want string
 		changes    []stackChange
-		serving    string
+		serving    string // a caller in dev/sandbox
 	}{
+		{"the sandbox has a stack of its own", "1.0", []stackChange{{stack: modelStack(t, "sandbox/db 1.3.0", api.StackReady)}}, "db--1-3-0--aaaaaaaa"},
+		{"the sandbox's own stack is too old", "1.2", []stackChange{{stack: modelStack(t, "sandbox/db 1.0.9", api.StackReady)}}, ""},
+		{"the sandbox's own stack has another major version", "1.0", []stackChange{{stack: modelStack(t, "sandbox/db 2.0.0", api.StackReady)}}, "db--1-1-0--aaaaaaaa"},
+		{"the sandbox's own stack is not ready", "1.0", []stackChange{{stack: modelStack(t, "sandbox/db 1.3.0", api.StackWarming)}}, "db--1-1-0--aaaaaaaa"},
 		{"the target serves", "1.0", nil, "db--1-1-0--aaaaaaaa"},
 		{"the newest serves if the target is too old", "1.2", nil, "db--1-2-0--aaaaaaaa"},
 		{"no version is new enough", "1.3", nil, ""},
@@ -59,7 +67,7 @@ func TestModelFindsTheStackThatServesADependency(t *testing.T) {
 	} {
 		m := usedModel(t, c.want)
 		m.apply(2, c.changes)
-		if got := strings.Join(m.serving(m.depends["shop@1.0.0"][0]), " "); got != c.serving {
+		if got := strings.Join(m.serving("dev/sandbox", m.depends["shop@1.0.0"][0]), " "); got != c.serving {
 			t.Errorf("%s: %q serves, want %q", c.what, got, c.serving)
 		}
 	}
@@ -75,6 +83,8 @@ func TestModelNoticesAMarkedStackWithACaller(t *testing.T) {
 		marked  int
 		errors  int
 	}{
+		{"a stack with a caller in the sandbox", [][]stackChange{{garbage("shop 1.0.0"), {stack: modelStack(t, "sandbox/shop 1.0.0", api.StackReady)}}, {garbage("db 1.1.0")}}, 2, 1},
+		{"a stack of the sandbox with a caller around it", [][]stackChange{{{stack: modelStack(t, "sandbox/db 1.3.0", api.StackReady)}}, {garbage("sandbox/db 1.3.0")}}, 1, 0},
 		{"a stack without callers", [][]stackChange{{garbage("db 1.2.0")}}, 1, 0},
 		{"a stack with a caller", [][]stackChange{{garbage("db 1.1.0")}}, 1, 1},
 		{"a stack with a caller, with its caller", [][]stackChange{{garbage("db 1.1.0"), garbage("shop 1.0.0")}}, 2, 1},
@@ -82,11 +92,11 @@ func TestModelNoticesAMarkedStackWithACaller(t *testing.T) {
 		{"an operator stops a stack with a caller", [][]stackChange{{stopped}}, 0, 0},
 		{"garbage changes", [][]stackChange{{garbage("db 1.2.0")}, {garbage("db 1.2.0")}}, 1, 0},
 		{"an end of a shift", [][]stackChange{
-			{{shift: &api.Shift{ID: "s", Unit: "db", Major: 1, From: "db--1-1-0--aaaaaaaa", To: "db--1-2-0--aaaaaaaa", Status: api.ShiftRunning}}}, {garbage("db 1.2.0")},
+			{{shift: &api.Shift{ID: "s", Namespace: "dev", Unit: "db", Major: 1, From: "db--1-1-0--aaaaaaaa", To: "db--1-2-0--aaaaaaaa", Status: api.ShiftRunning}}}, {garbage("db 1.2.0")},
 		}, 1, 1},
 		{"an end of a shift that ended", [][]stackChange{
-			{{shift: &api.Shift{ID: "s", Unit: "db", Major: 1, From: "db--1-1-0--aaaaaaaa", To: "db--1-2-0--aaaaaaaa", Status: api.ShiftRunning}}},
-			{{shift: &api.Shift{ID: "s", Unit: "db", Major: 1, From: "db--1-1-0--aaaaaaaa", To: "db--1-2-0--aaaaaaaa", Status: api.ShiftReversed}}}, {garbage("db 1.2.0")},
+			{{shift: &api.Shift{ID: "s", Namespace: "dev", Unit: "db", Major: 1, From: "db--1-1-0--aaaaaaaa", To: "db--1-2-0--aaaaaaaa", Status: api.ShiftRunning}}},
+			{{shift: &api.Shift{ID: "s", Namespace: "dev", Unit: "db", Major: 1, From: "db--1-1-0--aaaaaaaa", To: "db--1-2-0--aaaaaaaa", Status: api.ShiftReversed}}}, {garbage("db 1.2.0")},
 		}, 1, 0},
 	} {
 		m := usedModel(t, "1.0")
@@ -109,13 +119,16 @@ func TestModelCountsStates(t *testing.T) {
 
 func TestMistakesInStacksHaveLines(t *testing.T) {
 	for text, want := range map[string]string{
-		"nodes: [{}]\nstacks: {units: 3}":                             "s.yaml:2: stacks need a file",
-		"nodes: [{}]\nstacks:\n  file: a.hcl\n  units: -1":            "s.yaml:4: units is -1, which is not above 0",
-		"nodes: [{}]\nstacks:\n  file: a.hcl\n  depends: -1":          "s.yaml:4: depends is -1, which is below 0",
-		"nodes: [{}]\nstacks:\n  file: a.hcl\n  leave: 1.5":           "s.yaml:4: leave is 1.5; it is a share from 0 to 1",
-		"nodes: [{}]\nstacks: {file: ../../examples/sim/web.hcl}":     "has no stack block",
-		"nodes: [{}]\nstacks: {file: ../../examples/stacks/shop.hcl}": "remove them; the simulation draws dependencies",
-		"nodes: [{}]\nstacks: {file: missing.hcl}":                    "missing.hcl: no such file",
+		"nodes: [{}]\nstacks: {units: 3}":                                        "s.yaml:2: stacks need a file",
+		"nodes: [{}]\nstacks:\n  file: a.hcl\n  units: -1":                       "s.yaml:4: units is -1, which is not above 0",
+		"nodes: [{}]\nstacks:\n  file: a.hcl\n  depends: -1":                     "s.yaml:4: depends is -1, which is below 0",
+		"nodes: [{}]\nstacks:\n  file: a.hcl\n  leave: 1.5":                      "s.yaml:4: leave is 1.5; it is a share from 0 to 1",
+		"nodes: [{}]\nstacks: {file: ../../examples/sim/web.hcl}":                "has no stack block",
+		"nodes: [{}]\nstacks: {file: ../../examples/stacks/shop.hcl}":            "remove them; the simulation draws dependencies",
+		"nodes: [{}]\nstacks:\n  file: a.hcl\n  namespaces: [dev, prod]":         "s.yaml:4: namespace \"prod\" is not below the first one, \"dev\"",
+		"nodes: [{}]\nstacks:\n  file: a.hcl\n  namespaces: [dev, dev/a, dev/a]": "s.yaml:4: namespace \"dev/a\" is listed twice",
+		"nodes: [{}]\nstacks:\n  file: a.hcl\n  namespaces: [\"a b\"]":           "s.yaml:4: \"a b\" is not the name of a namespace",
+		"nodes: [{}]\nstacks: {file: missing.hcl}":                               "missing.hcl: no such file",
 	} {
 		if _, err := parse("s.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v\nwant it to say %q", text, err, want)

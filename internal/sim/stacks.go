@@ -66,6 +66,9 @@ func (r *run) playStacks(ctx context.Context) error {
 
 // play deploys the first version of every unit, and then deploys, stops and sweeps at intervals.
 func (s *stackPlay) play(ctx context.Context) error {
+	if err := s.createNamespaces(ctx); err != nil {
+		return err
+	}
 	for first := 0; first < s.stack.Units; first += firstBatch {
 		last := min(first+firstBatch, s.stack.Units)
 		if err := s.deployFirst(ctx, first, last); err != nil {
@@ -94,6 +97,21 @@ func (s *stackPlay) play(ctx context.Context) error {
 	}
 }
 
+// createNamespaces creates the scenario's namespaces, and those around them.
+func (s *stackPlay) createNamespaces(ctx context.Context) error {
+	for _, name := range s.stack.Namespaces {
+		for i, c := range name + "/" {
+			if c != '/' || name[:i] == api.DefaultNamespace {
+				continue
+			}
+			if _, err := s.run.client.Namespaces().Put(ctx, &api.Namespace{Name: name[:i]}); err != nil {
+				return fmt.Errorf("create namespace %s: %w", name[:i], err)
+			}
+		}
+	}
+	return nil
+}
+
 // firstBatch is the number of units whose first versions are deployed with one request.
 const firstBatch = 50
 
@@ -101,14 +119,14 @@ const firstBatch = 50
 func (s *stackPlay) deployFirst(ctx context.Context, first, last int) error {
 	var jobs []*api.Job
 	for unit := first; unit < last; unit++ {
-		jobs = append(jobs, s.next(unit))
+		jobs = append(jobs, s.next(s.stack.Namespaces[0], unit))
 	}
 	if err := s.deploy(ctx, jobs...); err != nil {
 		return err
 	}
 	return s.until(ctx, func() bool {
 		for unit := first; unit < last; unit++ {
-			if s.model.newest(unitName(unit), func(s *api.Stack) bool { return s.Status == api.StackReady }) == nil {
+			if s.model.newest(unitKey{s.stack.Namespaces[0], unitName(unit)}, func(s *api.Stack) bool { return s.Status == api.StackReady }) == nil {
 				return false
 			}
 		}
@@ -135,13 +153,13 @@ func (s *stackPlay) until(ctx context.Context, holds func() bool) error {
 
 func unitName(unit int) string { return fmt.Sprintf("unit-%d", unit+1) }
 
-// next returns the next version of a unit. It calls units of lower numbers, in versions that exist.
-func (s *stackPlay) next(unit int) *api.Job {
+// next returns the next version of a unit, for a namespace. It calls units of lower numbers, in versions that exist.
+func (s *stackPlay) next(namespace string, unit int) *api.Job {
 	v := api.StackVersion{Major: 1, Minor: s.minors[unit]}
 	s.minors[unit]++
 	job := s.stack.job.Copy()
 	spec := *s.stack.job.Stack
-	job.ID, job.Name, job.Stack = unitName(unit), "", &spec
+	job.ID, job.Name, job.Namespace, job.Stack = unitName(unit), "", namespace, &spec
 	spec.Version = v.String()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -154,7 +172,7 @@ func (s *stackPlay) next(unit int) *api.Job {
 		}
 		called[other] = true
 		d := dependency{unit: unitName(other), want: api.FeatureVersion{Major: 1}}
-		if ready := s.model.newest(d.unit, func(s *api.Stack) bool { return s.Status == api.StackReady }); ready != nil {
+		if ready := s.model.newest(unitKey{s.model.nearest(namespace, d.unit, d.want.Major), d.unit}, func(s *api.Stack) bool { return s.Status == api.StackReady }); ready != nil {
 			d.want.Minor = uint32(s.rng.IntN(int(ready.Version.Minor) + 1))
 		}
 		depends = append(depends, d)
@@ -165,9 +183,13 @@ func (s *stackPlay) next(unit int) *api.Job {
 	return job
 }
 
-// deployNext deploys the next version of a random unit.
+// deployNext deploys the next version of a random unit in a random namespace.
 func (s *stackPlay) deployNext(ctx context.Context) error {
-	return s.deploy(ctx, s.next(s.rng.IntN(s.stack.Units)))
+	namespace := s.stack.Namespaces[0]
+	if n := len(s.stack.Namespaces); n > 1 {
+		namespace = s.stack.Namespaces[s.rng.IntN(n)]
+	}
+	return s.deploy(ctx, s.next(namespace, s.rng.IntN(s.stack.Units)))
 }
 
 // deploy sends a deployment. The server may refuse it because a dependency is gone meanwhile.
@@ -194,12 +216,12 @@ func (s *stackPlay) deploy(ctx context.Context, jobs ...*api.Job) error {
 // stopOne stops a random stack that calls others: a caller leaves.
 func (s *stackPlay) stopOne(ctx context.Context) error {
 	s.mu.Lock()
-	var name string
+	var name, namespace string
 	callers := 0
 	for _, stack := range s.model.stacks {
 		if stack.Status == api.StackReady && len(s.model.depends[stack.Unit+"@"+stack.Version.String()]) > 0 {
 			if callers++; s.rng.IntN(callers) == 0 {
-				name = stack.Name
+				name, namespace = stack.Name, stack.Namespace
 			}
 		}
 	}
@@ -207,7 +229,7 @@ func (s *stackPlay) stopOne(ctx context.Context) error {
 	if name == "" {
 		return nil
 	}
-	if _, err := s.run.client.Stacks().Do(ctx, name, "stop", &api.StackVerbRequest{By: simulatedBy, Now: true}); err != nil {
+	if _, err := s.run.client.WithNamespace(namespace).Stacks().Do(ctx, name, "stop", &api.StackVerbRequest{By: simulatedBy, Now: true}); err != nil {
 		if code := api.CodeOf(err); code == api.CodeConflict || code == api.CodeNotFound {
 			return nil // it ended meanwhile
 		}
