@@ -99,7 +99,7 @@ func (a *Agent) open() (err error) {
 			DataDir: filepath.Join(a.config.DataDir, "server"), Name: a.config.Name, Region: a.config.Region,
 			Addr: a.Addr(), Logger: a.log, Workers: s.Workers,
 			HeartbeatTTL: s.HeartbeatTTL, HeartbeatGrace: s.HeartbeatGrace, MassLoss: s.MassLoss, GC: s.thresholds(),
-			SweepInterval: s.StackSweepInterval, LoopbackStacks: a.config.Dev, Broken: func(err error) { a.broken <- err },
+			SweepInterval: s.StackSweepInterval, Zone: a.config.DNS.Zone, LoopbackStacks: a.config.Dev, Broken: func(err error) { a.broken <- err },
 		})
 		if err != nil {
 			return err

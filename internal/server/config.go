@@ -41,6 +41,8 @@ type Config struct {
 	MassLoss       control.MassLoss   // control.DefaultMassLoss
 	GC             control.Thresholds // control.DefaultThresholds
 	SweepInterval  time.Duration      // between two sweeps of stacks: control.SweepInterval
+	// Zone is the domain of the names of stacks, as in the configuration of routers ("reeve").
+	Zone string
 	// LoopbackStacks allows loopback addresses of stacks outside of Reeve, for development on one machine.
 	LoopbackStacks bool
 	// Broken is called, once, when a sync of the log failed: the process is to
@@ -58,6 +60,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Region == "" {
 		c.Region = "global"
+	}
+	if c.Zone == "" {
+		c.Zone = "reeve"
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()

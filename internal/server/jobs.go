@@ -34,7 +34,7 @@ func (s *Server) RegisterJob(ctx context.Context, req *api.RegisterJobRequest) (
 // registerJob registers the job over the one that is stored now.
 func (s *Server) registerJob(ctx context.Context, req *api.RegisterJobRequest) (*api.RegisterJobResponse, error) {
 	snap := s.store.Snapshot()
-	job, err := admit(snap, req.Job, req.Namespace)
+	job, err := s.admit(snap, req.Job, req.Namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -82,11 +82,14 @@ func (s *Server) register(ctx context.Context, cmd *state.RegisterJob, warnings 
 
 // admit returns the job as a server accepts it, without the fields that servers write,
 // or the errors in it. A job with a stack block is deployed as a stack.
-func admit(snap *state.Snapshot, job *api.Job, namespace string) (*api.Job, error) {
+func (s *Server) admit(snap *state.Snapshot, job *api.Job, namespace string) (*api.Job, error) {
 	if job != nil && job.Stack != nil {
 		return nil, api.Errorf(api.CodeInvalid, "job %q has a stack block: it is deployed in versions; deploy it with: reeve stack deploy FILE", job.ID)
 	}
 	admitted, err := admitJob(snap, job, namespace)
+	if err == nil {
+		err = s.checkHosts(admitted)
+	}
 	if err == nil && snap.Stack(admitted.Namespace, admitted.ID) != nil {
 		return nil, api.Errorf(api.CodeConflict, "job %q belongs to a stack, which never changes: deploy another version with: reeve stack deploy FILE", admitted.ID)
 	}
@@ -217,7 +220,7 @@ func (s *Server) ValidateJob(ctx context.Context, job *api.Job) *api.ValidateJob
 	if job != nil && job.Stack != nil {
 		return s.validateStack(ctx, job, res)
 	}
-	admitted, err := admit(s.store.Snapshot(), job, "")
+	admitted, err := s.admit(s.store.Snapshot(), job, "")
 	if err == nil {
 		res.Warnings = strings.Join(admitted.Warnings(), "\n")
 		return res

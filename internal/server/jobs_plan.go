@@ -19,7 +19,7 @@ import (
 // PlanJob predicts the effects of registering the job now. It stores nothing.
 func (s *Server) PlanJob(ctx context.Context, req *api.PlanJobRequest) (*api.PlanJobResponse, error) {
 	snap := s.store.Snapshot()
-	job, err := admit(snap, req.Job, req.Namespace)
+	job, err := s.admit(snap, req.Job, req.Namespace)
 	if err != nil {
 		return nil, err
 	}

@@ -99,6 +99,9 @@ func (s *Server) admitStack(submitted *api.Job, namespace string) (*newStack, er
 	if err != nil {
 		return nil, err
 	}
+	if err := s.checkHosts(job); err != nil {
+		return nil, err
+	}
 	if err := api.ValidateUnitName(job.ID); err != nil {
 		return nil, api.Errorf(api.CodeInvalid, "%v", err)
 	}

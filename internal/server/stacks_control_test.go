@@ -4,6 +4,7 @@
 package server_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -373,6 +374,30 @@ func TestShiftsAreFoundInTheirNamespace(t *testing.T) {
 		}
 		if now := c.shift(); now.Status != api.ShiftRunning {
 			t.Errorf("the shift is %s after refused verbs", now.Status)
+		}
+	})
+}
+
+func TestHostsThatAreNamesOfStacksAreRefused(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		for host, refused := range map[string]bool{
+			"1.shop.default.stack.reeve": true, "shop.STACK.Reeve": true, "*.stack.reeve": true, "*.shop.stack.reeve": true, "shop.stack.reeve.": true,
+			"stack.reeve": false, "shop.reeve": false, "haystack.reeve": false, "shop.stack.reeve.example.com": false,
+		} {
+			job := serviceJob("routed", 1)
+			job.Groups[0].Networks = []*api.Network{{DynamicPorts: []api.Port{{Label: "http"}}}}
+			job.Groups[0].Routes = []*api.Route{{Host: host, Port: "http"}}
+			_, err := c.RegisterJob(c.Context(), &api.RegisterJobRequest{Job: job})
+			var e *api.Error
+			if got := errors.As(err, &e) && e.Code == api.CodeInvalid && len(e.Detail) == 1 && strings.HasPrefix(e.Detail[0], `group "web", route 1: host`); got != refused || !refused && err != nil {
+				t.Errorf("a route for %s: %v, want a refusal of the route: %v", host, err, refused)
+			}
+		}
+		job := stackJob("shop", "1.0.0")
+		job.Stack.Expose = []*api.StackExposure{{Host: "shop.stack.reeve"}}
+		_, err := c.DeployStacks(c.Context(), &api.DeployStacksRequest{Jobs: []*api.Job{job}}, "default")
+		if api.CodeOf(err) != api.CodeInvalid || !strings.Contains(err.Error(), "stack, expose 1: host") || c.Store().Snapshot().LifecycleIndex() != 0 {
+			t.Errorf("an exposed host below stack.reeve: %v, want a refusal that names it", err)
 		}
 	})
 }
