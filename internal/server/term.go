@@ -10,6 +10,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/server/applier"
+	"github.com/reeve-run/reeve/internal/server/autopilot"
 	"github.com/reeve-run/reeve/internal/server/broker"
 	"github.com/reeve-run/reeve/internal/server/callback"
 	"github.com/reeve-run/reeve/internal/server/control"
@@ -27,6 +28,7 @@ type term struct {
 	applier    *applier.Applier
 	rejections *rejections
 	traffic    *traffic.Traffic
+	autopilot  *autopilot.Autopilot // nil: the only server
 	cancel     context.CancelFunc
 	running    sync.WaitGroup
 }
@@ -131,6 +133,10 @@ func (s *Server) beginTerm(ctx context.Context) error {
 			},
 		})
 	})
+	if s.cfg.Transport != nil {
+		t.autopilot = s.newAutopilot()
+		t.running.Go(func() { t.autopilot.Run(ctx) })
+	}
 	s.term.Store(t)
 	return nil
 }

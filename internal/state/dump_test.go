@@ -37,6 +37,7 @@ type dump struct {
 	Uninstalled []*api.Uninstalled
 	Namespaces  []*api.Namespace
 	Servers     []*api.Server
+	Autopilot   *api.AutopilotConfig
 	Revocations []*api.Revocation
 	Trust       *Trust
 	Stacks      []*api.Stack
@@ -116,6 +117,7 @@ func dumpOf(v *Snapshot) *dump {
 	d.Orphans = v.OrphanCount()
 	d.Uninstalled = slices.Collect(v.UninstalledJobs("*"))
 	d.Namespaces = slices.Collect(v.NamespacesPrefix(""))
+	d.Autopilot = v.Autopilot()
 	d.Servers, d.Revocations, d.Trust = slices.Collect(v.Servers()), slices.Collect(v.Revocations()), v.Trust()
 	d.Stacks, d.StackJobs = slices.Collect(v.Stacks("*")), slices.Collect(stackJobs.all(&v.content, ""))
 	d.Units, d.Shifts = slices.Collect(v.Units()), slices.Collect(v.Shifts())

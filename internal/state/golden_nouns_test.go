@@ -5,6 +5,7 @@ package state
 
 import (
 	"testing"
+	"time"
 
 	"github.com/reeve-run/reeve/api"
 )
@@ -17,9 +18,12 @@ func objectCommands() map[string]Command {
 			Capabilities: &api.NamespaceCapabilities{EnabledTaskDrivers: []string{"exec"}, DisabledNetworkModes: []string{"host"}},
 		}, ptr(uint64(3))),
 		"DeleteNamespace": DeleteNamespace("dev", nil),
-		"PutServer":       PutServer(goldenServer(), ptr(uint64(0))),
-		"PutTrust":        PutTrust(goldenTrust(), ptr(uint64(9))),
-		"RevokeMember":    &RevokeMember{ID: "0b9c", Member: "db-3", Reason: "removed by an operator", Time: 1_790_000_000_000_000_000},
+		"PutAutopilot": PutAutopilot(&api.AutopilotConfig{
+			LastContactThreshold: 300 * time.Millisecond, MaxTrailingLogs: 500, MinQuorum: 3, ServerStabilizationTime: time.Minute,
+		}, ptr(uint64(4))),
+		"PutServer":    PutServer(goldenServer(), ptr(uint64(0))),
+		"PutTrust":     PutTrust(goldenTrust(), ptr(uint64(9))),
+		"RevokeMember": &RevokeMember{ID: "0b9c", Member: "db-3", Reason: "removed by an operator", Time: 1_790_000_000_000_000_000},
 	}
 }
 
@@ -66,5 +70,14 @@ func membersStore(t testing.TB) *Store {
 	} {
 		must(t, s.Apply(uint64(5+i), []Command{c}))
 	}
+	return s
+}
+
+// autopilotStore holds what the format learned to hold with autopilot's configuration.
+func autopilotStore(t testing.TB) *Store {
+	s := New()
+	must(t, s.Apply(5, []Command{PutAutopilot(&api.AutopilotConfig{
+		LastContactThreshold: 300 * time.Millisecond, MaxTrailingLogs: 500, MinQuorum: 3, ServerStabilizationTime: time.Minute,
+	}, nil)}))
 	return s
 }
