@@ -94,7 +94,7 @@ this machine, and prints the addresses.`,
 
 	add(root, groupStart, c, devCommand, agentCommand)
 	add(root, groupNouns, c, jobCommand, planCommand, instanceCommand, allocCommand, nodeCommand, evalCommand, deploymentCommand, serviceCommand, routeCommand,
-		scalingCommand, eventCommand, namespaceCommand, domainCommand, stackCommand, unitCommand, operatorCommand, systemCommand, statusCommand)
+		scalingCommand, eventCommand, namespaceCommand, domainCommand, stackCommand, unitCommand, operatorCommand, serverCommand, systemCommand, statusCommand)
 	add(root, groupMore, c, simCommand, versionCommand, exampleWebCommand)
 	for _, alias := range topLevelAliases(c) {
 		root.AddCommand(alias)

@@ -4,7 +4,6 @@
 package httpapi
 
 import (
-	"net"
 	"runtime"
 	"strconv"
 
@@ -33,41 +32,22 @@ func getSelf(c *call) (*api.AgentSelf, error) {
 	if c.Server == nil {
 		return self, nil
 	}
-	self.Member = *c.member()
+	servers, own := c.Server.Servers(), c.Server.ServerID()
+	for _, s := range servers {
+		if s.ID == own {
+			self.Member = *c.member(s)
+		}
+	}
 	leader, index := c.Server.Leader(), strconv.FormatUint(c.Server.Store().Index(), 10)
 	self.Stats["nomad"] = map[string]string{
 		"server": "true", "leader": strconv.FormatBool(leader != ""), "leader_addr": leader, "bootstrap": "true", "known_regions": "1",
 	}
-	self.Stats["raft"] = map[string]string{"applied_index": index, "commit_index": index, "last_log_index": index, "num_peers": "0", "state": "Follower"}
-	if leader != "" {
+	self.Stats["raft"] = map[string]string{"applied_index": index, "commit_index": index, "last_log_index": index, "num_peers": strconv.Itoa(max(len(servers)-1, 0)), "state": "Follower"}
+	if c.Server.IsLeader() {
 		self.Stats["raft"]["state"] = "Leader"
 	}
 	if stats := c.Server.Stats(); stats != nil {
 		self.Stats["scheduler"] = stats
 	}
 	return self, nil
-}
-
-// member is this server as a member of the cluster. Its role is the one by which
-// clients of Nomad's API know a server; the leader is who has its rpc_addr and
-// port.
-func (c *call) member() *api.AgentMember {
-	m := &api.AgentMember{
-		Name: c.Name + "." + c.Region, Status: "alive",
-		ProtocolMin: 1, ProtocolMax: 5, ProtocolCur: 2, DelegateMin: 2, DelegateMax: 5, DelegateCur: 4,
-		Tags: map[string]string{
-			"role": "nomad", "region": c.Region, "dc": c.Datacenter, "id": c.Name, "build": c.Version,
-			"bootstrap": "1", "expect": "1", "vsn": "1", "raft_vsn": "3",
-		},
-	}
-	if host, port, err := net.SplitHostPort(c.Server.Leader()); err == nil {
-		n, _ := strconv.ParseUint(port, 10, 16)
-		m.Addr, m.Port = host, uint16(n)
-		m.Tags["rpc_addr"], m.Tags["port"] = host, port
-	}
-	return m
-}
-
-func getMembers(c *call) (*api.AgentMembers, error) {
-	return &api.AgentMembers{ServerName: c.Name, ServerRegion: c.Region, ServerDC: c.Datacenter, Members: []*api.AgentMember{c.member()}}, nil
 }

@@ -47,6 +47,9 @@ var shapes = []struct {
 	{"/v1/agent/self", &nomad.AgentSelf{}},
 	{"/v1/agent/members", &nomad.ServerMembers{}},
 	{"/v1/operator/scheduler/configuration", &nomad.SchedulerConfigurationResponse{}},
+	{"/v1/operator/raft/configuration", &nomad.RaftConfiguration{}},
+	{"/v1/operator/autopilot/configuration", &nomad.AutopilotConfiguration{}},
+	{"/v1/operator/autopilot/health", &nomad.OperatorHealthReply{}},
 	{"/v1/scaling/policies", []*nomad.ScalingPolicyListStub{}},
 }
 
@@ -67,7 +70,8 @@ var decided = map[string]string{
 	"JobSubmission":          "VariableFlags",
 	"LogConfig":              "Enabled", // deprecated: Disabled says it
 	"Namespace":              "Capabilities ConsulConfiguration Meta NodePoolConfiguration OptionalExtraClaims RequiredExtraClaims VaultConfiguration",
-	"NetworkResource":        "CNI DNS DynamicPorts MBits ReservedPorts", // MBits is deprecated
+	"NetworkResource":        "CNI DNS DynamicPorts MBits ReservedPorts",                        // MBits is deprecated
+	"OperatorHealthReply":    "OptimisticFailureTolerance ReadReplicas RedundancyZones Upgrade", // of Nomad's enterprise version
 	// Resources and Reserved are deprecated: NodeResources and ReservedResources say it.
 	"Node":                   "CSIControllerPlugins CSINodePlugins DrainStrategy GCVolumesOnNodeGC HostNetworks HostVolumes LastDrain Links NodeMaxAllocs Reserved Resources SecretID",
 	"NodeCpuResources":       "ReservableCpuCores",

@@ -40,6 +40,7 @@ var (
 	nodePools   = state.TableNodePools
 	domains     = state.TableDomains
 	namespaces  = state.TableNamespaces
+	autopilots  = state.TableAutopilot
 	uninstalled = state.TableUninstalled
 	stacks      = state.TableStacks
 	units       = state.TableUnits
@@ -219,12 +220,25 @@ func routes() []route {
 		read("/v1/operator/scheduler/configuration", ReadOperator, "Returns the scheduler configuration.", getSchedulerConfig).blocking(schedulers),
 		write(put, "/v1/operator/scheduler/configuration", WriteOperator, "Changes the scheduler configuration.", setSchedulerConfig).params("cas"),
 
+		plain("/v1/servers", ReadNode, "Lists the servers of the cluster, with their health in the leader's view.", getServers),
+		write(del, "/v1/server/{id}", WriteOperator, "Removes a server, and excludes it permanently.", removeServer).params("reason"),
+		write(put, "/v1/server/{id}/leave", WriteOperator, "Removes a server from the replicated log: it remains a member and may join again.", leaveServer),
+		write(put, "/v1/server/{id}/promote", WriteOperator, "Lets a server vote, without waiting until it is stable.", promoteServer),
+		plain("/v1/operator/raft/configuration", ReadOperator, "Returns the servers of the replicated log.", getRaftConfig),
+		write(del, "/v1/operator/raft/peer", WriteOperator, "Removes a server from the replicated log.", removePeer).params("id", "address"),
+		write(put, "/v1/operator/raft/transfer-leadership", WriteOperator, "Transfers leadership to a server; without `id` and `address`, to the voter with the most complete log.", transferLeadership).params("id", "address"),
+		read("/v1/operator/autopilot/configuration", ReadOperator, "Returns the configuration of what the leader does about servers.", getAutopilot).blocking(autopilots),
+		write(put, "/v1/operator/autopilot/configuration", WriteOperator, "Sets the configuration of what the leader does about servers.", setAutopilot).params("cas"),
+		speaking[none, api.AutopilotHealth](raw(fetch, "/v1/operator/autopilot/health", ReadOperator, "Returns the health of the servers; 429 if one is unhealthy.", "application/json", getAutopilotHealth)),
+
 		plain("/v1/status/leader", Anonymous, "Returns the leader's address.", getLeader).open().anyServer(),
 		plain("/v1/status/peers", Anonymous, "Returns the servers' addresses.", getPeers).anyServer().forNodes(anyNode),
 		plain("/v1/regions", Anonymous, "Returns the names of the regions.", getRegions).anyServer(),
 		plain("/v1/agent/self", ReadAgent, "Returns the description of the answering agent.", getSelf).local(),
 		plain("/v1/agent/router", ReadAgent, "Returns the state of the answering agent's router: its routes, their instances and traffic.", getRouter).local(),
-		plain("/v1/agent/members", ReadAgent, "Lists the servers.", getMembers).anyServer(),
+		plain("/v1/agent/members", ReadAgent, "Lists the servers.", getMembers),
+		plain("/v1/agent/servers", ReadAgent, "Lists the addresses of the servers that the answering agent knows.", getAgentServers).local(),
+		write(put, "/v1/agent/force-leave", WriteOperator, "Removes a failed server from the replicated log.", forceLeave).params("node", "prune"),
 		speaking[none, api.AgentHealth](raw(fetch, "/v1/agent/health", Anonymous, "Returns the health of the answering agent; 500 if it is unhealthy.", "application/json", getHealth).params("type").local().open()),
 		list("/v1/namespaces", ReadJob, "Lists the namespaces by name.", namespacesByName, listNamespaces, showNamespace).blocking(namespaces),
 		write(put, "/v1/namespaces", WriteOperator, "Creates or changes a namespace.", putNamespace).params("cas"),
@@ -242,6 +256,9 @@ func routes() []route {
 
 // paramDocs describe the query parameters that routes name.
 var paramDocs = map[string]string{
+	"address":           "of a server, as host:port",
+	"id":                "of a server",
+	"prune":             "of `force-leave`: exclude the server permanently",
 	"all":               "include objects of earlier jobs with the same id; of domains: include stale ones",
 	"by":                "the operator, unless the body has it",
 	"cas":               "change only if the stored object has this modify index; 0: only if it does not exist",
@@ -267,7 +284,7 @@ var paramDocs = map[string]string{
 	"limit":             "maximum number of bytes (default, and 0 or less: no limit)",
 	"meta":              "include the jobs' meta",
 	"no_shutdown_delay": "skip the shutdown delays",
-	"node":              "only objects on this node: its id, or a prefix of it",
+	"node":              "only objects on this node: its id, or a prefix of it; of `force-leave`: name or id of the server",
 	"node_id":           "id of the node (default: the answering agent's node)",
 	"offset":            "offset from the origin, in bytes",
 	"origin":            "`start` or `end`; of a log, offset 0 from the end is the start of its newest file",

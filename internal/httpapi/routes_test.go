@@ -76,6 +76,13 @@ var samples = map[string]string{
 	"PUT /v1/domain/{id}":                       `{"TTL": "20s"}`,
 	"DELETE /v1/domain/{id}":                    ``,
 	"PUT /v1/operator/scheduler/configuration":  `{"SchedulerAlgorithm": "spread"}`,
+	"PUT /v1/operator/autopilot/configuration":  `{"LastContactThreshold": "200ms", "MaxTrailingLogs": 250, "ServerStabilizationTime": "10s"}`,
+	"PUT /v1/operator/raft/transfer-leadership": ``,
+	"DELETE /v1/operator/raft/peer":             ``,
+	"PUT /v1/agent/force-leave":                 ``,
+	"DELETE /v1/server/{id}":                    ``,
+	"PUT /v1/server/{id}/leave":                 ``,
+	"PUT /v1/server/{id}/promote":               ``,
 	"PUT /v1/search":                            `{"Prefix": "w", "Context": "jobs"}`,
 	"PUT /v1/job/{id}/evaluate":                 ``,
 	"PUT /v1/job/{id}/dispatch":                 `{"Meta": {}}`,
@@ -146,6 +153,10 @@ func TestEveryRouteAnswers(t *testing.T) {
 				want = http.StatusNotFound
 			case r.Pattern == "/v1/job/{id}/instance/{name}/{verb}" || r.Pattern == "/v1/job/{id}/restart":
 				want = http.StatusConflict // the job under test is still being deployed
+			case r.Pattern == "/v1/operator/raft/transfer-leadership":
+				want = http.StatusConflict // the only server
+			case r.Pattern == "/v1/agent/force-leave": // the query has to name a server
+				want = http.StatusBadRequest
 			case r.Pattern == "/v1/node/{id}/explain": // the query has to name a job
 				want = http.StatusBadRequest
 			case strings.Contains(r.Pattern, "/dispatch") || strings.Contains(r.Pattern, "/periodic"):

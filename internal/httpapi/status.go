@@ -12,14 +12,6 @@ import (
 
 func getLeader(c *call) (string, error) { return c.Server.Leader(), nil }
 
-func getPeers(c *call) ([]string, error) {
-	peers := []string{}
-	if leader := c.Server.Leader(); leader != "" {
-		peers = append(peers, leader)
-	}
-	return peers, nil
-}
-
 func getRegions(c *call) ([]string, error) { return []string{c.Region}, nil }
 
 func collectGarbage(c *call, _ *none) (none, uint64, error) {

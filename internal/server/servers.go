@@ -114,7 +114,7 @@ func (s *Server) FindServer(ref string) (*api.ServerStatus, error) {
 	}
 	switch len(found) {
 	case 0:
-		return nil, api.Errorf(api.CodeNotFound, "no server has the id, name or address %q: see reeve server list", ref)
+		return nil, api.Errorf(api.CodeNotFound, "server %q not found: see reeve server list for ids, names and addresses", ref)
 	case 1:
 		return found[0], nil
 	}
@@ -123,13 +123,14 @@ func (s *Server) FindServer(ref string) (*api.ServerStatus, error) {
 
 // changeable returns the server, if this server can change the cluster's servers.
 func (s *Server) changeable(ref string) (*api.ServerStatus, error) {
-	if s.cfg.Transport == nil {
-		return nil, api.Errorf(api.CodeConflict, "this server is not part of a cluster: it has no other servers to change")
-	}
 	if !s.IsLeader() {
 		return nil, errNoLeader
 	}
-	return s.FindServer(ref)
+	m, err := s.FindServer(ref)
+	if err == nil && s.cfg.Transport == nil {
+		err = api.Errorf(api.CodeConflict, "this server is not part of a cluster: it has no other servers to change")
+	}
+	return m, err
 }
 
 // Promote makes a server a voter without waiting until it is stable.

@@ -59,9 +59,9 @@ func TestServersLeaveAndAreRemoved(t *testing.T) {
 		}
 		refused(t, tr.servers["server-1"].Leave(t.Context(), "server-2"), "is not the leader yet")
 		refused(t, lead.Remove(t.Context(), "server-0", ""), "transfer leadership first")
-		refused(t, lead.Leave(t.Context(), "server-9"), "no server has the id")
+		refused(t, lead.Leave(t.Context(), "server-9"), "not found: see reeve server list")
 		refused(t, lead.Leave(t.Context(), "serv"), "3 servers match")
-		refused(t, lead.Promote(t.Context(), ""), "no server has the id")
+		refused(t, lead.Promote(t.Context(), ""), "not found: see reeve server list")
 
 		if err := lead.Leave(t.Context(), "server-2"); err != nil {
 			t.Fatal(err)
@@ -128,7 +128,7 @@ func TestAutopilotPromotes(t *testing.T) {
 		if got := statuses(lead); !strings.Contains(got, "server-1 voter failed") {
 			t.Errorf("3 s after the end of a server: %s", got)
 		}
-		refused(t, lead.Promote(t.Context(), "server-9"), "no server has the id")
+		refused(t, lead.Promote(t.Context(), "server-9"), "not found: see reeve server list")
 		c.pass(6 * time.Minute)
 		if got := statuses(lead); strings.Contains(got, "server-1") {
 			t.Errorf("6 minutes after the end of a server that was replaced: %s", got)
@@ -165,6 +165,6 @@ func TestAutopilotConfiguration(t *testing.T) {
 		c.until("stored", func(s *state.Snapshot) bool { return s.Autopilot().ModifyIndex == index })
 		_, _, err = c.TransferLeadership(t.Context(), "")
 		refused(t, err, "not part of a cluster")
-		refused(t, c.Leave(t.Context(), "server"), "not part of a cluster")
+		refused(t, c.Leave(t.Context(), c.ServerID()), "not part of a cluster")
 	})
 }

@@ -126,6 +126,15 @@ func TestPages(t *testing.T) {
 			}}}, false)
 			AllocationNext(p, a)
 		},
+		"servers": func(p *term.Page) {
+			Servers(p, []*api.ServerStatus{
+				{ID: clitest.NodeID, Name: "db-1", Address: "10.0.0.1:4646", Version: "0.1.0", Status: api.ServerAlive, Leader: true, Voter: true, Healthy: true,
+					Expires: clitest.Now.Add(60 * 24 * time.Hour).UnixNano()},
+				{ID: clitest.AllocID, Name: "db-2", Address: "10.0.0.2:4646", Version: "0.1.0", Status: api.ServerFailed, Voter: true, LastContact: 90 * time.Second},
+				{ID: clitest.EvalID, Address: "10.0.0.3:4646", Status: api.ServerAlive, Healthy: true, Trailing: 12},
+				{ID: clitest.OtherID, Name: "db-4", Address: "10.0.0.4:4646", Status: api.ServerLeft, Voter: true},
+			}, clitest.Now)
+		},
 		"crashes": func(p *term.Page) {
 			a := testAllocation()
 			a.Crashes = &api.Crashes{Count: 3, Total: 5, Reason: `task "server": exited with code 17`, At: clitest.Ago(12 * time.Second), Next: clitest.Ago(-20 * time.Second)}

@@ -298,7 +298,7 @@ func TestRemovedServer(t *testing.T) {
 	f.write("", "before")
 	leader := f.leader("")
 	other := map[string]string{"server-0": "server-1", "server-1": "server-0"}[leader]
-	if err := f.replicas[leader].Remove(t.Context(), "nobody"); err == nil || !strings.Contains(err.Error(), "no server has the id") {
+	if err := f.replicas[leader].Remove(t.Context(), "nobody"); err == nil || !strings.Contains(err.Error(), "not found: see reeve server list") {
 		t.Errorf("the removal of an unknown server: %v", err)
 	}
 	if err := f.replicas[leader].Remove(t.Context(), other); err != nil {

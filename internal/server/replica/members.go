@@ -88,7 +88,7 @@ func (r *Replica) Remove(ctx context.Context, id string) error {
 		}
 	}
 	if !found {
-		return api.Errorf(api.CodeNotFound, "no server has the id %q: see reeve server list", id)
+		return api.Errorf(api.CodeNotFound, "server %q not found: see reeve server list", id)
 	}
 	if others == 0 {
 		return api.Errorf(api.CodeConflict, "server %s is the only voter: the cluster would be lost with it; add another server first", api.ShortID(id))
@@ -148,7 +148,7 @@ func (r *Replica) Transfer(ctx context.Context, id string) error {
 		p, ok := r.peer(id)
 		switch {
 		case !ok:
-			return api.Errorf(api.CodeNotFound, "no server has the id %q: see reeve server list", id)
+			return api.Errorf(api.CodeNotFound, "server %q not found: see reeve server list", id)
 		case !p.Voter:
 			return api.Errorf(api.CodeConflict, "server %s does not vote yet: leadership can only go to a voter", api.ShortID(id))
 		}
