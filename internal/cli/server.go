@@ -18,7 +18,7 @@ func serverCommand(*cli) *command {
 		long: `The servers of a cluster replicate its state. A majority of the voting servers
 must run: three servers survive the failure of one, five the failure of two. New
 servers vote after 10 s, and dead ones are removed once they were replaced.`,
-		verbs: []constructor{serverListCommand, serverPromoteCommand, serverTransferCommand, serverLeaveCommand, serverRemoveCommand},
+		verbs: []constructor{serverListCommand, serverPromoteCommand, serverTransferCommand, serverLeaveCommand, serverRemoveCommand, serverRecoverCommand},
 	}
 }
 

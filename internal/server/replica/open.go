@@ -18,52 +18,61 @@ import (
 
 // open reads the directory and starts raft on it. If it rejects the directory, it changes
 // nothing.
-func (r *Replica) open() (err error) {
-	if r.dir, err = openDirectory(r.config.Dir, r.config.ServerID); err != nil {
+func (r *Replica) open() error {
+	images, err := r.prepare()
+	if err != nil {
 		return err
+	}
+	return r.startRaft(newRaftLogger(r.logger), images)
+}
+
+// prepare opens the directory, its log and its snapshots, and fills the store.
+func (r *Replica) prepare() (_ raft.SnapshotStore, err error) {
+	if r.dir, err = openDirectory(r.config.Dir, r.config.ServerID); err != nil {
+		return nil, err
 	}
 	fs, watch := r.config.FS, r.disk.watch(r.broken)
 	if err := disk.MakeDir(fs, r.dir.logPath()); err != nil {
-		return fmt.Errorf("open log: %w", err)
+		return nil, fmt.Errorf("open log: %w", err)
 	}
 	images, err := snapshots.Open(fs, filepath.Join(r.dir.path, "snapshots"))
 	if err != nil {
-		return fmt.Errorf("open snapshots: %w", err)
+		return nil, fmt.Errorf("open snapshots: %w", err)
 	}
 	names, err := fs.ReadDir(r.dir.logPath())
 	if err != nil {
-		return fmt.Errorf("open log: %w", err)
+		return nil, fmt.Errorf("open log: %w", err)
 	}
 	newest, err := images.Newest()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	fresh := newest == nil
 	for _, name := range names {
 		fresh = fresh && !strings.HasSuffix(name, ".log")
 	}
 	if r.stable, err = wal.OpenStable(fs, r.dir.logPath(), fresh, watch); err != nil {
-		return fmt.Errorf("open votes: %w", err)
+		return nil, fmt.Errorf("open votes: %w", err)
 	}
 	upTo := uint64(0)
 	if newest != nil {
 		upTo = newest.Index
 	}
 	if r.log, err = wal.Open(fs, r.dir.logPath(), r.config.SegmentBytes, upTo, watch); err != nil {
-		return fmt.Errorf("open log: %w", err)
+		return nil, fmt.Errorf("open log: %w", err)
 	}
 	snapshot, err := r.load(images, newest)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := r.checkContinuity(snapshot.Index); err != nil {
-		return err
+		return nil, err
 	}
 	if err := r.checkVotes(snapshot.Term); err != nil {
-		return err
+		return nil, err
 	}
 	if err := r.log.Rebase(snapshot.Index, snapshot.Term); err != nil {
-		return fmt.Errorf("open log: %w", err)
+		return nil, fmt.Errorf("open log: %w", err)
 	}
 	r.machine = &machine{store: r.config.Store, mark: r.dir.mark, damaged: func(err error) {
 		r.logger.Error("cannot keep the state up to date: restart the server", "error", err)
@@ -71,9 +80,9 @@ func (r *Replica) open() (err error) {
 	}}
 	r.machine.configured.Store(snapshot.ConfigurationIndex)
 	if err := r.catchUp(snapshot.Index); err != nil {
-		return err
+		return nil, err
 	}
-	return r.startRaft(newRaftLogger(r.logger), &rebasing{images, r.log, r.broken})
+	return &rebasing{images, r.log, r.broken}, nil
 }
 
 // broken handles the failure of a sync.
