@@ -41,7 +41,7 @@ func (c *call) forwards() bool {
 		return false
 	case c.Server == nil:
 		return true
-	case c.Leader == nil || c.Server.IsLeader():
+	case c.Leader == nil || c.leads():
 		return false
 	}
 	return !c.route.AnyServer && !c.isStaleRead()
@@ -68,10 +68,10 @@ func (c *call) forward() (done bool) {
 	r := c.r.WithContext(context.WithValue(c.r.Context(), deliveryKey{}, d))
 	r.Body = d.body.reader()
 	c.forwarder.ServeHTTP(c.w, r)
-	if d.leads {
+	if d.kept {
 		c.r.Body = d.body.reader()
 	}
-	return !d.leads
+	return !d.kept
 }
 
 // deliveryKey is the context key of a forwarded request's delivery.
@@ -83,7 +83,7 @@ type delivery struct {
 	body    *recorder
 	hasBody bool
 	caller  door.Caller
-	leads   bool // reports whether this server must answer itself
+	kept    bool // reports whether this server must answer itself
 }
 
 // newForwarder returns the proxy of requests to servers.
@@ -107,7 +107,7 @@ func newForwarder(h *Handler) *httputil.ReverseProxy {
 			case r.Context().Err() != nil:
 				panic(http.ErrAbortHandler)
 			case errors.Is(err, errLeading):
-				d.leads = true
+				d.kept = true
 				return
 			case errors.Is(err, errNotLeading):
 				w.Header().Set(notLeaderHeader, h.self())
@@ -139,10 +139,11 @@ func (d *delivery) toLeader(r *http.Request) (*http.Response, error) {
 	since, pause := time.Now(), minLeaderPause
 	last := error(api.Errorf(api.CodeUnavailable, "the cluster has no leader: a majority of its servers must run and reach each other; see `reeve server list` on a server"))
 	for {
-		if d.Server.IsLeader() {
+		if d.leads() {
 			return nil, errLeading
 		}
 		if addr, known := d.Leader(); known {
+			began := time.Now()
 			resp, sent, err := d.attempt(r, addr)
 			switch {
 			case err == nil && resp.Header.Get(notLeaderHeader) == "":
@@ -153,12 +154,12 @@ func (d *delivery) toLeader(r *http.Request) (*http.Response, error) {
 				return nil, lostOnTheWay(addr, err)
 			default:
 				last = unreachable(addr, err)
-				if sent { // it was there, so its successor has the usual time
+				if sent && time.Since(began) > d.patience { // the leader was there, as for a blocking query
 					since = time.Now()
 				}
 			}
 		}
-		if !d.canRepeat() || time.Since(since) > leaderPatience {
+		if !d.canRepeat() || time.Since(since) > d.patience {
 			return nil, errors.Join(errNotLeading, last)
 		}
 		timer := time.NewTimer(pause)

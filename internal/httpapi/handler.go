@@ -38,8 +38,9 @@ type Config struct {
 	Door        *door.Door // identifies callers; nil: every caller is a local user
 	ServerToken string     // for requests that are passed on to a server without TLS; "": none
 
-	// Transport returns the transport for requests to other members, by TLS with this member's
-	// certificate; nil, or a nil transport: requests to other agents are plain HTTP.
+	// Transport returns the transport for requests to servers, by TLS with this member's
+	// certificate (see NewTransport); nil, or a nil transport: requests to other agents are plain
+	// HTTP. Requests to nodes use its client certificate too, and Door.Peer to verify the node.
 	Transport func() *http.Transport
 	// Leader returns the address (host:port) of another server that leads; not known while
 	// the cluster has no leader, or while this server is about to lead. Nil: this server answers every
@@ -68,9 +69,12 @@ type Handler struct {
 	pools     *http.ServeMux  // of the routes that ofPools tells
 	jobVerbs  [][]string      // what follows /v1/job/{id}/, by segment, the longest first
 	nodes     *httputil.ReverseProxy
+	toNodes   *toNodes
 	forwarder *httputil.ReverseProxy
 	lastGood  lastGood        // of the servers
 	transport *http.Transport // of both proxies, without TLS
+	leads     func() bool     // reports whether this server leads
+	patience  time.Duration   // time without a leader that a request waits for
 	events    *eventstream.Hub
 	openapi   func() []byte // written when first asked for
 	started   time.Time
@@ -93,9 +97,11 @@ func New(c Config) *Handler {
 	if c.Servers == nil {
 		c.Servers = func() []string { return nil }
 	}
-	h := &Handler{Config: c, open: map[string]bool{}, started: time.Now()}
-	h.transport = newProxyTransport()
+	h := &Handler{Config: c, open: map[string]bool{}, started: time.Now(), patience: leaderPatience}
+	h.transport = NewTransport(nil)
+	h.leads = func() bool { return h.Server.IsLeader() }
 	h.events = eventstream.NewHub(func() *state.Store { return h.Server.Store() })
+	h.toNodes = newToNodes(h)
 	h.nodes = newNodeProxy(h)
 	h.forwarder = newForwarder(h)
 	table := routes()
@@ -115,7 +121,15 @@ func New(c Config) *Handler {
 }
 
 // Close closes the idle connections to other agents.
-func (h *Handler) Close() { h.transport.CloseIdleConnections() }
+func (h *Handler) Close() {
+	h.transport.CloseIdleConnections()
+	h.toNodes.closeIdle()
+	if h.Transport != nil {
+		if t := h.Transport(); t != nil {
+			t.CloseIdleConnections()
+		}
+	}
+}
 
 // streamsPerConnection is the maximum number of concurrent requests on an HTTP/2
 // connection. One goroutine serves each connection on both sides, so a client with
