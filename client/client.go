@@ -40,6 +40,9 @@ type Config struct {
 	HTTPClient *http.Client // default: a client for many concurrent requests to one host
 	TLS        *tls.Config  // verifies the servers of https addresses; default: by the system's roots. HTTPClient excludes it
 
+	// Dial connects to an address; default: a dialer with a timeout. HTTPClient excludes it.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+
 	// Multiplex sends many requests over few connections: HTTP/2, also without TLS. The other
 	// side must be a Reeve agent; HTTPClient is ignored.
 	Multiplex bool
@@ -74,6 +77,9 @@ func New(c Config) (*Client, error) {
 	if cl.http == nil || c.Multiplex {
 		t := newTransport(base, socket)
 		t.TLSClientConfig = c.TLS
+		if c.Dial != nil {
+			t.DialContext, t.Proxy = c.Dial, nil
+		}
 		if c.Multiplex {
 			multiplex(t)
 		}

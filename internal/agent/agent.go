@@ -21,10 +21,9 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
+	"sync/atomic"
 	"time"
 
-	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
 	"github.com/reeve-run/reeve/internal/dialect/nelson"
 	"github.com/reeve-run/reeve/internal/dialect/sdk"
@@ -33,33 +32,39 @@ import (
 	"github.com/reeve-run/reeve/internal/httpapi"
 	"github.com/reeve-run/reeve/internal/node"
 	"github.com/reeve-run/reeve/internal/node/supervise"
+	"github.com/reeve-run/reeve/internal/port"
 	"github.com/reeve-run/reeve/internal/router"
 	"github.com/reeve-run/reeve/internal/server"
 	"github.com/reeve-run/reeve/internal/server/gcpace"
+	"github.com/reeve-run/reeve/internal/trust"
 )
 
 // An Agent is one running process of Reeve.
 type Agent struct {
-	config   Config
-	log      *slog.Logger
-	lock     *os.File
-	listener net.Listener
-	handler  *httpapi.Handler
-	http     *http.Server
-	server   *server.Server
-	node     *node.Node
-	router   *router.Router
-	dns      *dns.Server
-	client   *client.Client
+	config  Config
+	log     *slog.Logger
+	lock    *os.File
+	port    *port.Port
+	trust   *trust.Store // nil: the agent runs alone, without certificates
+	handler *httpapi.Handler
+	http    *http.Server
+	server  *server.Server
+	node    *node.Node
+	router  *router.Router
+	dns     *dns.Server
+	client  *client.Client
+
+	advertise string // host:port at which other members reach this agent; "" without certificates
 
 	supervisor *supervise.Client
 	door       *door.Door
 	broken     chan error // errors that must end the process, such as a failed disk of the log
 }
 
-// New checks the configuration, locks the data directory, listens on the address, and prepares
-// the parts that Run starts. On failure it releases everything.
-func New(config Config) (*Agent, error) {
+// New checks the configuration, locks the data directory, listens on the address, joins the
+// cluster if necessary, and prepares the parts that Run starts. On failure it releases
+// everything. The context bounds the attempts to join.
+func New(ctx context.Context, config Config) (*Agent, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
@@ -70,7 +75,7 @@ func New(config Config) (*Agent, error) {
 	if config.Server.Enabled && os.Getenv("GOGC") == "" {
 		gcpace.Bound()
 	}
-	if err := a.open(); err != nil {
+	if err := a.open(ctx); err != nil {
 		if a.server != nil {
 			err = errors.Join(err, a.server.Shutdown(context.Background()))
 		}
@@ -80,32 +85,28 @@ func New(config Config) (*Agent, error) {
 	return a, nil
 }
 
-func (a *Agent) open() (err error) {
+func (a *Agent) open(ctx context.Context) (err error) {
 	if a.lock, err = lockDir(a.config.DataDir); err != nil {
 		return err
+	}
+	if err = a.openTrust(); err != nil {
+		return err
+	}
+	if err = a.listen(); err != nil {
+		return err
+	}
+	if err = a.enter(ctx); err != nil {
+		return err
+	}
+	if a.config.Server.Enabled {
+		if err = a.openServer(); err != nil {
+			return err
+		}
 	}
 	if err = a.openDoor(); err != nil {
 		return err
 	}
-	if a.listener, err = net.Listen("tcp", a.config.HTTPAddr); err != nil {
-		if errors.Is(err, syscall.EADDRINUSE) {
-			return api.Errorf(api.CodeUnavailable, "address %s is already in use: another agent may be running; stop it, or choose another address with -http-addr", a.config.HTTPAddr)
-		}
-		return api.Errorf(api.CodeUnavailable, "cannot listen on %s: %v", a.config.HTTPAddr, err)
-	}
-	if a.config.Server.Enabled {
-		s := a.config.Server
-		a.server, err = server.New(server.Config{
-			DataDir: filepath.Join(a.config.DataDir, "server"), Name: a.config.Name, Region: a.config.Region,
-			Addr: a.Addr(), Logger: a.log, Workers: s.Workers,
-			HeartbeatTTL: s.HeartbeatTTL, HeartbeatGrace: s.HeartbeatGrace, MassLoss: s.MassLoss, GC: s.thresholds(),
-			SweepInterval: s.StackSweepInterval, Zone: a.config.DNS.Zone, LoopbackStacks: a.config.Dev, Broken: func(err error) { a.broken <- err },
-		})
-		if err != nil {
-			return err
-		}
-	}
-	if a.config.Client.Enabled || a.config.answersNames() {
+	if a.config.Client.Enabled || a.config.answersNames() || a.trust != nil {
 		if err = a.connect(); err != nil {
 			return err
 		}
@@ -130,8 +131,30 @@ func (a *Agent) open() (err error) {
 	return nil
 }
 
-// Addr returns the address of the HTTP API, as host:port.
-func (a *Agent) Addr() string { return a.listener.Addr().String() }
+func (a *Agent) openServer() error {
+	member, err := a.serverMember()
+	if err != nil {
+		return err
+	}
+	s := a.config.Server
+	config := server.Config{
+		DataDir: filepath.Join(a.config.DataDir, "server"), Name: a.config.Name, Region: a.config.Region,
+		Addr: cmp.Or(a.advertise, a.Addr()), Member: member, Logger: a.log, Workers: s.Workers,
+		HeartbeatTTL: s.HeartbeatTTL, HeartbeatGrace: s.HeartbeatGrace, MassLoss: s.MassLoss, GC: s.thresholds(),
+		SweepInterval: s.StackSweepInterval, Zone: a.config.DNS.Zone, LoopbackStacks: a.config.Dev, Broken: func(err error) { a.broken <- err },
+	}
+	var known atomic.Pointer[server.Server]
+	if member != nil {
+		config.ServerID, config.Bootstrap = member.ID, member.Founding != nil
+		config.Transport = a.raftTransport(&known)
+	}
+	a.server, err = server.New(config)
+	known.Store(a.server)
+	return err
+}
+
+// Addr returns the address of the agent's port, as host:port.
+func (a *Agent) Addr() string { return a.port.Addr() }
 
 // Run serves until the context ends. Then it ends the active requests, including streams,
 // stops the node without its tasks, and closes the server last, because the other parts use
@@ -149,7 +172,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	failed := make(chan error, 3)
 	wg.Go(func() {
-		if err := a.http.Serve(a.listener); !errors.Is(err, http.ErrServerClosed) {
+		if err := a.http.Serve(a.port.HTTP()); !errors.Is(err, http.ErrServerClosed) {
 			failed <- fmt.Errorf("serve http: %w", err)
 		}
 	})
@@ -163,6 +186,10 @@ func (a *Agent) Run(ctx context.Context) error {
 	if a.router != nil {
 		wg.Go(func() { a.router.Run(run) })
 	}
+	if a.trust != nil {
+		wg.Go(func() { a.trust.Renew(run, a.renew) })
+		wg.Go(func() { a.followServers(run) })
+	}
 	if a.dns != nil {
 		wg.Go(func() {
 			if err := a.dns.Run(run); err != nil && run.Err() == nil {
@@ -171,7 +198,7 @@ func (a *Agent) Run(ctx context.Context) error {
 		})
 	}
 	names, _ := a.DNS()
-	a.log.Info("agent started", "address", "http://"+a.Addr(), "server", a.server != nil, "node", a.node != nil, "router", a.RouterAddr(), "dns", names, "data_dir", a.config.DataDir)
+	a.log.Info("agent started", "address", "http://"+a.localAddr(), "advertise", a.advertise, "server", a.server != nil, "node", a.node != nil, "router", a.RouterAddr(), "dns", names, "data_dir", a.config.DataDir)
 	var err error
 	select {
 	case <-ctx.Done():
@@ -208,8 +235,8 @@ func (a *Agent) release() {
 	if a.client != nil {
 		a.client.Close()
 	}
-	if a.listener != nil {
-		a.listener.Close()
+	if a.port != nil {
+		a.port.Close()
 	}
 	if a.lock != nil {
 		a.lock.Close()
@@ -222,6 +249,14 @@ func (a *Agent) newHandler() *httpapi.Handler {
 		Server: a.server, Servers: a.servers, Logger: a.log,
 		Region: a.config.Region, Datacenter: a.config.Datacenter, Name: a.config.Name, Version: a.config.Version,
 		Door: a.door, ServerToken: cmp.Or(os.Getenv("REEVE_TOKEN"), os.Getenv("NOMAD_TOKEN")),
+	}
+	if a.trust != nil {
+		transport := a.memberTransport()
+		config.Transport = func() *http.Transport { return transport }
+		config.Self = func() string { m, _ := a.trust.Member(); return m.ID }
+		if a.server != nil {
+			config.Leader = func() (string, bool) { leader := a.server.Leader(); return leader, leader != "" }
+		}
 	}
 	if a.node != nil {
 		config.Node, config.NodeID = a.node.Handler(), a.node.ID
@@ -248,6 +283,10 @@ func (a *Agent) newHandler() *httpapi.Handler {
 
 // servers returns the addresses to which a node without a local server forwards requests.
 func (a *Agent) servers() []string {
+	if a.trust != nil {
+		m, _ := a.trust.Member()
+		return m.Servers
+	}
 	var addrs []string
 	for _, s := range a.config.Client.Servers {
 		addrs = append(addrs, strings.TrimPrefix(s, "http://"))

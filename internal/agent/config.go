@@ -39,6 +39,16 @@ type Config struct {
 	Hosts      []string // additional host names of the agent that requests may use
 	LogLevel   string   // "debug", "info", "warn" or "error"
 
+	// Bootstrap makes this machine the first server of a new cluster. Join names hosts
+	// through which it becomes a member of one, with the token; both do nothing once it is a
+	// member. Advertise is the host, or host:port, at which other members reach it.
+	Bootstrap bool
+	Join      []string
+	JoinToken string
+	Advertise string
+	// Founded is called when the cluster that this machine founded is ready for members.
+	Founded func(Founded)
+
 	Server   Server
 	Client   Client
 	Router   Router
@@ -150,19 +160,22 @@ func DevConfig() Config {
 // A fileConfig is a configuration file. Its names are those of Nomad's agent where both have
 // the setting.
 type fileConfig struct {
-	Name       string        `hcl:"name,optional"`
-	Region     string        `hcl:"region,optional"`
-	Datacenter string        `hcl:"datacenter,optional"`
-	DataDir    string        `hcl:"data_dir,optional"`
-	BindAddr   string        `hcl:"bind_addr,optional"`
-	LogLevel   string        `hcl:"log_level,optional"`
-	Ports      *filePorts    `hcl:"ports,block"`
-	Server     *fileServer   `hcl:"server,block"`
-	Client     *fileClient   `hcl:"client,block"`
-	Router     *fileRouter   `hcl:"router,block"`
-	Dialects   *fileDialects `hcl:"dialects,block"`
-	DNS        *fileDNS      `hcl:"dns,block"`
-	HTTP       *fileHTTP     `hcl:"http,block"`
+	Name       string `hcl:"name,optional"`
+	Region     string `hcl:"region,optional"`
+	Datacenter string `hcl:"datacenter,optional"`
+	DataDir    string `hcl:"data_dir,optional"`
+	BindAddr   string `hcl:"bind_addr,optional"`
+	Advertise  string `hcl:"advertise_addr,optional"`
+	// JoinTokenFile names the file with the token for joining.
+	JoinTokenFile string        `hcl:"join_token_file,optional"`
+	LogLevel      string        `hcl:"log_level,optional"`
+	Ports         *filePorts    `hcl:"ports,block"`
+	Server        *fileServer   `hcl:"server,block"`
+	Client        *fileClient   `hcl:"client,block"`
+	Router        *fileRouter   `hcl:"router,block"`
+	Dialects      *fileDialects `hcl:"dialects,block"`
+	DNS           *fileDNS      `hcl:"dns,block"`
+	HTTP          *fileHTTP     `hcl:"http,block"`
 }
 
 type fileHTTP struct {
@@ -191,7 +204,10 @@ type fileServer struct {
 	NodeGCThreshold       string        `hcl:"node_gc_threshold,optional"`
 	RestartGCThreshold    string        `hcl:"restart_gc_threshold,optional"`
 	StackSweepInterval    string        `hcl:"stack_sweep_interval,optional"`
+	Bootstrap             bool          `hcl:"bootstrap,optional"`
+	BootstrapExpect       int           `hcl:"bootstrap_expect,optional"`
 	MassLoss              *fileMassLoss `hcl:"mass_loss,block"`
+	Join                  *fileJoin     `hcl:"server_join,block"`
 }
 
 type fileMassLoss struct {
@@ -210,6 +226,7 @@ type fileClient struct {
 	Reserved      *fileReserved     `hcl:"reserved,block"`
 	Devices       []fileDevice      `hcl:"device,block"`
 	HostNetworks  []fileHostNetwork `hcl:"host_network,block"`
+	Join          *fileJoin         `hcl:"server_join,block"`
 }
 
 type fileReserved struct {
@@ -279,6 +296,9 @@ func (c *Config) mergeFile(path string) error {
 	override(&c.DataDir, f.DataDir)
 	override(&c.LogLevel, f.LogLevel)
 	c.mergeAddress(f)
+	if err := c.mergeCluster(path, f); err != nil {
+		return err
+	}
 	if f.HTTP != nil && len(f.HTTP.Hosts) > 0 {
 		c.Hosts = f.HTTP.Hosts
 	}
@@ -390,6 +410,7 @@ func (c *Config) Validate() error {
 	}
 	fallback(&c.Region, "global")
 	fallback(&c.Datacenter, "dc1")
+	c.fillCluster()
 	fallback(&c.HTTPAddr, DefaultHTTPAddr)
 	fallback(&c.LogLevel, "info")
 	fallback(&c.Client.NodePool, api.NodePoolDefault)
@@ -397,9 +418,10 @@ func (c *Config) Validate() error {
 	if !c.Server.Enabled && !c.Client.Enabled {
 		problems = append(problems, "the agent is neither a server nor a client: set enabled = true in server { } or client { }, or use -dev")
 	}
-	if c.Client.Enabled && !c.Server.Enabled && len(c.Client.Servers) == 0 {
-		problems = append(problems, "client: servers is empty: name at least one server's address, as in [\"http://10.0.0.1:4646\"]")
+	if c.Client.Enabled && !c.Server.Enabled && len(c.Client.Servers) == 0 && !c.inCluster() {
+		problems = append(problems, "the client knows no server: join a cluster with -join HOST, or with server_join { retry_join = [\"10.0.0.1\"] }")
 	}
+	problems = append(problems, c.clusterProblems()...)
 	if c.DataDir == "" {
 		problems = append(problems, "data_dir is missing: name a directory for what must survive a restart, or use -data-dir")
 	} else if abs, err := filepath.Abs(c.DataDir); err == nil {
@@ -408,8 +430,8 @@ func (c *Config) Validate() error {
 	host, port, err := net.SplitHostPort(c.HTTPAddr)
 	if n, convErr := strconv.Atoi(port); err != nil || convErr != nil || n < 0 || n > 65535 {
 		problems = append(problems, fmt.Sprintf("HTTP address %q: must be HOST:PORT, as in %s", c.HTTPAddr, DefaultHTTPAddr))
-	} else if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		problems = append(problems, fmt.Sprintf("HTTP address %q: only loopback addresses are allowed, because the API has no access control yet", c.HTTPAddr))
+	} else if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) && !c.inCluster() {
+		problems = append(problems, fmt.Sprintf("HTTP address %q: other machines may reach it, and this agent has no certificates: found a cluster with -bootstrap, join one with -join HOST, or use a loopback address", c.HTTPAddr))
 	}
 	if _, err := door.New(door.Config{Hosts: c.Hosts}); err != nil {
 		problems = append(problems, err.Error())

@@ -56,7 +56,7 @@ func TestTakenDNSAddress(t *testing.T) {
 		off := false
 		c := Config{Dev: true, DataDir: filepath.Join(t.TempDir(), "data"), HTTPAddr: "127.0.0.1:0", LogLevel: "error", Server: Server{Enabled: true}, DNS: DNS{Address: address}}
 		c.Router.Enabled = &off
-		return New(c)
+		return New(t.Context(), c)
 	}
 	a, err := open("")
 	if err != nil {

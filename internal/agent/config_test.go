@@ -130,10 +130,10 @@ func TestValidateConfig(t *testing.T) {
 		want   string
 	}{
 		"neither":     {func(c *Config) { c.Server.Enabled, c.Client.Enabled = false, false }, "neither a server nor a client"},
-		"no servers":  {func(c *Config) { c.Server.Enabled = false }, "servers is empty"},
+		"no servers":  {func(c *Config) { c.Server.Enabled = false }, "knows no server"},
 		"no data dir": {func(c *Config) { c.DataDir = "" }, "data_dir is missing"},
 		"address":     {func(c *Config) { c.HTTPAddr = "4646" }, "must be HOST:PORT"},
-		"public":      {func(c *Config) { c.HTTPAddr = "192.0.2.1:4646" }, "only loopback"},
+		"public":      {func(c *Config) { c.HTTPAddr = "192.0.2.1:4646" }, "no certificates"},
 		"log level":   {func(c *Config) { c.LogLevel = "loud" }, `log_level "loud"`},
 	} {
 		c := DevConfig()

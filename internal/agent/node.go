@@ -4,6 +4,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -41,11 +42,11 @@ func (a *Agent) newNode() (*node.Node, error) {
 	c := a.config.Client
 	config := node.Config{
 		DataDir: filepath.Join(a.config.DataDir, "node"), Name: a.config.Name, Datacenter: a.config.Datacenter,
-		Pool: c.NodePool, Class: c.NodeClass, Meta: c.Meta, HTTPAddr: a.Addr(), Version: a.config.Version,
+		Pool: c.NodePool, Class: c.NodeClass, Meta: c.Meta, HTTPAddr: cmp.Or(a.advertise, a.Addr()), Version: a.config.Version,
 		ReservedCPU: c.Reserved.CPU.CPUShares, ReservedMB: c.Reserved.Memory.MemoryMB, ReservedDisk: c.Reserved.Disk.DiskMB,
 		ReservedPorts: c.Reserved.Networks.ReservedHostPorts, KeepEnded: c.MaxAllocsKept,
 		ReservedCores: c.ReservedCores, Devices: c.Devices, HostNetworks: c.HostNetworks,
-		Servers: servers{a.client.Nodes().As(node.AgentMark(a.config.DataDir))}, Data: dataFrom(a.client), Ended: endOf(a.client),
+		Servers: nodeServers{a.client.Nodes().As(node.AgentMark(a.config.DataDir))}, Data: dataFrom(a.client), Ended: endOf(a.client),
 		Drivers: map[string]driver.Driver{
 			"raw_exec":    rawexec.New(a.supervisor),
 			"exec":        exec.New(a.supervisor, exec.Config{}),
@@ -81,18 +82,18 @@ func (a *Agent) StopTasks(ctx context.Context) error {
 	return errors.Join(a.node.StopAll(ctx), a.supervisor.Shutdown(ctx, time.Second))
 }
 
-// servers adapts the public client to the node's interface.
-type servers struct{ nodes client.Nodes }
+// nodeServers adapts the public client to the node's interface.
+type nodeServers struct{ nodes client.Nodes }
 
-func (s servers) Register(ctx context.Context, n *api.Node) (*api.NodeHeartbeatResponse, error) {
+func (s nodeServers) Register(ctx context.Context, n *api.Node) (*api.NodeHeartbeatResponse, error) {
 	return s.nodes.Register(ctx, n)
 }
 
-func (s servers) Heartbeat(ctx context.Context, id string) (*api.NodeHeartbeatResponse, error) {
+func (s nodeServers) Heartbeat(ctx context.Context, id string) (*api.NodeHeartbeatResponse, error) {
 	return s.nodes.Heartbeat(ctx, id)
 }
 
-func (s servers) Stream(ctx context.Context, id string, told api.Position, receive func(*api.NodeAllocations) error) error {
+func (s nodeServers) Stream(ctx context.Context, id string, told api.Position, receive func(*api.NodeAllocations) error) error {
 	for message, err := range s.nodes.Stream(ctx, id, told) {
 		if err != nil {
 			return err
@@ -104,7 +105,7 @@ func (s servers) Stream(ctx context.Context, id string, told api.Position, recei
 	return ctx.Err()
 }
 
-func (s servers) OfferOrphans(ctx context.Context, id string, orphans []*api.OfferedOrphan) (map[string]string, error) {
+func (s nodeServers) OfferOrphans(ctx context.Context, id string, orphans []*api.OfferedOrphan) (map[string]string, error) {
 	resp, err := s.nodes.OfferOrphans(ctx, id, &api.OfferOrphansRequest{Orphans: orphans})
 	if err != nil {
 		return nil, err
@@ -112,7 +113,7 @@ func (s servers) OfferOrphans(ctx context.Context, id string, orphans []*api.Off
 	return resp.Refused, nil
 }
 
-func (s servers) UpdateAllocations(ctx context.Context, id string, allocs []*api.Allocation) error {
+func (s nodeServers) UpdateAllocations(ctx context.Context, id string, allocs []*api.Allocation) error {
 	_, err := s.nodes.UpdateAllocations(ctx, id, allocs)
 	return err
 }

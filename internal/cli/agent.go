@@ -34,7 +34,9 @@ the next agent with the same data directory takes them over. Only an agent with
 -dev and without -data-dir stops its tasks and deletes its directory, because no
 other agent could find them.`,
 		example: `reeve agent -dev
-reeve agent -dev -data-dir /tmp/reeve -http-addr 127.0.0.1:4700
+reeve agent -server -bootstrap
+reeve agent -server -join 10.0.0.1 -join-token-file /run/secrets/join
+REEVE_JOIN_TOKEN=... reeve agent -join 10.0.0.1
 reeve agent -config /etc/reeve.d`,
 		exitCodes: "0  a signal ended the agent\n1  the agent could not start, or failed; stderr has the reason",
 		flags: func(f *pflag.FlagSet) {
@@ -53,6 +55,9 @@ reeve agent -config /etc/reeve.d`,
 			}
 			if err := set.apply(&config); err != nil {
 				return err
+			}
+			if config.JoinToken == "" {
+				config.JoinToken = c.Getenv("REEVE_JOIN_TOKEN")
 			}
 			return c.runAgent(r.ctx, config)
 		},
@@ -73,7 +78,7 @@ const stopTimeout = 30 * time.Second
 
 // runAgent runs an agent until ctx ends.
 func (c *cli) runAgent(ctx context.Context, config agent.Config) error {
-	config.Version = version
+	config.Version, config.Founded = version, c.welcome
 	throwaway := config.Dev && config.DataDir == ""
 	if throwaway {
 		dir, err := os.MkdirTemp("", "reeve-dev-")
@@ -83,7 +88,7 @@ func (c *cli) runAgent(ctx context.Context, config agent.Config) error {
 		defer os.RemoveAll(dir)
 		config.DataDir = dir
 	}
-	a, err := agent.New(config)
+	a, err := agent.New(ctx, config)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/agent"
 )
 
@@ -15,6 +16,7 @@ import (
 type agentFlags struct {
 	config agent.Config
 	meta   []string
+	token  string // path of the file with the join token
 }
 
 func (a *agentFlags) addTo(f *pflag.FlagSet) {
@@ -23,6 +25,10 @@ func (a *agentFlags) addTo(f *pflag.FlagSet) {
 	f.StringVar(&a.config.Name, "node", "", "`NAME` of this machine instead of its host name")
 	f.StringVar(&a.config.Datacenter, "dc", "", "`NAME` of the datacenter (default dc1)")
 	f.BoolVar(&a.config.Server.Enabled, "server", false, "run a server")
+	f.BoolVar(&a.config.Bootstrap, "bootstrap", false, "found a cluster with this machine as its first server")
+	f.StringArrayVar(&a.config.Join, "join", nil, "become a member of the cluster of `HOST`, with the token in REEVE_JOIN_TOKEN or -join-token-file; repeatable")
+	f.StringVar(&a.token, "join-token-file", "", "read the join token from `FILE`; - is standard input")
+	f.StringVar(&a.config.Advertise, "advertise", "", "`HOST` or HOST:PORT at which other members reach this machine (default: its address in the network of the cluster)")
 	f.BoolVar(&a.config.Client.Enabled, "client", false, "run a node")
 	f.StringArrayVar(&a.config.Client.Servers, "servers", nil, "`URL` of a server, for an agent without a server of its own; repeatable")
 	f.StringVar(&a.config.Client.NodeClass, "node-class", "", "`CLASS` of the node, for constraints")
@@ -48,6 +54,7 @@ func (a *agentFlags) apply(c *agent.Config) error {
 		{&c.Name, a.config.Name},
 		{&c.Datacenter, a.config.Datacenter},
 		{&c.LogLevel, a.config.LogLevel},
+		{&c.Advertise, a.config.Advertise},
 		{&c.Client.NodeClass, a.config.Client.NodeClass},
 		{&c.Client.NodePool, a.config.Client.NodePool},
 		{&c.Router.HTTPAddr, a.config.Router.HTTPAddr},
@@ -58,6 +65,17 @@ func (a *agentFlags) apply(c *agent.Config) error {
 	}
 	c.Server.Enabled = c.Server.Enabled || a.config.Server.Enabled
 	c.Client.Enabled = c.Client.Enabled || a.config.Client.Enabled
+	c.Bootstrap = c.Bootstrap || a.config.Bootstrap
+	if len(a.config.Join) > 0 {
+		c.Join = a.config.Join
+	}
+	if a.token != "" {
+		token, err := agent.ReadToken(a.token)
+		if err != nil {
+			return api.Errorf(api.CodeInvalid, "-join-token-file: %v; name a file with the token of \"reeve cluster token show\"", err)
+		}
+		c.JoinToken = token
+	}
 	if a.config.Router.Enabled != nil {
 		c.Router.Enabled = a.config.Router.Enabled
 	}

@@ -92,10 +92,10 @@ this machine, and prints the addresses.`,
 		&cobra.Group{ID: groupMore, Title: "More"},
 	)
 
-	add(root, groupStart, c, devCommand, agentCommand)
+	add(root, groupStart, c, devCommand, agentCommand, loginCommand)
 	add(root, groupNouns, c, jobCommand, planCommand, instanceCommand, allocCommand, nodeCommand, evalCommand, deploymentCommand, serviceCommand, routeCommand,
-		scalingCommand, eventCommand, namespaceCommand, domainCommand, stackCommand, unitCommand, operatorCommand, serverCommand, systemCommand, statusCommand)
-	add(root, groupMore, c, simCommand, versionCommand, exampleWebCommand)
+		scalingCommand, eventCommand, namespaceCommand, domainCommand, stackCommand, unitCommand, clusterCommand, serverCommand, operatorCommand, systemCommand, statusCommand)
+	add(root, groupMore, c, contextCommand, simCommand, versionCommand, exampleWebCommand)
 	for _, alias := range topLevelAliases(c) {
 		root.AddCommand(alias)
 	}

@@ -71,7 +71,7 @@ func (c *cli) dev(ctx context.Context, config agent.Config, jobs []*loaded) erro
 		defer os.RemoveAll(dir)
 		config.DataDir = dir
 	}
-	a, err := agent.New(config)
+	a, err := agent.New(ctx, config)
 	if err != nil {
 		return err
 	}

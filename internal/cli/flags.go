@@ -20,7 +20,7 @@ import (
 // addGlobalFlags adds the flags of every command: how to reach which cluster.
 func (c *cli) addGlobalFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
-	f.StringVar(&c.flags.address, "address", "", "`URL` of the agent (default: REEVE_ADDR, NOMAD_ADDR, or http://127.0.0.1:4646)")
+	f.StringVar(&c.flags.address, "address", "", "`URL` of the agent (default: REEVE_ADDR, NOMAD_ADDR, the servers of the current context, or http://127.0.0.1:4646)")
 	f.StringVar(&c.flags.namespace, "namespace", "", "`NAME` of the namespace (default: REEVE_NAMESPACE, or \"default\"); in lists, \"*\" means all")
 	f.StringVar(&c.flags.region, "region", "", "`NAME` of the region (default: REEVE_REGION)")
 	f.StringVar(&c.flags.tokenFile, "token-file", "", "read the token from `FILE`, such as agent.token in the agent's data directory (default: REEVE_TOKEN, or NOMAD_TOKEN)")
@@ -30,12 +30,10 @@ func (c *cli) addGlobalFlags(root *cobra.Command) {
 	root.SetFlagErrorFunc(flagError)
 }
 
-// address returns the address of the cluster's agent.
+// address returns the address of the cluster's agent; "" if none is given.
 func (c *cli) address() string {
-	return cmp.Or(c.flags.address, c.Getenv("REEVE_ADDR"), c.Getenv("NOMAD_ADDR"), defaultAddress)
+	return cmp.Or(c.flags.address, c.Getenv("REEVE_ADDR"), c.Getenv("NOMAD_ADDR"))
 }
-
-const defaultAddress = "http://127.0.0.1:4646"
 
 // namespace returns the selected namespace; "" leaves it to the server or the job file.
 func (c *cli) namespace() string {

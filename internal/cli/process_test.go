@@ -177,7 +177,7 @@ func TestAgentTakesItsDirectoryAndAddress(t *testing.T) {
 func TestAgentSaysWhatIsWrongWithItsConfiguration(t *testing.T) {
 	p := startReeve(t, "agent", "-http-addr", "0.0.0.0:4646")
 	p.expect(`neither a server nor a client`)
-	p.expect(`only loopback addresses`)
+	p.expect(`no certificates`)
 	if code := p.end(); code != 1 {
 		t.Errorf("exit code %d, want 1", code)
 	}

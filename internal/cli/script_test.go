@@ -104,7 +104,7 @@ func runAgent(dir string) (address string, stop func(), err error) {
 	config.Client.Devices, config.Client.HostNetworks = declared.Client.Devices, declared.Client.HostNetworks
 	config.DataDir, config.HTTPAddr = dir, "127.0.0.1:0"
 	config.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
-	a, err := agent.New(config)
+	a, err := agent.New(context.Background(), config)
 	if err != nil {
 		return "", nil, errors.Join(err, os.RemoveAll(dir))
 	}

@@ -36,7 +36,7 @@ allocation, node, evaluation or deployment; the output is the same as that of
 }
 
 func (c *cli) readClusterStatus(ctx context.Context, cl *client.Client) (*view.ClusterStatus, error) {
-	s := &view.ClusterStatus{Address: c.address()}
+	s := &view.ClusterStatus{Address: cl.Address()}
 	var err error
 	if s.Leader, err = cl.Status().Leader(ctx); err != nil {
 		return nil, err

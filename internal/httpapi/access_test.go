@@ -97,6 +97,7 @@ var nodeRoutes = map[string]nodeAccess{
 	"PUT /v1/traffic":                            ownNode,
 	"GET /v1/catalog/stream":                     anyNode,
 	"GET /v1/status/peers":                       anyNode,
+	"PUT /v1/cluster/renew":                      anyNode,
 	"GET /v1/allocation/{id}":                    successorOf,
 	"GET /v1/client/allocation/{alloc}/snapshot": successorOf,
 }

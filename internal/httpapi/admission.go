@@ -26,7 +26,7 @@ func (h *Handler) admit(r *http.Request) (*http.Request, error) {
 		}
 		var err error
 		caller, err = h.Door.Caller(r)
-		if err != nil && !(h.open[r.URL.Path] && r.Method == http.MethodGet) && !h.isOpenDialect(r) {
+		if err != nil && !h.open[r.Method+" "+r.URL.Path] && !h.isOpenDialect(r) {
 			return nil, err
 		}
 	}

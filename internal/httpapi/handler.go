@@ -65,7 +65,7 @@ type Dialect struct {
 type Handler struct {
 	Config
 	mux       *http.ServeMux
-	open      map[string]bool // paths that are answered whoever asks
+	open      map[string]bool // methods and paths that are answered whoever asks
 	pools     *http.ServeMux  // of the routes that ofPools tells
 	jobVerbs  [][]string      // what follows /v1/job/{id}/, by segment, the longest first
 	nodes     *httputil.ReverseProxy
@@ -110,7 +110,9 @@ func New(c Config) *Handler {
 	h.pools = newMux(h, slices.DeleteFunc(slices.Clone(table), func(r route) bool { return !ofPools(r.Pattern) }))
 	for _, r := range table {
 		if r.Open {
-			h.open[r.Pattern] = true
+			for _, method := range r.methods() {
+				h.open[method+" "+r.Pattern] = true
+			}
 		}
 		if verb, ok := strings.CutPrefix(r.Pattern, "/v1/job/{id}/"); ok {
 			h.jobVerbs = append(h.jobVerbs, strings.Split(verb, "/"))

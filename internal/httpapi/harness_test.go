@@ -37,7 +37,7 @@ type harness struct {
 
 func newHarness(t *testing.T, change ...func(*Config)) *harness {
 	t.Helper()
-	s, err := server.New(server.Config{DataDir: t.TempDir(), Addr: "127.0.0.1:4646", Logger: slog.New(slog.DiscardHandler)})
+	s, err := server.New(server.Config{DataDir: t.TempDir(), Addr: "127.0.0.1:4646", Member: founder(t), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

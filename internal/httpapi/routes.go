@@ -41,6 +41,7 @@ var (
 	domains     = state.TableDomains
 	namespaces  = state.TableNamespaces
 	autopilots  = state.TableAutopilot
+	revocations = state.TableRevocations
 	uninstalled = state.TableUninstalled
 	stacks      = state.TableStacks
 	units       = state.TableUnits
@@ -230,6 +231,14 @@ func routes() []route {
 		read("/v1/operator/autopilot/configuration", ReadOperator, "Returns the configuration of what the leader does about servers.", getAutopilot).blocking(autopilots),
 		write(put, "/v1/operator/autopilot/configuration", WriteOperator, "Sets the configuration of what the leader does about servers.", setAutopilot).params("cas"),
 		speaking[none, api.AutopilotHealth](raw(fetch, "/v1/operator/autopilot/health", ReadOperator, "Returns the health of the servers; 429 if one is unhealthy.", "application/json", getAutopilotHealth)),
+		plain("/v1/cluster/ca", Anonymous, "Returns the certificates by which machines verify the members of this cluster.", getClusterCA).open().anyServer(),
+		write(put, "/v1/cluster/join", Anonymous, "Makes a machine a member of the cluster. The join token in the body permits it.", joinCluster).strict().upTo(joinBodyLimit).open(),
+		write(put, "/v1/cluster/renew", BeNode, "Returns a new certificate of the member that asks, and the current roots.", renewCertificate).strict().upTo(joinBodyLimit).forNodes(anyNode).renewing(),
+		plain("/v1/cluster/tokens", WriteOperator, "Returns the tokens with which machines join the cluster.", getJoinTokens),
+		write(put, "/v1/cluster/token/{id}/rotate", WriteOperator, "Replaces the join token of servers (`server`) or nodes (`node`). Members stay members.", rotateJoinToken),
+		write(put, "/v1/cluster/operator-token/rotate", WriteOperator, "Returns a new operator's token. All earlier ones become invalid.", rotateOperatorToken),
+		read("/v1/cluster/revocations", ReadOperator, "Lists the members that were removed from the cluster.", getRevocations).blocking(revocations),
+		write(put, "/v1/cluster/member/{id}/revoke", WriteOperator, "Excludes a node from the cluster: its certificate is no longer accepted.", revokeMember).strict().bodyOptional(),
 
 		plain("/v1/status/leader", Anonymous, "Returns the leader's address.", getLeader).open().anyServer(),
 		plain("/v1/status/peers", Anonymous, "Returns the servers' addresses.", getPeers).anyServer().forNodes(anyNode),

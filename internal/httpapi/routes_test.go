@@ -73,6 +73,11 @@ var samples = map[string]string{
 	"PUT /v1/namespace":                         `{"Name": "dev"}`,
 	"PUT /v1/namespace/{id}":                    `{"Description": "for all"}`,
 	"DELETE /v1/namespace/{id}":                 ``,
+	"PUT /v1/cluster/join":                      `{"Token": "reeve-node-1"}`,
+	"PUT /v1/cluster/renew":                     `{"CSR": "none"}`,
+	"PUT /v1/cluster/token/{id}/rotate":         ``,
+	"PUT /v1/cluster/operator-token/rotate":     ``,
+	"PUT /v1/cluster/member/{id}/revoke":        `{"Reason": "stolen"}`,
 	"PUT /v1/domain/{id}":                       `{"TTL": "20s"}`,
 	"DELETE /v1/domain/{id}":                    ``,
 	"PUT /v1/operator/scheduler/configuration":  `{"SchedulerAlgorithm": "spread"}`,
@@ -110,6 +115,8 @@ func pathOf(pattern string) string {
 	case strings.HasPrefix(pattern, "/v1/job/"):
 		return strings.NewReplacer("{id}", "web", "{plan}", "deploy", "/plan/{plan}/{verb}", "/plan/deploy/interrupt",
 			"{name}/{verb}", "web-0/restart", "{name}", "web-0", "{rid}", unknownID).Replace(pattern)
+	case pattern == "/v1/cluster/token/{id}/rotate":
+		return "/v1/cluster/token/node/rotate"
 	case strings.HasPrefix(pattern, "/v1/namespace/"):
 		return "/v1/namespace/default"
 	case strings.HasPrefix(pattern, "/v1/node/pool/"):
@@ -161,6 +168,10 @@ func TestEveryRouteAnswers(t *testing.T) {
 				want = http.StatusBadRequest
 			case strings.Contains(r.Pattern, "/dispatch") || strings.Contains(r.Pattern, "/periodic"):
 				want = http.StatusBadRequest // the job under test starts no others
+			case r.Pattern == "/v1/cluster/join":
+				want = http.StatusBadRequest // the token in the sample is cut short
+			case r.Pattern == "/v1/cluster/renew":
+				want = http.StatusForbidden // the caller under test is no member
 			case r.Pattern == "/v1/client/stats":
 				want = http.StatusBadRequest // the agent under test is no node
 			}
@@ -233,7 +244,7 @@ func TestEveryBodyIsChecked(t *testing.T) {
 			"a list":     {`[1]`, http.StatusBadRequest, "must be an object"},
 			"no JSON":    {`Job: web`, http.StatusBadRequest, "broken at line 1"},
 			"too large":  {`"` + strings.Repeat("x", int(r.BodyLimit)) + `"`, http.StatusRequestEntityTooLarge, "larger than"},
-			"wrong type": {`{"Job": 7, "Jobs": 7, "JobID": 7, "JobHCL": 7, "Target": 7, "Pause": 7, "DeploymentID": 7, "Eligibility": 7, "Node": 7, "Alloc": 7, "Prefix": 7, "Name": 7, "SchedulerAlgorithm": 7, "DrainSpec": 7, "EvalIDs": 7, "By": 7, "TTL": 7, "Orphans": 7, "Annotation": 7}`, http.StatusBadRequest, " must be "},
+			"wrong type": {`{"Job": 7, "Jobs": 7, "JobID": 7, "JobHCL": 7, "Target": 7, "Pause": 7, "DeploymentID": 7, "Eligibility": 7, "Node": 7, "Alloc": 7, "Prefix": 7, "Name": 7, "SchedulerAlgorithm": 7, "DrainSpec": 7, "EvalIDs": 7, "By": 7, "TTL": 7, "Orphans": 7, "Annotation": 7, "Reason": 7, "CSR": 7}`, http.StatusBadRequest, " must be "},
 		} {
 			got := h.do(r.Method, path, c.body)
 			if got.status != c.status || !strings.Contains(got.body, c.says) {

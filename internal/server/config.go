@@ -20,6 +20,8 @@ type Config struct {
 	DataDir string // "" keeps everything in memory, for tests and simulations
 	Name    string // "server"
 	Region  string // "global"
+	// Member is the server's part in a cluster; nil: it runs alone, without certificates.
+	Member *Member
 	// Addr is where its HTTP API is reached, as host:port: what Leader answers.
 	Addr string
 	// ServerID is the id of a server with a new data directory; "": a random one.

@@ -82,6 +82,9 @@ func (s *Server) beginTerm(ctx context.Context) error {
 	if _, err := s.propose(ctx, &state.BeginTimeline{ID: api.NewID()}); err != nil {
 		return err
 	}
+	if err := s.foundCluster(ctx); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	t := &term{cancel: cancel, fleet: fleet.New(), traffic: traffic.New(ctx, s.cfg.GateTransport)}
 	t.broker = broker.New(broker.Config{

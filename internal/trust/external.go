@@ -110,7 +110,9 @@ func (e *External) Expires() time.Time { return e.newest().identity.NotAfter }
 func (e *External) ServerConfig(protocols ...string) *tls.Config { return serverConfig(e, protocols) }
 
 // ClientConfig returns the configuration for dialling servers: see [Store.ClientConfig].
-func (e *External) ClientConfig(protocols ...string) *tls.Config { return clientConfig(e, protocols) }
+func (e *External) ClientConfig(protocols ...string) *tls.Config {
+	return clientConfig(e, wantServer, protocols)
+}
 
 // Peer returns the member at the other end of a connection: see [Store.Peer].
 func (e *External) Peer(c tls.ConnectionState) (pki.Identity, bool) { return peerOf(e, c) }

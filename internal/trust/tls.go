@@ -32,7 +32,14 @@ func (s *Store) ServerConfig(protocols ...string) *tls.Config { return serverCon
 // ClientConfig returns the configuration with which this member dials servers. Each handshake
 // uses the newest certificate and roots, and verifies that the peer is a server of this
 // cluster.
-func (s *Store) ClientConfig(protocols ...string) *tls.Config { return clientConfig(s, protocols) }
+func (s *Store) ClientConfig(protocols ...string) *tls.Config {
+	return clientConfig(s, wantServer, protocols)
+}
+
+// MemberConfig is ClientConfig for peers of any role: servers use it to reach nodes.
+func (s *Store) MemberConfig(protocols ...string) *tls.Config {
+	return clientConfig(s, func(pki.Identity) error { return nil }, protocols)
+}
 
 // Peer returns the member at the other end of a connection; false if it presented no
 // certificate, or one that the roots do not verify (any longer).
@@ -69,7 +76,7 @@ func newConfig(protocols []string) *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS13, NextProtos: protocols, SessionTicketsDisabled: true}
 }
 
-func clientConfig(from source, protocols []string) *tls.Config {
+func clientConfig(from source, want func(pki.Identity) error, protocols []string) *tls.Config {
 	c := newConfig(protocols)
 	c.InsecureSkipVerify = true // VerifyConnection verifies, and ignores the host name
 	c.VerifyConnection = func(cs tls.ConnectionState) error {
@@ -81,7 +88,7 @@ func clientConfig(from source, protocols []string) *tls.Config {
 		if err != nil {
 			return err
 		}
-		return wantServer(id)
+		return want(id)
 	}
 	c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 		st := from.newest()

@@ -1,0 +1,57 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+// ClusterCA is what a machine needs to verify the members of a cluster.
+type ClusterCA struct {
+	ClusterID string
+	Roots     string // certificates of the authority in PEM, newest first
+}
+
+// A JoinRequest asks to make a machine a member of the cluster.
+type JoinRequest struct {
+	Token string // a join token; its kind is the role of the member
+	// ID identifies a server, which chooses it. The servers choose the ids of nodes, so that
+	// no machine can pretend to be another.
+	ID          string `json:",omitempty"`
+	CSR         string // certificate request in PEM
+	Name        string // of the machine
+	Address     string // host:port at which the other members reach a server; a node's API
+	Version     string // of the agent
+	Region      string
+	Datacenter  string
+	SealKey     []byte `json:",omitempty"` // a server's public key for secrets
+	Time        int64  // of the machine's clock: Unix time in nanoseconds
+	Unreachable bool   `json:",omitempty"` // the servers need not reach the address
+}
+
+// A JoinResponse makes a machine a member.
+type JoinResponse struct {
+	ID          string
+	ClusterID   string
+	Certificate string   // in PEM
+	Roots       string   // in PEM, newest first
+	Servers     []string // host:port of all servers
+}
+
+// A RenewRequest asks for a new certificate of the member that sends it.
+type RenewRequest struct {
+	CSR string // certificate request in PEM
+}
+
+// JoinTokens are the secrets with which machines join a cluster.
+type JoinTokens struct {
+	Server string `json:",omitempty"`
+	Node   string `json:",omitempty"`
+}
+
+// An OperatorToken is the secret that permits everything.
+type OperatorToken struct {
+	Token string
+}
+
+// RevokeRequest excludes a member from the cluster.
+type RevokeRequest struct {
+	Reason string `json:",omitempty"`
+}

@@ -1,0 +1,215 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package agent
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/pki"
+	"github.com/reeve-run/reeve/internal/port"
+	"github.com/reeve-run/reeve/internal/server"
+	"github.com/reeve-run/reeve/internal/trust"
+)
+
+// identityDir is the directory of a member's identity in its data directory.
+const identityDir = "identity"
+
+// memberProtocols are the protocols of the port of a member.
+var memberProtocols = []string{"h2", "http/1.1", port.Raft}
+
+// openTrust opens the identity of this machine. An agent that is no member of a cluster, and
+// is not to become one, has none: it serves plain HTTP on a loopback address.
+func (a *Agent) openTrust() error {
+	if !a.config.inCluster() {
+		return nil
+	}
+	store, err := trust.Open(filepath.Join(a.config.DataDir, identityDir))
+	if err != nil {
+		return err
+	}
+	store.Logger = a.log
+	if m, joined := store.Member(); joined {
+		if err := a.checkMember(m, store); err != nil {
+			return err
+		}
+	}
+	a.trust = store
+	return nil
+}
+
+// checkMember refuses to start as another member than this machine is.
+func (a *Agent) checkMember(m trust.Member, store *trust.Store) error {
+	if m.Role != a.config.role() {
+		return api.Errorf(api.CodeInvalid, "this machine is a %s of cluster %s, and the agent is to be a %s: start it as a %s, or empty %s and join again",
+			m.Role, m.ClusterID, a.config.role(), m.Role, a.config.DataDir)
+	}
+	token, err := pki.ParseToken(a.config.JoinToken)
+	if a.config.JoinToken == "" || err != nil || store.Roots().HasDigest(token.Digest) {
+		return nil
+	}
+	return api.Errorf(api.CodeInvalid, "this machine is a member of cluster %s, and the join token belongs to another cluster: start it without the token, or with an empty data directory", m.ClusterID)
+}
+
+// listen opens the agent's port.
+func (a *Agent) listen() (err error) {
+	config := port.Config{Addr: a.config.HTTPAddr, Logger: a.log}
+	if a.trust != nil {
+		config.TLS = a.trust.ServerConfig(memberProtocols...)
+	}
+	a.port, err = port.Listen(config)
+	return err
+}
+
+// enter makes this machine a member of its cluster, unless it is one.
+func (a *Agent) enter(ctx context.Context) error {
+	if a.trust == nil {
+		return nil
+	}
+	m, joined := a.trust.Member()
+	switch {
+	case joined:
+		a.log.Info("this machine is a member", "cluster", m.ClusterID, "id", m.ID, "role", m.Role)
+	case a.config.Bootstrap:
+		address, err := advertised(a.config.Advertise, a.Addr(), "")
+		if err != nil {
+			return err
+		}
+		if err := a.found(address); err != nil {
+			return err
+		}
+	default:
+		if err := a.join(ctx); err != nil {
+			return err
+		}
+	}
+	var err error
+	toward := ""
+	if m, _ := a.trust.Member(); len(m.Servers) > 0 {
+		toward = m.Servers[0]
+	}
+	a.advertise, err = advertised(a.config.Advertise, a.Addr(), toward)
+	return err
+}
+
+// serverMember returns the part of this agent's server in the cluster; nil if it runs alone.
+func (a *Agent) serverMember() (*server.Member, error) {
+	if a.trust == nil {
+		return nil, nil
+	}
+	founding, err := a.founding()
+	if err != nil {
+		return nil, err
+	}
+	m, _ := a.trust.Member()
+	return &server.Member{
+		ID: m.ID, Name: a.config.Name, ClusterID: m.ClusterID, Address: a.advertise, Version: a.config.Version,
+		Region: a.config.Region, Datacenter: a.config.Datacenter,
+		SealKey: a.trust.SealKey(), Founding: founding, Reach: reach,
+	}, nil
+}
+
+// reach connects to another agent, and returns the public key that it proves to have.
+func reach(ctx context.Context, address string) (publicKey []byte, err error) {
+	dialer := tls.Dialer{Config: trust.UnverifiedConfig("http/1.1")}
+	conn, err := dialer.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	peers := conn.(*tls.Conn).ConnectionState().PeerCertificates
+	if len(peers) == 0 {
+		return nil, errors.New("it has no certificate")
+	}
+	return peers[0].RawSubjectPublicKeyInfo, nil
+}
+
+// Intervals of the refresh of the servers' addresses.
+const (
+	serversEvery = 30 * time.Second
+	serversAgain = 5 * time.Second
+)
+
+// followServers remembers the addresses of all servers, so that the agent finds one after the
+// others moved or failed.
+func (a *Agent) followServers(ctx context.Context) {
+	for {
+		wait := serversEvery
+		if err := a.rememberServers(ctx); err != nil {
+			if ctx.Err() != nil {
+				return
+			}
+			a.log.Debug("cannot refresh the addresses of the servers", "error", err)
+			wait = serversAgain
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+	}
+}
+
+func (a *Agent) rememberServers(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, joinTimeout)
+	defer cancel()
+	addresses, err := a.client.Status().Peers(ctx)
+	if err != nil {
+		return err
+	}
+	slices.Sort(addresses)
+	if len(addresses) == 0 {
+		return nil
+	}
+	return a.trust.SetServers(addresses)
+}
+
+// renew asks the servers for a new certificate, one after the other.
+func (a *Agent) renew(ctx context.Context, csr []byte) (certificate, roots []byte, err error) {
+	m, _ := a.trust.Member()
+	addresses := m.Servers
+	if a.server != nil {
+		addresses = append([]string{net.JoinHostPort(a.localHost(), a.portNumber())}, addresses...)
+	}
+	err = errors.New("no server is known")
+	for _, address := range addresses {
+		var answer *api.JoinResponse
+		if answer, err = a.renewAt(ctx, address, csr); err == nil {
+			return []byte(answer.Certificate), []byte(answer.Roots), nil
+		}
+	}
+	return nil, nil, err
+}
+
+func (a *Agent) renewAt(ctx context.Context, address string, csr []byte) (*api.JoinResponse, error) {
+	cl, err := clientOver(address, a.trust.ClientConfig("h2", "http/1.1"))
+	if err != nil {
+		return nil, err
+	}
+	defer cl.Close()
+	return cl.Cluster().Renew(ctx, &api.RenewRequest{CSR: string(csr)})
+}
+
+// localHost returns the host at which processes of this machine reach the agent's port.
+func (a *Agent) localHost() string {
+	host, _, _ := net.SplitHostPort(a.Addr())
+	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
+		return "127.0.0.1"
+	}
+	return host
+}
+
+func (a *Agent) portNumber() string {
+	_, number, _ := net.SplitHostPort(a.Addr())
+	return number
+}
+
+// localAddr returns the address at which processes of this machine reach the API, by plain HTTP.
+func (a *Agent) localAddr() string { return net.JoinHostPort(a.localHost(), a.portNumber()) }

@@ -1,0 +1,138 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+	xterm "golang.org/x/term"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/cli/contexts"
+	"github.com/reeve-run/reeve/internal/cli/term"
+	"github.com/reeve-run/reeve/internal/pki"
+	"github.com/reeve-run/reeve/internal/trust"
+)
+
+func loginCommand(c *cli) *command {
+	var name string
+	return &command{
+		use:   "login HOST",
+		short: "Log in to a cluster, and make it the current context",
+		long: `Log in to the cluster of the server at HOST or HOST:PORT, with an operator's
+token from REEVE_TOKEN, -token-file, standard input, or the terminal. The token
+carries a digest of the cluster's authority, so that another machine cannot
+answer in place of the server. The first server has the first token in
+operator.token in its data directory.`,
+		example: "reeve login 10.0.0.1\nssh root@10.0.0.1 cat /var/lib/reeve/operator.token | reeve login 10.0.0.1 -name prod",
+		flags:   func(f *pflag.FlagSet) { f.StringVar(&name, "name", "", "`NAME` of the context (default: HOST)") },
+		ownArgs: true,
+		offline: true,
+		run: func(r *call) error {
+			if r.arg(0) == "" {
+				return usagef("missing argument HOST: the address of a server")
+			}
+			text, err := c.readOperatorToken()
+			if err != nil {
+				return err
+			}
+			file, err := c.contexts()
+			if err != nil {
+				return err
+			}
+			login, err := c.login(r.ctx, r.arg(0), text)
+			if err != nil {
+				return err
+			}
+			login.Name = cmp.Or(name, hostOf(r.arg(0)))
+			file.Put(*login)
+			if err := file.Save(); err != nil {
+				return err
+			}
+			fmt.Fprintf(c.Stdout, "Logged in to %s. Commands use this cluster now (context %s).\n", strings.Join(login.Servers, ", "), login.Name)
+			return nil
+		},
+	}
+}
+
+func hostOf(address string) string {
+	if host, _, err := net.SplitHostPort(address); err == nil {
+		return host
+	}
+	return address
+}
+
+// readOperatorToken reads a token from a file, the environment, standard input or the terminal.
+func (c *cli) readOperatorToken() (string, error) {
+	token, err := c.token()
+	if err != nil || token != "" {
+		return token, err
+	}
+	if !term.IsTerminal(c.Stdin) {
+		text, err := io.ReadAll(io.LimitReader(c.Stdin, longestToken))
+		return strings.TrimSpace(string(text)), err
+	}
+	fmt.Fprint(c.Stderr, "Operator's token: ")
+	text, err := xterm.ReadPassword(int(os.Stdin.Fd()))
+	fmt.Fprintln(c.Stderr)
+	return strings.TrimSpace(string(text)), err
+}
+
+// login verifies the server by the token, and the token by the server.
+func (c *cli) login(ctx context.Context, host, text string) (*contexts.Context, error) {
+	token, err := pki.ParseToken(text)
+	if err != nil {
+		return nil, api.Errorf(api.CodeInvalid, "log in: %v", err)
+	}
+	if token.Kind != pki.OperatorToken {
+		return nil, api.Errorf(api.CodeInvalid, "log in: this is a join token, for machines: use an operator's token")
+	}
+	address := host
+	if _, _, err := net.SplitHostPort(host); err != nil {
+		address = net.JoinHostPort(strings.Trim(host, "[]"), defaultPort)
+	}
+	unverified, err := client.New(client.Config{Address: "https://" + address, TLS: trust.UnverifiedConfig()})
+	if err != nil {
+		return nil, err
+	}
+	defer unverified.Close()
+	ca, err := unverified.Cluster().CA(ctx)
+	if err != nil {
+		return nil, err
+	}
+	roots, err := pki.ParseRoots([]byte(ca.Roots))
+	if err != nil {
+		return nil, api.Errorf(api.CodeInvalid, "log in: the server at %s sent no valid root certificates: %v", address, err)
+	}
+	pinned, ok := roots.Pin(token.Digest)
+	if !ok {
+		return nil, api.Errorf(api.CodeForbidden, "log in: the server at %s belongs to another cluster than the token, or another machine answers in its place: check the address and the token", address)
+	}
+	cl, err := client.New(client.Config{Address: "https://" + address, Token: token.String(), TLS: trust.UserConfig(pinned)})
+	if err != nil {
+		return nil, err
+	}
+	defer cl.Close()
+	servers, err := cl.Status().Peers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	login := &contexts.Context{Servers: []string{address}, Roots: ca.Roots, Token: token.String()}
+	for _, server := range servers {
+		if server != address {
+			login.Servers = append(login.Servers, server)
+		}
+	}
+	return login, nil
+}
+
+const defaultPort = "4646"

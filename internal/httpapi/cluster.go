@@ -1,0 +1,62 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package httpapi
+
+import (
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/door"
+	"github.com/reeve-run/reeve/internal/pki"
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+// joinBodyLimit bounds the body of a join: two keys, a certificate request and names.
+const joinBodyLimit = 64 << 10
+
+func getClusterCA(c *call) (*api.ClusterCA, error) { return c.Server.CA() }
+
+// joinCluster answers every caller: the request has its own secret.
+func joinCluster(c *call, r *api.JoinRequest) (*api.JoinResponse, uint64, error) {
+	answer, err := c.Server.Join(c.r.Context(), r)
+	return answer, 0, err
+}
+
+// renewCertificate answers members, each about itself.
+func renewCertificate(c *call, r *api.RenewRequest) (*api.JoinResponse, uint64, error) {
+	roles := map[door.Kind]pki.Role{door.Server: pki.RoleServer, door.Node: pki.RoleNode}
+	who := callerOf(c.r)
+	role, ok := roles[who.Kind]
+	if !ok {
+		return nil, 0, c.forbidden("only a member of the cluster has a certificate to renew")
+	}
+	answer, err := c.Server.Renew(c.r.Context(), who.ID, role, r)
+	return answer, 0, err
+}
+
+func getJoinTokens(c *call) (*api.JoinTokens, error) { return c.Server.JoinTokens() }
+
+func rotateJoinToken(c *call, _ *none) (*api.JoinTokens, uint64, error) {
+	kind := pki.TokenKind(c.id())
+	token, err := c.Server.RotateJoinToken(c.r.Context(), kind)
+	if kind == pki.ServerToken {
+		return &api.JoinTokens{Server: token}, 0, err
+	}
+	return &api.JoinTokens{Node: token}, 0, err
+}
+
+func rotateOperatorToken(c *call, _ *none) (*api.OperatorToken, uint64, error) {
+	token, err := c.Server.RotateOperatorToken(c.r.Context())
+	return &api.OperatorToken{Token: token}, 0, err
+}
+
+func getRevocations(_ *call, v *state.Snapshot) ([]*api.Revocation, uint64, error) {
+	revocations := []*api.Revocation{}
+	for r := range v.Revocations() {
+		revocations = append(revocations, r)
+	}
+	return revocations, v.TableIndex(state.TableRevocations), nil
+}
+
+func revokeMember(c *call, r *api.RevokeRequest) (none, uint64, error) {
+	return none{}, 0, c.Server.Revoke(c.r.Context(), c.id(), r.Reason)
+}
