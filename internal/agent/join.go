@@ -42,9 +42,6 @@ func (a *Agent) join(ctx context.Context) error {
 	case role == pki.RoleNode && token.Kind != pki.NodeToken:
 		return api.Errorf(api.CodeInvalid, "join: this is a token for servers, and this agent is to be a node: use the token of: reeve cluster token show node")
 	}
-	if err := a.checkDirectory(role); err != nil {
-		return err
-	}
 	for wait := joinAgain; ; wait = min(2*wait, joinAgainMost) {
 		err := a.joinAny(ctx, token)
 		if err == nil || !isTemporary(err) || ctx.Err() != nil {
@@ -59,14 +56,14 @@ func (a *Agent) join(ctx context.Context) error {
 	}
 }
 
-// checkDirectory refuses to join with the state of another cluster.
-func (a *Agent) checkDirectory(role pki.Role) error {
-	if role != pki.RoleServer {
-		return nil
-	}
-	dir := filepath.Join(a.config.DataDir, "server")
-	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
-		return api.Errorf(api.CodeInvalid, "join: %s holds the state of another server, which joining would lose: choose an empty data directory, or move that one away", dir)
+// checkDirectory refuses a data directory with the state of an agent that ran alone, or of
+// another cluster.
+func (a *Agent) checkDirectory() error {
+	for _, name := range []string{"server", "node"} {
+		dir := filepath.Join(a.config.DataDir, name)
+		if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
+			return api.Errorf(api.CodeInvalid, "%s holds the state of an agent that was no member of this cluster: choose an empty data directory, or move this one away; reeve operator snapshot save and restore carry the jobs over", dir)
+		}
 	}
 	return nil
 }

@@ -77,6 +77,8 @@ func (a *Agent) enter(ctx context.Context) error {
 	switch {
 	case joined:
 		a.log.Info("this machine is a member", "cluster", m.ClusterID, "id", m.ID, "role", m.Role)
+	case a.checkDirectory() != nil:
+		return a.checkDirectory()
 	case a.config.Bootstrap:
 		address, err := advertised(a.config.Advertise, a.Addr(), "")
 		if err != nil {

@@ -55,6 +55,10 @@ func (a *Agent) newNode() (*node.Node, error) {
 		},
 		Keeper: a.supervisor, Logger: a.log, Traffic: taskenv.Traffic{Router: localRouter(a.RouterAddr()), Zone: strings.ToLower(strings.TrimSuffix(a.config.DNS.Zone, "."))},
 	}
+	if a.trust != nil {
+		m, _ := a.trust.Member()
+		config.ID = m.ID
+	}
 	if a.config.Dev {
 		config.Address = "127.0.0.1" // reachable for a user at this machine
 	}
