@@ -69,6 +69,8 @@ func (tr *trio) close() {
 			tr.Error(err)
 		}
 	}
+	// A transfer to a server that ended occupies raft's transport in memory for five seconds.
+	time.Sleep(10 * time.Second)
 }
 
 // leader waits until a server leads.
