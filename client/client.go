@@ -38,7 +38,8 @@ type Config struct {
 	Namespace  string       // default namespace of requests; default: $REEVE_NAMESPACE, $NOMAD_NAMESPACE, the server's
 	Region     string       // rejected by servers of other regions; default: none
 	HTTPClient *http.Client // default: a client for many concurrent requests to one host
-	TLS        *tls.Config  // verifies the servers of https addresses; default: by the system's roots. HTTPClient excludes it
+	CA         []byte       // PEM of the root certificates that verify https addresses; default: the file $REEVE_CACERT, $NOMAD_CACERT, the system's roots. HTTPClient excludes it
+	TLS        *tls.Config  // verifies the servers of https addresses instead of CA. HTTPClient excludes it
 
 	// Dial connects to an address; default: a dialer with a timeout. HTTPClient excludes it.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
@@ -76,7 +77,9 @@ func New(c Config) (*Client, error) {
 	}
 	if cl.http == nil || c.Multiplex {
 		t := newTransport(base, socket)
-		t.TLSClientConfig = c.TLS
+		if t.TLSClientConfig, err = c.tlsConfig(base.Scheme); err != nil {
+			return nil, err
+		}
 		if c.Dial != nil {
 			t.DialContext, t.Proxy = c.Dial, nil
 		}

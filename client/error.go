@@ -20,8 +20,11 @@ import (
 
 // responseError converts an error response. Responses in plain text, of other servers, get the
 // code of their status.
-func responseError(resp *http.Response) error {
+func (c *Client) responseError(resp *http.Response) error {
 	data, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	if resp.StatusCode == http.StatusBadRequest && resp.TLS == nil && startsWithAny(string(data), plainAnswers) {
+		return c.speaksTLS()
+	}
 	var e api.Error
 	if json.Unmarshal(data, &e) == nil && e.Code != "" {
 		return &e
@@ -71,6 +74,9 @@ func (e *NoAnswer) Unwrap() error { return e.err }
 func (c *Client) transportError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
+	}
+	if wrong := c.protocolError(err); wrong != nil {
+		return wrong
 	}
 	if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ENOENT) {
 		return c.noAnswer(err, "is an agent running at %s? start one with `reeve dev`", c.base.Host)

@@ -70,7 +70,7 @@ func (a Allocations) dialExec(ctx context.Context, id string, e Exec) (*websocke
 	conn, resp, err := websocket.Dial(ctx, target, &websocket.DialOptions{HTTPClient: a.c.http, HTTPHeader: header})
 	if err != nil {
 		if resp != nil && resp.StatusCode >= 300 {
-			return nil, responseError(resp)
+			return nil, a.c.responseError(resp)
 		}
 		return nil, a.c.transportError(ctx, err)
 	}

@@ -93,7 +93,7 @@ func (c *Client) do(ctx context.Context, method, path string, v url.Values, in a
 	}
 	if resp.StatusCode >= 300 {
 		defer resp.Body.Close()
-		return nil, responseError(resp)
+		return nil, c.responseError(resp)
 	}
 	return resp, nil
 }
