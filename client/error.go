@@ -61,7 +61,12 @@ type NoAnswer struct {
 	Address string // address of the server
 	Cause   string // short reason, such as "connection refused"
 	err     *api.Error
+	source  error
 }
+
+// Source returns the error of the connection. NoAnswer does not wrap it, because the deadline
+// of a connection is not the deadline of the caller.
+func (e *NoAnswer) Source() error { return e.source }
 
 // Error names the server that did not answer, and the next step.
 func (e *NoAnswer) Error() string { return e.err.Error() }
@@ -85,7 +90,7 @@ func (c *Client) transportError(ctx context.Context, err error) error {
 }
 
 func (c *Client) noAnswer(cause error, format string, args ...any) error {
-	return &NoAnswer{Address: c.Address(), Cause: causeOf(cause), err: api.Errorf(api.CodeUnavailable, format, args...)}
+	return &NoAnswer{Address: c.Address(), Cause: causeOf(cause), source: cause, err: api.Errorf(api.CodeUnavailable, format, args...)}
 }
 
 // causeOf returns a short description of a connection's error.
@@ -119,7 +124,7 @@ func isCutOff(err error) bool {
 func stillLost(err error, after time.Duration) error {
 	var no *NoAnswer
 	if errors.As(err, &no) {
-		return &NoAnswer{Address: no.Address, Cause: no.Cause, err: api.Errorf(api.CodeUnavailable,
+		return &NoAnswer{Address: no.Address, Cause: no.Cause, source: no.source, err: api.Errorf(api.CodeUnavailable,
 			"the server at %s did not come back within %s: %s", no.Address, after, no.Cause)}
 	}
 	return api.Errorf(api.CodeUnavailable, "the server did not recover within %s: %v", after, err)

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/reeve-run/reeve/internal/cli/contexts"
 )
 
 // A Process is the part of its process that the command line uses.
@@ -53,6 +55,9 @@ type cli struct {
 	flags    globalFlags
 	ownToken string        // token of the agent in this process
 	wait     time.Duration // time to wait for a lost server; set by connect
+
+	used *contexts.Context // context of the connection, or nil; set by connect
+	sent string            // token of requests; set by connect
 }
 
 // globalFlags holds the flags of every command.

@@ -48,6 +48,10 @@ func clusterRevocationsCommand(*cli) *command {
 				return err
 			}
 			return r.show(list, func(p *term.Page) {
+				if len(list) == 0 {
+					p.Line("No members are excluded.")
+					return
+				}
 				var rows [][]string
 				for _, m := range list {
 					rows = append(rows, []string{api.ShortID(m.ID), human.Dash(m.Name), human.NanosAge(r.Now(), m.Time), m.Reason})

@@ -65,8 +65,8 @@ func clusterTokenRotateCommand(c *cli) *command {
 		short: "Replace a token",
 		long: `Replace the join token of servers ("server") or nodes ("node"), or the
 operator's token ("operator"), and print the new one. The old token is no longer
-valid. Members stay members. After the operator's token was replaced, other
-users log in again.`,
+valid. Members stay members. With "operator", your context receives the new
+token, and other users log in again.`,
 		example: "reeve cluster token rotate node",
 		ownArgs: true,
 		confirm: func(r *call) (string, error) {
@@ -88,7 +88,7 @@ users log in again.`,
 					return err
 				}
 				fmt.Fprintln(c.Stdout, token.Token)
-				return nil
+				return c.replaceToken(token.Token)
 			}
 			tokens, err := r.cl.Cluster().RotateJoinToken(r.ctx, r.arg(0))
 			if err != nil {

@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/url"
 	"slices"
@@ -35,6 +34,7 @@ func (c *cli) connect() (*client.Client, error) {
 	if err := c.addTrust(&config); err != nil {
 		return nil, err
 	}
+	c.sent = config.Token
 	return client.New(config)
 }
 
@@ -58,7 +58,7 @@ func (c *cli) addTrust(config *client.Config) error {
 	if err != nil {
 		return api.Errorf(api.CodeInvalid, "context %s: %v; log in again with: reeve login %s", used.Name, err, used.Servers[0])
 	}
-	config.TLS = trust.UserConfig(roots)
+	c.used, config.TLS = used, trust.UserConfig(roots)
 	config.Token = cmp.Or(config.Token, used.Token)
 	if config.Address == "" {
 		config.Address, config.Dial = "https://"+used.Servers[0], dialAny(used.Servers)
@@ -96,18 +96,6 @@ func dialAny(servers []string) func(ctx context.Context, network, address string
 		}
 		return nil, errors.Join(errs...)
 	}
-}
-
-// connectionHint returns advice for errors of connections, or "" for other errors.
-func (c *cli) connectionHint(err error) string {
-	if errors.Is(err, context.Canceled) {
-		return "interrupted; the servers continue without this command"
-	}
-	var no *client.NoAnswer
-	if !errors.As(err, &no) {
-		return ""
-	}
-	return fmt.Sprintf("%s\nThe address is %s; set -address or REEVE_ADDR to use another.", err, no.Address)
 }
 
 // withResources returns options of lists of allocations that include ports.

@@ -33,6 +33,24 @@ func (c *cli) contexts() (*contexts.File, error) {
 	return contexts.Load(dir)
 }
 
+// replaceToken stores a new operator's token in the contexts with the one that it replaced.
+func (c *cli) replaceToken(token string) error {
+	file, err := c.contexts()
+	if err != nil {
+		return nil // commands do not use contexts either
+	}
+	replaced := file.ReplaceToken(c.sent, token)
+	if len(replaced) == 0 {
+		fmt.Fprintln(c.Stderr, "Log in again with the new token where the old one was used: reeve login HOST")
+		return nil
+	}
+	if err := file.Save(); err != nil {
+		return fmt.Errorf("store the new token, which is valid now: %w; log in with it: reeve login HOST", err)
+	}
+	fmt.Fprintf(c.Stderr, "Stored in context %s. Other users log in again: reeve login HOST\n", strings.Join(replaced, ", "))
+	return nil
+}
+
 // A listedContext is a context without its secret.
 type listedContext struct {
 	Name    string

@@ -6,6 +6,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -91,10 +92,10 @@ func (c *cli) readOperatorToken() (string, error) {
 func (c *cli) login(ctx context.Context, host, text string) (*contexts.Context, error) {
 	token, err := pki.ParseToken(text)
 	if err != nil {
-		return nil, api.Errorf(api.CodeInvalid, "log in: %v", err)
+		return nil, api.Errorf(api.CodeInvalid, "log in: %v; the first server of a cluster has the first operator's token in operator.token in its data directory", err)
 	}
 	if token.Kind != pki.OperatorToken {
-		return nil, api.Errorf(api.CodeInvalid, "log in: this is a join token, for machines: use an operator's token")
+		return nil, api.Errorf(api.CodeInvalid, "log in: this is a join token, which admits machines: use an operator's token, as in operator.token in the data directory of the first server")
 	}
 	address := host
 	if _, _, err := net.SplitHostPort(host); err != nil {
@@ -107,7 +108,7 @@ func (c *cli) login(ctx context.Context, host, text string) (*contexts.Context, 
 	defer unverified.Close()
 	ca, err := unverified.Cluster().CA(ctx)
 	if err != nil {
-		return nil, err
+		return nil, c.loginError(address, err)
 	}
 	roots, err := pki.ParseRoots([]byte(ca.Roots))
 	if err != nil {
@@ -124,7 +125,7 @@ func (c *cli) login(ctx context.Context, host, text string) (*contexts.Context, 
 	defer cl.Close()
 	servers, err := cl.Status().Peers(ctx)
 	if err != nil {
-		return nil, err
+		return nil, c.loginError(address, err)
 	}
 	login := &contexts.Context{Servers: []string{address}, Roots: ca.Roots, Token: token.String()}
 	for _, server := range servers {
@@ -133,6 +134,20 @@ func (c *cli) login(ctx context.Context, host, text string) (*contexts.Context, 
 		}
 	}
 	return login, nil
+}
+
+// loginError explains why a server did not accept a login.
+func (c *cli) loginError(address string, err error) error {
+	var no *client.NoAnswer
+	switch {
+	case errors.As(err, &no) && c.trustHint(no) != "":
+		return api.Errorf(api.CodeUnavailable, "log in: %s", c.trustHint(no))
+	case errors.As(err, &no):
+		return api.Errorf(api.CodeUnavailable, "log in: no server answers at %s (%s): name a running server of the cluster as HOST or HOST:PORT", address, no.Cause)
+	case api.CodeOf(err) == api.CodeForbidden:
+		return api.Errorf(api.CodeForbidden, "log in: the server at %s does not accept the token: it was replaced; use the newest, or replace it on a server with: reeve cluster token rotate operator", address)
+	}
+	return err
 }
 
 const defaultPort = "4646"

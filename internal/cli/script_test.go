@@ -26,8 +26,8 @@ import (
 )
 
 // TestScripts runs the scripts of testdata/script: each has an agent of its
-// own, whose address is in REEVE_ADDR, another address that is free in
-// $FREE_ADDR, and the examples in $EXAMPLES.
+// own, whose address is in REEVE_ADDR, other addresses that are free in
+// $FREE_ADDR and $OTHER_ADDR, and the examples in $EXAMPLES.
 func TestScripts(t *testing.T) {
 	examples, err := filepath.Abs("../../examples")
 	if err != nil {
@@ -47,6 +47,7 @@ func TestScripts(t *testing.T) {
 			env.Defer(func() { endLeftOver(t, filepath.Join(env.WorkDir, "d")) })
 			env.Setenv("REEVE_ADDR", address)
 			env.Setenv("FREE_ADDR", freeAddress(t))
+			env.Setenv("OTHER_ADDR", freeAddress(t))
 			env.Setenv("EXAMPLES", examples)
 			env.Setenv("NO_COLOR", "1")
 			env.Setenv("GORACE", os.Getenv("GORACE")) // see supervisetest.EndAtOnce

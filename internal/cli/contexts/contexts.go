@@ -136,3 +136,15 @@ func (f *File) Delete(name string) error {
 	}
 	return nil
 }
+
+// ReplaceToken replaces a token, and returns the names of the contexts that had it.
+func (f *File) ReplaceToken(old, token string) []string {
+	var names []string
+	for i := range f.Contexts {
+		if old != "" && f.Contexts[i].Token == old {
+			f.Contexts[i].Token = token
+			names = append(names, f.Contexts[i].Name)
+		}
+	}
+	return names
+}

@@ -77,3 +77,19 @@ func TestDirOfContexts(t *testing.T) {
 		}
 	}
 }
+
+func TestTokensAreReplacedInTheContextsThatHaveThem(t *testing.T) {
+	f := load(t, t.TempDir())
+	f.Put(Context{Name: "a", Token: "old"})
+	f.Put(Context{Name: "b", Token: "other"})
+	f.Put(Context{Name: "c"})
+	if names := f.ReplaceToken("", "new"); len(names) != 0 {
+		t.Errorf("without an old token, %v changed", names)
+	}
+	if diff := cmp.Diff([]string{"a"}, f.ReplaceToken("old", "new")); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if f.Contexts[0].Token != "new" || f.Contexts[1].Token != "other" || f.Contexts[2].Token != "" {
+		t.Errorf("contexts: %+v", f.Contexts)
+	}
+}
