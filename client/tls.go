@@ -48,9 +48,8 @@ func (c *Config) tlsConfig(scheme string) (*tls.Config, error) {
 // net/http.
 var plainAnswers = []string{"this port speaks TLS", "Client sent an HTTP request to an HTTPS server"}
 
-// plainErrors are parts of the errors of plain HTTP on a port that speaks TLS: it answers with
-// a record of TLS, or answers HTTP/2 with HTTP/1.1.
-var plainErrors = []string{`malformed HTTP response "\x15\x03`, "looked like an HTTP/1.1 header"}
+// alertAnswer is a part of the error of plain HTTP on a port that answers with an alert of TLS.
+const alertAnswer = `malformed HTTP response "\x15\x03`
 
 // protocolError explains an error of TLS that another attempt would not change; nil for other
 // errors.
@@ -72,7 +71,7 @@ func (c *Client) protocolError(err error) error {
 	case errors.As(err, &remote) && remote.Op == "remote error" && strings.Contains(remote.Err.Error(), "certificate"): // an alert
 		return api.Errorf(api.CodeInvalid, "%s rejected the connection (%v): compare the CA and the certificate of this client with those of the cluster", host, remote.Err)
 	}
-	if c.base.Scheme == "http" && slices.ContainsFunc(plainErrors, func(part string) bool { return strings.Contains(err.Error(), part) }) {
+	if c.base.Scheme == "http" && strings.Contains(err.Error(), alertAnswer) {
 		return c.speaksTLS()
 	}
 	return nil

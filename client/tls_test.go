@@ -4,6 +4,7 @@
 package client_test
 
 import (
+	"bufio"
 	"crypto/tls"
 	"encoding/pem"
 	"fmt"
@@ -87,7 +88,9 @@ func TestMistakesAboutTLSAreExplained(t *testing.T) {
 	strict.StartTLS()
 	defer strict.Close()
 	host := func(s *httptest.Server) string { return s.Listener.Addr().String() }
-	agent := explainer(t)
+	const sentence = "this port speaks TLS: use https://"
+	agent := replyingWith(t, fmt.Sprintf("HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(sentence), sentence))
+	alerting := replyingWith(t, "\x15\x03\x01\x00\x02\x02\x16\r\n")
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secured.Certificate().Raw})
 	_, number, _ := strings.Cut(host(secured), ":")
 	for _, c := range []struct {
@@ -97,7 +100,7 @@ func TestMistakesAboutTLSAreExplained(t *testing.T) {
 	}{
 		{"plain HTTP to TLS", client.Config{Address: "http://" + host(secured)}, []string{"speaks TLS", "https://" + host(secured), "`reeve login`"}},
 		{"plain HTTP to the port of an agent", client.Config{Address: "http://" + agent}, []string{"speaks TLS", "https://" + agent, "`reeve login`"}},
-		{"plain HTTP/2 to the port of an agent", client.Config{Address: "http://" + agent, Multiplex: true}, []string{"speaks TLS", "https://" + agent}},
+		{"plain HTTP to a port that answers with an alert", client.Config{Address: "http://" + alerting}, []string{"speaks TLS", "https://" + alerting}},
 		{"TLS to plain HTTP", client.Config{Address: "https://" + host(plain)}, []string{"speaks plain HTTP", "http://" + host(plain)}},
 		{"a foreign CA", client.Config{Address: "https://" + host(secured)}, []string{"signed by another CA", "REEVE_CACERT", "Acme Co"}},
 		{"another name", client.Config{Address: "https://localhost:" + number, CA: ca}, []string{"not valid for this name", "localhost"}},
@@ -116,9 +119,8 @@ func TestMistakesAboutTLSAreExplained(t *testing.T) {
 	}
 }
 
-// explainer returns the address of a port that answers plain HTTP like that of an agent, which
-// package port tests.
-func explainer(t *testing.T) string {
+// replyingWith returns the address of a port that sends a text to every caller.
+func replyingWith(t *testing.T, text string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -132,8 +134,8 @@ func explainer(t *testing.T) string {
 			if err != nil {
 				return
 			}
-			const text = "this port speaks TLS: use https://"
-			fmt.Fprintf(conn, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(text), text)
+			bufio.NewReader(conn).ReadString('\n') // an answer before the request is ignored
+			io.WriteString(conn, text)
 			conn.(*net.TCPConn).CloseWrite()
 			io.Copy(io.Discard, conn)
 			conn.Close()
