@@ -13,8 +13,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/hashicorp/raft"
-
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/server"
 	"github.com/reeve-run/reeve/internal/state"
@@ -24,24 +22,18 @@ import (
 // trio is a cluster of three servers in one process.
 type trio struct {
 	*testing.T
-	servers    map[string]*server.Server
-	transports map[string]*raft.InmemTransport
+	servers map[string]*server.Server
+	lan     *lan
 }
 
 // newTrio starts three servers, of which the first begins the cluster.
 func newTrio(t *testing.T) *trio {
 	t.Helper()
-	tr := &trio{T: t, servers: map[string]*server.Server{}, transports: map[string]*raft.InmemTransport{}}
+	tr := &trio{T: t, servers: map[string]*server.Server{}, lan: newLAN()}
 	for i := range 3 {
 		id := fmt.Sprint("server-", i)
-		_, transport := raft.NewInmemTransport(raft.ServerAddress(id))
-		for other, known := range tr.transports {
-			transport.Connect(raft.ServerAddress(other), known)
-			known.Connect(raft.ServerAddress(id), transport)
-		}
-		tr.transports[id] = transport
 		s, err := server.New(server.Config{
-			DataDir: t.TempDir(), ServerID: id, Addr: id, Transport: transport, Bootstrap: i == 0, Logger: slog.New(slog.DiscardHandler), Workers: 4,
+			DataDir: t.TempDir(), ServerID: id, Addr: id, Transport: tr.lan.join(id), Bootstrap: i == 0, Logger: slog.New(slog.DiscardHandler), Workers: 4,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -94,10 +86,7 @@ func (tr *trio) end(s *server.Server, planned bool) {
 	tr.Helper()
 	id := s.Replica().ServerID()
 	if !planned {
-		for other, t := range tr.transports {
-			t.Disconnect(raft.ServerAddress(id))
-			tr.transports[id].Disconnect(raft.ServerAddress(other))
-		}
+		tr.lan.isolate(id)
 	}
 	if err := s.Shutdown(context.Background()); err != nil {
 		tr.Error(err)
@@ -204,7 +193,6 @@ func TestLeadershipLostWhilePlacing(t *testing.T) {
 		tr := newTrio(t)
 		defer tr.close()
 		first := tr.leader()
-		id := first.Replica().ServerID()
 		c := &cluster{TB: t, Server: first, nodes: map[string]*fakeNode{}}
 		c.addNode("node", nil)
 		var acknowledged []string
@@ -229,12 +217,7 @@ func TestLeadershipLostWhilePlacing(t *testing.T) {
 			}
 		}()
 		<-registered
-		for other, transport := range tr.transports {
-			if other != id {
-				transport.Disconnect(raft.ServerAddress(id))
-				tr.transports[id].Disconnect(raft.ServerAddress(other))
-			}
-		}
+		tr.lan.isolate(first.Replica().ServerID())
 		<-stop
 		for first.IsLeader() {
 			c.pass(10 * time.Millisecond)

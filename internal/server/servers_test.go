@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/raft"
-
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/server"
 	"github.com/reeve-run/reeve/internal/state"
@@ -97,13 +95,7 @@ func TestAutopilotPromotes(t *testing.T) {
 		lead := tr.leader()
 		c := &cluster{TB: t, Server: lead}
 		id := "server-3"
-		_, transport := raft.NewInmemTransport(raft.ServerAddress(id))
-		for other, known := range tr.transports {
-			transport.Connect(raft.ServerAddress(other), known)
-			known.Connect(raft.ServerAddress(id), transport)
-		}
-		tr.transports[id] = transport
-		s, err := server.New(server.Config{DataDir: t.TempDir(), ServerID: id, Transport: transport, Logger: slog.New(slog.DiscardHandler)})
+		s, err := server.New(server.Config{DataDir: t.TempDir(), ServerID: id, Transport: tr.lan.join(id), Logger: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
 		}
