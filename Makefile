@@ -45,6 +45,7 @@ REAL := /internal/(agent|bench|cli|e2e|node/beneath|node/driver/.*|node/supervis
 race: export RAPID_SEED ?= 1
 race:
 	@./tools/need.sh gcc gcc
+	@./tools/need.sh ip iproute2
 	@$(LANE) race 900 $(GO) test -race -timeout 25m ./...
 
 ## unit: the tests that start no real process, without the race detector
@@ -55,6 +56,7 @@ unit:
 ## e2e: the tests of the real binary and its command line, with the race detector
 e2e:
 	@./tools/need.sh gcc gcc
+	@./tools/need.sh ip iproute2
 	@$(LANE) e2e 300 $(GO) test -race -parallel 4 -timeout 25m ./internal/e2e ./internal/cli
 
 ## fuzz: every fuzz target for FUZZTIME each

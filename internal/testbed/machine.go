@@ -33,6 +33,8 @@ type Machine struct {
 	Addr   string   // host:port of its API
 	Args   []string // flags that select the kind of agent; default: a server and a node
 	Client *client.Client
+	// Command makes the command that runs the agent; default: exec.Command.
+	Command func(name string, args ...string) *exec.Cmd
 
 	cmd    *exec.Cmd
 	exited chan struct{}
@@ -82,7 +84,11 @@ func (m *Machine) Start() error {
 	if len(kind) == 0 {
 		kind = []string{"-dev"}
 	}
-	m.cmd = exec.Command(m.Reeve, append([]string{"agent", "-data-dir", m.Dir, "-http-addr", m.Addr}, kind...)...)
+	command := exec.Command
+	if m.Command != nil {
+		command = m.Command
+	}
+	m.cmd = command(m.Reeve, append([]string{"agent", "-data-dir", m.Dir, "-http-addr", m.Addr}, kind...)...)
 	m.output.reset()
 	m.cmd.Stdout, m.cmd.Stderr = m.output, m.output
 	if err := m.cmd.Start(); err != nil {
