@@ -28,6 +28,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type cluster struct {
 	testing.TB
 	*server.Server
+	cfg   server.Config
 	nodes map[string]*fakeNode
 }
 
@@ -56,7 +57,7 @@ func start(tb testing.TB, cfg server.Config) *cluster {
 	if err := srv.Start(tb.Context()); err != nil {
 		tb.Fatalf("start the server: %v", err)
 	}
-	return &cluster{TB: tb, Server: srv, nodes: map[string]*fakeNode{}}
+	return &cluster{TB: tb, Server: srv, cfg: cfg, nodes: map[string]*fakeNode{}}
 }
 
 // close ends the nodes and the server.
@@ -74,6 +75,20 @@ func (c *cluster) close() {
 func (c *cluster) pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
+}
+
+// passDown stops the server and its nodes, lets time pass, and starts them again. A server
+// that runs has timers of a second and less, which make months expensive. It needs a data
+// directory.
+func (c *cluster) passDown(d time.Duration) {
+	c.Helper()
+	c.close()
+	c.pass(d)
+	nodes := c.nodes
+	*c = *start(c.TB, c.cfg)
+	for _, n := range nodes {
+		c.connect(n.node, n.run)
+	}
 }
 
 // until waits for a condition of the state, at most ten minutes of the

@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/server"
+	"github.com/reeve-run/reeve/internal/testbed/bubble"
 )
 
 // deployFrom deploys stacks from earlier ones.
@@ -38,7 +40,9 @@ func exposedJob(unit, version string) *api.Job {
 }
 
 func TestATerminatedVersionIsDeployedAgainFromItsSubmission(t *testing.T) {
-	simulate(t, func(c *cluster) {
+	bubble.Test(t, func(t *testing.T) {
+		c := start(t, server.Config{DataDir: t.TempDir()})
+		defer func() { c.close() }()
 		c.addNode("n1", nil)
 		first := c.deploy(exposedJob("inventory", "1.0.0"))[0]
 		c.untilStack(first, api.StackReady, time.Minute)
@@ -52,7 +56,8 @@ func TestATerminatedVersionIsDeployedAgainFromItsSubmission(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.untilStack(first, api.StackTerminated, time.Hour)
-		c.pass(89 * 24 * time.Hour)
+		c.passDown(89 * 24 * time.Hour)
+		c.pass(15 * time.Minute) // includes a sweep and a garbage collection
 
 		res, err = c.deployFrom("default", "inventory@1.0.0")
 		if err != nil {
@@ -73,7 +78,8 @@ func TestATerminatedVersionIsDeployedAgainFromItsSubmission(t *testing.T) {
 			t.Errorf("deploying the same file: %+v, %v, want the stack that was deployed from the submission", same, err)
 		}
 
-		c.pass(2 * 24 * time.Hour)
+		c.passDown(2 * 24 * time.Hour)
+		c.pass(15 * time.Minute) // includes a sweep and a garbage collection
 		_, err = c.deployFrom("default", first)
 		if api.CodeOf(err) != api.CodeNotFound || !strings.Contains(err.Error(), "until 90 days after its end") {
 			t.Errorf("deploying from a stack that is forgotten: %v, want that it is not found, and how long submissions are kept", err)

@@ -57,7 +57,7 @@ func TestStackCases(t *testing.T) {
 
 // runStackScript returns the script with what its commands print now.
 func runStackScript(t *testing.T, cfg server.Config, script string) string {
-	w := &stackWorld{t: t, cfg: cfg, namespace: "dev", broken: make(map[string]bool)}
+	w := &stackWorld{t: t, namespace: "dev", broken: make(map[string]bool)}
 	w.cluster = start(t, cfg)
 	defer func() { w.close() }()
 	var out, command strings.Builder
@@ -87,7 +87,6 @@ func runStackScript(t *testing.T, cfg server.Config, script string) string {
 type stackWorld struct {
 	t *testing.T
 	*cluster
-	cfg       server.Config
 	namespace string // of the commands that name none
 
 	mu     sync.Mutex
@@ -105,16 +104,4 @@ func (w *stackWorld) instance(a *api.Allocation, job *api.Job) []event {
 		return []event{{status: api.AllocClientRunning}, {status: api.AllocClientRunning, healthy: healthy(true), unready: true}}
 	}
 	return []event{{status: api.AllocClientRunning}, {status: api.AllocClientRunning, healthy: healthy(true)}}
-}
-
-// restart replaces the server by a new one with the same data. The nodes connect to it.
-func (w *stackWorld) restart() {
-	var nodes []*api.Node
-	for _, n := range w.nodes {
-		nodes = append(nodes, n.node)
-	}
-	w.cluster = start(w.t, w.cfg)
-	for _, n := range nodes {
-		w.connect(n, w.instance)
-	}
 }

@@ -93,9 +93,7 @@ var stackScriptVerbs = map[string]scriptVerb{
 		return ""
 	},
 	"down": func(w *stackWorld, args, _ []string) string {
-		w.close()
-		w.pass(duration(w, args[0]))
-		w.restart()
+		w.passDown(duration(w, args[0]))
 		return ""
 	},
 	"running": func(w *stackWorld, args, _ []string) string {
