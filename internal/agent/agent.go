@@ -138,7 +138,7 @@ func (a *Agent) openServer() error {
 	}
 	s := a.config.Server
 	config := server.Config{
-		DataDir: filepath.Join(a.config.DataDir, "server"), Name: a.config.Name, Region: a.config.Region,
+		DataDir: filepath.Join(a.config.DataDir, "server"), Name: a.config.Name, Region: a.config.Region, Version: a.config.Version,
 		Addr: cmp.Or(a.advertise, a.Addr()), Member: member, Logger: a.log, Workers: s.Workers,
 		HeartbeatTTL: s.HeartbeatTTL, HeartbeatGrace: s.HeartbeatGrace, MassLoss: s.MassLoss, GC: s.thresholds(),
 		SweepInterval: s.StackSweepInterval, Zone: a.config.DNS.Zone, LoopbackStacks: a.config.Dev, Broken: func(err error) { a.broken <- err },

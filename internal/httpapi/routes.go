@@ -221,6 +221,8 @@ func routes() []route {
 		read("/v1/operator/scheduler/configuration", ReadOperator, "Returns the scheduler configuration.", getSchedulerConfig).blocking(schedulers),
 		write(put, "/v1/operator/scheduler/configuration", WriteOperator, "Changes the scheduler configuration.", setSchedulerConfig).params("cas"),
 
+		raw(fetch, "/v1/operator/snapshot", WriteOperator, "Returns a snapshot of the state: a compressed tar archive, whose checksum is in the header `Digest`.", "application/gzip", saveSnapshot),
+
 		plain("/v1/servers", ReadNode, "Lists the servers of the cluster, with their health in the leader's view.", getServers),
 		write(del, "/v1/server/{id}", WriteOperator, "Removes a server, and excludes it permanently.", removeServer).params("reason"),
 		write(put, "/v1/server/{id}/leave", WriteOperator, "Removes a server from the replicated log: it remains a member and may join again.", leaveServer),
