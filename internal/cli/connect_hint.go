@@ -5,7 +5,6 @@ package cli
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/url"
@@ -33,17 +32,11 @@ func (c *cli) connectionHint(err error) string {
 	return fmt.Sprintf("%s\nThe address is %s; set -address or REEVE_ADDR to use another.", err, no.Address)
 }
 
-// trustHint returns advice for a server that could not be verified, or "".
+// trustHint returns advice for a server that the roots of a context refused, or "".
 func (c *cli) trustHint(no *client.NoAnswer) string {
-	host := hostPort(no.Address)
 	var refused *pki.CertificateError
-	switch {
-	case errors.As(no.Source(), &refused):
-		return c.refusalHint(host, refused)
-	case isUnverified(no.Source()):
-		return fmt.Sprintf("the certificate of %s is signed by an authority that this machine does not know: log in to the cluster with: reeve login %s", host, host)
-	case isPlain(no.Source()):
-		return fmt.Sprintf("the agent at %s serves plain HTTP, for its own machine only: use http://%s there, or name a server of a cluster", host, host)
+	if errors.As(no.Source(), &refused) {
+		return c.refusalHint(hostPort(no.Address), refused)
 	}
 	return ""
 }
@@ -59,18 +52,6 @@ func (c *cli) refusalHint(host string, refused *pki.CertificateError) string {
 		return fmt.Sprintf("the server at %s is not verified by the certificates of context%s: it belongs to another cluster, or its cluster replaced its root certificate; log in again with: reeve login %s", host, name, host)
 	}
 	return fmt.Sprintf("the server at %s is not accepted: %v", host, refused)
-}
-
-// isUnverified reports whether the roots of this machine do not verify a server.
-func isUnverified(err error) bool {
-	var failed *tls.CertificateVerificationError
-	return errors.As(err, &failed)
-}
-
-// isPlain reports whether an https address belongs to a server without TLS.
-func isPlain(err error) bool {
-	var record tls.RecordHeaderError
-	return errors.As(err, &record) || err != nil && strings.Contains(err.Error(), "server gave HTTP response to HTTPS client")
 }
 
 // hostPort returns the host and port of a URL.

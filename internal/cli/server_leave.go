@@ -9,9 +9,9 @@ func serverLeaveCommand(c *cli) *command {
 	return &command{
 		use:   "leave SERVER",
 		short: "Take a server out of the replicated log",
-		long: `Take a server out of the replicated log, before its machine is stopped for a long
-time. It remains a member and may join again. A leader transfers leadership first.
-A restart needs no leave.`,
+		long: `Take a server out of the replicated log, before its machine is stopped for a
+long time. It remains a member and may join again. A leader transfers leadership
+first. A restart needs no leave.`,
 		example: "reeve server leave db-3",
 		run: func(r *call) error {
 			if err := r.handOver(r.args[0]); err != nil {

@@ -14,9 +14,9 @@ func serverRemoveCommand(c *cli) *command {
 	return &command{
 		use:   "remove SERVER",
 		short: "Remove a server permanently",
-		long: `Remove a server that is lost or compromised: its certificate is no longer accepted.
-To add its machine again, delete its data directory and join with a token. A leader
-transfers leadership first.`,
+		long: `Remove a server that is lost or compromised: its certificate is no longer
+accepted. To add its machine again, delete its data directory and join with a
+token. A leader transfers leadership first.`,
 		example: "reeve server remove db-3 -reason 'its disk failed'",
 		strict:  true,
 		flags:   func(f *pflag.FlagSet) { f.StringVar(&reason, "reason", "", "why the server is removed") },
