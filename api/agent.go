@@ -44,3 +44,14 @@ type AgentPartHealth struct {
 	Ok      bool   `json:"ok"`
 	Message string `json:"message"`
 }
+
+// Warn appends a warning to the message. The part stays as healthy as it was.
+func (h *AgentPartHealth) Warn(warning string) {
+	switch {
+	case h == nil || warning == "":
+	case h.Message == "ok":
+		h.Message = warning
+	default:
+		h.Message += "; " + warning
+	}
+}

@@ -189,6 +189,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	if a.trust != nil {
 		wg.Go(func() { a.trust.Renew(run, a.renew) })
 		wg.Go(func() { a.followServers(run) })
+		wg.Go(func() { warnOfExpiry(run, a.log, a.certificateWarning) })
 	}
 	if a.dns != nil {
 		wg.Go(func() {
@@ -253,6 +254,7 @@ func (a *Agent) newHandler() *httpapi.Handler {
 	if a.trust != nil {
 		transport := a.memberTransport()
 		config.Transport = func() *http.Transport { return transport }
+		config.Warning = a.certificateWarning
 		config.Self = func() string { m, _ := a.trust.Member(); return m.ID }
 		if a.server != nil {
 			config.Leader = func() (string, bool) { leader := a.server.Leader(); return leader, leader != "" }

@@ -127,6 +127,10 @@ func (c *cli) login(ctx context.Context, host, text string) (*contexts.Context, 
 	if err != nil {
 		return nil, c.loginError(address, err)
 	}
+	// The first answer may contain other roots than the token's, which an attacker added.
+	if ca, err = cl.Cluster().CA(ctx); err != nil {
+		return nil, c.loginError(address, err)
+	}
 	login := &contexts.Context{Servers: []string{address}, Roots: ca.Roots, Token: token.String()}
 	for _, server := range servers {
 		if server != address {

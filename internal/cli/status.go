@@ -6,6 +6,7 @@ package cli
 import (
 	"context"
 
+	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
 	"github.com/reeve-run/reeve/internal/cli/term"
 	"github.com/reeve-run/reeve/internal/cli/view"
@@ -41,8 +42,12 @@ func (c *cli) readClusterStatus(ctx context.Context, cl *client.Client) (*view.C
 	if s.Leader, err = cl.Status().Leader(ctx); err != nil {
 		return nil, err
 	}
-	if health, err := cl.Status().Health(ctx); err == nil && health.Server != nil && health.Server.Message != "ok" {
-		s.Problem = health.Server.Message
+	if health, err := cl.Status().Health(ctx); err == nil {
+		for _, part := range []*api.AgentPartHealth{health.Client, health.Server} {
+			if part != nil && part.Message != "ok" {
+				s.Problem = part.Message
+			}
+		}
 	}
 	if s.Servers, err = cl.Status().Peers(ctx); err != nil {
 		return nil, err

@@ -35,6 +35,8 @@ type Config struct {
 	Name       string // of this agent
 	Version    string
 
+	Warning func() string // trouble of this agent that does not make it unhealthy yet; nil: none
+
 	Door        *door.Door // identifies callers; nil: every caller is a local user
 	ServerToken string     // for requests that are passed on to a server without TLS; "": none
 

@@ -43,6 +43,10 @@ func getHealth(c *call) error {
 			health.Client.Message, status = "the node has no id yet", http.StatusInternalServerError
 		}
 	}
+	if c.Warning != nil {
+		health.Server.Warn(c.Warning())
+		health.Client.Warn(c.Warning())
+	}
 	return c.writeJSON(status, health)
 }
 
