@@ -45,7 +45,7 @@ type AgentPartHealth struct {
 	Message string `json:"message"`
 }
 
-// Warn appends a warning to the message. The part stays as healthy as it was.
+// Warn appends a warning to the message. It does not change Ok.
 func (h *AgentPartHealth) Warn(warning string) {
 	switch {
 	case h == nil || warning == "":

@@ -19,6 +19,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/agent"
 	"github.com/reeve-run/reeve/internal/pki"
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 // founded runs the first server of a cluster until the test ends.
@@ -43,12 +44,8 @@ func founded(t *testing.T) (address, token string) {
 			t.Error(err)
 		}
 	})
-	var f agent.Founded
-	select {
-	case f = <-ready:
-	case <-time.After(patience):
-		t.Fatal("the cluster was not founded")
-	}
+	wait.Until(t, "the cluster is founded", func() bool { return len(ready) == 1 })
+	f := <-ready
 	text, err := os.ReadFile(f.OperatorToken)
 	if err != nil {
 		t.Fatal(err)
