@@ -14,16 +14,15 @@ type JoinRequest struct {
 	Token string // a join token; its kind is the role of the member
 	// ID identifies a server, which chooses it. The servers choose the ids of nodes, so that
 	// no machine can pretend to be another.
-	ID          string `json:",omitempty"`
-	CSR         string // certificate request in PEM
-	Name        string // of the machine
-	Address     string // host:port at which the other members reach a server; a node's API
-	Version     string // of the agent
-	Region      string
-	Datacenter  string
-	SealKey     []byte `json:",omitempty"` // a server's public key for secrets
-	Time        int64  // of the machine's clock: Unix time in nanoseconds
-	Unreachable bool   `json:",omitempty"` // the servers need not reach the address
+	ID         string `json:",omitempty"`
+	CSR        string // certificate request in PEM
+	Name       string // of the machine
+	Address    string // host:port at which the other members reach a server; a node's API
+	Version    string // of the agent
+	Region     string
+	Datacenter string
+	SealKey    []byte `json:",omitempty"` // a server's public key for secrets
+	Time       int64  // of the machine's clock: Unix time in nanoseconds
 }
 
 // A JoinResponse makes a machine a member.
@@ -38,6 +37,14 @@ type JoinResponse struct {
 // A RenewRequest asks for a new certificate of the member that sends it.
 type RenewRequest struct {
 	CSR string // certificate request in PEM
+}
+
+// An AnnounceRequest tells the cluster what changed of a server while it was stopped.
+type AnnounceRequest struct {
+	Name       string
+	Address    string // host:port at which the other members reach the server
+	Version    string
+	Datacenter string
 }
 
 // JoinTokens are the secrets with which machines join a cluster.

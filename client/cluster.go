@@ -32,6 +32,12 @@ func (cl Cluster) Renew(ctx context.Context, r *api.RenewRequest) (*api.JoinResp
 	return send[*api.JoinResponse](ctx, cl.c, http.MethodPut, "/v1/cluster/renew", nil, r)
 }
 
+// Announce tells the cluster the address and version of the server that sends the request.
+func (cl Cluster) Announce(ctx context.Context, r *api.AnnounceRequest) error {
+	_, err := send[map[string]any](ctx, cl.c, http.MethodPut, "/v1/cluster/announce", nil, r)
+	return err
+}
+
 // JoinTokens returns the tokens with which machines join.
 func (cl Cluster) JoinTokens(ctx context.Context) (*api.JoinTokens, error) {
 	tokens, _, err := get[*api.JoinTokens](ctx, cl.c, "/v1/cluster/tokens", nil)

@@ -161,15 +161,20 @@ func (a *Agent) Addr() string { return a.port.Addr() }
 // it. Tasks continue; see StopTasks.
 func (a *Agent) Run(ctx context.Context) error {
 	defer a.release()
+	run, stop := context.WithCancel(ctx)
+	defer stop()
+	var wg sync.WaitGroup
 	if a.server != nil {
+		if a.trust != nil {
+			wg.Go(func() { a.announce(run) }) // a server that moved hears of no leader before
+		}
 		if err := a.server.Start(ctx); err != nil {
+			stop()
+			wg.Wait()
 			return errors.Join(err, a.server.Shutdown(context.Background()))
 		}
 	}
-	run, stop := context.WithCancel(ctx)
-	defer stop()
 	a.http.BaseContext = func(net.Listener) context.Context { return run }
-	var wg sync.WaitGroup
 	failed := make(chan error, 3)
 	wg.Go(func() {
 		if err := a.http.Serve(a.port.HTTP()); !errors.Is(err, http.ErrServerClosed) {

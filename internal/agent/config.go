@@ -45,7 +45,10 @@ type Config struct {
 	Bootstrap bool
 	Join      []string
 	JoinToken string
-	Advertise string
+	// JoinTokenFile names the file with the token, or "-" for standard input. It is read only
+	// by an agent that has to join.
+	JoinTokenFile string
+	Advertise     string
 	// Founded is called when the cluster that this machine founded is ready for members.
 	Founded func(Founded)
 

@@ -32,13 +32,7 @@ func (c *Config) mergeCluster(path string, f fileConfig) error {
 		}
 	}
 	override(&c.Advertise, f.Advertise)
-	if f.JoinTokenFile != "" {
-		token, err := ReadToken(f.JoinTokenFile)
-		if err != nil {
-			return api.Errorf(api.CodeInvalid, "%s: join_token_file: %v", path, err)
-		}
-		c.JoinToken = token
-	}
+	override(&c.JoinTokenFile, f.JoinTokenFile)
 	if s := f.Server; s != nil {
 		c.Bootstrap = c.Bootstrap || s.Bootstrap
 		if s.BootstrapExpect > 1 {

@@ -29,7 +29,14 @@ const (
 // join makes this machine a member, and tries again until a server answers. The listener
 // serves already, because the servers connect back to a new server.
 func (a *Agent) join(ctx context.Context) error {
-	token, err := pki.ParseToken(a.config.JoinToken)
+	text := a.config.JoinToken
+	if a.config.JoinTokenFile != "" {
+		var err error
+		if text, err = ReadToken(a.config.JoinTokenFile); err != nil {
+			return api.Errorf(api.CodeInvalid, "join: %v; name a file with the token of \"reeve cluster token show\"", err)
+		}
+	}
+	token, err := pki.ParseToken(text)
 	if err != nil {
 		return api.Errorf(api.CodeInvalid, "join: %v; pass the join token as REEVE_JOIN_TOKEN, or name its file with -join-token-file", err)
 	}

@@ -114,7 +114,7 @@ func (a *Agent) serverMember() (*server.Member, error) {
 	return &server.Member{
 		ID: m.ID, Name: a.config.Name, ClusterID: m.ClusterID, Address: a.advertise, Version: a.config.Version,
 		Region: a.config.Region, Datacenter: a.config.Datacenter,
-		SealKey: a.trust.SealKey(), Founding: founding, Reach: reach,
+		SealKey: a.trust.SealKey(), Founding: founding, Reach: reach, MemberAt: a.memberAt,
 	}, nil
 }
 
@@ -131,6 +131,21 @@ func reach(ctx context.Context, address string) (publicKey []byte, err error) {
 		return nil, errors.New("it has no certificate")
 	}
 	return peers[0].RawSubjectPublicKeyInfo, nil
+}
+
+// memberAt connects to another member, and returns its id.
+func (a *Agent) memberAt(ctx context.Context, address string) (id string, err error) {
+	dialer := tls.Dialer{Config: a.trust.MemberConfig("http/1.1")}
+	conn, err := dialer.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	who, ok := a.trust.Peer(conn.(*tls.Conn).ConnectionState())
+	if !ok {
+		return "", errors.New("it is no member of the cluster")
+	}
+	return who.ID, nil
 }
 
 // Intervals of the refresh of the servers' addresses.
@@ -171,32 +186,6 @@ func (a *Agent) rememberServers(ctx context.Context) error {
 		return nil
 	}
 	return a.trust.SetServers(addresses)
-}
-
-// renew asks the servers for a new certificate, one after the other.
-func (a *Agent) renew(ctx context.Context, csr []byte) (certificate, roots []byte, err error) {
-	m, _ := a.trust.Member()
-	addresses := m.Servers
-	if a.server != nil {
-		addresses = append([]string{net.JoinHostPort(a.localHost(), a.portNumber())}, addresses...)
-	}
-	err = errors.New("no server is known")
-	for _, address := range addresses {
-		var answer *api.JoinResponse
-		if answer, err = a.renewAt(ctx, address, csr); err == nil {
-			return []byte(answer.Certificate), []byte(answer.Roots), nil
-		}
-	}
-	return nil, nil, err
-}
-
-func (a *Agent) renewAt(ctx context.Context, address string, csr []byte) (*api.JoinResponse, error) {
-	cl, err := clientOver(address, a.trust.ClientConfig("h2", "http/1.1"))
-	if err != nil {
-		return nil, err
-	}
-	defer cl.Close()
-	return cl.Cluster().Renew(ctx, &api.RenewRequest{CSR: string(csr)})
 }
 
 // localHost returns the host at which processes of this machine reach the agent's port.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/agent"
 )
 
@@ -16,7 +15,6 @@ import (
 type agentFlags struct {
 	config agent.Config
 	meta   []string
-	token  string // path of the file with the join token
 }
 
 func (a *agentFlags) addTo(f *pflag.FlagSet) {
@@ -27,7 +25,7 @@ func (a *agentFlags) addTo(f *pflag.FlagSet) {
 	f.BoolVar(&a.config.Server.Enabled, "server", false, "run a server")
 	f.BoolVar(&a.config.Bootstrap, "bootstrap", false, "found a cluster with this machine as its first server")
 	f.StringArrayVar(&a.config.Join, "join", nil, "become a member of the cluster of `HOST`, with the token in REEVE_JOIN_TOKEN or -join-token-file; repeatable")
-	f.StringVar(&a.token, "join-token-file", "", "read the join token from `FILE`; - is standard input")
+	f.StringVar(&a.config.JoinTokenFile, "join-token-file", "", "read the join token from `FILE`; - is standard input")
 	f.StringVar(&a.config.Advertise, "advertise", "", "`HOST` or HOST:PORT at which other members reach this machine (default: its address in the network of the cluster)")
 	f.BoolVar(&a.config.Client.Enabled, "client", false, "run a node")
 	f.StringArrayVar(&a.config.Client.Servers, "servers", nil, "`URL` of a server, for an agent without a server of its own; repeatable")
@@ -55,6 +53,7 @@ func (a *agentFlags) apply(c *agent.Config) error {
 		{&c.Datacenter, a.config.Datacenter},
 		{&c.LogLevel, a.config.LogLevel},
 		{&c.Advertise, a.config.Advertise},
+		{&c.JoinTokenFile, a.config.JoinTokenFile},
 		{&c.Client.NodeClass, a.config.Client.NodeClass},
 		{&c.Client.NodePool, a.config.Client.NodePool},
 		{&c.Router.HTTPAddr, a.config.Router.HTTPAddr},
@@ -68,13 +67,6 @@ func (a *agentFlags) apply(c *agent.Config) error {
 	c.Bootstrap = c.Bootstrap || a.config.Bootstrap
 	if len(a.config.Join) > 0 {
 		c.Join = a.config.Join
-	}
-	if a.token != "" {
-		token, err := agent.ReadToken(a.token)
-		if err != nil {
-			return api.Errorf(api.CodeInvalid, "-join-token-file: %v; name a file with the token of \"reeve cluster token show\"", err)
-		}
-		c.JoinToken = token
 	}
 	if a.config.Router.Enabled != nil {
 		c.Router.Enabled = a.config.Router.Enabled

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
 	"github.com/reeve-run/reeve/internal/testbed"
 	"github.com/reeve-run/reeve/internal/testbed/network"
 )
@@ -223,6 +224,32 @@ func TestAPartitionedLeaderCommitsNothing(t *testing.T) {
 	if _, _, err := leader.Client.Jobs().Get(t.Context(), "lone", nil); api.CodeOf(err) != api.CodeNotFound {
 		t.Errorf("the job that nobody acknowledged: %v", err)
 	}
+}
+
+// TestAServerThatMovedIsFoundAgain gives a stopped server another address: the others learn it.
+func TestAServerThatMovedIsFoundAgain(t *testing.T) {
+	m := newMembers(t, 3)
+	m.form()
+	moved := m.other(m.leader(m.all[0]))
+	host := m.net.Hosts()[slices.Index(m.all, moved)]
+	moved.Kill()
+	if err := host.Move(50); err != nil {
+		t.Fatal(err)
+	}
+	moved.start()
+	rest := m.other(moved)
+	rest.register(sleeper("meanwhile", 0))
+	moved.eventually("the server has what was written meanwhile", func(ctx context.Context) error {
+		_, _, err := moved.Client.Jobs().Get(ctx, "meanwhile", &client.QueryOptions{Stale: true})
+		return err
+	})
+	rest.eventually("its address is known", func(ctx context.Context) error {
+		list, err := rest.Client.Servers().List(ctx)
+		if err != nil || !slices.ContainsFunc(list, func(s *api.ServerStatus) bool { return s.Address == host.Addr+":"+testbed.MemberPort && s.Voter }) {
+			return fmt.Errorf("servers %+v: %v", list, err)
+		}
+		return nil
+	})
 }
 
 // TestANodeJoinsThroughAnyMember adds a node through a follower, and excludes it again.

@@ -33,6 +33,15 @@ func renewCertificate(c *call, r *api.RenewRequest) (*api.JoinResponse, uint64, 
 	return answer, 0, err
 }
 
+// announceServer answers servers, each about itself.
+func announceServer(c *call, r *api.AnnounceRequest) (none, uint64, error) {
+	who := callerOf(c.r)
+	if who.Kind != door.Server {
+		return none{}, 0, c.forbidden("only a server of the cluster announces itself")
+	}
+	return none{}, 0, c.Server.Announce(c.r.Context(), who.ID, r)
+}
+
 func getJoinTokens(c *call) (*api.JoinTokens, error) { return c.Server.JoinTokens() }
 
 func rotateJoinToken(c *call, _ *none) (*api.JoinTokens, uint64, error) {

@@ -236,6 +236,7 @@ func routes() []route {
 		plain("/v1/cluster/ca", Anonymous, "Returns the certificates by which machines verify the members of this cluster.", getClusterCA).open().anyServer(),
 		write(put, "/v1/cluster/join", Anonymous, "Makes a machine a member of the cluster. The join token in the body permits it.", joinCluster).strict().upTo(joinBodyLimit).open(),
 		write(put, "/v1/cluster/renew", BeNode, "Returns a new certificate of the member that asks, and the current roots.", renewCertificate).strict().upTo(joinBodyLimit).forNodes(anyNode).renewing(),
+		write(put, "/v1/cluster/announce", BeNode, "Records the address and version of the server that sends the request.", announceServer).strict().upTo(joinBodyLimit),
 		plain("/v1/cluster/tokens", WriteOperator, "Returns the tokens with which machines join the cluster.", getJoinTokens),
 		write(put, "/v1/cluster/token/{id}/rotate", WriteOperator, "Replaces the join token of servers (`server`) or nodes (`node`). Members stay members.", rotateJoinToken),
 		write(put, "/v1/cluster/operator-token/rotate", WriteOperator, "Returns a new operator's token. All earlier ones become invalid.", rotateOperatorToken),

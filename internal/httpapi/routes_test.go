@@ -75,6 +75,7 @@ var samples = map[string]string{
 	"DELETE /v1/namespace/{id}":                 ``,
 	"PUT /v1/cluster/join":                      `{"Token": "reeve-node-1"}`,
 	"PUT /v1/cluster/renew":                     `{"CSR": "none"}`,
+	"PUT /v1/cluster/announce":                  `{"Name": "test"}`,
 	"PUT /v1/cluster/token/{id}/rotate":         ``,
 	"PUT /v1/cluster/operator-token/rotate":     ``,
 	"PUT /v1/cluster/member/{id}/revoke":        `{"Reason": "stolen"}`,
@@ -170,7 +171,7 @@ func TestEveryRouteAnswers(t *testing.T) {
 				want = http.StatusBadRequest // the job under test starts no others
 			case r.Pattern == "/v1/cluster/join":
 				want = http.StatusBadRequest // the token in the sample is cut short
-			case r.Pattern == "/v1/cluster/renew":
+			case r.Pattern == "/v1/cluster/renew" || r.Pattern == "/v1/cluster/announce":
 				want = http.StatusForbidden // the caller under test is no member
 			case r.Pattern == "/v1/client/stats":
 				want = http.StatusBadRequest // the agent under test is no node

@@ -7,9 +7,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/subtle"
-	"net"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -150,86 +147,4 @@ func (s *Server) admitServer(ctx context.Context, v *state.Snapshot, r *api.Join
 		return err
 	}
 	return s.group().AddNonvoter(ctx, r.ID, r.Address)
-}
-
-// checkReach connects to the address that a server gave, where the server itself must answer.
-func (s *Server) checkReach(ctx context.Context, r *api.JoinRequest) error {
-	host, port, err := net.SplitHostPort(r.Address)
-	if n, convErr := strconv.Atoi(port); err != nil || convErr != nil || n < 1 || n > 65535 || host == "" {
-		return api.Errorf(api.CodeInvalid, "join: %q is not an address: give the new server one as -advertise HOST:PORT", r.Address)
-	}
-	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
-		return api.Errorf(api.CodeInvalid, "join: address %s means all addresses of a machine: give the new server one as -advertise HOST:PORT", r.Address)
-	}
-	want, err := pki.RequestKey([]byte(r.CSR))
-	if err != nil {
-		return api.Errorf(api.CodeInvalid, "join: %v", err)
-	}
-	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
-	defer cancel()
-	switch key, err := s.cfg.Member.Reach(ctx, r.Address); {
-	case err != nil:
-		return api.Errorf(api.CodeInvalid, "join: server %s cannot reach the new server at %s: %v; open the port, or give the new server another address with -advertise HOST:PORT", s.cfg.Name, r.Address, err)
-	case !bytes.Equal(key, want):
-		return api.Errorf(api.CodeInvalid, "join: another process answers at %s, not the new server: give the new server its own address with -advertise HOST:PORT", r.Address)
-	}
-	return nil
-}
-
-// Renew signs a new certificate for a member that proved its identity with the old one.
-func (s *Server) Renew(ctx context.Context, id string, role pki.Role, r *api.RenewRequest) (*api.JoinResponse, error) {
-	v := s.store.Snapshot()
-	if v.Trust() == nil {
-		return nil, s.noTrust()
-	}
-	if revoked := v.Revocation(id); revoked != nil {
-		return nil, state.RevokedError(revoked)
-	}
-	ca, err := s.authority(v)
-	if err != nil {
-		return nil, err
-	}
-	leaf := pki.Leaf{ID: id, Role: role, ClusterID: v.Trust().ClusterID, Region: s.cfg.Region}
-	server := v.Server(id)
-	switch {
-	case role != pki.RoleServer:
-		if node := v.Node(id); node != nil {
-			leaf.Address = node.HTTPAddr
-		}
-	case server == nil:
-		return nil, api.Errorf(api.CodeForbidden, "server %s is not a server of this cluster", api.ShortID(id))
-	default:
-		leaf.Address = server.Address
-	}
-	certificate, err := ca.Sign([]byte(r.CSR), leaf, time.Now())
-	if err != nil {
-		return nil, api.Errorf(api.CodeInvalid, "renew: %v", err)
-	}
-	if server != nil {
-		renewed := *server
-		renewed.Expires = expiry(certificate).UnixNano()
-		if _, err := s.propose(ctx, state.PutServer(&renewed, &server.ModifyIndex)); err != nil {
-			return nil, err
-		}
-	}
-	return &api.JoinResponse{ID: id, ClusterID: leaf.ClusterID, Certificate: string(certificate), Roots: v.Trust().Roots, Servers: s.serverAddresses()}, nil
-}
-
-// expiry returns the end of a certificate that was just signed.
-func expiry(certificate []byte) time.Time {
-	chain, err := pki.ParseChain(certificate)
-	if err != nil {
-		return time.Time{}
-	}
-	return chain[0].NotAfter
-}
-
-// serverAddresses returns the addresses of all servers.
-func (s *Server) serverAddresses() []string {
-	var addresses []string
-	for server := range s.store.Snapshot().Servers() {
-		addresses = append(addresses, server.Address)
-	}
-	slices.Sort(addresses)
-	return addresses
 }

@@ -25,6 +25,7 @@ type founder struct {
 	founding int               // calls of Done
 	reached  map[string][]byte // public keys by address
 	joined   map[string]string // address of servers in the log, by id
+	at       map[string]string // id of members by address
 }
 
 func (f *founder) AddNonvoter(_ context.Context, id, address string) error {
@@ -34,7 +35,7 @@ func (f *founder) AddNonvoter(_ context.Context, id, address string) error {
 
 func found(t *testing.T) *founder {
 	t.Helper()
-	f := &founder{t: t, reached: map[string][]byte{}, joined: map[string]string{}}
+	f := &founder{t: t, reached: map[string][]byte{}, joined: map[string]string{}, at: map[string]string{}}
 	clusterID := api.NewID()
 	ca, err := pki.NewAuthority(clusterID, time.Now())
 	if err != nil {
@@ -61,6 +62,12 @@ func found(t *testing.T) *founder {
 				return key, nil
 			}
 			return nil, errors.New("connection refused")
+		},
+		MemberAt: func(_ context.Context, address string) (string, error) {
+			if id, ok := f.at[address]; ok {
+				return id, nil
+			}
+			return "", errors.New("connection refused")
 		},
 	}})
 	if err != nil {
@@ -288,6 +295,43 @@ func TestMembersRenew(t *testing.T) {
 	who.ID = r.ID
 	if _, err := f.Renew(t.Context(), who.ID, who.Role, &api.RenewRequest{CSR: next.CSR}); api.CodeOf(err) != api.CodeForbidden || !strings.Contains(err.Error(), "stolen") {
 		t.Errorf("a removed server renews: %v", err)
+	}
+}
+
+func TestServersAnnounceThemselves(t *testing.T) {
+	f := found(t)
+	r := f.request(pki.ServerToken)
+	if _, err := f.Join(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	f.at["10.0.0.7:4646"], f.at["10.0.0.8:4646"] = r.ID, "another"
+	for what, c := range map[string]struct {
+		id, address, say string
+	}{
+		"a closed port":   {r.ID, "10.0.0.9:4646", "cannot reach"},
+		"another member":  {r.ID, "10.0.0.8:4646", "another member answers"},
+		"no address":      {r.ID, "here", "-advertise"},
+		"a server's name": {"unknown", "10.0.0.7:4646", "not a server of this cluster"},
+	} {
+		err := f.Announce(t.Context(), c.id, &api.AnnounceRequest{Name: "two", Address: c.address})
+		if err == nil || !strings.Contains(err.Error(), c.say) {
+			t.Errorf("%s: %v, want %q", what, err, c.say)
+		}
+		if stored := f.Store().Snapshot().Server(r.ID); stored.Address != r.Address {
+			t.Errorf("%s: the server is at %s", what, stored.Address)
+		}
+	}
+	moved := &api.AnnounceRequest{Name: "two", Address: "10.0.0.7:4646", Version: "2"}
+	if err := f.Announce(t.Context(), r.ID, moved); err != nil {
+		t.Fatal(err)
+	}
+	stored := f.Store().Snapshot().Server(r.ID)
+	if stored.Address != moved.Address || stored.Version != "2" || f.joined[r.ID] != moved.Address {
+		t.Errorf("stored %+v, in the log %s", stored, f.joined[r.ID])
+	}
+	before := f.Store().Index()
+	if err := f.Announce(t.Context(), r.ID, moved); err != nil || f.Store().Index() != before {
+		t.Errorf("the same again: %v, index %d after %d", err, f.Store().Index(), before)
 	}
 }
 

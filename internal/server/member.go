@@ -27,6 +27,8 @@ type Member struct {
 	// Reach connects to the API of another machine, and returns the public key that it proves
 	// to have.
 	Reach func(ctx context.Context, address string) (publicKey []byte, err error)
+	// MemberAt connects to the API of another member, and returns its id.
+	MemberAt func(ctx context.Context, address string) (id string, err error)
 	// Group holds the replicas that vote on the log; nil: those of the server's own log.
 	Group group
 }

@@ -120,6 +120,15 @@ func (h *Host) Disconnect() error { return h.net.ip("link", "set", h.port, "down
 // Connect undoes Disconnect.
 func (h *Host) Connect() error { return h.net.ip("link", "set", h.port, "up") }
 
+// Move gives the host another address of the network, 10.213.0.LAST.
+func (h *Host) Move(last int) error {
+	if err := h.ip("address", "delete", h.Addr+"/24", "dev", "eth0"); err != nil {
+		return err
+	}
+	h.Addr = fmt.Sprintf("10.213.0.%d", last)
+	return h.ip("address", "add", h.Addr+"/24", "dev", "eth0")
+}
+
 // Block drops what the host sends to another; packets in the other direction arrive.
 func (h *Host) Block(to *Host) error { return h.ip("route", "add", "blackhole", to.Addr+"/32") }
 

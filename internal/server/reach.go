@@ -1,0 +1,78 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"strconv"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/pki"
+	"github.com/reeve-run/reeve/internal/state"
+)
+
+// checkAddress returns an error unless other machines can connect to the address.
+func checkAddress(address string) error {
+	host, port, err := net.SplitHostPort(address)
+	if n, convErr := strconv.Atoi(port); err != nil || convErr != nil || n < 1 || n > 65535 || host == "" {
+		return api.Errorf(api.CodeInvalid, "%q is not an address of a server: give the server one as -advertise HOST:PORT", address)
+	}
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		return api.Errorf(api.CodeInvalid, "address %s means all addresses of a machine: give the server one as -advertise HOST:PORT", address)
+	}
+	return nil
+}
+
+// checkReach connects to the address that a server gave, where the server itself must answer.
+func (s *Server) checkReach(ctx context.Context, r *api.JoinRequest) error {
+	if err := checkAddress(r.Address); err != nil {
+		return err
+	}
+	want, err := pki.RequestKey([]byte(r.CSR))
+	if err != nil {
+		return api.Errorf(api.CodeInvalid, "join: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
+	defer cancel()
+	switch key, err := s.cfg.Member.Reach(ctx, r.Address); {
+	case err != nil:
+		return api.Errorf(api.CodeInvalid, "join: server %s cannot reach the new server at %s: %v; open the port, or give the new server another address with -advertise HOST:PORT", s.cfg.Name, r.Address, err)
+	case !bytes.Equal(key, want):
+		return api.Errorf(api.CodeInvalid, "join: another process answers at %s, not the new server: give the new server its own address with -advertise HOST:PORT", r.Address)
+	}
+	return nil
+}
+
+// Announce records what changed of a server while it was stopped: its address, to which this
+// server connects back, and its version.
+func (s *Server) Announce(ctx context.Context, id string, r *api.AnnounceRequest) error {
+	old := s.store.Snapshot().Server(id)
+	if old == nil {
+		return api.Errorf(api.CodeForbidden, "server %s is not a server of this cluster", api.ShortID(id))
+	}
+	if err := checkAddress(r.Address); err != nil {
+		return err
+	}
+	if r.Address != old.Address {
+		ctx, cancel := context.WithTimeout(ctx, reachTimeout)
+		defer cancel()
+		switch at, err := s.cfg.Member.MemberAt(ctx, r.Address); {
+		case err != nil:
+			return api.Errorf(api.CodeInvalid, "server %s cannot reach server %s at %s: %v; open the port, or give the server another address with -advertise HOST:PORT", s.cfg.Name, old.Name, r.Address, err)
+		case at != id:
+			return api.Errorf(api.CodeInvalid, "another member answers at %s, not server %s: give the server its own address with -advertise HOST:PORT", r.Address, old.Name)
+		}
+	}
+	announced := *old
+	announced.Name, announced.Address, announced.Version, announced.Datacenter = r.Name, r.Address, r.Version, r.Datacenter
+	if announced.Name != old.Name || announced.Address != old.Address || announced.Version != old.Version || announced.Datacenter != old.Datacenter {
+		if _, err := s.propose(ctx, state.PutServer(&announced, &old.ModifyIndex)); err != nil {
+			return err
+		}
+		s.cfg.Logger.Info("a server announced itself", "name", r.Name, "id", id, "address", r.Address, "version", r.Version)
+	}
+	return s.group().AddNonvoter(ctx, id, r.Address)
+}
