@@ -149,6 +149,9 @@ func describe(snap *state.Snapshot) string {
 	for j := range snap.Jobs() {
 		out += fmt.Sprintf("job %s v%d %s stop=%t stable=%t\n", j.ID, j.Version, j.Status, j.Stop, j.Stable)
 	}
+	for s := range snap.Stacks("*") {
+		out += fmt.Sprintf("stack %s %s (%s)\n", s.Name, s.Status, s.StatusText())
+	}
 	for n := range snap.Nodes() {
 		out += fmt.Sprintf("node %s %s %s\n", n.ID, n.Status, n.SchedulingEligibility)
 	}

@@ -342,6 +342,14 @@ func TestAStackWhoseJobIsRejectedFailsWithTheCause(t *testing.T) {
 		if s := c.Store().Snapshot().Stack("default", name); s.StatusReason != api.ReasonStackJobRejected || !strings.Contains(s.StatusText(), "routes that other jobs hold") {
 			t.Errorf("the stack failed with %s (%s), want that its job was rejected, and why", s.StatusReason, s.StatusText())
 		}
+		c.pass(time.Minute)
+		if s := c.Store().Snapshot().Stack("default", name); s.Status != api.StackFailed {
+			t.Errorf("a minute later the stack is %s (%s), want that users can still read the cause", s.Status, s.StatusText())
+		}
+		c.within(48*time.Hour, "the stack is removed after its grace", func(snap *state.Snapshot) bool {
+			s := snap.Stack("default", name)
+			return s.Status == api.StackTerminated && s.StatusReason == api.ReasonStackRemoved
+		})
 	})
 }
 

@@ -108,14 +108,34 @@ func (c *stacks) Act(snap *state.Snapshot, key string, now time.Time) ([]state.C
 		return removeStack(snap, s, job, now)
 	case s.Status == api.StackPending:
 		return c.deployStack(snap, s, job, now)
+	case job == nil && isUnregistered(s):
+		return nil, time.Time{} // nothing of it runs, and users read the cause until its grace ends
 	case !s.IsExternal() && (job == nil || job.Stop):
-		return []state.Command{state.PutStack(withStatus(s, api.StackTerminated, api.ReasonStackJobStopped, now))}, time.Time{}
+		return endStack(snap, s, job, now), time.Time{}
 	case s.Status == api.StackDeploying:
 		return followDeployment(snap, s, job, now)
 	case s.Status == api.StackWarming:
 		return promoteStack(snap, s, now)
 	}
 	return nil, time.Time{}
+}
+
+// isUnregistered reports whether a stack failed before its job was registered.
+func isUnregistered(s *api.Stack) bool {
+	return s.Status == api.StackFailed && (s.StatusReason == api.ReasonStackJobMissing || s.StatusReason == api.ReasonStackJobRejected)
+}
+
+// endStack ends a stack without a running job. The job of a stack that deploys may be missing
+// because a route of another job came first.
+func endStack(snap *state.Snapshot, s *api.Stack, job *api.Job, now time.Time) []state.Command {
+	if job == nil && s.Status == api.StackDeploying {
+		if submitted := snap.StackJob(s.Namespace, s.Name); submitted != nil {
+			if err := snap.CheckRegistration(submitted, new(uint64)); err != nil {
+				return []state.Command{state.PutStack(lifecycle.MarkFailed(s, api.ReasonStackJobRejected, api.JobRejectedText(err), now))}
+			}
+		}
+	}
+	return []state.Command{state.PutStack(withStatus(s, api.StackTerminated, api.ReasonStackJobStopped, now))}
 }
 
 // isDeploying reports whether a stack's first deployment makes progress: no instance waits for room.
